@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tally: `make help` lists the targets.
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+PYTHON  ?= /usr/bin/python3
+ARCH    := $(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m)))
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
+
+# --- what is built -------------------------------------------------------------------------
+
+tools    := $(filter-out tally,$(patsubst tools/%.c,%,$(wildcard tools/*.c)))
+bpf      := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
+skels    := $(bpf:%=$(BUILD)/skel/%.skel.h)
+library  := $(wildcard user/*/*.c)
+sources  := $(library) $(wildcard tools/*.c)
+pages    := $(patsubst docs/man/%.scd,%,$(wildcard docs/man/*.scd))
+unit     := $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c))
+triggers := $(patsubst tests/triggers/%.c,%,$(wildcard tests/triggers/*.c))
+
+# Objects of a variant live apart, so that switching rebuilds nothing needlessly.
+variant  := $(if $(STATIC),-static)$(if $(SANITIZE),-asan)
+OBJ      := $(BUILD)/obj$(variant)
+objects  := $(sources:%.c=$(OBJ)/%.o) $(OBJ)/manual.o
+
+warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror
+CPPFLAGS += -D_GNU_SOURCE -iquote user -iquote . -iquote tools -iquote $(BUILD)/skel
+CFLAGS   ?= -O2 -g
+CFLAGS   += -std=gnu11 $(warnings)
+LIBS     := -lbpf -lelf -lz -ljansson
+ifdef STATIC
+CPPFLAGS += -DTALLY_STATIC
+LDFLAGS  += -static
+LIBS     := $(shell pkg-config --static --libs libbpf libelf jansson)
+endif
+ifdef SANITIZE
+CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+LDFLAGS  += -fsanitize=address,undefined
+endif
+BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf \
+	    -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter
+
+all: $(BUILD)/tally $(tools:%=$(BUILD)/%)
+
+.PHONY: all help demo check check-unit check-live check-kernels bench soak asan install clean \
+	deps deps-test deps-bench format man triggers FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+help:
+	@echo 'make            build/tally and a link for each tool (V=1 shows the commands)'
+	@echo 'make demo       install what is missing (Debian 12, 13), build, measure this machine'
+	@echo 'make check      install what tests need, build, run all tests'
+	@echo 'make check-unit | check-live | check-kernels    one part of them'
+	@echo 'make bench      cost of the tools beside their peers (installs those)'
+	@echo 'make soak       the long tests'
+	@echo 'make asan       build/tally with address and undefined-behaviour sanitizers, unit tests'
+	@echo 'make STATIC=1   a static build/tally, one file to copy'
+	@echo 'make install    to DESTDIR and PREFIX, with man pages and bash completion'
+	@echo 'make deps       install what the build needs; deps-test, deps-bench likewise'
+
+# --- kernel side: C -> BPF object -> one linked object without DWARF -> skeleton ---------------
+
+$(BUILD)/bpf/%.bpf.tmp.o: bpf/%.bpf.c Makefile
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPFFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
+
+$(BUILD)/bpf/%.bpf.o: $(BUILD)/bpf/%.bpf.tmp.o
+	$(Q)$(BPFTOOL) gen object $@ $<
+
+$(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	@mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
+
+# --- user side -------------------------------------------------------------------------------
+
+$(OBJ)/%.o: %.c Makefile | $(skels)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(OBJ)/manual.o: $(BUILD)/manual.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+
+# Holds the variant that build/tally was linked as; changes only when that does.
+$(BUILD)/.variant: FORCE
+	@mkdir -p $(@D)
+	@echo '$(variant)' | cmp -s - $@ || echo '$(variant)' > $@
+
+$(BUILD)/tally: $(objects) $(BUILD)/.variant
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(objects) $(LIBS) -o $@
+
+$(tools:%=$(BUILD)/%): $(BUILD)/tally
+	$(Q)ln -sfT tally $@
+
+# --- manual pages: roff for man, plain text inside the executable ------------------------------
+
+$(BUILD)/man/%: docs/man/%.scd
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)scdoc < $< > $@
+
+$(BUILD)/man/%.txt: $(BUILD)/man/%
+	$(Q)GROFF_NO_SGR=1 nroff -man -Tascii -rLL=96n $< | sed 's/.\x08//g' > $@
+
+$(BUILD)/manual.c: $(pages:%=$(BUILD)/man/%.txt) docs/man/embed.awk
+	$(call say,GEN,$@)
+	$(Q)awk -f docs/man/embed.awk $(sort $(pages:%=$(BUILD)/man/%.txt)) > $@
+
+man: $(pages:%=$(BUILD)/man/%)
+
+# --- tests -------------------------------------------------------------------------------------
+
+# Unit tests link the library, not the tools.
+library_objects := $(library:%.c=$(OBJ)/%.o)
+
+$(OBJ)/unit/test_%: tests/unit/test_%.c $(library_objects)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP $< $(library_objects) $(LIBS) -lcmocka -o $@
+
+$(BUILD)/triggers/%: tests/triggers/%.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $< -pthread -lbpf -o $@
+
+triggers: $(triggers:%=$(BUILD)/triggers/%)
+
+check-unit: $(unit:%=$(OBJ)/unit/test_%)
+	@set -e; for t in $^; do ./$$t; done
+
+check-live: all triggers
+	$(PYTHON) -m pytest -q -p no:cacheprovider tests/live
+
+check-kernels: all triggers
+	tests/kernels/run
+
+check: deps-test
+	@$(MAKE) --no-print-directory all triggers
+	@$(MAKE) --no-print-directory check-unit
+	@$(MAKE) --no-print-directory check-live
+	@$(MAKE) --no-print-directory check-kernels
+
+soak: deps-test
+	@$(MAKE) --no-print-directory all triggers
+	TALLY_SOAK=1 $(PYTHON) -m pytest -q -p no:cacheprovider tests/live
+
+asan:
+	@$(MAKE) --no-print-directory SANITIZE=1 BUILD=$(BUILD) all
+	@$(MAKE) --no-print-directory SANITIZE=1 BUILD=$(BUILD) check-unit
+
+bench: deps-bench
+	@$(MAKE) --no-print-directory all triggers
+	$(PYTHON) tests/bench/bench.py
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	tests/demo
+
+# --- packages ------------------------------------------------------------------------------------
+
+packages       := gcc make clang libbpf-dev bpftool libelf-dev zlib1g-dev libjansson-dev \
+		  pkg-config scdoc groff-base gawk
+packages_test  := $(packages) libcmocka-dev python3-pytest strace util-linux procps \
+		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
+packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf
+
+deps:
+	@sh tests/install-packages $(packages)
+deps-test:
+	@sh tests/install-packages $(packages_test)
+deps-bench:
+	@sh tests/install-packages $(packages_bench)
+
+# --- the rest --------------------------------------------------------------------------------------
+
+install: all man
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	install -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally
+	for t in $(filter-out doctor,$(tools)); do ln -sfT tally $(DESTDIR)$(PREFIX)/bin/$$t; done
+	for p in $(pages); do \
+		install -m 644 $(BUILD)/man/$$p $(DESTDIR)$(PREFIX)/share/man/man1/$$p; done
+	install -m 644 docs/completion.bash \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tally
+	for t in $(filter-out doctor,$(tools)); do \
+		ln -sfT tally $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t; done
+
+format:
+	clang-format -i $(sources) $(wildcard user/*/*.h user/*.h tools/*.h tests/*/*.c)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(wildcard $(BUILD)/bpf/*.d $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILD)/triggers/*.d)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The one histogram: log-linear, 16 sub-buckets per power of two over the whole of u64.
+ * Shared by the BPF side (hist.bpf.h) and user space (user/agg/histogram.h).
+ *
+ * Bucket i holds exactly the value i for i < 32; from there on each power of two 2^e is cut into
+ * 16 buckets of equal width 2^(e-4), so a bucket is at most 6.25 % of its lower bound wide.
+ * (The layout is that of HdrHistogram, http://hdrhistogram.org, with 4 bits of precision.)
+ *
+ * A histogram is kept in one of two shapes:
+ *  - struct hist_whole: all buckets; one per CPU in a per-CPU array, for a run without keys;
+ *  - struct hist_segment: the buckets of four neighbouring powers of two; one per
+ *    (key, CPU, segment) in a hash, made when the first value falls into it. A key with few
+ *    values costs half a KiB instead of eight, and since the CPU is part of the key each one has
+ *    a single writer: plain adds are exact, minimum and maximum too.
+ * The count is not stored: it is the sum of the buckets, so count and buckets can never differ.
+ */
+#ifndef TALLY_HIST_H
+#define TALLY_HIST_H
+
+#define HIST_SUB_BITS 4
+#define HIST_SUB (1 << HIST_SUB_BITS)                       /* buckets per power of two */
+#define HIST_ROWS (64 - HIST_SUB_BITS + 1)                  /* 0..15, then 2^4 .. 2^63 */
+#define HIST_BUCKETS (HIST_ROWS * HIST_SUB)                 /* 976 */
+#define HIST_SEGMENT_BITS 6
+#define HIST_SEGMENT_BUCKETS (1 << HIST_SEGMENT_BITS)       /* four powers of two */
+#define HIST_SEGMENTS ((HIST_BUCKETS + HIST_SEGMENT_BUCKETS - 1) / HIST_SEGMENT_BUCKETS)
+#define HIST_NAME_LEN 16
+
+/*
+ * What a map element knows beside its buckets. sum wraps at 2^64 (584 years of nanoseconds).
+ * min_inv is the largest ~value seen, so that memory of zeroes means "no value yet".
+ */
+struct hist_totals {
+	__u64 sum;
+	__u64 max;
+	__u64 min_inv;
+};
+
+struct hist_whole {
+	struct hist_totals totals;
+	__u64 bucket[HIST_BUCKETS];
+};
+
+struct hist_segment {
+	struct hist_totals totals;
+	__u64 name_stamp;           /* when name was written; the newest of a key's segments wins */
+	char name[HIST_NAME_LEN];   /* a label recorded with the event (comm of a pid), or empty */
+	__u64 bucket[HIST_SEGMENT_BUCKETS];
+};
+
+/* The first member of every key of a map of segments; hist_add_key() fills it. */
+struct hist_slot {
+	__u32 cpu;
+	__u32 segment;
+};
+
+_Static_assert(sizeof(struct hist_whole) == 24 + 8 * 976, "hist_whole has padding");
+_Static_assert(sizeof(struct hist_segment) == 48 + 8 * 64, "hist_segment has padding");
+
+/* The bucket of a value, without loops or division: also for BPF of kernel 5.10. */
+static inline __attribute__((always_inline)) __u32 hist_index(__u64 value)
+{
+	__u64 v = value;
+	__u32 e = 0;
+
+	if (value < HIST_SUB)
+		return value;
+	if (v >> 32) { v >>= 32; e += 32; }
+	if (v >> 16) { v >>= 16; e += 16; }
+	if (v >> 8) { v >>= 8; e += 8; }
+	if (v >> 4) { v >>= 4; e += 4; }
+	if (v >> 2) { v >>= 2; e += 2; }
+	e += v >> 1;
+	return ((e - HIST_SUB_BITS + 1) << HIST_SUB_BITS) +
+	       ((value >> (e - HIST_SUB_BITS)) & (HIST_SUB - 1));
+}
+
+#endif /* TALLY_HIST_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Counting what is missing. One per-CPU element, so a plain add is exact as long as a program
+ * does not interrupt itself on one CPU.
+ */
+#ifndef TALLY_LOSS_BPF_H
+#define TALLY_LOSS_BPF_H
+
+#include "compat.bpf.h"
+#include "loss.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct loss_counters);
+} losses SEC(".maps");
+
+static __noinline int count_lost(u32 reason)
+{
+	u32 zero = 0;
+	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
+
+	if (c && reason < LOSS_REASONS)
+		c->lost[reason]++;
+	return 0;
+}
+
+static __noinline int count_filtered(void)
+{
+	u32 zero = 0;
+	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
+
+	if (c)
+		c->filtered++;
+	return 0;
+}
+
+static __noinline int count_unaccounted(void)
+{
+	u32 zero = 0;
+	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
+
+	if (c)
+		c->unaccounted++;
+	return 0;
+}
+
+/* A map update that made no element: -E2BIG is a full map, the rest is memory. */
+static __always_inline void count_failed_update(long err)
+{
+	count_lost(err == -E2BIG ? LOSS_MAP_FULL : LOSS_NO_MEMORY);
+}
+
+#endif /* TALLY_LOSS_BPF_H */

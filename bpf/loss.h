@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every way in which an event that should be in the numbers can be missing from them, or be there
+ * with a value that is not exact. Counted in the kernel (loss.bpf.h), read by user/agg/loss.h,
+ * shown in every report and turned into exit code 3 by --strict.
+ */
+#ifndef TALLY_LOSS_H
+#define TALLY_LOSS_H
+
+enum loss_reason {
+	LOSS_MAP_FULL,     /* no room for a new key */
+	LOSS_NO_MEMORY,    /* the kernel had no memory for a new key at that moment */
+	LOSS_NO_STATE,     /* the state of a task could not be kept: its value may be too small */
+	LOSS_UNMATCHED,    /* the end of something whose start was not seen */
+	LOSS_READ_FAULT,   /* kernel or user memory could not be read */
+	LOSS_RECURSION,    /* the kernel skipped the program because it was already running */
+	LOSS_REASONS,
+};
+
+/* Per CPU; cumulative since the programs were loaded. */
+struct loss_counters {
+	__u64 filtered;             /* events of subjects outside the scope */
+	__u64 unaccounted;          /* events counted here that the kernel's own totals leave out */
+	__u64 lost[LOSS_REASONS];   /* LOSS_RECURSION stays 0 here: the kernel counts it */
+};
+
+#endif /* TALLY_LOSS_H */

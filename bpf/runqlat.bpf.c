@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * How long tasks wait for a CPU: from becoming runnable (woken, new, preempted, yielding) to
+ * being switched in, migrations between run queues included. One value per switch-in of a task;
+ * idle tasks do not wait.
+ *
+ * Two sources, one of which is loaded (docs/accuracy.md has the reasons and the figures):
+ *  - accounting: at sched_switch, the kernel's own books (task_struct.sched_info, the numbers
+ *    of /proc/PID/schedstat) plus the run queue's clock. One hook, one state lookup.
+ *  - wakeup: a timestamp at each wakeup and each involuntary switch-out. Three hooks; sees waits
+ *    under 2 us; needs nothing from the scheduler's books.
+ */
+#include "compat.bpf.h"
+#include "hist.bpf.h"
+#include "loss.bpf.h"
+#include "runqlat.h"
+#include "scope.bpf.h"
+#include "task_key.bpf.h"
+#include "task_state.bpf.h"
+
+/* Opened when all programs are attached: until then state is kept but nothing is counted. */
+u32 armed = 0;
+
+/* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
+const volatile bool have_prev_state = false;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct hist_whole);
+} waits SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader when there are keys */
+	__type(key, struct runqlat_key);
+	__type(value, struct hist_segment);
+} keyed_waits SEC(".maps");
+
+/*
+ * delay and mark say what the kernel's books held at the task's previous switch-in: its total
+ * run_delay including that wait, and pcount + 1. since is the start of a wait that the books do
+ * not see, or that the wakeup hooks saw; 0 if there is none.
+ */
+struct wait_state {
+	u64 delay;
+	u64 mark;
+	u64 since;
+};
+
+TASK_STATE(wait_states, struct wait_state)
+
+static __always_inline void record(struct task_struct *t, u64 wait_ns, u64 now)
+{
+	struct runqlat_key key = {};
+	struct hist_segment *h;
+
+	if (!by) {
+		hist_add(&waits, wait_ns);
+		return;
+	}
+	task_key_of(&key.task, t);
+	h = hist_add_key(&keyed_waits, &key.slot, wait_ns);
+	if (h)
+		task_key_name(h->name, &h->name_stamp, t, now);
+}
+
+/* The clock that last_queued and run_delay are kept in; up to date, since we run under its lock. */
+static __always_inline u64 run_queue_clock(struct task_struct *t)
+{
+	return t->se.cfs_rq->rq->clock;
+}
+
+/*
+ * A task preempted between saying that it will sleep and calling schedule() stays queued, but the
+ * kernel's books take it for asleep (sched_info_depart tests the state) and leave its wait out.
+ */
+static __always_inline void preempted_while_falling_asleep(struct task_struct *prev, u64 now)
+{
+	struct wait_state *st = wait_states_get(prev, NULL);
+
+	if (st)
+		st->since = now;
+	else if (armed)
+		count_lost(LOSS_NO_STATE);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch_accounting, bool preempt, struct task_struct *prev,
+	     struct task_struct *next)
+{
+	u64 now = 0, queued, delay, mark, wait_ns;
+	struct wait_state *st;
+
+	if (preempt && task_run_state(prev) != TASK_RUNNING && !is_idle(prev) &&
+	    scope_matches(prev))
+		preempted_while_falling_asleep(prev, run_queue_clock(prev));
+
+	if (is_idle(next) || !in_scope(next))
+		return 0;
+
+	now = run_queue_clock(next);
+	queued = next->sched_info.last_queued;
+	delay = next->sched_info.run_delay;
+	mark = next->sched_info.pcount + 1;
+	wait_ns = queued ? now - queued : 0;
+	delay += wait_ns;               /* what run_delay will be once the switch is done */
+
+	st = wait_states_get(next, NULL);
+	if (!st) {
+		if (armed)
+			count_lost(LOSS_NO_STATE); /* right unless it migrated while queued */
+	} else {
+		/*
+		 * Each migration of a queued task moves its wait so far into run_delay and starts
+		 * last_queued again, so the whole wait is the growth of both since the last
+		 * switch-in. That holds if we saw that one (pcount has grown by one at most) or if
+		 * there was none.
+		 */
+		if (st->mark ? mark - st->mark <= 1 : mark == 1)
+			wait_ns = delay - st->delay;
+		st->delay = delay;
+		st->mark = mark;
+		if (st->since) {
+			if ((s64)(now - st->since) > (s64)wait_ns)
+				wait_ns = now - st->since;
+			st->since = 0;
+			if (armed)
+				count_unaccounted();
+		} else if (!queued && armed) {
+			count_lost(LOSS_UNMATCHED);
+			return 0;
+		}
+	}
+	if (armed)
+		record(next, wait_ns, now);
+	return 0;
+}
+
+/*
+ * Tasks that are there already when we start: what the books say of them, so that their first
+ * wait is right too. Keeps what the switch hook may have written by now.
+ */
+SEC("iter/task")
+int seed_states(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct wait_state init = {};
+
+	if (!t || is_idle(t) || !scope_matches(t))
+		return 0;
+	init.delay = t->sched_info.run_delay;
+	init.mark = t->sched_info.pcount;
+	wait_states_get(t, &init);
+	return 0;
+}
+
+static __always_inline int queued_at(struct task_struct *t, u64 now)
+{
+	struct wait_state *st;
+
+	if (is_idle(t) || !scope_matches(t))
+		return 0;
+	st = wait_states_get(t, NULL);
+	if (st)
+		st->since = now;
+	else if (armed)
+		count_lost(LOSS_NO_STATE);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *t)
+{
+	return queued_at(t, bpf_ktime_get_ns());
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *t)
+{
+	return queued_at(t, bpf_ktime_get_ns());
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch_wakeup, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u32 prev_state = have_prev_state ? (u32)ctx[3] : task_run_state(prev);
+	struct wait_state *st;
+	u64 now = bpf_ktime_get_ns(), wait_ns;
+
+	if (preempt || prev_state == TASK_RUNNING)
+		queued_at(prev, now);
+	if (is_idle(next) || !in_scope(next))
+		return 0;
+	st = wait_states_get(next, NULL);
+	if (!st || !st->since) {
+		if (armed)
+			count_lost(st ? LOSS_UNMATCHED : LOSS_NO_STATE);
+		return 0;
+	}
+	wait_ns = now - st->since;
+	st->since = 0;
+	if (armed)
+		record(next, wait_ns, now);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Filling a struct task_key (task_key.h) from the subject of an event. */
+#ifndef TALLY_TASK_KEY_BPF_H
+#define TALLY_TASK_KEY_BPF_H
+
+#include "compat.bpf.h"
+#include "scope.bpf.h"
+#include "task_key.h"
+
+const volatile u32 by = 0;      /* enum task_key_part, ORed */
+
+static __always_inline void task_key_of(struct task_key *key, struct task_struct *t)
+{
+	if (by & BY_CGROUP)
+		key->cgroup = scope_cgroup_id(t);
+	if (by & BY_CPU)
+		key->cpu = bpf_get_smp_processor_id();
+	if (by & BY_PIDNS)
+		key->pidns = task_pidns(t);
+	if (by & BY_UID)
+		key->uid = t->cred->uid.val;
+	if (by & BY_PID)
+		key->pid = t->tgid;
+	if (by & BY_TID)
+		key->tid = t->pid;
+	if (by & BY_COMM)
+		bpf_probe_read_kernel(key->comm, sizeof(key->comm), t->comm);
+}
+
+/*
+ * A pid alone says little at 3 a.m.: keys by pid or tid carry the name the task had at its last
+ * event. stamp orders the names of one key's segments; any clock that rises on all CPUs will do.
+ */
+static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_stamp,
+					  struct task_struct *t, u64 stamp)
+{
+	if (!(by & (BY_PID | BY_TID)) || (by & BY_COMM))
+		return;
+	if (by & BY_TID)
+		bpf_probe_read_kernel(name, TASK_COMM_LEN, t->comm);
+	else
+		bpf_probe_read_kernel(name, TASK_COMM_LEN, t->group_leader->comm);
+	*name_stamp = stamp;
+}
+
+#endif /* TALLY_TASK_KEY_BPF_H */

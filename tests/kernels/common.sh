@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash disable=SC2034,SC2154 # shared variables
+#
+# What fetch, initramfs, boot and run share.  Sourced by each of them, with
+# $here set to this folder.
+
+me=${0##*/}
+cache=$(realpath -m "${TALLY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tally}/kernels")
+
+say() {
+	printf '%s: %s\n' "$me" "$*" >&2
+}
+
+die() {
+	say "$@"
+	exit 1
+}
+
+# The names of all kernels, in the order of the list.
+kernel_names() {
+	awk '!/^#/ && NF { print $1 }' "$here/list"
+}
+
+# The suites of the kernel NAME; fails when the list has no such kernel.
+kernel_suites() {
+	awk -v name="$1" '$1 == name { $1 = ""; print; found = 1 } END { exit !found }' "$here/list"
+}
+
+# Fails, naming the Debian package, when one of the programs is missing.
+# Arguments are PROGRAM=PACKAGE.
+need() {
+	local pair
+	for pair; do
+		command -v "${pair%%=*}" >/dev/null ||
+			die "${pair%%=*} is missing: apt-get install ${pair#*=}"
+	done
+}

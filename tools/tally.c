@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The front door. tally NAME ... and a link called NAME run the same tool; tally alone lists
+ * the tools, tally help NAME shows the manual page of one.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/nearest.h"
+#include "cli/options.h"
+#include "cli/run.h"
+#include "manual.h"
+#include "out/diag.h"
+#include "tools.h"
+
+extern const struct tool *const __start_tally_tools[];
+extern const struct tool *const __stop_tally_tools[];
+
+static size_t tool_count(void)
+{
+	return __stop_tally_tools - __start_tally_tools;
+}
+
+static const struct tool *find_tool(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < tool_count(); i++)
+		if (!strcmp(__start_tally_tools[i]->name, name))
+			return __start_tally_tools[i];
+	return NULL;
+}
+
+static int unknown_tool(const char *name)
+{
+	const char *names[64];
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < tool_count() && i < ARRAY_SIZE(names) - 1; i++)
+		names[i] = __start_tally_tools[i]->name;
+	names[i++] = "help";
+	near = nearest(name, names, i);
+	diag_error("no tool '%s'", name);
+	if (near)
+		diag_hint("did you mean '%s'?", near);
+	else
+		diag_hint("`tally` lists the tools");
+	return EXIT_USAGE;
+}
+
+static int run_tool(const struct tool *tool, int argc, char **argv)
+{
+	/* The name in diagnostics, in argp's help and in reports is the tool's. */
+	program_invocation_short_name = (char *)tool->name;
+	program_invocation_name = (char *)tool->name;
+	argv[0] = (char *)tool->name;
+	return tool->main(argc, argv);
+}
+
+static int list_tools(int argc, char **argv)
+{
+	static const char *const areas[AREAS] = {
+		[AREA_SCHEDULER] = "scheduler", [AREA_MACHINE] = "machine"
+	};
+	const struct cli_spec spec = {
+		.groups = CLI_OUTPUT,
+		.doc = "Answers from summaries built in the kernel. Lists the tools.\v"
+		       "tally NAME [ARG...] runs a tool, tally help NAME shows its manual page.",
+	};
+	struct report r = { .tool = "tally" };
+	struct report_row row;
+	struct writer w;
+	struct cli cli;
+	int area, err;
+	size_t i;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	err = cli__open_writer(&cli, &w);
+	for (area = 0; area < AREAS && !err; area++) {
+		for (i = 0; i < tool_count() && !err; i++) {
+			const struct tool *t = __start_tally_tools[i];
+
+			if ((int)t->area != area)
+				continue;
+			row = (struct report_row){ calloc(3, sizeof(*row.cell)), 3 };
+			if (!row.cell) {
+				err = -ENOMEM;
+				break;
+			}
+			row.cell[0] = (struct field){ .name = "area", .text = strdup(areas[area]) };
+			row.cell[1] = (struct field){ .name = "tool", .text = strdup(t->name) };
+			row.cell[2] = (struct field){ .name = "answers", .text = strdup(t->summary) };
+			err = report__add_row(&r, &row);
+		}
+	}
+	if (!err)
+		err = writer__write(&w, &r);
+	report__free(&r);
+	cli__free(&cli);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int help(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "tally";
+	const char *text = manual_page(name);
+	struct writer w;
+	struct cli cli = { .ready_fd = -1 };
+
+	if (argc > 2) {
+		diag_error("help takes the name of one tool");
+		return EXIT_USAGE;
+	}
+	if (!text)
+		return unknown_tool(name);
+	if (cli__open_writer(&cli, &w))
+		return EXIT_FAILED;
+	return fputs(text, w.file) < 0 || fflush(w.file) ? EXIT_FAILED : EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *called = argc ? basename(argv[0]) : "tally";
+	const struct tool *tool = find_tool(called);
+
+	argp_program_version = "tally " TALLY_VERSION;
+	argp_err_exit_status = EXIT_USAGE;
+	diag_verbose(false);
+	if (tool)
+		return run_tool(tool, argc, argv);
+	if (argc < 2 || argv[1][0] == '-')
+		return list_tools(argc, argv);
+	if (!strcmp(argv[1], "help"))
+		return help(argc - 1, argv + 1);
+	tool = find_tool(argv[1]);
+	if (!tool)
+		return unknown_tool(argv[1]);
+	return run_tool(tool, argc - 1, argv + 1);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tools in this executable. A tool is one file that ends in
+ *
+ *   TOOL(runqlat, AREA_SCHEDULER, "how long tasks wait for a CPU");
+ *
+ * which puts it on the list that tally.c shows and dispatches on. The function of that name is
+ * its main: it returns the exit status.
+ */
+#ifndef TALLY_TOOLS_H
+#define TALLY_TOOLS_H
+
+#define TALLY_VERSION "0.1.0"
+
+enum area {
+	AREA_SCHEDULER,
+	AREA_MACHINE,
+	AREAS,
+};
+
+struct tool {
+	const char *name;
+	const char *summary;
+	enum area area;
+	int (*main)(int argc, char **argv);
+};
+
+/* Pointers to all tools, gathered by the linker. */
+#define TOOL(fn, where, what)                                                                      \
+	static const struct tool tool_##fn = { #fn, what, where, fn };                             \
+	static const struct tool *const tool_pointer_##fn                                          \
+		__attribute__((section("tally_tools"), used)) = &tool_##fn
+
+#endif /* TALLY_TOOLS_H */

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agg/hist_set.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 256               /* elements per system call at first */
+
+/* The segments of a map as they were read: keys (each behind its slot) and values. */
+struct elements {
+	size_t n, room, key_size;
+	char *keys;
+	struct hist_segment *segments;
+};
+
+static void totals_add(struct hist_totals *to, const struct hist_totals *from)
+{
+	to->sum += from->sum;
+	if (from->max > to->max)
+		to->max = from->max;
+	if (from->min_inv > to->min_inv)
+		to->min_inv = from->min_inv;
+}
+
+static int read_whole(struct hist_set *set, int fd)
+{
+	int ncpus = libbpf_num_possible_cpus(), cpu, err;
+	struct hist_whole *per_cpu, *sum;
+	u32 zero = 0, i;
+
+	if (ncpus < 0)
+		return ncpus;
+	per_cpu = calloc(ncpus + 1, sizeof(*per_cpu));
+	set->group = calloc(1, sizeof(*set->group));
+	if (!per_cpu || !set->group) {
+		err = -ENOMEM;
+		goto out;
+	}
+	set->ngroups = 1;
+	sum = &per_cpu[ncpus];
+	err = bpf_map_lookup_elem(fd, &zero, per_cpu);
+	if (err)
+		goto out;
+	for (cpu = 0; cpu < ncpus; cpu++) {
+		totals_add(&sum->totals, &per_cpu[cpu].totals);
+		for (i = 0; i < HIST_BUCKETS; i++)
+			sum->bucket[i] += per_cpu[cpu].bucket[i];
+	}
+	err = histogram__init(&set->group[0].hist, sum->bucket, 0, HIST_BUCKETS, &sum->totals);
+out:
+	free(per_cpu);
+	return err;
+}
+
+static int elements__grow(struct elements *e, size_t room)
+{
+	void *keys, *segments;
+
+	keys = realloc(e->keys, room * e->key_size);
+	if (!keys)
+		return -ENOMEM;
+	e->keys = keys;
+	segments = realloc(e->segments, room * sizeof(*e->segments));
+	if (!segments)
+		return -ENOMEM;
+	e->segments = segments;
+	e->room = room;
+	return 0;
+}
+
+/*
+ * The kernel returns whole hash buckets, and -ENOSPC when the next one does not fit in what is
+ * asked for; then the batch has to be larger (kernel/bpf/hashtab.c, since 5.6).
+ */
+static int elements__read(struct elements *e, int fd)
+{
+	size_t batch = BATCH;
+	void *position = NULL;
+	u32 cursor = 0, n;
+	int err = 0;
+
+	while (err != -ENOENT) {
+		if (e->room - e->n < batch) {
+			err = elements__grow(e, e->n + 2 * batch);
+			if (err)
+				return err;
+		}
+		n = batch;
+		err = bpf_map_lookup_batch(fd, position, &cursor, e->keys + e->n * e->key_size,
+					   e->segments + e->n, &n, NULL);
+		if (err == -ENOSPC) {
+			batch *= 2;
+			continue;
+		}
+		if (err && err != -ENOENT)
+			return err;
+		e->n += n;
+		position = &cursor;
+	}
+	return 0;
+}
+
+struct order {
+	const struct elements *e;
+	size_t i;
+};
+
+static const char *order_key(const struct order *o)
+{
+	return o->e->keys + o->i * o->e->key_size + sizeof(struct hist_slot);
+}
+
+static int by_key_then_segment(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+	size_t tail = x->e->key_size - sizeof(struct hist_slot);
+	int d = memcmp(order_key(x), order_key(y), tail);
+	const struct hist_slot *s, *t;
+
+	if (d)
+		return d;
+	s = (const void *)(x->e->keys + x->i * x->e->key_size);
+	t = (const void *)(y->e->keys + y->i * y->e->key_size);
+	return s->segment < t->segment ? -1 : s->segment > t->segment;
+}
+
+/* Adds up the segments of one key: order[0..n) differ in CPU and segment only. */
+static int add_group(struct hist_group *g, const struct order *order, size_t n)
+{
+	u64 dense[HIST_SEGMENTS * HIST_SEGMENT_BUCKETS] = {}, newest = 0;
+	struct hist_totals totals = {};
+	size_t k;
+	u32 b;
+
+	for (k = 0; k < n; k++) {
+		const struct elements *e = order[k].e;
+		const struct hist_segment *seg = &e->segments[order[k].i];
+		const struct hist_slot *slot = (const void *)(e->keys + order[k].i * e->key_size);
+
+		if (slot->segment >= HIST_SEGMENTS)
+			continue;
+		totals_add(&totals, &seg->totals);
+		for (b = 0; b < HIST_SEGMENT_BUCKETS; b++)
+			dense[slot->segment * HIST_SEGMENT_BUCKETS + b] += seg->bucket[b];
+		if (seg->name_stamp > newest) {
+			newest = seg->name_stamp;
+			memcpy(g->name, seg->name, sizeof(g->name));
+			g->name[sizeof(g->name) - 1] = 0;
+		}
+	}
+	return histogram__init(&g->hist, dense, 0, HIST_BUCKETS, &totals);
+}
+
+static int group_elements(struct hist_set *set, const struct elements *e, struct order *order)
+{
+	size_t i, end, tail = set->key_size;
+	struct hist_group *g;
+	char *key;
+	int err;
+
+	for (i = 0; i < e->n; i = end) {
+		for (end = i + 1; end < e->n; end++)
+			if (memcmp(order_key(&order[i]), order_key(&order[end]), tail))
+				break;
+		g = &set->group[set->ngroups];
+		err = add_group(g, order + i, end - i);
+		if (err)
+			return err;
+		if (!g->hist.count)     /* made, but its first value not yet added */
+			continue;
+		key = set->keys + set->ngroups++ * tail;
+		memcpy(key, order_key(&order[i]), tail);
+		g->key = key;
+	}
+	return 0;
+}
+
+static int read_keyed(struct hist_set *set, const struct hist_maps *maps)
+{
+	struct elements e = { .key_size = maps->key_size };
+	struct order *order = NULL;
+	size_t i;
+	int err;
+
+	set->key_size = maps->key_size - sizeof(struct hist_slot);
+	err = elements__read(&e, maps->keyed_fd);
+	if (err)
+		goto out;
+	order = calloc(e.n ?: 1, sizeof(*order));
+	set->group = calloc(e.n ?: 1, sizeof(*set->group));
+	set->keys = calloc(e.n ?: 1, set->key_size);
+	if (!order || !set->group || !set->keys) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < e.n; i++)
+		order[i] = (struct order){ &e, i };
+	qsort(order, e.n, sizeof(*order), by_key_then_segment);
+	err = group_elements(set, &e, order);
+out:
+	free(order);
+	free(e.keys);
+	free(e.segments);
+	return err;
+}
+
+int hist_set__read(struct hist_set *set, const struct hist_maps *maps)
+{
+	struct hist_set new = {};
+	int err;
+
+	err = maps->keyed ? read_keyed(&new, maps) : read_whole(&new, maps->whole_fd);
+	if (err) {
+		hist_set__free(&new);
+		return err;
+	}
+	*set = new;
+	return 0;
+}
+
+int hist_set__difference(struct hist_set *out, const struct hist_set *later,
+			 const struct hist_set *earlier)
+{
+	static const struct histogram none;
+	struct hist_set d = { .key_size = later->key_size };
+	const struct histogram *before;
+	struct hist_group *g;
+	size_t i, k = 0;
+	char *key;
+	int err, order;
+
+	d.group = calloc(later->ngroups ?: 1, sizeof(*d.group));
+	d.keys = calloc(later->ngroups ?: 1, d.key_size ?: 1);
+	if (!d.group || !d.keys) {
+		err = -ENOMEM;
+		goto fail;
+	}
+	for (i = 0; i < later->ngroups; i++) {
+		for (order = 1; k < earlier->ngroups; k++) {
+			order = d.key_size ? memcmp(earlier->group[k].key, later->group[i].key,
+						    d.key_size) : 0;
+			if (order >= 0)
+				break;
+		}
+		before = k < earlier->ngroups && !order ? &earlier->group[k].hist : &none;
+		g = &d.group[d.ngroups];
+		err = histogram__difference(&g->hist, &later->group[i].hist, before);
+		if (err)
+			goto fail;
+		if (!g->hist.count && d.key_size) {
+			histogram__free(&g->hist);
+			continue;
+		}
+		memcpy(g->name, later->group[i].name, sizeof(g->name));
+		key = d.keys + d.ngroups++ * d.key_size;
+		if (d.key_size)
+			g->key = memcpy(key, later->group[i].key, d.key_size);
+	}
+	*out = d;
+	return 0;
+fail:
+	d.ngroups = later->ngroups;
+	hist_set__free(&d);
+	return err;
+}
+
+int hist_set__total(struct histogram *total, const struct hist_set *set)
+{
+	struct histogram sum = {};
+	size_t i;
+	int err;
+
+	for (i = 0; i < set->ngroups; i++) {
+		err = histogram__add(&sum, &set->group[i].hist);
+		if (err) {
+			histogram__free(&sum);
+			return err;
+		}
+	}
+	*total = sum;
+	return 0;
+}
+
+void hist_set__free(struct hist_set *set)
+{
+	size_t i;
+
+	for (i = 0; set->group && i < set->ngroups; i++)
+		histogram__free(&set->group[i].hist);
+	free(set->group);
+	free(set->keys);
+	memset(set, 0, sizeof(*set));
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agg/histogram.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+u64 histogram_bucket_first(u32 index)
+{
+	u32 row = index >> HIST_SUB_BITS, sub = index & (HIST_SUB - 1);
+
+	if (!row)
+		return sub;
+	return (u64)(HIST_SUB + sub) << (row - 1);
+}
+
+u64 histogram_bucket_last(u32 index)
+{
+	if (index >= HIST_BUCKETS - 1)
+		return UINT64_MAX;
+	return histogram_bucket_first(index + 1) - 1;
+}
+
+void histogram__free(struct histogram *h)
+{
+	free(h->bucket);
+	memset(h, 0, sizeof(*h));
+}
+
+int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
+		    const struct hist_totals *totals)
+{
+	struct histogram new = {};
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		new.nbuckets += counts[i] != 0;
+	if (new.nbuckets) {
+		new.bucket = calloc(new.nbuckets, sizeof(*new.bucket));
+		if (!new.bucket)
+			return -ENOMEM;
+		new.sum = totals->sum;
+		new.min = ~totals->min_inv;
+		new.max = totals->max;
+		new.min_exact = new.max_exact = true;
+	}
+	new.nbuckets = 0;
+	for (i = 0; i < n; i++) {
+		if (!counts[i])
+			continue;
+		new.count += counts[i];
+		new.bucket[new.nbuckets++] = (struct histogram_bucket){ first + i, counts[i] };
+	}
+	*h = new;
+	return 0;
+}
+
+int histogram__add(struct histogram *h, const struct histogram *other)
+{
+	const struct histogram_bucket *a = h->bucket, *b = other->bucket;
+	const struct histogram_bucket *a_end, *b_end;
+	struct histogram_bucket *sum, *out;
+
+	if (!other->count)
+		return 0;
+	sum = calloc(h->nbuckets + other->nbuckets, sizeof(*sum));
+	if (!sum)
+		return -ENOMEM;
+	a_end = a + h->nbuckets;
+	b_end = b + other->nbuckets;
+	for (out = sum; a < a_end || b < b_end; out++) {
+		if (b == b_end || (a < a_end && a->index < b->index)) {
+			*out = *a++;
+		} else if (a == a_end || b->index < a->index) {
+			*out = *b++;
+		} else {
+			*out = *a++;
+			out->count += b++->count;
+		}
+	}
+	if (!h->count || other->min < h->min) {
+		h->min = other->min;
+		h->min_exact = other->min_exact;
+	}
+	if (!h->count || other->max > h->max) {
+		h->max = other->max;
+		h->max_exact = other->max_exact;
+	}
+	h->count += other->count;
+	h->sum += other->sum;
+	free(h->bucket);
+	h->bucket = sum;
+	h->nbuckets = out - sum;
+	return 0;
+}
+
+int histogram__difference(struct histogram *out, const struct histogram *later,
+			  const struct histogram *earlier)
+{
+	const struct histogram_bucket *e = earlier->bucket, *e_end = e + earlier->nbuckets;
+	struct histogram d = {};
+	u64 first, last;
+	size_t i;
+
+	d.bucket = calloc(later->nbuckets ?: 1, sizeof(*d.bucket));
+	if (!d.bucket)
+		return -ENOMEM;
+	for (i = 0; i < later->nbuckets; i++) {
+		struct histogram_bucket b = later->bucket[i];
+
+		if (e < e_end && e->index < b.index)
+			goto invalid;           /* a bucket has vanished */
+		if (e < e_end && e->index == b.index) {
+			if (e->count > b.count)
+				goto invalid;
+			b.count -= e++->count;
+		}
+		if (b.count) {
+			d.bucket[d.nbuckets++] = b;
+			d.count += b.count;
+		}
+	}
+	if (e < e_end)
+		goto invalid;
+	if (d.count) {
+		d.sum = later->sum - earlier->sum;
+		first = histogram_bucket_first(d.bucket[0].index);
+		last = histogram_bucket_last(d.bucket[d.nbuckets - 1].index);
+		/*
+		 * A new record is this interval's own, unless its bucket had not been counted yet
+		 * when the kernel's memory was read. One value per bucket below 32: the bound is it.
+		 */
+		d.min_exact = !earlier->count || later->min < earlier->min;
+		d.min = d.min_exact || later->min > first ? later->min : first;
+		if (d.min < first) {
+			d.min = first;
+			d.min_exact = false;
+		}
+		d.max_exact = !earlier->count || later->max > earlier->max;
+		d.max = d.max_exact || later->max < last ? later->max : last;
+		if (d.max > last) {
+			d.max = last;
+			d.max_exact = false;
+		}
+		d.min_exact |= first == histogram_bucket_last(d.bucket[0].index);
+		d.max_exact |= last == histogram_bucket_first(d.bucket[d.nbuckets - 1].index);
+	}
+	*out = d;
+	return 0;
+invalid:
+	free(d.bucket);
+	return -EINVAL;
+}
+
+u64 histogram__percentile(const struct histogram *h, u32 per_10k)
+{
+	unsigned __int128 rank = ((unsigned __int128)h->count * per_10k + 9999) / 10000;
+	unsigned __int128 seen = 0;
+	size_t i;
+	u64 v;
+
+	if (!h->count)
+		return 0;
+	if (!rank)
+		return h->min;
+	for (i = 0; i < h->nbuckets; i++) {
+		seen += h->bucket[i].count;
+		if (seen >= rank) {
+			v = histogram_bucket_last(h->bucket[i].index);
+			return v > h->max ? h->max : v;
+		}
+	}
+	return h->max;
+}
+
+u64 histogram__average(const struct histogram *h)
+{
+	return h->count ? h->sum / h->count : 0;
+}
+
+void histogram__by_power(const struct histogram *h, u64 rows[HISTOGRAM_POWER_ROWS])
+{
+	size_t i;
+	u64 first;
+
+	memset(rows, 0, HISTOGRAM_POWER_ROWS * sizeof(*rows));
+	for (i = 0; i < h->nbuckets; i++) {
+		first = histogram_bucket_first(h->bucket[i].index);
+		rows[first ? 64 - __builtin_clzll(first) : 0] += h->bucket[i].count;
+	}
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A histogram in user space: the non-empty buckets of the layout in bpf/hist.h, in rising order,
+ * with count, sum, minimum and maximum. Counts are 64-bit; the sum wraps at 2^64.
+ *
+ * Invariants: bucket[] is sorted by index without repeats and without zero counts; count is the
+ * sum of the buckets; while count is 0, min, max and sum are 0.
+ */
+#ifndef TALLY_AGG_HISTOGRAM_H
+#define TALLY_AGG_HISTOGRAM_H
+
+#include "types.h"
+
+#include "bpf/hist.h"
+
+struct histogram_bucket {
+	u32 index;
+	u64 count;
+};
+
+struct histogram {
+	u64 count;
+	u64 sum;
+	u64 min;
+	u64 max;
+	bool min_exact;         /* false: min is a lower bound, max an upper bound, each at most */
+	bool max_exact;         /* one bucket (6.25 %) off; see histogram__difference() */
+	size_t nbuckets;
+	struct histogram_bucket *bucket;
+};
+
+/* Smallest and largest value of a bucket, both inclusive. */
+u64 histogram_bucket_first(u32 index);
+u64 histogram_bucket_last(u32 index);
+
+void histogram__free(struct histogram *h);
+
+/*
+ * Makes *h from dense counts: counts[i] belongs to bucket first + i. totals may be that of several
+ * map elements added up. Returns 0 or -ENOMEM, then *h is untouched.
+ */
+int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
+		    const struct hist_totals *totals);
+
+/* Adds other to h, exactly. Returns 0 or -ENOMEM, then h is untouched. */
+int histogram__add(struct histogram *h, const struct histogram *other);
+
+/*
+ * What came between two snapshots of one cumulative histogram: *out = later - earlier.
+ * Count, sum and buckets are exact. The maximum is exact when the interval set a new one;
+ * otherwise it is the upper end of the highest bucket that grew (max_exact is false). The minimum
+ * likewise. Returns 0, -ENOMEM, or -EINVAL when earlier is not an earlier state of later.
+ */
+int histogram__difference(struct histogram *out, const struct histogram *later,
+			  const struct histogram *earlier);
+
+/*
+ * The value below or at which per_10k / 10000 of the values lie (nearest rank: the smallest
+ * value whose rank is at least ceil(count * per_10k / 10000), 5000 is the median). Exact below 32
+ * and at most 6.25 % above the true value elsewhere, never above max. 0 if there are no values.
+ */
+u64 histogram__percentile(const struct histogram *h, u32 per_10k);
+
+/* sum / count, 0 if there are no values. */
+u64 histogram__average(const struct histogram *h);
+
+/* The same counted by powers of two: count of values in [2^e, 2^(e+1)), row 0 is the value 0. */
+#define HISTOGRAM_POWER_ROWS 65
+void histogram__by_power(const struct histogram *h, u64 rows[HISTOGRAM_POWER_ROWS]);
+
+#endif /* TALLY_AGG_HISTOGRAM_H */

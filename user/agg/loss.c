@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agg/loss.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static const struct {
+	const char *name, *sentence;
+} reasons[LOSS_REASONS] = {
+	[LOSS_MAP_FULL] = { "map_full", "no room for new keys; raise --max-keys" },
+	[LOSS_NO_MEMORY] = { "no_memory", "the kernel had no memory for a new key at that moment" },
+	[LOSS_NO_STATE] = { "no_state", "the state of a task could not be kept" },
+	[LOSS_UNMATCHED] = { "unmatched", "ended, but the start was not seen" },
+	[LOSS_READ_FAULT] = { "read_fault", "memory could not be read" },
+	[LOSS_RECURSION] = { "recursion", "the program was already running on that CPU" },
+};
+
+const char *loss_name(enum loss_reason reason)
+{
+	return reasons[reason].name;
+}
+
+const char *loss_sentence(enum loss_reason reason)
+{
+	return reasons[reason].sentence;
+}
+
+static u64 recursion_misses(const struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+	u64 sum = 0;
+
+	bpf_object__for_each_program(prog, obj) {
+		struct bpf_prog_info info = {};
+		u32 len = sizeof(info);
+		int fd = bpf_program__fd(prog);
+
+		/* An older kernel fills in less than info; what it does not know stays 0. */
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *obj)
+{
+	int ncpus = libbpf_num_possible_cpus(), cpu, err;
+	struct loss_counters *per_cpu, total = {};
+	u32 zero = 0, i;
+
+	if (ncpus < 0)
+		return ncpus;
+	per_cpu = calloc(ncpus, sizeof(*per_cpu));
+	if (!per_cpu)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(map_fd, &zero, per_cpu);
+	if (err)
+		goto out;
+	for (cpu = 0; cpu < ncpus; cpu++) {
+		total.filtered += per_cpu[cpu].filtered;
+		total.unaccounted += per_cpu[cpu].unaccounted;
+		for (i = 0; i < LOSS_REASONS; i++)
+			total.lost[i] += per_cpu[cpu].lost[i];
+	}
+	total.lost[LOSS_RECURSION] = recursion_misses(obj);
+	*sum = total;
+out:
+	free(per_cpu);
+	return err;
+}
+
+struct loss_counters loss__difference(const struct loss_counters *later,
+				      const struct loss_counters *earlier)
+{
+	struct loss_counters d = {
+		.filtered = later->filtered - earlier->filtered,
+		.unaccounted = later->unaccounted - earlier->unaccounted,
+	};
+	u32 i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		d.lost[i] = later->lost[i] - earlier->lost[i];
+	return d;
+}
+
+u64 loss__total(const struct loss_counters *c)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		sum += c->lost[i];
+	return sum;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading what was filtered and lost (bpf/loss.h): cumulative snapshots and their differences. */
+#ifndef TALLY_AGG_LOSS_H
+#define TALLY_AGG_LOSS_H
+
+#include <bpf/libbpf.h>
+
+#include "types.h"
+
+#include "bpf/loss.h"
+
+/* The name of a reason in JSON and CSV ("map_full"), and a sentence about it for people. */
+const char *loss_name(enum loss_reason reason);
+const char *loss_sentence(enum loss_reason reason);
+
+/*
+ * Adds up the counters of all CPUs, and the runs the kernel skipped (recursion_misses, since
+ * 5.12) of all loaded programs of obj. Returns 0 or a negative errno, then *sum is untouched.
+ */
+int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *obj);
+
+/* later - earlier. */
+struct loss_counters loss__difference(const struct loss_counters *later,
+				      const struct loss_counters *earlier);
+
+/* Everything lost, whatever the reason. */
+u64 loss__total(const struct loss_counters *c);
+
+#endif /* TALLY_AGG_LOSS_H */

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/numbers.h"
+#include "out/diag.h"
+
+/* A number from the environment that sudo(8) sets; false if there is none. */
+static bool sudo_id(const char *name, u32 *id)
+{
+	const char *text = getenv(name);
+	u64 n;
+
+	if (!text || parse_u64_between(text, 0, UINT32_MAX - 1, &n))
+		return false;
+	*id = n;
+	return true;
+}
+
+/* Gives up root for good. Returns 0 or a negative errno. */
+static int become_invoking_user(void)
+{
+	struct passwd *pw;
+	u32 uid, gid;
+
+	if (geteuid() || !sudo_id("SUDO_UID", &uid) || !sudo_id("SUDO_GID", &gid) || !uid)
+		return 0;
+	pw = getpwuid(uid);
+	if (pw ? initgroups(pw->pw_name, gid) : setgroups(1, &gid))
+		return -errno;
+	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
+		return -errno;
+	return 0;
+}
+
+static void child(char **argv, int go, int report, const sigset_t *signals)
+{
+	char byte;
+	int err;
+
+	sigprocmask(SIG_SETMASK, signals, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (read(go, &byte, 1) != 1)
+		_exit(127);
+	err = become_invoking_user();
+	if (!err) {
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	if (write(report, &err, sizeof(err)) != sizeof(err))
+		_exit(126);
+	_exit(127);
+}
+
+int command__start(struct command *c, char **argv, const sigset_t *signals)
+{
+	int go[2], report[2];
+	pid_t pid;
+	int err;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(report, O_CLOEXEC)) {
+		err = -errno;
+		goto close_go;
+	}
+	pid = fork();
+	if (pid < 0) {
+		err = -errno;
+		goto close_report;
+	}
+	if (!pid) {
+		close(go[1]);
+		child(argv, go[0], report[1], signals);
+	}
+	close(go[0]);
+	close(report[1]);
+	*c = (struct command){ pid, -1, go[1], report[0], argv[0] };
+	c->pidfd = syscall(SYS_pidfd_open, pid, 0);
+	return c->pidfd < 0 ? -errno : 0;
+
+close_report:
+	close(report[0]);
+	close(report[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return err;
+}
+
+int command__go(struct command *c)
+{
+	int err = 0;
+
+	if (write(c->go_fd, "", 1) != 1)
+		return -errno;
+	/* Closed by a successful exec; otherwise it brings the reason. */
+	if (read(c->error_fd, &err, sizeof(err)) != sizeof(err))
+		return 0;
+	diag_error("cannot run '%s': %s", c->name, strerror(-err));
+	return err;
+}
+
+void command__release(struct command *c)
+{
+	if (!c->pid)
+		return;
+	close(c->go_fd);
+	close(c->error_fd);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	if (!waitpid(c->pid, NULL, WNOHANG))
+		kill(c->pid, SIGTERM);
+	c->pid = 0;
+}

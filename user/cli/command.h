@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command behind "--": started as the user who called sudo, if any, and held back until
+ * measuring has begun, so that nothing it does is missed.
+ */
+#ifndef TALLY_CLI_COMMAND_H
+#define TALLY_CLI_COMMAND_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "types.h"
+
+struct command {
+	pid_t pid;              /* 0: none */
+	int pidfd;              /* readable when it has ended */
+	int go_fd;              /* closing it without a byte makes the child give up */
+	int error_fd;           /* brings the errno of a failed exec */
+	const char *name;
+};
+
+/*
+ * Forks; the child waits. signals is the mask to run the command with. Returns 0 or a negative
+ * errno. command__release() in any case.
+ */
+int command__start(struct command *c, char **argv, const sigset_t *signals);
+
+/* Lets it run. Says so and returns a negative errno if it cannot be executed. */
+int command__go(struct command *c);
+
+/* Ends what still runs (SIGTERM), reaps what has ended, closes everything. */
+void command__release(struct command *c);
+
+#endif /* TALLY_CLI_COMMAND_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/numbers.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Digits of a base at *text; moves *text behind them. -EINVAL if there are none. */
+static int digits(const char **text, u32 base, u64 *out)
+{
+	const char *p = *text;
+	u64 value = 0;
+	u32 d;
+
+	for (; isxdigit((unsigned char)*p); p++) {
+		d = *p <= '9' ? *p - '0' : (*p | 0x20) - 'a' + 10;
+		if (d >= base)
+			break;
+		if (__builtin_mul_overflow(value, (u64)base, &value) ||
+		    __builtin_add_overflow(value, (u64)d, &value))
+			return -ERANGE;
+	}
+	if (p == *text)
+		return -EINVAL;
+	*text = p;
+	*out = value;
+	return 0;
+}
+
+int parse_u64(const char *text, u64 *out)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	u32 base = 10;
+	u64 value;
+	int err;
+
+	if (text[0] == '0' && (text[1] | 0x20) == 'x')
+		base = 16, text += 2;
+	else if (text[0] == '0' && (text[1] | 0x20) == 'o')
+		base = 8, text += 2;
+	err = digits(&text, base, &value);
+	if (err)
+		return err;
+	if (*text) {
+		unit = strchr(units, toupper((unsigned char)*text));
+		if (!unit || text[1])
+			return -EINVAL;
+		if (__builtin_mul_overflow(value, 1ULL << 10 * (unit - units + 1), &value))
+			return -ERANGE;
+	}
+	*out = value;
+	return 0;
+}
+
+int parse_u64_between(const char *text, u64 min, u64 max, u64 *out)
+{
+	u64 value;
+	int err = parse_u64(text, &value);
+
+	if (err)
+		return err;
+	if (value < min || value > max)
+		return -ERANGE;
+	*out = value;
+	return 0;
+}
+
+int parse_duration(const char *text, u64 unit_ns, u64 *out_ns)
+{
+	static const struct {
+		const char *name;
+		u64 ns;
+	} units[] = {
+		{ "ns", 1 },
+		{ "us", 1000 },
+		{ "ms", NSEC_PER_MSEC },
+		{ "s", NSEC_PER_SEC },
+		{ "m", 60 * NSEC_PER_SEC },
+		{ "h", 3600 * NSEC_PER_SEC },
+	};
+	u64 whole, fraction = 0, scale = 1, ns;
+	const char *start;
+	size_t i;
+	int err;
+
+	err = digits(&text, 10, &whole);
+	if (err)
+		return err;
+	if (*text == '.') {
+		start = ++text;
+		err = digits(&text, 10, &fraction);
+		if (err)
+			return err;
+		if (text - start > 9)
+			return -ERANGE; /* finer than a nanosecond of a second */
+		for (; start < text; start++)
+			scale *= 10;
+	}
+	if (*text) {
+		for (i = 0; i < ARRAY_SIZE(units) && strcmp(text, units[i].name); i++)
+			;
+		if (i == ARRAY_SIZE(units))
+			return -EINVAL;
+		unit_ns = units[i].ns;
+	}
+	if (__builtin_mul_overflow(whole, unit_ns, &ns) ||
+	    __builtin_add_overflow(ns, (u64)((unsigned __int128)fraction * unit_ns / scale), &ns))
+		return -ERANGE;
+	*out_ns = ns;
+	return 0;
+}
+
+int parse_id_list(const char *text, u32 min, u32 max, u32 **out, size_t *n)
+{
+	u32 *list = NULL, *larger;
+	size_t len = 0;
+	int err = -EINVAL;
+	u64 value;
+
+	for (;; text++) {
+		err = digits(&text, 10, &value);
+		if (!err && (value < min || value > max))
+			err = -ERANGE;
+		if (err)
+			goto fail;
+		larger = realloc(list, (len + 1) * sizeof(*list));
+		if (!larger) {
+			err = -ENOMEM;
+			goto fail;
+		}
+		list = larger;
+		list[len++] = value;
+		if (!*text)
+			break;
+		if (*text != ',') {
+			err = -EINVAL;
+			goto fail;
+		}
+	}
+	*out = list;
+	*n = len;
+	return 0;
+fail:
+	free(list);
+	return err;
+}
+
+int parse_cpu_list(const char *text, u64 *words, size_t nwords)
+{
+	u64 *set = calloc(nwords, sizeof(*set));
+	u64 first, last;
+	int err;
+
+	if (!set)
+		return -ENOMEM;
+	for (;; text++) {
+		err = digits(&text, 10, &first);
+		if (err)
+			goto out;
+		last = first;
+		if (*text == '-') {
+			text++;
+			err = digits(&text, 10, &last);
+			if (err)
+				goto out;
+		}
+		err = last < first ? -EINVAL : last >= 64 * nwords ? -ERANGE : 0;
+		if (err)
+			goto out;
+		for (; first <= last; first++)
+			set[first / 64] |= 1ULL << first % 64;
+		if (!*text)
+			break;
+		if (*text != ',') {
+			err = -EINVAL;
+			goto out;
+		}
+	}
+	memcpy(words, set, nwords * sizeof(*set));
+out:
+	free(set);
+	return err;
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agg/task_key.h"
+#include "cli/numbers.h"
+#include "cli/prescan.h"
+#include "out/diag.h"
+
+/* Keys of options without a letter. */
+enum {
+	KEY_COMM = 0x100,
+	KEY_PIDNS,
+	KEY_BY,
+	KEY_MAX_KEYS,
+	KEY_TOP,
+	KEY_SORT,
+	KEY_JSON,
+	KEY_CSV,
+	KEY_FORMAT,
+	KEY_STRICT,
+	KEY_READY_FD,
+};
+
+/* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
+#define PID_LIMIT (4U << 20)
+
+/* A day in a year's seconds is enough for any -d. */
+#define LONGEST_NS (366 * 86400 * NSEC_PER_SEC)
+
+static int bad_value(const char *option, const char *value, const char *wanted)
+{
+	diag_error("%s: '%s' is not %s", option, value, wanted);
+	return EINVAL;
+}
+
+static int parse_ids(const char *option, const char *value, u32 **ids, size_t *n)
+{
+	free(*ids);
+	*ids = NULL;
+	if (parse_id_list(value, 1, PID_LIMIT, ids, n))
+		return bad_value(option, value, "a list of numbers like 12,345");
+	return 0;
+}
+
+static error_t parse_scope(int key, char *arg, struct argp_state *state)
+{
+	struct scope_options *o = &((struct cli *)state->input)->scope;
+	u64 n;
+
+	switch (key) {
+	case 'p':
+		return parse_ids("-p", arg, &o->pids, &o->npids);
+	case 't':
+		return parse_ids("-t", arg, &o->tids, &o->ntids);
+	case 'u':
+		o->user = arg;
+		return 0;
+	case 'G':
+		o->cgroup = arg;
+		return 0;
+	case 'C':
+		o->cpus = arg;
+		return 0;
+	case 'a':
+		o->all = true;
+		return 0;
+	case KEY_COMM:
+		o->comm = arg;
+		return 0;
+	case KEY_PIDNS:
+		o->pidns = true;
+		if (arg && parse_u64_between(arg, 1, PID_LIMIT, &n))
+			return bad_value("--pidns", arg, "a process number");
+		o->pidns_of = arg ? n : 0;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option scope_options[] = {
+	{ NULL, 0, NULL, 0, "Scope (all conditions must hold; about the task the event is about):", 1 },
+	{ "pid", 'p', "PID,..", 0, "These processes", 1 },
+	{ "tid", 't', "TID,..", 0, "These threads", 1 },
+	{ "uid", 'u', "USER", 0, "Tasks of this user (name or number)", 1 },
+	{ "cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 1 },
+	{ "cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", 1 },
+	{ "comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", 1 },
+	{ "pidns", KEY_PIDNS, "PID", OPTION_ARG_OPTIONAL,
+	  "Tasks in the pid namespace of PID (default: the tool's own)", 1 },
+	{ "all", 'a', NULL, 0, "Everything (the default without a scope or a command)", 1 },
+	{},
+};
+
+static error_t parse_time(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+	u64 n;
+
+	switch (key) {
+	case 'I':
+		if (parse_duration(arg, NSEC_PER_MSEC, &n) || n < NSEC_PER_MSEC || n > LONGEST_NS)
+			return bad_value("-I", arg, "a time in milliseconds, at least 1");
+		cli->interval_ns = n;
+		return 0;
+	case 'd':
+		if (parse_duration(arg, NSEC_PER_SEC, &n) || !n || n > LONGEST_NS)
+			return bad_value("-d", arg, "a time in seconds, like 10 or 2.5 or 5m");
+		cli->duration_ns = n;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option time_options[] = {
+	{ NULL, 0, NULL, 0, "Time:", 2 },
+	{ "duration", 'd', "SECONDS", 0, "Stop after this time in all", 2 },
+	{ "interval", 'I', "MS", 0, "A report each MS milliseconds", 2 },
+	{},
+};
+
+static error_t parse_keys(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+	char bad[64];
+	u64 n;
+	u32 by;
+
+	switch (key) {
+	case KEY_BY:
+		if (task_key__parse(arg, &by, bad, sizeof(bad))) {
+			diag_error("--by: no key '%s'; there are %s", bad, task_key_parts());
+			return EINVAL;
+		}
+		cli->by |= by;
+		return 0;
+	case 'P':
+		cli->by |= BY_PID;
+		return 0;
+	case 'L':
+		cli->by |= BY_TID;
+		return 0;
+	case KEY_MAX_KEYS:
+		if (parse_u64_between(arg, 1, 100000000, &n))
+			return bad_value("--max-keys", arg, "a number of keys");
+		cli->max_keys = n;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option key_options[] = {
+	{ NULL, 0, NULL, 0, "Grouping:", 3 },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per pid, tid, comm, cgroup, cpu, pidns, uid", 3 },
+	{ NULL, 'P', NULL, 0, "By process, like --by pid", 3 },
+	{ NULL, 'L', NULL, 0, "By thread, like --by tid", 3 },
+	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 3 },
+	{},
+};
+
+static error_t parse_groups(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	switch (key) {
+	case KEY_TOP:
+		if (parse_u64_between(arg, 1, UINT32_MAX, &cli->top))
+			return bad_value("--top", arg, "a number from 1 on");
+		return 0;
+	case KEY_SORT:
+		cli->sort = report_sort_column(arg);
+		if (cli->sort >= 0)
+			return 0;
+		diag_error("--sort: no column '%s'; there are %s", arg, report_sort_columns());
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option group_options[] = {
+	{ "top", KEY_TOP, "N", 0, "Show the first N results only", 3 },
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by key, count, sum, min, avg, max, p50, p90, p99 or p999", 3 },
+	{},
+};
+
+static error_t parse_output(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+	int format;
+
+	switch (key) {
+	case KEY_JSON:
+		cli->format = FORMAT_JSON;
+		return 0;
+	case KEY_CSV:
+		if (arg && (strlen(arg) != 1 || strchr("\"\r\n", *arg)))
+			return bad_value("--csv", arg, "one character to stand between fields");
+		cli->format = FORMAT_CSV;
+		cli->separator = arg ? *arg : ',';
+		return 0;
+	case KEY_FORMAT:
+		format = report_format(arg);
+		if (format < 0)
+			return bad_value("--format", arg, "one of text, json, csv");
+		cli->format = format;
+		return 0;
+	case 'o':
+		cli->output = arg;
+		return 0;
+	case 'T':
+		cli->timestamps = true;
+		return 0;
+	case 'v':
+		cli->verbose = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option output_options[] = {
+	{ NULL, 0, NULL, 0, "Output:", 4 },
+	{ "json", KEY_JSON, NULL, 0, "JSON, one object per line", 4 },
+	{ "csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them", 4 },
+	{ "format", KEY_FORMAT, "NAME", 0, "text, json or csv", 4 },
+	{ "output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 4 },
+	{ "timestamps", 'T', NULL, 0, "Begin each report with its time", 4 },
+	{ "verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 4 },
+	{},
+};
+
+static error_t parse_times(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	(void)arg;
+	if (key != 'm')
+		return ARGP_ERR_UNKNOWN;
+	cli->milliseconds = true;
+	return 0;
+}
+
+static const struct argp_option times_options[] = {
+	{ "milliseconds", 'm', NULL, 0, "Show all times in milliseconds", 4 },
+	{},
+};
+
+static error_t parse_run(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+	u64 n;
+
+	switch (key) {
+	case 'n':
+		cli->explain = true;
+		return 0;
+	case KEY_STRICT:
+		cli->strict = true;
+		return 0;
+	case KEY_READY_FD:
+		if (parse_u64_between(arg, 1, 1 << 20, &n) || fcntl(n, F_GETFD) < 0)
+			return bad_value("--ready-fd", arg, "an open file descriptor");
+		cli->ready_fd = n;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option run_options[] = {
+	{ NULL, 0, NULL, 0, "Run:", 5 },
+	{ "explain", 'n', NULL, 0, "Say what would be done, and do nothing", 5 },
+	{ "strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost", 5 },
+	{ "ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 5 },
+	{},
+};
+
+/* [interval [count]] */
+static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsigned int i, char *arg)
+{
+	u64 n;
+
+	if (!(spec->groups & CLI_TIME)) {
+		diag_error("unexpected argument '%s'", arg);
+		return EINVAL;
+	}
+	if (i == 0 && !parse_duration(arg, NSEC_PER_SEC, &n) && n >= NSEC_PER_MSEC &&
+	    n <= LONGEST_NS) {
+		cli->interval_ns = n;
+		return 0;
+	}
+	if (i == 1 && !parse_u64_between(arg, 1, UINT32_MAX, &cli->count))
+		return 0;
+	if (i > 1) {
+		diag_error("unexpected argument '%s' after the interval and the count", arg);
+		return EINVAL;
+	}
+	diag_error("'%s' is not %s", arg, i ? "a count of reports" : "an interval in seconds");
+	if (!i && spec->groups & CLI_COMMAND)
+		diag_hint("a command to run stands behind --, as in: %s -- %s",
+			  program_invocation_short_name, arg);
+	return EINVAL;
+}
+
+struct parse_input {
+	struct cli *cli;
+	const struct cli_spec *spec;
+	const struct argp_child *children;
+};
+
+static error_t parse_root(int key, char *arg, struct argp_state *state)
+{
+	struct parse_input *in = state->input;
+	int i;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		for (i = 0; in->children[i].argp; i++) {
+			bool own = in->children[i].argp == in->spec->own;
+
+			state->child_inputs[i] = own ? in->spec->own_input : in->cli;
+		}
+		return 0;
+	case ARGP_KEY_ARG:
+		return parse_positional(in->cli, in->spec, state->arg_num, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What no single option can see. */
+static int check_together(const struct cli *cli)
+{
+	const struct scope_options *s = &cli->scope;
+
+	if (s->all && (s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns)) {
+		diag_error("-a means every task; it cannot be combined with -p, -t, -u, -G, --comm or "
+			   "--pidns");
+		return -EINVAL;
+	}
+	if (cli->count && cli->duration_ns) {
+		diag_error("-d and a count of reports both say when to stop; give one of them");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int take_command(struct cli *cli, const struct cli_spec *spec, int argc, char **argv, int end)
+{
+	if (end == argc)
+		return 0;
+	if (!(spec->groups & CLI_COMMAND)) {
+		diag_error("no command can be given here");
+		return -EINVAL;
+	}
+	if (end + 1 == argc) {
+		diag_error("no command behind --");
+		return -EINVAL;
+	}
+	cli->command = argv + end + 1;
+	return 0;
+}
+
+int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv)
+{
+	static const struct argp scope = { .options = scope_options, .parser = parse_scope };
+	static const struct argp time = { .options = time_options, .parser = parse_time };
+	static const struct argp keys = { .options = key_options, .parser = parse_keys };
+	static const struct argp groups = { .options = group_options, .parser = parse_groups };
+	static const struct argp output = { .options = output_options, .parser = parse_output };
+	static const struct argp times = { .options = times_options, .parser = parse_times };
+	static const struct argp run = { .options = run_options, .parser = parse_run };
+	static const struct {
+		u32 group;
+		const struct argp *argp;
+	} all[] = {
+		{ CLI_SCOPE, &scope },   { CLI_TIME, &time },     { CLI_KEYS, &keys },
+		{ CLI_GROUPS, &groups }, { CLI_OUTPUT, &output }, { CLI_TIMES, &times },
+		{ CLI_RUN, &run },
+	};
+	struct argp_child children[ARRAY_SIZE(all) + 2] = {};
+	struct argp root = { .parser = parse_root, .doc = spec->doc, .children = children };
+	struct parse_input input = { cli, spec, children };
+	size_t i, n = 0;
+	int err, end;
+
+	*cli = (struct cli){
+		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ','
+	};
+	if (spec->groups & CLI_TIME)
+		root.args_doc = spec->groups & CLI_COMMAND ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]" :
+							     "[INTERVAL [COUNT]]";
+	if (spec->own)
+		children[n++].argp = spec->own;
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (spec->groups & all[i].group)
+			children[n++].argp = all[i].argp;
+
+	err = cli_prescan(&root, argc, argv, &end);
+	if (!err)
+		err = take_command(cli, spec, argc, argv, end);
+	if (!err && argp_parse(&root, end, argv, ARGP_NO_ERRS, NULL, &input))
+		err = -EINVAL;
+	if (!err)
+		err = check_together(cli);
+	if (err)
+		cli__free(cli);
+	return err;
+}
+
+void cli__free(struct cli *cli)
+{
+	scope_options__free(&cli->scope);
+}
+
+static int open_output(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (!lstat(path, &st)) {
+		if (!S_ISREG(st.st_mode)) {
+			diag_error("-o: '%s' is there and is not a regular file", path);
+			return -EEXIST;
+		}
+		if (unlink(path)) {
+			diag_error("-o: '%s': %s", path, strerror(errno));
+			return -errno;
+		}
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		fd = -errno;
+		diag_error("-o: '%s': %s", path, strerror(-fd));
+	}
+	return fd;
+}
+
+int cli__open_writer(const struct cli *cli, struct writer *w)
+{
+	int fd;
+
+	*w = (struct writer){
+		.file = stdout, .format = cli->format, .separator = cli->separator,
+		.milliseconds = cli->milliseconds, .timestamps = cli->timestamps,
+	};
+	if (cli->output) {
+		fd = open_output(cli->output);
+		if (fd < 0)
+			return fd;
+		w->file = fdopen(fd, "w");
+		if (!w->file) {
+			close(fd);
+			return -ENOMEM;
+		}
+	}
+	setvbuf(w->file, NULL, _IOLBF, 0);
+	return 0;
+}

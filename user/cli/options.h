@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The command line all tools share, in groups that a tool picks from (glibc argp children):
+ *
+ *   CLI_SCOPE    -p -t -u -G -C --comm --pidns -a      whose events
+ *   CLI_TIME     [interval [count]] -I -d              how long, how often
+ *   CLI_KEYS     --by -P -L --max-keys                 summed up by what
+ *   CLI_GROUPS   --top --sort                          which of those are shown
+ *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
+ *   CLI_RUN      -n --strict --ready-fd                things a measurement has
+ *   CLI_TIMES    -m                                    values are times
+ *   CLI_COMMAND  -- command args...                    run it and measure it
+ *
+ * One letter has one meaning in all tools. A tool adds its own options with an argp of its own.
+ * Unknown options are refused with the nearest name; numbers are strict.
+ */
+#ifndef TALLY_CLI_OPTIONS_H
+#define TALLY_CLI_OPTIONS_H
+
+#include <argp.h>
+
+#include "host/scope.h"
+#include "out/report.h"
+#include "types.h"
+
+enum cli_groups {
+	CLI_SCOPE = 1 << 0,
+	CLI_TIME = 1 << 1,
+	CLI_KEYS = 1 << 2,
+	CLI_GROUPS = 1 << 3,
+	CLI_OUTPUT = 1 << 4,
+	CLI_RUN = 1 << 5,
+	CLI_TIMES = 1 << 6,
+	CLI_COMMAND = 1 << 7,
+};
+
+/* What most measurements take. */
+#define CLI_HISTOGRAM \
+	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_GROUPS | CLI_OUTPUT | CLI_RUN | CLI_COMMAND)
+
+/* Everything that was asked for; zero where nothing was. */
+struct cli {
+	struct scope_options scope;
+	u64 interval_ns;        /* 0: one report at the end */
+	u64 count;              /* reports; 0: no limit */
+	u64 duration_ns;        /* 0: until interrupted, or the command ends */
+	u32 by;                 /* enum task_key_part, ORed */
+	u32 max_keys;
+	u64 top;                /* 0: all */
+	int sort;               /* a report_sort_column(); -1: the tool's own order */
+	enum report_format format;
+	char separator;
+	bool milliseconds;
+	bool timestamps;
+	bool explain;
+	bool verbose;
+	bool strict;
+	int ready_fd;           /* -1: none */
+	const char *output;     /* file name; NULL: standard output */
+	char **command;         /* NULL-terminated, points into argv; NULL: none */
+};
+
+struct cli_spec {
+	u32 groups;             /* enum cli_groups, ORed */
+	const char *doc;        /* what the tool does: the help text, argp's conventions */
+	const struct argp *own; /* the tool's own options, or NULL */
+	void *own_input;        /* state->input of own's parser */
+};
+
+#define CLI_DEFAULT_MAX_KEYS 10240
+
+/*
+ * Parses argv. Returns 0, or -EINVAL after saying what is wrong. --help and --version print and
+ * exit(0), as argp does. The caller frees with cli__free().
+ */
+int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv);
+void cli__free(struct cli *cli);
+
+/*
+ * Opens the place reports go to. A file of -o is made anew with mode 0600 and never through a
+ * symbolic link; an existing regular file of that name is replaced. Says what is wrong. Returns 0
+ * or a negative errno.
+ */
+int cli__open_writer(const struct cli *cli, struct writer *w);
+
+#endif /* TALLY_CLI_OPTIONS_H */

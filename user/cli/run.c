@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "out/diag.h"
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static int take_signals(struct run *run, sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &set, before))
+		return -errno;
+	signal(SIGPIPE, SIG_IGN);
+	run->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	return run->signal_fd < 0 ? -errno : 0;
+}
+
+int run__init(struct run *run, const char *tool, struct cli *cli)
+{
+	sigset_t before;
+	int err;
+
+	*run = (struct run){ .tool = tool, .cli = cli, .signal_fd = -1 };
+	diag_verbose(cli->verbose);
+	err = host__read(&run->host);
+	if (err)
+		return err;
+	if (!cli->explain) {
+		err = host__check_rights(&run->host);
+		if (err)
+			return err;
+	}
+	err = cli__open_writer(cli, &run->writer);
+	if (err)
+		return err;
+	err = take_signals(run, &before);
+	if (err)
+		return err;
+	if (cli->command && !cli->explain) {
+		err = command__start(&run->command, cli->command, &before);
+		if (err) {
+			diag_error("cannot start '%s': %s", cli->command[0], strerror(-err));
+			return err;
+		}
+		/* perf's habit: with tasks named, or -a, the command only sets the time. */
+		if (!cli->scope.npids && !cli->scope.ntids && !cli->scope.all)
+			cli->scope.command_pid = run->command.pid;
+	}
+	return scope__resolve(&run->scope, &cli->scope);
+}
+
+/* The bytes a map is charged now: the kernel's own figure (bpf_map_show_fdinfo, memlock). */
+static u64 charged_bytes(int fd)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	u64 bytes = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (getline(&line, &room, f) > 0)
+		if (!strncmp(line, "memlock:", 8))
+			bytes = strtoull(line + 8, NULL, 10);
+	free(line);
+	fclose(f);
+	return bytes;
+}
+
+void run__describe_memory(const struct bpf_object *obj)
+{
+	char now[UNITS_SPACE], most[UNITS_SPACE];
+	u64 bytes, full, sum = 0, sum_full = 0;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, obj) {
+		if (bpf_map__fd(map) < 0)
+			continue;
+		bytes = full = charged_bytes(bpf_map__fd(map));
+		/* Grows element by element; 64 bytes of the kernel's own with each. */
+		if (bpf_map__type(map) == BPF_MAP_TYPE_HASH &&
+		    bpf_map__map_flags(map) & BPF_F_NO_PREALLOC)
+			full = (u64)bpf_map__max_entries(map) *
+			       (bpf_map__key_size(map) + bpf_map__value_size(map) + 64);
+		diag_detail("map %s: %s now, %s when full (%u elements)", bpf_map__name(map),
+			    format_value(now, bytes, UNIT_BYTES, false),
+			    format_value(most, full, UNIT_BYTES, false),
+			    bpf_map__max_entries(map));
+		sum += bytes;
+		sum_full += full;
+	}
+	diag_detail("maps: %s now, %s when full", format_value(now, sum, UNIT_BYTES, false),
+		    format_value(most, sum_full, UNIT_BYTES, false));
+}
+
+/* What the main loop waits for. */
+enum { WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAITS };
+
+static int start_timer(u64 first_ns, u64 period_ns)
+{
+	struct itimerspec spec = {
+		.it_value = { first_ns / NSEC_PER_SEC, first_ns % NSEC_PER_SEC },
+		.it_interval = { period_ns / NSEC_PER_SEC, period_ns % NSEC_PER_SEC },
+	};
+	int fd;
+
+	if (!first_ns)
+		return -1;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (timerfd_settime(fd, 0, &spec, NULL)) {
+		close(fd);
+		return -errno;
+	}
+	return fd;
+}
+
+/* One signal asks for the last report; the next one is not to wait for anything. */
+static void restore_signals(struct run *run)
+{
+	struct signalfd_siginfo info;
+	sigset_t set;
+
+	if (read(run->signal_fd, &info, sizeof(info)) < 0)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
+{
+	struct report r = {
+		.tool = run->tool,
+		.kernel = run->host.uts.release,
+		.cpus = run->host.cpus_online,
+		.start_ns = start_ns,
+		.duration_ns = duration_ns,
+	};
+	int err = run->report(run, &r);
+
+	if (!err) {
+		run->lost |= r.has_events && loss__total(&r.counters);
+		err = writer__write(&run->writer, &r);
+		if (err && err != -EPIPE)
+			diag_error("cannot write the report: %s", strerror(-err));
+	} else {
+		diag_error("cannot read the results: %s", strerror(-err));
+	}
+	report__free(&r);
+	return err;
+}
+
+static int loop(struct run *run, struct pollfd wait[WAITS])
+{
+	u64 start = now_ns(CLOCK_REALTIME), began = now_ns(CLOCK_MONOTONIC), now, expired, n = 0;
+	bool end = false;
+	int err;
+
+	while (!end) {
+		if (poll(wait, WAITS, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		if (wait[WAIT_SIGNAL].revents) {
+			restore_signals(run);
+			end = true;
+		}
+		if (wait[WAIT_END].revents || wait[WAIT_COMMAND].revents)
+			end = true;
+		if (wait[WAIT_INTERVAL].revents &&
+		    read(wait[WAIT_INTERVAL].fd, &expired, sizeof(expired)) < 0 && !end)
+			continue;
+		now = now_ns(CLOCK_MONOTONIC);
+		err = write_report(run, start, now - began);
+		if (err)
+			return err;
+		start += now - began;
+		began = now;
+		if (run->cli->count && ++n == run->cli->count)
+			end = true;
+	}
+	return 0;
+}
+
+static int announce(struct run *run)
+{
+	static const char line[] = "ready\n";
+
+	if (run->cli->ready_fd < 0)
+		return 0;
+	if (write(run->cli->ready_fd, line, sizeof(line) - 1) < 0)
+		return -errno;
+	close(run->cli->ready_fd);
+	return 0;
+}
+
+int run__loop(struct run *run)
+{
+	const struct cli *cli = run->cli;
+	struct pollfd wait[WAITS] = {
+		[WAIT_SIGNAL] = { run->signal_fd, POLLIN, 0 },
+		[WAIT_INTERVAL] = { start_timer(cli->interval_ns, cli->interval_ns), POLLIN, 0 },
+		[WAIT_END] = { start_timer(cli->duration_ns, 0), POLLIN, 0 },
+		[WAIT_COMMAND] = { run->command.pid ? run->command.pidfd : -1, POLLIN, 0 },
+	};
+	int err;
+
+	err = announce(run);
+	if (!err && run->command.pid)
+		err = command__go(&run->command);
+	if (!err)
+		err = loop(run, wait);
+	if (wait[WAIT_INTERVAL].fd >= 0)
+		close(wait[WAIT_INTERVAL].fd);
+	if (wait[WAIT_END].fd >= 0)
+		close(wait[WAIT_END].fd);
+	return err == -EPIPE ? 0 : err;
+}
+
+void run__release(struct run *run)
+{
+	command__release(&run->command);
+	if (run->signal_fd >= 0)
+		close(run->signal_fd);
+	if (run->writer.file && run->writer.file != stdout)
+		fclose(run->writer.file);
+}
+
+int run__exit_code(const struct run *run, int err)
+{
+	switch (err) {
+	case 0:
+		return run->cli->strict && run->lost ? EXIT_LOST : EXIT_DONE;
+	case -EINVAL:
+		return EXIT_USAGE;
+	case -EPERM:
+	case -EOPNOTSUPP:
+		return EXIT_UNABLE;
+	default:
+		return EXIT_FAILED;
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The course of a run that all measuring tools share: signals, the command, intervals, reports.
+ *
+ *   run__init()       host, rights, output, signals; forks the command, which waits
+ *   ... the tool resolves its scope (run.scope), loads and attaches, says run__attached() ...
+ *   run__loop()       lets the command go and calls report() at the end of each interval
+ *   run__release()
+ *
+ * SIGINT, SIGTERM, SIGHUP, the end of the command, of the duration or of the count end the run
+ * with a last report; a second signal ends the process at once. All functions say what is wrong
+ * and return 0 or a negative errno; run__exit_code() makes the exit status of that.
+ */
+#ifndef TALLY_CLI_RUN_H
+#define TALLY_CLI_RUN_H
+
+#include <bpf/libbpf.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "host/host.h"
+#include "out/report.h"
+#include "types.h"
+
+/* The exit status of every tool. */
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_LOST = 3,          /* --strict, and something was lost */
+	EXIT_UNABLE = 4,        /* this kernel cannot do it, or this user may not */
+};
+
+struct run {
+	const char *tool;
+	struct cli *cli;
+	struct host host;
+	struct writer writer;
+	struct scope_config scope;
+	struct command command;
+	int signal_fd;
+	bool lost;              /* some report had losses */
+
+	/* Fills in what happened since the last call (or since the run began). Set by the tool. */
+	int (*report)(struct run *run, struct report *r);
+	void *context;          /* the tool's own */
+};
+
+int run__init(struct run *run, const char *tool, struct cli *cli);
+
+/* Prints what -v says of a loaded object: its maps and the memory they take now and at most. */
+void run__describe_memory(const struct bpf_object *obj);
+
+int run__loop(struct run *run);
+void run__release(struct run *run);
+
+/* What to exit with after err, from any of these functions or from libbpf. */
+int run__exit_code(const struct run *run, int err);
+
+#endif /* TALLY_CLI_RUN_H */

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "host/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "out/diag.h"
+
+/* include/linux/exportfs.h: a file handle that is a 64-bit kernfs id. */
+#define FILEID_KERNFS 0xfe
+
+/* Controllers as mount options of v1 name them. */
+static const char *const controllers[SCOPE_CGROUP_HIERARCHIES] = {
+	[SCOPE_CGROUP_CPUSET] = "cpuset",         [SCOPE_CGROUP_CPU] = "cpu",
+	[SCOPE_CGROUP_CPUACCT] = "cpuacct",       [SCOPE_CGROUP_BLKIO] = "blkio",
+	[SCOPE_CGROUP_MEMORY] = "memory",         [SCOPE_CGROUP_DEVICES] = "devices",
+	[SCOPE_CGROUP_FREEZER] = "freezer",       [SCOPE_CGROUP_NET_CLS] = "net_cls",
+	[SCOPE_CGROUP_PERF_EVENT] = "perf_event", [SCOPE_CGROUP_NET_PRIO] = "net_prio",
+	[SCOPE_CGROUP_HUGETLB] = "hugetlb",       [SCOPE_CGROUP_PIDS] = "pids",
+	[SCOPE_CGROUP_RDMA] = "rdma",             [SCOPE_CGROUP_MISC] = "misc",
+};
+
+static const char *const names[SCOPE_CGROUP_HIERARCHIES] = {
+	[SCOPE_CGROUP_V2] = "v2",
+	[SCOPE_CGROUP_CPUSET] = "v1 cpuset",         [SCOPE_CGROUP_CPU] = "v1 cpu",
+	[SCOPE_CGROUP_CPUACCT] = "v1 cpuacct",       [SCOPE_CGROUP_BLKIO] = "v1 blkio",
+	[SCOPE_CGROUP_MEMORY] = "v1 memory",         [SCOPE_CGROUP_DEVICES] = "v1 devices",
+	[SCOPE_CGROUP_FREEZER] = "v1 freezer",       [SCOPE_CGROUP_NET_CLS] = "v1 net_cls",
+	[SCOPE_CGROUP_PERF_EVENT] = "v1 perf_event", [SCOPE_CGROUP_NET_PRIO] = "v1 net_prio",
+	[SCOPE_CGROUP_HUGETLB] = "v1 hugetlb",       [SCOPE_CGROUP_PIDS] = "v1 pids",
+	[SCOPE_CGROUP_RDMA] = "v1 rdma",             [SCOPE_CGROUP_MISC] = "v1 misc",
+};
+
+/* One mount of a cgroup file system. */
+struct mount {
+	enum scope_hierarchy hierarchy;
+	char point[PATH_MAX];   /* where */
+	char root[PATH_MAX];    /* which cgroup of the hierarchy is its root */
+};
+
+const char *cgroup_hierarchy_name(enum scope_hierarchy hierarchy)
+{
+	return names[hierarchy];
+}
+
+/* mountinfo writes blanks and the like as \ooo. */
+static void unescape(char *s)
+{
+	char *out = s;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
+			*out++ = (s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0');
+			s += 3;
+		} else {
+			*out++ = *s;
+		}
+	}
+	*out = 0;
+}
+
+/* Which v1 hierarchy has these mount options? 0 (v2) when they name no controller. */
+static enum scope_hierarchy v1_hierarchy(char *options)
+{
+	char *option, *rest;
+	int i;
+
+	for (option = strtok_r(options, ",", &rest); option; option = strtok_r(NULL, ",", &rest))
+		for (i = 1; i < SCOPE_CGROUP_HIERARCHIES; i++)
+			if (!strcmp(option, controllers[i]))
+				return i;
+	return SCOPE_CGROUP_V2;
+}
+
+/* A line of /proc/self/mountinfo, proc(5). Is it a cgroup mount we can speak of? */
+static bool parse_mount(char *line, struct mount *m)
+{
+	char *field[10], *tail, *rest, *type, *options;
+	int i;
+
+	tail = strstr(line, " - ");
+	if (!tail)
+		return false;
+	*tail = 0;
+	for (i = 0, rest = line; i < 6; i++) {
+		field[i] = strsep(&rest, " ");
+		if (!field[i])
+			return false;
+	}
+	rest = tail + 3;
+	type = strsep(&rest, " ");
+	strsep(&rest, " ");             /* the source */
+	options = strsep(&rest, " \n");
+	if (!type || !options)
+		return false;
+	if (!strcmp(type, "cgroup2")) {
+		m->hierarchy = SCOPE_CGROUP_V2;
+	} else if (!strcmp(type, "cgroup")) {
+		m->hierarchy = v1_hierarchy(options);
+		if (m->hierarchy == SCOPE_CGROUP_V2)
+			return false;   /* a named hierarchy without a controller */
+	} else {
+		return false;
+	}
+	unescape(field[3]);
+	unescape(field[4]);
+	snprintf(m->root, sizeof(m->root), "%s", field[3]);
+	snprintf(m->point, sizeof(m->point), "%s", field[4]);
+	return true;
+}
+
+/*
+ * The mount of a hierarchy (below == NULL), or the one that holds the path below. Of several, the
+ * one nearest to the root of the hierarchy, or nearest to the path.
+ */
+static bool find_mount(struct mount *found, enum scope_hierarchy hierarchy, const char *below)
+{
+	struct mount m;
+	char *line = NULL;
+	size_t room = 0, len, best = 0;
+	bool any = false;
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+
+	if (!f)
+		return false;
+	while (getline(&line, &room, f) > 0) {
+		if (!parse_mount(line, &m))
+			continue;
+		len = strlen(m.point);
+		if (below) {
+			if (strncmp(below, m.point, len) || (below[len] && below[len] != '/'))
+				continue;
+			if (any && len < best)
+				continue;
+			best = len;
+		} else {
+			len = strlen(m.root);
+			if (m.hierarchy != hierarchy || (any && len >= best))
+				continue;
+			best = len;
+		}
+		*found = m;
+		any = true;
+	}
+	free(line);
+	fclose(f);
+	return any;
+}
+
+enum scope_hierarchy cgroup__default_hierarchy(void)
+{
+	struct mount m;
+
+	return find_mount(&m, SCOPE_CGROUP_CPU, NULL) ? SCOPE_CGROUP_CPU : SCOPE_CGROUP_V2;
+}
+
+static u32 components(const char *path)
+{
+	u32 n = 0;
+
+	for (; *path; path++)
+		n += path[0] == '/' && path[1] && path[1] != '/';
+	return n;
+}
+
+/* The directory that path means: as it is, or below the root of the default hierarchy. */
+static int absolute_path(char real[PATH_MAX], const char *path)
+{
+	char named[2 * PATH_MAX];
+	struct mount m;
+	struct statfs fs;
+
+	if (path[0] == '/' && realpath(path, real) && !statfs(real, &fs) &&
+	    (fs.f_type == CGROUP2_SUPER_MAGIC || fs.f_type == CGROUP_SUPER_MAGIC))
+		return 0;
+	if (!find_mount(&m, cgroup__default_hierarchy(), NULL))
+		return -ENOENT;
+	snprintf(named, sizeof(named), "%s/%s", m.point, path);
+	return realpath(named, real) ? 0 : -errno;
+}
+
+int cgroup__find(struct cgroup_ref *ref, const char *path)
+{
+	char real[PATH_MAX];
+	struct mount m;
+	struct stat st;
+	int err;
+
+	err = absolute_path(real, path);
+	if (err) {
+		diag_error("-G: no cgroup '%s': %s", path, strerror(-err));
+		diag_hint("give the directory of a cgroup, or its name as in /proc/PID/cgroup");
+		return err;
+	}
+	if (stat(real, &st))
+		return -errno;
+	if (!S_ISDIR(st.st_mode)) {
+		diag_error("-G: '%s' is not a cgroup's directory", path);
+		return -ENOTDIR;
+	}
+	if (!find_mount(&m, 0, real)) {
+		diag_error("-G: '%s' is in a hierarchy without a controller; the kernel keeps no "
+			   "link from a task to it that can be tested", path);
+		return -ENOENT;
+	}
+	ref->hierarchy = m.hierarchy;
+	ref->id = st.st_ino;
+	ref->level = components(m.root) + components(real + strlen(m.point));
+	return 0;
+}
+
+char *cgroup__path(enum scope_hierarchy hierarchy, u64 id)
+{
+	union {
+		struct file_handle handle;
+		char space[sizeof(struct file_handle) + sizeof(u64)];
+	} h = { .handle = { .handle_bytes = sizeof(u64), .handle_type = FILEID_KERNFS } };
+	char link[64], path[PATH_MAX], *name = NULL;
+	struct mount m;
+	ssize_t n;
+	int mount_fd, fd;
+
+	if (!find_mount(&m, hierarchy, NULL))
+		return NULL;
+	mount_fd = open(m.point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (mount_fd < 0)
+		return NULL;
+	memcpy(h.handle.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(mount_fd, &h.handle, O_PATH | O_CLOEXEC);
+	close(mount_fd);
+	if (fd < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n >= (ssize_t)strlen(m.point)) {
+		path[n] = 0;
+		name = strdup(path[strlen(m.point)] ? path + strlen(m.point) : "/");
+	}
+	close(fd);
+	return name;
+}

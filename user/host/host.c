@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "host/host.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "out/diag.h"
+
+/* Inode numbers of the initial namespaces: include/linux/proc_ns.h, the same since 3.8. */
+#define INITIAL_PIDNS_INODE 0xEFFFFFFCU
+#define INITIAL_CGROUPNS_INODE 0xEFFFFFFBU
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+
+static const struct {
+	const char *name;
+	int cap;
+	bool admin_too;
+} rights[RIGHTS] = {
+	[RIGHT_BPF] = { "CAP_BPF", CAP_BPF, true },
+	[RIGHT_PERFMON] = { "CAP_PERFMON", CAP_PERFMON, true },
+	[RIGHT_SYS_RESOURCE] = { "CAP_SYS_RESOURCE", CAP_SYS_RESOURCE, false },
+	[RIGHT_SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE, false },
+	[RIGHT_DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH, false },
+	[RIGHT_SYSLOG] = { "CAP_SYSLOG", CAP_SYSLOG, true },
+};
+
+static u32 version_of(const char *release)
+{
+	unsigned long part[3] = {};
+	char *end;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		part[i] = strtoul(release, &end, 10);
+		if (*end != '.')
+			break;
+		release = end + 1;
+	}
+	/* The last byte saturates in KERNEL_VERSION: 4.9.256 and later exist. */
+	return part[0] << 16 | (part[1] & 0xff) << 8 | (part[2] > 255 ? 255 : part[2]);
+}
+
+static bool is_namespace(const char *path, ino_t inode)
+{
+	struct stat st;
+
+	return stat(path, &st) || st.st_ino == inode;   /* no such namespace: nothing differs */
+}
+
+int host__read(struct host *host)
+{
+	struct host h = {};
+
+	if (uname(&h.uts))
+		return -errno;
+	h.version = version_of(h.uts.release);
+	h.cpus_online = sysconf(_SC_NPROCESSORS_ONLN);
+	h.cpus_possible = libbpf_num_possible_cpus();
+	if (h.cpus_possible < 0)
+		return h.cpus_possible;
+	h.initial_pidns = is_namespace("/proc/self/ns/pid", INITIAL_PIDNS_INODE);
+	h.initial_cgroupns = is_namespace("/proc/self/ns/cgroup", INITIAL_CGROUPNS_INODE);
+	*host = h;
+	return 0;
+}
+
+const char *right_name(enum right r)
+{
+	return rights[r].name;
+}
+
+static bool capable(int cap)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[cap / 32].effective & (1U << cap % 32);
+}
+
+bool right_held(enum right r)
+{
+	return capable(rights[r].cap) || (rights[r].admin_too && capable(CAP_SYS_ADMIN));
+}
+
+int host__check_rights(const struct host *host)
+{
+	static const enum right needed[] = { RIGHT_BPF, RIGHT_PERFMON, RIGHT_SYS_RESOURCE };
+	char names[128] = "";
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(needed); i++) {
+		if (right_held(needed[i]))
+			continue;
+		if (needed[i] == RIGHT_SYS_RESOURCE && host->version >= KERNEL_VERSION(5, 11, 0))
+			continue;       /* maps are charged to the memory cgroup since then */
+		n += snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "",
+			      rights[needed[i]].name);
+	}
+	if (!n)
+		return 0;
+	diag_error("not permitted to load tracing programs: missing capability %s", names);
+	diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is missing");
+	return -EPERM;
+}
+
+int read_line(const char *path, char *line, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, line, size - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return n;
+	line[n] = 0;
+	line[strcspn(line, "\n")] = 0;
+	return 0;
+}
+
+u64 host__threads(void)
+{
+	char line[128], *slash;
+
+	if (read_line("/proc/loadavg", line, sizeof(line)))
+		return 0;
+	slash = strchr(line, '/');
+	return slash ? strtoull(slash + 1, NULL, 10) : 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Diagnostics: sentences for the person at the terminal, on stderr, one line each, with the
+ * tool's name in front. The only place besides the report writers that prints. The whole line is
+ * escaped (out/escape.h), so arguments may come from anywhere.
+ */
+#ifndef TALLY_OUT_DIAG_H
+#define TALLY_OUT_DIAG_H
+
+#include <stdarg.h>
+
+#include "types.h"
+
+/* Something cannot be done. */
+void diag_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Something is done, but differently from what one would expect. */
+void diag_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* What to try next; goes under an error. */
+void diag_hint(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/*
+ * Detail for -v: nothing is printed unless diag_verbose(true) was called by the tool's main.
+ * libbpf's own messages come this way too.
+ */
+void diag_detail(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void diag_verbose(bool on);
+
+#endif /* TALLY_OUT_DIAG_H */

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "out/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct report_percentile report_percentiles[4] = {
+	{ "p50", "p50", 5000 },
+	{ "p90", "p90", 9000 },
+	{ "p99", "p99", 9900 },
+	{ "p999", "p99.9", 9990 },
+};
+
+static void fields__free(struct field *f, size_t n)
+{
+	size_t i;
+
+	for (i = 0; f && i < n; i++)
+		free(f[i].text);
+	free(f);
+}
+
+void report_group__free(struct report_group *g)
+{
+	fields__free(g->key, g->nkey);
+	histogram__free(&g->hist);
+	memset(g, 0, sizeof(*g));
+}
+
+void report_row__free(struct report_row *row)
+{
+	fields__free(row->cell, row->ncells);
+	memset(row, 0, sizeof(*row));
+}
+
+/* Room for one more element of an array that doubles; NULL if there is none. */
+static void *grow(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return realloc(array, (n ? 2 * n : 1) * size);
+}
+
+int report__add_group(struct report *r, struct report_group *g)
+{
+	struct report_group *larger = grow(r->group, r->ngroups, sizeof(*g));
+
+	if (!larger) {
+		report_group__free(g);
+		return -ENOMEM;
+	}
+	r->group = larger;
+	r->group[r->ngroups++] = *g;
+	memset(g, 0, sizeof(*g));
+	return 0;
+}
+
+int report__add_row(struct report *r, struct report_row *row)
+{
+	struct report_row *larger = grow(r->row, r->nrows, sizeof(*row));
+
+	if (!larger) {
+		report_row__free(row);
+		return -ENOMEM;
+	}
+	r->row = larger;
+	r->row[r->nrows++] = *row;
+	memset(row, 0, sizeof(*row));
+	return 0;
+}
+
+static const char *const columns[] = {
+	"key", "count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999",
+};
+
+int report_sort_column(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
+		if (!strcmp(name, columns[i]))
+			return i;
+	return -EINVAL;
+}
+
+const char *report_sort_columns(void)
+{
+	return "key, count, sum, min, avg, max, p50, p90, p99, p999";
+}
+
+static u64 figure(const struct histogram *h, int column)
+{
+	switch (column) {
+	case 1:
+		return h->count;
+	case 2:
+		return h->sum;
+	case 3:
+		return h->min;
+	case 4:
+		return histogram__average(h);
+	case 5:
+		return h->max;
+	default:
+		return histogram__percentile(h, report_percentiles[column - 6].per_10k);
+	}
+}
+
+static int compare_fields(const struct field *a, const struct field *b)
+{
+	if (a->text && b->text)
+		return strcmp(a->text, b->text);
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+struct sort_entry {
+	u64 figure;
+	struct report_group group;
+};
+
+static int by_figure_then_key(const void *a, const void *b)
+{
+	const struct sort_entry *x = a, *y = b;
+	size_t i;
+	int d;
+
+	if (x->figure != y->figure)
+		return x->figure > y->figure ? -1 : 1;
+	for (i = 0; i < x->group.nkey && i < y->group.nkey; i++) {
+		d = compare_fields(&x->group.key[i], &y->group.key[i]);
+		if (d)
+			return d;
+	}
+	return 0;
+}
+
+void report__sort_groups(struct report *r, int column, size_t top)
+{
+	struct sort_entry *order = calloc(r->ngroups ?: 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return;         /* unsorted is still right */
+	for (i = 0; i < r->ngroups; i++) {
+		order[i].group = r->group[i];
+		order[i].figure = column ? figure(&r->group[i].hist, column) : 0;
+	}
+	qsort(order, r->ngroups, sizeof(*order), by_figure_then_key);
+	for (i = 0; i < r->ngroups; i++)
+		r->group[i] = order[i].group;
+	free(order);
+	while (top && r->ngroups > top) {
+		report_group__free(&r->group[--r->ngroups]);
+		r->hidden++;
+	}
+}
+
+void report__free(struct report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->ngroups; i++)
+		report_group__free(&r->group[i]);
+	for (i = 0; i < r->nrows; i++)
+		report_row__free(&r->row[i]);
+	free(r->group);
+	free(r->row);
+	memset(r, 0, sizeof(*r));
+}
+
+int report_format(const char *name)
+{
+	static const char *const names[FORMATS] = {
+		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv"
+	};
+	int i;
+
+	for (i = 0; i < FORMATS; i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -EINVAL;
+}
+
+int writer__write(struct writer *w, const struct report *r)
+{
+	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
+		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv
+	};
+	int err;
+
+	err = writers[w->format](w, r);
+	if (err)
+		return err;
+	errno = 0;
+	if (fflush(w->file) || ferror(w->file))
+		return errno ? -errno : -EIO;
+	return 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One report model, one writer per format. A tool fills a report and hands it over; it never
+ * prints. Strings go in as they are: the writers escape them (out/escape.h).
+ *
+ * A report is about one interval (or the whole run) and holds histogram groups or table rows.
+ * JSON: one object per line, as docs/json.md says. CSV: one header for the whole output, then
+ * lines. Text: for people.
+ */
+#ifndef TALLY_OUT_REPORT_H
+#define TALLY_OUT_REPORT_H
+
+#include <stdio.h>
+
+#include "agg/histogram.h"
+#include "agg/loss.h"
+#include "out/units.h"
+#include "types.h"
+
+/* One part of a key, or one cell of a table. Owned by the report once added. */
+struct field {
+	const char *name;       /* constant, e.g. "pid" */
+	char *text;             /* NULL: the field is the number */
+	u64 number;
+	bool label;             /* goes with the field before it (the comm of a pid) */
+};
+
+struct report_group {
+	struct field *key;
+	size_t nkey;
+	struct histogram hist;
+};
+
+struct report_row {
+	struct field *cell;
+	size_t ncells;
+};
+
+struct report {
+	const char *tool;
+	const char *source;     /* where the numbers come from, and how it is attached */
+	const char *caveat;     /* a sentence the reader of the numbers must know, or NULL */
+	const char *value;      /* what is measured: "wait" */
+	enum unit unit;
+	const char *kernel;     /* uname -r */
+	int cpus;
+	u64 start_ns;           /* CLOCK_REALTIME */
+	u64 duration_ns;
+	bool has_events;        /* events, filtered and lost mean something here */
+	u64 events;             /* in the groups or rows, those that --top leaves out included */
+	struct loss_counters counters;
+	size_t hidden;          /* groups or rows left out by --top */
+	struct report_group *group;
+	size_t ngroups;
+	struct report_row *row;
+	size_t nrows;
+};
+
+/* Takes over the contents of what is added; on failure (-ENOMEM) frees them. */
+int report__add_group(struct report *r, struct report_group *g);
+int report__add_row(struct report *r, struct report_row *row);
+
+/* What groups can be sorted by: the name of a figure ("sum", "p99") or "key". */
+int report_sort_column(const char *name);       /* -EINVAL if there is none */
+const char *report_sort_columns(void);          /* all of them, for messages */
+
+/* Sorts by a column, largest first ("key": rising), and keeps the first top (0: all). */
+void report__sort_groups(struct report *r, int column, size_t top);
+
+void report__free(struct report *r);
+void report_group__free(struct report_group *g);
+void report_row__free(struct report_row *row);
+
+/* Percentiles every writer shows. */
+struct report_percentile {
+	const char *json;       /* "p999" */
+	const char *text;       /* "p99.9" */
+	u32 per_10k;
+};
+extern const struct report_percentile report_percentiles[4];
+
+enum report_format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_CSV,
+	FORMATS,
+};
+
+/* -EINVAL if there is no such format. */
+int report_format(const char *name);
+
+/* Where and how reports are written; made by the output options. */
+struct writer {
+	FILE *file;
+	enum report_format format;
+	char separator;         /* CSV */
+	bool milliseconds;
+	bool timestamps;
+	bool header;            /* the header has been written */
+};
+
+/*
+ * Writes one report and flushes it. Returns 0 or a negative errno (-EPIPE when the reader has
+ * gone away).
+ */
+int writer__write(struct writer *w, const struct report *r);
+
+/* The writers; -ENOMEM is their only error, the file keeps its own. */
+int write_text(struct writer *w, const struct report *r);
+int write_json(struct writer *w, const struct report *r);
+int write_csv(struct writer *w, const struct report *r);
+
+#endif /* TALLY_OUT_REPORT_H */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "out/units.h"
+
+#include <stdio.h>
+
+struct scale {
+	u64 size;
+	const char *name;
+};
+
+static const struct scale times[] = {
+	{ 86400 * NSEC_PER_SEC, "d" }, { 3600 * NSEC_PER_SEC, "h" }, { 60 * NSEC_PER_SEC, "min" },
+	{ NSEC_PER_SEC, "s" },         { NSEC_PER_MSEC, "ms" },      { 1000, "us" },
+	{ 1, "ns" },
+};
+
+static const struct scale sizes[] = {
+	{ 1ULL << 60, "EiB" }, { 1ULL << 50, "PiB" }, { 1ULL << 40, "TiB" }, { 1ULL << 30, "GiB" },
+	{ 1ULL << 20, "MiB" }, { 1ULL << 10, "KiB" }, { 1, "B" },
+};
+
+const char *unit_name(enum unit unit)
+{
+	static const char *const names[] = {
+		[UNIT_COUNT] = "count", [UNIT_NS] = "ns", [UNIT_BYTES] = "bytes"
+	};
+
+	return names[unit];
+}
+
+static const char *format_scaled(char *text, u64 value, const struct scale *scale)
+{
+	double x;
+
+	while (scale->size > 1 && value < scale->size)
+		scale++;
+	x = (double)value / scale->size;
+	snprintf(text, UNITS_SPACE, "%.*f %s", scale->size == 1 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2,
+		 x, scale->name);
+	return text;
+}
+
+const char *format_value(char *text, u64 value, enum unit unit, bool milliseconds)
+{
+	switch (unit) {
+	case UNIT_NS:
+		if (milliseconds) {
+			snprintf(text, UNITS_SPACE, "%.3f ms", (double)value / NSEC_PER_MSEC);
+			return text;
+		}
+		return format_scaled(text, value, times);
+	case UNIT_BYTES:
+		return format_scaled(text, value, sizes);
+	default:
+		return format_count(text, value);
+	}
+}
+
+const char *format_count(char *text, u64 value)
+{
+	char digits[UNITS_SPACE];
+	int n = snprintf(digits, sizeof(digits), "%llu", value), i;
+	char *out = text;
+
+	for (i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			*out++ = ',';
+		*out++ = digits[i];
+	}
+	*out = 0;
+	return text;
+}

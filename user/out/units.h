@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers for people: three significant digits and the unit that fits. */
+#ifndef TALLY_OUT_UNITS_H
+#define TALLY_OUT_UNITS_H
+
+#include "types.h"
+
+enum unit {
+	UNIT_COUNT,
+	UNIT_NS,
+	UNIT_BYTES,
+};
+
+#define UNITS_SPACE 32
+
+/* "ns", "bytes", "count": as JSON and CSV name the unit of raw values. */
+const char *unit_name(enum unit unit);
+
+/*
+ * Writes value into text[UNITS_SPACE] and returns text: "870 ns", "4.19 ms", "12 KiB". With
+ * milliseconds set, times are all in ms: "0.004 ms".
+ */
+const char *format_value(char *text, u64 value, enum unit unit, bool milliseconds);
+
+/* "1,234,567" */
+const char *format_count(char *text, u64 value);
+
+#endif /* TALLY_OUT_UNITS_H */

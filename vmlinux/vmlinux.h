@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel types that tally's BPF programs may touch: hand-kept, CO-RE.
+ *
+ * Only the members that some program reads are listed; the loader relocates each access to the
+ * layout of the running kernel, so order and offsets here mean nothing. Rules:
+ *  - a struct or member that some kernel between 5.10 and the newest lacks carries the word
+ *    "optional" and the versions in its comment, and every use of it stands behind
+ *    bpf_core_field_exists() or bpf_core_type_exists();
+ *  - an older or newer layout of a struct is a flavour, struct NAME___WHAT, always optional;
+ *  - tests/live/test_vmlinux.py holds every line without "optional" against the running kernel.
+ */
+#ifndef TALLY_VMLINUX_H
+#define TALLY_VMLINUX_H
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+
+typedef __s8 s8;
+typedef __u8 u8;
+typedef __s16 s16;
+typedef __u16 u16;
+typedef __s32 s32;
+typedef __u32 u32;
+typedef __s64 s64;
+typedef __u64 u64;
+
+typedef __u16 __le16;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u32 __wsum;
+
+typedef _Bool bool;
+enum { false = 0, true = 1 };
+
+/* Kernel ABI (include/uapi/linux/bpf.h): the values never change. */
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29, /* optional: 5.11 */
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+};
+
+enum {
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	unsigned int level;
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup {
+	int level;
+	struct kernfs_node *kn;
+	struct cgroup *ancestors[1]; /* optional: 6.1, commit 7f203bc89eb6 */
+};
+
+/* Before 6.1 a cgroup kept the ids of its ancestors instead of pointers to them. */
+struct cgroup___ids {
+	u64 ancestor_ids[1]; /* optional: until 6.0 */
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
+};
+
+struct cred {
+	kuid_t uid;
+};
+
+struct sched_info { /* optional: CONFIG_SCHED_INFO */
+	unsigned long pcount;
+	unsigned long long run_delay;
+	unsigned long long last_queued;
+};
+
+struct rq {
+	u64 clock;
+};
+
+struct cfs_rq {
+	struct rq *rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct task_struct {
+	unsigned int __state; /* optional: 5.14, commit 2f064a59a11f */
+	unsigned int flags;
+	int pid;
+	int tgid;
+	char comm[16];
+	struct task_struct *group_leader;
+	struct sched_entity se;
+	struct sched_info sched_info; /* optional: CONFIG_SCHED_INFO */
+	const struct cred *cred;
+	struct pid *thread_pid;
+	struct css_set *cgroups;
+};
+
+/* Until 5.13 the state was a signed long with another name. */
+struct task_struct___state {
+	volatile long state; /* optional: until 5.13 */
+};
+
+/* The context of iter/task programs (5.8, kernel/bpf/task_iter.c). */
+struct bpf_iter_meta {
+	u64 session_id;
+	u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+/* CONFIG_CGROUPS controllers: numbers differ between configurations, so only the names count. */
+enum cgroup_subsys_id {
+	cpuset_cgrp_id,     /* optional: CONFIG_CPUSETS */
+	cpu_cgrp_id,        /* optional: CONFIG_CGROUP_SCHED */
+	cpuacct_cgrp_id,    /* optional: CONFIG_CGROUP_CPUACCT */
+	io_cgrp_id,         /* optional: CONFIG_BLK_CGROUP */
+	memory_cgrp_id,     /* optional: CONFIG_MEMCG */
+	devices_cgrp_id,    /* optional: CONFIG_CGROUP_DEVICE */
+	freezer_cgrp_id,    /* optional: CONFIG_CGROUP_FREEZER */
+	net_cls_cgrp_id,    /* optional: CONFIG_CGROUP_NET_CLASSID */
+	perf_event_cgrp_id, /* optional: CONFIG_CGROUP_PERF */
+	net_prio_cgrp_id,   /* optional: CONFIG_CGROUP_NET_PRIO */
+	hugetlb_cgrp_id,    /* optional: CONFIG_CGROUP_HUGETLB */
+	pids_cgrp_id,       /* optional: CONFIG_CGROUP_PIDS */
+	rdma_cgrp_id,       /* optional: CONFIG_CGROUP_RDMA */
+	misc_cgrp_id,       /* optional: CONFIG_CGROUP_MISC, 5.13 */
+};
+
+#pragma clang attribute pop
+
+#endif /* TALLY_VMLINUX_H */
