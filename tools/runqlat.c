@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agg/measure.h"
+#include "cli/explain.h"
 #include "cli/run.h"
 #include "host/kernel_btf.h"
 #include "host/task_state.h"
@@ -29,8 +30,8 @@ static const struct {
 	[SOURCE_ACCOUNTING] = {
 		"accounting",
 		"the kernel's run-queue accounting (sched_info), read at tp_btf/sched_switch",
-		"the run-queue clock stands still from a wakeup to a switch that follows at once: "
-		"waits under about 2 us can read as 0 (--source wakeup sees them)",
+		"short waits may read some us too short, down to 0 (docs/accuracy.md); "
+		"--source wakeup measures them too",
 	},
 	[SOURCE_WAKEUP] = {
 		"wakeup",
@@ -101,7 +102,7 @@ static int load(struct runqlat *rq, struct run *run, enum source source)
 	if (!rq->bpf)
 		return -errno;
 	err = configure(rq, run, source);
-	if (!err)
+	if (!err && !run->cli->explain)
 		err = runqlat_bpf__load(rq->bpf);
 	if (err) {
 		runqlat_bpf__destroy(rq->bpf);
@@ -193,7 +194,7 @@ static int attach(struct runqlat *rq, struct run *run)
 		.obj = rq->bpf->obj,
 		.hierarchy = run->scope.hierarchy,
 	};
-	run__describe_memory(rq->bpf->obj);
+	run__describe_memory(run, rq->bpf->obj);
 	rq->bpf->bss->armed = 1;
 	return 0;
 }
@@ -214,10 +215,13 @@ static int measure(struct runqlat *rq, struct run *run)
 	int err;
 
 	err = load_best(rq, run);
-	if (!err)
+	if (!err && run->cli->explain) {
+		err = run__explain(run, rq->bpf->obj, sources[rq->source].text);
+	} else if (!err) {
 		err = attach(rq, run);
-	if (!err)
-		err = run__loop(run);
+		if (!err)
+			err = run__loop(run);
+	}
 	measure__free(&rq->measure);
 	runqlat_bpf__destroy(rq->bpf);
 	return err;

@@ -13,6 +13,7 @@ FNR == 1 {
 	name = FILENAME
 	sub(".*/", "", name)
 	sub("\\.1\\.txt$", "", name)
+	sub("^tally-", "", name)	# tally help doctor shows tally-doctor(1)
 	printf "\t{ \"%s\",\n", name
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/explain.h"
 #include "out/diag.h"
 
 static u64 now_ns(clockid_t clock)
@@ -91,7 +92,7 @@ static u64 charged_bytes(int fd)
 	return bytes;
 }
 
-void run__describe_memory(const struct bpf_object *obj)
+void run__describe_memory(const struct run *run, const struct bpf_object *obj)
 {
 	char now[UNITS_SPACE], most[UNITS_SPACE];
 	u64 bytes, full, sum = 0, sum_full = 0;
@@ -100,16 +101,13 @@ void run__describe_memory(const struct bpf_object *obj)
 	bpf_object__for_each_map(map, obj) {
 		if (bpf_map__fd(map) < 0)
 			continue;
-		bytes = full = charged_bytes(bpf_map__fd(map));
-		/* Grows element by element; 64 bytes of the kernel's own with each. */
-		if (bpf_map__type(map) == BPF_MAP_TYPE_HASH &&
-		    bpf_map__map_flags(map) & BPF_F_NO_PREALLOC)
-			full = (u64)bpf_map__max_entries(map) *
-			       (bpf_map__key_size(map) + bpf_map__value_size(map) + 64);
-		diag_detail("map %s: %s now, %s when full (%u elements)", bpf_map__name(map),
-			    format_value(now, bytes, UNIT_BYTES, false),
-			    format_value(most, full, UNIT_BYTES, false),
-			    bpf_map__max_entries(map));
+		bytes = charged_bytes(bpf_map__fd(map));
+		full = map_bytes_at_most(map, run->host.cpus_possible);
+		if (full < bytes)
+			full = bytes;
+		diag_detail("map %s: %u elements, %s now, %s when full", bpf_map__name(map),
+			    bpf_map__max_entries(map), format_value(now, bytes, UNIT_BYTES, false),
+			    format_value(most, full, UNIT_BYTES, false));
 		sum += bytes;
 		sum_full += full;
 	}

@@ -49,7 +49,7 @@ struct run {
 int run__init(struct run *run, const char *tool, struct cli *cli);
 
 /* Prints what -v says of a loaded object: its maps and the memory they take now and at most. */
-void run__describe_memory(const struct bpf_object *obj);
+void run__describe_memory(const struct run *run, const struct bpf_object *obj);
 
 int run__loop(struct run *run);
 void run__release(struct run *run);

@@ -53,7 +53,7 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 {
 	u64 rows[HISTOGRAM_POWER_ROWS], most = 0, first, last;
 	char from[UNITS_SPACE], to[UNITS_SPACE], n[UNITS_SPACE];
-	int i, lowest = -1, highest = 0;
+	int i, gap, lowest = -1, highest = 0;
 
 	histogram__by_power(h, rows);
 	for (i = 0; i < HISTOGRAM_POWER_ROWS; i++) {
@@ -67,12 +67,21 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 	}
 	fprintf(w->file, "%*s %14s  share\n", 24, r->value, "count");
 	for (i = lowest; i <= highest; i++) {
+		for (gap = 0; !rows[i + gap]; gap++)
+			;
+		if (gap > 2) {          /* a long stretch without values is one line */
+			fprintf(w->file, "%13s\n", "...");
+			i += gap;
+		}
 		first = i ? 1ULL << (i - 1) : 0;
 		last = i ? first + (first - 1) : 0;
 		format_value(from, first, r->unit, w->milliseconds);
 		format_value(to, last == UINT64_MAX ? last : last + 1, r->unit, w->milliseconds);
-		fprintf(w->file, "%11s - %-10s %14s %5.1f%%", from, to, format_count(n, rows[i]),
-			100.0 * rows[i] / h->count);
+		if (i == 0)
+			fprintf(w->file, "%11s   %-10s", from, "");
+		else
+			fprintf(w->file, "%11s - %-10s", from, to);
+		fprintf(w->file, " %14s %5.1f%%", format_count(n, rows[i]), 100.0 * rows[i] / h->count);
 		put_bar(w, rows[i], most);
 	}
 }
@@ -144,6 +153,15 @@ static void put_footer(struct writer *w, const struct report *r)
 		fputs("no event happened in that time\n", w->file);
 }
 
+/* Nothing to print behind cell k, so no padding either. */
+static bool rest_is_empty(const struct report_row *row, size_t k)
+{
+	while (++k < row->ncells)
+		if (!row->cell[k].text || row->cell[k].text[0])
+			return false;
+	return true;
+}
+
 /* Columns as wide as their widest cell; numbers to the right. */
 static int put_table(struct writer *w, const struct report *r)
 {
@@ -171,13 +189,15 @@ static int put_table(struct writer *w, const struct report *r)
 			text = f->text ? escape_string(f->text) : NULL;
 			if (!text)
 				fprintf(w->file, "%*s", width[k], format_count(number, f->number));
-			else if (k + 1 < n)
-				fprintf(w->file, "%-*s", width[k], text);
 			else
-				fputs(text, w->file);
-			fputs(k + 1 < n ? "  " : "\n", w->file);
+				fprintf(w->file, "%-*s", rest_is_empty(&r->row[i], k) ? 0 : width[k],
+					text);
 			free(text);
+			if (rest_is_empty(&r->row[i], k))
+				break;
+			fputs("  ", w->file);
 		}
+		fputc('\n', w->file);
 	}
 	free(width);
 	return 0;

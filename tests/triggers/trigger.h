@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the trigger programs share. Each does one thing a known number of times, between two
+ * points at which all its threads sleep, so that a test can read the kernel's books at rest:
+ *
+ *   > ready [NUMBER...]    its threads exist and go to sleep
+ *   < one line             go; end of file means go too, then it runs without a test
+ *   > done [NUMBER...]     they have done their work and go to sleep
+ *   < end of file          exit
+ *
+ * TRIGGER_COMM in the environment becomes the name of all its threads.
+ */
+#ifndef TALLY_TRIGGER_H
+#define TALLY_TRIGGER_H
+
+#include <errno.h>
+#include <error.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The third and second field of schedstat: how often and how long a task waited for a CPU. */
+struct books {
+	uint64_t count;
+	uint64_t delay_ns;
+};
+
+static inline void trigger__name(void)
+{
+	const char *name = getenv("TRIGGER_COMM");
+
+	if (name && prctl(PR_SET_NAME, name))
+		error(1, errno, "PR_SET_NAME");
+}
+
+/* argv[i] as a number; ends the program if it is missing. */
+static inline long trigger__number(int argc, char **argv, int i)
+{
+	if (i >= argc)
+		error(2, 0, "argument %d is missing", i);
+	return atol(argv[i]);
+}
+
+static inline void __attribute__((format(printf, 1, 2))) trigger__say(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* Waits for a line or the end of file. */
+static inline void trigger__wait(void)
+{
+	char c;
+
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		;
+}
+
+/* The end of every trigger: its threads stay asleep until the test has read their books. */
+static inline void __attribute__((noreturn)) trigger__end(void)
+{
+	trigger__wait();
+	exit(0);
+}
+
+static inline uint64_t trigger__now(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Computes until this thread has used so much CPU time. */
+static inline void trigger__spin(uint64_t ns)
+{
+	uint64_t end = trigger__now(CLOCK_THREAD_CPUTIME_ID) + ns;
+	volatile int i;
+
+	while (trigger__now(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (i = 0; i < 1000; i++)
+			;
+}
+
+/* Puts a thread (0: this one) on one CPU; -1 leaves it as it is. */
+static inline void trigger__pin(pid_t tid, long cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(tid, sizeof(set), &set))
+		error(1, errno, "sched_setaffinity to CPU %ld", cpu);
+}
+
+/* What an open /proc/.../schedstat says. */
+static inline struct books trigger__books(int fd)
+{
+	unsigned long long delay, count;
+	char line[128];
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+
+	if (n <= 0)
+		error(1, errno, "schedstat");
+	line[n] = 0;
+	if (sscanf(line, "%*u %llu %llu", &delay, &count) != 2)
+		error(1, 0, "schedstat: %s", line);
+	return (struct books){ count, delay };
+}
+
+/* Threads that wait, work and wait again. */
+struct crew {
+	void (*work)(long i);
+	pthread_barrier_t start, finish, never;
+};
+
+struct crew_member {
+	struct crew *crew;
+	long i;
+};
+
+static inline void *crew__member(void *arg)
+{
+	struct crew_member *m = arg;
+
+	pthread_barrier_wait(&m->crew->start);
+	m->crew->work(m->i);
+	pthread_barrier_wait(&m->crew->finish);
+	pthread_barrier_wait(&m->crew->never);
+	return NULL;
+}
+
+/* Has n threads ready to run work(0) .. work(n - 1). */
+static inline void crew__hire(struct crew *crew, long n, void (*work)(long i))
+{
+	struct crew_member *m = calloc(n, sizeof(*m));
+	pthread_attr_t attr;
+	pthread_t thread;
+	long i;
+
+	crew->work = work;
+	pthread_barrier_init(&crew->start, NULL, n + 1);
+	pthread_barrier_init(&crew->finish, NULL, n + 1);
+	pthread_barrier_init(&crew->never, NULL, n + 1);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	for (i = 0; i < n; i++) {
+		m[i] = (struct crew_member){ crew, i };
+		errno = pthread_create(&thread, &attr, crew__member, &m[i]);
+		if (errno)
+			error(1, errno, "pthread_create");
+	}
+}
+
+static inline void crew__start(struct crew *crew)
+{
+	pthread_barrier_wait(&crew->start);
+}
+
+static inline void crew__finish(struct crew *crew)
+{
+	pthread_barrier_wait(&crew->finish);
+}
+
+#endif /* TALLY_TRIGGER_H */

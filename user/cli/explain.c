@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/explain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cgroup.h"
+
+/* What the kernel keeps beside each element of a hash, and the head of each hash bucket. */
+#define HASH_ELEMENT_BYTES 48
+#define HASH_BUCKET_BYTES 16
+
+static u64 round_up(u64 n, u64 to)
+{
+	return (n + to - 1) / to * to;
+}
+
+u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible)
+{
+	u64 n = bpf_map__max_entries(map), value = round_up(bpf_map__value_size(map), 8);
+	u64 key = round_up(bpf_map__key_size(map), 8), heads = 1;
+
+	switch (bpf_map__type(map)) {
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+		return n * value * cpus_possible;
+	case BPF_MAP_TYPE_HASH:
+		while (heads < n)
+			heads *= 2;
+		return n * (key + value + HASH_ELEMENT_BYTES) + heads * HASH_BUCKET_BYTES;
+	default:
+		return n * value;
+	}
+}
+
+static int add_row(struct report *r, const char *what, char *text)
+{
+	struct report_row row = { calloc(2, sizeof(*row.cell)), 2 };
+
+	if (!row.cell || !text) {
+		free(text);
+		free(row.cell);
+		return -ENOMEM;
+	}
+	row.cell[0] = (struct field){ .name = "what", .text = strdup(what) };
+	row.cell[1] = (struct field){ .name = "how", .text = text };
+	return report__add_row(r, &row);
+}
+
+static char *printed(const char *fmt, ...) PRINTF_LIKE(1, 2);
+static char *printed(const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&text, fmt, args);
+	va_end(args);
+	return n < 0 ? NULL : text;
+}
+
+static int add_scope(struct report *r, const struct run *run)
+{
+	const struct scope_options *o = &run->cli->scope;
+	const struct scope_config *c = &run->scope;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < o->npids && !err; i++)
+		err = add_row(r, "scope", printed("process %u", o->pids[i]));
+	for (i = 0; i < o->ntids && !err; i++)
+		err = add_row(r, "scope", printed("thread %u", o->tids[i]));
+	if (!err && c->has_uid)
+		err = add_row(r, "scope", printed("real uid %u", c->uid));
+	if (!err && c->has_cgroup)
+		err = add_row(r, "scope", printed("cgroup %s, %s, id %llu, level %u and below",
+						  o->cgroup, cgroup_hierarchy_name(c->hierarchy),
+						  c->cgroup_id, c->cgroup_level));
+	if (!err && c->has_cpus)
+		err = add_row(r, "scope", printed("CPUs %s", o->cpus));
+	if (!err && c->has_comm)
+		err = add_row(r, "scope", printed("names like %s", o->comm));
+	if (!err && c->has_pidns)
+		err = add_row(r, "scope", printed("pid namespace %u", c->pidns));
+	if (!err && run->cli->command)
+		err = add_row(r, "command", strdup(run->cli->command[0]));
+	if (!err && c->exclude_tgid)
+		err = add_row(r, "scope", strdup("not the tool itself"));
+	return err;
+}
+
+static int add_object(struct report *r, const struct run *run, const struct bpf_object *obj)
+{
+	char bytes[UNITS_SPACE];
+	struct bpf_program *prog;
+	struct bpf_map *map;
+	u64 sum = 0, most;
+	int err = 0;
+
+	bpf_object__for_each_program(prog, obj) {
+		if (bpf_program__autoload(prog) && !err)
+			err = add_row(r, "program", printed("%s at %s", bpf_program__name(prog),
+							    bpf_program__section_name(prog)));
+	}
+	bpf_object__for_each_map(map, obj) {
+		if (!bpf_map__autocreate(map) || err)
+			continue;
+		if (bpf_map__type(map) == BPF_MAP_TYPE_TASK_STORAGE) {
+			err = add_row(r, "map", printed("%s, %u bytes for each task seen",
+							bpf_map__name(map),
+							bpf_map__value_size(map)));
+			continue;
+		}
+		most = map_bytes_at_most(map, run->host.cpus_possible);
+		sum += most;
+		err = add_row(r, "map", printed("%s, %u elements, at most %s", bpf_map__name(map),
+						bpf_map__max_entries(map),
+						format_value(bytes, most, UNIT_BYTES, false)));
+	}
+	if (!err)
+		err = add_row(r, "memory", printed("at most %s in the kernel",
+						   format_value(bytes, sum, UNIT_BYTES, false)));
+	return err;
+}
+
+int run__explain(struct run *run, const struct bpf_object *obj, const char *source)
+{
+	struct report r = { .tool = run->tool, .kernel = run->host.uts.release };
+	int err;
+
+	err = add_row(&r, "source", strdup(source));
+	if (!err)
+		err = add_scope(&r, run);
+	if (!err)
+		err = add_object(&r, run, obj);
+	if (!err)
+		err = writer__write(&run->writer, &r);
+	report__free(&r);
+	return err;
+}

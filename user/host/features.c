@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "host/features.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/magic.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "host/cgroup.h"
+#include "host/host.h"
+
+/* A function that exists for such tests: net/bpf/test_run.c, since 5.5. */
+#define TEST_FUNCTION "bpf_fentry_test1"
+
+static const struct bpf_insn do_nothing[] = {
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+	{ .code = BPF_JMP | BPF_EXIT },
+};
+
+static enum feature_status status_of(long result)
+{
+	if (result >= 0)
+		return FEATURE_OK;
+	return result == -EPERM || result == -EACCES ? FEATURE_NOT_PERMITTED : FEATURE_MISSING;
+}
+
+/* Loads an empty program; returns its descriptor or a negative errno. */
+static int load(enum bpf_prog_type type, enum bpf_attach_type attach, const char *btf_name)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach);
+	int id = 0;
+
+	if (btf_name) {
+		id = libbpf_find_vmlinux_btf_id(btf_name, attach);
+		if (id < 0)
+			return id;
+		opts.attach_btf_id = id;
+	}
+	return bpf_prog_load(type, "tally_probe", "Dual BSD/GPL", do_nothing,
+			     ARRAY_SIZE(do_nothing), &opts);
+}
+
+/* Loads and attaches a program through BTF. */
+static enum feature_status probe_tracing(enum bpf_attach_type attach, const char *name)
+{
+	int prog = load(BPF_PROG_TYPE_TRACING, attach, name), link;
+
+	if (prog < 0)
+		return right_held(RIGHT_BPF) && prog == -EPERM ? FEATURE_MISSING : status_of(prog);
+	link = bpf_raw_tracepoint_open(NULL, prog);
+	close(prog);
+	if (link >= 0)
+		close(link);
+	return status_of(link);
+}
+
+static enum feature_status probe_btf(char *detail)
+{
+	(void)detail;
+	return status_of(access("/sys/kernel/btf/vmlinux", R_OK) ? -errno : 0);
+}
+
+static enum feature_status probe_tp_btf(char *detail)
+{
+	(void)detail;
+	return probe_tracing(BPF_TRACE_RAW_TP, "sched_switch");
+}
+
+static enum feature_status probe_fentry(char *detail)
+{
+	(void)detail;
+	return probe_tracing(BPF_TRACE_FENTRY, TEST_FUNCTION);
+}
+
+static enum feature_status probe_iterator(char *detail)
+{
+	int fd = load(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, "task");
+
+	(void)detail;
+	if (fd >= 0)
+		close(fd);
+	return status_of(fd);
+}
+
+static enum feature_status probe_jit(char *detail)
+{
+	char line[16];
+	int err = read_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line));
+
+	/* Absent or unreadable where the JIT is always on. */
+	if (err == -ENOENT)
+		return FEATURE_MISSING;
+	snprintf(detail, FEATURE_DETAIL, "bpf_jit_enable is %s", err ? "not readable" : line);
+	return err || line[0] != '0' ? FEATURE_OK : FEATURE_MISSING;
+}
+
+/* A PMU that the perf subsystem has registered. */
+static enum feature_status has_pmu(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s", name);
+	return access(path, F_OK) ? FEATURE_MISSING : FEATURE_OK;
+}
+
+static enum feature_status probe_kprobe(char *detail)
+{
+	(void)detail;
+	return has_pmu("kprobe");
+}
+
+static enum feature_status probe_uprobe(char *detail)
+{
+	(void)detail;
+	return has_pmu("uprobe");
+}
+
+static enum feature_status probe_usdt(char *detail)
+{
+	(void)detail;
+	return has_pmu("uprobe/format/ref_ctr_offset");
+}
+
+static enum feature_status probe_kprobe_multi(char *detail)
+{
+	const char *symbols[] = { TEST_FUNCTION };
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 1,
+		    .kprobe_multi.syms = symbols);
+	int prog = load(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, NULL), link;
+
+	(void)detail;
+	if (prog < 0)
+		return status_of(prog);
+	link = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
+	close(prog);
+	if (link >= 0)
+		close(link);
+	return status_of(link);
+}
+
+static enum feature_status probe_map_type(enum bpf_map_type type)
+{
+	int has;
+
+	if (!right_held(RIGHT_BPF))
+		return FEATURE_NOT_PERMITTED;
+	has = libbpf_probe_bpf_map_type(type, NULL);
+	return has < 0 ? status_of(has) : has ? FEATURE_OK : FEATURE_MISSING;
+}
+
+static enum feature_status probe_ringbuf(char *detail)
+{
+	(void)detail;
+	return probe_map_type(BPF_MAP_TYPE_RINGBUF);
+}
+
+static enum feature_status probe_task_storage(char *detail)
+{
+	struct host host;
+
+	(void)detail;
+	/* Tracing programs may use it since 5.13 only: commit a10787e6d58c. */
+	if (host__read(&host) || host.version < KERNEL_VERSION(5, 13, 0))
+		return FEATURE_MISSING;
+	return probe_map_type(BPF_MAP_TYPE_TASK_STORAGE);
+}
+
+static enum feature_status probe_helper(enum bpf_prog_type type, enum bpf_func_id id)
+{
+	int has;
+
+	if (!right_held(RIGHT_BPF))
+		return FEATURE_NOT_PERMITTED;
+	has = libbpf_probe_bpf_helper(type, id, NULL);
+	return has < 0 ? status_of(has) : has ? FEATURE_OK : FEATURE_MISSING;
+}
+
+static enum feature_status probe_loop(char *detail)
+{
+	(void)detail;
+	return probe_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_loop);
+}
+
+static enum feature_status probe_cookie(char *detail)
+{
+	(void)detail;
+	return probe_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie);
+}
+
+static enum feature_status probe_event(u32 type, u64 config)
+{
+	struct perf_event_attr attr = {
+		.type = type, .size = sizeof(attr), .config = config, .exclude_hv = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return status_of(-errno);
+	close(fd);
+	return FEATURE_OK;
+}
+
+static enum feature_status probe_pmu(char *detail)
+{
+	(void)detail;
+	return probe_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+}
+
+static enum feature_status probe_software(char *detail)
+{
+	(void)detail;
+	return probe_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+}
+
+static enum feature_status probe_tracefs(char *detail)
+{
+	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	struct statfs fs;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		if (!statfs(places[i], &fs) && fs.f_type == TRACEFS_MAGIC) {
+			snprintf(detail, FEATURE_DETAIL, "at %s", places[i]);
+			return FEATURE_OK;
+		}
+	}
+	return FEATURE_MISSING;
+}
+
+static enum feature_status probe_accounting(char *detail)
+{
+	char line[128], *count;
+
+	(void)detail;
+	if (read_line("/proc/self/schedstat", line, sizeof(line)))
+		return FEATURE_MISSING;
+	count = strrchr(line, ' ');
+	return count && strtoull(count, NULL, 10) ? FEATURE_OK : FEATURE_MISSING;
+}
+
+static enum feature_status probe_lockdown(char *detail)
+{
+	char line[128];
+	int err = read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+
+	if (err) {
+		snprintf(detail, FEATURE_DETAIL, err == -EACCES ? "not readable" : "no lockdown here");
+		return err == -EACCES ? FEATURE_NOT_PERMITTED : FEATURE_OK;
+	}
+	snprintf(detail, FEATURE_DETAIL, "%s", line);
+	return strstr(line, "[confidentiality]") ? FEATURE_MISSING : FEATURE_OK;
+}
+
+static enum feature_status probe_memlock(char *detail)
+{
+	struct rlimit limit;
+	struct host host;
+
+	if (!host__read(&host) && host.version >= KERNEL_VERSION(5, 11, 0)) {
+		snprintf(detail, FEATURE_DETAIL, "maps are charged to the memory cgroup since 5.11");
+		return FEATURE_OK;
+	}
+	if (right_held(RIGHT_SYS_RESOURCE)) {
+		snprintf(detail, FEATURE_DETAIL, "raised by the tools themselves");
+		return FEATURE_OK;
+	}
+	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur == RLIM_INFINITY)
+		return FEATURE_OK;
+	return FEATURE_MISSING;
+}
+
+static enum feature_status probe_paranoid(char *detail)
+{
+	char line[16];
+
+	if (read_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
+		return FEATURE_MISSING;
+	snprintf(detail, FEATURE_DETAIL, "%s%s", line,
+		 right_held(RIGHT_PERFMON) ? ", does not apply with CAP_PERFMON" : "");
+	return right_held(RIGHT_PERFMON) || atoi(line) < 0 ? FEATURE_OK : FEATURE_NOT_PERMITTED;
+}
+
+static enum feature_status probe_cgroups(char *detail)
+{
+	snprintf(detail, FEATURE_DETAIL, "tools speak of the %s hierarchy unless -G names another",
+		 cgroup_hierarchy_name(cgroup__default_hierarchy()));
+	return access("/proc/self/cgroup", F_OK) ? FEATURE_MISSING : FEATURE_OK;
+}
+
+static enum feature_status probe_pid_namespace(char *detail)
+{
+	struct host host;
+
+	(void)detail;
+	return !host__read(&host) && host.initial_pidns ? FEATURE_OK : FEATURE_MISSING;
+}
+
+static enum feature_status right_status(enum right r)
+{
+	return right_held(r) ? FEATURE_OK : FEATURE_NOT_PERMITTED;
+}
+
+#define PROBE_RIGHT(fn, right)                                                                     \
+	static enum feature_status fn(char *detail)                                                \
+	{                                                                                          \
+		(void)detail;                                                                      \
+		return right_status(right);                                                        \
+	}
+
+PROBE_RIGHT(probe_cap_bpf, RIGHT_BPF)
+PROBE_RIGHT(probe_cap_perfmon, RIGHT_PERFMON)
+PROBE_RIGHT(probe_cap_ptrace, RIGHT_SYS_PTRACE)
+PROBE_RIGHT(probe_cap_dac, RIGHT_DAC_READ_SEARCH)
+PROBE_RIGHT(probe_cap_syslog, RIGHT_SYSLOG)
+
+#define AS_ROOT "run as root, or give this capability"
+
+const struct feature features[] = {
+	{ "CAP_BPF", probe_cap_bpf, "no tool can load its programs", AS_ROOT },
+	{ "CAP_PERFMON", probe_cap_perfmon, "no tool can trace", AS_ROOT },
+	{ "CAP_SYS_PTRACE", probe_cap_ptrace, "processes of other users cannot be looked at",
+	  AS_ROOT },
+	{ "CAP_DAC_READ_SEARCH", probe_cap_dac, "cgroups are shown by number, not by name", AS_ROOT },
+	{ "CAP_SYSLOG", probe_cap_syslog, "kernel functions are shown as numbers", AS_ROOT },
+	{ "lockdown", probe_lockdown, "the kernel refuses to let BPF read its memory",
+	  "boot with lockdown=integrity or none" },
+	{ "memlock", probe_memlock, "maps cannot be made", "ulimit -l unlimited" },
+	{ "perf_event_paranoid", probe_paranoid, "counters and samples of the whole system",
+	  "sysctl kernel.perf_event_paranoid=-1, or CAP_PERFMON" },
+	{ "initial pid namespace", probe_pid_namespace, "-p, -t and commands cannot be followed",
+	  "run on the host, or in a container with its pid namespace" },
+	{ "kernel BTF", probe_btf, "no tool works: types of this kernel are unknown",
+	  "use a kernel with CONFIG_DEBUG_INFO_BTF" },
+	{ "BPF JIT", probe_jit, "programs are interpreted: several times the cost",
+	  "sysctl net.core.bpf_jit_enable=1" },
+	{ "tp_btf tracepoints", probe_tp_btf, "no tool works: nothing to attach to",
+	  "use a kernel from 5.5 on with CONFIG_BPF_EVENTS" },
+	{ "task iterator", probe_iterator, "what tasks did before the start is not known",
+	  "use a kernel from 5.8 on" },
+	{ "task storage", probe_task_storage, "state of tasks is kept in a hash of limited size",
+	  "use a kernel from 5.13 on" },
+	{ "ring buffer", probe_ringbuf, "no streams of events", "use a kernel from 5.8 on" },
+	{ "bpf_loop", probe_loop, "shorter strings and lists in generated programs",
+	  "use a kernel from 5.17 on" },
+	{ "attach cookie", probe_cookie, "one program per probe instead of one for all",
+	  "use a kernel from 5.15 on" },
+	{ "run-queue accounting", probe_accounting,
+	  "runqlat uses wakeup timestamps, at several times the cost",
+	  "use a kernel with CONFIG_SCHED_INFO (schedstats or delay accounting)" },
+	{ "tracefs", probe_tracefs, "names and fields of tracepoints",
+	  "mount -t tracefs tracefs /sys/kernel/tracing" },
+	{ "kprobe", probe_kprobe, "kernel functions by name and offset",
+	  "use a kernel with CONFIG_KPROBES" },
+	{ "kprobe.multi", probe_kprobe_multi, "many kernel functions at once, quickly",
+	  "use a kernel from 5.18 on with CONFIG_FPROBE" },
+	{ "fentry", probe_fentry, "the cheapest way into kernel functions",
+	  "use a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS" },
+	{ "uprobe", probe_uprobe, "functions of programs and libraries",
+	  "use a kernel with CONFIG_UPROBES" },
+	{ "USDT semaphores", probe_usdt, "USDT probes that are off until asked for",
+	  "use a kernel from 4.20 on with CONFIG_UPROBES" },
+	{ "hardware counters", probe_pmu, "cycles, instructions, cache misses; cpu-clock instead",
+	  "virtual machines need a virtual PMU; see the hypervisor's settings" },
+	{ "software counters", probe_software, "cpu-clock, page-faults, context-switches",
+	  "use a kernel with CONFIG_PERF_EVENTS" },
+	{ "cgroups", probe_cgroups, "-G and --by cgroup", "use a kernel with CONFIG_CGROUPS" },
+};
+const size_t feature_count = ARRAY_SIZE(features);
+
+const char *feature_status_name(enum feature_status status)
+{
+	static const char *const names[FEATURE_STATUSES] = {
+		[FEATURE_OK] = "ok",
+		[FEATURE_MISSING] = "missing",
+		[FEATURE_NOT_PERMITTED] = "not permitted",
+	};
+
+	return names[status];
+}
