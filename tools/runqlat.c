@@ -40,6 +40,9 @@ static const struct {
 	},
 };
 
+/* Of our own options; those of user/cli are below. */
+#define KEY_SOURCE 0x1000
+
 struct runqlat {
 	int source;             /* enum source; -1: the best there is */
 	struct runqlat_bpf *bpf;
@@ -50,7 +53,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct runqlat *rq = state->input;
 
-	if (key != 's')
+	if (key != KEY_SOURCE)
 		return ARGP_ERR_UNKNOWN;
 	if (!strcmp(arg, "auto"))
 		rq->source = -1;
@@ -230,7 +233,7 @@ static int measure(struct runqlat *rq, struct run *run)
 static int runqlat(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "source", 's', "NAME", 0,
+		{ "source", KEY_SOURCE, "NAME", 0,
 		  "auto (default), accounting (cheapest) or wakeup (sees waits under 2 us)", 0 },
 		{},
 	};

@@ -410,7 +410,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	err = cli_prescan(&root, argc, argv, &end);
 	if (!err)
 		err = take_command(cli, spec, argc, argv, end);
-	if (!err && argp_parse(&root, end, argv, ARGP_NO_ERRS, NULL, &input))
+	if (!err && argp_parse(&root, end, argv, 0, NULL, &input))
 		err = -EINVAL;
 	if (!err)
 		err = check_together(cli);

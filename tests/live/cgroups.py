@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The cgroup hierarchies of this machine, v1 and v2, and cgroups made in them."""
+
+import os
+import time
+from collections import namedtuple
+from pathlib import Path
+
+# name: as in the options of the mount ("cpu", "memory"), "v2" for the unified one.
+Hierarchy = namedtuple("Hierarchy", "name mount")
+
+# Those that need no set-up before a task may enter a new group (cpuset does).
+V1_CONTROLLERS = ("cpu", "cpuacct", "memory", "pids", "freezer", "blkio", "devices")
+
+
+def hierarchies():
+    """All that are mounted, each once."""
+    found = {}
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        fields, _, fs = line.partition(" - ")
+        mount, (kind, _, options) = Path(fields.split()[4]), fs.split()
+        if kind == "cgroup2":
+            found.setdefault(mount, "v2")
+        elif kind == "cgroup":
+            for name in V1_CONTROLLERS:
+                if name in options.split(","):
+                    found.setdefault(mount, name)
+    return [Hierarchy(name, mount) for mount, name in found.items()]
+
+
+def default_hierarchy():
+    """The one tally speaks of unless told otherwise: v1's cpu where that is mounted."""
+    found = {h.name: h for h in hierarchies()}
+    return found.get("cpu") or found.get("v2")
+
+
+class Cgroup:
+    def __init__(self, hierarchy, name):
+        self.name = f"/tally-test-{os.getpid()}/{name}".rstrip("/")
+        self.path = Path(f"{hierarchy.mount}{self.name}")
+        self.made = []
+        path = self.path
+        while not path.exists():
+            self.made.append(path)
+            path = path.parent
+        for path in reversed(self.made):
+            path.mkdir()
+
+    def add(self, pid):
+        (self.path / "cgroup.procs").write_text(str(pid))
+
+    def remove(self):
+        """A group is busy for a moment after its last task has gone."""
+        deadline = time.monotonic() + 10
+        for path in self.made:
+            while True:
+                try:
+                    path.rmdir()
+                    break
+                except OSError:
+                    if time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.01)

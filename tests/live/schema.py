@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The form of the JSON that tools print, which docs/json.md describes for people."""
+
+LOSSES = {"map_full", "no_memory", "no_state", "unmatched", "read_fault", "recursion"}
+
+MEASUREMENT = {
+    "tool": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
+    "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "lost": dict,
+    "groups": list,
+}
+MEASUREMENT_OPTIONAL = {"hidden": int}
+
+GROUP = {
+    "key": dict, "count": int, "sum": int, "min": int, "avg": int, "max": int, "p50": int,
+    "p90": int, "p99": int, "p999": int, "buckets": list,
+}
+GROUP_OPTIONAL = {"min_exact": bool, "max_exact": bool}
+
+KEY = {
+    "cpu": int, "cgroup": str, "pidns": int, "uid": int, "user": str, "pid": int, "tid": int,
+    "comm": str,
+}
+
+
+def check_members(obj, wanted, optional, what):
+    assert set(wanted) <= set(obj), f"{what} lacks {set(wanted) - set(obj)}"
+    assert set(obj) <= set(wanted) | set(optional), f"{what} has {set(obj) - set(wanted)} too"
+    for name, value in obj.items():
+        kind = wanted.get(name) or optional[name]
+        assert type(value) is kind, f"{what}: {name} is {value!r}"
+        assert kind is not int or value >= 0, f"{what}: {name} is {value}"
+
+
+def check_buckets(group):
+    last_before = -1
+    for bucket in group["buckets"]:
+        assert len(bucket) == 3 and all(type(n) is int for n in bucket), bucket
+        first, last, n = bucket
+        assert last_before < first <= last and n > 0, group["buckets"]
+        # Exact up to 31, then a sixteenth of a power of two: at most 6.25 % wide.
+        assert (last + 1 - first) * 16 <= max(first, 16), bucket
+        last_before = last
+
+
+def check_figures(group):
+    assert group["count"] == sum(n for _, _, n in group["buckets"]), group
+    figures = [group[name] for name in ("min", "p50", "p90", "p99", "p999", "max")]
+    assert figures == sorted(figures), figures
+    if not group["count"]:
+        assert not any(figures) and not group["sum"] and not group["avg"], group
+        return
+    first, last = group["buckets"][0], group["buckets"][-1]
+    assert first[0] <= group["min"] <= first[1], group
+    assert last[0] <= group["max"] <= last[1], group
+    assert group["avg"] == group["sum"] // group["count"], group
+    assert group["min"] <= group["avg"] <= group["max"] or "min_exact" in group \
+        or "max_exact" in group, group
+    # The sum is exact; buckets only bound it.
+    assert sum(a * n for a, _, n in group["buckets"]) <= group["sum"], group
+    assert group["sum"] <= sum(b * n for _, b, n in group["buckets"]), group
+
+
+def check_group(group):
+    check_members(group, GROUP, GROUP_OPTIONAL, "group")
+    check_members(group["key"], {}, KEY, "key")
+    check_buckets(group)
+    check_figures(group)
+
+
+def check_measurement(report):
+    check_members(report, MEASUREMENT, MEASUREMENT_OPTIONAL, "report")
+    check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+    assert report["unit"] == "ns"
+    for group in report["groups"]:
+        check_group(group)
+    keys = [tuple(sorted(g["key"].items())) for g in report["groups"]]
+    assert len(set(keys)) == len(keys), "a key is there twice"
+    shown = sum(g["count"] for g in report["groups"])
+    if report.get("hidden"):
+        assert shown < report["events"]
+    else:
+        assert shown == report["events"]
+
+
+def check(report):
+    """Raises AssertionError if a line of JSON, parsed, is not as documented."""
+    if "rows" in report:
+        assert all(type(row) is dict for row in report["rows"])
+        return
+    check_measurement(report)

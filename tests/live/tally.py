@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the live tests are made of.
+
+Tool       a tally tool: run to its end, or started, waited for and stopped
+Trigger    a program of tests/triggers/ that works between two points of rest
+books()    what the kernel itself has counted of a task's waits for a CPU
+
+The same tests run on the machine itself and in emulated guests that are five to ten times
+slower: they compare counts, sums and structure, never times with a clock.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections import namedtuple
+from pathlib import Path
+
+import schema
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TALLY_BUILD", ROOT / "build"))
+GUEST = os.environ.get("TALLY_GUEST")
+KERNEL = tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", os.uname().release).groups())
+
+# For anything that should take no time at all: so long that only a hang exceeds it.
+PATIENCE = 240 if GUEST else 60
+
+NOBODY = 65534
+
+
+def scaled(n):
+    """A size for loads: n on a real machine, less in an emulated guest."""
+    return max(1, n // 8) if GUEST else n
+
+
+# --- the kernel's books --------------------------------------------------------------------------
+
+Books = namedtuple("Books", "run_ns delay_ns count")
+
+
+def books(pid, tid=None):
+    """What /proc/PID/task/TID/schedstat says of one thread (the main thread if none is given)."""
+    text = Path(f"/proc/{pid}/task/{tid or pid}/schedstat").read_text()
+    return Books(*(int(n) for n in text.split()))
+
+
+def books_of_threads(pid):
+    """The same for all threads of a process: {tid: Books}."""
+    return {tid: books(pid, tid) for tid in threads(pid)}
+
+
+def growth(before, after):
+    """{tid: Books} of what came between two books_of_threads(); threads are those before."""
+    return {tid: Books(*(b - a for a, b in zip(before[tid], after[tid]))) for tid in before}
+
+
+def total(all_books):
+    return Books(*(sum(part) for part in zip(*all_books.values())))
+
+
+def threads(pid):
+    return sorted(int(tid) for tid in os.listdir(f"/proc/{pid}/task"))
+
+
+def children(pid):
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            stat = path.read_text(errors="replace")
+        except OSError:
+            continue
+        if int(stat.rpartition(")")[2].split()[1]) == pid:
+            found.append(int(path.parent.name))
+    return found
+
+
+def settle(pid):
+    """Waits until all threads of a process sleep and have left their CPUs.
+
+    A state of S is not enough: it is set before the switch, and the task may be preempted in
+    between. /proc/PID/syscall is read under wait_task_inactive(): it says "running" for a task
+    that is runnable, and otherwise returns when it is off its run queue.
+    """
+    deadline = time.monotonic() + PATIENCE
+    for tid in threads(pid):
+        while Path(f"/proc/{pid}/task/{tid}/syscall").read_text().startswith("running"):
+            assert time.monotonic() < deadline, f"thread {tid} of {pid} does not go to sleep"
+            time.sleep(0.001)
+
+
+# --- processes -----------------------------------------------------------------------------------
+
+def start_process(path, args, user=None, pass_fds=(), **kwargs):
+    """Popen of a built program under its own name, as another user if one is given."""
+    if user is None:
+        return subprocess.Popen([str(path), *args], pass_fds=pass_fds, **kwargs)
+    # By descriptor: another user may not reach the directory that the program is in.
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return subprocess.Popen([path.name, *args], executable=f"/proc/self/fd/{fd}",
+                                pass_fds=(*pass_fds, fd), user=user, group=user, extra_groups=[],
+                                **kwargs)
+    finally:
+        os.close(fd)
+
+
+def end_process(process, how=signal.SIGKILL):
+    """Ends a process that may have ended already, by its pid, and waits for it."""
+    if process.poll() is None:
+        process.send_signal(how)
+    process.wait(PATIENCE)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+
+
+class Result:
+    """What a tool left: its exit code, both outputs, and its reports if they are JSON."""
+
+    def __init__(self, code, stdout, stderr):
+        self.code = code
+        self.stdout = stdout
+        self.stderr = stderr.decode("utf-8", "replace")
+
+    @property
+    def text(self):
+        return self.stdout.decode()
+
+    @property
+    def reports(self):
+        found = [json.loads(line) for line in self.text.splitlines()]
+        for report in found:
+            schema.check(report)
+        return found
+
+    @property
+    def report(self):
+        """The only report of a run without intervals."""
+        found = self.reports
+        assert len(found) == 1, self
+        return found[0]
+
+    def __repr__(self):
+        return f"exit {self.code}\n--- stdout\n{self.text}\n--- stderr\n{self.stderr}"
+
+
+class Tool:
+    """A tool in the background. ready() returns once it measures, stop() ends it."""
+
+    def __init__(self, *args, tool="runqlat", user=None, ready=True, stdout=None, **kwargs):
+        args = [str(a) for a in args]
+        self.out = tempfile.TemporaryFile()
+        self.err = tempfile.TemporaryFile()
+        self.ready_fd, fd = os.pipe() if ready else (None, None)
+        if ready:
+            args = ["--ready-fd", str(fd), *args]
+        try:
+            self.process = start_process(BUILD / tool, args, user, (fd,) if ready else (),
+                                         stdin=subprocess.DEVNULL, stdout=stdout or self.out,
+                                         stderr=self.err, **kwargs)
+        finally:
+            if ready:
+                os.close(fd)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def ready(self):
+        said = os.read(self.ready_fd, 100)
+        if said != b"ready\n":
+            self.process.wait(PATIENCE)
+            assert said == b"ready\n", self.result()
+        return self
+
+    def stop(self, how=signal.SIGINT):
+        self.process.send_signal(how)
+        return self.wait()
+
+    def wait(self):
+        """Waits until it ends by itself."""
+        self.process.wait(PATIENCE)
+        return self.result()
+
+    def result(self):
+        outputs = []
+        for file in (self.out, self.err):
+            file.seek(0)
+            outputs.append(file.read())
+        return Result(self.process.returncode, *outputs)
+
+    def close(self):
+        end_process(self.process)
+        if self.ready_fd is not None:
+            os.close(self.ready_fd)
+            self.ready_fd = None
+        self.out.close()
+        self.err.close()
+
+
+class Trigger:
+    """A trigger program, ready to work and at rest. numbers is what it said with "ready"."""
+
+    def __init__(self, name, *args, comm=None, user=None, command=()):
+        env = dict(os.environb)
+        if comm is not None:
+            env[b"TRIGGER_COMM"] = comm if isinstance(comm, bytes) else comm.encode()
+        args = [a if isinstance(a, bytes) else str(a) for a in args]
+        path = BUILD / "triggers" / name
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": env}
+        if command:
+            self.process = subprocess.Popen([*command, str(path), *args], **pipes)
+        else:
+            self.process = start_process(path, args, user, **pipes)
+        self.numbers = self.hear("ready")
+        self.pid = self.process.pid
+
+    def hear(self, word):
+        line = self.process.stdout.readline().decode().split()
+        assert line and line[0] == word, f"the trigger says {line}, not {word}"
+        return [int(n) for n in line[1:]]
+
+    def settle(self):
+        settle(self.pid)
+
+    def books(self):
+        settle(self.pid)
+        return books_of_threads(self.pid)
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def done(self):
+        return self.hear("done")
+
+    def close(self):
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
+            self.process.wait(PATIENCE)
+        finally:
+            end_process(self.process)
+
+
+# --- figures -------------------------------------------------------------------------------------
+
+def count(groups):
+    return sum(g["count"] for g in groups)
+
+
+def wait_ns(groups):
+    return sum(g["sum"] for g in groups)
+
+
+def by_key(report, *names):
+    """The groups of a report by what they are about: {value: group}, tuples for several names."""
+    found = {}
+    for group in report["groups"]:
+        key = tuple(group["key"][name] for name in names)
+        key = key if len(names) > 1 else key[0]
+        assert key not in found, f"{key} is there twice"
+        found[key] = group
+    return found
+
+
+def buckets(groups):
+    """The buckets of several groups added up: {(first, last): count}."""
+    summed = {}
+    for group in groups:
+        for first, last, n in group["buckets"]:
+            summed[first, last] = summed.get((first, last), 0) + n
+    return summed
