@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host/cgroup.h"
-#include "host/process.h"
+#include "host/user.h"
 
 static const struct {
 	const char *name;

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/numbers.h"
+#include "host/user.h"
 #include "out/diag.h"
 
 /* A number from the environment that sudo(8) sets; false if there is none. */
@@ -26,20 +25,13 @@ static bool sudo_id(const char *name, u32 *id)
 	return true;
 }
 
-/* Gives up root for good. Returns 0 or a negative errno. */
 static int become_invoking_user(void)
 {
-	struct passwd *pw;
 	u32 uid, gid;
 
 	if (geteuid() || !sudo_id("SUDO_UID", &uid) || !sudo_id("SUDO_GID", &gid) || !uid)
 		return 0;
-	pw = getpwuid(uid);
-	if (pw ? initgroups(pw->pw_name, gid) : setgroups(1, &gid))
-		return -errno;
-	if (setresgid(gid, gid, gid) || setresuid(uid, uid, uid))
-		return -errno;
-	return 0;
+	return user_become(uid, gid);
 }
 
 static void child(char **argv, int go, int report, const sigset_t *signals)

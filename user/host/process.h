@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looking up processes, users and namespaces. Names that come back are not escaped. */
+/* Looking up processes and namespaces. */
 #ifndef TALLY_HOST_PROCESS_H
 #define TALLY_HOST_PROCESS_H
 
@@ -13,11 +13,5 @@ bool thread_exists(u32 tid);
 
 /* Inode number of the pid namespace of a process, "self" for 0. Returns 0 or a negative errno. */
 int process_pidns(u32 pid, u32 *inode);
-
-/* uid of a user name or of a number in text. Returns 0 or -ENOENT. */
-int user_id(const char *text, u32 *uid);
-
-/* The name of a uid in new memory, NULL if it has none. */
-char *user_name(u32 uid);
 
 #endif /* TALLY_HOST_PROCESS_H */

@@ -11,6 +11,7 @@
 #include "host/cgroup.h"
 #include "host/host.h"
 #include "host/process.h"
+#include "host/user.h"
 #include "out/diag.h"
 
 /* Room for the processes that one traced command may have at once; a full set is counted. */

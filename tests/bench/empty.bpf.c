@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Programs that do nothing, on the hooks of runqlat: what a measurement costs before it measures. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
+SEC("tp_btf/sched_switch")
+int empty_switch(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int empty_wakeup(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int empty_wakeup_new(void *ctx)
+{
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the kernel says of a process's BPF programs, maps and memory (/proc, bpftool)."""
+import glob
+import json
+import os
+import subprocess
+
+BPFTOOL = next((p for p in ("/usr/sbin/bpftool", "/usr/bin/bpftool") if os.path.exists(p)),
+               "bpftool")
+
+
+def fd_infos(pid):
+    """The fdinfo of each descriptor of a process, as dictionaries of strings."""
+    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
+        try:
+            with open(path) as f:
+                yield dict(line.split(":", 1) for line in f.read().splitlines() if ":" in line)
+        except OSError:
+            pass
+
+
+def count_links(pid):
+    """How many bpf_link descriptors a process has."""
+    links = 0
+    for path in glob.glob(f"/proc/{pid}/fd/*"):
+        try:
+            links += os.readlink(path) == "anon_inode:bpf_link"
+        except OSError:
+            pass
+    return links
+
+
+def hooks():
+    """(pid, program id, tracepoint) of each program that a process keeps on a tracepoint."""
+    out = subprocess.run([BPFTOOL, "-j", "perf", "show"], capture_output=True, text=True)
+    try:
+        shown = json.loads(out.stdout or "[]")
+    except ValueError:
+        shown = []
+    return [(e["pid"], e["prog_id"], e.get("tracepoint") or e.get("tp_name") or e.get("name"))
+            for e in shown]
+
+
+def hooks_of(pid):
+    return {prog: hook for owner, prog, hook in hooks() if owner == pid and hook}
+
+
+def program_runs(pid):
+    """{program id: (run_time_ns, run_cnt)}: the statistics of a process's programs so far."""
+    return {int(i["prog_id"]): (int(i["run_time_ns"]), int(i["run_cnt"]))
+            for i in fd_infos(pid) if "run_time_ns" in i}
+
+
+def map_bytes(pid):
+    """What the kernel says a process's maps take now."""
+    return sum({i["map_id"]: int(i["memlock"]) for i in fd_infos(pid) if "map_id" in i}.values())
+
+
+def peak_rss(pid):
+    with open(f"/proc/{pid}/status") as f:
+        for line in f:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def stats_are_on():
+    with open("/proc/sys/kernel/bpf_stats_enabled") as f:
+        return f.read().strip() != "0"
