@@ -43,7 +43,7 @@ CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 LDFLAGS  += -fsanitize=address,undefined
 endif
 BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf \
-	    -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter
+	    -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -Wno-unused-function
 
 all: $(BUILD)/tally $(tools:%=$(BUILD)/%)
 

@@ -28,9 +28,14 @@ static __always_inline void hist_totals_add(struct hist_totals *t, u64 value)
 
 static __always_inline void hist_add(void *map, u64 value)
 {
-	u32 zero = 0, i = hist_index(value);
-	struct hist_whole *h = bpf_map_lookup_elem(map, &zero);
+	struct hist_whole *h;
+	u32 zero = 0;
+	u64 i;
 
+	h = bpf_map_lookup_elem(map, &zero);
+	i = hist_index(value);
+	/* 5.10 knows the range of the very register that is compared, not of one shifted since. */
+	barrier_var(i);
 	if (!h || i >= HIST_BUCKETS) /* neither happens; the verifier cannot know */
 		return;
 	hist_totals_add(&h->totals, value);

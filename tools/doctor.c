@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "cli/run.h"
+#include "run/run.h"
 #include "host/features.h"
 #include "host/host.h"
 #include "out/diag.h"

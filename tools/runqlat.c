@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agg/measure.h"
-#include "cli/explain.h"
-#include "cli/run.h"
+#include "run/measure.h"
+#include "run/explain.h"
+#include "run/run.h"
 #include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "out/diag.h"
@@ -85,14 +85,10 @@ static int configure(struct runqlat *rq, struct run *run, enum source source)
 	if (source == SOURCE_WAKEUP)
 		rq->bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 
-	memcpy((void *)&rq->bpf->rodata->scope, &run->scope, sizeof(run->scope));
-	rq->bpf->rodata->by = run->cli->by;
-	err = scope__prepare(rq->bpf->obj, &run->scope, &run->cli->scope);
+	err = measure__prepare(&rq->measure, run, rq->bpf->obj, "waits", sizeof(struct runqlat_key),
+			       &rq->bpf->rodata->scope, &rq->bpf->rodata->by);
 	if (!err)
 		err = task_state__prepare(rq->bpf->obj, "wait_states", &run->host, &storage);
-	if (!err)
-		err = measure__prepare_map(rq->bpf->maps.keyed_waits, &run->host,
-					   run->cli->max_keys, run->cli->by);
 	rq->bpf->rodata->have_task_storage = storage;
 	return err;
 }
@@ -176,8 +172,8 @@ static int attach(struct runqlat *rq, struct run *run)
 {
 	int err;
 
-	err = scope__fill(rq->bpf->obj, &run->cli->scope);
 	bpf_program__set_autoattach(rq->bpf->progs.seed_states, false);
+	err = measure__begin(&rq->measure, run, "waits");
 	if (!err)
 		err = runqlat_bpf__attach(rq->bpf);
 	if (err) {
@@ -186,18 +182,6 @@ static int attach(struct runqlat *rq, struct run *run)
 	}
 	if (rq->source == SOURCE_ACCOUNTING)
 		seed(rq);
-	rq->measure = (struct measure){
-		.maps = {
-			.whole_fd = bpf_map__fd(rq->bpf->maps.waits),
-			.keyed_fd = bpf_map__fd(rq->bpf->maps.keyed_waits),
-			.key_size = sizeof(struct runqlat_key),
-			.keyed = run->cli->by,
-		},
-		.losses_fd = bpf_map__fd(rq->bpf->maps.losses),
-		.obj = rq->bpf->obj,
-		.hierarchy = run->scope.hierarchy,
-	};
-	run__describe_memory(run, rq->bpf->obj);
 	rq->bpf->bss->armed = 1;
 	return 0;
 }
@@ -210,7 +194,7 @@ static int report(struct run *run, struct report *r)
 	r->unit = UNIT_NS;
 	r->source = sources[rq->source].text;
 	r->caveat = sources[rq->source].caveat;
-	return measure__report(&rq->measure, r, run->cli);
+	return measure__report(&rq->measure, run, r);
 }
 
 static int measure(struct runqlat *rq, struct run *run)

@@ -11,7 +11,7 @@
 
 #include "cli/nearest.h"
 #include "cli/options.h"
-#include "cli/run.h"
+#include "run/run.h"
 #include "manual.h"
 #include "out/diag.h"
 #include "tools.h"

@@ -120,6 +120,7 @@ struct cred {
 struct sched_info { /* optional: CONFIG_SCHED_INFO */
 	unsigned long pcount;
 	unsigned long long run_delay;
+	unsigned long long last_arrival;
 	unsigned long long last_queued;
 };
 

@@ -37,7 +37,7 @@ def hooks():
         shown = json.loads(out.stdout or "[]")
     except ValueError:
         shown = []
-    return [(e["pid"], e["prog_id"], e.get("tracepoint") or e.get("tp_name") or e.get("name"))
+    return [(e["pid"], e["prog_id"], e.get("tracepoint"))
             for e in shown]
 
 

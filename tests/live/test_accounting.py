@@ -98,8 +98,8 @@ def trial(tool, trigger):
     (("sleepers", 20, scaled(100), 50, -1), 20 * scaled(100)),
     (("sleepers", 10, scaled(100), 50, 0), 10 * scaled(100)),
     (("yield", 3, scaled(3000), 0), scaled(3000)),      # nobody preempts who yields
-    (("migrate", 5, scaled(160)), scaled(160)),         # moved while they wait
-    (("migrate", 3, scaled(160)), scaled(160)),
+    (("migrate", 5, scaled(80)), scaled(80)),         # moved while they wait
+    (("migrate", 3, scaled(80)), scaled(80)),
 ), ids=lambda v: "-".join(str(a) for a in v) if isinstance(v, tuple) else "")
 def test_books(trial, load, least, by_thread):
     """A wait is one event of the whole length, whatever happens to the task while it waits.
@@ -111,7 +111,7 @@ def test_books(trial, load, least, by_thread):
 
 
 @pytest.mark.parametrize("load", (
-    ("migrate", 5, scaled(4000)),
+    ("migrate", 5, scaled(800)),
     ("sleepers", 50, scaled(400), 20, -1),
     ("spin", 8, 100, -1),
 ), ids=lambda v: v[0])
@@ -201,7 +201,7 @@ def test_first_wait_after_the_start_is_whole(tool, trigger):
     the tool begins and one after. The sum may hold waits that began before the first reading."""
 
     def trial():
-        load = trigger("migrate", 5, scaled(4000))
+        load = trigger("migrate", 5, scaled(800))
         began = time.monotonic_ns()
         load.go()
         early = tally.books_of_threads(load.pid)

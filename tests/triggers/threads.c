@@ -12,6 +12,7 @@
 #include "trigger.h"
 
 static atomic_ullong count, delay;
+static pthread_barrier_t made;          /* all of a batch: later ones would change the memory map */
 
 static void *work(void *arg)
 {
@@ -21,6 +22,7 @@ static void *work(void *arg)
 
 	(void)arg;
 	trigger__spin(50000);
+	pthread_barrier_wait(&made);
 	fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		error(1, errno, "schedstat");
@@ -42,6 +44,7 @@ int main(int argc, char **argv)
 	trigger__name();
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 64 << 10);
+	pthread_barrier_init(&made, NULL, n);
 	trigger__say("ready");
 	trigger__wait();
 	for (b = 0; b < batches; b++) {

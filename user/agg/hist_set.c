@@ -135,6 +135,7 @@ static int add_group(struct hist_group *g, const struct order *order, size_t n)
 	size_t k;
 	u32 b;
 
+	memset(g->name, 0, sizeof(g->name));    /* g may be left from a key that was left out */
 	for (k = 0; k < n; k++) {
 		const struct elements *e = order[k].e;
 		const struct hist_segment *seg = &e->segments[order[k].i];

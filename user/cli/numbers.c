@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits of a base at *text; moves *text behind them. -EINVAL if there are none. */
-static int digits(const char **text, u32 base, u64 *out)
+/*
+ * Digits of a base at *text; moves *text behind them. -EINVAL if there are none. What does not
+ * fit becomes UINT64_MAX and sets *over: only the rest of the text says if it is a number at all.
+ */
+static int digits(const char **text, u32 base, u64 *out, bool *over)
 {
 	const char *p = *text;
 	u64 value = 0;
@@ -18,8 +21,10 @@ static int digits(const char **text, u32 base, u64 *out)
 		if (d >= base)
 			break;
 		if (__builtin_mul_overflow(value, (u64)base, &value) ||
-		    __builtin_add_overflow(value, (u64)d, &value))
-			return -ERANGE;
+		    __builtin_add_overflow(value, (u64)d, &value)) {
+			value = UINT64_MAX;
+			*over = true;
+		}
 	}
 	if (p == *text)
 		return -EINVAL;
@@ -31,6 +36,7 @@ static int digits(const char **text, u32 base, u64 *out)
 int parse_u64(const char *text, u64 *out)
 {
 	static const char units[] = "KMG";
+	bool over = false;
 	const char *unit;
 	u32 base = 10;
 	u64 value;
@@ -40,16 +46,17 @@ int parse_u64(const char *text, u64 *out)
 		base = 16, text += 2;
 	else if (text[0] == '0' && (text[1] | 0x20) == 'o')
 		base = 8, text += 2;
-	err = digits(&text, base, &value);
+	err = digits(&text, base, &value, &over);
 	if (err)
 		return err;
 	if (*text) {
 		unit = strchr(units, toupper((unsigned char)*text));
 		if (!unit || text[1])
 			return -EINVAL;
-		if (__builtin_mul_overflow(value, 1ULL << 10 * (unit - units + 1), &value))
-			return -ERANGE;
+		over |= __builtin_mul_overflow(value, 1ULL << 10 * (unit - units + 1), &value);
 	}
+	if (over)
+		return -ERANGE;
 	*out = value;
 	return 0;
 }
@@ -82,20 +89,20 @@ int parse_duration(const char *text, u64 unit_ns, u64 *out_ns)
 	};
 	u64 whole, fraction = 0, scale = 1, ns;
 	const char *start;
+	bool over = false;
 	size_t i;
 	int err;
 
-	err = digits(&text, 10, &whole);
+	err = digits(&text, 10, &whole, &over);
 	if (err)
 		return err;
 	if (*text == '.') {
 		start = ++text;
-		err = digits(&text, 10, &fraction);
+		err = digits(&text, 10, &fraction, &over);
 		if (err)
 			return err;
-		if (text - start > 9)
-			return -ERANGE; /* finer than a nanosecond of a second */
-		for (; start < text; start++)
+		over |= text - start > 9;       /* finer than a nanosecond of a second */
+		for (; start < text && !over; start++)
 			scale *= 10;
 	}
 	if (*text) {
@@ -105,7 +112,7 @@ int parse_duration(const char *text, u64 unit_ns, u64 *out_ns)
 			return -EINVAL;
 		unit_ns = units[i].ns;
 	}
-	if (__builtin_mul_overflow(whole, unit_ns, &ns) ||
+	if (over || __builtin_mul_overflow(whole, unit_ns, &ns) ||
 	    __builtin_add_overflow(ns, (u64)((unsigned __int128)fraction * unit_ns / scale), &ns))
 		return -ERANGE;
 	*out_ns = ns;
@@ -115,16 +122,16 @@ int parse_duration(const char *text, u64 unit_ns, u64 *out_ns)
 int parse_id_list(const char *text, u32 min, u32 max, u32 **out, size_t *n)
 {
 	u32 *list = NULL, *larger;
+	bool over = false;
 	size_t len = 0;
-	int err = -EINVAL;
 	u64 value;
+	int err;
 
 	for (;; text++) {
-		err = digits(&text, 10, &value);
-		if (!err && (value < min || value > max))
-			err = -ERANGE;
+		err = digits(&text, 10, &value, &over);
 		if (err)
 			goto fail;
+		over |= value < min || value > max;
 		larger = realloc(list, (len + 1) * sizeof(*list));
 		if (!larger) {
 			err = -ENOMEM;
@@ -139,6 +146,10 @@ int parse_id_list(const char *text, u32 min, u32 max, u32 **out, size_t *n)
 			goto fail;
 		}
 	}
+	if (over) {
+		err = -ERANGE;
+		goto fail;
+	}
 	*out = list;
 	*n = len;
 	return 0;
@@ -150,35 +161,37 @@ fail:
 int parse_cpu_list(const char *text, u64 *words, size_t nwords)
 {
 	u64 *set = calloc(nwords, sizeof(*set));
+	bool over = false;
 	u64 first, last;
 	int err;
 
 	if (!set)
 		return -ENOMEM;
 	for (;; text++) {
-		err = digits(&text, 10, &first);
+		err = digits(&text, 10, &first, &over);
 		if (err)
 			goto out;
 		last = first;
 		if (*text == '-') {
 			text++;
-			err = digits(&text, 10, &last);
+			err = digits(&text, 10, &last, &over);
 			if (err)
 				goto out;
 		}
-		err = last < first ? -EINVAL : last >= 64 * nwords ? -ERANGE : 0;
-		if (err)
-			goto out;
-		for (; first <= last; first++)
-			set[first / 64] |= 1ULL << first % 64;
-		if (!*text)
-			break;
-		if (*text != ',') {
+		if (last < first || (*text && *text != ',')) {
 			err = -EINVAL;
 			goto out;
 		}
+		over |= last >= 64 * nwords;
+		for (; first <= last && !over; first++)
+			set[first / 64] |= 1ULL << first % 64;
+		if (!*text)
+			break;
 	}
-	memcpy(words, set, nwords * sizeof(*set));
+	if (over)
+		err = -ERANGE;
+	else
+		memcpy(words, set, nwords * sizeof(*set));
 out:
 	free(set);
 	return err;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agg/task_key.h"
+#include "cli/task_key.h"
 #include "cli/numbers.h"
 #include "cli/prescan.h"
 #include "out/diag.h"

@@ -210,7 +210,7 @@ static int fill(const struct bpf_object *obj, const char *map, const u32 *ids, s
 	return err;
 }
 
-int scope__fill(struct bpf_object *obj, const struct scope_options *o)
+int scope__fill(const struct bpf_object *obj, const struct scope_options *o)
 {
 	int err;
 

@@ -40,7 +40,7 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 		   const struct scope_options *options);
 
 /* Puts the members into the sets. */
-int scope__fill(struct bpf_object *obj, const struct scope_options *options);
+int scope__fill(const struct bpf_object *obj, const struct scope_options *options);
 
 void scope_options__free(struct scope_options *options);
 

@@ -45,15 +45,25 @@ static bool harmless(u32 c)
 		{ 0x00, 0x1f },                 /* C0 */
 		{ '\\', '\\' },
 		{ 0x7f, 0x9f },                 /* DEL, C1 */
-		{ 0xad, 0xad },                 /* soft hyphen */
 		{ 0x61c, 0x61c },               /* Arabic letter mark (bidi) */
-		{ 0x180e, 0x180e },             /* Mongolian vowel separator, invisible */
 		{ 0x200b, 0x200f },             /* zero width; left-to-right and right-to-left mark */
 		{ 0x2028, 0x202e },             /* separators; bidi embeddings and overrides */
 		{ 0x2060, 0x206f },             /* invisible operators; bidi isolates */
 		{ 0xfeff, 0xfeff },             /* byte order mark */
 		{ 0xfff9, 0xfffb },             /* interlinear annotation */
-		{ 0xe0000, 0xe0fff },           /* tags, variation selectors: invisible */
+		/* The rest of Unicode's Default_Ignorable_Code_Point: all that shows as nothing. */
+		{ 0xad, 0xad },                 /* soft hyphen */
+		{ 0x34f, 0x34f },               /* combining grapheme joiner */
+		{ 0x115f, 0x1160 },             /* Hangul fillers */
+		{ 0x17b4, 0x17b5 },             /* Khmer inherent vowels */
+		{ 0x180b, 0x180f },             /* Mongolian variation selectors, vowel separator */
+		{ 0x3164, 0x3164 },             /* Hangul filler */
+		{ 0xfe00, 0xfe0f },             /* variation selectors */
+		{ 0xffa0, 0xffa0 },             /* half-width Hangul filler */
+		{ 0xfff0, 0xfff8 },
+		{ 0x1bca0, 0x1bca3 },           /* shorthand format controls */
+		{ 0x1d173, 0x1d17a },           /* musical beams and ties */
+		{ 0xe0000, 0xe0fff },           /* tags, variation selectors */
 	};
 	size_t i;
 

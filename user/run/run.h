@@ -11,12 +11,12 @@
  * with a last report; a second signal ends the process at once. All functions say what is wrong
  * and return 0 or a negative errno; run__exit_code() makes the exit status of that.
  */
-#ifndef TALLY_CLI_RUN_H
-#define TALLY_CLI_RUN_H
+#ifndef TALLY_RUN_RUN_H
+#define TALLY_RUN_RUN_H
 
 #include <bpf/libbpf.h>
 
-#include "cli/command.h"
+#include "run/command.h"
 #include "cli/options.h"
 #include "host/host.h"
 #include "out/report.h"
@@ -57,4 +57,4 @@ void run__release(struct run *run);
 /* What to exit with after err, from any of these functions or from libbpf. */
 int run__exit_code(const struct run *run, int err);
 
-#endif /* TALLY_CLI_RUN_H */
+#endif /* TALLY_RUN_RUN_H */

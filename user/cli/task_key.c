@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "agg/task_key.h"
+#include "cli/task_key.h"
 
 #include <errno.h>
 #include <stdio.h>

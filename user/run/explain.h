@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* -n: says what a run would do, from the opened and configured object, and does nothing. */
-#ifndef TALLY_CLI_EXPLAIN_H
-#define TALLY_CLI_EXPLAIN_H
+#ifndef TALLY_RUN_EXPLAIN_H
+#define TALLY_RUN_EXPLAIN_H
 
-#include "cli/run.h"
+#include "run/run.h"
 
 /*
  * Writes a table: the source, the scope, each program and what it would be attached to, each map
@@ -14,4 +14,4 @@ int run__explain(struct run *run, const struct bpf_object *obj, const char *sour
 /* The most bytes a map of an opened or loaded object takes in the kernel, about. */
 u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible);
 
-#endif /* TALLY_CLI_EXPLAIN_H */
+#endif /* TALLY_RUN_EXPLAIN_H */

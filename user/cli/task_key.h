@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --by: from its text to the parts of bpf/task_key.h, and from a key to the fields of a report. */
-#ifndef TALLY_AGG_TASK_KEY_H
-#define TALLY_AGG_TASK_KEY_H
+#ifndef TALLY_CLI_TASK_KEY_H
+#define TALLY_CLI_TASK_KEY_H
 
 #include "agg/hist_set.h"
 #include "out/report.h"
@@ -26,4 +26,4 @@ int task_key__parse(const char *text, u32 *by, char *bad, size_t bad_size);
 int task_key__report(struct report *r, struct hist_set *set, u32 by,
 		     enum scope_hierarchy hierarchy);
 
-#endif /* TALLY_AGG_TASK_KEY_H */
+#endif /* TALLY_CLI_TASK_KEY_H */

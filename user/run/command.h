@@ -3,8 +3,8 @@
  * The command behind "--": started as the user who called sudo, if any, and held back until
  * measuring has begun, so that nothing it does is missed.
  */
-#ifndef TALLY_CLI_COMMAND_H
-#define TALLY_CLI_COMMAND_H
+#ifndef TALLY_RUN_COMMAND_H
+#define TALLY_RUN_COMMAND_H
 
 #include <signal.h>
 #include <sys/types.h>
@@ -31,4 +31,4 @@ int command__go(struct command *c);
 /* Ends what still runs (SIGTERM), reaps what has ended, closes everything. */
 void command__release(struct command *c);
 
-#endif /* TALLY_CLI_COMMAND_H */
+#endif /* TALLY_RUN_COMMAND_H */

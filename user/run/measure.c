@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "agg/measure.h"
+#include "run/measure.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "agg/task_key.h"
+#include "cli/task_key.h"
 
 /* How many segments a key fills: CPUs it is seen on, times groups of four powers of two. */
 #define SEGMENTS_WHEN_CHEAP (8 * 4)
 #define SEGMENTS_WHEN_ALLOCATED (4 * 2)
 
-int measure__prepare_map(struct bpf_map *map, const struct host *host, u32 max_keys, bool keyed)
+static int prepare_map(struct bpf_map *map, const struct host *host, u32 max_keys, bool keyed)
 {
 	bool on_demand = host->version >= KERNEL_VERSION(6, 1, 0);
 	u64 per_key = on_demand ? SEGMENTS_WHEN_CHEAP : SEGMENTS_WHEN_ALLOCATED;
@@ -27,6 +29,46 @@ int measure__prepare_map(struct bpf_map *map, const struct host *host, u32 max_k
 	if (!err && on_demand)
 		err = bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
 	return err;
+}
+
+static struct bpf_map *keyed_map(const struct bpf_object *obj, const char *name)
+{
+	char keyed[64];
+
+	snprintf(keyed, sizeof(keyed), "keyed_%s", name);
+	return bpf_object__find_map_by_name(obj, keyed);
+}
+
+int measure__prepare(struct measure *m, const struct run *run, struct bpf_object *obj,
+		     const char *name, size_t key_size, const volatile struct scope_config *scope,
+		     const volatile u32 *by)
+{
+	struct bpf_map *keyed = keyed_map(obj, name);
+	int err;
+
+	if (!keyed)
+		return -ENOENT;
+	/* Constants of the programs, writable until they are loaded. */
+	memcpy((void *)scope, &run->scope, sizeof(run->scope));
+	*(u32 *)by = run->cli->by;
+	m->obj = obj;
+	m->maps.keyed = run->cli->by;
+	m->maps.key_size = key_size;
+	err = scope__prepare(obj, &run->scope, &run->cli->scope);
+	if (!err)
+		err = prepare_map(keyed, &run->host, run->cli->max_keys, run->cli->by);
+	return err;
+}
+
+int measure__begin(struct measure *m, const struct run *run, const char *name)
+{
+	m->maps.whole_fd = bpf_object__find_map_fd_by_name(m->obj, name);
+	m->maps.keyed_fd = bpf_map__fd(keyed_map(m->obj, name));
+	m->losses_fd = bpf_object__find_map_fd_by_name(m->obj, "losses");
+	if (m->maps.whole_fd < 0 || m->losses_fd < 0)
+		return -ENOENT;
+	run__describe_memory(run, m->obj);
+	return scope__fill(m->obj, &run->cli->scope);
 }
 
 /* Returns what this interval saw in *set; the snapshot becomes the next call's "before". */
@@ -53,8 +95,9 @@ static int difference(struct measure *m, struct hist_set *set, struct loss_count
 	return 0;
 }
 
-int measure__report(struct measure *m, struct report *r, const struct cli *cli)
+int measure__report(struct measure *m, const struct run *run, struct report *r)
 {
+	const struct cli *cli = run->cli;
 	struct hist_set set;
 	int err, column;
 	size_t i;
@@ -65,7 +108,7 @@ int measure__report(struct measure *m, struct report *r, const struct cli *cli)
 	r->has_events = true;
 	for (i = 0; i < set.ngroups; i++)
 		r->events += set.group[i].hist.count;
-	err = task_key__report(r, &set, cli->by, m->hierarchy);
+	err = task_key__report(r, &set, cli->by, run->scope.hierarchy);
 	hist_set__free(&set);
 	column = cli->sort >= 0 ? cli->sort : report_sort_column(cli->by == BY_CPU ? "key" : "sum");
 	report__sort_groups(r, column, cli->top);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cli/run.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/explain.h"
+#include "run/explain.h"
 #include "out/diag.h"
 
 static u64 now_ns(clockid_t clock)

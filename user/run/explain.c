@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cli/explain.h"
+#include "run/explain.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""From raw numbers to the figures in the tables."""
+import statistics
+
+SWITCH = "sched_switch"
+GOAL = 0.25         # of the cost of libbpf-tools' runqlat
+
+
+class Spread:
+    """The median of some numbers, and the lowest and highest."""
+
+    def __init__(self, numbers):
+        self.median = statistics.median(numbers)
+        self.low, self.high = min(numbers), max(numbers)
+
+
+def per_run(runs, hook):
+    ns, count = runs.get(hook, (0, 0))
+    return ns / count if count else 0.0
+
+
+def total_per_switch(runs):
+    """ns per context switch of all programs of a subject together."""
+    return sum(ns for ns, _ in runs.values()) / max(1, runs[SWITCH][1])
+
+
+def above_empty(runs, empty):
+    """The same, less what empty programs take for as many runs of the same hooks."""
+    base = sum(count * per_run(empty, hook) for hook, (_, count) in runs.items())
+    return total_per_switch(runs) - base / max(1, runs[SWITCH][1])
+
+
+def empty_for(runs, round_costs, load):
+    """The empty programs that stood on the same hooks."""
+    return round_costs["empty-1" if set(runs) == {SWITCH} else "empty-3"][load]
+
+
+def costs(rounds, name, load):
+    """ns above empty per switch, one figure per round."""
+    return [above_empty(r[name][load], empty_for(r[name][load], r, load)) for r in rounds]
+
+
+def totals(rounds, name, load):
+    return [total_per_switch(r[name][load]) for r in rounds]
+
+
+def ratios(numbers, base):
+    return [n / b for n, b in zip(numbers, base)]
+
+
+def slowdowns(rounds, name, load):
+    """Time beside the subject over time alone, one figure per round."""
+    return [r[name][load][0] / r[name][load][1] for r in rounds]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The measurements. Each goes round all subjects in turn, several times, and returns raw numbers."""
+import subprocess
+import time
+
+import kernel
+from processes import Process, wait_for_text
+from subjects import HOLD
+
+
+def difference(before, after, hooks):
+    """{hook: [ns, runs]} between two readings of a process's programs."""
+    runs = {}
+    for program, hook in hooks.items():
+        sums = runs.setdefault(hook, [0, 0])
+        for i in range(2):
+            sums[i] += after[program][i] - before.get(program, (0, 0))[i]
+    return runs
+
+
+def program_costs(subjects, loads, rounds, progress):
+    """[{subject: {load: {hook: [ns, runs]}}} per round], with the statistics on; and memory."""
+    results, memory = [], {}
+    stats = Process([HOLD, "stats"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with stats:
+        wait_for_text(stats, stats.popen.stdout.fileno(), "ready")
+        for n in range(rounds):
+            progress(f"cost of the programs, round {n + 1} of {rounds}")
+            results.append({s.name: costs_of(s, loads, memory) for s in subjects})
+    return results, memory
+
+
+def costs_of(subject, loads, memory):
+    costs = {}
+    with subject.running() as process:
+        hooks = kernel.hooks_of(process.pid)
+        for load in loads:
+            before = kernel.program_runs(process.pid)
+            load.run()
+            costs[load.name] = difference(before, kernel.program_runs(process.pid), hooks)
+        memory.setdefault(subject.name, []).append(
+            {"rss": kernel.peak_rss(process.pid), "maps": kernel.map_bytes(process.pid)})
+    return costs
+
+
+def slowdowns(subjects, loads, rounds, progress):
+    """
+    [{subject: {load: [time, time alone]}} per round], with the statistics off. The time alone is
+    the mean of the runs just before and just after.
+    """
+    results = []
+    for n in range(rounds):
+        progress(f"slowdown of a load, round {n + 1} of {rounds}")
+        alone, result = times(loads), {}
+        for subject in subjects:
+            with subject.running():
+                beside = times(loads)
+            before, alone = alone, times(loads)
+            result[subject.name] = {k: [beside[k], (before[k] + alone[k]) / 2] for k in beside}
+        results.append(result)
+    return results
+
+
+def times(loads):
+    return {load.name: load.run() for load in loads}
+
+
+def starts(subjects, rounds, progress):
+    """{subject: [seconds from before fork to attached]}"""
+    results = {s.name: [] for s in subjects}
+    progress(f"{rounds} starts of each")
+    for _ in range(rounds):
+        for subject in subjects:
+            with subject.running() as process:
+                results[subject.name].append(process.start_seconds)
+            time.sleep(0.02)
+    return results

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A measured value that ends in histograms, from its maps to its reports. For a value called
+ * NAME the object has the maps NAME (per-CPU array of struct hist_whole) and keyed_NAME (hash of
+ * struct hist_segment), and includes scope.bpf.h, task_key.bpf.h and loss.bpf.h.
+ *
+ *   measure__prepare()   between open and load, with the object's rodata
+ *   measure__begin()     between load and attach
+ *   measure__report()    from run->report: what came since the last call
+ *   measure__free()
+ *
+ * All return 0 or a negative errno.
+ */
+#ifndef TALLY_RUN_MEASURE_H
+#define TALLY_RUN_MEASURE_H
+
+#include "agg/hist_set.h"
+#include "agg/loss.h"
+#include "run/run.h"
+
+struct measure {
+	struct hist_maps maps;
+	int losses_fd;
+	const struct bpf_object *obj;
+	struct hist_set before;                 /* the last snapshot */
+	struct loss_counters losses_before;
+};
+
+/*
+ * Writes the scope and the keys asked for into the object's constants and sizes its maps.
+ * key_size is that of keyed_NAME's keys: struct hist_slot, struct task_key.
+ *
+ * From 6.1 on, elements of the hash are allocated as they are needed (commit fba1a1c6c912 made that
+ * safe in tracing programs), with room for many segments a key; before, all at once, with less.
+ */
+int measure__prepare(struct measure *m, const struct run *run, struct bpf_object *obj,
+		     const char *name, size_t key_size, const volatile struct scope_config *scope,
+		     const volatile u32 *by);
+
+/* Fills the scope's sets, and prints with -v what memory the maps take. */
+int measure__begin(struct measure *m, const struct run *run, const char *name);
+
+/*
+ * Fills events, counters and groups of the report with what came since the last call, or since
+ * the programs were attached, sorted and cut as the options say (by total where they do not, by
+ * number where the CPU is the only key). The caller fills in value, unit and source.
+ */
+int measure__report(struct measure *m, const struct run *run, struct report *r);
+
+void measure__free(struct measure *m);
+
+#endif /* TALLY_RUN_MEASURE_H */
