@@ -9,6 +9,12 @@
 #include "compat.bpf.h"
 #include "loss.h"
 
+/*
+ * The gate: the loader opens it when everything is attached. Until then programs keep the state
+ * they will need, but nothing is recorded, filtered or lost.
+ */
+u32 armed = 0;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -16,14 +22,19 @@ struct {
 	__type(value, struct loss_counters);
 } losses SEC(".maps");
 
-static __noinline int count_lost(u32 reason)
+static __noinline int count_lost_many(u32 reason, u64 n)
 {
 	u32 zero = 0;
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
-	if (c && reason < LOSS_REASONS)
-		c->lost[reason]++;
+	if (c && armed && reason < LOSS_REASONS)
+		c->lost[reason] += n;
 	return 0;
+}
+
+static __always_inline void count_lost(u32 reason)
+{
+	count_lost_many(reason, 1);
 }
 
 static __noinline int count_filtered(void)
@@ -31,7 +42,7 @@ static __noinline int count_filtered(void)
 	u32 zero = 0;
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
-	if (c)
+	if (c && armed)
 		c->filtered++;
 	return 0;
 }
@@ -41,7 +52,7 @@ static __noinline int count_unaccounted(void)
 	u32 zero = 0;
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
-	if (c)
+	if (c && armed)
 		c->unaccounted++;
 	return 0;
 }

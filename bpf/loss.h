@@ -10,7 +10,8 @@
 enum loss_reason {
 	LOSS_MAP_FULL,     /* no room for a new key */
 	LOSS_NO_MEMORY,    /* the kernel had no memory for a new key at that moment */
-	LOSS_NO_STATE,     /* the state of a task could not be kept: its value may be too small */
+	LOSS_MISSED,       /* the kernel's own count shows events for which no program was run */
+	LOSS_NO_STATE,     /* counted, but the past of the task was not seen: maybe too small */
 	LOSS_UNMATCHED,    /* the end of something whose start was not seen */
 	LOSS_READ_FAULT,   /* kernel or user memory could not be read */
 	LOSS_RECURSION,    /* the kernel skipped the program because it was already running */

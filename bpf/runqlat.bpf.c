@@ -18,9 +18,6 @@
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
 
-/* Opened when all programs are attached: until then state is kept but nothing is counted. */
-u32 armed = 0;
-
 /* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
@@ -82,59 +79,88 @@ static __always_inline void preempted_while_falling_asleep(struct task_struct *p
 
 	if (st)
 		st->since = now;
-	else if (armed)
+	else
 		count_lost(LOSS_NO_STATE);
+}
+
+enum wait_kind {
+	WAIT_ACCOUNTED,         /* as in the kernel's books */
+	WAIT_UNACCOUNTED,       /* not in them, timed by us */
+	WAIT_TOO_SHORT,         /* without the part before a migration, if there was one */
+	WAIT_UNKNOWN,           /* its start was not seen */
+};
+
+/* The wait that ends now for a task that is being switched in. */
+static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u64 *wait_ns)
+{
+	u64 queued = t->sched_info.last_queued, delay = t->sched_info.run_delay;
+	u64 mark = t->sched_info.pcount + 1, since;
+	struct wait_state *st;
+	enum wait_kind kind = WAIT_ACCOUNTED;
+	bool first_seen;
+
+	*wait_ns = queued ? now - queued : 0;
+	delay += *wait_ns;              /* what run_delay will be once the switch is done */
+	st = wait_states_get(t, NULL);
+	if (!st) {
+		if (mark > 1)
+			return WAIT_TOO_SHORT;
+		*wait_ns = delay;       /* its first wait: all there is */
+		return WAIT_ACCOUNTED;
+	}
+
+	/*
+	 * Each migration of a queued task moves its wait so far into run_delay and starts
+	 * last_queued again, so the whole wait is the growth of both since the last switch-in. That
+	 * holds if we saw that one (pcount has grown by one at most) or if there was none.
+	 */
+	first_seen = !st->mark;
+	if (first_seen ? mark == 1 : mark - st->mark <= 1)
+		*wait_ns = delay - st->delay;
+	else if (first_seen)
+		kind = WAIT_TOO_SHORT;
+	else                            /* seen while tracers of the same hook came and went */
+		count_lost_many(LOSS_MISSED, mark - st->mark - 1);
+	st->delay = delay;
+	st->mark = mark;
+	since = st->since;
+	st->since = 0;
+	if (since) {
+		if ((s64)(now - since) > (s64)*wait_ns)
+			*wait_ns = now - since;
+		return WAIT_UNACCOUNTED;
+	}
+	if (!queued)
+		return WAIT_UNKNOWN;
+	return kind;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch_accounting, bool preempt, struct task_struct *prev,
 	     struct task_struct *next)
 {
-	u64 now = 0, queued, delay, mark, wait_ns;
-	struct wait_state *st;
+	enum wait_kind kind;
+	u64 now, wait_ns;
 
 	if (preempt && task_run_state(prev) != TASK_RUNNING && !is_idle(prev) &&
-	    scope_matches(prev))
+	    scope_for_life(prev))
 		preempted_while_falling_asleep(prev, run_queue_clock(prev));
 
-	if (is_idle(next) || !in_scope(next))
+	if (is_idle(next) || !in_scope_for_life(next))
 		return 0;
-
 	now = run_queue_clock(next);
-	queued = next->sched_info.last_queued;
-	delay = next->sched_info.run_delay;
-	mark = next->sched_info.pcount + 1;
-	wait_ns = queued ? now - queued : 0;
-	delay += wait_ns;               /* what run_delay will be once the switch is done */
-
-	st = wait_states_get(next, NULL);
-	if (!st) {
-		if (armed)
-			count_lost(LOSS_NO_STATE); /* right unless it migrated while queued */
-	} else {
-		/*
-		 * Each migration of a queued task moves its wait so far into run_delay and starts
-		 * last_queued again, so the whole wait is the growth of both since the last
-		 * switch-in. That holds if we saw that one (pcount has grown by one at most) or if
-		 * there was none.
-		 */
-		if (st->mark ? mark - st->mark <= 1 : mark == 1)
-			wait_ns = delay - st->delay;
-		st->delay = delay;
-		st->mark = mark;
-		if (st->since) {
-			if ((s64)(now - st->since) > (s64)wait_ns)
-				wait_ns = now - st->since;
-			st->since = 0;
-			if (armed)
-				count_unaccounted();
-		} else if (!queued && armed) {
-			count_lost(LOSS_UNMATCHED);
-			return 0;
-		}
+	kind = end_wait(next, now, &wait_ns);
+	if (!armed || !in_scope_now(next))
+		return 0;
+	if (kind == WAIT_UNKNOWN) {
+		count_lost(LOSS_UNMATCHED);
+		return 0;
 	}
-	if (armed)
-		record(next, wait_ns, now);
+	if (kind == WAIT_UNACCOUNTED)
+		count_unaccounted();
+	else if (kind == WAIT_TOO_SHORT)
+		count_lost(LOSS_NO_STATE);
+	record(next, wait_ns, now);
 	return 0;
 }
 
@@ -148,7 +174,7 @@ int seed_states(struct bpf_iter__task *ctx)
 	struct task_struct *t = ctx->task;
 	struct wait_state init = {};
 
-	if (!t || is_idle(t) || !scope_matches(t))
+	if (!t || is_idle(t) || !scope_for_life(t))
 		return 0;
 	init.delay = t->sched_info.run_delay;
 	init.mark = t->sched_info.pcount;
@@ -160,12 +186,12 @@ static __always_inline int queued_at(struct task_struct *t, u64 now)
 {
 	struct wait_state *st;
 
-	if (is_idle(t) || !scope_matches(t))
+	if (is_idle(t) || !scope_for_life(t))
 		return 0;
 	st = wait_states_get(t, NULL);
 	if (st)
 		st->since = now;
-	else if (armed)
+	else
 		count_lost(LOSS_NO_STATE);
 	return 0;
 }
@@ -187,22 +213,23 @@ int BPF_PROG(on_switch_wakeup, bool preempt, struct task_struct *prev, struct ta
 {
 	u32 prev_state = have_prev_state ? (u32)ctx[3] : task_run_state(prev);
 	struct wait_state *st;
-	u64 now = bpf_ktime_get_ns(), wait_ns;
+	u64 now = bpf_ktime_get_ns(), since = 0;
 
 	if (preempt || prev_state == TASK_RUNNING)
 		queued_at(prev, now);
-	if (is_idle(next) || !in_scope(next))
+	if (is_idle(next) || !in_scope_for_life(next))
 		return 0;
 	st = wait_states_get(next, NULL);
-	if (!st || !st->since) {
-		if (armed)
-			count_lost(st ? LOSS_UNMATCHED : LOSS_NO_STATE);
-		return 0;
+	if (st) {
+		since = st->since;
+		st->since = 0;
 	}
-	wait_ns = now - st->since;
-	st->since = 0;
-	if (armed)
-		record(next, wait_ns, now);
+	if (!armed || !in_scope_now(next))
+		return 0;
+	if (since)
+		record(next, now - since, now);
+	else
+		count_lost(st ? LOSS_UNMATCHED : LOSS_NO_STATE);
 	return 0;
 }
 

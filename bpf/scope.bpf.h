@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The scope test (scope.h). Tests stand in order of cost: constants and registers first, then
- * what costs a load, a pointer hop, a map lookup, and the comm last. Those not asked for are
- * constants that the verifier removes. A subject outside the scope is counted as filtered.
+ * The scope test (scope.h), in two halves: what a task is for life, and what it is just now. In
+ * each, tests stand in order of cost: constants and registers first, then what costs a load, a
+ * pointer hop, a map lookup, and the comm last. Those not asked for are constants that the
+ * verifier removes. A subject outside the scope is counted as filtered.
  */
 #ifndef TALLY_SCOPE_BPF_H
 #define TALLY_SCOPE_BPF_H
@@ -127,28 +128,39 @@ static __always_inline bool scope_has_comm(struct task_struct *t)
 	return s & scope.comm.final;
 }
 
-static __always_inline bool scope_matches(struct task_struct *t)
+/*
+ * What a task is for life: tests whose result never changes from its fork to its end. State that
+ * has to be right later is kept for all tasks that pass these, whatever the others say now.
+ */
+static __always_inline bool scope_for_life(struct task_struct *t)
 {
-	u32 cpu, pid, tid;
+	u32 pid = t->tgid, tid;
 
-	if (scope.exclude_tgid && (u32)t->tgid == scope.exclude_tgid)
+	if (scope.exclude_tgid && pid == scope.exclude_tgid)
 		return false;
-	if (scope.has_cpus) {
-		cpu = bpf_get_smp_processor_id();
-		if (cpu >= SCOPE_MAX_CPUS || !(scope.cpus[cpu / 64] & (1ULL << (cpu % 64))))
-			return false;
-	}
-	pid = t->tgid;
 	if (scope.pids == SCOPE_IDS_ONE && pid != scope.pid)
 		return false;
 	tid = t->pid;
 	if (scope.tids == SCOPE_IDS_ONE && tid != scope.tid)
 		return false;
-	if (scope.has_uid && t->cred->uid.val != scope.uid)
-		return false;
 	if (scope.pids == SCOPE_IDS_SET && !bpf_map_lookup_elem(&scope_pids, &pid))
 		return false;
 	if (scope.tids == SCOPE_IDS_SET && !bpf_map_lookup_elem(&scope_tids, &tid))
+		return false;
+	return true;
+}
+
+/* What belongs to the event (its CPU), or to what the task is just now. */
+static __always_inline bool scope_now(struct task_struct *t)
+{
+	u32 cpu;
+
+	if (scope.has_cpus) {
+		cpu = bpf_get_smp_processor_id();
+		if (cpu >= SCOPE_MAX_CPUS || !(scope.cpus[cpu / 64] & (1ULL << (cpu % 64))))
+			return false;
+	}
+	if (scope.has_uid && t->cred->uid.val != scope.uid)
 		return false;
 	if (scope.has_pidns && task_pidns(t) != scope.pidns)
 		return false;
@@ -159,13 +171,26 @@ static __always_inline bool scope_matches(struct task_struct *t)
 	return true;
 }
 
-/* For the subject of an event: counts the event as filtered when it is out of scope. */
-static __always_inline bool in_scope(struct task_struct *t)
+/* Either half for the subject of an event: counts the event as filtered when it is out of scope. */
+static __always_inline bool in_scope_for_life(struct task_struct *t)
 {
-	if (scope_matches(t))
+	if (scope_for_life(t))
 		return true;
 	count_filtered();
 	return false;
+}
+
+static __always_inline bool in_scope_now(struct task_struct *t)
+{
+	if (scope_now(t))
+		return true;
+	count_filtered();
+	return false;
+}
+
+static __always_inline bool in_scope(struct task_struct *t)
+{
+	return in_scope_for_life(t) && in_scope_now(t);
 }
 
 /*

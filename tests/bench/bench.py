@@ -67,8 +67,9 @@ def measure_all(quick):
     show(tables.header(facts))
     things, notes = subjects.available()
     programs = [s for s in things if s.name != "perf"]
-    pipes = loads.pipes(50_000 if quick else 150_000)
-    all_loads = pipes + [loads.messaging(30 if quick else 100)]
+    pipe, pipe_anywhere = loads.pipes(50_000 if quick else 150_000)
+    messaging = loads.messaging(100 if quick else 300)
+    all_loads = [pipe, pipe_anywhere, messaging]
     quiet.look()
 
     costs, memory = measure.program_costs(programs, all_loads, 2 if quick else 7, progress)
@@ -76,8 +77,8 @@ def measure_all(quick):
     quiet.look()
     if kernel.stats_are_on():
         notes.append("kernel.bpf_stats_enabled is 1: the slowdowns below include the statistics")
-    slow = measure.slowdowns(things, pipes, 2 if quick else 7, progress)
-    show(tables.slowdowns(slow, things, pipes))
+    slow = measure.slowdowns(things, [pipe, messaging], 3 if quick else 7, progress)
+    show(tables.slowdowns(slow, things, [pipe, messaging]))
     quiet.look()
     starts = measure.starts(things, 10 if quick else 15, progress)
     show(tables.starts(starts, things))

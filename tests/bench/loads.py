@@ -32,6 +32,6 @@ def pipes(operations):
 
 
 def messaging(loops):
-    """400 tasks."""
-    return Load("messaging", ["perf", "bench", "sched", "messaging", "-l", str(loops)],
-                r"Total time: ([0-9.]+)")
+    """400 tasks sending each other messages through pipes."""
+    argv = ["perf", "bench", "sched", "messaging", "-p", "-g", "10", "-l", str(loops)]
+    return Load("messaging", argv, r"Total time: ([0-9.]+)")

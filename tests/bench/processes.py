@@ -28,7 +28,6 @@ class Process:
         return self.popen.pid
 
     def __exit__(self, *exc):
-        self.popen.stdin and self.popen.stdin.close()
         self._signal(signal.SIGINT)
         try:
             self.popen.communicate(timeout=20)

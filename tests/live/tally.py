@@ -61,7 +61,10 @@ def growth(before, after):
 
 
 def total(all_books):
-    return Books(*(sum(part) for part in zip(*all_books.values())))
+    """Several Books in one: those of a dict {tid: Books}, or of any other iterable."""
+    if isinstance(all_books, dict):
+        all_books = all_books.values()
+    return Books(*(sum(part) for part in zip(*all_books)))
 
 
 def threads(pid):
@@ -234,9 +237,12 @@ class Tool:
 
 
 class Trigger:
-    """A trigger program, ready to work and at rest. numbers is what it said with "ready"."""
+    """A trigger program, ready to work and at rest. numbers is what it said with "ready".
 
-    def __init__(self, name, *args, comm=None, user=None, command=()):
+    command stands in front of it: (setpriv, ...). With forks=True it is that command's child.
+    """
+
+    def __init__(self, name, *args, comm=None, user=None, command=(), forks=False):
         env = dict(os.environb)
         if comm is not None:
             env[b"TRIGGER_COMM"] = comm if isinstance(comm, bytes) else comm.encode()
@@ -248,7 +254,9 @@ class Trigger:
         else:
             self.process = start_process(path, args, user, **pipes)
         self.numbers = self.hear("ready")
-        self.pid = self.process.pid
+        self.pid = children(self.process.pid)[0] if forks else self.process.pid
+        self.pids = self.numbers if name == "pingpong" else [self.pid]
+        self.settle()
 
     def hear(self, word):
         line = self.process.stdout.readline().decode().split()
@@ -256,11 +264,15 @@ class Trigger:
         return [int(n) for n in line[1:]]
 
     def settle(self):
-        settle(self.pid)
+        for pid in self.pids:
+            settle(pid)
 
     def books(self):
-        settle(self.pid)
-        return books_of_threads(self.pid)
+        self.settle()
+        return {tid: b for pid in self.pids for tid, b in books_of_threads(pid).items()}
+
+    def tids(self):
+        return [tid for pid in self.pids for tid in threads(pid)]
 
     def go(self):
         self.process.stdin.write(b"\n")

@@ -84,7 +84,7 @@ static void whole_numbers(void **state)
 		{ "0o8", -EINVAL, 0 },
 		{ "0o18", -EINVAL, 0 },
 		{ "0o", -EINVAL, 0 },
-		{ "0xfg", -EINVAL, 0 },
+		{ "0xfh", -EINVAL, 0 },
 		{ "12a", -EINVAL, 0 },
 		{ "1K", 0, 1024 },
 		{ "0K", 0, 0 },

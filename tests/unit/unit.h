@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "agg/histogram.h"
+#include "out/report.h"
 #include "types.h"
 
 /* splitmix64: the same sequence on every machine. */
@@ -226,6 +227,66 @@ static inline size_t random__hostile(struct random *r, char *text, size_t size)
 	}
 	text[n] = 0;
 	return n;
+}
+
+/* --- reports ----------------------------------------------------------------------------------- */
+
+static inline struct field number_field(const char *name, u64 number)
+{
+	return (struct field){ .name = name, .number = number };
+}
+
+static inline struct field text_field(const char *name, const char *text)
+{
+	struct field f = { .name = name, .text = strdup(text) };
+
+	assert_non_null(f.text);
+	return f;
+}
+
+/* The texts of the fields become the report's. */
+static inline void add_group(struct report *r, const struct field *key, size_t nkey,
+			     const struct dense *d)
+{
+	struct report_group g = { .nkey = nkey, .hist = dense__histogram(d) };
+
+	g.key = calloc(nkey ?: 1, sizeof(*key));
+	assert_non_null(g.key);
+	if (nkey)
+		memcpy(g.key, key, nkey * sizeof(*key));
+	assert_int_equal(report__add_group(r, &g), 0);
+	assert_null(g.key);
+}
+
+static inline void add_row(struct report *r, const struct field *cell, size_t ncells)
+{
+	struct report_row row = { .ncells = ncells };
+
+	row.cell = calloc(ncells ?: 1, sizeof(*cell));
+	assert_non_null(row.cell);
+	memcpy(row.cell, cell, ncells * sizeof(*cell));
+	assert_int_equal(report__add_row(r, &row), 0);
+	assert_null(row.cell);
+}
+
+#define FIELDS(...) (const struct field[]){ __VA_ARGS__ }, \
+		    ARRAY_SIZE(((const struct field[]){ __VA_ARGS__ }))
+
+/* What the writer makes of a report; the caller frees it. */
+static inline char *written(struct writer *w, const struct report *r, size_t *len)
+{
+	char *text = NULL, *copy;
+
+	w->file = open_memstream(&text, len);
+	assert_non_null(w->file);
+	assert_int_equal(writer__write(w, r), 0);
+	assert_int_equal(fclose(w->file), 0);
+	w->file = NULL;
+	copy = strdup(text);    /* gcc 12 takes text itself for a dangling pointer */
+	assert_non_null(copy);
+	assert_int_equal(strlen(copy), *len);
+	free(text);
+	return copy;
 }
 
 #endif /* TALLY_TESTS_UNIT_H */

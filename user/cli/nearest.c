@@ -42,10 +42,10 @@ const char *nearest(const char *text, const char *const *names, size_t n)
 	size_t i, len = strlen(text);
 
 	for (i = 0; i < n; i++) {
-		if (len && !strncmp(text, names[i], len))
-			return names[i];
 		d = edit_distance(text, names[i]);
 		limit = strlen(names[i]) / 3 ?: 1;
+		if (len && !strncmp(text, names[i], len))
+			limit = UINT32_MAX;
 		if (d <= limit && d < best) {
 			best = d;
 			found = names[i];

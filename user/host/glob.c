@@ -5,6 +5,14 @@
 
 #include "host/scope.h"
 
+/* The byte at *p of a set, which a backslash may quote; moves *p behind it. */
+static int set_byte(const char **p)
+{
+	if (**p == '\\' && (*p)[1])
+		++*p;
+	return (unsigned char)*(*p)++;
+}
+
 /* [abc], [a-z], [!abc]: lets position's element accept those bytes. Returns what follows it. */
 static const char *compile_set(struct scope_glob *glob, const char *p, u32 position)
 {
@@ -13,12 +21,11 @@ static const char *compile_set(struct scope_glob *glob, const char *p, u32 posit
 	int c, last;
 
 	p += negated;
-	for (first = p; *p && (*p != ']' || p == first); p++) {
-		c = (unsigned char)*p;
-		last = c;
-		if (p[1] == '-' && p[2] && p[2] != ']') {
-			last = (unsigned char)p[2];
-			p += 2;
+	for (first = p; *p && (*p != ']' || p == first);) {
+		c = last = set_byte(&p);
+		if (*p == '-' && p[1] && p[1] != ']') {
+			p++;
+			last = set_byte(&p);
 		}
 		for (; c <= last; c++)
 			in[c] = true;

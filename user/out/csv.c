@@ -27,86 +27,139 @@ static void put_text(struct writer *w, const char *text)
 	fputc('"', w->file);
 }
 
-static int put_fields(struct writer *w, const struct field *f, size_t n)
+/* The separator may be a digit or a letter too: numbers and names are quoted like text. */
+static void put_number(struct writer *w, u64 number)
 {
-	size_t i;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", number);
+	put_text(w, text);
+}
+
+static void next_text(struct writer *w, const char *text)
+{
+	fputc(w->separator, w->file);
+	put_text(w, text);
+}
+
+static void next_number(struct writer *w, u64 number)
+{
+	fputc(w->separator, w->file);
+	put_number(w, number);
+}
+
+static int put_field(struct writer *w, const struct field *f)
+{
 	char *text;
 
-	for (i = 0; i < n; i++) {
-		if (f[i].text) {
-			text = escape_string(f[i].text);
-			if (!text)
-				return -ENOMEM;
-			put_text(w, text);
-			free(text);
-		} else {
-			fprintf(w->file, "%llu", f[i].number);
-		}
-		if (i + 1 < n)
-			fputc(w->separator, w->file);
+	if (!f->text) {
+		put_number(w, f->number);
+		return 0;
 	}
+	text = escape_string(f->text);
+	if (!text)
+		return -ENOMEM;
+	put_text(w, text);
+	free(text);
 	return 0;
 }
 
-static void put_names(struct writer *w, const struct field *f, size_t n)
+static void put_group_header(struct writer *w, const struct report_group *g)
 {
+	static const char *const figures[] = { "count", "sum", "min", "avg", "max" };
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		fprintf(w->file, "%s%c", f[i].name, w->separator);
+	put_text(w, "start_ns");
+	next_text(w, "duration_ns");
+	for (i = 0; i < g->nkey; i++)
+		next_text(w, g->key[i].name);
+	for (i = 0; i < ARRAY_SIZE(figures); i++)
+		next_text(w, figures[i]);
+	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
+		next_text(w, report_percentiles[i].json);
+	next_text(w, "filtered");
+	next_text(w, "lost");
+	fputc('\n', w->file);
+}
+
+static int put_group(struct writer *w, const struct report *r, const struct report_group *g)
+{
+	const struct histogram *h = &g->hist;
+	size_t i;
+	int err;
+
+	put_number(w, r->start_ns);
+	next_number(w, r->duration_ns);
+	for (i = 0; i < g->nkey; i++) {
+		fputc(w->separator, w->file);
+		err = put_field(w, &g->key[i]);
+		if (err)
+			return err;
+	}
+	next_number(w, h->count);
+	next_number(w, h->sum);
+	next_number(w, h->min);
+	next_number(w, histogram__average(h));
+	next_number(w, h->max);
+	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
+		next_number(w, histogram__percentile(h, report_percentiles[i].per_10k));
+	next_number(w, r->counters.filtered);
+	next_number(w, loss__total(&r->counters));
+	fputc('\n', w->file);
+	return 0;
 }
 
 static int write_groups(struct writer *w, const struct report *r)
 {
-	const char s = w->separator;
-	size_t i, p;
+	size_t i;
 	int err;
 
 	if (!w->header && r->ngroups) {
 		w->header = true;
-		fprintf(w->file, "start_ns%cduration_ns%c", s, s);
-		put_names(w, r->group[0].key, r->group[0].nkey);
-		fprintf(w->file, "count%csum%cmin%cavg%cmax", s, s, s, s);
-		for (p = 0; p < ARRAY_SIZE(report_percentiles); p++)
-			fprintf(w->file, "%c%s", s, report_percentiles[p].json);
-		fprintf(w->file, "%cfiltered%clost\n", s, s);
+		put_group_header(w, &r->group[0]);
 	}
 	for (i = 0; i < r->ngroups; i++) {
-		const struct histogram *h = &r->group[i].hist;
-
-		fprintf(w->file, "%llu%c%llu%c", r->start_ns, s, r->duration_ns, s);
-		err = put_fields(w, r->group[i].key, r->group[i].nkey);
+		err = put_group(w, r, &r->group[i]);
 		if (err)
 			return err;
-		if (r->group[i].nkey)
-			fputc(s, w->file);
-		fprintf(w->file, "%llu%c%llu%c%llu%c%llu%c%llu", h->count, s, h->sum, s, h->min, s,
-			histogram__average(h), s, h->max);
-		for (p = 0; p < ARRAY_SIZE(report_percentiles); p++)
-			fprintf(w->file, "%c%llu", s,
-				histogram__percentile(h, report_percentiles[p].per_10k));
-		fprintf(w->file, "%c%llu%c%llu\n", s, r->counters.filtered, s,
-			loss__total(&r->counters));
 	}
+	return 0;
+}
+
+static int put_row(struct writer *w, const struct report_row *row)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < row->ncells; i++) {
+		if (i)
+			fputc(w->separator, w->file);
+		err = put_field(w, &row->cell[i]);
+		if (err)
+			return err;
+	}
+	fputc('\n', w->file);
 	return 0;
 }
 
 static int write_rows(struct writer *w, const struct report *r)
 {
-	size_t i, k;
+	size_t i;
 	int err;
 
 	if (!w->header && r->nrows) {
 		w->header = true;
-		for (k = 0; k < r->row[0].ncells; k++)
-			fprintf(w->file, "%s%c", r->row[0].cell[k].name,
-				k + 1 < r->row[0].ncells ? w->separator : '\n');
+		for (i = 0; i < r->row[0].ncells; i++) {
+			if (i)
+				fputc(w->separator, w->file);
+			put_text(w, r->row[0].cell[i].name);
+		}
+		fputc('\n', w->file);
 	}
 	for (i = 0; i < r->nrows; i++) {
-		err = put_fields(w, r->row[i].cell, r->row[i].ncells);
+		err = put_row(w, &r->row[i]);
 		if (err)
 			return err;
-		fputc('\n', w->file);
 	}
 	return 0;
 }

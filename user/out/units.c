@@ -2,6 +2,7 @@
 #include "out/units.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 struct scale {
 	u64 size;
@@ -28,24 +29,35 @@ const char *unit_name(enum unit unit)
 	return names[unit];
 }
 
-static const char *format_scaled(char *text, u64 value, const struct scale *scale)
+static void put_scaled(char *text, u64 value, const struct scale *scale)
 {
-	double x;
+	double x = (double)value / scale->size;
 
-	while (scale->size > 1 && value < scale->size)
-		scale++;
-	x = (double)value / scale->size;
 	snprintf(text, UNITS_SPACE, "%.*f %s", scale->size == 1 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2,
 		 x, scale->name);
+}
+
+static const char *format_scaled(char *text, u64 value, const struct scale *scale)
+{
+	const struct scale *larger = NULL;
+
+	while (scale->size > 1 && value < scale->size)
+		larger = scale++;
+	put_scaled(text, value, scale);
+	if (larger && strtod(text, NULL) * scale->size >= larger->size)
+		put_scaled(text, value, larger);        /* 999.7 us, rounded, is 1.00 ms */
 	return text;
 }
 
 const char *format_value(char *text, u64 value, enum unit unit, bool milliseconds)
 {
+	u64 us;
+
 	switch (unit) {
 	case UNIT_NS:
 		if (milliseconds) {
-			snprintf(text, UNITS_SPACE, "%.3f ms", (double)value / NSEC_PER_MSEC);
+			us = value / 1000 + (value % 1000 >= 500);
+			snprintf(text, UNITS_SPACE, "%llu.%03llu ms", us / 1000, us % 1000);
 			return text;
 		}
 		return format_scaled(text, value, times);

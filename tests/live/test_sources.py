@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The two sources of runqlat measure the same waits."""
+
+import pytest
+
+import tally
+from accounts import check, exactly, work
+from tally import by_key, scaled
+
+
+@pytest.mark.parametrize("load", (
+    ("spin", 3, 40, 0),
+    ("spin", 5, 40, -1),
+    ("sleepers", 20, scaled(100), 50, -1),
+    ("yield", 3, scaled(2000), 0),
+    ("pingpong", scaled(2000), 0),
+    ("migrate", 5, scaled(80)),
+), ids=lambda v: "-".join(str(a) for a in v))
+def test_wakeup_beside_accounting(tool, trigger, load):
+    """Both at once over one load.
+
+    Counts: every switch-in of a task that was woken, preempted or gave way is one wait for
+    either, tasks preempted while falling asleep included (that is where they differ from the
+    kernel's books, by "unaccounted"). So they are equal, for each thread.
+
+    Sums: the run queue's clock is read when the scheduler begins to act, the timestamps are
+    taken when it is nearly done, at both ends of a wait: some microseconds apart, in either
+    direction. Where a hypervisor takes the CPU away between the two it may be more, once in a
+    while: 2 % of the sum on top.
+    """
+
+    def trial():
+        started = trigger(*load)
+        scope = ("--json", "-p", ",".join(map(str, started.pids)), "--by", "tid", "--source")
+        tracers = tool(*scope, "accounting"), tool(*scope, "wakeup")
+        w = work(started)
+        books, stamps = (tracer.stop().report for tracer in tracers)
+        check(books, w)
+        if any(stamps["lost"].values()):
+            w.blurred = True
+            return w
+        assert stamps["unaccounted"] == 0
+        books, stamps = by_key(books, "tid"), by_key(stamps, "tid")
+        assert set(books) == set(stamps)
+        for tid, group in books.items():
+            assert stamps[tid]["count"] == group["count"]
+            apart = group["count"] * (200_000 if tally.GUEST else 20_000)
+            assert stamps[tid]["sum"] == pytest.approx(group["sum"], rel=0.02, abs=apart)
+        return w
+
+    exactly(trial)
+
+
+def test_wakeup_sees_waits_that_accounting_reads_as_zero(tool, trigger):
+    """What --source wakeup is for. On an idle CPU a wakeup is followed by a switch at once."""
+    load = trigger("sleepers", 1, scaled(300), 100, 0)
+    scope = ("--json", "-p", load.pid, "--source")
+    tracers = tool(*scope, "accounting"), tool(*scope, "wakeup")
+    work(load)
+    books, stamps = (tracer.stop().report for tracer in tracers)
+    assert books["groups"][0]["sum"] < stamps["groups"][0]["sum"]
+    assert stamps["groups"][0]["min"] > 0
+
+
+@pytest.mark.parametrize("source, hook", (
+    ((), "sched_info"), (("--source", "auto"), "sched_info"),
+    (("--source", "accounting"), "sched_info"), (("--source", "wakeup"), "sched_wakeup"),
+), ids=lambda v: v[-1] if isinstance(v, tuple) and v else "")
+def test_the_source_is_named(run, source, hook):
+    for form in ("json", "text"):
+        result = run("-d", "0.01", "--format", form, *source)
+        assert result.code == 0, result
+        assert hook in result.text
