@@ -119,7 +119,7 @@ static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u
 		*wait_ns = delay - st->delay;
 	else if (first_seen)
 		kind = WAIT_TOO_SHORT;
-	else                            /* seen while tracers of the same hook came and went */
+	else
 		count_lost_many(LOSS_MISSED, mark - st->mark - 1);
 	st->delay = delay;
 	st->mark = mark;
