@@ -372,6 +372,24 @@ static int take_command(struct cli *cli, const struct cli_spec *spec, int argc, 
 	return 0;
 }
 
+/* Before argp sorts argv. NULL when there is no memory for it. */
+static char *joined(int argc, char **argv)
+{
+	size_t length = 1;
+	char *text, *end;
+	int i;
+
+	for (i = 0; i < argc; i++)
+		length += strlen(argv[i]) + 1;
+	text = end = malloc(length);
+	if (!text)
+		return NULL;
+	*text = 0;
+	for (i = 0; i < argc; i++)
+		end = stpcpy(stpcpy(end, i ? " " : ""), argv[i]);
+	return text;
+}
+
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv)
 {
 	static const struct argp scope = { .options = scope_options, .parser = parse_scope };
@@ -396,7 +414,8 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	int err, end;
 
 	*cli = (struct cli){
-		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ','
+		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
+		.command_line = joined(argc, argv),
 	};
 	if (spec->groups & CLI_TIME)
 		root.args_doc = spec->groups & CLI_COMMAND ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]" :
@@ -422,6 +441,8 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 void cli__free(struct cli *cli)
 {
 	scope_options__free(&cli->scope);
+	free(cli->command_line);
+	cli->command_line = NULL;
 }
 
 static int open_output(const char *path)

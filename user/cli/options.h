@@ -58,6 +58,7 @@ struct cli {
 	int ready_fd;           /* -1: none */
 	const char *output;     /* file name; NULL: standard output */
 	char **command;         /* NULL-terminated, points into argv; NULL: none */
+	char *command_line;     /* all of argv, for the report's header; not escaped */
 };
 
 struct cli_spec {

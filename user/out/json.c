@@ -90,6 +90,8 @@ static json_t *losses(const struct loss_counters *c)
 static void set_header(json_t *o, const struct report *r)
 {
 	json_object_set_new(o, "tool", string(r->tool));
+	if (r->command)
+		json_object_set_new(o, "command", string(r->command));
 	if (r->kernel)
 		json_object_set_new(o, "kernel", string(r->kernel));
 	if (r->cpus)

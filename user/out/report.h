@@ -42,6 +42,7 @@ struct report {
 	const char *caveat;     /* a sentence the reader of the numbers must know, or NULL */
 	const char *value;      /* what is measured: "wait" */
 	enum unit unit;
+	const char *command;    /* the tool's command line, or NULL */
 	const char *kernel;     /* uname -r */
 	int cpus;
 	u64 start_ns;           /* CLOCK_REALTIME */

@@ -143,6 +143,9 @@ static void put_footer(struct writer *w, const struct report *r)
 	fprintf(w->file, "events %s", format_count(n, r->events));
 	fprintf(w->file, "  filtered %s", format_count(n, r->counters.filtered));
 	fprintf(w->file, "  lost %s\n", format_count(n, lost));
+	if (r->counters.unaccounted)
+		fprintf(w->file, "  %s of the events are missing from the kernel's own totals\n",
+			format_count(n, r->counters.unaccounted));
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (r->counters.lost[i])
 			fprintf(w->file, "  lost: %s %s: %s\n", format_count(n, r->counters.lost[i]),

@@ -12,8 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/explain.h"
 #include "out/diag.h"
+#include "run/explain.h"
+#include "run/subjects.h"
 
 static u64 now_ns(clockid_t clock)
 {
@@ -116,7 +117,7 @@ void run__describe_memory(const struct run *run, const struct bpf_object *obj)
 }
 
 /* What the main loop waits for. */
-enum { WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAITS };
+enum { WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAITS };
 
 static int start_timer(u64 first_ns, u64 period_ns)
 {
@@ -157,6 +158,7 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 {
 	struct report r = {
 		.tool = run->tool,
+		.command = run->cli->command_line,
 		.kernel = run->host.uts.release,
 		.cpus = run->host.cpus_online,
 		.start_ns = start_ns,
@@ -176,7 +178,7 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 	return err;
 }
 
-static int loop(struct run *run, struct pollfd wait[WAITS])
+static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects)
 {
 	u64 start = now_ns(CLOCK_REALTIME), began = now_ns(CLOCK_MONOTONIC), now, expired, n = 0;
 	bool end = false;
@@ -194,6 +196,10 @@ static int loop(struct run *run, struct pollfd wait[WAITS])
 		}
 		if (wait[WAIT_END].revents || wait[WAIT_COMMAND].revents)
 			end = true;
+		if (wait[WAIT_SUBJECTS].revents)
+			end |= subjects__all_ended(subjects);
+		if (!end && !wait[WAIT_INTERVAL].revents)
+			continue;
 		if (wait[WAIT_INTERVAL].revents &&
 		    read(wait[WAIT_INTERVAL].fd, &expired, sizeof(expired)) < 0 && !end)
 			continue;
@@ -224,19 +230,23 @@ static int announce(struct run *run)
 int run__loop(struct run *run)
 {
 	const struct cli *cli = run->cli;
+	struct subjects subjects;
+	int err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
 	struct pollfd wait[WAITS] = {
 		[WAIT_SIGNAL] = { run->signal_fd, POLLIN, 0 },
 		[WAIT_INTERVAL] = { start_timer(cli->interval_ns, cli->interval_ns), POLLIN, 0 },
 		[WAIT_END] = { start_timer(cli->duration_ns, 0), POLLIN, 0 },
 		[WAIT_COMMAND] = { run->command.pid ? run->command.pidfd : -1, POLLIN, 0 },
+		[WAIT_SUBJECTS] = { subjects.epoll_fd, POLLIN, 0 },
 	};
-	int err;
 
-	err = announce(run);
+	if (!err)
+		err = announce(run);
 	if (!err && run->command.pid)
 		err = command__go(&run->command);
 	if (!err)
-		err = loop(run, wait);
+		err = loop(run, wait, &subjects);
+	subjects__release(&subjects);
 	if (wait[WAIT_INTERVAL].fd >= 0)
 		close(wait[WAIT_INTERVAL].fd);
 	if (wait[WAIT_END].fd >= 0)

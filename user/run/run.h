@@ -7,8 +7,8 @@
  *   run__loop()       lets the command go and calls report() at the end of each interval
  *   run__release()
  *
- * SIGINT, SIGTERM, SIGHUP, the end of the command, of the duration or of the count end the run
- * with a last report; a second signal ends the process at once. All functions say what is wrong
+ * SIGINT, SIGTERM, SIGHUP, the end of the command, of all processes of -p, of the duration or of
+ * the count end the run with a last report; a second signal ends the process at once. All functions say what is wrong
  * and return 0 or a negative errno; run__exit_code() makes the exit status of that.
  */
 #ifndef TALLY_RUN_RUN_H
