@@ -13,21 +13,19 @@
 
 static int add_feature(struct report *r, const struct feature *f)
 {
-	struct report_row row = { calloc(3, sizeof(*row.cell)), 3 };
-	char detail[FEATURE_DETAIL] = "", *note = NULL;
-	enum feature_status status;
+	static const char *const names[] = { "status", "feature", "note" };
+	char detail[FEATURE_DETAIL] = "", *lost = NULL;
+	enum feature_status status = f->probe(detail);
+	int err;
 
-	if (!row.cell)
+	if (status != FEATURE_OK && asprintf(&lost, "lost: %s. To do: %s", f->lost, f->remedy) < 0)
 		return -ENOMEM;
-	status = f->probe(detail);
-	if (status == FEATURE_OK)
-		note = strdup(detail);
-	else if (asprintf(&note, "lost: %s. To do: %s", f->lost, f->remedy) < 0)
-		note = NULL;
-	row.cell[0] = (struct field){ .name = "status", .text = strdup(feature_status_name(status)) };
-	row.cell[1] = (struct field){ .name = "feature", .text = strdup(f->name) };
-	row.cell[2] = (struct field){ .name = "note", .text = note };
-	return report__add_row(r, &row);
+	err = report__add_texts(
+		r, names,
+		(const char *const[]){ feature_status_name(status), f->name, lost ?: detail },
+		ARRAY_SIZE(names));
+	free(lost);
+	return err;
 }
 
 static int doctor(int argc, char **argv)

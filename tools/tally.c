@@ -66,13 +66,13 @@ static int list_tools(int argc, char **argv)
 	static const char *const areas[AREAS] = {
 		[AREA_SCHEDULER] = "scheduler", [AREA_MACHINE] = "machine"
 	};
+	static const char *const names[] = { "area", "tool", "answers" };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT,
 		.doc = "Answers from summaries built in the kernel. Lists the tools.\v"
 		       "tally NAME [ARG...] runs a tool, tally help NAME shows its manual page.",
 	};
 	struct report r = { .tool = "tally" };
-	struct report_row row;
 	struct writer w;
 	struct cli cli;
 	int area, err;
@@ -81,21 +81,15 @@ static int list_tools(int argc, char **argv)
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
 	err = cli__open_writer(&cli, &w);
-	for (area = 0; area < AREAS && !err; area++) {
+	for (area = 0; area < AREAS; area++) {
 		for (i = 0; i < tool_count() && !err; i++) {
 			const struct tool *t = __start_tally_tools[i];
 
-			if ((int)t->area != area)
-				continue;
-			row = (struct report_row){ calloc(3, sizeof(*row.cell)), 3 };
-			if (!row.cell) {
-				err = -ENOMEM;
-				break;
-			}
-			row.cell[0] = (struct field){ .name = "area", .text = strdup(areas[area]) };
-			row.cell[1] = (struct field){ .name = "tool", .text = strdup(t->name) };
-			row.cell[2] = (struct field){ .name = "answers", .text = strdup(t->summary) };
-			err = report__add_row(&r, &row);
+			if ((int)t->area == area)
+				err = report__add_texts(
+					&r, names,
+					(const char *const[]){ areas[area], t->name, t->summary },
+					ARRAY_SIZE(names));
 		}
 	}
 	if (!err)

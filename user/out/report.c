@@ -70,6 +70,24 @@ int report__add_row(struct report *r, struct report_row *row)
 	return 0;
 }
 
+int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
+		      size_t n)
+{
+	struct report_row row = { calloc(n, sizeof(*row.cell)), n };
+	size_t i;
+
+	for (i = 0; row.cell && i < n; i++) {
+		row.cell[i] = (struct field){ .name = names[i], .text = strdup(texts[i]) };
+		if (!row.cell[i].text)
+			break;
+	}
+	if (!row.cell || i < n) {
+		report_row__free(&row);
+		return -ENOMEM;
+	}
+	return report__add_row(r, &row);
+}
+
 static const char *const columns[] = {
 	"key", "count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999",
 };

@@ -61,6 +61,10 @@ struct report {
 int report__add_group(struct report *r, struct report_group *g);
 int report__add_row(struct report *r, struct report_row *row);
 
+/* Adds a row of n texts, which are copied. Returns 0 or -ENOMEM. */
+int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
+		      size_t n);
+
 /* What groups can be sorted by: the name of a figure ("sum", "p99") or "key". */
 int report_sort_column(const char *name);       /* -EINVAL if there is none */
 const char *report_sort_columns(void);          /* all of them, for messages */

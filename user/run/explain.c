@@ -34,31 +34,22 @@ u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible)
 	}
 }
 
-static int add_row(struct report *r, const char *what, char *text)
+static int add_row(struct report *r, const char *what, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static int add_row(struct report *r, const char *what, const char *fmt, ...)
 {
-	struct report_row row = { calloc(2, sizeof(*row.cell)), 2 };
-
-	if (!row.cell || !text) {
-		free(text);
-		free(row.cell);
-		return -ENOMEM;
-	}
-	row.cell[0] = (struct field){ .name = "what", .text = strdup(what) };
-	row.cell[1] = (struct field){ .name = "how", .text = text };
-	return report__add_row(r, &row);
-}
-
-static char *printed(const char *fmt, ...) PRINTF_LIKE(1, 2);
-static char *printed(const char *fmt, ...)
-{
+	static const char *const names[] = {"what", "how"};
+	char *how = NULL;
 	va_list args;
-	char *text;
-	int n;
+	int err, n;
 
 	va_start(args, fmt);
-	n = vasprintf(&text, fmt, args);
+	n = vasprintf(&how, fmt, args);
 	va_end(args);
-	return n < 0 ? NULL : text;
+	if (n < 0)
+		return -ENOMEM;
+	err = report__add_texts(r, names, (const char *const[]){what, how}, ARRAY_SIZE(names));
+	free(how);
+	return err;
 }
 
 static int add_scope(struct report *r, const struct run *run)
@@ -69,25 +60,24 @@ static int add_scope(struct report *r, const struct run *run)
 	size_t i;
 
 	for (i = 0; i < o->npids && !err; i++)
-		err = add_row(r, "scope", printed("process %u", o->pids[i]));
+		err = add_row(r, "scope", "process %u", o->pids[i]);
 	for (i = 0; i < o->ntids && !err; i++)
-		err = add_row(r, "scope", printed("thread %u", o->tids[i]));
+		err = add_row(r, "scope", "thread %u", o->tids[i]);
 	if (!err && c->has_uid)
-		err = add_row(r, "scope", printed("real uid %u", c->uid));
+		err = add_row(r, "scope", "real uid %u", c->uid);
 	if (!err && c->has_cgroup)
-		err = add_row(r, "scope", printed("cgroup %s, %s, id %llu, level %u and below",
-						  o->cgroup, cgroup_hierarchy_name(c->hierarchy),
-						  c->cgroup_id, c->cgroup_level));
+		err = add_row(r, "scope", "cgroup %s, %s, id %llu, level %u and below", o->cgroup,
+			      cgroup_hierarchy_name(c->hierarchy), c->cgroup_id, c->cgroup_level);
 	if (!err && c->has_cpus)
-		err = add_row(r, "scope", printed("CPUs %s", o->cpus));
+		err = add_row(r, "scope", "CPUs %s", o->cpus);
 	if (!err && c->has_comm)
-		err = add_row(r, "scope", printed("names like %s", o->comm));
+		err = add_row(r, "scope", "names like %s", o->comm);
 	if (!err && c->has_pidns)
-		err = add_row(r, "scope", printed("pid namespace %u", c->pidns));
+		err = add_row(r, "scope", "pid namespace %u", c->pidns);
 	if (!err && run->cli->command)
-		err = add_row(r, "command", strdup(run->cli->command[0]));
+		err = add_row(r, "command", "%s", run->cli->command[0]);
 	if (!err && c->exclude_tgid)
-		err = add_row(r, "scope", strdup("not the tool itself"));
+		err = add_row(r, "scope", "not the tool itself");
 	return err;
 }
 
@@ -99,38 +89,39 @@ static int add_object(struct report *r, const struct run *run, const struct bpf_
 	u64 sum = 0, most;
 	int err = 0;
 
-	bpf_object__for_each_program(prog, obj) {
+	bpf_object__for_each_program(prog, obj)
+	{
 		if (bpf_program__autoload(prog) && !err)
-			err = add_row(r, "program", printed("%s at %s", bpf_program__name(prog),
-							    bpf_program__section_name(prog)));
+			err = add_row(r, "program", "%s at %s", bpf_program__name(prog),
+				      bpf_program__section_name(prog));
 	}
-	bpf_object__for_each_map(map, obj) {
+	bpf_object__for_each_map(map, obj)
+	{
 		if (!bpf_map__autocreate(map) || err)
 			continue;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_TASK_STORAGE) {
-			err = add_row(r, "map", printed("%s, %u bytes for each task seen",
-							bpf_map__name(map),
-							bpf_map__value_size(map)));
+			err = add_row(r, "map", "%s, %u bytes for each task seen",
+				      bpf_map__name(map), bpf_map__value_size(map));
 			continue;
 		}
 		most = map_bytes_at_most(map, run->host.cpus_possible);
 		sum += most;
-		err = add_row(r, "map", printed("%s, %u elements, at most %s", bpf_map__name(map),
-						bpf_map__max_entries(map),
-						format_value(bytes, most, UNIT_BYTES, false)));
+		err = add_row(r, "map", "%s, %u elements, at most %s", bpf_map__name(map),
+			      bpf_map__max_entries(map),
+			      format_value(bytes, most, UNIT_BYTES, false));
 	}
 	if (!err)
-		err = add_row(r, "memory", printed("at most %s in the kernel",
-						   format_value(bytes, sum, UNIT_BYTES, false)));
+		err = add_row(r, "memory", "at most %s in the kernel",
+			      format_value(bytes, sum, UNIT_BYTES, false));
 	return err;
 }
 
 int run__explain(struct run *run, const struct bpf_object *obj, const char *source)
 {
-	struct report r = { .tool = run->tool, .kernel = run->host.uts.release };
+	struct report r = {.tool = run->tool, .kernel = run->host.uts.release};
 	int err;
 
-	err = add_row(&r, "source", strdup(source));
+	err = add_row(&r, "source", "%s", source);
 	if (!err)
 		err = add_scope(&r, run);
 	if (!err)
