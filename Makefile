@@ -126,7 +126,7 @@ library_objects := $(library:%.c=$(OBJ)/%.o)
 $(OBJ)/unit/test_%: tests/unit/test_%.c $(library_objects)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP $< $(library_objects) $(LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $< $(library_objects) $(LIBS) -lcmocka -o $@
 
 $(BUILD)/triggers/%: tests/triggers/%.c
 	$(call say,CC,$@)
@@ -196,9 +196,9 @@ install: all man
 		ln -sfT tally $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t; done
 
 format:
-	clang-format -i $(sources) $(wildcard user/*/*.h user/*.h tools/*.h tests/*/*.c)
+	clang-format -i $(sources) $(wildcard user/*/*.h tools/*.h tests/*/*.c)
 
 clean:
 	rm -rf $(BUILD)
 
--include $(wildcard $(BUILD)/bpf/*.d $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILD)/triggers/*.d)
+-include $(wildcard $(OBJ)/unit/*.d $(BUILD)/bpf/*.d $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILD)/triggers/*.d)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "cli/options.h"
 #include "run/run.h"
 #include "manual.h"

@@ -10,6 +10,8 @@ import os
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+
 import kernel
 import loads
 import machine
@@ -77,8 +79,8 @@ def measure_all(quick):
     quiet.look()
     if kernel.stats_are_on():
         notes.append("kernel.bpf_stats_enabled is 1: the slowdowns below include the statistics")
-    slow = measure.slowdowns(things, [pipe, messaging], 3 if quick else 7, progress)
-    show(tables.slowdowns(slow, things, [pipe, messaging]))
+    slow = measure.slowdowns(things, [pipe], 3 if quick else 11, progress)
+    show(tables.slowdowns(slow, things, [pipe]))
     quiet.look()
     starts = measure.starts(things, 10 if quick else 15, progress)
     show(tables.starts(starts, things))

@@ -48,6 +48,17 @@ def ratios(numbers, base):
     return [n / b for n, b in zip(numbers, base)]
 
 
+def alone(times):
+    """CPU time of a load alone: the mean of the runs before and after."""
+    return (times["before"]["cpu"] + times["after"]["cpu"]) / 2
+
+
 def slowdowns(rounds, name, load):
-    """Time beside the subject over time alone, one figure per round."""
-    return [r[name][load][0] / r[name][load][1] for r in rounds]
+    """CPU time of the load beside the subject over that alone, one figure per round."""
+    return [r[name][load]["beside"]["cpu"] / alone(r[name][load]) for r in rounds]
+
+
+def alone_us(rounds, load):
+    """CPU time of one operation alone."""
+    return statistics.median(1e6 * alone(times[load.name]) / load.operations
+                             for r in rounds for times in r.values())

@@ -45,18 +45,20 @@ def costs_of(subject, loads, memory):
 
 def slowdowns(subjects, loads, rounds, progress):
     """
-    [{subject: {load: [time, time alone]}} per round], with the statistics off. The time alone is
-    the mean of the runs just before and just after.
+    [{subject: {load: {"beside", "before", "after": times}}} per round], with the statistics off:
+    the load beside the subject, and alone just before and just after.
     """
     results = []
     for n in range(rounds):
         progress(f"slowdown of a load, round {n + 1} of {rounds}")
-        alone, result = times(loads), {}
+        after, result = times(loads), {}
         for subject in subjects:
+            before = after
             with subject.running():
                 beside = times(loads)
-            before, alone = alone, times(loads)
-            result[subject.name] = {k: [beside[k], (before[k] + alone[k]) / 2] for k in beside}
+            after = times(loads)
+            result[subject.name] = {k: {"beside": beside[k], "before": before[k],
+                                        "after": after[k]} for k in beside}
         results.append(result)
     return results
 

@@ -14,6 +14,8 @@ class Failed(Exception):
 class Process:
     """A context manager: on leaving, the process is interrupted, then killed if it stays."""
 
+    stop_signal = signal.SIGINT
+
     def __init__(self, argv, **kwargs):
         self.argv = [str(a) for a in argv]
         self.kwargs = kwargs
@@ -28,7 +30,7 @@ class Process:
         return self.popen.pid
 
     def __exit__(self, *exc):
-        self._signal(signal.SIGINT)
+        self._signal(self.stop_signal)
         try:
             self.popen.communicate(timeout=20)
         except subprocess.TimeoutExpired:

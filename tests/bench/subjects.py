@@ -2,6 +2,7 @@
 """What is measured: tally's runqlat, empty programs, and the peers; how each is started."""
 import contextlib
 import os
+import signal
 import subprocess
 
 import kernel
@@ -95,6 +96,7 @@ class PerfSched(Subject):
         process = Process(["perf", "sched", "record", "-a", "-B", "-o", data, "-D", "-1",
                            "--control", f"fd:{control_read},{ack_write}"],
                           pass_fds=[control_read, ack_write], stdout=subprocess.DEVNULL, **QUIET)
+        process.stop_signal = signal.SIGKILL    # its data is not wanted, and finishing it takes 1 s
         try:
             os.write(control_write, b"enable\n")
             with process:

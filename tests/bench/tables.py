@@ -70,13 +70,11 @@ def goal(rounds, present, loads, base):
 
 
 def slowdowns(rounds, subjects, loads):
-    names = [load.name for load in loads]
-    alone = [Spread([v[n][1] for r in rounds for v in r.values()]).median for n in names]
-    lines = [f"2. Slowdown of perf bench sched pipe, statistics off: time / time alone; median "
-             f"(lowest..highest) of {len(rounds)} rounds", row("", names),
-             row("alone", [f"{a:.2f} us/op" for a in alone])]
-    lines += [row(s.label, [spread(figures.slowdowns(rounds, s.name, n), 3) for n in names])
-              for s in subjects]
+    lines = [f"2. Slowdown of a load, statistics off: its CPU time / the same alone; median "
+             f"(lowest..highest) of {len(rounds)} rounds", row("", [load.name for load in loads]),
+             row("alone", [f"{figures.alone_us(rounds, load):.2f} us/op" for load in loads])]
+    lines += [row(s.label, [spread(figures.slowdowns(rounds, s.name, load.name), 3)
+                            for load in loads]) for s in subjects]
     return "\n".join(lines)
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The form of the JSON that tools print, which docs/json.md describes for people."""
 
-LOSSES = {"map_full", "no_memory", "no_state", "unmatched", "read_fault", "recursion"}
+LOSSES = {"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault", "recursion"}
 
 MEASUREMENT = {
-    "tool": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
-    "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "lost": dict,
-    "groups": list,
+    "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
+    "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int,
+    "lost": dict, "groups": list,
 }
 MEASUREMENT_OPTIONAL = {"hidden": int}
 
@@ -82,9 +82,16 @@ def check_measurement(report):
         assert shown == report["events"]
 
 
+def check_table(report):
+    check_members(report, {"tool": str, "rows": list}, {"command": str, "kernel": str}, "table")
+    columns = {tuple(row) for row in report["rows"]}
+    assert len(columns) <= 1, columns
+    assert all(type(cell) in (str, int) for row in report["rows"] for cell in row.values())
+
+
 def check(report):
     """Raises AssertionError if a line of JSON, parsed, is not as documented."""
     if "rows" in report:
-        assert all(type(row) is dict for row in report["rows"])
+        check_table(report)
         return
     check_measurement(report)

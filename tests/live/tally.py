@@ -71,6 +71,14 @@ def threads(pid):
     return sorted(int(tid) for tid in os.listdir(f"/proc/{pid}/task"))
 
 
+def is_alive(pid):
+    """Not a zombie either: whose child it is does not matter."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def children(pid):
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
@@ -182,11 +190,31 @@ class Result:
         return f"exit {self.code}\n--- stdout\n{self.text}\n--- stderr\n{self.stderr}"
 
 
+class Pipe:
+    """A pipe to be a tool's output."""
+
+    def __init__(self):
+        fd, self.write_end = os.pipe()
+        self.reader = os.fdopen(fd, "rb")
+
+    def close_write_end(self):
+        if self.write_end is not None:
+            os.close(self.write_end)
+            self.write_end = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close_write_end()
+        self.reader.close()
+
+
 class Tool:
     """A tool in the background. ready() returns once it measures, stop() ends it."""
 
     def __init__(self, *args, tool="runqlat", user=None, ready=True, stdout=None, **kwargs):
-        args = [str(a) for a in args]
+        args = [a if isinstance(a, bytes) else str(a) for a in args]
         self.out = tempfile.TemporaryFile()
         self.err = tempfile.TemporaryFile()
         self.ready_fd, fd = os.pipe() if ready else (None, None)

@@ -85,8 +85,8 @@ static void assert_header(struct table *t, size_t row, const char *const *names,
 }
 
 static const char *const names[] = {
-	"start_ns", "duration_ns", "pid", "comm", "cgroup", "count", "sum", "min", "avg", "max", "p50",
-	"p90", "p99", "p999", "filtered", "lost",
+	"start_ns", "duration_ns", "pid", "comm", "cgroup", "count", "sum", "min", "avg", "max",
+	"p50", "p90", "p99", "p999", "filtered", "lost",
 };
 
 static void assert_group(char **cell, const struct report *r, const struct report_group *g)
@@ -262,7 +262,8 @@ static void tables(void **state)
 	for (i = 0; i < 20; i++) {
 		random__hostile(&r, name, sizeof(name));
 		random__hostile(&r, words, sizeof(words));
-		add_row(&report, FIELDS(text_field("name", name), number_field("n", random__next(&r)),
+		add_row(&report, FIELDS(text_field("name", name),
+					number_field("n", random__next(&r)),
 					text_field("text", words)));
 	}
 	assert_int_equal(writer__write(&w, &empty), 0);

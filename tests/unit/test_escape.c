@@ -143,7 +143,7 @@ static void sequences_cut_at_the_end(void **state)
 	for (i = 0; i < ARRAY_SIZE(whole); i++) {
 		for (n = 1; n < strlen(whole[i]); n++) {
 			hex_of(want, whole[i], n);
-			assert_becomes(whole[i], n, want);      /* the rest is there, but not ours */
+			assert_becomes(whole[i], n, want);      /* the rest is not ours */
 			assert_escaped(whole[i], n);
 		}
 		assert_unchanged(whole[i], n);
@@ -210,16 +210,18 @@ static void every_code_point(void **state)
 static void ordinary_text_is_unchanged(void **state)
 {
 	static const char *const texts[] = {
-		"", "nginx: worker process", "/usr/lib/x86_64-linux-gnu/libc.so.6", "a;b,c\"d'e%s$(f)",
-		"Gr\xc3\xb6\xc3\x9f" "e",                               /* German */
+		"", "nginx: worker process", "/usr/lib/x86_64-linux-gnu/libc.so.6",
+		"a;b,c\"d'e%s$(f)",
+		"Gr\xc3\xb6\xc3\x9f\x65",                               /* German */
 		"\xce\x9a\xce\xb1\xce\xbb\xce\xb7\xce\xbc\xce\xad\xcf\x81\xce\xb1", /* Greek */
 		"\xd0\x9f\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82",     /* Cyrillic */
 		"\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",                     /* Hebrew */
 		"\xd9\x85\xd8\xb1\xd8\xad\xd8\xa8\xd8\xa7",             /* Arabic */
-		"\xe0\xa4\xa8\xe0\xa4\xae\xe0\xa4\xb8\xe0\xa5\x8d\xe0\xa4\xa4\xe0\xa5\x87", /* Hindi */
+		/* Hindi */
+		"\xe0\xa4\xa8\xe0\xa4\xae\xe0\xa4\xb8\xe0\xa5\x8d\xe0\xa4\xa4\xe0\xa5\x87",
 		"\xe6\xbc\xa2\xe5\xad\x97\xe3\x81\x8b\xe3\x81\xaa",     /* Japanese */
 		"\xed\x95\x9c\xea\xb5\xad\xec\x96\xb4",                 /* Korean */
-		"\xf0\x9f\x90\x98 \xf0\x9d\x94\x98",                    /* an elephant, a Fraktur U */
+		"\xf0\x9f\x90\x98 \xf0\x9d\x94\x98",                    /* elephant, Fraktur U */
 		"\xc2\xa0\xc2\xa1\xef\xbf\xbd\xf4\x8f\xbf\xbd",         /* ends of ranges */
 	};
 	size_t i;

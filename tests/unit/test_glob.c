@@ -87,8 +87,8 @@ static void every_byte_by_itself(void **state)
 static void unclosed_sets_are_refused(void **state)
 {
 	static const char *const bad[] = {
-		"[", "[]", "[!", "[^", "[!]", "[^]", "[a", "[a-", "[a-z", "a*[bc", "[a]b[", "[[", "[]a",
-		"[\\]", "[a\\]", "[\\",
+		"[", "[]", "[!", "[^", "[!]", "[^]", "[a", "[a-", "[a-z", "a*[bc", "[a]b[", "[[",
+		"[]a", "[\\]", "[a\\]", "[\\",
 	};
 	struct scope_glob glob, untouched;
 	size_t i;
@@ -251,7 +251,8 @@ static void random_globs(void **state)
 			if (pattern[0] && pattern[strlen(pattern) - 1] == '\\')
 				continue;
 			if (want != !fnmatch(pattern, text, 0))
-				fail_msg("'%s' with '%s' is %d, not so fnmatch", pattern, text, want);
+				fail_msg("'%s' with '%s' is %d, not so fnmatch", pattern, text,
+					 want);
 		}
 	}
 	assert_true(matched > 20000);   /* the test means something */

@@ -292,6 +292,13 @@ static void add_keeps_what_is_only_a_bound(void **state)
 	assert_false(a.min_exact);
 	assert_true(a.max_exact);
 	histogram__free(&a);
+
+	/* A value that was seen stays exact beside a bound that is equal. */
+	a = dense__histogram(&high);
+	b.min_exact = b.max_exact = false;
+	assert_int_equal(histogram__add(&a, &b), 0);
+	assert_true(a.min_exact && a.max_exact);
+	histogram__free(&a);
 	histogram__free(&b);
 }
 

@@ -97,7 +97,8 @@ static void any_bytes_any_numbers(void **state)
 			random__hostile(&r, comm, sizeof(comm));
 			random__hostile(&r, path, sizeof(path));
 			for (k = random__below(&r, 10); k; k--)
-				dense__add_many(&d, random__any_size(&r), random__any_size(&r) >> 5);
+				dense__add_many(&d, random__any_size(&r),
+						random__any_size(&r) >> 5);
 			add_group(&report,
 				  FIELDS(number_field("pid", random__any_size(&r)),
 					 text_field("comm", comm), text_field("cgroup", path)), &d);
@@ -172,7 +173,8 @@ static void the_largest_numbers(void **state)
 	assert_number(json_object_get(o, "hidden"), UINT64_MAX);
 	assert_number(json_object_get(o, "unaccounted"), UINT64_MAX);
 	for (i = 0; i < LOSS_REASONS; i++)
-		assert_number(json_object_get(json_object_get(o, "lost"), loss_name(i)), UINT64_MAX);
+		assert_number(json_object_get(json_object_get(o, "lost"), loss_name(i)),
+			      UINT64_MAX);
 	assert_group(json_array_get(json_object_get(o, "groups"), 0), &report.group[0].hist);
 	json_decref(o);
 	report__free(&report);
@@ -181,7 +183,8 @@ static void the_largest_numbers(void **state)
 static void all_reasons_of_loss(void **state)
 {
 	static const char *const names[] = {    /* docs/json.md */
-		"map_full", "no_memory", "no_state", "unmatched", "read_fault", "recursion",
+		"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault",
+		"recursion",
 	};
 	struct report report = { .tool = "t", .value = "v", .has_events = true };
 	json_t *o, *lost;

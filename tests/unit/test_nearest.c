@@ -2,7 +2,7 @@
 /* "Did you mean": distances and choices. */
 #include "unit.h"
 
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 static void distances(void **state)
 {

@@ -236,12 +236,13 @@ static int by_getopt(int argc, char **argv)
 static void random_lines_agree_with_getopt(void **state)
 {
 	static const char *const words[] = {
-		"--", "-", "", "1", "x", "-a", "-p", "-p1", "-ap", "-pa", "-aT", "-c", "-c1", "-ac", "-z",
-		"-az", "-P", "-v", "-V", "-d", "--pid", "--pid=1", "--pi", "--pi=1", "--pidn", "--pidns",
-		"--pidns=1", "--pin", "--comm", "--comm=*", "--com", "--comma", "--comma=1", "--all",
-		"--all=1", "--al", "--a", "--d", "--du", "--csv", "--csv=;", "--c", "--co", "--s", "--v",
-		"--ver", "--vers", "--help", "--h", "--u", "--nonsense", "--=", "--=x", "---", "-a-", "-=",
-		"-p--", "--p=--", "-l-", "-ip", "-iap",
+		"--", "-", "", "1", "x", "-a", "-p", "-p1", "-ap", "-pa", "-aT", "-c", "-c1",
+		"-ac", "-z", "-az", "-P", "-v", "-V", "-d", "--pid", "--pid=1", "--pi", "--pi=1",
+		"--pidn", "--pidns", "--pidns=1", "--pin", "--comm", "--comm=*", "--com",
+		"--comma", "--comma=1", "--all", "--all=1", "--al", "--a", "--d", "--du", "--csv",
+		"--csv=;", "--c", "--co", "--s", "--v", "--ver", "--vers", "--help", "--h", "--u",
+		"--nonsense", "--=", "--=x", "---", "-a-", "-=", "-p--", "--p=--", "-l-", "-ip",
+		"-iap",
 	};
 	struct random r = { 17 };
 	u32 n, refused = 0, commands = 0;

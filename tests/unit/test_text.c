@@ -18,11 +18,10 @@ static void assert_harmless(const char *text)
 
 	if (!is_utf8(text, strlen(text)))
 		fail_msg("no UTF-8: %s", text);
-	for (p = (const unsigned char *)text; *p; p++) {
+	for (p = (const unsigned char *)text; *p; p++)
 		if ((*p < 0x20 && *p != '\n') || *p == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0))
 			fail_msg("control character %02x at %td", *p, (const char *)p - text);
-		assert_memory_not_equal(p, "\xe2\x80\xae", p[1] && p[2] ? 3 : 1);
-	}
+	assert_null(strstr(text, "\xe2\x80\xae"));     /* right-to-left override */
 }
 
 static u32 count_of(const char *text, char c)
@@ -220,7 +219,8 @@ static void histogram_columns_are_aligned(void **state)
 		struct dense d = {};
 
 		for (k = 1 + random__below(&r, 20); k; k--)
-			dense__add_many(&d, random__any_size(&r) >> 10, 1 + random__below(&r, 1000000));
+			dense__add_many(&d, random__any_size(&r) >> 10,
+					1 + random__below(&r, 1000000));
 		report.unit = n % 2 ? UNIT_NS : UNIT_BYTES;
 		add_group(&report, NULL, 0, &d);
 		text = text_of(&report);
@@ -245,10 +245,12 @@ static void table_columns_are_aligned(void **state)
 	char *text;
 
 	(void)state;
-	add_row(&report, FIELDS(text_field("a", "x"), number_field("n", 5), text_field("b", "end")));
+	add_row(&report, FIELDS(text_field("a", "x"), number_field("n", 5),
+				text_field("b", "end")));
 	add_row(&report, FIELDS(text_field("a", "longer"), number_field("n", 1234567),
 				text_field("b", "of the line")));
-	add_row(&report, FIELDS(text_field("a", "a\n"), number_field("n", 0), text_field("b", "z")));
+	add_row(&report, FIELDS(text_field("a", "a\n"), number_field("n", 0),
+				text_field("b", "z")));
 	text = text_of(&report);
 	assert_string_equal(text, "x               5  end\n"
 				  "longer  1,234,567  of the line\n"
@@ -275,20 +277,20 @@ static void table_columns_of_other_scripts(void **state)
 static void every_loss_is_named(void **state)
 {
 	struct report report = { .tool = "t", .value = "wait", .has_events = true };
-	char *text;
-	u32 i;
+	char *text, line[200];
+	u32 i, total = 0;
 
 	(void)state;
 	for (i = 0; i < LOSS_REASONS; i++)
-		report.counters.lost[i] = 1000 + i;
+		total += report.counters.lost[i] = 100 + i;
 	text = text_of(&report);
 	for (i = 0; i < LOSS_REASONS; i++) {
-		char line[200];
-
-		snprintf(line, sizeof(line), "1,00%u %s: %s\n", i, loss_name(i), loss_sentence(i));
+		snprintf(line, sizeof(line), "%u %s: %s\n", 100 + i, loss_name(i),
+			 loss_sentence(i));
 		assert_non_null(strstr(text, line));
 	}
-	assert_non_null(strstr(text, "lost 6,015\n"));
+	snprintf(line, sizeof(line), "lost %u\n", total);
+	assert_non_null(strstr(text, line));
 	free(text);
 }
 

@@ -198,9 +198,9 @@ static void random_values_read_back(void **state)
 		const char *name;
 		u64 size;
 	} units[] = {
-		{ "ns", 1 },  { "us", US },  { "ms", MS },  { "s", S },   { "min", MIN }, { "h", H },
-		{ "d", D },   { "B", 1 },    { "KiB", KI }, { "MiB", MI }, { "GiB", GI }, { "TiB", TI },
-		{ "PiB", PI }, { "EiB", EI },
+		{ "ns", 1 }, { "us", US }, { "ms", MS }, { "s", S }, { "min", MIN }, { "h", H },
+		{ "d", D }, { "B", 1 }, { "KiB", KI }, { "MiB", MI }, { "GiB", GI },
+		{ "TiB", TI }, { "PiB", PI }, { "EiB", EI },
 	};
 	struct random r = { 15 };
 	char text[UNITS_SPACE], name[8];

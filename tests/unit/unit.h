@@ -19,7 +19,7 @@
 
 #include "agg/histogram.h"
 #include "out/report.h"
-#include "types.h"
+#include "base/types.h"
 
 /* splitmix64: the same sequence on every machine. */
 struct random {
@@ -206,9 +206,10 @@ static inline size_t put_utf8(char *dst, u32 c)
 static inline size_t random__hostile(struct random *r, char *text, size_t size)
 {
 	static const char *const nasty[] = {
-		"\"", ",", "\\", "\n", "\r\n", ";", "\t", "\x1b[2J", "\x7f", "\xc2\x9b", "\x9b", "\xc3",
-		"\xe2\x80\xae", "\xef\xbb\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", " ",
-		"a", "z", "\xc3\xa9", "\xe6\xbc\xa2", "\xf0\x9f\x90\x98", "\\x41", "=", "'",
+		"\"", ",", "\\", "\n", "\r\n", ";", "\t", "\x1b[2J", "\x7f", "\xc2\x9b", "\x9b",
+		"\xc3", "\xe2\x80\xae", "\xef\xbb\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+		"\xe2\x82", " ", "a", "z", "\xc3\xa9", "\xe6\xbc\xa2", "\xf0\x9f\x90\x98",
+		"\\x41", "=", "'",
 	};
 	size_t n = 0, len, want = random__below(r, size);
 
@@ -229,7 +230,7 @@ static inline size_t random__hostile(struct random *r, char *text, size_t size)
 	return n;
 }
 
-/* --- reports ----------------------------------------------------------------------------------- */
+/* --- reports ------------------------------------------------------------------------------- */
 
 static inline struct field number_field(const char *name, u64 number)
 {

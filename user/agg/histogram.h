@@ -9,7 +9,7 @@
 #ifndef TALLY_AGG_HISTOGRAM_H
 #define TALLY_AGG_HISTOGRAM_H
 
-#include "types.h"
+#include "base/types.h"
 
 #include "bpf/hist.h"
 

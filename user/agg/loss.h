@@ -5,7 +5,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "types.h"
+#include "base/types.h"
 
 #include "bpf/loss.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/task_key.h"
-#include "cli/numbers.h"
+#include "base/numbers.h"
 #include "cli/prescan.h"
 #include "out/diag.h"
 

@@ -21,7 +21,7 @@
 
 #include "host/scope.h"
 #include "out/report.h"
-#include "types.h"
+#include "base/types.h"
 
 enum cli_groups {
 	CLI_SCOPE = 1 << 0,

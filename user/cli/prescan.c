@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/nearest.h"
+#include "base/nearest.h"
 #include "out/diag.h"
 
 #define MOST_OPTIONS 128

@@ -8,7 +8,7 @@
 
 #include <argp.h>
 
-#include "types.h"
+#include "base/types.h"
 
 /*
  * Checks that every option in argv is one of argp's (children included) or --help, --usage or

@@ -99,10 +99,10 @@ static int fill_fields(struct report_group *g, const struct task_key *k, const c
 		g->key[g->nkey++] = (struct field){ .name = "pidns", .number = k->pidns };
 	if (by & BY_UID) {
 		g->key[g->nkey++] = (struct field){ .name = "uid", .number = k->uid };
-		text = user_text(names, k->uid);
-		if (text)
-			g->key[g->nkey++] =
-				(struct field){ .name = "user", .text = text, .label = true };
+		text = user_text(names, k->uid) ?: strdup("?");         /* groups have equal fields */
+		if (!text)
+			return -ENOMEM;
+		g->key[g->nkey++] = (struct field){ .name = "user", .text = text, .label = true };
 	}
 	if (by & BY_PID)
 		g->key[g->nkey++] = (struct field){ .name = "pid", .number = k->pid };

@@ -5,7 +5,7 @@
 
 #include "agg/hist_set.h"
 #include "out/report.h"
-#include "types.h"
+#include "base/types.h"
 
 #include "bpf/scope.h"
 #include "bpf/task_key.h"

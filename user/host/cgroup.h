@@ -7,7 +7,7 @@
 #ifndef TALLY_HOST_CGROUP_H
 #define TALLY_HOST_CGROUP_H
 
-#include "types.h"
+#include "base/types.h"
 
 #include "bpf/scope.h"
 

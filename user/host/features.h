@@ -6,7 +6,7 @@
 #ifndef TALLY_HOST_FEATURES_H
 #define TALLY_HOST_FEATURES_H
 
-#include "types.h"
+#include "base/types.h"
 
 enum feature_status {
 	FEATURE_OK,

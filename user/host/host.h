@@ -6,7 +6,7 @@
 #include <linux/version.h>
 #include <sys/utsname.h>
 
-#include "types.h"
+#include "base/types.h"
 
 struct host {
 	struct utsname uts;

@@ -3,7 +3,7 @@
 #ifndef TALLY_HOST_KERNEL_BTF_H
 #define TALLY_HOST_KERNEL_BTF_H
 
-#include "types.h"
+#include "base/types.h"
 
 /*
  * Arguments of a tracepoint's handler, typedef btf_trace_NAME, the context pointer in front of

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "types.h"
+#include "base/types.h"
 
 /* Is there such a process (tgid) or thread (tid)? */
 bool process_exists(u32 pid);

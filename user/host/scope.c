@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/numbers.h"
+#include "base/numbers.h"
 #include "host/cgroup.h"
 #include "host/host.h"
 #include "host/process.h"

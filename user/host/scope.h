@@ -9,7 +9,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "types.h"
+#include "base/types.h"
 
 #include "bpf/scope.h"
 

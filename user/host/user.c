@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/numbers.h"
+#include "base/numbers.h"
 
 #ifdef TALLY_STATIC
 

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "types.h"
+#include "base/types.h"
 
 /* uid of a user name or of a number in text. Returns 0 or -ENOENT. */
 int user_id(const char *text, u32 *uid);

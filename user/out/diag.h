@@ -9,7 +9,7 @@
 
 #include <stdarg.h>
 
-#include "types.h"
+#include "base/types.h"
 
 /* Something cannot be done. */
 void diag_error(const char *fmt, ...) PRINTF_LIKE(1, 2);

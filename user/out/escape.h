@@ -12,7 +12,7 @@
 #ifndef TALLY_OUT_ESCAPE_H
 #define TALLY_OUT_ESCAPE_H
 
-#include "types.h"
+#include "base/types.h"
 
 /* At most this many bytes come out of n, with the final NUL. */
 #define ESCAPE_SPACE(n) (4 * (n) + 1)

@@ -205,13 +205,20 @@ int writer__write(struct writer *w, const struct report *r)
 	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
 		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv
 	};
+	FILE *file = w->file;
+	char *text = NULL;
+	size_t n = 0;
 	int err;
 
-	err = writers[w->format](w, r);
-	if (err)
-		return err;
+	/* Written at once: a line-buffered file fails in the middle of a report, and errno is gone. */
+	w->file = open_memstream(&text, &n);
+	err = w->file ? writers[w->format](w, r) : -ENOMEM;
+	if (w->file && fclose(w->file) && !err)
+		err = -ENOMEM;
+	w->file = file;
 	errno = 0;
-	if (fflush(w->file) || ferror(w->file))
-		return errno ? -errno : -EIO;
-	return 0;
+	if (!err && (fwrite(text, 1, n, file) != n || fflush(file)))
+		err = errno ? -errno : -EIO;
+	free(text);
+	return err;
 }

@@ -15,7 +15,7 @@
 #include "agg/histogram.h"
 #include "agg/loss.h"
 #include "out/units.h"
-#include "types.h"
+#include "base/types.h"
 
 /* One part of a key, or one cell of a table. Owned by the report once added. */
 struct field {

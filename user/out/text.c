@@ -18,6 +18,12 @@ static void put_escaped(struct writer *w, const char *text)
 	free(line);
 }
 
+static void put_labelled(struct writer *w, const char *label, const char *text)
+{
+	fputs(label, w->file);
+	put_escaped(w, text);
+}
+
 /* "pid 123 nginx  cpu 3" */
 static void put_key(struct writer *w, const struct report_group *g)
 {
@@ -122,13 +128,19 @@ static void put_header(struct writer *w, const struct report *r)
 		fprintf(w->file, "%s: %s over %s", r->tool, r->value,
 			format_value(duration, r->duration_ns, UNIT_NS, false));
 		if (!w->header)
-			fprintf(w->file, ", %d CPUs, kernel %s", r->cpus, r->kernel);
+			fprintf(w->file, ", %d CPUs", r->cpus);
+		if (!w->header && r->kernel)
+			put_labelled(w, ", kernel ", r->kernel);
 		fputc('\n', w->file);
 	}
-	if (!w->header && r->source)
-		fprintf(w->file, "source: %s\n", r->source);
-	if (!w->header && r->caveat)
-		fprintf(w->file, "note: %s\n", r->caveat);
+	if (!w->header && r->source) {
+		put_labelled(w, "source: ", r->source);
+		fputc('\n', w->file);
+	}
+	if (!w->header && r->caveat) {
+		put_labelled(w, "note: ", r->caveat);
+		fputc('\n', w->file);
+	}
 	w->header = true;
 }
 
@@ -165,6 +177,16 @@ static bool rest_is_empty(const struct report_row *row, size_t k)
 	return true;
 }
 
+/* Places on the screen: code points. Wide characters take two; nobody aligns those. */
+static int columns(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
 /* Columns as wide as their widest cell; numbers to the right. */
 static int put_table(struct writer *w, const struct report *r)
 {
@@ -179,7 +201,7 @@ static int put_table(struct writer *w, const struct report *r)
 			const struct field *f = &r->row[i].cell[k];
 
 			text = f->text ? escape_string(f->text) : NULL;
-			len = text ? strlen(text) : strlen(format_count(number, f->number));
+			len = text ? columns(text) : (int)strlen(format_count(number, f->number));
 			free(text);
 			if (len > width[k])
 				width[k] = len;
@@ -193,8 +215,8 @@ static int put_table(struct writer *w, const struct report *r)
 			if (!text)
 				fprintf(w->file, "%*s", width[k], format_count(number, f->number));
 			else
-				fprintf(w->file, "%-*s", rest_is_empty(&r->row[i], k) ? 0 : width[k],
-					text);
+				fprintf(w->file, "%s%*s", text, rest_is_empty(&r->row[i], k) ? 0 :
+					width[k] - columns(text), "");
 			free(text);
 			if (rest_is_empty(&r->row[i], k))
 				break;

@@ -3,7 +3,7 @@
 #ifndef TALLY_OUT_UNITS_H
 #define TALLY_OUT_UNITS_H
 
-#include "types.h"
+#include "base/types.h"
 
 enum unit {
 	UNIT_COUNT,

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/numbers.h"
+#include "base/numbers.h"
 #include "host/user.h"
 #include "out/diag.h"
 

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include "types.h"
+#include "base/types.h"
 
 struct command {
 	pid_t pid;              /* 0: none */

@@ -20,7 +20,7 @@
 #include "cli/options.h"
 #include "host/host.h"
 #include "out/report.h"
-#include "types.h"
+#include "base/types.h"
 
 /* The exit status of every tool. */
 enum exit_code {

@@ -3,7 +3,7 @@
 #ifndef TALLY_RUN_SUBJECTS_H
 #define TALLY_RUN_SUBJECTS_H
 
-#include "types.h"
+#include "base/types.h"
 
 struct subjects {
 	int epoll_fd;           /* readable when one has ended; -1: none are watched */

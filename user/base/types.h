@@ -3,8 +3,8 @@
  * What every file of user space may count on: the kernel's short names for fixed-width integers,
  * so that headers under bpf/ read the same on both sides, and a few macros.
  */
-#ifndef TALLY_TYPES_H
-#define TALLY_TYPES_H
+#ifndef TALLY_BASE_TYPES_H
+#define TALLY_BASE_TYPES_H
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -23,4 +23,4 @@ typedef __s64 s64;
 /* For functions that take a format and its arguments. */
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
-#endif /* TALLY_TYPES_H */
+#endif /* TALLY_BASE_TYPES_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* "Did you mean": the name nearest to a mistyped one. */
-#ifndef TALLY_CLI_NEAREST_H
-#define TALLY_CLI_NEAREST_H
+#ifndef TALLY_BASE_NEAREST_H
+#define TALLY_BASE_NEAREST_H
 
-#include "types.h"
+#include "base/types.h"
 
 /*
  * Edits (insert, delete, replace, swap of neighbours; optimal string alignment distance) that
@@ -18,4 +18,4 @@ u32 edit_distance(const char *a, const char *b);
  */
 const char *nearest(const char *text, const char *const *names, size_t n);
 
-#endif /* TALLY_CLI_NEAREST_H */
+#endif /* TALLY_BASE_NEAREST_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cli/numbers.h"
+#include "base/numbers.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -87,13 +87,13 @@ int parse_duration(const char *text, u64 unit_ns, u64 *out_ns)
 		{ "m", 60 * NSEC_PER_SEC },
 		{ "h", 3600 * NSEC_PER_SEC },
 	};
-	u64 whole, fraction = 0, scale = 1, ns;
+	u64 whole = 0, fraction = 0, scale = 1, ns;
 	const char *start;
 	bool over = false;
 	size_t i;
 	int err;
 
-	err = digits(&text, 10, &whole, &over);
+	err = *text == '.' ? 0 : digits(&text, 10, &whole, &over);      /* .5 is 0.5 */
 	if (err)
 		return err;
 	if (*text == '.') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <string.h>
 

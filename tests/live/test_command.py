@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""-- COMMAND: started when measuring has begun, followed with its children, ends the run."""
+
+import os
+import signal
+import time
+
+import pytest
+
+import tally
+from tally import BUILD, NOBODY, by_key, scaled
+
+FAMILY = BUILD / "triggers/family"
+
+
+def report_of(path):
+    return tally.Result(0, path.read_bytes(), b"").report
+
+
+def test_descendants_and_their_threads_are_followed(run, trigger, directory):
+    """A child, a grandchild, a daemon that has left the family; nobody else."""
+    rounds = scaled(100)
+    stranger = trigger("sleepers", 1, 10 * rounds, 100, -1)
+    stranger.go()
+    out = directory / "report"
+    result = run("--json", "-o", out, "--by", "pid,tid", "--", FAMILY, rounds)
+    stranger.done()
+    assert result.code == 0, result
+    pids = [int(n) for n in result.text.split()[1:]]
+    groups = by_key(report_of(out), "pid", "tid")
+
+    assert len(pids) == 4
+    for pid in pids:
+        own = {tid: g for (p, tid), g in groups.items() if p == pid}
+        assert pid in own and len(own) >= 2
+        assert sum(g["count"] >= rounds for g in own.values()) >= 2
+    assert stranger.pid not in {pid for pid, _ in groups}
+    # The daemon's parent is one more process.
+    assert {pid for pid, _ in groups} >= set(pids)
+    assert len({pid for pid, _ in groups}) <= 5
+
+
+def test_with_a_scope_the_command_only_sets_the_time(run, trigger, directory):
+    """perf's habit: with -p, -t or -a it is not the command that is measured."""
+    load = trigger("sleepers", 1, scaled(300), 100, -1)
+    out = directory / "report"
+    load.go()
+    result = run("--json", "-o", out, "--by", "pid", "-p", load.pid, "--", FAMILY, scaled(20))
+    assert result.code == 0, result
+    assert set(by_key(report_of(out), "pid")) == {load.pid}
+
+
+def test_other_conditions_hold_for_the_command_too(run, directory):
+    out = directory / "report"
+    result = run("--json", "-o", out, "--comm", "fam*", "--by", "comm", "--", FAMILY, 5)
+    assert result.code == 0, result
+    assert set(by_key(report_of(out), "comm")) == {"family"}
+
+
+def test_the_end_of_the_command_ends_the_run(run):
+    report = run("--json", "--", "true").report
+    assert report["events"] > 0
+
+
+def test_the_last_interval_is_reported_when_the_command_ends(run, directory):
+    out = directory / "report"
+    assert run("--json", "-o", out, "-I", 20, "--", FAMILY, scaled(400)).code == 0
+    reports = [tally.Result(0, line, b"").report for line in out.read_bytes().splitlines()]
+    assert len(reports) > 1 and sum(r["events"] for r in reports) > scaled(400)
+
+
+@pytest.mark.parametrize("how", ("-d", "count", "SIGINT"))
+def test_the_end_of_the_run_ends_the_command(tool, directory, how):
+    args = {"-d": ("-d", 0.3), "count": ("0.3", "1"), "SIGINT": ()}[how]
+    pid_file = directory / "pid"
+    script = f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; exec sleep 1000"
+    tracer = tool("--json", "-o", directory / "report", *args, "--", "sh", "-c", script)
+    deadline = time.monotonic() + tally.PATIENCE
+    while not pid_file.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    pid = int(pid_file.read_text())
+    result = tracer.stop() if how == "SIGINT" else tracer.wait()
+    assert result.code == 0, result
+    report_of(directory / "report")
+    while tally.is_alive(pid):
+        assert time.monotonic() < deadline, "the command is still there"
+        time.sleep(0.01)
+
+
+def test_the_command_starts_when_measuring_has_begun(tool, directory):
+    """--ready-fd speaks first."""
+    out = directory / "ran"
+    started = tool("--json", "--", "touch", out, ready=False)
+    ready_first = tally.Tool("--json", "--", "touch", out)
+    try:
+        assert os.read(ready_first.ready_fd, 10) == b"ready\n"
+        assert ready_first.wait().code == 0
+    finally:
+        ready_first.close()
+    assert started.wait().code == 0 and out.exists()
+
+
+@pytest.mark.parametrize("command, why", (
+    ("/nonexistent/program", "No such file"), ("no-such-program-here", "No such file"),
+    ("/etc/passwd", "Permission denied"), ("/", "Permission denied"),
+))
+def test_a_command_that_cannot_be_run(run, command, why):
+    result = run("--", command)
+    assert result.code == 1, result
+    assert result.stdout == b""
+    assert result.stderr == f"runqlat: cannot run '{command}': {why} or directory\n" \
+        or result.stderr == f"runqlat: cannot run '{command}': {why}\n"
+
+
+@pytest.mark.parametrize("code", (1, 42))
+def test_a_command_that_fails_has_been_measured(run, code):
+    result = run("--json", "-o", "/dev/null", "--", "true")
+    assert result.code == 1, "-o refuses what is not a regular file"
+    assert run("--json", "--", "sh", "-c", f"exit {code}").report["events"] > 0
+
+
+def ids_of(status):
+    fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    return [fields[name].split() for name in ("Uid", "Gid", "Groups")]
+
+
+def test_under_sudo_the_command_is_the_users(run, directory):
+    """All four ids of the user who called sudo, and none of root's groups or rights."""
+    env = dict(os.environ, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY))
+    result = run("-o", directory / "report", "--", "cat", "/proc/self/status", env=env)
+    assert result.code == 0, result
+    uids, gids, groups = ids_of(result.text)
+    assert set(uids) == set(gids) == {str(NOBODY)}
+    assert "0" not in groups
+    assert "CapEff:\t0000000000000000" in result.text
+
+
+@pytest.mark.parametrize("env", ({}, {"SUDO_UID": "0", "SUDO_GID": "0"}, {"SUDO_UID": "65534"},
+                                 {"SUDO_UID": "-1", "SUDO_GID": "-1"},
+                                 {"SUDO_UID": "x", "SUDO_GID": "0"}), ids=str)
+def test_without_sudo_the_command_is_ours(run, directory, env):
+    result = run("-o", directory / "report", "--", "cat", "/proc/self/status",
+                 env={**os.environ, **env})
+    assert result.code == 0, result
+    uids, gids, _ = ids_of(result.text)
+    assert set(uids) == set(gids) == {"0"}
+
+
+def test_the_command_has_a_clean_start(run, directory):
+    """No signals blocked or ignored, no descriptors but the three (and those of the shell)."""
+    result = run("-o", directory / "report", "--", "sh", "-c",
+                 "cat /proc/self/status; echo; ls /proc/self/fd")
+    assert result.code == 0, result
+    assert "SigBlk:\t0000000000000000" in result.text
+    assert not int(result.text.split("SigIgn:\t")[1].split()[0], 16) & 1 << signal.SIGPIPE - 1
+    assert result.text.split("\n\n")[1].split() == ["0", "1", "2", "3"]
+
+
+def test_options_of_the_command_are_its_own(run, directory):
+    result = run("-o", directory / "report", "--", "echo", "-p", "--json", "--", "--help")
+    assert result.code == 0, result
+    assert result.text == "-p --json -- --help\n"

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""When runqlat reports, and that intervals are differences: together they are the whole."""
+
+import subprocess
+import time
+
+import pytest
+
+import tally
+from accounts import check, exactly, work
+from tally import by_key, count, scaled, wait_ns
+
+
+@pytest.mark.parametrize("keys", ((), ("--by", "tid")), ids=("total", "by tid"))
+def test_intervals_add_up_to_the_whole(tool, trigger, keys):
+    """One tool with many reports, one with a single one, over the same load: equal in every
+    bucket, and in the sum."""
+
+    def trial():
+        load = trigger("sleepers", 4, scaled(400), 100, -1)
+        scope = ("--json", "-p", load.pid, *keys)
+        tracers = tool(*scope, "-I", 10), tool(*scope)
+        w = work(load)
+        parts, whole = tracers[0].stop().reports, tracers[1].stop().report
+        assert len(parts) > 3
+        check(whole, w)
+
+        groups = [group for part in parts for group in part["groups"]]
+        assert sum(part["events"] for part in parts) == whole["events"]
+        assert wait_ns(groups) == wait_ns(whole["groups"])
+        assert tally.buckets(groups) == tally.buckets(whole["groups"])
+        for counter in ("unaccounted",):
+            assert sum(part[counter] for part in parts) == whole[counter]
+        if keys:
+            for tid, group in by_key(whole, "tid").items():
+                own = [g for g in groups if g["key"]["tid"] == tid]
+                assert count(own) == group["count"]
+                assert wait_ns(own) == group["sum"]
+                assert tally.buckets(own) == tally.buckets([group])
+                # An interval's own minimum and maximum may be known to a bucket only.
+                assert min(g["min"] for g in own) <= group["min"]
+                assert max(g["max"] for g in own) >= group["max"]
+        return w
+
+    exactly(trial)
+
+
+def test_intervals_follow_each_other_without_a_gap(run):
+    reports = run("--json", "-I", 20, "-d", 0.3).reports
+    assert len(reports) > 3
+    for one, next_one in zip(reports, reports[1:]):
+        assert one["start_ns"] + one["duration_ns"] == next_one["start_ns"]
+    assert sum(r["duration_ns"] for r in reports) >= 300_000_000
+
+
+def test_keys_without_events_are_left_out_of_an_interval(tool, trigger):
+    """Also of those that follow after their last event."""
+    load = trigger("sleepers", 1, 5, 100, -1)
+    tracer = tool("--json", "-p", load.pid, "--by", "tid", "-I", 10)
+    work(load)
+    time.sleep(0.1)
+    reports = tracer.stop().reports
+    assert any(r["groups"] for r in reports)
+    assert not reports[-1]["groups"] and not reports[-1]["events"]
+    assert all(g["count"] for r in reports for g in r["groups"])
+
+
+@pytest.mark.parametrize("n", (1, 3))
+def test_interval_and_count(run, n):
+    assert len(run("--json", 0.05, n).reports) == n
+
+
+@pytest.mark.parametrize("args", (("-d", 0.2), ("-d", "200ms"), ("-d", "0.2s"), ("-I", 200, "-d", 0.2),
+                                  ("-d", "200000us"), ("0.2", "1"), ("200ms", "1")),
+                         ids=lambda v: " ".join(map(str, v)))
+def test_duration(run, args):
+    """At least what was asked for; how much more is not for a test to say on a busy machine."""
+    reports = run("--json", *args).reports
+    assert 200_000_000 <= sum(r["duration_ns"] for r in reports) < tally.PATIENCE * 10 ** 9
+
+
+def test_times_are_those_of_the_clock(run):
+    before = time.time_ns()
+    report = run("--json", "-d", 0.05).report
+    assert before <= report["start_ns"] <= time.time_ns() - report["duration_ns"]
+
+
+def test_lines_come_as_they_are_made(tool):
+    """Into a pipe as to a terminal: the first report is there before the end."""
+    with tally.Pipe() as pipe:
+        tracer = tool("--json", "-a", 0.05, stdout=pipe.write_end)
+        pipe.close_write_end()
+        assert pipe.reader.readline().startswith(b'{"tool":"runqlat"')
+        assert tracer.process.poll() is None
+
+
+def test_the_end_of_all_processes_ends_the_run(tool, trigger):
+    """-p: with the last of them there is nothing left to measure."""
+    loads = [trigger("sleepers", 1, 5, 100, -1) for _ in range(2)]
+    tracer = tool("--json", "-p", ",".join(str(load.pid) for load in loads))
+    w = work(*loads)
+    loads[0].close()
+    time.sleep(0.1)
+    assert tracer.process.poll() is None
+    loads[1].close()
+    result = tracer.wait()
+    assert result.code == 0 and result.report["events"] + w.holes >= 12, result
+
+
+@pytest.mark.parametrize("ms", (0, 20, 40, 60, 80, 120, 200))
+def test_a_process_that_ends_while_programs_are_loaded(tool, ms):
+    """It is gone, or its end is noticed; nobody waits for it for ever."""
+    subject = subprocess.Popen(["sleep", str(ms / 1000)])
+    try:
+        result = tool("--json", "-p", subject.pid, ready=False).wait()
+    finally:
+        subject.wait()
+    assert result.code == 0 and result.report or result.code == 1 and "no process" in result.stderr

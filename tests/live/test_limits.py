@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What happens when there is not enough room, and what stays behind when a tool is killed."""
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import tally
+from accounts import Work, check, exactly, work
+from tally import by_key, count, scaled, total
+
+
+def full_map(tool, trigger, *args):
+    """Hundreds of threads, room for one key or so."""
+    load = trigger("sleepers", scaled(400), scaled(40), 100, -1)
+    tracer = tool("--json", "-p", load.pid, "--by", "tid", "--max-keys", 1, *args)
+    w = work(load)
+    return tracer.stop(), w
+
+
+def test_a_full_map_is_counted(tool, trigger):
+    """What found no room is counted, so that nothing is missing without a word."""
+
+    def trial():
+        result, w = full_map(tool, trigger)
+        report = result.report
+        lost, unaccounted = report["lost"].pop("map_full"), report["unaccounted"]
+        report["lost"]["map_full"] = 0
+        assert result.code == 0 and lost > 0, result
+        w.blurred = any(report["lost"].values())
+        events = report["events"] + lost
+        if not w.blurred:
+            assert events - unaccounted <= total(w.grown).count <= events + w.holes
+        assert report["events"] == count(report["groups"])
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("form", ("text", "csv"))
+def test_a_full_map_is_said(tool, trigger, form):
+    result, _ = full_map(tool, trigger, "--format", form)
+    if form == "text":
+        assert re.search(r"lost: [\d,]+ map_full: .*--max-keys", result.text)
+    else:
+        header, *rows = (line.split(",") for line in result.text.splitlines())
+        assert all(int(row[header.index("lost")]) > 0 for row in rows)
+
+
+def test_strict(tool, trigger):
+    """--strict: exit code 3 for any loss, after the report; 0 for none."""
+    result, _ = full_map(tool, trigger, "--strict")
+    assert result.code == 3 and result.report["lost"]["map_full"], result
+
+    def trial():
+        load = trigger("sleepers", 2, scaled(50), 100, -1)
+        tracer = tool("--json", "-p", load.pid, "--strict")
+        w = work(load)
+        result = tracer.stop()
+        check(result.report, w)
+        assert result.code == (3 if any(result.report["lost"].values()) else 0)
+        return w
+
+    exactly(trial)
+
+
+def available():
+    return int(re.search(r"MemAvailable: +(\d+)", Path("/proc/meminfo").read_text())[1]) << 10
+
+
+def test_a_hundred_thousand_keys(run):
+    """Before 6.1 all of the map is allocated at once, some 270 MB on two CPUs: where that is more
+    than a quarter of what there is, fewer have to do."""
+    keys = 100_000 if tally.KERNEL >= (6, 1) or available() > 2 << 30 else 10_000
+    result = run("--json", "-v", "-d", 0.05, "--by", "tid", "--max-keys", keys)
+    assert result.code == 0, result
+    report = result.report
+    assert report["events"] and not report["lost"]["map_full"]
+    (line,) = [line for line in result.stderr.splitlines() if "map keyed_waits" in line]
+    assert int(re.search(r"(\d+) elements", line)[1]) >= keys
+    assert re.search(r"^runqlat: maps: .* now, .* when full$", result.stderr, re.M)
+
+
+def test_more_keys_than_memory(run):
+    """Not an accident: one sentence, and what to do. (Maps that grow need no memory at first.)"""
+    result = run("--json", "-d", 0.05, "--by", "tid", "--max-keys", 100_000_000)
+    if result.code == 0:
+        assert result.report["events"]
+    else:
+        assert result.code == 1 and "memory" in result.stderr, result
+        assert "--max-keys" in result.stderr and len(result.stderr.splitlines()) <= 2
+
+
+# --- nothing stays behind -----------------------------------------------------------------------------
+
+def objects_of(pid):
+    """Programs, maps and links that a process holds: {"prog": ids, ...}."""
+    found = {"prog": set(), "map": set(), "link": set()}
+    for path in Path(f"/proc/{pid}/fdinfo").iterdir():
+        for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)$", path.read_text(), re.M):
+            found[kind].add(int(number))
+    return found
+
+
+def objects():
+    """The same of the whole machine."""
+    found = {}
+    for kind in ("prog", "map", "link"):
+        shown = subprocess.run(["/usr/sbin/bpftool", kind, "show", "-j"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, timeout=tally.PATIENCE).stdout
+        found[kind] = {entry["id"] for entry in json.loads(shown or "[]")}
+    return found
+
+
+def leftovers(ids):
+    now = objects()
+    return {kind: ids[kind] & now[kind] for kind in ids if ids[kind] & now[kind]}
+
+
+@pytest.mark.parametrize("how", ("SIGKILL", "SIGINT"))
+@pytest.mark.parametrize("args", (("-a",), ("--by", "tid,comm"), ("--source", "wakeup"),
+                                  ("--", "sleep", "1000")), ids=" ".join)
+def test_nothing_stays_behind(tool, args, how):
+    """Not even after kill -9. Ids are not used again, so only our own are looked for."""
+    tracer = tool("--json", *args)
+    ids = objects_of(tracer.pid)
+    assert len(ids["prog"]) >= 1 and len(ids["map"]) >= 5 and len(ids["link"]) >= 1
+    assert leftovers(ids) == ids
+    command = tally.children(tracer.pid)
+    if how == "SIGINT":
+        tracer.stop()
+    else:
+        tracer.process.kill()
+        tracer.process.wait()
+    deadline = time.monotonic() + tally.PATIENCE
+    while leftovers(ids) or (how == "SIGINT" and any(map(tally.is_alive, command))):
+        assert time.monotonic() < deadline, leftovers(ids)
+        time.sleep(0.05)
+    for pid in command:
+        if tally.is_alive(pid):
+            subprocess.run(["kill", str(pid)], check=True)
+
+
+def test_many_at_once(tool, trigger):
+    """Tools do not disturb each other: all see the same, and it is all."""
+
+    def trial():
+        load = trigger("sleepers", 5, scaled(100), 100, -1)
+        tracers = [tool("--json", "-p", load.pid, "--by", "tid") for _ in range(8)]
+        w = work(load)
+        reports = [tracer.stop().report for tracer in tracers]
+        for report in reports:
+            check(report, w)
+            assert report["groups"] == reports[0]["groups"]
+        return w
+
+    exactly(trial)
+
+
+def test_threads_that_come_and_go_take_no_room(tool, trigger):
+    """State dies with its task: after many more tasks than any map has room for, a wait is still
+    as right as the first. (5.10 keeps it in a hash of four times the threads at the start, at
+    least 16,384.)"""
+    storm = trigger("storm", scaled(20000) * (8 if tally.KERNEL < (5, 13) else 1), 2, 0)
+    storm.go()
+    load = trigger("sleepers", 2, 50, 100, -1)
+    tracer = tool("--json", "-a", "--by", "pid", "--max-keys", scaled(40000) * 8)
+    storm.done()
+    holes = tally.holes()
+    w = work(load)
+    report = tracer.stop().report
+    assert not report["lost"]["map_full"] and not report["lost"]["no_memory"]
+    groups = by_key(report, "pid")
+    check(report, Work(w.grown, w.said, tally.holes() - holes), groups=[groups[load.pid]])

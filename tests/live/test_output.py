@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What tools write, where, and how they behave at the other end of a pipe."""
+
+import csv
+import io
+import os
+import re
+import signal
+import stat
+import subprocess
+
+import pytest
+
+import tally
+from accounts import work
+from tally import by_key, scaled
+
+# --- names that mean harm --------------------------------------------------------------------------
+
+# Names as a process may give itself, and how they are to appear.
+HOSTILE = {
+    b"\x1b[31mred\x1b[0m": r"\x1b[31mred\x1b[0m",
+    b"\x1b]0;title\x07": r"\x1b]0;title\x07",
+    b"\x9b31mC1": r"\x9b31mC1",
+    "\u009b31mC1".encode(): r"\xc2\x9b31mC1",
+    "\u202eevil\u202c".encode(): r"\xe2\x80\xaeevil\xe2\x80\xac",
+    "\u2066isolate".encode(): r"\xe2\x81\xa6isolate",
+    "zero\u200bwidth".encode(): r"zero\xe2\x80\x8bwidth",
+    "\ufeffbom".encode(): r"\xef\xbb\xbfbom",
+    "line\u2028sep".encode(): r"line\xe2\x80\xa8sep",
+    b"\xff\xfe\x80": r"\xff\xfe\x80",
+    b"cut \xe2\x82": r"cut \xe2\x82",
+    b"overlong \xc0\xaf": r"overlong \xc0\xaf",
+    b"surr \xed\xa0\x80": r"surr \xed\xa0\x80",
+    b"new\nline": r"new\x0aline",
+    b"\r\rback\b\b": r"\x0d\x0dback\x08\x08",
+    b"tab\tand\x7fdel": r"tab\x09and\x7fdel",
+    b'"quotes\'`': '"quotes\'`',
+    b"a,b;c|d": "a,b;c|d",
+    b'","x":1}]}': '","x":1}]}',
+    b"back\\slash": r"back\x5cslash",
+    b"\\x1b[31m": r"\x5cx1b[31m",
+    b"=1+1": "=1+1",
+    b" lead trail ": " lead trail ",
+    b"": "",
+    b"%s%n%d": "%s%n%d",
+    "gr\u00fc\u00df \u4f60\u597d".encode(): "gr\u00fc\u00df \u4f60\u597d",
+}
+
+FORMATS = {"json": ("--json",), "text": ("--format", "text"), "csv": ("--csv",),
+           "semicolons": ("--csv=;",), "spaces": ("--csv= ",), "backslashes": ("--csv=\\",)}
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """{format: Result} of one load whose threads have all the names, and {tid: name}."""
+    load = tally.Trigger("names", 20, *HOSTILE)
+    tracers = {name: tally.Tool("-p", load.pid, "--by", "tid,comm", *args)
+               for name, args in FORMATS.items()}
+    try:
+        for tracer in tracers.values():
+            tracer.ready()
+        work(load)
+        results = {name: tracer.stop() for name, tracer in tracers.items()}
+    finally:
+        for each in (load, *tracers.values()):
+            each.close()
+    return results, dict(zip(load.numbers, HOSTILE))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_byte_steers_a_terminal(hostile, form):
+    """Valid UTF-8, no control characters but the newline, nothing invisible, in every format."""
+    result = hostile[0][form]
+    assert result.code == 0, result
+    text = result.stdout.decode("utf-8")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+    assert not re.search("[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", text)
+
+
+def test_hostile_names_in_json(hostile):
+    results, names = hostile
+    groups = by_key(results["json"].report, "tid")
+    for tid, name in names.items():
+        assert groups[tid]["key"]["comm"] == HOSTILE[name]
+
+
+@pytest.mark.parametrize("form", ("csv", "semicolons", "spaces", "backslashes"))
+def test_hostile_names_in_csv(hostile, form):
+    results, names = hostile
+    separator = {"csv": ",", "semicolons": ";", "spaces": " ", "backslashes": "\\"}[form]
+    rows = csv.DictReader(io.StringIO(results[form].text), delimiter=separator, strict=True)
+    found = {int(row["tid"]): row for row in rows}
+    for tid, name in names.items():
+        assert found[tid]["comm"] == HOSTILE[name]
+        assert None not in found[tid] and None not in found[tid].values()
+        assert int(found[tid]["count"]) >= 20
+
+
+def test_hostile_names_in_text(hostile):
+    results, names = hostile
+    lines = results["text"].text.split("\n")
+    for tid, name in names.items():
+        assert f"tid {tid}  comm {HOSTILE[name]}" in lines
+
+
+def test_hostile_names_in_diagnostics(run):
+    result = run("--pid", b"\x1b[31m\xff\n1")
+    assert result.code == 2
+    assert r"\x1b[31m\xff\x0a1" in result.stderr
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", result.stderr)
+
+
+# --- formats -----------------------------------------------------------------------------------------
+
+def test_formats_say_the_same(tool, trigger):
+    """CSV holds JSON's figures, row by row."""
+    load = trigger("sleepers", 3, scaled(50), 100, -1)
+    scope = ("-p", load.pid, "--by", "tid", "--sort", "key")
+    tracers = [tool(*scope, *form) for form in (("--json",), ("--csv",), ("--format", "csv"))]
+    work(load)
+    json, *tables = (tracer.stop() for tracer in tracers)
+    groups = json.report["groups"]
+    for table in tables:
+        rows = list(csv.DictReader(io.StringIO(table.text), strict=True))
+        assert len(rows) == len(groups)
+        for row, group in zip(rows, groups):
+            for name in ("count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999"):
+                assert int(row[name]) == group[name]
+            assert {name: row[name] for name in group["key"]} == {
+                name: str(value) for name, value in group["key"].items()}
+
+
+def test_csv_has_one_header_however_many_reports(run):
+    rows = list(csv.reader(io.StringIO(run("--csv", 0.05, 3).text), strict=True))
+    assert rows[0][:2] == ["start_ns", "duration_ns"]
+    assert not any("start_ns" in row for row in rows[1:])
+    assert len({len(row) for row in rows}) == 1
+    assert all(cell.isdigit() for row in rows[1:] for cell in row)
+
+
+def rows_of(text):
+    """The rows of a histogram in a text report: [(from, to, count)]; one value has no "to"."""
+    return re.findall(r"^ *([\d.]+ \S+)(?: - ([\d.]+ \S+))? +([\d,]+) +[\d.]+%  \|#*$", text, re.M)
+
+
+def test_text(tool, trigger):
+    load = trigger("sleepers", 3, scaled(50), 100, -1)
+    tracers = [tool("-p", load.pid, *form) for form in ((), ("--json",))]
+    work(load)
+    text, json = (tracer.stop() for tracer in tracers)
+    report = json.report
+    lines = text.text.splitlines()
+    assert lines[0].startswith("runqlat: wait for a CPU over ")
+    assert f"kernel {report['kernel']}" in lines[0]
+    assert f"source: {report['source']}" in lines
+    events = report["events"]
+    assert sum(int(n.replace(",", "")) for _, _, n in rows_of(text.text)) == events
+    assert re.search(rf"^  count {events:,}  min .*  avg .*  max .*  total .*$", text.text, re.M)
+    assert re.search(r"^  p50 .*  p90 .*  p99 .*  p99.9 .*$", text.text, re.M)
+    assert re.search(rf"^events {events:,}  filtered [\d,]+  lost 0$", text.text, re.M)
+    assert max(len(line) for line in lines if "source:" not in line and "note:" not in line) <= 100
+
+
+def test_text_of_nothing(run, trigger):
+    load = trigger("sleepers", 1, 1, 1, -1)
+    result = run("-p", load.pid, "-d", 0.05)
+    assert result.code == 0
+    assert not rows_of(result.text)
+    assert re.search(r"^events 0  filtered [\d,]+  lost 0$", result.text, re.M)
+
+
+def test_milliseconds(tool, trigger):
+    """-m: every time in ms."""
+    load = trigger("spin", 3, 30, 0)
+    tracer = tool("-p", load.pid, "-m")
+    work(load)
+    text = tracer.stop().text
+    body = text.split("\n\n", 1)[1].replace("wait for a CPU", "")
+    assert rows_of(text)
+    assert set(re.findall(r"[\d.]+ (ns|us|ms|s)\b", body)) == {"ms"}
+
+
+def test_timestamps(run):
+    """-T: the time of day before each report."""
+    stamp = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}  runqlat: wait for a CPU over "
+    assert len(re.findall(stamp, run("-T", 0.05, 3).text, re.M)) == 3
+    assert not re.findall(stamp, run(0.05, 3).text, re.M)
+
+
+# --- files -------------------------------------------------------------------------------------------
+
+def test_output_file_is_private(run, directory):
+    out = directory / "report"
+    mask = os.umask(0)
+    try:
+        result = run("--json", "-d", 0.05, "-o", out)
+    finally:
+        os.umask(mask)
+    assert result.code == 0 and result.stdout == b"", result
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert tally.Result(0, out.read_bytes(), b"").report["events"] >= 0
+
+
+def test_output_file_is_made_anew(run, directory):
+    """An old one is not written to: who has it open, or by another name, sees nothing."""
+    out, other = directory / "report", directory / "other name"
+    out.write_text("old")
+    out.chmod(0o666)
+    os.link(out, other)
+    assert run("--json", "-d", 0.05, "-o", out).code == 0
+    assert other.read_text() == "old"
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert tally.Result(0, out.read_bytes(), b"").report["events"] >= 0
+
+
+@pytest.mark.parametrize("target", ("there", "not there"))
+def test_output_never_goes_through_a_link(run, directory, target):
+    path = directory / target
+    if target == "there":
+        path.write_text("precious")
+    (directory / "link").symlink_to(path)
+    result = run("--json", "-d", 0.05, "-o", directory / "link")
+    assert result.code == 1 and "not a regular file" in result.stderr, result
+    assert (directory / "link").is_symlink()
+    assert path.exists() == (target == "there")
+    assert target != "there" or path.read_text() == "precious"
+
+
+@pytest.mark.parametrize("what", ("directory", "fifo", "device", "no directory", "empty"))
+def test_output_to_what_is_no_file(run, directory, what):
+    path = {"directory": directory / "d", "fifo": directory / "f", "device": "/dev/null",
+            "no directory": directory / "none/report", "empty": ""}[what]
+    if what == "directory":
+        path.mkdir()
+    if what == "fifo":
+        os.mkfifo(path)
+    result = run("-d", 0.05, "-o", path)
+    assert result.code == 1, result
+    assert result.stdout == b"" and len(result.stderr.splitlines()) == 1, result
+    assert result.stderr.startswith("runqlat: -o: ")
+
+
+# --- the end -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGTERM, signal.SIGHUP), ids=lambda s: s.name)
+@pytest.mark.parametrize("form", ("json", "text"))
+def test_signals_ask_for_the_report(tool, how, form):
+    result = tool("--format", form, "-a").stop(how)
+    assert result.code == 0 and result.stderr == "", result
+    assert result.stdout.endswith(b"\n")
+    if form == "json":
+        assert result.report["groups"]
+
+
+def test_signals_while_programs_are_loaded(tool):
+    """A signal at any time ends it: with a report if it had begun, at once if not."""
+    for _ in range(5):
+        tracer = tool("--json", "-a", ready=False)
+        tracer.process.send_signal(signal.SIGTERM)
+        result = tracer.wait()
+        assert result.code in (0, -signal.SIGTERM), result
+        assert "\n" not in result.text.rstrip("\n")
+
+
+@pytest.mark.parametrize("form", ("json", "text", "csv"))
+def test_a_reader_that_goes_away_is_no_error(tool, form):
+    """As in: runqlat 0.05 | head -1"""
+    with tally.Pipe() as pipe:
+        tracer = tool("--format", form, "-a", 0.05, stdout=pipe.write_end)
+        pipe.close_write_end()
+        assert pipe.reader.readline()
+    result = tracer.wait()
+    assert result.code == 0 and result.stderr == "", result
+
+
+def test_head(directory):
+    """The same, through a shell."""
+    line = subprocess.run(["sh", "-c", f"{tally.BUILD}/runqlat --json 0.05 | head -n 1"],
+                          stdout=subprocess.PIPE, timeout=tally.PATIENCE, check=True).stdout
+    assert tally.Result(0, line, b"").report["tool"] == "runqlat"
+
+
+def test_a_closed_standard_output_is_said(run):
+    result = run("--json", "-d", 0.05, preexec_fn=lambda: os.close(1))
+    assert result.code == 1, result
+    assert "cannot write" in result.stderr
+
+
+def test_a_full_disk_is_said(tool):
+    with open("/dev/full", "wb") as full:
+        result = tool("--json", "-d", 0.05, stdout=full).wait()
+    assert result.code == 1, result
+    assert "No space left on device" in result.stderr

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whose waits are measured: each option lets exactly the right tasks in.
+
+Every test has loads inside and outside of the scope. Those inside must be as in the kernel's
+books, to the last event; of those outside there must be nothing.
+"""
+
+import os
+
+import pytest
+
+import cgroups
+import tally
+from accounts import check, check_threads, exactly, work
+from tally import NOBODY, by_key, scaled
+
+SLEEPERS = ("sleepers", 2, scaled(60), 100, -1)
+
+
+def check_scope(report, w, inside):
+    """Exactly these threads are in a report by tid, as in the books. Others of the machine may
+    be too, but none of those that worked outside the scope."""
+    check_threads(report, w, inside)
+    assert not set(by_key(report, "tid")) & (set(w.grown) - set(inside))
+
+
+@pytest.fixture
+def scoped(tool, trigger):
+    """Measures inside and outside loads, made anew by their functions for each trial, under one
+    tool, whose options come from a function of the inside loads."""
+
+    def run(inside, outside, options):
+        def trial():
+            ins = [make() for make in inside]
+            outs = [make() for make in outside]
+            tracer = tool("--json", "--by", "tid", *options(*ins))
+            w = work(*ins, *outs)
+            check_scope(tracer.stop().report, w, [tid for load in ins for tid in load.tids()])
+            return w
+
+        exactly(trial)
+
+    return run
+
+
+@pytest.mark.parametrize("n", (1, 2, 5))
+def test_processes(scoped, trigger, n):
+    scoped([lambda: trigger(*SLEEPERS)] * n, [lambda: trigger(*SLEEPERS)],
+           lambda *loads: ("-p", ",".join(str(load.pid) for load in loads)))
+
+
+@pytest.mark.parametrize("n", (1, 2, 3))
+def test_threads(tool, trigger, n):
+    """Some threads of a process."""
+
+    def trial():
+        load = trigger("sleepers", 4, scaled(60), 100, -1)
+        chosen = load.tids()[1:1 + n]
+        tracer = tool("--json", "--by", "tid", "-t", ",".join(map(str, chosen)))
+        w = work(load)
+        check_scope(tracer.stop().report, w, chosen)
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("user", (str(NOBODY), "nobody"))
+def test_user(scoped, trigger, user):
+    scoped([lambda: trigger(*SLEEPERS, user=NOBODY)], [lambda: trigger(*SLEEPERS)],
+           lambda load: ("-u", user))
+
+
+@pytest.mark.parametrize("user", ("0", "root"))
+def test_root_is_a_user_too(scoped, trigger, user):
+    scoped([lambda: trigger(*SLEEPERS)], [lambda: trigger(*SLEEPERS, user=NOBODY)],
+           lambda load: ("-u", user, "--max-keys", 50000))
+
+
+@pytest.mark.parametrize("cpus, inside", (("0", (0,)), ("1", (1,)), ("0,1", (0, 1)),
+                                          ("0-1", (0, 1))))
+def test_cpus(scoped, trigger, cpus, inside):
+    outside = {0, 1} - set(inside)
+    scoped([lambda cpu=cpu: trigger("spin", 2, 25, cpu) for cpu in inside],
+           [lambda cpu=cpu: trigger("spin", 2, 25, cpu) for cpu in outside],
+           lambda *loads: ("-C", cpus, "--max-keys", 50000))
+
+
+@pytest.mark.parametrize("glob", ("spin*", "?pin[a-z]*", "spinner", "*", "*ner", "s*n*r", "spinne?",
+                                  "[!t]*ner", "[^t]pinner", "spi[m-o]ner", "*p*i*n*n*e*r*",
+                                  "[]s]pinner", r"s\pinner"))
+def test_names(scoped, trigger, glob):
+    outside = [] if glob == "*" else [lambda: trigger(*SLEEPERS, comm="to spinne to"),
+                                      lambda: trigger(*SLEEPERS, comm="spi")]
+    scoped([lambda: trigger(*SLEEPERS, comm="spinner")],
+           outside, lambda load: ("--comm", glob, "--max-keys", 50000))
+
+
+@pytest.mark.parametrize("glob", ("spinner", "*r*r", "spin", "pinner", "[a-r]pinner", "spinner?",
+                                  "Spinner", r"spinner\*"))
+def test_names_that_are_not_meant(scoped, trigger, glob):
+    scoped([], [lambda: trigger(*SLEEPERS, comm="spinner*" if glob == "spinner" else "spinner")],
+           lambda: ("--comm", glob))
+
+
+def test_names_may_hold_any_character(scoped, trigger):
+    scoped([lambda: trigger(*SLEEPERS, comm=b"a*[\xff]\n")],
+           [lambda: trigger(*SLEEPERS, comm=b"ab[\xff]\n")],
+           lambda load: ("--comm", b"a\\*\\[\xff]?"))
+
+
+def test_name_of_sixteen_bytes(scoped, trigger):
+    """The kernel keeps fifteen."""
+    scoped([lambda: trigger(*SLEEPERS, comm="0123456789abcdef")], [],
+           lambda load: ("--comm", "0123456789abcde"))
+
+
+UNSHARED = {"command": ("unshare", "--pid", "--fork"), "forks": True}
+
+
+def test_pid_namespace_of_a_process(scoped, trigger):
+    scoped([lambda: trigger(*SLEEPERS, **UNSHARED)],
+           [lambda: trigger(*SLEEPERS), lambda: trigger(*SLEEPERS, **UNSHARED)],
+           lambda load: (f"--pidns={load.pid}",))
+
+
+def test_own_pid_namespace(scoped, trigger):
+    scoped([lambda: trigger(*SLEEPERS)], [lambda: trigger(*SLEEPERS, **UNSHARED)],
+           lambda load: ("--pidns", "--max-keys", 50000))
+
+
+@pytest.mark.parametrize("which", ("parent", "child", "sibling"))
+@pytest.mark.parametrize("hierarchy", cgroups.hierarchies(), ids=lambda h: h.name)
+def test_cgroup(tool, trigger, cgroup, hierarchy, which):
+    """A group and everything below it, in every hierarchy there is."""
+    groups = {name: cgroup(hierarchy, path) for name, path in
+              (("sibling", "b"), ("parent", "a"), ("child", "a/deeper/still"))}
+    inside = {"parent": ("parent", "child"), "child": ("child",), "sibling": ("sibling",)}[which]
+
+    def trial():
+        loads = {}
+        for name, group in groups.items():
+            loads[name] = trigger(*SLEEPERS)
+            group.add(loads[name].pid)
+        outside = trigger(*SLEEPERS)
+        tracer = tool("--json", "--by", "tid", "-G", groups[which].path)
+        w = work(*loads.values(), outside)
+        check_scope(tracer.stop().report, w, [t for name in inside for t in loads[name].tids()])
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("form", ("{}", "/{}", "./{}/", "{}/../{}"))
+def test_cgroup_by_name(tool, trigger, cgroup, form):
+    """As in /proc/PID/cgroup, below the root of the default hierarchy."""
+    group = cgroup(cgroups.default_hierarchy(), "")
+    name = group.name.strip("/")
+
+    def trial():
+        loads = trigger(*SLEEPERS), trigger(*SLEEPERS)
+        group.add(loads[0].pid)
+        tracer = tool("--json", "--by", "tid", "-G", form.format(name, name))
+        w = work(*loads)
+        check_scope(tracer.stop().report, w, loads[0].tids())
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("hierarchy", cgroups.hierarchies(), ids=lambda h: h.name)
+def test_root_cgroup_holds_everything(scoped, trigger, hierarchy):
+    scoped([lambda: trigger(*SLEEPERS)], [],
+           lambda load: ("-G", hierarchy.mount, "--max-keys", 50000))
+
+
+def test_a_task_that_moves_out_of_its_cgroup_moves_out_of_scope(tool, trigger, cgroup):
+    group = cgroup(cgroups.default_hierarchy(), "")
+
+    def trial():
+        first, second = trigger(*SLEEPERS), trigger(*SLEEPERS)
+        for load in (first, second):
+            group.add(load.pid)
+        tracer = tool("--json", "--by", "tid", "-G", group.path)
+        (group.path.parent / "cgroup.procs").write_text(str(second.pid))
+        w = work(first, second)
+        check_scope(tracer.stop().report, w, first.tids())
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("who", (0, 1), ids=("parent", "child"))
+def test_a_cgroup_is_that_of_who_waits_not_of_who_wakes(tool, trigger, cgroup, who):
+    """Two processes that wake each other all the time, one inside, one outside."""
+    group = cgroup(cgroups.default_hierarchy(), "")
+
+    def trial():
+        load = trigger("pingpong", scaled(500), 0)
+        group.add(load.pids[who])
+        tracer = tool("--json", "--by", "tid", "-G", group.path)
+        w = work(load)
+        check_scope(tracer.stop().report, w, [load.pids[who]])
+        assert w.grown[load.pids[who]].count > scaled(500) - w.holes
+        return w
+
+    exactly(trial)
+
+
+def test_a_name_is_that_of_who_waits_not_of_who_wakes(tool, trigger):
+    def trial():
+        load = trigger("pingpong", scaled(500), 0)
+        tracer = tool("--json", "--by", "tid", "--comm", "pong")
+        w = work(load)
+        check_scope(tracer.stop().report, w, [load.pids[1]])
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("options", (
+    ("-p{pid}", "--comm", "spinner"), ("-p{pid}", "-u0"), ("-p{pid}", "-t{tid}"),
+    ("-p{pid}", "-C0"), ("-u0", "--comm", "spinner", "-C0"), ("-G{group}", "--comm", "spinner"),
+    ("-G{group}", "-u0"), ("-G{group}", "-p{pid}", "-C0", "--comm", "s*", "-u", "0", "--pidns"),
+), ids=" ".join)
+def test_together(tool, trigger, cgroup, options):
+    """All conditions must hold. One load meets them all, the others all but one."""
+    group = cgroup(cgroups.default_hierarchy(), "")
+
+    def trial():
+        naps = ("sleepers", 1, scaled(60), 100)
+        inside = trigger(*naps, 0, comm="spinner")
+        others = {
+            "--comm": trigger(*naps, 0, comm="other"), "-u": trigger(*naps, 0, comm="spinner",
+                                                                   user=NOBODY),
+            "-C": trigger(*naps, 1, comm="spinner"), "-G": trigger(*naps, 0, comm="spinner"),
+            "-p": trigger(*naps, 0, comm="spinner"),
+        }
+        for which, load in others.items():
+            if which != "-G":
+                group.add(load.pid)
+        group.add(inside.pid)
+        tids = inside.tids()[1:]
+        if options[1] != "-t{tid}":
+            tids = inside.tids()
+        text = " ".join(options)
+        tracer = tool("--json", "--by", "tid", *(
+            o.format(pid=inside.pid, tid=tids[0], group=group.path) for o in options))
+        # Of the others, those that fail one of the conditions asked for.
+        excluded = [load for which, load in others.items() if which in text]
+        w = work(inside, *excluded)
+        check_scope(tracer.stop().report, w, tids)
+        return w
+
+    exactly(trial)
+
+
+def test_conditions_that_nothing_meets(tool, trigger):
+    """A thread of one process, the number of another: no events, all filtered, and it is said."""
+    one, other = trigger(*SLEEPERS), trigger(*SLEEPERS)
+    tracers = [tool("--format", form, "-p", one.pid, "-t", other.pid) for form in ("json", "text")]
+    work(one, other)
+    json, text = (tracer.stop() for tracer in tracers)
+    assert json.report["events"] == 0
+    assert json.report["filtered"] > 0
+    assert "no event was in scope" in text.text
+
+
+def test_threads_made_later_are_in_their_process(tool, trigger):
+    load = trigger("threads", 2, 10)
+    tracer = tool("--json", "-p", load.pid, "--by", "tid")
+    w = work(load)
+    assert len(tracer.stop().report["groups"]) >= 21 - w.holes
+
+
+def test_children_are_not_in_the_process_of_their_parent(tool, trigger):
+    """-p means the process; -- COMMAND means its children too."""
+
+    def trial():
+        load = trigger("storm", scaled(100), 1, 0)
+        tracer = tool("--json", "-p", load.pid)
+        w = work(load)
+        check(tracer.stop().report, w)
+        return w
+
+    exactly(trial)
+
+
+def test_a_tool_can_watch_another_tool(tool):
+    """Only its own process is left out, so another one can be asked for."""
+    watched = tool("--json", "-a", "-I", 5)
+    watcher = tool("--json", "-p", watched.pid, "--by", "pid")
+    before = tally.books(watched.pid).count
+    while tally.books(watched.pid).count < before + 20:
+        os.sched_yield()
+    (group,) = watcher.stop().report["groups"]
+    assert group["key"]["pid"] == watched.pid and group["count"] >= 10

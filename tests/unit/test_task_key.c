@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* --by, and what keys look like in a report. */
+#include "unit.h"
+
+#include "cli/task_key.h"
+
+static void parts(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 by;                 /* 0: refused */
+		const char *bad;
+	} cases[] = {
+		{ "pid", BY_PID, NULL },
+		{ "tid", BY_TID, NULL },
+		{ "comm", BY_COMM, NULL },
+		{ "cgroup", BY_CGROUP, NULL },
+		{ "cpu", BY_CPU, NULL },
+		{ "pidns", BY_PIDNS, NULL },
+		{ "uid", BY_UID, NULL },
+		{ "cpu,pid", BY_CPU | BY_PID, NULL },
+		{ "pid,cpu,pid", BY_CPU | BY_PID, NULL },
+		{ "pid,tid,comm,cgroup,cpu,pidns,uid", (1 << BY_PARTS) - 1, NULL },
+		{ "", 0, "" },
+		{ "pids", 0, "pids" },
+		{ "pi", 0, "pi" },
+		{ "PID", 0, "PID" },
+		{ "pid,", 0, "" },
+		{ ",pid", 0, "" },
+		{ "pid,,cpu", 0, "" },
+		{ "pid, cpu", 0, " cpu" },
+		{ "pid,nonsense,cpu", 0, "nonsense" },
+		{ "pid;cpu", 0, "pid;cpu" },
+		{ "a-very-long-name-that-does-not-fit", 0, "a-very-long-nam" },
+	};
+	char bad[16];
+	size_t i;
+	u32 by;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		by = 0x5a5a;
+		bad[0] = 0;
+		assert_int_equal(task_key__parse(cases[i].text, &by, bad, sizeof(bad)),
+				 cases[i].by ? 0 : -EINVAL);
+		assert_int_equal(by, cases[i].by ?: 0x5a5a);
+		if (cases[i].bad)
+			assert_string_equal(bad, cases[i].bad);
+	}
+	assert_int_equal(task_key__parse(task_key_parts(), &by, bad, sizeof(bad)), -EINVAL);
+	assert_string_equal(bad, " tid");       /* the list for people has blanks */
+}
+
+static struct hist_set make_set(const struct task_key *keys, const char *const *names, size_t n)
+{
+	struct hist_set set = { .key_size = sizeof(*keys), .ngroups = n };
+	size_t i;
+
+	set.group = calloc(n, sizeof(*set.group));
+	set.keys = calloc(n, sizeof(*keys));
+	assert_non_null(set.group);
+	assert_non_null(set.keys);
+	memcpy(set.keys, keys, n * sizeof(*keys));
+	for (i = 0; i < n; i++) {
+		struct dense d = {};
+
+		dense__add(&d, 100 + i);
+		set.group[i].key = set.keys + i * sizeof(*keys);
+		set.group[i].hist = dense__histogram(&d);
+		strncpy(set.group[i].name, names[i], HIST_NAME_LEN - 1);
+	}
+	return set;
+}
+
+static void fields_of_a_key(void **state)
+{
+	static const struct task_key key = {
+		.cpu = 3, .pidns = 4026531836, .pid = 812, .tid = 813, .comm = "sixteen bytes no",
+	};
+	static const char *const name = "newest name";
+	struct report report = { .tool = "t" };
+	struct hist_set set = make_set(&key, &name, 1);
+	const struct field *f;
+	u32 by = BY_CPU | BY_PIDNS | BY_PID | BY_TID;
+
+	(void)state;
+	assert_int_equal(task_key__report(&report, &set, by, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(report.ngroups, 1);
+	assert_int_equal(report.group[0].hist.sum, 100);        /* moved */
+	assert_null(set.group[0].hist.bucket);
+	f = report.group[0].key;
+	assert_int_equal(report.group[0].nkey, 5);
+	assert_string_equal(f[0].name, "cpu");
+	assert_int_equal(f[0].number, 3);
+	assert_string_equal(f[1].name, "pidns");
+	assert_int_equal(f[1].number, 4026531836);
+	assert_string_equal(f[2].name, "pid");
+	assert_int_equal(f[2].number, 812);
+	assert_string_equal(f[3].name, "tid");
+	assert_int_equal(f[3].number, 813);
+	assert_string_equal(f[4].name, "comm");
+	assert_string_equal(f[4].text, "newest name");
+	assert_true(f[4].label);
+	hist_set__free(&set);
+	report__free(&report);
+
+	/* Asked for, the comm is that of the key, and is not read beyond its 16 bytes. */
+	set = make_set(&key, &name, 1);
+	assert_int_equal(task_key__report(&report, &set, BY_COMM, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(report.group[0].nkey, 1);
+	assert_string_equal(report.group[0].key[0].text, "sixteen bytes no");
+	assert_false(report.group[0].key[0].label);
+	hist_set__free(&set);
+	report__free(&report);
+}
+
+static void without_keys_no_fields(void **state)
+{
+	struct report report = { .tool = "t" };
+	struct hist_set set = { .ngroups = 1 };
+	struct dense d = {};
+
+	(void)state;
+	dense__add(&d, 5);
+	set.group = calloc(1, sizeof(*set.group));
+	assert_non_null(set.group);
+	set.group[0].hist = dense__histogram(&d);
+	assert_int_equal(task_key__report(&report, &set, 0, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(report.ngroups, 1);
+	assert_int_equal(report.group[0].nkey, 0);
+	assert_histogram(&report.group[0].hist, &d);
+	hist_set__free(&set);
+	report__free(&report);
+}
+
+/* CSV has one header: all groups must have the same fields, also those of users without a name. */
+static void users_without_a_name(void **state)
+{
+	static const struct task_key keys[] = { { .uid = 0 }, { .uid = 4123456789 } };
+	static const char *const names[] = { "", "" };
+	struct report report = { .tool = "t", .value = "v" };
+	struct writer w = { .format = FORMAT_CSV, .separator = ',' };
+	struct hist_set set = make_set(keys, names, 2);
+	u32 commas[3] = {}, line;
+	char *text, *p;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(task_key__report(&report, &set, BY_UID, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(report.ngroups, 2);
+	assert_string_equal(report.group[0].key[0].name, "uid");
+	assert_int_equal(report.group[0].key[0].number, 0);
+	assert_string_equal(report.group[0].key[1].name, "user");
+	assert_string_equal(report.group[0].key[1].text, "root");
+	assert_int_equal(report.group[1].key[0].number, 4123456789);
+	text = written(&w, &report, &len);
+	for (p = text, line = 0; *p; p++) {
+		commas[line] += *p == ',';
+		line += *p == '\n';
+	}
+	assert_int_equal(line, 3);
+	assert_int_equal(commas[1], commas[0]);
+	assert_int_equal(commas[2], commas[0]);
+	free(text);
+	hist_set__free(&set);
+	report__free(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts),
+		cmocka_unit_test(fields_of_a_key),
+		cmocka_unit_test(without_keys_no_fields),
+		cmocka_unit_test(users_without_a_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
