@@ -57,10 +57,13 @@ static __noinline int count_unaccounted(void)
 	return 0;
 }
 
-/* A map update that made no element: -E2BIG is a full map, the rest is memory. */
+/*
+ * A map update that made no element: -E2BIG is a full map, the rest is memory. Before 6.4 (commit
+ * d7ba4cc900bf) the kernel's functions behind the helper return an int, so its upper half is void.
+ */
 static __always_inline void count_failed_update(long err)
 {
-	count_lost(err == -E2BIG ? LOSS_MAP_FULL : LOSS_NO_MEMORY);
+	count_lost((int)err == -E2BIG ? LOSS_MAP_FULL : LOSS_NO_MEMORY);
 }
 
 #endif /* TALLY_LOSS_BPF_H */

@@ -153,11 +153,14 @@ static __always_inline bool scope_for_life(struct task_struct *t)
 /* What belongs to the event (its CPU), or to what the task is just now. */
 static __always_inline bool scope_now(struct task_struct *t)
 {
-	u32 cpu;
+	u64 cpu, word;
 
 	if (scope.has_cpus) {
 		cpu = bpf_get_smp_processor_id();
-		if (cpu >= SCOPE_MAX_CPUS || !(scope.cpus[cpu / 64] & (1ULL << (cpu % 64))))
+		word = cpu / 64;
+		/* 5.10 knows the range of the very register that is compared, as in hist.bpf.h. */
+		barrier_var(word);
+		if (word >= SCOPE_MAX_CPUS / 64 || !(scope.cpus[word] & (1ULL << (cpu % 64))))
 			return false;
 	}
 	if (scope.has_uid && t->cred->uid.val != scope.uid)

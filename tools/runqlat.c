@@ -138,7 +138,8 @@ static int load_best(struct runqlat *rq, struct run *run)
 		}
 		diag_detail("source %s cannot be loaded: %s", sources[source].name, strerror(-err));
 	}
-	if (err == -ENOMEM) {
+	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
+	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
 		diag_error("not enough memory for the maps");
 		diag_hint("ask for fewer keys with --max-keys");
 		return err;

@@ -5,9 +5,11 @@
  */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cli/options.h"
@@ -117,6 +119,21 @@ static int help(int argc, char **argv)
 	return fputs(text, w.file) < 0 || fflush(w.file) ? EXIT_FAILED : EXIT_DONE;
 }
 
+/*
+ * A descriptor opened later (a BPF map) must not take the place of a closed standard output and
+ * have reports written to it. Read-only: writing to it fails as to a closed one.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *called = argc ? basename(argv[0]) : "tally";
@@ -124,6 +141,7 @@ int main(int argc, char **argv)
 
 	argp_program_version = "tally " TALLY_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
+	fill_standard_descriptors();
 	diag_verbose(false);
 	if (tool)
 		return run_tool(tool, argc, argv);

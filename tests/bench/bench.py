@@ -80,7 +80,7 @@ def measure_all(quick):
     if kernel.stats_are_on():
         notes.append("kernel.bpf_stats_enabled is 1: the slowdowns below include the statistics")
     slow = measure.slowdowns(things, [pipe], 3 if quick else 11, progress)
-    show(tables.slowdowns(slow, things, [pipe]))
+    show(tables.slowdowns(slow, things, pipe))
     quiet.look()
     starts = measure.starts(things, 10 if quick else 15, progress)
     show(tables.starts(starts, things))

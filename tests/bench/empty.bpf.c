@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Programs that do nothing, on the hooks of runqlat: what a measurement costs before it measures. */
+/* Programs that do nothing, on runqlat's hooks: what being there costs, before any measuring. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>

@@ -58,6 +58,11 @@ def slowdowns(rounds, name, load):
     return [r[name][load]["beside"]["cpu"] / alone(r[name][load]) for r in rounds]
 
 
+def added(rounds, name, load):
+    """The added part of the median slowdown."""
+    return statistics.median(slowdowns(rounds, name, load)) - 1
+
+
 def alone_us(rounds, load):
     """CPU time of one operation alone."""
     return statistics.median(1e6 * alone(times[load.name]) / load.operations

@@ -39,6 +39,6 @@ def pipes(operations):
 
 
 def messaging(loops):
-    """400 tasks: ten groups of twenty senders and twenty receivers, one message per pair and loop."""
+    """400 tasks in ten groups: each of 20 senders writes to each of 20 receivers in each loop."""
     argv = ["perf", "bench", "sched", "messaging", "-p", "-g", "10", "-l", str(loops)]
     return Load("messaging", argv, 10 * 20 * 20 * loops)

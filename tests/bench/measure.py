@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The measurements. Each goes round all subjects in turn, several times, and returns raw numbers."""
+"""The measurements: each takes all subjects in turn, several times, and returns raw numbers."""
 import subprocess
 import time
 
 import kernel
-from processes import Process, wait_for_text
+from figures import SWITCH
+from processes import Failed, Process, wait_for_text
 from subjects import HOLD
 
 
@@ -34,6 +35,8 @@ def costs_of(subject, loads, memory):
     costs = {}
     with subject.running() as process:
         hooks = kernel.hooks_of(process.pid)
+        if SWITCH not in hooks.values():
+            raise Failed(f"bpftool perf does not show {subject.label} on {SWITCH}")
         for load in loads:
             before = kernel.program_runs(process.pid)
             load.run()

@@ -12,13 +12,11 @@ class Failed(Exception):
 
 
 class Process:
-    """A context manager: on leaving, the process is interrupted, then killed if it stays."""
+    """A context manager: on leaving, the process is told to stop, then killed if it stays."""
 
-    stop_signal = signal.SIGINT
-
-    def __init__(self, argv, **kwargs):
+    def __init__(self, argv, stop=signal.SIGINT, **kwargs):
         self.argv = [str(a) for a in argv]
-        self.kwargs = kwargs
+        self.stop, self.kwargs = stop, kwargs
 
     def __enter__(self):
         self.began = time.monotonic()
@@ -30,7 +28,7 @@ class Process:
         return self.popen.pid
 
     def __exit__(self, *exc):
-        self._signal(self.stop_signal)
+        self._signal(self.stop)
         try:
             self.popen.communicate(timeout=20)
         except subprocess.TimeoutExpired:

@@ -42,7 +42,7 @@ class Tally(Subject):
     def running(self):
         read_end, write_end = os.pipe()
         process = Process(self.argv + ["--ready-fd", str(write_end)], pass_fds=[write_end],
-                          stdout=subprocess.DEVNULL, **QUIET)
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         try:
             with process:
                 os.close(write_end)
@@ -64,11 +64,14 @@ class Empty(Subject):
 
 
 class LibbpfTool(Subject):
-    """Its banner stays in a buffer, so its links are counted: it attaches to three hooks."""
+    """
+    Its banner stays in a buffer, so its links are counted: it attaches to three hooks. An
+    interrupt just before its sleep(99999999) would have no effect.
+    """
     links = 3
 
     def process(self):
-        return Process(self.argv, stdout=subprocess.DEVNULL, **QUIET)
+        return Process(self.argv, stop=signal.SIGTERM, stdout=subprocess.DEVNULL, **QUIET)
 
     def wait(self, process):
         return wait_until(process, lambda: kernel.count_links(process.pid) >= self.links)
@@ -95,8 +98,8 @@ class PerfSched(Subject):
         data = f"{WORK}/perf.data"
         process = Process(["perf", "sched", "record", "-a", "-B", "-o", data, "-D", "-1",
                            "--control", f"fd:{control_read},{ack_write}"],
+                          stop=signal.SIGKILL,  # finishing its file, which is not wanted, takes 1 s
                           pass_fds=[control_read, ack_write], stdout=subprocess.DEVNULL, **QUIET)
-        process.stop_signal = signal.SIGKILL    # its data is not wanted, and finishing it takes 1 s
         try:
             os.write(control_write, b"enable\n")
             with process:
@@ -111,6 +114,8 @@ class PerfSched(Subject):
 
 def bpftrace_subject():
     """Debian's script as it is where that works; else without the header it cannot read."""
+    if not RUNQLAT_BT:
+        raise Failed("runqlat.bt is not installed")
     subject = Bpftrace("bpftrace", "bpftrace runqlat.bt", ["bpftrace", "-B", "line", RUNQLAT_BT])
     try:
         with subject.running():
@@ -151,7 +156,7 @@ def available():
             subject = make()
             with subject.running():
                 pass
-        except (Failed, OSError, TypeError) as failure:
+        except (Failed, OSError) as failure:
             if subject and (subject.ours or subject.empty):
                 raise
             notes.append(f"not run: {subject.label if subject else 'bpftrace'}: {failure}")

@@ -15,8 +15,12 @@ def spread(numbers, digits):
     return f"{s.median:.{digits}f} ({s.low:.{digits}f}..{s.high:.{digits}f})"
 
 
+def times(x):
+    return f"{x:6.2f}x"
+
+
 def ratio(numbers, base):
-    return f"{Spread(figures.ratios(numbers, base)).median:6.2f}x" if base else " " * 7
+    return times(Spread(figures.ratios(numbers, base)).median) if base else ""
 
 
 def header(facts):
@@ -69,12 +73,21 @@ def goal(rounds, present, loads, base):
     return lines
 
 
-def slowdowns(rounds, subjects, loads):
-    lines = [f"2. Slowdown of a load, statistics off: its CPU time / the same alone; median "
-             f"(lowest..highest) of {len(rounds)} rounds", row("", [load.name for load in loads]),
-             row("alone", [f"{figures.alone_us(rounds, load):.2f} us/op" for load in loads])]
-    lines += [row(s.label, [spread(figures.slowdowns(rounds, s.name, load.name), 3)
-                            for load in loads]) for s in subjects]
+def slowdown_cell(rounds, subject, load, present):
+    cell = spread(figures.slowdowns(rounds, subject.name, load), 3)
+    if "libbpf" not in present:
+        return cell
+    base = figures.added(rounds, "libbpf", load)
+    return cell + times(figures.added(rounds, subject.name, load) / base)
+
+
+def slowdowns(rounds, subjects, load):
+    present = {s.name for s in subjects}
+    lines = [f"2. Slowdown of '{load.name}', statistics off: its CPU time / the same alone; median "
+             f"(lowest..highest)\n   of {len(rounds)} rounds, ratio of the added part to that of "
+             f"libbpf-tools runqlat",
+             row("alone", [f"{figures.alone_us(rounds, load):.2f} us/op" + " " * 7])]
+    lines += [row(s.label, [slowdown_cell(rounds, s, load.name, present)]) for s in subjects]
     return "\n".join(lines)
 
 
@@ -84,17 +97,24 @@ def starts(results, subjects):
     lines = [f"3. Start to attached: ms; median (lowest..highest) of {count} starts, "
              f"ratio to libbpf-tools runqlat"]
     for s in subjects:
-        ms = [1000 * t for t in results[s.name]]
-        x = f"{Spread(ms).median / (1000 * Spread(base).median):6.2f}x" if base else ""
-        lines.append(row(s.label, [spread(ms, 1) + x]))
+        seconds = results[s.name]
+        x = times(Spread(seconds).median / Spread(base).median) if base else ""
+        lines.append(row(s.label, [spread([1000 * t for t in seconds], 1) + x]))
     return "\n".join(lines)
 
 
+def size_of(results, name, kind):
+    return Spread([m[kind] for m in results[name]]).median
+
+
 def memory(results, subjects):
-    lines = ["4. Memory after these loads: the process's peak, and what the kernel says its maps "
-             "take", row("", ["process, MB", "maps, KB"])]
+    lines = ["4. Memory after the loads of 1: the process's peak, what the kernel says its maps "
+             "take; medians,\n   ratio to libbpf-tools runqlat", row("", ["process, MB", "maps, KB"])]
     for s in subjects:
-        most = {k: max(m[k] for m in results[s.name]) for k in ("rss", "maps")}
-        maps = f"{most['maps'] / 1e3:.0f}" if most["maps"] or s.empty else "-"
-        lines.append(row(s.label, [f"{most['rss'] / 1e6:.1f}", maps]))
+        cells = []
+        for kind, unit in (("rss", 1e6), ("maps", 1e3)):
+            size = size_of(results, s.name, kind)
+            x = times(size / size_of(results, "libbpf", kind)) if "libbpf" in results else ""
+            cells.append(f"{size / unit:.1f}{x}")
+        lines.append(row(s.label, cells))
     return "\n".join(lines)

@@ -10,6 +10,7 @@ The triggers sleep when their books are opened and when they are closed, and the
 during all of that time, so nothing is in one and not in the other.
 """
 
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -24,6 +25,7 @@ class Work:
     grown: dict             # what the books of their threads grew by: {tid: Books}
     said: list              # what each load said at its end
     holes: int              # arrivals the kernel may have hidden: tally.holes()
+    elapsed_ns: int = 0     # from rest to rest
     blurred: bool = False   # check() met losses; the tool told of them
 
 
@@ -31,13 +33,14 @@ def work(*loads):
     """Lets triggers do their work, all at once."""
     holes = tally.holes()
     before = [load.books() for load in loads]
+    began = time.monotonic_ns()
     for load in loads:
         load.go()
     said = [load.done() for load in loads]
     grown = {}
     for load, books in zip(loads, before):
         grown.update(tally.growth(books, load.books()))
-    return Work(grown, said, tally.holes() - holes)
+    return Work(grown, said, tally.holes() - holes, time.monotonic_ns() - began)
 
 
 def measure(tool, load, *args):
@@ -52,7 +55,7 @@ def check(report, w, grown=None, groups=None):
     grew by: all waits, and their sum.
 
     The kernel leaves some arrivals out of its books, those of tasks preempted while falling
-    asleep. Since 5.13 (4e29fb709885) it does not count them; before, it counts them with no
+    asleep. Since 5.13 it does not count them at all; before, it counts them with no
     delay. runqlat measures them and says how many there were: "unaccounted".
 
     Where the kernel was busy with the storage of tasks (one preempted while its storage was being

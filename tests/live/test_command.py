@@ -8,6 +8,7 @@ import time
 import pytest
 
 import tally
+from accounts import work
 from tally import BUILD, NOBODY, by_key, scaled
 
 FAMILY = BUILD / "triggers/family"
@@ -40,13 +41,16 @@ def test_descendants_and_their_threads_are_followed(run, trigger, directory):
     assert len({pid for pid, _ in groups}) <= 5
 
 
-def test_with_a_scope_the_command_only_sets_the_time(run, trigger, directory):
+def test_with_a_scope_the_command_only_sets_the_time(tool, trigger, directory):
     """perf's habit: with -p, -t or -a it is not the command that is measured."""
-    load = trigger("sleepers", 1, scaled(300), 100, -1)
-    out = directory / "report"
-    load.go()
-    result = run("--json", "-o", out, "--by", "pid", "-p", load.pid, "--", FAMILY, scaled(20))
-    assert result.code == 0, result
+    fifo, out = directory / "fifo", directory / "report"
+    os.mkfifo(fifo)
+    load = trigger("sleepers", 1, scaled(100), 100, -1)
+    tracer = tool("--json", "-o", out, "--by", "pid", "-p", load.pid, "--", "cat", fifo)
+    work(load)
+    fifo.write_text("end")
+    result = tracer.wait()
+    assert result.code == 0 and result.text == "end", result
     assert set(by_key(report_of(out), "pid")) == {load.pid}
 
 

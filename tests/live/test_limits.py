@@ -91,17 +91,21 @@ def test_more_keys_than_memory(run):
     if result.code == 0:
         assert result.report["events"]
     else:
-        assert result.code == 1 and "memory" in result.stderr, result
+        assert result.code in (1, 4) and "memory" in result.stderr, result
         assert "--max-keys" in result.stderr and len(result.stderr.splitlines()) <= 2
 
 
-# --- nothing stays behind -----------------------------------------------------------------------------
+# --- nothing stays behind ------------------------------------------------------------------------
 
 def objects_of(pid):
     """Programs, maps and links that a process holds: {"prog": ids, ...}."""
     found = {"prog": set(), "map": set(), "link": set()}
     for path in Path(f"/proc/{pid}/fdinfo").iterdir():
-        for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)$", path.read_text(), re.M):
+        try:
+            text = path.read_text()
+        except FileNotFoundError:
+            continue
+        for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)$", text, re.M):
             found[kind].add(int(number))
     return found
 
@@ -112,7 +116,8 @@ def objects():
     for kind in ("prog", "map", "link"):
         shown = subprocess.run(["/usr/sbin/bpftool", kind, "show", "-j"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, timeout=tally.PATIENCE).stdout
-        found[kind] = {entry["id"] for entry in json.loads(shown or "[]")}
+        # One that vanishes while it is listed has no id.
+        found[kind] = {entry.get("id") for entry in json.loads(shown or "[]")}
     return found
 
 
@@ -162,17 +167,18 @@ def test_many_at_once(tool, trigger):
 
 
 def test_threads_that_come_and_go_take_no_room(tool, trigger):
-    """State dies with its task: after many more tasks than any map has room for, a wait is still
-    as right as the first. (5.10 keeps it in a hash of four times the threads at the start, at
-    least 16,384.)"""
-    storm = trigger("storm", scaled(20000) * (8 if tally.KERNEL < (5, 13) else 1), 2, 0)
+    """State dies with its task: after more tasks than there was ever room for, a wait is still as
+    right as the first. (5.10 keeps it in a hash of four times the threads there were at the
+    start, at least 16,384.)"""
+    storm = trigger("storm", 20000, 2, -1)
+    load = trigger("sleepers", 2, 50, 100, -1, comm="napper")
+    tracer = tool("--json", "-a", "--by", "comm")
     storm.go()
-    load = trigger("sleepers", 2, 50, 100, -1)
-    tracer = tool("--json", "-a", "--by", "pid", "--max-keys", scaled(40000) * 8)
     storm.done()
     holes = tally.holes()
     w = work(load)
     report = tracer.stop().report
     assert not report["lost"]["map_full"] and not report["lost"]["no_memory"]
-    groups = by_key(report, "pid")
-    check(report, Work(w.grown, w.said, tally.holes() - holes), groups=[groups[load.pid]])
+    groups = by_key(report, "comm")
+    check(report, Work(w.grown, w.said, tally.holes() - holes), groups=[groups["napper"]])
+    assert groups["storm"]["count"] >= 20000 - tally.holes()

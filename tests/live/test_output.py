@@ -15,7 +15,7 @@ import tally
 from accounts import work
 from tally import by_key, scaled
 
-# --- names that mean harm --------------------------------------------------------------------------
+# --- names that mean harm ------------------------------------------------------------------------
 
 # Names as a process may give itself, and how they are to appear.
 HOSTILE = {
@@ -111,7 +111,7 @@ def test_hostile_names_in_diagnostics(run):
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", result.stderr)
 
 
-# --- formats -----------------------------------------------------------------------------------------
+# --- formats -------------------------------------------------------------------------------------
 
 def test_formats_say_the_same(tool, trigger):
     """CSV holds JSON's figures, row by row."""
@@ -141,7 +141,8 @@ def test_csv_has_one_header_however_many_reports(run):
 
 def rows_of(text):
     """The rows of a histogram in a text report: [(from, to, count)]; one value has no "to"."""
-    return re.findall(r"^ *([\d.]+ \S+)(?: - ([\d.]+ \S+))? +([\d,]+) +[\d.]+%  \|#*$", text, re.M)
+    row = r"^ *([\d.]+ \S+)(?: - ([\d.]+ \S+))? +([\d,]+) +[\d.]+%  \|#*$"
+    return re.findall(row, text, re.M)
 
 
 def test_text(tool, trigger):
@@ -188,7 +189,7 @@ def test_timestamps(run):
     assert not re.findall(stamp, run(0.05, 3).text, re.M)
 
 
-# --- files -------------------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 
 def test_output_file_is_private(run, directory):
     out = directory / "report"
@@ -241,9 +242,10 @@ def test_output_to_what_is_no_file(run, directory, what):
     assert result.stderr.startswith("runqlat: -o: ")
 
 
-# --- the end -----------------------------------------------------------------------------------------
+# --- the end -------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGTERM, signal.SIGHUP), ids=lambda s: s.name)
+@pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+                         ids=lambda s: s.name)
 @pytest.mark.parametrize("form", ("json", "text"))
 def test_signals_ask_for_the_report(tool, how, form):
     result = tool("--format", form, "-a").stop(how)

@@ -4,8 +4,8 @@
 import pytest
 
 import tally
-from accounts import check, exactly, work
-from tally import by_key, scaled
+from accounts import check, exactly, measure, work
+from tally import by_key, count, scaled, wait_ns
 
 
 @pytest.mark.parametrize("load", (
@@ -24,9 +24,11 @@ def test_wakeup_beside_accounting(tool, trigger, load):
     kernel's books, by "unaccounted"). So they are equal, for each thread.
 
     Sums: the run queue's clock is read when the scheduler begins to act, the timestamps are
-    taken when it is nearly done, at both ends of a wait: some microseconds apart, in either
-    direction. Where a hypervisor takes the CPU away between the two it may be more, once in a
-    while: 2 % of the sum on top.
+    taken when it is nearly done, at both ends of a wait: some microseconds apart. Where a wakeup
+    preempts, the books give the time between the two to the task that is preempted, not to the
+    one that waits, so only the sum over all of them is compared. What a hypervisor takes away in
+    between, once in a while, and the moments between two run queues when a waiting task is
+    moved, are 5 % at most.
     """
 
     def trial():
@@ -44,8 +46,9 @@ def test_wakeup_beside_accounting(tool, trigger, load):
         assert set(books) == set(stamps)
         for tid, group in books.items():
             assert stamps[tid]["count"] == group["count"]
-            apart = group["count"] * (200_000 if tally.GUEST else 20_000)
-            assert stamps[tid]["sum"] == pytest.approx(group["sum"], rel=0.02, abs=apart)
+        apart = count(books.values()) * (200_000 if tally.GUEST else 20_000)
+        assert wait_ns(stamps.values()) == pytest.approx(wait_ns(books.values()), rel=0.05,
+                                                         abs=apart)
         return w
 
     exactly(trial)
@@ -71,3 +74,21 @@ def test_the_source_is_named(run, source, hook):
         result = run("-d", "0.01", "--format", form, *source)
         assert result.code == 0, result
         assert hook in result.text
+
+
+@pytest.mark.parametrize("source", ("auto", "accounting", "wakeup"))
+def test_sleep_is_not_a_wait(tool, trigger, source):
+    """Whatever a thread does, it cannot have waited while it ran or slept.
+
+    Since 6.12 a task that goes to sleep may stay on its run queue for a while (delayed dequeue).
+    When it is moved to another CPU in that state, the kernel's own books begin a wait, which
+    lasts until the task is woken and runs."""
+    load = trigger("drowsy", 6, 100)
+    report, w = measure(tool, load, "-p", load.pid, "--by", "tid", "--source", source)
+    (slept,) = w.said[0]
+    groups = by_key(report, "tid")
+    for tid in load.tids()[1:]:
+        ran, waited = w.grown[tid].run_ns, groups[tid]["sum"]
+        assert ran + waited <= w.elapsed_ns - slept, (
+            f"of {w.elapsed_ns / 1e6:.0f} ms {slept / 1e6:.0f} asleep, {ran / 1e6:.0f} running, "
+            f"and {waited / 1e6:.0f} waiting?")

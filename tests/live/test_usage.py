@@ -172,7 +172,7 @@ def test_doctor(run):
         assert len(json.loads(result.text)["rows"]) > 10
 
 
-# --- rights -------------------------------------------------------------------------------------------
+# --- rights --------------------------------------------------------------------------------------
 
 def test_without_rights(run):
     result = run("-d", 0.05, user=NOBODY)

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	cpu = trigger__number(argc, argv, 3);
 	took = calloc(n, sizeof(*took));
 	trigger__name();
-	trigger__pin(0, cpu);           /* threads inherit it */
+	trigger__pin(0, cpu); /* threads inherit it */
 	crew__hire(&crew, n, spin);
 	trigger__say("ready");
 	trigger__wait();

@@ -2,7 +2,7 @@
 /*
  * storm N AT_ONCE US: forks N processes, AT_ONCE of them at a time, each of which uses US us of
  * CPU time and exits. The books of each are read when it has run for the last time: as a zombie
- * that has left its CPU for good.
+ * that has left its CPU for good. With a US below 0 they are not, which is quicker.
  *
  *   done FORKS PIDS COUNT DELAY  COUNT0 DELAY0 COUNT1 DELAY1
  *
@@ -14,7 +14,7 @@
 
 #include "trigger.h"
 
-#define MOST_PIDS (4 << 20)     /* PID_MAX_LIMIT */
+#define MOST_PIDS (4 << 20) /* PID_MAX_LIMIT */
 
 static uint8_t seen[MOST_PIDS];
 static struct books total;
@@ -53,7 +53,7 @@ static void wait_until_dead(pid_t pid)
 	close(fd);
 }
 
-static void bury(pid_t pid)
+static void read_zombie(pid_t pid)
 {
 	struct books books;
 	siginfo_t info;
@@ -69,13 +69,12 @@ static void bury(pid_t pid)
 	total.delay_ns += books.delay_ns;
 	pids += !seen[pid];
 	seen[pid] = 1;
-	waitpid(pid, NULL, 0);
 }
 
 int main(int argc, char **argv)
 {
 	long n = trigger__number(argc, argv, 1), at_once = trigger__number(argc, argv, 2), i;
-	uint64_t ns = trigger__number(argc, argv, 3) * 1000;
+	long us = trigger__number(argc, argv, 3);
 	pid_t *children = calloc(at_once, sizeof(*children));
 	int own = open_proc(getpid(), "schedstat");
 	struct books first = trigger__books(own), last;
@@ -86,14 +85,17 @@ int main(int argc, char **argv)
 	for (i = 0; i < n + at_once; i++) {
 		pid_t *child = &children[i % at_once];
 
-		if (i >= at_once && *child)
-			bury(*child);
+		if (i >= at_once && *child) {
+			if (us >= 0)
+				read_zombie(*child);
+			waitpid(*child, NULL, 0);
+		}
 		*child = i < n ? fork() : 0;
 		if (*child < 0)
 			error(1, errno, "fork");
 		if (i < n && !*child) {
-			if (ns)
-				trigger__spin(ns);
+			if (us > 0)
+				trigger__spin(us * 1000);
 			_exit(0);
 		}
 	}

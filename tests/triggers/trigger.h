@@ -120,7 +120,7 @@ static inline struct books trigger__books(int fd)
 	line[n] = 0;
 	if (sscanf(line, "%*u %llu %llu", &delay, &count) != 2)
 		error(1, 0, "schedstat: %s", line);
-	return (struct books){ count, delay };
+	return (struct books){count, delay};
 }
 
 /* Threads that wait, work and wait again. */
@@ -160,7 +160,7 @@ static inline void crew__hire(struct crew *crew, long n, void (*work)(long i))
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 64 << 10);
 	for (i = 0; i < n; i++) {
-		m[i] = (struct crew_member){ crew, i };
+		m[i] = (struct crew_member){crew, i};
 		errno = pthread_create(&thread, &attr, crew__member, &m[i]);
 		if (errno)
 			error(1, errno, "pthread_create");

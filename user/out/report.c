@@ -210,14 +210,17 @@ int writer__write(struct writer *w, const struct report *r)
 	size_t n = 0;
 	int err;
 
-	/* Written at once: a line-buffered file fails in the middle of a report, and errno is gone. */
+	/*
+	 * Written at once: a line-buffered file fails in the middle of a report, and errno is gone.
+	 * It may fail in fwrite() and yet return n: ferror() knows.
+	 */
 	w->file = open_memstream(&text, &n);
 	err = w->file ? writers[w->format](w, r) : -ENOMEM;
 	if (w->file && fclose(w->file) && !err)
 		err = -ENOMEM;
 	w->file = file;
 	errno = 0;
-	if (!err && (fwrite(text, 1, n, file) != n || fflush(file)))
+	if (!err && (fwrite(text, 1, n, file) != n || fflush(file) || ferror(file)))
 		err = errno ? -errno : -EIO;
 	free(text);
 	return err;
