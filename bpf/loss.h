@@ -22,6 +22,7 @@ enum loss_reason {
 struct loss_counters {
 	__u64 filtered;             /* events of subjects outside the scope */
 	__u64 unaccounted;          /* events counted here that the kernel's own totals leave out */
+	__u64 corrected;            /* events counted here without what those totals add wrongly */
 	__u64 lost[LOSS_REASONS];   /* LOSS_RECURSION stays 0 here: the kernel counts it */
 };
 

@@ -6,7 +6,8 @@
  *
  * Two sources, one of which is loaded (docs/accuracy.md has the reasons and the figures):
  *  - accounting: at sched_switch, the kernel's own books (task_struct.sched_info, the numbers
- *    of /proc/PID/schedstat) plus the run queue's clock. One hook, one state lookup.
+ *    of /proc/PID/schedstat) plus the run queue's clock. One hook, one state lookup; from 6.12
+ *    on two more that do nothing but in a rare case (enum dozing).
  *  - wakeup: a timestamp at each wakeup and each involuntary switch-out. Three hooks; sees waits
  *    under 2 us; needs nothing from the scheduler's books.
  */
@@ -44,7 +45,23 @@ struct wait_state {
 	u64 delay;
 	u64 mark;
 	u64 since;
+	u32 dozing;             /* enum dozing */
+	u32 pad;
 };
+
+/*
+ * Since 6.12 a task that falls asleep may stay queued for a while (EEVDF's delayed dequeue). When
+ * it is moved to another CPU in that state, the kernel's books begin a wait at once, and the sleep
+ * that follows is in run_delay. Such a task is marked when it is moved and timed from its wakeup.
+ */
+enum dozing {
+	DOZING_NOT,
+	DOZING_MOVED,           /* asleep, though its books say that it waits */
+	DOZING_WOKEN,           /* awake at wait_state.since */
+};
+
+/* Tasks marked just now, about: while there are none, the wakeup hook has nothing to do. */
+u64 dozing_tasks = 0;
 
 TASK_STATE(wait_states, struct wait_state)
 
@@ -86,6 +103,7 @@ static __always_inline void preempted_while_falling_asleep(struct task_struct *p
 enum wait_kind {
 	WAIT_ACCOUNTED,         /* as in the kernel's books */
 	WAIT_UNACCOUNTED,       /* not in them, timed by us */
+	WAIT_CORRECTED,         /* in them with a sleep that is not one, timed by us */
 	WAIT_TOO_SHORT,         /* without the part before a migration, if there was one */
 	WAIT_UNKNOWN,           /* its start was not seen */
 };
@@ -125,6 +143,12 @@ static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u
 	st->mark = mark;
 	since = st->since;
 	st->since = 0;
+	if (st->dozing) {
+		st->dozing = DOZING_NOT;
+		__sync_fetch_and_add(&dozing_tasks, -1);
+		*wait_ns = (s64)(now - since) > 0 ? now - since : 0;
+		return since ? WAIT_CORRECTED : WAIT_UNKNOWN;
+	}
 	if (since) {
 		if ((s64)(now - since) > (s64)*wait_ns)
 			*wait_ns = now - since;
@@ -158,15 +182,54 @@ int BPF_PROG(on_switch_accounting, bool preempt, struct task_struct *prev,
 	}
 	if (kind == WAIT_UNACCOUNTED)
 		count_unaccounted();
+	else if (kind == WAIT_CORRECTED)
+		count_corrected();
 	else if (kind == WAIT_TOO_SHORT)
 		count_lost(LOSS_NO_STATE);
 	record(next, wait_ns, now);
 	return 0;
 }
 
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate_dozing, struct task_struct *t)
+{
+	struct wait_state *st;
+
+	if (!bpf_core_field_exists(t->se.sched_delayed) || !t->se.sched_delayed ||
+	    !scope_for_life(t))
+		return 0;
+	st = wait_states_get(t, NULL);
+	if (!st) {
+		count_lost(LOSS_NO_STATE);
+		return 0;
+	}
+	if (st->dozing)
+		return 0;
+	st->dozing = DOZING_MOVED;
+	st->since = 0;
+	__sync_fetch_and_add(&dozing_tasks, 1);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup_dozing, struct task_struct *t)
+{
+	struct wait_state *st;
+
+	if (!dozing_tasks || !scope_for_life(t))
+		return 0;
+	st = wait_states_get(t, NULL);
+	if (st && st->dozing == DOZING_MOVED) {
+		st->dozing = DOZING_WOKEN;
+		st->since = run_queue_clock(t);
+	}
+	return 0;
+}
+
 /*
  * Tasks that are there already when we start: what the books say of them, so that their first
- * wait is right too. Keeps what the switch hook may have written by now.
+ * wait is right too. Keeps what the switch hook may have written by now. For wakeup timestamps it
+ * only makes the state: when many tasks wake at once, the kernel may not get the memory in time.
  */
 SEC("iter/task")
 int seed_states(struct bpf_iter__task *ctx)

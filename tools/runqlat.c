@@ -70,16 +70,18 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 
 static int configure(struct runqlat *rq, struct run *run, enum source source)
 {
-	struct bpf_program *accounting[] = { rq->bpf->progs.on_switch_accounting,
-					     rq->bpf->progs.seed_states };
 	struct bpf_program *wakeup[] = { rq->bpf->progs.on_switch_wakeup, rq->bpf->progs.on_wakeup,
 					 rq->bpf->progs.on_wakeup_new };
+	struct bpf_program *dozing[] = { rq->bpf->progs.on_migrate_dozing,
+					 rq->bpf->progs.on_wakeup_dozing };
 	bool storage = false;
 	size_t i;
 	int err;
 
-	for (i = 0; i < ARRAY_SIZE(accounting); i++)
-		bpf_program__set_autoload(accounting[i], source == SOURCE_ACCOUNTING);
+	bpf_program__set_autoload(rq->bpf->progs.on_switch_accounting, source == SOURCE_ACCOUNTING);
+	for (i = 0; i < ARRAY_SIZE(dozing); i++)
+		bpf_program__set_autoload(dozing[i], source == SOURCE_ACCOUNTING &&
+					  run->host.version >= KERNEL_VERSION(6, 12, 0));
 	for (i = 0; i < ARRAY_SIZE(wakeup); i++)
 		bpf_program__set_autoload(wakeup[i], source == SOURCE_WAKEUP);
 	if (source == SOURCE_WAKEUP)
@@ -181,8 +183,7 @@ static int attach(struct runqlat *rq, struct run *run)
 		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
 		return err == -EPERM ? err : -EOPNOTSUPP;
 	}
-	if (rq->source == SOURCE_ACCOUNTING)
-		seed(rq);
+	seed(rq);
 	rq->bpf->bss->armed = 1;
 	return 0;
 }

@@ -134,6 +134,7 @@ struct cfs_rq {
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
+	unsigned char sched_delayed; /* optional: 6.12, commit 152e11f6df29 */
 };
 
 struct task_struct {

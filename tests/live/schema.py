@@ -5,7 +5,7 @@ LOSSES = {"map_full", "no_memory", "missed", "no_state", "unmatched", "read_faul
 
 MEASUREMENT = {
     "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
-    "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int,
+    "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict, "groups": list,
 }
 MEASUREMENT_OPTIONAL = {"hidden": int}

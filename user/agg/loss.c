@@ -61,6 +61,7 @@ int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *o
 	for (cpu = 0; cpu < ncpus; cpu++) {
 		total.filtered += per_cpu[cpu].filtered;
 		total.unaccounted += per_cpu[cpu].unaccounted;
+		total.corrected += per_cpu[cpu].corrected;
 		for (i = 0; i < LOSS_REASONS; i++)
 			total.lost[i] += per_cpu[cpu].lost[i];
 	}
@@ -77,6 +78,7 @@ struct loss_counters loss__difference(const struct loss_counters *later,
 	struct loss_counters d = {
 		.filtered = later->filtered - earlier->filtered,
 		.unaccounted = later->unaccounted - earlier->unaccounted,
+		.corrected = later->corrected - earlier->corrected,
 	};
 	u32 i;
 

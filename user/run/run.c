@@ -184,6 +184,8 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 	bool end = false;
 	int err;
 
+	if (subjects->epoll_fd >= 0 && !subjects->alive)
+		raise(SIGTERM);         /* all ended before they were watched */
 	while (!end) {
 		if (poll(wait, WAITS, -1) < 0) {
 			if (errno == EINTR)
