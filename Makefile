@@ -170,7 +170,7 @@ demo: deps
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev zlib1g-dev libjansson-dev \
 		  pkg-config scdoc groff-base gawk
-packages_test  := $(packages) libcmocka-dev python3-pytest strace util-linux procps \
+packages_test  := $(packages) libcmocka-dev python3-pytest util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf
 

@@ -22,4 +22,10 @@ int empty_wakeup_new(void *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_migrate_task")
+int empty_migrate(void *ctx)
+{
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -136,8 +136,9 @@ def bpftrace_subject():
 def candidates():
     runqlat, empty = f"{BUILD}/runqlat", f"{WORK}/empty.bpf.o"
     yield lambda: Empty("empty-1", "empty program, sched_switch", [HOLD, empty, "empty_switch"])
-    yield lambda: Empty("empty-3", "empty programs, 3 hooks",
-                        [HOLD, empty, "empty_switch", "empty_wakeup", "empty_wakeup_new"])
+    yield lambda: Empty("empty-3", "empty programs, all hooks",
+                        [HOLD, empty, "empty_switch", "empty_wakeup", "empty_wakeup_new",
+                         "empty_migrate"])
     for name, options in (("tally", []), ("tally-wakeup", ["--source", "wakeup"]),
                           ("tally-pid", ["--by", "pid"]), ("tally-comm", ["--by", "comm"])):
         yield lambda n=name, o=options: Tally(n, " ".join(["tally runqlat"] + o), [runqlat] + o)

@@ -158,6 +158,9 @@ static void put_footer(struct writer *w, const struct report *r)
 	if (r->counters.unaccounted)
 		fprintf(w->file, "  %s of the events are missing from the kernel's own totals\n",
 			format_count(n, r->counters.unaccounted));
+	if (r->counters.corrected)
+		fprintf(w->file, "  %s of the events are longer in the kernel's own totals, by sleep\n",
+			format_count(n, r->counters.corrected));
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (r->counters.lost[i])
 			fprintf(w->file, "  lost: %s %s: %s\n", format_count(n, r->counters.lost[i]),
