@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Programs that do nothing, on runqlat's hooks: what being there costs, before any measuring. */
+/* Programs that do nothing, on the scheduler's hooks: what being there costs. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
 
 SEC("tp_btf/sched_switch")
 int empty_switch(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int empty_migrate(void *ctx)
 {
 	return 0;
 }
@@ -18,12 +24,6 @@ int empty_wakeup(void *ctx)
 
 SEC("tp_btf/sched_wakeup_new")
 int empty_wakeup_new(void *ctx)
-{
-	return 0;
-}
-
-SEC("tp_btf/sched_migrate_task")
-int empty_migrate(void *ctx)
 {
 	return 0;
 }

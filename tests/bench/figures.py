@@ -31,8 +31,8 @@ def above_empty(runs, empty):
 
 
 def empty_for(runs, round_costs, load):
-    """The empty programs that stood on the same hooks."""
-    return round_costs["empty-1" if set(runs) == {SWITCH} else "empty-3"][load]
+    """The empty programs that stood on the same hooks, or on those and more."""
+    return round_costs["empty-1" if set(runs) == {SWITCH} else "empty-4"][load]
 
 
 def costs(rounds, name, load):

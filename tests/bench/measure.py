@@ -6,7 +6,7 @@ import time
 import kernel
 from figures import SWITCH
 from processes import Failed, Process, wait_for_text
-from subjects import HOLD
+from subjects import EMPTY_HOOKS, HOLD
 
 
 def difference(before, after, hooks):
@@ -35,8 +35,7 @@ def costs_of(subject, loads, memory):
     costs = {}
     with subject.running() as process:
         hooks = kernel.hooks_of(process.pid)
-        if SWITCH not in hooks.values():
-            raise Failed(f"bpftool perf does not show {subject.label} on {SWITCH}")
+        check_hooks(subject, set(hooks.values()))
         for load in loads:
             before = kernel.program_runs(process.pid)
             load.run()
@@ -44,6 +43,13 @@ def costs_of(subject, loads, memory):
         memory.setdefault(subject.name, []).append(
             {"rss": kernel.peak_rss(process.pid), "maps": kernel.map_bytes(process.pid)})
     return costs
+
+
+def check_hooks(subject, hooks):
+    if SWITCH not in hooks:
+        raise Failed(f"bpftool perf does not show {subject.label} on {SWITCH}")
+    if hooks - EMPTY_HOOKS:
+        raise Failed(f"{subject.label}: empty.bpf.c has nothing on {hooks - EMPTY_HOOKS}")
 
 
 def slowdowns(subjects, loads, rounds, progress):

@@ -13,6 +13,7 @@ WORK = f"{BUILD}/bench"
 HOLD = f"{WORK}/hold"
 RUNQLAT_BT = next((p for p in ("/usr/sbin/runqlat.bt", "/usr/bin/runqlat.bt",
                                "/usr/share/bpftrace/tools/runqlat.bt") if os.path.exists(p)), None)
+EMPTY_HOOKS = {"sched_switch", "sched_migrate_task", "sched_wakeup", "sched_wakeup_new"}
 QUIET = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -136,7 +137,7 @@ def bpftrace_subject():
 def candidates():
     runqlat, empty = f"{BUILD}/runqlat", f"{WORK}/empty.bpf.o"
     yield lambda: Empty("empty-1", "empty program, sched_switch", [HOLD, empty, "empty_switch"])
-    yield lambda: Empty("empty-3", "empty programs, all hooks",
+    yield lambda: Empty("empty-4", "empty programs, all hooks",
                         [HOLD, empty, "empty_switch", "empty_wakeup", "empty_wakeup_new",
                          "empty_migrate"])
     for name, options in (("tally", []), ("tally-wakeup", ["--source", "wakeup"]),
