@@ -28,8 +28,11 @@ def test_wakeup_beside_accounting(tool, trigger, load):
     preempts, the books give the time between the two to the task that is preempted, not to the
     one that waits, so only the sum over all of them is compared. What a hypervisor takes away in
     between, once in a while, and the moments between two run queues when a waiting task is
-    moved, are 5 % at most.
+    moved, are 5 % at most. A virtual CPU that is stopped between the two readings of one wait
+    puts them apart by as long as it stood; an emulated machine on a busy host does that now and
+    then, in every trial it does not: three may show it, of which the last is held to the limit.
     """
+    trials = iter((True, True, False))
 
     def trial():
         started = trigger(*load)
@@ -47,8 +50,12 @@ def test_wakeup_beside_accounting(tool, trigger, load):
         for tid, group in books.items():
             assert stamps[tid]["count"] == group["count"]
         apart = count(books.values()) * (200_000 if tally.GUEST else 20_000)
-        assert wait_ns(stamps.values()) == pytest.approx(wait_ns(books.values()), rel=0.05,
-                                                         abs=apart)
+        agree = wait_ns(stamps.values()) == pytest.approx(wait_ns(books.values()), rel=0.05,
+                                                          abs=apart)
+        if not agree and next(trials):
+            w.blurred = True
+        else:
+            assert agree, (wait_ns(stamps.values()), wait_ns(books.values()), apart)
         return w
 
     exactly(trial)
