@@ -47,6 +47,40 @@ void diag_hint(const char *fmt, ...)
 	SAY("  ");
 }
 
+/* Places on the screen that the first n bytes of text take once they are escaped. */
+static size_t width(const char *text, size_t n)
+{
+	char *line = malloc(ESCAPE_SPACE(n));
+	size_t columns = 0, i;
+
+	if (!line)
+		return n;
+	escape(line, text, n);
+	for (i = 0; line[i]; i++)
+		columns += (line[i] & 0xc0) != 0x80;
+	free(line);
+	return columns;
+}
+
+void diag_complaint(const char *option, const char *text, const struct complaint *c)
+{
+	size_t n = strlen(text), at = c->at < n ? c->at : n;
+	size_t len = c->len < n - at ? c->len : n - at, before = width(text, at), marks, i;
+	char *line = escape_string(text);
+
+	diag_error("%s: %s", option, c->what);
+	if (line)
+		fprintf(stderr, "    %s\n    %*s^", line, (int)before, "");
+	marks = line ? width(text + at, len) : 0;
+	for (i = 1; i < marks; i++)
+		fputc('~', stderr);
+	if (line)
+		fputc('\n', stderr);
+	free(line);
+	if (c->hint[0])
+		diag_hint("%s", c->hint);
+}
+
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	(void)level, (void)fmt, (void)args;

@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 
+#include "base/complaint.h"
 #include "base/types.h"
 
 /* Something cannot be done. */
@@ -19,6 +20,12 @@ void diag_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /* What to try next; goes under an error. */
 void diag_hint(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/*
+ * What is wrong with the text of an option, and where: the sentence, the text with a caret under
+ * the part that is meant, and the hint if there is one.
+ */
+void diag_complaint(const char *option, const char *text, const struct complaint *c);
 
 /*
  * Detail for -v: nothing is printed unless diag_verbose(true) was called by the tool's main.

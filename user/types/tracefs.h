@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tracepoints as tracefs shows them (Documentation/trace/events.rst): which there are, their
+ * numbers, and their fields. Where tracefs is mounted nowhere it is mounted for this process
+ * alone (fsopen(2), since 5.2): nothing is left behind.
+ */
+#ifndef TALLY_TYPES_TRACEFS_H
+#define TALLY_TYPES_TRACEFS_H
+
+#include "base/types.h"
+
+/*
+ * Opens the events directory of tracefs (O_PATH-like directory descriptor the caller closes).
+ * Returns it, or -ENOENT (no tracefs in this kernel), -EPERM.
+ */
+int tracefs__open(void);
+
+struct tracepoint_name {
+	char *system, *name;
+};
+
+struct tracepoints {
+	struct tracepoint_name *tracepoint;     /* sorted by system, then name */
+	size_t n;
+};
+
+/*
+ * The tracepoints whose system and name match the two globs (fnmatch(3); NULL is "*").
+ * Returns 0 (n may be 0) or a negative errno.
+ */
+int tracepoints__find(struct tracepoints *found, int tracefs, const char *system,
+		      const char *name);
+void tracepoints__free(struct tracepoints *t);
+
+/* The systems there are, as tracepoints with a NULL name. */
+int tracepoints__systems(struct tracepoints *found, int tracefs);
+
+/* The number in SYSTEM/NAME/id. Returns 0 or a negative errno. */
+int tracepoint__id(int tracefs, const char *system, const char *name, u32 *id);
+
+/* One field of a tracepoint's record, from its format file. */
+struct tracepoint_field {
+	char *type;             /* C type as the file has it, array bounds taken off: "unsigned int" */
+	char *name;
+	u32 offset, size;       /* bytes in the record */
+	u32 elements;           /* of a fixed array, else 0 */
+	bool is_signed;
+	bool is_dynamic;        /* __data_loc: offset:16, length:16 relative to the record's start */
+	bool is_relative;       /* __rel_loc: relative to the end of the field (5.17) */
+	bool is_common;         /* common_pid and so on: in every record */
+};
+
+struct tracepoint_format {
+	u32 id;
+	struct tracepoint_field *field;
+	size_t nfields;
+	char *print;            /* the print fmt line */
+};
+
+/* Parses the text of a format file; pure. Returns 0, -EINVAL or -ENOMEM. */
+int tracepoint_format__parse(struct tracepoint_format *f, const char *text);
+/* Reads and parses SYSTEM/NAME/format. */
+int tracepoint_format__read(struct tracepoint_format *f, int tracefs, const char *system,
+			    const char *name);
+void tracepoint_format__free(struct tracepoint_format *f);
+
+#endif /* TALLY_TYPES_TRACEFS_H */
