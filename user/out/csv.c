@@ -4,6 +4,7 @@
  * histogram group is one line of its figures, in the base unit; buckets are in the JSON only.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,15 @@ static void put_number(struct writer *w, u64 number)
 	put_text(w, text);
 }
 
+/* With all the digits that tell it from its neighbours; no locale is ever set. */
+static void put_real(struct writer *w, const struct field *f)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.15g", f->real);
+	put_text(w, text);
+}
+
 static void next_text(struct writer *w, const char *text)
 {
 	fputc(w->separator, w->file);
@@ -52,6 +62,12 @@ static int put_field(struct writer *w, const struct field *f)
 {
 	char *text;
 
+	if (!f->text && (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real))))
+		return 0;
+	if (!f->text && f->kind == FIELD_REAL) {
+		put_real(w, f);
+		return 0;
+	}
 	if (!f->text) {
 		put_number(w, f->number);
 		return 0;
@@ -126,13 +142,17 @@ static int write_groups(struct writer *w, const struct report *r)
 	return 0;
 }
 
-static int put_row(struct writer *w, const struct report_row *row)
+static int put_row(struct writer *w, const struct report *r, const struct report_row *row)
 {
 	size_t i;
 	int err;
 
+	if (r->table) {
+		put_number(w, r->start_ns);
+		next_number(w, r->duration_ns);
+	}
 	for (i = 0; i < row->ncells; i++) {
-		if (i)
+		if (i || r->table)
 			fputc(w->separator, w->file);
 		err = put_field(w, &row->cell[i]);
 		if (err)
@@ -149,15 +169,19 @@ static int write_rows(struct writer *w, const struct report *r)
 
 	if (!w->header && r->nrows) {
 		w->header = true;
+		if (r->table) {
+			put_text(w, "start_ns");
+			next_text(w, "duration_ns");
+		}
 		for (i = 0; i < r->row[0].ncells; i++) {
-			if (i)
+			if (i || r->table)
 				fputc(w->separator, w->file);
 			put_text(w, r->row[0].cell[i].name);
 		}
 		fputc('\n', w->file);
 	}
 	for (i = 0; i < r->nrows; i++) {
-		err = put_row(w, &r->row[i]);
+		err = put_row(w, r, &r->row[i]);
 		if (err)
 			return err;
 	}
@@ -166,5 +190,5 @@ static int write_rows(struct writer *w, const struct report *r)
 
 int write_csv(struct writer *w, const struct report *r)
 {
-	return r->value ? write_groups(w, r) : write_rows(w, r);
+	return r->value && !r->table ? write_groups(w, r) : write_rows(w, r);
 }

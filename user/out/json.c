@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,14 +28,22 @@ static json_t *string(const char *s)
 	return value;
 }
 
+static json_t *field(const struct field *f)
+{
+	if (f->text)
+		return string(f->text);
+	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
+		return json_null();
+	return f->kind == FIELD_REAL ? json_real(f->real) : number(f->number);
+}
+
 static json_t *fields(const struct field *f, size_t n)
 {
 	json_t *object = json_object();
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		json_object_set_new(object, f[i].name,
-				    f[i].text ? string(f[i].text) : number(f[i].number));
+		json_object_set_new(object, f[i].name, field(&f[i]));
 	return object;
 }
 
@@ -104,8 +113,11 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "source", string(r->source));
 	if (r->value) {
 		json_object_set_new(o, "value", string(r->value));
-		json_object_set_new(o, "unit", string(unit_name(r->unit)));
+		if (!r->table)
+			json_object_set_new(o, "unit", string(unit_name(r->unit)));
 	}
+	if (r->caveat)
+		json_object_set_new(o, "note", string(r->caveat));
 	if (r->has_events) {
 		json_object_set_new(o, "events", number(r->events));
 		json_object_set_new(o, "filtered", number(r->counters.filtered));
@@ -128,7 +140,7 @@ int write_json(struct writer *w, const struct report *r)
 		json_array_append_new(list, group(&r->group[i]));
 	for (i = 0; i < r->nrows; i++)
 		json_array_append_new(list, fields(r->row[i].cell, r->row[i].ncells));
-	json_object_set_new(o, r->value ? "groups" : "rows", list);
+	json_object_set_new(o, r->value && !r->table ? "groups" : "rows", list);
 	line = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
 	if (!line)

@@ -42,6 +42,33 @@ static void *grow(void *array, size_t n, size_t size)
 	return realloc(array, (n ? 2 * n : 1) * size);
 }
 
+int report_row__add_field(struct report_row *row, const struct field *f)
+{
+	struct field *larger = grow(row->cell, row->ncells, sizeof(*f));
+
+	if (!larger)
+		return -ENOMEM;
+	row->cell = larger;
+	row->cell[row->ncells++] = *f;
+	return 0;
+}
+
+int report_row__add_text(struct report_row *row, const char *name, const char *text)
+{
+	struct field f = { .name = name, .kind = FIELD_NONE };
+	int err;
+
+	if (text) {
+		f.text = strdup(text);
+		if (!f.text)
+			return -ENOMEM;
+	}
+	err = report_row__add_field(row, &f);
+	if (err)
+		free(f.text);
+	return err;
+}
+
 int report__add_group(struct report *r, struct report_group *g)
 {
 	struct report_group *larger = grow(r->group, r->ngroups, sizeof(*g));

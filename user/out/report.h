@@ -17,12 +17,24 @@
 #include "out/units.h"
 #include "base/types.h"
 
+/* How a field without text is to be read. JSON and CSV have numbers as they are. */
+enum field_kind {
+	FIELD_NUMBER,
+	FIELD_TIME,             /* number, in ns; "1,234.567 ms" for people */
+	FIELD_REAL,             /* real, with so many decimals for people */
+	FIELD_NONE,             /* not known: null in JSON, empty otherwise */
+};
+
 /* One part of a key, or one cell of a table. Owned by the report once added. */
 struct field {
 	const char *name;       /* constant, e.g. "pid" */
-	char *text;             /* NULL: the field is the number */
+	char *text;             /* NULL: the field is a number */
 	u64 number;
+	double real;
+	enum field_kind kind;
+	u8 decimals;
 	bool label;             /* goes with the field before it (the comm of a pid) */
+	bool machine;           /* left out of text: people read it elsewhere */
 };
 
 struct report_group {
@@ -41,7 +53,8 @@ struct report {
 	const char *source;     /* where the numbers come from, and how it is attached */
 	const char *caveat;     /* a sentence the reader of the numbers must know, or NULL */
 	const char *value;      /* what is measured: "wait" */
-	enum unit unit;
+	enum unit unit;         /* of histograms */
+	bool table;             /* the rows are what is measured; they have titles in text */
 	const char *command;    /* the tool's command line, or NULL */
 	const char *kernel;     /* uname -r */
 	int cpus;
@@ -56,6 +69,13 @@ struct report {
 	struct report_row *row;
 	size_t nrows;
 };
+
+/*
+ * Appends a cell to a row that is being made: text (copied; NULL: none) or a number. Returns 0 or
+ * -ENOMEM.
+ */
+int report_row__add_text(struct report_row *row, const char *name, const char *text);
+int report_row__add_field(struct report_row *row, const struct field *f);
 
 /* Takes over the contents of what is added; on failure (-ENOMEM) frees them. */
 int report__add_group(struct report *r, struct report_group *g);

@@ -171,13 +171,28 @@ static void put_footer(struct writer *w, const struct report *r)
 		fputs("no event happened in that time\n", w->file);
 }
 
-/* Nothing to print behind cell k, so no padding either. */
-static bool rest_is_empty(const struct report_row *row, size_t k)
+/* A cell as people read it, in new memory; NULL without any. */
+static char *cell_text(const struct field *f)
 {
-	while (++k < row->ncells)
-		if (!row->cell[k].text || row->cell[k].text[0])
-			return false;
-	return true;
+	char number[UNITS_SPACE], *text = NULL;
+
+	if (f->text)
+		return escape_string(f->text);
+	switch (f->kind) {
+	case FIELD_NONE:
+		return strdup("");
+	case FIELD_TIME:
+		format_count(number, f->number / NSEC_PER_MSEC);
+		if (asprintf(&text, "%s.%03llu ms", number, f->number % NSEC_PER_MSEC / 1000) < 0)
+			return NULL;
+		return text;
+	case FIELD_REAL:
+		if (asprintf(&text, "%.*f", f->decimals, f->real) < 0)
+			return NULL;
+		return text;
+	default:
+		return strdup(format_count(number, f->number));
+	}
 }
 
 /* Places on the screen: code points. Wide characters take two; nobody aligns those. */
@@ -190,45 +205,82 @@ static int columns(const char *text)
 	return n;
 }
 
-/* Columns as wide as their widest cell; numbers to the right. */
-static int put_table(struct writer *w, const struct report *r)
+/* Of a table: everything as text, then how wide and on which side. */
+struct layout {
+	size_t rows, cells;
+	char **text;            /* rows * cells, the titles first if there are any; NULL: left out */
+	int *width;
+	bool *right;
+};
+
+static void layout__free(struct layout *l)
 {
-	size_t n = r->nrows ? r->row[0].ncells : 0, i, k;
-	int *width = calloc(n ?: 1, sizeof(*width)), len;
-	char number[UNITS_SPACE], *text;
+	size_t i;
 
-	if (!width)
+	for (i = 0; l->text && i < l->rows * l->cells; i++)
+		free(l->text[i]);
+	free(l->text);
+	free(l->width);
+	free(l->right);
+}
+
+static int layout__make(struct layout *l, const struct report *r)
+{
+	size_t first = r->table, i, k;
+
+	l->cells = r->row[0].ncells;
+	l->rows = r->nrows + first;
+	l->text = calloc(l->rows * l->cells ?: 1, sizeof(*l->text));
+	l->width = calloc(l->cells ?: 1, sizeof(*l->width));
+	l->right = calloc(l->cells ?: 1, sizeof(*l->right));
+	if (!l->text || !l->width || !l->right)
 		return -ENOMEM;
-	for (i = 0; i < r->nrows; i++) {
-		for (k = 0; k < n; k++) {
-			const struct field *f = &r->row[i].cell[k];
+	for (i = 0; i < l->rows; i++) {
+		const struct report_row *row = &r->row[i < first ? 0 : i - first];
 
-			text = f->text ? escape_string(f->text) : NULL;
-			len = text ? columns(text) : (int)strlen(format_count(number, f->number));
-			free(text);
-			if (len > width[k])
-				width[k] = len;
+		for (k = 0; k < l->cells && k < row->ncells; k++) {
+			char **text = &l->text[i * l->cells + k];
+
+			if (r->row[0].cell[k].machine)
+				continue;
+			*text = i < first ? strdup(row->cell[k].name) : cell_text(&row->cell[k]);
+			if (!*text)
+				return -ENOMEM;
+			if (columns(*text) > l->width[k])
+				l->width[k] = columns(*text);
+			l->right[k] |= i >= first && !row->cell[k].text &&
+				       row->cell[k].kind != FIELD_NONE;
 		}
 	}
-	for (i = 0; i < r->nrows; i++) {
-		for (k = 0; k < n; k++) {
-			const struct field *f = &r->row[i].cell[k];
+	return 0;
+}
 
-			text = f->text ? escape_string(f->text) : NULL;
+/* Columns as wide as their widest cell; numbers to the right; nothing behind the last. */
+static int put_table(struct writer *w, const struct report *r)
+{
+	struct layout l = {};
+	size_t i, k;
+	int err = layout__make(&l, r), gap, pad;
+
+	for (i = 0; !err && i < l.rows; i++) {
+		gap = 0;
+		for (k = 0; k < l.cells; k++) {
+			const char *text = l.text[i * l.cells + k];
+
 			if (!text)
-				fprintf(w->file, "%*s", width[k], format_count(number, f->number));
-			else
-				fprintf(w->file, "%s%*s", text, rest_is_empty(&r->row[i], k) ? 0 :
-					width[k] - columns(text), "");
-			free(text);
-			if (rest_is_empty(&r->row[i], k))
-				break;
-			fputs("  ", w->file);
+				continue;
+			pad = l.width[k] - columns(text);
+			if (!*text) {
+				gap += l.width[k] + 2;
+				continue;
+			}
+			fprintf(w->file, "%*s%s", gap + (l.right[k] ? pad : 0), "", text);
+			gap = 2 + (l.right[k] ? 0 : pad);
 		}
 		fputc('\n', w->file);
 	}
-	free(width);
-	return 0;
+	layout__free(&l);
+	return err;
 }
 
 int write_text(struct writer *w, const struct report *r)
@@ -248,10 +300,12 @@ int write_text(struct writer *w, const struct report *r)
 		put_rows(w, r, &r->group[i].hist);
 		put_figures(w, r, &r->group[i].hist);
 	}
+	if (r->nrows && r->table)
+		fputc('\n', w->file);
 	if (r->nrows && put_table(w, r))
 		return -ENOMEM;
 	if (r->has_events) {
-		if (r->ngroups)
+		if (r->ngroups || r->table)
 			fputc('\n', w->file);
 		put_footer(w, r);
 	}
