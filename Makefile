@@ -32,11 +32,19 @@ warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wfo
 CPPFLAGS += -D_GNU_SOURCE -iquote user -iquote . -iquote tools -iquote $(BUILD)/skel
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=gnu11 $(warnings)
-LIBS     := -lbpf -lelf -lz -ljansson
+# DWARF (user/types/dwarf.h), and the symbols in .gnu_debugdata; LIBDW= builds without.
+LIBDW    ?= $(shell pkg-config --exists libdw liblzma && echo -ldw -llzma)
+libdw    := $(strip $(LIBDW))
+LIBS     := $(libdw) -lbpf -lelf -lz -ljansson -lm
 ifdef STATIC
 CPPFLAGS += -DTALLY_STATIC
 LDFLAGS  += -static
-LIBS     := $(shell pkg-config --static --libs libbpf libelf jansson)
+LIBS     := $(shell pkg-config --static --libs $(if $(libdw),libdw liblzma) libbpf libelf jansson) -lm
+endif
+ifneq ($(libdw),)
+CPPFLAGS += -DHAVE_LIBDW
+else
+$(info libdw or liblzma is missing: built without DWARF; `make deps` installs them)
 endif
 ifdef SANITIZE
 CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -79,9 +87,18 @@ $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	@mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
+# --- the table of system calls, from the kernel's headers ---------------------------------------
+
+$(BUILD)/skel/syscall_table.h: Makefile
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)echo '#include <asm/unistd.h>' | $(CC) -E -dM -xc - | \
+		awk '$$2 ~ /^__NR_[a-z_0-9]+$$/ && $$3 ~ /^[0-9]+$$/ \
+			{ print "CALL(" substr($$2, 6) ", " $$3 ")" }' | sort > $@
+
 # --- user side -------------------------------------------------------------------------------
 
-$(OBJ)/%.o: %.c Makefile | $(skels)
+$(OBJ)/%.o: %.c Makefile | $(skels) $(BUILD)/skel/syscall_table.h
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
@@ -168,9 +185,9 @@ demo: deps
 
 # --- packages ------------------------------------------------------------------------------------
 
-packages       := gcc make clang libbpf-dev bpftool libelf-dev zlib1g-dev libjansson-dev \
-		  pkg-config scdoc groff-base gawk
-packages_test  := $(packages) libcmocka-dev python3-pytest util-linux procps \
+packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
+		  libjansson-dev pkg-config scdoc groff-base gawk
+packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf
 

@@ -36,6 +36,33 @@ static __always_inline u32 task_run_state(struct task_struct *t)
 	return (u32)((struct task_struct___state *)t)->state;
 }
 
+/*
+ * For sys_enter and sys_exit: the number of the system call, and whether it came through the native
+ * entry points. The others' numbers mean other calls; the kernel's own syscall tracepoints leave them
+ * out too (ARCH_TRACE_IGNORE_COMPAT_SYSCALLS). x86: TS_COMPAT is set in thread_info.status meanwhile.
+ */
+#if defined(__TARGET_ARCH_x86)
+#define TS_COMPAT 0x0002
+
+static __always_inline bool in_native_syscall(void)
+{
+	struct task_struct *t;
+
+	/* A typed pointer to the current task: a load instead of a call. */
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
+		t = bpf_get_current_task_btf();
+		return !(t->thread_info.status & TS_COMPAT);
+	}
+	t = (struct task_struct *)bpf_get_current_task();
+	return !(BPF_CORE_READ(t, thread_info.status) & TS_COMPAT);
+}
+
+static __always_inline long syscall_of(struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, orig_ax);
+}
+#endif
+
 /* The idle tasks, one per CPU, are the only ones with pid 0. */
 static __always_inline bool is_idle(struct task_struct *t)
 {

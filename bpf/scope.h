@@ -62,6 +62,7 @@ struct scope_config {
 	__u32 tids;             /* enum scope_ids */
 	__u32 tid;
 	__u32 follow;           /* children of the processes in scope_pids join them */
+	__u32 command;          /* joins scope_pids at its exec; 0: nobody does */
 	__u32 has_uid;
 	__u32 uid;              /* real uid */
 	__u32 has_cgroup;       /* the cgroup and everything below it */

@@ -18,13 +18,13 @@ static __always_inline void task_key_of(struct task_key *key, struct task_struct
 	if (by & BY_PIDNS)
 		key->pidns = task_pidns(t);
 	if (by & BY_UID)
-		key->uid = t->cred->uid.val;
+		key->uid = scope_uid(t);
 	if (by & BY_PID)
-		key->pid = t->tgid;
+		key->pid = scope_tgid(t);
 	if (by & BY_TID)
-		key->tid = t->pid;
+		key->tid = scope_tid(t);
 	if (by & BY_COMM)
-		bpf_probe_read_kernel(key->comm, sizeof(key->comm), t->comm);
+		bpf_probe_read_kernel(key->comm, sizeof(key->comm), scope_subject(t)->comm);
 }
 
 /*
@@ -34,12 +34,16 @@ static __always_inline void task_key_of(struct task_key *key, struct task_struct
 static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_stamp,
 					  struct task_struct *t, u64 stamp)
 {
+	struct task_struct *leader;
+
 	if (!(by & (BY_PID | BY_TID)) || (by & BY_COMM))
 		return;
-	if (by & BY_TID)
-		bpf_probe_read_kernel(name, TASK_COMM_LEN, t->comm);
-	else
-		bpf_probe_read_kernel(name, TASK_COMM_LEN, t->group_leader->comm);
+	if (by & BY_TID) {
+		bpf_probe_read_kernel(name, TASK_COMM_LEN, scope_subject(t)->comm);
+	} else {
+		leader = SCOPE_GET(scope_subject(t), group_leader);
+		bpf_probe_read_kernel(name, TASK_COMM_LEN, leader->comm);
+	}
 	*name_stamp = stamp;
 }
 

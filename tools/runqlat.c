@@ -9,9 +9,9 @@
 #include "run/measure.h"
 #include "run/explain.h"
 #include "run/run.h"
-#include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "out/diag.h"
+#include "types/btf.h"
 #include "tools.h"
 
 #include "bpf/runqlat.h"

@@ -66,7 +66,9 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 static int list_tools(int argc, char **argv)
 {
 	static const char *const areas[AREAS] = {
-		[AREA_SCHEDULER] = "scheduler", [AREA_MACHINE] = "machine"
+		[AREA_SCHEDULER] = "scheduler",
+		[AREA_EVENTS] = "events",
+		[AREA_MACHINE] = "machine",
 	};
 	static const char *const names[] = { "area", "tool", "answers" };
 	const struct cli_spec spec = {

@@ -14,6 +14,7 @@
 
 enum area {
 	AREA_SCHEDULER,
+	AREA_EVENTS,
 	AREA_MACHINE,
 	AREAS,
 };
@@ -26,9 +27,12 @@ struct tool {
 };
 
 /* Pointers to all tools, gathered by the linker. */
-#define TOOL(fn, where, what)                                                                      \
-	static const struct tool tool_##fn = { #fn, what, where, fn };                             \
-	static const struct tool *const tool_pointer_##fn                                          \
-		__attribute__((section("tally_tools"), used)) = &tool_##fn
+#define TOOL(fn, where, what) TOOL_NAMED(fn, fn, where, what)
+
+/* For a tool whose name is something else in C: stat(2). */
+#define TOOL_NAMED(name, fn, where, what)                                                          \
+	static const struct tool tool_##name = { #name, what, where, fn };                         \
+	static const struct tool *const tool_pointer_##name                                        \
+		__attribute__((section("tally_tools"), used)) = &tool_##name
 
 #endif /* TALLY_TOOLS_H */

@@ -44,6 +44,7 @@ enum { false = 0, true = 1 };
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_RINGBUF = 27,
@@ -62,6 +63,11 @@ enum {
 
 enum {
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+/* Helpers whose presence is asked for; the number of a helper never changes. */
+enum bpf_func_id {
+	BPF_FUNC_get_current_task_btf = 158, /* optional: 5.11 */
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -137,7 +143,13 @@ struct sched_entity {
 	unsigned char sched_delayed; /* optional: 6.12, commit 152e11f6df29 */
 };
 
+/* x86: flags of the entry code (arch/x86/include/asm/thread_info.h). */
+struct thread_info {
+	u32 status;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state; /* optional: 5.14, commit 2f064a59a11f */
 	unsigned int flags;
 	int pid;
@@ -154,6 +166,11 @@ struct task_struct {
 /* Until 5.13 the state was a signed long with another name. */
 struct task_struct___state {
 	volatile long state; /* optional: until 5.13 */
+};
+
+/* x86: registers as the entry code saved them. */
+struct pt_regs {
+	unsigned long orig_ax;
 };
 
 /* The context of iter/task programs (5.8, kernel/bpf/task_iter.c). */
@@ -186,5 +203,16 @@ enum cgroup_subsys_id {
 };
 
 #pragma clang attribute pop
+
+/* Kernel ABI (include/uapi/linux/bpf.h): contexts and results of helpers. */
+struct bpf_raw_tracepoint_args {
+	__u64 args[0];
+};
+
+struct bpf_perf_event_value {
+	__u64 counter;
+	__u64 enabled;
+	__u64 running;
+};
 
 #endif /* TALLY_VMLINUX_H */

@@ -8,7 +8,14 @@ MEASUREMENT = {
     "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict, "groups": list,
 }
-MEASUREMENT_OPTIONAL = {"hidden": int}
+MEASUREMENT_OPTIONAL = {"hidden": int, "note": str}
+
+# A table may be one of a measurement, with the header of one.
+TABLE_OPTIONAL = {
+    "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
+    "note": str, "value": str, "events": int, "filtered": int, "unaccounted": int,
+    "corrected": int, "lost": dict, "hidden": int,
+}
 
 GROUP = {
     "key": dict, "count": int, "sum": int, "min": int, "avg": int, "max": int, "p50": int,
@@ -83,10 +90,12 @@ def check_measurement(report):
 
 
 def check_table(report):
-    check_members(report, {"tool": str, "rows": list}, {"command": str, "kernel": str}, "table")
+    check_members(report, {"tool": str, "rows": list}, TABLE_OPTIONAL, "table")
+    if "lost" in report:
+        check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
     columns = {tuple(row) for row in report["rows"]}
     assert len(columns) <= 1, columns
-    assert all(type(cell) in (str, int) for row in report["rows"] for cell in row.values())
+    assert all(type(cell) in (str, int, float, type(None)) for row in report["rows"] for cell in row.values())
 
 
 def check(report):

@@ -26,6 +26,7 @@ enum {
 	KEY_FORMAT,
 	KEY_STRICT,
 	KEY_READY_FD,
+	KEY_FILTER,
 };
 
 /* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
@@ -167,30 +168,75 @@ static const struct argp_option key_options[] = {
 	{},
 };
 
+static error_t parse_top(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	if (key != KEY_TOP)
+		return ARGP_ERR_UNKNOWN;
+	if (parse_u64_between(arg, 1, UINT32_MAX, &cli->top))
+		return bad_value("--top", arg, "a number from 1 on");
+	return 0;
+}
+
+static const struct argp_option top_options[] = {
+	{ "top", KEY_TOP, "N", 0, "Show the first N results only", 3 },
+	{},
+};
+
 static error_t parse_groups(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
 
-	switch (key) {
-	case KEY_TOP:
-		if (parse_u64_between(arg, 1, UINT32_MAX, &cli->top))
-			return bad_value("--top", arg, "a number from 1 on");
+	if (key != KEY_SORT)
+		return ARGP_ERR_UNKNOWN;
+	cli->sort = report_sort_column(arg);
+	if (cli->sort >= 0)
 		return 0;
-	case KEY_SORT:
-		cli->sort = report_sort_column(arg);
-		if (cli->sort >= 0)
-			return 0;
-		diag_error("--sort: no column '%s'; there are %s", arg, report_sort_columns());
-		return EINVAL;
+	diag_error("--sort: no column '%s'; there are %s", arg, report_sort_columns());
+	return EINVAL;
+}
+
+static const struct argp_option group_options[] = {
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by key, count, sum, min, avg, max, p50, p90, p99 or p999", 3 },
+	{},
+};
+
+static error_t add_event(struct cli *cli, const char *text)
+{
+	const char **larger = realloc(cli->events, (cli->nevents + 1) * sizeof(*larger));
+
+	if (!larger)
+		return ENOMEM;
+	cli->events = larger;
+	cli->events[cli->nevents++] = text;
+	return 0;
+}
+
+static error_t parse_events(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	switch (key) {
+	case 'e':
+		return add_event(cli, arg);
+	case 'x':
+		cli->binary = arg;
+		return 0;
+	case KEY_FILTER:
+		cli->filter = arg;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const struct argp_option group_options[] = {
-	{ "top", KEY_TOP, "N", 0, "Show the first N results only", 3 },
-	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by key, count, sum, min, avg, max, p50, p90, p99 or p999", 3 },
+static const struct argp_option event_options[] = {
+	{ NULL, 0, NULL, 0, "Events (`list` shows them):", 2 },
+	{ "event", 'e', "EVENT,..", 0, "These events, as perf names them; may be given again", 2 },
+	{ "binary", 'x', "FILE", 0, "Functions and USDT probes are those of this program or library", 2 },
+	{ "filter", KEY_FILTER, "EXPR", 0, "Only events whose fields are so, e.g. 'count < 10'", 2 },
 	{},
 };
 
@@ -333,6 +379,9 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 		}
 		return 0;
 	case ARGP_KEY_ARG:
+		/* A tool that takes arguments of its own names them in its argp. */
+		if (in->spec->own && in->spec->own->args_doc)
+			return ARGP_ERR_UNKNOWN;
 		return parse_positional(in->cli, in->spec, state->arg_num, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -396,6 +445,8 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	static const struct argp time = { .options = time_options, .parser = parse_time };
 	static const struct argp keys = { .options = key_options, .parser = parse_keys };
 	static const struct argp groups = { .options = group_options, .parser = parse_groups };
+	static const struct argp top = { .options = top_options, .parser = parse_top };
+	static const struct argp events = { .options = event_options, .parser = parse_events };
 	static const struct argp output = { .options = output_options, .parser = parse_output };
 	static const struct argp times = { .options = times_options, .parser = parse_times };
 	static const struct argp run = { .options = run_options, .parser = parse_run };
@@ -405,7 +456,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	} all[] = {
 		{ CLI_SCOPE, &scope },   { CLI_TIME, &time },     { CLI_KEYS, &keys },
 		{ CLI_GROUPS, &groups }, { CLI_OUTPUT, &output }, { CLI_TIMES, &times },
-		{ CLI_RUN, &run },
+		{ CLI_RUN, &run },       { CLI_TOP, &top },       { CLI_EVENTS, &events },
 	};
 	struct argp_child children[ARRAY_SIZE(all) + 2] = {};
 	struct argp root = { .parser = parse_root, .doc = spec->doc, .children = children };
@@ -442,6 +493,8 @@ void cli__free(struct cli *cli)
 {
 	scope_options__free(&cli->scope);
 	free(cli->command_line);
+	free(cli->events);
+	cli->events = NULL;
 	cli->command_line = NULL;
 }
 

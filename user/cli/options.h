@@ -5,7 +5,9 @@
  *   CLI_SCOPE    -p -t -u -G -C --comm --pidns -a      whose events
  *   CLI_TIME     [interval [count]] -I -d              how long, how often
  *   CLI_KEYS     --by -P -L --max-keys                 summed up by what
- *   CLI_GROUPS   --top --sort                          which of those are shown
+ *   CLI_TOP      --top                                 how many of those are shown
+ *   CLI_GROUPS   --sort                                in which order (histograms)
+ *   CLI_EVENTS   -e -x --filter                        which events
  *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
  *   CLI_RUN      -n --strict --ready-fd                things a measurement has
  *   CLI_TIMES    -m                                    values are times
@@ -32,11 +34,13 @@ enum cli_groups {
 	CLI_RUN = 1 << 5,
 	CLI_TIMES = 1 << 6,
 	CLI_COMMAND = 1 << 7,
+	CLI_TOP = 1 << 8,
+	CLI_EVENTS = 1 << 9,
 };
 
 /* What most measurements take. */
 #define CLI_HISTOGRAM \
-	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_GROUPS | CLI_OUTPUT | CLI_RUN | CLI_COMMAND)
+	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN | CLI_COMMAND)
 
 /* Everything that was asked for; zero where nothing was. */
 struct cli {
@@ -48,6 +52,10 @@ struct cli {
 	u32 max_keys;
 	u64 top;                /* 0: all */
 	int sort;               /* a report_sort_column(); -1: the tool's own order */
+	const char **events;    /* the texts of -e, in order; they point into argv */
+	size_t nevents;
+	const char *binary;     /* -x */
+	const char *filter;     /* --filter */
 	enum report_format format;
 	char separator;
 	bool milliseconds;
@@ -64,7 +72,8 @@ struct cli {
 struct cli_spec {
 	u32 groups;             /* enum cli_groups, ORed */
 	const char *doc;        /* what the tool does: the help text, argp's conventions */
-	const struct argp *own; /* the tool's own options, or NULL */
+	const struct argp *own; /* the tool's own options, or NULL; with args_doc it takes the
+				 * positional arguments, too */
 	void *own_input;        /* state->input of own's parser */
 };
 

@@ -44,16 +44,7 @@ int task_key__parse(const char *text, u32 *by, char *bad, size_t bad_size)
 	return 0;
 }
 
-/* Names of cgroups and users are looked up once per report: keys come sorted, neighbours repeat. */
-struct names {
-	enum scope_hierarchy hierarchy;
-	u64 cgroup;
-	char *cgroup_path;
-	u32 uid;
-	char *user;
-};
-
-static char *cgroup_text(struct names *names, u64 id)
+static char *cgroup_text(struct task_key_names *names, u64 id)
 {
 	char text[64];
 
@@ -69,7 +60,7 @@ static char *cgroup_text(struct names *names, u64 id)
 	return names->cgroup_path ? strdup(names->cgroup_path) : NULL;
 }
 
-static char *user_text(struct names *names, u32 uid)
+static char *user_text(struct task_key_names *names, u32 uid)
 {
 	if (!names->user || names->uid != uid) {
 		free(names->user);
@@ -80,7 +71,7 @@ static char *user_text(struct names *names, u32 uid)
 }
 
 static int fill_fields(struct report_group *g, const struct task_key *k, const char *name, u32 by,
-		       struct names *names)
+		       struct task_key_names *names)
 {
 	char *text;
 
@@ -121,7 +112,7 @@ static int fill_fields(struct report_group *g, const struct task_key *k, const c
 int task_key__report(struct report *r, struct hist_set *set, u32 by,
 		     enum scope_hierarchy hierarchy)
 {
-	struct names names = { .hierarchy = hierarchy };
+	struct task_key_names names = { .hierarchy = hierarchy };
 	struct report_group g;
 	struct task_key key;
 	size_t i;
@@ -139,7 +130,29 @@ int task_key__report(struct report *r, struct hist_set *set, u32 by,
 		else
 			err = report__add_group(r, &g);
 	}
-	free(names.cgroup_path);
-	free(names.user);
+	task_key_names__free(&names);
 	return err;
+}
+
+int task_key__add_fields(struct report_row *row, const struct task_key *key, const char *name, u32 by,
+			 struct task_key_names *names)
+{
+	struct report_group g = {};
+	int err = fill_fields(&g, key, name, by, names);
+	size_t i;
+
+	for (i = 0; i < g.nkey && !err; i++) {
+		err = report_row__add_field(row, &g.key[i]);
+		if (!err)
+			g.key[i].text = NULL;   /* the row's now */
+	}
+	report_group__free(&g);
+	return err;
+}
+
+void task_key_names__free(struct task_key_names *names)
+{
+	free(names->cgroup_path);
+	free(names->user);
+	*names = (struct task_key_names){};
 }

@@ -26,4 +26,18 @@ int task_key__parse(const char *text, u32 *by, char *bad, size_t bad_size);
 int task_key__report(struct report *r, struct hist_set *set, u32 by,
 		     enum scope_hierarchy hierarchy);
 
+/* Names of cgroups and users, looked up once where neighbours repeat. Zeroed at first. */
+struct task_key_names {
+	enum scope_hierarchy hierarchy;
+	u64 cgroup;
+	char *cgroup_path;
+	u32 uid;
+	char *user;
+};
+
+/* Appends the fields of one key to a row. name: of the task, TASK_KEY_COMM_LEN. 0 or -ENOMEM. */
+int task_key__add_fields(struct report_row *row, const struct task_key *key, const char *name, u32 by,
+			 struct task_key_names *names);
+void task_key_names__free(struct task_key_names *names);
+
 #endif /* TALLY_CLI_TASK_KEY_H */

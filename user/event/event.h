@@ -22,12 +22,15 @@
  *   raw       := "r" HEX
  *   pmu       := NAME "/" [term {"," term}] "/"        term := NAME ["=" NUMBER]
  *   software  := "cpu-clock" | "page-faults" | "faults" | ...
- *   breakpoint:= "mem:" ADDRESS ["/" LENGTH] [":" access]    access: letters of r w x
+ *   breakpoint:= "mem:" ADDRESS ["/" LENGTH] [":" access]    access: letters of r w x;
+ *                ADDRESS may be SYMBOL["+" OFFSET]
  *   tracepoint:= SYSTEM ":" NAME                       both may be globs (* ? [set])
  *   function  := NAME ["+" OFFSET | ":" LINE | "%return"]   NAME may be a glob; MODULE:NAME too
  *   user fn   := PATH ":" function, or function when a binary is given (-x)
  *   usdt      := "sdt_" PROVIDER ":" NAME, with a binary; "sdt:" NAME any provider
- *   modifiers := letters of u k h G H p; {u,k} stands for one event each
+ *   modifiers := letters of u k h G H p
+ *
+ * An event that ends in {a,b} stands for one event with each: cycles:{u,k}.
  */
 #ifndef TALLY_EVENT_EVENT_H
 #define TALLY_EVENT_EVENT_H
@@ -144,14 +147,17 @@ void events__free(struct events *events);
 /*
  * Finds out what exists here for each event, in order. An event that stands for nothing is an
  * error: -ENOENT, with what is near it in the hint; -E2BIG is a glob with too many sites; -EOPNOTSUPP
- * a kind of event that this kernel lacks; -EPERM what may not be looked at. c->at refers to the
- * name of that event, *which (index in *events) says which it is.
+ * a kind of event that this kernel lacks; -EPERM what may not be looked at. c->at is a
+ * place in the -e text that the event came from; *which (index in *events) says which event.
  */
 int events__resolve(struct event_sites *sites, const struct events *events,
 		    const struct event_context *ctx, struct complaint *c, size_t *which);
 void event_sites__free(struct event_sites *sites);
 
-/* Adds a zeroed site that belongs to e (scale 1, syscall -1). NULL without memory. */
+/*
+ * Adds a zeroed site that belongs to e (scale 1, syscall -1), good until the next one is added.
+ * NULL without memory.
+ */
 struct event_site *event_sites__add(struct event_sites *sites, const struct event *e,
 				    const char *name);
 
@@ -215,7 +221,42 @@ int event__parse_modifiers(struct event *e, const struct event_word *w, size_t f
 int event__parse_function(struct event *e, const struct event_word *w, size_t from,
 			  bool modules, struct complaint *c);
 
-/* Helpers for parsers: a copy of a part of a word; whether the word is, or has before from, text. */
+/* Helpers for parsers: a copy of a part of a word, from..to. */
 char *event_word__copy(const struct event_word *w, size_t from, size_t to);
+
+/* The first of the bytes in stop at or behind from; w->len if there is none. */
+size_t event_word__find(const struct event_word *w, size_t from, const char *stop);
+
+/*
+ * The number that the bytes from..to are, decimal or with 0x, and nothing else: 0, -EINVAL,
+ * -ERANGE or -ENOMEM, without a complaint.
+ */
+int event_word__number(const struct event_word *w, size_t from, size_t to, u64 *value);
+
+/*
+ * Where the name in front of modifiers ends: at the first colon, or the whole word. False when
+ * what stands behind the colon is no modifier for certain: a line, or the name of a function.
+ */
+bool event_word__base(const struct event_word *w, size_t *len);
+
+/* All sources, in the order in which they are asked whether a word is theirs. */
+extern const struct event_source *const event_sources[];
+extern const size_t event_source_count;
+
+/* --- for the sources of counters ------------------------------------------------------------ */
+
+/* Adds a site with the event's attr, its size set. NULL without memory. */
+struct event_site *event_sites__add_counter(struct event_sites *sites, const struct event *e,
+					    const char *name);
+
+/*
+ * The same on all PMUs of CPU cores where there are several kinds of them (hybrid CPUs): a site
+ * for each. Returns how many were added (0: an ordinary CPU), -ENOMEM or what reading sysfs says.
+ */
+int event_sites__add_per_core_pmu(struct event_sites *sites, const struct event *e,
+				  const struct event_context *ctx);
+
+/* type and config of a hardware or cache event by name; false if there is none. */
+bool event_hardware_attr(const char *name, struct perf_event_attr *attr);
 
 #endif /* TALLY_EVENT_EVENT_H */

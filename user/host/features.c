@@ -147,6 +147,31 @@ static enum feature_status probe_kprobe_multi(char *detail)
 	return status_of(link);
 }
 
+/*
+ * The link is refused for its file, a directory, by a kernel that knows the type (EBADF), and
+ * for its type by others (EINVAL). 48 is BPF_TRACE_UPROBE_MULTI.
+ */
+static enum feature_status probe_uprobe_multi(char *detail)
+{
+	u64 offset = 0;
+	struct {
+		u32 prog_fd, target, attach_type, flags;
+		u64 path, offsets, semaphores, cookies;
+		u32 cnt, multi_flags, pid;
+	} attr = {
+		.attach_type = 48, .path = (uintptr_t)"/", .offsets = (uintptr_t)&offset, .cnt = 1,
+	};
+	int prog = load(BPF_PROG_TYPE_KPROBE, attr.attach_type, NULL), link;
+
+	(void)detail;
+	if (prog < 0)
+		return status_of(prog);
+	attr.prog_fd = prog;
+	link = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr)) < 0 ? -errno : 0;
+	close(prog);
+	return link == -EBADF ? FEATURE_OK : status_of(link ?: -EINVAL);
+}
+
 static enum feature_status probe_map_type(enum bpf_map_type type)
 {
 	int has;
@@ -366,6 +391,8 @@ const struct feature features[] = {
 	  "use a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS" },
 	{ "uprobe", probe_uprobe, "functions of programs and libraries",
 	  "use a kernel with CONFIG_UPROBES" },
+	{ "uprobe.multi", probe_uprobe_multi, "many functions of programs at once, quickly",
+	  "use a kernel from 6.6 on" },
 	{ "USDT semaphores", probe_usdt, "USDT probes that are off until asked for",
 	  "use a kernel from 4.20 on with CONFIG_UPROBES" },
 	{ "hardware counters", probe_pmu, "cycles, instructions, cache misses; cpu-clock instead",
@@ -385,4 +412,15 @@ const char *feature_status_name(enum feature_status status)
 	};
 
 	return names[status];
+}
+
+enum feature_status feature__probe(const char *name)
+{
+	char detail[FEATURE_DETAIL];
+	size_t i;
+
+	for (i = 0; i < feature_count; i++)
+		if (!strcmp(features[i].name, name))
+			return features[i].probe(detail);
+	return FEATURE_MISSING;
 }

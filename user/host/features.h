@@ -28,6 +28,9 @@ struct feature {
 extern const struct feature features[];
 extern const size_t feature_count;
 
+/* Tries the feature of that name. FEATURE_MISSING for a name there is none of. */
+enum feature_status feature__probe(const char *name);
+
 const char *feature_status_name(enum feature_status status);
 
 #endif /* TALLY_HOST_FEATURES_H */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -115,6 +116,23 @@ int host__check_rights(const struct host *host)
 	diag_error("not permitted to load tracing programs: missing capability %s", names);
 	diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is missing");
 	return -EPERM;
+}
+
+void host__allow_files(size_t n)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= n)
+		return;
+	/* A privileged process may raise the hard limit too. */
+	if (limit.rlim_max < n) {
+		struct rlimit higher = { n, n };
+
+		if (!setrlimit(RLIMIT_NOFILE, &higher))
+			return;
+	}
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int read_line(const char *path, char *line, size_t size)

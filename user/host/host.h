@@ -46,6 +46,12 @@ int host__check_rights(const struct host *host);
 /* Threads on the whole machine now (/proc/loadavg), 0 if unknown. */
 u64 host__threads(void);
 
+/*
+ * Raises the limit on open files to what the hard limit allows if n do not fit (each event and
+ * counter takes one). Best effort: opening too many then fails with EMFILE.
+ */
+void host__allow_files(size_t n);
+
 /* The first line of a small file, without its newline. Returns 0 or a negative errno. */
 int read_line(const char *path, char *line, size_t size);
 

@@ -146,6 +146,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 	if (o->command_pid) {
 		c->pids = SCOPE_IDS_SET;
 		c->follow = true;
+		c->command = o->command_joins_at_exec ? o->command_pid : 0;
 	}
 	if (o->user) {
 		err = user_id(o->user, &c->uid);
@@ -182,13 +183,15 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 {
 	struct bpf_map *pids = bpf_object__find_map_by_name(obj, "scope_pids");
 	struct bpf_map *tids = bpf_object__find_map_by_name(obj, "scope_tids");
-	struct bpf_program *on_fork, *on_free;
+	struct bpf_program *on_exec, *on_fork, *on_free;
 	int err;
 
+	on_exec = bpf_object__find_program_by_name(obj, "scope_on_exec");
 	on_fork = bpf_object__find_program_by_name(obj, "scope_on_fork");
 	on_free = bpf_object__find_program_by_name(obj, "scope_on_free");
-	if (!pids || !tids || !on_fork || !on_free)
+	if (!pids || !tids || !on_exec || !on_fork || !on_free)
 		return -ENOENT;
+	bpf_program__set_autoload(on_exec, config->command);
 	bpf_program__set_autoload(on_fork, config->follow);
 	bpf_program__set_autoload(on_free, config->follow);
 	err = bpf_map__set_max_entries(pids, config->follow ? FOLLOW_PROCESSES : o->npids ?: 1);
@@ -214,6 +217,8 @@ int scope__fill(const struct bpf_object *obj, const struct scope_options *o)
 {
 	int err;
 
+	if (o->command_pid && o->command_joins_at_exec)
+		return 0;
 	if (o->command_pid)
 		return fill(obj, "scope_pids", &o->command_pid, 1);
 	err = fill(obj, "scope_pids", o->pids, o->npids);

@@ -27,6 +27,7 @@ struct scope_options {
 	u32 pidns_of;           /* a pid; 0: our own */
 	bool all;               /* -a */
 	u32 command_pid;        /* the process that runs the command; 0: none */
+	bool command_joins_at_exec;     /* not before: what runs until then is the tracer's child */
 };
 
 /*

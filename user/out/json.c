@@ -123,8 +123,9 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "filtered", number(r->counters.filtered));
 		json_object_set_new(o, "unaccounted", number(r->counters.unaccounted));
 		json_object_set_new(o, "corrected", number(r->counters.corrected));
-		json_object_set_new(o, "lost", losses(&r->counters));
 	}
+	if (r->has_events || r->has_losses)
+		json_object_set_new(o, "lost", losses(&r->counters));
 	if (r->hidden)
 		json_object_set_new(o, "hidden", number(r->hidden));
 }

@@ -61,6 +61,7 @@ struct report {
 	u64 start_ns;           /* CLOCK_REALTIME */
 	u64 duration_ns;
 	bool has_events;        /* events, filtered and lost mean something here */
+	bool has_losses;        /* lost does, the others do not */
 	u64 events;             /* in the groups or rows, those that --top leaves out included */
 	struct loss_counters counters;
 	size_t hidden;          /* groups or rows left out by --top */

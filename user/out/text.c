@@ -144,14 +144,30 @@ static void put_header(struct writer *w, const struct report *r)
 	w->header = true;
 }
 
+static void put_losses(struct writer *w, const struct report *r)
+{
+	char n[UNITS_SPACE];
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		if (r->counters.lost[i])
+			fprintf(w->file, "  lost: %s %s: %s\n", format_count(n, r->counters.lost[i]),
+				loss_name(i), loss_sentence(i));
+}
+
 static void put_footer(struct writer *w, const struct report *r)
 {
 	u64 lost = loss__total(&r->counters);
 	char n[UNITS_SPACE];
-	int i;
 
 	if (r->hidden)
 		fprintf(w->file, "%zu more not shown (--top)\n", r->hidden);
+	if (!r->has_events) {
+		if (r->has_losses)
+			fprintf(w->file, "lost %s\n", format_count(n, lost));
+		put_losses(w, r);
+		return;
+	}
 	fprintf(w->file, "events %s", format_count(n, r->events));
 	fprintf(w->file, "  filtered %s", format_count(n, r->counters.filtered));
 	fprintf(w->file, "  lost %s\n", format_count(n, lost));
@@ -161,10 +177,7 @@ static void put_footer(struct writer *w, const struct report *r)
 	if (r->counters.corrected)
 		fprintf(w->file, "  %s of the events are longer in the kernel's own totals, by sleep\n",
 			format_count(n, r->counters.corrected));
-	for (i = 0; i < LOSS_REASONS; i++)
-		if (r->counters.lost[i])
-			fprintf(w->file, "  lost: %s %s: %s\n", format_count(n, r->counters.lost[i]),
-				loss_name(i), loss_sentence(i));
+	put_losses(w, r);
 	if (!r->events && !lost && r->counters.filtered)
 		fputs("no event was in scope; the filters left all of them out\n", w->file);
 	else if (!r->events && !lost)
@@ -304,7 +317,7 @@ int write_text(struct writer *w, const struct report *r)
 		fputc('\n', w->file);
 	if (r->nrows && put_table(w, r))
 		return -ENOMEM;
-	if (r->has_events) {
+	if (r->has_events || r->has_losses || r->hidden) {
 		if (r->ngroups || r->table)
 			fputc('\n', w->file);
 		put_footer(w, r);

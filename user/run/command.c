@@ -102,6 +102,48 @@ int command__go(struct command *c)
 	return err;
 }
 
+bool command__has_ended(const struct command *c)
+{
+	siginfo_t info = {};
+
+	return c->pid && !waitid(P_PID, c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
+int command__wait(const struct command *c, struct rusage *usage, int *status)
+{
+	siginfo_t info = {};
+
+	/* The system call fills in the usage; glibc's waitid() leaves it out. */
+	while (syscall(SYS_waitid, P_PID, c->pid, &info, WEXITED | WNOWAIT, usage)) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	*status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) :
+					       W_EXITCODE(0, info.si_status);
+	return 0;
+}
+
+int command__shell(const char *line, const sigset_t *signals)
+{
+	char *argv[] = { "/bin/sh", "-c", (char *)line, NULL };
+	struct command c = {};
+	struct rusage usage;
+	int err, status = 0;
+
+	err = command__start(&c, argv, signals);
+	if (!err)
+		err = command__go(&c);
+	if (!err)
+		err = command__wait(&c, &usage, &status);
+	command__release(&c);
+	if (!err && status) {
+		diag_error("'%s' failed with status %d", line,
+			   WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+		err = -ECHILD;
+	}
+	return err;
+}
+
 void command__release(struct command *c)
 {
 	if (!c->pid)

@@ -7,6 +7,7 @@
 #define TALLY_RUN_COMMAND_H
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/types.h"
@@ -27,6 +28,21 @@ int command__start(struct command *c, char **argv, const sigset_t *signals);
 
 /* Lets it run. Says so and returns a negative errno if it cannot be executed. */
 int command__go(struct command *c);
+
+bool command__has_ended(const struct command *c);
+
+/*
+ * Waits for its end. *usage is that of the command and of all children it has waited for
+ * (getrusage(2)); *status as of waitpid(2). It is still there for command__release(). Returns 0 or
+ * a negative errno.
+ */
+int command__wait(const struct command *c, struct rusage *usage, int *status);
+
+/*
+ * Runs a shell command line to its end, as the user who called sudo, if any. Says what is wrong,
+ * an exit status other than 0 too. Returns 0 or a negative errno.
+ */
+int command__shell(const char *line, const sigset_t *signals);
 
 /* Ends what still runs (SIGTERM), reaps what has ended, closes everything. */
 void command__release(struct command *c);

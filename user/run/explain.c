@@ -25,6 +25,9 @@ u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible)
 	switch (bpf_map__type(map)) {
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
 		return n * value * cpus_possible;
+	case BPF_MAP_TYPE_PERCPU_HASH:
+		value *= cpus_possible;
+		/* fall through */
 	case BPF_MAP_TYPE_HASH:
 		while (heads < n)
 			heads *= 2;

@@ -11,24 +11,31 @@
 #define SEGMENTS_WHEN_CHEAP (8 * 4)
 #define SEGMENTS_WHEN_ALLOCATED (4 * 2)
 
+static bool allocates_on_demand(const struct host *host)
+{
+	return host->version >= KERNEL_VERSION(6, 1, 0);
+}
+
+int map__set_room(struct bpf_map *map, const struct host *host, u64 elements)
+{
+	int err = bpf_map__set_max_entries(map, elements < 1U << 30 ? elements : 1U << 30);
+
+	if (!err && allocates_on_demand(host))
+		err = bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
+	return err;
+}
+
 static int prepare_map(struct bpf_map *map, const struct host *host, u32 max_keys, bool keyed)
 {
-	bool on_demand = host->version >= KERNEL_VERSION(6, 1, 0);
+	bool on_demand = allocates_on_demand(host);
 	u64 per_key = on_demand ? SEGMENTS_WHEN_CHEAP : SEGMENTS_WHEN_ALLOCATED;
-	u64 cpus = on_demand ? 8 : 4, entries;
-	int err;
+	u64 cpus = on_demand ? 8 : 4;
 
 	if (!keyed)
 		return bpf_map__set_max_entries(map, 1);
 	if ((u64)host->cpus_online < cpus)
 		per_key = per_key / cpus * host->cpus_online;
-	entries = per_key * max_keys;
-	if (entries > 1U << 30)
-		entries = 1U << 30;
-	err = bpf_map__set_max_entries(map, entries);
-	if (!err && on_demand)
-		err = bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
-	return err;
+	return map__set_room(map, host, per_key * max_keys);
 }
 
 static struct bpf_map *keyed_map(const struct bpf_object *obj, const char *name)

@@ -47,6 +47,12 @@ int measure__begin(struct measure *m, const struct run *run, const char *name);
  */
 int measure__report(struct measure *m, const struct run *run, struct report *r);
 
+/*
+ * Sizes a hash for that many elements, allocated as they are needed where the kernel can do
+ * that in tracing programs (6.1, above).
+ */
+int map__set_room(struct bpf_map *map, const struct host *host, u64 elements);
+
 void measure__free(struct measure *m);
 
 #endif /* TALLY_RUN_MEASURE_H */

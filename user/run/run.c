@@ -39,9 +39,23 @@ static int take_signals(struct run *run, sigset_t *before)
 	return run->signal_fd < 0 ? -errno : 0;
 }
 
+static int start_command(struct run *run)
+{
+	struct cli *cli = run->cli;
+	int err = command__start(&run->command, cli->command, &run->signals);
+
+	if (err) {
+		diag_error("cannot start '%s': %s", cli->command[0], strerror(-err));
+		return err;
+	}
+	/* perf's habit: with tasks named, or -a, the command only sets the time. */
+	if (!cli->scope.npids && !cli->scope.ntids && !cli->scope.all)
+		cli->scope.command_pid = run->command.pid;
+	return 0;
+}
+
 int run__init(struct run *run, const char *tool, struct cli *cli)
 {
-	sigset_t before;
 	int err;
 
 	*run = (struct run){ .tool = tool, .cli = cli, .signal_fd = -1 };
@@ -57,20 +71,24 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 	err = cli__open_writer(cli, &run->writer);
 	if (err)
 		return err;
-	err = take_signals(run, &before);
+	err = take_signals(run, &run->signals);
 	if (err)
 		return err;
 	if (cli->command && !cli->explain) {
-		err = command__start(&run->command, cli->command, &before);
-		if (err) {
-			diag_error("cannot start '%s': %s", cli->command[0], strerror(-err));
+		err = start_command(run);
+		if (err)
 			return err;
-		}
-		/* perf's habit: with tasks named, or -a, the command only sets the time. */
-		if (!cli->scope.npids && !cli->scope.ntids && !cli->scope.all)
-			cli->scope.command_pid = run->command.pid;
 	}
 	return scope__resolve(&run->scope, &cli->scope);
+}
+
+int run__again(struct run *run)
+{
+	int err;
+
+	command__release(&run->command);
+	err = start_command(run);
+	return err ?: scope__resolve(&run->scope, &run->cli->scope);
 }
 
 /* The bytes a map is charged now: the kernel's own figure (bpf_map_show_fdinfo, memlock). */
@@ -154,6 +172,15 @@ static void restore_signals(struct run *run)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+int run__write(struct run *run, const struct report *r)
+{
+	int err = writer__write(&run->writer, r);
+
+	if (err && err != -EPIPE)
+		diag_error("cannot write the report: %s", strerror(-err));
+	return err;
+}
+
 static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 {
 	struct report r = {
@@ -167,10 +194,8 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 	int err = run->report(run, &r);
 
 	if (!err) {
-		run->lost |= r.has_events && loss__total(&r.counters);
-		err = writer__write(&run->writer, &r);
-		if (err && err != -EPIPE)
-			diag_error("cannot write the report: %s", strerror(-err));
+		run->lost |= (r.has_events || r.has_losses) && loss__total(&r.counters);
+		err = run->hold ? 0 : run__write(run, &r);
 	} else {
 		diag_error("cannot read the results: %s", strerror(-err));
 	}
@@ -178,9 +203,11 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 	return err;
 }
 
-static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects)
+/* began: CLOCK_MONOTONIC, when measuring did. */
+static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects, u64 began)
 {
-	u64 start = now_ns(CLOCK_REALTIME), began = now_ns(CLOCK_MONOTONIC), now, expired, n = 0;
+	u64 now = now_ns(CLOCK_MONOTONIC), start = now_ns(CLOCK_REALTIME) - (now - began);
+	u64 expired, n = 0;
 	bool end = false;
 	int err;
 
@@ -194,6 +221,7 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 		}
 		if (wait[WAIT_SIGNAL].revents) {
 			restore_signals(run);
+			run->interrupted = true;
 			end = true;
 		}
 		if (wait[WAIT_END].revents || wait[WAIT_COMMAND].revents)
@@ -226,6 +254,7 @@ static int announce(struct run *run)
 	if (write(run->cli->ready_fd, line, sizeof(line) - 1) < 0)
 		return -errno;
 	close(run->cli->ready_fd);
+	run->cli->ready_fd = -1;
 	return 0;
 }
 
@@ -234,6 +263,7 @@ int run__loop(struct run *run)
 	const struct cli *cli = run->cli;
 	struct subjects subjects;
 	int err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
+	u64 began;
 	struct pollfd wait[WAITS] = {
 		[WAIT_SIGNAL] = { run->signal_fd, POLLIN, 0 },
 		[WAIT_INTERVAL] = { start_timer(cli->interval_ns, cli->interval_ns), POLLIN, 0 },
@@ -244,10 +274,11 @@ int run__loop(struct run *run)
 
 	if (!err)
 		err = announce(run);
+	began = now_ns(CLOCK_MONOTONIC);
 	if (!err && run->command.pid)
 		err = command__go(&run->command);
 	if (!err)
-		err = loop(run, wait, &subjects);
+		err = loop(run, wait, &subjects, began);
 	subjects__release(&subjects);
 	if (wait[WAIT_INTERVAL].fd >= 0)
 		close(wait[WAIT_INTERVAL].fd);

@@ -39,7 +39,10 @@ struct run {
 	struct scope_config scope;
 	struct command command;
 	int signal_fd;
+	sigset_t signals;       /* the mask the process came with: commands are given it */
 	bool lost;              /* some report had losses */
+	bool interrupted;       /* by a signal: the last report has been made */
+	bool hold;              /* report() is called as ever, but what it fills in is not written */
 
 	/* Fills in what happened since the last call (or since the run began). Set by the tool. */
 	int (*report)(struct run *run, struct report *r);
@@ -52,6 +55,12 @@ int run__init(struct run *run, const char *tool, struct cli *cli);
 void run__describe_memory(const struct run *run, const struct bpf_object *obj);
 
 int run__loop(struct run *run);
+
+/* Starts the command once more, for another run__loop(); the scope is about the new process. */
+int run__again(struct run *run);
+
+/* Writes a report that the tool has made by itself; only what it has set is in it. */
+int run__write(struct run *run, const struct report *r);
 void run__release(struct run *run);
 
 /* What to exit with after err, from any of these functions or from libbpf. */

@@ -9,7 +9,7 @@ struct kernel_function {
 	char *name;
 	char *module;           /* NULL: vmlinux; "bpf": a JITed program, never listed here */
 	u64 address;            /* 0 where the kernel hides addresses (kptr_restrict, CAP_SYSLOG) */
-	u64 size;               /* up to the next symbol of any kind; 0 if unknown */
+	u64 size;               /* up to the next symbol; 0 if unknown, as for the last of a module */
 };
 
 struct kernel_functions {
@@ -19,7 +19,8 @@ struct kernel_functions {
 
 /*
  * The functions (text symbols) whose names match a glob (fnmatch(3); NULL: all), in a module (NULL: any, ""
- * or "vmlinux": not in a module). Aliases at one address are all there. Returns 0 or a negative
+ * or "vmlinux": not in a module). Aliases at one address are all there;
+ * padding (__pfx_, __cfi_) is no function. Returns 0 or a negative
  * errno.
  */
 int kernel_functions__find(struct kernel_functions *found, const char *name, const char *module);

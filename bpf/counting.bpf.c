@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Counting. Two measurements, of which a run loads what it needs:
+ *
+ * Events at places in code (tracepoints, functions): one add per event, into the event's slot of a
+ * per-CPU array, or into the task's element of a hash with --by. Adds are atomic: the same event in
+ * an interrupt may come between.
+ *
+ * Counters (task-clock, page-faults, cycles, ...) charged to tasks: the counters run per CPU, as for the
+ * whole system; at each switch what they advanced by belongs to the task that leaves. A sum over all tasks
+ * is therefore what the counters say themselves.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "event.bpf.h"
+#include "loss.bpf.h"
+#include "scope.bpf.h"
+#include "counting.h"
+#include "task_key.bpf.h"
+
+/* --- events ------------------------------------------------------------------------------------ */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);         /* set by the loader: the slots */
+	__type(key, u32);
+	__type(value, u64);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct counting_key);
+	__type(value, struct counting_count);
+} keyed_counts SEC(".maps");
+
+static __noinline int count_keyed(u32 slot, struct task_struct *t)
+{
+	struct counting_key key = { .slot = slot };
+	struct counting_count *c, fresh = {};
+	long err;
+
+	task_key_of(&key.task, t);
+	c = bpf_map_lookup_elem(&keyed_counts, &key);
+	if (!c) {
+		err = bpf_map_update_elem(&keyed_counts, &key, &fresh, BPF_NOEXIST);
+		c = bpf_map_lookup_elem(&keyed_counts, &key);
+		if (!c) {
+			count_failed_update(err);
+			return 0;
+		}
+	}
+	__sync_fetch_and_add(&c->count, 1);
+	task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* t is the subject; NULL: the current task. */
+static __always_inline int count(u32 slot, struct task_struct *t)
+{
+	u64 *n;
+
+	if (!armed || !in_scope(t))
+		return 0;
+	if (by)
+		return count_keyed(slot, t);
+	n = bpf_map_lookup_elem(&counts, &slot);
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	return 0;
+}
+
+/*
+ * System calls begin and end in their task alone, where such a program is not preempted
+ * (include/trace/bpf_probe.h): nothing can come between, and a plain add is exact.
+ */
+static __always_inline int count_syscall(u32 slot)
+{
+	u64 *n;
+
+	if (by)
+		return count(slot, NULL);
+	if (!armed || !in_scope(NULL))
+		return 0;
+	n = bpf_map_lookup_elem(&counts, &slot);
+	if (n)
+		*n += 1;
+	return 0;
+}
+
+SEC("raw_tp")
+int on_raw_tracepoint(void *ctx)
+{
+	return count(event_slot(), NULL);
+}
+
+/* Tracepoints about the task that is their first argument: a wakeup is an event of the wakee. */
+SEC("raw_tp")
+int on_raw_tracepoint_task(struct bpf_raw_tracepoint_args *ctx)
+{
+	return count(event_slot(), (struct task_struct *)ctx->args[0]);
+}
+
+SEC("tracepoint")
+int on_tracepoint(void *ctx)
+{
+	return count(event_slot(), NULL);
+}
+
+SEC("kprobe")
+int on_probe(void *ctx)
+{
+	return count(event_slot(), NULL);
+}
+
+/* For kprobe.multi and uprobe.multi. */
+SEC("kprobe")
+int on_probes(void *ctx)
+{
+	return count(event_cookie(ctx), NULL);
+}
+
+SEC("fentry")
+int on_entry(void *ctx)
+{
+	return count(event_slot(), NULL);
+}
+
+SEC("fexit")
+int on_exit(void *ctx)
+{
+	return count(event_slot(), NULL);
+}
+
+/* All of syscalls:sys_enter_* and sys_exit_* are two tracepoints: slot + 1 by number, 0 for none. */
+const volatile u32 enter_slot[COUNTING_SYSCALLS] = {};
+const volatile u32 exit_slot[COUNTING_SYSCALLS] = {};
+
+SEC("raw_tp/sys_enter")
+int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 nr = ctx->args[1];
+	u32 slot;
+
+	if (nr >= COUNTING_SYSCALLS)
+		return 0;
+	slot = enter_slot[nr];
+	if (!slot || !in_native_syscall())
+		return 0;
+	return count_syscall(slot - 1);
+}
+
+SEC("raw_tp/sys_exit")
+int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 nr = syscall_of((struct pt_regs *)ctx->args[0]);
+	u32 slot;
+
+	if (nr >= COUNTING_SYSCALLS)
+		return 0;
+	slot = exit_slot[nr];
+	if (!slot || !in_native_syscall())
+		return 0;
+	return count_syscall(slot - 1);
+}
+
+/* --- counters charged to tasks ----------------------------------------------------------------- */
+
+const volatile u32 ncounters = 0;
+const volatile u32 ncpus = 1;
+/* The idle tasks are subjects like others, so that sums are those of the whole machine. */
+const volatile bool count_idle = false;
+/* Counters that count switches themselves: the one happening is the leaving task's. */
+const volatile u32 switch_counters = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);         /* set by the loader: ncounters * ncpus */
+	__type(key, u32);
+	__type(value, u32);
+} counters SEC(".maps");
+
+struct last_read {
+	struct bpf_perf_event_value counter[COUNTING_COUNTERS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct last_read);
+} last_reads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct task_key);
+	__type(value, struct counting_charge);
+} charges SEC(".maps");
+
+/* A new element's first value: too large for the stack. */
+const struct counting_charge no_charge = {};
+
+static __always_inline struct counting_charge *charge_of(struct task_struct *t)
+{
+	struct task_key key = {};
+	struct counting_charge *c;
+	long err;
+
+	if (!armed || (!count_idle && !scope_tid(t)) || !in_scope(t))
+		return NULL;
+	task_key_of(&key, t);
+	c = bpf_map_lookup_elem(&charges, &key);
+	if (c)
+		return c;
+	err = bpf_map_update_elem(&charges, &key, &no_charge, BPF_NOEXIST);
+	c = bpf_map_lookup_elem(&charges, &key);
+	if (!c)
+		count_failed_update(err);
+	return c;
+}
+
+/* What the counters advanced by since the last call on this CPU is t's. */
+static __always_inline int charge(struct task_struct *t, bool switching)
+{
+	u32 zero = 0, i, cpu = bpf_get_smp_processor_id();
+	struct last_read *last = bpf_map_lookup_elem(&last_reads, &zero);
+	struct bpf_perf_event_value now;
+	struct counting_charge *c;
+
+	if (!last)
+		return 0;
+	c = charge_of(t);
+	for (i = 0; i < COUNTING_COUNTERS && i < ncounters; i++) {
+		if (switch_counters & (1U << i)) {
+			if (c && switching)
+				c->counter[i].value++;
+			continue;
+		}
+		if (bpf_perf_event_read_value(&counters, i * ncpus + cpu, &now, sizeof(now))) {
+			count_lost(LOSS_READ_FAULT);
+			continue;
+		}
+		if (c) {
+			c->counter[i].value += now.counter - last->counter[i].counter;
+			c->counter[i].enabled_ns += now.enabled - last->counter[i].enabled;
+			c->counter[i].running_ns += now.running - last->counter[i].running;
+		}
+		last->counter[i] = now;
+	}
+	if (c)
+		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	return charge((struct task_struct *)ctx->args[1], true);
+}
+
+/*
+ * Run on each CPU by the loader (BPF_PROG_TEST_RUN with a CPU, since 5.10) before it reads the
+ * charges, so that the task on the CPU just then has got what is its own; and once before it
+ * opens the gate, so that the first difference is from then on.
+ */
+SEC("raw_tp")
+int charge_now(void *ctx)
+{
+	return charge(NULL, false);
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

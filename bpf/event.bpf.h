@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which of the events a program was attached to has happened: its slot, a number the loader gave it.
+ * Where the kernel hands a cookie to the program, that is the slot. Everywhere else one program per
+ * event is loaded from the same template, with its slot written into the instruction below
+ * (user/event/attach.h): no lookup, and the same on all kernels.
+ */
+#ifndef TALLY_EVENT_BPF_H
+#define TALLY_EVENT_BPF_H
+
+#include "compat.bpf.h"
+#include "event.h"
+
+static __always_inline u32 event_slot(void)
+{
+	u64 slot;
+
+	asm volatile("%0 = %1" : "=r"(slot) : "i"(EVENT_SLOT_MARK));
+	return slot;
+}
+
+static __always_inline u32 event_cookie(void *ctx)
+{
+	return bpf_get_attach_cookie(ctx);
+}
+
+#endif /* TALLY_EVENT_BPF_H */

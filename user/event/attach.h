@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Hanging BPF programs on the sites of events, each the cheapest way that works here:
+ *
+ *   a system call        raw tracepoints sys_enter and sys_exit, one program for all of them
+ *   a tracepoint         raw tracepoint; the tracepoint's perf event where it has none
+ *   a kernel function    fentry, fexit (a few of them); kprobe.multi; kprobe
+ *   a user function      uprobe.multi; uprobe
+ *
+ * An object offers template programs (bpf/event.bpf.h); from them a program per site is loaded that knows
+ * its slot, or one for all where the kernel hands out cookies.
+ *
+ *   attach__plan()      on the opened object: decides, and has libbpf load what is needed
+ *   attach__sites()     on the loaded object; a gate in the programs is opened after it
+ *   attach__release()
+ */
+#ifndef TALLY_EVENT_ATTACH_H
+#define TALLY_EVENT_ATTACH_H
+
+#include <bpf/libbpf.h>
+
+#include "event/event.h"
+#include "base/types.h"
+
+enum attach_way {
+	ATTACH_SYSCALL,                 /* raw tracepoints sys_enter, sys_exit; the slot by number */
+	ATTACH_RAW_TRACEPOINT,
+	ATTACH_TRACEPOINT,
+	ATTACH_FENTRY,
+	ATTACH_FEXIT,
+	ATTACH_KPROBE_MULTI,
+	ATTACH_KPROBE,
+	ATTACH_UPROBE_MULTI,
+	ATTACH_UPROBE,
+	ATTACH_WAYS,
+};
+
+/* The templates of an object. Those a tool has no use for may be NULL if no event needs them. */
+struct attach_programs {
+	struct bpf_program *sys_enter, *sys_exit;       /* SEC("raw_tp/sys_enter"), sys_exit */
+	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"), about the current task */
+	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
+	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
+	struct bpf_program *fentry, *fexit;             /* SEC("fentry"), SEC("fexit") */
+	struct bpf_program *probe;                      /* SEC("kprobe"): kprobes, uprobes, returns */
+	struct bpf_program *probes;                     /* SEC("kprobe"), slot from the cookie */
+};
+
+struct attachments {
+	enum attach_way *way;           /* of each site */
+	size_t nsites;
+	size_t attached[ATTACH_WAYS];   /* sites */
+	size_t refused;                 /* sites of globs that the kernel would not have */
+	int *fd;                        /* what keeps them attached */
+	size_t nfds;
+	u32 *program;                   /* ids of the copies that were loaded */
+	size_t nprograms;
+};
+
+/*
+ * Chooses a way for each site that is no counter, and which templates are loaded. Returns 0 or a
+ * negative errno.
+ */
+int attach__plan(struct attachments *a, const struct event_sites *sites,
+		 const struct attach_programs *programs);
+
+/*
+ * Attaches: slot[i] is what the program is told at site i. For ATTACH_SYSCALL the tool has written
+ * the slots into its own table. A site the kernel refuses is an error if it was named in full, with
+ * *c about its event and *which its site; of a glob it is counted in a->refused and named with -v.
+ */
+int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
+		  const struct attach_programs *programs, struct complaint *c, size_t *which);
+
+/* "raw tracepoints sys_enter and sys_exit (4 events), kprobe.multi (61 sites)"; what was used. */
+void attach__describe(const struct attachments *a, char *text, size_t size);
+
+/* Runs of the attached programs that the kernel skipped (recursion_misses, since 5.12). */
+u64 attach__misses(const struct attachments *a);
+
+void attach__release(struct attachments *a);
+
+const char *attach_way_name(enum attach_way way);
+
+/* Is the event of this tracepoint about the task in its first argument (a wakee), not the current? */
+bool tracepoint_has_task(const char *name);
+
+#endif /* TALLY_EVENT_ATTACH_H */

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "event/event.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+const struct event_source *const event_sources[] = {
+	&event_hardware,   &event_software,      &event_raw,  &event_pmu,
+	&event_breakpoint, &event_user_function, &event_usdt, &event_tracepoint,
+	&event_kernel_function,
+};
+
+const size_t event_source_count = ARRAY_SIZE(event_sources);
+
+const char *event_type_name(enum event_type type)
+{
+	static const char *const names[EVENT_TYPES] = {
+		[EVENT_HARDWARE] = "hardware",
+		[EVENT_RAW] = "PMU",
+		[EVENT_SOFTWARE] = "software",
+		[EVENT_BREAKPOINT] = "breakpoint",
+		[EVENT_TRACEPOINT] = "tracepoint",
+		[EVENT_KERNEL_FUNCTION] = "kernel function",
+		[EVENT_USER_FUNCTION] = "user function",
+		[EVENT_USDT] = "USDT",
+	};
+
+	return names[type];
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+static void event__free(struct event *e)
+{
+	free(e->name);
+	free(e->binary);
+	free(e->pmu);
+	free(e->symbol);
+	free(e->system);
+	free(e->tracepoint);
+	free(e->function.name);
+	free(e->function.module);
+}
+
+static void events__truncate(struct events *events, size_t n)
+{
+	while (events->n > n)
+		event__free(&events->event[--events->n]);
+}
+
+void events__free(struct events *events)
+{
+	events__truncate(events, 0);
+	free(events->event);
+	*events = (struct events){};
+}
+
+static void event_sites__truncate(struct event_sites *sites, size_t n)
+{
+	struct event_site *s;
+
+	while (sites->n > n) {
+		s = &sites->site[--sites->n];
+		free(s->name);
+		free(s->unit);
+		free(s->cpus);
+		free(s->module);
+		free(s->path);
+		free(s->arguments);
+	}
+}
+
+void event_sites__free(struct event_sites *sites)
+{
+	event_sites__truncate(sites, 0);
+	free(sites->site);
+	*sites = (struct event_sites){};
+}
+
+/* Room for one more in an array that doubles whenever its length is a power of two. */
+static void *grown(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? 2 * n : 1, size);
+}
+
+struct event_site *event_sites__add(struct event_sites *sites, const struct event *e,
+				    const char *name)
+{
+	struct event_site *larger = grown(sites->site, sites->n, sizeof(*larger)), *s;
+
+	if (!larger)
+		return NULL;
+	sites->site = larger;
+	s = &sites->site[sites->n];
+	*s = (struct event_site){ .event = e, .scale = 1, .syscall = -1 };
+	s->name = strdup(name);
+	if (!s->name)
+		return NULL;
+	sites->n++;
+	return s;
+}
+
+struct event_site *event_sites__add_counter(struct event_sites *sites, const struct event *e,
+					    const char *name)
+{
+	struct event_site *s = event_sites__add(sites, e, name);
+
+	if (s) {
+		s->attr = e->attr;
+		s->attr.size = sizeof(s->attr);
+	}
+	return s;
+}
+
+/* --- lists, groups, alternatives ------------------------------------------------------------- */
+
+struct parser {
+	struct events *events;
+	const struct event_context *ctx;
+	const char *text;
+	size_t pos;
+	int group;              /* of the events that come next; -1: none */
+	struct complaint *c;
+};
+
+static void skip_blanks(struct parser *p)
+{
+	while (isspace((unsigned char)p->text[p->pos]))
+		p->pos++;
+}
+
+static int no_memory(struct parser *p, size_t at)
+{
+	return complain(p->c, -ENOMEM, at, 0, "no memory");
+}
+
+/* How a word that names a file begins. */
+static bool begins_path(const char *text)
+{
+	return text[0] == '/' || text[0] == '~' || text[0] == '.';
+}
+
+/*
+ * Length of NAME/terms/ at text, 0 if it does not begin like that: the commas between the slashes
+ * are no commas of the list. A path, or an address with a length (mem:1/4), has a colon before or
+ * between its slashes.
+ */
+static size_t pmu_len(const char *text)
+{
+	size_t name, terms;
+
+	if (begins_path(text))
+		return 0;
+	name = strcspn(text, "/,:{} \t");
+	if (!name || text[name] != '/')
+		return 0;
+	terms = strcspn(text + name + 1, "/:{}");
+	return text[name + 1 + terms] == '/' ? name + terms + 2 : 0;
+}
+
+/*
+ * The end of the word that begins here, blanks behind it left out, and the brace of its
+ * alternatives (*end if it has none).
+ */
+static int find_word_end(struct parser *p, size_t *end, size_t *open)
+{
+	const char *t = p->text;
+	size_t i = p->pos + pmu_len(t + p->pos), close;
+	bool in_braces = false, had_braces = false;
+
+	for (; t[i]; i++) {
+		if (t[i] == '[') {
+			close = i + strcspn(t + i, "]:/");
+			if (t[close] != ']')
+				return complain(p->c, -EINVAL, i, 1, "this '[' is never closed");
+			i = close;
+		} else if (t[i] == '{' && !in_braces) {
+			if (!had_braces)
+				*open = i;
+			in_braces = had_braces = true;
+		} else if (t[i] == '}') {
+			if (!in_braces)
+				break;
+			in_braces = false;
+		} else if (t[i] == ',' && !in_braces) {
+			break;
+		}
+	}
+	if (in_braces)
+		return complain(p->c, -EINVAL, *open, 1, "this '{' is never closed");
+	while (i > p->pos && isspace((unsigned char)t[i - 1]))
+		i--;
+	*end = i;
+	if (!had_braces)
+		*open = i;
+	return 0;
+}
+
+static const struct event_source *source_of(const struct event_context *ctx,
+					    const struct event_word *w)
+{
+	size_t i;
+
+	for (i = 0; i < event_source_count; i++) {
+		if (event_sources[i] == &event_kernel_function)
+			break;
+		if (event_sources[i]->claims(ctx, w))
+			return event_sources[i];
+	}
+	return ctx->binary ? &event_user_function : &event_kernel_function;
+}
+
+/* Names of counters, to find the one that was meant. */
+struct names {
+	char **name;
+	size_t n;
+};
+
+/* Of PMU/EVENT/ the event: PMUs are hardly mistyped. */
+static int add_name(void *arg, const char *name, const char *description)
+{
+	struct names *names = arg;
+	char **larger = grown(names->name, names->n, sizeof(*larger));
+	const char *slash = strchr(name, '/');
+
+	(void)description;
+	if (!larger)
+		return -ENOMEM;
+	names->name = larger;
+	names->name[names->n] = slash ? strndup(slash + 1, strcspn(slash + 1, "/")) : strdup(name);
+	if (!names->name[names->n])
+		return -ENOMEM;
+	names->n++;
+	return 0;
+}
+
+/* Names the counter that text is near to, if there is one, in the hint. */
+static void hint_counter(const struct event_context *ctx, const char *text, struct complaint *c)
+{
+	struct names names = {};
+	const char *near = NULL;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < event_source_count && !err; i++)
+		if (event_sources[i]->type <= EVENT_BREAKPOINT && event_sources[i]->list)
+			err = event_sources[i]->list(ctx, add_name, &names);
+	if (names.n)
+		near = nearest(text, (const char *const *)names.name, names.n);
+	if (near)
+		complain_hint(c, 0, "did you mean %s?", near);
+	for (i = 0; i < names.n; i++)
+		free(names.name[i]);
+	free(names.name);
+}
+
+/* A word that could only be a counter's: nothing else is spelt with a '-'. */
+static bool looks_like_counter(const struct event_word *w, size_t *len)
+{
+	return event_word__base(w, len) && memchr(w->text, '-', *len) &&
+	       event_word__find(w, 0, "/+%*?[") == w->len;
+}
+
+static int unknown_counter(struct parser *p, const struct event_word *w, size_t len)
+{
+	int err = complain(p->c, -EINVAL, w->at, len, "there is no counter named '%.*s'",
+			   (int)(len < 100 ? len : 100), w->text);
+	char *name = event_word__copy(w, 0, len);
+
+	if (name)
+		hint_counter(p->ctx, name, p->c);
+	free(name);
+	return err;
+}
+
+/* One word that stands for one event. */
+static int add_event(struct parser *p, const struct event_word *w)
+{
+	const struct event_source *source = source_of(p->ctx, w);
+	struct event *larger, *e;
+	size_t len;
+	int err;
+
+	if ((source == &event_tracepoint || source == &event_kernel_function) &&
+	    looks_like_counter(w, &len))
+		return unknown_counter(p, w, len);
+	larger = grown(p->events->event, p->events->n, sizeof(*larger));
+	if (!larger)
+		return no_memory(p, w->at);
+	p->events->event = larger;
+	e = &larger[p->events->n++];
+	*e = (struct event){ .type = source->type, .source = source, .at = w->at, .len = w->len,
+			     .group = p->group };
+	e->name = event_word__copy(w, 0, w->len);
+	if (!e->name)
+		return no_memory(p, w->at);
+	if (p->ctx->binary && (e->type == EVENT_BREAKPOINT || e->type > EVENT_TRACEPOINT)) {
+		e->binary = strdup(p->ctx->binary);
+		if (!e->binary)
+			return no_memory(p, w->at);
+	}
+	p->c->what[0] = 0;
+	err = source->parse(e, p->ctx, w, p->c);
+	if (err && !p->c->what[0])
+		complain(p->c, err, w->at, w->len, "%s", strerror(-err));
+	return err;
+}
+
+/* PREFIX{a,b}: each alternative is an event. The word is at p->pos..end, its '{' at open. */
+static int add_alternatives(struct parser *p, size_t open, size_t end)
+{
+	size_t prefix = open - p->pos, from = open + 1, to, next, first;
+	struct event_word w;
+	char *text;
+	int err = 0;
+
+	if (p->text[end - 1] != '}') {
+		to = open + strcspn(p->text + open, "}") + 1;
+		return complain(p->c, -EINVAL, to, end - to,
+				"nothing can follow the alternatives in braces");
+	}
+	for (; !err && from < end; from = next + 1) {
+		next = from + strcspn(p->text + from, ",}");
+		for (to = next; to > from && isspace((unsigned char)p->text[to - 1]); to--)
+			;
+		while (from < to && isspace((unsigned char)p->text[from]))
+			from++;
+		if (from == to)
+			return complain(p->c, -EINVAL, next, 1, "something is missing here");
+		if (asprintf(&text, "%.*s%.*s", (int)prefix, p->text + p->pos, (int)(to - from),
+			     p->text + from) < 0)
+			return no_memory(p, from);
+		first = p->events->n;
+		w = (struct event_word){ text, p->pos, prefix + to - from };
+		err = add_event(p, &w);
+		free(text);
+		/* Places in the alternative are behind those before it. */
+		if (err && p->c->at >= open)
+			p->c->at += from - open;
+		else if (err && p->c->at + p->c->len > open)
+			p->c->len += from - open;
+		if (!err && p->events->event[first].modifiers.len)
+			p->events->event[first].modifiers.at += from - open;
+		if (!err)
+			p->events->event[first].len = end - p->pos;
+	}
+	return err;
+}
+
+static int add_word(struct parser *p)
+{
+	struct event_word w = { p->text + p->pos, p->pos, 0 };
+	size_t end = 0, open = 0, i;
+	int err = find_word_end(p, &end, &open);
+
+	if (err)
+		return err;
+	if (end == p->pos && p->text[p->pos])
+		return complain(p->c, -EINVAL, p->pos, 1, "an event is missing before the '%c'",
+				p->text[p->pos]);
+	if (end == p->pos)
+		return complain(p->c, -EINVAL, p->pos, 0, p->text[strspn(p->text, " \t\n\v\f\r")]
+			? "an event is missing at the end" : "no event is given");
+	w.len = end - p->pos;
+	for (i = p->pos; i < open && !begins_path(w.text); i++)
+		if (isspace((unsigned char)p->text[i]))
+			return complain_hint(p->c, complain(p->c, -EINVAL, i, 1,
+				"there are no blanks within an event"),
+				"several events are separated by commas");
+	err = open < end ? add_alternatives(p, open, end) : add_event(p, &w);
+	p->pos = end;
+	return err;
+}
+
+/* The group's modifiers become part of the event and of its name, as if written there. */
+static int add_group_modifiers(struct parser *p, struct event *e, const struct event_word *w)
+{
+	const char *colon = "";
+	char letters[8], *name;
+	size_t i, n = 0;
+	struct event_modifiers own = e->modifiers;
+	int err = event__parse_modifiers(e, w, 0, p->c);
+
+	if (err)
+		return err;
+	if (own.len) {
+		e->modifiers.at = own.at;
+		e->modifiers.len = own.len;
+	} else if (!e->pmu || e->name[strlen(e->name) - 1] != '/') {
+		colon = ":";
+	}
+	for (i = 0; i < w->len && n < sizeof(letters) - 1; i++)
+		if (!memchr(p->text + own.at, w->text[i], own.len))
+			letters[n++] = w->text[i];
+	letters[n] = 0;
+	if (asprintf(&name, "%s%s%s", e->name, colon, letters) < 0)
+		return no_memory(p, w->at);
+	free(e->name);
+	e->name = name;
+	return 0;
+}
+
+static int parse_list(struct parser *p, bool in_group);
+
+static int add_group(struct parser *p)
+{
+	size_t open = p->pos, first = p->events->n, i;
+	int err;
+
+	if (p->group >= 0)
+		return complain(p->c, -EINVAL, open, 1, "a group cannot hold a group");
+	p->group = 0;
+	for (i = 0; i < first; i++)
+		if (p->events->event[i].group >= p->group)
+			p->group = p->events->event[i].group + 1;
+	p->pos++;
+	err = parse_list(p, true);
+	if (err)
+		return err;
+	if (p->text[p->pos] != '}')
+		return complain(p->c, -EINVAL, open, 1, "this '{' is never closed");
+	p->pos++;
+	p->group = -1;
+	if (p->text[p->pos] == ':') {
+		p->pos++;
+		struct event_word w = { p->text + p->pos, p->pos,
+					strcspn(p->text + p->pos, ", \t\n") };
+
+		if (!w.len)
+			return complain(p->c, -EINVAL, p->pos - 1, 1,
+					"modifiers are missing behind the colon");
+		for (i = first; i < p->events->n && !err; i++)
+			err = add_group_modifiers(p, &p->events->event[i], &w);
+		p->pos += w.len;
+	}
+	return err;
+}
+
+static int parse_list(struct parser *p, bool in_group)
+{
+	int err;
+
+	for (;; p->pos++) {
+		skip_blanks(p);
+		err = p->text[p->pos] == '{' ? add_group(p) : add_word(p);
+		if (err)
+			return err;
+		skip_blanks(p);
+		if (p->text[p->pos] != ',')
+			break;
+	}
+	if (!p->text[p->pos] || (in_group && p->text[p->pos] == '}'))
+		return 0;
+	if (p->text[p->pos] == '}')
+		return complain(p->c, -EINVAL, p->pos, 1, "this '}' closes nothing");
+	return complain_hint(p->c, complain(p->c, -EINVAL, p->pos, 1,
+		"a comma or the end is expected behind a group"),
+		"modifiers follow a colon: {a,b}:u");
+}
+
+int events__parse(struct events *events, const struct event_context *ctx, const char *text,
+		  struct complaint *c)
+{
+	struct parser p = { .events = events, .ctx = ctx, .text = text, .group = -1, .c = c };
+	size_t before = events->n;
+	int err = parse_list(&p, false);
+
+	if (err)
+		events__truncate(events, before);
+	return err;
+}
+
+/* --- what exists here ------------------------------------------------------------------------ */
+
+static int resolve(struct event_sites *sites, const struct event *e,
+		   const struct event_context *ctx, struct complaint *c)
+{
+	u32 max = ctx->max_sites ?: EVENT_MAX_SITES;
+	size_t before = sites->n;
+	int err;
+
+	c->what[0] = 0;
+	err = e->source->resolve(sites, e, ctx, c);
+	if (err)
+		return c->what[0] ? err : complain(c, err, e->at, e->len, "%s", strerror(-err));
+	if (sites->n == before)
+		return complain(c, -ENOENT, e->at, e->len, "nothing here goes by this name");
+	if (sites->n - before > max)
+		return complain_hint(c, complain(c, -E2BIG, e->at, e->len,
+			"this stands for %zu places, and %u are allowed", sites->n - before, max),
+			"make the pattern narrower");
+	return 0;
+}
+
+int events__resolve(struct event_sites *sites, const struct events *events,
+		    const struct event_context *ctx, struct complaint *c, size_t *which)
+{
+	size_t before = sites->n, i;
+	int err;
+
+	for (i = 0; i < events->n; i++) {
+		err = resolve(sites, &events->event[i], ctx, c);
+		if (!err)
+			continue;
+		event_sites__truncate(sites, before);
+		*which = i;
+		return err;
+	}
+	return 0;
+}

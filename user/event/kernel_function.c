@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Functions of the kernel and its modules: NAME, NAME+OFFSET, NAME%return, MODULE:NAME, globs. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "event/event.h"
+#include "host/features.h"
+#include "sym/kallsyms.h"
+
+/*
+ * What a wildcard leaves out; a function named in full is probed all the same. These run inside
+ * of every probe, or so often in it that the kernel skips or counts the probe against itself; or
+ * are not called as functions are. The kernel refuses the really dangerous ones on its own
+ * (NOKPROBE_SYMBOL, notrace).
+ */
+static const char *const denied[] = {
+	"*bpf*", "perf_*", "__perf_*", "ftrace_*", "__ftrace_*", "trace_*", "__trace_*",
+	"ring_buffer_*", "rb_*", "kprobe*", "__kprobe*", "*kprobe_*", "uprobe*", "rethook_*",
+	"fprobe_*", "arch_ftrace*", "preempt_*", "__preempt*", "migrate_*able", "rcu_*", "__rcu_*",
+	"*_rcu", "srcu_*", "__srcu*", "_raw_spin_*", "_raw_read_*", "_raw_write_*", "queued_spin_*",
+	"native_queued_*", "__pv_*", "lockdep_*", "lock_acquire*", "lock_release*", "__cfi_*",
+	"__pfx_*", "*.cold", "*.cold.*", "__SCT__*", "__SCK__*", "__traceiter_*", "__probestub_*",
+	"__bpf_trace_*", "event_*_trigger*", "stack_trace_*", "unwind_*", "__unwind_*", "copy_from_*_nofault",
+	"*_nmi", "nmi_*", "do_int3*", "exc_*", "asm_*", "__entry_text*", "idle_cpu",
+};
+
+static bool is_denied(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(denied); i++)
+		if (!fnmatch(denied[i], name, 0))
+			return true;
+	return false;
+}
+
+static bool is_glob(const char *name)
+{
+	return strpbrk(name, "*?[");
+}
+
+static bool claims(const struct event_context *ctx, const struct event_word *w)
+{
+	(void)ctx, (void)w;
+	return true;            /* the last source: everything that is nothing else */
+}
+
+static int parse(struct event *e, const struct event_context *ctx, const struct event_word *w,
+		 struct complaint *c)
+{
+	(void)ctx;
+	return event__parse_function(e, w, 0, true, c);
+}
+
+struct names {
+	const char **name;
+	size_t n, room;
+};
+
+static int keep_name(void *arg, const char *name, const char *description)
+{
+	struct names *names = arg;
+	const char **larger;
+
+	(void)description;
+	if (names->n == names->room) {
+		names->room = names->room ? 2 * names->room : 256;
+		larger = realloc(names->name, names->room * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		names->name = larger;
+	}
+	names->name[names->n] = strdup(name);
+	if (!names->name[names->n])
+		return -ENOMEM;
+	names->n++;
+	return 0;
+}
+
+/* A bare word that is no function may be a counter mistyped: those first, they are few. */
+static void hint_near(const struct event *e, const struct event_context *ctx, struct complaint *c)
+{
+	static const struct event_source *const sources[] = { &event_hardware, &event_software };
+	const char *text = e->function.name, *name = NULL;
+	struct kernel_functions all = {};
+	struct names names = {};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sources); i++)
+		if (sources[i]->list(ctx, keep_name, &names))
+			break;
+	if (!e->function.module)
+		name = nearest(text, names.name, names.n);
+	if (name) {
+		complain_hint(c, 0, "did you mean %s?", name);
+	} else if (!kernel_functions__find(&all, NULL, e->function.module)) {
+		const char **functions = calloc(all.n ?: 1, sizeof(*functions));
+
+		for (i = 0; functions && i < all.n; i++)
+			functions[i] = all.function[i].name;
+		name = functions ? nearest(text, functions, all.n) : NULL;
+		if (name)
+			complain_hint(c, 0, "did you mean %s?", name);
+		free(functions);
+	}
+	if (!name)
+		complain_hint(c, 0, "`list` shows the events there are, `list --functions` functions");
+	kernel_functions__free(&all);
+	for (i = 0; i < names.n; i++)
+		free((char *)names.name[i]);
+	free(names.name);
+}
+
+/* Where in the text the function's name stands: behind MODULE: where there is one. */
+static size_t name_at(const struct event *e)
+{
+	return e->at + (e->function.module ? strlen(e->function.module) + 1 : 0);
+}
+
+static int not_found(const struct event *e, const struct event_context *ctx, struct complaint *c)
+{
+	const struct event_function *f = &e->function;
+
+	if (f->module)
+		complain(c, 0, name_at(e), strlen(f->name), "no function '%s' in module %s", f->name,
+			 f->module);
+	else if (is_glob(f->name))
+		complain(c, 0, name_at(e), strlen(f->name), "no function of the kernel is like '%s'",
+			 f->name);
+	else
+		complain(c, 0, name_at(e), strlen(f->name), "no event '%s', and no such function",
+			 f->name);
+	hint_near(e, ctx, c);
+	return -ENOENT;
+}
+
+/* Functions are there, but can this kernel put a probe on them? */
+static int check_probes(const struct event *e, struct complaint *c)
+{
+	if (feature__probe("kprobe") == FEATURE_OK || feature__probe("kprobe.multi") == FEATURE_OK ||
+	    feature__probe("fentry") == FEATURE_OK)
+		return 0;
+	complain(c, 0, e->at, e->len, "this kernel lets nobody probe its functions: it has no kprobes "
+		 "and refuses fentry");
+	return complain_hint(c, -EOPNOTSUPP, "it needs CONFIG_KPROBES; tracepoints and functions of "
+			     "programs (-x) work without");
+}
+
+static int add_site(struct event_sites *sites, const struct event *e,
+		    const struct kernel_function *f)
+{
+	struct event_site *site;
+	char name[512];
+	int n;
+
+	n = snprintf(name, sizeof(name), "%s%s%s", e->function.module ?: "",
+		     e->function.module ? ":" : "", f->name);
+	if (e->function.offset && (size_t)n < sizeof(name))
+		n += snprintf(name + n, sizeof(name) - n, "+0x%llx", e->function.offset);
+	if (e->function.is_return && (size_t)n < sizeof(name))
+		snprintf(name + n, sizeof(name) - n, "%%return");
+	site = event_sites__add(sites, e, name);
+	if (!site)
+		return -ENOMEM;
+	site->address = f->address ? f->address + e->function.offset : 0;
+	site->offset = e->function.offset;
+	site->is_return = e->function.is_return;
+	if (f->module) {
+		site->module = strdup(f->module);
+		if (!site->module)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Aliases, and a weak symbol beside the strong one, are one place in the code. */
+static bool is_alias(const struct kernel_functions *found, size_t i)
+{
+	return i && found->function[i].address &&
+	       found->function[i].address == found->function[i - 1].address;
+}
+
+static int add_sites(struct event_sites *sites, const struct event *e,
+		     const struct kernel_functions *found, u32 most, struct complaint *c)
+{
+	const struct event_function *f = &e->function;
+	bool glob = is_glob(f->name);
+	size_t i, n = 0;
+	int err = 0;
+
+	for (i = 0; i < found->n && !err; i++) {
+		const struct kernel_function *each = &found->function[i];
+
+		if (is_alias(found, i) || (glob && is_denied(each->name)))
+			continue;
+		if (++n > most) {
+			complain(c, 0, e->at, e->len, "'%s' stands for more than %u functions",
+				 e->name, most);
+			return complain_hint(c, -E2BIG, "name fewer; `list --functions '%s'` shows them",
+					     f->name);
+		}
+		if (each->size && f->offset >= each->size) {
+			complain(c, 0, e->at, e->len, "%s has only %llu bytes", each->name, each->size);
+			return -EINVAL;
+		}
+		err = add_site(sites, e, each);
+	}
+	if (!err && !n) {
+		complain(c, 0, e->at, e->len, "all functions like '%s' are left out of wildcards: probes "
+			 "on them see the tracer itself", f->name);
+		return complain_hint(c, -ENOENT, "name one in full to probe it all the same");
+	}
+	return err;
+}
+
+static int resolve(struct event_sites *sites, const struct event *e,
+		   const struct event_context *ctx, struct complaint *c)
+{
+	const struct event_function *f = &e->function;
+	struct kernel_functions found;
+	int err;
+
+	err = kernel_functions__find(&found, f->name, f->module);
+	if (err) {
+		complain(c, 0, e->at, e->len, "the kernel's functions cannot be read: %s", strerror(-err));
+		return err;
+	}
+	if (!found.n)
+		err = not_found(e, ctx, c);
+	if (!err)
+		err = check_probes(e, c);
+	if (!err && f->line) {
+		complain(c, 0, e->at, e->len, "lines of the kernel's source need its debug information");
+		err = complain_hint(c, -EOPNOTSUPP, "FUNC+OFFSET works without");
+	}
+	if (!err)
+		err = add_sites(sites, e, &found, ctx->max_sites ?: EVENT_MAX_SITES, c);
+	kernel_functions__free(&found);
+	return err;
+}
+
+const struct event_source event_kernel_function = {
+	.type = EVENT_KERNEL_FUNCTION,
+	.name = "kernel function",
+	.claims = claims,
+	.parse = parse,
+	.resolve = resolve,
+};

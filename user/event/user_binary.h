@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the sources of events in user code (functions, USDT) share: the binary and its name. */
+#ifndef TALLY_EVENT_USER_BINARY_H
+#define TALLY_EVENT_USER_BINARY_H
+
+#include "event/event.h"
+
+/*
+ * Length of the path in front of "PATH:rest", 0 if the word has none. A path has a slash, or ".so"
+ * in it; it ends at the first colon behind its last slash.
+ */
+size_t event_word__path(const struct event_word *w);
+
+/* Does the part of the word behind from begin with "sdt_" or "sdt:"? */
+bool event_word__is_sdt(const struct event_word *w, size_t from);
+
+/* Makes the path in front of the word the event's binary, and *from what comes behind its colon. */
+int event__take_path(struct event *e, const struct event_word *w, size_t *from,
+		     struct complaint *c);
+
+/* The file of the event's binary, in new memory. Returns 0, -ENOENT or -ENOMEM. */
+int event__locate_binary(char **path, const struct event *e, struct complaint *c);
+
+/* What reading the binary's functions, probes or debug information ended with. Returns err. */
+int event__complain_binary(const struct event *e, const char *path, int err, struct complaint *c);
+
+/* E2BIG. */
+int event__complain_sites(const struct event *e, u32 most, struct complaint *c);
+
+/* "libc.so.6" of a path. */
+const char *event_binary_name(const char *path);
+
+bool event_is_glob(const char *name);
+
+#endif /* TALLY_EVENT_USER_BINARY_H */

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Functions of programs and libraries: PATH:FUNC, or FUNC of -x BINARY. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "event/event.h"
+#include "event/user_binary.h"
+#include "types/binary.h"
+#include "types/dwarf.h"
+
+/* A path; bare names behind -x are ours too, once no other source claims them. */
+static bool claims(const struct event_context *ctx, const struct event_word *w)
+{
+	size_t path = event_word__path(w);
+
+	(void)ctx;
+	if (path)
+		return !event_word__is_sdt(w, path + 1);
+	return w->len && (w->text[0] == '/' || (w->text[0] == '.' && memchr(w->text, '/', w->len)));
+}
+
+static int parse(struct event *e, const struct event_context *ctx, const struct event_word *w,
+		 struct complaint *c)
+{
+	size_t from;
+	int err;
+
+	(void)ctx;
+	err = event__take_path(e, w, &from, c);
+	if (err)
+		return err;
+	if (!e->binary || (!from && memchr(w->text, '/', w->len))) {
+		complain(c, 0, w->at + w->len, 0, "a function is missing behind the file");
+		return complain_hint(c, -EINVAL, "PATH:FUNCTION, like /bin/bash:readline");
+	}
+	return event__parse_function(e, w, from, false, c);
+}
+
+/* --- resolving --------------------------------------------------------------------------------- */
+
+struct resolver {
+	struct event_sites *sites;
+	const struct event *event;
+	struct complaint *c;
+	const char *path;
+	size_t first;           /* of our sites */
+	u32 most;
+};
+
+/* Adds a site unless one is there already at that address. address: of the instruction. */
+static int add_site(struct resolver *r, const char *name, u64 address, u64 offset, u64 file_offset)
+{
+	const struct event_function *f = &r->event->function;
+	struct event_site *site;
+	char text[512];
+	size_t i;
+
+	for (i = r->first; i < r->sites->n; i++)
+		if (r->sites->site[i].file_offset == file_offset)
+			return 0;
+	if (r->sites->n - r->first >= r->most)
+		return event__complain_sites(r->event, r->most, r->c);
+	snprintf(text, sizeof(text), "%s:%s", event_binary_name(r->path), name);
+	site = event_sites__add(r->sites, r->event, text);
+	if (!site)
+		return -ENOMEM;
+	site->address = address;
+	site->offset = offset;
+	site->file_offset = file_offset;
+	site->is_return = f->is_return;
+	site->path = strdup(r->path);
+	return site->path ? 0 : -ENOMEM;
+}
+
+/* The name by which a function with several is known: the one typed, else the plainest. */
+static const char *best_name(const struct binary_function *f, size_t n, const char *typed)
+{
+	const char *best = f->name;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!strcmp(f[i].name, typed))
+			return f[i].name;
+		if (strspn(f[i].name, "_") < strspn(best, "_"))
+			best = f[i].name;
+	}
+	return best;
+}
+
+static int add_symbol(struct resolver *r, const struct binary_function *f, size_t aliases)
+{
+	const struct event_function *e = &r->event->function;
+	const char *name = best_name(f, aliases, e->name);
+	char text[384], offset[32] = "";
+	u64 size = 0;
+	size_t i;
+
+	for (i = 0; i < aliases; i++)
+		if (f[i].size > size)
+			size = f[i].size;
+	if (e->offset && size && e->offset >= size)
+		return complain(r->c, -EINVAL, r->event->at, r->event->len, "%s has only %llu bytes",
+				name, size);
+	if (e->offset)
+		snprintf(offset, sizeof(offset), "+0x%llx", e->offset);
+	snprintf(text, sizeof(text), "%s%s%s", name, offset, e->is_return ? "%return" : "");
+	return add_site(r, text, f->address + e->offset, e->offset, f->file_offset + e->offset);
+}
+
+static int add_symbols(struct resolver *r)
+{
+	struct binary_functions found;
+	size_t i, next;
+	int err;
+
+	err = binary_functions__find(&found, r->path, r->event->function.name);
+	if (err)
+		return event__complain_binary(r->event, r->path, err, r->c);
+	for (i = 0; i < found.n && !err; i = next) {
+		for (next = i + 1; next < found.n; next++)
+			if (found.function[next].address != found.function[i].address)
+				break;
+		err = add_symbol(r, &found.function[i], next - i);
+	}
+	binary_functions__free(&found);
+	return err;
+}
+
+/* --- with debug information -------------------------------------------------------------------- */
+
+static int add_address(struct resolver *r, const char *name, u64 address, u64 offset)
+{
+	u64 file_offset;
+
+	/* An address outside of the file's code is no place for a probe. */
+	if (binary__file_offset(r->path, address, &file_offset))
+		return 0;
+	return add_site(r, name, address, offset, file_offset);
+}
+
+/*
+ * Calls that the compiler has inlined are calls too. They have no return, and what is at an offset
+ * in one is not what is there in the function.
+ */
+static int add_places(struct resolver *r, const struct dwarf_function *f)
+{
+	const struct event_function *e = &r->event->function;
+	char text[384];
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->nplaces && !err; i++) {
+		const struct dwarf_place *p = &f->place[i];
+
+		if (p->is_inlined && (e->is_return || e->offset))
+			continue;
+		if (p->is_inlined)
+			snprintf(text, sizeof(text), "%s (inlined into %s)", e->name, p->function);
+		else
+			snprintf(text, sizeof(text), "%s%s", e->name, e->is_return ? "%return" : "");
+		err = add_address(r, text, p->address + e->offset, p->offset + e->offset);
+	}
+	return err;
+}
+
+/* The two lines with code around the one asked for, to choose from. */
+static void near_lines(const struct dwarf_lines *lines, u32 line, u32 *before, u32 *behind)
+{
+	size_t i;
+
+	for (i = 0; i < lines->n; i++) {
+		if (lines->line[i].relative <= line)
+			*before = lines->line[i].relative;
+		else if (*behind == UINT32_MAX)
+			*behind = lines->line[i].relative;
+	}
+}
+
+/* How far an address is into the place that it belongs to. */
+static u64 offset_of(const struct dwarf_function *f, u64 address)
+{
+	const struct dwarf_place *p;
+	u64 offset = address;
+
+	for (p = f->place; p < f->place + f->nplaces; p++)
+		if (p->address <= address)
+			offset = p->offset + (address - p->address);
+	return offset;
+}
+
+static int add_line(struct resolver *r, struct dwarf *d, const struct dwarf_function *f,
+		    u32 *before, u32 *behind)
+{
+	u32 line = r->event->function.line;
+	struct dwarf_lines lines;
+	size_t i, k;
+	char text[384];
+	int err;
+
+	err = dwarf_lines__of(&lines, d, f);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	snprintf(text, sizeof(text), "%s:%u", f->name, line);
+	near_lines(&lines, line, before, behind);
+	for (i = 0; i < lines.n && !err; i++)
+		for (k = 0; lines.line[i].relative == line && k < lines.line[i].naddresses && !err;
+		     k++)
+			err = add_address(r, text, lines.line[i].address[k],
+					  offset_of(f, lines.line[i].address[k]));
+	dwarf_lines__free(&lines);
+	return err;
+}
+
+static int no_line(const struct resolver *r, u32 before, u32 behind)
+{
+	const struct event *e = r->event;
+
+	complain(r->c, 0, e->at, e->len, "no code belongs to line %u of %s", e->function.line,
+		 e->function.name);
+	if (before && behind != UINT32_MAX)
+		complain_hint(r->c, 0, "lines %u and %u have some", before, behind);
+	else if (before || behind != UINT32_MAX)
+		complain_hint(r->c, 0, "line %u has some", before ?: behind);
+	return -ENOENT;
+}
+
+/* Lines need debug information; for plain names it only adds what is inlined. */
+static int add_from_dwarf(struct resolver *r)
+{
+	const struct event_function *e = &r->event->function;
+	struct dwarf_functions found = {};
+	u32 before = 0, behind = UINT32_MAX;
+	struct dwarf *d;
+	size_t i;
+	int err;
+
+	err = dwarf__open(&d, r->path);
+	if (err)
+		return err;
+	err = dwarf_functions__find(&found, d, e->name);
+	for (i = 0; i < found.n && !err; i++)
+		err = e->line ? add_line(r, d, &found.function[i], &before, &behind)
+			      : add_places(r, &found.function[i]);
+	if (!err && e->line && found.n && r->sites->n == r->first)
+		err = no_line(r, before, behind);
+	dwarf_functions__free(&found);
+	dwarf__close(d);
+	return err;
+}
+
+static int no_debug_information(const struct resolver *r, int err)
+{
+	const struct event *e = r->event;
+
+	if (err == -EOPNOTSUPP)
+		complain(r->c, 0, e->at, e->len, "lines need debug information, which this build "
+			 "cannot read (it lacks libdw)");
+	else
+		complain(r->c, 0, e->at, e->len, "lines need debug information: %s has none", r->path);
+	return complain_hint(r->c, -EOPNOTSUPP, "%s works without; or build it with -g, or install "
+			     "its -dbgsym or -debuginfo package", "FUNCTION+OFFSET");
+}
+
+static int not_found(const struct resolver *r)
+{
+	const struct event *e = r->event;
+	struct binary_functions all = {};
+	const char **names, *near = NULL;
+	size_t i;
+
+	complain(r->c, 0, e->at, e->len, "no function %s '%s' in %s",
+		 event_is_glob(e->function.name) ? "like" : "named", e->function.name, r->path);
+	if (!binary_functions__find(&all, r->path, NULL)) {
+		names = calloc(all.n ?: 1, sizeof(*names));
+		for (i = 0; names && i < all.n; i++)
+			names[i] = all.function[i].name;
+		if (names)
+			near = nearest(e->function.name, names, all.n);
+		if (near)
+			complain_hint(r->c, 0, "did you mean %s?", near);
+		else if (!all.n)
+			complain_hint(r->c, 0, "it has no symbols at all (stripped)");
+		free(names);
+	}
+	binary_functions__free(&all);
+	return -ENOENT;
+}
+
+static int resolve_in(struct resolver *r)
+{
+	const struct event_function *f = &r->event->function;
+	int err = 0, dwarf;
+
+	if (!f->line)
+		err = add_symbols(r);
+	if (err)
+		return err;
+	/* A glob stands for functions that exist, not for every place one was inlined in. */
+	if (!event_is_glob(f->name) || f->line) {
+		dwarf = add_from_dwarf(r);
+		if (f->line && (dwarf == -ENODATA || dwarf == -EOPNOTSUPP))
+			return no_debug_information(r, dwarf);
+		if (dwarf == -ENOMEM || dwarf == -E2BIG || (f->line && dwarf == -ENOENT))
+			return dwarf;
+		if (f->line && dwarf)
+			return event__complain_binary(r->event, r->path, dwarf, r->c);
+	}
+	return r->sites->n > r->first ? 0 : not_found(r);
+}
+
+static int resolve(struct event_sites *sites, const struct event *e,
+		   const struct event_context *ctx, struct complaint *c)
+{
+	struct resolver r = { .sites = sites, .event = e, .c = c, .first = sites->n,
+			      .most = ctx->max_sites ?: EVENT_MAX_SITES };
+	char *path;
+	int err;
+
+	err = event__locate_binary(&path, e, c);
+	if (err)
+		return err;
+	r.path = path;
+	err = resolve_in(&r);
+	free(path);
+	return err == -ENOMEM ? complain(c, err, e->at, e->len, "no memory") : err;
+}
+
+const struct event_source event_user_function = {
+	.type = EVENT_USER_FUNCTION,
+	.name = "user function",
+	.claims = claims,
+	.parse = parse,
+	.resolve = resolve,
+};

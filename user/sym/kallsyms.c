@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/kallsyms.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line: "ADDRESS TYPE NAME [MODULE]". Points into the line. */
+struct symbol {
+	u64 address;
+	char type;
+	const char *name;
+	const char *module;     /* NULL: vmlinux */
+};
+
+/* Where a symbol of any kind begins, to know where the one before it ends. */
+struct start {
+	u64 address;
+	u32 owner;              /* differs between modules */
+};
+
+struct starts {
+	struct start *start;
+	size_t n, room;
+};
+
+static bool parse_symbol(struct symbol *s, char *line)
+{
+	char *rest, *end;
+
+	s->address = strtoull(line, &rest, 16);
+	if (rest == line || rest[0] != ' ' || !rest[1] || rest[2] != ' ')
+		return false;
+	s->type = rest[1];
+	s->name = rest + 3;
+	end = rest + 3 + strcspn(rest + 3, " \t\n");
+	if (end == s->name)
+		return false;
+	s->module = NULL;
+	if (*end && *end != '\n') {
+		*end++ = 0;
+		end += strspn(end, " \t");
+		if (*end == '[') {
+			s->module = ++end;
+			end += strcspn(end, "]\n");
+		}
+	}
+	*end = 0;
+	return true;
+}
+
+/*
+ * Code of the kernel or a module: not JITed programs and trampolines, nor the padding in front of
+ * functions (which has symbols since 6.2).
+ */
+static bool is_function(const struct symbol *s)
+{
+	if (!strchr("tTwW", s->type))
+		return false;
+	if (s->module && (!strcmp(s->module, "bpf") || !strncmp(s->module, "__builtin__", 11)))
+		return false;
+	return strncmp(s->name, "__pfx_", 6) && strncmp(s->name, "__cfi_", 6);
+}
+
+struct wanted {
+	const char *name;       /* NULL: all */
+	size_t literal;         /* its first bytes that stand for themselves */
+	const char *module;     /* NULL: any; "": vmlinux */
+};
+
+static bool is_wanted(const struct wanted *w, const struct symbol *s)
+{
+	if (w->module && strcmp(w->module, s->module ?: ""))
+		return false;
+	if (!w->name)
+		return true;
+	/* Most names end here: fnmatch() of 100,000 would take longer than to read them. */
+	if (strncmp(w->name, s->name, w->literal))
+		return false;
+	if (!w->name[w->literal])
+		return !s->name[w->literal];
+	return !fnmatch(w->name, s->name, 0);
+}
+
+static int add_start(struct starts *s, u64 address, u32 owner)
+{
+	struct start *more;
+
+	if (s->n == s->room) {
+		s->room = s->room ? 2 * s->room : 65536;
+		more = realloc(s->start, s->room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->start = more;
+	}
+	s->start[s->n++] = (struct start){ address, owner };
+	return 0;
+}
+
+static int add_function(struct kernel_functions *f, const struct symbol *s)
+{
+	struct kernel_function new = { .address = s->address }, *more;
+
+	/* Room for a power of two of them, and always for one more. */
+	if (!(f->n & (f->n - 1))) {
+		more = realloc(f->function, (f->n ? 2 * f->n : 1) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		f->function = more;
+	}
+	new.name = strdup(s->name);
+	new.module = s->module ? strdup(s->module) : NULL;
+	if (!new.name || (s->module && !new.module)) {
+		free(new.name);
+		free(new.module);
+		return -ENOMEM;
+	}
+	f->function[f->n++] = new;
+	return 0;
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct start *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct kernel_function *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* The whole of vmlinux comes in order, so this is rarely more than a look. */
+static void sort_starts(struct starts *s)
+{
+	size_t i;
+
+	for (i = 1; i < s->n; i++) {
+		if (s->start[i].address < s->start[i - 1].address) {
+			qsort(s->start, s->n, sizeof(*s->start), compare_starts);
+			return;
+		}
+	}
+}
+
+/* Both are sorted. The last function of a module ends nobody knows where. */
+static void set_sizes(struct kernel_functions *f, const struct starts *s)
+{
+	size_t i, at = 0, next;
+
+	for (i = 0; i < f->n; i++) {
+		u64 address = f->function[i].address;
+
+		while (at < s->n && s->start[at].address < address)
+			at++;
+		for (next = at; next < s->n && s->start[next].address == address;)
+			next++;
+		if (address && next < s->n && s->start[next].owner == s->start[at].owner)
+			f->function[i].size = s->start[next].address - address;
+	}
+}
+
+/* Tells modules apart by number: the symbols of one stand together. */
+static u32 owner_of(const struct symbol *s, char *last, size_t size, u32 *owner)
+{
+	if (strncmp(s->module ?: "", last, size - 1)) {
+		snprintf(last, size, "%s", s->module ?: "");
+		++*owner;
+	}
+	return *owner;
+}
+
+static int read_functions(FILE *file, const struct wanted *w, struct kernel_functions *f,
+			  struct starts *starts)
+{
+	char *line = NULL, last[64] = "";
+	size_t size = 0;
+	struct symbol s;
+	u32 owner = 0;
+	int err = 0;
+
+	while (!err && getline(&line, &size, file) >= 0) {
+		if (!parse_symbol(&s, line))
+			continue;
+		err = add_start(starts, s.address, owner_of(&s, last, sizeof(last), &owner));
+		if (!err && is_function(&s) && is_wanted(w, &s))
+			err = add_function(f, &s);
+	}
+	if (!err && ferror(file))
+		err = -EIO;
+	free(line);
+	return err;
+}
+
+static FILE *open_kallsyms(void)
+{
+	return fopen("/proc/kallsyms", "re");
+}
+
+int kernel_functions__find(struct kernel_functions *found, const char *name, const char *module)
+{
+	struct wanted w = { .name = name, .module = module };
+	struct kernel_functions f = {};
+	struct starts starts = {};
+	FILE *file = open_kallsyms();
+	int err;
+
+	if (!file)
+		return errno == EACCES ? -EPERM : -errno;
+	if (name)
+		w.literal = strcspn(name, "*?[\\");
+	if (module && !strcmp(module, "vmlinux"))
+		w.module = "";
+	err = read_functions(file, &w, &f, &starts);
+	fclose(file);
+	if (!err && f.n) {
+		qsort(f.function, f.n, sizeof(*f.function), compare_functions);
+		sort_starts(&starts);
+		set_sizes(&f, &starts);
+	}
+	free(starts.start);
+	if (err)
+		kernel_functions__free(&f);
+	else
+		*found = f;
+	return err;
+}
+
+void kernel_functions__free(struct kernel_functions *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		free(f->function[i].name);
+		free(f->function[i].module);
+	}
+	free(f->function);
+	*f = (struct kernel_functions){};
+}
+
+int kernel_symbol(const char *name, u64 *address)
+{
+	FILE *file = open_kallsyms();
+	bool found = false, any = false;
+	char *line = NULL;
+	struct symbol s;
+	size_t size = 0;
+	u64 at = 0;
+
+	if (!file)
+		return errno == EACCES ? -EPERM : -errno;
+	/* A symbol at 0 may be one of the per-CPU area, or hidden like all others. */
+	while (!(found && any) && getline(&line, &size, file) >= 0) {
+		if (!parse_symbol(&s, line))
+			continue;
+		any |= s.address != 0;
+		if (found || strcmp(s.name, name))
+			continue;
+		found = true;
+		at = s.address;
+	}
+	free(line);
+	fclose(file);
+	if (!found)
+		return -ENOENT;
+	if (!any)
+		return -EPERM;
+	*address = at;
+	return 0;
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Finding and opening debug information. */
+#include "types/dwarf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "types/dwarf_libdw.h"
+
+#ifdef HAVE_LIBDW
+
+/* Of all sections together, unpacked. Chromium's, the largest we know of, are about 4 GB. */
+#define MAX_DEBUG_INFO (8ULL << 30)
+
+/*
+ * What a section of debug information takes once unpacked, by its own words: libdw allocates
+ * that much before it unpacks. Deflate makes at most 1032 bytes out of one.
+ */
+static int unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name, u64 *size)
+{
+	GElf_Chdr compressed;
+	Elf_Data *raw;
+	const u8 *p;
+	u64 n = 0;
+	int i;
+
+	*size = header->sh_size;
+	if (header->sh_flags & SHF_COMPRESSED) {
+		if (!gelf_getchdr(section, &compressed))
+			return -EBADMSG;
+		*size = compressed.ch_size;
+	} else if (!strncmp(name, ".zdebug", 7)) {
+		/* "ZLIB" and eight bytes, the highest first */
+		raw = elf_rawdata(section, NULL);
+		if (!raw || raw->d_size < 12)
+			return -EBADMSG;
+		p = raw->d_buf;
+		for (i = 4; i < 12; i++)
+			n = n << 8 | p[i];
+		*size = n;
+	} else {
+		return 0;
+	}
+	return *size / 2048 > header->sh_size ? -EBADMSG : 0;
+}
+
+/* Is there debug information in the file, of a size that we take? entries: a bound for it. */
+static int check_sections(Elf *elf, u64 *entries)
+{
+	Elf_Scn *section = NULL;
+	u64 size, total = 0;
+	const char *name;
+	GElf_Shdr header;
+	size_t names;
+	int err;
+
+	*entries = 0;
+	if (elf_getshdrstrndx(elf, &names))
+		return -ENODATA;
+	while ((section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || (strncmp(name, ".debug_", 7) && strncmp(name, ".zdebug_", 8)))
+			continue;
+		err = unpacked_size(section, &header, name, &size);
+		if (err)
+			return err;
+		total += size;
+		if (size > MAX_DEBUG_INFO || total > MAX_DEBUG_INFO)
+			return -EBADMSG;
+		if (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"))
+			*entries += size;       /* an entry takes a byte at least */
+	}
+	return *entries ? 0 : -ENODATA;
+}
+
+/*
+ * libdw checks where a string begins, but not always that it ends within its section. Sections of
+ * strings get a NUL as their last byte, which they have unless they are damaged. Entries (with
+ * strings among them) may well end otherwise: those are copied, with a NUL behind them.
+ */
+static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
+{
+	bool strings = strstr(name, "debug_str") || strstr(name, "debug_line_str");
+	Elf_Data *data;
+	char *copy;
+
+	if (!strings && !strstr(name, "debug_info") && !strstr(name, "debug_types"))
+		return 0;
+	data = elf_rawdata(section, NULL);      /* what libdw uses, unpacked by now */
+	if (!data || !data->d_buf || !data->d_size || !((char *)data->d_buf)[data->d_size - 1])
+		return 0;
+	if (strings) {
+		((char *)data->d_buf)[data->d_size - 1] = 0;
+		return 0;
+	}
+	if (d->ncopies == ARRAY_SIZE(d->copy))
+		return -EBADMSG;
+	copy = malloc(data->d_size + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, data->d_buf, data->d_size);
+	copy[data->d_size] = 0;
+	data->d_buf = d->copy[d->ncopies++] = copy;
+	return 0;
+}
+
+static int end_all_strings(struct dwarf *d, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	const char *name;
+	GElf_Shdr header;
+	size_t names;
+	int err = 0;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return -EBADMSG;
+	while (!err && (section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (name)
+			err = end_strings(d, section, name);
+	}
+	return err;
+}
+
+static struct dwarf *new_dwarf(const char *path)
+{
+	struct dwarf *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->file.fd = d->debug.fd = -1;
+	d->path = strdup(path);
+	if (!d->path) {
+		free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void dwarf__close(struct dwarf *d)
+{
+	if (!d)
+		return;
+	if (d->cfi_owned)
+		dwarf_cfi_end(d->cfi[1]);
+	if (d->dwfl)
+		dwfl_end(d->dwfl);      /* d->dwarf with it */
+	else
+		dwarf_end(d->dwarf);
+	elf_file__close(&d->debug);
+	elf_file__close(&d->file);
+	while (d->ncopies)
+		free(d->copy[--d->ncopies]);
+	free(d->path);
+	free(d);
+}
+
+const char *dwarf__path(const struct dwarf *d)
+{
+	return d->path;
+}
+
+/* d->file is open: looks for debug information in it, then in the file that belongs to it. */
+static int open_dwarf(struct dwarf *d, const char *path)
+{
+	Elf *elf = d->file.elf;
+	char *name = NULL;
+	int err;
+
+	err = check_sections(elf, &d->entries);
+	if (err == -ENODATA && !elf_file__open_debug(&d->debug, &d->file, path, "", &name)) {
+		free(d->path);
+		d->path = name;
+		elf = d->debug.elf;
+		err = check_sections(elf, &d->entries);
+	}
+	if (err)
+		return err;
+	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	if (!d->dwarf)
+		return -EBADMSG;
+	err = end_all_strings(d, elf);
+	if (err)
+		return err;
+	/* A separate file has no .eh_frame of its own. */
+	d->cfi[0] = dwarf_getcfi(d->dwarf);
+	d->cfi[1] = dwarf_getcfi_elf(d->file.elf);
+	d->cfi_owned = d->cfi[1];
+	return 0;
+}
+
+int dwarf__open(struct dwarf **out, const char *path)
+{
+	struct dwarf *d = new_dwarf(path);
+	int err;
+
+	if (!d)
+		return -ENOMEM;
+	err = elf_file__open(&d->file, path);
+	if (!err && d->file.header.e_type != ET_EXEC && d->file.header.e_type != ET_DYN)
+		err = -ENOEXEC;
+	if (!err)
+		err = open_dwarf(d, path);
+	if (err)
+		dwarf__close(d);
+	else
+		*out = d;
+	return err;
+}
+
+/* --- the kernel ------------------------------------------------------------------------------- */
+
+static void read_build_id(struct build_id *id, const char *root, const char *path)
+{
+	char name[512], notes[4096];
+	ssize_t n;
+	int fd;
+
+	memset(id, 0, sizeof(*id));
+	snprintf(name, sizeof(name), "%s%s", root, path);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, notes, sizeof(notes));
+	close(fd);
+	if (n > 0)
+		build_id__of_notes(id, notes, n);
+}
+
+static int open_vmlinux(struct dwarf **out, const char *root, const char *release)
+{
+	static const char *const places[] = {
+		"/usr/lib/debug/boot/vmlinux-%s",               /* Debian, Ubuntu */
+		"/usr/lib/debug/lib/modules/%s/vmlinux",        /* Fedora */
+		"/lib/modules/%s/vmlinux",
+		"/lib/modules/%s/build/vmlinux",                /* built here */
+		"/boot/vmlinux-%s",
+		"/usr/lib/debug/boot/vmlinux-%s.debug",         /* SUSE */
+	};
+	struct build_id running, id;
+	char place[256], path[512];
+	struct dwarf *d;
+	size_t i;
+
+	read_build_id(&running, root, "/sys/kernel/notes");
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(place, sizeof(place), places[i], release);
+#pragma GCC diagnostic pop
+		snprintf(path, sizeof(path), "%s%s", root, place);
+		if (dwarf__open(&d, path))
+			continue;
+		elf_file__build_id(&d->file, &id);
+		if (!running.n || build_id__equal(&running, &id)) {
+			*out = d;
+			return 0;
+		}
+		dwarf__close(d);
+	}
+	return -ENODATA;
+}
+
+/* NAME.ko, .ko.debug, .ko.xz and so on; the kernel writes - in names as _. */
+static bool is_module_file(const char *file, const char *module)
+{
+	for (; *module; module++, file++)
+		if (*module != *file && !(*module == '_' && *file == '-'))
+			return false;
+	return !strncmp(file, ".ko", 3) && (!file[3] || file[3] == '.');
+}
+
+static int no_debuginfo(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base,
+			const char *file, const char *link, GElf_Word crc, char **found)
+{
+	(void)m, (void)user, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
+	return -1;
+}
+
+static int no_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base, char **file,
+		  Elf **elf)
+{
+	(void)m, (void)user, (void)name, (void)base, (void)file, (void)elf;
+	return -1;
+}
+
+/* A module is an object file, whose debug information has to be relocated: libdwfl does that. */
+static int open_module_file(struct dwarf **out, const char *path, const struct build_id *running)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = no_elf,
+		.find_debuginfo = no_debuginfo,         /* libdwfl's own asks the network */
+		.section_address = dwfl_offline_section_address,
+	};
+	struct dwarf *d = new_dwarf(path);
+	const unsigned char *bits;
+	Dwfl_Module *m = NULL;
+	struct build_id id = {};
+	GElf_Addr address;
+	Dwarf_Addr bias;
+	int n;
+
+	if (!d)
+		return -ENOMEM;
+	d->dwfl = dwfl_begin(&callbacks);
+	if (d->dwfl)
+		m = dwfl_report_offline(d->dwfl, "", path, -1);
+	if (!m || dwfl_report_end(d->dwfl, NULL, NULL))
+		goto fail;
+	d->dwarf = dwfl_module_getdwarf(m, &bias);
+	n = dwfl_module_build_id(m, &bits, &address);
+	if (!d->dwarf || n > BUILD_ID_MAX)
+		goto fail;
+	if (n > 0) {
+		memcpy(id.byte, bits, n);
+		id.n = n;
+	}
+	if (running->n && !build_id__equal(running, &id))
+		goto fail;
+	if (check_sections(dwarf_getelf(d->dwarf), &d->entries))
+		goto fail;
+	for (n = 0; n < 2; n++) {
+		Dwarf_Addr from = bias;
+
+		d->cfi[n] = n ? dwfl_module_eh_cfi(m, &from) : dwfl_module_dwarf_cfi(m, &from);
+		d->cfi_bias[n] = bias - from;
+	}
+	*out = d;
+	return 0;
+fail:
+	dwarf__close(d);
+	return -ENODATA;
+}
+
+static int open_module_below(struct dwarf **out, char *dir, const char *module,
+			     const struct build_id *running)
+{
+	char *const dirs[] = { dir, NULL };
+	FTS *tree = fts_open(dirs, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+	int err = -ENODATA;
+	FTSENT *entry;
+
+	if (!tree)
+		return -ENODATA;
+	while (err && err != -ENOMEM && (entry = fts_read(tree)))
+		if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP &&
+		    is_module_file(entry->fts_name, module))
+			err = open_module_file(out, entry->fts_path, running);
+	fts_close(tree);
+	return err;
+}
+
+static int open_module(struct dwarf **out, const char *root, const char *release,
+		       const char *module)
+{
+	static const char *const places[] = {
+		"/usr/lib/debug/lib/modules", "/usr/lib/debug/usr/lib/modules", "/lib/modules",
+	};
+	struct build_id running;
+	char path[512];
+	int err = -ENODATA;
+	size_t i;
+
+	if (strchr(module, '/'))
+		return -ENODATA;
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", module);
+	read_build_id(&running, root, path);
+	for (i = 0; i < ARRAY_SIZE(places) && err && err != -ENOMEM; i++) {
+		snprintf(path, sizeof(path), "%s%s/%s", root, places[i], release);
+		err = open_module_below(out, path, module, &running);
+	}
+	return err;
+}
+
+int dwarf__open_kernel(struct dwarf **d, const char *root, const char *module)
+{
+	struct utsname name;
+
+	if (uname(&name))
+		return -errno;
+	return module ? open_module(d, root, name.release, module)
+		      : open_vmlinux(d, root, name.release);
+}
+
+#else
+
+int dwarf__open(struct dwarf **d, const char *path)
+{
+	(void)d, (void)path;
+	return -EOPNOTSUPP;
+}
+
+int dwarf__open_kernel(struct dwarf **d, const char *root, const char *module)
+{
+	(void)d, (void)root, (void)module;
+	return -EOPNOTSUPP;
+}
+
+void dwarf__close(struct dwarf *d)
+{
+	(void)d;
+}
+
+const char *dwarf__path(const struct dwarf *d)
+{
+	(void)d;
+	return NULL;
+}
+
+int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name)
+{
+	(void)found, (void)d, (void)name;
+	return -EOPNOTSUPP;
+}
+
+int dwarf_lines__of(struct dwarf_lines *lines, struct dwarf *d, const struct dwarf_function *f)
+{
+	(void)lines, (void)d, (void)f;
+	return -EOPNOTSUPP;
+}
+
+int dwarf_lines__of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file)
+{
+	(void)lines, (void)d, (void)file;
+	return -EOPNOTSUPP;
+}
+
+int dwarf_variables__at(struct dwarf_variables *found, struct dwarf *d, u64 address, bool globals)
+{
+	(void)found, (void)d, (void)address, (void)globals;
+	return -EOPNOTSUPP;
+}
+
+int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
+			const struct dwarf_place *place, u64 address, bool globals)
+{
+	(void)place;
+	return dwarf_variables__at(found, d, address, globals);
+}
+
+#endif /* HAVE_LIBDW */
+
+/* --- freeing, with and without libdw ---------------------------------------------------------- */
+
+void dwarf_functions__free(struct dwarf_functions *f)
+{
+	size_t i, k;
+
+	for (i = 0; i < f->n; i++) {
+		for (k = 0; k < f->function[i].nplaces; k++)
+			free(f->function[i].place[k].function);
+		free(f->function[i].place);
+		free(f->function[i].name);
+		free(f->function[i].linkage);
+		free(f->function[i].file);
+	}
+	free(f->function);
+	memset(f, 0, sizeof(*f));
+}
+
+void dwarf_lines__free(struct dwarf_lines *lines)
+{
+	size_t i;
+
+	for (i = 0; i < lines->n; i++)
+		free(lines->line[i].address);
+	free(lines->line);
+	free(lines->file);
+	memset(lines, 0, sizeof(*lines));
+}
+
+void dwarf_variables__free(struct dwarf_variables *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->n; i++) {
+		free(v->variable[i].name);
+		free(v->variable[i].type);
+		free(v->variable[i].live);
+		free(v->variable[i].live_line);
+	}
+	free(v->variable);
+	memset(v, 0, sizeof(*v));
+}

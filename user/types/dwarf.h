@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What debug information (DWARF, through elfutils' libdw) says about functions, lines and
+ * variables of a program or of the kernel. The files are not trusted: sizes, depths and loops are
+ * capped, and libdw checks the rest. Nothing is fetched from the network (debuginfod).
+ *
+ * A function may exist in several places: once out of line and once in each function it is
+ * inlined into, and several files may have a static function of that name. Each of these is found.
+ *
+ * All functions return 0 or a negative errno: -EOPNOTSUPP in a build without libdw,
+ * -EBADMSG where the debug information is damaged or larger than it may be, -ENOENT where
+ * there is no such thing in it, -ENOMEM.
+ */
+#ifndef TALLY_TYPES_DWARF_H
+#define TALLY_TYPES_DWARF_H
+
+#include "base/types.h"
+
+struct dwarf;
+
+/*
+ * Opens the debug information of an ELF file: its own, or the separate file that belongs to it
+ * (by build ID below /usr/lib/debug, or .gnu_debuglink). Addresses are virtual ones in the file's
+ * numbering (binary__file_offset() turns them into what uprobes want). -ENODATA: there is none;
+ * -ENOEXEC: no ELF file. The caller closes it.
+ */
+int dwarf__open(struct dwarf **d, const char *path);
+
+/*
+ * Opens that of the running kernel (module NULL: vmlinux), from the places where distributions
+ * put it, if its build ID is that of what runs. Addresses are those before any relocation
+ * (KASLR, module loading): use function and offset. root is "" (tests: a directory in front of all
+ * paths). -ENODATA: nowhere.
+ */
+int dwarf__open_kernel(struct dwarf **d, const char *root, const char *module);
+
+void dwarf__close(struct dwarf *d);
+
+/* The file that the debug information is in. */
+const char *dwarf__path(const struct dwarf *d);
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* One body of a function: out of line, or inlined somewhere. */
+struct dwarf_place {
+	u64 address;            /* of its first instruction */
+	u64 body;               /* where its arguments are in place: behind the prologue; else address */
+	bool is_inlined;
+	char *function;         /* the out-of-line function that holds it: itself unless inlined */
+	u64 offset;             /* of address, from the start of that function */
+	u64 entry;              /* where the debug information has it: finds it again */
+};
+
+struct dwarf_function {
+	char *name;             /* as in the source: "push_back"; linkage where it has one */
+	char *linkage;          /* "_ZN3foo3barEv", NULL in C */
+	char *file;             /* where it is defined, NULL: not said */
+	u32 line;               /* its first line there, 0: not said */
+	struct dwarf_place *place;      /* by address */
+	size_t nplaces;
+};
+
+struct dwarf_functions {
+	struct dwarf_function *function;        /* by name, then file and line */
+	size_t n;
+};
+
+/* Functions with code whose name or linkage name matches a glob (fnmatch(3); NULL: all). */
+int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name);
+void dwarf_functions__free(struct dwarf_functions *f);
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+/*
+ * A line that a probe can be put on. Its addresses are the instructions by which control comes
+ * to it from another line, in each place of the function: all of them have to be probed to see
+ * every execution. A line that is left and come back to (the head of a loop) counts each time.
+ */
+struct dwarf_line {
+	u32 line;               /* in the file */
+	u32 relative;           /* from the function's first line, which is 0, as in perf probe -L */
+	u64 *address;           /* rising */
+	size_t naddresses;
+};
+
+struct dwarf_lines {
+	char *file;
+	struct dwarf_line *line;        /* rising */
+	size_t n;
+};
+
+/* The lines of one function: those in the file it is defined in. */
+int dwarf_lines__of(struct dwarf_lines *lines, struct dwarf *d, const struct dwarf_function *f);
+
+/*
+ * The lines of a source file, whose path ends with file ("main.c", "src/main.c"). relative is
+ * that of no function: 0.
+ */
+int dwarf_lines__of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file);
+void dwarf_lines__free(struct dwarf_lines *lines);
+
+/* --- variables -------------------------------------------------------------------------------- */
+
+enum dwarf_where {
+	DWARF_NOWHERE,          /* optimized out, or not live here */
+	DWARF_REGISTER,         /* the value is in the register */
+	DWARF_MEMORY,           /* the value is in memory at register + offset */
+	DWARF_STATIC,           /* the value is in memory at address offset (of the file's numbering) */
+	DWARF_VALUE,            /* register + offset is the value */
+	DWARF_CONSTANT,         /* offset is the value */
+	DWARF_COMPLEX,          /* it is live, but in pieces or by a computation we do not do */
+};
+
+enum dwarf_kind {
+	DWARF_OTHER,            /* unknown, or a float */
+	DWARF_SIGNED,           /* integers, enumerations, characters */
+	DWARF_UNSIGNED,         /* and bool */
+	DWARF_POINTER,
+	DWARF_STRUCT,           /* and unions, classes */
+	DWARF_ARRAY,
+};
+
+struct dwarf_range {
+	u64 start, end;         /* end is behind the last byte */
+};
+
+struct dwarf_variable {
+	char *name;
+	char *type;             /* "const char *", "struct file *", "unsigned int [4]" */
+	enum dwarf_kind kind;
+	u32 size;               /* bytes; 0: not said */
+	bool is_parameter;
+	bool is_string;         /* a pointer to, or an array of, char */
+	/* At the address asked about: */
+	enum dwarf_where where;
+	u32 reg;                /* DWARF's number of the register (x86-64: 0 rax 1 rdx 2 rcx 3 rbx ..) */
+	s64 offset;
+	/* In the whole of this place of the function: */
+	struct dwarf_range *live;       /* rising, apart from each other */
+	size_t nlive;
+	u32 *live_line;                 /* relative lines at which it is live, all addresses of it */
+	size_t nlive_lines;
+};
+
+struct dwarf_variables {
+	struct dwarf_variable *variable;        /* parameters in their order, then inner to outer blocks */
+	size_t n;
+};
+
+/*
+ * The variables visible at an address: the parameters of the innermost function there, which may
+ * be one that is inlined, and the variables of the blocks around the address (an inner one hides
+ * its namesakes), statics included. With globals, those of its compilation unit too.
+ * -ENOENT: there is no function.
+ */
+int dwarf_variables__at(struct dwarf_variables *found, struct dwarf *d, u64 address, bool globals);
+
+/* The same for this function and no other that may be inlined at the address. */
+int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
+			const struct dwarf_place *place, u64 address, bool globals);
+void dwarf_variables__free(struct dwarf_variables *v);
+
+#endif /* TALLY_TYPES_DWARF_H */

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Functions: every place where the code of one is, out of line and inlined. */
+#ifdef HAVE_LIBDW
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "types/dwarf_libdw.h"
+
+void *dwarf__grown(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return reallocarray(array, n ? 2 * n : 1, size);
+}
+
+bool dwarf_die__is_function(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+bool dwarf_die__is_block(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool dwarf_die__may_hold_functions(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return true;
+	default:
+		return dwarf_die__is_block(die);
+	}
+}
+
+int dwarf_ranges__of(struct dwarf_ranges *r, struct dwarf *d, Dwarf_Die *die)
+{
+	Dwarf_Addr base = 0, start, end;
+	struct dwarf_range *larger;
+	ptrdiff_t at = 0;
+
+	memset(r, 0, sizeof(*r));
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		if (!dwarf__spend(d))
+			break;
+		/*
+		 * An inlined place may begin with an instruction that counts for the function
+		 * around it: an empty range, but control comes by there.
+		 */
+		if (start == end)
+			end++;
+		if (start >= end)
+			continue;
+		larger = dwarf__grown(r->range, r->n, sizeof(*larger));
+		if (!larger) {
+			free(r->range);
+			return -ENOMEM;
+		}
+		r->range = larger;
+		r->range[r->n++] = (struct dwarf_range){ start, end };
+	}
+	if (at >= 0 && r->n)
+		return 0;
+	free(r->range);
+	return at < 0 ? -EBADMSG : -ENOENT;
+}
+
+int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address)
+{
+	struct dwarf_ranges r;
+	Dwarf_Addr entry;
+	size_t i;
+	int err;
+
+	err = dwarf_ranges__of(&r, d, die);
+	if (err)
+		return err;
+	/* An entry outside of the ranges is one written as an offset (DWARF 5), or damaged. */
+	if (dwarf_entrypc(die, &entry))
+		entry = r.range[0].start;
+	for (i = 0; i < r.n; i++)
+		if (entry >= r.range[i].start && entry < r.range[i].end)
+			break;
+	*address = i < r.n ? entry : r.range[0].start;
+	free(r.range);
+	return 0;
+}
+
+/*
+ * Compiled without optimization, a function first stores its arguments in its frame, and debug
+ * information says "in the frame" for the whole of it, prologue included. It is recognized by
+ * that. Optimized code has lists of where each argument is when.
+ */
+static bool stores_arguments(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	size_t steps = 0;
+	Dwarf_Die child;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dwarf_child(function, &child))
+		return false;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter ||
+		    !dwarf_attr(&child, DW_AT_location, &attr) ||
+		    (dwarf_whatform(&attr) != DW_FORM_exprloc &&
+		     dwarf_whatform(&attr) != DW_FORM_block1))
+			continue;
+		if (!dwarf_getlocation(&attr, &ops, &n) && n && ops[0].atom == DW_OP_fbreg &&
+		    (Dwarf_Sword)ops[0].number < 0)
+			return true;
+	} while (++steps < 256 && !dwarf_siblingof(&child, &child));
+	return false;
+}
+
+u64 dwarf_die__body(Dwarf_Die *die, u64 entry)
+{
+	Dwarf_Addr *breakpoints = NULL, low, high;
+	u64 body = entry;
+	int n;
+
+	if (dwarf_tag(die) != DW_TAG_subprogram || !stores_arguments(die))
+		return entry;
+	n = dwarf_entry_breakpoints(die, &breakpoints);
+	if (n > 0 && !dwarf_lowpc(die, &low) && !dwarf_highpc(die, &high) && low == entry &&
+	    breakpoints[0] > low && breakpoints[0] < high)
+		body = breakpoints[0];
+	if (n > 0)
+		free(breakpoints);
+	return body;
+}
+
+/* --- what is around an address ---------------------------------------------------------------- */
+
+/* Empty ranges of inlined places are theirs, see dwarf_ranges__of(). */
+static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc)
+{
+	struct dwarf_ranges r;
+	bool found = false;
+	size_t i;
+
+	if (dwarf_haspc(die, pc) > 0)
+		return true;
+	if (dwarf_tag(die) == DW_TAG_subprogram || dwarf_ranges__of(&r, d, die))
+		return false;
+	for (i = 0; i < r.n && !found; i++)
+		found = pc >= r.range[i].start && pc < r.range[i].end;
+	free(r.range);
+	return found;
+}
+
+/* The child of parent that holds pc goes to the end of the path, and so on. */
+static int descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *parent, u64 pc, u32 depth)
+{
+	Dwarf_Die child;
+	int more, err;
+
+	if (depth > DWARF_MAX_DEPTH || path->n == DWARF_MAX_DEPTH)
+		return 0;
+	more = dwarf_child(parent, &child);
+	while (!more) {
+		if (!dwarf__spend(d))
+			return -EBADMSG;
+		if (dwarf_die__is_function(&child) || dwarf_die__is_block(&child)) {
+			if (holds(d, &child, pc)) {
+				path->die[path->n++] = child;
+				return descend(path, d, &child, pc, depth + 1);
+			}
+		} else if (!path->n && dwarf_die__may_hold_functions(&child)) {
+			err = descend(path, d, &child, pc, depth + 1);
+			if (err || path->n)
+				return err;
+		}
+		more = dwarf_siblingof(&child, &child);
+	}
+	return 0;
+}
+
+int dwarf_path__find(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u64 pc)
+{
+	path->n = 0;
+	return descend(path, d, unit, pc, 0);
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+/* A place with what it is a place of, until all are found. */
+struct instance {
+	char *name, *linkage, *file;
+	int line;
+	struct dwarf_place place;
+};
+
+struct search {
+	struct dwarf *d;
+	const char *glob;
+	bool literal;           /* the glob is a plain name */
+	bool methods;           /* types of this unit's language have functions in them */
+	struct instance *found;
+	size_t n;
+};
+
+static bool name_matches(const struct search *s, const char *name)
+{
+	if (!s->glob)
+		return true;
+	return name && (s->literal ? !strcmp(name, s->glob) : !fnmatch(s->glob, name, 0));
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name;
+
+	name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+	return name ?: dwarf_formstring(dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr));
+}
+
+static char *copy(const char *text, int *err)
+{
+	char *new = text ? strdup(text) : NULL;
+
+	if (text && !new)
+		*err = -ENOMEM;
+	return new;
+}
+
+/* Adds die if it is a place of a function that is looked for. holder: out of line, around it. */
+static int keep_instance(struct search *s, Dwarf_Die *die, Dwarf_Die *holder)
+{
+	const char *name = dwarf_diename(die), *linkage = NULL, *in;
+	struct instance *larger, *i;
+	u64 address, start;
+	int err;
+
+	if (!name_matches(s, name)) {
+		linkage = linkage_name(die);
+		if (!linkage || !name_matches(s, linkage))
+			return 0;
+	}
+	err = dwarf_die__entry(s->d, die, &address);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	linkage = linkage ?: linkage_name(die);
+	larger = dwarf__grown(s->found, s->n, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	s->found = larger;
+	i = &larger[s->n++];
+	memset(i, 0, sizeof(*i));
+	i->name = copy(name ?: linkage, &err);
+	i->linkage = copy(linkage, &err);
+	i->file = copy(dwarf_decl_file(die), &err);
+	if (dwarf_decl_line(die, &i->line) || i->line < 0)
+		i->line = 0;
+	in = linkage_name(holder) ?: dwarf_diename(holder);
+	i->place = (struct dwarf_place){
+		.address = address,
+		.body = dwarf_die__body(die, address),
+		.is_inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine,
+		.function = copy(in ?: "", &err),
+		.entry = dwarf_dieoffset(die),
+	};
+	if (!dwarf_die__entry(s->d, holder, &start) && address >= start)
+		i->place.offset = address - start;
+	return i->name ? err : -ENOMEM;
+}
+
+static int search_below(struct search *s, Dwarf_Die *parent, Dwarf_Die *holder, u32 depth);
+
+static int search_die(struct search *s, Dwarf_Die *die, Dwarf_Die *holder, u32 depth)
+{
+	int tag = dwarf_tag(die), err = 0;
+
+	if (tag == DW_TAG_subprogram) {
+		/* One without code is a declaration, or what inlined places refer to. */
+		if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
+			return 0;
+		err = keep_instance(s, die, die);
+		holder = die;
+	} else if (tag == DW_TAG_inlined_subroutine) {
+		if (holder)
+			err = keep_instance(s, die, holder);
+	} else if (!dwarf_die__may_hold_functions(die) ||
+		   (!s->methods && tag != DW_TAG_namespace && !dwarf_die__is_block(die))) {
+		return 0;
+	}
+	return err ?: search_below(s, die, holder, depth + 1);
+}
+
+static int search_below(struct search *s, Dwarf_Die *parent, Dwarf_Die *holder, u32 depth)
+{
+	Dwarf_Die child;
+	int err, more;
+
+	if (depth > DWARF_MAX_DEPTH)
+		return 0;
+	more = dwarf_child(parent, &child);
+	while (!more) {
+		if (!dwarf__spend(s->d))
+			return -EBADMSG;
+		err = search_die(s, &child, holder, depth);
+		if (err)
+			return err;
+		more = dwarf_siblingof(&child, &child);
+	}
+	return more < 0 ? -EBADMSG : 0;
+}
+
+static bool has_methods(Dwarf_Die *unit)
+{
+	switch (dwarf_srclang(unit)) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Mips_Assembler:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static int search_units(struct search *s)
+{
+	Dwarf_Off at = 0, next;
+	Dwarf_Die unit;
+	size_t header;
+	int err = 0;
+
+	/* A damaged unit takes nothing from the others. */
+	while (!err && !dwarf_nextcu(s->d->dwarf, at, &next, &header, NULL, NULL, NULL)) {
+		if (next <= at)
+			return -EBADMSG;
+		if (dwarf_offdie(s->d->dwarf, at + header, &unit)) {
+			s->methods = has_methods(&unit);
+			err = search_below(s, &unit, NULL, 0);
+			if (err == -EBADMSG && s->d->budget)
+				err = 0;
+		}
+		at = next;
+	}
+	return err;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ?: "", b ?: "");
+}
+
+/* Names, then where they are defined: the same for all places of one function. */
+static int compare_functions(const struct instance *a, const struct instance *b)
+{
+	int order = compare_texts(a->name, b->name) ?: compare_texts(a->file, b->file);
+
+	if (order)
+		return order;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return compare_texts(a->linkage, b->linkage);
+}
+
+static int compare_instances(const void *x, const void *y)
+{
+	const struct instance *a = x, *b = y;
+	int order = compare_functions(a, b);
+
+	if (order)
+		return order;
+	if (a->place.address != b->place.address)
+		return a->place.address < b->place.address ? -1 : 1;
+	return a->place.is_inlined - b->place.is_inlined;
+}
+
+static void free_instance(struct instance *i)
+{
+	free(i->name);
+	free(i->linkage);
+	free(i->file);
+	free(i->place.function);
+	memset(i, 0, sizeof(*i));
+}
+
+static bool same_place(const struct dwarf_function *f, const struct instance *i)
+{
+	return f->nplaces && f->place[f->nplaces - 1].address == i->place.address;
+}
+
+/* Makes functions of sorted instances, which it takes the texts from. */
+static int group(struct dwarf_functions *out, struct instance *found, size_t n)
+{
+	struct dwarf_function *f = NULL, *functions;
+	struct dwarf_place *places;
+	size_t i, first = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!i || compare_functions(&found[first], &found[i])) {
+			functions = dwarf__grown(out->function, out->n, sizeof(*functions));
+			if (!functions)
+				return -ENOMEM;
+			out->function = functions;
+			f = &functions[out->n++];
+			*f = (struct dwarf_function){ .line = found[i].line };
+			f->name = copy(found[i].name, &(int){ 0 });
+			f->linkage = copy(found[i].linkage, &(int){ 0 });
+			f->file = copy(found[i].file, &(int){ 0 });
+			if (!f->name || (found[i].linkage && !f->linkage) ||
+			    (found[i].file && !f->file))
+				return -ENOMEM;
+			first = i;
+		}
+		if (same_place(f, &found[i]))
+			continue;       /* inlined into itself, or a unit that is there twice */
+		places = dwarf__grown(f->place, f->nplaces, sizeof(*places));
+		if (!places)
+			return -ENOMEM;
+		f->place = places;
+		f->place[f->nplaces++] = found[i].place;
+		found[i].place.function = NULL;
+	}
+	return 0;
+}
+
+int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name)
+{
+	struct search s = { .d = d, .glob = name, .literal = name && !strpbrk(name, "*?[\\") };
+	struct dwarf_functions new = {};
+	size_t i;
+	int err;
+
+	d->budget = 4 * d->entries;
+	err = search_units(&s);
+	if (!err && s.n) {
+		qsort(s.found, s.n, sizeof(*s.found), compare_instances);
+		err = group(&new, s.found, s.n);
+	}
+	for (i = 0; i < s.n; i++)
+		free_instance(&s.found[i]);
+	free(s.found);
+	if (err)
+		dwarf_functions__free(&new);
+	else
+		*found = new;
+	return err;
+}
+
+#endif /* HAVE_LIBDW */

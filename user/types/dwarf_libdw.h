@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files behind types/dwarf.h share, and nobody else sees. */
+#ifndef TALLY_TYPES_DWARF_LIBDW_H
+#define TALLY_TYPES_DWARF_LIBDW_H
+
+#ifdef HAVE_LIBDW
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include "types/dwarf.h"
+#include "types/elf_file.h"
+
+/* Deeper nesting of blocks, or longer chains of types, than this are not followed. */
+#define DWARF_MAX_DEPTH 64
+
+/* Steps that a query may take besides those that go with the size of the debug information. */
+#define DWARF_MAX_STEPS (16 << 20)
+
+struct dwarf {
+	char *path;
+	struct elf_file file;   /* the program */
+	struct elf_file debug;  /* the separate file, fd -1 and elf NULL without */
+	Dwfl *dwfl;             /* of a kernel module, which has to be relocated first */
+	Dwarf *dwarf;
+	Dwarf_CFI *cfi[2];      /* .debug_frame, .eh_frame; each may be NULL */
+	u64 cfi_bias[2];        /* what has to be added to an address for it */
+	bool cfi_owned;         /* cfi[1] is ours to free */
+	void *copy[8];          /* of sections, see end_strings() */
+	size_t ncopies;
+	u64 budget;             /* entries that may still be looked at in this query */
+	u64 entries;            /* more than there can be */
+};
+
+/*
+ * Takes one from the budget: what steps through entries calls it for each, so that a damaged
+ * file that leads in circles comes to an end. False: it is used up.
+ */
+static inline bool dwarf__spend(struct dwarf *d)
+{
+	return d->budget && --d->budget;
+}
+
+/* The children of die whose tags are of code: functions, inlined ones, blocks, namespaces. */
+bool dwarf_die__is_block(Dwarf_Die *die);
+bool dwarf_die__is_function(Dwarf_Die *die);
+bool dwarf_die__may_hold_functions(Dwarf_Die *die);
+
+/* Address ranges of an entry, in one array that the caller frees. */
+struct dwarf_ranges {
+	struct dwarf_range *range;
+	size_t n;
+};
+
+int dwarf_ranges__of(struct dwarf_ranges *r, struct dwarf *d, Dwarf_Die *die);
+
+/* The first instruction of a function or of a place it is inlined in. */
+int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address);
+
+/* The address behind the prologue of an out-of-line function; its entry where not known. */
+u64 dwarf_die__body(Dwarf_Die *die, u64 entry);
+
+/* The functions, inlined ones and blocks around an address, outermost first. */
+struct dwarf_path {
+	Dwarf_Die die[DWARF_MAX_DEPTH];
+	size_t n;
+};
+
+/* n is 0 where no function of the unit is. */
+int dwarf_path__find(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u64 pc);
+
+/*
+ * The lines of one place of a function, in the file where it is defined, which becomes
+ * lines->file unless there is one: added to lines, unsorted. dwarf_lines__finish() sorts them.
+ */
+int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die);
+int dwarf_lines__finish(struct dwarf_lines *lines, u32 first);
+
+/* Type, kind, size and is_string of a variable. Returns 0 or -ENOMEM. */
+int dwarf_variable__set_type(struct dwarf_variable *v, Dwarf_Die *variable, bool is_c);
+
+/* Room for one more in an array of n whose room is the next power of two. NULL: no memory. */
+void *dwarf__grown(void *array, size_t n, size_t size);
+
+#endif /* HAVE_LIBDW */
+
+#endif /* TALLY_TYPES_DWARF_LIBDW_H */

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lines: where control comes to each. */
+#ifdef HAVE_LIBDW
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "types/dwarf_libdw.h"
+
+/* --- a list of lines, one entry per address until it is finished ------------------------------ */
+
+static int add(struct dwarf_lines *lines, u32 line, u64 address)
+{
+	struct dwarf_line *larger = dwarf__grown(lines->line, lines->n, sizeof(*larger)), *l;
+
+	if (!larger)
+		return -ENOMEM;
+	lines->line = larger;
+	l = &larger[lines->n];
+	*l = (struct dwarf_line){ .line = line, .naddresses = 1 };
+	l->address = malloc(sizeof(*l->address));
+	if (!l->address)
+		return -ENOMEM;
+	l->address[0] = address;
+	lines->n++;
+	return 0;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct dwarf_line *a = x, *b = y;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->address[0] != b->address[0])
+		return a->address[0] < b->address[0] ? -1 : 1;
+	return 0;
+}
+
+/* One entry per line, with all its addresses. first: of the function, 0 without one. */
+int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
+{
+	struct dwarf_line *to = NULL, *from;
+	u64 *larger, address;
+	size_t n = 0, i;
+	int err = 0;
+
+	if (lines->n)
+		qsort(lines->line, lines->n, sizeof(*lines->line), compare);
+	for (i = 0; i < lines->n; i++) {
+		from = &lines->line[i];
+		if (!n || to->line != from->line) {
+			to = &lines->line[n++];
+			*to = *from;
+			to->relative = first ? to->line - first : 0;
+			continue;
+		}
+		address = from->address[0];
+		free(from->address);
+		if (err || to->address[to->naddresses - 1] == address)
+			continue;
+		larger = dwarf__grown(to->address, to->naddresses, sizeof(*larger));
+		if (!larger) {
+			err = -ENOMEM;
+			continue;
+		}
+		to->address = larger;
+		to->address[to->naddresses++] = address;
+	}
+	lines->n = n;
+	return err;
+}
+
+/* Two spellings of a path, one of which may lack directories in front. */
+static bool same_file(const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b);
+	const char *longer = n > m ? a : b, *shorter = n > m ? b : a;
+	size_t more = n > m ? n - m : m - n;
+
+	return !strcmp(longer + more, shorter) &&
+	       (!more || longer[more - 1] == '/' || *shorter == '/');
+}
+
+/* --- one place -------------------------------------------------------------------------------- */
+
+/* Code of another function that is inlined here, and where that one begins if it is in our file. */
+struct guest {
+	struct dwarf_range range;
+	u32 line;
+};
+
+struct place {
+	struct dwarf *d;
+	const char *file;
+	u32 first;              /* line of the function */
+	u32 limit;              /* lines from here on are of those it is inlined into; 0: no limit */
+	struct guest *guest;
+	size_t nguests;
+};
+
+static int add_guest(struct place *p, Dwarf_Die *die)
+{
+	const char *file = dwarf_decl_file(die);
+	struct dwarf_ranges r;
+	struct guest *larger;
+	int line, err;
+	size_t i;
+
+	if (!file || strcmp(file, p->file) || dwarf_decl_line(die, &line) || line <= 0 ||
+	    (u32)line == p->first)
+		return 0;
+	err = dwarf_ranges__of(&r, p->d, die);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (i = 0; i < r.n; i++) {
+		larger = dwarf__grown(p->guest, p->nguests, sizeof(*larger));
+		if (!larger) {
+			err = -ENOMEM;
+			break;
+		}
+		p->guest = larger;
+		p->guest[p->nguests++] = (struct guest){ r.range[i], line };
+	}
+	free(r.range);
+	return err;
+}
+
+static int find_guests(struct place *p, Dwarf_Die *parent, u32 depth)
+{
+	int more, err = 0;
+	Dwarf_Die child;
+
+	if (depth > DWARF_MAX_DEPTH)
+		return 0;
+	more = dwarf_child(parent, &child);
+	while (!more && !err) {
+		if (!dwarf__spend(p->d))
+			return -EBADMSG;
+		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine)
+			err = add_guest(p, &child);
+		if (!err && (dwarf_tag(&child) == DW_TAG_inlined_subroutine ||
+			     dwarf_die__is_block(&child)))
+			err = find_guests(p, &child, depth + 1);
+		more = dwarf_siblingof(&child, &child);
+	}
+	return err;
+}
+
+/*
+ * Is a line of our file at this address one of the function's own? In the code of a guest it may
+ * be the guest's (lines from where that begins, up to us if we come later) or the call's.
+ */
+static bool is_own(const struct place *p, u32 line, u64 address)
+{
+	const struct guest *g;
+
+	if (line < p->first || (p->limit && line >= p->limit))
+		return false;
+	for (g = p->guest; g < p->guest + p->nguests; g++)
+		if (address >= g->range.start && address < g->range.end && g->line > p->first &&
+		    line >= g->line)
+			return false;
+	return true;
+}
+
+/*
+ * Where an inlined function begins there are often rows of the call as well. Those are told by
+ * their lines, if the functions around it come later in the file.
+ */
+static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
+{
+	struct dwarf_path path;
+	const char *file;
+	u64 entry;
+	size_t i;
+	int line, err;
+
+	if (dwarf_tag(die) != DW_TAG_inlined_subroutine || dwarf_die__entry(p->d, die, &entry))
+		return 0;
+	err = dwarf_path__find(&path, p->d, unit, entry);
+	for (i = 0; i < path.n && !err; i++) {
+		if (dwarf_dieoffset(&path.die[i]) == dwarf_dieoffset(die))
+			break;
+		if (!dwarf_die__is_function(&path.die[i]))
+			continue;
+		file = dwarf_decl_file(&path.die[i]);
+		if (file && !strcmp(file, p->file) && !dwarf_decl_line(&path.die[i], &line) &&
+		    line > 0 && (u32)line > p->first && (!p->limit || (u32)line < p->limit))
+			p->limit = line;
+	}
+	return err;
+}
+
+/* The first of n rows, which are sorted, at or behind an address. */
+static size_t first_row(Dwarf_Lines *rows, size_t n, u64 address)
+{
+	size_t low = 0, high = n, middle;
+	Dwarf_Addr at;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (dwarf_lineaddr(dwarf_onesrcline(rows, middle), &at) || at < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The rows of a range. Neighbouring rows of one line are one visit to it: the compiler makes
+ * several for the parts of an expression.
+ */
+static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *rows, size_t n,
+		     const struct dwarf_range *range)
+{
+	const char *file, *known = NULL;
+	bool same = false, statement, end;
+	size_t i = first_row(rows, n, range->start);
+	int line, last = 0, err = 0;
+	Dwarf_Addr address;
+
+	for (; i < n && !err; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(rows, i);
+
+		if (!dwarf__spend(p->d))
+			return -EBADMSG;
+		if (dwarf_lineaddr(row, &address) || address >= range->end)
+			break;
+		if (dwarf_lineno(row, &line) || dwarf_linebeginstatement(row, &statement) ||
+		    dwarf_lineendsequence(row, &end))
+			continue;
+		if (end)
+			last = 0;
+		if (!statement || end)
+			continue;
+		file = dwarf_linesrc(row, NULL, NULL);
+		if (file != known) {            /* libdw gives the same pointer for the same file */
+			same = file && same_file(file, p->file);
+			known = file;
+		}
+		if (!same || line <= 0 || !is_own(p, line, address)) {
+			last = 0;
+			continue;
+		}
+		if (line != last)
+			err = add(lines, line, address);
+		last = line;
+	}
+	return err;
+}
+
+int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die)
+{
+	struct place p = { .d = d, .file = dwarf_decl_file(die) };
+	struct dwarf_ranges r;
+	Dwarf_Lines *rows;
+	Dwarf_Die unit;
+	int first, err;
+	size_t n, i;
+
+	if (!p.file || dwarf_decl_line(die, &first) || first <= 0 ||
+	    !dwarf_diecu(die, &unit, NULL, NULL))
+		return -ENOENT;
+	if (dwarf_getsrclines(&unit, &rows, &n))
+		return -ENOENT;
+	if (!lines->file) {
+		lines->file = strdup(p.file);
+		if (!lines->file)
+			return -ENOMEM;
+	}
+	p.first = first;
+	err = dwarf_ranges__of(&r, d, die);
+	if (err)
+		return err;
+	err = find_guests(&p, die, 0) ?: find_limit(&p, &unit, die);
+	for (i = 0; i < r.n && !err; i++)
+		err = add_range(lines, &p, rows, n, &r.range[i]);
+	free(r.range);
+	free(p.guest);
+	return err;
+}
+
+int dwarf_lines__of(struct dwarf_lines *out, struct dwarf *d, const struct dwarf_function *f)
+{
+	struct dwarf_lines lines = {};
+	Dwarf_Die die;
+	int err = 0, end;
+	size_t i;
+
+	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
+	for (i = 0; i < f->nplaces && !err; i++) {
+		if (!dwarf_offdie(d->dwarf, f->place[i].entry, &die))
+			err = -EBADMSG;
+		else
+			err = dwarf_lines__add_place(&lines, d, &die);
+		if (err == -ENOENT)
+			err = 0;        /* a place without lines */
+	}
+	end = dwarf_lines__finish(&lines, f->line);
+	err = err ?: end;
+	if (!err && !lines.n)
+		err = -ENOENT;
+	if (err)
+		dwarf_lines__free(&lines);
+	else
+		*out = lines;
+	return err;
+}
+
+/* --- a file ----------------------------------------------------------------------------------- */
+
+static int add_unit(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *unit, const char *file)
+{
+	const struct dwarf_range all = { 0, UINT64_MAX };
+	struct place p = { .d = d, .file = file };
+	Dwarf_Files *files;
+	Dwarf_Lines *rows;
+	const char *name;
+	size_t n, i;
+
+	if (dwarf_getsrcfiles(unit, &files, &n))
+		return 0;
+	for (i = 0; i < n; i++) {
+		name = dwarf_filesrc(files, i, NULL, NULL);
+		if (name && same_file(name, file))
+			break;
+	}
+	if (i == n || dwarf_getsrclines(unit, &rows, &n))
+		return 0;
+	if (!lines->file) {
+		lines->file = strdup(name);
+		if (!lines->file)
+			return -ENOMEM;
+	}
+	return add_range(lines, &p, rows, n, &all);
+}
+
+int dwarf_lines__of_file(struct dwarf_lines *out, struct dwarf *d, const char *file)
+{
+	struct dwarf_lines lines = {};
+	Dwarf_Off at = 0, next;
+	Dwarf_Die unit;
+	size_t header;
+	int err = 0, end;
+
+	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
+	while (!err && !dwarf_nextcu(d->dwarf, at, &next, &header, NULL, NULL, NULL) && next > at) {
+		if (dwarf_offdie(d->dwarf, at + header, &unit))
+			err = add_unit(&lines, d, &unit, file);
+		at = next;
+	}
+	end = dwarf_lines__finish(&lines, 0);
+	err = err ?: end;
+	if (!err && !lines.n)
+		err = -ENOENT;
+	if (err)
+		dwarf_lines__free(&lines);
+	else
+		*out = lines;
+	return err;
+}
+
+#endif /* HAVE_LIBDW */

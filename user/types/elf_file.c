@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "types/elf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#ifdef HAVE_LIBDW
+#include <lzma.h>
+#endif
+
+/* Distributions' .gnu_debugdata are some 100 KB; these are for a file that is out to hurt. */
+#define MAX_DEBUGDATA (64 << 20)
+#define MAX_LZMA_MEMORY (128 << 20)
+
+static int read_segments(struct elf_file *f)
+{
+	size_t n, i;
+
+	if (elf_getphdrnum(f->elf, &n))
+		return -ENOEXEC;
+	f->segment = calloc(n ?: 1, sizeof(*f->segment));
+	if (!f->segment)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (i > INT_MAX || !gelf_getphdr(f->elf, i, &p))
+			return -ENOEXEC;
+		if (p.p_type != PT_LOAD)
+			continue;
+		f->segment[f->nsegments++] = (struct elf_segment){
+			.address = p.p_vaddr,
+			.offset = p.p_offset,
+			.size = p.p_filesz,
+			.executable = p.p_flags & PF_X,
+		};
+	}
+	return 0;
+}
+
+static int read_headers(struct elf_file *f)
+{
+	const u8 order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &f->header) ||
+	    f->header.e_ident[EI_DATA] != order)
+		return -ENOEXEC;
+	return read_segments(f);
+}
+
+int elf_file__open(struct elf_file *f, const char *path)
+{
+	struct elf_file new = { .fd = -1 };
+	struct stat st;
+	int err = 0;
+
+	if (elf_version(EV_CURRENT) == EV_NONE)
+		return -EOPNOTSUPP;
+	/* O_NONBLOCK: a FIFO must not make us wait. */
+	new.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (new.fd < 0)
+		return -errno;
+	if (fstat(new.fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = S_ISDIR(st.st_mode) ? -EISDIR : -ENOEXEC;
+	if (!err) {
+		new.elf = elf_begin(new.fd, ELF_C_READ, NULL);
+		err = read_headers(&new);
+	}
+	if (err)
+		elf_file__close(&new);
+	else
+		*f = new;
+	return err;
+}
+
+void elf_file__close(struct elf_file *f)
+{
+	elf_end(f->elf);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->memory);
+	free(f->segment);
+	memset(f, 0, sizeof(*f));
+	f->fd = -1;
+}
+
+int elf_file__section(const struct elf_file *f, const char *name, GElf_Shdr *header,
+		      Elf_Data **data)
+{
+	Elf_Scn *section = NULL;
+	Elf_Data *found;
+	const char *own;
+	size_t names;
+	GElf_Shdr h;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return -ENOENT;
+	while ((section = elf_nextscn(f->elf, section))) {
+		if (!gelf_getshdr(section, &h) || h.sh_type == SHT_NOBITS)
+			continue;
+		own = elf_strptr(f->elf, names, h.sh_name);
+		if (!own || strcmp(own, name))
+			continue;
+		if (h.sh_size > ELF_FILE_MAX_SECTION || h.sh_flags & SHF_COMPRESSED)
+			return -EBADMSG;
+		found = elf_getdata(section, NULL);
+		if (!found)
+			return -EBADMSG;
+		if (!found->d_buf || !found->d_size)
+			return -ENOENT;
+		*header = h;
+		*data = found;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool executable,
+		     u64 *offset)
+{
+	const struct elf_segment *s;
+
+	for (s = f->segment; s < f->segment + f->nsegments; s++) {
+		if (executable && !s->executable)
+			continue;
+		if (address < s->address || address - s->address >= s->size ||
+		    s->size - (address - s->address) < size)
+			continue;
+		if (__builtin_add_overflow(address - s->address, s->offset, offset))
+			return -ENOENT;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* --- notes ------------------------------------------------------------------------------------ */
+
+int notes__each(const void *notes, size_t size, note_visit visit, void *arg)
+{
+	const u8 *p = notes;
+	Elf32_Nhdr h;           /* the same in 64-bit files */
+	u64 name, desc, next;
+	size_t at = 0;
+	int err;
+
+	while (size - at >= sizeof(h)) {
+		memcpy(&h, p + at, sizeof(h));
+		name = at + sizeof(h);
+		desc = name + ((u64)h.n_namesz + 3) / 4 * 4;
+		next = desc + ((u64)h.n_descsz + 3) / 4 * 4;
+		if (desc > size || h.n_descsz > size - desc)
+			break;
+		err = visit(arg, h.n_type, (const char *)p + name, h.n_namesz, p + desc,
+			    h.n_descsz);
+		if (err || next > size)
+			return err;
+		at = next;
+	}
+	return 0;
+}
+
+static int take_build_id(void *arg, u32 type, const char *name, size_t name_size, const u8 *desc,
+			 size_t desc_size)
+{
+	struct build_id *id = arg;
+
+	if (type != NT_GNU_BUILD_ID || name_size != sizeof("GNU") || memcmp(name, "GNU", 4) ||
+	    !desc_size || desc_size > BUILD_ID_MAX)
+		return 0;
+	memcpy(id->byte, desc, desc_size);
+	id->n = desc_size;
+	return 1;
+}
+
+void build_id__of_notes(struct build_id *id, const void *notes, size_t size)
+{
+	memset(id, 0, sizeof(*id));
+	notes__each(notes, size, take_build_id, id);
+}
+
+void elf_file__build_id(const struct elf_file *f, struct build_id *id)
+{
+	/* vmlinux has all its notes in one section. */
+	static const char *const names[] = { ".note.gnu.build-id", ".notes" };
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t i;
+
+	memset(id, 0, sizeof(*id));
+	for (i = 0; i < ARRAY_SIZE(names) && !id->n; i++)
+		if (!elf_file__section(f, names[i], &header, &data))
+			build_id__of_notes(id, data->d_buf, data->d_size);
+}
+
+bool build_id__equal(const struct build_id *a, const struct build_id *b)
+{
+	return a->n == b->n && !memcmp(a->byte, b->byte, a->n);
+}
+
+/* --- .gnu_debugdata --------------------------------------------------------------------------- */
+
+#ifdef HAVE_LIBDW
+
+/* Unpacks into new memory that grows with what comes out. */
+static int unpack(lzma_stream *xz, u8 **out, size_t *size)
+{
+	size_t room = 256 << 10;
+	lzma_ret ret = LZMA_OK;
+	u8 *buffer = NULL, *larger;
+
+	while (ret == LZMA_OK && room <= MAX_DEBUGDATA) {
+		larger = realloc(buffer, room);
+		if (!larger) {
+			free(buffer);
+			return -ENOMEM;
+		}
+		buffer = larger;
+		xz->next_out = buffer + xz->total_out;
+		xz->avail_out = room - xz->total_out;
+		ret = lzma_code(xz, LZMA_FINISH);
+		if (ret == LZMA_OK && xz->avail_out)
+			break;                  /* it wants more than there is */
+		room *= 2;
+	}
+	if (ret != LZMA_STREAM_END) {
+		free(buffer);
+		return ret == LZMA_MEM_ERROR ? -ENOMEM : -EBADMSG;
+	}
+	*out = buffer;
+	*size = xz->total_out;
+	return 0;
+}
+
+int elf_file__open_debugdata(struct elf_file *small, const struct elf_file *f)
+{
+	struct elf_file new = { .fd = -1 };
+	lzma_stream xz = LZMA_STREAM_INIT;
+	GElf_Shdr header;
+	Elf_Data *data;
+	u8 *image = NULL;
+	size_t size;
+	int err;
+
+	err = elf_file__section(f, ".gnu_debugdata", &header, &data);
+	if (err)
+		return err;
+	if (lzma_stream_decoder(&xz, MAX_LZMA_MEMORY, 0) != LZMA_OK)
+		return -ENOMEM;
+	xz.next_in = data->d_buf;
+	xz.avail_in = data->d_size;
+	err = unpack(&xz, &image, &size);
+	lzma_end(&xz);
+	if (err)
+		return err;
+	new.memory = image;
+	new.elf = elf_memory((char *)image, size);
+	err = read_headers(&new);
+	if (err) {
+		elf_file__close(&new);
+		return err == -ENOEXEC ? -EBADMSG : err;
+	}
+	*small = new;
+	return 0;
+}
+
+#else
+
+int elf_file__open_debugdata(struct elf_file *small, const struct elf_file *f)
+{
+	(void)small, (void)f;
+	return -EOPNOTSUPP;
+}
+
+#endif /* HAVE_LIBDW */
+
+/* --- separate debug files --------------------------------------------------------------------- */
+
+static int open_by_build_id(struct elf_file *debug, const struct build_id *id, const char *root,
+			    char **name)
+{
+	char hex[2 * BUILD_ID_MAX + 1];
+	struct build_id own;
+	size_t i;
+	int err;
+
+	for (i = 0; i < id->n; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
+	if (id->n < 2)
+		return -ENOENT;
+	if (asprintf(name, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, hex, hex + 2) < 0)
+		return -ENOMEM;
+	err = elf_file__open(debug, *name);
+	if (err)
+		goto out;
+	elf_file__build_id(debug, &own);
+	if (build_id__equal(id, &own))
+		return 0;
+	elf_file__close(debug);
+	err = -ENOENT;
+out:
+	free(*name);
+	return err;
+}
+
+/* What .gnu_debuglink has behind the name. */
+static int checksum(const struct elf_file *f, u32 *sum)
+{
+	u8 buffer[64 << 10];
+	uLong crc = crc32(0, NULL, 0);
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(f->fd, buffer, sizeof(buffer), at)) > 0) {
+		crc = crc32(crc, buffer, n);
+		at += n;
+	}
+	*sum = crc;
+	return n < 0 ? -errno : 0;
+}
+
+static bool belongs(const struct elf_file *debug, const struct build_id *id, u32 wanted)
+{
+	struct build_id own;
+	u32 sum;
+
+	if (id->n) {
+		elf_file__build_id(debug, &own);
+		return build_id__equal(id, &own);
+	}
+	return !checksum(debug, &sum) && sum == wanted;
+}
+
+static int open_by_link(struct elf_file *debug, const struct elf_file *f, const char *path,
+			const struct build_id *id, const char *root, char **name)
+{
+	const char *slash = strrchr(path, '/'), *link;
+	const char *dir = slash ? path : ".";
+	int len = slash ? slash - path : 1, err = -ENOENT;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t size, i;
+	u32 sum;
+
+	if (elf_file__section(f, ".gnu_debuglink", &header, &data))
+		return -ENOENT;
+	link = data->d_buf;
+	size = strnlen(link, data->d_size);
+	/* The name, a NUL, up to a multiple of four bytes, and four of checksum. */
+	if (!size || size > NAME_MAX || memchr(link, '/', size) ||
+	    size / 4 * 4 + 8 > data->d_size)
+		return -ENOENT;
+	memcpy(&sum, link + size / 4 * 4 + 4, sizeof(sum));
+	for (i = 0; i < 3; i++) {
+		if (asprintf(name, "%s%s%.*s/%s%s", i == 2 ? root : "",
+			     i == 2 ? "/usr/lib/debug" : "", len, dir, i == 1 ? ".debug/" : "",
+			     link) < 0)
+			return -ENOMEM;
+		err = elf_file__open(debug, *name);
+		if (!err && belongs(debug, id, sum))
+			return 0;
+		if (!err)
+			elf_file__close(debug);
+		free(*name);
+		if (err == -ENOMEM)
+			return err;
+	}
+	return -ENOENT;
+}
+
+int elf_file__open_debug(struct elf_file *debug, const struct elf_file *f, const char *path,
+			 const char *root, char **name)
+{
+	char *found = NULL;
+	struct build_id id;
+	int err = -ENOENT;
+
+	elf_file__build_id(f, &id);
+	if (id.n)
+		err = open_by_build_id(debug, &id, root, &found);
+	if (err && err != -ENOMEM)
+		err = open_by_link(debug, f, path, &id, root, &found);
+	if (err)
+		return err == -ENOMEM ? err : -ENOENT;
+	if (name)
+		*name = found;
+	else
+		free(found);
+	return 0;
+}
