@@ -28,7 +28,7 @@ struct {
 } counts SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
 	__type(key, struct counting_key);
 	__type(value, struct counting_count);
@@ -36,7 +36,7 @@ struct {
 
 static __noinline int count_keyed(u32 slot, struct task_struct *t)
 {
-	struct counting_key key = { .slot = slot };
+	struct counting_key key = { .slot = slot, .cpu = bpf_get_smp_processor_id() };
 	struct counting_count *c, fresh = {};
 	long err;
 
@@ -192,9 +192,9 @@ struct {
 } last_reads SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct task_key);
+	__type(key, struct counting_key);
 	__type(value, struct counting_charge);
 } charges SEC(".maps");
 
@@ -203,13 +203,13 @@ const struct counting_charge no_charge = {};
 
 static __always_inline struct counting_charge *charge_of(struct task_struct *t)
 {
-	struct task_key key = {};
+	struct counting_key key = { .cpu = bpf_get_smp_processor_id() };
 	struct counting_charge *c;
 	long err;
 
 	if (!armed || (!count_idle && !scope_tid(t)) || !in_scope(t))
 		return NULL;
-	task_key_of(&key, t);
+	task_key_of(&key.task, t);
 	c = bpf_map_lookup_elem(&charges, &key);
 	if (c)
 		return c;

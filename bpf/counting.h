@@ -8,11 +8,14 @@
 #define COUNTING_COUNTERS 16        /* counters that can be charged to tasks in one run */
 #define COUNTING_SYSCALLS 1024      /* numbers of system calls; the highest is below 600 (7.2) */
 
-/* Events counted by programs, by task: a per-CPU value for each key. */
+/*
+ * An element of a keyed map belongs to one CPU. (Not a per-CPU hash: the kernel keeps few of those
+ * elements ready for programs that may not sleep, and new keys in a burst would be lost.)
+ */
 struct counting_key {
 	struct task_key task;
-	__u32 slot;             /* of the event */
-	__u32 pad;
+	__u32 slot;             /* of the event; 0 for charges */
+	__u32 cpu;
 };
 
 struct counting_count {

@@ -353,6 +353,8 @@ static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsign
 		return EINVAL;
 	}
 	diag_error("'%s' is not %s", arg, i ? "a count of reports" : "an interval in seconds");
+	if (!i && spec->groups & CLI_EVENTS)
+		diag_hint("an event stands behind -e, as in: %s -e %s", program_invocation_short_name, arg);
 	if (!i && spec->groups & CLI_COMMAND)
 		diag_hint("a command to run stands behind --, as in: %s -- %s",
 			  program_invocation_short_name, arg);

@@ -18,6 +18,7 @@
 
 /* A keyed event has an element for each event and key: room for a few events at each key. */
 #define EVENTS_PER_KEY 4
+#define CPUS_PER_KEY 8
 
 /* --- what goes which way ----------------------------------------------------------------------- */
 
@@ -334,7 +335,10 @@ static void set_syscall_slots(struct counting *c)
 static int size_maps(struct counting *c)
 {
 	const struct counting_plan *plan = c->plan;
-	u64 keys = plan->by ? c->run->cli->max_keys : 1;
+	/* A key has an element for each CPU it is seen on: few are seen on many. */
+	u64 possible = c->run->host.cpus_possible;
+	u64 cpus = possible < CPUS_PER_KEY ? possible : CPUS_PER_KEY;
+	u64 keys = plan->by ? cpus * c->run->cli->max_keys : possible;
 	int err;
 
 	err = bpf_map__set_max_entries(c->bpf->maps.counts, plan->by ? 1 : plan->nrows);
@@ -573,43 +577,34 @@ static void take_name(struct count *count, u64 stamp, const char *name)
 }
 
 static int add_keyed(const struct counting *c, struct counts *counts, const struct counting_key *key,
-		     const struct counting_count *per_cpu)
+		     const struct counting_count *value)
 {
-	int cpu, err = 0;
+	struct count count = {
+		.key = key->task, .row = key->slot, .value = value->count,
+		.place = c->plan->per_cpu ? (int)key->cpu : COUNT_EVERYWHERE,
+	};
 
-	for (cpu = 0; cpu < c->run->host.cpus_possible && !err; cpu++) {
-		struct count count = {
-			.key = key->task, .row = key->slot, .value = per_cpu[cpu].count,
-			.place = c->plan->per_cpu ? cpu : COUNT_EVERYWHERE,
-		};
-
-		take_name(&count, per_cpu[cpu].name_stamp, per_cpu[cpu].name);
-		if (count.value)
-			err = counts__add(counts, &count);
-	}
-	return err;
+	take_name(&count, value->name_stamp, value->name);
+	return counts__add(counts, &count);
 }
 
-static int add_charges(const struct counting *c, struct counts *counts, const struct task_key *key,
-		       const struct counting_charge *per_cpu)
+static int add_charges(const struct counting *c, struct counts *counts, const struct counting_key *key,
+		       const struct counting_charge *value)
 {
-	int cpu, err = 0;
+	int err = 0;
 	size_t i;
 
-	for (cpu = 0; cpu < c->run->host.cpus_possible; cpu++) {
-		for (i = 0; i < c->ncharged && !err; i++) {
-			struct count count = {
-				.key = *key, .row = c->plan->row[c->charged[i]],
-				.value = per_cpu[cpu].counter[i].value,
-				.enabled_ns = per_cpu[cpu].counter[i].enabled_ns,
-				.running_ns = per_cpu[cpu].counter[i].running_ns,
-				.place = c->plan->per_cpu ? cpu : COUNT_EVERYWHERE,
-			};
+	for (i = 0; i < c->ncharged && !err; i++) {
+		struct count count = {
+			.key = key->task, .row = c->plan->row[c->charged[i]],
+			.value = value->counter[i].value,
+			.enabled_ns = value->counter[i].enabled_ns,
+			.running_ns = value->counter[i].running_ns,
+			.place = c->plan->per_cpu ? (int)key->cpu : COUNT_EVERYWHERE,
+		};
 
-			take_name(&count, per_cpu[cpu].name_stamp, per_cpu[cpu].name);
-			if (per_cpu[cpu].name_stamp || count.value || count.enabled_ns)
-				err = counts__add(counts, &count);
-		}
+		take_name(&count, value->name_stamp, value->name);
+		err = counts__add(counts, &count);
 	}
 	return err;
 }
@@ -618,7 +613,7 @@ static int add_charges(const struct counting *c, struct counts *counts, const st
 static int read_map(const struct counting *c, struct counts *counts, struct bpf_map *map, bool charges)
 {
 	size_t key_size = bpf_map__key_size(map), value_size = bpf_map__value_size(map);
-	void *value = calloc(c->run->host.cpus_possible, (value_size + 7) / 8 * 8);
+	void *value = calloc(1, value_size);
 	char *key = calloc(2, key_size), *next = key ? key + key_size : NULL, *from = NULL;
 	int fd = bpf_map__fd(map), err = key && value ? 0 : -ENOMEM;
 

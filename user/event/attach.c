@@ -483,6 +483,21 @@ struct course {
 	size_t *which;
 };
 
+static const char *reason(int err)
+{
+	switch (err) {
+	case -EILSEQ:
+		return "no instruction begins there";
+	case -ENOENT:
+		return "the kernel knows no such place";
+	case -EADDRNOTAVAIL:
+	case -EINVAL:
+		return "the kernel does not let that place be probed";
+	default:
+		return strerror(-err);
+	}
+}
+
 /* A site that the kernel will not have: of a glob that is said, of a name it is an error. */
 static int refuse(struct course *k, size_t i, int err)
 {
@@ -491,13 +506,13 @@ static int refuse(struct course *k, size_t i, int err)
 
 	if (err != -EMFILE && err != -ENOMEM && err != -EPERM && strcmp(e->name, s->name) &&
 	    strpbrk(e->name, "*?[")) {
-		diag_detail("%s is left out: %s", s->name, strerror(-err));
+		diag_detail("%s is left out: %s", s->name, reason(err));
 		k->a->refused++;
 		return 0;
 	}
 	*k->which = i;
 	complain(k->c, 0, e->at, e->len, "cannot attach to %s by %s: %s", s->name,
-		 attach_way_name(k->a->way[i]), strerror(-err));
+		 attach_way_name(k->a->way[i]), reason(err));
 	if (err == -EMFILE)
 		complain_hint(k->c, 0, "too many files are open: name fewer events, or raise ulimit -n");
 	else if (k->a->way[i] == ATTACH_KPROBE || k->a->way[i] == ATTACH_KPROBE_MULTI)

@@ -28,7 +28,11 @@ static const struct {
 	{ "lsm_set_self_attr", 460 }, { "lsm_list_modules", 461 }, { "mseal", 462 },
 	{ "setxattrat", 463 }, { "getxattrat", 464 }, { "listxattrat", 465 },
 	{ "removexattrat", 466 }, { "open_tree_attr", 467 }, { "file_getattr", 468 },
-	{ "file_setattr", 469 },
+	{ "file_setattr", 469 }, { "listns", 470 }, { "rseq_slice_yield", 471 },
+#ifdef __x86_64__
+	/* arch/x86/entry/syscalls/syscall_64.tbl: 6.11, 6.18. */
+	{ "uretprobe", 335 }, { "uprobe", 336 },
+#endif
 };
 
 static const struct {

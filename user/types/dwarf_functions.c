@@ -50,16 +50,14 @@ bool dwarf_die__may_hold_functions(Dwarf_Die *die)
 	}
 }
 
-int dwarf_ranges__of(struct dwarf_ranges *r, struct dwarf *d, Dwarf_Die *die)
+int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 {
 	Dwarf_Addr base = 0, start, end;
+	struct dwarf_ranges r = {};
 	struct dwarf_range *larger;
 	ptrdiff_t at = 0;
 
-	memset(r, 0, sizeof(*r));
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		if (!dwarf__spend(d))
-			break;
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && dwarf__spend(d)) {
 		/*
 		 * An inlined place may begin with an instruction that counts for the function
 		 * around it: an empty range, but control comes by there.
@@ -68,18 +66,20 @@ int dwarf_ranges__of(struct dwarf_ranges *r, struct dwarf *d, Dwarf_Die *die)
 			end++;
 		if (start >= end)
 			continue;
-		larger = dwarf__grown(r->range, r->n, sizeof(*larger));
+		larger = dwarf__grown(r.range, r.n, sizeof(*larger));
 		if (!larger) {
-			free(r->range);
+			free(r.range);
 			return -ENOMEM;
 		}
-		r->range = larger;
-		r->range[r->n++] = (struct dwarf_range){ start, end };
+		r.range = larger;
+		r.range[r.n++] = (struct dwarf_range){ start, end };
 	}
-	if (at >= 0 && r->n)
+	if (!at && r.n) {
+		*out = r;
 		return 0;
-	free(r->range);
-	return at < 0 ? -EBADMSG : -ENOENT;
+	}
+	free(r.range);
+	return at ? -EBADMSG : -ENOENT;
 }
 
 int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address)

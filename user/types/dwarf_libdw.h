@@ -53,7 +53,7 @@ struct dwarf_ranges {
 	size_t n;
 };
 
-int dwarf_ranges__of(struct dwarf_ranges *r, struct dwarf *d, Dwarf_Die *die);
+int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die);
 
 /* The first instruction of a function or of a place it is inlined in. */
 int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address);
