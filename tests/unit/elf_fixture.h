@@ -60,16 +60,16 @@ static inline void fixture__init(struct fixture *f)
 	f->path[0] = 0;
 }
 
-/* Compiles source with options to DIR/NAME, which becomes the path. */
+/* Compiles source with a command ("cc -g") to DIR/NAME, which becomes the path. */
 static inline void fixture__compile(struct fixture *f, const char *name, const char *source,
-				    const char *options)
+				    const char *command)
 {
 	char c[64];
 
 	snprintf(c, sizeof(c), "%s/%s.c", f->dir, name);
 	snprintf(f->path, sizeof(f->path), "%s/%s", f->dir, name);
 	write_file(c, source, strlen(source));
-	assert_int_equal(run_command("cc -w -o %s %s %s", f->path, options, c), 0);
+	assert_int_equal(run_command("%s -w -o %s %s", command, f->path, c), 0);
 }
 
 static inline int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -54,7 +54,7 @@ static const struct binary_function *find(const struct binary_functions *f, cons
 }
 
 /* A program of each kind: position independent, and at fixed addresses. */
-static const char *const kinds[] = { "-O1 -pie -fPIE", "-O1 -no-pie -fno-pie" };
+static const char *const kinds[] = { "cc -O1 -pie -fPIE", "cc -O1 -no-pie -fno-pie" };
 
 static void check_functions(const char *path)
 {
@@ -148,7 +148,7 @@ static void probes(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	assert_int_equal(usdt_probes__find(&p, f.path, NULL, NULL), 0);
 	for (i = 0; i < p.n; i++) {
 		assert_string_equal(p.probe[i].provider, "t");
@@ -244,7 +244,7 @@ static void every_hit(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	assert_int_equal(binary_functions__find(&all, f.path, NULL), 0);
 	assert_int_equal(usdt_probes__find(&p, f.path, "t", NULL), 0);
 	assert_int_equal(p.n, 3);
@@ -297,7 +297,7 @@ static void stripped(void **state)
 	(void)state;
 	fixture__init(&f);
 	d = f.dir;
-	fixture__compile(&f, "program", source, "-O1 -g -Wl,--build-id=none -rdynamic");
+	fixture__compile(&f, "program", source, "cc -O1 -g -Wl,--build-id=none -rdynamic");
 	assert_int_equal(run_command("cd %s && strip -o bare program", d), 0);
 	snprintf(f.path, sizeof(f.path), "%s/bare", d);
 	assert_has_local(f.path, false);
@@ -324,7 +324,7 @@ static void by_build_id(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-g -Wl,--build-id=0x0123456789abcdef");
+	fixture__compile(&f, "program", source, "cc -g -Wl,--build-id=0x0123456789abcdef");
 	assert_int_equal(elf_file__open(&file, f.path), 0);
 	elf_file__build_id(&file, &id);
 	assert_int_equal(id.n, 8);
@@ -339,7 +339,7 @@ static void by_build_id(void **state)
 	free(name);
 	elf_file__close(&file);
 
-	fixture__compile(&f, "program", source, "-g -Wl,--build-id=0x0123456789abcdee");
+	fixture__compile(&f, "program", source, "cc -g -Wl,--build-id=0x0123456789abcdee");
 	assert_int_equal(run_command("cd %s/usr/lib/debug/.build-id/01 && mv 23456789abcdef.debug "
 				     "23456789abcdee.debug", f.dir), 0);
 	assert_int_equal(elf_file__open(&file, f.path), 0);
@@ -356,7 +356,7 @@ static void debugdata(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	assert_int_equal(run_command("cd %s && xz -k program && strip -o bare program && objcopy "
 				     "--add-section .gnu_debugdata=program.xz bare small", f.dir), 0);
 	snprintf(f.path, sizeof(f.path), "%s/small", f.dir);
@@ -505,9 +505,9 @@ static void damaged(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1 -s -rdynamic");
+	fixture__compile(&f, "program", source, "cc -O1 -s -rdynamic");
 	damage(&f, 600, use_all);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	damage(&f, 600, use_all);
 	assert_int_equal(run_command("cd %s && strip -o bare program && xz program && objcopy "
 				     "--add-section .gnu_debugdata=program.xz bare small", f.dir), 0);

@@ -26,7 +26,7 @@ static const char source[] =
 	"	return twice + 1;\n"                                    /* 10 */
 	"}\n"
 	"NOINLINE long known(int a, const char *text, struct pair *p, size n,\n"
-	"		     enum color c, long f, long on_stack, double d)\n"
+	"		     enum color c, unsigned char f, long on_stack, double d)\n"
 	"{\n"
 	"	sink = a;\n"
 	"	for (size i = 0; i < n; i++)\n"
@@ -76,10 +76,10 @@ static bool have_dwarf(void)
 	return dwarf__open(&d, "/nothing") != -EOPNOTSUPP;
 }
 
-static void known__open(struct known *k, const char *options)
+static void known__open(struct known *k, const char *command)
 {
 	fixture__init(&k->fixture);
-	fixture__compile(&k->fixture, "program", source, options);
+	fixture__compile(&k->fixture, "program", source, command);
 	assert_int_equal(dwarf__open(&k->d, k->fixture.path), 0);
 	assert_string_equal(dwarf__path(k->d), k->fixture.path);
 }
@@ -122,14 +122,17 @@ static const struct dwarf_line *line_of(const struct dwarf_lines *lines, u32 lin
 
 /* Every kind of debug information that compilers make or have made. */
 static const char *const kinds[] = {
-	"-g -O2",
-	"-g -O0",
-	"-gdwarf-4 -O2",
-	"-gdwarf-2 -O1 -no-pie",
-	"-gdwarf-5 -O2 -gz",
-	"-gdwarf-4 -O2 -gz=zlib-gnu",
-	"-g -O2 -fno-asynchronous-unwind-tables",
-	"-g -O2 -flto",
+	"cc -g -O2",
+	"cc -g -O0",
+	"cc -gdwarf-4 -O2",
+	"cc -gdwarf-2 -O1 -no-pie",
+	"cc -gdwarf-5 -O2 -gz",
+	"cc -gdwarf-4 -O2 -gz=zlib-gnu",
+	"cc -g -O2 -fno-asynchronous-unwind-tables",
+	"cc -g -O2 -flto",
+	"clang -g -O2",
+	"clang -gdwarf-4 -O1",
+	"clang -g -O2",
 };
 
 static void functions(void **state)
@@ -252,7 +255,7 @@ static void line_of_a_loop(void **state)
 	(void)state;
 	if (!have_dwarf())
 		skip();
-	known__open(&k, "-g -O0");
+	known__open(&k, "cc -g -O0");
 	found = find(&k, "known", 1);
 	assert_int_equal(dwarf_lines__of(&all, k.d, &found.function[0]), 0);
 	assert_int_equal(line_of(&all, 16)->naddresses, 2);
@@ -284,7 +287,7 @@ static void types(void **state)
 		{ "p", "struct pair *", DWARF_POINTER, 8, false },
 		{ "n", "size", DWARF_UNSIGNED, 8, false },
 		{ "c", "enum color", DWARF_SIGNED, 4, false },
-		{ "f", "long int", DWARF_SIGNED, 8, false },
+		{ "f", "unsigned char", DWARF_UNSIGNED, 1, false },
 		{ "d", "double", DWARF_OTHER, 8, false },
 	};
 	const struct dwarf_variable *v;
@@ -315,7 +318,7 @@ static void types(void **state)
 		dwarf_functions__free(&found);
 		known__close(&k);
 	}
-	known__open(&k, "-g -O0");
+	known__open(&k, "cc -g -O0");
 	found = find(&k, "main", 1);
 	assert_int_equal(dwarf_variables__at(&all, k.d, found.function[0].place[0].body, true), 0);
 	assert_string_equal(variable(&all, "argv")->type, "char *const *");
@@ -388,7 +391,7 @@ static void behind_the_prologue(void **state)
 	(void)state;
 	if (!have_dwarf())
 		skip();
-	known__open(&k, "-g -O0");
+	known__open(&k, "cc -g -O0");
 	found = find(&k, "known", 1);
 	assert_true(found.function[0].place[0].body > found.function[0].place[0].address);
 	assert_int_equal(dwarf_variables__at(&all, k.d, found.function[0].place[0].body, false), 0);
@@ -420,7 +423,7 @@ static void blocks(void **state)
 	(void)state;
 	if (!have_dwarf())
 		skip();
-	known__open(&k, "-g -O0");
+	known__open(&k, "cc -g -O0");
 	found = find(&k, "second", 1);
 	assert_int_equal(dwarf_lines__of(&l, k.d, &found.function[0]), 0);
 	assert_int_equal(dwarf_variables__at(&all, k.d, line_of(&l, 33)->address[0], false), 0);
@@ -492,7 +495,7 @@ static void without(void **state)
 	if (!have_dwarf())
 		skip();
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	assert_int_equal(dwarf__open(&d, f.path), -ENODATA);
 	assert_int_equal(dwarf__open(&d, "/etc/passwd"), -ENOEXEC);
 	assert_int_equal(dwarf__open(&d, "/nothing"), -ENOENT);
@@ -510,7 +513,7 @@ static void separate(void **state)
 	if (!have_dwarf())
 		skip();
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O2 -g");
+	fixture__compile(&f, "program", source, "cc -O2 -g");
 	assert_int_equal(run_command("cd %s && objcopy --only-keep-debug program p.debug && strip "
 				     "program && objcopy --add-gnu-debuglink=p.debug program",
 				     f.dir), 0);
@@ -542,7 +545,8 @@ static void of_the_kernel(void **state)
 	fixture__init(&f);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, NULL), -ENODATA);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, "some_module"), -ENODATA);
-	fixture__compile(&f, "program", source, "-O2 -g -Wl,--build-id=0x0102030405060708");
+	fixture__compile(&f, "program", source,
+			 "cc -O2 -g -Wl,--build-id=0x0102030405060708");
 	assert_int_equal(run_command("cd %s && mkdir -p sys/kernel boot && objcopy -O binary "
 				     "--only-section=.note.gnu.build-id program sys/kernel/notes && "
 				     "cp program boot/vmlinux-%s", f.dir, name.release), 0);
@@ -553,7 +557,8 @@ static void of_the_kernel(void **state)
 	dwarf__close(d);
 
 	/* One from another build is not taken. */
-	fixture__compile(&f, "program", source, "-O2 -g -Wl,--build-id=0x0102030405060709");
+	fixture__compile(&f, "program", source,
+			 "cc -O2 -g -Wl,--build-id=0x0102030405060709");
 	assert_int_equal(run_command("cp %s %s/boot/vmlinux-%s", f.path, f.dir, name.release), 0);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, NULL), -ENODATA);
 	fixture__free(&f);
@@ -576,7 +581,7 @@ static void of_a_module(void **state)
 	fixture__init(&f);
 	/* As the kernel is compiled: unwind tables are debug information. */
 	fixture__compile(&f, "some-module.ko", source,
-			 "-O2 -g -c -fno-asynchronous-unwind-tables");
+			 "cc -O2 -g -c -fno-asynchronous-unwind-tables");
 	assert_int_equal(run_command("cd %s && mkdir -p lib/modules/%s/kernel && mv some-module.ko "
 				     "lib/modules/%s/kernel", f.dir, name.release, name.release), 0);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, "some"), -ENODATA);
@@ -638,7 +643,9 @@ static void use_all(const char *path)
 /* A program with hardly anything but debug information, so that most damage is in that. */
 static void damaged(void **state)
 {
-	static const char *const how[] = { "-g -O2", "-gdwarf-4 -O1", "-gdwarf-5 -O0 -gz" };
+	static const char *const how[] = {
+		"cc -g -O2", "cc -gdwarf-4 -O1", "cc -gdwarf-5 -O0 -gz", "clang -g -O2",
+	};
 	struct fixture f;
 	size_t i;
 

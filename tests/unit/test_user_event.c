@@ -90,7 +90,7 @@ static void known_answers(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		ask(&a, f.path, cases[i].with_x ? f.path : NULL, cases[i].text);
 		if (a.err)
@@ -119,7 +119,7 @@ static void with_debug_information(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1 -g");
+	fixture__compile(&f, "program", source, "cc -O1 -g");
 	ask(&a, f.path, f.path, "name_two:3");
 	without = a.err == -EOPNOTSUPP;
 	if (!without) {
@@ -168,7 +168,7 @@ static void mistakes(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		ask(&a, f.path, cases[i].with_x ? f.path : NULL, cases[i].text);
 		if (a.err != cases[i].err)
@@ -191,7 +191,7 @@ static void too_many(void **state)
 
 	(void)state;
 	fixture__init(&f);
-	fixture__compile(&f, "program", source, "-O1");
+	fixture__compile(&f, "program", source, "cc -O1");
 	ctx.binary = f.path;
 	assert_int_equal(events__parse(&events, &ctx, "sdt:sale,sdt:*", &c), 0);
 	assert_int_equal(events__resolve(&sites, &events, &ctx, &c, &which), -E2BIG);

@@ -87,16 +87,16 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option scope_options[] = {
-	{ NULL, 0, NULL, 0, "Scope (all conditions must hold; about the task the event is about):", 1 },
-	{ "pid", 'p', "PID,..", 0, "These processes", 1 },
-	{ "tid", 't', "TID,..", 0, "These threads", 1 },
-	{ "uid", 'u', "USER", 0, "Tasks of this user (name or number)", 1 },
-	{ "cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 1 },
-	{ "cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", 1 },
-	{ "comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", 1 },
+	{ NULL, 0, NULL, 0, "Scope (all conditions must hold; about the task the event is about):", 3 },
+	{ "pid", 'p', "PID,..", 0, "These processes", 3 },
+	{ "tid", 't', "TID,..", 0, "These threads", 3 },
+	{ "uid", 'u', "USER", 0, "Tasks of this user (name or number)", 3 },
+	{ "cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 3 },
+	{ "cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", 3 },
+	{ "comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", 3 },
 	{ "pidns", KEY_PIDNS, "PID", OPTION_ARG_OPTIONAL,
-	  "Tasks in the pid namespace of PID (default: the tool's own)", 1 },
-	{ "all", 'a', NULL, 0, "Everything (the default without a scope or a command)", 1 },
+	  "Tasks in the pid namespace of PID (default: the tool's own)", 3 },
+	{ "all", 'a', NULL, 0, "Everything (the default without a scope or a command)", 3 },
 	{},
 };
 
@@ -122,9 +122,9 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option time_options[] = {
-	{ NULL, 0, NULL, 0, "Time:", 2 },
-	{ "duration", 'd', "SECONDS", 0, "Stop after this time in all", 2 },
-	{ "interval", 'I', "MS", 0, "A report each MS milliseconds", 2 },
+	{ NULL, 0, NULL, 0, "Time:", 4 },
+	{ "duration", 'd', "SECONDS", 0, "Stop after this time in all", 4 },
+	{ "interval", 'I', "MS", 0, "A report each MS milliseconds", 4 },
 	{},
 };
 
@@ -160,11 +160,11 @@ static error_t parse_keys(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option key_options[] = {
-	{ NULL, 0, NULL, 0, "Grouping:", 3 },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per pid, tid, comm, cgroup, cpu, pidns, uid", 3 },
-	{ NULL, 'P', NULL, 0, "By process, like --by pid", 3 },
-	{ NULL, 'L', NULL, 0, "By thread, like --by tid", 3 },
-	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 3 },
+	{ NULL, 0, NULL, 0, "Grouping:", 5 },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per pid, tid, comm, cgroup, cpu, pidns, uid", 5 },
+	{ NULL, 'P', NULL, 0, "By process, like --by pid", 5 },
+	{ NULL, 'L', NULL, 0, "By thread, like --by tid", 5 },
+	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 5 },
 	{},
 };
 
@@ -180,7 +180,7 @@ static error_t parse_top(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option top_options[] = {
-	{ "top", KEY_TOP, "N", 0, "Show the first N results only", 3 },
+	{ "top", KEY_TOP, "N", 0, "Show the first N results only", 5 },
 	{},
 };
 
@@ -199,7 +199,7 @@ static error_t parse_groups(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option group_options[] = {
 	{ "sort", KEY_SORT, "COL", 0,
-	  "Order by key, count, sum, min, avg, max, p50, p90, p99 or p999", 3 },
+	  "Order by key, count, sum, min, avg, max, p50, p90, p99 or p999", 5 },
 	{},
 };
 
@@ -276,13 +276,13 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option output_options[] = {
-	{ NULL, 0, NULL, 0, "Output:", 4 },
-	{ "json", KEY_JSON, NULL, 0, "JSON, one object per line", 4 },
-	{ "csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them", 4 },
-	{ "format", KEY_FORMAT, "NAME", 0, "text, json or csv", 4 },
-	{ "output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 4 },
-	{ "timestamps", 'T', NULL, 0, "Begin each report with its time", 4 },
-	{ "verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 4 },
+	{ NULL, 0, NULL, 0, "Output:", 6 },
+	{ "json", KEY_JSON, NULL, 0, "JSON, one object per line", 6 },
+	{ "csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them", 6 },
+	{ "format", KEY_FORMAT, "NAME", 0, "text, json or csv", 6 },
+	{ "output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 6 },
+	{ "timestamps", 'T', NULL, 0, "Begin each report with its time", 6 },
+	{ "verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 6 },
 	{},
 };
 
@@ -298,7 +298,7 @@ static error_t parse_times(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option times_options[] = {
-	{ "milliseconds", 'm', NULL, 0, "Show all times in milliseconds", 4 },
+	{ "milliseconds", 'm', NULL, 0, "Show all times in milliseconds", 6 },
 	{},
 };
 
@@ -325,10 +325,10 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option run_options[] = {
-	{ NULL, 0, NULL, 0, "Run:", 5 },
-	{ "explain", 'n', NULL, 0, "Say what would be done, and do nothing", 5 },
-	{ "strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost", 5 },
-	{ "ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 5 },
+	{ NULL, 0, NULL, 0, "Run:", 7 },
+	{ "explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7 },
+	{ "strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost", 7 },
+	{ "ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7 },
 	{},
 };
 

@@ -50,6 +50,26 @@ bool dwarf_die__may_hold_functions(Dwarf_Die *die)
 	}
 }
 
+const char *dwarf_die__file(Dwarf_Die *die)
+{
+	const char *file = dwarf_decl_file(die);
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Die unit;
+	Dwarf_Half version;
+	Dwarf_Word index;
+	size_t n;
+
+	if (file)
+		return file;
+	/* From DWARF 5 on, 0 is a file, the unit's own; libdw before 0.190 takes it for none. */
+	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attr), &index) || index ||
+	    !dwarf_cu_die(attr.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || version < 5 ||
+	    dwarf_getsrcfiles(&unit, &files, &n) || !n)
+		return NULL;
+	return dwarf_filesrc(files, 0, NULL, NULL);
+}
+
 int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 {
 	Dwarf_Addr base = 0, start, end;
@@ -150,15 +170,15 @@ u64 dwarf_die__body(Dwarf_Die *die, u64 entry)
 
 /* --- what is around an address ---------------------------------------------------------------- */
 
-/* Empty ranges of inlined places are theirs, see dwarf_ranges__of(). */
-static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc)
+/* Does the entry's code hold pc? Empty ranges of inlined places count, see dwarf_ranges__of(). */
+static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc, bool empty)
 {
 	struct dwarf_ranges r;
 	bool found = false;
 	size_t i;
 
-	if (dwarf_haspc(die, pc) > 0)
-		return true;
+	if (!empty)
+		return dwarf_haspc(die, pc) > 0;
 	if (dwarf_tag(die) == DW_TAG_subprogram || dwarf_ranges__of(&r, d, die))
 		return false;
 	for (i = 0; i < r.n && !found; i++)
@@ -167,37 +187,99 @@ static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc)
 	return found;
 }
 
-/* The child of parent that holds pc goes to the end of the path, and so on. */
-static int descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *parent, u64 pc, u32 depth)
+static bool is_code(Dwarf_Die *die, bool functions)
 {
-	Dwarf_Die child;
-	int more, err;
+	return dwarf_die__is_block(die) || (functions && dwarf_die__is_function(die));
+}
 
-	if (depth > DWARF_MAX_DEPTH || path->n == DWARF_MAX_DEPTH)
-		return 0;
-	more = dwarf_child(parent, &child);
+/* The child of parent that holds pc: 1, 0 if there is none. */
+static int find_child(Dwarf_Die *found, struct dwarf *d, Dwarf_Die *parent, u64 pc, bool functions,
+		      bool empty)
+{
+	int more;
+
+	more = dwarf_child(parent, found);
 	while (!more) {
 		if (!dwarf__spend(d))
 			return -EBADMSG;
-		if (dwarf_die__is_function(&child) || dwarf_die__is_block(&child)) {
-			if (holds(d, &child, pc)) {
-				path->die[path->n++] = child;
-				return descend(path, d, &child, pc, depth + 1);
-			}
-		} else if (!path->n && dwarf_die__may_hold_functions(&child)) {
-			err = descend(path, d, &child, pc, depth + 1);
-			if (err || path->n)
-				return err;
-		}
-		more = dwarf_siblingof(&child, &child);
+		if (is_code(found, functions) && holds(d, found, pc, empty))
+			return 1;
+		more = dwarf_siblingof(found, found);
 	}
 	return 0;
 }
 
-int dwarf_path__find(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u64 pc)
+int dwarf_path__descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *from, u64 pc,
+			bool functions)
+{
+	Dwarf_Die parent = *from, child;
+	int found;
+
+	while (path->n < DWARF_MAX_DEPTH) {
+		found = find_child(&child, d, &parent, pc, functions, false);
+		if (!found && path->n)
+			found = find_child(&child, d, &parent, pc, functions, true);
+		if (found <= 0)
+			return found;
+		path->die[path->n++] = parent = child;
+	}
+	return 0;
+}
+
+/* The out-of-line function may be in a namespace or a type. */
+static int find_function(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *parent, u64 pc,
+			 u32 depth)
+{
+	Dwarf_Die child;
+	int more, err;
+
+	if (depth > DWARF_MAX_DEPTH)
+		return 0;
+	err = dwarf_path__descend(path, d, parent, pc, true);
+	if (err || path->n)
+		return err;
+	more = dwarf_child(parent, &child);
+	while (!more && !path->n && !err) {
+		if (!dwarf__spend(d))
+			return -EBADMSG;
+		if (dwarf_die__may_hold_functions(&child))
+			err = find_function(path, d, &child, pc, depth + 1);
+		more = dwarf_siblingof(&child, &child);
+	}
+	return err;
+}
+
+int dwarf_path__at(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u64 pc)
 {
 	path->n = 0;
-	return descend(path, d, unit, pc, 0);
+	return find_function(path, d, unit, pc, 0);
+}
+
+/* Entries are stored parents first: the one on the way is the last child not behind the target. */
+int dwarf_path__to(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, Dwarf_Off target)
+{
+	Dwarf_Die parent = *unit, child, last;
+	u32 depth;
+	int more;
+
+	path->n = 0;
+	for (depth = 0; depth < DWARF_MAX_DEPTH; depth++) {
+		more = dwarf_child(&parent, &child);
+		if (more || dwarf_dieoffset(&child) > target)
+			return -ENOENT;
+		while (!more && dwarf_dieoffset(&child) <= target) {
+			if (!dwarf__spend(d))
+				return -EBADMSG;
+			last = child;
+			more = dwarf_siblingof(&child, &child);
+		}
+		if (is_code(&last, true))
+			path->die[path->n++] = last;
+		if (dwarf_dieoffset(&last) == target)
+			return 0;
+		parent = last;
+	}
+	return -ENOENT;
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -268,7 +350,7 @@ static int keep_instance(struct search *s, Dwarf_Die *die, Dwarf_Die *holder)
 	memset(i, 0, sizeof(*i));
 	i->name = copy(name ?: linkage, &err);
 	i->linkage = copy(linkage, &err);
-	i->file = copy(dwarf_decl_file(die), &err);
+	i->file = copy(dwarf_die__file(die), &err);
 	if (dwarf_decl_line(die, &i->line) || i->line < 0)
 		i->line = 0;
 	in = linkage_name(holder) ?: dwarf_diename(holder);

@@ -47,6 +47,9 @@ bool dwarf_die__is_block(Dwarf_Die *die);
 bool dwarf_die__is_function(Dwarf_Die *die);
 bool dwarf_die__may_hold_functions(Dwarf_Die *die);
 
+/* The file an entry was declared in; NULL: not said. */
+const char *dwarf_die__file(Dwarf_Die *die);
+
 /* Address ranges of an entry, in one array that the caller frees. */
 struct dwarf_ranges {
 	struct dwarf_range *range;
@@ -67,8 +70,15 @@ struct dwarf_path {
 	size_t n;
 };
 
-/* n is 0 where no function of the unit is. */
-int dwarf_path__find(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u64 pc);
+/* By address; n is 0 where no function of the unit is. */
+int dwarf_path__at(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u64 pc);
+
+/* To an entry that is known; -ENOENT: it is not in the unit. */
+int dwarf_path__to(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, Dwarf_Off target);
+
+/* Adds what is around the address below an entry: blocks, and functions inlined there. */
+int dwarf_path__descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *from, u64 pc,
+			bool functions);
 
 /*
  * The lines of one place of a function, in the file where it is defined, which becomes

@@ -102,7 +102,7 @@ struct place {
 
 static int add_guest(struct place *p, Dwarf_Die *die)
 {
-	const char *file = dwarf_decl_file(die);
+	const char *file = dwarf_die__file(die);
 	struct dwarf_ranges r;
 	struct guest *larger;
 	int line, err;
@@ -173,24 +173,21 @@ static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
 {
 	struct dwarf_path path;
 	const char *file;
-	u64 entry;
 	size_t i;
 	int line, err;
 
-	if (dwarf_tag(die) != DW_TAG_inlined_subroutine || dwarf_die__entry(p->d, die, &entry))
+	if (dwarf_tag(die) != DW_TAG_inlined_subroutine)
 		return 0;
-	err = dwarf_path__find(&path, p->d, unit, entry);
-	for (i = 0; i < path.n && !err; i++) {
-		if (dwarf_dieoffset(&path.die[i]) == dwarf_dieoffset(die))
-			break;
+	err = dwarf_path__to(&path, p->d, unit, dwarf_dieoffset(die));
+	for (i = 0; i + 1 < path.n && !err; i++) {
 		if (!dwarf_die__is_function(&path.die[i]))
 			continue;
-		file = dwarf_decl_file(&path.die[i]);
+		file = dwarf_die__file(&path.die[i]);
 		if (file && !strcmp(file, p->file) && !dwarf_decl_line(&path.die[i], &line) &&
 		    line > 0 && (u32)line > p->first && (!p->limit || (u32)line < p->limit))
 			p->limit = line;
 	}
-	return err;
+	return err == -ENOENT ? 0 : err;
 }
 
 /* The first of n rows, which are sorted, at or behind an address. */
@@ -254,7 +251,7 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 
 int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die)
 {
-	struct place p = { .d = d, .file = dwarf_decl_file(die) };
+	struct place p = { .d = d, .file = dwarf_die__file(die) };
 	struct dwarf_ranges r;
 	Dwarf_Lines *rows;
 	Dwarf_Die unit;

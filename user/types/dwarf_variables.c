@@ -436,24 +436,30 @@ static bool is_c(Dwarf_Die *unit)
 }
 
 /*
- * Where in the path the function is that is meant: the place's, else the innermost. The path is
- * cut behind its blocks.
+ * The path to the function that is meant, the place's or else the innermost, and to the blocks of
+ * it around the address. *function: where in the path the function is.
  */
-static int choose_function(struct dwarf_path *path, const struct dwarf_place *place, size_t *function)
+static int find_path(struct dwarf_path *path, size_t *function, struct dwarf *d,
+		     const struct dwarf_place *place, Dwarf_Die *unit, u64 address)
 {
-	size_t i, at = path->n;
+	size_t i;
+	int err;
 
-	for (i = 0; i < path->n; i++)
-		if (dwarf_die__is_function(&path->die[i]) &&
-		    (!place || dwarf_dieoffset(&path->die[i]) == place->entry))
-			at = i;
-	if (at == path->n)
-		return -ENOENT;
-	for (i = at + 1; i < path->n && !dwarf_die__is_function(&path->die[i]); i++)
-		;
-	path->n = i;
-	*function = at;
-	return 0;
+	if (place) {
+		err = dwarf_path__to(path, d, unit, place->entry);
+		if (err || !path->n)
+			return err ?: -ENOENT;
+		*function = path->n - 1;
+		return dwarf_path__descend(path, d, &path->die[*function], address, false);
+	}
+	err = dwarf_path__at(path, d, unit, address);
+	for (i = path->n; i-- > 0 && !err;) {
+		if (dwarf_die__is_function(&path->die[i])) {
+			*function = i;
+			return 0;
+		}
+	}
+	return err ?: -ENOENT;
 }
 
 static int prepare(struct view *v, Dwarf_Die *unit)
@@ -514,9 +520,7 @@ static int find(struct dwarf_variables *out, struct dwarf *d, const struct dwarf
 	} else if (!find_unit(d, address, &unit)) {
 		return -ENOENT;
 	}
-	err = dwarf_path__find(&path, d, &unit, address);
-	if (!err)
-		err = choose_function(&path, place, &function);
+	err = find_path(&path, &function, d, place, &unit, address);
 	if (!err)
 		err = find_all(&found, &v, &path, function, &unit, globals);
 	free(v.ranges.range);
