@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/numbers.h"
 #include "cli/task_key.h"
 #include "count/counting.h"
 #include "count/ratio.h"
 #include "count/series.h"
+#include "expr/tracepoint_filter.h"
 #include "host/features.h"
 #include "out/diag.h"
 #include "run/explain.h"
@@ -46,6 +48,7 @@ struct stat_run {
 	u32 *row_of;                    /* of each site */
 	struct stat_row *row;
 	size_t nrows;
+	char **filter;                  /* of each site; NULL: none */
 	bool defaults;                  /* no -e was given */
 	bool no_pmu;                    /* and there is no PMU to count what should have been there */
 
@@ -57,6 +60,7 @@ struct stat_run {
 
 	struct series *series;          /* -r: of each row */
 	struct series elapsed;
+	u64 start_ns;                   /* of the first run */
 	char source[1024], caveat[256];
 };
 
@@ -203,24 +207,64 @@ static int make_rows(struct stat_run *s)
 	return 0;
 }
 
-/* With a filter the kernel's own counting of tracepoints is used, which knows filters. */
-static int make_filtered(struct stat_run *s)
+/* The filter of one site: its fields decide what the words in it mean. */
+static int make_filter(struct stat_run *s, size_t i, const struct expr *e, const char *text, int tracefs)
 {
+	struct event_site *site = &s->sites.site[i];
+	const char *name = strchr(site->name, ':') + 1;
+	struct tracepoint_format format;
+	struct complaint c = {};
+	char *system = strndup(site->name, name - 1 - site->name);
+	int err;
+
+	if (!system)
+		return -ENOMEM;
+	err = tracepoint_format__read(&format, tracefs, system, name);
+	free(system);
+	if (err) {
+		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
+		return err;
+	}
+	err = tracepoint_filter__make(&s->filter[i], e, &format, site->name, &c);
+	if (err)
+		diag_complaint("--filter", text, &c);
+	tracepoint_format__free(&format);
+	site->attr.type = PERF_TYPE_TRACEPOINT;
+	site->attr.config = site->tracepoint_id;
+	return err;
+}
+
+/* With a filter the kernel's own counting of tracepoints is used, which knows filters. */
+static int make_filters(struct stat_run *s, const char *text)
+{
+	struct complaint c = {};
+	struct expr *e;
+	int err, tracefs;
 	size_t i, n = 0;
 
-	for (i = 0; i < s->sites.n; i++) {
-		struct event_site *site = &s->sites.site[i];
-
-		if (!site->tracepoint_id)
+	err = expr__parse(&e, text, &c);
+	if (err) {
+		diag_complaint("--filter", text, &c);
+		return err;
+	}
+	tracefs = tracefs__open();
+	s->filter = calloc(s->sites.n ?: 1, sizeof(*s->filter));
+	if (!s->filter)
+		err = -ENOMEM;
+	for (i = 0; i < s->sites.n && !err; i++) {
+		if (!s->sites.site[i].tracepoint_id)
 			continue;
-		site->attr.type = PERF_TYPE_TRACEPOINT;
-		site->attr.config = site->tracepoint_id;
+		err = make_filter(s, i, e, text, tracefs);
 		n++;
 	}
-	if (n)
-		return 0;
-	diag_error("--filter is about fields of tracepoints; none is among the events");
-	return -EINVAL;
+	if (!err && !n) {
+		diag_error("--filter is about fields of tracepoints; none is among the events");
+		err = -EINVAL;
+	}
+	expr__free(e);
+	if (tracefs >= 0)
+		close(tracefs);
+	return err;
 }
 
 static int find_events(struct stat_run *s, const struct cli *cli)
@@ -241,7 +285,7 @@ static int find_events(struct stat_run *s, const struct cli *cli)
 		diag_complaint("-e", s->text[which], &c);
 		return err;
 	}
-	err = cli->filter ? make_filtered(s) : 0;
+	err = cli->filter ? make_filters(s, cli->filter) : 0;
 	return err ?: make_rows(s);
 }
 
@@ -253,7 +297,7 @@ static int make_plan(struct stat_run *s, const struct cli *cli)
 		.nrows = s->nrows,
 		.text = s->text,
 		.events = &s->events,
-		.filter = cli->filter,
+		.filter = s->filter,
 		.by = cli->by,
 		.per_cpu = s->per_cpu || s->per_core || s->per_socket,
 	};
@@ -367,9 +411,9 @@ static const char *unit_of(const struct event_site *site)
 	return site->is_time ? "ns" : site->unit ?: "count";
 }
 
-static struct field value_field(const struct event_site *site, double value)
+static struct field value_field(const struct event_site *site, u64 value)
 {
-	struct field f = { .name = "count", .number = value + 0.5 };
+	struct field f = { .name = "count", .number = value };
 
 	if (site->is_time) {
 		f.kind = FIELD_TIME;
@@ -564,7 +608,7 @@ static int put_wide(struct stat_run *s, struct report *r, const struct cli *cli,
 /* Where the counts of each key and place begin; the largest in the first event come first. */
 struct span {
 	size_t from, n;
-	u64 first;              /* the value of its first row, to sort by */
+	u64 first;              /* the value of the first event, to sort by */
 };
 
 static int by_first_value(const void *a, const void *b)
@@ -576,20 +620,33 @@ static int by_first_value(const void *a, const void *b)
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static struct span *find_spans(const struct counts *c, bool sorted, size_t *n)
+static bool is_idle(const struct counts *c, const struct span *span)
 {
-	struct span *span = calloc(c->n ?: 1, sizeof(*span));
 	size_t i;
 
+	for (i = 0; i < span->n; i++)
+		if (c->count[span->from + i].value)
+			return false;
+	return true;
+}
+
+/* Keys that did nothing in this interval are left out, without idle. */
+static struct span *find_spans(const struct counts *c, bool keyed, bool idle, size_t *n)
+{
+	struct span *span = calloc(c->n ?: 1, sizeof(*span));
+	size_t from, to;
+
 	*n = 0;
-	for (i = 0; span && i < c->n; i++) {
-		if (!i || !same_group(&c->count[i], &c->count[i - 1]))
-			span[(*n)++] = (struct span){ .from = i };
-		span[*n - 1].n++;
-		if (span[*n - 1].n == 1)
-			span[*n - 1].first = c->count[i].value;
+	for (from = 0; span && from < c->n; from = to) {
+		for (to = from + 1; to < c->n && same_group(&c->count[from], &c->count[to]); to++)
+			;
+		span[*n] = (struct span){
+			.from = from, .n = to - from,
+			.first = c->count[from].row ? 0 : c->count[from].value,
+		};
+		*n += !keyed || idle || !is_idle(c, &span[*n]);
 	}
-	if (span && sorted)
+	if (span && keyed)
 		qsort(span, *n, sizeof(*span), by_first_value);
 	return span;
 }
@@ -618,7 +675,7 @@ static int put_groups(struct stat_run *s, struct run *run, struct report *r, con
 	err = group__make(&g, s);
 	if (err)
 		return err;
-	span = find_spans(c, cli->by, &n);
+	span = find_spans(c, cli->by, s->zeros, &n);
 	if (!span)
 		err = -ENOMEM;
 	/* Without keys and places there is always one group, be it of zeroes. */
@@ -723,6 +780,8 @@ static void keep_for_mean(struct stat_run *s, const struct report *r, const stru
 				value = 0;
 		series__add(&s->series[i], value);
 	}
+	if (!s->elapsed.n)
+		s->start_ns = r->start_ns;
 	series__add(&s->elapsed, r->duration_ns);
 }
 
@@ -768,7 +827,8 @@ static int report_means(struct stat_run *s, struct run *run)
 {
 	struct report r = {
 		.tool = run->tool, .command = run->cli->command_line, .kernel = run->host.uts.release,
-		.cpus = run->host.cpus_online, .duration_ns = s->elapsed.mean + 0.5,
+		.cpus = run->host.cpus_online, .start_ns = s->start_ns,
+		.duration_ns = s->elapsed.mean + 0.5,
 	};
 	struct ratio_count *counts = calloc(s->nrows ?: 1, sizeof(*counts));
 	double error = series__relative_error(&s->elapsed);
@@ -788,7 +848,7 @@ static int report_means(struct stat_run *s, struct run *run)
 	for (i = 0; i < s->nrows && !err; i++) {
 		double relative = series__relative_error(&s->series[i]);
 		struct figures f = {
-			.count = value_field(s->row[i].site, s->series[i].mean), .running = 100,
+			.count = value_field(s->row[i].site, s->series[i].mean + 0.5), .running = 100,
 			.error = &relative,
 		};
 		struct counter_refusal refusal;
@@ -952,7 +1012,12 @@ static int stat_events(struct stat_run *s, struct run *run, const struct cli *cl
 
 static void stat__free(struct stat_run *s)
 {
+	size_t i;
+
 	forget_run(s);
+	for (i = 0; s->filter && i < s->sites.n; i++)
+		free(s->filter[i]);
+	free(s->filter);
 	event_sites__free(&s->sites);
 	events__free(&s->events);
 	free(s->text);

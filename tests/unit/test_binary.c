@@ -127,10 +127,12 @@ static void symbols(void **state)
 		assert_int_equal(elf_file__offset(&file, address, 4, false, &offset), 0);
 		assert_true(offset + 4 <= size);
 		assert_int_equal(image[offset], 5);
-		assert_int_equal(binary__symbol(f.path, "hidden_counter", &address, &is_relative), 0);
+		assert_int_equal(binary__symbol(f.path, "hidden_counter", &address, &is_relative),
+				 0);
 		assert_int_equal(elf_file__offset(&file, address, 4, false, &offset), 0);
 		assert_int_equal(image[offset], 6);
-		assert_int_equal(binary__symbol(f.path, "nothing", &address, &is_relative), -ENOENT);
+		assert_int_equal(binary__symbol(f.path, "nothing", &address, &is_relative),
+				 -ENOENT);
 		/* Data is not code, and nothing is at the end of the address space. */
 		assert_int_equal(binary__file_offset(f.path, address, &offset), -ENOENT);
 		assert_int_equal(binary__file_offset(f.path, UINT64_MAX, &offset), -ENOENT);
@@ -170,7 +172,7 @@ static void probes(void **state)
 	fixture__free(&f);
 }
 
-/* --- uprobes ------------------------------------------------------------------------------------ */
+/* --- uprobes ---------------------------------------------------------------------------------- */
 
 static int uprobe_type(void)
 {
@@ -278,7 +280,7 @@ static void every_hit(void **state)
 		skip();         /* no uprobes, or no right to them */
 }
 
-/* --- stripped files ------------------------------------------------------------------------------ */
+/* --- stripped files --------------------------------------------------------------------------- */
 
 static void assert_has_local(const char *path, bool has)
 {
@@ -358,7 +360,8 @@ static void debugdata(void **state)
 	fixture__init(&f);
 	fixture__compile(&f, "program", source, "cc -O1");
 	assert_int_equal(run_command("cd %s && xz -k program && strip -o bare program && objcopy "
-				     "--add-section .gnu_debugdata=program.xz bare small", f.dir), 0);
+				     "--add-section .gnu_debugdata=program.xz bare small", f.dir),
+			 0);
 	snprintf(f.path, sizeof(f.path), "%s/small", f.dir);
 	assert_int_equal(elf_file__open(&file, f.path), 0);
 	err = elf_file__open_debugdata(&small, &file);
@@ -369,8 +372,9 @@ static void debugdata(void **state)
 		assert_int_equal(err, 0);
 		assert_has_local(f.path, true);
 		/* One that unpacks to more than anybody's symbols takes. */
-		assert_int_equal(run_command("cd %s && head -c 100M /dev/zero | xz -0 > bomb && objcopy "
-					     "--add-section .gnu_debugdata=bomb bare small", f.dir), 0);
+		assert_int_equal(run_command("cd %s && head -c 100M /dev/zero | xz -0 > bomb && "
+					     "objcopy --add-section .gnu_debugdata=bomb bare small",
+					     f.dir), 0);
 		assert_int_equal(elf_file__open(&file, f.path), 0);
 		assert_int_equal(elf_file__open_debugdata(&small, &file), -EBADMSG);
 		elf_file__close(&file);
@@ -381,7 +385,7 @@ static void debugdata(void **state)
 		skip();         /* built without liblzma */
 }
 
-/* --- other files --------------------------------------------------------------------------------- */
+/* --- other files ------------------------------------------------------------------------------ */
 
 static void no_binaries(void **state)
 {
@@ -408,7 +412,8 @@ static void no_binaries(void **state)
 		snprintf(f.path, sizeof(f.path), "%s/%s", f.dir, cases[i].name);
 		assert_int_equal(binary_functions__find(&functions_found, f.path, NULL),
 				 cases[i].err);
-		assert_int_equal(usdt_probes__find(&probes_found, f.path, NULL, NULL), cases[i].err);
+		assert_int_equal(usdt_probes__find(&probes_found, f.path, NULL, NULL),
+				 cases[i].err);
 		assert_int_equal(binary__file_offset(f.path, 0x1000, &number), cases[i].err);
 		assert_int_equal(binary__symbol(f.path, "x", &number, &is_relative), cases[i].err);
 	}
@@ -510,7 +515,8 @@ static void damaged(void **state)
 	fixture__compile(&f, "program", source, "cc -O1");
 	damage(&f, 600, use_all);
 	assert_int_equal(run_command("cd %s && strip -o bare program && xz program && objcopy "
-				     "--add-section .gnu_debugdata=program.xz bare small", f.dir), 0);
+				     "--add-section .gnu_debugdata=program.xz bare small", f.dir),
+			 0);
 	snprintf(f.path, sizeof(f.path), "%s/small", f.dir);
 	damage(&f, 600, use_all);
 	fixture__free(&f);

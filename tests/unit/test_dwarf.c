@@ -340,7 +340,9 @@ static void arguments_at_the_entry(void **state)
 	static const struct {
 		const char *name;
 		u32 reg;
-	} registers[] = { { "a", 5 }, { "text", 4 }, { "p", 1 }, { "n", 2 }, { "c", 8 }, { "f", 9 } };
+	} registers[] = {
+		{ "a", 5 }, { "text", 4 }, { "p", 1 }, { "n", 2 }, { "c", 8 }, { "f", 9 },
+	};
 	struct dwarf_functions found;
 	struct dwarf_variables all;
 	const struct dwarf_variable *v;
@@ -445,7 +447,8 @@ static void blocks(void **state)
 	assert_true(v->is_string);
 	dwarf_variables__free(&all);
 
-	assert_int_equal(dwarf_variables__at(&all, k.d, found.function[0].place[0].address, true), 0);
+	assert_int_equal(dwarf_variables__at(&all, k.d, found.function[0].place[0].address, true),
+			 0);
 	assert_int_equal(binary__symbol(k.fixture.path, "sink", &address, &is_relative), 0);
 	assert_int_equal(variable(&all, "sink")->offset, address);
 	dwarf_variables__free(&all);
@@ -484,7 +487,7 @@ static void variables_of_inlined(void **state)
 	}
 }
 
-/* --- other files --------------------------------------------------------------------------------- */
+/* --- other files ------------------------------------------------------------------------------ */
 
 static void without(void **state)
 {
@@ -521,7 +524,8 @@ static void separate(void **state)
 	assert_non_null(strstr(dwarf__path(d), "p.debug"));
 	assert_int_equal(dwarf_functions__find(&found, d, "known"), 0);
 	assert_int_equal(found.n, 1);
-	assert_int_equal(dwarf_variables__at(&all, d, found.function[0].place[0].address, false), 0);
+	assert_int_equal(dwarf_variables__at(&all, d, found.function[0].place[0].address, false),
+			 0);
 	/* Its place in the frame comes from the unwind tables of the stripped file. */
 	assert_int_equal(variable(&all, "on_stack")->where, DWARF_MEMORY);
 	dwarf_variables__free(&all);
@@ -548,8 +552,8 @@ static void of_the_kernel(void **state)
 	fixture__compile(&f, "program", source,
 			 "cc -O2 -g -Wl,--build-id=0x0102030405060708");
 	assert_int_equal(run_command("cd %s && mkdir -p sys/kernel boot && objcopy -O binary "
-				     "--only-section=.note.gnu.build-id program sys/kernel/notes && "
-				     "cp program boot/vmlinux-%s", f.dir, name.release), 0);
+				     "--only-section=.note.gnu.build-id program sys/kernel/notes "
+				     "&& cp program boot/vmlinux-%s", f.dir, name.release), 0);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, NULL), 0);
 	assert_int_equal(dwarf_functions__find(&found, d, "known"), 0);
 	assert_int_equal(found.n, 1);
@@ -583,7 +587,8 @@ static void of_a_module(void **state)
 	fixture__compile(&f, "some-module.ko", source,
 			 "cc -O2 -g -c -fno-asynchronous-unwind-tables");
 	assert_int_equal(run_command("cd %s && mkdir -p lib/modules/%s/kernel && mv some-module.ko "
-				     "lib/modules/%s/kernel", f.dir, name.release, name.release), 0);
+				     "lib/modules/%s/kernel", f.dir, name.release, name.release),
+			 0);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, "some"), -ENODATA);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, "../module"), -ENODATA);
 	assert_int_equal(dwarf__open_kernel(&d, f.dir, "some_module"), 0);
@@ -596,7 +601,8 @@ static void of_a_module(void **state)
 	dwarf_lines__free(&l);
 	dwarf_functions__free(&found);
 	assert_int_equal(dwarf_functions__find(&found, d, "known"), 0);
-	assert_int_equal(dwarf_variables__at(&all, d, found.function[0].place[0].address, false), 0);
+	assert_int_equal(dwarf_variables__at(&all, d, found.function[0].place[0].address, false),
+			 0);
 	assert_int_equal(variable(&all, "a")->where, DWARF_REGISTER);
 	assert_int_equal(variable(&all, "on_stack")->where, DWARF_MEMORY);
 	dwarf_variables__free(&all);

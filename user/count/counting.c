@@ -38,12 +38,17 @@ static bool has_any(const struct counting_plan *plan, bool counter)
 	return false;
 }
 
-/* perf_event_open() knows threads and CPUs. Everything else is tested at context switches. */
+/*
+ * perf_event_open() knows threads, and it knows CPUs. Everything else is tested at context switches;
+ * threads on certain CPUs too: a counter of both is enabled and stands still while its thread runs
+ * elsewhere, which looks as if it had to take turns with others.
+ */
 static bool kernel_knows_scope(const struct counting *c)
 {
 	const struct scope_options *o = &c->run->cli->scope;
+	bool tasks = o->npids || o->ntids || o->command_pid, cpus = o->cpus || c->plan->per_cpu;
 
-	return !c->plan->by && !o->user && !o->cgroup && !o->comm && !o->pidns;
+	return !c->plan->by && !o->user && !o->cgroup && !o->comm && !o->pidns && !(tasks && cpus);
 }
 
 static bool names_tasks(const struct counting *c)
@@ -159,8 +164,8 @@ static int open_processes(struct counting *c, struct counter_targets *targets)
 	return -EAGAIN;
 }
 
-/* The CPUs to open counters on: all that are online, or those of -C. */
-static int *cpu_list(const struct counting *c, size_t *n)
+/* The CPUs to open counters on: all that are online, or of them those of -C. */
+static int *cpu_list(const struct counting *c, bool all, size_t *n)
 {
 	int *cpus = calloc(c->topology.n ?: 1, sizeof(*cpus));
 	const struct scope_config *scope = &c->run->scope;
@@ -170,7 +175,7 @@ static int *cpu_list(const struct counting *c, size_t *n)
 	for (i = 0; cpus && i < c->topology.n; i++) {
 		int cpu = c->topology.cpu[i].cpu;
 
-		if (!scope->has_cpus || scope->cpus[cpu / 64] & (1ULL << (cpu % 64)))
+		if (all || !scope->has_cpus || scope->cpus[cpu / 64] & (1ULL << (cpu % 64)))
 			cpus[(*n)++] = cpu;
 	}
 	return cpus;
@@ -184,7 +189,7 @@ static int open_natively(struct counting *c)
 	int *cpus = NULL, err;
 
 	if (c->plan->per_cpu || o->cpus || !tasks) {
-		cpus = cpu_list(c, &targets.ncpus);
+		cpus = cpu_list(c, false, &targets.ncpus);
 		if (!cpus)
 			return -ENOMEM;
 		targets.cpus = cpus;
@@ -209,20 +214,15 @@ static int open_natively(struct counting *c)
 
 static int set_filter(struct counting *c)
 {
-	struct complaint complaint = {};
 	size_t which = 0;
 	int err;
 
 	if (!c->plan->filter)
 		return 0;
-	err = counters__filter(&c->counters, c->plan->sites, c->plan->filter, &which);
-	if (!err)
-		return 0;
-	complain(&complaint, 0, 0, strlen(c->plan->filter), "the kernel does not take this filter for %s",
-		 c->plan->sites->site[which].name);
-	complain_hint(&complaint, 0, "`list -v %s` shows its fields and their types",
-		      c->plan->sites->site[which].name);
-	diag_complaint("--filter", c->plan->filter, &complaint);
+	err = counters__filter(&c->counters, c->plan->filter, &which);
+	if (err)
+		diag_error("--filter: the kernel does not take '%s' for %s: %s", c->plan->filter[which],
+			   c->plan->sites->site[which].name, strerror(-err));
 	return err;
 }
 
@@ -233,9 +233,15 @@ static bool counts_switches(const struct event_site *s)
 	return s->attr.type == PERF_TYPE_SOFTWARE && s->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
+static bool is_charged(const struct counting *c, size_t site)
+{
+	return c->ncharged && c->charged[c->ncharged - 1] == site;
+}
+
 /*
- * A counter of a site for each CPU, whoever runs there. Those of context switches are not needed:
- * the switch itself is the event.
+ * A counter of a site for each CPU, whoever runs there: also on those outside of the scope, where
+ * the program at the switch reads them too. Those of context switches are not needed: the switch
+ * itself is the event. What cannot be counted is not there to be read.
  */
 static int open_for_charging(struct counting *c)
 {
@@ -243,18 +249,19 @@ static int open_for_charging(struct counting *c)
 	size_t i;
 	int *cpus, err;
 
-	cpus = cpu_list(c, &targets.ncpus);
+	cpus = cpu_list(c, true, &targets.ncpus);
 	c->charged = calloc(c->plan->sites->n ?: 1, sizeof(*c->charged));
 	if (!cpus || !c->charged) {
 		free(cpus);
 		return -ENOMEM;
 	}
-	for (i = 0; i < c->plan->sites->n; i++)
-		if (is_counter(&c->plan->sites->site[i]))
-			c->charged[c->ncharged++] = i;
 	targets.cpus = cpus;
 	err = open_targets(c, &targets);
 	free(cpus);
+	/* The counters of a site follow each other. */
+	for (i = 0; i < c->counters.n; i++)
+		if (c->counters.counter[i].fd >= 0 && !is_charged(c, c->counters.counter[i].site))
+			c->charged[c->ncharged++] = c->counters.counter[i].site;
 	if (!err && c->ncharged > COUNTING_COUNTERS) {
 		diag_error("%zu counters; at most %d can be charged to tasks at once", c->ncharged,
 			   COUNTING_COUNTERS);
@@ -272,11 +279,12 @@ static int fill_counters(struct counting *c)
 	for (i = 0; i < c->counters.n && !err; i++) {
 		const struct counter *each = &c->counters.counter[i];
 
+		if (each->fd < 0 || counts_switches(&c->plan->sites->site[each->site]))
+			continue;
 		for (k = 0; c->charged[k] != each->site; k++)
 			;
 		index = k * c->run->host.cpus_possible + each->cpu;
-		if (each->fd >= 0 && !counts_switches(&c->plan->sites->site[each->site]))
-			err = bpf_map_update_elem(map, &index, &each->fd, BPF_ANY);
+		err = bpf_map_update_elem(map, &index, &each->fd, BPF_ANY);
 	}
 	return err;
 }
@@ -348,7 +356,7 @@ static int size_maps(struct counting *c)
 	if (!err)
 		err = map__set_room(c->bpf->maps.charges, &c->run->host, c->charges ? keys : 1);
 	if (!err)
-		err = bpf_map__set_max_entries(c->bpf->maps.counters, c->charges ?
+		err = bpf_map__set_max_entries(c->bpf->maps.counters, c->ncharged ?
 					       c->ncharged * c->run->host.cpus_possible : 1);
 	return err;
 }
@@ -490,7 +498,8 @@ int counting__begin(struct counting *c, const struct run *run, const struct coun
 		return err;
 	}
 	if (c->charges && plan->filter) {
-		diag_error("--filter works with -p, -t, -C, a command or the whole system only");
+		diag_error("--filter works with -p, -t, -C, a command or the whole system only, without "
+			   "a key");
 		return -EINVAL;
 	}
 	if (c->charges)

@@ -31,7 +31,7 @@ struct counting_plan {
 	size_t nrows;
 	const char *const *text;        /* of each event, the -e it came from */
 	const struct events *events;
-	const char *filter;             /* of tracepoints; NULL: none */
+	char *const *filter;            /* of each site, in the kernel's words; NULL: none at all */
 	u32 by;                         /* enum task_key_part, ORed; 0: no key */
 	bool per_cpu;                   /* places are CPUs, else everything is COUNT_EVERYWHERE */
 };

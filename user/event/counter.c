@@ -214,18 +214,17 @@ void counter__refusal(struct counter_refusal *r, const struct event_site *site, 
 	}
 }
 
-int counters__filter(struct counters *counters, const struct event_sites *sites, const char *filter,
-		     size_t *which)
+int counters__filter(struct counters *counters, char *const *filter, size_t *which)
 {
 	size_t i;
 
 	for (i = 0; i < counters->n; i++) {
 		struct counter *each = &counters->counter[i];
 
-		if (each->fd < 0 || sites->site[each->site].attr.type != PERF_TYPE_TRACEPOINT)
+		if (each->fd < 0 || !filter[each->site])
 			continue;
 		*which = each->site;
-		if (ioctl(each->fd, PERF_EVENT_IOC_SET_FILTER, filter))
+		if (ioctl(each->fd, PERF_EVENT_IOC_SET_FILTER, filter[each->site]))
 			return -errno;
 	}
 	return 0;

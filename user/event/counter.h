@@ -64,10 +64,10 @@ void counter__refusal(struct counter_refusal *r, const struct event_site *site, 
 
 /*
  * Has the kernel count only events that its own filter lets through (perf_event_open(2),
- * PERF_EVENT_IOC_SET_FILTER). Tracepoints only. -EINVAL: the kernel does not understand it.
+ * PERF_EVENT_IOC_SET_FILTER): filter[i] is that of site i, NULL where there is none. Tracepoints only.
+ * -EINVAL: the kernel does not understand the filter of site *which.
  */
-int counters__filter(struct counters *counters, const struct event_sites *sites, const char *filter,
-		     size_t *which);
+int counters__filter(struct counters *counters, char *const *filter, size_t *which);
 
 void counters__close(struct counters *counters);
 

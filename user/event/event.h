@@ -108,6 +108,8 @@ struct event_site {
 	u64 offset;                     /* from the start of the function */
 	char *module;                   /* NULL: vmlinux */
 	bool is_return;
+	bool is_inlined;                /* a place where the function is inlined: its arguments are not
+					 * in the registers of the ABI */
 	/* User functions and USDT */
 	char *path;                     /* of the binary */
 	u64 file_offset;                /* of the instruction, in the file */

@@ -76,7 +76,8 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	if (err)
 		return err;
 	if (!e->binary) {
-		complain(c, 0, w->at, w->len, "a USDT probe is in a program or library: which one?");
+		complain(c, 0, w->at, w->len,
+			 "a USDT probe is in a program or library: which one?");
 		return complain_hint(c, -EINVAL, "say -x BINARY, or PATH:sdt_PROVIDER:NAME");
 	}
 	name = event_word__find(w, from, ":") + 1;
@@ -122,7 +123,8 @@ static bool is_double(const struct usdt_probes *found, size_t i)
 	const struct usdt_probe *p = &found->probe[i], *q;
 
 	for (q = found->probe; q < p; q++)
-		if (q->pc == p->pc && !strcmp(q->name, p->name) && !strcmp(q->provider, p->provider))
+		if (q->pc == p->pc && !strcmp(q->name, p->name) &&
+		    !strcmp(q->provider, p->provider))
 			return true;
 	return false;
 }

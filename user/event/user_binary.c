@@ -59,7 +59,8 @@ int event__complain_binary(const struct event *e, const char *path, int err, str
 {
 	switch (err) {
 	case -ENOEXEC:
-		complain(c, 0, e->at, e->len, "%s is no program or library (ELF), or damaged", path);
+		complain(c, 0, e->at, e->len, "%s is no program or library (ELF), or damaged",
+			 path);
 		return complain_hint(c, err, "for scripts, name the interpreter");
 	case -EBADMSG:
 	case -E2BIG:

@@ -39,7 +39,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	return event__parse_function(e, w, from, false, c);
 }
 
-/* --- resolving --------------------------------------------------------------------------------- */
+/* --- resolving -------------------------------------------------------------------------------- */
 
 struct resolver {
 	struct event_sites *sites;
@@ -90,6 +90,17 @@ static const char *best_name(const struct binary_function *f, size_t n, const ch
 	return best;
 }
 
+/* What such a symbol's address holds chooses the function; it is not called with it. */
+static int refuse_indirect(const struct resolver *r)
+{
+	const struct event *e = r->event;
+
+	complain(r->c, 0, e->at, e->len, "%s is one of several, chosen when a program begins (IFUNC): "
+		 "a probe on it would see the choice, not the calls", e->function.name);
+	return complain_hint(r->c, -EOPNOTSUPP, "probe those it chooses from; `list --functions -x %s "
+			     "'*%s*'` shows them", event_binary_name(r->path), e->function.name);
+}
+
 static int add_symbol(struct resolver *r, const struct binary_function *f, size_t aliases)
 {
 	const struct event_function *e = &r->event->function;
@@ -98,12 +109,15 @@ static int add_symbol(struct resolver *r, const struct binary_function *f, size_
 	u64 size = 0;
 	size_t i;
 
-	for (i = 0; i < aliases; i++)
+	for (i = 0; i < aliases; i++) {
+		if (f[i].is_indirect)
+			return event_is_glob(e->name) ? 0 : refuse_indirect(r);
 		if (f[i].size > size)
 			size = f[i].size;
+	}
 	if (e->offset && size && e->offset >= size)
-		return complain(r->c, -EINVAL, r->event->at, r->event->len, "%s has only %llu bytes",
-				name, size);
+		return complain(r->c, -EINVAL, r->event->at, r->event->len,
+				"%s has only %llu bytes", name, size);
 	if (e->offset)
 		snprintf(offset, sizeof(offset), "+0x%llx", e->offset);
 	snprintf(text, sizeof(text), "%s%s%s", name, offset, e->is_return ? "%return" : "");
@@ -129,7 +143,7 @@ static int add_symbols(struct resolver *r)
 	return err;
 }
 
-/* --- with debug information -------------------------------------------------------------------- */
+/* --- with debug information ------------------------------------------------------------------- */
 
 static int add_address(struct resolver *r, const char *name, u64 address, u64 offset)
 {
@@ -149,7 +163,7 @@ static int add_places(struct resolver *r, const struct dwarf_function *f)
 {
 	const struct event_function *e = &r->event->function;
 	char text[384];
-	size_t i;
+	size_t i, n;
 	int err = 0;
 
 	for (i = 0; i < f->nplaces && !err; i++) {
@@ -160,8 +174,12 @@ static int add_places(struct resolver *r, const struct dwarf_function *f)
 		if (p->is_inlined)
 			snprintf(text, sizeof(text), "%s (inlined into %s)", e->name, p->function);
 		else
-			snprintf(text, sizeof(text), "%s%s", e->name, e->is_return ? "%return" : "");
+			snprintf(text, sizeof(text), "%s%s", e->name,
+				 e->is_return ? "%return" : "");
+		n = r->sites->n;
 		err = add_address(r, text, p->address + e->offset, p->offset + e->offset);
+		if (!err && r->sites->n > n)
+			r->sites->site[n].is_inlined = p->is_inlined;
 	}
 	return err;
 }
@@ -259,7 +277,8 @@ static int no_debug_information(const struct resolver *r, int err)
 		complain(r->c, 0, e->at, e->len, "lines need debug information, which this build "
 			 "cannot read (it lacks libdw)");
 	else
-		complain(r->c, 0, e->at, e->len, "lines need debug information: %s has none", r->path);
+		complain(r->c, 0, e->at, e->len, "lines need debug information: %s has none",
+			 r->path);
 	return complain_hint(r->c, -EOPNOTSUPP, "%s works without; or build it with -g, or install "
 			     "its -dbgsym or -debuginfo package", "FUNCTION+OFFSET");
 }

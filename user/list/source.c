@@ -251,12 +251,14 @@ static void add_variable(struct table *t, const char *probe, const char *inlined
 	free(lines);
 }
 
+/* place: of the function itself, whatever may be inlined at its first address; NULL: innermost. */
 static int add_variables(struct table *t, struct dwarf *d, const char *probe, const char *inlined,
-			 u64 address)
+			 u64 address, const struct dwarf_place *place)
 {
 	struct dwarf_variables found;
 	size_t i;
-	int err = dwarf_variables__at(&found, d, address, false);
+	int err = place ? dwarf_variables__of(&found, d, place, address, false) :
+			  dwarf_variables__at(&found, d, address, false);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
@@ -283,7 +285,8 @@ static int add_variables_at_lines(struct table *t, struct dwarf *d, const struct
 			continue;
 		snprintf(probe, sizeof(probe), "%s:%u", f->name, l->relative);
 		for (k = 0; k < l->naddresses && !err; k++)
-			err = add_variables(t, d, probe, place_of(f, l->address[k]), l->address[k]);
+			err = add_variables(t, d, probe, place_of(f, l->address[k]), l->address[k],
+					    NULL);
 	}
 	dwarf_lines__free(&lines);
 	return err;
@@ -300,7 +303,7 @@ static int add_variables_of(struct table *t, struct dwarf *d, const struct dwarf
 	for (i = 0; i < f->nplaces && !err; i++)
 		err = add_variables(t, d, f->name,
 				    f->place[i].is_inlined ? f->place[i].function : NULL,
-				    f->place[i].body);
+				    f->place[i].body, &f->place[i]);
 	return err;
 }
 

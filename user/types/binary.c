@@ -129,6 +129,7 @@ static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, si
 		return 0;
 	if (elf_file__offset(search->file, f.address, 1, true, &f.file_offset))
 		return 0;
+	f.is_indirect = type == STT_GNU_IFUNC;
 	f.name = strndup(name, len);
 	if (!f.name)
 		return -ENOMEM;

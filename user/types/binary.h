@@ -13,6 +13,7 @@ struct binary_function {
 	u64 address;            /* virtual, in the file's own numbering */
 	u64 file_offset;        /* what uprobes want */
 	u64 size;               /* 0: the symbol does not say */
+	bool is_indirect;       /* STT_GNU_IFUNC: the code is a resolver, run once per process */
 };
 
 struct binary_functions {

@@ -83,33 +83,41 @@ static int check_sections(Elf *elf, u64 *entries)
 
 /*
  * libdw checks where a string begins, but not always that it ends within its section. Sections of
- * strings get a NUL as their last byte, which they have unless they are damaged. Entries (with
- * strings among them) may well end otherwise: those are copied, with a NUL behind them.
+ * strings get a NUL as their last byte, which they have unless they are damaged. Of the sections
+ * with entries we remember where they are, see dwarf__text().
  */
 static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
 {
 	bool strings = strstr(name, "debug_str") || strstr(name, "debug_line_str");
 	Elf_Data *data;
-	char *copy;
 
 	if (!strings && !strstr(name, "debug_info") && !strstr(name, "debug_types"))
 		return 0;
 	data = elf_rawdata(section, NULL);      /* what libdw uses, unpacked by now */
-	if (!data || !data->d_buf || !data->d_size || !((char *)data->d_buf)[data->d_size - 1])
+	if (!data || !data->d_buf || !data->d_size)
 		return 0;
 	if (strings) {
 		((char *)data->d_buf)[data->d_size - 1] = 0;
 		return 0;
 	}
-	if (d->ncopies == ARRAY_SIZE(d->copy))
+	if (d->nsections == ARRAY_SIZE(d->section))
 		return -EBADMSG;
-	copy = malloc(data->d_size + 1);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, data->d_buf, data->d_size);
-	copy[data->d_size] = 0;
-	data->d_buf = d->copy[d->ncopies++] = copy;
+	d->section[d->nsections++] = *data;
 	return 0;
+}
+
+const char *dwarf__text(const struct dwarf *d, const char *text)
+{
+	const char *start, *end;
+	size_t i;
+
+	for (i = 0; text && i < d->nsections; i++) {
+		start = d->section[i].d_buf;
+		end = start + d->section[i].d_size;
+		if (text >= start && text <= end)
+			return memchr(text, 0, end - text) ? text : NULL;
+	}
+	return text;
 }
 
 static int end_all_strings(struct dwarf *d, Elf *elf)
@@ -159,8 +167,6 @@ void dwarf__close(struct dwarf *d)
 		dwarf_end(d->dwarf);
 	elf_file__close(&d->debug);
 	elf_file__close(&d->file);
-	while (d->ncopies)
-		free(d->copy[--d->ncopies]);
 	free(d->path);
 	free(d);
 }

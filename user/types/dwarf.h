@@ -44,7 +44,7 @@ const char *dwarf__path(const struct dwarf *d);
 /* One body of a function: out of line, or inlined somewhere. */
 struct dwarf_place {
 	u64 address;            /* of its first instruction */
-	u64 body;               /* where its arguments are in place: behind the prologue; else address */
+	u64 body;               /* where its arguments are in place: behind a prologue */
 	bool is_inlined;
 	char *function;         /* the out-of-line function that holds it: itself unless inlined */
 	u64 offset;             /* of address, from the start of that function */
@@ -78,7 +78,7 @@ void dwarf_functions__free(struct dwarf_functions *f);
  */
 struct dwarf_line {
 	u32 line;               /* in the file */
-	u32 relative;           /* from the function's first line, which is 0, as in perf probe -L */
+	u32 relative;           /* from the function's first line, 0, as in perf probe -L */
 	u64 *address;           /* rising */
 	size_t naddresses;
 };
@@ -105,7 +105,7 @@ enum dwarf_where {
 	DWARF_NOWHERE,          /* optimized out, or not live here */
 	DWARF_REGISTER,         /* the value is in the register */
 	DWARF_MEMORY,           /* the value is in memory at register + offset */
-	DWARF_STATIC,           /* the value is in memory at address offset (of the file's numbering) */
+	DWARF_STATIC,           /* the value is in memory at address offset, as the file counts */
 	DWARF_VALUE,            /* register + offset is the value */
 	DWARF_CONSTANT,         /* offset is the value */
 	DWARF_COMPLEX,          /* it is live, but in pieces or by a computation we do not do */
@@ -133,17 +133,17 @@ struct dwarf_variable {
 	bool is_string;         /* a pointer to, or an array of, char */
 	/* At the address asked about: */
 	enum dwarf_where where;
-	u32 reg;                /* DWARF's number of the register (x86-64: 0 rax 1 rdx 2 rcx 3 rbx ..) */
+	u32 reg;                /* DWARF's number for it (x86-64: 0 rax 1 rdx 2 rcx 3 rbx ...) */
 	s64 offset;
 	/* In the whole of this place of the function: */
 	struct dwarf_range *live;       /* rising, apart from each other */
 	size_t nlive;
-	u32 *live_line;                 /* relative lines at which it is live, all addresses of it */
+	u32 *live_line;                 /* relative lines with all their addresses in that */
 	size_t nlive_lines;
 };
 
 struct dwarf_variables {
-	struct dwarf_variable *variable;        /* parameters in their order, then inner to outer blocks */
+	struct dwarf_variable *variable;        /* parameters, then from inner to outer blocks */
 	size_t n;
 };
 

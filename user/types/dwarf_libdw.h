@@ -27,8 +27,8 @@ struct dwarf {
 	Dwarf_CFI *cfi[2];      /* .debug_frame, .eh_frame; each may be NULL */
 	u64 cfi_bias[2];        /* what has to be added to an address for it */
 	bool cfi_owned;         /* cfi[1] is ours to free */
-	void *copy[8];          /* of sections, see end_strings() */
-	size_t ncopies;
+	Elf_Data section[8];    /* those with entries, for dwarf__text() */
+	size_t nsections;
 	u64 budget;             /* entries that may still be looked at in this query */
 	u64 entries;            /* more than there can be */
 };
@@ -42,7 +42,15 @@ static inline bool dwarf__spend(struct dwarf *d)
 	return d->budget && --d->budget;
 }
 
-/* The children of die whose tags are of code: functions, inlined ones, blocks, namespaces. */
+/* A text that libdw has returned, NULL if there is none or it does not end within its section. */
+const char *dwarf__text(const struct dwarf *d, const char *text);
+
+static inline const char *dwarf_die__name(const struct dwarf *d, Dwarf_Die *die)
+{
+	return dwarf__text(d, dwarf_diename(die));
+}
+
+/* Is it a lexical block? A function, out of line or inlined? Or what functions may be in? */
 bool dwarf_die__is_block(Dwarf_Die *die);
 bool dwarf_die__is_function(Dwarf_Die *die);
 bool dwarf_die__may_hold_functions(Dwarf_Die *die);
@@ -88,7 +96,8 @@ int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die
 int dwarf_lines__finish(struct dwarf_lines *lines, u32 first);
 
 /* Type, kind, size and is_string of a variable. Returns 0 or -ENOMEM. */
-int dwarf_variable__set_type(struct dwarf_variable *v, Dwarf_Die *variable, bool is_c);
+int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Die *variable,
+			     bool is_c);
 
 /* Room for one more in an array of n whose room is the next power of two. NULL: no memory. */
 void *dwarf__grown(void *array, size_t n, size_t size);

@@ -95,7 +95,7 @@ struct place {
 	struct dwarf *d;
 	const char *file;
 	u32 first;              /* line of the function */
-	u32 limit;              /* lines from here on are of those it is inlined into; 0: no limit */
+	u32 limit;              /* lines from here on are its callers'; 0: no limit */
 	struct guest *guest;
 	size_t nguests;
 };

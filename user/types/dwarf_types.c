@@ -10,6 +10,8 @@
 
 /* The text of a type, cut where it becomes longer than anybody reads. */
 struct text {
+	const struct dwarf *d;
+	bool is_c;              /* types are named with their keywords */
 	char *at;
 	size_t size, n;
 };
@@ -91,33 +93,33 @@ static u64 array_elements(Dwarf_Die *array, struct text *t)
 	return n;
 }
 
-static void put_type(struct text *t, Dwarf_Die *type, bool is_c, u32 depth);
+static void put_type(struct text *t, Dwarf_Die *type, u32 depth);
 
-static void put_target(struct text *t, Dwarf_Die *die, bool is_c, u32 depth)
+static void put_target(struct text *t, Dwarf_Die *die, u32 depth)
 {
 	Dwarf_Die target;
 
-	put_type(t, type_of(die, &target), is_c, depth + 1);
+	put_type(t, type_of(die, &target), depth + 1);
 }
 
-static void put_pointer(struct text *t, Dwarf_Die *type, const char *sign, bool is_c, u32 depth)
+static void put_pointer(struct text *t, Dwarf_Die *type, const char *sign, u32 depth)
 {
 	Dwarf_Die target;
 
 	if (type_of(type, &target) && dwarf_tag(&target) == DW_TAG_subroutine_type) {
-		put_target(t, &target, is_c, depth);
+		put_target(t, &target, depth);
 		put(t, " (");
 		put(t, sign);
 		put(t, ")()");
 		return;
 	}
-	put_target(t, type, is_c, depth);
+	put_target(t, type, depth);
 	if (!t->n || !strchr("*&", t->at[t->n - 1]))
 		put(t, " ");
 	put(t, sign);
 }
 
-static void put_qualified(struct text *t, Dwarf_Die *type, const char *word, bool is_c, u32 depth)
+static void put_qualified(struct text *t, Dwarf_Die *type, const char *word, u32 depth)
 {
 	Dwarf_Die target;
 	bool pointer = type_of(type, &target) && dwarf_tag(&target) == DW_TAG_pointer_type;
@@ -126,23 +128,23 @@ static void put_qualified(struct text *t, Dwarf_Die *type, const char *word, boo
 		put(t, word);
 		put(t, " ");
 	}
-	put_target(t, type, is_c, depth);
+	put_target(t, type, depth);
 	if (pointer)
 		put(t, word);           /* "char *const" */
 }
 
-static void put_named(struct text *t, Dwarf_Die *type, const char *keyword, bool is_c)
+static void put_named(struct text *t, Dwarf_Die *type, const char *keyword)
 {
-	const char *name = dwarf_diename(type);
+	const char *name = dwarf_die__name(t->d, type);
 
-	if (is_c || !name) {
+	if (t->is_c || !name) {
 		put(t, keyword);
 		put(t, " ");
 	}
 	put(t, name ?: "{...}");
 }
 
-static void put_type(struct text *t, Dwarf_Die *type, bool is_c, u32 depth)
+static void put_type(struct text *t, Dwarf_Die *type, u32 depth)
 {
 	if (!type || depth > DWARF_MAX_DEPTH) {
 		put(t, type ? "..." : "void");
@@ -150,37 +152,37 @@ static void put_type(struct text *t, Dwarf_Die *type, bool is_c, u32 depth)
 	}
 	switch (dwarf_tag(type)) {
 	case DW_TAG_pointer_type:
-		return put_pointer(t, type, "*", is_c, depth);
+		return put_pointer(t, type, "*", depth);
 	case DW_TAG_reference_type:
-		return put_pointer(t, type, "&", is_c, depth);
+		return put_pointer(t, type, "&", depth);
 	case DW_TAG_rvalue_reference_type:
-		return put_pointer(t, type, "&&", is_c, depth);
+		return put_pointer(t, type, "&&", depth);
 	case DW_TAG_const_type:
-		return put_qualified(t, type, "const", is_c, depth);
+		return put_qualified(t, type, "const", depth);
 	case DW_TAG_volatile_type:
-		return put_qualified(t, type, "volatile", is_c, depth);
+		return put_qualified(t, type, "volatile", depth);
 	case DW_TAG_restrict_type:
 	case DW_TAG_atomic_type:
-		return put_target(t, type, is_c, depth);
+		return put_target(t, type, depth);
 	case DW_TAG_structure_type:
-		return put_named(t, type, "struct", is_c);
+		return put_named(t, type, "struct");
 	case DW_TAG_class_type:
-		return put_named(t, type, "class", is_c);
+		return put_named(t, type, "class");
 	case DW_TAG_union_type:
-		return put_named(t, type, "union", is_c);
+		return put_named(t, type, "union");
 	case DW_TAG_enumeration_type:
-		return put_named(t, type, "enum", is_c);
+		return put_named(t, type, "enum");
 	case DW_TAG_array_type:
-		put_target(t, type, is_c, depth);
+		put_target(t, type, depth);
 		put(t, " ");
 		array_elements(type, t);
 		return;
 	case DW_TAG_subroutine_type:
-		put_target(t, type, is_c, depth);
+		put_target(t, type, depth);
 		put(t, " ()");
 		return;
 	default:
-		put(t, dwarf_diename(type) ?: "?");
+		put(t, dwarf_die__name(t->d, type) ?: "?");
 	}
 }
 
@@ -195,9 +197,10 @@ static u64 size_of(Dwarf_Die *type, u32 depth)
 		return size;
 	if (dwarf_tag(type) == DW_TAG_pointer_type)
 		return sizeof(void *);
-	if (dwarf_tag(type) != DW_TAG_array_type || depth > DWARF_MAX_DEPTH || !peel(type, &element))
-		return 0;
-	if (__builtin_mul_overflow(array_elements(type, NULL), size_of(&element, depth + 1), &bytes))
+	if (dwarf_tag(type) != DW_TAG_array_type || depth > DWARF_MAX_DEPTH ||
+	    !peel(type, &element) ||
+	    __builtin_mul_overflow(array_elements(type, NULL), size_of(&element, depth + 1),
+				   &bytes))
 		return 0;
 	return bytes;
 }
@@ -258,14 +261,15 @@ static bool is_char(Dwarf_Die *type)
 	       (encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char);
 }
 
-int dwarf_variable__set_type(struct dwarf_variable *v, Dwarf_Die *variable, bool is_c)
+int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Die *variable,
+			     bool is_c)
 {
 	Dwarf_Die type, target;
 	char text[256] = "";
-	struct text t = { text, sizeof(text), 0 };
+	struct text t = { .d = d, .is_c = is_c, .at = text, .size = sizeof(text) };
 	u64 size;
 
-	put_type(&t, type_of(variable, &type), is_c, 0);
+	put_type(&t, type_of(variable, &type), 0);
 	v->type = strdup(text);
 	if (!v->type)
 		return -ENOMEM;

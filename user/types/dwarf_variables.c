@@ -11,7 +11,7 @@
 /* More than anybody reads; what is done with them is quadratic. */
 #define MAX_VARIABLES 4096
 
-/* --- where an expression says a value is ------------------------------------------------------- */
+/* --- where an expression says a value is ------------------------------------------------------ */
 
 struct location {
 	enum dwarf_where where;
@@ -132,8 +132,9 @@ static bool read_bytes(Dwarf_Attribute *attr, const Dwarf_Op *op, s64 *value)
 {
 	Dwarf_Block block;
 
-	if (op->atom != DW_OP_implicit_value || dwarf_getlocation_implicit_value(attr, op, &block) ||
-	    !block.length || block.length > sizeof(*value))
+	if (op->atom != DW_OP_implicit_value ||
+	    dwarf_getlocation_implicit_value(attr, op, &block) || !block.length ||
+	    block.length > sizeof(*value))
 		return false;
 	*value = 0;
 	memcpy(value, block.data, block.length);
@@ -182,7 +183,7 @@ static struct location locate(const struct view *v, Dwarf_Attribute *attr, const
 	return l;
 }
 
-/* --- where a variable is live ------------------------------------------------------------------ */
+/* --- where a variable is live ----------------------------------------------------------------- */
 
 static int add_range(struct dwarf_variable *out, u64 start, u64 end)
 {
@@ -209,7 +210,8 @@ static int add_clipped(const struct view *v, struct dwarf_variable *out, u64 sta
 	int err = 0;
 
 	for (r = v->ranges.range; r < v->ranges.range + v->ranges.n && !err; r++)
-		err = add_range(out, start > r->start ? start : r->start, end < r->end ? end : r->end);
+		err = add_range(out, start > r->start ? start : r->start,
+				end < r->end ? end : r->end);
 	return err;
 }
 
@@ -217,7 +219,8 @@ static int add_clipped(const struct view *v, struct dwarf_variable *out, u64 sta
  * One location for the whole function. In the function's own frame it holds from behind the
  * prologue on (see dwarf_die__body()), which the first range of the function begins with.
  */
-static int add_everywhere(const struct view *v, struct dwarf_variable *out, const struct location *l)
+static int add_everywhere(const struct view *v, struct dwarf_variable *out,
+			  const struct location *l)
 {
 	const struct dwarf_range *r;
 	int err = 0;
@@ -339,7 +342,7 @@ static int set_location(const struct view *view, struct dwarf_variable *v, Dwarf
 	return err ?: find_live_lines(view, v);
 }
 
-/* --- which variables --------------------------------------------------------------------------- */
+/* --- which variables -------------------------------------------------------------------------- */
 
 static bool is_hidden(const struct dwarf_variables *found, const char *name)
 {
@@ -353,7 +356,7 @@ static bool is_hidden(const struct dwarf_variables *found, const char *name)
 
 static int add_variable(struct dwarf_variables *found, const struct view *view, Dwarf_Die *die)
 {
-	const char *name = dwarf_diename(die);
+	const char *name = dwarf_die__name(view->d, die);
 	struct dwarf_variable *larger, *v;
 
 	if (!name || found->n >= MAX_VARIABLES || is_hidden(found, name))
@@ -370,7 +373,8 @@ static int add_variable(struct dwarf_variables *found, const struct view *view, 
 	if (!v->name)
 		return -ENOMEM;
 	found->n++;
-	return dwarf_variable__set_type(v, die, view->is_c) ?: set_location(view, v, die);
+	return dwarf_variable__set_type(v, view->d, die, view->is_c) ?:
+	       set_location(view, v, die);
 }
 
 static int add_children(struct dwarf_variables *found, const struct view *view, Dwarf_Die *parent)
@@ -409,7 +413,7 @@ static void parameters_first(struct dwarf_variables *found)
 	}
 }
 
-/* --- what is around the address ---------------------------------------------------------------- */
+/* --- what is around the address --------------------------------------------------------------- */
 
 /* The unit an address belongs to. Not every compiler writes .debug_aranges. */
 static bool find_unit(struct dwarf *d, u64 address, Dwarf_Die *unit)
@@ -481,8 +485,8 @@ static int prepare(struct view *v, Dwarf_Die *unit)
 	return err;
 }
 
-static int find_all(struct dwarf_variables *found, struct view *v, struct dwarf_path *path, size_t function,
-		    Dwarf_Die *unit, bool globals)
+static int find_all(struct dwarf_variables *found, struct view *v, struct dwarf_path *path,
+		    size_t function, Dwarf_Die *unit, bool globals)
 {
 	size_t i;
 	int err;
