@@ -56,18 +56,23 @@ static __noinline int count_keyed(u32 slot, struct task_struct *t)
 }
 
 /* t is the subject; NULL: the current task. */
-static __always_inline int count(u32 slot, struct task_struct *t)
+static __always_inline int count_in_scope(u32 slot, struct task_struct *t)
 {
 	u64 *n;
 
-	if (!armed || !in_scope(t))
-		return 0;
 	if (by)
 		return count_keyed(slot, t);
 	n = bpf_map_lookup_elem(&counts, &slot);
 	if (n)
 		__sync_fetch_and_add(n, 1);
 	return 0;
+}
+
+static __always_inline int count(u32 slot, struct task_struct *t)
+{
+	if (!armed || !in_scope(t))
+		return 0;
+	return count_in_scope(slot, t);
 }
 
 /*
@@ -105,6 +110,24 @@ SEC("tracepoint")
 int on_tracepoint(void *ctx)
 {
 	return count(event_slot(), NULL);
+}
+
+/* With a filter on the fields of the tracepoint's record, which ctx is. */
+SEC("tracepoint")
+int on_filtered_tracepoint(void *ctx)
+{
+	int verdict;
+
+	if (!armed || !in_scope(NULL))
+		return 0;
+	verdict = event_filter(ctx);
+	if (verdict < 0)
+		count_lost(LOSS_READ_FAULT);
+	if (verdict == 0)
+		count_filtered();
+	if (verdict <= 0)
+		return 0;
+	return count_in_scope(event_slot(), NULL);
 }
 
 SEC("kprobe")

@@ -19,6 +19,18 @@ static __always_inline u32 event_slot(void)
 	return slot;
 }
 
+/*
+ * Does the event's own filter let it through? 1: yes, 0: no, negative: something it looks at could
+ * not be read. The loader puts the compiled filter in the place of the whole function.
+ */
+static __noinline int event_filter(void *ctx)
+{
+	u64 verdict;
+
+	asm volatile("%0 = %1" : "=r"(verdict) : "i"(EVENT_FILTER_MARK), "r"(ctx));
+	return verdict;
+}
+
 static __always_inline u32 event_cookie(void *ctx)
 {
 	return bpf_get_attach_cookie(ctx);

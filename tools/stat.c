@@ -14,6 +14,7 @@
 #include "count/series.h"
 #include "expr/tracepoint_filter.h"
 #include "host/features.h"
+#include "jit/filter.h"
 #include "out/diag.h"
 #include "run/explain.h"
 #include "run/run.h"
@@ -48,7 +49,9 @@ struct stat_run {
 	u32 *row_of;                    /* of each site */
 	struct stat_row *row;
 	size_t nrows;
-	char **filter;                  /* of each site; NULL: none */
+	struct code *code;              /* --filter, compiled for each site; NULL: none */
+	struct attach_filter *compiled;
+	char **filter;                  /* or in the kernel's words */
 	bool defaults;                  /* no -e was given */
 	bool no_pmu;                    /* and there is no PMU to count what should have been there */
 
@@ -207,67 +210,116 @@ static int make_rows(struct stat_run *s)
 	return 0;
 }
 
-/* The filter of one site: its fields decide what the words in it mean. */
-static int make_filter(struct stat_run *s, size_t i, const struct expr *e, const char *text, int tracefs)
+/* The fields of one site decide what the names in the filter mean. */
+static int read_format(struct tracepoint_format *format, const struct event_site *site, int tracefs)
 {
-	struct event_site *site = &s->sites.site[i];
 	const char *name = strchr(site->name, ':') + 1;
-	struct tracepoint_format format;
-	struct complaint c = {};
 	char *system = strndup(site->name, name - 1 - site->name);
-	int err;
+	int err = -ENOMEM;
 
-	if (!system)
-		return -ENOMEM;
-	err = tracepoint_format__read(&format, tracefs, system, name);
+	if (system)
+		err = tracepoint_format__read(format, tracefs, system, name);
 	free(system);
-	if (err) {
-		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
-		return err;
-	}
-	err = tracepoint_filter__make(&s->filter[i], e, &format, site->name, &c);
 	if (err)
-		diag_complaint("--filter", text, &c);
-	tracepoint_format__free(&format);
-	site->attr.type = PERF_TYPE_TRACEPOINT;
-	site->attr.config = site->tracepoint_id;
+		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
 	return err;
 }
 
-/* With a filter the kernel's own counting of tracepoints is used, which knows filters. */
-static int make_filters(struct stat_run *s, const char *text)
+/* A program counts the event, and the filter becomes a part of it. */
+static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
+			  const struct tracepoint_format *format, struct complaint *c)
 {
-	struct complaint c = {};
-	struct expr *e;
-	int err, tracefs;
-	size_t i, n = 0;
+	int err = filter__compile(&s->code[i], e, format, s->sites.site[i].name, c);
 
-	err = expr__parse(&e, text, &c);
-	if (err) {
-		diag_complaint("--filter", text, &c);
-		return err;
-	}
-	tracefs = tracefs__open();
-	s->filter = calloc(s->sites.n ?: 1, sizeof(*s->filter));
-	if (!s->filter)
-		err = -ENOMEM;
+	s->compiled[i] = (struct attach_filter){ s->code[i].insn, err ? 0 : s->code[i].n };
+	return err;
+}
+
+/* The kernel counts the event, and knows filters too: fewer, but globs. */
+static int tell_filter(struct stat_run *s, size_t i, const struct expr *e,
+		       const struct tracepoint_format *format, struct complaint *c)
+{
+	struct event_site *site = &s->sites.site[i];
+
+	site->attr.type = PERF_TYPE_TRACEPOINT;
+	site->attr.config = site->tracepoint_id;
+	return tracepoint_filter__make(&s->filter[i], e, format, site->name, c);
+}
+
+typedef int (*make_filter_fn)(struct stat_run *s, size_t i, const struct expr *e,
+			      const struct tracepoint_format *format, struct complaint *c);
+
+static int for_tracepoints(struct stat_run *s, const struct expr *e, make_filter_fn make,
+			   struct complaint *c)
+{
+	struct tracepoint_format format;
+	int tracefs = tracefs__open(), err = 0;
+	size_t i;
+
 	for (i = 0; i < s->sites.n && !err; i++) {
 		if (!s->sites.site[i].tracepoint_id)
 			continue;
-		err = make_filter(s, i, e, text, tracefs);
-		n++;
+		err = read_format(&format, &s->sites.site[i], tracefs);
+		if (err)
+			break;
+		err = make(s, i, e, &format, c);
+		tracepoint_format__free(&format);
 	}
-	if (!err && !n) {
-		diag_error("--filter is about fields of tracepoints; none is among the events");
-		err = -EINVAL;
-	}
-	expr__free(e);
 	if (tracefs >= 0)
 		close(tracefs);
 	return err;
 }
 
-static int find_events(struct stat_run *s, const struct cli *cli)
+static bool has_tracepoint(const struct stat_run *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->sites.n; i++)
+		if (s->sites.site[i].tracepoint_id)
+			return true;
+	return false;
+}
+
+static bool is_per_cpu(const struct stat_run *s)
+{
+	return s->per_cpu || s->per_core || s->per_socket;
+}
+
+/* native: the kernel could count them. */
+static int make_filters(struct stat_run *s, const char *text, bool native)
+{
+	struct complaint c = {};
+	struct expr *e;
+	int err;
+
+	if (!has_tracepoint(s)) {
+		diag_error("--filter is about fields of tracepoints; none is among the events");
+		return -EINVAL;
+	}
+	err = expr__parse(&e, text, &c);
+	if (err) {
+		diag_complaint("--filter", text, &c);
+		return err;
+	}
+	s->code = calloc(s->sites.n, sizeof(*s->code));
+	s->compiled = calloc(s->sites.n, sizeof(*s->compiled));
+	s->filter = calloc(s->sites.n, sizeof(*s->filter));
+	err = s->code && s->compiled && s->filter ? 0 : -ENOMEM;
+	if (!err)
+		err = for_tracepoints(s, e, compile_filter, &c);
+	if (err == -EOPNOTSUPP && native) {
+		memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));
+		err = for_tracepoints(s, e, tell_filter, &c);
+	} else if (err == -EOPNOTSUPP && !c.hint[0]) {
+		complain_hint(&c, 0, "globs work without --by, -u, -G, --comm and --pidns");
+	}
+	if (err && c.what[0])
+		diag_complaint("--filter", text, &c);
+	expr__free(e);
+	return err;
+}
+
+static int find_events(struct stat_run *s, const struct run *run, const struct cli *cli)
 {
 	const struct event_context ctx = { .binary = cli->binary };
 	struct complaint c = {};
@@ -285,7 +337,7 @@ static int find_events(struct stat_run *s, const struct cli *cli)
 		diag_complaint("-e", s->text[which], &c);
 		return err;
 	}
-	err = cli->filter ? make_filters(s, cli->filter) : 0;
+	err = cli->filter ? make_filters(s, cli->filter, counting_is_native(run, cli->by, is_per_cpu(s))) : 0;
 	return err ?: make_rows(s);
 }
 
@@ -298,8 +350,9 @@ static int make_plan(struct stat_run *s, const struct cli *cli)
 		.text = s->text,
 		.events = &s->events,
 		.filter = s->filter,
+		.compiled = s->compiled,
 		.by = cli->by,
-		.per_cpu = s->per_cpu || s->per_core || s->per_socket,
+		.per_cpu = is_per_cpu(s),
 	};
 	s->series = calloc(s->nrows ?: 1, sizeof(*s->series));
 	return s->series ? 0 : -ENOMEM;
@@ -999,7 +1052,7 @@ static int explain(struct stat_run *s, struct run *run)
 
 static int stat_events(struct stat_run *s, struct run *run, const struct cli *cli)
 {
-	int err = find_events(s, cli);
+	int err = find_events(s, run, cli);
 
 	if (!err)
 		err = make_plan(s, cli);
@@ -1017,7 +1070,11 @@ static void stat__free(struct stat_run *s)
 	forget_run(s);
 	for (i = 0; s->filter && i < s->sites.n; i++)
 		free(s->filter[i]);
+	for (i = 0; s->code && i < s->sites.n; i++)
+		code__free(&s->code[i]);
 	free(s->filter);
+	free(s->code);
+	free(s->compiled);
 	event_sites__free(&s->sites);
 	events__free(&s->events);
 	free(s->text);

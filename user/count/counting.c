@@ -38,17 +38,12 @@ static bool has_any(const struct counting_plan *plan, bool counter)
 	return false;
 }
 
-/*
- * perf_event_open() knows threads, and it knows CPUs. Everything else is tested at context switches;
- * threads on certain CPUs too: a counter of both is enabled and stands still while its thread runs
- * elsewhere, which looks as if it had to take turns with others.
- */
-static bool kernel_knows_scope(const struct counting *c)
+bool counting_is_native(const struct run *run, u32 by, bool per_cpu)
 {
-	const struct scope_options *o = &c->run->cli->scope;
-	bool tasks = o->npids || o->ntids || o->command_pid, cpus = o->cpus || c->plan->per_cpu;
+	const struct scope_options *o = &run->cli->scope;
+	bool tasks = o->npids || o->ntids || o->command_pid, cpus = o->cpus || per_cpu;
 
-	return !c->plan->by && !o->user && !o->cgroup && !o->comm && !o->pidns && !(tasks && cpus);
+	return !by && !o->user && !o->cgroup && !o->comm && !o->pidns && !(tasks && cpus);
 }
 
 static bool names_tasks(const struct counting *c)
@@ -315,6 +310,7 @@ static struct attach_programs templates(const struct counting *c)
 		.raw_tracepoint = c->bpf->progs.on_raw_tracepoint,
 		.raw_tracepoint_task = c->bpf->progs.on_raw_tracepoint_task,
 		.tracepoint = c->bpf->progs.on_tracepoint,
+		.filtered_tracepoint = c->bpf->progs.on_filtered_tracepoint,
 		.fentry = c->bpf->progs.on_entry,
 		.fexit = c->bpf->progs.on_exit,
 		.probe = c->bpf->progs.on_probe,
@@ -322,21 +318,27 @@ static struct attach_programs templates(const struct counting *c)
 	};
 }
 
+/* The entry of a system call in the programs' table of slots; NULL: it is counted in another way. */
+static const volatile u32 *syscall_slot(const struct counting *c, size_t site)
+{
+	const struct event_site *s = &c->plan->sites->site[site];
+
+	if (is_counter(s) || c->attachments.way[site] != ATTACH_SYSCALL || s->syscall >= COUNTING_SYSCALLS)
+		return NULL;
+	return s->syscall_exit ? &c->bpf->rodata->exit_slot[s->syscall] :
+				 &c->bpf->rodata->enter_slot[s->syscall];
+}
+
+/* A call that was asked for twice is counted in its first row: see copy_twins(). */
 static void set_syscall_slots(struct counting *c)
 {
-	const struct counting_plan *plan = c->plan;
+	const volatile u32 *slot;
 	size_t i;
 
-	for (i = 0; i < plan->sites->n; i++) {
-		const struct event_site *s = &plan->sites->site[i];
-
-		if (is_counter(s) || c->attachments.way[i] != ATTACH_SYSCALL ||
-		    s->syscall >= COUNTING_SYSCALLS)
-			continue;
-		if (s->syscall_exit)
-			c->bpf->rodata->exit_slot[s->syscall] = plan->row[i] + 1;
-		else
-			c->bpf->rodata->enter_slot[s->syscall] = plan->row[i] + 1;
+	for (i = 0; i < c->plan->sites->n; i++) {
+		slot = syscall_slot(c, i);
+		if (slot && !*slot)
+			*(u32 *)slot = c->plan->row[i] + 1;
 	}
 }
 
@@ -379,7 +381,7 @@ static int configure(struct counting *c)
 			c->bpf->rodata->switch_counters |= 1U << i;
 	bpf_program__set_autoload(c->bpf->progs.on_switch, c->charges);
 	bpf_program__set_autoload(c->bpf->progs.charge_now, c->charges);
-	err = attach__plan(&c->attachments, plan->sites, &programs);
+	err = attach__plan(&c->attachments, plan->sites, plan->compiled, &programs);
 	if (err)
 		return err;
 	set_syscall_slots(c);
@@ -421,7 +423,8 @@ static int attach_sites(struct counting *c)
 	err = attach__sites(&c->attachments, c->plan->sites, c->plan->row, &programs, &complaint, &which);
 	if (err && complaint.what[0])
 		complain_about(c, which, &complaint);
-	return err;
+	/* The command line was right; it is this place that the kernel will not have. */
+	return err == -EINVAL ? -EIO : err;
 }
 
 static int load(struct counting *c)
@@ -469,7 +472,7 @@ static int start_programs(struct counting *c)
 int counting__explain(struct counting *c, const struct run *run, const struct counting_plan *plan)
 {
 	*c = (struct counting){ .plan = plan, .run = run };
-	c->charges = has_any(plan, true) && (plan->by || !kernel_knows_scope(c));
+	c->charges = has_any(plan, true) && !counting_is_native(run, plan->by, plan->per_cpu);
 	c->bpf = counting_bpf__open();
 	if (!c->bpf) {
 		diag_error("the programs cannot be opened: %s", strerror(errno));
@@ -491,16 +494,11 @@ int counting__begin(struct counting *c, const struct run *run, const struct coun
 	int err;
 
 	*c = (struct counting){ .plan = plan, .run = run };
-	c->charges = counters && (plan->by || !kernel_knows_scope(c));
+	c->charges = counters && !counting_is_native(run, plan->by, plan->per_cpu);
 	err = topology__read(&c->topology);
 	if (err) {
 		diag_error("cannot tell which CPUs are online: %s", strerror(-err));
 		return err;
-	}
-	if (c->charges && plan->filter) {
-		diag_error("--filter works with -p, -t, -C, a command or the whole system only, without "
-			   "a key");
-		return -EINVAL;
 	}
 	if (c->charges)
 		err = open_for_charging(c);
@@ -639,6 +637,29 @@ static int read_map(const struct counting *c, struct counts *counts, struct bpf_
 	return err;
 }
 
+/* The counts of a system call in its first row are those of all its rows. */
+static int copy_twins(const struct counting *c, struct counts *counts)
+{
+	size_t n = counts->n, i, k;
+	const volatile u32 *slot;
+	int err = 0;
+
+	for (i = 0; i < c->plan->sites->n; i++) {
+		slot = syscall_slot(c, i);
+		if (!slot || *slot == c->plan->row[i] + 1)
+			continue;
+		for (k = 0; k < n && !err; k++) {
+			struct count twin = counts->count[k];
+
+			if (twin.row + 1 != *slot)
+				continue;
+			twin.row = c->plan->row[i];
+			err = counts__add(counts, &twin);
+		}
+	}
+	return err;
+}
+
 int counting__read(struct counting *c, struct counts *counts, struct loss_counters *losses)
 {
 	int err = 0;
@@ -655,6 +676,8 @@ int counting__read(struct counting *c, struct counts *counts, struct loss_counte
 		err = read_map(c, counts, c->bpf->maps.keyed_counts, false);
 	if (!err && c->charges)
 		err = read_map(c, counts, c->bpf->maps.charges, true);
+	if (!err && c->bpf)
+		err = copy_twins(c, counts);
 	if (!err && c->bpf)
 		err = loss__read(losses, bpf_map__fd(c->bpf->maps.losses), c->bpf->obj);
 	if (!err)

@@ -5,7 +5,8 @@
  *   counters, where perf_event_open(2) knows the scope     the kernel's own counting
  *   counters by task, or for a scope it does not know      charged at context switches
  *   tracepoints and functions                              one add in a BPF program
- *   tracepoints with a filter                              the kernel's own counting and filter
+ *   tracepoints with a filter                              a program with the filter compiled into
+ *                                                          it, or the kernel's counting and filter
  *
  *   counting__begin()   opens and attaches everything; nothing counts yet
  *   counting__go()      everything counts
@@ -32,6 +33,7 @@ struct counting_plan {
 	const char *const *text;        /* of each event, the -e it came from */
 	const struct events *events;
 	char *const *filter;            /* of each site, in the kernel's words; NULL: none at all */
+	const struct attach_filter *compiled;   /* of each site, as a program; NULL: none at all */
 	u32 by;                         /* enum task_key_part, ORed; 0: no key */
 	bool per_cpu;                   /* places are CPUs, else everything is COUNT_EVERYWHERE */
 };
@@ -49,6 +51,14 @@ struct counting {
 	size_t ncharged;
 	bool charges;                   /* counters are charged at switches */
 };
+
+/*
+ * Does perf_event_open(2) know the scope, threads or CPUs, and is there no key? Everything else is
+ * tested by programs: at the event, or at context switches. So are threads on certain CPUs: a counter
+ * of both is enabled and stands still while its thread runs elsewhere, which looks as if it had to take
+ * turns with others.
+ */
+bool counting_is_native(const struct run *run, u32 by, bool per_cpu);
 
 int counting__begin(struct counting *c, const struct run *run, const struct counting_plan *plan);
 int counting__go(struct counting *c);

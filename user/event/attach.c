@@ -149,14 +149,19 @@ static void want(struct bpf_program *template, bool load)
 		bpf_program__set_autoload(template, load);
 }
 
-int attach__plan(struct attachments *a, const struct event_sites *sites,
-		 const struct attach_programs *p)
+static bool is_filtered(const struct attachments *a, size_t i)
 {
-	size_t wanted[ATTACH_WAYS] = {}, enter = 0, exit = 0, task = 0, i;
+	return a->filter && a->filter[i].n;
+}
+
+int attach__plan(struct attachments *a, const struct event_sites *sites,
+		 const struct attach_filter *filter, const struct attach_programs *p)
+{
+	size_t wanted[ATTACH_WAYS] = {}, enter = 0, exit = 0, task = 0, filtered = 0, i;
 	struct ladder ladder = {};
 	bool probes;
 
-	*a = (struct attachments){ .nsites = sites->n };
+	*a = (struct attachments){ .nsites = sites->n, .filter = filter };
 	a->way = calloc(sites->n ?: 1, sizeof(*a->way));
 	if (!a->way)
 		return -ENOMEM;
@@ -165,8 +170,10 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 
 		if (!is_place(s))
 			continue;
-		a->way[i] = choose(&ladder, sites, i);
+		/* Fields are those of the record, which raw tracepoints do not make. */
+		a->way[i] = is_filtered(a, i) ? ATTACH_TRACEPOINT : choose(&ladder, sites, i);
 		wanted[a->way[i]]++;
+		filtered += is_filtered(a, i);
 		enter += a->way[i] == ATTACH_SYSCALL && !s->syscall_exit;
 		exit += a->way[i] == ATTACH_SYSCALL && s->syscall_exit;
 		task += a->way[i] == ATTACH_RAW_TRACEPOINT && tracepoint_has_task(s->name);
@@ -177,8 +184,8 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 	want(p->raw_tracepoint_task, task);
 	want(p->raw_tracepoint, wanted[ATTACH_RAW_TRACEPOINT] > task);
 	/* What has no raw tracepoint after all has a perf event. */
-	want(p->tracepoint, wanted[ATTACH_TRACEPOINT] ||
-				  wanted[ATTACH_RAW_TRACEPOINT]);
+	want(p->tracepoint, wanted[ATTACH_TRACEPOINT] > filtered || wanted[ATTACH_RAW_TRACEPOINT]);
+	want(p->filtered_tracepoint, filtered);
 	want(p->probe, probes || wanted[ATTACH_KPROBE] || wanted[ATTACH_UPROBE]);
 	want(p->probes, probes);
 	want(p->fentry, false);
@@ -206,6 +213,7 @@ struct program_kind {
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach;
 	u32 btf_id;
+	const struct attach_filter *filter;     /* to put into it; NULL: none */
 };
 
 /* To ask it later what it missed, without holding its descriptor. Not to know is no failure. */
@@ -244,6 +252,70 @@ u64 attach__misses(const struct attachments *a)
 	return sum;
 }
 
+/* --- a filter in the place of a function ------------------------------------------------------- */
+
+static bool is_call(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
+}
+
+/* The function that holds instruction at: from its beginning to that of the next. */
+static void find_function(const struct bpf_insn *insn, size_t n, size_t at, size_t *from, size_t *to)
+{
+	size_t i;
+
+	*from = 0;
+	*to = n;
+	for (i = 0; i < n; i++) {
+		size_t begin = i + 1 + insn[i].imm;
+
+		if (!is_call(&insn[i]))
+			continue;
+		if (begin <= at && begin > *from)
+			*from = begin;
+		if (begin > at && begin < *to)
+			*to = begin;
+	}
+}
+
+/* Where instruction i stands once [from, to) is len long. */
+static size_t moved(size_t i, size_t from, size_t to, size_t len)
+{
+	return i >= to ? i - (to - from) + len : i;
+}
+
+/*
+ * New memory with the filter in the place of the function that holds the mark; no jump crosses
+ * functions, so calls alone have to be corrected. *n becomes the new length.
+ */
+static struct bpf_insn *put_filter(const struct bpf_insn *insn, size_t *n,
+				   const struct attach_filter *filter)
+{
+	size_t at, from, to, i, k;
+	struct bpf_insn *out;
+
+	for (at = 0; at < *n; at++)
+		if (insn[at].code == (BPF_ALU64 | BPF_MOV | BPF_K) && insn[at].imm == EVENT_FILTER_MARK)
+			break;
+	if (at == *n)
+		return NULL;
+	find_function(insn, *n, at, &from, &to);
+	out = malloc((*n - (to - from) + filter->n) * sizeof(*out));
+	if (!out)
+		return NULL;
+	for (i = 0; i < *n; i++) {
+		if (i >= from && i < to)
+			continue;
+		k = moved(i, from, to, filter->n);
+		out[k] = insn[i];
+		if (is_call(&insn[i]))
+			out[k].imm = moved(i + 1 + insn[i].imm, from, to, filter->n) - k - 1;
+	}
+	memcpy(out + from, filter->insn, filter->n * sizeof(*out));
+	*n = *n - (to - from) + filter->n;
+	return out;
+}
+
 /*
  * Loads a copy of a template that knows its slot. Returns its descriptor or a negative errno. The
  * template's instructions are those libbpf gave the kernel: relocated, with the descriptors of maps.
@@ -254,12 +326,18 @@ static int load_copy(struct attachments *a, struct bpf_program *template,
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = kind->attach,
 		    .attach_btf_id = kind->btf_id);
 	size_t n = bpf_program__insn_cnt(template), i;
-	struct bpf_insn *insns = malloc(n * sizeof(*insns));
+	struct bpf_insn *insns;
 	int fd;
 
+	if (kind->filter) {
+		insns = put_filter(bpf_program__insns(template), &n, kind->filter);
+	} else {
+		insns = malloc(n * sizeof(*insns));
+		if (insns)
+			memcpy(insns, bpf_program__insns(template), n * sizeof(*insns));
+	}
 	if (!insns)
 		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(template), n * sizeof(*insns));
 	for (i = 0; i < n; i++)
 		if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) && insns[i].imm == EVENT_SLOT_MARK)
 			insns[i].imm = slot;
@@ -315,14 +393,14 @@ static int attach_to_event(struct attachments *a, const struct perf_event_attr *
 }
 
 static int attach_tracepoint(struct attachments *a, const struct event_site *s, u32 slot,
-			     const struct attach_programs *p)
+			     const struct attach_filter *filter, const struct attach_programs *p)
 {
-	const struct program_kind kind = { .type = BPF_PROG_TYPE_TRACEPOINT };
+	const struct program_kind kind = { .type = BPF_PROG_TYPE_TRACEPOINT, .filter = filter };
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = s->tracepoint_id,
 		.sample_period = 1, .disabled = 1,
 	};
-	int prog = load_copy(a, p->tracepoint, &kind, slot), err;
+	int prog = load_copy(a, filter ? p->filtered_tracepoint : p->tracepoint, &kind, slot), err;
 
 	if (prog < 0)
 		return prog;
@@ -539,7 +617,7 @@ static int attach_one(struct course *k, size_t i)
 		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under a system of its own */
 		/* fall through */
 	case ATTACH_TRACEPOINT:
-		err = attach_tracepoint(k->a, s, slot, p);
+		err = attach_tracepoint(k->a, s, slot, is_filtered(k->a, i) ? &k->a->filter[i] : NULL, p);
 		break;
 	case ATTACH_FENTRY:
 	case ATTACH_FEXIT:

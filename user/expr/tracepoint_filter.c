@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
-#include "base/nearest.h"
-#include "types/symbols.h"
+#include "expr/fields.h"
 
 struct maker {
 	FILE *out;
@@ -24,12 +21,7 @@ static int make(struct maker *m, const struct expr *e);
 
 static const struct tracepoint_field *find_field(const struct maker *m, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < m->format->nfields; i++)
-		if (!strcmp(m->format->field[i].name, name))
-			return &m->format->field[i];
-	return NULL;
+	return field__find(m->format, name);
 }
 
 /* "comm", "CPU" and the like are known to the kernel's filter for every event. */
@@ -43,42 +35,19 @@ static bool is_text(const struct maker *m, const char *name)
 {
 	const struct tracepoint_field *f = find_field(m, name);
 
-	if (!f)
-		return !strcasecmp(name, "comm");
-	return (f->elements || f->is_dynamic || f->is_relative) && strstr(f->type, "char");
+	return f ? field_is_text(f) : !strcasecmp(name, "comm");
 }
 
-/* A pointer to text can be compared by its address only; the kernel follows no user pointers. */
 static bool is_pointer(const struct maker *m, const char *name)
 {
 	const struct tracepoint_field *f = find_field(m, name);
 
-	return f && strchr(f->type, '*');
+	return f && field_is_pointer(f);
 }
 
 static int unknown_field(struct maker *m, const struct expr *e)
 {
-	const char **names = calloc(m->format->nfields ?: 1, sizeof(*names)), *near;
-	char list[400] = "";
-	size_t i, n = 0, at = 0;
-
-	complain(m->c, 0, e->at, e->len, "%s has no field '%s'", m->event, e->text);
-	for (i = 0; names && i < m->format->nfields; i++) {
-		const struct tracepoint_field *f = &m->format->field[i];
-
-		if (f->is_common)
-			continue;
-		names[n++] = f->name;
-		if (at < sizeof(list))
-			at += snprintf(list + at, sizeof(list) - at, "%s%s", at ? ", " : "", f->name);
-	}
-	near = names ? nearest(e->text, names, n) : NULL;
-	if (near)
-		complain_hint(m->c, 0, "did you mean %s? It has %s", near, list);
-	else
-		complain_hint(m->c, 0, "it has %s", n ? list : "none; comm and cpu are known for all events");
-	free(names);
-	return -EINVAL;
+	return field__complain(m->format, m->event, e, m->c);
 }
 
 /* --- constants --------------------------------------------------------------------------------- */
@@ -89,19 +58,6 @@ static bool is_constant(const struct expr *e)
 		return is_constant(e->left);
 	return e->op == EXPR_NUMBER || e->op == EXPR_TIME || e->op == EXPR_DEVICE ||
 	       e->op == EXPR_PATH || e->op == EXPR_STRING;
-}
-
-/* The kernel's own number of a device: MKDEV() of include/linux/kdev_t.h. */
-static int device_number(const struct expr *e, u64 *number, struct complaint *c)
-{
-	struct stat st;
-
-	if (stat(e->text, &st))
-		return complain(c, -ENOENT, e->at, e->len, "no device %s: %s", e->text, strerror(errno));
-	if (!S_ISBLK(st.st_mode) && !S_ISCHR(st.st_mode))
-		return complain(c, -EINVAL, e->at, e->len, "%s is not a device", e->text);
-	*number = (u64)major(st.st_rdev) << 20 | minor(st.st_rdev);
-	return 0;
 }
 
 static int make_number(struct maker *m, const struct expr *e)
@@ -116,7 +72,7 @@ static int make_number(struct maker *m, const struct expr *e)
 	if (e->op == EXPR_COMPLEMENT)
 		number = ~e->left->number;
 	if (e->op == EXPR_PATH)
-		err = device_number(e, &number, m->c);
+		err = expr__device(e, &number, m->c);
 	if (!err)
 		fprintf(m->out, "%llu", number);
 	return err;
@@ -132,27 +88,6 @@ static int make_text(struct maker *m, const struct expr *e)
 				"quotes in one text");
 	fprintf(m->out, "%c%s%c", quote, e->text, quote);
 	return 0;
-}
-
-/* A name that the tracepoint's own output has for a number of this field: vec == TIMER. */
-static bool find_symbol(const struct maker *m, const char *field, const char *name, u64 *number)
-{
-	struct symbol_tables tables;
-	bool found = false;
-	size_t i, k;
-
-	if (!m->format->print || symbol_tables__parse(&tables, m->format->print))
-		return false;
-	for (i = 0; i < tables.n && !found; i++) {
-		const struct field_symbols *t = &tables.table[i];
-
-		for (k = 0; !strcmp(t->field, field) && k < t->n && !found; k++) {
-			found = !strcmp(t->symbol[k].name, name);
-			*number = t->symbol[k].value;
-		}
-	}
-	symbol_tables__free(&tables);
-	return found;
 }
 
 /* --- comparisons ------------------------------------------------------------------------------- */
@@ -228,7 +163,7 @@ static int make_comparison(struct maker *m, const struct expr *e)
 	}
 	if (!find_field(m, name->text) && !is_everywhere(name->text))
 		return unknown_field(m, name);
-	if (value->op == EXPR_NAME && find_symbol(m, name->text, value->text, &symbol.number)) {
+	if (value->op == EXPR_NAME && field__symbol(m->format, name->text, value->text, &symbol.number)) {
 		symbol.at = value->at;
 		symbol.len = value->len;
 		value = &symbol;

@@ -55,13 +55,54 @@ static void put_bar(struct writer *w, u64 n, u64 most)
 	fputc('\n', w->file);
 }
 
+/*
+ * Small counts (tasks in a queue) stand one to a row: the value itself says more than a range. Below 32
+ * a bucket is one value.
+ */
+#define VALUE_ROWS 32
+
+static bool is_by_value(const struct report *r, const struct histogram *h)
+{
+	return r->unit == UNIT_COUNT && h->max < VALUE_ROWS;
+}
+
+static void fill_by_value(const struct histogram *h, u64 rows[HISTOGRAM_POWER_ROWS])
+{
+	size_t i;
+
+	memset(rows, 0, HISTOGRAM_POWER_ROWS * sizeof(*rows));
+	for (i = 0; i < h->nbuckets; i++)
+		rows[histogram_bucket_first(h->bucket[i].index)] += h->bucket[i].count;
+}
+
+/* What row i is about: a value, or from the power of two to the next. */
+static void put_range(struct writer *w, const struct report *r, int i, bool by_value)
+{
+	char from[UNITS_SPACE], to[UNITS_SPACE];
+	u64 first, last;
+
+	first = by_value ? (u64)i : i ? 1ULL << (i - 1) : 0;
+	format_value(from, first, r->unit, w->milliseconds);
+	if (by_value || i == 0) {
+		fprintf(w->file, "%11s   %-10s", from, "");
+		return;
+	}
+	last = first + (first - 1);
+	format_value(to, last == UINT64_MAX ? last : last + 1, r->unit, w->milliseconds);
+	fprintf(w->file, "%11s - %-10s", from, to);
+}
+
 static void put_rows(struct writer *w, const struct report *r, const struct histogram *h)
 {
-	u64 rows[HISTOGRAM_POWER_ROWS], most = 0, first, last;
-	char from[UNITS_SPACE], to[UNITS_SPACE], n[UNITS_SPACE];
+	bool by_value = is_by_value(r, h);
+	u64 rows[HISTOGRAM_POWER_ROWS], most = 0;
 	int i, gap, lowest = -1, highest = 0;
+	char n[UNITS_SPACE];
 
-	histogram__by_power(h, rows);
+	if (by_value)
+		fill_by_value(h, rows);
+	else
+		histogram__by_power(h, rows);
 	for (i = 0; i < HISTOGRAM_POWER_ROWS; i++) {
 		if (!rows[i])
 			continue;
@@ -79,17 +120,24 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 			fprintf(w->file, "%13s\n", "...");
 			i += gap;
 		}
-		first = i ? 1ULL << (i - 1) : 0;
-		last = i ? first + (first - 1) : 0;
-		format_value(from, first, r->unit, w->milliseconds);
-		format_value(to, last == UINT64_MAX ? last : last + 1, r->unit, w->milliseconds);
-		if (i == 0)
-			fprintf(w->file, "%11s   %-10s", from, "");
-		else
-			fprintf(w->file, "%11s - %-10s", from, to);
+		put_range(w, r, i, by_value);
 		fprintf(w->file, " %14s %5.1f%%", format_count(n, rows[i]), 100.0 * rows[i] / h->count);
 		put_bar(w, rows[i], most);
 	}
+}
+
+/* Of counts, a whole number says too little about the average, and 0 is a case of its own. */
+static void put_average(struct writer *w, const struct report *r, const struct histogram *h)
+{
+	u64 zeros = h->nbuckets && !h->bucket[0].index ? h->bucket[0].count : 0;
+	char text[UNITS_SPACE];
+
+	if (r->unit == UNIT_COUNT)
+		fprintf(w->file, "  avg %.2f  above 0 %.1f%%", (double)h->sum / h->count,
+			100.0 * (h->count - zeros) / h->count);
+	else
+		fprintf(w->file, "  avg %s",
+			format_value(text, histogram__average(h), r->unit, w->milliseconds));
 }
 
 /* min and max of an interval may be known to a bucket only. */
@@ -101,8 +149,7 @@ static void put_figures(struct writer *w, const struct report *r, const struct h
 	fprintf(w->file, "  count %s", format_count(text, h->count));
 	fprintf(w->file, "  min %s%s", h->min_exact ? "" : ">= ",
 		format_value(text, h->min, r->unit, w->milliseconds));
-	fprintf(w->file, "  avg %s",
-		format_value(text, histogram__average(h), r->unit, w->milliseconds));
+	put_average(w, r, h);
 	fprintf(w->file, "  max %s%s", h->max_exact ? "" : "<= ",
 		format_value(text, h->max, r->unit, w->milliseconds));
 	fprintf(w->file, "  total %s\n ", format_value(text, h->sum, r->unit, w->milliseconds));

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Compiled filters, run by a small interpreter on records, against what the same expressions mean
+ * when they are worked out on the tree with 128-bit integers. The kernel's own verifier and
+ * execution are the live tests' part.
+ */
+#include "unit.h"
+
+#include "jit/filter.h"
+
+/* --- an interpreter for what the compiler emits ------------------------------------------------- */
+
+#define STACK 512
+
+struct machine {
+	u64 r[11];
+	u8 stack[STACK];
+	const u8 *record;
+	size_t size;
+	u32 pid, tid, uid, cpu;
+	const char *comm;
+};
+
+/* The context is at address 1 << 32, the stack ends at 2 << 32. */
+#define CONTEXT_AT (1ULL << 32)
+#define STACK_END (2ULL << 32)
+
+static u8 *memory(struct machine *m, u64 address, size_t n)
+{
+	if (address >= CONTEXT_AT && address + n <= CONTEXT_AT + m->size)
+		return (u8 *)m->record + (address - CONTEXT_AT);
+	if (address < STACK_END - STACK || address + n > STACK_END)
+		fail_msg("memory at %llx", address);
+	return m->stack + (address - (STACK_END - STACK));
+}
+
+static void call(struct machine *m, int helper)
+{
+	size_t i;
+	u8 *to;
+
+	switch (helper) {
+	case BPF_FUNC_get_current_pid_tgid:
+		m->r[0] = (u64)m->pid << 32 | m->tid;
+		break;
+	case BPF_FUNC_get_current_uid_gid:
+		m->r[0] = 77ULL << 32 | m->uid;
+		break;
+	case BPF_FUNC_get_smp_processor_id:
+		m->r[0] = m->cpu;
+		break;
+	case BPF_FUNC_get_current_comm:
+		assert_int_equal(m->r[2], 16);
+		to = memory(m, m->r[1], 16);
+		memset(to, 0, 16);
+		memcpy(to, m->comm, strlen(m->comm));
+		m->r[0] = 0;
+		break;
+	case BPF_FUNC_probe_read_kernel_str:
+		to = memory(m, m->r[1], m->r[2]);
+		if (m->r[3] < CONTEXT_AT || m->r[3] >= CONTEXT_AT + m->size) {
+			m->r[0] = -EFAULT;
+			break;
+		}
+		memset(to, 0xaa, m->r[2]);
+		for (i = 0; i < m->r[2]; i++) {
+			to[i] = i + 1 == m->r[2] ? 0 : *memory(m, m->r[3] + i, 1);
+			if (!to[i])
+				break;
+		}
+		m->r[0] = i + 1;
+		break;
+	default:
+		fail_msg("helper %d", helper);
+	}
+	/* Nobody may count on these after a call. */
+	for (i = 1; i <= 5; i++)
+		m->r[i] = 0xdeadbeefdeadbeefULL;
+}
+
+static bool jumps(int op, u64 a, u64 b)
+{
+	switch (op) {
+	case BPF_JA:
+		return true;
+	case BPF_JEQ:
+		return a == b;
+	case BPF_JNE:
+		return a != b;
+	case BPF_JGT:
+		return a > b;
+	case BPF_JGE:
+		return a >= b;
+	case BPF_JLT:
+		return a < b;
+	case BPF_JLE:
+		return a <= b;
+	case BPF_JSGT:
+		return (s64)a > (s64)b;
+	case BPF_JSGE:
+		return (s64)a >= (s64)b;
+	case BPF_JSLT:
+		return (s64)a < (s64)b;
+	case BPF_JSLE:
+		return (s64)a <= (s64)b;
+	default:
+		fail_msg("jump %x", op);
+		return false;
+	}
+}
+
+static u64 operate(int op, u64 a, u64 b)
+{
+	switch (op) {
+	case BPF_ADD:
+		return a + b;
+	case BPF_SUB:
+		return a - b;
+	case BPF_MUL:
+		return a * b;
+	case BPF_DIV:
+		return b ? a / b : 0;
+	case BPF_MOD:
+		return b ? a % b : a;
+	case BPF_OR:
+		return a | b;
+	case BPF_AND:
+		return a & b;
+	case BPF_XOR:
+		return a ^ b;
+	case BPF_LSH:
+		return a << (b & 63);
+	case BPF_RSH:
+		return a >> (b & 63);
+	case BPF_ARSH:
+		return (s64)a >> (b & 63);
+	case BPF_NEG:
+		return -a;
+	case BPF_MOV:
+		return b;
+	default:
+		fail_msg("operation %x", op);
+		return 0;
+	}
+}
+
+static size_t width(int code)
+{
+	switch (BPF_SIZE(code)) {
+	case BPF_B:
+		return 1;
+	case BPF_H:
+		return 2;
+	case BPF_W:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+static s64 run(struct machine *m, const struct code *c)
+{
+	size_t at, n;
+	u64 value;
+
+	memset(m->r, 0x5a, sizeof(m->r));
+	memset(m->stack, 0x5a, sizeof(m->stack));
+	m->r[1] = CONTEXT_AT;
+	m->r[10] = STACK_END;
+	for (at = 0; at < c->n; at++) {
+		const struct bpf_insn *i = &c->insn[at];
+
+		value = BPF_SRC(i->code) == BPF_X ? m->r[i->src_reg] : (u64)(s64)i->imm;
+		switch (BPF_CLASS(i->code)) {
+		case BPF_ALU64:
+			m->r[i->dst_reg] = operate(BPF_OP(i->code), m->r[i->dst_reg], value);
+			break;
+		case BPF_LD:
+			m->r[i->dst_reg] = (u32)i->imm | (u64)(u32)c->insn[++at].imm << 32;
+			break;
+		case BPF_LDX:
+			n = width(i->code);
+			/* Of the context aligned pieces only, and not its first eight bytes. */
+			if (m->r[i->src_reg] == CONTEXT_AT)
+				assert_true(i->off % (int)n == 0 && i->off >= 8);
+			value = 0;
+			memcpy(&value, memory(m, m->r[i->src_reg] + i->off, n), n);
+			m->r[i->dst_reg] = value;
+			break;
+		case BPF_STX:
+			n = width(i->code);
+			memcpy(memory(m, m->r[i->dst_reg] + i->off, n), &m->r[i->src_reg], n);
+			break;
+		case BPF_JMP:
+			if (BPF_OP(i->code) == BPF_EXIT)
+				return m->r[0];
+			if (BPF_OP(i->code) == BPF_CALL)
+				call(m, i->imm);
+			else if (jumps(BPF_OP(i->code), m->r[i->dst_reg], value))
+				at += i->off;
+			break;
+		default:
+			fail_msg("instruction %x", i->code);
+		}
+	}
+	fail_msg("the end was left");
+	return 0;
+}
+
+/* --- records ------------------------------------------------------------------------------------ */
+
+static const char format_text[] =
+	"name: test\nID: 7\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:u8 b;\toffset:8;\tsize:1;\tsigned:0;\n"
+	"\tfield:s8 sb;\toffset:9;\tsize:1;\tsigned:1;\n"
+	"\tfield:u16 h;\toffset:10;\tsize:2;\tsigned:0;\n"
+	"\tfield:s16 sh;\toffset:12;\tsize:2;\tsigned:1;\n"
+	"\tfield:u32 w;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\tfield:s32 sw;\toffset:20;\tsize:4;\tsigned:1;\n"
+	"\tfield:u64 d;\toffset:24;\tsize:8;\tsigned:0;\n"
+	"\tfield:s64 sd;\toffset:32;\tsize:8;\tsigned:1;\n"
+	"\tfield:char text[8];\toffset:41;\tsize:8;\tsigned:1;\n"
+	"\tfield:__data_loc char[] any;\toffset:52;\tsize:4;\tsigned:1;\n"
+	"\tfield:u32 odd;\toffset:58;\tsize:4;\tsigned:0;\n"
+	"\tfield:u32 vec;\toffset:64;\tsize:4;\tsigned:0;\n"
+	"\nprint fmt: \"%s\", __print_symbolic(REC->vec, { 1, \"TIMER\" }, { 9, \"RCU\" })\n";
+
+struct record {
+	u64 common;
+	u8 b;
+	__s8 sb;
+	__u16 h;
+	__s16 sh;
+	__u16 pad;
+	u32 w;
+	int sw;
+	u64 d;
+	s64 sd;
+	char pad2, text[8], pad3[3];
+	u32 any;
+	char pad4[8];
+	u32 vec;
+	char dynamic[60];
+};
+
+/* --- what an expression means, worked out on the tree -------------------------------------------- */
+
+struct number {
+	__int128 value;
+	enum { SMALL, SIGNED, UNSIGNED } kind;
+	bool fault;
+};
+
+static struct number number_of(u64 bits, int kind)
+{
+	struct number n = { .kind = kind };
+
+	n.value = kind == SIGNED ? (__int128)(s64)bits : (__int128)bits;
+	return n;
+}
+
+static struct number field_of(const struct record *r, const char *name)
+{
+	if (!strcmp(name, "b"))
+		return number_of(r->b, SMALL);
+	if (!strcmp(name, "sb"))
+		return number_of(r->sb, SIGNED);
+	if (!strcmp(name, "h"))
+		return number_of(r->h, SMALL);
+	if (!strcmp(name, "sh"))
+		return number_of(r->sh, SIGNED);
+	if (!strcmp(name, "w"))
+		return number_of(r->w, SMALL);
+	if (!strcmp(name, "sw"))
+		return number_of(r->sw, SIGNED);
+	if (!strcmp(name, "d"))
+		return number_of(r->d, UNSIGNED);
+	return number_of(r->sd, SIGNED);
+}
+
+static struct number meaning(const struct record *r, const struct expr *e);
+
+static int joined(struct number a, struct number b, int both_small)
+{
+	if (a.kind == UNSIGNED || b.kind == UNSIGNED)
+		return UNSIGNED;
+	return a.kind == SIGNED || b.kind == SIGNED ? SIGNED : both_small;
+}
+
+static struct number of_two(const struct expr *e, struct number a, struct number b)
+{
+	u64 x = a.value, y = b.value;
+
+	switch (e->op) {
+	case EXPR_ADD:
+		return number_of(x + y, joined(a, b, SIGNED));
+	case EXPR_SUBTRACT:
+		return number_of(x - y, joined(a, b, SIGNED));
+	case EXPR_MULTIPLY:
+		return number_of(x * y, joined(a, b, SIGNED));
+	case EXPR_DIVIDE:
+	case EXPR_MODULO:
+		if (!y)
+			return (struct number){ .fault = true };
+		return number_of(e->op == EXPR_DIVIDE ? x / y : x % y, joined(a, b, SMALL));
+	case EXPR_SHIFT_LEFT:
+		if (y > 63)
+			return (struct number){ .fault = true };
+		return number_of(x << y, a.kind == SMALL ? SIGNED : a.kind);
+	case EXPR_SHIFT_RIGHT:
+		if (y > 63)
+			return (struct number){ .fault = true };
+		return number_of(a.kind == SIGNED ? (u64)((s64)x >> y) : x >> y, a.kind);
+	case EXPR_BIT_AND:
+		return number_of(x & y, a.kind == SMALL || b.kind == SMALL ? SMALL : joined(a, b, SMALL));
+	case EXPR_BIT_OR:
+		return number_of(x | y, joined(a, b, SMALL));
+	case EXPR_BIT_XOR:
+		return number_of(x ^ y, joined(a, b, SMALL));
+	case EXPR_LESS:
+		return number_of(a.value < b.value, SMALL);
+	case EXPR_LESS_EQUAL:
+		return number_of(a.value <= b.value, SMALL);
+	case EXPR_GREATER:
+		return number_of(a.value > b.value, SMALL);
+	case EXPR_GREATER_EQUAL:
+		return number_of(a.value >= b.value, SMALL);
+	case EXPR_EQUAL:
+		return number_of(a.value == b.value, SMALL);
+	default:
+		return number_of(a.value != b.value, SMALL);
+	}
+}
+
+static struct number meaning(const struct record *r, const struct expr *e)
+{
+	struct number a, b;
+
+	if (e->op == EXPR_NUMBER)
+		return number_of(e->number, e->number > INT64_MAX ? UNSIGNED : SMALL);
+	if (e->op == EXPR_NAME)
+		return field_of(r, e->text);
+	a = meaning(r, e->left);
+	if (a.fault)
+		return a;
+	switch (e->op) {
+	case EXPR_NOT:
+		return number_of(!a.value, SMALL);
+	case EXPR_NEGATE:
+		return number_of(-(u64)a.value, a.kind == UNSIGNED ? UNSIGNED : SIGNED);
+	case EXPR_COMPLEMENT:
+		return number_of(~(u64)a.value, a.kind == UNSIGNED ? UNSIGNED : SIGNED);
+	case EXPR_CAST:
+		return !strcmp(e->text, "s16") ? number_of((short)a.value, SIGNED) :
+						  number_of((u32)a.value, SMALL);
+	case EXPR_AND:
+		if (!a.value)
+			return number_of(0, SMALL);
+		break;
+	case EXPR_OR:
+		if (a.value)
+			return number_of(1, SMALL);
+		break;
+	default:
+		break;
+	}
+	b = meaning(r, e->right);
+	if (b.fault)
+		return b;
+	if (e->op == EXPR_AND || e->op == EXPR_OR)
+		return number_of(b.value != 0, SMALL);
+	return of_two(e, a, b);
+}
+
+/* --- tests -------------------------------------------------------------------------------------- */
+
+static void put_random(struct random *random, FILE *f, int depth)
+{
+	static const char *const fields[] = { "b", "sb", "h", "sh", "w", "sw", "d", "sd" };
+	static const char *const two[] = {
+		"+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=",
+		"<", "<=", ">", ">=", "==", "!=", "&&", "||", "&&", "||",
+	};
+	static const char *const one[] = { "!", "-", "~", "(u32)", "(s16)" };
+
+	switch (depth ? random__below(random, 5) : random__below(random, 2)) {
+	case 0:
+		fputs(fields[random__below(random, ARRAY_SIZE(fields))], f);
+		break;
+	case 1:
+		fprintf(f, "%llu", random__any_size(random));
+		break;
+	case 2:
+		fprintf(f, "%s(", one[random__below(random, ARRAY_SIZE(one))]);
+		put_random(random, f, depth - 1);
+		fputc(')', f);
+		break;
+	default:
+		fputc('(', f);
+		put_random(random, f, depth - 1);
+		fprintf(f, ") %s (", two[random__below(random, ARRAY_SIZE(two))]);
+		put_random(random, f, depth - 1);
+		fputc(')', f);
+	}
+}
+
+/* Small numbers and the edges of types meet more often than chance would have it. */
+static u64 edge(struct random *random)
+{
+	static const u64 edges[] = { 0, 1, 2, 63, 64, 127, 128, 255, 32767, 32768, 65535, 0x7fffffff,
+				     0x80000000, 0xffffffff, INT64_MAX, 1ULL << 63, UINT64_MAX };
+
+	return random__below(random, 2) ? edges[random__below(random, ARRAY_SIZE(edges))] :
+					  random__any_size(random);
+}
+
+static void compiled_filters_mean_what_the_tree_says(void **state)
+{
+	struct random random = { 4 };
+	struct tracepoint_format format;
+	size_t i, k, n, compared = 0, held = 0, faults = 0;
+	char *text;
+
+	(void)state;
+	assert_int_equal(tracepoint_format__parse(&format, format_text), 0);
+	for (i = 0; i < 20000; i++) {
+		struct complaint c;
+		struct code code = {};
+		struct expr *e;
+		int err;
+
+		FILE *f = open_memstream(&text, &n);
+
+		put_random(&random, f, 3);
+		fclose(f);
+		if (expr__parse(&e, text, &c))
+			fail_msg("%s: %s", text, c.what);
+		err = filter__compile(&code, e, &format, "test:test", &c);
+		/* Division of signed numbers is refused; everything else is not. */
+		if (err && !strstr(c.what, "divided"))
+			fail_msg("%s: %s", text, c.what);
+		for (k = 0; !err && k < 20; k++) {
+			struct record r = {
+				.b = edge(&random), .sb = edge(&random), .h = edge(&random),
+				.sh = edge(&random), .w = edge(&random), .sw = edge(&random),
+				.d = edge(&random), .sd = edge(&random),
+			};
+			struct machine m = { .record = (u8 *)&r, .size = sizeof(r) };
+			struct number wanted = meaning(&r, e);
+			s64 got = run(&m, &code);
+
+			if (wanted.fault ? got != -1 : got != (wanted.value != 0))
+				fail_msg("%s: %lld", text, got);
+			compared++;
+			held += got == 1;
+			faults += got < 0;
+		}
+		code__free(&code);
+		expr__free(e);
+		free(text);
+	}
+	/* Neither side of it may be a rarity. */
+	assert_true(compared > 200000 && held > compared / 10 && held < compared * 9 / 10 && faults > 100);
+	tracepoint_format__free(&format);
+}
+
+static s64 verdict(const char *text, const struct record *r, struct complaint *c)
+{
+	struct tracepoint_format format;
+	struct machine m = {
+		.record = (u8 *)r, .size = sizeof(*r), .pid = 12, .tid = 34, .uid = 1000, .cpu = 3,
+		.comm = "nginx",
+	};
+	struct code code = {};
+	struct expr *e;
+	s64 result;
+
+	assert_int_equal(tracepoint_format__parse(&format, format_text), 0);
+	if (expr__parse(&e, text, c))
+		fail_msg("%s: %s", text, c->what);
+	result = filter__compile(&code, e, &format, "test:test", c);
+	if (!result)
+		result = run(&m, &code);
+	code__free(&code);
+	expr__free(e);
+	tracepoint_format__free(&format);
+	return result;
+}
+
+static void texts_and_names_are_known(void **state)
+{
+	static const struct {
+		const char *text;
+		s64 verdict;
+	} table[] = {
+		{ "text == \"WS\"", 1 }, { "text == \"W\"", 0 }, { "text == \"WSX\"", 0 },
+		{ "text != \"WS\"", 0 }, { "text != \"\"", 1 }, { "\"WS\" == text", 1 },
+		{ "!(text == \"WS\")", 0 }, { "text == \"WS\" && b == 1", 1 },
+		{ "text == \"R\" || b == 1", 1 },
+		{ "any == \"some/longer path\"", 1 }, { "any == \"some/longer pat\"", 0 },
+		{ "any == \"some/longer paths\"", 0 }, { "any != \"x\"", 1 }, { "any == \"\"", 0 },
+		{ "comm == \"nginx\"", 1 }, { "comm == \"ngin\"", 0 }, { "comm != \"nginx\"", 0 },
+		{ "pid == 12", 1 }, { "tid == 34", 1 }, { "uid == 1000", 1 }, { "cpu == 3", 1 },
+		{ "pid == 34", 0 }, { "vec == RCU", 1 }, { "vec == TIMER", 0 }, { "w == 4K", 1 },
+		{ "w == 4096 && (pid == 12 && cpu < 4)", 1 }, { "b", 1 }, { "!b", 0 }, { "sd < 0", 1 },
+		{ "d > sd", 1 }, { "sd > d", 0 }, { "sd != d", 1 }, { "d == 0x8000000000000000", 1 },
+		{ "d < 5ms", 0 }, { "w / 0 == 1", -1 }, { "b == 2 && w / 0 == 1", 0 },
+	};
+	struct record r = {
+		.b = 1, .w = 4096, .d = 1ULL << 63, .sd = -1, .text = "WS", .vec = 9,
+		.any = 17 << 16 | offsetof(struct record, dynamic), .dynamic = "some/longer path",
+	};
+	struct complaint c;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(table); i++)
+		if (verdict(table[i].text, &r, &c) != table[i].verdict)
+			fail_msg("%s is not %lld (%s)", table[i].text, table[i].verdict, c.what);
+	/* A text that fills its array has no zero behind it. */
+	memcpy(r.text, "12345678", 8);
+	assert_int_equal(verdict("text == \"12345678\"", &r, &c), 1);
+	assert_int_equal(verdict("text == \"1234567\"", &r, &c), 0);
+	/* A text that is nowhere: counted as a fault, not taken for another one. */
+	r.any = 5000;
+	assert_int_equal(verdict("any == \"a\"", &r, &c), -1);
+}
+
+static void what_cannot_be_compiled_is_refused_in_place(void **state)
+{
+	static const struct {
+		const char *text;
+		int err;
+		size_t at, len;
+		const char *what;
+	} table[] = {
+		{ "zz == 1", -EINVAL, 0, 2, "no field 'zz'" },
+		{ "b == 1 && zz", -EINVAL, 10, 2, "no field 'zz'" },
+		{ "text == 1", -EINVAL, 0, 4, "text in quotes" },
+		{ "text < \"a\"", -EINVAL, 5, 1, "no order" },
+		{ "text == \"123456789\"", -EINVAL, 8, 11, "never holds" },
+		{ "text ~ \"a*\"", -EOPNOTSUPP, 5, 1, "cannot be had" },
+		{ "b ~ \"a*\"", -EINVAL, 2, 1, "only texts" },
+		{ "b == \"a\"", -EINVAL, 5, 3, "text can only be compared" },
+		{ "common_pid == 1", -EOPNOTSUPP, 0, 10, "common" },
+		{ "odd == 1", -EINVAL, 0, 3, "not aligned" },
+		{ "sd / 2 == 1", -EINVAL, 0, 6, "unsigned numbers" },
+		{ "$retval == 1", -EINVAL, 0, 7, "knows its fields" },
+		{ "%di == 1", -EINVAL, 0, 3, "knows its fields" },
+		{ "b->c == 1", -EINVAL, 0, 4, "knows its fields" },
+		{ "(struct sock *)b == 1", -EINVAL, 0, 15, "no type of a number" },
+		{ "dev == /dev/no-such-thing", -ENOENT, 7, 18, "no device" },
+	};
+	struct record r = {};
+	struct complaint c;
+	size_t i;
+	s64 err;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		err = verdict(table[i].text, &r, &c);
+		if (err != table[i].err || c.at != table[i].at || c.len != table[i].len ||
+		    !strstr(c.what, table[i].what))
+			fail_msg("'%s': %lld %zu+%zu '%s'", table[i].text, err, c.at, c.len, c.what);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(compiled_filters_mean_what_the_tree_says),
+		cmocka_unit_test(texts_and_names_are_known),
+		cmocka_unit_test(what_cannot_be_compiled_is_refused_in_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "expr/fields.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/nearest.h"
+#include "types/symbols.h"
+
+const struct tracepoint_field *field__find(const struct tracepoint_format *format, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < format->nfields; i++)
+		if (!strcmp(format->field[i].name, name))
+			return &format->field[i];
+	return NULL;
+}
+
+bool field_is_text(const struct tracepoint_field *f)
+{
+	return (f->elements || f->is_dynamic || f->is_relative) && strstr(f->type, "char");
+}
+
+bool field_is_pointer(const struct tracepoint_field *f)
+{
+	return strchr(f->type, '*');
+}
+
+int field__complain(const struct tracepoint_format *format, const char *event, const struct expr *e,
+		    struct complaint *c)
+{
+	const char **names = calloc(format->nfields ?: 1, sizeof(*names)), *near;
+	char list[400] = "";
+	size_t i, n = 0, at = 0;
+
+	complain(c, 0, e->at, e->len, "%s has no field '%s'", event, e->text);
+	for (i = 0; names && i < format->nfields; i++) {
+		const struct tracepoint_field *f = &format->field[i];
+
+		if (f->is_common)
+			continue;
+		names[n++] = f->name;
+		if (at < sizeof(list))
+			at += snprintf(list + at, sizeof(list) - at, "%s%s", at ? ", " : "", f->name);
+	}
+	near = names ? nearest(e->text, names, n) : NULL;
+	if (near)
+		complain_hint(c, 0, "did you mean %s? It has %s", near, list);
+	else
+		complain_hint(c, 0, "it has %s", n ? list : "none; comm and cpu are known for all events");
+	free(names);
+	return -EINVAL;
+}
+
+bool field__symbol(const struct tracepoint_format *format, const char *field, const char *name, u64 *number)
+{
+	struct symbol_tables tables;
+	bool found = false;
+	size_t i, k;
+
+	if (!format->print || symbol_tables__parse(&tables, format->print))
+		return false;
+	for (i = 0; i < tables.n && !found; i++) {
+		const struct field_symbols *t = &tables.table[i];
+
+		for (k = 0; !strcmp(t->field, field) && k < t->n && !found; k++) {
+			found = !strcmp(t->symbol[k].name, name);
+			*number = t->symbol[k].value;
+		}
+	}
+	symbol_tables__free(&tables);
+	return found;
+}
+
+/* MKDEV() of include/linux/kdev_t.h */
+int expr__device(const struct expr *e, u64 *number, struct complaint *c)
+{
+	struct stat st;
+
+	if (stat(e->text, &st))
+		return complain(c, -ENOENT, e->at, e->len, "no device %s: %s", e->text, strerror(errno));
+	if (!S_ISBLK(st.st_mode) && !S_ISCHR(st.st_mode))
+		return complain(c, -EINVAL, e->at, e->len, "%s is not a device", e->text);
+	*number = (u64)major(st.st_rdev) << 20 | minor(st.st_rdev);
+	return 0;
+}
