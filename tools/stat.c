@@ -285,6 +285,29 @@ static bool is_per_cpu(const struct stat_run *s)
 	return s->per_cpu || s->per_core || s->per_socket;
 }
 
+/*
+ * A wakeup is about the task that is woken. Its record has that task's number and name, but programs
+ * that read records have no way to the task itself, to its user or cgroup.
+ */
+static int check_subjects(const struct stat_run *s, const struct cli *cli)
+{
+	const struct scope_options *o = &cli->scope;
+	size_t i;
+
+	if (!(cli->by & ~BY_CPU) && !o->npids && !o->ntids && !o->command_pid && !o->user &&
+	    !o->cgroup && !o->comm && !o->pidns)
+		return 0;
+	for (i = 0; i < s->sites.n; i++) {
+		if (!tracepoint_has_task(s->sites.site[i].name))
+			continue;
+		diag_error("--filter: %s is about another task than the one that runs, and with a filter "
+			   "its scope and keys cannot be told", s->sites.site[i].name);
+		diag_hint("filter on its fields (comm, pid) without a scope and without --by");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* native: the kernel could count them. */
 static int make_filters(struct stat_run *s, const char *text, bool native)
 {
@@ -337,6 +360,9 @@ static int find_events(struct stat_run *s, const struct run *run, const struct c
 		diag_complaint("-e", s->text[which], &c);
 		return err;
 	}
+	err = cli->filter ? check_subjects(s, cli) : 0;
+	if (err)
+		return err;
 	err = cli->filter ? make_filters(s, cli->filter, counting_is_native(run, cli->by, is_per_cpu(s))) : 0;
 	return err ?: make_rows(s);
 }

@@ -130,12 +130,23 @@ struct sched_info { /* optional: CONFIG_SCHED_INFO */
 	unsigned long long last_queued;
 };
 
-struct rq {
-	u64 clock;
+struct cfs_rq {
+	unsigned int h_nr_queued; /* optional: 6.14, commit 7b8a702d9438 */
+	unsigned int h_nr_runnable; /* optional: 6.14, commit c2a295bffeaf */
+	struct sched_entity *curr;
+	struct rq *rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
 };
 
-struct cfs_rq {
-	struct rq *rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
+/* h_nr_queued had another name; Debian's 6.12 has the new ones already. */
+struct cfs_rq___running {
+	unsigned int h_nr_running; /* optional: until 6.11 */
+	unsigned int h_nr_delayed; /* optional: some of 6.12 and 6.13, commit 76f2f783294d */
+};
+
+struct rq {
+	unsigned int nr_running;
+	struct cfs_rq cfs;
+	u64 clock;
 };
 
 struct sched_entity {
@@ -146,6 +157,7 @@ struct sched_entity {
 /* x86: flags of the entry code (arch/x86/include/asm/thread_info.h). */
 struct thread_info {
 	u32 status;
+	u32 cpu; /* optional: 5.16, commit bcf9033e5449 */
 };
 
 struct task_struct {
@@ -166,6 +178,11 @@ struct task_struct {
 /* Until 5.13 the state was a signed long with another name. */
 struct task_struct___state {
 	volatile long state; /* optional: until 5.13 */
+};
+
+/* Until 5.15 the CPU of a task stood beside its thread_info. */
+struct task_struct___cpu {
+	unsigned int cpu; /* optional: until 5.15 */
 };
 
 /* x86: registers as the entry code saved them. */

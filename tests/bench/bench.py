@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-make bench: what runqlat costs, beside empty programs and its peers (docs/performance.md).
+make bench: what the tools cost, beside empty programs and their peers (docs/performance.md).
 
 A measurement, not a test: the exit status is 0 whatever the speed.
 """
@@ -12,21 +12,24 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import counting
 import kernel
-import loads
 import machine
-import measure
 import processes
+import runqlat
 import subjects
 import tables
 
+PARTS = {"runqlat": runqlat, "stat": counting}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="write the raw numbers there")
-    parser.add_argument("--quick", action="store_true", help="less than a minute, more noise")
+    parser.add_argument("--quick", action="store_true", help="a minute each, more noise")
+    parser.add_argument("part", nargs="*", metavar="TOOL", default=list(PARTS), choices=list(PARTS),
+                        help="what to measure: %(choices)s; default: all")
     return parser.parse_args()
 
 
@@ -63,32 +66,20 @@ def show(text):
     print(text + "\n", flush=True)
 
 
-def measure_all(quick):
+def measure_parts(parts, quick):
     """Prints the tables as they come; returns the raw numbers."""
     facts, quiet = machine.facts(), machine.Quiet()
+    raw = {"machine": facts, "notes": []}
     show(tables.header(facts))
-    things, notes = subjects.available()
-    programs = [s for s in things if s.name != "perf"]
-    pipe, pipe_anywhere = loads.pipes(50_000 if quick else 150_000)
-    messaging = loads.messaging(100 if quick else 300)
-    all_loads = [pipe, pipe_anywhere, messaging]
-    quiet.look()
-
-    costs, memory = measure.program_costs(programs, all_loads, 2 if quick else 7, progress)
-    show(tables.costs(costs, programs, [load.name for load in all_loads]))
-    quiet.look()
     if kernel.stats_are_on():
-        notes.append("kernel.bpf_stats_enabled is 1: the slowdowns below include the statistics")
-    slow = measure.slowdowns(things, [pipe], 3 if quick else 11, progress)
-    show(tables.slowdowns(slow, things, pipe))
-    quiet.look()
-    starts = measure.starts(things, 10 if quick else 15, progress)
-    show(tables.starts(starts, things))
-    show(tables.memory(memory, programs))
+        raw["notes"].append("kernel.bpf_stats_enabled is 1: the slowdowns include the statistics")
+    for part in dict.fromkeys(parts):
+        show(f"--- {part} ---")
+        raw[part], notes = PARTS[part].measure_all(quick, show, quiet.look, progress)
+        raw["notes"] += notes
     facts["meanwhile"] = quiet.facts()
-    show("\n".join(notes + [tables.quiet(facts["meanwhile"])]))
-    return {"machine": facts, "notes": notes, "costs": costs, "slowdowns": slow,
-            "starts": starts, "memory": memory}
+    show("\n".join(raw["notes"] + [tables.quiet(facts["meanwhile"])]))
+    return raw
 
 
 def main():
@@ -99,7 +90,7 @@ def main():
     processes.end_on_signals()
     try:
         build()
-        raw = measure_all(options.quick)
+        raw = measure_parts(options.part, options.quick)
     except KeyboardInterrupt:
         sys.exit(130)
     except (processes.Failed, OSError, subprocess.CalledProcessError) as failure:

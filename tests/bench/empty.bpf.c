@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Programs that do nothing, on the scheduler's hooks: what being there costs. */
+/* Programs that do nothing, on the hooks that tools and their peers use: what being there costs. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
@@ -24,6 +24,31 @@ int empty_wakeup(void *ctx)
 
 SEC("tp_btf/sched_wakeup_new")
 int empty_wakeup_new(void *ctx)
+{
+	return 0;
+}
+
+/* The same events by the ways that counting takes: raw tracepoint, and the tracepoint's perf event. */
+SEC("raw_tp/sched_switch")
+int empty_raw_switch(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp/sched/sched_switch")
+int empty_perf_switch(void *ctx)
+{
+	return 0;
+}
+
+SEC("raw_tp/sys_enter")
+int empty_raw_enter(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp/raw_syscalls/sys_enter")
+int empty_perf_enter(void *ctx)
 {
 	return 0;
 }

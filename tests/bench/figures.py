@@ -2,8 +2,7 @@
 """From raw numbers to the figures in the tables."""
 import statistics
 
-SWITCH = "sched_switch"
-GOAL = 0.25         # of the cost of libbpf-tools' runqlat
+from processes import Failed
 
 
 class Spread:
@@ -19,43 +18,51 @@ def per_run(runs, hook):
     return ns / count if count else 0.0
 
 
-def total_per_switch(runs):
-    """ns per context switch of all programs of a subject together."""
-    return sum(ns for ns, _ in runs.values()) / max(1, runs[SWITCH][1])
+def total_per_event(runs, event):
+    """ns per run of the hook called event, of all programs of a subject together."""
+    return sum(ns for ns, _ in runs.values()) / max(1, runs[event][1])
 
 
-def above_empty(runs, empty):
+def above_empty(runs, empty, event):
     """The same, less what empty programs take for as many runs of the same hooks."""
     base = sum(count * per_run(empty, hook) for hook, (_, count) in runs.items())
-    return total_per_switch(runs) - base / max(1, runs[SWITCH][1])
+    return total_per_event(runs, event) - base / max(1, runs[event][1])
 
 
-def empty_for(runs, round_costs, load):
-    """The empty programs that stood on the same hooks, or on those and more."""
-    return round_costs["empty-1" if set(runs) == {SWITCH} else "empty-4"][load]
+def empty_for(subject, round_costs, load):
+    """The first of a subject's empty programs that stood on all hooks which ran."""
+    runs = round_costs[subject.name][load.name]
+    if load.event not in runs:
+        raise Failed(f"{subject.label} does not run on {load.event}")
+    for name in subject.empties:
+        if set(runs) <= set(round_costs[name][load.name]):
+            return round_costs[name][load.name]
+    raise Failed(f"{subject.label}: no empty programs on all of {', '.join(sorted(runs))}")
 
 
-def costs(rounds, name, load):
-    """ns above empty per switch, one figure per round."""
-    return [above_empty(r[name][load], empty_for(r[name][load], r, load)) for r in rounds]
+def costs(rounds, subject, load):
+    """ns above empty per event, one figure per round."""
+    return [above_empty(r[subject.name][load.name], empty_for(subject, r, load), load.event)
+            for r in rounds]
 
 
-def totals(rounds, name, load):
-    return [total_per_switch(r[name][load]) for r in rounds]
+def totals(rounds, subject, load):
+    return [total_per_event(r[subject.name][load.name], load.event) for r in rounds]
 
 
 def ratios(numbers, base):
     return [n / b for n, b in zip(numbers, base)]
 
 
-def alone(times):
-    """CPU time of a load alone: the mean of the runs before and after."""
-    return (times["before"]["cpu"] + times["after"]["cpu"]) / 2
+def alone(times, load):
+    """Time of a load alone: the mean of the runs before and after."""
+    return (times["before"][load.clock] + times["after"][load.clock]) / 2
 
 
 def slowdowns(rounds, name, load):
-    """CPU time of the load beside the subject over that alone, one figure per round."""
-    return [r[name][load]["beside"]["cpu"] / alone(r[name][load]) for r in rounds]
+    """Time of the load beside the subject over that alone, one figure per round."""
+    return [r[name][load.name]["beside"][load.clock] / alone(r[name][load.name], load)
+            for r in rounds]
 
 
 def added(rounds, name, load):
@@ -64,6 +71,6 @@ def added(rounds, name, load):
 
 
 def alone_us(rounds, load):
-    """CPU time of one operation alone."""
-    return statistics.median(1e6 * alone(times[load.name]) / load.operations
+    """Time of one operation alone."""
+    return statistics.median(1e6 * alone(times[load.name], load) / load.operations
                              for r in rounds for times in r.values())

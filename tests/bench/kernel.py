@@ -30,25 +30,31 @@ def count_links(pid):
     return links
 
 
+def bpftool(*what):
+    """What bpftool says, as a list."""
+    out = subprocess.run([BPFTOOL, "-j", *what], capture_output=True, text=True)
+    try:
+        return json.loads(out.stdout or "[]")
+    except ValueError:
+        return []
+
+
 def hooks():
     """(pid, program id, tracepoint) of each program that a process keeps on a tracepoint."""
-    out = subprocess.run([BPFTOOL, "-j", "perf", "show"], capture_output=True, text=True)
-    try:
-        shown = json.loads(out.stdout or "[]")
-    except ValueError:
-        shown = []
-    return [(e["pid"], e["prog_id"], e.get("tracepoint"))
-            for e in shown]
+    return [(e["pid"], e["prog_id"], e.get("tracepoint")) for e in bpftool("perf", "show")]
 
 
 def hooks_of(pid):
     return {prog: hook for owner, prog, hook in hooks() if owner == pid and hook}
 
 
-def program_runs(pid):
-    """{program id: (run_time_ns, run_cnt)}: the statistics of a process's programs so far."""
-    return {int(i["prog_id"]): (int(i["run_time_ns"]), int(i["run_cnt"]))
-            for i in fd_infos(pid) if "run_time_ns" in i}
+def program_runs():
+    """
+    {program id: (run_time_ns, run_cnt)}: the statistics of all programs so far. A process need
+    not keep a descriptor of a program that is attached, so fdinfo would not have them all.
+    """
+    return {p["id"]: (p.get("run_time_ns", 0), p.get("run_cnt", 0))
+            for p in bpftool("prog", "show")}
 
 
 def map_bytes(pid):

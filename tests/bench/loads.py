@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The loads: perf bench, which says how long it took; and the CPU time it took."""
+"""The loads: programs that say how long they took; and the CPU time they took."""
+import os
 import re
 import resource
 import subprocess
@@ -10,23 +11,32 @@ CPU = "1"
 
 
 class Load:
-    def __init__(self, name, argv, operations):
-        self.name, self.argv, self.operations = name, argv, operations
+    """
+    event is the hook whose runs costs are divided by; clock says which time counts: "cpu", which
+    leaves out what others took, or "wall", the load's own watch, which goes where a subject starts
+    the load itself. says is how the load tells that time, in seconds.
+    """
 
-    def run(self):
-        """Runs the load once: seconds of CPU time it and its tasks took, and of wall time."""
+    def __init__(self, name, argv, operations, event="sched_switch", clock="cpu",
+                 says=r"Total time: ([0-9.]+)"):
+        self.name, self.argv, self.operations = name, argv, operations
+        self.event, self.clock, self.says = event, clock, says
+
+    def run(self, prefix=()):
+        """Runs the load once, started by the command prefix: seconds of CPU and of wall time."""
         before = cpu_seconds()
-        with Process(self.argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                     stderr=subprocess.DEVNULL, text=True) as process:
+        argv = list(prefix) + self.argv
+        with Process(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                     stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"}) as process:
             out, _ = process.popen.communicate(timeout=120)
-        found = re.search(r"Total time: ([0-9.]+)", out)
+        found = re.search(self.says, out)
         if not found:
-            raise Failed("no time from " + " ".join(self.argv))
+            raise Failed("no time from " + " ".join(argv))
         return {"cpu": cpu_seconds() - before, "wall": float(found[1])}
 
 
 def cpu_seconds():
-    """Of all children that have ended; unlike wall time it leaves out what others took."""
+    """Of all children that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -42,3 +52,10 @@ def messaging(loops):
     """400 tasks in ten groups: each of 20 senders writes to each of 20 receivers in each loop."""
     argv = ["perf", "bench", "sched", "messaging", "-p", "-g", "10", "-l", str(loops)]
     return Load("messaging", argv, 10 * 20 * 20 * loops)
+
+
+def dd(blocks):
+    """Two of the cheapest system calls for each block, and nothing else."""
+    argv = ["dd", "if=/dev/zero", "of=/dev/null", "bs=512", f"count={blocks}"]
+    return Load("dd bs=512", argv, blocks, event="sys_enter", clock="wall",
+                says=r"copied, ([0-9.e-]+) s")

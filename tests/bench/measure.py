@@ -3,20 +3,20 @@
 import subprocess
 import time
 
+import figures
 import kernel
-from figures import SWITCH
 from processes import Failed, Process, wait_for_text
-from subjects import EMPTY_HOOKS, HOLD
+from subjects import HOLD
 
 
 def difference(before, after, hooks):
-    """{hook: [ns, runs]} between two readings of a process's programs."""
+    """{hook: [ns, runs]} between two readings of a process's programs, of hooks that ran."""
     runs = {}
     for program, hook in hooks.items():
         sums = runs.setdefault(hook, [0, 0])
         for i in range(2):
             sums[i] += after[program][i] - before.get(program, (0, 0))[i]
-    return runs
+    return {hook: sums for hook, sums in runs.items() if sums[1]}
 
 
 def program_costs(subjects, loads, rounds, progress):
@@ -28,6 +28,9 @@ def program_costs(subjects, loads, rounds, progress):
         for n in range(rounds):
             progress(f"cost of the programs, round {n + 1} of {rounds}")
             results.append({s.name: costs_of(s, loads, memory) for s in subjects})
+            for subject in subjects:
+                for load in loads:
+                    figures.empty_for(subject, results[-1], load)
     return results, memory
 
 
@@ -35,21 +38,13 @@ def costs_of(subject, loads, memory):
     costs = {}
     with subject.running() as process:
         hooks = kernel.hooks_of(process.pid)
-        check_hooks(subject, set(hooks.values()))
         for load in loads:
-            before = kernel.program_runs(process.pid)
+            before = kernel.program_runs()
             load.run()
-            costs[load.name] = difference(before, kernel.program_runs(process.pid), hooks)
+            costs[load.name] = difference(before, kernel.program_runs(), hooks)
         memory.setdefault(subject.name, []).append(
             {"rss": kernel.peak_rss(process.pid), "maps": kernel.map_bytes(process.pid)})
     return costs
-
-
-def check_hooks(subject, hooks):
-    if SWITCH not in hooks:
-        raise Failed(f"bpftool perf does not show {subject.label} on {SWITCH}")
-    if hooks - EMPTY_HOOKS:
-        raise Failed(f"{subject.label}: empty.bpf.c has nothing on {hooks - EMPTY_HOOKS}")
 
 
 def slowdowns(subjects, loads, rounds, progress):
@@ -59,12 +54,11 @@ def slowdowns(subjects, loads, rounds, progress):
     """
     results = []
     for n in range(rounds):
-        progress(f"slowdown of a load, round {n + 1} of {rounds}")
+        progress(f"slowdown of '{loads[0].name}', round {n + 1} of {rounds}")
         after, result = times(loads), {}
         for subject in subjects:
             before = after
-            with subject.running():
-                beside = times(loads)
+            beside = subject.beside(loads)
             after = times(loads)
             result[subject.name] = {k: {"beside": beside[k], "before": before[k],
                                         "after": after[k]} for k in beside}
@@ -80,9 +74,24 @@ def starts(subjects, rounds, progress):
     """{subject: [seconds from before fork to attached]}"""
     results = {s.name: [] for s in subjects}
     progress(f"{rounds} starts of each")
-    for _ in range(rounds):
-        for subject in subjects:
+    for n in range(rounds):
+        for subject in (s for s in subjects if n < s.at_most):
             with subject.running() as process:
                 results[subject.name].append(process.start_seconds)
             time.sleep(0.02)
+    return results
+
+
+def whole_runs(subjects, rounds, progress):
+    """{subject: [seconds from before fork to the end]}, of subjects with a command that ends."""
+    results = {s.name: [] for s in subjects}
+    progress(f"{rounds} whole runs of each")
+    for n in range(rounds):
+        for subject in (s for s in subjects if n < s.at_most):
+            began = time.monotonic()
+            ended = subprocess.run(subject.whole, stdin=subprocess.DEVNULL, timeout=60,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            results[subject.name].append(time.monotonic() - began)
+            if ended.returncode:
+                raise Failed(f"{' '.join(subject.whole)} ended with {ended.returncode}")
     return results

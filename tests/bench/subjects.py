@@ -1,29 +1,39 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is measured: tally's runqlat, empty programs, and the peers; how each is started."""
+"""What is measured: tally's tools, empty programs, and the peers; how each is started."""
 import contextlib
 import os
 import signal
 import subprocess
 
-import kernel
-from processes import Failed, Process, wait_for_text, wait_until
+from processes import Failed, Process, wait_for_text
 
 BUILD = os.environ.get("BUILD", "build")
 WORK = f"{BUILD}/bench"
 HOLD = f"{WORK}/hold"
-RUNQLAT_BT = next((p for p in ("/usr/sbin/runqlat.bt", "/usr/bin/runqlat.bt",
-                               "/usr/share/bpftrace/tools/runqlat.bt") if os.path.exists(p)), None)
-EMPTY_HOOKS = {"sched_switch", "sched_migrate_task", "sched_wakeup", "sched_wakeup_new"}
+EMPTY = f"{WORK}/empty.bpf.o"
 QUIET = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 class Subject:
     """One thing to measure. running() starts it and yields it once it is attached."""
     ours = empty = False
+    has_programs = True
+    peer = None         # the name of the subject that it is compared to
+    at_most = 1000      # runs: fewer of what takes very long
+    note = ""
 
-    def __init__(self, name, label, argv):
-        self.name, self.label, self.argv = name, label, argv
-        self.note = ""
+    def __init__(self, name, label, argv, empties=(), whole=None):
+        """empties: the subjects on the same hooks; whole: a command line that ends by itself."""
+        self.name, self.label, self.argv, self.whole = name, label, argv, whole
+        self.empties = empties or (name,)
+
+    def beside_peer(self, name):
+        self.peer = name
+        return self
+
+    def rarely(self, runs):
+        self.at_most = runs
+        return self
 
     @contextlib.contextmanager
     def running(self):
@@ -33,6 +43,16 @@ class Subject:
 
     def process(self):
         return Process(self.argv, stdout=subprocess.PIPE, **QUIET)
+
+    def beside(self, loads):
+        """The times of the loads beside it."""
+        with self.running():
+            return {load.name: load.run() for load in loads}
+
+    def check(self):
+        """Fails if it does not work here."""
+        with self.running():
+            pass
 
 
 class Tally(Subject):
@@ -55,27 +75,17 @@ class Tally(Subject):
 
 
 class Empty(Subject):
+    """Programs of empty.bpf.c."""
     empty = True
+
+    def __init__(self, name, label, *programs):
+        super().__init__(name, label, [HOLD, EMPTY, *programs])
 
     def process(self):
         return Process(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def wait(self, process):
         return wait_for_text(process, process.popen.stdout.fileno(), "ready")
-
-
-class LibbpfTool(Subject):
-    """
-    Its banner stays in a buffer, so its links are counted: it attaches to three hooks. An
-    interrupt just before its sleep(99999999) would have no effect.
-    """
-    links = 3
-
-    def process(self):
-        return Process(self.argv, stop=signal.SIGTERM, stdout=subprocess.DEVNULL, **QUIET)
-
-    def wait(self, process):
-        return wait_until(process, lambda: kernel.count_links(process.pid) >= self.links)
 
 
 class Bpftrace(Subject):
@@ -89,18 +99,18 @@ class Bpftrace(Subject):
         return wait_for_text(process, process.popen.stdout.fileno(), "Hit Ctrl-C")
 
 
-class PerfSched(Subject):
-    """Starts disabled; acknowledges the order to enable its events."""
+class Perf(Subject):
+    """Starts disabled; acknowledges the order to enable its events. stop: how it is ended."""
+    has_programs = False
+    stop = signal.SIGINT
 
     @contextlib.contextmanager
     def running(self):
         ack_read, ack_write = os.pipe()
         control_read, control_write = os.pipe()
-        data = f"{WORK}/perf.data"
-        process = Process(["perf", "sched", "record", "-a", "-B", "-o", data, "-D", "-1",
-                           "--control", f"fd:{control_read},{ack_write}"],
-                          stop=signal.SIGKILL,  # finishing its file, which is not wanted, takes 1 s
-                          pass_fds=[control_read, ack_write], stdout=subprocess.DEVNULL, **QUIET)
+        process = Process(self.argv + ["-D", "-1", "--control", f"fd:{control_read},{ack_write}"],
+                          stop=self.stop, pass_fds=[control_read, ack_write],
+                          stdout=subprocess.DEVNULL, **QUIET)
         try:
             os.write(control_write, b"enable\n")
             with process:
@@ -109,55 +119,34 @@ class PerfSched(Subject):
         finally:
             for fd in (ack_read, ack_write, control_read, control_write):
                 os.close(fd)
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(data)
 
 
-def bpftrace_subject():
-    """Debian's script as it is where that works; else without the header it cannot read."""
-    if not RUNQLAT_BT:
-        raise Failed("runqlat.bt is not installed")
-    subject = Bpftrace("bpftrace", "bpftrace runqlat.bt", ["bpftrace", "-B", "line", RUNQLAT_BT])
-    try:
-        with subject.running():
-            return subject
-    except Failed as failure:
-        reason = str(failure)
-    with open(RUNQLAT_BT) as f:
-        script = f.read().replace("#include <linux/sched.h>", "#define TASK_RUNNING 0")
-    path = f"{WORK}/runqlat.bt"
-    with open(path, "w") as f:
-        f.write(script)
-    subject.argv[-1] = path
-    subject.label += " (*)"
-    subject.note = f"(*) with '#define TASK_RUNNING 0' for its #include, since: {reason}"
-    return subject
+class Wrapper(Subject):
+    """Runs the load itself, as its command."""
+    has_programs = False
+
+    def __init__(self, name, label, argv, peer=None):
+        """What has a peer is ours."""
+        super().__init__(name, label, argv)
+        self.peer, self.ours = peer, peer is not None
+
+    def beside(self, loads):
+        return {load.name: load.run(self.argv) for load in loads}
+
+    def check(self):
+        ended = subprocess.run(self.argv + ["true"], stdout=subprocess.DEVNULL, timeout=60, **QUIET)
+        if ended.returncode:
+            raise Failed(f"it ended with {ended.returncode}")
 
 
-def candidates():
-    runqlat, empty = f"{BUILD}/runqlat", f"{WORK}/empty.bpf.o"
-    yield lambda: Empty("empty-1", "empty program, sched_switch", [HOLD, empty, "empty_switch"])
-    yield lambda: Empty("empty-4", "empty programs, all hooks",
-                        [HOLD, empty, "empty_switch", "empty_wakeup", "empty_wakeup_new",
-                         "empty_migrate"])
-    for name, options in (("tally", []), ("tally-wakeup", ["--source", "wakeup"]),
-                          ("tally-pid", ["--by", "pid"]), ("tally-comm", ["--by", "comm"])):
-        yield lambda n=name, o=options: Tally(n, " ".join(["tally runqlat"] + o), [runqlat] + o)
-    yield lambda: LibbpfTool("libbpf", "libbpf-tools runqlat", ["/usr/sbin/runqlat"])
-    yield lambda: LibbpfTool("libbpf-pid", "libbpf-tools runqlat -P", ["/usr/sbin/runqlat", "-P"])
-    yield bpftrace_subject
-    yield lambda: PerfSched("perf", "perf sched record", ["perf"])
-
-
-def available():
+def available(candidates):
     """Starts everything once: (subjects that run, notes on those that do not)."""
     subjects, notes = [], []
-    for make in candidates():
+    for make in candidates:
         subject = None
         try:
             subject = make()
-            with subject.running():
-                pass
+            subject.check()
         except (Failed, OSError) as failure:
             if subject and (subject.ours or subject.empty):
                 raise

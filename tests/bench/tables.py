@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The figures as aligned text."""
+"""
+The figures as aligned text. Ratios are to a subject's peer, where it has one: base where that is
+given, else the next line that has no ratio.
+"""
 import figures
-from figures import GOAL, Spread
-
-WIDTH = 32
+from figures import Spread
 
 
-def row(label, cells):
-    return f"  {label:<{WIDTH}}" + "".join(f"{cell:>26}" for cell in cells)
+def grid(title, columns, rows):
+    """rows: (label, cells). Cells are aligned at their right ends."""
+    rows = ([("", columns)] if any(columns) else []) + rows
+    labels = max(len(label) for label, _ in rows)
+    widths = [max(len(row[1][i]) for row in rows) for i in range(len(columns))]
+    return "\n".join([title] + [
+        "  " + (f"{label:<{labels}}" + "".join(f"   {cell:>{width}}" for cell, width
+                                              in zip(cells, widths))).rstrip()
+        for label, cells in rows])
 
 
 def spread(numbers, digits):
@@ -15,12 +23,22 @@ def spread(numbers, digits):
     return f"{s.median:.{digits}f} ({s.low:.{digits}f}..{s.high:.{digits}f})"
 
 
-def times(x):
-    return f"{x:6.2f}x"
+def times(x=None):
+    """A ratio, or as much room."""
+    return " " * 8 if x is None else f"{x:7.2f}x"
 
 
-def ratio(numbers, base):
-    return times(Spread(figures.ratios(numbers, base)).median) if base else ""
+def peer_of(subject, subjects, base):
+    """The subject to which ratios are; None: no ratio is shown."""
+    name = base or subject.peer
+    return next((s for s in subjects if s.name == name), None)
+
+
+def ratio_to(subjects, base):
+    """For titles."""
+    if not base:
+        return ", ratio to the peer below"
+    return "".join(f", ratio to {s.label}" for s in subjects if s.name == base)
 
 
 def header(facts):
@@ -42,79 +60,69 @@ def quiet(facts):
     return "\n".join(lines)
 
 
-def cost_cell(rounds, subject, load, base):
+def cost_cell(rounds, subject, load, peer):
     if subject.empty:
-        return f"[{Spread(figures.totals(rounds, subject.name, load)).median:.0f}]" + " " * 7
-    numbers = figures.costs(rounds, subject.name, load)
-    return spread(numbers, 0) + ratio(numbers, base)
+        return f"[{Spread(figures.totals(rounds, subject, load)).median:.0f}]" + times()
+    numbers = figures.costs(rounds, subject, load)
+    if not peer:
+        return spread(numbers, 0) + times()
+    return spread(numbers, 0) + times(
+        Spread(figures.ratios(numbers, figures.costs(rounds, peer, load))).median)
 
 
-def costs(rounds, subjects, loads):
-    present = {s.name for s in subjects}
-    base = {load: figures.costs(rounds, "libbpf", load) if "libbpf" in present else None
-            for load in loads}
-    lines = [f"1. Cost of the programs: ns per context switch above empty programs on the same "
-             f"hooks; median (lowest..highest)\n   of {len(rounds)} rounds, ratio to libbpf-tools "
-             f"runqlat. [In brackets: what the empty ones read.]", row("", loads)]
-    lines += [row(s.label, [cost_cell(rounds, s, load, base[load]) for load in loads])
-              for s in subjects]
-    return "\n".join(lines + goal(rounds, present, loads, base))
+def costs(event, rounds, subjects, loads, base=None):
+    title = (f"Cost of the programs: ns per {event} above empty programs on the same hooks; median "
+             f"(lowest..highest)\nof {len(rounds)} rounds{ratio_to(subjects, base)}. "
+             f"[In brackets: what the empty ones read.]")
+    return grid(title, [load.name for load in loads],
+                [(s.label, [cost_cell(rounds, s, load, peer_of(s, subjects, base))
+                            for load in loads]) for s in subjects])
 
 
-def goal(rounds, present, loads, base):
-    if "libbpf" not in present:
-        return [f"  goal (<= {GOAL} x libbpf-tools runqlat): not known without libbpf-tools"]
-    lines = []
-    for load in loads:
-        x = Spread(figures.ratios(figures.costs(rounds, "tally", load), base[load]))
-        verdict = "met" if x.median <= GOAL else "missed"
-        lines.append(f"  goal {verdict}: {load}: {x.median:.3f} x libbpf-tools runqlat "
-                     f"({x.low:.3f}..{x.high:.3f}), to be <= {GOAL}")
-    return lines
+def slowdown_cells(rounds, subject, load, peer):
+    """The slowdown, with the ratio of the added parts; and what is added to one operation."""
+    added = figures.added(rounds, subject.name, load)
+    x = added / figures.added(rounds, peer.name, load) if peer else None
+    return [spread(figures.slowdowns(rounds, subject.name, load), 3) + times(x),
+            f"{1000 * added * figures.alone_us(rounds, load):.0f}"]
 
 
-def slowdown_cell(rounds, subject, load, present):
-    cell = spread(figures.slowdowns(rounds, subject.name, load), 3)
-    if "libbpf" not in present:
-        return cell
-    base = figures.added(rounds, "libbpf", load)
-    return cell + times(figures.added(rounds, subject.name, load) / base)
+def slowdowns(rounds, subjects, load, base=None):
+    clock = {"cpu": "its CPU time", "wall": "the time it says"}[load.clock]
+    title = (f"Slowdown of '{load.name}', statistics off: {clock} / the same alone; median "
+             f"(lowest..highest)\nof {len(rounds)} rounds"
+             + ratio_to(subjects, base).replace("ratio", "ratio of the added parts")
+             + f". Alone: {1000 * figures.alone_us(rounds, load):.0f} ns per operation.")
+    return grid(title, ["slowdown" + times(), "added, ns"],
+                [(s.label, slowdown_cells(rounds, s, load, peer_of(s, subjects, base)))
+                 for s in subjects])
 
 
-def slowdowns(rounds, subjects, load):
-    present = {s.name for s in subjects}
-    lines = [f"2. Slowdown of '{load.name}', statistics off: its CPU time / the same alone; median "
-             f"(lowest..highest)\n   of {len(rounds)} rounds, ratio of the added part to that of "
-             f"libbpf-tools runqlat",
-             row("alone", [f"{figures.alone_us(rounds, load):.2f} us/op" + " " * 7])]
-    lines += [row(s.label, [slowdown_cell(rounds, s, load.name, present)]) for s in subjects]
-    return "\n".join(lines)
-
-
-def starts(results, subjects):
-    base = results.get("libbpf")
-    count = len(next(iter(results.values())))
-    lines = [f"3. Start to attached: ms; median (lowest..highest) of {count} starts, "
-             f"ratio to libbpf-tools runqlat"]
+def durations(what, results, subjects, base=None):
+    """results: seconds. what: from when to when."""
+    most = max(map(len, results.values()))
+    title = (f"{what}: ms; median (lowest..highest) of {most}{ratio_to(subjects, base)}")
+    rows = []
     for s in subjects:
-        seconds = results[s.name]
-        x = times(Spread(seconds).median / Spread(base).median) if base else ""
-        lines.append(row(s.label, [spread([1000 * t for t in seconds], 1) + x]))
-    return "\n".join(lines)
+        peer = peer_of(s, subjects, base)
+        x = peer and Spread(results[s.name]).median / Spread(results[peer.name]).median
+        few = "" if len(results[s.name]) == most else f" of {len(results[s.name])}"
+        rows.append((s.label + few, [spread([1000 * t for t in results[s.name]], 1) + times(x)]))
+    return grid(title, [""], rows)
 
 
 def size_of(results, name, kind):
     return Spread([m[kind] for m in results[name]]).median
 
 
-def memory(results, subjects):
-    lines = ["4. Memory after the loads of 1: the process's peak, what the kernel says its maps "
-             "take; medians,\n   ratio to libbpf-tools runqlat", row("", ["process, MB", "maps, KB"])]
-    for s in subjects:
-        cells = []
-        for kind, unit in (("rss", 1e6), ("maps", 1e3)):
-            size = size_of(results, s.name, kind)
-            x = times(size / size_of(results, "libbpf", kind)) if "libbpf" in results else ""
-            cells.append(f"{size / unit:.1f}{x}")
-        lines.append(row(s.label, cells))
-    return "\n".join(lines)
+def memory_cell(results, subject, peer, kind, unit):
+    size, other = size_of(results, subject.name, kind), peer and size_of(results, peer.name, kind)
+    return f"{size / unit:.1f}" + times(size / other if other else None)
+
+
+def memory(results, subjects, base=None):
+    title = ("Memory after the loads: the process's peak, what the kernel says its maps take; "
+             f"medians{ratio_to(subjects, base)}")
+    return grid(title, ["process, MB" + times(), "maps, KB" + times()],
+                [(s.label, [memory_cell(results, s, peer_of(s, subjects, base), kind, unit)
+                            for kind, unit in (("rss", 1e6), ("maps", 1e3))]) for s in subjects])
