@@ -235,7 +235,7 @@ static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 	return err;
 }
 
-/* The kernel counts the event, and knows filters too: fewer, but globs. */
+/* The kernel counts the event, and knows filters too: fewer, but all fields. */
 static int tell_filter(struct stat_run *s, size_t i, const struct expr *e,
 		       const struct tracepoint_format *format, struct complaint *c)
 {
@@ -333,8 +333,6 @@ static int make_filters(struct stat_run *s, const char *text, bool native)
 	if (err == -EOPNOTSUPP && native) {
 		memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));
 		err = for_tracepoints(s, e, tell_filter, &c);
-	} else if (err == -EOPNOTSUPP && !c.hint[0]) {
-		complain_hint(&c, 0, "globs work without --by, -u, -G, --comm and --pidns");
 	}
 	if (err && c.what[0])
 		diag_complaint("--filter", text, &c);

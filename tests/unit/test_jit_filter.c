@@ -502,6 +502,12 @@ static void texts_and_names_are_known(void **state)
 		{ "text == \"R\" || b == 1", 1 },
 		{ "any == \"some/longer path\"", 1 }, { "any == \"some/longer pat\"", 0 },
 		{ "any == \"some/longer paths\"", 0 }, { "any != \"x\"", 1 }, { "any == \"\"", 0 },
+		{ "text ~ \"*W*\"", 1 }, { "text ~ \"W\"", 0 }, { "text ~ \"W?\"", 1 },
+		{ "text !~ \"*W*\"", 0 }, { "text ~ \"[VW]S\"", 1 }, { "text ~ \"[!VW]S\"", 0 },
+		{ "text ~ \"*\"", 1 }, { "text ~ \"\"", 0 }, { "comm ~ \"ng*x\"", 1 },
+		{ "comm ~ \"*inx\" && comm !~ \"x*\"", 1 }, { "any ~ \"some/*\"", 1 },
+		{ "any ~ \"*path\"", 1 }, { "any ~ \"*pat\"", 0 }, { "any ~ \"*/l*r p*\"", 1 },
+		{ "!(any ~ \"*zzz*\") || b == 2", 1 },
 		{ "comm == \"nginx\"", 1 }, { "comm == \"ngin\"", 0 }, { "comm != \"nginx\"", 0 },
 		{ "pid == 12", 1 }, { "tid == 34", 1 }, { "uid == 1000", 1 }, { "cpu == 3", 1 },
 		{ "pid == 34", 0 }, { "vec == RCU", 1 }, { "vec == TIMER", 0 }, { "w == 4K", 1 },
@@ -524,9 +530,12 @@ static void texts_and_names_are_known(void **state)
 	memcpy(r.text, "12345678", 8);
 	assert_int_equal(verdict("text == \"12345678\"", &r, &c), 1);
 	assert_int_equal(verdict("text == \"1234567\"", &r, &c), 0);
+	assert_int_equal(verdict("text ~ \"*8\"", &r, &c), 1);
+	assert_int_equal(verdict("text ~ \"*7\"", &r, &c), 0);
 	/* A text that is nowhere: counted as a fault, not taken for another one. */
 	r.any = 5000;
 	assert_int_equal(verdict("any == \"a\"", &r, &c), -1);
+	assert_int_equal(verdict("any ~ \"*\"", &r, &c), -1);
 }
 
 static void what_cannot_be_compiled_is_refused_in_place(void **state)
@@ -542,7 +551,8 @@ static void what_cannot_be_compiled_is_refused_in_place(void **state)
 		{ "text == 1", -EINVAL, 0, 4, "text in quotes" },
 		{ "text < \"a\"", -EINVAL, 5, 1, "no order" },
 		{ "text == \"123456789\"", -EINVAL, 8, 11, "never holds" },
-		{ "text ~ \"a*\"", -EOPNOTSUPP, 5, 1, "cannot be had" },
+		{ "text ~ b", -EINVAL, 5, 1, "glob in quotes" },
+		{ "text ~ \"[a\"", -EINVAL, 7, 4, "no ']'" },
 		{ "b ~ \"a*\"", -EINVAL, 2, 1, "only texts" },
 		{ "b == \"a\"", -EINVAL, 5, 3, "text can only be compared" },
 		{ "common_pid == 1", -EOPNOTSUPP, 0, 10, "common" },

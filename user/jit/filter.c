@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "expr/fields.h"
+#include "host/scope.h"
 
 #define SLOTS 8                 /* of nested operators whose right side is not a plain value */
 #define TEXT_MOST 127           /* characters a text may be compared with */
@@ -428,40 +429,138 @@ static void fetch_comm(struct filter *f)
 	code__call(f->code, BPF_FUNC_get_current_comm);
 }
 
-/* Jumps to label if (name == text) is as wanted. */
-static int compare_text(struct filter *f, const struct expr *e, const struct expr *name,
-			const struct expr *text, bool wanted, int label)
-{
-	const struct tracepoint_field *field = field__find(f->format, name->text);
-	int base = BPF_REG_10, off = TEXT_AT, differs;
-	size_t n = strlen(text->text) + 1, most;
-	bool equal = (e->op == EXPR_EQUAL) == wanted;
+/* Where the characters of a text are, after whatever had to be done to get at them. */
+struct text_place {
+	int base, off;
+	size_t most;            /* as many at most, with or without a zero behind them */
+};
 
-	most = field && field->elements ? field->elements : !field ? 16 : TEXT_MOST;
-	if (e->op == EXPR_LIKE || e->op == EXPR_NOT_LIKE)
-		return complain(f->c, -EOPNOTSUPP, e->op_at, e->op_len, "'%s' cannot be had here", expr_op_text(e->op));
-	if (e->op != EXPR_EQUAL && e->op != EXPR_NOT_EQUAL)
-		return complain(f->c, -EINVAL, e->op_at, e->op_len, "texts have no order; == and != work");
-	if (n > most + (field && field->elements))
-		return complain(f->c, -EINVAL, text->at, text->len, "%s never holds a text this long", name->text);
+/* want: bytes of it to fetch at least, with the zero; 0: all. */
+static struct text_place fetch(struct filter *f, const struct tracepoint_field *field, size_t want)
+{
+	struct text_place p = { BPF_REG_10, TEXT_AT, TEXT_MOST };
+
 	if (!field) {
 		fetch_comm(f);
+		p.most = 16;
 	} else if (field->elements) {
-		base = CONTEXT;
-		off = field->offset;
-		/* One that fills the array has no zero behind it. */
-		if (n > field->elements)
-			n = field->elements;
+		p = (struct text_place){ CONTEXT, field->offset, field->elements };
 	} else {
-		fetch_dynamic(f, field, n);
+		fetch_dynamic(f, field, want ?: TEXT_MOST);
 	}
+	return p;
+}
+
+/* Jumps to label if (name == text) is as wanted. */
+static int compare_text(struct filter *f, const struct expr *e, const struct tracepoint_field *field,
+			const struct expr *text, bool wanted, int label)
+{
+	size_t n = strlen(text->text) + 1, most = TEXT_MOST;
+	bool equal = (e->op == EXPR_EQUAL) == wanted;
+	struct text_place p;
+	int differs;
+
+	if (!field || field->elements)
+		most = field ? field->elements + 1 : 16;
+	if (n > most)
+		return complain(f->c, -EINVAL, text->at, text->len, "%s never holds a text this long",
+				field ? field->name : "comm");
+	p = fetch(f, field, n);
+	/* One that fills the array has no zero behind it. */
+	if (n > p.most)
+		n = p.most;
 	differs = equal ? code__label(f->code) : label;
-	compare_bytes(f, base, off, text->text, n, differs);
+	compare_bytes(f, p.base, p.off, text->text, n, differs);
 	if (equal) {
 		code__jump(f->code, label);
 		code__place(f->code, differs);
 	}
 	return 0;
+}
+
+/* What most characters do in a glob, so that only the others need code. */
+static u32 usual(const struct scope_glob *glob)
+{
+	u32 best = 0, most = 0, a, b, n;
+
+	for (a = 1; a < 256 && most < 128; a++) {
+		for (n = 0, b = 1; b < 256; b++)
+			n += glob->accepts[a] == glob->accepts[b];
+		if (n > most) {
+			most = n;
+			best = glob->accepts[a];
+		}
+	}
+	return best;
+}
+
+/* One step of the automaton of bpf/scope.h: r4 the positions, r2 the character; r3, r5 scratch. */
+static void glob_step(struct filter *f, const struct scope_glob *glob)
+{
+	u32 byte, others = usual(glob);
+
+	code__set(f->code, BPF_REG_3, others);
+	for (byte = 1; byte < 256; byte++) {
+		int next;
+
+		if (glob->accepts[byte] == others)
+			continue;
+		next = code__label(f->code);
+		code__jump_if_number(f->code, BPF_JNE, BPF_REG_2, byte, next);
+		code__set(f->code, BPF_REG_3, glob->accepts[byte]);
+		code__place(f->code, next);
+	}
+	code__move(f->code, BPF_REG_5, BPF_REG_4);
+	code__op_number(f->code, BPF_AND, BPF_REG_5, (int)glob->stars);
+	code__op(f->code, BPF_AND, BPF_REG_4, BPF_REG_3);
+	code__op_number(f->code, BPF_LSH, BPF_REG_4, 1);
+	code__op(f->code, BPF_OR, BPF_REG_4, BPF_REG_5);
+	code__move(f->code, BPF_REG_5, BPF_REG_4);
+	code__op_number(f->code, BPF_AND, BPF_REG_5, (int)glob->stars);
+	code__op_number(f->code, BPF_LSH, BPF_REG_5, 1);
+	code__op(f->code, BPF_OR, BPF_REG_4, BPF_REG_5);
+}
+
+/* Jumps to label if (name ~ glob) is as wanted. */
+static int match_text(struct filter *f, const struct expr *e, const struct tracepoint_field *field,
+		      const struct expr *text, bool wanted, int label)
+{
+	bool like = (e->op == EXPR_LIKE) == wanted;
+	int done = code__label(f->code), err;
+	struct scope_glob glob = {};
+	struct text_place p;
+	size_t i;
+
+	err = scope_glob__compile(&glob, text->text);
+	if (err)
+		return complain(f->c, -EINVAL, text->at, text->len, err == -E2BIG ?
+				"this glob is too long" : "a '[' in this glob has no ']'");
+	p = fetch(f, field, 0);
+	/* A text that did not fit cannot be judged by its beginning. */
+	if (field && !field->elements)
+		code__jump_if_number(f->code, BPF_JGT, BPF_REG_0, TEXT_MOST, f->fault);
+	code__set(f->code, BPF_REG_4, glob.start);
+	for (i = 0; i < p.most; i++) {
+		code__load(f->code, BPF_B, BPF_REG_2, p.base, p.off + i);
+		code__jump_if_number(f->code, BPF_JEQ, BPF_REG_2, 0, done);
+		glob_step(f, &glob);
+	}
+	code__place(f->code, done);
+	code__op_number(f->code, BPF_AND, BPF_REG_4, (int)glob.final);
+	code__jump_if_number(f->code, like ? BPF_JNE : BPF_JEQ, BPF_REG_4, 0, label);
+	return 0;
+}
+
+static int text_condition(struct filter *f, const struct expr *e, const struct expr *name,
+			  const struct expr *text, bool wanted, int label)
+{
+	const struct tracepoint_field *field = field__find(f->format, name->text);
+
+	if (e->op == EXPR_LIKE || e->op == EXPR_NOT_LIKE)
+		return match_text(f, e, field, text, wanted, label);
+	if (e->op == EXPR_EQUAL || e->op == EXPR_NOT_EQUAL)
+		return compare_text(f, e, field, text, wanted, label);
+	return complain(f->c, -EINVAL, e->op_at, e->op_len, "texts have no order; ==, !=, ~ and !~ work");
 }
 
 /* --- conditions -------------------------------------------------------------------------------- */
@@ -557,11 +656,12 @@ static int compare_numbers(struct filter *f, const struct expr *e, bool wanted, 
 static int comparison(struct filter *f, const struct expr *e, bool wanted, int label)
 {
 	if (is_text(f, e->left) && e->right->op == EXPR_STRING)
-		return compare_text(f, e, e->left, e->right, wanted, label);
+		return text_condition(f, e, e->left, e->right, wanted, label);
 	if (is_text(f, e->right) && e->left->op == EXPR_STRING)
-		return compare_text(f, e, e->right, e->left, wanted, label);
+		return text_condition(f, e, e->right, e->left, wanted, label);
 	if (e->op == EXPR_LIKE || e->op == EXPR_NOT_LIKE)
-		return complain(f->c, -EINVAL, e->op_at, e->op_len, "only texts can be like a glob");
+		return complain(f->c, -EINVAL, e->op_at, e->op_len, is_text(f, e->left) ?
+				"a glob in quotes is wanted behind this" : "only texts can be like a glob");
 	return compare_numbers(f, e, wanted, label);
 }
 

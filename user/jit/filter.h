@@ -17,8 +17,8 @@
 
 /*
  * Emits into *code (zeroed), to be freed by code__free() in any case. -EINVAL with *c about the text e
- * was parsed of, -EOPNOTSUPP for what the kernel's own filter can do and this cannot (~ and !~,
- * the common fields), -ENOENT for a device that is not there.
+ * was parsed of, -EOPNOTSUPP for what the kernel's own filter can do and this cannot (the common
+ * fields), -ENOENT for a device that is not there.
  */
 int filter__compile(struct code *code, const struct expr *e, const struct tracepoint_format *format,
 		    const char *event, struct complaint *c);
