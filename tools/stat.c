@@ -270,6 +270,19 @@ static int for_tracepoints(struct stat_run *s, const struct expr *e, make_filter
 	return err;
 }
 
+static void forget_told(struct stat_run *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->sites.n; i++) {
+		if (!s->sites.site[i].tracepoint_id)
+			continue;
+		s->sites.site[i].attr = (struct perf_event_attr){};
+		free(s->filter[i]);
+		s->filter[i] = NULL;
+	}
+}
+
 static bool has_tracepoint(const struct stat_run *s)
 {
 	size_t i;
@@ -312,6 +325,7 @@ static int check_subjects(const struct stat_run *s, const struct cli *cli)
 static int make_filters(struct stat_run *s, const char *text, bool native)
 {
 	struct complaint c = {};
+	bool told = false;
 	struct expr *e;
 	int err;
 
@@ -328,11 +342,12 @@ static int make_filters(struct stat_run *s, const char *text, bool native)
 	s->compiled = calloc(s->sites.n, sizeof(*s->compiled));
 	s->filter = calloc(s->sites.n, sizeof(*s->filter));
 	err = s->code && s->compiled && s->filter ? 0 : -ENOMEM;
-	if (!err)
+	/* What the kernel can count and filter by itself it counts best: in interrupts, too. */
+	if (!err && native)
+		told = !for_tracepoints(s, e, tell_filter, &c);
+	if (!err && !told) {
+		forget_told(s);
 		err = for_tracepoints(s, e, compile_filter, &c);
-	if (err == -EOPNOTSUPP && native) {
-		memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));
-		err = for_tracepoints(s, e, tell_filter, &c);
 	}
 	if (err && c.what[0])
 		diag_complaint("--filter", text, &c);

@@ -5,8 +5,8 @@
  *   counters, where perf_event_open(2) knows the scope     the kernel's own counting
  *   counters by task, or for a scope it does not know      charged at context switches
  *   tracepoints and functions                              one add in a BPF program
- *   tracepoints with a filter                              a program with the filter compiled into
- *                                                          it, or the kernel's counting and filter
+ *   tracepoints with a filter                              the kernel's own counting and filter, or
+ *                                                          a program with the filter compiled into it
  *
  *   counting__begin()   opens and attaches everything; nothing counts yet
  *   counting__go()      everything counts

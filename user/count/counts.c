@@ -116,6 +116,7 @@ bool count__scale(const struct count *each, u64 *value, double *running)
 	*running = 100.0 * each->running_ns / each->enabled_ns;
 	if (*running < 1)
 		return false;
-	*value = (unsigned __int128)each->value * each->enabled_ns / each->running_ns;
+	*value = ((unsigned __int128)each->value * each->enabled_ns + each->running_ns / 2) /
+		 each->running_ns;
 	return true;
 }
