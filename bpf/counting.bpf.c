@@ -106,10 +106,12 @@ int on_raw_tracepoint_task(struct bpf_raw_tracepoint_args *ctx)
 	return count(event_slot(), (struct task_struct *)ctx->args[0]);
 }
 
+/* 0 from a program on a tracepoint would hide the event from perf counters of others: KEEP_EVENT. */
 SEC("tracepoint")
 int on_tracepoint(void *ctx)
 {
-	return count(event_slot(), NULL);
+	count(event_slot(), NULL);
+	return KEEP_EVENT;
 }
 
 /* With a filter on the fields of the tracepoint's record, which ctx is. */
@@ -119,15 +121,15 @@ int on_filtered_tracepoint(void *ctx)
 	int verdict;
 
 	if (!armed || !in_scope(NULL))
-		return 0;
+		return KEEP_EVENT;
 	verdict = event_filter(ctx);
 	if (verdict < 0)
 		count_lost(LOSS_READ_FAULT);
-	if (verdict == 0)
+	else if (verdict == 0)
 		count_filtered();
-	if (verdict <= 0)
-		return 0;
-	return count_in_scope(event_slot(), NULL);
+	else
+		count_in_scope(event_slot(), NULL);
+	return KEEP_EVENT;
 }
 
 SEC("kprobe")

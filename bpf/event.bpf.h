@@ -11,6 +11,12 @@
 #include "compat.bpf.h"
 #include "event.h"
 
+/*
+ * What a program on a tracepoint, kprobe or uprobe returns: with 0 the kernel would not show the
+ * event to anybody else who counts or records it by perf (trace_call_bpf()).
+ */
+#define KEEP_EVENT 1
+
 static __always_inline u32 event_slot(void)
 {
 	u64 slot;
@@ -28,6 +34,16 @@ static __noinline int event_filter(void *ctx)
 	u64 verdict;
 
 	asm volatile("%0 = %1" : "=r"(verdict) : "i"(EVENT_FILTER_MARK), "r"(ctx));
+	return verdict;
+}
+
+/* What is measured of the event. 0, 1: it is negative, below 0: it could not be read. Likewise replaced. */
+static __noinline int event_value(void *ctx, u64 *value)
+{
+	u64 verdict;
+
+	asm volatile("%0 = %1" : "=r"(verdict) : "i"(EVENT_VALUE_MARK), "r"(ctx));
+	*value = verdict;
 	return verdict;
 }
 

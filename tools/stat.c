@@ -50,7 +50,7 @@ struct stat_run {
 	struct stat_row *row;
 	size_t nrows;
 	struct code *code;              /* --filter, compiled for each site; NULL: none */
-	struct attach_filter *compiled;
+	struct attach_code *compiled;
 	char **filter;                  /* or in the kernel's words */
 	bool defaults;                  /* no -e was given */
 	bool no_pmu;                    /* and there is no PMU to count what should have been there */
@@ -210,28 +210,13 @@ static int make_rows(struct stat_run *s)
 	return 0;
 }
 
-/* The fields of one site decide what the names in the filter mean. */
-static int read_format(struct tracepoint_format *format, const struct event_site *site, int tracefs)
-{
-	const char *name = strchr(site->name, ':') + 1;
-	char *system = strndup(site->name, name - 1 - site->name);
-	int err = -ENOMEM;
-
-	if (system)
-		err = tracepoint_format__read(format, tracefs, system, name);
-	free(system);
-	if (err)
-		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
-	return err;
-}
-
 /* A program counts the event, and the filter becomes a part of it. */
 static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 			  const struct tracepoint_format *format, struct complaint *c)
 {
 	int err = filter__compile(&s->code[i], e, format, s->sites.site[i].name, c);
 
-	s->compiled[i] = (struct attach_filter){ s->code[i].insn, err ? 0 : s->code[i].n };
+	s->compiled[i] = (struct attach_code){ .filter = { s->code[i].insn, err ? 0 : s->code[i].n } };
 	return err;
 }
 
@@ -259,28 +244,19 @@ static int for_tracepoints(struct stat_run *s, const struct expr *e, make_filter
 	for (i = 0; i < s->sites.n && !err; i++) {
 		if (!s->sites.site[i].tracepoint_id)
 			continue;
-		err = read_format(&format, &s->sites.site[i], tracefs);
-		if (err)
+		/* The fields of each decide what the names in the filter mean. */
+		err = event_site__read_format(&format, &s->sites.site[i], tracefs);
+		if (err) {
+			diag_error("the fields of %s cannot be read: %s", s->sites.site[i].name,
+				   strerror(-err));
 			break;
+		}
 		err = make(s, i, e, &format, c);
 		tracepoint_format__free(&format);
 	}
 	if (tracefs >= 0)
 		close(tracefs);
 	return err;
-}
-
-static void forget_told(struct stat_run *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->sites.n; i++) {
-		if (!s->sites.site[i].tracepoint_id)
-			continue;
-		s->sites.site[i].attr = (struct perf_event_attr){};
-		free(s->filter[i]);
-		s->filter[i] = NULL;
-	}
 }
 
 static bool has_tracepoint(const struct stat_run *s)
@@ -325,7 +301,6 @@ static int check_subjects(const struct stat_run *s, const struct cli *cli)
 static int make_filters(struct stat_run *s, const char *text, bool native)
 {
 	struct complaint c = {};
-	bool told = false;
 	struct expr *e;
 	int err;
 
@@ -342,12 +317,11 @@ static int make_filters(struct stat_run *s, const char *text, bool native)
 	s->compiled = calloc(s->sites.n, sizeof(*s->compiled));
 	s->filter = calloc(s->sites.n, sizeof(*s->filter));
 	err = s->code && s->compiled && s->filter ? 0 : -ENOMEM;
-	/* What the kernel can count and filter by itself it counts best: in interrupts, too. */
-	if (!err && native)
-		told = !for_tracepoints(s, e, tell_filter, &c);
-	if (!err && !told) {
-		forget_told(s);
+	if (!err)
 		err = for_tracepoints(s, e, compile_filter, &c);
+	if (err == -EOPNOTSUPP && native) {
+		memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));
+		err = for_tracepoints(s, e, tell_filter, &c);
 	}
 	if (err && c.what[0])
 		diag_complaint("--filter", text, &c);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The form of the JSON that tools print, which docs/json.md describes for people."""
 
-LOSSES = {"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault", "recursion"}
+LOSSES = {"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault", "negative",
+          "recursion"}
 
 MEASUREMENT = {
     "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
@@ -77,7 +78,7 @@ def check_group(group):
 def check_measurement(report):
     check_members(report, MEASUREMENT, MEASUREMENT_OPTIONAL, "report")
     check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
-    assert report["unit"] == "ns"
+    assert report["unit"] in ("ns", "count")
     for group in report["groups"]:
         check_group(group)
     keys = [tuple(sorted(g["key"].items())) for g in report["groups"]]
@@ -98,9 +99,52 @@ def check_table(report):
     assert all(type(cell) in (str, int, float, type(None)) for row in report["rows"] for cell in row.values())
 
 
+# The figures of one event as stat has them, in this order, behind the key or the place.
+COUNT = {
+    "count": (int, float), "event": str, "ratio": float, "of": str, "stderr_percent": float,
+    "running_percent": float, "unit": str, "why": str,
+}
+COUNT_NULL = {"count", "ratio", "of", "why"}
+COUNT_PLACES = (["cpu"], ["core"], ["socket"])
+EXPLAINED = {"event": str, "type": str, "how": str}
+
+
+def check_count(row):
+    figures = [name for name in COUNT if name in row]
+    key = {name: value for name, value in row.items() if name not in COUNT}
+    assert list(row) == [*key, *figures], f"columns {list(row)}"
+    assert set(COUNT) - set(figures) <= {"stderr_percent"}, row
+    if list(key) not in COUNT_PLACES:
+        check_members(key, {}, KEY, "key")
+        assert list(key) == [name for name in KEY if name in key], f"key {list(key)}"
+    for name in figures:
+        if row[name] is not None or name not in COUNT_NULL:
+            assert isinstance(row[name], COUNT[name]), row
+    assert (row["count"] is None) == (row["why"] is not None), row
+    assert row["count"] is None or row["count"] >= 0, row
+    assert row["ratio"] is None or row["of"], row
+    assert 0 <= row["running_percent"] <= 100 and row["unit"], row
+
+
+def check_stat(report):
+    """-n explains; everything else counts."""
+    if "value" not in report:
+        for row in report["rows"]:
+            check_members(row, EXPLAINED, {}, "row")
+        return
+    header = {"command", "kernel", "cpus", "start_ns", "duration_ns"}
+    assert header <= set(report), f"the report lacks {header - set(report)}"
+    for row in report["rows"]:
+        check_count(row)
+    if "events" in report and not report.get("hidden"):
+        assert report["events"] <= sum(row["count"] or 0 for row in report["rows"]), report
+
+
 def check(report):
     """Raises AssertionError if a line of JSON, parsed, is not as documented."""
     if "rows" in report:
         check_table(report)
+        if report["tool"] == "stat":
+            check_stat(report)
         return
     check_measurement(report)

@@ -14,6 +14,7 @@ static const struct {
 	[LOSS_NO_STATE] = { "no_state", "counted, maybe too small: the task's past was not seen" },
 	[LOSS_UNMATCHED] = { "unmatched", "ended, but the start was not seen" },
 	[LOSS_READ_FAULT] = { "read_fault", "memory could not be read" },
+	[LOSS_NEGATIVE] = { "negative", "values below zero, which a histogram does not hold" },
 	[LOSS_RECURSION] = { "recursion", "the program was already running on that CPU" },
 };
 

@@ -5,8 +5,8 @@
  *   counters, where perf_event_open(2) knows the scope     the kernel's own counting
  *   counters by task, or for a scope it does not know      charged at context switches
  *   tracepoints and functions                              one add in a BPF program
- *   tracepoints with a filter                              the kernel's own counting and filter, or
- *                                                          a program with the filter compiled into it
+ *   tracepoints with a filter                              a program with the filter compiled into
+ *                                                          it, or the kernel's counting and filter
  *
  *   counting__begin()   opens and attaches everything; nothing counts yet
  *   counting__go()      everything counts
@@ -33,7 +33,7 @@ struct counting_plan {
 	const char *const *text;        /* of each event, the -e it came from */
 	const struct events *events;
 	char *const *filter;            /* of each site, in the kernel's words; NULL: none at all */
-	const struct attach_filter *compiled;   /* of each site, as a program; NULL: none at all */
+	const struct attach_code *compiled;   /* of each site, as a program; NULL: none at all */
 	u32 by;                         /* enum task_key_part, ORed; 0: no key */
 	bool per_cpu;                   /* places are CPUs, else everything is COUNT_EVERYWHERE */
 };

@@ -151,17 +151,17 @@ static void want(struct bpf_program *template, bool load)
 
 static bool is_filtered(const struct attachments *a, size_t i)
 {
-	return a->filter && a->filter[i].n;
+	return a->code && a->code[i].filter.n;
 }
 
 int attach__plan(struct attachments *a, const struct event_sites *sites,
-		 const struct attach_filter *filter, const struct attach_programs *p)
+		 const struct attach_code *code, const struct attach_programs *p)
 {
 	size_t wanted[ATTACH_WAYS] = {}, enter = 0, exit = 0, task = 0, filtered = 0, i;
 	struct ladder ladder = {};
 	bool probes;
 
-	*a = (struct attachments){ .nsites = sites->n, .filter = filter };
+	*a = (struct attachments){ .nsites = sites->n, .code = code };
 	a->way = calloc(sites->n ?: 1, sizeof(*a->way));
 	if (!a->way)
 		return -ENOMEM;
@@ -213,7 +213,7 @@ struct program_kind {
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach;
 	u32 btf_id;
-	const struct attach_filter *filter;     /* to put into it; NULL: none */
+	const struct attach_code *code;         /* to put into it; NULL: none */
 };
 
 /* To ask it later what it missed, without holding its descriptor. Not to know is no failure. */
@@ -252,7 +252,7 @@ u64 attach__misses(const struct attachments *a)
 	return sum;
 }
 
-/* --- a filter in the place of a function ------------------------------------------------------- */
+/* --- compiled code in the place of a function --------------------------------------------------- */
 
 static bool is_call(const struct bpf_insn *insn)
 {
@@ -285,35 +285,37 @@ static size_t moved(size_t i, size_t from, size_t to, size_t len)
 }
 
 /*
- * New memory with the filter in the place of the function that holds the mark; no jump crosses
- * functions, so calls alone have to be corrected. *n becomes the new length.
+ * Puts a body in the place of the function that holds the mark, in *insn, which is reallocated; no
+ * jump crosses functions, so calls alone have to be corrected. Returns 0 or -ENOMEM.
  */
-static struct bpf_insn *put_filter(const struct bpf_insn *insn, size_t *n,
-				   const struct attach_filter *filter)
+static int put_body(struct bpf_insn **insn, size_t *n, int mark, const struct attach_body *body)
 {
+	const struct bpf_insn *in = *insn;
 	size_t at, from, to, i, k;
 	struct bpf_insn *out;
 
 	for (at = 0; at < *n; at++)
-		if (insn[at].code == (BPF_ALU64 | BPF_MOV | BPF_K) && insn[at].imm == EVENT_FILTER_MARK)
+		if (in[at].code == (BPF_ALU64 | BPF_MOV | BPF_K) && in[at].imm == mark)
 			break;
-	if (at == *n)
-		return NULL;
-	find_function(insn, *n, at, &from, &to);
-	out = malloc((*n - (to - from) + filter->n) * sizeof(*out));
+	if (at == *n || !body->n)
+		return 0;
+	find_function(in, *n, at, &from, &to);
+	out = malloc((*n - (to - from) + body->n) * sizeof(*out));
 	if (!out)
-		return NULL;
+		return -ENOMEM;
 	for (i = 0; i < *n; i++) {
 		if (i >= from && i < to)
 			continue;
-		k = moved(i, from, to, filter->n);
-		out[k] = insn[i];
-		if (is_call(&insn[i]))
-			out[k].imm = moved(i + 1 + insn[i].imm, from, to, filter->n) - k - 1;
+		k = moved(i, from, to, body->n);
+		out[k] = in[i];
+		if (is_call(&in[i]))
+			out[k].imm = moved(i + 1 + in[i].imm, from, to, body->n) - k - 1;
 	}
-	memcpy(out + from, filter->insn, filter->n * sizeof(*out));
-	*n = *n - (to - from) + filter->n;
-	return out;
+	memcpy(out + from, body->insn, body->n * sizeof(*out));
+	*n = *n - (to - from) + body->n;
+	free(*insn);
+	*insn = out;
+	return 0;
 }
 
 /*
@@ -329,15 +331,15 @@ static int load_copy(struct attachments *a, struct bpf_program *template,
 	struct bpf_insn *insns;
 	int fd;
 
-	if (kind->filter) {
-		insns = put_filter(bpf_program__insns(template), &n, kind->filter);
-	} else {
-		insns = malloc(n * sizeof(*insns));
-		if (insns)
-			memcpy(insns, bpf_program__insns(template), n * sizeof(*insns));
-	}
+	insns = malloc(n * sizeof(*insns));
 	if (!insns)
 		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(template), n * sizeof(*insns));
+	if (kind->code && (put_body(&insns, &n, EVENT_FILTER_MARK, &kind->code->filter) ||
+			   put_body(&insns, &n, EVENT_VALUE_MARK, &kind->code->value))) {
+		free(insns);
+		return -ENOMEM;
+	}
 	for (i = 0; i < n; i++)
 		if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) && insns[i].imm == EVENT_SLOT_MARK)
 			insns[i].imm = slot;
@@ -393,14 +395,14 @@ static int attach_to_event(struct attachments *a, const struct perf_event_attr *
 }
 
 static int attach_tracepoint(struct attachments *a, const struct event_site *s, u32 slot,
-			     const struct attach_filter *filter, const struct attach_programs *p)
+			     const struct attach_code *code, const struct attach_programs *p)
 {
-	const struct program_kind kind = { .type = BPF_PROG_TYPE_TRACEPOINT, .filter = filter };
+	const struct program_kind kind = { .type = BPF_PROG_TYPE_TRACEPOINT, .code = code };
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = s->tracepoint_id,
 		.sample_period = 1, .disabled = 1,
 	};
-	int prog = load_copy(a, filter ? p->filtered_tracepoint : p->tracepoint, &kind, slot), err;
+	int prog = load_copy(a, code ? p->filtered_tracepoint : p->tracepoint, &kind, slot), err;
 
 	if (prog < 0)
 		return prog;
@@ -617,7 +619,7 @@ static int attach_one(struct course *k, size_t i)
 		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under a system of its own */
 		/* fall through */
 	case ATTACH_TRACEPOINT:
-		err = attach_tracepoint(k->a, s, slot, is_filtered(k->a, i) ? &k->a->filter[i] : NULL, p);
+		err = attach_tracepoint(k->a, s, slot, is_filtered(k->a, i) ? &k->a->code[i] : NULL, p);
 		break;
 	case ATTACH_FENTRY:
 	case ATTACH_FEXIT:

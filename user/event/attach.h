@@ -41,7 +41,7 @@ struct attach_programs {
 	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"), about the current task */
 	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
-	struct bpf_program *filtered_tracepoint;        /* the same with event_filter() in it */
+	struct bpf_program *filtered_tracepoint;        /* the same with event_filter(), event_value() */
 	struct bpf_program *fentry, *fexit;             /* SEC("fentry"), SEC("fexit") */
 	struct bpf_program *probe;                      /* SEC("kprobe"): kprobes, uprobes, returns */
 	struct bpf_program *probes;                     /* SEC("kprobe"), slot from the cookie */
@@ -49,7 +49,7 @@ struct attach_programs {
 
 struct attachments {
 	enum attach_way *way;           /* of each site */
-	const struct attach_filter *filter;     /* likewise; NULL: none */
+	const struct attach_code *code; /* likewise; NULL: none */
 	size_t nsites;
 	size_t attached[ATTACH_WAYS];   /* sites */
 	size_t refused;                 /* sites of globs that the kernel would not have */
@@ -59,18 +59,23 @@ struct attachments {
 	size_t nprograms;
 };
 
-/* The filter of a site, compiled: a function (jit/filter.h). */
-struct attach_filter {
+/* A compiled function (jit/filter.h) that takes the place of one in the template. */
+struct attach_body {
 	const struct bpf_insn *insn;
-	size_t n;               /* 0: no filter */
+	size_t n;               /* 0: none */
+};
+
+/* What is compiled for a site: of event_filter(), of event_value(). */
+struct attach_code {
+	struct attach_body filter, value;
 };
 
 /*
- * Chooses a way for each site that is no counter, and which templates are loaded. filter has one for
+ * Chooses a way for each site that is no counter, and which templates are loaded. code has one for
  * each site, or is NULL; it must live as long as *a. Returns 0 or a negative errno.
  */
 int attach__plan(struct attachments *a, const struct event_sites *sites,
-		 const struct attach_filter *filter, const struct attach_programs *programs);
+		 const struct attach_code *code, const struct attach_programs *programs);
 
 /*
  * Attaches: slot[i] is what the program is told at site i. For ATTACH_SYSCALL the tool has written

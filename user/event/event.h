@@ -39,6 +39,7 @@
 
 #include "base/complaint.h"
 #include "base/types.h"
+#include "types/tracefs.h"
 
 enum event_type {
 	/* Counters of the kernel and the CPU: a perf_event_attr says it all. */
@@ -162,6 +163,10 @@ void event_sites__free(struct event_sites *sites);
  */
 struct event_site *event_sites__add(struct event_sites *sites, const struct event *e,
 				    const char *name);
+
+/* Reads the format of a tracepoint's site. Returns 0 or a negative errno. */
+int event_site__read_format(struct tracepoint_format *format, const struct event_site *site,
+			    int tracefs);
 
 /* "software", "tracepoint", "kernel function", ... */
 const char *event_type_name(enum event_type type);

@@ -211,6 +211,23 @@ static int resolve(struct event_sites *sites, const struct event *e,
 	return err;
 }
 
+int event_site__read_format(struct tracepoint_format *format, const struct event_site *site,
+			    int tracefs)
+{
+	const char *colon = strchr(site->name, ':');
+	char *system;
+	int err;
+
+	if (!site->tracepoint_id || !colon)
+		return -EINVAL;
+	system = strndup(site->name, colon - site->name);
+	if (!system)
+		return -ENOMEM;
+	err = tracepoint_format__read(format, tracefs, system, colon + 1);
+	free(system);
+	return err;
+}
+
 static int list(const struct event_context *ctx, event_visit visit, void *arg)
 {
 	int tracefs = tracefs__open(), err;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Registers: r6 the context, r0 the value just computed, r1 to r5 scratch. What has to outlive the
+ * Registers: r6 the context, r7 where a value is wanted, r0 the value just computed, r1 to r5 scratch. What has to outlive the
  * computation of something else goes into slots on the stack; texts into a buffer below them. The
  * whole frame stays small: the function that calls this one needs its own.
  */
@@ -696,17 +696,39 @@ static int condition(struct filter *f, const struct expr *e, bool wanted, int la
 	}
 }
 
-int filter__compile(struct code *code, const struct expr *e, const struct tracepoint_format *format,
-		    const char *event, struct complaint *c)
+static struct filter begin(struct code *code, const struct tracepoint_format *format, const char *event,
+			   struct complaint *c)
 {
 	struct filter f = { .code = code, .format = format, .event = event, .c = c };
-	int no, err;
 
 	*c = (struct complaint){};
 	f.fault = code__label(code);
-	no = code__label(code);
 	code__move(code, CONTEXT, BPF_REG_1);
-	err = condition(&f, e, false, no);
+	return f;
+}
+
+static int end(struct filter *f, const struct expr *e)
+{
+	int err;
+
+	/* The verifier takes no code that is out of reach. */
+	code__place(f->code, f->fault);
+	if (code__jumps_to(f->code, f->fault)) {
+		code__set(f->code, BPF_REG_0, -1);
+		code__exit(f->code);
+	}
+	err = code__finish(f->code);
+	if (err == -E2BIG)
+		complain(f->c, 0, e->at, e->len, "this is too long for one program");
+	return err;
+}
+
+int filter__compile(struct code *code, const struct expr *e, const struct tracepoint_format *format,
+		    const char *event, struct complaint *c)
+{
+	struct filter f = begin(code, format, event, c);
+	int no = code__label(code), err = condition(&f, e, false, no);
+
 	if (err)
 		return err;
 	code__set(code, BPF_REG_0, 1);
@@ -714,14 +736,37 @@ int filter__compile(struct code *code, const struct expr *e, const struct tracep
 	code__place(code, no);
 	code__set(code, BPF_REG_0, 0);
 	code__exit(code);
-	/* The verifier takes no code that is out of reach. */
-	code__place(code, f.fault);
-	if (code__jumps_to(code, f.fault)) {
-		code__set(code, BPF_REG_0, -1);
+	return end(&f, e);
+}
+
+int value__compile(struct code *code, const struct expr *e, const struct tracepoint_format *format,
+		   const char *event, struct complaint *c)
+{
+	struct filter f = begin(code, format, event, c);
+	int negative = code__label(code), err;
+	enum kind kind;
+
+	/* r7: where the value goes; nothing in between touches it. */
+	code__move(code, BPF_REG_7, BPF_REG_2);
+	err = value(&f, e, &kind);
+	if (err)
+		return err;
+	if (kind == SIGNED)
+		code__jump_if_number(code, BPF_JSLT, BPF_REG_0, 0, negative);
+	code__store(code, BPF_DW, BPF_REG_7, BPF_REG_0, 0);
+	code__set(code, BPF_REG_0, 0);
+	code__exit(code);
+	code__place(code, negative);
+	if (kind == SIGNED) {
+		code__set(code, BPF_REG_0, 1);
 		code__exit(code);
 	}
-	err = code__finish(code);
-	if (err == -E2BIG)
-		complain(c, 0, e->at, e->len, "this filter is too long for one program");
-	return err;
+	return end(&f, e);
+}
+
+int filter__accept(struct code *code)
+{
+	code__set(code, BPF_REG_0, 1);
+	code__exit(code);
+	return code__finish(code);
 }

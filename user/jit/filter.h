@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A filter on the fields of a tracepoint as BPF instructions: the body of a function that gets the
+ * Filters on, and values of, the fields of a tracepoint as BPF instructions. A filter is the body of a function that gets the
  * tracepoint's context (its record, as the format file lays it out) and returns 1 where the filter
  * holds, 0 where it does not, and a negative number where something could not be read.
  *
@@ -22,5 +22,15 @@
  */
 int filter__compile(struct code *code, const struct expr *e, const struct tracepoint_format *format,
 		    const char *event, struct complaint *c);
+
+/*
+ * The value of a number, as the body of a function (context, u64 *value) that returns 0, 1 if the
+ * value is negative (and then does not store it), or a negative number as above. Errors likewise.
+ */
+int value__compile(struct code *code, const struct expr *e, const struct tracepoint_format *format,
+		   const char *event, struct complaint *c);
+
+/* The body of a filter that lets everything through. Returns 0 or a negative errno. */
+int filter__accept(struct code *code);
 
 #endif /* TALLY_JIT_FILTER_H */
