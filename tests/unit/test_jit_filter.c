@@ -19,16 +19,20 @@ struct machine {
 	size_t size;
 	u32 pid, tid, uid, cpu;
 	const char *comm;
+	u64 out;                /* where a value goes */
 };
 
-/* The context is at address 1 << 32, the stack ends at 2 << 32. */
+/* Where things are in the machine's memory. */
 #define CONTEXT_AT (1ULL << 32)
 #define STACK_END (2ULL << 32)
+#define OUT_AT (3ULL << 32)
 
 static u8 *memory(struct machine *m, u64 address, size_t n)
 {
 	if (address >= CONTEXT_AT && address + n <= CONTEXT_AT + m->size)
 		return (u8 *)m->record + (address - CONTEXT_AT);
+	if (address == OUT_AT && n == sizeof(m->out))
+		return (u8 *)&m->out;
 	if (address < STACK_END - STACK || address + n > STACK_END)
 		fail_msg("memory at %llx", address);
 	return m->stack + (address - (STACK_END - STACK));
@@ -166,6 +170,7 @@ static s64 run(struct machine *m, const struct code *c)
 	memset(m->r, 0x5a, sizeof(m->r));
 	memset(m->stack, 0x5a, sizeof(m->stack));
 	m->r[1] = CONTEXT_AT;
+	m->r[2] = OUT_AT;
 	m->r[10] = STACK_END;
 	for (at = 0; at < c->n; at++) {
 		const struct bpf_insn *i = &c->insn[at];
@@ -428,7 +433,7 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 	assert_int_equal(tracepoint_format__parse(&format, format_text), 0);
 	for (i = 0; i < 20000; i++) {
 		struct complaint c;
-		struct code code = {};
+		struct code code = {}, value = {};
 		struct expr *e;
 		int err;
 
@@ -442,6 +447,8 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 		/* Division of signed numbers is refused; everything else is not. */
 		if (err && !strstr(c.what, "divided"))
 			fail_msg("%s: %s", text, c.what);
+		if (!err)
+			err = value__compile(&value, e, &format, "test:test", &c);
 		for (k = 0; !err && k < 20; k++) {
 			struct record r = {
 				.b = edge(&random), .sb = edge(&random), .h = edge(&random),
@@ -454,11 +461,16 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 
 			if (wanted.fault ? got != -1 : got != (wanted.value != 0))
 				fail_msg("%s: %lld", text, got);
+			got = run(&m, &value);
+			if (wanted.fault ? got != -1 : wanted.value < 0 ? got != 1 :
+			    got != 0 || m.out != (u64)wanted.value)
+				fail_msg("%s: %lld, %llu", text, got, m.out);
 			compared++;
 			held += got == 1;
 			faults += got < 0;
 		}
 		code__free(&code);
+		code__free(&value);
 		expr__free(e);
 		free(text);
 	}
