@@ -459,7 +459,7 @@ static void group__fill(struct group *g, const struct stat_run *s, const struct 
 
 static int put_place(const struct stat_run *s, struct report_row *row, int place)
 {
-	struct field cpu = { .name = "cpu", .number = place };
+	struct field cpu = { .name = "cpu", .kind = FIELD_ID, .number = place };
 	char text[48];
 
 	if (s->per_cpu)

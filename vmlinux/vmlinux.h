@@ -152,6 +152,7 @@ struct rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
 	unsigned char sched_delayed; /* optional: 6.12, commit 152e11f6df29 */
+	u64 sum_exec_runtime;
 };
 
 /* x86: flags of the entry code (arch/x86/include/asm/thread_info.h). */
@@ -170,6 +171,8 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct sched_entity se;
 	struct sched_info sched_info; /* optional: CONFIG_SCHED_INFO */
+	unsigned long nvcsw;
+	unsigned long nivcsw;
 	const struct cred *cred;
 	struct pid *thread_pid;
 	struct css_set *cgroups;
@@ -192,6 +195,7 @@ struct pt_regs {
 
 /* The context of iter/task programs (5.8, kernel/bpf/task_iter.c). */
 struct bpf_iter_meta {
+	struct seq_file *seq;
 	u64 session_id;
 	u64 seq_num;
 };

@@ -79,7 +79,7 @@ static int fill_fields(struct report_group *g, const struct task_key *k, const c
 	if (!g->key)
 		return -ENOMEM;
 	if (by & BY_CPU)
-		g->key[g->nkey++] = (struct field){ .name = "cpu", .number = k->cpu };
+		g->key[g->nkey++] = (struct field){ .name = "cpu", .kind = FIELD_ID, .number = k->cpu };
 	if (by & BY_CGROUP) {
 		text = cgroup_text(names, k->cgroup);
 		if (!text)
@@ -87,18 +87,18 @@ static int fill_fields(struct report_group *g, const struct task_key *k, const c
 		g->key[g->nkey++] = (struct field){ .name = "cgroup", .text = text };
 	}
 	if (by & BY_PIDNS)
-		g->key[g->nkey++] = (struct field){ .name = "pidns", .number = k->pidns };
+		g->key[g->nkey++] = (struct field){ .name = "pidns", .kind = FIELD_ID, .number = k->pidns };
 	if (by & BY_UID) {
-		g->key[g->nkey++] = (struct field){ .name = "uid", .number = k->uid };
+		g->key[g->nkey++] = (struct field){ .name = "uid", .kind = FIELD_ID, .number = k->uid };
 		text = user_text(names, k->uid) ?: strdup("?");         /* groups have equal fields */
 		if (!text)
 			return -ENOMEM;
 		g->key[g->nkey++] = (struct field){ .name = "user", .text = text, .label = true };
 	}
 	if (by & BY_PID)
-		g->key[g->nkey++] = (struct field){ .name = "pid", .number = k->pid };
+		g->key[g->nkey++] = (struct field){ .name = "pid", .kind = FIELD_ID, .number = k->pid };
 	if (by & BY_TID)
-		g->key[g->nkey++] = (struct field){ .name = "tid", .number = k->tid };
+		g->key[g->nkey++] = (struct field){ .name = "tid", .kind = FIELD_ID, .number = k->tid };
 	if (by & (BY_COMM | BY_PID | BY_TID)) {
 		text = strndup(by & BY_COMM ? k->comm : name, TASK_KEY_COMM_LEN);
 		if (!text)

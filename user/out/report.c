@@ -201,6 +201,67 @@ void report__sort_groups(struct report *r, int column, size_t top)
 	}
 }
 
+struct row_entry {
+	size_t nkeys;
+	const struct field *figure;     /* NULL: none to sort by */
+	struct report_row row;
+};
+
+static bool is_known(const struct field *f)
+{
+	return f && (f->text || f->kind != FIELD_NONE);
+}
+
+/* Of cells with one name: the greater one is greater than 0. */
+static int compare_cells(const struct field *a, const struct field *b)
+{
+	if (!is_known(a) || !is_known(b))
+		return is_known(a) - is_known(b);
+	if (!a->text && !b->text && a->kind == FIELD_REAL && b->kind == FIELD_REAL)
+		return a->real < b->real ? -1 : a->real > b->real;
+	return compare_fields(a, b);
+}
+
+static int by_cell_then_key(const void *a, const void *b)
+{
+	const struct row_entry *x = a, *y = b;
+	int d = compare_cells(y->figure, x->figure);
+	size_t i;
+
+	for (i = 0; !d && i < x->nkeys && i < x->row.ncells && i < y->row.ncells; i++)
+		d = compare_cells(&x->row.cell[i], &y->row.cell[i]);
+	return d;
+}
+
+static const struct field *cell_named(const struct report_row *row, const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < row->ncells; i++)
+		if (!strcmp(row->cell[i].name, name))
+			return &row->cell[i];
+	return NULL;
+}
+
+void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_t top)
+{
+	struct row_entry *order = calloc(r->nrows ?: 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return;         /* unsorted is still right */
+	for (i = 0; i < r->nrows; i++)
+		order[i] = (struct row_entry){ nkeys, cell_named(&r->row[i], column), r->row[i] };
+	qsort(order, r->nrows, sizeof(*order), by_cell_then_key);
+	for (i = 0; i < r->nrows; i++)
+		r->row[i] = order[i].row;
+	free(order);
+	while (top && r->nrows > top) {
+		report_row__free(&r->row[--r->nrows]);
+		r->hidden++;
+	}
+}
+
 void report__free(struct report *r)
 {
 	size_t i;

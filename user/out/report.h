@@ -20,6 +20,7 @@
 /* How a field without text is to be read. JSON and CSV have numbers as they are. */
 enum field_kind {
 	FIELD_NUMBER,
+	FIELD_ID,               /* number, of a task, user, CPU: no separators between its digits */
 	FIELD_TIME,             /* number, in ns; "1,234.567 ms" for people */
 	FIELD_REAL,             /* real, with so many decimals for people */
 	FIELD_NONE,             /* not known: null in JSON, empty otherwise */
@@ -92,6 +93,12 @@ const char *report_sort_columns(void);          /* all of them, for messages */
 
 /* Sorts by a column, largest first ("key": rising), and keeps the first top (0: all). */
 void report__sort_groups(struct report *r, int column, size_t top);
+
+/*
+ * Sorts rows by the cell called column, largest first, where cells without a value come last; equal
+ * ones, and all where column is NULL, by their first nkeys cells, rising. Keeps the first top (0: all).
+ */
+void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_t top);
 
 void report__free(struct report *r);
 void report_group__free(struct report_group *g);

@@ -56,8 +56,8 @@ static void put_bar(struct writer *w, u64 n, u64 most)
 }
 
 /*
- * Small counts (tasks in a queue) stand one to a row: the value itself says more than a range. Below 32
- * a bucket is one value.
+ * Small counts (tasks in a queue) stand one to a row: the value itself says more than a range.
+ * Below 32 a bucket is one value.
  */
 #define VALUE_ROWS 32
 
@@ -241,6 +241,8 @@ static char *cell_text(const struct field *f)
 	switch (f->kind) {
 	case FIELD_NONE:
 		return strdup("");
+	case FIELD_ID:
+		return asprintf(&text, "%llu", f->number) < 0 ? NULL : text;
 	case FIELD_TIME:
 		format_count(number, f->number / NSEC_PER_MSEC);
 		if (asprintf(&text, "%s.%03llu ms", number, f->number % NSEC_PER_MSEC / 1000) < 0)

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How long tasks run, from being switched in to being switched out: what the kernel charges them
+ * (se.sum_exec_runtime, the first number of /proc/PID/schedstat). Every scheduling class brings it
+ * up to date before the switch, and it stands still while a task is off the CPU, so its growth
+ * from one switch-out to the next is the slice in between: one hook and one state lookup.
+ */
+#ifndef TALLY_SLICE_BPF_H
+#define TALLY_SLICE_BPF_H
+
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "scope.bpf.h"
+#include "task_state.bpf.h"
+
+/* As of the task's last switch-out. All zero is right for a task that has never run. */
+struct slice_state {
+	u64 ran;                /* se.sum_exec_runtime */
+	u64 left;               /* how often it had been switched out */
+};
+
+TASK_STATE(slice_states, struct slice_state)
+
+/* The kernel counts a switch-out, of one kind or the other, just before it shows it. */
+static __always_inline u64 times_left(struct task_struct *t)
+{
+	return t->nvcsw + t->nivcsw;
+}
+
+/*
+ * The slice that ends now for a task that is being switched out. False: its start is not known.
+ * Switch-outs that were hidden make slices one; they are counted as missed.
+ */
+static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
+{
+	struct slice_state *st = slice_states_get(t, NULL);
+	u64 ran = t->se.sum_exec_runtime, left = times_left(t);
+	bool known;
+
+	if (!st) {
+		*ran_ns = ran;
+		return left == 1;       /* its first: all there is */
+	}
+	known = st->left || left == 1;
+	if (known && (s64)(left - st->left) > 1)
+		count_lost_many(LOSS_MISSED, left - st->left - 1);
+	*ran_ns = ran - st->ran;
+	st->ran = ran;
+	st->left = left;
+	return known;
+}
+
+/*
+ * Tasks that are there already when we start. Keeps what the switch hook may have written by now.
+ * What a task on a CPU has been charged may be out of date, by a tick at most.
+ */
+SEC("iter/task")
+int seed_slices(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct slice_state init = {};
+
+	if (!t || is_idle(t) || !scope_for_life(t))
+		return 0;
+	init.ran = t->se.sum_exec_runtime;
+	init.left = times_left(t);
+	slice_states_get(t, &init);
+	return 0;
+}
+
+#endif /* TALLY_SLICE_BPF_H */

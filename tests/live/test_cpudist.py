@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""cpudist: slices against what the kernel charged and counted, to the nanosecond and to the switch;
+absences against slices, and against runqlat in the same run."""
+
+import functools
+import time
+
+import pytest
+
+import tally
+from accounts import exactly, work
+from tally import by_key, count, scaled, threads, wait_ns
+
+LOADS = (
+    ("spin", 3, 30, 0),
+    ("spin", 5, 20, -1),
+    ("sleepers", 20, scaled(80), 50, -1),
+    ("yield", 3, scaled(2000), 0),
+    ("migrate", 5, scaled(60)),
+)
+
+
+def name_of(value):
+    return "-".join(str(part) for part in value) if isinstance(value, tuple) else ""
+
+
+@pytest.fixture
+def cpudist(tool):
+    return functools.partial(tool, "--json", tool="cpudist")
+
+
+def departures(load):
+    """How often each thread of a load, at rest, was switched out."""
+    found = {}
+    for pid in load.pids:
+        for tid in threads(pid):
+            with open(f"/proc/{pid}/task/{tid}/status") as status:
+                found[tid] = sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
+    return found
+
+
+def work_and_leave(load):
+    """accounts.work(), and how often each thread was switched out."""
+    before = departures(load)
+    w = work(load)
+    return w, {tid: n - before[tid] for tid, n in departures(load).items()}
+
+
+def is_exact(w, *reports):
+    """Where the tool told of losses, or the kernel hides switches, figures are not to be equal."""
+    w.blurred |= any(any(report["lost"].values()) for report in reports)
+    return not w.blurred and not w.holes
+
+
+@pytest.mark.parametrize("by_thread", (False, True), ids=("total", "by thread"))
+@pytest.mark.parametrize("load", LOADS, ids=name_of)
+def test_slices(cpudist, trigger, load, by_thread):
+    """Each switch-out ends a slice, and together slices are all that the kernel charged."""
+
+    def trial():
+        started = trigger(*load)
+        tracer = cpudist("-p", started.pid, *(("--by", "tid") if by_thread else ()))
+        w, left = work_and_leave(started)
+        report = tracer.stop().report
+        if not is_exact(w, report):
+            return w
+        if not by_thread:
+            assert count(report["groups"]) == sum(left.values())
+            assert wait_ns(report["groups"]) == tally.total(w.grown).run_ns
+            return w
+        groups = by_key(report, "tid")
+        for tid, grown in w.grown.items():
+            assert groups[tid]["count"] == left[tid]
+            assert groups[tid]["sum"] == grown.run_ns
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("cpu", (0, -1), ids=("on one CPU", "anywhere"))
+def test_slices_of_a_pipe(cpudist, trigger, cpu):
+    def trial():
+        load = trigger("pingpong", scaled(1500), cpu)
+        tracer = cpudist("-p", ",".join(map(str, load.pids)), "--by", "tid")
+        w, left = work_and_leave(load)
+        report = tracer.stop().report
+        if is_exact(w, report):
+            for tid, group in by_key(report, "tid").items():
+                assert (group["count"], group["sum"]) == (left[tid], w.grown[tid].run_ns)
+        return w
+
+    exactly(trial)
+
+
+@pytest.mark.parametrize("load", LOADS, ids=name_of)
+def test_absences(cpudist, tool, trigger, load):
+    """Between two slices is an absence. It began with going to sleep or with being preempted, and
+    the preempted wait for a CPU all the time. Of a pinned task slices and absences do not overlap;
+    they fit into the time there was."""
+
+    def trial():
+        started = trigger(*load)
+        scope = ("-p", started.pid, "--by", "tid")
+        tracers = [cpudist(*scope, *off) for off in
+                   ((), ("--off",), ("--off=blocked",), ("--off=preempted",))]
+        tracers.append(tool("--json", *scope))
+        w, _ = work_and_leave(started)
+        reports = [tracer.stop().report for tracer in tracers]
+        if not is_exact(w, *reports):
+            return w
+        on, off, blocked, preempted, waits = (by_key(report, "tid") for report in reports)
+        nothing = {"count": 0, "sum": 0}
+        for tid in w.grown:
+            parts = blocked.get(tid, nothing), preempted.get(tid, nothing)
+            assert off[tid]["count"] == on[tid]["count"] - 1
+            assert off[tid]["count"] == sum(part["count"] for part in parts)
+            assert off[tid]["sum"] == sum(part["sum"] for part in parts)
+            assert parts[1]["count"] < waits[tid]["count"]
+            assert on[tid]["sum"] + off[tid]["sum"] <= w.elapsed_ns
+            if load[0] != "migrate" and load[-1] != -1:
+                assert parts[1]["sum"] <= waits[tid]["sum"]
+        return w
+
+    exactly(trial)
+
+
+def test_a_task_that_never_blocks_is_preempted_only(cpudist, trigger):
+    """Two at a time on one CPU: one's slice is the other's absence."""
+
+    def trial():
+        load = trigger("spin", 2, 100, 0)
+        tracers = [cpudist("-p", load.pid, "--by", "tid", *off) for off in ((), ("--off=preempted",))]
+        w, _ = work_and_leave(load)
+        on, off = (tracer.stop().report for tracer in tracers)
+        if not is_exact(w, on, off):
+            return w
+        first, second = [tid for tid in w.grown if tid != load.pid]
+        on, off = by_key(on, "tid"), by_key(off, "tid")
+        # While both spin; at the end one is alone.
+        assert off[first]["sum"] >= 0.3 * on[second]["sum"]
+        assert off[second]["sum"] >= 0.3 * on[first]["sum"]
+        return w
+
+    exactly(trial)
+
+
+def test_fork_storm(cpudist, tool, trigger):
+    """Of tasks that come and go all slices are seen: as many as runqlat sees waits."""
+
+    def trial():
+        load = trigger("storm", scaled(300), 4, 0, comm="tempest")
+        tracers = cpudist("--comm", "tempest"), tool("--json", "--comm", "tempest")
+        w = work(load)
+        slices, waits = (tracer.stop().report for tracer in tracers)
+        if is_exact(w, slices, waits):
+            assert slices["events"] == waits["events"] >= scaled(300)
+        return w
+
+    exactly(trial)
+
+
+def test_a_slice_from_before_the_start_does_not_count(cpudist, trigger):
+    load = trigger("spin", 1, 400, 0)
+    load.go()
+    time.sleep(0.1)
+    early = tally.total(load_books(load)).run_ns
+    tracer = cpudist("-p", load.pid)
+    load.done()
+    load.settle()
+    late = tally.total(load_books(load)).run_ns
+    # What the kernel shows of a task that runs may be a tick old, or a few in a guest.
+    assert wait_ns(tracer.stop().report["groups"]) <= late - early + 40_000_000
+
+
+def load_books(load):
+    return tally.books_of_threads(load.pid)
+
+
+def test_idle_counts_only_if_asked_for(cpudist, trigger):
+    """With idle tasks a CPU has no gaps, but no overlaps either: what others leave is idle."""
+    tracers = [cpudist("-C", 0, "--by", "tid", *idle) for idle in ((), ("--idle",), ("--idle", "--off"))]
+    work(trigger("sleepers", 2, scaled(200), 100, 0))
+    without, with_idle, off = (tracer.stop().report for tracer in tracers)
+    assert 0 not in by_key(without, "tid")
+    assert wait_ns(with_idle["groups"]) <= with_idle["duration_ns"] * 1.02
+    if wait_ns(without["groups"]) < 0.8 * without["duration_ns"]:
+        assert by_key(with_idle, "tid")[0]["count"] > 0
+        assert by_key(off, "tid")[0]["count"] > 0
+
+
+def test_keys_agree(cpudist, trigger):
+    load = trigger("sleepers", 4, scaled(60), 100, -1)
+    tracers = [cpudist("-p", load.pid, *by) for by in ((), ("--by", "cpu"), ("--by", "pid,comm"), ("-L",))]
+    work(load)
+    reports = [tracer.stop().report for tracer in tracers]
+    if not any(any(report["lost"].values()) for report in reports):
+        assert len({report["events"] for report in reports}) == 1
+        assert len({wait_ns(report["groups"]) for report in reports}) == 1
+    (group,) = reports[2]["groups"]
+    assert group["key"] == {"pid": load.pid, "comm": "sleepers"}
+
+
+def test_intervals_are_differences(cpudist, trigger):
+    def trial():
+        load = trigger("sleepers", 3, scaled(200), 100, -1)
+        tracer = cpudist("-p", load.pid, "-I", 20)
+        w, left = work_and_leave(load)
+        reports = tracer.stop().reports
+        if is_exact(w, *reports):
+            assert sum(report["events"] for report in reports) == sum(left.values())
+            assert sum(wait_ns(r["groups"]) for r in reports) == tally.total(w.grown).run_ns
+        return w
+
+    exactly(trial)
+
+
+def test_command(run, directory):
+    out = directory / "report"
+    result = run("--json", "-o", out, "--by", "comm", "--", tally.BUILD / "triggers/storm", 20, 2, 0,
+                 tool="cpudist")
+    assert result.code == 0, result
+    report = tally.Result(0, out.read_bytes(), b"").report
+    assert report["tool"] == "cpudist" and report["value"] == "time on CPU"
+    assert by_key(report, "comm")["storm"]["count"] >= 20
+
+
+def test_usage(run):
+    result = run("--off=sometimes", tool="cpudist")
+    assert result.code == 2 and "all, blocked, preempted" in result.stderr
+    for args, program in (((), "on_switch_on"), (("--off",), "on_switch_off")):
+        result = run("-n", *args, tool="cpudist")
+        assert result.code == 0 and f"{program} at tp_btf/sched_switch" in result.text
+        assert len([line for line in result.text.splitlines() if "sched_switch" in line
+                    and line.startswith("program")]) == 1
+    assert run("--off", "--csv", "-d", "0.1", tool="cpudist").text.startswith("start_ns,")

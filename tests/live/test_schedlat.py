@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""schedlat: run time, switches and waits against the kernel's books, and against runqlat in the
+same run."""
+
+import functools
+import re
+import time
+
+import pytest
+
+import tally
+from accounts import check, exactly, work
+from tally import by_key, scaled
+
+LOADS = (
+    ("spin", 3, 30, 0),
+    ("spin", 5, 20, -1),
+    ("sleepers", 10, scaled(80), 50, -1),
+    ("yield", 3, scaled(2000), 0),
+    ("migrate", 5, scaled(60)),
+)
+FIGURES = ("runtime", "switches", "wait", "avg", "max")
+
+
+def name_of(value):
+    return "-".join(str(part) for part in value) if isinstance(value, tuple) else ""
+
+
+@pytest.fixture
+def schedlat(tool):
+    return functools.partial(tool, "--json", tool="schedlat")
+
+
+def by_tid(report):
+    return {row["tid"]: row for row in report["rows"]}
+
+
+def as_group(row):
+    return {"count": row["switches"], "sum": row["wait"]}
+
+
+def blur(w, *reports):
+    w.blurred |= any(any(report["lost"].values()) for report in reports)
+    return w.blurred or w.holes
+
+
+@pytest.mark.parametrize("load", LOADS, ids=name_of)
+def test_books(schedlat, tool, trigger, load):
+    """Run time, switches and waits of each thread are those of the kernel; waits and the longest of
+    them those of runqlat."""
+
+    def trial():
+        started = trigger(*load)
+        tracers = schedlat("-p", started.pid), tool("--json", "-p", started.pid, "--by", "tid")
+        w = work(started)
+        report, waits = (tracer.stop().report for tracer in tracers)
+        rows, groups = by_tid(report), by_key(waits, "tid")
+        assert report["events"] == sum(row["switches"] for row in rows.values())
+        for tid, grown in w.grown.items():
+            row = rows[tid]
+            assert row["comm"] == load[0]
+            check(report, w, grown, [as_group(row)])
+            if blur(w, report, waits):
+                continue
+            group = groups[tid]
+            assert row["runtime"] == grown.run_ns
+            assert (row["switches"], row["wait"]) == (group["count"], group["sum"])
+            assert (row["avg"], row["max"]) == (group["avg"], group["max"])
+        return w
+
+    exactly(trial)
+
+
+def test_pipe_ping_pong(schedlat, trigger):
+    def trial():
+        load = trigger("pingpong", scaled(1500), 0)
+        tracer = schedlat("-p", ",".join(map(str, load.pids)))
+        w = work(load)
+        report = tracer.stop().report
+        for tid, row in by_tid(report).items():
+            check(report, w, w.grown[tid], [as_group(row)])
+            assert blur(w, report) or row["runtime"] == w.grown[tid].run_ns
+        return w
+
+    exactly(trial)
+
+
+def test_waits_by_timestamps(schedlat, tool, trigger):
+    """Both tools take their own: counts are equal, sums nearly."""
+
+    def trial():
+        load = trigger("sleepers", 5, scaled(80), 50, 0)
+        tracers = (schedlat("-p", load.pid, "--source", "wakeup"),
+                   tool("--json", "-p", load.pid, "--by", "tid", "--source", "wakeup"))
+        w = work(load)
+        report, waits = (tracer.stop().report for tracer in tracers)
+        if not blur(w, report, waits):
+            groups = by_key(waits, "tid")
+            for tid, row in by_tid(report).items():
+                assert row["switches"] == groups[tid]["count"]
+                assert row["runtime"] == w.grown[tid].run_ns
+        return w
+
+    exactly(trial)
+
+
+def test_fork_storm(schedlat, tool, trigger):
+    """By name: tasks that come and go."""
+
+    def trial():
+        load = trigger("storm", scaled(300), 4, 0, comm="tempest")
+        tracers = (schedlat("--comm", "tempest", "--by", "comm"), tool("--json", "--comm", "tempest"),
+                   tool("--json", "--comm", "tempest", tool="cpudist"))
+        w = work(load)
+        report, waits, slices = (tracer.stop().report for tracer in tracers)
+        if not blur(w, report, waits, slices):
+            (row,) = report["rows"]
+            assert row["comm"] == "tempest"
+            assert row["switches"] == waits["events"]
+            assert row["wait"] == tally.wait_ns(waits["groups"])
+            assert row["runtime"] == tally.wait_ns(slices["groups"])
+        return w
+
+    exactly(trial)
+
+
+def test_intervals(schedlat, tool, trigger):
+    """Their sums are those of the whole run, and the longest wait is in one of them."""
+
+    def trial():
+        load = trigger("spin", 4, 60, 0)
+        tracers = schedlat("-p", load.pid, "-I", 20), tool("--json", "-p", load.pid, "--by", "tid")
+        w = work(load)
+        reports, waits = tracers[0].stop().reports, tracers[1].stop().report
+        if blur(w, waits, *reports):
+            return w
+        assert len(reports) > 3
+        for tid, grown in w.grown.items():
+            rows = [by_tid(report)[tid] for report in reports if tid in by_tid(report)]
+            group = by_key(waits, "tid")[tid]
+            assert sum(row["runtime"] for row in rows) == grown.run_ns
+            assert sum(row["switches"] for row in rows) == group["count"]
+            assert sum(row["wait"] for row in rows) == group["sum"]
+            assert max(row["max"] or 0 for row in rows) == group["max"]
+            for row in rows:
+                assert (row["max"] is None) == (row["switches"] == 0)
+        return w
+
+    exactly(trial)
+
+
+def test_when_the_longest_wait_was(schedlat, trigger):
+    load = trigger("spin", 3, 30, 0)
+    tracer = schedlat("-p", load.pid)
+    time.sleep(0.2)
+    work(load)
+    report = tracer.stop().report
+    start = report["start_ns"] / 1e9
+    for row in report["rows"]:
+        # Loading takes its time, before the first of the two clocks is read.
+        assert 0.15e9 < row["max_at_ns"] < report["duration_ns"] + 1e9
+        hms = re.fullmatch(r"(\d\d):(\d\d):(\d\d)\.\d\d\d", row["max_at"])
+        assert hms
+        at = time.localtime(start + row["max_at_ns"] / 1e9)
+        seconds = [h * 3600 + m * 60 + s for h, m, s in
+                   (map(int, hms.groups()), (at.tm_hour, at.tm_min, at.tm_sec))]
+        assert abs(seconds[0] - seconds[1]) in (0, 1, 2, 86399, 86398)
+
+
+def test_a_task_that_is_never_switched_out_is_there(schedlat, trigger):
+    """Its slice goes on; a tick old at most, or a few in a guest."""
+    load = trigger("spin", 1, 1500, 0)
+    load.go()
+    tracer = schedlat("--comm", "spin", "--sort", "runtime")
+    time.sleep(0.4)
+    report = tracer.stop().report
+    load.done()
+    assert report["rows"][0]["runtime"] > 0.1 * report["duration_ns"]
+    assert report["rows"][0]["runtime"] <= report["duration_ns"] + 100_000_000
+
+
+@pytest.mark.parametrize("by", ("pid", "comm", "cpu", "uid", "cgroup", "pid,comm"))
+def test_keys(schedlat, trigger, by):
+    """Whatever the rows are about, they add up to the same."""
+
+    def trial():
+        load = trigger("sleepers", 3, scaled(60), 100, -1)
+        tracers = schedlat("-p", load.pid, "--by", by), schedlat("-p", load.pid)
+        w = work(load)
+        keyed, threads = (tracer.stop().report for tracer in tracers)
+        assert all(set(by.split(",")) <= set(row) for row in keyed["rows"])
+        assert by == "cpu" or len(keyed["rows"]) == 1
+        if not blur(w, keyed, threads):
+            for figure in ("runtime", "switches", "wait"):
+                assert sum(row[figure] for row in keyed["rows"]) == \
+                    sum(row[figure] for row in threads["rows"])
+        return w
+
+    exactly(trial)
+
+
+def test_order(schedlat, trigger):
+    """Largest first, and of equals the smaller tid."""
+    load = trigger("sleepers", 8, scaled(60), 100, -1)
+    tracers = {order: schedlat("-p", load.pid, "--sort", order) for order in (*FIGURES, "key")}
+    few = schedlat("-p", load.pid, "--top", 3)
+    work(load)
+    for order, tracer in tracers.items():
+        rows = tracer.stop().report["rows"]
+        assert rows == sorted(rows, key=lambda row: (-row.get(order, 0), row["tid"]))
+        assert len(rows) == 9
+    report = few.stop().report
+    assert len(report["rows"]) == 3 and report["hidden"] == 6
+    assert report["events"] > sum(row["switches"] for row in report["rows"])
+
+
+def test_everything_but_idle_and_itself(schedlat, trigger):
+    tracer = schedlat("--max-keys", 50000)
+    load = trigger("sleepers", 2, scaled(60), 100, -1)
+    work(load)
+    rows = by_tid(tracer.stop().report)
+    assert not {0, tracer.pid} & set(rows)
+    assert set(load.tids()) <= set(rows)
+
+
+def test_text_has_a_total(tool, trigger):
+    load = trigger("spin", 2, 20, 0)
+    tracer = tool("-p", load.pid, "--top", 1, tool="schedlat")
+    work(load)
+    lines = [line.split() for line in tracer.stop().text.splitlines()]
+    titles = lines.index(["tid", "comm", "runtime", "switches", "wait", "avg", "max", "max_at"])
+    assert lines[titles + 2][0] == "total"
+    assert lines[titles + 4] == "2 more not shown (--top)".split()
+
+
+def test_usage(run):
+    result = run("--sort", "p99", tool="schedlat")
+    assert result.code == 2 and "switches" in result.stderr
+    result = run("--source", "guess", tool="schedlat")
+    assert result.code == 2 and "accounting" in result.stderr
+    result = run("-n", tool="schedlat")
+    assert result.code == 0 and "on_switch_run at tp_btf/sched_switch" in result.text
+    result = run("--csv", "-a", "-d", "0.3", tool="schedlat")
+    assert result.code == 0
+    assert result.text.splitlines()[0].endswith(
+        "tid,comm,runtime,switches,wait,avg,max,max_at,max_at_ns")

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* cpudist: how long tasks stay on a CPU, or off it. The measurement is bpf/cpudist.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "host/task_state.h"
+#include "out/diag.h"
+#include "run/explain.h"
+#include "run/measure.h"
+#include "run/waits.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "bpf/cpudist.h"
+#include "cpudist.skel.h"
+
+/* Of our own options; those of user/cli are below. */
+#define KEY_OFF 0x1000
+#define KEY_IDLE 0x1001
+
+struct cpudist {
+	bool off, idle;
+	enum cpudist_absence absence;
+	struct cpudist_bpf *bpf;
+	struct measure measure;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const absences[] = {
+		[ABSENCE_ANY] = "all",
+		[ABSENCE_BLOCKED] = "blocked",
+		[ABSENCE_PREEMPTED] = "preempted",
+	};
+	struct cpudist *c = state->input;
+	size_t i;
+
+	switch (key) {
+	case KEY_IDLE:
+		c->idle = true;
+		return 0;
+	case KEY_OFF:
+		c->off = true;
+		for (i = 0; i < ARRAY_SIZE(absences); i++) {
+			if (!strcmp(arg ?: "all", absences[i])) {
+				c->absence = i;
+				return 0;
+			}
+		}
+		diag_error("--off: '%s' is not one of all, blocked, preempted", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char *value(const struct cpudist *c)
+{
+	static const char *const off[] = {
+		[ABSENCE_ANY] = "time off CPU",
+		[ABSENCE_BLOCKED] = "time off CPU, blocked",
+		[ABSENCE_PREEMPTED] = "time off CPU, preempted",
+	};
+
+	return c->off ? off[c->absence] : "time on CPU";
+}
+
+static const char *source(const struct cpudist *c)
+{
+	return c->off ? "the run queues' clock, read at tp_btf/sched_switch" :
+			"what the kernel charges tasks (se.sum_exec_runtime), read at tp_btf/sched_switch";
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct cpudist *c = run->context;
+
+	r->value = value(c);
+	r->unit = UNIT_NS;
+	r->source = source(c);
+	return measure__report(&c->measure, run, r);
+}
+
+/* The programs and the state of one direction are loaded, the other's are not. */
+static int choose_direction(struct cpudist *c, struct run *run)
+{
+	struct cpudist_bpf *bpf = c->bpf;
+	bool storage = false;
+	int err;
+
+	bpf_program__set_autoload(bpf->progs.on_switch_on, !c->off);
+	bpf_program__set_autoload(bpf->progs.seed_slices, !c->off);
+	bpf_program__set_autoload(bpf->progs.on_switch_off, c->off);
+	bpf_program__set_autoload(bpf->progs.seed_absences, c->off);
+	err = task_state__prepare(bpf->obj, "slice_states", &run->host, &storage);
+	if (!err)
+		err = task_state__prepare(bpf->obj, "absences", &run->host, &storage);
+	bpf->rodata->have_task_storage = storage;
+	if (c->off) {
+		bpf_program__set_autoload(bpf->progs.slice_states_hash_on_free, false);
+		bpf_map__set_autocreate(bpf->maps.slice_states, false);
+		bpf_map__set_autocreate(bpf->maps.slice_states_hash, false);
+	} else {
+		bpf_program__set_autoload(bpf->progs.absences_hash_on_free, false);
+		bpf_map__set_autocreate(bpf->maps.absences, false);
+		bpf_map__set_autocreate(bpf->maps.absences_hash, false);
+	}
+	return err;
+}
+
+static int configure(struct cpudist *c, struct run *run)
+{
+	struct cpudist_bpf *bpf = c->bpf;
+	int err;
+
+	bpf->rodata->count_idle = c->idle;
+	bpf->rodata->absence = c->absence;
+	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	err = choose_direction(c, run);
+	if (!err)
+		err = measure__prepare(&c->measure, run, bpf->obj, "slices", sizeof(struct cpudist_key),
+				       &bpf->rodata->scope, &bpf->rodata->by);
+	return err;
+}
+
+static int load(struct cpudist *c, struct run *run)
+{
+	int err;
+
+	c->bpf = cpudist_bpf__open();
+	if (!c->bpf)
+		return -errno;
+	err = configure(c, run);
+	if (!err && !run->cli->explain)
+		err = cpudist_bpf__load(c->bpf);
+	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
+	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
+		diag_error("not enough memory for the maps");
+		diag_hint("ask for fewer keys with --max-keys");
+	} else if (err) {
+		diag_error("this kernel cannot load the programs: %s", strerror(-err));
+		diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+		err = -EOPNOTSUPP;
+	}
+	return err;
+}
+
+static int attach(struct cpudist *c, struct run *run)
+{
+	struct bpf_program *seed = c->off ? c->bpf->progs.seed_absences : c->bpf->progs.seed_slices;
+	int err;
+
+	bpf_program__set_autoattach(c->bpf->progs.seed_slices, false);
+	bpf_program__set_autoattach(c->bpf->progs.seed_absences, false);
+	err = measure__begin(&c->measure, run, "slices");
+	if (!err)
+		err = cpudist_bpf__attach(c->bpf);
+	if (err) {
+		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+		return err == -EPERM ? err : -EOPNOTSUPP;
+	}
+	if (tasks__visit(seed))
+		diag_detail("no task iterator: a task's first slice may be unknown");
+	c->bpf->bss->armed = 1;
+	return 0;
+}
+
+static int measure(struct cpudist *c, struct run *run)
+{
+	int err = load(c, run);
+
+	if (!err && run->cli->explain) {
+		err = run__explain(run, c->bpf->obj, source(c));
+	} else if (!err) {
+		err = attach(c, run);
+		if (!err)
+			err = run__loop(run);
+	}
+	measure__free(&c->measure);
+	cpudist_bpf__destroy(c->bpf);
+	return err;
+}
+
+static int cpudist(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "off", KEY_OFF, "WHAT", OPTION_ARG_OPTIONAL,
+		  "Time off the CPU: all (default), blocked or preempted, by how the task left", 1 },
+		{ "idle", KEY_IDLE, NULL, 0, "Count the idle tasks, too", 1 },
+		{},
+	};
+	static const struct argp own = { .options = options, .parser = parse_own };
+	struct cpudist c = {};
+	const struct cli_spec spec = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long tasks stay on a CPU once they are switched in, or off it.",
+		.own = &own,
+		.own_input = &c,
+	};
+	struct run run;
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	err = run__init(&run, "cpudist", &cli);
+	run.report = report;
+	run.context = &c;
+	if (!err)
+		err = measure(&c, &run);
+	run__release(&run);
+	cli__free(&cli);
+	return run__exit_code(&run, err);
+}
+
+TOOL(cpudist, AREA_SCHEDULER, "how long tasks stay on a CPU, or off it");

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* schedlat: what each task had of the CPUs, and how long it waited. See bpf/schedlat.bpf.c. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agg/latency_set.h"
+#include "agg/loss.h"
+#include "cli/task_key.h"
+#include "host/task_state.h"
+#include "out/diag.h"
+#include "run/explain.h"
+#include "run/measure.h"
+#include "run/waits.h"
+#include "tools.h"
+
+#include "bpf/schedlat.h"
+#include "schedlat.skel.h"
+
+/* Of our own options; those of user/cli are below. */
+#define KEY_SOURCE 0x1000
+#define KEY_ORDER 0x1001
+
+/* An element for each key and CPU that it is seen on. */
+#define CPUS_PER_KEY 8
+
+struct schedlat {
+	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
+	const char *order;      /* a cell's name; NULL: by key */
+	struct schedlat_bpf *bpf;
+	struct bpf_link *running;
+	u64 began_ns;           /* CLOCK_MONOTONIC */
+	struct latency_set before;
+	struct loss_counters losses_before;
+};
+
+static u64 now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* --- options ----------------------------------------------------------------------------------- */
+
+static error_t parse_order(struct schedlat *s, const char *arg)
+{
+	static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
+	size_t i;
+
+	s->order = NULL;
+	if (!strcmp(arg, "key"))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(orders); i++)
+		if (!strcmp(arg, orders[i]))
+			s->order = orders[i];
+	if (s->order)
+		return 0;
+	diag_error("--sort: no column '%s'; there are runtime, switches, wait, avg, max, key", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct schedlat *s = state->input;
+
+	switch (key) {
+	case KEY_SOURCE:
+		return wait_source__parse(arg, &s->source) ? EINVAL : 0;
+	case KEY_ORDER:
+		return parse_order(s, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --- the report -------------------------------------------------------------------------------- */
+
+/*
+ * Totals first, then slices that go on: a task that is switched out in between is short by one slice
+ * until the next report, and never has one twice.
+ */
+static int read_totals(struct schedlat *s, struct latency_set *set)
+{
+	u64 interval = s->bpf->data->interval;
+	int err, fd;
+
+	*set = (struct latency_set){};
+	s->bpf->data->interval = interval + 1;
+	err = latency_set__read(set, bpf_map__fd(s->bpf->maps.tasks), interval);
+	if (!err && s->running) {
+		fd = bpf_iter_create(bpf_link__fd(s->running));
+		err = fd < 0 ? fd : latency_set__read_running(set, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (err)
+		latency_set__free(set);
+	latency_set__settle(set);
+	return err;
+}
+
+static int read_interval(struct schedlat *s, struct latency_set *set, struct loss_counters *losses)
+{
+	struct loss_counters losses_now;
+	struct latency_set now;
+	int err;
+
+	err = loss__read(&losses_now, bpf_map__fd(s->bpf->maps.losses), s->bpf->obj);
+	if (!err)
+		err = read_totals(s, &now);
+	if (err)
+		return err;
+	err = latency_set__difference(set, &now, &s->before);
+	if (err) {
+		latency_set__free(&now);
+		return err;
+	}
+	*losses = loss__difference(&losses_now, &s->losses_before);
+	latency_set__free(&s->before);
+	s->before = now;
+	s->losses_before = losses_now;
+	return 0;
+}
+
+static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind, bool machine)
+{
+	struct field f = { .name = name, .number = n, .kind = kind, .machine = machine };
+
+	return report_row__add_field(row, &f);
+}
+
+/* When the longest wait ended: a time of day for people, ns since the start for programs. */
+static int add_when(struct report_row *row, const struct schedlat *s, const struct latency *l)
+{
+	u64 real = now_ns(CLOCK_REALTIME) - (now_ns(CLOCK_MONOTONIC) - l->longest_at_ns);
+	time_t seconds = real / NSEC_PER_SEC;
+	char text[32], whole[48];
+	struct tm tm;
+	int err;
+
+	if (!l->has_longest || !localtime_r(&seconds, &tm)) {
+		err = report_row__add_text(row, "max_at", NULL);
+		return err ?: add_number(row, "max_at_ns", 0, FIELD_NONE, true);
+	}
+	strftime(text, sizeof(text), "%H:%M:%S", &tm);
+	snprintf(whole, sizeof(whole), "%s.%03llu", text, real % NSEC_PER_SEC / NSEC_PER_MSEC);
+	err = report_row__add_text(row, "max_at", whole);
+	return err ?: add_number(row, "max_at_ns", l->longest_at_ns - s->began_ns, FIELD_NUMBER, true);
+}
+
+static int add_figures(struct report_row *row, const struct schedlat *s, const struct latency *l)
+{
+	u64 average = l->switches ? l->wait_ns / l->switches : 0;
+	int err;
+
+	err = add_number(row, "runtime", l->run_ns, FIELD_TIME, false);
+	if (!err)
+		err = add_number(row, "switches", l->switches, FIELD_NUMBER, false);
+	if (!err)
+		err = add_number(row, "wait", l->wait_ns, FIELD_TIME, false);
+	if (!err)
+		err = add_number(row, "avg", average, l->switches ? FIELD_TIME : FIELD_NONE, false);
+	if (!err)
+		err = add_number(row, "max", l->longest_ns, l->has_longest ? FIELD_TIME : FIELD_NONE, false);
+	return err ?: add_when(row, s, l);
+}
+
+/* Takes row over, whatever err says of the making of it. */
+static int finish_row(struct report *r, struct report_row *row, int err)
+{
+	if (!err)
+		return report__add_row(r, row);
+	report_row__free(row);
+	return err;
+}
+
+/* For people; programs can add up rows, and would have to leave out this one. */
+static int add_total(struct report *r, const struct schedlat *s, const struct latency *total, size_t nkeys)
+{
+	struct report_row row = {};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < nkeys && !err; i++)
+		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
+	if (!err)
+		err = add_figures(&row, s, total);
+	return finish_row(r, &row, err);
+}
+
+static void add_to_total(struct latency *total, const struct latency *l)
+{
+	total->run_ns += l->run_ns;
+	total->switches += l->switches;
+	total->wait_ns += l->wait_ns;
+	if (l->has_longest && (!total->has_longest || l->longest_ns > total->longest_ns)) {
+		total->has_longest = true;
+		total->longest_ns = l->longest_ns;
+		total->longest_at_ns = l->longest_at_ns;
+	}
+}
+
+static int fill_rows(struct schedlat *s, struct run *run, struct report *r, const struct latency_set *set)
+{
+	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
+	struct latency total = {};
+	size_t i, nkeys = 0;
+	int err = 0;
+
+	for (i = 0; i < set->n && !err; i++) {
+		const struct latency *l = &set->latency[i];
+		struct report_row row = {};
+
+		err = task_key__add_fields(&row, &l->key, l->name, run->cli->by, &names);
+		nkeys = row.ncells;
+		if (!err)
+			err = add_figures(&row, s, l);
+		err = finish_row(r, &row, err);
+		add_to_total(&total, l);
+	}
+	task_key_names__free(&names);
+	r->events = total.switches;
+	report__sort_rows(r, s->order, nkeys, run->cli->top);
+	if (!err && r->nrows && run->cli->format == FORMAT_TEXT)
+		err = add_total(r, s, &total, nkeys);
+	return err;
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct schedlat *s = run->context;
+	struct latency_set set;
+	int err;
+
+	r->value = "run time and waits for a CPU";
+	r->table = true;
+	r->source = wait_sources[s->source].text;
+	r->caveat = wait_sources[s->source].caveat;
+	err = read_interval(s, &set, &r->counters);
+	if (err)
+		return err;
+	r->has_events = true;
+	err = fill_rows(s, run, r, &set);
+	latency_set__free(&set);
+	return err;
+}
+
+/* --- the course -------------------------------------------------------------------------------- */
+
+static int configure(struct schedlat *s, struct run *run, enum wait_source source)
+{
+	struct schedlat_bpf *bpf = s->bpf;
+	bool storage = false, prev_state = false;
+	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	int err;
+
+	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	bpf->rodata->by = run->cli->by;
+	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	if (!err)
+		err = map__set_room(bpf->maps.tasks, &run->host, cpus * run->cli->max_keys);
+	if (!err)
+		err = waits__prepare(bpf->obj, &run->host, source, &prev_state, &storage);
+	if (!err)
+		err = task_state__prepare(bpf->obj, "slice_states", &run->host, &storage);
+	bpf->rodata->have_prev_state = prev_state;
+	bpf->rodata->have_task_storage = storage;
+	return err;
+}
+
+static int load(struct schedlat *s, struct run *run, enum wait_source source)
+{
+	int err;
+
+	s->bpf = schedlat_bpf__open();
+	if (!s->bpf)
+		return -errno;
+	err = configure(s, run, source);
+	if (!err && !run->cli->explain)
+		err = schedlat_bpf__load(s->bpf);
+	if (err) {
+		schedlat_bpf__destroy(s->bpf);
+		s->bpf = NULL;
+	}
+	return err;
+}
+
+static int load_best(struct schedlat *s, struct run *run)
+{
+	int source, wanted = s->source, err = -EOPNOTSUPP;
+
+	for (source = 0; source < WAIT_SOURCES; source++) {
+		if ((wanted >= 0 && source != wanted) || !wait_source__exists(source))
+			continue;
+		err = load(s, run, source);
+		if (!err) {
+			s->source = source;
+			return 0;
+		}
+		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name, strerror(-err));
+	}
+	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
+	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
+		diag_error("not enough memory for the maps");
+		diag_hint("ask for fewer keys with --max-keys");
+		return err;
+	}
+	diag_error("this kernel cannot load the programs: %s", strerror(-err));
+	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+	return -EOPNOTSUPP;
+}
+
+/* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a slice is. */
+static void prepare_running(struct schedlat *s, const struct run *run)
+{
+	if (run->cli->scope.cpus || run->cli->by & BY_CPU)
+		return;
+	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
+	if (!s->running)
+		diag_detail("no task iterator: slices count when they end");
+}
+
+static int attach(struct schedlat *s, struct run *run)
+{
+	struct schedlat_bpf *bpf = s->bpf;
+	int err;
+
+	bpf_program__set_autoattach(bpf->progs.seed_states, false);
+	bpf_program__set_autoattach(bpf->progs.seed_slices, false);
+	bpf_program__set_autoattach(bpf->progs.show_running, false);
+	run__describe_memory(run, bpf->obj);
+	err = scope__fill(bpf->obj, &run->cli->scope);
+	if (!err)
+		err = schedlat_bpf__attach(bpf);
+	if (err) {
+		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+		return err == -EPERM ? err : -EOPNOTSUPP;
+	}
+	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices))
+		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
+	prepare_running(s, run);
+	s->began_ns = now_ns(CLOCK_MONOTONIC);
+	bpf->bss->armed = 1;
+	return 0;
+}
+
+static int measure(struct schedlat *s, struct run *run)
+{
+	int err = load_best(s, run);
+
+	if (!err && run->cli->explain) {
+		err = run__explain(run, s->bpf->obj, wait_sources[s->source].text);
+	} else if (!err) {
+		err = attach(s, run);
+		if (!err)
+			err = run__loop(run);
+	}
+	bpf_link__destroy(s->running);
+	latency_set__free(&s->before);
+	schedlat_bpf__destroy(s->bpf);
+	return err;
+}
+
+static int schedlat(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "sort", KEY_ORDER, "COL", 0,
+		  "Order by runtime, switches, wait, avg (default), max or key", 5 },
+		{ "source", KEY_SOURCE, "NAME", 0,
+		  "Where waits come from: auto (default), accounting, wakeup", 1 },
+		{},
+	};
+	static const struct argp own = { .options = options, .parser = parse_own };
+	struct schedlat s = { .source = WAIT_SOURCE_AUTO, .order = "avg" };
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
+		.own = &own,
+		.own_input = &s,
+	};
+	struct run run;
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	if (!cli.by)
+		cli.by = BY_TID;
+	err = run__init(&run, "schedlat", &cli);
+	run.report = report;
+	run.context = &s;
+	if (!err)
+		err = measure(&s, &run);
+	run__release(&run);
+	cli__free(&cli);
+	return run__exit_code(&run, err);
+}
+
+TOOL(schedlat, AREA_SCHEDULER, "run time, switches and waits for a CPU, task by task");

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/waits.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/task_state.h"
+#include "out/diag.h"
+#include "types/btf.h"
+
+const struct wait_source_text wait_sources[WAIT_SOURCES] = {
+	[WAIT_ACCOUNTING] = {
+		"accounting",
+		"the kernel's run-queue accounting (sched_info), read at tp_btf/sched_switch",
+		"short waits may read some us too short, down to 0 (docs/accuracy.md); "
+		"--source wakeup measures them too",
+	},
+	[WAIT_WAKEUP] = {
+		"wakeup",
+		"timestamps at tp_btf/sched_wakeup, sched_wakeup_new and sched_switch",
+		NULL,
+	},
+};
+
+int wait_source__parse(const char *name, int *source)
+{
+	int i;
+
+	for (i = 0; i < WAIT_SOURCES; i++) {
+		if (!strcmp(name, wait_sources[i].name)) {
+			*source = i;
+			return 0;
+		}
+	}
+	if (!strcmp(name, "auto")) {
+		*source = WAIT_SOURCE_AUTO;
+		return 0;
+	}
+	diag_error("--source: no source '%s'; there are auto, accounting, wakeup", name);
+	return -EINVAL;
+}
+
+/* Does the scheduler keep its books? */
+static bool has_accounting(void)
+{
+	char line[128], *count;
+
+	if (read_line("/proc/self/schedstat", line, sizeof(line)))
+		return false;
+	count = strrchr(line, ' ');
+	return count && strtoull(count + 1, NULL, 10) > 0;
+}
+
+bool wait_source__exists(enum wait_source source)
+{
+	if (source != WAIT_ACCOUNTING || has_accounting())
+		return true;
+	diag_detail("this kernel keeps no run-queue accounting (CONFIG_SCHED_INFO)");
+	return false;
+}
+
+static int set_autoload(struct bpf_object *obj, const char *name, bool on)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, name);
+
+	return prog ? bpf_program__set_autoload(prog, on) : -ENOENT;
+}
+
+int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_source source,
+		   bool *have_prev_state, bool *have_task_storage)
+{
+	static const struct {
+		const char *name;
+		enum wait_source source;
+		u32 from;               /* kernel version */
+	} programs[] = {
+		{ "on_switch_accounting", WAIT_ACCOUNTING, 0 },
+		{ "on_migrate_dozing", WAIT_ACCOUNTING, KERNEL_VERSION(6, 12, 0) },
+		{ "on_wakeup_dozing", WAIT_ACCOUNTING, KERNEL_VERSION(6, 12, 0) },
+		{ "on_switch_wakeup", WAIT_WAKEUP, 0 },
+		{ "on_wakeup", WAIT_WAKEUP, 0 },
+		{ "on_wakeup_new", WAIT_WAKEUP, 0 },
+	};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(programs) && !err; i++)
+		err = set_autoload(obj, programs[i].name, programs[i].source == source &&
+				   host->version >= programs[i].from);
+	*have_prev_state = source == WAIT_WAKEUP && kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	if (!err)
+		err = task_state__prepare(obj, "wait_states", host, have_task_storage);
+	return err;
+}
+
+int tasks__visit(struct bpf_program *prog)
+{
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	char byte;
+	int fd;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd >= 0) {
+		while (read(fd, &byte, 1) > 0)
+			;
+		close(fd);
+	}
+	bpf_link__destroy(link);
+	return fd < 0 ? fd : 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loader's half of bpf/wait.bpf.h: which of its two sources times waits, and states of tasks
+ * from before the run.
+ */
+#ifndef TALLY_RUN_WAITS_H
+#define TALLY_RUN_WAITS_H
+
+#include <bpf/libbpf.h>
+
+#include "base/types.h"
+#include "host/host.h"
+
+/* Where the timestamps come from; the first that loads is used. */
+enum wait_source {
+	WAIT_ACCOUNTING,
+	WAIT_WAKEUP,
+	WAIT_SOURCES,
+};
+
+#define WAIT_SOURCE_AUTO (-1)
+
+struct wait_source_text {
+	const char *name;       /* for --source */
+	const char *text;       /* for the report's header */
+	const char *caveat;     /* or NULL */
+};
+extern const struct wait_source_text wait_sources[WAIT_SOURCES];
+
+/* What --source names: an enum wait_source or WAIT_SOURCE_AUTO. -EINVAL after saying what there is. */
+int wait_source__parse(const char *name, int *source);
+
+/* Can it be had here? -v says why not. (On 5.10 the kernel's books may be off: nodelayacct.) */
+bool wait_source__exists(enum wait_source source);
+
+/*
+ * On the opened object: which of the programs of wait.bpf.h are loaded, and how states are kept.
+ * The caller writes the results into the object's constants of those names. 0 or a negative errno.
+ */
+int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_source source,
+		   bool *have_prev_state, bool *have_task_storage);
+
+/*
+ * Runs a program of iter/task over all tasks; best effort. Returns 0, or a negative errno where the
+ * kernel has no such iterator.
+ */
+int tasks__visit(struct bpf_program *prog);
+
+#endif /* TALLY_RUN_WAITS_H */
