@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Tasks that move to another CPU: how often, from which to which. The subject is the task that moves, not
- * the one that moves it: its waker, the load balancer, whoever sets its affinity.
+ * Tasks that move to another CPU: how often, from which to which. The subject is the task that
+ * moves, not the one that moves it: its waker, the load balancer, whoever sets its affinity.
  *
  * The kernel adds one to se.nr_migrations of the task where it passes this tracepoint
  * (set_task_cpu(), interrupts off).

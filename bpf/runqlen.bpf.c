@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many tasks wait for each CPU, looked at many times a second by a timer of that CPU: those on its
- * run queue, without the one that runs. Idle CPUs are looked at too. A task that sleeps, though it is
- * still queued (EEVDF's delayed dequeue, since 6.12), does not wait.
+ * How many tasks wait for each CPU, looked at many times a second by a timer of that CPU: those
+ * on its run queue, without the one that runs. Idle CPUs are looked at too. A task that sleeps,
+ * though it is still queued (EEVDF's delayed dequeue, since 6.12), does not wait.
  */
 #include "compat.bpf.h"
 #include "hist.bpf.h"

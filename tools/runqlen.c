@@ -74,7 +74,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_BY_CPU:
 		if (strcmp(arg, "cpu")) {
-			diag_error("--by: a run queue belongs to a CPU, the only key is cpu, not '%s'", arg);
+			diag_error("--by: no key '%s'; a run queue belongs to a CPU: cpu", arg);
 			return EINVAL;
 		}
 		rl->by_cpu = true;

@@ -10,7 +10,7 @@ static const struct {
 } reasons[LOSS_REASONS] = {
 	[LOSS_MAP_FULL] = { "map_full", "no room for new keys; raise --max-keys" },
 	[LOSS_NO_MEMORY] = { "no_memory", "the kernel had no memory for a new key at that moment" },
-	[LOSS_MISSED] = { "missed", "the kernel counted them, but ran no program for them" },
+	[LOSS_MISSED] = { "missed", "they happened, or were due, but no program was run for them" },
 	[LOSS_NO_STATE] = { "no_state", "counted, maybe too small: the task's past was not seen" },
 	[LOSS_UNMATCHED] = { "unmatched", "ended, but the start was not seen" },
 	[LOSS_READ_FAULT] = { "read_fault", "memory could not be read" },

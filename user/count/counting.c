@@ -225,7 +225,9 @@ static int set_filter(struct counting *c)
 
 static bool counts_switches(const struct event_site *s)
 {
-	return s->attr.type == PERF_TYPE_SOFTWARE && s->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+	/* cs:u is none: a switch is in the kernel. The counter knows that. */
+	return s->attr.type == PERF_TYPE_SOFTWARE &&
+	       s->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES && !s->attr.exclude_kernel;
 }
 
 static bool is_charged(const struct counting *c, size_t site)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""runqlen: N tasks that never sleep, pinned to one CPU, are N - 1 waiting ones at each look.
+
+Never fewer, while the N spin. More at times: other tasks come to that CPU, wait there or make the N
+wait. So the least number is the one that must be right, and on a quiet machine it is the usual one.
+"""
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import cgroups
+import tally
+from tally import by_key, count
+
+LIMIT = Path("/proc/sys/kernel/perf_event_max_sample_rate")
+CPU = 1
+SECONDS = 2 if tally.GUEST else 0.4
+HZ = 49 if tally.GUEST else 199
+
+
+@pytest.fixture
+def spin(trigger, ends):
+    """Starts n tasks that spin on CPU until the test ends: spin(3, "chrt", "-f", "1")."""
+
+    def start(n, *command, group=None):
+        load = trigger("spin", n, 600_000, CPU, command=command)
+        ends.callback(tally.end_process, load.process)
+        if group:
+            group.add(load.pid)
+        load.go()
+        time.sleep(0.2 if tally.GUEST else 0.05)
+        return load
+
+    return start
+
+
+def running_tasks():
+    """Tasks that run or wait, on all CPUs."""
+    return int(re.search(r"^procs_running (\d+)", Path("/proc/stat").read_text(), re.M)[1])
+
+
+def look(run, *args):
+    """What the tool sees on the CPU, and whether it was quiet: no more than a few other tasks."""
+    before = running_tasks()
+    result = run("--json", "-C", CPU, "-F", HZ, "-d", SECONDS, *args, tool="runqlen")
+    assert result.code == 0, result
+    report = result.report
+    assert {reason for reason, n in report["lost"].items() if n} <= {"missed"}, report
+    report["others"] = max(before, running_tasks())
+    return report
+
+
+def share(groups, least, most=float("inf")):
+    """Of the samples, those with so many tasks waiting."""
+    wanted = (n for (first, last), n in tally.buckets(groups).items()
+              if least <= first and last <= most)
+    return sum(wanted) / count(groups)
+
+
+def check_queue(report, waiting, spinners):
+    assert share(report["groups"], waiting) >= 0.95, report
+    if report["others"] <= spinners + 1:
+        assert share(report["groups"], waiting, waiting + 2) >= 0.5, report
+
+
+@pytest.mark.parametrize("n", (1, 4))
+def test_spinners(run, spin, n):
+    spin(n)
+    report = look(run)
+    assert report["value"] == "tasks waiting" and report["unit"] == "count", report
+    check_queue(report, n - 1, n)
+
+
+def test_classes(run, spin):
+    """One spinner of a real-time class runs, three of the fair class wait: the queue of the fair
+    class holds no running one. (For 5 % of the time real-time tasks are held back, and one of the
+    three runs.)"""
+    spin(3)
+    spin(1, "chrt", "-f", "1")
+    everything = look(run)
+    assert everything["source"].startswith("tasks of all classes on the run queue"), everything
+    check_queue(everything, 3, 4)
+    fair = look(run, "--class", "fair")
+    assert fair["source"].startswith("tasks of the fair class on the run queue"), fair
+    assert share(fair["groups"], 2) >= 0.95 and share(fair["groups"], 3) >= 0.7, fair
+
+
+def test_tasks_of_cgroups(run, spin, cgroup):
+    """A CPU has one queue: cgroups have their own, and all of them count."""
+    hierarchy = cgroups.default_hierarchy()
+    if hierarchy.name == "v2":
+        (hierarchy.mount / "cgroup.subtree_control").write_text("+cpu")
+    spin(2, group=cgroup(hierarchy, ""))
+    spin(1)
+    check_queue(look(run, "--class", "fair"), 2, 3)
+    check_queue(look(run), 2, 3)
+
+
+def due(report, hz, cpus):
+    return report["duration_ns"] * hz // 1_000_000_000 * cpus
+
+
+def test_every_sample_is_there_or_missed(run):
+    """Idle CPUs too: what did not come is said, so that shares can be judged."""
+    report = run("--json", "-F", HZ, "-I", 250, "-d", 1, tool="runqlen").reports
+    events = sum(r["events"] for r in report)
+    missed = sum(r["lost"]["missed"] for r in report)
+    expected = sum(due(r, HZ, r["cpus"]) for r in report)
+    cpus = report[0]["cpus"]
+    assert events + missed >= expected - 2 * cpus, report
+    assert events + missed <= expected + cpus * (len(report) + 2 + HZ // 10), report
+
+
+@pytest.mark.skipif(bool(tally.GUEST), reason="an emulated CPU is held up all the time")
+def test_a_busy_cpu_is_sampled(run, spin):
+    spin(1)
+    report = look(run)
+    assert report["events"] >= due(report, HZ, 1) // 2, report
+    assert abs(report["events"] + report["lost"]["missed"] - due(report, HZ, 1)) <= 3, report
+
+
+@pytest.mark.parametrize("option", (("-A",), ("--by", "cpu")))
+def test_by_cpu(run, spin, option):
+    spin(3)
+    report = run("--json", "-F", HZ, "-d", SECONDS, *option, tool="runqlen").report
+    groups = by_key(report, "cpu")
+    assert share([groups[CPU]], 2) >= 0.95, report
+    assert set(groups) <= set(range(report["cpus"])), report
+
+
+def test_small_numbers_stand_by_themselves(run, spin):
+    """A row for each number, the average with decimals, the share of samples above 0."""
+    spin(3)
+    text = run("-C", CPU, "-d", SECONDS, tool="runqlen").text
+    if "..." not in text and " - " not in text:
+        assert re.search(r"^ +\d {10,}[\d,]+ +[\d.]+% +\|#+$", text, re.M), text
+    assert re.search(r"avg \d+\.\d\d  above 0 (100\.0|9\d\.\d)%", text), text
+
+
+def test_a_rate_above_the_limit(run):
+    limit = int(LIMIT.read_text())
+    result = run("-F", limit + 1, tool="runqlen")
+    assert result.code == 2 and str(limit) in result.stderr, result
+    assert "kernel.perf_event_max_sample_rate" in result.stderr, result
+
+
+@pytest.mark.parametrize("args, said", (
+    (("-F", "0"), "-F"), (("-F", "9x"), "9x"), (("--by", "pid"), "cpu"),
+    (("--class", "rt"), "fair"), (("-p", "1"), "-p"),
+))
+def test_wrong_usage(run, args, said):
+    result = run(*args, tool="runqlen")
+    assert result.code == 2 and said in result.stderr and not result.stdout, result
+
+
+def test_no_such_cpu(run):
+    result = run("-C", 4095, tool="runqlen")
+    assert result.code in (1, 2) and "-C" in result.stderr, result
+
+
+def test_explain(run):
+    result = run("-n", "-F", 49, tool="runqlen")
+    assert result.code == 0 and "49 times a second" in result.text, result
+
+
+def test_a_command_sets_the_time(run):
+    report = run("--json", "--", "sleep", "0.2", tool="runqlen").report
+    assert report["duration_ns"] >= 200_000_000 and report["filtered"] == 0, report
+
+
+def test_a_stopped_tool_misses_nothing(tool):
+    """The kernel samples on while the tool stands still."""
+    tracer = tool("--json", "-F", HZ, tool="runqlen")
+    subprocess.run(["kill", "-STOP", str(tracer.pid)], check=True)
+    time.sleep(0.3)
+    subprocess.run(["kill", "-CONT", str(tracer.pid)], check=True)
+    report = tracer.stop().report
+    sampled = report["events"] + report["lost"]["missed"]
+    assert sampled >= due(report, HZ, report["cpus"]) - 4, report
