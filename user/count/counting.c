@@ -43,6 +43,9 @@ bool counting_is_native(const struct run *run, u32 by, bool per_cpu)
 	const struct scope_options *o = &run->cli->scope;
 	bool tasks = o->npids || o->ntids || o->command_pid, cpus = o->cpus || per_cpu;
 
+	/* Before 5.13 (commit 2b26f0aa0049) counters are inherited by all children or by none. */
+	if (o->npids && run->host.version < KERNEL_VERSION(5, 13, 0))
+		return false;
 	return !by && !o->user && !o->cgroup && !o->comm && !o->pidns && !(tasks && cpus);
 }
 
@@ -195,6 +198,7 @@ static int open_natively(struct counting *c)
 		targets.on_exec = true;
 		err = open_targets(c, &targets);
 	} else if (o->npids) {
+		targets.inherit_thread = true;
 		err = open_processes(c, &targets);
 	} else {
 		/* -t means that thread, not those it makes. */

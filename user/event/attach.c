@@ -678,6 +678,17 @@ static bool belongs(const struct batch *b, const struct event_site *s, enum atta
 	       (!b->user || !strcmp(s->path, b->path));
 }
 
+/* A link runs its program once at each place: what is asked for twice goes into another link. */
+static bool has_place(const struct batch *b, u64 place)
+{
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		if (b->place[i] == place)
+			return true;
+	return false;
+}
+
 static int attach_like(struct course *k, size_t first, bool *done)
 {
 	const struct event_site *s = &k->sites->site[first];
@@ -696,13 +707,17 @@ static int attach_like(struct course *k, size_t first, bool *done)
 		.attach = b.user ? TRACE_UPROBE_MULTI : BPF_TRACE_KPROBE_MULTI,
 	};
 	int prog = -1, err = b.place && b.semaphore && b.cookie && b.site ? 0 : -ENOMEM;
+	u64 place;
 
 	for (i = first; i < n && !err; i++) {
 		s = &k->sites->site[i];
 		if (done[i] || !is_place(s) || !belongs(&b, s, k->a->way[i]) ||
 		    (k->a->way[i] != ATTACH_UPROBE_MULTI && k->a->way[i] != ATTACH_KPROBE_MULTI))
 			continue;
-		b.place[b.n] = b.user ? s->file_offset : s->address;
+		place = b.user ? s->file_offset : s->address;
+		if (has_place(&b, place))
+			continue;
+		b.place[b.n] = place;
 		b.semaphore[b.n] = s->semaphore;
 		b.cookie[b.n] = k->slot[i];
 		b.site[b.n++] = i;

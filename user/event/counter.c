@@ -64,6 +64,7 @@ static int open_counter(struct counter *each, const struct event_site *site,
 	attr.size = sizeof(attr);
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr.inherit = targets->inherit;
+	attr.inherit_thread = targets->inherit_thread;
 	/* Members of a group follow their leader. */
 	attr.disabled = leader < 0;
 	attr.enable_on_exec = targets->on_exec && leader < 0;

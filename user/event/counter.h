@@ -16,6 +16,7 @@ struct counter_targets {
 	const int *cpus;
 	size_t ncpus;
 	bool inherit;           /* their children and new threads too */
+	bool inherit_thread;    /* with inherit: new threads only (since 5.13) */
 	bool on_exec;           /* begins with the exec(2) of the thread, not with counters__enable() */
 };
 

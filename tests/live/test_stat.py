@@ -1,0 +1,692 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What stat counts, and how it says so: by name, beside perf, over intervals and runs."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import stat as modes
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import schema
+import tally
+from counted import (GETPPID, SYSCALLS, Perf, again_when_skipped, counts, lost, since, stat, usage,
+                     why_no_perf, work)
+from tally import BUILD, scaled
+
+EVENT = "syscalls:sys_enter_getppid"
+CALLER = BUILD / "triggers/syscalls"
+WITHOUT_PERF = why_no_perf()
+needs_perf = pytest.mark.skipif(bool(WITHOUT_PERF), reason=str(WITHOUT_PERF))
+
+
+@pytest.fixture
+def count(run, directory):
+    """Runs stat with JSON into a file, so that a command's output is its own. Returns the result
+    with the reports."""
+
+    def run_stat(*args, **kwargs):
+        out = directory / f"report{len(os.listdir(directory))}"
+        result = run("--json", "-o", out, *args, tool="stat", **kwargs)
+        written = out.read_bytes() if out.exists() else b""
+        result.reports_written = tally.Result(0, written, b"").reports
+        return result
+
+    return run_stat
+
+
+@pytest.fixture
+def perf(ends):
+    def start(*args):
+        each = Perf(*args)
+        ends.callback(each.close)
+        return each
+
+    return start
+
+
+def only(result):
+    assert result.code == 0 and len(result.reports_written) == 1, result
+    return result.reports_written[0]
+
+
+# --- system calls by name --------------------------------------------------------------------------
+
+def each_its_own_number():
+    """Calls of a trigger: {name: how often}, all different."""
+    return {name: 3 + 2 * i for i, name in enumerate(sorted(SYSCALLS))}
+
+
+def make_calls(trigger, wanted, *more):
+    return trigger("syscalls", 1, *(f"{SYSCALLS[name]}:{n}" for name, n in wanted.items()), *more)
+
+
+@pytest.mark.parametrize("how", ("by name", "glob"))
+def test_system_calls_have_the_right_names(tool, trigger, how):
+    """The trigger calls by number. Entry and exit, each call as often as it was made, and no
+    other at all but the futex(2) of its barriers."""
+    wanted = each_its_own_number()
+    load = make_calls(trigger, wanted)
+    if how == "glob":
+        events = ["syscalls:sys_enter_*", "syscalls:sys_exit_*"]
+    else:
+        events = [",".join(f"syscalls:sys_{way}_{name}" for way in ("enter", "exit")
+                           for name in wanted)]
+    tracer = stat(tool, *(arg for event in events for arg in ("-e", event)), "-t", load.numbers[0])
+    descriptors = len(os.listdir(f"/proc/{tracer.pid}/fd"))
+    work(load)
+    report = tracer.stop().report
+    found = counts(report)
+    for way in ("enter", "exit"):
+        prefix = f"syscalls:sys_{way}_"
+        calls = {event.removeprefix(prefix): n for event, n in found.items()
+                 if event.startswith(prefix)}
+        calls.pop("futex", None)
+        assert calls == wanted
+    assert not lost(report) and report["events"] == sum(found.values())
+    assert descriptors < 60, "a descriptor for each of 600 events is what others take"
+
+
+def test_calls_of_32_bit_programs_are_other_calls(tool, trigger):
+    """getpid(2) has number 20 there, which is writev(2) in the 64-bit table. perf leaves these
+    calls out too: the kernel's tracepoints say nothing of them."""
+    probe = subprocess.run([CALLER, "1", "i20:1"], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, check=False)
+    if probe.returncode:
+        pytest.skip("this kernel runs no 32-bit system calls")
+    load = trigger("syscalls", 1, "i20:50", "i64:50", f"{GETPPID}:7")
+    tracer = stat(tool, "-e", "syscalls:sys_enter_*", "-e", "syscalls:sys_exit_*", "-t",
+                  load.numbers[0])
+    work(load)
+    found = counts(tracer.stop().report)
+    assert {event: n for event, n in found.items() if "futex" not in event} == {
+        "syscalls:sys_enter_getppid": 7, "syscalls:sys_exit_getppid": 7}
+
+
+@pytest.mark.parametrize("expression, expected", (
+    ("count < 10", 20), ("count == 7", 20), ("count >= 10 && count < 1000", 30),
+    ("count == 7 || count == 2000", 60), ("fd == 0", 0),
+))
+def test_filter(tool, trigger, expression, expected):
+    load = trigger("syscalls", 1, "0:20:7", "0:30:100", "0:40:2000")
+    tracer = stat(tool, "-e", "syscalls:sys_enter_read", "--filter", expression, "-t",
+                  load.numbers[0])
+    keyed = stat(tool, "-e", "syscalls:sys_enter_read", "--filter", expression, "--by", "tid,comm",
+                 "-t", load.numbers[0])
+    work(load)
+    assert counts(tracer.stop().report) == {"syscalls:sys_enter_read": expected}
+    assert counts(keyed.stop().report, "tid", "comm") == (
+        {(load.numbers[0], "syscalls", "syscalls:sys_enter_read"): expected} if expected else {})
+
+
+@pytest.mark.parametrize("args, code, parts", (
+    (("-e", "syscalls:sys_enter_read", "--filter", "nosuch < 10"), 2, ("nosuch", "count")),
+    (("-e", "syscalls:sys_enter_read", "--filter", "count <"), 2, ("--filter",)),
+    (("-e", "cs", "--filter", "count < 10"), 2, ("fields of tracepoints",)),
+    (("-e", "sched:sched_wakeup", "--filter", "prio < 10", "-p", "1"), 2, ("--filter",)),
+    (("-e", "cs", "-a", "-p", "1"), 2, ("-a",)),
+    (("-e", "cs", "-r", "2"), 2, ("-r",)),
+    (("-e", "cs", "-r", "0", "--", "true"), 2, ("'0'",)),
+    (("-e", "cs", "-r", "2", "-A", "--", "true"), 2, ("-r",)),
+    (("-e", "cs", "--pre", "true"), 2, ("--pre",)),
+    (("-e", "cs", "-A", "--per-core"), 2, ("--per-core",)),
+    (("-e", "cs", "-A", "--by", "comm"), 2, ("--by",)),
+    (("-e", "nosuchevent_at_all"), 1, ("nosuchevent_at_all",)),
+    (("-e", "sched:sched_swich"), 1, ("sched:sched_switch",)),
+    (("-e", "cs:q"), 2, ("q",)),
+    (("-e", "cs,,cs"), 2, ("cs,,cs",)),
+    (("-e", "{cs,page-faults"), 2, ("'{'",)),
+    (("-e", ""), 2, ("-e",)),
+    (("-e", "cs", "--", "/nonexistent"), 1, ("/nonexistent", "No such file")),
+    (("-e", "cs", "-r", "3", "--", "/nonexistent"), 1, ("/nonexistent",)),
+), ids=lambda v: " ".join(v) if isinstance(v, tuple) else "")
+def test_wrong_command_line(run, args, code, parts):
+    """One or two lines, with the text and its place under it where it is about a part of that."""
+    result = run(*args, tool="stat")
+    assert result.code == code, result
+    assert result.stdout == b"", result
+    lines = result.stderr.splitlines()
+    assert 1 <= len(lines) <= 5 and lines[0].startswith("stat: "), result
+    for part in parts:
+        assert part in result.stderr, result
+
+
+# --- what cannot be counted ------------------------------------------------------------------------
+
+HAS_PMU = Path("/sys/bus/event_source/devices/cpu/events/cpu-cycles").exists() or any(
+    Path("/sys/bus/event_source/devices").glob("cpu*/type"))
+no_pmu = pytest.mark.skipif(HAS_PMU, reason="this machine has hardware counters")
+
+
+@no_pmu
+def test_without_hardware_counters(run):
+    result = run("-e", "cycles", "-d", 0.05, tool="stat")
+    assert result.code == 4 and result.stdout == b"", result
+    assert "no hardware counters" in result.stderr and "task-clock" in result.stderr
+    assert len(result.stderr.splitlines()) <= 2
+
+
+@no_pmu
+@pytest.mark.parametrize("how", ((), ("--by", "pid"), ("-A",)), ids=" ".join)
+def test_what_can_be_counted_is(tool, trigger, how):
+    """One warning for all that cannot; JSON says why, row by row."""
+    load = trigger("pingpong", scaled(200), 0)
+    tracer = stat(tool, "-e", "cycles,cs,instructions", "-p", load.pid, *how)
+    work(load)
+    result = tracer.stop()
+    assert result.code == 0
+    assert result.stderr.count("warning") == 1 and "cycles, instructions" in result.stderr
+    rows = result.report["rows"]
+    assert not lost(result.report), result.report
+    assert {row["event"] for row in rows} == {"cycles", "cs", "instructions"}
+    for row in rows:
+        if row["event"] == "cs":
+            assert row["why"] is None
+        else:
+            assert row["count"] is None and "no hardware counters" in row["why"]
+    assert sum(row["count"] for row in rows if row["event"] == "cs") >= scaled(200)
+
+
+def test_a_counter_without_time_is_no_zero(tool, trigger):
+    """A process that never ran: nothing was counted, and nothing has to be scaled."""
+    load = trigger("sleepers", 1, 1, 1, -1)
+    tracer = stat(tool, "-e", "cs,page-faults,task-clock", "-p", load.pid)
+    report = tracer.stop().report
+    assert counts(report) == {"cs": 0, "page-faults": 0, "task-clock": 0}
+
+
+# --- beside perf -----------------------------------------------------------------------------------
+
+@needs_perf
+@pytest.mark.parametrize("events, load", (
+    (f"{EVENT},syscalls:sys_enter_read,syscalls:sys_exit_getppid",
+     ("syscalls", 2, f"{GETPPID}:{scaled(500)}", "0:33")),
+    ("page-faults,minor-faults,major-faults,cs,cpu-migrations", ("faults", scaled(500), 3, 0)),
+    ("faults,context-switches,migrations,alignment-faults,emulation-faults",
+     ("faults", scaled(500), 3, 0)),
+    ("page-faults:u,page-faults:k,cs:u,cs:k", ("faults", scaled(500), 2, 0)),
+    ("sched:sched_switch,raw_syscalls:sys_enter", ("pingpong", scaled(500), 0)),
+    ("sched:sched_process_fork,sched:sched_process_exec,task:task_newtask",
+     ("storm", scaled(100), 2, -1)),
+), ids=lambda v: v if isinstance(v, str) else v[0])
+def test_same_as_perf(tool, perf, trigger, events, load):
+    """The same events of the same process at the same time. -t and not -p where the load forks:
+    perf counts the children of a process with it."""
+    load = trigger(*load)
+    threads = ",".join(map(str, load.tids()))
+    tracer, other = stat(tool, "-e", events, "-t", threads), perf("-e", events, "--no-inherit",
+                                                                 "-t", threads)
+    work(load)
+    expected, report = other.stop(), tracer.stop().report
+    assert set(expected) == set(events.split(","))
+    assert counts(report) == expected
+    assert any(expected.values())
+
+
+@needs_perf
+def test_a_glob_same_as_perf(tool, perf, trigger):
+    """Which tracepoints are about the current task: those that are about another are compared by
+    the kernel's own filter elsewhere (test_stat_scope.py)."""
+    load = trigger("pingpong", scaled(500), 0)
+    tracer = stat(tool, "-e", "sched:*", "-t", load.pid)
+    other = perf("-e", "sched:*", "--no-inherit", "-t", load.pid)
+    work(load)
+    expected, found = other.stop(), counts(tracer.stop().report)
+    mine = {"sched:sched_switch", "sched:sched_process_fork", "sched:sched_process_exec",
+            "sched:sched_process_exit", "sched:sched_process_wait", "sched:sched_move_numa"}
+    assert len(expected) > 15 and expected["sched:sched_switch"] >= scaled(500)
+    for event, n in expected.items():
+        if event in mine:
+            assert found.get(event, 0) == n, event
+    assert set(found) <= set(expected)
+
+
+@needs_perf
+def test_per_cpu_same_as_perf(tool, perf, trigger):
+    """Everything on each CPU, stat inside of one perf and around another: counts lie between."""
+    loads = [trigger("faults", scaled(500), 2, 0, command=("taskset", "-c", str(cpu)))
+             for cpu in (0, 1)]
+    events = "page-faults,cs,syscalls:sys_enter_futex"
+    outer = perf("-a", "-A", "-e", events)
+    tracer = stat(tool, "-a", "-A", "-e", events)
+    inner = perf("-a", "-A", "-e", events)
+    work(*loads)
+    least, report, most = inner.stop(True), tracer.stop().report, outer.stop(True)
+    found = counts(report, "cpu")
+    assert set(found) == set(most) or "syscalls:sys_enter_futex" not in {e for _, e in found}
+    for key in most:
+        slack = tally.holes() and 2
+        assert least[key] - slack <= found.get(key, 0) <= most[key] + slack, key
+    assert min(found[0, "page-faults"], found[1, "page-faults"]) >= 2 * scaled(500)
+
+
+@needs_perf
+def test_clocks_same_as_perf(tool, perf, trigger):
+    """Two readings of one clock, begun and ended one after the other while the task sleeps; each
+    switch is stamped for each counter by itself, some hundred nanoseconds apart: 1 % (10 % where an
+    emulated processor takes ten times as long for it)."""
+    load = trigger("spin", 2, 50, -1)
+    tracer, other = stat(tool, "-e", "task-clock,cpu-clock", "-p", load.pid), \
+        perf("-e", "task-clock,cpu-clock", "-p", load.pid)
+    work(load)
+    expected, found = other.stop(), counts(tracer.stop().report)
+    for clock in expected:
+        assert found[clock] / 1e6 == pytest.approx(expected[clock], rel=0.1 if tally.GUEST else 0.01)
+        assert found[clock] > 95_000_000
+
+
+# --- what is asked for, in other words -------------------------------------------------------------
+
+def test_modifiers_part_user_from_kernel(tool, trigger):
+    """Faults of the load happen in user space; of switches there are none."""
+    load = trigger("faults", scaled(500), 2, 0)
+    tracer = stat(tool, "-e", "page-faults,page-faults:u,page-faults:k,cs,cs:u,cs:k,page-faults:uk",
+                  "-p", load.pid)
+    work(load)
+    found = counts(tracer.stop().report)
+    assert found["page-faults"] == found["page-faults:u"] + found["page-faults:k"] \
+        == found["page-faults:uk"]
+    assert found["page-faults:u"] >= 2 * scaled(500)
+    assert found["cs"] == found["cs:k"] >= 2 and found["cs:u"] == 0
+
+
+def test_modifiers_hold_by_key(tool, trigger):
+    load = trigger("faults", scaled(500), 2, 0)
+    tracer = stat(tool, "-e", "page-faults,page-faults:u,page-faults:k,cs,cs:u,cs:k", "-p", load.pid,
+                  "--by", "pid")
+    work(load)
+    found = {event: n for (_, event), n in counts(tracer.stop().report, "pid").items()}
+    assert found["page-faults"] == found["page-faults:u"] + found["page-faults:k"]
+    assert found["cs"] == found["cs:k"] >= 2 and found["cs:u"] == 0
+
+
+@pytest.mark.parametrize("events", ("{cs,page-faults}", "{cs,page-faults}:u,minor-faults",
+                                    "page-faults:{u,k}"))
+def test_groups_and_braces(tool, trigger, events):
+    load = trigger("faults", scaled(500), 1, 0)
+    tracer = stat(tool, "-e", events, "-p", load.pid)
+    before = usage(load.pid)
+    work(load)
+    grown = since(before, load.pid)
+    found = counts(tracer.stop().report)
+    expected = {
+        "{cs,page-faults}": {"cs": grown.voluntary + grown.involuntary, "page-faults": grown.minor},
+        "page-faults:{u,k}": {"page-faults:u": found.get("page-faults:u"),
+                              "page-faults:k": grown.minor - found.get("page-faults:u", 0)},
+    }.get(events)
+    if expected:
+        assert found == expected
+    else:
+        assert found["minor-faults"] == grown.minor >= found["page-faults:u"] >= scaled(500)
+
+
+def test_the_same_event_twice(tool, trigger):
+    """Each -e is a row, and counts all of it; also where one is inside of the other's glob."""
+    load = trigger("syscalls", 1, f"{GETPPID}:100")
+    twice = "-e", f"{EVENT},cs", "-e", f"{EVENT},cs"
+    tracers = [stat(tool, *events, "-t", load.numbers[0], *how)
+               for events, how in ((twice, ()), (twice, ("--by", "tid")),
+                                   (("-e", "syscalls:sys_enter_get*", "-e", EVENT), ()))]
+    work(load)
+    whole, keyed, globbed = (tracer.stop().report["rows"] for tracer in tracers)
+    for rows in whole, keyed:
+        assert [row["event"] for row in rows] == [EVENT, "cs"] * 2
+        assert rows[0]["count"] == rows[2]["count"] == 100
+        assert rows[1]["count"] == rows[3]["count"]
+    assert [(row["event"], row["count"]) for row in globbed] == [(EVENT, 100)] * 2
+
+
+def test_every_tracepoint_at_once(tool, trigger):
+    """One glob for all of them: it opens, and says nothing of those that never happened."""
+    load = trigger("syscalls", 1, f"{GETPPID}:50")
+    tracer = stat(tool, "-e", "*:*", "-t", load.numbers[0])
+    work(load)
+    result = tracer.stop()
+    assert result.code == 0, result
+    found = counts(result.report)
+    assert all(found.values()) and len(found) < 100
+    assert found[EVENT] == found["syscalls:sys_exit_getppid"] == 50
+    assert "raw_syscalls:sys_enter" not in found or found["raw_syscalls:sys_enter"] >= 50
+
+
+def test_zeros_of_a_glob_are_shown_when_asked_for(run):
+    quiet = "syscalls:sys_enter_move_*"
+    shown = run("--json", "-e", quiet, "-p", os.getpid(), "-d", 0.05, "--zeros", tool="stat").report
+    names = {event for event, n in counts(shown).items() if n == 0}
+    assert names == {"syscalls:sys_enter_move_pages", "syscalls:sys_enter_move_mount"}
+    hidden = run("--json", "-e", quiet, "-p", os.getpid(), "-d", 0.05, tool="stat").report
+    assert hidden["rows"] == []
+    named = run("--json", "-e", "syscalls:sys_enter_move_pages", "-p", os.getpid(), "-d", 0.05,
+                tool="stat").report
+    assert counts(named) == {"syscalls:sys_enter_move_pages": 0}
+
+
+def test_a_glob_shows_the_largest_first(tool, trigger):
+    load = trigger("syscalls", 1, "110:30", "39:50", "102:40")
+    tracer = stat(tool, "-e", "syscalls:sys_enter_get*", "-t", load.numbers[0])
+    work(load)
+    assert [row["count"] for row in tracer.stop().report["rows"]] == [50, 40, 30]
+
+
+def test_top(tool, trigger):
+    """Of a glob the first events, of keys the first keys: by the first event, not by another."""
+    loads = [trigger("syscalls", 1, f"{GETPPID}:{n}", f"39:{1000 - n}", comm=f"load{n}")
+             for n in (10, 30, 20, 0)]
+    events = f"{EVENT},syscalls:sys_enter_getpid"
+    keyed = stat(tool, "-e", events, "--comm", "load*", "--by", "comm", "--top", 2)
+    whole = stat(tool, "-e", events, "--comm", "load*", "--by", "comm")
+    glob = stat(tool, "-e", "syscalls:sys_enter_getp*id", "--comm", "load*", "--top", 1)
+    for load in loads:      # in turn: none preempts another
+        work(load)
+    keyed, whole, glob = (tracer.stop().report for tracer in (keyed, whole, glob))
+    assert not any(map(lost, (keyed, whole, glob)))
+    names = [row["comm"] for row in whole["rows"]]
+    assert list(dict.fromkeys(names)) == ["load30", "load20", "load10", "load0"]
+    assert {row["comm"] for row in keyed["rows"]} == {"load30", "load20"} and keyed["hidden"] == 2
+    assert counts(glob) == {"syscalls:sys_enter_getpid": 3940} and glob["hidden"] == 1
+
+
+def test_defaults(count):
+    """Without -e: what anybody wants to know of a command."""
+    report = only(count("--", BUILD / "triggers/faults", scaled(500), 1, 0))
+    found = counts(report)
+    assert {"task-clock", "context-switches", "cpu-migrations", "page-faults", "user-time",
+            "system-time"} <= set(found)
+    assert found["page-faults"] >= scaled(500)
+    assert {row["unit"] for row in report["rows"] if row["event"].endswith(("-clock", "-time"))} \
+        == {"ns"}
+    detailed = counts(only(count("--detailed", "--", "true")))
+    assert {"minor-faults", "major-faults"} <= set(detailed)
+
+
+def test_ratios(tool, trigger):
+    """Beside a clock events are so many a second of it, and the clock is so much of the time."""
+    load = trigger("faults", scaled(500), 1, 0)
+    tracer = stat(tool, "-e", "task-clock,page-faults", "-p", load.pid)
+    work(load)
+    report = tracer.stop().report
+    clock, faults = report["rows"]
+    assert clock["of"] == "CPUs utilised"
+    assert clock["ratio"] == pytest.approx(clock["count"] / report["duration_ns"], rel=1e-9)
+    assert faults["of"] == "/s of task-clock"
+    assert faults["ratio"] == pytest.approx(faults["count"] / clock["count"] * 1e9, rel=1e-9)
+
+
+# --- intervals -------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("how", (("-p", "{}"), ("-p", "{}", "--by", "tid"), ("-p", "{}", "-A")),
+                         ids=" ".join)
+def test_intervals_add_up_to_the_whole(tool, trigger, how):
+    load = trigger("sleepers", 3, scaled(200), 300, -1)
+    how = [part.format(load.pid) for part in how]
+    events = "cs,page-faults,syscalls:sys_enter_clock_nanosleep,sched:sched_waking"
+    tracers = stat(tool, "-e", events, *how, "-I", 10), stat(tool, "-e", events, *how)
+    work(load)
+    parts, whole = tracers[0].stop().reports, tracers[1].stop().report
+    assert len(parts) > 3
+    key = [part for part in ("tid", "cpu") if part in whole["rows"][0]]
+    added = {}
+    for part in parts:
+        assert not lost(part)
+        for name, n in counts(part, *key).items():
+            added[name] = added.get(name, 0) + n
+    expected = {name: n for name, n in counts(whole, *key).items() if n}
+    assert {name: n for name, n in added.items() if n} == expected
+    for one, following in zip(parts, parts[1:]):
+        assert one["start_ns"] + one["duration_ns"] == following["start_ns"]
+
+
+def test_keys_without_events_are_left_out_of_an_interval(tool, trigger):
+    load = trigger("sleepers", 1, 5, 100, -1)
+    tracer = stat(tool, "-e", "cs,syscalls:sys_enter_clock_nanosleep", "-p", load.pid, "--by", "tid",
+                  "-I", 10)
+    work(load)
+    time.sleep(0.1)
+    reports = tracer.stop().reports
+    assert any(report["rows"] for report in reports)
+    assert not reports[-1]["rows"]
+
+
+@pytest.mark.parametrize("args, n", ((("0.02", "3"), 3), (("-I", "20", "-d", "0.1"), None),
+                                     (("-d", "0.05"), 1)), ids=lambda v: str(v))
+def test_interval_and_count(run, args, n):
+    reports = run("--json", "-e", "cs", *args, tool="stat").reports
+    assert len(reports) == n if n else len(reports) > 2
+    assert all(counts(report).keys() == {"cs"} for report in reports)
+
+
+def test_intervals_of_a_command(count):
+    result = count("-I", "20", "-e", EVENT, "--", "sh", "-c",
+                   f"{CALLER} 1 {GETPPID}:30 </dev/null; sleep 0.1; {CALLER} 2 {GETPPID}:50 </dev/null")
+    assert result.code == 0 and len(result.reports_written) > 2
+    # The shell itself asks for its parent, once.
+    assert sum(counts(r)[EVENT] for r in result.reports_written) in (130, 131)
+
+
+# --- again and again -------------------------------------------------------------------------------
+
+def test_runs_of_a_deterministic_command(count):
+    """The mean of equal runs is each of them, and there is no error. -r takes no interval."""
+    command = (CALLER, 2, f"{GETPPID}:{scaled(300)}")
+    single = counts(only(count("-e", EVENT, "--", *command)))
+    report = only(count("-r", 4, "-e", EVENT, "--", *command))
+    rows = {row["event"]: row for row in report["rows"]}
+    assert rows[EVENT]["count"] == single[EVENT] == 2 * scaled(300)
+    assert rows[EVENT]["stderr_percent"] == 0
+    assert rows["elapsed"]["count"] == pytest.approx(report["duration_ns"], abs=1)
+    assert "4 runs" in report["value"] and report["start_ns"] > 0
+
+
+def test_mean_and_standard_error(count, directory):
+    """Runs that differ: 10, 20, 30 calls. Their mean is 20, and its standard error is that of
+    three values with a deviation of 10: 10 / sqrt(3), 28.87 % of the mean."""
+    turn = directory / "turn"
+    script = f"echo >> {turn}; exec {CALLER} 1 {GETPPID}:$(($(wc -l < {turn}) * 10)) < /dev/null"
+    report = only(count("-r", 3, "-e", EVENT, "--comm", "syscalls", "--", "sh", "-c", script))
+    row = report["rows"][0]
+    assert (row["event"], row["count"]) == (EVENT, 20)
+    assert row["stderr_percent"] == pytest.approx(100 * 10 / 3 ** 0.5 / 20, rel=1e-9)
+
+
+def test_before_and_after_each_run(count, directory):
+    """In this order, each time, and neither is counted."""
+    log = directory / "log"
+    calls = f"{CALLER} 1 {GETPPID}:9 < /dev/null > /dev/null"
+    result = count("-r", 2, "-e", EVENT, "--pre", f"echo pre >> {log}; {calls}",
+                   "--post", f"echo post >> {log}; {calls}", "--",
+                   "sh", "-c", f"echo run >> {log}; exec {CALLER} 1 {GETPPID}:5 < /dev/null")
+    assert log.read_text().split() == ["pre", "run", "post"] * 2
+    # The shell of the command asks for its parent itself, once.
+    assert counts(only(result))[EVENT] in (5, 6)
+
+
+@pytest.mark.parametrize("which, ran", (("--pre", 0), ("--post", 1)))
+def test_a_step_that_fails_ends_the_runs(count, directory, which, ran):
+    log = directory / "log"
+    result = count("-r", 3, "-e", "cs", which, "exit 3", "--", "sh", "-c", f"echo run >> {log}")
+    assert result.code == 1, result
+    assert "'exit 3' failed with status 3" in result.stderr
+    assert (log.read_text() if log.exists() else "").count("run") == ran
+
+
+def test_a_failing_command_has_been_counted(count):
+    report = only(count("-e", "cs,page-faults", "--", "sh", "-c", "exit 42"))
+    assert counts(report)["page-faults"] > 0
+    assert counts(only(count("-e", "page-faults", "--", "sh", "-c", "kill -9 $$")))["page-faults"]
+
+
+def test_interrupted_runs_are_those_there_were(tool):
+    tracer = tool("--json", "-r", 1000, "-e", "page-faults", "--", "true", tool="stat", ready=False)
+    time.sleep(0.3)
+    result = tracer.stop()
+    assert result.code == 0, result
+    assert int(re.search(r"means of (\d+) runs", result.report["value"])[1]) < 1000
+
+
+# --- output ----------------------------------------------------------------------------------------
+
+def test_csv(run, trigger):
+    result = run("--csv", "-e", f"{EVENT},cs,task-clock", "-I", 20, "-d", 0.1, tool="stat")
+    assert result.code == 0 and "  " not in result.text, result
+    rows = list(csv.DictReader(io.StringIO(result.text)))
+    assert result.text.count("start_ns") == 1, "one header"
+    assert len(rows) >= 9 and {row["event"] for row in rows} == {EVENT, "cs", "task-clock"}
+    for row in rows:
+        assert None not in row and int(row["count"]) >= 0 and int(row["start_ns"]) > 0
+        assert row["unit"] == ("ns" if row["event"] == "task-clock" else "count")
+
+
+def test_csv_of_keys_has_their_columns(run):
+    result = run("--csv=;", "-e", "cs", "--by", "pid,comm,cpu", "-d", 0.1, tool="stat")
+    rows = list(csv.DictReader(io.StringIO(result.text), delimiter=";"))
+    assert rows and {"pid", "comm", "cpu"} <= set(rows[0])
+    assert sum(int(row["count"]) for row in rows) > 0
+
+
+def test_output_is_a_file_of_ones_own(run, directory):
+    out = directory / "report"
+    result = run("--json", "-o", out, "-e", "cs", "--", "echo", "said", tool="stat")
+    assert result.code == 0 and result.text == "said\n"
+    assert modes.S_IMODE(out.stat().st_mode) == 0o600
+    report = json.loads(out.read_text())
+    schema.check(report)
+    assert report["tool"] == "stat"
+
+
+def test_text(run, trigger):
+    """A table for people: numbers with separators, one line for each event, what it is about."""
+    load = trigger("syscalls", 1, f"{GETPPID}:12345")
+    tracer = tally.Tool("-e", f"{EVENT},cs", "-p", load.pid, tool="stat").ready()
+    try:
+        work(load)
+        text = tracer.stop().text
+    finally:
+        tracer.close()
+    assert re.match(r"stat: counts over .*, \d+ CPUs, kernel ", text), text
+    assert re.search(rf"^ *12,345  {EVENT}  ", text, re.M), text
+    assert "source: " in text and "lost 0" in text
+
+
+def test_wide_text_by_key(run):
+    """A key is one line, with a column for each event, the largest of the first event on top."""
+    text = run("-e", "cs,page-faults", "--by", "comm", "-d", 0.2, "--top", 3, tool="stat").text
+    header = next(line for line in text.splitlines() if line.startswith("comm"))
+    assert header.split() == ["comm", "cs", "page-faults"]
+    lines = text.split(header)[1].strip().splitlines()[:3]
+    column = [int(line[:header.index("cs") + 2].rsplit(None, 1)[1].replace(",", ""))
+              for line in lines]
+    assert column == sorted(column, reverse=True)
+
+
+@pytest.mark.parametrize("form", ("--json", "--csv", "text"))
+def test_explain(run, form):
+    """-n: what would be counted and how; nothing is."""
+    args = () if form == "text" else (form,)
+    result = run(*args, "-n", "-e", f"cs,{EVENT},sched:sched_switch", "--", "/nonexistent",
+                 tool="stat")
+    assert result.code == 0, result
+    for part in ("software", "tracepoint", "counter", "sys_enter", "raw tracepoint"):
+        assert part in result.text
+    if form == "--json":
+        assert [row["event"] for row in result.report["rows"]] == ["cs", EVENT,
+                                                                   "sched:sched_switch"]
+
+
+def test_explain_needs_no_rights(run):
+    assert run("-n", "-e", "cs,page-faults", tool="stat", user=tally.NOBODY).code == 0
+
+
+def test_more_keys_than_room(run, tool, trigger):
+    """Counted as lost, so that nothing is missing without a word; --strict makes it an error."""
+    load = trigger("storm", scaled(2000), 2, -1, comm="tempest")
+    tracer = stat(tool, "-e", "sched:sched_process_exit", "--comm", "tempest", "--by", "pid",
+                  "--max-keys", 1, "--strict")
+    work(load)
+    result = tracer.stop()
+    assert result.code == 3, result
+    report = result.report
+    kept = sum(row["count"] for row in report["rows"])
+    assert set(lost(report)) == {"map_full"}
+    assert kept + report["lost"]["map_full"] == scaled(2000)
+    assert run("--json", "-e", "cs", "-d", 0.05, "--strict", tool="stat").code == 0
+
+
+# --- beginning and end -----------------------------------------------------------------------------
+
+def test_the_end_of_a_process_ends_the_run(tool, trigger):
+    load = trigger("syscalls", 2, f"{GETPPID}:20")
+    tracer = stat(tool, "-e", f"{EVENT},cs", "-p", load.pid)
+    work(load)
+    load.close()
+    result = tracer.wait()
+    assert result.code == 0 and counts(result.report)[EVENT] == 40
+
+
+@pytest.mark.parametrize("how", ("-p", "-t"))
+def test_a_process_that_is_not_there(run, how):
+    result = run("-e", "cs", how, 4194304, tool="stat")
+    assert result.code == 1 and "4194304" in result.stderr
+
+
+@pytest.mark.parametrize("how", (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+def test_signals_ask_for_the_report(tool, how):
+    tracer = stat(tool, "-e", "cs,sched:sched_switch", "-a")
+    result = tracer.stop(how)
+    assert result.code == 0 and set(counts(result.report)) == {"cs", "sched:sched_switch"}
+
+
+def ids_of(pid):
+    """Programs, maps and links that a process holds: {(kind, id)}."""
+    found = set()
+    for path in Path(f"/proc/{pid}/fdinfo").iterdir():
+        try:
+            found |= set(re.findall(r"^(prog|map|link)_id:\s*(\d+)$", path.read_text(), re.M))
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def still_there(ids):
+    there = set()
+    for kind in ("prog", "map", "link"):
+        shown = subprocess.run(["/usr/sbin/bpftool", kind, "show", "-j"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, timeout=tally.PATIENCE, check=False).stdout
+        there |= {(kind, str(entry.get("id"))) for entry in json.loads(shown or "[]")}
+    return ids & there
+
+
+@pytest.mark.parametrize("how", (signal.SIGKILL, signal.SIGINT), ids=lambda s: s.name)
+def test_nothing_stays_behind(tool, how):
+    """Not even after kill -9, with every kind of counting at work."""
+    tracer = stat(tool, "-e", f"page-faults,cs,{EVENT},sched:*", "--by", "comm", "-a")
+    ids = ids_of(tracer.pid)
+    assert {"prog", "map"} <= {kind for kind, _ in ids}
+    assert still_there(ids) == ids
+    tracer.process.send_signal(how)
+    tracer.process.wait(tally.PATIENCE)
+    deadline = time.monotonic() + tally.PATIENCE
+    while still_there(ids):
+        assert time.monotonic() < deadline, still_there(ids)
+        time.sleep(0.05)
+
+
+def test_runs_leave_no_descriptors(tool, trigger):
+    """Each of many runs opens and closes all it needs."""
+    tracer = tool("--json", "-r", 100000, "-e", f"cs,{EVENT}", "--", "true", tool="stat",
+                  ready=False)
+    try:
+        most, end = 0, time.monotonic() + 1
+        while time.monotonic() < end:
+            most = max(most, len(os.listdir(f"/proc/{tracer.pid}/fd")))
+        assert most < 40
+    finally:
+        tracer.stop()
+
+
+again_when_skipped(globals())
