@@ -119,7 +119,7 @@ def test_keys(tool, trigger):
 def test_others_still_see_the_event(tool, trigger):
     """A program that says 0 would hide the event from everybody's perf counters."""
     load = trigger("reads", scaled(160), 7)
-    common = tool("--json", "-e", EXIT, "--filter", "common_pid > 0", "-p", load.pid, tool="stat")
+    common = tool("--json", "-e", EXIT, "--filter", f"common_pid == {load.pid}", tool="stat")
     compiled = tool("--json", "-e", EXIT, "--filter", "ret == 0", "-p", load.pid, tool="stat")
     load.go()
     load.done()
