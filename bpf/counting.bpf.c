@@ -55,7 +55,8 @@ static __noinline int count_keyed(u32 slot, struct task_struct *t)
 		}
 	}
 	__sync_fetch_and_add(&c->count, 1);
-	task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
+	if (task_key_has_name())        /* else the time need not be asked for */
+		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -289,7 +290,7 @@ static __always_inline int charge(struct task_struct *t, bool switching)
 		}
 		last->counter[i] = now;
 	}
-	if (c)
+	if (c && task_key_has_name())
 		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
 	return 0;
 }

@@ -36,7 +36,7 @@ static __noinline int add_keyed(u64 value)
 
 	task_key_of(&key.task, NULL);
 	h = hist_add_key(&keyed_values, &key.slot, value);
-	if (h)
+	if (h && task_key_has_name())
 		task_key_name(h->name, &h->name_stamp, NULL, bpf_ktime_get_ns());
 	return 0;
 }

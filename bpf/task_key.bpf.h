@@ -31,12 +31,17 @@ static __always_inline void task_key_of(struct task_key *key, struct task_struct
  * A pid alone says little at 3 a.m.: keys by pid or tid carry the name the task had at its last
  * event. stamp orders the names of one key's segments; any clock that rises on all CPUs will do.
  */
+static __always_inline bool task_key_has_name(void)
+{
+	return (by & (BY_PID | BY_TID)) && !(by & BY_COMM);
+}
+
 static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_stamp,
 					  struct task_struct *t, u64 stamp)
 {
 	struct task_struct *leader;
 
-	if (!(by & (BY_PID | BY_TID)) || (by & BY_COMM))
+	if (!task_key_has_name())
 		return;
 	if (by & BY_TID) {
 		bpf_probe_read_kernel(name, TASK_COMM_LEN, scope_subject(t)->comm);

@@ -452,8 +452,9 @@ static void group__fill(struct group *g, const struct stat_run *s, const struct 
 	}
 	for (i = 0; i < s->nrows; i++)
 		g->ratio[i] = (struct ratio_count){
-			s->row[i].name, g->value[i] * s->row[i].site->scale, g->counted[i],
-			s->row[i].site->is_time,
+			s->row[i].name, g->value[i] * s->row[i].site->scale,
+			/* A duration is what others are compared with. */
+			g->counted[i] && !s->row[i].site->is_duration, s->row[i].site->is_time,
 		};
 }
 
@@ -872,6 +873,9 @@ static int report(struct run *run, struct report *r)
 	err = read_interval(s, &c, &r->counters);
 	if (err)
 		return err;
+	for (i = 0; i < c.n; i++)
+		if (s->row[c.count[i].row].site->is_duration)
+			c.count[i].value = c.count[i].enabled_ns = c.count[i].running_ns = r->duration_ns;
 	r->has_losses = s->counting.bpf;
 	r->has_events = s->counting.bpf && has_places(s);
 	for (i = 0; i < c.n; i++)
@@ -888,6 +892,49 @@ static int report(struct run *run, struct report *r)
 	return err;
 }
 
+static int put_mean(const struct stat_run *s, struct report *r, const struct ratio_count *counts, size_t i)
+{
+	const struct event_site *site = s->row[i].site;
+	double relative = series__relative_error(&s->series[i]);
+	int refused = counting__refused(&s->counting, i, &site);
+	struct figures f = {
+		.count = value_field(site, s->series[i].mean + 0.5), .running = 100, .error = &relative,
+	};
+	struct counter_refusal refusal;
+	struct report_row row = {};
+	struct ratio ratio;
+	int err;
+
+	if (ratio__derive(&ratio, counts, s->nrows, i, r->duration_ns))
+		f.ratio = &ratio;
+	if (refused) {
+		counter__refusal(&refusal, site, refused);
+		f.why = refusal.why;
+		f.count = (struct field){ .name = "count", .kind = FIELD_NONE };
+	}
+	err = put_figures(&row, s->row[i].name, unit_of(site), &f);
+	if (!err)
+		return report__add_row(r, &row);
+	report_row__free(&row);
+	return err;
+}
+
+static int put_elapsed(const struct stat_run *s, struct report *r)
+{
+	double error = series__relative_error(&s->elapsed);
+	struct figures f = {
+		.count = { .name = "count", .kind = FIELD_TIME, .number = s->elapsed.mean + 0.5 },
+		.running = 100, .error = &error,
+	};
+	struct report_row row = {};
+	int err = put_figures(&row, "elapsed", "ns", &f);
+
+	if (!err)
+		return report__add_row(r, &row);
+	report_row__free(&row);
+	return err;
+}
+
 /* The means of all runs of -r, in one report. */
 static int report_means(struct stat_run *s, struct run *run)
 {
@@ -897,55 +944,25 @@ static int report_means(struct stat_run *s, struct run *run)
 		.duration_ns = s->elapsed.mean + 0.5,
 	};
 	struct ratio_count *counts = calloc(s->nrows ?: 1, sizeof(*counts));
-	double error = series__relative_error(&s->elapsed);
 	const struct event_site *site;
 	int err = counts ? 0 : -ENOMEM;
 	char value[48];
 	size_t i;
 
 	describe(s, &r);
-	snprintf(value, sizeof(value), "means of %llu runs,", s->elapsed.n);
+	snprintf(value, sizeof(value), "means of %llu runs", s->elapsed.n);
 	r.value = value;
 	for (i = 0; i < s->nrows && !err; i++)
 		counts[i] = (struct ratio_count){
 			s->row[i].name, s->series[i].mean * s->row[i].site->scale,
-			!counting__refused(&s->counting, i, &site), s->row[i].site->is_time,
+			!counting__refused(&s->counting, i, &site) && !s->row[i].site->is_duration,
+			s->row[i].site->is_time,
 		};
-	for (i = 0; i < s->nrows && !err; i++) {
-		double relative = series__relative_error(&s->series[i]);
-		struct figures f = {
-			.count = value_field(s->row[i].site, s->series[i].mean + 0.5), .running = 100,
-			.error = &relative,
-		};
-		struct counter_refusal refusal;
-		struct report_row row = {};
-		struct ratio ratio;
-
-		if (is_glob(&s->events.event[s->row[i].event]) && !s->series[i].mean && !s->zeros)
-			continue;
-		if (counts[i].counted && ratio__derive(&ratio, counts, s->nrows, i, r.duration_ns))
-			f.ratio = &ratio;
-		if (!counts[i].counted) {
-			counter__refusal(&refusal, s->row[i].site,
-					 counting__refused(&s->counting, i, &site));
-			f.why = refusal.why;
-			f.count = (struct field){ .name = "count", .kind = FIELD_NONE };
-		}
-		err = put_figures(&row, s->row[i].name, unit_of(s->row[i].site), &f);
-		if (!err)
-			err = report__add_row(&r, &row);
-	}
-	if (!err) {
-		struct figures f = {
-			.count = { .name = "count", .kind = FIELD_TIME, .number = s->elapsed.mean },
-			.running = 100, .error = &error,
-		};
-		struct report_row row = {};
-
-		err = put_figures(&row, "elapsed", "ns", &f);
-		if (!err)
-			err = report__add_row(&r, &row);
-	}
+	for (i = 0; i < s->nrows && !err; i++)
+		if (s->zeros || s->series[i].mean > 0 || !is_glob(&s->events.event[s->row[i].event]))
+			err = put_mean(s, &r, counts, i);
+	if (!err)
+		err = put_elapsed(s, &r);
 	if (!err)
 		err = run__write(run, &r);
 	report__free(&r);

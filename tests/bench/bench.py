@@ -27,10 +27,13 @@ TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="write the raw numbers there")
-    parser.add_argument("--quick", action="store_true", help="a minute each, more noise")
-    parser.add_argument("part", nargs="*", metavar="TOOL", default=list(PARTS), choices=list(PARTS),
-                        help="what to measure: %(choices)s; default: all")
-    return parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="a few minutes, more noise")
+    parser.add_argument("tool", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
+    options = parser.parse_args()
+    for tool in options.tool:
+        if tool not in PARTS:
+            parser.error(f"nothing is measured of '{tool}'; of {', '.join(PARTS)} it is")
+    return options
 
 
 def build():
@@ -90,7 +93,7 @@ def main():
     processes.end_on_signals()
     try:
         build()
-        raw = measure_parts(options.part, options.quick)
+        raw = measure_parts(options.tool or PARTS, options.quick)
     except KeyboardInterrupt:
         sys.exit(130)
     except (processes.Failed, OSError, subprocess.CalledProcessError) as failure:

@@ -28,7 +28,7 @@ int empty_wakeup_new(void *ctx)
 	return 0;
 }
 
-/* The same events by the ways that counting takes: raw tracepoint, and the tracepoint's perf event. */
+/* Likewise by the two ways to count: raw tracepoint, and the tracepoint's perf event. */
 SEC("raw_tp/sched_switch")
 int empty_raw_switch(void *ctx)
 {

@@ -31,13 +31,13 @@ def above_empty(runs, empty, event):
 
 def empty_for(subject, round_costs, load):
     """The first of a subject's empty programs that stood on all hooks which ran."""
-    runs = round_costs[subject.name][load.name]
-    if load.event not in runs:
+    ran = {hook for hook, (_, count) in round_costs[subject.name][load.name].items() if count}
+    if load.event not in ran:
         raise Failed(f"{subject.label} does not run on {load.event}")
     for name in subject.empties:
-        if set(runs) <= set(round_costs[name][load.name]):
+        if ran <= set(round_costs[name][load.name]):
             return round_costs[name][load.name]
-    raise Failed(f"{subject.label}: no empty programs on all of {', '.join(sorted(runs))}")
+    raise Failed(f"{subject.label}: no empty programs on all of {', '.join(sorted(ran))}")
 
 
 def costs(rounds, subject, load):
@@ -62,7 +62,7 @@ def alone(times, load):
 def slowdowns(rounds, name, load):
     """Time of the load beside the subject over that alone, one figure per round."""
     return [r[name][load.name]["beside"][load.clock] / alone(r[name][load.name], load)
-            for r in rounds]
+            for r in rounds if name in r]
 
 
 def added(rounds, name, load):

@@ -10,13 +10,13 @@ from subjects import HOLD
 
 
 def difference(before, after, hooks):
-    """{hook: [ns, runs]} between two readings of a process's programs, of hooks that ran."""
+    """{hook: [ns, runs]} between two readings of a process's programs."""
     runs = {}
     for program, hook in hooks.items():
         sums = runs.setdefault(hook, [0, 0])
         for i in range(2):
             sums[i] += after[program][i] - before.get(program, (0, 0))[i]
-    return {hook: sums for hook, sums in runs.items() if sums[1]}
+    return runs
 
 
 def program_costs(subjects, loads, rounds, progress):
@@ -56,7 +56,7 @@ def slowdowns(subjects, loads, rounds, progress):
     for n in range(rounds):
         progress(f"slowdown of '{loads[0].name}', round {n + 1} of {rounds}")
         after, result = times(loads), {}
-        for subject in subjects:
+        for subject in (s for s in subjects if n < s.at_most):
             before = after
             beside = subject.beside(loads)
             after = times(loads)

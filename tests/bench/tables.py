@@ -6,6 +6,8 @@ given, else the next line that has no ratio.
 import figures
 from figures import Spread
 
+NOISE = 0.03        # a slowdown below this is no base for a ratio
+
 
 def grid(title, columns, rows):
     """rows: (label, cells). Cells are aligned at their right ends."""
@@ -25,7 +27,7 @@ def spread(numbers, digits):
 
 def times(x=None):
     """A ratio, or as much room."""
-    return " " * 8 if x is None else f"{x:7.2f}x"
+    return " " * 8 if x is None else f"{x:7.{2 if x >= 0.05 else 3}f}x"
 
 
 def peer_of(subject, subjects, base):
@@ -82,14 +84,14 @@ def costs(event, rounds, subjects, loads, base=None):
 def slowdown_cells(rounds, subject, load, peer):
     """The slowdown, with the ratio of the added parts; and what is added to one operation."""
     added = figures.added(rounds, subject.name, load)
-    x = added / figures.added(rounds, peer.name, load) if peer else None
+    base = figures.added(rounds, peer.name, load) if peer else 0
+    x = added / base if base >= NOISE and added >= 0 else None
     return [spread(figures.slowdowns(rounds, subject.name, load), 3) + times(x),
             f"{1000 * added * figures.alone_us(rounds, load):.0f}"]
 
 
 def slowdowns(rounds, subjects, load, base=None):
-    clock = {"cpu": "its CPU time", "wall": "the time it says"}[load.clock]
-    title = (f"Slowdown of '{load.name}', statistics off: {clock} / the same alone; median "
+    title = (f"Slowdown of '{load.name}', statistics off: its CPU time / the same alone; median "
              f"(lowest..highest)\nof {len(rounds)} rounds"
              + ratio_to(subjects, base).replace("ratio", "ratio of the added parts")
              + f". Alone: {1000 * figures.alone_us(rounds, load):.0f} ns per operation.")

@@ -273,7 +273,7 @@ def test_arguments_of_a_function(run, rows, name):
 
 def code(symbols):
     return [s for s in symbols if s[1] in "tTwW" and s[3] != "bpf"
-            and not s[3].startswith("__builtin__") and not s[2].startswith(("__pfx_", "__cfi_"))]
+            and not s[3].startswith("__builtin__") and not s[2].startswith(("__pfx_", "__cfi_", "__SCT__"))]
 
 
 def test_functions_are_those_of_kallsyms(rows):

@@ -136,7 +136,7 @@ static const struct {
 	{ "L1-dcache-load-Reference", NULL, "hardware 3/0" },
 	{ "LLC-load-ops", NULL, "hardware 3/2" },
 	{ "cpu-clock", NULL, "software 1/0" },
-	{ "cpu-clock:u", NULL, "software 1/0 u" },
+	{ "page-faults:u", NULL, "software 1/2 u" },
 	{ "task-clock", NULL, "software 1/1" },
 	{ "page-faults", NULL, "software 1/2" },
 	{ "faults", NULL, "software 1/2" },
@@ -441,6 +441,8 @@ static const struct {
 	{ "cycles:!", NULL, 7, 1, "there is no modifier '!'" },
 	{ "cs:p", NULL, 3, 1, "the modifier 'p' means nothing for a software event" },
 	{ "cs:h", NULL, 3, 1, "the modifier 'h' means nothing for a software event" },
+	{ "cpu-clock:u", NULL, 10, 1, "does not take clocks apart" },
+	{ "task-clock:uk", NULL, 11, 2, "does not take clocks apart" },
 	{ "cpu-clock:G", NULL, 10, 1, "the modifier 'G' means nothing for a software event" },
 	{ "page-faults:uH", NULL, 13, 1, "the modifier 'H' means nothing for a software event" },
 	{ "sched:sched_switch:p", NULL, 19, 1,
@@ -717,18 +719,19 @@ static void software_sites(void **state)
 	size_t which;
 
 	(void)state;
-	assert_int_equal(events__parse(&events, &ctx, "task-clock:u,cs,duration_time,mem:0x1000:w",
+	assert_int_equal(events__parse(&events, &ctx, "task-clock,cs:u,duration_time,mem:0x1000:w",
 				       &c), 0);
 	assert_int_equal(events__resolve(&sites, &events, &ctx, &c, &which), 0);
 	assert_int_equal(sites.n, 4);
-	assert_string_equal(sites.site[0].name, "task-clock:u");
+	assert_string_equal(sites.site[0].name, "task-clock");
 	assert_true(sites.site[0].is_time);
-	assert_true(sites.site[0].attr.exclude_kernel);
+	assert_true(sites.site[1].attr.exclude_kernel);
 	assert_int_equal(sites.site[0].attr.size, sizeof(struct perf_event_attr));
 	assert_ptr_equal(sites.site[0].event, &events.event[0]);
 	assert_false(sites.site[1].is_time);
 	assert_int_equal(sites.site[1].syscall, -1);
-	assert_true(sites.site[2].is_time);
+	assert_true(sites.site[2].is_time && sites.site[2].is_duration);
+	assert_false(sites.site[0].is_duration);
 	assert_int_equal(sites.site[3].attr.bp_addr, 0x1000);
 	assert_true(sites.site[3].scale == 1);
 	event_sites__free(&sites);

@@ -548,7 +548,7 @@ static int read_counters(const struct counting *c, struct counts *counts)
 
 		if (each->fd < 0)
 			continue;
-		err = counter__read(each, &c->plan->sites->site[each->site], &value);
+		err = counter__read(each, &value);
 		count.value = value.value;
 		count.enabled_ns = value.enabled_ns;
 		count.running_ns = value.running_ns;

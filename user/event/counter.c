@@ -175,23 +175,13 @@ int counters__enable(struct counters *counters)
 	return 0;
 }
 
-/* duration_time counts nothing: it is the time it was to count. */
-static bool is_duration(const struct event_site *site)
-{
-	return site->is_time && site->attr.type == PERF_TYPE_SOFTWARE &&
-	       site->attr.config == PERF_COUNT_SW_DUMMY;
-}
-
-int counter__read(const struct counter *counter, const struct event_site *site,
-		  struct counter_value *value)
+int counter__read(const struct counter *counter, struct counter_value *value)
 {
 	*value = (struct counter_value){};
 	if (counter->fd < 0)
 		return 0;
 	if (read(counter->fd, value, sizeof(*value)) != sizeof(*value))
 		return errno ? -errno : -EIO;
-	if (is_duration(site))
-		value->value = value->enabled_ns;
 	return 0;
 }
 

@@ -56,9 +56,8 @@ struct counter_value {
 	u64 value, enabled_ns, running_ns;      /* perf_event_open(2), PERF_FORMAT_TOTAL_TIME_* */
 };
 
-/* Reads one, of that site; zeroes for a counter that cannot be counted. Returns 0 or a negative errno. */
-int counter__read(const struct counter *counter, const struct event_site *site,
-		  struct counter_value *value);
+/* Reads one; zeroes for a counter that cannot be counted. Returns 0 or a negative errno. */
+int counter__read(const struct counter *counter, struct counter_value *value);
 
 /* Why the site's counters were refused, in words. */
 void counter__refusal(struct counter_refusal *r, const struct event_site *site, int err);

@@ -98,6 +98,7 @@ struct event_site {
 	double scale;                   /* value * scale is in unit; 1 where the PMU names none */
 	char *unit;                     /* "Joules"; NULL: a count (or nanoseconds: is_time) */
 	bool is_time;                   /* task-clock, cpu-clock, duration_time: nanoseconds */
+	bool is_duration;               /* duration_time: counted by nobody, the report knows it */
 	u64 *cpus;                      /* the CPUs it can be opened on (cpumask), a bit each; NULL: any */
 	/* Tracepoints */
 	u32 tracepoint_id;              /* perf_event_attr.config of PERF_TYPE_TRACEPOINT */

@@ -34,7 +34,7 @@ static const struct {
 	  "records that BPF programs write; counts nothing itself" },
 	{ "cgroup-switches", NULL, PERF_COUNT_SW_CGROUP_SWITCHES, false,
 	  "switches between tasks of different cgroups (since Linux 5.13)" },
-	/* Counts nothing either: its time enabled is the duration. */
+	/* Counts nothing either: whoever reports knows the time. */
 	{ "duration_time", NULL, PERF_COUNT_SW_DUMMY, true,
 	  "time from the start to the end of the measurement, in ns" },
 };
@@ -66,13 +66,19 @@ static bool software__claims(const struct event_context *ctx, const struct event
 static int software__parse(struct event *e, const struct event_context *ctx,
 			   const struct event_word *w, struct complaint *c)
 {
+	const struct event_modifiers *m = &e->modifiers;
 	size_t len;
+	int err;
 
 	(void)ctx;
 	event_word__base(w, &len);
 	e->attr.type = PERF_TYPE_SOFTWARE;
 	e->attr.config = counters[find(w, len)].config;
-	return len < w->len ? event__parse_modifiers(e, w, len + 1, c) : 0;
+	err = len < w->len ? event__parse_modifiers(e, w, len + 1, c) : 0;
+	if (!err && counters[find(w, len)].is_time && (m->user || m->kernel || m->hypervisor))
+		return complain(c, -EINVAL, m->at, m->len, "the kernel does not take clocks apart into user "
+				"and kernel time");
+	return err;
 }
 
 static int software__resolve(struct event_sites *sites, const struct event *e,
@@ -87,6 +93,7 @@ static int software__resolve(struct event_sites *sites, const struct event *e,
 		return complain(c, -ENOMEM, 0, 0, "no memory");
 	event_word__base(&w, &len);
 	s->is_time = counters[find(&w, len)].is_time;
+	s->is_duration = s->is_time && s->attr.config == PERF_COUNT_SW_DUMMY;
 	return 0;
 }
 

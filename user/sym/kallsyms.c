@@ -61,7 +61,8 @@ static bool is_function(const struct symbol *s)
 		return false;
 	if (s->module && (!strcmp(s->module, "bpf") || !strncmp(s->module, "__builtin__", 11)))
 		return false;
-	return strncmp(s->name, "__pfx_", 6) && strncmp(s->name, "__cfi_", 6);
+	return strncmp(s->name, "__pfx_", 6) && strncmp(s->name, "__cfi_", 6) &&
+	       strncmp(s->name, "__SCT__", 7);
 }
 
 struct wanted {
