@@ -168,7 +168,7 @@ def test_a_wakeup_is_an_event_of_who_is_woken(tool, trigger, who):
     # It is woken once for each time it blocked, and was asleep before and after. Since 6.12 a task
     # that is preempted by the one it wakes may find the answer before it has blocked at all.
     assert abs(found["sched:sched_wakeup"] - grown.voluntary) <= 1
-    assert found["sched:sched_wakeup"] >= rounds / 10
+    assert found["sched:sched_wakeup"] > 0
 
 
 @pytest.mark.parametrize("name, who", (("ping*", 0), ("pong", 1)))
@@ -181,7 +181,8 @@ def test_a_wakeup_bears_the_name_of_who_is_woken(tool, trigger, name, who):
     keyed = sums(tracers[1].stop().report, "tid", "comm")
     tid = load.pids[who]
     assert load.pids[1 - who] not in scoped
-    assert scoped[tid] == keyed[tid, "pingpong" if who == 0 else "pong"] >= scaled(500) / 10
+    # How often it has to be woken is the scheduler's to decide, once at least: it was asleep.
+    assert scoped[tid] == keyed[tid, "pingpong" if who == 0 else "pong"] > 0
 
 
 # --- counters --------------------------------------------------------------------------------------
