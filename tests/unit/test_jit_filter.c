@@ -433,11 +433,10 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 	assert_int_equal(tracepoint_format__parse(&format, format_text), 0);
 	for (i = 0; i < 20000; i++) {
 		struct complaint c;
+		FILE *f = open_memstream(&text, &n);
 		struct code code = {}, value = {};
 		struct expr *e;
 		int err;
-
-		FILE *f = open_memstream(&text, &n);
 
 		put_random(&random, f, 3);
 		fclose(f);
