@@ -398,7 +398,6 @@ struct group {
 	u64 *value;
 	double *running;
 	bool *counted;                  /* not where it cannot be, or was too short a time */
-	bool *present;
 	struct ratio_count *ratio;
 };
 
@@ -407,7 +406,6 @@ static void group__free(struct group *g)
 	free(g->value);
 	free(g->running);
 	free(g->counted);
-	free(g->present);
 	free(g->ratio);
 }
 
@@ -419,10 +417,9 @@ static int group__make(struct group *g, const struct stat_run *s)
 		.value = calloc(n, sizeof(*g->value)),
 		.running = calloc(n, sizeof(*g->running)),
 		.counted = calloc(n, sizeof(*g->counted)),
-		.present = calloc(n, sizeof(*g->present)),
 		.ratio = calloc(n, sizeof(*g->ratio)),
 	};
-	if (g->value && g->running && g->counted && g->present && g->ratio)
+	if (g->value && g->running && g->counted && g->ratio)
 		return 0;
 	group__free(g);
 	return -ENOMEM;
@@ -444,12 +441,9 @@ static void group__fill(struct group *g, const struct stat_run *s, const struct 
 		g->value[i] = 0;
 		g->running[i] = 100;
 		g->counted[i] = !counting__refused(&s->counting, i, &site);
-		g->present[i] = false;
 	}
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		g->counted[c[i].row] &= count__scale(&c[i], &g->value[c[i].row], &g->running[c[i].row]);
-		g->present[c[i].row] = true;
-	}
 	for (i = 0; i < s->nrows; i++)
 		g->ratio[i] = (struct ratio_count){
 			s->row[i].name, g->value[i] * s->row[i].site->scale,

@@ -55,19 +55,6 @@ int syscall_number(const char *name)
 	return -ENOENT;
 }
 
-const char *syscall_name(int number)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		if (calls[i].number == number)
-			return calls[i].name;
-	for (i = 0; i < ARRAY_SIZE(newer); i++)
-		if (newer[i].number == number)
-			return newer[i].name;
-	return NULL;
-}
-
 int syscall_number_of_entry(const char *name)
 {
 	size_t i;

@@ -11,9 +11,6 @@
 /* The number of a call by the name it has for user space ("stat"), or -ENOENT. */
 int syscall_number(const char *name);
 
-/* Its name, or NULL. */
-const char *syscall_name(int number);
-
 /*
  * The same by the name of the kernel's function, without "sys_": what tracepoints are called after
  * ("newstat"). The names that differ: arch/x86/entry/syscalls/syscall_64.tbl.
