@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "event/attach.h"
-#include "event/event.h"
+#include "event/typed.h"
 #include "expr/expr.h"
 #include "jit/filter.h"
 #include "out/diag.h"
@@ -50,27 +50,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 
 /* --- events and expressions -------------------------------------------------------------------- */
 
-static int add_events(struct probe *p, const struct event_context *ctx, const char *text)
-{
-	struct complaint c = {};
-	size_t from = p->events.n, i;
-	const char **larger;
-	int err;
-
-	err = events__parse(&p->events, ctx, text, &c);
-	if (err) {
-		diag_complaint("-e", text, &c);
-		return err;
-	}
-	larger = realloc(p->text, p->events.n * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	p->text = larger;
-	for (i = from; i < p->events.n; i++)
-		p->text[i] = text;
-	return 0;
-}
-
 static int check_site(const struct probe *p, const struct event_site *site)
 {
 	const char *text = p->text[site->event - p->events.event];
@@ -99,7 +78,7 @@ static int find_events(struct probe *p, const struct cli *cli)
 	int err = 0;
 
 	for (i = 0; i < cli->nevents && !err; i++)
-		err = add_events(p, &ctx, cli->events[i]);
+		err = events__take(&p->events, &p->text, &ctx, cli->events[i]);
 	if (err)
 		return err;
 	err = events__resolve(&p->sites, &p->events, &ctx, &c, &which);

@@ -12,6 +12,7 @@
 #include "count/counting.h"
 #include "count/ratio.h"
 #include "count/series.h"
+#include "event/typed.h"
 #include "expr/tracepoint_filter.h"
 #include "host/features.h"
 #include "jit/filter.h"
@@ -135,43 +136,22 @@ static int check_options(const struct stat_run *s, struct cli *cli)
 
 /* --- events ------------------------------------------------------------------------------------ */
 
-static int add_events(struct stat_run *s, const struct event_context *ctx, const char *text)
-{
-	struct complaint c = {};
-	size_t from = s->events.n, i;
-	const char **larger;
-	int err;
-
-	err = events__parse(&s->events, ctx, text, &c);
-	if (err) {
-		diag_complaint("-e", text, &c);
-		return err;
-	}
-	larger = realloc(s->text, s->events.n * sizeof(*larger));
-	if (!larger)
-		return -ENOMEM;
-	s->text = larger;
-	for (i = from; i < s->events.n; i++)
-		s->text[i] = text;
-	return 0;
-}
-
 static int add_default_events(struct stat_run *s, const struct event_context *ctx)
 {
 	static const char *const software = "task-clock,context-switches,cpu-migrations,page-faults";
 	static const char *const faults = "minor-faults,major-faults";
 	static const char *const hardware = "cycles,instructions,branches,branch-misses";
 	static const char *const caches = "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
-	int err = add_events(s, ctx, software);
+	int err = events__take(&s->events, &s->text, ctx, software);
 
 	s->defaults = true;
 	s->no_pmu = feature__probe("hardware counters") != FEATURE_OK;
 	if (!err && s->detailed)
-		err = add_events(s, ctx, faults);
+		err = events__take(&s->events, &s->text, ctx, faults);
 	if (!err && !s->no_pmu)
-		err = add_events(s, ctx, hardware);
+		err = events__take(&s->events, &s->text, ctx, hardware);
 	if (!err && !s->no_pmu && s->detailed)
-		err = add_events(s, ctx, caches);
+		err = events__take(&s->events, &s->text, ctx, caches);
 	return err;
 }
 
@@ -337,7 +317,7 @@ static int find_events(struct stat_run *s, const struct run *run, const struct c
 	int err = 0;
 
 	for (i = 0; i < cli->nevents && !err; i++)
-		err = add_events(s, &ctx, cli->events[i]);
+		err = events__take(&s->events, &s->text, &ctx, cli->events[i]);
 	if (!err && !cli->nevents)
 		err = add_default_events(s, &ctx);
 	if (err)
