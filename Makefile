@@ -46,6 +46,14 @@ CPPFLAGS += -DHAVE_LIBDW
 else
 $(info libdw or liblzma is missing: built without DWARF; `make deps` installs them)
 endif
+# C++ and Rust names (user/sym/demangle.h); LIBIBERTY= builds without.
+LIBIBERTY ?= $(shell $(CC) -E -include libiberty/demangle.h -xc /dev/null >/dev/null 2>&1 && echo -liberty)
+ifneq ($(strip $(LIBIBERTY)),)
+CPPFLAGS += -DHAVE_LIBIBERTY
+LIBS     += $(LIBIBERTY)
+else
+$(info libiberty is missing: C++ and Rust names stay mangled; `make deps` installs it)
+endif
 ifdef SANITIZE
 CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=address,undefined
@@ -186,7 +194,7 @@ demo: deps
 # --- packages ------------------------------------------------------------------------------------
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
-		  libjansson-dev pkg-config scdoc groff-base gawk
+		  libiberty-dev libjansson-dev pkg-config scdoc groff-base gawk
 packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf

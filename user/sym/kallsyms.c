@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* One line: "ADDRESS TYPE NAME [MODULE]". Points into the line. */
-struct symbol {
+struct line {
 	u64 address;
 	char type;
 	const char *name;
@@ -26,7 +26,7 @@ struct starts {
 	size_t n, room;
 };
 
-static bool parse_symbol(struct symbol *s, char *line)
+static bool parse_line(struct line *s, char *line)
 {
 	char *rest, *end;
 
@@ -55,7 +55,7 @@ static bool parse_symbol(struct symbol *s, char *line)
  * Code of the kernel or a module: not JITed programs and trampolines, nor the padding in front of
  * functions (which has symbols since 6.2).
  */
-static bool is_function(const struct symbol *s)
+static bool is_function(const struct line *s)
 {
 	if (!strchr("tTwW", s->type))
 		return false;
@@ -71,7 +71,7 @@ struct wanted {
 	const char *module;     /* NULL: any; "": vmlinux */
 };
 
-static bool is_wanted(const struct wanted *w, const struct symbol *s)
+static bool is_wanted(const struct wanted *w, const struct line *s)
 {
 	if (w->module && strcmp(w->module, s->module ?: ""))
 		return false;
@@ -100,7 +100,7 @@ static int add_start(struct starts *s, u64 address, u32 owner)
 	return 0;
 }
 
-static int add_function(struct kernel_functions *f, const struct symbol *s)
+static int add_function(struct kernel_functions *f, const struct line *s)
 {
 	struct kernel_function new = { .address = s->address }, *more;
 
@@ -169,7 +169,7 @@ static void set_sizes(struct kernel_functions *f, const struct starts *s)
 }
 
 /* Tells modules apart by number: the symbols of one stand together. */
-static u32 owner_of(const struct symbol *s, char *last, size_t size, u32 *owner)
+static u32 owner_of(const struct line *s, char *last, size_t size, u32 *owner)
 {
 	if (strncmp(s->module ?: "", last, size - 1)) {
 		snprintf(last, size, "%s", s->module ?: "");
@@ -183,12 +183,12 @@ static int read_functions(FILE *file, const struct wanted *w, struct kernel_func
 {
 	char *line = NULL, last[64] = "";
 	size_t size = 0;
-	struct symbol s;
+	struct line s;
 	u32 owner = 0;
 	int err = 0;
 
 	while (!err && getline(&line, &size, file) >= 0) {
-		if (!parse_symbol(&s, line))
+		if (!parse_line(&s, line))
 			continue;
 		err = add_start(starts, s.address, owner_of(&s, last, sizeof(last), &owner));
 		if (!err && is_function(&s) && is_wanted(w, &s))
@@ -251,7 +251,7 @@ int kernel_symbol(const char *name, u64 *address)
 	FILE *file = open_kallsyms();
 	bool found = false, any = false;
 	char *line = NULL;
-	struct symbol s;
+	struct line s;
 	size_t size = 0;
 	u64 at = 0;
 
@@ -259,7 +259,7 @@ int kernel_symbol(const char *name, u64 *address)
 		return errno == EACCES ? -EPERM : -errno;
 	/* A symbol at 0 may be one of the per-CPU area, or hidden like all others. */
 	while (!(found && any) && getline(&line, &size, file) >= 0) {
-		if (!parse_symbol(&s, line))
+		if (!parse_line(&s, line))
 			continue;
 		any |= s.address != 0;
 		if (found || strcmp(s.name, name))
@@ -275,4 +275,115 @@ int kernel_symbol(const char *name, u64 *address)
 		return -EPERM;
 	*address = at;
 	return 0;
+}
+
+/* --- by address ------------------------------------------------------------------------------- */
+
+/* The last function of a module ends nobody knows where, but hardly further than this. */
+#define MAX_UNSIZED (64 << 10)
+
+static enum symbol_rank rank_of(const struct line *s)
+{
+	if (!strchr("tTwW", s->type))
+		return SYMBOL_RANK_END;
+	return s->type == 't' ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
+}
+
+/* The symbols of a module stand together: it is the last one, or a new one. */
+static int find_module(struct kernel_symbols *k, const struct line *s, size_t *found)
+{
+	const char *name = s->module ?: "[kernel]";
+	struct kernel_module *m;
+
+	if (!k->nmodules || strncmp(k->module[k->nmodules - 1].name, name, sizeof(m->name) - 1)) {
+		m = reallocarray(k->module, k->nmodules + 1, sizeof(*m));
+		if (!m)
+			return -ENOMEM;
+		k->module = m;
+		m += k->nmodules++;
+		snprintf(m->name, sizeof(m->name), "%s", name);
+		m->base = UINT64_MAX;
+	}
+	*found = k->nmodules - 1;
+	return 0;
+}
+
+static int add_symbol(struct kernel_symbols *k, struct symbol_list *list, const struct line *s)
+{
+	struct symbol_candidate c = { .start = s->address, .rank = rank_of(s) };
+	char text[1024];
+	size_t module;
+	int err, len;
+
+	if (c.rank == SYMBOL_RANK_END)
+		return symbol_list__add(list, &c, "", 0);
+	err = find_module(k, s, &module);
+	if (err)
+		return err;
+	if (s->address < k->module[module].base)
+		k->module[module].base = s->address;
+	c.limit = s->address + MAX_UNSIZED;
+	len = snprintf(text, sizeof(text), "%s%c%zu", s->name, 0, module);
+	if (len >= (int)sizeof(text))
+		return 0;               /* KSYM_NAME_LEN is 512 */
+	return symbol_list__add(list, &c, text, len);
+}
+
+static int read_symbols(FILE *file, struct kernel_symbols *k, struct symbol_list *list)
+{
+	char *line = NULL;
+	size_t size = 0;
+	struct line s;
+	int err = 0;
+
+	while (!err && getline(&line, &size, file) >= 0)
+		if (parse_line(&s, line) && s.address)
+			err = add_symbol(k, list, &s);
+	if (!err && ferror(file))
+		err = -EIO;
+	free(line);
+	return err;
+}
+
+int kernel_symbols__read(struct kernel_symbols *k)
+{
+	struct kernel_symbols new = {};
+	struct symbol_list list = {};
+	struct symbol_entry *entry;
+	FILE *file = open_kallsyms();
+	size_t names_size;
+	char *names;
+	int err;
+	u64 n;
+
+	if (!file)
+		return errno == EACCES ? -EPERM : -errno;
+	err = read_symbols(file, &new, &list);
+	fclose(file);
+	if (!err && !new.nmodules)
+		err = -EPERM;
+	if (!err)
+		err = symbol_list__finish(&list, &entry, &n, &names, &names_size);
+	if (!err)
+		err = symbol_table__adopt(&new.table, entry, n, names, names_size);
+	symbol_list__free(&list);
+	if (err)
+		kernel_symbols__free(&new);
+	else
+		*k = new;
+	return err;
+}
+
+void kernel_symbols__free(struct kernel_symbols *k)
+{
+	symbol_table__free(&k->table);
+	free(k->module);
+	memset(k, 0, sizeof(*k));
+}
+
+const struct kernel_module *kernel_symbols__module(const struct kernel_symbols *k, u32 symbol)
+{
+	const char *name = symbol_table__name(&k->table, symbol);
+
+	return &k->module[strtoull(name + strlen(name) + 1, NULL, 10)];
 }

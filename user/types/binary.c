@@ -11,49 +11,11 @@
 
 #include "types/elf_file.h"
 
-/*
- * A symbol table may point many symbols at one huge string: names are no longer than this, and
- * all that are kept not longer than that.
- */
+/* Of a USDT probe's texts, and of all names that are kept together. */
 #define MAX_NAME 16384
 #define MAX_NAMES (512ULL << 20)
 
 /* --- symbols ---------------------------------------------------------------------------------- */
-
-/* Returning non-zero stops and is passed on. name ends at a version ("@@GLIBC_2.34"). */
-typedef int (*symbol_visit)(void *arg, const GElf_Sym *symbol, const char *name, size_t len);
-
-static int visit_table(const struct elf_file *f, const char *table, const char *strings,
-		       symbol_visit visit, void *arg)
-{
-	GElf_Shdr header, strings_header;
-	Elf_Data *symbols, *names;
-	size_t n, i, len;
-	int err;
-
-	err = elf_file__section(f, table, &header, &symbols);
-	if (!err)
-		err = elf_file__section(f, strings, &strings_header, &names);
-	if (err)
-		return err;
-	if (symbols->d_type != ELF_T_SYM)
-		return -EBADMSG;
-	n = symbols->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
-	for (i = 1; i < n && i <= INT_MAX && !err; i++) {
-		const char *name;
-		GElf_Sym s;
-
-		if (!gelf_getsym(symbols, i, &s) || s.st_name >= names->d_size ||
-		    s.st_shndx == SHN_UNDEF)
-			continue;
-		name = (const char *)names->d_buf + s.st_name;
-		len = strnlen(name, names->d_size - s.st_name);
-		if (!len || len > MAX_NAME || len == names->d_size - s.st_name)
-			continue;
-		err = visit(arg, &s, name, name[0] == '@' ? len : strcspn(name, "@"));
-	}
-	return err;
-}
 
 /* Every table of one file. A table that is not there or damaged takes nothing from the others. */
 static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
@@ -66,7 +28,7 @@ static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(tables); i++) {
-		err = visit_table(f, tables[i][0], tables[i][1], visit, arg);
+		err = elf_file__symbols(f, tables[i][0], tables[i][1], visit, arg);
 		if (err && err != -ENOENT && err != -EBADMSG)
 			return err;
 		there += !err && !i;

@@ -54,24 +54,20 @@ static int read_headers(struct elf_file *f)
 	return read_segments(f);
 }
 
-int elf_file__open(struct elf_file *f, const char *path)
+int elf_file__open_fd(struct elf_file *f, int fd)
 {
-	struct elf_file new = { .fd = -1 };
+	struct elf_file new = { .fd = fd };
 	struct stat st;
 	int err = 0;
 
 	if (elf_version(EV_CURRENT) == EV_NONE)
-		return -EOPNOTSUPP;
-	/* O_NONBLOCK: a FIFO must not make us wait. */
-	new.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (new.fd < 0)
-		return -errno;
-	if (fstat(new.fd, &st))
+		err = -EOPNOTSUPP;
+	else if (fstat(fd, &st))
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))
 		err = S_ISDIR(st.st_mode) ? -EISDIR : -ENOEXEC;
 	if (!err) {
-		new.elf = elf_begin(new.fd, ELF_C_READ, NULL);
+		new.elf = elf_begin(fd, ELF_C_READ, NULL);
 		err = read_headers(&new);
 	}
 	if (err)
@@ -79,6 +75,14 @@ int elf_file__open(struct elf_file *f, const char *path)
 	else
 		*f = new;
 	return err;
+}
+
+int elf_file__open(struct elf_file *f, const char *path)
+{
+	/* O_NONBLOCK: a FIFO must not make us wait. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? -errno : elf_file__open_fd(f, fd);
 }
 
 void elf_file__close(struct elf_file *f)
@@ -121,6 +125,38 @@ int elf_file__section(const struct elf_file *f, const char *name, GElf_Shdr *hea
 		return 0;
 	}
 	return -ENOENT;
+}
+
+int elf_file__symbols(const struct elf_file *f, const char *table, const char *strings,
+		      symbol_visit visit, void *arg)
+{
+	GElf_Shdr header, strings_header;
+	Elf_Data *symbols, *names;
+	size_t n, i, len;
+	int err;
+
+	err = elf_file__section(f, table, &header, &symbols);
+	if (!err)
+		err = elf_file__section(f, strings, &strings_header, &names);
+	if (err)
+		return err;
+	if (symbols->d_type != ELF_T_SYM)
+		return -EBADMSG;
+	n = symbols->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
+	for (i = 1; i < n && i <= INT_MAX && !err; i++) {
+		const char *name;
+		GElf_Sym s;
+
+		if (!gelf_getsym(symbols, i, &s) || s.st_name >= names->d_size ||
+		    s.st_shndx == SHN_UNDEF)
+			continue;
+		name = (const char *)names->d_buf + s.st_name;
+		len = strnlen(name, names->d_size - s.st_name);
+		if (!len || len > ELF_FILE_MAX_NAME || len == names->d_size - s.st_name)
+			continue;
+		err = visit(arg, &s, name, name[0] == '@' ? len : strcspn(name, "@"));
+	}
+	return err;
 }
 
 int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool executable,
@@ -310,8 +346,7 @@ out:
 	return err;
 }
 
-/* What .gnu_debuglink has behind the name. */
-static int checksum(const struct elf_file *f, u32 *sum)
+int elf_file__crc(const struct elf_file *f, u32 *sum)
 {
 	u8 buffer[64 << 10];
 	uLong crc = crc32(0, NULL, 0);
@@ -326,6 +361,25 @@ static int checksum(const struct elf_file *f, u32 *sum)
 	return n < 0 ? -errno : 0;
 }
 
+int elf_file__debug_link(const struct elf_file *f, struct debug_link *link)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t size;
+
+	if (elf_file__section(f, ".gnu_debuglink", &header, &data))
+		return -ENOENT;
+	size = strnlen(data->d_buf, data->d_size);
+	/* The name, a NUL, up to a multiple of four bytes, and four of checksum. */
+	if (!size || size > NAME_MAX || memchr(data->d_buf, '/', size) ||
+	    size / 4 * 4 + 8 > data->d_size)
+		return -ENOENT;
+	memset(link, 0, sizeof(*link));
+	memcpy(link->name, data->d_buf, size);
+	memcpy(&link->crc, (const char *)data->d_buf + size / 4 * 4 + 4, sizeof(link->crc));
+	return 0;
+}
+
 static bool belongs(const struct elf_file *debug, const struct build_id *id, u32 wanted)
 {
 	struct build_id own;
@@ -335,36 +389,27 @@ static bool belongs(const struct elf_file *debug, const struct build_id *id, u32
 		elf_file__build_id(debug, &own);
 		return build_id__equal(id, &own);
 	}
-	return !checksum(debug, &sum) && sum == wanted;
+	return !elf_file__crc(debug, &sum) && sum == wanted;
 }
 
 static int open_by_link(struct elf_file *debug, const struct elf_file *f, const char *path,
 			const struct build_id *id, const char *root, char **name)
 {
-	const char *slash = strrchr(path, '/'), *link;
+	const char *slash = strrchr(path, '/');
 	const char *dir = slash ? path : ".";
 	int len = slash ? slash - path : 1, err = -ENOENT;
-	GElf_Shdr header;
-	Elf_Data *data;
-	size_t size, i;
-	u32 sum;
+	struct debug_link link;
+	size_t i;
 
-	if (elf_file__section(f, ".gnu_debuglink", &header, &data))
+	if (elf_file__debug_link(f, &link))
 		return -ENOENT;
-	link = data->d_buf;
-	size = strnlen(link, data->d_size);
-	/* The name, a NUL, up to a multiple of four bytes, and four of checksum. */
-	if (!size || size > NAME_MAX || memchr(link, '/', size) ||
-	    size / 4 * 4 + 8 > data->d_size)
-		return -ENOENT;
-	memcpy(&sum, link + size / 4 * 4 + 4, sizeof(sum));
 	for (i = 0; i < 3; i++) {
 		if (asprintf(name, "%s%s%.*s/%s%s", i == 2 ? root : "",
 			     i == 2 ? "/usr/lib/debug" : "", len, dir, i == 1 ? ".debug/" : "",
-			     link) < 0)
+			     link.name) < 0)
 			return -ENOMEM;
 		err = elf_file__open(debug, *name);
-		if (!err && belongs(debug, id, sum))
+		if (!err && belongs(debug, id, link.crc))
 			return 0;
 		if (!err)
 			elf_file__close(debug);

@@ -8,6 +8,7 @@
 #define TALLY_TYPES_ELF_FILE_H
 
 #include <gelf.h>
+#include <limits.h>
 
 #include "base/types.h"
 
@@ -38,6 +39,8 @@ struct build_id {
  * what open(2) says. On failure there is nothing to close.
  */
 int elf_file__open(struct elf_file *f, const char *path);
+/* The same with a file that is open for reading. The descriptor is taken over, also on failure. */
+int elf_file__open_fd(struct elf_file *f, int fd);
 void elf_file__close(struct elf_file *f);
 
 /*
@@ -50,6 +53,27 @@ int elf_file__section(const struct elf_file *f, const char *name, GElf_Shdr *hea
 /* File offset of size bytes at an address that one segment holds; -ENOENT. */
 int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool executable,
 		     u64 *offset);
+
+/* What .gnu_debuglink says: the name of a file (never a path) and the CRC of its contents. */
+struct debug_link {
+	char name[NAME_MAX + 1];
+	u32 crc;
+};
+
+int elf_file__debug_link(const struct elf_file *f, struct debug_link *link);   /* -ENOENT */
+/* The CRC of the whole file. A negative errno if it cannot be read. */
+int elf_file__crc(const struct elf_file *f, u32 *crc);
+
+/*
+ * Calls visit for each defined symbol with a name in a table (".symtab" with ".strtab"), until it
+ * returns non-zero, which is passed on. name[len] is the end, or the '@' of a version. -ENOENT,
+ * -EBADMSG. Names longer than ELF_FILE_MAX_NAME are left out: a table may point many symbols at
+ * one huge string.
+ */
+#define ELF_FILE_MAX_NAME 16384
+typedef int (*symbol_visit)(void *arg, const GElf_Sym *symbol, const char *name, size_t len);
+int elf_file__symbols(const struct elf_file *f, const char *table, const char *strings,
+		      symbol_visit visit, void *arg);
 
 void elf_file__build_id(const struct elf_file *f, struct build_id *id);
 

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a confined process can and cannot do, as it sees it and as /proc shows it. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sym/confined.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define FILTERED 0
+#else
+#define FILTERED 1
+#endif
+
+static void echo(struct answer *to, void *arg)
+{
+	char text[64];
+	ssize_t n;
+
+	(void)arg;
+	while ((n = read(0, text, sizeof(text))) > 0)
+		answer__put(to, text, n);
+	while ((n = read(1, text, sizeof(text))) > 0)
+		answer__put(to, text, n);
+}
+
+/* A pipe with a text in it, at its end. */
+static int text_pipe(const char *text)
+{
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+	close(ends[1]);
+	return ends[0];
+}
+
+/* The files have their places, whatever their numbers were. */
+static void files(void **state)
+{
+	int fd[2] = { text_pipe("first "), text_pipe("second") };
+	int swapped[2] = { 60, 0 }, old = dup(0);
+	size_t size;
+	void *data;
+
+	(void)state;
+	assert_int_equal(confined__run(echo, NULL, fd, 2, &data, &size), 0);
+	assert_int_equal(size, 12);
+	assert_memory_equal(data, "first second", 12);
+	free(data);
+	close(fd[0]);
+	close(fd[1]);
+
+	fd[0] = text_pipe("a");
+	fd[1] = text_pipe("b");
+	assert_int_equal(dup2(fd[0], 60), 60);
+	assert_int_equal(dup2(fd[1], 0), 0);
+	assert_int_equal(confined__run(echo, NULL, swapped, 2, &data, &size), 0);
+	assert_int_equal(size, 2);
+	assert_memory_equal(data, "ab", 2);
+	free(data);
+	dup2(old, 0);
+	close(old);
+	close(60);
+	close(fd[0]);
+	close(fd[1]);
+	assert_int_equal(confined__run(echo, NULL, fd, 3, &data, &size), -EINVAL);
+}
+
+struct tries {
+	s64 open, exec, kill, socket, fork, other;
+};
+
+static s64 outcome(s64 result)
+{
+	return result < 0 ? -errno : 0;
+}
+
+static void try_things(struct answer *to, void *arg)
+{
+	struct tries t = {};
+
+	t.kill = outcome(syscall(SYS_kill, *(pid_t *)arg, 0));
+	t.open = outcome(syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY));
+	t.socket = outcome(syscall(SYS_socket, AF_INET, SOCK_STREAM, 0));
+	if (FILTERED) {
+		t.fork = outcome(syscall(SYS_clone, 0, NULL, NULL, NULL, NULL));
+		t.exec = outcome(syscall(SYS_execve, "/bin/true", NULL, NULL));
+	}
+	t.other = outcome(fcntl(40, F_GETFD));
+	answer__put(to, &t, sizeof(t));
+}
+
+static void denied(void **state)
+{
+	pid_t self = getpid();
+	struct tries t;
+	size_t size;
+	void *data;
+
+	(void)state;
+	assert_int_equal(dup2(2, 40), 40);
+	assert_int_equal(confined__run(try_things, &self, NULL, 0, &data, &size), 0);
+	close(40);
+	assert_int_equal(size, sizeof(t));
+	memcpy(&t, data, sizeof(t));
+	free(data);
+	assert_int_equal(t.other, -EBADF);
+	assert_int_equal(!getuid() || FILTERED ? t.kill : -EPERM, -EPERM);
+	if (!FILTERED)
+		return;
+	assert_int_equal(t.open, -EPERM);
+	assert_int_equal(t.exec, -EPERM);
+	assert_int_equal(t.socket, -EPERM);
+	assert_int_equal(t.fork, -EPERM);
+}
+
+static void say_and_wait(struct answer *to, void *arg)
+{
+	char c;
+
+	(void)arg;
+	answer__put(to, "x", 1);
+	read(to->fd, &c, 1);
+}
+
+/* A line of /proc/PID/status, "" if it is not there. */
+static void status_line(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[32], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	*text = 0;
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, strlen(name)))
+			snprintf(text, size, "%s", line + strlen(name));
+	fclose(file);
+	text[strcspn(text, "\n")] = 0;
+}
+
+static void rights(void **state)
+{
+	char text[256], c;
+	int ends[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(confined__start(say_and_wait, NULL, NULL, 0, ends[1], &pid), 0);
+	assert_int_equal(read(ends[0], &c, 1), 1);
+	status_line(pid, "CapEff:\t", text, sizeof(text));
+	assert_string_equal(text, "0000000000000000");
+	status_line(pid, "CapPrm:\t", text, sizeof(text));
+	assert_string_equal(text, "0000000000000000");
+	status_line(pid, "NoNewPrivs:\t", text, sizeof(text));
+	assert_string_equal(text, "1");
+	status_line(pid, "Seccomp:\t", text, sizeof(text));
+	assert_string_equal(text, FILTERED ? "2" : "0");
+	status_line(pid, "Uid:\t", text, sizeof(text));
+	if (!getuid())
+		assert_string_equal(text, "65534\t65534\t65534\t65534");
+	close(ends[0]);
+	close(ends[1]);
+	assert_true(confined__end(pid, false));
+}
+
+static void crash(struct answer *to, void *arg)
+{
+	answer__put(to, "half", 4);
+	*(volatile char *)arg = 1;
+}
+
+static void stop_short(struct answer *to, void *arg)
+{
+	(void)arg;
+	answer__put(to, "half", 4);
+	_exit(1);
+}
+
+static void eat(struct answer *to, void *arg)
+{
+	char *p = malloc(3ULL << 30);
+
+	(void)arg;
+	answer__put(to, p ? "much" : "none", 4);
+}
+
+static void failures(void **state)
+{
+	size_t size;
+	void *data;
+
+	(void)state;
+	assert_int_equal(confined__run(crash, NULL, NULL, 0, &data, &size), -EBADMSG);
+	assert_int_equal(confined__run(stop_short, NULL, NULL, 0, &data, &size), -EBADMSG);
+	if (!FILTERED)
+		return;
+	assert_int_equal(confined__run(eat, NULL, NULL, 0, &data, &size), 0);
+	assert_memory_equal(data, "none", 4);
+	free(data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files),
+		cmocka_unit_test(denied),
+		cmocka_unit_test(rights),
+		cmocka_unit_test(failures),
+	};
+
+	return cmocka_run_group_tests_name("confined", tests, NULL, NULL);
+}

@@ -1,0 +1,907 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Names of addresses in processes of all kinds, against what these processes say they are: the
+ * test itself, programs the compiler makes of source given here, and copies of the test that make
+ * their own code.
+ */
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "elf_fixture.h"
+#include "sym/elf_symbols.h"
+#include "sym/kallsyms.h"
+#include "sym/symbols.h"
+
+/* Says where its functions are, waits, and calls exec if it is told to. */
+static const char source[] =
+	"#include <stdio.h>\n"
+	"#include <unistd.h>\n"
+	"#define NOINLINE __attribute__((noinline, noclone))\n"
+	"NOINLINE int global(int a) { asm volatile(\"\"); return a * 3; }\n"
+	"static NOINLINE int hidden(int a) { asm volatile(\"\"); return a * 5; }\n"
+	"NOINLINE int __plain(int a) { asm volatile(\"\"); return a * 7; }\n"
+	"int plain(int a) __attribute__((weak, alias(\"__plain\")));\n"
+	"int sizeless(void);\n"
+	"asm(\".text\\n.globl sizeless\\n.type sizeless,@function\\n\"\n"
+	"    \"sizeless: nop\\nnop\\nnop\\nret\\n.globl sized\\n.type sized,@function\\n\"\n"
+	"    \"sized: ret\\n.size sized, . - sized\\n.skip 64, 0x90\\n\");\n"
+	"static void *choose(void) { asm volatile(\"\"); return global; }\n"
+	"int indirect(int a) __attribute__((ifunc(\"choose\")));\n"
+	"int main(int argc, char **argv)\n"
+	"{\n"
+	"	char c;\n"
+	"	printf(\"%p %p %p %p %p\\n\", global, hidden, plain, sizeless, choose);\n"
+	"	fflush(stdout);\n"
+	"	if (read(0, &c, 1) == 1 && c == 'x')\n"
+	"		execl(argv[1], argv[1], NULL);\n"
+	"	return global(argc) + hidden(argc) + plain(argc) + indirect(argc);\n"
+	"}\n";
+
+enum { GLOBAL, HIDDEN, PLAIN, SIZELESS, CHOOSE, PLACES };
+
+struct child {
+	pid_t pid;
+	int in, out;
+	u64 at[PLACES];
+};
+
+/* Runs path in root ("": ours), or body in a copy of this process. It says PLACES addresses. */
+static void start(struct child *c, const char *root, const char *path, const char *arg,
+		  void (*body)(void))
+{
+	int in[2], out[2];
+
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	c->pid = fork();
+	assert_true(c->pid >= 0);
+	if (!c->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		if (body)
+			body();
+		if (!path || (*root && (chroot(root) || chdir("/"))))
+			_exit(2);
+		execl(path, path, arg, NULL);
+		_exit(3);
+	}
+	close(in[0]);
+	close(out[1]);
+	c->in = in[1];
+	c->out = out[0];
+}
+
+static void listen_to(struct child *c)
+{
+	char text[256] = "", *at = text;
+	ssize_t n;
+	int i;
+
+	for (n = 0; !strchr(text, '\n'); n = strlen(text)) {
+		ssize_t more = read(c->out, text + n, sizeof(text) - 1 - n);
+
+		assert_true(more > 0);
+		text[n + more] = 0;
+	}
+	for (i = 0; i < PLACES; i++)
+		c->at[i] = strtoull(at, &at, 16);
+}
+
+static void end(struct child *c)
+{
+	close(c->in);
+	close(c->out);
+	kill(c->pid, SIGKILL);
+	assert_int_equal(waitpid(c->pid, NULL, 0), c->pid);
+}
+
+static struct symbols *new_symbols(void)
+{
+	struct symbols *s;
+
+	assert_int_equal(symbols__new(&s), 0);
+	return s;
+}
+
+static struct symbol user(struct symbols *s, u32 pid, u64 address)
+{
+	struct symbol found;
+
+	assert_int_equal(symbols__user(s, pid, address, &found), 0);
+	return found;
+}
+
+/* The name, and how far it is from its start; "(none)". */
+static const char *name_at(struct symbols *s, u32 pid, u64 address)
+{
+	static char text[512];
+	struct symbol found = user(s, pid, address);
+
+	snprintf(text, sizeof(text), found.name ? "%s+%llu" : "(none)", found.name,
+		 found.offset);
+	return text;
+}
+
+/* All that is to be said of the program above, with its symbol table or only its dynamic one. */
+static void check_program(struct symbols *s, const struct child *c, const char *module,
+			  bool has_local)
+{
+	struct symbol found;
+
+	assert_string_equal(name_at(s, c->pid, c->at[GLOBAL]), "global+0");
+	assert_string_equal(name_at(s, c->pid, c->at[GLOBAL] + 2), "global+2");
+	assert_string_equal(name_at(s, c->pid, c->at[HIDDEN]), has_local ? "hidden+0" : "(none)");
+	assert_string_equal(name_at(s, c->pid, c->at[PLAIN] + 1), "plain+1");
+	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS]), "sizeless+0");
+	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS] + 3), "sizeless+3");
+	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS] + 4), "sized+0");
+	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS] + 5), "(none)");
+	if (has_local)
+		assert_string_equal(name_at(s, c->pid, c->at[CHOOSE]), "indirect+0");
+	found = user(s, c->pid, c->at[GLOBAL]);
+	assert_int_equal(found.kind, SYMBOL_USER);
+	assert_string_equal(found.module, module);
+	/* Where main is depends on the compiler; what nm says of global does not. */
+	assert_int_equal(user(s, c->pid, c->at[HIDDEN]).module_offset - found.module_offset,
+			 c->at[HIDDEN] - c->at[GLOBAL]);
+}
+
+static u64 nm(const char *path, const char *name)
+{
+	char command[256], line[256];
+	u64 address = 0;
+	FILE *file;
+
+	snprintf(command, sizeof(command), "nm %s | grep ' %s$'", path, name);
+	file = popen(command, "re");
+	assert_non_null(file);
+	if (fgets(line, sizeof(line), file))
+		address = strtoull(line, NULL, 16);
+	pclose(file);
+	assert_true(address);
+	return address;
+}
+
+static const char *const kinds[] = {
+	"cc -O1 -pie -fPIE",
+	"cc -O1 -no-pie -fno-pie",
+	"cc -O1 -static -no-pie",
+	"cc -O1 -static-pie -fPIE",
+	"cc -O1 -no-pie -fno-pie -Wl,-z,noseparate-code",
+	"cc -O1 -pie -fPIE -Wl,-z,max-page-size=0x200000",
+};
+
+static void programs(void **state)
+{
+	struct symbols *s = new_symbols();
+	struct fixture f;
+	struct child c;
+	size_t i;
+	u64 address;
+
+	(void)state;
+	fixture__init(&f);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		fixture__compile(&f, "program", source, kinds[i]);
+		address = nm(f.path, "global");
+		start(&c, "", f.path, NULL, NULL);
+		listen_to(&c);
+		assert_int_equal(symbols__see(s, c.pid), 0);
+		check_program(s, &c, "program", true);
+		assert_string_equal(user(s, c.pid, c.at[GLOBAL]).path, f.path);
+		assert_int_equal(user(s, c.pid, c.at[GLOBAL]).module_offset, address);
+		end(&c);
+		/* It has gone, what was seen stays. */
+		assert_int_equal(symbols__see(s, c.pid), -ESRCH);
+		check_program(s, &c, "program", true);
+		assert_int_equal(unlink(f.path), 0);
+	}
+	fixture__free(&f);
+	symbols__free(s);
+}
+
+/* Seen, and gone before anything was asked: the files are open already. */
+static void gone(void **state)
+{
+	struct symbols *s = new_symbols();
+	struct fixture f;
+	struct child c;
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "program", source, kinds[0]);
+	start(&c, "", f.path, NULL, NULL);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	end(&c);
+	fixture__free(&f);
+	check_program(s, &c, "program", true);
+	symbols__free(s);
+}
+
+/* A deleted program, and one whose name another file has now. */
+static void deleted(void **state)
+{
+	struct symbols *s = new_symbols();
+	struct fixture f;
+	struct child c;
+	struct symbol found;
+
+	(void)state;
+	if (access("/proc/self/map_files", X_OK) || geteuid())
+		skip();
+	fixture__init(&f);
+	fixture__compile(&f, "program", source, kinds[0]);
+	start(&c, "", f.path, NULL, NULL);
+	listen_to(&c);
+	assert_int_equal(unlink(f.path), 0);
+	write_file(f.path, "#!/bin/sh\n", 10);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	check_program(s, &c, "program", true);
+	found = user(s, c.pid, c.at[GLOBAL]);
+	assert_string_equal(found.path, f.path);
+	end(&c);
+	fixture__free(&f);
+	symbols__free(s);
+}
+
+static void strip(const struct fixture *f, const char *debug)
+{
+	assert_int_equal(run_command("cd %s && objcopy --only-keep-debug program %s && "
+				     "strip -s program && "
+				     "objcopy --add-gnu-debuglink=%s program",
+				     f->dir, debug, debug), 0);
+}
+
+static void check_stripped(const struct fixture *f, bool has_local)
+{
+	struct symbols *s = new_symbols();
+	struct child c;
+
+	start(&c, "", f->path, NULL, NULL);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	check_program(s, &c, "program", has_local);
+	end(&c);
+	symbols__free(s);
+}
+
+/* Beside the file, by CRC or by build ID; a file with another CRC does not belong. */
+static void debug_links(void **state)
+{
+	static const char *const flags[] = { "-Wl,--build-id=none", "-Wl,--build-id" };
+	struct fixture f;
+	char command[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		fixture__init(&f);
+		snprintf(command, sizeof(command), "cc -g -O1 -pie -fPIE -rdynamic %s", flags[i]);
+		fixture__compile(&f, "program", source, command);
+		strip(&f, "program.debug");
+		check_stripped(&f, true);
+		assert_int_equal(run_command("cd %s && mkdir .debug && mv *.debug .debug", f.dir),
+				 0);
+		check_stripped(&f, true);
+		if (!i) {
+			assert_int_equal(run_command("cd %s/.debug && echo >> program.debug",
+						     f.dir), 0);
+			check_stripped(&f, false);
+		}
+		assert_int_equal(run_command("rm %s/.debug/program.debug && mkfifo "
+					     "%s/.debug/program.debug", f.dir, f.dir), 0);
+		check_stripped(&f, false);
+		fixture__free(&f);
+	}
+}
+
+/* In a root of its own, with its debug file below it, by build ID. */
+static void containers(void **state)
+{
+	struct symbols *s = new_symbols();
+	struct fixture f;
+	struct child c;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	fixture__init(&f);
+	fixture__compile(&f, "program", source,
+			 "cc -g -O1 -static -no-pie -Wl,--build-id=0xabcdef");
+	strip(&f, "elsewhere");
+	assert_int_equal(run_command("cd %s && mkdir -p bin usr/lib/debug/.build-id/ab && "
+				     "mv program bin && "
+				     "mv elsewhere usr/lib/debug/.build-id/ab/cdef.debug", f.dir),
+			 0);
+	start(&c, f.dir, "/bin/program", NULL, NULL);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	check_program(s, &c, "program", true);
+	assert_string_equal(user(s, c.pid, c.at[GLOBAL]).path, "/bin/program");
+	end(&c);
+	symbols__free(s);
+
+	/* Links lead nowhere but into the same root. */
+	s = new_symbols();
+	assert_int_equal(run_command("cd %s && mv usr/lib/debug/.build-id/ab/cdef.debug linked && "
+				     "ln -s /linked usr/lib/debug/.build-id/ab/cdef.debug",
+				     f.dir), 0);
+	start(&c, f.dir, "/bin/program", NULL, NULL);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	check_program(s, &c, "program", true);
+	end(&c);
+	symbols__free(s);
+	fixture__free(&f);
+}
+
+static void executed(void **state)
+{
+	struct symbols *s = new_symbols();
+	struct fixture f;
+	struct child c;
+	u64 before;
+	char other[80];
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "program", source, kinds[1]);
+	snprintf(other, sizeof(other), "%s/other", f.dir);
+	assert_int_equal(run_command("cc -w -O1 -pie -fPIE -o %s %s.c", other, f.path), 0);
+	start(&c, "", f.path, other, NULL);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	check_program(s, &c, "program", true);
+	before = c.at[GLOBAL];
+	assert_int_equal(write(c.in, "x", 1), 1);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	check_program(s, &c, "other", true);
+	assert_int_equal(user(s, c.pid, before).kind, SYMBOL_UNKNOWN);
+	end(&c);
+	fixture__free(&f);
+	symbols__free(s);
+}
+
+static void cxx(void **state)
+{
+	static const char text[] =
+		"#include <cstdio>\n"
+		"#include <unistd.h>\n"
+		"namespace space { struct Class { int method(const char *a) const; }; }\n"
+		"__attribute__((noinline)) int space::Class::method(const char *a) const\n"
+		"{ asm volatile(\"\"); return *a; }\n"
+		"int main() { char c = 0; space::Class o;\n"
+		"	auto p = &space::Class::method;\n"
+		"	printf(\"%p 0 0 0 0\\n\", *(void **)&p); fflush(stdout);\n"
+		"	return read(0, &c, 1) + o.method(&c); }\n";
+	struct symbols *s = new_symbols();
+	struct fixture f;
+	struct child c;
+
+	(void)state;
+	if (run_command("command -v g++ >/dev/null"))
+		skip();
+	fixture__init(&f);
+	fixture__compile(&f, "program", text, "g++ -xc++ -O1");
+	start(&c, "", f.path, NULL, NULL);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+#ifdef HAVE_LIBIBERTY
+	assert_string_equal(name_at(s, c.pid, c.at[0] + 1),
+			    "space::Class::method(char const*) const+1");
+#else
+	assert_string_equal(name_at(s, c.pid, c.at[0] + 1), "_ZNK5space5Class6methodEPKc+1");
+#endif
+	end(&c);
+	fixture__free(&f);
+	symbols__free(s);
+}
+
+/* --- this process ----------------------------------------------------------------------------- */
+
+static void own(void **state)
+{
+	struct symbols *s = new_symbols();
+	u32 pid = getpid();
+	char on_stack, *on_heap = malloc(100);
+	struct symbol found;
+
+	(void)state;
+	assert_int_equal(user(s, pid, (u64)own).kind, SYMBOL_UNKNOWN);
+	assert_null(user(s, pid, (u64)own).module);
+	assert_int_equal(symbols__see(s, pid), 0);
+	assert_int_equal(symbols__see(s, pid), 0);
+	assert_string_equal(name_at(s, pid, (u64)own), "own+0");
+	assert_string_equal(name_at(s, pid, (u64)fixture__init + 1), "fixture__init+1");
+	assert_string_equal(name_at(s, pid, (u64)symbols__new), "symbols__new+0");
+	assert_int_equal(user(s, pid, 0).kind, SYMBOL_UNKNOWN);
+	assert_int_equal(user(s, pid, UINT64_MAX).kind, SYMBOL_UNKNOWN);
+	found = user(s, pid, (u64)&on_stack);
+	assert_string_equal(found.module, "[stack]");
+	assert_null(found.path);
+#ifndef __SANITIZE_ADDRESS__
+	assert_string_equal(user(s, pid, (u64)on_heap).module, "[heap]");
+#endif
+	free(on_heap);
+	symbols__free(s);
+}
+
+/* Every name is that of nm, for any address in a library; the first and last byte of mappings. */
+static void libc(void **state)
+{
+	struct symbols *s = new_symbols();
+	char line[512], last[512];
+	u32 pid = getpid();
+	u64 from, to;
+	FILE *file;
+	size_t n = 0;
+
+	(void)state;
+	assert_int_equal(symbols__see(s, pid), 0);
+	file = fopen("/proc/self/maps", "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx-%llx", &from, &to) != 2 || !strstr(line, "/libc"))
+			continue;
+		snprintf(last, sizeof(last), "%s", strrchr(line, '/') + 1);
+		last[strcspn(last, "\n")] = 0;
+		assert_string_equal(user(s, pid, from).module, last);
+		assert_string_equal(user(s, pid, to - 1).module, last);
+		n++;
+	}
+	fclose(file);
+	if (n) {
+		struct symbol found = user(s, pid, (u64)dlsym(RTLD_DEFAULT, "qsort"));
+
+		assert_string_equal(found.name, "qsort");
+		assert_int_equal(found.offset, 0);
+	}
+	symbols__free(s);
+}
+
+static void vdso(void **state)
+{
+	struct symbols *s = new_symbols();
+	u64 start_of = getauxval(AT_SYSINFO_EHDR), address;
+	struct symbol found;
+	void *image;
+
+	(void)state;
+	image = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	if (!image)
+		skip();
+	address = (u64)dlsym(image, "__vdso_clock_gettime");
+	dlclose(image);
+	assert_int_equal(symbols__see(s, getpid()), 0);
+	found = user(s, getpid(), address + 1);
+	assert_int_equal(found.kind, SYMBOL_VDSO);
+	assert_string_equal(found.module, "[vdso]");
+	assert_null(found.path);
+	assert_string_equal(found.name, "clock_gettime");
+	assert_int_equal(found.offset, 1);
+	assert_int_equal(found.module_offset, address + 1 - start_of);
+	symbols__free(s);
+}
+
+/* A library that comes and goes while the process is looked at. */
+static void libraries(void **state)
+{
+	struct symbols *s = new_symbols();
+	u32 pid = getpid();
+	struct fixture f;
+	u64 address;
+	void *library;
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "library.so", "int in_library(int a) { return a + 1; }\n",
+			 "cc -shared -fPIC");
+	assert_int_equal(symbols__see(s, pid), 0);
+	library = dlopen(f.path, RTLD_NOW);
+	if (!library)
+		skip();                 /* a static build */
+	address = (u64)dlsym(library, "in_library");
+	assert_string_equal(name_at(s, pid, address), "(none)");
+	assert_int_equal(symbols__see(s, pid), 0);
+	assert_string_equal(name_at(s, pid, address), "in_library+0");
+	dlclose(library);
+	assert_int_equal(symbols__see(s, pid), 0);
+	assert_string_equal(name_at(s, pid, address), "in_library+0");
+	fixture__free(&f);
+	symbols__free(s);
+}
+
+/* --- the kernel ------------------------------------------------------------------------------- */
+
+static void kernel(void **state)
+{
+	struct kernel_functions all;
+	struct symbols *s = new_symbols();
+	struct symbol found;
+	size_t i, named = 0;
+
+	(void)state;
+	assert_int_equal(symbols__kernel(s, 0, &found), 0);
+	assert_int_equal(found.kind, SYMBOL_UNKNOWN);
+	assert_int_equal(symbols__kernel(s, 0xffff000000001234, &found), 0);
+	assert_int_equal(found.kind, SYMBOL_KERNEL);
+	assert_null(found.name);
+	assert_string_equal(found.module, "[kernel]");
+	assert_int_equal(kernel_functions__find(&all, NULL, NULL), 0);
+	for (i = 0; i < all.n; i += 7) {
+		const struct kernel_function *k = &all.function[i];
+		/* What seems longer is followed by nothing, and has a limit. */
+		u64 inside = k->size && k->size <= 64 << 10 ? k->size - 1 : 0;
+
+		if (!k->address)
+			continue;
+		assert_int_equal(symbols__kernel(s, k->address + inside, &found), 0);
+		assert_int_equal(found.kind, SYMBOL_KERNEL);
+		assert_non_null(found.name);
+		assert_int_equal(found.offset, inside);
+		assert_string_equal(found.module, k->module ?: "[kernel]");
+		named += !strcmp(found.name, k->name);
+	}
+	/* The rest are aliases. */
+	assert_true(!all.n || !all.function[all.n / 2].address || named > all.n / 7 * 8 / 10);
+	kernel_functions__free(&all);
+	symbols__free(s);
+}
+
+/* --- code made by the process ----------------------------------------------------------------- */
+
+static u64 made_code;           /* before the fork: the same address in the copies */
+
+static void say_made_code(void)
+{
+	char c;
+
+	dprintf(1, "%llx 0 0 0 0\n", made_code);
+	while (read(0, &c, 1) == 1)
+		;
+	_exit(0);
+}
+
+static void write_map(pid_t pid, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	write_file(path, text, strlen(text));
+}
+
+/* One question to a process that is seen for the first time. */
+static void check_map(const struct child *c, const char *want)
+{
+	struct symbols *s = new_symbols();
+	struct symbol found;
+
+	assert_int_equal(symbols__see(s, c->pid), 0);
+	assert_string_equal(name_at(s, c->pid, made_code + 0x104), want);
+	found = user(s, c->pid, made_code + 0x104);
+	assert_int_equal(found.kind, found.name ? SYMBOL_JIT : SYMBOL_USER);
+	assert_string_equal(found.module, found.name ? "[JIT]" : "[anon]");
+	assert_int_equal(found.module_offset, 0x104);
+	symbols__free(s);
+}
+
+static void jit_maps(void **state)
+{
+	char path[64], other[80], text[128];
+	struct symbols *s = new_symbols();
+	struct child c;
+
+	(void)state;
+	start(&c, "", NULL, NULL, say_made_code);
+	listen_to(&c);
+	assert_int_equal(c.at[0], made_code);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", c.pid);
+	snprintf(other, sizeof(other), "%s.other", path);
+	snprintf(text, sizeof(text), "%llx 20 made up\n", made_code + 0x100);
+	check_map(&c, "(none)");
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	assert_string_equal(name_at(s, c.pid, made_code + 0x104), "(none)");
+
+	/* It comes when the process has been seen already, and grows. */
+	write_map(c.pid, text);
+	check_map(&c, "made up+4");
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	assert_string_equal(name_at(s, c.pid, made_code + 0x104), "made up+4");
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), "%llx 30 and more\n",
+		 made_code + 0x200);
+	write_map(c.pid, text);
+	assert_string_equal(name_at(s, c.pid, made_code + 0x204), "(none)");
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	assert_string_equal(name_at(s, c.pid, made_code + 0x204), "and more+4");
+
+	/* Not through links, and not another user's. */
+	assert_int_equal(link(path, other), 0);
+	check_map(&c, "(none)");
+	assert_int_equal(unlink(path), 0);
+	check_map(&c, "(none)");
+	assert_int_equal(symlink(other, path), 0);
+	check_map(&c, "(none)");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0666), 0);
+	check_map(&c, "(none)");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rename(other, path), 0);
+	check_map(&c, "made up+4");
+	if (!geteuid()) {
+		assert_int_equal(chown(path, 12345, 12345), 0);
+		check_map(&c, "(none)");
+	}
+	unlink(path);
+	end(&c);
+	/* What was open when it went can still be read. */
+	assert_string_equal(name_at(s, c.pid, made_code + 0x104), "made up+4");
+	symbols__free(s);
+}
+
+/* The first process of a pid namespace, with a /tmp of its own. */
+static void contained(void)
+{
+	char text[64];
+
+	if (unshare(CLONE_NEWNS | CLONE_NEWPID) || fork())
+		_exit(wait(NULL) > 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("tmpfs", "/tmp", "tmpfs", 0, NULL))
+		_exit(1);
+	snprintf(text, sizeof(text), "%llx 20 contained\n", made_code + 0x100);
+	write_map(getpid(), text);
+	say_made_code();
+}
+
+static pid_t only_child(pid_t pid)
+{
+	char path[64], text[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_true(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	return atoi(text);
+}
+
+static void contained_jit_map(void **state)
+{
+	struct child c, inner;
+
+	(void)state;
+	if (geteuid() || access("/proc/self/ns/pid", F_OK))
+		skip();
+	start(&c, "", NULL, NULL, contained);
+	listen_to(&c);
+	inner = c;
+	inner.pid = only_child(c.pid);
+	check_map(&inner, "contained+4");
+	assert_int_equal(kill(inner.pid, SIGKILL), 0);
+	close(c.in);
+	close(c.out);
+	assert_int_equal(waitpid(c.pid, NULL, 0), c.pid);
+}
+
+static int map_code(void **state)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	made_code = (u64)p;
+	return p == MAP_FAILED;
+}
+
+/* --- many, and hostile ------------------------------------------------------------------------ */
+
+static size_t open_files(void)
+{
+	size_t n = 0;
+	int fd;
+
+	for (fd = 0; fd < 1000; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Hundreds of processes of one program, and nothing left open or running in the end. */
+static void many(void **state)
+{
+	struct symbols *s = new_symbols();
+	size_t before = open_files(), after, i;
+	u32 pid[200];
+	struct child c;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(pid); i++) {
+		start(&c, "", NULL, NULL, say_made_code);
+		listen_to(&c);
+		assert_int_equal(symbols__see(s, c.pid), 0);
+		pid[i] = c.pid;
+		end(&c);
+	}
+	after = open_files();
+	assert_in_range(after, before, before + 60);
+	for (i = 0; i < ARRAY_SIZE(pid); i++)
+		assert_string_equal(name_at(s, pid[i], (u64)say_made_code), "say_made_code+0");
+	symbols__free(s);
+	assert_int_equal(open_files(), before);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+/* More files than are held open. */
+static void many_files(void **state)
+{
+	struct symbols *s = new_symbols();
+	size_t before, i;
+	void *library[300];
+	char path[96];
+	struct fixture f;
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "library.so", "int in_library(int a) { return a + 1; }\n",
+			 "cc -shared -fPIC");
+	for (i = 0; i < ARRAY_SIZE(library); i++) {
+		snprintf(path, sizeof(path), "%s.%zu", f.path, i);
+		assert_int_equal(run_command("cp %s %s", f.path, path), 0);
+		library[i] = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (!library[i])
+			skip();         /* a static build */
+	}
+	before = open_files();
+	assert_int_equal(symbols__see(s, getpid()), 0);
+	assert_in_range(open_files(), before + 200, before + 260);
+	for (i = 0; i < ARRAY_SIZE(library); i++) {
+		assert_string_equal(name_at(s, getpid(), (u64)dlsym(library[i], "in_library")),
+				    "in_library+0");
+		dlclose(library[i]);
+	}
+	symbols__free(s);
+	fixture__free(&f);
+}
+
+/* What is kept of processes has a limit: the one seen first goes when there is too much. */
+static void forgotten(void **state)
+{
+	struct symbols *s = new_symbols();
+	struct child first, second;
+	char path[64];
+	FILE *file;
+	u64 i;
+
+	(void)state;
+	start(&first, "", NULL, NULL, say_made_code);
+	listen_to(&first);
+	start(&second, "", NULL, NULL, say_made_code);
+	listen_to(&second);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", first.pid);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	for (i = 0; i < 1100000; i++)
+		fprintf(file, "%llx 1 x\n", made_code + i);
+	fclose(file);
+	assert_int_equal(symbols__see(s, first.pid), 0);
+	unlink(path);
+	assert_string_equal(name_at(s, first.pid, made_code), "x+0");
+	assert_int_equal(user(s, second.pid, made_code).kind, SYMBOL_UNKNOWN);
+	assert_int_equal(symbols__see(s, second.pid), 0);
+	assert_int_equal(user(s, first.pid, made_code).kind, SYMBOL_UNKNOWN);
+	assert_int_equal(user(s, second.pid, made_code).kind, SYMBOL_USER);
+	end(&first);
+	end(&second);
+	symbols__free(s);
+}
+
+static void read_damaged(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	struct elf_symbols s;
+	u64 address, i;
+
+	assert_true(fd >= 0);
+	err = elf_symbols__read(&s, fd, fd);
+	if (err == -ESTALE)             /* no build ID any more */
+		err = elf_symbols__read(&s, fd, -1);
+	close(fd);
+	/* -EBADMSG would be a crash. */
+	if (err != -ENOEXEC)
+		assert_int_equal(err, 0);
+	if (err)
+		return;
+	for (i = 0; i < 64; i++)
+		if (!elf_symbols__address(&s, i << 8, &address))
+			symbol_table__find(&s.table, address);
+	elf_symbols__free(&s);
+}
+
+static void damaged_files(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "program", source, "cc -g -O1 -Wl,--build-id");
+	damage(&f, 500, read_damaged);
+	fixture__free(&f);
+}
+
+/* A process without rights that has been taken over may answer anything. */
+static void damaged_answers(void **state)
+{
+	struct random r = { 11 };
+	struct elf_symbols s;
+	struct fixture f;
+	void *answer;
+	size_t size, n, i;
+	u64 address;
+	char *copy;
+	int fd;
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "program", source, "cc -g -O1 -Wl,--build-id");
+	fd = open(f.path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(elf_symbols__ask(fd, -1, &answer, &size), 0);
+	close(fd);
+	fixture__free(&f);
+	for (i = 0; i < 20000; i++) {
+		n = i % 4 ? size : random__below(&r, size + 1);
+		copy = malloc(n ?: 1);
+		memcpy(copy, answer, n);
+		while (n && random__below(&r, 4))
+			copy[random__below(&r, i % 2 && n > 500 ? 500 : n)] = random__next(&r);
+		if (!elf_symbols__take(&s, copy, n)) {
+			if (!elf_symbols__address(&s, 0x1100, &address))
+				symbol_table__find(&s.table, address);
+			elf_symbols__free(&s);
+		}
+		free(copy);
+	}
+	free(answer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(programs),
+		cmocka_unit_test(gone),
+		cmocka_unit_test(deleted),
+		cmocka_unit_test(debug_links),
+		cmocka_unit_test(containers),
+		cmocka_unit_test(executed),
+		cmocka_unit_test(cxx),
+		cmocka_unit_test(own),
+		cmocka_unit_test(libc),
+		cmocka_unit_test(vdso),
+		cmocka_unit_test(libraries),
+		cmocka_unit_test(kernel),
+		cmocka_unit_test(jit_maps),
+		cmocka_unit_test(contained_jit_map),
+		cmocka_unit_test(many),
+		cmocka_unit_test(many_files),
+		cmocka_unit_test(forgotten),
+		cmocka_unit_test(damaged_files),
+		cmocka_unit_test(damaged_answers),
+	};
+
+	return cmocka_run_group_tests_name("symbols", tests, map_code, NULL);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/demangle.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sym/confined.h"
+
+#ifdef HAVE_LIBIBERTY
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+
+/*
+ * A few hundred bytes can stand for gigabytes, by substitutions of substitutions. The functions
+ * with a callback allocate nothing but stack, so it may leave them by a jump when it has enough.
+ */
+struct output {
+	char *text;
+	size_t n, size;
+	jmp_buf full;
+};
+
+static void append(const char *text, size_t len, void *arg)
+{
+	struct output *o = arg;
+
+	if (!len)
+		return;                 /* text may be NULL */
+	if (len >= o->size - o->n)
+		longjmp(o->full, 1);
+	memcpy(o->text + o->n, text, len);
+	o->n += len;
+}
+
+static bool may_be_mangled(const char *symbol)
+{
+	return !strncmp(symbol, "_Z", 2) || !strncmp(symbol, "_R", 2) ||
+	       !strncmp(symbol, "_GLOBAL_", 8);
+}
+
+size_t demangle(const char *symbol, char *buffer, size_t size)
+{
+	struct output o = { .text = buffer, .size = size < DEMANGLED_MAX ? size : DEMANGLED_MAX };
+
+	if (!may_be_mangled(symbol) || !size || setjmp(o.full))
+		return 0;
+	/* Rust's older names are C++ ones with a hash: it has the first word. */
+	if (!rust_demangle_callback(symbol, 0, append, &o)) {
+		o.n = 0;
+		if (!cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, append, &o))
+			return 0;
+	}
+	buffer[o.n] = 0;
+	return strlen(buffer);
+}
+
+#else
+
+static bool may_be_mangled(const char *symbol)
+{
+	(void)symbol;
+	return false;
+}
+
+size_t demangle(const char *symbol, char *buffer, size_t size)
+{
+	(void)symbol, (void)buffer, (void)size;
+	return 0;
+}
+
+#endif /* HAVE_LIBIBERTY */
+
+/* --- the process that does it ----------------------------------------------------------------- */
+
+#define MAX_SYMBOL 16384
+#define MAX_FAILURES 32
+#define ANSWER_MS 2000
+
+/* Each message is a symbol; each answer a name behind a '=', so that none is empty. */
+static void serve(struct answer *to, void *arg)
+{
+	char symbol[MAX_SYMBOL + 1], text[1 + DEMANGLED_MAX] = "=";
+	ssize_t n;
+
+	(void)arg;
+	while ((n = read(to->fd, symbol, MAX_SYMBOL)) > 0 && !to->err) {
+		symbol[n] = 0;
+		answer__put(to, text, 1 + demangle(symbol, text + 1, sizeof(text) - 1));
+	}
+}
+
+static int start(struct demangler *d)
+{
+	int ends[2], err;
+
+	if (d->fd >= 0)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	err = confined__start(serve, NULL, NULL, 0, ends[1], &d->pid);
+	close(ends[1]);
+	if (err)
+		close(ends[0]);
+	else
+		d->fd = ends[0];
+	return err;
+}
+
+/* The length of the name that came back, or a negative errno. */
+static ssize_t ask(const struct demangler *d, const char *symbol, size_t len, char *text,
+		   size_t size)
+{
+	struct pollfd p = { .fd = d->fd, .events = POLLIN };
+	ssize_t n;
+	int ready;
+
+	if (send(d->fd, symbol, len, MSG_NOSIGNAL) != (ssize_t)len)
+		return -EIO;
+	do {
+		ready = poll(&p, 1, ANSWER_MS);
+	} while (ready < 0 && errno == EINTR);
+	if (ready <= 0)
+		return -ETIME;
+	n = recv(d->fd, text, size - 1, 0);
+	if (n < 1 || memchr(text + 1, 0, n - 1))
+		return -EIO;
+	text[n] = 0;
+	return n - 1;
+}
+
+void demangler__init(struct demangler *d)
+{
+	*d = (struct demangler){ .fd = -1 };
+}
+
+void demangler__end(struct demangler *d)
+{
+	if (d->fd < 0)
+		return;
+	close(d->fd);
+	confined__end(d->pid, true);
+	d->fd = -1;
+}
+
+size_t demangler__ask(struct demangler *d, const char *symbol, char *buffer, size_t size)
+{
+	char text[1 + DEMANGLED_MAX];
+	size_t len = strlen(symbol);
+	ssize_t n;
+
+	if (!may_be_mangled(symbol) || len > MAX_SYMBOL || d->failures >= MAX_FAILURES)
+		return 0;
+	n = start(d);
+	if (!n)
+		n = ask(d, symbol, len, text, sizeof(text));
+	if (n < 0) {
+		demangler__end(d);
+		d->failures++;
+		return 0;
+	}
+	if ((size_t)n >= size)
+		return 0;
+	memcpy(buffer, text + 1, n + 1);
+	return n;
+}

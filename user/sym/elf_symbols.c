@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/elf_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sym/confined.h"
+
+#define MAX_SEGMENTS 1024
+/* The coarsest pages that the kernel maps files in, on the machines there are. */
+#define PAGE_MAX 65536ULL
+
+/*
+ * What the child answers: this, then segments, entries and names. Nothing here is of a type that
+ * some bytes are no value of, as of bool.
+ */
+struct head {
+	s64 err;
+	u64 nsegments;
+	u64 nentries;
+	u64 names_size;
+	struct build_id build_id;
+	struct debug_link link;
+	u32 complete;
+};
+
+struct sent_segment {
+	u64 address, offset, size, executable;
+};
+
+/* --- the child: reads what nobody vouches for ------------------------------------------------- */
+
+/* Where code is, section by section: the place of a symbol is not believed without. */
+struct code {
+	u64 start, end;
+};
+
+struct reading {
+	struct symbol_list list;
+	struct code *code;      /* of each section; empty: no code */
+	size_t ncode;
+	u64 moved;              /* to be added: prelink moves a file, but not its debug file */
+};
+
+static enum symbol_rank rank_of(const GElf_Sym *s)
+{
+	int type = GELF_ST_TYPE(s->st_info);
+
+	if (type == STT_NOTYPE)
+		return SYMBOL_RANK_LABEL;
+	if (type == STT_GNU_IFUNC)
+		return SYMBOL_RANK_INDIRECT;
+	return GELF_ST_BIND(s->st_info) == STB_LOCAL ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
+}
+
+/* Functions, and labels in code; not a compiler's own, nor those that mark kinds of code. */
+static bool is_code(const GElf_Sym *s, const char *name)
+{
+	int type = GELF_ST_TYPE(s->st_info);
+
+	if (type == STT_NOTYPE)
+		return strncmp(name, ".L", 2) && name[0] != '$';
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+static int keep(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
+{
+	struct reading *r = arg;
+	struct symbol_candidate c = { .start = symbol->st_value, .size = symbol->st_size };
+	const struct code *code;
+
+	if (!is_code(symbol, name) || symbol->st_shndx >= r->ncode)
+		return 0;
+	code = &r->code[symbol->st_shndx];
+	if (c.start < code->start || c.start >= code->end)
+		return 0;
+	if (c.size > code->end - c.start)
+		c.size = code->end - c.start;
+	c.limit = code->end + r->moved;
+	c.start += r->moved;
+	c.rank = rank_of(symbol);
+	return symbol_list__add(&r->list, &c, name, len);
+}
+
+static int find_code(struct reading *r, const struct elf_file *f)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr h;
+	size_t n, i;
+
+	if (elf_getshdrnum(f->elf, &n) || n > SHN_LORESERVE)
+		n = 0;
+	free(r->code);
+	r->ncode = 0;
+	r->code = calloc(n ?: 1, sizeof(*r->code));
+	if (!r->code)
+		return -ENOMEM;
+	r->ncode = n;
+	while ((section = elf_nextscn(f->elf, section))) {
+		i = elf_ndxscn(section);
+		if (i >= n || !gelf_getshdr(section, &h) || !(h.sh_flags & SHF_EXECINSTR) ||
+		    !(h.sh_flags & SHF_ALLOC))
+			continue;
+		r->code[i].start = h.sh_addr;
+		if (__builtin_add_overflow(h.sh_addr, h.sh_size, &r->code[i].end))
+			r->code[i].end = h.sh_addr;
+	}
+	return 0;
+}
+
+/* Both tables of one file; *complete if there is a .symtab. A damaged one is passed over. */
+static int read_tables(struct reading *r, const struct elf_file *f, u32 *complete)
+{
+	int err = find_code(r, f);
+
+	if (err)
+		return err;
+	err = elf_file__symbols(f, ".symtab", ".strtab", keep, r);
+	*complete |= !err;
+	if (!err || err == -ENOENT || err == -EBADMSG)
+		err = elf_file__symbols(f, ".dynsym", ".dynstr", keep, r);
+	return err == -ENOENT || err == -EBADMSG ? 0 : err;
+}
+
+static u64 first_code(const struct elf_file *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->nsegments; i++)
+		if (f->segment[i].executable)
+			return f->segment[i].address;
+	return 0;
+}
+
+static bool belongs(const struct elf_file *debug, const struct head *head)
+{
+	struct build_id id;
+	u32 crc;
+
+	if (head->build_id.n) {
+		elf_file__build_id(debug, &id);
+		return build_id__equal(&id, &head->build_id);
+	}
+	return head->link.name[0] && !elf_file__crc(debug, &crc) && crc == head->link.crc;
+}
+
+static int read_debug(struct reading *r, const struct elf_file *f, int fd, struct head *head)
+{
+	struct elf_file debug;
+	int err;
+
+	if (elf_file__open_fd(&debug, fd))
+		return -ESTALE;
+	if (belongs(&debug, head)) {
+		r->moved = first_code(f) - first_code(&debug);
+		err = read_tables(r, &debug, &head->complete);
+		r->moved = 0;
+	} else {
+		err = -ESTALE;
+	}
+	elf_file__close(&debug);
+	return err;
+}
+
+static int read_all(struct reading *r, const struct elf_file *f, int debug_fd, struct head *head)
+{
+	struct elf_file small;
+	u32 ignored = 0;
+	int err;
+
+	elf_file__build_id(f, &head->build_id);
+	if (elf_file__debug_link(f, &head->link))
+		head->link.name[0] = 0;
+	err = read_tables(r, f, &head->complete);
+	if (!err && debug_fd >= 0)
+		err = read_debug(r, f, debug_fd, head);
+	if (!err && !head->complete && !elf_file__open_debugdata(&small, f)) {
+		err = read_tables(r, &small, &ignored);
+		elf_file__close(&small);
+	}
+	return err;
+}
+
+static void give_segments(struct answer *to, const struct elf_file *f, u64 n)
+{
+	struct sent_segment sent;
+	u64 i;
+
+	for (i = 0; i < n; i++) {
+		const struct elf_segment *s = &f->segment[i];
+
+		sent = (struct sent_segment){ s->address, s->offset, s->size, s->executable };
+		answer__put(to, &sent, sizeof(sent));
+	}
+}
+
+static void give(struct answer *to, struct reading *r, const struct elf_file *f,
+		   struct head *head)
+{
+	struct symbol_entry *entry = NULL;
+	size_t names_size = 0;
+	char *names = NULL;
+
+	if (!head->err)
+		head->err = symbol_list__finish(&r->list, &entry, &head->nentries, &names,
+						&names_size);
+	head->nsegments = f->nsegments < MAX_SEGMENTS ? f->nsegments : MAX_SEGMENTS;
+	head->names_size = names_size;
+	answer__put(to, head, sizeof(*head));
+	if (!head->err) {
+		give_segments(to, f, head->nsegments);
+		answer__put(to, entry, head->nentries * sizeof(*entry));
+		answer__put(to, names, names_size);
+	}
+	free(entry);
+	free(names);
+}
+
+/* confined_work: the file is 0, the debug file 1. */
+static void read_symbols(struct answer *to, void *arg)
+{
+	const bool *has_debug = arg;
+	struct reading r = {};
+	struct elf_file f = {};
+	struct head head;
+
+	memset(&head, 0, sizeof(head));         /* padding too: it goes through the pipe */
+	head.err = elf_file__open_fd(&f, 0);
+	if (!head.err && f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
+		head.err = -ENOEXEC;
+	if (!head.err)
+		head.err = read_all(&r, &f, *has_debug ? 1 : -1, &head);
+	give(to, &r, &f, &head);
+	/* The process ends here: nothing is given back one by one. */
+}
+
+/* --- the parent: takes what may be lies ------------------------------------------------------- */
+
+/* Copies n things of a size from what is left of the answer; NULL if they are not there. */
+static void *take(const char **at, size_t *left, u64 n, size_t size)
+{
+	void *copy;
+
+	if (n > *left / size)
+		return NULL;
+	copy = malloc(n * size ?: 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, *at, n * size);
+	*at += n * size;
+	*left -= n * size;
+	return copy;
+}
+
+static bool is_errno(s64 err)
+{
+	return err == -ENOEXEC || err == -ESTALE;
+}
+
+/* Anything the child may say is safe then: lengths are bounded and texts end. */
+static int take_head(struct head *head, const char **at, size_t *left)
+{
+	if (*left < sizeof(*head))
+		return -EBADMSG;
+	memcpy(head, *at, sizeof(*head));
+	*at += sizeof(*head);
+	*left -= sizeof(*head);
+	if (head->err)
+		return is_errno(head->err) ? head->err : -EBADMSG;
+	if (head->build_id.n > sizeof(head->build_id.byte) || head->nsegments > MAX_SEGMENTS)
+		return -EBADMSG;
+	head->link.name[sizeof(head->link.name) - 1] = 0;
+	if (strchr(head->link.name, '/'))
+		return -EBADMSG;
+	return 0;
+}
+
+static struct elf_segment *take_segments(const char **at, size_t *left, u64 n)
+{
+	struct sent_segment *sent = take(at, left, n, sizeof(*sent));
+	struct elf_segment *segment = calloc(n ?: 1, sizeof(*segment));
+	u64 i;
+
+	for (i = 0; sent && segment && i < n; i++)
+		segment[i] = (struct elf_segment){
+			.address = sent[i].address,
+			.offset = sent[i].offset,
+			.size = sent[i].size,
+			.executable = sent[i].executable,
+		};
+	if (!sent) {
+		free(segment);
+		segment = NULL;
+	}
+	free(sent);
+	return segment;
+}
+
+int elf_symbols__take(struct elf_symbols *s, const void *answer, size_t size)
+{
+	struct symbol_entry *entry;
+	struct elf_symbols new = {};
+	const char *at = answer;
+	size_t left = size;
+	struct head head;
+	char *names;
+	int err;
+
+	err = take_head(&head, &at, &left);
+	if (err)
+		return err;
+	new.segment = take_segments(&at, &left, head.nsegments);
+	entry = take(&at, &left, head.nentries, sizeof(*entry));
+	names = take(&at, &left, head.names_size, 1);
+	if (!new.segment || !entry || !names) {
+		free(new.segment);
+		free(entry);
+		free(names);
+		return -EBADMSG;
+	}
+	err = symbol_table__adopt(&new.table, entry, head.nentries, names, head.names_size);
+	if (err) {
+		free(new.segment);
+		return err;
+	}
+	new.nsegments = head.nsegments;
+	new.build_id = head.build_id;
+	new.link = head.link;
+	new.complete = head.complete;
+	*s = new;
+	return 0;
+}
+
+int elf_symbols__ask(int fd, int debug_fd, void **answer, size_t *size)
+{
+	bool has_debug = debug_fd >= 0;
+	int files[] = { fd, debug_fd };
+
+	return confined__run(read_symbols, &has_debug, files, 1 + has_debug, answer, size);
+}
+
+int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd)
+{
+	void *answer;
+	size_t size;
+	int err;
+
+	err = elf_symbols__ask(fd, debug_fd, &answer, &size);
+	if (err)
+		return err;
+	err = elf_symbols__take(s, answer, size);
+	free(answer);
+	return err;
+}
+
+void elf_symbols__free(struct elf_symbols *s)
+{
+	symbol_table__free(&s->table);
+	free(s->segment);
+	memset(s, 0, sizeof(*s));
+}
+
+/* Does the segment hold the offset; with slack, in the pages around it that are mapped too? */
+static bool holds(const struct elf_segment *s, u64 offset, u64 slack)
+{
+	u64 from = s->offset - s->offset % slack, end;
+
+	if (__builtin_add_overflow(s->offset, s->size, &end) ||
+	    __builtin_add_overflow(end, slack - 1, &end))
+		return false;
+	end -= end % slack;
+	return offset >= from && offset < end;
+}
+
+int elf_symbols__address(const struct elf_symbols *s, u64 offset, u64 *address)
+{
+	static const u64 slacks[] = { 1, PAGE_MAX };
+	const struct elf_segment *seg;
+	size_t i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(slacks); i++) {
+		for (seg = s->segment; seg < s->segment + s->nsegments; seg++) {
+			/* Segments may share pages of the file: code first, exactly first. */
+			if (seg->executable == (i % 2 == 0) &&
+			    holds(seg, offset, slacks[i / 2])) {
+				*address = offset - seg->offset + seg->address;
+				return 0;
+			}
+		}
+	}
+	return -ENOENT;
+}

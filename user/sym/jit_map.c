@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/jit_map.h"
+
+#include <errno.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sym/mappings.h"
+#include "sym/root.h"
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* A runtime has some 100,000; the shortest lines there can be would make 10 million of a file. */
+#define MAX_PIECES (2U << 20)
+
+struct piece {
+	u64 start;
+	u32 size;
+	u32 line;               /* the larger, the newer */
+	u32 name, len;          /* in the text */
+};
+
+struct pieces {
+	struct piece *piece;
+	size_t n, room;
+};
+
+/* A hex number with a blank behind it; at most 64 bits. Returns what follows, or NULL. */
+static const char *take_hex(const char *at, const char *end, u64 *out)
+{
+	const char *first;
+	u64 value = 0;
+
+	if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
+		at += 2;
+	for (first = at; at < end && *at != ' '; at++) {
+		u32 digit = *at - '0';
+
+		if (digit > 9) {
+			digit = (*at | 0x20) - 'a';
+			if (digit > 5)
+				return NULL;
+			digit += 10;
+		}
+		if (value >> 60)
+			return NULL;
+		value = value << 4 | digit;
+	}
+	if (at == first || at == end)
+		return NULL;
+	while (at < end && *at == ' ')
+		at++;
+	*out = value;
+	return at;
+}
+
+static bool parse_piece(struct piece *p, const char *text, const char *at, const char *end)
+{
+	u64 size, ignored;
+
+	at = take_hex(at, end, &p->start);
+	at = at ? take_hex(at, end, &size) : NULL;
+	if (!at || !size || size > UINT32_MAX || __builtin_add_overflow(p->start, size, &ignored))
+		return false;
+	if (end > at && end[-1] == '\r')
+		end--;
+	p->size = size;
+	p->name = at - text;
+	p->len = strnlen(at, end - at);
+	return p->len > 0;
+}
+
+static int add_piece(struct pieces *all, const struct piece *p)
+{
+	struct piece *more;
+
+	if (all->n == all->room) {
+		all->room = all->room ? 2 * all->room : 1024;
+		more = reallocarray(all->piece, all->room, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		all->piece = more;
+	}
+	all->piece[all->n++] = *p;
+	return 0;
+}
+
+static int find_pieces(struct pieces *all, const char *text, size_t size)
+{
+	const char *at = text, *end;
+	struct piece p = {};
+	int err = 0;
+
+	while (!err && at < text + size && all->n < MAX_PIECES) {
+		end = memchr(at, '\n', text + size - at);
+		if (!end)
+			break;                  /* still being written */
+		if (parse_piece(&p, text, at, end))
+			err = add_piece(all, &p);
+		p.line++;
+		at = end + 1;
+	}
+	return err;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->line < y->line ? -1 : 1;
+}
+
+/*
+ * Where pieces overlap, the newer one was written over the older one, which is gone then. Left
+ * are those that do not overlap.
+ */
+static void drop_replaced(struct pieces *all)
+{
+	struct piece *p = all->piece;
+	size_t i, n = 0;
+
+	for (i = 0; i < all->n; i++) {
+		while (n && p[n - 1].start + p[n - 1].size > p[i].start &&
+		       p[n - 1].line < p[i].line)
+			n--;
+		if (!n || p[n - 1].start + p[n - 1].size <= p[i].start)
+			p[n++] = p[i];
+	}
+	all->n = n;
+}
+
+static int make_table(struct symbol_table *t, const struct pieces *all, const char *text)
+{
+	struct symbol_entry *entry;
+	size_t i, at = 0, size = 0;
+	char *names;
+
+	for (i = 0; i < all->n; i++)
+		size += all->piece[i].len + 1;
+	entry = malloc((all->n ?: 1) * sizeof(*entry));
+	names = malloc(size ?: 1);
+	if (!entry || !names) {
+		free(entry);
+		free(names);
+		return -ENOMEM;
+	}
+	for (i = 0; i < all->n; i++) {
+		const struct piece *p = &all->piece[i];
+
+		entry[i] = (struct symbol_entry){ p->start, p->size, at };
+		memcpy(names + at, text + p->name, p->len);
+		names[at + p->len] = 0;
+		at += p->len + 1;
+	}
+	return symbol_table__adopt(t, entry, all->n, names, size);
+}
+
+int jit_map__parse(struct symbol_table *t, const char *text, size_t size)
+{
+	struct pieces all = {};
+	int err;
+
+	err = find_pieces(&all, text, size);
+	if (!err) {
+		if (all.n)
+			qsort(all.piece, all.n, sizeof(*all.piece), by_start);
+		drop_replaced(&all);
+		err = make_table(t, &all, text);
+	}
+	free(all.piece);
+	return err;
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+void jit_map__init(struct jit_map *j)
+{
+	memset(j, 0, sizeof(*j));
+	j->fd = -1;
+}
+
+void jit_map__free(struct jit_map *j)
+{
+	if (j->fd >= 0)
+		close(j->fd);
+	symbol_table__free(&j->table);
+	jit_map__init(j);
+}
+
+int jit_map__open(struct jit_map *j, u32 pid)
+{
+	struct process_self self;
+	struct stat st;
+	char path[32];
+	int err, fd;
+
+	err = process_self__read(&self, pid);
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", self.pid);
+	fd = root__open(pid, path, RESOLVE_NO_SYMLINKS, &st);
+	if (fd < 0)
+		return fd;
+	if ((st.st_uid && st.st_uid != self.uid) || st.st_nlink != 1)
+		err = -EPERM;
+	else if (j->fd >= 0 && st.st_dev == j->dev && st.st_ino == j->inode)
+		err = -EEXIST;
+	if (err) {
+		close(fd);
+		return err == -EEXIST ? 0 : err;
+	}
+	if (j->fd >= 0)
+		close(j->fd);
+	j->fd = fd;
+	j->dev = st.st_dev;
+	j->inode = st.st_ino;
+	j->size = 0;
+	return 0;
+}
+
+/* As much of the file as there is, up to size. */
+static ssize_t read_whole(int fd, char *text, size_t size)
+{
+	size_t at = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && at < size) {
+		n = pread(fd, text + at, size - at, at);
+		if (n > 0)
+			at += n;
+	}
+	return n < 0 ? -errno : (ssize_t)at;
+}
+
+int jit_map__read(struct jit_map *j)
+{
+	struct symbol_table new;
+	struct stat st;
+	size_t size;
+	ssize_t n;
+	char *text;
+	int err;
+
+	if (j->fd < 0 || fstat(j->fd, &st) || (u64)st.st_size == j->size)
+		return 0;
+	size = st.st_size < JIT_MAP_MAX ? st.st_size : JIT_MAP_MAX;
+	text = malloc(size ?: 1);
+	if (!text)
+		return -ENOMEM;
+	n = read_whole(j->fd, text, size);
+	err = n < 0 ? 0 : jit_map__parse(&new, text, n);
+	free(text);
+	if (n < 0 || err)
+		return err;
+	symbol_table__free(&j->table);
+	j->table = new;
+	j->size = st.st_size;
+	return 0;
+}

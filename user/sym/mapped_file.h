@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A file that code runs from, known by device, inode, size and time: mapped by a thousand
+ * processes it is one. It is held open until its symbols are read, which happens once.
+ */
+#ifndef TALLY_SYM_MAPPED_FILE_H
+#define TALLY_SYM_MAPPED_FILE_H
+
+#include <sys/stat.h>
+
+#include "sym/elf_symbols.h"
+
+struct mapped_file {
+	u64 dev, inode, size;
+	s64 modified_ns;
+	int fd;                 /* -1: read, or given up */
+	u32 pid;                /* the last process seen to map it, 0: none */
+	char *path;             /* as that one sees it; NULL: it has none */
+	bool is_elf;
+	struct elf_symbols symbols;
+};
+
+/* fd is taken over, also on failure. NULL: no memory. */
+struct mapped_file *mapped_file__new(int fd, const struct stat *st);
+void mapped_file__free(struct mapped_file *f);
+
+/* Which is which. */
+int mapped_file__compare(const void *a, const void *b);
+
+/*
+ * Reads the symbols, if that has not been done: of the file, and if it has been stripped, of its
+ * debug file, which is looked for below /usr/lib/debug by build ID and beside the file by its
+ * link, in the root of the process and then in our own. A file that cannot be read has none.
+ * Returns 0 or -ENOMEM.
+ */
+int mapped_file__read(struct mapped_file *f);
+
+#endif /* TALLY_SYM_MAPPED_FILE_H */

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/mappings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+/* A number with a certain character behind it, which is passed over. */
+static bool take_number(char **at, int base, char behind, u64 *out)
+{
+	char *end;
+
+	if (!**at || strchr(" \t-+", **at))
+		return false;
+	*out = strtoull(*at, &end, base);
+	if (end == *at || *end != behind)
+		return false;
+	*at = end + 1;
+	return true;
+}
+
+/* The kernel writes newlines as \012, and nothing else. */
+static void unescape(char *name)
+{
+	char *to = name;
+
+	while (*name) {
+		if (!strncmp(name, "\\012", 4)) {
+			*to++ = '\n';
+			name += 4;
+		} else {
+			*to++ = *name++;
+		}
+	}
+	*to = 0;
+}
+
+static bool cut_suffix(char *name, const char *suffix)
+{
+	size_t len = strlen(name), n = strlen(suffix);
+
+	if (len <= n || strcmp(name + len - n, suffix))
+		return false;
+	name[len - n] = 0;
+	return true;
+}
+
+bool mapping__parse(struct mapping_line *m, char *line)
+{
+	u64 major, minor;
+	char *name;
+
+	line[strcspn(line, "\n")] = 0;
+	if (!take_number(&line, 16, '-', &m->start) || !take_number(&line, 16, ' ', &m->end) ||
+	    m->start >= m->end || strnlen(line, 5) < 5 || line[4] != ' ')
+		return false;
+	m->executable = line[2] == 'x';
+	line += 5;
+	if (!take_number(&line, 16, ' ', &m->offset) || !take_number(&line, 16, ':', &major) ||
+	    !take_number(&line, 16, ' ', &minor))
+		return false;
+	/* No name, no blank: some kernels end the line behind the inode. */
+	m->inode = strtoull(line, &name, 10);
+	if (name == line || (*name && *name != ' '))
+		return false;
+	name += strspn(name, " ");
+	unescape(name);
+	m->deleted = m->inode && cut_suffix(name, " (deleted)");
+	m->name = name;
+	return true;
+}
+
+/* Where the root of the process is, as we see it: "" for our own. */
+static void read_root(u32 pid, char *root, size_t size)
+{
+	char link[32];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%u/root", pid);
+	n = readlink(link, root, size - 1);
+	if (n <= 1 || (size_t)n >= size - 1)
+		n = 0;
+	root[n] = 0;
+}
+
+int mappings__each(u32 pid, mapping_visit visit, void *arg)
+{
+	char path[32], root[PATH_MAX], *line = NULL;
+	struct mapping_line m;
+	size_t size = 0, len;
+	bool any = false;
+	FILE *file;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	read_root(pid, root, sizeof(root));
+	len = strlen(root);
+	while (!err && getline(&line, &size, file) >= 0) {
+		if (!mapping__parse(&m, line))
+			continue;
+		any = true;
+		/* Names are those of our own root: a chroot is in front of them. */
+		if (len && !strncmp(m.name, root, len) && m.name[len] == '/')
+			m.name += len;
+		err = visit(arg, &m);
+	}
+	free(line);
+	fclose(file);
+	return err || any ? err : -ESRCH;
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* The beginning of a file of a process, as a string. */
+static int read_file(u32 pid, const char *name, char *text, size_t size)
+{
+	char path[48];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	n = read(fd, text, size - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	if (n < 0)
+		return n;
+	text[n] = 0;
+	return 0;
+}
+
+static int read_stat(struct process_stamp *p, u32 pid)
+{
+	/* proc_pid_stat(5), counted from 1. */
+	enum { STATE = 3, START_TIME = 22, SIZE = 23, CODE = 26, STACK = 28 };
+	u64 field[STACK + 1] = {};
+	char text[1024], *at;
+	int err, i;
+
+	err = read_file(pid, "stat", text, sizeof(text));
+	if (err)
+		return err;
+	/* The second one is a name in parentheses, with any bytes in it, parentheses too. */
+	at = strrchr(text, ')');
+	if (!at || strnlen(at, 4) < 4)
+		return -ESRCH;
+	if (at[2] == 'Z' || at[2] == 'X')
+		return -ESRCH;
+	at += 3;
+	for (i = STATE + 1; i <= STACK; i++)
+		field[i] = strtoull(at, &at, 10);
+	p->start_time = field[START_TIME];
+	p->size = field[SIZE];
+	p->code = field[CODE];
+	p->stack = field[STACK];
+	return 0;
+}
+
+/* proc_pid_statm(5): size resident shared text lib data dirty */
+static int read_statm(struct process_stamp *p, u32 pid)
+{
+	char text[256], *at = text;
+	int err, i;
+
+	err = read_file(pid, "statm", text, sizeof(text));
+	for (i = 0; !err && i < 6; i++)
+		p->data = strtoull(at, &at, 10);
+	return err;
+}
+
+int process_stamp__read(struct process_stamp *p, u32 pid)
+{
+	struct process_stamp new = {};
+	int err;
+
+	err = read_stat(&new, pid);
+	if (!err)
+		err = read_statm(&new, pid);
+	if (!err)
+		*p = new;
+	return err;
+}
+
+/* The number at an index, or the last if there are fewer; false if there is none. */
+static bool number_at(const char *text, int index, u32 *out)
+{
+	char *end;
+	int i;
+
+	for (i = 0; i <= index; i++) {
+		text += strspn(text, " \t");
+		if (*text < '0' || *text > '9')
+			break;
+		*out = strtoull(text, &end, 10);
+		text = end;
+	}
+	return i > 0;
+}
+
+int process_self__read(struct process_self *p, u32 pid)
+{
+	enum { EFFECTIVE = 1, LAST = INT_MAX - 1 };
+	bool uid = false, own = false;
+	char path[32], *line = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	/* A newline in the name is escaped, so no name can pass for another line. */
+	while (!(uid && own) && getline(&line, &size, file) >= 0) {
+		if (!strncmp(line, "Uid:", 4))
+			uid = number_at(line + 4, EFFECTIVE, &p->uid);
+		if (!strncmp(line, "NSpid:", 6))
+			own = number_at(line + 6, LAST, &p->pid);
+	}
+	free(line);
+	fclose(file);
+	return uid && own ? 0 : -ESRCH;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What /proc says of a process and its memory. */
+#ifndef TALLY_SYM_MAPPINGS_H
+#define TALLY_SYM_MAPPINGS_H
+
+#include "base/types.h"
+
+/* One line of /proc/PID/maps. */
+struct mapping_line {
+	u64 start, end;         /* end: the first byte behind it */
+	u64 offset;             /* in the file */
+	u64 inode;              /* 0: it is no file */
+	bool executable;
+	bool deleted;           /* its file's name is gone, or was when it was mapped */
+	const char *name;       /* as the process sees it; "[heap]"; "": anonymous. Not kept */
+};
+
+/*
+ * Calls visit for each mapping, in order of address, until it returns non-zero, which is passed
+ * on. -ESRCH: the process has gone, or is one of the kernel's and has no memory of its own.
+ */
+typedef int (*mapping_visit)(void *arg, const struct mapping_line *line);
+int mappings__each(u32 pid, mapping_visit visit, void *arg);
+
+/* Parses a line, which is changed. false: it is none. */
+bool mapping__parse(struct mapping_line *m, char *line);
+
+/*
+ * What changes when a process becomes another, or its mappings change. Of these it is the sizes
+ * that are looked at: what is mapped in the place of something else of the same size and the same
+ * use goes unnoticed.
+ */
+struct process_stamp {
+	u64 start_time;         /* another process */
+	u64 code, stack;        /* the same process after an exec */
+	u64 size;               /* of all its mappings */
+	u64 data;               /* of what it can write to: reserved memory becomes code */
+};
+
+int process_stamp__read(struct process_stamp *p, u32 pid);      /* -ESRCH */
+
+/* Who a process is to itself. */
+struct process_self {
+	u32 uid;                /* effective, by our numbers */
+	u32 pid;                /* in its own pid namespace, where it knows itself by it */
+};
+
+int process_self__read(struct process_self *p, u32 pid);        /* -ESRCH */
+
+#endif /* TALLY_SYM_MAPPINGS_H */

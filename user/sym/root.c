@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* O_PATH opens nothing yet: a device does not notice. */
+static int find(u32 pid, const char *path, u64 resolve)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
+	};
+	char root[32] = "/";
+	int dir, fd, err;
+
+	if (pid)
+		snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	err = -errno;
+	close(dir);
+	return fd < 0 ? err : fd;
+}
+
+/* Opens what an O_PATH descriptor stands for, if it is a regular file. Takes that one over. */
+static int open_found(int found, struct stat *st)
+{
+	int fd = -1, err = 0;
+	char own[32];
+
+	if (fstat(found, st))
+		err = -errno;
+	else if (!S_ISREG(st->st_mode))
+		err = -ENOEXEC;
+	if (!err) {
+		snprintf(own, sizeof(own), "/proc/self/fd/%d", found);
+		fd = open(own, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0)
+			err = -errno;
+	}
+	close(found);
+	return err ?: fd;
+}
+
+int root__open(u32 pid, const char *path, u64 resolve, struct stat *st)
+{
+	int found = find(pid, path, resolve);
+
+	return found < 0 ? found : open_found(found, st);
+}
+
+int root__open_mapped(u32 pid, u64 start, u64 end, struct stat *st)
+{
+	char path[80];
+	int found;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, start, end);
+	found = open(path, O_PATH | O_CLOEXEC);
+	return found < 0 ? -errno : open_found(found, st);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/symbol_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sym/demangle.h"
+
+/* A file could nest its symbols a million deep; compilers do one or two. */
+#define MAX_NESTING 64
+/* Of all names together: offsets are 32 bits, and the memory is ours. */
+#define MAX_NAMES (512U << 20)
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static u64 end_of(const struct symbol_entry *e)
+{
+	u64 end;
+
+	return __builtin_add_overflow(e->start, e->size, &end) ? UINT64_MAX : end;
+}
+
+static bool is_sound(const struct symbol_entry *entry, u64 n, const char *names, size_t size)
+{
+	u64 i;
+
+	if (n >= SYMBOL_NONE || (n && (!size || names[size - 1])))
+		return false;
+	for (i = 0; i < n; i++)
+		if (entry[i].name >= size || (i && entry[i].start <= entry[i - 1].start))
+			return false;
+	return true;
+}
+
+/* Each chain of outer symbols gets shorter by every step taken here, so this is linear. */
+static void set_outer(struct symbol_table *t)
+{
+	u32 i, outer;
+
+	for (i = 0; i < t->n; i++) {
+		outer = i ? i - 1 : SYMBOL_NONE;
+		while (outer != SYMBOL_NONE && end_of(&t->entry[outer]) <= t->entry[i].start)
+			outer = t->outer[outer];
+		t->outer[i] = outer;
+	}
+}
+
+int symbol_table__adopt(struct symbol_table *t, struct symbol_entry *entry, u64 n, char *names,
+			size_t names_size)
+{
+	struct symbol_table new = { .entry = entry, .names = names, .names_size = names_size };
+	int err = -EBADMSG;
+
+	if (!is_sound(entry, n, names, names_size))
+		goto fail;
+	new.n = n;
+	new.outer = malloc((n ?: 1) * sizeof(*new.outer));
+	err = -ENOMEM;
+	if (!new.outer)
+		goto fail;
+	set_outer(&new);
+	*t = new;
+	return 0;
+fail:
+	symbol_table__free(&new);
+	return err;
+}
+
+static void free_shown(struct symbol_table *t)
+{
+	u32 i;
+
+	for (i = 0; t->shown && i < t->n; i++)
+		if (t->shown[i] != t->names + t->entry[i].name)
+			free(t->shown[i]);
+	free(t->shown);
+}
+
+void symbol_table__free(struct symbol_table *t)
+{
+	free_shown(t);
+	free(t->entry);
+	free(t->outer);
+	free(t->names);
+	memset(t, 0, sizeof(*t));
+}
+
+/* The last one that starts at or before address. */
+static u32 last_before(const struct symbol_table *t, u64 address)
+{
+	u32 low = 0, high = t->n, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (t->entry[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? low - 1 : SYMBOL_NONE;
+}
+
+u32 symbol_table__find(const struct symbol_table *t, u64 address)
+{
+	u32 i = last_before(t, address), depth;
+
+	for (depth = 0; i != SYMBOL_NONE && depth < MAX_NESTING; depth++) {
+		if (address < end_of(&t->entry[i]))
+			return i;
+		i = t->outer[i];
+	}
+	return SYMBOL_NONE;
+}
+
+const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d)
+{
+	char text[DEMANGLED_MAX], *name = t->names + t->entry[i].name;
+
+	/* Most are never asked for: calloc() gives large arrays without touching their memory. */
+	if (!t->shown)
+		t->shown = calloc(t->n, sizeof(*t->shown));
+	if (t->shown && !t->shown[i])
+		t->shown[i] = demangler__ask(d, name, text, sizeof(text)) ? strdup(text) : name;
+	return t->shown ? t->shown[i] : NULL;
+}
+
+/* --- the choice ------------------------------------------------------------------------------- */
+
+int symbol_name__compare(const char *a, const char *b)
+{
+	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
+	size_t len_a = strlen(a), len_b = strlen(b);
+
+	if (under_a != under_b)
+		return under_a < under_b ? -1 : 1;
+	if (len_a != len_b)
+		return len_a < len_b ? -1 : 1;
+	return strcmp(a, b);
+}
+
+/* Makes room for n more things in an array, doubling it. */
+static int make_room(void **array, size_t *room, size_t used, size_t n, size_t each)
+{
+	size_t larger = *room ?: 4096;
+	void *more;
+
+	if (n <= *room - used)
+		return 0;
+	while (larger - used < n)
+		larger *= 2;
+	more = realloc(*array, larger * each);
+	if (!more)
+		return -ENOMEM;
+	*array = more;
+	*room = larger;
+	return 0;
+}
+
+int symbol_list__add(struct symbol_list *l, const struct symbol_candidate *symbol,
+		     const char *name, size_t len)
+{
+	int err;
+
+	if (len >= MAX_NAMES - l->names_size || l->n >= SYMBOL_NONE - 1)
+		return -E2BIG;
+	err = make_room((void **)&l->symbol, &l->room, l->n, 1, sizeof(*l->symbol));
+	if (!err)
+		err = make_room((void **)&l->names, &l->names_room, l->names_size, len + 1, 1);
+	if (err)
+		return err;
+	l->symbol[l->n] = *symbol;
+	l->symbol[l->n].len = len;
+	l->symbol[l->n++].name = l->names_size;
+	memcpy(l->names + l->names_size, name, len);
+	l->names[l->names_size + len] = 0;
+	l->names_size += len + 1;
+	return 0;
+}
+
+void symbol_list__free(struct symbol_list *l)
+{
+	free(l->symbol);
+	free(l->names);
+	memset(l, 0, sizeof(*l));
+}
+
+/* The best name of an address first. */
+static int compare_candidates(const void *a, const void *b, void *names)
+{
+	const struct symbol_candidate *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return symbol_name__compare((char *)names + x->name, (char *)names + y->name);
+}
+
+/* One candidate for each address: the name of the best, and the largest size of all. */
+static void choose_names(struct symbol_list *l)
+{
+	struct symbol_candidate *s = l->symbol;
+	size_t i, n = 0;
+
+	for (i = 0; i < l->n; i++) {
+		if (!n || s[n - 1].start != s[i].start)
+			s[n++] = s[i];
+		else if (s[i].size > s[n - 1].size)
+			s[n - 1].size = s[i].size;
+	}
+	l->n = n;
+}
+
+/*
+ * What one without a size reaches to: the next symbol, the end of the section, and the end of the
+ * symbol around it (which has the address reach), if it is in one.
+ */
+static u64 unsized(const struct symbol_list *l, size_t i, u64 reach)
+{
+	const struct symbol_candidate *s = &l->symbol[i];
+	u64 end = s->limit;
+
+	if (i + 1 < l->n && l->symbol[i + 1].start < end)
+		end = l->symbol[i + 1].start;
+	if (reach > s->start && reach < end)
+		end = reach;
+	return end > s->start ? end - s->start : 0;
+}
+
+/*
+ * Drops labels inside symbols and gives the others their sizes. The symbols left are packed at
+ * the front of the list, one for each entry.
+ */
+static size_t make_entries(struct symbol_list *l, struct symbol_entry *entry)
+{
+	u64 reach = 0, size, end;
+	size_t i, n = 0;
+
+	for (i = 0; i < l->n; i++) {
+		const struct symbol_candidate s = l->symbol[i];
+
+		if (s.rank == SYMBOL_RANK_END ||
+		    (s.rank == SYMBOL_RANK_LABEL && s.start < reach))
+			continue;
+		size = s.size ?: unsized(l, i, reach);
+		entry[n] = (struct symbol_entry){
+			.start = s.start,
+			.size = size < UINT32_MAX ? size : UINT32_MAX,
+		};
+		l->symbol[n++] = s;
+		if (__builtin_add_overflow(s.start, s.size, &end))
+			end = UINT64_MAX;
+		if (end > reach)
+			reach = end;
+	}
+	l->n = n;
+	return n;
+}
+
+/* Puts the names that were chosen behind each other, in the order of the entries. */
+static int pack_names(struct symbol_list *l, struct symbol_entry *entry)
+{
+	size_t i, at = 0, size = 0;
+	char *packed;
+
+	for (i = 0; i < l->n; i++)
+		size += l->symbol[i].len + 1;
+	packed = malloc(size ?: 1);
+	if (!packed)
+		return -ENOMEM;
+	for (i = 0; i < l->n; i++) {
+		memcpy(packed + at, l->names + l->symbol[i].name, l->symbol[i].len + 1);
+		entry[i].name = at;
+		at += l->symbol[i].len + 1;
+	}
+	free(l->names);
+	l->names = packed;
+	l->names_size = size;
+	return 0;
+}
+
+int symbol_list__finish(struct symbol_list *l, struct symbol_entry **entry, u64 *n, char **names,
+			size_t *names_size)
+{
+	struct symbol_entry *made;
+	size_t used;
+	int err;
+
+	made = malloc((l->n ?: 1) * sizeof(*made));
+	err = made ? 0 : -ENOMEM;
+	if (err)
+		goto out;
+	if (l->n)
+		qsort_r(l->symbol, l->n, sizeof(*l->symbol), compare_candidates, l->names);
+	choose_names(l);
+	used = make_entries(l, made);
+	err = pack_names(l, made);
+	if (err) {
+		free(made);
+		goto out;
+	}
+	*entry = made;
+	*n = used;
+	*names = l->names;
+	*names_size = l->names_size;
+	l->names = NULL;
+out:
+	symbol_list__free(l);
+	return err;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Addresses to names, for stacks: those of the kernel and its modules (kallsyms), and those of
+ * processes (their mappings, the ELF files mapped there with their separate debug files, the
+ * vdso, and the maps that JIT compilers write to /tmp/perf-PID.map).
+ *
+ * A process is to be seen while it is alive, symbols__see(); what it had mapped then can be
+ * asked for after it has gone. The files of its code are opened when it is seen (so deleted
+ * ones and those of containers are found) and parsed when the first address in them is asked
+ * for: each file once, however many processes map it.
+ *
+ * Nothing here is trusted. Files are parsed in a child without rights; names may hold any bytes
+ * but NUL, and are not escaped: that is the work of user/out.
+ */
+#ifndef TALLY_SYM_SYMBOLS_H
+#define TALLY_SYM_SYMBOLS_H
+
+#include "base/types.h"
+
+struct symbols;
+
+enum symbol_kind {
+	SYMBOL_UNKNOWN,         /* nothing is mapped there, or the process was never seen */
+	SYMBOL_KERNEL,
+	SYMBOL_USER,            /* a mapping of the process: a file, or [heap], [stack], [anon] */
+	SYMBOL_JIT,             /* named by the process's own perf-PID.map */
+	SYMBOL_VDSO,
+};
+
+/* What is known of one address. The texts live as long as struct symbols. */
+struct symbol {
+	const char *name;       /* demangled; NULL: no symbol covers the address */
+	u64 offset;             /* of the address from the symbol's start; 0 without a name */
+	/*
+	 * Base name of the file, without " (deleted)": "libc.so.6"; of kernel code "[kernel]" or
+	 * the module's name, "ext4"; "[vdso]", "[JIT]", "[heap]", "[anon]". NULL: no mapping.
+	 */
+	const char *module;
+	const char *path;       /* of the file as the process sees it; NULL: it is no file */
+	/*
+	 * The address in the module's own numbering: in an ELF file the virtual address that its
+	 * program headers give (what nm and addr2line say), in other files the offset. Elsewhere
+	 * bytes from the start of the mapping, of the kernel's text or of the kernel module.
+	 */
+	u64 module_offset;
+	enum symbol_kind kind;
+};
+
+int symbols__new(struct symbols **s);
+void symbols__free(struct symbols *s);
+
+/*
+ * Takes down what process pid (as this process's /proc numbers it) has mapped. To be called while
+ * it is alive, as often as its samples are looked at: if nothing has changed, a call reads two
+ * small files. What was mapped earlier stays known where nothing else is mapped now; after an
+ * exec nothing stays. -ESRCH: it has gone, and what was seen of it stays; else a negative errno.
+ *
+ * The processes seen longest ago are forgotten when all together have too many mappings (a
+ * million: 80 MB), so this can go on for days.
+ */
+int symbols__see(struct symbols *s, u32 pid);
+
+/*
+ * What is at an address. Addresses inside an instruction will do: for the caller in a stack, give
+ * the return address less 1. 0, even if nothing is known: *found is filled in with what is. Else
+ * -ENOMEM. Of a process, what it had mapped when it was last seen.
+ */
+int symbols__kernel(struct symbols *s, u64 address, struct symbol *found);
+int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found);
+
+#endif /* TALLY_SYM_SYMBOLS_H */
