@@ -61,6 +61,17 @@ static __always_inline long syscall_of(struct pt_regs *regs)
 {
 	return BPF_CORE_READ(regs, orig_ax);
 }
+
+/* Of the context of a program on a kprobe or uprobe. */
+static __always_inline u64 instruction_pointer(struct pt_regs *regs)
+{
+	return regs->ip;
+}
+
+static __always_inline u64 stack_pointer(struct pt_regs *regs)
+{
+	return regs->sp;
+}
 #endif
 
 /* The idle tasks, one per CPU, are the only ones with pid 0. */

@@ -16,6 +16,11 @@ enum loss_reason {
 	LOSS_READ_FAULT,   /* kernel or user memory could not be read */
 	LOSS_NEGATIVE,     /* a value below zero, which a histogram cannot hold */
 	LOSS_RECURSION,    /* the kernel skipped the program because it was already running */
+	LOSS_STACKS_FULL,  /* counted, but without its stack: no room for a new one */
+	LOSS_TRUNCATED,    /* counted, but its stack has more frames than were kept */
+	LOSS_NESTING,      /* counted, but without its stack: too many at once on that CPU */
+	LOSS_RING_FULL,    /* no room in the buffer of single events: it was not read fast enough */
+	LOSS_NO_BUFFER,    /* programs interrupted each other so deep that none was left for the key */
 	LOSS_REASONS,
 };
 

@@ -27,7 +27,7 @@ struct task_key {
 	__u32 uid;              /* real uid */
 	__u32 pid;              /* process (tgid) in the initial pid namespace */
 	__u32 tid;
-	__u32 pad;
+	__u32 event;            /* number of the event, where a tool counts several */
 	char comm[TASK_KEY_COMM_LEN];
 };
 

@@ -191,6 +191,8 @@ struct task_struct___cpu {
 /* x86: registers as the entry code saved them. */
 struct pt_regs {
 	unsigned long orig_ax;
+	unsigned long ip;
+	unsigned long sp;
 };
 
 /* The context of iter/task programs (5.8, kernel/bpf/task_iter.c). */

@@ -7,14 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 256               /* elements per system call at first */
-
-/* The segments of a map as they were read: keys (each behind its slot) and values. */
-struct elements {
-	size_t n, room, key_size;
-	char *keys;
-	struct hist_segment *segments;
-};
+#include "agg/elements.h"
 
 static void totals_add(struct hist_totals *to, const struct hist_totals *from)
 {
@@ -55,54 +48,6 @@ out:
 	return err;
 }
 
-static int elements__grow(struct elements *e, size_t room)
-{
-	void *keys, *segments;
-
-	keys = realloc(e->keys, room * e->key_size);
-	if (!keys)
-		return -ENOMEM;
-	e->keys = keys;
-	segments = realloc(e->segments, room * sizeof(*e->segments));
-	if (!segments)
-		return -ENOMEM;
-	e->segments = segments;
-	e->room = room;
-	return 0;
-}
-
-/*
- * The kernel returns whole hash buckets, and -ENOSPC when the next one does not fit in what is
- * asked for; then the batch has to be larger (kernel/bpf/hashtab.c, since 5.6).
- */
-static int elements__read(struct elements *e, int fd)
-{
-	size_t batch = BATCH;
-	void *position = NULL;
-	u32 cursor = 0, n;
-	int err = 0;
-
-	while (err != -ENOENT) {
-		if (e->room - e->n < batch) {
-			err = elements__grow(e, e->n + 2 * batch);
-			if (err)
-				return err;
-		}
-		n = batch;
-		err = bpf_map_lookup_batch(fd, position, &cursor, e->keys + e->n * e->key_size,
-					   e->segments + e->n, &n, NULL);
-		if (err == -ENOSPC) {
-			batch *= 2;
-			continue;
-		}
-		if (err && err != -ENOENT)
-			return err;
-		e->n += n;
-		position = &cursor;
-	}
-	return 0;
-}
-
 struct order {
 	const struct elements *e;
 	size_t i;
@@ -110,7 +55,7 @@ struct order {
 
 static const char *order_key(const struct order *o)
 {
-	return o->e->keys + o->i * o->e->key_size + sizeof(struct hist_slot);
+	return (const char *)elements__key(o->e, o->i) + sizeof(struct hist_slot);
 }
 
 static int by_key_then_segment(const void *a, const void *b)
@@ -122,8 +67,8 @@ static int by_key_then_segment(const void *a, const void *b)
 
 	if (d)
 		return d;
-	s = (const void *)(x->e->keys + x->i * x->e->key_size);
-	t = (const void *)(y->e->keys + y->i * y->e->key_size);
+	s = elements__key(x->e, x->i);
+	t = elements__key(y->e, y->i);
 	return s->segment < t->segment ? -1 : s->segment > t->segment;
 }
 
@@ -138,8 +83,8 @@ static int add_group(struct hist_group *g, const struct order *order, size_t n)
 	memset(g->name, 0, sizeof(g->name));    /* g may be left from a key that was left out */
 	for (k = 0; k < n; k++) {
 		const struct elements *e = order[k].e;
-		const struct hist_segment *seg = &e->segments[order[k].i];
-		const struct hist_slot *slot = (const void *)(e->keys + order[k].i * e->key_size);
+		const struct hist_segment *seg = elements__value(e, order[k].i);
+		const struct hist_slot *slot = elements__key(e, order[k].i);
 
 		if (slot->segment >= HIST_SEGMENTS)
 			continue;
@@ -181,7 +126,9 @@ static int group_elements(struct hist_set *set, const struct elements *e, struct
 
 static int read_keyed(struct hist_set *set, const struct hist_maps *maps)
 {
-	struct elements e = { .key_size = maps->key_size };
+	struct elements e = {
+		.key_size = maps->key_size, .value_size = sizeof(struct hist_segment),
+	};
 	struct order *order = NULL;
 	size_t i;
 	int err;
@@ -203,8 +150,7 @@ static int read_keyed(struct hist_set *set, const struct hist_maps *maps)
 	err = group_elements(set, &e, order);
 out:
 	free(order);
-	free(e.keys);
-	free(e.segments);
+	elements__free(&e);
 	return err;
 }
 

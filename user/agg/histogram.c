@@ -21,6 +21,36 @@ u64 histogram_bucket_last(u32 index)
 	return histogram_bucket_first(index + 1) - 1;
 }
 
+u64 histogram__first(const struct histogram *h, u32 index)
+{
+	if (!h->bound)
+		return histogram_bucket_first(index);
+	return index ? h->bound[index - 1] : INT64_MIN;
+}
+
+u64 histogram__last(const struct histogram *h, u32 index)
+{
+	if (!h->bound)
+		return histogram_bucket_last(index);
+	return index < h->nbounds ? h->bound[index] - 1 : INT64_MAX;
+}
+
+/* Maps values to numbers without a sign in the same order, and back. */
+static u64 ordered(const struct histogram *h, u64 value)
+{
+	return h->bound ? value ^ 1ULL << 63 : value;
+}
+
+void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds)
+{
+	h->bound = bound;
+	h->nbounds = nbounds;
+	if (h->count) {
+		h->min = ordered(h, h->min);
+		h->max = ordered(h, h->max);
+	}
+}
+
 void histogram__free(struct histogram *h)
 {
 	free(h->bucket);
@@ -78,11 +108,13 @@ int histogram__add(struct histogram *h, const struct histogram *other)
 			out->count += b++->count;
 		}
 	}
-	if (!h->count || other->min < h->min) {
+	if (!h->count)
+		histogram__set_bounds(h, other->bound, other->nbounds);
+	if (!h->count || ordered(h, other->min) < ordered(h, h->min)) {
 		h->min = other->min;
 		h->min_exact = other->min_exact;
 	}
-	if (!h->count || other->max > h->max) {
+	if (!h->count || ordered(h, other->max) > ordered(h, h->max)) {
 		h->max = other->max;
 		h->max_exact = other->max_exact;
 	}
@@ -94,12 +126,40 @@ int histogram__add(struct histogram *h, const struct histogram *other)
 	return 0;
 }
 
+/*
+ * Minimum and maximum of d, the difference of the others. A new record is this interval's own, unless
+ * its bucket had not been counted yet when the kernel's memory was read. Where a bucket is one value,
+ * the bound is it.
+ */
+static void find_extremes(struct histogram *d, const struct histogram *later,
+			  const struct histogram *earlier)
+{
+	u64 lowest = histogram__first(d, d->bucket[0].index);
+	u64 highest = histogram__last(d, d->bucket[d->nbuckets - 1].index);
+	u64 min = ordered(d, later->min), first = ordered(d, lowest);
+	u64 max = ordered(d, later->max), last = ordered(d, highest);
+
+	d->min_exact = !earlier->count || min < ordered(d, earlier->min);
+	d->min = d->min_exact || min > first ? later->min : lowest;
+	if (ordered(d, d->min) < first) {
+		d->min = lowest;
+		d->min_exact = false;
+	}
+	d->max_exact = !earlier->count || max > ordered(d, earlier->max);
+	d->max = d->max_exact || max < last ? later->max : highest;
+	if (ordered(d, d->max) > last) {
+		d->max = highest;
+		d->max_exact = false;
+	}
+	d->min_exact |= lowest == histogram__last(d, d->bucket[0].index);
+	d->max_exact |= highest == histogram__first(d, d->bucket[d->nbuckets - 1].index);
+}
+
 int histogram__difference(struct histogram *out, const struct histogram *later,
 			  const struct histogram *earlier)
 {
 	const struct histogram_bucket *e = earlier->bucket, *e_end = e + earlier->nbuckets;
 	struct histogram d = {};
-	u64 first, last;
 	size_t i;
 
 	d.bucket = calloc(later->nbuckets ?: 1, sizeof(*d.bucket));
@@ -122,28 +182,11 @@ int histogram__difference(struct histogram *out, const struct histogram *later,
 	}
 	if (e < e_end)
 		goto invalid;
+	d.bound = later->bound;
+	d.nbounds = later->nbounds;
 	if (d.count) {
 		d.sum = later->sum - earlier->sum;
-		first = histogram_bucket_first(d.bucket[0].index);
-		last = histogram_bucket_last(d.bucket[d.nbuckets - 1].index);
-		/*
-		 * A new record is this interval's own, unless its bucket had not been counted yet
-		 * when the kernel's memory was read. One value per bucket below 32: the bound is it.
-		 */
-		d.min_exact = !earlier->count || later->min < earlier->min;
-		d.min = d.min_exact || later->min > first ? later->min : first;
-		if (d.min < first) {
-			d.min = first;
-			d.min_exact = false;
-		}
-		d.max_exact = !earlier->count || later->max > earlier->max;
-		d.max = d.max_exact || later->max < last ? later->max : last;
-		if (d.max > last) {
-			d.max = last;
-			d.max_exact = false;
-		}
-		d.min_exact |= first == histogram_bucket_last(d.bucket[0].index);
-		d.max_exact |= last == histogram_bucket_first(d.bucket[d.nbuckets - 1].index);
+		find_extremes(&d, later, earlier);
 	}
 	*out = d;
 	return 0;
@@ -166,8 +209,8 @@ u64 histogram__percentile(const struct histogram *h, u32 per_10k)
 	for (i = 0; i < h->nbuckets; i++) {
 		seen += h->bucket[i].count;
 		if (seen >= rank) {
-			v = histogram_bucket_last(h->bucket[i].index);
-			return v > h->max ? h->max : v;
+			v = histogram__last(h, h->bucket[i].index);
+			return ordered(h, v) > ordered(h, h->max) ? h->max : v;
 		}
 	}
 	return h->max;
@@ -175,7 +218,9 @@ u64 histogram__percentile(const struct histogram *h, u32 per_10k)
 
 u64 histogram__average(const struct histogram *h)
 {
-	return h->count ? h->sum / h->count : 0;
+	if (!h->count)
+		return 0;
+	return h->bound ? (u64)((s64)h->sum / (s64)h->count) : h->sum / h->count;
 }
 
 void histogram__by_power(const struct histogram *h, u64 rows[HISTOGRAM_POWER_ROWS])

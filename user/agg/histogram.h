@@ -13,6 +13,11 @@
 
 #include "bpf/hist.h"
 
+/*
+ * A histogram can have bounds of its own: bucket i holds the values from bound[i - 1] to below
+ * bound[i], the first all below and the last all above. Its values, minimum, maximum and sum are signed
+ * (two's complement), and what is inside a bucket is not known well enough for percentiles.
+ */
 struct histogram_bucket {
 	u32 index;
 	u64 count;
@@ -27,13 +32,22 @@ struct histogram {
 	bool max_exact;         /* one bucket (6.25 %) off; see histogram__difference() */
 	size_t nbuckets;
 	struct histogram_bucket *bucket;
+	const s64 *bound;       /* rising, not owned; NULL: the layout of bpf/hist.h */
+	size_t nbounds;
 };
 
 /* Smallest and largest value of a bucket, both inclusive. */
+u64 histogram__first(const struct histogram *h, u32 index);
+u64 histogram__last(const struct histogram *h, u32 index);
+
+/* The same of a bucket of bpf/hist.h. */
 u64 histogram_bucket_first(u32 index);
 u64 histogram_bucket_last(u32 index);
 
 void histogram__free(struct histogram *h);
+
+/* Gives it bounds. Minimum and maximum were those of values ^ 2^63, which compare without a sign. */
+void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds);
 
 /*
  * Makes *h from dense counts: counts[i] belongs to bucket first + i. totals may be that of several
@@ -61,7 +75,7 @@ int histogram__difference(struct histogram *out, const struct histogram *later,
  */
 u64 histogram__percentile(const struct histogram *h, u32 per_10k);
 
-/* sum / count, 0 if there are no values. */
+/* sum / count, 0 if there are no values; signed where values are. */
 u64 histogram__average(const struct histogram *h);
 
 /* The same counted by powers of two: count of values in [2^e, 2^(e+1)), row 0 is the value 0. */

@@ -16,6 +16,11 @@ static const struct {
 	[LOSS_READ_FAULT] = { "read_fault", "memory could not be read" },
 	[LOSS_NEGATIVE] = { "negative", "values below zero, which a histogram does not hold" },
 	[LOSS_RECURSION] = { "recursion", "the program was already running on that CPU" },
+	[LOSS_STACKS_FULL] = { "stacks_full", "counted without a stack: no room; raise --max-keys" },
+	[LOSS_TRUNCATED] = { "truncated", "counted with a shortened stack; raise --max-depth" },
+	[LOSS_NESTING] = { "nesting", "counted without a stack: too many at once on one CPU" },
+	[LOSS_RING_FULL] = { "ring_full", "more events than could be shown; narrow them by --filter" },
+	[LOSS_NO_BUFFER] = { "no_buffer", "too many interrupted each other on one CPU" },
 };
 
 const char *loss_name(enum loss_reason reason)

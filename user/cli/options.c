@@ -137,6 +137,11 @@ static error_t parse_keys(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_BY:
+		if (cli->own_keys) {
+			if (cli->by_text)
+				diag_error("--by is given twice; name all keys in one, as in --by comm,cpu");
+			return cli->by_text ? EINVAL : !(cli->by_text = arg);
+		}
 		if (task_key__parse(arg, &by, bad, sizeof(bad))) {
 			diag_error("--by: no key '%s'; there are %s", bad, task_key_parts());
 			return EINVAL;
@@ -365,6 +370,7 @@ struct parse_input {
 	struct cli *cli;
 	const struct cli_spec *spec;
 	const struct argp_child *children;
+	unsigned int taken;     /* positional arguments that were the tool's */
 };
 
 static error_t parse_root(int key, char *arg, struct argp_state *state)
@@ -382,9 +388,13 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		/* A tool that takes arguments of its own names them in its argp. */
-		if (in->spec->own && in->spec->own->args_doc)
+		if (in->spec->takes && in->spec->takes(in->spec->own_input, arg)) {
+			in->taken++;
+			return 0;
+		}
+		if (in->spec->own && in->spec->own->args_doc && !in->spec->takes)
 			return ARGP_ERR_UNKNOWN;
-		return parse_positional(in->cli, in->spec, state->arg_num, arg);
+		return parse_positional(in->cli, in->spec, state->arg_num - in->taken, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -462,13 +472,13 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	};
 	struct argp_child children[ARRAY_SIZE(all) + 2] = {};
 	struct argp root = { .parser = parse_root, .doc = spec->doc, .children = children };
-	struct parse_input input = { cli, spec, children };
+	struct parse_input input = { cli, spec, children, 0 };
 	size_t i, n = 0;
 	int err, end;
 
 	*cli = (struct cli){
 		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
-		.command_line = joined(argc, argv),
+		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
 	};
 	if (spec->groups & CLI_TIME)
 		root.args_doc = spec->groups & CLI_COMMAND ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]" :

@@ -49,6 +49,8 @@ struct cli {
 	u64 count;              /* reports; 0: no limit */
 	u64 duration_ns;        /* 0: until interrupted, or the command ends */
 	u32 by;                 /* enum task_key_part, ORed */
+	const char *by_text;    /* --by as typed, where the tool's keys are its own (spec->own_keys) */
+	bool own_keys;
 	u32 max_keys;
 	u64 top;                /* 0: all */
 	int sort;               /* a report_sort_column(); -1: the tool's own order */
@@ -75,6 +77,9 @@ struct cli_spec {
 	const struct argp *own; /* the tool's own options, or NULL; with args_doc it takes the
 				 * positional arguments, too */
 	void *own_input;        /* state->input of own's parser */
+	bool own_keys;          /* --by is read by the tool: cli->by_text */
+	/* Which positional arguments are the tool's; the others are interval and count. NULL: all. */
+	bool (*takes)(void *own_input, char *arg);
 };
 
 #define CLI_DEFAULT_MAX_KEYS 10240

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Reports as CSV (RFC 4180, other separators allowed): one header for the whole output. A
- * histogram group is one line of its figures, in the base unit; buckets are in the JSON only.
+ * histogram group is one line of its figures, in the base unit; buckets are in the JSON only. A
+ * stack is one line with its frames in folded form.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,8 +11,9 @@
 
 #include "out/escape.h"
 #include "out/report.h"
+#include "out/tree.h"
 
-static void put_text(struct writer *w, const char *text)
+void csv_put_text(struct writer *w, const char *text)
 {
 	const char *p;
 
@@ -34,7 +36,7 @@ static void put_number(struct writer *w, u64 number)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%llu", number);
-	put_text(w, text);
+	csv_put_text(w, text);
 }
 
 /* With all the digits that tell it from its neighbours; no locale is ever set. */
@@ -43,19 +45,37 @@ static void put_real(struct writer *w, const struct field *f)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%.15g", f->real);
-	put_text(w, text);
+	csv_put_text(w, text);
 }
 
 static void next_text(struct writer *w, const char *text)
 {
 	fputc(w->separator, w->file);
-	put_text(w, text);
+	csv_put_text(w, text);
 }
 
 static void next_number(struct writer *w, u64 number)
 {
 	fputc(w->separator, w->file);
 	put_number(w, number);
+}
+
+static void put_signed(struct writer *w, s64 number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", number);
+	csv_put_text(w, text);
+}
+
+/* A value of a histogram: those of one with bounds have a sign. */
+static void next_value(struct writer *w, const struct histogram *h, u64 value)
+{
+	fputc(w->separator, w->file);
+	if (h->bound)
+		put_signed(w, value);
+	else
+		put_number(w, value);
 }
 
 static int put_field(struct writer *w, const struct field *f)
@@ -68,6 +88,10 @@ static int put_field(struct writer *w, const struct field *f)
 		put_real(w, f);
 		return 0;
 	}
+	if (!f->text && f->kind == FIELD_SIGNED) {
+		put_signed(w, f->number);
+		return 0;
+	}
 	if (!f->text) {
 		put_number(w, f->number);
 		return 0;
@@ -75,7 +99,7 @@ static int put_field(struct writer *w, const struct field *f)
 	text = escape_string(f->text);
 	if (!text)
 		return -ENOMEM;
-	put_text(w, text);
+	csv_put_text(w, text);
 	free(text);
 	return 0;
 }
@@ -85,13 +109,13 @@ static void put_group_header(struct writer *w, const struct report_group *g)
 	static const char *const figures[] = { "count", "sum", "min", "avg", "max" };
 	size_t i;
 
-	put_text(w, "start_ns");
+	csv_put_text(w, "start_ns");
 	next_text(w, "duration_ns");
 	for (i = 0; i < g->nkey; i++)
 		next_text(w, g->key[i].name);
 	for (i = 0; i < ARRAY_SIZE(figures); i++)
 		next_text(w, figures[i]);
-	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
+	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !g->hist.bound; i++)
 		next_text(w, report_percentiles[i].json);
 	next_text(w, "filtered");
 	next_text(w, "lost");
@@ -113,11 +137,11 @@ static int put_group(struct writer *w, const struct report *r, const struct repo
 			return err;
 	}
 	next_number(w, h->count);
-	next_number(w, h->sum);
-	next_number(w, h->min);
-	next_number(w, histogram__average(h));
-	next_number(w, h->max);
-	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
+	next_value(w, h, h->sum);
+	next_value(w, h, h->min);
+	next_value(w, h, histogram__average(h));
+	next_value(w, h, h->max);
+	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !h->bound; i++)
 		next_number(w, histogram__percentile(h, report_percentiles[i].per_10k));
 	next_number(w, r->counters.filtered);
 	next_number(w, loss__total(&r->counters));
@@ -170,13 +194,13 @@ static int write_rows(struct writer *w, const struct report *r)
 	if (!w->header && r->nrows) {
 		w->header = true;
 		if (r->table) {
-			put_text(w, "start_ns");
+			csv_put_text(w, "start_ns");
 			next_text(w, "duration_ns");
 		}
 		for (i = 0; i < r->row[0].ncells; i++) {
 			if (i || r->table)
 				fputc(w->separator, w->file);
-			put_text(w, r->row[0].cell[i].name);
+			csv_put_text(w, r->row[0].cell[i].name);
 		}
 		fputc('\n', w->file);
 	}
@@ -188,7 +212,63 @@ static int write_rows(struct writer *w, const struct report *r)
 	return 0;
 }
 
+static int put_stack(struct writer *w, const struct report *r, const struct stack_labels *labels,
+		     const struct report_stack *stack)
+{
+	const struct report_row *key = &r->stacks->key[stack->key];
+	struct stack_labels frames = *labels;
+	char *no_key = "", *text = NULL;
+	struct report_stack without = *stack;
+	size_t n = 0, i;
+	FILE *f = open_memstream(&text, &n);
+	int err = 0;
+
+	put_number(w, r->start_ns);
+	next_number(w, r->duration_ns);
+	for (i = 0; i < key->ncells && !err; i++) {
+		fputc(w->separator, w->file);
+		err = put_field(w, &key->cell[i]);
+	}
+	next_number(w, stack->value);
+	without.key = 0;        /* it has columns of its own */
+	frames.key = &no_key;
+	if (f)
+		put_folded_stack(f, &frames, &without);
+	if (!f || fclose(f))
+		err = -ENOMEM;
+	if (!err)
+		next_text(w, text);
+	free(text);
+	fputc('\n', w->file);
+	return err;
+}
+
+static int write_stacks(struct writer *w, const struct report *r)
+{
+	const struct report_stacks *s = r->stacks;
+	struct stack_labels labels = {};
+	int err = stack_labels__make(&labels, s, LABELS_FOLDED);
+	size_t i;
+
+	if (!w->header && s->n) {
+		w->header = true;
+		csv_put_text(w, "start_ns");
+		next_text(w, "duration_ns");
+		for (i = 0; i < s->key[0].ncells; i++)
+			next_text(w, s->key[0].cell[i].name);
+		next_text(w, s->unit);
+		next_text(w, "stack");
+		fputc('\n', w->file);
+	}
+	for (i = 0; i < s->n && !err; i++)
+		err = put_stack(w, r, &labels, &s->stack[i]);
+	stack_labels__free(&labels);
+	return err;
+}
+
 int write_csv(struct writer *w, const struct report *r)
 {
+	if (r->stacks)
+		return write_stacks(w, r);
 	return r->value && !r->table ? write_groups(w, r) : write_rows(w, r);
 }

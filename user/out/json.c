@@ -34,6 +34,8 @@ static json_t *field(const struct field *f)
 		return string(f->text);
 	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
 		return json_null();
+	if (f->kind == FIELD_SIGNED)
+		return json_integer((s64)f->number);
 	return f->kind == FIELD_REAL ? json_real(f->real) : number(f->number);
 }
 
@@ -47,16 +49,29 @@ static json_t *fields(const struct field *f, size_t n)
 	return object;
 }
 
+/* A value of a histogram: those of one with bounds have a sign. */
+static json_t *value_of(const struct histogram *h, u64 value)
+{
+	return h->bound ? json_integer((s64)value) : number(value);
+}
+
+/* Where the first or the last bucket of a histogram with bounds has none, null. */
+static json_t *bucket_end(const struct histogram *h, bool open, u64 value)
+{
+	return h->bound && open ? json_null() : value_of(h, value);
+}
+
 static json_t *buckets(const struct histogram *h)
 {
 	json_t *list = json_array();
 	size_t i;
 
 	for (i = 0; i < h->nbuckets; i++) {
+		u32 index = h->bucket[i].index;
 		json_t *b = json_array();
 
-		json_array_append_new(b, number(histogram_bucket_first(h->bucket[i].index)));
-		json_array_append_new(b, number(histogram_bucket_last(h->bucket[i].index)));
+		json_array_append_new(b, bucket_end(h, !index, histogram__first(h, index)));
+		json_array_append_new(b, bucket_end(h, index == h->nbounds, histogram__last(h, index)));
 		json_array_append_new(b, number(h->bucket[i].count));
 		json_array_append_new(list, b);
 	}
@@ -71,19 +86,65 @@ static json_t *group(const struct report_group *g)
 
 	json_object_set_new(o, "key", fields(g->key, g->nkey));
 	json_object_set_new(o, "count", number(h->count));
-	json_object_set_new(o, "sum", number(h->sum));
-	json_object_set_new(o, "min", number(h->min));
-	json_object_set_new(o, "avg", number(histogram__average(h)));
-	json_object_set_new(o, "max", number(h->max));
+	json_object_set_new(o, "sum", value_of(h, h->sum));
+	json_object_set_new(o, "min", value_of(h, h->min));
+	json_object_set_new(o, "avg", value_of(h, histogram__average(h)));
+	json_object_set_new(o, "max", value_of(h, h->max));
 	if (h->count && !h->min_exact)
 		json_object_set_new(o, "min_exact", json_false());
 	if (h->count && !h->max_exact)
 		json_object_set_new(o, "max_exact", json_false());
-	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
+	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !h->bound; i++)
 		json_object_set_new(o, report_percentiles[i].json,
 				    number(histogram__percentile(h, report_percentiles[i].per_10k)));
 	json_object_set_new(o, "buckets", buckets(h));
 	return o;
+}
+
+static json_t *offset(u64 value)
+{
+	return value == FRAME_PLACES ? json_null() : number(value);
+}
+
+/* As text: those of the kernel are beyond what a JSON integer can hold exactly. */
+static json_t *address(u64 value)
+{
+	return value == FRAME_PLACES ? json_null() : json_sprintf("0x%llx", value);
+}
+
+static json_t *frame(const struct report_frame *f, const struct report_place *p)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "name", f->name ? string(f->name) : json_null());
+	json_object_set_new(o, "module", f->module ? string(f->module) : json_null());
+	json_object_set_new(o, "offset", offset(p->offset));
+	json_object_set_new(o, "addr", address(p->address));
+	return o;
+}
+
+static json_t *stack(const struct report_stacks *all, const struct report_stack *s)
+{
+	const struct report_row *key = &all->key[s->key];
+	json_t *o = json_object(), *frames = json_array();
+	u32 i;
+
+	json_object_set_new(o, "key", fields(key->cell, key->ncells));
+	for (i = 0; i < s->nframes; i++)
+		json_array_append_new(frames, frame(&all->frame[s->frame[i]], &s->place[i]));
+	json_object_set_new(o, "frames", frames);
+	json_object_set_new(o, "value", number(s->value));
+	return o;
+}
+
+static json_t *stacks(const struct report_stacks *all)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		json_array_append_new(list, stack(all, &all->stack[i]));
+	return list;
 }
 
 static json_t *losses(const struct loss_counters *c)
@@ -141,7 +202,12 @@ int write_json(struct writer *w, const struct report *r)
 		json_array_append_new(list, group(&r->group[i]));
 	for (i = 0; i < r->nrows; i++)
 		json_array_append_new(list, fields(r->row[i].cell, r->row[i].ncells));
-	json_object_set_new(o, r->value && !r->table ? "groups" : "rows", list);
+	if (r->stacks) {
+		json_decref(list);
+		json_object_set_new(o, "stacks", stacks(r->stacks));
+	} else {
+		json_object_set_new(o, r->value && !r->table ? "groups" : "rows", list);
+	}
 	line = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
 	if (!line)

@@ -134,21 +134,27 @@ const char *report_sort_columns(void)
 	return "key, count, sum, min, avg, max, p50, p90, p99, p999";
 }
 
+/* Of values with a sign, so that they compare as they should without. */
+static u64 unsigned_order(const struct histogram *h, u64 value)
+{
+	return h->bound ? value ^ 1ULL << 63 : value;
+}
+
 static u64 figure(const struct histogram *h, int column)
 {
 	switch (column) {
 	case 1:
 		return h->count;
 	case 2:
-		return h->sum;
+		return unsigned_order(h, h->sum);
 	case 3:
-		return h->min;
+		return unsigned_order(h, h->min);
 	case 4:
-		return histogram__average(h);
+		return unsigned_order(h, histogram__average(h));
 	case 5:
-		return h->max;
+		return unsigned_order(h, h->max);
 	default:
-		return histogram__percentile(h, report_percentiles[column - 6].per_10k);
+		return unsigned_order(h, histogram__percentile(h, report_percentiles[column - 6].per_10k));
 	}
 }
 
@@ -156,6 +162,8 @@ static int compare_fields(const struct field *a, const struct field *b)
 {
 	if (a->text && b->text)
 		return strcmp(a->text, b->text);
+	if (a->kind == FIELD_SIGNED && b->kind == FIELD_SIGNED)
+		return (s64)a->number < (s64)b->number ? -1 : (s64)a->number > (s64)b->number;
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -262,6 +270,85 @@ void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_
 	}
 }
 
+struct stack_entry {
+	const struct report_stacks *all;
+	struct report_stack stack;
+};
+
+static int compare_names(const char *a, const char *b)
+{
+	return strcmp(a ?: "", b ?: "");
+}
+
+static int compare_frames(const struct report_frame *a, const struct report_frame *b)
+{
+	int d = compare_names(a->name, b->name);
+
+	if (!d)
+		d = compare_names(a->module, b->module);
+	if (!d && a->offset != b->offset)
+		d = a->offset < b->offset ? -1 : 1;
+	return d;
+}
+
+static int by_value_then_frames(const void *a, const void *b)
+{
+	const struct stack_entry *x = a, *y = b;
+	const struct report_frame *frame = x->all->frame;
+	u32 i;
+	int d = 0;
+
+	if (x->stack.value != y->stack.value)
+		return x->stack.value > y->stack.value ? -1 : 1;
+	for (i = 0; !d && i < x->stack.nframes && i < y->stack.nframes; i++)
+		if (x->stack.frame[i] != y->stack.frame[i])
+			d = compare_frames(&frame[x->stack.frame[i]], &frame[y->stack.frame[i]]);
+	if (!d && x->stack.nframes != y->stack.nframes)
+		d = x->stack.nframes < y->stack.nframes ? -1 : 1;
+	return d ?: (int)(x->stack.key > y->stack.key) - (int)(x->stack.key < y->stack.key);
+}
+
+static void report_stack__free(struct report_stack *s)
+{
+	free(s->frame);
+	free(s->place);
+}
+
+void report__sort_stacks(struct report *r, size_t top)
+{
+	struct report_stacks *all = r->stacks;
+	struct stack_entry *order = calloc(all->n ?: 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return;         /* unsorted is still right */
+	for (i = 0; i < all->n; i++)
+		order[i] = (struct stack_entry){ all, all->stack[i] };
+	qsort(order, all->n, sizeof(*order), by_value_then_frames);
+	for (i = 0; i < all->n; i++)
+		all->stack[i] = order[i].stack;
+	free(order);
+	while (top && all->n > top) {
+		report_stack__free(&all->stack[--all->n]);
+		r->hidden++;
+	}
+}
+
+void report_stacks__free(struct report_stacks *s)
+{
+	size_t i;
+
+	for (i = 0; s && i < s->n; i++)
+		report_stack__free(&s->stack[i]);
+	for (i = 0; s && i < s->nkeys; i++)
+		report_row__free(&s->key[i]);
+	if (s) {
+		free(s->stack);
+		free(s->key);
+	}
+	free(s);
+}
+
 void report__free(struct report *r)
 {
 	size_t i;
@@ -270,15 +357,17 @@ void report__free(struct report *r)
 		report_group__free(&r->group[i]);
 	for (i = 0; i < r->nrows; i++)
 		report_row__free(&r->row[i]);
+	report_stacks__free(r->stacks);
 	free(r->group);
 	free(r->row);
 	memset(r, 0, sizeof(*r));
 }
 
-int report_format(const char *name)
+static int format_named(const char *name)
 {
 	static const char *const names[FORMATS] = {
-		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv"
+		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
+		[FORMAT_FOLDED] = "folded", [FORMAT_FLAME] = "flame",
 	};
 	int i;
 
@@ -288,11 +377,26 @@ int report_format(const char *name)
 	return -EINVAL;
 }
 
+int report_format(const char *name)
+{
+	int format = format_named(name);
+
+	return format < FORMAT_FOLDED ? format : -EINVAL;
+}
+
+int report_stack_format(const char *name)
+{
+	return strcmp(name, "tree") ? format_named(name) : FORMAT_TEXT;
+}
+
 int writer__write(struct writer *w, const struct report *r)
 {
 	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
-		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv
+		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv,
+		[FORMAT_FOLDED] = write_folded, [FORMAT_FLAME] = write_flame,
 	};
+	/* What has no stacks (-n) is for people, where stacks would be drawn. */
+	enum report_format format = r->stacks || w->format < FORMAT_FOLDED ? w->format : FORMAT_TEXT;
 	FILE *file = w->file;
 	char *text = NULL;
 	size_t n = 0;
@@ -303,7 +407,7 @@ int writer__write(struct writer *w, const struct report *r)
 	 * It may fail in fwrite() and yet return n: ferror() knows.
 	 */
 	w->file = open_memstream(&text, &n);
-	err = w->file ? writers[w->format](w, r) : -ENOMEM;
+	err = w->file ? writers[format](w, r) : -ENOMEM;
 	if (w->file && fclose(w->file) && !err)
 		err = -ENOMEM;
 	w->file = file;

@@ -3,9 +3,9 @@
  * One report model, one writer per format. A tool fills a report and hands it over; it never
  * prints. Strings go in as they are: the writers escape them (out/escape.h).
  *
- * A report is about one interval (or the whole run) and holds histogram groups or table rows.
- * JSON: one object per line, as docs/json.md says. CSV: one header for the whole output, then
- * lines. Text: for people.
+ * A report is about one interval (or the whole run) and holds histogram groups, table rows or
+ * stacks. JSON: one object per line, as docs/json.md says. CSV: one header for the whole output, then
+ * lines. Text: for people; of stacks, a tree.
  */
 #ifndef TALLY_OUT_REPORT_H
 #define TALLY_OUT_REPORT_H
@@ -21,6 +21,7 @@
 enum field_kind {
 	FIELD_NUMBER,
 	FIELD_ID,               /* number, of a task, user, CPU: no separators between its digits */
+	FIELD_SIGNED,           /* number, in two's complement */
 	FIELD_TIME,             /* number, in ns; "1,234.567 ms" for people */
 	FIELD_REAL,             /* real, with so many decimals for people */
 	FIELD_NONE,             /* not known: null in JSON, empty otherwise */
@@ -49,6 +50,51 @@ struct report_row {
 	size_t ncells;
 };
 
+/* What a frame of a stack is, for those who show it. */
+enum frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_JIT,
+	FRAME_NOTE,             /* no frame: the name says what is missing here */
+	FRAME_KINDS,
+};
+
+/* A function, or as much as is known of one. The texts belong to whoever resolved them. */
+struct report_frame {
+	const char *name;       /* NULL: no symbol */
+	const char *module;     /* file name, "[kernel]"; NULL: not known */
+	u64 offset;             /* without a name: where in the module */
+	enum frame_kind kind;
+};
+
+/* Where in its function a frame was; FRAME_PLACES for both where stacks merged into one differ. */
+struct report_place {
+	u64 address;
+	u64 offset;             /* from the start of the name, or without one in the module */
+};
+
+#define FRAME_PLACES UINT64_MAX
+
+/* Equal to no other one of its report in key and frames. */
+struct report_stack {
+	u32 key;                /* index into keys */
+	u32 nframes;
+	u32 *frame;             /* indexes into frames, the outermost caller first */
+	struct report_place *place;     /* of each frame */
+	u64 value;
+};
+
+struct report_stacks {
+	const struct report_frame *frame;       /* not the report's */
+	size_t nframes;
+	struct report_row *key;         /* what stacks are grouped by; rows without cells if nothing */
+	size_t nkeys;
+	struct report_stack *stack;     /* the largest first */
+	size_t n;
+	u64 total;              /* of all, those that --top leaves out included */
+	const char *unit;       /* of values, in the plural: "samples" */
+};
+
 struct report {
 	const char *tool;
 	const char *source;     /* where the numbers come from, and how it is attached */
@@ -70,6 +116,7 @@ struct report {
 	size_t ngroups;
 	struct report_row *row;
 	size_t nrows;
+	struct report_stacks *stacks;   /* what is measured; NULL: nothing with stacks */
 };
 
 /*
@@ -100,7 +147,11 @@ void report__sort_groups(struct report *r, int column, size_t top);
  */
 void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_t top);
 
+/* Sorts stacks, the largest first, equal ones by their frames' names. Keeps the first top (0: all). */
+void report__sort_stacks(struct report *r, size_t top);
+
 void report__free(struct report *r);
+void report_stacks__free(struct report_stacks *s);
 void report_group__free(struct report_group *g);
 void report_row__free(struct report_row *row);
 
@@ -116,11 +167,14 @@ enum report_format {
 	FORMAT_TEXT,
 	FORMAT_JSON,
 	FORMAT_CSV,
+	FORMAT_FOLDED,          /* from here on of stacks only */
+	FORMAT_FLAME,
 	FORMATS,
 };
 
-/* -EINVAL if there is no such format. */
+/* -EINVAL if there is no such format, or, of the second function, none for stacks ("tree" is text). */
 int report_format(const char *name);
+int report_stack_format(const char *name);
 
 /* Where and how reports are written; made by the output options. */
 struct writer {
@@ -142,5 +196,16 @@ int writer__write(struct writer *w, const struct report *r);
 int write_text(struct writer *w, const struct report *r);
 int write_json(struct writer *w, const struct report *r);
 int write_csv(struct writer *w, const struct report *r);
+
+/* One cell of CSV, in quotes if it needs them. */
+void csv_put_text(struct writer *w, const char *text);
+
+/*
+ * Of reports with stacks. Tree: callers first, shares of all. Folded: a line a stack, its frames
+ * with ';' between them and its value. Flame: an SVG file of its own.
+ */
+int write_tree(struct writer *w, const struct report *r);
+int write_folded(struct writer *w, const struct report *r);
+int write_flame(struct writer *w, const struct report *r);
 
 #endif /* TALLY_OUT_REPORT_H */

@@ -40,7 +40,7 @@ static void put_key(struct writer *w, const struct report_group *g)
 		if (f->text)
 			put_escaped(w, f->text);
 		else
-			fprintf(w->file, "%llu", f->number);
+			fprintf(w->file, f->kind == FIELD_SIGNED ? "%lld" : "%llu", f->number);
 	}
 	fputc('\n', w->file);
 }
@@ -126,6 +126,66 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 	}
 }
 
+#define SIGNED_SPACE (UNITS_SPACE + 1)
+
+/* A value of a histogram with bounds, which has a sign. */
+static const char *format_signed(char *text, s64 value, enum unit unit, bool milliseconds)
+{
+	char size[UNITS_SPACE];
+
+	format_value(size, value < 0 ? -(u64)value : (u64)value, unit, milliseconds);
+	snprintf(text, SIGNED_SPACE, "%s%s", value < 0 ? "-" : "", size);
+	return text;
+}
+
+static void put_bound_range(struct writer *w, const struct report *r, const struct histogram *h, u32 i)
+{
+	char from[SIGNED_SPACE] = "below", to[SIGNED_SPACE] = "or more";
+
+	if (i)
+		format_signed(from, h->bound[i - 1], r->unit, w->milliseconds);
+	if (i < h->nbounds)
+		format_signed(to, h->bound[i], r->unit, w->milliseconds);
+	fprintf(w->file, "%11s %c %-10s", from, i && i < h->nbounds ? '-' : ' ', to);
+}
+
+/* All rows between the first and the last that are not empty: they are few. */
+static void put_bound_rows(struct writer *w, const struct report *r, const struct histogram *h)
+{
+	u64 most = 0, count;
+	char n[UNITS_SPACE];
+	size_t k;
+	u32 i;
+
+	for (k = 0; k < h->nbuckets; k++)
+		if (h->bucket[k].count > most)
+			most = h->bucket[k].count;
+	fprintf(w->file, "%*s %14s  share\n", 24, r->value, "count");
+	for (k = 0, i = h->bucket[0].index; k < h->nbuckets; i++) {
+		count = h->bucket[k].index == i ? h->bucket[k++].count : 0;
+		put_bound_range(w, r, h, i);
+		fprintf(w->file, " %14s %5.1f%%", format_count(n, count), 100.0 * count / h->count);
+		put_bar(w, count, most);
+	}
+}
+
+static void put_bound_figures(struct writer *w, const struct report *r, const struct histogram *h)
+{
+	char text[SIGNED_SPACE];
+
+	fprintf(w->file, "  count %s", format_count(text, h->count));
+	fprintf(w->file, "  min %s%s", h->min_exact ? "" : ">= ",
+		format_signed(text, h->min, r->unit, w->milliseconds));
+	if (r->unit == UNIT_COUNT)
+		fprintf(w->file, "  avg %.2f", (double)(s64)h->sum / h->count);
+	else
+		fprintf(w->file, "  avg %s", format_signed(text, histogram__average(h), r->unit,
+							   w->milliseconds));
+	fprintf(w->file, "  max %s%s", h->max_exact ? "" : "<= ",
+		format_signed(text, h->max, r->unit, w->milliseconds));
+	fprintf(w->file, "  total %s\n", format_signed(text, h->sum, r->unit, w->milliseconds));
+}
+
 /* Of counts, a whole number says too little about the average, and 0 is a case of its own. */
 static void put_average(struct writer *w, const struct report *r, const struct histogram *h)
 {
@@ -158,6 +218,17 @@ static void put_figures(struct writer *w, const struct report *r, const struct h
 			format_value(text, histogram__percentile(h, report_percentiles[i].per_10k),
 				     r->unit, w->milliseconds),
 			i + 1 < ARRAY_SIZE(report_percentiles) ? " " : "\n");
+}
+
+static void put_histogram(struct writer *w, const struct report *r, const struct histogram *h)
+{
+	if (h->bound) {
+		put_bound_rows(w, r, h);
+		put_bound_figures(w, r, h);
+	} else {
+		put_rows(w, r, h);
+		put_figures(w, r, h);
+	}
 }
 
 static void put_header(struct writer *w, const struct report *r)
@@ -234,13 +305,15 @@ static void put_footer(struct writer *w, const struct report *r)
 /* A cell as people read it, in new memory; NULL without any. */
 static char *cell_text(const struct field *f)
 {
-	char number[UNITS_SPACE], *text = NULL;
+	char number[UNITS_SPACE], signed_number[SIGNED_SPACE], *text = NULL;
 
 	if (f->text)
 		return escape_string(f->text);
 	switch (f->kind) {
 	case FIELD_NONE:
 		return strdup("");
+	case FIELD_SIGNED:
+		return strdup(format_signed(signed_number, f->number, UNIT_COUNT, false));
 	case FIELD_ID:
 		return asprintf(&text, "%llu", f->number) < 0 ? NULL : text;
 	case FIELD_TIME:
@@ -359,15 +432,16 @@ int write_text(struct writer *w, const struct report *r)
 		fputc('\n', w->file);
 		if (r->group[i].nkey)
 			put_key(w, &r->group[i]);
-		put_rows(w, r, &r->group[i].hist);
-		put_figures(w, r, &r->group[i].hist);
+		put_histogram(w, r, &r->group[i].hist);
 	}
 	if (r->nrows && r->table)
 		fputc('\n', w->file);
 	if (r->nrows && put_table(w, r))
 		return -ENOMEM;
+	if (r->stacks && write_tree(w, r))
+		return -ENOMEM;
 	if (r->has_events || r->has_losses || r->hidden) {
-		if (r->ngroups || r->table)
+		if (r->ngroups || r->table || r->stacks)
 			fputc('\n', w->file);
 		put_footer(w, r);
 	}

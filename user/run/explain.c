@@ -32,13 +32,14 @@ u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible)
 		while (heads < n)
 			heads *= 2;
 		return n * (key + value + HASH_ELEMENT_BYTES) + heads * HASH_BUCKET_BYTES;
+	case BPF_MAP_TYPE_RINGBUF:
+		return n;       /* elements are bytes */
 	default:
 		return n * value;
 	}
 }
 
-static int add_row(struct report *r, const char *what, const char *fmt, ...) PRINTF_LIKE(3, 4);
-static int add_row(struct report *r, const char *what, const char *fmt, ...)
+int explain__add(struct report *r, const char *what, const char *fmt, ...)
 {
 	static const char *const names[] = {"what", "how"};
 	char *how = NULL;
@@ -63,24 +64,24 @@ static int add_scope(struct report *r, const struct run *run)
 	size_t i;
 
 	for (i = 0; i < o->npids && !err; i++)
-		err = add_row(r, "scope", "process %u", o->pids[i]);
+		err = explain__add(r, "scope", "process %u", o->pids[i]);
 	for (i = 0; i < o->ntids && !err; i++)
-		err = add_row(r, "scope", "thread %u", o->tids[i]);
+		err = explain__add(r, "scope", "thread %u", o->tids[i]);
 	if (!err && c->has_uid)
-		err = add_row(r, "scope", "real uid %u", c->uid);
+		err = explain__add(r, "scope", "real uid %u", c->uid);
 	if (!err && c->has_cgroup)
-		err = add_row(r, "scope", "cgroup %s, %s, id %llu, level %u and below", o->cgroup,
+		err = explain__add(r, "scope", "cgroup %s, %s, id %llu, level %u and below", o->cgroup,
 			      cgroup_hierarchy_name(c->hierarchy), c->cgroup_id, c->cgroup_level);
 	if (!err && c->has_cpus)
-		err = add_row(r, "scope", "CPUs %s", o->cpus);
+		err = explain__add(r, "scope", "CPUs %s", o->cpus);
 	if (!err && c->has_comm)
-		err = add_row(r, "scope", "names like %s", o->comm);
+		err = explain__add(r, "scope", "names like %s", o->comm);
 	if (!err && c->has_pidns)
-		err = add_row(r, "scope", "pid namespace %u", c->pidns);
+		err = explain__add(r, "scope", "pid namespace %u", c->pidns);
 	if (!err && run->cli->command)
-		err = add_row(r, "command", "%s", run->cli->command[0]);
+		err = explain__add(r, "command", "%s", run->cli->command[0]);
 	if (!err && c->exclude_tgid)
-		err = add_row(r, "scope", "not the tool itself");
+		err = explain__add(r, "scope", "not the tool itself");
 	return err;
 }
 
@@ -95,7 +96,7 @@ static int add_object(struct report *r, const struct run *run, const struct bpf_
 	bpf_object__for_each_program(prog, obj)
 	{
 		if (bpf_program__autoload(prog) && !err)
-			err = add_row(r, "program", "%s at %s", bpf_program__name(prog),
+			err = explain__add(r, "program", "%s at %s", bpf_program__name(prog),
 				      bpf_program__section_name(prog));
 	}
 	bpf_object__for_each_map(map, obj)
@@ -103,32 +104,40 @@ static int add_object(struct report *r, const struct run *run, const struct bpf_
 		if (!bpf_map__autocreate(map) || err)
 			continue;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_TASK_STORAGE) {
-			err = add_row(r, "map", "%s, %u bytes for each task seen",
+			err = explain__add(r, "map", "%s, %u bytes for each task seen",
 				      bpf_map__name(map), bpf_map__value_size(map));
 			continue;
 		}
 		most = map_bytes_at_most(map, run->host.cpus_possible);
 		sum += most;
-		err = add_row(r, "map", "%s, %u elements, at most %s", bpf_map__name(map),
+		err = explain__add(r, "map", "%s, %u elements, at most %s", bpf_map__name(map),
 			      bpf_map__max_entries(map),
 			      format_value(bytes, most, UNIT_BYTES, false));
 	}
 	if (!err)
-		err = add_row(r, "memory", "at most %s in the kernel",
+		err = explain__add(r, "memory", "at most %s in the kernel",
 			      format_value(bytes, sum, UNIT_BYTES, false));
 	return err;
 }
 
 int run__explain(struct run *run, const struct bpf_object *obj, const char *source)
 {
+	return run__explain_with(run, obj, source, NULL, NULL);
+}
+
+int run__explain_with(struct run *run, const struct bpf_object *obj, const char *source,
+		      int (*more)(void *arg, struct report *r), void *arg)
+{
 	struct report r = {.tool = run->tool, .kernel = run->host.uts.release};
 	int err;
 
-	err = add_row(&r, "source", "%s", source);
+	err = explain__add(&r, "source", "%s", source);
 	if (!err)
 		err = add_scope(&r, run);
 	if (!err)
 		err = add_object(&r, run, obj);
+	if (!err && more)
+		err = more(arg, &r);
 	if (!err)
 		err = writer__write(&run->writer, &r);
 	report__free(&r);

@@ -11,6 +11,12 @@
  */
 int run__explain(struct run *run, const struct bpf_object *obj, const char *source);
 
+/* The same, with what more() adds behind. */
+int run__explain_with(struct run *run, const struct bpf_object *obj, const char *source,
+		      int (*more)(void *arg, struct report *r), void *arg);
+/* Adds a row: "program", "on_switch at tp_btf/sched_switch". Returns 0 or -ENOMEM. */
+int explain__add(struct report *r, const char *what, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
 /* The most bytes a map of an opened or loaded object takes in the kernel, about. */
 u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible);
 

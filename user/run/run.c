@@ -58,7 +58,7 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 {
 	int err;
 
-	*run = (struct run){ .tool = tool, .cli = cli, .signal_fd = -1 };
+	*run = (struct run){ .tool = tool, .cli = cli, .signal_fd = -1, .watch_fd = -1 };
 	diag_verbose(cli->verbose);
 	err = host__read(&run->host);
 	if (err)
@@ -135,7 +135,7 @@ void run__describe_memory(const struct run *run, const struct bpf_object *obj)
 }
 
 /* What the main loop waits for. */
-enum { WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAITS };
+enum { WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_WATCH, WAITS };
 
 static int start_timer(u64 first_ns, u64 period_ns)
 {
@@ -228,6 +228,14 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 			end = true;
 		if (wait[WAIT_SUBJECTS].revents)
 			end |= subjects__all_ended(subjects);
+		if (run->watch && (end || wait[WAIT_WATCH].revents || wait[WAIT_INTERVAL].revents)) {
+			err = run->watch(run);
+			if (err < 0 && err != -EPIPE)
+				diag_error("cannot read the events: %s", strerror(-err));
+			if (err < 0)
+				return err;
+			end |= err;
+		}
 		if (!end && !wait[WAIT_INTERVAL].revents)
 			continue;
 		if (wait[WAIT_INTERVAL].revents &&
@@ -270,6 +278,7 @@ int run__loop(struct run *run)
 		[WAIT_END] = { start_timer(cli->duration_ns, 0), POLLIN, 0 },
 		[WAIT_COMMAND] = { run->command.pid ? run->command.pidfd : -1, POLLIN, 0 },
 		[WAIT_SUBJECTS] = { subjects.epoll_fd, POLLIN, 0 },
+		[WAIT_WATCH] = { run->watch_fd, POLLIN, 0 },
 	};
 
 	if (!err)

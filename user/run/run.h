@@ -46,6 +46,12 @@ struct run {
 
 	/* Fills in what happened since the last call (or since the run began). Set by the tool. */
 	int (*report)(struct run *run, struct report *r);
+	/*
+	 * Called whenever watch_fd (a ring buffer's; -1: none) can be read, and before each report.
+	 * Returns 0, 1 to end the run with a last report, or a negative errno.
+	 */
+	int (*watch)(struct run *run);
+	int watch_fd;
 	void *context;          /* the tool's own */
 };
 

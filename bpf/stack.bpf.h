@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Taking stacks (stack.h).
+ *
+ *   stack_take(&id, ctx, flags)     walks the stack of the current task, stores it unless it is
+ *                                   there already, and fills id in for the caller's key
+ *   stack_add(&map, &key, n)        adds to the count of a key; exact on any number of CPUs
+ *   stack_see()                     tells the loader of a process it has not seen yet (the current
+ *                                   one), so that its mappings are known after it has gone
+ *
+ * A stack that could not be kept leaves an id of zeroes and is counted: the event still counts,
+ * without its stack. Hooks may interrupt each other (STACK_NESTING deep). They must not be
+ * preempted, see bpf_preempt_disable() in counting.bpf.c; where that cannot be had (before 6.10), two
+ * tasks that meet in one slot are told apart and both lose their stack, counted.
+ *
+ * The walk goes over perf's callchain (bpf_get_stack), and not over stack ids: those share buckets,
+ * and stacks that collide there are lost or wrong.
+ */
+#ifndef TALLY_STACK_BPF_H
+#define TALLY_STACK_BPF_H
+
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "stack.h"
+#include "task_key.bpf.h"
+
+/* include/uapi/linux/bpf.h: the low byte is how many of the innermost frames to leave out. */
+#define BPF_F_USER_STACK (1ULL << 8)
+
+/* include/uapi/asm-generic/errno-base.h */
+#define EEXIST 17
+
+/* What to take, and how many of the innermost kernel frames (the tracer's own) to leave out. */
+enum stack_flags {
+	STACK_KERNEL = 0x100,
+	STACK_USER = 0x200,
+	/*
+	 * A function of a program begins here (ctx is its struct pt_regs), and has made no frame yet: the walk
+	 * by frame pointers would leave its caller out, whose address is on top of the stack.
+	 */
+	STACK_AT_ENTRY = 0x400,
+	STACK_SKIP = 0xff,
+};
+
+const volatile u32 stack_depth = STACK_DEPTH;   /* frames of each part at most */
+const volatile u32 stack_walk = STACK_DEPTH;    /* how many frames the kernel walks at most */
+const volatile u64 stack_seed = 0;
+
+#define STACK_NESTING 4         /* task, soft interrupt, interrupt, NMI */
+
+struct stack_slot {
+	u64 owner;
+	struct stack stack;
+};
+
+/* Values without a type: the loader sizes them by --max-depth. */
+#define STACK_VALUE(frames) (sizeof(struct stack) + 8 * (frames))
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, STACK_NESTING);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u64) + STACK_VALUE(2 * STACK_DEPTH + 1));
+} stack_slots SEC(".maps");
+
+/* How many slots are taken on this CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} stack_slots_taken SEC(".maps");
+
+#define STACK_MAP(name, frames)                                         \
+	struct {                                                        \
+		__uint(type, BPF_MAP_TYPE_HASH);                        \
+		__uint(max_entries, 1); /* set by the loader */         \
+		__uint(key_size, sizeof(u64));                          \
+		__uint(value_size, STACK_VALUE(frames));                \
+	} name SEC(".maps")
+
+STACK_MAP(stacks_small, STACK_SMALL);
+STACK_MAP(stacks_medium, STACK_MEDIUM);
+STACK_MAP(stacks_large, 2 * STACK_DEPTH);
+
+/* How a walk that returned n bytes ended; *frames is what is kept of it. */
+static __always_inline u8 stack_part(long n, u16 *frames)
+{
+	u32 found = (u32)n / sizeof(u64);
+
+	*frames = 0;
+	if (n < 0)
+		return STACK_UNREADABLE;
+	if (!found)
+		return STACK_NOT_TAKEN;
+	*frames = found < stack_depth ? found : stack_depth;
+	return found > stack_depth || found >= stack_walk ? STACK_DEEPER : STACK_WALKED;
+}
+
+/* Where the function is, its caller by the return address, and those above as they are found. */
+static __always_inline void stack_walk_from_entry(struct stack *s, u32 at, struct pt_regs *regs, u32 room)
+{
+	u64 ip = instruction_pointer(regs), caller;
+	u16 frames = 0;
+
+	s->user_end = stack_part(bpf_get_stack(regs, s->frame + at + 1, room - sizeof(u64), BPF_F_USER_STACK),
+				 &frames);
+	s->user = frames;
+	if (!frames || bpf_probe_read_user(&caller, sizeof(caller), (void *)stack_pointer(regs)))
+		return;
+	if (frames == stack_depth) {
+		frames--;
+		s->user_end = STACK_DEEPER;
+	}
+	s->frame[at] = ip;
+	s->frame[at + 1] = caller;
+	s->user = frames + 1;
+}
+
+/* One frame more than is kept is asked for: it tells whether there are more. */
+static __always_inline void stack_walk_parts(struct stack *s, void *ctx, u32 flags)
+{
+	u32 room = (stack_depth + 1) * sizeof(u64), at;
+	u16 frames = 0;
+
+	s->kernel = s->user = 0;
+	s->kernel_end = s->user_end = STACK_NOT_TAKEN;
+	s->pad = 0;
+	if (flags & STACK_KERNEL) {
+		s->kernel_end = stack_part(bpf_get_stack(ctx, s->frame, room, flags & STACK_SKIP),
+					   &frames);
+		s->kernel = frames;
+	}
+	if (!(flags & STACK_USER))
+		return;
+	at = frames;
+	barrier_var(at);
+	if (at > stack_depth)   /* never; the verifier cannot know */
+		return;
+	if (flags & STACK_AT_ENTRY) {
+		stack_walk_from_entry(s, at, ctx, room);
+		return;
+	}
+	s->user_end = stack_part(bpf_get_stack(ctx, s->frame + at, room, BPF_F_USER_STACK), &frames);
+	s->user = frames;
+}
+
+/* Multiplication carries each bit upwards, the shift brings it down again. */
+static __always_inline u64 stack_mix(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
+static __always_inline u64 stack_hash(const struct stack *s)
+{
+	u32 n = s->kernel + s->user, i;
+	u64 hash = stack_mix(stack_seed, (u64)s->kernel << 32 | s->user);
+
+	hash = stack_mix(hash, s->kernel_end << 8 | s->user_end);
+	for (i = 0; i < 2 * STACK_MOST_DEPTH; i++) {
+		if (i >= n || i >= 2 * stack_depth)
+			break;
+		hash = stack_mix(hash, s->frame[i]);
+	}
+	return hash ?: 1;
+}
+
+static __always_inline long stack_store(void *map, const u64 *hash, const struct stack *s)
+{
+	if (bpf_map_lookup_elem(map, hash))
+		return 0;
+	return bpf_map_update_elem(map, hash, s, BPF_NOEXIST);
+}
+
+/* False: it could not be stored, and that is counted. */
+static __always_inline bool stack_keep(const struct stack *s, u32 frames, u64 hash)
+{
+	long err;
+
+	if (frames <= STACK_SMALL)
+		err = stack_store(&stacks_small, &hash, s);
+	else if (frames <= STACK_MEDIUM)
+		err = stack_store(&stacks_medium, &hash, s);
+	else
+		err = stack_store(&stacks_large, &hash, s);
+	if (!err || (int)err == -EEXIST)        /* another CPU was first */
+		return true;
+	count_lost((int)err == -E2BIG ? LOSS_STACKS_FULL : LOSS_NO_MEMORY);
+	return false;
+}
+
+static __always_inline void stack_take_into(struct stack_slot *slot, struct stack_id *id, void *ctx,
+					    u32 flags)
+{
+	u64 owner = bpf_get_current_pid_tgid(), hash;
+	struct stack *s = &slot->stack;
+	u32 frames;
+
+	*(volatile u64 *)&slot->owner = owner;
+	stack_walk_parts(s, ctx, flags);
+	frames = s->kernel + s->user;
+	hash = stack_hash(s);
+	if (!stack_keep(s, frames, hash))
+		return;
+	if (*(volatile u64 *)&slot->owner != owner) {
+		count_lost(LOSS_NESTING);
+		return;
+	}
+	if (s->kernel_end == STACK_DEEPER || s->user_end == STACK_DEEPER)
+		count_lost(LOSS_TRUNCATED);
+	id->hash = hash;
+	id->frames = frames;
+	id->tgid = s->user ? owner >> 32 : 0;
+}
+
+static __always_inline void stack_take(struct stack_id *id, void *ctx, u32 flags)
+{
+	u32 zero = 0, i, *taken = bpf_map_lookup_elem(&stack_slots_taken, &zero);
+	struct stack_slot *slot;
+
+	*id = (struct stack_id){};
+	if (!taken)
+		return;
+	i = *taken;
+	slot = bpf_map_lookup_elem(&stack_slots, &i);
+	if (!slot) {
+		count_lost(LOSS_NESTING);
+		return;
+	}
+	*(volatile u32 *)taken = i + 1;
+	stack_take_into(slot, id, ctx, flags);
+	*(volatile u32 *)taken -= 1;
+}
+
+static __always_inline void stack_add(void *map, const struct stack_key *key, u64 n)
+{
+	struct stack_count *c = bpf_map_lookup_elem(map, key), fresh = {};
+	long err;
+
+	if (!c) {
+		err = bpf_map_update_elem(map, key, &fresh, BPF_NOEXIST);
+		c = bpf_map_lookup_elem(map, key);
+		if (!c) {
+			count_failed_update(err);
+			return;
+		}
+	}
+	__sync_fetch_and_add(&c->count, n);
+	if (task_key_has_name())
+		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
+}
+
+/* --- processes --------------------------------------------------------------------------------- */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct mm_struct {
+	unsigned long exec_vm;          /* pages of code that are mapped */
+};
+
+struct task_struct___mm {
+	struct mm_struct *mm;
+};
+#pragma clang attribute pop
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 << 10);
+} stack_processes SEC(".maps");
+
+/*
+ * Which processes have been told of, as they were then: a cache by process number. Two that share a
+ * place are told of again and again, which costs a little and spoils nothing.
+ */
+#define STACK_SEEN 4096
+
+u64 stack_seen[STACK_SEEN] = {};
+
+static __always_inline void stack_see(void)
+{
+	struct task_struct___mm *t = (void *)bpf_get_current_task();
+	struct stack_process p = { .tgid = bpf_get_current_pid_tgid() >> 32 };
+	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+	u64 *seen = &stack_seen[p.tgid % STACK_SEEN], now;
+
+	if (!mm)
+		return;
+	/* Another program after an exec, more code after a dlopen. A pid has at most 22 bits. */
+	now = (u64)p.tgid << 42 | (((u64)mm >> 6) + BPF_CORE_READ(mm, exec_vm)) % (1ULL << 42);
+	if (*(volatile u64 *)seen == now)
+		return;
+	/* When the ring is full, the next stack of the process tries again. */
+	if (!bpf_ringbuf_output(&stack_processes, &p, sizeof(p), 0))
+		*(volatile u64 *)seen = now;
+}
+
+#endif /* TALLY_STACK_BPF_H */

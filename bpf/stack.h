@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Stacks as they are kept in the kernel: taken by stack.bpf.h, read by user/stack/stack.h.
+ *
+ * A stack is stored once, under a 64-bit hash over all of it; whatever counts by stack has that
+ * hash in its key. Two stacks with one hash would be taken for one: of a million, by chance once
+ * in 30 million runs. The hash is seeded anew in each run, so nobody can prepare such a pair.
+ *
+ * Elements of a BPF map are all of one size and most stacks are much shorter than the longest.
+ * So there are three maps, for stacks of up to so many frames; a stack is in the first that it fits.
+ */
+#ifndef TALLY_STACK_H
+#define TALLY_STACK_H
+
+#include "task_key.h"
+
+#define STACK_DEPTH 127         /* the kernel walks so far: kernel.perf_event_max_stack */
+#define STACK_MOST_DEPTH 1023   /* if that was raised: what the programs can hash */
+
+#define STACK_SMALL 24          /* frames of both parts; each a u64 */
+#define STACK_MEDIUM 64
+
+/* How a part of a stack ended at its outer end. */
+enum stack_end {
+	STACK_NOT_TAKEN,        /* not asked for, or the task has no such part */
+	STACK_WALKED,           /* the walk found no further frame: the first one, or a broken chain */
+	STACK_DEEPER,           /* there are, or may be, more frames than were asked for */
+	STACK_UNREADABLE,       /* the kernel refused */
+};
+
+/* The element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user). */
+struct stack {
+	__u16 kernel, user;     /* frames of each part */
+	__u8 kernel_end, user_end;      /* enum stack_end */
+	__u16 pad;
+	__u64 frame[];
+};
+
+/* What stands in the keys of those who count by stack. All zero: the stack was lost. */
+struct stack_id {
+	__u64 hash;
+	__u32 tgid;             /* whose user addresses they are; 0: there are none */
+	__u32 frames;           /* of both parts: says which map */
+};
+
+/* What events are counted by, and the element of that hash. */
+struct stack_key {
+	struct stack_id stack;
+	struct task_key task;
+};
+
+struct stack_count {
+	__u64 count;
+	__u64 name_stamp;               /* when name was written; the newest of a key wins */
+	char name[TASK_KEY_COMM_LEN];   /* of the task, if the key has a pid or tid and no comm */
+};
+
+/* Sent when a process has its first stack taken, or has mapped more code since. */
+struct stack_process {
+	__u32 tgid;
+	__u32 pad;
+};
+
+_Static_assert(sizeof(struct stack) == 8, "stack has padding");
+_Static_assert(sizeof(struct stack_id) == 16, "stack_id has padding");
+_Static_assert(sizeof(struct stack_key) == 64, "stack_key has padding");
+_Static_assert(sizeof(struct stack_count) == 32, "stack_count has padding");
+
+#endif /* TALLY_STACK_H */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Samples that did not come: what is missed, and what is only idleness or chance. Tables of indexes. */
+#include "unit.h"
+
+#include "stack/names.h"
+#include "stack/sampler.h"
+#include "stack/table.h"
+
+static u64 missed(u64 due, u64 taken, u64 idle_taken, double idle_share)
+{
+	struct sampler_seen seen = { taken, idle_taken };
+	u64 elapsed = due * NSEC_PER_SEC / 100;
+
+	return samples_missed(100, due, &seen, elapsed, (u64)(elapsed * idle_share));
+}
+
+static void a_busy_cpu_misses_what_is_not_there(void **state)
+{
+	(void)state;
+	assert_int_equal(missed(1000, 1000, 0, 0), 0);
+	assert_int_equal(missed(1000, 1003, 0, 0), 0);
+	assert_int_equal(missed(1000, 999, 0, 0), 1);
+	assert_int_equal(missed(1000, 0, 0, 0), 1000);
+	assert_int_equal(missed(0, 0, 0, 0), 0);
+}
+
+static void an_idle_cpu_misses_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(missed(1000, 0, 0, 1), 0);
+	assert_int_equal(missed(1000, 10, 10, 1), 0);
+	assert_int_equal(missed(1000, 10, 10, 1.5), 0);
+	/* A tenth busy, and sampled as often; by chance a little less. */
+	assert_int_equal(missed(1000, 100, 0, 0.9), 0);
+	assert_int_equal(missed(1000, 90, 5, 0.9), 0);
+}
+
+static void no_more_than_the_busy_time_accounts_for(void **state)
+{
+	u64 n;
+
+	(void)state;
+	n = missed(1000, 100, 0, 0.5);
+	assert_in_range(n, 399, 401);
+	/* All the samples are there but ten, so no more than ten are missing. */
+	assert_int_equal(missed(1000, 990, 700, 0.5), 10);
+}
+
+static bool same_number(const void *array, u32 index, const void *key)
+{
+	return ((const u64 *)array)[index] == *(const u64 *)key;
+}
+
+static void tables_find_what_was_added(void **state)
+{
+	static u64 number[5000];
+	struct table t = {};
+	u64 other = 1;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(table__find(&t, 5, same_number, number, &other), -1);
+	for (i = 0; i < ARRAY_SIZE(number); i++) {
+		number[i] = i * i * 2;
+		/* Bad hashes: many are equal. */
+		assert_int_equal(table__add(&t, number[i] % 512, i), 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(number); i++)
+		assert_int_equal(table__find(&t, number[i] % 512, same_number, number, &number[i]), i);
+	assert_int_equal(table__find(&t, 1, same_number, number, &other), -1);
+	assert_true(table_hash(0, "abc", 3) != table_hash(0, "abc", 4));
+	assert_true(table_hash(0, "ab", 2) == table_hash(0, "ab", 2));
+	table__free(&t);
+}
+
+static bool first(const char *name, const char *module, u32 n)
+{
+	struct symbol s = { .name = name, .module = module };
+
+	return is_first_function(&s, n);
+}
+
+static void where_threads_begin(void **state)
+{
+	(void)state;
+	assert_true(first("_start", "prog", 5));
+	assert_true(first("__libc_start_main@@GLIBC_2.34", "libc.so.6", 1));
+	assert_true(first("clone3", "libc.so.6", 4));
+	assert_true(first(NULL, "libc.so.6", 4));
+	assert_true(first(NULL, "libc-2.31.so", 4));
+	assert_false(first(NULL, "libc.so.6", 1));
+	assert_false(first("memcpy", "libc.so.6", 4));
+	assert_false(first("_starting", "prog", 4));
+	assert_false(first(NULL, "prog", 4));
+	assert_false(first(NULL, NULL, 4));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_busy_cpu_misses_what_is_not_there),
+		cmocka_unit_test(an_idle_cpu_misses_nothing),
+		cmocka_unit_test(no_more_than_the_busy_time_accounts_for),
+		cmocka_unit_test(tables_find_what_was_added),
+		cmocka_unit_test(where_threads_begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int stack_names__init(struct stack_names *names)
+{
+	memset(names, 0, sizeof(*names));
+	return symbols__new(&names->symbols);
+}
+
+void stack_names__free(struct stack_names *names)
+{
+	if (names->symbols)
+		symbols__free(names->symbols);
+	free(names->frame);
+	table__free(&names->by_name);
+	memset(names, 0, sizeof(*names));
+}
+
+void stack_path__free(struct stack_path *path)
+{
+	free(path->frame);
+	free(path->place);
+	memset(path, 0, sizeof(*path));
+}
+
+/* --- frames ------------------------------------------------------------------------------------ */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_frame(const void *array, u32 index, const void *key)
+{
+	const struct report_frame *a = &((const struct report_frame *)array)[index], *b = key;
+
+	return a->kind == b->kind && a->offset == b->offset && same_text(a->name, b->name) &&
+	       same_text(a->module, b->module);
+}
+
+static u64 frame_hash(const struct report_frame *f)
+{
+	u64 hash = table_hash(f->kind, &f->offset, sizeof(f->offset));
+
+	if (f->name)
+		hash = table_hash(hash, f->name, strlen(f->name));
+	return f->module ? table_hash(hash, f->module, strlen(f->module)) : hash;
+}
+
+static int find_frame(struct stack_names *names, const struct report_frame *f, u32 *index)
+{
+	u64 hash = frame_hash(f);
+	s64 known = table__find(&names->by_name, hash, same_frame, names->frame, f);
+	struct report_frame *larger;
+	size_t n = names->n;
+
+	if (known >= 0) {
+		*index = known;
+		return 0;
+	}
+	if (!(n & (n - 1))) {
+		larger = realloc(names->frame, (n ? 2 * n : 1) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		names->frame = larger;
+	}
+	if (table__add(&names->by_name, hash, n))
+		return -ENOMEM;
+	names->frame[n] = *f;
+	names->n++;
+	*index = n;
+	return 0;
+}
+
+static enum frame_kind kind_of(const struct symbol *s)
+{
+	switch (s->kind) {
+	case SYMBOL_KERNEL:
+		return FRAME_KERNEL;
+	case SYMBOL_JIT:
+		return FRAME_JIT;
+	default:
+		return FRAME_USER;
+	}
+}
+
+static int add_symbol(struct stack_names *names, struct stack_path *path, const struct symbol *s,
+		      u64 address)
+{
+	struct report_frame f = {
+		.name = s->name, .module = s->module, .kind = kind_of(s),
+		.offset = s->name || !s->module ? 0 : s->module_offset,
+	};
+	int err = find_frame(names, &f, &path->frame[path->n]);
+
+	if (err)
+		return err;
+	path->place[path->n].address = address;
+	path->place[path->n].offset = s->name ? s->offset : s->module ? s->module_offset : FRAME_PLACES;
+	path->n++;
+	return 0;
+}
+
+static int add_note(struct stack_names *names, struct stack_path *path, const char *text)
+{
+	const struct report_frame f = { .name = text, .kind = FRAME_NOTE };
+	int err = find_frame(names, &f, &path->frame[path->n]);
+
+	if (err)
+		return err;
+	path->place[path->n++] = (struct report_place){ FRAME_PLACES, FRAME_PLACES };
+	return 0;
+}
+
+/* --- parts ------------------------------------------------------------------------------------- */
+
+/* What C libraries and run times begin a thread with. */
+static bool is_start_name(const char *name)
+{
+	static const char *const names[] = {
+		"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
+		"start_thread", "clone", "__clone", "clone3", "__clone3", "runtime.goexit",
+	};
+	size_t len = strcspn(name, "@"), i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (strlen(names[i]) == len && !strncmp(name, names[i], len))
+			return true;
+	return false;
+}
+
+bool is_first_function(const struct symbol *s, u32 nuser)
+{
+	static const char *const libraries[] = { "libc.so", "libc-2", "libpthread", "ld-" };
+	size_t i;
+
+	if (s->name && is_start_name(s->name))
+		return true;
+	/* Stripped C libraries have no name for it; nobody else calls from there at the outer end. */
+	for (i = 0; nuser > 1 && !s->name && s->module && i < ARRAY_SIZE(libraries); i++)
+		if (!strncmp(s->module, libraries[i], strlen(libraries[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Frames beyond the innermost hold return addresses: the call is before them. The innermost one is
+ * where the task was; of a user part below a kernel part, it is behind the instruction that
+ * entered the kernel, which no function ends with.
+ */
+static u64 code_address(const u64 *frame, u32 i)
+{
+	return i && frame[i] ? frame[i] - 1 : frame[i];
+}
+
+/* Code without frame pointers leads the walk to other things than code. */
+static bool is_no_code(const struct symbol *s)
+{
+	return s->kind == SYMBOL_UNKNOWN ||
+	       (s->module && (!strcmp(s->module, "[heap]") || !strcmp(s->module, "[stack]")));
+}
+
+static int add_user(struct stack_names *names, struct stack_path *path, const struct stack *stack,
+		    u32 tgid)
+{
+	const u64 *frame = stack->frame + stack->kernel;
+	struct symbol *symbol = calloc(stack->user ?: 1, sizeof(*symbol));
+	u32 n = stack->user, i;
+	int err = symbol ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !err; i++) {
+		err = symbols__user(names->symbols, tgid, code_address(frame, i), &symbol[i]);
+		/* Of a process that was never seen, nothing is known; else what is beyond means nothing. */
+		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
+			n = i;
+	}
+	if (err || !n)
+		goto out;
+	if (stack->user_end == STACK_DEEPER && n == stack->user)
+		err = add_note(names, path, "[deeper]");
+	else if (!is_first_function(&symbol[n - 1], n))
+		err = add_note(names, path, "[incomplete]");
+	for (i = n; i-- && !err;)
+		err = add_symbol(names, path, &symbol[i], frame[i]);
+out:
+	free(symbol);
+	return err;
+}
+
+static int add_kernel(struct stack_names *names, struct stack_path *path, const struct stack *stack)
+{
+	struct symbol symbol;
+	int err = 0;
+	u32 i;
+
+	if (stack->kernel && stack->kernel_end == STACK_DEEPER)
+		err = add_note(names, path, "[deeper]");
+	for (i = stack->kernel; i-- && !err;) {
+		err = symbols__kernel(names->symbols, code_address(stack->frame, i), &symbol);
+		if (!err && symbol.kind == SYMBOL_UNKNOWN) {
+			symbol.module = "[kernel]";     /* hidden, or code that has gone since */
+			symbol.kind = SYMBOL_KERNEL;
+		}
+		if (!err)
+			err = add_symbol(names, path, &symbol, stack->frame[i]);
+	}
+	return err;
+}
+
+int stack_names__resolve(struct stack_names *names, const struct stack *stack, u32 tgid,
+			 bool kernel, struct stack_path *path)
+{
+	size_t room = stack ? stack->kernel + stack->user + 2 : 1;
+	int err = 0;
+
+	*path = (struct stack_path){
+		0, calloc(room, sizeof(*path->frame)), calloc(room, sizeof(*path->place)),
+	};
+	if (!path->frame || !path->place)
+		err = -ENOMEM;
+	else if (!stack)
+		err = add_note(names, path, "[stack lost]");
+	else if (!stack->kernel && !stack->user)
+		err = add_note(names, path, kernel ? "[user mode]" : "[no user stack]");
+	if (!err && stack)
+		err = add_user(names, path, stack, tgid);
+	if (!err && stack)
+		err = add_kernel(names, path, stack);
+	if (err)
+		stack_path__free(path);
+	return err;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The frames of a stack from addresses to names; equal ones are kept once. */
+#ifndef TALLY_STACK_NAMES_H
+#define TALLY_STACK_NAMES_H
+
+#include "base/types.h"
+#include "out/report.h"
+#include "stack/table.h"
+#include "sym/symbols.h"
+
+#include "bpf/stack.h"
+
+struct stack_names {
+	struct symbols *symbols;
+	/* Frames by what they are called; indexes never change. */
+	struct report_frame *frame;
+	size_t n;
+	struct table by_name;
+};
+
+/* What a stack is made of, the outermost frame first: the user's part, then the kernel's. */
+struct stack_path {
+	u32 n;
+	u32 *frame;             /* indexes into stack_names.frame */
+	struct report_place *place;
+};
+
+/* All return 0 or a negative errno. */
+int stack_names__init(struct stack_names *names);
+void stack_names__free(struct stack_names *names);
+
+/*
+ * Resolves a stack (NULL: a lost one), whose user part is of process tgid. Where frames are known
+ * to be missing, a frame of kind FRAME_NOTE says so in their place:
+ *   [stack lost]    there was no room for it
+ *   [user mode]     only the kernel's part was asked for, and the task was not there
+ *   [no user stack] only the user's part was asked for, of a task that has none
+ *   [deeper]        more callers than were kept
+ *   [incomplete]    the chain of frame pointers broke before the first function of the thread
+ */
+int stack_names__resolve(struct stack_names *names, const struct stack *stack, u32 tgid,
+			 bool kernel, struct stack_path *path);
+void stack_path__free(struct stack_path *path);
+
+/* Is this where threads begin, so that a stack that ends here is whole? nuser: frames of its part. */
+bool is_first_function(const struct symbol *symbol, u32 nuser);
+
+#endif /* TALLY_STACK_NAMES_H */

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/numbers.h"
+#include "cli/task_key.h"
+#include "out/diag.h"
+
+/* As bpf/stack.bpf.h has them. */
+#define TAKE_KERNEL 0x100
+#define TAKE_USER 0x200
+
+enum {
+	KEY_MAX_DEPTH = 0x2000,
+	KEY_FORMAT,
+};
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "Stacks:", 2 },
+	{ "kernel-stacks", 'K', NULL, 0, "Only the kernel's part", 2 },
+	{ "user-stacks", 'U', NULL, 0, "Only the user's part", 2 },
+	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "At most N frames of either; 127 without this", 2 },
+	/* Takes the place of the one that all tools have. */
+	{ "format", KEY_FORMAT, "NAME", OPTION_HIDDEN, NULL, 0 },
+	{},
+};
+
+static error_t parse_format(struct stack_options *o, const char *arg)
+{
+	if (!strcmp(arg, "table")) {
+		o->table = true;
+		o->format = FORMAT_TEXT;
+		return 0;
+	}
+	o->format = report_stack_format(arg);
+	if (o->format >= 0)
+		return 0;
+	diag_error("--format: '%s' is not one of tree, table, folded, flame, json, csv", arg);
+	return EINVAL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct stack_options *o = state->input;
+
+	switch (key) {
+	case 'K':
+		o->no_user = true;
+		return 0;
+	case 'U':
+		o->no_kernel = true;
+		return 0;
+	case KEY_MAX_DEPTH:
+		if (!parse_u64_between(arg, 1, UINT32_MAX, &o->max_depth))
+			return 0;
+		diag_error("--max-depth: '%s' is not a number of frames", arg);
+		return EINVAL;
+	case KEY_FORMAT:
+		return parse_format(o, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp stack_options_argp = { .options = options, .parser = parse };
+
+static int parse_by(struct stack_options *o, const char *arg, u32 *by)
+{
+	char *text = strdup(arg), *keys = calloc(1, strlen(arg) + 2), *end = keys, *part, *rest, bad[64];
+	int err = text && keys ? 0 : -ENOMEM;
+
+	for (rest = text; !err && (part = strsep(&rest, ","));) {
+		if (!strcmp(part, "dso"))
+			o->leaf |= LEAF_DSO;
+		else if (!strcmp(part, "sym"))
+			o->leaf |= LEAF_SYM;
+		else
+			end += sprintf(end, "%s%s", end == keys ? "" : ",", part);
+	}
+	if (!err && (end > keys || !o->leaf) && task_key__parse(keys, by, bad, sizeof(bad))) {
+		diag_error("--by: no key '%s'; there are %s, dso, sym", bad, task_key_parts());
+		err = -EINVAL;
+	}
+	free(text);
+	free(keys);
+	return err;
+}
+
+/* A picture is of the whole run: an interval alone says how long that is. */
+static int check_picture(struct cli *cli)
+{
+	if (cli->format != FORMAT_FLAME)
+		return 0;
+	if (cli->interval_ns && (cli->count > 1 || cli->duration_ns)) {
+		diag_error("--format flame: one picture of the whole run; give its time with -d");
+		return -EINVAL;
+	}
+	if (cli->interval_ns) {
+		cli->duration_ns = cli->interval_ns;
+		cli->interval_ns = cli->count = 0;
+	}
+	if (!cli->explain && !cli->output && isatty(STDOUT_FILENO)) {
+		diag_error("--format flame: a picture is not for a terminal; name a file: -o stacks.svg");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *cli, u32 by)
+{
+	u32 asked = 0;
+
+	if (o->no_kernel && o->no_user) {
+		diag_error("-K and -U leave nothing; give one of them");
+		return -EINVAL;
+	}
+	if (cli->by_text && parse_by(o, cli->by_text, &asked))
+		return -EINVAL;
+	o->table |= o->leaf != 0;
+	if (o->format >= 0)
+		cli->format = o->format;
+	if (o->table && cli->format > FORMAT_CSV) {
+		diag_error("a table (--by dso and sym make one) has no stacks to draw");
+		return -EINVAL;
+	}
+	cli->by |= cli->by || cli->by_text ? asked : by;
+	if (stacks__set_depth(s, o->max_depth))
+		return -EINVAL;
+	return check_picture(cli);
+}
+
+u32 stack_options__take(const struct stack_options *o, struct stacks *s)
+{
+	s->kernel = !o->no_kernel;
+	s->user = !o->no_user;
+	return (o->no_kernel ? 0 : TAKE_KERNEL) | (o->no_user ? 0 : TAKE_USER);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/sampler.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/numbers.h"
+#include "host/host.h"
+#include "host/topology.h"
+#include "out/diag.h"
+
+#define SHORTEST_PERIOD_NS 10000        /* the kernel's own (perf_swevent_hrtimer()) */
+#define USER_TICK_NS 10000000           /* the unit of /proc/stat, USER_HZ */
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* The kernel would refuse it, too, but only with a number. */
+int sampler__check_rate(u64 hz)
+{
+	char line[32];
+	u64 limit;
+
+	if (read_line("/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof(line)) ||
+	    parse_u64(line, &limit) || hz <= limit)
+		return 0;
+	diag_error("-F: %llu samples a second are more than the kernel allows: "
+		   "kernel.perf_event_max_sample_rate is %llu", hz, limit);
+	return -EINVAL;
+}
+
+static bool is_in_scope(const struct scope_config *scope, int cpu)
+{
+	return !scope->has_cpus ||
+	       (cpu < SCOPE_MAX_CPUS && scope->cpus[cpu / 64] & 1ULL << cpu % 64);
+}
+
+static int list_cpus(struct sampler *s, const struct scope_config *scope)
+{
+	struct topology t;
+	int err = topology__read(&t);
+	size_t i;
+
+	if (err)
+		return err;
+	s->cpu = calloc(t.n ?: 1, sizeof(*s->cpu));
+	for (i = 0; s->cpu && i < t.n; i++)
+		if (is_in_scope(scope, t.cpu[i].cpu))
+			s->cpu[s->n++].cpu = t.cpu[i].cpu;
+	topology__free(&t);
+	if (!s->cpu)
+		return -ENOMEM;
+	if (!s->n) {
+		diag_error("-C: none of these CPUs is online");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+static int start_cpu(struct sampler_cpu *c, u64 hz, const struct bpf_program *prog)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.freq = 1,
+		.sample_freq = hz,
+		.disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, c->cpu, -1, PERF_FLAG_FD_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	c->link = bpf_program__attach_perf_event(prog, fd);
+	if (c->link)
+		return 0;       /* which owns fd now, and has enabled the timer */
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+int sampler__start(struct sampler *s, const struct bpf_program *prog,
+		   const struct scope_config *scope)
+{
+	int err = list_cpus(s, scope);
+	size_t i;
+
+	if (err)
+		return err;
+	host__allow_files(s->n);
+	for (i = 0; i < s->n && !err; i++)
+		err = start_cpu(&s->cpu[i], s->hz, prog);
+	if (!err)
+		return 0;
+	diag_error("cannot sample (cpu-clock, perf_event_open): %s", strerror(-err));
+	return err == -EACCES ? -EPERM : err;
+}
+
+/* --- samples that did not come ----------------------------------------------------------------- */
+
+static struct sampler_cpu *find_cpu(struct sampler *s, u64 cpu)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if ((u64)s->cpu[i].cpu == cpu)
+			return &s->cpu[i];
+	return NULL;
+}
+
+/* "cpu3 USER NICE SYSTEM IDLE IOWAIT ...": the sum of the last two. False for other lines. */
+static bool parse_idle(const char *line, u64 *cpu, u64 *idle_ns)
+{
+	u64 field[5];
+	size_t i;
+	char *end;
+
+	if (strncmp(line, "cpu", 3) || line[3] < '0' || line[3] > '9')
+		return false;
+	*cpu = strtoull(line + 3, &end, 10);
+	for (i = 0; i < ARRAY_SIZE(field); i++) {
+		if (*end != ' ')
+			return false;
+		field[i] = strtoull(end + 1, &end, 10);
+	}
+	*idle_ns = (field[3] + field[4]) * USER_TICK_NS;
+	return true;
+}
+
+/* Calls fn for each CPU that is sampled. */
+static int each_idle(struct sampler *s, void (*fn)(struct sampler_cpu *c, u64 idle_ns, void *ctx),
+		     void *ctx)
+{
+	FILE *f = fopen("/proc/stat", "re");
+	struct sampler_cpu *c;
+	size_t room = 0;
+	char *line = NULL;
+	u64 cpu, idle_ns;
+
+	if (!f)
+		return -errno;
+	while (getline(&line, &room, f) > 0) {
+		c = parse_idle(line, &cpu, &idle_ns) ? find_cpu(s, cpu) : NULL;
+		if (c)
+			fn(c, idle_ns, ctx);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+static void set_before(struct sampler_cpu *c, u64 idle_ns, void *ctx)
+{
+	(void)ctx;
+	c->idle_before_ns = idle_ns;
+}
+
+int sampler__arm(struct sampler *s)
+{
+	int err = each_idle(s, set_before, NULL);
+
+	s->armed_ns = now_ns();
+	return err;
+}
+
+/* The newest sample may be about to come. */
+u64 sampler__due(const struct sampler *s)
+{
+	u64 period = NSEC_PER_SEC / s->hz, due;
+
+	if (period < SHORTEST_PERIOD_NS)
+		period = SHORTEST_PERIOD_NS;
+	due = (now_ns() - s->armed_ns) / period;
+	return due ? due - 1 : 0;
+}
+
+u64 samples_missed(u64 hz, u64 due, const struct sampler_seen *seen, u64 elapsed_ns, u64 idle_ns)
+{
+	double busy, share, busy_due, busy_seen = seen->taken - seen->idle, chance;
+
+	if (due <= seen->taken || !elapsed_ns)
+		return 0;
+	if (idle_ns > elapsed_ns)
+		idle_ns = elapsed_ns;
+	busy = (double)(elapsed_ns - idle_ns);
+	share = busy / elapsed_ns;
+	busy_due = due * share;
+	/* Three standard deviations, and the coarse unit of the idle time, at either end. */
+	chance = idle_ns ? 3 * sqrt(due * share * (1 - share)) + 2.0 * hz * USER_TICK_NS / NSEC_PER_SEC + 1 : 0;
+	if (busy_due - busy_seen <= chance)
+		return 0;
+	return busy_due - busy_seen < due - seen->taken ? busy_due - busy_seen : due - seen->taken;
+}
+
+struct missing {
+	const struct sampler *sampler;
+	const struct sampler_seen *seen;
+	u64 due, elapsed_ns;
+};
+
+static void count_missing(struct sampler_cpu *c, u64 idle_ns, void *ctx)
+{
+	const struct missing *m = ctx;
+	u64 idle = idle_ns > c->idle_before_ns ? idle_ns - c->idle_before_ns : 0, n;
+
+	if (!c->link)
+		return;
+	n = samples_missed(m->sampler->hz, m->due, &m->seen[c->cpu], m->elapsed_ns, idle);
+	if (n > c->missed)
+		c->missed = n;
+}
+
+/* With its timer gone for good, an offline CPU is no longer sampled. */
+static int forget_offline(struct sampler *s)
+{
+	struct topology t;
+	int err = topology__read(&t);
+	size_t i;
+
+	for (i = 0; i < s->n && !err; i++) {
+		if (!s->cpu[i].link || topology__place(&t, s->cpu[i].cpu))
+			continue;
+		diag_warn("CPU %d went offline and is not sampled any more", s->cpu[i].cpu);
+		bpf_link__destroy(s->cpu[i].link);
+		s->cpu[i].link = NULL;
+	}
+	if (!err)
+		topology__free(&t);
+	return err;
+}
+
+int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen, u64 *missed)
+{
+	struct missing m = { s, seen, due, now_ns() - s->armed_ns };
+	u64 sum = 0;
+	size_t i;
+	int err = forget_offline(s);
+
+	if (!err)
+		err = each_idle(s, count_missing, &m);
+	if (err)
+		return err;
+	for (i = 0; i < s->n; i++)
+		sum += s->cpu[i].missed;
+	*missed = sum - s->missed;
+	s->missed = sum;
+	return 0;
+}
+
+void sampler__free(struct sampler *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		bpf_link__destroy(s->cpu[i].link);
+	free(s->cpu);
+	s->cpu = NULL;
+	s->n = 0;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/stacks.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "cli/task_key.h"
+#include "out/diag.h"
+
+int stacks__set_depth(struct stacks *s, u64 depth)
+{
+	u32 limit = stack_walk_limit();
+
+	if (limit > STACK_MOST_DEPTH)
+		limit = STACK_MOST_DEPTH;
+	if (depth > limit) {
+		diag_error("--max-depth: %llu frames are more than the %u that the kernel walks", depth,
+			   limit);
+		if (limit < STACK_MOST_DEPTH)
+			diag_hint("raise it first: sysctl kernel.perf_event_max_stack=%llu", depth);
+		return -EINVAL;
+	}
+	s->depth = depth ?: limit < STACK_DEPTH ? limit : STACK_DEPTH;
+	return 0;
+}
+
+int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
+		    const char *counts, u32 max_keys, const struct stacks_constants *c)
+{
+	int err;
+
+	s->obj = obj;
+	s->counts = counts;
+	if (getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK) < 0)
+		s->seed = (u64)s;       /* early in boot; stacks are told apart all the same */
+	/* Constants of the programs, writable until they are loaded. */
+	memcpy((void *)c->scope, &run->scope, sizeof(run->scope));
+	*(u32 *)c->by = run->cli->by;
+	*(u32 *)c->depth = s->depth;
+	*(u32 *)c->walk = stack_walk_limit();
+	*(u64 *)c->seed = s->seed;
+	err = scope__prepare(obj, &run->scope, &run->cli->scope);
+	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth);
+}
+
+/* --- processes --------------------------------------------------------------------------------- */
+
+/* One that has gone already cannot be helped: its frames have no names. */
+static int see(void *ctx, void *data, size_t size)
+{
+	struct stacks *s = ctx;
+	const struct stack_process *p = data;
+	int err;
+
+	if (size < sizeof(*p))
+		return 0;
+	err = symbols__see(s->names.symbols, p->tgid);
+	return err == -ENOMEM ? err : 0;
+}
+
+int stacks__watch(struct stacks *s)
+{
+	int n = ring_buffer__consume(s->processes);
+
+	return n < 0 ? n : 0;
+}
+
+int stacks__begin(struct stacks *s, struct run *run)
+{
+	int fd = bpf_object__find_map_fd_by_name(s->obj, "stack_processes"), err;
+
+	s->losses_fd = bpf_object__find_map_fd_by_name(s->obj, "losses");
+	if (fd < 0 || s->losses_fd < 0)
+		return -ENOENT;
+	run__describe_memory(run, s->obj);
+	err = scope__fill(s->obj, &run->cli->scope);
+	if (!err)
+		err = stack_store__begin(&s->store, s->obj, s->counts);
+	if (!err)
+		err = stack_names__init(&s->names);
+	if (err)
+		return err;
+	s->processes = ring_buffer__new(fd, see, s, NULL);
+	if (!s->processes)
+		return -errno;
+	run->watch_fd = ring_buffer__epoll_fd(s->processes);
+	return 0;
+}
+
+/* --- reports ----------------------------------------------------------------------------------- */
+
+static bool same_known(const void *array, u32 index, const void *key)
+{
+	const struct known_stack *a = &((const struct known_stack *)array)[index], *b = key;
+
+	return a->stack == b->stack && a->tgid == b->tgid;
+}
+
+/* The index of the resolved stack of a sample. */
+static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *index)
+{
+	struct known_stack k = { sample->stack, sample->key->stack.tgid, {} }, *larger;
+	u64 hash = table_hash(k.tgid, &k.stack, sizeof(k.stack));
+	s64 known = table__find(&s->by_stack, hash, same_known, s->known, &k);
+	size_t n = s->nknown;
+	int err;
+
+	if (known >= 0) {
+		*index = known;
+		return 0;
+	}
+	if (!(n & (n - 1))) {
+		larger = realloc(s->known, (n ? 2 * n : 1) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		s->known = larger;
+	}
+	err = stack_names__resolve(&s->names, k.stack, k.tgid, s->kernel, &k.path);
+	if (!err)
+		err = table__add(&s->by_stack, hash, n);
+	if (err) {
+		stack_path__free(&k.path);
+		return err;
+	}
+	s->known[n] = k;
+	s->nknown++;
+	*index = n;
+	return 0;
+}
+
+/* A report in the making: its keys and stacks, found again by what they are. */
+struct merge {
+	struct report_stacks *out;
+	const struct stack_sample **key;        /* of each key, the sample with the newest name */
+	struct table by_key, by_path;
+	struct task_key_names names;
+};
+
+static bool same_key(const void *array, u32 index, const void *key)
+{
+	const struct stack_sample *const *samples = array;
+
+	return !memcmp(&samples[index]->key->task, key, sizeof(struct task_key));
+}
+
+static int find_key(struct merge *m, const struct stack_sample *sample, u32 *index)
+{
+	const struct task_key *key = &sample->key->task;
+	u64 hash = table_hash(0, key, sizeof(*key));
+	s64 known = table__find(&m->by_key, hash, same_key, m->key, key);
+	size_t n = m->out->nkeys;
+	const struct stack_sample **larger;
+
+	if (known >= 0) {
+		if (sample->newest->name_stamp > m->key[known]->newest->name_stamp)
+			m->key[known] = sample;
+		*index = known;
+		return 0;
+	}
+	if (!(n & (n - 1))) {
+		larger = realloc(m->key, (n ? 2 * n : 1) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		m->key = larger;
+	}
+	if (table__add(&m->by_key, hash, n))
+		return -ENOMEM;
+	m->key[n] = sample;
+	*index = m->out->nkeys++;
+	return 0;
+}
+
+/* The names of keys are looked up once all of them are known, and with them the newest names. */
+static int name_keys(struct merge *m, u32 by, const char *const *event)
+{
+	size_t i;
+	int err = 0;
+
+	m->out->key = calloc(m->out->nkeys ?: 1, sizeof(*m->out->key));
+	if (!m->out->key)
+		return -ENOMEM;
+	for (i = 0; i < m->out->nkeys && event && !err; i++)
+		err = report_row__add_text(&m->out->key[i], "event", event[m->key[i]->key->task.event]);
+	for (i = 0; i < m->out->nkeys && by && !err; i++)
+		err = task_key__add_fields(&m->out->key[i], &m->key[i]->key->task,
+					   m->key[i]->newest->name, by, &m->names);
+	return err;
+}
+
+static bool same_path(const void *array, u32 index, const void *key)
+{
+	const struct report_stack *a = &((const struct report_stack *)array)[index], *b = key;
+
+	return a->key == b->key && a->nframes == b->nframes &&
+	       !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame));
+}
+
+/* Where two stacks of one name have been: what they do not share is no longer said. */
+static void merge_places(struct report_stack *to, const struct stack_path *from)
+{
+	u32 i;
+
+	for (i = 0; i < to->nframes; i++) {
+		if (to->place[i].address != from->place[i].address)
+			to->place[i].address = FRAME_PLACES;
+		if (to->place[i].offset != from->place[i].offset)
+			to->place[i].offset = FRAME_PLACES;
+	}
+}
+
+static int append_stack(struct report_stacks *out, const struct report_stack *like,
+			const struct stack_path *path)
+{
+	struct report_stack new = *like, *larger;
+	size_t n = out->n;
+
+	if (!(n & (n - 1))) {
+		larger = realloc(out->stack, (n ? 2 * n : 1) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		out->stack = larger;
+	}
+	new.frame = calloc(path->n ?: 1, sizeof(*new.frame));
+	new.place = calloc(path->n ?: 1, sizeof(*new.place));
+	if (!new.frame || !new.place) {
+		free(new.frame);
+		free(new.place);
+		return -ENOMEM;
+	}
+	memcpy(new.frame, path->frame, path->n * sizeof(*new.frame));
+	memcpy(new.place, path->place, path->n * sizeof(*new.place));
+	out->stack[out->n++] = new;
+	return 0;
+}
+
+static int add_sample(struct merge *m, const struct stack_sample *sample,
+		      const struct stack_path *path)
+{
+	struct report_stack key = { .nframes = path->n, .frame = path->frame };
+	struct report_stacks *out = m->out;
+	int err = find_key(m, sample, &key.key);
+	u64 hash = table_hash(key.key, path->frame, path->n * sizeof(*path->frame));
+	s64 known;
+
+	if (err)
+		return err;
+	out->total += sample->count;
+	known = table__find(&m->by_path, hash, same_path, out->stack, &key);
+	if (known >= 0) {
+		out->stack[known].value += sample->count;
+		merge_places(&out->stack[known], path);
+		return 0;
+	}
+	key.value = sample->count;
+	err = table__add(&m->by_path, hash, out->n);
+	return err ?: append_stack(out, &key, path);
+}
+
+static void merge__free(struct merge *m)
+{
+	free(m->key);
+	table__free(&m->by_key);
+	table__free(&m->by_path);
+	task_key_names__free(&m->names);
+}
+
+static int read_losses(struct stacks *s, struct report *r)
+{
+	struct loss_counters now;
+	int err = loss__read(&now, s->losses_fd, s->obj);
+
+	if (err)
+		return err;
+	r->counters = loss__difference(&now, &s->losses_before);
+	s->losses_before = now;
+	return 0;
+}
+
+int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top)
+{
+	struct merge m = { .names = { .hierarchy = run->scope.hierarchy } };
+	size_t i;
+	u32 index;
+	int err = read_losses(s, r);
+
+	if (!err)
+		err = stacks__watch(s);
+	if (!err)
+		err = stack_store__read(&s->store);
+	r->has_events = true;
+	r->stacks = m.out = calloc(1, sizeof(*m.out));
+	if (!err && !m.out)
+		err = -ENOMEM;
+	for (i = 0; i < s->store.nsamples && !err; i++) {
+		err = resolve(s, &s->store.sample[i], &index);
+		if (!err)
+			err = add_sample(&m, &s->store.sample[i], &s->known[index].path);
+	}
+	if (!err)
+		err = name_keys(&m, run->cli->by, s->event);
+	merge__free(&m);
+	if (err)
+		return err;
+	r->events = r->stacks->total;
+	r->stacks->frame = s->names.frame;
+	r->stacks->nframes = s->names.n;
+	report__sort_stacks(r, top);
+	return 0;
+}
+
+void stacks__free(struct stacks *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nknown; i++)
+		stack_path__free(&s->known[i].path);
+	free(s->known);
+	table__free(&s->by_stack);
+	ring_buffer__free(s->processes);
+	stack_store__free(&s->store);
+	stack_names__free(&s->names);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events counted by stack, from the maps to the report. The object includes bpf/stack.bpf.h and
+ * loss.bpf.h, and has a hash of struct stack_key to struct stack_count.
+ *
+ *   stacks__prepare()    between open and load, with the object's constants
+ *   stacks__begin()      between load and attach: run->watch is taken
+ *   stacks__report()     from run->report: what came since the last call
+ *   stacks__free()
+ *
+ * All return 0 or a negative errno.
+ */
+#ifndef TALLY_STACK_STACKS_H
+#define TALLY_STACK_STACKS_H
+
+#include "agg/loss.h"
+#include "run/run.h"
+#include "stack/names.h"
+#include "stack/store.h"
+
+/* Resolved once, however often it is reported. */
+struct known_stack {
+	const struct stack *stack;
+	u32 tgid;
+	struct stack_path path;
+};
+
+struct stacks {
+	const struct bpf_object *obj;
+	const char *counts;             /* the map's name */
+	u32 depth;
+	u64 seed;
+	bool kernel, user;              /* the parts that are taken */
+	const char *const *event;       /* names by number, where keys have one; NULL: they do not */
+	struct stack_store store;
+	struct stack_names names;
+	struct ring_buffer *processes;
+	int losses_fd;
+	struct loss_counters losses_before;
+	struct known_stack *known;
+	size_t nknown;
+	struct table by_stack;
+};
+
+/* The object's constants; they are set from what stands in struct stacks. */
+struct stacks_constants {
+	const volatile struct scope_config *scope;
+	const volatile u32 *by, *depth, *walk;
+	const volatile u64 *seed;
+};
+
+/*
+ * Checks --max-depth against the kernel's limit and says what is wrong with it: -EINVAL. depth 0:
+ * as deep as usual, or as the kernel goes if that is less.
+ */
+int stacks__set_depth(struct stacks *s, u64 depth);
+
+/* counts: the map's name, constant. The depth has been set; max_keys 0: the default. */
+int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
+		    const char *counts, u32 max_keys, const struct stacks_constants *constants);
+int stacks__begin(struct stacks *s, struct run *run);
+
+/* To be called from run->watch: takes down the mappings of processes that are new. */
+int stacks__watch(struct stacks *s);
+
+/*
+ * Fills in events, counters and stacks: symbolic ones, equal ones merged, the largest first, no more
+ * than top (0: all). The caller fills in value, source and what the values are. Frames live as
+ * long as s, and the report is to be used before the next one is made.
+ */
+int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top);
+
+/* What the rows of stacks__tabulate() are by, beside the key. */
+enum leaf_part {
+	LEAF_DSO = 1 << 0,
+	LEAF_SYM = 1 << 1,
+};
+
+/* Makes rows of a report's stacks, by key and the innermost frames, the largest first. */
+int stacks__tabulate(struct report *r, u32 leaf, size_t top);
+
+void stacks__free(struct stacks *s);
+
+#endif /* TALLY_STACK_STACKS_H */

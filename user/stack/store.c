@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/store.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/elements.h"
+#include "base/numbers.h"
+#include "run/measure.h"
+
+#define NO_STACK UINT32_MAX
+
+static const char *const class_names[] = { "stacks_small", "stacks_medium", "stacks_large" };
+
+u32 stack_walk_limit(void)
+{
+	char line[32];
+	u64 limit;
+
+	if (read_line("/proc/sys/kernel/perf_event_max_stack", line, sizeof(line)) ||
+	    parse_u64_between(line, 1, UINT32_MAX, &limit))
+		return STACK_DEPTH;
+	return limit;
+}
+
+/* --- sizes ------------------------------------------------------------------------------------- */
+
+static size_t value_size(u32 frames)
+{
+	return sizeof(struct stack) + sizeof(u64) * frames;
+}
+
+static u32 class_frames(size_t class, u32 depth)
+{
+	static const u32 frames[] = { STACK_SMALL, STACK_MEDIUM, 2 * STACK_MOST_DEPTH };
+
+	return frames[class] < 2 * depth ? frames[class] : 2 * depth;
+}
+
+/* Long stacks are rarer; what all three take when full is what bounds the memory. */
+static int size_class(struct bpf_object *obj, const struct host *host, size_t class, u32 stacks,
+		      u32 depth)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, class_names[class]);
+	u32 frames = class_frames(class, depth);
+	u64 room = stacks >> class ?: 1;
+	int err;
+
+	if (!map)
+		return -ENOENT;
+	/* None is as long as this class is for. */
+	if (class && frames == class_frames(class - 1, depth))
+		room = 1;
+	err = bpf_map__set_value_size(map, value_size(frames));
+	return err ?: map__set_room(map, host, room);
+}
+
+int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
+			 u32 stacks, u32 depth)
+{
+	struct bpf_map *slots = bpf_object__find_map_by_name(obj, "stack_slots");
+	struct bpf_map *by_key = bpf_object__find_map_by_name(obj, counts);
+	size_t i;
+	int err;
+
+	if (!slots || !by_key)
+		return -ENOENT;
+	if (!stacks)
+		stacks = host->version >= KERNEL_VERSION(6, 1, 0) ? STACKS_ON_DEMAND :
+								    STACKS_AT_ONCE;
+	err = bpf_map__set_value_size(slots, sizeof(u64) + value_size(2 * depth + 1));
+	for (i = 0; i < ARRAY_SIZE(class_names) && !err; i++)
+		err = size_class(obj, host, i, stacks, depth);
+	return err ?: map__set_room(by_key, host, stacks);
+}
+
+int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts)
+{
+	struct bpf_map *map;
+	size_t i;
+
+	memset(s, 0, sizeof(*s));
+	s->counts_fd = bpf_object__find_map_fd_by_name(obj, counts);
+	if (s->counts_fd < 0)
+		return s->counts_fd;
+	for (i = 0; i < ARRAY_SIZE(class_names); i++) {
+		map = bpf_object__find_map_by_name(obj, class_names[i]);
+		if (!map)
+			return -ENOENT;
+		s->class[i].fd = bpf_map__fd(map);
+		s->class[i].frames = (bpf_map__value_size(map) - sizeof(struct stack)) / sizeof(u64);
+	}
+	return 0;
+}
+
+/* --- stacks ------------------------------------------------------------------------------------ */
+
+static bool same_hash(const void *array, u32 index, const void *key)
+{
+	return ((const u64 *)array)[index] == *(const u64 *)key;
+}
+
+static int keep_stack(struct stack_store *s, struct stack *stack, u64 hash)
+{
+	size_t n = s->nstacks;
+
+	if (!(n & (n - 1))) {
+		size_t room = n ? 2 * n : 1;
+		struct stack **stacks = realloc(s->stack, room * sizeof(*stacks));
+		u64 *hashes;
+
+		if (!stacks)
+			return -ENOMEM;
+		s->stack = stacks;
+		hashes = realloc(s->hash, room * sizeof(*hashes));
+		if (!hashes)
+			return -ENOMEM;
+		s->hash = hashes;
+	}
+	s->stack[n] = stack;
+	s->hash[n] = hash;
+	if (table__add(&s->by_hash, hash, n))
+		return -ENOMEM;
+	s->nstacks++;
+	return 0;
+}
+
+/* The map it is in, by the rule of stack_keep() in bpf/stack.bpf.h. */
+static const struct stack_classes *class_of(const struct stack_store *s, u32 frames)
+{
+	return &s->class[frames <= STACK_SMALL ? 0 : frames <= STACK_MEDIUM ? 1 : 2];
+}
+
+/* Fetches a stack that is not known yet. One that is not there is lost: *stack stays NULL. */
+static int fetch(const struct stack_store *s, const struct stack_id *id, struct stack **stack)
+{
+	const struct stack_classes *class = class_of(s, id->frames);
+	struct stack *larger, *exact;
+
+	if (id->frames > class->frames)
+		return 0;
+	larger = malloc(value_size(class->frames));
+	if (!larger)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(class->fd, &id->hash, larger) ||
+	    (u32)larger->kernel + larger->user != id->frames) {
+		free(larger);
+		return 0;
+	}
+	exact = realloc(larger, value_size(id->frames));
+	*stack = exact ?: larger;
+	return 0;
+}
+
+/* The index of a stack in *index, NO_STACK if it was lost. */
+static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *index)
+{
+	struct stack *stack = NULL;
+	s64 known;
+	int err;
+
+	*index = NO_STACK;
+	if (!id->hash)
+		return 0;
+	known = table__find(&s->by_hash, id->hash, same_hash, s->hash, &id->hash);
+	if (known >= 0) {
+		*index = known;
+		return 0;
+	}
+	err = fetch(s, id, &stack);
+	if (err || !stack)
+		return err;
+	err = keep_stack(s, stack, id->hash);
+	if (err)
+		free(stack);
+	else
+		*index = s->nstacks - 1;
+	return err;
+}
+
+/* --- counts ------------------------------------------------------------------------------------ */
+
+static bool same_key(const void *array, u32 index, const void *key)
+{
+	return !memcmp(&((const struct stack_key *)array)[index], key, sizeof(struct stack_key));
+}
+
+static int grow_keys(struct stack_store *s)
+{
+	size_t room = s->room ? 2 * s->room : 256;
+	void *larger;
+
+	larger = realloc(s->key, room * sizeof(*s->key));
+	if (!larger)
+		return -ENOMEM;
+	s->key = larger;
+	larger = realloc(s->value, room * sizeof(*s->value));
+	if (!larger)
+		return -ENOMEM;
+	s->value = larger;
+	larger = realloc(s->stack_of, room * sizeof(*s->stack_of));
+	if (!larger)
+		return -ENOMEM;
+	s->stack_of = larger;
+	s->room = room;
+	return 0;
+}
+
+static int add_key(struct stack_store *s, const struct stack_key *key, u64 hash, u32 *index)
+{
+	int err = s->nkeys == s->room ? grow_keys(s) : 0;
+
+	if (!err)
+		err = find_stack(s, &key->stack, &s->stack_of[s->nkeys]);
+	if (!err)
+		err = table__add(&s->by_key, hash, s->nkeys);
+	if (err)
+		return err;
+	s->key[s->nkeys] = *key;
+	memset(&s->value[s->nkeys], 0, sizeof(*s->value));
+	*index = s->nkeys++;
+	return 0;
+}
+
+/* What one key has gained since the last read. */
+static int take_element(struct stack_store *s, const struct stack_key *key,
+			const struct stack_count *now, u32 *gained_by, u64 *gained)
+{
+	u64 hash = table_hash(0, key, sizeof(*key));
+	s64 known = table__find(&s->by_key, hash, same_key, s->key, key);
+	u32 index = known;
+	int err = known < 0 ? add_key(s, key, hash, &index) : 0;
+
+	if (err)
+		return err;
+	*gained_by = index;
+	*gained = now->count - s->value[index].count;
+	s->value[index] = *now;
+	return 0;
+}
+
+int stack_store__read(struct stack_store *s)
+{
+	struct elements e = { .key_size = sizeof(*s->key), .value_size = sizeof(*s->value) };
+	u32 *index = NULL;
+	u64 gained = 0;
+	size_t i;
+	int err = elements__read(&e, s->counts_fd);
+
+	free(s->sample);
+	s->nsamples = 0;
+	s->sample = calloc(e.n ?: 1, sizeof(*s->sample));
+	index = calloc(e.n ?: 1, sizeof(*index));
+	if (!err && (!s->sample || !index))
+		err = -ENOMEM;
+	for (i = 0; i < e.n && !err; i++) {
+		err = take_element(s, elements__key(&e, i), elements__value(&e, i),
+				   &index[s->nsamples], &gained);
+		if (!err && gained)
+			s->sample[s->nsamples++].count = gained;
+	}
+	/* Nothing moves any more. */
+	for (i = 0; i < s->nsamples && !err; i++) {
+		struct stack_sample *sample = &s->sample[i];
+		u32 stack = s->stack_of[index[i]];
+
+		sample->key = &s->key[index[i]];
+		sample->newest = &s->value[index[i]];
+		sample->stack = stack == NO_STACK ? NULL : s->stack[stack];
+	}
+	free(index);
+	elements__free(&e);
+	return err;
+}
+
+void stack_store__free(struct stack_store *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nstacks; i++)
+		free(s->stack[i]);
+	free(s->stack);
+	free(s->hash);
+	free(s->key);
+	free(s->value);
+	free(s->stack_of);
+	free(s->sample);
+	table__free(&s->by_key);
+	table__free(&s->by_hash);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The loader's half of bpf/stack.bpf.h: the sizes of its maps, and what has been counted there.
+ *
+ *   stack_store__prepare()   between open and load
+ *   stack_store__begin()     after load
+ *   stack_store__read()      what was counted since the last call
+ *   stack_store__free()
+ *
+ * All return 0 or a negative errno. The kernel's maps only grow; counts are read as differences,
+ * and each stack is fetched once.
+ */
+#ifndef TALLY_STACK_STORE_H
+#define TALLY_STACK_STORE_H
+
+#include <bpf/libbpf.h>
+
+#include "base/types.h"
+#include "host/host.h"
+#include "stack/table.h"
+
+#include "bpf/stack.h"
+
+/* How many stacks there is room for where nobody says so: allocated as needed, or (before 6.1) at once. */
+#define STACKS_ON_DEMAND 131072
+#define STACKS_AT_ONCE 8192
+
+/* How many frames the kernel walks at most (kernel.perf_event_max_stack). */
+u32 stack_walk_limit(void);
+
+/* What has been counted under one key since the last read. */
+struct stack_sample {
+	const struct stack_key *key;
+	const struct stack *stack;      /* NULL: lost */
+	const struct stack_count *newest;       /* for its name */
+	u64 count;
+};
+
+struct stack_classes {
+	int fd;
+	u32 frames;             /* the longest stack of this map */
+};
+
+struct stack_store {
+	int counts_fd;
+	struct stack_classes class[3];
+	/* All keys ever read, in the order of the first sight; values as of the last read. */
+	size_t nkeys, room;
+	struct stack_key *key;
+	struct stack_count *value;
+	u32 *stack_of;          /* index into stack */
+	struct table by_key;
+	/* The stacks, fetched once. */
+	size_t nstacks;
+	struct stack **stack;
+	u64 *hash;
+	struct table by_hash;
+	/* What the last read has found. */
+	struct stack_sample *sample;
+	size_t nsamples;
+};
+
+/*
+ * Sizes the maps of stacks, and the one called counts (keyed by struct stack_key), for so many
+ * stacks (0: the default of this kernel) of at most depth kernel and depth user frames.
+ */
+int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
+			 u32 stacks, u32 depth);
+int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts);
+
+/* Fills in s->sample, which is the store's until the next read. */
+int stack_store__read(struct stack_store *s);
+void stack_store__free(struct stack_store *s);
+
+#endif /* TALLY_STACK_STORE_H */
