@@ -20,6 +20,9 @@
 
 /* --- events ------------------------------------------------------------------------------------ */
 
+/* Does the event's own filter let it through? 1: yes, 0: no, negative: something could not be read. */
+EVENT_BODY(event_filter, EVENT_FILTER, void)
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);         /* set by the loader: the slots */
@@ -139,7 +142,7 @@ int on_filtered_tracepoint(void *ctx)
 
 	if (!armed || !in_scope(NULL))
 		return KEEP_EVENT;
-	verdict = event_filter(ctx);
+	verdict = event_filter(ctx, NULL);
 	if (verdict < 0)
 		count_lost(LOSS_READ_FAULT);
 	else if (verdict == 0)

@@ -3,7 +3,7 @@
  * Which of the events a program was attached to has happened: its slot, a number the loader gave it.
  * Where the kernel hands a cookie to the program, that is the slot. Everywhere else one program per
  * event is loaded from the same template, with its slot written into the instruction below
- * (user/event/attach.h): no lookup, and the same on all kernels.
+ * (user/event/splice.h): no lookup, and the same on all kernels.
  */
 #ifndef TALLY_EVENT_BPF_H
 #define TALLY_EVENT_BPF_H
@@ -26,26 +26,18 @@ static __always_inline u32 event_slot(void)
 }
 
 /*
- * Does the event's own filter let it through? 1: yes, 0: no, negative: something it looks at could
- * not be read. The loader puts the compiled filter in the place of the whole function.
+ * A function that the loader replaces by one compiled from what was typed, mark and all. f is what
+ * the two share; NULL where a filter of the context is all there is.
  */
-static __noinline int event_filter(void *ctx)
-{
-	u64 verdict;
-
-	asm volatile("%0 = %1" : "=r"(verdict) : "i"(EVENT_FILTER_MARK), "r"(ctx));
-	return verdict;
-}
-
-/* What is measured of the event. 0, 1: it is negative, below 0: it could not be read. Likewise replaced. */
-static __noinline int event_value(void *ctx, u64 *value)
-{
-	u64 verdict;
-
-	asm volatile("%0 = %1" : "=r"(verdict) : "i"(EVENT_VALUE_MARK), "r"(ctx));
-	*value = verdict;
-	return verdict;
-}
+#define EVENT_BODY(NAME, BODY, FRAME)                                                           \
+	static __noinline int NAME(void *ctx, FRAME *f)                                         \
+	{                                                                                       \
+		u64 verdict;                                                                    \
+                                                                                                \
+		asm volatile("%0 = %1" : "=r"(verdict) : "i"(EVENT_BODY_MARK + BODY), "r"(ctx), \
+			     "r"(f) : "memory");                                                \
+		return verdict;                                                                 \
+	}
 
 static __always_inline u32 event_cookie(void *ctx)
 {

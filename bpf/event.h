@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Marks in a program: for the slot of its event, its filter, its value (event.bpf.h, user/event/attach.h). */
+/*
+ * Marks in a program (event.bpf.h), for what the loader puts into it (user/event/splice.h): the
+ * number of its event, and functions compiled from what was typed.
+ */
 #ifndef TALLY_EVENT_MARK_H
 #define TALLY_EVENT_MARK_H
 
 #define EVENT_SLOT_MARK 0x7a11e001
-#define EVENT_FILTER_MARK 0x7a11e002
-#define EVENT_VALUE_MARK 0x7a11e003
+
+/* The functions that can be compiled for an event; each has its own mark, EVENT_BODY_MARK + n. */
+enum event_body {
+	EVENT_FILTER,
+	EVENT_VALUE,
+	EVENT_KEY,
+	EVENT_MATCH,
+	EVENT_BODIES,
+};
+#define EVENT_BODY_MARK 0x7a11e010
 
 #endif /* TALLY_EVENT_MARK_H */

@@ -1,14 +1,126 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What probe's program and its loader share. */
+/*
+ * What probe's programs, the functions that are compiled into them (user/jit), and the loader
+ * (user/probe) share.
+ *
+ * A measurement is made at single events, or over spans that have a begin and an end: the entry of a
+ * function and its return, or any two events (--from, --to). Programs call the compiled functions,
+ * all of them int FUNCTION(void *ctx, struct probe_frame *f):
+ *
+ *   event_filter()   1: the event counts, 0: it does not
+ *   event_value()    0: f->value has been set, 1: it would be negative (histograms of unsigned values)
+ *   event_key()      0: writes the bytes of the key, or of the record of a stream, at f->key
+ *   event_match()    0: writes the bytes that a begin and its end have in common at f->match
+ *
+ * and each a negative number where memory could not be read. What is not compiled is replaced by a
+ * function that says 1 (filter) or 0 (others) and does nothing.
+ */
 #ifndef TALLY_PROBE_H
 #define TALLY_PROBE_H
 
 #include "hist.h"
-#include "task_key.h"
 
-struct probe_key {
-	struct hist_slot slot;          /* first: hist_add_key() fills it */
-	struct task_key task;
+#define PROBE_KEY_SMALL 96      /* bytes of a key on the stack of a program */
+#define PROBE_KEY_MOST 4096     /* and in a buffer; also of a stream's record */
+#define PROBE_KEY_OLD 504       /* with its slot 512: what hashes of 5.10 take (htab_map_alloc_check()) */
+#define PROBE_TEXT_MOST 256     /* bytes of a text, the zero included */
+#define PROBE_MATCH_MOST 64
+#define PROBE_HEAD 40           /* bytes of a frame in front of the key */
+
+/* What is kept of the events. */
+enum probe_what {
+	PROBE_COUNT,            /* how many */
+	PROBE_SUM,              /* how many, sum, minimum and maximum of a value */
+	PROBE_HIST,             /* hist.h's histogram */
+	PROBE_BOUNDS,           /* a histogram with bounds of its own: value is a bucket's number */
+	PROBE_STREAM,           /* each of them */
 };
+
+/* Whose name an element keyed by pid or tid has. */
+enum probe_name {
+	PROBE_NAME_NONE,
+	PROBE_NAME_THREAD,
+	PROBE_NAME_PROCESS,     /* that of its first thread */
+};
+
+/*
+ * Compiled functions know the offsets. key is where the key of a map begins for them; in front of
+ * it stands what the program adds (hist_slot), so that both are one.
+ *
+ * The frame of a single event whose key is small is on the stack of its program, and ends in the key
+ * behind PROBE_KEY_SMALL bytes. All others (spans, streams, larger keys) are whole, in a buffer of
+ * which each CPU has some. Of the 512 bytes of stack, compiled functions have 256 for themselves and
+ * whatever they call.
+ */
+struct probe_frame {
+	__u64 value;
+	__u64 order;            /* PROBE_BOUNDS: the value itself (value is its bucket) */
+	__u64 elapsed;          /* ns, at the end of a span */
+	__u32 event;            /* number of the event */
+	__u32 size;             /* PROBE_STREAM: bytes at key that the record has */
+	struct hist_slot slot;
+	__u8 key[PROBE_KEY_MOST];       /* at PROBE_HEAD */
+	__u8 match[PROBE_MATCH_MOST];
+};
+
+/* Programs can interrupt each other on a CPU: so many of them can have a frame in a buffer. */
+#define PROBE_FRAMES 4
+
+/*
+ * The smallest and the largest value of one interval, each as value ^ bias: bias is 2^63 where values
+ * have a sign, else 0. Intervals have numbers, which the loader counts up before it reads.
+ */
+struct probe_extremes {
+	__u64 interval;         /* that the others are of */
+	__u64 max;
+	__u64 min_inv;          /* of ~(value ^ bias) */
+};
+
+/* Element of sums, one for each event and CPU, and of keyed_sums. */
+struct probe_sum {
+	__u64 count;
+	__u64 sum;              /* two's complement, wraps at 2^64 */
+	struct probe_extremes extremes[2];      /* of this interval and the last, by its lowest bit */
+	__u64 name_stamp;       /* keyed: when name was written */
+	char name[HIST_NAME_LEN];       /* keyed by pid or tid: the task's comm at its last event */
+};
+
+/*
+ * A begin that waits for its end: the element of starts. Behind it, where begins have a part of the
+ * key, that. Where a span is in one thread, task_start is the thread's start_time: a begin that was
+ * left behind is not taken for one of a later thread with the same id.
+ */
+struct probe_begin {
+	__u64 time_ns;          /* CLOCK_MONOTONIC */
+	__u64 task_start;       /* CLOCK_MONOTONIC; 0: spans are not of threads */
+	__u64 value, order;     /* where the value is had at the begin */
+	__u32 tid;              /* that it happened in, initial pid namespace */
+	__u32 pad;
+	__u8 key[];
+};
+
+/* What comes before the fields in the ring buffer. */
+struct probe_record {
+	__u64 time_ns;          /* CLOCK_MONOTONIC */
+	__u64 elapsed;
+	__u32 event;
+	__u32 cpu;
+	__u32 pid, tid;         /* initial pid namespace */
+	char comm[HIST_NAME_LEN];
+	__u8 key[];             /* layout.h */
+};
+
+/* A text in a record: where it is from the start of key, and how long (without a zero). */
+struct probe_text {
+	__u16 at;
+	__u16 length;           /* PROBE_TEXT_FAULT: could not be read */
+};
+#define PROBE_TEXT_FAULT 0xffff
+
+_Static_assert(sizeof(struct probe_frame) == PROBE_HEAD + PROBE_KEY_MOST + PROBE_MATCH_MOST,
+	       "probe_frame has padding");
+_Static_assert(sizeof(struct probe_sum) == 88, "probe_sum has padding");
+_Static_assert(sizeof(struct probe_begin) == 40, "probe_begin has padding");
+_Static_assert(sizeof(struct probe_record) == 48, "probe_record has padding");
 
 #endif /* TALLY_PROBE_H */

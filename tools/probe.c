@@ -1,307 +1,371 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* probe: the distribution of a value of an event. The measurement is bpf/probe.bpf.c. */
+/* probe: any event, its arguments and results, filtered and summed up in the kernel. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "event/attach.h"
-#include "event/typed.h"
-#include "expr/expr.h"
-#include "jit/filter.h"
 #include "out/diag.h"
-#include "run/explain.h"
-#include "run/measure.h"
+#include "probe/bounds.h"
+#include "probe/session.h"
 #include "tools.h"
 
-#include "bpf/probe.h"
-#include "probe.skel.h"
-
-#define KEY_HIST 0x1000
-
-/* What is compiled for each site: its fields decide what the names mean. */
-struct site_code {
-	struct code filter, value;
+enum {
+	KEY_COUNT = 0x1000,
+	KEY_SUM,
+	KEY_AVG,
+	KEY_MIN,
+	KEY_MAX,
+	KEY_HIST,
+	KEY_LHIST,
+	KEY_POW,
+	KEY_BUCKETS,
+	KEY_STREAM,
+	KEY_TEMPLATE,
+	KEY_LATENCY,
+	KEY_FROM,
+	KEY_TO,
+	KEY_MATCH,
 };
+
+#define MOST_DEFINITIONS 64
 
 struct probe {
-	const char *hist;               /* the expression of --hist */
-	struct events events;
-	const char **text;              /* of each event, the -e it came from */
-	struct event_sites sites;
-	struct site_code *code;
-	struct attach_code *bodies;
-	u32 *slot;                      /* all zero: nothing tells sites apart yet */
-	struct probe_bpf *bpf;
-	struct attachments attachments;
-	struct measure measure;
-	char source[256];
+	struct probe_request request;
+	struct probe_session session;
+	const char *typed[MOST_DEFINITIONS];
+	bool interval_begun;            /* what follows is interval and count */
+	bool count, stream;             /* asked for in so many words */
+	const char *bounds_option, *bounds_text;
+	struct bounds bounds;
+	char **argv;                    /* with the values of options that had none */
 };
+
+/* --- options ----------------------------------------------------------------------------------------- */
+
+static error_t add_definition(struct probe *p, const char *text)
+{
+	if (p->request.ntyped == MOST_DEFINITIONS) {
+		diag_error("%d probes at most", MOST_DEFINITIONS);
+		return EINVAL;
+	}
+	p->typed[p->request.ntyped++] = text;
+	return 0;
+}
+
+/* Anything but a number is a probe, until the interval has begun. */
+static bool takes(void *input, char *arg)
+{
+	struct probe *p = input;
+
+	p->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	return !p->interval_begun && !add_definition(p, arg);
+}
+
+/* --sum, --hist and the others name the value; they may share it. */
+static error_t set_value(struct probe *p, const char *option, const char *arg)
+{
+	struct probe_request *r = &p->request;
+
+	if (r->value && *arg && strcmp(r->value, arg)) {
+		diag_error("%s and %s measure different values; run probe twice", r->option, option);
+		return EINVAL;
+	}
+	if (*arg)
+		r->value = arg;
+	r->option = r->option && !*arg ? r->option : option;
+	return 0;
+}
+
+static error_t set_figure(struct probe *p, u32 figure, const char *option, const char *arg)
+{
+	p->session.figures |= figure;
+	return set_value(p, option, arg);
+}
+
+static error_t set_bounds(struct probe *p, const char *option, const char *arg)
+{
+	if (p->bounds_option) {
+		diag_error("%s and %s both say the bounds of buckets; give one of them", p->bounds_option,
+			   option);
+		return EINVAL;
+	}
+	p->bounds_option = option;
+	p->bounds_text = arg;
+	return 0;
+}
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct probe *p = state->input;
 
-	if (key != KEY_HIST)
+	switch (key) {
+	case KEY_COUNT:
+		p->count = true;
+		return 0;
+	case KEY_SUM:
+		return set_figure(p, RESULT_SUM, "--sum", arg);
+	case KEY_AVG:
+		return set_figure(p, RESULT_AVG, "--avg", arg);
+	case KEY_MIN:
+		return set_figure(p, RESULT_MIN, "--min", arg);
+	case KEY_MAX:
+		return set_figure(p, RESULT_MAX, "--max", arg);
+	case KEY_HIST:
+		p->request.what = PROBE_HIST;
+		return set_value(p, "--hist", arg);
+	case KEY_LHIST:
+		return set_bounds(p, "--lhist", arg);
+	case KEY_POW:
+		return set_bounds(p, "--pow", arg);
+	case KEY_BUCKETS:
+		return set_bounds(p, "--buckets", arg);
+	case KEY_STREAM:
+		p->stream = true;
+		return 0;
+	case KEY_TEMPLATE:
+		p->session.line = arg;
+		return 0;
+	case KEY_LATENCY:
+		p->request.latency = true;
+		return 0;
+	case KEY_FROM:
+		p->request.from = arg;
+		return 0;
+	case KEY_TO:
+		p->request.to = arg;
+		return 0;
+	case KEY_MATCH:
+		p->request.match = arg;
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	p->hist = arg;
+	}
+}
+
+static const struct argp_option own_options[] = {
+	{ NULL, 0, NULL, 0, "What is kept of each event (default: how many there are):", 1 },
+	{ "count", KEY_COUNT, NULL, 0, "How many", 1 },
+	{ "sum", KEY_SUM, "EXPR", 0, "The sum of a value", 1 },
+	{ "avg", KEY_AVG, "EXPR", 0, "Its average", 1 },
+	{ "min", KEY_MIN, "EXPR", 0, "Its minimum", 1 },
+	{ "max", KEY_MAX, "EXPR", 0, "Its maximum", 1 },
+	{ "hist", KEY_HIST, "EXPR", 0, "Its distribution", 1 },
+	{ "lhist", KEY_LHIST, "FROM:TO:STEP", 0, "in buckets of this width", 1 },
+	{ "pow", KEY_POW, "N", 0, "in powers of N", 1 },
+	{ "buckets", KEY_BUCKETS, "LIST", 0, "with these bounds, \"100 1000 10000\"", 1 },
+	{ "stream", KEY_STREAM, NULL, 0, "Each event, a line each (default with arguments)", 1 },
+	{ "template", KEY_TEMPLATE, "TEXT", 0, "How such a line looks: '{time} {comm} {NAME}'", 1 },
+	{ NULL, 0, NULL, 0, "Between two events, whose time apart is $elapsed:", 2 },
+	{ "latency", KEY_LATENCY, NULL, 0, "From a function's entry to its return", 2 },
+	{ "from", KEY_FROM, "EVENT", 0, "From this event", 2 },
+	{ "to", KEY_TO, "EVENT", 0, "to this one", 2 },
+	{ "match", KEY_MATCH, "EXPR,..", 0, "in which these are the same", 2 },
+	{},
+};
+
+/*
+ * --hist and the others may stand without a value, which is then the probe's only argument, or the time
+ * passed: argp wants one, and is given an empty one.
+ */
+static char **with_values(int argc, char **argv)
+{
+	static const char *const options[] = { "--sum", "--avg", "--min", "--max", "--hist" };
+	char **out = calloc(argc + 1, sizeof(*out));
+	bool command = false;
+	size_t k;
+	int i;
+
+	for (i = 0; out && i < argc; i++) {
+		static const char *const empty[] = { "--sum=", "--avg=", "--min=", "--max=", "--hist=" };
+
+		out[i] = argv[i];
+		command |= !strcmp(argv[i], "--");
+		for (k = 0; !command && k < ARRAY_SIZE(options); k++)
+			if (!strcmp(argv[i], options[k]) && (i + 1 == argc || !strncmp(argv[i + 1], "--", 2)))
+				out[i] = (char *)empty[k];
+	}
+	return out;
+}
+
+/* --- what was asked for ------------------------------------------------------------------------------ */
+
+static int parse_bounds(struct probe *p)
+{
+	struct complaint c = {};
+	int err;
+
+	if (!p->bounds_option)
+		return 0;
+	if (!strcmp(p->bounds_option, "--lhist"))
+		err = bounds__linear(&p->bounds, p->bounds_text, &c);
+	else if (!strcmp(p->bounds_option, "--pow"))
+		err = bounds__powers(&p->bounds, p->bounds_text, &c);
+	else
+		err = bounds__list(&p->bounds, p->bounds_text, &c);
+	if (err)
+		diag_complaint(p->bounds_option, p->bounds_text, &c);
+	p->request.what = PROBE_BOUNDS;
+	p->request.bound = p->bounds.bound;
+	p->request.nbounds = p->bounds.n;
+	p->request.option = p->request.option ?: p->bounds_option;
+	return err;
+}
+
+static bool has_arguments(const struct probe *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->request.ntyped; i++)
+		if (strpbrk(p->typed[i], " \t"))
+			return true;
+	return false;
+}
+
+/* Exactly one thing is kept of an event. */
+static int choose_what(struct probe *p, const struct cli *cli)
+{
+	struct probe_request *r = &p->request;
+	bool hist = r->what == PROBE_HIST || r->what == PROBE_BOUNDS;
+
+	if (hist + !!p->session.figures + p->stream > 1 || (p->count && (hist || p->stream))) {
+		diag_error("counts and sums, a distribution, and single events (--stream) are different "
+			   "measurements; run probe once for each");
+		return -EINVAL;
+	}
+	if (p->session.line && !p->stream && (hist || p->session.figures || p->count || cli->by_text)) {
+		diag_error("--template is about the lines of a stream");
+		return -EINVAL;
+	}
+	if (hist)
+		return 0;
+	if (p->session.figures) {
+		r->what = PROBE_SUM;
+	} else if (p->stream || p->session.line || (has_arguments(p) && !p->count && !cli->by_text && !cli->by)) {
+		r->what = PROBE_STREAM;
+	} else if ((r->latency || r->from) && !p->count) {
+		r->what = PROBE_HIST;
+		r->option = "--latency";
+	}
 	return 0;
 }
 
-/* --- events and expressions -------------------------------------------------------------------- */
-
-static int check_site(const struct probe *p, const struct event_site *site)
+static int check_spans(const struct probe_request *r)
 {
-	const char *text = p->text[site->event - p->events.event];
-	struct complaint c = {};
-
-	if (!site->tracepoint_id) {
-		complain(&c, 0, site->event->at, site->event->len, "%s is no tracepoint, and values of other "
-			 "events cannot be had yet", site->name);
-		complain_hint(&c, 0, "`stat -e %s` counts it", site->name);
-		diag_complaint("-e", text, &c);
-		return -EOPNOTSUPP;
+	if (!r->from != !r->to) {
+		diag_error("--from and --to go together");
+		return -EINVAL;
 	}
-	if (!tracepoint_has_task(site->name))
-		return 0;
-	complain(&c, 0, site->event->at, site->event->len, "%s is about another task than the one that runs, "
-		 "whose scope and keys its record cannot tell", site->name);
-	diag_complaint("-e", text, &c);
-	return -EOPNOTSUPP;
+	if (r->from && (r->ntyped || r->latency)) {
+		diag_error(r->latency ? "--latency measures functions, --from and --to any two events; give one of them" :
+					"--from and --to name the events; no other ones can be named");
+		return -EINVAL;
+	}
+	if (r->match && !r->from) {
+		diag_error("--match is about --from and --to");
+		return -EINVAL;
+	}
+	return 0;
 }
 
-static int find_events(struct probe *p, const struct cli *cli)
+static bool is_scoped(const struct cli *cli)
 {
-	const struct event_context ctx = { .binary = cli->binary };
-	struct complaint c = {};
-	size_t which = 0, i;
+	const struct scope_options *s = &cli->scope;
+
+	return s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns || cli->command;
+}
+
+static int make_request(struct probe *p, const struct cli *cli)
+{
+	struct probe_request *r = &p->request;
+	size_t i;
 	int err = 0;
 
 	for (i = 0; i < cli->nevents && !err; i++)
-		err = events__take(&p->events, &p->text, &ctx, cli->events[i]);
+		err = add_definition(p, cli->events[i]) ? -EINVAL : 0;
+	if (!err)
+		err = check_spans(r);
 	if (err)
 		return err;
-	err = events__resolve(&p->sites, &p->events, &ctx, &c, &which);
-	if (err)
-		diag_complaint("-e", p->text[which], &c);
-	for (i = 0; i < p->sites.n && !err; i++)
-		err = check_site(p, &p->sites.site[i]);
-	return err;
-}
-
-static int parse(struct expr **e, const char *option, const char *text)
-{
-	struct complaint c = {};
-	int err = expr__parse(e, text, &c);
-
-	if (err)
-		diag_complaint(option, text, &c);
-	return err;
-}
-
-static int compile_site(struct probe *p, size_t i, const struct cli *cli, const struct expr *filter,
-			const struct expr *value, const struct tracepoint_format *format)
-{
-	const char *name = p->sites.site[i].name;
-	struct site_code *code = &p->code[i];
-	struct complaint c = {};
-	int err;
-
-	err = filter ? filter__compile(&code->filter, filter, format, name, &c) :
-		       filter__accept(&code->filter);
-	if (err) {
-		diag_complaint("--filter", cli->filter, &c);
-		return err;
+	if (!r->ntyped && !r->from) {
+		diag_error("no event is named");
+		diag_hint("as in: probe syscalls:sys_enter_read --hist count; `list` shows what there is");
+		return -EINVAL;
 	}
-	err = value__compile(&code->value, value, format, name, &c);
-	if (err) {
-		diag_complaint("--hist", p->hist, &c);
-		return err;
-	}
-	p->bodies[i] = (struct attach_code){ { code->filter.insn, code->filter.n },
-					     { code->value.insn, code->value.n } };
-	return 0;
+	r->typed = p->typed;
+	r->by = cli->by_text;
+	r->by_task = cli->by;
+	r->filter = cli->filter;
+	r->is_scoped = is_scoped(cli);
+	r->context.binary = cli->binary;
+	err = parse_bounds(p);
+	return err ?: choose_what(p, cli);
 }
 
-static int compile(struct probe *p, const struct cli *cli)
-{
-	struct expr *filter = NULL, *value = NULL;
-	struct tracepoint_format format;
-	int tracefs = -1, err = 0;
-	size_t i;
-
-	p->code = calloc(p->sites.n, sizeof(*p->code));
-	p->bodies = calloc(p->sites.n, sizeof(*p->bodies));
-	p->slot = calloc(p->sites.n, sizeof(*p->slot));
-	if (!p->code || !p->bodies || !p->slot)
-		return -ENOMEM;
-	if (cli->filter)
-		err = parse(&filter, "--filter", cli->filter);
-	if (!err)
-		err = parse(&value, "--hist", p->hist);
-	if (!err)
-		tracefs = tracefs__open();
-	for (i = 0; i < p->sites.n && !err; i++) {
-		err = event_site__read_format(&format, &p->sites.site[i], tracefs);
-		if (err) {
-			diag_error("the fields of %s cannot be read: %s", p->sites.site[i].name,
-				   strerror(-err));
-			break;
-		}
-		err = compile_site(p, i, cli, filter, value, &format);
-		tracepoint_format__free(&format);
-	}
-	if (tracefs >= 0)
-		close(tracefs);
-	expr__free(filter);
-	expr__free(value);
-	return err;
-}
-
-/* --- the course -------------------------------------------------------------------------------- */
-
-static struct attach_programs templates(const struct probe *p)
-{
-	return (struct attach_programs){ .filtered_tracepoint = p->bpf->progs.on_tracepoint };
-}
-
-static int load(struct probe *p, struct run *run)
-{
-	struct attach_programs programs;
-	int err;
-
-	p->bpf = probe_bpf__open();
-	if (!p->bpf)
-		return -errno;
-	programs = templates(p);
-	err = attach__plan(&p->attachments, &p->sites, p->bodies, &programs);
-	if (!err)
-		err = measure__prepare(&p->measure, run, p->bpf->obj, "values",
-				       sizeof(struct probe_key), &p->bpf->rodata->scope,
-				       &p->bpf->rodata->by);
-	if (!err && !run->cli->explain)
-		err = probe_bpf__load(p->bpf);
-	if (!err)
-		return 0;
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
-}
-
-/* Programs that keep the scope up to date; those of the events are attached one by one. */
-static int attach_scope(struct probe *p)
-{
-	bpf_program__set_autoattach(p->bpf->progs.on_tracepoint, false);
-	return probe_bpf__attach(p->bpf);
-}
-
-static int attach(struct probe *p, struct run *run)
-{
-	struct attach_programs programs = templates(p);
-	struct complaint c = {};
-	size_t which = 0;
-	int err;
-
-	err = measure__begin(&p->measure, run, "values");
-	if (!err)
-		err = attach_scope(p);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return -EOPNOTSUPP;
-	}
-	err = attach__sites(&p->attachments, &p->sites, p->slot, &programs, &c, &which);
-	if (err) {
-		diag_complaint("-e", p->text[p->sites.site[which].event - p->events.event], &c);
-		return err;
-	}
-	p->bpf->bss->armed = 1;
-	attach__describe(&p->attachments, p->source, sizeof(p->source));
-	return 0;
-}
+/* --- the course -------------------------------------------------------------------------------------- */
 
 static int report(struct run *run, struct report *r)
 {
 	struct probe *p = run->context;
 
-	r->value = p->hist;
-	r->unit = UNIT_COUNT;
-	r->source = p->source;
-	return measure__report(&p->measure, run, r);
+	return probe_session__report(&p->session, r);
+}
+
+static int watch(struct run *run)
+{
+	struct probe *p = run->context;
+
+	return probe_session__drain(&p->session, false);
 }
 
 static int measure(struct probe *p, struct run *run)
 {
-	int err = find_events(p, run->cli);
+	int err = probe_session__prepare(&p->session, run, &p->request);
 
-	if (!err)
-		err = compile(p, run->cli);
-	if (!err)
-		err = load(p, run);
 	if (err)
 		return err;
 	if (run->cli->explain)
-		return run__explain(run, p->bpf->obj, "the records of tracepoints");
-	err = attach(p, run);
-	return err ?: run__loop(run);
-}
-
-static void probe__free(struct probe *p)
-{
-	size_t i;
-
-	measure__free(&p->measure);
-	attach__release(&p->attachments);
-	probe_bpf__destroy(p->bpf);
-	for (i = 0; p->code && i < p->sites.n; i++) {
-		code__free(&p->code[i].filter);
-		code__free(&p->code[i].value);
+		return probe_session__explain(&p->session);
+	err = probe_session__start(&p->session);
+	if (err)
+		return err;
+	if (p->session.stream) {
+		run->watch = watch;
+		run->watch_fd = stream__fd(p->session.stream);
 	}
-	event_sites__free(&p->sites);
-	events__free(&p->events);
-	free(p->text);
-	free(p->code);
-	free(p->bodies);
-	free(p->slot);
-}
-
-static int check_options(const struct probe *p, const struct cli *cli)
-{
-	if (!cli->nevents) {
-		diag_error("no event is named");
-		diag_hint("as in: probe -e syscalls:sys_enter_read --hist count");
-		return -EINVAL;
-	}
-	if (!p->hist) {
-		diag_error("nothing is measured: --hist EXPR is missing");
-		diag_hint("`list -v %s` shows the fields; `stat -e %s` counts", cli->events[0],
-			  cli->events[0]);
-		return -EINVAL;
-	}
-	return 0;
+	return run__loop(run);
 }
 
 static int probe(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-		{ "hist", KEY_HIST, "EXPR", 0, "Distribution of this value of the event's fields", 0 },
-		{},
+	static const struct argp own = {
+		.options = own_options, .parser = parse_own, .args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
 	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct probe p = {};
+	struct probe p = { .argv = with_values(argc, argv) };
 	const struct cli_spec spec = {
 		.groups = CLI_HISTOGRAM | CLI_EVENTS,
-		.doc = "The distribution of a value of tracepoints: a field, or an expression of fields.",
+		.doc = "Any event, its arguments and results, filtered and summed up in the kernel.\v"
+		       "A PROBE is an event, and behind it expressions: 'tcp_sendmsg size', 'vfs_read%return $retval'. "
+		       "probe(1) has the language.",
 		.own = &own,
 		.own_input = &p,
+		.own_keys = true,
+		.takes = takes,
 	};
 	struct run run;
 	struct cli cli;
 	int err;
 
-	if (cli__parse(&cli, &spec, argc, argv))
+	if (!p.argv)
+		return EXIT_FAILED;
+	if (cli__parse(&cli, &spec, argc, p.argv)) {
+		free(p.argv);
 		return EXIT_USAGE;
-	if (check_options(&p, &cli)) {
+	}
+	if (make_request(&p, &cli)) {
+		bounds__free(&p.bounds);
 		cli__free(&cli);
+		free(p.argv);
 		return EXIT_USAGE;
 	}
 	cli.scope.command_joins_at_exec = true;
@@ -310,10 +374,12 @@ static int probe(int argc, char **argv)
 	run.context = &p;
 	if (!err)
 		err = measure(&p, &run);
-	probe__free(&p);
+	probe_session__free(&p.session);
 	run__release(&run);
+	bounds__free(&p.bounds);
 	cli__free(&cli);
+	free(p.argv);
 	return run__exit_code(&run, err);
 }
 
-TOOL(probe, AREA_EVENTS, "how a value of an event is distributed");
+TOOL(probe, AREA_EVENTS, "any event, its arguments and results, summed up");

@@ -15,7 +15,7 @@
 #include "event/typed.h"
 #include "expr/tracepoint_filter.h"
 #include "host/features.h"
-#include "jit/filter.h"
+#include "jit/compile.h"
 #include "out/diag.h"
 #include "run/explain.h"
 #include "run/run.h"
@@ -194,9 +194,13 @@ static int make_rows(struct stat_run *s)
 static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 			  const struct tracepoint_format *format, struct complaint *c)
 {
-	int err = filter__compile(&s->code[i], e, format, s->sites.site[i].name, c);
+	const struct place place = {
+		.context = PLACE_RECORD, .event = s->sites.site[i].name, .format = format,
+	};
+	int err = filter__compile(&s->code[i], e, &place, c);
 
-	s->compiled[i] = (struct attach_code){ .filter = { s->code[i].insn, err ? 0 : s->code[i].n } };
+	s->compiled[i].by_record = true;
+	s->compiled[i].body[EVENT_FILTER] = (struct attach_body){ s->code[i].insn, err ? 0 : s->code[i].n };
 	return err;
 }
 

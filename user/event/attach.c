@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
-#include "bpf/event.h"
+#include "event/splice.h"
 #include "host/features.h"
 #include "host/host.h"
 #include "out/diag.h"
@@ -69,7 +69,8 @@ struct ladder {
 	size_t functions;       /* sites that fentry could serve */
 };
 
-static void find_out(struct ladder *l, const struct event_sites *sites)
+static void find_out(struct ladder *l, const struct event_sites *sites,
+		     const struct attach_programs *p)
 {
 	size_t i;
 
@@ -78,7 +79,8 @@ static void find_out(struct ladder *l, const struct event_sites *sites)
 
 		l->functions += s->event->type == EVENT_KERNEL_FUNCTION || s->address;
 	}
-	l->fentry = l->functions <= FENTRY_MOST && feature__probe("fentry") == FEATURE_OK;
+	l->fentry = p->fentry && p->fexit && l->functions <= FENTRY_MOST &&
+		    feature__probe("fentry") == FEATURE_OK;
 	l->kprobe_multi = feature__probe("kprobe.multi") == FEATURE_OK;
 	l->uprobe_multi = feature__probe("uprobe.multi") == FEATURE_OK;
 	l->known = true;
@@ -121,7 +123,8 @@ static enum attach_way way_into_kernel(struct ladder *l, const struct event_site
 	return l->kprobe_multi && s->address ? ATTACH_KPROBE_MULTI : ATTACH_KPROBE;
 }
 
-static enum attach_way choose(struct ladder *l, const struct event_sites *sites, size_t i)
+static enum attach_way choose(struct ladder *l, const struct event_sites *sites, size_t i,
+			      const struct attach_programs *p)
 {
 	const struct event_site *s = &sites->site[i];
 
@@ -132,7 +135,7 @@ static enum attach_way choose(struct ladder *l, const struct event_sites *sites,
 		return s->is_raw ? ATTACH_RAW_TRACEPOINT : ATTACH_TRACEPOINT;
 	}
 	if (!l->known)
-		find_out(l, sites);
+		find_out(l, sites, p);
 	if (s->event->type == EVENT_USER_FUNCTION || s->event->type == EVENT_USDT)
 		return l->uprobe_multi ? ATTACH_UPROBE_MULTI : ATTACH_UPROBE;
 	return way_into_kernel(l, sites, i);
@@ -149,9 +152,16 @@ static void want(struct bpf_program *template, bool load)
 		bpf_program__set_autoload(template, load);
 }
 
-static bool is_filtered(const struct attachments *a, size_t i)
+/* Is there something compiled for it? */
+static const struct attach_code *code_of(const struct attachments *a, size_t i)
 {
-	return a->code && a->code[i].filter.n;
+	return a->code ? &a->code[i] : NULL;
+}
+
+/* Fields are those of the record, which raw tracepoints do not make. */
+static bool is_by_record(const struct attachments *a, size_t i)
+{
+	return a->code && a->code[i].by_record;
 }
 
 int attach__plan(struct attachments *a, const struct event_sites *sites,
@@ -170,10 +180,9 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 
 		if (!is_place(s))
 			continue;
-		/* Fields are those of the record, which raw tracepoints do not make. */
-		a->way[i] = is_filtered(a, i) ? ATTACH_TRACEPOINT : choose(&ladder, sites, i);
+		a->way[i] = is_by_record(a, i) ? ATTACH_TRACEPOINT : choose(&ladder, sites, i, p);
 		wanted[a->way[i]]++;
-		filtered += is_filtered(a, i);
+		filtered += is_by_record(a, i);
 		enter += a->way[i] == ATTACH_SYSCALL && !s->syscall_exit;
 		exit += a->way[i] == ATTACH_SYSCALL && s->syscall_exit;
 		task += a->way[i] == ATTACH_RAW_TRACEPOINT && tracepoint_has_task(s->name);
@@ -252,71 +261,7 @@ u64 attach__misses(const struct attachments *a)
 	return sum;
 }
 
-/* --- compiled code in the place of a function --------------------------------------------------- */
-
-static bool is_call(const struct bpf_insn *insn)
-{
-	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
-}
-
-/* The function that holds instruction at: from its beginning to that of the next. */
-static void find_function(const struct bpf_insn *insn, size_t n, size_t at, size_t *from, size_t *to)
-{
-	size_t i;
-
-	*from = 0;
-	*to = n;
-	for (i = 0; i < n; i++) {
-		size_t begin = i + 1 + insn[i].imm;
-
-		if (!is_call(&insn[i]))
-			continue;
-		if (begin <= at && begin > *from)
-			*from = begin;
-		if (begin > at && begin < *to)
-			*to = begin;
-	}
-}
-
-/* Where instruction i stands once [from, to) is len long. */
-static size_t moved(size_t i, size_t from, size_t to, size_t len)
-{
-	return i >= to ? i - (to - from) + len : i;
-}
-
-/*
- * Puts a body in the place of the function that holds the mark, in *insn, which is reallocated; no
- * jump crosses functions, so calls alone have to be corrected. Returns 0 or -ENOMEM.
- */
-static int put_body(struct bpf_insn **insn, size_t *n, int mark, const struct attach_body *body)
-{
-	const struct bpf_insn *in = *insn;
-	size_t at, from, to, i, k;
-	struct bpf_insn *out;
-
-	for (at = 0; at < *n; at++)
-		if (in[at].code == (BPF_ALU64 | BPF_MOV | BPF_K) && in[at].imm == mark)
-			break;
-	if (at == *n || !body->n)
-		return 0;
-	find_function(in, *n, at, &from, &to);
-	out = malloc((*n - (to - from) + body->n) * sizeof(*out));
-	if (!out)
-		return -ENOMEM;
-	for (i = 0; i < *n; i++) {
-		if (i >= from && i < to)
-			continue;
-		k = moved(i, from, to, body->n);
-		out[k] = in[i];
-		if (is_call(&in[i]))
-			out[k].imm = moved(i + 1 + in[i].imm, from, to, body->n) - k - 1;
-	}
-	memcpy(out + from, body->insn, body->n * sizeof(*out));
-	*n = *n - (to - from) + body->n;
-	free(*insn);
-	*insn = out;
-	return 0;
-}
+/* --- programs --------------------------------------------------------------------------------- */
 
 /*
  * Loads a copy of a template that knows its slot. Returns its descriptor or a negative errno. The
@@ -327,24 +272,24 @@ static int load_copy(struct attachments *a, struct bpf_program *template,
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = kind->attach,
 		    .attach_btf_id = kind->btf_id);
-	size_t n = bpf_program__insn_cnt(template), i;
-	struct bpf_insn *insns;
-	int fd;
+	const struct attach_code *code = kind->code;
+	struct splice copy;
+	int fd, err;
+	size_t i;
 
-	insns = malloc(n * sizeof(*insns));
-	if (!insns)
-		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(template), n * sizeof(*insns));
-	if (kind->code && (put_body(&insns, &n, EVENT_FILTER_MARK, &kind->code->filter) ||
-			   put_body(&insns, &n, EVENT_VALUE_MARK, &kind->code->value))) {
-		free(insns);
-		return -ENOMEM;
+	err = splice__begin(&copy, bpf_program__insns(template), bpf_program__insn_cnt(template));
+	for (i = 0; i < EVENT_BODIES && code && !err; i++)
+		if (code->body[i].n)
+			err = splice__put_body(&copy, EVENT_BODY_MARK + i, code->body[i].insn, code->body[i].n);
+	if (err) {
+		splice__free(&copy);
+		return err;
 	}
-	for (i = 0; i < n; i++)
-		if (insns[i].code == (BPF_ALU64 | BPF_MOV | BPF_K) && insns[i].imm == EVENT_SLOT_MARK)
-			insns[i].imm = slot;
-	fd = bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL", insns, n, &opts);
-	free(insns);
+	splice__put_number(&copy, EVENT_SLOT_MARK, slot);
+	fd = bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL", copy.insn, copy.n, &opts);
+	if (fd < 0)
+		splice__explain(&copy, kind->type, &opts);
+	splice__free(&copy);
 	if (fd >= 0)
 		remember(a, fd);
 	return fd;
@@ -402,7 +347,8 @@ static int attach_tracepoint(struct attachments *a, const struct event_site *s, 
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = s->tracepoint_id,
 		.sample_period = 1, .disabled = 1,
 	};
-	int prog = load_copy(a, code ? p->filtered_tracepoint : p->tracepoint, &kind, slot), err;
+	int prog = load_copy(a, code && code->by_record ? p->filtered_tracepoint : p->tracepoint, &kind,
+			     slot), err;
 
 	if (prog < 0)
 		return prog;
@@ -426,10 +372,11 @@ static int attach_raw_tracepoint(struct attachments *a, const struct event_site 
 }
 
 static int attach_function(struct attachments *a, const struct event_site *s, u32 slot,
-			   const struct attach_programs *p)
+			   const struct attach_code *code, const struct attach_programs *p)
 {
 	struct program_kind kind = {
 		.type = BPF_PROG_TYPE_TRACING,
+		.code = code,
 		.attach = s->is_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
 	};
 	char name[256];
@@ -462,9 +409,9 @@ static int pmu_type(const char *name)
 }
 
 static int attach_probe(struct attachments *a, const struct event_site *s, u32 slot, bool user,
-			const struct attach_programs *p)
+			const struct attach_code *code, const struct attach_programs *p)
 {
-	const struct program_kind kind = { .type = BPF_PROG_TYPE_KPROBE };
+	const struct program_kind kind = { .type = BPF_PROG_TYPE_KPROBE, .code = code };
 	struct perf_event_attr attr = { .size = sizeof(attr), .sample_period = 1, .disabled = 1 };
 	int type = pmu_type(user ? "uprobe" : "kprobe"), prog, err;
 	char name[256];
@@ -524,6 +471,7 @@ struct link_create {
 /* The sites of one link: their places as the kernel wants them, and what stands beside. */
 struct batch {
 	bool user, is_return;
+	const struct attach_code *code;
 	const char *path;
 	u64 *place, *semaphore, *cookie;
 	size_t *site;
@@ -607,6 +555,7 @@ static int attach_one(struct course *k, size_t i)
 {
 	const struct event_site *s = &k->sites->site[i];
 	const struct attach_programs *p = k->programs;
+	const struct attach_code *code = code_of(k->a, i);
 	enum attach_way *way = &k->a->way[i];
 	u32 slot = k->slot[i];
 	int err = 0;
@@ -619,12 +568,13 @@ static int attach_one(struct course *k, size_t i)
 		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under a system of its own */
 		/* fall through */
 	case ATTACH_TRACEPOINT:
-		err = attach_tracepoint(k->a, s, slot, is_filtered(k->a, i) ? &k->a->code[i] : NULL, p);
+		err = attach_tracepoint(k->a, s, slot, code, p);
 		break;
 	case ATTACH_FENTRY:
 	case ATTACH_FEXIT:
-		err = attach_function(k->a, s, slot, p);
-		if (!err)
+		err = attach_function(k->a, s, slot, code, p);
+		/* What is compiled is compiled for this way. */
+		if (!err || code)
 			break;
 		diag_detail("%s of %s: %s; a kprobe instead", attach_way_name(*way), s->name,
 			    strerror(-err));
@@ -632,11 +582,11 @@ static int attach_one(struct course *k, size_t i)
 		/* fall through */
 	case ATTACH_KPROBE:
 	case ATTACH_KPROBE_MULTI:
-		err = attach_probe(k->a, s, slot, false, p);
+		err = attach_probe(k->a, s, slot, false, code, p);
 		break;
 	case ATTACH_UPROBE:
 	case ATTACH_UPROBE_MULTI:
-		err = attach_probe(k->a, s, slot, true, p);
+		err = attach_probe(k->a, s, slot, true, code, p);
 		break;
 	default:
 		break;
@@ -671,11 +621,23 @@ static int attach_batch(struct course *k, const struct batch *b, size_t from, si
 	return err ?: attach_batch(k, b, from + n / 2, n - n / 2, prog);
 }
 
-/* The same kind of site in the same file goes into the same link. */
-static bool belongs(const struct batch *b, const struct event_site *s, enum attach_way way)
+static bool is_same_code(const struct attach_code *a, const struct attach_code *b)
+{
+	size_t i;
+
+	for (i = 0; a && b && i < EVENT_BODIES; i++)
+		if (a->body[i].n != b->body[i].n ||
+		    memcmp(a->body[i].insn, b->body[i].insn, a->body[i].n * sizeof(*a->body[i].insn)))
+			return false;
+	return true;
+}
+
+/* The same kind of site in the same file, with the same code, goes into the same link. */
+static bool belongs(const struct batch *b, const struct event_site *s, enum attach_way way,
+		    const struct attach_code *code)
 {
 	return (way == ATTACH_UPROBE_MULTI) == b->user && s->is_return == b->is_return &&
-	       (!b->user || !strcmp(s->path, b->path));
+	       (!b->user || !strcmp(s->path, b->path)) && is_same_code(b->code, code);
 }
 
 /* A link runs its program once at each place: what is asked for twice goes into another link. */
@@ -696,6 +658,7 @@ static int attach_like(struct course *k, size_t first, bool *done)
 	struct batch b = {
 		.user = k->a->way[first] == ATTACH_UPROBE_MULTI,
 		.is_return = s->is_return,
+		.code = code_of(k->a, first),
 		.path = s->path,
 		.place = calloc(n, sizeof(*b.place)),
 		.semaphore = calloc(n, sizeof(*b.semaphore)),
@@ -705,13 +668,14 @@ static int attach_like(struct course *k, size_t first, bool *done)
 	const struct program_kind kind = {
 		.type = BPF_PROG_TYPE_KPROBE,
 		.attach = b.user ? TRACE_UPROBE_MULTI : BPF_TRACE_KPROBE_MULTI,
+		.code = b.code,
 	};
 	int prog = -1, err = b.place && b.semaphore && b.cookie && b.site ? 0 : -ENOMEM;
 	u64 place;
 
 	for (i = first; i < n && !err; i++) {
 		s = &k->sites->site[i];
-		if (done[i] || !is_place(s) || !belongs(&b, s, k->a->way[i]) ||
+		if (done[i] || !is_place(s) || !belongs(&b, s, k->a->way[i], code_of(k->a, i)) ||
 		    (k->a->way[i] != ATTACH_UPROBE_MULTI && k->a->way[i] != ATTACH_KPROBE_MULTI))
 			continue;
 		place = b.user ? s->file_offset : s->address;

@@ -19,8 +19,9 @@
 
 #include <bpf/libbpf.h>
 
-#include "event/event.h"
 #include "base/types.h"
+#include "bpf/event.h"
+#include "event/event.h"
 
 enum attach_way {
 	ATTACH_SYSCALL,                 /* raw tracepoints sys_enter, sys_exit; the slot by number */
@@ -41,8 +42,8 @@ struct attach_programs {
 	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"), about the current task */
 	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
-	struct bpf_program *filtered_tracepoint;        /* the same with event_filter(), event_value() */
-	struct bpf_program *fentry, *fexit;             /* SEC("fentry"), SEC("fexit") */
+	struct bpf_program *filtered_tracepoint;        /* the same with compiled functions */
+	struct bpf_program *fentry, *fexit;             /* SEC("fentry"), SEC("fexit"); NULL: never this way */
 	struct bpf_program *probe;                      /* SEC("kprobe"): kprobes, uprobes, returns */
 	struct bpf_program *probes;                     /* SEC("kprobe"), slot from the cookie */
 };
@@ -59,20 +60,22 @@ struct attachments {
 	size_t nprograms;
 };
 
-/* A compiled function (jit/filter.h) that takes the place of one in the template. */
+/* A compiled function (jit/compile.h) that takes the place of one in the template (event/splice.h). */
 struct attach_body {
 	const struct bpf_insn *insn;
 	size_t n;               /* 0: none */
 };
 
-/* What is compiled for a site: of event_filter(), of event_value(). */
+/* What is compiled for a site. Only by_record has to be known when the way is chosen. */
 struct attach_code {
-	struct attach_body filter, value;
+	struct attach_body body[EVENT_BODIES];
+	bool by_record;         /* it reads the record of the tracepoint */
 };
 
 /*
  * Chooses a way for each site that is no counter, and which templates are loaded. code has one for
- * each site, or is NULL; it must live as long as *a. Returns 0 or a negative errno.
+ * each site, or is NULL; it must live as long as *a, and what is compiled may be filled in until
+ * attach__sites(), when the ways are known. Returns 0 or a negative errno.
  */
 int attach__plan(struct attachments *a, const struct event_sites *sites,
 		 const struct attach_code *code, const struct attach_programs *programs);

@@ -142,8 +142,22 @@ int code__finish(struct code *c)
 	return c->err;
 }
 
+void code__note(struct code *c, char *text)
+{
+	if (!text || !grow(c, (void **)&c->note, c->nnotes, sizeof(*c->note))) {
+		free(text);
+		return;
+	}
+	c->note[c->nnotes++] = (struct code_note){ c->n, text };
+}
+
 void code__free(struct code *c)
 {
+	size_t i;
+
+	for (i = 0; i < c->nnotes; i++)
+		free(c->note[i].text);
+	free(c->note);
 	free(c->insn);
 	free(c->jump);
 	free(c->label);

@@ -21,6 +21,11 @@ struct code {
 	size_t njumps;
 	size_t *label;                  /* where each is; SIZE_MAX: not placed yet */
 	size_t nlabels;
+	struct code_note {
+		size_t at;              /* the instruction that begins it */
+		char *text;
+	} *note;                        /* what the instructions do, rising */
+	size_t nnotes;
 	int err;                        /* the first thing that went wrong */
 };
 
@@ -54,6 +59,9 @@ void code__jump_if(struct code *c, int op, int dst, int src, int label);
 void code__jump_if_number(struct code *c, int op, int dst, s64 number, int label);
 
 bool code__jumps_to(const struct code *c, int label);
+
+/* Says what the instructions that come next are for. Takes over text, which may be NULL: no note. */
+void code__note(struct code *c, char *text);
 
 /* Fills in the jumps. Returns 0 or a negative errno: -ENOMEM, -E2BIG (more than CODE_MOST). */
 int code__finish(struct code *c);

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 
-#include "jit/filter.h"
+#include "jit/compile.h"
 
 /* --- an interpreter for what the compiler emits ------------------------------------------------- */
 
@@ -426,6 +426,7 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 {
 	struct random random = { 4 };
 	struct tracepoint_format format;
+	const struct place place = { .context = PLACE_RECORD, .event = "test:test", .format = &format };
 	size_t i, k, n, compared = 0, held = 0, faults = 0;
 	char *text;
 
@@ -442,12 +443,12 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 		fclose(f);
 		if (expr__parse(&e, text, &c))
 			fail_msg("%s: %s", text, c.what);
-		err = filter__compile(&code, e, &format, "test:test", &c);
+		err = filter__compile(&code, e, &place, &c);
 		/* Division of signed numbers is refused; everything else is not. */
 		if (err && !strstr(c.what, "divided"))
 			fail_msg("%s: %s", text, c.what);
 		if (!err)
-			err = value__compile(&value, e, &format, "test:test", &c);
+			err = value__compile(&value, e, false, &place, &c);
 		for (k = 0; !err && k < 20; k++) {
 			struct record r = {
 				.b = edge(&random), .sb = edge(&random), .h = edge(&random),
@@ -481,6 +482,7 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 static s64 verdict(const char *text, const struct record *r, struct complaint *c)
 {
 	struct tracepoint_format format;
+	const struct place place = { .context = PLACE_RECORD, .event = "test:test", .format = &format };
 	struct machine m = {
 		.record = (u8 *)r, .size = sizeof(*r), .pid = 12, .tid = 34, .uid = 1000, .cpu = 3,
 		.comm = "nginx",
@@ -492,7 +494,7 @@ static s64 verdict(const char *text, const struct record *r, struct complaint *c
 	assert_int_equal(tracepoint_format__parse(&format, format_text), 0);
 	if (expr__parse(&e, text, c))
 		fail_msg("%s: %s", text, c->what);
-	result = filter__compile(&code, e, &format, "test:test", c);
+	result = filter__compile(&code, e, &place, c);
 	if (!result)
 		result = run(&m, &code);
 	code__free(&code);
@@ -569,10 +571,18 @@ static void what_cannot_be_compiled_is_refused_in_place(void **state)
 		{ "common_pid == 1", -EOPNOTSUPP, 0, 10, "common" },
 		{ "odd == 1", -EINVAL, 0, 3, "not aligned" },
 		{ "sd / 2 == 1", -EINVAL, 0, 6, "unsigned numbers" },
-		{ "$retval == 1", -EINVAL, 0, 7, "knows its fields" },
-		{ "%di == 1", -EINVAL, 0, 3, "knows its fields" },
-		{ "b->c == 1", -EINVAL, 0, 4, "knows its fields" },
-		{ "(struct sock *)b == 1", -EINVAL, 0, 15, "no type of a number" },
+		{ "$retval == 1", -EINVAL, 0, 7, "when a function has returned" },
+		{ "$arg1 == 1", -EINVAL, 0, 5, "has fields" },
+		{ "$elapsed > 1ms", -EINVAL, 0, 8, "between two events" },
+		{ "$stack0 == 1", -EINVAL, 0, 7, "stack is not known" },
+		{ "$nothing == 1", -EINVAL, 0, 8, "no $nothing" },
+		{ "%di == 1", -EINVAL, 0, 3, "no registers" },
+		{ "b->c == 1", -EINVAL, 0, 1, "no pointer but u8" },
+		{ "*b == 1", -EINVAL, 1, 1, "no pointer but u8" },
+		{ "b[1] == 1", -EINVAL, 0, 1, "no pointer but u8" },
+		{ "&b == 1", -EINVAL, 0, 2, "in no place in memory" },
+		{ "b.c == 1", -EINVAL, 0, 1, "no structure in memory" },
+		{ "(struct sock *)b == 1", -EINVAL, 0, 15, "no type known here" },
 		{ "dev == /dev/no-such-thing", -ENOENT, 7, 18, "no device" },
 	};
 	struct record r = {};

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Events counted, or a value of theirs summed up, by the stack that led to them. The filter and the value are
+ * compiled by the loader (probe.h has the contract; of the frame only the head is here).
+ *
+ * Programs on functions are kprobes: their context has the registers that the walk begins with, so that
+ * no frame of the tracer is in it.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "event.bpf.h"
+#include "loss.bpf.h"
+#include "probe.h"
+#include "scope.bpf.h"
+#include "stack.bpf.h"
+#include "stackcount.h"
+#include "task_key.bpf.h"
+
+const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
+const volatile bool with_value = false;                 /* sums, not counts */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct stack_key);
+	__type(value, struct stack_count);
+} counts SEC(".maps");
+
+EVENT_BODY(event_filter, EVENT_FILTER, struct probe_frame)
+EVENT_BODY(event_value, EVENT_VALUE, struct probe_frame)
+
+/* Since 6.10. */
+extern void bpf_preempt_disable(void) __weak __ksym;
+extern void bpf_preempt_enable(void) __weak __ksym;
+
+/* Of a frame, what there is in front of the key. */
+struct head {
+	u8 byte[PROBE_HEAD];
+} __attribute__((aligned(8)));
+
+/* False: it does not count, and that is. */
+static __noinline bool find_value(void *ctx, u64 *n)
+{
+	struct head head = {};
+	struct probe_frame *f = (void *)&head;
+	int verdict = event_filter(ctx, f);
+
+	if (verdict < 0)
+		count_lost(LOSS_READ_FAULT);
+	if (verdict == 0)
+		count_filtered();
+	if (verdict <= 0)
+		return false;
+	*n = 1;
+	if (!with_value)
+		return true;
+	verdict = event_value(ctx, f);
+	if (verdict)
+		count_lost(verdict < 0 ? LOSS_READ_FAULT : LOSS_NEGATIVE);
+	*n = f->value;
+	return !verdict;
+}
+
+static __noinline int count_stack(void *ctx, u32 site, u64 n)
+{
+	struct stack_key key = {};
+	u32 flags = take;
+
+	if (flags & STACK_USER && site & STACKCOUNT_AT_ENTRY)
+		flags |= STACK_AT_ENTRY;
+	task_key_of(&key.task, NULL);
+	key.task.event = site & STACKCOUNT_EVENT;
+	stack_take(&key.stack, ctx, flags);
+	if (key.stack.tgid)
+		stack_see();
+	stack_add(&counts, &key, n);
+	return 0;
+}
+
+static __always_inline void count(void *ctx, u32 site)
+{
+	u64 n = 1;
+
+	if (!armed || !in_scope(NULL))
+		return;
+	/* Programs on uprobes can be preempted, and stacks are made in memory of the CPU: stack.bpf.h. */
+	if (bpf_preempt_disable)
+		bpf_preempt_disable();
+	if (find_value(ctx, &n))
+		count_stack(ctx, site, n);
+	if (bpf_preempt_enable)
+		bpf_preempt_enable();
+}
+
+SEC("tracepoint")
+int on_tracepoint(void *ctx)
+{
+	count(ctx, event_slot());
+	return KEEP_EVENT;
+}
+
+SEC("kprobe")
+int on_probe(void *ctx)
+{
+	count(ctx, event_slot());
+	return KEEP_EVENT;
+}
+
+/* kprobe.multi and uprobe.multi; there 1 would mean something else. */
+SEC("kprobe")
+int on_probes(void *ctx)
+{
+	count(ctx, event_cookie(ctx));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* stackcount: which code paths lead to an event. The measurement is bpf/stackcount.bpf.c. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "cli/task_key.h"
+#include "out/diag.h"
+#include "probe/plan.h"
+#include "run/explain.h"
+#include "stack/options.h"
+#include "stack/stacks.h"
+#include "tools.h"
+
+#include "bpf/stackcount.h"
+#include "stackcount.skel.h"
+
+#define MOST_EVENTS 64
+
+enum {
+	KEY_SUM = 0x1000,
+	KEY_CALLER,
+};
+
+struct stackcount {
+	struct stack_options options;
+	struct probe_request request;
+	const char *typed[MOST_EVENTS];
+	bool interval_begun;
+	const char *caller;             /* a glob */
+	char *filter;                   /* with the caller in it */
+	struct probe_plan plan;
+	const char **event;             /* names by number; NULL: there is only one */
+	struct stackcount_bpf *bpf;
+	struct stacks stacks;
+	char source[256];
+};
+
+/* --- options ----------------------------------------------------------------------------------------- */
+
+static error_t add_event(struct stackcount *s, const char *text)
+{
+	if (s->request.ntyped == MOST_EVENTS) {
+		diag_error("%d events at most", MOST_EVENTS);
+		return EINVAL;
+	}
+	s->typed[s->request.ntyped++] = text;
+	return 0;
+}
+
+/* Anything but a number is an event, until the interval has begun. */
+static bool takes(void *input, char *arg)
+{
+	struct stackcount *s = input;
+
+	s->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	return !s->interval_begun && !add_event(s, arg);
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct stackcount *s = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->options;
+		return 0;
+	case KEY_SUM:
+		s->request.value = arg;
+		return 0;
+	case KEY_CALLER:
+		s->caller = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --caller is a filter like others, put in front of the one that is there. */
+static int add_caller(struct stackcount *s, const struct cli *cli)
+{
+	s->request.filter = cli->filter;
+	if (!s->caller)
+		return 0;
+	if (strpbrk(s->caller, "\"\\")) {
+		diag_error("--caller: '%s' is not the name of a function", s->caller);
+		return -EINVAL;
+	}
+	if (asprintf(&s->filter, cli->filter ? "$caller ~ \"%s\" && (%s)" : "$caller ~ \"%s\"", s->caller,
+		     cli->filter) < 0)
+		return -ENOMEM;
+	s->request.filter = s->filter;
+	return 0;
+}
+
+static bool is_scoped(const struct cli *cli)
+{
+	const struct scope_options *s = &cli->scope;
+
+	return s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns || cli->command;
+}
+
+static int check_options(struct stackcount *s, struct cli *cli)
+{
+	struct probe_request *r = &s->request;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < cli->nevents && !err; i++)
+		err = add_event(s, cli->events[i]) ? -EINVAL : 0;
+	if (!err && !r->ntyped) {
+		diag_error("no event is named");
+		diag_hint("as in: stackcount block:block_rq_issue; `list` shows what there is");
+		err = -EINVAL;
+	}
+	r->typed = s->typed;
+	r->what = r->value ? PROBE_SUM : PROBE_COUNT;
+	r->option = "--sum";
+	r->is_scoped = is_scoped(cli) || cli->by || cli->by_text;
+	r->context.binary = cli->binary;
+	if (!err)
+		err = add_caller(s, cli);
+	return err ?: stack_options__check(&s->options, &s->stacks, cli, 0);
+}
+
+/* --- the course -------------------------------------------------------------------------------------- */
+
+/* What programs are told of each site. */
+static void number_sites(struct stackcount *s)
+{
+	struct probe_side *side = &s->plan.side[PROBE_END];
+	size_t i;
+
+	for (i = 0; i < side->sites.n; i++) {
+		const struct event_site *site = &side->sites.site[i];
+
+		side->slot[i] = site->event - side->events.event;
+		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset && !site->is_inlined)
+			side->slot[i] |= STACKCOUNT_AT_ENTRY;
+	}
+}
+
+static int name_events(struct stackcount *s)
+{
+	const struct probe_side *side = &s->plan.side[PROBE_END];
+	size_t i;
+
+	if (side->events.n < 2)
+		return 0;
+	s->event = calloc(side->events.n, sizeof(*s->event));
+	if (!s->event)
+		return -ENOMEM;
+	for (i = 0; i < side->events.n; i++)
+		s->event[i] = side->events.event[i].name;
+	s->stacks.event = s->event;
+	return 0;
+}
+
+static int make_plan(struct stackcount *s)
+{
+	const struct attach_programs programs[PROBE_SIDES] = {
+		[PROBE_END] = {
+			.filtered_tracepoint = s->bpf->progs.on_tracepoint,
+			.probe = s->bpf->progs.on_probe,
+			.probes = s->bpf->progs.on_probes,
+		},
+	};
+	int err = probe_plan__init(&s->plan, &s->request);
+
+	if (!err)
+		err = probe_plan__choose(&s->plan, programs, true);
+	if (!err)
+		err = probe_plan__compile(&s->plan);
+	if (err)
+		return err;
+	number_sites(s);
+	return name_events(s);
+}
+
+static int open_programs(struct stackcount *s)
+{
+	struct bpf_program *prog;
+
+	s->bpf = stackcount_bpf__open();
+	if (!s->bpf)
+		return -errno;
+	bpf_object__for_each_program(prog, s->bpf->obj)
+		if (strncmp(bpf_program__name(prog), "scope_", 6)) {
+			bpf_program__set_autoload(prog, false);
+			bpf_program__set_autoattach(prog, false);
+		}
+	return make_plan(s);
+}
+
+static int load(struct stackcount *s, struct run *run)
+{
+	const struct stacks_constants constants = {
+		&s->bpf->rodata->scope, &s->bpf->rodata->by, &s->bpf->rodata->stack_depth,
+		&s->bpf->rodata->stack_walk, &s->bpf->rodata->stack_seed,
+	};
+	const struct cli *cli = run->cli;
+	int err;
+
+	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
+	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
+	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
+			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+	if (!err && !cli->explain)
+		err = stackcount_bpf__load(s->bpf);
+	if (!err)
+		return 0;
+	diag_error("this kernel cannot load the programs: %s", strerror(-err));
+	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+	return -EOPNOTSUPP;
+}
+
+static int attach(struct stackcount *s, struct run *run)
+{
+	int err = stacks__begin(&s->stacks, run);
+
+	if (!err)
+		err = stackcount_bpf__attach(s->bpf);   /* what keeps the scope up to date */
+	if (err)
+		diag_error("cannot attach: %s", strerror(-err));
+	if (!err)
+		err = probe_plan__attach(&s->plan);
+	if (err)
+		return err;
+	s->bpf->bss->armed = 1;
+	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
+	return 0;
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct stackcount *s = run->context;
+	int err;
+
+	r->value = s->request.value ?: "events";
+	r->source = s->source;
+	err = stacks__report(&s->stacks, run, r, s->options.table ? 0 : run->cli->top);
+	if (err)
+		return err;
+	r->counters.lost[LOSS_RECURSION] += attach__misses(&s->plan.side[PROBE_END].attachments);
+	r->stacks->unit = s->request.value ? "sum" : "events";
+	/* What was summed up is no number of events. */
+	r->has_losses = true;
+	r->has_events = !s->request.value;
+	return s->options.table ? stacks__tabulate(r, s->options.leaf, run->cli->top) : 0;
+}
+
+static int watch(struct run *run)
+{
+	struct stackcount *s = run->context;
+
+	return stacks__watch(&s->stacks);
+}
+
+static int measure(struct stackcount *s, struct run *run)
+{
+	int err = open_programs(s);
+
+	if (!err)
+		err = load(s, run);
+	if (err)
+		return err;
+	if (run->cli->explain)
+		return run__explain(run, s->bpf->obj, "the events named");
+	err = attach(s, run);
+	return err ?: run__loop(run);
+}
+
+static void stackcount__free(struct stackcount *s)
+{
+	stacks__free(&s->stacks);
+	probe_plan__free(&s->plan);
+	stackcount_bpf__destroy(s->bpf);
+	free(s->event);
+	free(s->filter);
+}
+
+static int stackcount(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ NULL, 0, NULL, 0, "What is counted (default: how many there are):", 1 },
+		{ "sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1 },
+		{ "caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1 },
+		{},
+	};
+	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children,
+		.args_doc = "EVENT... [INTERVAL [COUNT]]\nEVENT... -- COMMAND [ARG...]",
+	};
+	struct stackcount s = { .options = STACK_OPTIONS };
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_EVENTS,
+		.doc = "Which code paths lead to an event: counts, or sums of a value, by stack.\n" STACK_FORMATS_DOC,
+		.own = &own,
+		.own_input = &s,
+		.own_keys = true,
+		.takes = takes,
+	};
+	struct run run;
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	if (check_options(&s, &cli)) {
+		free(s.filter);
+		cli__free(&cli);
+		return EXIT_USAGE;
+	}
+	cli.scope.command_joins_at_exec = true;
+	err = run__init(&run, "stackcount", &cli);
+	run.report = report;
+	run.watch = watch;
+	run.context = &s;
+	if (!err)
+		err = measure(&s, &run);
+	stackcount__free(&s);
+	run__release(&run);
+	cli__free(&cli);
+	return run__exit_code(&run, err);
+}
+
+TOOL(stackcount, AREA_EVENTS, "which code paths lead to an event: stacks, flame graphs");

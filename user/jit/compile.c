@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jit/compile.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "bpf/probe.h"
+#include "expr/fields.h"
+#include "jit/compiler.h"
+#include "jit/registers.h"
+
+#define KEY_AT offsetof(struct probe_frame, key)
+
+/* Does it look at the frame? What is only asked for its verdict may be given none. */
+static bool needs_frame(const struct expr *e, const struct place *p)
+{
+	struct compiler f = { .place = p };
+
+	if (compiler__follow(&f, e) != e)
+		return needs_frame(compiler__follow(&f, e), p);
+	return (e->op == EXPR_SPECIAL && !strcmp(e->text, "elapsed")) ||
+	       (e->left && needs_frame(e->left, p)) || (e->right && needs_frame(e->right, p));
+}
+
+static struct compiler begin(struct code *code, const struct place *place, bool frame, struct complaint *c)
+{
+	struct compiler f = { .code = code, .place = place, .c = c };
+
+	*c = (struct complaint){};
+	f.fault = code__label(code);
+	code__move(code, REG_CONTEXT, BPF_REG_1);
+	if (frame)
+		code__move(code, REG_FRAME, BPF_REG_2);
+	return f;
+}
+
+static void say(struct code *code, int verdict)
+{
+	code__set(code, BPF_REG_0, verdict);
+	code__exit(code);
+}
+
+static int end(struct compiler *f, const struct expr *e)
+{
+	int err;
+
+	/* The verifier takes no code that is out of reach. */
+	code__place(f->code, f->fault);
+	if (code__jumps_to(f->code, f->fault))
+		say(f->code, -1);
+	err = code__finish(f->code);
+	if (err == -E2BIG)
+		complain(f->c, 0, e ? e->at : 0, e ? e->len : 0, "this is too long for one program");
+	return err;
+}
+
+int body__constant(struct code *code, int result)
+{
+	say(code, result);
+	return code__finish(code);
+}
+
+int filter__compile(struct code *code, const struct expr *e, const struct place *place,
+		    struct complaint *c)
+{
+	struct compiler f = begin(code, place, needs_frame(e, place), c);
+	int no = code__label(code), err = compiler__condition(&f, e, false, no);
+
+	if (err)
+		return err;
+	say(code, 1);
+	code__place(code, no);
+	if (code__jumps_to(code, no))
+		say(code, 0);
+	return end(&f, e);
+}
+
+/* --- values ------------------------------------------------------------------------------------ */
+
+static void store_value(struct code *code, int reg, size_t at)
+{
+	code__store(code, BPF_DW, REG_FRAME, reg, at);
+}
+
+int value__compile(struct code *code, const struct expr *e, bool negative, const struct place *place,
+		   struct complaint *c)
+{
+	struct compiler f = begin(code, place, true, c);
+	int below = code__label(code), err;
+	struct operand o;
+
+	err = compiler__value(&f, e, &o);
+	if (err)
+		return err;
+	if (o.kind == SIGNED && !negative)
+		code__jump_if_number(code, BPF_JSLT, BPF_REG_0, 0, below);
+	store_value(code, BPF_REG_0, offsetof(struct probe_frame, value));
+	say(code, 0);
+	code__place(code, below);
+	if (code__jumps_to(code, below))
+		say(code, 1);
+	return end(&f, e);
+}
+
+int bucket__compile(struct code *code, const struct expr *e, const s64 *bound, size_t n,
+		    const struct place *place, struct complaint *c)
+{
+	struct compiler f = begin(code, place, true, c);
+	int done = code__label(code), err, over;
+	struct operand o;
+
+	err = compiler__value(&f, e, &o);
+	if (err)
+		return err;
+	store_value(code, BPF_REG_0, offsetof(struct probe_frame, order));
+	/* Bounds have signs: what is above all numbers that have is above all bounds. */
+	if (o.kind == UNSIGNED) {
+		over = code__label(code);
+		code__jump_if_number(code, BPF_JSGE, BPF_REG_0, 0, over);
+		code__set(code, BPF_REG_1, n);
+		code__jump(code, done);
+		code__place(code, over);
+	}
+	compiler__bucket(&f, bound, 0, n, done);
+	code__place(code, done);
+	store_value(code, BPF_REG_1, offsetof(struct probe_frame, value));
+	say(code, 0);
+	return end(&f, e);
+}
+
+/* --- types --------------------------------------------------------------------------------------- */
+
+static const char *said_type(const struct compiler *f, const struct expr *e)
+{
+	e = compiler__follow(f, e);
+	return e->op == EXPR_TYPED ? e->text : "";
+}
+
+static bool is_id(const struct expr *e)
+{
+	static const char *const ids[] = { "pid", "tid", "uid", "cpu" };
+	size_t i;
+
+	for (i = 0; e->op == EXPR_NAME && i < ARRAY_SIZE(ids); i++)
+		if (!strcmp(e->text, ids[i]))
+			return true;
+	return false;
+}
+
+int expr__type(struct operand_type *t, const struct expr *e, const struct place *place,
+	       struct complaint *c)
+{
+	struct compiler f = { .place = place, .c = c };
+	struct operand o;
+	const char *said = said_type(&f, e);
+	bool is_signed;
+	u32 most, size;
+	int err;
+
+	*c = (struct complaint){};
+	*t = (struct operand_type){};
+	if (compiler__is_text(&f, e, &most)) {
+		t->kind = LAYOUT_TEXT;
+		t->size = most == COMPILER_TEXT_MOST ? 64 : (most + 3) / 4 * 4;
+		return 0;
+	}
+	err = compiler__type(&f, e, &o);
+	if (err)
+		return err;
+	t->is_signed = o.kind == SIGNED;
+	t->size = c_type__is_number(&o.type, &size, &is_signed) && size <= 4 ? 4 : 8;
+	t->kind = t->is_signed ? LAYOUT_SIGNED : LAYOUT_UNSIGNED;
+	if (!strcmp(said, "symbol"))
+		t->kind = LAYOUT_SYMBOL;
+	else if (said[0] == 'x' || c_type__is_pointer(&o.type) || compiler__follow(&f, e)->op == EXPR_REGISTER)
+		t->kind = LAYOUT_HEX;
+	else if (compiler__follow(&f, e)->op == EXPR_SPECIAL && !strcmp(compiler__follow(&f, e)->text, "elapsed"))
+		t->kind = LAYOUT_TIME;
+	else if (is_id(e))
+		t->kind = LAYOUT_ID;
+	else if (e->op == EXPR_NAME && !strcmp(e->text, "cgroup") && !place__find(place, "cgroup"))
+		t->kind = LAYOUT_CGROUP;
+	return 0;
+}
+
+/* --- keys ---------------------------------------------------------------------------------------- */
+
+static int number_field(struct compiler *f, const struct expr *e, const struct layout_field *field)
+{
+	struct operand o;
+	int err = 0;
+
+	if (field->kind == LAYOUT_EVENT && f->place->by_site)
+		code__load(f->code, BPF_W, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, event));
+	else if (field->kind == LAYOUT_EVENT)
+		code__set(f->code, BPF_REG_0, f->place->number);
+	else
+		err = compiler__value(f, e, &o);
+	code__store(f->code, size_code(field->size), REG_FRAME, BPF_REG_0, KEY_AT + field->offset);
+	return err;
+}
+
+/*
+ * A text of a record: behind what is there already. r8 is how much that is, never more than what fits with
+ * one more text. One that cannot be read leaves its mark, and the rest of the record is good.
+ */
+static int record_text(struct compiler *f, const struct expr *e, const struct layout_field *field)
+{
+	struct code *code = f->code;
+	int fault = code__label(code), done = code__label(code), fits = code__label(code), err;
+	u32 at = KEY_AT + field->offset;
+
+	code__jump_if_number(code, BPF_JLE, REG_TAIL, PROBE_KEY_MOST - PROBE_TEXT_MOST, fits);
+	code__set(code, BPF_REG_0, -1);
+	code__exit(code);
+	code__place(code, fits);
+	code__store(code, BPF_H, REG_FRAME, REG_TAIL, at + offsetof(struct probe_text, at));
+	code__move(code, BPF_REG_9, REG_FRAME);
+	code__op(code, BPF_ADD, BPF_REG_9, REG_TAIL);
+	err = compiler__text(f, e, BPF_REG_9, KEY_AT, PROBE_TEXT_MOST, fault);
+	/* The verifier of 5.10 has to be told that it is no larger than it can be. */
+	code__op_number(code, BPF_AND, BPF_REG_0, 2 * PROBE_TEXT_MOST - 1);
+	code__jump_if_number(code, BPF_JEQ, BPF_REG_0, 0, fault);
+	code__op_number(code, BPF_SUB, BPF_REG_0, 1);
+	code__jump_if_number(code, BPF_JGE, BPF_REG_0, PROBE_TEXT_MOST, fault);
+	code__store(code, BPF_H, REG_FRAME, BPF_REG_0, at + offsetof(struct probe_text, length));
+	code__op(code, BPF_ADD, REG_TAIL, BPF_REG_0);
+	code__jump(code, done);
+	code__place(code, fault);
+	code__set(code, BPF_REG_0, PROBE_TEXT_FAULT);
+	code__store(code, BPF_H, REG_FRAME, BPF_REG_0, at + offsetof(struct probe_text, length));
+	code__place(code, done);
+	return err;
+}
+
+int key__compile(struct code *code, const struct expr *const *e, const struct layout_field *field,
+		 size_t n, bool behind, u32 fixed_size, const struct place *place,
+		 struct complaint *c, size_t *which)
+{
+	struct compiler f = begin(code, place, true, c);
+	int err = 0;
+	size_t i;
+
+	if (behind)
+		code__set(code, REG_TAIL, fixed_size);
+	for (i = 0; i < n && !err; i++) {
+		*which = i;
+		if (field[i].kind != LAYOUT_TEXT)
+			err = number_field(&f, e[i], &field[i]);
+		else if (behind)
+			err = record_text(&f, e[i], &field[i]);
+		else
+			err = compiler__padded_text(&f, e[i], REG_FRAME, KEY_AT + field[i].offset,
+						    field[i].size);
+	}
+	if (err)
+		return err;
+	if (fixed_size && !behind)
+		code__set(code, REG_TAIL, fixed_size);
+	if (fixed_size)
+		code__store(code, BPF_W, REG_FRAME, REG_TAIL, offsetof(struct probe_frame, size));
+	say(code, 0);
+	return end(&f, n ? e[n - 1] : NULL);
+}
+
+/* --- what begins and ends have in common ---------------------------------------------------------- */
+
+int match__compile(struct code *code, const struct expr *const *e, size_t n,
+		   const struct place *place, struct complaint *c, size_t *which)
+{
+	struct compiler f = begin(code, place, true, c);
+	struct operand o;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++) {
+		*which = i;
+		err = compiler__value(&f, e[i], &o);
+		store_value(code, BPF_REG_0, offsetof(struct probe_frame, match) + 8 * i);
+	}
+	if (err)
+		return err;
+	say(code, 0);
+	return end(&f, e[n - 1]);
+}
+
+/*
+ * A call is known by its thread and by where its return address stood on the stack: the stack pointer at
+ * the entry, and one word more once it has returned. Programs on fentry and fexit are not told
+ * the stack pointer, but what they are given stands on the stack, at the same place for both.
+ */
+int match__call(struct code *code, const struct place *place)
+{
+	struct machine_register sp = machine_stack_pointer();
+	size_t at = offsetof(struct probe_frame, match);
+
+	code__move(code, REG_CONTEXT, BPF_REG_1);
+	code__move(code, REG_FRAME, BPF_REG_2);
+	code__call(code, BPF_FUNC_get_current_pid_tgid);
+	store_value(code, BPF_REG_0, at);
+	if (place->context == PLACE_ARGUMENTS) {
+		code__move(code, BPF_REG_0, REG_CONTEXT);
+		code__emit(code, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_LE, .imm = 64 });
+	} else {
+		code__load(code, BPF_DW, BPF_REG_0, REG_CONTEXT, sp.offset);
+		if (place->is_return)
+			code__op_number(code, BPF_SUB, BPF_REG_0, 8);
+	}
+	store_value(code, BPF_REG_0, at + 8);
+	code__load(code, BPF_W, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, event));
+	store_value(code, BPF_REG_0, at + 16);
+	say(code, 0);
+	return code__finish(code);
+}

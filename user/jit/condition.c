@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jit/compiler.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* BPF's jump for a comparison, of signed or unsigned numbers. */
+static int jump_of(enum expr_op op, bool is_signed)
+{
+	switch (op) {
+	case EXPR_LESS:
+		return is_signed ? BPF_JSLT : BPF_JLT;
+	case EXPR_LESS_EQUAL:
+		return is_signed ? BPF_JSLE : BPF_JLE;
+	case EXPR_GREATER:
+		return is_signed ? BPF_JSGT : BPF_JGT;
+	case EXPR_GREATER_EQUAL:
+		return is_signed ? BPF_JSGE : BPF_JGE;
+	case EXPR_EQUAL:
+		return BPF_JEQ;
+	default:
+		return BPF_JNE;
+	}
+}
+
+static enum expr_op opposite(enum expr_op op)
+{
+	switch (op) {
+	case EXPR_LESS:
+		return EXPR_GREATER_EQUAL;
+	case EXPR_LESS_EQUAL:
+		return EXPR_GREATER;
+	case EXPR_GREATER:
+		return EXPR_LESS_EQUAL;
+	case EXPR_GREATER_EQUAL:
+		return EXPR_LESS;
+	case EXPR_EQUAL:
+		return EXPR_NOT_EQUAL;
+	default:
+		return EXPR_EQUAL;
+	}
+}
+
+/* Does (negative op anything unsigned) hold, or with the sides changed? */
+static bool holds_for_negative(enum expr_op op, bool negative_left)
+{
+	switch (op) {
+	case EXPR_LESS:
+	case EXPR_LESS_EQUAL:
+		return negative_left;
+	case EXPR_GREATER:
+	case EXPR_GREATER_EQUAL:
+		return !negative_left;
+	default:
+		return op == EXPR_NOT_EQUAL;
+	}
+}
+
+static int compare_numbers(struct compiler *f, const struct expr *e, bool wanted, int label)
+{
+	enum expr_op op = wanted ? e->op : opposite(e->op);
+	struct operand left, right;
+	bool is_constant;
+	u64 number;
+	int err, end;
+
+	err = compiler__constant(f, e->right, e->left, &number, &right.kind, &is_constant);
+	if (!err && is_constant && right.kind != UNSIGNED && (s64)number == (int)number) {
+		err = compiler__value(f, e->left, &left);
+		if (!err && (left.kind != UNSIGNED || right.kind == SMALL)) {
+			code__jump_if_number(f->code, jump_of(op, left.kind == SIGNED || right.kind == SIGNED),
+					     BPF_REG_0, number, label);
+			return 0;
+		}
+		code__set(f->code, BPF_REG_1, number);
+	} else if (!err) {
+		err = compiler__both(f, e, &left, &right);
+	}
+	if (err)
+		return err;
+	if (left.kind == right.kind || left.kind == SMALL || right.kind == SMALL) {
+		code__jump_if(f->code, jump_of(op, left.kind == SIGNED || right.kind == SIGNED), BPF_REG_0, BPF_REG_1,
+			      label);
+		return 0;
+	}
+	/* One is signed, the other not: what is negative is below all that is not. */
+	end = code__label(f->code);
+	code__jump_if_number(f->code, BPF_JSLT, left.kind == SIGNED ? BPF_REG_0 : BPF_REG_1, 0,
+			     holds_for_negative(op, left.kind == SIGNED) ? label : end);
+	code__jump_if(f->code, jump_of(op, false), BPF_REG_0, BPF_REG_1, label);
+	code__place(f->code, end);
+	return 0;
+}
+
+static int comparison(struct compiler *f, const struct expr *e, bool wanted, int label)
+{
+	u32 most;
+
+	code__note(f->code, expr__format(e));
+	if (expr_compares_symbols(f, e))
+		return compiler__symbol_condition(f, e, wanted, label);
+	if (expr_compares_texts(f, e))
+		return compiler__text_condition(f, e, wanted, label);
+	if (e->op == EXPR_LIKE || e->op == EXPR_NOT_LIKE)
+		return complain(f->c, -EINVAL, e->op_at, e->op_len, compiler__is_text(f, e->left, &most) ?
+				"a glob in quotes is wanted behind this" : "only texts can be like a glob");
+	return compare_numbers(f, e, wanted, label);
+}
+
+/* --- which side first ---------------------------------------------------------------------------- */
+
+/* What it costs to find out, and whether that can fail: 0 registers and fields, then texts, then memory. */
+static int cost(struct compiler *f, const struct expr *e, bool *can_fail)
+{
+	u32 most;
+	int c = 0;
+
+	e = compiler__follow(f, e);
+	if (expr_is_lvalue(f, e) || e->op == EXPR_SPECIAL) {
+		*can_fail = true;       /* $arg9 and $stack0 are in memory, too */
+		c = 8;
+	} else if (e->op == EXPR_NAME && compiler__is_text(f, e, &most)) {
+		*can_fail |= strcmp(e->text, "comm") != 0;
+		c = 4;
+	} else if (e->op == EXPR_NAME && place__find(f->place, e->text)) {
+		*can_fail = true;
+		c = 1;
+	} else if (e->op == EXPR_DIVIDE || e->op == EXPR_MODULO || e->op == EXPR_SHIFT_LEFT ||
+		   e->op == EXPR_SHIFT_RIGHT) {
+		*can_fail = true;
+	} else if (e->op == EXPR_LIKE || e->op == EXPR_NOT_LIKE) {
+		c = 16;
+	}
+	if (e->left)
+		c += cost(f, e->left, can_fail);
+	if (e->right)
+		c += cost(f, e->right, can_fail);
+	return c;
+}
+
+/*
+ * The cheap side of && and || first, where that cannot be told from C's order: what may fail stays
+ * where it is, behind the test that guards it (p && p->flags).
+ */
+static bool right_first(struct compiler *f, const struct expr *e)
+{
+	bool left_fails = false, right_fails = false;
+	int left = cost(f, e->left, &left_fails), right = cost(f, e->right, &right_fails);
+
+	return right < left && !right_fails;
+}
+
+int compiler__condition(struct compiler *f, const struct expr *e, bool wanted, int label)
+{
+	const struct expr *first, *then;
+	struct operand o;
+	int err, skip;
+
+	switch (e->op) {
+	case EXPR_NOT:
+		return compiler__condition(f, e->left, !wanted, label);
+	case EXPR_AND:
+	case EXPR_OR:
+		first = right_first(f, e) ? e->right : e->left;
+		then = first == e->left ? e->right : e->left;
+		/* One side decides alone where it is false (&&) or true (||). */
+		if ((e->op == EXPR_OR) == wanted) {
+			err = compiler__condition(f, first, wanted, label);
+			return err ?: compiler__condition(f, then, wanted, label);
+		}
+		skip = code__label(f->code);
+		err = compiler__condition(f, first, !wanted, skip);
+		if (!err)
+			err = compiler__condition(f, then, wanted, label);
+		code__place(f->code, skip);
+		return err;
+	default:
+		if (expr_op_is_comparison(e->op))
+			return comparison(f, e, wanted, label);
+		err = compiler__value(f, e, &o);
+		code__jump_if_number(f->code, wanted ? BPF_JNE : BPF_JEQ, BPF_REG_0, 0, label);
+		return err;
+	}
+}
+
+int compiler__truth(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	int no = code__label(f->code), end = code__label(f->code), err;
+
+	err = compiler__condition(f, e, false, no);
+	code__set(f->code, BPF_REG_0, 1);
+	code__jump(f->code, end);
+	code__place(f->code, no);
+	code__set(f->code, BPF_REG_0, 0);
+	code__place(f->code, end);
+	*o = (struct operand){ SMALL, c_type__integer(8, false) };
+	return err;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jit/compiler.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "sym/kallsyms.h"
+
+/*
+ * Whose memory an address is in shows in its highest bit on all machines that have 64 bits: what pointers
+ * of the kernel lead to may also be a program's (char __user *), and types do not say so everywhere.
+ */
+void compiler__read(struct compiler *f, s64 offset, u32 size)
+{
+	struct code *code = f->code;
+
+	code__move(code, BPF_REG_3, BPF_REG_0);
+	if (offset)
+		code__op_number(code, BPF_ADD, BPF_REG_3, offset);
+	code__move(code, BPF_REG_1, BPF_REG_10);
+	code__op_number(code, BPF_ADD, BPF_REG_1, COMPILER_READ_AT);
+	code__set(code, BPF_REG_2, size);
+	if (f->place->is_user) {
+		code__call(code, BPF_FUNC_probe_read_user);
+	} else {
+		int kernel = code__label(code), done = code__label(code);
+
+		code__jump_if_number(code, BPF_JSLT, BPF_REG_3, 0, kernel);
+		code__call(code, BPF_FUNC_probe_read_user);
+		code__jump(code, done);
+		code__place(code, kernel);
+		code__call(code, BPF_FUNC_probe_read_kernel);
+		code__place(code, done);
+	}
+	code__jump_if_number(code, BPF_JNE, BPF_REG_0, 0, f->fault);
+	code__load(code, size_code(size), BPF_REG_0, BPF_REG_10, COMPILER_READ_AT);
+}
+
+bool expr_is_lvalue(const struct compiler *f, const struct expr *e)
+{
+	const struct place_variable *v;
+
+	e = compiler__follow(f, e);
+	switch (e->op) {
+	case EXPR_MEMBER:
+	case EXPR_ARROW:
+	case EXPR_INDEX:
+	case EXPR_DEREFERENCE:
+	case EXPR_MEMORY:
+	case EXPR_SYMBOL:
+		return true;
+	case EXPR_SPECIAL:
+		if (!f->place->own_arguments)
+			return false;
+		/* fall through */
+	case EXPR_NAME:
+		v = place__find(f->place, e->text);
+		return v && (v->where == AT_MEMORY || v->where == AT_INDEXED || v->where == AT_STATIC);
+	default:
+		return false;
+	}
+}
+
+/* --- members ------------------------------------------------------------------------------------- */
+
+struct names {
+	const char **name;
+	size_t n;
+};
+
+static void add_name(void *arg, const char *name)
+{
+	struct names *names = arg;
+	const char **larger = realloc(names->name, (names->n + 1) * sizeof(*larger));
+
+	if (!larger)
+		return;
+	names->name = larger;
+	names->name[names->n++] = name;
+}
+
+static int no_member(struct compiler *f, const struct expr *e, const struct c_type *type)
+{
+	char list[300] = "", *text = c_type__text(type);
+	struct names names = {};
+	const char *near;
+	size_t i, at = 0;
+
+	c_type__members(type, add_name, &names);
+	near = nearest(e->text, names.name, names.n);
+	complain(f->c, 0, e->op_at, e->op_len, "%s has no member '%s'", text ?: "it", e->text);
+	for (i = 0; i < names.n && at < sizeof(list) - 40; i++)
+		at += snprintf(list + at, sizeof(list) - at, "%s%s", i ? ", " : "", names.name[i]);
+	if (near)
+		complain_hint(f->c, 0, "did you mean %s?", near);
+	else if (names.n)
+		complain_hint(f->c, 0, "it has %s%s", list, i < names.n ? ", ..." : "");
+	free(names.name);
+	free(text);
+	return -EINVAL;
+}
+
+static int member(struct compiler *f, const struct expr *e, struct lvalue *l)
+{
+	struct c_member m;
+	char *text;
+
+	if (!c_type__is_struct(&l->type)) {
+		text = c_type__text(&l->type);
+		complain(f->c, 0, e->left->at, e->left->len, "this is %s and has no members",
+			 text ?: "no structure");
+		free(text);
+		return -EINVAL;
+	}
+	if (!c_type__member(&l->type, e->text, &m))
+		return no_member(f, e, &l->type);
+	l->type = m.type;
+	l->bits = m.bits;
+	l->bit_offset = m.bits ? m.bit_offset : 0;
+	if (!m.bits)
+		l->offset += m.bit_offset / 8;
+	return 0;
+}
+
+/* r0 is a pointer: what it points to. */
+static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l)
+{
+	struct operand o;
+	char *text;
+	int err = compiler__value(f, e, &o);
+
+	if (err)
+		return err;
+	*l = (struct lvalue){};
+	if (c_type__pointee(&o.type, &l->type))
+		return 0;
+	text = c_type__text(&o.type);
+	complain(f->c, 0, e->at, e->len, "this is %s%s, and what it points to is not known",
+		 c_type__is_pointer(&o.type) ? "" : "no pointer but ", text ?: "a number");
+	free(text);
+	return complain_hint(f->c, -EINVAL, "a cast says it, as in ((struct sock *)$arg1)->sk_family; "
+			     "+8($arg1) reads 8 bytes");
+}
+
+/* --- arrays -------------------------------------------------------------------------------------- */
+
+static int indexed(struct compiler *f, const struct expr *e, struct lvalue *l)
+{
+	enum number_kind kind;
+	struct operand o;
+	bool is_constant;
+	u64 number, size;
+	int err, at;
+
+	err = compiler__constant(f, e->right, NULL, &number, &kind, &is_constant);
+	if (!err)
+		err = pointed_to(f, e->left, l);        /* an array is its address */
+	if (err)
+		return err;
+	size = c_type__size(&l->type);
+	if (!size)
+		return compiler__refuse(f, e, "the size of the elements is not known");
+	if (is_constant) {
+		if ((s64)number > INT32_MAX || (s64)number < INT32_MIN)
+			return compiler__refuse(f, e->right, "no array is that large");
+		l->offset += (s64)number * (s64)size;
+		return 0;
+	}
+	at = compiler__slot(f, e);
+	if (!at)
+		return -EINVAL;
+	code__store(f->code, BPF_DW, BPF_REG_10, BPF_REG_0, at);
+	err = compiler__value(f, e->right, &o);
+	code__op_number(f->code, BPF_MUL, BPF_REG_0, size);
+	code__load(f->code, BPF_DW, BPF_REG_1, BPF_REG_10, at);
+	code__op(f->code, BPF_ADD, BPF_REG_0, BPF_REG_1);
+	f->slots--;
+	return err;
+}
+
+/* --- places --------------------------------------------------------------------------------------- */
+
+static int symbol(struct compiler *f, const struct expr *e, struct lvalue *l)
+{
+	u64 address;
+	int err;
+
+	if (f->place->is_user)
+		return compiler__refuse(f, e, "variables of programs are named without @, where debug "
+					"information knows them");
+	err = kernel_symbol(e->text, &address);
+	if (err == -EPERM)
+		return compiler__refuse(f, e, "the kernel hides its addresses (kptr_restrict)");
+	if (err)
+		return complain(f->c, -EINVAL, e->at, e->len, "the kernel has no symbol '%s'", e->text);
+	code__set(f->code, BPF_REG_0, address);
+	*l = (struct lvalue){ .type = c_type__integer(8, false) };
+	return 0;
+}
+
+int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
+{
+	const struct place_variable *v;
+	struct operand o;
+	int err;
+
+	e = compiler__follow(f, e);
+	switch (e->op) {
+	case EXPR_NAME:
+	case EXPR_SPECIAL:
+		v = place__find(f->place, e->text);
+		if (!v || !compiler__variable_address(f, v))
+			return compiler__refuse(f, e, "this is in no place in memory");
+		*l = (struct lvalue){ .offset = v->offset, .type = v->type };
+		return 0;
+	case EXPR_ARROW:
+		err = pointed_to(f, e->left, l);
+		return err ?: member(f, e, l);
+	case EXPR_MEMBER:
+		if (!expr_is_lvalue(f, e->left))
+			return compiler__refuse(f, e->left, "this is no structure in memory; a pointer's members "
+						"are named with ->");
+		err = compiler__lvalue(f, e->left, l);
+		return err ?: member(f, e, l);
+	case EXPR_DEREFERENCE:
+		return pointed_to(f, e->left, l);
+	case EXPR_INDEX:
+		return indexed(f, e, l);
+	case EXPR_MEMORY:
+		err = compiler__value(f, e->left, &o);
+		*l = (struct lvalue){ .offset = (s64)e->number, .type = c_type__integer(8, false) };
+		return err;
+	default:
+		return symbol(f, e, l);
+	}
+}
+
+static int load_bits(struct compiler *f, const struct expr *e, const struct lvalue *l, struct operand *o)
+{
+	u64 first = l->bit_offset % 8;
+	bool is_signed;
+	u32 size;
+
+	if (first + l->bits > 64 || !c_type__is_number(&l->type, &size, &is_signed))
+		return compiler__refuse(f, e, "this bit-field cannot be read");
+	/* The bytes it is in, and no others: those behind may be out of reach. */
+	for (size = 1; size * 8 < first + l->bits; size *= 2)
+		;
+	compiler__read(f, l->offset + l->bit_offset / 8, size);
+	code__op_number(f->code, BPF_LSH, BPF_REG_0, 64 - first - l->bits);
+	code__op_number(f->code, is_signed ? BPF_ARSH : BPF_RSH, BPF_REG_0, 64 - l->bits);
+	*o = (struct operand){ is_signed ? SIGNED : SMALL, l->type };
+	return 0;
+}
+
+int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue *l, struct operand *o)
+{
+	struct c_type element;
+	bool is_signed;
+	u32 size, n;
+	char *text;
+
+	if (l->offset > INT32_MAX || l->offset < INT32_MIN)
+		return compiler__refuse(f, e, "this is too far away");
+	if (l->bits)
+		return load_bits(f, e, l, o);
+	/* An array is its address. */
+	if (c_type__element(&l->type, &element, &n)) {
+		code__op_number(f->code, BPF_ADD, BPF_REG_0, l->offset);
+		*o = (struct operand){ UNSIGNED, c_type__pointer_to(element) };
+		return 0;
+	}
+	if (!c_type__is_number(&l->type, &size, &is_signed)) {
+		text = c_type__text(&l->type);
+		complain(f->c, 0, e->at, e->len, "this is %s, no number", text ?: "a structure");
+		free(text);
+		return complain_hint(f->c, -EINVAL, "name a member of it, or its address with &");
+	}
+	compiler__read(f, l->offset, size);
+	if (is_signed && size < 8)
+		compiler__convert(f, size, true);
+	*o = (struct operand){ is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED, l->type };
+	return 0;
+}

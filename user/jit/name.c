@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jit/compiler.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/numbers.h"
+#include "bpf/probe.h"
+#include "expr/fields.h"
+#include "jit/registers.h"
+
+const struct expr *compiler__follow(const struct compiler *f, const struct expr *e)
+{
+	const struct place *p = f->place;
+	const struct expr *just;
+	size_t i;
+
+	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
+		const struct place_alias *a = &p->alias[i];
+
+		if (strcmp(a->name, e->text))
+			continue;
+		/* "size" is also the name of the argument that is just size, or size:u32. */
+		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)
+			;
+		return just->op == EXPR_NAME && !strcmp(just->text, e->text) ? e : a->expr;
+	}
+	return e;
+}
+
+/* --- loading ------------------------------------------------------------------------------------- */
+
+/*
+ * A pointer that the verifier knows the type of becomes a number: the byte order of this machine is
+ * that of the instruction, which therefore does nothing, but nobody tracks its result. Numbers can be
+ * compared and stored, and are read by helpers that say when they fail.
+ */
+static void forget_pointer(struct compiler *f)
+{
+	code__emit(f->code, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_LE, .imm = 64 });
+}
+
+static void load_argument_slot(struct compiler *f, u32 n)
+{
+	code__load(f->code, BPF_DW, BPF_REG_0, REG_CONTEXT, 8 * n);
+	forget_pointer(f);
+}
+
+static void load_register(struct compiler *f, const struct machine_register *r)
+{
+	code__load(f->code, BPF_DW, BPF_REG_0, REG_CONTEXT, r->offset);
+	if (r->shift)
+		code__op_number(f->code, BPF_RSH, BPF_REG_0, r->shift);
+}
+
+/* The number in r0, of any upper bits, as one of this type. */
+static int typed(struct compiler *f, const struct expr *e, const struct c_type *type, struct operand *o)
+{
+	bool is_signed;
+	u32 size;
+
+	if (!c_type__is_number(type, &size, &is_signed)) {
+		compiler__refuse(f, e, "this is no number");
+		return complain_hint(f->c, -EINVAL, "members of a structure are named as in a.b or a->b");
+	}
+	o->kind = compiler__convert(f, size, is_signed);
+	o->type = *type;
+	return 0;
+}
+
+static int load_argument(struct compiler *f, u32 n)
+{
+	struct machine_register r;
+	s64 on_stack;
+
+	if (f->place->context == PLACE_ARGUMENTS) {
+		load_argument_slot(f, n);
+		return 0;
+	}
+	if (machine_argument(&r, n, &on_stack)) {
+		load_register(f, &r);
+		return 0;
+	}
+	r = machine_stack_pointer();
+	load_register(f, &r);
+	compiler__read(f, on_stack, 8);
+	return 0;
+}
+
+bool compiler__variable_address(struct compiler *f, const struct place_variable *v)
+{
+	struct machine_register r, index;
+
+	if (v->where == AT_STATIC) {
+		/* The program was loaded anywhere, but its parts keep their distances. */
+		r = machine_instruction_pointer();
+		load_register(f, &r);
+		return true;
+	}
+	if ((v->where != AT_MEMORY && v->where != AT_INDEXED) ||
+	    !machine_register__by_dwarf(&r, v->number))
+		return false;
+	load_register(f, &r);
+	if (v->where == AT_INDEXED && machine_register__by_dwarf(&index, v->index)) {
+		code__load(f->code, BPF_DW, BPF_REG_1, REG_CONTEXT, index.offset);
+		code__op_number(f->code, BPF_MUL, BPF_REG_1, v->scale);
+		code__op(f->code, BPF_ADD, BPF_REG_0, BPF_REG_1);
+	}
+	return true;
+}
+
+static int load_variable(struct compiler *f, const struct expr *e, const struct place_variable *v,
+			 struct operand *o)
+{
+	struct machine_register r;
+	int err = 0;
+
+	switch (v->where) {
+	case AT_ARGUMENT:
+		err = load_argument(f, v->number);
+		break;
+	case AT_REGISTER:
+	case AT_SUM:
+		if (!machine_register__by_dwarf(&r, v->number))
+			return compiler__refuse(f, e, "this is in a register that programs cannot see");
+		load_register(f, &r);
+		if (v->where == AT_SUM)
+			code__op_number(f->code, BPF_ADD, BPF_REG_0, v->offset);
+		break;
+	case AT_CONSTANT:
+		code__set(f->code, BPF_REG_0, v->offset);
+		break;
+	default:
+		return complain(f->c, -EINVAL, e->at, e->len, "%s is not known here: %s", e->text,
+				v->why ?: "it is nowhere at this point");
+	}
+	return err ?: typed(f, e, &v->type, o);
+}
+
+static int load_field(struct compiler *f, const struct expr *e, const struct tracepoint_field *field,
+		      struct operand *o)
+{
+	int size = size_code(field->size);
+	struct c_type type;
+
+	if (field->elements || field->is_dynamic || field->is_relative || size < 0)
+		return compiler__refuse(f, e, "this field is no number; a text is compared with a text in quotes");
+	/* In the place of the first fields programs find something else (tp_prog_is_valid_access()). */
+	if (field->offset < 8) {
+		compiler__refuse(f, e, "the fields common to all events cannot be read here");
+		return complain_hint(f->c, -EOPNOTSUPP, "pid, tid, uid and cpu say who and where");
+	}
+	/* The kernel lets programs read their context in aligned pieces only. */
+	if (field->offset % field->size)
+		return compiler__refuse(f, e, "this field is not aligned in its record and cannot be read");
+	code__load(f->code, size, BPF_REG_0, REG_CONTEXT, field->offset);
+	if (field->is_signed && field->size < 8)
+		compiler__convert(f, field->size, true);
+	o->kind = field->is_signed ? SIGNED : field->size < 8 ? SMALL : UNSIGNED;
+	/* Records of system calls have 8 bytes for each argument, whatever its type is. */
+	if (field->size == 8 && !c_type__parse(&type, NULL, field->type) && c_type__size(&type) < 8) {
+		o->kind = compiler__convert(f, type.size, type.is_signed);
+		o->type = type;
+		return 0;
+	}
+	if (!field_is_pointer(field) || place__parse_type(f->place, &o->type, field->type))
+		o->type = c_type__integer(field->size, field->is_signed);
+	return 0;
+}
+
+/* --- what is known at every event ------------------------------------------------------------------ */
+
+static bool load_builtin(struct compiler *f, const char *name, struct operand *o)
+{
+	static const struct {
+		const char *name;
+		int helper;
+		u32 size;
+		bool upper;             /* the value is in the upper half */
+	} known[] = {
+		{ "pid", BPF_FUNC_get_current_pid_tgid, 4, true },
+		{ "tid", BPF_FUNC_get_current_pid_tgid, 4, false },
+		{ "uid", BPF_FUNC_get_current_uid_gid, 4, false },
+		{ "cpu", BPF_FUNC_get_smp_processor_id, 4, false },
+		{ "cgroup", BPF_FUNC_get_current_cgroup_id, 8, false },
+		{ "nsecs", BPF_FUNC_ktime_get_ns, 8, false },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (strcmp(name, known[i].name))
+			continue;
+		code__call(f->code, known[i].helper);
+		if (known[i].upper)
+			code__op_number(f->code, BPF_RSH, BPF_REG_0, 32);
+		else
+			compiler__convert(f, known[i].size, false);
+		o->kind = SMALL;
+		o->type = c_type__integer(known[i].size, false);
+		return true;
+	}
+	return false;
+}
+
+/* What these say is about the task that runs, which the event is not about. */
+static int check_subject(struct compiler *f, const struct expr *e)
+{
+	if (!f->place->about_other || !strcmp(e->text, "cpu") || !strcmp(e->text, "nsecs"))
+		return 0;
+	complain(f->c, -EINVAL, e->at, e->len, "%s is about another task than the one that runs, and does not "
+		 "say its %s", f->place->event, e->text);
+	return complain_hint(f->c, -EINVAL, "`list -v %s` shows what it says", f->place->event);
+}
+
+static int unknown_name(struct compiler *f, const struct expr *e)
+{
+	static const char *const builtins[] = { "comm", "pid", "tid", "uid", "cpu", "cgroup", "nsecs" };
+	const struct place *p = f->place;
+	const char **names, *near;
+	char list[400];
+	size_t i, n = 0;
+
+	if (p->format)
+		return field__complain(p->format, p->event, e, f->c);
+	place__names(p, list, sizeof(list));
+	names = calloc(p->nvariables + ARRAY_SIZE(builtins), sizeof(*names));
+	for (i = 0; names && i < p->nvariables; i++)
+		names[n++] = p->variable[i].name;
+	for (i = 0; names && i < ARRAY_SIZE(builtins); i++)
+		names[n++] = builtins[i];
+	near = names ? nearest(e->text, names, n) : NULL;
+	if (p->is_return)
+		complain(f->c, 0, e->at, e->len, "'%s' is not known when %s has returned", e->text, p->event);
+	else
+		complain(f->c, 0, e->at, e->len, "%s has no '%s'", p->event, e->text);
+	if (near)
+		complain_hint(f->c, 0, "did you mean %s?%s%s", near, *list ? " It has " : "", list);
+	else if (p->is_return)
+		complain_hint(f->c, 0, "$retval is; arguments are at the entry, and --latency has both");
+	else if (*list)
+		complain_hint(f->c, 0, "it has %s", list);
+	else
+		complain_hint(f->c, 0, "the names of its arguments are not known here: $arg1, $arg2, ... are they");
+	free(names);
+	return -EINVAL;
+}
+
+/* --- $ and % ---------------------------------------------------------------------------------------- */
+
+static int result(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	const struct place *p = f->place;
+	struct machine_register r = machine_result();
+
+	if (!p->has_result) {
+		compiler__refuse(f, e, "there is a result only when a function has returned");
+		return complain_hint(f->c, -EINVAL, "as in FUNCTION%%return, or with --latency");
+	}
+	if (p->context == PLACE_ARGUMENTS)
+		load_argument_slot(f, p->nslots);
+	else
+		load_register(f, &r);
+	return typed(f, e, &p->result, o);
+}
+
+static int argument(struct compiler *f, const struct expr *e, u64 n, struct operand *o)
+{
+	const struct place *p = f->place;
+	char list[400];
+
+	if (p->context == PLACE_RECORD)
+		return compiler__refuse(f, e, "a tracepoint has fields, by name, and no arguments");
+	if (p->is_return)
+		return compiler__refuse(f, e, "arguments are gone when the function has returned");
+	if (p->own_arguments) {
+		place__names(p, list, sizeof(list));
+		complain(f->c, 0, e->at, e->len, "%s has no such argument", p->event);
+		return complain_hint(f->c, -EINVAL, "%s%s", *list ? "it has " : "a function's are known where it begins", list);
+	}
+	if (p->context == PLACE_ARGUMENTS && n > p->nslots)
+		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event, p->nslots);
+	*o = (struct operand){ UNSIGNED, c_type__integer(8, false) };
+	return load_argument(f, n - 1);
+}
+
+static int on_stack(struct compiler *f, const struct expr *e, u64 n, struct operand *o)
+{
+	struct machine_register sp = machine_stack_pointer();
+
+	if (f->place->context != PLACE_REGISTERS)
+		return compiler__refuse(f, e, "the stack is not known here");
+	load_register(f, &sp);
+	compiler__read(f, 8 * n, 8);
+	*o = (struct operand){ UNSIGNED, c_type__integer(8, false) };
+	return 0;
+}
+
+/* The return address is on top of the stack when a function begins. */
+static int caller(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	if (f->place->context != PLACE_REGISTERS || f->place->is_return || f->place->is_inside)
+		return compiler__refuse(f, e, "the caller is known where a function begins");
+	return on_stack(f, e, 0, o);
+}
+
+/* The number behind a word: arg3. */
+static bool numbered(const char *text, const char *word, u64 from, u64 to, u64 *n)
+{
+	size_t len = strlen(word);
+
+	return !strncmp(text, word, len) && !parse_u64_between(text + len, from, to, n);
+}
+
+int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	const struct place *p = f->place;
+	const struct tracepoint_field *field = p->format ? field__find(p->format, e->text) : NULL;
+	const struct place_variable *v = place__find(p, e->text);
+	u64 number;
+
+	if (field && !field_is_text(field))
+		return load_field(f, e, field, o);
+	if (field || (!v && !strcmp(e->text, "comm")))
+		return compiler__refuse(f, e, "a text is compared with a text in quotes");
+	if (v)
+		return load_variable(f, e, v, o);
+	if (load_builtin(f, e->text, o))
+		return check_subject(f, e);
+	if (p->context != PLACE_RECORD && !strcmp(e->text, "retval"))
+		return result(f, e, o);
+	if (p->context != PLACE_RECORD && numbered(e->text, "arg", 1, 100, &number))
+		return argument(f, e, number, o);
+	if (place__types(p) && btf_enumerator(place__types(p)->vmlinux, e->text, &number)) {
+		code__set(f->code, BPF_REG_0, number);
+		*o = (struct operand){ number > INT64_MAX ? SIGNED : SMALL, c_type__integer(8, false) };
+		return 0;
+	}
+	return unknown_name(f, e);
+}
+
+int compiler__special(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	const struct place_variable *v = f->place->own_arguments ? place__find(f->place, e->text) : NULL;
+	u64 n;
+
+	if (v)
+		return load_variable(f, e, v, o);
+	if (!strcmp(e->text, "retval"))
+		return result(f, e, o);
+	if (numbered(e->text, "arg", 1, 100, &n))
+		return argument(f, e, n, o);
+	if (numbered(e->text, "stack", 0, 4096, &n))
+		return on_stack(f, e, n, o);
+	if (!strcmp(e->text, "stack")) {
+		struct machine_register sp = machine_stack_pointer();
+
+		if (f->place->context != PLACE_REGISTERS)
+			return compiler__refuse(f, e, "the stack is not known here");
+		load_register(f, &sp);
+		*o = (struct operand){ UNSIGNED, c_type__integer(8, false) };
+		return 0;
+	}
+	if (!strcmp(e->text, "caller"))
+		return caller(f, e, o);
+	if (!strcmp(e->text, "elapsed")) {
+		if (!f->place->is_end) {
+			compiler__refuse(f, e, "a time has passed only between two events");
+			return complain_hint(f->c, -EINVAL, "--latency measures from a function's entry to its "
+					     "return, --from and --to between any two events");
+		}
+		code__load(f->code, BPF_DW, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, elapsed));
+		*o = (struct operand){ SMALL, c_type__integer(8, false) };
+		return 0;
+	}
+	/* $comm, $pid: as the names. */
+	if (load_builtin(f, e->text, o))
+		return check_subject(f, e);
+	complain(f->c, 0, e->at, e->len, "there is no $%s", e->text);
+	return complain_hint(f->c, -EINVAL, "there are $retval, $arg1, $arg2, ..., $caller, $elapsed, $stack, $stack0, ...");
+}
+
+int compiler__register(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	struct machine_register r;
+
+	if (f->place->context == PLACE_RECORD)
+		return compiler__refuse(f, e, "the record of a tracepoint has no registers");
+	if (f->place->context == PLACE_ARGUMENTS)
+		return compiler__refuse(f, e, "registers are not known here");
+	if (!machine_register__find(&r, e->text)) {
+		complain(f->c, 0, e->at, e->len, "there is no register %%%s", e->text);
+		return complain_hint(f->c, -EINVAL, "there are %s", machine_registers());
+	}
+	load_register(f, &r);
+	o->kind = compiler__convert(f, r.size, false);
+	o->type = c_type__integer(r.size, false);
+	return 0;
+}

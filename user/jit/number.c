@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jit/compiler.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "expr/fields.h"
+
+int compiler__refuse(struct compiler *f, const struct expr *e, const char *why)
+{
+	return complain(f->c, -EINVAL, e->at, e->len, "%s", why);
+}
+
+int compiler__slot(struct compiler *f, const struct expr *e)
+{
+	if (f->slots == COMPILER_SLOTS) {
+		compiler__refuse(f, e, "this is nested too deeply");
+		return 0;
+	}
+	return -8 * ++f->slots;
+}
+
+int size_code(u32 size)
+{
+	switch (size) {
+	case 1:
+		return BPF_B;
+	case 2:
+		return BPF_H;
+	case 4:
+		return BPF_W;
+	case 8:
+		return BPF_DW;
+	default:
+		return -EINVAL;
+	}
+}
+
+enum number_kind compiler__convert(struct compiler *f, u32 size, bool is_signed)
+{
+	if (size < 8) {
+		code__op_number(f->code, BPF_LSH, BPF_REG_0, 64 - 8 * size);
+		code__op_number(f->code, is_signed ? BPF_ARSH : BPF_RSH, BPF_REG_0, 64 - 8 * size);
+	}
+	return is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED;
+}
+
+static enum number_kind kind_of(u64 number)
+{
+	return number > INT64_MAX ? UNSIGNED : SMALL;
+}
+
+/* What the name stands for beside an operand: one of its symbols, or an enumerator of its type. */
+static bool named_number(struct compiler *f, const struct expr *e, const struct expr *beside, u64 *number)
+{
+	const struct tracepoint_format *format = f->place->format;
+	struct complaint ignored = {};
+	struct compiler quiet = *f;
+	struct code scratch = {};
+	struct operand o;
+	bool found;
+
+	beside = compiler__follow(f, beside);
+	if (format && beside->op == EXPR_NAME && field__symbol(format, beside->text, e->text, number))
+		return true;
+	quiet.code = &scratch;
+	quiet.c = &ignored;
+	quiet.fault = code__label(&scratch);
+	found = !compiler__value(&quiet, beside, &o) && c_type__enumerator(&o.type, e->text, number);
+	code__free(&scratch);
+	return found;
+}
+
+static bool is_known(const struct place *p, const char *name)
+{
+	return (p->format && field__find(p->format, name)) || place__find(p, name);
+}
+
+int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside, u64 *number,
+		       enum number_kind *kind, bool *is_constant)
+{
+	e = compiler__follow(f, e);
+	*is_constant = true;
+	*number = e->number;
+	*kind = kind_of(*number);
+	switch (e->op) {
+	case EXPR_NUMBER:
+	case EXPR_TIME:
+	case EXPR_DEVICE:
+		return 0;
+	case EXPR_PATH:
+		*kind = SMALL;
+		return expr__device(e, number, f->c);
+	case EXPR_NEGATE:
+		if (e->left->op == EXPR_NUMBER && e->left->number <= 1ULL << 63) {
+			*number = -e->left->number;
+			*kind = SIGNED;
+			return 0;
+		}
+		break;
+	case EXPR_NAME:
+		if (!is_known(f->place, e->text) && beside && named_number(f, e, beside, number)) {
+			*kind = kind_of(*number);
+			return 0;
+		}
+		break;
+	default:
+		break;
+	}
+	*is_constant = false;
+	return 0;
+}
+
+/* A tree of comparisons. */
+void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t to, int done)
+{
+	size_t middle = from + (to - from) / 2;
+	int below;
+
+	if (from == to) {
+		code__set(f->code, BPF_REG_1, from);
+		code__jump(f->code, done);
+		return;
+	}
+	below = code__label(f->code);
+	code__set(f->code, BPF_REG_2, bound[middle]);
+	code__jump_if(f->code, BPF_JSLT, BPF_REG_0, BPF_REG_2, below);
+	compiler__bucket(f, bound, middle + 1, to, done);
+	code__place(f->code, below);
+	compiler__bucket(f, bound, from, middle, done);
+}
+
+/* --- arithmetic -------------------------------------------------------------------------------- */
+
+int compiler__both(struct compiler *f, const struct expr *e, struct operand *left,
+		   struct operand *right)
+{
+	bool is_constant;
+	u64 number;
+	int err, at;
+
+	right->type = c_type__integer(8, false);
+	err = compiler__constant(f, e->right, e->left, &number, &right->kind, &is_constant);
+	if (err)
+		return err;
+	err = compiler__value(f, e->left, left);
+	if (err)
+		return err;
+	if (is_constant) {
+		code__set(f->code, BPF_REG_1, number);
+		return 0;
+	}
+	at = compiler__slot(f, e);
+	if (!at)
+		return -EINVAL;
+	code__store(f->code, BPF_DW, BPF_REG_10, BPF_REG_0, at);
+	err = compiler__value(f, e->right, right);
+	code__move(f->code, BPF_REG_1, BPF_REG_0);
+	code__load(f->code, BPF_DW, BPF_REG_0, BPF_REG_10, at);
+	f->slots--;
+	return err;
+}
+
+static enum number_kind joined(enum number_kind a, enum number_kind b, enum number_kind both_small)
+{
+	if (a == UNSIGNED || b == UNSIGNED)
+		return UNSIGNED;
+	return a == SIGNED || b == SIGNED ? SIGNED : both_small;
+}
+
+/* In C a pointer moves by what it points to; as a number it does not. Which is meant has to be said. */
+static int check_pointers(struct compiler *f, const struct expr *e, const struct operand *left,
+			  const struct operand *right)
+{
+	struct c_type to;
+	bool moves = e->op == EXPR_ADD || e->op == EXPR_SUBTRACT;
+
+	if (!moves || !(c_type__pointee(&left->type, &to) || c_type__pointee(&right->type, &to)))
+		return 0;
+	compiler__refuse(f, e, "one side of this is a pointer");
+	return complain_hint(f->c, -EINVAL, "write p[1] for what is behind *p, or (u64)p + 1 for a number");
+}
+
+static int arithmetic(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	static const int ops[EXPR_OPS] = {
+		[EXPR_ADD] = BPF_ADD, [EXPR_SUBTRACT] = BPF_SUB, [EXPR_MULTIPLY] = BPF_MUL,
+		[EXPR_DIVIDE] = BPF_DIV, [EXPR_MODULO] = BPF_MOD, [EXPR_BIT_AND] = BPF_AND,
+		[EXPR_BIT_OR] = BPF_OR, [EXPR_BIT_XOR] = BPF_XOR, [EXPR_SHIFT_LEFT] = BPF_LSH,
+	};
+	struct operand left, right;
+	int err = compiler__both(f, e, &left, &right);
+	enum number_kind l = left.kind, r = right.kind;
+
+	if (!err)
+		err = check_pointers(f, e, &left, &right);
+	if (err)
+		return err;
+	o->type = c_type__integer(8, false);
+	switch (e->op) {
+	case EXPR_DIVIDE:
+	case EXPR_MODULO:
+		if (l == SIGNED || r == SIGNED)
+			return compiler__refuse(f, e, "only unsigned numbers can be divided; "
+						"cast them, as in (u64)a / 2");
+		code__jump_if_number(f->code, BPF_JEQ, BPF_REG_1, 0, f->fault);
+		o->kind = joined(l, r, SMALL);
+		break;
+	case EXPR_SHIFT_LEFT:
+	case EXPR_SHIFT_RIGHT:
+		/* A count beyond the width means nothing in C; here it is not a number. */
+		code__jump_if_number(f->code, BPF_JGT, BPF_REG_1, 63, f->fault);
+		o->kind = e->op == EXPR_SHIFT_LEFT && l == SMALL ? SIGNED : l;
+		if (e->op == EXPR_SHIFT_RIGHT) {
+			code__op(f->code, l == SIGNED ? BPF_ARSH : BPF_RSH, BPF_REG_0, BPF_REG_1);
+			return 0;
+		}
+		break;
+	case EXPR_BIT_AND:
+		o->kind = l == SMALL || r == SMALL ? SMALL : joined(l, r, SMALL);
+		break;
+	case EXPR_BIT_OR:
+	case EXPR_BIT_XOR:
+		o->kind = joined(l, r, SMALL);
+		break;
+	default:
+		o->kind = joined(l, r, SIGNED);
+		break;
+	}
+	code__op(f->code, ops[e->op], BPF_REG_0, BPF_REG_1);
+	return 0;
+}
+
+static int unknown_type(struct compiler *f, const struct expr *e)
+{
+	complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type known here", e->text);
+	return complain_hint(f->c, -EINVAL, "there are u8 to u64, s8 to s64, x8 to x64, the integers of C, string, "
+			     "symbol%s", place__types(f->place) ? ", and pointers to the kernel's types" : "");
+}
+
+static int cast(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	struct c_type to;
+	bool is_signed;
+	struct lvalue l;
+	u32 size;
+	int err;
+
+	if (e->op == EXPR_TYPED && !strcmp(e->text, "symbol"))
+		to = c_type__integer(8, false);
+	else if (place__parse_type(f->place, &to, e->text))
+		return unknown_type(f, e);
+	if (!c_type__is_number(&to, &size, &is_signed))
+		return complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type of a number", e->text);
+	/* What is in memory and has no type of its own is read as what it is said to be. */
+	if (e->left->op == EXPR_MEMORY) {
+		err = compiler__lvalue(f, e->left, &l);
+		l.type = to;
+		return err ?: compiler__load(f, e->left, &l, o);
+	}
+	err = compiler__value(f, e->left, o);
+	o->kind = compiler__convert(f, size, is_signed);
+	o->type = to;
+	return err;
+}
+
+int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	bool is_constant;
+	struct lvalue l;
+	u64 number;
+	int err;
+
+	err = compiler__constant(f, e, NULL, &number, &o->kind, &is_constant);
+	if (err)
+		return err;
+	o->type = c_type__integer(8, o->kind == SIGNED);
+	if (is_constant) {
+		code__set(f->code, BPF_REG_0, number);
+		return 0;
+	}
+	if (compiler__follow(f, e) != e) {
+		if (f->aliases == COMPILER_MOST_ALIASES)
+			return compiler__refuse(f, e, "this name stands for itself");
+		f->aliases++;
+		err = compiler__value(f, compiler__follow(f, e), o);
+		f->aliases--;
+		return err;
+	}
+	if (!e->right)
+		code__note(f->code, expr__format(e));
+	if (expr_is_lvalue(f, e)) {
+		err = compiler__lvalue(f, e, &l);
+		return err ?: compiler__load(f, e, &l, o);
+	}
+	switch (e->op) {
+	case EXPR_NAME:
+		return compiler__name(f, e, o);
+	case EXPR_SPECIAL:
+		return compiler__special(f, e, o);
+	case EXPR_REGISTER:
+		return compiler__register(f, e, o);
+	case EXPR_NEGATE:
+	case EXPR_COMPLEMENT:
+		err = compiler__value(f, e->left, o);
+		if (e->op == EXPR_NEGATE)
+			code__op_number(f->code, BPF_NEG, BPF_REG_0, 0);
+		else
+			code__op_number(f->code, BPF_XOR, BPF_REG_0, -1);
+		o->kind = o->kind == UNSIGNED ? UNSIGNED : SIGNED;
+		o->type = c_type__integer(8, o->kind == SIGNED);
+		return err;
+	case EXPR_CAST:
+	case EXPR_TYPED:
+		return cast(f, e, o);
+	case EXPR_ADDRESS:
+		if (!expr_is_lvalue(f, e->left))
+			return compiler__refuse(f, e, "this is in no place in memory");
+		err = compiler__lvalue(f, e->left, &l);
+		if (l.bits)
+			return compiler__refuse(f, e, "a bit-field has no address");
+		code__op_number(f->code, BPF_ADD, BPF_REG_0, l.offset);
+		*o = (struct operand){ UNSIGNED, c_type__pointer_to(l.type) };
+		return err;
+	case EXPR_NOT:
+	case EXPR_AND:
+	case EXPR_OR:
+		return compiler__truth(f, e, o);
+	case EXPR_STRING:
+		return compiler__refuse(f, e, "a text can only be compared with a field");
+	default:
+		return expr_op_is_comparison(e->op) ? compiler__truth(f, e, o) : arithmetic(f, e, o);
+	}
+}
+
+int compiler__type(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	struct compiler other = *f;
+	struct code scratch = {};
+	int err;
+
+	other.code = &scratch;
+	other.fault = code__label(&scratch);
+	err = compiler__value(&other, e, o);
+	code__free(&scratch);
+	return err;
+}

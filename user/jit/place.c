@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jit/place.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/registers.h"
+
+struct kernel_types *place__types(const struct place *p)
+{
+	return p->types ? p->types(p->types_arg) : NULL;
+}
+
+int place__parse_type(const struct place *p, struct c_type *t, const char *text)
+{
+	return c_type__parse(t, NULL, text) ? c_type__parse(t, place__types(p), text) : 0;
+}
+
+int place__add(struct place *p, const struct place_variable *v)
+{
+	struct place_variable copy = *v, *larger;
+
+	copy.name = strdup(v->name);
+	copy.why = v->why ? strdup(v->why) : NULL;
+	larger = realloc(p->variable, (p->nvariables + 1) * sizeof(*larger));
+	if (larger)
+		p->variable = larger;
+	if (!larger || !copy.name || (v->why && !copy.why)) {
+		free(copy.name);
+		free(copy.why);
+		return -ENOMEM;
+	}
+	p->variable[p->nvariables++] = copy;
+	return 0;
+}
+
+void place__free(struct place *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nvariables; i++) {
+		free(p->variable[i].name);
+		free(p->variable[i].why);
+	}
+	free(p->variable);
+	p->variable = NULL;
+	p->nvariables = 0;
+}
+
+const struct place_variable *place__find(const struct place *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->nvariables; i++)
+		if (!strcmp(p->variable[i].name, name))
+			return &p->variable[i];
+	return NULL;
+}
+
+void place__names(const struct place *p, char *text, size_t size)
+{
+	size_t i, n = 0;
+
+	*text = 0;
+	for (i = 0; i < p->nvariables && n < size; i++)
+		if (p->variable[i].where != AT_NOWHERE)
+			n += snprintf(text + n, size - n, "%s%s", n ? ", " : "", p->variable[i].name);
+}
+
+/* --- functions of the kernel ---------------------------------------------------------------------- */
+
+/* How many registers the argument takes in the array that fentry is given: one for each 8 bytes. */
+static u32 slots_of(const struct c_type *t)
+{
+	u64 size = c_type__size(t);
+
+	return c_type__is_struct(t) && size > 8 ? (size + 7) / 8 : 1;
+}
+
+int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
+{
+	const struct btf_type *t = btf_bare_type(btf, id, &id);
+	const struct btf_param *param;
+	u32 i, n, slot = 0;
+	int err = 0;
+
+	if (t && btf_is_func(t))
+		t = btf_bare_type(btf, t->type, &id);
+	if (!t || !btf_is_func_proto(t))
+		return -EINVAL;
+	n = btf_vlen(t);
+	param = btf_params(t);
+	p->has_result = p->is_return && t->type;
+	if (t->type)
+		p->result = c_type__of(btf, t->type);
+	for (i = 0; i < n && !err; i++) {
+		struct place_variable v = {
+			.name = (char *)(btf__name_by_offset(btf, param[i].name_off) ?: ""),
+			.where = AT_ARGUMENT,
+			.number = slot,
+			.type = c_type__of(btf, param[i].type),
+		};
+
+		if (!param[i].type)
+			break;          /* "..." */
+		slot += slots_of(&v.type);
+		if (p->is_return) {
+			v.where = AT_NOWHERE;
+			v.why = "arguments are gone when the function has returned; --latency has both";
+		} else if (slot > v.number + 1) {
+			v.where = AT_NOWHERE;
+			v.why = "it is a structure given by value, in several registers";
+		}
+		if (*v.name)
+			err = place__add(p, &v);
+	}
+	p->nslots = slot;
+	return err;
+}
+
+/* --- USDT ------------------------------------------------------------------------------------------ */
+
+/* Operands as the assembler writes them: $5, %eax, 8(%rbp), -4(%rax,%rbx,8). Sets *v but for its type. */
+static bool parse_operand(struct place_variable *v, const char *text)
+{
+	struct machine_register r;
+	char base[8], index[8];
+	long long offset = 0;
+	int n = 0, scale = 1;
+	char *end;
+
+	if (*text == '$') {
+		v->where = AT_CONSTANT;
+		v->offset = strtoll(text + 1, &end, 0);
+		return end != text + 1 && !*end;
+	}
+	if (*text == '%') {
+		v->where = AT_REGISTER;
+		return machine_register__find(&r, text + 1) && !r.shift &&
+		       machine_register__dwarf(&r, &v->number);
+	}
+	offset = strtoll(text, &end, 0);
+	v->offset = offset;
+	if (sscanf(end, "(%%%7[a-z0-9])%n", base, &n) == 1 && n && !end[n]) {
+		v->where = AT_MEMORY;
+	} else if (n = 0, sscanf(end, "(%%%7[a-z0-9],%%%7[a-z0-9],%d)%n", base, index, &scale, &n) == 3 &&
+		   n && !end[n]) {
+		v->where = AT_INDEXED;
+		v->scale = scale;
+		if (!machine_register__find(&r, index) || !machine_register__dwarf(&r, &v->index))
+			return false;
+	} else {
+		return false;
+	}
+	/* Relative to an instruction, but the note does not say to which. */
+	return machine_register__find(&r, base) && r.offset != machine_instruction_pointer().offset &&
+	       machine_register__dwarf(&r, &v->number);
+}
+
+static int add_usdt(struct place *p, u32 n, const char *text)
+{
+	struct place_variable v = {};
+	char name[16], why[160], *end;
+	long size = strtol(text, &end, 10);
+
+	snprintf(name, sizeof(name), "arg%u", n);
+	v.name = name;
+	v.type = c_type__integer(labs(size), size < 0);
+	if (*end != '@' || end == text || !parse_operand(&v, end + 1) ||
+	    !size || labs(size) > 8 || (labs(size) & (labs(size) - 1))) {
+		snprintf(why, sizeof(why), "its operand '%s' is not understood", text);
+		v.where = AT_NOWHERE;
+		v.why = why;
+	}
+	return place__add(p, &v);
+}
+
+int place__add_usdt(struct place *p, const char *arguments)
+{
+	char *copy = strdup(arguments ?: ""), *at = copy, *from;
+	u32 n = 0;
+	int err = copy ? 0 : -ENOMEM;
+
+	while (!err && *at) {
+		int nesting = 0;
+
+		while (*at == ' ')
+			at++;
+		for (from = at; *at && (*at != ' ' || nesting); at++)
+			nesting += (*at == '(') - (*at == ')');
+		if (*at)
+			*at++ = 0;
+		if (*from)
+			err = add_usdt(p, ++n, from);
+	}
+	free(copy);
+	return err;
+}

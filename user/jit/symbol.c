@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Addresses compared with the names of functions: as ranges of addresses, found out now. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/compiler.h"
+#include "sym/kallsyms.h"
+
+#define MOST_BOUNDS 900         /* two for each stretch of functions; a program is that long */
+#define LAST_FUNCTION 4096      /* bytes, of a function whose end is not known */
+
+static bool is_symbol(const struct expr *e)
+{
+	return (e->op == EXPR_SPECIAL && !strcmp(e->text, "caller")) ||
+	       (e->op == EXPR_TYPED && !strcmp(e->text, "symbol"));
+}
+
+bool expr_compares_symbols(const struct compiler *f, const struct expr *e)
+{
+	return e->right->op == EXPR_STRING && is_symbol(compiler__follow(f, e->left));
+}
+
+struct ranges {
+	s64 *bound;             /* begin, end, begin, end ... rising */
+	size_t n;
+};
+
+/* Functions are sorted by address; those that follow each other are one range. */
+static int make_ranges(struct ranges *r, const struct kernel_functions *found)
+{
+	size_t i;
+
+	*r = (struct ranges){ calloc(2 * found->n + 1, sizeof(*r->bound)), 0 };
+	if (!r->bound)
+		return -ENOMEM;
+	for (i = 0; i < found->n; i++) {
+		s64 begin = found->function[i].address;
+		s64 end = begin + (found->function[i].size ?: LAST_FUNCTION);
+
+		if (r->n && begin <= r->bound[r->n - 1]) {
+			if (end > r->bound[r->n - 1])
+				r->bound[r->n - 1] = end;
+			continue;
+		}
+		r->bound[r->n++] = begin;
+		r->bound[r->n++] = end;
+	}
+	return 0;
+}
+
+static int find_ranges(struct compiler *f, const struct expr *text, struct ranges *r)
+{
+	struct kernel_functions found;
+	int err = kernel_functions__find(&found, text->text, NULL);
+
+	if (!err && found.n && !found.function[0].address)
+		err = -EPERM;
+	if (err == -EPERM)
+		return compiler__refuse(f, text, "the kernel hides its addresses (kptr_restrict)");
+	if (err)
+		return err;
+	if (!found.n)
+		err = complain(f->c, -EINVAL, text->at, text->len, "the kernel has no function like this");
+	if (!err)
+		err = make_ranges(r, &found);
+	if (!err && r->n > MOST_BOUNDS) {
+		err = complain(f->c, -EINVAL, text->at, text->len, "%zu functions are like this, in too many places",
+			       found.n);
+		free(r->bound);
+	}
+	kernel_functions__free(&found);
+	return err;
+}
+
+int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wanted, int label)
+{
+	bool like = e->op == EXPR_LIKE || e->op == EXPR_EQUAL;
+	int done = code__label(f->code), err;
+	struct ranges ranges = {};
+	struct operand o;
+
+	if (!like && e->op != EXPR_NOT_LIKE && e->op != EXPR_NOT_EQUAL)
+		return complain(f->c, -EINVAL, e->op_at, e->op_len, "names have no order; ==, !=, ~ and !~ work");
+	if (f->place->is_user)
+		return compiler__refuse(f, e, "only functions of the kernel can be named here");
+	err = find_ranges(f, e->right, &ranges);
+	if (err)
+		return err;
+	err = compiler__value(f, e->left, &o);
+	compiler__bucket(f, ranges.bound, 0, ranges.n, done);
+	code__place(f->code, done);
+	/* An odd number of bounds below it: inside of a range. */
+	code__op_number(f->code, BPF_AND, BPF_REG_1, 1);
+	code__jump_if_number(f->code, like == wanted ? BPF_JNE : BPF_JEQ, BPF_REG_1, 0, label);
+	free(ranges.bound);
+	return err;
+}

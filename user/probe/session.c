@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "probe/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jit/dump.h"
+#include "out/diag.h"
+#include "probe/starts.h"
+#include "run/explain.h"
+#include "run/measure.h"
+
+#include "probe.skel.h"
+
+#define MOST_STARTS 65536       /* spans that are under way at the same time */
+#define RING_BYTES (1 << 20)    /* for each CPU, about */
+#define MOST_RING (64 << 20)
+
+static void templates(const struct probe_session *s, struct attach_programs programs[PROBE_SIDES])
+{
+	typeof(s->bpf->progs) *p = &s->bpf->progs;
+
+	programs[PROBE_BEGIN] = (struct attach_programs){
+		.filtered_tracepoint = p->begin_tracepoint, .fentry = p->begin_entry,
+		.fexit = p->begin_exit, .probe = p->begin_probe, .probes = p->begin_probes,
+	};
+	programs[PROBE_END] = (struct attach_programs){
+		.filtered_tracepoint = s->plan.spans ? p->end_tracepoint : p->on_tracepoint,
+		.fentry = s->plan.spans ? p->end_entry : p->on_entry,
+		.fexit = s->plan.spans ? p->end_exit : p->on_exit,
+		.probe = s->plan.spans ? p->end_probe : p->on_probe,
+		.probes = s->plan.spans ? p->end_probes : p->on_probes,
+	};
+}
+
+/* --- maps -------------------------------------------------------------------------------------------- */
+
+static u32 ring_bytes(const struct host *host)
+{
+	u32 bytes = RING_BYTES;
+
+	while (bytes < MOST_RING && bytes < (u64)RING_BYTES * host->cpus_online)
+		bytes *= 2;
+	return bytes;
+}
+
+/* Elements a key takes: one for each CPU it is seen on, and of histograms for each part of their range. */
+static u64 room(const struct probe_session *s)
+{
+	const struct host *host = &s->run->host;
+	u64 cpus = host->cpus_online < 8 ? host->cpus_online : 8;
+	bool whole = s->plan.request->what == PROBE_COUNT || s->plan.request->what == PROBE_SUM;
+
+	return s->run->cli->max_keys * cpus * (whole ? 1 : 2);
+}
+
+static int size_keyed(struct probe_session *s, struct bpf_map *map, bool used)
+{
+	int err;
+
+	if (!used)
+		return bpf_map__set_max_entries(map, 1);
+	err = bpf_map__set_key_size(map, sizeof(struct hist_slot) + s->plan.layout.size);
+	return err ?: map__set_room(map, &s->run->host, room(s));
+}
+
+static int size_starts(struct probe_session *s, struct bpf_map *map)
+{
+	int err;
+
+	if (!s->plan.spans)
+		return bpf_map__set_max_entries(map, 1);
+	err = bpf_map__set_key_size(map, s->plan.match_size);
+	if (!err)
+		err = bpf_map__set_value_size(map, sizeof(struct probe_begin) + s->bpf->rodata->begin_key);
+	return err ?: map__set_room(map, &s->run->host, MOST_STARTS);
+}
+
+static int size_maps(struct probe_session *s)
+{
+	const struct probe_plan *p = &s->plan;
+	enum probe_what what = p->request->what;
+	bool sums = what == PROBE_COUNT || what == PROBE_SUM, keyed = s->bpf->rodata->keyed;
+	int err;
+
+	err = bpf_map__set_max_entries(s->bpf->maps.sums, sums && !keyed ? p->side[PROBE_END].sites.n : 1);
+	if (!err)
+		err = size_keyed(s, s->bpf->maps.keyed_sums, keyed && sums);
+	if (!err)
+		err = size_keyed(s, s->bpf->maps.keyed_values, keyed && !sums && what != PROBE_STREAM);
+	if (!err)
+		err = size_starts(s, s->bpf->maps.starts);
+	if (!err && what == PROBE_STREAM)
+		err = bpf_map__set_max_entries(s->bpf->maps.records, ring_bytes(&s->run->host));
+	return err;
+}
+
+/* --- configuration ------------------------------------------------------------------------------------ */
+
+static bool has_field(const struct probe_plan *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->nfields; i++)
+		if (!strcmp(p->field[i].name, name))
+			return true;
+	return false;
+}
+
+static u32 key_at_begin(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nfields; i++)
+		if (p->field[i].at_begin)
+			return p->layout.size;
+	return 0;
+}
+
+static bool only_tracepoints(const struct probe_plan *p)
+{
+	int side;
+	size_t i;
+
+	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++)
+		for (i = 0; i < p->side[side].sites.n; i++)
+			if (p->side[side].attachments.way[i] != ATTACH_TRACEPOINT)
+				return false;
+	return true;
+}
+
+static void configure(struct probe_session *s)
+{
+	typeof(s->bpf->rodata) c = s->bpf->rodata;
+	const struct probe_plan *p = &s->plan;
+	const struct probe_request *r = p->request;
+
+	memcpy((void *)&c->scope, &s->run->scope, sizeof(c->scope));
+	c->what = r->what;
+	c->keyed = p->nfields && r->what != PROBE_STREAM;
+	c->key_size = p->layout.size;
+	c->only_tracepoints = only_tracepoints(p);
+	c->large = r->what == PROBE_STREAM || p->layout.size > PROBE_KEY_SMALL;
+	c->bias = (p->is_signed && r->what == PROBE_SUM) || r->what == PROBE_BOUNDS ? 1ULL << 63 : 0;
+	c->named = !p->layout.has_name ? PROBE_NAME_NONE :
+		   has_field(p, "tid") ? PROBE_NAME_THREAD : PROBE_NAME_PROCESS;
+	c->begin_key = key_at_begin(p);
+	c->begin_value = p->spans && p->measured && p->value_at_begin;
+	c->span_in_thread = r->latency;
+	c->count_unmatched = p->spans && !r->is_scoped && !r->filter;
+	s->results_plan = (struct results_plan){
+		.what = r->what, .keyed = c->keyed, .layout = p->layout, .event = p->names,
+		.nevents = p->side[PROBE_END].sites.n, .bias = c->bias,
+		.is_signed = p->is_signed, .is_time = p->is_time, .figures = s->figures,
+		.bound = r->bound, .nbounds = r->nbounds, .hierarchy = s->run->scope.hierarchy,
+		.interval = &s->bpf->data->interval,
+		.attachments = { &p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments },
+	};
+}
+
+/* The template of --template, against the fields that there are. */
+static int parse_line(struct probe_session *s)
+{
+	const struct layout *l = &s->plan.layout;
+	const char **names = calloc(l->n ?: 1, sizeof(*names));
+	struct complaint c = {};
+	size_t i;
+	int err;
+
+	if (!names)
+		return -ENOMEM;
+	for (i = 0; i < l->n; i++)
+		names[i] = l->field[i].name;
+	err = stream_template__parse(&s->stream_template, s->line, names, l->n, &c);
+	if (err)
+		diag_complaint("--template", s->line, &c);
+	free(names);
+	return err;
+}
+
+static int prepare_stream(struct probe_session *s)
+{
+	const struct probe_plan *p = &s->plan;
+	int err = s->line ? parse_line(s) : 0;
+
+	s->stream_plan = (struct stream_plan){
+		.layout = &p->layout, .event = p->names, .nevents = p->side[PROBE_END].sites.n,
+		.has_elapsed = p->spans, .hierarchy = s->run->scope.hierarchy,
+		.line = s->line ? &s->stream_template : NULL, .writer = &s->run->writer,
+	};
+	return err;
+}
+
+static int open_programs(struct probe_session *s, bool without_fentry)
+{
+	struct attach_programs programs[PROBE_SIDES];
+	const struct probe_plan *p = &s->plan;
+	struct bpf_program *prog;
+	int err;
+
+	s->bpf = probe_bpf__open();
+	if (!s->bpf)
+		return -errno;
+	bpf_object__for_each_program(prog, s->bpf->obj)
+		if (strncmp(bpf_program__name(prog), "scope_", 6)) {
+			bpf_program__set_autoload(prog, false);
+			bpf_program__set_autoattach(prog, false);
+		}
+	templates(s, programs);
+	err = probe_plan__choose(&s->plan, programs, without_fentry);
+	if (!err)
+		err = probe_plan__compile(&s->plan);
+	if (err)
+		return err;
+	configure(s);
+	if (p->request->what == PROBE_STREAM)
+		err = prepare_stream(s);
+	if (err)
+		return err;
+	if (s->bpf->rodata->keyed && p->layout.size > PROBE_KEY_OLD && s->run->host.version < KERNEL_VERSION(5, 11, 0)) {
+		diag_error("--by: the keys take %u bytes; this kernel's maps have room for %d", p->layout.size,
+			   PROBE_KEY_OLD);
+		return -EOPNOTSUPP;
+	}
+	err = scope__prepare(s->bpf->obj, &s->run->scope, &s->run->cli->scope);
+	return err ?: size_maps(s);
+}
+
+int probe_session__prepare(struct probe_session *s, struct run *run, const struct probe_request *request)
+{
+	int err;
+
+	s->run = run;
+	err = probe_plan__init(&s->plan, request);
+	return err ?: open_programs(s, false);
+}
+
+/* --- -n ------------------------------------------------------------------------------------------------- */
+
+static int explain_code(struct report *r, const char *name, const struct code *code)
+{
+	char text[DUMP_SPACE];
+	const char *note;
+	size_t i, n;
+	int err = 0;
+
+	/* Two instructions say yes, or nothing. */
+	if (code->n <= 2)
+		return 0;
+	for (i = 0; i < code->n && !err; i += n) {
+		n = code__dump(code, i, text);
+		note = code__note_at(code, i);
+		err = explain__add(r, i ? "" : name, note ? "%4zu: %-40s ; %s" : "%4zu: %s", i, text, note);
+	}
+	return err;
+}
+
+static int explain_site(struct report *r, const struct probe_side *side, size_t i, bool verbose)
+{
+	static const char *const names[EVENT_BODIES] = {
+		[EVENT_FILTER] = "filter", [EVENT_VALUE] = "value", [EVENT_KEY] = "key", [EVENT_MATCH] = "match",
+	};
+	const struct event_site *site = &side->sites.site[i];
+	const char *way = attach_way_name(side->attachments.way[i]);
+	int err, k;
+
+	if (site->path)
+		err = explain__add(r, "site", "%s, %s of %s+0x%llx", site->name, way, site->path, site->file_offset);
+	else if (site->address)
+		err = explain__add(r, "site", "%s, %s at 0x%llx", site->name, way, site->address);
+	else
+		err = explain__add(r, "site", "%s, %s", site->name, way);
+	for (k = 0; k < EVENT_BODIES && !err && verbose; k++)
+		err = explain_code(r, names[k], &side->own[i].code[k]);
+	return err;
+}
+
+static int explain_sites(void *arg, struct report *r)
+{
+	const struct probe_session *s = arg;
+	int side, err = 0;
+	size_t i;
+
+	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++)
+		for (i = 0; i < s->plan.side[side].sites.n && !err; i++)
+			err = explain_site(r, &s->plan.side[side], i, s->run->cli->verbose);
+	return err;
+}
+
+int probe_session__explain(struct probe_session *s)
+{
+	return run__explain_with(s->run, s->bpf->obj, s->plan.spans ? "what passes between events" :
+				 "the events named", explain_sites, s);
+}
+
+/* --- loading --------------------------------------------------------------------------------------------- */
+
+static int load(struct probe_session *s)
+{
+	int err = probe_bpf__load(s->bpf);
+
+	if (!err)
+		err = scope__fill(s->bpf->obj, &s->run->cli->scope);
+	if (!err) {
+		run__describe_memory(s->run, s->bpf->obj);
+		err = results__begin(&s->results, &s->results_plan, s->bpf->obj);
+	}
+	if (!err && s->plan.request->what == PROBE_STREAM)
+		err = stream__open(&s->stream, &s->stream_plan, bpf_map__fd(s->bpf->maps.records));
+	if (!err)
+		err = probe_bpf__attach(s->bpf);        /* what keeps the scope up to date */
+	if (!err)
+		return 0;
+	diag_error("this kernel cannot load the programs: %s", strerror(-err));
+	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+	return -EOPNOTSUPP;
+}
+
+int probe_session__start(struct probe_session *s)
+{
+	int err = load(s);
+
+	if (!err)
+		err = probe_plan__attach(&s->plan);
+	if (err == -EAGAIN) {
+		results__free(&s->results);
+		stream__close(s->stream);
+		s->stream = NULL;
+		probe_bpf__destroy(s->bpf);
+		err = open_programs(s, true);
+		if (!err)
+			err = load(s);
+		if (!err)
+			err = probe_plan__attach(&s->plan);
+	}
+	if (err)
+		return err;
+	s->bpf->bss->armed = 1;
+	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
+	return 0;
+}
+
+int probe_session__drain(struct probe_session *s, bool last)
+{
+	return s->stream ? stream__drain(s->stream, last) : 0;
+}
+
+static int sweep(struct probe_session *s)
+{
+	const struct bpf_map *map = s->bpf->maps.starts;
+	const struct starts_plan plan = {
+		.fd = bpf_map__fd(map), .key_size = bpf_map__key_size(map),
+		.value_size = bpf_map__value_size(map), .max_entries = bpf_map__max_entries(map),
+		.in_thread = s->plan.request->latency,
+	};
+
+	return s->plan.spans ? starts__sweep(&plan, NULL) : 0;
+}
+
+int probe_session__report(struct probe_session *s, struct report *r)
+{
+	const struct probe_plan *p = &s->plan;
+	int err;
+
+	r->source = s->source;
+	r->value = p->measured_text;
+	r->unit = p->is_time ? UNIT_NS : UNIT_COUNT;
+	err = sweep(s);
+	if (!err)
+		err = probe_session__drain(s, true);
+	if (!err)
+		err = results__report(&s->results, s->run->cli, s->sort, r);
+	if (s->stream)
+		r->events += stream__take_count(s->stream);
+	return err;
+}
+
+void probe_session__free(struct probe_session *s)
+{
+	results__free(&s->results);
+	stream__close(s->stream);
+	stream_template__free(&s->stream_template);
+	probe_plan__free(&s->plan);
+	probe_bpf__destroy(s->bpf);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A run of probe: its plan, the programs (bpf/probe.bpf.c) configured for it, and its results.
+ *
+ *   probe_session__prepare()   plan, open, configure, compile; with -n that is all
+ *   probe_session__start()     load, attach, open the gate
+ *   probe_session__report()    from run->report
+ *   probe_session__free()
+ *
+ * All return 0 or a negative errno after saying what is wrong.
+ */
+#ifndef TALLY_PROBE_SESSION_H
+#define TALLY_PROBE_SESSION_H
+
+#include "probe/plan.h"
+#include "probe/results.h"
+#include "probe/stream.h"
+#include "run/run.h"
+
+struct probe_bpf;
+
+struct probe_session {
+	struct run *run;
+	struct probe_plan plan;
+	struct probe_bpf *bpf;
+	struct results_plan results_plan;
+	struct results results;
+	u32 figures;            /* enum results_figure, ORed: set before prepare */
+	const char *sort;       /* of rows; NULL: the tool's own order */
+	const char *line;       /* template of a stream's lines (out/stream.h); NULL: the usual */
+	struct stream_plan stream_plan;
+	struct stream_template stream_template;
+	struct stream *stream;
+	char source[512];
+};
+
+int probe_session__prepare(struct probe_session *s, struct run *run, const struct probe_request *request);
+/* -n: what would be done; with -v the compiled functions, too. */
+int probe_session__explain(struct probe_session *s);
+int probe_session__start(struct probe_session *s);
+int probe_session__report(struct probe_session *s, struct report *r);
+/* From run->watch: writes the lines of a stream. last: all there are. */
+int probe_session__drain(struct probe_session *s, bool last);
+void probe_session__free(struct probe_session *s);
+
+#endif /* TALLY_PROBE_SESSION_H */

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "probe/site_place.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jit/registers.h"
+
+void knowledge__init(struct knowledge *k)
+{
+	*k = (struct knowledge){ .tracefs = -1 };
+}
+
+void knowledge__release(struct knowledge *k)
+{
+	if (k->types.vmlinux)
+		kernel_types__close(&k->types);
+	if (k->tracefs >= 0)
+		close(k->tracefs);
+	dwarf__close(k->dwarf);
+	free(k->dwarf_path);
+}
+
+static struct kernel_types *kernel_types(void *arg)
+{
+	struct knowledge *k = arg;
+
+	if (!k->has_types && kernel_types__open(&k->types))
+		k->types = (struct kernel_types){};
+	k->has_types = true;
+	return k->types.vmlinux ? &k->types : NULL;
+}
+
+static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
+{
+	if (k->dwarf_path && !strcmp(k->dwarf_path, path))
+		return k->dwarf;
+	dwarf__close(k->dwarf);
+	free(k->dwarf_path);
+	k->dwarf = NULL;
+	k->dwarf_path = strdup(path);
+	if (!k->dwarf_path || dwarf__open(&k->dwarf, path))
+		k->dwarf = NULL;
+	return k->dwarf;
+}
+
+/* The same sentence for all that is known of its arguments. */
+static void forget(struct place *p, const char *why)
+{
+	size_t i;
+
+	for (i = 0; i < p->nvariables; i++) {
+		p->variable[i].where = AT_NOWHERE;
+		free(p->variable[i].why);
+		p->variable[i].why = strdup(why);
+	}
+}
+
+/* The function a site is in: its name up to what perf's syntax puts behind it. */
+static char *function_of(const struct event_site *s)
+{
+	const char *colon = strchr(s->name, ':'), *from = colon ? colon + 1 : s->name;
+
+	return strndup(from, strcspn(from, "%+"));
+}
+
+static int kernel_function(struct place *p, const struct event_site *site, struct knowledge *k)
+{
+	struct kernel_types *types = kernel_types(k);
+	char *name = function_of(site);
+	struct kernel_type found;
+	int err = 0;
+
+	if (!name)
+		return -ENOMEM;
+	if (types && !kernel_types__function(types, name, site->module, &found))
+		err = place__add_prototype(p, found.btf, found.id);
+	else
+		p->has_result = p->is_return;   /* of a type that is not known */
+	free(name);
+	if (err == -EINVAL)
+		err = 0;
+	p->own_arguments = site->offset;
+	if (site->offset)
+		forget(p, "arguments are known where the function begins; registers are named as in %di");
+	return err;
+}
+
+/* --- user code ------------------------------------------------------------------------------------- */
+
+static struct c_type type_of(const struct dwarf_variable *v)
+{
+	struct c_type t = c_type__integer(v->size, v->kind == DWARF_SIGNED);
+
+	if (v->kind != DWARF_POINTER)
+		return t;
+	t = c_type__integer(v->is_string ? 1 : 8, false);
+	t.is_char = v->is_string;
+	if (!v->is_string)
+		return t;       /* what it points to is not known */
+	return c_type__pointer_to(t);
+}
+
+static const char *where_live(const struct dwarf_variable *v, char *text, size_t size)
+{
+	size_t i, n = 0;
+
+	if (!v->nlive_lines)
+		return "it is not live at this point";
+	n = snprintf(text, size, "it is not live at this point; it is at lines");
+	for (i = 0; i < v->nlive_lines && n < size; i++)
+		n += snprintf(text + n, size - n, "%s %u", i ? "," : "", v->live_line[i]);
+	return text;
+}
+
+/*
+ * Where the compiler says that it is. At the first instruction of a function that is not yet true of
+ * parameters that live in memory: they come in registers, in their order.
+ */
+static int add_variable(struct place *p, const struct dwarf_variable *v, u32 *next, bool at_entry,
+			u64 address)
+{
+	static const enum place_where wheres[] = {
+		[DWARF_REGISTER] = AT_REGISTER, [DWARF_MEMORY] = AT_MEMORY, [DWARF_STATIC] = AT_STATIC,
+		[DWARF_VALUE] = AT_SUM, [DWARF_CONSTANT] = AT_CONSTANT,
+	};
+	struct place_variable add = {
+		.name = v->name, .number = v->reg, .offset = v->offset, .type = type_of(v),
+	};
+	char why[200];
+
+	if (at_entry && v->is_parameter) {
+		if (v->kind == DWARF_STRUCT || v->kind == DWARF_OTHER || v->kind == DWARF_ARRAY || *next == UINT32_MAX) {
+			/* Floats have registers of their own; structures may be anywhere. */
+			add.where = AT_NOWHERE;
+			add.why = "it is no integer or pointer, or comes behind a structure";
+			if (v->kind == DWARF_STRUCT || v->kind == DWARF_ARRAY)
+				*next = UINT32_MAX;
+		} else {
+			add.where = AT_ARGUMENT;
+			add.number = (*next)++;
+		}
+		return place__add(p, &add);
+	}
+	if (v->where == DWARF_NOWHERE || v->where == DWARF_COMPLEX) {
+		add.where = AT_NOWHERE;
+		add.why = (char *)(v->where == DWARF_NOWHERE ? where_live(v, why, sizeof(why)) :
+				   "it is in pieces there, or has to be computed");
+		return place__add(p, &add);
+	}
+	add.where = wheres[v->where];
+	if (add.where == AT_STATIC)
+		add.offset = v->offset - (s64)address;
+	return place__add(p, &add);
+}
+
+/* The body of f that the site is in; NULL: none. */
+static const struct dwarf_place *place_of(const struct dwarf_function *f, const struct event_site *site)
+{
+	bool exact = !site->event->function.line && !site->is_inlined;
+	const struct dwarf_place *found = NULL;
+	size_t i;
+
+	for (i = 0; i < f->nplaces; i++) {
+		const struct dwarf_place *place = &f->place[i];
+
+		if (exact ? !place->is_inlined && place->address == site->address - site->offset :
+			    place->address <= site->address)
+			found = place;
+	}
+	return found;
+}
+
+/*
+ * Those of the function that was asked for: others may be inlined at the same address, with
+ * variables of the same names.
+ */
+static int variables_at(struct dwarf_variables *found, struct dwarf *d, const struct event_site *site)
+{
+	struct dwarf_functions named = {};
+	const struct dwarf_place *place;
+	char *name = function_of(site);
+	int err = name ? dwarf_functions__find(&named, d, site->event->function.line || site->is_inlined ?
+					       site->event->function.name : name) : -ENOMEM;
+	bool done = false;
+	size_t i;
+
+	for (i = 0; i < named.n && !err && !done; i++) {
+		place = place_of(&named.function[i], site);
+		done = place && !dwarf_variables__of(found, d, place, site->address, true);
+	}
+	dwarf_functions__free(&named);
+	free(name);
+	return done ? 0 : dwarf_variables__at(found, d, site->address, true);
+}
+
+static int user_function(struct place *p, const struct event_site *site, struct knowledge *k)
+{
+	bool at_entry = !site->offset && !site->is_inlined;
+	struct dwarf_variables found;
+	struct dwarf *d = dwarf_of(k, site->path);
+	u32 next = 0;
+	int err = 0;
+	size_t i;
+
+	p->has_result = p->is_return;
+	p->own_arguments = !at_entry;
+	if (!d || variables_at(&found, d, site))
+		return 0;
+	for (i = 0; i < found.n && !err; i++)
+		if (!place__find(p, found.variable[i].name))
+			err = add_variable(p, &found.variable[i], &next, at_entry, site->address);
+	dwarf_variables__free(&found);
+	if (site->is_return)
+		forget(p, "variables are gone when the function has returned; --latency has its arguments");
+	return err;
+}
+
+static enum place_context context_of(enum attach_way way)
+{
+	switch (way) {
+	case ATTACH_TRACEPOINT:
+		return PLACE_RECORD;
+	case ATTACH_FENTRY:
+	case ATTACH_FEXIT:
+		return PLACE_ARGUMENTS;
+	default:
+		return PLACE_REGISTERS;
+	}
+}
+
+int site_place__make(struct place *p, struct tracepoint_format *format, const struct event_site *site,
+		     enum attach_way way, struct knowledge *k)
+{
+	int err;
+
+	*format = (struct tracepoint_format){};
+	*p = (struct place){
+		.context = context_of(way),
+		.event = site->name,
+		.is_return = site->is_return,
+		.is_inside = site->offset || site->is_inlined || site->event->type == EVENT_USDT,
+		.result = c_type__integer(8, true),
+		.address = site->address,
+	};
+	/* A program's types are others. */
+	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION) {
+		p->types = kernel_types;
+		p->types_arg = k;
+	}
+	switch (p->context) {
+	case PLACE_RECORD:
+		if (k->tracefs < 0)
+			k->tracefs = tracefs__open();
+		err = event_site__read_format(format, site, k->tracefs);
+		p->format = format;
+		p->about_other = tracepoint_has_task(site->name);
+		return err;
+	default:
+		if (site->event->type == EVENT_USDT) {
+			p->is_user = p->own_arguments = true;
+			return place__add_usdt(p, site->arguments);
+		}
+		if (site->event->type == EVENT_USER_FUNCTION) {
+			p->is_user = true;
+			return user_function(p, site, k);
+		}
+		return kernel_function(p, site, k);
+	}
+}
+
+void site_place__free(struct place *p, struct tracepoint_format *format)
+{
+	place__free(p);
+	tracepoint_format__free(format);
+}

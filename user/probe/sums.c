@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "probe/sums.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/elements.h"
+
+/* An entry while elements are added to it. */
+struct total {
+	struct probe_extremes extremes;
+	u64 newest;             /* name_stamp of the name it has */
+};
+
+static void add_element(struct sum_entry *to, struct total *total, const struct probe_sum *from,
+			u64 interval)
+{
+	const struct probe_extremes *e = &from->extremes[interval & 1];
+
+	to->count += from->count;
+	to->sum += from->sum;
+	if (from->name_stamp > total->newest || !to->name[0]) {
+		total->newest = from->name_stamp;
+		memcpy(to->name, from->name, sizeof(to->name));
+		to->name[sizeof(to->name) - 1] = 0;
+	}
+	if (e->interval != interval)
+		return;
+	to->has_extremes = true;
+	if (e->max > total->extremes.max)
+		total->extremes.max = e->max;
+	if (e->min_inv > total->extremes.min_inv)
+		total->extremes.min_inv = e->min_inv;
+}
+
+static void finish_entry(struct sum_entry *entry, const struct total *total, u64 bias)
+{
+	if (!entry->has_extremes)
+		return;
+	entry->max = total->extremes.max ^ bias;
+	entry->min = ~total->extremes.min_inv ^ bias;
+}
+
+static int read_plain(struct sum_set *set, const struct sum_maps *maps, u64 interval)
+{
+	int ncpus = libbpf_num_possible_cpus(), cpu, err = 0;
+	struct probe_sum *per_cpu;
+	u32 i;
+
+	if (ncpus < 0)
+		return ncpus;
+	per_cpu = calloc(ncpus, sizeof(*per_cpu));
+	set->entry = calloc(maps->nevents ?: 1, sizeof(*set->entry));
+	if (!per_cpu || !set->entry)
+		err = -ENOMEM;
+	for (i = 0; i < maps->nevents && !err; i++) {
+		struct total total = {};
+
+		err = bpf_map_lookup_elem(maps->plain_fd, &i, per_cpu);
+		if (err)
+			break;
+		set->entry[i].event = i;
+		for (cpu = 0; cpu < ncpus; cpu++)
+			add_element(&set->entry[i], &total, &per_cpu[cpu], interval);
+		finish_entry(&set->entry[i], &total, maps->bias);
+		set->n = i + 1;
+	}
+	free(per_cpu);
+	return err;
+}
+
+struct order {
+	const struct elements *e;
+	size_t i;
+};
+
+static const char *order_key(const struct order *o)
+{
+	return (const char *)elements__key(o->e, o->i) + sizeof(struct hist_slot);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct order *x = a, *y = b;
+
+	return memcmp(order_key(x), order_key(y), x->e->key_size - sizeof(struct hist_slot));
+}
+
+/* Elements of one key differ in CPU only. */
+static void group_elements(struct sum_set *set, const struct order *order, size_t n,
+			   const struct sum_maps *maps, u64 interval)
+{
+	struct sum_entry *entry;
+	size_t i, k;
+
+	for (i = 0; i < n; i = k) {
+		struct total total = {};
+
+		entry = &set->entry[set->n];
+		for (k = i; k < n && !by_key(&order[i], &order[k]); k++)
+			add_element(entry, &total, elements__value(order[k].e, order[k].i), interval);
+		finish_entry(entry, &total, maps->bias);
+		if (!entry->count) {    /* made, but nothing has been added yet */
+			memset(entry, 0, sizeof(*entry));
+			continue;
+		}
+		entry->key = memcpy(set->keys + set->n++ * set->key_size, order_key(&order[i]),
+				    set->key_size);
+	}
+}
+
+static int read_keyed(struct sum_set *set, const struct sum_maps *maps, u64 interval)
+{
+	struct elements e = {
+		.key_size = maps->key_size, .value_size = sizeof(struct probe_sum),
+	};
+	struct order *order = NULL;
+	size_t i;
+	int err;
+
+	set->key_size = maps->key_size - sizeof(struct hist_slot);
+	err = elements__read(&e, maps->keyed_fd);
+	if (err)
+		goto out;
+	order = calloc(e.n ?: 1, sizeof(*order));
+	set->entry = calloc(e.n ?: 1, sizeof(*set->entry));
+	set->keys = calloc(e.n ?: 1, set->key_size);
+	if (!order || !set->entry || !set->keys) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (i = 0; i < e.n; i++)
+		order[i] = (struct order){ &e, i };
+	qsort(order, e.n, sizeof(*order), by_key);
+	group_elements(set, order, e.n, maps, interval);
+out:
+	free(order);
+	elements__free(&e);
+	return err;
+}
+
+int sum_set__read(struct sum_set *set, const struct sum_maps *maps, u64 interval)
+{
+	struct sum_set new = {};
+	int err;
+
+	err = maps->keyed ? read_keyed(&new, maps, interval) : read_plain(&new, maps, interval);
+	if (err) {
+		sum_set__free(&new);
+		return err;
+	}
+	*set = new;
+	return 0;
+}
+
+static int compare_entries(const struct sum_set *set, const struct sum_entry *a,
+			   const struct sum_entry *b)
+{
+	if (set->key_size)
+		return memcmp(a->key, b->key, set->key_size);
+	return a->event < b->event ? -1 : a->event > b->event;
+}
+
+int sum_set__difference(struct sum_set *out, const struct sum_set *later,
+			const struct sum_set *earlier)
+{
+	struct sum_set d = { .key_size = later->key_size };
+	const struct sum_entry *e, *before;
+	struct sum_entry *new;
+	size_t i, k = 0;
+
+	d.entry = calloc(later->n ?: 1, sizeof(*d.entry));
+	d.keys = calloc(later->n ?: 1, d.key_size ?: 1);
+	if (!d.entry || !d.keys) {
+		sum_set__free(&d);
+		return -ENOMEM;
+	}
+	for (i = 0; i < later->n; i++) {
+		e = &later->entry[i];
+		while (k < earlier->n && compare_entries(later, &earlier->entry[k], e) < 0)
+			k++;
+		before = k < earlier->n && !compare_entries(later, &earlier->entry[k], e) ?
+				 &earlier->entry[k] : NULL;
+		if (e->count == (before ? before->count : 0))
+			continue;
+		new = &d.entry[d.n];
+		*new = *e;
+		new->count -= before ? before->count : 0;
+		new->sum -= before ? before->sum : 0;
+		if (d.key_size)
+			new->key = memcpy(d.keys + d.n * d.key_size, e->key, d.key_size);
+		d.n++;
+	}
+	*out = d;
+	return 0;
+}
+
+void sum_set__free(struct sum_set *set)
+{
+	free(set->entry);
+	free(set->keys);
+	memset(set, 0, sizeof(*set));
+}
