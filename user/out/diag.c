@@ -68,7 +68,7 @@ void diag_complaint(const char *option, const char *text, const struct complaint
 	size_t len = c->len < n - at ? c->len : n - at, before = width(text, at), marks, i;
 	char *line = escape_string(text);
 
-	diag_error("%s: %s", option, c->what);
+	diag_error("%s%s%s", option ?: "", option ? ": " : "", c->what);
 	if (line)
 		fprintf(stderr, "    %s\n    %*s^", line, (int)before, "");
 	marks = line ? width(text + at, len) : 0;
