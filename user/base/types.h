@@ -18,6 +18,7 @@ typedef __s64 s64;
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define NSEC_PER_SEC 1000000000ULL
+#define NSEC_PER_USEC 1000ULL
 #define NSEC_PER_MSEC 1000000ULL
 
 /* For functions that take a format and its arguments. */

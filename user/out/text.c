@@ -302,8 +302,33 @@ static void put_footer(struct writer *w, const struct report *r)
 		fputs("no event happened in that time\n", w->file);
 }
 
+/* ns in ms, or us, with three decimals: a column has one unit, so that its numbers can be compared. */
+static char *time_text(u64 ns, bool micro)
+{
+	u64 unit = micro ? NSEC_PER_USEC : NSEC_PER_MSEC;
+	char number[UNITS_SPACE], *text;
+
+	format_count(number, ns / unit);
+	if (asprintf(&text, "%s.%03llu %s", number, ns % unit * 1000 / unit, micro ? "us" : "ms") < 0)
+		return NULL;
+	return text;
+}
+
+/* Are all times of a column below a millisecond? */
+static bool column_is_micro(const struct report *r, size_t k)
+{
+	u64 most = 0;
+	size_t i;
+
+	for (i = 0; i < r->nrows; i++)
+		if (k < r->row[i].ncells && r->row[i].cell[k].kind == FIELD_TIME &&
+		    r->row[i].cell[k].number > most)
+			most = r->row[i].cell[k].number;
+	return most && most < NSEC_PER_MSEC;
+}
+
 /* A cell as people read it, in new memory; NULL without any. */
-static char *cell_text(const struct field *f)
+static char *cell_text(const struct field *f, bool micro)
 {
 	char number[UNITS_SPACE], signed_number[SIGNED_SPACE], *text = NULL;
 
@@ -317,10 +342,7 @@ static char *cell_text(const struct field *f)
 	case FIELD_ID:
 		return asprintf(&text, "%llu", f->number) < 0 ? NULL : text;
 	case FIELD_TIME:
-		format_count(number, f->number / NSEC_PER_MSEC);
-		if (asprintf(&text, "%s.%03llu ms", number, f->number % NSEC_PER_MSEC / 1000) < 0)
-			return NULL;
-		return text;
+		return time_text(f->number, micro);
 	case FIELD_REAL:
 		if (asprintf(&text, "%.*f", f->decimals, f->real) < 0)
 			return NULL;
@@ -346,6 +368,7 @@ struct layout {
 	char **text;            /* rows * cells, the titles first if there are any; NULL: left out */
 	int *width;
 	bool *right;
+	bool *micro;            /* times in us */
 };
 
 static void layout__free(struct layout *l)
@@ -357,6 +380,7 @@ static void layout__free(struct layout *l)
 	free(l->text);
 	free(l->width);
 	free(l->right);
+	free(l->micro);
 }
 
 static int layout__make(struct layout *l, const struct report *r)
@@ -368,8 +392,11 @@ static int layout__make(struct layout *l, const struct report *r)
 	l->text = calloc(l->rows * l->cells ?: 1, sizeof(*l->text));
 	l->width = calloc(l->cells ?: 1, sizeof(*l->width));
 	l->right = calloc(l->cells ?: 1, sizeof(*l->right));
-	if (!l->text || !l->width || !l->right)
+	l->micro = calloc(l->cells ?: 1, sizeof(*l->micro));
+	if (!l->text || !l->width || !l->right || !l->micro)
 		return -ENOMEM;
+	for (k = 0; k < l->cells; k++)
+		l->micro[k] = column_is_micro(r, k);
 	for (i = 0; i < l->rows; i++) {
 		const struct report_row *row = &r->row[i < first ? 0 : i - first];
 
@@ -378,7 +405,7 @@ static int layout__make(struct layout *l, const struct report *r)
 
 			if (r->row[0].cell[k].machine)
 				continue;
-			*text = i < first ? strdup(row->cell[k].name) : cell_text(&row->cell[k]);
+			*text = i < first ? strdup(row->cell[k].name) : cell_text(&row->cell[k], l->micro[k]);
 			if (!*text)
 				return -ENOMEM;
 			if (columns(*text) > l->width[k])

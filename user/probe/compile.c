@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The second half of a plan: where each expression is worked out, and the code of each site. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,14 @@ struct spot {
 	struct tracepoint_format format;
 	struct place_alias *alias;
 };
+
+/* The first of the sites that belong to the same event. */
+static size_t first_of_event(const struct probe_side *s, size_t i)
+{
+	while (i && s->sites.site[i - 1].event == s->sites.site[i].event)
+		i--;
+	return i;
+}
 
 /* The names that the probe itself gives come before those of others. */
 static int add_aliases(struct spot *spot, const struct probe_plan *p, size_t definition)
@@ -73,9 +82,7 @@ static int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_n
 	}
 	spot->place.is_end = p->spans && side == PROBE_END;
 	spot->place.by_site = p->by_site;
-	for (spot->place.number = i; spot->place.number > 0; spot->place.number--)
-		if (s->sites.site[spot->place.number - 1].event != site->event)
-			break;
+	spot->place.number = first_of_event(s, i);
 	return 0;
 }
 
@@ -185,7 +192,7 @@ static int add_stream_fields(struct probe_plan *p)
 		diag_hint("run two of them, or give one list: 'EVENT1,EVENT2 ARGUMENT...'");
 		return -EINVAL;
 	}
-	return add_fields(p, first->argument, first->n, "probe");
+	return add_fields(p, first->argument, first->n, NULL);
 }
 
 static int collect_fields(struct probe_plan *p)
@@ -257,8 +264,44 @@ static void place_fields(struct layout *l, bool record)
 		}
 }
 
+/* rows: its figures are columns beside the key. */
+static bool is_taken(const struct layout *l, const char *name, bool rows)
+{
+	static const char *const figures[] = { "event", "count", "sum", "avg", "min", "max" };
+	size_t i;
+
+	for (i = 0; rows && i < ARRAY_SIZE(figures); i++)
+		if (!strcmp(name, figures[i]))
+			return true;
+	for (i = 0; i < l->n; i++)
+		if (!strcmp(name, l->field[i].name))
+			return true;
+	return false;
+}
+
+/* No two columns have one name: what is typed tells p->comm from p->parent->comm. NULL without memory. */
+static char *name_of_field(const struct layout *l, const struct probe_field *f, bool rows)
+{
+	char *name = strdup(f->name), *longer;
+
+	if (!f->expr)
+		return name;
+	if (name && is_taken(l, name, rows)) {
+		free(name);
+		name = strdup(f->text);
+	}
+	while (name && is_taken(l, name, rows)) {
+		if (asprintf(&longer, "key.%s", name) < 0)
+			longer = NULL;
+		free(name);
+		name = longer;
+	}
+	return name;
+}
+
 static int make_layout(struct probe_plan *p)
 {
+	bool rows = p->request->what == PROBE_COUNT || p->request->what == PROBE_SUM;
 	struct layout *l = &p->layout;
 	bool comm = false, task = false;
 	int err = collect_fields(p);
@@ -268,7 +311,7 @@ static int make_layout(struct probe_plan *p)
 	if (!l->field)
 		err = -ENOMEM;
 	for (i = 0; i < p->nfields && !err; i++) {
-		l->field[i].name = strdup(p->field[i].name);
+		l->field[i].name = name_of_field(l, &p->field[i], rows);
 		if (!l->field[i].name)
 			err = -ENOMEM;
 		else
@@ -485,7 +528,7 @@ static int compile_sides(struct probe_plan *p)
 /* What the numbers of events are called: each function by its name, or each probe by its own. */
 static int name_events(struct probe_plan *p)
 {
-	const struct probe_side *s = &p->side[p->request->latency ? PROBE_BEGIN : PROBE_END];
+	struct probe_side *s = &p->side[p->request->latency ? PROBE_BEGIN : PROBE_END];
 	size_t i;
 
 	free(p->names);
@@ -496,6 +539,9 @@ static int name_events(struct probe_plan *p)
 		const struct event_site *site = &s->sites.site[i];
 		size_t event = site->event - s->events.event, d = s->definition[event];
 
+		/* All places of an event are counted as one. Those of spans tell calls apart. */
+		if (!p->spans && !p->by_site)
+			s->slot[i] = first_of_event(s, i);
 		if (p->by_site)
 			p->names[i] = site->name;
 		else

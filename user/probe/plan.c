@@ -60,7 +60,7 @@ static int take_returns(struct probe_plan *p)
 			complain(&c, 0, e->at, e->len, "--latency is the time a function takes, from its entry to "
 				 "its return");
 			complain_hint(&c, 0, "between other events it is measured by --from and --to");
-			diag_complaint("probe", begin->text[i], &c);
+			diag_complaint(NULL, begin->text[i], &c);
 			return -EINVAL;
 		}
 		text = keep(p, asprintf(&text, "%s%%return", e->name) < 0 ? NULL : text);
@@ -83,7 +83,7 @@ static int parse_definitions(struct probe_plan *p)
 	for (i = 0; i < r->ntyped; i++) {
 		err = probe_definition__parse(&p->definition[i], r->typed[i], &c, &argument);
 		if (err) {
-			diag_complaint("probe", argument ?: r->typed[i], &c);
+			diag_complaint(NULL, argument ?: r->typed[i], &c);
 			free(argument);
 			return err;
 		}
@@ -114,7 +114,7 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s, co
 	if (site->event->type < EVENT_TRACEPOINT) {
 		complain(&c, 0, site->event->at, site->event->len, "%s is a counter, and has no values", site->name);
 		complain_hint(&c, 0, "`stat -e %s` counts it, `profile -e %s` samples it", site->name, site->name);
-		diag_complaint("probe", text, &c);
+		diag_complaint(NULL, text, &c);
 		return -EOPNOTSUPP;
 	}
 	if (!p->request->is_scoped || !tracepoint_has_task(site->name))
@@ -122,7 +122,7 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s, co
 	complain(&c, 0, site->event->at, site->event->len, "%s is about another task than the one that runs, "
 		 "whose process, user and cgroup its record does not tell", site->name);
 	complain_hint(&c, 0, "a --filter on its fields (comm, pid) can be used instead");
-	diag_complaint("probe", text, &c);
+	diag_complaint(NULL, text, &c);
 	return -EOPNOTSUPP;
 }
 
@@ -136,7 +136,7 @@ static int resolve(struct probe_plan *p, struct probe_side *s)
 		return 0;
 	err = events__resolve(&s->sites, &s->events, &p->request->context, &c, &which);
 	if (err)
-		diag_complaint("probe", s->text[which], &c);
+		diag_complaint(NULL, s->text[which], &c);
 	for (i = 0; i < s->sites.n && !err; i++)
 		err = check_site(p, s, &s->sites.site[i]);
 	if (err)
@@ -389,7 +389,7 @@ int probe_plan__attach(struct probe_plan *p)
 			return -EAGAIN;
 		}
 		if (err) {
-			diag_complaint("probe", s->text[s->sites.site[which].event - s->events.event], &c);
+			diag_complaint(NULL, s->text[s->sites.site[which].event - s->events.event], &c);
 			return err;
 		}
 	}

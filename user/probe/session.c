@@ -358,6 +358,18 @@ static int sweep(struct probe_session *s)
 	return s->plan.spans ? starts__sweep(&plan, NULL) : 0;
 }
 
+/* --sort by one of the figures of rows. */
+static const char *sort_column(const struct probe_session *s)
+{
+	static const char *const names[] = { "key", "count", "sum", "min", "avg", "max" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names) && !s->sort && s->run->cli->sort >= 0; i++)
+		if (report_sort_column(names[i]) == s->run->cli->sort)
+			return names[i];
+	return s->sort;
+}
+
 int probe_session__report(struct probe_session *s, struct report *r)
 {
 	const struct probe_plan *p = &s->plan;
@@ -370,7 +382,7 @@ int probe_session__report(struct probe_session *s, struct report *r)
 	if (!err)
 		err = probe_session__drain(s, true);
 	if (!err)
-		err = results__report(&s->results, s->run->cli, s->sort, r);
+		err = results__report(&s->results, s->run->cli, sort_column(s), r);
 	if (s->stream)
 		r->events += stream__take_count(s->stream);
 	return err;
