@@ -63,7 +63,7 @@ BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf 
 
 all: $(BUILD)/tally $(tools:%=$(BUILD)/%)
 
-.PHONY: all help demo check check-unit check-live check-kernels bench soak asan install clean \
+.PHONY: all help demo check check-unit check-live check-kernels check-browser deps-browser bench soak asan install clean \
 	deps deps-test deps-bench format man triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -73,6 +73,7 @@ help:
 	@echo 'make demo       install what is missing (Debian 12, 13), build, measure this machine'
 	@echo 'make check      install what tests need, build, run all tests'
 	@echo 'make check-unit | check-live | check-kernels    one part of them'
+	@echo 'make check-browser  flame graphs in Chromium (installs it)'
 	@echo 'make bench      cost of the tools beside their peers (installs those)'
 	@echo 'make soak       the long tests'
 	@echo 'make asan       build/tally with address and undefined-behaviour sanitizers, unit tests'
@@ -169,6 +170,11 @@ check-live: all triggers
 check-kernels: all triggers
 	tests/kernels/run
 
+# Pictures, in a real browser; installs one.
+check-browser: deps-browser
+	@$(MAKE) --no-print-directory all triggers
+	TALLY_BUILD=$(abspath $(BUILD)) tests/browser/run
+
 check: deps-test
 	@$(MAKE) --no-print-directory all triggers
 	@$(MAKE) --no-print-directory check-unit
@@ -203,6 +209,8 @@ deps:
 	@sh tests/install-packages $(packages)
 deps-test:
 	@sh tests/install-packages $(packages_test)
+deps-browser:
+	@sh tests/install-packages $(packages) chromium nodejs npm
 deps-bench:
 	@sh tests/install-packages $(packages_bench)
 

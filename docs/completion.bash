@@ -30,7 +30,7 @@ _tally()
 		return
 		;;
 	--format)
-		COMPREPLY=($(compgen -W 'text json csv' -- "$cur"))
+		COMPREPLY=($(compgen -W 'text json csv tree folded flame table' -- "$cur"))
 		return
 		;;
 	--source)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The cgroup hierarchies of this machine, v1 and v2, and cgroups made in them."""
 
+import errno
 import os
-import time
 from collections import namedtuple
 from pathlib import Path
+
+import tally
 
 # name: as in the options of the mount ("cpu", "memory"), "v2" for the unified one.
 Hierarchy = namedtuple("Hierarchy", "name mount")
@@ -57,13 +59,15 @@ class Cgroup:
 
     def remove(self):
         """A group is busy for a moment after its last task has gone."""
-        deadline = time.monotonic() + 10
+
+        def is_gone(path):
+            try:
+                path.rmdir()
+                return True
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    raise
+                return False
+
         for path in self.made:
-            while True:
-                try:
-                    path.rmdir()
-                    break
-                except OSError:
-                    if time.monotonic() > deadline:
-                        raise
-                    time.sleep(0.01)
+            tally.wait_until(lambda: is_gone(path), f"{path} to be empty")

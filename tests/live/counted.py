@@ -17,8 +17,6 @@ import tempfile
 from collections import namedtuple
 from pathlib import Path
 
-import pytest
-
 import tally
 
 # System calls that do nothing when their first argument is -1 and the others are 0: name, number.
@@ -38,11 +36,9 @@ def stat(tool, *args, **kwargs):
     return tool("--json", *args, tool="stat", **kwargs)
 
 
-def work(*loads):
-    """Lets triggers do their work, all at once, until they are at rest. Returns what each said."""
-    for load in loads:
-        load.go()
-    said = [load.done() for load in loads]
+def work(*loads, between=None):
+    """tally.let_work() until they are at rest. Returns what each said."""
+    said = tally.let_work(loads, between)
     for load in loads:
         load.settle()
     return said
@@ -80,19 +76,35 @@ def again_when_skipped(module):
     def repeated(test):
         @functools.wraps(test)
         def run(*args, **kwargs):
-            for _ in range(20):
+            def trial():
                 skipped.clear()
                 try:
-                    return test(*args, **kwargs)
-                except AssertionError:
-                    if not skipped or tally.KERNEL < (7, 0):
-                        raise
-            pytest.fail("on this machine too much is skipped to test for equality")
+                    test(*args, **kwargs)
+                except AssertionError as error:
+                    if skipped and tally.KERNEL >= (7, 0):
+                        raise tally.Blurred from error
+                    raise
+
+            tally.steady(trial)
 
         return run
 
     for name in [name for name in module if name.startswith("test_")]:
         module[name] = repeated(module[name])
+
+
+def exactly(trial):
+    """Makes a trial, which returns a function that checks, until no switch was hidden from the
+    tracers (tally.holes()): what such a task did is charged to whoever comes next."""
+
+    def judged():
+        before = tally.holes()
+        check = trial()
+        if tally.holes() != before:
+            raise tally.Blurred
+        check()
+
+    tally.steady(judged)
 
 
 # --- the kernel's books of faults and switches -----------------------------------------------------

@@ -2,7 +2,7 @@
 """The form of the JSON that tools print, which docs/json.md describes for people."""
 
 LOSSES = {"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault", "negative",
-          "recursion"}
+          "recursion", "stacks_full", "truncated", "nesting", "ring_full", "no_buffer"}
 
 MEASUREMENT = {
     "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
@@ -140,8 +140,38 @@ def check_stat(report):
         assert report["events"] <= sum(row["count"] or 0 for row in report["rows"]), report
 
 
+# Stacks have the header of a measurement. A frame that nothing is known of is all null.
+FRAME = {"name": (str, type(None)), "module": (str, type(None)), "offset": (int, type(None)),
+         "addr": (str, type(None))}
+
+
+def check_stacks(report):
+    wanted = {name: kind for name, kind in MEASUREMENT.items() if name != "groups"}
+    check_members(report, {**wanted, "stacks": list}, MEASUREMENT_OPTIONAL, "report")
+    check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+    seen = set()
+    for stack in report["stacks"]:
+        check_members(stack, {"key": dict, "frames": list, "value": int}, {}, "stack")
+        check_members(stack["key"], {}, KEY, "key")
+        assert stack["value"] > 0 and stack["frames"], stack
+        for frame in stack["frames"]:
+            assert set(frame) == set(FRAME), frame
+            assert all(isinstance(frame[name], kind) for name, kind in FRAME.items()), frame
+        # Equal ones are one: by name, and without a name by place.
+        names = tuple((f["name"], f["module"], None if f["name"] else f["offset"]) for f in stack["frames"])
+        key = tuple(sorted(stack["key"].items())), names
+        assert key not in seen, f"{key} is there twice"
+        seen.add(key)
+    values = [stack["value"] for stack in report["stacks"]]
+    assert values == sorted(values, reverse=True), values
+    assert sum(values) == report["events"] or (report.get("hidden") and sum(values) < report["events"])
+
+
 def check(report):
     """Raises AssertionError if a line of JSON, parsed, is not as documented."""
+    if "stacks" in report:
+        check_stacks(report)
+        return
     if "rows" in report:
         check_table(report)
         if report["tool"] == "stat":

@@ -3,13 +3,18 @@
 
 There are no tolerances here but those that a test explains (and tally.holes())."""
 
+import signal
 import time
 
 import pytest
 
 import tally
 from accounts import Work, check, check_threads, exactly, measure, work
-from tally import Books, by_key, count, growth, scaled, total
+from tally import Books, by_key, count, growth, scaled, steady, total, within
+
+
+# Of short-lived processes. In guests they are as many as there is time for.
+MANY = 1000 if tally.GUEST else 20000
 
 
 @pytest.mark.parametrize("by_thread", (False, True), ids=("total", "by thread"))
@@ -20,29 +25,31 @@ from tally import Books, by_key, count, growth, scaled, total
     (("sleepers", 20, scaled(100), 50, -1), 20 * scaled(100)),
     (("sleepers", 10, scaled(100), 50, 0), 10 * scaled(100)),
     (("yield", 3, scaled(3000), 0), scaled(3000)),      # nobody preempts who yields
-    (("migrate", 5, scaled(80)), scaled(80)),           # moved while they wait
-    (("migrate", 3, scaled(80)), scaled(80)),
+    (("migrate", 5, 20), 20),                           # moved while they wait
+    (("migrate", 3, 20), 20),
 ), ids=lambda v: "-".join(str(a) for a in v) if isinstance(v, tuple) else "")
 def test_books(tool, trigger, load, least, by_thread):
     """A wait is one event of the whole length, whatever happens to the task while it waits.
 
     Threads that are moved from CPU to CPU while they wait are what the design is about: the
     kernel's books add up the parts; a tool that begins again at each move, or ends there, or
-    counts the parts, is found out by the count or by the sum."""
+    counts the parts, is found out by the count or by the sum.
+
+    How often they wait is the scheduler's to decide: least is what shows that they did."""
 
     def trial():
         started = trigger(*load)
         keys = ("--by", "tid") if by_thread else ()
         report, w = measure(tool, started, "-p", started.pid, *keys)
         (check_threads if by_thread else check)(report, w)
-        assert report["events"] + w.holes >= least
+        within(report["events"] + w.holes >= least, report["events"], least)
         return w
 
     exactly(trial)
 
 
 @pytest.mark.parametrize("load", (
-    ("migrate", 5, scaled(800)), ("sleepers", 50, scaled(400), 20, -1), ("spin", 8, 100, -1),
+    ("migrate", 5, 200), ("sleepers", 50, scaled(400), 20, -1), ("spin", 8, 100, -1),
 ), ids=lambda v: v[0])
 def test_books_of_a_longer_load(tool, trigger, load):
     load = trigger(*load)
@@ -56,14 +63,19 @@ def test_waiting_and_running_is_all_there_is(tool, trigger):
     and time the processor was away from its tasks (interrupts, a hypervisor), which the kernel
     may count as neither. Errors worth finding, waits missing or counted twice, are near 50 %.
     """
-    load = trigger("spin", 2, 500, 0)
-    report, w = measure(tool, load, "-p", load.pid, "--by", "tid")
-    groups = by_key(report, "tid")
-    workers = [tid for tid in load.tids() if tid != load.pid]
-    for tid, elapsed in zip(workers, w.said[0]):
-        found = groups[tid]["sum"] + w.grown[tid].run_ns
-        assert found == pytest.approx(elapsed, rel=0.25 if tally.GUEST else 0.1)
-        assert groups[tid]["sum"] > elapsed / 4
+
+    def trial():
+        load = trigger("spin", 2, 200, 0)
+        report, w = measure(tool, load, "-p", load.pid, "--by", "tid")
+        groups = by_key(report, "tid")
+        workers = [tid for tid in load.tids() if tid != load.pid]
+        for tid, elapsed in zip(workers, w.said[0]):
+            found = groups[tid]["sum"] + w.grown[tid].run_ns
+            within(found == pytest.approx(elapsed, rel=0.25 if tally.GUEST else 0.1), found,
+                   elapsed)
+            within(groups[tid]["sum"] > elapsed / 4, groups[tid]["sum"], elapsed)
+
+    steady(trial)
 
 
 def test_sleepers_among_spinners(tool, trigger):
@@ -102,19 +114,28 @@ def test_first_wait_after_the_start_is_whole(tool, trigger):
     known from a walk over all tasks: their first wait is right, moved while they wait or not.
 
     The books are opened while threads run and wait, so they give bounds only: a reading before
-    the tool begins and one after. The sum may hold waits that began before the first reading."""
-    load = trigger("migrate", 5, scaled(600))
+    the tool begins and one after. The sum may hold waits that began before the first reading. They
+    are closed when the load, which would go on, has been stopped."""
+    load = trigger("migrate", 5, 1_000_000)
     holes = tally.holes()
     began = time.monotonic_ns()
     load.go()
     early = tally.books_of_threads(load.pid)
     tracer = tool("--json", "-p", load.pid, "--by", "tid")
     late = tally.books_of_threads(load.pid)
-    load.done()
+
+    def have_waited():
+        grown = growth(late, tally.books_of_threads(load.pid))
+        return all(grown[tid].count > 5 for tid in late)
+
+    tally.wait_until(have_waited, "some waits of each thread")
+    load.process.send_signal(signal.SIGSTOP)
+    tally.wait_until(lambda: all(tally.state(load.pid, tid) == "T" for tid in late), "a stop")
     after = load.books()
     elapsed = time.monotonic_ns() - began
     holes = tally.holes() - holes
     report = tracer.stop().report
+    tally.end_process(load.process)
     least, most = growth(late, after), growth(early, after)
     slack = report["unaccounted"] + sum(report["lost"].values())
     for tid, group in by_key(report, "tid").items():
@@ -129,7 +150,7 @@ def storm_of(said):
 
 
 @pytest.mark.parametrize("forks, at_once, us", (
-    (scaled(400), 1, 0), (scaled(200), 6, 50), (scaled(20000), 4, 0),
+    (scaled(400), 1, 0), (scaled(200), 6, 50), (MANY, 4, 0),
 ), ids=("in a row", "at once", "many"))
 def test_fork_storm_by_comm(tool, trigger, forks, at_once, us):
     """Tasks that come and go: each is read when it has run for the last time, as a zombie."""
@@ -141,7 +162,7 @@ def test_fork_storm_by_comm(tool, trigger, forks, at_once, us):
         check(report, w, total([children, total(w.grown)]))
         return w
 
-    if forks < 1000:
+    if forks < MANY:
         exactly(trial)
     else:
         trial()
@@ -149,7 +170,7 @@ def test_fork_storm_by_comm(tool, trigger, forks, at_once, us):
 
 def test_fork_storm_by_pid(tool, trigger):
     """A key for each process, and none of them lost or mixed up."""
-    forks = scaled(20000)
+    forks = MANY
     load = trigger("storm", forks, 4, 0, comm="tempest")
     report, w = measure(tool, load, "--comm", "tempest", "--by", "pid", "--max-keys", forks + 10)
     pids, children, _ = storm_of(w.said[0])
@@ -162,30 +183,35 @@ def test_fork_storm_by_pid(tool, trigger):
 
 def test_fork_storm_of_a_command(run, directory):
     """Children of a command are followed from their first wait on to their last."""
-    forks = scaled(20000)
-    out = directory / "report"
-    holes = tally.holes()
-    result = run("--json", "-o", out, "--by", "pid", "--max-keys", forks + 10, "--",
-                 tally.BUILD / "triggers/storm", forks, 4, 0)
-    w = Work({}, None, tally.holes() - holes)
-    assert result.code == 0, result
-    pids, children, own = storm_of(int(n) for n in result.text.splitlines()[-1].split()[1:])
-    report = tally.Result(0, out.read_bytes(), b"").report
-    groups = by_key(report, "pid")
-    assert pids + 1 - w.holes <= len(groups) <= pids + 1
+    forks = MANY
 
-    # The command itself: its first wait here, after the tool let it go, was before its main;
-    # programs are loaded and left in between, which takes some more (a disk, a page fault).
-    parent = max(groups.values(), key=lambda g: g["count"])
-    check(report, w, children, [g for g in groups.values() if g is not parent])
-    assert own.count + 1 - w.holes <= parent["count"] <= own.count + 1 + 100
-    assert parent["sum"] >= own.delay_ns or w.holes
+    def trial():
+        out = directory / "report"
+        holes = tally.holes()
+        result = run("--json", "-o", out, "--by", "pid", "--max-keys", forks + 10, "--",
+                     tally.BUILD / "triggers/storm", forks, 4, 0)
+        w = Work({}, None, tally.holes() - holes)
+        assert result.code == 0, result
+        pids, children, own = storm_of(int(n) for n in result.text.splitlines()[-1].split()[1:])
+        report = tally.Result(0, out.read_bytes(), b"").report
+        groups = by_key(report, "pid")
+        assert pids + 1 - w.holes <= len(groups) <= pids + 1
+
+        # The command itself: its first wait here, after the tool let it go, was before its main;
+        # programs are loaded and left in between, which takes some more (a disk, a page fault).
+        parent = max(groups.values(), key=lambda g: g["count"])
+        check(report, w, children, [g for g in groups.values() if g is not parent])
+        assert own.count + 1 - w.holes <= parent["count"]
+        assert parent["sum"] >= own.delay_ns or w.holes
+        within(parent["count"] <= own.count + 1 + 100, parent["count"], own.count)
+
+    steady(trial)
 
 
 def test_exiting_threads(tool, trigger):
     """Threads leave nothing to read, so each reads its own books just before it exits, alone and
     at a priority at which nothing preempts it. What it waits for after that is the kernel itself
-    (seen on 7.2: a kworker, in one of ten exits): one in four threads is allowed, none is the
+    (seen on 7.2: a kworker, in one of ten exits): one in four threads is near enough, none is the
     rule, and then the sums are equal."""
 
     def trial():
@@ -196,7 +222,8 @@ def test_exiting_threads(tool, trigger):
         check(report, w, groups=[groups.pop(load.pid)])
         assert n - w.holes <= len(groups) <= n
         late = count(groups.values()) - events
-        assert -w.holes <= late <= n / 4
+        assert -w.holes <= late
+        within(late <= n / 4, late, n)
         if late <= 0:
             check(report, w, Books(0, delay, events), groups.values())
         return w
@@ -208,8 +235,8 @@ def test_exiting_under_load(tool, trigger):
     """Processes that are preempted while they exit, on a CPU that a spinner wants too."""
 
     def trial():
-        spin = trigger("spin", 1, 100, 0)
-        load = trigger("storm", scaled(100), 4, 500, comm="tempest", command=("taskset", "1"))
+        spin = trigger("spin", 1, 50, 0)
+        load = trigger("storm", scaled(50), 4, 500, comm="tempest", command=("taskset", "1"))
         tracer = tool("--json", "--comm", "tempest")
         spin.go()
         w = work(load)
@@ -241,8 +268,6 @@ def test_everything(tool, trigger, scope):
 def test_the_tool_itself_is_never_counted(tool):
     """Not even where it is busy: 200 reports a second."""
     tracer = tool("--json", "-a", "--by", "pid", "-I", 5)
-    time.sleep(0.3)
-    reports = tracer.stop().reports
-    assert len(reports) > 5
-    for report in reports:
+    tracer.await_lines(20)
+    for report in tracer.stop().reports:
         assert not {0, tracer.pid} & set(by_key(report, "pid"))

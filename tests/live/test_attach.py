@@ -6,7 +6,6 @@ to say how it was attached."""
 import os
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 import tally
 from counted import (GETPPID, SYSCALLS, Perf, again_when_skipped, counts, lost, stat, why_no_perf,
                      work)
-from tally import BUILD, KERNEL, scaled
+from tally import BUILD, KERNEL, once, scaled, wait_until
 
 CALLS, USDT, GUARDED = (BUILD / "triggers" / name for name in ("calls", "usdt", "usdt_semaphore"))
 DEVICES = Path("/sys/bus/event_source/devices")
@@ -144,6 +143,7 @@ def test_functions_of_a_library(tool, trigger, events):
     assert not lost(report), report
 
 
+@once
 @pytest.mark.parametrize("event, code, part", (
     ("known_functio", 1, "known_function"), ("nosuchfunction", 1, "no function named"),
     ("known_function+0x10000", 2, "bytes"), ("nosuch*", 1, "nosuch*"),
@@ -155,6 +155,7 @@ def test_functions_that_are_not_there(run, event, code, part):
     assert part in result.stderr and result.stderr.startswith("stat: -e: "), result
 
 
+@once
 def test_a_binary_that_is_not_there(run):
     result = run("-x", "/nonexistent/program", "-e", "main", "-d", 0.1, tool="stat")
     assert result.code == 1 and "/nonexistent/program" in result.stderr, result
@@ -205,10 +206,7 @@ def test_semaphores_go_back_to_zero(tool, trigger, how):
             tracer.stop()
         else:
             tally.end_process(tracer.process)
-    deadline = time.monotonic() + tally.PATIENCE
-    while semaphore(load) or semaphore(late):
-        assert time.monotonic() < deadline, "the semaphore is still set"
-        time.sleep(0.01)
+    wait_until(lambda: not semaphore(load) and not semaphore(late), "the semaphores at zero")
     assert work(load, late) == [[N, N, 0]] * 2
 
 
@@ -441,10 +439,7 @@ def test_nothing_stays_behind(tool):
     tally.end_process(tracer.process)
     places = Path("/sys/kernel/debug/kprobes/list")
     if places.exists():
-        deadline = time.monotonic() + tally.PATIENCE
-        while CALL in places.read_text():
-            assert time.monotonic() < deadline, places.read_text()
-            time.sleep(0.05)
+        wait_until(lambda: CALL not in places.read_text(), f"the end of the probe of {CALL}")
 
 
 again_when_skipped(globals())

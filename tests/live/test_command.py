@@ -3,13 +3,12 @@
 
 import os
 import signal
-import time
 
 import pytest
 
 import tally
 from accounts import work
-from tally import BUILD, NOBODY, by_key, scaled
+from tally import BUILD, NOBODY, by_key, once, scaled, steady, wait_until, within
 
 FAMILY = BUILD / "triggers/family"
 
@@ -19,26 +18,30 @@ def report_of(path):
 
 
 def test_descendants_and_their_threads_are_followed(run, trigger, directory):
-    """A child, a grandchild, a daemon that has left the family; nobody else."""
-    rounds = scaled(100)
-    stranger = trigger("sleepers", 1, 10 * rounds, 100, -1)
-    stranger.go()
-    out = directory / "report"
-    result = run("--json", "-o", out, "--by", "pid,tid", "--", FAMILY, rounds)
-    stranger.done()
-    assert result.code == 0, result
-    pids = [int(n) for n in result.text.split()[1:]]
-    groups = by_key(report_of(out), "pid", "tid")
+    """A child, a grandchild, a daemon that has left the family; nobody else. They wait for a CPU
+    after each sleep, but those too short for them to have left it."""
+    rounds, out = scaled(100), directory / "report"
 
-    assert len(pids) == 4
-    for pid in pids:
-        own = {tid: g for (p, tid), g in groups.items() if p == pid}
-        assert pid in own and len(own) >= 2
-        assert sum(g["count"] >= rounds for g in own.values()) >= 2
-    assert stranger.pid not in {pid for pid, _ in groups}
-    # The daemon's parent is one more process.
-    assert {pid for pid, _ in groups} >= set(pids)
-    assert len({pid for pid, _ in groups}) <= 5
+    def trial():
+        stranger = trigger("sleepers", 1, 10 * rounds, 100, -1)
+        stranger.go()
+        result = run("--json", "-o", out, "--by", "pid,tid", "--", FAMILY, rounds)
+        stranger.done()
+        assert result.code == 0, result
+        pids = [int(n) for n in result.text.split()[1:]]
+        groups = by_key(report_of(out), "pid", "tid")
+
+        assert len(pids) == 4
+        assert stranger.pid not in {pid for pid, _ in groups}
+        # The daemon's parent is one more process.
+        assert {pid for pid, _ in groups} >= set(pids)
+        assert len({pid for pid, _ in groups}) <= 5
+        for pid in pids:
+            own = {tid: g["count"] for (p, tid), g in groups.items() if p == pid}
+            assert pid in own and len(own) >= 2
+            within(sum(n >= rounds for n in own.values()) >= 2, own)
+
+    steady(trial)
 
 
 def test_with_a_scope_the_command_only_sets_the_time(tool, trigger, directory):
@@ -67,29 +70,32 @@ def test_the_end_of_the_command_ends_the_run(run):
 
 
 def test_the_last_interval_is_reported_when_the_command_ends(run, directory):
-    out = directory / "report"
-    assert run("--json", "-o", out, "-I", 20, "--", FAMILY, scaled(400)).code == 0
-    reports = [tally.Result(0, line, b"").report for line in out.read_bytes().splitlines()]
-    assert len(reports) > 1 and sum(r["events"] for r in reports) > scaled(400)
+    """It does nothing before the first has been."""
+    out, forks = directory / "report", 20
+    reported = f"until [ -s {out} ]; do sleep 0.02; done"
+    assert run("--json", "-o", out, "-I", 20, "--by", "comm", "--", "sh", "-c",
+               f"{reported}; exec {BUILD}/triggers/storm {forks} 1 -1").code == 0
+    first, *others = [tally.Result(0, line, b"").report for line in out.read_bytes().splitlines()]
+    assert "storm" not in by_key(first, "comm")
+    assert sum(by_key(each, "comm")["storm"]["count"] for each in others
+               if "storm" in by_key(each, "comm")) >= forks
 
 
 @pytest.mark.parametrize("how", ("-d", "count", "SIGINT"))
 def test_the_end_of_the_run_ends_the_command(tool, directory, how):
+    """It is made before measuring begins, so its pid is known even if that is over soon."""
     args = {"-d": ("-d", 0.3), "count": ("0.3", "1"), "SIGINT": ()}[how]
-    pid_file = directory / "pid"
-    script = f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; exec sleep 1000"
-    tracer = tool("--json", "-o", directory / "report", *args, "--", "sh", "-c", script)
-    deadline = time.monotonic() + tally.PATIENCE
-    while not pid_file.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    pid = int(pid_file.read_text())
-    result = tracer.stop() if how == "SIGINT" else tracer.wait()
-    assert result.code == 0, result
-    report_of(directory / "report")
-    while tally.is_alive(pid):
-        assert time.monotonic() < deadline, "the command is still there"
-        time.sleep(0.01)
+
+    def trial():
+        tracer = tool("--json", "-o", directory / "report", *args, "--", "sleep", "1000")
+        command = tally.children(tracer.pid)
+        result = tracer.stop() if how == "SIGINT" else tracer.wait()
+        assert result.code == 0, result
+        report_of(directory / "report")
+        wait_until(lambda: not any(map(tally.is_alive, command)), "the end of the command")
+        within(len(command) == 1, command)
+
+    steady(trial)
 
 
 def test_the_command_starts_when_measuring_has_begun(tool, directory):
@@ -105,6 +111,7 @@ def test_the_command_starts_when_measuring_has_begun(tool, directory):
     assert started.wait().code == 0 and out.exists()
 
 
+@once
 @pytest.mark.parametrize("command, why", (
     ("/nonexistent/program", "No such file"), ("no-such-program-here", "No such file"),
     ("/etc/passwd", "Permission denied"), ("/", "Permission denied"),
@@ -129,6 +136,7 @@ def ids_of(status):
     return [fields[name].split() for name in ("Uid", "Gid", "Groups")]
 
 
+@once
 def test_under_sudo_the_command_is_the_users(run, directory):
     """All four ids of the user who called sudo, and none of root's groups or rights."""
     env = dict(os.environ, SUDO_UID=str(NOBODY), SUDO_GID=str(NOBODY))
@@ -140,6 +148,7 @@ def test_under_sudo_the_command_is_the_users(run, directory):
     assert "CapEff:\t0000000000000000" in result.text
 
 
+@once
 @pytest.mark.parametrize("env", ({}, {"SUDO_UID": "0", "SUDO_GID": "0"}, {"SUDO_UID": "65534"},
                                  {"SUDO_UID": "-1", "SUDO_GID": "-1"},
                                  {"SUDO_UID": "x", "SUDO_GID": "0"}), ids=str)
@@ -151,6 +160,7 @@ def test_without_sudo_the_command_is_ours(run, directory, env):
     assert set(uids) == set(gids) == {"0"}
 
 
+@once
 def test_the_command_has_a_clean_start(run, directory):
     """No signals blocked or ignored, no descriptors but the three (and those of the shell)."""
     result = run("-o", directory / "report", "--", "sh", "-c",
@@ -161,6 +171,7 @@ def test_the_command_has_a_clean_start(run, directory):
     assert result.text.split("\n\n")[1].split() == ["0", "1", "2", "3"]
 
 
+@once
 def test_options_of_the_command_are_its_own(run, directory):
     result = run("-o", directory / "report", "--", "echo", "-p", "--json", "--", "--help")
     assert result.code == 0, result

@@ -3,20 +3,19 @@
 absences against slices, and against runqlat in the same run."""
 
 import functools
-import time
 
 import pytest
 
 import tally
 from accounts import exactly, work
-from tally import by_key, count, scaled, threads, wait_ns
+from tally import by_key, count, scaled, steady, threads, wait_ns, within
 
 LOADS = (
     ("spin", 3, 30, 0),
     ("spin", 5, 20, -1),
     ("sleepers", 20, scaled(80), 50, -1),
     ("yield", 3, scaled(2000), 0),
-    ("migrate", 5, scaled(60)),
+    ("migrate", 5, 20),
 )
 
 
@@ -29,21 +28,21 @@ def cpudist(tool):
     return functools.partial(tool, "--json", tool="cpudist")
 
 
-def departures(load):
-    """How often each thread of a load, at rest, was switched out."""
+def departures(*loads):
+    """How often each thread of loads was switched out."""
     found = {}
-    for pid in load.pids:
+    for pid in (pid for load in loads for pid in load.pids):
         for tid in threads(pid):
             with open(f"/proc/{pid}/task/{tid}/status") as status:
                 found[tid] = sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
     return found
 
 
-def work_and_leave(load):
+def work_and_leave(*loads, **kwargs):
     """accounts.work(), and how often each thread was switched out."""
-    before = departures(load)
-    w = work(load)
-    return w, {tid: n - before[tid] for tid, n in departures(load).items()}
+    before = departures(*loads)
+    w = work(*loads, **kwargs)
+    return w, {tid: n - before[tid] for tid, n in departures(*loads).items()}
 
 
 def is_exact(w, *reports):
@@ -116,7 +115,8 @@ def test_absences(cpudist, tool, trigger, load):
             assert off[tid]["count"] == sum(part["count"] for part in parts)
             assert off[tid]["sum"] == sum(part["sum"] for part in parts)
             assert parts[1]["count"] < waits[tid]["count"]
-            assert on[tid]["sum"] + off[tid]["sum"] <= w.elapsed_ns
+            together = on[tid]["sum"] + off[tid]["sum"]
+            within(together <= w.elapsed_ns, together, w.elapsed_ns)
             if load[0] != "migrate" and load[-1] != -1:
                 assert parts[1]["sum"] <= waits[tid]["sum"]
         return w
@@ -136,9 +136,9 @@ def test_a_task_that_never_blocks_is_preempted_only(cpudist, trigger):
             return w
         first, second = [tid for tid in w.grown if tid != load.pid]
         on, off = by_key(on, "tid"), by_key(off, "tid")
-        # While both spin; at the end one is alone.
-        assert off[first]["sum"] >= 0.3 * on[second]["sum"]
-        assert off[second]["sum"] >= 0.3 * on[first]["sum"]
+        # While both spin; when is the scheduler's to decide, and at the end one is alone.
+        for one, other in ((first, second), (second, first)):
+            within(off[one]["sum"] >= 0.3 * on[other]["sum"], off[one]["sum"], on[other]["sum"])
         return w
 
     exactly(trial)
@@ -160,32 +160,40 @@ def test_fork_storm(cpudist, tool, trigger):
 
 
 def test_a_slice_from_before_the_start_does_not_count(cpudist, trigger):
-    load = trigger("spin", 1, 400, 0)
+    """Two take turns on a CPU; what they had of it before the tool began is read when they have."""
+    load = trigger("spin", 2, 600_000, 0)
     load.go()
-    time.sleep(0.1)
-    early = tally.total(load_books(load)).run_ns
+    tally.wait_until(lambda: tally.cpu_ns(load.pid) > 50_000_000, "50 ms of a CPU")
+    before = tally.cpu_ns(load.pid)
     tracer = cpudist("-p", load.pid)
-    load.done()
-    load.settle()
-    late = tally.total(load_books(load)).run_ns
-    # What the kernel shows of a task that runs may be a tick old, or a few in a guest.
-    assert wait_ns(tracer.stop().report["groups"]) <= late - early + 40_000_000
-
-
-def load_books(load):
-    return tally.books_of_threads(load.pid)
+    ready = departures(load)
+    ready.pop(load.pid)
+    tally.wait_until(lambda: all(departures(load)[tid] > n + 2 for tid, n in ready.items()),
+                     "three turns each")
+    report = tracer.stop().report
+    since = tally.cpu_ns(load.pid) - before
+    tally.end_process(load.process)
+    assert report["events"] + report["lost"]["missed"] + report["lost"]["unmatched"] >= 4
+    assert 0 < wait_ns(report["groups"]) <= since
 
 
 def test_idle_counts_only_if_asked_for(cpudist, trigger):
-    """With idle tasks a CPU has no gaps, but no overlaps either: what others leave is idle."""
-    tracers = [cpudist("-C", 0, "--by", "tid", *idle) for idle in ((), ("--idle",), ("--idle", "--off"))]
-    work(trigger("sleepers", 2, scaled(200), 100, 0))
-    without, with_idle, off = (tracer.stop().report for tracer in tracers)
-    assert 0 not in by_key(without, "tid")
-    assert wait_ns(with_idle["groups"]) <= with_idle["duration_ns"] * 1.02
-    if wait_ns(without["groups"]) < 0.8 * without["duration_ns"]:
-        assert by_key(with_idle, "tid")[0]["count"] > 0
-        assert by_key(off, "tid")[0]["count"] > 0
+    """With idle tasks a CPU has no gaps, but no overlaps either: what others leave is idle. The
+    clock of the run queue is not the one of the report's duration."""
+
+    def trial():
+        tracers = [cpudist("-C", 0, "--by", "tid", *idle)
+                   for idle in ((), ("--idle",), ("--idle", "--off"))]
+        work(trigger("sleepers", 2, scaled(200), 100, 0))
+        without, with_idle, off = (tracer.stop().report for tracer in tracers)
+        assert 0 not in by_key(without, "tid")
+        within(wait_ns(with_idle["groups"]) <= with_idle["duration_ns"] * 1.02,
+               wait_ns(with_idle["groups"]), with_idle["duration_ns"])
+        if wait_ns(without["groups"]) < 0.8 * without["duration_ns"]:
+            assert by_key(with_idle, "tid")[0]["count"] > 0
+            assert by_key(off, "tid")[0]["count"] > 0
+
+    steady(trial)
 
 
 def test_keys_agree(cpudist, trigger):
@@ -202,9 +210,9 @@ def test_keys_agree(cpudist, trigger):
 
 def test_intervals_are_differences(cpudist, trigger):
     def trial():
-        load = trigger("sleepers", 3, scaled(200), 100, -1)
-        tracer = cpudist("-p", load.pid, "-I", 20)
-        w, left = work_and_leave(load)
+        loads = [trigger("sleepers", 3, scaled(100), 100, -1) for _ in range(2)]
+        tracer = cpudist("-p", ",".join(str(load.pid) for load in loads), "-I", 20)
+        w, left = work_and_leave(*loads, between=lambda: tracer.await_lines(2))
         reports = tracer.stop().reports
         if is_exact(w, *reports):
             assert sum(report["events"] for report in reports) == sum(left.values())

@@ -4,14 +4,13 @@
 import json
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 import tally
-from accounts import Work, check, exactly, work
-from tally import by_key, count, scaled, total
+from accounts import check, exactly, work
+from tally import by_key, count, scaled, total, wait_until
 
 
 def full_map(tool, trigger, *args):
@@ -76,7 +75,7 @@ def test_a_hundred_thousand_keys(run):
     """Before 6.1 all of the map is allocated at once, some 270 MB on two CPUs: where that is more
     than a quarter of what there is, fewer have to do."""
     keys = 100_000 if tally.KERNEL >= (6, 1) or available() > 2 << 30 else 10_000
-    result = run("--json", "-v", "-d", 0.05, "--by", "tid", "--max-keys", keys)
+    result = run("--json", "-v", "--by", "tid", "--max-keys", keys, "-a", "--", "true")
     assert result.code == 0, result
     report = result.report
     assert report["events"] and not report["lost"]["map_full"]
@@ -87,7 +86,7 @@ def test_a_hundred_thousand_keys(run):
 
 def test_more_keys_than_memory(run):
     """Not an accident: one sentence, and what to do. (Maps that grow need no memory at first.)"""
-    result = run("--json", "-d", 0.05, "--by", "tid", "--max-keys", 100_000_000)
+    result = run("--json", "--by", "tid", "--max-keys", 100_000_000, "-a", "--", "true")
     if result.code == 0:
         assert result.report["events"]
     else:
@@ -141,10 +140,8 @@ def test_nothing_stays_behind(tool, args, how):
     else:
         tracer.process.kill()
         tracer.process.wait()
-    deadline = time.monotonic() + tally.PATIENCE
-    while leftovers(ids) or (how == "SIGINT" and any(map(tally.is_alive, command))):
-        assert time.monotonic() < deadline, leftovers(ids)
-        time.sleep(0.05)
+    wait_until(lambda: not leftovers(ids) and (
+        how == "SIGKILL" or not any(map(tally.is_alive, command))), f"the end of {ids}")
     for pid in command:
         if tally.is_alive(pid):
             subprocess.run(["kill", str(pid)], check=True)
@@ -169,16 +166,29 @@ def test_many_at_once(tool, trigger):
 def test_threads_that_come_and_go_take_no_room(tool, trigger):
     """State dies with its task: after more tasks than there was ever room for, a wait is still as
     right as the first. (5.10 keeps it in a hash of four times the threads there were at the
-    start, at least 16,384.)"""
-    storm = trigger("storm", 20000, 2, -1)
-    load = trigger("sleepers", 2, 50, 100, -1, comm="napper")
-    tracer = tool("--json", "-a", "--by", "comm")
-    storm.go()
-    storm.done()
-    holes = tally.holes()
-    w = work(load)
-    report = tracer.stop().report
-    assert not report["lost"]["map_full"] and not report["lost"]["no_memory"]
-    groups = by_key(report, "comm")
-    check(report, Work(w.grown, w.said, tally.holes() - holes), groups=[groups["napper"]])
-    assert groups["storm"]["count"] >= 20000 - tally.holes()
+    start, at least 16,384. Later kernels have no such number.)
+
+    All tasks of the machine are measured, and what is lost may be anybody's."""
+    forks = 17000 if tally.KERNEL < (5, 11) else scaled(17000)
+
+    def trial():
+        storm = trigger("storm", forks, 2, -1)
+        load = trigger("sleepers", 2, 50, 100, -1, comm="napper")
+        tracer = tool("--json", "-a", "--by", "comm")
+        hidden = tally.holes()
+        storm.go()
+        storm.done()
+        w = work(load)
+        hidden = tally.holes() - hidden
+        report = tracer.stop().report
+        assert not report["lost"]["map_full"] and not report["lost"]["no_memory"]
+        groups = by_key(report, "comm")
+        assert groups["storm"]["count"] >= forks - hidden
+        try:
+            check(report, w, groups=[groups["napper"]])
+        except AssertionError as error:
+            if any(report["lost"].values()):
+                raise tally.Blurred from error
+            raise
+
+    tally.steady(trial)

@@ -8,12 +8,13 @@ import re
 import signal
 import stat
 import subprocess
+import time
 
 import pytest
 
 import tally
-from accounts import work
-from tally import by_key, scaled
+from accounts import exactly, work
+from tally import by_key, once, scaled
 
 # --- names that mean harm ------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ def test_hostile_names_in_csv(hostile, form):
     for tid, name in names.items():
         assert found[tid]["comm"] == HOSTILE[name]
         assert None not in found[tid] and None not in found[tid].values()
-        assert int(found[tid]["count"]) >= 20
+        assert int(found[tid]["count"]) > 0
 
 
 def test_hostile_names_in_text(hostile):
@@ -104,6 +105,7 @@ def test_hostile_names_in_text(hostile):
         assert f"tid {tid}  comm {HOSTILE[name]}" in lines
 
 
+@once
 def test_hostile_names_in_diagnostics(run):
     result = run("--pid", b"\x1b[31m\xff\n1")
     assert result.code == 2
@@ -146,21 +148,30 @@ def rows_of(text):
 
 
 def test_text(tool, trigger):
-    load = trigger("sleepers", 3, scaled(50), 100, -1)
-    tracers = [tool("-p", load.pid, *form) for form in ((), ("--json",))]
-    work(load)
-    text, json = (tracer.stop() for tracer in tracers)
-    report = json.report
-    lines = text.text.splitlines()
-    assert lines[0].startswith("runqlat: wait for a CPU over ")
-    assert f"kernel {report['kernel']}" in lines[0]
-    assert f"source: {report['source']}" in lines
-    events = report["events"]
-    assert sum(int(n.replace(",", "")) for _, _, n in rows_of(text.text)) == events
-    assert re.search(rf"^  count {events:,}  min .*  avg .*  max .*  total .*$", text.text, re.M)
-    assert re.search(r"^  p50 .*  p90 .*  p99 .*  p99.9 .*$", text.text, re.M)
-    assert re.search(rf"^events {events:,}  filtered [\d,]+  lost 0$", text.text, re.M)
-    assert max(len(line) for line in lines if "source:" not in line and "note:" not in line) <= 100
+
+    def trial():
+        load = trigger("sleepers", 3, scaled(50), 100, -1)
+        tracers = [tool("-p", load.pid, *form) for form in ((), ("--json",))]
+        w = work(load)
+        text, json = (tracer.stop() for tracer in tracers)
+        report = json.report
+        lines = text.text.splitlines()
+        assert lines[0].startswith("runqlat: wait for a CPU over ")
+        assert f"kernel {report['kernel']}" in lines[0]
+        assert f"source: {report['source']}" in lines
+        events = report["events"]
+        assert sum(int(n.replace(",", "")) for _, _, n in rows_of(text.text)) == events
+        assert re.search(rf"^  count {events:,}  min .*  avg .*  max .*  total .*$", text.text,
+                         re.M)
+        assert re.search(r"^  p50 .*  p90 .*  p99 .*  p99.9 .*$", text.text, re.M)
+        assert re.search(rf"^events {events:,}  filtered [\d,]+  lost ", text.text, re.M)
+        assert max(len(line) for line in lines
+                   if "source:" not in line and "note:" not in line) <= 100
+        w.blurred = any(report["lost"].values())
+        assert w.blurred or text.text.endswith("  lost 0\n")
+        return w
+
+    exactly(trial)
 
 
 def test_text_of_nothing(run, trigger):
@@ -182,6 +193,7 @@ def test_milliseconds(tool, trigger):
     assert set(re.findall(r"[\d.]+ (ns|us|ms|s)\b", body)) == {"ms"}
 
 
+@once
 def test_timestamps(run):
     """-T: the time of day before each report."""
     stamp = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}  runqlat: wait for a CPU over "
@@ -191,6 +203,7 @@ def test_timestamps(run):
 
 # --- files ---------------------------------------------------------------------------------------
 
+@once
 def test_output_file_is_private(run, directory):
     out = directory / "report"
     mask = os.umask(0)
@@ -203,6 +216,7 @@ def test_output_file_is_private(run, directory):
     assert tally.Result(0, out.read_bytes(), b"").report["events"] >= 0
 
 
+@once
 def test_output_file_is_made_anew(run, directory):
     """An old one is not written to: who has it open, or by another name, sees nothing."""
     out, other = directory / "report", directory / "other name"
@@ -215,6 +229,7 @@ def test_output_file_is_made_anew(run, directory):
     assert tally.Result(0, out.read_bytes(), b"").report["events"] >= 0
 
 
+@once
 @pytest.mark.parametrize("target", ("there", "not there"))
 def test_output_never_goes_through_a_link(run, directory, target):
     path = directory / target
@@ -228,6 +243,7 @@ def test_output_never_goes_through_a_link(run, directory, target):
     assert target != "there" or path.read_text() == "precious"
 
 
+@once
 @pytest.mark.parametrize("what", ("directory", "fifo", "device", "no directory", "empty"))
 def test_output_to_what_is_no_file(run, directory, what):
     path = {"directory": directory / "d", "fifo": directory / "f", "device": "/dev/null",
@@ -248,7 +264,9 @@ def test_output_to_what_is_no_file(run, directory, what):
                          ids=lambda s: s.name)
 @pytest.mark.parametrize("form", ("json", "text"))
 def test_signals_ask_for_the_report(tool, how, form):
-    result = tool("--format", form, "-a").stop(how)
+    tracer = tool("--format", form, "-a")
+    time.sleep(0.01)        # this test's own next wait
+    result = tracer.stop(how)
     assert result.code == 0 and result.stderr == "", result
     assert result.stdout.endswith(b"\n")
     if form == "json":
@@ -283,12 +301,14 @@ def test_head(directory):
     assert tally.Result(0, line, b"").report["tool"] == "runqlat"
 
 
+@once
 def test_a_closed_standard_output_is_said(run):
     result = run("--json", "-d", 0.05, preexec_fn=lambda: os.close(1))
     assert result.code == 1, result
     assert "cannot write" in result.stderr
 
 
+@once
 def test_a_full_disk_is_said(tool):
     with open("/dev/full", "wb") as full:
         result = tool("--json", "-d", 0.05, stdout=full).wait()

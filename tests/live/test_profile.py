@@ -109,11 +109,13 @@ def test_intervals_are_differences(profile, trigger):
     tracer = profile("-F", HZ, "-p", load.pid, "-I", 100)
     work(load)
     reports = tracer.stop().reports
-    assert len(reports) >= 5
     for report in reports:
         assert value(report["stacks"]) == report["events"], report
     busy = [report["events"] for report in reports if report["events"]]
-    assert len(busy) >= 3, busy
+    # In a guest the first report, which reads the symbols, takes longer than all the work.
+    assert len(reports) >= (2 if GUEST else 5) and len(busy) >= (1 if GUEST else 3), busy
+    due = MS / 1000 * HZ
+    assert sum(busy) <= 1.05 * due + 5, busy
     # Each has its own: not what the one before had, too.
     assert max(busy) <= 0.6 * sum(busy) or len(busy) < 5, busy
 

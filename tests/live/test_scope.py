@@ -5,14 +5,11 @@ Every test has loads inside and outside of the scope. Those inside must be as in
 books, to the last event; of those outside there must be nothing.
 """
 
-import os
-
 import pytest
 
 import cgroups
-import tally
 from accounts import check, check_threads, exactly, work
-from tally import NOBODY, by_key, scaled
+from tally import GUEST, NOBODY, by_key, scaled
 
 SLEEPERS = ("sleepers", 2, scaled(60), 100, -1)
 
@@ -85,9 +82,15 @@ def test_cpus(scoped, trigger, cpus, inside):
            lambda *loads: ("-C", cpus, "--max-keys", 50000))
 
 
-@pytest.mark.parametrize("glob", ("spin*", "?pin[a-z]*", "spinner", "*", "*ner", "s*n*r", "spinne?",
-                                  "[!t]*ner", "[^t]pinner", "spi[m-o]ner", "*p*i*n*n*e*r*",
-                                  "[]s]pinner", r"s\pinner"))
+# The same program matches them on each kernel.
+GLOBS = ("spin*", "?pin[a-z]*", "*p*i*n*n*e*r*", r"s\pinner", *(() if GUEST else (
+    "spinner", "*", "*ner", "s*n*r", "spinne?", "[!t]*ner", "[^t]pinner", "spi[m-o]ner",
+    "[]s]pinner")))
+OTHER_GLOBS = ("spinner", "*r*r", "[a-r]pinner", *(() if GUEST else (
+    "spin", "pinner", "spinner?", "Spinner", r"spinner\*")))
+
+
+@pytest.mark.parametrize("glob", GLOBS)
 def test_names(scoped, trigger, glob):
     outside = [] if glob == "*" else [lambda: trigger(*SLEEPERS, comm="to spinne to"),
                                       lambda: trigger(*SLEEPERS, comm="spi")]
@@ -95,8 +98,7 @@ def test_names(scoped, trigger, glob):
            outside, lambda load: ("--comm", glob, "--max-keys", 50000))
 
 
-@pytest.mark.parametrize("glob", ("spinner", "*r*r", "spin", "pinner", "[a-r]pinner", "spinner?",
-                                  "Spinner", r"spinner\*"))
+@pytest.mark.parametrize("glob", OTHER_GLOBS)
 def test_names_that_are_not_meant(scoped, trigger, glob):
     scoped([], [lambda: trigger(*SLEEPERS, comm="spinner*" if glob == "spinner" else "spinner")],
            lambda: ("--comm", glob))
@@ -289,8 +291,6 @@ def test_a_tool_can_watch_another_tool(tool):
     """Only its own process is left out, so another one can be asked for."""
     watched = tool("--json", "-a", "-I", 5)
     watcher = tool("--json", "-p", watched.pid, "--by", "pid")
-    before = tally.books(watched.pid).count
-    while tally.books(watched.pid).count < before + 20:
-        os.sched_yield()
+    watched.await_lines(20)
     (group,) = watcher.stop().report["groups"]
     assert group["key"]["pid"] == watched.pid and group["count"] >= 10

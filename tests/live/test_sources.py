@@ -5,7 +5,7 @@ import pytest
 
 import tally
 from accounts import check, exactly, measure, work
-from tally import by_key, count, scaled, wait_ns
+from tally import by_key, count, scaled, steady, wait_ns, within
 
 
 @pytest.mark.parametrize("load", (
@@ -14,7 +14,7 @@ from tally import by_key, count, scaled, wait_ns
     ("sleepers", 20, scaled(100), 50, -1),
     ("yield", 3, scaled(2000), 0),
     ("pingpong", scaled(2000), 0),
-    ("migrate", 5, scaled(80)),
+    ("migrate", 5, 20),
 ), ids=lambda v: "-".join(str(a) for a in v))
 def test_wakeup_beside_accounting(tool, trigger, load):
     """Both at once over one load.
@@ -28,12 +28,8 @@ def test_wakeup_beside_accounting(tool, trigger, load):
     preempts, the books give the time between the two to the task that is preempted, not to the
     one that waits, so only the sum over all of them is compared. What a hypervisor takes away in
     between, once in a while, and the moments between two run queues when a waiting task is
-    moved, are 5 % at most. A virtual CPU that is stopped between the two readings of one wait
-    puts them apart by as long as it stood; an emulated machine on a busy host does that now and
-    then, in every trial it does not: three may show it, of which the last is held to the limit.
+    moved, are 5 % at most.
     """
-    trials = iter((True, True, False))
-
     def trial():
         started = trigger(*load)
         scope = ("--json", "-p", ",".join(map(str, started.pids)), "--by", "tid", "--source")
@@ -50,26 +46,28 @@ def test_wakeup_beside_accounting(tool, trigger, load):
         for tid, group in books.items():
             assert stamps[tid]["count"] == group["count"]
         apart = count(books.values()) * (200_000 if tally.GUEST else 20_000)
-        agree = wait_ns(stamps.values()) == pytest.approx(wait_ns(books.values()), rel=0.05,
-                                                          abs=apart)
-        if not agree and next(trials):
-            w.blurred = True
-        else:
-            assert agree, (wait_ns(stamps.values()), wait_ns(books.values()), apart)
+        within(wait_ns(stamps.values()) == pytest.approx(wait_ns(books.values()), rel=0.05,
+                                                         abs=apart),
+               wait_ns(stamps.values()), wait_ns(books.values()), apart)
         return w
 
     exactly(trial)
 
 
 def test_wakeup_sees_waits_that_accounting_reads_as_zero(tool, trigger):
-    """What --source wakeup is for. On an idle CPU a wakeup is followed by a switch at once."""
-    load = trigger("sleepers", 1, scaled(300), 100, 0)
-    scope = ("--json", "-p", load.pid, "--source")
-    tracers = tool(*scope, "accounting"), tool(*scope, "wakeup")
-    work(load)
-    books, stamps = (tracer.stop().report for tracer in tracers)
-    assert books["groups"][0]["sum"] < stamps["groups"][0]["sum"]
-    assert stamps["groups"][0]["min"] > 0
+    """What --source wakeup is for. On an idle CPU a wakeup is followed by a switch at once. On a
+    busy one waits are as long as the others' time slices, for either."""
+
+    def trial():
+        load = trigger("sleepers", 1, scaled(300), 100, 0)
+        scope = ("--json", "-p", load.pid, "--source")
+        tracers = tool(*scope, "accounting"), tool(*scope, "wakeup")
+        work(load)
+        (books,), (stamps,) = (tracer.stop().report["groups"] for tracer in tracers)
+        assert stamps["min"] > 0
+        within(books["sum"] < stamps["sum"], books["sum"], stamps["sum"])
+
+    steady(trial)
 
 
 @pytest.mark.parametrize("source, hook", (
@@ -89,13 +87,18 @@ def test_sleep_is_not_a_wait(tool, trigger, source):
 
     Since 6.12 a task that goes to sleep may stay on its run queue for a while (delayed dequeue).
     When it is moved to another CPU in that state, the kernel's own books begin a wait, which
-    lasts until the task is woken and runs."""
-    load = trigger("drowsy", 6, 100)
-    report, w = measure(tool, load, "-p", load.pid, "--by", "tid", "--source", source)
-    (slept,) = w.said[0]
-    groups = by_key(report, "tid")
-    for tid in load.tids()[1:]:
-        ran, waited = w.grown[tid].run_ns, groups[tid]["sum"]
-        assert ran + waited <= w.elapsed_ns - slept, (
-            f"of {w.elapsed_ns / 1e6:.0f} ms {slept / 1e6:.0f} asleep, {ran / 1e6:.0f} running, "
-            f"and {waited / 1e6:.0f} waiting?")
+    lasts until the task is woken and runs. (Running and waiting are on other clocks than the time
+    there was, and with timestamps on two: they may overlap by what lies between their readings.)"""
+
+    def trial():
+        load = trigger("drowsy", 6, 50)
+        report, w = measure(tool, load, "-p", load.pid, "--by", "tid", "--source", source)
+        (slept,) = w.said[0]
+        groups = by_key(report, "tid")
+        for tid in load.tids()[1:]:
+            ran, waited = w.grown[tid].run_ns, groups[tid]["sum"]
+            within(ran + waited <= w.elapsed_ns - slept,
+                   f"of {w.elapsed_ns / 1e6:.0f} ms {slept / 1e6:.0f} asleep, "
+                   f"{ran / 1e6:.0f} running, and {waited / 1e6:.0f} waiting?")
+
+    steady(trial)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * shares MS CPU: spends MS ms of CPU time on CPU (-1: anywhere): 70 % of it in seventy(), then 20 % in
- * twenty() and 10 % in ten(). Not by turns, which a sampling timer could be in step with. Then says how
- * many microseconds of user and of system time it has used in all: done USER SYSTEM. Built
- * with frame pointers.
+ * shares MS CPU: spends MS ms of CPU time on CPU (-1: anywhere): 70 % of it in seventy(), 20 % in
+ * twenty() and 10 % in ten(), by turns of random length: a sampling timer would be in step with equal
+ * ones. Then says how many microseconds of user and of system time it has used in all: done USER
+ * SYSTEM. Built with frame pointers.
  */
 #include <sys/resource.h>
 
@@ -37,11 +37,18 @@ static __attribute__((noipa)) void ten(uint64_t end)
 
 static __attribute__((noipa)) void work(long ms)
 {
-	uint64_t start = trigger__now(CLOCK_THREAD_CPUTIME_ID), part = ms * 100000ULL;
+	uint64_t at = trigger__now(CLOCK_THREAD_CPUTIME_ID), end = at + ms * 1000000ULL, part;
+	uint32_t random = 1;
 
-	seventy(start + 7 * part);
-	twenty(start + 9 * part);
-	ten(start + 10 * part);
+	while (at < end) {
+		random = random * 1664525 + 1013904223;
+		part = 500000 + random % 2000000;
+		if (at + 10 * part > end)
+			part = (end - at + 9) / 10;
+		seventy(at + 7 * part);
+		twenty(at + 9 * part);
+		ten(at += 10 * part);
+	}
 }
 
 int main(int argc, char **argv)

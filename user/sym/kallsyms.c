@@ -159,11 +159,14 @@ static void set_sizes(struct kernel_functions *f, const struct starts *s)
 	for (i = 0; i < f->n; i++) {
 		u64 address = f->function[i].address;
 
+		/* Who may not see addresses sees 0 for all of them. */
+		if (!address)
+			continue;
 		while (at < s->n && s->start[at].address < address)
 			at++;
 		for (next = at; next < s->n && s->start[next].address == address;)
 			next++;
-		if (address && next < s->n && s->start[next].owner == s->start[at].owner)
+		if (next < s->n && s->start[next].owner == s->start[at].owner)
 			f->function[i].size = s->start[next].address - address;
 	}
 }
