@@ -45,6 +45,7 @@ enum stack_flags {
 const volatile u32 stack_depth = STACK_DEPTH;   /* frames of each part at most */
 const volatile u32 stack_walk = STACK_DEPTH;    /* how many frames the kernel walks at most */
 const volatile u64 stack_seed = 0;
+const volatile bool stack_has_caller = false;   /* the kernel may find it at entries, see below */
 
 #define STACK_NESTING 4         /* task, soft interrupt, interrupt, NMI */
 
@@ -97,24 +98,38 @@ static __always_inline u8 stack_part(long n, u16 *frames)
 	return found > stack_depth || found >= stack_walk ? STACK_DEEPER : STACK_WALKED;
 }
 
-/* Where the function is, its caller by the return address, and those above as they are found. */
-static __always_inline void stack_walk_from_entry(struct stack *s, u32 at, struct pt_regs *regs, u32 room)
+static __always_inline void stack_walk_user(struct stack *s, u32 at, void *ctx, u32 room)
 {
-	u64 ip = instruction_pointer(regs), caller;
 	u16 frames = 0;
 
-	s->user_end = stack_part(bpf_get_stack(regs, s->frame + at + 1, room - sizeof(u64), BPF_F_USER_STACK),
-				 &frames);
+	s->user_end = stack_part(bpf_get_stack(ctx, s->frame + at, room, BPF_F_USER_STACK), &frames);
 	s->user = frames;
-	if (!frames || bpf_probe_read_user(&caller, sizeof(caller), (void *)stack_pointer(regs)))
+}
+
+/*
+ * Where the function is, its caller by the return address, and those above as they are found. Since 6.11
+ * (commit cfa7f3d2c526) the kernel knows the caller itself, where the function begins as most do.
+ */
+static __always_inline void stack_walk_from_entry(struct stack *s, u32 at, struct pt_regs *regs, u32 room)
+{
+	u64 caller = 0;
+	u16 frames = 0;
+	u8 end;
+
+	end = stack_part(bpf_get_stack(regs, s->frame + at + 1, room - sizeof(u64), BPF_F_USER_STACK), &frames);
+	if (!frames || bpf_probe_read_user(&caller, sizeof(caller), (void *)stack_pointer(regs)) ||
+	    (stack_has_caller && frames > 1 && s->frame[at + 2] == caller)) {
+		stack_walk_user(s, at, regs, room);
 		return;
+	}
 	if (frames == stack_depth) {
 		frames--;
-		s->user_end = STACK_DEEPER;
+		end = STACK_DEEPER;
 	}
-	s->frame[at] = ip;
+	s->frame[at] = instruction_pointer(regs);
 	s->frame[at + 1] = caller;
 	s->user = frames + 1;
+	s->user_end = end;
 }
 
 /* One frame more than is kept is asked for: it tells whether there are more. */
@@ -141,8 +156,7 @@ static __always_inline void stack_walk_parts(struct stack *s, void *ctx, u32 fla
 		stack_walk_from_entry(s, at, ctx, room);
 		return;
 	}
-	s->user_end = stack_part(bpf_get_stack(ctx, s->frame + at, room, BPF_F_USER_STACK), &frames);
-	s->user = frames;
+	stack_walk_user(s, at, ctx, room);
 }
 
 /* Multiplication carries each bit upwards, the shift brings it down again. */

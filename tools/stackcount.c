@@ -205,6 +205,7 @@ static int load(struct stackcount *s, struct run *run)
 	int err;
 
 	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
+	s->bpf->rodata->stack_has_caller = run->host.version >= KERNEL_VERSION(6, 11, 0);
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
 	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
 			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
