@@ -22,6 +22,7 @@
 #include "elf_fixture.h"
 #include "sym/elf_symbols.h"
 #include "sym/kallsyms.h"
+#include "sym/mappings.h"
 #include "sym/symbols.h"
 
 /* Says where its functions are, waits, and calls exec if it is told to. */
@@ -879,6 +880,73 @@ static void damaged_answers(void **state)
 	free(answer);
 }
 
+/* --- what records tell ------------------------------------------------------------------------ */
+
+/* A process that nobody can look at: no number is that large. */
+#define NOBODY 5000000
+
+/* The code of this program as /proc/self/maps has it. */
+static int copy_line(void *arg, const struct mapping_line *line)
+{
+	u64 here = (uintptr_t)copy_line;
+
+	if (here < line->start || here >= line->end)
+		return 0;
+	*(struct mapping_line *)arg = *line;
+	((struct mapping_line *)arg)->name = strdup(line->name);
+	return 1;
+}
+
+static void assert_told(struct symbols *s, u32 pid, const char *name)
+{
+	struct symbol found;
+
+	assert_int_equal(symbols__user(s, pid, (uintptr_t)copy_line + 1, &found), 0);
+	if (!name) {
+		assert_int_equal(found.kind, SYMBOL_UNKNOWN);
+		return;
+	}
+	assert_int_equal(found.kind, SYMBOL_USER);
+	assert_non_null(found.name);
+	assert_string_equal(found.name, name);
+	assert_int_equal(found.offset, 1);
+}
+
+static void told(void **state)
+{
+	struct mapping_line line = {}, other;
+	struct symbol found;
+	struct symbols *s;
+
+	(void)state;
+	assert_int_equal(mappings__each(getpid(), copy_line, &line), 1);
+	assert_int_equal(symbols__new(&s), 0);
+	assert_int_equal(symbols__mapped(s, NOBODY, &line), 0);
+	assert_told(s, NOBODY, "copy_line");
+	/* A child is what its parent is, until it becomes another program. */
+	assert_int_equal(symbols__forked(s, NOBODY + 1, NOBODY), 0);
+	assert_told(s, NOBODY + 1, "copy_line");
+	symbols__execed(s, NOBODY + 1);
+	assert_told(s, NOBODY + 1, NULL);
+	assert_told(s, NOBODY, "copy_line");
+	assert_int_equal(symbols__forked(s, NOBODY + 3, NOBODY + 2), 0);
+	assert_told(s, NOBODY + 3, NULL);
+	/* What is mapped over the end of something leaves its beginning. */
+	other = line;
+	other.start = ((uintptr_t)copy_line & ~4095ULL) + 0x100000;
+	other.end = other.start + 4096;
+	other.name = "";
+	assert_int_equal(symbols__mapped(s, NOBODY, &other), 0);
+	assert_told(s, NOBODY, "copy_line");
+	other.start = line.start;
+	other.end = line.end;
+	assert_int_equal(symbols__mapped(s, NOBODY, &other), 0);
+	assert_int_equal(symbols__user(s, NOBODY, (uintptr_t)copy_line, &found), 0);
+	assert_null(found.name);
+	symbols__free(s);
+	free((char *)line.name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -899,6 +967,7 @@ int main(void)
 		cmocka_unit_test(many),
 		cmocka_unit_test(many_files),
 		cmocka_unit_test(forgotten),
+		cmocka_unit_test(told),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(damaged_answers),
 	};

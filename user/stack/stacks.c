@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "cli/task_key.h"
 #include "out/diag.h"
@@ -61,11 +63,26 @@ static int see(void *ctx, void *data, size_t size)
 	return err == -ENOMEM ? err : 0;
 }
 
+/* What was told first: what is seen of a process that is still there is the truth. */
 int stacks__watch(struct stacks *s)
 {
-	int n = ring_buffer__consume(s->processes);
+	int n = told__read(&s->told, s->names.symbols);
 
+	if (!n)
+		n = ring_buffer__consume(s->processes);
 	return n < 0 ? n : 0;
+}
+
+static int watch_both(struct stacks *s)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	s->watch_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->watch_fd < 0 ||
+	    epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->processes), &event) ||
+	    (s->told.epoll_fd >= 0 && epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->told.epoll_fd, &event)))
+		return -errno;
+	return 0;
 }
 
 int stacks__begin(struct stacks *s, struct run *run)
@@ -86,8 +103,13 @@ int stacks__begin(struct stacks *s, struct run *run)
 	s->processes = ring_buffer__new(fd, see, s, NULL);
 	if (!s->processes)
 		return -errno;
-	run->watch_fd = ring_buffer__epoll_fd(s->processes);
-	return 0;
+	s->told.epoll_fd = -1;
+	if (s->user)
+		err = told__open(&s->told);
+	if (!err)
+		err = watch_both(s);
+	run->watch_fd = s->watch_fd;
+	return err;
 }
 
 /* --- reports ----------------------------------------------------------------------------------- */
@@ -319,6 +341,9 @@ void stacks__free(struct stacks *s)
 		stack_path__free(&s->known[i].path);
 	free(s->known);
 	table__free(&s->by_stack);
+	if (s->processes && s->watch_fd > 0)
+		close(s->watch_fd);
+	told__close(&s->told);
 	ring_buffer__free(s->processes);
 	stack_store__free(&s->store);
 	stack_names__free(&s->names);

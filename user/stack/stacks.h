@@ -17,6 +17,7 @@
 #include "run/run.h"
 #include "stack/names.h"
 #include "stack/store.h"
+#include "stack/told.h"
 
 /* Resolved once, however often it is reported. */
 struct known_stack {
@@ -34,7 +35,9 @@ struct stacks {
 	const char *const *event;       /* names by number, where keys have one; NULL: they do not */
 	struct stack_store store;
 	struct stack_names names;
-	struct ring_buffer *processes;
+	struct ring_buffer *processes;  /* that have their first stack taken */
+	struct told told;               /* what processes map */
+	int watch_fd;                   /* epoll of both */
 	int losses_fd;
 	struct loss_counters losses_before;
 	struct known_stack *known;

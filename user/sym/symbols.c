@@ -35,6 +35,7 @@ struct mapping {
 	struct mapped_file *file;       /* of code; NULL: none, or it cannot be opened */
 	enum symbol_kind kind;
 	bool executable;
+	bool unopened;          /* a record told of it: its file is opened when it is asked for */
 };
 
 struct process {
@@ -510,6 +511,147 @@ int symbols__see(struct symbols *s, u32 pid)
 	return err;
 }
 
+/* --- what records tell ------------------------------------------------------------------------ */
+
+static struct process *get_process(struct symbols *s, u32 pid)
+{
+	return find_process(s, pid) ?: add_process(s, pid);
+}
+
+/* Takes out of the mappings of p what lies in start..end; the outer parts of what it cuts stay. */
+static int cut_mappings(struct process *p, u64 start, u64 end)
+{
+	struct mapping *all = reallocarray(NULL, p->n + 2, sizeof(*all));
+	size_t i, n = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < p->n; i++) {
+		const struct mapping *m = &p->mapping[i];
+
+		if (m->end <= start || m->start >= end) {
+			all[n++] = *m;
+			continue;
+		}
+		if (m->start < start) {
+			all[n] = *m;
+			all[n++].end = start;
+		}
+		if (m->end > end) {
+			all[n] = *m;
+			all[n].offset += end - m->start;
+			all[n++].start = end;
+		}
+	}
+	free(p->mapping);
+	p->mapping = all;
+	p->n = n;
+	return 0;
+}
+
+static int put_mapping(struct process *p, const struct mapping *m)
+{
+	struct mapping *more;
+	size_t at;
+	int err = cut_mappings(p, m->start, m->end);
+
+	if (err)
+		return err;
+	more = reallocarray(p->mapping, p->n + 1, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	p->mapping = more;
+	for (at = p->n; at > 0 && p->mapping[at - 1].start > m->start; at--)
+		p->mapping[at] = p->mapping[at - 1];
+	p->mapping[at] = *m;
+	p->n++;
+	return 0;
+}
+
+int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line)
+{
+	struct process *p = get_process(s, pid);
+	struct mapping m = {
+		.start = line->start, .end = line->end, .offset = line->offset, .inode = line->inode,
+		.executable = true, .kind = SYMBOL_USER, .unopened = has_path(line),
+	};
+	const struct mapping *old;
+	int err;
+
+	/* The image of the vdso is found by those who see a living process. */
+	if (!p || line->end <= line->start || !strcmp(line->name, "[vdso]"))
+		return p ? 0 : -ENOMEM;
+	m.module = intern(s, base_name(line->name));
+	m.path = has_path(line) ? intern(s, line->name) : NULL;
+	if (!m.module || (has_path(line) && !m.path))
+		return -ENOMEM;
+	/* Seen already, and better. */
+	old = find_mapping(p, line->start);
+	if (old && old->start == m.start && old->end == m.end && old->inode == m.inode && old->path == m.path)
+		return 0;
+	err = put_mapping(p, &m);
+	p->makes_code |= is_made(line);
+	note_seen(s, p);
+	return err;
+}
+
+int symbols__forked(struct symbols *s, u32 pid, u32 parent)
+{
+	const struct process *from = find_process(s, parent);
+	struct process *p;
+
+	if (!from || pid == parent)
+		return 0;
+	p = get_process(s, pid);
+	if (!p)
+		return -ENOMEM;
+	/* A number that is used again, or one whose own records came first. */
+	if (p->n && p->stamp.start_time)
+		return 0;
+	free(p->mapping);
+	p->mapping = reallocarray(NULL, from->n ?: 1, sizeof(*p->mapping));
+	p->n = 0;
+	if (!p->mapping)
+		return -ENOMEM;
+	memcpy(p->mapping, from->mapping, from->n * sizeof(*p->mapping));
+	p->n = from->n;
+	p->makes_code = from->makes_code;
+	note_seen(s, p);
+	return 0;
+}
+
+void symbols__execed(struct symbols *s, u32 pid)
+{
+	struct process *p = find_process(s, pid);
+
+	if (!p)
+		return;
+	release_jit(s, p);
+	free(p->mapping);
+	p->mapping = NULL;
+	p->n = 0;
+	p->stamp = (struct process_stamp){};
+	count_kept(s, p);
+}
+
+/* Below the process's own root, or if it has gone, ours: the file must be the one that was mapped. */
+static int open_told(struct symbols *s, u32 pid, struct mapping *m)
+{
+	struct stat st;
+	int fd = root__open(pid, m->path, 0, &st);
+
+	m->unopened = false;
+	if (fd < 0)
+		fd = root__open(0, m->path, 0, &st);
+	if (fd < 0)
+		return fd == -ENOMEM ? fd : 0;
+	if (st.st_ino != m->inode) {
+		close(fd);
+		return 0;
+	}
+	return add_file(s, fd, &st, &m->file);
+}
+
 /* --- lookup ----------------------------------------------------------------------------------- */
 
 /* Fills in the name of an address of a table, if it has one. */
@@ -564,13 +706,15 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found)
 {
 	struct process *p = find_process(s, pid);
-	const struct mapping *m = p ? find_mapping(p, address) : NULL;
+	struct mapping *m = p ? (struct mapping *)find_mapping(p, address) : NULL;
 	u64 offset;
 	int err = 0;
 
 	memset(found, 0, sizeof(*found));
-	if (!m)
-		return 0;
+	if (m && m->unopened)
+		err = open_told(s, pid, m);
+	if (!m || err)
+		return err;
 	offset = address - m->start + (m->path || m->file ? m->offset : 0);
 	found->module = m->module;
 	found->path = m->path;

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/told.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sym/mappings.h"
+
+#define RING_BYTES (512 << 10)          /* of each CPU: some thousands of mappings */
+
+/* --- rings --------------------------------------------------------------------------------------------- */
+
+static int open_ring(struct told_ring *r, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME, .sample_id_all = 1, .mmap = 1, .mmap2 = 1, .comm = 1,
+		.comm_exec = 1, .task = 1, .watermark = 1, .wakeup_watermark = RING_BYTES / 2,
+		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+	};
+
+	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (r->fd < 0)
+		return -errno;
+	r->base = mmap(NULL, RING_BYTES + getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (r->base != MAP_FAILED)
+		return 0;
+	close(r->fd);
+	return -errno;
+}
+
+int told__open(struct told *t)
+{
+	int cpus = libbpf_num_possible_cpus(), cpu;
+	struct epoll_event event = { .events = EPOLLIN };
+
+	*t = (struct told){ .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
+	t->ring = calloc(cpus > 0 ? cpus : 1, sizeof(*t->ring));
+	if (!t->ring)
+		return -ENOMEM;
+	for (cpu = 0; cpu < cpus; cpu++) {
+		if (open_ring(&t->ring[t->n], cpu))
+			continue;
+		if (t->epoll_fd >= 0)
+			epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->ring[t->n].fd, &event);
+		t->n++;
+	}
+	return 0;
+}
+
+void told__close(struct told *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		munmap(t->ring[i].base, RING_BYTES + getpagesize());
+		close(t->ring[i].fd);
+	}
+	if (t->ring && t->epoll_fd >= 0)
+		close(t->epoll_fd);
+	free(t->ring);
+	*t = (struct told){};
+}
+
+/* --- records ------------------------------------------------------------------------------------------- */
+
+/* Records as they were in the rings, one behind the other. */
+struct records {
+	char *bytes;
+	size_t n, room;
+	struct position {
+		u64 time;
+		size_t at;
+	} *position;
+	size_t npositions, positions_room;
+};
+
+static bool make_room(void **array, size_t *room, size_t wanted, size_t size)
+{
+	size_t more = *room ?: 64;
+	void *larger;
+
+	while (more < wanted)
+		more *= 2;
+	if (more == *room)
+		return true;
+	larger = reallocarray(*array, more, size);
+	if (!larger)
+		return false;
+	*array = larger;
+	*room = more;
+	return true;
+}
+
+/* The time is the last thing in a record (sample_id). */
+static int add_record(struct records *r, size_t at, size_t size)
+{
+	u64 time = 0;
+
+	if (size < sizeof(struct perf_event_header) + sizeof(time))
+		return 0;
+	memcpy(&time, r->bytes + at + size - sizeof(time), sizeof(time));
+	if (!make_room((void **)&r->position, &r->positions_room, r->npositions + 1, sizeof(*r->position)))
+		return -ENOMEM;
+	r->position[r->npositions++] = (struct position){ time, at };
+	return 0;
+}
+
+static int take(struct records *r, const struct told_ring *ring)
+{
+	struct perf_event_mmap_page *page = ring->base;
+	u64 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail;
+	const char *data = (const char *)ring->base + getpagesize();
+	size_t n = head - tail, at = r->n, end, i;
+	int err = 0;
+
+	if (n > RING_BYTES)
+		n = 0;          /* not what the kernel promises */
+	if (!make_room((void **)&r->bytes, &r->room, r->n + n, 1))
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		r->bytes[r->n++] = data[(tail + i) % RING_BYTES];
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+	for (end = r->n; !err && end - at >= sizeof(struct perf_event_header);) {
+		struct perf_event_header header;
+
+		memcpy(&header, r->bytes + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > end - at)
+			break;
+		err = add_record(r, at, header.size);
+		at += header.size;
+	}
+	return err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct position *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* What perf_event_open(2) says of these records, behind the header. */
+struct mmap2_record {
+	u32 pid, tid;
+	u64 address, length, offset;
+	u32 major, minor;
+	u64 inode, generation;
+	u32 protection, flags;
+	char name[];
+};
+
+struct fork_record {
+	u32 pid, parent;
+};
+
+static int tell_mapping(struct symbols *s, const char *body, size_t size)
+{
+	struct mmap2_record m;
+	struct mapping_line line;
+
+	if (size <= sizeof(m))
+		return 0;
+	memcpy(&m, body, sizeof(m));
+	/* The name ends in a zero before the time begins. */
+	if (!memchr(body + sizeof(m), 0, size - sizeof(m)))
+		return 0;
+	line = (struct mapping_line){
+		.start = m.address, .end = m.address + m.length, .offset = m.offset, .inode = m.inode,
+		.executable = true, .name = body + sizeof(m),
+	};
+	if (!strcmp(line.name, "//anon"))
+		line.name = "";
+	return symbols__mapped(s, m.pid, &line);
+}
+
+static int tell(struct symbols *s, const char *record)
+{
+	struct perf_event_header header;
+	struct fork_record fork;
+	size_t size;
+	u32 pid;
+
+	memcpy(&header, record, sizeof(header));
+	size = header.size - sizeof(header);
+	record += sizeof(header);
+	switch (header.type) {
+	case PERF_RECORD_MMAP2:
+		return tell_mapping(s, record, size);
+	case PERF_RECORD_FORK:
+		if (size < sizeof(fork))
+			return 0;
+		memcpy(&fork, record, sizeof(fork));
+		return symbols__forked(s, fork.pid, fork.parent);
+	case PERF_RECORD_COMM:
+		if (size < sizeof(pid) || !(header.misc & PERF_RECORD_MISC_COMM_EXEC))
+			return 0;
+		memcpy(&pid, record, sizeof(pid));
+		symbols__execed(s, pid);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int told__read(struct told *t, struct symbols *symbols)
+{
+	struct records r = {};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < t->n && !err; i++)
+		err = take(&r, &t->ring[i]);
+	if (!err && r.npositions)
+		qsort(r.position, r.npositions, sizeof(*r.position), by_time);
+	for (i = 0; i < r.npositions && !err; i++)
+		err = tell(symbols, r.bytes + r.position[i].at);
+	free(r.bytes);
+	free(r.position);
+	return err;
+}

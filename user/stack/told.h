@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the kernel tells of processes as it happens, so that one that lived for a millisecond has names, too:
+ * the records MMAP2, FORK and COMM of perf_event_open(2), of all CPUs in order of time.
+ */
+#ifndef TALLY_STACK_TOLD_H
+#define TALLY_STACK_TOLD_H
+
+#include "base/types.h"
+#include "sym/symbols.h"
+
+struct told_ring {
+	int fd;
+	void *base;             /* perf_event_mmap_page and the data behind it */
+};
+
+struct told {
+	struct told_ring *ring; /* one for each CPU */
+	size_t n;
+	int epoll_fd;           /* can be read when a ring has filled up by half */
+};
+
+/*
+ * Opens a ring on each CPU that is online. Best effort: what cannot be opened tells nothing. 0 or -ENOMEM.
+ */
+int told__open(struct told *t);
+
+/* Takes the records out of the rings and tells symbols. Returns 0 or -ENOMEM. */
+int told__read(struct told *t, struct symbols *symbols);
+void told__close(struct told *t);
+
+#endif /* TALLY_STACK_TOLD_H */
