@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "probe/plan.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,6 +282,46 @@ static int choose_value(struct probe_plan *p)
 	return 0;
 }
 
+/* Is there a name in it that is not known of every event? */
+static bool has_own_names(const struct probe_plan *p, const struct expr *e)
+{
+	static const char *const known[] = { "comm", "pid", "tid", "uid", "cpu", "cgroup", "nsecs", "func", "retval" };
+	size_t i;
+
+	if (!e)
+		return false;
+	if (e->op != EXPR_NAME)
+		return has_own_names(p, e->left) || has_own_names(p, e->right);
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(e->text, known[i]))
+			return false;
+	for (i = 0; i < p->naliases; i++)
+		if (!strcmp(e->text, p->alias[i].name))
+			return false;
+	return strncmp(e->text, "arg", 3) || !isdigit((unsigned char)e->text[3]);
+}
+
+static bool list_has_own_names(const struct probe_plan *p, const struct probe_argument *a, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (has_own_names(p, a[i].expr))
+			return true;
+	return false;
+}
+
+static bool plan_has_own_names(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->ndefinitions; i++)
+		if (p->definition[i].n)
+			return true;    /* an argument may be called what it is */
+	return list_has_own_names(p, p->key, p->nkeys) || list_has_own_names(p, p->match, p->nmatches) ||
+	       list_has_own_names(p, p->value, p->nvalues) || has_own_names(p, p->filter);
+}
+
 int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
 {
 	int err;
@@ -308,6 +349,7 @@ int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
 		err = resolve(p, &p->side[PROBE_END]);
 	if (!err && request->latency)
 		err = check_pairs(p);
+	p->known.want_dwarf = plan_has_own_names(p);
 	return err;
 }
 

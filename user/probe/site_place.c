@@ -200,7 +200,7 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 {
 	bool at_entry = !site->offset && !site->is_inlined;
 	struct dwarf_variables found;
-	struct dwarf *d = dwarf_of(k, site->path);
+	struct dwarf *d = k->want_dwarf ? dwarf_of(k, site->path) : NULL;
 	u32 next = 0;
 	int err = 0;
 	size_t i;

@@ -12,6 +12,7 @@ struct knowledge {
 	struct kernel_types types;
 	bool has_types;         /* they have been opened (types.vmlinux may be NULL: there are none) */
 	int tracefs;            /* -1: not opened */
+	bool want_dwarf;        /* names are used that only debug information may know: it takes long to read */
 	struct dwarf *dwarf;    /* of dwarf_path; NULL: it has none */
 	char *dwarf_path;
 };
