@@ -54,6 +54,11 @@ LIBS     += $(LIBIBERTY)
 else
 $(info libiberty is missing: C++ and Rust names stay mangled; `make deps` installs it)
 endif
+# tests/fuzz, with clang's libFuzzer: make fuzz.
+ifdef FUZZ
+CC       := $(CLANG)
+CFLAGS   += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -Wno-error
+endif
 ifdef SANITIZE
 CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=address,undefined
@@ -63,7 +68,7 @@ BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf 
 
 all: $(BUILD)/tally $(tools:%=$(BUILD)/%)
 
-.PHONY: all help demo check check-unit check-live check-kernels check-browser deps-browser bench soak asan install clean \
+.PHONY: all help demo check check-unit check-live check-kernels check-browser check-fuzz fuzz fuzz-run deps-browser bench soak asan install clean \
 	deps deps-test deps-bench format man triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -75,6 +80,7 @@ help:
 	@echo 'make check-unit | check-live | check-kernels    one part of them'
 	@echo 'make check-browser  flame graphs in Chromium (installs it)'
 	@echo 'make bench      cost of the tools beside their peers (installs those)'
+	@echo 'make fuzz       random expressions under the sanitizers; FUZZ_RUNS=N, -1 for ever'
 	@echo 'make soak       the long tests'
 	@echo 'make asan       build/tally with address and undefined-behaviour sanitizers, unit tests'
 	@echo 'make STATIC=1   a static build/tally, one file to copy'
@@ -159,6 +165,22 @@ $(BUILD)/triggers/%: tests/triggers/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $< -pthread -lbpf -o $@
 
+# A fixed number of runs as a test; as long as one likes with make fuzz FUZZ_RUNS=-1.
+FUZZ_RUNS ?= 100000
+
+$(OBJ)/fuzz/%: tests/fuzz/%.c $(library_objects)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP -MT $@ -MF $@.d $< $(library_objects) $(LIBS) -o $@
+
+fuzz-run: $(OBJ)/fuzz/expressions
+	@mkdir -p $(BUILD)/corpus
+	$< -dict=tests/fuzz/expressions.dict -max_len=120 -seed=1 -runs=$(FUZZ_RUNS) -artifact_prefix=$(BUILD)/ \
+		-print_final_stats=1 -verbosity=0 $(BUILD)/corpus
+
+fuzz check-fuzz:
+	@$(MAKE) --no-print-directory FUZZ=1 BUILD=$(BUILD)/fuzz FUZZ_RUNS=$(FUZZ_RUNS) fuzz-run
+
 triggers: $(triggers:%=$(BUILD)/triggers/%)
 
 check-unit: $(unit:%=$(OBJ)/unit/test_%)
@@ -178,6 +200,7 @@ check-browser: deps-browser
 check: deps-test
 	@$(MAKE) --no-print-directory all triggers
 	@$(MAKE) --no-print-directory check-unit
+	@$(MAKE) --no-print-directory check-fuzz
 	@$(MAKE) --no-print-directory check-live
 	@$(MAKE) --no-print-directory check-kernels
 

@@ -9,8 +9,8 @@ static void put_string(FILE *f, const char *text)
 {
 	fputc('"', f);
 	for (; *text; text++) {
-		if (*text == '"')
-			fputs("\\\"", f);
+		if (*text == '"' || *text == '\\')
+			fprintf(f, "\\%c", *text);
 		else if (isprint((unsigned char)*text))
 			fputc(*text, f);
 		else
@@ -57,7 +57,7 @@ static void put(FILE *f, const struct expr *e)
 		fprintf(f, "((%s)", e->text);
 		break;
 	case EXPR_MEMORY:
-		fprintf(f, "(%+lld", (long long)e->number);
+		fprintf(f, "%+lld(", (long long)e->number);
 		break;
 	case EXPR_INDEX:
 		put(f, e->left);

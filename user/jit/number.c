@@ -61,6 +61,9 @@ static bool named_number(struct compiler *f, const struct expr *e, const struct 
 	bool found;
 
 	beside = compiler__follow(f, beside);
+	/* What has been computed has neither; and to compile it here as well would double at each level. */
+	if (beside->right && beside->op != EXPR_INDEX)
+		return false;
 	if (format && beside->op == EXPR_NAME && field__symbol(format, beside->text, e->text, number))
 		return true;
 	quiet.code = &scratch;

@@ -170,7 +170,7 @@ static int add_usdt(struct place *p, u32 n, const char *text)
 	v.name = name;
 	v.type = c_type__integer(labs(size), size < 0);
 	if (*end != '@' || end == text || !parse_operand(&v, end + 1) ||
-	    !size || labs(size) > 8 || (labs(size) & (labs(size) - 1))) {
+	    !size || size > 8 || size < -8 || (labs(size) & (labs(size) - 1))) {
 		snprintf(why, sizeof(why), "its operand '%s' is not understood", text);
 		v.where = AT_NOWHERE;
 		v.why = why;

@@ -24,6 +24,7 @@ struct text {
 	const struct expr *e;           /* TEXT_ARRAY, TEXT_POINTER */
 	bool is_user;                   /* TEXT_POINTER: to a program's memory, whatever the address */
 	u32 most;                       /* characters */
+	bool is_open;                   /* TEXT_ARRAY: how long it is at most is not known */
 };
 
 static bool is_string_type(const struct expr *e)
@@ -33,7 +34,7 @@ static bool is_string_type(const struct expr *e)
 
 static struct text field_text(const struct tracepoint_field *field)
 {
-	struct text t = { TEXT_DYNAMIC, field, NULL, false, COMPILER_TEXT_MOST };
+	struct text t = { TEXT_DYNAMIC, field, NULL, false, COMPILER_TEXT_MOST, false };
 
 	if (!field_is_text(field))
 		return (struct text){};
@@ -47,7 +48,7 @@ static struct text field_text(const struct tracepoint_field *field)
 /* By its type: an array of characters or a pointer to some. said: any pointer, and any number, will do. */
 static struct text typed_text(struct compiler *f, const struct expr *e, bool said)
 {
-	struct text t = { TEXT_POINTER, NULL, e, false, COMPILER_TEXT_MOST };
+	struct text t = { TEXT_POINTER, NULL, e, false, COMPILER_TEXT_MOST, false };
 	struct complaint ignored = {};
 	struct compiler quiet = *f;
 	struct code scratch = {};
@@ -56,16 +57,21 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 	struct lvalue l;
 	u32 n;
 
+	/* No text is computed; and to compile such a thing here as well would double at each level. */
+	if (!said && e->right && e->op != EXPR_INDEX)
+		return (struct text){};
 	quiet.code = &scratch;
 	quiet.c = &ignored;
 	quiet.fault = code__label(&scratch);
 	if (said && e->op == EXPR_MEMORY) {
 		/* As perf-probe(1) has it: +8(%di):string is the text at %di + 8. */
 		t.source = TEXT_ARRAY;
+		t.is_open = true;
 	} else if (expr_is_lvalue(f, e) && !compiler__lvalue(&quiet, e, &l) &&
 		   c_type__element(&l.type, &element, &n) && (said || c_type__is_char(&element))) {
 		t.source = TEXT_ARRAY;
 		t.most = n ?: COMPILER_TEXT_MOST;
+		t.is_open = !n;
 	} else if (!said && (compiler__value(&quiet, e, &o) || !c_type__pointee(&o.type, &element) ||
 			     !c_type__is_char(&element))) {
 		t.source = TEXT_NONE;
@@ -93,7 +99,7 @@ static struct text find_text(struct compiler *f, const struct expr *e)
 		return field_text(field);
 	if (!field && (e->op == EXPR_NAME || e->op == EXPR_SPECIAL) && !strcmp(e->text, "comm") &&
 	    !place__find(f->place, e->text))
-		return (struct text){ TEXT_COMM, NULL, e, false, COMM_SIZE };
+		return (struct text){ TEXT_COMM, NULL, e, false, COMM_SIZE, false };
 	switch (e->op) {
 	case EXPR_NUMBER:
 	case EXPR_STRING:
@@ -204,7 +210,7 @@ static int copy_text(struct compiler *f, const struct text *t, int base, s64 off
 	}
 	err = address_of_text(f, t);
 	/* One that fills its array has no zero behind it. */
-	if ((t->source == TEXT_FIELD || t->source == TEXT_ARRAY) && size > t->most + 1)
+	if ((t->source == TEXT_FIELD || t->source == TEXT_ARRAY) && !t->is_open && size > t->most + 1)
 		size = t->most + 1;
 	read_text(f, t, base, offset, size, fault);
 	return err;
