@@ -467,7 +467,7 @@ static __always_inline u64 start_of_thread(void)
  * The newest begin is the one that counts: the one before it never ended where a function was left by
  * longjmp, or an exec.
  */
-static __always_inline void put_begin(struct probe_frame *f)
+static __always_inline void put_begin(struct probe_frame *f, bool lost)
 {
 	struct probe_begin *b = (void *)f->key - sizeof(*b);
 	u64 value = f->value, order = f->order, flags = count_unmatched ? BPF_NOEXIST : BPF_ANY;
@@ -477,7 +477,7 @@ static __always_inline void put_begin(struct probe_frame *f)
 	b->value = value;
 	b->order = order;
 	b->tid = bpf_get_current_pid_tgid();
-	b->pad = 0;
+	b->lost = lost;
 	b->time_ns = bpf_ktime_get_ns();
 	err = bpf_map_update_elem(&starts, f->match, b, flags);
 	if (count_unmatched && (int)err == -EEXIST) {
@@ -490,21 +490,22 @@ static __always_inline void put_begin(struct probe_frame *f)
 
 /*
  * Before the gate is open, too: ends that come after that find their begin. What is out of scope or
- * filtered here is counted at its end.
+ * filtered here is counted at its end; what is lost here is not counted there again.
  */
 static __always_inline void begin_frame(void *ctx, struct probe_frame *f)
 {
 	int verdict = event_filter(ctx, f);
+	bool lost = verdict < 0;
 
-	if (verdict < 0)
+	if (lost)
 		count_lost(LOSS_READ_FAULT);
-	if (verdict <= 0 || !make_match(ctx, f))
+	if (!verdict || !make_match(ctx, f))
 		return;
-	if (begin_value && !make_value(ctx, f))
-		return;
-	if (begin_key && !make_key(ctx, f))
-		return;
-	put_begin(f);
+	if (!lost && begin_value)
+		lost = !make_value(ctx, f);
+	if (!lost && begin_key)
+		lost = !make_key(ctx, f);
+	put_begin(f, lost);
 }
 
 static __noinline int begin_span(void *ctx, u32 event)
@@ -522,15 +523,17 @@ static __noinline int begin_span(void *ctx, u32 event)
 	return 0;
 }
 
-/* Takes the begin out of starts, what it carries into the frame. False: there is none. */
-static __always_inline bool take_begin(struct probe_frame *f, u64 now)
+enum begun { BEGUN_NOT, BEGUN, BEGUN_LOST };
+
+/* Takes the begin out of starts, what it carries into the frame. */
+static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 {
 	struct probe_begin *b = bpf_map_lookup_elem(&starts, f->match);
-	bool found;
+	enum begun found;
 
 	if (!b)
-		return false;
-	found = b->task_start == start_of_thread();
+		return BEGUN_NOT;
+	found = b->task_start != start_of_thread() ? BEGUN_NOT : b->lost ? BEGUN_LOST : BEGUN;
 	f->elapsed = now - b->time_ns;
 	if (begin_value) {
 		f->value = b->value;
@@ -544,9 +547,14 @@ static __always_inline bool take_begin(struct probe_frame *f, u64 now)
 
 static __always_inline void end_frame(void *ctx, struct probe_frame *f, u64 now, bool alone)
 {
+	enum begun begun;
+
 	if (!make_match(ctx, f))
 		return;
-	if (!take_begin(f, now)) {
+	begun = take_begin(f, now);
+	if (begun == BEGUN_LOST)
+		return;
+	if (begun == BEGUN_NOT) {
 		if (count_unmatched)
 			count_lost(LOSS_UNMATCHED);
 		else

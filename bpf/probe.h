@@ -95,7 +95,7 @@ struct probe_begin {
 	__u64 task_start;       /* CLOCK_MONOTONIC; 0: spans are not of threads */
 	__u64 value, order;     /* where the value is had at the begin */
 	__u32 tid;              /* that it happened in, initial pid namespace */
-	__u32 pad;
+	__u32 lost;             /* something of it could not be read, which has been counted */
 	__u8 key[];
 };
 

@@ -164,6 +164,12 @@ static const struct argp_option own_options[] = {
 	{},
 };
 
+/* An option, and no expression: --by, or -p; -count is one, and so is -(a + b). */
+static bool is_option(const char *arg)
+{
+	return !strncmp(arg, "--", 2) || (arg[0] == '-' && isalpha((unsigned char)arg[1]) && !arg[2]);
+}
+
 /*
  * --hist and the others may stand without a value, which is then the probe's only argument, or the time
  * passed: argp wants one, and is given an empty one.
@@ -182,7 +188,7 @@ static char **with_values(int argc, char **argv)
 		out[i] = argv[i];
 		command |= !strcmp(argv[i], "--");
 		for (k = 0; !command && k < ARRAY_SIZE(options); k++)
-			if (!strcmp(argv[i], options[k]) && (i + 1 == argc || !strncmp(argv[i + 1], "--", 2)))
+			if (!strcmp(argv[i], options[k]) && (i + 1 == argc || is_option(argv[i + 1])))
 				out[i] = (char *)empty[k];
 	}
 	return out;

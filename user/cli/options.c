@@ -480,7 +480,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
 	};
-	if (spec->groups & CLI_TIME)
+	if (spec->groups & CLI_TIME && !(spec->own && spec->own->args_doc))
 		root.args_doc = spec->groups & CLI_COMMAND ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]" :
 							     "[INTERVAL [COUNT]]";
 	if (spec->own)

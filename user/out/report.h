@@ -37,6 +37,7 @@ struct field {
 	u8 decimals;
 	bool label;             /* goes with the field before it (the comm of a pid) */
 	bool machine;           /* left out of text: people read it elsewhere */
+	bool word;              /* a text that is no text to people: 0x1f */
 };
 
 struct report_group {

@@ -58,6 +58,7 @@ static int put_value(FILE *f, const struct stream_field *v, bool quoted, bool mi
 	if (v->fault) {
 		fputs(FAULT, f);
 	} else if (v->field.text) {
+		quoted &= !v->field.word;
 		if (quoted)
 			fputc('"', f);
 		err = put_text(f, v->field.text, quoted);

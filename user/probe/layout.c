@@ -105,9 +105,11 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 		new.kind = FIELD_TIME;
 		break;
 	case LAYOUT_HEX:
+		new.word = true;
 		new.text = hex_text(new.number);
 		break;
 	case LAYOUT_SYMBOL:
+		new.word = true;
 		new.text = symbol_text(names, new.number);
 		break;
 	case LAYOUT_EVENT:

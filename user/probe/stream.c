@@ -94,7 +94,7 @@ static int show_record(struct stream *s, const struct probe_record *record, size
 	int err;
 
 	memcpy(comm, record->comm, sizeof(record->comm));
-	if (plan->nevents > 1)
+	if (plan->nevents > 1 || plan->line)
 		line.event = record->event < plan->nevents ? plan->event[record->event] : "?";
 	err = show_fields(s, record, size);
 	if (!err)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of probe share: its reports, checked for their form, and its streams."""
+
+import json
+import signal
+import subprocess
+
+import pytest
+
+from tally import BUILD, GUEST, PATIENCE, Tool
+
+HEADER = {
+    "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
+    "source": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
+    "lost": dict,
+}
+LINE = {"time_ns": int, "comm": str, "pid": int, "tid": int, "cpu": int, "values": dict}
+LINE_OPTIONAL = {"event": str, "elapsed_ns": int}
+
+
+# What is decided before the kernel is asked, or behind it.
+alike = pytest.mark.skipif(bool(GUEST), reason="the same on all kernels, and those are slow")
+
+
+def few(cases):
+    """Cases that are all alike for the kernel: a third of them where machines are slow."""
+    return cases[::3] if GUEST else cases
+
+
+def check_header(report):
+    for name, kind in HEADER.items():
+        assert type(report[name]) is kind, f"{name} is {report.get(name)!r}"
+        assert kind is not int or report[name] >= 0, f"{name} is {report[name]}"
+    assert all(type(n) is int and n >= 0 for n in report["lost"].values()), report["lost"]
+
+
+def check_group(group):
+    """Buckets are apart and rise; those of bounds have no end on either side."""
+    assert group["count"] == sum(n for _, _, n in group["buckets"]), group
+    before = None
+    for first, last, n in group["buckets"]:
+        assert n > 0 and (first is None or last is None or first <= last), group
+        assert before is None or first > before, group
+        before = last
+    if group["count"]:
+        assert group["min"] <= group["avg"] <= group["max"], group
+        assert group["sum"] >= group["min"] * group["count"], group
+        assert group["sum"] <= group["max"] * group["count"], group
+
+
+def check(report):
+    check_header(report)
+    assert ("groups" in report) != ("rows" in report)
+    for group in report.get("groups", ()):
+        check_group(group)
+    keys = [json.dumps(g["key"]) for g in report.get("groups", ())]
+    assert len(keys) == len(set(keys)), "a key is there twice"
+    assert len({tuple(row) for row in report.get("rows", ())}) <= 1, "rows differ in columns"
+    shown = sum(each["count"] for each in report.get("groups", report.get("rows", ())))
+    if shown and not report.get("hidden"):
+        assert shown == report["events"]
+    return report
+
+
+def check_line(line):
+    assert set(LINE) <= set(line) <= set(LINE) | set(LINE_OPTIONAL), line
+    for name, value in line.items():
+        assert type(value) is (LINE.get(name) or LINE_OPTIONAL[name]), line
+    return line
+
+
+def told(result):
+    """Of a run with --json: the lines of single events, and the reports."""
+    assert result.code == 0, result
+    found = [json.loads(line) for line in result.text.splitlines()]
+    lines = [check_line(each) for each in found if "values" in each and "tool" not in each]
+    return lines, [check(each) for each in found if "tool" in each]
+
+
+def report_of(result):
+    lines, (report,) = told(result)
+    assert not lines
+    return report
+
+
+def stream_of(result):
+    """The values of single events, in order, and the report behind them."""
+    lines, (report,) = told(result)
+    assert len(lines) == report["events"], result
+    return [line["values"] for line in lines], report
+
+
+def nothing_lost(report):
+    return not any(report["lost"].values())
+
+
+class Probe:
+    """probe on programs that have not begun to work yet: work() lets them, and stops it."""
+
+    def __init__(self, tool, loads, *args):
+        self.loads = loads if isinstance(loads, (list, tuple)) else [loads]
+        pids = ",".join(str(load.pid) for load in self.loads)
+        self.tracer = tool("--json", *args, "-p", pids, tool="probe")
+
+    def work(self):
+        for load in self.loads:
+            load.go()
+        self.numbers = [load.done() for load in self.loads]
+        return self.tracer.stop()
+
+
+def watch(ends, commands, work):
+    """What several runs of probe say of the same work: attaching is mostly waiting."""
+    tracers = []
+    for args in commands:
+        tracers.append(Tool("--json", *args, tool="probe"))
+        ends.callback(tracers[-1].close)
+    for tracer in tracers:
+        tracer.ready()
+    work()
+    for tracer in tracers:
+        tracer.process.send_signal(signal.SIGINT)
+    return [tracer.wait() for tracer in tracers]
+
+
+def measure_each(ends, load, commands):
+    """The reports of several runs about the work of one program."""
+    def work():
+        load.go()
+        load.done()
+
+    results = watch(ends, [(*args, "-p", load.pid) for args in commands], work)
+    return [report_of(result) for result in results]
+
+
+def measure(tool, loads, *args):
+    """The report about the work of programs that have not begun it yet."""
+    return report_of(Probe(tool, loads, *args).work())
+
+
+def stream(tool, loads, *args):
+    """The values of each event, and the report."""
+    return stream_of(Probe(tool, loads, *args).work())
+
+
+def rows_by(report, *names):
+    """{value: row}, tuples for several names."""
+    found = {}
+    for row in report["rows"]:
+        key = tuple(row[name] for name in names)
+        key = key if len(names) > 1 else key[0]
+        assert key not in found, f"{key} is there twice"
+        found[key] = row
+    return found
+
+
+def counts_by(report, *names):
+    return {key: row["count"] for key, row in rows_by(report, *names).items()}
+
+
+def binary(name):
+    """The path of a trigger program."""
+    return BUILD / "triggers" / name
+
+
+def compile_trigger(directory, source, *flags, name="compiled", compiler="gcc"):
+    """A program made for this test alone, of a source in tests/triggers/."""
+    path = directory / name
+    subprocess.run([compiler, *flags, str(source), "-pthread", "-o", str(path)], check=True,
+                   timeout=PATIENCE)
+    return path

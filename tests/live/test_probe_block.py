@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""probe on block requests, and the filters that people type for them."""
+
+import os
+import subprocess
+
+import pytest
+
+from probing import alike, report_of
+from tally import GUEST
+
+ISSUE, COMPLETE = "block:block_rq_issue", "block:block_rq_complete"
+SIZE, N = 1 << 16, 8
+
+# As typed, with what they select of what issue() asks for: reads of 128 sectors by dd.
+FILTERS = (
+    ("nr_sector > 200", 0), ("nr_sector >= 100", N), ("rwbs == \"WS\"", 0), ("rwbs ~ \"*W*\"", 0),
+    ("rwbs ~ \"R*\"", N), ("bytes < 100", 0), ("bytes >= 64K", N), ("dev == 0x800000", 0),
+    ("dev == 8:0", 0), ("nr_sector == 128 && rwbs == \"R\" || rwbs == \"RS\"", N),
+)
+
+# The others of the same kind, on what has the fields.
+OTHERS = (
+    ("syscalls:sys_enter_read", "count < 10"), ("syscalls:sys_exit_read", "ret < 0"),
+    ("syscalls:sys_enter_openat", "flags == 0x400000 || flags == 0x402000"),
+    ("syscalls:sys_enter_openat", "flags & 0x40"),
+    ("syscalls:sys_enter_write size=count skc_state=fd", "size > 0 && skc_state != 1"),
+    ("syscalls:sys_enter_write size=count state=fd", "(size >= 40 && size <= 400) && state != 1"),
+    ("syscalls:sys_enter_write size=count state=fd", "(size <= 40 || size >= 400) && state != 1"),
+)
+
+
+@alike
+@pytest.mark.parametrize("filter, _", FILTERS)
+def test_filters_compile_as_typed(run, filter, _):
+    assert run("-n", ISSUE, "--filter", filter, tool="probe").code == 0
+
+
+@alike
+@pytest.mark.parametrize("event, filter", OTHERS)
+def test_filters_of_other_events_compile_as_typed(run, event, filter):
+    assert run("-n", event, "--count", "--filter", filter, tool="probe").code == 0
+
+
+# --- real requests -------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def file():
+    """A file on a disk, or None: a guest's root has no disk of its own behind it."""
+    path = "/var/tmp/tally-test-blocks"
+    try:
+        subprocess.run(["dd", "if=/dev/urandom", f"of={path}", f"bs={SIZE}", f"count={N}", "conv=fsync"],
+                       check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(["dd", f"if={path}", "of=/dev/null", f"bs={SIZE}", "iflag=direct"], check=True,
+                       stderr=subprocess.DEVNULL)
+        device = os.stat(path).st_dev
+        yield path if os.major(device) else None
+    except subprocess.CalledProcessError:
+        yield None
+    finally:
+        os.unlink(path)
+
+
+def issue(run, path, *args):
+    """What probe says of dd that reads a file, past the page cache, in pieces of 128 sectors."""
+    result = run("--json", *args, "--", "dd", f"if={path}", "of=/dev/null", f"bs={SIZE}", "iflag=direct",
+                 "status=none", tool="probe")
+    return report_of(result)
+
+
+@pytest.fixture
+def disk(file):
+    if not file or GUEST:
+        pytest.skip("no file here is on a disk")
+    return file
+
+
+def test_filters_select(run, disk):
+    for filter, n in FILTERS:
+        report = issue(run, disk, ISSUE, "--filter", filter, "--sum", "nr_sector")
+        assert sum(row["sum"] for row in report["rows"]) == n * 128, filter
+
+
+def test_keys_of_requests(run, disk):
+    report = issue(run, disk, ISSUE, "--sum", "bytes", "--by", "rwbs,comm", "--filter", "rwbs ~ \"R*\"")
+    assert {(r["rwbs"][0], r["comm"]): r["sum"] for r in report["rows"]} == {("R", "dd"): SIZE * N}
+
+
+def test_device_by_node(run, disk):
+    device = os.stat(disk).st_dev
+    name = os.path.basename(os.readlink(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}"))
+    for filter in (f"dev == /dev/{name}", f"dev == {os.major(device)}:{os.minor(device)}"):
+        report = issue(run, disk, ISSUE, "--filter", filter, "--sum", "nr_sector")
+        assert report["rows"][0]["sum"] == N * 128, filter
+
+
+def test_latency_of_requests(tool, disk):
+    """As it is asked for most. Completions are seen by whoever runs then: all are looked at."""
+    tracer = tool("--json", "--from", ISSUE, "--to", COMPLETE, "--match", "dev,sector", "--hist",
+                  "$elapsed", "--by", "rwbs", tool="probe")
+    subprocess.run(["dd", f"if={disk}", "of=/dev/null", f"bs={SIZE}", "iflag=direct", "status=none"],
+                   check=True)
+    report = report_of(tracer.stop())
+    assert (report["unit"], report["value"]) == ("ns", "$elapsed")
+    assert sum(g["count"] for g in report["groups"] if g["key"]["rwbs"].startswith("R")) >= N
+    assert all(1000 < g["min"] <= g["max"] < 60 * 10**9 for g in report["groups"])

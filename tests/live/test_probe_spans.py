@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""probe on spans of functions: calls in calls, and functions that are left in every way there is."""
+
+import pytest
+
+from probing import (Probe, alike, binary, counts_by, few, measure, nothing_lost, report_of,
+                     rows_by, stream, told)
+from tally import count, scaled
+
+SPANS, CALLS, ARGUMENTS = binary("spans"), binary("calls"), binary("arguments")
+
+
+def latency(tool, load, function, *args):
+    """(the report, calls, the time inside, the time around them) by the trigger's own clock."""
+    each = Probe(tool, load, "-x", SPANS, *function.split(), "--latency", *args)
+    report = report_of(each.work())
+    return report, *each.numbers[0]
+
+
+@pytest.mark.parametrize("n, threads, depth", ((1, 1, 0), (1, 1, 60), (20, 1, 5), (40, 2, 9)))
+def test_recursion(tool, trigger, n, threads, depth):
+    """Each call once, and its time is between what it has measured itself and what its caller has."""
+    report, calls, inner, outer = latency(tool, trigger("spans", "nested", n, threads, depth),
+                                          "recursive", "--sum", "$elapsed")
+    row, = report["rows"]
+    assert row["count"] == calls == n * threads * (depth + 1)
+    assert inner <= row["sum"] <= outer
+    assert nothing_lost(report)
+
+
+def test_outer_calls_take_as_long_as_what_they_call(tool, trigger):
+    """By depth: each one's time contains that of those below it."""
+    report, *_ = latency(tool, trigger("spans", "nested", 30, 2, 6), "recursive", "--sum", "$elapsed",
+                         "--min", "$elapsed", "--by", "left")
+    rows = rows_by(report, "left")
+    assert {left: row["count"] for left, row in rows.items()} == dict.fromkeys(range(7), 60)
+    for left in range(1, 7):
+        assert rows[left]["sum"] > rows[left - 1]["sum"]
+        assert rows[left]["min"] > rows[left - 1]["min"]
+
+
+@alike
+def test_histogram_of_times(tool, trigger):
+    report, calls, inner, outer = latency(tool, trigger("spans", "nested", 20, 2, 3), "recursive")
+    group, = report["groups"]
+    assert (group["count"], report["unit"], report["value"]) == (calls, "ns", "$elapsed")
+    assert inner <= group["sum"] <= outer
+
+
+def test_tail_calls(tool, trigger):
+    """first() jumps to second(), which returns for both."""
+    n, threads = scaled(400), 2
+    report, calls, inner, outer = latency(tool, trigger("spans", "tail", n, threads), "first second",
+                                          "--sum", "$elapsed", "--by", "func")
+    rows = {name.partition(":")[2]: row for name, row in rows_by(report, "func").items()}
+    assert {name: row["count"] for name, row in rows.items()} == {"first": calls, "second": calls}
+    assert inner <= rows["second"]["sum"] <= rows["first"]["sum"] <= outer
+    report, *_ = latency(tool, trigger("spans", "tail", n, threads), "first second", "--count",
+                         "--by", "func,$retval")
+    assert {(name.partition(":")[2], ret): n for (name, ret), n in
+            counts_by(report, "func", "retval").items()} == \
+        {(name, i + 3): threads for name in ("first", "second") for i in range(n)}
+
+
+def test_left_by_longjmp(tool, trigger):
+    """A third of the calls never returns. Those that come later do, in their own time."""
+    n, threads = scaled(600), 2
+    report, calls, inner, outer = latency(tool, trigger("spans", "jump", n, threads), "jumping",
+                                          "--sum", "$elapsed", "--by",
+                                          "jumped=(u64)$arg1%3")
+    rows = rows_by(report, "jumped")
+    assert {k: row["count"] for k, row in rows.items()} == \
+        {k: threads * len(range(k, n, 3)) for k in (0, 1)}
+    assert sum(row["count"] for row in rows.values()) == calls
+    assert inner <= sum(row["sum"] for row in rows.values()) <= outer
+
+
+def test_threads_that_exit_inside(tool, trigger):
+    """What they began has no end, and nobody else's end is taken for it."""
+    n = scaled(200)
+    report, calls, *_ = latency(tool, trigger("spans", "exit", n, 1), "leaving", "--count", "--by", "i")
+    assert counts_by(report, "i") == {i: 1 for i in range(0, n, 2)}
+    assert calls == len(range(0, n, 2)) and nothing_lost(report)
+
+
+def test_thread_ids_that_are_used_again(tool, trigger):
+    """The second thread's begin is filtered: its end must not find the begin of the first."""
+    n = scaled(40)
+    for filter, counted in (("i == 1", 0), ("i == 2", n), ("i < 9", n)):
+        tracer = tool("--json", "-x", SPANS, "staying", "--latency", "--count", "--filter", filter,
+                      tool="probe")
+        load = trigger("spans", "reuse", n, 1)
+        load.go()
+        load.done()
+        report = report_of(tracer.stop())
+        assert count(report["rows"]) == counted, filter
+        assert report["filtered"] == n - counted, filter
+
+
+def test_arguments_and_results_of_one_call(tool, trigger):
+    """What was passed, what came back, and the time between, on one line."""
+    got, report = stream(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many a b c ret=$retval",
+                         "--latency")
+    assert [{**v} for v in got] == [{"a": i, "b": -i, "c": "text", "ret": 3 - i} for i in range(10)]
+    lines, _ = told(Probe(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many a", "--latency").work())
+    assert all(line["elapsed_ns"] > 0 for line in lines)
+
+
+@pytest.mark.parametrize("filter, keep", few((
+    ("b < -2", lambda i: i > 2), ("$retval < 0", lambda i: i > 3),
+    ("b < -2 && $retval >= -1", lambda i: 2 < i <= 4),
+    ("$elapsed > 0 && a == 5", lambda i: i == 5), ("$elapsed > 1h", lambda i: False),
+    ("c ~ \"t*\" && $elapsed < 1h && $retval == 3", lambda i: i == 0),
+)))
+def test_filters_on_both_sides(tool, trigger, filter, keep):
+    report = measure(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many", "--latency", "--count",
+                     "--filter", filter, "--by", "a,$retval")
+    assert set(rows_by(report, "a", "retval")) == {(i, 3 - i) for i in range(10) if keep(i)}
+    assert report["filtered"] == 10 - count(report["rows"])
+
+
+@alike
+def test_value_of_the_begin(tool, trigger):
+    """Of calls that are chosen by their results."""
+    report = measure(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many", "--latency", "--sum", "b",
+                     "--min", "b", "--filter", "$retval <= 0")
+    row, = report["rows"]
+    assert (row["count"], row["sum"], row["min"]) == (7, -sum(range(3, 10)), -9)
+
+
+def test_a_begin_that_cannot_be_read_is_lost_once(tool, trigger):
+    load = trigger("arguments", 0, "one", "@null", "two")
+    report = measure(tool, load, "-x", ARGUMENTS, "read_text", "--latency", "--count", "--by", "text")
+    assert counts_by(report, "text") == {"one": 1, "two": 1}
+    assert report["lost"]["read_fault"] == 1
+    assert report["events"] + report["filtered"] + sum(report["lost"].values()) == 3
+
+
+# --- any two events ------------------------------------------------------------------------------
+
+PAIRS = ("-x", SPANS, "--from", "opened", "--to", "closed", "--match", "id,thread")
+
+
+def test_pairs_by_two_numbers(tool, trigger):
+    """Opened in one order, closed in the other: none is taken for another one."""
+    n, threads = scaled(400), 2
+    report = measure(tool, trigger("spans", "pairs", n, threads), *PAIRS, "--count", "--by", "id,thread")
+    assert counts_by(report, "id", "thread") == {(i, t): 1 for i in range(n) for t in range(threads)}
+    assert nothing_lost(report)
+
+
+@alike
+def test_pairs_filtered(tool, trigger):
+    n = 20
+    report = measure(tool, trigger("spans", "pairs", n, 2), *PAIRS, "--count", "--filter",
+                     "id >= 15 && thread == 1 && $elapsed > 0")
+    assert count(report["rows"]) == 5 and report["filtered"] == 2 * n - 5
+
+
+@alike
+def test_pairs_by_arguments_of_the_machine(tool, trigger):
+    report = measure(tool, trigger("spans", "pairs", 10, 2), "-x", SPANS, "--from", "opened", "--to",
+                     "closed", "--match", "$arg1:s32,$arg2", "--sum", "id", "--by", "t=$arg2")
+    assert {t: (r["count"], r["sum"]) for t, r in rows_by(report, "t").items()} == \
+        {t: (10, 45) for t in (0, 1)}
+
+
+@alike
+def test_times_of_pairs_rise(tool, trigger):
+    """The first one opened is the last one closed."""
+    report = measure(tool, trigger("spans", "pairs", 30, 1), *PAIRS, "--max", "$elapsed", "--by", "id")
+    times = {i: row["max"] for i, row in rows_by(report, "id").items()}
+    assert sorted(times.values(), reverse=True) == [times[i] for i in range(30)]
+
+
+def test_unmatched_ends_are_known(tool, trigger):
+    """With everything in view, an end without a begin is a loss, and a begin without an end none."""
+    load = trigger("spans", "pairs", 5, 1)
+    tracer = tool("--json", "-x", SPANS, "--from", "opened", "--to", "closed", "--match",
+                  "id+100*(id > 2)", "--count", tool="probe")
+    load.go()
+    load.done()
+    assert count(report_of(tracer.stop())["rows"]) == 5
+    load = trigger("spans", "pairs", 5, 1)
+    tracer = tool("--json", "-x", SPANS, "--from", "closed", "--to", "opened", "--match", "id",
+                  "--count", tool="probe")
+    load.go()
+    load.done()
+    report = report_of(tracer.stop())
+    assert count(report["rows"]) == 0 and report["lost"]["unmatched"] == 5
