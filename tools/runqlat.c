@@ -45,8 +45,9 @@ static int configure(struct runqlat *rq, struct run *run, enum wait_source sourc
 	return err;
 }
 
-static int load(struct runqlat *rq, struct run *run, enum wait_source source)
+static int load(void *context, struct run *run, enum wait_source source)
 {
+	struct runqlat *rq = context;
 	int err;
 
 	rq->bpf = runqlat_bpf__open();
@@ -60,32 +61,6 @@ static int load(struct runqlat *rq, struct run *run, enum wait_source source)
 		rq->bpf = NULL;
 	}
 	return err;
-}
-
-static int load_best(struct runqlat *rq, struct run *run)
-{
-	int first = rq->source >= 0 ? rq->source : WAIT_ACCOUNTING;
-	int last = rq->source >= 0 ? rq->source : WAIT_SOURCES - 1, source, err = -EOPNOTSUPP;
-
-	for (source = first; source <= last; source++) {
-		if (!wait_source__exists(source))
-			continue;
-		err = load(rq, run, source);
-		if (!err) {
-			rq->source = source;
-			return 0;
-		}
-		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name, strerror(-err));
-	}
-	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
-	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
-		diag_error("not enough memory for the maps");
-		diag_hint("ask for fewer keys with --max-keys");
-		return err;
-	}
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
 }
 
 static int attach(struct runqlat *rq, struct run *run)
@@ -121,7 +96,7 @@ static int measure(struct runqlat *rq, struct run *run)
 {
 	int err;
 
-	err = load_best(rq, run);
+	err = waits__load(run, &rq->source, load, rq);
 	if (!err && run->cli->explain) {
 		err = run__explain(run, rq->bpf->obj, wait_sources[rq->source].text);
 	} else if (!err) {

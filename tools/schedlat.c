@@ -273,8 +273,9 @@ static int configure(struct schedlat *s, struct run *run, enum wait_source sourc
 	return err;
 }
 
-static int load(struct schedlat *s, struct run *run, enum wait_source source)
+static int load(void *context, struct run *run, enum wait_source source)
 {
+	struct schedlat *s = context;
 	int err;
 
 	s->bpf = schedlat_bpf__open();
@@ -288,31 +289,6 @@ static int load(struct schedlat *s, struct run *run, enum wait_source source)
 		s->bpf = NULL;
 	}
 	return err;
-}
-
-static int load_best(struct schedlat *s, struct run *run)
-{
-	int source, wanted = s->source, err = -EOPNOTSUPP;
-
-	for (source = 0; source < WAIT_SOURCES; source++) {
-		if ((wanted >= 0 && source != wanted) || !wait_source__exists(source))
-			continue;
-		err = load(s, run, source);
-		if (!err) {
-			s->source = source;
-			return 0;
-		}
-		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name, strerror(-err));
-	}
-	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
-	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
-		diag_error("not enough memory for the maps");
-		diag_hint("ask for fewer keys with --max-keys");
-		return err;
-	}
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
 }
 
 /* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a slice is. */
@@ -351,7 +327,7 @@ static int attach(struct schedlat *s, struct run *run)
 
 static int measure(struct schedlat *s, struct run *run)
 {
-	int err = load_best(s, run);
+	int err = waits__load(run, &s->source, load, s);
 
 	if (!err && run->cli->explain) {
 		err = run__explain(run, s->bpf->obj, wait_sources[s->source].text);

@@ -19,7 +19,7 @@ static const struct {
 	[LOSS_STACKS_FULL] = { "stacks_full", "counted without a stack: no room; raise --max-keys" },
 	[LOSS_TRUNCATED] = { "truncated", "counted with a shortened stack; raise --max-depth" },
 	[LOSS_NESTING] = { "nesting", "counted without a stack: too many at once on one CPU" },
-	[LOSS_RING_FULL] = { "ring_full", "more events than could be shown; narrow them by --filter" },
+	[LOSS_RING_FULL] = { "ring_full", "more events than could be shown; narrow them down" },
 	[LOSS_NO_BUFFER] = { "no_buffer", "too many interrupted each other on one CPU" },
 };
 

@@ -96,6 +96,34 @@ int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_so
 	return err;
 }
 
+int waits__load(struct run *run, int *wanted,
+		int (*load)(void *context, struct run *run, enum wait_source source),
+		void *context)
+{
+	int source, err = -EOPNOTSUPP;
+
+	for (source = 0; source < WAIT_SOURCES; source++) {
+		if ((*wanted >= 0 && source != *wanted) || !wait_source__exists(source))
+			continue;
+		err = load(context, run, source);
+		if (!err) {
+			*wanted = source;
+			return 0;
+		}
+		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name,
+			    strerror(-err));
+	}
+	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
+	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
+		diag_error("not enough memory for the maps");
+		diag_hint("ask for fewer keys with --max-keys");
+		return err;
+	}
+	diag_error("this kernel cannot load the programs: %s", strerror(-err));
+	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+	return -EOPNOTSUPP;
+}
+
 int tasks__visit(struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);

@@ -10,6 +10,7 @@
 
 #include "base/types.h"
 #include "host/host.h"
+#include "run/run.h"
 
 /* Where the timestamps come from; the first that loads is used. */
 enum wait_source {
@@ -39,6 +40,15 @@ bool wait_source__exists(enum wait_source source);
  */
 int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_source source,
 		   bool *have_prev_state, bool *have_task_storage);
+
+/*
+ * Loads with the source asked for, or with the first one that can be had; *source becomes it.
+ * load() opens, configures and loads the object, and has left nothing behind when it fails. Says
+ * what is wrong. Returns 0 or a negative errno.
+ */
+int waits__load(struct run *run, int *source,
+		int (*load)(void *context, struct run *run, enum wait_source source),
+		void *context);
 
 /*
  * Runs a program of iter/task over all tasks; best effort. Returns 0, or a negative errno where the

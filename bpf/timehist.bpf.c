@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Each switch, with what the task that leaves had of the CPU and how long it was off before that;
+ * wakeups and migrations if asked for. The subject of a switch is the task that leaves, of the
+ * others the task that is woken or moved. Where CPUs are drawn (want_arrivals), switches to a task
+ * in scope are wanted too, whoever leaves.
+ *
+ * Streamed; or only the worst are kept (keep_worst), in a heap for each CPU.
+ */
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "scope.bpf.h"
+#include "slice.bpf.h"
+#include "switches.bpf.h"
+#include "wait.bpf.h"
+
+const volatile bool want_arrivals = false;
+const volatile u32 keep_worst = 0;      /* records per CPU; 0: stream */
+const volatile u32 worst_by = SWITCHES_BY_WAIT;
+/* Waits are timed by bpf_ktime_get_ns() (wait.bpf.h), so absences are. */
+const volatile bool by_timestamps = false;
+
+/* Of a task that is on a CPU: how it came there; of another one: when it left. */
+struct stay {
+	u64 left_at;            /* 0: not seen */
+	u64 off_ns;
+	u64 wait_ns;
+	u64 known;              /* enum stay_known, ORed */
+	struct switches_task before;
+};
+
+enum stay_known {
+	STAY_ON = 1,            /* it is on a CPU */
+	STAY_OFF_NS = 2,
+	STAY_WAIT_NS = 4,
+};
+
+TASK_STATE(stays, struct stay)
+
+static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 now)
+{
+	struct stay *st = stays_get(t, NULL);
+
+	if (!st)
+		return;                 /* counted when it leaves */
+	st->wait_ns = wait_ns;
+	st->known |= STAY_WAIT_NS;
+}
+
+/* The clock that waits are timed by; both tasks are on this CPU's queue, and one is not idle. */
+static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task_struct *next)
+{
+	if (by_timestamps)
+		return bpf_ktime_get_ns();
+	return run_queue_clock(is_idle(next) ? prev : next);
+}
+
+/* --- the worst --------------------------------------------------------------------------------- */
+
+/*
+ * A heap: the least is the first, and the two below i are 2i + 1 and 2i + 2. It is full from the
+ * start, of zeroes, so whatever is kept replaces the first and sinks.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, u32);
+	__type(value, struct switches_worst);
+} worst SEC(".maps");
+
+/* Makes room for a value: moves smaller ones up, and gives the free place. */
+static __always_inline struct switches_worst *sink(struct switches_worst *free, u64 value)
+{
+	struct switches_worst *left, *right;
+	u32 at = 0, below, level;
+
+	for (level = 0; level < SWITCHES_WORST_LEVELS; level++) {
+		below = 2 * at + 1;
+		left = bpf_map_lookup_elem(&worst, &below);
+		if (!left)
+			break;
+		at = below++;
+		right = bpf_map_lookup_elem(&worst, &below);
+		if (right && right->value < left->value) {
+			left = right;
+			at = below;
+		}
+		if (left->value >= value)
+			break;
+		*free = *left;
+		free = left;
+	}
+	return free;
+}
+
+static __always_inline u64 value_of(const struct switches_record *r)
+{
+	u64 value = worst_by == SWITCHES_BY_OFF ? r->off_ns :
+		    worst_by == SWITCHES_BY_RUN ? r->run_ns : r->wait_ns;
+
+	return value == SWITCHES_UNKNOWN ? 0 : value;
+}
+
+static __always_inline void keep(const struct switches_record *r, const struct stay *st)
+{
+	u64 value = value_of(r);
+	struct switches_worst *w;
+	u32 zero = 0;
+
+	w = bpf_map_lookup_elem(&worst, &zero);
+	if (!w || value <= w->value)
+		return;
+	w = sink(w, value);
+	w->value = value;
+	w->before = (struct switches_task){};
+	if (st)
+		w->before = st->before;
+	w->record = *r;
+}
+
+/* --- switches ---------------------------------------------------------------------------------- */
+
+static __always_inline void fill_stay(struct switches_record *r, const struct stay *st)
+{
+	r->off_ns = st && st->known & STAY_OFF_NS ? st->off_ns : SWITCHES_UNKNOWN;
+	r->wait_ns = st && st->known & STAY_WAIT_NS ? st->wait_ns : SWITCHES_UNKNOWN;
+}
+
+static __always_inline bool counts(struct task_struct *t)
+{
+	return !is_idle(t) && scope_for_life(t) && scope_now(t);
+}
+
+static __always_inline void show(u32 kind, struct task_struct *prev, struct task_struct *next,
+				 const struct stay *st, u64 run_ns)
+{
+	struct switches_record *r = new_record(kind);
+
+	if (!r)
+		return;
+	fill_task(&r->task, prev);
+	fill_task(&r->other, next);
+	fill_stay(r, st);
+	r->run_ns = run_ns;
+	r->stranger = want_arrivals && !counts(next) && !is_idle(next);
+	submit_record(r);
+}
+
+static __always_inline void consider(struct task_struct *prev, struct task_struct *next,
+				     const struct stay *st, u64 run_ns)
+{
+	struct switches_record r = { .kind = SWITCHES_SWITCH };
+
+	fill_stay(&r, st);
+	r.run_ns = run_ns;
+	r.time_ns = bpf_ktime_get_ns();
+	r.cpu = bpf_get_smp_processor_id();
+	fill_task(&r.task, prev);
+	fill_task(&r.other, next);
+	keep(&r, st);
+}
+
+/* Is the switch away from prev one to be shown, as its own? */
+static __always_inline bool leave(struct task_struct *prev, struct stay **st, u64 *run_ns)
+{
+	*run_ns = SWITCHES_UNKNOWN;
+	*st = NULL;
+	if (is_idle(prev) || !scope_for_life(prev))
+		return false;
+	if (!end_slice(prev, run_ns))
+		*run_ns = SWITCHES_UNKNOWN;
+	*st = stays_get(prev, NULL);
+	if (!armed || !scope_now(prev))
+		return false;
+	if (!*st || *run_ns == SWITCHES_UNKNOWN)
+		count_lost(LOSS_NO_STATE);
+	return true;
+}
+
+static __always_inline void come(struct task_struct *next, struct task_struct *prev, u64 now)
+{
+	struct stay *st;
+
+	if (is_idle(next) || !scope_for_life(next))
+		return;
+	st = stays_get(next, NULL);
+	if (!st)
+		return;
+	st->known |= STAY_ON;
+	if (st->left_at) {
+		/* Clocks of two CPUs may differ by a little. */
+		st->off_ns = (s64)(now - st->left_at) > 0 ? now - st->left_at : 0;
+		st->known |= STAY_OFF_NS;
+	}
+	fill_task(&st->before, prev);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch_show, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u64 now = clock_of_switch(prev, next), run_ns;
+	struct stay *st;
+
+	if (leave(prev, &st, &run_ns)) {
+		if (keep_worst)
+			consider(prev, next, st, run_ns);
+		else
+			show(SWITCHES_SWITCH, prev, next, st, run_ns);
+	} else if (want_arrivals && armed && counts(next)) {
+		show(SWITCHES_ARRIVAL, prev, next, NULL, SWITCHES_UNKNOWN);
+	}
+	if (st) {
+		st->known = 0;
+		st->left_at = now;
+	}
+	come(next, prev, now);
+	return 0;
+}
+
+static __always_inline u32 task_cpu(struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->thread_info.cpu))
+		return t->thread_info.cpu;
+	return ((struct task_struct___cpu *)t)->cpu;
+}
+
+/*
+ * Tasks that are on a CPU when the worst are read: their waits are over, their slices are not.
+ * struct switches_worst of each.
+ */
+SEC("iter/task")
+int show_running(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct switches_worst w = {};
+	struct stay *st;
+
+	if (!t || is_idle(t) || !scope_for_life(t))
+		return 0;
+	st = stays_get(t, NULL);
+	/* Its wait is known if it was in scope when it came; this program's CPU says nothing. */
+	if (!st || !(st->known & STAY_ON) || !(st->known & STAY_WAIT_NS))
+		return 0;
+	w.record.kind = SWITCHES_SWITCH;
+	w.record.time_ns = bpf_ktime_get_ns();
+	w.record.cpu = task_cpu(t);
+	w.record.run_ns = SWITCHES_UNKNOWN;
+	fill_stay(&w.record, st);
+	fill_task(&w.record.task, t);
+	w.before = st->before;
+	w.value = value_of(&w.record);
+	if (w.value)
+		bpf_seq_write(ctx->meta->seq, &w, sizeof(w));
+	return 0;
+}
+
+/* Makes the state of the tasks there are: where many are switched at once, memory may lack. */
+SEC("iter/task")
+int seed_stays(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+
+	if (t && !is_idle(t) && scope_for_life(t))
+		stays_get(t, NULL);
+	return 0;
+}
+
+/* --- wakeups and migrations -------------------------------------------------------------------- */
+
+static __always_inline struct switches_record *new_record_of(struct task_struct *t, u32 kind)
+{
+	struct switches_record *r;
+
+	if (!armed || is_idle(t) || !in_scope(t))
+		return NULL;
+	r = new_record(kind);
+	if (!r)
+		return NULL;
+	fill_task(&r->task, t);
+	fill_current(&r->other);
+	r->off_ns = r->wait_ns = r->run_ns = SWITCHES_UNKNOWN;
+	return r;
+}
+
+static __always_inline int show_wakeup(struct task_struct *t)
+{
+	struct switches_record *r = new_record_of(t, SWITCHES_WAKEUP);
+
+	if (r)
+		submit_record(r);
+	return 0;
+}
+
+/* In the context of the waker, which sched_wakeup need not be. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking_show, struct task_struct *t)
+{
+	return show_wakeup(t);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new_show, struct task_struct *t)
+{
+	return show_wakeup(t);
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate_show, struct task_struct *t, int to)
+{
+	struct switches_record *r = new_record_of(t, SWITCHES_MIGRATION);
+
+	if (!r)
+		return 0;
+	r->from = task_cpu(t);
+	r->to = to;
+	submit_record(r);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

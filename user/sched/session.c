@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sched/session.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agg/loss.h"
+#include "host/task_state.h"
+#include "host/topology.h"
+#include "out/diag.h"
+#include "run/explain.h"
+#include "run/waits.h"
+
+#include "timehist.skel.h"
+
+/* --- options ----------------------------------------------------------------------------------- */
+
+enum {
+	KEY_SOURCE = SESSION_KEYS,
+	KEY_RECORD,
+	KEY_READ,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct session *s = state->input;
+
+	switch (key) {
+	case KEY_SOURCE:
+		return wait_source__parse(arg, &s->source) ? EINVAL : 0;
+	case KEY_RECORD:
+		s->record = arg;
+		return 0;
+	case KEY_READ:
+		s->read = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{ "source", KEY_SOURCE, "NAME", 0,
+	  "Where waits come from: auto (default), accounting, wakeup", 1 },
+	{ "record", KEY_RECORD, "FILE", 0, "Write what happens to a file, and show nothing", 1 },
+	{ "read", KEY_READ, "FILE", 0, "Show what was recorded", 1 },
+	{},
+};
+
+const struct argp session_argp = { .options = options, .parser = parse };
+
+static bool is_scoped(const struct cli *cli)
+{
+	const struct scope_options *o = &cli->scope;
+
+	return o->npids || o->ntids || o->user || o->cgroup || o->cpus || o->comm || o->pidns ||
+	       o->all;
+}
+
+int session__check(const struct session *s)
+{
+	const struct cli *cli = s->cli;
+	const char *what = NULL;
+
+	if (s->record && s->worst)
+		what = "--record and --worst exclude each other";
+	else if (s->record && s->read)
+		what = "--record and --read exclude each other";
+	else if (s->record && cli->interval_ns)
+		what = "--record makes one file: there are no intervals";
+	else if (s->worst && cli->interval_ns)
+		what = "--worst is about the whole run: there are no intervals";
+	else if (s->read && s->worst)
+		what = "--worst is about what happens now; --read shows a file";
+	else if (s->read && (is_scoped(cli) || cli->command))
+		what = "--read shows a whole file: its scope was chosen with --record";
+	else if (s->read && (cli->interval_ns || cli->duration_ns))
+		what = "--read shows a whole file: there are no intervals";
+	else if (s->read && cli->explain)
+		what = "--read measures nothing that -n could explain";
+	if (what)
+		diag_error("%s", what);
+	return what ? -EINVAL : 0;
+}
+
+/* --- records ----------------------------------------------------------------------------------- */
+
+static int take(void *context, const struct switches_record *r)
+{
+	struct session *s = context;
+	int err;
+
+	if (s->file_full)
+		return 0;
+	if (!s->file) {
+		s->taken++;
+		return s->take(s->context, s->writer, r);
+	}
+	err = switches_file__add(s->file, r);
+	if (!err)
+		s->taken++;
+	s->file_full = err == -EFBIG;
+	return s->file_full ? 0 : err;
+}
+
+static int watch(struct run *run)
+{
+	struct session *s = run->context;
+	int err = feed__drain(s->feed);
+
+	if (!err && s->file_full) {
+		diag_warn("'%s' is as large as a file may be: it ends here", s->record);
+		return 1;
+	}
+	return err;
+}
+
+static void describe(const struct session *s, struct report *r)
+{
+	r->value = s->value;
+	r->table = true;
+	r->has_events = true;
+	r->events = s->taken;
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct session *s = run->context;
+	struct loss_counters now;
+	int err = 0;
+
+	describe(s, r);
+	r->source = wait_sources[s->source].text;
+	r->caveat = wait_sources[s->source].caveat;
+	if (s->report && !s->file)
+		err = s->report(s->context, r);
+	if (!err)
+		err = loss__read(&now, bpf_map__fd(s->bpf->maps.losses), s->bpf->obj);
+	if (err)
+		return err;
+	r->counters = loss__difference(&now, &s->losses_before);
+	s->losses_before = now;
+	s->taken = 0;
+	return 0;
+}
+
+/* --- measuring --------------------------------------------------------------------------------- */
+
+static int configure_programs(struct session *s, const struct run *run)
+{
+	struct timehist_bpf *bpf = s->bpf;
+	bool all = s->record;
+	int err;
+
+	bpf->rodata->want_arrivals = s->arrivals || all;
+	bpf->rodata->keep_worst = s->worst;
+	bpf->rodata->worst_by = s->worst_by;
+	err = feed__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
+	if (!err && s->worst)
+		err = bpf_map__set_max_entries(bpf->maps.worst, s->worst);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.show_running, s->worst);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.on_waking_show, s->wakeups || all);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.on_wakeup_new_show, s->wakeups || all);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.on_migrate_show, s->migrations || all);
+	return err;
+}
+
+static int configure(struct session *s, struct run *run, enum wait_source source)
+{
+	struct timehist_bpf *bpf = s->bpf;
+	bool storage = false, prev_state = false;
+	int err;
+
+	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	if (!err)
+		err = configure_programs(s, run);
+	if (!err)
+		err = waits__prepare(bpf->obj, &run->host, source, &prev_state, &storage);
+	if (!err)
+		err = task_state__prepare(bpf->obj, "slice_states", &run->host, &storage);
+	if (!err)
+		err = task_state__prepare(bpf->obj, "stays", &run->host, &storage);
+	bpf->rodata->have_prev_state = prev_state;
+	bpf->rodata->have_task_storage = storage;
+	bpf->rodata->by_timestamps = source == WAIT_WAKEUP;
+	return err;
+}
+
+static int load(void *context, struct run *run, enum wait_source source)
+{
+	struct session *s = context;
+	int err;
+
+	s->bpf = timehist_bpf__open();
+	if (!s->bpf)
+		return -errno;
+	err = configure(s, run, source);
+	if (!err && !run->cli->explain)
+		err = timehist_bpf__load(s->bpf);
+	if (err) {
+		timehist_bpf__destroy(s->bpf);
+		s->bpf = NULL;
+	}
+	return err;
+}
+
+static int attach(struct session *s, struct run *run)
+{
+	struct timehist_bpf *bpf = s->bpf;
+	int err;
+
+	bpf_program__set_autoattach(bpf->progs.seed_states, false);
+	bpf_program__set_autoattach(bpf->progs.seed_slices, false);
+	bpf_program__set_autoattach(bpf->progs.seed_stays, false);
+	bpf_program__set_autoattach(bpf->progs.show_running, false);
+	run__describe_memory(run, bpf->obj);
+	err = scope__fill(bpf->obj, &run->cli->scope);
+	if (!err)
+		err = feed__open(&s->feed, bpf->maps.records, &run->writer, take, s);
+	if (!err)
+		err = timehist_bpf__attach(bpf);
+	if (err) {
+		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+		return err == -EPERM ? err : -EOPNOTSUPP;
+	}
+	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices) ||
+	    tasks__visit(bpf->progs.seed_stays))
+		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
+	run->watch = watch;
+	run->watch_fd = feed__fd(s->feed);
+	return 0;
+}
+
+/* One more than the highest number of a CPU that is online. */
+static u32 count_cpus(const struct host *host)
+{
+	struct topology t;
+	u32 cpus;
+
+	if (topology__read(&t))
+		return host->cpus_possible;
+	cpus = t.n ? t.cpu[t.n - 1].cpu + 1 : host->cpus_possible;
+	topology__free(&t);
+	return cpus;
+}
+
+static int create_file(struct session *s, const struct run *run, u32 cpus, u64 to_wall_clock)
+{
+	struct switches_file_head head = {
+		.cpus = cpus, .to_wall_clock = to_wall_clock, .source = s->source,
+	};
+	int err;
+
+	snprintf((char *)head.kernel, sizeof(head.kernel), "%.63s", run->host.uts.release);
+	err = switches_file__create(&s->file, s->record, &head);
+	if (err == -EEXIST)
+		diag_error("--record: '%s' is there and is not a regular file", s->record);
+	else if (err)
+		diag_error("--record: '%s': %s", s->record, strerror(-err));
+	return err;
+}
+
+static int begin(struct session *s, struct run *run)
+{
+	u64 to_wall_clock = feed__to_wall_clock();
+	u32 cpus = count_cpus(&run->host);
+
+	s->writer = &run->writer;
+	if (s->record)
+		return create_file(s, run, cpus, to_wall_clock);
+	s->begin(s->context, &run->writer, cpus, to_wall_clock);
+	return 0;
+}
+
+/* With what was lost behind what was not. */
+static int finish_file(struct session *s, int err)
+{
+	int failed;
+
+	if (!s->file)
+		return err;
+	failed = switches_file__finish(s->file, &s->losses_before);
+	s->file = NULL;
+	if (failed)
+		diag_error("--record: '%s': %s", s->record, strerror(-failed));
+	return err ?: failed;
+}
+
+static int measure(struct session *s, struct run *run)
+{
+	int err = waits__load(run, &s->source, load, s);
+
+	if (!err && run->cli->explain) {
+		err = run__explain(run, s->bpf->obj, wait_sources[s->source].text);
+	} else if (!err) {
+		err = begin(s, run);
+		if (!err)
+			err = attach(s, run);
+		if (!err) {
+			s->bpf->bss->armed = 1;
+			err = run__loop(run);
+		}
+		err = finish_file(s, err);
+	}
+	feed__close(s->feed);
+	timehist_bpf__destroy(s->bpf);
+	return err;
+}
+
+/* --- the worst --------------------------------------------------------------------------------- */
+
+static int read_running(struct session *s, struct worst *w)
+{
+	struct bpf_link *link = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
+	int fd, err;
+
+	if (!link) {
+		diag_detail("no task iterator: waits of tasks that still run are left out");
+		return 0;
+	}
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? fd : worst__read_running(w, fd);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+/* A heap may be in disorder for a moment: until programs that are running now have ended. */
+static void stop_programs(struct session *s)
+{
+	s->bpf->bss->armed = 0;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(10000);
+}
+
+int session__read_worst(struct session *s, struct worst *w)
+{
+	int err;
+
+	/* First, so that none is in neither: a task that leaves in between is in both. */
+	err = read_running(s, w);
+	stop_programs(s);
+	if (!err)
+		err = worst__read(w, bpf_map__fd(s->bpf->maps.worst), s->worst);
+	worst__settle(w, s->worst);
+	return err;
+}
+
+/* --- a file ------------------------------------------------------------------------------------ */
+
+struct reading {
+	struct session *s;
+	u64 first_ns, last_ns;
+};
+
+static int begin_reading(void *context, const struct switches_file_head *head)
+{
+	struct reading *reading = context;
+	struct session *s = reading->s;
+
+	s->begin(s->context, s->writer, head->cpus, head->to_wall_clock);
+	return 0;
+}
+
+static int take_read(void *context, const struct switches_record *r)
+{
+	struct reading *reading = context;
+
+	if (!reading->s->taken || r->time_ns < reading->first_ns)
+		reading->first_ns = r->time_ns;
+	if (r->time_ns > reading->last_ns)
+		reading->last_ns = r->time_ns;
+	return take(reading->s, r);
+}
+
+static int report_file(struct session *s, const struct reading *reading,
+		       const struct switches_file_text *text)
+{
+	struct report r = {
+		.tool = s->tool, .command = s->cli->command_line,
+		.kernel = (const char *)text->head.kernel, .cpus = text->head.cpus,
+		.start_ns = reading->first_ns + text->head.to_wall_clock,
+		.duration_ns = reading->last_ns - reading->first_ns,
+	};
+	int err = 0;
+
+	describe(s, &r);
+	r.source = "a file";
+	if (text->head.source < WAIT_SOURCES)
+		r.source = wait_sources[text->head.source].text;
+	r.counters = text->counters;
+	if (!text->whole)
+		diag_warn("'%s' has no end: whoever wrote it did not finish", s->read);
+	if (s->report)
+		err = s->report(s->context, &r);
+	if (!err)
+		err = writer__write(s->writer, &r);
+	report__free(&r);
+	return err;
+}
+
+static int read_file(struct session *s)
+{
+	struct reading reading = { .s = s };
+	struct switches_file_text text;
+	struct writer writer;
+	const char *why;
+	bool lost;
+	int err = cli__open_writer(s->cli, &writer);
+
+	if (err)
+		return EXIT_FAILED;
+	setvbuf(writer.file, NULL, _IOFBF, 1 << 16);
+	s->writer = &writer;
+	err = switches_file__read(&text, s->read, begin_reading, take_read, &reading, &why);
+	if (err && err != -EPIPE)
+		diag_error("--read: '%s': %s", s->read, why ?: strerror(-err));
+	if (!err)
+		err = report_file(s, &reading, &text);
+	if (writer.file != stdout)
+		fclose(writer.file);
+	if (err)
+		return err == -EPIPE ? EXIT_DONE : EXIT_FAILED;
+	lost = loss__total(&text.counters) || !text.whole;
+	return s->cli->strict && lost ? EXIT_LOST : EXIT_DONE;
+}
+
+int session__run(struct session *s)
+{
+	struct run run;
+	int err;
+
+	if (s->read)
+		return read_file(s);
+	err = run__init(&run, s->tool, s->cli);
+	run.report = report;
+	run.context = s;
+	if (!err)
+		err = measure(s, &run);
+	run__release(&run);
+	return run__exit_code(&run, err);
+}

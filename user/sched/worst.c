@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sched/worst.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int worst__add(struct worst *w, const struct switches_worst *entry)
+{
+	size_t room = w->room ? 2 * w->room : 64;
+	struct switches_worst *larger;
+
+	if (w->n == w->room) {
+		larger = realloc(w->entry, room * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		w->entry = larger;
+		w->room = room;
+	}
+	w->entry[w->n++] = *entry;
+	return 0;
+}
+
+int worst__read(struct worst *w, int map_fd, u32 max_entries)
+{
+	int ncpus = libbpf_num_possible_cpus(), cpu, err = 0;
+	struct switches_worst *per_cpu;
+	u32 i;
+
+	if (ncpus < 0)
+		return ncpus;
+	per_cpu = calloc(ncpus, sizeof(*per_cpu));
+	if (!per_cpu)
+		return -ENOMEM;
+	for (i = 0; i < max_entries && !err; i++) {
+		err = bpf_map_lookup_elem(map_fd, &i, per_cpu);
+		for (cpu = 0; cpu < ncpus && !err; cpu++)
+			if (per_cpu[cpu].value)
+				err = worst__add(w, &per_cpu[cpu]);
+	}
+	free(per_cpu);
+	return err;
+}
+
+int worst__read_running(struct worst *w, int fd)
+{
+	struct switches_worst entry;
+	size_t have = 0;
+	ssize_t got;
+	int err = 0;
+
+	while (!err) {
+		got = read(fd, (char *)&entry + have, sizeof(entry) - have);
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		have += got;
+		if (have < sizeof(entry))
+			continue;
+		have = 0;
+		err = worst__add(w, &entry);
+	}
+	return err;
+}
+
+/* Longest first; of one wait what is known to the end comes first. */
+static int compare(const void *a, const void *b)
+{
+	const struct switches_worst *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
+	if (x->record.task.tid != y->record.task.tid)
+		return x->record.task.tid < y->record.task.tid ? -1 : 1;
+	if (x->record.run_ns != y->record.run_ns)
+		return x->record.run_ns < y->record.run_ns ? -1 : 1;
+	return 0;
+}
+
+static bool is_same_wait(const struct switches_worst *ended, const struct switches_worst *running)
+{
+	return running->record.run_ns == SWITCHES_UNKNOWN && ended->value == running->value &&
+	       ended->record.task.tid == running->record.task.tid &&
+	       ended->record.off_ns == running->record.off_ns &&
+	       ended->record.wait_ns == running->record.wait_ns;
+}
+
+void worst__settle(struct worst *w, size_t most)
+{
+	size_t i, n = 0;
+
+	if (w->n)
+		qsort(w->entry, w->n, sizeof(*w->entry), compare);
+	for (i = 0; i < w->n && n < most; i++)
+		if (!n || !is_same_wait(&w->entry[n - 1], &w->entry[i]))
+			w->entry[n++] = w->entry[i];
+	w->n = n;
+}
+
+void worst__free(struct worst *w)
+{
+	free(w->entry);
+	*w = (struct worst){};
+}
