@@ -45,7 +45,7 @@ enum stack_flags {
 const volatile u32 stack_depth = STACK_DEPTH;   /* frames of each part at most */
 const volatile u32 stack_walk = STACK_DEPTH;    /* how many frames the kernel walks at most */
 const volatile u64 stack_seed = 0;
-const volatile bool stack_has_caller = false;   /* the kernel may find it at entries, see below */
+const volatile bool stack_knows_endbr = false;  /* the kernel was built with X86_KERNEL_IBT */
 
 #define STACK_NESTING 4         /* task, soft interrupt, interrupt, NMI */
 
@@ -106,30 +106,62 @@ static __always_inline void stack_walk_user(struct stack *s, u32 at, void *ctx, 
 	s->user = frames;
 }
 
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct arch_uprobe {
+	u8 insn[16];
+};
+
+struct uprobe_task {
+	struct arch_uprobe *auprobe;    /* since 6.11; set while programs run */
+};
+
+struct task_struct___utask {
+	struct uprobe_task *utask;
+};
+#pragma clang attribute pop
+
+#define PUSH_RBP 0x55
+#define ENDBR64 0xfa1e0ff3U
+#define ENDBR_EITHER 0xfeffffffU        /* all bits but the one that tells endbr32 from endbr64 */
+
 /*
- * Where the function is, its caller by the return address, and those above as they are found. Since 6.11
- * (commit cfa7f3d2c526) the kernel knows the caller itself, where the function begins as most do.
+ * Since 6.11 (commit cfa7f3d2c526) the kernel takes the caller at an entry from the stack itself, if it
+ * can tell by the instruction that it is one. Its test has to be made again: in a recursion nothing
+ * tells from the frames.
  */
+static __always_inline bool stack_kernel_finds_caller(void)
+{
+	struct task_struct___utask *t = (void *)bpf_get_current_task();
+	u32 insn = 0;
+
+	if (!bpf_core_field_exists(struct uprobe_task, auprobe))
+		return false;
+	BPF_CORE_READ_INTO(&insn, t, utask, auprobe, insn);
+	return (insn & 0xff) == PUSH_RBP || (stack_knows_endbr && (insn & ENDBR_EITHER) == ENDBR64);
+}
+
+/* Where the function is, its caller by the return address, and those above as they are found. */
 static __always_inline void stack_walk_from_entry(struct stack *s, u32 at, struct pt_regs *regs, u32 room)
 {
 	u64 caller = 0;
 	u16 frames = 0;
-	u8 end;
 
-	end = stack_part(bpf_get_stack(regs, s->frame + at + 1, room - sizeof(u64), BPF_F_USER_STACK), &frames);
-	if (!frames || bpf_probe_read_user(&caller, sizeof(caller), (void *)stack_pointer(regs)) ||
-	    (stack_has_caller && frames > 1 && s->frame[at + 2] == caller)) {
+	if (stack_kernel_finds_caller() ||
+	    bpf_probe_read_user(&caller, sizeof(caller), (void *)stack_pointer(regs))) {
 		stack_walk_user(s, at, regs, room);
 		return;
 	}
+	s->user_end = stack_part(bpf_get_stack(regs, s->frame + at + 1, room - sizeof(u64), BPF_F_USER_STACK),
+				 &frames);
+	if (!frames)
+		return;
 	if (frames == stack_depth) {
 		frames--;
-		end = STACK_DEEPER;
+		s->user_end = STACK_DEEPER;
 	}
 	s->frame[at] = instruction_pointer(regs);
 	s->frame[at + 1] = caller;
 	s->user = frames + 1;
-	s->user_end = end;
 }
 
 /* One frame more than is kept is asked for: it tells whether there are more. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* stackcount: which code paths lead to an event. The measurement is bpf/stackcount.bpf.c. */
+#include <bpf/btf.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ struct stackcount {
 	struct probe_request request;
 	const char *typed[MOST_EVENTS];
 	bool interval_begun;
+	bool at_entries;                /* of functions of programs */
 	const char *caller;             /* a glob */
 	char *filter;                   /* with the caller in it */
 	struct probe_plan plan;
@@ -126,6 +128,19 @@ static int check_options(struct stackcount *s, struct cli *cli)
 	return err ?: stack_options__check(&s->options, &s->stacks, cli, 0);
 }
 
+static int check_caller(const struct stackcount *s)
+{
+	const struct events *events = &s->plan.side[PROBE_END].events;
+	size_t i;
+
+	for (i = 0; s->caller && i < events->n; i++)
+		if (events->event[i].type != EVENT_KERNEL_FUNCTION) {
+			diag_error("--caller: %s is not a function of the kernel", events->event[i].name);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 /* --- the course -------------------------------------------------------------------------------------- */
 
 /* What programs are told of each site. */
@@ -140,6 +155,7 @@ static void number_sites(struct stackcount *s)
 		side->slot[i] = site->event - side->events.event;
 		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset && !site->is_inlined)
 			side->slot[i] |= STACKCOUNT_AT_ENTRY;
+		s->at_entries |= side->slot[i] & STACKCOUNT_AT_ENTRY;
 	}
 }
 
@@ -171,6 +187,8 @@ static int make_plan(struct stackcount *s)
 	int err = probe_plan__init(&s->plan, &s->request);
 
 	if (!err)
+		err = check_caller(s);
+	if (!err)
 		err = probe_plan__choose(&s->plan, programs, true);
 	if (!err)
 		err = probe_plan__compile(&s->plan);
@@ -195,6 +213,16 @@ static int open_programs(struct stackcount *s)
 	return make_plan(s);
 }
 
+/* Whether it was built with CONFIG_X86_KERNEL_IBT: then it has this function. */
+static bool kernel_knows_endbr(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	bool knows = btf && btf__find_by_name_kind(btf, "ibt_save", BTF_KIND_FUNC) > 0;
+
+	btf__free(btf);
+	return knows;
+}
+
 static int load(struct stackcount *s, struct run *run)
 {
 	const struct stacks_constants constants = {
@@ -205,7 +233,7 @@ static int load(struct stackcount *s, struct run *run)
 	int err;
 
 	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
-	s->bpf->rodata->stack_has_caller = run->host.version >= KERNEL_VERSION(6, 11, 0);
+	s->bpf->rodata->stack_knows_endbr = s->at_entries && kernel_knows_endbr();
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
 	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
 			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
@@ -260,6 +288,19 @@ static int watch(struct run *run)
 	return stacks__watch(&s->stacks);
 }
 
+static int explain_sites(void *arg, struct report *r)
+{
+	const struct stackcount *s = arg;
+	const struct probe_side *side = &s->plan.side[PROBE_END];
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < side->sites.n && !err; i++)
+		err = explain__add(r, "site", "%s, %s", side->sites.site[i].name,
+				   attach_way_name(side->attachments.way[i]));
+	return err;
+}
+
 static int measure(struct stackcount *s, struct run *run)
 {
 	int err = open_programs(s);
@@ -269,7 +310,7 @@ static int measure(struct stackcount *s, struct run *run)
 	if (err)
 		return err;
 	if (run->cli->explain)
-		return run__explain(run, s->bpf->obj, "the events named");
+		return run__explain_with(run, s->bpf->obj, "the events named", explain_sites, s);
 	err = attach(s, run);
 	return err ?: run__loop(run);
 }

@@ -8,6 +8,7 @@
 #include "sym/kallsyms.h"
 
 #define MOST_BOUNDS 900         /* two for each stretch of functions; a program is that long */
+#define PADDING 16              /* bytes in front of functions since 6.2 (CALL_PADDING), which nothing returns to */
 #define LAST_FUNCTION 4096      /* bytes, of a function whose end is not known */
 
 static bool is_symbol(const struct expr *e)
@@ -38,7 +39,7 @@ static int make_ranges(struct ranges *r, const struct kernel_functions *found)
 		s64 begin = found->function[i].address;
 		s64 end = begin + (found->function[i].size ?: LAST_FUNCTION);
 
-		if (r->n && begin <= r->bound[r->n - 1]) {
+		if (r->n && begin <= r->bound[r->n - 1] + PADDING) {
 			if (end > r->bound[r->n - 1])
 				r->bound[r->n - 1] = end;
 			continue;

@@ -34,7 +34,7 @@ static error_t parse_format(struct stack_options *o, const char *arg)
 {
 	if (!strcmp(arg, "table")) {
 		o->table = true;
-		o->format = FORMAT_TEXT;
+		o->format = -1;         /* as text, or what --json and --csv say */
 		return 0;
 	}
 	o->format = report_stack_format(arg);

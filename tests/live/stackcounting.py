@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of stackcount share: several runs that look at the same work, and stacks by their names."""
+
+import copy
+import json
+import signal
+
+import schema
+from probing import binary
+from tally import Tool
+
+CHAINS = ("-x", binary("chains"))
+
+
+def check(report):
+    """As the schema has it. Sums are no events; with several events each has stacks of its own."""
+    report = copy.deepcopy(report)
+    if "events" not in report:
+        report.update(dict.fromkeys(("filtered", "unaccounted", "corrected"), 0),
+                      events=value(report["stacks"]) + report.get("hidden", 0))
+    for stack in report["stacks"]:
+        if "event" in stack["key"]:
+            stack["key"]["comm"] = f"{stack['key'].pop('event')} {stack['key'].get('comm')}"
+    schema.check(report)
+
+
+def names(stack):
+    return tuple(frame["name"] for frame in stack["frames"])
+
+
+def value(stacks):
+    return sum(stack["value"] for stack in stacks)
+
+
+def of(report, **key):
+    """The stacks whose key has these members."""
+    return [s for s in report["stacks"] if all(s["key"].get(name) == value for name, value in key.items())]
+
+
+def from_work(stack):
+    """The frames behind work(). In front of it are main() or the thread's, and what the C library
+    leaves of its own, which has no frame pointers: one at most."""
+    frames = names(stack)
+    at = frames.index("work")
+    assert frames[at - 1] == "main" and at <= 2 or frames[:at] == ("[incomplete]", "crew__member") or \
+        frames[at - 1] == "crew__member" and at <= 3, frames
+    return frames[at + 1:]
+
+
+def counts(stacks):
+    """{frames behind work(): value}"""
+    found = {}
+    for stack in stacks:
+        frames = from_work(stack)
+        found[frames] = found.get(frames, 0) + stack["value"]
+    return found
+
+
+def losses(report):
+    """But those by recursion: programs do not run on a CPU while another run's maps are written there, and
+    the kernel does not say whose events it left out. Counts that are exact show that they were others'."""
+    return {reason: n for reason, n in report["lost"].items() if n and reason != "recursion"}
+
+
+def observe(ends, load, commands, work=None, form=("--json",)):
+    """What several runs say of the same work: attaching is mostly waiting. The results."""
+    tracers = []
+    for args in commands:
+        tracers.append(Tool(*form, *args, *(("-p", load.pid) if load else ()), tool="stackcount"))
+        ends.callback(tracers[-1].close)
+    for tracer in tracers:
+        tracer.ready()
+    if work:
+        work()
+    else:
+        load.go()
+        load.done()
+    for tracer in tracers:
+        tracer.process.send_signal(signal.SIGINT)
+    return [tracer.wait() for tracer in tracers]
+
+
+def reports_of(results):
+    """The only report of each, checked."""
+    found = []
+    for result in results:
+        assert result.code == 0, result
+        (report,) = parsed(result)
+        found.append(report)
+    return found
+
+
+def parsed(result):
+    """All reports of a run, checked."""
+    found = [json.loads(line) for line in result.text.splitlines()]
+    for report in found:
+        check(report)
+    return found
+
+
+def ask_of(stack):
+    """Whether the user's part ends as that of chains' system calls."""
+    frames = names(stack)
+    return "ask" in frames and frames[frames.index("ask") - 2:][:3] == ("work", "left", "ask")
+
+
+def can_count(event):
+    tool = Tool("-n", event, ready=False, tool="stackcount")
+    try:
+        return tool.wait().code == 0
+    finally:
+        tool.close()

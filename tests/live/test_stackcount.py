@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""stackcount on functions of programs and on tracepoints: exact counts and sums by known call chains."""
+
+import re
+import subprocess
+from xml.dom import minidom
+
+import pytest
+
+import tally
+from stackcounting import CHAINS, counts, losses, names, observe, of, parsed, reports_of
+from tally import KERNEL, once, scaled
+
+N, DEPTH = 7, 6
+LEFT, RIGHT = ("left", "target"), ("right", "middle", "target")
+BARE, ASK = ("left", "bare"), ("left", "ask")
+GETPPID = "syscalls:sys_enter_getppid"
+
+
+@pytest.fixture
+def chains(trigger):
+    def start(n=N, threads=0, **kwargs):
+        return trigger("chains", n, threads, DEPTH, **kwargs)
+
+    return start
+
+
+# --- functions of programs -------------------------------------------------------------------------
+
+def test_counts_and_sums(ends, chains):
+    """The probed function, its caller, and those above; the frame of the first is not made yet."""
+    load = chains()
+    pushes, bare_pushes = load.numbers
+    assert pushes and not bare_pushes
+    wanted = {
+        ("target",): {LEFT: N, RIGHT: 2 * N},
+        ("bare",): {BARE: N},
+        ("target", "--sum", "arg1"): {LEFT: N * (N + 1) // 2, RIGHT: 2000 * N},
+        ("bare", "--sum", "arg1 * 3"): {BARE: 3 * N * (N + 1) // 2},
+        ("target", "--filter", "arg1 >= 1000"): {RIGHT: 2 * N},
+        ("target", "--filter", "arg1 > 2", "--sum", "arg1"): {LEFT: N * (N + 1) // 2 - 3, RIGHT: 2000 * N},
+        ("target", "--filter", "arg1 == -1"): {},
+    }
+    found = reports_of(observe(ends, load, [(*CHAINS, *args) for args in wanted]))
+    for args, report in zip(wanted, found):
+        assert counts(report["stacks"]) == wanted[args], (args, report)
+        assert not losses(report) and "[kernel]" not in str(report["stacks"]), report
+        if "--sum" in args:
+            assert "events" not in report and report["value"] == args[args.index("--sum") + 1], report
+        else:
+            assert report["events"] == sum(wanted[args].values()), report
+            assert report["filtered"] >= (3 * N - report["events"] if "--filter" in args else 0), report
+
+
+def test_recursion(ends, chains):
+    """However a function begins and whatever the kernel makes of that: no frame twice, none missing."""
+    functions = "pushing", "late", "marked", "marked_late"
+    found, = reports_of(observe(ends, chains(), [(*CHAINS, *functions)]))
+    for name in functions:
+        wanted = {("recurse", *[name] * n): 1 for n in range(1, DEPTH + 1)}
+        assert counts(of(found, event=name)) == wanted, found
+    assert not losses(found)
+
+
+@once
+def test_places(ends, chains):
+    """Where in its file: the first byte of the probed one, behind the call in the others."""
+    found, = reports_of(observe(ends, chains(), [(*CHAINS, "target")]))
+    for stack in found["stacks"]:
+        *above, leaf = stack["frames"]
+        assert leaf["offset"] == 0 and leaf["module"] == "chains", leaf
+        # Both calls of middle() are one stack by name; where they differ is not said.
+        for frame in above[-2:]:
+            assert frame["module"] == "chains", stack
+            assert (frame["offset"] is None) == (frame["name"] == "middle") and frame["offset"] != 0, stack
+
+
+def test_returns(ends, chains):
+    """At the return of a function its caller is the innermost frame."""
+    found, = reports_of(observe(ends, chains(), [(*CHAINS, "target%return")]))
+    assert counts(found["stacks"]) == {LEFT[:-1]: N, RIGHT[:-1]: 2 * N}, found
+
+
+@once
+def test_several_events(ends, chains):
+    """Each has stacks of its own, however it was named."""
+    commands = ("target", "bare"), ("-e", "target", "-e", "bare"), ("target", "-e", "bare"), ("target,bare",)
+    results = observe(ends, chains(), [(*CHAINS, *args) for args in commands])
+    for args, report in zip(commands, reports_of(results)):
+        assert {s["key"]["event"] for s in report["stacks"]} == {"target", "bare"}, (args, report)
+        assert counts(of(report, event="target")) == {LEFT: N, RIGHT: 2 * N}, (args, report)
+        assert counts(of(report, event="bare")) == {BARE: N}, (args, report)
+
+
+@once
+def test_globs(ends, chains):
+    found, = reports_of(observe(ends, chains(), [(*CHAINS, "marked*")]))
+    by_name = {(name, n): 1 for name in ("marked", "marked_late") for n in range(1, DEPTH + 1)}
+    assert {(f[-1], len(f) - 1): n for f, n in counts(found["stacks"]).items()} == by_name, found
+
+
+def test_two_cpus(ends, chains):
+    """Both add to the same counts at the same time."""
+    n = scaled(8000)
+    load = chains(n, 2)
+    total, by_cpu, by_tid = reports_of(observe(
+        ends, load, [(*CHAINS, "target", *by) for by in ((), ("--by", "cpu"), ("--by", "tid"))]))
+    assert counts(total["stacks"]) == {LEFT: 2 * n, RIGHT: 4 * n}, total
+    for cpu in range(2):
+        assert counts(of(by_cpu, cpu=cpu)) == {LEFT: n, RIGHT: 2 * n}, by_cpu
+    tids = set(load.tids()) - {load.pid}
+    assert {s["key"]["tid"] for s in by_tid["stacks"]} == tids and len(tids) == 2, by_tid
+    for tid in tids:
+        assert counts(of(by_tid, tid=tid)) == {LEFT: n, RIGHT: 2 * n}, by_tid
+    assert not losses(total) and not losses(by_cpu) and not losses(by_tid)
+
+
+# --- tracepoints -----------------------------------------------------------------------------------
+
+def is_kernel(frame):
+    return frame["module"] == "[kernel]"
+
+
+def test_parts(ends, chains):
+    """The user's part, then the kernel's; either alone is the same."""
+    both, kernel, user = reports_of(observe(ends, chains(), [(GETPPID, *p) for p in ((), ("-K",), ("-U",))]))
+    for report in both, kernel, user:
+        assert report["events"] == N and len(report["stacks"]) == 1, report
+        assert not losses(report)
+    whole, = both["stacks"]
+    if KERNEL < (6, 1) and names(kernel["stacks"][0]) == ("[user mode]",):
+        kernel["stacks"][0]["frames"] = []      # system calls' tracepoints began where the program was left
+    else:
+        assert "do_syscall_64" in names(kernel["stacks"][0]), kernel
+    assert counts(user["stacks"]) == {ASK: N}, user
+    n = len(user["stacks"][0]["frames"])
+    assert whole["frames"][:n] == user["stacks"][0]["frames"], (whole, user)
+    assert whole["frames"][n:] == kernel["stacks"][0]["frames"], (whole, kernel)
+    assert all(map(is_kernel, whole["frames"][n:])) and not any(map(is_kernel, whole["frames"][:n]))
+
+
+@once
+def test_keys(ends, chains):
+    loads = [chains(comm=name) for name in ("one", "other")]
+    pids = ",".join(str(load.pid) for load in loads)
+
+    def work():
+        for load in loads:
+            load.go()
+            load.done()
+
+    results = observe(ends, None, [(GETPPID, "-U", "-p", pids, "--by", by) for by in ("comm", "pid", "pid,comm")],
+                      work)
+    by_comm, by_pid, by_both = reports_of(results)
+    for load, comm in zip(loads, ("one", "other")):
+        assert counts(of(by_comm, comm=comm)) == {ASK: N}, by_comm
+        assert counts(of(by_pid, pid=load.pid)) == {ASK: N}, by_pid
+        assert of(by_pid, pid=load.pid)[0]["key"]["comm"] == comm, by_pid
+        assert counts(of(by_both, pid=load.pid, comm=comm)) == {ASK: N}, by_both
+
+
+@once
+def test_sums_of_fields(ends, chains):
+    """A field of a tracepoint; and of several events each its own."""
+    with_field, = reports_of(observe(ends, chains(), [(GETPPID, "--sum", "__syscall_nr", "-U")]))
+    assert counts(with_field["stacks"]) == {ASK: 110 * N}, with_field
+
+
+# --- depth and room --------------------------------------------------------------------------------
+
+def test_max_depth(ends, chains):
+    """At an entry, too, where the caller is one of the frames that are kept."""
+    wanted = {
+        (GETPPID,): {("[deeper]", "left", "ask"): N},
+        (*CHAINS, "target"): {("[deeper]", "left", "target"): N, ("[deeper]", "middle", "target"): 2 * N},
+        (*CHAINS, "bare"): {("[deeper]", "left", "bare"): N},
+    }
+    results = observe(ends, chains(), [(*args, "-U", "--max-depth", 2) for args in wanted])
+    for args, report in zip(wanted, reports_of(results)):
+        assert {names(s): s["value"] for s in report["stacks"]} == wanted[args], report
+        assert report["lost"]["truncated"] == report["events"] == sum(wanted[args].values()), report
+
+
+@once
+def test_as_deep_as_it_is(ends, chains):
+    """Nothing is cut by a depth that just suffices, and one less does it."""
+    load = chains()
+    whole, = reports_of(observe(ends, load, [(GETPPID, "-U")]))
+    depth = len(whole["stacks"][0]["frames"])
+    exact, less = reports_of(observe(ends, chains(), [(GETPPID, "-U", "--max-depth", n)
+                                                      for n in (depth, depth - 1)]))
+    assert names(exact["stacks"][0]) == names(whole["stacks"][0]) and not losses(exact), exact
+    assert names(less["stacks"][0])[0] == "[deeper]" and less["lost"]["truncated"] == N, less
+
+
+@once
+def test_no_room(ends, chains):
+    """What finds no place is counted, and told by --strict."""
+    strict = ("target", "--max-keys", 1, "--strict")
+    result, = observe(ends, chains(), [(*CHAINS, *strict)])
+    report, = parsed(result)
+    assert result.code == 3 and len(report["stacks"]) == 1, result
+    assert report["events"] + report["lost"]["map_full"] == 3 * N, report
+    assert report["lost"]["map_full"] in (N, 2 * N) and report["lost"]["stacks_full"] > 0, report
+
+
+# --- intervals and ends ----------------------------------------------------------------------------
+
+@once
+def test_intervals(tool, chains):
+    """They sum up to the total; what one has had is not in the next."""
+    loads = [chains(), chains(2 * N)]
+    tracer = tool("--json", *CHAINS, "target", "-I", 40, "-p", ",".join(str(load.pid) for load in loads),
+                  tool="stackcount")
+    for load in loads:
+        load.go()
+        load.done()
+        tracer.await_lines(2)
+    reports = parsed(tracer.stop())
+    total = {}
+    for report in reports:
+        for frames, n in counts(report["stacks"]).items():
+            total[frames] = total.get(frames, 0) + n
+    assert total == {LEFT: 3 * N, RIGHT: 6 * N}, reports
+    assert sum(report["events"] > 0 for report in reports) >= 2 and not losses(reports[-1]), reports
+
+
+def test_a_process_that_has_gone(tool, chains):
+    load = chains(comm="gone")
+    tracer = tool("--json", *CHAINS, "target", "--comm", "gone", tool="stackcount")
+    load.go()
+    load.done()
+    tally.settle(tracer.pid)        # its mappings are read when it is first seen
+    load.close()
+    report, = parsed(tracer.stop())
+    assert counts(report["stacks"]) == {LEFT: N, RIGHT: 2 * N}, report
+
+
+@once
+def test_a_command(run):
+    """Its first event is counted, and so is the last. (In a guest it would have gone before its mappings are read.)"""
+    result = run(*CHAINS, "target", "bare", "--format", "folded", "--", CHAINS[1], N, 0, 1, tool="stackcount")
+    lines = [re.fullmatch(r"(target|bare);(?:[^;]*;)?main;work;(.*) (\d+)", line)
+             for line in result.text.splitlines() if not line.startswith(("ready", "done"))]
+    assert all(lines), result
+    assert {(m[1], m[2]): int(m[3]) for m in lines} == {
+        ("target", ";".join(LEFT)): N, ("target", ";".join(RIGHT)): 2 * N, ("bare", ";".join(BARE)): N}, result
+
+
+# --- formats ---------------------------------------------------------------------------------------
+
+@once
+def test_formats(ends, chains, directory):
+    path = directory / "target.svg"
+    forms = ("folded",), ("csv",), ("table",), ("tree",), ("flame", "-o", path)
+    load = chains(comm=b"a;<\x1b")
+    results = observe(ends, load, [(*CHAINS, "target", "--by", "comm", "--format", *form) for form in forms], form=())
+    for result in results:
+        assert result.code == 0 and b"\x1b" not in result.stdout, result
+    folded, csv, table, tree, flame = results
+    found = dict(line.rsplit(" ", 1) for line in folded.text.splitlines())
+    assert {tuple(stack.split(";")[-len(chain):]): int(found[stack]) for stack in found
+            for chain in (LEFT, RIGHT) if stack.endswith(";".join(chain))} == {LEFT: N, RIGHT: 2 * N}, folded
+    assert all(stack.startswith("a\\x3b<\\x1b;") for stack in found) and len(found) == 2, folded
+    head, *lines = csv.text.splitlines()
+    assert head == "start_ns,duration_ns,comm,events,stack" and len(lines) == 2, csv
+    assert f",{2 * N}," in lines[0] and lines[0].endswith("main;work;right;middle;target"), csv
+    assert re.search(rf"\b{3 * N}\b", table.text) and "events" in table.text, table
+    assert re.search(rf"\b{2 * N} +(?:\S+ <- )*", tree.text) and "source: uprobe" in tree.text, tree
+    assert not flame.stdout
+    texts = [node.firstChild.data for node in minidom.parse(str(path)).getElementsByTagName("title")]
+    assert any(text.startswith("target\n") for text in texts) and "\x1b" not in "".join(texts), texts
+
+
+@once
+def test_tables(ends, chains):
+    by_sym, by_both, by_event = observe(ends, chains(), [
+        (*CHAINS, "target", "--by", "sym"), (*CHAINS, "target", "--by", "comm,dso,sym"),
+        (*CHAINS, "target", "bare", "--by", "sym")], form=("--json",))
+    row, = by_sym.report["rows"]
+    assert row == {"sym": "target", "percent": 100.0, "events": 3 * N}, by_sym
+    row, = by_both.report["rows"]
+    assert (row["comm"], row["dso"], row["sym"], row["events"]) == ("chains", "chains", "target", 3 * N), by_both
+    found = {(row["event"], row["sym"]): row["events"] for row in by_event.report["rows"]}
+    assert found == {("target", "target"): 3 * N, ("bare", "bare"): N}, by_event
+
+
+@once
+def test_top(ends, chains):
+    found, = reports_of(observe(ends, chains(), [(*CHAINS, "target", "--top", 1)]))
+    assert counts(found["stacks"]) == {RIGHT: 2 * N} and found["events"] == 3 * N and found["hidden"] == 1, found
+
+
+# --- wrong usage -----------------------------------------------------------------------------------
+
+@once
+@pytest.mark.parametrize("args, said", (
+    ((), "no event is named"),
+    ((GETPPID, "-K", "-U"), "-K and -U"),
+    (("tally:nothing",), "tally:nothing"),
+    ((GETPPID, "--caller", "ksys_*"), f"--caller: {GETPPID} is not a function of the kernel"),
+    ((GETPPID, "--caller", 'a"b'), "--caller"),
+    ((*CHAINS, "target", "--caller", "ksys_*"), "is not a function of the kernel"),
+    ((*CHAINS, "nowhere"), "nowhere"),
+    ((GETPPID, "--sum", "nothing"), "nothing"),
+    ((GETPPID, "--filter", "(("), "--filter"),
+    ((GETPPID, "--by", "module"), "dso"),
+    ((GETPPID, "--max-depth", "0"), "--max-depth"),
+    ((GETPPID, "--format", "svg"), "flame"),
+    ((GETPPID, "--format", "folded", "--by", "sym"), "table"),
+    (("cpu-clock",), "cpu-clock"),
+))
+def test_wrong_usage(run, args, said):
+    result = run(*args, "-d", "0.1", tool="stackcount")
+    assert result.code in (1, 2, 4) and said in result.stderr and not result.stdout, result
+    assert "libbpf" not in result.stderr, result
+
+
+@once
+def test_explain(run):
+    result = run("-n", *CHAINS, "target", tool="stackcount")
+    assert result.code == 0 and "chains:target, uprobe" in result.text, result
