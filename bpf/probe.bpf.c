@@ -380,8 +380,6 @@ static __always_inline bool make_match(void *ctx, struct probe_frame *f)
 
 static __always_inline void measure(void *ctx, struct probe_frame *f, bool alone)
 {
-	if (!passes(ctx, f))
-		return;
 	if (has_value() && !make_value(ctx, f))
 		return;
 	if ((keyed || what == PROBE_STREAM) && !make_key(ctx, f))
@@ -410,7 +408,8 @@ static __noinline int measure_small(void *ctx, u32 event, bool alone)
 	for (i = 0; i < PROBE_KEY_SMALL; i += 8)
 		if (keyed && i < key_size)
 			*(volatile u64 *)&small.key[i] = 0;
-	measure(ctx, f, alone);
+	if (passes(ctx, f))
+		measure(ctx, f, alone);
 	return 0;
 }
 
@@ -419,6 +418,9 @@ static __noinline int measure_large(void *ctx, u32 event, bool alone)
 	struct probe_frame *f;
 	struct lease lease;
 
+	/* The filter of a single event asks the event alone: most may be left out, and need no buffer. */
+	if (!passes(ctx, NULL))
+		return 0;
 	f = take_frame(&lease);
 	if (!f)
 		return 0;

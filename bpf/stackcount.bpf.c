@@ -61,7 +61,8 @@ static __noinline bool find_value(void *ctx, u64 *n)
 	return !verdict;
 }
 
-static __noinline int count_stack(void *ctx, u32 site, u64 n)
+/* Inline: the walk begins in this program, and each function of its own is one more frame to walk. */
+static __always_inline int count_stack(void *ctx, u32 site, u64 n)
 {
 	struct stack_key key = {};
 	u32 flags = take;

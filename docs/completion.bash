@@ -49,4 +49,4 @@ _tally()
 	[[ $cur == -* ]] && COMPREPLY=($(compgen -W "$(_tally_options "${command[@]}")" -- "$cur"))
 }
 
-complete -F _tally tally runqlat runqlen schedlat cpudist migrations runqslower timehist schedmap list stat probe profile stackcount
+complete -F _tally tally runqlat runqlen schedlat cpudist migrations runqslower timehist schedmap offcputime wakeuptime offwaketime list stat probe profile stackcount

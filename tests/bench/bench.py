@@ -15,24 +15,29 @@ sys.dont_write_bytecode = True
 import counting
 import kernel
 import machine
+import plot
+import probing
 import processes
 import runqlat
 import subjects
 import tables
 
-PARTS = {"runqlat": runqlat, "stat": counting}
+PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="write the raw numbers there")
+    parser.add_argument("--plot", metavar="FILE", help="draw the cost by keys and sites there")
     parser.add_argument("--quick", action="store_true", help="a few minutes, more noise")
     parser.add_argument("tool", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
     options = parser.parse_args()
     for tool in options.tool:
         if tool not in PARTS:
             parser.error(f"nothing is measured of '{tool}'; of {', '.join(PARTS)} it is")
+    if options.plot and options.tool and "probe" not in options.tool:
+        parser.error("--plot draws what is measured of 'probe'")
     return options
 
 
@@ -103,6 +108,8 @@ def main():
     if options.json:
         with open(options.json, "w") as f:
             json.dump(raw, f, indent=1)
+    if options.plot:
+        plot.draw(raw["probe"], options.plot)
 
 
 if __name__ == "__main__":

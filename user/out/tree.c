@@ -17,10 +17,18 @@
 
 struct drawing {
 	FILE *file;
+	enum unit unit;         /* of values: UNIT_COUNT or UNIT_NS */
+	bool milliseconds;
 	const struct report_stacks *stacks;
 	const struct stack_labels *labels;
 	const struct call_tree *tree;
 };
+
+/* What stands above values: times have their units with them. */
+static const char *heading(const struct drawing *d)
+{
+	return d->unit == UNIT_NS ? "time" : d->stacks->unit;
+}
 
 static double percent(const struct drawing *d, u64 value)
 {
@@ -68,7 +76,7 @@ static void put_figures(const struct drawing *d, u64 total, u64 self)
 		fprintf(d->file, "%6.1f%%", percent(d, self));
 	else
 		fprintf(d->file, "%7s", "");
-	fprintf(d->file, " %11s  ", format_count(n, total));
+	fprintf(d->file, " %11s  ", format_value(n, total, d->unit, d->milliseconds));
 }
 
 static int larger_first(const void *a, const void *b)
@@ -174,12 +182,12 @@ static int put_hottest(const struct drawing *d)
 		if (d->tree->node[i].frame < n)
 			hot[d->tree->node[i].frame].self += d->tree->node[i].self;
 	qsort(hot, n, sizeof(*hot), hotter_first);
-	fprintf(d->file, "\n   self %19s  functions, without what they call\n", d->stacks->unit);
+	fprintf(d->file, "\n   self %19s  functions, without what they call\n", heading(d));
 	for (i = 0; i < n && i < HOTTEST && hot[i].self && !is_small(d, hot[i].self); i++) {
 		struct call_node node = { .frame = hot[i].frame, .depth = 1 }, root = {};
 
 		fprintf(d->file, "%6.1f%% %19s  ", percent(d, hot[i].self),
-			format_count(count, hot[i].self));
+			format_value(count, hot[i].self, d->unit, d->milliseconds));
 		put_name(d, &node, &root);
 	}
 	free(hot);
@@ -191,13 +199,13 @@ int write_tree(struct writer *w, const struct report *r)
 	const struct report_stacks *s = r->stacks;
 	struct stack_labels labels = {};
 	struct call_tree tree = {};
-	struct drawing d = { w->file, s, &labels, &tree };
+	struct drawing d = { w->file, r->unit, w->milliseconds, s, &labels, &tree };
 	int err = stack_labels__make(&labels, s, LABELS_DRAWN);
 
 	if (!err)
 		err = call_tree__make(&tree, s, &labels);
 	if (!err && s->n) {
-		fprintf(w->file, "\n  share    self %11s\n", s->unit);
+		fprintf(w->file, "\n  share    self %11s\n", heading(&d));
 		err = put_children(&d, &tree.node[0], 0);
 		if (!err)
 			err = put_hottest(&d);

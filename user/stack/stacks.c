@@ -258,27 +258,33 @@ static int append_stack(struct report_stacks *out, const struct report_stack *li
 	return 0;
 }
 
-static int add_sample(struct merge *m, const struct stack_sample *sample,
-		      const struct stack_path *path)
+int stacks__add_path(struct report_stacks *out, struct table *by_path, u32 key, u64 value,
+		     const struct stack_path *path)
 {
-	struct report_stack key = { .nframes = path->n, .frame = path->frame };
-	struct report_stacks *out = m->out;
-	int err = find_key(m, sample, &key.key);
-	u64 hash = table_hash(key.key, path->frame, path->n * sizeof(*path->frame));
-	s64 known;
+	const struct report_stack new = {
+		.key = key, .nframes = path->n, .frame = path->frame, .value = value,
+	};
+	u64 hash = table_hash(key, path->frame, path->n * sizeof(*path->frame));
+	s64 known = table__find(by_path, hash, same_path, out->stack, &new);
+	int err;
 
-	if (err)
-		return err;
-	out->total += sample->count;
-	known = table__find(&m->by_path, hash, same_path, out->stack, &key);
+	out->total += value;
 	if (known >= 0) {
-		out->stack[known].value += sample->count;
+		out->stack[known].value += value;
 		merge_places(&out->stack[known], path);
 		return 0;
 	}
-	key.value = sample->count;
-	err = table__add(&m->by_path, hash, out->n);
-	return err ?: append_stack(out, &key, path);
+	err = table__add(by_path, hash, out->n);
+	return err ?: append_stack(out, &new, path);
+}
+
+static int add_sample(struct merge *m, const struct stack_sample *sample,
+		      const struct stack_path *path)
+{
+	u32 key;
+	int err = find_key(m, sample, &key);
+
+	return err ?: stacks__add_path(m->out, &m->by_path, key, sample->count, path);
 }
 
 static void merge__free(struct merge *m)
@@ -289,7 +295,7 @@ static void merge__free(struct merge *m)
 	task_key_names__free(&m->names);
 }
 
-static int read_losses(struct stacks *s, struct report *r)
+int stacks__read_losses(struct stacks *s, struct report *r)
 {
 	struct loss_counters now;
 	int err = loss__read(&now, s->losses_fd, s->obj);
@@ -306,7 +312,7 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 	struct merge m = { .names = { .hierarchy = run->scope.hierarchy } };
 	size_t i;
 	u32 index;
-	int err = read_losses(s, r);
+	int err = stacks__read_losses(s, r);
 
 	if (!err)
 		err = stacks__watch(s);

@@ -73,6 +73,15 @@ int stacks__watch(struct stacks *s);
  */
 int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top);
 
+/*
+ * Two parts of it, for those who put stacks together by themselves. The first fills in counters. The second
+ * adds value to the stack of that path and key, which is made if there is none; by_path is empty
+ * at first and finds them again.
+ */
+int stacks__read_losses(struct stacks *s, struct report *r);
+int stacks__add_path(struct report_stacks *out, struct table *by_path, u32 key, u64 value,
+		     const struct stack_path *path);
+
 /* What the rows of stacks__tabulate() are by, beside the key. */
 enum leaf_part {
 	LEAF_DSO = 1 << 0,

@@ -133,8 +133,7 @@ static const struct stack_classes *class_of(const struct stack_store *s, u32 fra
 	return &s->class[frames <= STACK_SMALL ? 0 : frames <= STACK_MEDIUM ? 1 : 2];
 }
 
-/* Fetches a stack that is not known yet. One that is not there is lost: *stack stays NULL. */
-static int fetch(const struct stack_store *s, const struct stack_id *id, struct stack **stack)
+int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, struct stack **stack)
 {
 	const struct stack_classes *class = class_of(s, id->frames);
 	struct stack *larger, *exact;
@@ -169,7 +168,7 @@ static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *ind
 		*index = known;
 		return 0;
 	}
-	err = fetch(s, id, &stack);
+	err = stack_store__fetch(s, id, &stack);
 	if (err || !stack)
 		return err;
 	err = keep_stack(s, stack, id->hash);

@@ -68,6 +68,9 @@ int stack_store__prepare(struct bpf_object *obj, const struct host *host, const 
 			 u32 stacks, u32 depth);
 int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts);
 
+/* Fetches a stack, which the caller frees. One that is not there is lost: *stack stays as it is. */
+int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, struct stack **stack);
+
 /* Fills in s->sample, which is the store's until the next read. */
 int stack_store__read(struct stack_store *s);
 void stack_store__free(struct stack_store *s);

@@ -61,9 +61,18 @@ static int copy_key(struct report_row *row, const struct report_row *key)
 	return err;
 }
 
+/* The column of values. */
+static const char *value_name(const struct report *r)
+{
+	return r->unit == UNIT_NS ? "time" : r->stacks->unit;
+}
+
 static int add_row(struct report *r, const struct leaf *l, u32 leaf)
 {
-	struct field samples = { .name = "samples", .number = l->value };
+	struct field samples = {
+		.name = value_name(r), .number = l->value,
+		.kind = r->unit == UNIT_NS ? FIELD_TIME : FIELD_NUMBER,
+	};
 	struct field percent = {
 		.name = "percent", .kind = FIELD_REAL, .decimals = 1,
 		.real = 100.0 * l->value / r->stacks->total,
@@ -88,6 +97,7 @@ static int add_row(struct report *r, const struct leaf *l, u32 leaf)
 
 int stacks__tabulate(struct report *r, u32 leaf, size_t top)
 {
+	const char *value = value_name(r);
 	const struct report_stacks *s = r->stacks;
 	struct leaf *list = calloc(s->n ?: 1, sizeof(*list)), l;
 	struct table by_leaf = {};
@@ -116,6 +126,6 @@ int stacks__tabulate(struct report *r, u32 leaf, size_t top)
 	r->stacks = NULL;
 	r->table = true;
 	if (!err)
-		report__sort_rows(r, "samples", r->nrows ? r->row[0].ncells : 0, top);
+		report__sort_rows(r, value, r->nrows ? r->row[0].ncells : 0, top);
 	return err;
 }

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""offcputime, wakeuptime, offwaketime: blocked time by stack, against programs that block in known functions.
+
+What a task is blocked for is bracketed by its own clocks: what elapsed is the most, and what elapsed
+less what it ran is the least, unless it was preempted in between.
+"""
+
+import os
+import signal
+import time
+
+import pytest
+
+import tally
+from tally import GUEST, Blurred, steady, within
+
+US = 3000
+ROUNDS = 20
+VIEWS = "offcputime", "wakeuptime", "offwaketime"
+# User's parts are taken when a task leaves, or with --min, when it has come back: in an interrupt.
+LATER = ("--min", "100us")
+WHEN = ((), LATER)
+
+
+@pytest.fixture
+def view(tool):
+    def start(name, *args, **kwargs):
+        return tool("--json", *args, tool=name, **kwargs)
+
+    return start
+
+
+def names(stack):
+    return [frame["name"] for frame in stack["frames"]]
+
+
+def of(report, *wanted, **key):
+    """The stacks with all of these frames, in this order, and with these members in their keys."""
+    found = []
+    for stack in report["stacks"]:
+        rest = iter(names(stack))
+        if all(name in rest for name in wanted) and \
+                all(stack["key"].get(name) == value for name, value in key.items()):
+            found.append(stack)
+    return found
+
+
+def value(stacks):
+    return sum(stack["value"] for stack in stacks)
+
+
+def whole(*reports, but=()):
+    """Nothing was lost. Where the kernel hides switches and wakeups (tally.holes()), the tool tells of them, and
+    figures tell nothing."""
+    for report in reports:
+        lost = {name: n for name, n in report["lost"].items() if n and name not in but}
+        if set(lost) <= {"missed", "unmatched"} and lost and tally.pvm_guest():
+            raise Blurred
+        assert not lost, report
+
+
+def let(load):
+    load.go()
+    return load.done()
+
+
+def bracketed(ns, elapsed, cpu, what, share=0.99):
+    """Blocked no longer than by the clock; no shorter but for what the task waited for a CPU."""
+    assert ns <= elapsed, (what, ns, elapsed)
+    within(ns >= share * (elapsed - cpu) - 100_000, what, ns, elapsed, cpu)
+
+
+# --- offcputime --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("args", WHEN, ids=("leaving", "later"))
+def test_known_sleeps(view, trigger, args):
+    """Two chains of calls: each has its own time, to what its own clocks say."""
+    def trial():
+        load = trigger("blocks", 0, ROUNDS, US)
+        tracer = view("offcputime", "-p", load.pid, *args)
+        a, a_cpu, b, b_cpu = let(load)
+        report = tracer.stop().report
+        chains = {name: of(report, "main", "work", name, comm="blocks") for name in ("short_naps", "long_naps")}
+        whole(report)
+        assert value(chains["short_naps"]) >= ROUNDS * US * 1000 * 0.9, report
+        bracketed(value(chains["short_naps"]), a, a_cpu, "short")
+        bracketed(value(chains["long_naps"]), b, b_cpu, "long")
+        for stacks in chains.values():
+            assert all(names(s)[-1].endswith("nanosleep") and s["frames"][-1]["module"] == "[kernel]"
+                       for s in stacks), stacks
+        assert value(report["stacks"]) >= value(chains["short_naps"]) + value(chains["long_naps"])
+
+    steady(trial)
+
+
+def test_parts(view, trigger):
+    """With -K and -U the same times, and one part of the stacks."""
+    for part, chain in ("-K", ()), ("-U", ("main", "work")):
+        load = trigger("blocks", 0, ROUNDS, US)
+        tracer = view("offcputime", "-p", load.pid, part)
+        elapsed = sum(let(load)[::2])
+        report = tracer.stop().report
+        stacks = [s for s in of(report, *chain) if not s["frames"][-1]["name"].startswith("[")]
+        kernel = {frame["module"] == "[kernel]" for s in stacks for frame in s["frames"]}
+        assert kernel == {part == "-K"}, report
+        naps = [s for s in stacks if "nanosleep" in str(names(s)[-1])]
+        assert ROUNDS * US * 5 * 900 <= value(naps) <= elapsed, (report, elapsed)
+
+
+# An emulated CPU may come some ms late: edges need more room there.
+EDGE_US, EDGE_ROUNDS = (30000, 4) if GUEST else (US, ROUNDS)
+
+
+@pytest.mark.parametrize("limit, short, long", (
+    (("--min", f"{2 * EDGE_US}us"), False, True), (("--max", f"{2 * EDGE_US}"), True, False),
+    (("--min", f"{EDGE_US * 0.9}us", "--max", "1m"), True, True), (("--min", "10m"), False, False),
+    (("--min", f"{EDGE_US * 0.9 / 1000}ms", "--max", f"{2 * EDGE_US / 1000}ms"), True, False),
+), ids=str)
+def test_limits(view, trigger, limit, short, long):
+    """Sleeps of EDGE_US and of four times that, with an edge between them."""
+    def trial():
+        load = trigger("blocks", 0, EDGE_ROUNDS, EDGE_US)
+        tracer = view("offcputime", "-p", load.pid, *limit)
+        let(load)
+        report = tracer.stop().report
+        chains = [of(report, "main", "work", name) for name in ("short_naps", "long_naps")]
+        # A sleep may last longer; which are in is then told by none of them having been held up.
+        within([bool(stacks) for stacks in chains] == [short, long], report)
+        assert report["filtered"] >= ((not short) + (not long)) * EDGE_ROUNDS / 2, report
+        whole(report)
+
+    steady(trial)
+
+
+def test_edge_is_exact(view, trigger):
+    """Nothing that --min lets through is below it, nothing --max does above; together they are all."""
+    edge = int(US * 1.02)
+    load = trigger("blocks", 0, 3 * ROUNDS, US)
+    tracers = [view("offcputime", "-p", load.pid, "-K", *limit)
+               for limit in ((), ("--min", f"{edge}us"), ("--max", f"{edge * 1000 - 1}ns"))]
+    let(load)
+    every, long, short = [tracer.stop().report for tracer in tracers]
+    naps = [[s for s in r["stacks"] if "nanosleep" in names(s)[-1]] for r in (every, long, short)]
+    each = [value(stacks) for stacks in naps]
+    # Each has clock readings of its own.
+    assert abs(each[0] - each[1] - each[2]) <= 0.02 * each[0], each
+    assert abs(every["events"] - long["events"] - short["events"]) <= 5, (every, long, short)
+    assert each[2] < 3 * ROUNDS * 2 * edge * 1000, each
+
+
+def test_a_lifetime_is_time_on_and_off(view, trigger):
+    """On the CPU, by the kernel's books, off it by ours, waiting for it by --state preempted."""
+    states = "sleep,disk,idle,stopped,traced,other,preempted"
+
+    def trial():
+        load = trigger("sleepers", 3, 100, 1000, -1)
+        before, began = cpu_of(load), time.monotonic_ns()
+        tracer = view("offcputime", "-p", load.pid, "--state", states, "--by", "tid,state", "-K")
+        ready = time.monotonic_ns()
+        let(load)
+        last, after = time.monotonic_ns(), cpu_of(load)
+        report = tracer.stop().report
+        ended = time.monotonic_ns()
+        whole(report)
+        for tid in before:
+            off = value(of(report, tid=tid))
+            on = after[tid] - before[tid]
+            assert off <= ended - began, (tid, off)
+            within(last - ready - 2_000_000 <= on + off <= ended - began + 2_000_000,
+                   tid, on, off, last - ready, ended - began)
+
+    steady(trial)
+
+
+def cpu_of(load):
+    load.settle()
+    return {tid: int(open(f"/proc/{load.pid}/task/{tid}/schedstat").read().split()[0]) for tid in load.tids()}
+
+
+def test_one_that_never_blocks(view, trigger):
+    """Being preempted is not being blocked, unless it is asked for."""
+    load = trigger("spin", 2, 100 if GUEST else 200, 0)
+    tracers = [view("offcputime", "-p", load.pid, "--by", "state", *args)
+               for args in ((), ("--state", "preempted"))]
+    let(load)
+    blocked, preempted = [tracer.stop().report for tracer in tracers]
+    assert {s["key"]["state"] for s in blocked["stacks"]} <= {"sleep", "disk"}, blocked
+    assert {s["key"]["state"] for s in preempted["stacks"]} == {"preempted"}, preempted
+    # Two threads on one CPU: each waits while the other runs.
+    least = (100 if GUEST else 200) * 1_000_000
+    assert value(preempted["stacks"]) >= 0.9 * least, preempted
+
+
+@pytest.mark.parametrize("name", ("offcputime", "offwaketime"))
+def test_one_that_never_runs(view, trigger, name):
+    """Blocked before the run and after it: counts from the start, and is marked."""
+    load = trigger("blocks", 2, 1, 1)
+    load.go()
+    load.settle()
+    tally.wait_until(lambda: "pause" in open(f"/proc/{load.pid}/wchan").read() or tally.state(load.pid) == "S",
+                     "the trigger does not block")
+    began = time.monotonic_ns()
+    tracer = view(name, "-p", load.pid)
+    ready = time.monotonic_ns()
+    time.sleep(0.3)
+    last = time.monotonic_ns()
+    report = tracer.stop().report
+    assert report["events"] == 1 and len(report["stacks"]) == 1, report
+    frames = names(report["stacks"][0])
+    assert frames[0] == "[blocked before the run]" and frames[-1] == "[still blocked]", frames
+    assert last - ready <= report["stacks"][0]["value"] <= time.monotonic_ns() - began, report
+    tally.end_process(load.process)
+
+
+def test_killed_while_blocked(view, trigger):
+    """Its slice ends with its wakeup to die."""
+    load = trigger("blocks", 2, 1, 1)
+    tracer = view("offcputime", "--comm", "blocks")
+    load.go()
+    load.settle()
+    time.sleep(0.2)
+    began = time.monotonic_ns()
+    tally.end_process(load.process)
+    report = tracer.stop().report
+    stacks = of(report, "main", "work", "blocks_for_ever")
+    assert value(stacks) >= 200_000_000, report
+    assert "[still blocked]" not in names(stacks[0]), (stacks, began)
+
+
+def test_states(view, trigger):
+    load = trigger("blocks", 0, ROUNDS, US)
+    tracer = view("offcputime", "-p", load.pid, "--by", "pid,state")
+    let(load)
+    os.kill(load.pid, signal.SIGSTOP)
+    time.sleep(0.1)
+    os.kill(load.pid, signal.SIGCONT)
+    load.settle()
+    report = tracer.stop().report
+    assert {s["key"]["pid"] for s in report["stacks"]} == {load.pid}, report
+    assert of(report, "short_naps", state="sleep") and not of(report, "short_naps", state="stopped"), report
+    assert 80_000_000 <= value(of(report, state="stopped")) <= 1_000_000_000, report
+
+
+def test_intervals_are_differences(view, trigger):
+    def trial():
+        load = trigger("blocks", 0, 3 * ROUNDS, US)
+        tracer = view("offcputime", "-p", load.pid, "-I", 100)
+        a, a_cpu, b, b_cpu = let(load)
+        time.sleep(0.15)
+        reports = tracer.stop().reports
+        assert len(reports) >= 2
+        stacks = [of(report, "work") for report in reports]
+        bracketed(sum(value(s) for s in stacks), a + b, a_cpu + b_cpu, "all")
+        for report in reports[:-1]:
+            assert not of(report, "[still blocked]"), report
+        assert of(reports[-1], "[still blocked]"), reports[-1]
+
+    steady(trial)
+
+
+# --- wakers ------------------------------------------------------------------------------------------
+
+# This test wakes the triggers, and Python's stacks are deep.
+DEEP = ("truncated",)
+# What is blocked until it is woken, of the time until it runs; an emulated CPU takes a while for that.
+UNTIL_WOKEN = 0.8 if GUEST else 0.95
+
+
+def convoy(view, trigger, name, *args):
+    load = trigger("blocks", 1, ROUNDS, US, comm="waker")
+    tracer = view(name, "-p", load.pid, *args)
+    elapsed, cpu = let(load)
+    return tracer.stop().report, elapsed, cpu
+
+
+@pytest.mark.parametrize("args", WHEN, ids=("leaving", "later"))
+def test_known_waker(view, trigger, args):
+    """Both views have the time of the thread, with the stack of the one that woke it, or both stacks."""
+    def trial():
+        report, elapsed, cpu = convoy(view, trigger, "wakeuptime", *args)
+        stacks = of(report, "main", "work", "wakes_there", waker="waker", comm="woken")
+        whole(report, but=DEEP)
+        assert stacks, report
+        own = "bpf_", "__bpf_", "__traceiter"
+        assert not any(name.startswith(own) for s in stacks for name in names(s)), stacks
+        bracketed(value(stacks), elapsed, cpu, "wakeuptime", UNTIL_WOKEN)
+
+        report, elapsed, cpu = convoy(view, trigger, "offwaketime", *args)
+        stacks = of(report, "waits_there", "--", "wakes_there", "work", "main", comm="woken")
+        whole(report, but=DEEP)
+        assert stacks, report
+        assert all(names(s)[-1] == "waker" for s in stacks), stacks
+        bracketed(value(stacks), elapsed, cpu, "offwaketime", UNTIL_WOKEN)
+
+    steady(trial)
+
+
+@pytest.mark.parametrize("name", VIEWS[1:])
+def test_timers_are_interrupts(view, trigger, name):
+    """Who was interrupted by the timer has nothing to do with the wakeup."""
+    load = trigger("blocks", 0, ROUNDS, US)
+    tracer = view(name, "-p", load.pid)
+    let(load)
+    report = tracer.stop().report
+    if name == "wakeuptime":
+        stacks = of(report, waker="[interrupt]", comm="blocks")
+    else:
+        stacks = of(report, "short_naps", "--", "[interrupt]") + of(report, "long_naps", "--", "[interrupt]")
+    assert value(stacks) >= 0.9 * ROUNDS * US * 5000, report
+    assert not any("interrupt" not in str(names(s)) for s in stacks), stacks
+
+
+def test_views_agree(view, trigger):
+    """The same sleeps in one run: by waker and by both they are equal, and until the CPU is had, longer."""
+    def trial():
+        load = trigger("sleepers", 2, ROUNDS, US, -1)
+        tracers = {name: view(name, "-p", load.pid) for name in VIEWS}
+        let(load)
+        reports = {name: tracer.stop().report for name, tracer in tracers.items()}
+        whole(*reports.values(), but=DEEP)
+        naps = {name: value(of(report, "hrtimer_nanosleep" if name == "offcputime" else "hrtimer_wakeup"))
+                for name, report in reports.items()}
+        assert naps["wakeuptime"] == pytest.approx(naps["offwaketime"], rel=0.1 if GUEST else 0.02), naps
+        assert naps["offcputime"] >= 0.98 * naps["wakeuptime"] >= 0.9 * 2 * ROUNDS * US * 1000, naps
+
+    steady(trial)
+
+
+# --- forms -------------------------------------------------------------------------------------------
+
+def test_command(run):
+    path = tally.BUILD / "triggers" / "blocks"
+    result = run("--format", "folded", "--", path, 0, 3, US, tool="offcputime")
+    lines = [line for line in result.text.splitlines() if line.startswith("blocks;")]
+    assert any(";main;work;long_naps;" in line for line in lines), result
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_tree_and_table(trigger, tool, run, name):
+    load = trigger("blocks", 0, 5, US, comm=b"a;b\n\x1b[2J")
+    tree = tool("-p", load.pid, tool=name)
+    table = tool("-p", load.pid, "--json", "--by", "comm,sym", tool=name)
+    let(load)
+    text = tree.stop().text
+    assert "share    self        time" in text and "\x1b" not in text, text
+    rows = table.stop().report["rows"]
+    assert rows and {"percent", "time", "comm", "sym"} <= set(rows[0]), rows
+
+
+@pytest.mark.parametrize("name, args, said", (
+    ("offcputime", ("--min", "x"), "--min"), ("offcputime", ("--min", "2s", "--max", "1s"), "--min"),
+    ("offcputime", ("--state", "asleep"), "asleep"), ("wakeuptime", ("--state", "preempted"), "offcputime"),
+    ("offwaketime", ("-K", "-U"), "-K"), ("offcputime", ("--by", "state,x"), "'x'"),
+))
+def test_wrong_usage(run, name, args, said):
+    result = run(*args, tool=name)
+    assert result.code == 2 and said in result.stderr and not result.stdout, result
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_explain(run, name):
+    result = run("-n", "--min", "1ms", tool=name)
+    assert result.code == 0 and "sched_switch" in result.text, result

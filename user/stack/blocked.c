@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/blocked.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/numbers.h"
+#include "host/task_state.h"
+#include "out/diag.h"
+#include "run/explain.h"
+#include "run/waits.h"
+#include "stack/kicks.h"
+#include "stack/options.h"
+#include "types/btf.h"
+
+#include "offcputime.skel.h"
+
+/* Of our own options; those of user/cli and of stacks are elsewhere. */
+enum {
+	KEY_MIN = 0x1000,
+	KEY_MAX,
+	KEY_STATE,
+};
+
+/*
+ * From this --min on, user's parts are taken in an interrupt after the slice (bpf/offcputime.bpf.c): one CPU
+ * can have at most 20,000 of those a second, and most likely far fewer.
+ */
+#define LATER_FROM_NS 50000
+
+#define WHYS_BLOCKED ((1U << BLOCKED_WHYS) - 1 - (1U << BLOCKED_PREEMPTED))
+
+struct blocked {
+	enum blocked_view view;
+	struct stack_options options;
+	u64 min_ns, max_ns;
+	u32 wanted;                     /* a bit for each enum blocked_why */
+	char *by;                       /* --by without "state" */
+	struct offcputime_bpf *bpf;
+	struct stacks stacks;
+	struct blocked_report report;
+	struct kicks kicks;
+	u64 began_ns;                   /* CLOCK_MONOTONIC */
+	u64 reports;
+	bool ended;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* --- options --------------------------------------------------------------------------------------- */
+
+static error_t parse_limit(const char *option, const char *arg, u64 *ns)
+{
+	if (!parse_duration(arg, 1000, ns))
+		return 0;
+	diag_error("%s: '%s' is not a duration; as in 10us, 1.5ms, 2s (a number alone is in us)", option, arg);
+	return EINVAL;
+}
+
+static int find_why(const char *name, u32 *bits)
+{
+	u32 why;
+
+	for (why = 0; why < BLOCKED_WHYS; why++) {
+		if (!strcmp(name, blocked_why_name(why))) {
+			*bits |= 1U << why;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static error_t parse_state(struct blocked *b, const char *arg)
+{
+	char *text = strdup(arg), *part, *rest;
+	error_t err = text ? 0 : ENOMEM;
+
+	b->wanted = 0;
+	for (rest = text; !err && (part = strsep(&rest, ","));) {
+		if (!find_why(part, &b->wanted))
+			continue;
+		diag_error("--state: '%s' is not one of sleep, disk, idle, stopped, traced, other, preempted", part);
+		err = EINVAL;
+	}
+	free(text);
+	if (!err && b->view != BLOCKED_BY_TASK && b->wanted & 1U << BLOCKED_PREEMPTED) {
+		diag_error("--state: nobody wakes a task that was preempted; offcputime has those");
+		err = EINVAL;
+	}
+	return err;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct blocked *b = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &b->options;
+		return 0;
+	case KEY_MIN:
+		return parse_limit("--min", arg, &b->min_ns);
+	case KEY_MAX:
+		return parse_limit("--max", arg, &b->max_ns);
+	case KEY_STATE:
+		return parse_state(b, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --by has one key more, which is no part of a task. */
+static int take_state_key(struct blocked *b, struct cli *cli)
+{
+	char *text, *end, *part, *rest;
+
+	if (!cli->by_text)
+		return 0;
+	text = strdup(cli->by_text);
+	b->by = end = calloc(1, strlen(cli->by_text) + 2);
+	if (!text || !b->by) {
+		free(text);
+		return -ENOMEM;
+	}
+	for (rest = text; (part = strsep(&rest, ","));) {
+		if (!strcmp(part, "state"))
+			b->report.by_state = true;
+		else
+			end += sprintf(end, "%s%s", end == b->by ? "" : ",", part);
+	}
+	free(text);
+	if (b->report.by_state)
+		cli->by_text = *b->by ? b->by : NULL;
+	return 0;
+}
+
+static int check_options(struct blocked *b, struct cli *cli)
+{
+	int err = take_state_key(b, cli);
+
+	if (err)
+		return err;
+	if (b->min_ns > b->max_ns) {
+		diag_error("--min is more than --max: nothing is left");
+		return -EINVAL;
+	}
+	return stack_options__check(&b->options, &b->stacks, cli, b->report.by_state ? 0 : BY_COMM);
+}
+
+/* --- the course -------------------------------------------------------------------------------------- */
+
+static const char *source(const struct blocked *b)
+{
+	return b->view == BLOCKED_BY_TASK ? "tp_btf/sched_switch, by CLOCK_MONOTONIC" :
+	       "tp_btf/sched_switch and sched_waking, by CLOCK_MONOTONIC";
+}
+
+/* Are user's parts taken when a task has come back? */
+static bool takes_later(const struct blocked *b)
+{
+	return b->stacks.user && b->view != BLOCKED_BY_WAKER && b->min_ns >= LATER_FROM_NS &&
+	       kernel_btf_arguments("btf_trace_irq_work_exit") > 0;
+}
+
+static int configure(struct blocked *b, struct run *run)
+{
+	struct offcputime_bpf *bpf = b->bpf;
+	const struct stacks_constants constants = {
+		&bpf->rodata->scope, &bpf->rodata->by, &bpf->rodata->stack_depth,
+		&bpf->rodata->stack_walk, &bpf->rodata->stack_seed,
+	};
+	const struct cli *cli = run->cli;
+	bool storage = false;
+	int err;
+
+	bpf->rodata->view = b->view;
+	bpf->rodata->take = stack_options__take(&b->options, &b->stacks);
+	bpf->rodata->user_later = takes_later(b);
+	bpf_program__set_autoload(bpf->progs.on_kick, takes_later(b));
+	bpf->rodata->wanted = b->wanted;
+	bpf->rodata->by_state = b->report.by_state;
+	bpf->rodata->min_ns = b->min_ns;
+	bpf->rodata->max_ns = b->max_ns;
+	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	err = task_state__prepare(bpf->obj, "blocked_states", &run->host, &storage);
+	bpf->rodata->have_task_storage = storage;
+	bpf_program__set_autoload(bpf->progs.on_waking, b->view != BLOCKED_BY_TASK);
+	bpf_program__set_autoload(bpf->progs.show_blocked, b->view != BLOCKED_BY_WAKER);
+	return err ?: stacks__prepare(&b->stacks, run, bpf->obj, "counts",
+				      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+}
+
+static int load(struct blocked *b, struct run *run)
+{
+	int err;
+
+	b->bpf = offcputime_bpf__open();
+	if (!b->bpf)
+		return -errno;
+	err = configure(b, run);
+	if (!err && !run->cli->explain)
+		err = offcputime_bpf__load(b->bpf);
+	if (!err)
+		return 0;
+	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
+		diag_error("not enough memory for the maps");
+		diag_hint("ask for fewer stacks with --max-keys");
+		return err;
+	}
+	diag_error("this kernel cannot load the programs: %s", strerror(-err));
+	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+	return -EOPNOTSUPP;
+}
+
+/*
+ * Elements come out of a small stock that the kernel keeps for each CPU and map, which it only makes
+ * larger, by an interrupt, once something was taken. A switch may need two at once, with interrupts
+ * off. So one of each is taken here, on each CPU; where that cannot be, new stacks may be lost at first.
+ */
+static void fill_stocks(const struct blocked *b)
+{
+	const struct bpf_map *maps[] = {
+		b->bpf->maps.stacks_small, b->bpf->maps.stacks_medium, b->bpf->maps.stacks_large,
+		b->bpf->maps.counts,
+	};
+	static const struct blocked_key key = { .why = BLOCKED_WHYS };
+	void *value = calloc(1, bpf_map__value_size(b->bpf->maps.stacks_large));
+	size_t i;
+
+	for (i = 0; value && i < ARRAY_SIZE(maps); i++) {
+		if (!bpf_map_update_elem(bpf_map__fd(maps[i]), &key, value, BPF_ANY))
+			bpf_map_delete_elem(bpf_map__fd(maps[i]), &key);
+	}
+	free(value);
+}
+
+static void fill_all_stocks(const struct blocked *b)
+{
+	int n = libbpf_num_possible_cpus(), cpu;
+	size_t size = CPU_ALLOC_SIZE(n > 0 ? n : 1);
+	cpu_set_t *before = CPU_ALLOC(n > 0 ? n : 1), *one = CPU_ALLOC(n > 0 ? n : 1);
+
+	if (before && one && !sched_getaffinity(0, size, before)) {
+		for (cpu = 0; cpu < n; cpu++) {
+			CPU_ZERO_S(size, one);
+			CPU_SET_S(cpu, size, one);
+			if (!sched_setaffinity(0, size, one))
+				fill_stocks(b);
+		}
+		sched_setaffinity(0, size, before);
+	}
+	CPU_FREE(before);
+	CPU_FREE(one);
+}
+
+static int attach(struct blocked *b, struct run *run)
+{
+	int err;
+
+	bpf_program__set_autoattach(b->bpf->progs.seed_blocked, false);
+	bpf_program__set_autoattach(b->bpf->progs.show_blocked, false);
+	err = stacks__begin(&b->stacks, run);
+	if (!err)
+		fill_all_stocks(b);
+	if (!err && b->bpf->rodata->user_later)
+		err = kicks__open(&b->kicks, bpf_map__fd(b->bpf->maps.kicks));
+	if (!err)
+		err = offcputime_bpf__attach(b->bpf);
+	if (err) {
+		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+		return err == -EPERM ? err : -EOPNOTSUPP;
+	}
+	if (tasks__visit(b->bpf->progs.seed_blocked))
+		diag_detail("no task iterator: what is blocked already is not seen until it blocks again");
+	b->began_ns = b->bpf->bss->began_ns = now_ns();
+	b->bpf->bss->armed = 1;
+	return 0;
+}
+
+/* --- what goes on ------------------------------------------------------------------------------------ */
+
+struct still {
+	struct blocked_still *task;
+	size_t n, room;
+};
+
+/* All records of the iterator; a read may end within one. */
+static int read_still(struct still *s, int fd)
+{
+	size_t have = 0, size = sizeof(*s->task);
+	struct blocked_still *larger;
+	ssize_t n;
+
+	do {
+		if (have + size > s->room * size) {
+			s->room = s->room ? 2 * s->room : 64;
+			larger = realloc(s->task, s->room * size);
+			if (!larger)
+				return -ENOMEM;
+			s->task = larger;
+		}
+		n = read(fd, (char *)s->task + have, s->room * size - have);
+		if (n > 0)
+			have += n;
+	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
+	s->n = have / size;
+	return n < 0 ? -errno : 0;
+}
+
+/* Everything stands still from here on: what is in the counts goes on nowhere, and the reverse. */
+static int find_still(struct blocked *b, struct still *s)
+{
+	struct bpf_link *link;
+	int fd, err;
+
+	b->ended = true;
+	b->bpf->bss->ended_ns = now_ns();
+	if (b->view == BLOCKED_BY_WAKER)
+		return 0;
+	link = bpf_program__attach_iter(b->bpf->progs.show_blocked, NULL);
+	if (!link) {
+		diag_detail("no task iterator: what is blocked at the end is not in the report");
+		return 0;
+	}
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? fd : read_still(s, fd);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+static bool command_has_ended(const struct run *run)
+{
+	struct pollfd p = { run->command.pidfd, POLLIN, 0 };
+
+	return run->command.pid && poll(&p, 1, 0) > 0;
+}
+
+static bool is_last(struct blocked *b, const struct run *run)
+{
+	const struct cli *cli = run->cli;
+
+	b->reports++;
+	return !cli->interval_ns || run->interrupted || (cli->count && b->reports == cli->count) ||
+	       (cli->duration_ns && now_ns() - b->began_ns >= cli->duration_ns) || command_has_ended(run);
+}
+
+static const char *value(const struct blocked *b)
+{
+	static const char *const values[] = {
+		[BLOCKED_BY_TASK] = "time off CPU, blocked",
+		[BLOCKED_BY_WAKER] = "time blocked, by waker",
+		[BLOCKED_BY_BOTH] = "time blocked, with waker",
+	};
+
+	return b->wanted & 1U << BLOCKED_PREEMPTED ? "time off CPU" : values[b->view];
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct blocked *b = run->context;
+	struct still still = {};
+	int err = 0;
+
+	r->value = value(b);
+	r->unit = UNIT_NS;
+	r->source = source(b);
+	if (!b->ended && is_last(b, run))
+		err = find_still(b, &still);
+	if (!err)
+		err = blocked_report__make(&b->report, run, r, still.task, still.n,
+					   b->options.table ? 0 : run->cli->top);
+	free(still.task);
+	if (err)
+		return err;
+	r->stacks->unit = "ns";
+	return b->options.table ? stacks__tabulate(r, b->options.leaf, run->cli->top) : 0;
+}
+
+static int watch(struct run *run)
+{
+	struct blocked *b = run->context;
+
+	return stacks__watch(&b->stacks);
+}
+
+static int measure(struct blocked *b, struct run *run)
+{
+	int err = load(b, run);
+
+	if (err)
+		return err;
+	if (run->cli->explain)
+		return run__explain(run, b->bpf->obj, source(b));
+	err = attach(b, run);
+	return err ?: run__loop(run);
+}
+
+static void blocked__free(struct blocked *b)
+{
+	blocked_report__free(&b->report);
+	kicks__close(&b->kicks);
+	stacks__free(&b->stacks);
+	offcputime_bpf__destroy(b->bpf);
+	free(b->by);
+}
+
+int blocked__main(enum blocked_view view, const char *tool, const char *doc, int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ NULL, 0, NULL, 0, "Which times count:", 1 },
+		{ "min", KEY_MIN, "TIME", 0, "At least so long (us without a unit)", 1 },
+		{ "max", KEY_MAX, "TIME", 0, "At most so long", 1 },
+		{ "state", KEY_STATE, "STATE,..", 0, "Only of tasks that left in such a state: sleep, disk, idle, "
+		  "stopped, traced, other, preempted (all but the last without this)", 1 },
+		{},
+	};
+	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+	static const struct argp own = { .options = options, .parser = parse_own, .children = children };
+	struct blocked b = {
+		.view = view, .options = STACK_OPTIONS, .max_ns = UINT64_MAX, .wanted = WHYS_BLOCKED,
+	};
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES,
+		.doc = doc,
+		.own = &own,
+		.own_input = &b,
+		.own_keys = true,
+	};
+	struct run run;
+	struct cli cli;
+	int err;
+
+	b.report.view = view;
+	b.report.stacks = &b.stacks;
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	if (check_options(&b, &cli)) {
+		free(b.by);
+		cli__free(&cli);
+		return EXIT_USAGE;
+	}
+	cli.scope.command_joins_at_exec = true;
+	err = run__init(&run, tool, &cli);
+	run.report = report;
+	run.watch = watch;
+	run.context = &b;
+	if (!err)
+		err = measure(&b, &run);
+	blocked__free(&b);
+	run__release(&run);
+	cli__free(&cli);
+	return run__exit_code(&run, err);
+}
