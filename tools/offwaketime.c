@@ -7,8 +7,9 @@
 static int offwaketime(int argc, char **argv)
 {
 	return blocked__main(BLOCKED_BY_BOTH, "offwaketime",
-			     "How long tasks were blocked, by their stacks and those of whoever woke them.\n" STACK_FORMATS_DOC
-			     " --by also takes state.", argc, argv);
+			     "How long tasks were blocked, by their stacks and those of whoever "
+			     "woke them.\n" STACK_FORMATS_DOC " --by also takes state.",
+			     argc, argv);
 }
 
 TOOL(offwaketime, AREA_SCHEDULER, "where tasks block and who wakes them: both stacks");

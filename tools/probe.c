@@ -41,7 +41,9 @@ struct probe {
 	char **argv;                    /* with the values of options that had none */
 };
 
-/* --- options ----------------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 static error_t add_definition(struct probe *p, const char *text)
 {
@@ -68,7 +70,8 @@ static error_t set_value(struct probe *p, const char *option, const char *arg)
 	struct probe_request *r = &p->request;
 
 	if (r->value && *arg && strcmp(r->value, arg)) {
-		diag_error("%s and %s measure different values; run probe twice", r->option, option);
+		diag_error("%s and %s measure different values; run probe twice", r->option,
+			   option);
 		return EINVAL;
 	}
 	if (*arg)
@@ -86,8 +89,8 @@ static error_t set_figure(struct probe *p, u32 figure, const char *option, const
 static error_t set_bounds(struct probe *p, const char *option, const char *arg)
 {
 	if (p->bounds_option) {
-		diag_error("%s and %s both say the bounds of buckets; give one of them", p->bounds_option,
-			   option);
+		diag_error("%s and %s both say the bounds of buckets; give one of them",
+			   p->bounds_option, option);
 		return EINVAL;
 	}
 	p->bounds_option = option;
@@ -167,12 +170,13 @@ static const struct argp_option own_options[] = {
 /* An option, and no expression: --by, or -p; -count is one, and so is -(a + b). */
 static bool is_option(const char *arg)
 {
-	return !strncmp(arg, "--", 2) || (arg[0] == '-' && isalpha((unsigned char)arg[1]) && !arg[2]);
+	return !strncmp(arg, "--", 2) ||
+	       (arg[0] == '-' && isalpha((unsigned char)arg[1]) && !arg[2]);
 }
 
 /*
- * --hist and the others may stand without a value, which is then the probe's only argument, or the time
- * passed: argp wants one, and is given an empty one.
+ * --hist and the others may stand without a value, which is then the probe's only argument, or the
+ * time passed: argp wants one, and is given an empty one.
  */
 static char **with_values(int argc, char **argv)
 {
@@ -183,18 +187,22 @@ static char **with_values(int argc, char **argv)
 	int i;
 
 	for (i = 0; out && i < argc; i++) {
-		static const char *const empty[] = { "--sum=", "--avg=", "--min=", "--max=", "--hist=" };
+		static const char *const empty[] = {
+			"--sum=", "--avg=", "--min=", "--max=", "--hist="};
 
 		out[i] = argv[i];
 		command |= !strcmp(argv[i], "--");
 		for (k = 0; !command && k < ARRAY_SIZE(options); k++)
-			if (!strcmp(argv[i], options[k]) && (i + 1 == argc || is_option(argv[i + 1])))
+			if (!strcmp(argv[i], options[k]) &&
+			    (i + 1 == argc || is_option(argv[i + 1])))
 				out[i] = (char *)empty[k];
 	}
 	return out;
 }
 
-/* --- what was asked for ------------------------------------------------------------------------------ */
+/*
+ * --- what was asked for ------------------------------------------------------------------------
+ */
 
 static int parse_bounds(struct probe *p)
 {
@@ -235,11 +243,13 @@ static int choose_what(struct probe *p, const struct cli *cli)
 	bool hist = r->what == PROBE_HIST || r->what == PROBE_BOUNDS;
 
 	if (hist + !!p->session.figures + p->stream > 1 || (p->count && (hist || p->stream))) {
-		diag_error("counts and sums, a distribution, and single events (--stream) are different "
+		diag_error("counts and sums, a distribution, and single events (--stream) are "
+			   "different "
 			   "measurements; run probe once for each");
 		return -EINVAL;
 	}
-	if (p->session.line && !p->stream && (hist || p->session.figures || p->count || cli->by_text)) {
+	if (p->session.line && !p->stream &&
+	    (hist || p->session.figures || p->count || cli->by_text)) {
 		diag_error("--template is about the lines of a stream");
 		return -EINVAL;
 	}
@@ -247,7 +257,8 @@ static int choose_what(struct probe *p, const struct cli *cli)
 		return 0;
 	if (p->session.figures) {
 		r->what = PROBE_SUM;
-	} else if (p->stream || p->session.line || (has_arguments(p) && !p->count && !cli->by_text && !cli->by)) {
+	} else if (p->stream || p->session.line ||
+		   (has_arguments(p) && !p->count && !cli->by_text && !cli->by)) {
 		r->what = PROBE_STREAM;
 	} else if ((r->latency || r->from) && !p->count) {
 		r->what = PROBE_HIST;
@@ -263,8 +274,10 @@ static int check_spans(const struct probe_request *r)
 		return -EINVAL;
 	}
 	if (r->from && (r->ntyped || r->latency)) {
-		diag_error(r->latency ? "--latency measures functions, --from and --to any two events; give one of them" :
-					"--from and --to name the events; no other ones can be named");
+		diag_error(r->latency
+				   ? "--latency measures functions, --from and --to any two "
+				     "events; give one of them"
+				   : "--from and --to name the events; no other ones can be named");
 		return -EINVAL;
 	}
 	if (r->match && !r->from) {
@@ -295,7 +308,8 @@ static int make_request(struct probe *p, const struct cli *cli)
 		return err;
 	if (!r->ntyped && !r->from) {
 		diag_error("no event is named");
-		diag_hint("as in: probe syscalls:sys_enter_read --hist count; `list` shows what there is");
+		diag_hint("as in: probe syscalls:sys_enter_read --hist count; `list` shows what "
+			  "there is");
 		return -EINVAL;
 	}
 	r->typed = p->typed;
@@ -308,7 +322,9 @@ static int make_request(struct probe *p, const struct cli *cli)
 	return err ?: choose_what(p, cli);
 }
 
-/* --- the course -------------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 static int report(struct run *run, struct report *r)
 {
@@ -345,13 +361,17 @@ static int measure(struct probe *p, struct run *run)
 static int probe(int argc, char **argv)
 {
 	static const struct argp own = {
-		.options = own_options, .parser = parse_own, .args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
+		.options = own_options,
+		.parser = parse_own,
+		.args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
 	};
 	struct probe p = { .argv = with_values(argc, argv) };
 	const struct cli_spec spec = {
 		.groups = CLI_HISTOGRAM | CLI_EVENTS,
-		.doc = "Any event, its arguments and results, filtered and summed up in the kernel.\v"
-		       "A PROBE is an event, and behind it expressions: 'tcp_sendmsg size', 'vfs_read%return $retval'. "
+		.doc = "Any event, its arguments and results, filtered and summed up in the "
+		       "kernel.\v"
+		       "A PROBE is an event, and behind it expressions: 'tcp_sendmsg size', "
+		       "'vfs_read%return $retval'. "
 		       "probe(1) has the language.",
 		.own = &own,
 		.own_input = &p,

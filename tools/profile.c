@@ -30,7 +30,9 @@ struct profile {
 	struct stacks stacks;
 };
 
-/* --- options ----------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
@@ -61,7 +63,9 @@ static int check_options(struct profile *p, struct cli *cli)
 	return err ?: sampler__check_rate(p->sampler.hz);
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 /* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
 static int count_missed(struct profile *p, const struct run *run, struct report *r)
@@ -92,8 +96,9 @@ static int report(struct run *run, struct report *r)
 
 	r->value = "CPU time";
 	r->source = p->source;
-	r->caveat = "the timer cannot interrupt code that has interrupts off: its time shows where it "
-		    "turns them on again";
+	r->caveat =
+		"the timer cannot interrupt code that has interrupts off: its time shows where it "
+		"turns them on again";
 	err = stacks__report(&p->stacks, run, r, p->options.table ? 0 : run->cli->top);
 	if (!err)
 		err = count_missed(p, run, r);
@@ -126,7 +131,8 @@ static int load(struct profile *p, struct run *run)
 	p->bpf->rodata->take = stack_options__take(&p->options, &p->stacks);
 	p->bpf->rodata->with_idle = p->with_idle;
 	err = stacks__prepare(&p->stacks, run, p->bpf->obj, "counts",
-			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
+			      &constants);
 	if (!err && !cli->explain)
 		err = profile_bpf__load(p->bpf);
 	if (!err)
@@ -157,9 +163,10 @@ static int measure(struct profile *p, struct run *run)
 {
 	int err;
 
-	snprintf(p->source, sizeof(p->source),
-		 "cpu-clock, %llu times a second on each CPU (a timer; no hardware counter is used)",
-		 p->sampler.hz);
+	snprintf(
+		p->source, sizeof(p->source),
+		"cpu-clock, %llu times a second on each CPU (a timer; no hardware counter is used)",
+		p->sampler.hz);
 	err = load(p, run);
 	if (!err && run->cli->explain) {
 		err = run__explain(run, p->bpf->obj, p->source);
@@ -183,11 +190,14 @@ static int profile(int argc, char **argv)
 		{},
 	};
 	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = { .options = options, .parser = parse_own, .children = children };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children};
 	struct profile p = { .options = STACK_OPTIONS, .sampler.hz = DEFAULT_HZ };
 	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
-		.doc = "Where CPU time goes: samples of what runs on each CPU, by stack.\n" STACK_FORMATS_DOC,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
+		.doc = "Where CPU time goes: samples of what runs on each CPU, by "
+		       "stack.\n" STACK_FORMATS_DOC,
 		.own = &own,
 		.own_input = &p,
 		.own_keys = true,

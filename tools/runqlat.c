@@ -76,7 +76,8 @@ static int attach(struct runqlat *rq, struct run *run)
 		return err == -EPERM ? err : -EOPNOTSUPP;
 	}
 	if (tasks__visit(rq->bpf->progs.seed_states))
-		diag_detail("no task iterator: a task's first wait is counted from its last migration");
+		diag_detail(
+			"no task iterator: a task's first wait is counted from its last migration");
 	rq->bpf->bss->armed = 1;
 	return 0;
 }
@@ -120,7 +121,8 @@ static int runqlat(int argc, char **argv)
 	struct runqlat rq = { .source = WAIT_SOURCE_AUTO };
 	const struct cli_spec spec = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
-		.doc = "How long tasks wait for a CPU: from becoming runnable to being switched in.",
+		.doc = "How long tasks wait for a CPU: from becoming runnable to being switched "
+		       "in.",
 		.own = &own,
 		.own_input = &rq,
 	};

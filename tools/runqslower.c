@@ -39,7 +39,9 @@ struct runqslower {
 	struct writer *writer;
 };
 
-/* --- options ----------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 static error_t parse_min(struct runqslower *s, const char *arg)
 {
@@ -80,7 +82,9 @@ static int parse_template(struct runqslower *s)
 	return err;
 }
 
-/* --- lines ------------------------------------------------------------------------------------- */
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
 
 static int show(void *context, const struct switches_record *r)
 {
@@ -132,7 +136,9 @@ static int report(struct run *run, struct report *r)
 	return 0;
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 static int configure(struct runqslower *s, struct run *run, enum wait_source source)
 {

@@ -45,7 +45,9 @@ static u64 now_ns(clockid_t clock)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* --- options ----------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 static error_t parse_order(struct schedlat *s, const char *arg)
 {
@@ -78,11 +80,13 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* --- the report -------------------------------------------------------------------------------- */
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
 
 /*
- * Totals first, then slices that go on: a task that is switched out in between is short by one slice
- * until the next report, and never has one twice.
+ * Totals first, then slices that go on: a task that is switched out in between is short by one
+ * slice until the next report, and never has one twice.
  */
 static int read_totals(struct schedlat *s, struct latency_set *set)
 {
@@ -127,7 +131,8 @@ static int read_interval(struct schedlat *s, struct latency_set *set, struct los
 	return 0;
 }
 
-static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind, bool machine)
+static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind,
+		      bool machine)
 {
 	struct field f = { .name = name, .number = n, .kind = kind, .machine = machine };
 
@@ -150,7 +155,9 @@ static int add_when(struct report_row *row, const struct schedlat *s, const stru
 	strftime(text, sizeof(text), "%H:%M:%S", &tm);
 	snprintf(whole, sizeof(whole), "%s.%03llu", text, real % NSEC_PER_SEC / NSEC_PER_MSEC);
 	err = report_row__add_text(row, "max_at", whole);
-	return err ?: add_number(row, "max_at_ns", l->longest_at_ns - s->began_ns, FIELD_NUMBER, true);
+	return err
+		       ?: add_number(row, "max_at_ns", l->longest_at_ns - s->began_ns, FIELD_NUMBER,
+				     true);
 }
 
 static int add_figures(struct report_row *row, const struct schedlat *s, const struct latency *l)
@@ -166,7 +173,8 @@ static int add_figures(struct report_row *row, const struct schedlat *s, const s
 	if (!err)
 		err = add_number(row, "avg", average, l->switches ? FIELD_TIME : FIELD_NONE, false);
 	if (!err)
-		err = add_number(row, "max", l->longest_ns, l->has_longest ? FIELD_TIME : FIELD_NONE, false);
+		err = add_number(row, "max", l->longest_ns,
+				 l->has_longest ? FIELD_TIME : FIELD_NONE, false);
 	return err ?: add_when(row, s, l);
 }
 
@@ -180,7 +188,8 @@ static int finish_row(struct report *r, struct report_row *row, int err)
 }
 
 /* For people; programs can add up rows, and would have to leave out this one. */
-static int add_total(struct report *r, const struct schedlat *s, const struct latency *total, size_t nkeys)
+static int add_total(struct report *r, const struct schedlat *s, const struct latency *total,
+		     size_t nkeys)
 {
 	struct report_row row = {};
 	int err = 0;
@@ -205,7 +214,8 @@ static void add_to_total(struct latency *total, const struct latency *l)
 	}
 }
 
-static int fill_rows(struct schedlat *s, struct run *run, struct report *r, const struct latency_set *set)
+static int fill_rows(struct schedlat *s, struct run *run, struct report *r,
+		     const struct latency_set *set)
 {
 	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
 	struct latency total = {};
@@ -250,7 +260,9 @@ static int report(struct run *run, struct report *r)
 	return err;
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 static int configure(struct schedlat *s, struct run *run, enum wait_source source)
 {
@@ -354,7 +366,8 @@ static int schedlat(int argc, char **argv)
 	static const struct argp own = { .options = options, .parser = parse_own };
 	struct schedlat s = { .source = WAIT_SOURCE_AUTO, .order = "avg" };
 	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
 		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
 		.own = &own,
 		.own_input = &s,

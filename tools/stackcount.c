@@ -41,7 +41,9 @@ struct stackcount {
 	char source[256];
 };
 
-/* --- options ----------------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 static error_t add_event(struct stackcount *s, const char *text)
 {
@@ -91,8 +93,8 @@ static int add_caller(struct stackcount *s, const struct cli *cli)
 		diag_error("--caller: '%s' is not the name of a function", s->caller);
 		return -EINVAL;
 	}
-	if (asprintf(&s->filter, cli->filter ? "$caller ~ \"%s\" && (%s)" : "$caller ~ \"%s\"", s->caller,
-		     cli->filter) < 0)
+	if (asprintf(&s->filter, cli->filter ? "$caller ~ \"%s\" && (%s)" : "$caller ~ \"%s\"",
+		     s->caller, cli->filter) < 0)
 		return -ENOMEM;
 	s->request.filter = s->filter;
 	return 0;
@@ -135,13 +137,16 @@ static int check_caller(const struct stackcount *s)
 
 	for (i = 0; s->caller && i < events->n; i++)
 		if (events->event[i].type != EVENT_KERNEL_FUNCTION) {
-			diag_error("--caller: %s is not a function of the kernel", events->event[i].name);
+			diag_error("--caller: %s is not a function of the kernel",
+				   events->event[i].name);
 			return -EINVAL;
 		}
 	return 0;
 }
 
-/* --- the course -------------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 /* What programs are told of each site. */
 static void number_sites(struct stackcount *s)
@@ -153,7 +158,8 @@ static void number_sites(struct stackcount *s)
 		const struct event_site *site = &side->sites.site[i];
 
 		side->slot[i] = site->event - side->events.event;
-		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset && !site->is_inlined)
+		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset &&
+		    !site->is_inlined)
 			side->slot[i] |= STACKCOUNT_AT_ENTRY;
 		s->at_entries |= side->slot[i] & STACKCOUNT_AT_ENTRY;
 	}
@@ -236,7 +242,8 @@ static int load(struct stackcount *s, struct run *run)
 	s->bpf->rodata->stack_knows_endbr = s->at_entries && kernel_knows_endbr();
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
 	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
-			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
+			      &constants);
 	if (!err && !cli->explain)
 		err = stackcount_bpf__load(s->bpf);
 	if (!err)
@@ -327,9 +334,9 @@ static void stackcount__free(struct stackcount *s)
 static int stackcount(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "What is counted (default: how many there are):", 1 },
-		{ "sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1 },
-		{ "caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1 },
+		{NULL, 0, NULL, 0, "What is counted (default: how many there are):", 1},
+		{"sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1},
+		{"caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1},
 		{},
 	};
 	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
@@ -339,8 +346,10 @@ static int stackcount(int argc, char **argv)
 	};
 	struct stackcount s = { .options = STACK_OPTIONS };
 	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_EVENTS,
-		.doc = "Which code paths lead to an event: counts, or sums of a value, by stack.\n" STACK_FORMATS_DOC,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND | CLI_EVENTS,
+		.doc = "Which code paths lead to an event: counts, or sums of a value, by "
+		       "stack.\n" STACK_FORMATS_DOC,
 		.own = &own,
 		.own_input = &s,
 		.own_keys = true,

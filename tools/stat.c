@@ -54,13 +54,13 @@ struct stat_run {
 	struct attach_code *compiled;
 	char **filter;                  /* or in the kernel's words */
 	bool defaults;                  /* no -e was given */
-	bool no_pmu;                    /* and there is no PMU to count what should have been there */
+	bool no_pmu; /* and there is no PMU to count what should have been there */
 
 	struct counting_plan plan;
 	struct counting counting;
 	struct counts before;
 	struct loss_counters losses_before;
-	int *place;                     /* of each CPU, a core or a socket; NULL: CPUs as they are */
+	int *place; /* of each CPU, a core or a socket; NULL: CPUs as they are */
 
 	struct series *series;          /* -r: of each row */
 	struct series elapsed;
@@ -68,7 +68,9 @@ struct stat_run {
 	char source[1024], caveat[256];
 };
 
-/* --- what is asked ----------------------------------------------------------------------------- */
+/*
+ * --- what is asked -----------------------------------------------------------------------------
+ */
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
@@ -115,7 +117,8 @@ static int check_options(const struct stat_run *s, struct cli *cli)
 		return -EINVAL;
 	}
 	if (places && cli->by) {
-		diag_error("-A, --per-core and --per-socket do not go with --by; --by cpu,comm says both");
+		diag_error("-A, --per-core and --per-socket do not go with --by; --by cpu,comm "
+			   "says both");
 		return -EINVAL;
 	}
 	if (s->repeat && !cli->command) {
@@ -123,25 +126,31 @@ static int check_options(const struct stat_run *s, struct cli *cli)
 		return -EINVAL;
 	}
 	if (s->repeat && (places || cli->by || cli->interval_ns)) {
-		diag_error("-r gives one mean for each event: not with -A, --per-core, --per-socket, --by "
+		diag_error("-r gives one mean for each event: not with -A, --per-core, "
+			   "--per-socket, --by "
 			   "or -I");
 		return -EINVAL;
 	}
 	if ((s->pre || s->post) && !cli->command) {
-		diag_error("--pre and --post go before and after a command; there is none behind --");
+		diag_error(
+			"--pre and --post go before and after a command; there is none behind --");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-/* --- events ------------------------------------------------------------------------------------ */
+/*
+ * --- events ------------------------------------------------------------------------------------
+ */
 
 static int add_default_events(struct stat_run *s, const struct event_context *ctx)
 {
-	static const char *const software = "task-clock,context-switches,cpu-migrations,page-faults";
+	static const char *const software =
+		"task-clock,context-switches,cpu-migrations,page-faults";
 	static const char *const faults = "minor-faults,major-faults";
 	static const char *const hardware = "cycles,instructions,branches,branch-misses";
-	static const char *const caches = "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
+	static const char *const caches =
+		"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
 	int err = events__take(&s->events, &s->text, ctx, software);
 
 	s->defaults = true;
@@ -200,7 +209,8 @@ static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 	int err = filter__compile(&s->code[i], e, &place, c);
 
 	s->compiled[i].by_record = true;
-	s->compiled[i].body[EVENT_FILTER] = (struct attach_body){ s->code[i].insn, err ? 0 : s->code[i].n };
+	s->compiled[i].body[EVENT_FILTER] =
+		(struct attach_body){s->code[i].insn, err ? 0 : s->code[i].n};
 	return err;
 }
 
@@ -259,8 +269,8 @@ static bool is_per_cpu(const struct stat_run *s)
 }
 
 /*
- * A wakeup is about the task that is woken. Its record has that task's number and name, but programs
- * that read records have no way to the task itself, to its user or cgroup.
+ * A wakeup is about the task that is woken. Its record has that task's number and name, but
+ * programs that read records have no way to the task itself, to its user or cgroup.
  */
 static int check_subjects(const struct stat_run *s, const struct cli *cli)
 {
@@ -273,8 +283,10 @@ static int check_subjects(const struct stat_run *s, const struct cli *cli)
 	for (i = 0; i < s->sites.n; i++) {
 		if (!tracepoint_has_task(s->sites.site[i].name))
 			continue;
-		diag_error("--filter: %s is about another task than the one that runs, and with a filter "
-			   "its scope and keys cannot be told", s->sites.site[i].name);
+		diag_error("--filter: %s is about another task than the one that runs, and with a "
+			   "filter "
+			   "its scope and keys cannot be told",
+			   s->sites.site[i].name);
 		diag_hint("filter on its fields (comm, pid) without a scope and without --by");
 		return -EINVAL;
 	}
@@ -334,7 +346,9 @@ static int find_events(struct stat_run *s, const struct run *run, const struct c
 	err = cli->filter ? check_subjects(s, cli) : 0;
 	if (err)
 		return err;
-	err = cli->filter ? make_filters(s, cli->filter, counting_is_native(run, cli->by, is_per_cpu(s))) : 0;
+	err = cli->filter ? make_filters(s, cli->filter,
+					 counting_is_native(run, cli->by, is_per_cpu(s)))
+			  : 0;
 	return err ?: make_rows(s);
 }
 
@@ -374,7 +388,9 @@ static int find_places(struct stat_run *s)
 	return 0;
 }
 
-/* --- what is shown ----------------------------------------------------------------------------- */
+/*
+ * --- what is shown -----------------------------------------------------------------------------
+ */
 
 /* The counts of one key in one place, by row. */
 struct group {
@@ -427,7 +443,8 @@ static void group__fill(struct group *g, const struct stat_run *s, const struct 
 		g->counted[i] = !counting__refused(&s->counting, i, &site);
 	}
 	for (i = 0; i < n; i++)
-		g->counted[c[i].row] &= count__scale(&c[i], &g->value[c[i].row], &g->running[c[i].row]);
+		g->counted[c[i].row] &=
+			count__scale(&c[i], &g->value[c[i].row], &g->running[c[i].row]);
 	for (i = 0; i < s->nrows; i++)
 		g->ratio[i] = (struct ratio_count){
 			s->row[i].name, g->value[i] * s->row[i].site->scale,
@@ -507,8 +524,10 @@ static int put_figures(struct report_row *row, const char *name, const char *uni
 	if (!err)
 		err = report_row__add_text(row, "of", f->ratio ? f->ratio->of : f->why);
 	if (!err && f->error) {
-		error = (struct field){ .name = "stderr_percent", .kind = FIELD_REAL, .real = *f->error,
-					.decimals = 2 };
+		error = (struct field){.name = "stderr_percent",
+				       .kind = FIELD_REAL,
+				       .real = *f->error,
+				       .decimals = 2};
 		err = report_row__add_field(row, &error);
 	}
 	if (!err)
@@ -526,7 +545,8 @@ static int put_figures(struct report_row *row, const char *name, const char *uni
 	return err;
 }
 
-static bool is_shown(const struct stat_run *s, const struct cli *cli, const struct group *g, size_t i)
+static bool is_shown(const struct stat_run *s, const struct cli *cli, const struct group *g,
+		     size_t i)
 {
 	if (s->zeros || g->value[i])
 		return true;
@@ -534,8 +554,8 @@ static bool is_shown(const struct stat_run *s, const struct cli *cli, const stru
 	return !is_glob(&s->events.event[s->row[i].event]) && (!cli->by || s->row[i].counter);
 }
 
-static int put_row(struct stat_run *s, struct report *r, const struct cli *cli, const struct group *g,
-		   size_t i, bool scaled, struct task_key_names *names)
+static int put_row(struct stat_run *s, struct report *r, const struct cli *cli,
+		   const struct group *g, size_t i, bool scaled, struct task_key_names *names)
 {
 	const struct event_site *site = s->row[i].site;
 	struct figures f = { .running = g->running[i], .scaled = scaled };
@@ -590,8 +610,8 @@ static int by_event_then_value(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static int put_group(struct stat_run *s, struct report *r, const struct cli *cli, const struct group *g,
-		     bool scaled, struct task_key_names *names)
+static int put_group(struct stat_run *s, struct report *r, const struct cli *cli,
+		     const struct group *g, bool scaled, struct task_key_names *names)
 {
 	struct order *order = calloc(s->nrows ?: 1, sizeof(*order));
 	size_t i, shown = 0;
@@ -627,8 +647,8 @@ static bool is_wide(const struct stat_run *s, const struct cli *cli)
 	return cli->by && cli->format == FORMAT_TEXT && s->nrows <= WIDE_MOST;
 }
 
-static int put_wide(struct stat_run *s, struct report *r, const struct cli *cli, const struct group *g,
-		    struct task_key_names *names)
+static int put_wide(struct stat_run *s, struct report *r, const struct cli *cli,
+		    const struct group *g, struct task_key_names *names)
 {
 	struct report_row row = {};
 	struct field f;
@@ -758,7 +778,8 @@ static int put_usage(struct run *run, struct report *r)
 	for (i = 0; i < ARRAY_SIZE(times) && !err; i++) {
 		const struct timeval *tv = (void *)((char *)&usage + times[i].at);
 		u64 ns = tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * 1000ULL;
-		struct ratio ratio = { r->duration_ns ? (double)ns / r->duration_ns : 0, "CPUs utilised" };
+		struct ratio ratio = {r->duration_ns ? (double)ns / r->duration_ns : 0,
+				      "CPUs utilised"};
 		struct figures f = {
 			.count = { .name = "count", .kind = FIELD_TIME, .number = ns },
 			.ratio = &ratio, .running = 100,
@@ -774,7 +795,9 @@ static int put_usage(struct run *run, struct report *r)
 	return err;
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 /* What came since the last call, by key, place and row. */
 static int read_interval(struct stat_run *s, struct counts *c, struct loss_counters *losses)
@@ -804,7 +827,8 @@ static void describe(struct stat_run *s, struct report *r)
 {
 	counting__describe(&s->counting, s->source, sizeof(s->source));
 	if (s->defaults && s->no_pmu)
-		snprintf(s->caveat, sizeof(s->caveat), "no hardware counters on this machine: cycles, "
+		snprintf(s->caveat, sizeof(s->caveat),
+			 "no hardware counters on this machine: cycles, "
 			 "instructions and cache misses are left out");
 	r->value = "counts";
 	r->table = true;
@@ -853,7 +877,8 @@ static int report(struct run *run, struct report *r)
 		return err;
 	for (i = 0; i < c.n; i++)
 		if (s->row[c.count[i].row].site->is_duration)
-			c.count[i].value = c.count[i].enabled_ns = c.count[i].running_ns = r->duration_ns;
+			c.count[i].value = c.count[i].enabled_ns = c.count[i].running_ns =
+				r->duration_ns;
 	r->has_losses = s->counting.bpf;
 	r->has_events = s->counting.bpf && has_places(s);
 	for (i = 0; i < c.n; i++)
@@ -870,13 +895,16 @@ static int report(struct run *run, struct report *r)
 	return err;
 }
 
-static int put_mean(const struct stat_run *s, struct report *r, const struct ratio_count *counts, size_t i)
+static int put_mean(const struct stat_run *s, struct report *r, const struct ratio_count *counts,
+		    size_t i)
 {
 	const struct event_site *site = s->row[i].site;
 	double relative = series__relative_error(&s->series[i]);
 	int refused = counting__refused(&s->counting, i, &site);
 	struct figures f = {
-		.count = value_field(site, s->series[i].mean + 0.5), .running = 100, .error = &relative,
+		.count = value_field(site, s->series[i].mean + 0.5),
+		.running = 100,
+		.error = &relative,
 	};
 	struct counter_refusal refusal;
 	struct report_row row = {};
@@ -917,8 +945,11 @@ static int put_elapsed(const struct stat_run *s, struct report *r)
 static int report_means(struct stat_run *s, struct run *run)
 {
 	struct report r = {
-		.tool = run->tool, .command = run->cli->command_line, .kernel = run->host.uts.release,
-		.cpus = run->host.cpus_online, .start_ns = s->start_ns,
+		.tool = run->tool,
+		.command = run->cli->command_line,
+		.kernel = run->host.uts.release,
+		.cpus = run->host.cpus_online,
+		.start_ns = s->start_ns,
 		.duration_ns = s->elapsed.mean + 0.5,
 	};
 	struct ratio_count *counts = calloc(s->nrows ?: 1, sizeof(*counts));
@@ -937,7 +968,8 @@ static int report_means(struct stat_run *s, struct run *run)
 			s->row[i].site->is_time,
 		};
 	for (i = 0; i < s->nrows && !err; i++)
-		if (s->zeros || s->series[i].mean > 0 || !is_glob(&s->events.event[s->row[i].event]))
+		if (s->zeros || s->series[i].mean > 0 ||
+		    !is_glob(&s->events.event[s->row[i].event]))
 			err = put_mean(s, &r, counts, i);
 	if (!err)
 		err = put_elapsed(s, &r);
@@ -1095,22 +1127,25 @@ static void stat__free(struct stat_run *s)
 static int stat_main(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "Counting:", 1 },
-		{ "detailed", KEY_DETAILED, NULL, 0, "More of the usual events: faults by kind, caches", 1 },
-		{ NULL, 'A', NULL, 0, "One result per CPU", 1 },
-		{ "per-core", KEY_PER_CORE, NULL, 0, "One result per core", 1 },
-		{ "per-socket", KEY_PER_SOCKET, NULL, 0, "One result per socket", 1 },
-		{ "repeat", 'r', "N", 0, "Run the command N times: means and their standard error", 1 },
-		{ "pre", KEY_PRE, "CMD", 0, "Run this shell command before each run, not counted", 1 },
-		{ "post", KEY_POST, "CMD", 0, "Run this one after each run", 1 },
-		{ "zeros", KEY_ZEROS, NULL, 0, "Show the rows of globs that are zero, too", 1 },
+		{NULL, 0, NULL, 0, "Counting:", 1},
+		{"detailed", KEY_DETAILED, NULL, 0,
+		 "More of the usual events: faults by kind, caches", 1},
+		{NULL, 'A', NULL, 0, "One result per CPU", 1},
+		{"per-core", KEY_PER_CORE, NULL, 0, "One result per core", 1},
+		{"per-socket", KEY_PER_SOCKET, NULL, 0, "One result per socket", 1},
+		{"repeat", 'r', "N", 0, "Run the command N times: means and their standard error",
+		 1},
+		{"pre", KEY_PRE, "CMD", 0, "Run this shell command before each run, not counted",
+		 1},
+		{"post", KEY_POST, "CMD", 0, "Run this one after each run", 1},
+		{"zeros", KEY_ZEROS, NULL, 0, "Show the rows of globs that are zero, too", 1},
 		{},
 	};
 	static const struct argp own = { .options = options, .parser = parse_own };
 	struct stat_run s = {};
 	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_EVENTS | CLI_OUTPUT | CLI_RUN |
-			  CLI_COMMAND,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_EVENTS | CLI_OUTPUT |
+			  CLI_RUN | CLI_COMMAND,
 		.doc = "Counts events: of a command, of processes, of the whole system.",
 		.own = &own,
 		.own_input = &s,

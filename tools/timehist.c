@@ -30,7 +30,9 @@ struct timehist {
 	u64 events;                     /* lines since the last report */
 };
 
-/* --- options ----------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 static error_t parse_worst(struct timehist *h, const char *arg)
 {
@@ -104,7 +106,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* --- records ----------------------------------------------------------------------------------- */
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
 
 static void begin(void *context, struct writer *w, u32 cpus, u64 to_wall_clock)
 {
@@ -141,7 +145,9 @@ static int take(void *context, struct writer *w, const struct switches_record *r
 	return h->lines ? timeline__write(&h->timeline, w, r) : 0;
 }
 
-/* --- tables ------------------------------------------------------------------------------------ */
+/*
+ * --- tables ------------------------------------------------------------------------------------
+ */
 
 static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind)
 {
@@ -280,7 +286,9 @@ static int report(void *context, struct report *r)
 	return h->summary ? report_summary(h, r) : 0;
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 /* Has something been asked for that is about lines, or about a summary? */
 static bool is_about_more(const struct timehist *h)

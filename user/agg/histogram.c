@@ -127,9 +127,9 @@ int histogram__add(struct histogram *h, const struct histogram *other)
 }
 
 /*
- * Minimum and maximum of d, the difference of the others. A new record is this interval's own, unless
- * its bucket had not been counted yet when the kernel's memory was read. Where a bucket is one value,
- * the bound is it.
+ * Minimum and maximum of d, the difference of the others. A new record is this interval's own,
+ * unless its bucket had not been counted yet when the kernel's memory was read. Where a bucket is
+ * one value, the bound is it.
  */
 static void find_extremes(struct histogram *d, const struct histogram *later,
 			  const struct histogram *earlier)

@@ -15,8 +15,8 @@
 
 /*
  * A histogram can have bounds of its own: bucket i holds the values from bound[i - 1] to below
- * bound[i], the first all below and the last all above. Its values, minimum, maximum and sum are signed
- * (two's complement), and what is inside a bucket is not known well enough for percentiles.
+ * bound[i], the first all below and the last all above. Its values, minimum, maximum and sum are
+ * signed (two's complement), and what is inside a bucket is not known well enough for percentiles.
  */
 struct histogram_bucket {
 	u32 index;
@@ -46,7 +46,9 @@ u64 histogram_bucket_last(u32 index);
 
 void histogram__free(struct histogram *h);
 
-/* Gives it bounds. Minimum and maximum were those of values ^ 2^63, which compare without a sign. */
+/*
+ * Gives it bounds. Minimum and maximum were those of values ^ 2^63, which compare without a sign.
+ */
 void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds);
 
 /*

@@ -8,19 +8,19 @@
 static const struct {
 	const char *name, *sentence;
 } reasons[LOSS_REASONS] = {
-	[LOSS_MAP_FULL] = { "map_full", "no room for new keys; raise --max-keys" },
-	[LOSS_NO_MEMORY] = { "no_memory", "the kernel had no memory for a new key at that moment" },
-	[LOSS_MISSED] = { "missed", "they happened, or were due, but no program was run for them" },
-	[LOSS_NO_STATE] = { "no_state", "counted, maybe too small: the task's past was not seen" },
-	[LOSS_UNMATCHED] = { "unmatched", "ended, but the start was not seen" },
-	[LOSS_READ_FAULT] = { "read_fault", "memory could not be read" },
-	[LOSS_NEGATIVE] = { "negative", "values below zero, which a histogram does not hold" },
-	[LOSS_RECURSION] = { "recursion", "the program was already running on that CPU" },
-	[LOSS_STACKS_FULL] = { "stacks_full", "counted without a stack: no room; raise --max-keys" },
-	[LOSS_TRUNCATED] = { "truncated", "counted with a shortened stack; raise --max-depth" },
-	[LOSS_NESTING] = { "nesting", "counted without a stack: too many at once on one CPU" },
-	[LOSS_RING_FULL] = { "ring_full", "more events than could be shown; narrow them down" },
-	[LOSS_NO_BUFFER] = { "no_buffer", "too many interrupted each other on one CPU" },
+	[LOSS_MAP_FULL] = {"map_full", "no room for new keys; raise --max-keys"},
+	[LOSS_NO_MEMORY] = {"no_memory", "the kernel had no memory for a new key at that moment"},
+	[LOSS_MISSED] = {"missed", "they happened, or were due, but no program was run for them"},
+	[LOSS_NO_STATE] = {"no_state", "counted, maybe too small: the task's past was not seen"},
+	[LOSS_UNMATCHED] = {"unmatched", "ended, but the start was not seen"},
+	[LOSS_READ_FAULT] = {"read_fault", "memory could not be read"},
+	[LOSS_NEGATIVE] = {"negative", "values below zero, which a histogram does not hold"},
+	[LOSS_RECURSION] = {"recursion", "the program was already running on that CPU"},
+	[LOSS_STACKS_FULL] = {"stacks_full", "counted without a stack: no room; raise --max-keys"},
+	[LOSS_TRUNCATED] = {"truncated", "counted with a shortened stack; raise --max-depth"},
+	[LOSS_NESTING] = {"nesting", "counted without a stack: too many at once on one CPU"},
+	[LOSS_RING_FULL] = {"ring_full", "more events than could be shown; narrow them down"},
+	[LOSS_NO_BUFFER] = {"no_buffer", "too many interrupted each other on one CPU"},
 };
 
 const char *loss_name(enum loss_reason reason)

@@ -87,16 +87,17 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option scope_options[] = {
-	{ NULL, 0, NULL, 0, "Scope (all conditions must hold; about the task the event is about):", 3 },
-	{ "pid", 'p', "PID,..", 0, "These processes", 3 },
-	{ "tid", 't', "TID,..", 0, "These threads", 3 },
-	{ "uid", 'u', "USER", 0, "Tasks of this user (name or number)", 3 },
-	{ "cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 3 },
-	{ "cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", 3 },
-	{ "comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", 3 },
-	{ "pidns", KEY_PIDNS, "PID", OPTION_ARG_OPTIONAL,
-	  "Tasks in the pid namespace of PID (default: the tool's own)", 3 },
-	{ "all", 'a', NULL, 0, "Everything (the default without a scope or a command)", 3 },
+	{NULL, 0, NULL, 0,
+	 "Scope (all conditions must hold; about the task the event is about):", 3},
+	{"pid", 'p', "PID,..", 0, "These processes", 3},
+	{"tid", 't', "TID,..", 0, "These threads", 3},
+	{"uid", 'u', "USER", 0, "Tasks of this user (name or number)", 3},
+	{"cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 3},
+	{"cpu", 'C', "CPUS", 0, "Events on these CPUs, e.g. 0,2-5", 3},
+	{"comm", KEY_COMM, "GLOB", 0, "Tasks with such a name, e.g. 'nginx*'", 3},
+	{"pidns", KEY_PIDNS, "PID", OPTION_ARG_OPTIONAL,
+	 "Tasks in the pid namespace of PID (default: the tool's own)", 3},
+	{"all", 'a', NULL, 0, "Everything (the default without a scope or a command)", 3},
 	{},
 };
 
@@ -139,7 +140,8 @@ static error_t parse_keys(int key, char *arg, struct argp_state *state)
 	case KEY_BY:
 		if (cli->own_keys) {
 			if (cli->by_text)
-				diag_error("--by is given twice; name all keys in one, as in --by comm,cpu");
+				diag_error("--by is given twice; name all keys in one, as in --by "
+					   "comm,cpu");
 			return cli->by_text ? EINVAL : !(cli->by_text = arg);
 		}
 		if (task_key__parse(arg, &by, bad, sizeof(bad))) {
@@ -238,10 +240,11 @@ static error_t parse_events(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option event_options[] = {
-	{ NULL, 0, NULL, 0, "Events (`list` shows them):", 2 },
-	{ "event", 'e', "EVENT,..", 0, "These events, as perf names them; may be given again", 2 },
-	{ "binary", 'x', "FILE", 0, "Functions and USDT probes are those of this program or library", 2 },
-	{ "filter", KEY_FILTER, "EXPR", 0, "Only events whose fields are so, e.g. 'count < 10'", 2 },
+	{NULL, 0, NULL, 0, "Events (`list` shows them):", 2},
+	{"event", 'e', "EVENT,..", 0, "These events, as perf names them; may be given again", 2},
+	{"binary", 'x', "FILE", 0, "Functions and USDT probes are those of this program or library",
+	 2},
+	{"filter", KEY_FILTER, "EXPR", 0, "Only events whose fields are so, e.g. 'count < 10'", 2},
 	{},
 };
 
@@ -281,13 +284,14 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option output_options[] = {
-	{ NULL, 0, NULL, 0, "Output:", 6 },
-	{ "json", KEY_JSON, NULL, 0, "JSON, one object per line", 6 },
-	{ "csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them", 6 },
-	{ "format", KEY_FORMAT, "NAME", 0, "text, json or csv", 6 },
-	{ "output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 6 },
-	{ "timestamps", 'T', NULL, 0, "Begin each report with its time", 6 },
-	{ "verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 6 },
+	{NULL, 0, NULL, 0, "Output:", 6},
+	{"json", KEY_JSON, NULL, 0, "JSON, one object per line", 6},
+	{"csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them",
+	 6},
+	{"format", KEY_FORMAT, "NAME", 0, "text, json or csv", 6},
+	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 6},
+	{"timestamps", 'T', NULL, 0, "Begin each report with its time", 6},
+	{"verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 6},
 	{},
 };
 
@@ -330,10 +334,10 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option run_options[] = {
-	{ NULL, 0, NULL, 0, "Run:", 7 },
-	{ "explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7 },
-	{ "strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost", 7 },
-	{ "ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7 },
+	{NULL, 0, NULL, 0, "Run:", 7},
+	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7},
+	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost", 7},
+	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7},
 	{},
 };
 
@@ -359,7 +363,8 @@ static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsign
 	}
 	diag_error("'%s' is not %s", arg, i ? "a count of reports" : "an interval in seconds");
 	if (!i && spec->groups & CLI_EVENTS)
-		diag_hint("an event stands behind -e, as in: %s -e %s", program_invocation_short_name, arg);
+		diag_hint("an event stands behind -e, as in: %s -e %s",
+			  program_invocation_short_name, arg);
 	if (!i && spec->groups & CLI_COMMAND)
 		diag_hint("a command to run stands behind --, as in: %s -- %s",
 			  program_invocation_short_name, arg);
@@ -406,8 +411,9 @@ static int check_together(const struct cli *cli)
 	const struct scope_options *s = &cli->scope;
 
 	if (s->all && (s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns)) {
-		diag_error("-a means every task; it cannot be combined with -p, -t, -u, -G, --comm or "
-			   "--pidns");
+		diag_error(
+			"-a means every task; it cannot be combined with -p, -t, -u, -G, --comm or "
+			"--pidns");
 		return -EINVAL;
 	}
 	if (cli->count && cli->duration_ns) {
@@ -417,7 +423,8 @@ static int check_together(const struct cli *cli)
 	return 0;
 }
 
-static int take_command(struct cli *cli, const struct cli_spec *spec, int argc, char **argv, int end)
+static int take_command(struct cli *cli, const struct cli_spec *spec, int argc, char **argv,
+			int end)
 {
 	if (end == argc)
 		return 0;
@@ -481,8 +488,9 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
 	};
 	if (spec->groups & CLI_TIME && !(spec->own && spec->own->args_doc))
-		root.args_doc = spec->groups & CLI_COMMAND ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]" :
-							     "[INTERVAL [COUNT]]";
+		root.args_doc = spec->groups & CLI_COMMAND
+					? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]"
+					: "[INTERVAL [COUNT]]";
 	if (spec->own)
 		children[n++].argp = spec->own;
 	for (i = 0; i < ARRAY_SIZE(all); i++)

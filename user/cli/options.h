@@ -39,8 +39,9 @@ enum cli_groups {
 };
 
 /* What most measurements take. */
-#define CLI_HISTOGRAM \
-	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN | CLI_COMMAND)
+#define CLI_HISTOGRAM                                                                              \
+	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |           \
+	 CLI_COMMAND)
 
 /* Everything that was asked for; zero where nothing was. */
 struct cli {
@@ -49,7 +50,7 @@ struct cli {
 	u64 count;              /* reports; 0: no limit */
 	u64 duration_ns;        /* 0: until interrupted, or the command ends */
 	u32 by;                 /* enum task_key_part, ORed */
-	const char *by_text;    /* --by as typed, where the tool's keys are its own (spec->own_keys) */
+	const char *by_text; /* --by as typed, where the tool's keys are its own (spec->own_keys) */
 	bool own_keys;
 	u32 max_keys;
 	u64 top;                /* 0: all */
@@ -78,7 +79,9 @@ struct cli_spec {
 				 * positional arguments, too */
 	void *own_input;        /* state->input of own's parser */
 	bool own_keys;          /* --by is read by the tool: cli->by_text */
-	/* Which positional arguments are the tool's; the others are interval and count. NULL: all. */
+	/*
+	 * Which positional arguments are the tool's; the others are interval and count. NULL: all.
+	 */
 	bool (*takes)(void *own_input, char *arg);
 };
 

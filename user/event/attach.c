@@ -60,7 +60,9 @@ bool tracepoint_has_task(const char *name)
 	return false;
 }
 
-/* --- the ladder -------------------------------------------------------------------------------- */
+/*
+ * --- the ladder --------------------------------------------------------------------------------
+ */
 
 /* What this kernel offers for functions, found out when the first is met. */
 struct ladder {
@@ -215,7 +217,9 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 	return 0;
 }
 
-/* --- programs and links ------------------------------------------------------------------------ */
+/*
+ * --- programs and links ------------------------------------------------------------------------
+ */
 
 /* As what a template's copy is loaded. */
 struct program_kind {
@@ -234,7 +238,8 @@ static void remember(struct attachments *a, int fd)
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return;
 	if (!(a->nprograms & (a->nprograms - 1))) {
-		larger = realloc(a->program, (a->nprograms ? 2 * a->nprograms : 1) * sizeof(*larger));
+		larger = realloc(a->program,
+				 (a->nprograms ? 2 * a->nprograms : 1) * sizeof(*larger));
 		if (!larger)
 			return;
 		a->program = larger;
@@ -261,11 +266,14 @@ u64 attach__misses(const struct attachments *a)
 	return sum;
 }
 
-/* --- programs --------------------------------------------------------------------------------- */
+/*
+ * --- programs ----------------------------------------------------------------------------------
+ */
 
 /*
  * Loads a copy of a template that knows its slot. Returns its descriptor or a negative errno. The
- * template's instructions are those libbpf gave the kernel: relocated, with the descriptors of maps.
+ * template's instructions are those libbpf gave the kernel: relocated, with the descriptors of
+ * maps.
  */
 static int load_copy(struct attachments *a, struct bpf_program *template,
 		     const struct program_kind *kind, u32 slot)
@@ -280,13 +288,15 @@ static int load_copy(struct attachments *a, struct bpf_program *template,
 	err = splice__begin(&copy, bpf_program__insns(template), bpf_program__insn_cnt(template));
 	for (i = 0; i < EVENT_BODIES && code && !err; i++)
 		if (code->body[i].n)
-			err = splice__put_body(&copy, EVENT_BODY_MARK + i, code->body[i].insn, code->body[i].n);
+			err = splice__put_body(&copy, EVENT_BODY_MARK + i, code->body[i].insn,
+					       code->body[i].n);
 	if (err) {
 		splice__free(&copy);
 		return err;
 	}
 	splice__put_number(&copy, EVENT_SLOT_MARK, slot);
-	fd = bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL", copy.insn, copy.n, &opts);
+	fd = bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL", copy.insn,
+			   copy.n, &opts);
 	if (fd < 0)
 		splice__explain(&copy, kind->type, &opts);
 	splice__free(&copy);
@@ -347,8 +357,9 @@ static int attach_tracepoint(struct attachments *a, const struct event_site *s, 
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = s->tracepoint_id,
 		.sample_period = 1, .disabled = 1,
 	};
-	int prog = load_copy(a, code && code->by_record ? p->filtered_tracepoint : p->tracepoint, &kind,
-			     slot), err;
+	int prog = load_copy(a, code && code->by_record ? p->filtered_tracepoint : p->tracepoint,
+			     &kind, slot),
+	    err;
 
 	if (prog < 0)
 		return prog;
@@ -362,7 +373,8 @@ static int attach_raw_tracepoint(struct attachments *a, const struct event_site 
 {
 	const struct program_kind kind = { .type = BPF_PROG_TYPE_RAW_TRACEPOINT };
 	bool task = tracepoint_has_task(s->name);
-	int prog = load_copy(a, task ? p->raw_tracepoint_task : p->raw_tracepoint, &kind, slot), err;
+	int prog = load_copy(a, task ? p->raw_tracepoint_task : p->raw_tracepoint, &kind, slot),
+	    err;
 
 	if (prog < 0)
 		return prog;
@@ -438,7 +450,9 @@ static int attach_probe(struct attachments *a, const struct event_site *s, u32 s
 	return err;
 }
 
-/* --- many sites at once ------------------------------------------------------------------------ */
+/*
+ * --- many sites at once ------------------------------------------------------------------------
+ */
 
 /* union bpf_attr's link_create for the multi links, of which libbpf 1.1 knows one (5.18, 6.6). */
 struct link_create {
@@ -542,12 +556,14 @@ static int refuse(struct course *k, size_t i, int err)
 	complain(k->c, 0, e->at, e->len, "cannot attach to %s by %s: %s", s->name,
 		 attach_way_name(k->a->way[i]), reason(err));
 	if (err == -EMFILE)
-		complain_hint(k->c, 0, "too many files are open: name fewer events, or raise ulimit -n");
+		complain_hint(k->c, 0,
+			      "too many files are open: name fewer events, or raise ulimit -n");
 	else if (k->a->way[i] == ATTACH_KPROBE || k->a->way[i] == ATTACH_KPROBE_MULTI)
 		complain_hint(k->c, 0, "the kernel does not let everything be probed "
 			      "(/sys/kernel/debug/kprobes/blacklist)");
 	else
-		complain_hint(k->c, 0, "-v shows more; `tally doctor` shows what this kernel lacks");
+		complain_hint(k->c, 0,
+			      "-v shows more; `tally doctor` shows what this kernel lacks");
 	return err;
 }
 
@@ -626,8 +642,8 @@ static bool is_same_code(const struct attach_code *a, const struct attach_code *
 	size_t i;
 
 	for (i = 0; a && b && i < EVENT_BODIES; i++)
-		if (a->body[i].n != b->body[i].n ||
-		    memcmp(a->body[i].insn, b->body[i].insn, a->body[i].n * sizeof(*a->body[i].insn)))
+		if (a->body[i].n != b->body[i].n || memcmp(a->body[i].insn, b->body[i].insn,
+							   a->body[i].n * sizeof(*a->body[i].insn)))
 			return false;
 	return true;
 }

@@ -7,8 +7,8 @@
  *   a kernel function    fentry, fexit (a few of them); kprobe.multi; kprobe
  *   a user function      uprobe.multi; uprobe
  *
- * An object offers template programs (bpf/event.bpf.h); from them a program per site is loaded that knows
- * its slot, or one for all where the kernel hands out cookies.
+ * An object offers template programs (bpf/event.bpf.h); from them a program per site is loaded that
+ * knows its slot, or one for all where the kernel hands out cookies.
  *
  *   attach__plan()      on the opened object: decides, and has libbpf load what is needed
  *   attach__sites()     on the loaded object; a gate in the programs is opened after it
@@ -24,7 +24,7 @@
 #include "event/event.h"
 
 enum attach_way {
-	ATTACH_SYSCALL,                 /* raw tracepoints sys_enter, sys_exit; the slot by number */
+	ATTACH_SYSCALL, /* raw tracepoints sys_enter, sys_exit; the slot by number */
 	ATTACH_RAW_TRACEPOINT,
 	ATTACH_TRACEPOINT,
 	ATTACH_FENTRY,
@@ -43,8 +43,8 @@ struct attach_programs {
 	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
 	struct bpf_program *filtered_tracepoint;        /* the same with compiled functions */
-	struct bpf_program *fentry, *fexit;             /* SEC("fentry"), SEC("fexit"); NULL: never this way */
-	struct bpf_program *probe;                      /* SEC("kprobe"): kprobes, uprobes, returns */
+	struct bpf_program *fentry, *fexit; /* SEC("fentry"), SEC("fexit"); NULL: never this way */
+	struct bpf_program *probe;	    /* SEC("kprobe"): kprobes, uprobes, returns */
 	struct bpf_program *probes;                     /* SEC("kprobe"), slot from the cookie */
 };
 
@@ -60,7 +60,9 @@ struct attachments {
 	size_t nprograms;
 };
 
-/* A compiled function (jit/compile.h) that takes the place of one in the template (event/splice.h). */
+/*
+ * A compiled function (jit/compile.h) that takes the place of one in the template (event/splice.h).
+ */
 struct attach_body {
 	const struct bpf_insn *insn;
 	size_t n;               /* 0: none */
@@ -98,7 +100,9 @@ void attach__release(struct attachments *a);
 
 const char *attach_way_name(enum attach_way way);
 
-/* Is the event of this tracepoint about the task in its first argument (a wakee), not the current? */
+/*
+ * Is the event of this tracepoint about the task in its first argument (a wakee), not the current?
+ */
 bool tracepoint_has_task(const char *name);
 
 #endif /* TALLY_EVENT_ATTACH_H */

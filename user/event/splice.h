@@ -22,7 +22,8 @@ struct splice {
 int splice__begin(struct splice *s, const struct bpf_insn *insn, size_t n);
 void splice__free(struct splice *s);
 
-/* Puts a body in the place of the function that has this mark. A program without the mark stays as it is. */
+/* Puts a body in the place of the function that has this mark. A program without the mark stays as
+ * it is. */
 int splice__put_body(struct splice *s, int mark, const struct bpf_insn *insn, size_t n);
 
 /* Writes number into the instructions that have this mark. */

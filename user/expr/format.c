@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "expr/expr.h"
 
@@ -9,7 +10,8 @@ static void put_string(FILE *f, const char *text)
 {
 	fputc('"', f);
 	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
+		/* The backslash of a glob, \*, stays one. */
+		if (*text == '"' || (*text == '\\' && !(text[1] && strchr("*?[]", text[1]))))
 			fprintf(f, "\\%c", *text);
 		else if (isprint((unsigned char)*text))
 			fputc(*text, f);

@@ -34,8 +34,9 @@ void code__emit(struct code *c, struct bpf_insn insn)
 void code__set(struct code *c, int dst, u64 value)
 {
 	if ((s64)value == (int)value) {
-		code__emit(c, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = dst,
-						 .imm = value });
+		code__emit(c, (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K,
+						.dst_reg = dst,
+						.imm = value});
 		return;
 	}
 	code__emit(c, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = dst,
@@ -57,12 +58,14 @@ void code__store(struct code *c, int size, int dst, int src, int off)
 
 void code__op(struct code *c, int op, int dst, int src)
 {
-	code__emit(c, (struct bpf_insn){ .code = BPF_ALU64 | op | BPF_X, .dst_reg = dst, .src_reg = src });
+	code__emit(c, (struct bpf_insn){
+			      .code = BPF_ALU64 | op | BPF_X, .dst_reg = dst, .src_reg = src});
 }
 
 void code__op_number(struct code *c, int op, int dst, s64 number)
 {
-	code__emit(c, (struct bpf_insn){ .code = BPF_ALU64 | op | BPF_K, .dst_reg = dst, .imm = number });
+	code__emit(c, (struct bpf_insn){
+			      .code = BPF_ALU64 | op | BPF_K, .dst_reg = dst, .imm = number});
 }
 
 void code__move(struct code *c, int dst, int src)
@@ -109,12 +112,14 @@ void code__jump(struct code *c, int label)
 
 void code__jump_if(struct code *c, int op, int dst, int src, int label)
 {
-	jump(c, (struct bpf_insn){ .code = BPF_JMP | op | BPF_X, .dst_reg = dst, .src_reg = src }, label);
+	jump(c, (struct bpf_insn){.code = BPF_JMP | op | BPF_X, .dst_reg = dst, .src_reg = src},
+	     label);
 }
 
 void code__jump_if_number(struct code *c, int op, int dst, s64 number, int label)
 {
-	jump(c, (struct bpf_insn){ .code = BPF_JMP | op | BPF_K, .dst_reg = dst, .imm = number }, label);
+	jump(c, (struct bpf_insn){.code = BPF_JMP | op | BPF_K, .dst_reg = dst, .imm = number},
+	     label);
 }
 
 bool code__jumps_to(const struct code *c, int label)

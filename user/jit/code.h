@@ -60,7 +60,9 @@ void code__jump_if_number(struct code *c, int op, int dst, s64 number, int label
 
 bool code__jumps_to(const struct code *c, int label);
 
-/* Says what the instructions that come next are for. Takes over text, which may be NULL: no note. */
+/*
+ * Says what the instructions that come next are for. Takes over text, which may be NULL: no note.
+ */
 void code__note(struct code *c, char *text);
 
 /* Fills in the jumps. Returns 0 or a negative errno: -ENOMEM, -E2BIG (more than CODE_MOST). */

@@ -23,7 +23,8 @@ static bool needs_frame(const struct expr *e, const struct place *p)
 	       (e->left && needs_frame(e->left, p)) || (e->right && needs_frame(e->right, p));
 }
 
-static struct compiler begin(struct code *code, const struct place *place, bool frame, struct complaint *c)
+static struct compiler begin(struct code *code, const struct place *place, bool frame,
+			     struct complaint *c)
 {
 	struct compiler f = { .code = code, .place = place, .c = c };
 
@@ -51,7 +52,8 @@ static int end(struct compiler *f, const struct expr *e)
 		say(f->code, -1);
 	err = code__finish(f->code);
 	if (err == -E2BIG)
-		complain(f->c, 0, e ? e->at : 0, e ? e->len : 0, "this is too long for one program");
+		complain(f->c, 0, e ? e->at : 0, e ? e->len : 0,
+			 "this is too long for one program");
 	return err;
 }
 
@@ -76,15 +78,17 @@ int filter__compile(struct code *code, const struct expr *e, const struct place 
 	return end(&f, e);
 }
 
-/* --- values ------------------------------------------------------------------------------------ */
+/*
+ * --- values ------------------------------------------------------------------------------------
+ */
 
 static void store_value(struct code *code, int reg, size_t at)
 {
 	code__store(code, BPF_DW, REG_FRAME, reg, at);
 }
 
-int value__compile(struct code *code, const struct expr *e, bool negative, const struct place *place,
-		   struct complaint *c)
+int value__compile(struct code *code, const struct expr *e, bool negative,
+		   const struct place *place, struct complaint *c)
 {
 	struct compiler f = begin(code, place, true, c);
 	int below = code__label(code), err;
@@ -129,7 +133,9 @@ int bucket__compile(struct code *code, const struct expr *e, const s64 *bound, s
 	return end(&f, e);
 }
 
-/* --- types --------------------------------------------------------------------------------------- */
+/*
+ * --- types -------------------------------------------------------------------------------------
+ */
 
 static const char *said_type(const struct compiler *f, const struct expr *e)
 {
@@ -173,9 +179,11 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 	t->kind = t->is_signed ? LAYOUT_SIGNED : LAYOUT_UNSIGNED;
 	if (!strcmp(said, "symbol"))
 		t->kind = LAYOUT_SYMBOL;
-	else if (said[0] == 'x' || c_type__is_pointer(&o.type) || compiler__follow(&f, e)->op == EXPR_REGISTER)
+	else if (said[0] == 'x' || c_type__is_pointer(&o.type) ||
+		 compiler__follow(&f, e)->op == EXPR_REGISTER)
 		t->kind = LAYOUT_HEX;
-	else if (compiler__follow(&f, e)->op == EXPR_SPECIAL && !strcmp(compiler__follow(&f, e)->text, "elapsed"))
+	else if (compiler__follow(&f, e)->op == EXPR_SPECIAL &&
+		 !strcmp(compiler__follow(&f, e)->text, "elapsed"))
 		t->kind = LAYOUT_TIME;
 	else if (is_id(e))
 		t->kind = LAYOUT_ID;
@@ -184,7 +192,9 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 	return 0;
 }
 
-/* --- keys ---------------------------------------------------------------------------------------- */
+/*
+ * --- keys --------------------------------------------------------------------------------------
+ */
 
 static int number_field(struct compiler *f, const struct expr *e, const struct layout_field *field)
 {
@@ -192,7 +202,8 @@ static int number_field(struct compiler *f, const struct expr *e, const struct l
 	int err = 0;
 
 	if (field->kind == LAYOUT_EVENT && f->place->by_site)
-		code__load(f->code, BPF_W, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, event));
+		code__load(f->code, BPF_W, BPF_REG_0, REG_FRAME,
+			   offsetof(struct probe_frame, event));
 	else if (field->kind == LAYOUT_EVENT)
 		code__set(f->code, BPF_REG_0, f->place->number);
 	else
@@ -202,8 +213,9 @@ static int number_field(struct compiler *f, const struct expr *e, const struct l
 }
 
 /*
- * A text of a record: behind what is there already. r8 is how much that is, never more than what fits with
- * one more text. One that cannot be read leaves its mark, and the rest of the record is good.
+ * A text of a record: behind what is there already. r8 is how much that is, never more than what
+ * fits with one more text. One that cannot be read leaves its mark, and the rest of the record is
+ * good.
  */
 static int record_text(struct compiler *f, const struct expr *e, const struct layout_field *field)
 {
@@ -222,7 +234,8 @@ static int record_text(struct compiler *f, const struct expr *e, const struct la
 	err = compiler__text(f, e, BPF_REG_9, KEY_AT, PROBE_TEXT_MOST, fault);
 	/* The verifier of 5.10 has to be told that it is no larger than it can be. */
 	code__op_number(code, BPF_AND, BPF_REG_0, 2 * PROBE_TEXT_MOST - 1);
-	/* The zero is counted, but by strncpy_from_user_nofault() not in an empty text (seen in 5.10). */
+	/* The zero is counted, but by strncpy_from_user_nofault() not in an empty text (seen
+	 * in 5.10). */
 	code__jump_if_number(code, BPF_JEQ, BPF_REG_0, 0, empty);
 	code__op_number(code, BPF_SUB, BPF_REG_0, 1);
 	code__jump_if_number(code, BPF_JGE, BPF_REG_0, PROBE_TEXT_MOST, fault);
@@ -267,7 +280,9 @@ int key__compile(struct code *code, const struct expr *const *e, const struct la
 	return end(&f, n ? e[n - 1] : NULL);
 }
 
-/* --- what begins and ends have in common ---------------------------------------------------------- */
+/*
+ * --- what begins and ends have in common -------------------------------------------------------
+ */
 
 int match__compile(struct code *code, const struct expr *const *e, size_t n,
 		   const struct place *place, struct complaint *c, size_t *which)
@@ -289,9 +304,10 @@ int match__compile(struct code *code, const struct expr *const *e, size_t n,
 }
 
 /*
- * A call is known by its thread and by where its return address stood on the stack: the stack pointer at
- * the entry, and one word more once it has returned. Programs on fentry and fexit are not told
- * the stack pointer, but what they are given stands on the stack, at the same place for both.
+ * A call is known by its thread and by where its return address stood on the stack: the stack
+ * pointer at the entry, and one word more once it has returned. Programs on fentry and fexit are
+ * not told the stack pointer, but what they are given stands on the stack, at the same place for
+ * both.
  */
 int match__call(struct code *code, const struct place *place)
 {
@@ -304,7 +320,8 @@ int match__call(struct code *code, const struct place *place)
 	store_value(code, BPF_REG_0, at);
 	if (place->context == PLACE_ARGUMENTS) {
 		code__move(code, BPF_REG_0, REG_CONTEXT);
-		code__emit(code, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_LE, .imm = 64 });
+		code__emit(code,
+			   (struct bpf_insn){.code = BPF_ALU | BPF_END | BPF_TO_LE, .imm = 64});
 	} else {
 		code__load(code, BPF_DW, BPF_REG_0, REG_CONTEXT, sp.offset);
 		if (place->is_return)

@@ -3,15 +3,16 @@
  * Expressions as BPF instructions: the bodies of the functions in bpf/probe.h, for one site.
  *
  * Numbers are compared as numbers: a signed one with an unsigned one by value, not by bits.
- * Arithmetic is in 64 bits, as in C. What is in memory is read where it stands in the expression, once
- * for each pointer that is followed, and a read that fails makes the whole function fail: no zero is
- * ever taken as data. A text is read where it is compared or stored.
+ * Arithmetic is in 64 bits, as in C. What is in memory is read where it stands in the expression,
+ * once for each pointer that is followed, and a read that fails makes the whole function fail: no
+ * zero is ever taken as data. A text is read where it is compared or stored.
  *
- * Besides the names of the place, comm pid tid uid cpu cgroup are known (of the current task) and nsecs.
+ * Besides the names of the place, comm pid tid uid cpu cgroup are known (of the current task) and
+ * nsecs.
  *
- * All take *code zeroed, to be freed by code__free() in any case. -EINVAL with *c about the text that e
- * was parsed of; -EOPNOTSUPP for what the kernel's own filter can do and this cannot (the common
- * fields of a tracepoint); -ENOENT for a device that is not there; -ENOMEM.
+ * All take *code zeroed, to be freed by code__free() in any case. -EINVAL with *c about the text
+ * that e was parsed of; -EOPNOTSUPP for what the kernel's own filter can do and this cannot (the
+ * common fields of a tracepoint); -ENOENT for a device that is not there; -ENOMEM.
  */
 #ifndef TALLY_JIT_COMPILE_H
 #define TALLY_JIT_COMPILE_H
@@ -37,17 +38,17 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 	       struct complaint *c);
 
 /* event_value(). With negative, numbers below zero are values like others. */
-int value__compile(struct code *code, const struct expr *e, bool negative, const struct place *place,
-		   struct complaint *c);
+int value__compile(struct code *code, const struct expr *e, bool negative,
+		   const struct place *place, struct complaint *c);
 
 /* The same; then the bucket of the value among n rising bounds: 0 below the first. */
 int bucket__compile(struct code *code, const struct expr *e, const s64 *bound, size_t n,
 		    const struct place *place, struct complaint *c);
 
 /*
- * event_key(): e[i] becomes field[i] of a key; a field of LAYOUT_EVENT has none. *which is the one that
- * *c is about. fixed_size: of the record of a stream, without texts that stand behind its fields, as long as they
- * are (behind); the frame's size is set. 0: a key.
+ * event_key(): e[i] becomes field[i] of a key; a field of LAYOUT_EVENT has none. *which is the one
+ * that *c is about. fixed_size: of the record of a stream, without texts that stand behind its
+ * fields, as long as they are (behind); the frame's size is set. 0: a key.
  */
 int key__compile(struct code *code, const struct expr *const *e, const struct layout_field *field,
 		 size_t n, bool behind, u32 fixed_size, const struct place *place,
@@ -58,8 +59,8 @@ int match__compile(struct code *code, const struct expr *const *e, size_t n,
 		   const struct place *place, struct complaint *c, size_t *which);
 
 /*
- * event_match() of the entry and the return of a function: the thread and where on its stack the call is,
- * so that calls inside of calls are kept apart; and the number of the event.
+ * event_match() of the entry and the return of a function: the thread and where on its stack the
+ * call is, so that calls inside of calls are kept apart; and the number of the event.
  */
 int match__call(struct code *code, const struct place *place);
 #define MATCH_CALL_SIZE 24

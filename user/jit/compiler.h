@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the compiler share. Registers: r6 the context, r7 the frame (bpf/probe.h), r8 where
- * the next text of a record goes, r0 the value just computed, r1 to r5 scratch. What has to outlive the computation of something
- * else goes into slots on the stack; texts that are compared into a buffer below them. The whole
- * stays below 256 bytes: the program that calls needs its own.
+ * What the files of the compiler share. Registers: r6 the context, r7 the frame (bpf/probe.h), r8
+ * where the next text of a record goes, r0 the value just computed, r1 to r5 scratch. What has to
+ * outlive the computation of something else goes into slots on the stack; texts that are compared
+ * into a buffer below them. The whole stays below 256 bytes: the program that calls needs its own.
  */
 #ifndef TALLY_JIT_COMPILER_H
 #define TALLY_JIT_COMPILER_H
@@ -27,7 +27,7 @@ enum number_kind {
 
 struct operand {
 	enum number_kind kind;
-	struct c_type type;     /* what it was loaded as; an integer of 8 bytes for what was computed */
+	struct c_type type; /* what it was loaded as; an integer of 8 bytes for what was computed */
 };
 
 struct compiler {
@@ -50,7 +50,9 @@ int size_code(u32 size);        /* BPF_B ... BPF_DW of 1 .. 8, -EINVAL */
 /* r0 becomes what its lower size bytes say. */
 enum number_kind compiler__convert(struct compiler *f, u32 size, bool is_signed);
 
-/* --- number.c: the value of a number into r0 ----------------------------------------------------- */
+/*
+ * --- number.c: the value of a number into r0 ---------------------------------------------------
+ */
 
 int compiler__value(struct compiler *f, const struct expr *e, struct operand *o);
 
@@ -62,13 +64,15 @@ int compiler__both(struct compiler *f, const struct expr *e, struct operand *lef
 		   struct operand *right);
 
 /*
- * Is it known now? Then *number is it. beside: what it is compared with; a name may be one of that's
- * symbols or enumerators.
+ * Is it known now? Then *number is it. beside: what it is compared with; a name may be one of
+ * that's symbols or enumerators.
  */
 int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside,
 		       u64 *number, enum number_kind *kind, bool *is_constant);
 
-/* --- name.c: what has a name, or a $ in front of it ----------------------------------------------- */
+/*
+ * --- name.c: what has a name, or a $ in front of it --------------------------------------------
+ */
 
 /* The expression that a name stands for, or e itself. */
 const struct expr *compiler__follow(const struct compiler *f, const struct expr *e);
@@ -80,7 +84,9 @@ int compiler__register(struct compiler *f, const struct expr *e, struct operand 
 /* The address of a variable that is in memory into r0. False: it is not in memory. */
 bool compiler__variable_address(struct compiler *f, const struct place_variable *v);
 
-/* --- memory.c: what pointers lead to --------------------------------------------------------------- */
+/*
+ * --- memory.c: what pointers lead to -----------------------------------------------------------
+ */
 
 /* Something in memory: at r0 + offset, once compiler__place() is done. */
 struct lvalue {
@@ -103,31 +109,40 @@ void compiler__read(struct compiler *f, s64 offset, u32 size);
 /* The type an expression has, without leaving code behind. */
 int compiler__type(struct compiler *f, const struct expr *e, struct operand *o);
 
-/* --- text.c ----------------------------------------------------------------------------------------- */
+/*
+ * --- text.c ------------------------------------------------------------------------------------
+ */
 
-/* Is it a text? Then *most is how many characters it can have, COMPILER_TEXT_MOST where that is not known. */
+/* Is it a text? Then *most is how many characters it can have, COMPILER_TEXT_MOST where that is not
+ * known. */
 bool compiler__is_text(struct compiler *f, const struct expr *e, u32 *most);
 
 /*
- * Copies it to size bytes at base + offset, with a zero behind it; r0 is then its length with the zero, or
- * size if it is longer. Jumps to fault where it cannot be read.
+ * Copies it to size bytes at base + offset, with a zero behind it; r0 is then its length with the
+ * zero, or size if it is longer. Jumps to fault where it cannot be read.
  */
-int compiler__text(struct compiler *f, const struct expr *e, int base, s64 offset, u32 size, int fault);
+int compiler__text(struct compiler *f, const struct expr *e, int base, s64 offset, u32 size,
+		   int fault);
 
-/* The same with zeroes behind it up to size, a multiple of 4 as offset is. Faults are the function's. */
+/* The same with zeroes behind it up to size, a multiple of 4 as offset is. Faults are the
+ * function's. */
 int compiler__padded_text(struct compiler *f, const struct expr *e, int base, s64 offset, u32 size);
 
 /* Jumps to label if the comparison of texts e is as wanted. */
 int compiler__text_condition(struct compiler *f, const struct expr *e, bool wanted, int label);
 bool expr_compares_texts(struct compiler *f, const struct expr *e);
 
-/* --- symbol.c ---------------------------------------------------------------------------------------- */
+/*
+ * --- symbol.c ----------------------------------------------------------------------------------
+ */
 
 /* Is it an address that is compared with the name of a function, $caller ~ "tcp_*"? */
 bool expr_compares_symbols(const struct compiler *f, const struct expr *e);
 int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wanted, int label);
 
-/* --- condition.c ------------------------------------------------------------------------------------ */
+/*
+ * --- condition.c -------------------------------------------------------------------------------
+ */
 
 /* Jumps to label if e is as wanted, else goes on behind. */
 int compiler__condition(struct compiler *f, const struct expr *e, bool wanted, int label);

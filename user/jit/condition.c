@@ -68,8 +68,9 @@ static int compare_numbers(struct compiler *f, const struct expr *e, bool wanted
 	if (!err && is_constant && right.kind != UNSIGNED && (s64)number == (int)number) {
 		err = compiler__value(f, e->left, &left);
 		if (!err && (left.kind != UNSIGNED || right.kind == SMALL)) {
-			code__jump_if_number(f->code, jump_of(op, left.kind == SIGNED || right.kind == SIGNED),
-					     BPF_REG_0, number, label);
+			code__jump_if_number(
+				f->code, jump_of(op, left.kind == SIGNED || right.kind == SIGNED),
+				BPF_REG_0, number, label);
 			return 0;
 		}
 		code__set(f->code, BPF_REG_1, number);
@@ -79,8 +80,8 @@ static int compare_numbers(struct compiler *f, const struct expr *e, bool wanted
 	if (err)
 		return err;
 	if (left.kind == right.kind || left.kind == SMALL || right.kind == SMALL) {
-		code__jump_if(f->code, jump_of(op, left.kind == SIGNED || right.kind == SIGNED), BPF_REG_0, BPF_REG_1,
-			      label);
+		code__jump_if(f->code, jump_of(op, left.kind == SIGNED || right.kind == SIGNED),
+			      BPF_REG_0, BPF_REG_1, label);
 		return 0;
 	}
 	/* One is signed, the other not: what is negative is below all that is not. */
@@ -102,14 +103,19 @@ static int comparison(struct compiler *f, const struct expr *e, bool wanted, int
 	if (expr_compares_texts(f, e))
 		return compiler__text_condition(f, e, wanted, label);
 	if (e->op == EXPR_LIKE || e->op == EXPR_NOT_LIKE)
-		return complain(f->c, -EINVAL, e->op_at, e->op_len, compiler__is_text(f, e->left, &most) ?
-				"a glob in quotes is wanted behind this" : "only texts can be like a glob");
+		return complain(f->c, -EINVAL, e->op_at, e->op_len,
+				compiler__is_text(f, e->left, &most)
+					? "a glob in quotes is wanted behind this"
+					: "only texts can be like a glob");
 	return compare_numbers(f, e, wanted, label);
 }
 
-/* --- which side first ---------------------------------------------------------------------------- */
+/*
+ * --- which side first --------------------------------------------------------------------------
+ */
 
-/* What it costs to find out, and whether that can fail: 0 registers and fields, then texts, then memory. */
+/* What it costs to find out, and whether that can fail: 0 registers and fields, then texts, then
+ * memory. */
 static int cost(struct compiler *f, const struct expr *e, bool *can_fail)
 {
 	u32 most;

@@ -74,7 +74,8 @@ static void dump_jump(const struct bpf_insn *i, size_t at, char text[DUMP_SPACE]
 	else if (BPF_OP(i->code) == BPF_JA)
 		snprintf(text, DUMP_SPACE, "goto %ld", to);
 	else if (BPF_SRC(i->code) == BPF_X)
-		snprintf(text, DUMP_SPACE, "if r%d %s r%d goto %ld", i->dst_reg, op, i->src_reg, to);
+		snprintf(text, DUMP_SPACE, "if r%d %s r%d goto %ld", i->dst_reg, op, i->src_reg,
+			 to);
 	else
 		snprintf(text, DUMP_SPACE, "if r%d %s %d goto %ld", i->dst_reg, op, i->imm, to);
 }
@@ -87,15 +88,16 @@ size_t code__dump(const struct code *c, size_t at, char text[DUMP_SPACE])
 	case BPF_LD:
 		if (at + 1 >= c->n)
 			break;
-		snprintf(text, DUMP_SPACE, "r%d = 0x%llx", i->dst_reg, (u64)(u32)i[1].imm << 32 | (u32)i->imm);
+		snprintf(text, DUMP_SPACE, "r%d = 0x%llx", i->dst_reg,
+			 (u64)(u32)i[1].imm << 32 | (u32)i->imm);
 		return 2;
 	case BPF_LDX:
-		snprintf(text, DUMP_SPACE, "r%d = *(%s *)(r%d %+d)", i->dst_reg, size_name(i->code), i->src_reg,
-			 i->off);
+		snprintf(text, DUMP_SPACE, "r%d = *(%s *)(r%d %+d)", i->dst_reg, size_name(i->code),
+			 i->src_reg, i->off);
 		return 1;
 	case BPF_STX:
-		snprintf(text, DUMP_SPACE, "*(%s *)(r%d %+d) = r%d", size_name(i->code), i->dst_reg, i->off,
-			 i->src_reg);
+		snprintf(text, DUMP_SPACE, "*(%s *)(r%d %+d) = r%d", size_name(i->code), i->dst_reg,
+			 i->off, i->src_reg);
 		return 1;
 	case BPF_ALU:
 	case BPF_ALU64:

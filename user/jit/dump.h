@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BPF instructions as text, in the notation of the kernel's verifier (kernel/bpf/disasm.c): what was compiled,
- * for people. Knows what jit/code.h emits.
+ * BPF instructions as text, in the notation of the kernel's verifier (kernel/bpf/disasm.c): what
+ * was compiled, for people. Knows what jit/code.h emits.
  */
 #ifndef TALLY_JIT_DUMP_H
 #define TALLY_JIT_DUMP_H
@@ -10,7 +10,8 @@
 
 #define DUMP_SPACE 128
 
-/* Instruction i, "r0 = *(u32 *)(r6 +16)", in text[DUMP_SPACE]. Returns how many instructions it is: 1 or 2. */
+/* Instruction i, "r0 = *(u32 *)(r6 +16)", in text[DUMP_SPACE]. Returns how many instructions it is:
+ * 1 or 2. */
 size_t code__dump(const struct code *c, size_t i, char text[DUMP_SPACE]);
 
 /* What the instruction begins to do, NULL: what those before it do. */

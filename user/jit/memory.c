@@ -10,8 +10,9 @@
 #include "sym/kallsyms.h"
 
 /*
- * Whose memory an address is in shows in its highest bit on all machines that have 64 bits: what pointers
- * of the kernel lead to may also be a program's (char __user *), and types do not say so everywhere.
+ * Whose memory an address is in shows in its highest bit on all machines that have 64 bits: what
+ * pointers of the kernel lead to may also be a program's (char __user *), and types do not say so
+ * everywhere.
  */
 void compiler__read(struct compiler *f, s64 offset, u32 size)
 {
@@ -58,13 +59,16 @@ bool expr_is_lvalue(const struct compiler *f, const struct expr *e)
 		/* fall through */
 	case EXPR_NAME:
 		v = place__find(f->place, e->text);
-		return v && (v->where == AT_MEMORY || v->where == AT_INDEXED || v->where == AT_STATIC);
+		return v &&
+		       (v->where == AT_MEMORY || v->where == AT_INDEXED || v->where == AT_STATIC);
 	default:
 		return false;
 	}
 }
 
-/* --- members ------------------------------------------------------------------------------------- */
+/*
+ * --- members -----------------------------------------------------------------------------------
+ */
 
 struct names {
 	const char **name;
@@ -141,11 +145,14 @@ static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l
 	complain(f->c, 0, e->at, e->len, "this is %s%s, and what it points to is not known",
 		 c_type__is_pointer(&o.type) ? "" : "no pointer but ", text ?: "a number");
 	free(text);
-	return complain_hint(f->c, -EINVAL, "a cast says it, as in ((struct sock *)$arg1)->sk_family; "
+	return complain_hint(f->c, -EINVAL,
+			     "a cast says it, as in ((struct sock *)$arg1)->sk_family; "
 			     "+8($arg1) reads 8 bytes");
 }
 
-/* --- arrays -------------------------------------------------------------------------------------- */
+/*
+ * --- arrays ------------------------------------------------------------------------------------
+ */
 
 static int indexed(struct compiler *f, const struct expr *e, struct lvalue *l)
 {
@@ -181,7 +188,9 @@ static int indexed(struct compiler *f, const struct expr *e, struct lvalue *l)
 	return err;
 }
 
-/* --- places --------------------------------------------------------------------------------------- */
+/*
+ * --- places ------------------------------------------------------------------------------------
+ */
 
 static int symbol(struct compiler *f, const struct expr *e, struct lvalue *l)
 {
@@ -189,13 +198,15 @@ static int symbol(struct compiler *f, const struct expr *e, struct lvalue *l)
 	int err;
 
 	if (f->place->is_user)
-		return compiler__refuse(f, e, "variables of programs are named without @, where debug "
+		return compiler__refuse(f, e,
+					"variables of programs are named without @, where debug "
 					"information knows them");
 	err = kernel_symbol(e->text, &address);
 	if (err == -EPERM)
 		return compiler__refuse(f, e, "the kernel hides its addresses (kptr_restrict)");
 	if (err)
-		return complain(f->c, -EINVAL, e->at, e->len, "the kernel has no symbol '%s'", e->text);
+		return complain(f->c, -EINVAL, e->at, e->len, "the kernel has no symbol '%s'",
+				e->text);
 	code__set(f->code, BPF_REG_0, address);
 	*l = (struct lvalue){ .type = c_type__integer(8, false) };
 	return 0;
@@ -221,8 +232,10 @@ int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 		return err ?: member(f, e, l);
 	case EXPR_MEMBER:
 		if (!expr_is_lvalue(f, e->left))
-			return compiler__refuse(f, e->left, "this is no structure in memory; a pointer's members "
-						"are named with ->");
+			return compiler__refuse(
+				f, e->left,
+				"this is no structure in memory; a pointer's members "
+				"are named with ->");
 		err = compiler__lvalue(f, e->left, l);
 		return err ?: member(f, e, l);
 	case EXPR_DEREFERENCE:
@@ -238,7 +251,8 @@ int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 	}
 }
 
-static int load_bits(struct compiler *f, const struct expr *e, const struct lvalue *l, struct operand *o)
+static int load_bits(struct compiler *f, const struct expr *e, const struct lvalue *l,
+		     struct operand *o)
 {
 	u64 first = l->bit_offset % 8;
 	bool is_signed;
@@ -256,7 +270,8 @@ static int load_bits(struct compiler *f, const struct expr *e, const struct lval
 	return 0;
 }
 
-int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue *l, struct operand *o)
+int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue *l,
+		   struct operand *o)
 {
 	struct c_type element;
 	bool is_signed;

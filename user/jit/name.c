@@ -25,19 +25,22 @@ const struct expr *compiler__follow(const struct compiler *f, const struct expr 
 		if (strcmp(a->name, e->text))
 			continue;
 		/* "size" is also the name of the argument that is just size, or size:u32. */
-		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)
+		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST;
+		     just = just->left)
 			;
 		return just->op == EXPR_NAME && !strcmp(just->text, e->text) ? e : a->expr;
 	}
 	return e;
 }
 
-/* --- loading ------------------------------------------------------------------------------------- */
+/*
+ * --- loading -----------------------------------------------------------------------------------
+ */
 
 /*
  * A pointer that the verifier knows the type of becomes a number: the byte order of this machine is
- * that of the instruction, which therefore does nothing, but nobody tracks its result. Numbers can be
- * compared and stored, and are read by helpers that say when they fail.
+ * that of the instruction, which therefore does nothing, but nobody tracks its result. Numbers can
+ * be compared and stored, and are read by helpers that say when they fail.
  */
 static void forget_pointer(struct compiler *f)
 {
@@ -58,14 +61,16 @@ static void load_register(struct compiler *f, const struct machine_register *r)
 }
 
 /* The number in r0, of any upper bits, as one of this type. */
-static int typed(struct compiler *f, const struct expr *e, const struct c_type *type, struct operand *o)
+static int typed(struct compiler *f, const struct expr *e, const struct c_type *type,
+		 struct operand *o)
 {
 	bool is_signed;
 	u32 size;
 
 	if (!c_type__is_number(type, &size, &is_signed)) {
 		compiler__refuse(f, e, "this is no number");
-		return complain_hint(f->c, -EINVAL, "members of a structure are named as in a.b or a->b");
+		return complain_hint(f->c, -EINVAL,
+				     "members of a structure are named as in a.b or a->b");
 	}
 	o->kind = compiler__convert(f, size, is_signed);
 	o->type = *type;
@@ -126,7 +131,8 @@ static int load_variable(struct compiler *f, const struct expr *e, const struct 
 	case AT_REGISTER:
 	case AT_SUM:
 		if (!machine_register__by_dwarf(&r, v->number))
-			return compiler__refuse(f, e, "this is in a register that programs cannot see");
+			return compiler__refuse(f, e,
+						"this is in a register that programs cannot see");
 		load_register(f, &r);
 		if (v->where == AT_SUM)
 			code__op_number(f->code, BPF_ADD, BPF_REG_0, v->offset);
@@ -141,28 +147,32 @@ static int load_variable(struct compiler *f, const struct expr *e, const struct 
 	return err ?: typed(f, e, &v->type, o);
 }
 
-static int load_field(struct compiler *f, const struct expr *e, const struct tracepoint_field *field,
-		      struct operand *o)
+static int load_field(struct compiler *f, const struct expr *e,
+		      const struct tracepoint_field *field, struct operand *o)
 {
 	int size = size_code(field->size);
 	struct c_type type;
 
 	if (field->elements || field->is_dynamic || field->is_relative || size < 0)
-		return compiler__refuse(f, e, "this field is no number; a text is compared with a text in quotes");
-	/* In the place of the first fields programs find something else (tp_prog_is_valid_access()). */
+		return compiler__refuse(
+			f, e, "this field is no number; a text is compared with a text in quotes");
+	/* In the place of the first fields programs find something else
+	 * (tp_prog_is_valid_access()). */
 	if (field->offset < 8) {
 		compiler__refuse(f, e, "the fields common to all events cannot be read here");
 		return complain_hint(f->c, -EOPNOTSUPP, "pid, tid, uid and cpu say who and where");
 	}
 	/* The kernel lets programs read their context in aligned pieces only. */
 	if (field->offset % field->size)
-		return compiler__refuse(f, e, "this field is not aligned in its record and cannot be read");
+		return compiler__refuse(
+			f, e, "this field is not aligned in its record and cannot be read");
 	code__load(f->code, size, BPF_REG_0, REG_CONTEXT, field->offset);
 	if (field->is_signed && field->size < 8)
 		compiler__convert(f, field->size, true);
 	o->kind = field->is_signed ? SIGNED : field->size < 8 ? SMALL : UNSIGNED;
 	/* Records of system calls have 8 bytes for each argument, whatever its type is. */
-	if (field->size == 8 && !c_type__parse(&type, NULL, field->type) && c_type__size(&type) < 8) {
+	if (field->size == 8 && !c_type__parse(&type, NULL, field->type) &&
+	    c_type__size(&type) < 8) {
 		o->kind = compiler__convert(f, type.size, type.is_signed);
 		o->type = type;
 		return 0;
@@ -172,7 +182,9 @@ static int load_field(struct compiler *f, const struct expr *e, const struct tra
 	return 0;
 }
 
-/* --- what is known at every event ------------------------------------------------------------------ */
+/*
+ * --- what is known at every event --------------------------------------------------------------
+ */
 
 static bool load_builtin(struct compiler *f, const char *name, struct operand *o)
 {
@@ -211,14 +223,17 @@ static int check_subject(struct compiler *f, const struct expr *e)
 {
 	if (!f->place->about_other || !strcmp(e->text, "cpu") || !strcmp(e->text, "nsecs"))
 		return 0;
-	complain(f->c, -EINVAL, e->at, e->len, "%s is about another task than the one that runs, and does not "
-		 "say its %s", f->place->event, e->text);
+	complain(f->c, -EINVAL, e->at, e->len,
+		 "%s is about another task than the one that runs, and does not "
+		 "say its %s",
+		 f->place->event, e->text);
 	return complain_hint(f->c, -EINVAL, "`list -v %s` shows what it says", f->place->event);
 }
 
 static int unknown_name(struct compiler *f, const struct expr *e)
 {
-	static const char *const builtins[] = { "comm", "pid", "tid", "uid", "cpu", "cgroup", "nsecs" };
+	static const char *const builtins[] = {"comm", "pid",	 "tid",	 "uid",
+					       "cpu",  "cgroup", "nsecs"};
 	const struct place *p = f->place;
 	const char **names, *near;
 	char list[400];
@@ -234,22 +249,28 @@ static int unknown_name(struct compiler *f, const struct expr *e)
 		names[n++] = builtins[i];
 	near = names ? nearest(e->text, names, n) : NULL;
 	if (p->is_return)
-		complain(f->c, 0, e->at, e->len, "'%s' is not known when %s has returned", e->text, p->event);
+		complain(f->c, 0, e->at, e->len, "'%s' is not known when %s has returned", e->text,
+			 p->event);
 	else
 		complain(f->c, 0, e->at, e->len, "%s has no '%s'", p->event, e->text);
 	if (near)
 		complain_hint(f->c, 0, "did you mean %s?%s%s", near, *list ? " It has " : "", list);
 	else if (p->is_return)
-		complain_hint(f->c, 0, "$retval is; arguments are at the entry, and --latency has both");
+		complain_hint(f->c, 0,
+			      "$retval is; arguments are at the entry, and --latency has both");
 	else if (*list)
 		complain_hint(f->c, 0, "it has %s", list);
 	else
-		complain_hint(f->c, 0, "the names of its arguments are not known here: $arg1, $arg2, ... are they");
+		complain_hint(f->c, 0,
+			      "the names of its arguments are not known here: $arg1, $arg2, ... "
+			      "are they");
 	free(names);
 	return -EINVAL;
 }
 
-/* --- $ and % ---------------------------------------------------------------------------------------- */
+/*
+ * --- $ and % -----------------------------------------------------------------------------------
+ */
 
 static int result(struct compiler *f, const struct expr *e, struct operand *o)
 {
@@ -279,10 +300,13 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 	if (p->own_arguments) {
 		place__names(p, list, sizeof(list));
 		complain(f->c, 0, e->at, e->len, "%s has no such argument", p->event);
-		return complain_hint(f->c, -EINVAL, "%s%s", *list ? "it has " : "a function's are known where it begins", list);
+		return complain_hint(f->c, -EINVAL, "%s%s",
+				     *list ? "it has " : "a function's are known where it begins",
+				     list);
 	}
 	if (p->context == PLACE_ARGUMENTS && n > p->nslots)
-		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event, p->nslots);
+		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event,
+				p->nslots);
 	*o = (struct operand){ UNSIGNED, c_type__integer(8, false) };
 	return load_argument(f, n - 1);
 }
@@ -336,7 +360,8 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
 		return argument(f, e, number, o);
 	if (place__types(p) && btf_enumerator(place__types(p)->vmlinux, e->text, &number)) {
 		code__set(f->code, BPF_REG_0, number);
-		*o = (struct operand){ number > INT64_MAX ? SIGNED : SMALL, c_type__integer(8, false) };
+		*o = (struct operand){number > INT64_MAX ? SIGNED : SMALL,
+				      c_type__integer(8, false)};
 		return 0;
 	}
 	return unknown_name(f, e);
@@ -344,7 +369,8 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
 
 int compiler__special(struct compiler *f, const struct expr *e, struct operand *o)
 {
-	const struct place_variable *v = f->place->own_arguments ? place__find(f->place, e->text) : NULL;
+	const struct place_variable *v =
+		f->place->own_arguments ? place__find(f->place, e->text) : NULL;
 	u64 n;
 
 	if (v)
@@ -369,10 +395,12 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 	if (!strcmp(e->text, "elapsed")) {
 		if (!f->place->is_end) {
 			compiler__refuse(f, e, "a time has passed only between two events");
-			return complain_hint(f->c, -EINVAL, "--latency measures from a function's entry to its "
+			return complain_hint(f->c, -EINVAL,
+					     "--latency measures from a function's entry to its "
 					     "return, --from and --to between any two events");
 		}
-		code__load(f->code, BPF_DW, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, elapsed));
+		code__load(f->code, BPF_DW, BPF_REG_0, REG_FRAME,
+			   offsetof(struct probe_frame, elapsed));
 		*o = (struct operand){ SMALL, c_type__integer(8, false) };
 		return 0;
 	}
@@ -380,7 +408,9 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 	if (load_builtin(f, e->text, o))
 		return check_subject(f, e);
 	complain(f->c, 0, e->at, e->len, "there is no $%s", e->text);
-	return complain_hint(f->c, -EINVAL, "there are $retval, $arg1, $arg2, ..., $caller, $elapsed, $stack, $stack0, ...");
+	return complain_hint(
+		f->c, -EINVAL,
+		"there are $retval, $arg1, $arg2, ..., $caller, $elapsed, $stack, $stack0, ...");
 }
 
 int compiler__register(struct compiler *f, const struct expr *e, struct operand *o)

@@ -51,7 +51,8 @@ static enum number_kind kind_of(u64 number)
 }
 
 /* What the name stands for beside an operand: one of its symbols, or an enumerator of its type. */
-static bool named_number(struct compiler *f, const struct expr *e, const struct expr *beside, u64 *number)
+static bool named_number(struct compiler *f, const struct expr *e, const struct expr *beside,
+			 u64 *number)
 {
 	const struct tracepoint_format *format = f->place->format;
 	struct complaint ignored = {};
@@ -61,15 +62,18 @@ static bool named_number(struct compiler *f, const struct expr *e, const struct 
 	bool found;
 
 	beside = compiler__follow(f, beside);
-	/* What has been computed has neither; and to compile it here as well would double at each level. */
+	/* What has been computed has neither; and to compile it here as well would double at each
+	 * level. */
 	if (beside->right && beside->op != EXPR_INDEX)
 		return false;
-	if (format && beside->op == EXPR_NAME && field__symbol(format, beside->text, e->text, number))
+	if (format && beside->op == EXPR_NAME &&
+	    field__symbol(format, beside->text, e->text, number))
 		return true;
 	quiet.code = &scratch;
 	quiet.c = &ignored;
 	quiet.fault = code__label(&scratch);
-	found = !compiler__value(&quiet, beside, &o) && c_type__enumerator(&o.type, e->text, number);
+	found = !compiler__value(&quiet, beside, &o) &&
+		c_type__enumerator(&o.type, e->text, number);
 	code__free(&scratch);
 	return found;
 }
@@ -79,8 +83,8 @@ static bool is_known(const struct place *p, const char *name)
 	return (p->format && field__find(p->format, name)) || place__find(p, name);
 }
 
-int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside, u64 *number,
-		       enum number_kind *kind, bool *is_constant)
+int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside,
+		       u64 *number, enum number_kind *kind, bool *is_constant)
 {
 	e = compiler__follow(f, e);
 	*is_constant = true;
@@ -133,7 +137,9 @@ void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t 
 	compiler__bucket(f, bound, from, middle, done);
 }
 
-/* --- arithmetic -------------------------------------------------------------------------------- */
+/*
+ * --- arithmetic --------------------------------------------------------------------------------
+ */
 
 int compiler__both(struct compiler *f, const struct expr *e, struct operand *left,
 		   struct operand *right)
@@ -171,7 +177,8 @@ static enum number_kind joined(enum number_kind a, enum number_kind b, enum numb
 	return a == SIGNED || b == SIGNED ? SIGNED : both_small;
 }
 
-/* In C a pointer moves by what it points to; as a number it does not. Which is meant has to be said. */
+/* In C a pointer moves by what it points to; as a number it does not. Which is meant has to be
+ * said. */
 static int check_pointers(struct compiler *f, const struct expr *e, const struct operand *left,
 			  const struct operand *right)
 {
@@ -181,7 +188,8 @@ static int check_pointers(struct compiler *f, const struct expr *e, const struct
 	if (!moves || !(c_type__pointee(&left->type, &to) || c_type__pointee(&right->type, &to)))
 		return 0;
 	compiler__refuse(f, e, "one side of this is a pointer");
-	return complain_hint(f->c, -EINVAL, "write p[1] for what is behind *p, or (u64)p + 1 for a number");
+	return complain_hint(f->c, -EINVAL,
+			     "write p[1] for what is behind *p, or (u64)p + 1 for a number");
 }
 
 static int arithmetic(struct compiler *f, const struct expr *e, struct operand *o)
@@ -237,8 +245,11 @@ static int arithmetic(struct compiler *f, const struct expr *e, struct operand *
 static int unknown_type(struct compiler *f, const struct expr *e)
 {
 	complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type known here", e->text);
-	return complain_hint(f->c, -EINVAL, "there are u8 to u64, s8 to s64, x8 to x64, the integers of C, string, "
-			     "symbol%s", place__types(f->place) ? ", and pointers to the kernel's types" : "");
+	return complain_hint(
+		f->c, -EINVAL,
+		"there are u8 to u64, s8 to s64, x8 to x64, the integers of C, string, "
+		"symbol%s",
+		place__types(f->place) ? ", and pointers to the kernel's types" : "");
 }
 
 static int cast(struct compiler *f, const struct expr *e, struct operand *o)
@@ -254,7 +265,8 @@ static int cast(struct compiler *f, const struct expr *e, struct operand *o)
 	else if (place__parse_type(f->place, &to, e->text))
 		return unknown_type(f, e);
 	if (!c_type__is_number(&to, &size, &is_signed))
-		return complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type of a number", e->text);
+		return complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type of a number",
+				e->text);
 	/* What is in memory and has no type of its own is read as what it is said to be. */
 	if (e->left->op == EXPR_MEMORY) {
 		err = compiler__lvalue(f, e->left, &l);
@@ -332,7 +344,8 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 	case EXPR_STRING:
 		return compiler__refuse(f, e, "a text can only be compared with a field");
 	default:
-		return expr_op_is_comparison(e->op) ? compiler__truth(f, e, o) : arithmetic(f, e, o);
+		return expr_op_is_comparison(e->op) ? compiler__truth(f, e, o)
+						    : arithmetic(f, e, o);
 	}
 }
 

@@ -67,10 +67,13 @@ void place__names(const struct place *p, char *text, size_t size)
 	*text = 0;
 	for (i = 0; i < p->nvariables && n < size; i++)
 		if (p->variable[i].where != AT_NOWHERE)
-			n += snprintf(text + n, size - n, "%s%s", n ? ", " : "", p->variable[i].name);
+			n += snprintf(text + n, size - n, "%s%s", n ? ", " : "",
+				      p->variable[i].name);
 }
 
-/* --- functions of the kernel ---------------------------------------------------------------------- */
+/*
+ * --- functions of the kernel -------------------------------------------------------------------
+ */
 
 /* How many registers the argument takes in the array that fentry is given: one for each 8 bytes. */
 static u32 slots_of(const struct c_type *t)
@@ -109,7 +112,8 @@ int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
 		slot += slots_of(&v.type);
 		if (p->is_return) {
 			v.where = AT_NOWHERE;
-			v.why = "arguments are gone when the function has returned; --latency has both";
+			v.why = "arguments are gone when the function has returned; --latency has "
+				"both";
 		} else if (slot > v.number + 1) {
 			v.where = AT_NOWHERE;
 			v.why = "it is a structure given by value, in several registers";
@@ -121,9 +125,12 @@ int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
 	return err;
 }
 
-/* --- USDT ------------------------------------------------------------------------------------------ */
+/*
+ * --- USDT --------------------------------------------------------------------------------------
+ */
 
-/* Operands as the assembler writes them: $5, %eax, 8(%rbp), -4(%rax,%rbx,8). Sets *v but for its type. */
+/* Operands as the assembler writes them: $5, %eax, 8(%rbp), -4(%rax,%rbx,8). Sets *v but for its
+ * type. */
 static bool parse_operand(struct place_variable *v, const char *text)
 {
 	struct machine_register r;
@@ -146,8 +153,9 @@ static bool parse_operand(struct place_variable *v, const char *text)
 	v->offset = offset;
 	if (sscanf(end, "(%%%7[a-z0-9])%n", base, &n) == 1 && n && !end[n]) {
 		v->where = AT_MEMORY;
-	} else if (n = 0, sscanf(end, "(%%%7[a-z0-9],%%%7[a-z0-9],%d)%n", base, index, &scale, &n) == 3 &&
-		   n && !end[n]) {
+	} else if (n = 0,
+		   sscanf(end, "(%%%7[a-z0-9],%%%7[a-z0-9],%d)%n", base, index, &scale, &n) == 3 &&
+			   n && !end[n]) {
 		v->where = AT_INDEXED;
 		v->scale = scale;
 		if (!machine_register__find(&r, index) || !machine_register__dwarf(&r, &v->index))
@@ -156,7 +164,8 @@ static bool parse_operand(struct place_variable *v, const char *text)
 		return false;
 	}
 	/* Relative to an instruction, but the note does not say to which. */
-	return machine_register__find(&r, base) && r.offset != machine_instruction_pointer().offset &&
+	return machine_register__find(&r, base) &&
+	       r.offset != machine_instruction_pointer().offset &&
 	       machine_register__dwarf(&r, &v->number);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an expression can name at one site of an event, and where it is there. Made from what is known of
- * the site (tracepoint format, kernel BTF, USDT note, DWARF), used by the compiler; it borrows
- * everything it points to but its own variables.
+ * What an expression can name at one site of an event, and where it is there. Made from what is
+ * known of the site (tracepoint format, kernel BTF, USDT note, DWARF), used by the compiler; it
+ * borrows everything it points to but its own variables.
  */
 #ifndef TALLY_JIT_PLACE_H
 #define TALLY_JIT_PLACE_H
@@ -52,7 +52,7 @@ struct place {
 	bool is_inside;                 /* of a function, not where it begins */
 	bool is_end;                    /* $elapsed is known */
 	bool about_other;               /* the event is not about the current task */
-	bool own_arguments;             /* $arg1 is the variable arg1, or not known: no function begins here */
+	bool own_arguments; /* $arg1 is the variable arg1, or not known: no function begins here */
 	bool by_site;                   /* LAYOUT_EVENT: the number of the site; else number */
 	u32 number;
 	const struct tracepoint_format *format;         /* PLACE_RECORD */
@@ -63,8 +63,9 @@ struct place {
 	struct c_type result;           /* of $retval; u64 where nothing is known */
 	const struct place_alias *alias;
 	size_t naliases;
-	struct kernel_types *(*types)(void *arg);       /* for casts and enumerators: opened when asked for; */
-	void *types_arg;                                /* both may be NULL, and what it returns: there are none */
+	/* For casts and enumerators, opened when asked for; NULL, or what it returns: there are none. */
+	struct kernel_types *(*types)(void *arg);
+	void *types_arg;
 	const char *binary;             /* is_user: where @symbols are looked for */
 	u64 address;                    /* is_user: of the site, as the binary counts */
 };
@@ -73,8 +74,8 @@ struct place {
 struct kernel_types *place__types(const struct place *p);
 
 /*
- * A type by name (c_type__parse()). The kernel's take some milliseconds to read: they are, only for what is
- * no integer.
+ * A type by name (c_type__parse()). The kernel's take some milliseconds to read: they are, only for
+ * what is no integer.
  */
 int place__parse_type(const struct place *p, struct c_type *t, const char *text);
 
@@ -90,8 +91,9 @@ const struct place_variable *place__find(const struct place *p, const char *name
 void place__names(const struct place *p, char *text, size_t size);
 
 /*
- * The arguments of a USDT note, "-4@%edi 8@-16(%rbp)", as arg1 to argN (stap's sys/sdt.h; the SystemTap wiki, "UserSpaceProbeImplementation").
- * What cannot be had is added with its reason. Returns 0 or -ENOMEM.
+ * The arguments of a USDT note, "-4@%edi 8@-16(%rbp)", as arg1 to argN (stap's sys/sdt.h; the
+ * SystemTap wiki, "UserSpaceProbeImplementation"). What cannot be had is added with its reason.
+ * Returns 0 or -ENOMEM.
  */
 int place__add_usdt(struct place *p, const char *arguments);
 

@@ -20,13 +20,15 @@ static const struct {
 	const char *high;       /* the next one's */
 	u32 offset;
 } registers[] = {
-	{ "ax", "al", "ah", AT(rax) }, { "dx", "dl", "dh", AT(rdx) }, { "cx", "cl", "ch", AT(rcx) },
-	{ "bx", "bl", "bh", AT(rbx) }, { "si", "sil", NULL, AT(rsi) }, { "di", "dil", NULL, AT(rdi) },
-	{ "bp", "bpl", NULL, AT(rbp) }, { "sp", "spl", NULL, AT(rsp) },
-	{ "r8", "r8b", NULL, AT(r8) }, { "r9", "r9b", NULL, AT(r9) }, { "r10", "r10b", NULL, AT(r10) },
-	{ "r11", "r11b", NULL, AT(r11) }, { "r12", "r12b", NULL, AT(r12) },
-	{ "r13", "r13b", NULL, AT(r13) }, { "r14", "r14b", NULL, AT(r14) },
-	{ "r15", "r15b", NULL, AT(r15) }, { "ip", "ipl", NULL, AT(rip) },
+	{"ax", "al", "ah", AT(rax)},	{"dx", "dl", "dh", AT(rdx)},
+	{"cx", "cl", "ch", AT(rcx)},	{"bx", "bl", "bh", AT(rbx)},
+	{"si", "sil", NULL, AT(rsi)},	{"di", "dil", NULL, AT(rdi)},
+	{"bp", "bpl", NULL, AT(rbp)},	{"sp", "spl", NULL, AT(rsp)},
+	{"r8", "r8b", NULL, AT(r8)},	{"r9", "r9b", NULL, AT(r9)},
+	{"r10", "r10b", NULL, AT(r10)}, {"r11", "r11b", NULL, AT(r11)},
+	{"r12", "r12b", NULL, AT(r12)}, {"r13", "r13b", NULL, AT(r13)},
+	{"r14", "r14b", NULL, AT(r14)}, {"r15", "r15b", NULL, AT(r15)},
+	{"ip", "ipl", NULL, AT(rip)},
 };
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R9, RIP = 16 };

@@ -23,8 +23,8 @@ bool machine_register__dwarf(const struct machine_register *r, u32 *number);
 
 /*
  * Argument n (from 0) of a function at its entry: in a register (*r), or above the return address
- * on the stack (returns false, *stack_offset is from the stack pointer). The same for functions of the
- * kernel and of programs.
+ * on the stack (returns false, *stack_offset is from the stack pointer). The same for functions of
+ * the kernel and of programs.
  */
 bool machine_argument(struct machine_register *r, u32 n, s64 *stack_offset);
 

@@ -8,7 +8,8 @@
 #include "sym/kallsyms.h"
 
 #define MOST_BOUNDS 900         /* two for each stretch of functions; a program is that long */
-#define PADDING 16              /* bytes in front of functions since 6.2 (CALL_PADDING), which nothing returns to */
+#define PADDING                                                                                    \
+	16 /* bytes in front of functions since 6.2 (CALL_PADDING), which nothing returns to */
 #define LAST_FUNCTION 4096      /* bytes, of a function whose end is not known */
 
 static bool is_symbol(const struct expr *e)
@@ -62,12 +63,13 @@ static int find_ranges(struct compiler *f, const struct expr *text, struct range
 	if (err)
 		return err;
 	if (!found.n)
-		err = complain(f->c, -EINVAL, text->at, text->len, "the kernel has no function like this");
+		err = complain(f->c, -EINVAL, text->at, text->len,
+			       "the kernel has no function like this");
 	if (!err)
 		err = make_ranges(r, &found);
 	if (!err && r->n > MOST_BOUNDS) {
-		err = complain(f->c, -EINVAL, text->at, text->len, "%zu functions are like this, in too many places",
-			       found.n);
+		err = complain(f->c, -EINVAL, text->at, text->len,
+			       "%zu functions are like this, in too many places", found.n);
 		free(r->bound);
 	}
 	kernel_functions__free(&found);
@@ -82,7 +84,8 @@ int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wa
 	struct operand o;
 
 	if (!like && e->op != EXPR_NOT_LIKE && e->op != EXPR_NOT_EQUAL)
-		return complain(f->c, -EINVAL, e->op_at, e->op_len, "names have no order; ==, !=, ~ and !~ work");
+		return complain(f->c, -EINVAL, e->op_at, e->op_len,
+				"names have no order; ==, !=, ~ and !~ work");
 	if (f->place->is_user)
 		return compiler__refuse(f, e, "only functions of the kernel can be named here");
 	err = find_ranges(f, e->right, &ranges);

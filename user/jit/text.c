@@ -22,7 +22,7 @@ struct text {
 	enum text_source source;
 	const struct tracepoint_field *field;
 	const struct expr *e;           /* TEXT_ARRAY, TEXT_POINTER */
-	bool is_user;                   /* TEXT_POINTER: to a program's memory, whatever the address */
+	bool is_user; /* TEXT_POINTER: to a program's memory, whatever the address */
 	u32 most;                       /* characters */
 	bool is_open;                   /* TEXT_ARRAY: how long it is at most is not known */
 };
@@ -45,7 +45,8 @@ static struct text field_text(const struct tracepoint_field *field)
 	return t;
 }
 
-/* By its type: an array of characters or a pointer to some. said: any pointer, and any number, will do. */
+/* By its type: an array of characters or a pointer to some. said: any pointer, and any number, will
+ * do. */
 static struct text typed_text(struct compiler *f, const struct expr *e, bool said)
 {
 	struct text t = { TEXT_POINTER, NULL, e, false, COMPILER_TEXT_MOST, false };
@@ -57,7 +58,9 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 	struct lvalue l;
 	u32 n;
 
-	/* No text is computed; and to compile such a thing here as well would double at each level. */
+	/*
+	 * No text is computed; and to compile such a thing here as well would double at each level.
+	 */
 	if (!said && e->right && e->op != EXPR_INDEX)
 		return (struct text){};
 	quiet.code = &scratch;
@@ -72,8 +75,8 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 		t.source = TEXT_ARRAY;
 		t.most = n ?: COMPILER_TEXT_MOST;
 		t.is_open = !n;
-	} else if (!said && (compiler__value(&quiet, e, &o) || !c_type__pointee(&o.type, &element) ||
-			     !c_type__is_char(&element))) {
+	} else if (!said && (compiler__value(&quiet, e, &o) ||
+			     !c_type__pointee(&o.type, &element) || !c_type__is_char(&element))) {
 		t.source = TEXT_NONE;
 	}
 	code__free(&scratch);
@@ -119,10 +122,13 @@ bool compiler__is_text(struct compiler *f, const struct expr *e, u32 *most)
 	return t.source != TEXT_NONE;
 }
 
-/* --- copying ---------------------------------------------------------------------------------------- */
+/*
+ * --- copying -----------------------------------------------------------------------------------
+ */
 
 /* probe_read_str() of what r3 is the address of. */
-static void read_text(struct compiler *f, const struct text *t, int base, s64 offset, u32 size, int fault)
+static void read_text(struct compiler *f, const struct text *t, int base, s64 offset, u32 size,
+		      int fault)
 {
 	struct code *code = f->code;
 	int kernel, done;
@@ -190,11 +196,14 @@ static int check_comm(struct compiler *f, const struct text *t)
 {
 	if (t->source != TEXT_COMM || !f->place->about_other)
 		return 0;
-	return complain(f->c, -EINVAL, t->e->at, t->e->len, "%s is about another task than the one that runs, and "
-			"does not say its comm", f->place->event);
+	return complain(f->c, -EINVAL, t->e->at, t->e->len,
+			"%s is about another task than the one that runs, and "
+			"does not say its comm",
+			f->place->event);
 }
 
-static int copy_text(struct compiler *f, const struct text *t, int base, s64 offset, u32 size, int fault)
+static int copy_text(struct compiler *f, const struct text *t, int base, s64 offset, u32 size,
+		     int fault)
 {
 	int err = check_comm(f, t);
 
@@ -210,20 +219,24 @@ static int copy_text(struct compiler *f, const struct text *t, int base, s64 off
 	}
 	err = address_of_text(f, t);
 	/* One that fills its array has no zero behind it. */
-	if ((t->source == TEXT_FIELD || t->source == TEXT_ARRAY) && !t->is_open && size > t->most + 1)
+	if ((t->source == TEXT_FIELD || t->source == TEXT_ARRAY) && !t->is_open &&
+	    size > t->most + 1)
 		size = t->most + 1;
 	read_text(f, t, base, offset, size, fault);
 	return err;
 }
 
-int compiler__text(struct compiler *f, const struct expr *e, int base, s64 offset, u32 size, int fault)
+int compiler__text(struct compiler *f, const struct expr *e, int base, s64 offset, u32 size,
+		   int fault)
 {
 	struct text t = find_text(f, e);
 
 	return copy_text(f, &t, base, offset, size, fault);
 }
 
-/* Buffers are used again: what stood behind a shorter text has to go, for equal texts to be equal. */
+/*
+ * Buffers are used again: what stood behind a shorter text has to go, for equal texts to be equal.
+ */
 static void clear(struct compiler *f, int base, s64 from, u32 size)
 {
 	s64 at = from;
@@ -246,7 +259,9 @@ int compiler__padded_text(struct compiler *f, const struct expr *e, int base, s6
 	return copy_text(f, &t, base, offset, size, f->fault);
 }
 
-/* --- comparing --------------------------------------------------------------------------------------- */
+/*
+ * --- comparing ---------------------------------------------------------------------------------
+ */
 
 /* Where the characters of a text are, after whatever had to be done to get at them. */
 struct text_place {
@@ -265,11 +280,13 @@ static int fetch(struct compiler *f, const struct text *t, size_t want, struct t
 	if (t->source == TEXT_COMM)
 		p->most = COMM_SIZE;
 	/* One byte more than the text has: a longer one differs in it. */
-	return copy_text(f, t, BPF_REG_10, COMPILER_TEXT_AT, (want ?: COMPILER_TEXT_MOST) + 1, f->fault);
+	return copy_text(f, t, BPF_REG_10, COMPILER_TEXT_AT, (want ?: COMPILER_TEXT_MOST) + 1,
+			 f->fault);
 }
 
 /* Jumps to differs unless the bytes at base + off are those of text, with the zero behind it. */
-static void compare_bytes(struct compiler *f, int base, int off, const char *text, size_t n, int differs)
+static void compare_bytes(struct compiler *f, int base, int off, const char *text, size_t n,
+			  int differs)
 {
 	size_t i, size;
 	u64 wanted;
@@ -300,8 +317,11 @@ static int compare_text(struct compiler *f, const struct expr *e, const struct t
 	else if (t->source == TEXT_COMM)
 		most = COMM_SIZE;
 	if (n > most)
-		return complain(f->c, -EINVAL, text->at, text->len, "%s never holds a text this long",
-				t->field ? t->field->name : t->source == TEXT_COMM ? "comm" : "this");
+		return complain(f->c, -EINVAL, text->at, text->len,
+				"%s never holds a text this long",
+				t->field		 ? t->field->name
+				: t->source == TEXT_COMM ? "comm"
+							 : "this");
 	err = fetch(f, t, n, &p);
 	if (err)
 		return err;
@@ -419,5 +439,6 @@ int compiler__text_condition(struct compiler *f, const struct expr *e, bool want
 		return match_text(f, e, &t, text, wanted, label);
 	if (e->op == EXPR_EQUAL || e->op == EXPR_NOT_EQUAL)
 		return compare_text(f, e, &t, text, wanted, label);
-	return complain(f->c, -EINVAL, e->op_at, e->op_len, "texts have no order; ==, !=, ~ and !~ work");
+	return complain(f->c, -EINVAL, e->op_at, e->op_len,
+			"texts have no order; ==, !=, ~ and !~ work");
 }

@@ -6,7 +6,9 @@
 #include "out/escape.h"
 #include "out/tree.h"
 
-/* --- names ------------------------------------------------------------------------------------- */
+/*
+ * --- names -------------------------------------------------------------------------------------
+ */
 
 /* Escapes ';' too, which escape() leaves alone. Takes over text. */
 static char *fold(char *text)
@@ -167,7 +169,9 @@ void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report
 		fprintf(f, "%s%s", gap, l->frame[s->frame[i]]);
 }
 
-/* --- the tree ---------------------------------------------------------------------------------- */
+/*
+ * --- the tree ----------------------------------------------------------------------------------
+ */
 
 /* What the order of stacks goes by: labels are compared once, their ranks from then on. */
 struct ranked {

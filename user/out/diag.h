@@ -22,8 +22,8 @@ void diag_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void diag_hint(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /*
- * What is wrong with the text of an option (NULL: of an argument), and where: the sentence, the text with a caret under
- * the part that is meant, and the hint if there is one.
+ * What is wrong with the text of an option (NULL: of an argument), and where: the sentence, the
+ * text with a caret under the part that is meant, and the hint if there is one.
  */
 void diag_complaint(const char *option, const char *text, const struct complaint *c);
 

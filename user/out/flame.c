@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A flame graph as one SVG file that needs nothing else: callers below, what they call above, as wide
- * as their share. It can be read without its script; with it, it zooms and searches.
+ * A flame graph as one SVG file that needs nothing else: callers below, what they call above, as
+ * wide as their share. It can be read without its script; with it, it zooms and searches.
  *
  * Frames that are too narrow are not drawn by themselves: those of one caller are one grey block,
  * and the title says how many there are. How narrow that is, is set so that the file stays small.
@@ -39,7 +39,8 @@ static const char style[] =
 	".n0,.n1,.n2,.n3{fill:#c9c9d2}.m{fill:#dcdce2}"
 	".below rect{opacity:.45}.hit rect{fill:#d6409f}.js{display:none}"
 	"#reset{cursor:pointer}#reset text{fill:#0645ad}"
-	"input{font:12px monospace;width:240px;height:18px;box-sizing:border-box;border:1px solid #888}"
+	"input{font:12px monospace;width:240px;height:18px;box-sizing:border-box;border:1px solid "
+	"#888}"
 	"input.bad{border:2px solid #c00}";
 
 struct picture {
@@ -53,7 +54,9 @@ struct picture {
 	u32 deepest;            /* level that is drawn */
 };
 
-/* --- text -------------------------------------------------------------------------------------- */
+/*
+ * --- text --------------------------------------------------------------------------------------
+ */
 
 /*
  * What escape() has made is valid UTF-8 without controls. XML wants four characters more out of
@@ -78,7 +81,8 @@ static void put_xml(FILE *f, const char *text, size_t n)
 			fputs("&quot;", f);
 			break;
 		default:
-			if (!strncmp(text + i, "\xef\xbf\xbe", 3) || !strncmp(text + i, "\xef\xbf\xbf", 3)) {
+			if (!strncmp(text + i, "\xef\xbf\xbe", 3) ||
+			    !strncmp(text + i, "\xef\xbf\xbf", 3)) {
 				fprintf(f, "\\xef\\xbf\\x%02x", (unsigned char)text[i + 2]);
 				i += 2;
 			} else {
@@ -108,7 +112,9 @@ static void put_escaped(FILE *f, const char *text)
 	free(escaped);
 }
 
-/* --- frames ------------------------------------------------------------------------------------ */
+/*
+ * --- frames ------------------------------------------------------------------------------------
+ */
 
 static double width_of(const struct picture *p, u64 value)
 {
@@ -139,7 +145,8 @@ static void put_box(const struct picture *p, const char *class, const char *name
 
 	fprintf(p->file, "<g class=\"%s\"><title>", class);
 	put_xml(p->file, name, n);
-	fprintf(p->file, "%s\n%s %s, %.2f%%</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>",
+	fprintf(p->file,
+		"%s\n%s %s, %.2f%%</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>",
 		name[n] ? ".." : "", format_count(number, value), p->stacks->unit,
 		100.0 * value / p->stacks->total, x, y, w > 1 ? w - GAP : w, ROW - 1);
 	if (room >= 3) {
@@ -218,7 +225,8 @@ static int put_frames(const struct picture *p)
 	return 0;
 }
 
-/* Bytes that the frames with at least p->least take; how many others there are, and how high it gets. */
+/* Bytes that the frames with at least p->least take; how many others there are, and how high it
+ * gets. */
 static size_t measure(struct picture *p)
 {
 	size_t bytes = 0, i, n;
@@ -246,7 +254,9 @@ static size_t measure(struct picture *p)
 	return bytes;
 }
 
-/* --- the rest ---------------------------------------------------------------------------------- */
+/*
+ * --- the rest ----------------------------------------------------------------------------------
+ */
 
 static void put_head(const struct picture *p)
 {
@@ -255,15 +265,19 @@ static void put_head(const struct picture *p)
 	char duration[UNITS_SPACE], number[UNITS_SPACE];
 	FILE *f = p->file;
 
-	fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n",
+	fprintf(f,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 "
+		"0 %d %u\">\n",
 		WIDE, high, WIDE, high);
 	fputs("<title>", f);
 	put_escaped(f, r->tool);
-	fprintf(f, ": %s, %s %s", r->value, format_count(number, p->stacks->total), p->stacks->unit);
+	fprintf(f, ": %s, %s %s", r->value, format_count(number, p->stacks->total),
+		p->stacks->unit);
 	if (p->tiny)
 		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
-	fprintf(f, "</title>\n<style>%s</style>\n<text class=\"h\" x=\"%d\" y=\"22\">", style, LEFT);
+	fprintf(f, "</title>\n<style>%s</style>\n<text class=\"h\" x=\"%d\" y=\"22\">", style,
+		LEFT);
 	put_escaped(f, r->command ?: r->tool);
 	fprintf(f, "</text>\n<text class=\"q\" x=\"%d\" y=\"40\">%s, %s %s over %s", LEFT, r->value,
 		format_count(number, p->stacks->total), p->stacks->unit,
@@ -273,15 +287,19 @@ static void put_head(const struct picture *p)
 		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
 	fputs("; ", f);
 	put_escaped(f, r->source ?: "");
-	fprintf(f, "</text>\n<foreignObject class=\"js\" x=\"%d\" y=\"44\" width=\"250\" height=\"20\">"
-		   "<input xmlns=\"http://www.w3.org/1999/xhtml\" id=\"box\" type=\"search\" "
-		   "placeholder=\"search: regular expression (/)\"/></foreignObject>\n"
-		   "<text id=\"found\" x=\"%d\" y=\"58\"/>\n"
-		   "<g id=\"reset\" class=\"js\"><rect x=\"%d\" y=\"46\" width=\"90\" height=\"16\" fill=\"#fff\"/>"
-		   "<text x=\"%d\" y=\"58\">reset (Esc)</text></g>\n",
+	fprintf(f,
+		"</text>\n<foreignObject class=\"js\" x=\"%d\" y=\"44\" width=\"250\" "
+		"height=\"20\">"
+		"<input xmlns=\"http://www.w3.org/1999/xhtml\" id=\"box\" type=\"search\" "
+		"placeholder=\"search: regular expression (/)\"/></foreignObject>\n"
+		"<text id=\"found\" x=\"%d\" y=\"58\"/>\n"
+		"<g id=\"reset\" class=\"js\"><rect x=\"%d\" y=\"46\" width=\"90\" height=\"16\" "
+		"fill=\"#fff\"/>"
+		"<text x=\"%d\" y=\"58\">reset (Esc)</text></g>\n",
 		LEFT, LEFT + 260, WIDE - 100, WIDE - 90);
 	fprintf(f, "<text id=\"said\" x=\"%d\" y=\"%u\"/>\n", LEFT, high - 12);
-	fprintf(f, "<g id=\"plot\" data-left=\"%d\" data-wide=\"%d\" data-row=\"%d\">\n", LEFT, PLOT, ROW);
+	fprintf(f, "<g id=\"plot\" data-left=\"%d\" data-wide=\"%d\" data-row=\"%d\">\n", LEFT,
+		PLOT, ROW);
 }
 
 static int draw(struct picture *p)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Folded stacks: "key;outermost;...;innermost value" on a line each, as flamegraph.pl reads them. */
+/*
+ * Folded stacks: "key;outermost;...;innermost value" on a line each, as flamegraph.pl reads them.
+ */
 #include "out/tree.h"
 
 int write_folded(struct writer *w, const struct report *r)

@@ -71,7 +71,8 @@ static json_t *buckets(const struct histogram *h)
 		json_t *b = json_array();
 
 		json_array_append_new(b, bucket_end(h, !index, histogram__first(h, index)));
-		json_array_append_new(b, bucket_end(h, index == h->nbounds, histogram__last(h, index)));
+		json_array_append_new(
+			b, bucket_end(h, index == h->nbounds, histogram__last(h, index)));
 		json_array_append_new(b, number(h->bucket[i].count));
 		json_array_append_new(list, b);
 	}
@@ -95,8 +96,9 @@ static json_t *group(const struct report_group *g)
 	if (h->count && !h->max_exact)
 		json_object_set_new(o, "max_exact", json_false());
 	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !h->bound; i++)
-		json_object_set_new(o, report_percentiles[i].json,
-				    number(histogram__percentile(h, report_percentiles[i].per_10k)));
+		json_object_set_new(
+			o, report_percentiles[i].json,
+			number(histogram__percentile(h, report_percentiles[i].per_10k)));
 	json_object_set_new(o, "buckets", buckets(h));
 	return o;
 }

@@ -154,7 +154,8 @@ static u64 figure(const struct histogram *h, int column)
 	case 5:
 		return unsigned_order(h, h->max);
 	default:
-		return unsigned_order(h, histogram__percentile(h, report_percentiles[column - 6].per_10k));
+		return unsigned_order(
+			h, histogram__percentile(h, report_percentiles[column - 6].per_10k));
 	}
 }
 
@@ -396,7 +397,8 @@ int writer__write(struct writer *w, const struct report *r)
 		[FORMAT_FOLDED] = write_folded, [FORMAT_FLAME] = write_flame,
 	};
 	/* What has no stacks (-n) is for people, where stacks would be drawn. */
-	enum report_format format = r->stacks || w->format < FORMAT_FOLDED ? w->format : FORMAT_TEXT;
+	enum report_format format =
+		r->stacks || w->format < FORMAT_FOLDED ? w->format : FORMAT_TEXT;
 	FILE *file = w->file;
 	char *text = NULL;
 	size_t n = 0;

@@ -4,8 +4,8 @@
  * prints. Strings go in as they are: the writers escape them (out/escape.h).
  *
  * A report is about one interval (or the whole run) and holds histogram groups, table rows or
- * stacks. JSON: one object per line, as docs/json.md says. CSV: one header for the whole output, then
- * lines. Text: for people; of stacks, a tree.
+ * stacks. JSON: one object per line, as docs/json.md says. CSV: one header for the whole output,
+ * then lines. Text: for people; of stacks, a tree.
  */
 #ifndef TALLY_OUT_REPORT_H
 #define TALLY_OUT_REPORT_H
@@ -88,7 +88,7 @@ struct report_stack {
 struct report_stacks {
 	const struct report_frame *frame;       /* not the report's */
 	size_t nframes;
-	struct report_row *key;         /* what stacks are grouped by; rows without cells if nothing */
+	struct report_row *key; /* what stacks are grouped by; rows without cells if nothing */
 	size_t nkeys;
 	struct report_stack *stack;     /* the largest first */
 	size_t n;
@@ -144,11 +144,14 @@ void report__sort_groups(struct report *r, int column, size_t top);
 
 /*
  * Sorts rows by the cell called column, largest first, where cells without a value come last; equal
- * ones, and all where column is NULL, by their first nkeys cells, rising. Keeps the first top (0: all).
+ * ones, and all where column is NULL, by their first nkeys cells, rising. Keeps the first top (0:
+ * all).
  */
 void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_t top);
 
-/* Sorts stacks, the largest first, equal ones by their frames' names. Keeps the first top (0: all). */
+/*
+ * Sorts stacks, the largest first, equal ones by their frames' names. Keeps the first top (0: all).
+ */
 void report__sort_stacks(struct report *r, size_t top);
 
 void report__free(struct report *r);
@@ -173,7 +176,9 @@ enum report_format {
 	FORMATS,
 };
 
-/* -EINVAL if there is no such format, or, of the second function, none for stacks ("tree" is text). */
+/*
+ * -EINVAL if there is no such format, or, of the second function, none for stacks ("tree" is text).
+ */
 int report_format(const char *name);
 int report_stack_format(const char *name);
 

@@ -13,7 +13,9 @@
 #define FAULT "(fault)"
 #define CUT "..."
 
-/* --- values as text ---------------------------------------------------------------------------- */
+/*
+ * --- values as text ----------------------------------------------------------------------------
+ */
 
 /* "12:34:56.123456" */
 static void put_time(FILE *f, u64 time_ns)
@@ -104,7 +106,9 @@ static int write_plain(struct writer *w, const struct stream_line *line)
 	return err;
 }
 
-/* --- templates --------------------------------------------------------------------------------- */
+/*
+ * --- templates ---------------------------------------------------------------------------------
+ */
 
 static const char *const fixed_names[STREAM_FIELD] = {
 	[STREAM_TIME] = "time", [STREAM_COMM] = "comm", [STREAM_PID] = "pid", [STREAM_TID] = "tid",
@@ -188,7 +192,8 @@ int stream_template__parse(struct stream_template *t, const char *text, const ch
 		}
 		if (find_value(piece, text + at + 1, len, name, n)) {
 			complain(c, 0, at + 1, len, "no value has this name");
-			return complain_hint(c, -EINVAL, "besides arguments there are time, comm, pid, "
+			return complain_hint(c, -EINVAL,
+					     "besides arguments there are time, comm, pid, "
 					     "tid, cpu, event and elapsed");
 		}
 		at += len + 2;
@@ -255,7 +260,9 @@ static int write_by_template(struct writer *w, const struct stream_template *t,
 	return err;
 }
 
-/* --- JSON -------------------------------------------------------------------------------------- */
+/*
+ * --- JSON --------------------------------------------------------------------------------------
+ */
 
 /* Integers of jansson have a sign: larger ones are given as reals, as in reports. */
 static json_t *json_number(u64 value)
@@ -316,7 +323,9 @@ static int write_object(struct writer *w, const struct stream_line *line)
 	return 0;
 }
 
-/* --- CSV --------------------------------------------------------------------------------------- */
+/*
+ * --- CSV ---------------------------------------------------------------------------------------
+ */
 
 static void csv_put(struct writer *w, const char *text, bool first)
 {

@@ -44,7 +44,8 @@ struct stream_template {
 };
 
 /*
- * Parses "TEXT {name} ...". Names are those of the n fields, then time comm pid tid cpu event elapsed;
+ * Parses "TEXT {name} ...". Names are those of the n fields, then time comm pid tid cpu event
+ * elapsed;
  * {{ and }} are braces. Returns 0, or -EINVAL (-ENOMEM) with *c filled in. To be freed in any case.
  */
 int stream_template__parse(struct stream_template *t, const char *text, const char *const *name,

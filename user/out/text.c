@@ -121,7 +121,8 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 			i += gap;
 		}
 		put_range(w, r, i, by_value);
-		fprintf(w->file, " %14s %5.1f%%", format_count(n, rows[i]), 100.0 * rows[i] / h->count);
+		fprintf(w->file, " %14s %5.1f%%", format_count(n, rows[i]),
+			100.0 * rows[i] / h->count);
 		put_bar(w, rows[i], most);
 	}
 }
@@ -138,7 +139,8 @@ static const char *format_signed(char *text, s64 value, enum unit unit, bool mil
 	return text;
 }
 
-static void put_bound_range(struct writer *w, const struct report *r, const struct histogram *h, u32 i)
+static void put_bound_range(struct writer *w, const struct report *r, const struct histogram *h,
+			    u32 i)
 {
 	char from[SIGNED_SPACE] = "below", to[SIGNED_SPACE] = "or more";
 
@@ -269,8 +271,9 @@ static void put_losses(struct writer *w, const struct report *r)
 
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (r->counters.lost[i])
-			fprintf(w->file, "  lost: %s %s: %s\n", format_count(n, r->counters.lost[i]),
-				loss_name(i), loss_sentence(i));
+			fprintf(w->file, "  lost: %s %s: %s\n",
+				format_count(n, r->counters.lost[i]), loss_name(i),
+				loss_sentence(i));
 }
 
 static void put_footer(struct writer *w, const struct report *r)
@@ -293,7 +296,8 @@ static void put_footer(struct writer *w, const struct report *r)
 		fprintf(w->file, "  %s of the events are missing from the kernel's own totals\n",
 			format_count(n, r->counters.unaccounted));
 	if (r->counters.corrected)
-		fprintf(w->file, "  %s of the events are longer in the kernel's own totals, by sleep\n",
+		fprintf(w->file,
+			"  %s of the events are longer in the kernel's own totals, by sleep\n",
 			format_count(n, r->counters.corrected));
 	put_losses(w, r);
 	if (!r->events && !lost && r->counters.filtered)
@@ -302,14 +306,17 @@ static void put_footer(struct writer *w, const struct report *r)
 		fputs("no event happened in that time\n", w->file);
 }
 
-/* ns in ms, or us, with three decimals: a column has one unit, so that its numbers can be compared. */
+/*
+ * ns in ms, or us, with three decimals: a column has one unit, so that its numbers can be compared.
+ */
 static char *time_text(u64 ns, bool micro)
 {
 	u64 unit = micro ? NSEC_PER_USEC : NSEC_PER_MSEC;
 	char number[UNITS_SPACE], *text;
 
 	format_count(number, ns / unit);
-	if (asprintf(&text, "%s.%03llu %s", number, ns % unit * 1000 / unit, micro ? "us" : "ms") < 0)
+	if (asprintf(&text, "%s.%03llu %s", number, ns % unit * 1000 / unit, micro ? "us" : "ms") <
+	    0)
 		return NULL;
 	return text;
 }
@@ -365,7 +372,7 @@ static int columns(const char *text)
 /* Of a table: everything as text, then how wide and on which side. */
 struct layout {
 	size_t rows, cells;
-	char **text;            /* rows * cells, the titles first if there are any; NULL: left out */
+	char **text; /* rows * cells, the titles first if there are any; NULL: left out */
 	int *width;
 	bool *right;
 	bool *micro;            /* times in us */
@@ -405,7 +412,8 @@ static int layout__make(struct layout *l, const struct report *r)
 
 			if (r->row[0].cell[k].machine)
 				continue;
-			*text = i < first ? strdup(row->cell[k].name) : cell_text(&row->cell[k], l->micro[k]);
+			*text = i < first ? strdup(row->cell[k].name)
+					  : cell_text(&row->cell[k], l->micro[k]);
 			if (!*text)
 				return -ENOMEM;
 			if (columns(*text) > l->width[k])

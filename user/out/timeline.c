@@ -15,7 +15,9 @@
 #define TASK_WIDTH 32
 #define TIME_WIDTH 10
 
-/* --- pieces ------------------------------------------------------------------------------------ */
+/*
+ * --- pieces ------------------------------------------------------------------------------------
+ */
 
 void timeline__format_time(const struct timeline *t, char text[TIMELINE_TIME_SPACE], u64 time_ns)
 {
@@ -96,7 +98,9 @@ static void put_picture(const struct timeline *t, FILE *f, const struct switches
 		fputc(cpu == r->cpu ? letter : ' ', f);
 }
 
-/* --- lines of text ----------------------------------------------------------------------------- */
+/*
+ * --- lines of text -----------------------------------------------------------------------------
+ */
 
 void timeline__write_titles(const struct timeline *t, struct writer *w)
 {
@@ -154,7 +158,9 @@ static void write_text_line(const struct timeline *t, FILE *f, const struct swit
 	fputc('\n', f);
 }
 
-/* --- lines for programs ------------------------------------------------------------------------ */
+/*
+ * --- lines for programs ------------------------------------------------------------------------
+ */
 
 /* What is not known, or makes no sense for this event, is null. */
 static struct stream_field number_field(const char *name, u64 n, enum field_kind kind, bool has)
@@ -205,7 +211,9 @@ int timeline__write(const struct timeline *t, struct writer *w, const struct swi
 	return 0;
 }
 
-/* --- the map ----------------------------------------------------------------------------------- */
+/*
+ * --- the map -----------------------------------------------------------------------------------
+ */
 
 static int write_map_fields(const struct timeline *t, struct writer *w,
 			    const struct switches_record *r, const char *code)

@@ -152,7 +152,9 @@ static int put_node(const struct drawing *d, const struct call_node *node,
 	return put_children(d, node, indent);
 }
 
-/* --- the functions themselves ------------------------------------------------------------------ */
+/*
+ * --- the functions themselves ------------------------------------------------------------------
+ */
 
 struct hot {
 	u32 frame;

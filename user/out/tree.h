@@ -38,7 +38,7 @@ void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report
  * Node 0 is the root, of all stacks; below it the keys, if there are any, then frames.
  */
 struct call_node {
-	u32 frame;              /* index into labels; of a key: nframes + its index; of the root: 0 */
+	u32 frame; /* index into labels; of a key: nframes + its index; of the root: 0 */
 	u32 span;               /* nodes of this subtree, itself included */
 	u32 depth;              /* of the root: 0 */
 	u64 total, self;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bounds of a histogram's buckets as they are typed. Numbers are those of expr.h, a sign in front:
- * 100, -5, 4K, 10ms. Each makes a rising list: bucket 0 is below the first, the last one at and above the last.
+ * 100, -5, 4K, 10ms. Each makes a rising list: bucket 0 is below the first, the last one at and
+ * above the last.
  *
  * Return 0 with *bounds to be freed, or -EINVAL (-ENOMEM) with *c about the text.
  */

@@ -11,7 +11,9 @@
 
 #define CONJUNCTS 32            /* a && b && c: parts of a filter that can be at different sides */
 
-/* --- which side ------------------------------------------------------------------------------------ */
+/*
+ * --- which side --------------------------------------------------------------------------------
+ */
 
 /* The result and the time passed are known at the end of a span alone. */
 static bool mentions_end(const struct probe_plan *p, const struct expr *e)
@@ -70,7 +72,8 @@ static int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_n
 {
 	struct probe_side *s = &p->side[side];
 	const struct event_site *site = &s->sites.site[i];
-	int err = site_place__make(&spot->place, &spot->format, site, s->attachments.way[i], &p->known);
+	int err = site_place__make(&spot->place, &spot->format, site, s->attachments.way[i],
+				   &p->known);
 
 	spot->alias = NULL;
 	if (!err)
@@ -102,14 +105,17 @@ static bool is_known(const struct expr *e, const struct place *place)
 }
 
 /* begin: a place of a begin, NULL without spans. */
-static bool belongs_to_begin(const struct probe_plan *p, const struct expr *e, const struct place *begin)
+static bool belongs_to_begin(const struct probe_plan *p, const struct expr *e,
+			     const struct place *begin)
 {
 	if (!begin || mentions_end(p, e))
 		return false;
 	return p->request->latency || is_known(e, begin);
 }
 
-/* --- fields ------------------------------------------------------------------------------------------ */
+/*
+ * --- fields ------------------------------------------------------------------------------------
+ */
 
 static int add_field(struct probe_plan *p, const struct probe_field *f)
 {
@@ -122,7 +128,8 @@ static int add_field(struct probe_plan *p, const struct probe_field *f)
 	return 0;
 }
 
-static int add_fields(struct probe_plan *p, const struct probe_argument *a, size_t n, const char *option)
+static int add_fields(struct probe_plan *p, const struct probe_argument *a, size_t n,
+		      const char *option)
 {
 	int err = 0;
 	size_t i;
@@ -153,8 +160,9 @@ static int add_task_fields(struct probe_plan *p)
 
 	for (i = 0; i < ARRAY_SIZE(parts) && !err; i++)
 		if (p->request->by_task & parts[i].part)
-			err = add_field(p, &(struct probe_field){ parts[i].expr.text, &parts[i].expr, "--by",
-								   parts[i].expr.text, false });
+			err = add_field(p,
+					&(struct probe_field){parts[i].expr.text, &parts[i].expr,
+							      "--by", parts[i].expr.text, false});
 	return err;
 }
 
@@ -168,7 +176,8 @@ static bool needs_event(const struct probe_plan *p)
 			return false;
 	if (p->side[PROBE_END].events.n < 2)
 		return false;
-	return p->nkeys || p->request->by_task || p->request->what == PROBE_HIST || p->request->what == PROBE_BOUNDS;
+	return p->nkeys || p->request->by_task || p->request->what == PROBE_HIST ||
+	       p->request->what == PROBE_BOUNDS;
 }
 
 /* One stream has one kind of line: the arguments of all its probes have to be the same. */
@@ -187,8 +196,9 @@ static int add_stream_fields(struct probe_plan *p)
 				break;
 		if (d->n == first->n && k == first->n)
 			continue;
-		diag_error("the probes of one stream need the same arguments: '%s' has others than '%s'", d->typed,
-			   first->typed);
+		diag_error("the probes of one stream need the same arguments: '%s' has others than "
+			   "'%s'",
+			   d->typed, first->typed);
 		diag_hint("run two of them, or give one list: 'EVENT1,EVENT2 ARGUMENT...'");
 		return -EINVAL;
 	}
@@ -197,7 +207,8 @@ static int add_stream_fields(struct probe_plan *p)
 
 static int collect_fields(struct probe_plan *p)
 {
-	static const struct probe_field event = { .name = "event", .option = "--by", .text = "event" };
+	static const struct probe_field event = {
+		.name = "event", .option = "--by", .text = "event"};
 	int err = 0;
 
 	if (needs_event(p))
@@ -210,18 +221,21 @@ static int collect_fields(struct probe_plan *p)
 }
 
 /*
- * Texts of a record stand behind its other fields, as long as they are. What begins carry to their ends has
- * one size: there they are fields as in a key.
+ * Texts of a record stand behind its other fields, as long as they are. What begins carry to their
+ * ends has one size: there they are fields as in a key.
  */
 static bool texts_behind(const struct probe_plan *p)
 {
 	return p->request->what == PROBE_STREAM && !p->spans;
 }
 
-/* --- layout ------------------------------------------------------------------------------------------- */
+/*
+ * --- layout ------------------------------------------------------------------------------------
+ */
 
 /* Makes a field of the layout as wide as this site needs it. */
-static int widen(struct layout_field *l, const struct probe_field *f, const struct place *place, bool first)
+static int widen(struct layout_field *l, const struct probe_field *f, const struct place *place,
+		 bool first)
 {
 	struct operand_type t = { LAYOUT_EVENT, 4, false };
 	struct complaint c;
@@ -279,7 +293,8 @@ static bool is_taken(const struct layout *l, const char *name, bool rows)
 	return false;
 }
 
-/* No two columns have one name: what is typed tells p->comm from p->parent->comm. NULL without memory. */
+/* No two columns have one name: what is typed tells p->comm from p->parent->comm. NULL without
+ * memory. */
 static char *name_of_field(const struct layout *l, const struct probe_field *f, bool rows)
 {
 	char *name = strdup(f->name), *longer;
@@ -348,9 +363,11 @@ static int look_from(struct probe_plan *p, const struct place *place, const stru
 		return 0;
 	err = expr__type(&t, p->measured, place, &c);
 	if (err)
-		diag_complaint(p->request->option, p->nvalues ? p->value[0].text : p->measured_text, &c);
+		diag_complaint(p->request->option, p->nvalues ? p->value[0].text : p->measured_text,
+			       &c);
 	else if (t.kind == LAYOUT_TEXT) {
-		diag_error("%s: '%s' is a text, and no number", p->request->option, p->measured_text);
+		diag_error("%s: '%s' is a text, and no number", p->request->option,
+			   p->measured_text);
 		diag_hint("--by counts texts");
 		err = -EINVAL;
 	}
@@ -369,17 +386,21 @@ static int look_around(struct probe_plan *p)
 			err = spot__make(&spot, p, side, i);
 			if (err)
 				break;
-			err = look_from(p, &spot.place, side == PROBE_BEGIN ? &spot.place : NULL, side, i == 0);
+			err = look_from(p, &spot.place, side == PROBE_BEGIN ? &spot.place : NULL,
+					side, i == 0);
 			spot__free(&spot);
 		}
 	return err;
 }
 
-/* --- code ------------------------------------------------------------------------------------------------ */
+/*
+ * --- code --------------------------------------------------------------------------------------
+ */
 
 /* The parts of a && b && c that are for this side, in nodes of the caller's. NULL: none. */
-static const struct expr *part_of_filter(const struct probe_plan *p, const struct expr *e, bool begin,
-					 const struct place *begins, struct expr nodes[CONJUNCTS], size_t *n)
+static const struct expr *part_of_filter(const struct probe_plan *p, const struct expr *e,
+					 bool begin, const struct place *begins,
+					 struct expr nodes[CONJUNCTS], size_t *n)
 {
 	const struct expr *left, *right;
 
@@ -455,8 +476,8 @@ static int compile_key(const struct probe_plan *p, struct code *code, const stru
 	if (!err && !n && !sized) {
 		err = body__constant(code, 0);
 	} else if (!err) {
-		err = key__compile(code, e, field, n, texts_behind(p), sized ? p->layout.size : 0, place, &c,
-				   &which);
+		err = key__compile(code, e, field, n, texts_behind(p), sized ? p->layout.size : 0,
+				   place, &c, &which);
 		if (err)
 			diag_complaint(from[which]->option, from[which]->text, &c);
 	}
@@ -485,7 +506,8 @@ static int compile_match(const struct probe_plan *p, struct code *code, const st
 	return err;
 }
 
-static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t i, const struct place *begins)
+static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t i,
+			const struct place *begins)
 {
 	struct probe_side *s = &p->side[side];
 	struct code *code = s->own[i].code;
@@ -545,8 +567,9 @@ static int name_events(struct probe_plan *p)
 		if (p->by_site)
 			p->names[i] = site->name;
 		else
-			p->names[i] = d < p->ndefinitions && p->definition[d].name ? p->definition[d].name :
-								site->event->name;
+			p->names[i] = d < p->ndefinitions && p->definition[d].name
+					      ? p->definition[d].name
+					      : site->event->name;
 	}
 	return 0;
 }

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the part that begins at from ends: at the first separator outside of brackets and quotes. */
+/*
+ * Where the part that begins at from ends: at the first separator outside of brackets and quotes.
+ */
 static size_t end_of_part(const char *text, size_t from, const char *separators)
 {
 	bool quoted = false;
@@ -152,7 +154,8 @@ int probe_definition__parse(struct probe_definition *d, const char *typed, struc
 	d->event = strndup(typed + at, end - at);
 	if (!d->event || (name && !d->name))
 		err = -ENOMEM;
-	for (at = end + strspn(typed + end, " \t"); !err && typed[at]; at = end + strspn(typed + end, " \t")) {
+	for (at = end + strspn(typed + end, " \t"); !err && typed[at];
+	     at = end + strspn(typed + end, " \t")) {
 		end = end_of_part(typed, at, " \t");
 		err = add_argument(&d->argument, &d->n, typed + at, end - at, c, argument);
 	}

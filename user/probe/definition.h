@@ -4,8 +4,8 @@
  *
  *   definition := [NAME "="] EVENT { [ALIAS "="] EXPR }      parts are separated by blanks
  *
- * EVENT is anything of event.h, EXPR of expr.h; blanks inside of parentheses, brackets and quotes separate
- * nothing. Pure.
+ * EVENT is anything of event.h, EXPR of expr.h; blanks inside of parentheses, brackets and quotes
+ * separate nothing. Pure.
  */
 #ifndef TALLY_PROBE_DEFINITION_H
 #define TALLY_PROBE_DEFINITION_H
@@ -29,16 +29,16 @@ struct probe_definition {
 };
 
 /*
- * 0 with *d to be freed by probe_definition__free(), or -EINVAL (-ENOMEM) with *c about typed. Of an
- * argument, *c is about its text alone; then *argument is that text (to be freed), else NULL.
+ * 0 with *d to be freed by probe_definition__free(), or -EINVAL (-ENOMEM) with *c about typed. Of
+ * an argument, *c is about its text alone; then *argument is that text (to be freed), else NULL.
  */
 int probe_definition__parse(struct probe_definition *d, const char *typed, struct complaint *c,
 			    char **argument);
 void probe_definition__free(struct probe_definition *d);
 
 /*
- * A list of expressions, "comm,sk->sk_family,NAME=EXPR", as arguments. Commas inside of parentheses,
- * brackets and quotes separate nothing. Errors as above.
+ * A list of expressions, "comm,sk->sk_family,NAME=EXPR", as arguments. Commas inside of
+ * parentheses, brackets and quotes separate nothing. Errors as above.
  */
 int probe_arguments__parse(struct probe_argument **argument, size_t *n, const char *typed,
 			   struct complaint *c, char **part);

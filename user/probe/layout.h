@@ -36,7 +36,7 @@ struct layout {
 	struct layout_field *field;
 	size_t n;
 	u32 size;               /* bytes of all, a multiple of 4 */
-	bool has_name;          /* keyed by pid or tid without comm: elements have the task's name */
+	bool has_name; /* keyed by pid or tid without comm: elements have the task's name */
 };
 
 void layout__free(struct layout *l);
@@ -60,8 +60,8 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 		       struct layout_names *names);
 
 /*
- * Appends the fields of a key to a row, which is to have none if this fails. name: that of the task,
- * where the layout has one; it goes behind the pid or tid, as "comm". Returns 0 or -ENOMEM.
+ * Appends the fields of a key to a row, which is to have none if this fails. name: that of the
+ * task, where the layout has one; it goes behind the pid or tid, as "comm". Returns 0 or -ENOMEM.
  */
 int layout__add_cells(struct report_row *row, const struct layout *l, const void *key,
 		      const char *name, struct layout_names *names);

@@ -12,7 +12,9 @@
 
 #define ALIASES_DEEP 8          /* names that stand for names */
 
-/* --- events -------------------------------------------------------------------------------------- */
+/*
+ * --- events ------------------------------------------------------------------------------------
+ */
 
 /* Keeps a text that was put together; NULL without memory. */
 static char *keep(struct probe_plan *p, char *text)
@@ -28,7 +30,8 @@ static char *keep(struct probe_plan *p, char *text)
 }
 
 /* Adds the events of a text to a side. */
-static int take_events(struct probe_plan *p, struct probe_side *s, const char *text, size_t definition)
+static int take_events(struct probe_plan *p, struct probe_side *s, const char *text,
+		       size_t definition)
 {
 	size_t *larger, i, n = s->events.n;
 	int err = events__take(&s->events, &s->text, &p->request->context, text);
@@ -58,14 +61,17 @@ static int take_returns(struct probe_plan *p)
 
 		if ((e->type != EVENT_KERNEL_FUNCTION && e->type != EVENT_USER_FUNCTION) ||
 		    e->function.is_return || e->function.offset || e->function.line) {
-			complain(&c, 0, e->at, e->len, "--latency is the time a function takes, from its entry to "
+			complain(&c, 0, e->at, e->len,
+				 "--latency is the time a function takes, from its entry to "
 				 "its return");
-			complain_hint(&c, 0, "between other events it is measured by --from and --to");
+			complain_hint(&c, 0,
+				      "between other events it is measured by --from and --to");
 			diag_complaint(NULL, begin->text[i], &c);
 			return -EINVAL;
 		}
 		text = keep(p, asprintf(&text, "%s%%return", e->name) < 0 ? NULL : text);
-		err = text ? take_events(p, &p->side[PROBE_END], text, begin->definition[i]) : -ENOMEM;
+		err = text ? take_events(p, &p->side[PROBE_END], text, begin->definition[i])
+			   : -ENOMEM;
 	}
 	return err;
 }
@@ -89,7 +95,8 @@ static int parse_definitions(struct probe_plan *p)
 			return err;
 		}
 		p->ndefinitions++;
-		err = take_events(p, &p->side[r->latency ? PROBE_BEGIN : PROBE_END], p->definition[i].event, i);
+		err = take_events(p, &p->side[r->latency ? PROBE_BEGIN : PROBE_END],
+				  p->definition[i].event, i);
 		if (err)
 			return err;
 	}
@@ -107,21 +114,25 @@ static int take_events_of_spans(struct probe_plan *p)
 	return err ?: take_events(p, &p->side[PROBE_END], r->to, 0);
 }
 
-static int check_site(const struct probe_plan *p, const struct probe_side *s, const struct event_site *site)
+static int check_site(const struct probe_plan *p, const struct probe_side *s,
+		      const struct event_site *site)
 {
 	const char *text = s->text[site->event - s->events.event];
 	struct complaint c = {};
 
 	if (site->event->type < EVENT_TRACEPOINT) {
-		complain(&c, 0, site->event->at, site->event->len, "%s is a counter, and has no values", site->name);
-		complain_hint(&c, 0, "`stat -e %s` counts it, `profile -e %s` samples it", site->name, site->name);
+		complain(&c, 0, site->event->at, site->event->len,
+			 "%s is a counter, and has no values", site->name);
+		complain_hint(&c, 0, "`stat -e %s` counts it", site->name);
 		diag_complaint(NULL, text, &c);
 		return -EOPNOTSUPP;
 	}
 	if (!p->request->is_scoped || !tracepoint_has_task(site->name))
 		return 0;
-	complain(&c, 0, site->event->at, site->event->len, "%s is about another task than the one that runs, "
-		 "whose process, user and cgroup its record does not tell", site->name);
+	complain(&c, 0, site->event->at, site->event->len,
+		 "%s is about another task than the one that runs, "
+		 "whose process, user and cgroup its record does not tell",
+		 site->name);
 	complain_hint(&c, 0, "a --filter on its fields (comm, pid) can be used instead");
 	diag_complaint(NULL, text, &c);
 	return -EOPNOTSUPP;
@@ -154,7 +165,9 @@ static int resolve(struct probe_plan *p, struct probe_side *s)
 	return 0;
 }
 
-/* The entry and the return of one function have the same number: nothing may be missing of either. */
+/*
+ * The entry and the return of one function have the same number: nothing may be missing of either.
+ */
 static int check_pairs(const struct probe_plan *p)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
@@ -162,7 +175,8 @@ static int check_pairs(const struct probe_plan *p)
 
 	for (i = 0; i < b->sites.n || i < e->sites.n; i++) {
 		len = i < b->sites.n ? strlen(b->sites.site[i].name) : 0;
-		if (i < b->sites.n && i < e->sites.n && !strncmp(b->sites.site[i].name, e->sites.site[i].name, len) &&
+		if (i < b->sites.n && i < e->sites.n &&
+		    !strncmp(b->sites.site[i].name, e->sites.site[i].name, len) &&
 		    !strcmp(e->sites.site[i].name + len, "%return"))
 			continue;
 		diag_error("%s has no return of its own that could be measured",
@@ -172,7 +186,9 @@ static int check_pairs(const struct probe_plan *p)
 	return 0;
 }
 
-/* --- expressions of options ------------------------------------------------------------------------ */
+/*
+ * --- expressions of options --------------------------------------------------------------------
+ */
 
 static int parse_list(struct probe_argument **list, size_t *n, const char *option, const char *text)
 {
@@ -213,12 +229,14 @@ static bool goes_round(const struct probe_plan *p, const struct expr *e, int dep
 	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
 		if (strcmp(p->alias[i].name, e->text))
 			continue;
-		for (just = p->alias[i].expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)
+		for (just = p->alias[i].expr; just->op == EXPR_TYPED || just->op == EXPR_CAST;
+		     just = just->left)
 			;
 		return (just->op != EXPR_NAME || strcmp(just->text, e->text)) &&
 		       goes_round(p, p->alias[i].expr, depth + 1);
 	}
-	return (e->left && goes_round(p, e->left, depth)) || (e->right && goes_round(p, e->right, depth));
+	return (e->left && goes_round(p, e->left, depth)) ||
+	       (e->right && goes_round(p, e->right, depth));
 }
 
 static int check_aliases(const struct probe_plan *p)
@@ -255,7 +273,8 @@ static int collect_aliases(struct probe_plan *p)
 /* What is measured, where it was not said. */
 static int choose_value(struct probe_plan *p)
 {
-	static const struct expr elapsed = { .op = EXPR_SPECIAL, .text = (char *)"elapsed", .len = 8 };
+	static const struct expr elapsed = {
+		.op = EXPR_SPECIAL, .text = (char *)"elapsed", .len = 8};
 	const struct probe_request *r = p->request;
 
 	if (r->what == PROBE_COUNT || r->what == PROBE_STREAM)
@@ -285,7 +304,8 @@ static int choose_value(struct probe_plan *p)
 /* Is there a name in it that is not known of every event? */
 static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 {
-	static const char *const known[] = { "comm", "pid", "tid", "uid", "cpu", "cgroup", "nsecs", "func", "retval" };
+	static const char *const known[] = {"comm",   "pid",   "tid",  "uid",	"cpu",
+					    "cgroup", "nsecs", "func", "retval"};
 	size_t i;
 
 	if (!e)
@@ -318,7 +338,8 @@ static bool plan_has_own_names(const struct probe_plan *p)
 	for (i = 0; i < p->ndefinitions; i++)
 		if (p->definition[i].n)
 			return true;    /* an argument may be called what it is */
-	return list_has_own_names(p, p->key, p->nkeys) || list_has_own_names(p, p->match, p->nmatches) ||
+	return list_has_own_names(p, p->key, p->nkeys) ||
+	       list_has_own_names(p, p->match, p->nmatches) ||
 	       list_has_own_names(p, p->value, p->nvalues) || has_own_names(p, p->filter);
 }
 
@@ -358,7 +379,9 @@ static bool needs_registers(const struct expr *e)
 {
 	if (!e)
 		return false;
-	return e->op == EXPR_REGISTER || (e->op == EXPR_SPECIAL && (!strncmp(e->text, "stack", 5) || !strcmp(e->text, "caller"))) ||
+	return e->op == EXPR_REGISTER ||
+	       (e->op == EXPR_SPECIAL &&
+		(!strncmp(e->text, "stack", 5) || !strcmp(e->text, "caller"))) ||
 	       needs_registers(e->left) || needs_registers(e->right);
 }
 
@@ -379,7 +402,8 @@ static bool plan_needs_registers(const struct probe_plan *p)
 	for (i = 0; i < p->ndefinitions; i++)
 		if (list_needs_registers(p->definition[i].argument, p->definition[i].n))
 			return true;
-	return list_needs_registers(p->key, p->nkeys) || list_needs_registers(p->match, p->nmatches) ||
+	return list_needs_registers(p->key, p->nkeys) ||
+	       list_needs_registers(p->match, p->nmatches) ||
 	       list_needs_registers(p->value, p->nvalues) || needs_registers(p->filter);
 }
 
@@ -400,7 +424,9 @@ int probe_plan__choose(struct probe_plan *p, const struct attach_programs progra
 	return err;
 }
 
-/* --- attaching --------------------------------------------------------------------------------------- */
+/*
+ * --- attaching ---------------------------------------------------------------------------------
+ */
 
 static bool uses_fentry(const struct probe_side *s)
 {
@@ -431,7 +457,8 @@ int probe_plan__attach(struct probe_plan *p)
 			return -EAGAIN;
 		}
 		if (err) {
-			diag_complaint(NULL, s->text[s->sites.site[which].event - s->events.event], &c);
+			diag_complaint(NULL, s->text[s->sites.site[which].event - s->events.event],
+				       &c);
 			return err;
 		}
 	}

@@ -11,7 +11,8 @@
  *
  * A measurement over spans has two sides, begins and ends; one of single events only the latter.
  * An expression is worked out at the begin where it can be, else at the end: the arguments of a
- * function at its entry, $retval and $elapsed at its return; of two events the first that has the name.
+ * function at its entry, $retval and $elapsed at its return; of two events the first that has the
+ * name.
  *
  * All return 0 or a negative errno, after saying what is wrong.
  */

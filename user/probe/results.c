@@ -15,22 +15,31 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 	u32 key_size = sizeof(struct hist_slot) + plan->layout.size;
 
 	*r = (struct results){
-		.plan = plan, .obj = obj,
+		.plan = plan,
+		.obj = obj,
 		.losses_fd = bpf_object__find_map_fd_by_name(obj, "losses"),
-		.sum_maps = {
-			.plain_fd = bpf_object__find_map_fd_by_name(obj, "sums"),
-			.keyed_fd = bpf_object__find_map_fd_by_name(obj, "keyed_sums"),
-			.nevents = plan->nevents, .key_size = key_size, .keyed = plan->keyed,
-			.bias = plan->bias,
-		},
-		.hist_maps = {
-			.whole_fd = bpf_object__find_map_fd_by_name(obj, "values"),
-			.keyed_fd = bpf_object__find_map_fd_by_name(obj, "keyed_values"),
-			.key_size = key_size, .keyed = plan->keyed,
-		},
-		.names = {
-			.event = plan->event, .nevents = plan->nevents, .hierarchy = plan->hierarchy,
-		},
+		.sum_maps =
+			{
+				.plain_fd = bpf_object__find_map_fd_by_name(obj, "sums"),
+				.keyed_fd = bpf_object__find_map_fd_by_name(obj, "keyed_sums"),
+				.nevents = plan->nevents,
+				.key_size = key_size,
+				.keyed = plan->keyed,
+				.bias = plan->bias,
+			},
+		.hist_maps =
+			{
+				.whole_fd = bpf_object__find_map_fd_by_name(obj, "values"),
+				.keyed_fd = bpf_object__find_map_fd_by_name(obj, "keyed_values"),
+				.key_size = key_size,
+				.keyed = plan->keyed,
+			},
+		.names =
+			{
+				.event = plan->event,
+				.nevents = plan->nevents,
+				.hierarchy = plan->hierarchy,
+			},
 	};
 	if (r->losses_fd < 0 || r->sum_maps.plain_fd < 0 || r->sum_maps.keyed_fd < 0 ||
 	    r->hist_maps.whole_fd < 0 || r->hist_maps.keyed_fd < 0)
@@ -55,7 +64,9 @@ static int report_losses(struct results *r, struct report *report)
 	return 0;
 }
 
-/* --- histograms -------------------------------------------------------------------------------- */
+/*
+ * --- histograms --------------------------------------------------------------------------------
+ */
 
 static int hist_difference(struct results *r, struct hist_set *d)
 {
@@ -105,11 +116,14 @@ static int report_histograms(struct results *r, const struct cli *cli, struct re
 	for (i = 0; i < d.ngroups && !err; i++)
 		err = add_group(r, report, &d.group[i]);
 	hist_set__free(&d);
-	report__sort_groups(report, cli->sort >= 0 ? cli->sort : report_sort_column("sum"), cli->top);
+	report__sort_groups(report, cli->sort >= 0 ? cli->sort : report_sort_column("sum"),
+			    cli->top);
 	return err;
 }
 
-/* --- sums -------------------------------------------------------------------------------------- */
+/*
+ * --- sums --------------------------------------------------------------------------------------
+ */
 
 static int sum_difference(struct results *r, struct sum_set *d)
 {
@@ -150,7 +164,8 @@ static struct field average(const struct results_plan *plan, const struct sum_en
 	struct field f = { .name = "avg", .kind = FIELD_REAL, .decimals = 2 };
 
 	if (plan->is_time)
-		return (struct field){ .name = "avg", .kind = FIELD_TIME, .number = e->sum / e->count };
+		return (struct field){
+			.name = "avg", .kind = FIELD_TIME, .number = e->sum / e->count};
 	f.real = (plan->is_signed ? (double)(s64)e->sum : (double)e->sum) / e->count;
 	return f;
 }

@@ -63,13 +63,15 @@ struct results {
 	struct layout_names names;
 };
 
-int results__begin(struct results *r, const struct results_plan *plan, const struct bpf_object *obj);
+int results__begin(struct results *r, const struct results_plan *plan,
+		   const struct bpf_object *obj);
 
 /*
- * Fills in events, losses, and groups (PROBE_HIST, PROBE_BOUNDS) or the rows of a table, sorted and cut
- * as the options say: groups as cli->sort does (sum), rows by the column named sort, NULL for the
- * first figure but count that is asked for, else count. The caller fills in value, unit, source. Of
- * a stream there are the losses alone: what was shown is for the caller to add to events.
+ * Fills in events, losses, and groups (PROBE_HIST, PROBE_BOUNDS) or the rows of a table, sorted and
+ * cut as the options say: groups as cli->sort does (sum), rows by the column named sort, NULL for
+ * the first figure but count that is asked for, else count. The caller fills in value, unit,
+ * source. Of a stream there are the losses alone: what was shown is for the caller to add to
+ * events.
  */
 int results__report(struct results *r, const struct cli *cli, const char *sort,
 		    struct report *report);

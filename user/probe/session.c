@@ -34,7 +34,9 @@ static void templates(const struct probe_session *s, struct attach_programs prog
 	};
 }
 
-/* --- maps -------------------------------------------------------------------------------------------- */
+/*
+ * --- maps --------------------------------------------------------------------------------------
+ */
 
 static u32 ring_bytes(const struct host *host)
 {
@@ -45,7 +47,8 @@ static u32 ring_bytes(const struct host *host)
 	return bytes;
 }
 
-/* Elements a key takes: one for each CPU it is seen on, and of histograms for each part of their range. */
+/* Elements a key takes: one for each CPU it is seen on, and of histograms for each part of their
+ * range. */
 static u64 room(const struct probe_session *s)
 {
 	const struct host *host = &s->run->host;
@@ -73,7 +76,8 @@ static int size_starts(struct probe_session *s, struct bpf_map *map)
 		return bpf_map__set_max_entries(map, 1);
 	err = bpf_map__set_key_size(map, s->plan.match_size);
 	if (!err)
-		err = bpf_map__set_value_size(map, sizeof(struct probe_begin) + s->bpf->rodata->begin_key);
+		err = bpf_map__set_value_size(map, sizeof(struct probe_begin) +
+							   s->bpf->rodata->begin_key);
 	return err ?: map__set_room(map, &s->run->host, MOST_STARTS);
 }
 
@@ -84,11 +88,13 @@ static int size_maps(struct probe_session *s)
 	bool sums = what == PROBE_COUNT || what == PROBE_SUM, keyed = s->bpf->rodata->keyed;
 	int err;
 
-	err = bpf_map__set_max_entries(s->bpf->maps.sums, sums && !keyed ? p->side[PROBE_END].sites.n : 1);
+	err = bpf_map__set_max_entries(s->bpf->maps.sums,
+				       sums && !keyed ? p->side[PROBE_END].sites.n : 1);
 	if (!err)
 		err = size_keyed(s, s->bpf->maps.keyed_sums, keyed && sums);
 	if (!err)
-		err = size_keyed(s, s->bpf->maps.keyed_values, keyed && !sums && what != PROBE_STREAM);
+		err = size_keyed(s, s->bpf->maps.keyed_values,
+				 keyed && !sums && what != PROBE_STREAM);
 	if (!err)
 		err = size_starts(s, s->bpf->maps.starts);
 	if (!err && what == PROBE_STREAM)
@@ -96,7 +102,9 @@ static int size_maps(struct probe_session *s)
 	return err;
 }
 
-/* --- configuration ------------------------------------------------------------------------------------ */
+/*
+ * --- configuration -----------------------------------------------------------------------------
+ */
 
 static bool has_field(const struct probe_plan *p, const char *name)
 {
@@ -142,7 +150,8 @@ static void configure(struct probe_session *s)
 	c->key_size = p->layout.size;
 	c->only_tracepoints = only_tracepoints(p);
 	c->large = r->what == PROBE_STREAM || p->layout.size > PROBE_KEY_SMALL;
-	c->bias = (p->is_signed && r->what == PROBE_SUM) || r->what == PROBE_BOUNDS ? 1ULL << 63 : 0;
+	c->bias =
+		(p->is_signed && r->what == PROBE_SUM) || r->what == PROBE_BOUNDS ? 1ULL << 63 : 0;
 	c->named = !p->layout.has_name ? PROBE_NAME_NONE :
 		   has_field(p, "tid") ? PROBE_NAME_THREAD : PROBE_NAME_PROCESS;
 	c->begin_key = key_at_begin(p);
@@ -150,12 +159,20 @@ static void configure(struct probe_session *s)
 	c->span_in_thread = r->latency;
 	c->count_unmatched = p->spans && !r->is_scoped && !r->filter;
 	s->results_plan = (struct results_plan){
-		.what = r->what, .keyed = c->keyed, .layout = p->layout, .event = p->names,
-		.nevents = p->side[PROBE_END].sites.n, .bias = c->bias,
-		.is_signed = p->is_signed, .is_time = p->is_time, .figures = s->figures,
-		.bound = r->bound, .nbounds = r->nbounds, .hierarchy = s->run->scope.hierarchy,
+		.what = r->what,
+		.keyed = c->keyed,
+		.layout = p->layout,
+		.event = p->names,
+		.nevents = p->side[PROBE_END].sites.n,
+		.bias = c->bias,
+		.is_signed = p->is_signed,
+		.is_time = p->is_time,
+		.figures = s->figures,
+		.bound = r->bound,
+		.nbounds = r->nbounds,
+		.hierarchy = s->run->scope.hierarchy,
 		.interval = &s->bpf->data->interval,
-		.attachments = { &p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments },
+		.attachments = {&p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments},
 	};
 }
 
@@ -218,16 +235,18 @@ static int open_programs(struct probe_session *s, bool without_fentry)
 		err = prepare_stream(s);
 	if (err)
 		return err;
-	if (s->bpf->rodata->keyed && p->layout.size > PROBE_KEY_OLD && s->run->host.version < KERNEL_VERSION(5, 11, 0)) {
-		diag_error("--by: the keys take %u bytes; this kernel's maps have room for %d", p->layout.size,
-			   PROBE_KEY_OLD);
+	if (s->bpf->rodata->keyed && p->layout.size > PROBE_KEY_OLD &&
+	    s->run->host.version < KERNEL_VERSION(5, 11, 0)) {
+		diag_error("--by: the keys take %u bytes; this kernel's maps have room for %d",
+			   p->layout.size, PROBE_KEY_OLD);
 		return -EOPNOTSUPP;
 	}
 	err = scope__prepare(s->bpf->obj, &s->run->scope, &s->run->cli->scope);
 	return err ?: size_maps(s);
 }
 
-int probe_session__prepare(struct probe_session *s, struct run *run, const struct probe_request *request)
+int probe_session__prepare(struct probe_session *s, struct run *run,
+			   const struct probe_request *request)
 {
 	int err;
 
@@ -236,7 +255,9 @@ int probe_session__prepare(struct probe_session *s, struct run *run, const struc
 	return err ?: open_programs(s, false);
 }
 
-/* --- -n ------------------------------------------------------------------------------------------------- */
+/*
+ * --- -n ----------------------------------------------------------------------------------------
+ */
 
 static int explain_code(struct report *r, const char *name, const struct code *code)
 {
@@ -251,7 +272,8 @@ static int explain_code(struct report *r, const char *name, const struct code *c
 	for (i = 0; i < code->n && !err; i += n) {
 		n = code__dump(code, i, text);
 		note = code__note_at(code, i);
-		err = explain__add(r, i ? "" : name, note ? "%4zu: %-40s ; %s" : "%4zu: %s", i, text, note);
+		err = explain__add(r, i ? "" : name, note ? "%4zu: %-40s ; %s" : "%4zu: %s", i,
+				   text, note);
 	}
 	return err;
 }
@@ -259,14 +281,18 @@ static int explain_code(struct report *r, const char *name, const struct code *c
 static int explain_site(struct report *r, const struct probe_side *side, size_t i, bool verbose)
 {
 	static const char *const names[EVENT_BODIES] = {
-		[EVENT_FILTER] = "filter", [EVENT_VALUE] = "value", [EVENT_KEY] = "key", [EVENT_MATCH] = "match",
+		[EVENT_FILTER] = "filter",
+		[EVENT_VALUE] = "value",
+		[EVENT_KEY] = "key",
+		[EVENT_MATCH] = "match",
 	};
 	const struct event_site *site = &side->sites.site[i];
 	const char *way = attach_way_name(side->attachments.way[i]);
 	int err, k;
 
 	if (site->path)
-		err = explain__add(r, "site", "%s, %s of %s+0x%llx", site->name, way, site->path, site->file_offset);
+		err = explain__add(r, "site", "%s, %s of %s+0x%llx", site->name, way, site->path,
+				   site->file_offset);
 	else if (site->address)
 		err = explain__add(r, "site", "%s, %s at 0x%llx", site->name, way, site->address);
 	else
@@ -294,7 +320,9 @@ int probe_session__explain(struct probe_session *s)
 				 "the events named", explain_sites, s);
 }
 
-/* --- loading --------------------------------------------------------------------------------------------- */
+/*
+ * --- loading -----------------------------------------------------------------------------------
+ */
 
 static int load(struct probe_session *s)
 {

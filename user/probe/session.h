@@ -34,7 +34,8 @@ struct probe_session {
 	char source[512];
 };
 
-int probe_session__prepare(struct probe_session *s, struct run *run, const struct probe_request *request);
+int probe_session__prepare(struct probe_session *s, struct run *run,
+			   const struct probe_request *request);
 /* -n: what would be done; with -v the compiled functions, too. */
 int probe_session__explain(struct probe_session *s);
 int probe_session__start(struct probe_session *s);

@@ -84,11 +84,14 @@ static int kernel_function(struct place *p, const struct event_site *site, struc
 		err = 0;
 	p->own_arguments = site->offset;
 	if (site->offset)
-		forget(p, "arguments are known where the function begins; registers are named as in %di");
+		forget(p, "arguments are known where the function begins; registers are named as "
+			  "in %di");
 	return err;
 }
 
-/* --- user code ------------------------------------------------------------------------------------- */
+/*
+ * --- user code ---------------------------------------------------------------------------------
+ */
 
 static struct c_type type_of(const struct dwarf_variable *v)
 {
@@ -116,15 +119,16 @@ static const char *where_live(const struct dwarf_variable *v, char *text, size_t
 }
 
 /*
- * Where the compiler says that it is. At the first instruction of a function that is not yet true of
- * parameters that live in memory: they come in registers, in their order.
+ * Where the compiler says that it is. At the first instruction of a function that is not yet true
+ * of parameters that live in memory: they come in registers, in their order.
  */
 static int add_variable(struct place *p, const struct dwarf_variable *v, u32 *next, bool at_entry,
 			u64 address)
 {
 	static const enum place_where wheres[] = {
-		[DWARF_REGISTER] = AT_REGISTER, [DWARF_MEMORY] = AT_MEMORY, [DWARF_STATIC] = AT_STATIC,
-		[DWARF_VALUE] = AT_SUM, [DWARF_CONSTANT] = AT_CONSTANT,
+		[DWARF_REGISTER] = AT_REGISTER, [DWARF_MEMORY] = AT_MEMORY,
+		[DWARF_STATIC] = AT_STATIC,	[DWARF_VALUE] = AT_SUM,
+		[DWARF_CONSTANT] = AT_CONSTANT,
 	};
 	struct place_variable add = {
 		.name = v->name, .number = v->reg, .offset = v->offset, .type = type_of(v),
@@ -132,7 +136,8 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, u32 *ne
 	char why[200];
 
 	if (at_entry && v->is_parameter) {
-		if (v->kind == DWARF_STRUCT || v->kind == DWARF_OTHER || v->kind == DWARF_ARRAY || *next == UINT32_MAX) {
+		if (v->kind == DWARF_STRUCT || v->kind == DWARF_OTHER || v->kind == DWARF_ARRAY ||
+		    *next == UINT32_MAX) {
 			/* Floats have registers of their own; structures may be anywhere. */
 			add.where = AT_NOWHERE;
 			add.why = "it is no integer or pointer, or comes behind a structure";
@@ -157,7 +162,8 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, u32 *ne
 }
 
 /* The body of f that the site is in; NULL: none. */
-static const struct dwarf_place *place_of(const struct dwarf_function *f, const struct event_site *site)
+static const struct dwarf_place *place_of(const struct dwarf_function *f,
+					  const struct event_site *site)
 {
 	bool exact = !site->event->function.line && !site->is_inlined;
 	const struct dwarf_place *found = NULL;
@@ -177,13 +183,17 @@ static const struct dwarf_place *place_of(const struct dwarf_function *f, const 
  * Those of the function that was asked for: others may be inlined at the same address, with
  * variables of the same names.
  */
-static int variables_at(struct dwarf_variables *found, struct dwarf *d, const struct event_site *site)
+static int variables_at(struct dwarf_variables *found, struct dwarf *d,
+			const struct event_site *site)
 {
 	struct dwarf_functions named = {};
 	const struct dwarf_place *place;
 	char *name = function_of(site);
-	int err = name ? dwarf_functions__find(&named, d, site->event->function.line || site->is_inlined ?
-					       site->event->function.name : name) : -ENOMEM;
+	int err = name ? dwarf_functions__find(&named, d,
+					       site->event->function.line || site->is_inlined
+						       ? site->event->function.name
+						       : name)
+		       : -ENOMEM;
 	bool done = false;
 	size_t i;
 
@@ -214,7 +224,8 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 			err = add_variable(p, &found.variable[i], &next, at_entry, site->address);
 	dwarf_variables__free(&found);
 	if (site->is_return)
-		forget(p, "variables are gone when the function has returned; --latency has its arguments");
+		forget(p, "variables are gone when the function has returned; --latency has its "
+			  "arguments");
 	return err;
 }
 
@@ -231,8 +242,8 @@ static enum place_context context_of(enum attach_way way)
 	}
 }
 
-int site_place__make(struct place *p, struct tracepoint_format *format, const struct event_site *site,
-		     enum attach_way way, struct knowledge *k)
+int site_place__make(struct place *p, struct tracepoint_format *format,
+		     const struct event_site *site, enum attach_way way, struct knowledge *k)
 {
 	int err;
 

@@ -10,9 +10,10 @@
 /* What has been opened on the way, for the sites that come after. */
 struct knowledge {
 	struct kernel_types types;
-	bool has_types;         /* they have been opened (types.vmlinux may be NULL: there are none) */
+	bool has_types; /* they have been opened (types.vmlinux may be NULL: there are none) */
 	int tracefs;            /* -1: not opened */
-	bool want_dwarf;        /* names are used that only debug information may know: it takes long to read */
+	bool want_dwarf; /* names are used that only debug information may know: it takes long to
+			    read */
 	struct dwarf *dwarf;    /* of dwarf_path; NULL: it has none */
 	char *dwarf_path;
 };
@@ -21,12 +22,13 @@ void knowledge__init(struct knowledge *k);
 void knowledge__release(struct knowledge *k);
 
 /*
- * Fills in *p (with *format, where it is a tracepoint's) for a site that is attached this way; both to be
- * freed by site_place__free() in any case, and good as long as the knowledge is. Returns 0 or a
- * negative errno: of a tracepoint whose format cannot be read. What else is not known is just not known.
+ * Fills in *p (with *format, where it is a tracepoint's) for a site that is attached this way; both
+ * to be freed by site_place__free() in any case, and good as long as the knowledge is. Returns 0 or
+ * a negative errno: of a tracepoint whose format cannot be read. What else is not known is just not
+ * known.
  */
-int site_place__make(struct place *p, struct tracepoint_format *format, const struct event_site *site,
-		     enum attach_way way, struct knowledge *k);
+int site_place__make(struct place *p, struct tracepoint_format *format,
+		     const struct event_site *site, enum attach_way way, struct knowledge *k);
 void site_place__free(struct place *p, struct tracepoint_format *format);
 
 #endif /* TALLY_PROBE_SITE_PLACE_H */

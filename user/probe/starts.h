@@ -11,12 +11,12 @@
 struct starts_plan {
 	int fd;                 /* of the map */
 	u32 key_size, value_size, max_entries;
-	bool in_thread;         /* spans end in the thread they began in: else nothing is known of them */
+	bool in_thread; /* spans end in the thread they began in: else nothing is known of them */
 };
 
 /*
- * Deletes the begins of threads that are gone, if more than half of the map is full. *deleted (may be
- * NULL): how many. Returns 0 or a negative errno. In another pid namespace than the initial one
+ * Deletes the begins of threads that are gone, if more than half of the map is full. *deleted (may
+ * be NULL): how many. Returns 0 or a negative errno. In another pid namespace than the initial one
  * threads cannot be looked for, and nothing is done.
  */
 int starts__sweep(const struct starts_plan *plan, size_t *deleted);

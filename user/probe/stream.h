@@ -33,9 +33,9 @@ void stream__close(struct stream *s);
 int stream__fd(const struct stream *s);
 
 /*
- * Writes what there is, but not for ever where more comes meanwhile: then the descriptor can still be
- * read. all: at least what is there now, as before a report. Returns 0 or a negative errno (-EPIPE: nobody reads
- * the lines any more).
+ * Writes what there is, but not for ever where more comes meanwhile: then the descriptor can still
+ * be read. all: at least what is there now, as before a report. Returns 0 or a negative errno
+ * (-EPIPE: nobody reads the lines any more).
  */
 int stream__drain(struct stream *s, bool all);
 

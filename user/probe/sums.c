@@ -101,7 +101,8 @@ static void group_elements(struct sum_set *set, const struct order *order, size_
 
 		entry = &set->entry[set->n];
 		for (k = i; k < n && !by_key(&order[i], &order[k]); k++)
-			add_element(entry, &total, elements__value(order[k].e, order[k].i), interval);
+			add_element(entry, &total, elements__value(order[k].e, order[k].i),
+				    interval);
 		finish_entry(entry, &total, maps->bias);
 		if (!entry->count) {    /* made, but nothing has been added yet */
 			memset(entry, 0, sizeof(*entry));

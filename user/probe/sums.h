@@ -38,8 +38,8 @@ struct sum_set {
 };
 
 /*
- * Reads the maps. The caller has counted the kernel's number of the interval up; interval is the one
- * that ended. Returns 0 or a negative errno, then *set is untouched.
+ * Reads the maps. The caller has counted the kernel's number of the interval up; interval is the
+ * one that ended. Returns 0 or a negative errno, then *set is untouched.
  */
 int sum_set__read(struct sum_set *set, const struct sum_maps *maps, u64 interval);
 

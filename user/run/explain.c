@@ -70,8 +70,9 @@ static int add_scope(struct report *r, const struct run *run)
 	if (!err && c->has_uid)
 		err = explain__add(r, "scope", "real uid %u", c->uid);
 	if (!err && c->has_cgroup)
-		err = explain__add(r, "scope", "cgroup %s, %s, id %llu, level %u and below", o->cgroup,
-			      cgroup_hierarchy_name(c->hierarchy), c->cgroup_id, c->cgroup_level);
+		err = explain__add(r, "scope", "cgroup %s, %s, id %llu, level %u and below",
+				   o->cgroup, cgroup_hierarchy_name(c->hierarchy), c->cgroup_id,
+				   c->cgroup_level);
 	if (!err && c->has_cpus)
 		err = explain__add(r, "scope", "CPUs %s", o->cpus);
 	if (!err && c->has_comm)

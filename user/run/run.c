@@ -228,7 +228,8 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 			end = true;
 		if (wait[WAIT_SUBJECTS].revents)
 			end |= subjects__all_ended(subjects);
-		if (run->watch && (end || wait[WAIT_WATCH].revents || wait[WAIT_INTERVAL].revents)) {
+		if (run->watch &&
+		    (end || wait[WAIT_WATCH].revents || wait[WAIT_INTERVAL].revents)) {
 			err = run->watch(run);
 			if (err < 0 && err != -EPIPE)
 				diag_error("cannot read the events: %s", strerror(-err));

@@ -8,8 +8,9 @@
  *   run__release()
  *
  * SIGINT, SIGTERM, SIGHUP, the end of the command, of all processes of -p, of the duration or of
- * the count end the run with a last report; a second signal ends the process at once. All functions say what is wrong
- * and return 0 or a negative errno; run__exit_code() makes the exit status of that.
+ * the count end the run with a last report; a second signal ends the process at once. All functions
+ * say what is wrong and return 0 or a negative errno; run__exit_code() makes the exit status of
+ * that.
  */
 #ifndef TALLY_RUN_RUN_H
 #define TALLY_RUN_RUN_H
@@ -42,7 +43,7 @@ struct run {
 	sigset_t signals;       /* the mask the process came with: commands are given it */
 	bool lost;              /* some report had losses */
 	bool interrupted;       /* by a signal: the last report has been made */
-	bool hold;              /* report() is called as ever, but what it fills in is not written */
+	bool hold; /* report() is called as ever, but what it fills in is not written */
 
 	/* Fills in what happened since the last call (or since the run began). Set by the tool. */
 	int (*report)(struct run *run, struct report *r);

@@ -90,7 +90,8 @@ int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_so
 	for (i = 0; i < ARRAY_SIZE(programs) && !err; i++)
 		err = set_autoload(obj, programs[i].name, programs[i].source == source &&
 				   host->version >= programs[i].from);
-	*have_prev_state = source == WAIT_WAKEUP && kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	*have_prev_state =
+		source == WAIT_WAKEUP && kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	if (!err)
 		err = task_state__prepare(obj, "wait_states", host, have_task_storage);
 	return err;

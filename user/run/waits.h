@@ -28,7 +28,9 @@ struct wait_source_text {
 };
 extern const struct wait_source_text wait_sources[WAIT_SOURCES];
 
-/* What --source names: an enum wait_source or WAIT_SOURCE_AUTO. -EINVAL after saying what there is. */
+/*
+ * What --source names: an enum wait_source or WAIT_SOURCE_AUTO. -EINVAL after saying what there is.
+ */
 int wait_source__parse(const char *name, int *source);
 
 /* Can it be had here? -v says why not. (On 5.10 the kernel's books may be off: nodelayacct.) */

@@ -18,7 +18,9 @@
 
 #include "timehist.skel.h"
 
-/* --- options ----------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 enum {
 	KEY_SOURCE = SESSION_KEYS,
@@ -88,7 +90,9 @@ int session__check(const struct session *s)
 	return what ? -EINVAL : 0;
 }
 
-/* --- records ----------------------------------------------------------------------------------- */
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
 
 static int take(void *context, const struct switches_record *r)
 {
@@ -149,7 +153,9 @@ static int report(struct run *run, struct report *r)
 	return 0;
 }
 
-/* --- measuring --------------------------------------------------------------------------------- */
+/*
+ * --- measuring ---------------------------------------------------------------------------------
+ */
 
 static int configure_programs(struct session *s, const struct run *run)
 {
@@ -317,7 +323,9 @@ static int measure(struct session *s, struct run *run)
 	return err;
 }
 
-/* --- the worst --------------------------------------------------------------------------------- */
+/*
+ * --- the worst ---------------------------------------------------------------------------------
+ */
 
 static int read_running(struct session *s, struct worst *w)
 {
@@ -357,7 +365,9 @@ int session__read_worst(struct session *s, struct worst *w)
 	return err;
 }
 
-/* --- a file ------------------------------------------------------------------------------------ */
+/*
+ * --- a file ------------------------------------------------------------------------------------
+ */
 
 struct reading {
 	struct session *s;

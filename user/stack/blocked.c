@@ -30,8 +30,9 @@ enum {
 };
 
 /*
- * From this --min on, user's parts are taken in an interrupt after the slice (bpf/offcputime.bpf.c): one CPU
- * can have at most 20,000 of those a second, and most likely far fewer.
+ * From this --min on, user's parts are taken in an interrupt after the slice
+ * (bpf/offcputime.bpf.c): one CPU can have at most 20,000 of those a second, and most likely far
+ * fewer.
  */
 #define LATER_FROM_NS 50000
 
@@ -60,13 +61,16 @@ static u64 now_ns(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* --- options --------------------------------------------------------------------------------------- */
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
 
 static error_t parse_limit(const char *option, const char *arg, u64 *ns)
 {
 	if (!parse_duration(arg, 1000, ns))
 		return 0;
-	diag_error("%s: '%s' is not a duration; as in 10us, 1.5ms, 2s (a number alone is in us)", option, arg);
+	diag_error("%s: '%s' is not a duration; as in 10us, 1.5ms, 2s (a number alone is in us)",
+		   option, arg);
 	return EINVAL;
 }
 
@@ -92,7 +96,9 @@ static error_t parse_state(struct blocked *b, const char *arg)
 	for (rest = text; !err && (part = strsep(&rest, ","));) {
 		if (!find_why(part, &b->wanted))
 			continue;
-		diag_error("--state: '%s' is not one of sleep, disk, idle, stopped, traced, other, preempted", part);
+		diag_error("--state: '%s' is not one of sleep, disk, idle, stopped, traced, other, "
+			   "preempted",
+			   part);
 		err = EINVAL;
 	}
 	free(text);
@@ -160,7 +166,9 @@ static int check_options(struct blocked *b, struct cli *cli)
 	return stack_options__check(&b->options, &b->stacks, cli, b->report.by_state ? 0 : BY_COMM);
 }
 
-/* --- the course -------------------------------------------------------------------------------------- */
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
 
 static const char *source(const struct blocked *b)
 {
@@ -199,8 +207,10 @@ static int configure(struct blocked *b, struct run *run)
 	bpf->rodata->have_task_storage = storage;
 	bpf_program__set_autoload(bpf->progs.on_waking, b->view != BLOCKED_BY_TASK);
 	bpf_program__set_autoload(bpf->progs.show_blocked, b->view != BLOCKED_BY_WAKER);
-	return err ?: stacks__prepare(&b->stacks, run, bpf->obj, "counts",
-				      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+	return err
+		       ?: stacks__prepare(&b->stacks, run, bpf->obj, "counts",
+					  cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
+					  &constants);
 }
 
 static int load(struct blocked *b, struct run *run)
@@ -226,9 +236,10 @@ static int load(struct blocked *b, struct run *run)
 }
 
 /*
- * Elements come out of a small stock that the kernel keeps for each CPU and map, which it only makes
- * larger, by an interrupt, once something was taken. A switch may need two at once, with interrupts
- * off. So one of each is taken here, on each CPU; where that cannot be, new stacks may be lost at first.
+ * Elements come out of a small stock that the kernel keeps for each CPU and map, which it only
+ * makes larger, by an interrupt, once something was taken. A switch may need two at once, with
+ * interrupts off. So one of each is taken here, on each CPU; where that cannot be, new stacks may
+ * be lost at first.
  */
 static void fill_stocks(const struct blocked *b)
 {
@@ -284,13 +295,16 @@ static int attach(struct blocked *b, struct run *run)
 		return err == -EPERM ? err : -EOPNOTSUPP;
 	}
 	if (tasks__visit(b->bpf->progs.seed_blocked))
-		diag_detail("no task iterator: what is blocked already is not seen until it blocks again");
+		diag_detail("no task iterator: what is blocked already is not seen until it blocks "
+			    "again");
 	b->began_ns = b->bpf->bss->began_ns = now_ns();
 	b->bpf->bss->armed = 1;
 	return 0;
 }
 
-/* --- what goes on ------------------------------------------------------------------------------------ */
+/*
+ * --- what goes on ------------------------------------------------------------------------------
+ */
 
 struct still {
 	struct blocked_still *task;
@@ -356,7 +370,8 @@ static bool is_last(struct blocked *b, const struct run *run)
 
 	b->reports++;
 	return !cli->interval_ns || run->interrupted || (cli->count && b->reports == cli->count) ||
-	       (cli->duration_ns && now_ns() - b->began_ns >= cli->duration_ns) || command_has_ended(run);
+	       (cli->duration_ns && now_ns() - b->began_ns >= cli->duration_ns) ||
+	       command_has_ended(run);
 }
 
 static const char *value(const struct blocked *b)
@@ -422,20 +437,27 @@ static void blocked__free(struct blocked *b)
 int blocked__main(enum blocked_view view, const char *tool, const char *doc, int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "Which times count:", 1 },
-		{ "min", KEY_MIN, "TIME", 0, "At least so long (us without a unit)", 1 },
-		{ "max", KEY_MAX, "TIME", 0, "At most so long", 1 },
-		{ "state", KEY_STATE, "STATE,..", 0, "Only of tasks that left in such a state: sleep, disk, idle, "
-		  "stopped, traced, other, preempted (all but the last without this)", 1 },
+		{NULL, 0, NULL, 0, "Which times count:", 1},
+		{"min", KEY_MIN, "TIME", 0, "At least so long (us without a unit)", 1},
+		{"max", KEY_MAX, "TIME", 0, "At most so long", 1},
+		{"state", KEY_STATE, "STATE,..", 0,
+		 "Only of tasks that left in such a state: sleep, disk, idle, "
+		 "stopped, traced, other, preempted (all but the last without this)",
+		 1},
 		{},
 	};
 	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = { .options = options, .parser = parse_own, .children = children };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children};
 	struct blocked b = {
-		.view = view, .options = STACK_OPTIONS, .max_ns = UINT64_MAX, .wanted = WHYS_BLOCKED,
+		.view = view,
+		.options = STACK_OPTIONS,
+		.max_ns = UINT64_MAX,
+		.wanted = WHYS_BLOCKED,
 	};
 	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND | CLI_TIMES,
 		.doc = doc,
 		.own = &own,
 		.own_input = &b,

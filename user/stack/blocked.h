@@ -29,7 +29,9 @@
 /* A tool's main(). doc: what --help says of it, first line. */
 int blocked__main(enum blocked_view view, const char *tool, const char *doc, int argc, char **argv);
 
-/* --- for blocked.c: from the map to the report ----------------------------------------------------- */
+/*
+ * --- for blocked.c: from the map to the report -------------------------------------------------
+ */
 
 struct blocked_part;
 struct blocked_entry;
@@ -38,7 +40,8 @@ struct blocked_report {
 	enum blocked_view view;
 	bool by_state;
 	struct stacks *stacks;          /* begun; its parts say what was taken */
-	/* What the map held at the last read; the stacks and notes that were resolved. All zero at first. */
+	/* What the map held at the last read; the stacks and notes that were resolved. All zero at
+	 * first. */
 	struct blocked_entry *entry;
 	size_t nentries;
 	struct table by_key;
@@ -55,9 +58,9 @@ struct blocked_report {
 const char *blocked_why_name(enum blocked_why why);
 
 /*
- * Fills in events, counters and stacks: what came since the last call and, besides, what goes on (n of
- * them), the largest first, no more than top (0: all). What is in the report lives until the next
- * call. Returns 0 or a negative errno.
+ * Fills in events, counters and stacks: what came since the last call and, besides, what goes on (n
+ * of them), the largest first, no more than top (0: all). What is in the report lives until the
+ * next call. Returns 0 or a negative errno.
  */
 int blocked_report__make(struct blocked_report *b, const struct run *run, struct report *r,
 			 const struct blocked_still *still, size_t n, size_t top);

@@ -25,8 +25,9 @@ struct blocked_part {
 const char *blocked_why_name(enum blocked_why why)
 {
 	static const char *const names[] = {
-		[BLOCKED_SLEEP] = "sleep", [BLOCKED_DISK] = "disk", [BLOCKED_IDLE] = "idle",
-		[BLOCKED_STOPPED] = "stopped", [BLOCKED_TRACED] = "traced", [BLOCKED_OTHER] = "other",
+		[BLOCKED_SLEEP] = "sleep",	   [BLOCKED_DISK] = "disk",
+		[BLOCKED_IDLE] = "idle",	   [BLOCKED_STOPPED] = "stopped",
+		[BLOCKED_TRACED] = "traced",	   [BLOCKED_OTHER] = "other",
 		[BLOCKED_PREEMPTED] = "preempted",
 	};
 
@@ -47,15 +48,19 @@ static int grow(void *array, size_t n, size_t size)
 	return 0;
 }
 
-/* --- parts ----------------------------------------------------------------------------------------- */
+/*
+ * --- parts -------------------------------------------------------------------------------------
+ */
 
 static bool same_part(const void *array, u32 index, const void *key)
 {
-	return !memcmp(&((const struct blocked_part *)array)[index].id, key, sizeof(struct stack_id));
+	return !memcmp(&((const struct blocked_part *)array)[index].id, key,
+		       sizeof(struct stack_id));
 }
 
 /* A lost stack is a note; one without frames is nothing. */
-static int resolve_part(struct blocked_report *b, const struct stack_id *id, struct stack_path *path)
+static int resolve_part(struct blocked_report *b, const struct stack_id *id,
+			struct stack_path *path)
 {
 	struct stack *stack = NULL;
 	int err = id->hash ? stack_store__fetch(&b->stacks->store, id, &stack) : 0;
@@ -117,7 +122,9 @@ static int find_note(struct blocked_report *b, const char *text, u32 *frame)
 	return table__add(&b->by_note, hash, n);
 }
 
-/* --- putting stacks together ------------------------------------------------------------------------- */
+/*
+ * --- putting stacks together -------------------------------------------------------------------
+ */
 
 /* A stack in the making. */
 struct chain {
@@ -194,15 +201,16 @@ static bool is_tracer(const struct report_frame *f)
 static bool is_interrupt(const struct report_frame *f)
 {
 	static const char *const names[] = {
-		"asm_sysvec_", "asm_common_interrupt", "asm_exc_nmi", "el0_irq", "el1_irq", "el0_interrupt",
-		"el1_interrupt",
+		"asm_sysvec_", "asm_common_interrupt", "asm_exc_nmi",	"el0_irq",
+		"el1_irq",     "el0_interrupt",	       "el1_interrupt",
 	};
 
 	return f->kind == FRAME_KERNEL && begins(f->name, names, ARRAY_SIZE(names));
 }
 
 /* The frames of a waker that say why it woke: [*first, *end) of its path. */
-static bool waker_frames(const struct blocked_report *b, const struct stack_path *p, u32 *first, u32 *end)
+static bool waker_frames(const struct blocked_report *b, const struct stack_path *p, u32 *first,
+			 u32 *end)
 {
 	const struct report_frame *frame = b->stacks->names.frame;
 	bool interrupt = false;
@@ -220,7 +228,8 @@ static bool waker_frames(const struct blocked_report *b, const struct stack_path
 	return interrupt;
 }
 
-static int put_waker(struct blocked_report *b, struct chain *c, const struct stack_id *id, char comm[])
+static int put_waker(struct blocked_report *b, struct chain *c, const struct stack_id *id,
+		     char comm[])
 {
 	const struct stack_path *p;
 	u32 part, first, end, at, i;
@@ -260,7 +269,8 @@ static int put_task(struct blocked_report *b, struct chain *c, const struct bloc
 }
 
 /* comm: the waker's, TASK_KEY_COMM_LEN; what is to be said instead goes there. */
-static int put_stack(struct blocked_report *b, struct chain *c, const struct blocked_key *key, char comm[])
+static int put_stack(struct blocked_report *b, struct chain *c, const struct blocked_key *key,
+		     char comm[])
 {
 	int err = 0;
 
@@ -280,7 +290,9 @@ static int put_stack(struct blocked_report *b, struct chain *c, const struct blo
 	return err;
 }
 
-/* --- a report in the making -------------------------------------------------------------------------- */
+/*
+ * --- a report in the making --------------------------------------------------------------------
+ */
 
 /* What stacks are grouped by. */
 struct group_key {
@@ -309,7 +321,8 @@ static bool same_group(const void *array, u32 index, const void *key)
 	return !memcmp(&((const struct group *)array)[index].key, key, sizeof(struct group_key));
 }
 
-static int find_group(struct merge *m, const struct group_key *key, const struct blocked_sum *sum, u32 *index)
+static int find_group(struct merge *m, const struct group_key *key, const struct blocked_sum *sum,
+		      u32 *index)
 {
 	u64 hash = table_hash(0, key, sizeof(*key));
 	s64 known = table__find(&m->by_group, hash, same_group, m->group, key);
@@ -394,11 +407,14 @@ static int name_groups(struct merge *m, u32 by)
 	return err;
 }
 
-/* --- what has come ------------------------------------------------------------------------------------- */
+/*
+ * --- what has come -----------------------------------------------------------------------------
+ */
 
 static bool same_entry(const void *array, u32 index, const void *key)
 {
-	return !memcmp(&((const struct blocked_entry *)array)[index].key, key, sizeof(struct blocked_key));
+	return !memcmp(&((const struct blocked_entry *)array)[index].key, key,
+		       sizeof(struct blocked_key));
 }
 
 /* What one key has gained since the last read. */
@@ -424,7 +440,8 @@ static int take_element(struct blocked_report *b, const struct blocked_key *key,
 
 static int add_elements(struct merge *m, int fd)
 {
-	struct elements e = { .key_size = sizeof(struct blocked_key), .value_size = sizeof(struct blocked_sum) };
+	struct elements e = {.key_size = sizeof(struct blocked_key),
+			     .value_size = sizeof(struct blocked_sum)};
 	struct blocked_sum gained;
 	size_t i;
 	int err = elements__read(&e, fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts that a BPF program asks for on its own CPU: output to a perf event that wakes its readers
- * with each record makes the kernel send itself one (irq_work). Nobody reads these events; what they
- * record overwrites itself.
+ * Interrupts that a BPF program asks for on its own CPU: output to a perf event that wakes its
+ * readers with each record makes the kernel send itself one (irq_work). Nobody reads these events;
+ * what they record overwrites itself.
  */
 #ifndef TALLY_STACK_KICKS_H
 #define TALLY_STACK_KICKS_H

@@ -27,7 +27,9 @@ void stack_path__free(struct stack_path *path)
 	memset(path, 0, sizeof(*path));
 }
 
-/* --- frames ------------------------------------------------------------------------------------ */
+/*
+ * --- frames ------------------------------------------------------------------------------------
+ */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -100,7 +102,9 @@ static int add_symbol(struct stack_names *names, struct stack_path *path, const 
 	if (err)
 		return err;
 	path->place[path->n].address = address;
-	path->place[path->n].offset = s->name ? s->offset : s->module ? s->module_offset : FRAME_PLACES;
+	path->place[path->n].offset = s->name	  ? s->offset
+				      : s->module ? s->module_offset
+						  : FRAME_PLACES;
 	path->n++;
 	return 0;
 }
@@ -116,7 +120,9 @@ static int add_note(struct stack_names *names, struct stack_path *path, const ch
 	return 0;
 }
 
-/* --- parts ------------------------------------------------------------------------------------- */
+/*
+ * --- parts -------------------------------------------------------------------------------------
+ */
 
 /* What C libraries and run times begin a thread with. */
 static bool is_start_name(const char *name)
@@ -140,7 +146,9 @@ bool is_first_function(const struct symbol *s, u32 nuser)
 
 	if (s->name && is_start_name(s->name))
 		return true;
-	/* Stripped C libraries have no name for it; nobody else calls from there at the outer end. */
+	/*
+	 * Stripped C libraries have no name for it; nobody else calls from there at the outer end.
+	 */
 	for (i = 0; nuser > 1 && !s->name && s->module && i < ARRAY_SIZE(libraries); i++)
 		if (!strncmp(s->module, libraries[i], strlen(libraries[i])))
 			return true;
@@ -174,7 +182,8 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 
 	for (i = 0; i < n && !err; i++) {
 		err = symbols__user(names->symbols, tgid, code_address(frame, i), &symbol[i]);
-		/* Of a process that was never seen, nothing is known; else what is beyond means nothing. */
+		/* Of a process that was never seen, nothing is known; else what is beyond means
+		 * nothing. */
 		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
 			n = i;
 	}

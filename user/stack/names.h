@@ -42,7 +42,9 @@ int stack_names__resolve(struct stack_names *names, const struct stack *stack, u
 			 bool kernel, struct stack_path *path);
 void stack_path__free(struct stack_path *path);
 
-/* Is this where threads begin, so that a stack that ends here is whole? nuser: frames of its part. */
+/*
+ * Is this where threads begin, so that a stack that ends here is whole? nuser: frames of its part.
+ */
 bool is_first_function(const struct symbol *symbol, u32 nuser);
 
 #endif /* TALLY_STACK_NAMES_H */

@@ -71,7 +71,8 @@ const struct argp stack_options_argp = { .options = options, .parser = parse };
 
 static int parse_by(struct stack_options *o, const char *arg, u32 *by)
 {
-	char *text = strdup(arg), *keys = calloc(1, strlen(arg) + 2), *end = keys, *part, *rest, bad[64];
+	char *text = strdup(arg), *keys = calloc(1, strlen(arg) + 2), *end = keys, *part, *rest,
+	     bad[64];
 	int err = text && keys ? 0 : -ENOMEM;
 
 	for (rest = text; !err && (part = strsep(&rest, ","));) {
@@ -105,7 +106,8 @@ static int check_picture(struct cli *cli)
 		cli->interval_ns = cli->count = 0;
 	}
 	if (!cli->explain && !cli->output && isatty(STDOUT_FILENO)) {
-		diag_error("--format flame: a picture is not for a terminal; name a file: -o stacks.svg");
+		diag_error("--format flame: a picture is not for a terminal; name a file: -o "
+			   "stacks.svg");
 		return -EINVAL;
 	}
 	return 0;

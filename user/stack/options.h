@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options of tools that show stacks: which part, how deep, in which format, and --by with two more
- * keys, dso and sym, of the innermost frame. A child of the tool's own argp; a tool has spec->own_keys.
+ * The options of tools that show stacks: which part, how deep, in which format, and --by with two
+ * more keys, dso and sym, of the innermost frame. A child of the tool's own argp; a tool has
+ * spec->own_keys.
  */
 #ifndef TALLY_STACK_OPTIONS_H
 #define TALLY_STACK_OPTIONS_H
@@ -27,8 +28,9 @@ extern const struct argp stack_options_argp;
 	"takes dso and sym, of the innermost frame, for a table."
 
 /*
- * After parsing: checks what no single option can see, and fills in cli->by, cli->format and the depth of
- * s. by: the keys where none are asked for. Returns 0, or -EINVAL after saying what is wrong.
+ * After parsing: checks what no single option can see, and fills in cli->by, cli->format and the
+ * depth of s. by: the keys where none are asked for. Returns 0, or -EINVAL after saying what is
+ * wrong.
  */
 int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *cli, u32 by);
 

@@ -108,7 +108,9 @@ int sampler__start(struct sampler *s, const struct bpf_program *prog,
 	return err == -EACCES ? -EPERM : err;
 }
 
-/* --- samples that did not come ----------------------------------------------------------------- */
+/*
+ * --- samples that did not come -----------------------------------------------------------------
+ */
 
 static struct sampler_cpu *find_cpu(struct sampler *s, u64 cpu)
 {
@@ -198,7 +200,9 @@ u64 samples_missed(u64 hz, u64 due, const struct sampler_seen *seen, u64 elapsed
 	share = busy / elapsed_ns;
 	busy_due = due * share;
 	/* Three standard deviations, and the coarse unit of the idle time, at either end. */
-	chance = idle_ns ? 3 * sqrt(due * share * (1 - share)) + 2.0 * hz * USER_TICK_NS / NSEC_PER_SEC + 1 : 0;
+	chance = idle_ns ? 3 * sqrt(due * share * (1 - share)) +
+				   2.0 * hz * USER_TICK_NS / NSEC_PER_SEC + 1
+			 : 0;
 	if (busy_due - busy_seen <= chance)
 		return 0;
 	return busy_due - busy_seen < due - seen->taken ? busy_due - busy_seen : due - seen->taken;

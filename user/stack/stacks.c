@@ -19,8 +19,8 @@ int stacks__set_depth(struct stacks *s, u64 depth)
 	if (limit > STACK_MOST_DEPTH)
 		limit = STACK_MOST_DEPTH;
 	if (depth > limit) {
-		diag_error("--max-depth: %llu frames are more than the %u that the kernel walks", depth,
-			   limit);
+		diag_error("--max-depth: %llu frames are more than the %u that the kernel walks",
+			   depth, limit);
 		if (limit < STACK_MOST_DEPTH)
 			diag_hint("raise it first: sysctl kernel.perf_event_max_stack=%llu", depth);
 		return -EINVAL;
@@ -48,7 +48,9 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth);
 }
 
-/* --- processes --------------------------------------------------------------------------------- */
+/*
+ * --- processes ---------------------------------------------------------------------------------
+ */
 
 /* One that has gone already cannot be helped: its frames have no names. */
 static int see(void *ctx, void *data, size_t size)
@@ -80,7 +82,8 @@ static int watch_both(struct stacks *s)
 	s->watch_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->watch_fd < 0 ||
 	    epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->processes), &event) ||
-	    (s->told.epoll_fd >= 0 && epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->told.epoll_fd, &event)))
+	    (s->told.epoll_fd >= 0 &&
+	     epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->told.epoll_fd, &event)))
 		return -errno;
 	return 0;
 }
@@ -112,7 +115,9 @@ int stacks__begin(struct stacks *s, struct run *run)
 	return err;
 }
 
-/* --- reports ----------------------------------------------------------------------------------- */
+/*
+ * --- reports -----------------------------------------------------------------------------------
+ */
 
 static bool same_known(const void *array, u32 index, const void *key)
 {
@@ -205,7 +210,8 @@ static int name_keys(struct merge *m, u32 by, const char *const *event)
 	if (!m->out->key)
 		return -ENOMEM;
 	for (i = 0; i < m->out->nkeys && event && !err; i++)
-		err = report_row__add_text(&m->out->key[i], "event", event[m->key[i]->key->task.event]);
+		err = report_row__add_text(&m->out->key[i], "event",
+					   event[m->key[i]->key->task.event]);
 	for (i = 0; i < m->out->nkeys && by && !err; i++)
 		err = task_key__add_fields(&m->out->key[i], &m->key[i]->key->task,
 					   m->key[i]->newest->name, by, &m->names);

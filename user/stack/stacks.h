@@ -32,7 +32,7 @@ struct stacks {
 	u32 depth;
 	u64 seed;
 	bool kernel, user;              /* the parts that are taken */
-	const char *const *event;       /* names by number, where keys have one; NULL: they do not */
+	const char *const *event; /* names by number, where keys have one; NULL: they do not */
 	struct stack_store store;
 	struct stack_names names;
 	struct ring_buffer *processes;  /* that have their first stack taken */
@@ -67,16 +67,16 @@ int stacks__begin(struct stacks *s, struct run *run);
 int stacks__watch(struct stacks *s);
 
 /*
- * Fills in events, counters and stacks: symbolic ones, equal ones merged, the largest first, no more
- * than top (0: all). The caller fills in value, source and what the values are. Frames live as
+ * Fills in events, counters and stacks: symbolic ones, equal ones merged, the largest first, no
+ * more than top (0: all). The caller fills in value, source and what the values are. Frames live as
  * long as s, and the report is to be used before the next one is made.
  */
 int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top);
 
 /*
- * Two parts of it, for those who put stacks together by themselves. The first fills in counters. The second
- * adds value to the stack of that path and key, which is made if there is none; by_path is empty
- * at first and finds them again.
+ * Two parts of it, for those who put stacks together by themselves. The first fills in counters.
+ * The second adds value to the stack of that path and key, which is made if there is none; by_path
+ * is empty at first and finds them again.
  */
 int stacks__read_losses(struct stacks *s, struct report *r);
 int stacks__add_path(struct report_stacks *out, struct table *by_path, u32 key, u64 value,

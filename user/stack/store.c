@@ -25,7 +25,9 @@ u32 stack_walk_limit(void)
 	return limit;
 }
 
-/* --- sizes ------------------------------------------------------------------------------------- */
+/*
+ * --- sizes -------------------------------------------------------------------------------------
+ */
 
 static size_t value_size(u32 frames)
 {
@@ -90,12 +92,15 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 		if (!map)
 			return -ENOENT;
 		s->class[i].fd = bpf_map__fd(map);
-		s->class[i].frames = (bpf_map__value_size(map) - sizeof(struct stack)) / sizeof(u64);
+		s->class[i].frames =
+			(bpf_map__value_size(map) - sizeof(struct stack)) / sizeof(u64);
 	}
 	return 0;
 }
 
-/* --- stacks ------------------------------------------------------------------------------------ */
+/*
+ * --- stacks ------------------------------------------------------------------------------------
+ */
 
 static bool same_hash(const void *array, u32 index, const void *key)
 {
@@ -179,7 +184,9 @@ static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *ind
 	return err;
 }
 
-/* --- counts ------------------------------------------------------------------------------------ */
+/*
+ * --- counts ------------------------------------------------------------------------------------
+ */
 
 static bool same_key(const void *array, u32 index, const void *key)
 {

@@ -21,7 +21,8 @@
 
 #include "bpf/stack.h"
 
-/* How many stacks there is room for where nobody says so: allocated as needed, or (before 6.1) at once. */
+/* How many stacks there is room for where nobody says so: allocated as needed, or (before 6.1) at
+ * once. */
 #define STACKS_ON_DEMAND 131072
 #define STACKS_AT_ONCE 8192
 
@@ -69,7 +70,8 @@ int stack_store__prepare(struct bpf_object *obj, const struct host *host, const 
 int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts);
 
 /* Fetches a stack, which the caller frees. One that is not there is lost: *stack stays as it is. */
-int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, struct stack **stack);
+int stack_store__fetch(const struct stack_store *s, const struct stack_id *id,
+		       struct stack **stack);
 
 /* Fills in s->sample, which is the store's until the next read. */
 int stack_store__read(struct stack_store *s);

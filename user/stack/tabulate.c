@@ -26,7 +26,8 @@ static bool same_leaf(const void *array, u32 index, const void *key)
 	       !strcmp(a->sym ?: "", b->sym ?: "") && !a->sym == !b->sym;
 }
 
-static struct leaf leaf_of(const struct report_stacks *s, const struct report_stack *stack, u32 leaf)
+static struct leaf leaf_of(const struct report_stacks *s, const struct report_stack *stack,
+			   u32 leaf)
 {
 	struct leaf l = { .key = stack->key };
 	const struct report_frame *f;

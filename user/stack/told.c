@@ -16,21 +16,34 @@
 
 #define RING_BYTES (512 << 10)          /* of each CPU: some thousands of mappings */
 
-/* --- rings --------------------------------------------------------------------------------------------- */
+/*
+ * --- rings -------------------------------------------------------------------------------------
+ */
 
 static int open_ring(struct told_ring *r, int cpu)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TIME, .sample_id_all = 1, .mmap = 1, .mmap2 = 1, .comm = 1,
-		.comm_exec = 1, .task = 1, .watermark = 1, .wakeup_watermark = RING_BYTES / 2,
-		.use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.watermark = 1,
+		.wakeup_watermark = RING_BYTES / 2,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 	};
 
 	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0)
 		return -errno;
-	r->base = mmap(NULL, RING_BYTES + getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	r->base = mmap(NULL, RING_BYTES + getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
+		       0);
 	if (r->base != MAP_FAILED)
 		return 0;
 	close(r->fd);
@@ -70,7 +83,9 @@ void told__close(struct told *t)
 	*t = (struct told){};
 }
 
-/* --- records ------------------------------------------------------------------------------------------- */
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
 
 /* Records as they were in the rings, one behind the other. */
 struct records {
@@ -108,7 +123,8 @@ static int add_record(struct records *r, size_t at, size_t size)
 	if (size < sizeof(struct perf_event_header) + sizeof(time))
 		return 0;
 	memcpy(&time, r->bytes + at + size - sizeof(time), sizeof(time));
-	if (!make_room((void **)&r->position, &r->positions_room, r->npositions + 1, sizeof(*r->position)))
+	if (!make_room((void **)&r->position, &r->positions_room, r->npositions + 1,
+		       sizeof(*r->position)))
 		return -ENOMEM;
 	r->position[r->npositions++] = (struct position){ time, at };
 	return 0;
@@ -176,8 +192,12 @@ static int tell_mapping(struct symbols *s, const char *body, size_t size)
 	if (!memchr(body + sizeof(m), 0, size - sizeof(m)))
 		return 0;
 	line = (struct mapping_line){
-		.start = m.address, .end = m.address + m.length, .offset = m.offset, .inode = m.inode,
-		.executable = true, .name = body + sizeof(m),
+		.start = m.address,
+		.end = m.address + m.length,
+		.offset = m.offset,
+		.inode = m.inode,
+		.executable = true,
+		.name = body + sizeof(m),
 	};
 	if (!strcmp(line.name, "//anon"))
 		line.name = "";

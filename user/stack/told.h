@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel tells of processes as it happens, so that one that lived for a millisecond has names, too:
- * the records MMAP2, FORK and COMM of perf_event_open(2), of all CPUs in order of time.
+ * What the kernel tells of processes as it happens, so that one that lived for a millisecond has
+ * names, too: the records MMAP2, FORK and COMM of perf_event_open(2), of all CPUs in order of time.
  */
 #ifndef TALLY_STACK_TOLD_H
 #define TALLY_STACK_TOLD_H
@@ -21,7 +21,8 @@ struct told {
 };
 
 /*
- * Opens a ring on each CPU that is online. Best effort: what cannot be opened tells nothing. 0 or -ENOMEM.
+ * Opens a ring on each CPU that is online. Best effort: what cannot be opened tells nothing. 0 or
+ * -ENOMEM.
  */
 int told__open(struct told *t);
 

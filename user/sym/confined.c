@@ -37,7 +37,9 @@ void answer__put(struct answer *a, const void *data, size_t size)
 	}
 }
 
-/* --- the child -------------------------------------------------------------------------------- */
+/*
+ * --- the child ---------------------------------------------------------------------------------
+ */
 
 /* Sanitizers want address space and system calls of their own. */
 #ifdef __SANITIZE_ADDRESS__
@@ -191,7 +193,9 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
 	_exit(a.err ? 1 : 0);
 }
 
-/* --- the parent ------------------------------------------------------------------------------- */
+/*
+ * --- the parent --------------------------------------------------------------------------------
+ */
 
 static u64 now_ms(void)
 {

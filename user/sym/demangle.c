@@ -74,7 +74,9 @@ size_t demangle(const char *symbol, char *buffer, size_t size)
 
 #endif /* HAVE_LIBIBERTY */
 
-/* --- the process that does it ----------------------------------------------------------------- */
+/*
+ * --- the process that does it ------------------------------------------------------------------
+ */
 
 #define MAX_SYMBOL 16384
 #define MAX_FAILURES 32

@@ -30,7 +30,9 @@ struct sent_segment {
 	u64 address, offset, size, executable;
 };
 
-/* --- the child: reads what nobody vouches for ------------------------------------------------- */
+/*
+ * --- the child: reads what nobody vouches for --------------------------------------------------
+ */
 
 /* Where code is, section by section: the place of a symbol is not believed without. */
 struct code {
@@ -236,7 +238,9 @@ static void read_symbols(struct answer *to, void *arg)
 	/* The process ends here: nothing is given back one by one. */
 }
 
-/* --- the parent: takes what may be lies ------------------------------------------------------- */
+/*
+ * --- the parent: takes what may be lies --------------------------------------------------------
+ */
 
 /* Copies n things of a size from what is left of the answer; NULL if they are not there. */
 static void *take(const char **at, size_t *left, u64 n, size_t size)

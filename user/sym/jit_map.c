@@ -11,7 +11,9 @@
 #include "sym/mappings.h"
 #include "sym/root.h"
 
-/* --- text ------------------------------------------------------------------------------------- */
+/*
+ * --- text --------------------------------------------------------------------------------------
+ */
 
 /* A runtime has some 100,000; the shortest lines there can be would make 10 million of a file. */
 #define MAX_PIECES (2U << 20)
@@ -176,7 +178,9 @@ int jit_map__parse(struct symbol_table *t, const char *text, size_t size)
 	return err;
 }
 
-/* --- the file --------------------------------------------------------------------------------- */
+/*
+ * --- the file ----------------------------------------------------------------------------------
+ */
 
 void jit_map__init(struct jit_map *j)
 {

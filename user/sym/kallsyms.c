@@ -280,7 +280,9 @@ int kernel_symbol(const char *name, u64 *address)
 	return 0;
 }
 
-/* --- by address ------------------------------------------------------------------------------- */
+/*
+ * --- by address --------------------------------------------------------------------------------
+ */
 
 /* The last function of a module ends nobody knows where, but hardly further than this. */
 #define MAX_UNSIZED (64 << 10)

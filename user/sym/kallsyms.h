@@ -13,7 +13,7 @@ struct kernel_function {
 	char *name;
 	char *module;           /* NULL: vmlinux; "bpf": a JITed program, never listed here */
 	u64 address;            /* 0 where the kernel hides addresses (kptr_restrict, CAP_SYSLOG) */
-	u64 size;               /* up to the next symbol; 0 if unknown, as for the last of a module */
+	u64 size; /* up to the next symbol; 0 if unknown, as for the last of a module */
 };
 
 struct kernel_functions {

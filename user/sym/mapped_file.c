@@ -49,7 +49,9 @@ int mapped_file__compare(const void *a, const void *b)
 	return x->modified_ns < y->modified_ns ? -1 : x->modified_ns > y->modified_ns;
 }
 
-/* --- debug files ------------------------------------------------------------------------------ */
+/*
+ * --- debug files -------------------------------------------------------------------------------
+ */
 
 #define DEBUG_DIR "/usr/lib/debug"
 

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- lines ------------------------------------------------------------------------------------ */
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
 
 /* A number with a certain character behind it, which is passed over. */
 static bool take_number(char **at, int base, char behind, u64 *out)
@@ -118,7 +120,9 @@ int mappings__each(u32 pid, mapping_visit visit, void *arg)
 	return err || any ? err : -ESRCH;
 }
 
-/* --- processes -------------------------------------------------------------------------------- */
+/*
+ * --- processes ---------------------------------------------------------------------------------
+ */
 
 /* The beginning of a file of a process, as a string. */
 static int read_file(u32 pid, const char *name, char *text, size_t size)

@@ -12,7 +12,9 @@
 /* Of all names together: offsets are 32 bits, and the memory is ours. */
 #define MAX_NAMES (512U << 20)
 
-/* --- the table -------------------------------------------------------------------------------- */
+/*
+ * --- the table ---------------------------------------------------------------------------------
+ */
 
 static u64 end_of(const struct symbol_entry *e)
 {
@@ -125,7 +127,9 @@ const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler 
 	return t->shown ? t->shown[i] : NULL;
 }
 
-/* --- the choice ------------------------------------------------------------------------------- */
+/*
+ * --- the choice --------------------------------------------------------------------------------
+ */
 
 int symbol_name__compare(const char *a, const char *b)
 {

@@ -68,7 +68,9 @@ struct symbols {
 	struct demangler demangler;
 };
 
-/* --- texts ------------------------------------------------------------------------------------ */
+/*
+ * --- texts -------------------------------------------------------------------------------------
+ */
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -90,7 +92,9 @@ static const char *intern(struct symbols *s, const char *text)
 	return copy;
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
+/*
+ * --- files -------------------------------------------------------------------------------------
+ */
 
 static int read_file(struct symbols *s, struct mapped_file *f)
 {
@@ -158,7 +162,9 @@ static int find_file(struct symbols *s, u32 pid, const struct mapping_line *line
 	return s->held > MAX_HELD ? read_file(s, *file) : 0;
 }
 
-/* --- vdso ------------------------------------------------------------------------------------- */
+/*
+ * --- vdso --------------------------------------------------------------------------------------
+ */
 
 static int read_memory(u32 pid, u64 start, void *to, size_t size)
 {
@@ -231,7 +237,9 @@ static struct mapped_file *find_vdso(struct symbols *s, u32 pid, const struct ma
 	return add_vdso(s, image, size);
 }
 
-/* --- processes -------------------------------------------------------------------------------- */
+/*
+ * --- processes ---------------------------------------------------------------------------------
+ */
 
 static int compare_processes(const void *a, const void *b)
 {
@@ -302,7 +310,9 @@ static struct process *add_process(struct symbols *s, u32 pid)
 	return p;
 }
 
-/* --- mappings --------------------------------------------------------------------------------- */
+/*
+ * --- mappings ----------------------------------------------------------------------------------
+ */
 
 static const struct mapping *find_mapping(const struct process *p, u64 address)
 {
@@ -511,7 +521,9 @@ int symbols__see(struct symbols *s, u32 pid)
 	return err;
 }
 
-/* --- what records tell ------------------------------------------------------------------------ */
+/*
+ * --- what records tell -------------------------------------------------------------------------
+ */
 
 static struct process *get_process(struct symbols *s, u32 pid)
 {
@@ -572,8 +584,13 @@ int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line)
 {
 	struct process *p = get_process(s, pid);
 	struct mapping m = {
-		.start = line->start, .end = line->end, .offset = line->offset, .inode = line->inode,
-		.executable = true, .kind = SYMBOL_USER, .unopened = has_path(line),
+		.start = line->start,
+		.end = line->end,
+		.offset = line->offset,
+		.inode = line->inode,
+		.executable = true,
+		.kind = SYMBOL_USER,
+		.unopened = has_path(line),
 	};
 	const struct mapping *old;
 	int err;
@@ -587,7 +604,8 @@ int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line)
 		return -ENOMEM;
 	/* Seen already, and better. */
 	old = find_mapping(p, line->start);
-	if (old && old->start == m.start && old->end == m.end && old->inode == m.inode && old->path == m.path)
+	if (old && old->start == m.start && old->end == m.end && old->inode == m.inode &&
+	    old->path == m.path)
 		return 0;
 	err = put_mapping(p, &m);
 	p->makes_code |= is_made(line);
@@ -634,7 +652,9 @@ void symbols__execed(struct symbols *s, u32 pid)
 	count_kept(s, p);
 }
 
-/* Below the process's own root, or if it has gone, ours: the file must be the one that was mapped. */
+/*
+ * Below the process's own root, or if it has gone, ours: the file must be the one that was mapped.
+ */
 static int open_told(struct symbols *s, u32 pid, struct mapping *m)
 {
 	struct stat st;
@@ -652,7 +672,9 @@ static int open_told(struct symbols *s, u32 pid, struct mapping *m)
 	return add_file(s, fd, &st, &m->file);
 }
 
-/* --- lookup ----------------------------------------------------------------------------------- */
+/*
+ * --- lookup ------------------------------------------------------------------------------------
+ */
 
 /* Fills in the name of an address of a table, if it has one. */
 static int name_it(struct symbols *s, struct symbol_table *t, u64 address, struct symbol *found)
@@ -727,7 +749,9 @@ int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found)
 	return err;
 }
 
-/* --- the kernel ------------------------------------------------------------------------------- */
+/*
+ * --- the kernel --------------------------------------------------------------------------------
+ */
 
 int symbols__kernel(struct symbols *s, u64 address, struct symbol *found)
 {
@@ -756,7 +780,9 @@ int symbols__kernel(struct symbols *s, u64 address, struct symbol *found)
 	return name_it(s, t, address, found);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/*
+ * --- all of it ---------------------------------------------------------------------------------
+ */
 
 int symbols__new(struct symbols **s)
 {

@@ -61,10 +61,10 @@ void symbols__free(struct symbols *s);
 int symbols__see(struct symbols *s, u32 pid);
 
 /*
- * What the kernel told of a process as it happened (perf_event_open(2): MMAP2, FORK and COMM records), which is
- * known even of one that has gone before it could be seen: it has mapped this code; it is a copy of its parent; it has become
- * another program. symbols__see() replaces all of it by what it finds. Files are opened when their names
- * are asked for. 0 or -ENOMEM.
+ * What the kernel told of a process as it happened (perf_event_open(2): MMAP2, FORK and COMM
+ * records), which is known even of one that has gone before it could be seen: it has mapped this
+ * code; it is a copy of its parent; it has become another program. symbols__see() replaces all of
+ * it by what it finds. Files are opened when their names are asked for. 0 or -ENOMEM.
  */
 struct mapping_line;
 int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line);

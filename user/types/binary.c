@@ -15,7 +15,9 @@
 #define MAX_NAME 16384
 #define MAX_NAMES (512ULL << 20)
 
-/* --- symbols ---------------------------------------------------------------------------------- */
+/*
+ * --- symbols -----------------------------------------------------------------------------------
+ */
 
 /* Every table of one file. A table that is not there or damaged takes nothing from the others. */
 static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
@@ -70,7 +72,9 @@ static int open_binary(struct elf_file *f, const char *path)
 	return err;
 }
 
-/* --- functions -------------------------------------------------------------------------------- */
+/*
+ * --- functions ---------------------------------------------------------------------------------
+ */
 
 struct function_search {
 	const struct elf_file *file;
@@ -235,7 +239,9 @@ int binary__symbol(const char *path, const char *name, u64 *address, bool *is_re
 	return err;
 }
 
-/* --- USDT ------------------------------------------------------------------------------------- */
+/*
+ * --- USDT --------------------------------------------------------------------------------------
+ */
 
 struct usdt_search {
 	const struct elf_file *file;
@@ -365,7 +371,9 @@ void usdt_probes__free(struct usdt_probes *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* --- by name ---------------------------------------------------------------------------------- */
+/*
+ * --- by name -----------------------------------------------------------------------------------
+ */
 
 /* Such a file exists, and is code for this CPU as we are. */
 static bool is_native(const char *path)

@@ -189,7 +189,8 @@ void c_type__members(const struct c_type *t, void (*visit)(void *arg, const char
 		visit_members(t->btf, t->id, 0, visit, arg);
 }
 
-static bool enumerator_of(const struct btf *btf, const struct btf_type *b, const char *name, u64 *value)
+static bool enumerator_of(const struct btf *btf, const struct btf_type *b, const char *name,
+			  u64 *value)
 {
 	u32 i;
 

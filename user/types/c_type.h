@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types of C values as expressions need them, whatever they were learned from: kernel BTF, BTF made of
- * DWARF, or nothing but a size. Pure but for c_type__parse(); the BTF must outlive them.
+ * Types of C values as expressions need them, whatever they were learned from: kernel BTF, BTF made
+ * of DWARF, or nothing but a size. Pure but for c_type__parse(); the BTF must outlive them.
  */
 #ifndef TALLY_TYPES_C_TYPE_H
 #define TALLY_TYPES_C_TYPE_H
@@ -59,8 +59,8 @@ bool btf_enumerator(const struct btf *btf, const char *name, u64 *value);
 char *c_type__text(const struct c_type *t);
 
 /*
- * The type named as in a cast: "struct sock *", "u8", "unsigned long". types: where to look for what is no
- * integer; NULL: nowhere. Returns 0, -ENOENT, or another negative errno.
+ * The type named as in a cast: "struct sock *", "u8", "unsigned long". types: where to look for
+ * what is no integer; NULL: nowhere. Returns 0, -ENOENT, or another negative errno.
  */
 int c_type__parse(struct c_type *t, struct kernel_types *types, const char *text);
 

@@ -177,7 +177,9 @@ int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool execu
 	return -ENOENT;
 }
 
-/* --- notes ------------------------------------------------------------------------------------ */
+/*
+ * --- notes -------------------------------------------------------------------------------------
+ */
 
 int notes__each(const void *notes, size_t size, note_visit visit, void *arg)
 {
@@ -241,7 +243,9 @@ bool build_id__equal(const struct build_id *a, const struct build_id *b)
 	return a->n == b->n && !memcmp(a->byte, b->byte, a->n);
 }
 
-/* --- .gnu_debugdata --------------------------------------------------------------------------- */
+/*
+ * --- .gnu_debugdata ----------------------------------------------------------------------------
+ */
 
 #ifdef HAVE_LIBDW
 
@@ -317,7 +321,9 @@ int elf_file__open_debugdata(struct elf_file *small, const struct elf_file *f)
 
 #endif /* HAVE_LIBDW */
 
-/* --- separate debug files --------------------------------------------------------------------- */
+/*
+ * --- separate debug files ----------------------------------------------------------------------
+ */
 
 static int open_by_build_id(struct elf_file *debug, const struct build_id *id, const char *root,
 			    char **name)
