@@ -135,17 +135,21 @@ def test_limits(view, trigger, limit, short, long):
 def test_edge_is_exact(view, trigger):
     """Nothing that --min lets through is below it, nothing --max does above; together they are all."""
     edge = int(US * 1.02)
-    load = trigger("blocks", 0, 3 * ROUNDS, US)
-    tracers = [view("offcputime", "-p", load.pid, "-K", *limit)
-               for limit in ((), ("--min", f"{edge}us"), ("--max", f"{edge * 1000 - 1}ns"))]
-    let(load)
-    every, long, short = [tracer.stop().report for tracer in tracers]
-    naps = [[s for s in r["stacks"] if "nanosleep" in names(s)[-1]] for r in (every, long, short)]
-    each = [value(stacks) for stacks in naps]
-    # Each has clock readings of its own.
-    assert abs(each[0] - each[1] - each[2]) <= 0.02 * each[0], each
-    assert abs(every["events"] - long["events"] - short["events"]) <= 5, (every, long, short)
-    assert each[2] < 3 * ROUNDS * 2 * edge * 1000, each
+
+    def trial():
+        load = trigger("blocks", 0, 3 * ROUNDS, US)
+        tracers = [view("offcputime", "-p", load.pid, "-K", *limit)
+                   for limit in ((), ("--min", f"{edge}us"), ("--max", f"{edge * 1000 - 1}ns"))]
+        let(load)
+        every, long, short = [tracer.stop().report for tracer in tracers]
+        naps = [[s for s in r["stacks"] if "nanosleep" in names(s)[-1]] for r in (every, long, short)]
+        each = [value(stacks) for stacks in naps]
+        assert each[2] < 3 * ROUNDS * 2 * edge * 1000, each
+        # Each has clock readings of its own.
+        within(abs(each[0] - each[1] - each[2]) <= 0.02 * each[0], each)
+        within(abs(every["events"] - long["events"] - short["events"]) <= 5, every, long, short)
+
+    steady(trial)
 
 
 def test_a_lifetime_is_time_on_and_off(view, trigger):
@@ -218,7 +222,7 @@ def test_killed_while_blocked(view, trigger):
     tracer = view("offcputime", "--comm", "blocks")
     load.go()
     load.settle()
-    time.sleep(0.2)
+    time.sleep(0.3)                         # who is about to block is not off its CPU yet
     began = time.monotonic_ns()
     tally.end_process(load.process)
     report = tracer.stop().report
@@ -232,13 +236,14 @@ def test_states(view, trigger):
     tracer = view("offcputime", "-p", load.pid, "--by", "pid,state")
     let(load)
     os.kill(load.pid, signal.SIGSTOP)
-    time.sleep(0.1)
+    tally.wait_until(lambda: tally.state(load.pid) == "T", "it does not stop")
+    time.sleep(0.15)
     os.kill(load.pid, signal.SIGCONT)
     load.settle()
     report = tracer.stop().report
     assert {s["key"]["pid"] for s in report["stacks"]} == {load.pid}, report
     assert of(report, "short_naps", state="sleep") and not of(report, "short_naps", state="stopped"), report
-    assert 80_000_000 <= value(of(report, state="stopped")) <= 1_000_000_000, report
+    assert 100_000_000 <= value(of(report, state="stopped")) <= 60_000_000_000, report
 
 
 def test_intervals_are_differences(view, trigger):
@@ -320,8 +325,9 @@ def test_views_agree(view, trigger):
         whole(*reports.values(), but=DEEP)
         naps = {name: value(of(report, "hrtimer_nanosleep" if name == "offcputime" else "hrtimer_wakeup"))
                 for name, report in reports.items()}
-        assert naps["wakeuptime"] == pytest.approx(naps["offwaketime"], rel=0.1 if GUEST else 0.02), naps
-        assert naps["offcputime"] >= 0.98 * naps["wakeuptime"] >= 0.9 * 2 * ROUNDS * US * 1000, naps
+        assert naps["wakeuptime"] >= 0.9 * 2 * ROUNDS * US * 1000, naps
+        within(naps["wakeuptime"] == pytest.approx(naps["offwaketime"], rel=0.1 if GUEST else 0.02), naps)
+        within(naps["offcputime"] >= 0.98 * naps["wakeuptime"], naps)
 
     steady(trial)
 

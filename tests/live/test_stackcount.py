@@ -128,7 +128,7 @@ def test_parts(ends, chains):
         assert report["events"] == N and len(report["stacks"]) == 1, report
         assert not losses(report)
     whole, = both["stacks"]
-    if KERNEL < (6, 1) and names(kernel["stacks"][0]) == ("[user mode]",):
+    if KERNEL < (6, 12) and names(kernel["stacks"][0]) == ("[user mode]",):
         kernel["stacks"][0]["frames"] = []      # system calls' tracepoints began where the program was left
     else:
         assert "do_syscall_64" in names(kernel["stacks"][0]), kernel
