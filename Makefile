@@ -187,7 +187,7 @@ check-unit: $(unit:%=$(OBJ)/unit/test_%)
 	@set -e; for t in $^; do ./$$t; done
 
 check-live: all triggers
-	$(PYTHON) -m pytest -q -p no:cacheprovider tests/live
+	$(PYTHON) tests/live/run tests/live
 
 check-kernels: all triggers
 	tests/kernels/run
