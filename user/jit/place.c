@@ -154,7 +154,7 @@ static bool parse_operand(struct place_variable *v, const char *text)
 	if (sscanf(end, "(%%%7[a-z0-9])%n", base, &n) == 1 && n && !end[n]) {
 		v->where = AT_MEMORY;
 	} else if (n = 0,
-		   sscanf(end, "(%%%7[a-z0-9],%%%7[a-z0-9],%d)%n", base, index, &scale, &n) == 3 &&
+		   sscanf(end, "(%%%7[a-z0-9],%%%7[a-z0-9],%1d)%n", base, index, &scale, &n) == 3 &&
 			   n && !end[n]) {
 		v->where = AT_INDEXED;
 		v->scale = scale;
