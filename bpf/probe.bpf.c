@@ -557,10 +557,11 @@ static __always_inline void end_frame(void *ctx, struct probe_frame *f, u64 now,
 	if (begun == BEGUN_LOST)
 		return;
 	if (begun == BEGUN_NOT) {
-		if (count_unmatched)
-			count_lost(LOSS_UNMATCHED);
-		else
+		/* The tool's own calls did not begin for us; in_scope() counts them as filtered. */
+		if (!count_unmatched)
 			count_filtered();
+		else if (in_scope(NULL))
+			count_lost(LOSS_UNMATCHED);
 		return;
 	}
 	if (!armed || !passes(ctx, f))

@@ -287,13 +287,6 @@ static int check_spans(const struct probe_request *r)
 	return 0;
 }
 
-static bool is_scoped(const struct cli *cli)
-{
-	const struct scope_options *s = &cli->scope;
-
-	return s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns || cli->command;
-}
-
 static int make_request(struct probe *p, const struct cli *cli)
 {
 	struct probe_request *r = &p->request;
@@ -316,7 +309,7 @@ static int make_request(struct probe *p, const struct cli *cli)
 	r->by = cli->by_text;
 	r->by_task = cli->by;
 	r->filter = cli->filter;
-	r->is_scoped = is_scoped(cli);
+	r->is_scoped = cli__picks_tasks(cli);
 	r->context.binary = cli->binary;
 	err = parse_bounds(p);
 	return err ?: choose_what(p, cli);

@@ -100,13 +100,6 @@ static int add_caller(struct stackcount *s, const struct cli *cli)
 	return 0;
 }
 
-static bool is_scoped(const struct cli *cli)
-{
-	const struct scope_options *s = &cli->scope;
-
-	return s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns || cli->command;
-}
-
 static int check_options(struct stackcount *s, struct cli *cli)
 {
 	struct probe_request *r = &s->request;
@@ -123,7 +116,7 @@ static int check_options(struct stackcount *s, struct cli *cli)
 	r->typed = s->typed;
 	r->what = r->value ? PROBE_SUM : PROBE_COUNT;
 	r->option = "--sum";
-	r->is_scoped = is_scoped(cli) || cli->by || cli->by_text;
+	r->is_scoped = cli__picks_tasks(cli) || cli->by || cli->by_text;
 	r->context.binary = cli->binary;
 	if (!err)
 		err = add_caller(s, cli);

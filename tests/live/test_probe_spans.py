@@ -5,6 +5,7 @@ import pytest
 
 from probing import (Probe, alike, binary, counts_by, few, measure, nothing_lost, report_of,
                      rows_by, stream, told)
+import tally
 from tally import count, scaled
 
 SPANS, CALLS, ARGUMENTS = binary("spans"), binary("calls"), binary("arguments")
@@ -188,3 +189,26 @@ def test_unmatched_ends_are_known(tool, trigger):
     load.done()
     report = report_of(tracer.stop())
     assert count(report["rows"]) == 0 and report["lost"]["unmatched"] == 5
+
+
+@pytest.mark.parametrize("cpu", (0, 1))
+def test_on_one_cpu(tool, trigger, cpu):
+    """Calls on another CPU than that of -C are filtered: they are no losses."""
+    load = trigger("spans", "nested", 20, 1, 3, command=("taskset", "-c", "1"))
+    tracer = tool("--json", "-x", SPANS, "recursive", "--latency", "--count", "-C", cpu, tool="probe")
+    load.go()
+    load.done()
+    report = tracer.stop().report
+    assert report["events"] == (80 if cpu else 0), report
+    assert report["filtered"] >= (0 if cpu else 80), report
+    assert nothing_lost(report)
+
+
+def test_the_tools_own_calls_are_no_losses(tool):
+    """A function that nobody but the tool calls, once for each report."""
+    tracer = tool("--json", "-x", tally.BUILD / "tally", "writer__write", "--latency", "--count", "-I", 50,
+                  tool="probe")
+    tracer.await_lines(4)
+    reports = tracer.stop().reports
+    assert not any(report["events"] or any(report["lost"].values()) for report in reports), reports
+    assert sum(report["filtered"] for report in reports) >= 3, reports

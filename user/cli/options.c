@@ -509,6 +509,13 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	return err;
 }
 
+bool cli__picks_tasks(const struct cli *cli)
+{
+	const struct scope_options *s = &cli->scope;
+
+	return s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns || cli->command;
+}
+
 void cli__free(struct cli *cli)
 {
 	scope_options__free(&cli->scope);

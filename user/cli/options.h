@@ -94,6 +94,9 @@ struct cli_spec {
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv);
 void cli__free(struct cli *cli);
 
+/* Are only some tasks in scope, or those of a command? -C alone leaves all of them. */
+bool cli__picks_tasks(const struct cli *cli);
+
 /*
  * Opens the place reports go to. A file of -o is made anew with mode 0600 and never through a
  * symbolic link; an existing regular file of that name is replaced. Says what is wrong. Returns 0

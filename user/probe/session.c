@@ -157,7 +157,8 @@ static void configure(struct probe_session *s)
 	c->begin_key = key_at_begin(p);
 	c->begin_value = p->spans && p->measured && p->value_at_begin;
 	c->span_in_thread = r->latency;
-	c->count_unmatched = p->spans && !r->is_scoped && !r->filter;
+	/* With -C, what begins on one CPU may end on another. */
+	c->count_unmatched = p->spans && !r->is_scoped && !r->filter && !s->run->scope.has_cpus;
 	s->results_plan = (struct results_plan){
 		.what = r->what,
 		.keyed = c->keyed,
