@@ -19,7 +19,7 @@ static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 n
 	fill_task(&r->task, t);
 	fill_current(&r->other);
 	r->wait_ns = wait_ns;
-	submit_record(r);
+	ring_submit(r);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

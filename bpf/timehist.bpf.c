@@ -143,7 +143,7 @@ static __always_inline void show(u32 kind, struct task_struct *prev, struct task
 	fill_stay(r, st);
 	r->run_ns = run_ns;
 	r->stranger = want_arrivals && !counts(next) && !is_idle(next);
-	submit_record(r);
+	ring_submit(r);
 }
 
 static __always_inline void consider(struct task_struct *prev, struct task_struct *next,
@@ -217,13 +217,6 @@ int BPF_PROG(on_switch_show, bool preempt, struct task_struct *prev, struct task
 	return 0;
 }
 
-static __always_inline u32 task_cpu(struct task_struct *t)
-{
-	if (bpf_core_field_exists(t->thread_info.cpu))
-		return t->thread_info.cpu;
-	return ((struct task_struct___cpu *)t)->cpu;
-}
-
 /*
  * Tasks that are on a CPU when the worst are read: their waits are over, their slices are not.
  * struct switches_worst of each.
@@ -287,7 +280,7 @@ static __always_inline int show_wakeup(struct task_struct *t)
 	struct switches_record *r = new_record_of(t, SWITCHES_WAKEUP);
 
 	if (r)
-		submit_record(r);
+		ring_submit(r);
 	return 0;
 }
 
@@ -313,7 +306,7 @@ int BPF_PROG(on_migrate_show, struct task_struct *t, int to)
 		return 0;
 	r->from = task_cpu(t);
 	r->to = to;
-	submit_record(r);
+	ring_submit(r);
 	return 0;
 }
 

@@ -41,13 +41,13 @@ static void parts(void **state)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		by = 0x5a5a;
 		bad[0] = 0;
-		assert_int_equal(task_key__parse(cases[i].text, &by, bad, sizeof(bad)),
+		assert_int_equal(task_key__parse(cases[i].text, NULL, &by, bad, sizeof(bad)),
 				 cases[i].by ? 0 : -EINVAL);
 		assert_int_equal(by, cases[i].by ?: 0x5a5a);
 		if (cases[i].bad)
 			assert_string_equal(bad, cases[i].bad);
 	}
-	assert_int_equal(task_key__parse(task_key_parts(), &by, bad, sizeof(bad)), -EINVAL);
+	assert_int_equal(task_key__parse(task_key_parts(), NULL, &by, bad, sizeof(bad)), -EINVAL);
 	assert_string_equal(bad, " tid");       /* the list for people has blanks */
 }
 
@@ -84,7 +84,7 @@ static void fields_of_a_key(void **state)
 	u32 by = BY_CPU | BY_PIDNS | BY_PID | BY_TID;
 
 	(void)state;
-	assert_int_equal(task_key__report(&report, &set, by, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, by, NULL, SCOPE_CGROUP_V2), 0);
 	assert_int_equal(report.ngroups, 1);
 	assert_int_equal(report.group[0].hist.sum, 100);        /* moved */
 	assert_null(set.group[0].hist.bucket);
@@ -106,7 +106,7 @@ static void fields_of_a_key(void **state)
 
 	/* Asked for, the comm is that of the key, and is not read beyond its 16 bytes. */
 	set = make_set(&key, &name, 1);
-	assert_int_equal(task_key__report(&report, &set, BY_COMM, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, BY_COMM, NULL, SCOPE_CGROUP_V2), 0);
 	assert_int_equal(report.group[0].nkey, 1);
 	assert_string_equal(report.group[0].key[0].text, "sixteen bytes no");
 	assert_false(report.group[0].key[0].label);
@@ -125,7 +125,7 @@ static void without_keys_no_fields(void **state)
 	set.group = calloc(1, sizeof(*set.group));
 	assert_non_null(set.group);
 	set.group[0].hist = dense__histogram(&d);
-	assert_int_equal(task_key__report(&report, &set, 0, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, 0, NULL, SCOPE_CGROUP_V2), 0);
 	assert_int_equal(report.ngroups, 1);
 	assert_int_equal(report.group[0].nkey, 0);
 	assert_histogram(&report.group[0].hist, &d);
@@ -146,7 +146,7 @@ static void users_without_a_name(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(task_key__report(&report, &set, BY_UID, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, BY_UID, NULL, SCOPE_CGROUP_V2), 0);
 	assert_int_equal(report.ngroups, 2);
 	assert_string_equal(report.group[0].key[0].name, "uid");
 	assert_int_equal(report.group[0].key[0].number, 0);

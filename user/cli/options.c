@@ -27,6 +27,7 @@ enum {
 	KEY_STRICT,
 	KEY_READY_FD,
 	KEY_FILTER,
+	KEY_TEMPLATE,
 };
 
 /* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
@@ -144,8 +145,10 @@ static error_t parse_keys(int key, char *arg, struct argp_state *state)
 					   "comm,cpu");
 			return cli->by_text ? EINVAL : !(cli->by_text = arg);
 		}
-		if (task_key__parse(arg, &by, bad, sizeof(bad))) {
-			diag_error("--by: no key '%s'; there are %s", bad, task_key_parts());
+		if (task_key__parse(arg, cli->own_parts, &by, bad, sizeof(bad))) {
+			diag_error("--by: no key '%s'; there are %s%s%s", bad, task_key_parts(),
+				   cli->own_parts ? ", " : "",
+				   cli->own_parts ? cli->own_parts->text : "");
 			return EINVAL;
 		}
 		cli->by |= by;
@@ -174,6 +177,18 @@ static const struct argp_option key_options[] = {
 	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 5 },
 	{},
 };
+
+/* argp's: what is returned is freed unless it is text. */
+static char *name_own_parts(int key, const char *text, void *input)
+{
+	const struct cli *cli = input;
+	char *more;
+
+	if (key != KEY_BY || !cli || !cli->own_parts ||
+	    asprintf(&more, "%s; of this tool: %s", text, cli->own_parts->text) < 0)
+		return (char *)text;
+	return more;
+}
 
 static error_t parse_top(int key, char *arg, struct argp_state *state)
 {
@@ -292,6 +307,22 @@ static const struct argp_option output_options[] = {
 	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 6},
 	{"timestamps", 'T', NULL, 0, "Begin each report with its time", 6},
 	{"verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 6},
+	{},
+};
+
+static error_t parse_lines(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	if (key != KEY_TEMPLATE)
+		return ARGP_ERR_UNKNOWN;
+	cli->template_text = arg;
+	return 0;
+}
+
+static const struct argp_option lines_options[] = {
+	{ "template", KEY_TEMPLATE, "TEXT", 0,
+	  "How a line looks: '{time} {comm} {pid}', with names as in --json", 6 },
 	{},
 };
 
@@ -462,7 +493,10 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 {
 	static const struct argp scope = { .options = scope_options, .parser = parse_scope };
 	static const struct argp time = { .options = time_options, .parser = parse_time };
-	static const struct argp keys = { .options = key_options, .parser = parse_keys };
+	static const struct argp keys = {
+		.options = key_options, .parser = parse_keys, .help_filter = name_own_parts,
+	};
+	static const struct argp lines = { .options = lines_options, .parser = parse_lines };
 	static const struct argp groups = { .options = group_options, .parser = parse_groups };
 	static const struct argp top = { .options = top_options, .parser = parse_top };
 	static const struct argp events = { .options = event_options, .parser = parse_events };
@@ -476,6 +510,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		{ CLI_SCOPE, &scope },   { CLI_TIME, &time },     { CLI_KEYS, &keys },
 		{ CLI_GROUPS, &groups }, { CLI_OUTPUT, &output }, { CLI_TIMES, &times },
 		{ CLI_RUN, &run },       { CLI_TOP, &top },       { CLI_EVENTS, &events },
+		{ CLI_LINES, &lines },
 	};
 	struct argp_child children[ARRAY_SIZE(all) + 2] = {};
 	struct argp root = { .parser = parse_root, .doc = spec->doc, .children = children };
@@ -486,6 +521,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	*cli = (struct cli){
 		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
+		.own_parts = spec->own_parts,
 	};
 	if (spec->groups & CLI_TIME && !(spec->own && spec->own->args_doc))
 		root.args_doc = spec->groups & CLI_COMMAND

@@ -11,6 +11,7 @@
  *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
  *   CLI_RUN      -n --strict --ready-fd                things a measurement has
  *   CLI_TIMES    -m                                    values are times
+ *   CLI_LINES    --template                            how a line of a single event looks
  *   CLI_COMMAND  -- command args...                    run it and measure it
  *
  * One letter has one meaning in all tools. A tool adds its own options with an argp of its own.
@@ -21,6 +22,7 @@
 
 #include <argp.h>
 
+#include "cli/task_key.h"
 #include "host/scope.h"
 #include "out/report.h"
 #include "base/types.h"
@@ -36,6 +38,7 @@ enum cli_groups {
 	CLI_COMMAND = 1 << 7,
 	CLI_TOP = 1 << 8,
 	CLI_EVENTS = 1 << 9,
+	CLI_LINES = 1 << 10,
 };
 
 /* What most measurements take. */
@@ -49,9 +52,10 @@ struct cli {
 	u64 interval_ns;        /* 0: one report at the end */
 	u64 count;              /* reports; 0: no limit */
 	u64 duration_ns;        /* 0: until interrupted, or the command ends */
-	u32 by;                 /* enum task_key_part, ORed */
+	u32 by;                 /* enum task_key_part and BY_OWN(), ORed */
 	const char *by_text; /* --by as typed, where the tool's keys are its own (spec->own_keys) */
 	bool own_keys;
+	const struct own_parts *own_parts;
 	u32 max_keys;
 	u64 top;                /* 0: all */
 	int sort;               /* a report_sort_column(); -1: the tool's own order */
@@ -67,6 +71,7 @@ struct cli {
 	bool verbose;
 	bool strict;
 	int ready_fd;           /* -1: none */
+	const char *template_text;      /* --template */
 	const char *output;     /* file name; NULL: standard output */
 	char **command;         /* NULL-terminated, points into argv; NULL: none */
 	char *command_line;     /* all of argv, for the report's header; not escaped */
@@ -79,6 +84,8 @@ struct cli_spec {
 				 * positional arguments, too */
 	void *own_input;        /* state->input of own's parser */
 	bool own_keys;          /* --by is read by the tool: cli->by_text */
+	/* What --by takes beside the parts of task keys (cli/task_key.h), or NULL. */
+	const struct own_parts *own_parts;
 	/*
 	 * Which positional arguments are the tool's; the others are interval and count. NULL: all.
 	 */

@@ -22,21 +22,39 @@ const char *task_key_parts(void)
 	return "pid, tid, comm, cgroup, cpu, pidns, uid";
 }
 
-int task_key__parse(const char *text, u32 *by, char *bad, size_t bad_size)
+static bool is_named(const char *name, const char *text, size_t len)
 {
-	u32 new = 0;
-	size_t len, i;
+	return strlen(name) == len && !strncmp(text, name, len);
+}
+
+/* 0: there is none of that name. */
+static u32 part_named(const char *text, size_t len, const struct own_parts *own)
+{
+	size_t i;
+
+	for (i = 0; i < BY_PARTS; i++)
+		if (is_named(parts[i].name, text, len))
+			return parts[i].part;
+	for (i = 0; own && i < own->n; i++)
+		if (is_named(own->name[i], text, len))
+			return BY_OWN(i);
+	return 0;
+}
+
+int task_key__parse(const char *text, const struct own_parts *own, u32 *by, char *bad,
+		    size_t bad_size)
+{
+	u32 new = 0, part;
+	size_t len;
 
 	for (;; text += len + 1) {
 		len = strcspn(text, ",");
-		for (i = 0; i < BY_PARTS; i++)
-			if (strlen(parts[i].name) == len && !strncmp(text, parts[i].name, len))
-				break;
-		if (i == BY_PARTS) {
+		part = part_named(text, len, own);
+		if (!part) {
 			snprintf(bad, bad_size, "%.*s", (int)len, text);
 			return -EINVAL;
 		}
-		new |= parts[i].part;
+		new |= part;
 		if (!text[len])
 			break;
 	}
@@ -70,83 +88,87 @@ static char *user_text(struct task_key_names *names, u32 uid)
 	return names->user ? strdup(names->user) : NULL;
 }
 
-static int fill_fields(struct report_group *g, const struct task_key *k, const char *name, u32 by,
-		       struct task_key_names *names)
+static int add_id(struct report_row *row, const char *name, u64 number)
 {
-	char *text;
+	const struct field f = { .name = name, .kind = FIELD_ID, .number = number };
 
-	g->key = calloc(BY_PARTS + 2, sizeof(*g->key));
-	if (!g->key)
-		return -ENOMEM;
-	if (by & BY_CPU)
-		g->key[g->nkey++] = (struct field){ .name = "cpu", .kind = FIELD_ID, .number = k->cpu };
-	if (by & BY_CGROUP) {
-		text = cgroup_text(names, k->cgroup);
-		if (!text)
-			return -ENOMEM;
-		g->key[g->nkey++] = (struct field){ .name = "cgroup", .text = text };
-	}
-	if (by & BY_PIDNS)
-		g->key[g->nkey++] = (struct field){ .name = "pidns", .kind = FIELD_ID, .number = k->pidns };
-	if (by & BY_UID) {
-		g->key[g->nkey++] = (struct field){ .name = "uid", .kind = FIELD_ID, .number = k->uid };
-		text = user_text(names, k->uid) ?: strdup("?");         /* groups have equal fields */
-		if (!text)
-			return -ENOMEM;
-		g->key[g->nkey++] = (struct field){ .name = "user", .text = text, .label = true };
-	}
-	if (by & BY_PID)
-		g->key[g->nkey++] = (struct field){ .name = "pid", .kind = FIELD_ID, .number = k->pid };
-	if (by & BY_TID)
-		g->key[g->nkey++] = (struct field){ .name = "tid", .kind = FIELD_ID, .number = k->tid };
-	if (by & (BY_COMM | BY_PID | BY_TID)) {
-		text = strndup(by & BY_COMM ? k->comm : name, TASK_KEY_COMM_LEN);
-		if (!text)
-			return -ENOMEM;
-		g->key[g->nkey++] =
-			(struct field){ .name = "comm", .text = text, .label = !(by & BY_COMM) };
-	}
-	return 0;
+	return report_row__add_field(row, &f);
 }
 
-int task_key__report(struct report *r, struct hist_set *set, u32 by,
+/* Takes text over, which may be NULL for want of memory. */
+static int add_text(struct report_row *row, const char *name, char *text, bool label)
+{
+	const struct field f = { .name = name, .text = text, .label = label };
+	int err = text ? report_row__add_field(row, &f) : -ENOMEM;
+
+	if (err)
+		free(text);
+	return err;
+}
+
+int task_key__add_fields(struct report_row *row, const struct task_key *k, const char *name, u32 by,
+			 struct task_key_names *names)
+{
+	int err = 0;
+
+	if (by & BY_CPU)
+		err = add_id(row, "cpu", k->cpu);
+	if (!err && by & BY_CGROUP)
+		err = add_text(row, "cgroup", cgroup_text(names, k->cgroup), false);
+	if (!err && by & BY_PIDNS)
+		err = add_id(row, "pidns", k->pidns);
+	if (!err && by & BY_UID)
+		err = add_id(row, "uid", k->uid);
+	if (!err && by & BY_UID)        /* groups have equal fields */
+		err = add_text(row, "user", user_text(names, k->uid) ?: strdup("?"), true);
+	if (!err && by & BY_PID)
+		err = add_id(row, "pid", k->pid);
+	if (!err && by & BY_TID)
+		err = add_id(row, "tid", k->tid);
+	if (!err && by & (BY_COMM | BY_PID | BY_TID))
+		err = add_text(row, "comm",
+			       strndup(by & BY_COMM ? k->comm : name, TASK_KEY_COMM_LEN),
+			       !(by & BY_COMM));
+	return err;
+}
+
+/* A key as it lies in a map; own parts behind it. */
+#define KEY_WORDS 32
+
+static int add_key(struct report_row *row, const struct hist_group *g, size_t size, u32 by,
+		   const struct own_parts *own, struct task_key_names *names)
+{
+	u64 words[KEY_WORDS] = {};
+	const struct task_key *key = (const void *)words;
+	int err = 0;
+
+	memcpy(words, g->key, size < sizeof(words) ? size : sizeof(words));
+	if (own)
+		err = own->add(own->context, key + 1, by, row);
+	return err ?: task_key__add_fields(row, key, g->name, by, names);
+}
+
+int task_key__report(struct report *r, struct hist_set *set, u32 by, const struct own_parts *own,
 		     enum scope_hierarchy hierarchy)
 {
 	struct task_key_names names = { .hierarchy = hierarchy };
+	struct report_row row;
 	struct report_group g;
-	struct task_key key;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < set->ngroups && !err; i++) {
-		g = (struct report_group){ .hist = set->group[i].hist };
+		row = (struct report_row){};
+		if (by)
+			err = add_key(&row, &set->group[i], set->key_size, by, own, &names);
+		g = (struct report_group){ row.cell, row.ncells, set->group[i].hist };
 		memset(&set->group[i].hist, 0, sizeof(set->group[i].hist));
-		if (by) {
-			memcpy(&key, set->group[i].key, sizeof(key));
-			err = fill_fields(&g, &key, set->group[i].name, by, &names);
-		}
 		if (err)
 			report_group__free(&g);
 		else
 			err = report__add_group(r, &g);
 	}
 	task_key_names__free(&names);
-	return err;
-}
-
-int task_key__add_fields(struct report_row *row, const struct task_key *key, const char *name, u32 by,
-			 struct task_key_names *names)
-{
-	struct report_group g = {};
-	int err = fill_fields(&g, key, name, by, names);
-	size_t i;
-
-	for (i = 0; i < g.nkey && !err; i++) {
-		err = report_row__add_field(row, &g.key[i]);
-		if (!err)
-			g.key[i].text = NULL;   /* the row's now */
-	}
-	report_group__free(&g);
 	return err;
 }
 

@@ -14,16 +14,35 @@
 const char *task_key_parts(void);
 
 /*
- * Parses pid,comm,... into enum task_key_part bits. Returns 0, or -EINVAL with the culprit in
- * bad[bad_size].
+ * Parts of keys that are a tool's own: the disk of a request, the name of a system call. In maps they
+ * stand behind the struct task_key. Their bits follow those of enum task_key_part.
  */
-int task_key__parse(const char *text, u32 *by, char *bad, size_t bad_size);
+#define BY_OWN(i) (1U << (BY_PARTS + (i)))
+
+struct own_parts {
+	const char *const *name;
+	u32 n;
+	const char *text;       /* the names, for people: "disk, op" */
+	/*
+	 * Appends the fields of own parts to a row, those in by. own: what follows the struct
+	 * task_key, aligned to 8 bytes. Returns 0 or -ENOMEM.
+	 */
+	int (*add)(void *context, const void *own, u32 by, struct report_row *row);
+	void *context;
+};
+
+/*
+ * Parses pid,comm,... into enum task_key_part bits, and those of own (NULL: none). Returns 0, or
+ * -EINVAL with the culprit in bad[bad_size].
+ */
+int task_key__parse(const char *text, const struct own_parts *own, u32 *by, char *bad,
+		    size_t bad_size);
 
 /*
  * Adds a group for each key of the set to the report: the histograms move from the set into the
- * report. hierarchy is that of the cgroup ids. Returns 0 or -ENOMEM.
+ * report. own (NULL: none) come first. hierarchy is that of the cgroup ids. Returns 0 or -ENOMEM.
  */
-int task_key__report(struct report *r, struct hist_set *set, u32 by,
+int task_key__report(struct report *r, struct hist_set *set, u32 by, const struct own_parts *own,
 		     enum scope_hierarchy hierarchy);
 
 /* Names of cgroups and users, looked up once where neighbours repeat. Zeroed at first. */

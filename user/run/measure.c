@@ -115,7 +115,7 @@ int measure__report(struct measure *m, const struct run *run, struct report *r)
 	r->has_events = true;
 	for (i = 0; i < set.ngroups; i++)
 		r->events += set.group[i].hist.count;
-	err = task_key__report(r, &set, cli->by, run->scope.hierarchy);
+	err = task_key__report(r, &set, cli->by, cli->own_parts, run->scope.hierarchy);
 	hist_set__free(&set);
 	column = cli->sort >= 0 ? cli->sort : report_sort_column(cli->by == BY_CPU ? "key" : "sum");
 	report__sort_groups(r, column, cli->top);

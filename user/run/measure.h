@@ -28,7 +28,8 @@ struct measure {
 
 /*
  * Writes the scope and the keys asked for into the object's constants and sizes its maps.
- * key_size is that of keyed_NAME's keys: struct hist_slot, struct task_key.
+ * key_size is that of keyed_NAME's keys: struct hist_slot, struct task_key, and behind it the
+ * tool's own parts (cli/task_key.h), a multiple of 8 bytes.
  *
  * From 6.1 on, elements of the hash are allocated as they are needed (commit fba1a1c6c912 made that
  * safe in tracing programs), with room for many segments a key; before, all at once, with less.

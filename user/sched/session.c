@@ -94,11 +94,13 @@ int session__check(const struct session *s)
  * --- records -----------------------------------------------------------------------------------
  */
 
-static int take(void *context, const struct switches_record *r)
+static int take(void *context, const void *record, size_t size)
 {
+	const struct switches_record *r = record;
 	struct session *s = context;
 	int err;
 
+	(void)size;
 	if (s->file_full)
 		return 0;
 	if (!s->file) {
@@ -115,7 +117,7 @@ static int take(void *context, const struct switches_record *r)
 static int watch(struct run *run)
 {
 	struct session *s = run->context;
-	int err = feed__drain(s->feed);
+	int err = ring__drain(s->ring);
 
 	if (!err && s->file_full) {
 		diag_warn("'%s' is as large as a file may be: it ends here", s->record);
@@ -166,7 +168,7 @@ static int configure_programs(struct session *s, const struct run *run)
 	bpf->rodata->want_arrivals = s->arrivals || all;
 	bpf->rodata->keep_worst = s->worst;
 	bpf->rodata->worst_by = s->worst_by;
-	err = feed__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
+	err = ring__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
 	if (!err && s->worst)
 		err = bpf_map__set_max_entries(bpf->maps.worst, s->worst);
 	if (!err)
@@ -232,7 +234,8 @@ static int attach(struct session *s, struct run *run)
 	run__describe_memory(run, bpf->obj);
 	err = scope__fill(bpf->obj, &run->cli->scope);
 	if (!err)
-		err = feed__open(&s->feed, bpf->maps.records, &run->writer, take, s);
+		err = ring__open(&s->ring, bpf->maps.records, sizeof(struct switches_record),
+				 &run->writer, take, s);
 	if (!err)
 		err = timehist_bpf__attach(bpf);
 	if (err) {
@@ -243,7 +246,7 @@ static int attach(struct session *s, struct run *run)
 	    tasks__visit(bpf->progs.seed_stays))
 		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
 	run->watch = watch;
-	run->watch_fd = feed__fd(s->feed);
+	run->watch_fd = ring__fd(s->ring);
 	return 0;
 }
 
@@ -278,7 +281,7 @@ static int create_file(struct session *s, const struct run *run, u32 cpus, u64 t
 
 static int begin(struct session *s, struct run *run)
 {
-	u64 to_wall_clock = feed__to_wall_clock();
+	u64 to_wall_clock = ring__to_wall_clock();
 	u32 cpus = count_cpus(&run->host);
 
 	s->writer = &run->writer;
@@ -318,7 +321,7 @@ static int measure(struct session *s, struct run *run)
 		}
 		err = finish_file(s, err);
 	}
-	feed__close(s->feed);
+	ring__close(s->ring);
 	timehist_bpf__destroy(s->bpf);
 	return err;
 }
@@ -391,7 +394,7 @@ static int take_read(void *context, const struct switches_record *r)
 		reading->first_ns = r->time_ns;
 	if (r->time_ns > reading->last_ns)
 		reading->last_ns = r->time_ns;
-	return take(reading->s, r);
+	return take(reading->s, r, sizeof(*r));
 }
 
 static int report_file(struct session *s, const struct reading *reading,

@@ -12,8 +12,8 @@
 
 #include <argp.h>
 
+#include "run/ring.h"
 #include "run/run.h"
-#include "sched/feed.h"
 #include "sched/file.h"
 #include "sched/worst.h"
 
@@ -49,7 +49,7 @@ struct session {
 	u64 taken;                      /* records since the last report */
 	struct writer *writer;
 	struct timehist_bpf *bpf;
-	struct feed *feed;
+	struct ring *ring;
 	struct switches_file *file;
 	bool file_full;
 	struct loss_counters losses_before;

@@ -83,7 +83,7 @@ static int parse_by(struct stack_options *o, const char *arg, u32 *by)
 		else
 			end += sprintf(end, "%s%s", end == keys ? "" : ",", part);
 	}
-	if (!err && (end > keys || !o->leaf) && task_key__parse(keys, by, bad, sizeof(bad))) {
+	if (!err && (end > keys || !o->leaf) && task_key__parse(keys, NULL, by, bad, sizeof(bad))) {
 		diag_error("--by: no key '%s'; there are %s, dso, sym", bad, task_key_parts());
 		err = -EINVAL;
 	}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/lines.h"
+
+#include <errno.h>
+
+#include "out/diag.h"
+
+int lines__init(struct lines *l, const struct cli *cli, const char *const *name, size_t n)
+{
+	struct complaint c = {};
+	int err;
+
+	*l = (struct lines){ .cli = cli };
+	if (!cli->template_text)
+		return 0;
+	err = stream_template__parse(&l->template, cli->template_text, name, n, &c);
+	if (err)
+		diag_complaint("--template", cli->template_text, &c);
+	return err;
+}
+
+int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *obj,
+		   volatile u64 *wake_bytes)
+{
+	struct bpf_map *records = bpf_object__find_map_by_name(obj, "records");
+
+	l->obj = obj;
+	return records ? ring__prepare(records, &run->host, wake_bytes) : -ENOENT;
+}
+
+int lines__begin(struct lines *l, struct run *run, size_t least, ring_take take, void *context)
+{
+	struct bpf_map *records = bpf_object__find_map_by_name(l->obj, "records");
+	int err;
+
+	l->writer = &run->writer;
+	l->losses_fd = bpf_object__find_map_fd_by_name(l->obj, "losses");
+	if (!records || l->losses_fd < 0)
+		return -ENOENT;
+	err = ring__open(&l->ring, records, least, &run->writer, take, context);
+	if (!err)
+		run->watch_fd = ring__fd(l->ring);
+	return err;
+}
+
+int lines__drain(struct lines *l)
+{
+	l->to_wall_clock = ring__to_wall_clock();
+	return ring__drain(l->ring);
+}
+
+int lines__write(struct lines *l, struct stream_line *line)
+{
+	line->time_ns += l->to_wall_clock;
+	l->shown++;
+	return stream__write_line(l->writer, l->cli->template_text ? &l->template : NULL, line);
+}
+
+int lines__report(struct lines *l, struct report *r)
+{
+	struct loss_counters now;
+	int err = loss__read(&now, l->losses_fd, l->obj);
+
+	if (err)
+		return err;
+	r->table = true;
+	r->has_events = true;
+	r->events = l->shown;
+	r->counters = loss__difference(&now, &l->losses_before);
+	l->losses_before = now;
+	l->shown = 0;
+	return 0;
+}
+
+void lines__free(struct lines *l)
+{
+	ring__close(l->ring);
+	l->ring = NULL;
+	stream_template__free(&l->template);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What all tools do that show single events, a line each (out/stream.h), out of the ring buffer of
+ * bpf/ring.bpf.h. Their option group is CLI_LINES.
+ *
+ *   lines__init()      after cli__parse(): the template
+ *   lines__prepare()   between open and load
+ *   lines__begin()     between load and attach
+ *   lines__write()     from the function that takes records
+ *   lines__drain()     from run->watch
+ *   lines__report()    from run->report
+ *   lines__free()
+ */
+#ifndef TALLY_RUN_LINES_H
+#define TALLY_RUN_LINES_H
+
+#include "agg/loss.h"
+#include "out/stream.h"
+#include "run/ring.h"
+#include "run/run.h"
+
+struct lines {
+	const struct cli *cli;
+	struct stream_template template;        /* of cli->template_text, if there is one */
+	struct ring *ring;
+	struct writer *writer;
+	u64 to_wall_clock;      /* added to the times of records, CLOCK_MONOTONIC */
+	u64 shown;              /* since the last report */
+	int losses_fd;
+	const struct bpf_object *obj;
+	struct loss_counters losses_before;
+};
+
+/*
+ * name: of the n fields each line has, for --template; the caller's, constant. Returns 0 or -EINVAL
+ * (-ENOMEM) after saying what is wrong. To be freed in any case.
+ */
+int lines__init(struct lines *l, const struct cli *cli, const char *const *name, size_t n);
+
+/* Sizes the ring buffer; *wake_bytes is the object's constant. 0 or a negative errno. */
+int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *obj,
+		   volatile u64 *wake_bytes);
+
+/*
+ * Opens the ring buffer and has run->watch_fd follow it; run->watch is to call lines__drain(). least,
+ * take, context: see ring__open(). Returns 0 or a negative errno.
+ */
+int lines__begin(struct lines *l, struct run *run, size_t least, ring_take take, void *context);
+
+int lines__drain(struct lines *l);
+
+/* Writes a line whose time is that of its record. Returns 0 or -ENOMEM. */
+int lines__write(struct lines *l, struct stream_line *line);
+
+/*
+ * Fills in how many lines were written since the last call, and what was filtered and lost. The
+ * caller fills in value and source. Returns 0 or a negative errno.
+ */
+int lines__report(struct lines *l, struct report *r);
+
+void lines__free(struct lines *l);
+
+#endif /* TALLY_RUN_LINES_H */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/ring.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AT_ONCE 4096            /* records whose lines are written at once */
+#define STOP (-EINTR)           /* from the callback: enough for now */
+#define LOOK_NS (50 * NSEC_PER_MSEC)
+
+#define LEAST_RING (8U << 20)
+#define MOST_RING (64U << 20)
+#define RING_PER_CPU (1U << 20)
+
+struct ring {
+	struct writer *writer;
+	ring_take take;
+	void *context;
+	struct ring_buffer *buffer;
+	size_t least;                   /* bytes of a record */
+	int epoll_fd, timer_fd;
+	u32 room;                       /* records that the buffer has room for at most */
+	u32 here, most;                 /* records of this call of the kernel */
+	int err;                        /* likewise */
+};
+
+int ring__prepare(struct bpf_map *records, const struct host *host, volatile u64 *wake_bytes)
+{
+	u32 bytes = LEAST_RING;
+
+	while (bytes < MOST_RING && bytes < (u64)RING_PER_CPU * host->cpus_online)
+		bytes *= 2;
+	*wake_bytes = bytes / 4;
+	return bpf_map__set_max_entries(records, bytes);
+}
+
+u64 ring__to_wall_clock(void)
+{
+	struct timespec real, monotonic;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	return (real.tv_sec - monotonic.tv_sec) * NSEC_PER_SEC + real.tv_nsec - monotonic.tv_nsec;
+}
+
+static int take_record(void *context, void *data, size_t size)
+{
+	struct ring *r = context;
+
+	r->err = size < r->least ? -EBADMSG : r->take(r->context, data, size);
+	if (r->err)
+		return r->err;
+	return ++r->here == r->most ? STOP : 0;
+}
+
+/* The lines that records become, in new memory. */
+static int collect(struct ring *r, char **text, size_t *n)
+{
+	FILE *file = r->writer->file;
+	int taken;
+
+	r->writer->file = open_memstream(text, n);
+	if (!r->writer->file) {
+		r->writer->file = file;
+		return -ENOMEM;
+	}
+	taken = ring_buffer__consume(r->buffer);
+	if (fclose(r->writer->file) && !r->err)
+		r->err = -ENOMEM;
+	r->writer->file = file;
+	if (r->err)
+		return r->err;
+	return taken < 0 && taken != STOP ? taken : 0;
+}
+
+static int take_some(struct ring *r)
+{
+	FILE *file = r->writer->file;
+	char *text = NULL;
+	size_t n = 0;
+	int err;
+
+	r->here = 0;
+	r->err = 0;
+	err = collect(r, &text, &n);
+	errno = 0;
+	if (!err && n && (fwrite(text, 1, n, file) != n || fflush(file) || ferror(file)))
+		err = errno ? -errno : -EIO;
+	free(text);
+	return err;
+}
+
+/* The descriptor is edge-triggered: whoever comes to read has seen the edge. */
+static void forget_edges(struct ring *r)
+{
+	struct epoll_event events[2];
+	u64 expired;
+
+	if (epoll_wait(r->epoll_fd, events, ARRAY_SIZE(events), 0) > 0 &&
+	    read(r->timer_fd, &expired, sizeof(expired)) < 0)
+		return;         /* it was not the timer */
+}
+
+int ring__drain(struct ring *r)
+{
+	u32 left = r->room;
+	int err = 0;
+
+	forget_edges(r);
+	while (left && !err) {
+		r->most = left < AT_ONCE ? left : AT_ONCE;
+		err = take_some(r);
+		if (r->here < r->most)
+			break;
+		left -= r->most;
+	}
+	return err;
+}
+
+int ring__fd(const struct ring *r)
+{
+	return r->epoll_fd;
+}
+
+static int watch(struct ring *r, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int watch_all(struct ring *r, int records_fd)
+{
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+	const struct itimerspec often = { .it_interval = look, .it_value = look };
+	int err;
+
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	r->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->epoll_fd < 0 || r->timer_fd < 0 || timerfd_settime(r->timer_fd, 0, &often, NULL))
+		return -errno;
+	err = watch(r, r->timer_fd);
+	return err ?: watch(r, records_fd);
+}
+
+int ring__open(struct ring **out, const struct bpf_map *records, size_t least,
+	       struct writer *writer, ring_take take, void *context)
+{
+	struct ring *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->least = least;
+	r->writer = writer;
+	r->take = take;
+	r->context = context;
+	r->epoll_fd = r->timer_fd = -1;
+	/* Each has a header of 8 bytes in front of it. */
+	r->room = bpf_map__max_entries(records) / (8 + least) + 1;
+	r->buffer = ring_buffer__new(bpf_map__fd(records), take_record, r, NULL);
+	err = r->buffer ? watch_all(r, bpf_map__fd(records)) : -errno;
+	if (err) {
+		ring__close(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+void ring__close(struct ring *r)
+{
+	if (!r)
+		return;
+	ring_buffer__free(r->buffer);
+	if (r->timer_fd >= 0)
+		close(r->timer_fd);
+	if (r->epoll_fd >= 0)
+		close(r->epoll_fd);
+	free(r);
+}
