@@ -19,6 +19,7 @@
 #include "event.bpf.h"
 #include "loss.bpf.h"
 #include "probe.h"
+#include "ring.bpf.h"
 #include "scope.bpf.h"
 
 const volatile u32 what = PROBE_COUNT;          /* enum probe_what */
@@ -74,11 +75,6 @@ struct {
 	__uint(key_size, 8);                    /* likewise: bytes of the match */
 	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and begin_key */
 } starts SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);              /* set by the loader */
-} records SEC(".maps");
 
 /* include/uapi/asm-generic/errno-base.h */
 #define EEXIST 17
@@ -317,8 +313,7 @@ static __always_inline void add_record(struct probe_frame *f)
 	r->pid = id >> 32;
 	r->tid = id;
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
-	if (bpf_ringbuf_output(&records, r, sizeof(*r) + size, 0))
-		count_lost(LOSS_RING_FULL);
+	ring_output(r, sizeof(*r) + size);
 }
 
 static __always_inline void add(struct probe_frame *f, bool alone)

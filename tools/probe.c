@@ -330,7 +330,7 @@ static int watch(struct run *run)
 {
 	struct probe *p = run->context;
 
-	return probe_session__drain(&p->session, false);
+	return probe_session__drain(&p->session);
 }
 
 static int measure(struct probe *p, struct run *run)

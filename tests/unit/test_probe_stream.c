@@ -95,11 +95,11 @@ static void records_become_lines(void **state)
 	memset(xs, 'x', LONG);
 	snprintf(want, sizeof(want), "two\\x0a  n=-5 text=\"a\\x22\\x0az\" bad=(fault) long=\"%s\"...\n", xs);
 	start(&r, &s);
-	assert_int_equal(stream__open(&stream, &plan, bpf_map__fd(r.bpf->maps.records)), 0);
+	assert_int_equal(stream__open(&stream, &plan, r.bpf->maps.records), 0);
 	assert_true(stream__fd(stream) >= 0);
 	for (i = 0; i < 100; i++)
 		event(1, 1);
-	assert_int_equal(stream__drain(stream, true), 0);
+	assert_int_equal(stream__drain(stream), 0);
 	assert_int_equal(stream__take_count(stream), 100);
 	assert_int_equal(stream__take_count(stream), 0);
 	text = read_back(w.file);
@@ -135,9 +135,9 @@ static void bad_records_are_errors(void **state)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		s.make_key = bad[i];
 		start(&r, &s);
-		assert_int_equal(stream__open(&stream, &plan, bpf_map__fd(r.bpf->maps.records)), 0);
+		assert_int_equal(stream__open(&stream, &plan, r.bpf->maps.records), 0);
 		event(1, 1);
-		assert_int_equal(stream__drain(stream, false), -EBADMSG);
+		assert_int_equal(stream__drain(stream), -EBADMSG);
 		assert_int_equal(stream__take_count(stream), 0);
 		stream__close(stream);
 		stop(&r);

@@ -10,12 +10,11 @@
 #include "probe/starts.h"
 #include "run/explain.h"
 #include "run/measure.h"
+#include "run/ring.h"
 
 #include "probe.skel.h"
 
 #define MOST_STARTS 65536       /* spans that are under way at the same time */
-#define RING_BYTES (1 << 20)    /* for each CPU, about */
-#define MOST_RING (64 << 20)
 
 static void templates(const struct probe_session *s, struct attach_programs programs[PROBE_SIDES])
 {
@@ -37,15 +36,6 @@ static void templates(const struct probe_session *s, struct attach_programs prog
 /*
  * --- maps --------------------------------------------------------------------------------------
  */
-
-static u32 ring_bytes(const struct host *host)
-{
-	u32 bytes = RING_BYTES;
-
-	while (bytes < MOST_RING && bytes < (u64)RING_BYTES * host->cpus_online)
-		bytes *= 2;
-	return bytes;
-}
 
 /* Elements a key takes: one for each CPU it is seen on, and of histograms for each part of their
  * range. */
@@ -98,7 +88,8 @@ static int size_maps(struct probe_session *s)
 	if (!err)
 		err = size_starts(s, s->bpf->maps.starts);
 	if (!err && what == PROBE_STREAM)
-		err = bpf_map__set_max_entries(s->bpf->maps.records, ring_bytes(&s->run->host));
+		err = ring__prepare(s->bpf->maps.records, &s->run->host,
+				    &s->bpf->rodata->wake_bytes);
 	return err;
 }
 
@@ -336,7 +327,7 @@ static int load(struct probe_session *s)
 		err = results__begin(&s->results, &s->results_plan, s->bpf->obj);
 	}
 	if (!err && s->plan.request->what == PROBE_STREAM)
-		err = stream__open(&s->stream, &s->stream_plan, bpf_map__fd(s->bpf->maps.records));
+		err = stream__open(&s->stream, &s->stream_plan, s->bpf->maps.records);
 	if (!err)
 		err = probe_bpf__attach(s->bpf);        /* what keeps the scope up to date */
 	if (!err)
@@ -370,9 +361,9 @@ int probe_session__start(struct probe_session *s)
 	return 0;
 }
 
-int probe_session__drain(struct probe_session *s, bool last)
+int probe_session__drain(struct probe_session *s)
 {
-	return s->stream ? stream__drain(s->stream, last) : 0;
+	return s->stream ? stream__drain(s->stream) : 0;
 }
 
 static int sweep(struct probe_session *s)
@@ -409,7 +400,7 @@ int probe_session__report(struct probe_session *s, struct report *r)
 	r->unit = p->is_time ? UNIT_NS : UNIT_COUNT;
 	err = sweep(s);
 	if (!err)
-		err = probe_session__drain(s, true);
+		err = probe_session__drain(s);
 	if (!err)
 		err = results__report(&s->results, s->run->cli, sort_column(s), r);
 	if (s->stream)

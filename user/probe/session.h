@@ -40,8 +40,8 @@ int probe_session__prepare(struct probe_session *s, struct run *run,
 int probe_session__explain(struct probe_session *s);
 int probe_session__start(struct probe_session *s);
 int probe_session__report(struct probe_session *s, struct report *r);
-/* From run->watch: writes the lines of a stream. last: all there are. */
-int probe_session__drain(struct probe_session *s, bool last);
+/* From run->watch: writes the lines of a stream that there are. */
+int probe_session__drain(struct probe_session *s);
 void probe_session__free(struct probe_session *s);
 
 #endif /* TALLY_PROBE_SESSION_H */

@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "probe/stream.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define AT_ONCE 4096            /* records written at once */
-#define STOP (-EINTR)           /* from the callback: enough for now */
+#include "run/ring.h"
 
 struct stream {
 	const struct stream_plan *plan;
-	struct ring_buffer *ring;
+	struct ring *ring;
 	struct layout_names names;
 	struct stream_field *field;     /* of the line being made */
 	u64 to_wall_clock;              /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	u64 count;
-	u32 room;                       /* records that the buffer has room for at most */
-	u32 here, most;                 /* records of this call of the kernel */
-	int err;                        /* likewise */
 };
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /* A text stands somewhere in the record, as long as it is: nothing is believed. */
 static int show_text(struct stream_field *out, const struct layout_field *f,
@@ -103,78 +87,25 @@ static int show_record(struct stream *s, const struct probe_record *record, size
 	return err;
 }
 
-static int take_record(void *context, void *data, size_t size)
+static int take_record(void *context, const void *data, size_t size)
 {
 	struct stream *s = context;
+	int err = show_record(s, data, size - sizeof(struct probe_record));
 
-	if (size < sizeof(struct probe_record))
-		s->err = -EBADMSG;
-	else
-		s->err = show_record(s, data, size - sizeof(struct probe_record));
-	if (s->err)
-		return s->err;
-	s->count++;
-	return ++s->here == s->most ? STOP : 0;
-}
-
-/* The lines of all records, in new memory. */
-static int collect(struct stream *s, char **text, size_t *n)
-{
-	struct writer *w = s->plan->writer;
-	FILE *file = w->file;
-	int taken;
-
-	w->file = open_memstream(text, n);
-	if (!w->file) {
-		w->file = file;
-		return -ENOMEM;
-	}
-	taken = ring_buffer__consume(s->ring);
-	if (fclose(w->file) && !s->err)
-		s->err = -ENOMEM;
-	w->file = file;
-	if (s->err)
-		return s->err;
-	return taken < 0 && taken != STOP ? taken : 0;
-}
-
-static int write_some(struct stream *s, u32 most)
-{
-	FILE *file = s->plan->writer->file;
-	char *text = NULL;
-	size_t n = 0;
-	int err;
-
-	s->here = 0;
-	s->most = most;
-	s->err = 0;
-	err = collect(s, &text, &n);
-	errno = 0;
-	if (!err && n && (fwrite(text, 1, n, file) != n || fflush(file) || ferror(file)))
-		err = errno ? -errno : -EIO;
-	free(text);
+	if (!err)
+		s->count++;
 	return err;
 }
 
-int stream__drain(struct stream *s, bool all)
+int stream__drain(struct stream *s)
 {
-	u32 left = all ? s->room : AT_ONCE, most;
-	int err = 0;
-
-	s->to_wall_clock = now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC);
-	while (left && !err) {
-		most = left < AT_ONCE ? left : AT_ONCE;
-		err = write_some(s, most);
-		if (s->here < most)
-			break;
-		left -= most;
-	}
-	return err;
+	s->to_wall_clock = ring__to_wall_clock();
+	return ring__drain(s->ring);
 }
 
 int stream__fd(const struct stream *s)
 {
-	return ring_buffer__epoll_fd(s->ring);
+	return ring__fd(s->ring);
 }
 
 u64 stream__take_count(struct stream *s)
@@ -185,20 +116,11 @@ u64 stream__take_count(struct stream *s)
 	return count;
 }
 
-/* As many as are in a full buffer, and one more; each has a header of 8 bytes in front of it. */
-static u32 room_of(int fd)
-{
-	struct bpf_map_info info = {};
-	u32 len = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return AT_ONCE;
-	return info.max_entries / (8 + sizeof(struct probe_record)) + 1;
-}
-
-int stream__open(struct stream **out, const struct stream_plan *plan, int records_fd)
+int stream__open(struct stream **out, const struct stream_plan *plan,
+		 const struct bpf_map *records)
 {
 	struct stream *s = calloc(1, sizeof(*s));
+	int err = -ENOMEM;
 
 	if (!s)
 		return -ENOMEM;
@@ -207,11 +129,10 @@ int stream__open(struct stream **out, const struct stream_plan *plan, int record
 		.event = plan->event, .nevents = plan->nevents, .hierarchy = plan->hierarchy,
 	};
 	s->field = calloc(plan->layout->n ?: 1, sizeof(*s->field));
-	s->room = room_of(records_fd);
-	s->ring = s->field ? ring_buffer__new(records_fd, take_record, s, NULL) : NULL;
-	if (!s->ring) {
-		int err = s->field ? -errno : -ENOMEM;
-
+	if (s->field)
+		err = ring__open(&s->ring, records, sizeof(struct probe_record), plan->writer,
+				 take_record, s);
+	if (err) {
 		stream__close(s);
 		return err;
 	}
@@ -223,7 +144,7 @@ void stream__close(struct stream *s)
 {
 	if (!s)
 		return;
-	ring_buffer__free(s->ring);
+	ring__close(s->ring);
 	layout_names__free(&s->names);
 	free(s->field);
 	free(s);

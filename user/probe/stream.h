@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single events as they come out of the ring buffer (struct probe_record), a line each; many lines
- * are written at once. What did not fit into the buffer is in the
- * report's losses.
+ * Single events as they come out of the ring buffer (struct probe_record), a line each. What did not
+ * fit into the buffer is in the report's losses.
  */
 #ifndef TALLY_PROBE_STREAM_H
 #define TALLY_PROBE_STREAM_H
+
+#include <bpf/libbpf.h>
 
 #include "out/stream.h"
 #include "probe/layout.h"
@@ -25,19 +26,14 @@ struct stream_plan {
 	struct writer *writer;
 };
 
-/* records_fd: the map. Returns 0 or a negative errno. */
-int stream__open(struct stream **s, const struct stream_plan *plan, int records_fd);
+/* records: the loaded map. Returns 0 or a negative errno. */
+int stream__open(struct stream **s, const struct stream_plan *plan,
+		 const struct bpf_map *records);
 void stream__close(struct stream *s);
 
-/* Can be read when there are records: for run->watch_fd. */
+/* See ring__fd() and ring__drain() (run/ring.h). */
 int stream__fd(const struct stream *s);
-
-/*
- * Writes what there is, but not for ever where more comes meanwhile: then the descriptor can still
- * be read. all: at least what is there now, as before a report. Returns 0 or a negative errno
- * (-EPIPE: nobody reads the lines any more).
- */
-int stream__drain(struct stream *s, bool all);
+int stream__drain(struct stream *s);
 
 /* Events shown since the last call. */
 u64 stream__take_count(struct stream *s);
