@@ -114,6 +114,57 @@ static void fields_of_a_key(void **state)
 	report__free(&report);
 }
 
+struct own_key {
+	struct task_key task;
+	u64 disk;
+};
+
+static int add_disk(void *context, const void *own, u32 by, struct report_row *row)
+{
+	const struct field f = { .name = "disk", .kind = FIELD_ID, .number = *(const u64 *)own };
+
+	assert_string_equal(context, "the tool's");
+	return by & BY_OWN(1) ? report_row__add_field(row, &f) : 0;
+}
+
+/* Behind the key of a task, named beside its parts, shown in front of them. */
+static void parts_of_a_tool(void **state)
+{
+	static const char *const names[] = { "op", "disk" };
+	const struct own_parts own = { names, 2, "op, disk", add_disk, "the tool's" };
+	const struct own_key key = { { .pid = 7, .comm = "dd" }, 0x800001 };
+	struct hist_set set = { .key_size = sizeof(key), .ngroups = 1 };
+	struct report report = { .tool = "t" };
+	struct dense d = {};
+	char bad[16];
+	u32 by;
+
+	(void)state;
+	assert_int_equal(task_key__parse("disk,comm", &own, &by, bad, sizeof(bad)), 0);
+	assert_int_equal(by, BY_OWN(1) | BY_COMM);
+	assert_int_equal(task_key__parse("op", &own, &by, bad, sizeof(bad)), 0);
+	assert_int_equal(by, BY_OWN(0));
+	assert_int_equal(task_key__parse("disk", NULL, &by, bad, sizeof(bad)), -EINVAL);
+	assert_int_equal(task_key__parse("dis", &own, &by, bad, sizeof(bad)), -EINVAL);
+
+	dense__add(&d, 5);
+	set.group = calloc(1, sizeof(*set.group));
+	set.keys = malloc(sizeof(key) + 1);
+	assert_non_null(set.group);
+	assert_non_null(set.keys);
+	/* Keys lie where they happen to. */
+	set.group[0].key = memcpy(set.keys + 1, &key, sizeof(key));
+	set.group[0].hist = dense__histogram(&d);
+	assert_int_equal(task_key__report(&report, &set, BY_OWN(1) | BY_COMM, &own,
+					  SCOPE_CGROUP_V2), 0);
+	assert_int_equal(report.group[0].nkey, 2);
+	assert_string_equal(report.group[0].key[0].name, "disk");
+	assert_int_equal(report.group[0].key[0].number, 0x800001);
+	assert_string_equal(report.group[0].key[1].text, "dd");
+	hist_set__free(&set);
+	report__free(&report);
+}
+
 static void without_keys_no_fields(void **state)
 {
 	struct report report = { .tool = "t" };
@@ -171,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts),
 		cmocka_unit_test(fields_of_a_key),
+		cmocka_unit_test(parts_of_a_tool),
 		cmocka_unit_test(without_keys_no_fields),
 		cmocka_unit_test(users_without_a_name),
 	};
