@@ -9,6 +9,8 @@
 
 #include "vmlinux.h"
 
+#include "syscalls.h"
+
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -17,8 +19,10 @@
 #define NULL ((void *)0)
 #endif
 
-/* include/uapi/asm-generic/errno-base.h */
+/* include/uapi/asm-generic/errno-base.h, errno.h; include/linux/err.h */
 #define E2BIG 7
+#define ENOSYS 38
+#define MAX_ERRNO 4095
 
 #define TASK_COMM_LEN 16
 
@@ -57,9 +61,60 @@ static __always_inline bool in_native_syscall(void)
 	return !(BPF_CORE_READ(t, thread_info.status) & TS_COMPAT);
 }
 
+/* The table that the number of the current task's system call is from. */
+static __always_inline enum syscall_abi current_syscall_abi(void)
+{
+	return in_native_syscall() ? SYSCALL_NATIVE : SYSCALL_COMPAT;
+}
+
 static __always_inline long syscall_of(struct pt_regs *regs)
 {
 	return BPF_CORE_READ(regs, orig_ax);
+}
+
+/* The same, and the arguments of a native call, where regs is typed (tp_btf): plain loads. */
+static __always_inline u64 syscall_number(const struct pt_regs *regs)
+{
+	return regs->orig_ax;
+}
+
+static __always_inline void syscall_arguments(const struct pt_regs *regs, u64 arg[6])
+{
+	arg[0] = regs->di;
+	arg[1] = regs->si;
+	arg[2] = regs->dx;
+	arg[3] = regs->r10;
+	arg[4] = regs->r8;
+	arg[5] = regs->r9;
+}
+
+/* The same of a 32-bit one. */
+static __always_inline void compat_syscall_arguments(const struct pt_regs *regs, u64 arg[6])
+{
+	arg[0] = (u32)regs->bx;
+	arg[1] = (u32)regs->cx;
+	arg[2] = (u32)regs->dx;
+	arg[3] = (u32)regs->si;
+	arg[4] = (u32)regs->di;
+	arg[5] = (u32)regs->bp;
+}
+
+/* The same of a task that is on no CPU. */
+static __always_inline enum syscall_abi task_syscall_abi(struct task_struct *t)
+{
+	return t->thread_info.status & TS_COMPAT ? SYSCALL_COMPAT : SYSCALL_NATIVE;
+}
+
+/*
+ * The registers a task came into the kernel with. Before there was a helper for it they were at the
+ * upper end of its stack of 16 KiB (THREAD_SIZE without KASAN).
+ */
+static __always_inline struct pt_regs *task_user_regs(struct task_struct *t)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return (struct pt_regs *)bpf_task_pt_regs(t);
+	return (struct pt_regs *)((char *)t->stack + (16 << 10) -
+				  bpf_core_type_size(struct pt_regs));
 }
 
 /* Of the context of a program on a kprobe or uprobe. */
@@ -78,6 +133,14 @@ static __always_inline u64 stack_pointer(struct pt_regs *regs)
 static __always_inline bool is_idle(struct task_struct *t)
 {
 	return t->pid == 0;
+}
+
+/* The CPU a task is on, or was last (5.16 moved it, commit bcf9033e5449). */
+static __always_inline u32 task_cpu(struct task_struct *t)
+{
+	if (bpf_core_field_exists(t->thread_info.cpu))
+		return t->thread_info.cpu;
+	return ((struct task_struct___cpu *)t)->cpu;
 }
 
 #endif /* TALLY_COMPAT_BPF_H */

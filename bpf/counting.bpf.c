@@ -15,6 +15,7 @@
 #include "event.bpf.h"
 #include "loss.bpf.h"
 #include "scope.bpf.h"
+#include "syscall_event.bpf.h"
 #include "counting.h"
 #include "task_key.bpf.h"
 
@@ -134,23 +135,32 @@ int on_tracepoint(void *ctx)
 	return KEEP_EVENT;
 }
 
-/* With a filter on the fields of the tracepoint's record, which ctx is. */
-SEC("tracepoint")
-int on_filtered_tracepoint(void *ctx)
+/* With a filter on the fields of the tracepoint's record. */
+static __always_inline void count_if(void *record, u32 slot)
 {
 	int verdict;
 
 	if (!armed || !in_scope(NULL))
-		return KEEP_EVENT;
-	verdict = event_filter(ctx, NULL);
+		return;
+	verdict = event_filter(record, NULL);
 	if (verdict < 0)
 		count_lost(LOSS_READ_FAULT);
 	else if (verdict == 0)
 		count_filtered();
 	else
-		count_in_scope(event_slot(), NULL);
+		count_in_scope(slot, NULL);
+}
+
+SEC("tracepoint")
+int on_filtered_tracepoint(void *ctx)
+{
+	count_if(ctx, event_slot());
 	return KEEP_EVENT;
 }
+
+SYSCALL_SLOTS(syscall_slots)
+ON_SYSCALL_ENTER(on_filtered_enter, syscall_slots, count_if)
+ON_SYSCALL_EXIT(on_filtered_exit, syscall_slots, count_if)
 
 SEC("kprobe")
 int on_probe(void *ctx)
@@ -178,8 +188,8 @@ int on_exit(void *ctx)
 }
 
 /* All of syscalls:sys_enter_* and sys_exit_* are two tracepoints: slot + 1 by number, 0 for none. */
-const volatile u32 enter_slot[COUNTING_SYSCALLS] = {};
-const volatile u32 exit_slot[COUNTING_SYSCALLS] = {};
+const volatile u32 enter_slot[SYSCALL_NUMBERS] = {};
+const volatile u32 exit_slot[SYSCALL_NUMBERS] = {};
 
 SEC("raw_tp/sys_enter")
 int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
@@ -187,7 +197,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 	u64 nr = ctx->args[1];
 	u32 slot;
 
-	if (nr >= COUNTING_SYSCALLS)
+	if (nr >= SYSCALL_NUMBERS)
 		return 0;
 	slot = enter_slot[nr];
 	if (!slot || !in_native_syscall())
@@ -201,7 +211,7 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
 	u64 nr = syscall_of((struct pt_regs *)ctx->args[0]);
 	u32 slot;
 
-	if (nr >= COUNTING_SYSCALLS)
+	if (nr >= SYSCALL_NUMBERS)
 		return 0;
 	slot = exit_slot[nr];
 	if (!slot || !in_native_syscall())

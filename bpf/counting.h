@@ -6,7 +6,6 @@
 #include "task_key.h"
 
 #define COUNTING_COUNTERS 16        /* counters that can be charged to tasks in one run */
-#define COUNTING_SYSCALLS 1024      /* numbers of system calls; the highest is below 600 (7.2) */
 
 /*
  * An element of a keyed map belongs to one CPU. (Not a per-CPU hash: the kernel keeps few of those

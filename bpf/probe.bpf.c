@@ -21,6 +21,7 @@
 #include "probe.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
+#include "syscall_event.bpf.h"
 
 const volatile u32 what = PROBE_COUNT;          /* enum probe_what */
 const volatile bool keyed = false;
@@ -709,5 +710,16 @@ int end_exit(void *ctx)
 	end(ctx, event_slot(), false);
 	return 0;
 }
+
+/* On all system calls; with one map of slots for begins, and one for the others. */
+SYSCALL_SLOTS(syscall_slots)
+SYSCALL_SLOTS(begin_syscall_slots)
+
+ON_SYSCALL_ENTER(on_syscall_enter, syscall_slots, single, false)
+ON_SYSCALL_EXIT(on_syscall_exit, syscall_slots, single, false)
+ON_SYSCALL_ENTER(begin_syscall_enter, begin_syscall_slots, begin, false)
+ON_SYSCALL_EXIT(begin_syscall_exit, begin_syscall_slots, begin, false)
+ON_SYSCALL_ENTER(end_syscall_enter, syscall_slots, end, false)
+ON_SYSCALL_EXIT(end_syscall_exit, syscall_slots, end, false)
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

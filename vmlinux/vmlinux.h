@@ -68,6 +68,7 @@ enum {
 /* Helpers whose presence is asked for; the number of a helper never changes. */
 enum bpf_func_id {
 	BPF_FUNC_get_current_task_btf = 158, /* optional: 5.11 */
+	BPF_FUNC_task_pt_regs = 175, /* optional: 5.15 */
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -101,6 +102,7 @@ struct kernfs_node {
 
 struct cgroup {
 	int level;
+	struct cgroup_root *root;
 	struct kernfs_node *kn;
 	struct cgroup *ancestors[1]; /* optional: 6.1, commit 7f203bc89eb6 */
 };
@@ -155,26 +157,168 @@ struct sched_entity {
 	u64 sum_exec_runtime;
 };
 
+struct file_system_type {
+	const char *name;
+};
+
+struct super_block {
+	unsigned int s_dev;
+	struct file_system_type *s_type;
+};
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+	unsigned int i_generation;
+	struct super_block *i_sb;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+	long long f_pos;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct in6_addr {
+	union {
+		u8 u6_addr8[16];
+	} in6_u;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	u16 skc_num;
+	struct in6_addr skc_v6_daddr; /* optional: CONFIG_IPV6 */
+	struct in6_addr skc_v6_rcv_saddr; /* optional: CONFIG_IPV6 */
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_protocol;
+	u16 sk_type;
+	int sk_err;
+};
+
+struct socket {
+	short type;
+	struct sock *sk;
+};
+
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
 /* x86: flags of the entry code (arch/x86/include/asm/thread_info.h). */
 struct thread_info {
 	u32 status;
 	u32 cpu; /* optional: 5.16, commit bcf9033e5449 */
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct mm_struct {
+	unsigned long arg_start;
+	unsigned long arg_end;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+struct signal_struct {
+	atomic_t live;
+	int group_exit_code;
+	unsigned int flags;
+	unsigned long long sum_sched_runtime;
+};
+
+/* 5.5 split what the kernel keeps of a siginfo from what user space sees (commit 4ce5f9c9e754). */
+struct kernel_siginfo {
+	int si_signo;
+	int si_errno;
+	int si_code;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* optional: 5.14, commit 2f064a59a11f */
+	void *stack;
 	unsigned int flags;
+	int on_cpu; /* optional: CONFIG_SMP */
+	int on_rq;
 	int pid;
 	int tgid;
 	char comm[16];
 	struct task_struct *group_leader;
+	struct task_struct *real_parent;
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+	struct sighand_struct *sighand;
+	int exit_code;
+	u64 start_time;
 	struct sched_entity se;
 	struct sched_info sched_info; /* optional: CONFIG_SCHED_INFO */
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	const struct cred *cred;
 	struct pid *thread_pid;
+	struct files_struct *files;
 	struct css_set *cgroups;
 };
 
@@ -188,8 +332,65 @@ struct task_struct___cpu {
 	unsigned int cpu; /* optional: until 5.15 */
 };
 
+struct gendisk {
+	int major;
+	int first_minor;
+	struct request_queue *queue;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+struct blkcg { /* optional: CONFIG_BLK_CGROUP */
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq { /* optional: CONFIG_BLK_CGROUP */
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct bio *bi_next;
+	struct block_device *bi_bdev; /* optional: 5.12 */
+	unsigned int bi_opf;
+	struct blkcg_gq *bi_blkg; /* optional: CONFIG_BLK_CGROUP */
+};
+
+/* Until 5.11 a bio named the disk itself. */
+struct bio___disk {
+	struct gendisk *bi_disk; /* optional: until 5.11 */
+};
+
+struct request_queue {
+	struct gendisk *disk; /* optional: 5.15 */
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	unsigned long __sector;
+	struct bio *bio;
+	u64 start_time_ns;
+};
+
+/* Until 5.16 a request named its disk itself. */
+struct request___disk {
+	struct gendisk *rq_disk; /* optional: until 5.16 */
+};
+
 /* x86: registers as the entry code saved them. */
 struct pt_regs {
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long bx;
+	unsigned long cx;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long bp;
 	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long sp;
@@ -223,6 +424,18 @@ enum cgroup_subsys_id {
 	pids_cgrp_id,       /* optional: CONFIG_CGROUP_PIDS */
 	rdma_cgrp_id,       /* optional: CONFIG_CGROUP_RDMA */
 	misc_cgrp_id,       /* optional: CONFIG_CGROUP_MISC, 5.13 */
+};
+
+/* Bits of request.cmd_flags: some have moved, so only the names count. */
+enum req_flag_bits {
+	__REQ_SYNC,
+	__REQ_META,
+	__REQ_PRIO,
+	__REQ_FUA,
+	__REQ_PREFLUSH,
+	__REQ_RAHEAD,
+	__REQ_BACKGROUND,
+	__REQ_NOWAIT,
 };
 
 #pragma clang attribute pop

@@ -10,7 +10,7 @@ import pytest
 import cgroups
 from probing import (alike, counts_by, few, measure, measure_each, nothing_lost, report_of,
                      rows_by, stream, stream_of, told)
-from tally import NOBODY, by_key, count, scaled
+from tally import KERNEL, NOBODY, by_key, count, scaled
 
 ENTER, EXIT = "syscalls:sys_enter_pread64", "syscalls:sys_exit_pread64"
 SIZES = (scaled(400), 0, scaled(800), 1, scaled(1600), 7, scaled(240), 31, scaled(80), 512)
@@ -399,6 +399,16 @@ def test_several_probes(tool, trigger, form):
 
 
 @alike
+def test_all_system_calls(tool, trigger):
+    """A program for each direction, not a perf event for each of some seven hundred."""
+    report = measure(tool, trigger("reads", *SIZES), "syscalls:sys_*", "--by", "func")
+    counts = counts_by(report, "func")
+    assert counts[ENTER] == counts[EXIT] == sum(SIZES[::2])
+    assert report["events"] == sum(counts.values())
+    assert "perf" not in report["source"] and "raw tracepoints" in report["source"]
+
+
+@alike
 def test_several_probes_with_keys_and_values(tool, trigger):
     probes = (f"IN={ENTER} n=count", f"OUT={EXIT} n=ret")
     report = measure(tool, trigger("reads", 3, 7, 2, 512), *probes, "--sum", "n", "--by", "func,n")
@@ -547,7 +557,8 @@ def test_no_hits_are_explained(run):
 def test_explain(run, verbose):
     result = run("-n", *(["-v"] if verbose else []), ENTER, "--hist", "count", "--filter", "count > 9",
                  tool="probe")
-    assert result.code == 0 and "on_tracepoint" in result.text, result
+    program = "on_syscall_enter" if KERNEL < (7, 0) else "on_tracepoint"
+    assert result.code == 0 and program in result.text, result
     assert ("r6 = r1" in result.text) == verbose
 
 

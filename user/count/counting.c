@@ -14,6 +14,7 @@
 #include "run/measure.h"
 
 #include "bpf/counting.h"
+#include "bpf/syscalls.h"
 #include "counting.skel.h"
 
 /* A keyed event has an element for each event and key: room for a few events at each key. */
@@ -317,6 +318,9 @@ static struct attach_programs templates(const struct counting *c)
 		.raw_tracepoint_task = c->bpf->progs.on_raw_tracepoint_task,
 		.tracepoint = c->bpf->progs.on_tracepoint,
 		.filtered_tracepoint = c->bpf->progs.on_filtered_tracepoint,
+		.syscall_enter = c->bpf->progs.on_filtered_enter,
+		.syscall_exit = c->bpf->progs.on_filtered_exit,
+		.syscall_slots = c->bpf->maps.syscall_slots,
 		.fentry = c->bpf->progs.on_entry,
 		.fexit = c->bpf->progs.on_exit,
 		.probe = c->bpf->progs.on_probe,
@@ -328,8 +332,10 @@ static struct attach_programs templates(const struct counting *c)
 static const volatile u32 *syscall_slot(const struct counting *c, size_t site)
 {
 	const struct event_site *s = &c->plan->sites->site[site];
+	const struct attach_code *compiled = c->plan->compiled;
 
-	if (is_counter(s) || c->attachments.way[site] != ATTACH_SYSCALL || s->syscall >= COUNTING_SYSCALLS)
+	if (is_counter(s) || c->attachments.way[site] != ATTACH_SYSCALL ||
+	    s->syscall >= SYSCALL_NUMBERS || (compiled && compiled[site].by_record))
 		return NULL;
 	return s->syscall_exit ? &c->bpf->rodata->exit_slot[s->syscall] :
 				 &c->bpf->rodata->enter_slot[s->syscall];

@@ -18,6 +18,8 @@
 #include "host/host.h"
 #include "out/diag.h"
 
+#include "bpf/syscalls.h"
+
 /*
  * Attaching by fentry is cheap to run but dear to set up: a trampoline and a grace period for
  * each function.
@@ -69,6 +71,7 @@ struct ladder {
 	bool known;
 	bool fentry, kprobe_multi, uprobe_multi;
 	size_t functions;       /* sites that fentry could serve */
+	bool perf_syscalls;     /* by perf events, where there are compiled functions */
 };
 
 static void find_out(struct ladder *l, const struct event_sites *sites,
@@ -166,14 +169,76 @@ static bool is_by_record(const struct attachments *a, size_t i)
 	return a->code && a->code[i].by_record;
 }
 
+/*
+ * Since 7.0 a program on a system call can be preempted, and is then run for no other task on that
+ * CPU, which is counted. On a perf event it is preempted less often than on the raw tracepoint (two
+ * loops of reads on one CPU: 10 % missed, not 20 %), but each perf event takes long to close.
+ */
+#define PERF_SYSCALLS_MOST 8
+
+static bool has_few_perf(const struct attachments *a, const struct event_sites *sites)
+{
+	struct host host;
+	size_t n = 0, i;
+
+	for (i = 0; i < sites->n; i++)
+		n += sites->site[i].syscall >= 0 && is_by_record(a, i);
+	return n <= PERF_SYSCALLS_MOST && !host__read(&host) &&
+	       host.version >= KERNEL_VERSION(7, 0, 0);
+}
+
+/* Is there a template for a system call with compiled functions? */
+static bool has_syscall(const struct event_site *s, const struct attach_programs *p)
+{
+	return s->tracepoint_id && s->syscall >= 0 && s->syscall < SYSCALL_NUMBERS &&
+	       (s->syscall_exit ? p->syscall_exit : p->syscall_enter);
+}
+
+static enum attach_way way_of(const struct attachments *a, struct ladder *l,
+			      const struct event_sites *sites, size_t i,
+			      const struct attach_programs *p)
+{
+	if (!is_by_record(a, i))
+		return choose(l, sites, i, p);
+	return !l->perf_syscalls && has_syscall(&sites->site[i], p) ? ATTACH_SYSCALL :
+								     ATTACH_TRACEPOINT;
+}
+
+/* Sites of system calls: by direction, without and with compiled functions. */
+struct syscall_sites {
+	size_t enter, exit, coded_enter, coded_exit;
+};
+
+static void count_syscall(struct syscall_sites *n, const struct event_site *s, bool coded)
+{
+	if (s->syscall_exit)
+		*(coded ? &n->coded_exit : &n->exit) += 1;
+	else
+		*(coded ? &n->coded_enter : &n->enter) += 1;
+}
+
+/* Each may need a copy of its own. */
+static int want_syscalls(const struct syscall_sites *n, const struct attach_programs *p)
+{
+	size_t coded = n->coded_enter + n->coded_exit;
+
+	want(p->sys_enter, n->enter);
+	want(p->sys_exit, n->exit);
+	want(p->syscall_enter, n->coded_enter);
+	want(p->syscall_exit, n->coded_exit);
+	return coded ? bpf_map__set_max_entries(p->syscall_slots, coded * SYSCALL_NUMBERS) : 0;
+}
+
 int attach__plan(struct attachments *a, const struct event_sites *sites,
 		 const struct attach_code *code, const struct attach_programs *p)
 {
-	size_t wanted[ATTACH_WAYS] = {}, enter = 0, exit = 0, task = 0, filtered = 0, i;
+	size_t wanted[ATTACH_WAYS] = {}, task = 0, filtered = 0, i;
+	struct syscall_sites syscalls = {};
 	struct ladder ladder = {};
 	bool probes;
 
 	*a = (struct attachments){ .nsites = sites->n, .code = code };
+	ladder.perf_syscalls = code && has_few_perf(a, sites);
 	a->way = calloc(sites->n ?: 1, sizeof(*a->way));
 	if (!a->way)
 		return -ENOMEM;
@@ -182,16 +247,14 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 
 		if (!is_place(s))
 			continue;
-		a->way[i] = is_by_record(a, i) ? ATTACH_TRACEPOINT : choose(&ladder, sites, i, p);
+		a->way[i] = way_of(a, &ladder, sites, i, p);
 		wanted[a->way[i]]++;
-		filtered += is_by_record(a, i);
-		enter += a->way[i] == ATTACH_SYSCALL && !s->syscall_exit;
-		exit += a->way[i] == ATTACH_SYSCALL && s->syscall_exit;
+		filtered += is_by_record(a, i) && a->way[i] == ATTACH_TRACEPOINT;
+		if (a->way[i] == ATTACH_SYSCALL)
+			count_syscall(&syscalls, s, is_by_record(a, i));
 		task += a->way[i] == ATTACH_RAW_TRACEPOINT && tracepoint_has_task(s->name);
 	}
 	probes = wanted[ATTACH_KPROBE_MULTI] || wanted[ATTACH_UPROBE_MULTI];
-	want(p->sys_enter, enter);
-	want(p->sys_exit, exit);
 	want(p->raw_tracepoint_task, task);
 	want(p->raw_tracepoint, wanted[ATTACH_RAW_TRACEPOINT] > task);
 	/* What has no raw tracepoint after all has a perf event. */
@@ -214,7 +277,7 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 									   sizeof(name)));
 		}
 	}
-	return 0;
+	return want_syscalls(&syscalls, p);
 }
 
 /*
@@ -716,6 +779,57 @@ static int attach_like(struct course *k, size_t first, bool *done)
 	return err;
 }
 
+/* The slots of the calls that copy number copies is to serve, from the first on; those are done. */
+static int put_syscall_slots(struct course *k, size_t first, bool *done)
+{
+	const struct event_site *s = k->sites->site, *b = &s[first];
+	int slots = bpf_map__fd(k->programs->syscall_slots), err = 0;
+	bool served[SYSCALL_NUMBERS] = {};
+	u32 at, slot;
+	size_t i;
+
+	for (i = first; i < k->sites->n && !err; i++) {
+		/* What is asked for twice goes into another copy. */
+		if (done[i] || !is_place(&s[i]) || k->a->way[i] != ATTACH_SYSCALL ||
+		    s[i].syscall_exit != b->syscall_exit || served[s[i].syscall] ||
+		    !is_same_code(code_of(k->a, first), code_of(k->a, i)))
+			continue;
+		at = k->a->syscall_copies * SYSCALL_NUMBERS + s[i].syscall;
+		slot = k->slot[i] + 1;
+		err = bpf_map_update_elem(slots, &at, &slot, BPF_ANY);
+		served[s[i].syscall] = done[i] = true;
+		k->a->attached[ATTACH_SYSCALL]++;
+	}
+	return err;
+}
+
+/* All calls with the same code by one copy of the template. */
+static int attach_syscalls_like(struct course *k, size_t first, bool *done)
+{
+	const struct attach_programs *p = k->programs;
+	bool exit = k->sites->site[first].syscall_exit;
+	struct program_kind kind = {
+		.type = BPF_PROG_TYPE_TRACING, .attach = BPF_TRACE_RAW_TP,
+		.code = code_of(k->a, first),
+	};
+	int prog, err;
+
+	err = libbpf_find_vmlinux_btf_id(exit ? "sys_exit" : "sys_enter", kind.attach);
+	if (err < 0)
+		return refuse(k, first, err);
+	kind.btf_id = err;
+	err = put_syscall_slots(k, first, done);
+	if (err)
+		return refuse(k, first, err);
+	prog = load_copy(k->a, exit ? p->syscall_exit : p->syscall_enter, &kind,
+			 k->a->syscall_copies++);
+	if (prog < 0)
+		return refuse(k, first, prog);
+	err = keep(k->a, bpf_raw_tracepoint_open(NULL, prog));
+	close(prog);
+	return err ? refuse(k, first, err) : 0;
+}
+
 /* sys_enter and sys_exit, once each, whatever the number of system calls. */
 static int attach_syscalls(struct attachments *a, const struct attach_programs *p)
 {
@@ -745,6 +859,10 @@ int attach__sites(struct attachments *a, const struct event_sites *sites, const 
 			continue;
 		switch (a->way[i]) {
 		case ATTACH_SYSCALL:
+			if (is_by_record(a, i)) {
+				err = attach_syscalls_like(&k, i, done);
+				break;
+			}
 			if (!syscalls)
 				err = attach_syscalls(a, p);
 			if (err)

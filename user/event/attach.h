@@ -2,7 +2,8 @@
 /*
  * Hanging BPF programs on the sites of events, each the cheapest way that works here:
  *
- *   a system call        raw tracepoints sys_enter and sys_exit, one program for all of them
+ *   a system call        raw tracepoints sys_enter and sys_exit, one program for all of them; with
+ *                        compiled functions, one for all that have the same
  *   a tracepoint         raw tracepoint; the tracepoint's perf event where it has none
  *   a kernel function    fentry, fexit (a few of them); kprobe.multi; kprobe
  *   a user function      uprobe.multi; uprobe
@@ -43,6 +44,9 @@ struct attach_programs {
 	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
 	struct bpf_program *filtered_tracepoint;        /* the same with compiled functions */
+	/* The same for system calls (bpf/syscall_event.bpf.h); NULL: filtered_tracepoint does it. */
+	struct bpf_program *syscall_enter, *syscall_exit;
+	struct bpf_map *syscall_slots;
 	struct bpf_program *fentry, *fexit; /* SEC("fentry"), SEC("fexit"); NULL: never this way */
 	struct bpf_program *probe;	    /* SEC("kprobe"): kprobes, uprobes, returns */
 	struct bpf_program *probes;                     /* SEC("kprobe"), slot from the cookie */
@@ -56,6 +60,7 @@ struct attachments {
 	size_t refused;                 /* sites of globs that the kernel would not have */
 	int *fd;                        /* what keeps them attached */
 	size_t nfds;
+	u32 syscall_copies;             /* of syscall_enter and syscall_exit */
 	u32 *program;                   /* ids of the copies that were loaded */
 	size_t nprograms;
 };
@@ -77,14 +82,15 @@ struct attach_code {
 /*
  * Chooses a way for each site that is no counter, and which templates are loaded. code has one for
  * each site, or is NULL; it must live as long as *a, and what is compiled may be filled in until
- * attach__sites(), when the ways are known. Returns 0 or a negative errno.
+ * attach__sites(), when the ways are known. Also sizes the map of slots of system calls. Returns 0
+ * or a negative errno.
  */
 int attach__plan(struct attachments *a, const struct event_sites *sites,
 		 const struct attach_code *code, const struct attach_programs *programs);
 
 /*
- * Attaches: slot[i] is what the program is told at site i. For ATTACH_SYSCALL the tool has written
- * the slots into its own table. A site the kernel refuses is an error if it was named in full, with
+ * Attaches: slot[i] is what the program is told at site i. For ATTACH_SYSCALL without
+ * compiled functions the tool has written the slots into its own table. A site the kernel refuses is an error if it was named in full, with
  * *c about its event and *which its site; of a glob it is counted in a->refused and named with -v.
  */
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,

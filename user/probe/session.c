@@ -23,6 +23,8 @@ static void templates(const struct probe_session *s, struct attach_programs prog
 	programs[PROBE_BEGIN] = (struct attach_programs){
 		.filtered_tracepoint = p->begin_tracepoint, .fentry = p->begin_entry,
 		.fexit = p->begin_exit, .probe = p->begin_probe, .probes = p->begin_probes,
+		.syscall_enter = p->begin_syscall_enter, .syscall_exit = p->begin_syscall_exit,
+		.syscall_slots = s->bpf->maps.begin_syscall_slots,
 	};
 	programs[PROBE_END] = (struct attach_programs){
 		.filtered_tracepoint = s->plan.spans ? p->end_tracepoint : p->on_tracepoint,
@@ -30,6 +32,9 @@ static void templates(const struct probe_session *s, struct attach_programs prog
 		.fexit = s->plan.spans ? p->end_exit : p->on_exit,
 		.probe = s->plan.spans ? p->end_probe : p->on_probe,
 		.probes = s->plan.spans ? p->end_probes : p->on_probes,
+		.syscall_enter = s->plan.spans ? p->end_syscall_enter : p->on_syscall_enter,
+		.syscall_exit = s->plan.spans ? p->end_syscall_exit : p->on_syscall_exit,
+		.syscall_slots = s->bpf->maps.syscall_slots,
 	};
 }
 

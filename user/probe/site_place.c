@@ -232,6 +232,7 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 static enum place_context context_of(enum attach_way way)
 {
 	switch (way) {
+	case ATTACH_SYSCALL:
 	case ATTACH_TRACEPOINT:
 		return PLACE_RECORD;
 	case ATTACH_FENTRY:

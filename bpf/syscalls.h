@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* System calls as both sides number them: user/host/syscalls.h has their names. */
+#ifndef TALLY_BPF_SYSCALLS_H
+#define TALLY_BPF_SYSCALLS_H
+
+/*
+ * Which table of system calls a number is from. SYSCALL_COMPAT is that of 32-bit programs on a 64-bit
+ * kernel: on x86 int 0x80 and sysenter, which 64-bit programs can use, too.
+ */
+enum syscall_abi {
+	SYSCALL_NATIVE,
+	SYSCALL_COMPAT,
+	SYSCALL_ABIS,
+};
+
+#define SYSCALL_NUMBERS 1024    /* in each table; the highest is below 600 (7.2) */
+
+#endif /* TALLY_BPF_SYSCALLS_H */
