@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* From what was typed to a plan of counting. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/typed.h"
+#include "expr/tracepoint_filter.h"
+#include "host/features.h"
+#include "out/diag.h"
+#include "run/explain.h"
+#include "stat/table.h"
+
+static int add_default_events(struct stat_run *s, const struct event_context *ctx)
+{
+	static const char *const software =
+		"task-clock,context-switches,cpu-migrations,page-faults";
+	static const char *const faults = "minor-faults,major-faults";
+	static const char *const hardware = "cycles,instructions,branches,branch-misses";
+	static const char *const caches =
+		"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
+	int err = events__take(&s->events, &s->text, ctx, software);
+
+	s->defaults = true;
+	s->no_pmu = feature__probe("hardware counters") != FEATURE_OK;
+	if (!err && s->detailed)
+		err = events__take(&s->events, &s->text, ctx, faults);
+	if (!err && !s->no_pmu)
+		err = events__take(&s->events, &s->text, ctx, hardware);
+	if (!err && !s->no_pmu && s->detailed)
+		err = events__take(&s->events, &s->text, ctx, caches);
+	return err;
+}
+
+bool stat_is_glob(const struct event *e)
+{
+	return e->type >= EVENT_TRACEPOINT && strpbrk(e->name, "*?[");
+}
+
+/* Sites of one name are one row: several places of a line, functions that share their name. */
+static int make_rows(struct stat_run *s)
+{
+	size_t i, k;
+
+	s->row_of = calloc(s->sites.n ?: 1, sizeof(*s->row_of));
+	s->row = calloc(s->sites.n ?: 1, sizeof(*s->row));
+	if (!s->row_of || !s->row)
+		return -ENOMEM;
+	for (i = 0; i < s->sites.n; i++) {
+		const struct event_site *site = &s->sites.site[i];
+		size_t event = site->event - s->events.event;
+
+		/* Sites of an event follow each other, and so do those of one name. */
+		for (k = s->nrows; k > 0; k--)
+			if (s->row[k - 1].event != event || !strcmp(s->row[k - 1].name, site->name))
+				break;
+		if (k && s->row[k - 1].event == event) {
+			s->row_of[i] = k - 1;
+			continue;
+		}
+		s->row_of[i] = s->nrows;
+		s->row[s->nrows++] = (struct stat_row){
+			.name = site->name, .site = site, .event = event,
+			.counter = site->event->type < EVENT_TRACEPOINT,
+		};
+	}
+	return 0;
+}
+
+/* A program counts the event, and the filter becomes a part of it. */
+static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
+			  const struct tracepoint_format *format, struct complaint *c)
+{
+	const struct place place = {
+		.context = PLACE_RECORD, .event = s->sites.site[i].name, .format = format,
+	};
+	int err = filter__compile(&s->code[i], e, &place, c);
+
+	s->compiled[i].by_record = true;
+	s->compiled[i].body[EVENT_FILTER] =
+		(struct attach_body){s->code[i].insn, err ? 0 : s->code[i].n};
+	return err;
+}
+
+/* The kernel counts the event, and knows filters too: fewer, but all fields. */
+static int tell_filter(struct stat_run *s, size_t i, const struct expr *e,
+		       const struct tracepoint_format *format, struct complaint *c)
+{
+	struct event_site *site = &s->sites.site[i];
+
+	site->attr.type = PERF_TYPE_TRACEPOINT;
+	site->attr.config = site->tracepoint_id;
+	return tracepoint_filter__make(&s->filter[i], e, format, site->name, c);
+}
+
+typedef int (*make_filter_fn)(struct stat_run *s, size_t i, const struct expr *e,
+			      const struct tracepoint_format *format, struct complaint *c);
+
+static int for_tracepoints(struct stat_run *s, const struct expr *e, make_filter_fn make,
+			   struct complaint *c)
+{
+	struct tracepoint_format format;
+	int tracefs = tracefs__open(), err = 0;
+	size_t i;
+
+	for (i = 0; i < s->sites.n && !err; i++) {
+		if (!s->sites.site[i].tracepoint_id)
+			continue;
+		/* The fields of each decide what the names in the filter mean. */
+		err = event_site__read_format(&format, &s->sites.site[i], tracefs);
+		if (err) {
+			diag_error("the fields of %s cannot be read: %s", s->sites.site[i].name,
+				   strerror(-err));
+			break;
+		}
+		err = make(s, i, e, &format, c);
+		tracepoint_format__free(&format);
+	}
+	if (tracefs >= 0)
+		close(tracefs);
+	return err;
+}
+
+static bool has_tracepoint(const struct stat_run *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->sites.n; i++)
+		if (s->sites.site[i].tracepoint_id)
+			return true;
+	return false;
+}
+
+static bool is_per_cpu(const struct stat_run *s)
+{
+	return s->per_cpu || s->per_core || s->per_socket;
+}
+
+/*
+ * A wakeup is about the task that is woken. Its record has that task's number and name, but
+ * programs that read records have no way to the task itself, to its user or cgroup.
+ */
+static int check_subjects(const struct stat_run *s, const struct cli *cli)
+{
+	const struct scope_options *o = &cli->scope;
+	size_t i;
+
+	if (!(cli->by & ~BY_CPU) && !o->npids && !o->ntids && !o->command_pid && !o->user &&
+	    !o->cgroup && !o->comm && !o->pidns)
+		return 0;
+	for (i = 0; i < s->sites.n; i++) {
+		if (!tracepoint_has_task(s->sites.site[i].name))
+			continue;
+		diag_error("--filter: %s is about another task than the one that runs, and with a "
+			   "filter "
+			   "its scope and keys cannot be told",
+			   s->sites.site[i].name);
+		diag_hint("filter on its fields (comm, pid) without a scope and without --by");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* native: the kernel could count them. */
+static int make_filters(struct stat_run *s, const char *text, bool native)
+{
+	struct complaint c = {};
+	struct expr *e;
+	int err;
+
+	if (!has_tracepoint(s)) {
+		diag_error("--filter is about fields of tracepoints; none is among the events");
+		return -EINVAL;
+	}
+	err = expr__parse(&e, text, &c);
+	if (err) {
+		diag_complaint("--filter", text, &c);
+		return err;
+	}
+	s->code = calloc(s->sites.n, sizeof(*s->code));
+	s->compiled = calloc(s->sites.n, sizeof(*s->compiled));
+	s->filter = calloc(s->sites.n, sizeof(*s->filter));
+	err = s->code && s->compiled && s->filter ? 0 : -ENOMEM;
+	if (!err)
+		err = for_tracepoints(s, e, compile_filter, &c);
+	if (err == -EOPNOTSUPP && native) {
+		memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));
+		err = for_tracepoints(s, e, tell_filter, &c);
+	}
+	if (err && c.what[0])
+		diag_complaint("--filter", text, &c);
+	expr__free(e);
+	return err;
+}
+
+static int find_events(struct stat_run *s, const struct run *run, const struct cli *cli)
+{
+	const struct event_context ctx = { .binary = cli->binary };
+	struct complaint c = {};
+	size_t which = 0, i;
+	int err = 0;
+
+	for (i = 0; i < cli->nevents && !err; i++)
+		err = events__take(&s->events, &s->text, &ctx, cli->events[i]);
+	if (!err && !cli->nevents)
+		err = add_default_events(s, &ctx);
+	if (err)
+		return err;
+	err = events__resolve(&s->sites, &s->events, &ctx, &c, &which);
+	if (err) {
+		diag_complaint("-e", s->text[which], &c);
+		return err;
+	}
+	err = cli->filter ? check_subjects(s, cli) : 0;
+	if (err)
+		return err;
+	err = cli->filter ? make_filters(s, cli->filter,
+					 counting_is_native(run, cli->by, is_per_cpu(s)))
+			  : 0;
+	return err ?: make_rows(s);
+}
+
+static int make_plan(struct stat_run *s, const struct cli *cli)
+{
+	s->plan = (struct counting_plan){
+		.sites = &s->sites,
+		.row = s->row_of,
+		.nrows = s->nrows,
+		.text = s->text,
+		.events = &s->events,
+		.filter = s->filter,
+		.compiled = s->compiled,
+		.by = cli->by,
+		.per_cpu = is_per_cpu(s),
+	};
+	s->series = calloc(s->nrows ?: 1, sizeof(*s->series));
+	return s->series ? 0 : -ENOMEM;
+}
+
+int stat__plan(struct stat_run *s, const struct run *run, const struct cli *cli)
+{
+	int err = find_events(s, run, cli);
+
+	return err ?: make_plan(s, cli);
+}
+
+/* -n: what each event stands for here, and how it would be counted. */
+int stat__explain(struct stat_run *s, struct run *run)
+{
+	static const char *const names[] = { "event", "type", "how" };
+	struct report r = { .tool = run->tool, .kernel = run->host.uts.release };
+	int err = counting__explain(&s->counting, run, &s->plan);
+	size_t i;
+
+	for (i = 0; i < s->sites.n && !err; i++) {
+		const struct event_site *site = &s->sites.site[i];
+		const char *texts[] = { site->name, event_type_name(site->event->type),
+					counting__how(&s->counting, i) };
+
+		err = report__add_texts(&r, names, texts, ARRAY_SIZE(names));
+	}
+	if (!err)
+		err = run__write(run, &r);
+	report__free(&r);
+	return err;
+}
