@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Where CPU time goes: a timer on each CPU looks many times a second at what runs there, and counts
- * by its stack. The subject is the task that is interrupted.
+ * by its stack. Or where another event comes from: every Nth one is looked at, and counts for N.
+ * The subject is the task that is interrupted.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
+#include "event.bpf.h"
 #include "loss.bpf.h"
 #include "profile.h"
 #include "scope.bpf.h"
@@ -13,6 +15,7 @@
 
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
 const volatile bool with_idle = false;
+const volatile u64 every = 1;           /* a sample stands for so many events; 0: by frequency */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -28,37 +31,86 @@ struct {
 	__type(value, struct stack_count);
 } counts SEC(".maps");
 
-static __always_inline void count_sample(bool idle)
+static __always_inline struct profile_samples *samples_here(void)
 {
 	u32 zero = 0;
-	struct profile_samples *s = bpf_map_lookup_elem(&samples, &zero);
 
-	if (!s)
-		return;
-	s->taken++;
-	if (idle)
-		s->idle++;
+	return bpf_map_lookup_elem(&samples, &zero);
 }
 
-SEC("perf_event")
-int on_sample(void *ctx)
+/* A sample that stands for n events. */
+static __always_inline void count_sample(void *ctx, struct profile_samples *s, u64 n)
 {
 	bool idle = !(u32)bpf_get_current_pid_tgid();
 	struct stack_key key = {};
 
-	if (!armed)
-		return 0;
-	count_sample(idle);
+	s->taken++;
+	if (idle)
+		s->idle++;
 	if (idle && !with_idle)
-		return 0;
-	if (!in_scope(NULL))
-		return 0;
+		return;
+	if (!in_scope(NULL)) {
+		s->filtered += n;
+		return;
+	}
 	task_key_of(&key.task, NULL);
-	stack_take(&key.stack, ctx, take);
-	if (key.stack.tgid)
-		stack_see();
-	stack_add(&counts, &key, 1);
+	stack_add(&counts, &key, ctx, take, n);
+}
+
+/* Of the timer: each sample counts as one. */
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	struct profile_samples *s = samples_here();
+
+	if (armed && s)
+		count_sample(ctx, s, 1);
 	return 0;
+}
+
+/*
+ * With a frequency the kernel changes the period all the time, and the sample_period that it hands
+ * out is that of another sample: of software events the one before (perf_swevent_set_period()). Its
+ * count tells.
+ */
+static __always_inline u64 events_since_last(void *ctx, struct profile_samples *s)
+{
+	struct bpf_perf_event_value value = {};
+
+	if (every)
+		return every;
+	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)))
+		return 0;
+	return value.counter - s->events;
+}
+
+/*
+ * Of another event: what came before the gate opened is known, too, for the kernel's count has it.
+ */
+SEC("perf_event")
+int on_event(void *ctx)
+{
+	struct profile_samples *s = samples_here();
+	u64 n;
+
+	if (!s)
+		return 0;
+	n = events_since_last(ctx, s);
+	s->events += n;
+	if (armed)
+		count_sample(ctx, s, n);
+	return 0;
+}
+
+SEC("tracepoint")
+int on_tracepoint(void *ctx)
+{
+	struct profile_samples *s = samples_here();
+
+	if (!armed || !s || ++s->events % (every ?: 1))
+		return KEEP_EVENT;
+	count_sample(ctx, s, every);
+	return KEEP_EVENT;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

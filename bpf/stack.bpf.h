@@ -4,7 +4,9 @@
  *
  *   stack_take(&id, ctx, flags)     walks the stack of the current task, stores it unless it is
  *                                   there already, and fills id in for the caller's key
- *   stack_add(&map, &key, n)        adds to the count of a key; exact on any number of CPUs
+ *   stack_add(&map, &key, ctx, flags, n)
+ *                                   takes the stack into the key, whose other parts the caller has
+ *                                   filled in, and adds n to its count; exact on any number of CPUs
  *   stack_see()                     tells the loader of a process it has not seen yet (the current
  *                                   one), so that its mappings are known after it has gone
  *
@@ -236,76 +238,79 @@ static __always_inline bool stack_keep(const struct stack *s, u32 frames, u64 ha
 	return false;
 }
 
-static __always_inline void stack_take_into(struct stack_slot *slot, struct stack_id *id, void *ctx,
+static __always_inline void stack_walk_into(struct stack_slot *slot, struct stack_id *id, void *ctx,
 					    u32 flags)
 {
-	u64 owner = bpf_get_current_pid_tgid(), hash;
+	u64 owner = bpf_get_current_pid_tgid();
 	struct stack *s = &slot->stack;
-	u32 frames;
 
 	*(volatile u64 *)&slot->owner = owner;
 	stack_walk_parts(s, ctx, flags);
-	frames = s->kernel + s->user;
-	hash = stack_hash(s);
-	if (!stack_keep(s, frames, hash))
-		return;
-	if (*(volatile u64 *)&slot->owner != owner) {
-		count_lost(LOSS_NESTING);
-		return;
-	}
-	if (s->kernel_end == STACK_DEEPER || s->user_end == STACK_DEEPER)
-		count_lost(LOSS_TRUNCATED);
-	id->hash = hash;
-	id->frames = frames;
+	id->hash = stack_hash(s);
+	id->frames = s->kernel + s->user;
 	id->tgid = s->user ? owner >> 32 : 0;
+}
+
+/* False: another task came into the slot meanwhile, and that is counted. */
+static __always_inline bool stack_is_own(struct stack_slot *slot)
+{
+	u8 kernel_end = slot->stack.kernel_end, user_end = slot->stack.user_end;
+
+	if (*(volatile u64 *)&slot->owner != bpf_get_current_pid_tgid()) {
+		count_lost(LOSS_NESTING);
+		return false;
+	}
+	if (kernel_end == STACK_DEEPER || user_end == STACK_DEEPER)
+		count_lost(LOSS_TRUNCATED);
+	return true;
+}
+
+/* A free slot of this CPU, to be given back; NULL: there is none, which is counted. */
+static __always_inline struct stack_slot *stack_take_slot(u32 **taken)
+{
+	struct stack_slot *slot;
+	u32 zero = 0, i;
+
+	*taken = bpf_map_lookup_elem(&stack_slots_taken, &zero);
+	if (!*taken)
+		return NULL;
+	i = **taken;
+	slot = bpf_map_lookup_elem(&stack_slots, &i);
+	if (slot)
+		*(volatile u32 *)*taken = i + 1;
+	else
+		count_lost(LOSS_NESTING);
+	return slot;
+}
+
+static __always_inline void stack_give_slot_back(u32 *taken)
+{
+	*(volatile u32 *)taken -= 1;
 }
 
 static __always_inline void stack_take(struct stack_id *id, void *ctx, u32 flags)
 {
-	u32 zero = 0, i, *taken = bpf_map_lookup_elem(&stack_slots_taken, &zero);
-	struct stack_slot *slot;
+	u32 *taken;
+	struct stack_slot *slot = stack_take_slot(&taken);
 
 	*id = (struct stack_id){};
-	if (!taken)
+	if (!slot)
 		return;
-	i = *taken;
-	slot = bpf_map_lookup_elem(&stack_slots, &i);
-	if (!slot) {
-		count_lost(LOSS_NESTING);
-		return;
-	}
-	*(volatile u32 *)taken = i + 1;
-	stack_take_into(slot, id, ctx, flags);
-	*(volatile u32 *)taken -= 1;
-}
-
-static __always_inline void stack_add(void *map, const struct stack_key *key, u64 n)
-{
-	struct stack_count *c = bpf_map_lookup_elem(map, key), fresh = {};
-	long err;
-
-	if (!c) {
-		err = bpf_map_update_elem(map, key, &fresh, BPF_NOEXIST);
-		c = bpf_map_lookup_elem(map, key);
-		if (!c) {
-			count_failed_update(err);
-			return;
-		}
-	}
-	__sync_fetch_and_add(&c->count, n);
-	if (task_key_has_name())
-		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
+	stack_walk_into(slot, id, ctx, flags);
+	if (!stack_keep(&slot->stack, id->frames, id->hash) || !stack_is_own(slot))
+		*id = (struct stack_id){};
+	stack_give_slot_back(taken);
 }
 
 /* --- processes --------------------------------------------------------------------------------- */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct mm_struct {
+struct mm_struct___code {
 	unsigned long exec_vm;          /* pages of code that are mapped */
 };
 
 struct task_struct___mm {
-	struct mm_struct *mm;
+	struct mm_struct___code *mm;
 };
 #pragma clang attribute pop
 
@@ -326,7 +331,7 @@ static __always_inline void stack_see(void)
 {
 	struct task_struct___mm *t = (void *)bpf_get_current_task();
 	struct stack_process p = { .tgid = bpf_get_current_pid_tgid() >> 32 };
-	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+	struct mm_struct___code *mm = BPF_CORE_READ(t, mm);
 	u64 *seen = &stack_seen[p.tgid % STACK_SEEN], now;
 
 	if (!mm)
@@ -338,6 +343,61 @@ static __always_inline void stack_see(void)
 	/* When the ring is full, the next stack of the process tries again. */
 	if (!bpf_ringbuf_output(&stack_processes, &p, sizeof(p), 0))
 		*(volatile u64 *)seen = now;
+}
+
+/* --- counts ------------------------------------------------------------------------------------ */
+
+static __always_inline struct stack_count *stack_new_count(void *counts,
+							   const struct stack_key *key)
+{
+	struct stack_count fresh = {}, *c;
+	long err = bpf_map_update_elem(counts, key, &fresh, BPF_NOEXIST);
+
+	c = bpf_map_lookup_elem(counts, key);
+	if (!c)
+		count_failed_update(err);
+	return c;
+}
+
+/*
+ * The element of the key with the current stack in it, if there is one: then the stack has been
+ * stored and its process told of, and neither need be looked at again.
+ */
+static __always_inline struct stack_count *stack_find_count(void *counts, struct stack_key *key,
+							    void *ctx, u32 flags)
+{
+	u32 *taken;
+	struct stack_slot *slot = stack_take_slot(&taken);
+	struct stack_count *c;
+
+	key->stack = (struct stack_id){};
+	if (!slot)
+		return bpf_map_lookup_elem(counts, key);
+	stack_walk_into(slot, &key->stack, ctx, flags);
+	c = bpf_map_lookup_elem(counts, key);
+	if ((!c && !stack_keep(&slot->stack, key->stack.frames, key->stack.hash)) || !stack_is_own(slot)) {
+		key->stack = (struct stack_id){};
+		c = bpf_map_lookup_elem(counts, key);
+	}
+	stack_give_slot_back(taken);
+	return c;
+}
+
+static __always_inline void stack_add(void *counts, struct stack_key *key, void *ctx, u32 flags,
+				      u64 n)
+{
+	struct stack_count *c = stack_find_count(counts, key, ctx, flags);
+
+	if (!c) {
+		if (key->stack.tgid)
+			stack_see();
+		c = stack_new_count(counts, key);
+	}
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->count, n);
+	if (task_key_has_name())
+		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
 }
 
 #endif /* TALLY_STACK_BPF_H */

@@ -71,10 +71,7 @@ static __always_inline int count_stack(void *ctx, u32 site, u64 n)
 		flags |= STACK_AT_ENTRY;
 	task_key_of(&key.task, NULL);
 	key.task.event = site & STACKCOUNT_EVENT;
-	stack_take(&key.stack, ctx, flags);
-	if (key.stack.tgid)
-		stack_see();
-	stack_add(&counts, &key, n);
+	stack_add(&counts, &key, ctx, flags, n);
 	return 0;
 }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* profile: where CPU time goes, by stack. The measurement is bpf/profile.bpf.c. */
+/* profile: where CPU time or another event goes, by stack. The measurement is bpf/profile.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "event/sampled.h"
 #include "out/diag.h"
+#include "out/screen.h"
 #include "run/explain.h"
 #include "stack/options.h"
 #include "stack/sampler.h"
@@ -19,12 +22,22 @@
 
 #define DEFAULT_HZ 99           /* not in step with the scheduler's tick */
 
-enum { KEY_IDLE = 0x1000 };
+#define LIVE_INTERVAL_NS (2 * NSEC_PER_SEC)
+
+enum { KEY_IDLE = 0x1000, KEY_LIVE };
 
 struct profile {
-	struct sampler sampler;
+	struct sampler sampler;         /* by the clock, where no event is named */
+	const char *typed;              /* -e */
+	struct sampled_event event;
+	u64 hz, every;                  /* -F, -c; 0: not said */
+	struct profile_samples seen;    /* of all CPUs, as of the last report */
+	u64 counted;                    /* events the kernel itself has counted, likewise */
+	s64 behind;                     /* how many of these the programs have not been told of */
 	struct stack_options options;
 	bool with_idle;
+	bool live;
+	struct screen screen;
 	char source[160];
 	struct profile_bpf *bpf;
 	struct stacks stacks;
@@ -42,43 +55,107 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &p->options;
 		return 0;
+	case 'e':
+		if (p->typed) {
+			diag_error("-e: one event at a time");
+			return EINVAL;
+		}
+		p->typed = arg;
+		return 0;
 	case 'F':
-		if (!parse_u64_between(arg, 1, UINT32_MAX, &p->sampler.hz))
+		if (!parse_u64_between(arg, 1, UINT32_MAX, &p->hz))
 			return 0;
 		diag_error("-F: '%s' is not a number of samples a second", arg);
 		return EINVAL;
+	case 'c':
+		if (!parse_u64_between(arg, 1, INT64_MAX, &p->every))
+			return 0;
+		diag_error("-c: '%s' is not a number of events", arg);
+		return EINVAL;
 	case KEY_IDLE:
 		p->with_idle = true;
+		return 0;
+	case KEY_LIVE:
+		p->live = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+/* The clock has a timer of its own, of which it is known when samples are due. */
+static int check_event(struct profile *p)
+{
+	if (p->every && p->hz) {
+		diag_error("-c and -F are two ways to say how often; give one");
+		return -EINVAL;
+	}
+	if (p->every && !p->typed) {
+		diag_error("-c is about an event: name it with -e");
+		return -EINVAL;
+	}
+	if (p->typed && !strcmp(p->typed, "cpu-clock") && !p->every)
+		p->typed = NULL;
+	p->sampler.hz = p->hz ?: DEFAULT_HZ;
+	p->event.hz = p->hz;
+	p->event.every = p->every;
+	return sampler__check_rate(p->sampler.hz);
+}
+
+/* A table that is drawn again and again: of functions, where nothing else is asked for. */
+static int check_live(struct profile *p, struct cli *cli)
+{
+	if (p->options.format >= 0 || cli->format != FORMAT_TEXT || cli->output) {
+		diag_error("--live is a table on the terminal, in no other format and place");
+		return -EINVAL;
+	}
+	if (cli->command) {
+		diag_error("--live: what the command writes would go over the screen; use -p");
+		return -EINVAL;
+	}
+	if (!cli->interval_ns)
+		cli->interval_ns = LIVE_INTERVAL_NS;
+	p->options.table = true;
+	if (!cli->by_text)
+		p->options.leaf = LEAF_DSO | LEAF_SYM;
+	return cli->explain ? 0 : screen__check();
+}
+
 static int check_options(struct profile *p, struct cli *cli)
 {
-	/* Whose time it is comes first, where nothing else is asked for. */
-	int err = stack_options__check(&p->options, &p->stacks, cli, BY_COMM);
+	int err = check_event(p);
 
-	return err ?: sampler__check_rate(p->sampler.hz);
+	if (!err && p->live)
+		err = check_live(p, cli);
+	/* Whose time it is comes first, where nothing else is asked for. */
+	return err ?: stack_options__check(&p->options, &p->stacks, cli, BY_COMM);
 }
 
 /*
  * --- the course --------------------------------------------------------------------------------
  */
 
+static struct profile_samples *read_samples(const struct profile *p, const struct run *run)
+{
+	struct profile_samples *samples = calloc(run->host.cpus_possible, sizeof(*samples));
+	u32 zero = 0;
+
+	if (samples && bpf_map_lookup_elem(bpf_map__fd(p->bpf->maps.samples), &zero, samples)) {
+		free(samples);
+		samples = NULL;
+	}
+	return samples;
+}
+
 /* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
 static int count_missed(struct profile *p, const struct run *run, struct report *r)
 {
-	struct profile_samples *samples = calloc(run->host.cpus_possible, sizeof(*samples));
 	struct sampler_seen *seen = calloc(run->host.cpus_possible, sizeof(*seen));
 	/* The time first: what is due by then has been taken when the samples are read. */
 	u64 due = sampler__due(&p->sampler), missed = 0;
-	u32 zero = 0;
-	int err = -ENOMEM, i;
+	struct profile_samples *samples = read_samples(p, run);
+	int err = seen && samples ? 0 : -ENOMEM, i;
 
-	if (samples && seen)
-		err = bpf_map_lookup_elem(bpf_map__fd(p->bpf->maps.samples), &zero, samples);
 	for (i = 0; i < run->host.cpus_possible && !err; i++)
 		seen[i] = (struct sampler_seen){ samples[i].taken, samples[i].idle };
 	if (!err)
@@ -89,30 +166,129 @@ static int count_missed(struct profile *p, const struct run *run, struct report 
 	return err;
 }
 
+/* --- of an event that was named --- */
+
+/* What the programs have seen on all CPUs since the last call. */
+static int take_seen(struct profile *p, const struct run *run, struct profile_samples *gained)
+{
+	struct profile_samples *samples = read_samples(p, run), now = {};
+	int i;
+
+	if (!samples)
+		return -ENOMEM;
+	for (i = 0; i < run->host.cpus_possible; i++) {
+		now.taken += samples[i].taken;
+		now.events += samples[i].events;
+		now.filtered += samples[i].filtered;
+	}
+	*gained = (struct profile_samples){
+		.taken = now.taken - p->seen.taken,
+		.events = now.events - p->seen.events,
+		.filtered = now.filtered - p->seen.filtered,
+	};
+	p->seen = now;
+	free(samples);
+	return 0;
+}
+
+/*
+ * The kernel's own count has also what no sample came for: the program was running already, or
+ * sampling was throttled. With a frequency, what is left over of the last period is not known, and
+ * nothing said.
+ */
+static u64 missed_events(struct profile *p, u64 counted, u64 seen)
+{
+	s64 begun = p->event.every ? (p->event.every - 1) * p->event.counters.n : 0, missed;
+
+	p->behind += (s64)(counted - p->counted) - (s64)seen;
+	p->counted = counted;
+	missed = p->event.every && p->behind > begun ? p->behind - begun : 0;
+	p->behind -= missed;
+	return missed;
+}
+
+/* In events, all of them: what was lost is known in samples, that stand for a period each. */
+static int count_events(struct profile *p, const struct run *run, struct report *r)
+{
+	struct profile_samples gained;
+	u64 counted, period;
+	/* The kernel's count first: what is in it has been seen when the samples are read. */
+	int err = sampled_event__count(&p->event, &counted), i;
+
+	if (!err)
+		err = take_seen(p, run, &gained);
+	if (err)
+		return err;
+	period = p->event.every ?: gained.taken ? gained.events / gained.taken : 1;
+	for (i = 0; i < LOSS_REASONS; i++)
+		r->counters.lost[i] *= period;
+	r->counters.filtered = gained.filtered;
+	if (!p->event.is_tracepoint)
+		r->counters.lost[LOSS_MISSED] += missed_events(p, counted, gained.events);
+	return 0;
+}
+
+static bool is_weighted(const struct profile *p)
+{
+	return p->typed && !p->event.is_time;
+}
+
+static void describe(const struct profile *p, struct report *r)
+{
+	r->value = is_weighted(p) ? sampled_event__name(&p->event) : "CPU time";
+	r->source = p->source;
+	if (!is_weighted(p) && !p->live)
+		r->caveat = "the timer cannot interrupt code that has interrupts off: its time shows "
+			    "where it turns them on again";
+}
+
 static int report(struct run *run, struct report *r)
 {
 	struct profile *p = run->context;
 	int err;
 
-	r->value = "CPU time";
-	r->source = p->source;
-	r->caveat =
-		"the timer cannot interrupt code that has interrupts off: its time shows where it "
-		"turns them on again";
+	describe(p, r);
 	err = stacks__report(&p->stacks, run, r, p->options.table ? 0 : run->cli->top);
-	if (!err)
+	if (!err && !p->typed)
 		err = count_missed(p, run, r);
+	else if (!err && is_weighted(p))
+		err = count_events(p, run, r);
 	if (err)
 		return err;
-	r->stacks->unit = "samples";
-	return p->options.table ? stacks__tabulate(r, p->options.leaf, run->cli->top) : 0;
+	r->stacks->unit = is_weighted(p) ? "events" : "samples";
+	if (!p->options.table)
+		return 0;
+	err = stacks__tabulate(r, p->options.leaf, p->live ? screen__rows() : run->cli->top);
+	return err ?: p->live ? screen__show(r) : 0;
 }
 
 static int watch(struct run *run)
 {
 	struct profile *p = run->context;
 
+	if (p->live && screen__is_quit())
+		return 1;
 	return stacks__watch(&p->stacks);
+}
+
+static struct bpf_program *program_of(const struct profile *p)
+{
+	if (p->event.is_tracepoint)
+		return p->bpf->progs.on_tracepoint;
+	return is_weighted(p) ? p->bpf->progs.on_event : p->bpf->progs.on_sample;
+}
+
+/* One of the three, attached by hand. */
+static void choose_program(struct profile *p)
+{
+	struct bpf_program *all[] = { p->bpf->progs.on_sample, p->bpf->progs.on_event,
+				      p->bpf->progs.on_tracepoint };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		bpf_program__set_autoload(all[i], all[i] == program_of(p));
+		bpf_program__set_autoattach(all[i], false);
+	}
 }
 
 static int load(struct profile *p, struct run *run)
@@ -130,6 +306,8 @@ static int load(struct profile *p, struct run *run)
 	};
 	p->bpf->rodata->take = stack_options__take(&p->options, &p->stacks);
 	p->bpf->rodata->with_idle = p->with_idle;
+	p->bpf->rodata->every = p->event.every;
+	choose_program(p);
 	err = stacks__prepare(&p->stacks, run, p->bpf->obj, "counts",
 			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
 			      &constants);
@@ -142,6 +320,35 @@ static int load(struct profile *p, struct run *run)
 	return -EOPNOTSUPP;
 }
 
+/* What is drawn there is not written, too; keys wake the run like what programs tell. */
+static int start_screen(struct profile *p, struct run *run)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	run->hold = true;
+	if (epoll_ctl(run->watch_fd, EPOLL_CTL_ADD, STDIN_FILENO, &event))
+		return -errno;
+	return screen__open(&p->screen);
+}
+
+static int start_clock(struct profile *p, struct run *run)
+{
+	int err = sampler__start(&p->sampler, p->bpf->progs.on_sample, &run->scope);
+
+	return err ?: sampler__arm(&p->sampler);
+}
+
+/* What the programs have seen is read first, so that no more than was missed can seem to be. */
+static int start_event(struct profile *p, struct run *run)
+{
+	struct profile_samples gained;
+	int err = sampled_event__start(&p->event, program_of(p), &run->scope);
+
+	if (!err)
+		err = take_seen(p, run, &gained);
+	return err ?: sampled_event__count(&p->event, &p->counted);
+}
+
 static int attach(struct profile *p, struct run *run)
 {
 	int err = stacks__begin(&p->stacks, run);
@@ -151,23 +358,38 @@ static int attach(struct profile *p, struct run *run)
 	if (err)
 		diag_error("cannot attach: %s", strerror(-err));
 	if (!err)
-		err = sampler__start(&p->sampler, p->bpf->progs.on_sample, &run->scope);
-	if (!err)
-		err = sampler__arm(&p->sampler);
+		err = p->typed ? start_event(p, run) : start_clock(p, run);
+	if (!err && p->live)
+		err = start_screen(p, run);
 	if (!err)
 		p->bpf->bss->armed = 1;
 	return err;
 }
 
-static int measure(struct profile *p, struct run *run)
+static int find_source(struct profile *p)
 {
 	int err;
 
-	snprintf(
-		p->source, sizeof(p->source),
-		"cpu-clock, %llu times a second on each CPU (a timer; no hardware counter is used)",
-		p->sampler.hz);
-	err = load(p, run);
+	if (!p->typed) {
+		snprintf(p->source, sizeof(p->source),
+			 "cpu-clock, %llu times a second on each CPU (a timer; no hardware counter is used)",
+			 p->sampler.hz);
+		return 0;
+	}
+	err = sampled_event__find(&p->event, p->typed, DEFAULT_HZ);
+	if (err)
+		return err;
+	sampled_event__describe(&p->event, p->source, sizeof(p->source));
+	p->stacks.at_tracepoints = p->event.is_tracepoint;
+	return 0;
+}
+
+static int measure(struct profile *p, struct run *run)
+{
+	int err = find_source(p);
+
+	if (!err)
+		err = load(p, run);
 	if (!err && run->cli->explain) {
 		err = run__explain(run, p->bpf->obj, p->source);
 	} else if (!err) {
@@ -175,7 +397,9 @@ static int measure(struct profile *p, struct run *run)
 		if (!err)
 			err = run__loop(run);
 	}
+	screen__close(&p->screen);
 	sampler__free(&p->sampler);
+	sampled_event__free(&p->event);
 	stacks__free(&p->stacks);
 	profile_bpf__destroy(p->bpf);
 	return err;
@@ -185,19 +409,22 @@ static int profile(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ NULL, 0, NULL, 0, "Sampling:", 1 },
+		{ "event", 'e', "EVENT", 0, "At this event, not by the clock, as perf names it", 1 },
 		{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
+		{ "count", 'c', "N", 0, "A sample at every Nth event of -e", 1 },
 		{ "idle", KEY_IDLE, NULL, 0, "Idle CPUs too", 1 },
+		{ "live", KEY_LIVE, NULL, 0, "A table on the whole terminal, drawn anew each interval", 1 },
 		{},
 	};
 	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 	static const struct argp own = {
 		.options = options, .parser = parse_own, .children = children};
-	struct profile p = { .options = STACK_OPTIONS, .sampler.hz = DEFAULT_HZ };
+	struct profile p = { .options = STACK_OPTIONS };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
-		.doc = "Where CPU time goes: samples of what runs on each CPU, by "
-		       "stack.\n" STACK_FORMATS_DOC,
+		.doc = "Where CPU time goes, or another event comes from: samples of what "
+		       "runs on each CPU, by stack.\n" STACK_FORMATS_DOC,
 		.own = &own,
 		.own_input = &p,
 		.own_keys = true,

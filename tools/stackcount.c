@@ -155,6 +155,7 @@ static void number_sites(struct stackcount *s)
 		    !site->is_inlined)
 			side->slot[i] |= STACKCOUNT_AT_ENTRY;
 		s->at_entries |= side->slot[i] & STACKCOUNT_AT_ENTRY;
+		s->stacks.at_tracepoints |= site->tracepoint_id != 0;
 	}
 }
 

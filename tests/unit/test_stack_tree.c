@@ -26,14 +26,46 @@ static void fill(struct stacks_fixture *f)
 	STACK(f, db, 2, NOTE, READ, SYS);
 }
 
+/* The innermost frames come below the keys, and what is beyond is who called them. */
+static void callees_come_first(void **state)
+{
+	static const struct call_node wanted[] = {
+		{ NONE, 2, 2, 8, 0, 0 },           /* libz.so.1, of d b */
+		{ NOTE, 1, 3, 8, 8, 0 },
+		{ SYS, 3, 2, 2, 0, 0 },
+		{ READ, 2, 3, 2, 0, 0 },
+		{ NOTE, 1, 4, 2, 2, 0 },
+	};
+	struct stack_labels labels;
+	struct stacks_fixture f;
+	struct call_tree t;
+	size_t i, k, found = 0;
+
+	(void)state;
+	fill(&f);
+	f.report.stacks->callee_first = true;
+	assert_int_equal(stack_labels__make(&labels, f.report.stacks, LABELS_DRAWN), 0);
+	assert_int_equal(call_tree__make(&t, f.report.stacks, &labels), 0);
+	assert_int_equal(t.node[0].total, 100);
+	assert_int_equal(t.node[1].span, 6);
+	for (i = 0; i < ARRAY_SIZE(wanted); i++)
+		for (k = 2; k < 1 + t.node[1].span; k++)
+			found += t.node[k].frame == wanted[i].frame && t.node[k].span == wanted[i].span &&
+				 t.node[k].depth == wanted[i].depth && t.node[k].total == wanted[i].total;
+	assert_int_equal(found, ARRAY_SIZE(wanted));
+	call_tree__free(&t);
+	stack_labels__free(&labels);
+	fixture__free(&f);
+}
+
 static void nodes_are_in_the_order_of_a_walk(void **state)
 {
 	static const struct call_node wanted[] = {
-		{ 0, 9, 0, 100, 0 },
-		{ 7, 4, 1, 10, 0 },     /* d b */
-		{ NOTE, 3, 2, 10, 0 },
-		{ NONE, 1, 3, 8, 8 },
-		{ READ, 1, 3, 2, 0 },
+		{ 0, 9, 0, 100, 0, 0 },
+		{ 7, 4, 1, 10, 0, 0 },     /* d b */
+		{ NOTE, 3, 2, 10, 0, 0 },
+		{ NONE, 1, 3, 8, 8, 0 },
+		{ READ, 1, 3, 2, 0, 0 },
 	};
 	struct stack_labels labels;
 	struct stacks_fixture f;
@@ -239,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_are_in_the_order_of_a_walk),
+		cmocka_unit_test(callees_come_first),
 		cmocka_unit_test(frames_without_a_symbol),
 		cmocka_unit_test(folded),
 		cmocka_unit_test(csv),

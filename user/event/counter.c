@@ -69,8 +69,8 @@ static int open_counter(struct counter *each, const struct event_site *site,
 	attr.disabled = leader < 0;
 	attr.enable_on_exec = targets->on_exec && leader < 0;
 	/* Counting needs no samples; a period would take interrupts. */
-	attr.sample_period = 0;
-	attr.freq = 0;
+	attr.sample_period = targets->period;
+	attr.freq = targets->by_frequency;
 	each->fd = syscall(SYS_perf_event_open, &attr, each->tid ? (int)each->tid : -1, each->cpu,
 			   leader, PERF_FLAG_FD_CLOEXEC);
 	each->err = each->fd < 0 ? -errno : 0;

@@ -18,6 +18,8 @@ struct counter_targets {
 	bool inherit;           /* their children and new threads too */
 	bool inherit_thread;    /* with inherit: new threads only (since 5.13) */
 	bool on_exec;           /* begins with the exec(2) of the thread, not with counters__enable() */
+	u64 period;             /* a sample each so many events; 0: none are taken */
+	bool by_frequency;      /* the period is a number of samples a second */
 };
 
 struct counter {

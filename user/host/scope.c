@@ -233,3 +233,9 @@ void scope_options__free(struct scope_options *o)
 	free(o->tids);
 	memset(o, 0, sizeof(*o));
 }
+
+bool scope__has_cpu(const struct scope_config *config, int cpu)
+{
+	return !config->has_cpus ||
+	       (cpu < SCOPE_MAX_CPUS && config->cpus[cpu / 64] & 1ULL << cpu % 64);
+}

@@ -43,6 +43,9 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 /* Puts the members into the sets. */
 int scope__fill(const struct bpf_object *obj, const struct scope_options *options);
 
+/* Are events on this CPU in scope (-C)? */
+bool scope__has_cpu(const struct scope_config *config, int cpu);
+
 void scope_options__free(struct scope_options *options);
 
 /*

@@ -127,6 +127,7 @@ int stack_labels__make(struct stack_labels *l, const struct report_stacks *s,
 	*l = (struct stack_labels){
 		s->nframes, s->nkeys, calloc(s->nframes ?: 1, sizeof(*l->frame)),
 		calloc(s->nkeys ?: 1, sizeof(*l->key)), calloc(s->nframes ?: 1, sizeof(*l->same)),
+		s->callee_first,
 	};
 	if (!l->frame || !l->key || !l->same)
 		return -ENOMEM;
@@ -218,7 +219,8 @@ static u32 at_level(const struct stack_labels *l, const struct report_stack *s, 
 {
 	if (has_key(l, s) && !level)
 		return l->nframes + s->key;
-	return l->same[s->frame[level - has_key(l, s)]];
+	level -= has_key(l, s);
+	return l->same[s->frame[l->callee_first ? s->nframes - 1 - level : level]];
 }
 
 static int by_path(const void *a, const void *b)
@@ -259,12 +261,14 @@ static int add_stack(struct call_tree *t, struct path *path, size_t *room,
 		*room *= 2;
 	}
 	for (; level < n; level++) {
-		t->node[t->n] = (struct call_node){ at_level(l, s, level), 0, level + 1, 0, 0 };
+		t->node[t->n] = (struct call_node){ at_level(l, s, level), 0, level + 1, 0, 0, 0 };
 		path->node[level + 1] = t->n++;
 	}
 	path->depth = n;
-	for (i = 0; i <= n; i++)
+	for (i = 0; i <= n; i++) {
 		t->node[path->node[i]].total += s->value;
+		t->node[path->node[i]].before += s->before;
+	}
 	t->node[path->node[n]].self += s->value;
 	if (n > t->depth)
 		t->depth = n;

@@ -139,11 +139,13 @@ static int put_node(const struct drawing *d, const struct call_node *node,
 {
 	bool only = parent->depth && node->total == parent->total;
 	bool forks = node->span > 1 && node[1].total != node->total;
+	/* Turned over, the first level is all of self, and a caller has none in its callee. */
+	u64 self = d->stacks->callee_first ? 0 : node->self;
 
-	if (only && !node->self)
+	if (only && !self)
 		fprintf(d->file, "%29s", "");
 	else
-		put_figures(d, node->total, node->self);
+		put_figures(d, node->total, self);
 	fprintf(d->file, "%*s", 2 * (int)indent, "");
 	put_name(d, node, parent);
 	/* Keys stand out at the left. */
@@ -207,9 +209,9 @@ int write_tree(struct writer *w, const struct report *r)
 	if (!err)
 		err = call_tree__make(&tree, s, &labels);
 	if (!err && s->n) {
-		fprintf(w->file, "\n  share    self %11s\n", heading(&d));
+		fprintf(w->file, "\n  share %7s %11s\n", s->callee_first ? "" : "self", heading(&d));
 		err = put_children(&d, &tree.node[0], 0);
-		if (!err)
+		if (!err && !s->callee_first)
 			err = put_hottest(&d);
 	}
 	call_tree__free(&tree);

@@ -23,6 +23,7 @@ struct stack_labels {
 	size_t nframes, nkeys;
 	char **frame, **key;
 	u32 *same;              /* of each frame, the index of the one that stands for it */
+	bool callee_first;
 };
 
 int stack_labels__make(struct stack_labels *l, const struct report_stacks *s,
@@ -42,6 +43,7 @@ struct call_node {
 	u32 span;               /* nodes of this subtree, itself included */
 	u32 depth;              /* of the root: 0 */
 	u64 total, self;
+	u64 before;             /* the total in the run that this one is compared with */
 };
 
 struct call_tree {

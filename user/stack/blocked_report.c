@@ -308,6 +308,7 @@ struct group {
 
 struct merge {
 	struct blocked_report *b;
+	struct report *r;
 	struct report_stacks *out;
 	u64 slices;
 	struct group *group;
@@ -358,7 +359,7 @@ static int add(struct merge *m, const struct blocked_key *key, const struct bloc
 		memcpy(group.waker, comm, strlen(comm));
 	if (!err)
 		err = find_group(m, &group, gained, &index);
-	return err ?: stacks__add_path(m->out, &m->by_path, index, gained->ns, &m->chain.path);
+	return err ?: stacks__add_path(m->b->stacks, m->r, &m->by_path, index, gained->ns, &m->chain.path);
 }
 
 /* Frames of both kinds in one list, notes behind. */
@@ -458,7 +459,7 @@ static int add_elements(struct merge *m, int fd)
 int blocked_report__make(struct blocked_report *b, const struct run *run, struct report *r,
 			 const struct blocked_still *still, size_t n, size_t top)
 {
-	struct merge m = { .b = b, .names = { .hierarchy = run->scope.hierarchy } };
+	struct merge m = { .b = b, .r = r, .names = { .hierarchy = run->scope.hierarchy } };
 	size_t i;
 	int err = stacks__read_losses(b->stacks, r);
 

@@ -200,15 +200,48 @@ out:
 	return err;
 }
 
+bool is_tracers_own(const char *name)
+{
+	static const char *const begin[] = {
+		"__traceiter_",         /* calls all who trace it (since 5.10) */
+		"perf_trace_",          /* perf events on it, whose programs these are */
+		"perf_syscall_enter", "perf_syscall_exit",
+		"perf_call_bpf_enter", "perf_call_bpf_exit", "trace_call_bpf",
+		"__bpf_trace_", "bpf_trace_run", "bpf_prog_",   /* programs of tp_btf */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(begin); i++)
+		if (!strncmp(name, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
+
+/* How many of the innermost frames are the tracer's own; never all of them. */
+static int count_own(struct stack_names *names, const struct stack *stack, u32 *n)
+{
+	struct symbol symbol;
+	int err;
+
+	for (*n = 0; names->at_tracepoints && *n + 1 < stack->kernel; ++*n) {
+		err = symbols__kernel(names->symbols, code_address(stack->frame, *n), &symbol);
+		if (err)
+			return err;
+		if (!symbol.name || !is_tracers_own(symbol.name))
+			break;
+	}
+	return 0;
+}
+
 static int add_kernel(struct stack_names *names, struct stack_path *path, const struct stack *stack)
 {
 	struct symbol symbol;
-	int err = 0;
-	u32 i;
+	u32 i, own;
+	int err = count_own(names, stack, &own);
 
-	if (stack->kernel && stack->kernel_end == STACK_DEEPER)
+	if (!err && stack->kernel && stack->kernel_end == STACK_DEEPER)
 		err = add_note(names, path, "[deeper]");
-	for (i = stack->kernel; i-- && !err;) {
+	for (i = stack->kernel; i-- > own && !err;) {
 		err = symbols__kernel(names->symbols, code_address(stack->frame, i), &symbol);
 		if (!err && symbol.kind == SYMBOL_UNKNOWN) {
 			symbol.module = "[kernel]";     /* hidden, or code that has gone since */

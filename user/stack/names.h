@@ -16,6 +16,7 @@ struct stack_names {
 	struct report_frame *frame;
 	size_t n;
 	struct table by_name;
+	bool at_tracepoints;    /* see is_tracers_own() */
 };
 
 /* What a stack is made of, the outermost frame first: the user's part, then the kernel's. */
@@ -41,6 +42,13 @@ void stack_names__free(struct stack_names *names);
 int stack_names__resolve(struct stack_names *names, const struct stack *stack, u32 tgid,
 			 bool kernel, struct stack_path *path);
 void stack_path__free(struct stack_path *path);
+
+/*
+ * Is this kernel function one of those that a tracepoint calls to get to a tracer's program?
+ * Whether the walk finds them depends on the kernel and on who else traces; where events are
+ * tracepoints, they are taken off the inner end of stacks.
+ */
+bool is_tracers_own(const char *name);
 
 /*
  * Is this where threads begin, so that a stack that ends here is whole? nuser: frames of its part.

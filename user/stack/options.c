@@ -18,6 +18,9 @@
 enum {
 	KEY_MAX_DEPTH = 0x2000,
 	KEY_FORMAT,
+	KEY_CALLEE,
+	KEY_FRAMES,
+	KEY_NO_FRAMES,
 };
 
 static const struct argp_option options[] = {
@@ -25,6 +28,9 @@ static const struct argp_option options[] = {
 	{ "kernel-stacks", 'K', NULL, 0, "Only the kernel's part", 2 },
 	{ "user-stacks", 'U', NULL, 0, "Only the user's part", 2 },
 	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "At most N frames of either; 127 without this", 2 },
+	{ "frames", KEY_FRAMES, "REGEX", 0, "Only stacks with a function whose name is like this", 2 },
+	{ "no-frames", KEY_NO_FRAMES, "REGEX", 0, "Only stacks without such a function", 2 },
+	{ "callee", KEY_CALLEE, NULL, 0, "Innermost functions first, and who calls them", 2 },
 	/* Takes the place of the one that all tools have. */
 	{ "format", KEY_FORMAT, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{},
@@ -62,6 +68,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return EINVAL;
 	case KEY_FORMAT:
 		return parse_format(o, arg);
+	case KEY_CALLEE:
+		o->callee_first = true;
+		return 0;
+	case KEY_FRAMES:
+		o->with = arg;
+		return 0;
+	case KEY_NO_FRAMES:
+		o->without = arg;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -131,9 +146,14 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 		return -EINVAL;
 	}
 	cli->by |= cli->by || cli->by_text ? asked : by;
-	if (stacks__set_depth(s, o->max_depth))
+	if (o->callee_first && (o->table || (cli->format != FORMAT_TEXT && cli->format != FORMAT_FLAME))) {
+		diag_error("--callee turns trees and flame graphs over; this format has neither");
 		return -EINVAL;
-	return check_picture(cli);
+	}
+	s->callee_first = o->callee_first;
+	if (stacks__set_depth(s, o->max_depth) || check_picture(cli))
+		return -EINVAL;
+	return stack_choice__init(&s->choice, o->with, o->without);
 }
 
 u32 stack_options__take(const struct stack_options *o, struct stacks *s)

@@ -16,6 +16,8 @@ struct stack_options {
 	bool table;             /* instead of stacks */
 	u32 leaf;               /* enum leaf_part */
 	int format;             /* -1: not said */
+	bool callee_first;
+	const char *with, *without;     /* what frames are called; NULL: not said */
 };
 
 #define STACK_OPTIONS ((struct stack_options){ .format = -1 })

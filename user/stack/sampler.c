@@ -13,6 +13,7 @@
 
 #include "base/numbers.h"
 #include "host/host.h"
+#include "host/scope.h"
 #include "host/topology.h"
 #include "out/diag.h"
 
@@ -41,12 +42,6 @@ int sampler__check_rate(u64 hz)
 	return -EINVAL;
 }
 
-static bool is_in_scope(const struct scope_config *scope, int cpu)
-{
-	return !scope->has_cpus ||
-	       (cpu < SCOPE_MAX_CPUS && scope->cpus[cpu / 64] & 1ULL << cpu % 64);
-}
-
 static int list_cpus(struct sampler *s, const struct scope_config *scope)
 {
 	struct topology t;
@@ -57,7 +52,7 @@ static int list_cpus(struct sampler *s, const struct scope_config *scope)
 		return err;
 	s->cpu = calloc(t.n ?: 1, sizeof(*s->cpu));
 	for (i = 0; s->cpu && i < t.n; i++)
-		if (is_in_scope(scope, t.cpu[i].cpu))
+		if (scope__has_cpu(scope, t.cpu[i].cpu))
 			s->cpu[s->n++].cpu = t.cpu[i].cpu;
 	topology__free(&t);
 	if (!s->cpu)

@@ -103,6 +103,7 @@ int stacks__begin(struct stacks *s, struct run *run)
 		err = stack_names__init(&s->names);
 	if (err)
 		return err;
+	s->names.at_tracepoints = s->at_tracepoints;
 	s->processes = ring_buffer__new(fd, see, s, NULL);
 	if (!s->processes)
 		return -errno;
@@ -264,16 +265,34 @@ static int append_stack(struct report_stacks *out, const struct report_stack *li
 	return 0;
 }
 
-int stacks__add_path(struct report_stacks *out, struct table *by_path, u32 key, u64 value,
+/* False: the stack does not belong to what was asked for, and its value is noted. */
+static int choose(struct stacks *s, struct report *r, u64 value, const struct stack_path *path)
+{
+	int takes = stack_choice__takes(&s->choice, &s->names, path);
+
+	r->stacks->callee_first = s->callee_first;
+	if (stack_choice__describe(&s->choice, s->left_out_by, sizeof(s->left_out_by)))
+		r->left_out_by = s->left_out_by;
+	if (takes > 0)
+		r->chosen += value;
+	else if (!takes)
+		r->left_out += value;
+	return takes;
+}
+
+int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u64 value,
 		     const struct stack_path *path)
 {
+	struct report_stacks *out = r->stacks;
 	const struct report_stack new = {
 		.key = key, .nframes = path->n, .frame = path->frame, .value = value,
 	};
 	u64 hash = table_hash(key, path->frame, path->n * sizeof(*path->frame));
 	s64 known = table__find(by_path, hash, same_path, out->stack, &new);
-	int err;
+	int err = choose(s, r, value, path);
 
+	if (err <= 0)
+		return err;
 	out->total += value;
 	if (known >= 0) {
 		out->stack[known].value += value;
@@ -284,13 +303,13 @@ int stacks__add_path(struct report_stacks *out, struct table *by_path, u32 key, 
 	return err ?: append_stack(out, &new, path);
 }
 
-static int add_sample(struct merge *m, const struct stack_sample *sample,
-		      const struct stack_path *path)
+static int add_sample(struct stacks *s, struct report *r, struct merge *m,
+		      const struct stack_sample *sample, const struct stack_path *path)
 {
 	u32 key;
 	int err = find_key(m, sample, &key);
 
-	return err ?: stacks__add_path(m->out, &m->by_path, key, sample->count, path);
+	return err ?: stacks__add_path(s, r, &m->by_path, key, sample->count, path);
 }
 
 static void merge__free(struct merge *m)
@@ -331,7 +350,7 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 	for (i = 0; i < s->store.nsamples && !err; i++) {
 		err = resolve(s, &s->store.sample[i], &index);
 		if (!err)
-			err = add_sample(&m, &s->store.sample[i], &s->known[index].path);
+			err = add_sample(s, r, &m, &s->store.sample[i], &s->known[index].path);
 	}
 	if (!err)
 		err = name_keys(&m, run->cli->by, s->event);
@@ -359,4 +378,5 @@ void stacks__free(struct stacks *s)
 	ring_buffer__free(s->processes);
 	stack_store__free(&s->store);
 	stack_names__free(&s->names);
+	stack_choice__free(&s->choice);
 }

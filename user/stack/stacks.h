@@ -15,6 +15,7 @@
 
 #include "agg/loss.h"
 #include "run/run.h"
+#include "stack/choice.h"
 #include "stack/names.h"
 #include "stack/store.h"
 #include "stack/told.h"
@@ -32,6 +33,10 @@ struct stacks {
 	u32 depth;
 	u64 seed;
 	bool kernel, user;              /* the parts that are taken */
+	bool at_tracepoints;            /* stacks end there: see is_tracers_own() */
+	bool callee_first;              /* what trees and pictures begin with */
+	struct stack_choice choice;
+	char left_out_by[256];
 	const char *const *event; /* names by number, where keys have one; NULL: they do not */
 	struct stack_store store;
 	struct stack_names names;
@@ -75,11 +80,11 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 
 /*
  * Two parts of it, for those who put stacks together by themselves. The first fills in counters.
- * The second adds value to the stack of that path and key, which is made if there is none; by_path
- * is empty at first and finds them again.
+ * The second adds value to the stack of that path and key, which is made if there is none, or to
+ * what is left out; by_path is empty at first and finds them again.
  */
 int stacks__read_losses(struct stacks *s, struct report *r);
-int stacks__add_path(struct report_stacks *out, struct table *by_path, u32 key, u64 value,
+int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u64 value,
 		     const struct stack_path *path);
 
 /* What the rows of stacks__tabulate() are by, beside the key. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "out/diag.h"
 #include "sym/mappings.h"
 
 #define RING_BYTES (512 << 10)          /* of each CPU: some thousands of mappings */
@@ -73,6 +74,9 @@ void told__close(struct told *t)
 {
 	size_t i;
 
+	if (t->lost)
+		diag_warn("%llu mappings, forks and execs came faster than they were read: frames of those "
+			  "processes may have no names", t->lost);
 	for (i = 0; i < t->n; i++) {
 		munmap(t->ring[i].base, RING_BYTES + getpagesize());
 		close(t->ring[i].fd);
@@ -180,6 +184,10 @@ struct fork_record {
 	u32 pid, parent;
 };
 
+struct lost_record {
+	u64 id, lost;
+};
+
 static int tell_mapping(struct symbols *s, const char *body, size_t size)
 {
 	struct mmap2_record m;
@@ -204,10 +212,11 @@ static int tell_mapping(struct symbols *s, const char *body, size_t size)
 	return symbols__mapped(s, m.pid, &line);
 }
 
-static int tell(struct symbols *s, const char *record)
+static int tell(struct told *t, struct symbols *s, const char *record)
 {
 	struct perf_event_header header;
 	struct fork_record fork;
+	struct lost_record lost;
 	size_t size;
 	u32 pid;
 
@@ -228,6 +237,12 @@ static int tell(struct symbols *s, const char *record)
 		memcpy(&pid, record, sizeof(pid));
 		symbols__execed(s, pid);
 		return 0;
+	case PERF_RECORD_LOST:
+		if (size < sizeof(lost))
+			return 0;
+		memcpy(&lost, record, sizeof(lost));
+		t->lost += lost.lost;
+		return 0;
 	default:
 		return 0;
 	}
@@ -244,7 +259,7 @@ int told__read(struct told *t, struct symbols *symbols)
 	if (!err && r.npositions)
 		qsort(r.position, r.npositions, sizeof(*r.position), by_time);
 	for (i = 0; i < r.npositions && !err; i++)
-		err = tell(symbols, r.bytes + r.position[i].at);
+		err = tell(t, symbols, r.bytes + r.position[i].at);
 	free(r.bytes);
 	free(r.position);
 	return err;

@@ -18,6 +18,7 @@ struct told {
 	struct told_ring *ring; /* one for each CPU */
 	size_t n;
 	int epoll_fd;           /* can be read when a ring has filled up by half */
+	u64 lost;               /* records for which there was no room */
 };
 
 /*
@@ -28,6 +29,8 @@ int told__open(struct told *t);
 
 /* Takes the records out of the rings and tells symbols. Returns 0 or -ENOMEM. */
 int told__read(struct told *t, struct symbols *symbols);
+
+/* Says so if records were lost: what they told of may have no names. */
 void told__close(struct told *t);
 
 #endif /* TALLY_STACK_TOLD_H */

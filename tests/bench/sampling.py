@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+profile beside bpftrace: ns per sample with both stacks. Most of it is the walk, which is the same in both: the
+kernel's unwinder over memory that the load has driven out of the caches. Samples of two runs do not meet
+the same code, so the figures spread; the ratio is of each round's, one right after the other.
+"""
+import subprocess
+
+import kernel
+import loads
+import tables
+from figures import Spread, ratios
+from processes import Failed, Process, wait_for_text
+from subjects import BUILD, HOLD, Bpftrace, Tally, available
+
+HZ = 997
+
+
+def candidates():
+    yield lambda: Tally("tally", f"tally profile -F {HZ}", [f"{BUILD}/profile", "-F", str(HZ)]).beside_peer("bpftrace")
+    yield lambda: Tally("tally-K", f"tally profile -F {HZ} -K", [f"{BUILD}/profile", "-F", str(HZ), "-K"])
+    program = f'BEGIN {{ printf("Hit Ctrl-C\\n"); }} profile:hz:{HZ} {{ @[ustack, kstack, comm] = count(); }}'
+    yield lambda: Bpftrace("bpftrace", "bpftrace @[ustack, kstack, comm]",
+                           ["bpftrace", "-B", "line", "-e", program])
+
+
+def samplers():
+    return {p["id"] for p in kernel.bpftool("prog", "show") if p.get("type") == "perf_event"}
+
+
+def ns_per_sample(subject, load):
+    others = samplers()
+    with subject.running():
+        mine, before = samplers() - others, kernel.program_runs()
+        load.run()
+        after = kernel.program_runs()
+    ns, runs = (sum(after[p][i] - before[p][i] for p in mine) for i in range(2))
+    if not runs:
+        raise Failed(f"{subject.label} took no samples")
+    return ns / runs
+
+
+def measure_all(quick, show, look, progress):
+    """Shows the table; returns the raw numbers."""
+    things, notes = available(candidates())
+    all_loads = [loads.dd(1_000_000 if quick else 4_000_000), loads.pipes(100_000 if quick else 300_000)[1]]
+    rounds = 3 if quick else 9
+    raw = {s.name: {load.name: [] for load in all_loads} for s in things}
+    stats = Process([HOLD, "stats"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with stats:
+        wait_for_text(stats, stats.popen.stdout.fileno(), "ready")
+        for n in range(rounds):
+            progress(f"cost of a sample, round {n + 1} of {rounds}")
+            for load in all_loads:
+                for subject in things:
+                    raw[subject.name][load.name].append(ns_per_sample(subject, load))
+    rows = [(s.label, [cell(raw, s, load) for load in all_loads]) for s in things]
+    show(tables.grid(f"Cost of a sample: ns of the program, statistics included; median (lowest..highest) of "
+                     f"{rounds} rounds{tables.ratio_to(things, None)}.", [load.name for load in all_loads], rows))
+    look()
+    return raw, notes
+
+
+def cell(raw, subject, load):
+    numbers, peer = raw[subject.name][load.name], raw.get(subject.peer)
+    return tables.spread(numbers, 0) + tables.times(
+        Spread(ratios(numbers, peer[load.name])).median if peer else None)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/choice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/diag.h"
+
+/* What is known of a frame, once it was asked for. */
+enum {
+	ASKED = 1 << 0,
+	IS_WITH = 1 << 1,
+	IS_WITHOUT = 1 << 2,
+};
+
+static int compile(struct frame_pattern *p, const char *option, const char *text)
+{
+	char why[128];
+	int err = text ? regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB) : 0;
+
+	if (!err) {
+		p->text = text;
+		return 0;
+	}
+	regerror(err, &p->regex, why, sizeof(why));
+	diag_error("%s: '%s' is no regular expression: %s", option, text, why);
+	return -EINVAL;
+}
+
+int stack_choice__init(struct stack_choice *c, const char *with, const char *without)
+{
+	int err = compile(&c->with, "--frames", with);
+
+	if (!err)
+		err = compile(&c->without, "--no-frames", without);
+	if (err)
+		stack_choice__free(c);
+	return err;
+}
+
+static bool matches(const struct frame_pattern *p, const char *name)
+{
+	return p->text && !regexec(&p->regex, name, 0, NULL, 0);
+}
+
+static u8 ask(const struct stack_choice *c, const struct report_frame *f)
+{
+	const char *name = f->name ?: f->module ?: "[unknown]";
+
+	return ASKED | (matches(&c->with, name) ? IS_WITH : 0) |
+	       (matches(&c->without, name) ? IS_WITHOUT : 0);
+}
+
+static int make_room(struct stack_choice *c, size_t frames)
+{
+	u8 *larger;
+
+	if (frames <= c->room)
+		return 0;
+	larger = realloc(c->seen, 2 * frames);
+	if (!larger)
+		return -ENOMEM;
+	memset(larger + c->room, 0, 2 * frames - c->room);
+	c->seen = larger;
+	c->room = 2 * frames;
+	return 0;
+}
+
+int stack_choice__takes(struct stack_choice *c, const struct stack_names *names,
+			const struct stack_path *path)
+{
+	u8 found = 0;
+	u32 i, frame;
+
+	if (!c->with.text && !c->without.text)
+		return 1;
+	if (make_room(c, names->n))
+		return -ENOMEM;
+	for (i = 0; i < path->n; i++) {
+		frame = path->frame[i];
+		if (frame >= names->n)
+			continue;
+		if (!c->seen[frame])
+			c->seen[frame] = ask(c, &names->frame[frame]);
+		found |= c->seen[frame];
+	}
+	return (!c->with.text || found & IS_WITH) && !(found & IS_WITHOUT);
+}
+
+bool stack_choice__describe(const struct stack_choice *c, char *text, size_t size)
+{
+	const char *with = c->with.text, *without = c->without.text;
+
+	if (with && without)
+		snprintf(text, size, "--frames '%s', --no-frames '%s'", with, without);
+	else if (with || without)
+		snprintf(text, size, "--%sframes '%s'", with ? "" : "no-", with ?: without);
+	return with || without;
+}
+
+void stack_choice__free(struct stack_choice *c)
+{
+	if (c->with.text)
+		regfree(&c->with.regex);
+	if (c->without.text)
+		regfree(&c->without.regex);
+	free(c->seen);
+	*c = (struct stack_choice){};
+}
