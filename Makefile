@@ -15,6 +15,8 @@ say = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 # --- what is built -------------------------------------------------------------------------
 
 tools    := $(filter-out tally,$(patsubst tools/%.c,%,$(wildcard tools/*.c)))
+# Answers of tally itself have no link of their own: diff(1) is another program.
+links    := $(filter-out diff doctor,$(tools))
 bpf      := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 skels    := $(bpf:%=$(BUILD)/skel/%.skel.h)
 library  := $(wildcard user/*/*.c)
@@ -66,7 +68,7 @@ endif
 BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf \
 	    -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -Wno-unused-function
 
-all: $(BUILD)/tally $(tools:%=$(BUILD)/%)
+all: $(BUILD)/tally $(links:%=$(BUILD)/%)
 
 .PHONY: all help demo check check-unit check-live check-kernels check-browser check-fuzz fuzz fuzz-run deps-browser bench soak asan install clean \
 	deps deps-test deps-bench format man triggers FORCE
@@ -102,18 +104,24 @@ $(BUILD)/skel/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	@mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@
 
-# --- the table of system calls, from the kernel's headers ---------------------------------------
+# --- the tables of system calls, from the kernel's headers --------------------------------------
 
-$(BUILD)/skel/syscall_table.h: Makefile
+syscall_tables := $(BUILD)/skel/syscall_table.h $(BUILD)/skel/syscall_table_32.h
+syscall_header_32 := $(if $(filter x86,$(ARCH)),asm/unistd_32.h)
+
+$(BUILD)/skel/syscall_table.h: syscall_header := asm/unistd.h
+$(BUILD)/skel/syscall_table_32.h: syscall_header := $(syscall_header_32)
+
+$(syscall_tables): Makefile
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q)echo '#include <asm/unistd.h>' | $(CC) -E -dM -xc - | \
+	$(Q)echo '$(if $(syscall_header),#include <$(syscall_header)>)' | $(CC) -E -dM -xc - | \
 		awk '$$2 ~ /^__NR_[a-z_0-9]+$$/ && $$3 ~ /^[0-9]+$$/ \
 			{ print "CALL(" substr($$2, 6) ", " $$3 ")" }' | sort > $@
 
 # --- user side -------------------------------------------------------------------------------
 
-$(OBJ)/%.o: %.c Makefile | $(skels) $(BUILD)/skel/syscall_table.h
+$(OBJ)/%.o: %.c Makefile | $(skels) $(syscall_tables)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
@@ -131,7 +139,7 @@ $(BUILD)/tally: $(objects) $(BUILD)/.variant
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(objects) $(LIBS) -o $@
 
-$(tools:%=$(BUILD)/%): $(BUILD)/tally
+$(links:%=$(BUILD)/%): $(BUILD)/tally
 	$(Q)ln -sfT tally $@
 
 # --- manual pages: roff for man, plain text inside the executable ------------------------------
@@ -173,8 +181,10 @@ $(OBJ)/fuzz/%: tests/fuzz/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP -MT $@ -MF $@.d $< $(library_objects) $(LIBS) -o $@
 
-fuzz-run: $(OBJ)/fuzz/expressions
-	@mkdir -p $(BUILD)/corpus
+fuzz-run: $(OBJ)/fuzz/expressions $(OBJ)/fuzz/saved
+	@mkdir -p $(BUILD)/corpus $(BUILD)/corpus-saved
+	$(OBJ)/fuzz/saved -dict=tests/fuzz/saved.dict -max_len=1000 -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=60 \
+		-artifact_prefix=$(BUILD)/ -print_final_stats=1 -verbosity=0 -close_fd_mask=2 $(BUILD)/corpus-saved tests/fuzz/saved.seeds
 	$< -dict=tests/fuzz/expressions.dict -max_len=120 -seed=1 -runs=$(FUZZ_RUNS) -artifact_prefix=$(BUILD)/ \
 		-print_final_stats=1 -verbosity=0 $(BUILD)/corpus
 
@@ -243,12 +253,12 @@ install: all man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally
-	for t in $(filter-out doctor,$(tools)); do ln -sfT tally $(DESTDIR)$(PREFIX)/bin/$$t; done
+	for t in $(links); do ln -sfT tally $(DESTDIR)$(PREFIX)/bin/$$t; done
 	for p in $(pages); do \
 		install -m 644 $(BUILD)/man/$$p $(DESTDIR)$(PREFIX)/share/man/man1/$$p; done
 	install -m 644 docs/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tally
-	for t in $(filter-out doctor,$(tools)); do \
+	for t in $(links); do \
 		ln -sfT tally $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t; done
 
 format:

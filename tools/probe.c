@@ -264,6 +264,11 @@ static int choose_what(struct probe *p, const struct cli *cli)
 		r->what = PROBE_HIST;
 		r->option = "--latency";
 	}
+	if (cli->heat && r->what != PROBE_HIST) {
+		diag_error("--heat is about a distribution: that of --hist, --lhist, --latency and "
+			   "the like");
+		return -EINVAL;
+	}
 	return 0;
 }
 

@@ -65,7 +65,7 @@ static inline void add_stack(struct stacks_fixture *f, u32 key, const u32 *frame
 
 	assert_true(s->n <= f->most);
 	*stack = (struct report_stack){
-		key, n, calloc(n ?: 1, sizeof(*stack->frame)), calloc(n ?: 1, sizeof(*stack->place)), value,
+		key, n, calloc(n ?: 1, sizeof(*stack->frame)), calloc(n ?: 1, sizeof(*stack->place)), value, 0,
 	};
 	assert_non_null(stack->frame);
 	assert_non_null(stack->place);

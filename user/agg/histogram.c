@@ -96,8 +96,8 @@ int histogram__add(struct histogram *h, const struct histogram *other)
 	sum = calloc(h->nbuckets + other->nbuckets, sizeof(*sum));
 	if (!sum)
 		return -ENOMEM;
-	a_end = a + h->nbuckets;
-	b_end = b + other->nbuckets;
+	a_end = a ? a + h->nbuckets : a;        /* an empty one has no buckets */
+	b_end = b ? b + other->nbuckets : b;
 	for (out = sum; a < a_end || b < b_end; out++) {
 		if (b == b_end || (a < a_end && a->index < b->index)) {
 			*out = *a++;

@@ -28,6 +28,7 @@ enum {
 	KEY_READY_FD,
 	KEY_FILTER,
 	KEY_TEMPLATE,
+	KEY_HEAT,
 };
 
 /* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
@@ -210,6 +211,10 @@ static error_t parse_groups(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
 
+	if (key == KEY_HEAT) {
+		cli->heat = true;
+		return 0;
+	}
 	if (key != KEY_SORT)
 		return ARGP_ERR_UNKNOWN;
 	cli->sort = report_sort_column(arg);
@@ -222,6 +227,8 @@ static error_t parse_groups(int key, char *arg, struct argp_state *state)
 static const struct argp_option group_options[] = {
 	{ "sort", KEY_SORT, "COL", 0,
 	  "Order by key, count, sum, min, avg, max, p50, p90, p99 or p999", 5 },
+	{ "heat", KEY_HEAT, NULL, 0,
+	  "A heat map: values over time; an SVG file with -o NAME.svg or --format svg", 5 },
 	{},
 };
 
@@ -436,10 +443,51 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* Heat maps drawn with --by where --top does not say. */
+#define HEAT_TOP 4
+
+/*
+ * The columns of a heat map where no interval is given: sixty, or as many as there are seconds.
+ * Commands may be short.
+ */
+static u64 heat_interval_ns(const struct cli *cli)
+{
+	u64 least = 100 * NSEC_PER_MSEC, ns = cli->duration_ns / 60;
+
+	if (!ns && cli->command)
+		return least;
+	if (!ns || ns > NSEC_PER_SEC)
+		return NSEC_PER_SEC;
+	return ns < least ? least : ns;
+}
+
+/* What --heat implies. Maps are sorted and cut when the run has ended, its reports are not. */
+static void settle_heat(struct cli *cli)
+{
+	const char *end = cli->output ? strrchr(cli->output, '.') : NULL;
+
+	if (!cli->heat)
+		return;
+	if (cli->format == FORMAT_TEXT && end && !strcmp(end, ".svg"))
+		cli->format = FORMAT_SVG;
+	cli->heat_live = cli->interval_ns;
+	if (!cli->interval_ns)
+		cli->interval_ns = heat_interval_ns(cli);
+	if (cli->format == FORMAT_TEXT || cli->format == FORMAT_SVG) {
+		cli->heat_top = cli->top ?: HEAT_TOP;
+		cli->top = 0;
+	}
+}
+
 /* What no single option can see. */
 static int check_together(const struct cli *cli)
 {
 	const struct scope_options *s = &cli->scope;
+
+	if (cli->format == FORMAT_SVG && !cli->heat) {
+		diag_error("--format svg is the format of heat maps: it goes with --heat");
+		return -EINVAL;
+	}
 
 	if (s->all && (s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns)) {
 		diag_error(
@@ -540,6 +588,8 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		err = -EINVAL;
 	if (!err)
 		err = check_together(cli);
+	if (!err)
+		settle_heat(cli);
 	if (err)
 		cli__free(cli);
 	return err;

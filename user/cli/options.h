@@ -6,7 +6,7 @@
  *   CLI_TIME     [interval [count]] -I -d              how long, how often
  *   CLI_KEYS     --by -P -L --max-keys                 summed up by what
  *   CLI_TOP      --top                                 how many of those are shown
- *   CLI_GROUPS   --sort                                in which order (histograms)
+ *   CLI_GROUPS   --sort --heat                         in which order, or over time (histograms)
  *   CLI_EVENTS   -e -x --filter                        which events
  *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
  *   CLI_RUN      -n --strict --ready-fd                things a measurement has
@@ -58,6 +58,9 @@ struct cli {
 	const struct own_parts *own_parts;
 	u32 max_keys;
 	u64 top;                /* 0: all */
+	bool heat;              /* --heat; an interval is set with it if none is given */
+	bool heat_live;         /* one was given */
+	u64 heat_top;           /* --top of heat maps: top is 0 then */
 	int sort;               /* a report_sort_column(); -1: the tool's own order */
 	const char **events;    /* the texts of -e, in order; they point into argv */
 	size_t nevents;

@@ -110,3 +110,29 @@ char *escape_string(const char *src)
 		escape(dst, src, n);
 	return dst;
 }
+
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? at - digits : -1;
+}
+
+void escape_undo(char *text)
+{
+	char *to = text;
+	int high, low;
+
+	for (; *text; text++) {
+		high = text[0] == '\\' && text[1] == 'x' ? hex_digit(text[2]) : -1;
+		low = high >= 0 ? hex_digit(text[3]) : -1;
+		if (low < 0 || high + low == 0) {
+			*to++ = *text;
+			continue;
+		}
+		*to++ = high << 4 | low;
+		text += 3;
+	}
+	*to = 0;
+}

@@ -26,4 +26,9 @@ size_t escape(char *dst, const char *src, size_t n);
 /* The same for a C string, into new memory the caller frees. NULL when there is none. */
 char *escape_string(const char *src);
 
+/*
+ * Undoes it, in place: what escape() has made becomes what it was made of. A \x00 stays as it is.
+ */
+void escape_undo(char *text);
+
 #endif /* TALLY_OUT_ESCAPE_H */

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out/escape.h"
 #include "out/flame_script.h"
 #include "out/tree.h"
+#include "out/xml.h"
 
 #define WIDE 1200
 #define LEFT 10
@@ -37,6 +37,8 @@ static const char style[] =
 	".k0{fill:#7fb2e5}.k1{fill:#8fbde9}.k2{fill:#72a6dd}.k3{fill:#9cc7ea}"
 	".j0{fill:#86c98a}.j1{fill:#94d197}.j2{fill:#79be7e}.j3{fill:#a2d8a1}"
 	".n0,.n1,.n2,.n3{fill:#c9c9d2}.m{fill:#dcdce2}"
+	".r0{fill:#fbd9d3}.r1{fill:#f5b0a3}.r2{fill:#ec8069}.r3{fill:#dc4a38}"
+	".b0{fill:#d6e4f7}.b1{fill:#a9c8ef}.b2{fill:#76a6e2}.b3{fill:#4180d0}"
 	".below rect{opacity:.45}.hit rect{fill:#d6409f}.js{display:none}"
 	"#reset{cursor:pointer}#reset text{fill:#0645ad}"
 	"input{font:12px monospace;width:240px;height:18px;box-sizing:border-box;border:1px solid "
@@ -51,46 +53,14 @@ struct picture {
 	struct call_tree tree;
 	u64 least;              /* what a frame must have to be drawn */
 	size_t tiny;            /* frames that are not */
+	u64 gone;               /* compared: what came before in stacks that are no more */
+	double farthest;        /* compared: the largest change of a share */
 	u32 deepest;            /* level that is drawn */
 };
 
 /*
  * --- text --------------------------------------------------------------------------------------
  */
-
-/*
- * What escape() has made is valid UTF-8 without controls. XML wants four characters more out of
- * the way, and has no place for U+FFFE and U+FFFF.
- */
-static void put_xml(FILE *f, const char *text, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n && text[i]; i++) {
-		switch (text[i]) {
-		case '&':
-			fputs("&amp;", f);
-			break;
-		case '<':
-			fputs("&lt;", f);
-			break;
-		case '>':
-			fputs("&gt;", f);
-			break;
-		case '"':
-			fputs("&quot;", f);
-			break;
-		default:
-			if (!strncmp(text + i, "\xef\xbf\xbe", 3) ||
-			    !strncmp(text + i, "\xef\xbf\xbf", 3)) {
-				fprintf(f, "\\xef\\xbf\\x%02x", (unsigned char)text[i + 2]);
-				i += 2;
-			} else {
-				fputc(text[i], f);
-			}
-		}
-	}
-}
 
 /* The first letters of a text, no more than limit bytes; none is cut in two. */
 static size_t head(const char *text, size_t limit)
@@ -102,14 +72,6 @@ static size_t head(const char *text, size_t limit)
 	for (n = limit; n && (text[n] & 0xc0) == 0x80; n--)
 		;
 	return n;
-}
-
-static void put_escaped(FILE *f, const char *text)
-{
-	char *escaped = escape_string(text);
-
-	put_xml(f, escaped ?: "?", SIZE_MAX);
-	free(escaped);
 }
 
 /*
@@ -135,8 +97,27 @@ static u32 shade(const char *name)
 	return (hash ^ hash >> 7 ^ hash >> 14) % SHADES;
 }
 
-static void put_box(const struct picture *p, const char *class, const char *name, u32 depth, u64 at,
-		    u64 value)
+/* By how much the share of a frame has grown. */
+static double change(const struct picture *p, const struct call_node *node)
+{
+	double after = p->stacks->total ? (double)node->total / p->stacks->total : 0;
+
+	return after - (p->stacks->before ? (double)node->before / p->stacks->before : 0);
+}
+
+static void put_before(const struct picture *p, const struct call_node *node)
+{
+	char number[UNITS_SPACE];
+
+	fprintf(p->file, "\nbefore: %s %s, %.2f%%; %+.2f points",
+		format_count(number, node->before), p->stacks->unit,
+		p->stacks->before ? 100.0 * node->before / p->stacks->before : 0,
+		100 * change(p, node));
+}
+
+/* node: NULL if it is no single one. */
+static void put_box(const struct picture *p, const char *class, const char *name,
+		    const struct call_node *node, u32 depth, u64 at, u64 value)
 {
 	double x = LEFT + width_of(p, at), w = width_of(p, value);
 	size_t room = w < 6 ? 0 : (size_t)((w - 6) / LETTER), n = head(name, LONGEST_NAME);
@@ -145,10 +126,13 @@ static void put_box(const struct picture *p, const char *class, const char *name
 
 	fprintf(p->file, "<g class=\"%s\"><title>", class);
 	put_xml(p->file, name, n);
+	fprintf(p->file, "%s\n%s %s, %.2f%%", name[n] ? ".." : "", format_count(number, value),
+		p->stacks->unit, 100.0 * value / p->stacks->total);
+	if (p->stacks->compared && node)
+		put_before(p, node);
 	fprintf(p->file,
-		"%s\n%s %s, %.2f%%</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>",
-		name[n] ? ".." : "", format_count(number, value), p->stacks->unit,
-		100.0 * value / p->stacks->total, x, y, w > 1 ? w - GAP : w, ROW - 1);
+		"</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>", x, y,
+		w > 1 ? w - GAP : w, ROW - 1);
 	if (room >= 3) {
 		bool cut = strlen(name) > room;
 
@@ -159,6 +143,17 @@ static void put_box(const struct picture *p, const char *class, const char *name
 	fputs("</g>\n", p->file);
 }
 
+/* Red where the share grew, blue where it shrank, the stronger the more. */
+static void set_class_of_change(const struct picture *p, const struct call_node *node, char *class)
+{
+	double d = change(p, node), of = p->farthest > 0 ? (d < 0 ? -d : d) / p->farthest : 0;
+
+	if (of < 1.0 / 16)
+		return;
+	class[0] = d > 0 ? 'r' : 'b';
+	class[1] = '0' + (of < 0.25 ? 0 : of < 0.5 ? 1 : of < 0.75 ? 2 : 3);
+}
+
 static void put_frame(const struct picture *p, const struct call_node *node, u64 at)
 {
 	static const char kinds[FRAME_KINDS] = {
@@ -167,11 +162,13 @@ static void put_frame(const struct picture *p, const struct call_node *node, u64
 	const char *name = node->depth ? call_node__label(node, &p->labels) : "all";
 	char class[4] = "n0";
 
-	if (node->depth) {
+	if (p->stacks->compared) {
+		set_class_of_change(p, node, class);
+	} else if (node->depth) {
 		class[0] = kinds[call_node__kind(node, p->stacks)];
 		class[1] = '0' + shade(name);
 	}
-	put_box(p, class, name, node->depth, at, node->total);
+	put_box(p, class, name, node, node->depth, at, node->total);
 }
 
 /* What is open on the way from the root to where the walk is. */
@@ -188,7 +185,7 @@ static void put_tiny(const struct picture *p, const struct level *l, u32 depth)
 	if (!l->tiny || l->tiny_value < p->least)
 		return;
 	snprintf(name, sizeof(name), "(%zu tiny %s)", l->tiny, l->tiny == 1 ? "frame" : "frames");
-	put_box(p, "m", name, depth + 1, l->at, l->tiny_value);
+	put_box(p, "m", name, NULL, depth + 1, l->at, l->tiny_value);
 }
 
 static int put_frames(const struct picture *p)
@@ -207,6 +204,10 @@ static int put_frames(const struct picture *p)
 		for (; depth >= node->depth; depth--)
 			put_tiny(p, &level[depth], depth);
 		d = node->depth;
+		if (!node->total) {             /* gone: see measure() */
+			i += node->span;
+			continue;
+		}
 		if (node->total < p->least) {
 			level[d - 1].tiny_value += node->total;
 			level[d - 1].tiny += node->span;
@@ -232,10 +233,16 @@ static size_t measure(struct picture *p)
 	size_t bytes = 0, i, n;
 
 	p->tiny = 0;
+	p->gone = 0;
 	p->deepest = 1;
 	for (i = 1; i < p->tree.n; i++) {
 		const struct call_node *node = &p->tree.node[i];
 
+		if (!node->total) {
+			p->gone += node->before;
+			i += node->span - 1;
+			continue;
+		}
 		if (node->total < p->least) {
 			p->tiny += node->span;
 			i += node->span - 1;
@@ -258,35 +265,81 @@ static size_t measure(struct picture *p)
  * --- the rest ----------------------------------------------------------------------------------
  */
 
+/* What was measured, and how much of it. */
+static void put_summary(const struct picture *p)
+{
+	const struct report *r = p->report;
+	char duration[UNITS_SPACE], number[UNITS_SPACE];
+	FILE *f = p->file;
+
+	fprintf(f, "%s, %s %s over %s", r->value, format_count(number, p->stacks->total),
+		p->stacks->unit, format_value(duration, r->duration_ns, UNIT_NS, false));
+	fprintf(f, ", lost %s", format_count(number, loss__total(&r->counters)));
+	if (p->tiny)
+		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
+	fputs("; ", f);
+	put_xml_escaped(f, r->source ?: "");
+}
+
+/* What is wide, red, blue, and what cannot be seen. */
+static void put_comparison(const struct picture *p)
+{
+	const struct report_stacks *s = p->stacks;
+	char number[UNITS_SPACE];
+
+	fputs("as wide as after; red: a larger share than before, blue: a smaller one; ", p->file);
+	fprintf(p->file, "gone, and not drawn: %s %s, %.2f%% of before",
+		format_count(number, p->gone), s->unit,
+		s->before ? 100.0 * p->gone / s->before : 0);
+	if (p->tiny)
+		fprintf(p->file, "; %s tiny frames merged", format_count(number, p->tiny));
+}
+
+static void put_title(const struct picture *p)
+{
+	const struct report *r = p->report;
+	char number[UNITS_SPACE];
+
+	put_xml_escaped(p->file, r->tool);
+	fputs(": ", p->file);
+	if (p->stacks->compared) {
+		put_comparison(p);
+		return;
+	}
+	fprintf(p->file, "%s, %s %s", r->value, format_count(number, p->stacks->total),
+		p->stacks->unit);
+	if (p->stacks->callee_first)
+		fputs(", callers above", p->file);
+	if (r->left_out_by) {
+		fprintf(p->file, ", %.1f%% left out by ",
+			r->left_out ? 100.0 * r->left_out / (r->left_out + r->chosen) : 0);
+		put_xml_escaped(p->file, r->left_out_by);
+	}
+	if (p->tiny)
+		fprintf(p->file, ", %s tiny frames merged", format_count(number, p->tiny));
+}
+
 static void put_head(const struct picture *p)
 {
 	u32 high = ABOVE + (p->deepest + 1) * ROW + BELOW;
 	const struct report *r = p->report;
-	char duration[UNITS_SPACE], number[UNITS_SPACE];
+	bool compared = p->stacks->compared;
 	FILE *f = p->file;
 
 	fprintf(f,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 "
-		"0 %d %u\">\n",
+		"0 %d %u\">\n<title>",
 		WIDE, high, WIDE, high);
-	fputs("<title>", f);
-	put_escaped(f, r->tool);
-	fprintf(f, ": %s, %s %s", r->value, format_count(number, p->stacks->total),
-		p->stacks->unit);
-	if (p->tiny)
-		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
-	fprintf(f, "</title>\n<style>%s</style>\n<text class=\"h\" x=\"%d\" y=\"22\">", style,
-		LEFT);
-	put_escaped(f, r->command ?: r->tool);
-	fprintf(f, "</text>\n<text class=\"q\" x=\"%d\" y=\"40\">%s, %s %s over %s", LEFT, r->value,
-		format_count(number, p->stacks->total), p->stacks->unit,
-		format_value(duration, r->duration_ns, UNIT_NS, false));
-	fprintf(f, ", lost %s", format_count(number, loss__total(&r->counters)));
-	if (p->tiny)
-		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
-	fputs("; ", f);
-	put_escaped(f, r->source ?: "");
+	put_title(p);
+	fprintf(f, "</title>\n<style>%s</style>\n<text class=\"%c\" x=\"%d\" y=\"22\">", style,
+		compared ? 'q' : 'h', LEFT);
+	put_xml_escaped(f, (compared ? r->source : r->command) ?: r->tool);
+	fprintf(f, "</text>\n<text class=\"q\" x=\"%d\" y=\"40\">", LEFT);
+	if (compared)
+		put_comparison(p);
+	else
+		put_summary(p);
 	fprintf(f,
 		"</text>\n<foreignObject class=\"js\" x=\"%d\" y=\"44\" width=\"250\" "
 		"height=\"20\">"
@@ -302,10 +355,25 @@ static void put_head(const struct picture *p)
 		PLOT, ROW);
 }
 
+static void find_farthest(struct picture *p)
+{
+	double d;
+	size_t i;
+
+	for (i = 1; i < p->tree.n; i++) {
+		d = change(p, &p->tree.node[i]);
+		d = d < 0 ? -d : d;
+		if (p->tree.node[i].total && d > p->farthest)
+			p->farthest = d;
+	}
+}
+
 static int draw(struct picture *p)
 {
 	int err;
 
+	if (p->stacks->compared)
+		find_farthest(p);
 	/* A tenth of a pixel at first. */
 	p->least = p->stacks->total / (10 * PLOT) ?: 1;
 	while (measure(p) > MOST_BYTES)

@@ -19,7 +19,7 @@ static const char flame_script[] =
 	"	const rect = g.querySelector('rect'), text = g.querySelector('text');\n"
 	"	const lines = g.querySelector('title').textContent.split('\\n');\n"
 	"	return {g: g, rect: rect, text: text, index: index, name: lines[0], figures: "
-	"lines[1],\n"
+	"lines.slice(1).join('; '),\n"
 	"		value: +lines[1].split(' ')[0].replace(/,/g, ''),\n"
 	"		x: +rect.getAttribute('x'), y: +rect.getAttribute('y'), hit: false, shown: "
 	"true};\n"

@@ -191,6 +191,8 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "lost", losses(&r->counters));
 	if (r->hidden)
 		json_object_set_new(o, "hidden", number(r->hidden));
+	if (r->left_out_by)
+		json_object_set_new(o, "left_out", number(r->left_out));
 }
 
 int write_json(struct writer *w, const struct report *r)

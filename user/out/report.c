@@ -368,7 +368,7 @@ static int format_named(const char *name)
 {
 	static const char *const names[FORMATS] = {
 		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
-		[FORMAT_FOLDED] = "folded", [FORMAT_FLAME] = "flame",
+		[FORMAT_FOLDED] = "folded", [FORMAT_FLAME] = "flame", [FORMAT_SVG] = "svg",
 	};
 	int i;
 
@@ -382,12 +382,41 @@ int report_format(const char *name)
 {
 	int format = format_named(name);
 
-	return format < FORMAT_FOLDED ? format : -EINVAL;
+	return format < FORMAT_FOLDED || format == FORMAT_SVG ? format : -EINVAL;
 }
 
 int report_stack_format(const char *name)
 {
-	return strcmp(name, "tree") ? format_named(name) : FORMAT_TEXT;
+	int format = strcmp(name, "tree") ? format_named(name) : FORMAT_TEXT;
+
+	return format == FORMAT_SVG ? -EINVAL : format;
+}
+
+/*
+ * A line-buffered file fails in the middle of a report, and errno is gone. It may fail in fwrite()
+ * and yet return n: ferror() knows.
+ */
+int writer__begin(struct writer *w, struct writing *writing)
+{
+	*writing = (struct writing){ .file = w->file };
+	w->file = open_memstream(&writing->text, &writing->n);
+	return w->file ? 0 : -ENOMEM;
+}
+
+int writer__end(struct writer *w, struct writing *writing, int err)
+{
+	size_t n;
+
+	if (w->file && fclose(w->file) && !err)
+		err = -ENOMEM;
+	w->file = writing->file;
+	n = writing->n;
+	errno = 0;
+	if (!err && (fwrite(writing->text, 1, n, w->file) != n || fflush(w->file) ||
+		     ferror(w->file)))
+		err = errno ? -errno : -EIO;
+	free(writing->text);
+	return err;
 }
 
 int writer__write(struct writer *w, const struct report *r)
@@ -399,23 +428,10 @@ int writer__write(struct writer *w, const struct report *r)
 	/* What has no stacks (-n) is for people, where stacks would be drawn. */
 	enum report_format format =
 		r->stacks || w->format < FORMAT_FOLDED ? w->format : FORMAT_TEXT;
-	FILE *file = w->file;
-	char *text = NULL;
-	size_t n = 0;
-	int err;
+	struct writing writing;
+	int err = writer__begin(w, &writing);
 
-	/*
-	 * Written at once: a line-buffered file fails in the middle of a report, and errno is gone.
-	 * It may fail in fwrite() and yet return n: ferror() knows.
-	 */
-	w->file = open_memstream(&text, &n);
-	err = w->file ? writers[format](w, r) : -ENOMEM;
-	if (w->file && fclose(w->file) && !err)
-		err = -ENOMEM;
-	w->file = file;
-	errno = 0;
-	if (!err && (fwrite(text, 1, n, file) != n || fflush(file) || ferror(file)))
-		err = errno ? -errno : -EIO;
-	free(text);
-	return err;
+	if (!err)
+		err = writers[format](w, r);
+	return writer__end(w, &writing, err);
 }

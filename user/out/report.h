@@ -23,6 +23,8 @@ enum field_kind {
 	FIELD_ID,               /* number, of a task, user, CPU: no separators between its digits */
 	FIELD_SIGNED,           /* number, in two's complement */
 	FIELD_TIME,             /* number, in ns; "1,234.567 ms" for people */
+	FIELD_DURATION,         /* number, in ns; "1.23 us" for people: each in the unit that fits */
+	FIELD_SIZE,             /* number, in bytes; likewise */
 	FIELD_REAL,             /* real, with so many decimals for people */
 	FIELD_NONE,             /* not known: null in JSON, empty otherwise */
 };
@@ -83,6 +85,7 @@ struct report_stack {
 	u32 *frame;             /* indexes into frames, the outermost caller first */
 	struct report_place *place;     /* of each frame */
 	u64 value;
+	u64 before;             /* where two runs are compared: that of the first one */
 };
 
 struct report_stacks {
@@ -94,6 +97,9 @@ struct report_stacks {
 	size_t n;
 	u64 total;              /* of all, those that --top leaves out included */
 	const char *unit;       /* of values, in the plural: "samples" */
+	bool compared;          /* with a run before */
+	u64 before;             /* the total of that */
+	bool callee_first;      /* trees and pictures begin with the innermost frames */
 };
 
 struct report {
@@ -113,6 +119,9 @@ struct report {
 	u64 events;             /* in the groups or rows, those that --top leaves out included */
 	struct loss_counters counters;
 	size_t hidden;          /* groups or rows left out by --top */
+	const char *left_out_by; /* what stacks are chosen by, or NULL; their values are not in the others */
+	u64 left_out;           /* the value of those that do not belong to the choice */
+	u64 chosen;             /* and of those that do */
 	struct report_group *group;
 	size_t ngroups;
 	struct report_row *row;
@@ -173,6 +182,7 @@ enum report_format {
 	FORMAT_CSV,
 	FORMAT_FOLDED,          /* from here on of stacks only */
 	FORMAT_FLAME,
+	FORMAT_SVG,             /* of heat maps only */
 	FORMATS,
 };
 
@@ -197,6 +207,19 @@ struct writer {
  * gone away).
  */
 int writer__write(struct writer *w, const struct report *r);
+
+/*
+ * A report is written at once: begin has everything go to memory, end writes it if err is 0 and
+ * flushes. Both return 0 or a negative errno, end also err.
+ */
+struct writing {
+	FILE *file;
+	char *text;
+	size_t n;
+};
+
+int writer__begin(struct writer *w, struct writing *writing);
+int writer__end(struct writer *w, struct writing *writing, int err);
 
 /* The writers; -ENOMEM is their only error, the file keeps its own. */
 int write_text(struct writer *w, const struct report *r);

@@ -59,6 +59,10 @@ static int put_value(FILE *f, const struct stream_field *v, bool quoted, bool mi
 
 	if (v->fault) {
 		fputs(FAULT, f);
+	} else if (v->field.kind == FIELD_NONE) {
+		fputc('-', f);          /* a template has a place for it */
+	} else if (v->field.text && v->escaped) {
+		fputs(v->field.text, f);
 	} else if (v->field.text) {
 		quoted &= !v->field.word;
 		if (quoted)
@@ -68,6 +72,9 @@ static int put_value(FILE *f, const struct stream_field *v, bool quoted, bool mi
 			fputc('"', f);
 		if (v->cut)
 			fputs(CUT, f);
+	} else if (v->seconds) {
+		fprintf(f, "%llu.%06llu", v->field.number / NSEC_PER_SEC,
+			v->field.number % NSEC_PER_SEC / NSEC_PER_USEC);
 	} else if (v->field.kind == FIELD_TIME) {
 		put_elapsed(f, v->field.number, milliseconds);
 	} else {
@@ -76,8 +83,15 @@ static int put_value(FILE *f, const struct stream_field *v, bool quoted, bool mi
 	return err;
 }
 
+/* Is there something to show? */
+static bool is_there(const struct stream_field *v)
+{
+	return v->fault || v->field.kind != FIELD_NONE;
+}
+
 static int write_plain(struct writer *w, const struct stream_line *line)
 {
+	const char *gap = "  ";
 	size_t i, width;
 	int err;
 
@@ -94,9 +108,13 @@ static int write_plain(struct writer *w, const struct stream_line *line)
 	if (line->has_elapsed) {
 		fputs("  elapsed=", w->file);
 		put_elapsed(w->file, line->elapsed_ns, w->milliseconds);
+		gap = " ";
 	}
 	for (i = 0; i < line->n && !err; i++) {
-		fputs(i || line->has_elapsed ? " " : "  ", w->file);
+		if (!is_there(&line->field[i]))
+			continue;
+		fputs(gap, w->file);
+		gap = " ";
 		err = put_text(w->file, line->field[i].field.name, false);
 		fputc('=', w->file);
 		if (!err)
@@ -284,8 +302,10 @@ static json_t *json_text(const char *s, const char *more)
 
 static json_t *json_field(const struct stream_field *v)
 {
-	if (v->fault)
+	if (v->fault || v->field.kind == FIELD_NONE)
 		return json_null();
+	if (v->field.text && v->escaped)
+		return json_string(v->field.text);
 	if (v->field.text)
 		return json_text(v->field.text, v->cut ? CUT : "");
 	return v->field.kind == FIELD_SIGNED ? json_integer((s64)v->field.number) :
@@ -377,8 +397,10 @@ static int csv_header(struct writer *w, const struct stream_line *line)
 
 static int csv_value(struct writer *w, const struct stream_field *v)
 {
-	if (v->fault)
+	if (v->fault || v->field.kind == FIELD_NONE)
 		csv_put(w, "", false);
+	else if (v->field.text && v->escaped)
+		csv_put(w, v->field.text, false);
 	else if (v->field.text)
 		return csv_put_escaped(w, v->field.text, v->cut ? CUT : "");
 	else

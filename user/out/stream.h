@@ -12,11 +12,13 @@
 #include "out/report.h"
 #include "base/types.h"
 
-/* One value of an event, named as it is shown. */
+/* One value of an event, named as it is shown. FIELD_NONE: left out of text, else as a fault. */
 struct stream_field {
 	struct field field;
 	bool fault;             /* it could not be read: "(fault)", null in JSON, empty in CSV */
 	bool cut;               /* the text is longer: "..." follows */
+	bool escaped;           /* the text has been (out/escape.h), and has its own quotes */
+	bool seconds;           /* a time that people read as 0.000012 */
 };
 
 struct stream_line {

@@ -7,6 +7,7 @@
 
 #include "out/escape.h"
 #include "out/report.h"
+#include "out/text.h"
 
 #define BAR_WIDTH 40
 
@@ -24,13 +25,12 @@ static void put_labelled(struct writer *w, const char *label, const char *text)
 	put_escaped(w, text);
 }
 
-/* "pid 123 nginx  cpu 3" */
-static void put_key(struct writer *w, const struct report_group *g)
+void text_put_key(struct writer *w, const struct field *key, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < g->nkey; i++) {
-		const struct field *f = &g->key[i];
+	for (i = 0; i < n; i++) {
+		const struct field *f = &key[i];
 
 		if (f->label) {
 			fputc(' ', w->file);
@@ -222,18 +222,24 @@ static void put_figures(struct writer *w, const struct report *r, const struct h
 			i + 1 < ARRAY_SIZE(report_percentiles) ? " " : "\n");
 }
 
-static void put_histogram(struct writer *w, const struct report *r, const struct histogram *h)
+void text_put_figures(struct writer *w, const struct report *r, const struct histogram *h)
 {
-	if (h->bound) {
-		put_bound_rows(w, r, h);
+	if (h->bound)
 		put_bound_figures(w, r, h);
-	} else {
-		put_rows(w, r, h);
+	else
 		put_figures(w, r, h);
-	}
 }
 
-static void put_header(struct writer *w, const struct report *r)
+static void put_histogram(struct writer *w, const struct report *r, const struct histogram *h)
+{
+	if (h->bound)
+		put_bound_rows(w, r, h);
+	else
+		put_rows(w, r, h);
+	text_put_figures(w, r, h);
+}
+
+void text_put_header(struct writer *w, const struct report *r)
 {
 	char duration[UNITS_SPACE], when[32];
 	time_t seconds = r->start_ns / NSEC_PER_SEC;
@@ -276,13 +282,26 @@ static void put_losses(struct writer *w, const struct report *r)
 				loss_sentence(i));
 }
 
-static void put_footer(struct writer *w, const struct report *r)
+static void put_left_out(struct writer *w, const struct report *r)
+{
+	u64 all = r->left_out + r->chosen;
+	char n[UNITS_SPACE];
+
+	fprintf(w->file, "left out: %s, %.1f%% of all",
+		format_value(n, r->left_out, r->unit, w->milliseconds), all ? 100.0 * r->left_out / all : 0);
+	put_labelled(w, ", by ", r->left_out_by);
+	fputc('\n', w->file);
+}
+
+void text_put_footer(struct writer *w, const struct report *r)
 {
 	u64 lost = loss__total(&r->counters);
 	char n[UNITS_SPACE];
 
 	if (r->hidden)
 		fprintf(w->file, "%zu more not shown (--top)\n", r->hidden);
+	if (r->left_out_by)
+		put_left_out(w, r);
 	if (!r->has_events) {
 		if (r->has_losses)
 			fprintf(w->file, "lost %s\n", format_count(n, lost));
@@ -300,7 +319,9 @@ static void put_footer(struct writer *w, const struct report *r)
 			"  %s of the events are longer in the kernel's own totals, by sleep\n",
 			format_count(n, r->counters.corrected));
 	put_losses(w, r);
-	if (!r->events && !lost && r->counters.filtered)
+	if (r->left_out)
+		return;
+	if (!r->events && !r->nrows && !lost && r->counters.filtered)
 		fputs("no event was in scope; the filters left all of them out\n", w->file);
 	else if (!r->events && !lost)
 		fputs("no event happened in that time\n", w->file);
@@ -350,6 +371,10 @@ static char *cell_text(const struct field *f, bool micro)
 		return asprintf(&text, "%llu", f->number) < 0 ? NULL : text;
 	case FIELD_TIME:
 		return time_text(f->number, micro);
+	case FIELD_DURATION:
+		return strdup(format_value(number, f->number, UNIT_NS, false));
+	case FIELD_SIZE:
+		return strdup(format_value(number, f->number, UNIT_BYTES, false));
 	case FIELD_REAL:
 		if (asprintf(&text, "%.*f", f->decimals, f->real) < 0)
 			return NULL;
@@ -460,13 +485,13 @@ int write_text(struct writer *w, const struct report *r)
 
 	if (again)
 		fputc('\n', w->file);
-	put_header(w, r);
+	text_put_header(w, r);
 	for (i = 0; i < r->ngroups; i++) {
 		if (!r->group[i].hist.count)
 			continue;
 		fputc('\n', w->file);
 		if (r->group[i].nkey)
-			put_key(w, &r->group[i]);
+			text_put_key(w, r->group[i].key, r->group[i].nkey);
 		put_histogram(w, r, &r->group[i].hist);
 	}
 	if (r->nrows && r->table)
@@ -478,7 +503,7 @@ int write_text(struct writer *w, const struct report *r)
 	if (r->has_events || r->has_losses || r->hidden) {
 		if (r->ngroups || r->table || r->stacks)
 			fputc('\n', w->file);
-		put_footer(w, r);
+		text_put_footer(w, r);
 	}
 	return 0;
 }

@@ -130,6 +130,7 @@ int run__explain_with(struct run *run, const struct bpf_object *obj, const char 
 		      int (*more)(void *arg, struct report *r), void *arg)
 {
 	struct report r = {.tool = run->tool, .kernel = run->host.uts.release};
+	char column[UNITS_SPACE];
 	int err;
 
 	err = explain__add(&r, "source", "%s", source);
@@ -137,6 +138,9 @@ int run__explain_with(struct run *run, const struct bpf_object *obj, const char 
 		err = add_scope(&r, run);
 	if (!err)
 		err = add_object(&r, run, obj);
+	if (!err && run->cli->heat)
+		err = explain__add(&r, "heat map", "a column each %s",
+				   format_value(column, run->cli->interval_ns, UNIT_NS, false));
 	if (!err && more)
 		err = more(arg, &r);
 	if (!err)

@@ -78,8 +78,7 @@ int measure__begin(struct measure *m, const struct run *run, const char *name)
 	return scope__fill(m->obj, &run->cli->scope);
 }
 
-/* Returns what this interval saw in *set; the snapshot becomes the next call's "before". */
-static int difference(struct measure *m, struct hist_set *set, struct loss_counters *losses)
+int measure__difference(struct measure *m, struct hist_set *set, struct loss_counters *losses)
 {
 	struct loss_counters losses_now;
 	struct hist_set now;
@@ -109,7 +108,7 @@ int measure__report(struct measure *m, const struct run *run, struct report *r)
 	int err, column;
 	size_t i;
 
-	err = difference(m, &set, &r->counters);
+	err = measure__difference(m, &set, &r->counters);
 	if (err)
 		return err;
 	r->has_events = true;

@@ -49,6 +49,12 @@ int measure__begin(struct measure *m, const struct run *run, const char *name);
 int measure__report(struct measure *m, const struct run *run, struct report *r);
 
 /*
+ * The same for a tool that makes its report by itself: *set, which it frees, and what was filtered
+ * and lost.
+ */
+int measure__difference(struct measure *m, struct hist_set *set, struct loss_counters *losses);
+
+/*
  * Sizes a hash for that many elements, allocated as they are needed where the kernel can do
  * that in tracing programs (6.1, above).
  */

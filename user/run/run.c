@@ -54,6 +54,18 @@ static int start_command(struct run *run)
 	return 0;
 }
 
+/* JSON and CSV have all that is in a heat map: the reports of its intervals. */
+static int open_heat(struct run *run)
+{
+	const struct cli *cli = run->cli;
+
+	if (!cli->heat || cli->explain || cli->format == FORMAT_JSON || cli->format == FORMAT_CSV)
+		return 0;
+	run->heat = heat__new(heat_style__of(run->writer.file), cli->interval_ns, cli->heat_live,
+			      cli->heat_top, cli->sort);
+	return run->heat ? 0 : -ENOMEM;
+}
+
 int run__init(struct run *run, const char *tool, struct cli *cli)
 {
 	int err;
@@ -69,6 +81,8 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 			return err;
 	}
 	err = cli__open_writer(cli, &run->writer);
+	if (!err)
+		err = open_heat(run);
 	if (err)
 		return err;
 	err = take_signals(run, &run->signals);
@@ -172,13 +186,32 @@ static void restore_signals(struct run *run)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int run__write(struct run *run, const struct report *r)
+static int complain_of_writing(int err)
 {
-	int err = writer__write(&run->writer, r);
-
 	if (err && err != -EPIPE)
 		diag_error("cannot write the report: %s", strerror(-err));
 	return err;
+}
+
+int run__write(struct run *run, const struct report *r)
+{
+	return complain_of_writing(writer__write(&run->writer, r));
+}
+
+static int write_or_add(struct run *run, const struct report *r)
+{
+	int err;
+
+	if (run->hold)
+		return 0;
+	if (!run->heat)
+		return run__write(run, r);
+	err = heat__add(run->heat, &run->writer, r);
+	if (err == -EOPNOTSUPP) {
+		diag_error("--heat is about a histogram, and this report has none");
+		return -EINVAL;
+	}
+	return complain_of_writing(err);
 }
 
 static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
@@ -195,7 +228,7 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 
 	if (!err) {
 		run->lost |= (r.has_events || r.has_losses) && loss__total(&r.counters);
-		err = run->hold ? 0 : run__write(run, &r);
+		err = write_or_add(run, &r);
 	} else {
 		diag_error("cannot read the results: %s", strerror(-err));
 	}
@@ -289,6 +322,8 @@ int run__loop(struct run *run)
 		err = command__go(&run->command);
 	if (!err)
 		err = loop(run, wait, &subjects, began);
+	if (!err && run->heat)
+		err = complain_of_writing(heat__write(run->heat, &run->writer));
 	subjects__release(&subjects);
 	if (wait[WAIT_INTERVAL].fd >= 0)
 		close(wait[WAIT_INTERVAL].fd);
@@ -300,6 +335,7 @@ int run__loop(struct run *run)
 void run__release(struct run *run)
 {
 	command__release(&run->command);
+	heat__free(run->heat);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
 	if (run->writer.file && run->writer.file != stdout)

@@ -20,6 +20,7 @@
 #include "run/command.h"
 #include "cli/options.h"
 #include "host/host.h"
+#include "out/heat.h"
 #include "out/report.h"
 #include "base/types.h"
 
@@ -37,6 +38,7 @@ struct run {
 	struct cli *cli;
 	struct host host;
 	struct writer writer;
+	struct heat *heat;      /* --heat: takes the reports; NULL: they are written */
 	struct scope_config scope;
 	struct command command;
 	int signal_fd;

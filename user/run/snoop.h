@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The course of the tools that show a line for each event of one skeleton, and have no choice to
+ * make on the way: opensnoop, execsnoop, ... A tool fills in what it is, and opens its skeleton.
+ */
+#ifndef TALLY_RUN_SNOOP_H
+#define TALLY_RUN_SNOOP_H
+
+#include "run/lines.h"
+#include "run/run.h"
+
+#include "bpf/scope.h"
+#include "bpf/syscalls.h"
+
+/* The groups of options they have. */
+#define SNOOP_GROUPS                                                                               \
+	(CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES | CLI_LINES)
+
+/* A system call the programs are about, and what they call it. */
+struct snoop_call {
+	const char *name;
+	u8 which;               /* not 0 */
+};
+
+struct snoop {
+	const char *tool;
+	const char *value;      /* of the report: what lines are about */
+	const char *source;
+	const char *caveat;     /* or NULL */
+	const char *const *field;       /* names of the fields of each line, in order */
+	size_t nfields;
+	const struct snoop_call *call;  /* for bpf/call.bpf.h, or NULL */
+	size_t ncalls;
+	const char *state;      /* a TASK_STATE, or NULL */
+	size_t least;           /* bytes of the shortest record */
+	ring_take show;         /* its context is this struct */
+	/*
+	 * Opens the skeleton, says SNOOP_SKELETON() and sets the program's own constants. Returns 0
+	 * or a negative errno.
+	 */
+	int (*open)(struct snoop *s);
+	/* Or NULL. Called before each report: waits for lines that are on their way. */
+	void (*settle)(struct snoop *s);
+
+	/* Of the skeleton. */
+	struct bpf_object_skeleton *skeleton;
+	struct bpf_object *obj;
+	void *scope;
+	volatile u64 *wake_bytes;
+	volatile u32 *armed;
+	u8 (*calls)[SYSCALL_NUMBERS];
+	bool *have_task_storage;
+
+	/* For show(). */
+	struct lines lines;
+	u64 filtered;           /* not shown, since the last report: counted by show() */
+};
+
+#define SNOOP_SKELETON(s, bpf)                                                                     \
+	({                                                                                         \
+		(s)->skeleton = (bpf)->skeleton;                                                   \
+		(s)->obj = (bpf)->obj;                                                             \
+		(s)->scope = (void *)&(bpf)->rodata->scope;                                        \
+		(s)->wake_bytes = &(bpf)->rodata->wake_bytes;                                      \
+		(s)->armed = &(bpf)->bss->armed;                                                   \
+	})
+
+/*
+ * Parses the command line and does the run. The skeleton is the tool's to destroy afterwards.
+ * Returns the exit status.
+ */
+int snoop__main(struct snoop *s, const struct cli_spec *spec, int argc, char **argv);
+
+/*
+ * Fields of a line. What is not there is left out of text, null in JSON and empty in CSV. Texts are
+ * borrowed.
+ */
+struct stream_field snoop_number(const char *name, s64 number);
+struct stream_field snoop_time(const char *name, u64 ns);
+struct stream_field snoop_id(const char *name, u32 id);
+struct stream_field snoop_word(const char *name, const char *word);      /* NULL: none */
+struct stream_field snoop_none(const char *name);
+
+#endif /* TALLY_RUN_SNOOP_H */
