@@ -40,6 +40,19 @@ static __always_inline u32 task_run_state(struct task_struct *t)
 	return (u32)((struct task_struct___state *)t)->state;
 }
 
+/* Is the current task to be had with its type, for loads instead of calls? */
+static __always_inline bool has_typed_current(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
+}
+
+static __always_inline struct task_struct *calling_task(void)
+{
+	if (has_typed_current())
+		return bpf_get_current_task_btf();
+	return (struct task_struct *)bpf_get_current_task();
+}
+
 /*
  * For sys_enter and sys_exit: the number of the system call, and whether it came through the native
  * entry points. The others' numbers mean other calls; the kernel's own syscall tracepoints leave them
@@ -48,17 +61,17 @@ static __always_inline u32 task_run_state(struct task_struct *t)
 #if defined(__TARGET_ARCH_x86)
 #define TS_COMPAT 0x0002
 
+/* t: calling_task(). */
+static __always_inline bool in_native_syscall_of(struct task_struct *t)
+{
+	if (has_typed_current())
+		return !(t->thread_info.status & TS_COMPAT);
+	return !(BPF_CORE_READ(t, thread_info.status) & TS_COMPAT);
+}
+
 static __always_inline bool in_native_syscall(void)
 {
-	struct task_struct *t;
-
-	/* A typed pointer to the current task: a load instead of a call. */
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
-		t = bpf_get_current_task_btf();
-		return !(t->thread_info.status & TS_COMPAT);
-	}
-	t = (struct task_struct *)bpf_get_current_task();
-	return !(BPF_CORE_READ(t, thread_info.status) & TS_COMPAT);
+	return in_native_syscall_of(calling_task());
 }
 
 /* The table that the number of the current task's system call is from. */

@@ -18,9 +18,13 @@ const volatile struct scope_config scope = {};
  * How members of a task are read. Programs of tp_btf have typed pointers: plain loads. Those
  * on raw tracepoints, kprobes and the like have none and say so by defining SCOPE_UNTYPED before
  * they include this; there a subject of NULL is the current task, which is cheap to ask for.
+ * Those whose subject is always calling_task() define SCOPE_CURRENT: plain loads where it is typed.
  */
 #ifdef SCOPE_UNTYPED
 #define SCOPE_GET(p, member) BPF_CORE_READ(p, member)
+#elif defined(SCOPE_CURRENT)
+#define SCOPE_GET(p, member)                                                                       \
+	(has_typed_current() ? (p)->member : BPF_CORE_READ(p, member))
 #else
 #define SCOPE_GET(p, member) ((p)->member)
 #endif

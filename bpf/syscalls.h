@@ -4,8 +4,8 @@
 #define TALLY_BPF_SYSCALLS_H
 
 /*
- * Which table of system calls a number is from. SYSCALL_COMPAT is that of 32-bit programs on a 64-bit
- * kernel: on x86 int 0x80 and sysenter, which 64-bit programs can use, too.
+ * Which table of system calls a number is from. SYSCALL_COMPAT is that of 32-bit programs on a
+ * 64-bit kernel: on x86 int 0x80 and sysenter, which 64-bit programs can use, too.
  */
 enum syscall_abi {
 	SYSCALL_NATIVE,

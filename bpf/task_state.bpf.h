@@ -6,6 +6,7 @@
  *   TYPE *NAME_get(task, init)      the state, made from *init if there was none (NULL: zeroes);
  *                                   NULL when there is no room or memory, or when the kernel
  *                                   was just busy with the same storage. The caller counts.
+ *   TYPE *NAME_find(task)           the state, NULL if there is none
  *
  * Task storage, which the kernel frees with the task, where tracing programs may use it (5.13,
  * commit a10787e6d58c); a hash keyed by the task's address, emptied by sched_process_free, before
@@ -47,6 +48,15 @@ const volatile bool have_task_storage = true;
 		if (v)                                                                             \
 			return v;                                                                  \
 		bpf_map_update_elem(&name##_hash, &key, init ?: &zero, BPF_NOEXIST);               \
+		return bpf_map_lookup_elem(&name##_hash, &key);                                    \
+	}                                                                                          \
+                                                                                                   \
+	static __always_inline value_type *name##_find(struct task_struct *t)                      \
+	{                                                                                          \
+		u64 key = (u64)t;                                                                  \
+                                                                                                   \
+		if (have_task_storage)                                                             \
+			return bpf_task_storage_get(&name, t, NULL, 0);                            \
 		return bpf_map_lookup_elem(&name##_hash, &key);                                    \
 	}                                                                                          \
                                                                                                    \

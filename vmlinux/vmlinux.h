@@ -218,10 +218,8 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+/* Its address alone is taken. */
 struct in6_addr {
-	union {
-		u8 u6_addr8[16];
-	} in6_u;
 };
 
 struct sock_common {
@@ -254,7 +252,7 @@ struct sockaddr_un {
 
 struct unix_address {
 	int len;
-	struct sockaddr_un name[];
+	struct sockaddr_un name[1];
 };
 
 struct unix_sock {
@@ -295,13 +293,14 @@ struct kernel_siginfo {
 	int si_code;
 };
 
+/* on_cpu, on_rq: an int each, in 7.2 a byte. CO-RE resizes loads of what is unsigned. */
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* optional: 5.14, commit 2f064a59a11f */
 	void *stack;
 	unsigned int flags;
-	int on_cpu; /* optional: CONFIG_SMP */
-	int on_rq;
+	unsigned int on_cpu; /* optional: CONFIG_SMP */
+	unsigned int on_rq;
 	int pid;
 	int tgid;
 	char comm[16];

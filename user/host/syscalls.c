@@ -4,36 +4,38 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	int number;
-} calls[] = {
-#define CALL(name, number) { #name, number },
+#define CALL(name, number) [number] = #name,
+static const char *const names[SYSCALL_ABIS][SYSCALL_NUMBERS] = {
+	[SYSCALL_NATIVE] = {
 #include "syscall_table.h"
-#undef CALL
+	},
+	[SYSCALL_COMPAT] = {
+#include "syscall_table_32.h"
+	},
 };
 
 /*
- * Calls newer than the headers of some build machines. From 424 on all architectures share their
- * numbers (kernel commit 0d6040d46817), so these are right wherever they are missing.
+ * Calls newer than the headers of some build machines. From 424 on all tables share their numbers
+ * (kernel commit 0d6040d46817), so these are right wherever they are missing.
  */
-static const struct {
-	const char *name;
-	int number;
-} newer[] = {
-	{ "process_mrelease", 448 }, { "futex_waitv", 449 }, { "set_mempolicy_home_node", 450 },
-	{ "cachestat", 451 }, { "fchmodat2", 452 }, { "map_shadow_stack", 453 },
-	{ "futex_wake", 454 }, { "futex_wait", 455 }, { "futex_requeue", 456 },
-	{ "statmount", 457 }, { "listmount", 458 }, { "lsm_get_self_attr", 459 },
-	{ "lsm_set_self_attr", 460 }, { "lsm_list_modules", 461 }, { "mseal", 462 },
-	{ "setxattrat", 463 }, { "getxattrat", 464 }, { "listxattrat", 465 },
-	{ "removexattrat", 466 }, { "open_tree_attr", 467 }, { "file_getattr", 468 },
-	{ "file_setattr", 469 }, { "listns", 470 }, { "rseq_slice_yield", 471 },
+static const char *const newer[SYSCALL_NUMBERS] = {
+	CALL(process_mrelease, 448) CALL(futex_waitv, 449) CALL(set_mempolicy_home_node, 450)
+	CALL(cachestat, 451) CALL(fchmodat2, 452) CALL(map_shadow_stack, 453)
+	CALL(futex_wake, 454) CALL(futex_wait, 455) CALL(futex_requeue, 456)
+	CALL(statmount, 457) CALL(listmount, 458) CALL(lsm_get_self_attr, 459)
+	CALL(lsm_set_self_attr, 460) CALL(lsm_list_modules, 461) CALL(mseal, 462)
+	CALL(setxattrat, 463) CALL(getxattrat, 464) CALL(listxattrat, 465)
+	CALL(removexattrat, 466) CALL(open_tree_attr, 467) CALL(file_getattr, 468)
+	CALL(file_setattr, 469) CALL(listns, 470) CALL(rseq_slice_yield, 471)
+};
+
+/* arch/x86/entry/syscalls/syscall_64.tbl: 6.11, 6.18. */
+static const char *const newer_native[SYSCALL_NUMBERS] = {
 #ifdef __x86_64__
-	/* arch/x86/entry/syscalls/syscall_64.tbl: 6.11, 6.18. */
-	{ "uretprobe", 335 }, { "uprobe", 336 },
+	CALL(uretprobe, 335) CALL(uprobe, 336)
 #endif
 };
+#undef CALL
 
 static const struct {
 	const char *entry, *call;
@@ -42,17 +44,32 @@ static const struct {
 	{ "newuname", "uname" }, { "umount", "umount2" }, { "sendfile64", "sendfile" },
 };
 
+const char *syscall_name(enum syscall_abi abi, u32 number)
+{
+	const char *name;
+
+	if (number >= SYSCALL_NUMBERS)
+		return NULL;
+	name = names[abi][number] ?: newer[number];
+	return name || abi != SYSCALL_NATIVE ? name : newer_native[number];
+}
+
+int syscall_number_in(enum syscall_abi abi, const char *name)
+{
+	const char *other;
+	u32 i;
+
+	for (i = 0; i < SYSCALL_NUMBERS; i++) {
+		other = syscall_name(abi, i);
+		if (other && !strcmp(other, name))
+			return i;
+	}
+	return -ENOENT;
+}
+
 int syscall_number(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		if (!strcmp(calls[i].name, name))
-			return calls[i].number;
-	for (i = 0; i < ARRAY_SIZE(newer); i++)
-		if (!strcmp(newer[i].name, name))
-			return newer[i].number;
-	return -ENOENT;
+	return syscall_number_in(SYSCALL_NATIVE, name);
 }
 
 int syscall_number_of_entry(const char *name)

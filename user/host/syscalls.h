@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Numbers of this machine's native system calls. The table comes from the kernel's headers at
- * build time (asm/unistd.h), with the calls that were added later to it.
+ * Names and numbers of system calls. The tables come from the kernel's headers at build time
+ * (asm/unistd.h, and asm/unistd_32.h on x86), with the calls that were added later to them.
+ *
+ * x32 (numbers from 0x40000000 on, CONFIG_X86_X32_ABI, off on most kernels) has no names here.
  */
 #ifndef TALLY_HOST_SYSCALLS_H
 #define TALLY_HOST_SYSCALLS_H
 
 #include "base/types.h"
 
+#include "bpf/syscalls.h"
+
 /* The number of a call by the name it has for user space ("stat"), or -ENOENT. */
+int syscall_number_in(enum syscall_abi abi, const char *name);
+
+/* The same of this machine's native calls. */
 int syscall_number(const char *name);
 
 /*
@@ -16,5 +23,8 @@ int syscall_number(const char *name);
  * ("newstat"). The names that differ: arch/x86/entry/syscalls/syscall_64.tbl.
  */
 int syscall_number_of_entry(const char *name);
+
+/* NULL: no call that is known here has that number. */
+const char *syscall_name(enum syscall_abi abi, u32 number);
 
 #endif /* TALLY_HOST_SYSCALLS_H */

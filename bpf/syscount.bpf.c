@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * System calls: how many returned, how many of them with an error, and how long they took. A call
+ * counts when it returns, so one hook is enough to count; times need a second one, and state of
+ * the task in between. The subject is the calling task.
+ *
+ * Programs on these hooks do not interrupt themselves on one CPU: system calls are made by tasks
+ * alone, and where such a program can be preempted (7.0) the kernel runs it for nobody else on that
+ * CPU meanwhile and counts what it skipped. Plain adds are exact.
+ */
+#define SCOPE_CURRENT
+#include "compat.bpf.h"
+#include "hist.bpf.h"
+#include "loss.bpf.h"
+#include "scope.bpf.h"
+#include "syscount.h"
+#include "task_key.bpf.h"
+#include "task_state.bpf.h"
+
+const volatile u8 traits[CALLS] = {};           /* enum call_traits */
+const volatile u32 sigreturn[SYSCALL_ABIS] = {};        /* the number of rt_sigreturn() */
+const volatile bool only_failed = false;
+const volatile u32 only_errno = 0;              /* 0: any */
+const volatile bool tell_failed = true;         /* apart from those that did not */
+const volatile bool only_calls = false;         /* are told apart: keyed_call_times */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OUTCOME_INDEXES);
+	__type(key, u32);
+	__type(value, u64);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct syscount_key);
+	__type(value, struct syscount_count);
+} keyed_counts SEC(".maps");
+
+/* Not used: there are always keys. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct hist_whole);
+} times SEC(".maps"), call_times SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct syscount_time_key);
+	__type(value, struct hist_segment);
+} keyed_times SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct syscount_call_key);
+	__type(value, struct hist_segment);
+} keyed_call_times SEC(".maps");
+
+/* --- which call, and how it ended ------------------------------------------------------------- */
+
+static __always_inline u32 call_of(struct task_struct *t, u64 number)
+{
+	u32 abi = in_native_syscall_of(t) ? SYSCALL_NATIVE : SYSCALL_COMPAT;
+
+	if (number >= CALL_BEYOND)
+		number = CALL_BEYOND;
+	return abi << CALL_NUMBER_BITS | (u32)number;
+}
+
+/*
+ * The call that returns now, by what is left in the registers. A return from a signal handler has
+ * put back those of the interrupted code, and -1 for the number. (The call of that number returns
+ * -ENOSYS.) execveat() that has succeeded is execve() by then.
+ */
+static __always_inline u32 call_returning(struct task_struct *t, struct pt_regs *regs, long ret)
+{
+	long number = syscall_number(regs);
+
+	if (number == -1 && ret != -ENOSYS)
+		number = sigreturn[in_native_syscall_of(t) ? SYSCALL_NATIVE : SYSCALL_COMPAT];
+	return call_of(t, number);
+}
+
+static __always_inline bool has_trait(u32 call, u8 trait)
+{
+	/* 5.10 forgets the range of what has been on the stack: it has to be said anew each time. */
+	barrier_var(call);
+	return traits[call & (CALLS - 1)] & trait;
+}
+
+/* 0: it did not fail. */
+static __always_inline u32 errno_of(u32 call, long ret)
+{
+	if (ret >= 0 || ret < -MAX_ERRNO || has_trait(call, CALL_SIGRETURN))
+		return 0;
+	return -ret;
+}
+
+static __always_inline bool is_wanted(u32 error)
+{
+	if (only_errno)
+		return error == only_errno;
+	return error || !only_failed;
+}
+
+static __always_inline u32 outcome_of(u32 call, u32 error)
+{
+	if (!(by & BY_ERRNO))
+		error = error && tell_failed;
+	return OUTCOME(by & BY_SYSCALL ? call : 0, error);
+}
+
+/* --- counting --------------------------------------------------------------------------------- */
+
+static __always_inline int count_in_array(u32 call, u32 error)
+{
+	u32 index = OUTCOME_INDEX(call, error != 0);
+	u64 *n = bpf_map_lookup_elem(&counts, &index);
+
+	if (n)
+		*n += 1;
+	return 0;
+}
+
+static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 error)
+{
+	struct syscount_key key = { .cpu = bpf_get_smp_processor_id() };
+	struct syscount_count *c, fresh = {};
+	long err;
+
+	key.outcome = outcome_of(call, error);
+	task_key_of(&key.task, t);
+	c = bpf_map_lookup_elem(&keyed_counts, &key);
+	if (!c) {
+		err = bpf_map_update_elem(&keyed_counts, &key, &fresh, BPF_NOEXIST);
+		c = bpf_map_lookup_elem(&keyed_counts, &key);
+		if (!c) {
+			count_failed_update(err);
+			return 0;
+		}
+	}
+	c->count++;
+	/* The cheapest of clocks: which of two names is newer needs no better one. */
+	task_key_name(c->name, &c->name_stamp, t, bpf_jiffies64());
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(count_exit, struct pt_regs *regs, long ret)
+{
+	struct task_struct *t = calling_task();
+	u32 call, error;
+
+	if (!armed)
+		return 0;
+	call = call_returning(t, regs, ret);
+	if (!has_trait(call, CALL_ASKED) || (!ret && has_trait(call, CALL_FORKS)))
+		return 0;
+	if (!in_scope(t))
+		return 0;
+	error = errno_of(call, ret);
+	if (!is_wanted(error))
+		return 0;
+	return by == BY_SYSCALL ? count_in_array(call, error) : count_keyed(t, call, error);
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+#define CALL_SEEN (1U << 31)    /* the task would not have begun a call without our seeing it */
+#define CALL_OLDER (1U << 30)   /* this one began before we looked */
+
+struct call_state {
+	u64 since;              /* 0: no call goes on that is asked for */
+	u32 call;               /* that one, with bits of those above */
+	u32 pad;
+};
+
+TASK_STATE(call_states, struct call_state)
+
+/* Will its end be in scope? A command's execve() begins before the command belongs to it. */
+static __always_inline bool may_be_in_scope(struct task_struct *t)
+{
+	return scope_for_life(t) || (scope.command && scope_tgid(t) == scope.command);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(time_enter, struct pt_regs *regs, long number)
+{
+	struct task_struct *t = calling_task();
+	u32 call = call_of(t, number);
+	struct call_state *st;
+
+	if (!has_trait(call, CALL_ASKED) || !may_be_in_scope(t))
+		return 0;
+	st = call_states_get(t, NULL);
+	if (!st)
+		return 0;       /* counted when it returns */
+	st->call = call | CALL_SEEN;
+	st->since = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline int add_keyed_time(struct task_struct *t, u32 outcome, u64 now,
+					  u64 elapsed_ns)
+{
+	struct syscount_time_key key = { .outcome = outcome };
+	struct hist_segment *h;
+
+	task_key_of(&key.task, t);
+	h = hist_add_key(&keyed_times, &key.slot, elapsed_ns);
+	if (h)
+		task_key_name(h->name, &h->name_stamp, t, now);
+	return 0;
+}
+
+static __always_inline int add_time(struct task_struct *t, u32 call, u32 error, u64 now,
+				    u64 elapsed_ns)
+{
+	struct syscount_call_key key = { .outcome = outcome_of(call, error) };
+
+	if (!only_calls)
+		return add_keyed_time(t, key.outcome, now, elapsed_ns);
+	hist_add_key(&keyed_call_times, &key.slot, elapsed_ns);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(time_exit, struct pt_regs *regs, long ret)
+{
+	struct task_struct *t = calling_task();
+	struct call_state *st;
+	u64 since, now;
+	u32 call, error, seen;
+
+	if (!may_be_in_scope(t)) {
+		count_filtered();
+		return 0;
+	}
+	st = call_states_get(t, NULL);
+	since = st ? st->since : 0;
+	seen = st ? st->call : 0;
+	call = since ? seen : call_returning(t, regs, ret);
+	call &= CALLS - 1;
+	if (st) {
+		st->since = 0;
+		st->call = CALL_SEEN;
+	}
+	error = errno_of(call, ret);
+	if (!armed || !has_trait(call, CALL_ASKED) || (!ret && has_trait(call, CALL_FORKS)))
+		return 0;
+	if (!is_wanted(error))
+		return 0;
+	if ((scope.command && !in_scope_for_life(t)) || !in_scope_now(t))
+		return 0;
+	/*
+	 * One that ends without having begun, of a task whose calls we see, was refused by seccomp,
+	 * which takes no time. Else it was under way, on a CPU, when we began to look.
+	 */
+	if (!since && !seen) {
+		count_lost(LOSS_UNMATCHED);
+		return 0;
+	}
+	if (seen & CALL_OLDER)
+		count_lost(LOSS_NO_STATE);
+	now = bpf_ktime_get_ns();
+	return add_time(t, call, error, now, since ? now - since : 0);
+}
+
+/* --- calls that go on ------------------------------------------------------------------------- */
+
+#define PF_IO_WORKER 0x00000010
+#define PF_USER_WORKER 0x00004000       /* 6.4 */
+#define PF_KTHREAD 0x00200000
+
+static __always_inline bool makes_calls(struct task_struct *t)
+{
+	return t && !(t->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
+/*
+ * Calls that are there already when we start: of tasks that are on no CPU. Those have the number in
+ * their registers, and a negative one where an interrupt has brought them into the kernel. Keeps
+ * what the hooks may have written by now.
+ */
+SEC("iter/task")
+int seed_calls(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct call_state init = {};
+	long number;
+	u32 call;
+
+	if (!makes_calls(t) || t->on_cpu || !scope_for_life(t))
+		return 0;
+	number = syscall_of(task_user_regs(t));
+	call = number < CALL_BEYOND ? number : CALL_BEYOND;
+	if (task_syscall_abi(t) == SYSCALL_COMPAT)
+		call |= SYSCALL_NUMBERS;
+	init.call = CALL_SEEN;
+	if (number >= 0 && has_trait(call, CALL_ASKED)) {
+		init.call |= call | CALL_OLDER;
+		init.since = bpf_ktime_get_ns();
+	}
+	call_states_get(t, &init);
+	return 0;
+}
+
+/* One struct syscount_running for each call that goes on. */
+SEC("iter/task")
+int show_running(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct syscount_running r = {};
+	struct call_state *st;
+	u64 since, stamp;
+
+	if (!makes_calls(t) || !scope_for_life(t) || !scope_now(t))
+		return 0;
+	st = call_states_get(t, NULL);
+	since = st ? st->since : 0;
+	if (!since)
+		return 0;
+	r.outcome = outcome_of(st->call & (CALLS - 1), 0);
+	r.elapsed_ns = bpf_ktime_get_ns() - since;
+	task_key_of(&r.task, t);
+	task_key_name(r.name, &stamp, t, 0);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
