@@ -1,0 +1,395 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""trace: call by call what strace says of the same program, and call by call in number what its -c
+counts."""
+
+import csv
+import functools
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+from collections import Counter
+
+import pytest
+
+from probing import check_header, check_line, nothing_lost
+from tally import BUILD, PATIENCE, Blurred, settle, steady, within
+
+MENU = BUILD / "triggers/menu"
+
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="strace is the oracle")
+
+
+@pytest.fixture
+def trace(tool):
+    return functools.partial(tool, "--json", tool="trace")
+
+
+@pytest.fixture
+def traced(run, directory):
+    """traced("-e", "openat", "--", command, ...): a run to its end."""
+    return functools.partial(run_traced, run, directory)
+
+
+# Of those that the program makes.
+NETWORK = {"socket", "connect", "socketpair", "sendto", "recvfrom", "setsockopt", "bind", "listen",
+           "getsockname", "accept4", "shutdown"}
+
+
+def run_traced(run, directory, *args):
+    result = run("--json", "-o", directory / "trace", *args, tool="trace")
+    result.stdout = (directory / "trace").read_bytes()
+    return result
+
+
+def told(result):
+    assert result.code == 0, result
+    found = [json.loads(line) for line in result.text.splitlines()]
+    lines = [check_line(each) for each in found if "values" in each]
+    reports = [each for each in found if "tool" in each]
+    for report in reports:
+        check_header(report)
+    return lines, reports
+
+
+def lines_of(result):
+    lines, (report,) = told(result)
+    assert len(lines) == report["events"]
+    return lines, report
+
+
+def sums_of(result):
+    """{call: row}, and the report."""
+    lines, (report,) = told(result)
+    assert not lines and sum(row["calls"] for row in report["rows"]) == report["events"]
+    return {row["call"]: row for row in report["rows"]}, report
+
+
+def call_of(line):
+    values = line["values"]
+    return f"{values['call']}({values['args']}) = {values['result']}"
+
+
+# --- strace, and what the two write differently --------------------------------------------------
+
+def strace(directory, *command):
+    """What each of its tasks called, the oldest first: [(tid, [line, ...]), ...]."""
+    prefix = directory / "calls"
+    with tempfile.TemporaryFile() as output:
+        subprocess.run(["strace", "-ff", "-o", prefix, "-s", "4096", "-xx", *command],
+                       stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
+                       timeout=PATIENCE, check=False)
+    found = []
+    for path in directory.glob("calls.*"):
+        lines = [line for line in path.read_text().splitlines() if line[:3] not in ("---", "+++")]
+        found.append((int(path.suffix[1:]), lines))
+        path.unlink()
+    return sorted(found)
+
+
+def ours(lines):
+    tasks = {}
+    for line in lines:
+        tasks.setdefault(line["tid"], []).append(call_of(line))
+    return sorted(tasks.items())
+
+
+HEX = re.compile(rb"\\x([0-9a-f]{2})")
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?')
+
+
+def plain_string(match):
+    """The bytes that are meant; of long ones the first."""
+    data = HEX.sub(lambda m: bytes.fromhex(m[1].decode()), match[1].encode())
+    cut = len(data) > 200
+    return repr(data[:200])[1:] + ("..." if cut or match[2] else "")
+
+
+SAME = [
+    (re.compile(pattern), text) for pattern, text in (
+        (r" +=", " ="),
+        (r" /\* .*? \*/", ""),
+        (r"\(fault\)", ""),
+        (r"0x[0-9a-f]{7,}", "ADDRESS"),
+        (r"\[\d+ => (\d+)\]", r"[\1]"),                         # lengths of addresses
+        (r"htons\((?!0\)|9\))\d+\)", "htons(PORT)"),
+        (r"iov_base=[^,]*,", "iov_base,"),                      # strace shows the data
+        (r"(\d+)\*1024", lambda m: str(int(m[1]) * 1024)),
+        (r"IPPROTO_TCP\b", "6"), (r"IPPROTO_IP\b", "0"),
+        (r"data=\{u32=(\d+), .*?\}", lambda m: f"data={int(m[1]):#x}"),
+        (r"sin6_flowinfo=.*?inet_pton\(AF_INET6, ('.*?').*\}", r"sin6_addr=\1}"),
+        (r" \(Timeout\)$", ""),
+        (r"(= 1) \(\[\{.*\}\]\)$", r"\1"),                      # poll: what was found
+        (r"^(clone3?|getrandom|rt_sigreturn)\(.*\) =", r"\1 ="),      # the order of its own
+        (r"^syscall_(1022|0x3fe)\(", "syscall_1022("),
+        (r"(\(.*SIGKILL\)) = \?", r"\1 = 0"),                   # it is not told any more
+        # strace reads all of a buffer or nothing.
+        (r"^write\(3, .*, 4611686018427387904\)", "write(3, all)"),
+    )]
+
+
+def alike(line, tids):
+    line = STRING.sub(plain_string, line)
+    for pattern, text in SAME:
+        line = pattern.sub(text, line)
+    return re.sub(r"\b\d+\b", lambda m: f"T{tids.index(m[0])}" if m[0] in tids else m[0], line)
+
+
+@needs_strace
+def test_as_strace(traced, directory):
+    (directory / "work").mkdir()
+    command = (str(MENU), str(directory / "work"))
+    lines, report = lines_of(traced("--string-max", "4096", "--bytes", "4096", "--", *command))
+    found, expected = ours(lines), strace(directory, *command)
+    assert len(found) == len(expected)
+    for (_, calls), (_, wanted) in zip(found, expected):
+        tids = [[str(tid) for tid, _ in side] for side in (found, expected)]
+        assert [alike(call, tids[0]) for call in calls] == [alike(call, tids[1]) for call in wanted]
+    # The one that the kernel did not have to read either.
+    assert report["lost"] == {**dict.fromkeys(report["lost"], 0), "read_fault": 1}
+
+
+COUNTED = re.compile(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(\d+)? *(\w+)$", re.M)
+
+
+@needs_strace
+def test_as_strace_counts(traced, directory):
+    (directory / "work").mkdir()
+    command = (str(MENU), str(directory / "work"))
+    rows, report = sums_of(traced("--summary", "--", *command))
+    with open(directory / "counts", "w") as counts, tempfile.TemporaryFile() as output:
+        subprocess.run(["strace", "-f", "-c", "-S", "name", "-o", counts.name, *command],
+                       stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
+                       timeout=PATIENCE, check=False)
+    text = (directory / "counts").read_text()
+    expected = {name: (int(calls), int(errors or 0))
+                for calls, errors, name in COUNTED.findall(text)}
+    del expected["total"]
+    expected["syscall_1022"] = (1, 1)       # it counts no number without a name
+    # The second one, of a task that it kills, strace does not see the end of.
+    expected["kill"] = (2, 0)
+    assert expected == {row["call"]: (row["calls"], row["errors"]) for row in rows.values()}
+    assert nothing_lost(report)
+
+
+# --- what strace does not say --------------------------------------------------------------------
+
+def test_calls_that_run(trace, trigger):
+    """One that began before the trace, one that began since and runs at its end."""
+    load = trigger("spin", 1, 1, -1)
+    tracer = trace("-p", load.pid, "-e", "read,exit_group")
+    load.go()
+    load.done()
+    settle(load.pid)
+    lines, report = lines_of(tracer.stop())
+    (first, last), values = lines, [line["values"] for line in lines]
+    assert first["tid"] == last["tid"] == load.pid
+    assert re.fullmatch(r'0, "\\x0a", 1', values[0]["args"]) and values[0]["ret"] == 1
+    assert values[0]["duration"] is None
+    assert re.fullmatch(r"0, 0x[0-9a-f]+, 1", values[1]["args"])
+    assert re.fullmatch(r"\? \(running for .* m?u?n?s\)", values[1]["result"])
+    assert values[1]["ret"] is None and values[1]["duration"] is None
+
+
+def test_calls_since_before(trace, trigger):
+    """What a process is stuck in: nothing of it happens while we look."""
+    load = trigger("spin", 1, 1, -1)
+    lines, _ = lines_of(trace("-p", load.pid, "-e", "%desc").stop())
+    (line,) = [line for line in lines if line["tid"] == load.pid]
+    assert re.fullmatch(r"read\(0, 0x[0-9a-f]+, 1\) = \? \(running since before the trace\)",
+                        call_of(line))
+    assert lines_of(trace("-p", load.pid, "-e", "write", "--min", "1h").stop())[0] == []
+
+
+def test_summary_says_what_runs(trace, trigger):
+    load = trigger("spin", 1, 1, -1)
+    tracer = trace("-p", load.pid, "--summary")
+    load.go()
+    load.done()
+    settle(load.pid)
+    rows, _ = sums_of(tracer.stop())
+    assert rows["read"]["running"] == 1 and rows["read"]["for"] > 0 and rows["read"]["calls"] == 0
+    assert rows["write"]["running"] is None and rows["write"]["calls"] == 1
+
+
+def count_lost(reports, missing):
+    """Where such programs can be preempted (7.0) the kernel skips them in a second task on that
+    CPU. No more are missing than are told of, and equality has to be tried once more."""
+    lost = sum(sum(report["lost"].values()) for report in reports)
+    assert missing <= lost
+    if lost:
+        raise Blurred
+
+
+def test_threads_of_both_tables(trace, trigger):
+    """Each with its own count, under the name of its own table."""
+    wanted = {"getpid": 50, "getpid:32": 40, "close": 30, "close:32": 20, "syscall_1000": 10}
+
+    def trial():
+        load = trigger("syscalls", 3, "39:50", "i20:40", "3:30", "i6:20", "1000:10")
+        tracer, summed = (trace("-p", load.pid, *more) for more in ((), ("--summary",)))
+        load.go()
+        load.done()
+        lines, report = lines_of(tracer.stop())
+        rows, summary = sums_of(summed.stop())
+        counts = Counter((line["tid"], line["values"]["call"]) for line in lines)
+        shown = sum(n for (_, call), n in counts.items() if call in wanted)
+        summed_up = sum(rows[call]["calls"] for call in wanted)
+        count_lost((report, summary), max(0, 2 * 450 - shown - summed_up))
+        for tid in load.numbers:
+            assert {call: counts[tid, call] for call in wanted} == wanted
+        for call, n in wanted.items():
+            assert rows[call]["calls"] == 3 * n
+            assert rows[call]["errors"] == (0 if "getpid" in call else 3 * n)
+        texts = {call_of(line) for line in lines if line["tid"] == load.numbers[0]}
+        assert {f"getpid() = {load.pid}", f"getpid:32() = {load.pid}",
+                "close:32(-1) = -1 EBADF (Bad file descriptor)"} <= texts
+
+    steady(trial)
+
+
+def test_selections(traced, directory):
+    """Each in the kernel: what is left out is not lost, and what is shown is the same."""
+    (directory / "work").mkdir()
+    command = ("--", str(MENU), str(directory / "work"))
+    everything, _ = lines_of(traced(*command))
+    for options, wanted in (
+            (("-e", "openat,%network"), lambda v: v["call"] in NETWORK | {"openat"}),
+            (("-e", "!read,write,*map"),
+             lambda v: v["call"] not in ("read", "write", "mmap", "munmap")),
+            (("--failed",), lambda v: v["error"]),
+            (("--failed", "-e", "access"), lambda v: v["error"] and v["call"] == "access"),
+    ):
+        lines, _ = lines_of(traced(*options, *command))
+        assert Counter(line["values"]["call"] for line in lines) == Counter(
+            line["values"]["call"] for line in everything if wanted(line["values"]))
+        assert all(wanted(line["values"]) for line in lines)
+    errors = {line["values"]["error"] for line in everything}
+    assert errors >= {"EFAULT", "ENOENT", "ERESTARTNOHAND"}
+
+
+def test_least_time(traced, directory):
+    """Four calls sleep: no less long than they are told."""
+    (directory / "work").mkdir()
+    lines, _ = lines_of(traced("--min", "1ms", "--", str(MENU), str(directory / "work")))
+    assert all(line["values"]["duration"] >= 1_000_000 for line in lines)
+    assert {"nanosleep", "clock_nanosleep", "pause"} <= {line["values"]["call"] for line in lines}
+
+
+def test_long_strings(traced, directory):
+    """All of a path of 4095 bytes, as much as was asked for of others, and never without a word."""
+    (directory / "work").mkdir()
+    command = ("-e", "openat,rename", "--", str(MENU), str(directory / "work"))
+    lengths = {}
+    for most in ("10", "256", "4096"):
+        lines, _ = lines_of(traced("--string-max", most, *command))
+        strings = [STRING.findall(line["values"]["args"]) for line in lines]
+        lengths[most] = [[(len(text), cut) for text, cut in found if text.startswith("/bcd")]
+                         for found in strings if any(text.startswith("/bcd") for text, _ in found)]
+    assert lengths["10"] == [[(10, "...")], [(10, "...")] * 2, [(10, "...")]]
+    assert lengths["256"] == [[(256, "...")], [(256, "...")] * 2, [(256, "...")]]
+    (one,), (first, second), (longer,) = lengths["4096"]
+    assert one == first == (4095, "") and longer == (4096, "...")
+    assert second[0] > 200 and second[1] == "..."
+
+
+def test_scope(trace, trigger):
+    """-p and -C together: both must hold."""
+    load, other = (trigger("syscalls", 1, "39:30") for _ in range(2))
+    os.sched_setaffinity(load.numbers[0], {0})
+    tracers = [trace("-p", load.pid, "-t", load.numbers[0], "-C", cpu, "-e", "getpid")
+               for cpu in ("0", "1")]
+    for each in (load, other):
+        each.go()
+        each.done()
+    here, there = (lines_of(each.stop())[0] for each in tracers)
+    assert len(here) == 30 and not there
+    assert all(line["tid"] == load.numbers[0] and line["cpu"] == 0 for line in here)
+
+
+def test_text_is_harmless(run, tool, directory):
+    (directory / "work").mkdir()
+    tracer = tool("-o", directory / "trace", "--", str(MENU), str(directory / "work"), ready=False,
+                  tool="trace", env={**os.environb, b"TRIGGER_COMM": b"\x1b]0;a\x07"})
+    assert tracer.wait().code == 0
+    text = (directory / "trace").read_bytes()
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", text)
+    text = text.decode()
+    assert re.search(r'^\d\d:\d\d:\d\d\.\d{6} \\x1b\]0;a\\x07\[(\d+)/\1\] openat\(AT_FDCWD, "/no/'
+                     r'\\x1b\[31m\\x22quote\\x5c\\xff\\x0a\\x09\\x07", O_RDONLY\) = -1 ENOENT '
+                     r"\(No such file or directory\) <\d+\.\d{6}>$", text, re.M)
+
+
+def test_intervals(trace, trigger):
+    """Differences: their sum is the whole; least and longest are those of each."""
+    load = trigger("syscalls", 1, "35:200", "39:500")
+    tracer = trace("-p", load.pid, "--summary", "-I", "20")
+    load.go()
+    load.done()
+    tracer.await_lines(2)
+    reports = told(tracer.stop())[1]
+    rows = [row for report in reports for row in report["rows"] if row["call"] == "getpid"]
+    assert sum(row["calls"] for row in rows) == 500
+    assert all(row["min"] <= row["avg"] <= row["max"] for row in rows if row["calls"] == 500)
+
+
+def test_figures(trace, trigger):
+    """Of sums: what follows from the times of the lines of the same calls, timed by another program
+    some hundred ns apart."""
+
+    def trial():
+        load = trigger("syscalls", 4, "24:200")
+        tracer, summed = (trace("-p", load.pid, "-e", "sched_yield", *more)
+                          for more in ((), ("--summary",)))
+        load.go()
+        load.done()
+        lines, report = lines_of(tracer.stop())
+        rows, summary = sums_of(summed.stop())
+        row, times = rows["sched_yield"], [line["values"]["duration"] for line in lines]
+        count_lost((report, summary), 1600 - row["calls"] - len(times))
+        assert row["calls"] == len(times) == 800
+        assert row["min"] <= row["avg"] <= row["max"] and row["total"] // 800 == row["avg"]
+        error = statistics.stdev(times) / 800 ** 0.5
+        within(abs(row["avg"] - statistics.mean(times)) < 1000 + 3 * error, row, times[:10])
+
+    steady(trial)
+
+
+def test_template(run):
+    result = run("--template", "{call} of {tid}: {result}", "-e", "exit_group", "--", "/bin/true",
+                 tool="trace")
+    assert re.match(r"exit_group of \d+: \?\n", result.text)
+
+
+def test_csv(run):
+    result = run("--csv", "-e", "execve,exit_group", "--", "/bin/true", tool="trace")
+    header, start, end, *_ = csv.reader(result.text.splitlines())
+    assert header == "time_ns comm pid tid cpu call args result ret error duration".split()
+    assert start[5:6] + start[7:10] == ["execve", "0", "0", ""] and int(start[10]) > 0
+    assert start[6].startswith('"/bin/true", ["/bin/true"], 0x')
+    assert end[5:] == ["exit_group", "0", "?", "", "", ""]
+
+
+def test_losses_are_told(run, directory):
+    """A buffer that a call does not look at, and that is not there."""
+    (directory / "work").mkdir()
+    for options, code in (((), 3), (("-e", "openat"), 0)):
+        result = run("--strict", *options, "-o", directory / "trace", "--", str(MENU),
+                     str(directory / "work"), tool="trace")
+        assert result.code == code
+    # Of EFAULT nothing is lost: the call could not read it either.
+    assert b"(fault)" in (directory / "trace").read_bytes()
+
+
+def test_usage(run):
+    for args, words in ((("-e", "opnat"), "openat"), (("--min", "soon"), "10ms"),
+                        (("--string-max", "0"), "4096"), (("--bytes", "1e9"), "4096"),
+                        (("--summary", "--sort", "colour"), "errors")):
+        result = run(*args, tool="trace")
+        assert result.code == 2 and words in result.stderr
+    result = run("-n", "--summary", tool="trace")
+    assert result.code == 0 and "sum_enter at tp_btf/sys_enter" in result.text
+    assert "call_enter" not in result.text

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * menu DIRECTORY: system calls of many kinds, each time the same ones: with strange strings,
+ * pointers to nowhere, threads, children, signals, sockets; in DIRECTORY, which is empty and is
+ * left so. ready, done. Ends with 7.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "trigger.h"
+
+#define PAGE 4096
+
+/* Two pages of which the second is not there. */
+static char *pages;
+
+static char path[5001];
+
+static long open_raw(const void *name, int flags, int mode)
+{
+	return syscall(SYS_openat, AT_FDCWD, name, flags, mode);
+}
+
+static void make_path(size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		path[i] = i % 200 ? 'a' + i % 26 : '/';
+	path[len] = 0;
+}
+
+static void strange_strings(void)
+{
+	static const char fits[] = "/no/such/file";
+
+	open_raw("/no/\x1b[31m\"quote\\\xff\n\t\x07", O_RDONLY, 0);
+	open_raw("", O_RDONLY, 0);
+	open_raw(NULL, O_RDONLY, 0);
+	open_raw((void *)16, O_RDWR | O_CREAT | O_EXCL, 0640);
+	make_path(4095);
+	open_raw(path, O_RDONLY | O_DIRECTORY, 0);
+	rename(path, path);
+	make_path(5000);
+	open_raw(path, O_RDONLY, 0);
+	/* Up to the last byte of the page, and beyond it. */
+	memcpy(pages + PAGE - sizeof(fits), fits, sizeof(fits));
+	access(pages + PAGE - sizeof(fits), R_OK | W_OK);
+	memset(pages, 'x', PAGE);
+	access(pages + PAGE - 20, F_OK);
+	symlink("target", "link");
+	readlink("link", path, sizeof(path));
+	unlink("link");
+}
+
+static void strange_buffers(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	syscall(SYS_write, null, "a\"\\\n\0b", 6);
+	syscall(SYS_write, null, pages, 3000);
+	syscall(SYS_write, null, pages, 1L << 62);
+	syscall(SYS_write, null, NULL, 0);
+	syscall(SYS_write, null, pages + PAGE, 10); /* it does not look at them */
+	syscall(SYS_write, -1, "not written", 11);
+	syscall(SYS_read, null, pages, 10);
+	syscall(SYS_read, -1, (void *)16, 1L << 62);
+	close(null);
+}
+
+static void files(void)
+{
+	struct iovec parts[2] = {{"one", 3}, {"three", 5}};
+	struct timespec times[2] = {{5, 6}, {7, 8}};
+	struct stat st;
+	int fd = open("file", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0604);
+
+	syscall(SYS_writev, fd, parts, 2);
+	syscall(SYS_pwrite64, fd, "yz", 2, 1000);
+	syscall(SYS_pread64, fd, path, 5, 1);
+	syscall(SYS_lseek, fd, -2L, SEEK_END);
+	syscall(SYS_read, fd, path, 100);
+	syscall(SYS_read, fd, path, 100);
+	syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH);
+	syscall(SYS_fstat, fd, &st);
+	syscall(SYS_utimensat, AT_FDCWD, "file", times, 0);
+	syscall(SYS_fcntl, fd, F_SETFL, O_RDWR | O_APPEND | O_NONBLOCK);
+	syscall(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+	syscall(SYS_fcntl, fd, F_DUPFD, 100);
+	syscall(SYS_dup2, fd, 90);
+	syscall(SYS_ftruncate, fd, 5);
+	syscall(SYS_fchmod, fd, 0600);
+	syscall(SYS_umask, 027);
+	syscall(SYS_mkdir, "dir", 0750);
+	syscall(SYS_rename, "file", "dir/file");
+	syscall(SYS_unlinkat, AT_FDCWD, "dir", 0);
+	syscall(SYS_unlinkat, AT_FDCWD, "dir/file", 0);
+	syscall(SYS_unlinkat, AT_FDCWD, "dir", AT_REMOVEDIR);
+	close(90);
+	close(100);
+	close(fd);
+}
+
+static void memory(void)
+{
+	char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	mprotect(p, PAGE, PROT_NONE);
+	madvise(p, 2 * PAGE, MADV_DONTNEED);
+	munmap(p, 2 * PAGE);
+	munmap((void *)1, PAGE);
+}
+
+static void waiting(void)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = 0x1234}, found[3];
+	struct timespec ms = {0, 1000000};
+	struct pollfd one;
+	int fds[2], ep;
+
+	if (pipe2(fds, O_CLOEXEC))
+		error(1, errno, "pipe2");
+	one = (struct pollfd){fds[0], POLLIN | POLLPRI, 0};
+	syscall(SYS_poll, &one, 1, 0);
+	ep = syscall(SYS_epoll_create1, EPOLL_CLOEXEC);
+	syscall(SYS_epoll_ctl, ep, EPOLL_CTL_ADD, fds[0], &event);
+	syscall(SYS_write, fds[1], "hello", 5);
+	syscall(SYS_epoll_wait, ep, found, 3, -1);
+	syscall(SYS_read, fds[0], path, 100);
+	syscall(SYS_nanosleep, &ms, NULL);
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ms, NULL);
+	syscall(SYS_futex, path, FUTEX_WAIT_PRIVATE, 1, &ms, NULL, 0);
+	syscall(SYS_futex, path, FUTEX_WAKE, 1, NULL, NULL, 0);
+	close(ep);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void local_sockets(void)
+{
+	struct sockaddr_un abstract = {AF_UNIX, "\0no\n\"body"}, named = {AF_UNIX, "/no/\x1b"};
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(9) };
+	int fds[2], fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	connect(fd, (void *)&abstract, 11);
+	connect(fd, (void *)&named, sizeof(named));
+	connect(fd, (void *)&named, 2);
+	connect(fd, NULL, 0);
+	close(fd);
+	six.sin6_addr = in6addr_loopback;
+	fd = socket(AF_INET6, SOCK_DGRAM, 0);
+	connect(fd, (void *)&six, sizeof(six));
+	close(fd);
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds))
+		error(1, errno, "socketpair");
+	syscall(SYS_sendto, fds[0], "dgram", 5, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
+	syscall(SYS_recvfrom, fds[1], path, 100, MSG_PEEK, NULL, NULL);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void loopback(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in peer;
+	socklen_t len = sizeof(a), peer_len = sizeof(peer);
+	int one = 1, fd = socket(AF_INET, SOCK_STREAM, IPPROTO_TCP), from, to;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	bind(fd, (void *)&a, sizeof(a));
+	listen(fd, 5);
+	getsockname(fd, (void *)&a, &len);
+	from = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	connect(from, (void *)&a, sizeof(a));
+	to = accept4(fd, (void *)&peer, &peer_len, SOCK_CLOEXEC);
+	send(to, "bytes", 5, 0);
+	shutdown(to, SHUT_WR);
+	close(to);
+	close(from);
+	close(fd);
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+/* A pause that a signal ends: late enough to find it under strace on a slow machine, too. */
+static void signals(void)
+{
+	struct itimerval soon = {.it_value.tv_usec = 200000};
+	struct sigaction again = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(SIGALRM, &again, NULL);
+	setitimer(ITIMER_REAL, &soon, NULL);
+	syscall(SYS_pause);
+	syscall(SYS_kill, getpid(), 0);
+}
+
+static void *thread(void *arg)
+{
+	syscall(SYS_access, "/of/a/thread", X_OK);
+	syscall(SYS_write, *(int *)arg, "x", 1);
+	return NULL;
+}
+
+/* Is heard of by a pipe: whether pthread_join() has to wait is a matter of luck. */
+static void other_thread(void)
+{
+	pthread_t t;
+	int fds[2];
+
+	if (pipe(fds) || pthread_create(&t, NULL, thread, &fds[1]))
+		error(1, 0, "pthread_create");
+	syscall(SYS_read, fds[0], path, 1);
+}
+
+static void children(void)
+{
+	static char *const argv[] = {"true", "a \"b\"\n", "", NULL};
+	static char *const env[] = {"A=1", NULL};
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	if (!pid) {
+		execve("/no/such/program", argv, env);
+		syscall(SYS_access, "/of/a/child", R_OK);
+		syscall(SYS_execve, "/bin/true", argv, env);
+	}
+	syscall(SYS_wait4, pid, &status, 0, NULL);
+	pid = fork();
+	if (!pid)
+		syscall(SYS_kill, getpid(), SIGKILL);
+	syscall(SYS_wait4, pid, &status, 0, NULL);
+	syscall(SYS_wait4, -1, &status, WNOHANG, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2 || chdir(argv[1]))
+		error(2, errno, "which directory?");
+	trigger__name();
+	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(pages + PAGE, PAGE);
+	trigger__say("ready");
+	trigger__wait();
+	strange_strings();
+	strange_buffers();
+	files();
+	memory();
+	waiting();
+	local_sockets();
+	loopback();
+	signals();
+	other_thread();
+	children();
+	syscall(1022, 1L, 2L, 3L, 4L, 5L, 6L);
+	trigger__say("done");
+	exit(7);
+}

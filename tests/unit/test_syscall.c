@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* user/syscall: the table, names of values, and what follows from sums. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "syscall/decode.h"
+#include "syscall/sums.h"
+
+static int needed(const struct signature *s)
+{
+	int n = 0, i;
+
+	for (i = 0; i < TRACE_ARGUMENTS; i++)
+		n += s->arg[i].kind >= ARG_STRING;
+	return n;
+}
+
+/* Each line is of a call that exists, is there once, and all it points to can be read. */
+static void test_table(void **state)
+{
+	const struct signature *s;
+	struct trace_call c;
+	size_t n, i, k;
+
+	(void)state;
+	s = syscall_signatures(&n);
+	for (i = 0; i < n; i++) {
+		assert_true(syscall_number_in(SYSCALL_NATIVE, s[i].name) >= 0 ||
+			    syscall_number_in(SYSCALL_COMPAT, s[i].name) >= 0);
+		for (k = i + 1; k < n; k++)
+			assert_string_not_equal(s[i].name, s[k].name);
+		syscall_fetches(&c, &s[i], SYSCALL_NATIVE, 32);
+		assert_int_equal(c.fetches + !!c.argv, needed(&s[i]));
+		for (k = 0; k < c.fetches; k++)
+			assert_in_range(c.fetch[k].most, 1, 4096);
+	}
+}
+
+static void check_names(const struct value_names *names, u64 value, const char *text)
+{
+	char *found = NULL;
+	size_t n;
+	FILE *f = open_memstream(&found, &n);
+
+	value_names__put(f, names, value);
+	fclose(f);
+	assert_string_equal(found, text);
+	free(found);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	check_names(&protections, 0, "PROT_NONE");
+	check_names(&protections, 3, "PROT_READ|PROT_WRITE");
+	check_names(&protections, 0x40000001, "PROT_READ|0x40000000");
+	check_names(&protections, 0x40000000, "0x40000000");
+	check_names(&map_flags, 0x22, "MAP_PRIVATE|MAP_ANONYMOUS");
+	check_names(&map_flags, 0x20, "MAP_ANONYMOUS");
+	check_names(&whences, 2, "SEEK_END");
+	check_names(&whences, 77, "0x4d");
+	check_names(&wait_flags, 0, "0");
+	check_names(&access_modes, 0, "F_OK");
+	check_names(&access_modes, 9, "X_OK|0x8");
+	check_names(&socket_types, 0x80801, "SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK");
+}
+
+static void check_arguments(struct trace_record *r, size_t size, const char *call, const char *text)
+{
+	char *found = NULL;
+	size_t n;
+	FILE *f = open_memstream(&found, &n);
+
+	syscall_arguments__put(f, syscall_signature(call), r, size);
+	fclose(f);
+	assert_string_equal(found, text);
+	free(found);
+}
+
+/* A record whose chunks say more than it has is not believed. */
+static void test_short_records(void **state)
+{
+	struct trace_record r = {.value = {3, 0x1000, 5}, .used = 16};
+	struct trace_chunk *c = (void *)r.data;
+	size_t head = offsetof(struct trace_record, data);
+
+	(void)state;
+	*c = (struct trace_chunk){.arg = 1, .bytes = 5, .whole = 5};
+	memcpy(r.data + sizeof(*c), "a\"\nbc", 5);
+	check_arguments(&r, head + 16, "write", "3, \"a\\x22\\x0abc\", 5");
+	check_arguments(&r, head + 15, "write", "3, 0x1000, 5");
+	check_arguments(&r, head + 4, "write", "3, 0x1000, 5");
+	check_arguments(&r, head, "write", "3, 0x1000, 5");
+	c->bytes = 65535;
+	check_arguments(&r, head + 16, "write", "3, 0x1000, 5");
+	c->bytes = 3;
+	c->flags = TRACE_CHUNK_CUT;
+	check_arguments(&r, head + 16, "write", "3, \"a\\x22\\x0a\"..., 5");
+	c->flags = TRACE_CHUNK_FAULT;
+	check_arguments(&r, head + 16, "write", "3, 0x1000(fault), 5");
+	/* Too short for the struct that it should be. */
+	c->flags = 0;
+	c->arg = 0;
+	r.value[0] = 0x2000;
+	check_arguments(&r, head + 16, "nanosleep", "0x2000, 0x1000");
+}
+
+/* 1 s and 3 s, ten times 7 ns, and squares beyond 64 bits. */
+static void test_errors(void **state)
+{
+	const u64 s = 1000000000, day = 86400 * s;
+	struct call_sum two = {.count = 2, .ns = 4 * s, .squares = (unsigned __int128)10 * s * s};
+	struct call_sum same = {.count = 10, .ns = 70, .squares = 490};
+	struct call_sum days = {
+		.count = 2, .ns = 4 * day, .squares = (unsigned __int128)10 * day * day};
+
+	(void)state;
+	assert_true(call_sum__error(&two) == (double)s);
+	assert_true(call_sum__error(&same) == 0);
+	assert_true(call_sum__error(&days) == (double)day);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_short_records),
+		cmocka_unit_test(test_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

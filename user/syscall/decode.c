@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "syscall/decode.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+
+#include "host/errno_name.h"
+#include "host/open_flags.h"
+#include "out/escape.h"
+#include "out/units.h"
+#include "types/tracefs.h"
+
+#define MAX_ERRNO 4095
+
+/*
+ * --- what was read -----------------------------------------------------------------------------
+ */
+
+/* One argument: its value, and what was read of its target, or NULL. */
+struct operand {
+	const struct argument *arg;
+	const struct trace_record *r;
+	u32 number;
+	u64 value;
+	const struct trace_chunk *chunk;
+};
+
+static const struct trace_chunk *find_chunk(const struct trace_record *r, size_t size, u32 arg)
+{
+	size_t at = 0, end = size - offsetof(struct trace_record, data);
+	const struct trace_chunk *c;
+
+	if (end > r->used)
+		end = r->used;
+	while (at + sizeof(*c) <= end) {
+		c = (const void *)(r->data + at);
+		at += sizeof(*c) + ((c->bytes + 7) & ~7U);
+		if (at > end)
+			break;
+		if (c->arg == arg)
+			return c;
+	}
+	return NULL;
+}
+
+/* In quotes; quotes in it are escaped, too. */
+static void put_bytes(FILE *f, const void *data, size_t n)
+{
+	char text[ESCAPE_SPACE(64)];
+	const char *from = data, *p;
+	size_t part;
+
+	fputc('"', f);
+	/* In parts: whole characters, as far as a part can hold. */
+	for (; n; from += part, n -= part) {
+		part = n < 64 ? n : 64;
+		while (part < n && part > 60 && ((u8)from[part] & 0xc0) == 0x80)
+			part--;
+		escape(text, from, part);
+		for (p = text; *p; p++)
+			if (*p == '"')
+				fputs("\\x22", f);
+			else
+				fputc(*p, f);
+	}
+	fputc('"', f);
+}
+
+static void put_pointer(FILE *f, u64 value)
+{
+	if (value)
+		fprintf(f, "%#llx", value);
+	else
+		fputs("NULL", f);
+}
+
+/* A target that was not read: since nobody had to, or since nobody could. */
+static void put_unread(FILE *f, const struct operand *o)
+{
+	put_pointer(f, o->value);
+	if (o->chunk && o->chunk->flags & TRACE_CHUNK_FAULT)
+		fputs("(fault)", f);
+}
+
+static void put_string(FILE *f, const struct operand *o)
+{
+	put_bytes(f, o->chunk->data, o->chunk->bytes);
+	if (o->chunk->flags & TRACE_CHUNK_CUT)
+		fputs("...", f);
+}
+
+static void put_strings(FILE *f, const struct operand *o)
+{
+	const char *p = (const char *)o->chunk->data, *end = p + o->chunk->bytes;
+	size_t len;
+	u32 i;
+
+	fputc('[', f);
+	for (i = 0; p < end; i++, p += len + 1) {
+		len = strnlen(p, end - p);
+		fputs(i ? ", " : "", f);
+		put_bytes(f, p, len);
+		if (i < 32 && o->chunk->whole >> i & 1)
+			fputs("...", f);
+	}
+	fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
+}
+
+/*
+ * --- addresses ---------------------------------------------------------------------------------
+ */
+
+static void put_unix(FILE *f, const struct sockaddr_un *a, size_t n)
+{
+	const char *path = a->sun_path;
+	size_t len = n - offsetof(struct sockaddr_un, sun_path);
+
+	if (len > sizeof(a->sun_path))
+		len = sizeof(a->sun_path);
+	fputs(", sun_path=", f);
+	/* A name that begins with a NUL is abstract, and all of it counts: unix(7). */
+	if (len && !*path) {
+		fputc('@', f);
+		put_bytes(f, path + 1, len - 1);
+	} else {
+		put_bytes(f, path, strnlen(path, len));
+	}
+}
+
+static void put_sockaddr(FILE *f, const struct operand *o)
+{
+	union {
+		struct sockaddr_storage any;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+		struct sockaddr_nl nl;
+	} a = {};
+	size_t n = o->chunk->bytes < sizeof(a) ? o->chunk->bytes : sizeof(a);
+	char text[INET6_ADDRSTRLEN];
+
+	if (n < sizeof(a.any.ss_family)) {
+		put_pointer(f, o->value);
+		return;
+	}
+	memcpy(&a, o->chunk->data, n);
+	fputs("{sa_family=", f);
+	value_names__put(f, &socket_families, a.any.ss_family);
+	if (a.any.ss_family == AF_INET && n >= sizeof(a.in)) {
+		inet_ntop(AF_INET, &a.in.sin_addr, text, sizeof(text));
+		fprintf(f, ", sin_port=htons(%u), sin_addr=inet_addr(\"%s\")", ntohs(a.in.sin_port),
+			text);
+	} else if (a.any.ss_family == AF_INET6 && n >= sizeof(a.in6)) {
+		inet_ntop(AF_INET6, &a.in6.sin6_addr, text, sizeof(text));
+		fprintf(f, ", sin6_port=htons(%u), sin6_addr=\"%s\"", ntohs(a.in6.sin6_port), text);
+	} else if (a.any.ss_family == AF_NETLINK && n >= sizeof(a.nl)) {
+		fprintf(f, ", nl_pid=%u, nl_groups=%#x", a.nl.nl_pid, a.nl.nl_groups);
+	} else if (a.any.ss_family == AF_UNIX && n > sizeof(a.any.ss_family)) {
+		put_unix(f, &a.un, n);
+	}
+	fputc('}', f);
+}
+
+/*
+ * --- arguments ---------------------------------------------------------------------------------
+ */
+
+static void put_structs(FILE *f, const struct operand *o)
+{
+	u32 size = struct_layout_size(o->arg->layout), n = o->chunk->bytes / size, i;
+	char data[256];
+
+	if (!o->arg->array && !n) {
+		put_pointer(f, o->value);
+		return;
+	}
+	if (o->arg->array)
+		fputc('[', f);
+	for (i = 0; i < n; i++) {
+		memcpy(data, o->chunk->data + i * size, size);
+		fputs(i ? ", " : "", f);
+		struct__put(f, o->arg->layout, data);
+	}
+	if (o->arg->array)
+		fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
+}
+
+static void put_target(FILE *f, const struct operand *o)
+{
+	if (!o->value || !o->chunk || o->chunk->flags & TRACE_CHUNK_FAULT) {
+		put_unread(f, o);
+		return;
+	}
+	switch (o->arg->kind) {
+	case ARG_STRINGS:
+		put_strings(f, o);
+		break;
+	case ARG_SOCKADDR:
+		put_sockaddr(f, o);
+		break;
+	case ARG_STRUCT:
+		put_structs(f, o);
+		break;
+	default:
+		put_string(f, o);
+		break;
+	}
+}
+
+static void put_fcntl(FILE *f, const struct operand *o)
+{
+	char text[OPEN_FLAGS_SPACE];
+
+	switch (o->r->value[o->number - 1]) {
+	case F_SETFL:
+		fputs(open_flags(text, o->value), f);
+		break;
+	case F_SETFD:
+		value_names__put(f, &fd_flags, o->value);
+		break;
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+	case F_SETOWN:
+	case F_SETSIG:
+	case F_SETLEASE:
+	case F_SETPIPE_SZ:
+		fprintf(f, "%d", (int)o->value);
+		break;
+	default:
+		put_pointer(f, o->value);
+		break;
+	}
+}
+
+static void put_futex_op(FILE *f, u64 op)
+{
+	value_names__put(f, &futex_ops, op & FUTEX_CMD_MASK);
+	if (op & FUTEX_PRIVATE_FLAG)
+		fputs("_PRIVATE", f);
+	if (op & FUTEX_CLOCK_REALTIME)
+		fputs("|FUTEX_CLOCK_REALTIME", f);
+}
+
+static void put_clone_flags(FILE *f, u64 flags)
+{
+	if (flags & ~0xffULL)
+		value_names__put(f, &clone_flags, flags & ~0xffULL);
+	if (flags & 0xff) {
+		fputs(flags & ~0xffULL ? "|" : "", f);
+		signal_name__put(f, flags & 0xff);
+	} else if (!flags) {
+		fputc('0', f);
+	}
+}
+
+static void put_fd(FILE *f, const struct operand *o)
+{
+	if (o->arg->kind == ARG_DIRFD && (int)o->value == AT_FDCWD)
+		fputs("AT_FDCWD", f);
+	else
+		fprintf(f, "%d", (int)o->value);
+}
+
+/* Names are of 32 bits, unless there are higher ones. */
+static void put_names(FILE *f, const struct operand *o)
+{
+	value_names__put(f, o->arg->names,
+			 o->arg->names->mask == VALUE_ONLY ? (u32)o->value : o->value);
+}
+
+static void put_argument(FILE *f, const struct operand *o)
+{
+	char text[OPEN_FLAGS_SPACE];
+
+	switch (o->arg->kind) {
+	case ARG_INT:
+		fprintf(f, "%d", (int)o->value);
+		break;
+	case ARG_LONG:
+		fprintf(f, "%lld", (long long)o->value);
+		break;
+	case ARG_UINT:
+		fprintf(f, "%u", (u32)o->value);
+		break;
+	case ARG_SIZE:
+		fprintf(f, "%llu", o->value);
+		break;
+	case ARG_HEX:
+		fprintf(f, "%#llx", o->value);
+		break;
+	case ARG_POINTER:
+		put_pointer(f, o->value);
+		break;
+	case ARG_FD:
+	case ARG_DIRFD:
+		put_fd(f, o);
+		break;
+	case ARG_MODE:
+	case ARG_CREATE_MODE:
+		fprintf(f, "%#03llo", o->value & 07777777);
+		break;
+	case ARG_OPEN_FLAGS:
+		fputs(open_flags(text, (u32)o->value), f);
+		break;
+	case ARG_NAMES:
+		put_names(f, o);
+		break;
+	case ARG_FCNTL:
+		put_fcntl(f, o);
+		break;
+	case ARG_FUTEX_OP:
+		put_futex_op(f, o->value);
+		break;
+	case ARG_CLONE_FLAGS:
+		put_clone_flags(f, o->value);
+		break;
+	case ARG_SIGNAL:
+		signal_name__put(f, (u32)o->value);
+		break;
+	case ARG_MAKEDEV:
+		fprintf(f, "makedev(%#x, %#x)", major(o->value), minor(o->value));
+		break;
+	default:
+		put_target(f, o);
+		break;
+	}
+}
+
+static bool fcntl_has_third(u64 command)
+{
+	return command != F_GETFD && command != F_GETFL && command != F_GETOWN &&
+	       command != F_GETSIG && command != F_GETLEASE && command != F_GETPIPE_SZ &&
+	       command != F_GET_SEALS;
+}
+
+/* Of the last arguments, some calls take only some. */
+static bool is_taken(const struct signature *s, const struct trace_record *r, u32 i)
+{
+	u64 op;
+
+	if (s->arg[i].kind == ARG_CREATE_MODE)
+		return open_flags_create(r->value[i - 1]);
+	if (s->arg[i].kind == ARG_FCNTL)
+		return fcntl_has_third(r->value[i - 1]);
+	if (i < 3 || s->arg[1].kind != ARG_FUTEX_OP)
+		return true;
+	op = r->value[1] & FUTEX_CMD_MASK;
+	if (op == FUTEX_WAKE || op == FUTEX_UNLOCK_PI)
+		return false;
+	return i == 3 || (op != FUTEX_WAIT && op != FUTEX_LOCK_PI);
+}
+
+void syscall_arguments__put(FILE *f, const struct signature *s, const struct trace_record *r,
+			    size_t size)
+{
+	struct operand o = {.r = r};
+	u32 i;
+
+	for (i = 0; i < TRACE_ARGUMENTS && s->arg[i].kind && is_taken(s, r, i); i++) {
+		o.arg = &s->arg[i];
+		o.number = i;
+		o.value = r->value[i];
+		o.chunk = find_chunk(r, size, i);
+		fputs(i ? ", " : "", f);
+		put_argument(f, &o);
+	}
+}
+
+/*
+ * --- results -----------------------------------------------------------------------------------
+ */
+
+int syscall_error(const struct trace_record *r)
+{
+	s64 result = r->value[TRACE_RESULT];
+
+	return r->state == TRACE_RETURNED && result < 0 && result >= -MAX_ERRNO ? -result : 0;
+}
+
+/* A call that a signal interrupted: the kernel makes it again, or returns EINTR, before the task
+ * sees it. */
+static const char *restarts(int error)
+{
+	switch (error) {
+	case 512:
+		return "To be restarted if SA_RESTART is set";
+	case 513:
+		return "To be restarted";
+	case 514:
+		return "To be restarted if no handler";
+	case 516:
+		return "Interrupted by signal";
+	default:
+		return NULL;
+	}
+}
+
+static void put_error(FILE *f, int error)
+{
+	const char *name = errno_name(error), *restart = restarts(error);
+
+	if (restart)
+		fprintf(f, "? %s (%s)", name ?: "", restart);
+	else if (name)
+		fprintf(f, "-1 %s (%s)", name, strerror(error));
+	else
+		fprintf(f, "-%d", error);
+}
+
+static void put_returned(FILE *f, const struct signature *s, const struct trace_record *r)
+{
+	s64 result = r->value[TRACE_RESULT];
+	int error = syscall_error(r);
+
+	if (error)
+		put_error(f, error);
+	else if (s->result == RESULT_POINTER)
+		fprintf(f, "%#llx", (u64)result);
+	else if (s->result == RESULT_OCTAL)
+		fprintf(f, "%#03llo", (u64)result);
+	else
+		fprintf(f, "%lld", result);
+}
+
+void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r)
+{
+	char text[UNITS_SPACE];
+
+	switch (r->state) {
+	case TRACE_RETURNED:
+		put_returned(f, s, r);
+		break;
+	case TRACE_RUNNING:
+		fprintf(f, "? (running for %s)",
+			format_value(text, r->time_ns - r->start_ns, UNIT_NS, false));
+		break;
+	case TRACE_SINCE_BEFORE:
+		fputs("? (running since before the trace)", f);
+		break;
+	case TRACE_ENDED:
+		fputs("? (the task ended)", f);
+		break;
+	default:
+		fputc('?', f);
+		break;
+	}
+}
+
+/*
+ * --- calls of no table -------------------------------------------------------------------------
+ */
+
+static u8 guess_kind(const struct tracepoint_field *field)
+{
+	if (!strcmp(field->name, "fd"))
+		return ARG_FD;
+	if (!strcmp(field->name, "dfd"))
+		return ARG_DIRFD;
+	if (strstr(field->type, "char *") &&
+	    (strstr(field->name, "path") || strstr(field->name, "name")))
+		return ARG_STRING;
+	if (strchr(field->type, '*'))
+		return ARG_POINTER;
+	if (!strcmp(field->type, "int") || strstr(field->type, "id_t"))
+		return ARG_INT;
+	if (!strcmp(field->type, "size_t"))
+		return ARG_SIZE;
+	return ARG_HEX;
+}
+
+void syscall_signature__guess(struct signature *s, int tracefs, const char *name)
+{
+	struct tracepoint_format format = {};
+	char event[64];
+	size_t i, n = 0;
+
+	*s = (struct signature){.name = name, .native = 1};
+	snprintf(event, sizeof(event), "sys_enter_%s", name);
+	if (tracefs >= 0 && !tracepoint_format__read(&format, tracefs, "syscalls", event)) {
+		for (i = 0; i < format.nfields && n < TRACE_ARGUMENTS; i++)
+			if (!format.field[i].is_common &&
+			    strcmp(format.field[i].name, "__syscall_nr"))
+				s->arg[n++].kind = guess_kind(&format.field[i]);
+		tracepoint_format__free(&format);
+		return;
+	}
+	for (n = 0; n < TRACE_ARGUMENTS; n++)
+		s->arg[n].kind = ARG_HEX;
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "syscall/table.h"
+
+#include <string.h>
+
+/* Kinds of arguments. A length is the number of the argument that has it, counted from 0. */
+#define INT { .kind = ARG_INT }
+#define LONG { .kind = ARG_LONG }
+#define UINT { .kind = ARG_UINT }
+#define SIZE { .kind = ARG_SIZE }
+#define HEX { .kind = ARG_HEX }
+#define PTR { .kind = ARG_POINTER }
+#define FD { .kind = ARG_FD }
+#define DIRFD { .kind = ARG_DIRFD }
+#define MODE { .kind = ARG_MODE }
+#define CREATE_MODE { .kind = ARG_CREATE_MODE }
+#define OPEN_FLAGS { .kind = ARG_OPEN_FLAGS }
+#define FCNTL { .kind = ARG_FCNTL }
+#define FUTEX_OP { .kind = ARG_FUTEX_OP }
+#define CLONE_FLAGS { .kind = ARG_CLONE_FLAGS }
+#define SIGNAL { .kind = ARG_SIGNAL }
+#define DEVICE { .kind = ARG_MAKEDEV }
+#define NAMED(set) { .kind = ARG_NAMES, .names = &(set) }
+#define STR { .kind = ARG_STRING }
+#define STR_OUT { .kind = ARG_STRING, .out = 1 }
+#define ARGV { .kind = ARG_STRINGS }
+#define BUF(len) { .kind = ARG_BUFFER, .length = (len) }
+#define BUF_OUT { .kind = ARG_BUFFER, .out = 1, .length = TRACE_RESULT }
+#define ADDR(len) { .kind = ARG_SOCKADDR, .length = (len) }
+#define ADDR_OUT(len) { .kind = ARG_SOCKADDR, .out = 1, .pointed = 1, .length = (len) }
+#define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }
+#define OUT(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .out = 1 }
+#define ARRAY(type, len)                                                                           \
+	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .array = 1 }
+#define ARRAY_OUT(type)                                                                            \
+	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_RESULT, .out = 1, .array = 1 }
+
+/* CALL: the same arguments in both tables. NATIVE: not in that of 32-bit calls. */
+#define CALL(call, ...) { .name = #call, .arg = { __VA_ARGS__ } }
+#define NATIVE(call, ...) { .name = #call, .native = 1, .arg = { __VA_ARGS__ } }
+#define ENDS(call, ...) { .name = #call, .no_return = 1, .arg = { __VA_ARGS__ } }
+#define EXEC(call, ...) { .name = #call, .exec = 1, .arg = { __VA_ARGS__ } }
+#define GIVES(what, call, ...)                                                                     \
+	{ .name = #call, .native = 1, .result = RESULT_##what, .arg = { __VA_ARGS__ } }
+
+static const struct signature signatures[] = {
+	/* Files by name. */
+	CALL(access, STR, NAMED(access_modes)),
+	CALL(faccessat, DIRFD, STR, NAMED(access_modes)),
+	CALL(faccessat2, DIRFD, STR, NAMED(access_modes), NAMED(at_flags)),
+	CALL(chdir, STR),
+	CALL(chmod, STR, MODE),
+	CALL(chown, STR, INT, INT),
+	CALL(chroot, STR),
+	CALL(creat, STR, MODE),
+	CALL(fchmodat, DIRFD, STR, MODE),
+	CALL(fchmodat2, DIRFD, STR, MODE, NAMED(at_flags)),
+	CALL(fchownat, DIRFD, STR, INT, INT, NAMED(at_flags)),
+	CALL(getxattr, STR, STR, PTR, SIZE),
+	CALL(lchown, STR, INT, INT),
+	CALL(lgetxattr, STR, STR, PTR, SIZE),
+	CALL(link, STR, STR),
+	CALL(linkat, DIRFD, STR, DIRFD, STR, NAMED(at_flags)),
+	CALL(listxattr, STR, PTR, SIZE),
+	NATIVE(lstat, STR, OUT(STAT)),
+	CALL(mkdir, STR, MODE),
+	CALL(mkdirat, DIRFD, STR, MODE),
+	CALL(mknod, STR, MODE, DEVICE),
+	CALL(mknodat, DIRFD, STR, MODE, DEVICE),
+	CALL(mount, STR, STR, STR, NAMED(mount_flags), PTR),
+	NATIVE(newfstatat, DIRFD, STR, OUT(STAT), NAMED(at_flags)),
+	CALL(open, STR, OPEN_FLAGS, CREATE_MODE),
+	CALL(openat, DIRFD, STR, OPEN_FLAGS, CREATE_MODE),
+	CALL(openat2, DIRFD, STR, IN(OPEN_HOW), SIZE),
+	CALL(pivot_root, STR, STR),
+	CALL(readlink, STR, BUF_OUT, SIZE),
+	CALL(readlinkat, DIRFD, STR, BUF_OUT, SIZE),
+	CALL(rename, STR, STR),
+	CALL(renameat, DIRFD, STR, DIRFD, STR),
+	CALL(renameat2, DIRFD, STR, DIRFD, STR, NAMED(rename_flags)),
+	CALL(rmdir, STR),
+	CALL(setxattr, STR, STR, PTR, SIZE, NAMED(xattr_flags)),
+	NATIVE(stat, STR, OUT(STAT)),
+	CALL(statfs, STR, PTR),
+	CALL(statx, DIRFD, STR, NAMED(at_flags), NAMED(statx_masks), OUT(STATX)),
+	CALL(swapon, STR, HEX),
+	CALL(symlink, STR, STR),
+	CALL(symlinkat, STR, DIRFD, STR),
+	NATIVE(truncate, STR, LONG),
+	CALL(umount2, STR, NAMED(umount_flags)),
+	CALL(unlink, STR),
+	CALL(unlinkat, DIRFD, STR, NAMED(at_flags)),
+	CALL(utime, STR, PTR),
+	NATIVE(utimensat, DIRFD, STR, IN(TIMESPEC_PAIR), NAMED(at_flags)),
+
+	/* Descriptors. */
+	CALL(close, FD),
+	CALL(close_range, UINT, UINT, HEX),
+	NATIVE(copy_file_range, FD, PTR, FD, PTR, SIZE, HEX),
+	CALL(dup, FD),
+	CALL(dup2, FD, FD),
+	CALL(dup3, FD, FD, OPEN_FLAGS),
+	NATIVE(fadvise64, FD, LONG, SIZE, INT),
+	NATIVE(fallocate, FD, NAMED(fallocate_modes), LONG, LONG),
+	CALL(fchdir, FD),
+	CALL(fchmod, FD, MODE),
+	CALL(fchown, FD, INT, INT),
+	NATIVE(fcntl, FD, NAMED(fcntl_commands), FCNTL),
+	CALL(fcntl64, FD, NAMED(fcntl_commands), FCNTL),
+	CALL(fdatasync, FD),
+	CALL(fgetxattr, FD, STR, PTR, SIZE),
+	CALL(flock, FD, NAMED(flock_ops)),
+	NATIVE(fstat, FD, OUT(STAT)),
+	CALL(fstatfs, FD, PTR),
+	CALL(fsync, FD),
+	NATIVE(ftruncate, FD, LONG),
+	CALL(getcwd, STR_OUT, SIZE),
+	CALL(getdents64, FD, PTR, SIZE),
+	CALL(ioctl, FD, NAMED(ioctl_commands), HEX),
+	NATIVE(lseek, FD, LONG, NAMED(whences)),
+	CALL(pipe, OUT(INT_PAIR)),
+	CALL(pipe2, OUT(INT_PAIR), NAMED(pipe_flags)),
+	NATIVE(pread64, FD, BUF_OUT, SIZE, LONG),
+	NATIVE(preadv, FD, ARRAY(IOVEC, 2), INT, LONG, LONG),
+	NATIVE(pwrite64, FD, BUF(2), SIZE, LONG),
+	NATIVE(pwritev, FD, ARRAY(IOVEC, 2), INT, LONG, LONG),
+	CALL(read, FD, BUF_OUT, SIZE),
+	CALL(readv, FD, ARRAY(IOVEC, 2), INT),
+	NATIVE(sendfile, FD, FD, IN(OFFSET), SIZE),
+	NATIVE(splice, FD, PTR, FD, PTR, SIZE, NAMED(splice_flags)),
+	CALL(sync),
+	NATIVE(sync_file_range, FD, LONG, LONG, NAMED(sync_flags)),
+	CALL(syncfs, FD),
+	CALL(tee, FD, FD, SIZE, NAMED(splice_flags)),
+	CALL(write, FD, BUF(2), SIZE),
+	CALL(writev, FD, ARRAY(IOVEC, 2), INT),
+
+	/* Waiting for descriptors. */
+	CALL(epoll_create, INT),
+	CALL(epoll_create1, NAMED(epoll_flags)),
+	CALL(epoll_ctl, FD, NAMED(epoll_ops), FD, IN(EPOLL_EVENT)),
+	CALL(epoll_pwait, FD, ARRAY_OUT(EPOLL_EVENT), INT, INT, PTR, SIZE),
+	NATIVE(epoll_pwait2, FD, ARRAY_OUT(EPOLL_EVENT), INT, IN(TIMESPEC), PTR, SIZE),
+	CALL(epoll_wait, FD, ARRAY_OUT(EPOLL_EVENT), INT, INT),
+	CALL(eventfd, UINT),
+	CALL(eventfd2, UINT, NAMED(event_flags)),
+	CALL(inotify_add_watch, FD, STR, HEX),
+	CALL(inotify_init),
+	CALL(inotify_init1, NAMED(inotify_flags)),
+	CALL(inotify_rm_watch, FD, INT),
+	CALL(poll, ARRAY(POLLFD, 1), UINT, INT),
+	NATIVE(ppoll, ARRAY(POLLFD, 1), UINT, IN(TIMESPEC), PTR, SIZE),
+	NATIVE(pselect6, INT, PTR, PTR, PTR, IN(TIMESPEC), PTR),
+	NATIVE(select, INT, PTR, PTR, PTR, IN(TIMEVAL)),
+	CALL(signalfd4, FD, IN(SIGSET), SIZE, NAMED(signalfd_flags)),
+	CALL(timerfd_create, NAMED(clock_ids), NAMED(timerfd_flags)),
+	NATIVE(timerfd_gettime, FD, OUT(ITIMERSPEC)),
+	NATIVE(timerfd_settime, FD, NAMED(timer_flags), IN(ITIMERSPEC), OUT(ITIMERSPEC)),
+
+	/* Network. */
+	CALL(accept, FD, ADDR_OUT(2), OUT(INT)),
+	CALL(accept4, FD, ADDR_OUT(2), OUT(INT), NAMED(socket_types)),
+	CALL(bind, FD, ADDR(2), UINT),
+	CALL(connect, FD, ADDR(2), UINT),
+	CALL(getpeername, FD, ADDR_OUT(2), OUT(INT)),
+	CALL(getsockname, FD, ADDR_OUT(2), OUT(INT)),
+	CALL(getsockopt, FD, NAMED(level_names), NAMED(socket_options), OUT(INT), OUT(INT)),
+	CALL(listen, FD, INT),
+	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), OUT(INT)),
+	CALL(recvmmsg, FD, PTR, UINT, NAMED(message_flags), PTR),
+	CALL(recvmsg, FD, PTR, NAMED(message_flags)),
+	CALL(sendmmsg, FD, PTR, UINT, NAMED(message_flags)),
+	CALL(sendmsg, FD, PTR, NAMED(message_flags)),
+	CALL(sendto, FD, BUF(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
+	CALL(setsockopt, FD, NAMED(level_names), NAMED(socket_options), IN(INT), UINT),
+	CALL(shutdown, FD, NAMED(shutdown_hows)),
+	CALL(socket, NAMED(socket_families), NAMED(socket_types), INT),
+	CALL(socketpair, NAMED(socket_families), NAMED(socket_types), INT, OUT(INT_PAIR)),
+
+	/* Memory. */
+	GIVES(POINTER, brk, PTR),
+	CALL(madvise, PTR, SIZE, NAMED(advices)),
+	CALL(membarrier, NAMED(membarrier_commands), HEX, INT),
+	CALL(memfd_create, STR, NAMED(memfd_flags)),
+	CALL(mincore, PTR, SIZE, PTR),
+	CALL(mlock, PTR, SIZE),
+	CALL(mlock2, PTR, SIZE, HEX),
+	CALL(mlockall, NAMED(mlock_flags)),
+	GIVES(POINTER, mmap, PTR, SIZE, NAMED(protections), NAMED(map_flags), FD, HEX),
+	CALL(mprotect, PTR, SIZE, NAMED(protections)),
+	GIVES(POINTER, mremap, PTR, SIZE, SIZE, NAMED(mremap_flags), PTR),
+	CALL(msync, PTR, SIZE, NAMED(msync_flags)),
+	CALL(munlock, PTR, SIZE),
+	CALL(munlockall),
+	CALL(munmap, PTR, SIZE),
+	GIVES(POINTER, shmat, INT, PTR, HEX),
+
+	/* Processes. */
+	CALL(arch_prctl, NAMED(arch_codes), PTR),
+	NATIVE(clone, CLONE_FLAGS, PTR, PTR, PTR, PTR),
+	CALL(clone3, IN(CLONE_ARGS), SIZE),
+	EXEC(execve, STR, ARGV, PTR),
+	EXEC(execveat, DIRFD, STR, ARGV, PTR, NAMED(at_flags)),
+	ENDS(exit, INT),
+	ENDS(exit_group, INT),
+	CALL(fork),
+	CALL(get_robust_list, INT, PTR, PTR),
+	CALL(getcpu, OUT(INT), OUT(INT), PTR),
+	CALL(getegid),
+	CALL(geteuid),
+	CALL(getgid),
+	CALL(getpgid, INT),
+	CALL(getpgrp),
+	CALL(getpid),
+	CALL(getppid),
+	CALL(getpriority, NAMED(priority_whichs), INT),
+	CALL(getrandom, BUF_OUT, SIZE, NAMED(grnd_flags)),
+	NATIVE(getrlimit, NAMED(resources), OUT(RLIMIT)),
+	CALL(getrusage, NAMED(usages), PTR),
+	CALL(getsid, INT),
+	CALL(gettid),
+	CALL(getuid),
+	CALL(kill, INT, SIGNAL),
+	CALL(pidfd_getfd, FD, INT, HEX),
+	CALL(pidfd_open, INT, HEX),
+	CALL(pidfd_send_signal, FD, SIGNAL, PTR, HEX),
+	CALL(prctl, NAMED(prctl_options), HEX, HEX, HEX, HEX),
+	CALL(prlimit64, INT, NAMED(resources), IN(RLIMIT), OUT(RLIMIT)),
+	CALL(rseq, PTR, HEX, NAMED(rseq_flags), HEX),
+	CALL(sched_getaffinity, INT, SIZE, PTR),
+	CALL(sched_setaffinity, INT, SIZE, PTR),
+	CALL(sched_setscheduler, INT, NAMED(schedulers), IN(INT)),
+	CALL(sched_yield),
+	CALL(set_robust_list, PTR, SIZE),
+	CALL(set_tid_address, PTR),
+	CALL(setgid, INT),
+	CALL(setpgid, INT, INT),
+	CALL(setpriority, NAMED(priority_whichs), INT, INT),
+	NATIVE(setrlimit, NAMED(resources), IN(RLIMIT)),
+	CALL(setsid),
+	CALL(setuid, INT),
+	CALL(sysinfo, PTR),
+	CALL(tgkill, INT, INT, SIGNAL),
+	CALL(tkill, INT, SIGNAL),
+	GIVES(OCTAL, umask, MODE),
+	CALL(uname, PTR),
+	CALL(vfork),
+	CALL(wait4, INT, OUT(WAIT_STATUS), NAMED(wait_flags), PTR),
+	CALL(waitid, NAMED(waitid_types), INT, PTR, NAMED(wait_flags), PTR),
+
+	/* Signals. */
+	CALL(pause),
+	NATIVE(rt_sigaction, SIGNAL, IN(SIGACTION), OUT(SIGACTION), SIZE),
+	CALL(rt_sigprocmask, NAMED(sigmask_hows), IN(SIGSET), OUT(SIGSET), SIZE),
+	CALL(rt_sigreturn),
+	CALL(rt_sigsuspend, IN(SIGSET), SIZE),
+	NATIVE(rt_sigtimedwait, IN(SIGSET), PTR, IN(TIMESPEC), SIZE),
+	CALL(sigaltstack, PTR, PTR),
+
+	/* Time. */
+	CALL(alarm, UINT),
+	NATIVE(clock_getres, NAMED(clock_ids), OUT(TIMESPEC)),
+	NATIVE(clock_gettime, NAMED(clock_ids), OUT(TIMESPEC)),
+	NATIVE(clock_nanosleep, NAMED(clock_ids), NAMED(timer_flags), IN(TIMESPEC), PTR),
+	NATIVE(futex, PTR, FUTEX_OP, INT, IN(TIMESPEC), PTR, HEX),
+	NATIVE(gettimeofday, OUT(TIMEVAL), PTR),
+	NATIVE(nanosleep, IN(TIMESPEC), PTR),
+	CALL(restart_syscall),
+	NATIVE(setitimer, NAMED(itimers), IN(ITIMERVAL), OUT(ITIMERVAL)),
+	CALL(times, PTR),
+};
+
+const struct signature *syscall_signatures(size_t *n)
+{
+	*n = ARRAY_SIZE(signatures);
+	return signatures;
+}
+
+const struct signature *syscall_signature(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signatures); i++)
+		if (!strcmp(signatures[i].name, name))
+			return &signatures[i];
+	return NULL;
+}
+
+/* Kernel ABI of 64-bit programs; of what is longer, as much as is shown. */
+static const u8 sizes[STRUCTS] = {
+	[STRUCT_INT] = 4, [STRUCT_INT_PAIR] = 8, [STRUCT_OFFSET] = 8, [STRUCT_TIMESPEC] = 16,
+	[STRUCT_TIMESPEC_PAIR] = 32, [STRUCT_TIMEVAL] = 16, [STRUCT_ITIMERSPEC] = 32,
+	[STRUCT_ITIMERVAL] = 32, [STRUCT_STAT] = 144, [STRUCT_STATX] = 48, [STRUCT_RLIMIT] = 16,
+	[STRUCT_SIGSET] = 8, [STRUCT_SIGACTION] = 32, [STRUCT_WAIT_STATUS] = 4,
+	[STRUCT_POLLFD] = 8, [STRUCT_IOVEC] = 16,
+#ifdef __x86_64__
+	[STRUCT_EPOLL_EVENT] = 12,      /* packed there */
+#else
+	[STRUCT_EPOLL_EVENT] = 16,
+#endif
+	[STRUCT_CLONE_ARGS] = 64, [STRUCT_OPEN_HOW] = 24,
+};
+
+/* The same for 32-bit programs? */
+static bool is_alike(enum struct_layout layout)
+{
+	return layout == STRUCT_INT || layout == STRUCT_INT_PAIR || layout == STRUCT_STATX ||
+	       layout == STRUCT_WAIT_STATUS || layout == STRUCT_POLLFD || layout == STRUCT_SIGSET ||
+	       layout == STRUCT_CLONE_ARGS || layout == STRUCT_OPEN_HOW ||
+	       layout == STRUCT_EPOLL_EVENT;
+}
+
+u32 struct_layout_size(enum struct_layout layout)
+{
+	return sizes[layout];
+}
+
+#define ADDRESS_MOST 128        /* struct sockaddr_storage */
+#define ELEMENTS_MOST 8
+
+static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum syscall_abi abi,
+		     u32 buffers_most)
+{
+	*f = (struct trace_fetch){ .out = a->out, .length = a->length, .pointed = a->pointed,
+				   .kind = FETCH_BYTES, .size = 1, .most = ADDRESS_MOST };
+	switch (a->kind) {
+	case ARG_STRING:
+		f->kind = FETCH_STRING;
+		return true;
+	case ARG_BUFFER:
+		f->most = buffers_most;
+		return true;
+	case ARG_SOCKADDR:
+		return true;
+	case ARG_STRUCT:
+		f->size = struct_layout_size(a->layout);
+		f->most = a->array ? ELEMENTS_MOST * f->size : f->size;
+		return abi == SYSCALL_NATIVE || is_alike(a->layout);
+	default:
+		return false;
+	}
+}
+
+void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
+		     u32 buffers_most)
+{
+	size_t i;
+
+	c->fetches = c->argv = 0;
+	if (s->native && abi != SYSCALL_NATIVE)
+		return;
+	for (i = 0; i < TRACE_ARGUMENTS && c->fetches < TRACE_FETCHES; i++) {
+		if (s->arg[i].kind == ARG_STRINGS)
+			c->argv = i;
+		if (!fetch_of(&c->fetch[c->fetches], &s->arg[i], abi, buffers_most))
+			continue;
+		c->fetch[c->fetches++].arg = i;
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the arguments of system calls are: a line for each call in table.c. From that follows what
+ * the kernel's side reads (syscall_fetches()) and how it is shown (syscall/decode.h).
+ */
+#ifndef TALLY_SYSCALL_TABLE_H
+#define TALLY_SYSCALL_TABLE_H
+
+#include "base/types.h"
+#include "host/syscalls.h"
+#include "syscall/names.h"
+
+#include "bpf/trace.h"
+
+enum argument_kind {
+	ARG_NONE,               /* there are no more */
+	/* Values. */
+	ARG_INT,                /* 32 bits with a sign: numbers, pids, uids */
+	ARG_LONG,
+	ARG_UINT,
+	ARG_SIZE,
+	ARG_HEX,
+	ARG_POINTER,
+	ARG_FD,
+	ARG_DIRFD,
+	ARG_MODE,	 /* octal */
+	ARG_CREATE_MODE,        /* there if the flags before it create a file */
+	ARG_OPEN_FLAGS,
+	ARG_NAMES,              /* of argument.names */
+	ARG_FCNTL,              /* the third of fcntl: by its second */
+	ARG_FUTEX_OP,
+	ARG_CLONE_FLAGS,        /* with a signal in the lowest byte */
+	ARG_SIGNAL,
+	ARG_MAKEDEV,
+	/* Pointers to what is read. */
+	ARG_STRING,
+	ARG_STRINGS,            /* argv */
+	ARG_BUFFER,
+	ARG_SOCKADDR,
+	ARG_STRUCT,             /* of argument.layout, an array where there is a length */
+};
+
+enum struct_layout {
+	STRUCT_INT,	 /* [3] */
+	STRUCT_INT_PAIR,        /* [3, 4] */
+	STRUCT_OFFSET,
+	STRUCT_TIMESPEC,
+	STRUCT_TIMESPEC_PAIR,
+	STRUCT_TIMEVAL,
+	STRUCT_ITIMERSPEC,
+	STRUCT_ITIMERVAL,
+	STRUCT_STAT,
+	STRUCT_STATX,
+	STRUCT_RLIMIT,
+	STRUCT_SIGSET,
+	STRUCT_SIGACTION,
+	STRUCT_WAIT_STATUS,
+	STRUCT_POLLFD,
+	STRUCT_IOVEC,
+	STRUCT_EPOLL_EVENT,
+	STRUCT_CLONE_ARGS,
+	STRUCT_OPEN_HOW,
+	STRUCTS,
+};
+
+struct argument {
+	u8 kind;                /* enum argument_kind */
+	u8 layout;              /* enum struct_layout */
+	u8 out;                 /* written by the call */
+	u8 length;              /* enum trace_value: bytes, or elements of an array */
+	u8 pointed;             /* that value points to the length */
+	u8 array;
+	const struct value_names *names;
+};
+
+enum result_kind {
+	RESULT_NUMBER,
+	RESULT_POINTER,
+	RESULT_OCTAL,
+};
+
+struct signature {
+	const char *name;
+	struct argument arg[TRACE_ARGUMENTS];
+	u8 result;              /* enum result_kind */
+	u8 native;              /* 32-bit calls have other arguments */
+	u8 no_return;
+	u8 exec;
+};
+
+/* Of the call of that name, or NULL. */
+const struct signature *syscall_signature(const char *name);
+
+/* All of them: n is their number. */
+const struct signature *syscall_signatures(size_t *n);
+
+/* Bytes of one such struct. */
+u32 struct_layout_size(enum struct_layout layout);
+
+/*
+ * What the kernel's side is to read of a call: c->fetch; of buffers, at most so many bytes.
+ * Structs differ between the two tables; those of 32-bit calls are not read.
+ */
+void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
+		     u32 buffers_most);
+
+#endif /* TALLY_SYSCALL_TABLE_H */
