@@ -68,6 +68,8 @@ static int list_tools(int argc, char **argv)
 	static const char *const areas[AREAS] = {
 		[AREA_SCHEDULER] = "scheduler",
 		[AREA_EVENTS] = "events",
+		[AREA_FILES] = "files",
+		[AREA_DISKS] = "disks",
 		[AREA_MACHINE] = "machine",
 	};
 	static const char *const names[] = { "area", "tool", "answers" };

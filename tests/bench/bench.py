@@ -12,17 +12,25 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import block
 import counting
+import filing
 import kernel
 import machine
+import opening
 import plot
 import probing
 import processes
 import runqlat
+import sampling
 import subjects
+import syscalls
 import tables
+import tracing
 
-PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing}
+PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing, "files": filing,
+         "block": block, "syscalls": syscalls,
+         "profile": sampling, "trace": tracing, "opensnoop": opening}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 
 

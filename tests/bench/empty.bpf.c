@@ -47,8 +47,50 @@ int empty_raw_enter(void *ctx)
 	return 0;
 }
 
+SEC("raw_tp/sys_exit")
+int empty_raw_exit(void *ctx)
+{
+	return 0;
+}
+
 SEC("tp/raw_syscalls/sys_enter")
 int empty_perf_enter(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/block_io_start")
+int empty_block_start(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/block_rq_insert")
+int empty_block_insert(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int empty_block_issue(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int empty_block_complete(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int empty_block_requeue(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/block_rq_merge")
+int empty_block_merge(void *ctx)
 {
 	return 0;
 }

@@ -9,7 +9,7 @@ MEASUREMENT = {
     "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict, "groups": list,
 }
-MEASUREMENT_OPTIONAL = {"hidden": int, "note": str}
+MEASUREMENT_OPTIONAL = {"hidden": int, "note": str, "left_out": int}
 
 # A table may be one of a measurement, with the header of one.
 TABLE_OPTIONAL = {
@@ -26,7 +26,8 @@ GROUP_OPTIONAL = {"min_exact": bool, "max_exact": bool}
 
 KEY = {
     "cpu": int, "cgroup": str, "pidns": int, "uid": int, "user": str, "pid": int, "tid": int,
-    "comm": str, "waker": str, "state": str,
+    "comm": str, "waker": str, "state": str, "syscall": str, "errno": str, "op": str, "fs": str,
+    "disk": str, "flags": str,
 }
 
 
@@ -78,7 +79,7 @@ def check_group(group):
 def check_measurement(report):
     check_members(report, MEASUREMENT, MEASUREMENT_OPTIONAL, "report")
     check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
-    assert report["unit"] in ("ns", "count")
+    assert report["unit"] in ("ns", "count", "bytes")
     for group in report["groups"]:
         check_group(group)
     keys = [tuple(sorted(g["key"].items())) for g in report["groups"]]

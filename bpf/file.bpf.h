@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * System calls about files, from entry to return, and the files they are about: found by the
+ * caller's descriptor, as the kernel finds them. Whoever includes this defines file_call_ended(),
+ * which is given each call of a task in scope on a regular file or directory (all_kinds: on
+ * anything). The loader's half is user/files/.
+ *
+ * Both hooks run in the calling task only. Where they can be preempted (since 7.0) the kernel runs
+ * neither for a second task on that CPU meanwhile and counts what it skipped (recursion). The hook
+ * on entry writes nothing but the state of its task, so everything else has one writer at a time.
+ *
+ * A call whose entry was not seen is not counted: it began before the gate was opened, or its entry
+ * is counted as lost already.
+ */
+#ifndef TALLY_FILE_BPF_H
+#define TALLY_FILE_BPF_H
+
+#ifndef SCOPE_UNTYPED
+#error "programs of sys_enter have no typed pointer to their task on 5.10: define SCOPE_UNTYPED"
+#endif
+
+#include "compat.bpf.h"
+#include "file.h"
+#include "loss.bpf.h"
+#include "scope.bpf.h"
+#include "task_state.bpf.h"
+
+/* include/uapi/linux/stat.h */
+#define S_IFMT 00170000
+#define S_IFREG 0100000
+#define S_IFBLK 0060000
+#define S_IFDIR 0040000
+
+const volatile u8 file_calls[FILE_NUMBERS] = {};        /* enum file_call, by number */
+const volatile u32 file_ops = ~0;                       /* 1 << enum file_op, ORed */
+const volatile bool all_kinds = false;
+const volatile bool has_only_fs = false;
+const volatile char only_fs[FILE_FS_LEN] = {};          /* a file system type */
+/* What the including program needs of files: each costs a read or two for every call. */
+const volatile bool want_ids = false;
+const volatile bool want_fs = false;
+
+/* A file that a call is about. */
+struct file_side {
+	u32 op;                 /* enum file_op; FILE_NOTHING: not one that is looked at */
+	u32 fd;
+	struct file *file;      /* the file while its descriptor is open; NULL: none */
+	struct super_block *sb; /* where wanted; NULL: none */
+	struct file_id id;      /* where wanted */
+};
+
+/* The call that a task is in. Those that copy have two files. */
+struct file_state {
+	u64 start_ns;           /* 0: none that is looked at */
+	u64 argument;           /* offset, or the path to open */
+	u32 number;
+	u32 call;               /* enum file_call */
+	struct file_side side[2];
+};
+
+TASK_STATE(file_states, struct file_state)
+
+/*
+ * A call has ended, with a result or a negative errno, after took_ns. s->op says what it was, and
+ * s->file is NULL for one that failed to open.
+ */
+static __always_inline void file_call_ended(const struct file_state *st,
+					    const struct file_side *s, s64 result, u64 took_ns,
+					    u64 now);
+
+/* For the storage of the current task, a typed pointer where the kernel has those. */
+static __always_inline struct task_struct *current_task(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return bpf_get_current_task_btf();
+	return (struct task_struct *)bpf_get_current_task();
+}
+
+/*
+ * A member of a kernel structure that there is but an address of: a plain load where such a
+ * pointer can be given a type (6.2, commit a35b9af4ec2c), else a call of a helper.
+ */
+extern void *bpf_rdonly_cast(const void *address, u32 type) __weak __ksym;
+
+#define MEMBER(type, address, member)                                                              \
+	(bpf_rdonly_cast ?                                                                         \
+		 ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))->member :       \
+		 BPF_CORE_READ((type *)(address), member))
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static __always_inline struct file *file_of(const struct fdtable *fdt, u32 fd)
+{
+	struct file **slot = BPF_CORE_READ(fdt, fd), *f = NULL;
+
+	if (fd < BPF_CORE_READ(fdt, max_fds))
+		bpf_probe_read_kernel(&f, sizeof(f), slot + fd);
+	return f;
+}
+
+static __always_inline struct file *file_of_task(struct task_struct *t, u32 fd)
+{
+	return file_of(BPF_CORE_READ(t, files, fdt), fd);
+}
+
+/* The same of the current task, by plain loads where there are typed pointers. */
+static __always_inline struct file *file_of_current(u32 fd)
+{
+	struct file **slot, *f = NULL;
+	struct fdtable *fdt;
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return file_of_task((struct task_struct *)bpf_get_current_task(), fd);
+	fdt = ((struct task_struct *)bpf_get_current_task_btf())->files->fdt;
+	if (fd >= fdt->max_fds)
+		return NULL;
+	slot = fdt->fd + fd;
+	bpf_probe_read_kernel(&f, sizeof(f), slot);
+	return f;
+}
+
+static __always_inline void file_fs_name(char name[FILE_FS_LEN], const struct super_block *sb)
+{
+	const char *text = BPF_CORE_READ(sb, s_type, name);
+
+	bpf_probe_read_kernel_str(name, FILE_FS_LEN, text);
+}
+
+static __always_inline bool is_only_fs(const struct super_block *sb)
+{
+	char name[FILE_FS_LEN] = {};
+	int i;
+
+	file_fs_name(name, sb);
+#pragma unroll
+	for (i = 0; i < FILE_FS_LEN; i++)
+		if (name[i] != only_fs[i])
+			return false;
+	return true;
+}
+
+/* Fills in a side if its file is one to look at. */
+static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
+{
+	struct super_block *sb = NULL;
+	struct inode *inode;
+	struct file *f;
+	u32 mode;
+
+	s->op = FILE_NOTHING;
+	if (!(file_ops & 1U << op))
+		return false;
+	f = file_of_current(fd);
+	if (!f)
+		return false;
+	inode = MEMBER(struct file, f, f_inode);
+	mode = MEMBER(struct inode, inode, i_mode) & S_IFMT;
+	if (!all_kinds && mode != S_IFREG && mode != S_IFDIR)
+		return false;
+	if (want_ids || want_fs || has_only_fs)
+		sb = MEMBER(struct inode, inode, i_sb);
+	if (has_only_fs && !is_only_fs(sb))
+		return false;
+	if (want_ids) {
+		s->id.inode = MEMBER(struct inode, inode, i_ino);
+		s->id.generation = MEMBER(struct inode, inode, i_generation);
+		s->id.device = MEMBER(struct super_block, sb, s_dev);
+	}
+	s->op = op;
+	s->fd = fd;
+	s->file = f;
+	s->sb = sb;
+	return true;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* enum file_call of a native call; 0 for those not asked about. */
+static __always_inline u32 file_call_of(u64 number)
+{
+	/* 5.10 knows the range of the very register that is compared, as in hist.bpf.h. */
+	barrier_var(number);
+	if (number >= FILE_NUMBERS)
+		return FILE_CALL_NONE;
+	return file_calls[number];
+}
+
+/* Which files is the call about? False: none to look at. */
+static __always_inline bool file_call_begins(struct file_state *st, u32 call, const u64 arg[6])
+{
+	bool first, second;
+
+	st->side[1].op = FILE_NOTHING;
+	switch (call) {
+	case FILE_CALL_OPEN:
+	case FILE_CALL_OPENAT:
+	case FILE_CALL_OPEN_HANDLE:
+		st->side[0].op = FILE_NOTHING;  /* there is none yet */
+		st->side[0].file = NULL;
+		st->argument = call == FILE_CALL_OPEN	? arg[0] :
+			       call == FILE_CALL_OPENAT ? arg[1] :
+							  0;
+		return true;
+	case FILE_CALL_SENDFILE:
+	case FILE_CALL_COPY:
+		first = file_looked_at(&st->side[0], call == FILE_CALL_COPY ? arg[0] : arg[1],
+				       FILE_READ);
+		second = file_looked_at(&st->side[1], call == FILE_CALL_COPY ? arg[2] : arg[0],
+					FILE_WRITE);
+		return first || second;
+	default:
+		st->argument = arg[3];
+		return file_looked_at(&st->side[0], arg[0],
+				      call <= FILE_CALL_PREAD  ? FILE_READ :
+				      call <= FILE_CALL_PWRITE ? FILE_WRITE :
+				      call == FILE_CALL_SYNC   ? FILE_SYNC :
+								 FILE_READDIR);
+	}
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_file_enter, struct pt_regs *regs, long number)
+{
+	u32 call = file_call_of(number);
+	struct file_state *st;
+	u64 arg[6];
+
+	if (!call || !armed || !in_native_syscall() || !in_scope(NULL))
+		return 0;
+	st = file_states_get(current_task(), NULL);
+	if (!st) {
+		count_lost(LOSS_NO_STATE);
+		return 0;
+	}
+	/* Cleared for other calls, too: the end of the one before may not have been seen. */
+	st->start_ns = 0;
+	syscall_arguments(regs, arg);
+	if (!file_call_begins(st, call, arg))
+		return 0;
+	st->number = number;
+	st->call = call;
+	st->start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* A call that opens: by now there is a file, or an error. */
+static __always_inline bool file_opened(struct file_side *s, s64 result)
+{
+	if (result >= 0)
+		return file_looked_at(s, result, FILE_OPEN);
+	s->op = FILE_OPEN;
+	s->file = NULL;
+	s->sb = NULL;
+	return !has_only_fs;
+}
+
+static __always_inline bool file_call_opens(u32 call)
+{
+	return call >= FILE_CALL_OPEN && call <= FILE_CALL_OPEN_HANDLE;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_file_exit, struct pt_regs *regs, long result)
+{
+	u64 now = bpf_ktime_get_ns(), number = regs->orig_ax, took_ns;
+	struct file_state *st;
+
+	if (!file_call_of(number) || !armed || !in_native_syscall())
+		return 0;
+	st = file_states_find(current_task());
+	if (!st || !st->start_ns || st->number != number)
+		return 0;
+	took_ns = now - st->start_ns;
+	st->start_ns = 0;
+	if (file_call_opens(st->call) && !file_opened(&st->side[0], result))
+		return 0;
+	if (st->side[0].op)
+		file_call_ended(st, &st->side[0], result, took_ns, now);
+	if (st->side[1].op)
+		file_call_ended(st, &st->side[1], result, took_ns, now);
+	return 0;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* Appends a name. False: there is no room for it. */
+static __always_inline bool file_name_add(struct file_name *n, struct dentry *d)
+{
+	u64 at = n->size, size;
+
+	barrier_var(at);
+	if (at > FILE_PATH_MAX)
+		return false;
+	size = bpf_probe_read_kernel_str(n->names + at, FILE_NAME_MAX,
+					 BPF_CORE_READ(d, d_name.name));
+	if (size > FILE_NAME_MAX)       /* an error */
+		return false;
+	n->size = at + size;
+	return true;
+}
+
+static __always_inline struct mount *mount_of(struct vfsmount *v)
+{
+	return (struct mount *)((u64)v - bpf_core_field_offset(struct mount, mnt));
+}
+
+/*
+ * From the file's name up to the root of its mount namespace, past mount points, as
+ * fs/d_path.c: prepend_path() does it. What is renamed meanwhile may be named by half.
+ */
+static __always_inline void file_name_walk(struct file_name *n, struct dentry *d,
+					   struct vfsmount *v)
+{
+	struct dentry *root = BPF_CORE_READ(v, mnt_root), *parent;
+	struct mount *m = mount_of(v), *above;
+	u32 i;
+
+	for (i = 0; i < FILE_DEPTH; i++) {
+		parent = BPF_CORE_READ(d, d_parent);
+		if (d == root) {
+			above = BPF_CORE_READ(m, mnt_parent);
+			if (above == m)
+				return;
+			d = BPF_CORE_READ(m, mnt_mountpoint);
+			m = above;
+			root = BPF_CORE_READ(m, mnt.mnt_root);
+			continue;
+		}
+		if (d == parent)
+			return;
+		if (!file_name_add(n, d))
+			break;
+		d = parent;
+	}
+	n->flags |= FILE_NAME_CUT;
+}
+
+static __noinline int file_name_of(struct file_name *n, struct file *f)
+{
+	struct dentry *d = BPF_CORE_READ(f, f_path.dentry);
+
+	n->flags = 0;
+	n->size = 0;
+	n->mode = BPF_CORE_READ(f, f_inode, i_mode) & S_IFMT;
+	n->inode = BPF_CORE_READ(f, f_inode, i_ino);
+	if (d != BPF_CORE_READ(d, d_parent) && !BPF_CORE_READ(d, d_hash.pprev))
+		n->flags |= FILE_NAME_DELETED;
+	file_name_walk(n, d, BPF_CORE_READ(f, f_path.mnt));
+	if (!n->size) {
+		file_name_add(n, d);
+		n->flags |= FILE_NAME_PLAIN;
+	}
+	return 0;
+}
+
+/*
+ * The name of a side's file, if the task's descriptor is still that file: nobody but the call
+ * itself kept it from going away.
+ */
+static __always_inline void file_name_of_side(struct file_name *n, struct task_struct *t,
+					      const struct file_side *s)
+{
+	if (s->file && file_of_task(t, s->fd) == s->file) {
+		file_name_of(n, s->file);
+		return;
+	}
+	n->flags = FILE_NAME_UNKNOWN;
+	n->mode = 0;
+	n->size = 0;
+}
+
+#endif /* TALLY_FILE_BPF_H */

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Each call about a file (file.bpf.h) that takes at least so long, and the file's name. */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "file.bpf.h"
+#include "fileslower.h"
+#include "ring.bpf.h"
+#include "scope.bpf.h"
+
+const volatile u64 min_ns = 0;
+
+/* Records being made, too large for the stack: one for calls, one for show_unfinished(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, struct fileslower_record);
+} record_room SEC(".maps");
+
+/* Where the call was in the file. What moves the position has moved it by now, appending or not. */
+static __always_inline s64 offset_of(const struct file_state *st, struct file *f, u32 mode,
+				     s64 result, bool unfinished)
+{
+	s64 position;
+
+	if (mode != S_IFREG && mode != S_IFBLK)
+		return FILESLOWER_NO_OFFSET;
+	if (st->call == FILE_CALL_PREAD || st->call == FILE_CALL_PWRITE)
+		return st->argument;
+	if ((st->call != FILE_CALL_READ && st->call != FILE_CALL_WRITE) || result < 0)
+		return FILESLOWER_NO_OFFSET;
+	position = BPF_CORE_READ(f, f_pos);
+	return unfinished ? position : position - result;
+}
+
+static __always_inline void fill_file(struct fileslower_record *r, struct task_struct *t,
+				      const struct file_state *st, const struct file_side *s)
+{
+	struct file *f = s->file;
+	long size;
+
+	r->offset = FILESLOWER_NO_OFFSET;
+	r->fs[0] = 0;
+	file_name_of_side(&r->name, t, s);
+	if (!(r->name.flags & FILE_NAME_UNKNOWN)) {
+		file_fs_name(r->fs, BPF_CORE_READ(f, f_inode, i_sb));
+		r->offset = offset_of(st, f, r->name.mode, r->result, r->unfinished);
+	} else if (s->op == FILE_OPEN && !r->unfinished && st->argument) {
+		size = bpf_probe_read_user_str(r->name.names, FILE_PATH_MAX, (void *)st->argument);
+		if (size < 0 || size > FILE_PATH_MAX)
+			return;
+		if (!size)              /* an empty one, before 6.13 */
+			r->name.names[0] = 0;
+		r->name.flags = FILE_NAME_TYPED;
+		r->name.size = size ?: 1;
+	}
+}
+
+static __always_inline void send_record(struct fileslower_record *r)
+{
+	u64 size = r->name.size;
+
+	barrier_var(size);
+	if (size <= sizeof(r->name.names))
+		ring_output(r, __builtin_offsetof(struct fileslower_record, name.names) + size);
+}
+
+static __always_inline void file_call_ended(const struct file_state *st,
+					    const struct file_side *s, s64 result, u64 took_ns,
+					    u64 now)
+{
+	u64 id = bpf_get_current_pid_tgid();
+	struct fileslower_record *r;
+	u32 zero = 0;
+
+	if (took_ns < min_ns)
+		return;
+	r = bpf_map_lookup_elem(&record_room, &zero);
+	if (!r)
+		return;
+	r->time_ns = now;
+	r->took_ns = took_ns;
+	r->result = result;
+	r->pid = id >> 32;
+	r->tid = id;
+	r->cpu = bpf_get_smp_processor_id();
+	r->op = s->op;
+	r->unfinished = 0;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	fill_file(r, (struct task_struct *)bpf_get_current_task(), st, s);
+	send_record(r);
+}
+
+/* Calls that go on and have taken as long already. Run by the loader before a report. */
+SEC("iter/task")
+int show_unfinished(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct fileslower_record *r;
+	struct file_state *st;
+	u64 since, now;
+	u32 one = 1;
+
+	if (!t || is_idle(t))
+		return 0;
+	st = file_states_find(t);       /* begun in scope, or there is none that goes on */
+	r = bpf_map_lookup_elem(&record_room, &one);
+	if (!st || !r)
+		return 0;
+	since = *(volatile u64 *)&st->start_ns;
+	now = bpf_ktime_get_ns();
+	if (!since || since > now || now - since < min_ns)
+		return 0;
+	r->time_ns = now;
+	r->took_ns = now - since;
+	r->result = 0;
+	r->pid = t->tgid;
+	r->tid = t->pid;
+	r->cpu = task_cpu(t);
+	r->op = file_call_opens(st->call) ? FILE_OPEN : st->side[0].op ?: st->side[1].op;
+	r->unfinished = 1;
+	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);
+	fill_file(r, t, st, st->side[0].op ? &st->side[0] : &st->side[1]);
+	/* It may have ended, and another one begun, while it was looked at. */
+	if (*(volatile u64 *)&st->start_ns == since)
+		send_record(r);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads and writes of files (file.bpf.h): how many, how much, how long, by file and by task. */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "file.bpf.h"
+#include "filetop.h"
+#include "ring.bpf.h"
+#include "scope.bpf.h"
+#include "task_key.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct filetop_key);
+	__type(value, struct filetop_sums);
+} sums SEC(".maps");
+
+/* A name being made: too large for the stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct filetop_name);
+} name_room SEC(".maps");
+
+/* A new element's first value. */
+const struct filetop_sums no_sums = {};
+
+static __always_inline void send_name(const struct file_side *s)
+{
+	struct filetop_name *n;
+	u32 zero = 0;
+	u64 size;
+
+	n = bpf_map_lookup_elem(&name_room, &zero);
+	if (!n)
+		return;
+	n->id = s->id;
+	file_name_of_side(&n->name, (struct task_struct *)bpf_get_current_task(), s);
+	size = n->name.size;
+	barrier_var(size);
+	if (size <= sizeof(n->name.names))
+		ring_output(n, __builtin_offsetof(struct filetop_name, name.names) + size);
+}
+
+static __always_inline struct filetop_sums *sums_of(const struct file_side *s)
+{
+	struct filetop_key key = { .cpu = bpf_get_smp_processor_id() };
+	struct filetop_sums *e;
+	long err;
+
+	if (by & BY_FILE)
+		key.id = s->id;
+	if (by & BY_FILE_FS)
+		file_fs_name(key.fs, s->sb);
+	task_key_of(&key.task, NULL);
+	e = bpf_map_lookup_elem(&sums, &key);
+	if (e)
+		return e;
+	err = bpf_map_update_elem(&sums, &key, &no_sums, BPF_NOEXIST);
+	e = bpf_map_lookup_elem(&sums, &key);
+	if (!e)
+		count_failed_update(err);
+	else if (by & BY_FILE)
+		send_name(s);
+	return e;
+}
+
+static __always_inline void add(struct filetop_way *w, u64 bytes, u64 took_ns)
+{
+	w->calls++;
+	w->bytes += bytes;
+	w->ns += took_ns;
+}
+
+static __always_inline void file_call_ended(const struct file_state *st,
+					    const struct file_side *s, s64 result, u64 took_ns,
+					    u64 now)
+{
+	struct filetop_sums *e = sums_of(s);
+
+	if (!e)
+		return;
+	if (result < 0)
+		e->failed++;
+	else if (s->op == FILE_READ)
+		add(&e->read, result, took_ns);
+	else
+		add(&e->written, result, took_ns);
+	task_key_name(e->name, &e->name_stamp, NULL, now);
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

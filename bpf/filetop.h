@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What filetop.bpf.c and its loader share. */
+#ifndef TALLY_FILETOP_H
+#define TALLY_FILETOP_H
+
+#include "file.h"
+#include "task_key.h"
+
+/* Behind the parts of task keys, for --by. */
+enum filetop_part {
+	BY_FILE = 1 << BY_PARTS,
+	BY_FILE_FS = 1 << (BY_PARTS + 1),
+};
+
+/* An element belongs to one CPU, so it has one writer: plain adds are exact. */
+struct filetop_key {
+	struct file_id id;
+	struct task_key task;
+	char fs[FILE_FS_LEN];
+	__u32 cpu;              /* last: what is before it is the key to people */
+	__u32 pad;
+};
+
+/* One way: calls that succeeded, what they moved, how long they took. */
+struct filetop_way {
+	__u64 calls;
+	__u64 bytes;
+	__u64 ns;
+};
+
+/* Cumulative since the gate was opened. */
+struct filetop_sums {
+	struct filetop_way read, written;
+	__u64 failed;
+	__u64 name_stamp;
+	char name[TASK_KEY_COMM_LEN];
+};
+
+/* Sent when a file is seen for the first time (on a CPU, by a key). */
+struct filetop_name {
+	struct file_id id;
+	struct file_name name;
+};
+
+_Static_assert(sizeof(struct filetop_key) == 88, "filetop_key has padding");
+_Static_assert(sizeof(struct filetop_sums) == 80, "filetop_sums has padding");
+
+#endif /* TALLY_FILETOP_H */

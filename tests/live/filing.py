@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of tools about files share.
+
+    load = trigger("files", "open", CREATE, path, "write", 3, 100)
+    tracer = tool("--json", "-p", load.pid, tool="filetop")
+    result = after(tracer, load)
+    intact(result.report)
+"""
+
+import os
+import re
+
+import tally
+
+READ, CREATE, APPEND = os.O_RDONLY, os.O_RDWR | os.O_CREAT, os.O_RDWR | os.O_CREAT | os.O_APPEND
+
+# Terminal control, what ends a line, a row, a text and a JSON string, bytes that are no UTF-8,
+# an overlong one, a bidi control.
+HOSTILE = b"\x1b]0;x\x07\n\t\r,;\"'\\ \xff\xc0\x80\xe2\x80\xae{path}"
+
+
+def after(tracer, *loads):
+    """Lets loads do their work and ends the tool."""
+    tally.let_work(loads)
+    for load in loads:
+        load.settle()
+    return tracer.stop()
+
+
+def intact(report):
+    """Where the hooks can be preempted (since 7.0) the kernel skips them now and then, and counts
+    that: such a trial of steady() cannot be judged. Nothing else is ever lost."""
+    if report["lost"]["recursion"]:
+        raise tally.Blurred
+    assert not any(report["lost"].values()), report["lost"]
+
+
+def name_bytes(shown):
+    """What a tool has shown as a name, as it was. Nothing that could do harm is in it."""
+    text = shown.encode()
+    assert shown.isprintable()
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes([int(m[1], 16)]), text)
+
+
+def in_namespace(script):
+    """The command in front of a trigger that mounts what it likes before; it keeps its pid."""
+    return "unshare", "-m", "sh", "-ec", script + '; exec "$0" "$@"'
+
+
+def type_of_fs(path):
+    """The file system type that a path is on, as the kernel says it."""
+    best = ("", "")
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as mounts:
+        for line in mounts:
+            point, kind = line.split()[4], line.rpartition(" - ")[2].split()[0]
+            if f"{path}/".startswith(point.rstrip("/") + "/") and len(point) >= len(best[0]):
+                best = point, kind
+    return best[1]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""fileslower: each call with what it did, in order, and only those that took as long."""
+
+import errno
+import functools
+import json
+import os
+
+import pytest
+
+import tally
+from filing import APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, type_of_fs
+from probing import told
+from tally import once, steady, wait_until
+
+
+@pytest.fixture
+def fileslower(tool):
+    return functools.partial(tool, "--json", tool="fileslower")
+
+
+@pytest.fixture
+def lines(fileslower, trigger):
+    """The lines about a trigger, from a trial that lost nothing."""
+
+    def measure(*acts, options=("--min", "0"), prepare=lambda: None):
+        def trial():
+            prepare()
+            load = trigger("files", *acts)
+            found, (report,) = told(after(fileslower("-p", load.pid, *options), load))
+            intact(report)
+            assert len(found) == report["events"]
+            assert all(line["pid"] == load.pid for line in found)
+            return found
+
+        return steady(trial)
+
+    return measure
+
+
+def done(line):
+    values = line["values"]
+    return line["event"], values["bytes"], values["offset"], values["error"], values["path"]
+
+
+def test_each_call(lines, directory):
+    path = str(directory / "a")
+    found = lines(
+        "open", APPEND | os.O_TRUNC, path, "write", 2, 100, "pwrite", 1, 50, "seek", 20,
+        "read", 2, 100, "pread", 2, 60, "fsync", 1, "fdatasync", 1, "fault", 1,
+        "open", READ | os.O_DIRECTORY, directory, "read", 1, 10, "readdir", 2,
+        "open", READ, path + "/none", "badfd", 1)
+    directory = str(directory)
+    # A write at a place, in a file that is appended to, is told by the place it asked for.
+    assert [done(line) for line in found] == [
+        ("open", None, None, None, path),
+        ("write", 100, 0, None, path), ("write", 100, 100, None, path),
+        ("write", 50, 0, None, path),
+        ("read", 100, 20, None, path), ("read", 100, 120, None, path),
+        ("read", 60, 0, None, path), ("read", 60, 60, None, path),
+        ("fsync", None, None, None, path), ("fsync", None, None, None, path),
+        ("write", None, None, "EFAULT", path),
+        ("open", None, None, None, directory),
+        ("read", None, None, "EISDIR", directory),
+        ("readdir", None, None, None, directory), ("readdir", None, None, None, directory),
+        ("open", None, None, "ENOTDIR", path + "/none"),
+    ]
+    fs = type_of_fs(directory)
+    assert {line["values"]["fs"] for line in found} == {fs, None}
+    times = [line["time_ns"] for line in found]
+    assert times == sorted(times)
+    assert all(0 < line["values"]["took"] <= after_ - before for line, before, after_ in
+               zip(found[1:], times, times[1:]))
+
+
+def test_threshold(fileslower, trigger, directory):
+    """In the kernel: exactly those of all calls that took as long."""
+
+    def trial():
+        load = trigger("files", "open", CREATE | os.O_TRUNC, directory / "a", "write", 300, 4096,
+                       "fsync", 2, "pread", 100, 100_000)
+        tracers = [fileslower("-p", load.pid, "--min", least) for least in ("0", "10us", "1")]
+        tally.let_work([load])
+        load.settle()
+        results = [told(tracer.stop()) for tracer in tracers]
+        for _, (report,) in results:
+            intact(report)
+        every = results[0][0]
+        assert len(every) == 1 + 300 + 2 + 100
+        # Two tools' programs run one after the other: times differ by what the other takes.
+        for least, (found, _) in zip((10_000, 1_000_000), results[1:]):
+            assert all(line["values"]["took"] >= least for line in found)
+            sure = [line for line in every if line["values"]["took"] >= 2 * least + 20_000]
+            tally.within(len(sure) <= len(found) <= len(every) or tally.GUEST, len(sure),
+                         len(found))
+
+    steady(trial)
+
+
+@pytest.mark.parametrize("ops", ["open", "write,fsync", "read"])
+def test_only_these(lines, directory, ops):
+    found = lines("open", CREATE | os.O_TRUNC, directory / "a", "write", 3, 10, "fsync", 1,
+                  "pread", 2, 10, "open", READ, directory / "none",
+                  options=("--min", "0", "--op", ops))
+    every = {"open": ["open", "open"], "write": ["write"] * 3, "fsync": ["fsync"],
+             "read": ["read"] * 2}
+    assert [line["event"] for line in found] == [op for name in ops.split(",")
+                                                 for op in every[name]]
+
+
+def test_calls_that_go_on(fileslower, trigger):
+    """A trigger at its end waits for the end of a pipe."""
+    load = trigger("files")
+    tracer = fileslower("-p", load.pid, "--all-kinds", "--op", "read", "--min", "1ms", "-I", 50)
+    tally.let_work([load])
+    load.settle()
+    inode = os.fstat(load.process.stdin.fileno()).st_ino
+    wait_until(lambda: tracer.lines() > 8, "lines of reports")
+    result = tracer.stop()
+    assert result.code == 0, result
+    found = [line for line in map(json.loads, result.text.splitlines()) if "tool" not in line]
+    assert {done(line) for line in found} == {
+        ("read", None, None, "unfinished", f"pipe:[{inode}]")}
+    times = [line["values"]["took"] for line in found]
+    assert len(times) > 1 and times == sorted(times) and times[0] >= 1_000_000
+
+
+def test_hostile_names(lines, tool, trigger, directory):
+    """Of files that are there, and of files that are not."""
+    path = os.fsencode(directory) + b"/" + HOSTILE
+    found = lines("open", READ, path, "open", CREATE, path, "unlink", path)
+    assert [name_bytes(line["values"]["path"]) for line in found] == [path, path]
+    assert [line["values"]["error"] for line in found] == [errno.errorcode[errno.ENOENT], None]
+    load = trigger("files", "open", CREATE, path)
+    text = after(tool("-p", load.pid, "--min", 0, tool="fileslower"), load).stdout
+    assert b"\x1b" not in text and b"\xff" not in text and b"{path}" in text
+
+
+def test_paths_that_were_not_opened(lines, directory):
+    """As they were given: relative, empty, too long, not readable at all."""
+    long = "x" * 5000
+    found = lines("chdir", directory, "open", READ, "none", "open", READ, "", "open", READ, long)
+    assert [(line["values"]["path"], line["values"]["error"]) for line in found] == [
+        ("none", "ENOENT"), ("", "ENOENT"), (long[:4095], "ENAMETOOLONG")]
+
+
+@once
+def test_template_and_csv(tool, trigger, directory):
+    acts = "open", CREATE | os.O_TRUNC, directory / "a", "write", 2, 10
+    load = trigger("files", *acts)
+    text = after(tool("-p", load.pid, "--min", 0, "--template", "{event} {bytes} {path}",
+                      tool="fileslower"), load).text
+    assert text.splitlines()[:3] == [f"open - {directory}/a"] + [f"write 10 {directory}/a"] * 2
+    load = trigger("files", *acts)
+    text = after(tool("-p", load.pid, "--min", 0, "--csv", tool="fileslower"), load).text
+    assert text.splitlines()[0].endswith("event,took,bytes,offset,error,fs,path")
+
+
+@once
+def test_usage(run):
+    for args, hint in ((("--min", "soon"), "10ms"), (("--op", "mmap"), "readdir"),
+                       (("--fs", "nosuch"), "filesystems"), (("--fs", "x" * 40), "filesystems")):
+        result = run(*args, tool="fileslower")
+        assert result.code == 2 and hint in result.stderr
+    result = run("-n", tool="fileslower")
+    assert result.code == 0 and "on_file_exit at tp_btf/sys_exit" in result.text

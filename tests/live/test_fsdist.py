@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""fsdist: what is done to files, how often and how long, against what was done."""
+
+import functools
+import json
+import os
+
+import pytest
+
+import tally
+from filing import CREATE, READ, after, in_namespace, intact, type_of_fs
+from probing import told
+from tally import by_key, once, scaled, steady
+
+
+@pytest.fixture
+def fsdist(tool):
+    return functools.partial(tool, "--json", tool="fsdist")
+
+
+@pytest.fixture
+def counts(fsdist, trigger):
+    """{key: count} of a trigger's calls, from a trial that lost nothing."""
+
+    def measure(acts, *options, key=("op",), **kwargs):
+        def trial():
+            load = trigger("files", *acts, **kwargs)
+            report = after(fsdist("-p", load.pid, *options), load).report
+            intact(report)
+            return {name: group["count"] for name, group in by_key(report, *key).items()}
+
+        return steady(trial)
+
+    return measure
+
+
+def acts_on(path):
+    return ("open", CREATE | os.O_TRUNC, path, "write", 70, 100, "pwrite", 5, 10, "fsync", 2,
+            "fdatasync", 1, "pread", 40, 100, "fault", 3, "open", READ, f"{path}.none",
+            "open", READ | os.O_DIRECTORY, os.path.dirname(path), "readdir", 2, "badfd", 9)
+
+
+DONE = {"open": 2, "open failed": 1, "write": 75, "write failed": 3, "fsync": 3, "read": 40,
+        "readdir": 2}
+
+
+def test_each_operation(counts, directory):
+    """What fails is apart. A closed descriptor is of no file, and a pipe ("done") is none."""
+    assert counts(acts_on(directory / "a")) == DONE
+
+
+def test_all_kinds(counts, directory):
+    acts = *acts_on(directory / "a"), "open", READ, "/dev/zero", "read", 7, 100
+    assert counts(acts) == DONE
+    assert counts(acts, "--all-kinds") == {
+        **DONE, "open": DONE["open"] + 1, "read": DONE["read"] + 7, "write": DONE["write"] + 1}
+
+
+def test_only_these(counts, directory):
+    acts = acts_on(directory / "a")
+    assert counts(acts, "--op", "fsync") == {"fsync": 3}
+    assert counts(acts, "--op", "read,open") == {
+        name: DONE[name] for name in ("open", "open failed", "read")}
+
+
+def test_file_systems(counts, directory):
+    scratch, disk = directory / "scratch", type_of_fs(directory)
+    scratch.mkdir()
+    acts = ("open", CREATE, scratch / "a", "write", 3, 10, "open", CREATE, directory / "b",
+            "write", 5, 10, "open", READ, "/none")
+    command = in_namespace(f"mount -t ramfs none {scratch}")
+    assert counts(acts, "--by", "fs", key=("op", "fs"), command=command) == {
+        ("open", "ramfs"): 1, ("write", "ramfs"): 3, ("open", disk): 1, ("write", disk): 5,
+        ("open failed", "-"): 1}
+    assert counts(acts, "--fs", "ramfs", command=command) == {"open": 1, "write": 3}
+    assert counts(acts, "--fs", disk, "--op", "write", command=command) == {"write": 5}
+
+
+def test_by_task(counts, directory):
+    acts = "open", CREATE | os.O_TRUNC, directory / "a", "write", 3, 10
+    assert counts(acts, "--by", "comm", key=("comm", "op"), comm="some name") == {
+        ("some name", "open"): 1, ("some name", "write"): 3}
+
+
+def test_times(fsdist, tool, trigger, directory):
+    """One for each call, and what fileslower says of it, but for what their programs take."""
+
+    def trial():
+        load = trigger("files", "open", CREATE | os.O_TRUNC, directory / "a", "write", 200, 4096,
+                       "fsync", 3)
+        slower = tool("--json", "-p", load.pid, "--min", "0", tool="fileslower")
+        report = after(fsdist("-p", load.pid), load).report
+        lines, (other,) = told(slower.stop())
+        intact(report)
+        intact(other)
+        for op, group in by_key(report, "op").items():
+            took = [line["values"]["took"] for line in lines if line["event"] == op]
+            assert len(took) == group["count"]
+            # One program runs inside of what the other one measures, some us at most each time.
+            tally.within(abs(sum(took) - group["sum"]) <= 20_000 * len(took) or tally.GUEST,
+                         sum(took), group["sum"])
+        return report
+
+    steady(trial)
+
+
+def test_many_at_once(fsdist, trigger, directory):
+    """From several processes, on all CPUs; where calls were lost, as many."""
+    path, n = directory / "a", scaled(4000)
+    loads = [trigger("files", "open", CREATE, path, "pread", n, 1) for _ in range(4)]
+    report = after(fsdist("-p", ",".join(str(load.pid) for load in loads)), *loads).report
+    lost = sum(report["lost"].values())
+    assert lost == report["lost"]["recursion"]
+    assert report["events"] <= 4 * (n + 1) <= report["events"] + lost
+
+
+def test_intervals_add_up(fsdist, trigger, directory):
+    def trial():
+        n = scaled(3000)
+        load = trigger("files", "open", CREATE, directory / "a", "write", n, 10)
+        reports = after(fsdist("-p", load.pid, "-I", 10), load).reports
+        for report in reports:
+            intact(report)
+        groups = [by_key(report, "op") for report in reports]
+        assert sum(group["write"]["count"] for group in groups if "write" in group) == n
+
+    steady(trial)
+
+
+def test_commands(run, directory):
+    """From its exec on: what the tool's child does before is not the command's."""
+    result = run("--json", "--op", "fsync", "--", tally.BUILD / "triggers/files",
+                 "open", CREATE, directory / "a", "fsync", 5, tool="fsdist")
+    report = json.loads(result.text.splitlines()[-1])
+    assert by_key(report, "op")["fsync"]["count"] == 5
+
+
+@once
+def test_usage(run):
+    for args, hint in ((("--op", "mmap"), "readdir"), (("--fs", "nosuch"), "filesystems"),
+                       (("--by", "disk"), "op, fs")):
+        result = run(*args, tool="fsdist")
+        assert result.code == 2 and hint in result.stderr
+    result = run("-n", tool="fsdist")
+    assert result.code == 0 and "on_file_enter at tp_btf/sys_enter" in result.text

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "files/calls.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/syscalls.h"
+#include "host/task_state.h"
+#include "out/diag.h"
+
+const char file_calls_source[] =
+	"system calls, from entry to return (tp_btf/sys_enter, tp_btf/sys_exit)";
+const char file_calls_caveat[] =
+	"not seen: memory-mapped files, io_uring and aio, the kernel's own, 32-bit programs";
+
+const char *const file_op_names[FILE_OPS] = {
+	[FILE_NOTHING] = "?",   [FILE_READ] = "read",  [FILE_WRITE] = "write",
+	[FILE_OPEN] = "open",   [FILE_SYNC] = "fsync", [FILE_READDIR] = "readdir",
+};
+
+/* Those that a machine has not got (open, on newer architectures) are left out. */
+static const struct {
+	const char *name;
+	enum file_call call;
+	u32 ops;
+} calls[] = {
+#define OP(op) (1U << FILE_##op)
+	{ "read", FILE_CALL_READ, OP(READ) },
+	{ "readv", FILE_CALL_READ, OP(READ) },
+	{ "pread64", FILE_CALL_PREAD, OP(READ) },
+	{ "preadv", FILE_CALL_PREAD, OP(READ) },
+	{ "preadv2", FILE_CALL_PREAD, OP(READ) },
+	{ "write", FILE_CALL_WRITE, OP(WRITE) },
+	{ "writev", FILE_CALL_WRITE, OP(WRITE) },
+	{ "pwrite64", FILE_CALL_PWRITE, OP(WRITE) },
+	{ "pwritev", FILE_CALL_PWRITE, OP(WRITE) },
+	{ "pwritev2", FILE_CALL_PWRITE, OP(WRITE) },
+	{ "sendfile", FILE_CALL_SENDFILE, OP(READ) | OP(WRITE) },
+	{ "copy_file_range", FILE_CALL_COPY, OP(READ) | OP(WRITE) },
+	{ "splice", FILE_CALL_COPY, OP(READ) | OP(WRITE) },
+	{ "fsync", FILE_CALL_SYNC, OP(SYNC) },
+	{ "fdatasync", FILE_CALL_SYNC, OP(SYNC) },
+	{ "sync_file_range", FILE_CALL_SYNC, OP(SYNC) },
+	{ "getdents", FILE_CALL_READDIR, OP(READDIR) },
+	{ "getdents64", FILE_CALL_READDIR, OP(READDIR) },
+	{ "open", FILE_CALL_OPEN, OP(OPEN) },
+	{ "creat", FILE_CALL_OPEN, OP(OPEN) },
+	{ "openat", FILE_CALL_OPENAT, OP(OPEN) },
+	{ "openat2", FILE_CALL_OPENAT, OP(OPEN) },
+	{ "open_by_handle_at", FILE_CALL_OPEN_HANDLE, OP(OPEN) },
+#undef OP
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_ops(struct file_options *o, const char *text)
+{
+	size_t len, i;
+
+	for (o->ops = 0;; text += len + 1) {
+		len = strcspn(text, ",");
+		for (i = FILE_NOTHING + 1; i < FILE_OPS; i++)
+			if (strlen(file_op_names[i]) == len &&
+			    !strncmp(text, file_op_names[i], len))
+				break;
+		if (i == FILE_OPS) {
+			diag_error("--op: no operation '%.*s'; there are read, write, open, fsync, "
+				   "readdir", (int)len, text);
+			return EINVAL;
+		}
+		o->ops |= 1U << i;
+		if (!text[len])
+			return 0;
+	}
+}
+
+/* Does the kernel know this type now? What is mounted, it does. */
+static bool fs_exists(const char *type)
+{
+	FILE *f = fopen("/proc/filesystems", "re");
+	bool found = false;
+	size_t room = 0;
+	char *line = NULL, *name;
+
+	if (!f)
+		return true;
+	while (!found && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		name = strrchr(line, '\t');
+		found = name && !strcmp(name + 1, type);
+	}
+	free(line);
+	fclose(f);
+	return found;
+}
+
+static error_t parse_fs(struct file_options *o, const char *type)
+{
+	o->fs = type;
+	if (strlen(type) < FILE_FS_LEN && fs_exists(type))
+		return 0;
+	diag_error("--fs: this kernel has no file system type '%s' now", type);
+	diag_hint("/proc/filesystems has those there are");
+	return EINVAL;
+}
+
+error_t file_options__parse(struct file_options *o, int key, char *arg)
+{
+	switch (key) {
+	case KEY_FILE_FS:
+		return parse_fs(o, arg);
+	case KEY_FILE_OPS:
+		return parse_ops(o, arg);
+	case KEY_FILE_ALL_KINDS:
+		o->all_kinds = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * --- the object --------------------------------------------------------------------------------
+ */
+
+int file_calls__prepare(struct bpf_object *obj, const struct host *host,
+			const struct file_options *o, volatile u8 file_calls[FILE_NUMBERS],
+			bool *have_task_storage)
+{
+	size_t i;
+	int n;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		n = syscall_number(calls[i].name);
+		if (n >= 0 && n < FILE_NUMBERS && calls[i].ops & o->ops)
+			file_calls[n] = calls[i].call;
+	}
+	return task_state__prepare(obj, "file_states", host, have_task_storage);
+}
