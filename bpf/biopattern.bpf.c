@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Whether reads and writes begin where the last one of their disk ended, whoever submitted that one
+ * and whichever of the two it was, in the order in which they are issued.
+ */
+#define REQUEST_AT_ISSUE
+#include "compat.bpf.h"
+#include "biopattern.h"
+#include "request.bpf.h"
+
+#define SECTOR_SHIFT 9
+#define MOST_DISKS 1024
+
+/* The sector behind a disk's last request. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MOST_DISKS);
+	__type(key, u32);
+	__type(value, u64);
+} positions SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * MOST_DISKS);
+	__type(key, struct biopattern_key);
+	__type(value, struct biopattern_sums);
+} patterns SEC(".maps");
+
+const struct biopattern_sums no_sums = {};
+
+/* Moves on. The first one of a disk follows nothing. */
+static __always_inline bool follows(const struct request_state *st)
+{
+	u64 next = st->sector + (st->bytes >> SECTOR_SHIFT), *position;
+	u32 disk = st->disk;
+	bool yes;
+	long err;
+
+	position = bpf_map_lookup_elem(&positions, &disk);
+	if (!position) {
+		err = bpf_map_update_elem(&positions, &disk, &next, BPF_ANY);
+		if (err)
+			count_failed_update(err);
+		return false;
+	}
+	yes = *position == st->sector;
+	*position = next;
+	return yes;
+}
+
+static __always_inline struct biopattern_sums *sums_of(const struct request_state *st)
+{
+	struct biopattern_key key = { .disk = st->disk, .op = st->op };
+	struct biopattern_sums *s = bpf_map_lookup_elem(&patterns, &key);
+	long err;
+
+	if (s)
+		return s;
+	err = bpf_map_update_elem(&patterns, &key, &no_sums, BPF_NOEXIST);
+	s = bpf_map_lookup_elem(&patterns, &key);
+	if (!s)
+		count_failed_update(err);
+	return s;
+}
+
+/* Several CPUs issue to one disk: sums are added to atomically. */
+static __always_inline void request_issued(const struct request_state *st)
+{
+	struct biopattern_sums *s;
+	bool sequential;
+
+	if (st->op != REQUEST_READ && st->op != REQUEST_WRITE)
+		return;
+	sequential = follows(st);
+	if (!armed || st->standing == REQUEST_BEFORE)
+		return;
+	if (!request_counts(st)) {
+		count_filtered();
+		return;
+	}
+	s = sums_of(st);
+	if (!s)
+		return;
+	__sync_fetch_and_add(sequential ? &s->sequential : &s->random, 1);
+	__sync_fetch_and_add(sequential ? &s->sequential_bytes : &s->random_bytes, st->bytes);
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

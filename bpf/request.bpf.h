@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The life of a block request: submitted, issued to the driver, given back and issued again maybe,
+ * completed in one or more parts. Requests are known by their address. Whoever includes this
+ * defines request_ended(), or REQUEST_AT_ISSUE and request_issued().
+ *
+ * The subject is who submitted the request; the task that issues or completes it may be any.
+ * Submissions are seen at block_io_start (6.5, commit 5a80bd075f3b), in the task that submits; before
+ * that at block_getrq, which only names the bio. There the request is found by its first bio when it
+ * is issued.
+ *
+ * A request that asks for a flush (block/blk-flush.c) is carried out in steps: a flush request of
+ * the queue's own, shared by all that wait for one; then the data, if there is any, as a request like
+ * others. It completes once more, without bytes, when all is done; that is no end of a request. A
+ * flush request counts for the last one that asked for it.
+ */
+#ifndef TALLY_REQUEST_BPF_H
+#define TALLY_REQUEST_BPF_H
+
+/* The subject is the current task, at its submissions. */
+#define SCOPE_UNTYPED
+
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "request.h"
+#include "scope.bpf.h"
+#include "task_key.bpf.h"
+
+/* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
+
+const volatile struct request_config request_config = {};
+struct request_run request_run = {};
+
+/* Why a state was lost last: its request's end is not of an unknown reason then. */
+long request_failure = 0;
+
+/* Requests that are under way, by address; with by_bio also bios that are no requests yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, u64);
+	__type(value, struct request_state);
+} requests SEC(".maps");
+
+/* Who asked last for a flush, by the address of the queue. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u64);
+	__type(value, struct request_state);
+} flush_askers SEC(".maps");
+
+#ifdef REQUEST_AT_ISSUE
+/* Issued for the first time, before the gate is open too. st is gone when this returns. */
+static __always_inline void request_issued(const struct request_state *st);
+#else
+/* The end of a request that counts: of a disk and a task in scope. st is gone when this returns. */
+static __always_inline void request_ended(const struct request_state *st, u64 now);
+#endif
+
+static __always_inline bool request_counts(const struct request_state *st)
+{
+	return st->standing == REQUEST_IN_SCOPE &&
+	       (!request_config.disk || st->disk == request_config.disk);
+}
+
+/* How long it waited, and how long the device had it; what never was issued only waited. */
+static __always_inline u64 request_queue_ns(const struct request_state *st, u64 now)
+{
+	return (st->issue_ns ?: now) - st->submit_ns;
+}
+
+static __always_inline u64 request_device_ns(const struct request_state *st, u64 now)
+{
+	return st->issue_ns ? now - st->issue_ns : 0;
+}
+
+/* The parts asked for with --by, and the name that goes with a pid. */
+static __always_inline void request_parts_of(struct request_parts *parts,
+					     const struct request_state *st)
+{
+	if (by & BY_DISK)
+		parts->disk = st->disk;
+	if (by & BY_OP)
+		parts->op = st->op;
+	if (by & BY_FLAGS)
+		parts->flags = st->flags;
+}
+
+static __always_inline void request_name(char name[TASK_COMM_LEN], u64 *name_stamp,
+					 const struct request_state *st, u64 now)
+{
+	if (!task_key_has_name())
+		return;
+	__builtin_memcpy(name, st->comm, TASK_COMM_LEN);
+	*name_stamp = now;
+}
+
+/*
+ * --- what a request is -------------------------------------------------------------------------
+ */
+
+static __always_inline struct gendisk *request_disk(struct request *rq)
+{
+	struct request___disk *old = (void *)rq;
+
+	/* 5.17 took it away (commit f3fa33acca9f); queues know their disk since 5.15. */
+	if (bpf_core_field_exists(old->rq_disk))
+		return old->rq_disk;
+	return rq->q->disk;
+}
+
+static __always_inline struct request_queue *bio_queue(struct bio *bio)
+{
+	struct bio___disk *old = (void *)bio;
+
+	if (bpf_core_field_exists(bio->bi_bdev))
+		return bio->bi_bdev->bd_disk->queue;
+	return old->bi_disk->queue;
+}
+
+#define FLAG_IF(flag, bit)                                                                         \
+	(cmd_flags & (1U << bpf_core_enum_value(enum req_flag_bits, bit)) ? (flag) : 0)
+
+static __always_inline u8 request_flags(u32 cmd_flags)
+{
+	return FLAG_IF(REQUEST_SYNC, __REQ_SYNC) | FLAG_IF(REQUEST_META, __REQ_META) |
+	       FLAG_IF(REQUEST_PRIO, __REQ_PRIO) | FLAG_IF(REQUEST_FUA, __REQ_FUA) |
+	       FLAG_IF(REQUEST_PREFLUSH, __REQ_PREFLUSH) |
+	       FLAG_IF(REQUEST_READAHEAD, __REQ_RAHEAD) |
+	       FLAG_IF(REQUEST_BACKGROUND, __REQ_BACKGROUND) |
+	       FLAG_IF(REQUEST_NOWAIT, __REQ_NOWAIT);
+}
+
+/* Some flags are taken off on the way to the driver (PREFLUSH): those seen first stay. */
+static __always_inline void describe(struct request_state *st, struct request *rq)
+{
+	struct gendisk *disk = request_disk(rq);
+
+	st->disk = disk ? (u32)disk->major << 20 | disk->first_minor : 0;
+	st->op = rq->cmd_flags & REQUEST_OP_MASK;
+	st->flags |= request_flags(rq->cmd_flags);
+	st->bytes = st->done + rq->__data_len;
+	if (!st->done)
+		st->sector = rq->__sector;
+}
+
+/*
+ * Writeback is submitted by a kernel thread for whoever dirtied the pages. Whose cgroup that is
+ * stands in the bio, where the hierarchy asked for is the one that the block layer uses.
+ */
+static __always_inline void owner_cgroup(struct task_key *key, struct bio *bio)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct cgroup *mine, *owner;
+
+	if (!bio || !bpf_core_field_exists(bio->bi_blkg) ||
+	    !(BPF_CORE_READ(t, flags) & PF_KTHREAD))
+		return;
+	mine = scope_cgroup(NULL);
+	owner = BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup);
+	if (mine && owner && BPF_CORE_READ(owner, root) == BPF_CORE_READ(mine, root))
+		key->cgroup = BPF_CORE_READ(owner, kn, id);
+}
+
+/* The current task submits; bio is what, or NULL. */
+static __always_inline void identify(struct request_state *st, struct bio *bio)
+{
+	u64 id = bpf_get_current_pid_tgid(), stamp;
+
+	st->submit_ns = bpf_ktime_get_ns();
+	st->pid = id >> 32;
+	st->tid = id;
+	st->cpu = bpf_get_smp_processor_id();
+	st->standing = scope_for_life(NULL) && scope_now(NULL) ? REQUEST_IN_SCOPE :
+								 REQUEST_OUT_OF_SCOPE;
+	if (task_key_has_name())
+		task_key_name(st->comm, &stamp, NULL, 0);
+	else
+		bpf_get_current_comm(st->comm, sizeof(st->comm));
+	task_key_of(&st->task, NULL);
+	if (by & BY_CGROUP)
+		owner_cgroup(&st->task, bio);
+}
+
+/*
+ * --- submission --------------------------------------------------------------------------------
+ */
+
+static __always_inline void submitted(u64 key, struct request_state *st, struct request_queue *q)
+{
+	u64 asked = (u64)q;
+	long err;
+
+	if (st->flags & (REQUEST_PREFLUSH | REQUEST_FUA))
+		bpf_map_update_elem(&flush_askers, &asked, st, BPF_ANY);
+	err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
+	if (err)
+		request_failure = err;
+}
+
+SEC("tp_btf/block_io_start")
+int BPF_PROG(on_start, struct request *rq)
+{
+	struct request_state st = {};
+
+	identify(&st, rq->bio);
+	describe(&st, rq);
+	submitted((u64)rq, &st, rq->q);
+	return 0;
+}
+
+/*
+ * The argument behind the queue, where there is one: until 5.10 (commits a54895fa057c, which is in 5.10's
+ * later versions, and e8a676d61c07).
+ */
+static __always_inline void *behind_queue(u64 *ctx, bool queue_first)
+{
+	if (queue_first)
+		return (void *)*(volatile u64 *)&ctx[1];
+	return (void *)ctx[0];
+}
+
+static __always_inline struct request *request_of(u64 *ctx)
+{
+	return behind_queue(ctx, request_config.queue_first);
+}
+
+SEC("tp_btf/block_getrq")
+int on_getrq(u64 *ctx)
+{
+	struct bio *bio = behind_queue(ctx, request_config.queue_before_bio);
+	struct request_state st = {};
+
+	identify(&st, bio);
+	st.flags = request_flags(bio->bi_opf);
+	submitted((u64)bio, &st, bio_queue(bio));
+	return 0;
+}
+
+/* Became part of another one, and will not be heard of again. */
+SEC("tp_btf/block_rq_merge")
+int on_merge(u64 *ctx)
+{
+	struct request *rq = request_of(ctx);
+	u64 key = request_config.by_bio ? (u64)rq->bio : (u64)rq;
+
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+/*
+ * --- issue -------------------------------------------------------------------------------------
+ */
+
+/* How many bios may have been merged in front of the first one. */
+#define FRONT_MERGES 4
+
+/* By bio: the request's first one was submitted as such; ones merged in front of it were not. */
+static __always_inline struct request_state *claim(struct request *rq)
+{
+	u64 key = (u64)rq, submission;
+	struct bio *bio = rq->bio;
+	struct request_state *st;
+	long err;
+	int i;
+
+#pragma unroll
+	for (i = 0; i < FRONT_MERGES; i++) {
+		submission = (u64)bio;
+		st = bio ? bpf_map_lookup_elem(&requests, &submission) : NULL;
+		if (!bio || st)
+			break;
+		bio = bio->bi_next;
+	}
+	if (!bio || !st)
+		return NULL;
+	err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
+	bpf_map_delete_elem(&requests, &submission);
+	if (err)
+		request_failure = err;
+	return bpf_map_lookup_elem(&requests, &key);
+}
+
+static __always_inline bool is_of_driver(u8 op)
+{
+	return op >= REQUEST_DRIVER_FIRST && op <= REQUEST_DRIVER_LAST;
+}
+
+/*
+ * A request whose submission was not seen: a flush request of a queue; a command, whose submitter
+ * issues it; else from before the run, or not seen for a reason that is not known.
+ */
+static __always_inline struct request_state *adopt(struct request *rq)
+{
+	u64 key = (u64)rq, q = (u64)rq->q, began = rq->start_time_ns;
+	u8 op = rq->cmd_flags & REQUEST_OP_MASK;
+	struct request_state st = {}, *asker;
+	long err;
+
+	asker = op == REQUEST_FLUSH ? bpf_map_lookup_elem(&flush_askers, &q) : NULL;
+	if (asker)
+		st = *asker;
+	else
+		identify(&st, rq->bio);
+	if (asker)
+		st.submit_ns = bpf_ktime_get_ns();
+	if (began && began < st.submit_ns)
+		st.submit_ns = began;
+	if (!asker && !is_of_driver(op)) {
+		if (op == REQUEST_FLUSH || began < request_run.began_ns)
+			st.standing = REQUEST_BEFORE;
+		else
+			count_lost(LOSS_NO_STATE);
+	}
+	st.flags = 0;
+	err = bpf_map_update_elem(&requests, &key, &st, BPF_ANY);
+	if (err)
+		request_failure = err;
+	return bpf_map_lookup_elem(&requests, &key);
+}
+
+SEC("tp_btf/block_rq_issue")
+int on_issue(u64 *ctx)
+{
+	struct request *rq = request_of(ctx);
+	struct request_state *st;
+	u64 key = (u64)rq;
+
+	st = bpf_map_lookup_elem(&requests, &key);
+	/* One that was issued and not given back is left from an end that was missed. */
+	if (request_config.by_bio && (!st || st->issue_ns))
+		st = claim(rq);
+	if (!st)
+		st = adopt(rq);
+	if (!st)
+		return 0;
+	describe(st, rq);
+#ifdef REQUEST_AT_ISSUE
+	if (!st->issue_ns && !st->requeues)
+		request_issued(st);
+#endif
+	st->issue_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* The driver could not take it, or wants to try again: it waits again. */
+SEC("tp_btf/block_rq_requeue")
+int on_requeue(u64 *ctx)
+{
+	u64 key = (u64)request_of(ctx);
+	struct request_state *st = bpf_map_lookup_elem(&requests, &key);
+
+	if (!st)
+		return 0;
+	st->issue_ns = 0;
+	if (st->requeues < 255)
+		st->requeues++;
+	return 0;
+}
+
+/*
+ * --- completion --------------------------------------------------------------------------------
+ */
+
+/* Without bytes it is the end of a flush's steps, and by bio its submission is known still. */
+static __always_inline void ended_unseen(struct request *rq, u32 bytes)
+{
+	u64 submission = (u64)rq->bio, began = rq->start_time_ns;
+
+	if (request_config.by_bio)
+		bpf_map_delete_elem(&requests, &submission);
+	if (!bytes || !armed)
+		return;
+	if (began && began < request_run.began_ns)
+		__sync_fetch_and_add(&request_run.before, 1);
+	else if (request_failure)
+		count_failed_update(request_failure);
+	else
+		count_lost(LOSS_UNMATCHED);
+}
+
+static __always_inline void ended(struct request_state *st)
+{
+#ifndef REQUEST_AT_ISSUE
+	if (!armed)
+		return;
+	if (st->standing == REQUEST_BEFORE)
+		__sync_fetch_and_add(&request_run.before, 1);
+	else if (!request_counts(st))
+		count_filtered();
+	else
+		request_ended(st, bpf_ktime_get_ns());
+#endif
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
+{
+	u32 left = rq->__data_len;
+	struct request_state *st;
+	u64 key = (u64)rq;
+
+	st = bpf_map_lookup_elem(&requests, &key);
+	if (!st) {
+		if (bytes >= left)
+			ended_unseen(rq, bytes);
+		return 0;
+	}
+	if (error)
+		st->error = error;
+	if (bytes < left) {
+		st->done += bytes;
+		return 0;
+	}
+	/* One that did nothing but ask for a flush never is issued; that flush counts. */
+	if (st->issue_ns || st->bytes)
+		ended(st);
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+#endif /* TALLY_REQUEST_BPF_H */

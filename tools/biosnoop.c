@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* biosnoop: each block request, when it ends. The measurement is bpf/biosnoop.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "block/requests.h"
+#include "out/diag.h"
+#include "run/explain.h"
+#include "run/lines.h"
+#include "tools.h"
+
+#include "bpf/biosnoop.h"
+#include "biosnoop.skel.h"
+
+#define KEY_MIN 0x1000
+
+static const char *const field_names[] = {
+	"disk", "rwbs", "sector", "bytes", "queue", "device", "result",
+};
+
+struct biosnoop {
+	u64 min_ns;
+	struct requests requests;
+	struct biosnoop_bpf *bpf;
+	struct lines lines;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_min(struct biosnoop *b, const char *arg)
+{
+	if (!parse_duration(arg, NSEC_PER_MSEC, &b->min_ns))
+		return 0;
+	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct biosnoop *b = state->input;
+
+	return key == KEY_MIN ? parse_min(b, arg) : requests__parse(&b->requests, key, arg);
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+static int show(void *context, const void *record, size_t size)
+{
+	char comm[TASK_KEY_COMM_LEN + 1] = "", disk[DISK_NAME_SPACE];
+	char rwbs[REQUEST_TEXT_SPACE], result[REQUEST_TEXT_SPACE];
+	const struct biosnoop_record *r = record;
+	struct biosnoop *b = context;
+	const struct field values[ARRAY_SIZE(field_names)] = {
+		{ .text = (char *)disk__name(r->disk, disk), .word = true },
+		{ .text = (char *)request_rwbs(r->op, r->flags, rwbs), .word = true },
+		{ .number = r->sector == UINT64_MAX ? 0 : r->sector, .kind = FIELD_NUMBER },
+		{ .number = r->bytes, .kind = FIELD_NUMBER },
+		{ .number = r->queue_ns, .kind = FIELD_TIME },
+		{ .number = r->device_ns, .kind = FIELD_TIME },
+		{ .text = (char *)request_result(r->error, result), .word = true },
+	};
+	struct stream_field fields[ARRAY_SIZE(field_names)] = {};
+	struct stream_line line = {
+		.time_ns = r->time_ns,
+		.comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+	size_t i;
+
+	(void)size;
+	memcpy(comm, r->comm, sizeof(r->comm));
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		fields[i].field = values[i];
+		fields[i].field.name = field_names[i];
+	}
+	return lines__write(&b->lines, &line);
+}
+
+static int watch(struct run *run)
+{
+	struct biosnoop *b = run->context;
+
+	return lines__drain(&b->lines);
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct biosnoop *b = run->context;
+	int err = requests__describe(&b->requests, r);
+
+	r->value = "requests";
+	return err ?: lines__report(&b->lines, r);
+}
+
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
+
+static int configure(struct biosnoop *b, struct run *run)
+{
+	struct biosnoop_bpf *bpf = b->bpf;
+	int err;
+
+	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	bpf->rodata->min_ns = b->min_ns;
+	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	if (!err)
+		err = lines__prepare(&b->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
+	return err ?: requests__prepare(&b->requests, bpf->obj, &run->host,
+					&bpf->rodata->request_config);
+}
+
+static int attach(struct biosnoop *b, struct run *run)
+{
+	struct biosnoop_bpf *bpf = b->bpf;
+	int err = biosnoop_bpf__load(bpf);
+
+	if (!err) {
+		run__describe_memory(run, bpf->obj);
+		err = scope__fill(bpf->obj, &run->cli->scope);
+	}
+	if (!err)
+		err = lines__begin(&b->lines, run, sizeof(struct biosnoop_record), show, b);
+	if (!err)
+		err = biosnoop_bpf__attach(bpf);
+	if (err)
+		return requests__complain(err);
+	run->watch = watch;
+	requests__begin(&b->requests, &bpf->bss->request_run, &bpf->bss->armed);
+	return 0;
+}
+
+static int measure(struct biosnoop *b, struct run *run)
+{
+	int err;
+
+	b->bpf = biosnoop_bpf__open();
+	if (!b->bpf)
+		return -errno;
+	err = configure(b, run);
+	if (!err && run->cli->explain) {
+		err = run__explain(run, b->bpf->obj, requests__source(&b->requests));
+	} else if (!err) {
+		err = attach(b, run);
+		if (!err)
+			err = run__loop(run);
+	}
+	biosnoop_bpf__destroy(b->bpf);
+	return err;
+}
+
+static int biosnoop(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "min", KEY_MIN, "TIME", 0, "Requests that took at least so long in all", 0 },
+		REQUESTS_OPTIONS,
+		{},
+	};
+	static const struct argp own = { .options = options, .parser = parse_own };
+	struct biosnoop b = { .requests = REQUESTS };
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
+			  CLI_LINES,
+		.doc = "Each request to a disk, when it ends: who submitted it, what it was, and "
+		       "how long it took.",
+		.own = &own,
+		.own_input = &b,
+	};
+	struct run run;
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	if (lines__init(&b.lines, &cli, field_names, ARRAY_SIZE(field_names))) {
+		lines__free(&b.lines);
+		cli__free(&cli);
+		return EXIT_USAGE;
+	}
+	err = run__init(&run, "biosnoop", &cli);
+	run.report = report;
+	run.context = &b;
+	if (!err)
+		err = measure(&b, &run);
+	lines__free(&b.lines);
+	run__release(&run);
+	cli__free(&cli);
+	return run__exit_code(&run, err);
+}
+
+TOOL(biosnoop, AREA_DISKS, "each request to a disk, and who submitted it");

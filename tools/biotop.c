@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* biotop: who uses the disks, and what they get. The measurement is bpf/biotop.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "agg/loss.h"
+#include "block/requests.h"
+#include "block/sums.h"
+#include "out/diag.h"
+#include "run/explain.h"
+#include "run/measure.h"
+#include "tools.h"
+
+#include "biotop.skel.h"
+
+#define KEY_SORT 0x1000
+
+#define DEFAULT_TOP 20
+
+/* Elements a key may fill: CPUs that its requests end on. */
+#define CPUS_PER_KEY 8
+
+struct biotop {
+	const char *order;      /* the column; NULL: by key */
+	struct requests requests;
+	struct biotop_bpf *bpf;
+	struct request_sums_set before;
+	struct loss_counters losses_before;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_order(struct biotop *b, const char *arg)
+{
+	static const char *const orders[] = {
+		"requests", "bytes", "time", "avg", "queue", "device", "max", "errors", "requeued",
+	};
+	size_t i;
+
+	b->order = NULL;
+	if (!strcmp(arg, "key"))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(orders); i++)
+		if (!strcmp(arg, orders[i]))
+			b->order = orders[i];
+	if (b->order)
+		return 0;
+	diag_error("--sort: no column '%s'; there are requests, bytes, time, avg, queue, device, "
+		   "max, errors, requeued, key", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct biotop *b = state->input;
+
+	return key == KEY_SORT ? parse_order(b, arg) : requests__parse(&b->requests, key, arg);
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+/* What came since the last call, to be freed; the snapshot becomes the next call's "before". */
+static int read_interval(struct biotop *b, struct request_sums_set *set,
+			 struct loss_counters *losses)
+{
+	u64 interval = b->bpf->data->interval;
+	struct request_sums_set now;
+	struct loss_counters losses_now;
+	int err;
+
+	b->bpf->data->interval = interval + 1;
+	err = loss__read(&losses_now, bpf_map__fd(b->bpf->maps.losses), b->bpf->obj);
+	if (!err)
+		err = request_sums__read(set, bpf_map__fd(b->bpf->maps.sums), interval);
+	if (err)
+		return err;
+	err = request_sums__copy(&now, set);
+	if (err) {
+		request_sums__free(set);
+		return err;
+	}
+	request_sums__subtract(set, &b->before);
+	*losses = loss__difference(&losses_now, &b->losses_before);
+	request_sums__free(&b->before);
+	b->before = now;
+	b->losses_before = losses_now;
+	return 0;
+}
+
+static int add_figures(struct report_row *row, const struct request_sums *s)
+{
+	u64 time_ns = s->queue_ns + s->device_ns;
+	const struct field figures[] = {
+		{ .name = "requests", .number = s->requests, .kind = FIELD_NUMBER },
+		{ .name = "bytes", .number = s->bytes, .kind = FIELD_NUMBER },
+		{ .name = "time", .number = time_ns, .kind = FIELD_TIME },
+		{ .name = "avg", .number = time_ns / s->requests, .kind = FIELD_TIME },
+		{ .name = "queue", .number = s->queue_ns / s->requests, .kind = FIELD_TIME },
+		{ .name = "device", .number = s->device_ns / s->requests, .kind = FIELD_TIME },
+		{ .name = "max", .number = s->slowest_ns, .kind = FIELD_TIME },
+		{ .name = "errors", .number = s->errors, .kind = FIELD_NUMBER },
+		{ .name = "requeued", .number = s->requeues, .kind = FIELD_NUMBER },
+	};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(figures) && !err; i++)
+		err = report_row__add_field(row, &figures[i]);
+	return err;
+}
+
+static int add_row(struct report *r, const struct request_sums *s, u32 by,
+		   struct task_key_names *names, size_t *nkeys)
+{
+	struct report_row row = {};
+	int err;
+
+	err = task_key__add_fields(&row, &s->key.task, s->name, by, names);
+	if (!err)
+		err = request_own_parts.add(NULL, &s->key.parts, by, &row);
+	*nkeys = row.ncells;
+	if (!err)
+		err = add_figures(&row, s);
+	if (!err)
+		return report__add_row(r, &row);
+	report_row__free(&row);
+	return err;
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
+	struct biotop *b = run->context;
+	struct request_sums_set set;
+	size_t i, nkeys = 0;
+	int err;
+
+	r->value = "requests";
+	r->table = true;
+	r->has_events = true;
+	err = requests__describe(&b->requests, r);
+	if (!err)
+		err = read_interval(b, &set, &r->counters);
+	if (err)
+		return err;
+	for (i = 0; i < set.n && !err; i++) {
+		err = add_row(r, &set.sums[i], run->cli->by, &names, &nkeys);
+		r->events += set.sums[i].requests;
+	}
+	task_key_names__free(&names);
+	request_sums__free(&set);
+	report__sort_rows(r, b->order, nkeys, run->cli->top);
+	return err;
+}
+
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
+
+static int configure(struct biotop *b, struct run *run)
+{
+	struct biotop_bpf *bpf = b->bpf;
+	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	int err;
+
+	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	bpf->rodata->by = run->cli->by;
+	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	if (!err)
+		err = map__set_room(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
+	return err ?: requests__prepare(&b->requests, bpf->obj, &run->host,
+					&bpf->rodata->request_config);
+}
+
+static int attach(struct biotop *b, struct run *run)
+{
+	struct biotop_bpf *bpf = b->bpf;
+	int err = biotop_bpf__load(bpf);
+
+	if (!err) {
+		run__describe_memory(run, bpf->obj);
+		err = scope__fill(bpf->obj, &run->cli->scope);
+	}
+	if (!err)
+		err = biotop_bpf__attach(bpf);
+	if (err)
+		return requests__complain(err);
+	requests__begin(&b->requests, &bpf->bss->request_run, &bpf->bss->armed);
+	return 0;
+}
+
+static int measure(struct biotop *b, struct run *run)
+{
+	int err;
+
+	b->bpf = biotop_bpf__open();
+	if (!b->bpf)
+		return -errno;
+	err = configure(b, run);
+	if (!err && run->cli->explain) {
+		err = run__explain(run, b->bpf->obj, requests__source(&b->requests));
+	} else if (!err) {
+		err = attach(b, run);
+		if (!err)
+			err = run__loop(run);
+	}
+	request_sums__free(&b->before);
+	biotop_bpf__destroy(b->bpf);
+	return err;
+}
+
+static int biotop(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "sort", KEY_SORT, "COL", 0,
+		  "Order by bytes (default), requests, time, avg, queue, device, max, errors, "
+		  "requeued or key", 5 },
+		REQUESTS_OPTIONS,
+		{},
+	};
+	static const struct argp own = { .options = options, .parser = parse_own };
+	struct biotop b = { .requests = REQUESTS, .order = "bytes" };
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND | CLI_TIMES,
+		.doc = "Who uses the disks: requests, bytes and times, by process, disk and "
+		       "operation (--by), the first 20 (--top).",
+		.own = &own,
+		.own_input = &b,
+		.own_parts = &request_own_parts,
+	};
+	struct run run;
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	if (!cli.by)
+		cli.by = BY_PID | BY_DISK | BY_OP;
+	if (!cli.top)
+		cli.top = DEFAULT_TOP;
+	err = run__init(&run, "biotop", &cli);
+	run.report = report;
+	run.context = &b;
+	if (!err)
+		err = measure(&b, &run);
+	run__release(&run);
+	cli__free(&cli);
+	return run__exit_code(&run, err);
+}
+
+TOOL(biotop, AREA_DISKS, "who uses the disks, and what they get");
