@@ -10,7 +10,10 @@
 #include "loss.bpf.h"
 #include "migrations.h"
 #include "scope.bpf.h"
+#include "stack.bpf.h"
 #include "task_key.bpf.h"
+
+const volatile u32 take = 0;            /* enum stack_flags; 0: ways are counted, not stacks */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -19,11 +22,31 @@ struct {
 	__type(value, struct migrations_count);
 } migrations SEC(".maps");
 
-static __always_inline u32 task_cpu(struct task_struct *t)
+/* By the stack of whoever moves the task. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct stack_key);
+	__type(value, struct stack_count);
+} counts SEC(".maps");
+
+static __always_inline void count_stack(void *ctx, struct task_struct *t)
 {
-	if (bpf_core_field_exists(t->thread_info.cpu))
-		return t->thread_info.cpu;
-	return ((struct task_struct___cpu *)t)->cpu;
+	struct stack_key key = {};
+	struct stack_count *c;
+
+	task_key_of(&key.task, t);
+	c = stack_find_count(&counts, &key, ctx, take);
+	if (!c) {
+		if (key.stack.tgid)
+			stack_see();
+		c = stack_new_count(&counts, &key);
+	}
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->count, 1);
+	if (task_key_has_name())
+		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
 }
 
 static __always_inline struct migrations_count *count_of(struct migrations_key *key)
@@ -48,6 +71,10 @@ int BPF_PROG(on_migrate, struct task_struct *t, int to)
 
 	if (!armed || !in_scope(t))
 		return 0;
+	if (take) {
+		count_stack(ctx, t);
+		return 0;
+	}
 	key.from = task_cpu(t);
 	key.to = to;
 	key.cpu = bpf_get_smp_processor_id();

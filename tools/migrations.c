@@ -15,6 +15,7 @@
 #include "out/diag.h"
 #include "run/explain.h"
 #include "run/measure.h"
+#include "stack/options.h"
 #include "tools.h"
 
 #include "bpf/migrations.h"
@@ -34,7 +35,9 @@
 
 /* A way is kept as struct count: place is the CPU that the task left, row the one it went to. */
 struct migrations {
-	bool matrix;
+	bool matrix, with_stacks;
+	struct stack_options options;
+	struct stacks stacks;
 	struct migrations_bpf *bpf;
 	struct counts before;           /* the last snapshot */
 	struct loss_counters losses_before;
@@ -48,25 +51,64 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct migrations *m = state->input;
 
 	(void)arg;
-	if (key != KEY_MATRIX)
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &m->options;
+		return 0;
+	case KEY_MATRIX:
+		m->matrix = true;
+		return 0;
+	case 'g':
+		m->with_stacks = true;
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	m->matrix = true;
-	return 0;
+	}
 }
 
-static int check_options(const struct migrations *m, struct cli *cli)
+static bool is_about_stacks(const struct stack_options *o)
 {
-	if (m->matrix && cli->by) {
-		diag_error("--matrix is about CPUs; it cannot be combined with --by, -P or -L");
+	return o->max_depth || o->no_kernel || o->no_user || o->leaf || o->format > FORMAT_CSV ||
+	       o->callee_first || o->with || o->without;
+}
+
+/* --by, and --format, of ways. */
+static int check_ways(struct migrations *m, struct cli *cli)
+{
+	char bad[32];
+	u32 by = 0;
+
+	if (is_about_stacks(&m->options)) {
+		diag_error("what is said of stacks goes with -g");
 		return -EINVAL;
 	}
-	if (cli->by & BY_CPU) {
-		diag_error("--by cpu: each row has the CPUs a task came from and went to already");
+	if (cli->by_text && task_key__parse(cli->by_text, NULL, &by, bad, sizeof(bad))) {
+		diag_error("--by: no key '%s'; there are %s", bad, task_key_parts());
 		return -EINVAL;
 	}
+	cli->by |= by;
+	if (m->options.format >= 0)
+		cli->format = m->options.format;
 	if (!m->matrix && !cli->by)
 		cli->by = BY_TID;
 	return 0;
+}
+
+static int check_options(struct migrations *m, struct cli *cli)
+{
+	int err;
+
+	if (m->matrix && (cli->by || cli->by_text || m->with_stacks)) {
+		diag_error("--matrix is about CPUs; it cannot be combined with --by, -P, -L or -g");
+		return -EINVAL;
+	}
+	err = m->with_stacks ? stack_options__check(&m->options, &m->stacks, cli, BY_COMM) :
+			       check_ways(m, cli);
+	if (!err && cli->by & BY_CPU) {
+		diag_error("--by cpu: each row has the CPUs a task came from and went to already");
+		err = -EINVAL;
+	}
+	return err;
 }
 
 /* --- reading ----------------------------------------------------------------------------------- */
@@ -265,6 +307,23 @@ static int put_matrix(const struct migrations *m, struct report *r, const struct
 
 /* --- the course -------------------------------------------------------------------------------- */
 
+static int report_stacks(struct migrations *m, struct run *run, struct report *r)
+{
+	int err = stacks__report(&m->stacks, run, r, m->options.table ? 0 : run->cli->top);
+
+	if (err)
+		return err;
+	r->stacks->unit = "migrations";
+	return m->options.table ? stacks__tabulate(r, m->options.leaf, run->cli->top) : 0;
+}
+
+static int watch(struct run *run)
+{
+	struct migrations *m = run->context;
+
+	return stacks__watch(&m->stacks);
+}
+
 static int report(struct run *run, struct report *r)
 {
 	struct migrations *m = run->context;
@@ -273,6 +332,8 @@ static int report(struct run *run, struct report *r)
 
 	r->value = "tasks moved to another CPU";
 	r->source = SOURCE;
+	if (m->with_stacks)
+		return report_stacks(m, run, r);
 	r->table = true;
 	err = difference(m, &counts, &r->counters);
 	if (err)
@@ -284,15 +345,53 @@ static int report(struct run *run, struct report *r)
 	return err;
 }
 
+/*
+ * Either the map of ways or those of stacks are made: the program has the other branch taken out.
+ */
+static int configure_stacks(struct migrations *m, struct run *run)
+{
+	const struct stacks_constants constants = {
+		&m->bpf->rodata->scope, &m->bpf->rodata->by, &m->bpf->rodata->stack_depth,
+		&m->bpf->rodata->stack_walk, &m->bpf->rodata->stack_seed,
+	};
+	const struct cli *cli = run->cli;
+	int err;
+
+	m->bpf->rodata->take = stack_options__take(&m->options, &m->stacks);
+	m->stacks.at_tracepoints = true;
+	err = stacks__prepare(&m->stacks, run, m->bpf->obj, "counts",
+			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+	return err ?: bpf_map__set_autocreate(m->bpf->maps.migrations, false);
+}
+
+static int leave_out_stacks(const struct migrations *m)
+{
+	struct bpf_map *maps[] = {
+		m->bpf->maps.stack_slots, m->bpf->maps.stack_slots_taken, m->bpf->maps.stacks_small,
+		m->bpf->maps.stacks_medium, m->bpf->maps.stacks_large,
+		m->bpf->maps.stack_processes, m->bpf->maps.counts,
+	};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(maps) && !err; i++)
+		err = bpf_map__set_autocreate(maps[i], false);
+	return err;
+}
+
 static int configure(struct migrations *m, struct run *run)
 {
 	u64 cpus = run->host.cpus_possible, movers = cpus < CPUS_PER_KEY ? cpus : CPUS_PER_KEY;
 	int err;
 
+	if (m->with_stacks)
+		return configure_stacks(m, run);
 	memcpy((void *)&m->bpf->rodata->scope, &run->scope, sizeof(run->scope));
 	m->bpf->rodata->by = run->cli->by;
-	err = map__set_room(m->bpf->maps.migrations, &run->host,
-			    movers * WAYS_PER_KEY * run->cli->max_keys);
+	err = leave_out_stacks(m);
+	if (!err)
+		err = map__set_room(m->bpf->maps.migrations, &run->host,
+				    movers * WAYS_PER_KEY * run->cli->max_keys);
 	return err ?: scope__prepare(m->bpf->obj, &run->scope, &run->cli->scope);
 }
 
@@ -322,8 +421,13 @@ static int attach(struct migrations *m, struct run *run)
 {
 	int err;
 
-	run__describe_memory(run, m->bpf->obj);
-	err = scope__fill(m->bpf->obj, &run->cli->scope);
+	if (m->with_stacks) {
+		err = stacks__begin(&m->stacks, run);
+		run->watch = watch;
+	} else {
+		run__describe_memory(run, m->bpf->obj);
+		err = scope__fill(m->bpf->obj, &run->cli->scope);
+	}
 	if (!err)
 		err = migrations_bpf__attach(m->bpf);
 	if (err) {
@@ -348,6 +452,7 @@ static int measure(struct migrations *m, struct run *run)
 		if (!err)
 			err = run__loop(run);
 	}
+	stacks__free(&m->stacks);
 	migrations_bpf__destroy(m->bpf);
 	counts__free(&m->before);
 	free(m->column);
@@ -359,15 +464,20 @@ static int migrations(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "matrix", KEY_MATRIX, NULL, 0, "A table from each CPU to each, without tasks", 1 },
+		{ "stacks", 'g', NULL, 0, "By the stack of whoever moves the task, instead", 1 },
 		{},
 	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct migrations m = {};
+	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children,
+	};
+	struct migrations m = { .options = STACK_OPTIONS };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
 		.doc = "Which tasks move between CPUs, how often, from where to where.",
 		.own = &own,
 		.own_input = &m,
+		.own_keys = true,
 	};
 	struct run run;
 	struct cli cli;

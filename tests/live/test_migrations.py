@@ -215,13 +215,42 @@ def test_csv_of_a_matrix_has_one_header(tool, load):
     assert len({line.count(",") for line in lines}) == 1
 
 
+def innermost(stack):
+    return [frame["name"] for frame in stack["frames"]][::-1]
+
+
+def test_stacks_are_those_of_who_moves(tool, load):
+    """With -g: as many as the ways, of the task that is moved, by the stack of whoever moves it: here a
+    thread that sets affinities."""
+    tracers = [tool("--json", "-p", load.pid, "--by", "tid", *more, tool="migrations")
+               for more in ((), ("-g",))]
+    load.go()
+    load.done()
+    ways, stacks = (tracer.stop().report for tracer in tracers)
+    moved = {}
+    for row in ways["rows"]:
+        moved[row["tid"]] = moved.get(row["tid"], 0) + row["count"]
+    by_tid = {}
+    for stack in stacks["stacks"]:
+        tid = stack["key"]["tid"]
+        by_tid[tid] = by_tid.get(tid, 0) + stack["value"]
+        assert not any(name and name.startswith(("bpf_", "__bpf_trace", "__traceiter"))
+                       for name in innermost(stack)[:3]), stack
+    if not any(ways["lost"].values()) and not any(stacks["lost"].values()):
+        assert by_tid == moved
+    names = [name for stack in stacks["stacks"] for name in innermost(stack) if name]
+    assert any("setaffinity" in name for name in names), names
+
+
 @once
 @pytest.mark.parametrize("args", (
+    ("-K",), ("--format", "flame"), ("-g", "--matrix"), ("-g", "--by", "cpu"), ("--by", "nonsense"),
     ("--by", "cpu"), ("--matrix", "--by", "comm"), ("--matrix", "-P"),
 ))
 def test_wrong_usage(run, args):
     result = run(*args, tool="migrations")
-    assert result.code == 2 and args[0] in result.stderr and not result.stdout, result
+    assert result.code == 2 and not result.stdout, result
+    assert any(word in result.stderr for word in (*args, "-g")), result
 
 
 def test_explain(run):

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* timechart: CPUs and tasks over time. See bpf/timechart.bpf.c. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agg/loss.h"
+#include "host/task_state.h"
+#include "host/topology.h"
+#include "out/diag.h"
+#include "out/heat.h"
+#include "run/explain.h"
+#include "run/ring.h"
+#include "run/waits.h"
+#include "sched/chart.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "timechart.skel.h"
+
+/* Of our own options; those of user/cli are below. */
+#define KEY_FORMAT 0x1000
+
+#define DEFAULT_TOP 15
+#define MOST_TOP 200            /* rows that fit into a file of 1 MB */
+#define FIRST_WIDTH_NS NSEC_PER_MSEC    /* of slots, where nobody knows how long the run will be */
+/* Begin and end are set so long before they come: no program runs for that long. */
+#define AHEAD_NS (2 * NSEC_PER_MSEC)
+
+struct timechart_tool {
+	int format;             /* enum report_format; -1: not said */
+	u32 width;              /* of a line */
+	struct timechart_bpf *bpf;
+	struct bpf_link *stretches;
+	struct ring *ring;
+	struct chart chart;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct timechart_tool *t = state->input;
+
+	if (key != KEY_FORMAT)
+		return ARGP_ERR_UNKNOWN;
+	t->format = report_format(arg);
+	if (t->format >= 0)
+		return 0;
+	diag_error("--format: '%s' is not one of text, svg, json, csv", arg);
+	return EINVAL;
+}
+
+/* One chart is of the whole run: an interval alone says how long that is. */
+static int check(struct timechart_tool *t, struct cli *cli)
+{
+	const char *end = cli->output ? strrchr(cli->output, '.') : NULL;
+	const char *what = NULL;
+
+	if (t->format >= 0)
+		cli->format = t->format;
+	else if (cli->format == FORMAT_TEXT && end && !strcmp(end, ".svg"))
+		cli->format = FORMAT_SVG;
+	cli->top = cli->top ?: DEFAULT_TOP;
+	if (cli->interval_ns && (cli->count > 1 || cli->duration_ns))
+		what = "one chart of the whole run; give its time with -d";
+	else if (cli->scope.cpus)
+		what = "-C: what a task does is not of one CPU; all CPUs have rows";
+	else if (cli->top > MOST_TOP)
+		what = "--top: a chart has no more than 200 rows of tasks";
+	else if (cli->format == FORMAT_SVG && !cli->explain && !cli->output &&
+		 isatty(STDOUT_FILENO))
+		what = "--format svg: a picture is not for a terminal; name a file: -o chart.svg";
+	if (what) {
+		diag_error("%s", what);
+		return -EINVAL;
+	}
+	if (cli->interval_ns) {
+		cli->duration_ns = cli->interval_ns;
+		cli->interval_ns = cli->count = 0;
+	}
+	return 0;
+}
+
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
+
+static int take(void *context, const void *record, size_t size)
+{
+	struct timechart_tool *t = context;
+	int err = chart__take(&t->chart, record);
+
+	(void)size;
+	t->bpf->data->width_ns = t->chart.width_ns;
+	return err;
+}
+
+static int watch(struct run *run)
+{
+	struct timechart_tool *t = run->context;
+
+	return ring__drain(t->ring);
+}
+
+/* Until a moment that is ahead has come; returns it. */
+static void sleep_until(u64 moment_ns)
+{
+	const struct timespec ts = { moment_ns / NSEC_PER_SEC, moment_ns % NSEC_PER_SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+/* What tasks that are there have done since they were last heard of. */
+static int take_stretches(struct timechart_tool *t, int fd)
+{
+	struct timechart_record records[64];
+	size_t have = 0, i;
+	ssize_t n;
+	int err;
+
+	/* What is read may end in the middle of one. */
+	while ((n = read(fd, (char *)records + have, sizeof(records) - have)) > 0) {
+		have += n;
+		for (i = 0; i < have / sizeof(*records); i++) {
+			err = chart__take(&t->chart, &records[i]);
+			if (err)
+				return err;
+		}
+		have %= sizeof(*records);
+		memmove(records, &records[i], have);
+	}
+	return n < 0 ? -errno : 0;
+}
+
+static int stop(struct timechart_tool *t)
+{
+	u64 end = now_ns() + AHEAD_NS;
+	int fd, err;
+
+	t->bpf->data->end_ns = end;
+	sleep_until(end);
+	err = ring__drain(t->ring);
+	if (err)
+		return err;
+	fd = bpf_iter_create(bpf_link__fd(t->stretches));
+	if (fd < 0)
+		return fd;
+	err = take_stretches(t, fd);
+	close(fd);
+	return err;
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+static int add_number(struct report_row *row, const char *name, u64 n, bool has,
+		      enum field_kind kind)
+{
+	const struct field f = { .name = name, .number = n, .kind = has ? kind : FIELD_NONE };
+
+	return report_row__add_field(row, &f);
+}
+
+static int add_slot(struct report *r, const struct timechart *c, const struct timechart_row *row,
+		    u32 i)
+{
+	static const char *const kinds[] = { "cpu", "task", "others" };
+	static const char *const parts[] = { "run", "wait", "sleep", "block" };
+	bool cpu = row->kind == TIMECHART_CPU, task = row->kind == TIMECHART_TASK;
+	const struct timechart_slot *s = &row->slot[i];
+	u32 most = cpu ? timechart__most(s) : 0, k;
+	struct report_row out = {};
+	u64 start = i * c->slot_ns;
+	int err;
+
+	err = report_row__add_text(&out, "row", kinds[row->kind]);
+	if (!err)
+		err = add_number(&out, "cpu", row->cpu, cpu, FIELD_ID);
+	if (!err)
+		err = add_number(&out, "tid", row->tid, task, FIELD_ID);
+	if (!err)
+		err = add_number(&out, "pid", row->pid, task, FIELD_ID);
+	if (!err)
+		err = report_row__add_text(&out, "comm", task ? row->name : NULL);
+	if (!err)
+		err = add_number(&out, "start_ns", start, true, FIELD_NUMBER);
+	if (!err)
+		err = add_number(&out, "end_ns", start + timechart__span(c, i, 1), true,
+				 FIELD_NUMBER);
+	for (k = 0; k < PARTS && !err; k++)
+		err = add_number(&out, parts[k], s->ns[k], !cpu || k == PART_RUN, FIELD_TIME);
+	if (!err)
+		err = add_number(&out, "most_tid", most ? c->row[most - 1].tid : 0, most, FIELD_ID);
+	if (!err)
+		return report__add_row(r, &out);
+	report_row__free(&out);
+	return err;
+}
+
+static bool is_empty(const struct timechart_slot *s)
+{
+	return !(s->ns[PART_RUN] | s->ns[PART_WAIT] | s->ns[PART_SLEEP] | s->ns[PART_BLOCK]);
+}
+
+/* A row for each slot in which there is something. */
+static int add_slots(struct report *r, const struct timechart *c)
+{
+	int err = 0;
+	size_t i;
+	u32 k;
+
+	for (i = 0; i < c->n; i++)
+		for (k = 0; k < c->nslots && !err; k++)
+			if (!is_empty(&c->row[i].slot[k]))
+				err = add_slot(r, c, &c->row[i], k);
+	return err;
+}
+
+static int draw(struct timechart_tool *t, struct run *run, const struct report *r,
+		const struct timechart *c)
+{
+	struct writing writing;
+	int err = writer__begin(&run->writer, &writing);
+
+	if (!err && run->cli->format == FORMAT_SVG)
+		err = write_timechart_svg(&run->writer, r, c);
+	else if (!err)
+		err = write_timechart_text(&run->writer, r, c, t->width);
+	return writer__end(&run->writer, &writing, err);
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct timechart_tool *t = run->context;
+	struct timechart chart = {};
+	int err = stop(t);
+
+	r->value = "what CPUs and tasks did";
+	r->source = "tp_btf/sched_switch, sched_wakeup";
+	r->table = true;
+	r->has_losses = true;
+	if (!err)
+		err = loss__read(&r->counters, bpf_map__fd(t->bpf->maps.losses), t->bpf->obj);
+	if (!err)
+		err = chart__draw(&t->chart, t->bpf->data->end_ns, &chart);
+	r->start_ns = t->chart.begin_ns + ring__to_wall_clock();
+	r->duration_ns = chart.duration_ns;
+	run->hold = run->cli->format == FORMAT_TEXT || run->cli->format == FORMAT_SVG;
+	if (!err)
+		err = run->hold ? draw(t, run, r, &chart) : add_slots(r, &chart);
+	timechart__free(&chart);
+	return err;
+}
+
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
+
+static int configure(struct timechart_tool *t, struct run *run)
+{
+	struct timechart_bpf *bpf = t->bpf;
+	bool storage = false;
+	int err;
+
+	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	if (!err)
+		err = ring__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
+	if (!err)
+		err = task_state__prepare(bpf->obj, "stretches", &run->host, &storage);
+	bpf->rodata->have_task_storage = storage;
+	return err;
+}
+
+static int load(struct timechart_tool *t, struct run *run)
+{
+	int err;
+
+	t->bpf = timechart_bpf__open();
+	if (!t->bpf)
+		return -errno;
+	err = configure(t, run);
+	if (!err && !run->cli->explain)
+		err = timechart_bpf__load(t->bpf);
+	if (!err)
+		return 0;
+	diag_error("this kernel cannot load the programs: %s", strerror(-err));
+	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
+	return err == -EPERM || err == -ENOMEM ? err : -EOPNOTSUPP;
+}
+
+/* One more than the highest number of a CPU that is online. */
+static u32 count_cpus(const struct host *host)
+{
+	struct topology t;
+	u32 cpus = host->cpus_possible;
+
+	if (topology__read(&t))
+		return cpus;
+	if (t.n)
+		cpus = t.cpu[t.n - 1].cpu + 1;
+	topology__free(&t);
+	return cpus;
+}
+
+static int begin(struct timechart_tool *t, struct run *run)
+{
+	/* Timers are late. */
+	u64 width = (run->cli->duration_ns + run->cli->duration_ns / 64 + 2 * AHEAD_NS) /
+		    CHART_SLOTS;
+	u64 begin_ns = now_ns() + AHEAD_NS;
+	int err;
+
+	if (!run->cli->duration_ns)
+		width = FIRST_WIDTH_NS;
+	err = chart__init(&t->chart, begin_ns, width, count_cpus(&run->host), run->cli->top);
+	t->bpf->bss->begin_ns = begin_ns;
+	t->bpf->data->width_ns = width;
+	t->bpf->bss->armed = 1;
+	sleep_until(begin_ns);
+	return err;
+}
+
+static int attach(struct timechart_tool *t, struct run *run)
+{
+	struct timechart_bpf *bpf = t->bpf;
+	int err;
+
+	bpf_program__set_autoattach(bpf->progs.seed_stretches, false);
+	bpf_program__set_autoattach(bpf->progs.show_stretches, false);
+	run__describe_memory(run, bpf->obj);
+	err = scope__fill(bpf->obj, &run->cli->scope);
+	if (!err)
+		err = ring__open(&t->ring, bpf->maps.records, sizeof(struct timechart_record),
+				 &run->writer, take, t);
+	if (!err)
+		err = timechart_bpf__attach(bpf);
+	if (!err) {
+		t->stretches = bpf_program__attach_iter(bpf->progs.show_stretches, NULL);
+		err = t->stretches ? tasks__visit(bpf->progs.seed_stretches) : -errno;
+	}
+	if (err) {
+		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
+		return err == -EPERM ? err : -EOPNOTSUPP;
+	}
+	run->watch = watch;
+	run->watch_fd = ring__fd(t->ring);
+	return begin(t, run);
+}
+
+static int measure(struct timechart_tool *t, struct run *run)
+{
+	int err = load(t, run);
+
+	if (!err && run->cli->explain) {
+		err = run__explain(run, t->bpf->obj, "tp_btf/sched_switch, sched_wakeup");
+	} else if (!err) {
+		t->width = heat_style__of(run->writer.file).width;
+		err = attach(t, run);
+		if (!err)
+			err = run__loop(run);
+	}
+	ring__close(t->ring);
+	bpf_link__destroy(t->stretches);
+	timechart_bpf__destroy(t->bpf);
+	chart__free(&t->chart);
+	return err;
+}
+
+static int timechart(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "format", KEY_FORMAT, "NAME", 0,
+		  "text (default), svg (of -o NAME.svg, too), json, csv", 6 },
+		{},
+	};
+	static const struct argp own = { .options = options, .parser = parse_own };
+	struct timechart_tool t = { .format = -1 };
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "A chart over time: who has each CPU; when tasks run, wait, are blocked.",
+		.own = &own,
+		.own_input = &t,
+	};
+	struct run run;
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	if (check(&t, &cli)) {
+		cli__free(&cli);
+		return EXIT_USAGE;
+	}
+	err = run__init(&run, "timechart", &cli);
+	run.report = report;
+	run.context = &t;
+	if (!err)
+		err = measure(&t, &run);
+	run__release(&run);
+	cli__free(&cli);
+	return run__exit_code(&run, err);
+}
+
+TOOL(timechart, AREA_SCHEDULER, "a chart over time of CPUs and the busiest tasks");

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sched/schedule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Whoever goes to sleep can be woken before it has left its CPU: a wakeup so shortly before that is
+ * the one of the absence, if no other one follows.
+ */
+#define EARLY_NS 20000
+
+/* Room for one more in an array that doubles. Returns 0 or -ENOMEM. */
+static int make_room(void **array, size_t *room, size_t n, size_t size)
+{
+	size_t wanted = *room ? 2 * *room : 16;
+	void *larger;
+
+	if (n < *room)
+		return 0;
+	larger = realloc(*array, wanted * size);
+	if (!larger)
+		return -ENOMEM;
+	memset((char *)larger + *room * size, 0, (wanted - *room) * size);
+	*array = larger;
+	*room = wanted;
+	return 0;
+}
+
+/* The task; NULL without memory. Good until the next one is asked for. */
+static struct schedule_task *task_of(struct schedule *s, const struct switches_task *which)
+{
+	struct task_totals *totals = tasks__get(&s->ids, which);
+	size_t i;
+
+	if (!totals)
+		return NULL;
+	i = totals - s->ids.task;
+	while (i >= s->room)
+		if (make_room((void **)&s->task, &s->room, s->room, sizeof(*s->task)))
+			return NULL;
+	return &s->task[i];
+}
+
+static int add_step(struct schedule_task *t, enum step_kind kind, u64 ns, u32 wake)
+{
+	struct step *last = t->n ? &t->step[t->n - 1] : NULL;
+	int err;
+
+	if (kind == STEP_RUN || kind == STEP_SLEEP) {
+		if (!ns)
+			return 0;
+		if (last && last->kind == kind) {
+			last->ns += ns;
+			return 0;
+		}
+	}
+	err = make_room((void **)&t->step, &t->room, t->n, sizeof(*t->step));
+	if (err)
+		return err;
+	t->step[t->n++] = (struct step){ .ns = ns, .kind = kind, .wake = wake };
+	return 0;
+}
+
+static u64 difference(u64 later, u64 earlier)
+{
+	return later > earlier ? later - earlier : 0;
+}
+
+/*
+ * --- a slice that ends -------------------------------------------------------------------------
+ */
+
+/* How long it slept before this slice; what it waited for a CPU then is the replay's own affair. */
+static u64 sleep_before(const struct schedule *s, const struct schedule_task *t,
+			const struct switches_record *r, u64 began_ns)
+{
+	u64 off = t->seen ? difference(began_ns, t->left_ns) : difference(began_ns, s->first_ns);
+
+	if (t->seen && r && r->off_ns != SWITCHES_UNKNOWN && r->off_ns < off)
+		off = r->off_ns;
+	if (r && r->wait_ns != SWITCHES_UNKNOWN)
+		off = difference(off, r->wait_ns);
+	return off;
+}
+
+static int add_off(struct schedule *s, struct schedule_task *t, u64 sleep_ns)
+{
+	u32 wake = t->came_waker;
+
+	if (!wake)
+		return add_step(t, STEP_SLEEP, sleep_ns, 0);
+	s->wake[wake - 1].counts = true;
+	return add_step(t, STEP_WAIT, sleep_ns, wake - 1);
+}
+
+/* r: the record that ends it; NULL: the recording ends. */
+static int end_slice(struct schedule *s, struct schedule_task *t, const struct switches_record *r)
+{
+	u64 end_ns = r ? r->time_ns : s->last_ns, most = difference(end_ns, s->first_ns);
+	u64 run_ns = t->came_seen ? difference(end_ns, t->came_ns) : 0, done = 0, at;
+	u64 began_ns;
+	size_t i;
+	int err;
+
+	if (r && r->run_ns != SWITCHES_UNKNOWN)
+		run_ns = r->run_ns;
+	if (run_ns > most)
+		run_ns = most;
+	began_ns = t->came_seen ? t->came_ns : end_ns - run_ns;
+	err = add_off(s, t, sleep_before(s, t, r, began_ns));
+	for (i = 0; i < t->npending && !err; i++) {
+		at = difference(t->pending[i].time_ns, began_ns);
+		if (at > run_ns)
+			at = run_ns;
+		err = add_step(t, STEP_RUN, difference(at, done), 0);
+		done = at > done ? at : done;
+		if (!err)
+			err = add_step(t, STEP_WAKE, 0, t->pending[i].wake);
+	}
+	if (!err)
+		err = add_step(t, STEP_RUN, run_ns - done, 0);
+	if (!t->seen)
+		t->begin_ns = difference(began_ns, s->first_ns);
+	t->end_ns = difference(end_ns, s->first_ns);
+	t->run_ns += run_ns;
+	t->npending = 0;
+	t->seen = true;
+	return err;
+}
+
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
+
+static int leave(struct schedule *s, const struct switches_record *r)
+{
+	struct schedule_task *t = task_of(s, &r->task);
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	err = end_slice(s, t, r);
+	t->switches++;
+	t->known = true;
+	t->on = t->came_seen = false;
+	t->left_ns = r->time_ns;
+	t->came_waker = 0;
+	if (!t->early || difference(r->time_ns, t->early_ns) > EARLY_NS)
+		t->waker = 0;
+	return err;
+}
+
+static int come(struct schedule *s, const struct switches_record *r)
+{
+	struct schedule_task *t = task_of(s, &r->other);
+
+	if (!t)
+		return -ENOMEM;
+	/* On a CPU already: the kernel hid that it left. */
+	if (t->known && t->on)
+		return 0;
+	t->known = t->on = t->came_seen = true;
+	t->came_ns = r->time_ns;
+	/* Whom it woke in a slice whose begin was not seen, it woke before that. */
+	t->came_waker = t->npending ? 0 : t->waker;
+	t->waker = 0;
+	t->early = false;
+	return 0;
+}
+
+/* A waker that is known to be off its CPU is none: something was hidden. */
+static int add_wakeup(struct schedule *s, const struct switches_record *r)
+{
+	struct schedule_task *from = task_of(s, &r->other), *to;
+	u32 from_index, to_index;
+	int err;
+
+	if (!from)
+		return -ENOMEM;
+	from_index = from - s->task;
+	to = task_of(s, &r->task);
+	if (!to)
+		return -ENOMEM;
+	to_index = to - s->task;
+	from = &s->task[from_index];
+	if (from == to || (from->known && !from->on) || (to->waker && !to->early))
+		return 0;
+	err = make_room((void **)&s->wake, &s->wakes_room, s->nwakes, sizeof(*s->wake));
+	if (!err)
+		err = make_room((void **)&from->pending, &from->pending_room, from->npending,
+				sizeof(*from->pending));
+	if (err)
+		return err;
+	s->wake[s->nwakes++] = (struct wake){ .from = from_index, .to = to_index };
+	from->pending[from->npending++] = (struct pending){ r->time_ns, s->nwakes - 1 };
+	to->waker = s->nwakes;
+	to->early = to->known && to->on;
+	to->early_ns = r->time_ns;
+	return 0;
+}
+
+int schedule__take(struct schedule *s, const struct switches_record *r)
+{
+	bool switched = r->kind == SWITCHES_SWITCH || r->kind == SWITCHES_ARRIVAL;
+	int err = 0;
+
+	if (!s->begun)
+		s->first_ns = s->last_ns = r->time_ns;
+	s->begun = true;
+	if (r->time_ns > s->last_ns)
+		s->last_ns = r->time_ns;
+	if (r->kind == SWITCHES_SWITCH && r->task.tid)
+		err = leave(s, r);
+	if (!err && switched && r->other.tid && !r->stranger)
+		err = come(s, r);
+	if (r->kind == SWITCHES_WAKEUP && r->task.tid && r->other.tid)
+		err = add_wakeup(s, r);
+	return err;
+}
+
+int schedule__finish(struct schedule *s)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < s->ids.n && i < s->room && !err; i++) {
+		struct schedule_task *t = &s->task[i];
+
+		if (t->came_seen || t->npending)
+			err = end_slice(s, t, NULL);
+	}
+	return err;
+}
+
+void schedule__free(struct schedule *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->room; i++) {
+		free(s->task[i].step);
+		free(s->task[i].pending);
+	}
+	free(s->task);
+	free(s->wake);
+	tasks__free(&s->ids);
+	*s = (struct schedule){};
+}
