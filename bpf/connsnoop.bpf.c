@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Each connect(2), with its final result, and each accept(2). A connect of TCP that does not wait
+ * returns before there is a result; the state of its socket brings that later, in whatever context
+ * the packet arrives, and it is told in the name of the caller.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "call.bpf.h"
+#include "connsnoop.h"
+#include "loss.bpf.h"
+#include "ring.bpf.h"
+#include "scope.bpf.h"
+#include "task_state.bpf.h"
+
+const volatile bool only_failed = false;
+
+/* Kernel ABI: errno.h, include/linux/errno.h, socket.h, in.h, stat.h. */
+#define EAGAIN 11
+#define EINTR 4
+#define EINPROGRESS 115
+#define ERESTARTSYS 512
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define IPPROTO_TCP 6
+#define S_IFMT 00170000
+#define S_IFSOCK 0140000
+
+/* include/net/tcp_states.h */
+#define TCP_ESTABLISHED 1
+#define TCP_SYN_SENT 2
+#define TCP_SYN_RECV 3
+#define TCP_CLOSE 7
+
+/* The connect that a task is in. */
+struct conn_start {
+	u64 ns;                 /* 0: none */
+	u64 sock;               /* whose handshake it has begun (MPTCP: one behind it); 0: none */
+	u64 interrupted;        /* the socket of a call that may be made again by the kernel */
+};
+
+TASK_STATE(conn_starts, struct conn_start);
+
+/* A handshake of TCP, by socket: until both its call has returned and it has a result. */
+struct handshake {
+	u64 start_ns;
+	u64 end_ns;
+	s64 result;
+	u64 there;              /* how many of the two have happened */
+	struct conn_record record;      /* once the call has returned */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u64);
+	__type(value, struct handshake);
+} handshakes SEC(".maps");
+
+/* For on_exit, which does not run twice at once on a CPU: see opensnoop.bpf.c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct conn_record);
+} scratch SEC(".maps");
+
+/* For on_state, which packets interrupt: not with the first step of a connect, though. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct handshake);
+} new_handshake SEC(".maps");
+
+/* Typed where the kernel has storage, which is later than typed pointers. */
+static __always_inline struct task_struct *this_task(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return bpf_get_current_task_btf();
+	return (struct task_struct *)bpf_get_current_task();
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static __always_inline u16 swapped(u16 port)
+{
+	return port << 8 | port >> 8;
+}
+
+/*
+ * Reads a path; returns its length, 0 if there is none. A function of its own: 5.10 forgets the
+ * range of a register that is kept on the stack, and here are registers enough.
+ */
+static __noinline u32 read_path(char *to, u64 length, const void *from)
+{
+	barrier_var(length);
+	if (length > CONN_PATH_MOST || bpf_probe_read_kernel(to, length, from))
+		return 0;
+	return length;
+}
+
+static __noinline u32 read_user_path(char *to, u64 length, const void *from)
+{
+	barrier_var(length);
+	if (length > CONN_PATH_MOST || bpf_probe_read_user(to, length, from))
+		return 0;
+	return length;
+}
+
+/* As the caller gave it. */
+static __always_inline void read_given(struct conn_address *a, u64 from, u64 length)
+{
+	u16 port = 0;
+
+	a->length = 0;
+	a->port = 0;
+	a->family = 0;
+	bpf_probe_read_user(&a->family, sizeof(a->family), (void *)from);
+	if (a->family == AF_UNIX) {
+		a->length = read_user_path(a->path, length - sizeof(a->family),
+					   (void *)(from + sizeof(a->family)));
+		return;
+	}
+	bpf_probe_read_user(&port, sizeof(port), (void *)(from + 2));
+	a->port = swapped(port);
+	if (a->family == AF_INET)
+		bpf_probe_read_user(a->ip, 4, (void *)(from + 4));
+	else
+		bpf_probe_read_user(a->ip, sizeof(a->ip), (void *)(from + 8));
+}
+
+static __always_inline void read_unix(struct conn_address *a, struct sock *sk)
+{
+	struct unix_address *address = BPF_CORE_READ((struct unix_sock *)sk, addr);
+
+	a->family = AF_UNIX;
+	a->port = 0;
+	a->length = 0;
+	if (address)
+		a->length = read_path(a->path, BPF_CORE_READ(address, len) - sizeof(a->family),
+				      &address->name[0].sun_path);
+}
+
+static __always_inline void read_local(struct conn_address *a, struct sock *sk)
+{
+	a->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	a->length = 0;
+	if (a->family == AF_UNIX) {
+		read_unix(a, sk);
+		return;
+	}
+	a->port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	if (a->family == AF_INET)
+		bpf_probe_read_kernel(a->ip, 4, &sk->__sk_common.skc_rcv_saddr);
+	else if (a->family == AF_INET6 && bpf_core_field_exists(sk->__sk_common.skc_v6_rcv_saddr))
+		bpf_probe_read_kernel(a->ip, sizeof(a->ip), &sk->__sk_common.skc_v6_rcv_saddr);
+}
+
+static __always_inline void read_remote(struct conn_address *a, struct sock *sk)
+{
+	a->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	a->length = 0;
+	if (a->family == AF_UNIX) {
+		read_unix(a, BPF_CORE_READ((struct unix_sock *)sk, peer));
+		return;
+	}
+	a->port = swapped(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (a->family == AF_INET)
+		bpf_probe_read_kernel(a->ip, 4, &sk->__sk_common.skc_daddr);
+	else if (a->family == AF_INET6 && bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
+		bpf_probe_read_kernel(a->ip, sizeof(a->ip), &sk->__sk_common.skc_v6_daddr);
+}
+
+/* The socket of a descriptor of the current task; NULL if it is none. */
+static __always_inline struct sock *sock_of(u32 fd)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct fdtable *fdt = BPF_CORE_READ(t, files, fdt);
+	struct file **slot = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct socket *socket;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file ||
+	    (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return NULL;
+	socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* --- results ---------------------------------------------------------------------------------- */
+
+static __always_inline void tell(struct conn_record *r)
+{
+	if (only_failed && r->result >= 0 && r->result != CONN_CLOSED)
+		count_filtered();
+	else
+		ring_output(r, sizeof(*r));
+}
+
+/* Both sides may come here at once: the one that takes the handshake off tells. */
+static __always_inline void tell_handshake(struct handshake *h, u64 key)
+{
+	struct conn_record *r;
+	bool wanted = !only_failed || h->result;
+
+	r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
+	if (!r) {
+		if (!bpf_map_delete_elem(&handshakes, &key))
+			count_lost(LOSS_RING_FULL);
+		return;
+	}
+	bpf_probe_read_kernel(r, sizeof(*r), &h->record);
+	r->time_ns = h->end_ns;
+	r->latency_ns = h->end_ns - h->start_ns;
+	r->result = h->result;
+	if (bpf_map_delete_elem(&handshakes, &key) || !wanted)
+		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
+	else
+		ring_submit(r);
+}
+
+/* An addition with a lock in front is a barrier for both sides. */
+static __always_inline bool both_there(struct handshake *h)
+{
+	__sync_fetch_and_add(&h->there, 1);
+	return *(volatile u64 *)&h->there >= 2;
+}
+
+/* --- sockets of TCP --------------------------------------------------------------------------- */
+
+static __always_inline void begin_handshake(u64 key)
+{
+	struct conn_start *start = conn_starts_get(this_task(), NULL);
+	struct handshake *h;
+	u32 zero = 0;
+	long err;
+
+	if (!start || !start->ns)
+		return;                 /* not by connect(2) */
+	h = bpf_map_lookup_elem(&new_handshake, &zero);
+	if (!h)
+		return;
+	h->start_ns = start->ns;
+	h->there = 0;
+	err = bpf_map_update_elem(&handshakes, &key, h, BPF_ANY);
+	if (err)
+		count_failed_update(err);
+	else
+		start->sock = key;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(on_state, const struct sock *sk, int old, int state)
+{
+	u64 key = (u64)sk;
+	struct handshake *h;
+
+	if (sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	if (state == TCP_SYN_SENT) {
+		begin_handshake(key);
+		return 0;
+	}
+	if ((old != TCP_SYN_SENT && old != TCP_SYN_RECV) || state == TCP_SYN_RECV)
+		return 0;
+	h = bpf_map_lookup_elem(&handshakes, &key);
+	if (!h)
+		return 0;
+	h->end_ns = bpf_ktime_get_ns();
+	if (state == TCP_CLOSE)
+		h->result = sk->sk_err ? -sk->sk_err : CONN_CLOSED;
+	else
+		h->result = 0;
+	if (both_there(h))
+		tell_handshake(h, key);
+	return 0;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
+{
+	struct conn_start *start;
+	struct call c;
+
+	if (!call_of(&c, regs) || c.which != CONN_CONNECT || !scope_for_life(NULL))
+		return 0;
+	start = conn_starts_get(this_task(), NULL);
+	if (start) {
+		start->ns = bpf_ktime_get_ns();
+		start->sock = 0;
+	}
+	return 0;
+}
+
+static __always_inline struct conn_record *new_record(const struct call *c, long ret)
+{
+	u32 zero = 0;
+	struct conn_record *r = bpf_map_lookup_elem(&scratch, &zero);
+	u64 id = bpf_get_current_pid_tgid();
+
+	if (!r)
+		return NULL;
+	r->time_ns = bpf_ktime_get_ns();
+	r->latency_ns = 0;
+	r->result = ret;
+	r->fd = c->arg[0];
+	r->pid = id >> 32;
+	r->tid = id;
+	r->cpu = bpf_get_smp_processor_id();
+	r->call = c->which;
+	r->local.family = 0;
+	r->remote.family = 0;
+	r->protocol = 0;
+	r->type = 0;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	return r;
+}
+
+static __always_inline void read_socket(struct conn_record *r, struct sock *sk)
+{
+	r->protocol = BPF_CORE_READ(sk, sk_protocol);
+	r->type = BPF_CORE_READ(sk, sk_type);
+	read_local(&r->local, sk);
+}
+
+/*
+ * The call has returned; the handshake goes on. The kernel may make an interrupted call again: its
+ * handshake is told by then, or will be.
+ */
+static __always_inline bool is_left_to_socket(long ret)
+{
+	return ret == -EINPROGRESS || ret == -ERESTARTSYS || ret == -EINTR;
+}
+
+static __always_inline void connected(struct conn_record *r, struct sock *sk, long ret)
+{
+	struct conn_start *start = conn_starts_get(this_task(), NULL);
+	u64 key = (u64)sk, began, sock;
+	struct handshake *h;
+
+	if (!start || !start->ns) {
+		count_lost(start ? LOSS_UNMATCHED : LOSS_NO_STATE);
+		return;
+	}
+	began = start->ns;
+	sock = start->sock;
+	start->ns = 0;
+	if (key && start->interrupted == key) {
+		start->interrupted = ret == -ERESTARTSYS ? key : 0;
+		return;
+	}
+	h = bpf_map_lookup_elem(&handshakes, &sock);
+	if (h && sock == key && is_left_to_socket(ret)) {
+		start->interrupted = ret == -ERESTARTSYS ? key : 0;
+		bpf_probe_read_kernel(&h->record, sizeof(h->record), r);
+		if (both_there(h))
+			tell_handshake(h, key);
+		return;
+	}
+	r->latency_ns = (h && h->there ? h->end_ns : r->time_ns) - began;
+	if (h)
+		bpf_map_delete_elem(&handshakes, &sock);
+	tell(r);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+{
+	struct conn_record *r;
+	struct sock *sk;
+	struct call c;
+
+	if (!call_of(&c, regs) || !armed)
+		return 0;
+	if (c.which == CONN_ACCEPT && (ret == -EAGAIN || ret == -ERESTARTSYS))
+		return 0;               /* there was none */
+	if (!in_scope(NULL))
+		return 0;
+	call_arguments(&c, regs);
+	r = new_record(&c, ret);
+	if (!r)
+		return 0;
+	sk = sock_of(c.which == CONN_ACCEPT && ret >= 0 ? ret : c.arg[0]);
+	if (sk)
+		read_socket(r, sk);
+	if (c.which == CONN_CONNECT) {
+		read_given(&r->remote, c.arg[1], c.arg[2]);
+		connected(r, sk, ret);
+		return 0;
+	}
+	if (sk && ret >= 0)
+		read_remote(&r->remote, sk);
+	tell(r);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What connsnoop's programs tell of one connect or accept. */
+#ifndef TALLY_CONNSNOOP_H
+#define TALLY_CONNSNOOP_H
+
+#define CONN_PATH_MOST 108      /* include/uapi/linux/un.h: UNIX_PATH_MAX */
+
+enum conn_call {
+	CONN_NONE,
+	CONN_CONNECT,
+	CONN_ACCEPT,
+};
+
+/* The socket was closed before its connect had a result. */
+#define CONN_CLOSED 1
+
+struct conn_address {
+	__u16 family;           /* 0: not known */
+	__u16 port;
+	__u16 length;           /* bytes of path */
+	__u8 padding[2];
+	__u8 ip[16];            /* 4 of them in AF_INET */
+	char path[CONN_PATH_MOST];
+};
+
+struct conn_record {
+	__u64 time_ns;          /* CLOCK_MONOTONIC, of the result */
+	__u64 latency_ns;       /* of connect: from the call to the result */
+	__s32 result;           /* 0, descriptor, -errno or CONN_CLOSED */
+	__s32 fd;               /* what it was called with */
+	__u32 pid;
+	__u32 tid;
+	__u32 cpu;
+	__u16 protocol;         /* IPPROTO_, of sockets of the internet families */
+	__u16 type;             /* SOCK_ */
+	__u8 call;              /* enum conn_call */
+	__u8 padding[7];
+	__u8 comm[16];
+	struct conn_address local;
+	struct conn_address remote;
+};
+
+#endif /* TALLY_CONNSNOOP_H */

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Each exec: those that succeed from inside the new program, whose name and arguments are in its
+ * own memory by then; those that fail when the system call returns, with what the caller gave. The
+ * kernel has just written the one and read the other, so the pages are there.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "call.bpf.h"
+#include "execsnoop.h"
+#include "loss.bpf.h"
+#include "ring.bpf.h"
+#include "scope.bpf.h"
+
+#define AT_FDCWD -100
+
+/*
+ * The record in the making, one for each program. The kernel does not run the same program twice at
+ * once on a CPU: see opensnoop.bpf.c.
+ */
+enum {
+	SCRATCH_DONE,
+	SCRATCH_FAILED,
+	SCRATCHES,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCHES);
+	__type(key, u32);
+	__type(value, struct exec_record);
+} scratch SEC(".maps");
+
+static __always_inline struct exec_record *new_record(u32 which)
+{
+	struct exec_record *r = bpf_map_lookup_elem(&scratch, &which);
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	u64 id = bpf_get_current_pid_tgid();
+
+	if (!r)
+		return NULL;
+	r->time_ns = bpf_ktime_get_ns();
+	r->result = 0;
+	r->dirfd = AT_FDCWD;
+	r->pid = id >> 32;
+	r->tid = id;
+	r->ppid = BPF_CORE_READ(t, real_parent, tgid);
+	r->uid = (u32)bpf_get_current_uid_gid();
+	r->cpu = bpf_get_smp_processor_id();
+	r->path_length = 0;
+	r->args_length = 0;
+	r->args_cut = 0;
+	r->args_fault = 0;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	return r;
+}
+
+/* What a read of a string gave, as a length that the verifier believes. */
+static __always_inline u64 bounded(long n, u64 most)
+{
+	u64 length = n < 0 ? 0 : n;
+
+	barrier_var(length);
+	return length > most ? most : length;
+}
+
+static __always_inline void send(struct exec_record *r, u64 used)
+{
+	barrier_var(used);
+	if (used > sizeof(r->text))
+		used = sizeof(r->text);
+	ring_output(r, EXEC_RECORD_LEAST + used);
+}
+
+/* --- execs that succeed ----------------------------------------------------------------------- */
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *t, int old_pid, struct linux_binprm *bprm)
+{
+	struct exec_record *r;
+	u64 start, n, size;
+
+	if (!armed || !in_scope(NULL))
+		return 0;
+	r = new_record(SCRATCH_DONE);
+	if (!r)
+		return 0;
+	n = bounded(bpf_probe_read_kernel_str(r->text, EXEC_PATH_MOST, bprm->filename),
+		    EXEC_PATH_MOST);
+	r->path_length = n;
+	start = t->mm->arg_start;
+	size = t->mm->arg_end - start;
+	r->args_cut = size > EXEC_ARGS_MOST;
+	size = bounded(size, EXEC_ARGS_MOST);
+	if (bpf_probe_read_user(r->text + n, size, (void *)start)) {
+		r->args_fault = 1;
+		size = 0;
+	}
+	r->args_length = size;
+	send(r, n + size);
+	return 0;
+}
+
+/* --- execs that fail -------------------------------------------------------------------------- */
+
+struct arguments {
+	u64 pointers;           /* argv of the caller */
+	u64 at;                 /* in the text: where the next one goes */
+	u64 pointer_size;       /* 4 or 8 */
+};
+
+/*
+ * Adds one. False where they end, or no more can be told. Each way through here is one that the
+ * verifier follows for each argument, so there are no more than are needed.
+ */
+static __always_inline bool add_argument(struct exec_record *r, struct arguments *a, u32 i)
+{
+	u64 pointer = 0, at = a->at, size = a->pointer_size;
+	long n;
+
+	barrier_var(size);
+	if (size > sizeof(pointer) ||
+	    bpf_probe_read_user(&pointer, size, (void *)(a->pointers + i * size))) {
+		r->args_fault = 1;
+		return false;
+	}
+	if (!pointer)
+		return false;
+	barrier_var(at);
+	if (i == EXEC_ARGS_FAILED_MOST || at > EXEC_PATH_MOST + EXEC_ARGS_MOST) {
+		r->args_cut = 1;
+		return false;
+	}
+	n = read_user_text(r->text + at, EXEC_ARG_FAILED_MOST, pointer);
+	if (n < 0) {
+		r->args_fault = 1;
+		return false;
+	}
+	a->at = at + (n & (2 * EXEC_ARG_FAILED_MOST - 1));
+	if (n < EXEC_ARG_FAILED_MOST)
+		return true;
+	r->args_cut = 1;
+	return false;
+}
+
+static __always_inline void add_arguments(struct exec_record *r, struct arguments *a)
+{
+	u64 start = a->at;
+	u32 i;
+
+	if (a->pointers)
+		for (i = 0; i <= EXEC_ARGS_FAILED_MOST; i++)
+			if (!add_argument(r, a, i))
+				break;
+	r->args_length = a->at - start;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+{
+	struct arguments a = {};
+	struct exec_record *r;
+	struct call c;
+	u64 path;
+	bool at;
+
+	if (ret >= 0 || !call_of(&c, regs) || !armed || !in_scope(NULL))
+		return 0;
+	r = new_record(SCRATCH_FAILED);
+	if (!r)
+		return 0;
+	call_arguments(&c, regs);
+	at = c.which == EXEC_EXECVEAT;
+	r->result = ret;
+	if (at)
+		r->dirfd = c.arg[0];
+	path = at ? c.arg[1] : c.arg[0];
+	a.pointers = at ? c.arg[2] : c.arg[1];
+	a.pointer_size = c.compat ? 4 : 8;
+	a.at = bounded(read_user_text(r->text, EXEC_PATH_MOST, path),
+		       EXEC_PATH_MOST);
+	r->path_length = a.at;
+	add_arguments(r, &a);
+	send(r, a.at);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

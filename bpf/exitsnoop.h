@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What exitsnoop's programs tell of the end of a process or thread. */
+#ifndef TALLY_EXITSNOOP_H
+#define TALLY_EXITSNOOP_H
+
+struct exit_record {
+	__u64 time_ns;          /* CLOCK_MONOTONIC, of the exit */
+	__u64 age_ns;           /* since the fork */
+	__u64 cpu_time_ns;      /* used, the exit included */
+	__u32 code;             /* as wait(2) has it: status << 8, or signal, 0x80 with a core */
+	__u32 pid;
+	__u32 tid;
+	__u32 ppid;
+	__u32 uid;
+	__u32 cpu;
+	__u8 comm[16];
+};
+
+#endif /* TALLY_EXITSNOOP_H */

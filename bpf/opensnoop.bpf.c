@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Each open of a file by name, when the call returns. One program on sys_exit is enough: the
+ * arguments are still there, and the page the path is in is there as well, since the kernel has
+ * just read it. Only the time an open takes needs sys_enter.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "call.bpf.h"
+#include "loss.bpf.h"
+#include "opensnoop.h"
+#include "ring.bpf.h"
+#include "scope.bpf.h"
+#include "task_state.bpf.h"
+
+const volatile bool timed = false;      /* on_enter is attached */
+const volatile bool only_failed = false;
+const volatile int only_errno = 0;      /* 0: any */
+const volatile u64 min_ns = 0;
+
+/* include/uapi/linux/openat2.h */
+struct open_how_text {
+	u64 flags;
+	u64 mode;
+	u64 resolve;
+};
+
+/* include/uapi/asm-generic/fcntl.h; what creat(2) means. */
+#define CREAT_FLAGS (00000100 | 00000001 | 00001000)
+#define AT_FDCWD -100
+
+struct open_start {
+	u64 ns;          /* 0: no open is under way */
+};
+
+TASK_STATE(open_starts, struct open_start);
+
+/*
+ * The record in the making. The kernel does not run this program twice at once on a CPU: sys_exit
+ * does not interrupt itself, and where a task can be preempted in here (since 7.0) the kernel has
+ * others skip it, which the kernel counts.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct open_record);
+} scratch SEC(".maps");
+
+static __always_inline void read_how(struct open_record *r, u64 how)
+{
+	struct open_how_text text = {};
+
+	r->bad_how = bpf_probe_read_user(&text, sizeof(text), (void *)how) != 0;
+	r->flags = text.flags;
+	r->mode = text.mode;
+}
+
+/* Returns where the path is. */
+static __always_inline u64 take_arguments(struct open_record *r, const struct call *c)
+{
+	bool at = r->call >= OPEN_OPENAT;
+
+	r->dirfd = at ? (s32)c->arg[0] : AT_FDCWD;
+	r->bad_how = 0;
+	if (r->call == OPEN_OPENAT2) {
+		read_how(r, c->arg[2]);
+	} else if (r->call == OPEN_CREAT) {
+		r->flags = CREAT_FLAGS;
+		r->mode = (u16)c->arg[1];
+	} else {
+		r->flags = (u32)(at ? c->arg[2] : c->arg[1]);
+		r->mode = (u16)(at ? c->arg[3] : c->arg[2]);
+	}
+	return at ? c->arg[1] : c->arg[0];
+}
+
+/*
+ * One byte more than the longest, to see what is longer. That byte may be in a page that nobody has
+ * touched, since the kernel does not look at it either.
+ */
+static __always_inline long read_path(struct open_record *r, u64 path)
+{
+	long n = read_user_text(r->path, OPEN_PATH_MOST + 1, path);
+
+	if (n >= 0)
+		return n;
+	n = read_user_text(r->path, OPEN_PATH_MOST, path);
+	return n == OPEN_PATH_MOST ? OPEN_PATH_MOST + 1 : n;
+}
+
+static __always_inline void send(struct open_record *r, u64 path)
+{
+	long n = read_path(r, path);
+	u64 length = n < 0 ? 0 : n;
+
+	barrier_var(length);
+	if (length > OPEN_PATH_MOST + 1)
+		length = OPEN_PATH_MOST + 1;
+	r->length = length;
+	ring_output(r, OPEN_RECORD_LEAST + length);
+}
+
+/* For its storage: typed where the kernel has storage, which is later than typed pointers. */
+static __always_inline struct task_struct *current_task(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return bpf_get_current_task_btf();
+	return (struct task_struct *)bpf_get_current_task();
+}
+
+/* Is it a long one, as far as that was asked for? */
+static __always_inline bool took_long(struct open_record *r)
+{
+	struct open_start *start;
+
+	r->elapsed_ns = 0;
+	if (!timed)
+		return true;
+	start = open_starts_get(current_task(), NULL);
+	if (!start || !start->ns) {
+		count_lost(start ? LOSS_UNMATCHED : LOSS_NO_STATE);
+		return false;
+	}
+	r->elapsed_ns = r->time_ns - start->ns;
+	start->ns = 0;
+	if (r->elapsed_ns >= min_ns)
+		return true;
+	count_filtered();
+	return false;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
+{
+	struct call c;
+	struct open_start *start;
+
+	if (!call_of(&c, regs) || !scope_for_life(NULL))
+		return 0;
+	start = open_starts_get(current_task(), NULL);
+	if (start)
+		start->ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+{
+	struct open_record *r;
+	struct call c;
+	u64 id, path;
+	u32 zero = 0;
+
+	if (!call_of(&c, regs) || !armed || !in_scope(NULL))
+		return 0;
+	if ((only_failed && ret >= 0) || (only_errno && ret != -only_errno)) {
+		count_filtered();
+		return 0;
+	}
+	r = bpf_map_lookup_elem(&scratch, &zero);
+	if (!r)
+		return 0;
+	r->time_ns = bpf_ktime_get_ns();
+	if (!took_long(r))
+		return 0;
+	id = bpf_get_current_pid_tgid();
+	r->pid = id >> 32;
+	r->tid = id;
+	r->cpu = bpf_get_smp_processor_id();
+	r->result = ret;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	r->call = c.which;
+	call_arguments(&c, regs);
+	path = take_arguments(r, &c);
+	send(r, path);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What opensnoop's program tells of one open. */
+#ifndef TALLY_OPENSNOOP_H
+#define TALLY_OPENSNOOP_H
+
+/* The longest path the kernel takes, with its NUL (include/uapi/linux/limits.h: PATH_MAX). */
+#define OPEN_PATH_MOST 4096
+
+enum open_call {
+	OPEN_NONE,
+	OPEN_OPEN,
+	OPEN_CREAT,
+	OPEN_OPENAT,
+	OPEN_OPENAT2,
+};
+
+struct open_record {
+	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
+	__u64 elapsed_ns;       /* 0: was not asked for */
+	__u64 flags;            /* as the caller gave them */
+	__s32 result;           /* descriptor or -errno */
+	__u32 mode;
+	__s32 dirfd;
+	__u32 pid;
+	__u32 tid;
+	__u32 cpu;
+	__u8 call;              /* enum open_call */
+	__u8 bad_how;           /* of openat2: its flags could not be read */
+	__u16 length;           /* of the path, with its NUL; 0: unreadable; more than most: cut */
+	__u8 comm[16];
+	__u8 padding[4];
+	char path[OPEN_PATH_MOST + 8];  /* only length bytes are sent */
+};
+
+#define OPEN_RECORD_LEAST __builtin_offsetof(struct open_record, path)
+
+#endif /* TALLY_OPENSNOOP_H */

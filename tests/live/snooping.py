@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of the tools that show a line for each event share."""
+
+import functools
+
+import tally
+from probing import told
+
+# From 7.0 on programs of tracepoints can be preempted; the kernel then skips them for other tasks
+# on that CPU, whose events are lost, and counts that: "recursion".
+PREEMPTIBLE = tally.KERNEL >= (7, 0)
+
+
+def exact(test):
+    """A test that is made again where the kernel has skipped programs, and said so."""
+
+    @functools.wraps(test)
+    def judged(*args, **kwargs):
+        tally.steady(lambda: test(*args, **kwargs))
+
+    return judged
+
+
+def events_of(result):
+    """The lines of a run, in order, and its report. Nothing is lost but what exact() is for."""
+    lines, (report,) = told(result)
+    assert len(lines) == report["events"], result
+    lost = {reason for reason, n in report["lost"].items() if n}
+    if PREEMPTIBLE and lost == {"recursion"}:
+        raise tally.Blurred
+    assert not lost, result
+    return lines, report
+
+
+def values_of(result):
+    return [line["values"] for line in events_of(result)[0]]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""connsnoop: connects and accepts of this process itself, against what its sockets say."""
+
+import errno
+import os
+import select
+import socket
+
+import pytest
+
+import tally
+from snooping import events_of, exact
+
+IP = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
+
+
+@pytest.fixture
+def connsnoop(tool):
+    return lambda *args: tool("--json", "-p", os.getpid(), *args, tool="connsnoop")
+
+
+@pytest.fixture
+def sockets(ends):
+    """Makes sockets that are closed with the test."""
+    return lambda *args: ends.enter_context(socket.socket(*args))
+
+
+def text(address):
+    """As the lines have it."""
+    host, port, *_ = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def listening(sockets, family, host, backlog=10):
+    server = sockets(family, socket.SOCK_STREAM)
+    try:
+        server.bind((host, 0))
+    except OSError:
+        pytest.skip(f"no {host} here")
+    server.listen(backlog)
+    return server
+
+
+def connect(s, address):
+    """Without waiting; then waits. Returns what the call said, and what came of it."""
+    s.setblocking(False)
+    said = s.connect_ex(address)
+    if said == errno.EINPROGRESS:
+        assert select.select([], [s], [], tally.PATIENCE)[1]
+    return said, s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+
+def told(tracer):
+    """The lines as (what, values)."""
+    lines, _ = events_of(tracer.stop())
+    assert all(line["pid"] == os.getpid() for line in lines)
+    return [(line["event"], line["values"]) for line in lines]
+
+
+@pytest.mark.parametrize("wait", (True, False), ids=("waiting", "not-waiting"))
+@pytest.mark.parametrize("family, host", IP, ids=("IPv4", "IPv6"))
+@exact
+def test_tcp(connsnoop, sockets, family, host, wait):
+    """Each once, whether the call waits or not, with both addresses."""
+    server = listening(sockets, family, host)
+    tracer = connsnoop()
+    client = sockets(family, socket.SOCK_STREAM)
+    if wait:
+        client.connect(server.getsockname())
+    else:
+        assert connect(client, server.getsockname())[1] == 0
+    accepted, _ = server.accept()
+    accepted.close()
+    (one, made), (two, taken) = sorted(told(tracer), reverse=True, key=lambda each: each[0])
+    assert (one, two) == ("connect", "accept")
+    here, there = text(client.getsockname()), text(server.getsockname())
+    for values, local, remote in ((made, here, there), (taken, there, here)):
+        assert (values["local"], values["remote"]) == (local, remote)
+        assert values["protocol"] == "tcp" and values["error"] is None
+    assert made["fd"] == client.fileno() and made["latency"] > 0 and taken["latency"] is None
+
+
+@exact
+def test_refused(connsnoop, sockets):
+    server = listening(sockets, *IP[0])
+    address = server.getsockname()
+    server.close()
+    tracers = connsnoop(), connsnoop("--failed")
+    assert sockets().connect_ex(address) == errno.ECONNREFUSED
+    # On loopback the answer may be there before the call has returned.
+    said, later = connect(sockets(), address)
+    assert errno.ECONNREFUSED in (said, later)
+    for tracer in tracers:
+        found = told(tracer)
+        assert [(event, v["error"], v["remote"]) for event, v in found] == [
+            ("connect", "ECONNREFUSED", text(address))] * 2
+
+
+@exact
+def test_no_answer(connsnoop, sockets):
+    """A server that lets no more in does not answer: a time-out, and a socket that is closed."""
+    server = listening(sockets, *IP[0], 0)
+    address = server.getsockname()
+    first = sockets()
+    first.connect(address)
+    tracer = connsnoop()
+    slow = sockets()
+    slow.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 200)
+    slow.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, 1)
+    given_up = socket.socket()
+    given_up.setblocking(False)
+    assert given_up.connect_ex(address) == errno.EINPROGRESS
+    given_up.close()
+    assert connect(slow, address) == (errno.EINPROGRESS, errno.ETIMEDOUT)
+    found = told(tracer)
+    assert [v["error"] for _, v in found] == ["closed", "ETIMEDOUT"]
+    assert found[1][1]["latency"] >= 200_000_000
+
+
+@exact
+def test_each_is_there(connsnoop, sockets):
+    """One after the other, and several under way at once."""
+    n = tally.scaled(400)
+    server = listening(sockets, *IP[0])
+    tracer = connsnoop()
+    ports = []
+    for _ in range(n):
+        some = [socket.socket() for _ in range(4)]
+        for s in some:
+            s.setblocking(False)
+            s.connect_ex(server.getsockname())
+        for s in some:
+            server.accept()[0].close()
+            select.select([], [s], [])
+            ports.append(text(s.getsockname()))
+            s.close()
+    found = told(tracer)
+    made = [v for event, v in found if event == "connect"]
+    taken = [v for event, v in found if event == "accept"]
+    assert sorted(v["local"] for v in made) == sorted(ports) == sorted(v["remote"] for v in taken)
+    assert not any(v["error"] for _, v in found)
+
+
+@exact
+def test_unix(connsnoop, sockets, directory):
+    """Paths, names of the abstract namespace, and what is not there."""
+    tracer = connsnoop()
+    names = [os.fsencode(directory) + b"/a\x1b[1m\xff\n", b"\0abs\0tract-%d" % os.getpid()]
+    for name in names:
+        server, client = sockets(socket.AF_UNIX), sockets(socket.AF_UNIX)
+        server.bind(name)
+        server.listen()
+        client.connect(name)
+        server.accept()[0].close()
+    assert sockets(socket.AF_UNIX).connect_ex("/nonexistent/socket") == errno.ENOENT
+    found = told(tracer)
+    shown = [f"{directory}/a\\x1b[1m\\xff\\x0a", f"@abs@tract-{os.getpid()}"]
+    assert [(event, v["local"], v["remote"], v["error"]) for event, v in found] == [
+        ("connect", None, shown[0], None), ("accept", shown[0], None, None),
+        ("connect", None, shown[1], None), ("accept", shown[1], None, None),
+        ("connect", None, "/nonexistent/socket", "ENOENT")]
+    assert {v["protocol"] for _, v in found} == {"unix"}
+
+
+@exact
+def test_others(connsnoop, sockets, trigger, tool):
+    """UDP; no socket at all; and the calls of 32-bit programs."""
+    tracer = connsnoop()
+    client = sockets(socket.AF_INET, socket.SOCK_DGRAM)
+    client.connect(("127.0.0.1", 53))
+    ((event, values),) = told(tracer)
+    assert (event, values["protocol"], values["remote"]) == ("connect", "udp", "127.0.0.1:53")
+    assert values["local"] == text(client.getsockname())
+    load = trigger("syscalls", 1, "42:3", "i362:4", "43:5")
+    tracer = tool("--json", "-p", load.pid, tool="connsnoop")
+    load.go()
+    load.done()
+    lines, _ = events_of(tracer.stop())
+    assert all(line["values"]["error"] == "EBADF" and line["values"]["fd"] == -1 for line in lines)
+    assert [line["event"] for line in lines] in (["connect"] * 7 + ["accept"] * 5,
+                                                 ["connect"] * 3 + ["accept"] * 5)
+
+
+@exact
+def test_accept_fails(connsnoop, sockets):
+    """An accept that finds nobody is no event."""
+    server = listening(sockets, *IP[0])
+    server.setblocking(False)
+    tracer = connsnoop()
+    for _ in range(3):
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert not told(tracer)
+
+
+def test_usage(run):
+    result = run("-n", tool="connsnoop")
+    assert result.code == 0 and "on_state at tp_btf/inet_sock_set_state" in result.text

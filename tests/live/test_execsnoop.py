@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""execsnoop: each exec, against programs that say which they make, and /proc/PID/cmdline."""
+
+import errno
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import tally
+from snooping import events_of, exact, values_of
+from tally import scaled
+
+SHOW = Path("/bin/cat").resolve()
+
+
+@pytest.fixture
+def execsnoop(tool):
+    return lambda *args, **kwargs: tool("--json", *args, tool="execsnoop", **kwargs)
+
+
+@exact
+def check_chain(execsnoop, trigger, kind, n):
+    load = trigger("execs", kind, n)
+    tracer = execsnoop("-p", load.pid)
+    load.go()
+    load.done()
+    lines, _ = events_of(tracer.stop())
+    assert [line["values"]["args"].split()[1:] for line in lines] == [
+        [kind, str(i), "on"] for i in range(n - 1, -1, -1)]
+    for line in lines:
+        assert (line["pid"], line["tid"], line["comm"]) == (load.pid, load.pid, "exe")
+        assert line["values"]["ppid"] == os.getpid() and line["values"]["uid"] == 0
+        assert line["values"]["path"] == "/proc/self/exe" and line["values"]["error"] is None
+
+
+def test_each_is_there(execsnoop, trigger):
+    check_chain(execsnoop, trigger, "chain", scaled(2000))
+
+
+def test_threads(execsnoop, trigger):
+    """A thread that executes becomes the process: its line is the process's."""
+    check_chain(execsnoop, trigger, "threads", scaled(200))
+
+
+FAILED = (
+    ("/nonexistent/a", "a 'b c'"),
+    ("/proc", "'' 'it'\"'\"'s' $'\\x1b[1m\\x5c'"),
+    ("/nonexistent/none", ""),
+    ("/nonexistent/null", ""),
+    ("/nonexistent/wild", "a..."),
+    ("/nonexistent/many", " ".join(["m"] * 64) + "..."),
+    ("/nonexistent/long", "x " + "l" * 4095 + "..."),
+    (None, "a 'b c'"),
+    ("", "a 'b c'"),
+    ("nonexistent", "a 'b c'"),
+    ("/nonexistent/32", "a 'b c'"),
+)
+
+
+@exact
+def test_failed(execsnoop, trigger):
+    """What the caller gave, as far as it can be read."""
+    load = trigger("execs", "fail")
+    tracers = execsnoop("-p", load.pid, "--failed"), execsnoop("-p", load.pid), \
+        execsnoop("-p", load.pid, "--with-failed")
+    load.go()
+    results = load.done()
+    for tracer, n in zip(tracers, (len(FAILED), 0, len(FAILED))):
+        values = values_of(tracer.stop())
+        assert len(values) == n
+        for each, (path, args), result in zip(values, FAILED, results):
+            assert getattr(errno, each["error"]) == result, each
+            assert (each["path"], each["args"]) == (path, args)
+            assert (each["dirfd"] is not None) == (path == "nonexistent")
+
+
+def executed(args, executable=SHOW):
+    """A program that waits; returns its pid, what /proc says of its arguments, and ends it."""
+    with subprocess.Popen(args, executable=executable, stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL) as process:
+        # Empty until the new program's stack is there, which is after Popen() has returned.
+        found = tally.wait_until(Path(f"/proc/{process.pid}/cmdline").read_bytes, "arguments")
+        process.stdin.close()
+        process.wait()
+    return process.pid, found.split(b"\0")[:-1]
+
+
+@exact
+def test_arguments(execsnoop):
+    """Typed into a shell, the line is the arguments again, whatever bytes are in them."""
+    odd = [b"", b"a b", b"it's", b'"', b"$HOME `x` \\", b"\x1b]0;a\x07\xff\n", "ä€".encode(), b"*",
+           "\u202e".encode(), b"-", b"x=1", b"'", b"'\x01'", b"~", b"!a"]
+    tracer = execsnoop("--comm", SHOW.name)
+    pid, args = executed([b"-", *odd])
+    values = {line["pid"]: line["values"] for line in events_of(tracer.stop())[0]}[pid]
+    assert args == [b"-", *odd]
+    shown = values["args"]
+    assert all(c.isprintable() for c in shown)
+    again = subprocess.run(["bash", "-c", f"printf '%s\\0' {shown}"], capture_output=True,
+                           check=True)
+    assert again.stdout.split(b"\0")[:-1] == args
+    assert shlex.split(shown)[1:5] == ["", "a b", "it's", '"']
+
+
+@exact
+def test_long_arguments(execsnoop):
+    """Up to 16 KiB of them, with their ends."""
+    tracer = execsnoop("--comm", SHOW.name)
+    for n in (16379, 16380, 100_000):
+        executed([b"-", b"-", b"x" * n])
+    # Their lengths alone: the difference of long texts takes minutes to find.
+    assert [(len(v["args"]), v["args"][-4:]) for v in values_of(tracer.stop())] == [
+        (4 + 16379, "xxxx"), (4 + 16380 + 3, "x..."), (4 + 16380 + 3, "x...")]
+
+
+@exact
+def test_scripts_and_descriptors(execsnoop, directory):
+    """The arguments are those of the interpreter; the path is what was executed."""
+    script = directory / "script"
+    script.write_text("#!/bin/sh -e\ntrue\n")
+    script.chmod(0o755)
+    tracer = execsnoop("--comm", "script")
+    subprocess.run([script, "a"], check=True)
+    (values,) = values_of(tracer.stop())
+    assert values["path"] == str(script) and values["args"] == f"/bin/sh -e {script} a"
+    tracer = execsnoop("--comm", "[t0-9]*")
+    fd = os.open("/bin/true", os.O_RDONLY)
+    pid = os.fork()
+    if not pid:
+        os.execve(fd, ["by-fd"], {})
+    os.waitpid(pid, 0)
+    (values,) = [line["values"] for line in events_of(tracer.stop())[0] if line["pid"] == pid]
+    assert values["path"] == f"/dev/fd/{fd}" and values["args"] == "by-fd"
+    os.close(fd)
+
+
+@exact
+def test_users_and_roots(execsnoop, directory):
+    """In a mount namespace and a root of its own, as another user."""
+    tracer = execsnoop("-u", tally.NOBODY)
+    (directory / "root").mkdir()
+    script = "mount --bind / \"$1\" && exec chroot --userspec=65534:65534 \"$1\" /bin/true in"
+    subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", directory / "root"], check=True)
+    (values,) = values_of(tracer.stop())
+    assert values["path"] == "/bin/true" and values["args"] == "/bin/true in"
+    assert values["uid"] == tally.NOBODY
+
+
+def test_text(run):
+    result = run("--", "/bin/true", "a b", tool="execsnoop")
+    assert ' path="/bin/true" args=/bin/true \'a b\'\n' in result.text
+
+
+def test_usage(run):
+    result = run("-n", "--with-failed", tool="execsnoop")
+    assert result.code == 0 and "on_exec at tp_btf/sched_process_exec" in result.text
+    assert "on_exit at tp_btf/sys_exit" in result.text
+    assert "sys_exit" not in run("-n", tool="execsnoop").text.replace("tp_btf/sys_exit\n", "", 1)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""exitsnoop: how processes end, against what wait4(2) says of them."""
+
+import os
+import signal
+import time
+
+import pytest
+
+import tally
+from snooping import events_of, exact
+from tally import within
+
+
+@pytest.fixture
+def exitsnoop(tool):
+    return lambda *args, **kwargs: tool("--json", *args, tool="exitsnoop", **kwargs)
+
+
+def wait(load):
+    """What the kernel tells the parent: status and CPU time in ns."""
+    load.go()
+    _, status, usage = os.wait4(load.pid, 0)
+    return status, round((usage.ru_utime + usage.ru_stime) * 1e9)
+
+
+HOW = (
+    ("status", 0), ("status", 3), ("status", 255), ("signal", signal.SIGKILL),
+    ("signal", signal.SIGSEGV), ("signal", signal.SIGRTMIN + 3), ("leader", 1), ("leader", 4),
+    ("group", 4),
+)
+
+
+@pytest.mark.parametrize("how", HOW, ids=lambda how: f"{how[0]}-{int(how[1])}")
+@exact
+def test_how(exitsnoop, trigger, how, directory, monkeypatch):
+    """One line for each process, however many threads end at once."""
+    monkeypatch.chdir(directory)        # for a core
+    born = time.monotonic_ns()
+    load = trigger("exits", how[0], int(how[1]))
+    tracer = exitsnoop("-p", load.pid)
+    status, used = wait(load)
+    result = tracer.wait()      # the last process of -p has ended
+    lived = time.monotonic_ns() - born
+    (line,), _ = events_of(result)
+    values = line["values"]
+    code = os.waitstatus_to_exitcode(status)
+    assert values["status"] == (code if code >= 0 else None)
+    assert values["core"] == ("yes" if os.WCOREDUMP(status) else None)
+    if code < 0:
+        rt = -code - 32
+        assert values["signal"] == (f"SIGRTMIN+{rt}" if rt > 0 else signal.Signals(-code).name)
+    else:
+        assert values["signal"] is None
+    assert (line["pid"], line["tid"], line["comm"]) == (load.pid, load.pid, "exits")
+    assert values["ppid"] == os.getpid() and values["uid"] == 0
+    assert 20_000_000 < values["age"] < lived
+    # wait4() rounds both parts down to us. It may be faster than the process at leaving its CPU,
+    # and a thread that ends at the same moment may not have been added up yet.
+    within(-5_000 <= values["cpu_time"] - used <= 2_000_000, values["cpu_time"], used)
+
+
+@exact
+def test_threads(exitsnoop, trigger):
+    """Each thread, with its own time."""
+    load = trigger("exits", "leader", 3)
+    tracer = exitsnoop("--threads", "-p", load.pid)
+    wait(load)
+    lines, _ = events_of(tracer.wait())
+    assert len(lines) == len({line["tid"] for line in lines}) == 4
+    assert all(line["values"]["cpu_time"] >= 20_000_000 for line in lines)
+    assert load.pid in {line["tid"] for line in lines}
+
+
+@exact
+def test_many(exitsnoop):
+    """Each of many, while others end, too."""
+    tracer = exitsnoop("--comm", "python3*")
+    expected = {}
+    for i in range(tally.scaled(400)):
+        pid = os.fork()
+        if not pid:
+            os._exit(i % 200)
+        expected[pid] = i % 200
+    for pid in expected:
+        os.waitpid(pid, 0)
+    lines, _ = events_of(tracer.stop())
+    found = [(line["pid"], line["values"]["status"]) for line in lines if line["pid"] in expected]
+    assert sorted(found) == sorted(expected.items())
+
+
+@exact
+def test_command(run):
+    """A command's own end is there as well."""
+    result = run("--json", "--", "sh", "-c", "true; exit 4", tool="exitsnoop")
+    lines, _ = events_of(result)
+    assert [line["values"]["status"] for line in lines][-1] == 4
+
+
+def test_usage(run):
+    result = run("-n", tool="exitsnoop")
+    assert result.code == 0 and "on_process_exit at tp_btf/sched_process_exit" in result.text

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""signals: each one that is sent, against a program that knows how many it has sent and caught."""
+
+import os
+import signal
+from collections import Counter
+
+import pytest
+
+import tally
+from snooping import events_of, exact
+
+N = tally.scaled(400)
+
+
+@pytest.fixture
+def signals(tool):
+    return lambda *args, **kwargs: tool("--json", *args, tool="signals", **kwargs)
+
+
+@exact
+def test_each_is_there(signals, trigger):
+    """By signal, code, result, and whom it is for."""
+    load = trigger("signalling", N)
+    tracer = signals("-p", load.pid)
+    load.go()
+    (caught,) = load.done()
+    lines, _ = events_of(tracer.stop())
+    found = Counter(tuple(line["values"][name] for name in ("signal", "code", "result", "to"))
+                    for line in lines)
+    real_time = f"SIGRTMIN+{signal.SIGRTMIN + 1 - 32}"
+    assert found == {
+        ("SIGUSR1", "SI_USER", "delivered", "process"): N,
+        ("SIGUSR1", "SI_TKILL", "delivered", "thread"): N,
+        (real_time, "SI_QUEUE", "delivered", "process"): N,
+        ("SIGWINCH", "SI_USER", "ignored", "process"): N,
+        ("SIGUSR2", "SI_USER", "delivered", "process"): 1,
+        ("SIGUSR2", "SI_USER", "already-pending", "process"): N - 1,
+        ("SIGALRM", "SI_KERNEL", "delivered", "process"): 1,
+    }
+    assert caught == 3 * N + 1
+    for line in lines:
+        values, sent = line["values"], line["values"]["signal"] != "SIGALRM"
+        assert (line["pid"], line["comm"]) == (load.pid, "signalling")
+        assert values["sender_pid"] == (load.pid if sent else None)
+        assert values["sender_comm"] == ("signalling" if sent else None)
+
+
+@exact
+def test_whose(signals, trigger):
+    """The scope is about whom a signal is for; with --sender, about who sends it."""
+    load = trigger("sleepers", 1, 1, 1, -1)
+    ours = "-p", os.getpid(), "--sender", "--signal", "CONT,SIGURG"
+    tracers = [signals(*args) for args in (("-p", load.pid), ("-p", load.pid, "--sender"), ours,
+                                           ("-p", load.pid, "--signal", "TERM"))]
+    for _ in range(5):
+        os.kill(load.pid, signal.SIGCONT)
+        os.kill(load.pid, signal.SIGURG)
+    found = [events_of(tracer.stop()) for tracer in tracers]
+    assert [len(lines) for lines, _ in found] == [10, 0, 10, 0]
+    assert found[3][1]["filtered"] >= 10
+    for line in found[0][0] + found[2][0]:
+        assert line["pid"] == load.pid and line["values"]["sender_pid"] == os.getpid()
+
+
+@exact
+def test_children_and_faults(run):
+    """What the kernel sends has no sender, whoever was on the CPU."""
+    result = run("--json", "--", "sh", "-c", "sh -c 'kill -9 $$'; sh -c 'kill -SEGV $$'; true",
+                 tool="signals")
+    lines, _ = events_of(result)
+    values = [line["values"] for line in lines]
+    assert [v["signal"] for v in values if v["code"].startswith("CLD_")] == ["SIGCHLD"] * 2
+    assert {v["code"] for v in values if v["signal"] == "SIGCHLD"} <= {"CLD_KILLED", "CLD_DUMPED"}
+    assert all(v["sender_pid"] is None for v in values if v["signal"] == "SIGCHLD")
+    assert [v["code"] for v in values if v["signal"] in ("SIGKILL", "SIGSEGV")] == ["SI_USER"] * 2
+
+
+@exact
+def test_hostile_names(signals, tool, trigger):
+    load = trigger("signalling", 1, comm=b"\x1b[2J\xff\n\"")
+    tracers = signals("-p", load.pid), tool("-p", load.pid, tool="signals")
+    load.go()
+    load.done()
+    lines, _ = events_of(tracers[0].stop())
+    assert {line["comm"] for line in lines} == {'\\x1b[2J\\xff\\x0a"'}
+    text = tracers[1].stop().stdout
+    assert b"\x1b" not in text and b'sender_comm="\\x1b[2J\\xff\\x0a\\x22"' in text
+
+
+def test_usage(run):
+    result = run("--signal", "SIGNOSUCH", tool="signals")
+    assert result.code == 2 and "SIGKILL" in result.stderr
+    result = run("-n", tool="signals")
+    assert result.code == 0 and "on_signal at tp_btf/signal_generate" in result.text

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* connsnoop: each connect and accept. The measurement is bpf/connsnoop.bpf.c. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "host/errno_name.h"
+#include "run/snoop.h"
+#include "tools.h"
+
+#include "bpf/connsnoop.h"
+#include "connsnoop.skel.h"
+
+enum {
+	KEY_FAILED = 0x1000,
+};
+
+static const char *const field_names[] = {
+	"fd", "error", "protocol", "local", "remote", "latency",
+};
+
+static const struct snoop_call calls[] = {
+	{ "connect", CONN_CONNECT }, { "accept", CONN_ACCEPT }, { "accept4", CONN_ACCEPT },
+};
+
+struct connsnoop {
+	struct snoop snoop;     /* first: show() is given it */
+	bool only_failed;
+	struct connsnoop_bpf *bpf;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct connsnoop *c = state->input;
+
+	(void)arg;
+	if (key != KEY_FAILED)
+		return ARGP_ERR_UNKNOWN;
+	c->only_failed = true;
+	return 0;
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+#define ADDRESS_SPACE (CONN_PATH_MOST + INET6_ADDRSTRLEN + 16)
+
+/* A path, or a name of the abstract namespace, whose NULs are shown as @. */
+static void format_path(char text[ADDRESS_SPACE], const struct conn_address *a)
+{
+	size_t n = a->length <= CONN_PATH_MOST ? a->length : 0, i;
+
+	if (n && a->path[0])
+		n = strnlen(a->path, n);
+	for (i = 0; i < n; i++)
+		text[i] = a->path[i] ?: '@';
+	text[n] = 0;
+}
+
+/* "127.0.0.1:80", "[::1]:80", a path; an address that is not known, or no address yet: none. */
+static struct stream_field address(const char *name, char text[ADDRESS_SPACE],
+				   const struct conn_address *a)
+{
+	struct stream_field f = snoop_word(name, text);
+	char ip[INET6_ADDRSTRLEN] = "?";
+
+	if (a->family == AF_UNIX) {
+		format_path(text, a);
+		f.field.word = false;
+		return *text ? f : snoop_none(name);
+	}
+	if ((a->family != AF_INET && a->family != AF_INET6) || !a->port)
+		return snoop_none(name);
+	inet_ntop(a->family, a->ip, ip, sizeof(ip));
+	snprintf(text, ADDRESS_SPACE, a->family == AF_INET ? "%s:%u" : "[%s]:%u", ip, a->port);
+	return f;
+}
+
+static const char *protocol_name(const struct conn_record *r)
+{
+	int family = r->local.family;
+
+	if (family == AF_UNIX)
+		return r->type == SOCK_STREAM ? "unix" : "unix-message";
+	if (family != AF_INET && family != AF_INET6)
+		return NULL;
+	switch (r->protocol) {
+	case IPPROTO_TCP:
+		return "tcp";
+	case IPPROTO_UDP:
+		return "udp";
+	case IPPROTO_SCTP:
+		return "sctp";
+	case IPPROTO_MPTCP & 0xffff:
+		return "mptcp";
+	default:
+		return "other";
+	}
+}
+
+static struct stream_field error_field(const struct conn_record *r)
+{
+	if (r->result == CONN_CLOSED && r->call == CONN_CONNECT)
+		return snoop_word("error", "closed");
+	return snoop_word("error", r->result < 0 ? errno_name(-r->result) ?: "?" : NULL);
+}
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct conn_record *r = record;
+	struct connsnoop *c = context;
+	bool accepts = r->call == CONN_ACCEPT;
+	char comm[sizeof(r->comm) + 1] = "", local[ADDRESS_SPACE], remote[ADDRESS_SPACE];
+	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		snoop_number("fd", accepts && r->result >= 0 ? r->result : r->fd),
+		error_field(r),
+		snoop_word("protocol", protocol_name(r)),
+		address("local", local, &r->local),
+		address("remote", remote, &r->remote),
+		accepts ? snoop_none("latency") : snoop_time("latency", r->latency_ns),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.event = accepts ? "accept" : "connect",
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	(void)size;
+	memcpy(comm, r->comm, sizeof(r->comm));
+	return lines__write(&c->snoop.lines, &line);
+}
+
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
+
+static int open_skeleton(struct snoop *s)
+{
+	struct connsnoop *c = (struct connsnoop *)s;
+	struct connsnoop_bpf *bpf = connsnoop_bpf__open();
+
+	if (!bpf)
+		return -errno;
+	c->bpf = bpf;
+	SNOOP_SKELETON(s, bpf);
+	s->calls = bpf->rodata->calls;
+	s->have_task_storage = &bpf->rodata->have_task_storage;
+	bpf->rodata->only_failed = c->only_failed;
+	return 0;
+}
+
+static int connsnoop(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
+		{},
+	};
+	static const struct argp own = { .options = options, .parser = parse_own };
+	struct connsnoop c = {
+		.snoop = {
+			.tool = "connsnoop",
+			.value = "connections",
+			.source = "connect, accept, accept4 at tp_btf/sys_exit; "
+				  "tp_btf/inet_sock_set_state",
+			.field = field_names, .nfields = ARRAY_SIZE(field_names),
+			.call = calls, .ncalls = ARRAY_SIZE(calls),
+			.state = "conn_starts",
+			.least = sizeof(struct conn_record),
+			.show = show,
+			.open = open_skeleton,
+		},
+	};
+	const struct cli_spec spec = {
+		.groups = SNOOP_GROUPS,
+		.doc = "Each connection that is made or accepted, and each that fails.",
+		.own = &own,
+		.own_input = &c,
+	};
+	int code = snoop__main(&c.snoop, &spec, argc, argv);
+
+	connsnoop_bpf__destroy(c.bpf);
+	return code;
+}
+
+TOOL(connsnoop, AREA_EVENTS, "each connection that is made or accepted, or fails");
