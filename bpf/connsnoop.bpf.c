@@ -75,14 +75,6 @@ struct {
 	__type(value, struct handshake);
 } new_handshake SEC(".maps");
 
-/* Typed where the kernel has storage, which is later than typed pointers. */
-static __always_inline struct task_struct *this_task(void)
-{
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return bpf_get_current_task_btf();
-	return (struct task_struct *)bpf_get_current_task();
-}
-
 /* --- addresses -------------------------------------------------------------------------------- */
 
 static __always_inline u16 swapped(u16 port)
@@ -233,7 +225,7 @@ static __always_inline bool both_there(struct handshake *h)
 
 static __always_inline void begin_handshake(u64 key)
 {
-	struct conn_start *start = conn_starts_get(this_task(), NULL);
+	struct conn_start *start = conn_starts_get(calling_task(), NULL);
 	struct handshake *h;
 	u32 zero = 0;
 	long err;
@@ -289,7 +281,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
 
 	if (!call_of(&c, regs) || c.which != CONN_CONNECT || !scope_for_life(NULL))
 		return 0;
-	start = conn_starts_get(this_task(), NULL);
+	start = conn_starts_get(calling_task(), NULL);
 	if (start) {
 		start->ns = bpf_ktime_get_ns();
 		start->sock = 0;
@@ -339,7 +331,7 @@ static __always_inline bool is_left_to_socket(long ret)
 
 static __always_inline void connected(struct conn_record *r, struct sock *sk, long ret)
 {
-	struct conn_start *start = conn_starts_get(this_task(), NULL);
+	struct conn_start *start = conn_starts_get(calling_task(), NULL);
 	u64 key = (u64)sk, began, sock;
 	struct handshake *h;
 

@@ -68,14 +68,6 @@ static __always_inline void file_call_ended(const struct file_state *st,
 					    const struct file_side *s, s64 result, u64 took_ns,
 					    u64 now);
 
-/* For the storage of the current task, a typed pointer where the kernel has those. */
-static __always_inline struct task_struct *current_task(void)
-{
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return bpf_get_current_task_btf();
-	return (struct task_struct *)bpf_get_current_task();
-}
-
 /*
  * A member of a kernel structure that there is but an address of: a plain load where such a
  * pointer can be given a type (6.2, commit a35b9af4ec2c), else a call of a helper.
@@ -227,7 +219,7 @@ int BPF_PROG(on_file_enter, struct pt_regs *regs, long number)
 
 	if (!call || !armed || !in_native_syscall() || !in_scope(NULL))
 		return 0;
-	st = file_states_get(current_task(), NULL);
+	st = file_states_get(calling_task(), NULL);
 	if (!st) {
 		count_lost(LOSS_NO_STATE);
 		return 0;
@@ -267,7 +259,7 @@ int BPF_PROG(on_file_exit, struct pt_regs *regs, long result)
 
 	if (!file_call_of(number) || !armed || !in_native_syscall())
 		return 0;
-	st = file_states_find(current_task());
+	st = file_states_find(calling_task());
 	if (!st || !st->start_ns || st->number != number)
 		return 0;
 	took_ns = now - st->start_ns;

@@ -101,14 +101,6 @@ static __always_inline void send(struct open_record *r, u64 path)
 	ring_output(r, OPEN_RECORD_LEAST + length);
 }
 
-/* For its storage: typed where the kernel has storage, which is later than typed pointers. */
-static __always_inline struct task_struct *current_task(void)
-{
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return bpf_get_current_task_btf();
-	return (struct task_struct *)bpf_get_current_task();
-}
-
 /* Is it a long one, as far as that was asked for? */
 static __always_inline bool took_long(struct open_record *r)
 {
@@ -117,7 +109,7 @@ static __always_inline bool took_long(struct open_record *r)
 	r->elapsed_ns = 0;
 	if (!timed)
 		return true;
-	start = open_starts_get(current_task(), NULL);
+	start = open_starts_get(calling_task(), NULL);
 	if (!start || !start->ns) {
 		count_lost(start ? LOSS_UNMATCHED : LOSS_NO_STATE);
 		return false;
@@ -138,7 +130,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
 
 	if (!call_of(&c, regs) || !scope_for_life(NULL))
 		return 0;
-	start = open_starts_get(current_task(), NULL);
+	start = open_starts_get(calling_task(), NULL);
 	if (start)
 		start->ns = bpf_ktime_get_ns();
 	return 0;

@@ -46,13 +46,6 @@ struct {
 
 /* --- what both measurements share ------------------------------------------------------------- */
 
-static __always_inline struct task_struct *current_task(void)
-{
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return bpf_get_current_task_btf();
-	return (struct task_struct *)bpf_get_current_task();
-}
-
 static __always_inline u32 slot_of(u64 number)
 {
 	u32 n = number < SYSCALL_NUMBERS ? number : SYSCALL_NUMBERS - 1;
@@ -355,7 +348,7 @@ static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u
 SEC("tp_btf/sys_enter")
 int BPF_PROG(call_enter, struct pt_regs *regs, long number)
 {
-	struct trace_state *s = states_find(current_task());
+	struct trace_state *s = states_find(calling_task());
 	u32 slot = slot_of(number);
 	struct trace_call *call;
 
@@ -364,7 +357,7 @@ int BPF_PROG(call_enter, struct pt_regs *regs, long number)
 	call = call_begins(slot);
 	if (!call)
 		return 0;
-	s = s ?: states_get(current_task(), (struct trace_state *)&no_state);
+	s = s ?: states_get(calling_task(), (struct trace_state *)&no_state);
 	if (!s) {
 		count_lost(LOSS_NO_MEMORY);
 		return 0;
@@ -399,7 +392,7 @@ static __always_inline bool call_began_before(struct trace_state *s, struct pt_r
 SEC("tp_btf/sys_exit")
 int BPF_PROG(call_exit, struct pt_regs *regs, long result)
 {
-	struct trace_state *s = states_find(current_task());
+	struct trace_state *s = states_find(calling_task());
 	struct trace_call *call;
 	u64 now;
 	u32 slot;
@@ -432,7 +425,7 @@ int BPF_PROG(call_exit, struct pt_regs *regs, long result)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_exit, struct task_struct *t)
 {
-	struct trace_state *s = states_find(current_task());
+	struct trace_state *s = states_find(calling_task());
 
 	if (!s || !armed || closed || !s->active)
 		return 0;
@@ -529,7 +522,7 @@ int BPF_PROG(sum_enter, struct pt_regs *regs, long number)
 
 	if (!call || call->no_return)
 		return 0;
-	s = starts_get(current_task(), NULL);
+	s = starts_get(calling_task(), NULL);
 	if (!s) {
 		count_lost(LOSS_NO_MEMORY);
 		return 0;
@@ -578,7 +571,7 @@ static __always_inline void add_call(struct trace_sum *sum, u64 ns, bool failed)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sum_exit, struct pt_regs *regs, long result)
 {
-	struct call_start *s = starts_find(current_task());
+	struct call_start *s = starts_find(calling_task());
 	struct trace_sum *sum;
 	u64 ns;
 	u32 slot;

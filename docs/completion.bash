@@ -30,7 +30,7 @@ _tally()
 		return
 		;;
 	--format)
-		COMPREPLY=($(compgen -W 'text json csv tree folded flame table' -- "$cur"))
+		COMPREPLY=($(compgen -W 'text json csv tree folded flame table svg' -- "$cur"))
 		return
 		;;
 	--source)
@@ -49,4 +49,4 @@ _tally()
 	[[ $cur == -* ]] && COMPREPLY=($(compgen -W "$(_tally_options "${command[@]}")" -- "$cur"))
 }
 
-complete -F _tally tally runqlat runqlen schedlat cpudist migrations runqslower timehist schedmap offcputime wakeuptime offwaketime list stat probe profile stackcount
+complete -F _tally tally runqlat runqlen schedlat cpudist migrations runqslower timehist schedmap timechart replay offcputime wakeuptime offwaketime profile list stat probe stackcount syscount trace opensnoop fsdist fileslower filetop biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop signals

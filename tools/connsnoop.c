@@ -186,4 +186,4 @@ static int connsnoop(int argc, char **argv)
 	return code;
 }
 
-TOOL(connsnoop, AREA_EVENTS, "each connection that is made or accepted, or fails");
+TOOL(connsnoop, AREA_PROCESSES, "each connection that is made or accepted, or fails");

@@ -164,4 +164,4 @@ static int execsnoop(int argc, char **argv)
 	return code;
 }
 
-TOOL(execsnoop, AREA_EVENTS, "each program that is executed, with its arguments");
+TOOL(execsnoop, AREA_PROCESSES, "each program that is executed, with its arguments");

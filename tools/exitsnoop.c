@@ -130,4 +130,4 @@ static int exitsnoop(int argc, char **argv)
 	return code;
 }
 
-TOOL(exitsnoop, AREA_EVENTS, "the end of each process, and how it ended");
+TOOL(exitsnoop, AREA_PROCESSES, "the end of each process, and how it ended");

@@ -216,4 +216,4 @@ static int opensnoop(int argc, char **argv)
 	return code;
 }
 
-TOOL(opensnoop, AREA_EVENTS, "each open of a file by name");
+TOOL(opensnoop, AREA_FILES, "each open of a file by name");

@@ -147,4 +147,4 @@ static int signals(int argc, char **argv)
 	return code;
 }
 
-TOOL(signals, AREA_EVENTS, "each signal that is sent, and by whom");
+TOOL(signals, AREA_PROCESSES, "each signal that is sent, and by whom");

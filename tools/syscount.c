@@ -639,4 +639,4 @@ static int syscount(int argc, char **argv)
 	return run__exit_code(&run, err);
 }
 
-TOOL(syscount, AREA_EVENTS, "system calls: how many, which fail, how long they take");
+TOOL(syscount, AREA_CALLS, "system calls: how many, which fail, how long they take");

@@ -68,8 +68,10 @@ static int list_tools(int argc, char **argv)
 	static const char *const areas[AREAS] = {
 		[AREA_SCHEDULER] = "scheduler",
 		[AREA_EVENTS] = "events",
+		[AREA_CALLS] = "system calls",
 		[AREA_FILES] = "files",
 		[AREA_DISKS] = "disks",
+		[AREA_PROCESSES] = "processes",
 		[AREA_MACHINE] = "machine",
 	};
 	static const char *const names[] = { "area", "tool", "answers" };

@@ -731,5 +731,5 @@ static int trace(int argc, char **argv)
 	return run__exit_code(&run, err);
 }
 
-TOOL(trace, AREA_EVENTS,
+TOOL(trace, AREA_CALLS,
      "each system call with its arguments, or calls, errors and times summed up");

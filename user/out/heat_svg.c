@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "out/heat.h"
+#include "out/units.h"
 #include "out/xml.h"
 
 #define WIDE 1200
@@ -94,31 +95,9 @@ static void put_values(const struct picture *p, double top)
 	}
 }
 
-/* The shortest step of time that makes at most ten. */
-static u64 tick_ns(u64 duration_ns)
-{
-	static const u32 seconds[] = {
-		60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400,
-	};
-	static const u32 steps[] = { 1, 2, 5 };
-	u64 power = 1000, tick;
-	size_t i;
-
-	for (; power <= 10 * NSEC_PER_SEC; power *= 10)
-		for (i = 0; i < ARRAY_SIZE(steps); i++) {
-			tick = power * steps[i];
-			if (tick < 60 * NSEC_PER_SEC && duration_ns / tick <= 10)
-				return tick;
-		}
-	for (i = 0; i < ARRAY_SIZE(seconds); i++)
-		if (duration_ns / (seconds[i] * NSEC_PER_SEC) <= 10)
-			return seconds[i] * NSEC_PER_SEC;
-	return (duration_ns / (864000 * NSEC_PER_SEC) + 1) * 86400 * NSEC_PER_SEC;
-}
-
 static void put_axis(const struct picture *p, double bottom)
 {
-	u64 tick = tick_ns(p->duration_ns), t;
+	u64 tick = tick_of_time(p->duration_ns), t;
 	char text[UNITS_SPACE];
 
 	for (t = 0; t <= p->duration_ns; t += tick) {

@@ -264,22 +264,10 @@ static void put_row(const struct picture *p, size_t i)
  * --- the rest ----------------------------------------------------------------------------------
  */
 
-static u64 tick_ns(u64 duration_ns)
-{
-	static const u32 steps[] = { 1, 2, 5 };
-	u64 power = 1;
-	size_t i;
-
-	for (;; power *= 10)
-		for (i = 0; i < ARRAY_SIZE(steps); i++)
-			if (duration_ns / (power * steps[i]) <= 10)
-				return power * steps[i];
-}
-
 static void put_axis(const struct picture *p)
 {
 	u64 duration = p->chart->duration_ns, whole = p->chart->nslots * p->chart->slot_ns;
-	u64 tick = tick_ns(duration), t;
+	u64 tick = tick_of_time(duration), t;
 	char text[UNITS_SPACE];
 
 	fputs("<g id=\"axis\">", p->file);

@@ -82,3 +82,24 @@ const char *format_count(char *text, u64 value)
 	*out = 0;
 	return text;
 }
+
+u64 tick_of_time(u64 duration_ns)
+{
+	static const u32 seconds[] = {
+		60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400,
+	};
+	static const u32 steps[] = { 1, 2, 5 };
+	u64 power = 1, tick;
+	size_t i;
+
+	for (; power <= 10 * NSEC_PER_SEC; power *= 10)
+		for (i = 0; i < ARRAY_SIZE(steps); i++) {
+			tick = power * steps[i];
+			if (tick < 60 * NSEC_PER_SEC && duration_ns / tick <= 10)
+				return tick;
+		}
+	for (i = 0; i < ARRAY_SIZE(seconds); i++)
+		if (duration_ns / (seconds[i] * NSEC_PER_SEC) <= 10)
+			return seconds[i] * NSEC_PER_SEC;
+	return (duration_ns / (864000 * NSEC_PER_SEC) + 1) * 86400 * NSEC_PER_SEC;
+}

@@ -25,4 +25,10 @@ const char *format_value(char *text, u64 value, enum unit unit, bool millisecond
 /* "1,234,567" */
 const char *format_count(char *text, u64 value);
 
+/*
+ * For an axis: the shortest step, round to people (1, 2, 5, then minutes, hours, days), of which the
+ * time has at most ten. Both in ns.
+ */
+u64 tick_of_time(u64 duration_ns);
+
 #endif /* TALLY_OUT_UNITS_H */
