@@ -127,7 +127,7 @@ static __always_inline void walk_task(struct stack_slot *slot, struct stack_id *
 	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
 				   &frames);
 	s->kernel = frames;
-	hash = stack_hash(s);
+	hash = stack_hash(s, stack_seed, 2 * stack_depth);
 	if (!stack_keep(s, frames, hash))
 		return;
 	if (*(volatile u64 *)&slot->owner != owner) {

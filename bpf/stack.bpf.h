@@ -193,27 +193,6 @@ static __always_inline void stack_walk_parts(struct stack *s, void *ctx, u32 fla
 	stack_walk_user(s, at, ctx, room);
 }
 
-/* Multiplication carries each bit upwards, the shift brings it down again. */
-static __always_inline u64 stack_mix(u64 hash, u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 32;
-}
-
-static __always_inline u64 stack_hash(const struct stack *s)
-{
-	u32 n = s->kernel + s->user, i;
-	u64 hash = stack_mix(stack_seed, (u64)s->kernel << 32 | s->user);
-
-	hash = stack_mix(hash, s->kernel_end << 8 | s->user_end);
-	for (i = 0; i < 2 * STACK_MOST_DEPTH; i++) {
-		if (i >= n || i >= 2 * stack_depth)
-			break;
-		hash = stack_mix(hash, s->frame[i]);
-	}
-	return hash ?: 1;
-}
-
 static __always_inline long stack_store(void *map, const u64 *hash, const struct stack *s)
 {
 	if (bpf_map_lookup_elem(map, hash))
@@ -246,7 +225,7 @@ static __always_inline void stack_walk_into(struct stack_slot *slot, struct stac
 
 	*(volatile u64 *)&slot->owner = owner;
 	stack_walk_parts(s, ctx, flags);
-	id->hash = stack_hash(s);
+	id->hash = stack_hash(s, stack_seed, 2 * stack_depth);
 	id->frames = s->kernel + s->user;
 	id->tgid = s->user ? owner >> 32 : 0;
 }

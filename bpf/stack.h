@@ -61,6 +61,29 @@ struct stack_process {
 	__u32 pad;
 };
 
+/* Multiplication carries each bit upwards, the shift brings it down again. */
+static inline __attribute__((always_inline)) __u64 stack_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
+/* What a stack is stored under, never 0. most: frames that both parts have together at most. */
+static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack *s, __u64 seed,
+							      __u32 most)
+{
+	__u32 n = s->kernel + s->user, i;
+	__u64 hash = stack_mix(seed, (__u64)s->kernel << 32 | s->user);
+
+	hash = stack_mix(hash, s->kernel_end << 8 | s->user_end);
+	for (i = 0; i < 2 * STACK_MOST_DEPTH; i++) {
+		if (i >= n || i >= most)
+			break;
+		hash = stack_mix(hash, s->frame[i]);
+	}
+	return hash ?: 1;
+}
+
 _Static_assert(sizeof(struct stack) == 8, "stack has padding");
 _Static_assert(sizeof(struct stack_id) == 16, "stack_id has padding");
 _Static_assert(sizeof(struct stack_key) == 64, "stack_key has padding");

@@ -13,7 +13,7 @@
 #include "out/xml.h"
 
 #define WIDE 1200
-#define LEFT 210                /* labels */
+#define LEFT 240                /* labels */
 #define RIGHT 70                /* run time in all */
 #define PLOT (WIDE - LEFT - RIGHT)
 #define ABOVE 108               /* titles, legend, times */

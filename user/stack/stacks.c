@@ -98,7 +98,7 @@ int stacks__begin(struct stacks *s, struct run *run)
 	run__describe_memory(run, s->obj);
 	err = scope__fill(s->obj, &run->cli->scope);
 	if (!err)
-		err = stack_store__begin(&s->store, s->obj, s->counts);
+		err = stack_store__begin(&s->store, s->obj, s->counts, s->seed);
 	if (!err)
 		err = stack_names__init(&s->names);
 	if (err)

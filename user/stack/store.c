@@ -78,12 +78,14 @@ int stack_store__prepare(struct bpf_object *obj, const struct host *host, const 
 	return err ?: map__set_room(by_key, host, stacks);
 }
 
-int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts)
+int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts,
+		       u64 seed)
 {
 	struct bpf_map *map;
 	size_t i;
 
 	memset(s, 0, sizeof(*s));
+	s->seed = seed;
 	s->counts_fd = bpf_object__find_map_fd_by_name(obj, counts);
 	if (s->counts_fd < 0)
 		return s->counts_fd;
@@ -149,7 +151,8 @@ int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, s
 	if (!larger)
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(class->fd, &id->hash, larger) ||
-	    (u32)larger->kernel + larger->user != id->frames) {
+	    (u32)larger->kernel + larger->user != id->frames ||
+	    stack_hash(larger, s->seed, id->frames) != id->hash) {
 		free(larger);
 		return 0;
 	}

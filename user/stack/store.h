@@ -44,6 +44,7 @@ struct stack_classes {
 
 struct stack_store {
 	int counts_fd;
+	u64 seed;               /* of the programs' hashes */
 	struct stack_classes class[3];
 	/* All keys ever read, in the order of the first sight; values as of the last read. */
 	size_t nkeys, room;
@@ -67,9 +68,14 @@ struct stack_store {
  */
 int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
 			 u32 stacks, u32 depth);
-int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts);
+int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts,
+		       u64 seed);
 
-/* Fetches a stack, which the caller frees. One that is not there is lost: *stack stays as it is. */
+/*
+ * Fetches a stack, which the caller frees. One that is not there is lost: *stack stays as it is. So is
+ * one that does not hash to where it stands: a program that can be preempted may find that another
+ * task's walk has come between its own and the storing of it.
+ */
 int stack_store__fetch(const struct stack_store *s, const struct stack_id *id,
 		       struct stack **stack);
 
