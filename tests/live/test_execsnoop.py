@@ -79,10 +79,16 @@ def test_failed(execsnoop, trigger):
 
 def executed(args, executable=SHOW):
     """A program that waits; returns its pid, what /proc says of its arguments, and ends it."""
+    own = Path("/proc/self/cmdline").read_bytes()
     with subprocess.Popen(args, executable=executable, stdin=subprocess.PIPE,
                           stdout=subprocess.DEVNULL) as process:
-        # Empty until the new program's stack is there, which is after Popen() has returned.
-        found = tally.wait_until(Path(f"/proc/{process.pid}/cmdline").read_bytes, "arguments")
+
+        def arguments():
+            """Ours at first, then none, until the new program's stack is there: that may be after Popen()."""
+            text = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+            return text != own and text
+
+        found = tally.wait_until(arguments, "arguments")
         process.stdin.close()
         process.wait()
     return process.pid, found.split(b"\0")[:-1]
