@@ -13,6 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import block
+import blocking
 import counting
 import filing
 import kernel
@@ -29,7 +30,7 @@ import tables
 import tracing
 
 PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing, "files": filing,
-         "block": block, "syscalls": syscalls,
+         "block": block, "offcputime": blocking, "syscalls": syscalls,
          "profile": sampling, "trace": tracing, "opensnoop": opening}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 

@@ -22,6 +22,18 @@ int empty_wakeup(void *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_waking")
+int empty_waking(void *ctx)
+{
+	return 0;
+}
+
+SEC("tp_btf/irq_work_exit")
+int empty_irq_work(void *ctx)
+{
+	return 0;
+}
+
 SEC("tp_btf/sched_wakeup_new")
 int empty_wakeup_new(void *ctx)
 {

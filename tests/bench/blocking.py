@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+offcputime and wakeuptime beside empty programs and libbpf-tools: ns of BPF programs per context switch. Of waits below
+the threshold, where nothing need be walked, and of all of them.
+"""
+import figures
+import loads
+import measure
+import tables
+from runqlat import LibbpfTool
+from subjects import BUILD, Empty, Tally, available
+
+EMPTIES = ("empty-switch", "empty-wakeup", "empty-waking", "empty-irq-work")
+BELOW = 150         # ns above empty, of a switch below the threshold
+WAKEUPS = 0.5       # of the cost of libbpf-tools' wakeuptime
+
+
+class OneLink(LibbpfTool):
+    links = 1
+
+
+class TwoLinks(LibbpfTool):
+    links = 2
+
+
+def tally(name, tool, *options):
+    return Tally(name, " ".join(["tally", tool, *options]), [f"{BUILD}/{tool}", *options], EMPTIES)
+
+
+def candidates():
+    yield lambda: Empty("empty-switch", "empty program, sched_switch", "empty_switch")
+    yield lambda: Empty("empty-wakeup", "empty programs, sched_switch, sched_wakeup", "empty_switch",
+                        "empty_wakeup")
+    yield lambda: Empty("empty-waking", "empty programs, sched_switch, sched_waking", "empty_switch",
+                        "empty_waking")
+    # Where the kernel lets a user stack be taken then.
+    yield lambda: Empty("empty-irq-work", "empty programs, sched_switch, irq_work_exit", "empty_switch",
+                        "empty_irq_work")
+    yield lambda: tally("below", "offcputime", "--min", "10s").beside_peer("libbpf-below")
+    yield lambda: OneLink("libbpf-below", "libbpf-tools offcputime -m 10000000",
+                          ["/usr/sbin/offcputime", "-m", "10000000", "600"], EMPTIES)
+    yield lambda: tally("all", "offcputime").beside_peer("libbpf-all")
+    yield lambda: OneLink("libbpf-all", "libbpf-tools offcputime", ["/usr/sbin/offcputime", "600"], EMPTIES)
+    yield lambda: tally("wakeups-both", "wakeuptime").beside_peer("libbpf-wakeups")
+    # As much as the peer does: it has no user stacks.
+    yield lambda: tally("wakeups", "wakeuptime", "-K").beside_peer("libbpf-wakeups")
+    yield lambda: TwoLinks("libbpf-wakeups", "libbpf-tools wakeuptime", ["/usr/sbin/wakeuptime", "600"], EMPTIES)
+
+
+def goals(costs, subjects, all_loads):
+    names = {s.name: s for s in subjects}
+    for load in all_loads:
+        ns = figures.Spread(figures.costs(costs, names["below"], load)).median
+        yield f"  goal {'met' if ns <= BELOW else 'missed'}: {load.name}: {ns:.0f} ns below the threshold, to be <= {BELOW}"
+        if "libbpf-wakeups" in names:
+            x = figures.Spread(figures.ratios(figures.costs(costs, names["wakeups"], load),
+                                              figures.costs(costs, names["libbpf-wakeups"], load))).median
+            yield (f"  goal {'met' if x <= WAKEUPS else 'missed'}: {load.name}: wakeuptime -K {x:.2f} of the peer's, "
+                   f"to be <= {WAKEUPS}")
+
+
+def measure_all(quick, show, look, progress):
+    """Shows the tables as they come; returns the raw numbers."""
+    things, notes = available(candidates())
+    all_loads = loads.pipes(30_000 if quick else 100_000)
+    costs, memory = measure.program_costs(things, all_loads, 2 if quick else 7, progress)
+    show("\n".join([tables.costs("context switch", costs, things, all_loads), *goals(costs, things, all_loads)]))
+    look()
+    show(tables.memory(memory, things))
+    return {"costs": costs, "memory": memory}, notes
