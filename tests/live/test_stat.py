@@ -713,21 +713,21 @@ def test_nothing_stays_behind(tool, how):
 
 def test_runs_leave_no_descriptors(tool, directory):
     """Each of many runs opens and closes all it needs."""
-    log, runs = directory / "log", scaled(80)
+    log, runs = directory / "log", 40
     tracer = tool("--json", "-r", 100000, "-e", f"cs,{EVENT}", "--", "sh", "-c",
                   f"echo run >> {log}", tool="stat", ready=False)
-    most = []
+    open_then = []
 
     def have_been():
-        most.append(len(os.listdir(f"/proc/{tracer.pid}/fd")))
+        open_then.append(len(os.listdir(f"/proc/{tracer.pid}/fd")))
         return begun_runs(log) > runs
 
     wait_until(have_been, f"{runs} runs")
     tracer.stop()
-    assert max(most) < 80
-    # Between two runs there are few, in the last ones as in those before; the first quarter has the start in it.
-    quarter = len(most) // 4
-    assert min(most[2 * quarter:]) <= min(most[quarter:2 * quarter]) + 2
+    assert max(open_then) < 80
+    # Between two runs there are few. One left by each would be twenty more by then; which moments are seen is chance.
+    half = len(open_then) // 2
+    assert min(open_then[half:]) < min(open_then[:half]) + 15
 
 
 again_when_skipped(globals())
