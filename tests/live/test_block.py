@@ -13,7 +13,8 @@ import cgroups
 import disks
 from disks import CACHED, DISCARD, DURABLE, FLUSH, READ, WRITE, Work
 from probing import nothing_lost, told
-from tally import KERNEL, by_key, let_work, once, scaled
+from snooping import exact
+from tally import KERNEL, Blurred, by_key, let_work, once, scaled
 
 NAMES = {READ: "read", WRITE: "write", FLUSH: "flush", DISCARD: "discard"}
 
@@ -54,8 +55,13 @@ def work(load):
 
 
 def sound(report):
-    """Nothing was lost, and nothing is believed to be under way when all is done."""
-    assert nothing_lost(report), report["lost"]
+    """
+    Nothing was lost, and nothing is believed to be under way when all is done. From 7.0 on programs of tracepoints can
+    be preempted, and the kernel skips them for others meanwhile and counts that: then nothing need agree.
+    """
+    if KERNEL >= (7, 0) and report["lost"]["recursion"]:
+        raise Blurred
+    assert nothing_lost(report), {reason: n for reason, n in report["lost"].items() if n}
     assert "in flight" not in report.get("note", ""), report["note"]
     return report
 
@@ -375,3 +381,7 @@ def test_usage(run):
 def test_explain(run, name):
     result = run("-n", tool=name)
     assert result.code == 0 and "on_complete at tp_btf/block_rq_complete" in result.text
+
+
+for each_test in [name for name in globals() if name.startswith("test_")]:
+    globals()[each_test] = exact(globals()[each_test])
