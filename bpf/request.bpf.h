@@ -191,10 +191,13 @@ static __always_inline void identify(struct request_state *st, struct bio *bio)
 static __always_inline void submitted(u64 key, struct request_state *st, struct request_queue *q)
 {
 	u64 asked = (u64)q;
-	long err;
+	long err = 0;
 
 	if (st->flags & (REQUEST_PREFLUSH | REQUEST_FUA))
-		bpf_map_update_elem(&flush_askers, &asked, st, BPF_ANY);
+		err = bpf_map_update_elem(&flush_askers, &asked, st, BPF_ANY);
+	/* Whose flush it will be is not known then: more disks than there is room for. */
+	if (err && armed)
+		count_failed_update(err);
 	err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
 	if (err)
 		request_failure = err;

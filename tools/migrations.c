@@ -188,13 +188,6 @@ static int by_value(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static int add_number(struct report_row *row, const char *name, u64 number, enum field_kind kind)
-{
-	const struct field f = { .name = name, .kind = kind, .number = number };
-
-	return report_row__add_field(row, &f);
-}
-
 static int put_way(struct report *r, const struct count *c, u32 by, struct task_key_names *names)
 {
 	struct report_row row = {};
@@ -202,11 +195,11 @@ static int put_way(struct report *r, const struct count *c, u32 by, struct task_
 
 	err = task_key__add_fields(&row, &c->key, c->name, by, names);
 	if (!err)
-		err = add_number(&row, "from", c->place, FIELD_ID);
+		err = report_row__add_number(&row, "from", c->place, FIELD_ID);
 	if (!err)
-		err = add_number(&row, "to", c->row, FIELD_ID);
+		err = report_row__add_number(&row, "to", c->row, FIELD_ID);
 	if (!err)
-		err = add_number(&row, "count", c->value, FIELD_NUMBER);
+		err = report_row__add_number(&row, "count", c->value, FIELD_NUMBER);
 	if (!err)
 		return report__add_row(r, &row);
 	report_row__free(&row);
@@ -264,18 +257,18 @@ static int put_from(const struct migrations *m, struct report *r, const struct c
 	size_t i, k;
 	int err;
 
-	err = add_number(&row, "from", c->place, FIELD_ID);
+	err = report_row__add_number(&row, "from", c->place, FIELD_ID);
 	for (k = 0; k < m->ncolumns && !err; k++) {
 		here = 0;
 		for (i = 0; i < n; i++)
 			if ((int)c[i].row == m->column[k])
 				here += c[i].value;
-		err = add_number(&row, m->title[k], here, FIELD_NUMBER);
+		err = report_row__add_number(&row, m->title[k], here, FIELD_NUMBER);
 	}
 	for (i = 0; i < n; i++)
 		sum += c[i].value;
 	if (!err)
-		err = add_number(&row, "total", sum, FIELD_NUMBER);
+		err = report_row__add_number(&row, "total", sum, FIELD_NUMBER);
 	if (!err)
 		return report__add_row(r, &row);
 	report_row__free(&row);

@@ -180,13 +180,6 @@ static void add_up(struct replayed *sum, const struct replayed *r)
 		sum->end_ns = r->end_ns;
 }
 
-static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind)
-{
-	const struct field f = { .name = name, .number = n, .kind = kind };
-
-	return report_row__add_field(row, &f);
-}
-
 static int add_figures(struct report_row *row, const struct pair *p)
 {
 	const struct {
@@ -207,7 +200,7 @@ static int add_figures(struct report_row *row, const struct pair *p)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cells) && !err; i++)
-		err = add_number(row, cells[i].name, cells[i].number, cells[i].kind);
+		err = report_row__add_number(row, cells[i].name, cells[i].number, cells[i].kind);
 	return err;
 }
 
@@ -223,10 +216,10 @@ static int finish_row(struct report *r, struct report_row *row, int err)
 static int add_task(struct report *r, const struct task_totals *id, const struct pair *p)
 {
 	struct report_row row = {};
-	int err = add_number(&row, "tid", id->tid, FIELD_ID);
+	int err = report_row__add_number(&row, "tid", id->tid, FIELD_ID);
 
 	if (!err)
-		err = add_number(&row, "pid", id->pid, FIELD_ID);
+		err = report_row__add_number(&row, "pid", id->pid, FIELD_ID);
 	if (!err)
 		err = report_row__add_text(&row, "comm", id->comm);
 	if (!err)

@@ -231,13 +231,6 @@ static int read_times(struct syscount *s, struct calls *set, struct loss_counter
 	return err;
 }
 
-static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind)
-{
-	struct field f = { .name = name, .number = n, .kind = kind };
-
-	return report_row__add_field(row, &f);
-}
-
 static int add_times(struct report_row *row, const struct syscount *s, const struct call *c)
 {
 	enum field_kind kind = s->one_unit ? FIELD_TIME : FIELD_DURATION;
@@ -245,28 +238,28 @@ static int add_times(struct report_row *row, const struct syscount *s, const str
 	const struct histogram *h = &c->hist;
 	int err;
 
-	err = add_number(row, "time", c->time_ns, kind);
+	err = report_row__add_number(row, "time", c->time_ns, kind);
 	if (!err)
-		err = add_number(row, "avg", histogram__average(h), time);
+		err = report_row__add_number(row, "avg", histogram__average(h), time);
 	if (!err)
-		err = add_number(row, "p50", histogram__percentile(h, 5000), time);
+		err = report_row__add_number(row, "p50", histogram__percentile(h, 5000), time);
 	if (!err)
-		err = add_number(row, "p99", histogram__percentile(h, 9900), time);
+		err = report_row__add_number(row, "p99", histogram__percentile(h, 9900), time);
 	if (!err)
-		err = add_number(row, "max", h->max, time);
+		err = report_row__add_number(row, "max", h->max, time);
 	if (err || !s->running)
 		return err;
-	err = add_number(row, "running", c->running, FIELD_NUMBER);
-	return err ?: add_number(row, "longest", c->longest_ns,
-				 c->running ? kind : FIELD_NONE);
+	err = report_row__add_number(row, "running", c->running, FIELD_NUMBER);
+	return err ?: report_row__add_number(row, "longest", c->longest_ns,
+					    c->running ? kind : FIELD_NONE);
 }
 
 static int add_figures(struct report_row *row, const struct syscount *s, const struct call *c)
 {
-	int err = add_number(row, "calls", c->calls, FIELD_NUMBER);
+	int err = report_row__add_number(row, "calls", c->calls, FIELD_NUMBER);
 
 	if (!err)
-		err = add_number(row, "errors", c->errors, FIELD_NUMBER);
+		err = report_row__add_number(row, "errors", c->errors, FIELD_NUMBER);
 	if (!err && s->latency)
 		err = add_times(row, s, c);
 	return err;

@@ -171,9 +171,7 @@ static int stop(struct timechart_tool *t)
 static int add_number(struct report_row *row, const char *name, u64 n, bool has,
 		      enum field_kind kind)
 {
-	const struct field f = { .name = name, .number = n, .kind = has ? kind : FIELD_NONE };
-
-	return report_row__add_field(row, &f);
+	return report_row__add_number(row, name, n, has ? kind : FIELD_NONE);
 }
 
 static int add_slot(struct report *r, const struct timechart *c, const struct timechart_row *row,

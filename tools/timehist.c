@@ -149,25 +149,19 @@ static int take(void *context, struct writer *w, const struct switches_record *r
  * --- tables ------------------------------------------------------------------------------------
  */
 
-static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind)
-{
-	const struct field f = { .name = name, .number = n, .kind = kind };
-
-	return report_row__add_field(row, &f);
-}
-
 static int add_time(struct report_row *row, const char *name, u64 ns, bool known)
 {
-	return add_number(row, name, ns, known && ns != SWITCHES_UNKNOWN ? FIELD_TIME : FIELD_NONE);
+	known = known && ns != SWITCHES_UNKNOWN;
+	return report_row__add_number(row, name, ns, known ? FIELD_TIME : FIELD_NONE);
 }
 
 static int add_ids(struct report_row *row, const char *const names[3], u32 tid, u32 pid,
 		   const char *comm)
 {
-	int err = add_number(row, names[0], tid, FIELD_ID);
+	int err = report_row__add_number(row, names[0], tid, FIELD_ID);
 
 	if (!err)
-		err = add_number(row, names[1], pid, FIELD_ID);
+		err = report_row__add_number(row, names[1], pid, FIELD_ID);
 	return err ?: report_row__add_text(row, names[2], comm);
 }
 
@@ -186,7 +180,7 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 	int err = add_ids(row, names, t->tid, t->pid, t->comm);
 
 	if (!err)
-		err = add_number(row, "slices", t->slices, FIELD_NUMBER);
+		err = report_row__add_number(row, "slices", t->slices, FIELD_NUMBER);
 	if (!err)
 		err = add_time(row, "run", t->run_ns, true);
 	if (!err)
@@ -199,7 +193,7 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 		err = add_time(row, "delay", t->wait_ns, true);
 	if (!err)
 		err = add_time(row, "max_delay", t->wait_max_ns, t->waits);
-	return err ?: add_number(row, "migrations", t->migrations, FIELD_NUMBER);
+	return err ?: report_row__add_number(row, "migrations", t->migrations, FIELD_NUMBER);
 }
 
 /* Takes row over, whatever err says of the making of it. */
@@ -244,7 +238,7 @@ static int add_worst(struct report_row *row, const struct timeline *t,
 	timeline__format_time(t, time, r->time_ns);
 	err = report_row__add_text(row, "time", time);
 	if (!err)
-		err = add_number(row, "cpu", r->cpu, FIELD_ID);
+		err = report_row__add_number(row, "cpu", r->cpu, FIELD_ID);
 	if (!err)
 		err = add_task(row, names[0], tasks[0]);
 	if (!err)

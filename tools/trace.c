@@ -383,16 +383,12 @@ static int report_lines(struct run *run, struct report *r)
 
 static int add_time(struct report_row *row, const char *name, u64 ns, bool known)
 {
-	struct field f = {.name = name, .number = ns, .kind = known ? FIELD_DURATION : FIELD_NONE};
-
-	return report_row__add_field(row, &f);
+	return report_row__add_number(row, name, ns, known ? FIELD_DURATION : FIELD_NONE);
 }
 
 static int add_count(struct report_row *row, const char *name, u64 n, bool known)
 {
-	struct field f = {.name = name, .number = n, .kind = known ? FIELD_NUMBER : FIELD_NONE};
-
-	return report_row__add_field(row, &f);
+	return report_row__add_number(row, name, n, known ? FIELD_NUMBER : FIELD_NONE);
 }
 
 static int add_figures(struct report_row *row, const struct call_sum *s,

@@ -88,13 +88,6 @@ static char *user_text(struct task_key_names *names, u32 uid)
 	return names->user ? strdup(names->user) : NULL;
 }
 
-static int add_id(struct report_row *row, const char *name, u64 number)
-{
-	const struct field f = { .name = name, .kind = FIELD_ID, .number = number };
-
-	return report_row__add_field(row, &f);
-}
-
 /* Takes text over, which may be NULL for want of memory. */
 static int add_text(struct report_row *row, const char *name, char *text, bool label)
 {
@@ -112,19 +105,19 @@ int task_key__add_fields(struct report_row *row, const struct task_key *k, const
 	int err = 0;
 
 	if (by & BY_CPU)
-		err = add_id(row, "cpu", k->cpu);
+		err = report_row__add_number(row, "cpu", k->cpu, FIELD_ID);
 	if (!err && by & BY_CGROUP)
 		err = add_text(row, "cgroup", cgroup_text(names, k->cgroup), false);
 	if (!err && by & BY_PIDNS)
-		err = add_id(row, "pidns", k->pidns);
+		err = report_row__add_number(row, "pidns", k->pidns, FIELD_ID);
 	if (!err && by & BY_UID)
-		err = add_id(row, "uid", k->uid);
+		err = report_row__add_number(row, "uid", k->uid, FIELD_ID);
 	if (!err && by & BY_UID)        /* groups have equal fields */
 		err = add_text(row, "user", user_text(names, k->uid) ?: strdup("?"), true);
 	if (!err && by & BY_PID)
-		err = add_id(row, "pid", k->pid);
+		err = report_row__add_number(row, "pid", k->pid, FIELD_ID);
 	if (!err && by & BY_TID)
-		err = add_id(row, "tid", k->tid);
+		err = report_row__add_number(row, "tid", k->tid, FIELD_ID);
 	if (!err && by & (BY_COMM | BY_PID | BY_TID))
 		err = add_text(row, "comm",
 			       strndup(by & BY_COMM ? k->comm : name, TASK_KEY_COMM_LEN),

@@ -53,6 +53,14 @@ int report_row__add_field(struct report_row *row, const struct field *f)
 	return 0;
 }
 
+int report_row__add_number(struct report_row *row, const char *name, u64 number,
+			   enum field_kind kind)
+{
+	const struct field f = { .name = name, .number = number, .kind = kind };
+
+	return report_row__add_field(row, &f);
+}
+
 int report_row__add_text(struct report_row *row, const char *name, const char *text)
 {
 	struct field f = { .name = name, .kind = FIELD_NONE };

@@ -134,6 +134,8 @@ struct report {
  * -ENOMEM.
  */
 int report_row__add_text(struct report_row *row, const char *name, const char *text);
+int report_row__add_number(struct report_row *row, const char *name, u64 number,
+			   enum field_kind kind);
 int report_row__add_field(struct report_row *row, const struct field *f);
 
 /* Takes over the contents of what is added; on failure (-ENOMEM) frees them. */
