@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.register_assert_rewrite("accounts")   # its figures are shown where they differ
+
 import cgroups
 import tally
 
