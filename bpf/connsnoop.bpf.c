@@ -11,21 +11,17 @@
 #include "loss.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
+#include "socket.bpf.h"
 #include "task_state.bpf.h"
 
 const volatile bool only_failed = false;
 
-/* Kernel ABI: errno.h, include/linux/errno.h, socket.h, in.h, stat.h. */
+/* Kernel ABI: errno.h, include/linux/errno.h, in.h. */
 #define EAGAIN 11
 #define EINTR 4
 #define EINPROGRESS 115
 #define ERESTARTSYS 512
-#define AF_UNIX 1
-#define AF_INET 2
-#define AF_INET6 10
 #define IPPROTO_TCP 6
-#define S_IFMT 00170000
-#define S_IFSOCK 0140000
 
 /* include/net/tcp_states.h */
 #define TCP_ESTABLISHED 1
@@ -77,33 +73,16 @@ struct {
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-static __always_inline u16 swapped(u16 port)
-{
-	return port << 8 | port >> 8;
-}
-
-/*
- * Reads a path; returns its length, 0 if there is none. A function of its own: 5.10 forgets the
- * range of a register that is kept on the stack, and here are registers enough.
- */
-static __noinline u32 read_path(char *to, u64 length, const void *from)
-{
-	barrier_var(length);
-	if (length > CONN_PATH_MOST || bpf_probe_read_kernel(to, length, from))
-		return 0;
-	return length;
-}
-
 static __noinline u32 read_user_path(char *to, u64 length, const void *from)
 {
 	barrier_var(length);
-	if (length > CONN_PATH_MOST || bpf_probe_read_user(to, length, from))
+	if (length > SOCKET_PATH_MOST || bpf_probe_read_user(to, length, from))
 		return 0;
 	return length;
 }
 
 /* As the caller gave it. */
-static __always_inline void read_given(struct conn_address *a, u64 from, u64 length)
+static __always_inline void read_given(struct socket_address *a, u64 from, u64 length)
 {
 	u16 port = 0;
 
@@ -122,48 +101,6 @@ static __always_inline void read_given(struct conn_address *a, u64 from, u64 len
 		bpf_probe_read_user(a->ip, 4, (void *)(from + 4));
 	else
 		bpf_probe_read_user(a->ip, sizeof(a->ip), (void *)(from + 8));
-}
-
-static __always_inline void read_unix(struct conn_address *a, struct sock *sk)
-{
-	struct unix_address *address = BPF_CORE_READ((struct unix_sock *)sk, addr);
-
-	a->family = AF_UNIX;
-	a->port = 0;
-	a->length = 0;
-	if (address)
-		a->length = read_path(a->path, BPF_CORE_READ(address, len) - sizeof(a->family),
-				      &address->name[0].sun_path);
-}
-
-static __always_inline void read_local(struct conn_address *a, struct sock *sk)
-{
-	a->family = BPF_CORE_READ(sk, __sk_common.skc_family);
-	a->length = 0;
-	if (a->family == AF_UNIX) {
-		read_unix(a, sk);
-		return;
-	}
-	a->port = BPF_CORE_READ(sk, __sk_common.skc_num);
-	if (a->family == AF_INET)
-		bpf_probe_read_kernel(a->ip, 4, &sk->__sk_common.skc_rcv_saddr);
-	else if (a->family == AF_INET6 && bpf_core_field_exists(sk->__sk_common.skc_v6_rcv_saddr))
-		bpf_probe_read_kernel(a->ip, sizeof(a->ip), &sk->__sk_common.skc_v6_rcv_saddr);
-}
-
-static __always_inline void read_remote(struct conn_address *a, struct sock *sk)
-{
-	a->family = BPF_CORE_READ(sk, __sk_common.skc_family);
-	a->length = 0;
-	if (a->family == AF_UNIX) {
-		read_unix(a, BPF_CORE_READ((struct unix_sock *)sk, peer));
-		return;
-	}
-	a->port = swapped(BPF_CORE_READ(sk, __sk_common.skc_dport));
-	if (a->family == AF_INET)
-		bpf_probe_read_kernel(a->ip, 4, &sk->__sk_common.skc_daddr);
-	else if (a->family == AF_INET6 && bpf_core_field_exists(sk->__sk_common.skc_v6_daddr))
-		bpf_probe_read_kernel(a->ip, sizeof(a->ip), &sk->__sk_common.skc_v6_daddr);
 }
 
 /* The socket of a descriptor of the current task; NULL if it is none. */

@@ -3,7 +3,7 @@
 #ifndef TALLY_CONNSNOOP_H
 #define TALLY_CONNSNOOP_H
 
-#define CONN_PATH_MOST 108      /* include/uapi/linux/un.h: UNIX_PATH_MAX */
+#include "socket.h"
 
 enum conn_call {
 	CONN_NONE,
@@ -13,15 +13,6 @@ enum conn_call {
 
 /* The socket was closed before its connect had a result. */
 #define CONN_CLOSED 1
-
-struct conn_address {
-	__u16 family;           /* 0: not known */
-	__u16 port;
-	__u16 length;           /* bytes of path */
-	__u8 padding[2];
-	__u8 ip[16];            /* 4 of them in AF_INET */
-	char path[CONN_PATH_MOST];
-};
 
 struct conn_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, of the result */
@@ -36,8 +27,8 @@ struct conn_record {
 	__u8 call;              /* enum conn_call */
 	__u8 padding[7];
 	__u8 comm[16];
-	struct conn_address local;
-	struct conn_address remote;
+	struct socket_address local;
+	struct socket_address remote;
 };
 
 #endif /* TALLY_CONNSNOOP_H */

@@ -68,6 +68,20 @@ static __noinline int count_corrected(void)
 }
 
 /*
+ * The end of something that had begun before the run, which could not have seen it. Whether it is
+ * in the numbers, and with what time, the tool says.
+ */
+static __noinline int count_begun_before(void)
+{
+	u32 zero = 0;
+	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
+
+	if (c && armed)
+		c->begun_before++;
+	return 0;
+}
+
+/*
  * A map update that made no element: -E2BIG is a full map, the rest is memory. Before 6.4 (commit
  * d7ba4cc900bf) the kernel's functions behind the helper return an int, so its upper half is void.
  */

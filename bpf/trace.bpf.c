@@ -9,20 +9,15 @@
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
+#include "fetch.bpf.h"
 #include "loss.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
 #include "trace.h"
 
-#define EFAULT 14
-#define MAX_ERRNO 4095
-
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
-
-/* Of strings, with their NUL and one more to tell whether they are cut. */
-const volatile u32 string_room = 258;
 
 const volatile u64 min_ns = 0;
 const volatile bool failed_only = false;
@@ -98,223 +93,7 @@ static __always_inline bool is_error(s64 result)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-struct trace_state {
-	struct trace_record r;
-	u32 active;             /* in a call whose begin was seen */
-	u32 before;             /* in one that began before, or in none yet */
-	u32 missing;            /* bits of fetches that could not be read when the call began */
-};
-
-TASK_STATE(states, struct trace_state)
-
 static const struct trace_state no_state = {};
-
-/* Room for a chunk with so much data; NULL if there is none. */
-static __always_inline struct trace_chunk *chunk_room(struct trace_record *r, u64 data)
-{
-	u64 off = r->used;
-
-	/* 5.10 knows the range of the very register that is added. */
-	barrier_var(off);
-	if (off > TRACE_ROOM - sizeof(struct trace_chunk) - data)
-		return NULL;
-	return (struct trace_chunk *)(r->data + off);
-}
-
-static __always_inline void chunk_done(struct trace_record *r, struct trace_chunk *c, u32 arg,
-				       u32 flags, u32 bytes, u32 whole)
-{
-	c->arg = arg;
-	c->flags = flags;
-	c->bytes = bytes;
-	c->whole = whole;
-	r->used += sizeof(*c) + ((bytes + 7) & ~7);
-}
-
-static __always_inline void chunk_empty(struct trace_record *r, u32 arg, u32 flags)
-{
-	struct trace_chunk *c = chunk_room(r, 0);
-
-	if (c)
-		chunk_done(r, c, arg, flags, 0, 0);
-}
-
-/* What is left where a large chunk finds no room. */
-#define LITTLE 256
-
-/* The string's size with its NUL, or an error. Kernels differ on empty ones: of some it is 0. */
-static __always_inline long read_string(u8 *to, u32 size, u64 from)
-{
-	long n = bpf_probe_read_user_str(to, size, (void *)from);
-
-	if (n)
-		return n;
-	*to = 0;
-	return 1;
-}
-
-/* Each returns 0 or -EFAULT, and then has left nothing. */
-static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
-{
-	struct trace_chunk *c = chunk_room(r, string_room);
-	u64 size = string_room;
-	u32 flags = 0;
-	long n;
-
-	if (!c) {
-		c = chunk_room(r, LITTLE);
-		size = LITTLE;
-		flags = TRACE_CHUNK_NO_ROOM;
-	}
-	if (!c) {
-		chunk_empty(r, arg, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM);
-		return 0;
-	}
-	n = read_string(c->data, size, from);
-	if (n < 0)
-		return -EFAULT;
-	/* The last byte but one is only there to tell whether there is more. */
-	if ((u64)n >= size)
-		chunk_done(r, c, arg, flags | TRACE_CHUNK_CUT, size - 2, 0);
-	else
-		chunk_done(r, c, arg, 0, n - 1, 0);
-	return 0;
-}
-
-static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f, u64 from)
-{
-	u64 length = r->value[f->length & (TRACE_VALUES - 1)], most = 4096, whole, n;
-	u32 arg = f->arg, flags = 0, pointed = 0;
-	struct trace_chunk *c;
-
-	if (f->pointed) {
-		if (bpf_probe_read_user(&pointed, sizeof(pointed), (void *)length))
-			return -EFAULT;
-		length = pointed;
-	}
-	whole = length > (1U << 31) / 256 ? 1U << 31 : length * f->size;
-	n = whole < f->most ? whole : f->most;
-	c = chunk_room(r, 4096);
-	if (!c) {
-		c = chunk_room(r, LITTLE);
-		most = LITTLE;
-	}
-	if (!c) {
-		chunk_empty(r, arg, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM);
-		return 0;
-	}
-	if (n > most) {
-		n = most;
-		flags = TRACE_CHUNK_NO_ROOM;
-	}
-	barrier_var(n);
-	if (n > most)
-		return 0;
-	if (bpf_probe_read_user(c->data, n, (void *)from))
-		return -EFAULT;
-	chunk_done(r, c, arg, n < whole ? flags | TRACE_CHUNK_CUT : 0, n, whole);
-	return 0;
-}
-
-#define STRINGS 24
-#define STRINGS_ROOM 3072
-
-static __always_inline u64 read_pointer(struct trace_record *r, u64 from, u32 i, long *err)
-{
-	u64 pointer = 0;
-	u32 size = r->slot < SYSCALL_NUMBERS ? 8 : 4;
-
-	*err = bpf_probe_read_user(&pointer, size, (void *)(from + i * size));
-	return pointer;
-}
-
-static __noinline int fetch_strings(struct trace_record *r, u64 from, u32 arg)
-{
-	struct trace_chunk *c = chunk_room(r, STRINGS_ROOM);
-	u32 i, cut = 0;
-	u64 pos, pointer = 0;
-	long n, err;
-
-	if (!c) {
-		chunk_empty(r, arg, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM);
-		return 0;
-	}
-	c->bytes = 0;
-	for (i = 0; i < STRINGS; i++) {
-		pointer = read_pointer(r, from, i, &err);
-		if (err)
-			return -EFAULT;
-		if (!pointer)
-			break;
-		/* From memory each time: all the verifier then knows of it is what is tested here. */
-		pos = c->bytes;
-		barrier_var(pos);
-		if (pos > STRINGS_ROOM - LITTLE)
-			break;
-		n = read_string(c->data + pos, LITTLE, pointer);
-		if (n < 0)
-			return -EFAULT;
-		if (n == LITTLE)
-			cut |= 1U << i;
-		c->bytes = pos + n;
-	}
-	chunk_done(r, c, arg, pointer ? TRACE_CHUNK_CUT : 0, c->bytes, cut);
-	return 0;
-}
-
-static __noinline int fetch_one(struct trace_record *r, struct trace_fetch *f)
-{
-	u64 from = r->value[f->arg & (TRACE_VALUES - 1)];
-
-	if (!from)
-		return 0;
-	return f->kind == FETCH_STRING ? fetch_string(r, from, f->arg) : fetch_bytes(r, f, from);
-}
-
-/* Not in the loop of the others: with a loop of its own in it the verifier takes long. */
-static __always_inline int fetch_argv(struct trace_record *r, struct trace_call *call)
-{
-	u64 from = r->value[call->argv & (TRACE_VALUES - 1)];
-
-	return from ? fetch_strings(r, from, call->argv) : 0;
-}
-
-#define ARGV_MISSING (1U << TRACE_FETCHES)
-
-static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_call *call)
-{
-	u32 i;
-
-	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++)
-		if (!call->fetch[i].out && fetch_one(&s->r, &call->fetch[i]))
-			s->missing |= 1U << i;
-	if (call->argv && fetch_argv(&s->r, call))
-		s->missing |= ARGV_MISSING;
-}
-
-/* What the call could not read itself is not lost. */
-static __always_inline void fetch_failed(struct trace_record *r, u32 arg)
-{
-	chunk_empty(r, arg, TRACE_CHUNK_FAULT);
-	if ((s64)r->value[TRACE_RESULT] != -EFAULT)
-		count_lost(LOSS_READ_FAULT);
-}
-
-static __always_inline void fetch_at_end(struct trace_state *s, struct trace_call *call)
-{
-	bool failed = (s64)s->r.value[TRACE_RESULT] < 0;
-	u32 i;
-
-	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++) {
-		if (call->fetch[i].out ? failed : !(s->missing & (1U << i)))
-			continue;
-		if (fetch_one(&s->r, &call->fetch[i]))
-			fetch_failed(&s->r, call->fetch[i].arg);
-	}
-	/* After an exec that did not fail there is nothing left of them. */
-	if (call->argv && s->missing & ARGV_MISSING && (!failed || fetch_argv(&s->r, call)))
-		fetch_failed(&s->r, call->argv);
-}
 
 static __always_inline void emit(struct trace_record *r, u32 state)
 {
@@ -414,6 +193,8 @@ int BPF_PROG(call_exit, struct pt_regs *regs, long result)
 	call = bpf_map_lookup_elem(&calls, &slot);
 	if (!call)
 		return 0;
+	if (!s->r.start_ns)
+		count_begun_before();
 	s->r.time_ns = now;
 	s->r.value[TRACE_RESULT] = result;
 	fetch_at_end(s, call);
@@ -482,6 +263,78 @@ int show_running(struct bpf_iter__task *ctx)
 	bpf_probe_read_kernel(s->r.comm, sizeof(s->r.comm), t->comm);
 	emit(&s->r, TRACE_SINCE_BEFORE);
 	return 0;
+}
+
+/* --- page faults ------------------------------------------------------------------------------ */
+
+const volatile bool summary = false;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);         /* by FAULT_IN_KERNEL */
+	__type(key, u32);
+	__type(value, u64);
+} faults SEC(".maps");
+
+/*
+ * A program or a part of the kernel that must not sleep reads memory as far as it is there: no page
+ * is brought in for it, and the kernel itself does not count that as a fault.
+ */
+static __always_inline bool is_only_a_try(void)
+{
+	struct task_struct *t = calling_task();
+
+	if (has_typed_current())
+		return t->pagefault_disabled;
+	/* Reading it so is itself such a try: copy_from_kernel_nofault(). */
+	return BPF_CORE_READ(t, pagefault_disabled) > 1;
+}
+
+static __always_inline void show_fault(u64 address, struct pt_regs *regs, u64 error, u32 in_kernel)
+{
+	u64 space[__builtin_offsetof(struct trace_record, data) / sizeof(u64)] = {};
+	struct trace_record *r = (struct trace_record *)space;
+	u64 id = bpf_get_current_pid_tgid();
+
+	r->time_ns = bpf_ktime_get_ns();
+	r->pid = id >> 32;
+	r->tid = id;
+	r->cpu = bpf_get_smp_processor_id();
+	r->state = TRACE_FAULT;
+	r->value[FAULT_ADDRESS] = address;
+	r->value[FAULT_IP] = instruction_pointer(regs);
+	r->value[FAULT_ERROR] = error;
+	r->value[FAULT_IN_KERNEL] = in_kernel;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	ring_output(r, sizeof(space));
+}
+
+static __always_inline int page_fault(u64 address, struct pt_regs *regs, u64 error, u32 in_kernel)
+{
+	u64 *n;
+
+	if (!armed || closed || is_before_command() || is_only_a_try() || !in_scope(NULL))
+		return 0;
+	if (!summary) {
+		show_fault(address, regs, error, in_kernel);
+		return 0;
+	}
+	n = bpf_map_lookup_elem(&faults, &in_kernel);
+	if (n)
+		*n += 1;
+	return 0;
+}
+
+SEC("tp_btf/page_fault_user")
+int BPF_PROG(fault_user, unsigned long address, struct pt_regs *regs, unsigned long error)
+{
+	return page_fault(address, regs, error, 0);
+}
+
+SEC("tp_btf/page_fault_kernel")
+int BPF_PROG(fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
+{
+	return page_fault(address, regs, error, 1);
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */
@@ -568,6 +421,25 @@ static __always_inline void add_call(struct trace_sum *sum, u64 ns, bool failed)
 		e->max_ns = ns;
 }
 
+/*
+ * The call that ends is the first wanted one of its task that we see anything of. If the task was
+ * there before us, so was the call.
+ */
+static __always_inline void sum_unseen(struct pt_regs *regs)
+{
+	u32 slot = slot_of(syscall_number(regs));
+	struct trace_call *call;
+
+	if (!armed || !scope_for_life(NULL))
+		return;
+	call = bpf_map_lookup_elem(&calls, &slot);
+	if (!call || !call->wanted || is_before_command() || !scope_now(NULL) ||
+	    !is_older_than(calling_task(), began_ns))
+		return;
+	starts_get(calling_task(), NULL);       /* not again */
+	count_begun_before();
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(sum_exit, struct pt_regs *regs, long result)
 {
@@ -576,6 +448,8 @@ int BPF_PROG(sum_exit, struct pt_regs *regs, long result)
 	u64 ns;
 	u32 slot;
 
+	if (!s && !closed)
+		sum_unseen(regs);
 	if (!s || !s->start_ns || closed)
 		return 0;
 	ns = bpf_ktime_get_ns() - s->start_ns;

@@ -6,6 +6,8 @@
 #ifndef TALLY_TRACE_H
 #define TALLY_TRACE_H
 
+#include "file.h"
+#include "socket.h"
 #include "syscalls.h"
 
 /* Of both tables. The last number of each stands for all that are larger. */
@@ -41,13 +43,40 @@ struct trace_fetch {
 
 #define TRACE_FETCHES 3
 
+/* Buffers that an array of struct iovec tells of, or a struct msghdr with such an array. */
+enum trace_vector {
+	VECTOR_NONE,
+	VECTOR_WRITTEN,         /* (fd, iov, count): read when the call begins */
+	VECTOR_READ,            /* filled by the call */
+	VECTOR_SENT,            /* (fd, msghdr) */
+	VECTOR_RECEIVED,
+};
+
+#define TRACE_VECTOR_ARG 1      /* of all calls that have one */
+#define TRACE_VECTOR_COUNT 2
+
+/* What a call returns or writes to where one of its arguments points. */
+enum trace_gives {
+	GIVES_NO_FD,
+	GIVES_FD,
+	GIVES_FD_BY_COMMAND,    /* fcntl: with some of its commands */
+	GIVES_FD_PAIR,          /* to where .pair points */
+};
+
+#define TRACE_FDS 2
+
 struct trace_call {
 	__u8 wanted;            /* shown at all */
 	__u8 no_return;         /* exit, exit_group */
 	__u8 exec;
 	__u8 argv;              /* the argument that is an array of strings, NULL at its end; 0: none */
 	__u8 fetches;
-	__u8 zeroes[3];
+	__u8 vector;            /* enum trace_vector */
+	__u8 gives;             /* enum trace_gives */
+	__u8 pair;
+	__u8 fds;
+	__u8 fd[TRACE_FDS];     /* arguments that are descriptors */
+	__u8 zeroes[5];
 	struct trace_fetch fetch[TRACE_FETCHES];
 };
 
@@ -57,6 +86,22 @@ enum trace_state_of_call {
 	TRACE_NO_RETURN,        /* a call that never does */
 	TRACE_ENDED,            /* its task ended in it */
 	TRACE_SINCE_BEFORE,     /* it runs since before the trace; only the task is known */
+	TRACE_FAULT,            /* no call: a page fault; see enum trace_fault_value */
+};
+
+/* The values of a page fault. */
+enum trace_fault_value {
+	FAULT_ADDRESS,
+	FAULT_IP,
+	FAULT_ERROR,            /* bits of enum fault_error */
+	FAULT_IN_KERNEL,        /* 1: the kernel's code met with it */
+};
+
+/* x86: what the CPU says of a page fault. */
+enum fault_error {
+	FAULT_PRESENT = 1,      /* there is a page, but it may not be used so */
+	FAULT_WRITE = 2,
+	FAULT_INSTRUCTION = 16,
 };
 
 enum trace_chunk_flags {
@@ -65,9 +110,53 @@ enum trace_chunk_flags {
 	TRACE_CHUNK_NO_ROOM = 4,        /* in the record; CUT is set, too */
 };
 
+/* What a chunk is about: an argument (or TRACE_RESULT), and a part of it, in one byte. */
+enum trace_part {
+	PART_TARGET,            /* what the argument points to */
+	PART_FD,                /* struct file_name: the file of that descriptor */
+	PART_FD_SECOND,         /* that of the second of two */
+	PART_NAME,              /* of a struct msghdr: an address, */
+	PART_VECTOR,            /* an array of struct trace_iovec */
+	PART_DATA,              /* what is there: struct trace_data */
+};
+
+#define TRACE_ID(arg, part) ((arg) | (part) << 3)
+
+/* Kernel ABI of 64-bit programs: struct iovec, struct user_msghdr. */
+struct trace_iovec {
+	__u64 base, length;
+};
+
+struct trace_message {
+	__u64 name;
+	__u32 name_length, pad;
+	__u64 vector, count;
+	__u64 control, control_length;
+	__u32 flags, pad2;
+};
+
+#define TRACE_IOVECS 8
+
+/* What was read of the buffers of an array, one behind the other. */
+struct trace_data {
+	__u16 bytes[TRACE_IOVECS];      /* of each, or one of: */
+	__u8 data[];
+};
+
+#define TRACE_DATA_FAULT 0xffff
+#define TRACE_DATA_NO_ROOM 0xfffe
+
+/* A socket: behind a struct file_name of mode S_IFSOCK, in the place of the names. */
+struct trace_socket {
+	__u16 protocol, type;   /* IPPROTO_, SOCK_ */
+	__u32 pad;
+	__u64 peer;             /* AF_UNIX: inode of the socket at the other end; 0: none */
+	struct socket_address local, remote;
+};
+
 /* What was read of an argument; `bytes` of data follow, filled up to a multiple of 8. */
 struct trace_chunk {
-	__u8 arg;
+	__u8 id;                /* TRACE_ID() */
 	__u8 flags;             /* enum trace_chunk_flags */
 	__u16 bytes;
 	__u32 whole;            /* FETCH_BYTES: how many there are; of argv: bits of those cut */

@@ -47,12 +47,12 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- lines -------------------------------------------------------------------------------------
  */
 
-#define ADDRESS_SPACE (CONN_PATH_MOST + INET6_ADDRSTRLEN + 16)
+#define ADDRESS_SPACE (SOCKET_PATH_MOST + INET6_ADDRSTRLEN + 16)
 
 /* A path, or a name of the abstract namespace, whose NULs are shown as @. */
-static void format_path(char text[ADDRESS_SPACE], const struct conn_address *a)
+static void format_path(char text[ADDRESS_SPACE], const struct socket_address *a)
 {
-	size_t n = a->length <= CONN_PATH_MOST ? a->length : 0, i;
+	size_t n = a->length <= SOCKET_PATH_MOST ? a->length : 0, i;
 
 	if (n && a->path[0])
 		n = strnlen(a->path, n);
@@ -63,7 +63,7 @@ static void format_path(char text[ADDRESS_SPACE], const struct conn_address *a)
 
 /* "127.0.0.1:80", "[::1]:80", a path; an address that is not known, or no address yet: none. */
 static struct stream_field address(const char *name, char text[ADDRESS_SPACE],
-				   const struct conn_address *a)
+				   const struct socket_address *a)
 {
 	struct stream_field f = snoop_word(name, text);
 	char ip[INET6_ADDRSTRLEN] = "?";

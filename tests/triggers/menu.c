@@ -113,6 +113,78 @@ static void files(void)
 	close(fd);
 }
 
+/* Arrays of buffers: of one of them nothing is there. */
+static void vectors(void)
+{
+	char one[4], two[100], three[5];
+	struct iovec in[3] = {{one, 4}, {two, 100}, {three, 5}};
+	struct iovec out[3] = {{"first\n", 6}, {path, 70}, {NULL, 0}};
+	struct iovec bad[2] = {{"good", 4}, {(void *)16, 3}};
+	int fds[2], null = open("/dev/null", O_WRONLY);
+
+	if (pipe2(fds, O_NONBLOCK))
+		error(1, errno, "pipe2");
+	make_path(70);
+	syscall(SYS_writev, fds[1], out, 3);
+	syscall(SYS_readv, fds[0], in, 3);
+	syscall(SYS_writev, null, bad, 2); /* it does not look at them */
+	syscall(SYS_readv, fds[0], in, 1);
+	syscall(SYS_readv, -1, in, 3);
+	syscall(SYS_writev, fds[1], (void *)16, 2);
+	close(null);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void messages(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct iovec out[2] = {{"datagram", 8}, {"of two", 6}}, in[2] = {{path, 10}, {pages, 100}};
+	struct msghdr sent = {.msg_iov = out, .msg_iovlen = 2};
+	struct msghdr got = {.msg_iov = in, .msg_iovlen = 2};
+	int fds[2], udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(a);
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds))
+		error(1, errno, "socketpair");
+	syscall(SYS_sendmsg, fds[0], &sent, MSG_NOSIGNAL);
+	syscall(SYS_recvmsg, fds[1], &got, 0);
+	syscall(SYS_recvmsg, fds[1], &got, MSG_DONTWAIT);
+	syscall(SYS_sendmsg, fds[0], NULL, 0);
+	bind(udp, (void *)&a, len);
+	getsockname(udp, (void *)&a, &len);
+	sent.msg_name = &a;
+	sent.msg_namelen = len;
+	syscall(SYS_sendmsg, udp, &sent, 0);
+	got.msg_name = &a;
+	got.msg_namelen = len;
+	syscall(SYS_recvmsg, udp, &got, 0);
+	close(udp);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Of a file that has another name each time, and none in the end. */
+static void descriptors(void)
+{
+	int dir, fd;
+
+	mkdir("a <b>", 0700);
+	dir = open("a <b>", O_RDONLY | O_DIRECTORY);
+	fd = syscall(SYS_openat, dir, "c", O_RDWR | O_CREAT, 0600);
+	syscall(SYS_renameat, dir, "c", AT_FDCWD, "d");
+	syscall(SYS_write, fd, "1", 1);
+	syscall(SYS_unlink, "d");
+	syscall(SYS_write, fd, "2", 1);
+	syscall(SYS_dup, fd);
+	syscall(SYS_close, fd + 1);
+	syscall(SYS_eventfd2, 1, 0);
+	syscall(SYS_close, fd + 1);
+	close(fd);
+	close(dir);
+	rmdir("a <b>");
+}
+
 static void memory(void)
 {
 	char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -265,10 +337,13 @@ int main(int argc, char **argv)
 	strange_strings();
 	strange_buffers();
 	files();
+	vectors();
+	descriptors();
 	memory();
 	waiting();
 	local_sockets();
 	loopback();
+	messages();
 	signals();
 	other_thread();
 	children();

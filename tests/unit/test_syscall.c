@@ -34,7 +34,7 @@ static void test_table(void **state)
 		for (k = i + 1; k < n; k++)
 			assert_string_not_equal(s[i].name, s[k].name);
 		syscall_fetches(&c, &s[i], SYSCALL_NATIVE, 32);
-		assert_int_equal(c.fetches + !!c.argv, needed(&s[i]));
+		assert_int_equal(c.fetches + !!c.argv + !!c.vector, needed(&s[i]));
 		for (k = 0; k < c.fetches; k++)
 			assert_in_range(c.fetch[k].most, 1, 4096);
 	}
@@ -89,7 +89,7 @@ static void test_short_records(void **state)
 	size_t head = offsetof(struct trace_record, data);
 
 	(void)state;
-	*c = (struct trace_chunk){.arg = 1, .bytes = 5, .whole = 5};
+	*c = (struct trace_chunk){.id = TRACE_ID(1, PART_TARGET), .bytes = 5, .whole = 5};
 	memcpy(r.data + sizeof(*c), "a\"\nbc", 5);
 	check_arguments(&r, head + 16, "write", "3, \"a\\x22\\x0abc\", 5");
 	check_arguments(&r, head + 15, "write", "3, 0x1000, 5");
@@ -104,9 +104,73 @@ static void test_short_records(void **state)
 	check_arguments(&r, head + 16, "write", "3, 0x1000(fault), 5");
 	/* Too short for the struct that it should be. */
 	c->flags = 0;
-	c->arg = 0;
+	c->id = TRACE_ID(0, PART_TARGET);
 	r.value[0] = 0x2000;
 	check_arguments(&r, head + 16, "nanosleep", "0x2000, 0x1000");
+}
+
+static struct trace_chunk *add_chunk(struct trace_record *r, u8 id, const void *data, size_t bytes)
+{
+	struct trace_chunk *c = (void *)(r->data + r->used);
+
+	*c = (struct trace_chunk){.id = id, .bytes = bytes};
+	memcpy(c->data, data, bytes);
+	r->used += sizeof(*c) + ((bytes + 7) & ~7);
+	return c;
+}
+
+static size_t size_of(const struct trace_record *r)
+{
+	return offsetof(struct trace_record, data) + r->used;
+}
+
+/* Buffers that were not read, and what is said of more than there is. */
+static void test_vectors(void **state)
+{
+	struct trace_iovec array[2] = {{0x1000, 3}, {0x2000, 5}};
+	struct trace_record r = {.value = {3, 0x3000, 2}};
+	u8 data[24] = {3, 0, 0xff, 0xff, [16] = 'o', 'n', 'e'};
+	struct trace_chunk *c;
+
+	(void)state;
+	check_arguments(&r, size_of(&r), "writev", "3, 0x3000, 2");
+	add_chunk(&r, TRACE_ID(TRACE_VECTOR_ARG, PART_VECTOR), array, sizeof(array));
+	check_arguments(&r, size_of(&r), "writev",
+			"3, [{iov_base=0x1000, iov_len=3}, {iov_base=0x2000, iov_len=5}], 2");
+	c = add_chunk(&r, TRACE_ID(TRACE_VECTOR_ARG, PART_DATA), data, 19);
+	check_arguments(&r, size_of(&r), "writev",
+			"3, [{iov_base=\"one\", iov_len=3}, {iov_base=0x2000(fault), iov_len=5}], 2");
+	c->data[0] = 4;
+	check_arguments(&r, size_of(&r), "writev",
+			"3, [{iov_base=0x1000, iov_len=3}, {iov_base=0x2000(fault), iov_len=5}], 2");
+	r.value[2] = 1 << 20;
+	c->data[0] = 2;
+	check_arguments(&r, size_of(&r), "writev",
+			"3, [{iov_base=\"on\"..., iov_len=3}, {iov_base=0x2000(fault), iov_len=5}, "
+			"...], 1048576");
+}
+
+/* Names that are whole, and those of which a size is wrong. */
+static void test_descriptors(void **state)
+{
+	struct file_name n = {.mode = 0100000, .inode = 7, .size = 11};
+	size_t head = offsetof(struct file_name, names);
+	struct trace_record r = {.value = {3}};
+	struct trace_chunk *c;
+
+	(void)state;
+	memcpy(n.names, "pa<\x1b>d\0etc", 11);
+	c = add_chunk(&r, TRACE_ID(0, PART_FD), &n, head + 11);
+	check_arguments(&r, size_of(&r), "close", "3</etc/pa\\x3c\\x1b\\x3ed>");
+	((struct file_name *)c->data)->flags = FILE_NAME_DELETED;
+	check_arguments(&r, size_of(&r), "close", "3</etc/pa\\x3c\\x1b\\x3ed>(deleted)");
+	((struct file_name *)c->data)->flags = 0;
+	((struct file_name *)c->data)->size = 4000;
+	check_arguments(&r, size_of(&r), "close", "3<inode:[7]>");
+	((struct file_name *)c->data)->mode = 0140000;
+	check_arguments(&r, size_of(&r), "close", "3<UNSPEC:[7]>");
+	c->bytes = 8;
+	check_arguments(&r, size_of(&r), "close", "3<...>");
 }
 
 /* 1 s and 3 s, ten times 7 ns, and squares beyond 64 bits. */
@@ -130,6 +194,8 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_short_records),
+		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_errors),
 	};
 

@@ -68,6 +68,7 @@ int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *o
 		total.filtered += per_cpu[cpu].filtered;
 		total.unaccounted += per_cpu[cpu].unaccounted;
 		total.corrected += per_cpu[cpu].corrected;
+		total.begun_before += per_cpu[cpu].begun_before;
 		for (i = 0; i < LOSS_REASONS; i++)
 			total.lost[i] += per_cpu[cpu].lost[i];
 	}
@@ -85,12 +86,26 @@ struct loss_counters loss__difference(const struct loss_counters *later,
 		.filtered = later->filtered - earlier->filtered,
 		.unaccounted = later->unaccounted - earlier->unaccounted,
 		.corrected = later->corrected - earlier->corrected,
+		.begun_before = later->begun_before - earlier->begun_before,
 	};
 	u32 i;
 
 	for (i = 0; i < LOSS_REASONS; i++)
 		d.lost[i] = later->lost[i] - earlier->lost[i];
 	return d;
+}
+
+int loss__since(struct loss_counters *since, struct loss_counters *last, int map_fd,
+		const struct bpf_object *obj)
+{
+	struct loss_counters now;
+	int err = loss__read(&now, map_fd, obj);
+
+	if (err)
+		return err;
+	*since = loss__difference(&now, last);
+	*last = now;
+	return 0;
 }
 
 u64 loss__total(const struct loss_counters *c)

@@ -23,6 +23,13 @@ int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *o
 struct loss_counters loss__difference(const struct loss_counters *later,
 				      const struct loss_counters *earlier);
 
+/*
+ * What came since the last call: the difference to *last, which is zeroed at first and becomes what
+ * there is now. Returns 0 or a negative errno.
+ */
+int loss__since(struct loss_counters *since, struct loss_counters *last, int map_fd,
+		const struct bpf_object *obj);
+
 /* Everything lost, whatever the reason. */
 u64 loss__total(const struct loss_counters *c);
 

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "syscall/decode.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <linux/netlink.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 
 #include "host/errno_name.h"
 #include "host/open_flags.h"
-#include "out/escape.h"
 #include "out/units.h"
+#include "syscall/descriptor.h"
+#include "syscall/text.h"
+#include "syscall/vector.h"
 #include "types/tracefs.h"
 
 #define MAX_ERRNO 4095
@@ -31,71 +28,8 @@ struct operand {
 	u32 number;
 	u64 value;
 	const struct trace_chunk *chunk;
+	size_t size;            /* of the record */
 };
-
-static const struct trace_chunk *find_chunk(const struct trace_record *r, size_t size, u32 arg)
-{
-	size_t at = 0, end = size - offsetof(struct trace_record, data);
-	const struct trace_chunk *c;
-
-	if (end > r->used)
-		end = r->used;
-	while (at + sizeof(*c) <= end) {
-		c = (const void *)(r->data + at);
-		at += sizeof(*c) + ((c->bytes + 7) & ~7U);
-		if (at > end)
-			break;
-		if (c->arg == arg)
-			return c;
-	}
-	return NULL;
-}
-
-/* In quotes; quotes in it are escaped, too. */
-static void put_bytes(FILE *f, const void *data, size_t n)
-{
-	char text[ESCAPE_SPACE(64)];
-	const char *from = data, *p;
-	size_t part;
-
-	fputc('"', f);
-	/* In parts: whole characters, as far as a part can hold. */
-	for (; n; from += part, n -= part) {
-		part = n < 64 ? n : 64;
-		while (part < n && part > 60 && ((u8)from[part] & 0xc0) == 0x80)
-			part--;
-		escape(text, from, part);
-		for (p = text; *p; p++)
-			if (*p == '"')
-				fputs("\\x22", f);
-			else
-				fputc(*p, f);
-	}
-	fputc('"', f);
-}
-
-static void put_pointer(FILE *f, u64 value)
-{
-	if (value)
-		fprintf(f, "%#llx", value);
-	else
-		fputs("NULL", f);
-}
-
-/* A target that was not read: since nobody had to, or since nobody could. */
-static void put_unread(FILE *f, const struct operand *o)
-{
-	put_pointer(f, o->value);
-	if (o->chunk && o->chunk->flags & TRACE_CHUNK_FAULT)
-		fputs("(fault)", f);
-}
-
-static void put_string(FILE *f, const struct operand *o)
-{
-	put_bytes(f, o->chunk->data, o->chunk->bytes);
-	if (o->chunk->flags & TRACE_CHUNK_CUT)
-		fputs("...", f);
-}
 
 static void put_strings(FILE *f, const struct operand *o)
 {
@@ -107,66 +41,11 @@ static void put_strings(FILE *f, const struct operand *o)
 	for (i = 0; p < end; i++, p += len + 1) {
 		len = strnlen(p, end - p);
 		fputs(i ? ", " : "", f);
-		put_bytes(f, p, len);
+		quoted__put(f, p, len);
 		if (i < 32 && o->chunk->whole >> i & 1)
 			fputs("...", f);
 	}
 	fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
-}
-
-/*
- * --- addresses ---------------------------------------------------------------------------------
- */
-
-static void put_unix(FILE *f, const struct sockaddr_un *a, size_t n)
-{
-	const char *path = a->sun_path;
-	size_t len = n - offsetof(struct sockaddr_un, sun_path);
-
-	if (len > sizeof(a->sun_path))
-		len = sizeof(a->sun_path);
-	fputs(", sun_path=", f);
-	/* A name that begins with a NUL is abstract, and all of it counts: unix(7). */
-	if (len && !*path) {
-		fputc('@', f);
-		put_bytes(f, path + 1, len - 1);
-	} else {
-		put_bytes(f, path, strnlen(path, len));
-	}
-}
-
-static void put_sockaddr(FILE *f, const struct operand *o)
-{
-	union {
-		struct sockaddr_storage any;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-		struct sockaddr_un un;
-		struct sockaddr_nl nl;
-	} a = {};
-	size_t n = o->chunk->bytes < sizeof(a) ? o->chunk->bytes : sizeof(a);
-	char text[INET6_ADDRSTRLEN];
-
-	if (n < sizeof(a.any.ss_family)) {
-		put_pointer(f, o->value);
-		return;
-	}
-	memcpy(&a, o->chunk->data, n);
-	fputs("{sa_family=", f);
-	value_names__put(f, &socket_families, a.any.ss_family);
-	if (a.any.ss_family == AF_INET && n >= sizeof(a.in)) {
-		inet_ntop(AF_INET, &a.in.sin_addr, text, sizeof(text));
-		fprintf(f, ", sin_port=htons(%u), sin_addr=inet_addr(\"%s\")", ntohs(a.in.sin_port),
-			text);
-	} else if (a.any.ss_family == AF_INET6 && n >= sizeof(a.in6)) {
-		inet_ntop(AF_INET6, &a.in6.sin6_addr, text, sizeof(text));
-		fprintf(f, ", sin6_port=htons(%u), sin6_addr=\"%s\"", ntohs(a.in6.sin6_port), text);
-	} else if (a.any.ss_family == AF_NETLINK && n >= sizeof(a.nl)) {
-		fprintf(f, ", nl_pid=%u, nl_groups=%#x", a.nl.nl_pid, a.nl.nl_groups);
-	} else if (a.any.ss_family == AF_UNIX && n > sizeof(a.any.ss_family)) {
-		put_unix(f, &a.un, n);
-	}
-	fputc('}', f);
 }
 
 /*
@@ -179,7 +58,7 @@ static void put_structs(FILE *f, const struct operand *o)
 	char data[256];
 
 	if (!o->arg->array && !n) {
-		put_pointer(f, o->value);
+		pointer__put(f, o->value);
 		return;
 	}
 	if (o->arg->array)
@@ -193,10 +72,44 @@ static void put_structs(FILE *f, const struct operand *o)
 		fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
 }
 
+/* What is known of the file of a descriptor that this argument is, or points to. */
+static const struct trace_chunk *fd_chunk(const struct operand *o, enum trace_part part)
+{
+	return trace_chunk__find(o->r, o->size, TRACE_ID(o->number, part));
+}
+
+static void put_fd_pair(FILE *f, const struct operand *o)
+{
+	int fd[2];
+
+	memcpy(fd, o->chunk->data, sizeof(fd));
+	fprintf(f, "[%d", fd[0]);
+	descriptor__put(f, fd_chunk(o, PART_FD));
+	fprintf(f, ", %d", fd[1]);
+	descriptor__put(f, fd_chunk(o, PART_FD_SECOND));
+	fputc(']', f);
+}
+
+static void put_sockaddr(FILE *f, const struct operand *o)
+{
+	if (!sockaddr__put(f, o->chunk->data, o->chunk->bytes))
+		pointer__put(f, o->value);
+}
+
+static bool is_fd_pair(const struct operand *o)
+{
+	return o->arg->kind == ARG_STRUCT && o->arg->layout == STRUCT_FD_PAIR &&
+	       o->chunk->bytes >= 2 * sizeof(int);
+}
+
 static void put_target(FILE *f, const struct operand *o)
 {
 	if (!o->value || !o->chunk || o->chunk->flags & TRACE_CHUNK_FAULT) {
-		put_unread(f, o);
+		unread__put(f, o->value, o->chunk);
+		return;
+	}
+	if (is_fd_pair(o)) {
+		put_fd_pair(f, o);
 		return;
 	}
 	switch (o->arg->kind) {
@@ -210,7 +123,7 @@ static void put_target(FILE *f, const struct operand *o)
 		put_structs(f, o);
 		break;
 	default:
-		put_string(f, o);
+		quoted_chunk__put(f, o->chunk);
 		break;
 	}
 }
@@ -235,7 +148,7 @@ static void put_fcntl(FILE *f, const struct operand *o)
 		fprintf(f, "%d", (int)o->value);
 		break;
 	default:
-		put_pointer(f, o->value);
+		pointer__put(f, o->value);
 		break;
 	}
 }
@@ -267,6 +180,8 @@ static void put_fd(FILE *f, const struct operand *o)
 		fputs("AT_FDCWD", f);
 	else
 		fprintf(f, "%d", (int)o->value);
+	if (o->arg->kind == ARG_DIRFD || (int)o->value >= 0)
+		descriptor__put(f, fd_chunk(o, PART_FD));
 }
 
 /* Names are of 32 bits, unless there are higher ones. */
@@ -297,7 +212,7 @@ static void put_argument(FILE *f, const struct operand *o)
 		fprintf(f, "%#llx", o->value);
 		break;
 	case ARG_POINTER:
-		put_pointer(f, o->value);
+		pointer__put(f, o->value);
 		break;
 	case ARG_FD:
 	case ARG_DIRFD:
@@ -324,6 +239,12 @@ static void put_argument(FILE *f, const struct operand *o)
 		break;
 	case ARG_SIGNAL:
 		signal_name__put(f, (u32)o->value);
+		break;
+	case ARG_VECTOR:
+		vector__put(f, o->r, o->size, o->arg->out);
+		break;
+	case ARG_MESSAGE:
+		message__put(f, o->r, o->size, o->arg->out);
 		break;
 	case ARG_MAKEDEV:
 		fprintf(f, "makedev(%#x, %#x)", major(o->value), minor(o->value));
@@ -361,14 +282,14 @@ static bool is_taken(const struct signature *s, const struct trace_record *r, u3
 void syscall_arguments__put(FILE *f, const struct signature *s, const struct trace_record *r,
 			    size_t size)
 {
-	struct operand o = {.r = r};
+	struct operand o = {.r = r, .size = size};
 	u32 i;
 
 	for (i = 0; i < TRACE_ARGUMENTS && s->arg[i].kind && is_taken(s, r, i); i++) {
 		o.arg = &s->arg[i];
 		o.number = i;
 		o.value = r->value[i];
-		o.chunk = find_chunk(r, size, i);
+		o.chunk = trace_chunk__find(r, size, TRACE_ID(i, PART_TARGET));
 		fputs(i ? ", " : "", f);
 		put_argument(f, &o);
 	}
@@ -415,7 +336,8 @@ static void put_error(FILE *f, int error)
 		fprintf(f, "-%d", error);
 }
 
-static void put_returned(FILE *f, const struct signature *s, const struct trace_record *r)
+static void put_returned(FILE *f, const struct signature *s, const struct trace_record *r,
+			 size_t size)
 {
 	s64 result = r->value[TRACE_RESULT];
 	int error = syscall_error(r);
@@ -428,15 +350,18 @@ static void put_returned(FILE *f, const struct signature *s, const struct trace_
 		fprintf(f, "%#03llo", (u64)result);
 	else
 		fprintf(f, "%lld", result);
+	if (!error)
+		descriptor__put(f, trace_chunk__find(r, size, TRACE_ID(TRACE_RESULT, PART_FD)));
 }
 
-void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r)
+void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r,
+			 size_t size)
 {
 	char text[UNITS_SPACE];
 
 	switch (r->state) {
 	case TRACE_RETURNED:
-		put_returned(f, s, r);
+		put_returned(f, s, r, size);
 		break;
 	case TRACE_RUNNING:
 		fprintf(f, "? (running for %s)",

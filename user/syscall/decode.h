@@ -22,7 +22,8 @@ void syscall_arguments__put(FILE *f, const struct signature *s, const struct tra
 			    size_t size);
 
 /* "3", "-1 ENOENT (No such file or directory)", "? (running for 3.2 s)" */
-void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r);
+void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r,
+			 size_t size);
 
 /* The error of a call that failed, as a positive number; else 0. */
 int syscall_error(const struct trace_record *r);

@@ -189,6 +189,8 @@ NAMES(socket_types, 0xf, { SOCK_STREAM, "SOCK_STREAM" }, { SOCK_DGRAM, "SOCK_DGR
       { SOCK_RAW, "SOCK_RAW" }, { SOCK_RDM, "SOCK_RDM" }, { SOCK_SEQPACKET, "SOCK_SEQPACKET" },
       { SOCK_CLOEXEC, "SOCK_CLOEXEC" }, { SOCK_NONBLOCK, "SOCK_NONBLOCK" });
 VALUES(shutdown_hows, { 0, "SHUT_RD" }, { 1, "SHUT_WR" }, { 2, "SHUT_RDWR" });
+FLAGS(rw_flags, { 1, "RWF_HIPRI" }, { 2, "RWF_DSYNC" }, { 4, "RWF_SYNC" }, { 8, "RWF_NOWAIT" },
+      { 16, "RWF_APPEND" });
 FLAGS(message_flags, { MSG_OOB, "MSG_OOB" }, { MSG_PEEK, "MSG_PEEK" },
       { MSG_DONTROUTE, "MSG_DONTROUTE" }, { MSG_CTRUNC, "MSG_CTRUNC" }, { MSG_TRUNC, "MSG_TRUNC" },
       { MSG_DONTWAIT, "MSG_DONTWAIT" }, { MSG_EOR, "MSG_EOR" }, { MSG_WAITALL, "MSG_WAITALL" },

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -205,14 +204,13 @@ static void put_statx(FILE *f, const struct statx *st)
 void struct__put(FILE *f, enum struct_layout layout, const void *data)
 {
 	const struct rlimit *limit = data;
-	const struct iovec *iovec = data;
 	const int *i = data;
 
 	switch (layout) {
 	case STRUCT_INT:
 		fprintf(f, "[%d]", i[0]);
 		break;
-	case STRUCT_INT_PAIR:
+	case STRUCT_FD_PAIR:
 		fprintf(f, "[%d, %d]", i[0], i[1]);
 		break;
 	case STRUCT_OFFSET:
@@ -255,9 +253,6 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 		break;
 	case STRUCT_POLLFD:
 		put_pollfd(f, data);
-		break;
-	case STRUCT_IOVEC:
-		fprintf(f, "{iov_base=%p, iov_len=%zu}", iovec->iov_base, iovec->iov_len);
 		break;
 	case STRUCT_EPOLL_EVENT:
 		put_epoll_event(f, data);

@@ -30,6 +30,11 @@
 #define ADDR_OUT(len) { .kind = ARG_SOCKADDR, .out = 1, .pointed = 1, .length = (len) }
 #define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }
 #define OUT(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .out = 1 }
+/* The second of its call; what it tells of is written, or read. */
+#define VECTOR { .kind = ARG_VECTOR }
+#define VECTOR_OUT { .kind = ARG_VECTOR, .out = 1 }
+#define MESSAGE { .kind = ARG_MESSAGE }
+#define MESSAGE_OUT { .kind = ARG_MESSAGE, .out = 1 }
 #define ARRAY(type, len)                                                                           \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .array = 1 }
 #define ARRAY_OUT(type)                                                                            \
@@ -40,6 +45,8 @@
 #define NATIVE(call, ...) { .name = #call, .native = 1, .arg = { __VA_ARGS__ } }
 #define ENDS(call, ...) { .name = #call, .no_return = 1, .arg = { __VA_ARGS__ } }
 #define EXEC(call, ...) { .name = #call, .exec = 1, .arg = { __VA_ARGS__ } }
+/* OPENS: its result is a descriptor. */
+#define OPENS(call, ...) { .name = #call, .result = RESULT_FD, .arg = { __VA_ARGS__ } }
 #define GIVES(what, call, ...)                                                                     \
 	{ .name = #call, .native = 1, .result = RESULT_##what, .arg = { __VA_ARGS__ } }
 
@@ -52,7 +59,7 @@ static const struct signature signatures[] = {
 	CALL(chmod, STR, MODE),
 	CALL(chown, STR, INT, INT),
 	CALL(chroot, STR),
-	CALL(creat, STR, MODE),
+	OPENS(creat, STR, MODE),
 	CALL(fchmodat, DIRFD, STR, MODE),
 	CALL(fchmodat2, DIRFD, STR, MODE, NAMED(at_flags)),
 	CALL(fchownat, DIRFD, STR, INT, INT, NAMED(at_flags)),
@@ -69,9 +76,9 @@ static const struct signature signatures[] = {
 	CALL(mknodat, DIRFD, STR, MODE, DEVICE),
 	CALL(mount, STR, STR, STR, NAMED(mount_flags), PTR),
 	NATIVE(newfstatat, DIRFD, STR, OUT(STAT), NAMED(at_flags)),
-	CALL(open, STR, OPEN_FLAGS, CREATE_MODE),
-	CALL(openat, DIRFD, STR, OPEN_FLAGS, CREATE_MODE),
-	CALL(openat2, DIRFD, STR, IN(OPEN_HOW), SIZE),
+	OPENS(open, STR, OPEN_FLAGS, CREATE_MODE),
+	OPENS(openat, DIRFD, STR, OPEN_FLAGS, CREATE_MODE),
+	OPENS(openat2, DIRFD, STR, IN(OPEN_HOW), SIZE),
 	CALL(pivot_root, STR, STR),
 	CALL(readlink, STR, BUF_OUT, SIZE),
 	CALL(readlinkat, DIRFD, STR, BUF_OUT, SIZE),
@@ -97,15 +104,15 @@ static const struct signature signatures[] = {
 	CALL(close, FD),
 	CALL(close_range, UINT, UINT, HEX),
 	NATIVE(copy_file_range, FD, PTR, FD, PTR, SIZE, HEX),
-	CALL(dup, FD),
-	CALL(dup2, FD, FD),
-	CALL(dup3, FD, FD, OPEN_FLAGS),
+	OPENS(dup, FD),
+	OPENS(dup2, FD, FD),
+	OPENS(dup3, FD, FD, OPEN_FLAGS),
 	NATIVE(fadvise64, FD, LONG, SIZE, INT),
 	NATIVE(fallocate, FD, NAMED(fallocate_modes), LONG, LONG),
 	CALL(fchdir, FD),
 	CALL(fchmod, FD, MODE),
 	CALL(fchown, FD, INT, INT),
-	NATIVE(fcntl, FD, NAMED(fcntl_commands), FCNTL),
+	GIVES(FD_BY_COMMAND, fcntl, FD, NAMED(fcntl_commands), FCNTL),
 	CALL(fcntl64, FD, NAMED(fcntl_commands), FCNTL),
 	CALL(fdatasync, FD),
 	CALL(fgetxattr, FD, STR, PTR, SIZE),
@@ -118,48 +125,51 @@ static const struct signature signatures[] = {
 	CALL(getdents64, FD, PTR, SIZE),
 	CALL(ioctl, FD, NAMED(ioctl_commands), HEX),
 	NATIVE(lseek, FD, LONG, NAMED(whences)),
-	CALL(pipe, OUT(INT_PAIR)),
-	CALL(pipe2, OUT(INT_PAIR), NAMED(pipe_flags)),
+	CALL(pipe, OUT(FD_PAIR)),
+	CALL(pipe2, OUT(FD_PAIR), NAMED(pipe_flags)),
 	NATIVE(pread64, FD, BUF_OUT, SIZE, LONG),
-	NATIVE(preadv, FD, ARRAY(IOVEC, 2), INT, LONG, LONG),
+	NATIVE(preadv, FD, VECTOR_OUT, INT, LONG, LONG),
+	NATIVE(preadv2, FD, VECTOR_OUT, INT, LONG, LONG, NAMED(rw_flags)),
 	NATIVE(pwrite64, FD, BUF(2), SIZE, LONG),
-	NATIVE(pwritev, FD, ARRAY(IOVEC, 2), INT, LONG, LONG),
+	NATIVE(pwritev, FD, VECTOR, INT, LONG, LONG),
+	NATIVE(pwritev2, FD, VECTOR, INT, LONG, LONG, NAMED(rw_flags)),
 	CALL(read, FD, BUF_OUT, SIZE),
-	CALL(readv, FD, ARRAY(IOVEC, 2), INT),
+	CALL(readv, FD, VECTOR_OUT, INT),
 	NATIVE(sendfile, FD, FD, IN(OFFSET), SIZE),
 	NATIVE(splice, FD, PTR, FD, PTR, SIZE, NAMED(splice_flags)),
 	CALL(sync),
 	NATIVE(sync_file_range, FD, LONG, LONG, NAMED(sync_flags)),
 	CALL(syncfs, FD),
 	CALL(tee, FD, FD, SIZE, NAMED(splice_flags)),
+	NATIVE(vmsplice, FD, VECTOR, SIZE, NAMED(splice_flags)),
 	CALL(write, FD, BUF(2), SIZE),
-	CALL(writev, FD, ARRAY(IOVEC, 2), INT),
+	CALL(writev, FD, VECTOR, INT),
 
 	/* Waiting for descriptors. */
-	CALL(epoll_create, INT),
-	CALL(epoll_create1, NAMED(epoll_flags)),
+	OPENS(epoll_create, INT),
+	OPENS(epoll_create1, NAMED(epoll_flags)),
 	CALL(epoll_ctl, FD, NAMED(epoll_ops), FD, IN(EPOLL_EVENT)),
 	CALL(epoll_pwait, FD, ARRAY_OUT(EPOLL_EVENT), INT, INT, PTR, SIZE),
 	NATIVE(epoll_pwait2, FD, ARRAY_OUT(EPOLL_EVENT), INT, IN(TIMESPEC), PTR, SIZE),
 	CALL(epoll_wait, FD, ARRAY_OUT(EPOLL_EVENT), INT, INT),
-	CALL(eventfd, UINT),
-	CALL(eventfd2, UINT, NAMED(event_flags)),
+	OPENS(eventfd, UINT),
+	OPENS(eventfd2, UINT, NAMED(event_flags)),
 	CALL(inotify_add_watch, FD, STR, HEX),
-	CALL(inotify_init),
-	CALL(inotify_init1, NAMED(inotify_flags)),
+	OPENS(inotify_init),
+	OPENS(inotify_init1, NAMED(inotify_flags)),
 	CALL(inotify_rm_watch, FD, INT),
 	CALL(poll, ARRAY(POLLFD, 1), UINT, INT),
 	NATIVE(ppoll, ARRAY(POLLFD, 1), UINT, IN(TIMESPEC), PTR, SIZE),
 	NATIVE(pselect6, INT, PTR, PTR, PTR, IN(TIMESPEC), PTR),
 	NATIVE(select, INT, PTR, PTR, PTR, IN(TIMEVAL)),
-	CALL(signalfd4, FD, IN(SIGSET), SIZE, NAMED(signalfd_flags)),
-	CALL(timerfd_create, NAMED(clock_ids), NAMED(timerfd_flags)),
+	OPENS(signalfd4, FD, IN(SIGSET), SIZE, NAMED(signalfd_flags)),
+	OPENS(timerfd_create, NAMED(clock_ids), NAMED(timerfd_flags)),
 	NATIVE(timerfd_gettime, FD, OUT(ITIMERSPEC)),
 	NATIVE(timerfd_settime, FD, NAMED(timer_flags), IN(ITIMERSPEC), OUT(ITIMERSPEC)),
 
 	/* Network. */
-	CALL(accept, FD, ADDR_OUT(2), OUT(INT)),
-	CALL(accept4, FD, ADDR_OUT(2), OUT(INT), NAMED(socket_types)),
+	OPENS(accept, FD, ADDR_OUT(2), OUT(INT)),
+	OPENS(accept4, FD, ADDR_OUT(2), OUT(INT), NAMED(socket_types)),
 	CALL(bind, FD, ADDR(2), UINT),
 	CALL(connect, FD, ADDR(2), UINT),
 	CALL(getpeername, FD, ADDR_OUT(2), OUT(INT)),
@@ -168,20 +178,20 @@ static const struct signature signatures[] = {
 	CALL(listen, FD, INT),
 	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), OUT(INT)),
 	CALL(recvmmsg, FD, PTR, UINT, NAMED(message_flags), PTR),
-	CALL(recvmsg, FD, PTR, NAMED(message_flags)),
+	CALL(recvmsg, FD, MESSAGE_OUT, NAMED(message_flags)),
 	CALL(sendmmsg, FD, PTR, UINT, NAMED(message_flags)),
-	CALL(sendmsg, FD, PTR, NAMED(message_flags)),
+	CALL(sendmsg, FD, MESSAGE, NAMED(message_flags)),
 	CALL(sendto, FD, BUF(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
 	CALL(setsockopt, FD, NAMED(level_names), NAMED(socket_options), IN(INT), UINT),
 	CALL(shutdown, FD, NAMED(shutdown_hows)),
-	CALL(socket, NAMED(socket_families), NAMED(socket_types), INT),
-	CALL(socketpair, NAMED(socket_families), NAMED(socket_types), INT, OUT(INT_PAIR)),
+	OPENS(socket, NAMED(socket_families), NAMED(socket_types), INT),
+	CALL(socketpair, NAMED(socket_families), NAMED(socket_types), INT, OUT(FD_PAIR)),
 
 	/* Memory. */
 	GIVES(POINTER, brk, PTR),
 	CALL(madvise, PTR, SIZE, NAMED(advices)),
 	CALL(membarrier, NAMED(membarrier_commands), HEX, INT),
-	CALL(memfd_create, STR, NAMED(memfd_flags)),
+	OPENS(memfd_create, STR, NAMED(memfd_flags)),
 	CALL(mincore, PTR, SIZE, PTR),
 	CALL(mlock, PTR, SIZE),
 	CALL(mlock2, PTR, SIZE, HEX),
@@ -221,8 +231,8 @@ static const struct signature signatures[] = {
 	CALL(gettid),
 	CALL(getuid),
 	CALL(kill, INT, SIGNAL),
-	CALL(pidfd_getfd, FD, INT, HEX),
-	CALL(pidfd_open, INT, HEX),
+	OPENS(pidfd_getfd, FD, INT, HEX),
+	OPENS(pidfd_open, INT, HEX),
 	CALL(pidfd_send_signal, FD, SIGNAL, PTR, HEX),
 	CALL(prctl, NAMED(prctl_options), HEX, HEX, HEX, HEX),
 	CALL(prlimit64, INT, NAMED(resources), IN(RLIMIT), OUT(RLIMIT)),
@@ -288,11 +298,11 @@ const struct signature *syscall_signature(const char *name)
 
 /* Kernel ABI of 64-bit programs; of what is longer, as much as is shown. */
 static const u8 sizes[STRUCTS] = {
-	[STRUCT_INT] = 4, [STRUCT_INT_PAIR] = 8, [STRUCT_OFFSET] = 8, [STRUCT_TIMESPEC] = 16,
+	[STRUCT_INT] = 4, [STRUCT_FD_PAIR] = 8, [STRUCT_OFFSET] = 8, [STRUCT_TIMESPEC] = 16,
 	[STRUCT_TIMESPEC_PAIR] = 32, [STRUCT_TIMEVAL] = 16, [STRUCT_ITIMERSPEC] = 32,
 	[STRUCT_ITIMERVAL] = 32, [STRUCT_STAT] = 144, [STRUCT_STATX] = 48, [STRUCT_RLIMIT] = 16,
 	[STRUCT_SIGSET] = 8, [STRUCT_SIGACTION] = 32, [STRUCT_WAIT_STATUS] = 4,
-	[STRUCT_POLLFD] = 8, [STRUCT_IOVEC] = 16,
+	[STRUCT_POLLFD] = 8,
 #ifdef __x86_64__
 	[STRUCT_EPOLL_EVENT] = 12,      /* packed there */
 #else
@@ -304,7 +314,7 @@ static const u8 sizes[STRUCTS] = {
 /* The same for 32-bit programs? */
 static bool is_alike(enum struct_layout layout)
 {
-	return layout == STRUCT_INT || layout == STRUCT_INT_PAIR || layout == STRUCT_STATX ||
+	return layout == STRUCT_INT || layout == STRUCT_FD_PAIR || layout == STRUCT_STATX ||
 	       layout == STRUCT_WAIT_STATUS || layout == STRUCT_POLLFD || layout == STRUCT_SIGSET ||
 	       layout == STRUCT_CLONE_ARGS || layout == STRUCT_OPEN_HOW ||
 	       layout == STRUCT_EPOLL_EVENT;
@@ -341,18 +351,55 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 	}
 }
 
+static u8 vector_of(const struct argument *a)
+{
+	if (a->kind == ARG_VECTOR)
+		return a->out ? VECTOR_READ : VECTOR_WRITTEN;
+	if (a->kind == ARG_MESSAGE)
+		return a->out ? VECTOR_RECEIVED : VECTOR_SENT;
+	return VECTOR_NONE;
+}
+
+static u8 gives_of(const struct signature *s)
+{
+	switch (s->result) {
+	case RESULT_FD:
+		return GIVES_FD;
+	case RESULT_FD_BY_COMMAND:
+		return GIVES_FD_BY_COMMAND;
+	default:
+		return GIVES_NO_FD;
+	}
+}
+
+static void describe_argument(struct trace_call *c, const struct argument *a, u8 i,
+			      enum syscall_abi abi)
+{
+	if (a->kind == ARG_STRINGS)
+		c->argv = i;
+	if ((a->kind == ARG_FD || a->kind == ARG_DIRFD) && c->fds < TRACE_FDS)
+		c->fd[c->fds++] = i;
+	if (i == TRACE_VECTOR_ARG && abi == SYSCALL_NATIVE)
+		c->vector = vector_of(a);
+	if (a->kind == ARG_STRUCT && a->layout == STRUCT_FD_PAIR) {
+		c->gives = GIVES_FD_PAIR;
+		c->pair = i;
+	}
+}
+
 void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
 		     u32 buffers_most)
 {
 	size_t i;
 
-	c->fetches = c->argv = 0;
+	c->fetches = c->argv = c->fds = c->vector = c->gives = 0;
 	if (s->native && abi != SYSCALL_NATIVE)
 		return;
-	for (i = 0; i < TRACE_ARGUMENTS && c->fetches < TRACE_FETCHES; i++) {
-		if (s->arg[i].kind == ARG_STRINGS)
-			c->argv = i;
-		if (!fetch_of(&c->fetch[c->fetches], &s->arg[i], abi, buffers_most))
+	c->gives = gives_of(s);
+	for (i = 0; i < TRACE_ARGUMENTS; i++) {
+		describe_argument(c, &s->arg[i], i, abi);
+		if (c->fetches == TRACE_FETCHES ||
+		    !fetch_of(&c->fetch[c->fetches], &s->arg[i], abi, buffers_most))
 			continue;
 		c->fetch[c->fetches++].arg = i;
 	}

@@ -38,11 +38,14 @@ enum argument_kind {
 	ARG_BUFFER,
 	ARG_SOCKADDR,
 	ARG_STRUCT,             /* of argument.layout, an array where there is a length */
+	/* Pointers to what tells of buffers, TRACE_VECTOR_ARG of its call. */
+	ARG_VECTOR,             /* an array of struct iovec; the next argument: how many */
+	ARG_MESSAGE,            /* struct msghdr */
 };
 
 enum struct_layout {
 	STRUCT_INT,	 /* [3] */
-	STRUCT_INT_PAIR,        /* [3, 4] */
+	STRUCT_FD_PAIR,         /* [3, 4] */
 	STRUCT_OFFSET,
 	STRUCT_TIMESPEC,
 	STRUCT_TIMESPEC_PAIR,
@@ -56,7 +59,6 @@ enum struct_layout {
 	STRUCT_SIGACTION,
 	STRUCT_WAIT_STATUS,
 	STRUCT_POLLFD,
-	STRUCT_IOVEC,
 	STRUCT_EPOLL_EVENT,
 	STRUCT_CLONE_ARGS,
 	STRUCT_OPEN_HOW,
@@ -77,6 +79,8 @@ enum result_kind {
 	RESULT_NUMBER,
 	RESULT_POINTER,
 	RESULT_OCTAL,
+	RESULT_FD,
+	RESULT_FD_BY_COMMAND,   /* fcntl: of some commands */
 };
 
 struct signature {
@@ -98,8 +102,8 @@ const struct signature *syscall_signatures(size_t *n);
 u32 struct_layout_size(enum struct_layout layout);
 
 /*
- * What the kernel's side is to read of a call: c->fetch; of buffers, at most so many bytes.
- * Structs differ between the two tables; those of 32-bit calls are not read.
+ * What the kernel's side is to read of a call: c->fetch, vector, descriptors; of buffers, at most
+ * so many bytes. Structs differ between the two tables; those of 32-bit calls are not read.
  */
 void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
 		     u32 buffers_most);
