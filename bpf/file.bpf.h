@@ -19,26 +19,24 @@
 #error "programs of sys_enter have no typed pointer to their task on 5.10: define SCOPE_UNTYPED"
 #endif
 
+#include "call.bpf.h"
 #include "compat.bpf.h"
 #include "file.h"
+#include "file_name.bpf.h"
 #include "loss.bpf.h"
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
 
-/* include/uapi/linux/stat.h */
-#define S_IFMT 00170000
-#define S_IFREG 0100000
-#define S_IFBLK 0060000
-#define S_IFDIR 0040000
-
-const volatile u8 file_calls[FILE_NUMBERS] = {};        /* enum file_call, by number */
 const volatile u32 file_ops = ~0;                       /* 1 << enum file_op, ORed */
 const volatile bool all_kinds = false;
 const volatile bool has_only_fs = false;
 const volatile char only_fs[FILE_FS_LEN] = {};          /* a file system type */
+const volatile bool has_only_mount = false;
+const volatile u32 only_mount = 0;                      /* the id of one */
 /* What the including program needs of files: each costs a read or two for every call. */
 const volatile bool want_ids = false;
 const volatile bool want_fs = false;
+const volatile bool want_mount = false;
 
 /* A file that a call is about. */
 struct file_side {
@@ -47,6 +45,7 @@ struct file_side {
 	struct file *file;      /* the file while its descriptor is open; NULL: none */
 	struct super_block *sb; /* where wanted; NULL: none */
 	struct file_id id;      /* where wanted */
+	struct file_mount mount;        /* likewise */
 };
 
 /* The call that a task is in. Those that copy have two files. */
@@ -54,7 +53,8 @@ struct file_state {
 	u64 start_ns;           /* 0: none that is looked at */
 	u64 argument;           /* offset, or the path to open */
 	u32 number;
-	u32 call;               /* enum file_call */
+	u16 call;               /* enum file_call */
+	u16 compat;
 	struct file_side side[2];
 };
 
@@ -81,21 +81,7 @@ extern void *bpf_rdonly_cast(const void *address, u32 type) __weak __ksym;
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static __always_inline struct file *file_of(const struct fdtable *fdt, u32 fd)
-{
-	struct file **slot = BPF_CORE_READ(fdt, fd), *f = NULL;
-
-	if (fd < BPF_CORE_READ(fdt, max_fds))
-		bpf_probe_read_kernel(&f, sizeof(f), slot + fd);
-	return f;
-}
-
-static __always_inline struct file *file_of_task(struct task_struct *t, u32 fd)
-{
-	return file_of(BPF_CORE_READ(t, files, fdt), fd);
-}
-
-/* The same of the current task, by plain loads where there are typed pointers. */
+/* file_of_task() of the current one, by plain loads where there are typed pointers. */
 static __always_inline struct file *file_of_current(u32 fd)
 {
 	struct file **slot, *f = NULL;
@@ -131,6 +117,21 @@ static __always_inline bool is_only_fs(const struct super_block *sb)
 	return true;
 }
 
+static __always_inline struct mount *mount_of_file(struct file *f)
+{
+	return mount_of(MEMBER(struct file, f, f_path.mnt));
+}
+
+static __always_inline void file_mount_of(struct file_mount *to, struct file *f)
+{
+	struct mount *m = mount_of_file(f);
+	struct mnt_namespace *ns = MEMBER(struct mount, m, mnt_ns);
+
+	to->id = MEMBER(struct mount, m, mnt_id);
+	/* Of the kernel's own mounts it is no address, but an error. */
+	to->ns = ns ? BPF_CORE_READ(ns, ns.inum) : 0;
+}
+
 /* Fills in a side if its file is one to look at. */
 static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
 {
@@ -149,7 +150,9 @@ static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
 	mode = MEMBER(struct inode, inode, i_mode) & S_IFMT;
 	if (!all_kinds && mode != S_IFREG && mode != S_IFDIR)
 		return false;
-	if (want_ids || want_fs || has_only_fs)
+	if (has_only_mount && (u32)MEMBER(struct mount, mount_of_file(f), mnt_id) != only_mount)
+		return false;
+	if (want_ids || want_fs || want_mount || has_only_fs)
 		sb = MEMBER(struct inode, inode, i_sb);
 	if (has_only_fs && !is_only_fs(sb))
 		return false;
@@ -157,6 +160,10 @@ static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
 		s->id.inode = MEMBER(struct inode, inode, i_ino);
 		s->id.generation = MEMBER(struct inode, inode, i_generation);
 		s->id.device = MEMBER(struct super_block, sb, s_dev);
+	}
+	if (want_mount) {
+		file_mount_of(&s->mount, f);
+		s->mount.device = MEMBER(struct super_block, sb, s_dev);
 	}
 	s->op = op;
 	s->fd = fd;
@@ -167,20 +174,18 @@ static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* enum file_call of a native call; 0 for those not asked about. */
-static __always_inline u32 file_call_of(u64 number)
+/* Where in the file: 32-bit calls say it in halves. */
+static __always_inline u64 file_offset(const struct call *c, const u64 arg[6])
 {
-	/* 5.10 knows the range of the very register that is compared, as in hist.bpf.h. */
-	barrier_var(number);
-	if (number >= FILE_NUMBERS)
-		return FILE_CALL_NONE;
-	return file_calls[number];
+	return c->compat ? arg[3] | arg[4] << 32 : arg[3];
 }
 
 /* Which files is the call about? False: none to look at. */
-static __always_inline bool file_call_begins(struct file_state *st, u32 call, const u64 arg[6])
+static __always_inline bool file_call_begins(struct file_state *st, const struct call *c,
+					     const u64 arg[6])
 {
 	bool first, second;
+	u32 call = c->which;
 
 	st->side[1].op = FILE_NOTHING;
 	switch (call) {
@@ -201,7 +206,7 @@ static __always_inline bool file_call_begins(struct file_state *st, u32 call, co
 					FILE_WRITE);
 		return first || second;
 	default:
-		st->argument = arg[3];
+		st->argument = file_offset(c, arg);
 		return file_looked_at(&st->side[0], arg[0],
 				      call <= FILE_CALL_PREAD  ? FILE_READ :
 				      call <= FILE_CALL_PWRITE ? FILE_WRITE :
@@ -213,11 +218,11 @@ static __always_inline bool file_call_begins(struct file_state *st, u32 call, co
 SEC("tp_btf/sys_enter")
 int BPF_PROG(on_file_enter, struct pt_regs *regs, long number)
 {
-	u32 call = file_call_of(number);
 	struct file_state *st;
+	struct call c;
 	u64 arg[6];
 
-	if (!call || !armed || !in_native_syscall() || !in_scope(NULL))
+	if (!call_of(&c, regs) || !armed || !in_scope(NULL))
 		return 0;
 	st = file_states_get(calling_task(), NULL);
 	if (!st) {
@@ -226,11 +231,15 @@ int BPF_PROG(on_file_enter, struct pt_regs *regs, long number)
 	}
 	/* Cleared for other calls, too: the end of the one before may not have been seen. */
 	st->start_ns = 0;
-	syscall_arguments(regs, arg);
-	if (!file_call_begins(st, call, arg))
+	if (c.compat)
+		compat_syscall_arguments(regs, arg);
+	else
+		syscall_arguments(regs, arg);
+	if (!file_call_begins(st, &c, arg))
 		return 0;
 	st->number = number;
-	st->call = call;
+	st->call = c.which;
+	st->compat = c.compat;
 	st->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -243,7 +252,7 @@ static __always_inline bool file_opened(struct file_side *s, s64 result)
 	s->op = FILE_OPEN;
 	s->file = NULL;
 	s->sb = NULL;
-	return !has_only_fs;
+	return !has_only_fs && !has_only_mount;
 }
 
 static __always_inline bool file_call_opens(u32 call)
@@ -254,13 +263,14 @@ static __always_inline bool file_call_opens(u32 call)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_file_exit, struct pt_regs *regs, long result)
 {
-	u64 now = bpf_ktime_get_ns(), number = regs->orig_ax, took_ns;
+	u64 now = bpf_ktime_get_ns(), took_ns;
 	struct file_state *st;
+	struct call c;
 
-	if (!file_call_of(number) || !armed || !in_native_syscall())
+	if (!call_of(&c, regs) || !armed)
 		return 0;
 	st = file_states_find(calling_task());
-	if (!st || !st->start_ns || st->number != number)
+	if (!st || !st->start_ns || st->number != (u32)regs->orig_ax || st->compat != c.compat)
 		return 0;
 	took_ns = now - st->start_ns;
 	st->start_ns = 0;
@@ -274,76 +284,6 @@ int BPF_PROG(on_file_exit, struct pt_regs *regs, long result)
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
-
-/* Appends a name. False: there is no room for it. */
-static __always_inline bool file_name_add(struct file_name *n, struct dentry *d)
-{
-	u64 at = n->size, size;
-
-	barrier_var(at);
-	if (at > FILE_PATH_MAX)
-		return false;
-	size = bpf_probe_read_kernel_str(n->names + at, FILE_NAME_MAX,
-					 BPF_CORE_READ(d, d_name.name));
-	if (size > FILE_NAME_MAX)       /* an error */
-		return false;
-	n->size = at + size;
-	return true;
-}
-
-static __always_inline struct mount *mount_of(struct vfsmount *v)
-{
-	return (struct mount *)((u64)v - bpf_core_field_offset(struct mount, mnt));
-}
-
-/*
- * From the file's name up to the root of its mount namespace, past mount points, as
- * fs/d_path.c: prepend_path() does it. What is renamed meanwhile may be named by half.
- */
-static __always_inline void file_name_walk(struct file_name *n, struct dentry *d,
-					   struct vfsmount *v)
-{
-	struct dentry *root = BPF_CORE_READ(v, mnt_root), *parent;
-	struct mount *m = mount_of(v), *above;
-	u32 i;
-
-	for (i = 0; i < FILE_DEPTH; i++) {
-		parent = BPF_CORE_READ(d, d_parent);
-		if (d == root) {
-			above = BPF_CORE_READ(m, mnt_parent);
-			if (above == m)
-				return;
-			d = BPF_CORE_READ(m, mnt_mountpoint);
-			m = above;
-			root = BPF_CORE_READ(m, mnt.mnt_root);
-			continue;
-		}
-		if (d == parent)
-			return;
-		if (!file_name_add(n, d))
-			break;
-		d = parent;
-	}
-	n->flags |= FILE_NAME_CUT;
-}
-
-static __noinline int file_name_of(struct file_name *n, struct file *f)
-{
-	struct dentry *d = BPF_CORE_READ(f, f_path.dentry);
-
-	n->flags = 0;
-	n->size = 0;
-	n->mode = BPF_CORE_READ(f, f_inode, i_mode) & S_IFMT;
-	n->inode = BPF_CORE_READ(f, f_inode, i_ino);
-	if (d != BPF_CORE_READ(d, d_parent) && !BPF_CORE_READ(d, d_hash.pprev))
-		n->flags |= FILE_NAME_DELETED;
-	file_name_walk(n, d, BPF_CORE_READ(f, f_path.mnt));
-	if (!n->size) {
-		file_name_add(n, d);
-		n->flags |= FILE_NAME_PLAIN;
-	}
-	return 0;
-}
 
 /*
  * The name of a side's file, if the task's descriptor is still that file: nobody but the call

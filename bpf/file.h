@@ -5,9 +5,6 @@
 
 #include "task_key.h"
 
-/* Numbers of system calls are below this on all architectures. */
-#define FILE_NUMBERS 512
-
 /* What is done to a file. */
 enum file_op {
 	FILE_NOTHING,
@@ -40,6 +37,16 @@ struct file_id {
 	__u64 inode;
 	__u32 device;           /* dev_t of the kernel: 12 bits major, 20 bits minor number */
 	__u32 generation;       /* zero on file systems that have none */
+};
+
+/*
+ * A mount: what /proc/PID/mountinfo of its namespace has it under. The kernel gives ids out again
+ * when mounts have gone: the device tells most of them apart.
+ */
+struct file_mount {
+	__u32 ns;               /* inode number of its mount namespace; 0: it is in none (a pipe) */
+	__u32 id;
+	__u32 device;           /* as of struct file_id */
 };
 
 enum file_name_flag {

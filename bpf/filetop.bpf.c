@@ -4,6 +4,7 @@
 #include "compat.bpf.h"
 #include "file.bpf.h"
 #include "filetop.h"
+#include "mount.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
@@ -53,6 +54,11 @@ static __always_inline struct filetop_sums *sums_of(const struct file_side *s)
 		key.id = s->id;
 	if (by & BY_FILE_FS)
 		file_fs_name(key.fs, s->sb);
+	if (by & BY_FILE_MOUNT) {
+		key.mount = s->mount;
+		if (s->mount.ns)
+			name_mount(&s->mount, s->file);
+	}
 	task_key_of(&key.task, NULL);
 	e = bpf_map_lookup_elem(&sums, &key);
 	if (e)

@@ -10,6 +10,7 @@
 enum filetop_part {
 	BY_FILE = 1 << BY_PARTS,
 	BY_FILE_FS = 1 << (BY_PARTS + 1),
+	BY_FILE_MOUNT = 1 << (BY_PARTS + 2),
 };
 
 /* An element belongs to one CPU, so it has one writer: plain adds are exact. */
@@ -17,8 +18,8 @@ struct filetop_key {
 	struct file_id id;
 	struct task_key task;
 	char fs[FILE_FS_LEN];
+	struct file_mount mount;
 	__u32 cpu;              /* last: what is before it is the key to people */
-	__u32 pad;
 };
 
 /* One way: calls that succeeded, what they moved, how long they took. */
@@ -42,7 +43,7 @@ struct filetop_name {
 	struct file_name name;
 };
 
-_Static_assert(sizeof(struct filetop_key) == 88, "filetop_key has padding");
+_Static_assert(sizeof(struct filetop_key) == 96, "filetop_key has padding");
 _Static_assert(sizeof(struct filetop_sums) == 80, "filetop_sums has padding");
 
 #endif /* TALLY_FILETOP_H */

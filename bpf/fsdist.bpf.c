@@ -5,6 +5,7 @@
 #include "file.bpf.h"
 #include "fsdist.h"
 #include "hist.bpf.h"
+#include "mount.bpf.h"
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
 
@@ -14,14 +15,14 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct hist_whole);
-} calls SEC(".maps");
+} times SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
 	__type(key, struct fsdist_key);
 	__type(value, struct hist_segment);
-} keyed_calls SEC(".maps");
+} keyed_times SEC(".maps");
 
 static __always_inline void file_call_ended(const struct file_state *st,
 					    const struct file_side *s, s64 result, u64 took_ns,
@@ -33,8 +34,13 @@ static __always_inline void file_call_ended(const struct file_state *st,
 	key.own.op = s->op | (result < 0 ? FSDIST_FAILED : 0);
 	if (by & BY_FILE_FS && s->sb)
 		file_fs_name(key.own.fs, s->sb);
+	if (by & BY_FILE_MOUNT && s->file) {
+		key.own.mount = s->mount;
+		if (s->mount.ns)
+			name_mount(&s->mount, s->file);
+	}
 	task_key_of(&key.task, NULL);
-	h = hist_add_key(&keyed_calls, &key.slot, took_ns);
+	h = hist_add_key(&keyed_times, &key.slot, took_ns);
 	if (h)
 		task_key_name(h->name, &h->name_stamp, NULL, now);
 }

@@ -11,6 +11,7 @@
 enum fsdist_part {
 	BY_FILE_OP = 1 << BY_PARTS,
 	BY_FILE_FS = 1 << (BY_PARTS + 1),
+	BY_FILE_MOUNT = 1 << (BY_PARTS + 2),
 };
 
 #define FSDIST_FAILED 0x100
@@ -18,7 +19,7 @@ enum fsdist_part {
 struct fsdist_own {
 	char fs[FILE_FS_LEN];   /* empty: nothing was opened */
 	__u32 op;               /* enum file_op; | FSDIST_FAILED */
-	__u32 pad;
+	struct file_mount mount;
 };
 
 struct fsdist_key {
@@ -27,6 +28,6 @@ struct fsdist_key {
 	struct fsdist_own own;
 };
 
-_Static_assert(sizeof(struct fsdist_key) == 80, "fsdist_key has padding");
+_Static_assert(sizeof(struct fsdist_key) == 88, "fsdist_key has padding");
 
 #endif /* TALLY_FSDIST_H */

@@ -34,8 +34,8 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, struct syscount_key);
-	__type(value, struct syscount_count);
+	__uint(key_size, sizeof(struct syscount_key));  /* or SYSCOUNT_IDS_SIZE */
+	__uint(value_size, sizeof(struct syscount_count));
 } keyed_counts SEC(".maps");
 
 /* Not used: there are always keys. */
@@ -134,6 +134,9 @@ static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 erro
 
 	key.outcome = outcome_of(call, error);
 	task_key_of(&key.task, t);
+	key.pid = key.task.pid;
+	key.tid = key.task.tid;
+	key.task.pid = key.task.tid = 0;
 	c = bpf_map_lookup_elem(&keyed_counts, &key);
 	if (!c) {
 		err = bpf_map_update_elem(&keyed_counts, &key, &fresh, BPF_NOEXIST);
@@ -172,6 +175,9 @@ int BPF_PROG(count_exit, struct pt_regs *regs, long ret)
 
 #define CALL_SEEN (1U << 31)    /* the task would not have begun a call without our seeing it */
 #define CALL_OLDER (1U << 30)   /* this one began before we looked */
+
+/* When we did; 0: there is no task iterator. */
+u64 began_ns = 0;
 
 struct call_state {
 	u64 since;              /* 0: no call goes on that is asked for */
@@ -261,11 +267,15 @@ int BPF_PROG(time_exit, struct pt_regs *regs, long ret)
 	 * which takes no time. Else it was under way, on a CPU, when we began to look.
 	 */
 	if (!since && !seen) {
-		count_lost(LOSS_UNMATCHED);
-		return 0;
+		if (!is_older_than(t, began_ns)) {
+			count_lost(LOSS_UNMATCHED);
+			return 0;
+		}
+		since = began_ns;
+		seen = CALL_OLDER;
 	}
 	if (seen & CALL_OLDER)
-		count_lost(LOSS_NO_STATE);
+		count_begun_before();
 	now = bpf_ktime_get_ns();
 	return add_time(t, call, error, now, since ? now - since : 0);
 }
@@ -294,6 +304,8 @@ int seed_calls(struct bpf_iter__task *ctx)
 	long number;
 	u32 call;
 
+	if (!began_ns)
+		began_ns = bpf_ktime_get_ns();
 	if (!makes_calls(t) || t->on_cpu || !scope_for_life(t))
 		return 0;
 	number = syscall_of(task_user_regs(t));

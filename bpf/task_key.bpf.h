@@ -9,6 +9,22 @@
 
 const volatile u32 by = 0;      /* enum task_key_part, ORed */
 
+/* Of a task with a type by two loads, which costs less than a call of a helper. */
+static __always_inline void task_key_comm(char to[TASK_KEY_COMM_LEN], struct task_struct *t)
+{
+#ifndef SCOPE_UNTYPED
+#ifdef SCOPE_CURRENT
+	if (has_typed_current())
+#endif
+	{
+		((u64 *)to)[0] = ((u64 *)t->comm)[0];
+		((u64 *)to)[1] = ((u64 *)t->comm)[1];
+		return;
+	}
+#endif
+	bpf_probe_read_kernel(to, TASK_KEY_COMM_LEN, scope_subject(t)->comm);
+}
+
 static __always_inline void task_key_of(struct task_key *key, struct task_struct *t)
 {
 	if (by & BY_CGROUP)
@@ -24,7 +40,7 @@ static __always_inline void task_key_of(struct task_key *key, struct task_struct
 	if (by & BY_TID)
 		key->tid = scope_tid(t);
 	if (by & BY_COMM)
-		bpf_probe_read_kernel(key->comm, sizeof(key->comm), scope_subject(t)->comm);
+		task_key_comm(key->comm, t);
 }
 
 /*
@@ -39,16 +55,9 @@ static __always_inline bool task_key_has_name(void)
 static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_stamp,
 					  struct task_struct *t, u64 stamp)
 {
-	struct task_struct *leader;
-
 	if (!task_key_has_name())
 		return;
-	if (by & BY_TID) {
-		bpf_probe_read_kernel(name, TASK_COMM_LEN, scope_subject(t)->comm);
-	} else {
-		leader = SCOPE_GET(scope_subject(t), group_leader);
-		bpf_probe_read_kernel(name, TASK_COMM_LEN, leader->comm);
-	}
+	task_key_comm(name, by & BY_TID ? t : SCOPE_GET(scope_subject(t), group_leader));
 	*name_stamp = stamp;
 }
 

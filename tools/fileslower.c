@@ -10,7 +10,7 @@
 #include "files/calls.h"
 #include "files/name.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/lines.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -20,6 +20,7 @@
 
 #define KEY_MIN 0x1000
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
+#define RARE_MIN NSEC_PER_MSEC  /* calls that take so long are few */
 
 enum { TOOK, BYTES, OFFSET, ERROR, FS, PATH, FIELDS };
 
@@ -144,72 +145,54 @@ static int report(struct run *run, struct report *r)
  * --- the course --------------------------------------------------------------------------------
  */
 
-static int configure(struct fileslower *s, struct run *run)
+static int check(void *context, struct cli *cli)
 {
-	struct fileslower_bpf *bpf = s->bpf;
+	struct fileslower *s = context;
+	int err = lines__init(&s->lines, cli, field_names, FIELDS);
+
+	s->lines.rare = s->min_ns >= RARE_MIN;
+	return err;
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	struct fileslower_bpf *bpf = fileslower_bpf__open();
+	struct fileslower *s = c->context;
 	bool storage = false;
 	int err;
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	if (!bpf)
+		return -errno;
+	s->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
+	bpf_program__set_autoattach(bpf->progs.show_unfinished, false);
 	bpf->rodata->min_ns = s->min_ns;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
 		err = lines__prepare(&s->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
 	if (!err)
 		err = file_calls__prepare(bpf->obj, &run->host, &s->options,
-					  bpf->rodata->file_calls, &storage);
+					  (void *)bpf->rodata->calls, &storage);
 	bpf->rodata->have_task_storage = storage;
 	return err;
 }
 
-static int attach(struct fileslower *s, struct run *run)
+static int attach(struct course *c, struct run *run)
 {
-	struct fileslower_bpf *bpf = s->bpf;
-	int err;
+	struct fileslower *s = c->context;
+	int err = lines__begin(&s->lines, run, offsetof(struct fileslower_record, name.names), show,
+			       s);
 
-	bpf_program__set_autoattach(bpf->progs.show_unfinished, false);
-	run__describe_memory(run, bpf->obj);
-	err = scope__fill(bpf->obj, &run->cli->scope);
-	if (!err)
-		err = lines__begin(&s->lines, run, offsetof(struct fileslower_record, name.names),
-				   show, s);
-	if (!err)
-		err = fileslower_bpf__attach(bpf);
-	if (err) {
-		diag_error("cannot attach to the tracepoints of system calls: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
 	run->watch = watch;
-	bpf->bss->armed = 1;
-	return 0;
-}
-
-static int measure(struct fileslower *s, struct run *run)
-{
-	int err;
-
-	s->bpf = fileslower_bpf__open();
-	if (!s->bpf)
-		return -errno;
-	err = configure(s, run);
-	if (!err && run->cli->explain)
-		return run__explain(run, s->bpf->obj, file_calls_source);
-	if (!err)
-		err = fileslower_bpf__load(s->bpf);
-	if (err) {
-		diag_error("this kernel cannot load the programs; -v shows why");
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	err = attach(s, run);
-	return err ?: run__loop(run);
+	return err ?: course__attach(c, run);
 }
 
 static int fileslower(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
-		FILE_OPTION_FS, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+		FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
 	};
 	static const struct argp own = { .options = options, .parser = parse_own };
 	struct fileslower s = { .options = { .ops = ~0U }, .min_ns = DEFAULT_MIN };
@@ -220,27 +203,15 @@ static int fileslower(int argc, char **argv)
 		.own = &own,
 		.own_input = &s,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "fileslower", .context = &s, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report, .source = file_calls_source,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (lines__init(&s.lines, &cli, field_names, FIELDS)) {
-		lines__free(&s.lines);
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	err = run__init(&run, "fileslower", &cli);
-	run.report = report;
-	run.context = &s;
-	if (!err)
-		err = measure(&s, &run);
 	lines__free(&s.lines);
 	fileslower_bpf__destroy(s.bpf);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	return code;
 }
 
 TOOL(fileslower, AREA_FILES, "each slow read, write, open and fsync of a file");

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "agg/loss.h"
+#include "cli/order.h"
 #include "cli/task_key.h"
 #include "files/calls.h"
+#include "files/mounts.h"
 #include "files/name.h"
 #include "files/sums.h"
-#include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/measure.h"
 #include "run/ring.h"
 #include "tools.h"
@@ -41,33 +42,16 @@ struct filetop {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_order(struct filetop *s, const char *arg)
+static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	static const char *const orders[] = {
 		"bytes", "time", "reads", "writes", "read_bytes", "write_bytes", "read_time",
 		"write_time", "failed",
 	};
-	size_t i;
-
-	s->order = NULL;
-	if (!strcmp(arg, "key"))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(orders); i++)
-		if (!strcmp(arg, orders[i]))
-			s->order = orders[i];
-	if (s->order)
-		return 0;
-	diag_error("--sort: no column '%s'; there are bytes, time, reads, writes, read_bytes, "
-		   "write_bytes, read_time, write_time, failed, key", arg);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
 	struct filetop *s = state->input;
 
 	if (key == KEY_ORDER)
-		return parse_order(s, arg);
+		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
 	return file_options__parse(&s->options, key, arg);
 }
 
@@ -77,11 +61,11 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 
 static int read_interval(struct filetop *s, struct file_sums_set *set, struct loss_counters *losses)
 {
-	struct loss_counters losses_now;
 	struct file_sums_set now;
 	int err;
 
-	err = loss__read(&losses_now, bpf_map__fd(s->bpf->maps.losses), s->bpf->obj);
+	err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
+			  s->bpf->obj);
 	if (!err)
 		err = file_sums__read(&now, bpf_map__fd(s->bpf->maps.sums));
 	if (err)
@@ -91,23 +75,13 @@ static int read_interval(struct filetop *s, struct file_sums_set *set, struct lo
 		file_sums__free(&now);
 		return err;
 	}
-	*losses = loss__difference(&losses_now, &s->losses_before);
 	file_sums__free(&s->before);
 	s->before = now;
-	s->losses_before = losses_now;
 	return 0;
 }
 
-static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind,
-		      bool machine)
-{
-	const struct field f = { .name = name, .number = n, .kind = kind, .machine = machine };
-
-	return report_row__add_field(row, &f);
-}
-
-static int add_key(struct report_row *row, const struct file_sums *e, const struct cli *cli,
-		   struct task_key_names *names)
+static int add_key(struct report_row *row, const struct filetop *s, const struct file_sums *e,
+		   const struct cli *cli, struct task_key_names *names)
 {
 	const struct filetop_key *k = &e->key;
 	char text[32];
@@ -118,43 +92,40 @@ static int add_key(struct report_row *row, const struct file_sums *e, const stru
 			 k->id.device & ((1U << 20) - 1));
 		err = report_row__add_text(row, "dev", text);
 		if (!err)
-			err = add_number(row, "inode", k->id.inode, FIELD_ID, false);
+			err = report_row__add_number(row, "inode", k->id.inode, FIELD_ID);
 	}
 	if (!err && cli->by & BY_FILE_FS) {
 		snprintf(text, sizeof(text), "%.*s", FILE_FS_LEN, k->fs);
 		err = report_row__add_text(row, "fs", text);
 	}
+	if (!err && cli->by & BY_FILE_MOUNT)
+		err = report_row__add_mount(row, s->bpf->maps.mounts, &k->mount);
 	return err ?: task_key__add_fields(row, &k->task, e->sums.name, cli->by, names);
 }
 
 static int add_figures(struct report_row *row, const struct filetop_sums *s)
 {
-	int err;
+	u64 bytes = s->read.bytes + s->written.bytes, ns = s->read.ns + s->written.ns;
+	const struct field figures[] = {
+		{ .name = "reads", .number = s->read.calls, .kind = FIELD_NUMBER },
+		{ .name = "writes", .number = s->written.calls, .kind = FIELD_NUMBER },
+		{ .name = "read_bytes", .number = s->read.bytes, .kind = FIELD_NUMBER },
+		{ .name = "write_bytes", .number = s->written.bytes, .kind = FIELD_NUMBER },
+		{ .name = "read_time", .number = s->read.ns, .kind = FIELD_TIME },
+		{ .name = "write_time", .number = s->written.ns, .kind = FIELD_TIME },
+		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER },
+		{ .name = "bytes", .number = bytes, .kind = FIELD_NUMBER, .machine = true },
+		{ .name = "time", .number = ns, .kind = FIELD_TIME, .machine = true },
+	};
 
-	err = add_number(row, "reads", s->read.calls, FIELD_NUMBER, false);
-	if (!err)
-		err = add_number(row, "writes", s->written.calls, FIELD_NUMBER, false);
-	if (!err)
-		err = add_number(row, "read_bytes", s->read.bytes, FIELD_NUMBER, false);
-	if (!err)
-		err = add_number(row, "write_bytes", s->written.bytes, FIELD_NUMBER, false);
-	if (!err)
-		err = add_number(row, "read_time", s->read.ns, FIELD_TIME, false);
-	if (!err)
-		err = add_number(row, "write_time", s->written.ns, FIELD_TIME, false);
-	if (!err)
-		err = add_number(row, "failed", s->failed, FIELD_NUMBER, false);
-	if (!err)
-		err = add_number(row, "bytes", s->read.bytes + s->written.bytes, FIELD_NUMBER,
-				 true);
-	return err ?: add_number(row, "time", s->read.ns + s->written.ns, FIELD_TIME, true);
+	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 }
 
 static int fill_row(struct filetop *s, const struct cli *cli, const struct file_sums *e,
 		    struct task_key_names *names, struct report *r, size_t *nkeys)
 {
 	struct report_row row = {};
-	int err = add_key(&row, e, cli, names);
+	int err = add_key(&row, s, e, cli, names);
 
 	*nkeys = row.ncells;
 	if (!err)
@@ -162,10 +133,7 @@ static int fill_row(struct filetop *s, const struct cli *cli, const struct file_
 	if (!err && cli->by & BY_FILE)
 		err = report_row__add_text(&row, "path",
 					   file_names__find(&s->names, &e->key.id) ?: "?");
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
+	return report__end_row(r, &row, err);
 }
 
 static int fill_rows(struct filetop *s, struct run *run, struct report *r,
@@ -236,71 +204,58 @@ static int watch(struct run *run)
  * --- the course --------------------------------------------------------------------------------
  */
 
-static int configure(struct filetop *s, struct run *run)
+static int check(void *context, struct cli *cli)
 {
-	struct filetop_bpf *bpf = s->bpf;
+	(void)context;
+	if (!cli->by)
+		cli->by = BY_FILE;
+	return 0;
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
 	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	struct filetop_bpf *bpf = filetop_bpf__open();
+	struct filetop *s = c->context;
 	bool storage = false;
 	int err;
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	if (!bpf)
+		return -errno;
+	s->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
 	bpf->rodata->by = run->cli->by;
 	bpf->rodata->want_ids = run->cli->by & BY_FILE;
 	bpf->rodata->want_fs = run->cli->by & BY_FILE_FS;
+	bpf->rodata->want_mount = run->cli->by & BY_FILE_MOUNT;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
 		err = map__set_room(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
+	if (!err && run->cli->by & BY_FILE_MOUNT)
+		err = map__set_room(bpf->maps.mounts, &run->host, MOUNT_NAMES);
 	if (!err)
-		err = ring__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
+		err = ring__prepare_bytes(bpf->maps.records, ring__bytes_of_rare(&run->host),
+					  &bpf->rodata->wake_bytes);
 	if (!err)
 		err = file_calls__prepare(bpf->obj, &run->host, &s->options,
-					  bpf->rodata->file_calls, &storage);
+					  (void *)bpf->rodata->calls, &storage);
 	bpf->rodata->have_task_storage = storage;
 	return err;
 }
 
-static int attach(struct filetop *s, struct run *run)
+static int attach(struct course *c, struct run *run)
 {
-	struct filetop_bpf *bpf = s->bpf;
+	struct filetop *s = c->context;
 	int err;
 
-	run__describe_memory(run, bpf->obj);
-	err = scope__fill(bpf->obj, &run->cli->scope);
-	if (!err)
-		err = ring__open(&s->ring, bpf->maps.records,
-				 offsetof(struct filetop_name, name.names), &run->writer, take_name,
-				 s);
-	if (!err)
-		err = filetop_bpf__attach(bpf);
-	if (err) {
-		diag_error("cannot attach to the tracepoints of system calls: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
+	err = ring__open(&s->ring, s->bpf->maps.records, offsetof(struct filetop_name, name.names),
+			 &run->writer, take_name, s);
+	if (err)
+		return err;
 	run->watch_fd = ring__fd(s->ring);
 	run->watch = watch;
-	bpf->bss->armed = 1;
-	return 0;
-}
-
-static int measure(struct filetop *s, struct run *run)
-{
-	int err;
-
-	s->bpf = filetop_bpf__open();
-	if (!s->bpf)
-		return -errno;
-	err = configure(s, run);
-	if (!err && run->cli->explain)
-		return run__explain(run, s->bpf->obj, file_calls_source);
-	if (!err)
-		err = filetop_bpf__load(s->bpf);
-	if (err) {
-		diag_error("this kernel cannot load the programs; -v shows why");
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	err = attach(s, run);
-	return err ?: run__loop(run);
+	return course__attach(c, run);
 }
 
 static int filetop(int argc, char **argv)
@@ -309,12 +264,12 @@ static int filetop(int argc, char **argv)
 		{ "sort", KEY_ORDER, "COL", 0,
 		  "Order by bytes (default), time, reads, writes, read_bytes, write_bytes, "
 		  "read_time, write_time, failed or key", 5 },
-		FILE_OPTION_FS, FILE_OPTION_ALL_KINDS, {},
+		FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_ALL_KINDS, {},
 	};
 	static const struct argp own = { .options = options, .parser = parse_own };
-	static const char *const names[] = { "file", "fs" };
+	static const char *const names[] = { "file", "fs", "mount" };
 	static const struct own_parts parts = {
-		.name = names, .n = ARRAY_SIZE(names), .text = "file, fs",
+		.name = names, .n = ARRAY_SIZE(names), .text = "file, fs, mount",
 	};
 	struct filetop s = {
 		.options = { .ops = 1 << FILE_READ | 1 << FILE_WRITE }, .order = "bytes",
@@ -327,26 +282,17 @@ static int filetop(int argc, char **argv)
 		.own_input = &s,
 		.own_parts = &parts,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "filetop", .context = &s, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report, .source = file_calls_source,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (!cli.by)
-		cli.by = BY_FILE;
-	err = run__init(&run, "filetop", &cli);
-	run.report = report;
-	run.context = &s;
-	if (!err)
-		err = measure(&s, &run);
 	ring__close(s.ring);
 	file_names__free(&s.names);
 	file_sums__free(&s.before);
 	filetop_bpf__destroy(s.bpf);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	return code;
 }
 
 TOOL(filetop, AREA_FILES, "reads and writes of files: calls, bytes, time, file by file");

@@ -7,8 +7,12 @@
     intact(result.report)
 """
 
+import errno
 import os
 import re
+import subprocess
+
+import pytest
 
 import tally
 
@@ -47,12 +51,24 @@ def in_namespace(script):
     return "unshare", "-m", "sh", "-ec", script + '; exec "$0" "$@"'
 
 
-def type_of_fs(path):
-    """The file system type that a path is on, as the kernel says it."""
+def mount_of(path):
+    """(mount point, file system type) that a path is on, as the kernel says it."""
     best = ("", "")
     with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as mounts:
         for line in mounts:
             point, kind = line.split()[4], line.rpartition(" - ")[2].split()[0]
             if f"{path}/".startswith(point.rstrip("/") + "/") and len(point) >= len(best[0]):
                 best = point, kind
-    return best[1]
+    return best
+
+
+def type_of_fs(path):
+    return mount_of(path)[1]
+
+
+def need_32_bit_calls():
+    """Skips a test where the kernel has none."""
+    result = subprocess.run([tally.BUILD / "triggers/opens", "1", "iopen:1:0:0:/dev/null"],
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    if f"done -{errno.ENOSYS}" in result.stdout:
+        pytest.skip("no 32-bit calls in this kernel")

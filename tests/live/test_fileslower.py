@@ -9,7 +9,8 @@ import os
 import pytest
 
 import tally
-from filing import APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, type_of_fs
+from filing import (APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, need_32_bit_calls,
+                    type_of_fs)
 from probing import told
 from tally import once, steady, wait_until
 
@@ -71,6 +72,28 @@ def test_each_call(lines, directory):
     assert times == sorted(times)
     assert all(0 < line["values"]["took"] <= after_ - before for line, before, after_ in
                zip(found[1:], times, times[1:]))
+
+
+def test_32_bit_calls(lines, directory):
+    """With their offsets, which they give in halves, and what they typed to open."""
+    need_32_bit_calls()
+    path, far = str(directory / "a"), 4 << 30
+    found = lines("iopen", CREATE | os.O_TRUNC, path, "iwrite", 1, 100, "ipwrite", 2, 50,
+                  "ipread", 2, 50, "iopen", READ, path + "/none")
+    assert [done(line) for line in found] == [
+        ("open", None, None, None, path), ("write", 100, 0, None, path),
+        ("write", 50, far, None, path), ("write", 50, far + 50, None, path),
+        ("read", 50, far, None, path), ("read", 50, far + 50, None, path),
+        ("open", None, None, "ENOTDIR", path + "/none"),
+    ]
+
+
+def test_mount(lines, directory):
+    """Of one mount only."""
+    path = str(directory / "a")
+    found = lines("open", CREATE, path, "write", 2, 10, "open", READ, "/proc/self/stat",
+                  "read", 1, 10, options=("--min", "0", "--mount", directory))
+    assert [line["event"] for line in found] == ["open", "write", "write"]
 
 
 def test_threshold(fileslower, trigger, directory):

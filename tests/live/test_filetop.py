@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tally
-from filing import (APPEND, CREATE, HOSTILE, READ, after, in_namespace, intact, name_bytes,
-                    type_of_fs)
+from filing import (APPEND, CREATE, HOSTILE, READ, after, in_namespace, intact, mount_of,
+                    name_bytes, type_of_fs)
 from tally import once, scaled, steady
 
 
@@ -294,6 +294,17 @@ def test_one_type_of_file_system(measured, directory):
     assert [row["writes"] for row in rows] == [2]
     rows = measured(*acts, options=("--fs", type_of_fs(directory)), command=command)
     assert [row["writes"] for row in rows] == [1]
+
+
+def test_by_mount(measured, directory):
+    scratch = directory / "scratch"
+    scratch.mkdir()
+    rows = measured("open", CREATE, scratch / "a", "write", 3, 10, "open", CREATE, directory / "b",
+                    "write", 5, 10, "read", 1, 10, options=("--by", "mount,fs"),
+                    command=in_namespace(f"mount -t ramfs none {scratch}"))
+    assert {(row["mount"].rpartition(" (mnt:[")[0], row["fs"]): figures(row) for row in rows} == {
+        (str(scratch), "ramfs"): (0, 0, 3, 30, 0),
+        (mount_of(directory)[0], type_of_fs(directory)): (1, 0, 5, 50, 0)}
 
 
 def test_order_and_top(measured, directory):

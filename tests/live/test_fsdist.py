@@ -4,11 +4,13 @@
 import functools
 import json
 import os
+import re
 
 import pytest
 
 import tally
-from filing import CREATE, READ, after, in_namespace, intact, type_of_fs
+from filing import (CREATE, READ, after, in_namespace, intact, mount_of, need_32_bit_calls,
+                    type_of_fs)
 from probing import told
 from tally import by_key, once, scaled, steady
 
@@ -76,6 +78,60 @@ def test_file_systems(counts, directory):
     assert counts(acts, "--fs", disk, "--op", "write", command=command) == {"write": 5}
 
 
+def test_mounts(counts, directory):
+    """By mount point, in whose namespace that is; those of a namespace that has gone by the time of
+    the report, too. A bind mount is a mount of its own."""
+    scratch, bound = directory / "scratch pad", directory / "bound"
+    inner = scratch / "in"
+    scratch.mkdir()
+    bound.mkdir()
+    disk = mount_of(directory)[0]
+    acts = ("open", CREATE, scratch / "a", "write", 3, 10, "open", CREATE, inner / "b",
+            "write", 5, 10, "open", CREATE, bound / "c", "write", 7, 10, "open", READ, "/none",
+            "open", READ, "/proc/self/stat", "read", 1, 10)
+    command = in_namespace(f"mount -t ramfs none '{scratch}'; mkdir '{inner}';"
+                           f"mount -t tmpfs none '{inner}'; mount --bind {directory} {bound}")
+    found = counts(acts, "--by", "mount", key=("op", "mount"), command=command)
+    foreign = {mount.rpartition(" (")[2] for _, mount in found if "(" in mount}
+    assert len(foreign) == 1 and re.fullmatch(r"mnt:\[\d+\]\)", *foreign)
+    assert f"mnt:[{os.stat('/proc/self/ns/mnt').st_ino}])" not in foreign
+    assert {(op, mount.rpartition(" (")[0] or mount): n for (op, mount), n in found.items()} == {
+        ("open", str(scratch)): 1, ("write", str(scratch)): 3, ("open", str(inner)): 1,
+        ("write", str(inner)): 5, ("open", str(bound)): 1, ("write", str(bound)): 7,
+        ("open failed", "-"): 1, ("open", "/proc"): 1, ("read", "/proc"): 1}
+
+    acts = ("open", CREATE, directory / "a", "write", 3, 10, "open", READ, "/proc/self/stat",
+            "read", 1, 10)
+    assert counts(acts, "--by", "mount,fs", key=("op", "mount", "fs")) == {
+        ("open", disk, type_of_fs(directory)): 1, ("write", disk, type_of_fs(directory)): 3,
+        ("open", "/proc", "proc"): 1, ("read", "/proc", "proc"): 1}
+    assert counts(acts, "--mount", directory) == {"open": 1, "write": 3}
+    assert counts(acts, "--mount", "/proc/self") == {"open": 1, "read": 1}
+
+
+def test_mount_of_another_namespace(fsdist, trigger, directory):
+    """Of the same path in two namespaces, only what was done in the one."""
+
+    def trial():
+        loads = [trigger("files", "open", CREATE, directory / "a", "write", n, 10,
+                         command=in_namespace(f"mount -t tmpfs none {directory}")) for n in (3, 5)]
+        report = after(fsdist("--mount", f"/proc/{loads[1].pid}/root/{directory}"), *loads).report
+        intact(report)
+        assert {op: g["count"] for op, g in by_key(report, "op").items()} == {"open": 1, "write": 5}
+
+    steady(trial)
+
+
+def test_32_bit_calls(counts, directory):
+    """Numbers and registers are others; the files are the same."""
+    need_32_bit_calls()
+    path = directory / "a"
+    assert counts(("iopen", CREATE | os.O_TRUNC, path, "iwrite", 7, 100, "ipwrite", 5, 10,
+                   "ifsync", 2, "ipread", 4, 10, "iopen", READ, f"{path}.none",
+                   "iopen", READ | os.O_DIRECTORY, directory, "ireaddir", 2)) == {
+        "open": 2, "open failed": 1, "write": 12, "fsync": 2, "read": 4, "readdir": 2}
+
+
 def test_by_task(counts, directory):
     acts = "open", CREATE | os.O_TRUNC, directory / "a", "write", 3, 10
     assert counts(acts, "--by", "comm", key=("comm", "op"), comm="some name") == {
@@ -138,7 +194,8 @@ def test_commands(run, directory):
 @once
 def test_usage(run):
     for args, hint in ((("--op", "mmap"), "readdir"), (("--fs", "nosuch"), "filesystems"),
-                       (("--by", "disk"), "op, fs")):
+                       (("--mount", "/nosuch"), "/proc/PID/root"),
+                       (("--by", "disk"), "op, fs, mount")):
         result = run(*args, tool="fsdist")
         assert result.code == 2 and hint in result.stderr
     result = run("-n", tool="fsdist")

@@ -5,6 +5,7 @@ known ones and strace."""
 import errno
 import functools
 import os
+import signal
 import subprocess
 
 import pytest
@@ -85,6 +86,23 @@ def test_calls_32(opensnoop, trigger, directory):
     if -38 in results:
         pytest.skip("no 32-bit calls in this kernel")
     compare(calls, results, values)
+
+
+def test_small_ring(opensnoop, trigger):
+    """What a buffer that is too small has no room for is counted: every open is a line or a loss."""
+    n = scaled(20_000)
+    load = trigger("opens", 1, f"openat:{n}:0:0:/dev/null")
+    tracer = opensnoop("-p", load.pid, "--ring-size", "4K")
+    os.kill(tracer.pid, signal.SIGSTOP)     # so that nothing is taken out
+    load.go()
+    load.done()
+    os.kill(tracer.pid, signal.SIGCONT)
+    lines, (report,) = told(tracer.stop())
+    lost = report["lost"]["ring_full"]
+    skipped = sum(report["lost"].values()) - lost
+    assert len(lines) == report["events"] and lost > 0
+    assert PREEMPTIBLE or not skipped
+    assert lost <= n - len(lines) <= lost + skipped
 
 
 @pytest.mark.parametrize("how", ((), ("--elapsed",)), ids=("plain", "elapsed"))

@@ -151,7 +151,7 @@ def test_many(tool, trigger, options, nthreads):
     load.done()
     report = tracer.stop().report
     found = calls(report)
-    lost = dict(report["lost"], no_state=0, unmatched=0)    # of the reads of its main thread
+    lost = dict(report["lost"])
     skipped = lost.pop("recursion")
     assert not any(lost.values()), lost
     assert KERNEL >= (7, 0) or not skipped
@@ -216,9 +216,22 @@ def test_restart(tool, trigger):
         assert not options or sum(row["time"] for row in rows.values()) <= report["duration_ns"]
 
 
+def test_heat(tool):
+    """A histogram for each interval: together they have every call."""
+    tracer = tool("--json", "--heat", "-e", "getppid", "-I", "5", "--", *MIX, tool="syscount",
+                  ready=False)
+    reports = tracer.wait().reports
+    nothing_lost(*reports)
+    counts = [group["count"] for report in reports for group in report["groups"]]
+    assert sum(counts) == ALONE + FORKED
+    assert all(sum(n for *_, n in group["buckets"]) == group["count"]
+               for report in reports for group in report["groups"])
+
+
 def test_running(tool, trigger):
     """A call that goes on is in each report with what it has taken in that interval, and once it
-    returns, with the rest: the sum is its whole time. It had begun before, and that is said."""
+    returns, with the rest: the sum is its whole time. It had begun before, and that is said, but it
+    is no loss."""
     load = trigger("syscalls", 1, "110:1")
     tracer = tool("--json", "--latency", "-p", load.pid, "-e", "read", "-I", "100", tool="syscount")
     tracer.await_lines(4)
@@ -241,7 +254,8 @@ def test_running(tool, trigger):
     began_anew = last["longest"] if last["running"] else 0
     assert spent + last["time"] == last["max"] + began_anew
     assert all(row["calls"] == 0 and row["running"] == 1 for row in after)
-    assert sum(report["lost"]["no_state"] for report in reports) == 1
+    assert [report.get("begun_before", 0) for report in reports if report["events"]] == [1]
+    assert not any(any(report["lost"].values()) for report in reports)
 
 
 def test_running_in_reports(tool, trigger):

@@ -25,16 +25,8 @@ static void repeat(int times, long number, long first, const char *second)
 
 static void make_32_bit_calls(int times)
 {
-#ifdef __x86_64__
-	long ret;
-
-	while (times--) {
-		ret = 20;               /* getpid */
-		__asm__ volatile("int $0x80" : "+a"(ret) : : "memory", "r8", "r9", "r10", "r11");
-	}
-#else
-	error(2, 0, "no 32-bit calls here, %d", times);
-#endif
+	while (times--)
+		trigger__call_32(20, 0, 0, 0, 0, 0);    /* getpid */
 }
 
 static void nothing(int sig)

@@ -10,18 +10,25 @@
  *   sendfile|copy|splice N SIZE      from the current file to the other one, splice to a pipe
  *   fsync|fdatasync|readdir N        N times
  *   badfd|fault N      reads of a descriptor that is closed, writes from memory that is not there
+ *   iopen, iread, iwrite, ipread, ipwrite, isendfile, ifsync, ireaddir
+ *                      the same by 32-bit calls, those with an offset at 4 GiB, 4 GiB + SIZE, ...
  *   seek OFFSET
  *   unlink PATH  chroot PATH  chdir PATH  rename PATH PATH
  */
 #include "trigger.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
 #define CLOSED 999
 
+#define LARGE_FILE_32 0100000
+#define BEYOND_32_BITS 1        /* the upper half of an offset of 4 GiB */
+
 static char buffer[1 << 20];
+static char *low;               /* the same, below 4 GiB */
 static int current = -1, other = -1;
 static int ends[2];
 
@@ -81,6 +88,43 @@ static void do_moves(const struct act *act, char **arg)
 	}
 }
 
+/* arch/x86/entry/syscalls/syscall_32.tbl */
+enum {
+	READ_32 = 3, WRITE_32 = 4, OPEN_32 = 5, FSYNC_32 = 118, PREAD_32 = 180, PWRITE_32 = 181,
+	GETDENTS_32 = 220, SENDFILE_32 = 239,
+};
+
+static void do_open_32(const struct act *act, char **arg)
+{
+	if (other >= 0)
+		close(other);
+	other = current;
+	strcpy(low, arg[1]);
+	current = trigger__call_32(act->number, (long)low, atoi(arg[0]) | LARGE_FILE_32, 0644, 0,
+				   0);
+}
+
+static void do_moves_32(const struct act *act, char **arg)
+{
+	long n = atol(arg[0]), size = atol(arg[1]), i;
+
+	for (i = 0; i < n; i++) {
+		if (act->number == SENDFILE_32)
+			trigger__call_32(act->number, other, current, 0, size, 0);
+		else
+			trigger__call_32(act->number, current, (long)low, size, i * size,
+					 BEYOND_32_BITS);
+	}
+}
+
+static void do_times_32(const struct act *act, char **arg)
+{
+	long n = atol(arg[0]), i;
+
+	for (i = 0; i < n; i++)
+		trigger__call_32(act->number, current, (long)low, sizeof(buffer), 0, 0);
+}
+
 static void do_times(const struct act *act, char **arg)
 {
 	long n = atol(arg[0]), i;
@@ -126,6 +170,14 @@ static const struct act acts[] = {
 	{ "fsync", 1, do_times, SYS_fsync },
 	{ "fdatasync", 1, do_times, SYS_fdatasync },
 	{ "readdir", 1, do_times, SYS_getdents64 },
+	{ "iopen", 2, do_open_32, OPEN_32 },
+	{ "iread", 2, do_moves_32, READ_32 },
+	{ "iwrite", 2, do_moves_32, WRITE_32 },
+	{ "ipread", 2, do_moves_32, PREAD_32 },
+	{ "ipwrite", 2, do_moves_32, PWRITE_32 },
+	{ "isendfile", 2, do_moves_32, SENDFILE_32 },
+	{ "ifsync", 1, do_times_32, FSYNC_32 },
+	{ "ireaddir", 1, do_times_32, GETDENTS_32 },
 	{ "seek", 1, do_seek, 0 },
 	{ "badfd", 1, do_wrong, SYS_read },
 	{ "fault", 1, do_wrong, SYS_write },
@@ -144,6 +196,10 @@ int main(int argc, char **argv)
 	trigger__name();
 	if (pipe(ends))
 		error(1, errno, "pipe");
+	low = mmap(NULL, sizeof(buffer), PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	if (low == MAP_FAILED)
+		error(1, errno, "mmap");
 	trigger__say("ready");
 	trigger__wait();
 	for (i = 1; i < argc; i += acts[a].arguments + 1) {

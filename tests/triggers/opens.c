@@ -65,14 +65,7 @@ static const char *path_of(const char *text)
 
 static long call_32(long number, const void *a, const void *b, const void *c, const void *d)
 {
-	long ret = number;
-
-#ifdef __x86_64__
-	__asm__ volatile("int $0x80" : "+a"(ret)
-			 : "b"(a), "c"(b), "d"(c), "S"(d)
-			 : "memory", "r8", "r9", "r10", "r11");
-#endif
-	return ret;
+	return trigger__call_32(number, (long)a, (long)b, (long)c, (long)d, 0);
 }
 
 static long native(long number, const void *a, const void *b, const void *c, const void *d)

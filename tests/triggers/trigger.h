@@ -123,6 +123,26 @@ static inline struct books trigger__books(int fd)
 	return (struct books){count, delay};
 }
 
+/*
+ * A 32-bit system call: its result or a negative errno, -ENOSYS where there are none. What its
+ * arguments point to has to be below 4 GiB (MAP_32BIT).
+ */
+static inline long trigger__call_32(long number, long a, long b, long c, long d, long e)
+{
+#ifdef __x86_64__
+	long ret = number;
+
+	__asm__ volatile("int $0x80"
+			 : "+a"(ret)
+			 : "b"(a), "c"(b), "d"(c), "S"(d), "D"(e)
+			 : "memory", "r8", "r9", "r10", "r11");
+	return ret;
+#else
+	(void)number, (void)a, (void)b, (void)c, (void)d, (void)e;
+	return -ENOSYS;
+#endif
+}
+
 /* Threads that wait, work and wait again. */
 struct crew {
 	void (*work)(long i);

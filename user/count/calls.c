@@ -36,26 +36,28 @@ int calls__read_array(struct counts *c, int map_fd)
 	return err;
 }
 
-int calls__read_keyed(struct counts *c, int map_fd)
+int calls__read_keyed(struct counts *c, const struct bpf_map *map)
 {
 	struct elements e = {
-		.key_size = sizeof(struct syscount_key),
+		.key_size = bpf_map__key_size(map),
 		.value_size = sizeof(struct syscount_count),
 	};
 	const struct syscount_count *value;
-	const struct syscount_key *key;
+	struct syscount_key key = {};
 	struct count each;
 	size_t i;
 	int err;
 
-	err = elements__read(&e, map_fd);
+	err = elements__read(&e, bpf_map__fd(map));
 	for (i = 0; i < e.n && !err; i++) {
-		key = elements__key(&e, i);
+		memcpy(&key, elements__key(&e, i), e.key_size);
 		value = elements__value(&e, i);
 		each = (struct count){
-			.key = key->task, .place = COUNT_EVERYWHERE, .row = key->outcome,
+			.key = key.task, .place = COUNT_EVERYWHERE, .row = key.outcome,
 			.value = value->count, .name_stamp = value->name_stamp,
 		};
+		each.key.pid = key.pid;
+		each.key.tid = key.tid;
 		memcpy(each.name, value->name, sizeof(each.name));
 		err = counts__add(c, &each);
 	}

@@ -8,6 +8,8 @@
 #ifndef TALLY_COUNT_CALLS_H
 #define TALLY_COUNT_CALLS_H
 
+#include <bpf/libbpf.h>
+
 #include "agg/hist_set.h"
 #include "base/types.h"
 #include "count/counts.h"
@@ -41,7 +43,7 @@ struct calls {
  * OUTCOME(). To be settled. 0 or a negative errno.
  */
 int calls__read_array(struct counts *c, int map_fd);
-int calls__read_keyed(struct counts *c, int map_fd);
+int calls__read_keyed(struct counts *c, const struct bpf_map *map);
 
 /*
  * Adds what was counted, or timed by either key of bpf/syscount.h (the histograms move). 0 or

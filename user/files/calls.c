@@ -2,9 +2,11 @@
 #include "files/calls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "host/syscalls.h"
 #include "host/task_state.h"
@@ -13,14 +15,14 @@
 const char file_calls_source[] =
 	"system calls, from entry to return (tp_btf/sys_enter, tp_btf/sys_exit)";
 const char file_calls_caveat[] =
-	"not seen: memory-mapped files, io_uring and aio, the kernel's own, 32-bit programs";
+	"not seen: memory-mapped files, io_uring and aio, the kernel's own";
 
 const char *const file_op_names[FILE_OPS] = {
 	[FILE_NOTHING] = "?",   [FILE_READ] = "read",  [FILE_WRITE] = "write",
 	[FILE_OPEN] = "open",   [FILE_SYNC] = "fsync", [FILE_READDIR] = "readdir",
 };
 
-/* Those that a machine has not got (open, on newer architectures) are left out. */
+/* By either table of calls; those it has not got (open, on newer architectures) are left out. */
 static const struct {
 	const char *name;
 	enum file_call call;
@@ -38,11 +40,13 @@ static const struct {
 	{ "pwritev", FILE_CALL_PWRITE, OP(WRITE) },
 	{ "pwritev2", FILE_CALL_PWRITE, OP(WRITE) },
 	{ "sendfile", FILE_CALL_SENDFILE, OP(READ) | OP(WRITE) },
+	{ "sendfile64", FILE_CALL_SENDFILE, OP(READ) | OP(WRITE) },
 	{ "copy_file_range", FILE_CALL_COPY, OP(READ) | OP(WRITE) },
 	{ "splice", FILE_CALL_COPY, OP(READ) | OP(WRITE) },
 	{ "fsync", FILE_CALL_SYNC, OP(SYNC) },
 	{ "fdatasync", FILE_CALL_SYNC, OP(SYNC) },
 	{ "sync_file_range", FILE_CALL_SYNC, OP(SYNC) },
+	{ "readdir", FILE_CALL_READDIR, OP(READDIR) },
 	{ "getdents", FILE_CALL_READDIR, OP(READDIR) },
 	{ "getdents64", FILE_CALL_READDIR, OP(READDIR) },
 	{ "open", FILE_CALL_OPEN, OP(OPEN) },
@@ -108,11 +112,28 @@ static error_t parse_fs(struct file_options *o, const char *type)
 	return EINVAL;
 }
 
+/* The mount that path is on, as df(1) understands it. */
+static error_t parse_mount(struct file_options *o, const char *path)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &st)) {
+		diag_error("--mount: %s: %s", path, strerror(errno));
+		diag_hint("a path on the mount that is meant; a container's: /proc/PID/root/PATH");
+		return EINVAL;
+	}
+	o->has_mount = true;
+	o->mount = st.stx_mnt_id;
+	return 0;
+}
+
 error_t file_options__parse(struct file_options *o, int key, char *arg)
 {
 	switch (key) {
 	case KEY_FILE_FS:
 		return parse_fs(o, arg);
+	case KEY_FILE_MOUNT:
+		return parse_mount(o, arg);
 	case KEY_FILE_OPS:
 		return parse_ops(o, arg);
 	case KEY_FILE_ALL_KINDS:
@@ -128,16 +149,13 @@ error_t file_options__parse(struct file_options *o, int key, char *arg)
  */
 
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
-			const struct file_options *o, volatile u8 file_calls[FILE_NUMBERS],
+			const struct file_options *o, u8 marks[SYSCALL_ABIS][SYSCALL_NUMBERS],
 			bool *have_task_storage)
 {
 	size_t i;
-	int n;
 
-	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		n = syscall_number(calls[i].name);
-		if (n >= 0 && n < FILE_NUMBERS && calls[i].ops & o->ops)
-			file_calls[n] = calls[i].call;
-	}
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].ops & o->ops)
+			syscall_mark(marks, calls[i].name, calls[i].call);
 	return task_state__prepare(obj, "file_states", host, have_task_storage);
 }

@@ -13,6 +13,7 @@
 #include "host/host.h"
 
 #include "bpf/file.h"
+#include "bpf/syscalls.h"
 
 /* What reports say of all of it. */
 extern const char file_calls_source[], file_calls_caveat[];
@@ -23,18 +24,23 @@ extern const char *const file_op_names[FILE_OPS];
 struct file_options {
 	u32 ops;                /* 1 << enum file_op, ORed */
 	const char *fs;         /* a file system type; NULL: any */
+	bool has_mount;         /* only on the mount of that id */
+	u32 mount;
 	bool all_kinds;         /* also what is neither a regular file nor a directory */
 };
 
 /* Of a tool's own options: those of files. */
 enum {
 	KEY_FILE_FS = 0x1100,
+	KEY_FILE_MOUNT,
 	KEY_FILE_OPS,
 	KEY_FILE_ALL_KINDS,
 };
 
 #define FILE_OPTION_FS                                                                             \
 	{ "fs", KEY_FILE_FS, "TYPE", 0, "On file systems of this type only: ext4, xfs, nfs4", 1 }
+#define FILE_OPTION_MOUNT                                                                          \
+	{ "mount", KEY_FILE_MOUNT, "PATH", 0, "On the mount that PATH is on only", 1 }
 #define FILE_OPTION_OPS                                                                            \
 	{ "op", KEY_FILE_OPS, "OP,...", 0, "Only these of read, write, open, fsync, readdir", 1 }
 #define FILE_OPTION_ALL_KINDS                                                                      \
@@ -47,11 +53,11 @@ enum {
 error_t file_options__parse(struct file_options *o, int key, char *arg);
 
 /*
- * On the opened object: file_calls is its constant of that name, and *have_task_storage is for the
- * one of that name. The other constants are set by FILE_OPTIONS_SET. 0 or a negative errno.
+ * On the opened object: marks is its constant calls (bpf/call.bpf.h), and *have_task_storage is for
+ * the one of that name. The other constants are set by FILE_OPTIONS_SET. 0 or a negative errno.
  */
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
-			const struct file_options *o, volatile u8 file_calls[FILE_NUMBERS],
+			const struct file_options *o, u8 marks[SYSCALL_ABIS][SYSCALL_NUMBERS],
 			bool *have_task_storage);
 
 /* The constants of file.bpf.h that say the same as the options. */
@@ -59,6 +65,8 @@ int file_calls__prepare(struct bpf_object *obj, const struct host *host,
 	do {                                                                                       \
 		(rodata)->file_ops = (o)->ops;                                                     \
 		(rodata)->all_kinds = (o)->all_kinds;                                              \
+		(rodata)->has_only_mount = (o)->has_mount;                                         \
+		(rodata)->only_mount = (o)->mount;                                                 \
 		(rodata)->has_only_fs = (o)->fs;                                                   \
 		snprintf((char *)(rodata)->only_fs, FILE_FS_LEN, "%s", (o)->fs ?: "");             \
 	} while (0)

@@ -23,9 +23,14 @@ int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *ob
 		   volatile u64 *wake_bytes)
 {
 	struct bpf_map *records = bpf_object__find_map_by_name(obj, "records");
+	u64 bytes = l->cli->ring_bytes;
 
 	l->obj = obj;
-	return records ? ring__prepare(records, &run->host, wake_bytes) : -ENOENT;
+	if (!records)
+		return -ENOENT;
+	if (!bytes && !l->rare)
+		return ring__prepare(records, &run->host, wake_bytes);
+	return ring__prepare_bytes(records, bytes ?: ring__bytes_of_rare(&run->host), wake_bytes);
 }
 
 int lines__begin(struct lines *l, struct run *run, size_t least, ring_take take, void *context)
@@ -51,25 +56,23 @@ int lines__drain(struct lines *l)
 
 int lines__write(struct lines *l, struct stream_line *line)
 {
+	return lines__write_as(l, l->cli->template_text ? &l->template : NULL, line);
+}
+
+int lines__write_as(struct lines *l, const struct stream_template *t, struct stream_line *line)
+{
 	line->time_ns += l->to_wall_clock;
 	l->shown++;
-	return stream__write_line(l->writer, l->cli->template_text ? &l->template : NULL, line);
+	return stream__write_line(l->writer, t, line);
 }
 
 int lines__report(struct lines *l, struct report *r)
 {
-	struct loss_counters now;
-	int err = loss__read(&now, l->losses_fd, l->obj);
-
-	if (err)
-		return err;
 	r->table = true;
 	r->has_events = true;
 	r->events = l->shown;
-	r->counters = loss__difference(&now, &l->losses_before);
-	l->losses_before = now;
 	l->shown = 0;
-	return 0;
+	return loss__since(&r->counters, &l->losses_before, l->losses_fd, l->obj);
 }
 
 void lines__free(struct lines *l)

@@ -21,6 +21,7 @@
 
 struct lines {
 	const struct cli *cli;
+	bool rare;              /* its events are: set between lines__init() and lines__prepare() */
 	struct stream_template template;        /* of cli->template_text, if there is one */
 	struct ring *ring;
 	struct writer *writer;
@@ -37,7 +38,10 @@ struct lines {
  */
 int lines__init(struct lines *l, const struct cli *cli, const char *const *name, size_t n);
 
-/* Sizes the ring buffer; *wake_bytes is the object's constant. 0 or a negative errno. */
+/*
+ * Sizes the ring buffer, by --ring-size if there is one; *wake_bytes is the object's constant.
+ * Returns 0 or a negative errno.
+ */
 int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *obj,
 		   volatile u64 *wake_bytes);
 
@@ -51,6 +55,9 @@ int lines__drain(struct lines *l);
 
 /* Writes a line whose time is that of its record. Returns 0 or -ENOMEM. */
 int lines__write(struct lines *l, struct stream_line *line);
+
+/* The same by another template than the lines have otherwise; NULL: by none. */
+int lines__write_as(struct lines *l, const struct stream_template *t, struct stream_line *line);
 
 /*
  * Fills in how many lines were written since the last call, and what was filtered and lost. The

@@ -13,9 +13,11 @@
 #define STOP (-EINTR)           /* from the callback: enough for now */
 #define LOOK_NS (50 * NSEC_PER_MSEC)
 
-#define LEAST_RING (8U << 20)
-#define MOST_RING (64U << 20)
-#define RING_PER_CPU (1U << 20)
+/* The reader may be away for a third of a second: others run, or the terminal is slow. */
+#define LEAST_RING (8ULL << 20)
+#define MOST_RING (64ULL << 20)
+#define RING_PER_CPU (1ULL << 20)
+#define RARER 8                         /* all of that smaller by so much */
 
 struct ring {
 	struct writer *writer;
@@ -29,14 +31,31 @@ struct ring {
 	int err;                        /* likewise */
 };
 
+static u64 bytes_for(const struct host *host)
+{
+	u64 bytes = RING_PER_CPU * host->cpus_online;
+
+	return bytes < LEAST_RING ? LEAST_RING : bytes > MOST_RING ? MOST_RING : bytes;
+}
+
+u64 ring__bytes_of_rare(const struct host *host)
+{
+	return bytes_for(host) / RARER;
+}
+
 int ring__prepare(struct bpf_map *records, const struct host *host, volatile u64 *wake_bytes)
 {
-	u32 bytes = LEAST_RING;
+	return ring__prepare_bytes(records, bytes_for(host), wake_bytes);
+}
 
-	while (bytes < MOST_RING && bytes < (u64)RING_PER_CPU * host->cpus_online)
-		bytes *= 2;
-	*wake_bytes = bytes / 4;
-	return bpf_map__set_max_entries(records, bytes);
+int ring__prepare_bytes(struct bpf_map *records, u64 bytes, volatile u64 *wake_bytes)
+{
+	u64 size = sysconf(_SC_PAGESIZE);
+
+	while (size < bytes)
+		size *= 2;
+	*wake_bytes = size / 4;
+	return bpf_map__set_max_entries(records, size);
 }
 
 u64 ring__to_wall_clock(void)

@@ -22,10 +22,16 @@ struct ring;
 typedef int (*ring_take)(void *context, const void *record, size_t size);
 
 /*
- * Sizes the buffer of the opened object for this machine; *wake_bytes is for its constant.
- * Returns 0 or a negative errno.
+ * Sizes the buffer of the opened object; *wake_bytes is for its constant. The kernel takes all of
+ * the memory at once. Without a number: what this machine needs where each CPU may make some
+ * 100,000 records a second (system calls, block requests, switches). Else so many bytes, rounded up
+ * to a power of two. Return 0 or a negative errno.
  */
 int ring__prepare(struct bpf_map *records, const struct host *host, volatile u64 *wake_bytes);
+int ring__prepare_bytes(struct bpf_map *records, u64 bytes, volatile u64 *wake_bytes);
+
+/* What is enough where each CPU makes at most some 10,000 (processes, slow calls). */
+u64 ring__bytes_of_rare(const struct host *host);
 
 /*
  * least: bytes of the shortest record; what is shorter ends the drain with -EBADMSG. writer and
