@@ -18,6 +18,7 @@
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
+#include "own_counters.bpf.h"
 #include "probe.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
@@ -36,6 +37,7 @@ const volatile u32 named = PROBE_NAME_NONE;     /* enum probe_name */
 /* Of spans: what begins carry to their ends, from the start of the key; and the value. */
 const volatile u32 begin_key = 0;
 const volatile bool begin_value = false;
+const volatile u32 begin_counters = 0;  /* where they stand behind it, a multiple of 8 */
 const volatile bool span_in_thread = false;     /* a span ends in the thread in which it began */
 /* Begins and ends without the other are losses: nothing but their absence can be the reason. */
 const volatile bool count_unmatched = false;
@@ -45,15 +47,15 @@ u64 interval = 1;       /* counted up by the loader: probe_extremes */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);                 /* set by the loader: the events */
-	__type(key, u32);
-	__type(value, struct probe_sum);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct probe_sum));   /* likewise: probe_sum__size() */
 } sums SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);                 /* set by the loader */
 	__uint(key_size, sizeof(struct hist_slot) + 8);         /* likewise: with its key_size */
-	__uint(value_size, sizeof(struct probe_sum));
+	__uint(value_size, sizeof(struct probe_sum));           /* likewise */
 } keyed_sums SEC(".maps");
 
 struct {
@@ -74,11 +76,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);                 /* set by the loader */
 	__uint(key_size, 8);                    /* likewise: bytes of the match */
-	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and begin_key */
+	__uint(value_size, sizeof(struct probe_begin));         /* likewise: and what is behind */
 } starts SEC(".maps");
-
-/* include/uapi/asm-generic/errno-base.h */
-#define EEXIST 17
 
 EVENT_BODY(event_filter, EVENT_FILTER, struct probe_frame)
 EVENT_BODY(event_value, EVENT_VALUE, struct probe_frame)
@@ -242,6 +241,17 @@ static __always_inline void *find_or_make(void *map, struct probe_frame *f, cons
 	return element;
 }
 
+static __always_inline void add_counters(struct probe_sum *s, const struct probe_frame *f,
+					 bool alone)
+{
+	u32 i;
+
+#pragma unroll
+	for (i = 0; i < PROBE_COUNTERS; i++)
+		if (i < ncounters)
+			add_to(&s->counter[i], f->counter[i], alone);
+}
+
 static __always_inline void add_sum(struct probe_frame *f, bool alone)
 {
 	struct probe_sum *s;
@@ -258,6 +268,7 @@ static __always_inline void add_sum(struct probe_frame *f, bool alone)
 		add_to_interval(s, f->value);
 		add_to(&s->sum, f->value, alone);
 	}
+	add_counters(s, f, alone);
 	add_to(&s->count, 1, alone);
 	if (keyed)
 		put_name(s->name, &s->name_stamp);
@@ -442,22 +453,18 @@ static __always_inline void single(void *ctx, u32 event, bool alone)
 
 /* --- spans ------------------------------------------------------------------------------------- */
 
-struct task_struct___start {
-	u64 start_time;         /* CLOCK_MONOTONIC */
-} __attribute__((preserve_access_index));
-
 static __always_inline u64 start_of_thread(void)
 {
-	struct task_struct___start *t;
+	struct task_struct *t;
 
 	if (!span_in_thread)
 		return 0;
 	/* A typed pointer to the current task: a load instead of a call. */
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
-		t = (void *)bpf_get_current_task_btf();
+		t = bpf_get_current_task_btf();
 		return t->start_time;
 	}
-	t = (void *)bpf_get_current_task();
+	t = (struct task_struct *)bpf_get_current_task();
 	return BPF_CORE_READ(t, start_time);
 }
 
@@ -475,8 +482,15 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 	b->value = value;
 	b->order = order;
 	b->tid = bpf_get_current_pid_tgid();
-	b->lost = lost;
+	if (ncounters)
+		own_counters_get(calling_task(), NULL); /* made now: that takes longer than to read */
 	b->time_ns = bpf_ktime_get_ns();
+	/* Within the time: what a task did cannot take longer. */
+	if (!lost && ncounters && !read_own_counters((void *)f->key + begin_counters)) {
+		count_lost(LOSS_READ_FAULT);
+		lost = true;
+	}
+	b->lost = lost;
 	err = bpf_map_update_elem(&starts, f->match, b, flags);
 	if (count_unmatched && (int)err == -EEXIST) {
 		count_lost(LOSS_UNMATCHED);
@@ -523,6 +537,29 @@ static __noinline int begin_span(void *ctx, u32 event)
 
 enum begun { BEGUN_NOT, BEGUN, BEGUN_LOST };
 
+static __always_inline void since_begin(struct probe_frame *f, const struct probe_begin *b)
+{
+	const u64 *counter = (void *)b->key + begin_counters;
+	u32 i;
+
+#pragma unroll
+	for (i = 0; i <= PROBE_COUNTERS; i++)
+		if (ncounters && i <= ncounters)
+			f->counter[i] -= counter[i];
+}
+
+/* False: it is counted why not. */
+static __always_inline bool has_counters(const struct probe_frame *f, bool were_read)
+{
+	if (!ncounters)
+		return true;
+	if (!were_read)
+		count_lost(LOSS_READ_FAULT);
+	else if (f->counter[ncounters])
+		count_lost(LOSS_MISSED);
+	return were_read && !f->counter[ncounters];
+}
+
 /* Takes the begin out of starts, what it carries into the frame. */
 static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 {
@@ -539,14 +576,20 @@ static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 	}
 	if (begin_key)
 		bpf_probe_read_kernel(f->key, begin_key, b->key);
+	since_begin(f, b);
 	bpf_map_delete_elem(&starts, f->match);
 	return found;
 }
 
 static __always_inline void end_frame(void *ctx, struct probe_frame *f, u64 now, bool alone)
 {
+	bool were_read = false;
 	enum begun begun;
 
+	if (ncounters) {
+		were_read = read_own_counters(f->counter);
+		now = bpf_ktime_get_ns();
+	}
 	if (!make_match(ctx, f))
 		return;
 	begun = take_begin(f, now);
@@ -561,6 +604,8 @@ static __always_inline void end_frame(void *ctx, struct probe_frame *f, u64 now,
 		return;
 	}
 	if (!armed || !passes(ctx, f))
+		return;
+	if (!has_counters(f, were_read))
 		return;
 	if (has_value() && !begin_value && !make_value(ctx, f))
 		return;

@@ -26,6 +26,7 @@
 #define PROBE_TEXT_MOST 256     /* bytes of a text, the zero included */
 #define PROBE_MATCH_MOST 64
 #define PROBE_HEAD 40           /* bytes of a frame in front of the key */
+#define PROBE_COUNTERS 4        /* of --with */
 
 /* What is kept of the events. */
 enum probe_what {
@@ -61,6 +62,8 @@ struct probe_frame {
 	struct hist_slot slot;
 	__u8 key[PROBE_KEY_MOST];       /* at PROBE_HEAD */
 	__u8 match[PROBE_MATCH_MOST];
+	/* By how much they advanced, at the end of a span; and behind them how often that is unknown. */
+	__u64 counter[PROBE_COUNTERS + 1];
 };
 
 /* Programs can interrupt each other on a CPU: so many of them can have a frame in a buffer. */
@@ -76,19 +79,32 @@ struct probe_extremes {
 	__u64 min_inv;          /* of ~(value ^ bias) */
 };
 
-/* Element of sums, one for each event and CPU, and of keyed_sums. */
+/*
+ * Element of sums, one for each event and CPU, and of keyed_sums: as much of it as is asked for
+ * (probe_sum__size()), because small elements share cache lines.
+ */
 struct probe_sum {
 	__u64 count;
-	__u64 sum;              /* two's complement, wraps at 2^64 */
-	struct probe_extremes extremes[2];      /* of this interval and the last, by its lowest bit */
 	__u64 name_stamp;       /* keyed: when name was written */
 	char name[HIST_NAME_LEN];       /* keyed by pid or tid: the task's comm at its last event */
+	__u64 sum;              /* two's complement, wraps at 2^64 */
+	struct probe_extremes extremes[2];      /* of this interval and the last, by its lowest bit */
+	__u64 counter[PROBE_COUNTERS];
 };
+
+static inline __u32 probe_sum__size(enum probe_what what, bool has_name, __u32 ncounters)
+{
+	if (what == PROBE_SUM)
+		return __builtin_offsetof(struct probe_sum, counter) + 8 * ncounters;
+	return has_name ? __builtin_offsetof(struct probe_sum, sum) :
+			  __builtin_offsetof(struct probe_sum, name_stamp);
+}
 
 /*
  * A begin that waits for its end: the element of starts. Behind it, where begins have a part of the
- * key, that. Where a span is in one thread, task_start is the thread's start_time: a begin that was
- * left behind is not taken for one of a later thread with the same id.
+ * key, that; then the thread's counters and gaps (own_counters.bpf.h). Where a span is in one
+ * thread, task_start is the thread's start_time: a begin that was left behind is not taken for one of
+ * a later thread with the same id.
  */
 struct probe_begin {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
@@ -117,9 +133,10 @@ struct probe_text {
 };
 #define PROBE_TEXT_FAULT 0xffff
 
-_Static_assert(sizeof(struct probe_frame) == PROBE_HEAD + PROBE_KEY_MOST + PROBE_MATCH_MOST,
+_Static_assert(sizeof(struct probe_frame) == PROBE_HEAD + PROBE_KEY_MOST + PROBE_MATCH_MOST +
+							8 * (PROBE_COUNTERS + 1),
 	       "probe_frame has padding");
-_Static_assert(sizeof(struct probe_sum) == 88, "probe_sum has padding");
+_Static_assert(sizeof(struct probe_sum) == 88 + 8 * PROBE_COUNTERS, "probe_sum has padding");
 _Static_assert(sizeof(struct probe_begin) == 40, "probe_begin has padding");
 _Static_assert(sizeof(struct probe_record) == 48, "probe_record has padding");
 

@@ -7,6 +7,7 @@
 
 #include "out/diag.h"
 #include "probe/bounds.h"
+#include "probe/elsewhere.h"
 #include "probe/session.h"
 #include "tools.h"
 
@@ -26,6 +27,7 @@ enum {
 	KEY_FROM,
 	KEY_TO,
 	KEY_MATCH,
+	KEY_WITH,
 };
 
 #define MOST_DEFINITIONS 64
@@ -141,6 +143,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_MATCH:
 		p->request.match = arg;
 		return 0;
+	case KEY_WITH:
+		p->request.with = arg;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -164,6 +169,8 @@ static const struct argp_option own_options[] = {
 	{ "from", KEY_FROM, "EVENT", 0, "From this event", 2 },
 	{ "to", KEY_TO, "EVENT", 0, "to this one", 2 },
 	{ "match", KEY_MATCH, "EXPR,..", 0, "in which these are the same", 2 },
+	{ "with", KEY_WITH, "COUNTER,..", 0,
+	  "What counters advanced by meanwhile, in that thread: page-faults, instructions, ...", 2 },
 	{},
 };
 
@@ -248,6 +255,11 @@ static int choose_what(struct probe *p, const struct cli *cli)
 			   "measurements; run probe once for each");
 		return -EINVAL;
 	}
+	if (r->with && (hist || p->stream || p->session.line)) {
+		diag_error("--with adds columns to counts and sums: not to a distribution, or to "
+			   "single events");
+		return -EINVAL;
+	}
 	if (p->session.line && !p->stream &&
 	    (hist || p->session.figures || p->count || cli->by_text)) {
 		diag_error("--template is about the lines of a stream");
@@ -255,8 +267,11 @@ static int choose_what(struct probe *p, const struct cli *cli)
 	}
 	if (hist)
 		return 0;
-	if (p->session.figures) {
+	if (r->with && !p->session.figures && !p->count)
+		p->session.figures = RESULT_SUM | RESULT_AVG;
+	if (p->session.figures || r->with) {
 		r->what = PROBE_SUM;
+		r->option = r->option ?: "--with";
 	} else if (p->stream || p->session.line ||
 		   (has_arguments(p) && !p->count && !cli->by_text && !cli->by)) {
 		r->what = PROBE_STREAM;
@@ -283,6 +298,11 @@ static int check_spans(const struct probe_request *r)
 				   ? "--latency measures functions, --from and --to any two "
 				     "events; give one of them"
 				   : "--from and --to name the events; no other ones can be named");
+		return -EINVAL;
+	}
+	if (r->with && !r->latency && !r->from) {
+		diag_error("--with is about what counters advance by between two events");
+		diag_hint("as in: probe FUNCTION --latency --with %s", r->with);
 		return -EINVAL;
 	}
 	if (r->match && !r->from) {
@@ -317,7 +337,9 @@ static int make_request(struct probe *p, const struct cli *cli)
 	r->is_scoped = cli__picks_tasks(cli);
 	r->context.binary = cli->binary;
 	err = parse_bounds(p);
-	return err ?: choose_what(p, cli);
+	if (!err)
+		err = choose_what(p, cli);
+	return err ?: elsewhere__stacks(r, p->session.figures, p->argv);
 }
 
 /*

@@ -112,6 +112,12 @@ def test_arguments_and_results_of_one_call(tool, trigger):
     ("b < -2 && $retval >= -1", lambda i: 2 < i <= 4),
     ("$elapsed > 0 && a == 5", lambda i: i == 5), ("$elapsed > 1h", lambda i: False),
     ("c ~ \"t*\" && $elapsed < 1h && $retval == 3", lambda i: i == 0),
+    ("b < -7 || $retval > 1", lambda i: i > 7 or i < 2),
+    ("$elapsed > 1h || a == 5 || b == -6", lambda i: i in (5, 6)),
+    ("(c ~ \"t*\" && a == 3) || $retval == -4 || comm == \"nobody\"", lambda i: i in (3, 7)),
+    ("a + $retval == 3 && ($retval == b + 3 || $elapsed == 0) && !(d > 6 || $retval == 0)",
+     lambda i: i <= 6 and i != 3),
+    ("b > $retval - 10 && (u64)f >> 40 == 1 && a > $retval", lambda i: i >= 2),
 )))
 def test_filters_on_both_sides(tool, trigger, filter, keep):
     report = measure(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many", "--latency", "--count",
@@ -156,6 +162,22 @@ def test_pairs_filtered(tool, trigger):
     report = measure(tool, trigger("spans", "pairs", n, 2), *PAIRS, "--count", "--filter",
                      "id >= 15 && thread == 1 && $elapsed > 0")
     assert count(report["rows"]) == 5 and report["filtered"] == 2 * n - 5
+
+
+@alike
+def test_pairs_filtered_by_either(tool, trigger):
+    """What the first event knows and the second does not is kept for it, behind the key."""
+    report = measure(tool, trigger("spans", "pairs", 20, 2), *PAIRS, "--count", "--by", "id,comm", "--filter",
+                     "(id >= 15 && thread == 1) || $elapsed > 1h || id == 3")
+    assert counts_by(report, "id") == {3: 2, **{i: 1 for i in range(15, 20)}}
+    assert report["filtered"] == 40 - 7
+
+
+@alike
+def test_too_much_to_keep(run):
+    many = " || ".join(f"a + $retval == {i}" for i in range(9))
+    result = run("-x", ARGUMENTS, "many", "--latency", "--filter", many, tool="probe")
+    assert result.code == 2 and "8 values at most can be kept" in result.stderr, result
 
 
 @alike

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Wrong command lines of probe: what is said of each, and where the caret points."""
 
+import shlex
+
 import pytest
 
 from probing import binary
@@ -299,9 +301,9 @@ EVENTS = (
     (("-x", "@A", "many $arg0"), 2, "there is no $arg0", (0, 5)),
     (("-x", "@A", "many %nope"), 2, "there is no register %nope", (0, 5)),
     (("-x", "@A", "many a->b"), 2,
-     "this is no pointer but s32, and what it points to is not known", (0, 1)),
+     "this is no pointer but int, and what it points to is not known", (0, 1)),
     (("-x", "@A", "many *a"), 2,
-     "this is no pointer but s32, and what it points to is not known", (1, 1)),
+     "this is no pointer but int, and what it points to is not known", (1, 1)),
     (("-x", "@A", "many @sink"), 2,
      "variables of programs are named without @, where debug information knows them", (0, 5)),
     (("-x", "@A", "many:9999"), 1, "no code belongs to line 9999 of many", (0, 9)),
@@ -315,7 +317,7 @@ EVENTS = (
      "there is a result only when a function has returned", (0, 7)),
     (("-x", "@A", "many $elapsed"), 2, "a time has passed only between two events", (0, 8)),
     (("-x", "@A", "many a[1]"), 2,
-     "this is no pointer but s32, and what it points to is not known", (0, 1)),
+     "this is no pointer but int, and what it points to is not known", (0, 1)),
     (("-x", "@A", "many a.b"), 2,
      "this is no structure in memory; a pointer's members are named with ->", (0, 1)),
     (("-x", "@A", "many +0(%di):nope"), 2, "'nope' is no type known here", (7, 1)),
@@ -345,9 +347,8 @@ SPANS = (
      "--latency is the time a function takes, from its entry to its return", (0, 11)),
     (("-x", "@A", "many:3", "--latency"), 2,
      "--latency is the time a function takes, from its entry to its return", (0, 6)),
-    (("-x", "@A", "many", "--filter", "a == 1 || $retval == 2", "--latency"), 2,
-     "--filter: a is not known here: variables are gone when the function "
-     "has returned; --latency has its arguments", (0, 1)),
+    (("-x", "@A", "many", "--filter", "nothing == 1 || $retval == 2", "--latency"), 2,
+     "--filter: 'nothing' is not known when arguments:many%return has returned", (0, 7)),
     (("@R", "--latency"), 2,
      "--latency is the time a function takes, from its entry to its return", (0, 26)),
     (("@R", "--match", "tid"), 2, "--match is about --from and --to", None),
@@ -441,3 +442,24 @@ def test_a_scope_that_an_event_does_not_tell(run):
     """Its record is about another task."""
     result = run("sched:sched_wakeup", "--hist", "pid", "-p", "1", tool="probe")
     assert (result.code, result.text) == (4, "") and "another task" in result.stderr
+
+
+@pytest.mark.parametrize("args, said", (
+    (("@R", "--by", "kstack"), "stackcount -K @R"),
+    (("@R", "--by=comm,ustack,pid", "--count", "-p", "1"), "stackcount -U --by comm,pid -p 1 @R"),
+    (("n=@R size=count", "--sum", "count", "--by", "kstack,ustack", "--filter", "count > 10", "--", "ls",
+      "--count"), "stackcount --sum count --filter 'count > 10' n=@R -- ls --count"),
+    (("-x", "@A", "many", "--by", "stack", "-d", "1"), "stackcount -x @A -d 1 many"),
+    (("@R", "--by", "kstack", "--avg", "count"), "it shows no average, minimum or maximum"),
+    (("@R", "--by", "kstack", "--hist", "count"), "it shows no distribution of a value, and no single events"),
+    (("-x", "@A", "many", "--by", "ustack", "--latency", "--count"),
+     "it does so of single events, and shows no time between two"),
+))
+def test_stacks_are_stackcounts(run, args, said):
+    """What is to be typed instead can be: it is tried."""
+    result = run(*map(named, args), tool="probe")
+    assert result.code == 2 and "stackcount counts by stack" in result.stderr, result
+    assert f"probe:   {named(said)}" == result.stderr.splitlines()[-1]
+    if said.startswith("stackcount"):
+        _, *instead = shlex.split(named(said.replace("n=@R", "@R")))
+        assert run("-n", *instead, tool="stackcount").code == 0

@@ -10,6 +10,7 @@
 
 #include "elf_fixture.h"
 #include "types/binary.h"
+#include "types/c_type.h"
 #include "types/dwarf.h"
 #include "types/elf_file.h"
 
@@ -611,6 +612,35 @@ static void of_a_module(void **state)
 	fixture__free(&f);
 }
 
+static void see_member(void *arg, const char *name)
+{
+	struct c_member m;
+
+	c_type__member(arg, name, &m);
+}
+
+static void use_types(struct dwarf *d, const struct dwarf_variables *all)
+{
+	struct dwarf_types *types;
+	struct c_type t;
+	size_t i;
+	u32 id;
+
+	if (dwarf_types__new(&types, d))
+		return;
+	for (i = 0; i < all->n; i++) {
+		if (!all->variable[i].type_entry ||
+		    dwarf_types__add(types, all->variable[i].type_entry, &id))
+			continue;
+		t = c_type__of(dwarf_types__btf(types), id);
+		free(c_type__text(&t));
+		c_type__size(&t);
+		if (c_type__pointee(&t, &t) && c_type__is_struct(&t))
+			c_type__members(&t, see_member, &t);
+	}
+	dwarf_types__free(types);
+}
+
 static void use_function(struct dwarf *d, const struct dwarf_function *f)
 {
 	struct dwarf_variables all;
@@ -620,8 +650,10 @@ static void use_function(struct dwarf *d, const struct dwarf_function *f)
 	if (!dwarf_lines__of(&l, d, f))
 		dwarf_lines__free(&l);
 	for (i = 0; i < f->nplaces; i++) {
-		if (!dwarf_variables__of(&all, d, &f->place[i], f->place[i].address, true))
+		if (!dwarf_variables__of(&all, d, &f->place[i], f->place[i].address, true)) {
+			use_types(d, &all);
 			dwarf_variables__free(&all);
+		}
 		if (!dwarf_variables__at(&all, d, f->place[i].body, false))
 			dwarf_variables__free(&all);
 	}

@@ -45,6 +45,8 @@ static void event__free(struct event *e)
 	free(e->tracepoint);
 	free(e->function.name);
 	free(e->function.module);
+	free(e->function.pattern);
+	free(e->function.source);
 }
 
 static void events__truncate(struct events *events, size_t n)

@@ -26,7 +26,8 @@
  *                ADDRESS may be SYMBOL["+" OFFSET]
  *   tracepoint:= SYSTEM ":" NAME                       both may be globs (* ? [set])
  *   function  := NAME ["+" OFFSET | ":" LINE | "%return"]   NAME may be a glob; MODULE:NAME too
- *   user fn   := PATH ":" function, or function when a binary is given (-x)
+ *   user fn   := PATH ":" function, or function when a binary is given (-x); behind its NAME may stand
+ *                "@" SOURCE, and as a place ";" PATTERN
  *   usdt      := "sdt_" PROVIDER ":" NAME, with a binary; "sdt:" NAME any provider
  *   modifiers := letters of u k h G H p
  *
@@ -70,7 +71,15 @@ struct event_function {
 	bool is_return;         /* %return */
 	u64 offset;             /* +OFFSET, in bytes */
 	u32 line;               /* :LINE, counted from the function's first; 0: none */
+	char *pattern;          /* ;PATTERN, of the text of lines; user functions only; else NULL */
+	char *source;           /* @FILE it is defined in: the end of its path; likewise */
 };
+
+/* Is it about lines, and not about where the function begins? */
+static inline bool event_function__has_line(const struct event_function *f)
+{
+	return f->line || f->pattern;
+}
 
 /* One event as typed. */
 struct event {
@@ -228,6 +237,10 @@ int event__parse_modifiers(struct event *e, const struct event_word *w, size_t f
  */
 int event__parse_function(struct event *e, const struct event_word *w, size_t from,
 			  bool modules, struct complaint *c);
+
+/* What stands behind a name: "%return", "+OFF", ":LINE", or nothing. The word's bytes from..len. */
+int event__parse_place(struct event_function *f, const struct event_word *w, size_t from,
+		       struct complaint *c);
 
 /* Helpers for parsers: a copy of a part of a word, from..to. */
 char *event_word__copy(const struct event_word *w, size_t from, size_t to);

@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "event/event.h"
+#include "event/source_text.h"
 #include "event/user_binary.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
@@ -20,6 +21,32 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 	if (path)
 		return !event_word__is_sdt(w, path + 1);
 	return w->len && (w->text[0] == '/' || (w->text[0] == '.' && memchr(w->text, '/', w->len)));
+}
+
+/* NAME, or NAME@SOURCE; and behind it ;PATTERN, or what may stand behind any function. */
+static int parse_function(struct event *e, const struct event_word *w, size_t from,
+			  struct complaint *c)
+{
+	size_t at = event_word__find(w, from, "@;+:%"), end;
+	const struct event_word name = { w->text, w->at, at };
+	int err = event__parse_function(e, &name, from, false, c);
+
+	if (err || at == w->len)
+		return err;
+	if (w->text[at] == '@') {
+		end = event_word__find(w, at + 1, ";+:%");
+		if (end == at + 1)
+			return complain(c, -EINVAL, w->at + at, 1, "a source file must follow the '@'");
+		e->function.source = event_word__copy(w, at + 1, end);
+		at = end;
+	}
+	if (at == w->len || w->text[at] != ';')
+		return event__parse_place(&e->function, w, at, c);
+	if (at + 1 == w->len)
+		return complain(c, -EINVAL, w->at + at, 1,
+				"what the line looks like must follow the ';'");
+	e->function.pattern = event_word__copy(w, at + 1, w->len);
+	return 0;
 }
 
 static int parse(struct event *e, const struct event_context *ctx, const struct event_word *w,
@@ -36,7 +63,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 		complain(c, 0, w->at + w->len, 0, "a function is missing behind the file");
 		return complain_hint(c, -EINVAL, "PATH:FUNCTION, like /bin/bash:readline");
 	}
-	return event__parse_function(e, w, from, false, c);
+	return parse_function(e, w, from, c);
 }
 
 /* --- resolving -------------------------------------------------------------------------------- */
@@ -209,48 +236,128 @@ static u64 offset_of(const struct dwarf_function *f, u64 address)
 	return offset;
 }
 
-static int add_line(struct resolver *r, struct dwarf *d, const struct dwarf_function *f,
-		    u32 *before, u32 *behind)
+/* Which lines of a function are asked for: one by its number, or those that look so. */
+struct wanted_lines {
+	u32 before, behind;     /* lines with code near the number, to choose from */
+	struct source_text text;        /* of the file that was read last */
+	char *missing;          /* the path of one that could not be; owned */
+};
+
+static bool is_wanted(const struct event_function *e, const struct dwarf_line *line,
+		      const struct source_text *text)
 {
-	u32 line = r->event->function.line;
-	struct dwarf_lines lines;
-	size_t i, k;
+	return e->pattern ? source_text__matches(text, line->line, e->pattern) :
+			    line->relative == e->line;
+}
+
+static int add_line(struct resolver *r, const struct dwarf_function *f,
+		    const struct dwarf_line *line)
+{
 	char text[384];
+	size_t k;
+	int err = 0;
+
+	snprintf(text, sizeof(text), "%s:%u", f->name, line->relative);
+	for (k = 0; k < line->naddresses && !err; k++)
+		err = add_address(r, text, line->address[k], offset_of(f, line->address[k]));
+	return err;
+}
+
+/* Reads the source of these lines; what is not there is remembered. */
+static int read_source(struct wanted_lines *wanted, const struct dwarf_lines *lines)
+{
+	char *path;
+	int err;
+
+	if (*lines->file == '/' || !lines->directory)
+		path = strdup(lines->file);
+	else if (asprintf(&path, "%s/%s", lines->directory, lines->file) < 0)
+		path = NULL;
+	if (!path)
+		return -ENOMEM;
+	err = source_text__read(&wanted->text, path);
+	if (!err || err == -ENOMEM || wanted->missing)
+		free(path);
+	else
+		wanted->missing = path;
+	return err == -ENOMEM ? err : 0;
+}
+
+static int add_lines(struct resolver *r, struct dwarf *d, const struct dwarf_function *f,
+		     struct wanted_lines *wanted)
+{
+	const struct event_function *e = &r->event->function;
+	struct dwarf_lines lines;
+	size_t i;
 	int err;
 
 	err = dwarf_lines__of(&lines, d, f);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	snprintf(text, sizeof(text), "%s:%u", f->name, line);
-	near_lines(&lines, line, before, behind);
+	if (e->pattern)
+		err = read_source(wanted, &lines);
+	else
+		near_lines(&lines, e->line, &wanted->before, &wanted->behind);
 	for (i = 0; i < lines.n && !err; i++)
-		for (k = 0; lines.line[i].relative == line && k < lines.line[i].naddresses && !err;
-		     k++)
-			err = add_address(r, text, lines.line[i].address[k],
-					  offset_of(f, lines.line[i].address[k]));
+		if (is_wanted(e, &lines.line[i], &wanted->text))
+			err = add_line(r, f, &lines.line[i]);
 	dwarf_lines__free(&lines);
 	return err;
 }
 
-static int no_line(const struct resolver *r, u32 before, u32 behind)
+static int no_line(const struct resolver *r, const struct wanted_lines *wanted)
 {
 	const struct event *e = r->event;
+	const char *name = e->function.name;
 
-	complain(r->c, 0, e->at, e->len, "no code belongs to line %u of %s", e->function.line,
-		 e->function.name);
-	if (before && behind != UINT32_MAX)
-		complain_hint(r->c, 0, "lines %u and %u have some", before, behind);
-	else if (before || behind != UINT32_MAX)
-		complain_hint(r->c, 0, "line %u has some", before ?: behind);
+	if (wanted->missing) {
+		complain(r->c, 0, e->at, e->len, "the source of %s is not here: %s", name,
+			 wanted->missing);
+		return complain_hint(r->c, -ENOENT, "by its number a line is found without it: %s:LINE; "
+				     "`list --lines %s -x ...` shows which there are", name, name);
+	}
+	if (e->function.pattern)
+		return complain_hint(r->c, complain(r->c, -ENOENT, e->at, e->len,
+						    "no line with code of %s looks like '%s'", name,
+						    e->function.pattern),
+				     "the whole line, without its blanks, must; * stands for anything");
+	complain(r->c, 0, e->at, e->len, "no code belongs to line %u of %s", e->function.line, name);
+	if (wanted->before && wanted->behind != UINT32_MAX)
+		complain_hint(r->c, 0, "lines %u and %u have some", wanted->before, wanted->behind);
+	else if (wanted->before || wanted->behind != UINT32_MAX)
+		complain_hint(r->c, 0, "line %u has some", wanted->before ?: wanted->behind);
 	return -ENOENT;
 }
 
-/* Lines need debug information; for plain names it only adds what is inlined. */
+/* The file that was asked for, and which it is in instead. */
+static int no_source(const struct resolver *r, const struct dwarf_functions *found)
+{
+	const struct event *e = r->event;
+
+	complain(r->c, 0, e->at, e->len, "no %s is defined in '%s'", e->function.name,
+		 e->function.source);
+	if (found->n && found->function[0].file)
+		complain_hint(r->c, 0, "one is in %s", found->function[0].file);
+	return -ENOENT;
+}
+
+static bool is_in_source(const struct event_function *e, const struct dwarf_function *f)
+{
+	return !e->source || (f->file && source_path__ends_with(f->file, e->source));
+}
+
+/* Lines and source files need debug information; for plain names it only adds what is inlined. */
+static bool needs_dwarf(const struct event_function *e)
+{
+	return event_function__has_line(e) || e->source;
+}
+
 static int add_from_dwarf(struct resolver *r)
 {
 	const struct event_function *e = &r->event->function;
+	struct wanted_lines wanted = { .behind = UINT32_MAX };
 	struct dwarf_functions found = {};
-	u32 before = 0, behind = UINT32_MAX;
+	bool in_source = false;
 	struct dwarf *d;
 	size_t i;
 	int err;
@@ -259,11 +366,19 @@ static int add_from_dwarf(struct resolver *r)
 	if (err)
 		return err;
 	err = dwarf_functions__find(&found, d, e->name);
-	for (i = 0; i < found.n && !err; i++)
-		err = e->line ? add_line(r, d, &found.function[i], &before, &behind)
-			      : add_places(r, &found.function[i]);
-	if (!err && e->line && found.n && r->sites->n == r->first)
-		err = no_line(r, before, behind);
+	for (i = 0; i < found.n && !err; i++) {
+		if (!is_in_source(e, &found.function[i]))
+			continue;
+		in_source = true;
+		err = event_function__has_line(e) ? add_lines(r, d, &found.function[i], &wanted) :
+						    add_places(r, &found.function[i]);
+	}
+	if (!err && found.n && !in_source)
+		err = no_source(r, &found);
+	else if (!err && found.n && event_function__has_line(e) && r->sites->n == r->first)
+		err = no_line(r, &wanted);
+	source_text__free(&wanted.text);
+	free(wanted.missing);
 	dwarf_functions__free(&found);
 	dwarf__close(d);
 	return err;
@@ -274,10 +389,11 @@ static int no_debug_information(const struct resolver *r, int err)
 	const struct event *e = r->event;
 
 	if (err == -EOPNOTSUPP)
-		complain(r->c, 0, e->at, e->len, "lines need debug information, which this build "
-			 "cannot read (it lacks libdw)");
+		complain(r->c, 0, e->at, e->len, "lines and source files need debug information, "
+			 "which this build cannot read (it lacks libdw)");
 	else
-		complain(r->c, 0, e->at, e->len, "lines need debug information: %s has none",
+		complain(r->c, 0, e->at, e->len, "lines and source files need debug information: "
+			 "%s has none",
 			 r->path);
 	return complain_hint(r->c, -EOPNOTSUPP, "%s works without; or build it with -g, or install "
 			     "its -dbgsym or -debuginfo package", "FUNCTION+OFFSET");
@@ -311,20 +427,21 @@ static int not_found(const struct resolver *r)
 static int resolve_in(struct resolver *r)
 {
 	const struct event_function *f = &r->event->function;
+	bool needed = needs_dwarf(f);
 	int err = 0, dwarf;
 
-	if (!f->line)
+	if (!needed)
 		err = add_symbols(r);
 	if (err)
 		return err;
 	/* A glob stands for functions that exist, not for every place one was inlined in. */
-	if (!event_is_glob(f->name) || f->line) {
+	if (!event_is_glob(f->name) || needed) {
 		dwarf = add_from_dwarf(r);
-		if (f->line && (dwarf == -ENODATA || dwarf == -EOPNOTSUPP))
+		if (needed && (dwarf == -ENODATA || dwarf == -EOPNOTSUPP))
 			return no_debug_information(r, dwarf);
-		if (dwarf == -ENOMEM || dwarf == -E2BIG || (f->line && dwarf == -ENOENT))
+		if (dwarf == -ENOMEM || dwarf == -E2BIG || (needed && dwarf == -ENOENT))
 			return dwarf;
-		if (f->line && dwarf)
+		if (needed && dwarf)
 			return event__complain_binary(r->event, r->path, dwarf, r->c);
 	}
 	return r->sites->n > r->first ? 0 : not_found(r);

@@ -191,8 +191,7 @@ static int check_function_name(const struct event_word *w, size_t from, size_t t
 	return 0;
 }
 
-/* What stands behind a name: "%return", "+OFF", ":LINE", or nothing. Bytes from..len. */
-static int parse_place(struct event_function *f, const struct event_word *w, size_t from,
+int event__parse_place(struct event_function *f, const struct event_word *w, size_t from,
 		       struct complaint *c)
 {
 	size_t n = w->len - from;
@@ -248,5 +247,5 @@ int event__parse_function(struct event *e, const struct event_word *w, size_t fr
 	e->function.name = event_word__copy(w, from, end);
 	if (!e->function.name)
 		return complain(c, -ENOMEM, w->at, w->len, "no memory");
-	return parse_place(&e->function, w, end, c);
+	return event__parse_place(&e->function, w, end, c);
 }

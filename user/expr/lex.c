@@ -32,7 +32,8 @@ static bool is_name_letter(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-size_t lexer__name_length(const struct lexer *l)
+/* How long the name is that begins here; 0: none does. */
+static size_t name_length(const struct lexer *l)
 {
 	const char *from = l->text + l->at;
 	size_t n = 0;
@@ -62,7 +63,7 @@ static int take_marked(struct lexer *l, struct token *t, enum expr_op op, const 
 	size_t n;
 
 	l->at++;
-	n = lexer__name_length(l);
+	n = name_length(l);
 	if (!n)
 		return complain(l->c, -EINVAL, t->at, 1, "%s has no name", what);
 	return take_text(l, t, op, l->at, n);
@@ -238,7 +239,7 @@ int lexer__next(struct lexer *l, struct token *t, bool operand)
 	if (isdigit((unsigned char)*text))
 		return take_number(l, t);
 	if (is_name_letter(*text))
-		return take_text(l, t, EXPR_NAME, l->at, lexer__name_length(l));
+		return take_text(l, t, EXPR_NAME, l->at, name_length(l));
 	if (*text == '"' || *text == '\'')
 		return take_string(l, t);
 	if (*text == '$')

@@ -31,7 +31,4 @@ struct lexer {
  */
 int lexer__next(struct lexer *lexer, struct token *t, bool operand);
 
-/* How long the name is that begins at the lexer's place; 0: none does. */
-size_t lexer__name_length(const struct lexer *lexer);
-
 #endif /* TALLY_EXPR_LEX_H */

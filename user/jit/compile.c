@@ -16,9 +16,12 @@
 static bool needs_frame(const struct expr *e, const struct place *p)
 {
 	struct compiler f = { .place = p };
+	const struct place_variable *v = e->op == EXPR_NAME ? place__find(p, e->text) : NULL;
 
 	if (compiler__follow(&f, e) != e)
 		return needs_frame(compiler__follow(&f, e), p);
+	if (v && v->where == AT_FRAME)
+		return true;
 	return (e->op == EXPR_SPECIAL && !strcmp(e->text, "elapsed")) ||
 	       (e->left && needs_frame(e->left, p)) || (e->right && needs_frame(e->right, p));
 }
@@ -168,7 +171,9 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 	*t = (struct operand_type){};
 	if (compiler__is_text(&f, e, &most)) {
 		t->kind = LAYOUT_TEXT;
-		t->size = most == COMPILER_TEXT_MOST ? PROBE_TEXT_MOST : (most + 3) / 4 * 4;
+		/* Arrays of the kernel end in a zero; those of programs may be full. */
+		t->size = most == COMPILER_TEXT_MOST ? PROBE_TEXT_MOST :
+						       (most + place->is_user + 3) / 4 * 4;
 		return 0;
 	}
 	err = compiler__type(&f, e, &o);

@@ -140,6 +140,10 @@ static int load_variable(struct compiler *f, const struct expr *e, const struct 
 	case AT_CONSTANT:
 		code__set(f->code, BPF_REG_0, v->offset);
 		break;
+	case AT_FRAME:
+		code__load(f->code, BPF_DW, BPF_REG_0, REG_FRAME,
+			   offsetof(struct probe_frame, key) + v->offset);
+		break;
 	default:
 		return complain(f->c, -EINVAL, e->at, e->len, "%s is not known here: %s", e->text,
 				v->why ?: "it is nowhere at this point");

@@ -26,6 +26,7 @@ enum place_where {
 	AT_SUM,                 /* it is register number + offset */
 	AT_STATIC,              /* in memory, offset bytes behind the site's instruction */
 	AT_CONSTANT,            /* it is offset */
+	AT_FRAME,               /* 8 bytes of the frame, offset behind where its key begins */
 	AT_NOWHERE,             /* not at this point: why says so */
 };
 

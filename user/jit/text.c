@@ -102,7 +102,7 @@ static struct text find_text(struct compiler *f, const struct expr *e)
 		return field_text(field);
 	if (!field && (e->op == EXPR_NAME || e->op == EXPR_SPECIAL) && !strcmp(e->text, "comm") &&
 	    !place__find(f->place, e->text))
-		return (struct text){ TEXT_COMM, NULL, e, false, COMM_SIZE, false };
+		return (struct text){ TEXT_COMM, NULL, e, false, COMM_SIZE - 1, false };
 	switch (e->op) {
 	case EXPR_NUMBER:
 	case EXPR_STRING:

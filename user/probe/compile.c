@@ -7,26 +7,14 @@
 
 #include "out/diag.h"
 #include "probe/plan.h"
+#include "probe/sides.h"
 #include "bpf/task_key.h"
 
-#define CONJUNCTS 32            /* a && b && c: parts of a filter that can be at different sides */
+#define BEGINS_OWN (8 * (PROBE_KEPT_MOST + PROBE_COUNTERS + 1))
 
 /*
- * --- which side --------------------------------------------------------------------------------
+ * --- places ------------------------------------------------------------------------------------
  */
-
-/* The result and the time passed are known at the end of a span alone. */
-static bool mentions_end(const struct probe_plan *p, const struct expr *e)
-{
-	size_t i;
-
-	if (e->op == EXPR_SPECIAL && (!strcmp(e->text, "retval") || !strcmp(e->text, "elapsed")))
-		return true;
-	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++)
-		if (!strcmp(p->alias[i].name, e->text) && p->alias[i].expr->op != EXPR_NAME)
-			return mentions_end(p, p->alias[i].expr);
-	return (e->left && mentions_end(p, e->left)) || (e->right && mentions_end(p, e->right));
-}
 
 /* A place of a side, with everything that goes with it. */
 struct spot {
@@ -78,6 +66,8 @@ static int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_n
 	spot->alias = NULL;
 	if (!err)
 		err = add_aliases(spot, p, s->definition[site->event - s->events.event]);
+	if (!err && side == PROBE_END)
+		err = side__add_kept(&spot->place, p);
 	if (err) {
 		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
 		spot__free(spot);
@@ -87,30 +77,6 @@ static int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_n
 	spot->place.by_site = p->by_site;
 	spot->place.number = first_of_event(s, i);
 	return 0;
-}
-
-static bool is_known(const struct expr *e, const struct place *place)
-{
-	struct complaint ignored;
-	struct operand_type t;
-	struct code code = {};
-	bool known = !expr__type(&t, e, place, &ignored);
-
-	/* Conditions are no values where they compare texts. */
-	if (!known) {
-		known = !filter__compile(&code, e, place, &ignored);
-		code__free(&code);
-	}
-	return known;
-}
-
-/* begin: a place of a begin, NULL without spans. */
-static bool belongs_to_begin(const struct probe_plan *p, const struct expr *e,
-			     const struct place *begin)
-{
-	if (!begin || mentions_end(p, e))
-		return false;
-	return p->request->latency || is_known(e, begin);
 }
 
 /*
@@ -351,14 +317,14 @@ static int look_from(struct probe_plan *p, const struct place *place, const stru
 		struct probe_field *f = &p->field[i];
 
 		if (first && side == PROBE_BEGIN && f->expr)
-			f->at_begin = belongs_to_begin(p, f->expr, begin);
+			f->at_begin = side__belongs_to_begin(p, f->expr, begin);
 		if (f->at_begin == (side == PROBE_BEGIN))
 			err = widen(&p->layout.field[i], f, place, first);
 	}
 	if (err || !p->measured)
 		return err;
 	if (first && side == PROBE_BEGIN)
-		p->value_at_begin = belongs_to_begin(p, p->measured, begin);
+		p->value_at_begin = side__belongs_to_begin(p, p->measured, begin);
 	if (p->value_at_begin != (side == PROBE_BEGIN))
 		return 0;
 	err = expr__type(&t, p->measured, place, &c);
@@ -397,41 +363,15 @@ static int look_around(struct probe_plan *p)
  * --- code --------------------------------------------------------------------------------------
  */
 
-/* The parts of a && b && c that are for this side, in nodes of the caller's. NULL: none. */
-static const struct expr *part_of_filter(const struct probe_plan *p, const struct expr *e,
-					 bool begin, const struct place *begins,
-					 struct expr nodes[CONJUNCTS], size_t *n)
-{
-	const struct expr *left, *right;
-
-	if (e->op != EXPR_AND || *n == CONJUNCTS)
-		return belongs_to_begin(p, e, begins) == begin ? e : NULL;
-	left = part_of_filter(p, e->left, begin, begins, nodes, n);
-	right = part_of_filter(p, e->right, begin, begins, nodes, n);
-	if (!left || !right)
-		return left ?: right;
-	if (*n == CONJUNCTS)
-		return e;
-	nodes[*n] = *e;
-	nodes[*n].left = (struct expr *)left;
-	nodes[*n].right = (struct expr *)right;
-	return &nodes[(*n)++];
-}
-
 static int compile_filter(const struct probe_plan *p, struct code *code, const struct place *place,
-			  enum probe_side_name side, const struct place *begins)
+			  enum probe_side_name side)
 {
-	struct expr nodes[CONJUNCTS];
-	const struct expr *e = NULL;
 	struct complaint c;
-	size_t n = 0;
 	int err;
 
-	if (p->filter)
-		e = part_of_filter(p, p->filter, side == PROBE_BEGIN, begins, nodes, &n);
-	if (!e)
+	if (!p->part[side])
 		return body__constant(code, 1);
-	err = filter__compile(code, e, place, &c);
+	err = filter__compile(code, p->part[side], place, &c);
 	if (err)
 		diag_complaint("--filter", p->request->filter, &c);
 	return err;
@@ -458,9 +398,11 @@ static int compile_value(const struct probe_plan *p, struct code *code, const st
 static int compile_key(const struct probe_plan *p, struct code *code, const struct place *place,
 		       enum probe_side_name side)
 {
-	const struct expr **e = calloc(p->nfields + 1, sizeof(*e));
-	struct layout_field *field = calloc(p->nfields + 1, sizeof(*field));
-	const struct probe_field **from = calloc(p->nfields + 1, sizeof(*from));
+	size_t most = p->nfields + PROBE_KEPT_MOST;
+	const struct expr **e = calloc(most, sizeof(*e));
+	struct layout_field *field = calloc(most, sizeof(*field));
+	const struct probe_field **from = calloc(most, sizeof(*from));
+	const struct probe_field filter = { .option = "--filter", .text = p->request->filter };
 	bool sized = p->request->what == PROBE_STREAM && side == PROBE_END;
 	size_t i, n = 0, which = 0;
 	struct complaint c;
@@ -472,6 +414,12 @@ static int compile_key(const struct probe_plan *p, struct code *code, const stru
 		from[n] = &p->field[i];
 		e[n] = p->field[i].expr;
 		field[n++] = p->layout.field[i];
+	}
+	for (i = 0; i < p->nkept && side == PROBE_BEGIN && !err; i++) {
+		from[n] = &filter;
+		e[n] = p->kept[i].expr;
+		field[n++] = (struct layout_field){
+			.kind = LAYOUT_UNSIGNED, .offset = p->kept_at + 8 * i, .size = 8 };
 	}
 	if (!err && !n && !sized) {
 		err = body__constant(code, 0);
@@ -506,8 +454,7 @@ static int compile_match(const struct probe_plan *p, struct code *code, const st
 	return err;
 }
 
-static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t i,
-			const struct place *begins)
+static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t i)
 {
 	struct probe_side *s = &p->side[side];
 	struct code *code = s->own[i].code;
@@ -518,7 +465,7 @@ static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t 
 		return err;
 	for (k = 0; k < EVENT_BODIES; k++)
 		code__free(&code[k]);
-	err = compile_filter(p, &code[EVENT_FILTER], &spot.place, side, begins);
+	err = compile_filter(p, &code[EVENT_FILTER], &spot.place, side);
 	if (!err)
 		err = compile_value(p, &code[EVENT_VALUE], &spot.place, side);
 	if (!err)
@@ -533,17 +480,27 @@ static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t 
 
 static int compile_sides(struct probe_plan *p)
 {
-	struct spot begins = {};
 	int side, err = 0;
 	size_t i;
 
-	/* Which parts of the filter are for begins is the same for all of them. */
-	if (p->spans)
-		err = spot__make(&begins, p, PROBE_BEGIN, 0);
 	for (side = PROBE_BEGIN; side < PROBE_SIDES && !err; side++)
 		for (i = 0; i < p->side[side].sites.n && !err; i++)
-			err = compile_site(p, side, i, p->spans ? &begins.place : NULL);
+			err = compile_site(p, side, i);
+	return err;
+}
+
+/* What is for begins is the same for all of them: the first one says it. */
+static int divide_filter(struct probe_plan *p)
+{
+	struct spot begins = {};
+	int err = 0;
+
+	if (p->spans && p->side[PROBE_BEGIN].sites.n)
+		err = spot__make(&begins, p, PROBE_BEGIN, 0);
+	if (!err)
+		err = side__divide_filter(p, p->spans ? &begins.place : NULL);
 	spot__free(&begins);
+	p->kept_at = (p->layout.size + 7) / 8 * 8;
 	return err;
 }
 
@@ -574,15 +531,29 @@ static int name_events(struct probe_plan *p)
 	return 0;
 }
 
+/* Counters are divided up by thread: a span that ends in another one has none. */
+static bool is_in_thread(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nmatches; i++)
+		if (p->match[i].expr->op == EXPR_NAME && !strcmp(p->match[i].expr->text, "tid"))
+			return true;
+	return p->request->latency;
+}
+
 static int check_match(struct probe_plan *p)
 {
 	p->match_size = p->request->latency ? MATCH_CALL_SIZE : 8 * p->nmatches;
-	if (!p->spans || p->match_size)
-		goto size;
-	diag_error("--from and --to need --match: what a begin and its end have in common");
-	diag_hint("as in --match dev,sector, or --match tid for events of the same thread");
-	return -EINVAL;
-size:
+	if (p->spans && !p->match_size) {
+		diag_error("--from and --to need --match: what a begin and its end have in common");
+		diag_hint("as in --match dev,sector, or --match tid for events of the same thread");
+		return -EINVAL;
+	}
+	if (p->request->with && !is_in_thread(p)) {
+		diag_error("--with is about one thread: its begin and its end need tid in --match");
+		return -EINVAL;
+	}
 	if (p->match_size <= PROBE_MATCH_MOST)
 		return 0;
 	diag_error("--match: %d expressions at most", PROBE_MATCH_MOST / 8);
@@ -602,10 +573,13 @@ int probe_plan__compile(struct probe_plan *p)
 		return err;
 	p->layout.size = 0;
 	place_fields(&p->layout, texts_behind(p));
-	if (p->layout.size > PROBE_KEY_MOST) {
+	/* Behind a begin's part of the key stands what is kept, and its counters. */
+	if (p->layout.size > PROBE_KEY_MOST - (p->spans ? BEGINS_OWN : 0)) {
 		diag_error("--by: these are too many keys");
 		return -EINVAL;
 	}
-	err = compile_sides(p);
+	err = divide_filter(p);
+	if (!err)
+		err = compile_sides(p);
 	return err ?: name_events(p);
 }

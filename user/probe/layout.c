@@ -8,16 +8,6 @@
 
 #include "host/cgroup.h"
 
-void layout__free(struct layout *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		free(l->field[i].name);
-	free(l->field);
-	*l = (struct layout){};
-}
-
 void layout_names__free(struct layout_names *names)
 {
 	symbols__free(names->symbols);

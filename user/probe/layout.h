@@ -39,8 +39,6 @@ struct layout {
 	bool has_name; /* keyed by pid or tid without comm: elements have the task's name */
 };
 
-void layout__free(struct layout *l);
-
 /* Where numbers get their names from, and what was looked up last. */
 struct layout_names {
 	const char *const *event;       /* borrowed */

@@ -9,6 +9,7 @@
 
 #include "event/typed.h"
 #include "out/diag.h"
+#include "probe/sides.h"
 
 #define ALIASES_DEEP 8          /* names that stand for names */
 
@@ -60,7 +61,8 @@ static int take_returns(struct probe_plan *p)
 		char *text;
 
 		if ((e->type != EVENT_KERNEL_FUNCTION && e->type != EVENT_USER_FUNCTION) ||
-		    e->function.is_return || e->function.offset || e->function.line) {
+		    e->function.is_return || e->function.offset ||
+		    event_function__has_line(&e->function)) {
 			complain(&c, 0, e->at, e->len,
 				 "--latency is the time a function takes, from its entry to "
 				 "its return");
@@ -515,6 +517,7 @@ void probe_plan__free(struct probe_plan *p)
 	probe_arguments__free(p->match, p->nmatches);
 	probe_arguments__free(p->value, p->nvalues);
 	expr__free(p->filter);
+	side__free_filter(p);
 	free(p->alias);
 	free(p->field);
 	free(p->names);

@@ -41,6 +41,7 @@ struct probe_request {
 	const char *by;                 /* keys; NULL: none */
 	u32 by_task;                    /* BY_PID, BY_TID of -P and -L */
 	const char *filter;
+	const char *with;               /* counters between begin and end; NULL: none */
 	bool is_scoped;                 /* only some tasks are looked at */
 	struct event_context context;
 };
@@ -71,6 +72,15 @@ struct probe_field {
 	bool at_begin;
 };
 
+/* A part of the filter that is worked out at the begin and asked for at the end. */
+struct probe_kept {
+	const struct expr *expr;
+	const char *name;               /* at the end */
+	bool is_signed;
+};
+
+#define PROBE_KEPT_MOST 8
+
 struct probe_plan {
 	const struct probe_request *request;
 	struct knowledge known;
@@ -87,6 +97,10 @@ struct probe_plan {
 	struct place_alias *alias;      /* of all arguments */
 	size_t naliases;
 	/* What they became */
+	struct expr *part[PROBE_SIDES]; /* of the filter, where it is tested; NULL: nothing is */
+	struct probe_kept kept[PROBE_KEPT_MOST];
+	size_t nkept;
+	u32 kept_at;                    /* where they stand, 8 bytes each: behind a begin's key */
 	struct probe_field *field;      /* as in layout */
 	size_t nfields;
 	struct layout layout;

@@ -10,6 +10,13 @@ static bool has_histograms(const struct results_plan *plan)
 	return plan->what == PROBE_HIST || plan->what == PROBE_BOUNDS;
 }
 
+static u32 size_of_elements(const struct bpf_object *obj, const char *name)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
+
+	return map ? bpf_map__value_size(map) : 0;
+}
+
 int results__begin(struct results *r, const struct results_plan *plan, const struct bpf_object *obj)
 {
 	u32 key_size = sizeof(struct hist_slot) + plan->layout.size;
@@ -24,6 +31,7 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 				.keyed_fd = bpf_object__find_map_fd_by_name(obj, "keyed_sums"),
 				.nevents = plan->nevents,
 				.key_size = key_size,
+				.size = size_of_elements(obj, plan->keyed ? "keyed_sums" : "sums"),
 				.keyed = plan->keyed,
 				.bias = plan->bias,
 			},
@@ -190,6 +198,19 @@ static struct field figure(const struct results_plan *plan, const struct sum_ent
 	return f;
 }
 
+static int add_counter(struct report_row *row, const struct results_counter *counter, u64 sum,
+		       u64 count)
+{
+	struct field all = { .name = counter->name, .number = sum }, each = { .name = counter->each };
+
+	all.kind = counter->is_time ? FIELD_TIME : FIELD_NUMBER;
+	each.kind = counter->is_time ? FIELD_TIME : FIELD_REAL;
+	each.number = sum / count;
+	each.real = (double)sum / count;
+	each.decimals = 2;
+	return report_row__add_field(row, &all) ?: report_row__add_field(row, &each);
+}
+
 static int add_row(struct results *r, struct report *report, const struct sum_entry *e)
 {
 	u32 wanted = figures_of(r->plan);
@@ -209,6 +230,8 @@ static int add_row(struct results *r, struct report *report, const struct sum_en
 		f = figure(r->plan, e, i);
 		err = report_row__add_field(&row, &f);
 	}
+	for (i = 0; i < r->plan->ncounters && !err; i++)
+		err = add_counter(&row, &r->plan->counter[i], e->counter[i], e->count);
 	if (err) {
 		report_row__free(&row);
 		return err;

@@ -33,6 +33,13 @@ enum results_figure {
 	RESULT_MAX = 1 << 4,
 };
 
+/* One of --with: two columns of sums, of all calls and of each on average. */
+struct results_counter {
+	const char *name;
+	char each[96];                  /* "NAME/call" */
+	bool is_time;                   /* in ns */
+};
+
 /* What was measured; all of it is borrowed, and stays as it is while results are read. */
 struct results_plan {
 	enum probe_what what;
@@ -44,6 +51,8 @@ struct results_plan {
 	bool is_signed;                 /* sums are of values with a sign */
 	bool is_time;                   /* they are in ns */
 	u32 figures;                    /* PROBE_SUM: enum results_figure, ORed */
+	struct results_counter counter[PROBE_COUNTERS];
+	size_t ncounters;
 	const s64 *bound;               /* PROBE_BOUNDS */
 	size_t nbounds;
 	enum scope_hierarchy hierarchy; /* of cgroup ids */

@@ -2,9 +2,11 @@
 #include "probe/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/task_state.h"
 #include "jit/dump.h"
 #include "out/diag.h"
 #include "probe/starts.h"
@@ -65,6 +67,7 @@ static int size_keyed(struct probe_session *s, struct bpf_map *map, bool used)
 
 static int size_starts(struct probe_session *s, struct bpf_map *map)
 {
+	u32 counters = s->with.events.n ? 8 * (s->with.events.n + 1) : 0;
 	int err;
 
 	if (!s->plan.spans)
@@ -72,8 +75,29 @@ static int size_starts(struct probe_session *s, struct bpf_map *map)
 	err = bpf_map__set_key_size(map, s->plan.match_size);
 	if (!err)
 		err = bpf_map__set_value_size(map, sizeof(struct probe_begin) +
-							   s->bpf->rodata->begin_key);
+							   s->bpf->rodata->begin_counters +
+							   counters);
 	return err ?: map__set_room(map, &s->run->host, MOST_STARTS);
+}
+
+/* What divides the counters up among tasks, if there are any. */
+static int size_counters(struct probe_session *s)
+{
+	u64 n = s->with.events.n;
+	bool storage;
+	int err = task_state__prepare(s->bpf->obj, "own_counters", &s->run->host, &storage);
+
+	s->bpf->rodata->have_task_storage = storage;
+	if (!n && !err && !storage) {
+		bpf_program__set_autoload(s->bpf->progs.own_counters_hash_on_free, false);
+		err = bpf_map__set_max_entries(s->bpf->maps.own_counters_hash, 1);
+	}
+	if (!err && n)
+		err = bpf_map__set_max_entries(s->bpf->maps.counters,
+					       n * s->run->host.cpus_possible);
+	bpf_program__set_autoload(s->bpf->progs.own_counters_on_switch, n);
+	bpf_program__set_autoattach(s->bpf->progs.own_counters_on_switch, n);
+	return err;
 }
 
 static int size_maps(struct probe_session *s)
@@ -81,10 +105,17 @@ static int size_maps(struct probe_session *s)
 	const struct probe_plan *p = &s->plan;
 	enum probe_what what = p->request->what;
 	bool sums = what == PROBE_COUNT || what == PROBE_SUM, keyed = s->bpf->rodata->keyed;
+	u32 size = probe_sum__size(what, p->layout.has_name, s->with.events.n);
 	int err;
 
 	err = bpf_map__set_max_entries(s->bpf->maps.sums,
 				       sums && !keyed ? p->side[PROBE_END].sites.n : 1);
+	if (!err)
+		err = bpf_map__set_value_size(s->bpf->maps.sums, size);
+	if (!err)
+		err = bpf_map__set_value_size(s->bpf->maps.keyed_sums, size);
+	if (!err)
+		err = size_counters(s);
 	if (!err)
 		err = size_keyed(s, s->bpf->maps.keyed_sums, keyed && sums);
 	if (!err)
@@ -112,10 +143,13 @@ static bool has_field(const struct probe_plan *p, const char *name)
 	return false;
 }
 
+/* What begins carry to their ends: their part of the key, and what is kept for the filter. */
 static u32 key_at_begin(const struct probe_plan *p)
 {
 	size_t i;
 
+	if (p->nkept)
+		return p->kept_at + 8 * p->nkept;
 	for (i = 0; i < p->nfields; i++)
 		if (p->field[i].at_begin)
 			return p->layout.size;
@@ -132,6 +166,39 @@ static bool only_tracepoints(const struct probe_plan *p)
 			if (p->side[side].attachments.way[i] != ATTACH_TRACEPOINT)
 				return false;
 	return true;
+}
+
+static void plan_results(struct probe_session *s)
+{
+	typeof(s->bpf->rodata) c = s->bpf->rodata;
+	const struct probe_plan *p = &s->plan;
+	const struct probe_request *r = p->request;
+	size_t i;
+
+	s->results_plan = (struct results_plan){
+		.what = r->what,
+		.keyed = c->keyed,
+		.layout = p->layout,
+		.event = p->names,
+		.nevents = p->side[PROBE_END].sites.n,
+		.bias = c->bias,
+		.is_signed = p->is_signed,
+		.is_time = p->is_time,
+		.figures = s->figures,
+		.ncounters = s->with.events.n,
+		.bound = r->bound,
+		.nbounds = r->nbounds,
+		.hierarchy = s->run->scope.hierarchy,
+		.interval = &s->bpf->data->interval,
+		.attachments = {&p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments},
+	};
+	for (i = 0; i < s->with.events.n; i++) {
+		struct results_counter *counter = &s->results_plan.counter[i];
+
+		counter->name = s->with.events.event[i].name;
+		counter->is_time = with_counters__is_time(&s->with, i);
+		snprintf(counter->each, sizeof(counter->each), "%s/call", counter->name);
+	}
 }
 
 static void configure(struct probe_session *s)
@@ -155,22 +222,11 @@ static void configure(struct probe_session *s)
 	c->span_in_thread = r->latency;
 	/* With -C, what begins on one CPU may end on another. */
 	c->count_unmatched = p->spans && !r->is_scoped && !r->filter && !s->run->scope.has_cpus;
-	s->results_plan = (struct results_plan){
-		.what = r->what,
-		.keyed = c->keyed,
-		.layout = p->layout,
-		.event = p->names,
-		.nevents = p->side[PROBE_END].sites.n,
-		.bias = c->bias,
-		.is_signed = p->is_signed,
-		.is_time = p->is_time,
-		.figures = s->figures,
-		.bound = r->bound,
-		.nbounds = r->nbounds,
-		.hierarchy = s->run->scope.hierarchy,
-		.interval = &s->bpf->data->interval,
-		.attachments = {&p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments},
-	};
+	c->ncounters = s->with.events.n;
+	c->ncpus = s->run->host.cpus_possible;
+	c->switch_counters = with_counters__switches(&s->with);
+	c->begin_counters = (c->begin_key + 7) / 8 * 8;
+	plan_results(s);
 }
 
 /* The template of --template, against the fields that there are. */
@@ -249,6 +305,8 @@ int probe_session__prepare(struct probe_session *s, struct run *run,
 
 	s->run = run;
 	err = probe_plan__init(&s->plan, request);
+	if (!err && request->with)
+		err = with_counters__parse(&s->with, request->with);
 	return err ?: open_programs(s, false);
 }
 
@@ -305,6 +363,8 @@ static int explain_sites(void *arg, struct report *r)
 	int side, err = 0;
 	size_t i;
 
+	for (i = 0; i < s->with.events.n && !err; i++)
+		err = explain__add(r, "counter", "%s, on each CPU", s->with.events.event[i].name);
 	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++)
 		for (i = 0; i < s->plan.side[side].sites.n && !err; i++)
 			err = explain_site(r, &s->plan.side[side], i, s->run->cli->verbose);
@@ -342,12 +402,23 @@ static int load(struct probe_session *s)
 	return -EOPNOTSUPP;
 }
 
-int probe_session__start(struct probe_session *s)
+/* Loads and attaches. -EAGAIN: not with fentry. */
+static int load_and_attach(struct probe_session *s)
 {
 	int err = load(s);
 
+	if (!err && s->with.events.n)
+		err = with_counters__start(&s->with, bpf_map__fd(s->bpf->maps.counters),
+					   s->run->host.cpus_possible);
+	return err ?: probe_plan__attach(&s->plan);
+}
+
+int probe_session__start(struct probe_session *s)
+{
+	int err = with_counters__open(&s->with);
+
 	if (!err)
-		err = probe_plan__attach(&s->plan);
+		err = load_and_attach(s);
 	if (err == -EAGAIN) {
 		results__free(&s->results);
 		stream__close(s->stream);
@@ -355,14 +426,15 @@ int probe_session__start(struct probe_session *s)
 		probe_bpf__destroy(s->bpf);
 		err = open_programs(s, true);
 		if (!err)
-			err = load(s);
-		if (!err)
-			err = probe_plan__attach(&s->plan);
+			err = load_and_attach(s);
 	}
 	if (err)
 		return err;
 	s->bpf->bss->armed = 1;
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
+	if (s->with.events.n)
+		strncat(s->source, "; counters divided up at tp_btf/sched_switch",
+			sizeof(s->source) - strlen(s->source) - 1);
 	return 0;
 }
 
@@ -418,6 +490,7 @@ void probe_session__free(struct probe_session *s)
 	results__free(&s->results);
 	stream__close(s->stream);
 	stream_template__free(&s->stream_template);
+	with_counters__free(&s->with);
 	probe_plan__free(&s->plan);
 	probe_bpf__destroy(s->bpf);
 }

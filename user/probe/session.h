@@ -15,6 +15,7 @@
 #include "probe/plan.h"
 #include "probe/results.h"
 #include "probe/stream.h"
+#include "probe/with.h"
 #include "run/run.h"
 
 struct probe_bpf;
@@ -31,6 +32,7 @@ struct probe_session {
 	struct stream_plan stream_plan;
 	struct stream_template stream_template;
 	struct stream *stream;
+	struct with_counters with;
 	char source[512];
 };
 

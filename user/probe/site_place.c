@@ -19,6 +19,7 @@ void knowledge__release(struct knowledge *k)
 		kernel_types__close(&k->types);
 	if (k->tracefs >= 0)
 		close(k->tracefs);
+	dwarf_types__free(k->dwarf_types);
 	dwarf__close(k->dwarf);
 	free(k->dwarf_path);
 }
@@ -37,6 +38,8 @@ static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 {
 	if (k->dwarf_path && !strcmp(k->dwarf_path, path))
 		return k->dwarf;
+	dwarf_types__free(k->dwarf_types);
+	k->dwarf_types = NULL;
 	dwarf__close(k->dwarf);
 	free(k->dwarf_path);
 	k->dwarf = NULL;
@@ -93,11 +96,26 @@ static int kernel_function(struct place *p, const struct event_site *site, struc
  * --- user code ---------------------------------------------------------------------------------
  */
 
-static struct c_type type_of(const struct dwarf_variable *v)
+/* Structures, and what leads to them; enumerations, for the names of their values. */
+static bool full_type(struct c_type *t, const struct dwarf_variable *v, struct knowledge *k)
+{
+	u32 id;
+
+	if (!v->type_entry || v->kind == DWARF_OTHER || (v->kind == DWARF_POINTER && v->is_string))
+		return false;
+	if (!k->dwarf_types && dwarf_types__new(&k->dwarf_types, k->dwarf))
+		return false;
+	if (dwarf_types__add(k->dwarf_types, v->type_entry, &id))
+		return false;
+	*t = c_type__of(dwarf_types__btf(k->dwarf_types), id);
+	return true;
+}
+
+static struct c_type type_of(const struct dwarf_variable *v, struct knowledge *k)
 {
 	struct c_type t = c_type__integer(v->size, v->kind == DWARF_SIGNED);
 
-	if (v->kind != DWARF_POINTER)
+	if (full_type(&t, v, k) || v->kind != DWARF_POINTER)
 		return t;
 	t = c_type__integer(v->is_string ? 1 : 8, false);
 	t.is_char = v->is_string;
@@ -122,8 +140,8 @@ static const char *where_live(const struct dwarf_variable *v, char *text, size_t
  * Where the compiler says that it is. At the first instruction of a function that is not yet true
  * of parameters that live in memory: they come in registers, in their order.
  */
-static int add_variable(struct place *p, const struct dwarf_variable *v, u32 *next, bool at_entry,
-			u64 address)
+static int add_variable(struct place *p, const struct dwarf_variable *v, struct knowledge *k,
+			u32 *next, bool at_entry, u64 address)
 {
 	static const enum place_where wheres[] = {
 		[DWARF_REGISTER] = AT_REGISTER, [DWARF_MEMORY] = AT_MEMORY,
@@ -131,7 +149,7 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, u32 *ne
 		[DWARF_CONSTANT] = AT_CONSTANT,
 	};
 	struct place_variable add = {
-		.name = v->name, .number = v->reg, .offset = v->offset, .type = type_of(v),
+		.name = v->name, .number = v->reg, .offset = v->offset, .type = type_of(v, k),
 	};
 	char why[200];
 
@@ -165,7 +183,7 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, u32 *ne
 static const struct dwarf_place *place_of(const struct dwarf_function *f,
 					  const struct event_site *site)
 {
-	bool exact = !site->event->function.line && !site->is_inlined;
+	bool exact = !event_function__has_line(&site->event->function) && !site->is_inlined;
 	const struct dwarf_place *found = NULL;
 	size_t i;
 
@@ -190,7 +208,8 @@ static int variables_at(struct dwarf_variables *found, struct dwarf *d,
 	const struct dwarf_place *place;
 	char *name = function_of(site);
 	int err = name ? dwarf_functions__find(&named, d,
-					       site->event->function.line || site->is_inlined
+					       event_function__has_line(&site->event->function) ||
+							       site->is_inlined
 						       ? site->event->function.name
 						       : name)
 		       : -ENOMEM;
@@ -221,7 +240,8 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 		return 0;
 	for (i = 0; i < found.n && !err; i++)
 		if (!place__find(p, found.variable[i].name))
-			err = add_variable(p, &found.variable[i], &next, at_entry, site->address);
+			err = add_variable(p, &found.variable[i], k, &next, at_entry,
+					   site->address);
 	dwarf_variables__free(&found);
 	if (site->is_return)
 		forget(p, "variables are gone when the function has returned; --latency has its "

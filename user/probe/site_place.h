@@ -15,6 +15,7 @@ struct knowledge {
 	bool want_dwarf; /* names are used that only debug information may know: it takes long to
 			    read */
 	struct dwarf *dwarf;    /* of dwarf_path; NULL: it has none */
+	struct dwarf_types *dwarf_types;        /* NULL: none were asked for yet */
 	char *dwarf_path;
 };
 

@@ -15,13 +15,19 @@ struct total {
 	u64 newest;             /* name_stamp of the name it has */
 };
 
-static void add_element(struct sum_entry *to, struct total *total, const struct probe_sum *from,
+/* size: of what there is of an element. */
+static void add_element(struct sum_entry *to, struct total *total, const void *element, u32 size,
 			u64 interval)
 {
+	struct probe_sum whole = {}, *from = &whole;
 	const struct probe_extremes *e = &from->extremes[interval & 1];
+	size_t i;
 
+	memcpy(from, element, size);
 	to->count += from->count;
 	to->sum += from->sum;
+	for (i = 0; i < ARRAY_SIZE(to->counter); i++)
+		to->counter[i] += from->counter[i];
 	if (from->name_stamp > total->newest || !to->name[0]) {
 		total->newest = from->name_stamp;
 		memcpy(to->name, from->name, sizeof(to->name));
@@ -47,12 +53,12 @@ static void finish_entry(struct sum_entry *entry, const struct total *total, u64
 static int read_plain(struct sum_set *set, const struct sum_maps *maps, u64 interval)
 {
 	int ncpus = libbpf_num_possible_cpus(), cpu, err = 0;
-	struct probe_sum *per_cpu;
+	char *per_cpu;
 	u32 i;
 
 	if (ncpus < 0)
 		return ncpus;
-	per_cpu = calloc(ncpus, sizeof(*per_cpu));
+	per_cpu = calloc(ncpus, maps->size);
 	set->entry = calloc(maps->nevents ?: 1, sizeof(*set->entry));
 	if (!per_cpu || !set->entry)
 		err = -ENOMEM;
@@ -64,7 +70,8 @@ static int read_plain(struct sum_set *set, const struct sum_maps *maps, u64 inte
 			break;
 		set->entry[i].event = i;
 		for (cpu = 0; cpu < ncpus; cpu++)
-			add_element(&set->entry[i], &total, &per_cpu[cpu], interval);
+			add_element(&set->entry[i], &total, per_cpu + cpu * maps->size, maps->size,
+				    interval);
 		finish_entry(&set->entry[i], &total, maps->bias);
 		set->n = i + 1;
 	}
@@ -102,7 +109,7 @@ static void group_elements(struct sum_set *set, const struct order *order, size_
 		entry = &set->entry[set->n];
 		for (k = i; k < n && !by_key(&order[i], &order[k]); k++)
 			add_element(entry, &total, elements__value(order[k].e, order[k].i),
-				    interval);
+				    maps->size, interval);
 		finish_entry(entry, &total, maps->bias);
 		if (!entry->count) {    /* made, but nothing has been added yet */
 			memset(entry, 0, sizeof(*entry));
@@ -116,7 +123,7 @@ static void group_elements(struct sum_set *set, const struct order *order, size_
 static int read_keyed(struct sum_set *set, const struct sum_maps *maps, u64 interval)
 {
 	struct elements e = {
-		.key_size = maps->key_size, .value_size = sizeof(struct probe_sum),
+		.key_size = maps->key_size, .value_size = maps->size,
 	};
 	struct order *order = NULL;
 	size_t i;
@@ -171,7 +178,7 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 	struct sum_set d = { .key_size = later->key_size };
 	const struct sum_entry *e, *before;
 	struct sum_entry *new;
-	size_t i, k = 0;
+	size_t i, c, k = 0;
 
 	d.entry = calloc(later->n ?: 1, sizeof(*d.entry));
 	d.keys = calloc(later->n ?: 1, d.key_size ?: 1);
@@ -191,6 +198,8 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 		*new = *e;
 		new->count -= before ? before->count : 0;
 		new->sum -= before ? before->sum : 0;
+		for (c = 0; before && c < ARRAY_SIZE(new->counter); c++)
+			new->counter[c] -= before->counter[c];
 		if (d.key_size)
 			new->key = memcpy(d.keys + d.n * d.key_size, e->key, d.key_size);
 		d.n++;

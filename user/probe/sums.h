@@ -16,6 +16,7 @@ struct sum_maps {
 	int keyed_fd;           /* keyed_sums: read when keyed is true */
 	u32 nevents;            /* elements of sums */
 	u32 key_size;           /* of keyed_sums: struct hist_slot and what follows it */
+	u32 size;               /* of elements: how much of struct probe_sum they have */
 	bool keyed;
 	u64 bias;               /* of struct probe_extremes */
 };
@@ -28,6 +29,7 @@ struct sum_entry {
 	u64 sum;                        /* two's complement where values have a sign */
 	bool has_extremes;              /* there were values in the interval */
 	u64 min, max;
+	u64 counter[PROBE_COUNTERS];
 };
 
 struct sum_set {

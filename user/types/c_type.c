@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MOST_NESTED 16          /* nameless members inside of nameless members */
+#define MOST_NAMELESS 1000      /* of one type: what comes from debug information may go in circles */
 
 struct c_type c_type__integer(u32 size, bool is_signed)
 {
@@ -71,14 +72,6 @@ bool c_type__is_struct(const struct c_type *t)
 	return b && btf_is_composite(b);
 }
 
-bool c_type__is_enum(const struct c_type *t)
-{
-	u32 id;
-	const struct btf_type *b = bare(t, &id);
-
-	return b && btf_is_any_enum(b);
-}
-
 bool c_type__is_char(const struct c_type *t)
 {
 	const struct btf_type *b;
@@ -134,20 +127,20 @@ u64 c_type__size(const struct c_type *t)
 }
 
 static bool find_member(const struct btf *btf, u32 id, const char *name, u64 offset, int nested,
-			struct c_member *m)
+			u32 *nameless, struct c_member *m)
 {
 	const struct btf_type *b = btf_bare_type(btf, id, &id);
 	const struct btf_member *member;
 	u32 i;
 
-	if (!b || !btf_is_composite(b) || nested > MOST_NESTED)
+	if (!b || !btf_is_composite(b) || nested > MOST_NESTED || ++*nameless > MOST_NAMELESS)
 		return false;
 	member = btf_members(b);
 	for (i = 0; i < btf_vlen(b); i++, member++) {
 		const char *its = btf__name_by_offset(btf, member->name_off) ?: "";
 		u64 at = offset + btf_member_bit_offset(b, i);
 
-		if (!*its && find_member(btf, member->type, name, at, nested + 1, m))
+		if (!*its && find_member(btf, member->type, name, at, nested + 1, nameless, m))
 			return true;
 		if (!*its || strcmp(its, name))
 			continue;
@@ -160,17 +153,19 @@ static bool find_member(const struct btf *btf, u32 id, const char *name, u64 off
 
 bool c_type__member(const struct c_type *t, const char *name, struct c_member *m)
 {
-	return t->btf && !t->stars && find_member(t->btf, t->id, name, 0, 0, m);
+	u32 nameless = 0;
+
+	return t->btf && !t->stars && find_member(t->btf, t->id, name, 0, 0, &nameless, m);
 }
 
-static void visit_members(const struct btf *btf, u32 id, int nested,
+static void visit_members(const struct btf *btf, u32 id, int nested, u32 *nameless,
 			  void (*visit)(void *arg, const char *name), void *arg)
 {
 	const struct btf_type *b = btf_bare_type(btf, id, &id);
 	const struct btf_member *member;
 	u32 i;
 
-	if (!b || !btf_is_composite(b) || nested > MOST_NESTED)
+	if (!b || !btf_is_composite(b) || nested > MOST_NESTED || ++*nameless > MOST_NAMELESS)
 		return;
 	member = btf_members(b);
 	for (i = 0; i < btf_vlen(b); i++, member++) {
@@ -179,14 +174,16 @@ static void visit_members(const struct btf *btf, u32 id, int nested,
 		if (*its)
 			visit(arg, its);
 		else
-			visit_members(btf, member->type, nested + 1, visit, arg);
+			visit_members(btf, member->type, nested + 1, nameless, visit, arg);
 	}
 }
 
 void c_type__members(const struct c_type *t, void (*visit)(void *arg, const char *name), void *arg)
 {
+	u32 nameless = 0;
+
 	if (t->btf && !t->stars)
-		visit_members(t->btf, t->id, 0, visit, arg);
+		visit_members(t->btf, t->id, 0, &nameless, visit, arg);
 }
 
 static bool enumerator_of(const struct btf *btf, const struct btf_type *b, const char *name,

@@ -34,7 +34,6 @@ struct c_type c_type__pointer_to(struct c_type t);
 bool c_type__is_number(const struct c_type *t, u32 *size, bool *is_signed);
 bool c_type__is_pointer(const struct c_type *t);
 bool c_type__is_struct(const struct c_type *t);         /* or union */
-bool c_type__is_enum(const struct c_type *t);
 bool c_type__is_char(const struct c_type *t);           /* char itself: u8 is unsigned char */
 
 /* Of what it points to. False: no pointer, or to nothing known (void). */

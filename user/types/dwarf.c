@@ -165,6 +165,7 @@ void dwarf__close(struct dwarf *d)
 		dwfl_end(d->dwfl);      /* d->dwarf with it */
 	else
 		dwarf_end(d->dwarf);
+	dwarf_end(d->alt);
 	elf_file__close(&d->debug);
 	elf_file__close(&d->file);
 	free(d->path);
@@ -217,6 +218,50 @@ int dwarf__open(struct dwarf **out, const char *path)
 		err = -ENOEXEC;
 	if (!err)
 		err = open_dwarf(d, path);
+	if (err)
+		dwarf__close(d);
+	else
+		*out = d;
+	return err;
+}
+
+/* Its entries are looked up through those of d, so they are part of the bound. */
+static int open_alt(struct dwarf *d, int fd)
+{
+	u64 entries;
+	Dwarf *alt;
+	int err = elf_file__map_fd(&d->debug, fd);
+
+	if (!err)
+		err = check_sections(d->debug.elf, &entries);
+	if (err)
+		return err;
+	d->entries += entries;
+	alt = dwarf_begin_elf(d->debug.elf, DWARF_C_READ, NULL);
+	if (!alt)
+		return -EBADMSG;
+	d->alt = alt;
+	dwarf_setalt(d->dwarf, alt);
+	return end_all_strings(d, d->debug.elf);
+}
+
+int dwarf__open_fd(struct dwarf **out, int fd, int alt_fd)
+{
+	struct dwarf *d = new_dwarf("");
+	int err = d ? elf_file__map_fd(&d->file, fd) : -ENOMEM;
+
+	if (!d)
+		close(fd);
+	if (!err)
+		err = check_sections(d->file.elf, &d->entries);
+	if (!err) {
+		d->dwarf = dwarf_begin_elf(d->file.elf, DWARF_C_READ, NULL);
+		err = d->dwarf ? end_all_strings(d, d->file.elf) : -EBADMSG;
+	}
+	if (!err && alt_fd >= 0)
+		err = open_alt(d, alt_fd);
+	else if (alt_fd >= 0)
+		close(alt_fd);
 	if (err)
 		dwarf__close(d);
 	else
@@ -406,6 +451,12 @@ int dwarf__open(struct dwarf **d, const char *path)
 	return -EOPNOTSUPP;
 }
 
+int dwarf__open_fd(struct dwarf **d, int fd, int alt_fd)
+{
+	(void)d, (void)fd, (void)alt_fd;
+	return -EOPNOTSUPP;
+}
+
 int dwarf__open_kernel(struct dwarf **d, const char *root, const char *module)
 {
 	(void)d, (void)root, (void)module;
@@ -482,6 +533,7 @@ void dwarf_lines__free(struct dwarf_lines *lines)
 		free(lines->line[i].address);
 	free(lines->line);
 	free(lines->file);
+	free(lines->directory);
 	memset(lines, 0, sizeof(*lines));
 }
 

@@ -27,6 +27,13 @@ struct dwarf;
 int dwarf__open(struct dwarf **d, const char *path);
 
 /*
+ * Opens that of a file which is open for reading, and nothing else: no separate file, no unwind
+ * tables. alt_fd is the file that dwz(1) has moved shared parts to, -1: none. Both are taken over,
+ * also on failure, and mapped: see elf_file__map_fd().
+ */
+int dwarf__open_fd(struct dwarf **d, int fd, int alt_fd);
+
+/*
  * Opens that of the running kernel (module NULL: vmlinux), from the places where distributions
  * put it, if its build ID is that of what runs. Addresses are those before any relocation
  * (KASLR, module loading): use function and offset. root is "" (tests: a directory in front of all
@@ -84,7 +91,8 @@ struct dwarf_line {
 };
 
 struct dwarf_lines {
-	char *file;
+	char *file;             /* as the compiler named it: its path may begin in directory */
+	char *directory;        /* that it ran in; NULL: not said */
 	struct dwarf_line *line;        /* rising */
 	size_t n;
 };
@@ -131,6 +139,7 @@ struct dwarf_variable {
 	u32 size;               /* bytes; 0: not said */
 	bool is_parameter;
 	bool is_string;         /* a pointer to, or an array of, char */
+	u64 type_entry;         /* for dwarf_types__add(); 0: none */
 	/* At the address asked about: */
 	enum dwarf_where where;
 	u32 reg;                /* DWARF's number for it (x86-64: 0 rax 1 rdx 2 rcx 3 rbx ...) */
@@ -159,5 +168,22 @@ int dwarf_variables__at(struct dwarf_variables *found, struct dwarf *d, u64 addr
 int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
 			const struct dwarf_place *place, u64 address, bool globals);
 void dwarf_variables__free(struct dwarf_variables *v);
+
+/* --- types ------------------------------------------------------------------------------------ */
+
+/*
+ * Types of variables, and all that they lead to, as BTF: without typedefs and qualifiers; what BTF
+ * has not got is an incomplete structure. What lies behind thousands of pointers is void.
+ */
+struct btf;
+struct dwarf_types;
+
+/* Of *d, which has to outlive them. The caller frees them. */
+int dwarf_types__new(struct dwarf_types **t, struct dwarf *d);
+
+/* *id becomes that of a type in the BTF, where it stays. -E2BIG: no room for another one. */
+int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id);
+const struct btf *dwarf_types__btf(const struct dwarf_types *t);
+void dwarf_types__free(struct dwarf_types *t);
 
 #endif /* TALLY_TYPES_DWARF_H */

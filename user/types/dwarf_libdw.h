@@ -24,6 +24,7 @@ struct dwarf {
 	struct elf_file debug;  /* the separate file, fd -1 and elf NULL without */
 	Dwfl *dwfl;             /* of a kernel module, which has to be relocated first */
 	Dwarf *dwarf;
+	Dwarf *alt;             /* what dwz(1) has moved out of it; NULL */
 	Dwarf_CFI *cfi[2];      /* .debug_frame, .eh_frame; each may be NULL */
 	u64 cfi_bias[2];        /* what has to be added to an address for it */
 	bool cfi_owned;         /* cfi[1] is ours to free */

@@ -249,6 +249,22 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 	return err;
 }
 
+/* Of the first place: those of a function are in one file. */
+static int name_file(struct dwarf_lines *lines, const struct place *p, Dwarf_Die *unit)
+{
+	Dwarf_Attribute attr;
+	const char *text;
+
+	lines->file = strdup(p->file);
+	if (!lines->file)
+		return -ENOMEM;
+	if (!dwarf_attr(unit, DW_AT_comp_dir, &attr))
+		return 0;
+	text = dwarf__text(p->d, dwarf_formstring(&attr));
+	lines->directory = text ? strdup(text) : NULL;
+	return text && !lines->directory ? -ENOMEM : 0;
+}
+
 int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die)
 {
 	struct place p = { .d = d, .file = dwarf_die__file(die) };
@@ -263,11 +279,9 @@ int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die
 		return -ENOENT;
 	if (dwarf_getsrclines(&unit, &rows, &n))
 		return -ENOENT;
-	if (!lines->file) {
-		lines->file = strdup(p.file);
-		if (!lines->file)
-			return -ENOMEM;
-	}
+	err = lines->file ? 0 : name_file(lines, &p, &unit);
+	if (err)
+		return err;
 	p.first = first;
 	err = dwarf_ranges__of(&r, d, die);
 	if (err)

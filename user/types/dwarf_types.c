@@ -273,6 +273,9 @@ int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Di
 	v->type = strdup(text);
 	if (!v->type)
 		return -ENOMEM;
+	/* What dwz(1) has moved out has numbers of its own. */
+	if (type_of(variable, &type) && dwarf_cu_getdwarf(type.cu) == d->dwarf)
+		v->type_entry = dwarf_dieoffset(&type);
 	if (!peel(variable, &type))
 		return 0;
 	size = size_of(&type, 0);

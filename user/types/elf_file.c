@@ -54,7 +54,7 @@ static int read_headers(struct elf_file *f)
 	return read_segments(f);
 }
 
-int elf_file__open_fd(struct elf_file *f, int fd)
+static int open_as(struct elf_file *f, int fd, Elf_Cmd how)
 {
 	struct elf_file new = { .fd = fd };
 	struct stat st;
@@ -67,7 +67,7 @@ int elf_file__open_fd(struct elf_file *f, int fd)
 	else if (!S_ISREG(st.st_mode))
 		err = S_ISDIR(st.st_mode) ? -EISDIR : -ENOEXEC;
 	if (!err) {
-		new.elf = elf_begin(fd, ELF_C_READ, NULL);
+		new.elf = elf_begin(fd, how, NULL);
 		err = read_headers(&new);
 	}
 	if (err)
@@ -75,6 +75,16 @@ int elf_file__open_fd(struct elf_file *f, int fd)
 	else
 		*f = new;
 	return err;
+}
+
+int elf_file__open_fd(struct elf_file *f, int fd)
+{
+	return open_as(f, fd, ELF_C_READ);
+}
+
+int elf_file__map_fd(struct elf_file *f, int fd)
+{
+	return open_as(f, fd, ELF_C_READ_MMAP_PRIVATE);
 }
 
 int elf_file__open(struct elf_file *f, const char *path)

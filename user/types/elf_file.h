@@ -41,6 +41,11 @@ struct build_id {
 int elf_file__open(struct elf_file *f, const char *path);
 /* The same with a file that is open for reading. The descriptor is taken over, also on failure. */
 int elf_file__open_fd(struct elf_file *f, int fd);
+/*
+ * The same mapped, for those who may die of SIGBUS (sym/confined.h) and look at little of a large
+ * file. What is written to its sections stays in this process.
+ */
+int elf_file__map_fd(struct elf_file *f, int fd);
 void elf_file__close(struct elf_file *f);
 
 /*

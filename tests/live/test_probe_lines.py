@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""probe on source lines that are named by what they look like, and on functions of a source file."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from probing import compile_trigger, counts_by, measure_each
+from tally import GUEST, ROOT, Trigger
+
+pytestmark = pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
+
+SOURCE = ROOT / "tests/triggers/arguments.c"
+HEADER = ROOT / "tests/triggers/trigger.h"
+
+
+@pytest.fixture
+def program(tmp_path):
+    """One whose source is where its debug information says, for as long as the test leaves it there."""
+    for path in (SOURCE, HEADER):
+        shutil.copy(path, tmp_path)
+    return compile_trigger(tmp_path, tmp_path / "arguments.c", "-D_GNU_SOURCE", "-O2", "-g")
+
+
+def lines_like(function, looks):
+    """The numbers of the lines of a function, from its first, that say so."""
+    lines = SOURCE.read_text().splitlines()
+    first = next(i for i, line in enumerate(lines)
+                 if line.startswith("NOINLINE") and f" {function}(" in line)
+    end = lines.index("}", first)
+    return [i - first for i in range(first, end) if looks(lines[i].strip())]
+
+
+@pytest.mark.parametrize("pattern, looks", (
+    ("sink=squared;", lambda line: line == "sink = squared;"),
+    ("sink=*", lambda line: line.startswith("sink =")),
+    ("?ink=squared+[mn];", lambda line: line == "sink = squared + n;"),
+))
+def test_lines_by_their_text(ends, program, pattern, looks):
+    """Each execution of each of them, as by their numbers."""
+    load = Trigger(program, 7)
+    ends.callback(load.close)
+    report, = measure_each(ends, load, [("-x", program, f"with_locals;{pattern}", "--by", "func")])
+    numbers = lines_like("with_locals", looks)
+    assert numbers and counts_by(report, "func") == \
+        {f"compiled:with_locals:{n}": 7 for n in numbers}
+
+
+def test_variables_there(ends, program):
+    load = Trigger(program, 5)
+    ends.callback(load.close)
+    report, = measure_each(ends, load, [("-x", program, "with_locals;sink=squared+n;", "--by", "squared")])
+    assert counts_by(report, "squared") == {i * i: 1 for i in range(5)}
+
+
+@pytest.mark.parametrize("event, name, n", (("many@arguments.c", "many", 5),
+                                            ("many@arguments.c%return", "many%return", 5),
+                                            ("with_locals@arguments.c;sink=squared;", "with_locals:5", 5)))
+def test_functions_of_a_file(ends, program, event, name, n):
+    load = Trigger(program, 5)
+    ends.callback(load.close)
+    report, = measure_each(ends, load, [("-x", program, event, "--by", "func")])
+    assert counts_by(report, "func") == {f"compiled:{name}": n}
+
+
+@pytest.mark.parametrize("event, said, hint", (
+    ("many@other.c", "no many is defined in 'other.c'", "one is in "),
+    ("many@rguments.c", "no many is defined in 'rguments.c'", "arguments.c"),
+    ("with_locals;squared", "no line with code of with_locals looks like 'squared'", "the whole line"),
+    ("with_locals@", "a source file must follow the '@'", ""),
+    ("with_locals;", "what the line looks like must follow the ';'", ""),
+    ("with_locals@arguments.c%back", "only %return can follow", ""),
+    ("nothing;sink=*", "no function named 'nothing'", ""),
+))
+def test_mistakes(run, program, event, said, hint):
+    result = run("-n", "-x", program, event, tool="probe")
+    assert result.code and said in result.stderr and hint in result.stderr, result
+
+
+def test_without_the_source(run, program):
+    """It is said what is missing; by its number a line is found all the same."""
+    source = program.parent / "arguments.c"
+    source.unlink()
+    result = run("-n", "-x", program, "with_locals;sink=*", tool="probe")
+    assert result.code and f"the source of with_locals is not here: {source}" in result.stderr, result
+    assert run("-n", "-x", program, "with_locals:5", tool="probe").code == 0
+    # Nor is anything but a file taken for it.
+    source.mkdir()
+    assert "is not here" in run("-n", "-x", program, "with_locals;sink=*", tool="probe").stderr
+
+
+def test_without_debug_information(run, program):
+    subprocess.run(["strip", "-g", program], check=True)
+    for event in ("many@arguments.c", "with_locals;sink=*"):
+        result = run("-n", "-x", program, event, tool="probe")
+        assert result.code == 4 and "need debug information" in result.stderr, result

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "event/source_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES (64 << 20)
+
+/* As much of a file as there is, with a NUL behind it. */
+static int read_whole(const char *path, char **text, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
+	struct stat st;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EINVAL;
+	else if (st.st_size > MOST_BYTES)
+		err = -EFBIG;
+	*text = err ? NULL : calloc(1, st.st_size + 1);
+	if (!err && !*text)
+		err = -ENOMEM;
+	while (!err && n && *size < (size_t)st.st_size) {
+		n = read(fd, *text + *size, st.st_size - *size);
+		if (n < 0)
+			err = -errno;
+		else
+			*size += n;
+	}
+	close(fd);
+	return err;
+}
+
+/* Moves what is no blank to the front. */
+static size_t squeeze(char *to, const char *from, size_t len)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < len; i++)
+		if (!isspace((unsigned char)from[i]))
+			to[n++] = from[i];
+	to[n] = 0;
+	return n;
+}
+
+static int split(struct source_text *t, size_t size)
+{
+	char *at = t->text, *end = t->text + size, *next;
+	size_t n = 1;
+
+	for (next = at; (next = memchr(next, '\n', end - next)); next++)
+		n++;
+	t->line = calloc(n, sizeof(*t->line));
+	if (!t->line)
+		return -ENOMEM;
+	for (; t->n < n; at = next + 1) {
+		next = memchr(at, '\n', end - at) ?: end;
+		squeeze(at, at, next - at);
+		t->line[t->n++] = at;
+	}
+	return 0;
+}
+
+void source_text__free(struct source_text *t)
+{
+	free(t->path);
+	free(t->line);
+	free(t->text);
+	*t = (struct source_text){};
+}
+
+int source_text__read(struct source_text *t, const char *path)
+{
+	size_t size = 0;
+	int err;
+
+	if (t->path && !strcmp(t->path, path))
+		return 0;
+	source_text__free(t);
+	err = read_whole(path, &t->text, &size);
+	if (!err)
+		err = split(t, size);
+	if (!err && !(t->path = strdup(path)))
+		err = -ENOMEM;
+	if (err)
+		source_text__free(t);
+	return err;
+}
+
+bool source_text__matches(const struct source_text *t, u32 number, const char *glob)
+{
+	char squeezed[256];
+
+	if (!number || number > t->n || strlen(glob) >= sizeof(squeezed))
+		return false;
+	squeeze(squeezed, glob, strlen(glob));
+	return !fnmatch(squeezed, t->line[number - 1], 0);
+}
+
+bool source_path__ends_with(const char *path, const char *end)
+{
+	size_t n = strlen(path), m = strlen(end);
+
+	return m <= n && !strcmp(path + n - m, end) && (m == n || *end == '/' || path[n - m - 1] == '/');
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Types of programs as BTF, so that what reads the kernel's structures reads theirs. */
+#include "types/dwarf.h"
+
+#include <errno.h>
+
+#ifdef HAVE_LIBDW
+
+#include <bpf/btf.h>
+#include <stdlib.h>
+
+#include "types/dwarf_libdw.h"
+
+#define MOST_TYPES 16384        /* what lies behind more pointers than that is not known */
+#define MOST_DIMENSIONS 8
+#define MOST_MEMBERS 4096
+#define BUCKETS 4096
+
+/*
+ * A type that has a number. Types refer to each other in circles, but BTF is written from the first
+ * to the last: so numbers are given when a type is first seen, and it is written when its turn
+ * comes.
+ */
+struct item {
+	Dwarf_Die die;
+	u32 dimension;          /* of an array: this one and those behind it */
+	u32 next;               /* in the bucket; 0: the last */
+};
+
+struct dwarf_types {
+	struct dwarf *d;
+	struct btf *btf;
+	struct item *item;      /* item[i] is type i + 1 */
+	u32 n, written;
+	u32 bucket[BUCKETS];    /* number of the newest type there */
+};
+
+int dwarf_types__new(struct dwarf_types **out, struct dwarf *d)
+{
+	struct dwarf_types *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->d = d;
+	t->btf = btf__new_empty();
+	if (!t->btf) {
+		free(t);
+		return -ENOMEM;
+	}
+	btf__set_pointer_size(t->btf, 8);
+	*out = t;
+	return 0;
+}
+
+const struct btf *dwarf_types__btf(const struct dwarf_types *t)
+{
+	return t->btf;
+}
+
+void dwarf_types__free(struct dwarf_types *t)
+{
+	if (!t)
+		return;
+	btf__free(t->btf);
+	free(t->item);
+	free(t);
+}
+
+/* The number of a type, the next one if it is new; 0, which is void, where there is no room. */
+static u32 number_of(struct dwarf_types *t, const Dwarf_Die *die, u32 dimension)
+{
+	u32 *bucket = &t->bucket[((uintptr_t)die->addr / 2 + dimension) % BUCKETS], i;
+	struct item *larger;
+
+	for (i = *bucket; i; i = t->item[i - 1].next)
+		if (t->item[i - 1].die.addr == die->addr && t->item[i - 1].dimension == dimension)
+			return i;
+	if (t->n == MOST_TYPES)
+		return 0;
+	larger = dwarf__grown(t->item, t->n, sizeof(*larger));
+	if (!larger)
+		return 0;
+	t->item = larger;
+	t->item[t->n++] = (struct item){ *die, dimension, *bucket };
+	return *bucket = t->n;
+}
+
+static bool is_transparent(int tag)
+{
+	return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+	       tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
+}
+
+/* Without typedefs and qualifiers. False: void, a function, or a chain without end. */
+static bool peel(Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	u32 depth;
+
+	for (depth = 0; depth < DWARF_MAX_DEPTH; depth++) {
+		if (!is_transparent(dwarf_tag(type)))
+			return dwarf_tag(type) != DW_TAG_subroutine_type;
+		if (!dwarf_formref_die(dwarf_attr_integrate(type, DW_AT_type, &attr), type))
+			return false;
+	}
+	return false;
+}
+
+/* The number of the type that an entry refers to; 0: void, as far as BTF is concerned. */
+static u32 type_of(struct dwarf_types *t, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die type;
+
+	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attr), &type) || !peel(&type))
+		return 0;
+	return number_of(t, &type, 0);
+}
+
+static bool number_at(Dwarf_Die *die, int name, u64 *number)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word n;
+
+	if (!dwarf_attr(die, name, &attr) || dwarf_formudata(&attr, &n))
+		return false;
+	*number = n;
+	return true;
+}
+
+/* Where a member is: a number of bytes, in DWARF 2 as an operation that adds it. */
+static bool location_of(Dwarf_Die *member, u64 *bytes)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *op;
+	size_t n;
+
+	if (number_at(member, DW_AT_data_member_location, bytes))
+		return true;
+	if (!dwarf_attr(member, DW_AT_data_member_location, &attr) ||
+	    dwarf_getlocation(&attr, &op, &n) || n != 1 || op->atom != DW_OP_plus_uconst)
+		return false;
+	*bytes = op->number;
+	return true;
+}
+
+static bool has_flag(Dwarf_Die *die, int name)
+{
+	Dwarf_Attribute attr;
+	bool flag;
+
+	return dwarf_attr(die, name, &attr) && !dwarf_formflag(&attr, &flag) && flag;
+}
+
+/* --- writing one ------------------------------------------------------------------------------ */
+
+/* What stands for what BTF cannot say, so that the numbers stay in step. */
+static int write_unknown(struct dwarf_types *t, Dwarf_Die *die)
+{
+	const char *name = dwarf_die__name(t->d, die);
+
+	return btf__add_fwd(t->btf, name && *name ? name : "?", BTF_FWD_STRUCT);
+}
+
+static int write_base(struct dwarf_types *t, Dwarf_Die *die)
+{
+	const char *name = dwarf_die__name(t->d, die);
+	int size = dwarf_bytesize(die), encoding = 0;
+	u64 ate = 0;
+
+	number_at(die, DW_AT_encoding, &ate);
+	switch (ate) {
+	case DW_ATE_boolean:
+		encoding = BTF_INT_BOOL;
+		break;
+	case DW_ATE_signed:
+	case DW_ATE_signed_char:
+		encoding = BTF_INT_SIGNED;
+		break;
+	case DW_ATE_unsigned:
+	case DW_ATE_unsigned_char:
+	case DW_ATE_UTF:
+		break;
+	case DW_ATE_float:
+		return btf__add_float(t->btf, name && *name ? name : "?", size < 0 ? 0 : size);
+	default:
+		return write_unknown(t, die);
+	}
+	return btf__add_int(t->btf, name && *name ? name : "?", size < 0 ? 0 : size, encoding);
+}
+
+static int write_enumeration(struct dwarf_types *t, Dwarf_Die *die)
+{
+	int size = dwarf_bytesize(die), err = btf__add_enum(t->btf, dwarf_die__name(t->d, die),
+							    size < 0 ? 4 : size);
+	Dwarf_Attribute attr;
+	Dwarf_Die child;
+	Dwarf_Sword value;
+	const char *name;
+
+	if (err < 0 || dwarf_child(die, &child))
+		return err;
+	do {
+		name = dwarf_die__name(t->d, &child);
+		if (dwarf_tag(&child) == DW_TAG_enumerator && name && *name &&
+		    !dwarf_formsdata(dwarf_attr(&child, DW_AT_const_value, &attr), &value))
+			btf__add_enum_value(t->btf, name, value); /* if it fits: 32 bits */
+	} while (dwarf__spend(t->d) && !dwarf_siblingof(&child, &child));
+	return err;
+}
+
+/* Dimension i of an array and how many there are. False: there is none such. */
+static bool dimension_of(Dwarf_Die *array, u32 i, u64 *elements, u32 *dimensions)
+{
+	Dwarf_Die child;
+
+	*dimensions = 0;
+	*elements = 0;
+	if (dwarf_child(array, &child))
+		return false;
+	do {
+		if (dwarf_tag(&child) != DW_TAG_subrange_type || (*dimensions)++ != i)
+			continue;
+		if (!number_at(&child, DW_AT_count, elements) &&
+		    number_at(&child, DW_AT_upper_bound, elements))
+			++*elements;
+	} while (*dimensions < MOST_DIMENSIONS && !dwarf_siblingof(&child, &child));
+	return i < *dimensions;
+}
+
+static int write_array(struct dwarf_types *t, Dwarf_Die *die, u32 dimension)
+{
+	u32 dimensions, element;
+	u64 n;
+
+	if (!dimension_of(die, dimension, &n, &dimensions) || n > UINT32_MAX)
+		return write_unknown(t, die);
+	element = dimension + 1 < dimensions ? number_of(t, die, dimension + 1) : type_of(t, die);
+	return btf__add_array(t->btf, element, element, n);
+}
+
+/* Where a bit-field begins. Before DWARF 4 it was counted from the most significant bit. */
+static u64 bits_at(Dwarf_Die *member, u64 bytes, u64 bits)
+{
+	u64 at, size;
+	Dwarf_Die type;
+	Dwarf_Attribute attr;
+
+	if (number_at(member, DW_AT_data_bit_offset, &at))
+		return at;
+	if (!number_at(member, DW_AT_bit_offset, &at))
+		return bytes * 8;
+	if (!number_at(member, DW_AT_byte_size, &size))
+		size = dwarf_formref_die(dwarf_attr(member, DW_AT_type, &attr), &type) &&
+				       dwarf_bytesize(&type) > 0
+			       ? dwarf_bytesize(&type)
+			       : 4;
+	return bytes * 8 + size * 8 - bits - at;
+}
+
+static void write_member(struct dwarf_types *t, Dwarf_Die *member, bool is_union)
+{
+	const char *name = dwarf_die__name(t->d, member);
+	u64 bytes = 0, bits = 0;
+	bool placed = location_of(member, &bytes);
+	bool has_bits = number_at(member, DW_AT_bit_size, &bits);
+
+	/*
+	 * Static ones, and bases whose place is known at run time, are nowhere in it. Beside bit-fields
+	 * BTF has 24 bits for where others are.
+	 */
+	if (has_flag(member, DW_AT_external) || has_flag(member, DW_AT_declaration) ||
+	    (!placed && !is_union && !has_bits) || bytes * 8 > 0xffffff || bits > 64)
+		return;
+	btf__add_field(t->btf, dwarf_tag(member) == DW_TAG_inheritance ? NULL : name,
+		       type_of(t, member), bits ? bits_at(member, bytes, bits) : bytes * 8, bits);
+}
+
+static int write_structure(struct dwarf_types *t, Dwarf_Die *die, bool is_union)
+{
+	const char *name = dwarf_die__name(t->d, die);
+	int size = dwarf_bytesize(die), err, n = 0;
+	Dwarf_Die child;
+
+	if (has_flag(die, DW_AT_declaration) || size < 0)
+		return write_unknown(t, die);
+	err = is_union ? btf__add_union(t->btf, name, size) : btf__add_struct(t->btf, name, size);
+	if (err < 0 || dwarf_child(die, &child))
+		return err;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_member || dwarf_tag(&child) == DW_TAG_inheritance) {
+			write_member(t, &child, is_union);
+			n++;
+		}
+	} while (n < MOST_MEMBERS && dwarf__spend(t->d) && !dwarf_siblingof(&child, &child));
+	return err;
+}
+
+/* By value: what is new moves the items. */
+static int write_type(struct dwarf_types *t, struct item item)
+{
+	Dwarf_Die *die = &item.die;
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_base_type:
+		return write_base(t, die);
+	case DW_TAG_enumeration_type:
+		return write_enumeration(t, die);
+	case DW_TAG_pointer_type:
+	case DW_TAG_reference_type:
+	case DW_TAG_rvalue_reference_type:
+		return btf__add_ptr(t->btf, type_of(t, die));
+	case DW_TAG_array_type:
+		return write_array(t, die, item.dimension);
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+		return write_structure(t, die, false);
+	case DW_TAG_union_type:
+		return write_structure(t, die, true);
+	default:
+		return write_unknown(t, die);
+	}
+}
+
+int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id)
+{
+	Dwarf_Die type;
+
+	if (!dwarf_offdie(t->d->dwarf, entry, &type) || !peel(&type))
+		return -ENOENT;
+	t->d->budget = DWARF_MAX_STEPS + 16 * t->d->entries;
+	*id = number_of(t, &type, 0);
+	if (!*id)
+		return -E2BIG;
+	for (; t->written < t->n; t->written++)
+		if (write_type(t, t->item[t->written]) < 0 &&
+		    write_unknown(t, &t->item[t->written].die) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+#else
+
+int dwarf_types__new(struct dwarf_types **t, struct dwarf *d)
+{
+	(void)t, (void)d;
+	return -EOPNOTSUPP;
+}
+
+int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id)
+{
+	(void)t, (void)entry, (void)id;
+	return -EOPNOTSUPP;
+}
+
+const struct btf *dwarf_types__btf(const struct dwarf_types *t)
+{
+	(void)t;
+	return NULL;
+}
+
+void dwarf_types__free(struct dwarf_types *t)
+{
+	(void)t;
+}
+
+#endif /* HAVE_LIBDW */
