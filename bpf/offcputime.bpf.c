@@ -142,20 +142,12 @@ static __always_inline void walk_task(struct stack_slot *slot, struct stack_id *
 
 static __always_inline void take_task(struct stack_id *id, struct task_struct *t)
 {
-	u32 zero = 0, i, *taken = bpf_map_lookup_elem(&stack_slots_taken, &zero);
-	struct stack_slot *slot;
+	struct stack_slot *first, *slot = stack_take_slot(&first);
 
-	if (!taken)
+	if (!slot)
 		return;
-	i = *taken;
-	slot = bpf_map_lookup_elem(&stack_slots, &i);
-	if (!slot) {
-		count_lost(LOSS_NESTING);
-		return;
-	}
-	*(volatile u32 *)taken = i + 1;
 	walk_task(slot, id, t);
-	*(volatile u32 *)taken -= 1;
+	stack_give_slot_back(first);
 }
 
 /* What the key of a slice has that is known from its state. */

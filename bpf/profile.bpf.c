@@ -38,8 +38,27 @@ static __always_inline struct profile_samples *samples_here(void)
 	return bpf_map_lookup_elem(&samples, &zero);
 }
 
+/*
+ * The context of programs on perf events begins with the registers, as struct pt_regs of user space has
+ * them (arch/x86/include/uapi/asm/ptrace.h): nothing that a kernel could have moved.
+ */
+struct sample_context {
+	u64 before_cs[17];
+	u64 cs;
+};
+
+/* Where a program was interrupted there is no kernel part, and not to look for it is cheaper. */
+static __always_inline u32 parts_of_sample(const struct sample_context *c)
+{
+#if defined(__TARGET_ARCH_x86)
+	if (c->cs & 3)
+		return take & ~STACK_KERNEL;
+#endif
+	return take;
+}
+
 /* A sample that stands for n events. */
-static __always_inline void count_sample(void *ctx, struct profile_samples *s, u64 n)
+static __always_inline void count_sample(void *ctx, struct profile_samples *s, u64 n, u32 parts)
 {
 	bool idle = !(u32)bpf_get_current_pid_tgid();
 	struct stack_key key = {};
@@ -54,7 +73,7 @@ static __always_inline void count_sample(void *ctx, struct profile_samples *s, u
 		return;
 	}
 	task_key_of(&key.task, NULL);
-	stack_add(&counts, &key, ctx, take, n);
+	stack_add(&counts, &key, ctx, parts, n);
 }
 
 /* Of the timer: each sample counts as one. */
@@ -64,7 +83,7 @@ int on_sample(void *ctx)
 	struct profile_samples *s = samples_here();
 
 	if (armed && s)
-		count_sample(ctx, s, 1);
+		count_sample(ctx, s, 1, parts_of_sample(ctx));
 	return 0;
 }
 
@@ -98,7 +117,7 @@ int on_event(void *ctx)
 	n = events_since_last(ctx, s);
 	s->events += n;
 	if (armed)
-		count_sample(ctx, s, n);
+		count_sample(ctx, s, n, parts_of_sample(ctx));
 	return 0;
 }
 
@@ -109,7 +128,7 @@ int on_tracepoint(void *ctx)
 
 	if (!armed || !s || ++s->events % (every ?: 1))
 		return KEEP_EVENT;
-	count_sample(ctx, s, every);
+	count_sample(ctx, s, every, take);
 	return KEEP_EVENT;
 }
 

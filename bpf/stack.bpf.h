@@ -29,9 +29,6 @@
 /* include/uapi/linux/bpf.h: the low byte is how many of the innermost frames to leave out. */
 #define BPF_F_USER_STACK (1ULL << 8)
 
-/* include/uapi/asm-generic/errno-base.h */
-#define EEXIST 17
-
 /* What to take, and how many of the innermost kernel frames (the tracer's own) to leave out. */
 enum stack_flags {
 	STACK_KERNEL = 0x100,
@@ -51,28 +48,22 @@ const volatile bool stack_knows_endbr = false;  /* the kernel was built with X86
 
 #define STACK_NESTING 4         /* task, soft interrupt, interrupt, NMI */
 
-struct stack_slot {
-	u64 owner;
-	struct stack stack;
-};
+/*
+ * What a walk leaves of the room it is given, the kernel clears. So it is given little at first, and all
+ * where that was full; or all at once, where little was not enough the last time.
+ */
+#define STACK_LITTLE_ROOM (32 * sizeof(u64))
 
 /* Values without a type: the loader sizes them by --max-depth. */
 #define STACK_VALUE(frames) (sizeof(struct stack) + 8 * (frames))
+#define STACK_SLOT(frames) (sizeof(struct stack_slot) + 8 * (frames))
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, STACK_NESTING);
 	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(u64) + STACK_VALUE(2 * STACK_DEPTH + 1));
+	__uint(value_size, STACK_SLOT(2 * STACK_DEPTH + 1));
 } stack_slots SEC(".maps");
-
-/* How many slots are taken on this CPU. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} stack_slots_taken SEC(".maps");
 
 #define STACK_MAP(name, frames)                                         \
 	struct {                                                        \
@@ -100,27 +91,32 @@ static __always_inline u8 stack_part(long n, u16 *frames)
 	return found > stack_depth || found >= stack_walk ? STACK_DEEPER : STACK_WALKED;
 }
 
-static __always_inline void stack_walk_user(struct stack *s, u32 at, void *ctx, u32 room)
+static __always_inline long stack_get(void *ctx, u64 *frame, u32 room, u64 flags, u8 *is_deep)
+{
+	long n;
+
+	if (room > STACK_LITTLE_ROOM && !*is_deep) {
+		n = bpf_get_stack(ctx, frame, STACK_LITTLE_ROOM, flags);
+		if (n < (long)STACK_LITTLE_ROOM)
+			return n;
+	}
+	n = bpf_get_stack(ctx, frame, room, flags);
+	*is_deep = n >= (long)STACK_LITTLE_ROOM;
+	return n;
+}
+
+static __always_inline long stack_get_user(struct stack_slot *slot, u32 at, void *ctx, u32 room)
+{
+	return stack_get(ctx, slot->stack.frame + at, room, BPF_F_USER_STACK, &slot->user_is_deep);
+}
+
+static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, void *ctx, u32 room)
 {
 	u16 frames = 0;
 
-	s->user_end = stack_part(bpf_get_stack(ctx, s->frame + at, room, BPF_F_USER_STACK), &frames);
-	s->user = frames;
+	slot->stack.user_end = stack_part(stack_get_user(slot, at, ctx, room), &frames);
+	slot->stack.user = frames;
 }
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct arch_uprobe {
-	u8 insn[16];
-};
-
-struct uprobe_task {
-	struct arch_uprobe *auprobe;    /* since 6.11; set while programs run */
-};
-
-struct task_struct___utask {
-	struct uprobe_task *utask;
-};
-#pragma clang attribute pop
 
 #define PUSH_RBP 0x55
 #define ENDBR64 0xfa1e0ff3U
@@ -129,11 +125,11 @@ struct task_struct___utask {
 /*
  * Since 6.11 (commit cfa7f3d2c526) the kernel takes the caller at an entry from the stack itself, if it
  * can tell by the instruction that it is one. Its test has to be made again: in a recursion nothing
- * tells from the frames.
+ * tells from the frames. Where uprobe_task has the instruction, it has it while programs run.
  */
 static __always_inline bool stack_kernel_finds_caller(void)
 {
-	struct task_struct___utask *t = (void *)bpf_get_current_task();
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 	u32 insn = 0;
 
 	if (!bpf_core_field_exists(struct uprobe_task, auprobe))
@@ -143,18 +139,19 @@ static __always_inline bool stack_kernel_finds_caller(void)
 }
 
 /* Where the function is, its caller by the return address, and those above as they are found. */
-static __always_inline void stack_walk_from_entry(struct stack *s, u32 at, struct pt_regs *regs, u32 room)
+static __always_inline void stack_walk_from_entry(struct stack_slot *slot, u32 at,
+						  struct pt_regs *regs, u32 room)
 {
+	struct stack *s = &slot->stack;
 	u64 caller = 0;
 	u16 frames = 0;
 
 	if (stack_kernel_finds_caller() ||
 	    bpf_probe_read_user(&caller, sizeof(caller), (void *)stack_pointer(regs))) {
-		stack_walk_user(s, at, regs, room);
+		stack_walk_user(slot, at, regs, room);
 		return;
 	}
-	s->user_end = stack_part(bpf_get_stack(regs, s->frame + at + 1, room - sizeof(u64), BPF_F_USER_STACK),
-				 &frames);
+	s->user_end = stack_part(stack_get_user(slot, at + 1, regs, room - sizeof(u64)), &frames);
 	if (!frames)
 		return;
 	if (frames == stack_depth) {
@@ -167,8 +164,9 @@ static __always_inline void stack_walk_from_entry(struct stack *s, u32 at, struc
 }
 
 /* One frame more than is kept is asked for: it tells whether there are more. */
-static __always_inline void stack_walk_parts(struct stack *s, void *ctx, u32 flags)
+static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx, u32 flags)
 {
+	struct stack *s = &slot->stack;
 	u32 room = (stack_depth + 1) * sizeof(u64), at;
 	u16 frames = 0;
 
@@ -176,8 +174,8 @@ static __always_inline void stack_walk_parts(struct stack *s, void *ctx, u32 fla
 	s->kernel_end = s->user_end = STACK_NOT_TAKEN;
 	s->pad = 0;
 	if (flags & STACK_KERNEL) {
-		s->kernel_end = stack_part(bpf_get_stack(ctx, s->frame, room, flags & STACK_SKIP),
-					   &frames);
+		s->kernel_end = stack_part(stack_get(ctx, s->frame, room, flags & STACK_SKIP,
+						     &slot->kernel_is_deep), &frames);
 		s->kernel = frames;
 	}
 	if (!(flags & STACK_USER))
@@ -187,10 +185,10 @@ static __always_inline void stack_walk_parts(struct stack *s, void *ctx, u32 fla
 	if (at > stack_depth)   /* never; the verifier cannot know */
 		return;
 	if (flags & STACK_AT_ENTRY) {
-		stack_walk_from_entry(s, at, ctx, room);
+		stack_walk_from_entry(slot, at, ctx, room);
 		return;
 	}
-	stack_walk_user(s, at, ctx, room);
+	stack_walk_user(slot, at, ctx, room);
 }
 
 static __always_inline long stack_store(void *map, const u64 *hash, const struct stack *s)
@@ -224,7 +222,7 @@ static __always_inline void stack_walk_into(struct stack_slot *slot, struct stac
 	struct stack *s = &slot->stack;
 
 	*(volatile u64 *)&slot->owner = owner;
-	stack_walk_parts(s, ctx, flags);
+	stack_walk_parts(slot, ctx, flags);
 	id->hash = stack_hash(s, stack_seed, 2 * stack_depth);
 	id->frames = s->kernel + s->user;
 	id->tgid = s->user ? owner >> 32 : 0;
@@ -245,32 +243,32 @@ static __always_inline bool stack_is_own(struct stack_slot *slot)
 }
 
 /* A free slot of this CPU, to be given back; NULL: there is none, which is counted. */
-static __always_inline struct stack_slot *stack_take_slot(u32 **taken)
+static __always_inline struct stack_slot *stack_take_slot(struct stack_slot **first)
 {
 	struct stack_slot *slot;
-	u32 zero = 0, i;
+	u32 i = 0;
 
-	*taken = bpf_map_lookup_elem(&stack_slots_taken, &zero);
-	if (!*taken)
+	slot = *first = bpf_map_lookup_elem(&stack_slots, &i);
+	if (!slot)
 		return NULL;
-	i = **taken;
-	slot = bpf_map_lookup_elem(&stack_slots, &i);
+	i = (*first)->taken;
+	if (i)
+		slot = bpf_map_lookup_elem(&stack_slots, &i);
 	if (slot)
-		*(volatile u32 *)*taken = i + 1;
+		*(volatile u32 *)&(*first)->taken = i + 1;
 	else
 		count_lost(LOSS_NESTING);
 	return slot;
 }
 
-static __always_inline void stack_give_slot_back(u32 *taken)
+static __always_inline void stack_give_slot_back(struct stack_slot *first)
 {
-	*(volatile u32 *)taken -= 1;
+	*(volatile u32 *)&first->taken -= 1;
 }
 
 static __always_inline void stack_take(struct stack_id *id, void *ctx, u32 flags)
 {
-	u32 *taken;
-	struct stack_slot *slot = stack_take_slot(&taken);
+	struct stack_slot *first, *slot = stack_take_slot(&first);
 
 	*id = (struct stack_id){};
 	if (!slot)
@@ -278,20 +276,10 @@ static __always_inline void stack_take(struct stack_id *id, void *ctx, u32 flags
 	stack_walk_into(slot, id, ctx, flags);
 	if (!stack_keep(&slot->stack, id->frames, id->hash) || !stack_is_own(slot))
 		*id = (struct stack_id){};
-	stack_give_slot_back(taken);
+	stack_give_slot_back(first);
 }
 
 /* --- processes --------------------------------------------------------------------------------- */
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct mm_struct___code {
-	unsigned long exec_vm;          /* pages of code that are mapped */
-};
-
-struct task_struct___mm {
-	struct mm_struct___code *mm;
-};
-#pragma clang attribute pop
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -308,9 +296,9 @@ u64 stack_seen[STACK_SEEN] = {};
 
 static __always_inline void stack_see(void)
 {
-	struct task_struct___mm *t = (void *)bpf_get_current_task();
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 	struct stack_process p = { .tgid = bpf_get_current_pid_tgid() >> 32 };
-	struct mm_struct___code *mm = BPF_CORE_READ(t, mm);
+	struct mm_struct *mm = BPF_CORE_READ(t, mm);
 	u64 *seen = &stack_seen[p.tgid % STACK_SEEN], now;
 
 	if (!mm)
@@ -345,8 +333,7 @@ static __always_inline struct stack_count *stack_new_count(void *counts,
 static __always_inline struct stack_count *stack_find_count(void *counts, struct stack_key *key,
 							    void *ctx, u32 flags)
 {
-	u32 *taken;
-	struct stack_slot *slot = stack_take_slot(&taken);
+	struct stack_slot *first, *slot = stack_take_slot(&first);
 	struct stack_count *c;
 
 	key->stack = (struct stack_id){};
@@ -358,7 +345,7 @@ static __always_inline struct stack_count *stack_find_count(void *counts, struct
 		key->stack = (struct stack_id){};
 		c = bpf_map_lookup_elem(counts, key);
 	}
-	stack_give_slot_back(taken);
+	stack_give_slot_back(first);
 	return c;
 }
 

@@ -36,6 +36,15 @@ struct stack {
 	__u64 frame[];
 };
 
+/* Where a stack is made. Only programs look at what is in it. */
+struct stack_slot {
+	__u64 owner;            /* the task */
+	__u32 taken;            /* of the first one: how many are in use on this CPU */
+	__u8 kernel_is_deep, user_is_deep;      /* the last ones made here were */
+	__u16 pad;
+	struct stack stack;
+};
+
 /* What stands in the keys of those who count by stack. All zero: the stack was lost. */
 struct stack_id {
 	__u64 hash;

@@ -14,6 +14,7 @@
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "stackcount.h"
+#include "syscall_event.bpf.h"
 #include "task_key.bpf.h"
 
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
@@ -39,11 +40,11 @@ struct head {
 } __attribute__((aligned(8)));
 
 /* False: it does not count, and that is. */
-static __noinline bool find_value(void *ctx, u64 *n)
+static __noinline bool find_value(void *record, u64 *n)
 {
 	struct head head = {};
 	struct probe_frame *f = (void *)&head;
-	int verdict = event_filter(ctx, f);
+	int verdict = event_filter(record, f);
 
 	if (verdict < 0)
 		count_lost(LOSS_READ_FAULT);
@@ -54,7 +55,7 @@ static __noinline bool find_value(void *ctx, u64 *n)
 	*n = 1;
 	if (!with_value)
 		return true;
-	verdict = event_value(ctx, f);
+	verdict = event_value(record, f);
 	if (verdict)
 		count_lost(verdict < 0 ? LOSS_READ_FAULT : LOSS_NEGATIVE);
 	*n = f->value;
@@ -75,7 +76,8 @@ static __always_inline int count_stack(void *ctx, u32 site, u64 n)
 	return 0;
 }
 
-static __always_inline void count(void *ctx, u32 site)
+/* record: what compiled functions look at; ctx: where the walk begins. */
+static __always_inline void count(void *record, u32 site, void *ctx)
 {
 	u64 n = 1;
 
@@ -84,23 +86,29 @@ static __always_inline void count(void *ctx, u32 site)
 	/* Programs on uprobes can be preempted, and stacks are made in memory of the CPU: stack.bpf.h. */
 	if (bpf_preempt_disable)
 		bpf_preempt_disable();
-	if (find_value(ctx, &n))
+	if (find_value(record, &n))
 		count_stack(ctx, site, n);
 	if (bpf_preempt_enable)
 		bpf_preempt_enable();
 }
 
+/* No function begins at a tracepoint, and the verifier need not look at what would be done there. */
+static __always_inline void count_tracepoint(void *record, u32 site, void *ctx)
+{
+	count(record, site & STACKCOUNT_EVENT, ctx);
+}
+
 SEC("tracepoint")
 int on_tracepoint(void *ctx)
 {
-	count(ctx, event_slot());
+	count_tracepoint(ctx, event_slot(), ctx);
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
 int on_probe(void *ctx)
 {
-	count(ctx, event_slot());
+	count(ctx, event_slot(), ctx);
 	return KEEP_EVENT;
 }
 
@@ -108,8 +116,13 @@ int on_probe(void *ctx)
 SEC("kprobe")
 int on_probes(void *ctx)
 {
-	count(ctx, event_cookie(ctx));
+	count(ctx, event_cookie(ctx), ctx);
 	return 0;
 }
+
+/* The record is made there; the walk begins at the program itself. */
+SYSCALL_SLOTS(syscall_slots)
+ON_SYSCALL_ENTER(on_syscall_enter, syscall_slots, count_tracepoint, ctx)
+ON_SYSCALL_EXIT(on_syscall_exit, syscall_slots, count_tracepoint, ctx)
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -9,6 +9,8 @@
  *   SYSCALL_SLOTS(slots)
  *   ON_SYSCALL_ENTER(NAME, slots, handle, ...)      handle(record, slot, ...) is called for each
  *   ON_SYSCALL_EXIT(NAME, slots, handle, ...)
+ *
+ * ctx may be among the further arguments: the program's context, where stacks are walked from.
  */
 #ifndef TALLY_SYSCALL_EVENT_BPF_H
 #define TALLY_SYSCALL_EVENT_BPF_H

@@ -8,13 +8,17 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "annotate/annotate.h"
 #include "base/numbers.h"
 #include "event/sampled.h"
 #include "out/diag.h"
+#include "out/heat.h"
+#include "out/listing.h"
 #include "out/screen.h"
 #include "run/explain.h"
 #include "stack/options.h"
 #include "stack/sampler.h"
+#include "stack/throttled.h"
 #include "tools.h"
 
 #include "bpf/profile.h"
@@ -24,19 +28,22 @@
 
 #define LIVE_INTERVAL_NS (2 * NSEC_PER_SEC)
 
-enum { KEY_IDLE = 0x1000, KEY_LIVE };
+enum { KEY_IDLE = 0x1000, KEY_LIVE, KEY_ANNOTATE };
 
 struct profile {
 	struct sampler sampler;         /* by the clock, where no event is named */
 	const char *typed;              /* -e */
 	struct sampled_event event;
+	struct throttled throttled;
 	u64 hz, every;                  /* -F, -c; 0: not said */
+	u64 missed;                     /* samples by the clock, since the last report */
 	struct profile_samples seen;    /* of all CPUs, as of the last report */
 	u64 counted;                    /* events the kernel itself has counted, likewise */
 	s64 behind;                     /* how many of these the programs have not been told of */
 	struct stack_options options;
 	bool with_idle;
 	bool live;
+	const char *annotate;           /* functions that are shown as instructions */
 	struct screen screen;
 	char source[160];
 	struct profile_bpf *bpf;
@@ -73,10 +80,13 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		diag_error("-c: '%s' is not a number of events", arg);
 		return EINVAL;
 	case KEY_IDLE:
-		p->with_idle = true;
+		p->with_idle = p->sampler.idle_counts = true;
 		return 0;
 	case KEY_LIVE:
 		p->live = true;
+		return 0;
+	case KEY_ANNOTATE:
+		p->annotate = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -94,9 +104,10 @@ static int check_event(struct profile *p)
 		diag_error("-c is about an event: name it with -e");
 		return -EINVAL;
 	}
-	if (p->typed && !strcmp(p->typed, "cpu-clock") && !p->every)
+	if (p->typed && !strcmp(p->typed, "cpu-clock"))
 		p->typed = NULL;
 	p->sampler.hz = p->hz ?: DEFAULT_HZ;
+	p->sampler.period_ns = p->typed ? 0 : p->every;
 	p->event.hz = p->hz;
 	p->event.every = p->every;
 	return sampler__check_rate(p->sampler.hz);
@@ -121,14 +132,33 @@ static int check_live(struct profile *p, struct cli *cli)
 	return cli->explain ? 0 : screen__check();
 }
 
+/* Instructions are found by the innermost frame, and there are no others to choose or show. */
+static int check_annotate(struct profile *p, const struct cli *cli)
+{
+	const struct stack_options *o = &p->options;
+
+	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->table ||
+	    o->callee_first || o->lines || o->inlined || cli->by_text || cli->by || p->live ||
+	    (o->format >= 0 && o->format != FORMAT_JSON && o->format != FORMAT_CSV)) {
+		diag_error("--annotate shows instructions: options about stacks, keys and their "
+			   "formats do not go with it");
+		return -EINVAL;
+	}
+	p->options.max_depth = 1;
+	return 0;
+}
+
 static int check_options(struct profile *p, struct cli *cli)
 {
 	int err = check_event(p);
 
-	if (!err && p->live)
+	if (!err && p->annotate)
+		err = check_annotate(p, cli);
+	else if (!err && p->live)
 		err = check_live(p, cli);
 	/* Whose time it is comes first, where nothing else is asked for. */
-	return err ?: stack_options__check(&p->options, &p->stacks, cli, BY_COMM);
+	return err ?: stack_options__check(&p->options, &p->stacks, cli,
+					   p->annotate ? 0 : BY_COMM);
 }
 
 /*
@@ -147,22 +177,24 @@ static struct profile_samples *read_samples(const struct profile *p, const struc
 	return samples;
 }
 
-/* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
-static int count_missed(struct profile *p, const struct run *run, struct report *r)
+/*
+ * A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. To be
+ * called just before the stacks are read: finding names for these takes long, and samples go on.
+ */
+static int find_missed(struct profile *p, const struct run *run)
 {
 	struct sampler_seen *seen = calloc(run->host.cpus_possible, sizeof(*seen));
 	/* The time first: what is due by then has been taken when the samples are read. */
-	u64 due = sampler__due(&p->sampler), missed = 0;
+	u64 due = sampler__due(&p->sampler);
 	struct profile_samples *samples = read_samples(p, run);
 	int err = seen && samples ? 0 : -ENOMEM, i;
 
 	for (i = 0; i < run->host.cpus_possible && !err; i++)
 		seen[i] = (struct sampler_seen){ samples[i].taken, samples[i].idle };
 	if (!err)
-		err = sampler__missed(&p->sampler, due, seen, &missed);
+		err = sampler__missed(&p->sampler, due, seen, &p->missed);
 	free(samples);
 	free(seen);
-	r->counters.lost[LOSS_MISSED] += missed;
 	return err;
 }
 
@@ -233,26 +265,75 @@ static bool is_weighted(const struct profile *p)
 	return p->typed && !p->event.is_time;
 }
 
+static bool is_page_fault(u64 software)
+{
+	return software == PERF_COUNT_SW_PAGE_FAULTS || software == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+	       software == PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+}
+
+/* What the instruction of a sample is to what was counted. */
+static const char *describe_place(const struct profile *p)
+{
+	const struct event *e = p->typed ? &p->event.events.event[0] : NULL;
+
+	if (!is_weighted(p))
+		return "a sample stands at the instruction that was next when the timer came: what "
+		       "a slow one took shows at the one after it, and code with interrupts off "
+		       "where it turns them on again";
+	if (e->type == EVENT_SOFTWARE && is_page_fault(e->attr.config))
+		return "a sample stands at the instruction that faulted";
+	if (e->type == EVENT_SOFTWARE)
+		return "a sample stands where the kernel counts the event";
+	if (e->type == EVENT_BREAKPOINT)
+		return "a sample stands at the instruction after the one that touched the address";
+	if (e->modifiers.precise > 1)
+		return "a sample stands at the instruction that caused the event (:pp)";
+	return "a sample stands some instructions after the one that caused the event, as far as "
+	       "the CPU has run on; :pp asks for the one itself";
+}
+
 static void describe(const struct profile *p, struct report *r)
 {
 	r->value = is_weighted(p) ? sampled_event__name(&p->event) : "CPU time";
 	r->source = p->source;
-	if (!is_weighted(p) && !p->live)
+	if (p->annotate)
+		r->caveat = describe_place(p);
+	else if (!is_weighted(p) && !p->live)
 		r->caveat = "the timer cannot interrupt code that has interrupts off: its time shows "
 			    "where it turns them on again";
+}
+
+static int count_losses(struct profile *p, const struct run *run, struct report *r)
+{
+	if (!p->typed)
+		r->counters.lost[LOSS_MISSED] += p->missed;
+	return is_weighted(p) ? count_events(p, run, r) : 0;
+}
+
+static int report_instructions(struct profile *p, const struct run *run, struct report *r)
+{
+	const char *unit = is_weighted(p) ? "events" : "samples";
+	int err = annotate__report(&p->stacks, p->annotate, unit, run->cli->top, r);
+
+	if (err)
+		return err;
+	r->listings->colour = heat_style__of(run->writer.file).colour;
+	return count_losses(p, run, r);
 }
 
 static int report(struct run *run, struct report *r)
 {
 	struct profile *p = run->context;
-	int err;
+	int err = p->typed ? 0 : find_missed(p, run);
 
 	describe(p, r);
+	if (err)
+		return err;
+	if (p->annotate)
+		return report_instructions(p, run, r);
 	err = stacks__report(&p->stacks, run, r, p->options.table ? 0 : run->cli->top);
-	if (!err && !p->typed)
-		err = count_missed(p, run, r);
-	else if (!err && is_weighted(p))
-		err = count_events(p, run, r);
+	if (!err)
+		err = count_losses(p, run, r);
 	if (err)
 		return err;
 	r->stacks->unit = is_weighted(p) ? "events" : "samples";
@@ -268,6 +349,7 @@ static int watch(struct run *run)
 
 	if (p->live && screen__is_quit())
 		return 1;
+	throttled__read(&p->throttled);
 	return stacks__watch(&p->stacks);
 }
 
@@ -334,7 +416,11 @@ static int start_screen(struct profile *p, struct run *run)
 static int start_clock(struct profile *p, struct run *run)
 {
 	int err = sampler__start(&p->sampler, p->bpf->progs.on_sample, &run->scope);
+	size_t i;
 
+	for (i = 0; i < p->sampler.n && !err; i++)
+		err = throttled__watch(&p->throttled, p->sampler.cpu[i].fd, p->sampler.cpu[i].cpu,
+				       run->watch_fd);
 	return err ?: sampler__arm(&p->sampler);
 }
 
@@ -342,8 +428,13 @@ static int start_clock(struct profile *p, struct run *run)
 static int start_event(struct profile *p, struct run *run)
 {
 	struct profile_samples gained;
+	const struct counters *c = &p->event.counters;
 	int err = sampled_event__start(&p->event, program_of(p), &run->scope);
+	size_t i;
 
+	for (i = 0; i < c->n && !err; i++)
+		err = throttled__watch(&p->throttled, c->counter[i].fd, c->counter[i].cpu,
+				       run->watch_fd);
 	if (!err)
 		err = take_seen(p, run, &gained);
 	return err ?: sampled_event__count(&p->event, &p->counted);
@@ -353,10 +444,13 @@ static int attach(struct profile *p, struct run *run)
 {
 	int err = stacks__begin(&p->stacks, run);
 
+	if (!err && p->annotate)
+		annotate__begin(&p->stacks);
 	if (!err)
 		err = profile_bpf__attach(p->bpf);
 	if (err)
 		diag_error("cannot attach: %s", strerror(-err));
+	throttled__begin(&p->throttled);
 	if (!err)
 		err = p->typed ? start_event(p, run) : start_clock(p, run);
 	if (!err && p->live)
@@ -370,6 +464,12 @@ static int find_source(struct profile *p)
 {
 	int err;
 
+	if (!p->typed && p->sampler.period_ns) {
+		snprintf(p->source, sizeof(p->source),
+			 "cpu-clock, every %llu ns on each CPU (a timer; no hardware counter is used)",
+			 p->sampler.period_ns);
+		return 0;
+	}
 	if (!p->typed) {
 		snprintf(p->source, sizeof(p->source),
 			 "cpu-clock, %llu times a second on each CPU (a timer; no hardware counter is used)",
@@ -379,6 +479,11 @@ static int find_source(struct profile *p)
 	err = sampled_event__find(&p->event, p->typed, DEFAULT_HZ);
 	if (err)
 		return err;
+	if (p->annotate && p->event.is_tracepoint) {
+		diag_error("--annotate: a tracepoint is one place in the kernel; stackcount(1) shows "
+			   "who gets there");
+		return -EINVAL;
+	}
 	sampled_event__describe(&p->event, p->source, sizeof(p->source));
 	p->stacks.at_tracepoints = p->event.is_tracepoint;
 	return 0;
@@ -398,6 +503,7 @@ static int measure(struct profile *p, struct run *run)
 			err = run__loop(run);
 	}
 	screen__close(&p->screen);
+	throttled__close(&p->throttled);
 	sampler__free(&p->sampler);
 	sampled_event__free(&p->event);
 	stacks__free(&p->stacks);
@@ -413,6 +519,8 @@ static int profile(int argc, char **argv)
 		{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
 		{ "count", 'c', "N", 0, "A sample at every Nth event of -e", 1 },
 		{ "idle", KEY_IDLE, NULL, 0, "Idle CPUs too", 1 },
+		{ "annotate", KEY_ANNOTATE, "SYM", 0,
+		  "The instructions of functions of this name, and which are hot", 1 },
 		{ "live", KEY_LIVE, NULL, 0, "A table on the whole terminal, drawn anew each interval", 1 },
 		{},
 	};

@@ -180,6 +180,9 @@ static int make_plan(struct stackcount *s)
 	const struct attach_programs programs[PROBE_SIDES] = {
 		[PROBE_END] = {
 			.filtered_tracepoint = s->bpf->progs.on_tracepoint,
+			.syscall_enter = s->bpf->progs.on_syscall_enter,
+			.syscall_exit = s->bpf->progs.on_syscall_exit,
+			.syscall_slots = s->bpf->maps.syscall_slots,
 			.probe = s->bpf->progs.on_probe,
 			.probes = s->bpf->progs.on_probes,
 		},

@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-profile beside bpftrace: ns per sample with both stacks. Most of it is the walk, which is the same in both: the
-kernel's unwinder over memory that the load has driven out of the caches. Samples of two runs do not meet
+profile beside bpftrace and libbpf-tools: ns per sample with both stacks. Most of it is the walk, which is the same
+in all: the kernel's unwinder over memory that the load has driven out of the caches. Samples of two runs do not meet
 the same code, so the figures spread; the ratio is of each round's, one right after the other.
 """
+import os
+import shutil
 import subprocess
 
 import kernel
 import loads
+import probing
 import tables
 from figures import Spread, ratios
 from processes import Failed, Process, wait_for_text
+from runqlat import LibbpfTool
 from subjects import BUILD, HOLD, Bpftrace, Tally, available
 
 HZ = 997
+# As Debian calls it since 13; the package of 12 leaves it out.
+LIBBPF_PROFILE = shutil.which("profile-libbpf") or "/usr/sbin/profile-libbpf"
+
+
+class LinkOnEachCpu(LibbpfTool):
+    links = os.cpu_count()
 
 
 def candidates():
@@ -22,6 +32,7 @@ def candidates():
     program = f'BEGIN {{ printf("Hit Ctrl-C\\n"); }} profile:hz:{HZ} {{ @[ustack, kstack, comm] = count(); }}'
     yield lambda: Bpftrace("bpftrace", "bpftrace @[ustack, kstack, comm]",
                            ["bpftrace", "-B", "line", "-e", program])
+    yield lambda: LinkOnEachCpu("libbpf", f"libbpf-tools profile -F {HZ}", [LIBBPF_PROFILE, "-F", str(HZ), "600"])
 
 
 def samplers():
@@ -42,8 +53,11 @@ def ns_per_sample(subject, load):
 
 def measure_all(quick, show, look, progress):
     """Shows the table; returns the raw numbers."""
+    probing.build()
     things, notes = available(candidates())
-    all_loads = [loads.dd(1_000_000 if quick else 4_000_000), loads.pipes(100_000 if quick else 300_000)[1]]
+    # In the program alone, half and half, and mostly in the kernel.
+    all_loads = [probing.work("two threads, 20 frames", "spin", 1 if quick else 3, 20, pinned=False),
+                 loads.dd(1_000_000 if quick else 4_000_000), loads.pipes(100_000 if quick else 300_000)[1]]
     rounds = 3 if quick else 9
     raw = {s.name: {load.name: [] for load in all_loads} for s in things}
     stats = Process([HOLD, "stats"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -55,8 +69,9 @@ def measure_all(quick, show, look, progress):
                 for subject in things:
                     raw[subject.name][load.name].append(ns_per_sample(subject, load))
     rows = [(s.label, [cell(raw, s, load) for load in all_loads]) for s in things]
-    show(tables.grid(f"Cost of a sample: ns of the program, statistics included; median (lowest..highest) of "
-                     f"{rounds} rounds{tables.ratio_to(things, None)}.", [load.name for load in all_loads], rows))
+    show("\n".join([tables.grid(f"Cost of a sample: ns of the program, statistics included; median (lowest..highest) of "
+                                f"{rounds} rounds{tables.ratio_to(things, None)}.",
+                                [load.name for load in all_loads], rows), *beside_libbpf(raw, all_loads)]))
     look()
     return raw, notes
 
@@ -65,3 +80,11 @@ def cell(raw, subject, load):
     numbers, peer = raw[subject.name][load.name], raw.get(subject.peer)
     return tables.spread(numbers, 0) + tables.times(
         Spread(ratios(numbers, peer[load.name])).median if peer else None)
+
+
+def beside_libbpf(raw, all_loads):
+    """A table has room for one peer."""
+    for load in all_loads:
+        if "libbpf" in raw:
+            x = Spread(ratios(raw["tally"][load.name], raw["libbpf"][load.name])).median
+            yield f"  {load.name}: {x:.2f} of libbpf-tools' profile"

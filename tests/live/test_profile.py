@@ -87,13 +87,36 @@ def test_totals(profile, trigger, hz):
     """HZ times the CPU time that the kernel's own books say."""
     def trial():
         load = trigger("shares", 2000 if hz == 99 else 1000, CPU)
-        tracer = profile("-F", hz, "-p", load.pid)
+        tracer = profile("-F", hz, "-p", load.pid, "-C", CPU)   # what the other CPU misses is not its own
         used = work(load)
         report = tracer.stop().report
         due = used * hz
         within(abs(report["events"] + report["lost"]["missed"] - due) <= 0.03 * due + 3, due, report["events"],
                report["lost"])
         within(report["events"] >= 0.9 * due, due, report["events"], report["lost"])
+
+    steady(trial)
+
+
+@pytest.mark.skipif(bool(GUEST), reason="an emulated CPU is held up all the time")
+@pytest.mark.parametrize("hz", (99, 999))
+def test_totals_with_idle(profile, trigger, hz):
+    """HZ times the elapsed time on each CPU, whether it is busy or not; without --idle as many as that less
+    those of the idle tasks, but for chance."""
+    def trial():
+        load = trigger("shares", 1000, CPU)
+        load.go()
+        tracers = [profile("-F", hz, "-d", 2 if hz == 99 else 1, "--by", "tid", *idle) for idle in (("--idle",), ())]
+        every, busy = (tracer.wait().report for tracer in tracers)
+        load.done()
+        due = hz * os.cpu_count() * every["duration_ns"] / 1e9
+        total = every["events"] + every["lost"]["missed"]
+        within(abs(total - due) <= 0.03 * due + 2 * os.cpu_count(), total, due, every["lost"])
+        asleep = value(of(every, tid=0))
+        share = asleep / max(1, every["events"])
+        within(abs(busy["events"] - (every["events"] - asleep)) <= 5 * deviation(due, share) + 0.03 * due + 3,
+               busy["events"], every["events"], asleep)
+        assert value(of(busy, tid=0)) == 0, busy
 
     steady(trial)
 

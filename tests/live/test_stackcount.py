@@ -3,13 +3,14 @@
 
 import re
 import subprocess
+import time
 from xml.dom import minidom
 
 import pytest
 
 import tally
-from stackcounting import CHAINS, counts, losses, names, observe, of, parsed, reports_of
-from tally import KERNEL, once, scaled
+from stackcounting import CHAINS, ask_of, counts, losses, names, observe, of, parsed, reports_of, value
+from tally import GUEST, once, scaled
 
 N, DEPTH = 7, 6
 LEFT, RIGHT = ("left", "target"), ("right", "middle", "target")
@@ -128,15 +129,31 @@ def test_parts(ends, chains):
         assert report["events"] == N and len(report["stacks"]) == 1, report
         assert not losses(report)
     whole, = both["stacks"]
-    if KERNEL < (6, 12) and names(kernel["stacks"][0]) == ("[user mode]",):
-        kernel["stacks"][0]["frames"] = []      # system calls' tracepoints began where the program was left
-    else:
-        assert "do_syscall_64" in names(kernel["stacks"][0]), kernel
+    assert "do_syscall_64" in names(kernel["stacks"][0]), kernel
     assert counts(user["stacks"]) == {ASK: N}, user
     n = len(user["stacks"][0]["frames"])
     assert whole["frames"][:n] == user["stacks"][0]["frames"], (whole, user)
     assert whole["frames"][n:] == kernel["stacks"][0]["frames"], (whole, kernel)
     assert all(map(is_kernel, whole["frames"][n:])) and not any(map(is_kernel, whole["frames"][:n]))
+
+
+def test_all_system_calls(tool, chains):
+    """Begins and ends at once (hundreds of perf events took half a minute), and is exact: the whole stack, and of
+    the tracer nothing."""
+    load = chains()
+    began = time.monotonic()
+    tracer = tool("--json", "syscalls:sys_enter_*", "syscalls:sys_exit_*", "-p", load.pid, tool="stackcount")
+    load.go()
+    load.done()
+    report, = parsed(tracer.stop())
+    took = time.monotonic() - began
+    for event in "enter", "exit":
+        stacks = [s for s in of(report, event=f"syscalls:sys_{event}_*") if ask_of(s)]
+        assert value(stacks) == N, (stacks, report["lost"])
+        for stack in stacks:
+            assert is_kernel(stack["frames"][-1]) and "entry_SYSCALL_64_after_hwframe" in names(stack), stack
+            assert not any(re.match("bpf|__bpf|__trace|trace_call|perf_", name) for name in names(stack)), stack
+    assert GUEST or took < 10, took
 
 
 @once
@@ -191,6 +208,24 @@ def test_as_deep_as_it_is(ends, chains):
                                                       for n in (depth, depth - 1)]))
     assert names(exact["stacks"][0]) == names(whole["stacks"][0]) and not losses(exact), exact
     assert names(less["stacks"][0])[0] == "[deeper]" and less["lost"]["truncated"] == N, less
+
+
+@once
+def test_more_stacks_than_there_is_room_for(ends, trigger):
+    """As many as there is room for are counted, each of the others is told."""
+    n, room = 20_000, 1000
+    load = trigger("paths", n)
+    report, = reports_of(observe(ends, load, [(GETPPID, "-U", "--max-keys", room)]))
+    assert len(report["stacks"]) == report["events"] == room, report["lost"]
+    assert report["lost"]["map_full"] == report["lost"]["stacks_full"] == n - room, report["lost"]
+
+
+@once
+def test_each_stack_has_room(ends, trigger):
+    n = 20_000
+    report, = reports_of(observe(ends, trigger("paths", n), [(GETPPID, "-U")]))
+    assert len(report["stacks"]) == report["events"] == n and not losses(report), report["lost"]
+    assert {stack["value"] for stack in report["stacks"]} == {1}
 
 
 @once

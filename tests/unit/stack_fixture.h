@@ -42,7 +42,9 @@ static inline u32 add_frame(struct stacks_fixture *f, const char *name, const ch
 			    u64 offset, enum frame_kind kind)
 {
 	assert_true(f->report.stacks->nframes < f->most);
-	f->frame[f->report.stacks->nframes] = (struct report_frame){ name, module, offset, kind };
+	f->frame[f->report.stacks->nframes] = (struct report_frame){
+		.name = name, .module = module, .offset = offset, .kind = kind,
+	};
 	return f->report.stacks->nframes++;
 }
 

@@ -19,7 +19,7 @@ static int takes(const char *with, const char *without, u32 frame)
 {
 	const struct stack_names names = { .frame = frames, .n = FRAMES };
 	u32 path[] = { MAIN, frame, 1U << 31 };
-	const struct stack_path of = { ARRAY_SIZE(path), path, NULL };
+	const struct stack_path of = { .n = ARRAY_SIZE(path), .frame = path };
 	struct stack_choice c = {};
 	int first, again;
 

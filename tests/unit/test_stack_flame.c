@@ -91,6 +91,31 @@ static void frames_have_their_share(void **state)
 	fixture__free(&f);
 }
 
+/* Each kind of frame is of a class, and the style has a colour for that. */
+static void kinds_have_colours(void **state)
+{
+	struct stacks_fixture f;
+	char *text, style[16];
+	const char *class;
+	u32 key, kind;
+	size_t n;
+
+	(void)state;
+	for (kind = 0; kind < FRAME_KINDS; kind++) {
+		fixture__make(&f, 2);
+		key = add_key(&f, NULL);
+		STACK(&f, key, 1, add_frame(&f, "function", "m", 0, kind));
+		text = flame(&f, &n);
+		class = strstr(text, "<title>function");
+		while (strncmp(class, "class=\"", 7))
+			class--;
+		snprintf(style, sizeof(style), ".%.2s", class + 7);
+		assert_int_equal(occurrences(text, style), 1);
+		free(text);
+		fixture__free(&f);
+	}
+}
+
 static void hostile_names_are_inert(void **state)
 {
 	static const char *const names[] = {
@@ -164,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_have_their_share),
+		cmocka_unit_test(kinds_have_colours),
 		cmocka_unit_test(hostile_names_are_inert),
 		cmocka_unit_test(many_stacks_are_a_small_file),
 	};

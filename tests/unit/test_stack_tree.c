@@ -132,6 +132,53 @@ static void frames_without_a_symbol(void **state)
 	fixture__free(&f);
 }
 
+/* By line they are apart, and inlined ones are marked; of a file the name is enough. */
+static void lines(void **state)
+{
+	static const struct {
+		const char *file;
+		u32 line;
+		enum frame_kind kind;
+		const char *drawn, *folded;
+	} cases[] = {
+		{ "/src/a.c", 7, FRAME_USER, "f a.c:7", "f a.c:7" },
+		{ "/src/a.c", 8, FRAME_USER, "f a.c:8", "f a.c:8" },
+		{ "a.c", 0, FRAME_USER, "f a.c", "f a.c" },
+		{ NULL, 0, FRAME_INLINED, "f (inlined)", "f_[i]" },
+		{ "/src/b.h", UINT32_MAX, FRAME_INLINED, "f b.h:4294967295 (inlined)",
+		  "f b.h:4294967295_[i]" },
+		{ "/src/b.h", 1, FRAME_KERNEL, "f b.h:1", "f b.h:1_[k]" },
+		{ "/x;\n/y;\nz.h", 1, FRAME_USER, "f y;\\x0az.h:1", "f y\\x3b\\x0az.h:1" },
+	};
+	struct stack_labels drawn, folded;
+	struct stacks_fixture f;
+	struct call_tree t;
+	u32 key, frame;
+	size_t i;
+
+	(void)state;
+	fixture__make(&f, ARRAY_SIZE(cases));
+	key = add_key(&f, NULL);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		frame = add_frame(&f, "f", "m", 0, cases[i].kind);
+		f.frame[frame].file = cases[i].file;
+		f.frame[frame].line = cases[i].line;
+		STACK(&f, key, 1, frame);
+	}
+	assert_int_equal(stack_labels__make(&drawn, f.report.stacks, LABELS_DRAWN), 0);
+	assert_int_equal(stack_labels__make(&folded, f.report.stacks, LABELS_FOLDED), 0);
+	assert_int_equal(call_tree__make(&t, f.report.stacks, &drawn), 0);
+	assert_int_equal(t.n, 1 + ARRAY_SIZE(cases));
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_string_equal(drawn.frame[i], cases[i].drawn);
+		assert_string_equal(folded.frame[i], cases[i].folded);
+	}
+	call_tree__free(&t);
+	stack_labels__free(&drawn);
+	stack_labels__free(&folded);
+	fixture__free(&f);
+}
+
 static char *as(struct stacks_fixture *f, enum report_format format)
 {
 	struct writer w = { .format = format, .separator = ',' };
@@ -273,6 +320,7 @@ int main(void)
 		cmocka_unit_test(nodes_are_in_the_order_of_a_walk),
 		cmocka_unit_test(callees_come_first),
 		cmocka_unit_test(frames_without_a_symbol),
+		cmocka_unit_test(lines),
 		cmocka_unit_test(folded),
 		cmocka_unit_test(csv),
 		cmocka_unit_test(json),

@@ -33,17 +33,30 @@ static char *fold(char *text)
 	return folded;
 }
 
+const char *report_frame__file(const struct report_frame *f)
+{
+	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+
+	return slash ? slash + 1 : f->file;
+}
+
 static char *frame_label(const struct report_frame *f, enum label_style style)
 {
 	static const char *const suffixes[FRAME_KINDS] = {
-		[FRAME_USER] = "", [FRAME_KERNEL] = "_[k]", [FRAME_JIT] = "_[j]", [FRAME_NOTE] = "",
+		[FRAME_USER] = "", [FRAME_KERNEL] = "_[k]", [FRAME_JIT] = "_[j]",
+		[FRAME_INLINED] = "_[i]", [FRAME_NOTE] = "",
 	};
 	bool folded = style == LABELS_FOLDED;
-	char *raw = NULL, *text;
+	char *raw = NULL, *text, line[16] = "";
+	const char *suffix = folded ? suffixes[f->kind] : f->kind == FRAME_INLINED ? " (inlined)" : "";
 	int n;
 
-	if (f->name)
-		n = asprintf(&raw, "%s%s", f->name, folded ? suffixes[f->kind] : "");
+	if (f->line)
+		snprintf(line, sizeof(line), ":%u", f->line);
+	if (f->name && f->file)
+		n = asprintf(&raw, "%s %s%s%s", f->name, report_frame__file(f), line, suffix);
+	else if (f->name)
+		n = asprintf(&raw, "%s%s", f->name, suffix);
 	else if (f->module && !folded)
 		n = asprintf(&raw, "%s [no symbol]", f->module);
 	else if (f->module)

@@ -36,6 +36,7 @@ static const char style[] =
 	".u0{fill:#f3a35c}.u1{fill:#efb366}.u2{fill:#eb9250}.u3{fill:#f0c070}"
 	".k0{fill:#7fb2e5}.k1{fill:#8fbde9}.k2{fill:#72a6dd}.k3{fill:#9cc7ea}"
 	".j0{fill:#86c98a}.j1{fill:#94d197}.j2{fill:#79be7e}.j3{fill:#a2d8a1}"
+	".i0{fill:#c7a3e0}.i1{fill:#d1b3e6}.i2{fill:#bb93d8}.i3{fill:#dbc3ec}"
 	".n0,.n1,.n2,.n3{fill:#c9c9d2}.m{fill:#dcdce2}"
 	".r0{fill:#fbd9d3}.r1{fill:#f5b0a3}.r2{fill:#ec8069}.r3{fill:#dc4a38}"
 	".b0{fill:#d6e4f7}.b1{fill:#a9c8ef}.b2{fill:#76a6e2}.b3{fill:#4180d0}"
@@ -157,7 +158,8 @@ static void set_class_of_change(const struct picture *p, const struct call_node 
 static void put_frame(const struct picture *p, const struct call_node *node, u64 at)
 {
 	static const char kinds[FRAME_KINDS] = {
-		[FRAME_USER] = 'u', [FRAME_KERNEL] = 'k', [FRAME_JIT] = 'j', [FRAME_NOTE] = 'n',
+		[FRAME_USER] = 'u', [FRAME_KERNEL] = 'k', [FRAME_JIT] = 'j', [FRAME_INLINED] = 'i',
+		[FRAME_NOTE] = 'n',
 	};
 	const char *name = node->depth ? call_node__label(node, &p->labels) : "all";
 	char class[4] = "n0";

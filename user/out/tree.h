@@ -10,14 +10,17 @@
 
 /*
  * The names of all frames and keys, escaped (out/escape.h). Folded ones stand between ';': one in
- * a name is escaped too; kernel and JIT frames end in _[k] and _[j], as flamegraph.pl knows them,
- * and a frame without a symbol is "libfoo.so+0x1234". Drawn ones: all those of one module are
+ * a name is escaped too; kernel, JIT and inlined frames end in _[k], _[j] and _[i], as
+ * flamegraph.pl knows them, and a frame without a symbol is "libfoo.so+0x1234". Drawn ones: all those of one module are
  * one, "libfoo.so [no symbol]". One of which nothing is known is "[unknown]".
  */
 enum label_style {
 	LABELS_FOLDED,
 	LABELS_DRAWN,
 };
+
+/* The source file without its directory; NULL: none. */
+const char *report_frame__file(const struct report_frame *f);
 
 struct stack_labels {
 	size_t nframes, nkeys;

@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "base/numbers.h"
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/waits.h"
 #include "stack/kicks.h"
 #include "stack/options.h"
@@ -153,8 +152,9 @@ static int take_state_key(struct blocked *b, struct cli *cli)
 	return 0;
 }
 
-static int check_options(struct blocked *b, struct cli *cli)
+static int check(void *context, struct cli *cli)
 {
+	struct blocked *b = context;
 	int err = take_state_key(b, cli);
 
 	if (err)
@@ -163,6 +163,7 @@ static int check_options(struct blocked *b, struct cli *cli)
 		diag_error("--min is more than --max: nothing is left");
 		return -EINVAL;
 	}
+	cli->scope.command_joins_at_exec = true;
 	return stack_options__check(&b->options, &b->stacks, cli, b->report.by_state ? 0 : BY_COMM);
 }
 
@@ -213,93 +214,46 @@ static int configure(struct blocked *b, struct run *run)
 					  &constants);
 }
 
-static int load(struct blocked *b, struct run *run)
+static int watch(struct run *run)
 {
-	int err;
+	struct blocked *b = run->context;
+
+	return stacks__watch(&b->stacks);
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	struct blocked *b = c->context;
 
 	b->bpf = offcputime_bpf__open();
 	if (!b->bpf)
 		return -errno;
-	err = configure(b, run);
-	if (!err && !run->cli->explain)
-		err = offcputime_bpf__load(b->bpf);
-	if (!err)
-		return 0;
-	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
-		diag_error("not enough memory for the maps");
-		diag_hint("ask for fewer stacks with --max-keys");
-		return err;
-	}
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
+	COURSE_SKELETON(c, b->bpf);
+	c->source = source(b);
+	return configure(b, run);
 }
 
-/*
- * Elements come out of a small stock that the kernel keeps for each CPU and map, which it only
- * makes larger, by an interrupt, once something was taken. A switch may need two at once, with
- * interrupts off. So one of each is taken here, on each CPU; where that cannot be, new stacks may
- * be lost at first.
- */
-static void fill_stocks(const struct blocked *b)
+static int attach(struct course *c, struct run *run)
 {
-	const struct bpf_map *maps[] = {
-		b->bpf->maps.stacks_small, b->bpf->maps.stacks_medium, b->bpf->maps.stacks_large,
-		b->bpf->maps.counts,
-	};
-	static const struct blocked_key key = { .why = BLOCKED_WHYS };
-	void *value = calloc(1, bpf_map__value_size(b->bpf->maps.stacks_large));
-	size_t i;
-
-	for (i = 0; value && i < ARRAY_SIZE(maps); i++) {
-		if (!bpf_map_update_elem(bpf_map__fd(maps[i]), &key, value, BPF_ANY))
-			bpf_map_delete_elem(bpf_map__fd(maps[i]), &key);
-	}
-	free(value);
-}
-
-static void fill_all_stocks(const struct blocked *b)
-{
-	int n = libbpf_num_possible_cpus(), cpu;
-	size_t size = CPU_ALLOC_SIZE(n > 0 ? n : 1);
-	cpu_set_t *before = CPU_ALLOC(n > 0 ? n : 1), *one = CPU_ALLOC(n > 0 ? n : 1);
-
-	if (before && one && !sched_getaffinity(0, size, before)) {
-		for (cpu = 0; cpu < n; cpu++) {
-			CPU_ZERO_S(size, one);
-			CPU_SET_S(cpu, size, one);
-			if (!sched_setaffinity(0, size, one))
-				fill_stocks(b);
-		}
-		sched_setaffinity(0, size, before);
-	}
-	CPU_FREE(before);
-	CPU_FREE(one);
-}
-
-static int attach(struct blocked *b, struct run *run)
-{
+	struct blocked *b = c->context;
 	int err;
 
 	bpf_program__set_autoattach(b->bpf->progs.seed_blocked, false);
 	bpf_program__set_autoattach(b->bpf->progs.show_blocked, false);
 	err = stacks__begin(&b->stacks, run);
-	if (!err)
-		fill_all_stocks(b);
-	if (!err && b->bpf->rodata->user_later)
+	if (err)
+		return err;
+	run->watch = watch;
+	stack_store__fill_stocks(&b->stacks.store);
+	if (b->bpf->rodata->user_later)
 		err = kicks__open(&b->kicks, bpf_map__fd(b->bpf->maps.kicks));
 	if (!err)
 		err = offcputime_bpf__attach(b->bpf);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	if (tasks__visit(b->bpf->progs.seed_blocked))
+	if (!err && tasks__visit(b->bpf->progs.seed_blocked))
 		diag_detail("no task iterator: what is blocked already is not seen until it blocks "
 			    "again");
 	b->began_ns = b->bpf->bss->began_ns = now_ns();
-	b->bpf->bss->armed = 1;
-	return 0;
+	return err;
 }
 
 /*
@@ -406,25 +360,6 @@ static int report(struct run *run, struct report *r)
 	return b->options.table ? stacks__tabulate(r, b->options.leaf, run->cli->top) : 0;
 }
 
-static int watch(struct run *run)
-{
-	struct blocked *b = run->context;
-
-	return stacks__watch(&b->stacks);
-}
-
-static int measure(struct blocked *b, struct run *run)
-{
-	int err = load(b, run);
-
-	if (err)
-		return err;
-	if (run->cli->explain)
-		return run__explain(run, b->bpf->obj, source(b));
-	err = attach(b, run);
-	return err ?: run__loop(run);
-}
-
 static void blocked__free(struct blocked *b)
 {
 	blocked_report__free(&b->report);
@@ -463,28 +398,16 @@ int blocked__main(enum blocked_view view, const char *tool, const char *doc, int
 		.own_input = &b,
 		.own_keys = true,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = tool, .context = &b, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report,
+	};
+	int code;
 
 	b.report.view = view;
+	b.stacks.at_tracepoints = true;
 	b.report.stacks = &b.stacks;
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (check_options(&b, &cli)) {
-		free(b.by);
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	cli.scope.command_joins_at_exec = true;
-	err = run__init(&run, tool, &cli);
-	run.report = report;
-	run.watch = watch;
-	run.context = &b;
-	if (!err)
-		err = measure(&b, &run);
+	code = course__main(&course, &spec, argc, argv);
 	blocked__free(&b);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	return code;
 }

@@ -177,26 +177,6 @@ static int put_part(struct blocked_report *b, struct chain *c, const struct stac
 	return err;
 }
 
-static bool begins(const char *name, const char *const *beginnings, size_t n)
-{
-	size_t i;
-
-	for (i = 0; name && i < n; i++)
-		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
-			return true;
-	return false;
-}
-
-/* What runs between a tracepoint and the walk. */
-static bool is_tracer(const struct report_frame *f)
-{
-	static const char *const names[] = {
-		"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_", "bpf_get_stack",
-	};
-
-	return f->kind == FRAME_KERNEL && begins(f->name, names, ARRAY_SIZE(names));
-}
-
 /* Where interrupts enter the kernel, on x86 and arm64. */
 static bool is_interrupt(const struct report_frame *f)
 {
@@ -204,8 +184,12 @@ static bool is_interrupt(const struct report_frame *f)
 		"asm_sysvec_", "asm_common_interrupt", "asm_exc_nmi",	"el0_irq",
 		"el1_irq",     "el0_interrupt",	       "el1_interrupt",
 	};
+	size_t i;
 
-	return f->kind == FRAME_KERNEL && begins(f->name, names, ARRAY_SIZE(names));
+	for (i = 0; f->name && f->kind == FRAME_KERNEL && i < ARRAY_SIZE(names); i++)
+		if (!strncmp(f->name, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
 /* The frames of a waker that say why it woke: [*first, *end) of its path. */
@@ -218,8 +202,6 @@ static bool waker_frames(const struct blocked_report *b, const struct stack_path
 
 	*first = 0;
 	*end = p->n;
-	while (*end && is_tracer(&frame[p->frame[*end - 1]]))
-		--*end;
 	for (i = *end; i-- && !interrupt;) {
 		interrupt = is_interrupt(&frame[p->frame[i]]);
 		if (interrupt)
@@ -486,7 +468,7 @@ int blocked_report__make(struct blocked_report *b, const struct run *run, struct
 	r->has_events = true;
 	r->events = m.slices;
 	report__sort_stacks(r, top);
-	return 0;
+	return stacks__note_sources(b->stacks, r);
 }
 
 void blocked_report__free(struct blocked_report *b)

@@ -40,8 +40,9 @@ static bool same_frame(const void *array, u32 index, const void *key)
 {
 	const struct report_frame *a = &((const struct report_frame *)array)[index], *b = key;
 
-	return a->kind == b->kind && a->offset == b->offset && same_text(a->name, b->name) &&
-	       same_text(a->module, b->module);
+	return a->kind == b->kind && a->offset == b->offset && a->line == b->line &&
+	       same_text(a->name, b->name) && same_text(a->module, b->module) &&
+	       same_text(a->file, b->file);
 }
 
 static u64 frame_hash(const struct report_frame *f)
@@ -50,6 +51,8 @@ static u64 frame_hash(const struct report_frame *f)
 
 	if (f->name)
 		hash = table_hash(hash, f->name, strlen(f->name));
+	if (f->file)
+		hash = table_hash(hash ^ f->line, f->file, strlen(f->file));
 	return f->module ? table_hash(hash, f->module, strlen(f->module)) : hash;
 }
 
@@ -90,34 +93,113 @@ static enum frame_kind kind_of(const struct symbol *s)
 	}
 }
 
-static int add_symbol(struct stack_names *names, struct stack_path *path, const struct symbol *s,
-		      u64 address)
+static int make_room(struct stack_path *path)
 {
-	struct report_frame f = {
-		.name = s->name, .module = s->module, .kind = kind_of(s),
-		.offset = s->name || !s->module ? 0 : s->module_offset,
-	};
-	int err = find_frame(names, &f, &path->frame[path->n]);
+	u32 room = path->room ? 2 * path->room : 32, *frame;
+	struct report_place *place;
 
-	if (err)
-		return err;
-	path->place[path->n].address = address;
-	path->place[path->n].offset = s->name	  ? s->offset
-				      : s->module ? s->module_offset
-						  : FRAME_PLACES;
-	path->n++;
+	if (path->n < path->room)
+		return 0;
+	frame = reallocarray(path->frame, room, sizeof(*frame));
+	if (frame)
+		path->frame = frame;
+	place = reallocarray(path->place, room, sizeof(*place));
+	if (place)
+		path->place = place;
+	if (!frame || !place)
+		return -ENOMEM;
+	path->room = room;
 	return 0;
+}
+
+static int add_frame(struct stack_names *names, struct stack_path *path,
+		     const struct report_frame *f, u64 address, u64 offset)
+{
+	int err = make_room(path);
+
+	if (!err)
+		err = find_frame(names, f, &path->frame[path->n]);
+	if (!err)
+		path->place[path->n++] = (struct report_place){ address, offset };
+	return err;
 }
 
 static int add_note(struct stack_names *names, struct stack_path *path, const char *text)
 {
 	const struct report_frame f = { .name = text, .kind = FRAME_NOTE };
-	int err = find_frame(names, &f, &path->frame[path->n]);
+
+	return add_frame(names, path, &f, FRAME_PLACES, FRAME_PLACES);
+}
+
+/* What the debug information says is at an address; n 0: nothing, or it was not asked for. */
+struct places {
+	const struct source_place *place;
+	size_t n;
+};
+
+static int find_places(struct stack_names *names, const struct symbol *s, u32 tgid, u64 code,
+		       struct places *p)
+{
+	*p = (struct places){};
+	if (!names->lines && !names->inlined)
+		return 0;
+	if (s->kind == SYMBOL_KERNEL)
+		return symbols__kernel_source(names->symbols, code, &p->place, &p->n);
+	if (s->kind == SYMBOL_USER)
+		return symbols__user_source(names->symbols, tgid, code, &p->place, &p->n);
+	return 0;
+}
+
+static void set_line(const struct stack_names *names, struct report_frame *f,
+		     const struct source_place *place)
+{
+	if (!names->lines || !place->file)
+		return;
+	f->file = place->file;
+	f->line = place->line;
+}
+
+/* The functions inlined at an address, behind the one that holds them. */
+static int add_inlined(struct stack_names *names, struct stack_path *path, const char *module,
+		       u64 address, const struct places *p)
+{
+	size_t i = names->inlined && p->n ? p->n - 1 : 0;
+	int err = 0;
+
+	while (i-- && !err) {
+		struct report_frame f = {
+			.name = p->place[i].function ?: "[inlined]",
+			.module = module,
+			.kind = FRAME_INLINED,
+		};
+
+		set_line(names, &f, &p->place[i]);
+		err = add_frame(names, path, &f, address, FRAME_PLACES);
+	}
+	return err;
+}
+
+/* code: the address in the instruction that was running, or that is a call. */
+static int add_symbol(struct stack_names *names, struct stack_path *path, const struct symbol *s,
+		      u32 tgid, u64 address, u64 code)
+{
+	struct report_frame f = { .name = s->name, .module = s->module, .kind = kind_of(s) };
+	u64 offset = s->name ? s->offset : s->module ? s->module_offset : FRAME_PLACES;
+	struct places p;
+	int err = find_places(names, s, tgid, code, &p);
 
 	if (err)
 		return err;
-	path->place[path->n++] = (struct report_place){ FRAME_PLACES, FRAME_PLACES };
-	return 0;
+	if (p.n)
+		set_line(names, &f, &p.place[p.n - 1]);
+	if (p.n && !f.name) {
+		f.name = p.place[p.n - 1].function;
+		offset = f.name ? FRAME_PLACES : offset;
+	}
+	if (!f.name && f.module)
+		f.offset = s->module_offset;
+	err = add_frame(names, path, &f, address, offset);
+	return err ?: add_inlined(names, path, s->module, address, &p);
 }
 
 /*
@@ -194,7 +276,7 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 	else if (!is_first_function(&symbol[n - 1], n))
 		err = add_note(names, path, "[incomplete]");
 	for (i = n; i-- && !err;)
-		err = add_symbol(names, path, &symbol[i], frame[i]);
+		err = add_symbol(names, path, &symbol[i], tgid, frame[i], code_address(frame, i));
 out:
 	free(symbol);
 	return err;
@@ -248,7 +330,8 @@ static int add_kernel(struct stack_names *names, struct stack_path *path, const 
 			symbol.kind = SYMBOL_KERNEL;
 		}
 		if (!err)
-			err = add_symbol(names, path, &symbol, stack->frame[i]);
+			err = add_symbol(names, path, &symbol, 0, stack->frame[i],
+					 code_address(stack->frame, i));
 	}
 	return err;
 }
@@ -256,15 +339,10 @@ static int add_kernel(struct stack_names *names, struct stack_path *path, const 
 int stack_names__resolve(struct stack_names *names, const struct stack *stack, u32 tgid,
 			 bool kernel, struct stack_path *path)
 {
-	size_t room = stack ? stack->kernel + stack->user + 2 : 1;
 	int err = 0;
 
-	*path = (struct stack_path){
-		0, calloc(room, sizeof(*path->frame)), calloc(room, sizeof(*path->place)),
-	};
-	if (!path->frame || !path->place)
-		err = -ENOMEM;
-	else if (!stack)
+	*path = (struct stack_path){};
+	if (!stack)
 		err = add_note(names, path, "[stack lost]");
 	else if (!stack->kernel && !stack->user)
 		err = add_note(names, path, kernel ? "[user mode]" : "[no user stack]");

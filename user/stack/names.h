@@ -6,6 +6,7 @@
 #include "base/types.h"
 #include "out/report.h"
 #include "stack/table.h"
+#include "sym/source.h"
 #include "sym/symbols.h"
 
 #include "bpf/stack.h"
@@ -17,11 +18,13 @@ struct stack_names {
 	size_t n;
 	struct table by_name;
 	bool at_tracepoints;    /* see is_tracers_own() */
+	bool lines;             /* frames are of a line in the source, and apart from others by that */
+	bool inlined;           /* inlined functions are frames of their own */
 };
 
 /* What a stack is made of, the outermost frame first: the user's part, then the kernel's. */
 struct stack_path {
-	u32 n;
+	u32 n, room;
 	u32 *frame;             /* indexes into stack_names.frame */
 	struct report_place *place;
 };

@@ -21,6 +21,8 @@ enum {
 	KEY_CALLEE,
 	KEY_FRAMES,
 	KEY_NO_FRAMES,
+	KEY_LINES,
+	KEY_INLINE,
 };
 
 static const struct argp_option options[] = {
@@ -31,6 +33,8 @@ static const struct argp_option options[] = {
 	{ "frames", KEY_FRAMES, "REGEX", 0, "Only stacks with a function whose name is like this", 2 },
 	{ "no-frames", KEY_NO_FRAMES, "REGEX", 0, "Only stacks without such a function", 2 },
 	{ "callee", KEY_CALLEE, NULL, 0, "Innermost functions first, and who calls them", 2 },
+	{ "lines", KEY_LINES, NULL, 0, "Frames of user space by source line, from debug information", 2 },
+	{ "inline", KEY_INLINE, NULL, 0, "Inlined functions as frames of their own, likewise", 2 },
 	/* Takes the place of the one that all tools have. */
 	{ "format", KEY_FORMAT, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{},
@@ -70,6 +74,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return parse_format(o, arg);
 	case KEY_CALLEE:
 		o->callee_first = true;
+		return 0;
+	case KEY_LINES:
+		o->lines = true;
+		return 0;
+	case KEY_INLINE:
+		o->inlined = true;
 		return 0;
 	case KEY_FRAMES:
 		o->with = arg;
@@ -151,6 +161,10 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 		return -EINVAL;
 	}
 	s->callee_first = o->callee_first;
+	s->lines = o->lines;
+	s->inlined = o->inlined;
+	if (o->lines && o->leaf & LEAF_SYM)
+		o->leaf |= LEAF_LINE;
 	if (stacks__set_depth(s, o->max_depth) || check_picture(cli))
 		return -EINVAL;
 	return stack_choice__init(&s->choice, o->with, o->without);

@@ -17,6 +17,7 @@ struct stack_options {
 	u32 leaf;               /* enum leaf_part */
 	int format;             /* -1: not said */
 	bool callee_first;
+	bool lines, inlined;    /* see struct stack_names */
 	const char *with, *without;     /* what frames are called; NULL: not said */
 };
 

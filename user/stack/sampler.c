@@ -64,20 +64,21 @@ static int list_cpus(struct sampler *s, const struct scope_config *scope)
 	return 0;
 }
 
-static int start_cpu(struct sampler_cpu *c, u64 hz, const struct bpf_program *prog)
+static int start_cpu(struct sampler_cpu *c, const struct sampler *s, const struct bpf_program *prog)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.freq = 1,
-		.sample_freq = hz,
+		.freq = !s->period_ns,
+		.sample_period = s->period_ns ?: s->hz, /* in one place with sample_freq */
 		.disabled = 1,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, -1, c->cpu, -1, PERF_FLAG_FD_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
+	c->fd = fd;
 	c->link = bpf_program__attach_perf_event(prog, fd);
 	if (c->link)
 		return 0;       /* which owns fd now, and has enabled the timer */
@@ -96,7 +97,7 @@ int sampler__start(struct sampler *s, const struct bpf_program *prog,
 		return err;
 	host__allow_files(s->n);
 	for (i = 0; i < s->n && !err; i++)
-		err = start_cpu(&s->cpu[i], s->hz, prog);
+		err = start_cpu(&s->cpu[i], s, prog);
 	if (!err)
 		return 0;
 	diag_error("cannot sample (cpu-clock, perf_event_open): %s", strerror(-err));
@@ -172,13 +173,18 @@ int sampler__arm(struct sampler *s)
 	return err;
 }
 
+static u64 period_of(const struct sampler *s)
+{
+	u64 period = s->period_ns ?: NSEC_PER_SEC / s->hz;
+
+	return period < SHORTEST_PERIOD_NS ? SHORTEST_PERIOD_NS : period;
+}
+
 /* The newest sample may be about to come. */
 u64 sampler__due(const struct sampler *s)
 {
-	u64 period = NSEC_PER_SEC / s->hz, due;
+	u64 period = period_of(s), due;
 
-	if (period < SHORTEST_PERIOD_NS)
-		period = SHORTEST_PERIOD_NS;
 	due = (now_ns() - s->armed_ns) / period;
 	return due ? due - 1 : 0;
 }
@@ -216,7 +222,9 @@ static void count_missing(struct sampler_cpu *c, u64 idle_ns, void *ctx)
 
 	if (!c->link)
 		return;
-	n = samples_missed(m->sampler->hz, m->due, &m->seen[c->cpu], m->elapsed_ns, idle);
+	if (m->sampler->idle_counts)
+		idle = 0;
+	n = samples_missed(NSEC_PER_SEC / period_of(m->sampler), m->due, &m->seen[c->cpu], m->elapsed_ns, idle);
 	if (n > c->missed)
 		c->missed = n;
 }

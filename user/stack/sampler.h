@@ -14,13 +14,16 @@
 
 struct sampler_cpu {
 	int cpu;
+	int fd;                 /* of the event; the link's */
 	struct bpf_link *link;  /* NULL: the CPU went offline, and its timer with it */
 	u64 idle_before_ns;     /* what the kernel's books said when sampling began */
 	u64 missed;             /* samples that did not come, since the start */
 };
 
 struct sampler {
-	u64 hz;
+	u64 hz;                 /* samples a second, */
+	u64 period_ns;          /* or, if this is not 0, one in each such time */
+	bool idle_counts;       /* looks at an idle CPU are missed like any others */
 	struct sampler_cpu *cpu;
 	size_t n;
 	u64 armed_ns;           /* CLOCK_MONOTONIC: the one that the timers go by */

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,6 +12,9 @@
 
 #include "cli/task_key.h"
 #include "out/diag.h"
+
+/* Files without debug information that a note names. */
+#define MOST_SOURCELESS 4
 
 int stacks__set_depth(struct stacks *s, u64 depth)
 {
@@ -39,12 +43,11 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 	if (getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK) < 0)
 		s->seed = (u64)s;       /* early in boot; stacks are told apart all the same */
 	/* Constants of the programs, writable until they are loaded. */
-	memcpy((void *)c->scope, &run->scope, sizeof(run->scope));
 	*(u32 *)c->by = run->cli->by;
 	*(u32 *)c->depth = s->depth;
 	*(u32 *)c->walk = stack_walk_limit();
 	*(u64 *)c->seed = s->seed;
-	err = scope__prepare(obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, obj, c->scope);
 	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth);
 }
 
@@ -88,6 +91,20 @@ static int watch_both(struct stacks *s)
 	return 0;
 }
 
+static int want_sources(struct stacks *s)
+{
+	s->names.lines = s->lines;
+	s->names.inlined = s->inlined;
+	if (!s->lines && !s->inlined)
+		return 0;
+	/* With what is held open for names; whoever has less, has fewer lines. */
+	host__allow_files(2048);
+	if (!symbols__want_source(s->names.symbols))
+		return 0;
+	diag_error("--lines and --inline: this tally was built without libdw");
+	return -EOPNOTSUPP;
+}
+
 int stacks__begin(struct stacks *s, struct run *run)
 {
 	int fd = bpf_object__find_map_fd_by_name(s->obj, "stack_processes"), err;
@@ -95,8 +112,7 @@ int stacks__begin(struct stacks *s, struct run *run)
 	s->losses_fd = bpf_object__find_map_fd_by_name(s->obj, "losses");
 	if (fd < 0 || s->losses_fd < 0)
 		return -ENOENT;
-	run__describe_memory(run, s->obj);
-	err = scope__fill(s->obj, &run->cli->scope);
+	err = run__fill_scope(run, s->obj);
 	if (!err)
 		err = stack_store__begin(&s->store, s->obj, s->counts, s->seed);
 	if (!err)
@@ -104,6 +120,9 @@ int stacks__begin(struct stacks *s, struct run *run)
 	if (err)
 		return err;
 	s->names.at_tracepoints = s->at_tracepoints;
+	err = want_sources(s);
+	if (err)
+		return err;
 	s->processes = ring_buffer__new(fd, see, s, NULL);
 	if (!s->processes)
 		return -errno;
@@ -303,6 +322,55 @@ int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, 
 	return err ?: append_stack(out, &new, path);
 }
 
+/*
+ * The names of the first files that say nothing, with the reason where that is not just that they
+ * have no debug information. Returns how many there are.
+ */
+static size_t put_sourceless(FILE *f, const struct symbols *symbols)
+{
+	const char *name, *slash;
+	size_t at = 0, n = 0;
+	int why;
+
+	while ((name = symbols__sourceless(symbols, &at, &why))) {
+		slash = strrchr(name, '/');
+		if (n++ < MOST_SOURCELESS)
+			fprintf(f, "%s%s%s", n > 1 ? ", " : "", slash ? slash + 1 : name,
+				why == -EBADMSG	 ? " (cannot be read)"
+				: why == -EMFILE ? " (too many files)"
+						 : "");
+	}
+	if (n > MOST_SOURCELESS)
+		fprintf(f, " and %zu more", n - MOST_SOURCELESS);
+	return n;
+}
+
+int stacks__note_sources(struct stacks *s, struct report *r)
+{
+	size_t size, n;
+	char *text = NULL;
+	FILE *f;
+
+	if (!s->lines && !s->inlined)
+		return 0;
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+	if (r->caveat)
+		fprintf(f, "%s; ", r->caveat);
+	fputs("without debug information: ", f);
+	n = put_sourceless(f, s->names.symbols);
+	if (fclose(f)) {
+		free(text);
+		return -ENOMEM;
+	}
+	free(s->note);
+	s->note = text;
+	if (n)
+		r->caveat = text;
+	return 0;
+}
+
 static int add_sample(struct stacks *s, struct report *r, struct merge *m,
 		      const struct stack_sample *sample, const struct stack_path *path)
 {
@@ -361,7 +429,7 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 	r->stacks->frame = s->names.frame;
 	r->stacks->nframes = s->names.n;
 	report__sort_stacks(r, top);
-	return 0;
+	return stacks__note_sources(s, r);
 }
 
 void stacks__free(struct stacks *s)
@@ -379,4 +447,5 @@ void stacks__free(struct stacks *s)
 	stack_store__free(&s->store);
 	stack_names__free(&s->names);
 	stack_choice__free(&s->choice);
+	free(s->note);
 }

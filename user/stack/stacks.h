@@ -35,6 +35,7 @@ struct stacks {
 	bool kernel, user;              /* the parts that are taken */
 	bool at_tracepoints;            /* stacks end there: see is_tracers_own() */
 	bool callee_first;              /* what trees and pictures begin with */
+	bool lines, inlined;            /* see struct stack_names */
 	struct stack_choice choice;
 	char left_out_by[256];
 	const char *const *event; /* names by number, where keys have one; NULL: they do not */
@@ -48,6 +49,7 @@ struct stacks {
 	struct known_stack *known;
 	size_t nknown;
 	struct table by_stack;
+	char *note;                     /* of the report that was made last */
 };
 
 /* The object's constants; they are set from what stands in struct stacks. */
@@ -63,7 +65,7 @@ struct stacks_constants {
  */
 int stacks__set_depth(struct stacks *s, u64 depth);
 
-/* counts: the map's name, constant. The depth has been set; max_keys 0: the default. */
+/* counts: the map's name, constant, or NULL: there is none, nor reports. The depth has been set; max_keys 0: the default. */
 int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
 		    const char *counts, u32 max_keys, const struct stacks_constants *constants);
 int stacks__begin(struct stacks *s, struct run *run);
@@ -87,10 +89,17 @@ int stacks__read_losses(struct stacks *s, struct report *r);
 int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u64 value,
 		     const struct stack_path *path);
 
+/*
+ * Adds to the note of a report whose frames are of lines, or inlined, which files say nothing of
+ * that. To be called when all stacks of the report are in it. Returns 0 or -ENOMEM.
+ */
+int stacks__note_sources(struct stacks *s, struct report *r);
+
 /* What the rows of stacks__tabulate() are by, beside the key. */
 enum leaf_part {
 	LEAF_DSO = 1 << 0,
 	LEAF_SYM = 1 << 1,
+	LEAF_LINE = 1 << 2,     /* with LEAF_SYM: and the source line */
 };
 
 /* Makes rows of a report's stacks, by key and the innermost frames, the largest first. */

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,19 +64,21 @@ int stack_store__prepare(struct bpf_object *obj, const struct host *host, const 
 			 u32 stacks, u32 depth)
 {
 	struct bpf_map *slots = bpf_object__find_map_by_name(obj, "stack_slots");
-	struct bpf_map *by_key = bpf_object__find_map_by_name(obj, counts);
+	struct bpf_map *by_key = counts ? bpf_object__find_map_by_name(obj, counts) : NULL;
 	size_t i;
 	int err;
 
-	if (!slots || !by_key)
+	if (!slots || (counts && !by_key))
 		return -ENOENT;
 	if (!stacks)
 		stacks = host->version >= KERNEL_VERSION(6, 1, 0) ? STACKS_ON_DEMAND :
 								    STACKS_AT_ONCE;
-	err = bpf_map__set_value_size(slots, sizeof(u64) + value_size(2 * depth + 1));
+	err = bpf_map__set_value_size(slots, offsetof(struct stack_slot, stack) + value_size(2 * depth + 1));
 	for (i = 0; i < ARRAY_SIZE(class_names) && !err; i++)
 		err = size_class(obj, host, i, stacks, depth);
-	return err ?: map__set_room(by_key, host, stacks);
+	if (!err && by_key)
+		err = map__set_room(by_key, host, stacks);
+	return err;
 }
 
 int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts,
@@ -86,8 +89,8 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 
 	memset(s, 0, sizeof(*s));
 	s->seed = seed;
-	s->counts_fd = bpf_object__find_map_fd_by_name(obj, counts);
-	if (s->counts_fd < 0)
+	s->counts_fd = counts ? bpf_object__find_map_fd_by_name(obj, counts) : -1;
+	if (counts && s->counts_fd < 0)
 		return s->counts_fd;
 	for (i = 0; i < ARRAY_SIZE(class_names); i++) {
 		map = bpf_object__find_map_by_name(obj, class_names[i]);
@@ -98,6 +101,52 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 			(bpf_map__value_size(map) - sizeof(struct stack)) / sizeof(u64);
 	}
 	return 0;
+}
+
+/* A key of zeroes is that of no stack, and of no count yet. */
+static void fill_stock(int fd)
+{
+	struct bpf_map_info info = {};
+	u32 size = sizeof(info);
+	void *key, *value;
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		return;
+	key = calloc(1, info.key_size);
+	value = calloc(1, info.value_size);
+	if (key && value && !bpf_map_update_elem(fd, key, value, BPF_ANY))
+		bpf_map_delete_elem(fd, key);
+	free(key);
+	free(value);
+}
+
+static void fill_stocks_here(const struct stack_store *s)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(s->class); i++)
+		fill_stock(s->class[i].fd);
+	if (s->counts_fd >= 0)
+		fill_stock(s->counts_fd);
+}
+
+void stack_store__fill_stocks(const struct stack_store *s)
+{
+	int n = libbpf_num_possible_cpus(), cpu;
+	size_t size = CPU_ALLOC_SIZE(n > 0 ? n : 1);
+	cpu_set_t *before = CPU_ALLOC(n > 0 ? n : 1), *one = CPU_ALLOC(n > 0 ? n : 1);
+
+	if (before && one && !sched_getaffinity(0, size, before)) {
+		for (cpu = 0; cpu < n; cpu++) {
+			CPU_ZERO_S(size, one);
+			CPU_SET_S(cpu, size, one);
+			if (!sched_setaffinity(0, size, one))
+				fill_stocks_here(s);
+		}
+		sched_setaffinity(0, size, before);
+	}
+	CPU_FREE(before);
+	CPU_FREE(one);
 }
 
 /*

@@ -63,13 +63,21 @@ struct stack_store {
 };
 
 /*
- * Sizes the maps of stacks, and the one called counts (keyed by struct stack_key), for so many
+ * Sizes the maps of stacks, and the one called counts (NULL: there is none), for so many
  * stacks (0: the default of this kernel) of at most depth kernel and depth user frames.
  */
 int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
 			 u32 stacks, u32 depth);
 int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts,
 		       u64 seed);
+
+/*
+ * Elements come out of a small stock that the kernel keeps for each CPU and map, which it only
+ * makes larger, by an interrupt, once something was taken. A switch may need two at once, with
+ * interrupts off. So one of each is taken on each CPU, before the programs are attached; where that
+ * cannot be, new stacks may be lost at first.
+ */
+void stack_store__fill_stocks(const struct stack_store *s);
 
 /*
  * Fetches a stack, which the caller frees. One that is not there is lost: *stack stays as it is. So is

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Stacks as a table: how much of everything each key, module or function has. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "out/tree.h"
 #include "stack/stacks.h"
 
 /* A row in the making. */
 struct leaf {
 	u32 key;
 	const char *dso, *sym;  /* NULL: not known, or not asked for */
+	const char *file;       /* likewise */
+	u32 line;
 	u64 value;
 };
 
@@ -23,7 +27,8 @@ static bool same_leaf(const void *array, u32 index, const void *key)
 	const struct leaf *a = &((const struct leaf *)array)[index], *b = key;
 
 	return a->key == b->key && !strcmp(a->dso ?: "", b->dso ?: "") &&
-	       !strcmp(a->sym ?: "", b->sym ?: "") && !a->sym == !b->sym;
+	       !strcmp(a->sym ?: "", b->sym ?: "") && !a->sym == !b->sym &&
+	       !strcmp(a->file ?: "", b->file ?: "") && a->line == b->line;
 }
 
 static struct leaf leaf_of(const struct report_stacks *s, const struct report_stack *stack,
@@ -39,6 +44,10 @@ static struct leaf leaf_of(const struct report_stacks *s, const struct report_st
 		l.dso = dso_of(f);
 	if (leaf & LEAF_SYM)
 		l.sym = f->name;
+	if (leaf & LEAF_LINE) {
+		l.file = report_frame__file(f);
+		l.line = f->line;
+	}
 	return l;
 }
 
@@ -59,6 +68,19 @@ static int copy_key(struct report_row *row, const struct report_row *key)
 		if (err)
 			free(f.text);
 	}
+	return err;
+}
+
+/* "main.c:12" */
+static int add_line(struct report_row *row, const struct leaf *l)
+{
+	char *text = NULL;
+	int err;
+
+	if (l->file && asprintf(&text, l->line ? "%s:%u" : "%s", l->file, l->line) < 0)
+		return -ENOMEM;
+	err = report_row__add_text(row, "line", text);
+	free(text);
 	return err;
 }
 
@@ -89,6 +111,8 @@ static int add_row(struct report *r, const struct leaf *l, u32 leaf)
 		err = report_row__add_text(&row, "dso", l->dso);
 	if (!err && leaf & LEAF_SYM)
 		err = report_row__add_text(&row, "sym", l->sym);
+	if (!err && leaf & LEAF_LINE)
+		err = add_line(&row, l);
 	if (err) {
 		report_row__free(&row);
 		return err;
@@ -111,6 +135,7 @@ int stacks__tabulate(struct report *r, u32 leaf, size_t top)
 		l = leaf_of(s, &s->stack[i], leaf);
 		hash = table_hash(l.key, l.dso ?: "", strlen(l.dso ?: ""));
 		hash = table_hash(hash, l.sym ?: "", strlen(l.sym ?: ""));
+		hash = table_hash(hash, &l.line, sizeof(l.line));
 		known = table__find(&by_leaf, hash, same_leaf, list, &l);
 		if (known < 0) {
 			err = table__add(&by_leaf, hash, n);

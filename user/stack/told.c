@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@
  * --- rings -------------------------------------------------------------------------------------
  */
 
-static int open_ring(struct told_ring *r, int cpu)
+static int open_cpu(struct told_cpu *c, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -39,16 +38,15 @@ static int open_ring(struct told_ring *r, int cpu)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
+	int err;
 
-	r->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (r->fd < 0)
+	c->fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (c->fd < 0)
 		return -errno;
-	r->base = mmap(NULL, RING_BYTES + getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
-		       0);
-	if (r->base != MAP_FAILED)
-		return 0;
-	close(r->fd);
-	return -errno;
+	err = perf_ring__map(&c->ring, c->fd, RING_BYTES);
+	if (err)
+		close(c->fd);
+	return err;
 }
 
 int told__open(struct told *t)
@@ -57,14 +55,14 @@ int told__open(struct told *t)
 	struct epoll_event event = { .events = EPOLLIN };
 
 	*t = (struct told){ .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
-	t->ring = calloc(cpus > 0 ? cpus : 1, sizeof(*t->ring));
-	if (!t->ring)
+	t->cpu = calloc(cpus > 0 ? cpus : 1, sizeof(*t->cpu));
+	if (!t->cpu)
 		return -ENOMEM;
 	for (cpu = 0; cpu < cpus; cpu++) {
-		if (open_ring(&t->ring[t->n], cpu))
+		if (open_cpu(&t->cpu[t->n], cpu))
 			continue;
 		if (t->epoll_fd >= 0)
-			epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->ring[t->n].fd, &event);
+			epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->cpu[t->n].fd, &event);
 		t->n++;
 	}
 	return 0;
@@ -78,12 +76,12 @@ void told__close(struct told *t)
 		diag_warn("%llu mappings, forks and execs came faster than they were read: frames of those "
 			  "processes may have no names", t->lost);
 	for (i = 0; i < t->n; i++) {
-		munmap(t->ring[i].base, RING_BYTES + getpagesize());
-		close(t->ring[i].fd);
+		perf_ring__unmap(&t->cpu[i].ring);
+		close(t->cpu[i].fd);
 	}
-	if (t->ring && t->epoll_fd >= 0)
+	if (t->cpu && t->epoll_fd >= 0)
 		close(t->epoll_fd);
-	free(t->ring);
+	free(t->cpu);
 	*t = (struct told){};
 }
 
@@ -120,45 +118,22 @@ static bool make_room(void **array, size_t *room, size_t wanted, size_t size)
 }
 
 /* The time is the last thing in a record (sample_id). */
-static int add_record(struct records *r, size_t at, size_t size)
+static int add_record(void *ctx, const struct perf_event_header *record)
 {
-	u64 time = 0;
+	struct records *r = ctx;
+	u64 time;
 
-	if (size < sizeof(struct perf_event_header) + sizeof(time))
+	if (record->size < sizeof(*record) + sizeof(time))
 		return 0;
-	memcpy(&time, r->bytes + at + size - sizeof(time), sizeof(time));
-	if (!make_room((void **)&r->position, &r->positions_room, r->npositions + 1,
+	if (!make_room((void **)&r->bytes, &r->room, r->n + record->size, 1) ||
+	    !make_room((void **)&r->position, &r->positions_room, r->npositions + 1,
 		       sizeof(*r->position)))
 		return -ENOMEM;
-	r->position[r->npositions++] = (struct position){ time, at };
+	memcpy(&time, (const char *)record + record->size - sizeof(time), sizeof(time));
+	memcpy(r->bytes + r->n, record, record->size);
+	r->position[r->npositions++] = (struct position){ time, r->n };
+	r->n += record->size;
 	return 0;
-}
-
-static int take(struct records *r, const struct told_ring *ring)
-{
-	struct perf_event_mmap_page *page = ring->base;
-	u64 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail;
-	const char *data = (const char *)ring->base + getpagesize();
-	size_t n = head - tail, at = r->n, end, i;
-	int err = 0;
-
-	if (n > RING_BYTES)
-		n = 0;          /* not what the kernel promises */
-	if (!make_room((void **)&r->bytes, &r->room, r->n + n, 1))
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		r->bytes[r->n++] = data[(tail + i) % RING_BYTES];
-	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
-	for (end = r->n; !err && end - at >= sizeof(struct perf_event_header);) {
-		struct perf_event_header header;
-
-		memcpy(&header, r->bytes + at, sizeof(header));
-		if (header.size < sizeof(header) || header.size > end - at)
-			break;
-		err = add_record(r, at, header.size);
-		at += header.size;
-	}
-	return err;
 }
 
 static int by_time(const void *a, const void *b)
@@ -255,7 +230,7 @@ int told__read(struct told *t, struct symbols *symbols)
 	size_t i;
 
 	for (i = 0; i < t->n && !err; i++)
-		err = take(&r, &t->ring[i]);
+		err = perf_ring__read(&t->cpu[i].ring, add_record, &r);
 	if (!err && r.npositions)
 		qsort(r.position, r.npositions, sizeof(*r.position), by_time);
 	for (i = 0; i < r.npositions && !err; i++)

@@ -7,15 +7,16 @@
 #define TALLY_STACK_TOLD_H
 
 #include "base/types.h"
+#include "stack/perf_ring.h"
 #include "sym/symbols.h"
 
-struct told_ring {
+struct told_cpu {
 	int fd;
-	void *base;             /* perf_event_mmap_page and the data behind it */
+	struct perf_ring ring;
 };
 
 struct told {
-	struct told_ring *ring; /* one for each CPU */
+	struct told_cpu *cpu;
 	size_t n;
 	int epoll_fd;           /* can be read when a ring has filled up by half */
 	u64 lost;               /* records for which there was no room */

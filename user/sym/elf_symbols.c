@@ -24,6 +24,9 @@ struct head {
 	struct build_id build_id;
 	struct debug_link link;
 	u32 complete;
+	u32 debug_info;
+	struct debug_alt alt;
+	u64 moved;
 };
 
 struct sent_segment {
@@ -136,6 +139,51 @@ static u64 first_code(const struct elf_file *f)
 	return 0;
 }
 
+static bool has_debug_info(const struct elf_file *f)
+{
+	Elf_Scn *section = NULL;
+	const char *name;
+	size_t names;
+	GElf_Shdr h;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return false;
+	while ((section = elf_nextscn(f->elf, section))) {
+		if (!gelf_getshdr(section, &h) || h.sh_type == SHT_NOBITS || !h.sh_size)
+			continue;
+		name = elf_strptr(f->elf, names, h.sh_name);
+		if (name && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+			return true;
+	}
+	return false;
+}
+
+/* A path, a NUL, and the build ID. */
+static void read_alt(const struct elf_file *f, struct debug_alt *alt)
+{
+	Elf_Data *data;
+	GElf_Shdr h;
+	size_t len;
+
+	if (elf_file__section(f, ".gnu_debugaltlink", &h, &data))
+		return;
+	len = strnlen(data->d_buf, data->d_size);
+	if (len >= sizeof(alt->path) || len == data->d_size ||
+	    data->d_size - len - 1 > sizeof(alt->build_id.byte))
+		return;
+	alt->build_id.n = data->d_size - len - 1;
+	memcpy(alt->build_id.byte, (char *)data->d_buf + len + 1, alt->build_id.n);
+	memcpy(alt->path, data->d_buf, len);
+}
+
+static void find_debug_info(struct head *head, const struct elf_file *f, enum debug_info where)
+{
+	if (head->debug_info || !has_debug_info(f))
+		return;
+	head->debug_info = where;
+	read_alt(f, &head->alt);
+}
+
 static bool belongs(const struct elf_file *debug, const struct head *head)
 {
 	struct build_id id;
@@ -156,9 +204,10 @@ static int read_debug(struct reading *r, const struct elf_file *f, int fd, struc
 	if (elf_file__open_fd(&debug, fd))
 		return -ESTALE;
 	if (belongs(&debug, head)) {
-		r->moved = first_code(f) - first_code(&debug);
+		head->moved = r->moved = first_code(f) - first_code(&debug);
 		err = read_tables(r, &debug, &head->complete);
 		r->moved = 0;
+		find_debug_info(head, &debug, DEBUG_INFO_SEPARATE);
 	} else {
 		err = -ESTALE;
 	}
@@ -175,6 +224,7 @@ static int read_all(struct reading *r, const struct elf_file *f, int debug_fd, s
 	elf_file__build_id(f, &head->build_id);
 	if (elf_file__debug_link(f, &head->link))
 		head->link.name[0] = 0;
+	find_debug_info(head, f, DEBUG_INFO_OWN);
 	err = read_tables(r, f, &head->complete);
 	if (!err && debug_fd >= 0)
 		err = read_debug(r, f, debug_fd, head);
@@ -276,7 +326,9 @@ static int take_head(struct head *head, const char **at, size_t *left)
 	if (head->build_id.n > sizeof(head->build_id.byte) || head->nsegments > MAX_SEGMENTS)
 		return -EBADMSG;
 	head->link.name[sizeof(head->link.name) - 1] = 0;
-	if (strchr(head->link.name, '/'))
+	head->alt.path[sizeof(head->alt.path) - 1] = 0;
+	if (strchr(head->link.name, '/') || head->debug_info > DEBUG_INFO_SEPARATE ||
+	    head->alt.build_id.n > sizeof(head->alt.build_id.byte))
 		return -EBADMSG;
 	return 0;
 }
@@ -333,6 +385,9 @@ int elf_symbols__take(struct elf_symbols *s, const void *answer, size_t size)
 	new.build_id = head.build_id;
 	new.link = head.link;
 	new.complete = head.complete;
+	new.debug_info = head.debug_info;
+	new.alt = head.alt;
+	new.moved = head.moved;
 	*s = new;
 	return 0;
 }
@@ -355,6 +410,35 @@ int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd)
 	if (err)
 		return err;
 	err = elf_symbols__take(s, answer, size);
+	free(answer);
+	return err;
+}
+
+/* confined_work */
+static void read_build_id(struct answer *to, void *arg)
+{
+	struct elf_file f = {};
+	struct build_id id = {};
+
+	(void)arg;
+	if (!elf_file__open_fd(&f, 0))
+		elf_file__build_id(&f, &id);
+	answer__put(to, &id, sizeof(id));
+}
+
+int elf_symbols__build_id(struct build_id *id, int fd)
+{
+	void *answer;
+	size_t size;
+	int err;
+
+	err = confined__run(read_build_id, NULL, &fd, 1, &answer, &size);
+	if (err)
+		return err;
+	if (size == sizeof(*id))
+		memcpy(id, answer, size);
+	if (size != sizeof(*id) || id->n > sizeof(id->byte))
+		err = -EBADMSG;
 	free(answer);
 	return err;
 }

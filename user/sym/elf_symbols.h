@@ -6,6 +6,18 @@
 #include "sym/symbol_table.h"
 #include "types/elf_file.h"
 
+enum debug_info {
+	DEBUG_INFO_NONE,
+	DEBUG_INFO_OWN,         /* in the file itself */
+	DEBUG_INFO_SEPARATE,    /* in its debug file */
+};
+
+/* What .gnu_debugaltlink says: a file that dwz(1) has moved debug information to. */
+struct debug_alt {
+	char path[256];         /* absolute, or from where the file is; "": none */
+	struct build_id build_id;
+};
+
 /* All addresses are virtual ones in the file's own numbering. */
 struct elf_symbols {
 	struct symbol_table table;
@@ -14,6 +26,9 @@ struct elf_symbols {
 	struct build_id build_id;
 	struct debug_link link;         /* name "": none */
 	bool complete;                  /* .symtab was there: a debug file has no more */
+	enum debug_info debug_info;
+	struct debug_alt alt;           /* of the one with the debug information */
+	u64 moved;                      /* what addresses are above those of the debug file */
 };
 
 /*
@@ -24,6 +39,9 @@ struct elf_symbols {
  */
 int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd);
 void elf_symbols__free(struct elf_symbols *s);
+
+/* The build ID alone, of any ELF file, read likewise: n is 0 where it has none. */
+int elf_symbols__build_id(struct build_id *id, int fd);
 
 /*
  * Its two halves: what the process without rights answers, to be freed, and what is made of it,

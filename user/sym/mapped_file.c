@@ -2,6 +2,7 @@
 #include "sym/mapped_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ struct mapped_file *mapped_file__new(int fd, const struct stat *st)
 		return NULL;
 	}
 	f->fd = fd;
+	source_file__init(&f->source);
+	f->code_fd = -1;
 	f->dev = st->st_dev;
 	f->inode = st->st_ino;
 	f->size = st->st_size;
@@ -31,7 +34,10 @@ void mapped_file__free(struct mapped_file *f)
 		return;
 	if (f->fd >= 0)
 		close(f->fd);
+	if (f->code_fd >= 0)
+		close(f->code_fd);
 	elf_symbols__free(&f->symbols);
+	source_file__free(&f->source);
 	free(f->path);
 	free(f);
 }
@@ -55,20 +61,29 @@ int mapped_file__compare(const void *a, const void *b)
 
 #define DEBUG_DIR "/usr/lib/debug"
 
-/* Where the debug file may be. NULL: no more places, or no memory. */
-static char *debug_path(const struct mapped_file *f, int place)
+/* NULL: no memory. */
+static char *build_id_path(const struct build_id *id)
 {
-	const struct build_id *id = &f->symbols.build_id;
-	const char *link = f->symbols.link.name, *slash = f->path ? strrchr(f->path, '/') : NULL;
 	char hex[2 * BUILD_ID_MAX + 1], *path = NULL;
-	int dir = slash ? slash - f->path : 0;
 	size_t i;
 
 	for (i = 0; i < id->n; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id->byte[i]);
-	if (place == 0 && asprintf(&path, DEBUG_DIR "/.build-id/%.2s/%s.debug",
-				   id->n > 1 ? hex : "--", id->n > 1 ? hex + 2 : "") < 0)
+	if (asprintf(&path, DEBUG_DIR "/.build-id/%.2s/%s.debug", id->n > 1 ? hex : "--",
+		     id->n > 1 ? hex + 2 : "") < 0)
 		return NULL;
+	return path;
+}
+
+/* Where the debug file may be. NULL: no more places, or no memory. */
+static char *debug_path(const struct mapped_file *f, int place)
+{
+	const char *link = f->symbols.link.name, *slash = f->path ? strrchr(f->path, '/') : NULL;
+	int dir = slash ? slash - f->path : 0;
+	char *path = NULL;
+
+	if (place == 0)
+		return build_id_path(&f->symbols.build_id);
 	if (!slash || !link[0])
 		return path;
 	if (place == 1 && asprintf(&path, "%.*s/%s", dir, f->path, link) < 0)
@@ -80,8 +95,67 @@ static char *debug_path(const struct mapped_file *f, int place)
 	return path;
 }
 
-/* Reads both again if this is the debug file. */
-static int try_debug(struct mapped_file *f, u32 pid, const char *path)
+/*
+ * Opens a file if it is the one that dwz has made. Who wrote its path may want us to open others,
+ * so a process that knows nothing else reads its build ID.
+ */
+static int try_alt(const struct mapped_file *f, u32 pid, const char *path)
+{
+	struct build_id id;
+	struct stat st;
+	int fd, err;
+
+	fd = root__open(pid, path, 0, &st);
+	if (fd < 0)
+		return fd;
+	err = elf_symbols__build_id(&id, fd);
+	if (!err && (!id.n || !build_id__equal(&id, &f->symbols.alt.build_id)))
+		err = -ESTALE;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* path: of the file with the debug information. Returns a descriptor or a negative errno. */
+static int open_alt(const struct mapped_file *f, u32 pid, const char *path)
+{
+	const struct debug_alt *alt = &f->symbols.alt;
+	const char *slash = strrchr(path, '/');
+	char *names[] = { build_id_path(&alt->build_id), NULL };
+	int fd = -ENOMEM, dir = slash && alt->path[0] != '/' ? slash - path + 1 : 0;
+	size_t i;
+
+	if (asprintf(&names[1], "%.*s%s", dir, path, alt->path) < 0)
+		names[1] = NULL;
+	for (i = 0; i < ARRAY_SIZE(names) && fd < 0; i++) {
+		if (names[i])
+			fd = try_alt(f, pid, names[i]);
+		if (names[i] && fd < 0 && pid)
+			fd = try_alt(f, 0, names[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		free(names[i]);
+	return fd;
+}
+
+/* fd, which stays the caller's, has the debug information that the symbols tell of. */
+static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path)
+{
+	if (f->source.fd >= 0)
+		return;
+	f->source.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (f->source.fd < 0) {
+		f->source.err = -EMFILE;
+		return;
+	}
+	f->source.moved = f->symbols.moved;
+	if (f->symbols.alt.path[0])
+		f->source.alt_fd = open_alt(f, pid, path);
+}
+
+/* Reads both again if this is the debug file; its debug information counts if f has none. */
+static int try_debug(struct mapped_file *f, u32 pid, const char *path, bool with_source)
 {
 	struct elf_symbols with;
 	struct stat st;
@@ -94,15 +168,23 @@ static int try_debug(struct mapped_file *f, u32 pid, const char *path)
 		err = -ESTALE;          /* stripped in place, under the name that the link says */
 	else
 		err = elf_symbols__read(&with, f->fd, fd);
-	close(fd);
 	if (!err) {
 		elf_symbols__free(&f->symbols);
 		f->symbols = with;
+		if (with_source && with.debug_info == DEBUG_INFO_SEPARATE)
+			keep_source(f, fd, pid, path);
 	}
+	close(fd);
 	return err;
 }
 
-static int read_debug(struct mapped_file *f)
+/* Nothing more to look for? */
+static bool has_all(const struct mapped_file *f, bool with_source)
+{
+	return f->symbols.complete && (!with_source || f->source.fd >= 0);
+}
+
+static int read_debug(struct mapped_file *f, bool with_source)
 {
 	const u32 root[] = { f->pid, 0 };
 	char *path;
@@ -112,16 +194,16 @@ static int read_debug(struct mapped_file *f)
 
 	for (i = f->pid ? 0 : 1; i < ARRAY_SIZE(root); i++) {
 		for (place = 0; (path = debug_path(f, place)); place++) {
-			err = try_debug(f, root[i], path);
+			err = try_debug(f, root[i], path, with_source);
 			free(path);
-			if (err == -ENOMEM || (!err && f->symbols.complete))
+			if (err == -ENOMEM || (!err && has_all(f, with_source)))
 				return err;
 		}
 	}
 	return 0;
 }
 
-int mapped_file__read(struct mapped_file *f)
+int mapped_file__read(struct mapped_file *f, bool with_source)
 {
 	int err;
 
@@ -129,8 +211,10 @@ int mapped_file__read(struct mapped_file *f)
 		return 0;
 	err = elf_symbols__read(&f->symbols, f->fd, -1);
 	f->is_elf = !err;
-	if (!err && !f->symbols.complete)
-		err = read_debug(f);
+	if (!err && with_source && f->symbols.debug_info)
+		keep_source(f, f->fd, f->pid, f->path ?: "/");
+	if (!err && !has_all(f, with_source))
+		err = read_debug(f, with_source);
 	close(f->fd);
 	f->fd = -1;
 	return err == -ENOMEM ? err : 0;

@@ -9,15 +9,18 @@
 #include <sys/stat.h>
 
 #include "sym/elf_symbols.h"
+#include "sym/source_file.h"
 
 struct mapped_file {
 	u64 dev, inode, size;
 	s64 modified_ns;
 	int fd;                 /* -1: read, or given up */
+	int code_fd;            /* kept open for its code (code.h); -1: not */
 	u32 pid;                /* the last process seen to map it, 0: none */
 	char *path;             /* as that one sees it; NULL: it has none */
 	bool is_elf;
 	struct elf_symbols symbols;
+	struct source_file source;      /* fd -1 unless sources are wanted */
 };
 
 /* fd is taken over, also on failure. NULL: no memory. */
@@ -31,8 +34,9 @@ int mapped_file__compare(const void *a, const void *b);
  * Reads the symbols, if that has not been done: of the file, and if it has been stripped, of its
  * debug file, which is looked for below /usr/lib/debug by build ID and beside the file by its
  * link, in the root of the process and then in our own. A file that cannot be read has none.
- * Returns 0 or -ENOMEM.
+ * with_source: the file with the debug information is kept open, and looked for likewise. Returns
+ * 0 or -ENOMEM.
  */
-int mapped_file__read(struct mapped_file *f);
+int mapped_file__read(struct mapped_file *f, bool with_source);
 
 #endif /* TALLY_SYM_MAPPED_FILE_H */

@@ -131,7 +131,8 @@ const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler 
  * --- the choice --------------------------------------------------------------------------------
  */
 
-int symbol_name__compare(const char *a, const char *b)
+/* Less than 0: a is the better name. */
+static int compare_names(const char *a, const char *b)
 {
 	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
 	size_t len_a = strlen(a), len_b = strlen(b);
@@ -198,7 +199,7 @@ static int compare_candidates(const void *a, const void *b, void *names)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
-	return symbol_name__compare((char *)names + x->name, (char *)names + y->name);
+	return compare_names((char *)names + x->name, (char *)names + y->name);
 }
 
 /* One candidate for each address: the name of the best, and the largest size of all. */

@@ -47,7 +47,10 @@ static inline const char *symbol_table__name(const struct symbol_table *t, u32 i
 struct demangler;
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d);
 
-/* Names of one address are chosen by rank, the largest first; then as symbol_name__compare(). */
+/*
+ * Names of one address are chosen by rank, the largest first; then by fewer underscores in front, by
+ * length, and by bytes.
+ */
 enum symbol_rank {
 	SYMBOL_RANK_END,        /* no name, it only ends the unsized symbol before it */
 	SYMBOL_RANK_LABEL,      /* no type: a label in assembly. Not kept inside another symbol */
@@ -69,9 +72,6 @@ struct symbol_list {
 	char *names;
 	size_t names_size, names_room;
 };
-
-/* Fewer underscores in front, then shorter, then by bytes. Less than 0: a is the better name. */
-int symbol_name__compare(const char *a, const char *b);
 
 /*
  * Adds a symbol; name has len bytes, and what follows a NUL in them stays with it. -ENOMEM,

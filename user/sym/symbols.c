@@ -11,17 +11,21 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
+#include "sym/code.h"
 #include "sym/demangle.h"
 #include "sym/jit_map.h"
 #include "sym/kallsyms.h"
 #include "sym/mapped_file.h"
 #include "sym/mappings.h"
 #include "sym/root.h"
+#include "sym/source.h"
 
 /* All processes together: mappings, and lines of their JIT maps. */
 #define MAX_KEPT 1000000
 /* Files held open; more are read at once, whether anybody asks for their symbols or not. */
 #define MAX_HELD 256
+/* And of those that have been read, for their code. */
+#define MAX_KEPT_OPEN 256
 /* Of one process: code that is no longer mapped, but may be in stacks that were seen earlier. */
 #define MAX_FORMER 4096
 /* The vdso is two pages; and there is one for each kind of process the CPU can run. */
@@ -61,11 +65,15 @@ struct symbols {
 	TAILQ_HEAD(seen, process) seen;         /* the one seen longest ago first */
 	size_t kept;
 	size_t held;                            /* files held open, of files and JIT maps */
+	size_t kept_open;                       /* and those for their code */
 	struct vdso vdso[MAX_VDSOS];
 	size_t nvdsos;
+	bool keeps_code;                        /* files that have been read stay open for it */
 	bool kernel_read;
 	struct kernel_symbols kernel;
 	struct demangler demangler;
+	bool with_source;
+	struct sources sources;
 };
 
 /*
@@ -98,10 +106,18 @@ static const char *intern(struct symbols *s, const char *text)
 
 static int read_file(struct symbols *s, struct mapped_file *f)
 {
+	int err;
+
 	if (f->fd < 0)
 		return 0;
 	s->held--;
-	return mapped_file__read(f);
+	if (s->keeps_code && s->kept_open < MAX_KEPT_OPEN) {
+		f->code_fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+		s->kept_open += f->code_fd >= 0;
+	}
+	err = mapped_file__read(f, s->with_source);
+	sources__admit(&s->sources, &f->source);
+	return err;
 }
 
 /* The file that is open as fd, which is taken over: the one known already, or a new one. */
@@ -685,6 +701,7 @@ static int name_it(struct symbols *s, struct symbol_table *t, u64 address, struc
 		return 0;
 	found->name = symbol_table__shown(t, i, &s->demangler);
 	found->offset = address - t->entry[i].start;
+	found->size = t->entry[i].size;
 	return found->name ? 0 : -ENOMEM;
 }
 
@@ -719,6 +736,7 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 		return -ENOMEM;
 	found->name = name;
 	found->offset = address - p->jit.table.entry[i].start;
+	found->size = p->jit.table.entry[i].size;
 	found->module = "[JIT]";
 	found->path = NULL;
 	found->kind = SYMBOL_JIT;
@@ -747,6 +765,92 @@ int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found)
 	if (!err && !found->name && !(m->file && m->file->is_elf))
 		err = name_in_jit_map(s, p, address, found);
 	return err;
+}
+
+/*
+ * --- code --------------------------------------------------------------------------------------
+ */
+
+void symbols__want_code(struct symbols *s)
+{
+	s->keeps_code = true;
+}
+
+int symbols__user_file(struct symbols *s, u32 pid, u64 address)
+{
+	const struct process *p = find_process(s, pid);
+	const struct mapping *m = p ? find_mapping(p, address) : NULL;
+
+	return m && m->file && m->file->code_fd >= 0 ? m->file->code_fd : -ENOENT;
+}
+
+/* Is the process still the one that was seen, and not another program or one of that number? */
+static bool is_there(const struct process *p)
+{
+	struct process_stamp now;
+
+	return !process_stamp__read(&now, p->pid) && is_same(&now, &p->stamp);
+}
+
+ssize_t symbols__user_code(struct symbols *s, u32 pid, u64 address, void *to, size_t size)
+{
+	const struct process *p = find_process(s, pid);
+	const struct mapping *m = p ? find_mapping(p, address) : NULL;
+	ssize_t n;
+	int err;
+
+	if (!m)
+		return -ENOENT;
+	if (size > m->end - address)
+		size = m->end - address;
+	if (m->file && m->file->code_fd >= 0) {
+		n = pread(m->file->code_fd, to, size, address - m->start + m->offset);
+		return n < 0 ? -errno : n;
+	}
+	if (!is_there(p))
+		return -ESRCH;
+	err = read_memory(pid, address, to, size);
+	return err ?: (ssize_t)size;
+}
+
+/*
+ * --- sources -----------------------------------------------------------------------------------
+ */
+
+int symbols__want_source(struct symbols *s)
+{
+#ifdef HAVE_LIBDW
+	s->with_source = true;
+	return 0;
+#else
+	(void)s;
+	return -EOPNOTSUPP;
+#endif
+}
+
+int symbols__user_source(struct symbols *s, u32 pid, u64 address, const struct source_place **place,
+			 size_t *n)
+{
+	struct process *p = find_process(s, pid);
+	struct mapping *m = p ? (struct mapping *)find_mapping(p, address) : NULL;
+	struct mapped_file *f;
+	int err = 0;
+
+	*n = 0;
+	if (m && m->unopened)
+		err = open_told(s, pid, m);
+	f = m && m->kind == SYMBOL_USER ? m->file : NULL;
+	if (!err && f)
+		err = read_file(s, f);
+	if (err || !f || !f->is_elf ||
+	    elf_symbols__address(&f->symbols, address - m->start + m->offset, &address))
+		return err;
+	return sources__ask(&s->sources, &f->source, m->path ?: m->module, address, place, n);
+}
+
+const char *symbols__sourceless(const struct symbols *s, size_t *at, int *why)
+{
+	return sources__sourceless(&s->sources, at, why);
 }
 
 /*
@@ -780,6 +884,14 @@ int symbols__kernel(struct symbols *s, u64 address, struct symbol *found)
 	return name_it(s, t, address, found);
 }
 
+int symbols__kernel_source(struct symbols *s, u64 address, const struct source_place **place,
+			   size_t *n)
+{
+	(void)s, (void)address, (void)place;
+	*n = 0;
+	return 0;
+}
+
 /*
  * --- all of it ---------------------------------------------------------------------------------
  */
@@ -792,6 +904,7 @@ int symbols__new(struct symbols **s)
 		return -ENOMEM;
 	TAILQ_INIT(&new->seen);
 	demangler__init(&new->demangler);
+	sources__init(&new->sources);
 	*s = new;
 	return 0;
 }
@@ -817,6 +930,7 @@ void symbols__free(struct symbols *s)
 		TAILQ_REMOVE(&s->seen, p, order);
 		free_process(s, p);
 	}
+	sources__free(&s->sources);
 	tdestroy(s->processes, free_nothing);
 	tdestroy(s->files, free_file);
 	tdestroy(s->texts, free);

@@ -31,6 +31,7 @@ enum symbol_kind {
 struct symbol {
 	const char *name;       /* demangled; NULL: no symbol covers the address */
 	u64 offset;             /* of the address from the symbol's start; 0 without a name */
+	u64 size;               /* of what the name stands for; 0 without one */
 	/*
 	 * Base name of the file, without " (deleted)": "libc.so.6"; of kernel code "[kernel]" or
 	 * the module's name, "ext4"; "[vdso]", "[JIT]", "[heap]", "[anon]". NULL: no mapping.

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""profile where the kernel holds samples back: how often, against what it tells another reader of the same clock."""
+
+import contextlib
+import ctypes
+import mmap
+import os
+import re
+import struct
+
+import pytest
+
+from tally import once, steady, within
+
+pytestmark = once
+
+LIMIT = "/proc/sys/kernel/perf_event_max_sample_rate"
+LOW = 4000                      # a second: no other test asks for more
+PERIOD = 100_000                # ns
+CPUS = range(2)
+PERF_EVENT_OPEN = 298
+PERF_RECORD_THROTTLE = 5
+
+
+def limit():
+    with open(LIMIT) as f:
+        return int(f.read())
+
+
+def set_limit(rate):
+    try:
+        with open(LIMIT, "w") as f:
+            f.write(str(rate))
+    except OSError as e:
+        pytest.skip(f"{LIMIT} cannot be changed here: {e}")
+
+
+@pytest.fixture
+def low():
+    """The whole machine's, so for a short time only."""
+    before = limit()
+    set_limit(LOW)
+    yield before
+    set_limit(before)
+
+
+class Reader:
+    """Samples the clock on a CPU like profile -e cpu-clock -c PERIOD, and counts what the kernel says of it."""
+
+    def __init__(self, cpu):
+        # type, size, config, sample_period; the rest (no samples are read, nothing is left out) is 0
+        attr = struct.pack("IIQQ", 1, 128, 0, PERIOD).ljust(128, b"\0")
+        self.fd = ctypes.CDLL(None, use_errno=True).syscall(PERF_EVENT_OPEN, attr, -1, cpu, -1, 0)
+        assert self.fd >= 0, os.strerror(ctypes.get_errno())
+        self.ring = mmap.mmap(self.fd, 65 * mmap.PAGESIZE)
+
+    def close(self):
+        self.ring.close()
+        os.close(self.fd)
+
+    def throttled(self):
+        """So often until now. Samples of no contents are records of 8 bytes."""
+        head, = struct.unpack_from("Q", self.ring, 1024)
+        at, found = 0, 0
+        assert head <= 64 * mmap.PAGESIZE, "the ring is too small for this test"
+        while at < head:
+            kind, _, size = struct.unpack_from("IHH", self.ring, mmap.PAGESIZE + at)
+            found += kind == PERF_RECORD_THROTTLE
+            at += size
+        return found
+
+
+@contextlib.contextmanager
+def readers():
+    found = [Reader(cpu) for cpu in CPUS]
+    try:
+        yield found
+    finally:
+        for reader in found:
+            reader.close()
+
+
+def told(result):
+    """{CPU: how often profile says that it was throttled}"""
+    return {int(m[2]): int(m[1]) for m in re.finditer(r"throttled sampling (\d+) times? on CPU (\d+):", result.stderr)}
+
+
+def test_throttled(tool, trigger, low):
+    """Each reader of the clock is stopped in each tick: one that began before profile and ended after it is
+    stopped no less often, one that began and ended meanwhile no more."""
+    loads = [trigger("spin", 1, 600, cpu) for cpu in CPUS]
+    with readers() as outer:
+        tracer = tool("--json", "-e", "cpu-clock", "-c", PERIOD, tool="profile")
+        with readers() as inner:
+            for load in loads:
+                load.go()
+            for load in loads:
+                load.done()
+            least = [reader.throttled() for reader in inner]
+        result = tracer.stop()
+        most = [reader.throttled() for reader in outer]
+    found = told(result)
+    for cpu in CPUS:
+        assert 10 < least[cpu] <= found[cpu] <= most[cpu], (least, found, most)
+    assert f"perf_event_max_sample_rate is {LOW} a second" in result.stderr, result
+    report = result.report
+    assert report["lost"]["missed"] > report["events"] > 0, report
+
+
+def test_each_period_is_a_sample_or_missed(tool, trigger, low):
+    """On CPUs that are never idle, by the elapsed time."""
+    def trial():
+        loads = [trigger("spin", 1, 800, cpu) for cpu in CPUS]
+        for load in loads:
+            load.go()
+        tracer = tool("--json", "-e", "cpu-clock", "-c", PERIOD, "-d", 0.4, tool="profile")
+        report = tracer.wait().report
+        for load in loads:
+            load.done()
+        due = len(CPUS) * report["duration_ns"] / PERIOD
+        within(abs(report["events"] + report["lost"]["missed"] - due) <= 0.03 * due, due, report["events"], report["lost"])
+
+    steady(trial)
+
+
+def test_not_throttled(run):
+    result = run("-F", 99, "-d", 0.3, tool="profile")
+    assert result.code == 0 and "throttled" not in result.stderr and "went down" not in result.stderr, result
+
+
+def test_a_limit_that_goes_down(tool):
+    before = limit()
+    tracer = tool("-F", 99, tool="profile")
+    try:
+        set_limit(before - 1000)
+        result = tracer.stop()
+    finally:
+        set_limit(before)
+    assert f"perf_event_max_sample_rate went down from {before} to {before - 1000}" in result.stderr, result

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/perf_ring.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int perf_ring__map(struct perf_ring *r, int fd, size_t bytes)
+{
+	void *base = mmap(NULL, bytes + getpagesize(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	*r = (struct perf_ring){};
+	if (base == MAP_FAILED)
+		return -errno;
+	*r = (struct perf_ring){ base, bytes };
+	return 0;
+}
+
+static void copy_out(const struct perf_ring *r, u64 from, void *to, size_t size)
+{
+	const char *data = (const char *)r->base + getpagesize();
+	size_t at = from % r->bytes, first = r->bytes - at < size ? r->bytes - at : size;
+
+	memcpy(to, data + at, first);
+	memcpy((char *)to + first, data, size - first);
+}
+
+int perf_ring__read(struct perf_ring *r, int (*take)(void *ctx, const struct perf_event_header *record),
+		    void *ctx)
+{
+	struct perf_event_mmap_page *page = r->base;
+	u64 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail;
+	union {
+		struct perf_event_header header;
+		char bytes[UINT16_MAX];         /* what a header can say */
+	} record;
+	int err = 0;
+
+	/* More than there is room for is not what the kernel promises. */
+	while (!err && head - tail <= r->bytes && head - tail >= sizeof(record.header)) {
+		copy_out(r, tail, &record.header, sizeof(record.header));
+		if (record.header.size < sizeof(record.header) || record.header.size > head - tail)
+			break;
+		copy_out(r, tail, &record, record.header.size);
+		tail += record.header.size;
+		err = take(ctx, &record.header);
+	}
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+	return err;
+}
+
+void perf_ring__unmap(struct perf_ring *r)
+{
+	if (r->base)
+		munmap(r->base, r->bytes + getpagesize());
+	*r = (struct perf_ring){};
+}
