@@ -7,16 +7,20 @@
 #include "ring.bpf.h"
 #include "switches.h"
 
+static __always_inline void begin_record(struct switches_record *r, u32 kind)
+{
+	r->time_ns = bpf_ktime_get_ns();
+	r->kind = kind;
+	r->cpu = bpf_get_smp_processor_id();
+}
+
 /* NULL when there is no room: counted. */
 static __always_inline struct switches_record *new_record(u32 kind)
 {
 	struct switches_record *r = ring_reserve(struct switches_record);
 
-	if (!r)
-		return NULL;
-	r->time_ns = bpf_ktime_get_ns();
-	r->kind = kind;
-	r->cpu = bpf_get_smp_processor_id();
+	if (r)
+		begin_record(r, kind);
 	return r;
 }
 

@@ -6,6 +6,8 @@
 #ifndef TALLY_SWITCHES_H
 #define TALLY_SWITCHES_H
 
+#include "stack.h"
+
 enum switches_kind {
 	SWITCHES_SWITCH,        /* task left the CPU, other came */
 	SWITCHES_ARRIVAL,       /* the same; task is idle or out of scope: nothing is known */
@@ -34,11 +36,21 @@ struct switches_record {
 	__u64 off_ns;           /* between its last two slices: from leaving a CPU to coming back */
 	__u64 wait_ns;          /* the end of that, from being runnable on (bpf/wait.bpf.h) */
 	__u64 run_ns;           /* the slice that ends now (bpf/slice.bpf.h) */
-	__u32 from;             /* of a migration: CPUs */
+	union {
+		__u32 from;     /* of a migration: CPUs */
+		__u32 stack;    /* of a switch, outside of the kernel: number of the stack, or 0 */
+	};
 	__u32 to;
 };
 
+/* What comes through the ring instead where stacks are asked for. */
+struct switches_stacked {
+	struct switches_record record;
+	struct stack_id stack;  /* where task was when it left */
+};
+
 _Static_assert(sizeof(struct switches_record) == 96, "no hidden padding");
+_Static_assert(sizeof(struct switches_stacked) == 112, "no hidden padding");
 
 /* The worst are kept in a heap of one to this many records per CPU. */
 #define SWITCHES_WORST_MOST 1023
@@ -55,6 +67,13 @@ struct switches_worst {
 	__u64 value;            /* what it is kept for; 0: nothing is here yet */
 	struct switches_task before;    /* who left the CPU for it */
 	struct switches_record record;
+	struct stack_id before_stack, stack;    /* where they were when they left */
+	__u64 taken;            /* those of the two that were taken: enum switches_taken, ORed */
+};
+
+enum switches_taken {
+	SWITCHES_BEFORE_STACK = 1,
+	SWITCHES_STACK = 2,
 };
 
 #endif /* TALLY_SWITCHES_H */

@@ -6,11 +6,14 @@
  * in scope are wanted too, whoever leaves.
  *
  * Streamed; or only the worst are kept (keep_worst), in a heap for each CPU.
+ *
+ * With the stack of the task that leaves, if asked for: of the worst only where they are kept.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 #include "scope.bpf.h"
 #include "slice.bpf.h"
+#include "stack.bpf.h"
 #include "switches.bpf.h"
 #include "wait.bpf.h"
 
@@ -19,6 +22,7 @@ const volatile u32 keep_worst = 0;      /* records per CPU; 0: stream */
 const volatile u32 worst_by = SWITCHES_BY_WAIT;
 /* Waits are timed by bpf_ktime_get_ns() (wait.bpf.h), so absences are. */
 const volatile bool by_timestamps = false;
+const volatile u32 take = 0;            /* parts of stacks: enum stack_flags */
 
 /* Of a task that is on a CPU: how it came there; of another one: when it left. */
 struct stay {
@@ -27,12 +31,14 @@ struct stay {
 	u64 wait_ns;
 	u64 known;              /* enum stay_known, ORed */
 	struct switches_task before;
+	struct stack_id before_stack;
 };
 
 enum stay_known {
 	STAY_ON = 1,            /* it is on a CPU */
 	STAY_OFF_NS = 2,
 	STAY_WAIT_NS = 4,
+	STAY_BEFORE_STACK = 8,
 };
 
 TASK_STATE(stays, struct stay)
@@ -53,6 +59,17 @@ static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task
 	if (by_timestamps)
 		return bpf_ktime_get_ns();
 	return run_queue_clock(is_idle(next) ? prev : next);
+}
+
+/* --- stacks ------------------------------------------------------------------------------------ */
+
+/* Of the task that leaves, in the program of its switch. */
+static __noinline int take_stack(void *ctx, struct stack_id *id)
+{
+	stack_take(id, ctx, take);
+	if (id->tgid)
+		stack_see();
+	return 0;
 }
 
 /* --- the worst --------------------------------------------------------------------------------- */
@@ -101,21 +118,45 @@ static __always_inline u64 value_of(const struct switches_record *r)
 	return value == SWITCHES_UNKNOWN ? 0 : value;
 }
 
-static __always_inline void keep(const struct switches_record *r, const struct stay *st)
+/* The first of the heap, which the value replaces; NULL: it is not among the worst. */
+static __always_inline struct switches_worst *replaced_by(u64 value)
 {
-	u64 value = value_of(r);
 	struct switches_worst *w;
 	u32 zero = 0;
 
 	w = bpf_map_lookup_elem(&worst, &zero);
-	if (!w || value <= w->value)
+	return w && value > w->value ? w : NULL;
+}
+
+static __always_inline void fill_before(struct switches_worst *w, const struct stay *st)
+{
+	w->before = st->before;
+	w->before_stack = st->before_stack;
+	w->taken = st->known & STAY_BEFORE_STACK ? SWITCHES_BEFORE_STACK : 0;
+}
+
+static __always_inline void keep(void *ctx, const struct switches_record *r, const struct stay *st)
+{
+	struct stack_id stack = {};
+	u64 value = value_of(r);
+	struct switches_worst *w;
+
+	w = replaced_by(value);
+	if (!w)
 		return;
+	if (take)
+		take_stack(ctx, &stack);
 	w = sink(w, value);
 	w->value = value;
 	w->before = (struct switches_task){};
-	if (st)
-		w->before = st->before;
+	w->taken = 0;
+	/* Else its coming was not seen, and what st has is of an earlier one. */
+	if (st && st->known & STAY_ON)
+		fill_before(w, st);
 	w->record = *r;
+	w->stack = stack;
+	if (take)
+		w->taken |= SWITCHES_STACK;
 }
 
 /* --- switches ---------------------------------------------------------------------------------- */
@@ -131,13 +172,9 @@ static __always_inline bool counts(struct task_struct *t)
 	return !is_idle(t) && scope_for_life(t) && scope_now(t);
 }
 
-static __always_inline void show(u32 kind, struct task_struct *prev, struct task_struct *next,
-				 const struct stay *st, u64 run_ns)
+static __always_inline void fill_switch(struct switches_record *r, struct task_struct *prev,
+					struct task_struct *next, const struct stay *st, u64 run_ns)
 {
-	struct switches_record *r = new_record(kind);
-
-	if (!r)
-		return;
 	fill_task(&r->task, prev);
 	fill_task(&r->other, next);
 	fill_stay(r, st);
@@ -146,7 +183,35 @@ static __always_inline void show(u32 kind, struct task_struct *prev, struct task
 	ring_submit(r);
 }
 
-static __always_inline void consider(struct task_struct *prev, struct task_struct *next,
+static __always_inline void show(u32 kind, struct task_struct *prev, struct task_struct *next,
+				 const struct stay *st, u64 run_ns)
+{
+	struct switches_record *r = new_record(kind);
+
+	if (r)
+		fill_switch(r, prev, next, st, run_ns);
+}
+
+/* The walk comes first: a place in the ring that is reserved for long holds up the reader. */
+static __always_inline void show_with_stack(void *ctx, struct task_struct *prev,
+					    struct task_struct *next, const struct stay *st,
+					    u64 run_ns)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct switches_stacked *s;
+	struct stack_id stack;
+
+	take_stack(ctx, &stack);
+	s = ring_reserve(struct switches_stacked);
+	if (!s)
+		return;
+	s->stack = stack;
+	begin_record(&s->record, SWITCHES_SWITCH);
+	s->record.time_ns = now;
+	fill_switch(&s->record, prev, next, st, run_ns);
+}
+
+static __always_inline void consider(void *ctx, struct task_struct *prev, struct task_struct *next,
 				     const struct stay *st, u64 run_ns)
 {
 	struct switches_record r = { .kind = SWITCHES_SWITCH };
@@ -157,7 +222,7 @@ static __always_inline void consider(struct task_struct *prev, struct task_struc
 	r.cpu = bpf_get_smp_processor_id();
 	fill_task(&r.task, prev);
 	fill_task(&r.other, next);
-	keep(&r, st);
+	keep(ctx, &r, st);
 }
 
 /* Is the switch away from prev one to be shown, as its own? */
@@ -177,7 +242,24 @@ static __always_inline bool leave(struct task_struct *prev, struct stay **st, u6
 	return true;
 }
 
-static __always_inline void come(struct task_struct *next, struct task_struct *prev, u64 now)
+/*
+ * The stack of who leaves for a task whose stay may be kept: its slice ends on this CPU, too, where
+ * what is kept only gets worse. How long the slice will be is not known yet.
+ */
+static __always_inline void take_before(void *ctx, struct stay *st)
+{
+	struct switches_record r = {};
+
+	fill_stay(&r, st);
+	r.run_ns = SWITCHES_UNKNOWN - 1;
+	if (!replaced_by(value_of(&r)))
+		return;
+	take_stack(ctx, &st->before_stack);
+	st->known |= STAY_BEFORE_STACK;
+}
+
+static __always_inline void come(void *ctx, struct task_struct *next, struct task_struct *prev,
+				 u64 now)
 {
 	struct stay *st;
 
@@ -193,6 +275,8 @@ static __always_inline void come(struct task_struct *next, struct task_struct *p
 		st->known |= STAY_OFF_NS;
 	}
 	fill_task(&st->before, prev);
+	if (keep_worst && take && armed && !is_idle(prev))
+		take_before(ctx, st);
 }
 
 SEC("tp_btf/sched_switch")
@@ -203,7 +287,9 @@ int BPF_PROG(on_switch_show, bool preempt, struct task_struct *prev, struct task
 
 	if (leave(prev, &st, &run_ns)) {
 		if (keep_worst)
-			consider(prev, next, st, run_ns);
+			consider(ctx, prev, next, st, run_ns);
+		else if (take)
+			show_with_stack(ctx, prev, next, st, run_ns);
 		else
 			show(SWITCHES_SWITCH, prev, next, st, run_ns);
 	} else if (want_arrivals && armed && counts(next)) {
@@ -213,7 +299,7 @@ int BPF_PROG(on_switch_show, bool preempt, struct task_struct *prev, struct task
 		st->known = 0;
 		st->left_at = now;
 	}
-	come(next, prev, now);
+	come(ctx, next, prev, now);
 	return 0;
 }
 
@@ -240,7 +326,7 @@ int show_running(struct bpf_iter__task *ctx)
 	w.record.run_ns = SWITCHES_UNKNOWN;
 	fill_stay(&w.record, st);
 	fill_task(&w.record.task, t);
-	w.before = st->before;
+	fill_before(&w, st);
 	w.value = value_of(&w.record);
 	if (w.value)
 		bpf_seq_write(ctx->meta->seq, &w, sizeof(w));

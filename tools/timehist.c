@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* timehist: switch by switch, who had a CPU and what came before that. See bpf/timehist.bpf.c. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
@@ -19,6 +20,7 @@ enum {
 	KEY_SUMMARY,
 	KEY_WORST,
 	KEY_BY,
+	KEY_MAX_DEPTH,
 };
 
 struct timehist {
@@ -44,6 +46,15 @@ static error_t parse_worst(struct timehist *h, const char *arg)
 	}
 	h->session.worst = n;
 	return 0;
+}
+
+static error_t parse_depth(struct timehist *h, const char *arg)
+{
+	if (!parse_u64_between(arg, 1, STACK_MOST_DEPTH, &h->session.callers.most_frames))
+		return 0;
+	diag_error("--max-depth: '%s' is not a number of frames from 1 to %u", arg,
+		   STACK_MOST_DEPTH);
+	return EINVAL;
 }
 
 static error_t parse_order(struct timehist *h, const char *arg)
@@ -101,6 +112,17 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return parse_worst(h, arg);
 	case KEY_BY:
 		return parse_order(h, arg);
+	case 'g':
+		h->session.callers.wanted = true;
+		return 0;
+	case 'K':
+		h->session.callers.kernel = true;
+		return 0;
+	case 'U':
+		h->session.callers.user = true;
+		return 0;
+	case KEY_MAX_DEPTH:
+		return parse_depth(h, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -116,6 +138,8 @@ static void begin(void *context, struct writer *w, u32 cpus, u64 to_wall_clock)
 
 	h->timeline.cpus = cpus;
 	h->timeline.to_wall_clock = to_wall_clock;
+	h->timeline.stacks = h->session.callers.wanted ? h->session.stacks : NULL;
+	h->timeline.most_frames = h->session.callers.most_frames;
 	if (h->lines)
 		timeline__write_titles(&h->timeline, w);
 }
@@ -222,8 +246,30 @@ static int report_summary(struct timehist *h, struct report *r)
 	return err;
 }
 
-static int add_worst(struct report_row *row, const struct timeline *t,
-		     const struct switches_worst *w)
+static int add_stack(struct report_row *row, const char *name, struct timehist *h,
+		     const struct switches_worst *w, enum switches_taken which)
+{
+	u32 most = h->timeline.most_frames;
+	char *text;
+	int err;
+
+	if (!most && h->session.cli->format == FORMAT_TEXT)
+		most = TIMELINE_FRAMES;
+	err = session__describe_stack(&h->session, w, which, most, &text);
+	if (!err)
+		err = report_row__add_text(row, name, text);
+	free(text);
+	return err;
+}
+
+static int add_stacks(struct report_row *row, struct timehist *h, const struct switches_worst *w)
+{
+	int err = add_stack(row, "prev_stack", h, w, SWITCHES_BEFORE_STACK);
+
+	return err ?: add_stack(row, "stack", h, w, SWITCHES_STACK);
+}
+
+static int add_worst(struct report_row *row, struct timehist *h, const struct switches_worst *w)
 {
 	static const char *const names[][3] = {
 		{ "tid", "pid", "comm" }, { "prev_tid", "prev_pid", "prev_comm" },
@@ -235,7 +281,7 @@ static int add_worst(struct report_row *row, const struct timeline *t,
 	size_t i;
 	int err;
 
-	timeline__format_time(t, time, r->time_ns);
+	timeline__format_time(&h->timeline, time, r->time_ns);
 	err = report_row__add_text(row, "time", time);
 	if (!err)
 		err = report_row__add_number(row, "cpu", r->cpu, FIELD_ID);
@@ -249,6 +295,8 @@ static int add_worst(struct report_row *row, const struct timeline *t,
 		err = add_time(row, "run", r->run_ns, true);
 	for (i = 1; i < ARRAY_SIZE(tasks) && !err; i++)
 		err = add_task(row, names[i], tasks[i]);
+	if (!err && h->session.callers.wanted)
+		err = add_stacks(row, h, w);
 	return err;
 }
 
@@ -261,7 +309,7 @@ static int report_worst(struct timehist *h, struct report *r)
 	for (i = 0; i < worst.n && !err; i++) {
 		struct report_row row = {};
 
-		err = add_worst(&row, &h->timeline, &worst.entry[i]);
+		err = add_worst(&row, h, &worst.entry[i]);
 		err = finish_row(r, &row, err);
 	}
 	r->events = worst.n;
@@ -293,9 +341,14 @@ static bool is_about_more(const struct timehist *h)
 
 static int check(struct timehist *h)
 {
+	struct callers *c = &h->session.callers;
 	const char *what = NULL;
 
-	if (h->session.worst && is_about_more(h))
+	if (!c->wanted && (c->kernel || c->user || c->most_frames))
+		what = "what is said of stacks goes with -g";
+	else if (c->wanted && !h->lines && !h->session.worst)
+		what = "-g is about lines, and --summary=only has none";
+	else if (h->session.worst && is_about_more(h))
 		what = "--worst has a table of its own, of which only --sort says more";
 	else if (h->session.worst_by != SWITCHES_BY_WAIT && !h->session.worst)
 		what = "--sort is about --worst";
@@ -303,7 +356,9 @@ static int check(struct timehist *h)
 		what = "--record shows nothing: say with --read how a file is shown";
 	if (what)
 		diag_error("%s", what);
-	return what ? -EINVAL : session__check(&h->session);
+	if (what || session__check(&h->session))
+		return -EINVAL;
+	return c->wanted && !h->session.read ? callers__check(c) : 0;
 }
 
 static int timehist(int argc, char **argv)
@@ -313,6 +368,11 @@ static int timehist(int argc, char **argv)
 		{ "cpu-picture", KEY_PICTURE, NULL, 0, "A column of one letter for each CPU", 1 },
 		{ "wakeups", KEY_WAKEUPS, NULL, 0, "Wakeups, too", 1 },
 		{ "migrations", KEY_MIGRATIONS, NULL, 0, "Tasks moved to another CPU, too", 1 },
+		{ "stacks", 'g', NULL, 0, "Where the task was in the kernel when it left", 1 },
+		{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part (default)", 1 },
+		{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 1 },
+		{ "max-depth", KEY_MAX_DEPTH, "N", 0,
+		  "of -g: the N innermost frames; 5 without this, in JSON all", 1 },
 		{ "summary", KEY_SUMMARY, "only", OPTION_ARG_OPTIONAL,
 		  "At the end what each task had; =only: no lines before that", 1 },
 		{ "worst", KEY_WORST, "N", 0, "Only the N longest delays, at the end", 1 },

@@ -25,12 +25,13 @@ import processes
 import runqlat
 import sampling
 import subjects
+import switching
 import syscalls
 import tables
 import tracing
 
 PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing, "files": filing,
-         "block": block, "offcputime": blocking, "syscalls": syscalls,
+         "block": block, "offcputime": blocking, "switches": switching, "syscalls": syscalls,
          "profile": sampling, "trace": tracing, "opensnoop": opening}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The tools of the scheduler where there is much: thousands of threads, a CPU that goes away and comes
-back, and perf looking at the same time."""
+back, and perf looking at the same time. And all of them about the same delays."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ import pytest
 import tally
 from accounts import Work, exactly, work
 from probing import nothing_lost
-from tally import BUILD, count, scaled
+from tally import BUILD, by_key, count, scaled
 
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
 TOOLS = {
@@ -95,6 +95,52 @@ def test_a_cpu_goes_and_comes_back(tool, trigger):
     exactly(trial)
 
 
+@pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
+def test_those_that_look_at_cpus_when_one_goes(tool, trigger):
+    """A sampler ends with its CPU, says so and misses nothing; moves are no more than the kernel counts."""
+
+    def moves(pid):
+        text = {tid: Path(f"/proc/{pid}/task/{tid}/sched").read_text() for tid in tally.threads(pid)}
+        return {tid: int(re.search(r"nr_migrations\s*:\s*(\d+)", each)[1]) for tid, each in text.items()}
+
+    load = trigger("spin", 4, 300, -1)
+    samplers = {name: tool("--json", *args, tool=name) for name, args in (
+        ("runqlen", ("--by", "cpu")), ("profile", ("--by", "cpu", "-K")))}
+    mover = tool("--json", "-p", load.pid, "--by", "tid", tool="migrations")
+    has_books = Path("/proc/self/sched").exists()
+    load.settle()
+    before = moves(load.pid) if has_books else {}
+    load.go()
+    try:
+        time.sleep(0.3)
+        CPU1.write_text("0")
+        time.sleep(0.3)
+        results = {name: tracer.stop() for name, tracer in samplers.items()}
+    finally:
+        CPU1.write_text("1")
+    load.done()
+    load.settle()
+    after = moves(load.pid) if has_books else {}
+    for name, result in results.items():
+        assert result.code == 0 and "CPU 1 went offline" in result.stderr, result
+        report = result.report
+        groups = report["groups"] if "groups" in report else report["stacks"]
+        seen = {cpu: sum(each.get("count", each.get("value")) for each in groups if each["key"]["cpu"] == cpu)
+                for cpu in (0, 1)}
+        assert 0 < seen[1] < seen[0], (name, seen)
+        # On the other CPU all are due; profile does not show those at which it was idle.
+        due = report["duration_ns"] * 99 // 10**9 - 3
+        assert name == "profile" or seen[0] + report["lost"]["missed"] >= due, report
+    report = mover.stop().report
+    assert nothing_lost(report), report["lost"]
+    if has_books:
+        seen = {row["tid"]: row["count"] for row in report["rows"]}
+        moved = {tid: after[tid] - before[tid] for tid in after if after[tid] > before[tid]}
+        # No tracepoint is passed on a CPU that is offline already (include/linux/tracepoint.h), and some moves
+        # away from one were not seen (on 5.10 and 6.12; on 7.2 all were). None is counted twice.
+        assert seen and all(n <= moved.get(tid, 0) for tid, n in seen.items()), (seen, moved)
+
+
 @tally.once
 def test_five_thousand_threads(tool, trigger):
     """Each has its line; no map is full."""
@@ -115,19 +161,98 @@ def test_five_thousand_threads(tool, trigger):
 
 @tally.once
 def test_twenty_thousand_forks(tool, trigger):
-    """Short lives leave nothing behind that could fill up: all are counted, by name in one line."""
+    """Short lives leave nothing behind that could fill up: all are counted, by name in one line or each in
+    its own, and have run for the same time whoever is asked."""
     load = trigger("storm", 20000, 4, -1, comm="tempest")
-    tracers = [tool("--json", "--comm", "tempest", "--by", "comm", tool=name)
-               for name in ("runqlat", "schedlat")]
+    by_comm = "--json", "--comm", "tempest", "--by", "comm"
+    tracers = {name: tool(*by_comm, *more, tool=name) for name, *more in (
+        ("runqlat",), ("schedlat",), ("cpudist",), ("offcputime", "-K"))}
+    tracers["timehist"] = tool("--json", "--comm", "tempest", "--summary=only", tool="timehist")
     work(load)
-    runqlat, schedlat = (tracer.stop().report for tracer in tracers)
-    for report in (runqlat, schedlat):
+    reports = stop_all(tracers)
+    for name, report in reports.items():
         lost = {reason for reason, n in report["lost"].items() if n}
-        assert lost <= {"missed", "unmatched", "no_state"}, report["lost"]
+        assert lost <= {"missed", "unmatched", "no_state"}, (name, report["lost"])
     hidden = 0 if not tally.pvm_guest() else 200
-    (row,) = schedlat["rows"]
-    assert row["switches"] >= 20000 - hidden
-    assert abs(count(runqlat["groups"]) - row["switches"]) <= hidden
+    (row,) = reports["schedlat"]["rows"]
+    slices = sum(each["slices"] for each in reports["timehist"]["rows"])
+    assert row["switches"] >= 20000 - hidden and len(reports["timehist"]["rows"]) >= 20000 - hidden
+    for n in (count(reports["runqlat"]["groups"]), slices, count(reports["cpudist"]["groups"])):
+        assert abs(n - row["switches"]) <= hidden, reports
+    ran = runtimes(reports)
+    # Of a task whose last switch was hidden the last slice is not known.
+    near = 0 if all(map(nothing_lost, reports.values())) else max(ran.values()) // 100
+    assert max(ran.values()) - min(ran.values()) <= near, ran
+    assert {stack["key"]["comm"] for stack in reports["offcputime"]["stacks"]} == {"tempest"}
+
+
+def test_the_same_delays_everywhere(tool, trigger):
+    """Each wait of three tasks that share a CPU, in four tools at once: as many, the same sum, the same
+    longest; one by one where they are shown one by one."""
+
+    def trial():
+        load = trigger("spin", 3, 60, 0)
+        tracers = {name: tool("--json", "-p", load.pid, *args, tool=name) for name, args in (
+            ("runqlat", ()), ("schedlat", ()), ("timehist", ()), ("runqslower", ("--min", "0us")))}
+        w = work(load)
+        lines = {name: [tally.json.loads(line) for line in tracer.stop().text.splitlines()]
+                 for name, tracer in tracers.items()}
+        reports = {name: found.pop() for name, found in lines.items()}
+        w.blurred = not all(map(nothing_lost, reports.values()))
+        if w.blurred or w.holes:
+            return w
+        one_by_one = {name: sorted((line["tid"], line["values"][column]) for line in lines[name]
+                                   if line["values"][column] is not None)
+                      for name, column in (("timehist", "delay"), ("runqslower", "wait"))}
+        assert one_by_one["timehist"] == one_by_one["runqslower"]
+        waits = [ns for _, ns in one_by_one["timehist"]]
+        (group,), rows = reports["runqlat"]["groups"], reports["schedlat"]["rows"]
+        assert len(waits) == group["count"] == sum(row["switches"] for row in rows)
+        assert sum(waits) == group["sum"] == sum(row["wait"] for row in rows)
+        assert max(waits) == group["max"] == max(row["max"] for row in rows)
+        assert max(waits) > 1_000_000
+        return w
+
+    exactly(trial)
+
+
+def test_on_and_off_make_a_life(tool, trigger):
+    """What a thread was on and off its CPU adds up to the time between its first and its last switch."""
+
+    def trial():
+        load = trigger("sleepers", 3, scaled(80), 500, -1)
+        lives = tool("--json", "-p", load.pid, tool="timehist")
+        on, off = (tool("--json", "-p", load.pid, "--by", "tid", *more, tool="cpudist")
+                   for more in ((), ("--off",)))
+        w = work(load)
+        *lines, report = (tally.json.loads(line) for line in lives.stop().text.splitlines())
+        reports = on.stop().report, off.stop().report
+        w.blurred = not all(map(nothing_lost, (report, *reports)))
+        if w.blurred or w.holes:
+            return w
+        ran, away = (by_key(each, "tid") for each in reports)
+        for tid in w.grown:
+            mine = [line for line in lines if line["tid"] == tid]
+            life = mine[-1]["time_ns"] - mine[0]["time_ns"]
+            # From its first switch on: the slice before that is not of this time.
+            both = ran[tid]["sum"] - mine[0]["values"]["run"] + away[tid]["sum"] - \
+                (mine[0]["values"]["wait"] or 0)
+            # Clocks are read some us apart; what interrupts take of a slice may not be the task's.
+            tally.within(abs(both - life) <= life // 50 + 100_000, tid, both, life)
+        return w
+
+    exactly(trial)
+
+
+def test_one_that_never_runs_is_nowhere(tool, trigger):
+    """A task that rests from end to end has no line, no row and no group (timechart has its sleep)."""
+    load = trigger("sleepers", 1, 1, 1, 0)
+    tracers = start_all(tool, load)
+    time.sleep(0.2)
+    reports = stop_all(tracers)
+    for name in ("runqlat", "schedlat", "cpudist", "timehist"):
+        report = reports[name]
+        assert not report["events"] and not report.get("rows") and not report.get("groups"), report
 
 
 def perf_latency(path):
@@ -138,7 +263,6 @@ def perf_latency(path):
     return {int(tid): (float(ms), int(n)) for tid, ms, n in found}
 
 
-@tally.once
 @pytest.mark.skipif(not shutil.which("perf"), reason="perf is not installed")
 def test_perf_latency_sees_the_same(tool, trigger, directory):
     """The run time of each thread from its first instruction on: perf's, ours, and the books'."""
@@ -158,6 +282,8 @@ def test_perf_latency_sees_the_same(tool, trigger, directory):
         spun = [row for row in report["rows"] if row["comm"] == "spin"]
         assert len(spun) == 3
         for row in spun:
+            # perf may have lost all it had of a thread: its buffers overflow.
+            tally.within(row["tid"] in theirs, row, theirs)
             ms, switches = theirs[row["tid"]]
             # The first thread was the tool's child before; perf rounds to us.
             begun = row["tid"] == min(each["tid"] for each in spun)

@@ -108,10 +108,13 @@ def test_phases(timechart, trigger):
         at = [n + to_wall - report["start_ns"] for n in w.said[0]]
         between, margin = {"computes": 0, "sleeps": 0}, 1000000
         for i in range(len(at) - 1):
+            # It sleeps for as long as it asked to; then it may have to wait for the CPU.
+            until = at[i] + scaled(100) * 1000000 if i % 2 else at[i + 1] - margin
             for slot in slots:
-                if at[i] + margin <= slot["start_ns"] and slot["end_ns"] <= at[i + 1] - margin:
+                if at[i] + margin <= slot["start_ns"] and slot["end_ns"] <= until:
                     between["sleeps" if i % 2 else "computes"] += 1
-                    assert slot["run"] + slot["wait"] == (0 if i % 2 else length(slot)), (i, slot)
+                    # Between reading the clock and falling asleep it may be preempted.
+                    within(slot["run"] + slot["wait"] == (0 if i % 2 else length(slot)), i, slot)
         assert all(n >= 3 for n in between.values()), (between, at)
         cpus = rows_of(report, "cpu", "cpu")
         assert set(cpus) == {0} and sum_of(cpus[0], "run") == sum_of(slots, "run")

@@ -12,6 +12,9 @@ struct seen {
 	struct switches_file_head head;
 	struct switches_record last;
 	u64 n;
+	size_t stacks;
+	char line[128];         /* the stack of the last one that has one */
+	const struct switches_file_text *text;
 	int err;                /* what take() returns */
 };
 
@@ -26,7 +29,17 @@ static int begin(void *context, const struct switches_file_head *head)
 static int take(void *context, const struct switches_record *r)
 {
 	struct seen *seen = context;
+	const struct call_stack *stack = NULL;
+	char *line;
 
+	if (seen->text && r->kind == SWITCHES_SWITCH)
+		stack = call_stacks__find(&seen->text->stacks, r->stack);
+	if (stack) {
+		line = call_stack__line(stack, 2);
+		assert_non_null(line);
+		snprintf(seen->line, sizeof(seen->line), "%s", line);
+		free(line);
+	}
 	seen->last = *r;
 	seen->n++;
 	return seen->err;
@@ -55,6 +68,21 @@ static struct switches_record record_of(u32 i)
 	};
 }
 
+/* number frames, of which every other one has no name. */
+static void add_stack(struct switches_file *f, u32 number)
+{
+	struct report_frame frame[300];
+	const struct call_stack stack = { frame, number };
+	u32 i;
+
+	for (i = 0; i < number; i++)
+		frame[i] = (struct report_frame){
+			.name = i % 2 ? NULL : "a\033b", .module = i % 4 == 3 ? NULL : "libx.so",
+			.offset = 0x10 + i, .kind = i % FRAME_KINDS,
+		};
+	assert_int_equal(switches_file__add_stack(f, &stack), 0);
+}
+
 static void write_file(const char *path, u32 n)
 {
 	struct switches_file_head head = { .cpus = 128, .kernel = "6.1" };
@@ -66,6 +94,10 @@ static void write_file(const char *path, u32 n)
 	for (i = 0; i < n; i++) {
 		struct switches_record r = record_of(i);
 
+		if (i % 4 == 0) {
+			add_stack(f, i / 4);
+			r.stack = i / 4 + 1;
+		}
 		assert_int_equal(switches_file__add(f, &r), 0);
 	}
 	assert_int_equal(switches_file__finish(f, &counters), 0);
@@ -74,8 +106,13 @@ static void write_file(const char *path, u32 n)
 static int read_file(const char *path, struct seen *seen, struct switches_file_text *text,
 		     const char **why)
 {
-	*seen = (struct seen){};
-	return switches_file__read(text, path, begin, take, seen, why);
+	int err;
+
+	*seen = (struct seen){ .text = text };
+	err = switches_file__read(text, path, begin, take, seen, why);
+	seen->stacks = text->stacks.n;
+	switches_file_text__free(text);
+	return err;
 }
 
 static void what_is_written_is_read(void **state)
@@ -100,6 +137,8 @@ static void what_is_written_is_read(void **state)
 	assert_true(text.whole);
 	assert_int_equal(text.records, 1000);
 	assert_int_equal(text.counters.lost[LOSS_RING_FULL], 7);
+	assert_int_equal(seen.stacks, 250);
+	assert_string_equal(seen.line, "a\\x1bb <- libx.so+0x11 <- ...");
 	remove_path(path);
 }
 
@@ -137,6 +176,7 @@ static void the_reader_may_stop(void **state)
 	make_path(path);
 	write_file(path, 10);
 	assert_int_equal(switches_file__read(&text, path, begin, take, &seen, &why), -EPIPE);
+	switches_file_text__free(&text);
 	assert_int_equal(seen.n, 1);
 	remove_path(path);
 }
@@ -189,7 +229,7 @@ static void damaged_files(void **state)
 		close(fd);
 		err = read_file(path, &seen, &text, &why);
 		assert_true(!err || (err == -EBADMSG && why));
-		assert_true(seen.n <= 8);
+		assert_true(seen.n <= st.st_size / sizeof(struct switches_record));
 		if (seen.n) {
 			assert_in_range(seen.head.cpus, 1, 8192);
 			assert_in_range(seen.last.kind, 0, SWITCHES_KINDS - 1);

@@ -312,6 +312,25 @@ static json_t *json_field(const struct stream_field *v)
 					       json_number(v->field.number);
 }
 
+static json_t *json_frames(const struct stream_line *line)
+{
+	u32 n = line->stack ? line->stack->n : 0, i;
+	json_t *frames = json_array();
+
+	for (i = 0; i < n && (!line->most_frames || i < line->most_frames); i++) {
+		const struct report_frame *f = &line->stack->frame[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "name", f->name ? json_text(f->name, "") : json_null());
+		json_object_set_new(o, "module",
+				    f->module ? json_text(f->module, "") : json_null());
+		json_object_set_new(o, "offset", f->name || !f->module ? json_null() :
+									 json_number(f->offset));
+		json_array_append_new(frames, o);
+	}
+	return frames;
+}
+
 static int write_object(struct writer *w, const struct stream_line *line)
 {
 	json_t *o = json_object(), *values = json_object();
@@ -334,6 +353,8 @@ static int write_object(struct writer *w, const struct stream_line *line)
 		free(name);
 	}
 	json_object_set_new(o, "values", values);
+	if (line->has_stack)
+		json_object_set_new(o, "frames", json_frames(line));
 	text = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
 	if (!text)
@@ -390,6 +411,8 @@ static int csv_header(struct writer *w, const struct stream_line *line)
 		csv_put(w, "elapsed_ns", false);
 	for (i = 0; i < line->n && !err; i++)
 		err = csv_put_escaped(w, line->field[i].field.name, "");
+	if (line->has_stack)
+		csv_put(w, "stack", false);
 	fputc('\n', w->file);
 	w->header = true;
 	return err;
@@ -405,6 +428,17 @@ static int csv_value(struct writer *w, const struct stream_field *v)
 		return csv_put_escaped(w, v->field.text, v->cut ? CUT : "");
 	else
 		csv_put_number(w, v->field.number, v->field.kind == FIELD_SIGNED);
+	return 0;
+}
+
+static int csv_stack(struct writer *w, const struct stream_line *line)
+{
+	char *text = line->stack ? call_stack__line(line->stack, line->most_frames) : NULL;
+
+	if (line->stack && !text)
+		return -ENOMEM;
+	csv_put(w, text ?: "", false);
+	free(text);
 	return 0;
 }
 
@@ -428,6 +462,8 @@ static int write_record(struct writer *w, const struct stream_line *line)
 		csv_put_number(w, line->elapsed_ns, false);
 	for (i = 0; i < line->n && !err; i++)
 		err = csv_value(w, &line->field[i]);
+	if (line->has_stack && !err)
+		err = csv_stack(w, line);
 	fputc('\n', w->file);
 	return err;
 }

@@ -9,6 +9,7 @@
 #define TALLY_OUT_STREAM_H
 
 #include "base/complaint.h"
+#include "out/call_stack.h"
 #include "out/report.h"
 #include "base/types.h"
 
@@ -30,6 +31,10 @@ struct stream_line {
 	u64 elapsed_ns;
 	const struct stream_field *field;
 	size_t n;
+	/* "frames" of JSON, "stack" of CSV; not in text. */
+	bool has_stack;
+	const struct call_stack *stack; /* NULL: none of this event */
+	u32 most_frames;        /* 0: all */
 };
 
 /* How a line of text looks: pieces of text with values between them. */

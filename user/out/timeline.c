@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -121,8 +122,24 @@ void timeline__write_titles(const struct timeline *t, struct writer *w)
 		TIME_WIDTH, "(ms)", TIME_WIDTH, "(ms)", TIME_WIDTH, "(ms)");
 }
 
+static const struct call_stack *stack_of(const struct timeline *t, const struct switches_record *r)
+{
+	return t->stacks && r->kind == SWITCHES_SWITCH ? call_stacks__find(t->stacks, r->stack) :
+							 NULL;
+}
+
+static void put_stack(const struct timeline *t, FILE *f, const struct call_stack *stack)
+{
+	char *line = call_stack__line(stack, t->most_frames ?: TIMELINE_FRAMES);
+
+	fprintf(f, "  %s", line ?: "[no memory]");
+	free(line);
+}
+
 static void put_switch(const struct timeline *t, FILE *f, const struct switches_record *r)
 {
+	const struct call_stack *stack = stack_of(t, r);
+
 	put_task(f, &r->task, TASK_WIDTH);
 	put_milliseconds(f, r->off_ns);
 	put_milliseconds(f, r->wait_ns);
@@ -131,6 +148,8 @@ static void put_switch(const struct timeline *t, FILE *f, const struct switches_
 		fputs("  next: ", f);
 		put_task(f, &r->other, 0);
 	}
+	if (stack)
+		put_stack(t, f, stack);
 }
 
 /* Who did it stands in the column of tasks. */
@@ -196,6 +215,7 @@ static int write_fields(const struct timeline *t, struct writer *w, const struct
 		.time_ns = r->time_ns + t->to_wall_clock,
 		.comm = comm, .pid = r->task.pid, .tid = r->task.tid, .cpu = r->cpu,
 		.event = names[r->kind], .field = fields, .n = ARRAY_SIZE(fields),
+		.has_stack = t->stacks, .stack = stack_of(t, r), .most_frames = t->most_frames,
 	};
 
 	memcpy(comm, r->task.comm, sizeof(r->task.comm));

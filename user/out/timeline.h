@@ -10,6 +10,7 @@
 #define TALLY_OUT_TIMELINE_H
 
 #include "base/types.h"
+#include "out/call_stack.h"
 #include "out/report.h"
 
 #include "bpf/switches.h"
@@ -19,7 +20,12 @@ struct timeline {
 	bool next;              /* who comes, too */
 	bool picture;           /* a column of one letter for each CPU: */
 	u32 cpus;               /* so many; also of a map */
+	const struct call_stacks *stacks;       /* of switches, at the end of the line; NULL: not */
+	u32 most_frames;        /* of each; 0: in text so many as below, else all */
 };
+
+/* As perf sched timehist. */
+#define TIMELINE_FRAMES 5
 
 /* The titles of text; nothing in other formats. */
 void timeline__write_titles(const struct timeline *t, struct writer *w);

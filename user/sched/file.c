@@ -85,6 +85,39 @@ int switches_file__add(struct switches_file *f, const struct switches_record *r)
 	return err;
 }
 
+static __u16 text_size(const char *text)
+{
+	size_t size = text ? strlen(text) : 0;
+
+	return size < UINT16_MAX ? size : UINT16_MAX;
+}
+
+static int put_frame(struct switches_file *f, const struct report_frame *frame)
+{
+	const struct switches_file_frame head = {
+		.offset = frame->offset, .kind = frame->kind,
+		.name = text_size(frame->name), .module = text_size(frame->module),
+	};
+	int err = put(f, &head, sizeof(head));
+
+	if (!err && head.name)
+		err = put(f, frame->name, head.name);
+	if (!err && head.module)
+		err = put(f, frame->module, head.module);
+	return err;
+}
+
+int switches_file__add_stack(struct switches_file *f, const struct call_stack *stack)
+{
+	const struct switches_record head = { .kind = SWITCHES_FILE_STACK, .off_ns = stack->n };
+	int err = put(f, &head, sizeof(head));
+	u32 i;
+
+	for (i = 0; i < stack->n && !err; i++)
+		err = put_frame(f, &stack->frame[i]);
+	return err;
+}
+
 int switches_file__finish(struct switches_file *f, const struct loss_counters *counters)
 {
 	const struct switches_record end = {
@@ -127,7 +160,7 @@ static int read_head(struct switches_file_head *head, FILE *file, const char **w
 		return refuse(why, "it was not made by --record");
 	if (head->order != SWITCHES_FILE_ORDER)
 		return refuse(why, "it was made on a machine with another byte order");
-	if (head->version != SWITCHES_FILE_VERSION ||
+	if (!head->version || head->version > SWITCHES_FILE_VERSION ||
 	    head->record_size != sizeof(struct switches_record))
 		return refuse(why, "it was made by another version");
 	if (!head->cpus || head->cpus > SCOPE_MAX_CPUS ||
@@ -137,10 +170,63 @@ static int read_head(struct switches_file_head *head, FILE *file, const char **w
 }
 
 /* Any name and any time will do: they are only shown. CPUs are columns. */
-static bool is_sound(const struct switches_record *r)
+static bool is_sound(const struct switches_file_text *text, const struct switches_record *r)
 {
+	bool named = r->kind == SWITCHES_SWITCH ? r->stack <= text->stacks.n :
+						  r->from < SCOPE_MAX_CPUS;
+
 	return r->kind < SWITCHES_KINDS && r->kind != SWITCHES_WAIT && r->cpu < SCOPE_MAX_CPUS &&
-	       r->from < SCOPE_MAX_CPUS && r->to < SCOPE_MAX_CPUS;
+	       named && r->to < SCOPE_MAX_CPUS;
+}
+
+/* Returns 1, 0 at an early end of the file, or -ENOMEM. */
+static int read_text(char **text, __u16 size, FILE *file)
+{
+	if (!size)
+		return 1;
+	*text = calloc(1, size + 1);
+	if (!*text)
+		return -ENOMEM;
+	return fread(*text, size, 1, file);
+}
+
+/* Likewise; -EBADMSG: it is damaged. */
+static int read_frame(struct report_frame *frame, FILE *file)
+{
+	struct switches_file_frame head;
+	int got = fread(&head, sizeof(head), 1, file);
+
+	if (got == 1 && head.kind >= FRAME_KINDS)
+		return -EBADMSG;
+	if (got == 1) {
+		frame->offset = head.offset;
+		frame->kind = head.kind;
+		got = read_text((char **)&frame->name, head.name, file);
+	}
+	return got == 1 ? read_text((char **)&frame->module, head.module, file) : got;
+}
+
+static int read_stack(struct switches_file_text *text, const struct switches_record *head,
+		      FILE *file, const char **why)
+{
+	struct report_frame *frame;
+	int err, got = 1;
+	u64 n = head->off_ns, i;
+
+	if (n > SWITCHES_FILE_FRAMES || text->stacks.n == SWITCHES_FILE_MOST)
+		return refuse(why, "a stack is damaged");
+	frame = calloc(n ?: 1, sizeof(*frame));
+	if (!frame)
+		return -ENOMEM;
+	for (i = 0; i < n && got == 1; i++)
+		got = read_frame(&frame[i], file);
+	err = got == 1 ? call_stacks__add(&text->stacks, frame, n) : got;
+	for (i = 0; i < n; i++) {
+		free((char *)frame[i].name);
+		free((char *)frame[i].module);
+	}
+	free(frame);
+	return err == -EBADMSG ? refuse(why, "a stack is damaged") : err;
 }
 
 static int read_end(struct switches_file_text *text, const struct switches_record *end, FILE *file,
@@ -172,9 +258,15 @@ static int read_records(struct switches_file_text *text, FILE *file,
 			return ferror(file) ? -EIO : 0;
 		if (r.kind == SWITCHES_FILE_END)
 			return read_end(text, &r, file, why);
+		if (r.kind == SWITCHES_FILE_STACK) {
+			err = read_stack(text, &r, file, why);
+			if (err)
+				return err;
+			continue;
+		}
 		if (text->records == SWITCHES_FILE_MOST)
 			return refuse(why, "it is too long");
-		if (!is_sound(&r))
+		if (!is_sound(text, &r))
 			return refuse(why, "a record is damaged");
 		text->records++;
 		err = take(context, &r);
@@ -222,4 +314,9 @@ int switches_file__read(struct switches_file_text *text, const char *path,
 		err = read_records(text, file, take, context, why);
 	fclose(file);
 	return err;
+}
+
+void switches_file_text__free(struct switches_file_text *text)
+{
+	call_stacks__free(&text->stacks);
 }

@@ -23,8 +23,7 @@
  */
 
 enum {
-	KEY_SOURCE = SESSION_KEYS,
-	KEY_RECORD,
+	KEY_RECORD = SESSION_KEYS,
 	KEY_READ,
 };
 
@@ -33,8 +32,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct session *s = state->input;
 
 	switch (key) {
-	case KEY_SOURCE:
-		return wait_source__parse(arg, &s->source) ? EINVAL : 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->source;
+		return 0;
 	case KEY_RECORD:
 		s->record = arg;
 		return 0;
@@ -47,14 +47,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "source", KEY_SOURCE, "NAME", 0,
-	  "Where waits come from: auto (default), accounting, wakeup", 1 },
 	{ "record", KEY_RECORD, "FILE", 0, "Write what happens to a file, and show nothing", 1 },
 	{ "read", KEY_READ, "FILE", 0, "Show what was recorded", 1 },
 	{},
 };
 
-const struct argp session_argp = { .options = options, .parser = parse };
+static const struct argp_child children[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
+
+const struct argp session_argp = { .options = options, .parser = parse, .children = children };
 
 static bool is_scoped(const struct cli *cli)
 {
@@ -85,6 +85,8 @@ int session__check(const struct session *s)
 		what = "--read shows a whole file: there are no intervals";
 	else if (s->read && cli->explain)
 		what = "--read measures nothing that -n could explain";
+	else if (s->read && (s->callers.kernel || s->callers.user))
+		what = "--read shows the stacks of a file: their parts were chosen with --record";
 	if (what)
 		diag_error("%s", what);
 	return what ? -EINVAL : 0;
@@ -94,13 +96,10 @@ int session__check(const struct session *s)
  * --- records -----------------------------------------------------------------------------------
  */
 
-static int take(void *context, const void *record, size_t size)
+static int take_one(struct session *s, const struct switches_record *r)
 {
-	const struct switches_record *r = record;
-	struct session *s = context;
 	int err;
 
-	(void)size;
 	if (s->file_full)
 		return 0;
 	if (!s->file) {
@@ -114,11 +113,32 @@ static int take(void *context, const void *record, size_t size)
 	return s->file_full ? 0 : err;
 }
 
+static int take_stacked(struct session *s, const struct switches_stacked *stacked)
+{
+	struct switches_record r = stacked->record;
+	bool is_new;
+	int err = callers__number(&s->callers, &stacked->stack, &r.stack, &is_new);
+
+	if (!err && is_new && s->file && !s->file_full)
+		err = switches_file__add_stack(s->file,
+					       call_stacks__find(&s->callers.all, r.stack));
+	return err ?: take_one(s, &r);
+}
+
+static int take(void *context, const void *record, size_t size)
+{
+	const struct switches_stacked *stacked = record;
+
+	return size < sizeof(*stacked) ? take_one(context, record) : take_stacked(context, stacked);
+}
+
 static int watch(struct run *run)
 {
 	struct session *s = run->context;
-	int err = ring__drain(s->ring);
+	int err = s->callers.wanted ? stacks__watch(&s->callers.stacks) : 0;
 
+	if (!err)
+		err = ring__drain(s->ring);
 	if (!err && s->file_full) {
 		diag_warn("'%s' is as large as a file may be: it ends here", s->record);
 		return 1;
@@ -141,8 +161,7 @@ static int report(struct run *run, struct report *r)
 	int err = 0;
 
 	describe(s, r);
-	r->source = wait_sources[s->source].text;
-	r->caveat = wait_sources[s->source].caveat;
+	waits__describe(s->source, r);
 	if (s->report && !s->file)
 		err = s->report(s->context, r);
 	if (!err)
@@ -182,24 +201,33 @@ static int configure_programs(struct session *s, const struct run *run)
 	return err;
 }
 
+static int configure_stacks(struct session *s, const struct run *run)
+{
+	struct timehist_bpf *bpf = s->bpf;
+	const struct stacks_constants constants = {
+		&bpf->rodata->scope, &bpf->rodata->by, &bpf->rodata->stack_depth,
+		&bpf->rodata->stack_walk, &bpf->rodata->stack_seed,
+	};
+
+	return callers__prepare(&s->callers, run, bpf->obj, &constants, &bpf->rodata->take);
+}
+
 static int configure(struct session *s, struct run *run, enum wait_source source)
 {
 	struct timehist_bpf *bpf = s->bpf;
-	bool storage = false, prev_state = false;
-	int err;
+	bool *storage = &bpf->rodata->have_task_storage;
+	int err = s->callers.wanted ? configure_stacks(s, run) :
+				      run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
 	if (!err)
 		err = configure_programs(s, run);
 	if (!err)
-		err = waits__prepare(bpf->obj, &run->host, source, &prev_state, &storage);
+		err = waits__prepare(bpf->obj, &run->host, source, &bpf->rodata->have_prev_state,
+				     storage);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "slice_states", &run->host, &storage);
+		err = task_state__prepare(bpf->obj, "slice_states", &run->host, storage);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "stays", &run->host, &storage);
-	bpf->rodata->have_prev_state = prev_state;
-	bpf->rodata->have_task_storage = storage;
+		err = task_state__prepare(bpf->obj, "stays", &run->host, storage);
 	bpf->rodata->by_timestamps = source == WAIT_WAKEUP;
 	return err;
 }
@@ -225,17 +253,20 @@ static int load(void *context, struct run *run, enum wait_source source)
 static int attach(struct session *s, struct run *run)
 {
 	struct timehist_bpf *bpf = s->bpf;
-	int err;
+	int err, fd;
 
 	bpf_program__set_autoattach(bpf->progs.seed_states, false);
 	bpf_program__set_autoattach(bpf->progs.seed_slices, false);
 	bpf_program__set_autoattach(bpf->progs.seed_stays, false);
 	bpf_program__set_autoattach(bpf->progs.show_running, false);
-	run__describe_memory(run, bpf->obj);
-	err = scope__fill(bpf->obj, &run->cli->scope);
-	if (!err)
-		err = ring__open(&s->ring, bpf->maps.records, sizeof(struct switches_record),
-				 &run->writer, take, s);
+	err = ring__open(&s->ring, bpf->maps.records, sizeof(struct switches_record), &run->writer,
+			 take, s);
+	if (err)
+		return err;
+	run->watch = watch;
+	run->watch_fd = fd = ring__fd(s->ring);
+	err = s->callers.wanted ? callers__begin(&s->callers, run, fd) :
+				  run__fill_scope(run, bpf->obj);
 	if (!err)
 		err = timehist_bpf__attach(bpf);
 	if (err) {
@@ -245,22 +276,7 @@ static int attach(struct session *s, struct run *run)
 	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices) ||
 	    tasks__visit(bpf->progs.seed_stays))
 		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
-	run->watch = watch;
-	run->watch_fd = ring__fd(s->ring);
 	return 0;
-}
-
-/* One more than the highest number of a CPU that is online. */
-static u32 count_cpus(const struct host *host)
-{
-	struct topology t;
-	u32 cpus;
-
-	if (topology__read(&t))
-		return host->cpus_possible;
-	cpus = t.n ? t.cpu[t.n - 1].cpu + 1 : host->cpus_possible;
-	topology__free(&t);
-	return cpus;
 }
 
 static int create_file(struct session *s, const struct run *run, u32 cpus, u64 to_wall_clock)
@@ -282,9 +298,10 @@ static int create_file(struct session *s, const struct run *run, u32 cpus, u64 t
 static int begin(struct session *s, struct run *run)
 {
 	u64 to_wall_clock = ring__to_wall_clock();
-	u32 cpus = count_cpus(&run->host);
+	u32 cpus = topology__end(&run->host);
 
 	s->writer = &run->writer;
+	s->stacks = &s->callers.all;
 	if (s->record)
 		return create_file(s, run, cpus, to_wall_clock);
 	s->begin(s->context, &run->writer, cpus, to_wall_clock);
@@ -322,6 +339,7 @@ static int measure(struct session *s, struct run *run)
 		err = finish_file(s, err);
 	}
 	ring__close(s->ring);
+	callers__free(&s->callers);
 	timehist_bpf__destroy(s->bpf);
 	return err;
 }
@@ -368,12 +386,31 @@ int session__read_worst(struct session *s, struct worst *w)
 	return err;
 }
 
+int session__describe_stack(struct session *s, const struct switches_worst *w,
+			    enum switches_taken which, u32 most, char **text)
+{
+	const struct stack_id *id = which == SWITCHES_STACK ? &w->stack : &w->before_stack;
+	u32 number;
+	bool is_new;
+	int err;
+
+	*text = NULL;
+	if (!(w->taken & which))
+		return 0;
+	err = callers__number(&s->callers, id, &number, &is_new);
+	if (err)
+		return err;
+	*text = call_stack__line(call_stacks__find(&s->callers.all, number), most);
+	return *text ? 0 : -ENOMEM;
+}
+
 /*
  * --- a file ------------------------------------------------------------------------------------
  */
 
 struct reading {
 	struct session *s;
+	struct switches_file_text text;
 	u64 first_ns, last_ns;
 };
 
@@ -397,9 +434,9 @@ static int take_read(void *context, const struct switches_record *r)
 	return take(reading->s, r, sizeof(*r));
 }
 
-static int report_file(struct session *s, const struct reading *reading,
-		       const struct switches_file_text *text)
+static int report_file(struct session *s, const struct reading *reading)
 {
+	const struct switches_file_text *text = &reading->text;
 	struct report r = {
 		.tool = s->tool, .command = s->cli->command_line,
 		.kernel = (const char *)text->head.kernel, .cpus = text->head.cpus,
@@ -426,7 +463,7 @@ static int report_file(struct session *s, const struct reading *reading,
 static int read_file(struct session *s)
 {
 	struct reading reading = { .s = s };
-	struct switches_file_text text;
+	struct switches_file_text *text = &reading.text;
 	struct writer writer;
 	const char *why;
 	bool lost;
@@ -436,16 +473,20 @@ static int read_file(struct session *s)
 		return EXIT_FAILED;
 	setvbuf(writer.file, NULL, _IOFBF, 1 << 16);
 	s->writer = &writer;
-	err = switches_file__read(&text, s->read, begin_reading, take_read, &reading, &why);
+	s->stacks = &text->stacks;
+	err = switches_file__read(text, s->read, begin_reading, take_read, &reading, &why);
 	if (err && err != -EPIPE)
 		diag_error("--read: '%s': %s", s->read, why ?: strerror(-err));
 	if (!err)
-		err = report_file(s, &reading, &text);
+		err = report_file(s, &reading);
+	if (!err && s->callers.wanted && !text->stacks.n && text->records)
+		diag_warn("'%s' has no stacks: they are recorded with -g", s->read);
+	switches_file_text__free(text);
 	if (writer.file != stdout)
 		fclose(writer.file);
 	if (err)
 		return err == -EPIPE ? EXIT_DONE : EXIT_FAILED;
-	lost = loss__total(&text.counters) || !text.whole;
+	lost = loss__total(&text->counters) || !text->whole;
 	return s->cli->strict && lost ? EXIT_LOST : EXIT_DONE;
 }
 

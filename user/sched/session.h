@@ -14,6 +14,7 @@
 
 #include "run/ring.h"
 #include "run/run.h"
+#include "sched/callers.h"
 #include "sched/file.h"
 #include "sched/worst.h"
 
@@ -37,6 +38,7 @@ struct session {
 	bool arrivals;                  /* switches to tasks in scope, too */
 	u32 worst;                      /* only so many are kept; 0: all are taken */
 	enum switches_order worst_by;
+	struct callers callers;         /* its options are the tool's */
 	/* Before the first record: CPUs, and what is to be added to times. */
 	void (*begin)(void *context, struct writer *w, u32 cpus, u64 to_wall_clock);
 	/* With each record: returns 0 or a negative errno. */
@@ -44,6 +46,9 @@ struct session {
 	/* At the end of each interval; fills in rows and events. NULL: there are no rows. */
 	int (*report)(void *context, struct report *r);
 	void *context;
+
+	/* Those of the records, by number: good from begin() on. */
+	const struct call_stacks *stacks;
 
 	/* Its own. */
 	u64 taken;                      /* records since the last report */
@@ -66,5 +71,12 @@ int session__run(struct session *s);
  * Nothing is measured any more after that.
  */
 int session__read_worst(struct session *s, struct worst *w);
+
+/*
+ * One of the stacks of the worst, at most so many frames (0: all), as text to be freed; NULL: it
+ * was not taken. Returns 0 or a negative errno.
+ */
+int session__describe_stack(struct session *s, const struct switches_worst *w,
+			    enum switches_taken which, u32 most, char **text);
 
 #endif /* TALLY_SCHED_SESSION_H */
