@@ -56,6 +56,14 @@ LIBS     += $(LIBIBERTY)
 else
 $(info libiberty is missing: C++ and Rust names stay mangled; `make deps` installs it)
 endif
+# Disassembly (user/annotate/disassembly.h); LIBCAPSTONE= builds without.
+LIBCAPSTONE ?= $(shell pkg-config --exists capstone && echo -lcapstone)
+ifneq ($(strip $(LIBCAPSTONE)),)
+CPPFLAGS += -DHAVE_CAPSTONE
+LIBS     += $(LIBCAPSTONE)
+else
+$(info capstone is missing: built without disassembly; `make deps` installs it)
+endif
 # tests/fuzz, with clang's libFuzzer: make fuzz.
 ifdef FUZZ
 CC       := $(CLANG)
@@ -233,7 +241,7 @@ demo: deps
 # --- packages ------------------------------------------------------------------------------------
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
-		  libiberty-dev libjansson-dev pkg-config scdoc groff-base gawk
+		  libiberty-dev libcapstone-dev libjansson-dev pkg-config scdoc groff-base gawk
 packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf

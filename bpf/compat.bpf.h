@@ -21,6 +21,7 @@
 
 /* include/uapi/asm-generic/errno-base.h, errno.h; include/linux/err.h */
 #define E2BIG 7
+#define EEXIST 17
 #define ENOSYS 38
 #define MAX_ERRNO 4095
 
@@ -146,6 +147,12 @@ static __always_inline u64 stack_pointer(struct pt_regs *regs)
 static __always_inline bool is_idle(struct task_struct *t)
 {
 	return t->pid == 0;
+}
+
+/* Was the task there before that time, of bpf_ktime_get_ns()? */
+static __always_inline bool is_older_than(struct task_struct *t, u64 ns)
+{
+	return BPF_CORE_READ(t, start_time) < ns;
 }
 
 /* The CPU a task is on, or was last (5.16 moved it, commit bcf9033e5449). */

@@ -14,7 +14,6 @@
 
 const volatile bool threads = false;    /* each, instead of processes */
 
-#define EEXIST 17                       /* include/uapi/asm-generic/errno-base.h */
 #define TASK_DEAD 0x80                  /* include/linux/sched.h */
 #define SIGNAL_GROUP_EXIT 0x4           /* include/linux/sched/signal.h */
 

@@ -77,7 +77,7 @@ struct request_config {
 	__u8 queue_first;       /* tracepoints have the queue in front of the request */
 	__u8 queue_before_bio;  /* the same of block_getrq: the two went at different times */
 	__u8 by_bio;            /* submissions are seen at block_getrq, by their bio */
-	__u8 pad;
+	__u8 at_issue;          /* submissions are not seen: all requests count, from their issue on */
 };
 
 struct request_run {

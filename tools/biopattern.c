@@ -6,7 +6,7 @@
 #include "agg/elements.h"
 #include "agg/loss.h"
 #include "block/requests.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "tools.h"
 
 #include "bpf/biopattern.h"
@@ -53,12 +53,8 @@ static int add_figures(struct report_row *row, const struct biopattern_sums *s)
 		{ .name = "sequential_bytes", .number = s->sequential_bytes, .kind = FIELD_NUMBER },
 		{ .name = "random_bytes", .number = s->random_bytes, .kind = FIELD_NUMBER },
 	};
-	size_t i;
-	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(figures) && !err; i++)
-		err = report_row__add_field(row, &figures[i]);
-	return err;
+	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 }
 
 static int add_row(struct report *r, const struct biopattern_key *key,
@@ -73,10 +69,7 @@ static int add_row(struct report *r, const struct biopattern_key *key,
 		err = report_row__add_text(&row, "op", request_op_name(key->op, op));
 	if (!err)
 		err = add_figures(&row, s);
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
+	return report__end_row(r, &row, err);
 }
 
 static int fill_rows(struct biopattern *b, struct report *r, const struct elements *now)
@@ -107,14 +100,14 @@ static int report(struct run *run, struct report *r)
 		.key_size = sizeof(struct biopattern_key),
 		.value_size = sizeof(struct biopattern_sums),
 	};
-	struct loss_counters losses;
 	int err;
 
 	r->value = "order of requests";
 	r->source = requests__source(&b->requests);
 	r->table = true;
 	r->has_events = true;
-	err = loss__read(&losses, bpf_map__fd(b->bpf->maps.losses), b->bpf->obj);
+	err = loss__since(&r->counters, &b->losses_before, bpf_map__fd(b->bpf->maps.losses),
+			  b->bpf->obj);
 	if (!err)
 		err = elements__read(&now, bpf_map__fd(b->bpf->maps.patterns));
 	if (!err)
@@ -123,8 +116,6 @@ static int report(struct run *run, struct report *r)
 		elements__free(&now);
 		return err;
 	}
-	r->counters = loss__difference(&losses, &b->losses_before);
-	b->losses_before = losses;
 	elements__free(&b->before);
 	b->before = now;
 	report__sort_rows(r, "requests", 2, run->cli->top);
@@ -135,51 +126,27 @@ static int report(struct run *run, struct report *r)
  * --- the course --------------------------------------------------------------------------------
  */
 
-static int configure(struct biopattern *b, struct run *run)
+static int open_skeleton(struct course *c, struct run *run)
 {
-	struct biopattern_bpf *bpf = b->bpf;
+	struct biopattern_bpf *bpf = biopattern_bpf__open();
+	struct biopattern *b = c->context;
 	int err;
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
-	return err ?: requests__prepare(&b->requests, bpf->obj, &run->host,
-					&bpf->rodata->request_config);
-}
-
-static int attach(struct biopattern *b, struct run *run)
-{
-	struct biopattern_bpf *bpf = b->bpf;
-	int err = biopattern_bpf__load(bpf);
-
-	if (!err) {
-		run__describe_memory(run, bpf->obj);
-		err = scope__fill(bpf->obj, &run->cli->scope);
-	}
-	if (!err)
-		err = biopattern_bpf__attach(bpf);
-	if (err)
-		return requests__complain(err);
-	requests__begin(&b->requests, &bpf->bss->request_run, &bpf->bss->armed);
-	return 0;
-}
-
-static int measure(struct biopattern *b, struct run *run)
-{
-	int err;
-
-	b->bpf = biopattern_bpf__open();
-	if (!b->bpf)
+	if (!bpf)
 		return -errno;
-	err = configure(b, run);
-	if (!err && run->cli->explain) {
-		err = run__explain(run, b->bpf->obj, requests__source(&b->requests));
-	} else if (!err) {
-		err = attach(b, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	elements__free(&b->before);
-	biopattern_bpf__destroy(b->bpf);
+	b->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
+	b->requests.from_issue = true;
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	return err ?: requests__prepare(&b->requests, c, run, &bpf->rodata->request_config);
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct biopattern *b = c->context;
+	int err = course__attach(c, run);
+
+	requests__begin(&b->requests, &b->bpf->bss->request_run);
 	return err;
 }
 
@@ -194,20 +161,15 @@ static int biopattern(int argc, char **argv)
 		.own = &own,
 		.own_input = &b,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "biopattern", .context = &b, .open = open_skeleton, .attach = attach,
+		.report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	err = run__init(&run, "biopattern", &cli);
-	run.report = report;
-	run.context = &b;
-	if (!err)
-		err = measure(&b, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	elements__free(&b.before);
+	biopattern_bpf__destroy(b.bpf);
+	return code;
 }
 
 TOOL(biopattern, AREA_DISKS, "whether disks are used in order or at random");

@@ -6,7 +6,7 @@
 #include "base/numbers.h"
 #include "block/requests.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/lines.h"
 #include "tools.h"
 
@@ -101,56 +101,39 @@ static int report(struct run *run, struct report *r)
  * --- the course --------------------------------------------------------------------------------
  */
 
-static int configure(struct biosnoop *b, struct run *run)
+static int check(void *context, struct cli *cli)
 {
-	struct biosnoop_bpf *bpf = b->bpf;
+	struct biosnoop *b = context;
+
+	return lines__init(&b->lines, cli, field_names, ARRAY_SIZE(field_names));
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	struct biosnoop_bpf *bpf = biosnoop_bpf__open();
+	struct biosnoop *b = c->context;
 	int err;
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	if (!bpf)
+		return -errno;
+	b->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
 	bpf->rodata->min_ns = b->min_ns;
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
 		err = lines__prepare(&b->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
-	return err ?: requests__prepare(&b->requests, bpf->obj, &run->host,
-					&bpf->rodata->request_config);
+	return err ?: requests__prepare(&b->requests, c, run, &bpf->rodata->request_config);
 }
 
-static int attach(struct biosnoop *b, struct run *run)
+static int attach(struct course *c, struct run *run)
 {
-	struct biosnoop_bpf *bpf = b->bpf;
-	int err = biosnoop_bpf__load(bpf);
+	struct biosnoop *b = c->context;
+	int err = lines__begin(&b->lines, run, sizeof(struct biosnoop_record), show, b);
 
-	if (!err) {
-		run__describe_memory(run, bpf->obj);
-		err = scope__fill(bpf->obj, &run->cli->scope);
-	}
-	if (!err)
-		err = lines__begin(&b->lines, run, sizeof(struct biosnoop_record), show, b);
-	if (!err)
-		err = biosnoop_bpf__attach(bpf);
-	if (err)
-		return requests__complain(err);
 	run->watch = watch;
-	requests__begin(&b->requests, &bpf->bss->request_run, &bpf->bss->armed);
-	return 0;
-}
-
-static int measure(struct biosnoop *b, struct run *run)
-{
-	int err;
-
-	b->bpf = biosnoop_bpf__open();
-	if (!b->bpf)
-		return -errno;
-	err = configure(b, run);
-	if (!err && run->cli->explain) {
-		err = run__explain(run, b->bpf->obj, requests__source(&b->requests));
-	} else if (!err) {
-		err = attach(b, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	biosnoop_bpf__destroy(b->bpf);
+	if (!err)
+		err = course__attach(c, run);
+	requests__begin(&b->requests, &b->bpf->bss->request_run);
 	return err;
 }
 
@@ -171,26 +154,15 @@ static int biosnoop(int argc, char **argv)
 		.own = &own,
 		.own_input = &b,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "biosnoop", .context = &b, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (lines__init(&b.lines, &cli, field_names, ARRAY_SIZE(field_names))) {
-		lines__free(&b.lines);
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	err = run__init(&run, "biosnoop", &cli);
-	run.report = report;
-	run.context = &b;
-	if (!err)
-		err = measure(&b, &run);
 	lines__free(&b.lines);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	biosnoop_bpf__destroy(b.bpf);
+	return code;
 }
 
 TOOL(biosnoop, AREA_DISKS, "each request to a disk, and who submitted it");

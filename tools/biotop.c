@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* biotop: who uses the disks, and what they get. The measurement is bpf/biotop.bpf.c. */
 #include <errno.h>
-#include <string.h>
 
 #include "agg/loss.h"
 #include "block/requests.h"
 #include "block/sums.h"
-#include "out/diag.h"
-#include "run/explain.h"
+#include "cli/order.h"
+#include "run/course.h"
 #include "run/measure.h"
 #include "tools.h"
 
@@ -15,6 +14,7 @@
 
 #define KEY_SORT 0x1000
 
+/* Of people, who see the largest at the top; programs are given all. */
 #define DEFAULT_TOP 20
 
 /* Elements a key may fill: CPUs that its requests end on. */
@@ -32,31 +32,16 @@ struct biotop {
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_order(struct biotop *b, const char *arg)
+static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	static const char *const orders[] = {
 		"requests", "bytes", "time", "avg", "queue", "device", "max", "errors", "requeued",
 	};
-	size_t i;
-
-	b->order = NULL;
-	if (!strcmp(arg, "key"))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(orders); i++)
-		if (!strcmp(arg, orders[i]))
-			b->order = orders[i];
-	if (b->order)
-		return 0;
-	diag_error("--sort: no column '%s'; there are requests, bytes, time, avg, queue, device, "
-		   "max, errors, requeued, key", arg);
-	return EINVAL;
-}
-
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
 	struct biotop *b = state->input;
 
-	return key == KEY_SORT ? parse_order(b, arg) : requests__parse(&b->requests, key, arg);
+	if (key == KEY_SORT)
+		return order__parse(&b->order, orders, ARRAY_SIZE(orders), arg);
+	return requests__parse(&b->requests, key, arg);
 }
 
 /*
@@ -69,11 +54,11 @@ static int read_interval(struct biotop *b, struct request_sums_set *set,
 {
 	u64 interval = b->bpf->data->interval;
 	struct request_sums_set now;
-	struct loss_counters losses_now;
 	int err;
 
 	b->bpf->data->interval = interval + 1;
-	err = loss__read(&losses_now, bpf_map__fd(b->bpf->maps.losses), b->bpf->obj);
+	err = loss__since(losses, &b->losses_before, bpf_map__fd(b->bpf->maps.losses),
+			  b->bpf->obj);
 	if (!err)
 		err = request_sums__read(set, bpf_map__fd(b->bpf->maps.sums), interval);
 	if (err)
@@ -84,10 +69,8 @@ static int read_interval(struct biotop *b, struct request_sums_set *set,
 		return err;
 	}
 	request_sums__subtract(set, &b->before);
-	*losses = loss__difference(&losses_now, &b->losses_before);
 	request_sums__free(&b->before);
 	b->before = now;
-	b->losses_before = losses_now;
 	return 0;
 }
 
@@ -105,12 +88,8 @@ static int add_figures(struct report_row *row, const struct request_sums *s)
 		{ .name = "errors", .number = s->errors, .kind = FIELD_NUMBER },
 		{ .name = "requeued", .number = s->requeues, .kind = FIELD_NUMBER },
 	};
-	size_t i;
-	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(figures) && !err; i++)
-		err = report_row__add_field(row, &figures[i]);
-	return err;
+	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 }
 
 static int add_row(struct report *r, const struct request_sums *s, u32 by,
@@ -125,15 +104,13 @@ static int add_row(struct report *r, const struct request_sums *s, u32 by,
 	*nkeys = row.ncells;
 	if (!err)
 		err = add_figures(&row, s);
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
+	return report__end_row(r, &row, err);
 }
 
 static int report(struct run *run, struct report *r)
 {
 	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
+	const struct cli *cli = run->cli;
 	struct biotop *b = run->context;
 	struct request_sums_set set;
 	size_t i, nkeys = 0;
@@ -148,12 +125,13 @@ static int report(struct run *run, struct report *r)
 	if (err)
 		return err;
 	for (i = 0; i < set.n && !err; i++) {
-		err = add_row(r, &set.sums[i], run->cli->by, &names, &nkeys);
+		err = add_row(r, &set.sums[i], cli->by, &names, &nkeys);
 		r->events += set.sums[i].requests;
 	}
 	task_key_names__free(&names);
 	request_sums__free(&set);
-	report__sort_rows(r, b->order, nkeys, run->cli->top);
+	report__sort_rows(r, b->order, nkeys,
+			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
 	return err;
 }
 
@@ -161,55 +139,38 @@ static int report(struct run *run, struct report *r)
  * --- the course --------------------------------------------------------------------------------
  */
 
-static int configure(struct biotop *b, struct run *run)
+static int check(void *context, struct cli *cli)
 {
-	struct biotop_bpf *bpf = b->bpf;
-	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
-	int err;
-
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
-	bpf->rodata->by = run->cli->by;
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
-	if (!err)
-		err = map__set_room(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
-	return err ?: requests__prepare(&b->requests, bpf->obj, &run->host,
-					&bpf->rodata->request_config);
-}
-
-static int attach(struct biotop *b, struct run *run)
-{
-	struct biotop_bpf *bpf = b->bpf;
-	int err = biotop_bpf__load(bpf);
-
-	if (!err) {
-		run__describe_memory(run, bpf->obj);
-		err = scope__fill(bpf->obj, &run->cli->scope);
-	}
-	if (!err)
-		err = biotop_bpf__attach(bpf);
-	if (err)
-		return requests__complain(err);
-	requests__begin(&b->requests, &bpf->bss->request_run, &bpf->bss->armed);
+	(void)context;
+	if (!cli->by)
+		cli->by = BY_PID | BY_DISK | BY_OP;
 	return 0;
 }
 
-static int measure(struct biotop *b, struct run *run)
+static int open_skeleton(struct course *c, struct run *run)
 {
+	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	struct biotop_bpf *bpf = biotop_bpf__open();
+	struct biotop *b = c->context;
 	int err;
 
-	b->bpf = biotop_bpf__open();
-	if (!b->bpf)
+	if (!bpf)
 		return -errno;
-	err = configure(b, run);
-	if (!err && run->cli->explain) {
-		err = run__explain(run, b->bpf->obj, requests__source(&b->requests));
-	} else if (!err) {
-		err = attach(b, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	request_sums__free(&b->before);
-	biotop_bpf__destroy(b->bpf);
+	b->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
+	bpf->rodata->by = run->cli->by;
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	if (!err)
+		err = map__set_room(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
+	return err ?: requests__prepare(&b->requests, c, run, &bpf->rodata->request_config);
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct biotop *b = c->context;
+	int err = course__attach(c, run);
+
+	requests__begin(&b->requests, &b->bpf->bss->request_run);
 	return err;
 }
 
@@ -233,24 +194,15 @@ static int biotop(int argc, char **argv)
 		.own_input = &b,
 		.own_parts = &request_own_parts,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "biotop", .context = &b, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (!cli.by)
-		cli.by = BY_PID | BY_DISK | BY_OP;
-	if (!cli.top)
-		cli.top = DEFAULT_TOP;
-	err = run__init(&run, "biotop", &cli);
-	run.report = report;
-	run.context = &b;
-	if (!err)
-		err = measure(&b, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	request_sums__free(&b.before);
+	biotop_bpf__destroy(b.bpf);
+	return code;
 }
 
 TOOL(biotop, AREA_DISKS, "who uses the disks, and what they get");

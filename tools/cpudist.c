@@ -5,7 +5,7 @@
 
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/measure.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -108,45 +108,29 @@ static int choose_direction(struct cpudist *c, struct run *run)
 	return err;
 }
 
-static int configure(struct cpudist *c, struct run *run)
+static int open_skeleton(struct course *course, struct run *run)
 {
-	struct cpudist_bpf *bpf = c->bpf;
+	struct cpudist_bpf *bpf = cpudist_bpf__open();
+	struct cpudist *c = course->context;
 	int err;
 
+	if (!bpf)
+		return -errno;
+	c->bpf = bpf;
+	COURSE_SKELETON(course, bpf);
+	course->source = source(c);
 	bpf->rodata->count_idle = c->idle;
 	bpf->rodata->absence = c->absence;
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
 	err = choose_direction(c, run);
-	if (!err)
-		err = measure__prepare(&c->measure, run, bpf->obj, "slices", sizeof(struct cpudist_key),
-				       &bpf->rodata->scope, &bpf->rodata->by);
-	return err;
+	return err ?: measure__prepare(&c->measure, run, bpf->obj, "slices",
+				       sizeof(struct cpudist_key), &bpf->rodata->scope,
+				       &bpf->rodata->by);
 }
 
-static int load(struct cpudist *c, struct run *run)
+static int attach(struct course *course, struct run *run)
 {
-	int err;
-
-	c->bpf = cpudist_bpf__open();
-	if (!c->bpf)
-		return -errno;
-	err = configure(c, run);
-	if (!err && !run->cli->explain)
-		err = cpudist_bpf__load(c->bpf);
-	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
-	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
-		diag_error("not enough memory for the maps");
-		diag_hint("ask for fewer keys with --max-keys");
-	} else if (err) {
-		diag_error("this kernel cannot load the programs: %s", strerror(-err));
-		diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-		err = -EOPNOTSUPP;
-	}
-	return err;
-}
-
-static int attach(struct cpudist *c, struct run *run)
-{
+	struct cpudist *c = course->context;
 	struct bpf_program *seed = c->off ? c->bpf->progs.seed_absences : c->bpf->progs.seed_slices;
 	int err;
 
@@ -155,29 +139,8 @@ static int attach(struct cpudist *c, struct run *run)
 	err = measure__begin(&c->measure, run, "slices");
 	if (!err)
 		err = cpudist_bpf__attach(c->bpf);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	if (tasks__visit(seed))
+	if (!err && tasks__visit(seed))
 		diag_detail("no task iterator: a task's first slice may be unknown");
-	c->bpf->bss->armed = 1;
-	return 0;
-}
-
-static int measure(struct cpudist *c, struct run *run)
-{
-	int err = load(c, run);
-
-	if (!err && run->cli->explain) {
-		err = run__explain(run, c->bpf->obj, source(c));
-	} else if (!err) {
-		err = attach(c, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	measure__free(&c->measure);
-	cpudist_bpf__destroy(c->bpf);
 	return err;
 }
 
@@ -197,20 +160,15 @@ static int cpudist(int argc, char **argv)
 		.own = &own,
 		.own_input = &c,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "cpudist", .context = &c, .open = open_skeleton, .attach = attach,
+		.report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	err = run__init(&run, "cpudist", &cli);
-	run.report = report;
-	run.context = &c;
-	if (!err)
-		err = measure(&c, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	measure__free(&c.measure);
+	cpudist_bpf__destroy(c.bpf);
+	return code;
 }
 
 TOOL(cpudist, AREA_SCHEDULER, "how long tasks stay on a CPU, or off it");

@@ -144,6 +144,7 @@ static int execsnoop(int argc, char **argv)
 		.snoop = {
 			.tool = "execsnoop",
 			.value = "programs executed",
+			.rare = true,
 			.source = "tp_btf/sched_process_exec; those that fail: tp_btf/sys_exit",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
 			.call = calls, .ncalls = ARRAY_SIZE(calls),

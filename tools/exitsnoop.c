@@ -108,6 +108,7 @@ static int exitsnoop(int argc, char **argv)
 		.snoop = {
 			.tool = "exitsnoop",
 			.value = "ends of processes",
+			.rare = true,
 			.source = "tp_btf/sched_process_exit; CPU time at the last "
 				  "tp_btf/sched_switch",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),

@@ -3,18 +3,13 @@
  * migrations: which tasks move between CPUs, from where to where. The measurement is
  * bpf/migrations.bpf.c.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/task_key.h"
-#include "count/counts.h"
-#include "host/topology.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/measure.h"
+#include "sched/moves.h"
 #include "stack/options.h"
 #include "tools.h"
 
@@ -33,7 +28,6 @@
 #define WAYS_PER_KEY 4
 #define CPUS_PER_KEY 8
 
-/* A way is kept as struct count: place is the CPU that the task left, row the one it went to. */
 struct migrations {
 	bool matrix, with_stacks;
 	struct stack_options options;
@@ -41,9 +35,7 @@ struct migrations {
 	struct migrations_bpf *bpf;
 	struct counts before;           /* the last snapshot */
 	struct loss_counters losses_before;
-	int *column;                    /* of --matrix: the CPUs that were online at the start */
-	char (*title)[16];
-	size_t ncolumns;
+	struct move_columns columns;    /* of --matrix */
 };
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -69,7 +61,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 static bool is_about_stacks(const struct stack_options *o)
 {
 	return o->max_depth || o->no_kernel || o->no_user || o->leaf || o->format > FORMAT_CSV ||
-	       o->callee_first || o->with || o->without;
+	       o->callee_first || o->lines || o->inlined || o->with || o->without;
 }
 
 /* --by, and --format, of ways. */
@@ -94,8 +86,9 @@ static int check_ways(struct migrations *m, struct cli *cli)
 	return 0;
 }
 
-static int check_options(struct migrations *m, struct cli *cli)
+static int check(void *context, struct cli *cli)
 {
+	struct migrations *m = context;
 	int err;
 
 	if (m->matrix && (cli->by || cli->by_text || m->with_stacks)) {
@@ -111,51 +104,18 @@ static int check_options(struct migrations *m, struct cli *cli)
 	return err;
 }
 
-/* --- reading ----------------------------------------------------------------------------------- */
-
-static int add_element(struct counts *counts, const struct migrations_key *key,
-		       const struct migrations_count *value)
-{
-	struct count count = {
-		.key = key->task, .place = key->from, .row = key->to, .value = value->count,
-		.name_stamp = value->name_stamp,
-	};
-
-	memcpy(count.name, value->name, sizeof(count.name));
-	return counts__add(counts, &count);
-}
-
-/* Nothing is ever deleted from the map, so walking it meets each element once. */
-static int read_counts(const struct migrations *m, struct counts *counts)
-{
-	int fd = bpf_map__fd(m->bpf->maps.migrations), err = 0;
-	struct migrations_key key, next, *from = NULL;
-	struct migrations_count value;
-
-	*counts = (struct counts){};
-	while (!err && !bpf_map_get_next_key(fd, from, &next)) {
-		key = next;
-		from = &key;
-		err = bpf_map_lookup_elem(fd, &key, &value);
-		if (!err)
-			err = add_element(counts, &key, &value);
-	}
-	if (err)
-		counts__free(counts);
-	counts__settle(counts);
-	return err;
-}
+/* --- the report -------------------------------------------------------------------------------- */
 
 /* What came since the last call: the snapshot becomes the next one's "before". */
 static int difference(struct migrations *m, struct counts *counts, struct loss_counters *losses)
 {
-	struct loss_counters losses_now;
 	struct counts now;
 	int err;
 
-	err = loss__read(&losses_now, bpf_map__fd(m->bpf->maps.losses), m->bpf->obj);
+	err = loss__since(losses, &m->losses_before, bpf_map__fd(m->bpf->maps.losses),
+			  m->bpf->obj);
 	if (!err)
-		err = read_counts(m, counts);
+		err = moves__read(counts, bpf_map__fd(m->bpf->maps.migrations));
 	if (err)
 		return err;
 	err = counts__copy(&now, counts);
@@ -164,141 +124,10 @@ static int difference(struct migrations *m, struct counts *counts, struct loss_c
 		return err;
 	}
 	counts__subtract(counts, &m->before);
-	*losses = loss__difference(&losses_now, &m->losses_before);
 	counts__free(&m->before);
 	m->before = now;
-	m->losses_before = losses_now;
 	return 0;
 }
-
-/* --- the table of ways ------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-	const struct count *x = a, *y = b;
-	int d;
-
-	if (x->value != y->value)
-		return x->value > y->value ? -1 : 1;
-	d = memcmp(&x->key, &y->key, sizeof(x->key));
-	if (d)
-		return d;
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
-static int put_way(struct report *r, const struct count *c, u32 by, struct task_key_names *names)
-{
-	struct report_row row = {};
-	int err;
-
-	err = task_key__add_fields(&row, &c->key, c->name, by, names);
-	if (!err)
-		err = report_row__add_number(&row, "from", c->place, FIELD_ID);
-	if (!err)
-		err = report_row__add_number(&row, "to", c->row, FIELD_ID);
-	if (!err)
-		err = report_row__add_number(&row, "count", c->value, FIELD_NUMBER);
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
-}
-
-static int put_ways(const struct run *run, struct report *r, struct counts *c)
-{
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
-	const struct cli *cli = run->cli;
-	int err = 0;
-	size_t i;
-
-	if (c->n)
-		qsort(c->count, c->n, sizeof(*c->count), by_value);
-	for (i = 0; i < c->n && c->count[i].value && !err; i++) {
-		if (cli->top && i >= cli->top)
-			r->hidden++;
-		else
-			err = put_way(r, &c->count[i], cli->by, &names);
-	}
-	task_key_names__free(&names);
-	return err;
-}
-
-/* --- the matrix -------------------------------------------------------------------------------- */
-
-/* The same columns in all reports of a run: those of CSV are named once. */
-static int make_columns(struct migrations *m)
-{
-	struct topology t;
-	int err = topology__read(&t);
-	size_t i;
-
-	if (err)
-		return err;
-	m->column = calloc(t.n ?: 1, sizeof(*m->column));
-	m->title = calloc(t.n ?: 1, sizeof(*m->title));
-	if (!m->column || !m->title)
-		err = -ENOMEM;
-	for (i = 0; i < t.n && !err; i++) {
-		m->column[i] = t.cpu[i].cpu;
-		snprintf(m->title[i], sizeof(m->title[i]), "to %d", t.cpu[i].cpu);
-	}
-	m->ncolumns = err ? 0 : t.n;
-	topology__free(&t);
-	return err;
-}
-
-/* The row of a CPU: n counts, sorted by the CPU they go to. */
-static int put_from(const struct migrations *m, struct report *r, const struct count *c, size_t n)
-{
-	struct report_row row = {};
-	u64 sum = 0, here;
-	size_t i, k;
-	int err;
-
-	err = report_row__add_number(&row, "from", c->place, FIELD_ID);
-	for (k = 0; k < m->ncolumns && !err; k++) {
-		here = 0;
-		for (i = 0; i < n; i++)
-			if ((int)c[i].row == m->column[k])
-				here += c[i].value;
-		err = report_row__add_number(&row, m->title[k], here, FIELD_NUMBER);
-	}
-	for (i = 0; i < n; i++)
-		sum += c[i].value;
-	if (!err)
-		err = report_row__add_number(&row, "total", sum, FIELD_NUMBER);
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
-}
-
-static u64 sum_of(const struct count *c, size_t n)
-{
-	u64 sum = 0;
-
-	while (n--)
-		sum += c[n].value;
-	return sum;
-}
-
-static int put_matrix(const struct migrations *m, struct report *r, const struct counts *c)
-{
-	size_t from, to;
-	int err = 0;
-
-	for (from = 0; from < c->n && !err; from = to) {
-		for (to = from + 1; to < c->n && c->count[to].place == c->count[from].place; to++)
-			;
-		if (sum_of(&c->count[from], to - from))
-			err = put_from(m, r, &c->count[from], to - from);
-	}
-	return err;
-}
-
-/* --- the course -------------------------------------------------------------------------------- */
 
 static int report_stacks(struct migrations *m, struct run *run, struct report *r)
 {
@@ -332,11 +161,13 @@ static int report(struct run *run, struct report *r)
 	if (err)
 		return err;
 	r->has_events = true;
-	r->events = sum_of(counts.count, counts.n);
-	err = m->matrix ? put_matrix(m, r, &counts) : put_ways(run, r, &counts);
+	r->events = moves__sum(&counts);
+	err = m->matrix ? moves__matrix(r, &m->columns, &counts) : moves__table(r, run, &counts);
 	counts__free(&counts);
 	return err;
 }
+
+/* --- the course -------------------------------------------------------------------------------- */
 
 /*
  * Either the map of ways or those of stacks are made: the program has the other branch taken out.
@@ -360,7 +191,7 @@ static int configure_stacks(struct migrations *m, struct run *run)
 static int leave_out_stacks(const struct migrations *m)
 {
 	struct bpf_map *maps[] = {
-		m->bpf->maps.stack_slots, m->bpf->maps.stack_slots_taken, m->bpf->maps.stacks_small,
+		m->bpf->maps.stack_slots, m->bpf->maps.stacks_small,
 		m->bpf->maps.stacks_medium, m->bpf->maps.stacks_large,
 		m->bpf->maps.stack_processes, m->bpf->maps.counts,
 	};
@@ -379,78 +210,37 @@ static int configure(struct migrations *m, struct run *run)
 
 	if (m->with_stacks)
 		return configure_stacks(m, run);
-	memcpy((void *)&m->bpf->rodata->scope, &run->scope, sizeof(run->scope));
 	m->bpf->rodata->by = run->cli->by;
 	err = leave_out_stacks(m);
 	if (!err)
 		err = map__set_room(m->bpf->maps.migrations, &run->host,
 				    movers * WAYS_PER_KEY * run->cli->max_keys);
-	return err ?: scope__prepare(m->bpf->obj, &run->scope, &run->cli->scope);
+	return err ?: run__set_scope(run, m->bpf->obj, &m->bpf->rodata->scope);
 }
 
-static int load(struct migrations *m, struct run *run)
+static int open_skeleton(struct course *c, struct run *run)
 {
+	struct migrations *m = c->context;
 	int err;
 
 	m->bpf = migrations_bpf__open();
 	if (!m->bpf)
 		return -errno;
-	err = configure(m, run);
-	if (!err && !run->cli->explain)
-		err = migrations_bpf__load(m->bpf);
-	if (!err)
-		return 0;
-	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
-		diag_error("not enough memory for the maps");
-		diag_hint("ask for fewer keys with --max-keys");
-		return err;
-	}
-	diag_error("this kernel cannot load the program: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
+	COURSE_SKELETON(c, m->bpf);
+	err = moves__take_columns(&m->columns);
+	return err ?: configure(m, run);
 }
 
-static int attach(struct migrations *m, struct run *run)
+static int attach(struct course *c, struct run *run)
 {
+	struct migrations *m = c->context;
 	int err;
 
-	if (m->with_stacks) {
-		err = stacks__begin(&m->stacks, run);
-		run->watch = watch;
-	} else {
-		run__describe_memory(run, m->bpf->obj);
-		err = scope__fill(m->bpf->obj, &run->cli->scope);
-	}
-	if (!err)
-		err = migrations_bpf__attach(m->bpf);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	m->bpf->bss->armed = 1;
-	return 0;
-}
-
-static int measure(struct migrations *m, struct run *run)
-{
-	int err;
-
-	err = make_columns(m);
-	if (!err)
-		err = load(m, run);
-	if (!err && run->cli->explain) {
-		err = run__explain(run, m->bpf->obj, SOURCE);
-	} else if (!err) {
-		err = attach(m, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	stacks__free(&m->stacks);
-	migrations_bpf__destroy(m->bpf);
-	counts__free(&m->before);
-	free(m->column);
-	free(m->title);
-	return err;
+	if (!m->with_stacks)
+		return course__attach(c, run);
+	err = stacks__begin(&m->stacks, run);
+	run->watch = watch;
+	return err ?: migrations_bpf__attach(m->bpf);
 }
 
 static int migrations(int argc, char **argv)
@@ -472,24 +262,17 @@ static int migrations(int argc, char **argv)
 		.own_input = &m,
 		.own_keys = true,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "migrations", .context = &m, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report, .source = SOURCE,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (check_options(&m, &cli)) {
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	err = run__init(&run, "migrations", &cli);
-	run.report = report;
-	run.context = &m;
-	if (!err)
-		err = measure(&m, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	stacks__free(&m.stacks);
+	counts__free(&m.before);
+	moves__free_columns(&m.columns);
+	migrations_bpf__destroy(m.bpf);
+	return code;
 }
 
 TOOL(migrations, AREA_SCHEDULER, "which tasks move between CPUs, from where to where");

@@ -12,7 +12,7 @@
 #include "out/diag.h"
 #include "run/run.h"
 #include "sched/file.h"
-#include "sched/replay.h"
+#include "sched/replay_table.h"
 #include "tools.h"
 
 /* Of our own options; those of user/cli are below. */
@@ -150,139 +150,24 @@ static int read_file(struct replay_tool *t)
 }
 
 /*
- * --- the report --------------------------------------------------------------------------------
+ * --- the course --------------------------------------------------------------------------------
  */
-
-/* What stands in one row: recorded, and replayed. */
-struct pair {
-	struct replayed was, is;
-};
-
-static struct pair pair_of(const struct replay_tool *t, size_t i)
-{
-	const struct schedule_task *task = &t->schedule.task[i];
-
-	return (struct pair){
-		.was = {
-			.run_ns = task->run_ns, .switches = task->switches,
-			.wakeups = replay__wakeups(&t->schedule, i), .end_ns = task->end_ns,
-		},
-		.is = t->replayed[i],
-	};
-}
-
-static void add_up(struct replayed *sum, const struct replayed *r)
-{
-	sum->run_ns += r->run_ns;
-	sum->switches += r->switches;
-	sum->wakeups += r->wakeups;
-	if (r->end_ns > sum->end_ns)
-		sum->end_ns = r->end_ns;
-}
-
-static int add_figures(struct report_row *row, const struct pair *p)
-{
-	const struct {
-		const char *name;
-		u64 number;
-		enum field_kind kind;
-	} cells[] = {
-		{ "run", p->was.run_ns, FIELD_TIME },
-		{ "replayed_run", p->is.run_ns, FIELD_TIME },
-		{ "switches", p->was.switches, FIELD_NUMBER },
-		{ "replayed_switches", p->is.switches, FIELD_NUMBER },
-		{ "wakeups", p->was.wakeups, FIELD_NUMBER },
-		{ "replayed_wakeups", p->is.wakeups, FIELD_NUMBER },
-		{ "end", p->was.end_ns, FIELD_TIME },
-		{ "replayed_end", p->is.end_ns, FIELD_TIME },
-	};
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cells) && !err; i++)
-		err = report_row__add_number(row, cells[i].name, cells[i].number, cells[i].kind);
-	return err;
-}
-
-/* Takes row over, whatever err says of the making of it. */
-static int finish_row(struct report *r, struct report_row *row, int err)
-{
-	if (!err)
-		return report__add_row(r, row);
-	report_row__free(row);
-	return err;
-}
-
-static int add_task(struct report *r, const struct task_totals *id, const struct pair *p)
-{
-	struct report_row row = {};
-	int err = report_row__add_number(&row, "tid", id->tid, FIELD_ID);
-
-	if (!err)
-		err = report_row__add_number(&row, "pid", id->pid, FIELD_ID);
-	if (!err)
-		err = report_row__add_text(&row, "comm", id->comm);
-	if (!err)
-		err = add_figures(&row, p);
-	return finish_row(r, &row, err);
-}
-
-/* For people; programs can add up rows, and would have to leave out this one. */
-static int add_total(struct report *r, const struct pair *total)
-{
-	struct report_row row = {};
-	int err = report_row__add_text(&row, "tid", "total");
-
-	if (!err)
-		err = report_row__add_text(&row, "pid", NULL);
-	if (!err)
-		err = report_row__add_text(&row, "comm", NULL);
-	if (!err)
-		err = add_figures(&row, total);
-	return finish_row(r, &row, err);
-}
-
-static int fill(const struct replay_tool *t, struct report *r)
-{
-	struct pair total = {}, p;
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < t->schedule.ids.n && !err; i++) {
-		if (t->schedule.task[i].left_out)
-			continue;
-		p = pair_of(t, i);
-		add_up(&total.was, &p.was);
-		add_up(&total.is, &p.is);
-		err = add_task(r, &t->schedule.ids.task[i], &p);
-	}
-	report__sort_rows(r, "run", 1, t->cli.top);
-	r->duration_ns = total.is.end_ns;
-	r->events = total.is.wakeups;
-	if (!err && t->cli.format == FORMAT_TEXT)
-		err = add_total(r, &total);
-	return err;
-}
 
 static int write_report(struct replay_tool *t, u64 start_ns)
 {
 	struct report r = {
 		.tool = "replay", .command = t->cli.command_line, .table = true,
 		.kernel = t->host.uts.release, .cpus = t->host.cpus_online,
-		.value = "a recorded schedule", .source = "a file", .start_ns = start_ns,
+		.value = "a recorded schedule", .source = t->path, .start_ns = start_ns,
 		.has_losses = true, .counters = t->file.counters,
 	};
-	int err = fill(t, &r);
+	int err = replay_table__fill(&r, &t->schedule, t->replayed, &t->cli);
 
 	if (!err)
 		err = writer__write(&t->writer, &r);
 	report__free(&r);
 	return err;
 }
-
-/*
- * --- the course --------------------------------------------------------------------------------
- */
 
 static u64 wall_clock_ns(void)
 {
@@ -355,6 +240,7 @@ static int replay(int argc, char **argv)
 		cli__free(&t.cli);
 	}
 	schedule__free(&t.schedule);
+	switches_file_text__free(&t.file);
 	free(t.replayed);
 	free(t.pids);
 	return code;

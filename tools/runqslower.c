@@ -5,7 +5,7 @@
 
 #include "base/numbers.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/lines.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -13,10 +13,7 @@
 #include "bpf/switches.h"
 #include "runqslower.skel.h"
 
-enum {
-	KEY_SOURCE = 0x1000,
-	KEY_MIN,
-};
+#define KEY_MIN 0x1000
 
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
 
@@ -46,8 +43,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct runqslower *s = state->input;
 
 	switch (key) {
-	case KEY_SOURCE:
-		return wait_source__parse(arg, &s->source) ? EINVAL : 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->source;
+		return 0;
 	case KEY_MIN:
 		return parse_min(s, arg);
 	default:
@@ -94,8 +92,7 @@ static int report(struct run *run, struct report *r)
 	struct runqslower *s = run->context;
 
 	r->value = "waits for a CPU";
-	r->source = wait_sources[s->source].text;
-	r->caveat = wait_sources[s->source].caveat;
+	waits__describe(s->source, r);
 	return lines__report(&s->lines, r);
 }
 
@@ -106,85 +103,69 @@ static int report(struct run *run, struct report *r)
 static int configure(struct runqslower *s, struct run *run, enum wait_source source)
 {
 	struct runqslower_bpf *bpf = s->bpf;
-	bool storage = false, prev_state = false;
 	int err;
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
 	bpf->rodata->min_ns = s->min_ns;
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
 		err = lines__prepare(&s->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
 	if (!err)
-		err = waits__prepare(bpf->obj, &run->host, source, &prev_state, &storage);
-	bpf->rodata->have_prev_state = prev_state;
-	bpf->rodata->have_task_storage = storage;
+		err = waits__prepare(bpf->obj, &run->host, source, &bpf->rodata->have_prev_state,
+				     &bpf->rodata->have_task_storage);
 	return err;
 }
 
-static int load(void *context, struct run *run, enum wait_source source)
+static int open_skeleton(struct course *c, struct run *run, enum wait_source source)
 {
-	struct runqslower *s = context;
-	int err;
+	struct runqslower *s = c->context;
 
+	runqslower_bpf__destroy(s->bpf);
 	s->bpf = runqslower_bpf__open();
 	if (!s->bpf)
 		return -errno;
-	err = configure(s, run, source);
-	if (!err && !run->cli->explain)
-		err = runqslower_bpf__load(s->bpf);
-	if (err) {
-		runqslower_bpf__destroy(s->bpf);
-		s->bpf = NULL;
-	}
-	return err;
+	COURSE_SKELETON(c, s->bpf);
+	return configure(s, run, source);
 }
 
-static int attach(struct runqslower *s, struct run *run)
+static int load(struct course *c, struct run *run)
 {
+	struct runqslower *s = c->context;
+
+	return waits__load_course(c, run, &s->source, open_skeleton);
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct runqslower *s = c->context;
 	int err;
 
 	bpf_program__set_autoattach(s->bpf->progs.seed_states, false);
-	run__describe_memory(run, s->bpf->obj);
-	err = scope__fill(s->bpf->obj, &run->cli->scope);
-	if (!err)
-		err = lines__begin(&s->lines, run, sizeof(struct switches_record), show, s);
-	if (!err)
-		err = runqslower_bpf__attach(s->bpf);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	if (tasks__visit(s->bpf->progs.seed_states))
-		diag_detail("no task iterator: a task's first wait may be too short");
+	err = lines__begin(&s->lines, run, sizeof(struct switches_record), show, s);
 	run->watch = watch;
-	s->bpf->bss->armed = 1;
-	return 0;
+	if (!err)
+		err = course__attach(c, run);
+	if (!err && tasks__visit(s->bpf->progs.seed_states))
+		diag_detail("no task iterator: a task's first wait may be too short");
+	return err;
 }
 
-static int measure(struct runqslower *s, struct run *run)
+static int check(void *context, struct cli *cli)
 {
-	int err = waits__load(run, &s->source, load, s);
+	struct runqslower *s = context;
 
-	if (!err && run->cli->explain) {
-		err = run__explain(run, s->bpf->obj, wait_sources[s->source].text);
-	} else if (!err) {
-		err = attach(s, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	runqslower_bpf__destroy(s->bpf);
-	return err;
+	return lines__init(&s->lines, cli, field_names, ARRAY_SIZE(field_names));
 }
 
 static int runqslower(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "min", KEY_MIN, "TIME", 0, "Waits of at least so long (default: 10ms)", 0 },
-		{ "source", KEY_SOURCE, "NAME", 0,
-		  "auto (default), accounting (cheapest) or wakeup (sees waits under 2 us)", 0 },
 		{},
 	};
-	static const struct argp own = { .options = options, .parser = parse_own };
+	static const struct argp_child children[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children,
+	};
 	struct runqslower s = { .source = WAIT_SOURCE_AUTO, .min_ns = DEFAULT_MIN };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
@@ -193,26 +174,15 @@ static int runqslower(int argc, char **argv)
 		.own = &own,
 		.own_input = &s,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "runqslower", .context = &s, .check = check, .load = load, .attach = attach,
+		.report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (lines__init(&s.lines, &cli, field_names, ARRAY_SIZE(field_names))) {
-		lines__free(&s.lines);
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	err = run__init(&run, "runqslower", &cli);
-	run.report = report;
-	run.context = &s;
-	if (!err)
-		err = measure(&s, &run);
 	lines__free(&s.lines);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	runqslower_bpf__destroy(s.bpf);
+	return code;
 }
 
 TOOL(runqslower, AREA_SCHEDULER, "each long wait for a CPU, and who had it");

@@ -9,10 +9,11 @@
 
 #include "agg/latency_set.h"
 #include "agg/loss.h"
+#include "cli/order.h"
 #include "cli/task_key.h"
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/measure.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -21,8 +22,7 @@
 #include "schedlat.skel.h"
 
 /* Of our own options; those of user/cli are below. */
-#define KEY_SOURCE 0x1000
-#define KEY_ORDER 0x1001
+#define KEY_ORDER 0x1000
 
 /* An element for each key and CPU that it is seen on. */
 #define CPUS_PER_KEY 8
@@ -49,32 +49,17 @@ static u64 now_ns(clockid_t clock)
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_order(struct schedlat *s, const char *arg)
-{
-	static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
-	size_t i;
-
-	s->order = NULL;
-	if (!strcmp(arg, "key"))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(orders); i++)
-		if (!strcmp(arg, orders[i]))
-			s->order = orders[i];
-	if (s->order)
-		return 0;
-	diag_error("--sort: no column '%s'; there are runtime, switches, wait, avg, max, key", arg);
-	return EINVAL;
-}
-
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
+	static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
 	struct schedlat *s = state->input;
 
 	switch (key) {
-	case KEY_SOURCE:
-		return wait_source__parse(arg, &s->source) ? EINVAL : 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->source;
+		return 0;
 	case KEY_ORDER:
-		return parse_order(s, arg);
+		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -110,11 +95,11 @@ static int read_totals(struct schedlat *s, struct latency_set *set)
 
 static int read_interval(struct schedlat *s, struct latency_set *set, struct loss_counters *losses)
 {
-	struct loss_counters losses_now;
 	struct latency_set now;
 	int err;
 
-	err = loss__read(&losses_now, bpf_map__fd(s->bpf->maps.losses), s->bpf->obj);
+	err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
+			  s->bpf->obj);
 	if (!err)
 		err = read_totals(s, &now);
 	if (err)
@@ -124,19 +109,9 @@ static int read_interval(struct schedlat *s, struct latency_set *set, struct los
 		latency_set__free(&now);
 		return err;
 	}
-	*losses = loss__difference(&losses_now, &s->losses_before);
 	latency_set__free(&s->before);
 	s->before = now;
-	s->losses_before = losses_now;
 	return 0;
-}
-
-static int add_number(struct report_row *row, const char *name, u64 n, enum field_kind kind,
-		      bool machine)
-{
-	struct field f = { .name = name, .number = n, .kind = kind, .machine = machine };
-
-	return report_row__add_field(row, &f);
 }
 
 /* When the longest wait ended: a time of day for people, ns since the start for programs. */
@@ -146,45 +121,36 @@ static int add_when(struct report_row *row, const struct schedlat *s, const stru
 	time_t seconds = real / NSEC_PER_SEC;
 	char text[32], whole[48];
 	struct tm tm;
+	struct field at = { .name = "max_at_ns", .kind = FIELD_NONE, .machine = true };
+	const char *when = NULL;
 	int err;
 
-	if (!l->has_longest || !localtime_r(&seconds, &tm)) {
-		err = report_row__add_text(row, "max_at", NULL);
-		return err ?: add_number(row, "max_at_ns", 0, FIELD_NONE, true);
+	if (l->has_longest && localtime_r(&seconds, &tm)) {
+		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+		snprintf(whole, sizeof(whole), "%s.%03llu", text,
+			 real % NSEC_PER_SEC / NSEC_PER_MSEC);
+		when = whole;
+		at.number = l->longest_at_ns - s->began_ns;
+		at.kind = FIELD_NUMBER;
 	}
-	strftime(text, sizeof(text), "%H:%M:%S", &tm);
-	snprintf(whole, sizeof(whole), "%s.%03llu", text, real % NSEC_PER_SEC / NSEC_PER_MSEC);
-	err = report_row__add_text(row, "max_at", whole);
-	return err
-		       ?: add_number(row, "max_at_ns", l->longest_at_ns - s->began_ns, FIELD_NUMBER,
-				     true);
+	err = report_row__add_text(row, "max_at", when);
+	return err ?: report_row__add_field(row, &at);
 }
 
 static int add_figures(struct report_row *row, const struct schedlat *s, const struct latency *l)
 {
 	u64 average = l->switches ? l->wait_ns / l->switches : 0;
-	int err;
+	const struct field figures[] = {
+		{ .name = "runtime", .number = l->run_ns, .kind = FIELD_TIME },
+		{ .name = "switches", .number = l->switches, .kind = FIELD_NUMBER },
+		{ .name = "wait", .number = l->wait_ns, .kind = FIELD_TIME },
+		{ .name = "avg", .number = average, .kind = l->switches ? FIELD_TIME : FIELD_NONE },
+		{ .name = "max", .number = l->longest_ns,
+		  .kind = l->has_longest ? FIELD_TIME : FIELD_NONE },
+	};
+	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 
-	err = add_number(row, "runtime", l->run_ns, FIELD_TIME, false);
-	if (!err)
-		err = add_number(row, "switches", l->switches, FIELD_NUMBER, false);
-	if (!err)
-		err = add_number(row, "wait", l->wait_ns, FIELD_TIME, false);
-	if (!err)
-		err = add_number(row, "avg", average, l->switches ? FIELD_TIME : FIELD_NONE, false);
-	if (!err)
-		err = add_number(row, "max", l->longest_ns,
-				 l->has_longest ? FIELD_TIME : FIELD_NONE, false);
 	return err ?: add_when(row, s, l);
-}
-
-/* Takes row over, whatever err says of the making of it. */
-static int finish_row(struct report *r, struct report_row *row, int err)
-{
-	if (!err)
-		return report__add_row(r, row);
-	report_row__free(row);
-	return err;
 }
 
 /* For people; programs can add up rows, and would have to leave out this one. */
@@ -199,7 +165,7 @@ static int add_total(struct report *r, const struct schedlat *s, const struct la
 		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
 	if (!err)
 		err = add_figures(&row, s, total);
-	return finish_row(r, &row, err);
+	return report__end_row(r, &row, err);
 }
 
 static void add_to_total(struct latency *total, const struct latency *l)
@@ -230,7 +196,7 @@ static int fill_rows(struct schedlat *s, struct run *run, struct report *r,
 		nkeys = row.ncells;
 		if (!err)
 			err = add_figures(&row, s, l);
-		err = finish_row(r, &row, err);
+		err = report__end_row(r, &row, err);
 		add_to_total(&total, l);
 	}
 	task_key_names__free(&names);
@@ -249,8 +215,7 @@ static int report(struct run *run, struct report *r)
 
 	r->value = "run time and waits for a CPU";
 	r->table = true;
-	r->source = wait_sources[s->source].text;
-	r->caveat = wait_sources[s->source].caveat;
+	waits__describe(s->source, r);
 	err = read_interval(s, &set, &r->counters);
 	if (err)
 		return err;
@@ -267,40 +232,39 @@ static int report(struct run *run, struct report *r)
 static int configure(struct schedlat *s, struct run *run, enum wait_source source)
 {
 	struct schedlat_bpf *bpf = s->bpf;
-	bool storage = false, prev_state = false;
 	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
 	int err;
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
 	bpf->rodata->by = run->cli->by;
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
 		err = map__set_room(bpf->maps.tasks, &run->host, cpus * run->cli->max_keys);
 	if (!err)
-		err = waits__prepare(bpf->obj, &run->host, source, &prev_state, &storage);
+		err = waits__prepare(bpf->obj, &run->host, source, &bpf->rodata->have_prev_state,
+				     &bpf->rodata->have_task_storage);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "slice_states", &run->host, &storage);
-	bpf->rodata->have_prev_state = prev_state;
-	bpf->rodata->have_task_storage = storage;
+		err = task_state__prepare(bpf->obj, "slice_states", &run->host,
+					  &bpf->rodata->have_task_storage);
 	return err;
 }
 
-static int load(void *context, struct run *run, enum wait_source source)
+static int open_skeleton(struct course *c, struct run *run, enum wait_source source)
 {
-	struct schedlat *s = context;
-	int err;
+	struct schedlat *s = c->context;
 
+	schedlat_bpf__destroy(s->bpf);
 	s->bpf = schedlat_bpf__open();
 	if (!s->bpf)
 		return -errno;
-	err = configure(s, run, source);
-	if (!err && !run->cli->explain)
-		err = schedlat_bpf__load(s->bpf);
-	if (err) {
-		schedlat_bpf__destroy(s->bpf);
-		s->bpf = NULL;
-	}
-	return err;
+	COURSE_SKELETON(c, s->bpf);
+	return configure(s, run, source);
+}
+
+static int load(struct course *c, struct run *run)
+{
+	struct schedlat *s = c->context;
+
+	return waits__load_course(c, run, &s->source, open_skeleton);
 }
 
 /* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a slice is. */
@@ -313,45 +277,31 @@ static void prepare_running(struct schedlat *s, const struct run *run)
 		diag_detail("no task iterator: slices count when they end");
 }
 
-static int attach(struct schedlat *s, struct run *run)
+static int attach(struct course *c, struct run *run)
 {
+	struct schedlat *s = c->context;
 	struct schedlat_bpf *bpf = s->bpf;
 	int err;
 
 	bpf_program__set_autoattach(bpf->progs.seed_states, false);
 	bpf_program__set_autoattach(bpf->progs.seed_slices, false);
 	bpf_program__set_autoattach(bpf->progs.show_running, false);
-	run__describe_memory(run, bpf->obj);
-	err = scope__fill(bpf->obj, &run->cli->scope);
-	if (!err)
-		err = schedlat_bpf__attach(bpf);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
+	err = course__attach(c, run);
+	if (err)
+		return err;
 	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices))
 		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
 	prepare_running(s, run);
 	s->began_ns = now_ns(CLOCK_MONOTONIC);
-	bpf->bss->armed = 1;
 	return 0;
 }
 
-static int measure(struct schedlat *s, struct run *run)
+static int check(void *context, struct cli *cli)
 {
-	int err = waits__load(run, &s->source, load, s);
-
-	if (!err && run->cli->explain) {
-		err = run__explain(run, s->bpf->obj, wait_sources[s->source].text);
-	} else if (!err) {
-		err = attach(s, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	bpf_link__destroy(s->running);
-	latency_set__free(&s->before);
-	schedlat_bpf__destroy(s->bpf);
-	return err;
+	(void)context;
+	if (!cli->by)
+		cli->by = BY_TID;
+	return 0;
 }
 
 static int schedlat(int argc, char **argv)
@@ -359,11 +309,12 @@ static int schedlat(int argc, char **argv)
 	static const struct argp_option options[] = {
 		{ "sort", KEY_ORDER, "COL", 0,
 		  "Order by runtime, switches, wait, avg (default), max or key", 5 },
-		{ "source", KEY_SOURCE, "NAME", 0,
-		  "Where waits come from: auto (default), accounting, wakeup", 1 },
 		{},
 	};
-	static const struct argp own = { .options = options, .parser = parse_own };
+	static const struct argp_child children[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children,
+	};
 	struct schedlat s = { .source = WAIT_SOURCE_AUTO, .order = "avg" };
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
@@ -372,22 +323,16 @@ static int schedlat(int argc, char **argv)
 		.own = &own,
 		.own_input = &s,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "schedlat", .context = &s, .check = check, .load = load, .attach = attach,
+		.report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (!cli.by)
-		cli.by = BY_TID;
-	err = run__init(&run, "schedlat", &cli);
-	run.report = report;
-	run.context = &s;
-	if (!err)
-		err = measure(&s, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	bpf_link__destroy(s.running);
+	latency_set__free(&s.before);
+	schedlat_bpf__destroy(s.bpf);
+	return code;
 }
 
 TOOL(schedlat, AREA_SCHEDULER, "run time, switches and waits for a CPU, task by task");

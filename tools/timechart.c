@@ -11,7 +11,7 @@
 #include "host/topology.h"
 #include "out/diag.h"
 #include "out/heat.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/ring.h"
 #include "run/waits.h"
 #include "sched/chart.h"
@@ -64,8 +64,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 }
 
 /* One chart is of the whole run: an interval alone says how long that is. */
-static int check(struct timechart_tool *t, struct cli *cli)
+static int check(void *context, struct cli *cli)
 {
+	struct timechart_tool *t = context;
 	const char *end = cli->output ? strrchr(cli->output, '.') : NULL;
 	const char *what = NULL;
 
@@ -269,15 +270,19 @@ static int report(struct run *run, struct report *r)
  * --- the course --------------------------------------------------------------------------------
  */
 
-static int configure(struct timechart_tool *t, struct run *run)
+static int open_skeleton(struct course *c, struct run *run)
 {
-	struct timechart_bpf *bpf = t->bpf;
+	struct timechart_bpf *bpf = timechart_bpf__open();
+	struct timechart_tool *t = c->context;
 	bool storage = false;
 	int err;
 
-	memcpy((void *)&bpf->rodata->scope, &run->scope, sizeof(run->scope));
+	if (!bpf)
+		return -errno;
+	t->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
-	err = scope__prepare(bpf->obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
 		err = ring__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
 	if (!err)
@@ -286,37 +291,7 @@ static int configure(struct timechart_tool *t, struct run *run)
 	return err;
 }
 
-static int load(struct timechart_tool *t, struct run *run)
-{
-	int err;
-
-	t->bpf = timechart_bpf__open();
-	if (!t->bpf)
-		return -errno;
-	err = configure(t, run);
-	if (!err && !run->cli->explain)
-		err = timechart_bpf__load(t->bpf);
-	if (!err)
-		return 0;
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return err == -EPERM || err == -ENOMEM ? err : -EOPNOTSUPP;
-}
-
-/* One more than the highest number of a CPU that is online. */
-static u32 count_cpus(const struct host *host)
-{
-	struct topology t;
-	u32 cpus = host->cpus_possible;
-
-	if (topology__read(&t))
-		return cpus;
-	if (t.n)
-		cpus = t.cpu[t.n - 1].cpu + 1;
-	topology__free(&t);
-	return cpus;
-}
-
+/* The gate is open a little before the chart begins: what runs then is known. */
 static int begin(struct timechart_tool *t, struct run *run)
 {
 	/* Timers are late. */
@@ -327,7 +302,7 @@ static int begin(struct timechart_tool *t, struct run *run)
 
 	if (!run->cli->duration_ns)
 		width = FIRST_WIDTH_NS;
-	err = chart__init(&t->chart, begin_ns, width, count_cpus(&run->host), run->cli->top);
+	err = chart__init(&t->chart, begin_ns, width, topology__end(&run->host), run->cli->top);
 	t->bpf->bss->begin_ns = begin_ns;
 	t->bpf->data->width_ns = width;
 	t->bpf->bss->armed = 1;
@@ -335,50 +310,27 @@ static int begin(struct timechart_tool *t, struct run *run)
 	return err;
 }
 
-static int attach(struct timechart_tool *t, struct run *run)
+static int attach(struct course *c, struct run *run)
 {
+	struct timechart_tool *t = c->context;
 	struct timechart_bpf *bpf = t->bpf;
 	int err;
 
+	t->width = heat_style__of(run->writer.file).width;
 	bpf_program__set_autoattach(bpf->progs.seed_stretches, false);
 	bpf_program__set_autoattach(bpf->progs.show_stretches, false);
-	run__describe_memory(run, bpf->obj);
-	err = scope__fill(bpf->obj, &run->cli->scope);
-	if (!err)
-		err = ring__open(&t->ring, bpf->maps.records, sizeof(struct timechart_record),
-				 &run->writer, take, t);
-	if (!err)
-		err = timechart_bpf__attach(bpf);
-	if (!err) {
-		t->stretches = bpf_program__attach_iter(bpf->progs.show_stretches, NULL);
-		err = t->stretches ? tasks__visit(bpf->progs.seed_stretches) : -errno;
-	}
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
+	err = ring__open(&t->ring, bpf->maps.records, sizeof(struct timechart_record),
+			 &run->writer, take, t);
+	if (err)
+		return err;
 	run->watch = watch;
 	run->watch_fd = ring__fd(t->ring);
-	return begin(t, run);
-}
-
-static int measure(struct timechart_tool *t, struct run *run)
-{
-	int err = load(t, run);
-
-	if (!err && run->cli->explain) {
-		err = run__explain(run, t->bpf->obj, "tp_btf/sched_switch, sched_wakeup");
-	} else if (!err) {
-		t->width = heat_style__of(run->writer.file).width;
-		err = attach(t, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	ring__close(t->ring);
-	bpf_link__destroy(t->stretches);
-	timechart_bpf__destroy(t->bpf);
-	chart__free(&t->chart);
-	return err;
+	err = course__attach(c, run);
+	if (err)
+		return err;
+	t->stretches = bpf_program__attach_iter(bpf->progs.show_stretches, NULL);
+	err = t->stretches ? tasks__visit(bpf->progs.seed_stretches) : -errno;
+	return err ?: begin(t, run);
 }
 
 static int timechart(int argc, char **argv)
@@ -396,24 +348,17 @@ static int timechart(int argc, char **argv)
 		.own = &own,
 		.own_input = &t,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct course course = {
+		.tool = "timechart", .context = &t, .source = "tp_btf/sched_switch, sched_wakeup",
+		.check = check, .open = open_skeleton, .attach = attach, .report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (check(&t, &cli)) {
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	err = run__init(&run, "timechart", &cli);
-	run.report = report;
-	run.context = &t;
-	if (!err)
-		err = measure(&t, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	ring__close(t.ring);
+	bpf_link__destroy(t.stretches);
+	timechart_bpf__destroy(t.bpf);
+	chart__free(&t.chart);
+	return code;
 }
 
 TOOL(timechart, AREA_SCHEDULER, "a chart over time of CPUs and the busiest tasks");

@@ -191,10 +191,16 @@ struct vfsmount {
 	struct dentry *mnt_root;
 };
 
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
 struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	int mnt_id;
+	struct mnt_namespace *mnt_ns;
 };
 
 struct path {
@@ -207,6 +213,10 @@ struct file {
 	struct inode *f_inode;
 	long long f_pos;
 	void *private_data;
+};
+
+struct fs_struct {
+	struct path pwd;
 };
 
 struct fdtable {
@@ -238,10 +248,12 @@ struct sock {
 	u16 sk_protocol;
 	u16 sk_type;
 	int sk_err;
+	struct socket *sk_socket;
 };
 
 struct socket {
 	short type;
+	struct file *file;
 	struct sock *sk;
 };
 
@@ -271,8 +283,17 @@ typedef struct {
 } atomic_t;
 
 struct mm_struct {
+	unsigned long exec_vm;
 	unsigned long arg_start;
 	unsigned long arg_end;
+};
+
+struct arch_uprobe { /* optional: CONFIG_UPROBES */
+	u8 insn[16];
+};
+
+struct uprobe_task { /* optional: CONFIG_UPROBES */
+	struct arch_uprobe *auprobe; /* optional: 6.11, CONFIG_UPROBES */
 };
 
 struct linux_binprm {
@@ -307,6 +328,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
+	struct uprobe_task *utask; /* optional: CONFIG_UPROBES */
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	int exit_code;
@@ -317,8 +339,10 @@ struct task_struct {
 	unsigned long nivcsw;
 	const struct cred *cred;
 	struct pid *thread_pid;
+	struct fs_struct *fs;
 	struct files_struct *files;
 	struct css_set *cgroups;
+	int pagefault_disabled;
 };
 
 /* Until 5.13 the state was a signed long with another name. */

@@ -9,13 +9,13 @@ MEASUREMENT = {
     "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict, "groups": list,
 }
-MEASUREMENT_OPTIONAL = {"hidden": int, "note": str, "left_out": int}
+MEASUREMENT_OPTIONAL = {"begun_before": int, "hidden": int, "note": str, "left_out": int}
 
 # A table may be one of a measurement, with the header of one.
 TABLE_OPTIONAL = {
     "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
     "note": str, "value": str, "events": int, "filtered": int, "unaccounted": int,
-    "corrected": int, "lost": dict, "hidden": int,
+    "corrected": int, "begun_before": int, "lost": dict, "hidden": int,
 }
 
 GROUP = {
@@ -27,7 +27,7 @@ GROUP_OPTIONAL = {"min_exact": bool, "max_exact": bool}
 KEY = {
     "cpu": int, "cgroup": str, "pidns": int, "uid": int, "user": str, "pid": int, "tid": int,
     "comm": str, "waker": str, "state": str, "syscall": str, "errno": str, "op": str, "fs": str,
-    "disk": str, "flags": str,
+    "mount": str, "disk": str, "flags": str,
 }
 
 
@@ -144,6 +144,7 @@ def check_stat(report):
 # Stacks have the header of a measurement. A frame that nothing is known of is all null.
 FRAME = {"name": (str, type(None)), "module": (str, type(None)), "offset": (int, type(None)),
          "addr": (str, type(None))}
+FRAME_OPTIONAL = {"inlined": bool, "file": str, "line": int}
 
 
 def check_stacks(report):
@@ -156,10 +157,12 @@ def check_stacks(report):
         check_members(stack["key"], {}, KEY, "key")
         assert stack["value"] > 0 and stack["frames"], stack
         for frame in stack["frames"]:
-            assert set(frame) == set(FRAME), frame
-            assert all(isinstance(frame[name], kind) for name, kind in FRAME.items()), frame
+            assert set(FRAME) <= set(frame) <= set(FRAME) | set(FRAME_OPTIONAL), frame
+            assert all(isinstance(value, FRAME.get(name) or FRAME_OPTIONAL[name])
+                       for name, value in frame.items()), frame
         # Equal ones are one: by name, and without a name by place.
-        names = tuple((f["name"], f["module"], None if f["name"] else f["offset"]) for f in stack["frames"])
+        names = tuple((f["name"], f["module"], None if f["name"] else f["offset"], *map(f.get, FRAME_OPTIONAL))
+                      for f in stack["frames"])
         key = tuple(sorted(stack["key"].items())), names
         assert key not in seen, f"{key} is there twice"
         seen.add(key)
@@ -170,8 +173,48 @@ def check_stacks(report):
         assert sum(values) == report["events"] or (report.get("hidden") and sum(values) < report["events"])
 
 
+# Functions as their instructions have the header of a measurement, too.
+FUNCTION = {"name": str, "module": str, "addr": str, "size": int, "value": int,
+            "why": (str, type(None)), "instructions": list}
+INSTRUCTION = {"offset": int, "addr": str, "size": int, "mnemonic": (str, type(None)),
+               "operands": (str, type(None)), "target": (dict, type(None)), "file": (str, type(None)),
+               "line": (int, type(None)), "value": int}
+TARGET = {"name": (str, type(None)), "offset": int, "addr": str}
+
+
+def check_kinds(obj, wanted):
+    assert list(obj) == list(wanted), obj
+    assert all(isinstance(obj[name], kind) for name, kind in wanted.items()), obj
+
+
+def check_functions(report):
+    wanted = {name: kind for name, kind in MEASUREMENT.items() if name != "groups"}
+    check_members(report, {**wanted, "functions": list}, MEASUREMENT_OPTIONAL, "report")
+    check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+    values = [function["value"] for function in report["functions"]]
+    assert values == sorted(values, reverse=True) and sum(values) <= report["events"], values
+    for function in report["functions"]:
+        check_kinds(function, FUNCTION)
+        end = 0
+        for line in function["instructions"]:
+            check_kinds(line, INSTRUCTION)
+            assert int(line["addr"], 16) == int(function["addr"], 16) + line["offset"], line
+            assert (line["mnemonic"] is None) == (line["operands"] is None) == (not line["size"]), line
+            if line["target"]:
+                check_kinds(line["target"], TARGET)
+            # Instructions lie side by side; what is counted elsewhere has no size.
+            assert line["size"] or line["value"], line
+            assert not line["size"] or line["offset"] == end, line
+            end += line["size"]
+        assert sum(line["value"] for line in function["instructions"]) == function["value"] > 0, function
+        assert end <= function["size"] and (end == 0) == (function["why"] is not None), function
+
+
 def check(report):
     """Raises AssertionError if a line of JSON, parsed, is not as documented."""
+    if "functions" in report:
+        check_functions(report)
+        return
     if "stacks" in report:
         check_stacks(report)
         return

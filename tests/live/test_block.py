@@ -201,6 +201,35 @@ def test_merged(tool, load, disk, source):
     assert (row["requests"], row["bytes"]) == (len(writes), sum(writes))
 
 
+def test_whoever_submits(tool, load, disk):
+    """Where nothing depends on submissions they are not looked at: the same requests from their issue on,
+    merged ones, flushes and requests that complete twice among them."""
+    Path(f"/sys/block/{disk.name}/queue/nomerges").write_text("0")
+    each = load(*WORKS, Work(DURABLE, 5, 4096, 0, 4096), Work(CACHED, 64, 4096, 2 << 20, 4096), Work(FLUSH, 1))
+    start = functools.partial(tool, "--json", "--disk", disk.name)
+    pairs = [(start(*args, tool=name), start(*args, "--source", SOURCES[-1], tool=name))
+             for name, *args in (("biolatency", "--by", "disk,op"), ("bitesize",), ("biopattern",))]
+    books = disk.books()
+    work(each)
+    books = disk.growth(books)
+    (latency, *_), (size, *_), (pattern, *_) = pairs = [
+        [tracer.stop().reports[0] for tracer in pair] for pair in pairs]
+    assert all("whoever submits" in one["source"] and "who submits" in two["source"]
+               for one, two in pairs)
+    counts, counts_too = ({group["key"]["op"]: group["count"] for group in sound(report)["groups"]}
+                          for report in pairs[0])
+    assert counts == counts_too
+    assert (counts["read"], counts["flush"]) == (books.read.n, books.flush.n)
+    sizes, sizes_too = ([(group["key"], group["buckets"], group["sum"]) for group in sound(report)["groups"]]
+                        for report in pairs[1])
+    assert sizes == sizes_too
+    rows, rows_too = (rows_of(report, "disk", "op") for report in pairs[2])
+    assert rows == rows_too and len(rows) == 2
+    assert latency["events"] == sum(counts.values()) and size["events"] == sum(
+        counts.values()) - counts["flush"]
+    assert pattern["events"] == counts["read"] + counts["write"]
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_split(tool, load, disk, source):
     """What is larger than a request becomes several."""
@@ -381,6 +410,15 @@ def test_usage(run):
 def test_explain(run, name):
     result = run("-n", tool=name)
     assert result.code == 0 and "on_complete at tp_btf/block_rq_complete" in result.text
+    assert ("who submits" in result.text) == (name in ("biotop", "biosnoop"))
+
+
+@once
+@pytest.mark.parametrize("args", (("-p", "1"), ("-C", "0"), ("--by", "pid"), ("--by", "op,flags"), ("--by", "cpu"),
+                                  ("--of", "queue"), ("--of", "total"), ("--source", SOURCES[0])))
+def test_submissions_that_matter(run, args):
+    """Somebody asks for what is known there only."""
+    assert "who submits" in run("-n", *args, tool="biolatency").text
 
 
 for each_test in [name for name in globals() if name.startswith("test_")]:

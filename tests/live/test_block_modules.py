@@ -49,7 +49,7 @@ def test_known_latency(ends, tool, trigger, source):
     assert len(lines) == 15 and {line["comm"] for line in lines} == {"disk"}
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", (*SOURCES, "auto"))
 def test_in_flight(ends, tool, trigger, source):
     """A request that outlives one run and was there before the next is in neither, and said."""
     # The kernel itself looks for partitions first: a dozen reads.
@@ -63,7 +63,8 @@ def test_in_flight(ends, tool, trigger, source):
     report = first.stop().report
     assert report["events"] == 0 and nothing_lost(report)
     assert report["note"].startswith("1 in flight ")
-    assert f"read of {disk.name} by disk ({load.pid})" in report["note"]
+    whose = "; --by pid says by whom" if source == "auto" else f" by disk ({load.pid})"
+    assert f"read of {disk.name}{whose}" in report["note"]
     second = tool(*scope, tool="biolatency")
     load.done()
     report = second.stop().report
@@ -118,6 +119,7 @@ def test_parts_and_errors(ends, tool, trigger, scsi, source):
     load = start(trigger, scsi, Work(READ, 3, 4096, 0, 4096), Work(READ, 1, 8192, (BAD - 4) * 512))
     tracers = [tool("--json", "--source", source, "-p", load.pid, tool=name)
                for name in ("biosnoop", "biotop")]
+    size = tool("--json", "--disk", scsi.name, tool="bitesize")
     _, failed = ask(load)
     lines, report = told(tracers[0].stop())
     found = [(line["values"]["sector"], line["values"]["bytes"], line["values"]["result"])
@@ -126,6 +128,8 @@ def test_parts_and_errors(ends, tool, trigger, scsi, source):
     assert found == [(0, 4096, "ok"), (8, 4096, "ok"), (16, 4096, "ok"), (BAD - 4, 8192, "ENODATA")]
     row, = tracers[1].stop().reports[0]["rows"]
     assert (row["requests"], row["bytes"], row["errors"]) == (4, 3 * 4096 + 8192, 1)
+    group, = size.stop().report["groups"]
+    assert (group["count"], group["sum"]) == (4, 3 * 4096 + 8192)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -133,12 +137,16 @@ def test_given_back(ends, tool, trigger, scsi, source):
     """Every fourth command finds the host busy, and is issued again."""
     load = start(trigger, scsi, Work(READ, 40, 4096, 0, 4096))
     tracers = [tool("--json", "--source", source, "-p", load.pid, "--by", "op", tool="biotop"),
-               tool("--json", "--source", source, "-p", load.pid, tool="biopattern")]
+               tool("--json", "--source", source, "-p", load.pid, tool="biopattern"),
+               tool("--json", "--disk", scsi.name, tool="biopattern"),
+               tool("--json", "--disk", scsi.name, tool="biolatency")]
     set_scsi(ends, every_nth=4, opts=0x8000)
     ask(load)
-    report, pattern = (tracer.stop().reports[0] for tracer in tracers)
+    report, *patterns, latency = (tracer.stop().reports[0] for tracer in tracers)
     row, = report["rows"]
     assert (row["requests"], row["bytes"], row["errors"]) == (40, 40 * 4096, 0)
     assert row["requeued"] >= 8
-    row, = pattern["rows"]
-    assert (row["sequential"], row["random"]) == (39, 1)
+    for pattern in patterns:
+        row, = pattern["rows"]
+        assert (row["sequential"], row["random"]) == (39, 1)
+    assert latency["events"] == 40 and nothing_lost(latency)

@@ -214,23 +214,6 @@ fail:
 	return err;
 }
 
-int hist_set__total(struct histogram *total, const struct hist_set *set)
-{
-	struct histogram sum = {};
-	size_t i;
-	int err;
-
-	for (i = 0; i < set->ngroups; i++) {
-		err = histogram__add(&sum, &set->group[i].hist);
-		if (err) {
-			histogram__free(&sum);
-			return err;
-		}
-	}
-	*total = sum;
-	return 0;
-}
-
 void hist_set__free(struct hist_set *set)
 {
 	size_t i;

@@ -40,9 +40,6 @@ int hist_set__read(struct hist_set *set, const struct hist_maps *maps);
 int hist_set__difference(struct hist_set *out, const struct hist_set *later,
 			 const struct hist_set *earlier);
 
-/* All groups in one histogram. */
-int hist_set__total(struct histogram *total, const struct hist_set *set);
-
 void hist_set__free(struct hist_set *set);
 
 #endif /* TALLY_AGG_HIST_SET_H */

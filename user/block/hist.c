@@ -6,7 +6,7 @@
 
 #include "block/requests.h"
 #include "out/diag.h"
-#include "run/explain.h"
+#include "run/course.h"
 #include "run/measure.h"
 
 #include "biolatency.skel.h"
@@ -16,6 +16,7 @@
 
 struct request_hist {
 	enum request_value value;
+	u32 by;                         /* where --by says nothing */
 	struct requests requests;
 	struct biolatency_bpf *bpf;
 	struct measure measure;
@@ -60,51 +61,41 @@ static int report(struct run *run, struct report *r)
 	return err ?: measure__report(&h->measure, run, r);
 }
 
-static int configure(struct request_hist *h, struct run *run)
+static int open_skeleton(struct course *c, struct run *run)
 {
-	struct biolatency_bpf *bpf = h->bpf;
+	struct biolatency_bpf *bpf = biolatency_bpf__open();
+	struct request_hist *h = c->context;
 	int err;
 
+	if (!bpf)
+		return -errno;
+	h->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
 	bpf->rodata->value_of = h->value;
+	h->requests.from_issue = h->value == REQUEST_DEVICE_TIME || h->value == REQUEST_SIZE;
 	err = measure__prepare(&h->measure, run, bpf->obj, "values", sizeof(struct request_hist_key),
 			       &bpf->rodata->scope, &bpf->rodata->by);
-	return err ?: requests__prepare(&h->requests, bpf->obj, &run->host,
-					&bpf->rodata->request_config);
+	return err ?: requests__prepare(&h->requests, c, run, &bpf->rodata->request_config);
 }
 
-static int attach(struct request_hist *h, struct run *run)
+static int attach(struct course *c, struct run *run)
 {
-	struct biolatency_bpf *bpf = h->bpf;
-	int err = biolatency_bpf__load(bpf);
+	struct request_hist *h = c->context;
+	int err = measure__begin(&h->measure, run, "values");
 
 	if (!err)
-		err = measure__begin(&h->measure, run, "values");
-	if (!err)
-		err = biolatency_bpf__attach(bpf);
-	if (err)
-		return requests__complain(err);
-	requests__begin(&h->requests, &bpf->bss->request_run, &bpf->bss->armed);
-	return 0;
-}
-
-static int measure(struct request_hist *h, struct run *run)
-{
-	int err;
-
-	h->bpf = biolatency_bpf__open();
-	if (!h->bpf)
-		return -errno;
-	err = configure(h, run);
-	if (!err && run->cli->explain) {
-		err = run__explain(run, h->bpf->obj, requests__source(&h->requests));
-	} else if (!err) {
-		err = attach(h, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	measure__free(&h->measure);
-	biolatency_bpf__destroy(h->bpf);
+		err = biolatency_bpf__attach(h->bpf);
+	requests__begin(&h->requests, &h->bpf->bss->request_run);
 	return err;
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct request_hist *h = context;
+
+	if (!cli->by)
+		cli->by = h->by;
+	return 0;
 }
 
 int request_hist__main(const struct request_hist_tool *tool, int argc, char **argv)
@@ -118,7 +109,11 @@ int request_hist__main(const struct request_hist_tool *tool, int argc, char **ar
 	};
 	bool times = tool->value != REQUEST_SIZE;
 	const struct argp own = { .options = times ? options : options + 1, .parser = parse_own };
-	struct request_hist h = { .value = tool->value, .requests = REQUESTS };
+	struct request_hist h = { .value = tool->value, .by = tool->by, .requests = REQUESTS };
+	struct course course = {
+		.tool = tool->name, .context = &h, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report,
+	};
 	const struct cli_spec spec = {
 		.groups = CLI_HISTOGRAM | (times ? CLI_TIMES : 0),
 		.doc = tool->doc,
@@ -126,20 +121,9 @@ int request_hist__main(const struct request_hist_tool *tool, int argc, char **ar
 		.own_input = &h,
 		.own_parts = &request_own_parts,
 	};
-	struct run run;
-	struct cli cli;
-	int err;
+	int code = course__main(&course, &spec, argc, argv);
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (!cli.by)
-		cli.by = tool->by;
-	err = run__init(&run, tool->name, &cli);
-	run.report = report;
-	run.context = &h;
-	if (!err)
-		err = measure(&h, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	measure__free(&h.measure);
+	biolatency_bpf__destroy(h.bpf);
+	return code;
 }

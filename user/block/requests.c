@@ -31,6 +31,9 @@ static const struct {
 		"getrq",
 		"tp_btf/block_getrq (who submits), block_rq_issue and block_rq_complete",
 	},
+	[REQUEST_SOURCE_ISSUE] = {
+		NULL, "tp_btf/block_rq_issue and block_rq_complete, whoever submits",
+	},
 };
 
 /*
@@ -41,15 +44,17 @@ static error_t parse_source(struct requests *r, const char *name)
 {
 	enum request_source i;
 
-	for (i = 0; i < REQUEST_SOURCES; i++)
-		if (!strcmp(name, sources[i].name))
-			break;
-	if (i == REQUEST_SOURCES && strcmp(name, "auto")) {
-		diag_error("--source: no source '%s'; there are auto, start, getrq", name);
-		return EINVAL;
+	r->source = REQUEST_SOURCE_AUTO;
+	if (!strcmp(name, "auto"))
+		return 0;
+	for (i = 0; i < REQUEST_SOURCES; i++) {
+		if (sources[i].name && !strcmp(name, sources[i].name)) {
+			r->source = i;
+			return 0;
+		}
 	}
-	r->source = i == REQUEST_SOURCES ? REQUEST_SOURCE_AUTO : i;
-	return 0;
+	diag_error("--source: no source '%s'; there are auto, start, getrq", name);
+	return EINVAL;
 }
 
 error_t requests__parse(struct requests *r, int key, const char *arg)
@@ -75,54 +80,61 @@ static bool has_start(const struct host *host)
 	       kernel_btf_arguments("btf_trace_block_io_start") >= 0;
 }
 
-static int choose_source(struct requests *r, bool start)
+/* Does anything depend on who submitted a request, on its CPU, or on its flags then? */
+static bool needs_submissions(const struct requests *r, const struct cli *cli)
+{
+	return !r->from_issue || cli__picks_tasks(cli) || cli->scope.cpus ||
+	       cli->by & ~(BY_DISK | BY_OP);
+}
+
+static int choose_source(struct requests *r, const struct cli *cli, bool start)
 {
 	if (r->source == REQUEST_SOURCE_START && !start) {
 		diag_error("--source start: this kernel has no tracepoint block_io_start");
 		diag_hint("Linux 6.5 has; --source getrq is for kernels before that");
 		return -EOPNOTSUPP;
 	}
-	if (r->source == REQUEST_SOURCE_AUTO)
+	if (r->source != REQUEST_SOURCE_AUTO)
+		return 0;
+	if (!needs_submissions(r, cli))
+		r->source = REQUEST_SOURCE_ISSUE;
+	else
 		r->source = start ? REQUEST_SOURCE_START : REQUEST_SOURCE_GETRQ;
 	return 0;
 }
 
-static int choose_programs(const struct requests *r, struct bpf_object *obj)
+static int choose_program(struct bpf_object *obj, const char *name, bool wanted)
 {
-	const char *unused = r->source == REQUEST_SOURCE_START ? "on_getrq" : "on_start";
-	struct bpf_program *program = bpf_object__find_program_by_name(obj, unused);
+	struct bpf_program *program = bpf_object__find_program_by_name(obj, name);
 
-	return program ? bpf_program__set_autoload(program, false) : -ENOENT;
+	return program ? bpf_program__set_autoload(program, wanted) : -ENOENT;
 }
 
-int requests__prepare(struct requests *r, struct bpf_object *obj, const struct host *host,
+int requests__prepare(struct requests *r, struct course *course, struct run *run,
 		      const volatile struct request_config *config)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, "requests");
+	struct bpf_map *map = bpf_object__find_map_by_name(course->obj, "requests");
 	/* Constants of the programs, writable until they are loaded. */
 	struct request_config *c = (void *)config;
-	bool start = has_start(host);
-	int err = map ? choose_source(r, start) : -ENOENT;
+	bool start = has_start(&run->host);
+	int err = map ? choose_source(r, run->cli, start) : -ENOENT;
 
 	if (err)
 		return err;
-	r->obj = obj;
+	r->obj = course->obj;
+	course->source = requests__source(r);
 	c->disk = r->disk;
 	c->by_bio = r->source == REQUEST_SOURCE_GETRQ;
+	c->at_issue = r->source == REQUEST_SOURCE_ISSUE;
+	if (c->at_issue)
+		run->scope.exclude_tgid = 0;    /* whose they are is not known: for -n */
 	/* The context, the queue maybe, and the request, or bio and flags: long before 6.5. */
 	c->queue_first = !start && kernel_btf_arguments("btf_trace_block_rq_issue") >= 3;
 	c->queue_before_bio = !start && kernel_btf_arguments("btf_trace_block_getrq") >= 4;
-	err = choose_programs(r, obj);
+	err = choose_program(course->obj, "on_start", r->source == REQUEST_SOURCE_START);
+	if (!err)
+		err = choose_program(course->obj, "on_getrq", r->source == REQUEST_SOURCE_GETRQ);
 	return err ?: bpf_map__set_max_entries(map, MOST_REQUESTS);
-}
-
-int requests__complain(int err)
-{
-	if (err == -ENOMEM || err == -EPERM)
-		return err;
-	diag_error("this kernel cannot load or attach the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
 }
 
 static u64 monotonic_ns(void)
@@ -133,11 +145,10 @@ static u64 monotonic_ns(void)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-void requests__begin(struct requests *r, struct request_run *counters, u32 *armed)
+void requests__begin(struct requests *r, struct request_run *counters)
 {
 	r->counters = counters;
 	counters->began_ns = monotonic_ns();
-	*(volatile u32 *)armed = 1;
 }
 
 /*
@@ -184,10 +195,15 @@ static size_t add_in_flight(struct requests *r, const struct in_flight *f)
 	age_ns = now > st->submit_ns ? now - st->submit_ns : 0;
 	length = snprintf(r->note, sizeof(r->note),
 			  "%s in flight when this was read, not in the figures; the oldest for %s: "
-			  "%s of %s by %.*s (%u)",
+			  "%s of %s",
 			  format_count(n, f->n), format_value(age, age_ns, UNIT_NS, false),
-			  request_op_name(st->op, op), disk__name(st->disk, disk),
-			  TASK_KEY_COMM_LEN, st->comm, st->tid);
+			  request_op_name(st->op, op), disk__name(st->disk, disk));
+	if (r->source != REQUEST_SOURCE_ISSUE)
+		length += snprintf(r->note + length, sizeof(r->note) - length, " by %.*s (%u)",
+				   TASK_KEY_COMM_LEN, st->comm, st->tid);
+	else
+		length += snprintf(r->note + length, sizeof(r->note) - length,
+				   "; --by pid says by whom");
 	/* Text has notes above the first report only; a disk that hangs is to be heard of later, too. */
 	if (r->reports && age_ns >= NSEC_PER_SEC)
 		diag_warn("%s", r->note);

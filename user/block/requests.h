@@ -5,7 +5,7 @@
  *
  *   requests__parse()      from the tool's parser, for keys it does not know
  *   requests__prepare()    between open and load
- *   requests__begin()      after attach: opens the gate
+ *   requests__begin()      after attach, before the gate is opened
  *   requests__describe()   from run->report
  *
  * All return 0 or a negative errno, where nothing else is said.
@@ -19,7 +19,7 @@
 #include "block/disk.h"
 #include "cli/task_key.h"
 #include "out/report.h"
-#include "run/run.h"
+#include "run/course.h"
 
 #include "bpf/request.h"
 
@@ -27,6 +27,7 @@
 enum request_source {
 	REQUEST_SOURCE_START,
 	REQUEST_SOURCE_GETRQ,
+	REQUEST_SOURCE_ISSUE,           /* nowhere: nothing depends on it; chosen by AUTO only */
 	REQUEST_SOURCES,
 	REQUEST_SOURCE_AUTO,
 };
@@ -34,6 +35,7 @@ enum request_source {
 struct requests {
 	enum request_source source;
 	u32 disk;                       /* 0: all */
+	bool from_issue;                /* the tool's: it shows nothing of before the issue */
 	const struct bpf_object *obj;
 	struct request_run *counters;   /* the programs' */
 	u64 reports;                    /* so far */
@@ -61,14 +63,11 @@ error_t requests__parse(struct requests *r, int key, const char *arg);
  * Chooses the programs and sizes the map of requests. config: the object's constant. Without
  * block_io_start that source is -EOPNOTSUPP, after saying so.
  */
-int requests__prepare(struct requests *r, struct bpf_object *obj, const struct host *host,
+int requests__prepare(struct requests *r, struct course *c, struct run *run,
 		      const volatile struct request_config *config);
 
-/* Says that the programs could not be loaded or attached; returns what the run ends with. */
-int requests__complain(int err);
-
-/* counters, armed: the object's. */
-void requests__begin(struct requests *r, struct request_run *counters, u32 *armed);
+/* counters: the object's. */
+void requests__begin(struct requests *r, struct request_run *counters);
 
 /* For a report's source. */
 const char *requests__source(const struct requests *r);

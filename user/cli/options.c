@@ -28,6 +28,7 @@ enum {
 	KEY_READY_FD,
 	KEY_FILTER,
 	KEY_TEMPLATE,
+	KEY_RING_SIZE,
 	KEY_HEAT,
 };
 
@@ -207,14 +208,10 @@ static const struct argp_option top_options[] = {
 	{},
 };
 
-static error_t parse_groups(int key, char *arg, struct argp_state *state)
+static error_t parse_sort(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
 
-	if (key == KEY_HEAT) {
-		cli->heat = true;
-		return 0;
-	}
 	if (key != KEY_SORT)
 		return ARGP_ERR_UNKNOWN;
 	cli->sort = report_sort_column(arg);
@@ -224,9 +221,24 @@ static error_t parse_groups(int key, char *arg, struct argp_state *state)
 	return EINVAL;
 }
 
-static const struct argp_option group_options[] = {
+static const struct argp_option sort_options[] = {
 	{ "sort", KEY_SORT, "COL", 0,
 	  "Order by key, count, sum, min, avg, max, p50, p90, p99 or p999", 5 },
+	{},
+};
+
+static error_t parse_heat(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	(void)arg;
+	if (key != KEY_HEAT)
+		return ARGP_ERR_UNKNOWN;
+	cli->heat = true;
+	return 0;
+}
+
+static const struct argp_option heat_options[] = {
 	{ "heat", KEY_HEAT, NULL, 0,
 	  "A heat map: values over time; an SVG file with -o NAME.svg or --format svg", 5 },
 	{},
@@ -321,15 +333,24 @@ static error_t parse_lines(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
 
-	if (key != KEY_TEMPLATE)
+	switch (key) {
+	case KEY_TEMPLATE:
+		cli->template_text = arg;
+		return 0;
+	case KEY_RING_SIZE:
+		if (parse_u64_between(arg, 4096, 1U << 30, &cli->ring_bytes))
+			return bad_value("--ring-size", arg, "a size from 4K to 1G");
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	cli->template_text = arg;
-	return 0;
+	}
 }
 
 static const struct argp_option lines_options[] = {
 	{ "template", KEY_TEMPLATE, "TEXT", 0,
 	  "How a line looks: '{time} {comm} {pid}', with names as in --json", 6 },
+	{ "ring-size", KEY_RING_SIZE, "SIZE", 0,
+	  "Memory for lines on their way: 16M where some are lost (ring_full)", 6 },
 	{},
 };
 
@@ -545,7 +566,8 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.options = key_options, .parser = parse_keys, .help_filter = name_own_parts,
 	};
 	static const struct argp lines = { .options = lines_options, .parser = parse_lines };
-	static const struct argp groups = { .options = group_options, .parser = parse_groups };
+	static const struct argp sort = { .options = sort_options, .parser = parse_sort };
+	static const struct argp heat = { .options = heat_options, .parser = parse_heat };
 	static const struct argp top = { .options = top_options, .parser = parse_top };
 	static const struct argp events = { .options = event_options, .parser = parse_events };
 	static const struct argp output = { .options = output_options, .parser = parse_output };
@@ -556,7 +578,8 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		const struct argp *argp;
 	} all[] = {
 		{ CLI_SCOPE, &scope },   { CLI_TIME, &time },     { CLI_KEYS, &keys },
-		{ CLI_GROUPS, &groups }, { CLI_OUTPUT, &output }, { CLI_TIMES, &times },
+		{ CLI_SORT, &sort },     { CLI_HEAT, &heat },     { CLI_OUTPUT, &output },
+		{ CLI_TIMES, &times },
 		{ CLI_RUN, &run },       { CLI_TOP, &top },       { CLI_EVENTS, &events },
 		{ CLI_LINES, &lines },
 	};

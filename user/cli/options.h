@@ -6,7 +6,7 @@
  *   CLI_TIME     [interval [count]] -I -d              how long, how often
  *   CLI_KEYS     --by -P -L --max-keys                 summed up by what
  *   CLI_TOP      --top                                 how many of those are shown
- *   CLI_GROUPS   --sort --heat                         in which order, or over time (histograms)
+ *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    in which order, or over time (histograms)
  *   CLI_EVENTS   -e -x --filter                        which events
  *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
  *   CLI_RUN      -n --strict --ready-fd                things a measurement has
@@ -31,7 +31,7 @@ enum cli_groups {
 	CLI_SCOPE = 1 << 0,
 	CLI_TIME = 1 << 1,
 	CLI_KEYS = 1 << 2,
-	CLI_GROUPS = 1 << 3,
+	CLI_SORT = 1 << 3,
 	CLI_OUTPUT = 1 << 4,
 	CLI_RUN = 1 << 5,
 	CLI_TIMES = 1 << 6,
@@ -39,6 +39,8 @@ enum cli_groups {
 	CLI_TOP = 1 << 8,
 	CLI_EVENTS = 1 << 9,
 	CLI_LINES = 1 << 10,
+	CLI_HEAT = 1 << 11,
+	CLI_GROUPS = CLI_SORT | CLI_HEAT,
 };
 
 /* What most measurements take. */
@@ -75,6 +77,7 @@ struct cli {
 	bool strict;
 	int ready_fd;           /* -1: none */
 	const char *template_text;      /* --template */
+	u64 ring_bytes;         /* --ring-size; 0: as the tool needs */
 	const char *output;     /* file name; NULL: standard output */
 	char **command;         /* NULL-terminated, points into argv; NULL: none */
 	char *command_line;     /* all of argv, for the report's header; not escaped */

@@ -28,10 +28,4 @@ int diff_rows(struct report *r, const struct saved *const run[2], size_t top);
 int diff_stacks(struct report *r, const struct saved *const run[2], struct writer *flame,
 		size_t top);
 
-/*
- * What is to be said of a value that was before and is after. bucketed: either is only known to a
- * bucket. The text is in new memory; NULL without any.
- */
-char *diff_verdict(u64 before, u64 after, enum unit unit, bool bucketed);
-
 #endif /* TALLY_DIFF_DIFF_H */

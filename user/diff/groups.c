@@ -142,7 +142,11 @@ static enum unit unit_of(const struct saved *run)
 	return run->unit && !strcmp(run->unit, unit_name(UNIT_BYTES)) ? UNIT_BYTES : UNIT_COUNT;
 }
 
-char *diff_verdict(u64 before, u64 after, enum unit unit, bool bucketed)
+/*
+ * What is to be said of a value that was before and is after. bucketed: either is only known to a
+ * bucket. The text is in new memory; NULL without any.
+ */
+static char *verdict_of(u64 before, u64 after, enum unit unit, bool bucketed)
 {
 	u64 by = after > before ? after - before : before - after;
 	u32 a = hist_index(before), b = hist_index(after);
@@ -209,7 +213,7 @@ static struct field value_field(const struct comparison *c, const struct histogr
 	return (struct field){ .kind = h->bound ? FIELD_SIGNED : kinds[c->unit], .number = value };
 }
 
-/* bucketed: as diff_verdict(). few: too few values for such a percentile. */
+/* bucketed: as verdict_of(). few: too few values for such a percentile. */
 static int add_value(const struct comparison *c, const char *name, u64 before, u64 after,
 		     bool bucketed, bool few)
 {
@@ -224,7 +228,7 @@ static int add_value(const struct comparison *c, const char *name, u64 before, u
 	else if (few)
 		verdict = strdup("too few values to tell");
 	else
-		verdict = diff_verdict(before, after, c->unit, bucketed);
+		verdict = verdict_of(before, after, c->unit, bucketed);
 	return add_figure(c, name, value, verdict);
 }
 

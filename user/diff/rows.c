@@ -226,10 +226,7 @@ static int compare_figure(struct report *r, struct pair *p, const struct field *
 		err = diff_row__add(&row, before, after);
 	if (!err)
 		err = report_row__add_text(&row, "verdict", said);
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
+	return report__end_row(r, &row, err);
 }
 
 /* As people read them. */

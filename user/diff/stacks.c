@@ -304,10 +304,7 @@ static int add_share(const struct comparison *c, const char *part, const struct 
 	if (!err)
 		err = report_row__add_text(&row, "name", name);
 	free(name);
-	if (!err)
-		return report__add_row(c->report, &row);
-	report_row__free(&row);
-	return err;
+	return report__end_row(c->report, &row, err);
 }
 
 /* Those that have changed most. */

@@ -77,11 +77,6 @@ int host__read(struct host *host)
 	return 0;
 }
 
-const char *right_name(enum right r)
-{
-	return rights[r].name;
-}
-
 static bool capable(int cap)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

@@ -34,7 +34,6 @@ enum right {
 	RIGHTS,
 };
 
-const char *right_name(enum right r);           /* "CAP_BPF" */
 bool right_held(enum right r);
 
 /*

@@ -72,6 +72,17 @@ int syscall_number(const char *name)
 	return syscall_number_in(SYSCALL_NATIVE, name);
 }
 
+void syscall_mark(u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS], const char *name, u8 mark)
+{
+	int abi, number;
+
+	for (abi = 0; abi < SYSCALL_ABIS; abi++) {
+		number = syscall_number_in(abi, name);
+		if (number >= 0)
+			calls[abi][number] = mark;
+	}
+}
+
 int syscall_number_of_entry(const char *name)
 {
 	size_t i;

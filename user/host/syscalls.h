@@ -24,6 +24,9 @@ int syscall_number(const char *name);
  */
 int syscall_number_of_entry(const char *name);
 
+/* Sets the element of that call in each of the tables it is in. */
+void syscall_mark(u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS], const char *name, u8 mark);
+
 /* NULL: no call that is known here has that number. */
 const char *syscall_name(enum syscall_abi abi, u32 number);
 

@@ -64,3 +64,16 @@ void topology__free(struct topology *t)
 	free(t->cpu);
 	*t = (struct topology){};
 }
+
+u32 topology__end(const struct host *host)
+{
+	u32 end = host->cpus_possible;
+	struct topology t;
+
+	if (topology__read(&t))
+		return end;
+	if (t.n)
+		end = t.cpu[t.n - 1].cpu + 1;
+	topology__free(&t);
+	return end;
+}

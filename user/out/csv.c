@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "out/escape.h"
+#include "out/listing.h"
 #include "out/report.h"
 #include "out/tree.h"
 
@@ -266,8 +267,76 @@ static int write_stacks(struct writer *w, const struct report *r)
 	return err;
 }
 
+static int next_escaped(struct writer *w, const char *text)
+{
+	char *shown = escape_string(text);
+
+	if (!shown)
+		return -ENOMEM;
+	next_text(w, shown);
+	free(shown);
+	return 0;
+}
+
+static void next_address(struct writer *w, u64 address)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%llx", address);
+	next_text(w, text);
+}
+
+static int put_instruction(struct writer *w, const struct report *r, const struct listing *l,
+			   const struct listing_line *line)
+{
+	int err;
+
+	put_number(w, r->start_ns);
+	next_number(w, r->duration_ns);
+	err = next_escaped(w, l->name) ?: next_escaped(w, l->module ?: "");
+	next_number(w, line->offset);
+	next_address(w, l->address + line->offset);
+	err = err ?: next_escaped(w, line->size ? line->mnemonic : "");
+	err = err ?: next_escaped(w, line->size ? line->operands : "");
+	err = err ?: next_escaped(w, line->target_name ?: "");
+	err = err ?: next_escaped(w, line->file ?: "");
+	if (line->file)
+		next_number(w, line->line);
+	else
+		next_text(w, "");
+	next_number(w, line->count);
+	fputc('\n', w->file);
+	return err;
+}
+
+static int write_listed(struct writer *w, const struct report *r)
+{
+	static const char *const titles[] = {
+		"duration_ns", "function", "module", "offset", "addr", "mnemonic", "operands",
+		"target", "file", "line",
+	};
+	const struct report_listings *all = r->listings;
+	size_t i, k;
+	int err = 0;
+
+	if (!w->header && all->n) {
+		w->header = true;
+		csv_put_text(w, "start_ns");
+		for (i = 0; i < ARRAY_SIZE(titles); i++)
+			next_text(w, titles[i]);
+		next_text(w, all->unit);
+		fputc('\n', w->file);
+	}
+	for (i = 0; i < all->n; i++)
+		for (k = 0; k < all->listing[i].n && !err; k++)
+			err = put_instruction(w, r, &all->listing[i], &all->listing[i].line[k]);
+	return err;
+}
+
 int write_csv(struct writer *w, const struct report *r)
 {
+	if (r->listings)
+		return write_listed(w, r);
 	if (r->stacks)
 		return write_stacks(w, r);
 	return r->value && !r->table ? write_groups(w, r) : write_rows(w, r);

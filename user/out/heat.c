@@ -228,6 +228,7 @@ static void add_totals(struct heat *h, const struct report *r)
 		sum.counters.filtered += h->total.counters.filtered;
 		sum.counters.unaccounted += h->total.counters.unaccounted;
 		sum.counters.corrected += h->total.counters.corrected;
+		sum.counters.begun_before += h->total.counters.begun_before;
 		for (i = 0; i < LOSS_REASONS; i++)
 			sum.counters.lost[i] += h->total.counters.lost[i];
 	}

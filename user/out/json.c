@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "out/escape.h"
+#include "out/listing.h"
 #include "out/report.h"
 
 /*
@@ -122,6 +123,12 @@ static json_t *frame(const struct report_frame *f, const struct report_place *p)
 	json_object_set_new(o, "module", f->module ? string(f->module) : json_null());
 	json_object_set_new(o, "offset", offset(p->offset));
 	json_object_set_new(o, "addr", address(p->address));
+	if (f->kind == FRAME_INLINED)
+		json_object_set_new(o, "inlined", json_true());
+	if (f->file)
+		json_object_set_new(o, "file", string(f->file));
+	if (f->file && f->line)
+		json_object_set_new(o, "line", number(f->line));
 	return o;
 }
 
@@ -146,6 +153,52 @@ static json_t *stacks(const struct report_stacks *all)
 
 	for (i = 0; i < all->n; i++)
 		json_array_append_new(list, stack(all, &all->stack[i]));
+	return list;
+}
+
+static json_t *instruction(const struct listing *l, const struct listing_line *i)
+{
+	json_t *o = json_object(), *target = json_null();
+
+	json_object_set_new(o, "offset", number(i->offset));
+	json_object_set_new(o, "addr", address(l->address + i->offset));
+	json_object_set_new(o, "size", number(i->size));
+	json_object_set_new(o, "mnemonic", i->size ? string(i->mnemonic) : json_null());
+	json_object_set_new(o, "operands", i->size ? string(i->operands) : json_null());
+	if (i->has_target) {
+		target = json_object();
+		json_object_set_new(target, "name",
+				    i->target_name ? string(i->target_name) : json_null());
+		json_object_set_new(target, "offset", number(i->target_offset));
+		json_object_set_new(target, "addr", address(i->target));
+	}
+	json_object_set_new(o, "target", target);
+	json_object_set_new(o, "file", i->file ? string(i->file) : json_null());
+	json_object_set_new(o, "line", i->file ? number(i->line) : json_null());
+	json_object_set_new(o, "value", number(i->count));
+	return o;
+}
+
+static json_t *listings(const struct report_listings *all)
+{
+	json_t *list = json_array(), *o, *lines;
+	const struct listing *l;
+	size_t i;
+
+	for (l = all->listing; l < all->listing + all->n; l++) {
+		o = json_object();
+		lines = json_array();
+		json_object_set_new(o, "name", string(l->name));
+		json_object_set_new(o, "module", l->module ? string(l->module) : json_null());
+		json_object_set_new(o, "addr", address(l->address));
+		json_object_set_new(o, "size", number(l->size));
+		json_object_set_new(o, "value", number(l->count));
+		json_object_set_new(o, "why", l->why ? string(l->why) : json_null());
+		for (i = 0; i < l->n; i++)
+			json_array_append_new(lines, instruction(l, &l->line[i]));
+		json_object_set_new(o, "instructions", lines);
+		json_array_append_new(list, o);
+	}
 	return list;
 }
 
@@ -186,6 +239,8 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "filtered", number(r->counters.filtered));
 		json_object_set_new(o, "unaccounted", number(r->counters.unaccounted));
 		json_object_set_new(o, "corrected", number(r->counters.corrected));
+		if (r->counters.begun_before)
+			json_object_set_new(o, "begun_before", number(r->counters.begun_before));
 	}
 	if (r->has_events || r->has_losses)
 		json_object_set_new(o, "lost", losses(&r->counters));
@@ -206,7 +261,10 @@ int write_json(struct writer *w, const struct report *r)
 		json_array_append_new(list, group(&r->group[i]));
 	for (i = 0; i < r->nrows; i++)
 		json_array_append_new(list, fields(r->row[i].cell, r->row[i].ncells));
-	if (r->stacks) {
+	if (r->listings) {
+		json_decref(list);
+		json_object_set_new(o, "functions", listings(r->listings));
+	} else if (r->stacks) {
 		json_decref(list);
 		json_object_set_new(o, "stacks", stacks(r->stacks));
 	} else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "out/listing.h"
 #include "out/report.h"
 
 #include <errno.h>
@@ -53,6 +54,16 @@ int report_row__add_field(struct report_row *row, const struct field *f)
 	return 0;
 }
 
+int report_row__add_fields(struct report_row *row, const struct field *f, size_t n)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		err = report_row__add_field(row, &f[i]);
+	return err;
+}
+
 int report_row__add_number(struct report_row *row, const char *name, u64 number,
 			   enum field_kind kind)
 {
@@ -103,6 +114,14 @@ int report__add_row(struct report *r, struct report_row *row)
 	r->row[r->nrows++] = *row;
 	memset(row, 0, sizeof(*row));
 	return 0;
+}
+
+int report__end_row(struct report *r, struct report_row *row, int err)
+{
+	if (!err)
+		return report__add_row(r, row);
+	report_row__free(row);
+	return err;
 }
 
 int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
@@ -297,6 +316,10 @@ static int compare_frames(const struct report_frame *a, const struct report_fram
 		d = compare_names(a->module, b->module);
 	if (!d && a->offset != b->offset)
 		d = a->offset < b->offset ? -1 : 1;
+	if (!d)
+		d = compare_names(a->file, b->file);
+	if (!d)
+		d = (int)(a->line > b->line) - (int)(a->line < b->line);
 	return d;
 }
 
@@ -367,6 +390,7 @@ void report__free(struct report *r)
 	for (i = 0; i < r->nrows; i++)
 		report_row__free(&r->row[i]);
 	report_stacks__free(r->stacks);
+	report_listings__free(r->listings);
 	free(r->group);
 	free(r->row);
 	memset(r, 0, sizeof(*r));

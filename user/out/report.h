@@ -59,6 +59,7 @@ enum frame_kind {
 	FRAME_KERNEL,
 	FRAME_JIT,
 	FRAME_NOTE,             /* no frame: the name says what is missing here */
+	FRAME_INLINED,          /* a function inlined in the one that calls it */
 	FRAME_KINDS,
 };
 
@@ -68,6 +69,8 @@ struct report_frame {
 	const char *module;     /* file name, "[kernel]"; NULL: not known */
 	u64 offset;             /* without a name: where in the module */
 	enum frame_kind kind;
+	const char *file;       /* of the source, with its directory; NULL: not asked for or known */
+	u32 line;               /* 0 likewise */
 };
 
 /* Where in its function a frame was; FRAME_PLACES for both where stacks merged into one differ. */
@@ -127,6 +130,7 @@ struct report {
 	struct report_row *row;
 	size_t nrows;
 	struct report_stacks *stacks;   /* what is measured; NULL: nothing with stacks */
+	struct report_listings *listings;       /* of functions (out/listing.h); NULL: none */
 };
 
 /*
@@ -137,10 +141,14 @@ int report_row__add_text(struct report_row *row, const char *name, const char *t
 int report_row__add_number(struct report_row *row, const char *name, u64 number,
 			   enum field_kind kind);
 int report_row__add_field(struct report_row *row, const struct field *f);
+int report_row__add_fields(struct report_row *row, const struct field *f, size_t n);
 
 /* Takes over the contents of what is added; on failure (-ENOMEM) frees them. */
 int report__add_group(struct report *r, struct report_group *g);
 int report__add_row(struct report *r, struct report_row *row);
+
+/* The same for a row that err came of making: unless that is 0, frees it and returns err. */
+int report__end_row(struct report *r, struct report_row *row, int err);
 
 /* Adds a row of n texts, which are copied. Returns 0 or -ENOMEM. */
 int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
@@ -227,6 +235,9 @@ int writer__end(struct writer *w, struct writing *writing, int err);
 int write_text(struct writer *w, const struct report *r);
 int write_json(struct writer *w, const struct report *r);
 int write_csv(struct writer *w, const struct report *r);
+
+/* The listings of a report as text. */
+void write_listings(struct writer *w, const struct report *r);
 
 /* One cell of CSV, in quotes if it needs them. */
 void csv_put_text(struct writer *w, const char *text);

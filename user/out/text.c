@@ -318,12 +318,15 @@ void text_put_footer(struct writer *w, const struct report *r)
 		fprintf(w->file,
 			"  %s of the events are longer in the kernel's own totals, by sleep\n",
 			format_count(n, r->counters.corrected));
+	if (r->counters.begun_before)
+		fprintf(w->file, "  %s ended that had begun before the run: no loss\n",
+			format_count(n, r->counters.begun_before));
 	put_losses(w, r);
 	if (r->left_out)
 		return;
 	if (!r->events && !r->nrows && !lost && r->counters.filtered)
 		fputs("no event was in scope; the filters left all of them out\n", w->file);
-	else if (!r->events && !lost)
+	else if (!r->events && !r->nrows && !lost)
 		fputs("no event happened in that time\n", w->file);
 }
 
@@ -500,9 +503,10 @@ int write_text(struct writer *w, const struct report *r)
 		return -ENOMEM;
 	if (r->stacks && write_tree(w, r))
 		return -ENOMEM;
+	if (r->listings)
+		write_listings(w, r);
 	if (r->has_events || r->has_losses || r->hidden) {
-		if (r->ngroups || r->table || r->stacks)
-			fputc('\n', w->file);
+		fputc('\n', w->file);
 		text_put_footer(w, r);
 	}
 	return 0;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/task_key.h"
 
@@ -55,13 +54,12 @@ int measure__prepare(struct measure *m, const struct run *run, struct bpf_object
 
 	if (!keyed)
 		return -ENOENT;
-	/* Constants of the programs, writable until they are loaded. */
-	memcpy((void *)scope, &run->scope, sizeof(run->scope));
+	/* A constant of the programs, writable until they are loaded. */
 	*(u32 *)by = run->cli->by;
 	m->obj = obj;
 	m->maps.keyed = run->cli->by;
 	m->maps.key_size = key_size;
-	err = scope__prepare(obj, &run->scope, &run->cli->scope);
+	err = run__set_scope(run, obj, scope);
 	if (!err)
 		err = prepare_map(keyed, &run->host, run->cli->max_keys, run->cli->by);
 	return err;
@@ -74,17 +72,15 @@ int measure__begin(struct measure *m, const struct run *run, const char *name)
 	m->losses_fd = bpf_object__find_map_fd_by_name(m->obj, "losses");
 	if (m->maps.whole_fd < 0 || m->losses_fd < 0)
 		return -ENOENT;
-	run__describe_memory(run, m->obj);
-	return scope__fill(m->obj, &run->cli->scope);
+	return run__fill_scope(run, m->obj);
 }
 
 int measure__difference(struct measure *m, struct hist_set *set, struct loss_counters *losses)
 {
-	struct loss_counters losses_now;
 	struct hist_set now;
 	int err;
 
-	err = loss__read(&losses_now, m->losses_fd, m->obj);
+	err = loss__since(losses, &m->losses_before, m->losses_fd, m->obj);
 	if (!err)
 		err = hist_set__read(&now, &m->maps);
 	if (err)
@@ -94,10 +90,8 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
 		hist_set__free(&now);
 		return err;
 	}
-	*losses = loss__difference(&losses_now, &m->losses_before);
 	hist_set__free(&m->before);
 	m->before = now;
-	m->losses_before = losses_now;
 	return 0;
 }
 

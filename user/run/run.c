@@ -148,6 +148,20 @@ void run__describe_memory(const struct run *run, const struct bpf_object *obj)
 		    format_value(most, sum_full, UNIT_BYTES, false));
 }
 
+int run__set_scope(const struct run *run, struct bpf_object *obj,
+		   const volatile struct scope_config *scope)
+{
+	/* A constant of the programs, writable until they are loaded. */
+	memcpy((void *)scope, &run->scope, sizeof(run->scope));
+	return scope__prepare(obj, &run->scope, &run->cli->scope);
+}
+
+int run__fill_scope(const struct run *run, const struct bpf_object *obj)
+{
+	run__describe_memory(run, obj);
+	return scope__fill(obj, &run->cli->scope);
+}
+
 /* What the main loop waits for. */
 enum { WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_WATCH, WAITS };
 

@@ -60,6 +60,15 @@ struct run {
 
 int run__init(struct run *run, const char *tool, struct cli *cli);
 
+/*
+ * The scope of the run in an object: written into its constant and its sets sized, between open and
+ * load; the sets filled once it is loaded, with what -v says of the memory that its maps take. 0 or
+ * a negative errno.
+ */
+int run__set_scope(const struct run *run, struct bpf_object *obj,
+		   const volatile struct scope_config *scope);
+int run__fill_scope(const struct run *run, const struct bpf_object *obj);
+
 /* Prints what -v says of a loaded object: its maps and the memory they take now and at most. */
 void run__describe_memory(const struct run *run, const struct bpf_object *obj);
 

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/snoop.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "host/scope.h"
 #include "host/syscalls.h"
 #include "host/task_state.h"
-#include "out/diag.h"
-#include "run/explain.h"
 
 /*
  * --- fields ------------------------------------------------------------------------------------
@@ -80,92 +74,62 @@ static int report(struct run *run, struct report *r)
 	return err;
 }
 
-/* Calls that one of the two tables lacks are left out of it. */
 static void pick_calls(struct snoop *s)
 {
 	size_t i;
-	int abi, number;
 
 	for (i = 0; i < s->ncalls; i++)
-		for (abi = 0; abi < SYSCALL_ABIS; abi++) {
-			number = syscall_number_in(abi, s->call[i].name);
-			if (number >= 0 && number < SYSCALL_NUMBERS)
-				s->calls[abi][number] = s->call[i].which;
-		}
+		syscall_mark(s->calls, s->call[i].name, s->call[i].which);
 }
 
-static int configure(struct snoop *s, struct run *run)
+static int check(void *context, struct cli *cli)
 {
-	int err;
+	struct snoop *s = context;
 
-	memcpy(s->scope, &run->scope, sizeof(run->scope));
-	if (s->calls)
-		pick_calls(s);
-	err = scope__prepare(s->obj, &run->scope, &run->cli->scope);
-	if (!err)
-		err = lines__prepare(&s->lines, run, s->obj, s->wake_bytes);
-	if (!err && s->state)
-		err = task_state__prepare(s->obj, s->state, &run->host, s->have_task_storage);
+	int err = lines__init(&s->lines, cli, s->field, s->nfields);
+
+	s->lines.rare = s->rare;
 	return err;
 }
 
-static int attach(struct snoop *s, struct run *run)
+static int open_skeleton(struct course *c, struct run *run)
 {
-	int err;
-
-	run__describe_memory(run, s->obj);
-	err = scope__fill(s->obj, &run->cli->scope);
-	if (!err)
-		err = lines__begin(&s->lines, run, s->least, s->show, s);
-	if (!err)
-		err = bpf_object__attach_skeleton(s->skeleton);
-	if (err) {
-		diag_error("cannot attach to the tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	run->watch = watch;
-	*s->armed = 1;
-	return 0;
-}
-
-static int measure(struct snoop *s, struct run *run)
-{
+	struct snoop *s = c->context;
 	int err = s->open(s);
 
+	if (err)
+		return err;
+	if (s->calls)
+		pick_calls(s);
+	err = run__set_scope(run, c->obj, s->scope);
 	if (!err)
-		err = configure(s, run);
-	if (!err && run->cli->explain)
-		return run__explain(run, s->obj, s->source);
-	if (!err)
-		err = bpf_object__load_skeleton(s->skeleton);
-	if (err) {
-		diag_error("this kernel cannot load the programs; -v shows why");
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
-	err = attach(s, run);
-	return err ?: run__loop(run);
+		err = lines__prepare(&s->lines, run, c->obj, s->wake_bytes);
+	if (!err && s->state)
+		err = task_state__prepare(c->obj, s->state, &run->host, s->have_task_storage);
+	return err;
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct snoop *s = c->context;
+	int err = lines__begin(&s->lines, run, s->least, s->show, s);
+
+	run->watch = watch;
+	return err ?: course__attach(c, run);
 }
 
 int snoop__main(struct snoop *s, const struct cli_spec *spec, int argc, char **argv)
 {
-	struct run run;
-	struct cli cli;
-	int err;
+	int code;
 
-	if (cli__parse(&cli, spec, argc, argv))
-		return EXIT_USAGE;
-	if (lines__init(&s->lines, &cli, s->field, s->nfields)) {
-		lines__free(&s->lines);
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	err = run__init(&run, s->tool, &cli);
-	run.report = report;
-	run.context = s;
-	if (!err)
-		err = measure(s, &run);
+	s->course.tool = s->tool;
+	s->course.context = s;
+	s->course.source = s->source;
+	s->course.check = check;
+	s->course.open = open_skeleton;
+	s->course.attach = attach;
+	s->course.report = report;
+	code = course__main(&s->course, spec, argc, argv);
 	lines__free(&s->lines);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	return code;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The course of the tools that show a line for each event of one skeleton, and have no choice to
+ * The course (run/course.h) of the tools that show a line for each event, and have no choice to
  * make on the way: opensnoop, execsnoop, ... A tool fills in what it is, and opens its skeleton.
  */
 #ifndef TALLY_RUN_SNOOP_H
 #define TALLY_RUN_SNOOP_H
 
+#include "run/course.h"
 #include "run/lines.h"
-#include "run/run.h"
 
 #include "bpf/scope.h"
 #include "bpf/syscalls.h"
@@ -27,6 +27,7 @@ struct snoop {
 	const char *value;      /* of the report: what lines are about */
 	const char *source;
 	const char *caveat;     /* or NULL */
+	bool rare;              /* the events are: run/lines.h */
 	const char *const *field;       /* names of the fields of each line, in order */
 	size_t nfields;
 	const struct snoop_call *call;  /* for bpf/call.bpf.h, or NULL */
@@ -43,11 +44,9 @@ struct snoop {
 	void (*settle)(struct snoop *s);
 
 	/* Of the skeleton. */
-	struct bpf_object_skeleton *skeleton;
-	struct bpf_object *obj;
-	void *scope;
+	struct course course;
+	const volatile struct scope_config *scope;
 	volatile u64 *wake_bytes;
-	volatile u32 *armed;
 	u8 (*calls)[SYSCALL_NUMBERS];
 	bool *have_task_storage;
 
@@ -58,11 +57,9 @@ struct snoop {
 
 #define SNOOP_SKELETON(s, bpf)                                                                     \
 	({                                                                                         \
-		(s)->skeleton = (bpf)->skeleton;                                                   \
-		(s)->obj = (bpf)->obj;                                                             \
-		(s)->scope = (void *)&(bpf)->rodata->scope;                                        \
+		COURSE_SKELETON(&(s)->course, bpf);                                                \
+		(s)->scope = &(bpf)->rodata->scope;                                                \
 		(s)->wake_bytes = &(bpf)->rodata->wake_bytes;                                      \
-		(s)->armed = &(bpf)->bss->armed;                                                   \
 	})
 
 /*

@@ -25,10 +25,12 @@ const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 	},
 };
 
-int wait_source__parse(const char *name, int *source)
+static error_t parse_source(int key, char *name, struct argp_state *state)
 {
-	int i;
+	int *source = state->input, i;
 
+	if (key != WAIT_SOURCE_KEY)
+		return ARGP_ERR_UNKNOWN;
 	for (i = 0; i < WAIT_SOURCES; i++) {
 		if (!strcmp(name, wait_sources[i].name)) {
 			*source = i;
@@ -40,7 +42,22 @@ int wait_source__parse(const char *name, int *source)
 		return 0;
 	}
 	diag_error("--source: no source '%s'; there are auto, accounting, wakeup", name);
-	return -EINVAL;
+	return EINVAL;
+}
+
+static const struct argp_option options[] = {
+	{ "source", WAIT_SOURCE_KEY, "NAME", 0,
+	  "Where waits come from: auto (default), accounting (cheapest) or wakeup (sees waits "
+	  "under 2 us)", 1 },
+	{},
+};
+
+const struct argp wait_source_argp = { .options = options, .parser = parse_source };
+
+void waits__describe(enum wait_source source, struct report *r)
+{
+	r->source = wait_sources[source].text;
+	r->caveat = wait_sources[source].caveat;
 }
 
 /* Does the scheduler keep its books? */
@@ -54,7 +71,8 @@ static bool has_accounting(void)
 	return count && strtoull(count + 1, NULL, 10) > 0;
 }
 
-bool wait_source__exists(enum wait_source source)
+/* Can it be had here? On 5.10 the kernel's books may be off (nodelayacct). */
+static bool is_here(enum wait_source source)
 {
 	if (source != WAIT_ACCOUNTING || has_accounting())
 		return true;
@@ -104,7 +122,7 @@ int waits__load(struct run *run, int *wanted,
 	int source, err = -EOPNOTSUPP;
 
 	for (source = 0; source < WAIT_SOURCES; source++) {
-		if ((*wanted >= 0 && source != *wanted) || !wait_source__exists(source))
+		if ((*wanted >= 0 && source != *wanted) || !is_here(source))
 			continue;
 		err = load(context, run, source);
 		if (!err) {
@@ -114,15 +132,33 @@ int waits__load(struct run *run, int *wanted,
 		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name,
 			    strerror(-err));
 	}
-	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
-	if (err == -ENOMEM || (err == -E2BIG && run->cli->max_keys > CLI_DEFAULT_MAX_KEYS)) {
-		diag_error("not enough memory for the maps");
-		diag_hint("ask for fewer keys with --max-keys");
-		return err;
-	}
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
+	return course__complain(run, "load", err);
+}
+
+struct opening {
+	struct course *course;
+	int (*open)(struct course *c, struct run *run, enum wait_source source);
+};
+
+static int load_opened(void *context, struct run *run, enum wait_source source)
+{
+	const struct opening *o = context;
+	int err = o->open(o->course, run, source);
+
+	if (!err && !run->cli->explain)
+		err = bpf_object__load_skeleton(o->course->skeleton);
+	return err;
+}
+
+int waits__load_course(struct course *c, struct run *run, int *source,
+		       int (*open)(struct course *c, struct run *run, enum wait_source source))
+{
+	struct opening opening = { c, open };
+	int err = waits__load(run, source, load_opened, &opening);
+
+	if (!err)
+		c->source = wait_sources[*source].text;
+	return err;
 }
 
 int tasks__visit(struct bpf_program *prog)

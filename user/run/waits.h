@@ -6,11 +6,12 @@
 #ifndef TALLY_RUN_WAITS_H
 #define TALLY_RUN_WAITS_H
 
+#include <argp.h>
 #include <bpf/libbpf.h>
 
 #include "base/types.h"
 #include "host/host.h"
-#include "run/run.h"
+#include "run/course.h"
 
 /* Where the timestamps come from; the first that loads is used. */
 enum wait_source {
@@ -29,16 +30,18 @@ struct wait_source_text {
 extern const struct wait_source_text wait_sources[WAIT_SOURCES];
 
 /*
- * What --source names: an enum wait_source or WAIT_SOURCE_AUTO. -EINVAL after saying what there is.
+ * The option --source, a child of the tool's own argp. Its input is an int, which becomes an enum
+ * wait_source or WAIT_SOURCE_AUTO.
  */
-int wait_source__parse(const char *name, int *source);
+#define WAIT_SOURCE_KEY 0x1200
+extern const struct argp wait_source_argp;
 
-/* Can it be had here? -v says why not. (On 5.10 the kernel's books may be off: nodelayacct.) */
-bool wait_source__exists(enum wait_source source);
+/* Fills in what a report says of the source that was loaded. */
+void waits__describe(enum wait_source source, struct report *r);
 
 /*
  * On the opened object: which of the programs of wait.bpf.h are loaded, and how states are kept.
- * The caller writes the results into the object's constants of those names. 0 or a negative errno.
+ * The bools are the object's constants of those names. 0 or a negative errno.
  */
 int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_source source,
 		   bool *have_prev_state, bool *have_task_storage);
@@ -51,6 +54,13 @@ int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_so
 int waits__load(struct run *run, int *source,
 		int (*load)(void *context, struct run *run, enum wait_source source),
 		void *context);
+
+/*
+ * The same as a course's load(): open() opens and configures for a source, as a course's does; what
+ * it opened before, for another one, it is to destroy first. Sets c->source.
+ */
+int waits__load_course(struct course *c, struct run *run, int *source,
+		       int (*open)(struct course *c, struct run *run, enum wait_source source));
 
 /*
  * Runs a program of iter/task over all tasks; best effort. Returns 0, or a negative errno where the

@@ -127,10 +127,7 @@ static int put_mean(const struct stat_run *s, struct report *r, const struct rat
 		f.count = (struct field){ .name = "count", .kind = FIELD_NONE };
 	}
 	err = figures__put(&row, s->row[i].name, figures_unit(site), &f);
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
+	return report__end_row(r, &row, err);
 }
 
 static int put_elapsed(const struct stat_run *s, struct report *r)
@@ -143,10 +140,7 @@ static int put_elapsed(const struct stat_run *s, struct report *r)
 	struct report_row row = {};
 	int err = figures__put(&row, "elapsed", "ns", &f);
 
-	if (!err)
-		return report__add_row(r, &row);
-	report_row__free(&row);
-	return err;
+	return report__end_row(r, &row, err);
 }
 
 /* The means of all runs of -r, in one report. */

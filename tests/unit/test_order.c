@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/order.h"
+
+static const char *const columns[] = { "requests", "bytes", "avg" };
+
+static void columns_are_found(void **state)
+{
+	const char *order = NULL;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(columns); i++) {
+		assert_int_equal(order__parse(&order, columns, ARRAY_SIZE(columns), columns[i]), 0);
+		assert_string_equal(order, columns[i]);
+	}
+}
+
+static void key_is_no_column(void **state)
+{
+	const char *order = columns[1];
+
+	(void)state;
+	assert_int_equal(order__parse(&order, columns, ARRAY_SIZE(columns), "key"), 0);
+	assert_null(order);
+}
+
+static void others_are_refused(void **state)
+{
+	static const char *const wrong[] = { "", "byte", "bytess", "Bytes", "bytes,avg", "keys" };
+	const char *order;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_int_equal(order__parse(&order, columns, ARRAY_SIZE(columns), wrong[i]), EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(columns_are_found),
+		cmocka_unit_test(key_is_no_column),
+		cmocka_unit_test(others_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
