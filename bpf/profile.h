@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What profile.bpf.c and tools/profile.c share. */
+/* What profile.bpf.c and its loader share. */
 #ifndef TALLY_PROFILE_H
 #define TALLY_PROFILE_H
 

@@ -51,7 +51,7 @@ static int measure(struct course *c, struct run *run)
 		return run__explain(run, c->obj, c->source);
 	err = c->attach ? c->attach(c, run) : course__attach(c, run);
 	if (err)
-		return course__complain(run, "attach", err);
+		return c->has_said ? err : course__complain(run, "attach", err);
 	*c->armed = 1;
 	return run__loop(run);
 }
@@ -65,6 +65,8 @@ static int run_checked(struct course *c, struct cli *cli)
 	run.context = c->context;
 	if (!err)
 		err = measure(c, &run);
+	if (c->end)
+		c->end(c);
 	run__release(&run);
 	return run__exit_code(&run, err);
 }

@@ -9,9 +9,11 @@
  *               nothing for -n
  *   attach()    once it is loaded; then the gate is opened
  *   report()    at the end of each interval
+ *   end()       after the last one, before anything is said of the run as a whole; in any case
  *
- * All hooks return 0 or a negative errno. What goes wrong is said here, where it has not been said
- * by the hook: check() and load() say all, open() what it returns -EINVAL or -EOPNOTSUPP for.
+ * All but end() return 0 or a negative errno. What goes wrong is said here, where it has not been said
+ * by the hook: check() and load() say all, open() what it returns -EINVAL or -EOPNOTSUPP for, attach()
+ * what it sets has_said for.
  */
 #ifndef TALLY_RUN_COURSE_H
 #define TALLY_RUN_COURSE_H
@@ -27,6 +29,8 @@ struct course {
 	int (*load)(struct course *c, struct run *run);         /* or NULL: open(), and load that */
 	int (*attach)(struct course *c, struct run *run);       /* NULL: course__attach() */
 	int (*report)(struct run *run, struct report *r);       /* run.h */
+	void (*end)(struct course *c);                          /* or NULL */
+	bool has_said;                  /* attach() has said what is wrong */
 	const char *source;             /* what is measured, for -n; open() may choose it */
 
 	/* Of the skeleton, which is the tool's to destroy after course__main(). */
