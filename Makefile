@@ -244,6 +244,8 @@ packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma
 		  libiberty-dev libcapstone-dev libjansson-dev pkg-config scdoc groff-base gawk
 packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
+# Other builds of node and npm will do: Debian's do not install beside them.
+packages_browser := chromium $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf
 
 deps:
@@ -251,7 +253,7 @@ deps:
 deps-test:
 	@sh tests/install-packages $(packages_test)
 deps-browser:
-	@sh tests/install-packages $(packages) chromium nodejs npm
+	@sh tests/install-packages $(packages) $(packages_browser)
 deps-bench:
 	@sh tests/install-packages $(packages_bench)
 

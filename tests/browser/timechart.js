@@ -8,12 +8,17 @@ const {chromium} = require('playwright-core');
 
 const [browserPath, svg, directory] = process.argv.slice(2);
 const NAME = '<b>&";]]>\\x1b[';
-const LEFT = 210, RIGHT = 1130;
 let problems = [];
 
 const said = (page) => page.textContent('#said');
 const shown = (page) => page.evaluate(() =>
 	document.querySelector('svg.r').getAttribute('viewBox').split(' ').map(Number));
+
+// Where the plot is: to the right of names, as long as they are.
+const plot = (page) => page.evaluate(() => {
+	const d = document.documentElement.dataset;
+	return {left: +d.left, right: +d.left + +d.plot};
+});
 
 // The row of the task, on the screen, and what it says from left to right.
 async function row(page) {
@@ -54,10 +59,10 @@ const tests = {
 	},
 
 	async 'drag zooms, Esc shows all'(page) {
-		const before = await shown(page), r = await row(page), middle = (LEFT + RIGHT) / 2;
-		await page.mouse.move(middle, r.y);
+		const before = await shown(page), r = await row(page), {left, right} = await plot(page);
+		await page.mouse.move((left + right) / 2, r.y);
 		await page.mouse.down();
-		await page.mouse.move(RIGHT, r.y, {steps: 4});
+		await page.mouse.move(right, r.y, {steps: 4});
 		await page.mouse.up();
 		const after = await shown(page);
 		assert.ok(Math.abs(after[0] - before[2] / 2) < 2 && Math.abs(after[2] - before[2] / 2) < 2,
