@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A report on the whole terminal that the next one takes the place of. Plain ECMA-48 sequences,
- * which every terminal of today knows, and the kernel's own idea of its size.
+ * which every terminal of today knows, and the kernel's own idea of its size: a library (ncurses) would
+ * want the host's description of the terminal, which is not there where one file is copied.
  */
 #ifndef TALLY_OUT_SCREEN_H
 #define TALLY_OUT_SCREEN_H
