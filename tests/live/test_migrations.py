@@ -200,7 +200,8 @@ def test_a_full_map_is_counted(tool, trigger):
         tracer = tool("--json", "-p", load.pid, "--max-keys", 1, tool="migrations")
         grown = work(load)
         report = tracer.stop().report
-        assert report["events"] + report["lost"]["map_full"] == sum(grown.values())
+        # From 7.0 on the kernel may skip programs for preempted ones, too: "recursion".
+        assert report["events"] + sum(report["lost"].values()) == sum(grown.values()), report["lost"]
         # How many of them have begun, so that they are moved, is the scheduler's to decide.
         within(report["lost"]["map_full"] > 0, grown)
 
