@@ -72,6 +72,10 @@ static int list_tools(int argc, char **argv)
 		[AREA_FILES] = "files",
 		[AREA_DISKS] = "disks",
 		[AREA_PROCESSES] = "processes",
+		[AREA_MEMORY] = "memory",
+		[AREA_LOCKS] = "locks",
+		[AREA_NETWORK] = "network",
+		[AREA_INTERRUPTS] = "interrupts",
 		[AREA_MACHINE] = "machine",
 	};
 	static const char *const names[] = { "area", "tool", "answers" };
