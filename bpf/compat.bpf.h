@@ -123,12 +123,24 @@ static __always_inline enum syscall_abi task_syscall_abi(struct task_struct *t)
  * The registers a task came into the kernel with. Before there was a helper for it they were at the
  * upper end of its stack of 16 KiB (THREAD_SIZE without KASAN).
  */
+static __always_inline struct pt_regs *regs_on_stack(void *stack)
+{
+	return (struct pt_regs *)((char *)stack + (16 << 10) - bpf_core_type_size(struct pt_regs));
+}
+
 static __always_inline struct pt_regs *task_user_regs(struct task_struct *t)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return (struct pt_regs *)bpf_task_pt_regs(t);
-	return (struct pt_regs *)((char *)t->stack + (16 << 10) -
-				  bpf_core_type_size(struct pt_regs));
+	return regs_on_stack(t->stack);
+}
+
+/* The same of the current task, which may have no type. */
+static __always_inline struct pt_regs *current_user_regs(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return regs_on_stack(BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), stack));
 }
 
 /* Of the context of a program on a kprobe or uprobe. */
@@ -141,6 +153,20 @@ static __always_inline u64 stack_pointer(struct pt_regs *regs)
 {
 	return regs->sp;
 }
+
+/* Likewise of a function of user space: the n-th of its first three arguments, what it returned. */
+static __always_inline u64 call_argument(struct pt_regs *regs, u32 n)
+{
+	return n == 0 ? regs->di : n == 1 ? regs->si : regs->dx;
+}
+
+static __always_inline u64 return_value(struct pt_regs *regs)
+{
+	return regs->ax;
+}
+
+/* By how much a function's return leaves the stack pointer higher than it was at its entry. */
+#define RETURN_POPS 8
 #endif
 
 /* The idle tasks, one per CPU, are the only ones with pid 0. */

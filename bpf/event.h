@@ -18,4 +18,13 @@ enum event_body {
 };
 #define EVENT_BODY_MARK 0x7a11e010
 
+/* In global functions, which the verifier is to look at once (user/event/func_info.h). */
+#define EVENT_ONCE_MARK 0x7a11e020
+
+#define VERIFIED_ONCE()                                                                         \
+	({                                                                                      \
+		__u64 mark;                                                                     \
+		asm volatile("%0 = %1" : "=r"(mark) : "i"(EVENT_ONCE_MARK));                    \
+	})
+
 #endif /* TALLY_EVENT_MARK_H */

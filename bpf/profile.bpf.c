@@ -52,9 +52,9 @@ static __always_inline u32 parts_of_sample(const struct sample_context *c)
 {
 #if defined(__TARGET_ARCH_x86)
 	if (c->cs & 3)
-		return take & ~STACK_KERNEL;
+		return (take & ~STACK_KERNEL) | STACK_REGS;
 #endif
-	return take;
+	return take | STACK_REGS;
 }
 
 /* A sample that stands for n events. */

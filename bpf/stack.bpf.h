@@ -25,6 +25,7 @@
 #include "loss.bpf.h"
 #include "stack.h"
 #include "task_key.bpf.h"
+#include "user_stack.bpf.h"
 
 /* include/uapi/linux/bpf.h: the low byte is how many of the innermost frames to leave out. */
 #define BPF_F_USER_STACK (1ULL << 8)
@@ -38,32 +39,18 @@ enum stack_flags {
 	 * by frame pointers would leave its caller out, whose address is on top of the stack.
 	 */
 	STACK_AT_ENTRY = 0x400,
+	STACK_REGS = 0x800,     /* the context begins with the registers: perf events, kprobes, uprobes */
 	STACK_SKIP = 0xff,
 };
 
-const volatile u32 stack_depth = STACK_DEPTH;   /* frames of each part at most */
 const volatile u32 stack_walk = STACK_DEPTH;    /* how many frames the kernel walks at most */
 const volatile u64 stack_seed = 0;
-const volatile bool stack_knows_endbr = false;  /* the kernel was built with X86_KERNEL_IBT */
-
-#define STACK_NESTING 4         /* task, soft interrupt, interrupt, NMI */
 
 /*
  * What a walk leaves of the room it is given, the kernel clears. So it is given little at first, and all
  * where that was full; or all at once, where little was not enough the last time.
  */
 #define STACK_LITTLE_ROOM (32 * sizeof(u64))
-
-/* Values without a type: the loader sizes them by --max-depth. */
-#define STACK_VALUE(frames) (sizeof(struct stack) + 8 * (frames))
-#define STACK_SLOT(frames) (sizeof(struct stack_slot) + 8 * (frames))
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, STACK_NESTING);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, STACK_SLOT(2 * STACK_DEPTH + 1));
-} stack_slots SEC(".maps");
 
 #define STACK_MAP(name, frames)                                         \
 	struct {                                                        \
@@ -105,62 +92,33 @@ static __always_inline long stack_get(void *ctx, u64 *frame, u32 room, u64 flags
 	return n;
 }
 
-static __always_inline long stack_get_user(struct stack_slot *slot, u32 at, void *ctx, u32 room)
+/* How a walk that found so many frames ended, one more than is kept where there are. */
+static __always_inline u8 stack_end(const struct user_walk *w, u32 found, u16 *frames)
 {
-	return stack_get(ctx, slot->stack.frame + at, room, BPF_F_USER_STACK, &slot->user_is_deep);
+	*frames = found < stack_depth ? found : stack_depth;
+	if (!found)
+		return STACK_NOT_TAKEN;
+	return found > stack_depth ? STACK_DEEPER : w->end;
 }
 
-static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, void *ctx, u32 room)
-{
-	u16 frames = 0;
-
-	slot->stack.user_end = stack_part(stack_get_user(slot, at, ctx, room), &frames);
-	slot->stack.user = frames;
-}
-
-#define PUSH_RBP 0x55
-#define ENDBR64 0xfa1e0ff3U
-#define ENDBR_EITHER 0xfeffffffU        /* all bits but the one that tells endbr32 from endbr64 */
-
-/*
- * Since 6.11 (commit cfa7f3d2c526) the kernel takes the caller at an entry from the stack itself, if it
- * can tell by the instruction that it is one. Its test has to be made again: in a recursion nothing
- * tells from the frames. Where uprobe_task has the instruction, it has it while programs run.
- */
-static __always_inline bool stack_kernel_finds_caller(void)
-{
-	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
-	u32 insn = 0;
-
-	if (!bpf_core_field_exists(struct uprobe_task, auprobe))
-		return false;
-	BPF_CORE_READ_INTO(&insn, t, utask, auprobe, insn);
-	return (insn & 0xff) == PUSH_RBP || (stack_knows_endbr && (insn & ENDBR_EITHER) == ENDBR64);
-}
-
-/* Where the function is, its caller by the return address, and those above as they are found. */
-static __always_inline void stack_walk_from_entry(struct stack_slot *slot, u32 at,
-						  struct pt_regs *regs, u32 room)
+static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, void *ctx, u32 flags, u32 room)
 {
 	struct stack *s = &slot->stack;
-	u64 caller = 0;
 	u16 frames = 0;
 
-	if (stack_kernel_finds_caller() ||
-	    bpf_probe_read_user(&caller, sizeof(caller), (void *)stack_pointer(regs))) {
-		stack_walk_user(slot, at, regs, room);
-		return;
-	}
-	s->user_end = stack_part(stack_get_user(slot, at + 1, regs, room - sizeof(u64)), &frames);
-	if (!frames)
-		return;
-	if (frames == stack_depth) {
-		frames--;
-		s->user_end = STACK_DEEPER;
-	}
-	s->frame[at] = instruction_pointer(regs);
-	s->frame[at + 1] = caller;
-	s->user = frames + 1;
+#ifdef HAVE_USER_WALK
+	bool in_context = flags & STACK_REGS && context_is_user(ctx);
+	struct user_regs regs = in_context ? user_regs_of_context(ctx) : user_regs_of_current();
+
+	if (regs.plain) {
+		u32 found = user_stack_walk(slot, at, &regs, flags & STACK_AT_ENTRY, stack_depth + 1);
+
+		s->user_end = stack_end(&slot->walk, found, &frames);
+	} else
+#endif
+		s->user_end = stack_part(stack_get(ctx, s->frame + at, room, BPF_F_USER_STACK,
+						   &slot->user_is_deep), &frames);
+	s->user = frames;
 }
 
 /* One frame more than is kept is asked for: it tells whether there are more. */
@@ -184,11 +142,7 @@ static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx,
 	barrier_var(at);
 	if (at > stack_depth)   /* never; the verifier cannot know */
 		return;
-	if (flags & STACK_AT_ENTRY) {
-		stack_walk_from_entry(slot, at, ctx, room);
-		return;
-	}
-	stack_walk_user(slot, at, ctx, room);
+	stack_walk_user(slot, at, ctx, flags, room);
 }
 
 static __always_inline long stack_store(void *map, const u64 *hash, const struct stack *s)
@@ -254,10 +208,12 @@ static __always_inline struct stack_slot *stack_take_slot(struct stack_slot **fi
 	i = (*first)->taken;
 	if (i)
 		slot = bpf_map_lookup_elem(&stack_slots, &i);
-	if (slot)
-		*(volatile u32 *)&(*first)->taken = i + 1;
-	else
+	if (!slot) {
 		count_lost(LOSS_NESTING);
+		return NULL;
+	}
+	*(volatile u32 *)&(*first)->taken = i + 1;
+	slot->level = i;
 	return slot;
 }
 
@@ -274,6 +230,38 @@ static __always_inline void stack_take(struct stack_id *id, void *ctx, u32 flags
 	if (!slot)
 		return;
 	stack_walk_into(slot, id, ctx, flags);
+	if (!stack_keep(&slot->stack, id->frames, id->hash) || !stack_is_own(slot))
+		*id = (struct stack_id){};
+	stack_give_slot_back(first);
+}
+
+/* The kernel's part of the stack of a task that is off its CPU, and stays so. */
+static __always_inline void stack_walk_task(struct stack_slot *slot, struct stack_id *id,
+					    struct task_struct *t)
+{
+	struct stack *s = &slot->stack;
+	u16 frames = 0;
+
+	*(volatile u64 *)&slot->owner = bpf_get_current_pid_tgid();
+	s->user = 0;
+	s->user_end = STACK_NOT_TAKEN;
+	s->pad = 0;
+	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
+				   &frames);
+	s->kernel = frames;
+	id->hash = stack_hash(s, stack_seed, 2 * stack_depth);
+	id->frames = frames;
+}
+
+/* The same kept, like stack_take(). */
+static __always_inline void stack_take_task(struct stack_id *id, struct task_struct *t)
+{
+	struct stack_slot *first, *slot = stack_take_slot(&first);
+
+	*id = (struct stack_id){};
+	if (!slot)
+		return;
+	stack_walk_task(slot, id, t);
 	if (!stack_keep(&slot->stack, id->frames, id->hash) || !stack_is_own(slot))
 		*id = (struct stack_id){};
 	stack_give_slot_back(first);
@@ -364,6 +352,21 @@ static __always_inline void stack_add(void *counts, struct stack_key *key, void 
 	__sync_fetch_and_add(&c->count, n);
 	if (task_key_has_name())
 		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
+}
+
+/* Adds n to the count of a key whose stack has been taken already, of task t. */
+static __always_inline void stack_add_taken(void *counts, const struct stack_key *key,
+					    struct task_struct *t, u64 n)
+{
+	struct stack_count *c = bpf_map_lookup_elem(counts, key);
+
+	if (!c)
+		c = stack_new_count(counts, key);
+	if (!c)
+		return;
+	__sync_fetch_and_add(&c->count, n);
+	if (task_key_has_name())
+		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
 }
 
 #endif /* TALLY_STACK_BPF_H */

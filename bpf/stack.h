@@ -13,6 +13,7 @@
 #define TALLY_STACK_H
 
 #include "task_key.h"
+#include "unwind.h"
 
 #define STACK_DEPTH 127         /* the kernel walks so far: kernel.perf_event_max_stack */
 #define STACK_MOST_DEPTH 1023   /* if that was raised: what the programs can hash */
@@ -26,6 +27,7 @@ enum stack_end {
 	STACK_WALKED,           /* the walk found no further frame: the first one, or a broken chain */
 	STACK_DEEPER,           /* there are, or may be, more frames than were asked for */
 	STACK_UNREADABLE,       /* the kernel refused */
+	STACK_ROOT,             /* the walk came to the first function of the thread */
 };
 
 /* The element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user). */
@@ -36,12 +38,34 @@ struct stack {
 	__u64 frame[];
 };
 
+#define USER_WINDOW 512
+
+/* The walk of a user stack (user_stack.bpf.h). */
+struct user_walk {
+	__u64 ip, sp, bp;       /* of the frame that it has come to */
+	__u64 probed_return;    /* struct return_instance of the next frame that has one; 0: none */
+	__u32 n, most;          /* frames of both parts so far, and at most */
+	__u64 window;           /* the address of the memory that was read last */
+	__u32 have;             /* and how much of it is in bytes[] */
+	__u8 end;               /* enum stack_end */
+	__u8 is_exact;          /* ip is of the next instruction, and not behind a call */
+	__u8 at_entry;          /* a function begins at ip */
+	__u8 pad;
+	/* By tables: the process's mappings, and the one that ip is in. */
+	__u32 first, behind;
+	struct unwind_mapping mapping;
+	struct unwind_file file;
+	__u8 bytes[USER_WINDOW];
+};
+
 /* Where a stack is made. Only programs look at what is in it. */
 struct stack_slot {
 	__u64 owner;            /* the task */
 	__u32 taken;            /* of the first one: how many are in use on this CPU */
+	__u32 level;            /* which one this is */
 	__u8 kernel_is_deep, user_is_deep;      /* the last ones made here were */
-	__u16 pad;
+	__u8 pad[6];
+	struct user_walk walk;
 	struct stack stack;
 };
 

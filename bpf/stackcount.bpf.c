@@ -63,10 +63,10 @@ static __noinline bool find_value(void *record, u64 *n)
 }
 
 /* Inline: the walk begins in this program, and each function of its own is one more frame to walk. */
-static __always_inline int count_stack(void *ctx, u32 site, u64 n)
+static __always_inline int count_stack(void *ctx, u32 site, u32 regs, u64 n)
 {
 	struct stack_key key = {};
-	u32 flags = take;
+	u32 flags = take | regs;
 
 	if (flags & STACK_USER && site & STACKCOUNT_AT_ENTRY)
 		flags |= STACK_AT_ENTRY;
@@ -76,8 +76,8 @@ static __always_inline int count_stack(void *ctx, u32 site, u64 n)
 	return 0;
 }
 
-/* record: what compiled functions look at; ctx: where the walk begins. */
-static __always_inline void count(void *record, u32 site, void *ctx)
+/* record: what compiled functions look at; ctx: where the walk begins; regs: STACK_REGS if it has them. */
+static __always_inline void count(void *record, u32 site, void *ctx, u32 regs)
 {
 	u64 n = 1;
 
@@ -87,7 +87,7 @@ static __always_inline void count(void *record, u32 site, void *ctx)
 	if (bpf_preempt_disable)
 		bpf_preempt_disable();
 	if (find_value(record, &n))
-		count_stack(ctx, site, n);
+		count_stack(ctx, site, regs, n);
 	if (bpf_preempt_enable)
 		bpf_preempt_enable();
 }
@@ -95,7 +95,7 @@ static __always_inline void count(void *record, u32 site, void *ctx)
 /* No function begins at a tracepoint, and the verifier need not look at what would be done there. */
 static __always_inline void count_tracepoint(void *record, u32 site, void *ctx)
 {
-	count(record, site & STACKCOUNT_EVENT, ctx);
+	count(record, site & STACKCOUNT_EVENT, ctx, 0);
 }
 
 SEC("tracepoint")
@@ -108,7 +108,7 @@ int on_tracepoint(void *ctx)
 SEC("kprobe")
 int on_probe(void *ctx)
 {
-	count(ctx, event_slot(), ctx);
+	count(ctx, event_slot(), ctx, STACK_REGS);
 	return KEEP_EVENT;
 }
 
@@ -116,7 +116,7 @@ int on_probe(void *ctx)
 SEC("kprobe")
 int on_probes(void *ctx)
 {
-	count(ctx, event_cookie(ctx), ctx);
+	count(ctx, event_cookie(ctx), ctx, STACK_REGS);
 	return 0;
 }
 

@@ -80,7 +80,7 @@ struct unwind_mapping {
 };
 
 #define UNWIND_FILES (1 << 12)
-#define UNWIND_NO_FILE UINT32_MAX       /* nothing is said of it: the walk goes by frame pointers */
+#define UNWIND_NO_FILE 0xffffffffU       /* nothing is said of it: the walk goes by frame pointers */
 
 #define UNWIND_MAPPINGS (1 << 16)       /* of all processes */
 

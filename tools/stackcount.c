@@ -31,7 +31,6 @@ struct stackcount {
 	struct probe_request request;
 	const char *typed[MOST_EVENTS];
 	bool interval_begun;
-	bool at_entries;                /* of functions of programs */
 	const char *caller;             /* a glob */
 	char *filter;                   /* with the caller in it */
 	struct probe_plan plan;
@@ -154,7 +153,6 @@ static void number_sites(struct stackcount *s)
 		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset &&
 		    !site->is_inlined)
 			side->slot[i] |= STACKCOUNT_AT_ENTRY;
-		s->at_entries |= side->slot[i] & STACKCOUNT_AT_ENTRY;
 		s->stacks.at_tracepoints |= site->tracepoint_id != 0;
 	}
 }
@@ -179,6 +177,7 @@ static int make_plan(struct stackcount *s)
 {
 	const struct attach_programs programs[PROBE_SIDES] = {
 		[PROBE_END] = {
+			.object = s->bpf->obj,
 			.filtered_tracepoint = s->bpf->progs.on_tracepoint,
 			.syscall_enter = s->bpf->progs.on_syscall_enter,
 			.syscall_exit = s->bpf->progs.on_syscall_exit,
@@ -216,16 +215,6 @@ static int open_programs(struct stackcount *s)
 	return make_plan(s);
 }
 
-/* Whether it was built with CONFIG_X86_KERNEL_IBT: then it has this function. */
-static bool kernel_knows_endbr(void)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	bool knows = btf && btf__find_by_name_kind(btf, "ibt_save", BTF_KIND_FUNC) > 0;
-
-	btf__free(btf);
-	return knows;
-}
-
 static int load(struct stackcount *s, struct run *run)
 {
 	const struct stacks_constants constants = {
@@ -236,7 +225,6 @@ static int load(struct stackcount *s, struct run *run)
 	int err;
 
 	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
-	s->bpf->rodata->stack_knows_endbr = s->at_entries && kernel_knows_endbr();
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
 	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
 			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,

@@ -47,6 +47,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29, /* optional: 5.11 */
 };
@@ -59,6 +60,7 @@ enum {
 
 enum {
 	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
 };
 
 enum {
@@ -145,7 +147,15 @@ struct cfs_rq___running {
 	unsigned int h_nr_delayed; /* optional: some of 6.12 and 6.13, commit 76f2f783294d */
 };
 
+/* The addresses of these two alone are taken. */
+struct spinlock {
+};
+
+struct raw_spinlock {
+};
+
 struct rq {
+	struct raw_spinlock __lock; /* optional: 5.14, commit 5cb9eaa3d274 */
 	unsigned int nr_running;
 	struct cfs_rq cfs;
 	u64 clock;
@@ -155,6 +165,7 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq; /* optional: CONFIG_FAIR_GROUP_SCHED */
 	unsigned char sched_delayed; /* optional: 6.12, commit 152e11f6df29 */
 	u64 sum_exec_runtime;
+	u64 nr_migrations;
 };
 
 struct file_system_type {
@@ -162,6 +173,7 @@ struct file_system_type {
 };
 
 struct super_block {
+	unsigned long s_magic;
 	unsigned int s_dev;
 	struct file_system_type *s_type;
 };
@@ -235,6 +247,7 @@ struct in6_addr {
 struct sock_common {
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
+	unsigned long skc_flags;
 	__be32 skc_daddr;
 	__be32 skc_rcv_saddr;
 	__be16 skc_dport;
@@ -255,6 +268,60 @@ struct socket {
 	short type;
 	struct file *file;
 	struct sock *sk;
+};
+
+struct inet_sock {
+	struct sock sk;
+	__be16 inet_sport;
+};
+
+/* icsk_ca_state is a bit-field. */
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+	u8 icsk_ca_state;
+	u8 icsk_pending;
+};
+
+struct minmax_sample {
+	u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 srtt_us;
+	struct minmax rtt_min;
+	u64 bytes_sent;
+	u64 bytes_acked;
+	u64 bytes_received;
+	u64 bytes_retrans;
+	u32 total_retrans;
+};
+
+struct tcp_skb_cb {
+	u16 tcp_gso_segs;
+};
+
+/* Its addresses and ports are those of a socket. */
+struct request_sock {
+	struct sock_common __req_common;
+};
+
+struct net_device {
+	char name[16];
+};
+
+struct sk_buff {
+	struct net_device *dev;
+	struct sock *sk;
+	char cb[48];
+	unsigned int len;
+	__be16 protocol;
+	u16 network_header;
+	unsigned char *head;
 };
 
 struct sockaddr_un {
@@ -282,17 +349,82 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+typedef struct {
+	s64 counter;
+} atomic64_t;
+
+/* owner: its task, whose address leaves the lowest bits for flags. */
+struct mutex {
+	atomic64_t owner; /* optional: not with CONFIG_PREEMPT_RT */
+};
+
+struct rw_semaphore {
+	atomic64_t owner; /* optional: not with CONFIG_PREEMPT_RT */
+};
+
+struct sighand_struct {
+	struct spinlock siglock;
+};
+
+/* Where the mappings of a process are since 6.1 (commit d4af56c5c7c6). */
+struct maple_tree { /* optional: 6.1 */
+	void *ma_root; /* optional: 6.1 */
+};
+
+struct maple_range_64 { /* optional: 6.1 */
+	unsigned long pivot[15]; /* optional: 6.1 */
+	void *slot[16]; /* optional: 6.1 */
+};
+
+struct maple_arange_64 { /* optional: 6.1 */
+	unsigned long pivot[9]; /* optional: 6.1 */
+	void *slot[10]; /* optional: 6.1 */
+};
+
 struct mm_struct {
+	struct maple_tree mm_mt; /* optional: 6.1 */
+	unsigned long start_brk;
+	unsigned long brk;
+	unsigned long start_code;
+	unsigned long start_stack;
+	struct rw_semaphore mmap_lock;
 	unsigned long exec_vm;
 	unsigned long arg_start;
 	unsigned long arg_end;
+};
+
+struct vm_area_struct {
+	struct mm_struct *vm_mm;
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
+	const struct vm_operations_struct *vm_ops;
+	struct file *vm_file;
+};
+
+/* Until 6.0 a task remembered the mappings it was last looked up in (commit 7964cf8caa4d). */
+struct vmacache { /* optional: until 6.0 */
+	struct vm_area_struct *vmas[4]; /* optional: until 6.0 */
+};
+
+struct kmem_cache {
+	unsigned int size;
+	unsigned int object_size;
+	const char *name;
 };
 
 struct arch_uprobe { /* optional: CONFIG_UPROBES */
 	u8 insn[16];
 };
 
+struct return_instance { /* optional: CONFIG_UPROBES */
+	unsigned long stack; /* optional: CONFIG_UPROBES */
+	unsigned long orig_ret_vaddr; /* optional: CONFIG_UPROBES */
+	struct return_instance *next; /* optional: CONFIG_UPROBES */
+};
+
 struct uprobe_task { /* optional: CONFIG_UPROBES */
+	struct return_instance *return_instances; /* optional: CONFIG_UPROBES */
 	struct arch_uprobe *auprobe; /* optional: 6.11, CONFIG_UPROBES */
 };
 
@@ -328,6 +460,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct task_struct *real_parent;
 	struct mm_struct *mm;
+	u64 self_exec_id;
 	struct uprobe_task *utask; /* optional: CONFIG_UPROBES */
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
@@ -353,6 +486,10 @@ struct task_struct___state {
 /* Until 5.15 the CPU of a task stood beside its thread_info. */
 struct task_struct___cpu {
 	unsigned int cpu; /* optional: until 5.15 */
+};
+
+struct task_struct___vmacache {
+	struct vmacache vmacache; /* optional: until 6.0 */
 };
 
 struct gendisk {
@@ -414,6 +551,7 @@ struct pt_regs {
 	unsigned long si;
 	unsigned long di;
 	unsigned long bp;
+	unsigned long ax;
 	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long sp;
@@ -429,6 +567,12 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct file *file;
 };
 
 /* CONFIG_CGROUPS controllers: numbers differ between configurations, so only the names count. */
@@ -447,6 +591,38 @@ enum cgroup_subsys_id {
 	pids_cgrp_id,       /* optional: CONFIG_CGROUP_PIDS */
 	rdma_cgrp_id,       /* optional: CONFIG_CGROUP_RDMA */
 	misc_cgrp_id,       /* optional: CONFIG_CGROUP_MISC, 5.13 */
+};
+
+struct irqaction {
+	const char *name;
+};
+
+struct hrtimer_clock_base {
+	s64 offset;
+};
+
+struct hrtimer {
+	s64 _softexpires;
+	struct hrtimer_clock_base *base;
+	u8 is_soft;
+	void *function;
+};
+
+struct timer_list {
+	unsigned long expires;
+	void *function;
+};
+
+struct workqueue_struct {
+	char name[24];
+};
+
+struct pool_workqueue {
+	struct workqueue_struct *wq;
+};
+
+struct work_struct {
+	void *func;
 };
 
 /* Bits of request.cmd_flags: some have moved, so only the names count. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "event/func_info.h"
 #include "event/splice.h"
 #include "host/features.h"
 #include "host/host.h"
@@ -237,7 +238,7 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 	struct ladder ladder = {};
 	bool probes;
 
-	*a = (struct attachments){ .nsites = sites->n, .code = code };
+	*a = (struct attachments){ .nsites = sites->n, .code = code, .object = p->object };
 	ladder.perf_syscalls = code && has_few_perf(a, sites);
 	a->way = calloc(sites->n ?: 1, sizeof(*a->way));
 	if (!a->way)
@@ -344,6 +345,7 @@ static int load_copy(struct attachments *a, struct bpf_program *template,
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = kind->attach,
 		    .attach_btf_id = kind->btf_id);
 	const struct attach_code *code = kind->code;
+	struct func_info functions;
 	struct splice copy;
 	int fd, err;
 	size_t i;
@@ -358,10 +360,12 @@ static int load_copy(struct attachments *a, struct bpf_program *template,
 		return err;
 	}
 	splice__put_number(&copy, EVENT_SLOT_MARK, slot);
-	fd = bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL", copy.insn,
+	err = func_info__tell(&functions, &copy, a->object, bpf_program__name(template), &opts);
+	fd = err ?: bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL", copy.insn,
 			   copy.n, &opts);
 	if (fd < 0)
 		splice__explain(&copy, kind->type, &opts);
+	func_info__free(&functions);
 	splice__free(&copy);
 	if (fd >= 0)
 		remember(a, fd);

@@ -39,6 +39,7 @@ enum attach_way {
 
 /* The templates of an object. Those a tool has no use for may be NULL if no event needs them. */
 struct attach_programs {
+	const struct bpf_object *object;        /* of all that follow; NULL: none has global functions */
 	struct bpf_program *sys_enter, *sys_exit;       /* SEC("raw_tp/sys_enter"), sys_exit */
 	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"), about the current task */
 	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
@@ -54,6 +55,7 @@ struct attach_programs {
 
 struct attachments {
 	enum attach_way *way;           /* of each site */
+	const struct bpf_object *object;        /* of the programs */
 	const struct attach_code *code; /* likewise; NULL: none */
 	size_t nsites;
 	size_t attached[ATTACH_WAYS];   /* sites */

@@ -87,6 +87,24 @@ int splice__put_body(struct splice *s, int mark, const struct bpf_insn *insn, si
 	return 0;
 }
 
+bool splice__has(const struct splice *s, size_t from, size_t to, int mark)
+{
+	size_t i;
+
+	for (i = from; i < to; i++)
+		if (is_mark(&s->insn[i], mark))
+			return true;
+	return false;
+}
+
+size_t splice__function_end(const struct splice *s, size_t at)
+{
+	size_t from, to;
+
+	find_function(s, at, &from, &to);
+	return to;
+}
+
 void splice__put_number(struct splice *s, int mark, u32 number)
 {
 	size_t i;

@@ -29,6 +29,12 @@ int splice__put_body(struct splice *s, int mark, const struct bpf_insn *insn, si
 /* Writes number into the instructions that have this mark. */
 void splice__put_number(struct splice *s, int mark, u32 number);
 
+/* Is the mark in [from, to)? */
+bool splice__has(const struct splice *s, size_t from, size_t to, int mark);
+
+/* Where the function ends that holds instruction at: the beginning of the next one, or s->n. */
+size_t splice__function_end(const struct splice *s, size_t at);
+
 /* Has the kernel say, with -v, why it did not load it. */
 void splice__explain(const struct splice *s, enum bpf_prog_type type,
 		     const struct bpf_prog_load_opts *opts);

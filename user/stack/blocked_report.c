@@ -468,7 +468,7 @@ int blocked_report__make(struct blocked_report *b, const struct run *run, struct
 	r->has_events = true;
 	r->events = m.slices;
 	report__sort_stacks(r, top);
-	return stacks__note_sources(b->stacks, r);
+	return stacks__add_notes(b->stacks, r);
 }
 
 void blocked_report__free(struct blocked_report *b)

@@ -273,7 +273,7 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 		goto out;
 	if (stack->user_end == STACK_DEEPER && n == stack->user)
 		err = add_note(names, path, "[deeper]");
-	else if (!is_first_function(&symbol[n - 1], n))
+	else if (stack->user_end != STACK_ROOT && !is_first_function(&symbol[n - 1], n))
 		err = add_note(names, path, "[incomplete]");
 	for (i = n; i-- && !err;)
 		err = add_symbol(names, path, &symbol[i], tgid, frame[i], code_address(frame, i));

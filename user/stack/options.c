@@ -23,6 +23,7 @@ enum {
 	KEY_NO_FRAMES,
 	KEY_LINES,
 	KEY_INLINE,
+	KEY_CALL_GRAPH,
 };
 
 static const struct argp_option options[] = {
@@ -30,6 +31,8 @@ static const struct argp_option options[] = {
 	{ "kernel-stacks", 'K', NULL, 0, "Only the kernel's part", 2 },
 	{ "user-stacks", 'U', NULL, 0, "Only the user's part", 2 },
 	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "At most N frames of either; 127 without this", 2 },
+	{ "call-graph", KEY_CALL_GRAPH, "HOW", 0,
+	  "User stacks by frame pointers (fp, default) or by .eh_frame (dwarf)", 2 },
 	{ "frames", KEY_FRAMES, "REGEX", 0, "Only stacks with a function whose name is like this", 2 },
 	{ "no-frames", KEY_NO_FRAMES, "REGEX", 0, "Only stacks without such a function", 2 },
 	{ "callee", KEY_CALLEE, NULL, 0, "Innermost functions first, and who calls them", 2 },
@@ -51,6 +54,15 @@ static error_t parse_format(struct stack_options *o, const char *arg)
 	if (o->format >= 0)
 		return 0;
 	diag_error("--format: '%s' is not one of tree, table, folded, flame, json, csv", arg);
+	return EINVAL;
+}
+
+static error_t parse_call_graph(struct stack_options *o, const char *arg)
+{
+	o->unwind = !strcmp(arg, "dwarf");
+	if (o->unwind || !strcmp(arg, "fp"))
+		return 0;
+	diag_error("--call-graph: '%s' is not one of fp, dwarf", arg);
 	return EINVAL;
 }
 
@@ -81,6 +93,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_INLINE:
 		o->inlined = true;
 		return 0;
+	case KEY_CALL_GRAPH:
+		return parse_call_graph(o, arg);
 	case KEY_FRAMES:
 		o->with = arg;
 		return 0;
@@ -151,6 +165,10 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	o->table |= o->leaf != 0;
 	if (o->format >= 0)
 		cli->format = o->format;
+	if (!o->table && cli->format == FORMAT_OPENMETRICS) {
+		diag_error("--format openmetrics has no place for stacks");
+		return -EINVAL;
+	}
 	if (o->table && cli->format > FORMAT_CSV) {
 		diag_error("a table (--by dso and sym make one) has no stacks to draw");
 		return -EINVAL;
@@ -163,6 +181,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	s->callee_first = o->callee_first;
 	s->lines = o->lines;
 	s->inlined = o->inlined;
+	s->unwind = o->unwind;
 	if (o->lines && o->leaf & LEAF_SYM)
 		o->leaf |= LEAF_LINE;
 	if (stacks__set_depth(s, o->max_depth) || check_picture(cli))

@@ -18,6 +18,7 @@ struct stack_options {
 	int format;             /* -1: not said */
 	bool callee_first;
 	bool lines, inlined;    /* see struct stack_names */
+	bool unwind;            /* see struct stacks */
 	const char *with, *without;     /* what frames are called; NULL: not said */
 };
 

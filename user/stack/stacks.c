@@ -2,6 +2,7 @@
 #include "stack/stacks.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,12 @@
 
 #include "cli/task_key.h"
 #include "out/diag.h"
+
+#ifdef __x86_64__
+#define IS_X86_64 true
+#else
+#define IS_X86_64 false
+#endif
 
 /* Files without debug information that a note names. */
 #define MOST_SOURCELESS 4
@@ -33,6 +40,60 @@ int stacks__set_depth(struct stacks *s, u64 depth)
 	return 0;
 }
 
+int stacks__leave_out_tables(const struct bpf_object *obj)
+{
+	static const char *const names[] = {
+		"unwind_rules", "unwind_files", "unwind_mappings", "unwind_spaces", "unwind_slabs",
+	};
+	struct bpf_map *map;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names) && !err; i++) {
+		map = bpf_object__find_map_by_name(obj, names[i]);
+		if (map)
+			err = bpf_map__set_autocreate(map, false);
+	}
+	return err;
+}
+
+/* The constant unwind_by_tables of the programs; NULL: they have none. */
+static bool *find_switch(const struct bpf_object *obj)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+	int id = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
+	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	const struct btf_var_secinfo *var = section ? btf_var_secinfos(section) : NULL;
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata");
+	char *constants;
+	size_t size;
+	u32 i;
+
+	/* const in some versions of libbpf; it is the memory that skeletons call rodata. */
+	constants = map ? (char *)bpf_map__initial_value(map, &size) : NULL;
+	for (i = 0; constants && var && i < btf_vlen(section); i++, var++)
+		if (!strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, var->type)->name_off),
+			    "unwind_by_tables"))
+			return (bool *)(constants + var->offset);
+	return NULL;
+}
+
+static int prepare_tables(struct stacks *s)
+{
+	bool *by_tables = find_switch(s->obj);
+
+	s->unwind = s->unwind && s->user;
+	if (!s->unwind)
+		return stacks__leave_out_tables(s->obj);
+	if (!by_tables || !IS_X86_64) {
+		diag_error("--call-graph dwarf: not %s", by_tables ? "on this machine, only on x86-64" :
+								     "with this tool");
+		return -EOPNOTSUPP;
+	}
+	*by_tables = true;
+	return 0;
+}
+
 int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
 		    const char *counts, u32 max_keys, const struct stacks_constants *c)
 {
@@ -48,6 +109,8 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 	*(u32 *)c->walk = stack_walk_limit();
 	*(u64 *)c->seed = s->seed;
 	err = run__set_scope(run, obj, c->scope);
+	if (!err)
+		err = prepare_tables(s);
 	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth);
 }
 
@@ -64,7 +127,8 @@ static int see(void *ctx, void *data, size_t size)
 
 	if (size < sizeof(*p))
 		return 0;
-	err = symbols__see(s->names.symbols, p->tgid);
+	err = s->unwind ? unwinder__see(&s->unwinder, p->tgid) :
+			  symbols__see(s->names.symbols, p->tgid);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -105,6 +169,30 @@ static int want_sources(struct stacks *s)
 	return -EOPNOTSUPP;
 }
 
+/* What runs already, as far as it is in scope; others are told of. */
+static int see_processes(struct stacks *s, const struct scope_options *scope)
+{
+	size_t i;
+	int err = 0;
+
+	if (scope->all || (!scope->npids && !scope->command_pid))
+		return unwinder__see_all(&s->unwinder);
+	unwinder__follow(&s->unwinder, scope->command_pid);
+	for (i = 0; i < scope->npids && err != -ENOMEM; i++)
+		err = unwinder__see(&s->unwinder, scope->pids[i]);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int begin_unwinding(struct stacks *s, const struct run *run)
+{
+	int err = unwinder__begin(&s->unwinder, s->obj, s->names.symbols);
+
+	/* First the rings, so that no process slips through between. */
+	if (!err)
+		err = told__open(&s->told, &s->unwinder);
+	return err ?: see_processes(s, &run->cli->scope);
+}
+
 int stacks__begin(struct stacks *s, struct run *run)
 {
 	int fd = bpf_object__find_map_fd_by_name(s->obj, "stack_processes"), err;
@@ -127,8 +215,10 @@ int stacks__begin(struct stacks *s, struct run *run)
 	if (!s->processes)
 		return -errno;
 	s->told.epoll_fd = -1;
-	if (s->user)
-		err = told__open(&s->told);
+	if (s->unwind)
+		err = begin_unwinding(s, run);
+	else if (s->user)
+		err = told__open(&s->told, NULL);
 	if (!err)
 		err = watch_both(s);
 	run->watch_fd = s->watch_fd;
@@ -345,21 +435,64 @@ static size_t put_sourceless(FILE *f, const struct symbols *symbols)
 	return n;
 }
 
-int stacks__note_sources(struct stacks *s, struct report *r)
-{
-	size_t size, n;
-	char *text = NULL;
-	FILE *f;
+/* From so much of all on, in %, incomplete stacks are worth a note. */
+#define INCOMPLETE_TO_NOTE 10
 
-	if (!s->lines && !s->inlined)
-		return 0;
-	f = open_memstream(&text, &size);
+/* How much of the report comes by stacks that begin in the middle, in %. */
+static u32 share_incomplete(const struct report_stacks *stacks)
+{
+	u64 incomplete = 0;
+	size_t i;
+
+	for (i = 0; i < stacks->n; i++) {
+		const struct report_stack *stack = &stacks->stack[i];
+		const struct report_frame *outermost;
+
+		if (!stack->nframes)
+			continue;
+		outermost = &stacks->frame[stack->frame[0]];
+		if (outermost->kind == FRAME_NOTE && !strcmp(outermost->name, "[incomplete]"))
+			incomplete += stack->value;
+	}
+	return stacks->total ? incomplete * 100.0 / stacks->total : 0;
+}
+
+static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
+{
+	u32 share = s->user && !s->unwind ? share_incomplete(r->stacks) : 0;
+	bool sources = s->lines || s->inlined;
+	char *text = NULL;
+	size_t size, n = 0;
+	FILE *files;
+
+	if (share >= INCOMPLETE_TO_NOTE) {
+		fprintf(f, "%s%u %% by [incomplete] stacks: their code keeps no frame pointers, "
+			"--call-graph dwarf walks through it", r->caveat ? "; " : "", share);
+		n++;
+	}
+	files = sources ? open_memstream(&text, &size) : NULL;
+	if (!files)
+		return n;
+	sources = put_sourceless(files, s->names.symbols);
+	if (!fclose(files) && sources) {
+		fprintf(f, "%swithout debug information: %s", r->caveat || n ? "; " : "", text);
+		n++;
+	}
+	free(text);
+	return n;
+}
+
+int stacks__add_notes(struct stacks *s, struct report *r)
+{
+	char *text = NULL;
+	size_t size, n;
+	FILE *f = open_memstream(&text, &size);
+
 	if (!f)
 		return -ENOMEM;
 	if (r->caveat)
-		fprintf(f, "%s; ", r->caveat);
-	fputs("without debug information: ", f);
-	n = put_sourceless(f, s->names.symbols);
+		fputs(r->caveat, f);
+	n = put_notes(f, s, r);
 	if (fclose(f)) {
 		free(text);
 		return -ENOMEM;
@@ -429,7 +562,7 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 	r->stacks->frame = s->names.frame;
 	r->stacks->nframes = s->names.n;
 	report__sort_stacks(r, top);
-	return stacks__note_sources(s, r);
+	return stacks__add_notes(s, r);
 }
 
 void stacks__free(struct stacks *s)
@@ -443,6 +576,7 @@ void stacks__free(struct stacks *s)
 	if (s->processes && s->watch_fd > 0)
 		close(s->watch_fd);
 	told__close(&s->told);
+	unwinder__end(&s->unwinder);
 	ring_buffer__free(s->processes);
 	stack_store__free(&s->store);
 	stack_names__free(&s->names);

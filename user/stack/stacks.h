@@ -19,6 +19,7 @@
 #include "stack/names.h"
 #include "stack/store.h"
 #include "stack/told.h"
+#include "unwind/unwinder.h"
 
 /* Resolved once, however often it is reported. */
 struct known_stack {
@@ -33,6 +34,7 @@ struct stacks {
 	u32 depth;
 	u64 seed;
 	bool kernel, user;              /* the parts that are taken */
+	bool unwind;                    /* the user's by tables (unwind/unwinder.h) */
 	bool at_tracepoints;            /* stacks end there: see is_tracers_own() */
 	bool callee_first;              /* what trees and pictures begin with */
 	bool lines, inlined;            /* see struct stack_names */
@@ -43,6 +45,7 @@ struct stacks {
 	struct stack_names names;
 	struct ring_buffer *processes;  /* that have their first stack taken */
 	struct told told;               /* what processes map */
+	struct unwinder unwinder;
 	int watch_fd;                   /* epoll of both */
 	int losses_fd;
 	struct loss_counters losses_before;
@@ -70,6 +73,9 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 		    const char *counts, u32 max_keys, const struct stacks_constants *constants);
 int stacks__begin(struct stacks *s, struct run *run);
 
+/* For an object whose programs take no stacks this time: without the maps of unwind.bpf.h. */
+int stacks__leave_out_tables(const struct bpf_object *obj);
+
 /* To be called from run->watch: takes down the mappings of processes that are new. */
 int stacks__watch(struct stacks *s);
 
@@ -90,10 +96,11 @@ int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, 
 		     const struct stack_path *path);
 
 /*
- * Adds to the note of a report whose frames are of lines, or inlined, which files say nothing of
- * that. To be called when all stacks of the report are in it. Returns 0 or -ENOMEM.
+ * Adds to the note of a report what is missing in its stacks, and what to do: much of them by broken chains
+ * of frame pointers; with frames of lines, or inlined, files that say nothing of that. To be called when
+ * all stacks of the report are in it. Returns 0 or -ENOMEM.
  */
-int stacks__note_sources(struct stacks *s, struct report *r);
+int stacks__add_notes(struct stacks *s, struct report *r);
 
 /* What the rows of stacks__tabulate() are by, beside the key. */
 enum leaf_part {

@@ -70,6 +70,17 @@ void throttled__read(struct throttled *t)
 		perf_ring__read(&t->each[i].ring, take, &t->each[i]);
 }
 
+u64 throttled__since(struct throttled *t)
+{
+	u64 before = t->told;
+	size_t i;
+
+	throttled__read(t);
+	for (t->told = 0, i = 0; i < t->n; i++)
+		t->told += t->each[i].times;
+	return t->told - before;
+}
+
 void throttled__close(struct throttled *t)
 {
 	u64 limit = read_limit();

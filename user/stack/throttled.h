@@ -7,7 +7,8 @@
  *
  *   throttled__begin()
  *   throttled__watch()     each event, once it is open
- *   throttled__read()      now and then: when watch_fd can be read, and before a report
+ *   throttled__read()      now and then: when watch_fd can be read
+ *   throttled__since()     for a report
  *   throttled__close()     says what has happened
  */
 #ifndef TALLY_STACK_THROTTLED_H
@@ -28,6 +29,7 @@ struct throttled {
 	struct throttled_cpu *each;
 	size_t n;
 	u64 limit;              /* samples a second, when it was begun; 0: not known */
+	u64 told;               /* what throttled__since() has returned, together */
 };
 
 void throttled__begin(struct throttled *t);
@@ -39,6 +41,12 @@ void throttled__begin(struct throttled *t);
  */
 int throttled__watch(struct throttled *t, int fd, int cpu, int watch_fd);
 void throttled__read(struct throttled *t);
+
+/*
+ * How often the event was throttled since the last call, on all CPUs together; at least so often
+ * where records were lost. Reads what is there first.
+ */
+u64 throttled__since(struct throttled *t);
 
 /* Warns of CPUs on which the event was throttled, and of a limit that is lower than it was. */
 void throttled__close(struct throttled *t);

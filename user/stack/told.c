@@ -15,12 +15,13 @@
 #include "sym/mappings.h"
 
 #define RING_BYTES (512 << 10)          /* of each CPU: some thousands of mappings */
+#define RING_SOON 64                    /* a mapping is longer, a fork or exit alone is not */
 
 /*
  * --- rings -------------------------------------------------------------------------------------
  */
 
-static int open_cpu(struct told_cpu *c, int cpu)
+static int open_cpu(struct told_cpu *c, int cpu, bool soon)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -34,7 +35,7 @@ static int open_cpu(struct told_cpu *c, int cpu)
 		.comm_exec = 1,
 		.task = 1,
 		.watermark = 1,
-		.wakeup_watermark = RING_BYTES / 2,
+		.wakeup_watermark = soon ? RING_SOON : RING_BYTES / 2,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -49,17 +50,17 @@ static int open_cpu(struct told_cpu *c, int cpu)
 	return err;
 }
 
-int told__open(struct told *t)
+int told__open(struct told *t, struct unwinder *unwinder)
 {
 	int cpus = libbpf_num_possible_cpus(), cpu;
 	struct epoll_event event = { .events = EPOLLIN };
 
-	*t = (struct told){ .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
+	*t = (struct told){ .epoll_fd = epoll_create1(EPOLL_CLOEXEC), .unwinder = unwinder };
 	t->cpu = calloc(cpus > 0 ? cpus : 1, sizeof(*t->cpu));
 	if (!t->cpu)
 		return -ENOMEM;
 	for (cpu = 0; cpu < cpus; cpu++) {
-		if (open_cpu(&t->cpu[t->n], cpu))
+		if (open_cpu(&t->cpu[t->n], cpu, unwinder))
 			continue;
 		if (t->epoll_fd >= 0)
 			epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->cpu[t->n].fd, &event);
@@ -82,6 +83,7 @@ void told__close(struct told *t)
 	if (t->cpu && t->epoll_fd >= 0)
 		close(t->epoll_fd);
 	free(t->cpu);
+	free(t->changed);
 	*t = (struct told){};
 }
 
@@ -163,10 +165,56 @@ struct lost_record {
 	u64 id, lost;
 };
 
-static int tell_mapping(struct symbols *s, const char *body, size_t size)
+static int note_changed(struct told *t, u32 pid)
+{
+	if (!t->unwinder)
+		return 0;
+	if (!make_room((void **)&t->changed, &t->changed_room, t->nchanged + 1, sizeof(*t->changed)))
+		return -ENOMEM;
+	t->changed[t->nchanged++] = pid;
+	return 0;
+}
+
+static int tell_fork(struct told *t, struct symbols *s, const struct fork_record *fork)
+{
+	int err = symbols__forked(s, fork->pid, fork->parent);
+
+	return err || !t->unwinder ? err : unwinder__forked(t->unwinder, fork->pid, fork->parent);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Those that cannot be looked at so soon are told of again with the next records. */
+static int tell_unwinder(struct told *t)
+{
+	size_t i, left = 0;
+	int err = 0;
+	u32 pid;
+
+	if (t->nchanged)
+		qsort(t->changed, t->nchanged, sizeof(*t->changed), by_pid);
+	for (i = 0; i < t->nchanged && err != -ENOMEM; i++) {
+		pid = t->changed[i];
+		if (i && pid == t->changed[i - 1])
+			continue;
+		err = unwinder__changed(t->unwinder, pid);
+		if (err == -EAGAIN)
+			t->changed[left++] = pid;
+	}
+	t->nchanged = left;
+	return err == -ENOMEM ? err : 0;
+}
+
+static int tell_mapping(struct told *t, struct symbols *s, const char *body, size_t size)
 {
 	struct mmap2_record m;
 	struct mapping_line line;
+	int err;
 
 	if (size <= sizeof(m))
 		return 0;
@@ -184,7 +232,8 @@ static int tell_mapping(struct symbols *s, const char *body, size_t size)
 	};
 	if (!strcmp(line.name, "//anon"))
 		line.name = "";
-	return symbols__mapped(s, m.pid, &line);
+	err = symbols__mapped(s, m.pid, &line);
+	return err ?: note_changed(t, m.pid);
 }
 
 static int tell(struct told *t, struct symbols *s, const char *record)
@@ -200,18 +249,18 @@ static int tell(struct told *t, struct symbols *s, const char *record)
 	record += sizeof(header);
 	switch (header.type) {
 	case PERF_RECORD_MMAP2:
-		return tell_mapping(s, record, size);
+		return tell_mapping(t, s, record, size);
 	case PERF_RECORD_FORK:
 		if (size < sizeof(fork))
 			return 0;
 		memcpy(&fork, record, sizeof(fork));
-		return symbols__forked(s, fork.pid, fork.parent);
+		return tell_fork(t, s, &fork);
 	case PERF_RECORD_COMM:
 		if (size < sizeof(pid) || !(header.misc & PERF_RECORD_MISC_COMM_EXEC))
 			return 0;
 		memcpy(&pid, record, sizeof(pid));
 		symbols__execed(s, pid);
-		return 0;
+		return note_changed(t, pid);
 	case PERF_RECORD_LOST:
 		if (size < sizeof(lost))
 			return 0;
@@ -237,5 +286,5 @@ int told__read(struct told *t, struct symbols *symbols)
 		err = tell(t, symbols, r.bytes + r.position[i].at);
 	free(r.bytes);
 	free(r.position);
-	return err;
+	return err ?: tell_unwinder(t);
 }

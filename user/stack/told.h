@@ -8,7 +8,7 @@
 
 #include "base/types.h"
 #include "stack/perf_ring.h"
-#include "sym/symbols.h"
+#include "unwind/unwinder.h"
 
 struct told_cpu {
 	int fd;
@@ -20,13 +20,17 @@ struct told {
 	size_t n;
 	int epoll_fd;           /* can be read when a ring has filled up by half */
 	u64 lost;               /* records for which there was no room */
+	struct unwinder *unwinder;      /* which is told, too; NULL: nobody */
+	u32 *changed;           /* processes that have new code, of which it is to be told */
+	size_t nchanged, changed_room;
 };
 
 /*
- * Opens a ring on each CPU that is online. Best effort: what cannot be opened tells nothing. 0 or
- * -ENOMEM.
+ * Opens a ring on each CPU that is online. Best effort: what cannot be opened tells nothing.
+ * unwinder: it is told at once of processes with new code, since it is to know it before the first
+ * sample of it, or soon after; NULL: names can wait. 0 or -ENOMEM.
  */
-int told__open(struct told *t);
+int told__open(struct told *t, struct unwinder *unwinder);
 
 /* Takes the records out of the rings and tells symbols. Returns 0 or -ENOMEM. */
 int told__read(struct told *t, struct symbols *symbols);

@@ -249,35 +249,44 @@ void kernel_functions__free(struct kernel_functions *f)
 	*f = (struct kernel_functions){};
 }
 
-int kernel_symbol(const char *name, u64 *address)
+int kernel_symbols__locate(const char *const *name, size_t n, u64 *address)
 {
 	FILE *file = open_kallsyms();
-	bool found = false, any = false;
+	u64 found = 0, all = (1ULL << n) - 1;
+	bool any = false;
 	char *line = NULL;
 	struct line s;
-	size_t size = 0;
-	u64 at = 0;
+	size_t size = 0, i;
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
 	/* A symbol at 0 may be one of the per-CPU area, or hidden like all others. */
-	while (!(found && any) && getline(&line, &size, file) >= 0) {
+	while (!(found == all && any) && getline(&line, &size, file) >= 0) {
 		if (!parse_line(&s, line))
 			continue;
 		any |= s.address != 0;
-		if (found || strcmp(s.name, name))
-			continue;
-		found = true;
-		at = s.address;
+		for (i = 0; i < n; i++) {
+			if (found & 1ULL << i || strcmp(s.name, name[i]))
+				continue;
+			found |= 1ULL << i;
+			address[i] = s.address;
+		}
 	}
 	free(line);
 	fclose(file);
-	if (!found)
+	if (found != all)
 		return -ENOENT;
-	if (!any)
-		return -EPERM;
-	*address = at;
-	return 0;
+	return any ? 0 : -EPERM;
+}
+
+int kernel_symbol(const char *name, u64 *address)
+{
+	u64 at;
+	int err = kernel_symbols__locate(&name, 1, &at);
+
+	if (!err)
+		*address = at;
+	return err;
 }
 
 /*
@@ -287,11 +296,15 @@ int kernel_symbol(const char *name, u64 *address)
 /* The last function of a module ends nobody knows where, but hardly further than this. */
 #define MAX_UNSIZED (64 << 10)
 
-static enum symbol_rank rank_of(const struct line *s)
+/* Types of symbols, as nm(1) has them. */
+#define CODE "tTwW"
+#define VARIABLES "dDbBrRvV"
+
+static enum symbol_rank rank_of(const struct line *s, const char *types)
 {
-	if (!strchr("tTwW", s->type))
+	if (!strchr(types, s->type))
 		return SYMBOL_RANK_END;
-	return s->type == 't' ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
+	return strchr("tdbr", s->type) ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
 }
 
 /* The symbols of a module stand together: it is the last one, or a new one. */
@@ -313,9 +326,10 @@ static int find_module(struct kernel_symbols *k, const struct line *s, size_t *f
 	return 0;
 }
 
-static int add_symbol(struct kernel_symbols *k, struct symbol_list *list, const struct line *s)
+static int add_symbol(struct kernel_symbols *k, struct symbol_list *list, const struct line *s,
+		      const char *types)
 {
-	struct symbol_candidate c = { .start = s->address, .rank = rank_of(s) };
+	struct symbol_candidate c = { .start = s->address, .rank = rank_of(s, types) };
 	char text[1024];
 	size_t module;
 	int err, len;
@@ -334,7 +348,8 @@ static int add_symbol(struct kernel_symbols *k, struct symbol_list *list, const 
 	return symbol_list__add(list, &c, text, len);
 }
 
-static int read_symbols(FILE *file, struct kernel_symbols *k, struct symbol_list *list)
+static int read_symbols(FILE *file, struct kernel_symbols *k, struct symbol_list *list,
+			const char *types)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -343,14 +358,14 @@ static int read_symbols(FILE *file, struct kernel_symbols *k, struct symbol_list
 
 	while (!err && getline(&line, &size, file) >= 0)
 		if (parse_line(&s, line) && s.address)
-			err = add_symbol(k, list, &s);
+			err = add_symbol(k, list, &s, types);
 	if (!err && ferror(file))
 		err = -EIO;
 	free(line);
 	return err;
 }
 
-int kernel_symbols__read(struct kernel_symbols *k)
+static int read_kernel(struct kernel_symbols *k, const char *types)
 {
 	struct kernel_symbols new = {};
 	struct symbol_list list = {};
@@ -363,7 +378,7 @@ int kernel_symbols__read(struct kernel_symbols *k)
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
-	err = read_symbols(file, &new, &list);
+	err = read_symbols(file, &new, &list, types);
 	fclose(file);
 	if (!err && !new.nmodules)
 		err = -EPERM;
@@ -377,6 +392,16 @@ int kernel_symbols__read(struct kernel_symbols *k)
 	else
 		*k = new;
 	return err;
+}
+
+int kernel_symbols__read(struct kernel_symbols *k)
+{
+	return read_kernel(k, CODE);
+}
+
+int kernel_symbols__read_variables(struct kernel_symbols *k)
+{
+	return read_kernel(k, VARIABLES);
 }
 
 void kernel_symbols__free(struct kernel_symbols *k)

@@ -32,6 +32,9 @@ void kernel_functions__free(struct kernel_functions *f);
 /* The address of any symbol (data too, where kallsyms has it). -ENOENT, -EPERM: hidden. */
 int kernel_symbol(const char *name, u64 *address);
 
+/* The same of n names (63 at most) in one go: all of them, or -ENOENT. */
+int kernel_symbols__locate(const char *const *name, size_t n, u64 *address);
+
 /* A part of the kernel that has its code in one place. */
 struct kernel_module {
 	char name[64];          /* "[kernel]", "ext4", "bpf" */
@@ -47,6 +50,9 @@ struct kernel_symbols {
 
 /* Returns 0, -EPERM (addresses are hidden, or the file may not be read), -ENOMEM. */
 int kernel_symbols__read(struct kernel_symbols *k);
+
+/* The same of variables, which are there with CONFIG_KALLSYMS_ALL; -EPERM if not. */
+int kernel_symbols__read_variables(struct kernel_symbols *k);
 void kernel_symbols__free(struct kernel_symbols *k);
 
 /* The module of a symbol of the table. */

@@ -21,6 +21,7 @@ struct mapped_file {
 	bool is_elf;
 	struct elf_symbols symbols;
 	struct source_file source;      /* fd -1 unless sources are wanted */
+	u32 mark;               /* see struct symbols_code */
 };
 
 /* fd is taken over, also on failure. NULL: no memory. */

@@ -264,7 +264,7 @@ static int compare_processes(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static struct process *find_process(struct symbols *s, u32 pid)
+static struct process *find_process(const struct symbols *s, u32 pid)
 {
 	struct process key = { .pid = pid }, **found;
 
@@ -811,6 +811,62 @@ ssize_t symbols__user_code(struct symbols *s, u32 pid, u64 address, void *to, si
 		return -ESRCH;
 	err = read_memory(pid, address, to, size);
 	return err ?: (ssize_t)size;
+}
+
+int symbols__stamp(const struct symbols *s, u32 pid, struct process_stamp *stamp)
+{
+	const struct process *p = find_process(s, pid);
+
+	/* What records alone have told of has none. */
+	if (!p || !p->stamp.start_time)
+		return -ESRCH;
+	*stamp = p->stamp;
+	return 0;
+}
+
+int symbols__each_code(struct symbols *s, u32 pid, code_visit visit, void *arg)
+{
+	const struct process *p = find_process(s, pid);
+	size_t i;
+	int err = 0;
+
+	if (!p)
+		return -ESRCH;
+	for (i = 0; i < p->n && !err; i++) {
+		const struct mapping *m = &p->mapping[i];
+		const struct symbols_code code = {
+			.start = m->start,
+			.end = m->end,
+			.offset = m->kind == SYMBOL_VDSO ? 0 : m->offset,
+			.mark = m->file ? &m->file->mark : NULL,
+		};
+
+		if (m->executable)
+			err = visit(arg, &code);
+	}
+	return err;
+}
+
+/* One that was read and closed meanwhile is opened once more, if it is still mapped there. */
+int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *code)
+{
+	const struct process *p = find_process(s, pid);
+	const struct mapping *m = p ? find_mapping(p, code->start) : NULL;
+	struct stat st;
+	int fd;
+
+	if (!m || !m->file)
+		return -ENOENT;
+	if (m->file->fd >= 0 || m->file->code_fd >= 0) {
+		fd = fcntl(m->file->fd >= 0 ? m->file->fd : m->file->code_fd, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? -errno : fd;
+	}
+	fd = root__open_mapped(pid, m->start, m->end, &st);
+	if (fd >= 0 && (st.st_ino != m->file->inode || st.st_dev != m->file->dev)) {
+		close(fd);
+		fd = -ESTALE;
+	}
+	return fd;
 }
 
 /*

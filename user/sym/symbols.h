@@ -73,6 +73,26 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent);
 void symbols__execed(struct symbols *s, u32 pid);
 
 /*
+ * Code that a process has mapped, for those who want to know more of files than names. mark is the
+ * file's or the vdso's, 0 at first, for the caller's use as long as struct symbols; NULL: it is in no
+ * file, or in one that could not be opened.
+ */
+struct symbols_code {
+	u64 start, end, offset;
+	u32 *mark;
+};
+/*
+ * Calls visit for each, in order of address, until it returns non-zero, which is passed on: what the
+ * last symbols__see() found. What this is of is in *stamp (sym/mappings.h). -ESRCH: it was not seen.
+ */
+typedef int (*code_visit)(void *arg, const struct symbols_code *code);
+struct process_stamp;
+int symbols__stamp(const struct symbols *s, u32 pid, struct process_stamp *stamp);
+int symbols__each_code(struct symbols *s, u32 pid, code_visit visit, void *arg);
+/* Opens the file, from visit. The descriptor is the caller's; or a negative errno. */
+int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *code);
+
+/*
  * What is at an address. Addresses inside an instruction will do: for the caller in a stack, give
  * the return address less 1. 0, even if nothing is known: *found is filled in with what is. Else
  * -ENOMEM. Of a process, what it had mapped when it was last seen.

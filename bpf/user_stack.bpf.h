@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The walk of a user stack, by tables (unwind.bpf.h) where there are any, or by frame pointers. The latter finds
+ * what the kernel's finds (perf_callchain_user()) in half of the time: memory is read by the half KiB
+ * instead of by the word, and the null pointer that chains end with is not followed, which would be a
+ * page fault: as dear as twenty frames.
+ *
+ *   user_regs_of_context(ctx)              of a perf event, a kprobe, a uprobe in user mode
+ *   user_regs_of_current()                 of the task, as it came into the kernel
+ *   user_stack_walk(slot, at, &regs, at_entry, most)
+ *                                          fills in slot->stack.frame[at...], most frames at most, and
+ *                                          returns how many
+ *
+ * 32-bit programs are left to the kernel.
+ */
+#ifndef TALLY_USER_STACK_BPF_H
+#define TALLY_USER_STACK_BPF_H
+
+#include "unwind.bpf.h"
+#include "user_memory.bpf.h"
+
+struct user_regs {
+	u64 ip, sp, bp;
+	bool plain;             /* of a program with 64 bits */
+};
+
+#if defined(__TARGET_ARCH_x86)
+#define HAVE_USER_WALK 1
+
+/*
+ * The registers, in the order of arch/x86/include/uapi/asm/ptrace.h, which on 64 bits is that of the
+ * kernel's own struct: contexts begin with them.
+ */
+struct saved_regs {
+	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	u64 ip, cs, flags, sp, ss;
+};
+
+/* arch/x86/include/asm/segment.h */
+#define CS_RING 3
+#define CS_USER_32 0x23
+
+static __always_inline bool context_is_user(const struct saved_regs *ctx)
+{
+	return ctx->cs & CS_RING;
+}
+
+static __always_inline struct user_regs user_regs_of_context(const struct saved_regs *ctx)
+{
+	return (struct user_regs){ ctx->ip, ctx->sp, ctx->bp, (u16)ctx->cs != CS_USER_32 };
+}
+
+/* Those of a thread of the kernel are no user's. */
+static __always_inline struct user_regs user_regs_of_current(void)
+{
+	struct {
+		u64 ip, cs, flags, sp;
+	} tail = {};
+	struct user_regs regs = {};
+	void *saved = current_user_regs();
+
+	bpf_probe_read_kernel(&tail, sizeof(tail), saved + __builtin_offsetof(struct saved_regs, ip));
+	bpf_probe_read_kernel(&regs.bp, sizeof(regs.bp), saved + __builtin_offsetof(struct saved_regs, bp));
+	regs.ip = tail.ip;
+	regs.sp = tail.sp;
+	regs.plain = (tail.cs & CS_RING) && (u16)tail.cs != CS_USER_32;
+	return regs;
+}
+#endif
+
+/* --- frames ------------------------------------------------------------------------------------ */
+
+#define USER_FRAMES_AT_ONCE 16
+
+/*
+ * Up to so many frames more. Not static, so that the verifier looks at it once and not once for each time it
+ * is called; from 5.12 on it could be given pointers. 0: the walk has come to its end.
+ */
+__noinline int user_stack_frames(u32 level)
+{
+	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);
+	u64 at = 0, to, n, most;
+	struct user_walk *w;
+	u32 i;
+
+	VERIFIED_ONCE();
+	if (!slot)
+		return 0;
+	w = &slot->walk;
+	n = w->n;
+	most = w->most;
+	for (i = 0; i < USER_FRAMES_AT_ONCE; i++) {
+		if (n >= most || !user_window(w, w->bp, 16, &at))
+			break;
+		to = n;
+		barrier_var(to);
+		if (to > 2 * stack_depth)       /* never; the verifier cannot know */
+			break;
+		slot->stack.frame[to] = user_return(w, w->bp + 8, *(u64 *)(w->bytes + at + 8));
+		w->bp = *(u64 *)(w->bytes + at);
+		n++;
+	}
+	w->n = n;
+	return i == USER_FRAMES_AT_ONCE;
+}
+
+/*
+ * The caller of a function that begins here and has made no frame yet: its address is on top of the
+ * stack, and the chain begins with the frame of that one's caller.
+ */
+static __always_inline void user_stack_add_caller(struct stack_slot *slot, u64 sp)
+{
+	struct user_walk *w = &slot->walk;
+	u64 n = w->n, caller = 0;
+
+	if (n >= w->most || !user_word(w, sp, &caller))
+		return;
+	barrier_var(n);
+	if (n > 2 * stack_depth)        /* never; the verifier cannot know */
+		return;
+	slot->stack.frame[n] = user_return(w, sp, caller);
+	w->n = n + 1;
+}
+
+static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, const struct user_regs *regs,
+					   bool at_entry, u32 most)
+{
+	struct user_walk *w = &slot->walk;
+	u32 level = slot->level, i;
+
+	if (at > stack_depth)   /* never; the verifier cannot know */
+		return 0;
+	slot->stack.frame[at] = w->ip = regs->ip;
+	w->sp = regs->sp;
+	w->bp = regs->bp;
+	w->probed_return = user_probed_returns();
+	w->have = 0;
+	w->n = at + 1;
+	w->most = at + most;
+	w->end = STACK_WALKED;
+	if (unwind_by_tables && unwind_begin(w, at_entry)) {
+		for (i = 0; i < STACK_MOST_DEPTH; i++)
+			if (!unwind_frame(level))
+				break;
+		return w->n - at;
+	}
+	if (at_entry)
+		user_stack_add_caller(slot, regs->sp);
+	for (i = 0; i < STACK_MOST_DEPTH / USER_FRAMES_AT_ONCE + 1; i++)
+		if (!user_stack_frames(level))
+			break;
+	return w->n - at;
+}
+
+#endif /* TALLY_USER_STACK_BPF_H */

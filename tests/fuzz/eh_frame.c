@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * libFuzzer's entry: whatever .eh_frame holds, of a file with two pieces of code, it is read, and the
+ * rule at any byte can be looked up. Two bytes in front say where it is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/cfi.h"
+
+static const struct elf_segment segments[] = {
+	{ .address = 0x1000, .size = 0x8000, .executable = true },
+	{ .address = 0x9000, .size = 0x1000 },
+	{ .address = 0x20000, .size = 0x4000, .executable = true },
+};
+
+static void look_up(const struct cfi_table *t)
+{
+	u64 at, end = t->rows.start + (u64)t->rows.pages * UNWIND_PAGE;
+	const struct unwind_rule *r;
+
+	for (at = t->rows.start; t->rows.nrows && at < end; at++) {
+		r = cfi_table__find(t, at);
+		if (!r || r->cfa > UNWIND_SIGNAL || r->rbp > UNWIND_RBP_LOST || r->pad)
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	static struct rule_set rules;
+	struct cfi_table t = { .rule = rules.rule };
+	struct cursor c = cursor__of(data, size);
+	u64 address = cursor__take(&c, 2);
+
+	rule_set__init(&rules);
+	eh_frame__read(&t.rows, &rules, &t.counts, c, address, segments, 3);
+	t.nrules = rules.n;
+	look_up(&t);
+	eh_frame_rows__free(&t.rows);
+	return 0;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * frameless N THREADS DEPTH: without frame pointers, N times on main() or on each of THREADS threads
+ *
+ *   work() -> outer() -> inner() -> ask(), which calls getppid()
+ *   work() -> sorting() -> qsort() of the C library -> compare() -> ask()
+ *   work() -> raising() -> a signal's handler, on a stack of its own -> on_signal() -> ask()
+ *   work() -> growing() -> ask()         its frame's size is known only when it runs
+ *   work() -> large() -> ask()           of 30,000 bytes
+ *   work() -> aligned() -> ask()         which realigns its stack
+ *   work() -> deep() -> deep() ... DEPTH times -> ask()
+ *
+ *   ready
+ *   done
+ */
+#include <alloca.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "trigger.h"
+
+#pragma GCC optimize("omit-frame-pointer", "no-optimize-sibling-calls")
+
+#define NOIPA __attribute__((noipa))
+#define KEEP(pointer) __asm__ volatile("" : : "r"(pointer) : "memory")
+
+static long n, depth;
+static volatile long sink;
+
+/* Frames without a size of their own would be too easy; what is in registers has to be saved. */
+static NOIPA void ask(long value)
+{
+	char room[40];
+
+	KEEP(room);
+#ifdef __x86_64__
+	long result = SYS_getppid;
+
+	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+	sink = result + value;
+#else
+	sink = syscall(SYS_getppid) + value;
+#endif
+}
+
+static NOIPA long inner(long a, long b)
+{
+	ask(a * b);
+	return a + b + sink;
+}
+
+static NOIPA long outer(long a)
+{
+	long b = a * 3, c = a ^ 5;
+
+	return inner(a, b) + b + c;
+}
+
+static NOIPA int compare(const void *a, const void *b)
+{
+	ask(*(const int *)a);
+	return *(const int *)a - *(const int *)b;
+}
+
+static NOIPA void sorting(void)
+{
+	int two[] = { 2, 1 };
+
+	qsort(two, 2, sizeof(*two), compare);
+	sink = two[0];
+}
+
+static NOIPA void on_signal(int signal)
+{
+	ask(signal);
+	sink++;
+}
+
+static NOIPA void raising(void)
+{
+	raise(SIGUSR1);
+	sink++;
+}
+
+static NOIPA void growing(long size)
+{
+	char *room = alloca(size + 100);
+
+	KEEP(room);
+	ask(size);
+	KEEP(room);
+}
+
+static NOIPA void large(void)
+{
+	char room[30000];
+
+	KEEP(room);
+	ask(1);
+	KEEP(room);
+}
+
+static NOIPA void aligned(long size)
+{
+	char room[200] __attribute__((aligned(64)));
+	char *more = alloca(size);
+
+	KEEP(room);
+	KEEP(more);
+	ask(size);
+	KEEP(room);
+}
+
+static NOIPA void deep(long left)
+{
+	if (left > 1)
+		deep(left - 1);
+	else
+		ask(left);
+	sink++;
+}
+
+static NOIPA void work(void)
+{
+	stack_t stack = { .ss_sp = malloc(65536), .ss_size = 65536 };
+	long i;
+
+	if (!stack.ss_sp || sigaltstack(&stack, NULL))
+		error(1, errno, "sigaltstack");
+	for (i = 1; i <= n; i++) {
+		outer(i);
+		sorting();
+		raising();
+		growing(i * 8);
+		large();
+		aligned(i);
+		deep(depth);
+	}
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	free(stack.ss_sp);
+}
+
+static void work_of_thread(long thread)
+{
+	(void)thread;
+	work();
+	sink++;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
+	long threads = trigger__number(argc, argv, 2);
+	struct crew crew;
+
+	n = trigger__number(argc, argv, 1);
+	depth = trigger__number(argc, argv, 3);
+	trigger__name();
+	if (sigaction(SIGUSR1, &action, NULL))
+		error(1, errno, "sigaction");
+	if (threads)
+		crew__hire(&crew, threads, work_of_thread);
+	trigger__say("ready");
+	trigger__wait();
+	if (threads) {
+		crew__start(&crew);
+		crew__finish(&crew);
+	} else {
+		work();
+	}
+	trigger__say("done");
+	trigger__end();
+}

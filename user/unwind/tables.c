@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/tables.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sym/elf_symbols.h"
+
+#define SLAB_BYTES (sizeof(struct unwind_line) * UNWIND_SLAB_LINES)
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+int unwind_tables__init(struct unwind_tables *t, int rules_fd, int files_fd, int slabs_fd, u64 budget)
+{
+	struct rule_set *rules = malloc(sizeof(*rules));
+	u64 slabs = budget / SLAB_BYTES;
+	u32 i;
+
+	memset(t, 0, sizeof(*t));
+	if (!rules)
+		return -ENOMEM;
+	*t = (struct unwind_tables){
+		.rules_fd = rules_fd,
+		.files_fd = files_fd,
+		.slabs_fd = slabs_fd,
+		.rules = rules,
+		.most_slabs = slabs < UNWIND_SLABS ? slabs : UNWIND_SLABS,
+	};
+	rule_set__init(rules);
+	for (i = 0; i < rules->n; i++)
+		if (bpf_map_update_elem(rules_fd, &i, &rules->rule[i], BPF_ANY))
+			return -errno;
+	return 0;
+}
+
+void unwind_tables__free(struct unwind_tables *t)
+{
+	u32 i;
+
+	for (i = 0; i < t->nfiles; i++)
+		free(t->file[i].segment);
+	free(t->file);
+	free(t->rules);
+	if (t->slab)
+		munmap(t->slab, SLAB_BYTES);
+	memset(t, 0, sizeof(*t));
+}
+
+/*
+ * --- words -------------------------------------------------------------------------------------
+ */
+
+/* The next slab is the one that is written to from now on. The map holds it from then on, too. */
+static int add_slab(struct unwind_tables *t)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	void *memory;
+	int fd, err = 0;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_slab", sizeof(u32),
+			    sizeof(struct unwind_line), UNWIND_SLAB_LINES, &opts);
+	if (fd < 0)
+		return -errno;
+	memory = mmap(NULL, SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		err = -errno;
+	else if (bpf_map_update_elem(t->slabs_fd, &t->nslabs, &fd, BPF_ANY))
+		err = -errno;
+	close(fd);
+	if (err) {
+		if (memory != MAP_FAILED)
+			munmap(memory, SLAB_BYTES);
+		return err;
+	}
+	if (t->slab)
+		munmap(t->slab, SLAB_BYTES);
+	t->slab = memory;
+	t->nslabs++;
+	return 0;
+}
+
+static int put_word(struct unwind_tables *t, u32 word)
+{
+	u64 at = t->counts.words;
+	int err = 0;
+
+	if (at / UNWIND_SLAB_WORDS == t->nslabs)
+		err = add_slab(t);
+	if (err)
+		return err;
+	t->slab[at % UNWIND_SLAB_WORDS] = word;
+	t->counts.words++;
+	return 0;
+}
+
+/*
+ * A file that does not get into the maps leaves its words behind: they are not many, since there is no
+ * memory or no room.
+ */
+static int put_words(struct unwind_tables *t, const struct eh_frame_rows *rows, const u32 *number)
+{
+	const u32 *row = rows->word + rows->pages + 1;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i <= rows->pages && !err; i++)
+		err = put_word(t, rows->word[i]);
+	for (i = 0; i < rows->nrows && !err; i++)
+		err = put_word(t, number[row[i] >> UNWIND_PAGE_BITS] << UNWIND_PAGE_BITS |
+				  row[i] % UNWIND_PAGE);
+	return err;
+}
+
+/*
+ * --- files -------------------------------------------------------------------------------------
+ */
+
+/* The numbers that the file's rules have in the map; NULL: no memory, or the map says no. */
+static u32 *put_rules(struct unwind_tables *t, const struct cfi_table *file)
+{
+	u32 *number = calloc(file->nrules, sizeof(*number)), i, known;
+	bool failed = !number;
+
+	for (i = 0; !failed && i < file->nrules; i++) {
+		known = t->rules->n;
+		number[i] = rule_set__number(t->rules, &file->rule[i]);
+		failed = number[i] >= known &&
+			 bpf_map_update_elem(t->rules_fd, &number[i], &file->rule[i], BPF_ANY);
+	}
+	if (!failed)
+		return number;
+	free(number);
+	return NULL;
+}
+
+static bool has_room(const struct unwind_tables *t, const struct cfi_table *file)
+{
+	u64 words = t->counts.words + file->rows.pages + 1 + file->rows.nrows;
+
+	return words <= (u64)t->most_slabs * UNWIND_SLAB_WORDS && t->nfiles < UNWIND_FILES;
+}
+
+/* Takes the segments over. */
+static int note_file(struct unwind_tables *t, struct cfi_table *file)
+{
+	u32 room = t->files_room ? 2 * t->files_room : 64;
+	struct unwind_segments *larger;
+
+	if (t->nfiles == t->files_room) {
+		larger = reallocarray(t->file, room, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		t->file = larger;
+		t->files_room = room;
+	}
+	t->file[t->nfiles++] = (struct unwind_segments){ file->segment, file->nsegments };
+	file->segment = NULL;
+	return 0;
+}
+
+/* First what it refers to, so that programs never find the one without the other. */
+static int put_file(struct unwind_tables *t, struct cfi_table *file, u32 *number)
+{
+	struct unwind_file entry = {
+		.start = file->rows.start,
+		.pages = file->rows.pages,
+		.index = t->counts.words,
+		.rows = t->counts.words + file->rows.pages + 1,
+	};
+	u32 *rule = put_rules(t, file), n = t->nfiles;
+	int err = rule ? put_words(t, &file->rows, rule) : -ENOMEM;
+
+	free(rule);
+	if (!err && bpf_map_update_elem(t->files_fd, &n, &entry, BPF_ANY))
+		err = -errno;
+	if (!err)
+		err = note_file(t, file);
+	if (err)
+		return err;
+	t->counts.files++;
+	t->counts.rows += file->rows.nrows;
+	t->counts.unsupported += file->counts.unsupported;
+	*number = n;
+	return 0;
+}
+
+static int add(struct unwind_tables *t, int fd, u32 *number)
+{
+	struct cfi_table file;
+	int err = cfi_table__read(&file, fd);
+
+	if (err == -ENOEXEC || err == -ENOENT)
+		t->counts.silent++;
+	else if (err && err != -ENOMEM)
+		t->counts.unread++;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	if (has_room(t, &file))
+		err = put_file(t, &file, number);
+	if (err || *number == UNWIND_NO_FILE)
+		t->counts.refused++;
+	cfi_table__free(&file);
+	return err == -ENOMEM ? err : 0;
+}
+
+int unwind_tables__add(struct unwind_tables *t, int fd, u32 *number)
+{
+	u64 start = now_ns();
+	int err;
+
+	*number = UNWIND_NO_FILE;
+	err = add(t, fd, number);
+	t->counts.time_ns += now_ns() - start;
+	return err;
+}
+
+int unwind_tables__bias(const struct unwind_tables *t, u32 number, u64 start, u64 offset, u64 *bias)
+{
+	const struct elf_symbols file = {
+		.segment = t->file[number].segment,
+		.nsegments = t->file[number].n,
+	};
+	u64 address;
+	int err = elf_symbols__address(&file, offset, &address);
+
+	if (!err)
+		*bias = start - address;
+	return err;
+}
