@@ -228,19 +228,25 @@ static __always_inline bool scope_for_life(struct task_struct *t)
 	return true;
 }
 
-/* What belongs to the event (its CPU), or to what the task is just now. */
-static __always_inline bool scope_now(struct task_struct *t)
+/* All there is to test of an event that belongs to no task. */
+static __always_inline bool scope_has_this_cpu(void)
 {
 	u64 cpu, word;
 
-	if (scope.has_cpus) {
-		cpu = bpf_get_smp_processor_id();
-		word = cpu / 64;
-		/* 5.10 knows the range of the very register that is compared, as in hist.bpf.h. */
-		barrier_var(word);
-		if (word >= SCOPE_MAX_CPUS / 64 || !(scope.cpus[word] & (1ULL << (cpu % 64))))
-			return false;
-	}
+	if (!scope.has_cpus)
+		return true;
+	cpu = bpf_get_smp_processor_id();
+	word = cpu / 64;
+	/* 5.10 knows the range of the very register that is compared, as in hist.bpf.h. */
+	barrier_var(word);
+	return word < SCOPE_MAX_CPUS / 64 && scope.cpus[word] & (1ULL << (cpu % 64));
+}
+
+/* What belongs to the event (its CPU), or to what the task is just now. */
+static __always_inline bool scope_now(struct task_struct *t)
+{
+	if (!scope_has_this_cpu())
+		return false;
 	if (scope.has_uid && scope_uid(t) != scope.uid)
 		return false;
 	if (scope.has_pidns && task_pidns(t) != scope.pidns)

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "base/clock.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
 #include "files/calls.h"
 #include "files/mounts.h"
 #include "files/name.h"
-#include "files/sums.h"
 #include "run/course.h"
 #include "run/measure.h"
 #include "run/ring.h"
@@ -34,7 +35,7 @@ struct filetop {
 	struct filetop_bpf *bpf;
 	struct ring *ring;
 	struct file_names names;
-	struct file_sums_set before;
+	struct sum_set before;
 	struct loss_counters losses_before;
 };
 
@@ -59,25 +60,30 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- the report --------------------------------------------------------------------------------
  */
 
-static int read_interval(struct filetop *s, struct file_sums_set *set, struct loss_counters *losses)
-{
-	struct file_sums_set now;
-	int err;
+/* An element of the map, the CPUs of its key added up. */
+struct file_sums {
+	struct filetop_key key;
+	struct filetop_sums sums;
+};
 
-	err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
-			  s->bpf->obj);
-	if (!err)
-		err = file_sums__read(&now, bpf_map__fd(s->bpf->maps.sums));
-	if (err)
-		return err;
-	err = file_sums__difference(set, &now, &s->before);
-	if (err) {
-		file_sums__free(&now);
-		return err;
-	}
-	file_sums__free(&s->before);
-	s->before = now;
-	return 0;
+static const struct sum_layout layout = {
+	.key_size = sizeof(struct filetop_key), .value_size = sizeof(struct filetop_sums),
+	.cpu_at = offsetof(struct filetop_key, cpu),
+	.nsums = offsetof(struct filetop_sums, name_stamp) / sizeof(u64), .named = true,
+};
+
+/* Everything counted, what failed included. */
+static u64 calls(const struct filetop_sums *s)
+{
+	return s->read.calls + s->written.calls + s->failed;
+}
+
+static int read_interval(struct filetop *s, struct sum_set *set, struct loss_counters *losses)
+{
+	int err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
+			      s->bpf->obj);
+
+	return err ?: sum_set__since(set, &s->before, &layout, bpf_map__fd(s->bpf->maps.sums));
 }
 
 static int add_key(struct report_row *row, const struct filetop *s, const struct file_sums *e,
@@ -137,7 +143,7 @@ static int fill_row(struct filetop *s, const struct cli *cli, const struct file_
 }
 
 static int fill_rows(struct filetop *s, struct run *run, struct report *r,
-		     const struct file_sums_set *set)
+		     const struct sum_set *set)
 {
 	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
 	const struct cli *cli = run->cli;
@@ -145,8 +151,10 @@ static int fill_rows(struct filetop *s, struct run *run, struct report *r,
 	int err = 0;
 
 	for (i = 0; i < set->n && !err; i++) {
-		r->events += file_sums__calls(&set->sums[i].sums);
-		err = fill_row(s, cli, &set->sums[i], &names, r, &nkeys);
+		const struct file_sums *e = sum_set__at(set, i);
+
+		r->events += calls(&e->sums);
+		err = fill_row(s, cli, e, &names, r, &nkeys);
 	}
 	task_key_names__free(&names);
 	report__sort_rows(r, s->order, nkeys,
@@ -157,7 +165,7 @@ static int fill_rows(struct filetop *s, struct run *run, struct report *r,
 static int report(struct run *run, struct report *r)
 {
 	struct filetop *s = run->context;
-	struct file_sums_set set;
+	struct sum_set set;
 	int err;
 
 	r->value = "reads and writes";
@@ -166,13 +174,13 @@ static int report(struct run *run, struct report *r)
 	r->source = file_calls_source;
 	r->caveat = file_calls_caveat;
 	err = read_interval(s, &set, &r->counters);
-	/* Names are sent after their sums are there: what was sent meanwhile is wanted, too. */
-	if (!err)
-		err = ring__drain(s->ring);
 	if (err)
 		return err;
-	err = fill_rows(s, run, r, &set);
-	file_sums__free(&set);
+	/* Names are sent after their sums are there: what was sent meanwhile is wanted, too. */
+	err = ring__drain(s->ring);
+	if (!err)
+		err = fill_rows(s, run, r, &set);
+	sum_set__free(&set);
 	return err;
 }
 
@@ -255,6 +263,7 @@ static int attach(struct course *c, struct run *run)
 		return err;
 	run->watch_fd = ring__fd(s->ring);
 	run->watch = watch;
+	s->bpf->bss->began_ns = monotonic_ns();
 	return course__attach(c, run);
 }
 
@@ -290,7 +299,7 @@ static int filetop(int argc, char **argv)
 
 	ring__close(s.ring);
 	file_names__free(&s.names);
-	file_sums__free(&s.before);
+	sum_set__free(&s.before);
 	filetop_bpf__destroy(s.bpf);
 	return code;
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of files as the kernel's side sends them, and differences of what was summed up. */
+/* Names of files as the kernel's side sends them. */
 #include "unit.h"
 
 #include <sys/stat.h>
 
 #include "files/name.h"
-#include "files/sums.h"
 
 /*
  * --- names -------------------------------------------------------------------------------------
@@ -81,47 +80,12 @@ static void first_name_stays(void **state)
 	file_names__free(&names);
 }
 
-/*
- * --- sums --------------------------------------------------------------------------------------
- */
-
-static struct file_sums sums(u64 inode, u64 reads, u64 bytes, u64 failed)
-{
-	return (struct file_sums){
-		.key.id.inode = inode, .sums.read = { reads, bytes, 10 * reads },
-		.sums.failed = failed,
-	};
-}
-
-static void differences(void **state)
-{
-	struct file_sums before[] = { sums(1, 1, 10, 0), sums(2, 5, 50, 1), sums(4, 2, 0, 0) };
-	struct file_sums now[] = {
-		sums(1, 4, 70, 0), sums(2, 5, 50, 1), sums(3, 1, 7, 2), sums(4, 2, 0, 3),
-	};
-	struct file_sums_set earlier = { before, 3 }, later = { now, 4 }, grown;
-
-	(void)state;
-	assert_int_equal(file_sums__difference(&grown, &later, &earlier), 0);
-	assert_int_equal(grown.n, 3);
-	assert_int_equal(grown.sums[0].sums.read.calls, 3);
-	assert_int_equal(grown.sums[0].sums.read.bytes, 60);
-	assert_int_equal(grown.sums[0].sums.read.ns, 30);
-	assert_int_equal(grown.sums[1].key.id.inode, 3);
-	assert_int_equal(file_sums__calls(&grown.sums[1].sums), 3);
-	assert_int_equal(grown.sums[2].key.id.inode, 4);
-	assert_int_equal(grown.sums[2].sums.failed, 3);
-	assert_int_equal(grown.sums[2].sums.read.calls, 0);
-	file_sums__free(&grown);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(first_name_stays),
-		cmocka_unit_test(differences),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,22 +133,22 @@ static int report_histograms(struct results *r, const struct cli *cli, struct re
  * --- sums --------------------------------------------------------------------------------------
  */
 
-static int sum_difference(struct results *r, struct sum_set *d)
+static int sum_difference(struct results *r, struct probe_sums *d)
 {
 	u64 ended = *r->plan->interval;
-	struct sum_set now;
+	struct probe_sums now;
 	int err;
 
 	__atomic_store_n(r->plan->interval, ended + 1, __ATOMIC_SEQ_CST);
-	err = sum_set__read(&now, &r->sum_maps, ended);
+	err = probe_sums__read(&now, &r->sum_maps, ended);
 	if (err)
 		return err;
-	err = sum_set__difference(d, &now, &r->sums_before);
+	err = probe_sums__difference(d, &now, &r->sums_before);
 	if (err) {
-		sum_set__free(&now);
+		probe_sums__free(&now);
 		return err;
 	}
-	sum_set__free(&r->sums_before);
+	probe_sums__free(&r->sums_before);
 	r->sums_before = now;
 	return 0;
 }
@@ -268,7 +268,7 @@ static int report_sums(struct results *r, const struct cli *cli, const char *sor
 		       struct report *report)
 {
 	size_t nkeys = r->plan->keyed ? r->plan->layout.n + r->plan->layout.has_name : 1, i;
-	struct sum_set d;
+	struct probe_sums d;
 	int err = sum_difference(r, &d);
 
 	if (err)
@@ -276,7 +276,7 @@ static int report_sums(struct results *r, const struct cli *cli, const char *sor
 	report->table = true;
 	for (i = 0; i < d.n && !err; i++)
 		err = add_row(r, report, &d.entry[i]);
-	sum_set__free(&d);
+	probe_sums__free(&d);
 	report__sort_rows(report, sort ?: default_column(r->plan), nkeys, cli->top);
 	return err;
 }
@@ -295,7 +295,7 @@ int results__report(struct results *r, const struct cli *cli, const char *sort,
 
 void results__free(struct results *r)
 {
-	sum_set__free(&r->sums_before);
+	probe_sums__free(&r->sums_before);
 	hist_set__free(&r->hists_before);
 	layout_names__free(&r->names);
 }

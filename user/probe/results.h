@@ -66,7 +66,7 @@ struct results {
 	int losses_fd;
 	struct sum_maps sum_maps;
 	struct hist_maps hist_maps;
-	struct sum_set sums_before;             /* the last snapshots */
+	struct probe_sums sums_before;             /* the last snapshots */
 	struct hist_set hists_before;
 	struct loss_counters losses_before;
 	struct layout_names names;

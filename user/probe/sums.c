@@ -50,7 +50,7 @@ static void finish_entry(struct sum_entry *entry, const struct total *total, u64
 	entry->min = ~total->extremes.min_inv ^ bias;
 }
 
-static int read_plain(struct sum_set *set, const struct sum_maps *maps, u64 interval)
+static int read_plain(struct probe_sums *set, const struct sum_maps *maps, u64 interval)
 {
 	int ncpus = libbpf_num_possible_cpus(), cpu, err = 0;
 	char *per_cpu;
@@ -97,7 +97,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Elements of one key differ in CPU only. */
-static void group_elements(struct sum_set *set, const struct order *order, size_t n,
+static void group_elements(struct probe_sums *set, const struct order *order, size_t n,
 			   const struct sum_maps *maps, u64 interval)
 {
 	struct sum_entry *entry;
@@ -120,7 +120,7 @@ static void group_elements(struct sum_set *set, const struct order *order, size_
 	}
 }
 
-static int read_keyed(struct sum_set *set, const struct sum_maps *maps, u64 interval)
+static int read_keyed(struct probe_sums *set, const struct sum_maps *maps, u64 interval)
 {
 	struct elements e = {
 		.key_size = maps->key_size, .value_size = maps->size,
@@ -150,21 +150,21 @@ out:
 	return err;
 }
 
-int sum_set__read(struct sum_set *set, const struct sum_maps *maps, u64 interval)
+int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps, u64 interval)
 {
-	struct sum_set new = {};
+	struct probe_sums new = {};
 	int err;
 
 	err = maps->keyed ? read_keyed(&new, maps, interval) : read_plain(&new, maps, interval);
 	if (err) {
-		sum_set__free(&new);
+		probe_sums__free(&new);
 		return err;
 	}
 	*set = new;
 	return 0;
 }
 
-static int compare_entries(const struct sum_set *set, const struct sum_entry *a,
+static int compare_entries(const struct probe_sums *set, const struct sum_entry *a,
 			   const struct sum_entry *b)
 {
 	if (set->key_size)
@@ -172,10 +172,10 @@ static int compare_entries(const struct sum_set *set, const struct sum_entry *a,
 	return a->event < b->event ? -1 : a->event > b->event;
 }
 
-int sum_set__difference(struct sum_set *out, const struct sum_set *later,
-			const struct sum_set *earlier)
+int probe_sums__difference(struct probe_sums *out, const struct probe_sums *later,
+			   const struct probe_sums *earlier)
 {
-	struct sum_set d = { .key_size = later->key_size };
+	struct probe_sums d = { .key_size = later->key_size };
 	const struct sum_entry *e, *before;
 	struct sum_entry *new;
 	size_t i, c, k = 0;
@@ -183,7 +183,7 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 	d.entry = calloc(later->n ?: 1, sizeof(*d.entry));
 	d.keys = calloc(later->n ?: 1, d.key_size ?: 1);
 	if (!d.entry || !d.keys) {
-		sum_set__free(&d);
+		probe_sums__free(&d);
 		return -ENOMEM;
 	}
 	for (i = 0; i < later->n; i++) {
@@ -208,7 +208,7 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 	return 0;
 }
 
-void sum_set__free(struct sum_set *set)
+void probe_sums__free(struct probe_sums *set)
 {
 	free(set->entry);
 	free(set->keys);

@@ -32,7 +32,7 @@ struct sum_entry {
 	u64 counter[PROBE_COUNTERS];
 };
 
-struct sum_set {
+struct probe_sums {
 	size_t key_size;                /* of entry[].key; 0 without keys */
 	size_t n;
 	struct sum_entry *entry;        /* without keys one for each event */
@@ -43,12 +43,12 @@ struct sum_set {
  * Reads the maps. The caller has counted the kernel's number of the interval up; interval is the
  * one that ended. Returns 0 or a negative errno, then *set is untouched.
  */
-int sum_set__read(struct sum_set *set, const struct sum_maps *maps, u64 interval);
+int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps, u64 interval);
 
 /* *out = later - earlier, entries whose count did not grow left out. 0 or -ENOMEM. */
-int sum_set__difference(struct sum_set *out, const struct sum_set *later,
-			const struct sum_set *earlier);
+int probe_sums__difference(struct probe_sums *out, const struct probe_sums *later,
+			   const struct probe_sums *earlier);
 
-void sum_set__free(struct sum_set *set);
+void probe_sums__free(struct probe_sums *set);
 
 #endif /* TALLY_PROBE_SUMS_H */

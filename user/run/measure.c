@@ -95,12 +95,12 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
 	return 0;
 }
 
-int measure__report(struct measure *m, const struct run *run, struct report *r)
+int measure__groups(struct measure *m, const struct run *run, struct report *r)
 {
 	const struct cli *cli = run->cli;
 	struct hist_set set;
-	int err, column;
 	size_t i;
+	int err;
 
 	err = measure__difference(m, &set, &r->counters);
 	if (err)
@@ -110,8 +110,23 @@ int measure__report(struct measure *m, const struct run *run, struct report *r)
 		r->events += set.group[i].hist.count;
 	err = task_key__report(r, &set, cli->by, cli->own_parts, run->scope.hierarchy);
 	hist_set__free(&set);
-	column = cli->sort >= 0 ? cli->sort : report_sort_column(cli->by == BY_CPU ? "key" : "sum");
+	return err;
+}
+
+void measure__sort(struct report *r, const struct cli *cli)
+{
+	int column = cli->sort >= 0 ? cli->sort
+				    : report_sort_column(cli->by == BY_CPU ? "key" : "sum");
+
 	report__sort_groups(r, column, cli->top);
+}
+
+int measure__report(struct measure *m, const struct run *run, struct report *r)
+{
+	int err = measure__groups(m, run, r);
+
+	if (!err)
+		measure__sort(r, run->cli);
 	return err;
 }
 

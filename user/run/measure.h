@@ -48,6 +48,10 @@ int measure__begin(struct measure *m, const struct run *run, const char *name);
  */
 int measure__report(struct measure *m, const struct run *run, struct report *r);
 
+/* Its two halves: the groups as they come, then sorted and cut. */
+int measure__groups(struct measure *m, const struct run *run, struct report *r);
+void measure__sort(struct report *r, const struct cli *cli);
+
 /*
  * The same for a tool that makes its report by itself: *set, which it frees, and what was filtered
  * and lost.
