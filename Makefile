@@ -189,8 +189,10 @@ $(OBJ)/fuzz/%: tests/fuzz/%.c $(library_objects)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP -MT $@ -MF $@.d $< $(library_objects) $(LIBS) -o $@
 
-fuzz-run: $(OBJ)/fuzz/expressions $(OBJ)/fuzz/saved
-	@mkdir -p $(BUILD)/corpus $(BUILD)/corpus-saved
+fuzz-run: $(OBJ)/fuzz/expressions $(OBJ)/fuzz/saved $(OBJ)/fuzz/eh_frame
+	@mkdir -p $(BUILD)/corpus $(BUILD)/corpus-saved $(BUILD)/corpus-eh_frame
+	$(OBJ)/fuzz/eh_frame -max_len=1000 -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=30 \
+		-artifact_prefix=$(BUILD)/ -print_final_stats=1 -verbosity=0 $(BUILD)/corpus-eh_frame tests/fuzz/eh_frame.seeds
 	$(OBJ)/fuzz/saved -dict=tests/fuzz/saved.dict -max_len=1000 -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=60 \
 		-artifact_prefix=$(BUILD)/ -print_final_stats=1 -verbosity=0 -close_fd_mask=2 $(BUILD)/corpus-saved tests/fuzz/saved.seeds
 	$< -dict=tests/fuzz/expressions.dict -max_len=120 -seed=1 -runs=$(FUZZ_RUNS) -artifact_prefix=$(BUILD)/ \
@@ -242,7 +244,8 @@ demo: deps
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
 		  libiberty-dev libcapstone-dev libjansson-dev pkg-config scdoc groff-base gawk
-packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest util-linux procps \
+packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest python3-prometheus-client \
+		  util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
 # Other builds of node and npm will do: Debian's do not install beside them.
 packages_browser := chromium $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)

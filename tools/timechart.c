@@ -75,7 +75,9 @@ static int check(void *context, struct cli *cli)
 	else if (cli->format == FORMAT_TEXT && end && !strcmp(end, ".svg"))
 		cli->format = FORMAT_SVG;
 	cli->top = cli->top ?: DEFAULT_TOP;
-	if (cli->interval_ns && (cli->count > 1 || cli->duration_ns))
+	if (cli->format == FORMAT_OPENMETRICS)
+		what = "--format openmetrics is of histograms and tables, not of charts";
+	else if (cli->interval_ns && (cli->count > 1 || cli->duration_ns))
 		what = "one chart of the whole run; give its time with -d";
 	else if (cli->scope.cpus)
 		what = "-C: what a task does is not of one CPU; all CPUs have rows";

@@ -9,13 +9,13 @@ MEASUREMENT = {
     "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict, "groups": list,
 }
-MEASUREMENT_OPTIONAL = {"begun_before": int, "hidden": int, "note": str, "left_out": int}
+MEASUREMENT_OPTIONAL = {"begun_before": int, "throttled": int, "hidden": int, "note": str, "left_out": int, "overhead": dict}
 
 # A table may be one of a measurement, with the header of one.
 TABLE_OPTIONAL = {
     "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
     "note": str, "value": str, "events": int, "filtered": int, "unaccounted": int,
-    "corrected": int, "begun_before": int, "lost": dict, "hidden": int,
+    "corrected": int, "begun_before": int, "throttled": int, "lost": dict, "hidden": int, "overhead": dict,
 }
 
 GROUP = {
@@ -28,6 +28,10 @@ KEY = {
     "cpu": int, "cgroup": str, "pidns": int, "uid": int, "user": str, "pid": int, "tid": int,
     "comm": str, "waker": str, "state": str, "syscall": str, "errno": str, "op": str, "fs": str,
     "mount": str, "disk": str, "flags": str,
+    "local": str, "remote": str, "lport": int, "rport": int, "event": str,
+    "stage": str, "device": str,
+    "irq": str, "name": str, "softirq": str, "function": str, "kind": str, "workqueue": str,
+    "lock": str, "type": str, "caller": str, "result": str, "owner": int, "owner_comm": str, "futex": str,
 }
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/numbers.h"
 #include "cli/prescan.h"
 #include "out/diag.h"
+#include "out/replace.h"
 
 /* Keys of options without a letter. */
 enum {
@@ -30,6 +32,8 @@ enum {
 	KEY_TEMPLATE,
 	KEY_RING_SIZE,
 	KEY_HEAT,
+	KEY_OVERHEAD,
+	KEY_BUDGET,
 };
 
 /* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
@@ -300,7 +304,7 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 	case KEY_FORMAT:
 		format = report_format(arg);
 		if (format < 0)
-			return bad_value("--format", arg, "one of text, json, csv");
+			return bad_value("--format", arg, "one of text, json, csv, openmetrics");
 		cli->format = format;
 		return 0;
 	case 'o':
@@ -322,7 +326,7 @@ static const struct argp_option output_options[] = {
 	{"json", KEY_JSON, NULL, 0, "JSON, one object per line", 6},
 	{"csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them",
 	 6},
-	{"format", KEY_FORMAT, "NAME", 0, "text, json or csv", 6},
+	{"format", KEY_FORMAT, "NAME", 0, "text, json, csv or openmetrics", 6},
 	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 6},
 	{"timestamps", 'T', NULL, 0, "Begin each report with its time", 6},
 	{"verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 6},
@@ -370,6 +374,19 @@ static const struct argp_option times_options[] = {
 	{},
 };
 
+/* "0.5", "1%": above 0, at most 100. */
+static int parse_percent(const char *text, double *percent)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text) || text[strspn(text, "0123456789.%")])
+		return -EINVAL;
+	*percent = strtod(text, &end);
+	if (*end == '%')
+		end++;
+	return *end || !(*percent > 0 && *percent <= 100) ? -EINVAL : 0;
+}
+
 static error_t parse_run(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
@@ -387,6 +404,14 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 			return bad_value("--ready-fd", arg, "an open file descriptor");
 		cli->ready_fd = n;
 		return 0;
+	case KEY_BUDGET:
+		if (parse_percent(arg, &cli->budget))
+			return bad_value("--budget", arg, "a share of the machine in percent, like 0.5");
+		cli->overhead = true;
+		return 0;
+	case KEY_OVERHEAD:
+		cli->overhead = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -397,6 +422,9 @@ static const struct argp_option run_options[] = {
 	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7},
 	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost", 7},
 	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7},
+	{"overhead", KEY_OVERHEAD, NULL, 0, "Say what the measurement itself cost, by program", 7},
+	{"budget", KEY_BUDGET, "PERCENT", 0,
+	 "Stop measuring when the programs take more of the machine's CPU time than this", 7},
 	{},
 };
 
@@ -501,10 +529,15 @@ static void settle_heat(struct cli *cli)
 }
 
 /* What no single option can see. */
-static int check_together(const struct cli *cli)
+static int check_together(const struct cli *cli, const struct cli_spec *spec)
 {
 	const struct scope_options *s = &cli->scope;
 
+	if (cli->format == FORMAT_OPENMETRICS && (cli->heat || !(spec->groups & CLI_RUN))) {
+		diag_error("--format openmetrics is of measurements: histograms, tables, numbers of "
+			   "events");
+		return -EINVAL;
+	}
 	if (cli->format == FORMAT_SVG && !cli->heat) {
 		diag_error("--format svg is the format of heat maps: it goes with --heat");
 		return -EINVAL;
@@ -610,7 +643,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	if (!err && argp_parse(&root, end, argv, 0, NULL, &input))
 		err = -EINVAL;
 	if (!err)
-		err = check_together(cli);
+		err = check_together(cli, spec);
 	if (!err)
 		settle_heat(cli);
 	if (err)
@@ -657,6 +690,21 @@ static int open_output(const char *path)
 	return fd;
 }
 
+/* Single events have no place there: what is not a report goes nowhere. */
+static int open_metrics(const struct cli *cli, struct writer *w)
+{
+	int err = replace_file(cli->output, "# EOF\n", 6);
+
+	if (err) {
+		diag_error("-o: '%s': %s", cli->output,
+			   err == -EEXIST ? "is there and is not a regular file" : strerror(-err));
+		return err;
+	}
+	w->path = cli->output;
+	w->file = fopen("/dev/null", "we");
+	return w->file ? 0 : -errno;
+}
+
 int cli__open_writer(const struct cli *cli, struct writer *w)
 {
 	int fd;
@@ -664,7 +712,10 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 	*w = (struct writer){
 		.file = stdout, .format = cli->format, .separator = cli->separator,
 		.milliseconds = cli->milliseconds, .timestamps = cli->timestamps,
+		.top = cli->metrics_top,
 	};
+	if (cli->output && cli->format == FORMAT_OPENMETRICS && !cli->explain)
+		return open_metrics(cli, w);
 	if (cli->output) {
 		fd = open_output(cli->output);
 		if (fd < 0)

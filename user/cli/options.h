@@ -9,7 +9,7 @@
  *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    in which order, or over time (histograms)
  *   CLI_EVENTS   -e -x --filter                        which events
  *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
- *   CLI_RUN      -n --strict --ready-fd                things a measurement has
+ *   CLI_RUN      -n --strict --ready-fd --overhead --budget     things a measurement has
  *   CLI_TIMES    -m                                    values are times
  *   CLI_LINES    --template                            how a line of a single event looks
  *   CLI_COMMAND  -- command args...                    run it and measure it
@@ -63,6 +63,7 @@ struct cli {
 	bool heat;              /* --heat; an interval is set with it if none is given */
 	bool heat_live;         /* one was given */
 	u64 heat_top;           /* --top of heat maps: top is 0 then */
+	u64 metrics_top;        /* likewise of OpenMetrics, which choose by the whole run */
 	int sort;               /* a report_sort_column(); -1: the tool's own order */
 	const char **events;    /* the texts of -e, in order; they point into argv */
 	size_t nevents;
@@ -76,6 +77,8 @@ struct cli {
 	bool verbose;
 	bool strict;
 	int ready_fd;           /* -1: none */
+	bool overhead;          /* --overhead, or implied by: */
+	double budget;          /* --budget: percent of the machine; 0: none */
 	const char *template_text;      /* --template */
 	u64 ring_bytes;         /* --ring-size; 0: as the tool needs */
 	const char *output;     /* file name; NULL: standard output */
@@ -112,7 +115,8 @@ bool cli__picks_tasks(const struct cli *cli);
 
 /*
  * Opens the place reports go to. A file of -o is made anew with mode 0600 and never through a
- * symbolic link; an existing regular file of that name is replaced. Says what is wrong. Returns 0
+ * symbolic link; an existing regular file of that name is replaced. One of OpenMetrics is replaced
+ * by each report as a whole (out/replace.h), and has none at first. Says what is wrong. Returns 0
  * or a negative errno.
  */
 int cli__open_writer(const struct cli *cli, struct writer *w);

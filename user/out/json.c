@@ -212,6 +212,36 @@ static json_t *losses(const struct loss_counters *c)
 	return o;
 }
 
+static json_t *program(const struct report_program *p)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "name", string(p->name));
+	json_object_set_new(o, "runs", number(p->runs));
+	json_object_set_new(o, "ns", number(p->ns));
+	return o;
+}
+
+static json_t *overhead(const struct report_overhead *cost)
+{
+	json_t *o = json_object(), *programs = json_array();
+	size_t i;
+
+	for (i = 0; i < cost->nprograms; i++)
+		json_array_append_new(programs, program(&cost->program[i]));
+	json_object_set_new(o, "programs", programs);
+	json_object_set_new(o, "runs", number(cost->runs));
+	json_object_set_new(o, "ns", number(cost->ns));
+	json_object_set_new(o, "cpu_percent", json_real(overhead_percent(cost)));
+	json_object_set_new(o, "own_ns", number(cost->own_ns));
+	json_object_set_new(o, "map_bytes", number(cost->map_bytes));
+	if (cost->budget)
+		json_object_set_new(o, "budget_percent", json_real(cost->budget));
+	if (cost->over_budget)
+		json_object_set_new(o, "over_budget_percent", json_real(cost->over_budget));
+	return o;
+}
+
 static void set_header(json_t *o, const struct report *r)
 {
 	json_object_set_new(o, "tool", string(r->tool));
@@ -241,6 +271,8 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "corrected", number(r->counters.corrected));
 		if (r->counters.begun_before)
 			json_object_set_new(o, "begun_before", number(r->counters.begun_before));
+		if (r->throttled)
+			json_object_set_new(o, "throttled", number(r->throttled));
 	}
 	if (r->has_events || r->has_losses)
 		json_object_set_new(o, "lost", losses(&r->counters));
@@ -248,6 +280,8 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "hidden", number(r->hidden));
 	if (r->left_out_by)
 		json_object_set_new(o, "left_out", number(r->left_out));
+	if (r->overhead)
+		json_object_set_new(o, "overhead", overhead(r->overhead));
 }
 
 int write_json(struct writer *w, const struct report *r)

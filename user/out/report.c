@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "out/listing.h"
+#include "out/openmetrics.h"
+#include "out/replace.h"
 #include "out/report.h"
 
 #include <errno.h>
@@ -150,6 +152,8 @@ int report_sort_column(const char *name)
 {
 	size_t i;
 
+	if (!strcmp(name, "total"))     /* so it is called in text and in tables */
+		name = "sum";
 	for (i = 0; i < ARRAY_SIZE(columns); i++)
 		if (!strcmp(name, columns[i]))
 			return i;
@@ -401,6 +405,7 @@ static int format_named(const char *name)
 	static const char *const names[FORMATS] = {
 		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
 		[FORMAT_FOLDED] = "folded", [FORMAT_FLAME] = "flame", [FORMAT_SVG] = "svg",
+		[FORMAT_OPENMETRICS] = "openmetrics",
 	};
 	int i;
 
@@ -444,8 +449,10 @@ int writer__end(struct writer *w, struct writing *writing, int err)
 	w->file = writing->file;
 	n = writing->n;
 	errno = 0;
-	if (!err && (fwrite(writing->text, 1, n, w->file) != n || fflush(w->file) ||
-		     ferror(w->file)))
+	if (!err && w->path)
+		err = replace_file(w->path, writing->text, n);
+	else if (!err && (fwrite(writing->text, 1, n, w->file) != n || fflush(w->file) ||
+			  ferror(w->file)))
 		err = errno ? -errno : -EIO;
 	free(writing->text);
 	return err;
@@ -456,10 +463,12 @@ int writer__write(struct writer *w, const struct report *r)
 	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
 		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv,
 		[FORMAT_FOLDED] = write_folded, [FORMAT_FLAME] = write_flame,
+		[FORMAT_OPENMETRICS] = write_openmetrics,
 	};
-	/* What has no stacks (-n) is for people, where stacks would be drawn. */
-	enum report_format format =
-		r->stacks || w->format < FORMAT_FOLDED ? w->format : FORMAT_TEXT;
+	/* What has no stacks (-n) is for people, where stacks would be drawn; so is what has no time. */
+	bool fits = w->format == FORMAT_OPENMETRICS ? r->start_ns && !r->stacks :
+						      w->format < FORMAT_FOLDED || r->stacks;
+	enum report_format format = fits ? w->format : FORMAT_TEXT;
 	struct writing writing;
 	int err = writer__begin(w, &writing);
 

@@ -14,6 +14,7 @@
 
 #include "agg/histogram.h"
 #include "agg/loss.h"
+#include "out/overhead.h"
 #include "out/units.h"
 #include "base/types.h"
 
@@ -121,6 +122,7 @@ struct report {
 	bool has_losses;        /* lost does, the others do not */
 	u64 events;             /* in the groups or rows, those that --top leaves out included */
 	struct loss_counters counters;
+	u64 throttled;          /* so often, at least, the kernel held samples back; of all CPUs */
 	size_t hidden;          /* groups or rows left out by --top */
 	const char *left_out_by; /* what stacks are chosen by, or NULL; their values are not in the others */
 	u64 left_out;           /* the value of those that do not belong to the choice */
@@ -131,6 +133,7 @@ struct report {
 	size_t nrows;
 	struct report_stacks *stacks;   /* what is measured; NULL: nothing with stacks */
 	struct report_listings *listings;       /* of functions (out/listing.h); NULL: none */
+	const struct report_overhead *overhead; /* --overhead; not the report's; NULL: not asked for */
 };
 
 /*
@@ -189,6 +192,7 @@ extern const struct report_percentile report_percentiles[4];
 enum report_format {
 	FORMAT_TEXT,
 	FORMAT_JSON,
+	FORMAT_OPENMETRICS,     /* of histograms and tables; of single events their number */
 	FORMAT_CSV,
 	FORMAT_FOLDED,          /* from here on of stacks only */
 	FORMAT_FLAME,
@@ -205,6 +209,9 @@ int report_stack_format(const char *name);
 /* Where and how reports are written; made by the output options. */
 struct writer {
 	FILE *file;
+	const char *path;       /* each report replaces this file (out/replace.h), or NULL */
+	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS: all there was up to now; see there */
+	u64 top;                /* and how many keys are written; 0: see there */
 	enum report_format format;
 	char separator;         /* CSV */
 	bool milliseconds;

@@ -89,6 +89,14 @@ static bool is_there(const struct stream_field *v)
 	return v->fault || v->field.kind != FIELD_NONE;
 }
 
+static void put_elapsed_of(FILE *f, const struct stream_line *line, bool milliseconds)
+{
+	if (line->elapsed_unknown)
+		fputc('-', f);
+	else
+		put_elapsed(f, line->elapsed_ns, milliseconds);
+}
+
 static int write_plain(struct writer *w, const struct stream_line *line)
 {
 	const char *gap = "  ";
@@ -107,7 +115,7 @@ static int write_plain(struct writer *w, const struct stream_line *line)
 	}
 	if (line->has_elapsed) {
 		fputs("  elapsed=", w->file);
-		put_elapsed(w->file, line->elapsed_ns, w->milliseconds);
+		put_elapsed_of(w->file, line, w->milliseconds);
 		gap = " ";
 	}
 	for (i = 0; i < line->n && !err; i++) {
@@ -254,7 +262,7 @@ static int put_piece(struct writer *w, const struct stream_piece *piece,
 		return put_text(f, line->event ?: "", false);
 	case STREAM_ELAPSED:
 		if (line->has_elapsed)
-			put_elapsed(f, line->elapsed_ns, w->milliseconds);
+			put_elapsed_of(f, line, w->milliseconds);
 		break;
 	case STREAM_FIELD:
 		if (piece->field < line->n)
@@ -345,7 +353,8 @@ static int write_object(struct writer *w, const struct stream_line *line)
 	if (line->event)
 		json_object_set_new(o, "event", json_text(line->event, ""));
 	if (line->has_elapsed)
-		json_object_set_new(o, "elapsed_ns", json_number(line->elapsed_ns));
+		json_object_set_new(o, "elapsed_ns", line->elapsed_unknown ?
+				    json_null() : json_number(line->elapsed_ns));
 	for (i = 0; i < line->n; i++) {
 		name = escape_string(line->field[i].field.name);
 		if (name)
@@ -458,7 +467,9 @@ static int write_record(struct writer *w, const struct stream_line *line)
 	csv_put_number(w, line->cpu, false);
 	if (line->event && !err)
 		err = csv_put_escaped(w, line->event, "");
-	if (line->has_elapsed)
+	if (line->has_elapsed && line->elapsed_unknown)
+		csv_put(w, "", false);
+	else if (line->has_elapsed)
 		csv_put_number(w, line->elapsed_ns, false);
 	for (i = 0; i < line->n && !err; i++)
 		err = csv_value(w, &line->field[i]);
@@ -475,5 +486,7 @@ int stream__write_line(struct writer *w, const struct stream_template *t,
 		return write_object(w, line);
 	if (w->format == FORMAT_CSV)
 		return write_record(w, line);
+	if (w->format == FORMAT_OPENMETRICS)
+		return 0;       /* they are counted in the report */
 	return t ? write_by_template(w, t, line) : write_plain(w, line);
 }

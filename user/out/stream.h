@@ -28,6 +28,7 @@ struct stream_line {
 	u32 pid, tid, cpu;
 	const char *event;      /* NULL: there is only one, and its name goes without saying */
 	bool has_elapsed;
+	bool elapsed_unknown;   /* it began before the run */
 	u64 elapsed_ns;
 	const struct stream_field *field;
 	size_t n;

@@ -321,6 +321,9 @@ void text_put_footer(struct writer *w, const struct report *r)
 	if (r->counters.begun_before)
 		fprintf(w->file, "  %s ended that had begun before the run: no loss\n",
 			format_count(n, r->counters.begun_before));
+	if (r->throttled)
+		fprintf(w->file, "  throttled %s time%s by the kernel: what was busy then has too few samples\n",
+			format_count(n, r->throttled), r->throttled == 1 ? "" : "s");
 	put_losses(w, r);
 	if (r->left_out)
 		return;
@@ -509,5 +512,7 @@ int write_text(struct writer *w, const struct report *r)
 		fputc('\n', w->file);
 		text_put_footer(w, r);
 	}
+	if (r->overhead)
+		put_overhead(w->file, r->overhead);
 	return 0;
 }

@@ -52,6 +52,8 @@ static int measure(struct course *c, struct run *run)
 	err = c->attach ? c->attach(c, run) : course__attach(c, run);
 	if (err)
 		return c->has_said ? err : course__complain(run, "attach", err);
+	run->armed = c->armed;
+	run->skeleton = c->skeleton;
 	*c->armed = 1;
 	return run__loop(run);
 }

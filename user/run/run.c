@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "out/diag.h"
+#include "out/openmetrics.h"
 #include "run/explain.h"
 #include "run/subjects.h"
 
@@ -70,7 +71,9 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 {
 	int err;
 
-	*run = (struct run){ .tool = tool, .cli = cli, .signal_fd = -1, .watch_fd = -1 };
+	*run = (struct run){
+		.tool = tool, .cli = cli, .signal_fd = -1, .watch_fd = -1, .overhead.stats_fd = -1,
+	};
 	diag_verbose(cli->verbose);
 	err = host__read(&run->host);
 	if (err)
@@ -79,6 +82,10 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 		err = host__check_rights(&run->host);
 		if (err)
 			return err;
+	}
+	if (cli->format == FORMAT_OPENMETRICS) {
+		cli->metrics_top = cli->top;
+		cli->top = 0;
 	}
 	err = cli__open_writer(cli, &run->writer);
 	if (!err)
@@ -163,7 +170,13 @@ int run__fill_scope(const struct run *run, const struct bpf_object *obj)
 }
 
 /* What the main loop waits for. */
-enum { WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_WATCH, WAITS };
+enum {
+	WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_WATCH, WAIT_BUDGET,
+	WAITS,
+};
+
+/* The programs' share is looked at so often. */
+#define BUDGET_WINDOW_NS NSEC_PER_SEC
 
 static int start_timer(u64 first_ns, u64 period_ns)
 {
@@ -228,6 +241,37 @@ static int write_or_add(struct run *run, const struct report *r)
 	return complain_of_writing(err);
 }
 
+static int add_overhead(struct run *run, struct report *r)
+{
+	struct report_overhead *cost = &run->overhead.cost;
+	int err = overhead__since(&run->overhead, r->duration_ns, r->cpus);
+
+	cost->budget = run->cli->budget;
+	cost->over_budget = run->over_budget;
+	r->overhead = cost;
+	return err;
+}
+
+/* Where reports have no place for it. */
+static void tell_overhead(const struct run *run, const struct report *r)
+{
+	enum report_format format = run->writer.format;
+	char *line = NULL;
+	size_t n = 0;
+	FILE *f;
+
+	if (run->hold || (!run->heat && (format == FORMAT_TEXT || format == FORMAT_JSON ||
+					 format == FORMAT_OPENMETRICS)))
+		return;
+	f = open_memstream(&line, &n);
+	if (!f)
+		return;
+	put_overhead_line(f, r->overhead);
+	if (!fclose(f))
+		diag_hint("%s", line);
+	free(line);
+}
+
 static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 {
 	struct report r = {
@@ -240,9 +284,13 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 	};
 	int err = run->report(run, &r);
 
+	if (!err && run->cli->overhead)
+		err = add_overhead(run, &r);
 	if (!err) {
 		run->lost |= (r.has_events || r.has_losses) && loss__total(&r.counters);
 		err = write_or_add(run, &r);
+		if (r.overhead)
+			tell_overhead(run, &r);
 	} else {
 		diag_error("cannot read the results: %s", strerror(-err));
 	}
@@ -250,10 +298,46 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 	return err;
 }
 
+/* A look at the end of each window: have the programs taken more than they may? */
+struct budget {
+	u64 program_ns, time_ns;
+};
+
+static bool is_over_budget(struct run *run, struct budget *last)
+{
+	struct budget now = { overhead__program_ns(), now_ns(CLOCK_MONOTONIC) };
+	double share = 100.0 * ((double)now.program_ns - last->program_ns) /
+		       (now.time_ns - last->time_ns) / run->host.cpus_online;
+
+	*last = now;            /* programs may have gone since: less than before is no cost */
+	if (share <= run->cli->budget)
+		return false;
+	run->over_budget = share;
+	run->lost = true;
+	diag_warn("the programs took %.3g%% of the machine's CPU time, --budget is %g%%: stopped",
+		  share, run->cli->budget);
+	return true;
+}
+
+/*
+ * The command goes on without being measured. Hooks that are not the skeleton's find the gate
+ * closed.
+ */
+static void await_command(struct run *run, struct pollfd wait[WAITS])
+{
+	struct pollfd end[] = { wait[WAIT_SIGNAL], wait[WAIT_END], wait[WAIT_COMMAND] };
+
+	*run->armed = 0;
+	bpf_object__detach_skeleton(run->skeleton);
+	while (poll(end, ARRAY_SIZE(end), -1) < 0 && errno == EINTR)
+		;
+}
+
 /* began: CLOCK_MONOTONIC, when measuring did. */
 static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects, u64 began)
 {
 	u64 now = now_ns(CLOCK_MONOTONIC), start = now_ns(CLOCK_REALTIME) - (now - began);
+	struct budget spent = { run->cli->budget ? overhead__program_ns() : 0, began };
 	u64 expired, n = 0;
 	bool end = false;
 	int err;
@@ -275,6 +359,9 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 			end = true;
 		if (wait[WAIT_SUBJECTS].revents)
 			end |= subjects__all_ended(subjects);
+		if (wait[WAIT_BUDGET].revents &&
+		    read(wait[WAIT_BUDGET].fd, &expired, sizeof(expired)) > 0 && !end)
+			end = is_over_budget(run, &spent);
 		if (run->watch &&
 		    (end || wait[WAIT_WATCH].revents || wait[WAIT_INTERVAL].revents)) {
 			err = run->watch(run);
@@ -314,10 +401,21 @@ static int announce(struct run *run)
 	return 0;
 }
 
+static int start_overhead(struct run *run)
+{
+	if (run->cli->budget && run->command.pid && !run->skeleton) {
+		diag_error("--budget: this tool cannot stop before the command ends");
+		diag_hint("measure it without --, by -p or -G, or take --overhead");
+		return -EINVAL;
+	}
+	return overhead__start(&run->overhead);
+}
+
 int run__loop(struct run *run)
 {
 	const struct cli *cli = run->cli;
 	struct subjects subjects;
+	char used[UNITS_SPACE];
 	int err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
 	u64 began;
 	struct pollfd wait[WAITS] = {
@@ -327,8 +425,12 @@ int run__loop(struct run *run)
 		[WAIT_COMMAND] = { run->command.pid ? run->command.pidfd : -1, POLLIN, 0 },
 		[WAIT_SUBJECTS] = { subjects.epoll_fd, POLLIN, 0 },
 		[WAIT_WATCH] = { run->watch_fd, POLLIN, 0 },
+		[WAIT_BUDGET] = { start_timer(cli->budget ? BUDGET_WINDOW_NS : 0, BUDGET_WINDOW_NS),
+				  POLLIN, 0 },
 	};
 
+	if (!err && cli->overhead)
+		err = start_overhead(run);
 	if (!err)
 		err = announce(run);
 	began = now_ns(CLOCK_MONOTONIC);
@@ -338,7 +440,14 @@ int run__loop(struct run *run)
 		err = loop(run, wait, &subjects, began);
 	if (!err && run->heat)
 		err = complain_of_writing(heat__write(run->heat, &run->writer));
+	if (!err && run->over_budget && run->command.pid)
+		await_command(run, wait);
+	overhead__stop(&run->overhead);
+	diag_detail("this process used %s of CPU time, loading included",
+		    format_value(used, own_cpu_ns(), UNIT_NS, false));
 	subjects__release(&subjects);
+	if (wait[WAIT_BUDGET].fd >= 0)
+		close(wait[WAIT_BUDGET].fd);
 	if (wait[WAIT_INTERVAL].fd >= 0)
 		close(wait[WAIT_INTERVAL].fd);
 	if (wait[WAIT_END].fd >= 0)
@@ -354,6 +463,7 @@ void run__release(struct run *run)
 		close(run->signal_fd);
 	if (run->writer.file && run->writer.file != stdout)
 		fclose(run->writer.file);
+	openmetrics__free(run->writer.metrics);
 }
 
 int run__exit_code(const struct run *run, int err)

@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "run/command.h"
+#include "run/overhead.h"
 #include "cli/options.h"
 #include "host/host.h"
 #include "out/heat.h"
@@ -45,6 +46,11 @@ struct run {
 	sigset_t signals;       /* the mask the process came with: commands are given it */
 	bool lost;              /* some report had losses */
 	bool interrupted;       /* by a signal: the last report has been made */
+	struct overhead overhead;       /* --overhead */
+	double over_budget;     /* --budget: the share that ended the run; 0: none did */
+	/* The gate and the hooks of the programs, to stop them with; NULL: they cannot be. */
+	volatile u32 *armed;
+	struct bpf_object_skeleton *skeleton;
 	bool hold; /* report() is called as ever, but what it fills in is not written */
 
 	/* Fills in what happened since the last call (or since the run began). Set by the tool. */

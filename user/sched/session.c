@@ -69,7 +69,9 @@ int session__check(const struct session *s)
 	const struct cli *cli = s->cli;
 	const char *what = NULL;
 
-	if (s->record && s->worst)
+	if (cli->format == FORMAT_OPENMETRICS)
+		what = "--format openmetrics is of histograms and tables, not of lines";
+	else if (s->record && s->worst)
 		what = "--record and --worst exclude each other";
 	else if (s->record && s->read)
 		what = "--record and --read exclude each other";
@@ -219,6 +221,8 @@ static int configure(struct session *s, struct run *run, enum wait_source source
 	int err = s->callers.wanted ? configure_stacks(s, run) :
 				      run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 
+	if (!err && !s->callers.wanted)
+		err = stacks__leave_out_tables(bpf->obj);
 	if (!err)
 		err = configure_programs(s, run);
 	if (!err)

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""--format openmetrics: what a strict parser makes of it, beside the JSON of the same load."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+import schema
+import tally
+from accounts import work
+from tally import Blurred, once, scaled, steady, wait_until
+from test_output import HOSTILE
+
+METRICS = ("--format", "openmetrics")
+GETPPID, READ = 110, 0
+
+
+def parse(text):
+    """{(name, labels): value} of all samples. Each family is there once, with a type and help."""
+    families = list(text_string_to_metric_families(text))
+    assert len({f.name for f in families}) == len(families)
+    assert all(f.type in ("counter", "gauge", "histogram") and f.documentation for f in families)
+    found = {}
+    for family in families:
+        for s in family.samples:
+            key = s.name, frozenset(s.labels.items())
+            assert key not in found, f"{key} is there twice"
+            found[key] = s.value
+    return found
+
+
+def figures(samples, name, label=None):
+    """{value of a label: value} of the samples of a name."""
+    return {dict(labels).get(label): value for (n, labels), value in samples.items() if n == name}
+
+
+WAIT = "tally_runqlat_wait_for_a_cpu_seconds"
+
+
+def check_histogram(samples, group):
+    """All of it is that of a group in JSON: what is below each bound, the count, and the sum."""
+    key = frozenset((name, str(value)) for name, value in group["key"].items())
+    below = {float(dict(l)["le"]): value for (n, l), value in samples.items()
+             if n == f"{WAIT}_bucket" and key <= l}
+    assert len(below) == 27 and below[float("inf")] == group["count"]
+    for bound, value in below.items():
+        ns = bound * 1e9 if bound == float("inf") else round(bound * 1e9)
+        assert value == sum(n for _, last, n in group["buckets"] if last <= ns), bound
+    assert samples[f"{WAIT}_count", key] == group["count"]
+    assert samples[f"{WAIT}_sum", key] == pytest.approx(group["sum"] / 1e9, rel=1e-15)
+
+
+def test_histograms_are_those_of_json(tool, trigger):
+    def trial():
+        load = trigger("sleepers", 3, scaled(100), 100, -1)
+        args = "-p", load.pid, "--by", "tid"
+        plain, metrics = tool("--json", *args), tool(*METRICS, *args)
+        work(load)
+        report, samples = plain.stop().report, parse(metrics.stop().text)
+        lost = figures(samples, "tally_lost_total", "reason")
+        assert set(lost) == schema.LOSSES
+        if any(lost.values()) or any(report["lost"].values()):
+            raise Blurred
+        for group in report["groups"]:
+            check_histogram(samples, group)
+        assert len(figures(samples, f"{WAIT}_count", "tid")) == len(report["groups"]) >= 3
+        assert figures(samples, "tally_events_total", "tool") == {"runqlat": report["events"]}
+        assert report["events"] > 3 * scaled(100) - 10
+        assert figures(samples, "tally_hidden_groups", "tool") == {"runqlat": 0}
+
+    steady(trial)
+
+
+def test_tables_are_those_of_json(tool, trigger):
+    load = trigger("syscalls", 2, f"{GETPPID}:300", f"{READ}:200")
+    tracer = tool(*METRICS, "-p", load.pid, tool="syscount")
+    load.go()
+    load.done()
+    samples = parse(tracer.stop().text)
+    calls = figures(samples, "tally_syscount_calls_total", "syscall")
+    lost = sum(figures(samples, "tally_lost_total", "reason").values())
+    assert 600 - lost <= calls["getppid"] <= 600
+    assert 400 - lost <= figures(samples, "tally_syscount_errors_total", "syscall")["read"] <= 400
+    assert sum(calls.values()) == figures(samples, "tally_events_total", "tool")["syscount"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "tally.prom"
+
+
+def test_counters_never_go_back(tool, trigger, file):
+    """Each reading of the file is whole; at the end it has all there was, not the last interval."""
+    load = trigger("syscalls", 1, f"{GETPPID}:500")
+    file.write_text("of another run\n")
+    tracer = tool(*METRICS, "-o", file, "-I", "50", "-p", load.pid, tool="syscount")
+    seen = []
+
+    def count():
+        samples = parse(file.read_text())
+        seen.append((figures(samples, "tally_measured_seconds_total", "tool").get("syscount", 0),
+                     figures(samples, "tally_syscount_calls_total", "syscall").get("getppid", 0),
+                     sum(figures(samples, "tally_lost_total", "reason").values())))
+        return seen[-1]
+
+    load.go()
+    load.done()
+    wait_until(lambda: sum(count()[1:]) >= 500, "the calls are in the file")
+    before = count()[0]
+    wait_until(lambda: count()[0] > before + 0.2, "several intervals without calls")
+    assert tracer.stop().code == 0
+    assert count()[1] <= 500 <= sum(count()[1:])
+    assert all(a <= b for former, latter in zip(seen, seen[1:]) for a, b in zip(former, latter))
+    assert os.listdir(file.parent) == [file.name]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+    assert file.stat().st_uid == os.geteuid()
+
+
+def test_hostile_names(tool, trigger):
+    load = trigger("names", 5, *HOSTILE)
+    tracer = tool(*METRICS, "-p", load.pid, "--by", "tid,comm")
+    work(load)
+    text = tracer.stop().text
+    names = {dict(labels)["tid"]: dict(labels)["comm"]
+             for (name, labels) in parse(text) if name == f"{WAIT}_count"}
+    assert names.items() >= {str(tid): shown for tid, shown in zip(load.numbers, HOSTILE.values())}.items()
+
+
+def test_top_is_of_the_whole_run(tool, trigger):
+    """Who is left out is chosen by all that was, and comes back with all of it."""
+    load = trigger("syscalls", 1, f"{GETPPID}:900", f"{READ}:100")
+    tracer = tool(*METRICS, "--top", "1", "-p", load.pid, tool="syscount")
+    load.go()
+    load.done()
+    samples = parse(tracer.stop().text)
+    assert set(figures(samples, "tally_syscount_calls_total", "syscall")) == {"getppid"}
+    assert figures(samples, "tally_hidden_groups", "tool")["syscount"] >= 1
+    assert figures(samples, "tally_events_total", "tool")["syscount"] >= 1000 - \
+        sum(figures(samples, "tally_lost_total", "reason").values())
+
+
+def test_what_it_cost(tool, trigger):
+    load = trigger("calls", 100, 2, 1)
+    tracer = tool(*METRICS, "--overhead", "-x", tally.BUILD / "triggers/calls", "known_function",
+                  "--by", "comm", tool="probe")
+    load.go()
+    calls = load.done()[0]
+    samples = parse(tracer.stop().text)
+    assert figures(samples, "tally_program_runs_total", "tool") == {"probe": calls}
+    assert figures(samples, "tally_program_seconds_total", "tool")["probe"] > 0
+    assert figures(samples, "tally_probe_events_total", "comm") == {"calls": calls}
+
+
+def test_single_events_are_counted(tool, trigger):
+    load = trigger("opens", 1, "openat:30:0:0:/dev/null")
+    tracer = tool(*METRICS, "-p", load.pid, tool="opensnoop")
+    load.go()
+    load.done()
+    samples = parse(tracer.stop().text)
+    lost = sum(figures(samples, "tally_lost_total", "reason").values())
+    assert 30 - lost <= figures(samples, "tally_events_total", "tool")["opensnoop"] <= 30
+
+
+@once
+def test_the_file_is_never_written_through_a_link(run, tmp_path, file):
+    target = tmp_path / "target"
+    target.write_text("mine")
+    file.symlink_to(target)
+    assert run(*METRICS, "-o", file, "-d", "0.1").code == 1
+    assert target.read_text() == "mine" and file.is_symlink()
+    file.unlink()
+    # Not even that of the name which is used on the way.
+    (tmp_path / ".tally.prom.tally").symlink_to(target)
+    assert run(*METRICS, "-o", file, "-d", "0.1").code == 0
+    assert target.read_text() == "mine" and not file.is_symlink()
+    parse(file.read_text())
+    result = run(*METRICS, "-o", tmp_path / "none" / "file", "-d", "0.1")
+    assert result.code == 1 and "No such file" in result.stderr
+
+
+@once
+@pytest.mark.parametrize("tool_name, args", (
+    ("runqlat", ("--heat",)), ("timehist", ()), ("timechart", ("-o", "x")), ("profile", ()),
+    ("offcputime", ()), ("list", ()), ("tally", ("doctor",)),
+))
+def test_what_has_no_place_in_it(run, tool_name, args):
+    result = run(*args, *METRICS, tool=tool_name)
+    assert result.code == 2 and "openmetrics" in result.stderr, result
+    assert not Path("x").exists()
+
+
+@once
+def test_explain_is_text(run):
+    result = run(*METRICS, "-n")
+    assert result.code == 0 and result.text.splitlines()[0].split()[0] == "source"

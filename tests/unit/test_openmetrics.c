@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reports as OpenMetrics: totals over reports, which keys are shown, bounds, what is escaped. */
+#include "unit.h"
+
+#include "out/openmetrics.h"
+
+static struct report new_report(bool table)
+{
+	return (struct report){
+		.tool = "a-tool", .value = "time of it", .unit = UNIT_NS, .table = table,
+		.start_ns = 1, .duration_ns = 1500000000, .has_events = true,
+	};
+}
+
+static void add_task(struct report *r, u64 tid, const char *comm, const u64 *values, size_t n)
+{
+	struct field key[] = { number_field("tid", tid), text_field("comm", comm) };
+	struct dense *d = calloc(1, sizeof(*d));
+	size_t i;
+
+	key[1].label = true;
+	for (i = 0; i < n; i++)
+		dense__add(d, values[i]);
+	add_group(r, key, ARRAY_SIZE(key), d);
+	free(d);
+	r->events += n;
+}
+
+static void add_call(struct report *r, const char *name, u64 calls, u64 ns, u64 max)
+{
+	struct field cell[] = {
+		text_field("call", name), number_field("calls", calls), number_field("time", ns),
+		number_field("max", max),
+	};
+
+	cell[2].kind = FIELD_TIME;
+	cell[3].kind = FIELD_DURATION;
+	add_row(r, cell, ARRAY_SIZE(cell));
+}
+
+static char *write_one(struct writer *w, struct report *r)
+{
+	size_t len;
+	char *text = written(w, r, &len);
+
+	report__free(r);
+	assert_true(len > 6 && !strcmp(text + len - 6, "# EOF\n"));
+	assert_true(is_utf8(text, len));
+	return text;
+}
+
+static void assert_line(const char *text, const char *line)
+{
+	char *whole;
+
+	assert_true(asprintf(&whole, "\n%s\n", line) > 0);
+	if (!strstr(text, whole))
+		fail_msg("no line '%s' in\n%s", line, text);
+	free(whole);
+}
+
+#define NAME "tally_a_tool_time_of_it_seconds"
+
+static void totals_of_all_reports(void **state)
+{
+	struct writer w = { .format = FORMAT_OPENMETRICS };
+	struct report r = new_report(false);
+	char *text;
+
+	(void)state;
+	add_task(&r, 7, "first", (u64[]){ 1023, 1024, 1ULL << 40 }, 3);
+	r.counters.lost[LOSS_MAP_FULL] = 2;
+	free(write_one(&w, &r));
+	r = new_report(false);
+	add_task(&r, 7, "now", (u64[]){ 5 }, 1);
+	add_task(&r, 8, "other", (u64[]){ 2000 }, 1);
+	r.counters.lost[LOSS_MAP_FULL] = 1;
+	text = write_one(&w, &r);
+
+	/* Its name has changed; it is the same task. */
+	assert_null(strstr(text, "first"));
+	assert_line(text, NAME "_bucket{tid=\"7\",comm=\"now\",le=\"0.000001023\"} 2");
+	assert_line(text, NAME "_bucket{tid=\"7\",comm=\"now\",le=\"0.000002047\"} 3");
+	assert_line(text, NAME "_bucket{tid=\"7\",comm=\"now\",le=\"34.359738367\"} 3");
+	assert_line(text, NAME "_bucket{tid=\"7\",comm=\"now\",le=\"+Inf\"} 4");
+	assert_line(text, NAME "_sum{tid=\"7\",comm=\"now\"} 1099.511629828");
+	assert_line(text, NAME "_count{tid=\"7\",comm=\"now\"} 4");
+	assert_line(text, NAME "_count{tid=\"8\",comm=\"other\"} 1");
+	assert_line(text, "tally_lost_total{tool=\"a-tool\",reason=\"map_full\"} 3");
+	assert_line(text, "tally_events_total{tool=\"a-tool\"} 5");
+	assert_line(text, "tally_measured_seconds_total{tool=\"a-tool\"} 3.0");
+	assert_line(text, "# UNIT " NAME " seconds");
+	free(text);
+	openmetrics__free(w.metrics);
+}
+
+static void tables(void **state)
+{
+	struct writer w = { .format = FORMAT_OPENMETRICS, .top = 1 };
+	struct report r = new_report(true);
+	char *text;
+
+	(void)state;
+	add_call(&r, "\"a\\b\"\n", 10, 100, 60);
+	add_call(&r, "c", 9, 90, 50);
+	text = write_one(&w, &r);
+	/* A backslash of the text itself is \x5c (out/escape.h), and that one doubled. */
+	assert_line(text, "tally_a_tool_calls_total{call=\"\\\"a\\\\x5cb\\\"\\\\x0a\"} 10");
+	assert_null(strstr(text, "call=\"c\""));
+	assert_line(text, "tally_hidden_groups{tool=\"a-tool\"} 1");
+	free(text);
+	r = new_report(true);
+	add_call(&r, "c", 2, 1, 20);
+	text = write_one(&w, &r);
+	/* Now it has more; what was not shown of it is in. The maximum is that of the interval. */
+	assert_line(text, "tally_a_tool_calls_total{call=\"c\"} 11");
+	assert_line(text, "tally_a_tool_time_seconds_total{call=\"c\"} 0.000000091");
+	assert_line(text, "tally_a_tool_max_seconds{call=\"c\"} 2e-08");
+	assert_null(strstr(text, "call=\"\\\""));
+	free(text);
+	openmetrics__free(w.metrics);
+}
+
+static void bounds_with_signs(void **state)
+{
+	static const s64 bounds[] = { -10, 0, 1000000000 };
+	struct writer w = { .format = FORMAT_OPENMETRICS };
+	struct report r = new_report(false);
+	struct hist_totals totals = { .sum = 1, .max = 1ULL << 63, .min_inv = ~0ULL };
+	struct report_group g = {};
+	char *text;
+
+	(void)state;
+	assert_int_equal(histogram__init(&g.hist, (u64[]){ 1, 2, 3, 4 }, 0, 4, &totals), 0);
+	histogram__set_bounds(&g.hist, bounds, ARRAY_SIZE(bounds));
+	assert_int_equal(report__add_group(&r, &g), 0);
+	text = write_one(&w, &r);
+	assert_line(text, NAME "_bucket{le=\"-0.000000011\"} 1");
+	assert_line(text, NAME "_bucket{le=\"-0.000000001\"} 3");
+	assert_line(text, NAME "_bucket{le=\"0.999999999\"} 6");
+	assert_line(text, NAME "_bucket{le=\"+Inf\"} 10");
+	assert_null(strstr(text, NAME "_sum"));
+	assert_null(strstr(text, NAME "_count"));
+	free(text);
+	openmetrics__free(w.metrics);
+}
+
+static void names_that_are_taken(void **state)
+{
+	struct writer w = { .format = FORMAT_OPENMETRICS };
+	struct report r = new_report(false);
+	struct report_group g = {};
+	struct report_row key = {};
+	char *text;
+
+	(void)state;
+	r.value = "$count";
+	r.unit = UNIT_COUNT;
+	assert_int_equal(report_row__add_number(&key, "le", 1, FIELD_NUMBER), 0);
+	assert_int_equal(report_row__add_number(&key, "A b", 2, FIELD_NUMBER), 0);
+	assert_int_equal(report_row__add_number(&key, "a-b", (u64)-3, FIELD_SIGNED), 0);
+	assert_int_equal(report_row__add_number(&key, "$", 4, FIELD_NUMBER), 0);
+	g.key = key.cell;
+	g.nkey = key.ncells;
+	assert_int_equal(report__add_group(&r, &g), 0);
+	text = write_one(&w, &r);
+	assert_line(text, "tally_a_tool_count_value_count"
+			  "{le_=\"1\",a_b=\"2\",a_b_=\"-3\",key=\"4\"} 0");
+	free(text);
+	openmetrics__free(w.metrics);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(totals_of_all_reports),
+		cmocka_unit_test(tables),
+		cmocka_unit_test(bounds_with_signs),
+		cmocka_unit_test(names_that_are_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reports as OpenMetrics 1.0 text (https://prometheus.io/docs/specs/om/), for the textfile collector
+ * of node_exporter. Counters and histograms count from the start of the run: reports are of
+ * intervals, so what they hold is added up here, by key. Units are base units: seconds, bytes.
+ * Only counters, gauges and histograms are used, which the older Prometheus text format has, too.
+ *
+ *   tally_runqlat_wait_seconds_bucket{pid="1",comm="init",le="0.000001023"} 7
+ *   tally_lost_total{tool="runqlat",reason="map_full"} 0
+ *
+ * Of tables, a column whose name is one of a sum (calls, bytes, ...) is a counter; any other is a
+ * gauge: the figure of the last interval. What stands in front of the first figure of a row is its
+ * key.
+ */
+#ifndef TALLY_OUT_OPENMETRICS_H
+#define TALLY_OUT_OPENMETRICS_H
+
+#include "out/report.h"
+
+/* All that was reported up to now. w->metrics; made by the first write. */
+struct openmetrics;
+
+/* How many keys are written where w->top does not say: those with most. */
+#define OPENMETRICS_TOP 1000
+
+/* Adds the report and writes all. Returns 0 or -ENOMEM. */
+int write_openmetrics(struct writer *w, const struct report *r);
+void openmetrics__free(struct openmetrics *m);
+
+#endif /* TALLY_OUT_OPENMETRICS_H */
