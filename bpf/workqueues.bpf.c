@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * How long the functions of works run, or how long works are queued before they do.
+ *
+ * A work is queued once at a time, so its address tells which one begins. It may be freed or queued
+ * again by its own function, and another may have its address then: what runs is known by the task,
+ * too, and its end takes nothing but the address. (A task may run two: works of BH workqueues, 6.9,
+ * interrupt it.)
+ *
+ * A queued work that is cancelled passes no tracepoint. What is kept of it is replaced when
+ * the work, or another one with its address, is queued; until then it takes a place.
+ */
+#include "span.bpf.h"
+
+const volatile bool queue_time = false;         /* else the time its function runs */
+
+struct queued_work {
+	u64 queued_ns;
+	char queue[SPAN_NAME_LEN];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, u64);               /* address of the work */
+	__type(value, struct queued_work);
+} queued_works SEC(".maps");
+
+struct running_key {
+	u64 work;
+	u64 tid;
+};
+
+struct running_work {
+	u64 start_ns;
+	u64 function;
+	char queue[SPAN_NAME_LEN];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct running_key);
+	__type(value, struct running_work);
+} running_works SEC(".maps");
+
+/* Some work found no room: of those whose past is not known, not all are from before the run. */
+u32 was_full = 0;
+
+static __always_inline void count_unknown_past(void)
+{
+	if (was_full)
+		count_lost(LOSS_MAP_FULL);
+	else
+		count_begun_before();
+}
+
+SEC("tp_btf/workqueue_queue_work")
+int BPF_PROG(on_queue, int cpu, struct pool_workqueue *pool, struct work_struct *work)
+{
+	struct queued_work q = { .queued_ns = bpf_ktime_get_ns() };
+	u64 key = (u64)work;
+
+	/* 24 bytes until 6.8, from there on 32: a shorter one ends with a NUL. */
+	bpf_probe_read_kernel_str(q.queue, sizeof(q.queue), pool->wq->name);
+	if (bpf_map_update_elem(&queued_works, &key, &q, BPF_ANY))
+		was_full = 1;
+	return 0;
+}
+
+static __always_inline void begin_running(struct work_struct *work, const struct running_work *w)
+{
+	struct running_key key = { (u64)work, (u32)bpf_get_current_pid_tgid() };
+
+	if (bpf_map_update_elem(&running_works, &key, w, BPF_ANY))
+		was_full = 1;
+}
+
+SEC("tp_btf/workqueue_execute_start")
+int BPF_PROG(on_start, struct work_struct *work)
+{
+	u64 now = bpf_ktime_get_ns(), key = (u64)work;
+	struct span_what what = { .id = (u64)work->func };
+	struct running_work w = { .function = what.id };
+	struct queued_work *q = bpf_map_lookup_elem(&queued_works, &key);
+
+	if (q && queue_time) {
+		__builtin_memcpy(what.name, q->queue, sizeof(what.name));
+		span_add(&what, now - q->queued_ns);
+	} else if (queue_time) {
+		count_unknown_past();
+	} else {
+		if (q)
+			__builtin_memcpy(w.queue, q->queue, sizeof(w.queue));
+		w.start_ns = bpf_ktime_get_ns();
+		begin_running(work, &w);
+	}
+	if (q)
+		bpf_map_delete_elem(&queued_works, &key);
+	return 0;
+}
+
+SEC("tp_btf/workqueue_execute_end")
+int BPF_PROG(on_end, struct work_struct *work)
+{
+	struct running_key key = { (u64)work, (u32)bpf_get_current_pid_tgid() };
+	struct running_work *w = bpf_map_lookup_elem(&running_works, &key);
+	struct span_what what = {};
+
+	if (!w) {
+		count_unknown_past();
+		return 0;
+	}
+	what.id = w->function;
+	__builtin_memcpy(what.name, w->queue, sizeof(what.name));
+	span_add(&what, bpf_ktime_get_ns() - w->start_ns);
+	bpf_map_delete_elem(&running_works, &key);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* timers: how long the functions of timers run, or how late. See bpf/timers.bpf.c. */
+#include <errno.h>
+#include <time.h>
+
+#include "irq/spans.h"
+#include "tools.h"
+
+#include "timers.skel.h"
+
+static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
+{
+	static const char *const kinds[TIMER_KINDS] = {
+		[TIMER_WHEEL] = "timer",
+		[TIMER_HIGH] = "hrtimer",
+		[TIMER_HIGH_SOFT] = "hrtimer-soft",
+	};
+	const struct span_what *what = own;
+	int err = 0;
+
+	if (by & BY_SPAN_ID)
+		err = spans__add_function(context, what->id, row);
+	if (!err && by & BY_SPAN_DETAIL)
+		err = report_row__add_text(row, "kind",
+					   what->kind < TIMER_KINDS ? kinds[what->kind] : NULL);
+	return err;
+}
+
+/* The resolution of this clock is the tick. */
+static u64 jiffy_ns(void)
+{
+	struct timespec ts = {};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_nsec;
+}
+
+static int choose_programs(const struct spans *s, struct timers_bpf *bpf)
+{
+	struct bpf_program *const of_times[] = {
+		bpf->progs.on_timer_entry, bpf->progs.on_timer_exit,
+		bpf->progs.on_hrtimer_entry, bpf->progs.on_hrtimer_exit,
+	};
+	struct bpf_program *const of_latency[] = {
+		bpf->progs.on_late_timer, bpf->progs.on_late_hrtimer,
+	};
+
+	return spans__choose(s, of_times, ARRAY_SIZE(of_times), of_latency, ARRAY_SIZE(of_latency));
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	struct timers_bpf *bpf = timers_bpf__open();
+	struct spans *s = c->context;
+	int err;
+
+	if (!bpf)
+		return -errno;
+	s->own = bpf;
+	COURSE_SKELETON(c, bpf);
+	bpf->rodata->jiffy_ns = jiffy_ns();
+	err = choose_programs(s, bpf);
+	return err ?: spans__prepare(s, run, bpf->obj, &bpf->rodata->scope, &bpf->rodata->by);
+}
+
+static int timers(int argc, char **argv)
+{
+	static const char *const part_names[] = { "function", "kind" };
+	static const struct argp_option options[] = {
+		{ "latency", SPANS_KEY_LATENCY, NULL, 0,
+		  "How late they begin instead: after the time that was asked for", 1 },
+		SPANS_OPTIONS,
+		{},
+	};
+	static const struct spans_tool tool = {
+		.name = "timers",
+		.doc = "How long the functions of the kernel's timers run, or how late they begin.",
+		.time = { .value = "time in timer functions",
+			  .source = "tp_btf/timer_expire_entry, timer_expire_exit, "
+				    "hrtimer_expire_entry, hrtimer_expire_exit" },
+		.late = { .value = "lateness of timers",
+			  .source = "tp_btf/timer_expire_entry, tp_btf/hrtimer_expire_entry",
+			  .caveat = "kind timer is counted in ticks, and late on purpose: by "
+				    "a tick, and by up to an eighth of its delay" },
+		.options = options,
+		.parts = { .name = part_names, .n = 2, .text = "function, kind", .add = add_parts },
+		.by = BY_SPAN_ID,
+		.always_by = BY_SPAN_DETAIL,
+		.open = open_skeleton,
+	};
+	struct spans s = { .tool = &tool };
+	int code = spans__main(&s, argc, argv);
+
+	timers_bpf__destroy(s.own);
+	return code;
+}
+
+TOOL(timers, AREA_INTERRUPTS, "the kernel's timers: how long their functions run, how late");

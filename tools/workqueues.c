@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* workqueues: how long works run, or wait until they do. See bpf/workqueues.bpf.c. */
+#include <errno.h>
+
+#include "irq/spans.h"
+#include "tools.h"
+
+#include "workqueues.skel.h"
+
+static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
+{
+	const struct span_what *what = own;
+	int err = 0;
+
+	if (by & BY_SPAN_ID)
+		err = spans__add_function(context, what->id, row);
+	/* Of works that were queued before the run it is not known. */
+	if (!err && by & BY_SPAN_DETAIL)
+		err = report_row__add_text(row, "workqueue", what->name[0] ? what->name : "?");
+	return err;
+}
+
+/* Works that are queued, those included that were cancelled, and works that run, for each key. */
+#define QUEUED_PER_KEY 64
+#define RUNNING_PER_KEY 4
+
+static int set_room(struct workqueues_bpf *bpf, const struct run *run)
+{
+	u64 keys = run->cli->max_keys;
+	int err = spans__set_room(bpf->maps.queued_works, QUEUED_PER_KEY * keys);
+
+	return err ?: spans__set_room(bpf->maps.running_works, RUNNING_PER_KEY * keys);
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	struct workqueues_bpf *bpf = workqueues_bpf__open();
+	struct spans *s = c->context;
+	int err;
+
+	if (!bpf)
+		return -errno;
+	s->own = bpf;
+	COURSE_SKELETON(c, bpf);
+	bpf->rodata->queue_time = s->late;
+	err = bpf_program__set_autoload(bpf->progs.on_end, !s->late);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.on_queue,
+						s->late || run->cli->by & BY_SPAN_DETAIL);
+	if (!err)
+		err = set_room(bpf, run);
+	return err ?: spans__prepare(s, run, bpf->obj, &bpf->rodata->scope, &bpf->rodata->by);
+}
+
+static int workqueues(int argc, char **argv)
+{
+	static const char *const part_names[] = { "function", "workqueue" };
+	static const struct argp_option options[] = {
+		{ "latency", SPANS_KEY_LATENCY, NULL, 0,
+		  "How long they are queued instead, until they run", 1 },
+		SPANS_OPTIONS,
+		{},
+	};
+	static const struct spans_tool tool = {
+		.name = "workqueues",
+		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
+		.time = { .value = "time in works",
+			  .source = "tp_btf/workqueue_execute_start, workqueue_execute_end" },
+		.late = { .value = "time in queue",
+			  .source = "tp_btf/workqueue_queue_work, workqueue_execute_start" },
+		.options = options,
+		.parts = { .name = part_names, .n = 2, .text = "function, workqueue",
+			   .add = add_parts },
+		.by = BY_SPAN_ID | BY_SPAN_DETAIL,
+		.open = open_skeleton,
+	};
+	struct spans s = { .tool = &tool };
+	int code = spans__main(&s, argc, argv);
+
+	workqueues_bpf__destroy(s.own);
+	return code;
+}
+
+TOOL(workqueues, AREA_INTERRUPTS, "works of workqueues: how many, how long they run, how late");

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "irq/spans.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "out/diag.h"
+#include "run/tabulate.h"
+
+_Static_assert(BY_SPAN_ID == BY_OWN(0) && BY_SPAN_DETAIL == BY_OWN(1), "own parts of keys");
+
+/* There are few keys; a key's values on one CPU fill about two segments. */
+#define USUAL_MAX_KEYS 256
+#define SEGMENTS_PER_KEY 2
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct spans *s = state->input;
+
+	switch (key) {
+	case SPANS_KEY_HIST:
+		s->hist = true;
+		return 0;
+	case SPANS_KEY_LATENCY:
+		s->late = true;
+		return 0;
+	default:
+		return s->tool->parse ? s->tool->parse(s, key, arg) : ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Those that a task is chosen by; a command sets the time. */
+static int refuse_tasks(const struct cli *cli)
+{
+	struct cli options = *cli;
+
+	options.command = NULL;
+	if (cli__picks_tasks(&options)) {
+		diag_error("this work is done on behalf of no task: -p, -t, -u, -G, --comm and "
+			   "--pidns would pick whoever it interrupts");
+		diag_hint("-C chooses CPUs");
+		return -EINVAL;
+	}
+	if (cli->by & ((1U << BY_PARTS) - 1) & ~BY_CPU) {
+		diag_error("this work is done on behalf of no task: keys are cpu, %s",
+			   cli->own_parts->text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct spans *s = context;
+	int err = refuse_tasks(cli);
+
+	if (err)
+		return err;
+	if (!cli->by)
+		cli->by = s->tool->by;
+	cli->by |= s->tool->always_by;
+	if (cli->max_keys == CLI_DEFAULT_MAX_KEYS)
+		cli->max_keys = USUAL_MAX_KEYS;
+	cli->scope.all = true;
+	s->hist |= cli->heat;
+	return 0;
+}
+
+/*
+ * --- keys --------------------------------------------------------------------------------------
+ */
+
+int spans__add_function(struct spans *s, u64 address, struct report_row *row)
+{
+	struct symbol found = {};
+	char text[300];
+	int err = 0, n;
+
+	if (!s->symbols)
+		err = symbols__new(&s->symbols);
+	if (!err)
+		err = symbols__kernel(s->symbols, address, &found);
+	if (err)
+		return err;
+	if (!found.name)
+		snprintf(text, sizeof(text), "0x%llx", address);
+	else if (found.offset)
+		snprintf(text, sizeof(text), "%s+0x%llx", found.name, found.offset);
+	else
+		snprintf(text, sizeof(text), "%s", found.name);
+	n = strlen(text);
+	if (found.module && found.module[0] != '[')
+		snprintf(text + n, sizeof(text) - n, " [%s]", found.module);
+	return report_row__add_text(row, "function", text);
+}
+
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
+
+static int report(struct run *run, struct report *r)
+{
+	struct spans *s = run->context;
+	const struct tabulation columns = { .share = s->late ? NULL : "cpu_percent" };
+
+	r->value = s->value->value;
+	r->caveat = s->value->caveat;
+	r->source = s->source;
+	r->unit = UNIT_NS;
+	if (s->hist)
+		return measure__report(&s->measure, run, r);
+	return measure__tabulate(&s->measure, run, r, &columns);
+}
+
+int spans__set_room(struct bpf_map *map, u64 elements)
+{
+	int err = bpf_map__set_max_entries(map, elements < 1U << 30 ? elements : 1U << 30);
+
+	return err ?: bpf_map__set_map_flags(map, 0);
+}
+
+int spans__prepare(struct spans *s, const struct run *run, struct bpf_object *obj,
+		   const volatile struct scope_config *scope, const volatile u32 *by)
+{
+	struct bpf_map *keyed = bpf_object__find_map_by_name(obj, "keyed_times");
+	u64 room = (u64)SEGMENTS_PER_KEY * run->cli->max_keys * run->host.cpus_online;
+	int err;
+
+	err = measure__prepare(&s->measure, run, obj, "times", sizeof(struct span_key), scope, by);
+	return err ?: spans__set_room(keyed, room);
+}
+
+int spans__choose(const struct spans *s, struct bpf_program *const *of_times, size_t ntimes,
+		  struct bpf_program *const *of_latency, size_t nlatency)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ntimes && !err; i++)
+		err = bpf_program__set_autoload(of_times[i], !s->late);
+	for (i = 0; i < nlatency && !err; i++)
+		err = bpf_program__set_autoload(of_latency[i], s->late);
+	return err;
+}
+
+static int open_tool(struct course *c, struct run *run)
+{
+	struct spans *s = c->context;
+	int err;
+
+	s->value = s->late ? &s->tool->late : &s->tool->time;
+	s->source = s->value->source;
+	err = s->tool->open(c, run);
+	c->source = s->source;
+	return err;
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct spans *s = c->context;
+	int err = measure__begin(&s->measure, run, "times");
+
+	return err ?: bpf_object__attach_skeleton(c->skeleton);
+}
+
+int spans__main(struct spans *s, int argc, char **argv)
+{
+	const struct spans_tool *tool = s->tool;
+	const struct argp own = { .options = tool->options, .parser = parse_own };
+	struct own_parts parts = tool->parts;
+	const struct cli_spec spec = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = tool->doc,
+		.own = &own,
+		.own_input = s,
+		.own_parts = &parts,
+	};
+	struct course course = {
+		.tool = tool->name, .context = s, .check = check, .open = open_tool,
+		.attach = attach, .report = report,
+	};
+	int code;
+
+	parts.context = s;
+	code = course__main(&course, &spec, argc, argv);
+	measure__free(&s->measure);
+	if (s->symbols)
+		symbols__free(s->symbols);
+	return code;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hardirqs, softirqs, workqueues and timers: what the kernel does on no task's behalf (bpf/span.h),
+ * as a table or histograms by what is worked on.
+ */
+#ifndef TALLY_IRQ_SPANS_H
+#define TALLY_IRQ_SPANS_H
+
+#include "cli/options.h"
+#include "run/course.h"
+#include "run/measure.h"
+#include "sym/symbols.h"
+
+#include "bpf/span.h"
+
+/* What is measured, and where it comes from. */
+struct spans_value {
+	const char *value;
+	const char *source;
+	const char *caveat;             /* or NULL */
+};
+
+struct spans;
+
+struct spans_tool {
+	const char *name;
+	const char *doc;                /* first line of --help */
+	struct spans_value time;
+	struct spans_value late;        /* with --latency; zeroes: there is no such option */
+	const struct argp_option *options;      /* SPANS_OPTIONS and the tool's own */
+	error_t (*parse)(struct spans *s, int key, char *arg);  /* its own; or NULL */
+	struct own_parts parts;         /* context is set to the struct spans */
+	u32 by;                         /* where --by says nothing */
+	u32 always_by;                  /* in any case */
+	/* Opens the skeleton, chooses its programs and calls spans__prepare(). */
+	int (*open)(struct course *c, struct run *run);
+};
+
+/* One run of such a tool: the context of its course. */
+struct spans {
+	const struct spans_tool *tool;
+	void *own;                      /* the tool's */
+	bool late;
+	bool hist;
+	const struct spans_value *value;        /* of the tool's two */
+	const char *source;                     /* of that; open() may know better */
+	struct measure measure;
+	struct symbols *symbols;        /* NULL: not needed yet */
+};
+
+#define SPANS_KEY_HIST 0x1000
+#define SPANS_KEY_LATENCY 0x1001
+#define SPANS_KEY_OWN 0x1002            /* and on: the tool's own */
+
+#define SPANS_OPTIONS                                                                              \
+	{ "hist", SPANS_KEY_HIST, NULL, 0, "A histogram for each key, not a table", 1 }
+
+/* A tool's main(): the exit status. What the tool has opened is its own to destroy. */
+int spans__main(struct spans *s, int argc, char **argv);
+
+/* Of the opened object: keys, scope and room. */
+int spans__prepare(struct spans *s, const struct run *run, struct bpf_object *obj,
+		   const volatile struct scope_config *scope, const volatile u32 *by);
+
+/*
+ * Sizes a hash whose elements are there from the start: in interrupts, memory may not be had at the
+ * moment when it is needed.
+ */
+int spans__set_room(struct bpf_map *map, u64 elements);
+
+/*
+ * Has programs loaded or not by what is measured: those of times, or those of --latency. Returns 0
+ * or a negative errno.
+ */
+int spans__choose(const struct spans *s, struct bpf_program *const *of_times, size_t ntimes,
+		  struct bpf_program *const *of_latency, size_t nlatency);
+
+/* Appends a kernel function: "process_timeout", "nfsd_timer [nfsd]". 0 or -ENOMEM. */
+int spans__add_function(struct spans *s, u64 address, struct report_row *row);
+
+#endif /* TALLY_IRQ_SPANS_H */
