@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""futexstat against a program that counts and times its own calls."""
+
+import os
+import signal
+import time
+
+import pytest
+
+import tally
+from snooping import PREEMPTIBLE, await_call, exact
+
+N, US = 20, 2000
+RESULTS = "woken", "timed out", "value changed", "signal"
+FUTEX = 202
+
+
+@pytest.fixture
+def futexstat(tool):
+    def start(*args, **kwargs):
+        return tool("--json", *args, tool="futexstat", **kwargs)
+
+    return start
+
+
+def skipped(report):
+    """Nothing was lost, unless the kernel has skipped programs (snooping.PREEMPTIBLE) and says so."""
+    lost = {reason for reason, n in report["lost"].items() if n}
+    assert not lost or PREEMPTIBLE and lost == {"recursion"}, report
+    return bool(lost)
+
+
+def whole(report):
+    """Nothing was lost, but for what exact() is for."""
+    if skipped(report):
+        raise tally.Blurred
+    return report
+
+
+def rows(report, **wanted):
+    return [row for row in report["rows"] if all(row[name] == value for name, value in wanted.items())]
+
+
+def raw(report, waiter, by_op=True):
+    """Of the calls that the program makes and counts by itself: {result: row}."""
+    found = {}
+    for row in rows(report, op="wait", tid=waiter, owner=None):
+        assert row["result"] not in found, report
+        found[row["result"]] = row
+    return found
+
+
+@exact
+def test_results(futexstat, trigger):
+    """How often each result came, and what such waits took, at most by the program's own clock."""
+    load = trigger("futexes", N, US)
+    [waiter] = load.numbers
+    tool = futexstat("-p", load.pid, "--by", "tid,futex,op,result,owner")
+    load.go()
+    told = load.done()
+    report = whole(tool.stop().report)
+    counts, spent = dict(zip(RESULTS, told[:4])), dict(zip(RESULTS, told[4:8]))
+    found = raw(report, waiter)
+    assert {result: row["count"] for result, row in found.items()} == counts, (report, counts)
+    assert all(row["total"] <= spent[result] for result, row in found.items()), (found, spent)
+    assert found["timed out"]["total"] >= N * US * 1000
+    assert len({row["futex"] for row in found.values()}) == 1, found
+    # A mutex of glibc and a PI futex say who holds them: the main thread.
+    [mutex] = rows(report, op="wait", tid=waiter, owner=load.pid)
+    [pi] = rows(report, op="lock_pi", tid=waiter, owner=load.pid)
+    assert mutex["count"] == pi["count"] == 1 and mutex["result"] == pi["result"] == "woken", report
+    assert report["events"] == sum(row["count"] for row in report["rows"])
+
+
+@exact
+def test_wakes(futexstat, trigger):
+    """Each try to wake, and how many it woke, by who tried."""
+    load = trigger("futexes", N, US)
+    tool = futexstat("-p", load.pid, "--wakes", "--by", "tid,futex,op")
+    waits = futexstat("-p", load.pid, "--by", "futex,result,owner")
+    load.go()
+    tries, woken = load.done()[8:]
+    report = whole(tool.stop().report)
+    [futex] = {row["futex"] for row in waits.stop().report["rows"] if row["result"] == "timed out"}
+    [row] = rows(report, futex=futex)
+    assert (row["count"], row["total"], row["max"]) == (tries, woken, 1), (report, tries, woken)
+    assert row["tid"] == load.pid and row["op"] == "wake"
+
+
+def test_stacks(futexstat, trigger):
+    """Time by result and by the stack of who waited. Where programs can be preempted, walks take so long that some
+    are skipped nearly always: then there is less, never more."""
+    load = trigger("futexes", N, US)
+    tool = futexstat("-p", load.pid, "-g")
+    table = futexstat("-p", load.pid, "--by", "result")
+    load.go()
+    told = load.done()
+    report, other = tool.stop().report, table.stop().report
+    spent = sum(s["value"] for s in report["stacks"] if s["key"]["event"] == "timed out")
+    assert 0 < spent <= told[5], (report, told)
+    assert {s["key"]["event"] for s in report["stacks"]} <= set(RESULTS), report
+    if skipped(report) | skipped(other):
+        return
+    assert report["events"] == other["events"], (report, other)
+    assert spent >= N * US * 1000, (report, told)
+    assert {s["key"]["event"] for s in report["stacks"]} == set(RESULTS), report
+
+
+def long_wait(trigger, us):
+    load = trigger("futexes", "long", us)
+    return load, load.numbers[0]
+
+
+@exact
+def test_stopped(futexstat, trigger):
+    """A wait with a timeout that is stopped and continued goes on as restart_syscall(): it is in both parts."""
+    load, waiter = long_wait(trigger, 600_000)
+    tool = futexstat("-p", load.pid, "--by", "tid,futex,op,result")
+    load.go()
+    await_call(waiter, FUTEX)
+    os.kill(load.pid, signal.SIGSTOP)
+    tally.wait_until(lambda: tally.state(load.pid, waiter) == "T", "stopped")
+    os.kill(load.pid, signal.SIGCONT)
+    load.done()
+    report = whole(tool.stop().report)
+    results = {row["result"]: row for row in rows(report, op="wait", tid=waiter)}
+    assert set(results) == {"signal", "timed out"} and len(report["rows"]) == 2, report
+    assert len({row["futex"] for row in report["rows"]}) == 1
+
+
+@exact
+def test_waiting_still(futexstat, trigger):
+    """What has not ended at the end is in the last report, marked: by key and by stack."""
+    load, waiter = long_wait(trigger, 60_000_000)
+    args = {"result": (), "futex": ("--by", "futex,tid"), "task": ("--by", "tid"), "stack": ("-g", "--by", "tid")}
+    tools = {name: futexstat("-p", load.pid, *more) for name, more in args.items()}
+    before = time.monotonic_ns()
+    load.go()
+    await_call(waiter, FUTEX)
+    began = time.monotonic_ns()
+    time.sleep(0.1)
+    reports = {}
+    for name, tool in tools.items():
+        least = time.monotonic_ns() - began
+        reports[name] = tool.stop().report
+        if skipped(reports[name]) and not reports[name]["events"]:
+            raise tally.Blurred
+        values = [row["total"] for row in reports[name].get("rows", [])] or \
+                 [stack["value"] for stack in reports[name]["stacks"]]
+        assert len(values) == 1 and least <= values[0] <= time.monotonic_ns() - before, (reports[name], least)
+    assert reports["result"]["rows"][0]["result"] == reports["task"]["rows"][0]["result"] == "still waiting"
+    assert reports["futex"]["rows"][0]["futex"].endswith(" [still waiting]")
+    assert reports["stack"]["stacks"][0]["key"]["event"] == "still waiting"
+
+
+def test_wrong(run):
+    for args, text in ((("-U",), "-g"), (("--wakes", "-g"), "--wakes"), (("--by", "lock"), "futex, op, result, owner")):
+        result = run(*args, "-d", 1, tool="futexstat")
+        assert result.code == 2 and text in result.stderr, result

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * futexes N US: a thread that waits for futexes, N times until it is woken, N times US us until
+ * it times out, N times where the value is not the expected one, N times until a signal comes;
+ * then once for a mutex, and once for a PI futex, that main holds. Says its tid; then how many
+ * waits were woken, timed out, had a changed value, were interrupted, how many ns each of the
+ * four took by its clock, how often it was tried to wake, and how many that woke.
+ *
+ * futexes long US: one wait of US us, which the test may stop and continue. One of more than ten
+ * seconds does not end before the process does, and is not told of.
+ */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "trigger.h"
+
+enum result { WOKEN, TIMED_OUT, CHANGED, SIGNALLED, RESULTS };
+
+static _Atomic int phase;       /* what the thread is to do; -1: it has done that */
+static _Atomic pid_t waiter;
+static uint32_t word, pi_word;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static long n, us;
+static uint64_t count[RESULTS], spent[RESULTS];
+
+static long futex(uint32_t *at, int op, uint32_t value, const struct timespec *timeout)
+{
+	return syscall(SYS_futex, at, op | FUTEX_PRIVATE_FLAG, value, timeout, NULL, 0);
+}
+
+static enum result wait_once(uint32_t expected, const struct timespec *timeout)
+{
+	uint64_t began = trigger__now(CLOCK_MONOTONIC);
+	long ret = futex(&word, FUTEX_WAIT, expected, timeout);
+	enum result r = !ret ? WOKEN : errno == ETIMEDOUT ? TIMED_OUT :
+			errno == EAGAIN ? CHANGED : SIGNALLED;
+
+	count[r]++;
+	spent[r] += trigger__now(CLOCK_MONOTONIC) - began;
+	return r;
+}
+
+static void wait_for(enum result wanted)
+{
+	const struct timespec timeout = { us / 1000000, us % 1000000 * 1000 };
+	uint64_t end = count[wanted] + n;
+
+	while (count[wanted] < end)
+		wait_once(wanted == CHANGED, wanted == TIMED_OUT ? &timeout : NULL);
+}
+
+enum phase { NOTHING, BY_RESULT, MUTEX = BY_RESULT + RESULTS, PI, LONG };
+
+static void *work(void *arg)
+{
+	const struct timespec timeout = { us / 1000000, us % 1000000 * 1000 };
+
+	waiter = gettid();
+	for (;;) {
+		while (phase <= NOTHING)
+			usleep(200);
+		if (phase == MUTEX) {
+			pthread_mutex_lock(&mutex);
+			pthread_mutex_unlock(&mutex);
+		} else if (phase == PI) {
+			futex(&pi_word, FUTEX_LOCK_PI, 0, NULL);
+			futex(&pi_word, FUTEX_UNLOCK_PI, 0, NULL);
+		} else if (phase == LONG) {
+			wait_once(0, &timeout);
+		} else {
+			wait_for(phase - BY_RESULT);
+		}
+		phase = -1;
+	}
+	return arg;
+}
+
+static void let(int what)
+{
+	phase = what;
+	while (phase != -1)
+		usleep(200);
+}
+
+/* Until the thread sleeps in futex(). */
+static void await_sleep(void)
+{
+	char path[64], line[256];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", waiter);
+	do {
+		usleep(200);
+		fd = open(path, O_RDONLY);
+		got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+		if (got < 0)
+			error(1, errno, "%s", path);
+		line[got] = 0;
+		close(fd);
+	} while (atol(line) != SYS_futex || line[0] == 'r');
+}
+
+static void no_work(int number)
+{
+	(void)number;
+}
+
+static void let_be_woken(uint64_t *tries, uint64_t *woken)
+{
+	phase = BY_RESULT + WOKEN;
+	while (phase != -1) {
+		++*tries;
+		*woken += futex(&word, FUTEX_WAKE, 1, NULL);
+		usleep(200);
+	}
+}
+
+static void let_be_interrupted(void)
+{
+	struct sigaction action = { .sa_handler = no_work };
+
+	sigaction(SIGUSR1, &action, NULL);
+	phase = BY_RESULT + SIGNALLED;
+	while (phase != -1) {
+		syscall(SYS_tgkill, getpid(), waiter, SIGUSR1);
+		usleep(500);
+	}
+}
+
+static void let_want_locks(void)
+{
+	pthread_mutex_lock(&mutex);
+	phase = MUTEX;
+	await_sleep();
+	pthread_mutex_unlock(&mutex);
+	while (phase != -1)
+		usleep(200);
+	pi_word = gettid();
+	phase = PI;
+	await_sleep();
+	futex(&pi_word, FUTEX_UNLOCK_PI, 0, NULL);
+	while (phase != -1)
+		usleep(200);
+}
+
+int main(int argc, char **argv)
+{
+	bool is_long = argc > 1 && !strcmp(argv[1], "long");
+	uint64_t tries = 0, woken = 0;
+	pthread_t thread;
+
+	n = is_long ? 1 : trigger__number(argc, argv, 1);
+	us = trigger__number(argc, argv, 2);
+	trigger__name();
+	if (pthread_create(&thread, NULL, work, NULL))
+		error(1, 0, "pthread_create");
+	while (!waiter)
+		usleep(200);
+	trigger__say("ready %d", waiter);
+	trigger__wait();
+	if (is_long && us > 10000000) {
+		phase = LONG;
+		trigger__end();
+	} else if (is_long) {
+		let(LONG);
+	} else {
+		let_be_woken(&tries, &woken);
+		let(BY_RESULT + TIMED_OUT);
+		let(BY_RESULT + CHANGED);
+		let_be_interrupted();
+		let_want_locks();
+	}
+	trigger__say("done %lu %lu %lu %lu %lu %lu %lu %lu %lu %lu", count[WOKEN], count[TIMED_OUT],
+		     count[CHANGED], count[SIGNALLED], spent[WOKEN], spent[TIMED_OUT],
+		     spent[CHANGED], spent[SIGNALLED], tries, woken);
+	trigger__end();
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* lockstat: waits for locks of the kernel. The measurement is bpf/lockstat.bpf.c. */
+#include <errno.h>
+
+#include "host/task_state.h"
+#include "locks/lock_names.h"
+#include "locks/lock_waits.h"
+#include "out/diag.h"
+#include "run/course.h"
+#include "run/waits.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "bpf/lockstat.h"
+#include "lockstat.skel.h"
+
+#define SOURCE "tp_btf/contention_begin and contention_end (lock), by CLOCK_MONOTONIC"
+
+struct lockstat {
+	struct lock_waits waits;        /* first: lock_waits__begin() */
+	struct lock_names names;
+	struct lockstat_bpf *bpf;
+};
+
+static int check(void *context, struct cli *cli)
+{
+	struct lockstat *l = context;
+
+	return lock_waits__check(&l->waits, cli);
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct lockstat *l = run->context;
+
+	r->value = "time waiting for kernel locks";
+	r->unit = UNIT_NS;
+	r->source = SOURCE;
+	lock_waits__end(&l->waits, run, &l->bpf->bss->ended_ns, l->bpf->progs.show_waiting);
+	return lock_waits__report(&l->waits, run, r, l->bpf->bss->waits_by_stack,
+				  "waiting_percent");
+}
+
+static void find_texts(struct lockstat *l)
+{
+	struct lock_text lock = {}, sched = {};
+
+	if (lock_texts__find(&lock, &sched))
+		diag_detail("the kernel hides where its functions are: callers are not found");
+	l->bpf->rodata->lock_text = lock;
+	l->bpf->rodata->sched_text = sched;
+}
+
+static int configure(struct lockstat *l, struct run *run)
+{
+	const struct lock_waits_object object = LOCK_WAITS_OBJECT(l->bpf, struct lock_key);
+	bool storage = false;
+	int err = task_state__prepare(l->bpf->obj, "sleepers", &run->host, &storage);
+
+	l->bpf->rodata->have_task_storage = storage;
+	if (!err)
+		err = lock_waits__prepare(&l->waits, run, &object);
+	if (err)
+		return err;
+	if (run->cli->by & BY_CALLER)
+		find_texts(l);
+	bpf_program__set_autoattach(l->bpf->progs.find_run_queues, false);
+	bpf_program__set_autoload(l->bpf->progs.find_run_queues, run->cli->by & BY_LOCK);
+	return 0;
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	struct lockstat *l = c->context;
+
+	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0) {
+		diag_error("this kernel does not tell of waits for locks: lock:contention_begin "
+			   "came with Linux 5.19");
+		diag_hint("offcputime -K --state disk shows where tasks sleep, for locks too");
+		return -EOPNOTSUPP;
+	}
+	l->bpf = lockstat_bpf__open();
+	if (!l->bpf)
+		return -errno;
+	COURSE_SKELETON(c, l->bpf);
+	return configure(l, run);
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct lockstat *l = c->context;
+	int err = lock_waits__begin(&l->waits, run);
+
+	if (err)
+		return err;
+	if (run->cli->by & BY_LOCK && tasks__visit(l->bpf->progs.find_run_queues))
+		diag_detail("no task iterator: locks of run queues have no name");
+	return lockstat_bpf__attach(l->bpf);
+}
+
+static int lockstat(int argc, char **argv)
+{
+	struct lockstat l = {
+		.waits = {
+			.options = STACK_OPTIONS,
+			.by = BY_TYPE | BY_CALLER,
+			.marking = BY_LOCK | BY_TYPE | BY_CALLER | BY_END,
+			.mark = BY_END,
+			.event = lock_type_names,
+			.parts = {
+				.name = lock_part_names, .n = ARRAY_SIZE(lock_part_names),
+				.text = LOCK_PARTS_TEXT, .add = lock_names__add,
+				.context = &l.names,
+			},
+		},
+	};
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_OUTPUT |
+			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
+		.doc = "How long tasks wait for locks of the kernel, by type and caller.",
+		.own = &lock_waits_argp,
+		.own_input = &l.waits,
+		.own_keys = true,
+		.own_parts = &l.waits.parts,
+	};
+	struct course course = {
+		.tool = "lockstat", .context = &l, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report, .source = SOURCE,
+	};
+	int code = course__main(&course, &spec, argc, argv);
+
+	lock_waits__free(&l.waits);
+	lock_names__free(&l.names);
+	lockstat_bpf__destroy(l.bpf);
+	return code;
+}
+
+TOOL(lockstat, AREA_LOCKS, "how long tasks wait for locks of the kernel");

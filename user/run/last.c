@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/last.h"
+
+#include <poll.h>
+
+static bool command_has_ended(const struct run *run)
+{
+	struct pollfd p = { run->command.pidfd, POLLIN, 0 };
+
+	return run->command.pid && poll(&p, 1, 0) > 0;
+}
+
+bool last_report__is_now(struct last_report *l, const struct run *run)
+{
+	const struct cli *cli = run->cli;
+
+	l->reports++;
+	return !cli->interval_ns || run->interrupted || (cli->count && l->reports == cli->count) ||
+	       (cli->duration_ns && monotonic_ns() - l->began_ns >= cli->duration_ns) ||
+	       command_has_ended(run);
+}
