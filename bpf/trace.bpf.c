@@ -11,6 +11,7 @@
 #include "compat.bpf.h"
 #include "fetch.bpf.h"
 #include "loss.bpf.h"
+#include "page_fault.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
@@ -275,20 +276,6 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } faults SEC(".maps");
-
-/*
- * A program or a part of the kernel that must not sleep reads memory as far as it is there: no page
- * is brought in for it, and the kernel itself does not count that as a fault.
- */
-static __always_inline bool is_only_a_try(void)
-{
-	struct task_struct *t = calling_task();
-
-	if (has_typed_current())
-		return t->pagefault_disabled;
-	/* Reading it so is itself such a try: copy_from_kernel_nofault(). */
-	return BPF_CORE_READ(t, pagefault_disabled) > 1;
-}
 
 static __always_inline void show_fault(u64 address, struct pt_regs *regs, u64 error, u32 in_kernel)
 {

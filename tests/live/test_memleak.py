@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""memleak against a program that knows what it has not freed, function by function."""
+
+import functools
+import json
+import re
+
+import pytest
+
+import tally
+from filing import after
+
+N = 30
+
+# What tests/triggers/leaks.c keeps of one round: allocations, bytes.
+KEPT = {
+    "leak_malloc": (1, 100), "leak_calloc": (1, 77), "leak_grown": (1, 5000),
+    "leak_array": (1, 150), "leak_aligned": (4, 128 + 256 + 320 + 4000), "leak_unmoved": (1, 33),
+}
+
+
+@pytest.fixture
+def memleak(tool):
+    return functools.partial(tool, "--json", tool="memleak")
+
+
+def innermost(row):
+    return row["stack"].split(" < ")[0]
+
+
+def of_leaks(report):
+    """What the trigger's functions have outstanding."""
+    rows = [row for row in report["rows"] if innermost(row).startswith(("leak_", "no_leak"))]
+    found = {innermost(row): (row["count"], row["bytes"]) for row in rows}
+    assert len(found) == len(rows), "a function is there twice"
+    return found
+
+
+def kept(n):
+    return {name: (n * count, n * size) for name, (count, size) in KEPT.items()}
+
+
+def totals(report):
+    return [int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", report["value"])]
+
+
+def reported(tracer):
+    """The report of a run with a command, which writes to the same output."""
+    lines = tracer.wait().text.splitlines()
+    return json.loads(next(line for line in lines if line.startswith("{")))
+
+
+def intact(report):
+    assert not any(report["lost"].values()), report["lost"]
+    assert "unseen" not in report["value"], report
+    return report
+
+
+def test_each_function(memleak, trigger):
+    load = trigger("leaks", N)
+    tracer = memleak("-p", load.pid)
+    load.go()
+    allocs, size, _, left, left_size, earlier = load.done()
+    report = intact(tracer.stop().report)
+    assert of_leaks(report) == kept(N)
+    assert report["events"] == left == sum(row["count"] for row in report["rows"])
+    assert left_size == sum(row["bytes"] for row in report["rows"])
+    assert totals(report) == [allocs, size]
+    assert report["begun_before"] == earlier == N
+
+
+def test_copies_of_a_child(memleak, trigger):
+    """After a fork the child frees what it has from its parent: that is still the parent's."""
+    load = trigger("leaks", N, "fork")
+    report = intact(after(memleak("-p", load.pid), load).report)
+    assert of_leaks(report) == kept(N)
+
+
+def test_command_and_its_child(memleak):
+    """The child's frees count as those of what had begun before: it was not made in that process."""
+    path = str(tally.BUILD / "triggers" / "leaks")
+    report = intact(reported(memleak("--by", "pid", "--", path, N, "fork")))
+    assert of_leaks(report) == kept(N)
+    assert len({row["pid"] for row in report["rows"]}) == 1
+    assert report["begun_before"] == sum(count for count, _ in kept(N).values())
+
+
+def test_nothing_is_left_of_before_an_exec(memleak):
+    """The shell's own memory has gone; dash has no frame pointers, so by what is left in all."""
+    path = str(tally.BUILD / "triggers" / "leaks")
+    direct, through = (reported(memleak("--by", "comm", "--", *command)) for command in
+                       ((path, N), ("sh", "-c", f"x=1; exec {path} {N}")))
+    assert of_leaks(through) == of_leaks(direct) == kept(N)
+    assert through["events"] == direct["events"]
+    assert {row["comm"] for row in through["rows"]} == {"leaks"}
+
+
+def test_everything_freed_by_many_threads(memleak, trigger):
+    calls, threads = tally.scaled(400), 4
+    load = trigger("mallocs", calls, threads)
+    report = intact(after(memleak("-p", load.pid), load).report)
+    assert not report["rows"], report
+    assert totals(report)[0] >= calls * threads
+
+
+def test_age(memleak, trigger):
+    """Each report is of what there is then, not of what came since the last."""
+    load = trigger("leaks", N)
+    tracer = memleak("-p", load.pid, "--older", "0.001ms", "0.2")
+    old = memleak("-p", load.pid, "--older", "1h")
+    load.go()
+    load.done()
+    tracer.await_lines(3)
+    last = tracer.stop().reports[-2:]
+    assert [of_leaks(report) for report in last] == [kept(N), kept(N)]
+    assert all(0 < row["oldest"] < last[1]["duration_ns"] + 3600e9 for row in last[1]["rows"])
+    assert last[1]["rows"][0]["oldest"] > last[0]["rows"][0]["oldest"]
+    assert not old.stop().report["rows"]
+
+
+def test_folded_stacks(tool, trigger):
+    load = trigger("leaks", N)
+    figures = {}
+    tracers = [tool("-p", load.pid, "--format", "folded", *options, tool="memleak")
+               for options in ((), ("--count",))]
+    load.go()
+    load.done()
+    for which, tracer in enumerate(tracers):
+        lines = [line.rsplit(" ", 1) for line in tracer.stop().text.splitlines()]
+        figures[which] = {stack.split(";")[-1]: int(value) for stack, value in lines}
+        assert all("main;" in stack for stack, _ in lines)
+    assert figures[0] == {name: size for name, (_, size) in kept(N).items()}
+    assert figures[1] == {name: count for name, (count, _) in kept(N).items()}
+
+
+def test_full_map(memleak, trigger):
+    load = trigger("leaks", N)
+    result = after(memleak("-p", load.pid, "--max-live", 20, "--strict"), load)
+    report = result.report
+    assert result.code == 3
+    assert report["events"] <= 20
+    assert report["lost"]["map_full"] >= sum(count for count, _ in kept(N).values()) - 20
+
+
+def test_one_binary(run, trigger):
+    load = trigger("leaks", 1)
+    program = tally.BUILD / "triggers" / "leaks"
+    found = run("-x", program, "-p", load.pid, "-d", "0.1", tool="memleak")
+    assert found.code and "there is no malloc()" in found.stderr
+    explained = run("-n", "-p", load.pid, tool="memleak")
+    assert explained.code == 0 and "functions of /proc/" in explained.text, explained
+    for wrong in (("--older", "x"), ("-K",), ("--max-live", "0"), ("--sort", "size")):
+        assert run(*wrong, tool="memleak").code == 2, wrong

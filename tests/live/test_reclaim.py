@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""reclaim: stalls for want of memory against the kernel's own trace of the same run, in an instance of
+tracefs, and what the cgroup says of its kills."""
+
+import contextlib
+import functools
+import os
+import re
+from collections import Counter, namedtuple
+from pathlib import Path
+
+import pytest
+
+import cgroups
+import tally
+from probing import told
+from snooping import exact
+from tally import scaled, wait_until
+
+LIMIT = 8 << 20
+PAGE = 4096
+
+KINDS = {"mm_vmscan_direct_reclaim_end": "direct", "mm_vmscan_memcg_reclaim_end": "memcg",
+         "mm_vmscan_memcg_softlimit_reclaim_end": "softlimit", "mm_vmscan_node_reclaim_end": "node",
+         "mm_compaction_end": "compact", "mm_vmscan_kswapd_sleep": "kswapd"}
+
+Stalls = namedtuple("Stalls", "count pages")
+
+
+@pytest.fixture
+def reclaim(tool):
+    return functools.partial(tool, "--json", tool="reclaim")
+
+
+class Trace:
+    """The ends of stalls as the kernel's trace has them, from its making on."""
+
+    SYSTEMS = "vmscan", "compaction", "oom"
+
+    def __init__(self):
+        self.path = Path("/sys/kernel/tracing/instances") / f"tally-reclaim-{os.getpid()}"
+        self.path.mkdir()
+        for name in (*KINDS, "mark_victim"):
+            for file in self.path.glob(f"events/*/{name}/enable"):
+                file.write_text("1")
+
+    def stop(self):
+        """{(tid, kind): Stalls}"""
+        (self.path / "tracing_on").write_text("0")
+        count, pages = Counter(), Counter()
+        for tid, name, rest in re.findall(r"^.*-(\d+) +\[\d+\] .*?: (\w+): (.*)$",
+                                          (self.path / "trace").read_text(), re.M):
+            if name == "mark_victim":
+                count[int(re.search(r"pid=(\d+)", rest)[1]), "oom"] += 1
+                continue
+            key = int(tid), KINDS[name]
+            count[key] += 1
+            freed = re.search(r"nr_reclaimed=(\d+)", rest)
+            pages[key] += int(freed[1]) if freed else 0
+        return {key: Stalls(n, pages[key]) for key, n in count.items()}
+
+    def close(self):
+        for system in self.SYSTEMS:
+            (self.path / "events" / system / "enable").write_text("0")
+        self.path.rmdir()
+
+
+@pytest.fixture
+def trace(ends):
+    def start():
+        each = Trace()
+        ends.callback(each.close)
+        return each
+
+    return start
+
+
+@pytest.fixture
+def limited(cgroup):
+    """A cgroup of so many bytes, v1 or v2."""
+
+    def make(name, size=LIMIT):
+        found = {h.name: h for h in cgroups.hierarchies()}
+        if "memory" in found:
+            group = cgroup(found["memory"], name)
+            (group.path / "memory.limit_in_bytes").write_text(str(size))
+            return group
+        v2 = found.get("v2")
+        if not v2 or "memory" not in (v2.mount / "cgroup.controllers").read_text().split():
+            pytest.skip("no memory controller here")
+        group = cgroup(v2, name)
+        for path in reversed(group.path.parents):
+            if path.is_relative_to(v2.mount):
+                (path / "cgroup.subtree_control").write_text("+memory")
+        (group.path / "memory.max").write_text(str(size))
+        return group
+
+    return make
+
+
+def rows_of(report):
+    """{(tid, kind): Stalls} of a report by tid. Nothing is lost but what exact() is for."""
+    lost = {reason for reason, n in report["lost"].items() if n}
+    if lost == {"recursion"}:
+        raise tally.Blurred
+    assert not lost, report
+    return {(row["tid"], row["kind"]): Stalls(row["count"], row["pages"] or 0) for row in report["rows"]}
+
+
+def only(stalls, *tids):
+    return {key: value for key, value in stalls.items() if key[0] in tids}
+
+
+def kills(group):
+    for name in ("memory.events", "memory.oom_control"):
+        with contextlib.suppress(FileNotFoundError):
+            return int(re.search(r"^oom_kill (\d+)", (group.path / name).read_text(), re.M)[1])
+    return None
+
+
+@exact
+def test_oom(reclaim, limited, trigger, trace):
+    """A process that wants more than its cgroup has: as many stalls, and pages freed, as the kernel traced,
+    and one victim. The same by line, and by process."""
+    group = limited("oom")
+    load = trigger("pages", 0, 0, 4 * LIMIT // PAGE, 0, 0, 0, 0, comm="fat")
+    group.add(load.pid)
+    by_tid, by_line, others = reclaim("--by", "tid"), reclaim("--min", 0), reclaim("-p", os.getpid())
+    kernel = trace()
+    load.go()
+    load.process.wait(tally.PATIENCE)
+    traced = only(kernel.stop(), load.pid)
+    report = by_tid.stop().report
+    rows = only(rows_of(report), load.pid)
+    assert rows == traced and rows[load.pid, "memcg"].count and rows[load.pid, "oom"].count == 1
+    assert {row["comm"] for row in report["rows"] if row["tid"] == load.pid} == {"fat"}
+    assert kills(group) in (1, None)
+    for row in report["rows"]:
+        if row["kind"] == "oom":
+            assert row["total"] is None
+        else:
+            assert 0 < row["avg"] <= row["p99"] <= row["max"] <= row["total"] or not row["count"], row
+    lines, (whole,) = told(by_line.stop())
+    if whole["lost"]["recursion"]:
+        raise tally.Blurred
+    mine = [line for line in lines if line["tid"] == load.pid]
+    assert Counter(line["values"]["kind"] for line in mine) == {kind: n.count for (_, kind), n in rows.items()}
+    assert sum(line["values"]["pages"] or 0 for line in mine) == sum(n.pages for n in rows.values())
+    (killed,) = (line for line in mine if line["values"]["kind"] == "oom")
+    assert (killed["comm"], killed["values"]["for_comm"], killed["values"]["for_pid"]) == ("fat", "fat", load.pid)
+    assert load.pid not in {row["pid"] for row in others.stop().report["rows"]}
+
+
+@exact
+def test_scope(reclaim, limited, trigger):
+    """The cgroup's, its name's, and nobody else's."""
+    group = limited("scope")
+    load = trigger("pages", 0, 0, 2 * LIMIT // PAGE, 0, 0, 0, 0, comm="fat")
+    group.add(load.pid)
+    mine = [reclaim(*scope, "--by", "tid") for scope in (("-p", load.pid), ("--comm", "fat"))]
+    others = reclaim("--comm", "thin", "--by", "tid")
+    load.go()
+    load.process.wait(tally.PATIENCE)
+    mine = [rows_of(tracer.stop().report) for tracer in mine]
+    assert mine[0] == mine[1] and {tid for tid, _ in mine[0]} == {load.pid} and mine[0][load.pid, "oom"].count == 1
+    other = others.stop().report
+    assert not other["rows"] and other["filtered"] >= sum(n.count for n in mine[0].values())
+
+
+@tally.once
+@exact
+def test_pages(reclaim, limited, trigger, trace, tmp_path):
+    """Page cache of a cgroup makes room for more of it."""
+    group = limited("cache")
+    load = trigger("pages", 0, 0, 0, 0, 0, 4 * LIMIT // PAGE, 0, tmp_path / "file")
+    group.add(load.pid)
+    tracer = reclaim("--by", "tid")
+    kernel = trace()
+    load.go()
+    load.done()
+    load.settle()
+    traced = only(kernel.stop(), load.pid)
+    rows = only(rows_of(tracer.stop().report), load.pid)
+    if not traced:
+        pytest.skip("this directory is not on a disk")
+    assert rows == traced and rows[load.pid, "memcg"].pages >= 2 * LIMIT // PAGE
+
+
+@exact
+def test_compaction(reclaim, trace):
+    """Of all zones, by order of somebody."""
+    order = Path("/proc/sys/vm/compact_memory")
+    if not order.exists():
+        pytest.skip("a kernel without compaction")
+    tracer, kernel = reclaim("--by", "tid", "-p", os.getpid()), trace()
+    order.write_text("1")
+    traced = only(kernel.stop(), os.getpid())
+    rows = rows_of(tracer.stop().report)
+    assert rows == traced and rows[os.getpid(), "compact"].count
+
+
+@pytest.mark.skipif(not tally.GUEST, reason="disturbs the whole machine")
+@exact
+def test_kswapd(reclaim, trace):
+    """Awake from its first look to its going to sleep; while it is, that is said."""
+    setting = Path("/proc/sys/vm/min_free_kbytes")
+    before = setting.read_text()
+    free = int(re.search(r"MemFree:\s+(\d+)", Path("/proc/meminfo").read_text())[1])
+    tracer, kernel = reclaim("--by", "tid", "-I", 200), trace()
+    try:
+        # The marks are at 1, 1.25 and 1.5 times that: kswapd has work, and nobody else.
+        setting.write_text(str(int(free / 1.15)))
+        seen = b"x" * (32 << 20)
+        tracer.await_lines(3)
+    finally:
+        setting.write_text(before)
+    del seen
+    wait_until(lambda: all(tally.state(pid) == "S" for pid in kswapds()), "kswapd to sleep")
+    tracer.await_lines(3)
+    traced = kernel.stop()
+    reports = tracer.stop().reports
+    found = Counter()
+    for report in reports:
+        for key, n in rows_of(report).items():
+            found[key] += n.count
+    assert {key: n for key, n in found.items() if key[1] == "kswapd" and n} == {
+        key: n.count for key, n in traced.items() if key[1] == "kswapd"}
+    assert any(row["kind"] == "kswapd" for report in reports for row in report["rows"])
+
+
+def kswapds():
+    return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/comm")
+            if path.read_text().startswith("kswapd")]
+
+
+@tally.once
+def test_usage(run):
+    for args, words in ((("--min", "soon"), "10ms"), (("--sort", "colour"), "unfinished"),
+                        (("--min", "1", "--by", "comm"), "--by"), (("--template", "{pid}"), "--min"),
+                        (("--by", "colour"), "kind")):
+        result = run(*args, tool="reclaim")
+        assert result.code == 2 and words in result.stderr, result
+    result = run("-n", tool="reclaim")
+    assert result.code == 0 and "mm_vmscan_memcg_reclaim_end" in result.text

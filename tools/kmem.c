@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* kmem: what the kernel allocates, for whom, and what is not freed. See bpf/kmem.bpf.c. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "agg/elements.h"
+#include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "base/numbers.h"
+#include "cli/order.h"
+#include "cli/task_key.h"
+#include "memory/outstanding.h"
+#include "out/diag.h"
+#include "run/course.h"
+#include "run/measure.h"
+#include "stack/options.h"
+#include "sym/symbols.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "bpf/kmem.h"
+#include "kmem.skel.h"
+
+enum {
+	KEY_ORDER = 0x1000,
+	KEY_PAGES,
+	KEY_FOLLOW,
+	KEY_LEAK,
+	KEY_OLDER,
+	KEY_COUNT,
+	KEY_MAX_LIVE,
+};
+
+/* An element for each key and CPU that it is seen on. */
+#define CPUS_PER_KEY 4
+
+/* 30 MB. */
+#define DEFAULT_MAX_LIVE 131072
+
+/* Stacks there is room for, in 35 MB. */
+#define DEFAULT_STACKS 32768
+
+/* Of people, who see the largest at the top; programs are given all. */
+#define DEFAULT_TOP 20
+
+#define BY_SLAB (BY_CALLER | BY_CACHE | BY_SIZE)
+#define BY_PAGES (BY_ORDER | BY_MIGRATETYPE)
+
+struct kmem {
+	bool pages, follow, leak, with_stacks;
+	u64 max_live;
+	const char *order;              /* a cell's name; NULL: by key */
+	bool ordered;                   /* by an option */
+	struct stack_options options;
+	struct kmem_bpf *bpf;
+	u32 by;
+	struct symbols *symbols;
+	struct task_key_names names;
+	struct sum_set before;
+	struct loss_counters losses_before;
+	struct stacks stacks;
+	struct outstanding outstanding;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_order(struct kmem *k, const char *arg)
+{
+	static const char *const orders[] = {
+		"allocated", "allocs", "requested", "wasted", "wasted_percent", "failed", "frees",
+		"freed", "other_cpu", "unseen", "bytes", "count", "oldest",
+	};
+
+	k->ordered = true;
+	return order__parse(&k->order, orders, ARRAY_SIZE(orders), arg);
+}
+
+static error_t parse_number(struct kmem *k, int key, const char *arg)
+{
+	if (key == KEY_MAX_LIVE) {
+		if (!parse_u64_between(arg, 1, 1 << 26, &k->max_live))
+			return 0;
+		diag_error("--max-live: '%s' is not a number from 1 to 64M", arg);
+		return EINVAL;
+	}
+	if (!parse_duration(arg, NSEC_PER_SEC, &k->outstanding.older_ns))
+		return 0;
+	diag_error("--older: '%s' is not a duration; as in 10s, 500ms", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct kmem *k = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &k->options;
+		return 0;
+	case KEY_ORDER:
+		return parse_order(k, arg);
+	case KEY_PAGES:
+		k->pages = true;
+		return 0;
+	case KEY_FOLLOW:
+		k->follow = true;
+		return 0;
+	case KEY_LEAK:
+		k->leak = k->follow = true;
+		return 0;
+	case 'g':
+		k->with_stacks = true;
+		return 0;
+	case KEY_COUNT:
+		k->outstanding.by_count = true;
+		return 0;
+	case KEY_OLDER:
+	case KEY_MAX_LIVE:
+		return parse_number(k, key, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check_parts(const struct kmem *k, const struct cli *cli)
+{
+	if (k->pages && cli->by & BY_SLAB) {
+		diag_error("--by: of pages neither the caller nor a cache is told");
+		diag_hint("--pages --leak -g shows them by stack");
+		return -EINVAL;
+	}
+	if (!k->pages && cli->by & BY_PAGES) {
+		diag_error("--by: order and migratetype are of pages: --pages");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_stacks(struct kmem *k, struct cli *cli)
+{
+	bool said = k->options.format >= 0 || k->options.max_depth || k->options.no_kernel ||
+		    k->options.no_user;
+
+	if (k->with_stacks && !k->leak) {
+		diag_error("-g: only what is outstanding is shown by stack: --leak -g");
+		diag_hint("`stackcount kmem:kmalloc` counts all allocations by stack");
+		return -EINVAL;
+	}
+	if (!k->with_stacks && (said || k->outstanding.by_count)) {
+		diag_error("options of stacks without stacks: --leak -g");
+		return -EINVAL;
+	}
+	return stack_options__check(&k->options, &k->stacks, cli, 0);
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct kmem *k = context;
+
+	if (check_parts(k, cli) || check_stacks(k, cli))
+		return -EINVAL;
+	if (k->outstanding.older_ns && !k->leak) {
+		diag_error("--older: only of what is outstanding: --leak");
+		return -EINVAL;
+	}
+	if (k->with_stacks)
+		k->outstanding.stacks = &k->stacks;
+	if (!cli->by && !k->with_stacks)
+		cli->by = k->pages ? BY_ORDER : BY_CALLER;
+	if (!k->ordered)
+		k->order = k->leak ? "bytes" : "allocated";
+	k->by = cli->by;
+	return 0;
+}
+
+/*
+ * --- keys --------------------------------------------------------------------------------------
+ */
+
+/* Callers are shown by function: all calls from one become one. */
+static void to_function(void *context, void *element)
+{
+	struct kmem_key *key = element;
+	struct kmem *k = context;
+	struct symbol symbol;
+
+	if (!key->caller || symbols__kernel(k->symbols, key->caller - 1, &symbol) || !symbol.name)
+		return;
+	key->caller -= 1 + symbol.offset;
+}
+
+static int add_caller(struct kmem *k, struct report_row *row, u64 address)
+{
+	struct symbol symbol;
+	char text[256];
+
+	if (symbols__kernel(k->symbols, address, &symbol))
+		return -ENOMEM;
+	if (!symbol.name)
+		snprintf(text, sizeof(text), "0x%llx", address);
+	else if (symbol.module && symbol.module[0] != '[')
+		snprintf(text, sizeof(text), "%s [%s]", symbol.name, symbol.module);
+	else
+		snprintf(text, sizeof(text), "%s", symbol.name);
+	return report_row__add_text(row, "caller", text);
+}
+
+/* Those of kmalloc() are told by the size of their objects only; beyond 8 KiB it takes pages. */
+static int add_cache(struct report_row *row, const struct kmem_key *key)
+{
+	char text[KMEM_CACHE_LEN + 16];
+
+	if (key->cache[0])
+		snprintf(text, sizeof(text), "%.*s", KMEM_CACHE_LEN, key->cache);
+	else if (!key->slab)
+		snprintf(text, sizeof(text), "[kfree]");
+	else if (key->slab > 8192)
+		snprintf(text, sizeof(text), "[kmalloc pages]");
+	else if (key->slab >= 1024 && !(key->slab % 1024))
+		snprintf(text, sizeof(text), "kmalloc-%lluk", key->slab / 1024);
+	else
+		snprintf(text, sizeof(text), "kmalloc-%llu", key->slab);
+	return report_row__add_text(row, "cache", text);
+}
+
+/* include/linux/mmzone.h; those behind them depend on the kernel's configuration. */
+static int add_migratetype(struct report_row *row, int type)
+{
+	static const char *const names[] = { "unmovable", "movable", "reclaimable", "highatomic" };
+	char text[16];
+
+	if (type < 0)
+		return report_row__add_text(row, "migratetype", NULL);
+	if (type < (int)ARRAY_SIZE(names))
+		return report_row__add_text(row, "migratetype", names[type]);
+	snprintf(text, sizeof(text), "%d", type);
+	return report_row__add_text(row, "migratetype", text);
+}
+
+static int add_key(void *context, const void *key, const char *name, struct report_row *row)
+{
+	const struct kmem_key *key_ = key;
+	struct kmem *k = context;
+	int err = 0;
+
+	if (k->by & BY_CALLER)
+		err = add_caller(k, row, key_->caller);
+	if (!err && k->by & BY_CACHE)
+		err = add_cache(row, key_);
+	if (!err && k->by & BY_SIZE)
+		err = report_row__add_number(row, "size", key_->size,
+					     key_->size ? FIELD_NUMBER : FIELD_NONE);
+	if (!err && k->by & BY_ORDER)
+		err = report_row__add_number(row, "order", key_->order, FIELD_ID);
+	if (!err && k->by & BY_MIGRATETYPE)
+		err = add_migratetype(row, key_->migratetype);
+	return err ?: task_key__add_fields(row, &key_->task, name, k->by, &k->names);
+}
+
+/*
+ * --- sums --------------------------------------------------------------------------------------
+ */
+
+/* An element of the map, the CPUs of its key added up. */
+struct kmem_row {
+	struct kmem_key key;
+	struct kmem_sums sums;
+};
+
+static const struct sum_layout layout = {
+	.key_size = sizeof(struct kmem_key), .value_size = sizeof(struct kmem_sums),
+	.cpu_at = offsetof(struct kmem_key, cpu),
+	.nsums = offsetof(struct kmem_sums, name_stamp) / sizeof(u64), .named = true,
+};
+
+static int add_figures(const struct kmem *k, struct report_row *row, const struct kmem_sums *s,
+		       bool failed)
+{
+	u64 wasted = s->allocated - s->requested;
+	const struct field figures[] = {
+		{ .name = "allocs", .number = s->allocs, .kind = FIELD_NUMBER },
+		{ .name = "requested", .number = s->requested, .kind = FIELD_NUMBER,
+		  .machine = k->pages },
+		{ .name = "allocated", .number = s->allocated, .kind = FIELD_NUMBER },
+		{ .name = "wasted", .number = wasted, .kind = FIELD_NUMBER, .machine = k->pages },
+		{ .name = "wasted_percent", .decimals = 1, .machine = k->pages,
+		  .real = s->allocated ? 100.0 * wasted / s->allocated : 0,
+		  .kind = s->allocated ? FIELD_REAL : FIELD_NONE },
+		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .machine = !failed },
+		{ .name = "frees", .number = s->frees, .kind = FIELD_NUMBER },
+	};
+	const struct field followed[] = {
+		{ .name = "freed", .number = s->freed, .kind = FIELD_NUMBER },
+		{ .name = "other_cpu", .number = s->elsewhere, .kind = FIELD_NUMBER },
+		{ .name = "unseen", .number = s->unseen, .kind = FIELD_NUMBER },
+	};
+	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
+
+	if (!err && k->follow)
+		err = report_row__add_fields(row, followed, ARRAY_SIZE(followed));
+	return err;
+}
+
+static int fill_row(struct kmem *k, const struct kmem_row *e, bool failed, struct report *r,
+		    size_t *nkeys)
+{
+	struct report_row row = {};
+	int err = add_key(k, &e->key, e->sums.name, &row);
+
+	*nkeys = row.ncells;
+	if (!err)
+		err = add_figures(k, &row, &e->sums, failed);
+	return report__end_row(r, &row, err);
+}
+
+static size_t top_of(const struct cli *cli)
+{
+	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
+}
+
+static int report_sums(struct kmem *k, const struct cli *cli, struct report *r)
+{
+	size_t i, nkeys = 0;
+	bool failed = false;
+	struct sum_set set;
+	int err = loss__since(&r->counters, &k->losses_before, bpf_map__fd(k->bpf->maps.losses),
+			      k->bpf->obj);
+
+	if (!err)
+		err = sum_set__since(&set, &k->before, &layout, bpf_map__fd(k->bpf->maps.sums));
+	if (err)
+		return err;
+	sum_set__regroup(&set, to_function, k);
+	for (i = 0; i < set.n; i++) {
+		const struct kmem_row *e = sum_set__at(&set, i);
+
+		r->events += e->sums.allocs + e->sums.failed + e->sums.frees;
+		failed |= e->sums.failed != 0;
+	}
+	for (i = 0; i < set.n && !err; i++)
+		err = fill_row(k, sum_set__at(&set, i), failed, r, &nkeys);
+	sum_set__free(&set);
+	report__sort_rows(r, k->order, nkeys, top_of(cli));
+	return err;
+}
+
+/*
+ * --- what is outstanding -----------------------------------------------------------------------
+ */
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static int read_live(struct kmem *k)
+{
+	struct elements e = { .key_size = sizeof(u64), .value_size = sizeof(struct kmem_live) };
+	int err = elements__read(&e, bpf_map__fd(k->bpf->maps.live));
+	u64 now = now_ns();
+	size_t i;
+
+	for (i = 0; i < e.n && !err; i++) {
+		struct kmem_live l;
+
+		memcpy(&l, elements__value(&e, i), sizeof(l));
+		l.key.cpu = 0;
+		to_function(k, &l.key);
+		err = outstanding__add(&k->outstanding, &l.key, l.name, &l.item, now);
+	}
+	elements__free(&e);
+	return err;
+}
+
+static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
+{
+	int err;
+
+	if (k->with_stacks)
+		err = stacks__read_losses(&k->stacks, r) ?: stacks__watch(&k->stacks);
+	else
+		err = loss__since(&r->counters, &k->losses_before,
+				  bpf_map__fd(k->bpf->maps.losses), k->bpf->obj);
+	if (!err)
+		err = read_live(k);
+	if (err)
+		return err;
+	if (k->with_stacks && !k->options.table)
+		return outstanding__report_stacks(&k->outstanding, r, cli->top);
+	return outstanding__report_rows(&k->outstanding, r, k->order, top_of(cli));
+}
+
+static int report(struct run *run, struct report *r)
+{
+	struct kmem *k = run->context;
+
+	r->source = k->pages ? "raw tracepoints mm_page_alloc and mm_page_free" :
+			       "raw tracepoints kmalloc, kmem_cache_alloc, kfree, kmem_cache_free";
+	r->has_events = true;
+	if (!k->leak) {
+		r->value = k->pages ? "pages of the kernel" : "memory of the kernel";
+		r->table = true;
+		return report_sums(k, run->cli, r);
+	}
+	r->value = "allocated in the run, not freed yet";
+	if (!k->pages)
+		r->caveat = "frees in bulk (by kfree_rcu() and networking) have no tracepoint: "
+			    "what they free is outstanding here until its address is used again";
+	return report_leak(k, run->cli, r);
+}
+
+/*
+ * --- the course --------------------------------------------------------------------------------
+ */
+
+/* Reads the kernel's types once: they say how the arguments stand. */
+static int choose_layout(struct kmem *k)
+{
+	bool has_node = kernel_btf_arguments("btf_trace_kmalloc_node") > 0;
+	int n = kernel_btf_arguments("btf_trace_kmalloc");
+
+	if (n < 0) {
+		diag_error("the kernel's types (BTF) do not tell of its tracepoint kmalloc: %s",
+			   strerror(-n));
+		return -EOPNOTSUPP;
+	}
+	k->bpf->rodata->layout = !has_node ? KMEM_MERGED : n > 6 ? KMEM_BOTH_CACHES : KMEM_PLAIN;
+	bpf_program__set_autoload(k->bpf->progs.on_kmalloc_node, has_node && !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_cache_alloc_node, has_node && !k->pages);
+	if (k->bpf->rodata->layout != KMEM_PLAIN || !(k->by & BY_CACHE))
+		return 0;
+	diag_error("--by cache: the tracepoints of this kernel do not tell the cache");
+	diag_hint("Linux 6.0 has that; --by size and --by caller are there");
+	return -EOPNOTSUPP;
+}
+
+static void choose_programs(struct kmem *k)
+{
+	bpf_program__set_autoload(k->bpf->progs.on_kmalloc, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_cache_alloc, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_kfree, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_cache_free, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_page_alloc, k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_page_free, k->pages);
+}
+
+/* No program may allocate: see bpf/kmem.bpf.c. */
+static int preallocate(struct bpf_object *obj)
+{
+	struct bpf_map *map;
+	int err = 0;
+
+	bpf_object__for_each_map(map, obj)
+		if (!err && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
+			err = bpf_map__set_map_flags(map, 0);
+	return err;
+}
+
+static int prepare_scope(struct kmem *k, struct run *run)
+{
+	struct kmem_bpf__rodata *c = k->bpf->rodata;
+	const struct stacks_constants constants = {
+		&c->scope, &c->by, &c->stack_depth, &c->stack_walk, &c->stack_seed,
+	};
+
+	if (!k->with_stacks) {
+		c->by = k->by;
+		return run__set_scope(run, k->bpf->obj, &c->scope) ?: stacks__leave_out_tables(k->bpf->obj);
+	}
+	c->take = stack_options__take(&k->options, &k->stacks);
+	return stacks__prepare(&k->stacks, run, k->bpf->obj, NULL,
+			       run->cli->max_keys == CLI_DEFAULT_MAX_KEYS ? DEFAULT_STACKS :
+			       run->cli->max_keys, &constants);
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	struct kmem *k = c->context;
+	int err;
+
+	k->bpf = kmem_bpf__open();
+	if (!k->bpf)
+		return -errno;
+	COURSE_SKELETON(c, k->bpf);
+	k->names.hierarchy = run->scope.hierarchy;
+	k->bpf->rodata->follow = k->follow;
+	choose_programs(k);
+	err = k->pages ? 0 : choose_layout(k);
+	if (k->pages) {
+		bpf_program__set_autoload(k->bpf->progs.on_kmalloc_node, false);
+		bpf_program__set_autoload(k->bpf->progs.on_cache_alloc_node, false);
+	}
+	if (!err)
+		err = prepare_scope(k, run);
+	if (!err)
+		err = bpf_map__set_max_entries(k->bpf->maps.sums, cpus * run->cli->max_keys);
+	if (!err && k->follow)
+		err = bpf_map__set_max_entries(k->bpf->maps.live, k->max_live);
+	return err ?: preallocate(k->bpf->obj);
+}
+
+static int watch(struct run *run)
+{
+	struct kmem *k = run->context;
+
+	return stacks__watch(&k->stacks);
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct kmem *k = c->context;
+	int err = symbols__new(&k->symbols);
+
+	if (err)
+		return err;
+	if (!k->with_stacks)
+		return course__attach(c, run);
+	err = stacks__begin(&k->stacks, run);
+	run->watch = watch;
+	return err ?: kmem_bpf__attach(k->bpf);
+}
+
+static void kmem__free(struct kmem *k)
+{
+	task_key_names__free(&k->names);
+	outstanding__free(&k->outstanding);
+	stacks__free(&k->stacks);
+	sum_set__free(&k->before);
+	symbols__free(k->symbols);
+	kmem_bpf__destroy(k->bpf);
+}
+
+static int kmem(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ NULL, 0, NULL, 0, "What is shown:", 1 },
+		{ "pages", KEY_PAGES, NULL, 0, "Pages, and not objects of the slab allocator", 1 },
+		{ "follow", KEY_FOLLOW, NULL, 0,
+		  "Each object to its free: frees are then of the row's objects", 1 },
+		{ "leak", KEY_LEAK, NULL, 0,
+		  "Only what was allocated in the run and has not been freed", 1 },
+		{ "outstanding", KEY_LEAK, NULL, OPTION_ALIAS, NULL, 1 },
+		{ "stacks", 'g', NULL, 0, "That by stack", 1 },
+		{ "older", KEY_OLDER, "TIME", 0, "Of that what is at least so old", 1 },
+		{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
+		{ "max-live", KEY_MAX_LIVE, "N", 0,
+		  "Follow N objects at once (default 128K, in 30 MB)", 1 },
+		{ "sort", KEY_ORDER, "COL", 0,
+		  "Order by allocated (default), allocs, requested, wasted, wasted_percent, "
+		  "failed, frees, freed, other_cpu, unseen; with --leak by bytes (default), count, oldest; "
+		  "or by key", 5 },
+		{},
+	};
+	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children,
+	};
+	static const char *const names[] = { "caller", "cache", "size", "order", "migratetype" };
+	static const struct own_parts parts = {
+		.name = names, .n = ARRAY_SIZE(names),
+		.text = "caller, cache, size, order, migratetype",
+	};
+	struct kmem k = {
+		.max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
+		.outstanding = { .key_size = sizeof(struct kmem_key), .add_key = add_key },
+	};
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
+		.doc = "What the kernel allocates: by caller, cache, size or task; what of it is "
+		       "wasted, and what is not freed.",
+		.own = &own,
+		.own_input = &k,
+		.own_parts = &parts,
+	};
+	struct course course = {
+		.tool = "kmem", .context = &k, .check = check, .open = open_skeleton,
+		.attach = attach, .report = report,
+		.source = "raw tracepoints of kmem",
+	};
+	int code;
+
+	k.outstanding.context = &k;
+	k.stacks.at_tracepoints = true;
+	code = course__main(&course, &spec, argc, argv);
+	kmem__free(&k);
+	return code;
+}
+
+TOOL(kmem, AREA_MEMORY, "what the kernel allocates, by caller or cache; what is not freed");
