@@ -72,4 +72,28 @@ static __always_inline void read_remote(struct socket_address *a, struct sock *s
 		bpf_probe_read_kernel(a->ip, sizeof(a->ip), &sk->__sk_common.skc_v6_daddr);
 }
 
+/* The socket that a file is; NULL if it is none. */
+static __always_inline struct sock *socket_of_file(struct file *file)
+{
+	struct socket *socket;
+
+	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return NULL;
+	socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* That of a descriptor of the current task. */
+static __always_inline struct sock *socket_of(u32 fd)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct fdtable *fdt = BPF_CORE_READ(t, files, fdt);
+	struct file **slot = BPF_CORE_READ(fdt, fd), *file = NULL;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
+		return NULL;
+	return socket_of_file(file);
+}
+
 #endif /* TALLY_SOCKET_BPF_H */

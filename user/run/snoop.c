@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/snoop.h"
 
+#include "base/clock.h"
 #include "host/syscalls.h"
 #include "host/task_state.h"
 
@@ -115,7 +116,13 @@ static int attach(struct course *c, struct run *run)
 	int err = lines__begin(&s->lines, run, s->least, s->show, s);
 
 	run->watch = watch;
-	return err ?: course__attach(c, run);
+	if (s->began_ns)
+		*s->began_ns = monotonic_ns();
+	if (!err)
+		err = course__attach(c, run);
+	if (!err && s->attached)
+		s->attached(s);
+	return err;
 }
 
 int snoop__main(struct snoop *s, const struct cli_spec *spec, int argc, char **argv)

@@ -40,6 +40,8 @@ struct snoop {
 	 * or a negative errno.
 	 */
 	int (*open)(struct snoop *s);
+	/* Or NULL. Called when all is attached and nothing is told yet. */
+	void (*attached)(struct snoop *s);
 	/* Or NULL. Called before each report: waits for lines that are on their way. */
 	void (*settle)(struct snoop *s);
 
@@ -48,6 +50,7 @@ struct snoop {
 	const volatile struct scope_config *scope;
 	volatile u64 *wake_bytes;
 	u8 (*calls)[SYSCALL_NUMBERS];
+	volatile u64 *began_ns;         /* of bpf/call.bpf.h, or NULL */
 	bool *have_task_storage;
 
 	/* For show(). */

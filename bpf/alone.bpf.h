@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * For programs that add to histograms (hist.bpf.h) on hooks that tasks pass with interrupts on: one
+ * that interrupts another of them on its CPU must not add. It is counted instead (LOSS_NO_BUFFER).
+ * Newer kernels skip a program that interrupts itself, and count that, but not one that interrupts
+ * another.
+ *
+ *   if (!alone_begin())
+ *           return 0;
+ *   ...
+ *   alone_end();
+ */
+#ifndef TALLY_ALONE_BPF_H
+#define TALLY_ALONE_BPF_H
+
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} alone SEC(".maps");
+
+static __always_inline bool alone_begin(void)
+{
+	u32 zero = 0;
+	volatile u32 *taken = bpf_map_lookup_elem(&alone, &zero);
+
+	if (!taken)
+		return false;
+	if (*taken) {
+		count_lost(LOSS_NO_BUFFER);
+		return false;
+	}
+	*taken = 1;
+	return true;
+}
+
+static __always_inline void alone_end(void)
+{
+	u32 zero = 0;
+	volatile u32 *taken = bpf_map_lookup_elem(&alone, &zero);
+
+	if (taken)
+		*taken = 0;
+}
+
+#endif /* TALLY_ALONE_BPF_H */

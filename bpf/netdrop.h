@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What netdrop's program counts dropped packets by. */
+#ifndef TALLY_NETDROP_H
+#define TALLY_NETDROP_H
+
+#include "task_key.h"
+
+enum drop_part {
+	BY_REASON = 1 << BY_PARTS,
+	BY_LOCATION = 2 << BY_PARTS,
+	BY_PROTOCOL = 4 << BY_PARTS,
+	BY_PORT = 8 << BY_PARTS,
+};
+
+/* Parts not asked for stay zero. */
+struct drop_key {
+	__u64 location;         /* the return address in whoever dropped it */
+	__u32 reason;           /* enum skb_drop_reason */
+	__u16 ethertype;        /* 0: no packet of a network, as those of UNIX sockets and netlink */
+	__u16 port;             /* where it was to go; 0: none, or not to be found */
+	__u8 protocol;          /* IPPROTO_, of IPv4 and IPv6 */
+	__u8 pad[7];
+};
+
+struct drop_sums {
+	__u64 drops;
+	__u64 bytes;
+};
+
+/* An element: key and value behind each other (agg/sum_set.h). */
+struct drop_element {
+	struct drop_key key;
+	struct drop_sums sums;
+};
+
+_Static_assert(sizeof(struct drop_key) == 24, "drop_key has padding");
+
+#endif /* TALLY_NETDROP_H */

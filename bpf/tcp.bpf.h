@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sockets of TCP: their ends, and which of them are asked for. */
+#ifndef TALLY_TCP_BPF_H
+#define TALLY_TCP_BPF_H
+
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "socket.bpf.h"
+#include "tcp.h"
+
+/* Kernel ABI: in.h. */
+#define IPPROTO_TCP 6
+
+/* include/net/tcp_states.h */
+#define TCP_ESTABLISHED 1
+#define TCP_SYN_SENT 2
+#define TCP_SYN_RECV 3
+#define TCP_CLOSE 7
+#define TCP_LISTEN 10
+
+const volatile struct tcp_ports ports = {};
+
+static __always_inline void flow_addresses(struct tcp_flow *f, const struct sock_common *c)
+{
+	f->family = BPF_CORE_READ(c, skc_family);
+	if (f->family == AF_INET) {
+		bpf_probe_read_kernel(f->local, 4, &c->skc_rcv_saddr);
+		bpf_probe_read_kernel(f->remote, 4, &c->skc_daddr);
+	} else if (f->family == AF_INET6 && bpf_core_field_exists(c->skc_v6_daddr)) {
+		bpf_probe_read_kernel(f->local, sizeof(f->local), &c->skc_v6_rcv_saddr);
+		bpf_probe_read_kernel(f->remote, sizeof(f->remote), &c->skc_v6_daddr);
+	}
+}
+
+/*
+ * The local port is the one that stands in packets: skc_num is already given back, and 0, when a
+ * socket becomes closed (tcp_set_state()).
+ */
+static __always_inline void flow_ports(struct tcp_flow *f, const struct sock *sk)
+{
+	f->lport = swapped(BPF_CORE_READ((const struct inet_sock *)sk, inet_sport));
+	f->rport = swapped(BPF_CORE_READ(sk, __sk_common.skc_dport));
+}
+
+static __always_inline void flow_of(struct tcp_flow *f, const struct sock *sk)
+{
+	flow_addresses(f, &sk->__sk_common);
+	flow_ports(f, sk);
+}
+
+/* Leaves the parts that parts names, of enum tcp_flow_part. */
+static __always_inline void flow_reduce(struct tcp_flow *f, u32 parts)
+{
+	if (!(parts & BY_LOCAL))
+		__builtin_memset(f->local, 0, sizeof(f->local));
+	if (!(parts & BY_REMOTE))
+		__builtin_memset(f->remote, 0, sizeof(f->remote));
+	if (!(parts & (BY_LOCAL | BY_REMOTE)))
+		f->family = 0;
+	if (!(parts & BY_LPORT))
+		f->lport = 0;
+	if (!(parts & BY_RPORT))
+		f->rport = 0;
+}
+
+static __always_inline bool port_wanted(const volatile u16 *list, u32 n, u16 port)
+{
+	u32 i;
+
+	if (!n)
+		return true;
+#pragma unroll
+	for (i = 0; i < TCP_PORTS_MOST; i++)
+		if (i < n && list[i] == port)
+			return true;
+	return false;
+}
+
+/* Counts the event as filtered when the ports are others. */
+static __always_inline bool ports_wanted(const struct tcp_flow *f)
+{
+	if (port_wanted(ports.local, ports.nlocal, f->lport) &&
+	    port_wanted(ports.remote, ports.nremote, f->rport))
+		return true;
+	count_filtered();
+	return false;
+}
+
+#endif /* TALLY_TCP_BPF_H */

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Retransmissions of TCP, each one or summed up by connection. One may be of several segments, which
+ * the device cuts apart; those are what the kernel's own counter, RetransSegs, has.
+ */
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "ring.bpf.h"
+#include "task_key.bpf.h"
+#include "tcp.bpf.h"
+#include "tcpretrans.h"
+
+const volatile bool summed = false;
+const volatile bool have_error = false; /* the tracepoint has it, and those that were not sent */
+
+/* include/net/inet_connection_sock.h, include/uapi/linux/tcp.h */
+#define ICSK_TIME_LOSS_PROBE 5
+#define TCP_CA_RECOVERY 3
+#define TCP_CA_LOSS 4
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader when there are sums */
+	__type(key, struct tcp_flow);
+	__type(value, struct retrans_sums);
+} sums SEC(".maps");
+
+/*
+ * Why, from what the socket is at: the timer of a loss probe is pending until the probe was sent,
+ * while that of retransmissions is cleared before; a fast retransmit may find one of a probe
+ * pending, too.
+ */
+static __always_inline u8 why_of(const struct sock *sk)
+{
+	const struct inet_connection_sock *icsk = (const struct inet_connection_sock *)sk;
+	u64 ca = BPF_CORE_READ_BITFIELD_PROBED(icsk, icsk_ca_state);
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_SYN_SENT)
+		return RETRANS_SYN;
+	if (ca == TCP_CA_LOSS)
+		return RETRANS_TIMEOUT;
+	if (ca == TCP_CA_RECOVERY)
+		return RETRANS_RECOVERY;
+	if (BPF_CORE_READ(icsk, icsk_pending) == ICSK_TIME_LOSS_PROBE)
+		return RETRANS_PROBE;
+	return RETRANS_OTHER;
+}
+
+static __always_inline struct retrans_sums *sums_of(const struct tcp_flow *flow)
+{
+	struct retrans_sums zero = {}, *s = bpf_map_lookup_elem(&sums, flow);
+	long err;
+
+	if (s)
+		return s;
+	err = bpf_map_update_elem(&sums, flow, &zero, BPF_NOEXIST);
+	s = bpf_map_lookup_elem(&sums, flow);
+	if (!s)
+		count_failed_update(err);
+	return s;
+}
+
+static __always_inline void add(struct retrans_record *r)
+{
+	struct retrans_sums *s;
+	u32 why = r->why;
+
+	flow_reduce(&r->flow, by);
+	s = sums_of(&r->flow);
+	barrier_var(why);
+	if (!s || why >= RETRANS_WHYS)
+		return;
+	__sync_fetch_and_add(&s->retransmits, 1);
+	__sync_fetch_and_add(&s->segments, r->segments);
+	__sync_fetch_and_add(&s->bytes, r->bytes);
+	__sync_fetch_and_add(&s->why[why], 1);
+}
+
+static __always_inline void take(struct retrans_record *r)
+{
+	if (!ports_wanted(&r->flow))
+		return;
+	if (summed) {
+		add(r);
+		return;
+	}
+	r->time_ns = bpf_ktime_get_ns();
+	r->cpu = bpf_get_smp_processor_id();
+	ring_output(r, sizeof(*r));
+}
+
+SEC("tp_btf/tcp_retransmit_skb")
+int BPF_PROG(on_retransmit, const struct sock *sk, const struct sk_buff *skb)
+{
+	const struct tcp_skb_cb *cb = (const void *)&skb->cb;
+	struct retrans_record r = {};
+
+	if (!armed)
+		return 0;
+	flow_of(&r.flow, sk);
+	r.bytes = BPF_CORE_READ(skb, len);
+	r.segments = BPF_CORE_READ(cb, tcp_gso_segs);
+	r.state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	r.why = why_of(sk);
+	if (have_error)
+		r.error = (int)ctx[2];
+	take(&r);
+	return 0;
+}
+
+/* The request is no socket yet, but begins as one. */
+SEC("tp_btf/tcp_retransmit_synack")
+int BPF_PROG(on_synack, const struct sock *sk, const struct request_sock *req)
+{
+	const struct sock_common *c = &req->__req_common;
+	struct retrans_record r = { .segments = 1, .why = RETRANS_SYNACK, .state = TCP_SYN_RECV };
+
+	if (!armed)
+		return 0;
+	flow_addresses(&r.flow, c);
+	r.flow.lport = BPF_CORE_READ(c, skc_num);
+	r.flow.rport = swapped(BPF_CORE_READ(c, skc_dport));
+	take(&r);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What tcpretrans's programs tell of one retransmission, or sum up of many. */
+#ifndef TALLY_TCPRETRANS_H
+#define TALLY_TCPRETRANS_H
+
+#include "tcp.h"
+
+enum retrans_why {
+	RETRANS_OTHER,
+	RETRANS_SYN,            /* of connect(2): no answer yet */
+	RETRANS_SYNACK,         /* of a listening socket: the handshake is not completed */
+	RETRANS_TIMEOUT,        /* the timer of retransmissions (RTO), or what followed from it */
+	RETRANS_RECOVERY,       /* the other end told of a gap: fast retransmit */
+	RETRANS_PROBE,          /* the last segment once more before that timer: a tail loss probe */
+	RETRANS_WHYS,
+};
+
+struct retrans_record {
+	__u64 time_ns;          /* CLOCK_MONOTONIC */
+	struct tcp_flow flow;
+	__u32 bytes;            /* without headers */
+	__u32 segments;
+	__s32 error;            /* of sending it: -errno or 0 */
+	__u32 cpu;
+	__u8 why;               /* enum retrans_why */
+	__u8 state;             /* TCP_ESTABLISHED, ... */
+	__u8 pad[6];
+};
+
+struct retrans_sums {
+	__u64 retransmits;
+	__u64 segments;
+	__u64 bytes;
+	__u64 why[RETRANS_WHYS];        /* of the retransmits */
+};
+
+/* An element: key and value behind each other (agg/sum_set.h). */
+struct retrans_element {
+	struct tcp_flow flow;
+	struct retrans_sums sums;
+};
+
+_Static_assert(sizeof(struct retrans_record) == 72, "retrans_record has padding");
+
+#endif /* TALLY_TCPRETRANS_H */

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the tests of the tools for networks share: a network of one's own, sockets in it, packets
+that are lost on purpose, and what the kernel has counted."""
+
+import ctypes
+import fcntl
+import os
+import re
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+CLONE_NEWNET = 0x40000000
+SIOCSIFFLAGS = 0x8914
+IFF_UP = 1
+SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+LOOPBACK = {"IPv4": (socket.AF_INET, "127.0.0.1"), "IPv6": (socket.AF_INET6, "::1"),
+            "mapped": (socket.AF_INET6, "::ffff:127.0.0.1")}
+
+
+class Own:
+    """A network namespace for this thread, with a loopback device and nothing else: nobody else's
+    packets are in its counters."""
+
+    def __enter__(self):
+        self.before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+        if libc.unshare(CLONE_NEWNET):
+            os.close(self.before)
+            pytest.skip("no network namespaces here")
+        with socket.socket() as s:
+            fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+        return self
+
+    def __exit__(self, *_):
+        assert libc.setns(self.before, CLONE_NEWNET) == 0
+        os.close(self.before)
+
+
+def counter(file, name):
+    """A counter of /proc/net/snmp or netstat; with its protocol where several have it: Udp.NoPorts."""
+    protocol, _, name = name.rpartition(".")
+    lines = Path(f"/proc/thread-self/net/{file}").read_text().splitlines()
+    for names, values in zip(lines[::2], lines[1::2]):
+        found = dict(zip(names.split(), values.split()))
+        if name in found and names.startswith(protocol):
+            return int(found[name])
+    raise KeyError(name)
+
+
+def text(address):
+    """As the tools have it."""
+    host, port, *_ = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+class Sockets:
+    """Sockets of one address of this machine, which are closed with the test."""
+
+    def __init__(self, ends, family, host):
+        self.ends, self.family, self.host = ends, family, host
+
+    def new(self, kind=socket.SOCK_STREAM):
+        return self.ends.enter_context(socket.socket(self.family, kind))
+
+    def server(self, backlog=64):
+        s = self.new()
+        if self.family == socket.AF_INET6:
+            s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        s.bind(("::" if "ffff" in self.host else self.host, 0))
+        s.listen(backlog)
+        return s
+
+    def pair(self, server):
+        """A connection: who connects, who accepts."""
+        client = self.new()
+        client.connect((self.host, server.getsockname()[1]))
+        accepted = self.ends.enter_context(server.accept()[0])
+        for s in (client, accepted):
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return client, accepted
+
+
+NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))   # return 0: no byte of it
+
+
+def be_deaf(s):
+    """From now on nothing arrives at a socket: the kernel drops it there."""
+    s.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
+                 struct.pack("HxxxxxxP", 1, ctypes.addressof(NOTHING)))
+
+
+def hear(s):
+    s.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+
+
+def receive(s, n):
+    got = 0
+    while got < n:
+        part = s.recv(1 << 20)
+        assert part, f"{got} of {n} bytes"
+        got += len(part)
+
+
+def tcp_info(s):
+    """Some of struct tcp_info (include/uapi/linux/tcp.h), by name."""
+    raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    found = {"rtt": 68, "total_retrans": 100}
+    info = {name: struct.unpack_from("I", raw, at)[0] for name, at in found.items()}
+    info["bytes_acked"], info["bytes_received"] = struct.unpack_from("QQ", raw, 120)
+    info["min_rtt"] = struct.unpack_from("I", raw, 148)[0]
+    info["bytes_sent"], info["bytes_retrans"] = struct.unpack_from("QQ", raw, 200)
+    return info
+
+
+def reset(s):
+    """Closes a connection at once: no packet changes its figures any more."""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()

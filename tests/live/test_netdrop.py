@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""netdrop: packets that find no socket, or no room in it, against the kernel's own counters."""
+
+import socket
+
+import pytest
+
+import network
+import tally
+from network import counter
+from tally import once
+
+HAVE_REASONS = tally.KERNEL >= (5, 18)     # all of those here; 5.17 had the first few
+
+
+@pytest.fixture(params=("IPv4", "IPv6"))
+def sockets(request, ends):
+    ends.enter_context(network.Own())
+    return network.Sockets(ends, *network.LOOPBACK[request.param])
+
+
+def unused_port(sockets, kind):
+    with socket.socket(sockets.family, kind) as s:
+        s.bind((sockets.host, 0))
+        return s.getsockname()[1]
+
+
+def drop_packets(sockets, n):
+    """Returns {(protocol, reason, port): packets}."""
+    six = "6" if sockets.family == socket.AF_INET6 else ""
+    sender, full = (sockets.new(socket.SOCK_DGRAM) for _ in range(2))
+    nowhere = unused_port(sockets, socket.SOCK_DGRAM)
+    for _ in range(n):
+        try:
+            sender.sendto(b"x", (sockets.host, nowhere))
+        except ConnectionRefusedError:
+            pass
+    full.bind((sockets.host, 0))
+    full.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    for _ in range(n):
+        sender.sendto(b"x" * 500, (sockets.host, full.getsockname()[1]))
+    name = f"Udp{six}RcvbufErrors" if six else "Udp.RcvbufErrors"
+    overflows = udp6_counter(name) if six else counter("snmp", name)
+    server = sockets.server()
+    client, accepted = sockets.pair(server)
+    network.be_deaf(accepted)
+    client.sendall(b"never")
+    tally.wait_until(lambda: network.tcp_info(client)["total_retrans"], "no retransmission")
+    closed = unused_port(sockets, socket.SOCK_STREAM)
+    assert sockets.new().connect_ex((sockets.host, closed)) != 0
+    return {
+        (f"udp{six}", "NO_SOCKET", nowhere): n,
+        (f"udp{six}", "SOCKET_RCVBUFF", full.getsockname()[1]): overflows,
+        (f"tcp{six}", "NO_SOCKET", closed): 1,
+    }, (f"tcp{six}", "SOCKET_FILTER", server.getsockname()[1])
+
+
+def udp6_counter(name):
+    with open("/proc/thread-self/net/snmp6", encoding="ascii") as file:
+        return int(dict(line.split() for line in file)[name])
+
+
+def rows_of(report):
+    if any(report["lost"].values()):
+        raise tally.Blurred
+    assert sum(row["drops"] for row in report["rows"]) == report["events"]
+    return report["rows"]
+
+
+def test_against_counters(tool, sockets):
+    def trial():
+        by = "reason,protocol,port" if HAVE_REASONS else "protocol,port"
+        tracers = tool("--json", "--by", by, tool="netdrop"), tool("--json", tool="netdrop")
+        n = tally.scaled(200)
+        expected, (protocol, reason, port) = drop_packets(sockets, n)
+        table, places = (tracer.stop() for tracer in tracers)
+        found = {(row["protocol"], row.get("reason"), row["port"]): row
+                 for row in rows_of(table.report)}
+        for (each, why, to), drops in expected.items():
+            row = found[each, why if HAVE_REASONS else None, to]
+            assert row["drops"] == drops, (row, drops)
+            assert row["bytes"] >= drops * 9, row
+        row = found[protocol, reason if HAVE_REASONS else None, port]
+        assert row["drops"] >= 2, row       # the data, and all that were sent again
+        check_places(rows_of(places.report), expected)
+
+    tally.steady(trial)
+
+
+def check_places(rows, expected):
+    """By default, by reason and place. Others may drop packets, too."""
+    for (protocol, why, _), drops in expected.items():
+        mine = [row for row in rows if row["protocol"] == protocol and
+                (not HAVE_REASONS or row["reason"] == why)]
+        assert sum(row["drops"] for row in mine) >= drops, (rows, protocol, why)
+        assert all("+0x" in row["location"] for row in mine), mine
+
+
+def is_of_udp(stack):
+    """A datagram for which there was no socket."""
+    if HAVE_REASONS and stack["key"]["event"] != "NO_SOCKET":
+        return False
+    return any("udp" in (frame["name"] or "") for frame in stack["frames"])
+
+
+def test_stacks(tool, sockets):
+    def trial():
+        tracer = tool("--json", "-g", tool="netdrop")
+        n = tally.scaled(200)
+        sender = sockets.new(socket.SOCK_DGRAM)
+        nowhere = unused_port(sockets, socket.SOCK_DGRAM)
+        for _ in range(n):
+            sender.sendto(b"x", (sockets.host, nowhere))
+        report = tracer.stop().report
+        if any(report["lost"].values()):
+            raise tally.Blurred
+        mine = [stack for stack in report["stacks"] if is_of_udp(stack)]
+        assert sum(stack["value"] for stack in mine) == n, report
+        assert not any((stack["frames"][-1]["name"] or "").startswith("bpf_") for stack in mine)
+
+    tally.steady(trial)
+
+
+@once
+@pytest.mark.parametrize("args", (("-P",), ("--by", "comm"), ("--max-depth", "5"), ("-p", "1"),
+                                  ("-g", "--by", "reason"), ("-g", "-U"), ("--sort", "reason")))
+def test_wrong_usage(run, args):
+    result = run(*args, tool="netdrop")
+    assert result.code == 2 and not result.stdout, result
+
+
+def test_usage(run):
+    result = run("-n", tool="netdrop")
+    assert result.code == 0 and "on_drop at tp_btf/kfree_skb" in result.text, result

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* tcprtt: round-trip times of TCP. The measurement is bpf/tcprtt.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "net/tcp.h"
+#include "run/course.h"
+#include "run/measure.h"
+#include "run/tabulate.h"
+#include "tools.h"
+
+#include "bpf/tcprtt.h"
+#include "tcprtt.skel.h"
+
+enum {
+	KEY_MIN = 0x1000,
+	KEY_HIST,
+};
+
+struct tcprtt {
+	struct tcp_ports ports;
+	bool minimum;
+	bool hist;
+	struct tcprtt_bpf *bpf;
+	struct measure measure;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct tcprtt *t = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &t->ports;
+		return 0;
+	case KEY_MIN:
+		t->minimum = true;
+		return 0;
+	case KEY_HIST:
+		t->hist = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check(void *context, struct cli *cli)
+{
+	(void)context;
+	return tcp_keys__check(cli, BY_CPU);
+}
+
+static int report(struct run *run, struct report *r)
+{
+	static const struct tabulation table = {};
+	struct tcprtt *t = run->context;
+	const struct cli *cli = run->cli;
+
+	r->value = t->minimum ? "smallest round-trip time" : "smoothed round-trip time";
+	r->unit = UNIT_NS;
+	r->source = "tp_btf/tcp_probe: at each segment that arrives for an established connection";
+	if (cli->by && !t->hist && !cli->heat)
+		return measure__tabulate(&t->measure, run, r, &table);
+	return measure__report(&t->measure, run, r);
+}
+
+static int open_skeleton(struct course *c, struct run *run)
+{
+	struct tcprtt_bpf *bpf = tcprtt_bpf__open();
+	struct tcprtt *t = c->context;
+
+	if (!bpf)
+		return -errno;
+	t->bpf = bpf;
+	COURSE_SKELETON(c, bpf);
+	bpf->rodata->minimum = t->minimum;
+	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
+	return measure__prepare(&t->measure, run, bpf->obj, "rtts", sizeof(struct tcprtt_key),
+				&bpf->rodata->scope, &bpf->rodata->by);
+}
+
+static int attach(struct course *c, struct run *run)
+{
+	struct tcprtt *t = c->context;
+	int err = measure__begin(&t->measure, run, "rtts");
+
+	return err ?: tcprtt_bpf__attach(t->bpf);
+}
+
+static int tcprtt(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "min", KEY_MIN, NULL, 0,
+		  "The smallest one a connection has seen lately: the path without its queues", 1 },
+		{ "hist", KEY_HIST, NULL, 0, "With --by: a histogram for each key, not a table", 5 },
+		{},
+	};
+	static const struct argp_child children[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .children = children,
+	};
+	struct tcprtt t = {};
+	const struct cli_spec spec = {
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |
+			  CLI_TIMES,
+		.doc = "Round-trip times of TCP, as connections take them.",
+		.own = &own,
+		.own_input = &t,
+		.own_parts = &tcp_own_parts,
+	};
+	struct course course = {
+		.tool = "tcprtt", .context = &t, .source = "tp_btf/tcp_probe", .check = check,
+		.open = open_skeleton, .attach = attach, .report = report,
+	};
+	int code = course__main(&course, &spec, argc, argv);
+
+	measure__free(&t.measure);
+	tcprtt_bpf__destroy(t.bpf);
+	return code;
+}
+
+TOOL(tcprtt, AREA_NETWORK, "round-trip times of TCP connections");
