@@ -8,10 +8,14 @@
 #define TALLY_CALL_BPF_H
 
 #include "compat.bpf.h"
+#include "loss.bpf.h"
 #include "syscalls.h"
 
 /* Which of its calls a number is to the tool; 0: none. Set by the loader (user/run/snoop.h). */
 const volatile u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS] = {};
+
+/* Before anything is attached; written by the loader. Calls that begin later are seen to. */
+u64 began_ns = 0;
 
 struct call {
 	u64 arg[4];
@@ -44,6 +48,21 @@ static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 	c->compat = !in_native_syscall();
 	c->which = c->compat ? calls[SYSCALL_COMPAT][nr] : calls[SYSCALL_NATIVE][nr];
 	return c->which;
+}
+
+/*
+ * A call of the current task ends whose begin was not seen. If it is the first call of the task that
+ * we see anything of, and the task was there before the run, then so was the call; else its begin
+ * has been hidden from us. Counts either; true: it began before.
+ */
+static __always_inline bool call_began_before(bool is_first)
+{
+	if (!is_first || !is_older_than(calling_task(), began_ns)) {
+		count_lost(LOSS_UNMATCHED);
+		return false;
+	}
+	count_begun_before();
+	return true;
 }
 
 /*

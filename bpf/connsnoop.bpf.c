@@ -34,6 +34,7 @@ struct conn_start {
 	u64 ns;                 /* 0: none */
 	u64 sock;               /* whose handshake it has begun (MPTCP: one behind it); 0: none */
 	u64 interrupted;        /* the socket of a call that may be made again by the kernel */
+	u64 seen;               /* something of a connect of this task */
 };
 
 TASK_STATE(conn_starts, struct conn_start);
@@ -101,22 +102,6 @@ static __always_inline void read_given(struct socket_address *a, u64 from, u64 l
 		bpf_probe_read_user(a->ip, 4, (void *)(from + 4));
 	else
 		bpf_probe_read_user(a->ip, sizeof(a->ip), (void *)(from + 8));
-}
-
-/* The socket of a descriptor of the current task; NULL if it is none. */
-static __always_inline struct sock *sock_of(u32 fd)
-{
-	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
-	struct fdtable *fdt = BPF_CORE_READ(t, files, fdt);
-	struct file **slot = BPF_CORE_READ(fdt, fd), *file = NULL;
-	struct socket *socket;
-
-	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file ||
-	    (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
-		return NULL;
-	socket = BPF_CORE_READ(file, private_data);
-	return BPF_CORE_READ(socket, sk);
 }
 
 /* --- results ---------------------------------------------------------------------------------- */
@@ -222,6 +207,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
 	if (start) {
 		start->ns = bpf_ktime_get_ns();
 		start->sock = 0;
+		start->seen = 1;
 	}
 	return 0;
 }
@@ -266,14 +252,28 @@ static __always_inline bool is_left_to_socket(long ret)
 	return ret == -EINPROGRESS || ret == -ERESTARTSYS || ret == -EINTR;
 }
 
+/* One that is made again by the kernel is seen then. */
+static __always_inline void connected_since_before(struct conn_start *start, struct conn_record *r)
+{
+	bool is_first = !start->seen;
+
+	start->seen = 1;
+	if (r->result != -ERESTARTSYS && call_began_before(is_first))
+		tell(r);
+}
+
 static __always_inline void connected(struct conn_record *r, struct sock *sk, long ret)
 {
 	struct conn_start *start = conn_starts_get(calling_task(), NULL);
 	u64 key = (u64)sk, began, sock;
 	struct handshake *h;
 
-	if (!start || !start->ns) {
-		count_lost(start ? LOSS_UNMATCHED : LOSS_NO_STATE);
+	if (!start) {
+		count_lost(LOSS_NO_STATE);
+		return;
+	}
+	if (!start->ns) {
+		connected_since_before(start, r);
 		return;
 	}
 	began = start->ns;
@@ -314,7 +314,7 @@ int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
 	r = new_record(&c, ret);
 	if (!r)
 		return 0;
-	sk = sock_of(c.which == CONN_ACCEPT && ret >= 0 ? ret : c.arg[0]);
+	sk = socket_of(c.which == CONN_ACCEPT && ret >= 0 ? ret : c.arg[0]);
 	if (sk)
 		read_socket(r, sk);
 	if (c.which == CONN_CONNECT) {

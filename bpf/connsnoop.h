@@ -16,7 +16,7 @@ enum conn_call {
 
 struct conn_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, of the result */
-	__u64 latency_ns;       /* of connect: from the call to the result */
+	__u64 latency_ns;       /* of connect, from the call to the result; 0: it began before the run */
 	__s32 result;           /* 0, descriptor, -errno or CONN_CLOSED */
 	__s32 fd;               /* what it was called with */
 	__u32 pid;

@@ -419,6 +419,8 @@ __noinline int fetch_vector(u32 vector, u64 left, bool has_array)
 		    fetch_part(r, from, sizeof(m), TRACE_ID(TRACE_VECTOR_ARG, PART_TARGET)))
 			return -EFAULT;
 		err = fetch_part(r, m.name, m.name_length, TRACE_ID(TRACE_VECTOR_ARG, PART_NAME));
+		err |= fetch_part(r, m.control, m.control_length,
+				  TRACE_ID(TRACE_VECTOR_ARG, PART_CONTROL));
 		from = m.vector;
 		count = m.count;
 	}

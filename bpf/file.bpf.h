@@ -9,8 +9,8 @@
  * neither for a second task on that CPU meanwhile and counts what it skipped (recursion). The hook
  * on entry writes nothing but the state of its task, so everything else has one writer at a time.
  *
- * A call whose entry was not seen is not counted: it began before the gate was opened, or its entry
- * is counted as lost already.
+ * A call whose entry was not seen is not in the numbers: how many began before the gate was opened
+ * is told (begun_before); the entry of others is counted as lost already.
  */
 #ifndef TALLY_FILE_BPF_H
 #define TALLY_FILE_BPF_H
@@ -260,6 +260,31 @@ static __always_inline bool file_call_opens(u32 call)
 	return call >= FILE_CALL_OPEN && call <= FILE_CALL_OPEN_HANDLE;
 }
 
+/*
+ * The first call of its task that we see anything of ends: one in scope, of a task that was there
+ * before us, began before. It is told of if its file is one to look at.
+ */
+static __always_inline void file_call_unseen(struct pt_regs *regs, const struct call *c, s64 result)
+{
+	struct file_state *st;
+	u64 arg[6];
+
+	if (!scope_for_life(NULL) || !scope_now(NULL) || !is_older_than(calling_task(), began_ns))
+		return;
+	st = file_states_get(calling_task(), NULL);
+	if (!st) {
+		count_lost(LOSS_NO_STATE);
+		return;
+	}
+	if (c->compat)
+		compat_syscall_arguments(regs, arg);
+	else
+		syscall_arguments(regs, arg);
+	if (file_call_begins(st, c, arg) &&
+	    (!file_call_opens(c->which) || file_opened(&st->side[0], result)))
+		count_begun_before();
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_file_exit, struct pt_regs *regs, long result)
 {
@@ -270,7 +295,11 @@ int BPF_PROG(on_file_exit, struct pt_regs *regs, long result)
 	if (!call_of(&c, regs) || !armed)
 		return 0;
 	st = file_states_find(calling_task());
-	if (!st || !st->start_ns || st->number != (u32)regs->orig_ax || st->compat != c.compat)
+	if (!st) {
+		file_call_unseen(regs, &c, result);
+		return 0;
+	}
+	if (!st->start_ns || st->number != (u32)regs->orig_ax || st->compat != c.compat)
 		return 0;
 	took_ns = now - st->start_ns;
 	st->start_ns = 0;

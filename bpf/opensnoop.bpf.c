@@ -31,6 +31,7 @@ struct open_how_text {
 
 struct open_start {
 	u64 ns;          /* 0: no open is under way */
+	u64 seen;        /* something of an open of this task */
 };
 
 TASK_STATE(open_starts, struct open_start);
@@ -101,21 +102,38 @@ static __always_inline void send(struct open_record *r, u64 path)
 	ring_output(r, OPEN_RECORD_LEAST + length);
 }
 
+/* When the open began that ends now, or before which time if that is not known; 0: lost. */
+static __always_inline u64 start_of(struct open_record *r)
+{
+	struct open_start *start = open_starts_get(calling_task(), NULL);
+	u64 ns;
+
+	if (!start) {
+		count_lost(LOSS_NO_STATE);
+		return 0;
+	}
+	ns = start->ns;
+	start->ns = 0;
+	r->began_before = !ns;
+	if (!ns && call_began_before(!start->seen))
+		ns = began_ns;
+	start->seen = 1;
+	return ns;
+}
+
 /* Is it a long one, as far as that was asked for? */
 static __always_inline bool took_long(struct open_record *r)
 {
-	struct open_start *start;
+	u64 ns;
 
 	r->elapsed_ns = 0;
+	r->began_before = 0;
 	if (!timed)
 		return true;
-	start = open_starts_get(calling_task(), NULL);
-	if (!start || !start->ns) {
-		count_lost(start ? LOSS_UNMATCHED : LOSS_NO_STATE);
+	ns = start_of(r);
+	if (!ns)
 		return false;
-	}
-	r->elapsed_ns = r->time_ns - start->ns;
-	start->ns = 0;
+	r->elapsed_ns = r->time_ns - ns;
 	if (r->elapsed_ns >= min_ns)
 		return true;
 	count_filtered();
@@ -131,8 +149,10 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
 	if (!call_of(&c, regs) || !scope_for_life(NULL))
 		return 0;
 	start = open_starts_get(calling_task(), NULL);
-	if (start)
+	if (start) {
 		start->ns = bpf_ktime_get_ns();
+		start->seen = 1;
+	}
 	return 0;
 }
 

@@ -16,7 +16,7 @@ enum open_call {
 
 struct open_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
-	__u64 elapsed_ns;       /* 0: was not asked for */
+	__u64 elapsed_ns;       /* 0: was not asked for; at least so long, if it began before */
 	__u64 flags;            /* as the caller gave them */
 	__s32 result;           /* descriptor or -errno */
 	__u32 mode;
@@ -28,7 +28,8 @@ struct open_record {
 	__u8 bad_how;           /* of openat2: its flags could not be read */
 	__u16 length;           /* of the path, with its NUL; 0: unreadable; more than most: cut */
 	__u8 comm[16];
-	__u8 padding[4];
+	__u8 began_before;      /* the run */
+	__u8 padding[3];
 	char path[OPEN_PATH_MOST + 8];  /* only length bytes are sent */
 };
 

@@ -118,6 +118,7 @@ enum trace_part {
 	PART_NAME,              /* of a struct msghdr: an address, */
 	PART_VECTOR,            /* an array of struct trace_iovec */
 	PART_DATA,              /* what is there: struct trace_data */
+	PART_CONTROL,           /* of a struct msghdr: control messages */
 };
 
 #define TRACE_ID(arg, part) ((arg) | (part) << 3)

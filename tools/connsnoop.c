@@ -121,7 +121,7 @@ static int show(void *context, const void *record, size_t size)
 		snoop_word("protocol", protocol_name(r)),
 		address("local", local, &r->local),
 		address("remote", remote, &r->remote),
-		accepts ? snoop_none("latency") : snoop_time("latency", r->latency_ns),
+		r->latency_ns ? snoop_time("latency", r->latency_ns) : snoop_none("latency"),
 	};
 	struct stream_line line = {
 		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
@@ -148,6 +148,7 @@ static int open_skeleton(struct snoop *s)
 	c->bpf = bpf;
 	SNOOP_SKELETON(s, bpf);
 	s->calls = bpf->rodata->calls;
+	s->began_ns = &bpf->bss->began_ns;
 	s->have_task_storage = &bpf->rodata->have_task_storage;
 	bpf->rodata->only_failed = c->only_failed;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "files/calls.h"
 #include "files/name.h"
@@ -185,6 +186,7 @@ static int attach(struct course *c, struct run *run)
 			       s);
 
 	run->watch = watch;
+	s->bpf->bss->began_ns = monotonic_ns();
 	return err ?: course__attach(c, run);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/task_key.h"
 #include "files/calls.h"
 #include "files/mounts.h"
@@ -94,6 +95,7 @@ static int attach(struct course *c, struct run *run)
 	struct fsdist *s = c->context;
 	int err = measure__begin(&s->measure, run, "times");
 
+	s->bpf->bss->began_ns = monotonic_ns();
 	return err ?: fsdist_bpf__attach(s->bpf);
 }
 

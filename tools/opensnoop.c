@@ -127,6 +127,7 @@ static int show_line(struct opensnoop *o, const struct open_record *r, const cha
 	struct stream_line line = {
 		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
 		.has_elapsed = o->elapsed, .elapsed_ns = r->elapsed_ns,
+		.elapsed_unknown = r->began_before,
 		.field = fields, .n = ARRAY_SIZE(fields),
 	};
 
@@ -171,6 +172,7 @@ static int open_skeleton(struct snoop *s)
 	o->bpf = bpf;
 	SNOOP_SKELETON(s, bpf);
 	s->calls = bpf->rodata->calls;
+	s->began_ns = &bpf->bss->began_ns;
 	s->have_task_storage = &bpf->rodata->have_task_storage;
 	bpf->rodata->only_failed = o->only_failed;
 	bpf->rodata->only_errno = o->only_errno;

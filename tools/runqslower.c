@@ -16,6 +16,7 @@
 #define KEY_MIN 0x1000
 
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
+#define RARE_MIN NSEC_PER_MSEC  /* waits that are so long are few */
 
 static const char *const field_names[] = { "wait", "prev_comm", "prev_pid", "prev_tid" };
 
@@ -152,8 +153,10 @@ static int attach(struct course *c, struct run *run)
 static int check(void *context, struct cli *cli)
 {
 	struct runqslower *s = context;
+	int err = lines__init(&s->lines, cli, field_names, ARRAY_SIZE(field_names));
 
-	return lines__init(&s->lines, cli, field_names, ARRAY_SIZE(field_names));
+	s->lines.rare = s->min_ns >= RARE_MIN;
+	return err;
 }
 
 static int runqslower(int argc, char **argv)

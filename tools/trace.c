@@ -2,9 +2,9 @@
 /* trace: each system call with its arguments, or sums of them. Measured by bpf/trace.bpf.c. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "host/task_state.h"
 #include "out/diag.h"
@@ -243,14 +243,6 @@ static int open_skeleton(struct course *c, struct run *run)
  * --- the course --------------------------------------------------------------------------------
  */
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 static int attach(struct course *c, struct run *run)
 {
 	struct trace *t = c->context;
@@ -264,7 +256,7 @@ static int attach(struct course *c, struct run *run)
 		return err;
 	if (!t->summary && tasks__visit(t->bpf->progs.seed_states))
 		diag_detail("no task iterator: calls that began before are not shown");
-	t->bpf->bss->began_ns = now_ns();
+	t->bpf->bss->began_ns = monotonic_ns();
 	return 0;
 }
 

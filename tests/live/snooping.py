@@ -2,6 +2,7 @@
 """What the tests of the tools that show a line for each event share."""
 
 import functools
+from pathlib import Path
 
 import tally
 from probing import told
@@ -34,3 +35,9 @@ def events_of(result):
 
 def values_of(result):
     return [line["values"] for line in events_of(result)[0]]
+
+
+def await_call(tid, number):
+    """Waits until a thread sleeps in that system call, and has left its CPU (as tally.settle())."""
+    tally.wait_until(lambda: Path(f"/proc/{tid}/syscall").read_text().split()[0] == str(number),
+                     f"{tid} in system call {number}")

@@ -5,12 +5,15 @@ import errno
 import os
 import select
 import socket
+import threading
+import threading
 
 import pytest
 
 import tally
-from snooping import events_of, exact
+from snooping import await_call, events_of, exact
 
+CONNECT = 42
 IP = ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1"))
 
 
@@ -196,3 +199,35 @@ def test_accept_fails(connsnoop, sockets):
 def test_usage(run):
     result = run("-n", tool="connsnoop")
     assert result.code == 0 and "on_state at tp_btf/inet_sock_set_state" in result.text
+
+
+@exact
+def test_one_that_began_before(connsnoop, sockets, tmp_path):
+    """A connect that waits for room in a queue when we come: told when it ends, without a time. That of the next
+    one is known."""
+    path = str(tmp_path / "socket")
+    server = sockets(socket.AF_UNIX, socket.SOCK_STREAM)
+    server.bind(path)
+    server.listen(0)
+    clients = [sockets(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(3)]
+    clients[0].connect(path)
+
+    def connect_others():
+        waiting.append(threading.get_native_id())
+        for client in clients[1:]:
+            client.connect(path)
+
+    waiting = []
+    thread = threading.Thread(target=connect_others)
+    thread.start()
+    tally.wait_until(lambda: waiting, "a thread")
+    await_call(waiting[0], CONNECT)
+    tracer = connsnoop()
+    for _ in clients:
+        server.accept()[0].close()
+    thread.join()
+    lines, report = events_of(tracer.stop())
+    made = [line for line in lines if line["event"] == "connect"]
+    assert {line["tid"] for line in made} == set(waiting)
+    assert [line["values"]["latency"] is None for line in made] == [True, False]
+    assert all(line["values"]["error"] is None for line in made) and report["begun_before"] == 1

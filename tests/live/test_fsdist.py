@@ -36,6 +36,25 @@ def counts(fsdist, trigger):
     return measure
 
 
+@pytest.mark.parametrize("name", ("fsdist", "filetop", "fileslower"))
+def test_a_call_that_began_before(tool, trigger, directory, name):
+    """The read of a pipe that the trigger waits in: told where pipes are looked at, but not counted."""
+
+    def report_of(*options):
+        load = trigger("files", "open", CREATE, directory / "a", "write", 1, 100)
+        load.settle()
+        result = after(tool("--json", "-p", load.pid, *options, tool=name), load)
+        report = json.loads(result.stdout.splitlines()[-1])
+        intact(report)
+        return report
+
+    def trial():
+        assert report_of("--all-kinds")["begun_before"] == 1
+        assert "begun_before" not in report_of()
+
+    steady(trial)
+
+
 def acts_on(path):
     return ("open", CREATE | os.O_TRUNC, path, "write", 70, 100, "pwrite", 5, 10, "fsync", 2,
             "fdatasync", 1, "pread", 40, 100, "fault", 3, "open", READ, f"{path}.none",

@@ -12,8 +12,10 @@ import pytest
 
 import tally
 from probing import alike, told
-from snooping import PREEMPTIBLE, events_of, exact
+from snooping import PREEMPTIBLE, await_call, events_of, exact
 from tally import scaled
+
+OPENAT = 257
 
 
 @pytest.fixture
@@ -123,6 +125,38 @@ def test_each_is_there(opensnoop, trigger, how):
         found = sum((line["values"]["path"], line["values"]["error"]) == (path, error)
                     for line in lines)
         assert found == 2 * n or lost
+
+
+def test_one_that_began_before(opensnoop, tmp_path):
+    """An open that waits for the other end of a pipe when we come: told when it ends, without a time. That of
+    the next one is known."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+
+    def release():
+        os.close(os.open(fifo, os.O_WRONLY))
+
+    def trial():
+        with subprocess.Popen(["cat", fifo, fifo]) as reader:
+            await_call(reader.pid, OPENAT)
+            tracers = [opensnoop("-p", reader.pid, *args) for args in (("--elapsed",), ("--min", "1h"), ())]
+            release()
+            await_call(reader.pid, OPENAT)
+            release()
+            reader.wait()
+        (first, second), report = told_of(tracers[0], str(fifo))
+        assert first["elapsed_ns"] is None and first["values"]["fd"] is not None
+        assert second["elapsed_ns"] > 0 and report["begun_before"] == 1
+        lines, report = told_of(tracers[1], str(fifo))
+        assert not lines and report["begun_before"] == 1 and report["filtered"] >= 2
+        lines, report = told_of(tracers[2], str(fifo))
+        assert len(lines) == 2 and "begun_before" not in report
+
+    def told_of(tracer, path):
+        lines, report = events_of(tracer.stop())
+        return [line for line in lines if line["values"]["path"] == path], report
+
+    tally.steady(trial)
 
 
 @exact

@@ -132,13 +132,17 @@ def test_those_that_look_at_cpus_when_one_goes(tool, trigger):
         due = report["duration_ns"] * 99 // 10**9 - 3
         assert name == "profile" or seen[0] + report["lost"]["missed"] >= due, report
     report = mover.stop().report
-    assert nothing_lost(report), report["lost"]
+    lost = {reason: n for reason, n in report["lost"].items() if n}
+    # No tracepoint is passed on a CPU that is offline already (include/linux/tracepoint.h): moves away from one
+    # were not seen on 5.10 and 6.12. They are told, to the last one.
+    assert set(lost) <= {"missed"}, lost
     if has_books:
-        seen = {row["tid"]: row["count"] for row in report["rows"]}
+        seen = {}
+        for row in report["rows"]:
+            seen[row["tid"]] = seen.get(row["tid"], 0) + row["count"]
         moved = {tid: after[tid] - before[tid] for tid in after if after[tid] > before[tid]}
-        # No tracepoint is passed on a CPU that is offline already (include/linux/tracepoint.h), and some moves
-        # away from one were not seen (on 5.10 and 6.12; on 7.2 all were). None is counted twice.
         assert seen and all(n <= moved.get(tid, 0) for tid, n in seen.items()), (seen, moved)
+        assert sum(seen.values()) + lost.get("missed", 0) == sum(moved.values()), (seen, moved, lost)
 
 
 @tally.once

@@ -164,6 +164,73 @@ static void messages(void)
 	close(fds[1]);
 }
 
+static struct cmsghdr *add(struct msghdr *m, int level, int type, const void *data, size_t n)
+{
+	struct cmsghdr *c = (void *)((char *)m->msg_control + m->msg_controllen);
+
+	*c = (struct cmsghdr){.cmsg_len = CMSG_LEN(n), .cmsg_level = level, .cmsg_type = type};
+	memcpy(CMSG_DATA(c), data, n);
+	m->msg_controllen += CMSG_SPACE(n);
+	return c;
+}
+
+/* Descriptors and names of who sends them; what makes no sense. */
+static void control_messages(void)
+{
+	static char space[128];
+	struct ucred self = {getpid(), getuid(), getgid()};
+	struct iovec one = {"x", 1}, in = {path, 1};
+	struct msghdr sent = {.msg_iov = &one, .msg_iovlen = 1, .msg_control = space}, got;
+	int fds[2], files[2] = {0, 1}, yes = 1;
+	struct cmsghdr *c;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds))
+		error(1, errno, "socketpair");
+	setsockopt(fds[1], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
+	add(&sent, SOL_SOCKET, SCM_RIGHTS, files, sizeof(files));
+	c = add(&sent, SOL_SOCKET, SCM_CREDENTIALS, &self, sizeof(self));
+	syscall(SYS_sendmsg, fds[0], &sent, 0);
+	c->cmsg_type = 77;
+	syscall(SYS_sendmsg, fds[0], &sent, 0);
+	c->cmsg_len = 5;
+	syscall(SYS_sendmsg, fds[0], &sent, 0);
+	c->cmsg_len = 500;
+	syscall(SYS_sendmsg, fds[0], &sent, 0);
+	sent.msg_controllen = 8;
+	syscall(SYS_sendmsg, fds[0], &sent, 0);
+	sent.msg_control = (void *)16;
+	sent.msg_controllen = 24;
+	syscall(SYS_sendmsg, fds[0], &sent, 0);
+	got = (struct msghdr){.msg_iov = &in, .msg_iovlen = 1, .msg_control = space,
+			      .msg_controllen = sizeof(space)};
+	syscall(SYS_recvmsg, fds[1], &got, MSG_CMSG_CLOEXEC);
+	close(fds[1] + 1);
+	close(fds[1] + 2);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void control_of_packets(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), yes = 1, ttl = 9;
+	static char space[128];
+	struct iovec one = {path, 1};
+	struct msghdr m = {.msg_iov = &one, .msg_iovlen = 1, .msg_control = space, .msg_name = &a};
+
+	m.msg_namelen = sizeof(a);
+	bind(udp, (void *)&a, sizeof(a));
+	getsockname(udp, (void *)&a, &m.msg_namelen);
+	setsockopt(udp, SOL_IP, IP_RECVTTL, &yes, sizeof(yes));
+	setsockopt(udp, SOL_IP, IP_PKTINFO, &yes, sizeof(yes));
+	setsockopt(udp, SOL_SOCKET, SO_TIMESTAMP, &yes, sizeof(yes));
+	add(&m, SOL_IP, IP_TTL, &ttl, sizeof(ttl));
+	syscall(SYS_sendmsg, udp, &m, 0);
+	m.msg_controllen = sizeof(space);
+	syscall(SYS_recvmsg, udp, &m, 0);
+	close(udp);
+}
+
 /* Of a file that has another name each time, and none in the end. */
 static void descriptors(void)
 {
@@ -344,6 +411,8 @@ int main(int argc, char **argv)
 	local_sockets();
 	loopback();
 	messages();
+	control_messages();
+	control_of_packets();
 	signals();
 	other_thread();
 	children();

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "syscall/control.h"
 #include "syscall/decode.h"
 #include "syscall/sums.h"
 
@@ -173,6 +174,50 @@ static void test_descriptors(void **state)
 	check_arguments(&r, size_of(&r), "close", "3<...>");
 }
 
+static void check_control(const struct trace_chunk *c, const char *text)
+{
+	char *found = NULL;
+	size_t n;
+	FILE *f = open_memstream(&found, &n);
+
+	assert_true(control__put(f, c));
+	fclose(f);
+	assert_string_equal(found, text);
+	free(found);
+}
+
+/* Lengths are the traced process's, and may be anything. */
+static void test_control_messages(void **state)
+{
+	struct {
+		u64 length;
+		int level, type;
+		int data[2];
+	} m = { 20, 1, 1, { 3, 0 } };
+	struct trace_record r = {};
+	struct trace_chunk *c;
+	u64 length;
+
+	(void)state;
+	c = add_chunk(&r, TRACE_ID(1, PART_CONTROL), &m, sizeof(m));
+	check_control(c, "[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}]");
+	c->flags = TRACE_CHUNK_CUT;
+	check_control(c, "[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}, ...]");
+	c->flags = 0;
+	c->bytes = 20;
+	check_control(c, "[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}]");
+	length = UINT64_MAX;
+	memcpy(c->data, &length, sizeof(length));
+	check_control(c, "[{cmsg_len=18446744073709551615, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
+			 "cmsg_data=[3]}]");
+	length = 0;
+	memcpy(c->data, &length, sizeof(length));
+	check_control(c, "[{cmsg_len=0, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS}, ...]");
+	c->bytes = 15;
+	assert_false(control__put(stdout, c));
+	assert_false(control__put(stdout, NULL));
+}
+
 /* 1 s and 3 s, ten times 7 ns, and squares beyond 64 bits. */
 static void test_errors(void **state)
 {
@@ -196,6 +241,7 @@ int main(void)
 		cmocka_unit_test(test_short_records),
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_control_messages),
 		cmocka_unit_test(test_errors),
 	};
 

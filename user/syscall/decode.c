@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/sysmacros.h>
 
 #include "host/errno_name.h"
@@ -153,6 +155,27 @@ static void put_fcntl(FILE *f, const struct operand *o)
 	}
 }
 
+static void put_socket_option(FILE *f, const struct operand *o)
+{
+	static const struct {
+		u32 level;
+		const struct value_names *names;
+	} levels[] = {
+		{ SOL_SOCKET, &socket_options }, { IPPROTO_IP, &ip_options },
+		{ IPPROTO_IPV6, &ipv6_options }, { IPPROTO_TCP, &tcp_options },
+	};
+	u32 level = o->r->value[o->number - 1], option = o->value;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		if (levels[i].level == level) {
+			value_names__put(f, levels[i].names, option);
+			return;
+		}
+	}
+	fprintf(f, option ? "%#x" : "%x", option);
+}
+
 static void put_futex_op(FILE *f, u64 op)
 {
 	value_names__put(f, &futex_ops, op & FUTEX_CMD_MASK);
@@ -233,6 +256,9 @@ static void put_argument(FILE *f, const struct operand *o)
 		break;
 	case ARG_FUTEX_OP:
 		put_futex_op(f, o->value);
+		break;
+	case ARG_SOCKET_OPTION:
+		put_socket_option(f, o);
 		break;
 	case ARG_CLONE_FLAGS:
 		put_clone_flags(f, o->value);

@@ -8,6 +8,8 @@
 #include <linux/memfd.h>
 #include <linux/sched.h>
 #include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -200,6 +202,12 @@ FLAGS(message_flags, { MSG_OOB, "MSG_OOB" }, { MSG_PEEK, "MSG_PEEK" },
       { MSG_CMSG_CLOEXEC, "MSG_CMSG_CLOEXEC" });
 VALUES(level_names, { 0, "SOL_IP" }, { 1, "SOL_SOCKET" }, { 6, "SOL_TCP" }, { 17, "SOL_UDP" },
        { 41, "SOL_IPV6" }, { 263, "SOL_PACKET" }, { 270, "SOL_NETLINK" });
+/* Of control messages: those the C library has another name for, or none. */
+VALUES(socket_control_types, { 1, "SCM_RIGHTS" }, { 2, "SCM_CREDENTIALS" }, { 3, "SCM_SECURITY" },
+       { 4, "SCM_PIDFD" }, { 29, "SO_TIMESTAMP_OLD" }, { 35, "SO_TIMESTAMPNS_OLD" },
+       { 37, "SO_TIMESTAMPING_OLD" });
+VALUES(ip_control_types, { 1, "IP_TOS" }, { 2, "IP_TTL" }, { 7, "IP_RETOPTS" }, { 8, "IP_PKTINFO" },
+       { 11, "IP_RECVERR" }, { 20, "IP_ORIGDSTADDR" });
 /* Of SOL_SOCKET. */
 VALUES(socket_options, N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(SO_DONTROUTE),
        N(SO_BROADCAST), N(SO_SNDBUF), N(SO_RCVBUF), N(SO_KEEPALIVE), N(SO_OOBINLINE),
@@ -207,7 +215,23 @@ VALUES(socket_options, N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(
        N(SO_RCVLOWAT), N(SO_SNDLOWAT), N(SO_RCVTIMEO), N(SO_SNDTIMEO), N(SO_BINDTODEVICE),
        N(SO_ATTACH_FILTER), N(SO_DETACH_FILTER), N(SO_PEERNAME), N(SO_ACCEPTCONN), N(SO_PEERSEC),
        N(SO_SNDBUFFORCE), N(SO_RCVBUFFORCE), N(SO_PASSSEC), N(SO_MARK), N(SO_PROTOCOL),
-       N(SO_DOMAIN), N(SO_BUSY_POLL), N(SO_INCOMING_CPU));
+       N(SO_DOMAIN), N(SO_BUSY_POLL), N(SO_INCOMING_CPU), { 29, "SO_TIMESTAMP_OLD" },
+       { 35, "SO_TIMESTAMPNS_OLD" }, { 37, "SO_TIMESTAMPING_OLD" });
+
+/* Of SOL_IP, SOL_IPV6, SOL_TCP. */
+VALUES(ip_options, N(IP_TOS), N(IP_TTL), N(IP_HDRINCL), N(IP_OPTIONS), N(IP_RECVOPTS), N(IP_RETOPTS),
+       N(IP_PKTINFO), N(IP_MTU_DISCOVER), N(IP_RECVERR), N(IP_RECVTTL), N(IP_RECVTOS), N(IP_MTU),
+       N(IP_FREEBIND), N(IP_TRANSPARENT), N(IP_RECVORIGDSTADDR), N(IP_MINTTL),
+       N(IP_BIND_ADDRESS_NO_PORT), N(IP_MULTICAST_IF), N(IP_MULTICAST_TTL), N(IP_MULTICAST_LOOP),
+       N(IP_ADD_MEMBERSHIP), N(IP_DROP_MEMBERSHIP));
+VALUES(ipv6_options, N(IPV6_UNICAST_HOPS), N(IPV6_MULTICAST_IF), N(IPV6_MULTICAST_HOPS),
+       N(IPV6_MULTICAST_LOOP), N(IPV6_MTU_DISCOVER), N(IPV6_MTU), N(IPV6_RECVERR), N(IPV6_V6ONLY),
+       N(IPV6_RECVPKTINFO), N(IPV6_PKTINFO), N(IPV6_RECVHOPLIMIT), N(IPV6_RECVTCLASS),
+       N(IPV6_TCLASS), N(IPV6_TRANSPARENT), N(IPV6_FREEBIND));
+VALUES(tcp_options, N(TCP_NODELAY), N(TCP_MAXSEG), N(TCP_CORK), N(TCP_KEEPIDLE), N(TCP_KEEPINTVL),
+       N(TCP_KEEPCNT), N(TCP_SYNCNT), N(TCP_LINGER2), N(TCP_DEFER_ACCEPT), N(TCP_WINDOW_CLAMP),
+       N(TCP_INFO), N(TCP_QUICKACK), N(TCP_CONGESTION), N(TCP_MD5SIG), N(TCP_USER_TIMEOUT),
+       N(TCP_FASTOPEN), N(TCP_ULP), N(TCP_FASTOPEN_CONNECT));
 
 /* --- as text --------------------------------------------------------------------------------- */
 

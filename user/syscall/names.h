@@ -25,12 +25,12 @@ struct value_names {
 
 extern const struct value_names access_modes, advices, arch_codes, at_flags, clock_ids, clone_flags,
 	epoll_flags, epoll_ops, epoll_events, event_flags, fallocate_modes, fcntl_commands,
-	fd_flags, flock_ops, futex_ops, grnd_flags, inotify_flags, ioctl_commands, itimers,
+	fd_flags, flock_ops, futex_ops, grnd_flags, inotify_flags, ioctl_commands, ip_control_types, ip_options, ipv6_options, itimers,
 	level_names, map_flags, membarrier_commands, memfd_flags, message_flags, mlock_flags,
 	mount_flags, mremap_flags, msync_flags, pipe_flags, poll_events, prctl_options,
 	priority_whichs, protections, rename_flags, resources, rseq_flags, rw_flags, sa_flags, schedulers,
-	shutdown_hows, sigmask_hows, signalfd_flags, socket_families, socket_options, socket_types,
-	splice_flags, statx_masks, sync_flags, timer_flags, timerfd_flags, umount_flags, usages,
+	shutdown_hows, sigmask_hows, signalfd_flags, socket_control_types, socket_families, socket_options, socket_types,
+	splice_flags, statx_masks, sync_flags, tcp_options, timer_flags, timerfd_flags, umount_flags, usages,
 	wait_flags, waitid_types, whences, xattr_flags;
 
 /* "PROT_READ|PROT_WRITE", with what has no name as a hex number behind: as C would take it. */

@@ -17,6 +17,7 @@
 #define OPEN_FLAGS { .kind = ARG_OPEN_FLAGS }
 #define FCNTL { .kind = ARG_FCNTL }
 #define FUTEX_OP { .kind = ARG_FUTEX_OP }
+#define SOCKET_OPTION { .kind = ARG_SOCKET_OPTION }
 #define CLONE_FLAGS { .kind = ARG_CLONE_FLAGS }
 #define SIGNAL { .kind = ARG_SIGNAL }
 #define DEVICE { .kind = ARG_MAKEDEV }
@@ -174,7 +175,7 @@ static const struct signature signatures[] = {
 	CALL(connect, FD, ADDR(2), UINT),
 	CALL(getpeername, FD, ADDR_OUT(2), OUT(INT)),
 	CALL(getsockname, FD, ADDR_OUT(2), OUT(INT)),
-	CALL(getsockopt, FD, NAMED(level_names), NAMED(socket_options), OUT(INT), OUT(INT)),
+	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION, OUT(INT), OUT(INT)),
 	CALL(listen, FD, INT),
 	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), OUT(INT)),
 	CALL(recvmmsg, FD, PTR, UINT, NAMED(message_flags), PTR),
@@ -182,7 +183,7 @@ static const struct signature signatures[] = {
 	CALL(sendmmsg, FD, PTR, UINT, NAMED(message_flags)),
 	CALL(sendmsg, FD, MESSAGE, NAMED(message_flags)),
 	CALL(sendto, FD, BUF(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
-	CALL(setsockopt, FD, NAMED(level_names), NAMED(socket_options), IN(INT), UINT),
+	CALL(setsockopt, FD, NAMED(level_names), SOCKET_OPTION, IN(INT), UINT),
 	CALL(shutdown, FD, NAMED(shutdown_hows)),
 	OPENS(socket, NAMED(socket_families), NAMED(socket_types), INT),
 	CALL(socketpair, NAMED(socket_families), NAMED(socket_types), INT, OUT(FD_PAIR)),

@@ -29,6 +29,7 @@ enum argument_kind {
 	ARG_NAMES,              /* of argument.names */
 	ARG_FCNTL,              /* the third of fcntl: by its second */
 	ARG_FUTEX_OP,
+	ARG_SOCKET_OPTION,      /* the third of setsockopt: by its second */
 	ARG_CLONE_FLAGS,        /* with a signal in the lowest byte */
 	ARG_SIGNAL,
 	ARG_MAKEDEV,

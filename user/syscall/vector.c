@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "syscall/control.h"
 #include "syscall/names.h"
 #include "syscall/text.h"
 
@@ -113,7 +114,8 @@ void message__put(FILE *f, const struct trace_record *r, size_t size, bool fille
 	fprintf(f, ", msg_iovlen=%llu", m.count);
 	if (m.control_length) {
 		fputs(", msg_control=", f);
-		pointer__put(f, m.control);
+		if (!control__put(f, part_of(r, size, PART_CONTROL)))
+			pointer__put(f, m.control);
 	}
 	fprintf(f, ", msg_controllen=%llu, msg_flags=", m.control_length);
 	value_names__put(f, &message_flags, m.flags);

@@ -16,6 +16,8 @@
 #define AS_STRACE "{time} {comm}[{pid}/{tid}] {call}({args}) = {result} <{duration}>"
 #define AS_FAULT "{time} {comm}[{pid}/{tid}] {call}({args})"
 
+#define COMM_SPACE (sizeof(((struct trace_record *)NULL)->comm) + 1)
+
 /* In this order in JSON and CSV. */
 enum line_field {
 	LINE_CALL,
@@ -30,6 +32,23 @@ enum line_field {
 static const char *const field_names[LINE_FIELDS] = {
 	"call", "args", "result", "ret", "error", "duration",
 };
+
+/* Its head: whose it is. comm and fields stay the caller's. */
+static struct stream_line line_of(const struct trace_record *r, char comm[COMM_SPACE],
+				  const struct stream_field fields[LINE_FIELDS])
+{
+	memcpy(comm, r->comm, sizeof(r->comm));
+	comm[sizeof(r->comm)] = 0;
+	return (struct stream_line){
+		.time_ns = r->time_ns,
+		.comm = comm,
+		.pid = r->pid,
+		.tid = r->tid,
+		.cpu = r->cpu,
+		.field = fields,
+		.n = LINE_FIELDS,
+	};
+}
 
 /*
  * --- calls -------------------------------------------------------------------------------------
@@ -73,7 +92,7 @@ static int write_call(struct trace *t, const struct trace_record *r, char *args,
 {
 	bool returned = r->state == TRACE_RETURNED, timed = returned && r->start_ns;
 	int error = syscall_error(r);
-	char comm[sizeof(r->comm) + 1] = "", call[CALL_NAME_SPACE];
+	char comm[COMM_SPACE], call[CALL_NAME_SPACE];
 	const struct stream_field fields[LINE_FIELDS] = {
 		{.field = {.name = field_names[LINE_CALL], .text = call, .word = true}},
 		{.field = {.name = field_names[LINE_ARGS], .text = args}, .escaped = true},
@@ -90,18 +109,9 @@ static int write_call(struct trace *t, const struct trace_record *r, char *args,
 			   .kind = timed ? FIELD_TIME : FIELD_NONE},
 		 .seconds = true},
 	};
-	struct stream_line line = {
-		.time_ns = r->time_ns,
-		.comm = comm,
-		.pid = r->pid,
-		.tid = r->tid,
-		.cpu = r->cpu,
-		.field = fields,
-		.n = LINE_FIELDS,
-	};
+	struct stream_line line = line_of(r, comm, fields);
 
 	trace__call_name(call, r->slot, r->number);
-	memcpy(comm, r->comm, sizeof(r->comm));
 	return lines__write(&t->lines, &line);
 }
 
@@ -200,17 +210,9 @@ static int fault_text(char **text, size_t *n, struct trace *t, const struct trac
 static int write_fault(struct trace *t, const struct trace_record *r, char *args)
 {
 	char *call = r->value[FAULT_IN_KERNEL] ? "page_fault_kernel" : "page_fault_user";
-	char comm[sizeof(r->comm) + 1] = "";
 	struct stream_field fields[LINE_FIELDS];
-	struct stream_line line = {
-		.time_ns = r->time_ns,
-		.comm = comm,
-		.pid = r->pid,
-		.tid = r->tid,
-		.cpu = r->cpu,
-		.field = fields,
-		.n = LINE_FIELDS,
-	};
+	char comm[COMM_SPACE];
+	struct stream_line line = line_of(r, comm, fields);
 	size_t i;
 
 	for (i = 0; i < LINE_FIELDS; i++)
@@ -220,7 +222,6 @@ static int write_fault(struct trace *t, const struct trace_record *r, char *args
 		.name = field_names[LINE_CALL], .text = call, .word = true};
 	fields[LINE_ARGS].field = (struct field){.name = field_names[LINE_ARGS], .text = args};
 	fields[LINE_ARGS].escaped = true;
-	memcpy(comm, r->comm, sizeof(r->comm));
 	return lines__write_as(&t->lines, t->fault_line.n ? &t->fault_line : &t->lines.template,
 			       &line);
 }
