@@ -108,10 +108,9 @@ static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, voi
 
 #ifdef HAVE_USER_WALK
 	bool in_context = flags & STACK_REGS && context_is_user(ctx);
-	struct user_regs regs = in_context ? user_regs_of_context(ctx) : user_regs_of_current();
 
-	if (regs.plain) {
-		u32 found = user_stack_walk(slot, at, &regs, flags & STACK_AT_ENTRY, stack_depth + 1);
+	if (in_context ? user_regs_of_context(&slot->walk, ctx) : user_regs_of_current(&slot->walk)) {
+		u32 found = user_stack_walk(slot, at, flags & STACK_AT_ENTRY, stack_depth + 1);
 
 		s->user_end = stack_end(&slot->walk, found, &frames);
 	} else

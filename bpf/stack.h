@@ -42,7 +42,7 @@ struct stack {
 
 /* The walk of a user stack (user_stack.bpf.h). */
 struct user_walk {
-	__u64 ip, sp, bp;       /* of the frame that it has come to */
+	__u64 ip, cs, flags, sp, bp;    /* registers of the frame that it has come to; cs, flags: of the first */
 	__u64 probed_return;    /* struct return_instance of the next frame that has one; 0: none */
 	__u32 n, most;          /* frames of both parts so far, and at most */
 	__u64 window;           /* the address of the memory that was read last */
@@ -52,7 +52,7 @@ struct user_walk {
 	__u8 at_entry;          /* a function begins at ip */
 	__u8 pad;
 	/* By tables: the process's mappings, and the one that ip is in. */
-	__u32 first, behind;
+	struct unwind_space space;
 	struct unwind_mapping mapping;
 	struct unwind_file file;
 	__u8 bytes[USER_WINDOW];

@@ -84,13 +84,10 @@ static __always_inline bool unwind_begin(struct user_walk *w, bool at_entry)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 	struct mm_struct *mm = BPF_CORE_READ(t, mm);
-	struct unwind_space space = {};
 
-	if (!unwind_space_of(&space, bpf_get_current_pid_tgid() >> 32, mm) &&
-	    !unwind_space_of(&space, BPF_CORE_READ(t, real_parent, tgid), mm))
+	if (!unwind_space_of(&w->space, bpf_get_current_pid_tgid() >> 32, mm) &&
+	    !unwind_space_of(&w->space, BPF_CORE_READ(t, real_parent, tgid), mm))
 		return false;
-	w->first = space.first;
-	w->behind = space.first + space.n;
 	w->mapping.start = w->mapping.end = 0;
 	w->is_exact = true;
 	w->at_entry = at_entry;
@@ -116,7 +113,7 @@ static __always_inline u32 unwind_word(u32 n)
 /* The last mapping of the process that begins at pc or before it. */
 static __always_inline u32 unwind_mapping_before(const struct user_walk *w, u64 pc)
 {
-	u32 from = w->first, to = w->behind, i, middle;
+	u32 from = w->space.first, to = from + w->space.n, i, middle;
 
 	for (i = 0; i < UNWIND_MAPPING_STEPS && from < to; i++) {
 		const struct unwind_mapping *m;
@@ -141,7 +138,7 @@ static __always_inline bool unwind_find_mapping(struct user_walk *w, u64 pc)
 	if (pc >= w->mapping.start && pc < w->mapping.end)
 		return true;
 	n = unwind_mapping_before(w, pc);
-	if (n < w->first || n >= w->behind)
+	if (n - w->space.first >= w->space.n)   /* before the first one, too */
 		return false;
 	m = bpf_map_lookup_elem(&unwind_mappings, &n);
 	if (!m || pc < m->start || pc >= m->end)

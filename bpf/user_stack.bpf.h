@@ -5,11 +5,12 @@
  * instead of by the word, and the null pointer that chains end with is not followed, which would be a
  * page fault: as dear as twenty frames.
  *
- *   user_regs_of_context(ctx)              of a perf event, a kprobe, a uprobe in user mode
- *   user_regs_of_current()                 of the task, as it came into the kernel
- *   user_stack_walk(slot, at, &regs, at_entry, most)
- *                                          fills in slot->stack.frame[at...], most frames at most, and
- *                                          returns how many
+ *   user_regs_of_context(walk, ctx)   of a perf event, a kprobe, a uprobe in user mode
+ *   user_regs_of_current(walk)        of the task, as it came into the kernel
+ *                                     false: it is no program with 64 bits
+ *   user_stack_walk(slot, at, at_entry, most)
+ *                                     fills in slot->stack.frame[at...], most frames at most, and
+ *                                     returns how many
  *
  * 32-bit programs are left to the kernel.
  */
@@ -18,11 +19,6 @@
 
 #include "unwind.bpf.h"
 #include "user_memory.bpf.h"
-
-struct user_regs {
-	u64 ip, sp, bp;
-	bool plain;             /* of a program with 64 bits */
-};
 
 #if defined(__TARGET_ARCH_x86)
 #define HAVE_USER_WALK 1
@@ -45,26 +41,28 @@ static __always_inline bool context_is_user(const struct saved_regs *ctx)
 	return ctx->cs & CS_RING;
 }
 
-static __always_inline struct user_regs user_regs_of_context(const struct saved_regs *ctx)
+static __always_inline bool is_user_64(u64 cs)
 {
-	return (struct user_regs){ ctx->ip, ctx->sp, ctx->bp, (u16)ctx->cs != CS_USER_32 };
+	return (cs & CS_RING) && (u16)cs != CS_USER_32;
 }
 
-/* Those of a thread of the kernel are no user's. */
-static __always_inline struct user_regs user_regs_of_current(void)
+static __always_inline bool user_regs_of_context(struct user_walk *w, const struct saved_regs *ctx)
 {
-	struct {
-		u64 ip, cs, flags, sp;
-	} tail = {};
-	struct user_regs regs = {};
+	w->ip = ctx->ip;
+	w->sp = ctx->sp;
+	w->bp = ctx->bp;
+	return is_user_64(ctx->cs);
+}
+
+/* Those of a thread of the kernel are no user's. The walk has them in the same order. */
+static __always_inline bool user_regs_of_current(struct user_walk *w)
+{
 	void *saved = current_user_regs();
 
-	bpf_probe_read_kernel(&tail, sizeof(tail), saved + __builtin_offsetof(struct saved_regs, ip));
-	bpf_probe_read_kernel(&regs.bp, sizeof(regs.bp), saved + __builtin_offsetof(struct saved_regs, bp));
-	regs.ip = tail.ip;
-	regs.sp = tail.sp;
-	regs.plain = (tail.cs & CS_RING) && (u16)tail.cs != CS_USER_32;
-	return regs;
+	w->cs = 0;
+	bpf_probe_read_kernel(&w->ip, 4 * sizeof(u64), saved + __builtin_offsetof(struct saved_regs, ip));
+	bpf_probe_read_kernel(&w->bp, sizeof(w->bp), saved + __builtin_offsetof(struct saved_regs, bp));
+	return is_user_64(w->cs);
 }
 #endif
 
@@ -108,10 +106,10 @@ __noinline int user_stack_frames(u32 level)
  * The caller of a function that begins here and has made no frame yet: its address is on top of the
  * stack, and the chain begins with the frame of that one's caller.
  */
-static __always_inline void user_stack_add_caller(struct stack_slot *slot, u64 sp)
+static __always_inline void user_stack_add_caller(struct stack_slot *slot)
 {
 	struct user_walk *w = &slot->walk;
-	u64 n = w->n, caller = 0;
+	u64 n = w->n, sp = w->sp, caller = 0;
 
 	if (n >= w->most || !user_word(w, sp, &caller))
 		return;
@@ -122,17 +120,14 @@ static __always_inline void user_stack_add_caller(struct stack_slot *slot, u64 s
 	w->n = n + 1;
 }
 
-static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, const struct user_regs *regs,
-					   bool at_entry, u32 most)
+static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, bool at_entry, u32 most)
 {
 	struct user_walk *w = &slot->walk;
 	u32 level = slot->level, i;
 
 	if (at > stack_depth)   /* never; the verifier cannot know */
 		return 0;
-	slot->stack.frame[at] = w->ip = regs->ip;
-	w->sp = regs->sp;
-	w->bp = regs->bp;
+	slot->stack.frame[at] = w->ip;
 	w->probed_return = user_probed_returns();
 	w->have = 0;
 	w->n = at + 1;
@@ -145,7 +140,7 @@ static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, cons
 		return w->n - at;
 	}
 	if (at_entry)
-		user_stack_add_caller(slot, regs->sp);
+		user_stack_add_caller(slot);
 	for (i = 0; i < STACK_MOST_DEPTH / USER_FRAMES_AT_ONCE + 1; i++)
 		if (!user_stack_frames(level))
 			break;
