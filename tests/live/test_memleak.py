@@ -69,6 +69,7 @@ def test_each_function(memleak, trigger):
     assert report["begun_before"] == earlier == N
 
 
+@tally.once
 def test_copies_of_a_child(memleak, trigger):
     """After a fork the child frees what it has from its parent: that is still the parent's."""
     load = trigger("leaks", N, "fork")
@@ -85,6 +86,7 @@ def test_command_and_its_child(memleak):
     assert report["begun_before"] == sum(count for count, _ in kept(N).values())
 
 
+@tally.once
 def test_nothing_is_left_of_before_an_exec(memleak):
     """The shell's own memory has gone; dash has no frame pointers, so by what is left in all."""
     path = str(tally.BUILD / "triggers" / "leaks")
@@ -95,6 +97,7 @@ def test_nothing_is_left_of_before_an_exec(memleak):
     assert {row["comm"] for row in through["rows"]} == {"leaks"}
 
 
+@tally.once
 def test_everything_freed_by_many_threads(memleak, trigger):
     calls, threads = tally.scaled(400), 4
     load = trigger("mallocs", calls, threads)
@@ -103,6 +106,7 @@ def test_everything_freed_by_many_threads(memleak, trigger):
     assert totals(report)[0] >= calls * threads
 
 
+@tally.once
 def test_age(memleak, trigger):
     """Each report is of what there is then, not of what came since the last."""
     load = trigger("leaks", N)
@@ -118,6 +122,7 @@ def test_age(memleak, trigger):
     assert not old.stop().report["rows"]
 
 
+@tally.once
 def test_folded_stacks(tool, trigger):
     load = trigger("leaks", N)
     figures = {}
@@ -133,6 +138,7 @@ def test_folded_stacks(tool, trigger):
     assert figures[1] == {name: count for name, (count, _) in kept(N).items()}
 
 
+@tally.once
 def test_full_map(memleak, trigger):
     load = trigger("leaks", N)
     result = after(memleak("-p", load.pid, "--max-live", 20, "--strict"), load)
@@ -142,6 +148,7 @@ def test_full_map(memleak, trigger):
     assert report["lost"]["map_full"] >= sum(count for count, _ in kept(N).values()) - 20
 
 
+@tally.once
 def test_one_binary(run, trigger):
     load = trigger("leaks", 1)
     program = tally.BUILD / "triggers" / "leaks"
