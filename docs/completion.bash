@@ -30,7 +30,11 @@ _tally()
 		return
 		;;
 	--format)
-		COMPREPLY=($(compgen -W 'text json csv tree folded flame table svg' -- "$cur"))
+		COMPREPLY=($(compgen -W 'text json csv openmetrics tree folded flame table svg' -- "$cur"))
+		return
+		;;
+	--call-graph)
+		COMPREPLY=($(compgen -W 'fp dwarf' -- "$cur"))
 		return
 		;;
 	--source)
@@ -49,4 +53,4 @@ _tally()
 	[[ $cur == -* ]] && COMPREPLY=($(compgen -W "$(_tally_options "${command[@]}")" -- "$cur"))
 }
 
-complete -F _tally tally runqlat runqlen schedlat cpudist migrations runqslower timehist schedmap timechart replay offcputime wakeuptime offwaketime profile list stat probe stackcount syscount trace opensnoop fsdist fileslower filetop biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop signals
+complete -F _tally tally runqlat runqlen schedlat cpudist migrations runqslower timehist schedmap timechart replay offcputime wakeuptime offwaketime profile list stat probe stackcount syscount trace opensnoop fsdist fileslower filetop biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop signals faults reclaim kmem memleak lockstat futexstat tcplife tcprtt tcpretrans netdrop netlat hardirqs softirqs workqueues timers
