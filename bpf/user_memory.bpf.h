@@ -77,11 +77,13 @@ static __always_inline bool user_word(struct user_walk *w, u64 address, u64 *wor
  */
 static __always_inline u64 user_probed_returns(void)
 {
-	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *t = calling_task();
+	struct uprobe_task *probes;
 
 	if (!bpf_core_type_exists(struct return_instance))
 		return 0;
-	return (u64)BPF_CORE_READ(t, utask, return_instances);
+	probes = has_typed_current() ? t->utask : BPF_CORE_READ(t, utask);
+	return probes ? (u64)BPF_CORE_READ(probes, return_instances) : 0;
 }
 
 #define PROBED_RETURNS_OF_A_FRAME 8     /* so many tracers, or functions that have been left by longjmp() */

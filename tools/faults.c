@@ -155,10 +155,10 @@ static int add_rss(struct report_row *row, const struct rss *now, const struct r
 		rss__growth(now, earlier, growth);
 	for (i = 0; now && i < RSS_PARTS; i++)
 		bytes += now->bytes[i];
-	err = report_row__add_number(row, "rss", bytes, now ? FIELD_NUMBER : FIELD_NONE);
+	err = report_row__add_number(row, "rss", bytes, now ? FIELD_SIZE : FIELD_NONE);
 	for (i = 0; i < RSS_PARTS && !err; i++)
 		err = report_row__add_number(row, names[i], growth[i],
-					     now ? FIELD_SIGNED : FIELD_NONE);
+					     now ? FIELD_SIGNED_SIZE : FIELD_NONE);
 	return err;
 }
 

@@ -284,10 +284,10 @@ static int add_figures(const struct kmem *k, struct report_row *row, const struc
 	u64 wasted = s->allocated - s->requested;
 	const struct field figures[] = {
 		{ .name = "allocs", .number = s->allocs, .kind = FIELD_NUMBER },
-		{ .name = "requested", .number = s->requested, .kind = FIELD_NUMBER,
+		{ .name = "requested", .number = s->requested, .kind = FIELD_SIZE,
 		  .machine = k->pages },
-		{ .name = "allocated", .number = s->allocated, .kind = FIELD_NUMBER },
-		{ .name = "wasted", .number = wasted, .kind = FIELD_NUMBER, .machine = k->pages },
+		{ .name = "allocated", .number = s->allocated, .kind = FIELD_SIZE },
+		{ .name = "wasted", .number = wasted, .kind = FIELD_SIZE, .machine = k->pages },
 		{ .name = "wasted_percent", .decimals = 1, .machine = k->pages,
 		  .real = s->allocated ? 100.0 * wasted / s->allocated : 0,
 		  .kind = s->allocated ? FIELD_REAL : FIELD_NONE },
@@ -295,7 +295,7 @@ static int add_figures(const struct kmem *k, struct report_row *row, const struc
 		{ .name = "frees", .number = s->frees, .kind = FIELD_NUMBER },
 	};
 	const struct field followed[] = {
-		{ .name = "freed", .number = s->freed, .kind = FIELD_NUMBER },
+		{ .name = "freed", .number = s->freed, .kind = FIELD_SIZE },
 		{ .name = "other_cpu", .number = s->elsewhere, .kind = FIELD_NUMBER },
 		{ .name = "unseen", .number = s->unseen, .kind = FIELD_NUMBER },
 	};

@@ -89,7 +89,7 @@ static int put_field(struct writer *w, const struct field *f)
 		put_real(w, f);
 		return 0;
 	}
-	if (!f->text && f->kind == FIELD_SIGNED) {
+	if (!f->text && field_is_signed(f->kind)) {
 		put_signed(w, f->number);
 		return 0;
 	}

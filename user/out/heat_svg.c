@@ -176,7 +176,7 @@ static void put_key(const struct picture *p, const struct heat_map *m, double y)
 		if (f->text)
 			put_xml_escaped(p->file, f->text);
 		else
-			fprintf(p->file, f->kind == FIELD_SIGNED ? "%lld" : "%llu", f->number);
+			fprintf(p->file, field_is_signed(f->kind) ? "%lld" : "%llu", f->number);
 	}
 	fprintf(p->file, ": %s events</text>\n", format_count(n, m->total.count));
 }

@@ -35,7 +35,7 @@ static json_t *field(const struct field *f)
 		return string(f->text);
 	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
 		return json_null();
-	if (f->kind == FIELD_SIGNED)
+	if (field_is_signed(f->kind))
 		return json_integer((s64)f->number);
 	return f->kind == FIELD_REAL ? json_real(f->real) : number(f->number);
 }

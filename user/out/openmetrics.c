@@ -167,7 +167,7 @@ static int put_label(FILE *f, const struct field *field, const char *names, size
 	if (field->text)
 		err = put_escaped(f, field->text);
 	else if (field->kind != FIELD_NONE)
-		fprintf(f, field->kind == FIELD_SIGNED ? "%lld" : "%llu", field->number);
+		fprintf(f, field_is_signed(field->kind) ? "%lld" : "%llu", field->number);
 	fputc('"', f);
 	return err;
 }
@@ -284,7 +284,7 @@ static enum unit unit_of(const struct field *f)
 {
 	if (f->kind == FIELD_TIME || f->kind == FIELD_DURATION || ends_with(f->name, "_ns"))
 		return UNIT_NS;
-	if (f->kind == FIELD_SIZE || ends_with(f->name, "bytes"))
+	if (f->kind == FIELD_SIZE || f->kind == FIELD_SIGNED_SIZE || ends_with(f->name, "bytes"))
 		return UNIT_BYTES;
 	return UNIT_COUNT;
 }
@@ -292,7 +292,7 @@ static enum unit unit_of(const struct field *f)
 /* The index of the family that a cell belongs to. */
 static int find_family(struct openmetrics *m, const struct field *f, size_t *index)
 {
-	bool real = f->kind == FIELD_REAL, is_signed = f->kind == FIELD_SIGNED;
+	bool real = f->kind == FIELD_REAL, is_signed = field_is_signed(f->kind);
 	struct family *larger, family = {
 		.unit = unit_of(f), .is_counter = is_sum(f->name) && !real && !is_signed,
 		.is_percent = real && ends_with(f->name, "percent"),
@@ -321,7 +321,7 @@ static double real_of(const struct field *f)
 {
 	if (f->kind == FIELD_REAL)
 		return ends_with(f->name, "percent") ? f->real / 100 : f->real;
-	if (f->kind == FIELD_SIGNED)
+	if (field_is_signed(f->kind))
 		return (s64)f->number;
 	return unit_of(f) == UNIT_NS ? f->number / 1e9 : f->number;
 }

@@ -194,7 +194,7 @@ static int compare_fields(const struct field *a, const struct field *b)
 {
 	if (a->text && b->text)
 		return strcmp(a->text, b->text);
-	if (a->kind == FIELD_SIGNED && b->kind == FIELD_SIGNED)
+	if (field_is_signed(a->kind) && field_is_signed(b->kind))
 		return (s64)a->number < (s64)b->number ? -1 : (s64)a->number > (s64)b->number;
 	return a->number < b->number ? -1 : a->number > b->number;
 }

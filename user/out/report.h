@@ -26,9 +26,15 @@ enum field_kind {
 	FIELD_TIME,             /* number, in ns; "1,234.567 ms" for people */
 	FIELD_DURATION,         /* number, in ns; "1.23 us" for people: each in the unit that fits */
 	FIELD_SIZE,             /* number, in bytes; likewise */
+	FIELD_SIGNED_SIZE,      /* number, in bytes, in two's complement; likewise */
 	FIELD_REAL,             /* real, with so many decimals for people */
 	FIELD_NONE,             /* not known: null in JSON, empty otherwise */
 };
+
+static inline bool field_is_signed(enum field_kind kind)
+{
+	return kind == FIELD_SIGNED || kind == FIELD_SIGNED_SIZE;
+}
 
 /* One part of a key, or one cell of a table. Owned by the report once added. */
 struct field {

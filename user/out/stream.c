@@ -78,7 +78,7 @@ static int put_value(FILE *f, const struct stream_field *v, bool quoted, bool mi
 	} else if (v->field.kind == FIELD_TIME) {
 		put_elapsed(f, v->field.number, milliseconds);
 	} else {
-		fprintf(f, v->field.kind == FIELD_SIGNED ? "%lld" : "%llu", v->field.number);
+		fprintf(f, field_is_signed(v->field.kind) ? "%lld" : "%llu", v->field.number);
 	}
 	return err;
 }
@@ -316,7 +316,7 @@ static json_t *json_field(const struct stream_field *v)
 		return json_string(v->field.text);
 	if (v->field.text)
 		return json_text(v->field.text, v->cut ? CUT : "");
-	return v->field.kind == FIELD_SIGNED ? json_integer((s64)v->field.number) :
+	return field_is_signed(v->field.kind) ? json_integer((s64)v->field.number) :
 					       json_number(v->field.number);
 }
 
@@ -436,7 +436,7 @@ static int csv_value(struct writer *w, const struct stream_field *v)
 	else if (v->field.text)
 		return csv_put_escaped(w, v->field.text, v->cut ? CUT : "");
 	else
-		csv_put_number(w, v->field.number, v->field.kind == FIELD_SIGNED);
+		csv_put_number(w, v->field.number, field_is_signed(v->field.kind));
 	return 0;
 }
 

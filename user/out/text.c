@@ -373,6 +373,8 @@ static char *cell_text(const struct field *f, bool micro)
 		return strdup("");
 	case FIELD_SIGNED:
 		return strdup(format_signed(signed_number, f->number, UNIT_COUNT, false));
+	case FIELD_SIGNED_SIZE:
+		return strdup(format_signed(signed_number, f->number, UNIT_BYTES, false));
 	case FIELD_ID:
 		return asprintf(&text, "%llu", f->number) < 0 ? NULL : text;
 	case FIELD_TIME:
