@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sym/root.h"
+#include "sym/state.h"
+
+/* Files held open; more are read at once, whether anybody asks for their symbols or not. */
+#define MAX_HELD 256
+/* And of those that have been read, for their code. */
+#define MAX_KEPT_OPEN 256
+
+/*
+ * --- texts -------------------------------------------------------------------------------------
+ */
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* The one copy of a text; NULL: no memory. */
+const char *symbols__intern(struct symbols *s, const char *text)
+{
+	char **found = tfind(text, &s->texts, compare_texts), *copy;
+
+	if (found)
+		return *found;
+	copy = strdup(text);
+	if (!copy || !tsearch(copy, &s->texts, compare_texts)) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+/*
+ * --- files -------------------------------------------------------------------------------------
+ */
+
+int symbols__read_file(struct symbols *s, struct mapped_file *f)
+{
+	int err;
+
+	if (f->fd < 0)
+		return 0;
+	s->held--;
+	if (s->keeps_code && s->kept_open < MAX_KEPT_OPEN) {
+		f->code_fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+		s->kept_open += f->code_fd >= 0;
+	}
+	err = mapped_file__read(f, s->with_source);
+	sources__admit(&s->sources, &f->source);
+	return err;
+}
+
+/* The file that is open as fd, which is taken over: the one known already, or a new one. */
+int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct mapped_file **file)
+{
+	struct mapped_file *new = mapped_file__new(fd, st), **found;
+
+	if (!new)
+		return -ENOMEM;
+	found = tsearch(new, &s->files, mapped_file__compare);
+	if (!found || *found != new) {
+		mapped_file__free(new);
+		if (found)
+			*file = *found;
+		return found ? 0 : -ENOMEM;
+	}
+	*file = new;
+	s->held++;
+	return 0;
+}
+
+/* The file of a mapping: itself if we may, else what has its name, if that is still the same. */
+static int open_file(u32 pid, const struct mapping_line *line, struct stat *st)
+{
+	int fd = root__open_mapped(pid, line->start, line->end, st);
+
+	if (fd >= 0 || line->deleted || line->name[0] != '/')
+		return fd;
+	fd = root__open(pid, line->name, 0, st);
+	if (fd >= 0 && st->st_ino != line->inode) {
+		close(fd);
+		fd = -ESTALE;
+	}
+	return fd;
+}
+
+/* Leaves *file NULL if it cannot be opened. Returns 0 or -ENOMEM. */
+int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *line,
+		     struct mapped_file **file)
+{
+	struct stat st;
+	char *path;
+	int fd, err;
+
+	fd = open_file(pid, line, &st);
+	if (fd < 0)
+		return fd == -ENOMEM ? fd : 0;
+	err = symbols__add_file(s, fd, &st, file);
+	if (err || (*file)->fd < 0)
+		return err;
+	/* Where its debug file will be looked for. */
+	path = strdup(line->name);
+	if (!path)
+		return -ENOMEM;
+	free((*file)->path);
+	(*file)->path = path;
+	(*file)->pid = pid;
+	return s->held > MAX_HELD ? symbols__read_file(s, *file) : 0;
+}
+
+/*
+ * --- vdso --------------------------------------------------------------------------------------
+ */
+
+int symbols__read_memory(u32 pid, u64 start, void *to, size_t size)
+{
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = pread(fd, to, size, start);
+	close(fd);
+	return n == (ssize_t)size ? 0 : -EIO;
+}
+
+/* A file with the image in it: what reads symbols takes files. */
+static struct mapped_file *image_file(const void *image, size_t size)
+{
+	struct stat st = {};
+	int fd = memfd_create("vdso", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (write(fd, image, size) != (ssize_t)size) {
+		close(fd);
+		return NULL;
+	}
+	return mapped_file__new(fd, &st);
+}
+
+/* Takes the image over. */
+static struct mapped_file *add_vdso(struct symbols *s, void *image, size_t size)
+{
+	struct mapped_file *file;
+	struct vdso *v;
+	size_t i;
+
+	for (i = 0; i < s->nvdsos; i++) {
+		v = &s->vdso[i];
+		if (v->size == size && !memcmp(v->image, image, size)) {
+			free(image);
+			return v->file;
+		}
+	}
+	file = s->nvdsos < MAX_VDSOS ? image_file(image, size) : NULL;
+	if (!file) {
+		free(image);
+		return NULL;
+	}
+	s->vdso[s->nvdsos++] = (struct vdso){ image, size, file };
+	s->held++;
+	return file;
+}
+
+struct mapped_file *symbols__find_vdso(struct symbols *s, u32 pid, const struct mapping_line *line)
+{
+	u64 size = line->end - line->start;
+	void *image;
+
+	if (size > MAX_VDSO)
+		return NULL;
+	image = malloc(size);
+	if (!image)
+		return NULL;
+	if (symbols__read_memory(pid, line->start, image, size)) {
+		free(image);
+		return NULL;
+	}
+	return add_vdso(s, image, size);
+}
