@@ -113,43 +113,6 @@ static __always_inline u64 length(u64 since, u64 now)
 	return (s64)(now - since) > 0 ? now - since : 0;
 }
 
-/* The kernel's part of the stack of a task that is off its CPU. */
-static __always_inline void walk_task(struct stack_slot *slot, struct stack_id *id, struct task_struct *t)
-{
-	u64 owner = bpf_get_current_pid_tgid(), hash;
-	struct stack *s = &slot->stack;
-	u16 frames = 0;
-
-	*(volatile u64 *)&slot->owner = owner;
-	s->user = 0;
-	s->user_end = STACK_NOT_TAKEN;
-	s->pad = 0;
-	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
-				   &frames);
-	s->kernel = frames;
-	hash = stack_hash(s, stack_seed, 2 * stack_depth);
-	if (!stack_keep(s, frames, hash))
-		return;
-	if (*(volatile u64 *)&slot->owner != owner) {
-		count_lost(LOSS_NESTING);
-		return;
-	}
-	if (s->kernel_end == STACK_DEEPER)
-		count_lost(LOSS_TRUNCATED);
-	id->hash = hash;
-	id->frames = frames;
-}
-
-static __always_inline void take_task(struct stack_id *id, struct task_struct *t)
-{
-	struct stack_slot *first, *slot = stack_take_slot(&first);
-
-	if (!slot)
-		return;
-	walk_task(slot, id, t);
-	stack_give_slot_back(first);
-}
-
 /* What the key of a slice has that is known from its state. */
 static __always_inline void key_of(struct blocked_key *key, struct task_struct *t,
 				   const struct blocked_state *st, u64 since)
@@ -340,7 +303,7 @@ static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
 	key_of(&key, t, st, since);
 	task_key_of(&key.task, t);
 	if (take & STACK_KERNEL)
-		take_task(&key.kernel, t);
+		stack_take_task(&key.kernel, t);
 	gain.ns = ns;
 	task_key_name(gain.name, &gain.name_stamp, t, now);
 	if (user_later && !key.notes)
@@ -460,7 +423,7 @@ int show_blocked(struct bpf_iter__task *ctx)
 		still.key.notes |= BLOCKED_LATE;
 	task_key_of(&still.key.task, t);
 	if (take & STACK_KERNEL)
-		take_task(&still.key.kernel, t);
+		stack_take_task(&still.key.kernel, t);
 	task_key_name(still.sum.name, &still.sum.name_stamp, t, ended_ns);
 	bpf_seq_write(ctx->meta->seq, &still, sizeof(still));
 	return 0;
