@@ -178,6 +178,11 @@ def test_outstanding(kmem, trigger):
         assert 0 < row["oldest"]
 
 
+def makes_pipes(names):
+    """Below it, the allocator may allocate for itself (a new slab's accounts), and so may an interrupt."""
+    return "alloc_pipe_info" in names and not re.search("slab|asm_sysvec_|asm_common_interrupt", names)
+
+
 @exact
 def test_outstanding_by_stack(tool, kmem, trigger):
     load = trigger("pipes", 100, 60)
@@ -190,9 +195,9 @@ def test_outstanding_by_stack(tool, kmem, trigger):
     report, tabled = stacks.stop().report, table.stop().report
     rows_of({**report, "rows": []})
     pipes = [s["value"] for s in report["stacks"]
-             if "alloc_pipe_info" in (frame["name"] for frame in s["frames"])]
-    assert sum(pipes) == 80
-    assert sum(r["count"] for r in rows_of(tabled) if "alloc_pipe_info" in r["stack"]) == 80
+             if makes_pipes(" ".join(frame["name"] or "" for frame in s["frames"]))]
+    assert sum(pipes) == 80, report
+    assert sum(r["count"] for r in rows_of(tabled) if makes_pipes(r["stack"])) == 80, tabled
 
 
 @exact
