@@ -12,7 +12,7 @@
  *
  * A stack that could not be kept leaves an id of zeroes and is counted: the event still counts,
  * without its stack. Hooks may interrupt each other (STACK_NESTING deep). They must not be
- * preempted, see bpf_preempt_disable() in counting.bpf.c; where that cannot be had (before 6.10), two
+ * preempted, see bpf_preempt_disable() in counting.bpf.c; where that cannot be had (before 6.18), two
  * tasks that meet in one slot are told apart and both lose their stack, counted.
  *
  * The walk goes over perf's callchain (bpf_get_stack), and not over stack ids: those share buckets,

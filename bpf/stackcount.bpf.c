@@ -30,7 +30,11 @@ struct {
 EVENT_BODY(event_filter, EVENT_FILTER, struct probe_frame)
 EVENT_BODY(event_value, EVENT_VALUE, struct probe_frame)
 
-/* Since 6.10. */
+/*
+ * Since 6.10. The verifier of 6.12 allows no call of a global function in between, which the walk is; that of
+ * 6.18 looks at what it does.
+ */
+const volatile bool may_disable_preemption = false;
 extern void bpf_preempt_disable(void) __weak __ksym;
 extern void bpf_preempt_enable(void) __weak __ksym;
 
@@ -84,11 +88,11 @@ static __always_inline void count(void *record, u32 site, void *ctx, u32 regs)
 	if (!armed || !in_scope(NULL))
 		return;
 	/* Programs on uprobes can be preempted, and stacks are made in memory of the CPU: stack.bpf.h. */
-	if (bpf_preempt_disable)
+	if (may_disable_preemption && bpf_preempt_disable)
 		bpf_preempt_disable();
 	if (find_value(record, &n))
 		count_stack(ctx, site, regs, n);
-	if (bpf_preempt_enable)
+	if (may_disable_preemption && bpf_preempt_enable)
 		bpf_preempt_enable();
 }
 

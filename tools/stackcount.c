@@ -226,6 +226,7 @@ static int load(struct stackcount *s, struct run *run)
 
 	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
+	s->bpf->rodata->may_disable_preemption = run->host.version >= KERNEL_VERSION(6, 18, 0);
 	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
 			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
 			      &constants);
