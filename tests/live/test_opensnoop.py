@@ -130,31 +130,32 @@ def test_each_is_there(opensnoop, trigger, how):
 def test_one_that_began_before(opensnoop, tmp_path):
     """An open that waits for the other end of a pipe when we come: told when it ends, without a time. That of
     the next one is known."""
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
+    pipes = [tmp_path / name for name in ("first", "second")]
+    for pipe in pipes:
+        os.mkfifo(pipe)
 
-    def release():
-        os.close(os.open(fifo, os.O_WRONLY))
+    def release(pipe):
+        """Waits for the reader, too."""
+        os.close(os.open(pipe, os.O_WRONLY))
 
     def trial():
-        with subprocess.Popen(["cat", fifo, fifo]) as reader:
+        with subprocess.Popen(["cat", *pipes]) as reader:
             await_call(reader.pid, OPENAT)
             tracers = [opensnoop("-p", reader.pid, *args) for args in (("--elapsed",), ("--min", "1h"), ())]
-            release()
-            await_call(reader.pid, OPENAT)
-            release()
+            for pipe in pipes:
+                release(pipe)
             reader.wait()
-        (first, second), report = told_of(tracers[0], str(fifo))
+        (first, second), report = told_of(tracers[0])
         assert first["elapsed_ns"] is None and first["values"]["fd"] is not None
         assert second["elapsed_ns"] > 0 and report["begun_before"] == 1
-        lines, report = told_of(tracers[1], str(fifo))
+        lines, report = told_of(tracers[1])
         assert not lines and report["begun_before"] == 1 and report["filtered"] >= 2
-        lines, report = told_of(tracers[2], str(fifo))
+        lines, report = told_of(tracers[2])
         assert len(lines) == 2 and "begun_before" not in report
 
-    def told_of(tracer, path):
+    def told_of(tracer):
         lines, report = events_of(tracer.stop())
-        return [line for line in lines if line["values"]["path"] == path], report
+        return [line for line in lines if line["values"]["path"] in map(str, pipes)], report
 
     tally.steady(trial)
 
