@@ -109,8 +109,9 @@ def test_kinds(faults, pages, tmp_path):
             assert wanted <= n[kind] <= wanted + FEW, (kind, n)
         assert sum(n.values()) == grown.minor + grown.major and not n["unknown"]
         by_way = sums(ways, "kind", "access", "mode")
+        # The kernel may be the first to write to one beside them, in a system call.
         for kind in ("heap", "stack"):
-            assert by_way[kind, "write", "user"] == n[kind]
+            assert least[kind] <= by_way[kind, "write", "user"] <= n[kind]
         assert by_way["shmem", "write", "user"] >= PAGES.shared
         assert by_way["data", "read", "user"] >= cold
         assert {key[1] for key in by_way} <= {"read", "write", "exec"}
