@@ -38,7 +38,7 @@ struct stack {
 	__u64 frame[];
 };
 
-#define USER_WINDOW 512
+#define USER_WINDOW 1024
 
 /* The walk of a user stack (user_stack.bpf.h). */
 struct user_walk {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where stacks are made, and the memory of a program as a walk of its stack reads it: by the half KiB, since
+ * Where stacks are made, and the memory of a program as a walk of its stack reads it: by the KiB, since
  * the next word is near.
  */
 #ifndef TALLY_USER_MEMORY_BPF_H

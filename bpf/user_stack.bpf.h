@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The walk of a user stack, by tables (unwind.bpf.h) where there are any, or by frame pointers. The latter finds
- * what the kernel's finds (perf_callchain_user()) in half of the time: memory is read by the half KiB
+ * what the kernel's finds (perf_callchain_user()) in half of the time: memory is read by the KiB
  * instead of by the word, and the null pointer that chains end with is not followed, which would be a
  * page fault: as dear as twenty frames.
  *
@@ -68,7 +68,7 @@ static __always_inline bool user_regs_of_current(struct user_walk *w)
 
 /* --- frames ------------------------------------------------------------------------------------ */
 
-#define USER_FRAMES_AT_ONCE 16
+#define USER_FRAMES_AT_ONCE 32
 
 /*
  * Up to so many frames more. Not static, so that the verifier looks at it once and not once for each time it
