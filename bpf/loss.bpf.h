@@ -81,6 +81,16 @@ static __noinline int count_begun_before(void)
 	return 0;
 }
 
+static __noinline int count_summed(void)
+{
+	u32 zero = 0;
+	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
+
+	if (c && armed)
+		c->summed++;
+	return 0;
+}
+
 /*
  * A map update that made no element: -E2BIG is a full map, the rest is memory. Before 6.4 (commit
  * d7ba4cc900bf) the kernel's functions behind the helper return an int, so its upper half is void.

@@ -30,6 +30,7 @@ struct loss_counters {
 	__u64 unaccounted;          /* events counted here that the kernel's own totals leave out */
 	__u64 corrected;            /* events counted here without what those totals add wrongly */
 	__u64 begun_before;         /* events that had begun before the run: no loss */
+	__u64 summed;               /* events whose values are in sums, where those do not tell how many */
 	__u64 lost[LOSS_REASONS];   /* LOSS_RECURSION stays 0 here: the kernel counts it */
 };
 

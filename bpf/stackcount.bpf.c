@@ -63,6 +63,8 @@ static __noinline bool find_value(void *record, u64 *n)
 	if (verdict)
 		count_lost(verdict < 0 ? LOSS_READ_FAULT : LOSS_NEGATIVE);
 	*n = f->value;
+	if (!verdict)
+		count_summed();
 	return !verdict;
 }
 

@@ -268,9 +268,11 @@ static int report(struct run *run, struct report *r)
 		return err;
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&s->plan.side[PROBE_END].attachments);
 	r->stacks->unit = s->request.value ? "sum" : "events";
-	/* What was summed up is no number of events. */
+	/* What was summed up is no number of events. One without room for its stack is in no sum. */
+	if (s->request.value)
+		r->events = r->counters.summed - r->counters.lost[LOSS_MAP_FULL] -
+			    r->counters.lost[LOSS_NO_MEMORY];
 	r->has_losses = true;
-	r->has_events = !s->request.value;
 	return s->options.table ? stacks__tabulate(r, s->options.leaf, run->cli->top) : 0;
 }
 

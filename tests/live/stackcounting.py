@@ -13,11 +13,8 @@ CHAINS = ("-x", binary("chains"))
 
 
 def check(report):
-    """As the schema has it. Sums are no events; with several events each has stacks of its own."""
+    """As the schema has it. With several events each has stacks of its own."""
     report = copy.deepcopy(report)
-    if "events" not in report:
-        report.update(dict.fromkeys(("filtered", "unaccounted", "corrected"), 0),
-                      events=value(report["stacks"]) + report.get("hidden", 0))
     for stack in report["stacks"]:
         if "event" in stack["key"]:
             stack["key"]["comm"] = f"{stack['key'].pop('event')} {stack['key'].get('comm')}"

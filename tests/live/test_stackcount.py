@@ -33,6 +33,8 @@ def test_counts_and_sums(ends, chains):
     load = chains()
     pushes, bare_pushes = load.numbers
     assert pushes and not bare_pushes
+    summed = {("target", "--sum", "arg1"): 3 * N, ("bare", "--sum", "arg1 * 3"): N,
+              ("target", "--filter", "arg1 > 2", "--sum", "arg1"): 3 * N - 2}
     wanted = {
         ("target",): {LEFT: N, RIGHT: 2 * N},
         ("bare",): {BARE: N},
@@ -47,10 +49,10 @@ def test_counts_and_sums(ends, chains):
         assert counts(report["stacks"]) == wanted[args], (args, report)
         assert not losses(report) and "[kernel]" not in str(report["stacks"]), report
         if "--sum" in args:
-            assert "events" not in report and report["value"] == args[args.index("--sum") + 1], report
+            assert report["events"] == summed[args] and report["value"] == args[args.index("--sum") + 1], report
         else:
             assert report["events"] == sum(wanted[args].values()), report
-            assert report["filtered"] >= (3 * N - report["events"] if "--filter" in args else 0), report
+        assert report["filtered"] >= (3 * N - report["events"] if "--filter" in args else 0), report
 
 
 def test_recursion(ends, chains):

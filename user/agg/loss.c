@@ -69,6 +69,7 @@ int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *o
 		total.unaccounted += per_cpu[cpu].unaccounted;
 		total.corrected += per_cpu[cpu].corrected;
 		total.begun_before += per_cpu[cpu].begun_before;
+		total.summed += per_cpu[cpu].summed;
 		for (i = 0; i < LOSS_REASONS; i++)
 			total.lost[i] += per_cpu[cpu].lost[i];
 	}
@@ -87,6 +88,7 @@ struct loss_counters loss__difference(const struct loss_counters *later,
 		.unaccounted = later->unaccounted - earlier->unaccounted,
 		.corrected = later->corrected - earlier->corrected,
 		.begun_before = later->begun_before - earlier->begun_before,
+		.summed = later->summed - earlier->summed,
 	};
 	u32 i;
 

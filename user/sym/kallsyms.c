@@ -12,6 +12,7 @@ struct line {
 	u64 address;
 	char type;
 	const char *name;
+	size_t name_len;
 	const char *module;     /* NULL: vmlinux */
 };
 
@@ -26,17 +27,36 @@ struct starts {
 	size_t n, room;
 };
 
+/* strtoull() would be a tenth of what the whole file costs: a hundred thousand lines and more. */
+static char *parse_address(char *at, u64 *address)
+{
+	for (*address = 0;; at++) {
+		if (*at >= '0' && *at <= '9')
+			*address = *address << 4 | (*at - '0');
+		else if (*at >= 'a' && *at <= 'f')
+			*address = *address << 4 | (*at - 'a' + 10);
+		else
+			return at;
+	}
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 static bool parse_line(struct line *s, char *line)
 {
-	char *rest, *end;
+	char *rest = parse_address(line, &s->address), *end;
 
-	s->address = strtoull(line, &rest, 16);
 	if (rest == line || rest[0] != ' ' || !rest[1] || rest[2] != ' ')
 		return false;
 	s->type = rest[1];
 	s->name = rest + 3;
-	end = rest + 3 + strcspn(rest + 3, " \t\n");
-	if (end == s->name)
+	for (end = rest + 3; *end && *end != '\n' && !is_space(*end);)
+		end++;
+	s->name_len = end - s->name;
+	if (!s->name_len)
 		return false;
 	s->module = NULL;
 	if (*end && *end != '\n') {
@@ -320,6 +340,7 @@ static int find_module(struct kernel_symbols *k, const struct line *s, size_t *f
 		k->module = m;
 		m += k->nmodules++;
 		snprintf(m->name, sizeof(m->name), "%s", name);
+		snprintf(m->number, sizeof(m->number), "%zu", k->nmodules - 1);
 		m->base = UINT64_MAX;
 	}
 	*found = k->nmodules - 1;
@@ -330,9 +351,9 @@ static int add_symbol(struct kernel_symbols *k, struct symbol_list *list, const 
 		      const char *types)
 {
 	struct symbol_candidate c = { .start = s->address, .rank = rank_of(s, types) };
-	char text[1024];
+	char text[1024], *end;
 	size_t module;
-	int err, len;
+	int err;
 
 	if (c.rank == SYMBOL_RANK_END)
 		return symbol_list__add(list, &c, "", 0);
@@ -342,10 +363,11 @@ static int add_symbol(struct kernel_symbols *k, struct symbol_list *list, const 
 	if (s->address < k->module[module].base)
 		k->module[module].base = s->address;
 	c.limit = s->address + MAX_UNSIZED;
-	len = snprintf(text, sizeof(text), "%s%c%zu", s->name, 0, module);
-	if (len >= (int)sizeof(text))
+	if (s->name_len > sizeof(text) - sizeof(k->module[module].number))
 		return 0;               /* KSYM_NAME_LEN is 512 */
-	return symbol_list__add(list, &c, text, len);
+	end = mempcpy(text, s->name, s->name_len + 1);
+	end = stpcpy(end, k->module[module].number);
+	return symbol_list__add(list, &c, text, end - text);
 }
 
 static int read_symbols(FILE *file, struct kernel_symbols *k, struct symbol_list *list,

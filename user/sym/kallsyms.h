@@ -38,6 +38,7 @@ int kernel_symbols__locate(const char *const *name, size_t n, u64 *address);
 /* A part of the kernel that has its code in one place. */
 struct kernel_module {
 	char name[64];          /* "[kernel]", "ext4", "bpf" */
+	char number[12];        /* its index, as the names of the table have it */
 	u64 base;               /* of its first function; of the kernel: _text */
 };
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every tool is loaded by this kernel, with its usual options: what the verifier of one kernel accepts another may not.
+
+What the tools measure is tested elsewhere, not all of it on each kernel; this runs on all.
+"""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+import schema
+import tally
+from tally import BUILD, KERNEL
+
+# Those that load nothing.
+IDLE = {"diff", "doctor", "list", "replay"}
+
+# What a tool cannot be started without.
+NEEDED = {"probe": ("sched:sched_switch",), "stackcount": ("sched:sched_switch",)}
+
+# Programs of their own.
+OPTIONS = {
+    "biolatency": (("--of", "queue"), ("--by", "comm")),
+    "cpudist": (("--off",),),
+    "faults": (("-g",),),
+    "futexstat": (("-g",),),
+    "kmem": (("--leak", "-g"), ("--pages",)),
+    "offcputime": (("--call-graph", "dwarf"), ("-K",), ("-U",)),
+    "offwaketime": (("--call-graph", "dwarf"),),
+    "probe": (("--by", "comm", "--filter", "prev_pid > 1", "--sum", "prev_prio"),),
+    "profile": (("--call-graph", "dwarf"), ("-K", "--by", "comm,sym"), ("-U",)),
+    "stackcount": (("--call-graph", "dwarf"), ("-K",), ("-U", "--sum", "prev_prio")),
+    "stat": (("-e", "sched:sched_switch,page-faults", "--by", "comm"),),
+    "syscount": (("-L",), ("--by", "pid")),
+    "timehist": (("-g",),),
+    "trace": (("--summary",), ("-e", "openat,read", "-y"), ("--faults",)),
+}
+
+# What happens on behalf of no task, or is counted for a CPU, has no scope but CPUs, or none.
+WITHOUT_TASKS = {"hardirqs", "netdrop", "netlat", "runqlen", "softirqs", "tcpretrans", "tcprtt", "timers", "workqueues"}
+
+SINCE = {"lockstat": (5, 19)}
+
+
+def names():
+    listed = subprocess.run([BUILD / "tally", "--json"], stdout=subprocess.PIPE, check=True)
+    return [row["tool"] for row in json.loads(listed.stdout)["rows"] if row["tool"] not in IDLE]
+
+
+def lines(name):
+    """The command lines of a tool: what is usual, all of the scope at once, and its own."""
+    needed = NEEDED.get(name, ())
+    yield needed
+    if name not in WITHOUT_TASKS:
+        yield (*needed, "-p", os.getpid(), "-u", 0, "--comm", "python*")
+    for own in OPTIONS.get(name, ()):
+        yield (*needed, *own)
+
+
+def pytest_generate_tests(metafunc):
+    metafunc.parametrize("name", names())
+
+
+def test_loads(run, name):
+    for args in lines(name):
+        ran = run("--json", "-d", "0.1", *args, tool=name)
+        if KERNEL < SINCE.get(name, (0, 0)):
+            assert ran.code == 1 and "kernel" in ran.stderr, ran
+            continue
+        assert ran.code == 0, (args, ran)
+        assert "libbpf" not in ran.stderr
+        for line in ran.text.splitlines():
+            found = json.loads(line)
+            if "lost" in found:
+                schema.check(found)
