@@ -226,11 +226,14 @@ static int fill_row(struct outstanding *o, size_t i, struct report *r, size_t *n
 	return report__end_row(r, &row, err);
 }
 
+static const char nothing[] = "nothing is outstanding: what was allocated in the run has been freed";
+
 int outstanding__report_rows(struct outstanding *o, struct report *r, const char *order, size_t top)
 {
 	size_t i, nkeys = 0;
 	int err = 0;
 
+	r->nothing = nothing;
 	r->table = true;
 	for (i = 0; i < o->ngroups && !err; i++) {
 		r->events += o->group[i].count;
@@ -285,6 +288,7 @@ int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t t
 	size_t *first = calloc(o->ngroups ?: 1, sizeof(*first));
 	int err = -ENOMEM;
 
+	r->nothing = nothing;
 	r->stacks = calloc(1, sizeof(*r->stacks));
 	if (first && r->stacks) {
 		r->stacks->key = calloc(o->ngroups ?: 1, sizeof(*r->stacks->key));
@@ -295,6 +299,7 @@ int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t t
 	forget_groups(o);
 	if (err)
 		return err;
+	r->unit = o->by_count ? UNIT_COUNT : UNIT_BYTES;
 	r->stacks->unit = o->by_count ? "allocations" : "bytes";
 	r->stacks->frame = o->stacks->names.frame;
 	r->stacks->nframes = o->stacks->names.n;

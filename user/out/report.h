@@ -130,6 +130,7 @@ struct report {
 	struct loss_counters counters;
 	u64 throttled;          /* so often, at least, the kernel held samples back; of all CPUs */
 	size_t hidden;          /* groups or rows left out by --top */
+	const char *nothing;    /* what it means that there are no events, or NULL: none happened in scope */
 	const char *left_out_by; /* what stacks are chosen by, or NULL; their values are not in the others */
 	u64 left_out;           /* the value of those that do not belong to the choice */
 	u64 chosen;             /* and of those that do */

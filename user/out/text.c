@@ -327,9 +327,13 @@ void text_put_footer(struct writer *w, const struct report *r)
 	put_losses(w, r);
 	if (r->left_out)
 		return;
-	if (!r->events && !r->nrows && !lost && r->counters.filtered)
+	if (r->events || r->nrows || lost)
+		return;
+	if (r->nothing)
+		fprintf(w->file, "%s\n", r->nothing);
+	else if (r->counters.filtered)
 		fputs("no event was in scope; the filters left all of them out\n", w->file);
-	else if (!r->events && !r->nrows && !lost)
+	else
 		fputs("no event happened in that time\n", w->file);
 }
 

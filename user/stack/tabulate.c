@@ -43,7 +43,7 @@ static struct leaf leaf_of(const struct report_stacks *s, const struct report_st
 	if (leaf & LEAF_DSO)
 		l.dso = dso_of(f);
 	if (leaf & LEAF_SYM)
-		l.sym = f->name;
+		l.sym = f->name ?: "[no symbol]";
 	if (leaf & LEAF_LINE) {
 		l.file = report_frame__file(f);
 		l.line = f->line;
