@@ -87,7 +87,7 @@ help:
 	@echo 'make            build/tally and a link for each tool (V=1 shows the commands)'
 	@echo 'make demo       install what is missing (Debian 12, 13), build, measure this machine'
 	@echo 'make check      install what tests need, build, run all tests'
-	@echo 'make check-unit | check-live | check-kernels    one part of them'
+	@echo 'make check-unit | check-live | check-kernels    one part of them; WHOLE=1: each test on each kernel'
 	@echo 'make check-browser  flame graphs in Chromium (installs it)'
 	@echo 'make bench      cost of the tools beside their peers (installs those)'
 	@echo 'make fuzz       random expressions under the sanitizers; FUZZ_RUNS=N, -1 for ever'
@@ -209,8 +209,9 @@ check-unit: $(unit:%=$(OBJ)/unit/test_%)
 check-live: all triggers
 	$(PYTHON) tests/live/run tests/live
 
+# On each kernel all tests, and not half of them, with WHOLE=1.
 check-kernels: all triggers
-	tests/kernels/run
+	TALLY_WHOLE=$(WHOLE) tests/kernels/run
 
 # Pictures, in a real browser; installs one.
 check-browser: deps-browser

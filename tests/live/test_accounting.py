@@ -12,6 +12,8 @@ import tally
 from accounts import Work, check, check_threads, exactly, measure, work
 from tally import Books, by_key, count, growth, scaled, steady, total, within
 
+pytestmark = pytest.mark.everywhere
+
 
 # Of short-lived processes. In guests they are as many as there is time for.
 MANY = 1000 if tally.GUEST else 20000

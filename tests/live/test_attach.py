@@ -15,6 +15,8 @@ from counted import (GETPPID, SYSCALLS, Perf, again_when_skipped, counts, lost, 
                      work)
 from tally import BUILD, KERNEL, once, scaled, wait_until
 
+pytestmark = pytest.mark.everywhere
+
 CALLS, USDT, GUARDED = (BUILD / "triggers" / name for name in ("calls", "usdt", "usdt_semaphore"))
 DEVICES = Path("/sys/bus/event_source/devices")
 N, THREADS, DEPTH = scaled(400), 3, 20

@@ -205,7 +205,9 @@ def test_usage(run):
 def test_one_that_began_before(connsnoop, sockets, tmp_path):
     """A connect that waits for room in a queue when we come: told when it ends, without a time. That of the next
     one is known."""
-    path = str(tmp_path / "socket")
+    path = tmp_path / "socket"
+    path.unlink(missing_ok=True)        # of the trial before
+    path = str(path)
     server = sockets(socket.AF_UNIX, socket.SOCK_STREAM)
     server.bind(path)
     server.listen(0)

@@ -14,6 +14,8 @@ import schema
 import tally
 from tally import BUILD, KERNEL
 
+pytestmark = pytest.mark.everywhere
+
 # Those that load nothing.
 IDLE = {"diff", "doctor", "list", "replay"}
 

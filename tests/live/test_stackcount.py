@@ -12,6 +12,8 @@ import tally
 from stackcounting import CHAINS, ask_of, counts, losses, names, observe, of, parsed, reports_of, value
 from tally import GUEST, once, scaled
 
+pytestmark = pytest.mark.everywhere
+
 N, DEPTH = 7, 6
 LEFT, RIGHT = ("left", "target"), ("right", "middle", "target")
 BARE, ASK = ("left", "bare"), ("left", "ask")

@@ -7,6 +7,8 @@ from probing import binary
 from stackcounting import losses, names, observe, reports_of
 from tally import Tool, once
 
+pytestmark = pytest.mark.everywhere
+
 N, DEPTH = 5, 30
 GETPPID = "syscalls:sys_enter_getppid"
 DWARF = ("--call-graph", "dwarf")
