@@ -40,6 +40,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &p->options;
+		p->options.call_graph = CALL_GRAPH_AUTO;
 		return 0;
 	case 'e':
 		if (p->sampling.typed) {
@@ -116,6 +117,9 @@ static int check(void *context, struct cli *cli)
 		err = check_annotate(p, cli);
 	else if (!err && p->live)
 		err = check_live(p, cli);
+	/* Every Nth event may be each one: a walk by tables costs twice as much. */
+	if (p->sampling.every && p->options.call_graph == CALL_GRAPH_AUTO)
+		p->options.call_graph = CALL_GRAPH_FP;
 	cli->scope.command_joins_at_exec = true;
 	/* Whose time it is comes first, where nothing else is asked for. */
 	return err ?: stack_options__check(&p->options, &p->stacks, cli,

@@ -101,3 +101,22 @@ def test_command():
     # Shells ask for their parents, too.
     report["stacks"] = [stack for stack in report["stacks"] if "ask" in names(stack)]
     assert chains_of(report) == CHAINS, report
+
+
+@once
+@pytest.mark.parametrize("how, whole", [
+    ((), True), (("--call-graph", "fp"), False), (("--comm", "frameless"), False), (("-e", "cpu-clock", "-c", 1000000), False)])
+def test_profile_of_a_process(ends, trigger, how, whole):
+    """Few samples of few programs: their stacks are whole without being asked for. The whole machine's, and those of
+    each Nth event, begin at once and cost less."""
+    load = trigger("frameless", 100000, 0, DEPTH)
+    tracer = Tool("--json", "-U", *(() if "--comm" in how else ("-p", load.pid)), *how, tool="profile")
+    ends.callback(tracer.close)
+    tracer.ready()
+    load.go()
+    load.done()
+    report, = reports_of([tracer.stop()])
+    below = [stack for stack in report["stacks"] if "work" in names(stack) or "ask" in names(stack)]
+    assert below, report
+    assert {"[incomplete]" in names(stack) for stack in below} == {not whole}, report
+    assert ("--call-graph dwarf" in report["note"]) != whole, report

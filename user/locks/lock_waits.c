@@ -82,7 +82,7 @@ static int check_keys(struct lock_waits *w, struct cli *cli)
 static bool asks_for_stacks(const struct stack_options *o)
 {
 	return o->no_kernel || o->no_user || o->max_depth || o->with || o->without ||
-	       o->callee_first || o->lines || o->inlined || o->unwind || o->table ||
+	       o->callee_first || o->lines || o->inlined || o->call_graph != CALL_GRAPH_FP || o->table ||
 	       o->format > FORMAT_CSV;
 }
 

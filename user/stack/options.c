@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 	{ "user-stacks", 'U', NULL, 0, "Only the user's part", 2 },
 	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "At most N frames of either; 127 without this", 2 },
 	{ "call-graph", KEY_CALL_GRAPH, "HOW", 0,
-	  "User stacks by frame pointers (fp, default) or by .eh_frame (dwarf)", 2 },
+	  "User stacks by frame pointers (fp) or by .eh_frame (dwarf)", 2 },
 	{ "frames", KEY_FRAMES, "REGEX", 0, "Only stacks with a function whose name is like this", 2 },
 	{ "no-frames", KEY_NO_FRAMES, "REGEX", 0, "Only stacks without such a function", 2 },
 	{ "callee", KEY_CALLEE, NULL, 0, "Innermost functions first, and who calls them", 2 },
@@ -59,8 +59,8 @@ static error_t parse_format(struct stack_options *o, const char *arg)
 
 static error_t parse_call_graph(struct stack_options *o, const char *arg)
 {
-	o->unwind = !strcmp(arg, "dwarf");
-	if (o->unwind || !strcmp(arg, "fp"))
+	o->call_graph = strcmp(arg, "dwarf") ? CALL_GRAPH_FP : CALL_GRAPH_DWARF;
+	if (o->call_graph == CALL_GRAPH_DWARF || !strcmp(arg, "fp"))
 		return 0;
 	diag_error("--call-graph: '%s' is not one of fp, dwarf", arg);
 	return EINVAL;
@@ -152,6 +152,15 @@ static int check_picture(struct cli *cli)
 	return 0;
 }
 
+/* Of the whole machine there may be hundreds of programs, and a run should begin at once. */
+static bool takes_tables(const struct stack_options *o, const struct cli *cli)
+{
+	if (o->call_graph != CALL_GRAPH_AUTO)
+		return o->call_graph == CALL_GRAPH_DWARF;
+	return STACKS_HAVE_TABLES && !o->table && o->max_depth != 1 && !cli->scope.all &&
+	       (cli->scope.npids || cli->command);
+}
+
 int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *cli, u32 by)
 {
 	u32 asked = 0;
@@ -181,7 +190,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	s->callee_first = o->callee_first;
 	s->lines = o->lines;
 	s->inlined = o->inlined;
-	s->unwind = o->unwind;
+	s->unwind = takes_tables(o, cli);
 	if (o->lines && o->leaf & LEAF_SYM)
 		o->leaf |= LEAF_LINE;
 	if (stacks__set_depth(s, o->max_depth) || check_picture(cli))

@@ -10,6 +10,17 @@
 #include "cli/options.h"
 #include "stack/stacks.h"
 
+/* How user stacks are walked. */
+enum call_graph {
+	CALL_GRAPH_FP,
+	CALL_GRAPH_DWARF,       /* see struct stacks, unwind */
+	/*
+	 * By tables where those are few and soon made, and there are callers to be shown; for tools that take
+	 * so few stacks that their cost is no matter.
+	 */
+	CALL_GRAPH_AUTO,
+};
+
 struct stack_options {
 	u64 max_depth;          /* 0: as usual */
 	bool no_kernel, no_user;
@@ -18,7 +29,7 @@ struct stack_options {
 	int format;             /* -1: not said */
 	bool callee_first;
 	bool lines, inlined;    /* see struct stack_names */
-	bool unwind;            /* see struct stacks */
+	enum call_graph call_graph;
 	const char *with, *without;     /* what frames are called; NULL: not said */
 };
 

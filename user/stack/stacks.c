@@ -14,12 +14,6 @@
 #include "cli/task_key.h"
 #include "out/diag.h"
 
-#ifdef __x86_64__
-#define IS_X86_64 true
-#else
-#define IS_X86_64 false
-#endif
-
 /* Files without debug information that a note names. */
 #define MOST_SOURCELESS 4
 
@@ -85,7 +79,7 @@ static int prepare_tables(struct stacks *s)
 	s->unwind = s->unwind && s->user;
 	if (!s->unwind)
 		return stacks__leave_out_tables(s->obj);
-	if (!by_tables || !IS_X86_64) {
+	if (!by_tables || !STACKS_HAVE_TABLES) {
 		diag_error("--call-graph dwarf: not %s", by_tables ? "on this machine, only on x86-64" :
 								     "with this tool");
 		return -EOPNOTSUPP;
@@ -178,6 +172,9 @@ static int see_processes(struct stacks *s, const struct scope_options *scope)
 	if (scope->all || (!scope->npids && !scope->command_pid))
 		return unwinder__see_all(&s->unwinder);
 	unwinder__follow(&s->unwinder, scope->command_pid);
+	/* It is this program still, whose libraries the other will have, too. */
+	if (scope->command_pid)
+		err = unwinder__see(&s->unwinder, scope->command_pid);
 	for (i = 0; i < scope->npids && err != -ENOMEM; i++)
 		err = unwinder__see(&s->unwinder, scope->pids[i]);
 	return err == -ENOMEM ? err : 0;

@@ -21,6 +21,13 @@
 #include "stack/told.h"
 #include "unwind/unwinder.h"
 
+/* Are there tables to walk by on this machine? (bpf/unwind.h) */
+#ifdef __x86_64__
+#define STACKS_HAVE_TABLES true
+#else
+#define STACKS_HAVE_TABLES false
+#endif
+
 /* Resolved once, however often it is reported. */
 struct known_stack {
 	const struct stack *stack;
