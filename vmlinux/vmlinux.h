@@ -47,6 +47,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4,
 	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29, /* optional: 5.11 */
@@ -314,6 +315,10 @@ struct net_device {
 	char name[16];
 };
 
+struct napi_struct {
+	struct net_device *dev;
+};
+
 struct sk_buff {
 	struct net_device *dev;
 	struct sock *sk;
@@ -322,6 +327,7 @@ struct sk_buff {
 	__be16 protocol;
 	u16 network_header;
 	unsigned char *head;
+	int skb_iif;
 };
 
 struct sockaddr_un {

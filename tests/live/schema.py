@@ -16,6 +16,7 @@ TABLE_OPTIONAL = {
     "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
     "note": str, "value": str, "events": int, "filtered": int, "unaccounted": int,
     "corrected": int, "begun_before": int, "throttled": int, "lost": dict, "hidden": int, "overhead": dict,
+    "units": dict,
 }
 
 GROUP = {
@@ -31,6 +32,7 @@ KEY = {
     "local": str, "remote": str, "lport": int, "rport": int, "event": str,
     "stage": str, "device": str,
     "irq": str, "name": str, "softirq": str, "function": str, "kind": str, "workqueue": str,
+    "reason": str,
     "lock": str, "type": str, "caller": str, "result": str, "owner": int, "owner_comm": str, "futex": str,
 }
 
@@ -101,6 +103,8 @@ def check_table(report):
         check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
     columns = {tuple(row) for row in report["rows"]}
     assert len(columns) <= 1, columns
+    assert set(report.get("units", ())) <= {name for row in columns for name in row}, report["units"]
+    assert set(report.get("units", {}).values()) <= {"ns", "bytes"}, report["units"]
     assert all(type(cell) in (str, int, float, type(None)) for row in report["rows"] for cell in row.values())
 
 

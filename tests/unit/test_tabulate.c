@@ -114,6 +114,31 @@ static void total_is_of_all_keys(void **state)
 	report__free(&r);
 }
 
+static void subtotals_are_of_what_has_several_rows(void **state)
+{
+	static const struct tabulation t = { .subtotals = true };
+	struct dense one = {}, two = {};
+	struct cli cli = options(FORMAT_TEXT);
+	struct report r = { .tool = "t", .unit = UNIT_NS, .duration_ns = 10000 };
+
+	(void)state;
+	dense__add(&one, 1000);
+	dense__add_many(&two, 300, 2);
+	add_group(&r, FIELDS(text_field("state", "out"), text_field("why", "x")), &one);
+	add_group(&r, FIELDS(text_field("state", "in"), text_field("why", "-")), &one);
+	add_group(&r, FIELDS(text_field("state", "out"), text_field("why", "y")), &two);
+	cli.top = 1;
+	assert_int_equal(report__tabulate(&r, &t, &cli), 0);
+	assert_int_equal(r.nrows, 3);
+	assert_string_equal(name_of(&r, 1), "out");
+	assert_string_equal(r.row[1].cell[1].text, "total");
+	assert_int_equal(r.row[1].cell[2].number, 3);
+	assert_int_equal(r.row[1].cell[3].number, 1600);
+	assert_string_equal(name_of(&r, 2), "total");
+	assert_int_equal(r.row[2].cell[2].number, 4);
+	report__free(&r);
+}
+
 static void kinds_follow_the_unit(void **state)
 {
 	static const struct tabulation plain = {};
@@ -164,6 +189,7 @@ int main(void)
 		cmocka_unit_test(rows_have_all_figures),
 		cmocka_unit_test(order_is_that_of_histograms),
 		cmocka_unit_test(total_is_of_all_keys),
+		cmocka_unit_test(subtotals_are_of_what_has_several_rows),
 		cmocka_unit_test(kinds_follow_the_unit),
 		cmocka_unit_test(one_row_needs_no_total),
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/tabulate.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,19 +77,103 @@ static int add_row(struct report *r, const struct tabulation *t, struct report_g
 	return report__end_row(r, &row, err);
 }
 
-/* For people; programs can add up rows, and would have to leave out this one. */
+/*
+ * For people; programs can add up rows, and would have to leave out this one. of: the first part of
+ * the keys it is of; NULL: all.
+ */
 static int add_total(struct report *r, const struct tabulation *t, const struct histogram *total,
-		     size_t nkeys, const struct cli *cli)
+		     const char *of, size_t nkeys, const struct cli *cli)
 {
+	const char *texts[] = { of ?: "total", of ? "total" : NULL };
 	struct report_row row = {};
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < nkeys && !err; i++)
-		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
+		err = report_row__add_text(&row, r->row[0].cell[i].name,
+					   i < ARRAY_SIZE(texts) ? texts[i] : NULL);
 	if (!err)
 		err = add_figures(&row, r, t, total, cli);
 	return report__end_row(r, &row, err);
+}
+
+/* Of all groups whose keys begin with that text. */
+struct subtotal {
+	char *of;
+	struct histogram hist;
+	size_t ngroups;
+};
+
+struct subtotals {
+	struct subtotal *subtotal;
+	size_t n;
+};
+
+static int compare_subtotals(const void *a, const void *b)
+{
+	const struct subtotal *x = a, *y = b;
+
+	return strcmp(x->of, y->of);
+}
+
+static struct subtotal *subtotal_of(struct subtotals *s, const char *text)
+{
+	struct subtotal *more;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (!strcmp(s->subtotal[i].of, text))
+			return &s->subtotal[i];
+	more = reallocarray(s->subtotal, s->n + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	s->subtotal = more;
+	more += s->n;
+	*more = (struct subtotal){ .of = strdup(text) };
+	if (!more->of)
+		return NULL;
+	s->n++;
+	return more;
+}
+
+static int add_up_parts(struct subtotals *s, const struct report *r)
+{
+	struct subtotal *part;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < r->ngroups && !err; i++) {
+		part = subtotal_of(s, r->group[i].key[0].text);
+		err = part ? histogram__add(&part->hist, &r->group[i].hist) : -ENOMEM;
+		if (!err)
+			part->ngroups++;
+	}
+	if (s->n)
+		qsort(s->subtotal, s->n, sizeof(*s->subtotal), compare_subtotals);
+	return err;
+}
+
+static int add_subtotals(struct report *r, const struct tabulation *t, const struct subtotals *s,
+			 size_t nkeys, const struct cli *cli)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < s->n && s->n > 1 && !err; i++)
+		if (s->subtotal[i].ngroups > 1)
+			err = add_total(r, t, &s->subtotal[i].hist, s->subtotal[i].of, nkeys, cli);
+	return err;
+}
+
+static void subtotals__free(struct subtotals *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		free(s->subtotal[i].of);
+		histogram__free(&s->subtotal[i].hist);
+	}
+	free(s->subtotal);
 }
 
 static int add_up(struct histogram *total, const struct report *r)
@@ -114,15 +199,21 @@ int report__tabulate(struct report *r, const struct tabulation *t, const struct 
 	size_t i, nkeys = r->ngroups ? r->group[0].nkey : 0;
 	bool totalled = nkeys && r->ngroups > 1 && cli->format == FORMAT_TEXT;
 	struct histogram total = {};
+	struct subtotals parts = {};
 	int err = totalled ? add_up(&total, r) : 0;
 
+	if (!err && totalled && t->subtotals)
+		err = add_up_parts(&parts, r);
 	r->table = true;
 	measure__sort(r, cli);
 	for (i = 0; i < r->ngroups && !err; i++)
 		err = add_row(r, t, &r->group[i], cli);
 	remove_groups(r);
+	if (!err)
+		err = add_subtotals(r, t, &parts, nkeys, cli);
 	if (!err && totalled)
-		err = add_total(r, t, &total, nkeys, cli);
+		err = add_total(r, t, &total, NULL, nkeys, cli);
+	subtotals__free(&parts);
 	histogram__free(&total);
 	return err;
 }

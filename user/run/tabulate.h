@@ -20,6 +20,11 @@ struct tabulation {
 	 * all of the time. NULL: none. Names that end in _percent are not added up by tally diff.
 	 */
 	const char *share;
+	/*
+	 * In text also a row for each value of the first part of the keys, a text of which there are
+	 * few values, that has several rows: where adding all up would say little.
+	 */
+	bool subtotals;
 };
 
 /*
