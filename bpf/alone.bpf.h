@@ -9,6 +9,9 @@
  *           return 0;
  *   ...
  *   alone_end();
+ *
+ * Programs that never add to the same element of a histogram, since their keys always differ, may
+ * interrupt each other: alone_begin_of() another kind, below ALONE_KINDS.
  */
 #ifndef TALLY_ALONE_BPF_H
 #define TALLY_ALONE_BPF_H
@@ -16,17 +19,18 @@
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 
+#define ALONE_KINDS 4
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, ALONE_KINDS);
 	__type(key, u32);
 	__type(value, u32);
 } alone SEC(".maps");
 
-static __always_inline bool alone_begin(void)
+static __always_inline bool alone_begin_of(u32 kind)
 {
-	u32 zero = 0;
-	volatile u32 *taken = bpf_map_lookup_elem(&alone, &zero);
+	volatile u32 *taken = bpf_map_lookup_elem(&alone, &kind);
 
 	if (!taken)
 		return false;
@@ -38,13 +42,22 @@ static __always_inline bool alone_begin(void)
 	return true;
 }
 
-static __always_inline void alone_end(void)
+static __always_inline void alone_end_of(u32 kind)
 {
-	u32 zero = 0;
-	volatile u32 *taken = bpf_map_lookup_elem(&alone, &zero);
+	volatile u32 *taken = bpf_map_lookup_elem(&alone, &kind);
 
 	if (taken)
 		*taken = 0;
+}
+
+static __always_inline bool alone_begin(void)
+{
+	return alone_begin_of(0);
+}
+
+static __always_inline void alone_end(void)
+{
+	alone_end_of(0);
 }
 
 #endif /* TALLY_ALONE_BPF_H */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* connsnoop: each connect and accept. The measurement is bpf/connsnoop.bpf.c. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/address.h"
 #include "host/errno_name.h"
 #include "run/snoop.h"
 #include "tools.h"
@@ -47,7 +46,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- lines -------------------------------------------------------------------------------------
  */
 
-#define ADDRESS_SPACE (SOCKET_PATH_MOST + INET6_ADDRSTRLEN + 16)
+#define ADDRESS_SPACE (SOCKET_PATH_MOST + IP_END_SPACE)
 
 /* A path, or a name of the abstract namespace, whose NULs are shown as @. */
 static void format_path(char text[ADDRESS_SPACE], const struct socket_address *a)
@@ -66,18 +65,13 @@ static struct stream_field address(const char *name, char text[ADDRESS_SPACE],
 				   const struct socket_address *a)
 {
 	struct stream_field f = snoop_word(name, text);
-	char ip[INET6_ADDRSTRLEN] = "?";
 
 	if (a->family == AF_UNIX) {
 		format_path(text, a);
 		f.field.word = false;
 		return *text ? f : snoop_none(name);
 	}
-	if ((a->family != AF_INET && a->family != AF_INET6) || !a->port)
-		return snoop_none(name);
-	inet_ntop(a->family, a->ip, ip, sizeof(ip));
-	snprintf(text, ADDRESS_SPACE, a->family == AF_INET ? "%s:%u" : "[%s]:%u", ip, a->port);
-	return f;
+	return a->port && ip_end(a->family, a->ip, a->port, text) ? f : snoop_none(name);
 }
 
 static const char *protocol_name(const struct conn_record *r)

@@ -89,7 +89,7 @@ static int show(void *context, const void *record, size_t size)
 {
 	const struct tcplife_record *r = record;
 	struct tcplife *t = context;
-	char comm[sizeof(r->owner.comm) + 1] = "", local[TCP_END_SPACE], remote[TCP_END_SPACE];
+	char comm[sizeof(r->owner.comm) + 1] = "", local[IP_END_SPACE], remote[IP_END_SPACE];
 	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
 		snoop_word("role", role_name(r)),
 		snoop_word("local", tcp_flow__local(&r->flow, local)),

@@ -94,6 +94,7 @@ static int check(void *context, struct cli *cli)
 		cli->by = BY_FLOW;
 	err = lines__init(&t->lines, cli, field_names, ARRAY_SIZE(field_names));
 	t->lines.rare = true;
+	t->lines.idle = t->summed;
 	return err ?: stream_template__parse(&t->template, text, field_names,
 					     ARRAY_SIZE(field_names), &c);
 }
@@ -123,7 +124,7 @@ static const char *why_name(u8 why)
 static int show(void *context, const void *record, size_t size)
 {
 	const struct retrans_record *r = record;
-	char local[TCP_END_SPACE], remote[TCP_END_SPACE];
+	char local[IP_END_SPACE], remote[IP_END_SPACE];
 	struct tcpretrans *t = context;
 	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
 		word("why", why_name(r->why)),

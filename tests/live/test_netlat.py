@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""netlat: a queue of a known rate in front of a device of our own, and loopback, which has none."""
+"""netlat: a queue of a known rate in front of a device of our own; frames through a pair of devices;
+datagrams and connections over a loopback of our own. Each device has a name that no other has, so
+all figures are exact. Polls of the queue of a CPU are everybody's: softnet_stat tells of others."""
 
 import os
 import socket
 import subprocess
+import time
 
 import pytest
 
@@ -12,6 +15,8 @@ import tally
 from tally import once
 
 RATE, PACKET = 8_000_000, 1000      # bits a second, bytes with headers: a millisecond each
+ETHERTYPE = 0x88b5                  # for experiments: IEEE 802
+UDP_SEGMENT = 103                   # include/uapi/linux/udp.h
 
 
 def stages(result, device):
@@ -24,50 +29,89 @@ def stages(result, device):
     return {g["key"]["stage"]: g for g in report["groups"] if g["key"]["device"] == device}
 
 
+def counts(groups):
+    return {stage: g["count"] for stage, g in groups.items()}
+
+
 def ip(*args):
     return subprocess.run(["ip", *args], capture_output=True, check=False).returncode == 0
 
 
-def transmitted(device):
+def figure(device, column):
     with open("/proc/thread-self/net/dev", encoding="ascii") as file:
         for line in file:
             name, _, figures = line.partition(":")
             if name.strip() == device:
-                return int(figures.split()[9])
+                return int(figures.split()[column])
     raise KeyError(device)
 
 
+def received(device):
+    return figure(device, 1)
+
+
+def transmitted(device):
+    return figure(device, 9)
+
+
+def name_of(end):
+    return f"tally{os.getpid() % 10_000_000}{end}"
+
+
 @pytest.fixture
-def shaped(ends):
-    """A device with a token bucket in front of it; its other end is here, too. Without an address of
-    IPv6, which would send by itself."""
+def own(ends):
     ends.enter_context(network.Own())
-    device = f"tally{os.getpid() % 10_000_000}"
-    if not ip("link", "add", device, "type", "veth", "peer", "name", "other"):
+
+
+@pytest.fixture
+def loopback(own):
+    """The loopback device of a network of our own, under a name of its own."""
+    name = name_of("lo")
+    assert ip("link", "set", "lo", "down") and ip("link", "set", "lo", "name", name)
+    assert ip("link", "set", name, "up")
+    return name
+
+
+@pytest.fixture
+def pair(own):
+    """Two devices with a wire between them. Without addresses of IPv6, which would send by themselves."""
+    names = name_of("a"), name_of("b")
+    if not ip("link", "add", names[0], "type", "veth", "peer", "name", names[1]):
         pytest.skip("no veth here")
-    for each in (device, "other"):
+    for each in names:
         assert ip("link", "set", each, "addrgenmode", "none")
         assert ip("link", "set", each, "up")
-    assert ip("addr", "add", "10.77.0.1/24", "broadcast", "10.77.0.255", "dev", device)
-    if subprocess.run(["tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", f"{RATE}bit",
+    return names
+
+
+@pytest.fixture
+def shaped(pair):
+    """The same with a token bucket in front of the first."""
+    assert ip("addr", "add", "10.77.0.1/24", "broadcast", "10.77.0.255", "dev", pair[0])
+    if subprocess.run(["tc", "qdisc", "add", "dev", pair[0], "root", "tbf", "rate", f"{RATE}bit",
                        "burst", "2000", "limit", "1000000"], check=False).returncode:
         pytest.skip("no tbf here")
-    return device
+    return pair
 
 
 @once
 def test_queue(tool, shaped):
+    device, other = shaped
+
     def trial():
         n = 40
         tracer = tool("--json", "--by", "device", tool="netlat")
-        before = transmitted(shaped)
+        before = transmitted(device)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
             for _ in range(n):
                 s.sendto(b"x" * (PACKET - 42), ("10.77.0.255", 9))
-        tally.wait_until(lambda: transmitted(shaped) == before + n, "packets stay in the queue")
-        found = stages(tracer.stop(), shaped)
-        assert found["qdisc"]["count"] == found["device"]["count"] == n, found
+        tally.wait_until(lambda: transmitted(device) == before + n, "packets stay in the queue")
+        result = tracer.stop()
+        found = stages(result, device)
+        # This machine is given each broadcast, too.
+        assert counts(found) == {"qdisc": n, "device": n, "backlog": n}, result
+        assert counts(stages(result, other)) == {"backlog": n}, result
         # Two packets fit into the bucket; the last waits for all the others but those.
         longest = (n - 2) * PACKET * 8 * 1_000_000_000 // RATE
         tally.within(abs(found["qdisc"]["max"] - longest) < longest / 5, found["qdisc"]["max"])
@@ -76,9 +120,75 @@ def test_queue(tool, shaped):
     tally.steady(trial)
 
 
-def test_loopback(tool, ends):
-    """Has no queue; others may use theirs."""
-    ends.enter_context(network.Own())
+class Frames:
+    """Frames from one device to another, each read twice: the first time only to look at it."""
+
+    def __init__(self, ends, pair):
+        self.sender, self.reader = (
+            ends.enter_context(socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)) for _ in pair)
+        self.sender.bind((pair[0], 0))
+        self.reader.bind((pair[1], ETHERTYPE))
+
+    def send(self, n):
+        for _ in range(n):
+            self.sender.sendto(b"x" * 100, (self.sender.getsockname()[0], ETHERTYPE, 0, 0, b"\xff" * 6))
+
+    def read(self, n):
+        for _ in range(n):
+            assert self.reader.recv(1000, socket.MSG_PEEK) == self.reader.recv(1000)
+
+
+def test_frames(tool, ends, pair):
+    """Stages follow each other: all times of all packets are within the time of all packets."""
+    frames = Frames(ends, pair)
+
+    def trial():
+        n, spent_ns = tally.scaled(400), 0
+        tracer = tool("--json", "--by", "device", tool="netlat")
+        for _ in range(n):
+            began_ns = time.monotonic_ns()
+            frames.send(1)
+            frames.read(1)
+            spent_ns += time.monotonic_ns() - began_ns
+        result = tracer.stop()
+        out, come = stages(result, pair[0]), stages(result, pair[1])
+        assert counts(out) == {"qdisc": n, "device": n}, result
+        assert counts(come) == {"backlog": n, "socket": n}, result
+        assert sum(g["sum"] for g in (*out.values(), *come.values())) <= spent_ns, result
+
+    tally.steady(trial)
+
+
+def test_late_reader(tool, ends, pair):
+    """Packets wait in the socket as long as the reader stays away."""
+    frames = Frames(ends, pair)
+    n = 20
+
+    def trial():
+        tracer = tool("--json", "--by", "device", tool="netlat")
+        before, began_ns = received(pair[1]), time.monotonic_ns()
+        frames.send(n)
+        tally.wait_until(lambda: received(pair[1]) == before + n, "frames stay on their way")
+        time.sleep(0.2)
+        frames.read(n)
+        ended_ns = time.monotonic_ns()
+        result = tracer.stop()
+        found = stages(result, pair[1])
+        assert counts(found) == {"backlog": n, "socket": n}, result
+        assert found["socket"]["min"] + found["backlog"]["max"] >= 190_000_000, result
+        assert found["socket"]["max"] <= ended_ns - began_ns, result
+
+    tally.steady(trial)
+
+
+def sees_datagrams(result):
+    """UDP's reads are seen with kprobes only, and the tool says so."""
+    report = result.report
+    assert ("without a kprobe" in report.get("note", "")) != ("kretprobe" in report["source"]), report
+    return "kretprobe" in report["source"]
+
+
+def test_datagrams(tool, loopback):
     n = tally.scaled(400)
 
     def trial():
@@ -90,16 +200,82 @@ def test_loopback(tool, ends):
                 receiver.sendto(b"x", receiver.getsockname())
                 receiver.recv(1)
         groups, table = (tracer.stop() for tracer in tracers)
-        found = stages(groups, "lo")
-        assert found["qdisc"]["count"] >= n and found["device"]["count"] >= n, found
-        rows = {row["stage"]: row["count"] for row in table.report["rows"] if row["device"] == "lo"}
-        assert rows["qdisc"] >= n and rows["device"] >= n, rows
+        wanted = dict.fromkeys(("qdisc", "device", "backlog"), n)
+        if sees_datagrams(groups):
+            wanted["socket"] = n
+        assert counts(stages(groups, loopback)) == wanted, groups
+        rows = [row for row in table.report["rows"] if row["device"] == loopback]
+        assert {row["stage"]: row["count"] for row in rows} == wanted, table
+
+    tally.steady(trial)
+
+
+def test_connection(tool, ends, loopback):
+    """What is read before the next is sent is read by itself, even in parts. What waits in the socket
+    together is merged there: how much of it, is the kernel's to choose."""
+    sockets = network.Sockets(ends, socket.AF_INET, "127.0.0.1")
+    sender, reader = sockets.pair(sockets.server())
+    n, waiting = tally.scaled(200), 10
+
+    def trial():
+        tracer = tool("--json", "--by", "device", tool="netlat")
+        before = received(loopback)
+        for _ in range(n):
+            sender.send(b"xy")
+            assert reader.recv(1) + reader.recv(1) == b"xy"
+        alone = received(loopback) - before
+        for _ in range(waiting):
+            sender.send(b"x")
+        time.sleep(0.05)
+        network.receive(reader, waiting)
+        result = tracer.stop()
+        found = counts(stages(result, loopback))
+        came = received(loopback) - before
+        assert n <= alone < came, result
+        # An acknowledgement may come after the tool has ended.
+        assert n + waiting <= found["backlog"] <= came, result
+        assert found["backlog"] == found["device"] == found["qdisc"], result
+        assert n < found["socket"] <= n + waiting, result
+
+    tally.steady(trial)
+
+
+def taken_up():
+    """Packets that went to the protocols, of all devices."""
+    return sum(int(line.split()[0], 16) for line in open("/proc/net/softnet_stat", encoding="ascii"))
+
+
+def test_polls(tool, pair):
+    """Datagrams that are cut apart in front of the driver come all at once: as many as a poll may
+    take, so each time it uses up its budget, and is made once more."""
+    n, segments, size = 10, 64, 100
+    assert ip("link", "set", pair[0], "gso_max_segs", "1")
+    assert ip("addr", "add", "10.77.0.1/24", "dev", pair[0])
+    assert ip("neigh", "add", "10.77.0.2", "lladdr", "02:00:00:00:00:01", "dev", pair[0])
+
+    def trial():
+        before = taken_up()
+        tracer = tool("--json", "--napi", tool="netlat")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, size)
+            for _ in range(n):
+                s.sendto(b"x" * segments * size, ("10.77.0.2", 9))
+        tally.wait_until(lambda: taken_up() >= before + n * segments, "packets stay on their way")
+        result = tracer.stop()
+        if taken_up() != before + n * segments or result.report["lost"].get("recursion"):
+            raise tally.Blurred
+        row, = (row for row in result.report["rows"] if row["packets"])
+        assert row["device"] == "(backlog)", result
+        assert (row["packets"], row["full"]) == (n * segments, n), result
+        assert row["polls"] >= 2 * n and row["per_poll"] == row["packets"] / row["polls"], result
+        assert result.report["events"] == sum(r["polls"] for r in result.report["rows"]), result
 
     tally.steady(trial)
 
 
 @once
-@pytest.mark.parametrize("args", (("-P",), ("--by", "comm"), ("-p", "1")))
+@pytest.mark.parametrize("args", (("-P",), ("--by", "comm"), ("-p", "1"), ("--napi", "--table"),
+                                  ("--napi", "--by", "stage")))
 def test_wrong_usage(run, args):
     result = run(*args, tool="netlat")
     assert result.code == 2 and not result.stdout, result

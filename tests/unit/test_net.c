@@ -13,7 +13,7 @@ static void ends_of_connections(void **state)
 		.family = AF_INET, .local = { 127, 0, 0, 1 }, .remote = { 255, 255, 255, 255 },
 		.lport = 65535, .rport = 1,
 	};
-	char text[TCP_END_SPACE];
+	char text[IP_END_SPACE];
 
 	(void)state;
 	assert_string_equal(tcp_flow__local(&f, text), "127.0.0.1:65535");
@@ -25,7 +25,7 @@ static void ends_of_connections(void **state)
 	memset(f.local, 0, sizeof(f.local));
 	f.local[15] = 1;
 	assert_string_equal(tcp_flow__local(&f, text), "[::1]:65535");
-	assert_string_equal(tcp_address(AF_INET6, f.local, text), "::1");
+	assert_string_equal(ip_address(AF_INET6, f.local, text), "::1");
 	f.family = 0;
 	assert_null(tcp_flow__local(&f, text));
 }

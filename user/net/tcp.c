@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "net/tcp.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "base/numbers.h"
 #include "out/diag.h"
@@ -15,31 +12,14 @@ enum {
 	KEY_RPORT,
 };
 
-const char *tcp_address(__u16 family, const __u8 ip[16], char text[TCP_END_SPACE])
+const char *tcp_flow__local(const struct tcp_flow *f, char text[IP_END_SPACE])
 {
-	if (family != AF_INET && family != AF_INET6)
-		return NULL;
-	return inet_ntop(family, ip, text, TCP_END_SPACE);
+	return ip_end(f->family, f->local, f->lport, text);
 }
 
-static const char *end_of(__u16 family, const __u8 ip[16], __u16 port, char text[TCP_END_SPACE])
+const char *tcp_flow__remote(const struct tcp_flow *f, char text[IP_END_SPACE])
 {
-	char address[TCP_END_SPACE];
-
-	if (!tcp_address(family, ip, address))
-		return NULL;
-	snprintf(text, TCP_END_SPACE, family == AF_INET ? "%.45s:%u" : "[%.45s]:%u", address, port);
-	return text;
-}
-
-const char *tcp_flow__local(const struct tcp_flow *f, char text[TCP_END_SPACE])
-{
-	return end_of(f->family, f->local, f->lport, text);
-}
-
-const char *tcp_flow__remote(const struct tcp_flow *f, char text[TCP_END_SPACE])
-{
-	return end_of(f->family, f->remote, f->rport, text);
+	return ip_end(f->family, f->remote, f->rport, text);
 }
 
 const char *tcp_state_name(u32 state)
@@ -57,9 +37,9 @@ const char *tcp_state_name(u32 state)
 
 static int add_address(struct report_row *row, const char *name, __u16 family, const __u8 ip[16])
 {
-	char text[TCP_END_SPACE];
+	char text[INET6_ADDRSTRLEN];
 
-	return report_row__add_text(row, name, tcp_address(family, ip, text) ?: "?");
+	return report_row__add_text(row, name, ip_address(family, ip, text) ?: "?");
 }
 
 int tcp_flow__add_parts(void *context, const void *flow, __u32 by, struct report_row *row)

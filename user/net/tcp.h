@@ -4,22 +4,16 @@
 #define TALLY_NET_TCP_H
 
 #include <argp.h>
-#include <netinet/in.h>
 
+#include "base/address.h"
 #include "base/types.h"
 #include "cli/options.h"
 
 #include "bpf/tcp.h"
 
-/* "127.0.0.1:80", "[::1]:80" */
-#define TCP_END_SPACE (INET6_ADDRSTRLEN + 16)
-
-/* Each returns text, or NULL where the family is not known. */
-const char *tcp_flow__local(const struct tcp_flow *f, char text[TCP_END_SPACE]);
-const char *tcp_flow__remote(const struct tcp_flow *f, char text[TCP_END_SPACE]);
-
-/* The same without the port. */
-const char *tcp_address(__u16 family, const __u8 ip[16], char text[TCP_END_SPACE]);
+/* "127.0.0.1:80", "[::1]:80": text, or NULL where the family is not known. */
+const char *tcp_flow__local(const struct tcp_flow *f, char text[IP_END_SPACE]);
+const char *tcp_flow__remote(const struct tcp_flow *f, char text[IP_END_SPACE]);
 
 /* "established", "syn-sent": as ss(8) says; "?" for a number that is no state. */
 const char *tcp_state_name(u32 state);

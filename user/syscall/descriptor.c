@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "syscall/descriptor.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/address.h"
 #include "files/name.h"
 #include "out/escape.h"
 #include "syscall/names.h"
@@ -88,11 +88,9 @@ static const char *protocol_name(const struct trace_socket *s)
 
 static void put_end(FILE *f, const struct socket_address *a)
 {
-	char text[INET6_ADDRSTRLEN];
-	bool six = a->family == AF_INET6;
+	char text[IP_END_SPACE];
 
-	inet_ntop(a->family, a->ip, text, sizeof(text));
-	fprintf(f, "%s%s%s:%u", six ? "[" : "", text, six ? "]" : "", a->port);
+	fputs(ip_end(a->family, a->ip, a->port, text) ?: "?", f);
 }
 
 /* Both ends, if there is another one; the inode of one that is bound to nothing. */
