@@ -9,7 +9,7 @@
  *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    in which order, or over time (histograms)
  *   CLI_EVENTS   -e -x --filter                        which events
  *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
- *   CLI_RUN      -n --strict --ready-fd --overhead --budget     things a measurement has
+ *   CLI_RUN      -n --strict --ready-fd --overhead --budget --listen    things a measurement has
  *   CLI_TIMES    -m                                    values are times
  *   CLI_LINES    --template                            how a line of a single event looks
  *   CLI_COMMAND  -- command args...                    run it and measure it
@@ -22,6 +22,7 @@
 
 #include <argp.h>
 
+#include "cli/address.h"
 #include "cli/task_key.h"
 #include "host/scope.h"
 #include "out/report.h"
@@ -77,6 +78,8 @@ struct cli {
 	bool verbose;
 	bool strict;
 	int ready_fd;           /* -1: none */
+	struct listen_addresses listen;         /* --listen; format is FORMAT_OPENMETRICS then */
+	bool on_demand;         /* and no interval given: one ends when somebody asks (run/run.c) */
 	bool overhead;          /* --overhead, or implied by: */
 	double budget;          /* --budget: percent of the machine; 0: none */
 	const char *template_text;      /* --template */

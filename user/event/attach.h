@@ -39,13 +39,14 @@ enum attach_way {
 
 /* The templates of an object. Those a tool has no use for may be NULL if no event needs them. */
 struct attach_programs {
-	const struct bpf_object *object;        /* of all that follow; NULL: none has global functions */
+	/* Of all that follow; NULL: none has global functions. */
+	const struct bpf_object *object;
 	struct bpf_program *sys_enter, *sys_exit;       /* SEC("raw_tp/sys_enter"), sys_exit */
 	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"), about the current task */
 	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
 	struct bpf_program *filtered_tracepoint;        /* the same with compiled functions */
-	/* The same for system calls (bpf/syscall_event.bpf.h); NULL: filtered_tracepoint does it. */
+	/* The same for system calls (bpf/syscall_event.bpf.h); NULL: filtered_tracepoint does. */
 	struct bpf_program *syscall_enter, *syscall_exit;
 	struct bpf_map *syscall_slots;
 	struct bpf_program *fentry, *fexit; /* SEC("fentry"), SEC("fexit"); NULL: never this way */
@@ -91,9 +92,10 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 		 const struct attach_code *code, const struct attach_programs *programs);
 
 /*
- * Attaches: slot[i] is what the program is told at site i. For ATTACH_SYSCALL without
- * compiled functions the tool has written the slots into its own table. A site the kernel refuses is an error if it was named in full, with
- * *c about its event and *which its site; of a glob it is counted in a->refused and named with -v.
+ * Attaches: slot[i] is what the program is told at site i. For ATTACH_SYSCALL without compiled
+ * functions the tool has written the slots into its own table. A site the kernel refuses is an
+ * error if it was named in full, with *c about its event and *which its site; of a glob it is
+ * counted in a->refused and named with -v.
  */
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
 		  const struct attach_programs *programs, struct complaint *c, size_t *which);

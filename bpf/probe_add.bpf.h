@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What probe keeps of an event: sums or histograms, with and without a key, or a record.
+ *
+ * What the adds have to reckon with: programs on the perf events of tracepoints shut each other out
+ * (bpf_prog_active, trace_call_bpf()); those of fentry and of uprobes are only kept from running in
+ * themselves, interrupt the others, and can be preempted. So numbers are added atomically unless
+ * there are none but tracepoints. Keys contain the CPU: an element has one writer, but for those
+ * that interrupt each other.
+ */
+#ifndef TALLY_PROBE_ADD_BPF_H
+#define TALLY_PROBE_ADD_BPF_H
+
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "own_counters.bpf.h"
+#include "probe.h"
+#include "ring.bpf.h"
+
+const volatile u32 what = PROBE_COUNT;          /* enum probe_what */
+const volatile bool keyed = false;
+const volatile u64 bias = 0;                    /* of extremes; of bounds always 2^63 */
+const volatile u32 named = PROBE_NAME_NONE;     /* enum probe_name */
+
+u64 interval = 1;       /* counted up by the loader: probe_extremes */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);                 /* set by the loader: the events */
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct probe_sum));   /* likewise: probe_sum__size() */
+} sums SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);                 /* set by the loader */
+	__uint(key_size, sizeof(struct hist_slot) + 8);         /* likewise: with its key_size */
+	__uint(value_size, sizeof(struct probe_sum));           /* likewise */
+} keyed_sums SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct hist_whole);
+} values SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);                 /* set by the loader */
+	__uint(key_size, sizeof(struct hist_slot) + 8);         /* likewise */
+	__uint(value_size, sizeof(struct hist_segment));
+} keyed_values SEC(".maps");
+
+static __always_inline void add_to(u64 *n, u64 value, bool alone)
+{
+	if (alone)
+		*n += value;
+	else
+		__sync_fetch_and_add(n, value);
+}
+
+/*
+ * Plain: 5.10 has no atomic maximum. Of two that interrupt each other just here, on one CPU and
+ * with one key, the interrupted one may win with the smaller value.
+ */
+static __always_inline void add_extremes(u64 *max, u64 *min_inv, u64 value)
+{
+	value ^= bias;
+	if (value > *max)
+		*max = value;
+	if (~value > *min_inv)
+		*min_inv = ~value;
+}
+
+/* Before the value is counted: who reads a count finds the extremes of what is in it. */
+static __always_inline void add_to_interval(struct probe_sum *s, u64 value)
+{
+	u64 now = *(volatile u64 *)&interval;
+	struct probe_extremes *e = &s->extremes[now & 1];
+
+	if (e->interval != now) {
+		e->max = e->min_inv = 0;
+		e->interval = now;
+	}
+	add_extremes(&e->max, &e->min_inv, value);
+}
+
+/* Jiffies: any clock that rises on all CPUs will do, and this one is a load. */
+static __always_inline void put_name(char name[TASK_COMM_LEN], u64 *stamp)
+{
+	struct task_struct *t, *leader;
+
+	if (!named)
+		return;
+	if (named == PROBE_NAME_PROCESS) {
+		t = (struct task_struct *)bpf_get_current_task();
+		leader = BPF_CORE_READ(t, group_leader);
+		bpf_probe_read_kernel(name, TASK_COMM_LEN, leader->comm);
+	} else {
+		bpf_get_current_comm(name, TASK_COMM_LEN);
+	}
+	*stamp = bpf_jiffies64();
+}
+
+static const struct probe_sum no_sum = {};
+static const struct hist_segment no_segment = {};
+
+/* The element of the frame's key, made if there is none; NULL: lost, and counted. */
+static __always_inline void *find_or_make(void *map, struct probe_frame *f, const void *fresh)
+{
+	void *element;
+	long err;
+
+	f->slot.cpu = bpf_get_smp_processor_id();
+	element = bpf_map_lookup_elem(map, &f->slot);
+	if (element)
+		return element;
+	err = bpf_map_update_elem(map, &f->slot, fresh, BPF_NOEXIST);
+	element = bpf_map_lookup_elem(map, &f->slot);
+	if (!element)
+		count_failed_update(err);
+	return element;
+}
+
+static __always_inline void add_counters(struct probe_sum *s, const struct probe_frame *f,
+					 bool alone)
+{
+	u32 i;
+
+#pragma unroll
+	for (i = 0; i < PROBE_COUNTERS; i++)
+		if (i < ncounters)
+			add_to(&s->counter[i], f->counter[i], alone);
+}
+
+static __always_inline void add_sum(struct probe_frame *f, bool alone)
+{
+	struct probe_sum *s;
+
+	if (keyed) {
+		f->slot.segment = 0;
+		s = find_or_make(&keyed_sums, f, &no_sum);
+	} else {
+		s = bpf_map_lookup_elem(&sums, &f->event);
+	}
+	if (!s)
+		return;
+	if (what == PROBE_SUM) {
+		add_to_interval(s, f->value);
+		add_to(&s->sum, f->value, alone);
+	}
+	add_counters(s, f, alone);
+	add_to(&s->count, 1, alone);
+	if (keyed)
+		put_name(s->name, &s->name_stamp);
+}
+
+static __always_inline void add_totals(struct hist_totals *t, u64 value, bool alone)
+{
+	add_to(&t->sum, value, alone);
+	add_extremes(&t->max, &t->min_inv, value);
+}
+
+static __always_inline void add_value(struct probe_frame *f, bool alone)
+{
+	u64 value = what == PROBE_BOUNDS ? f->order : f->value;
+	u64 i = what == PROBE_BOUNDS ? f->value : hist_index(f->value);
+	struct hist_segment *h;
+	struct hist_whole *all;
+	u32 zero = 0;
+
+	/* 5.10 knows the range of the very register that is compared, not of one shifted since. */
+	barrier_var(i);
+	if (i >= HIST_BUCKETS)          /* does not happen; the verifier cannot know */
+		return;
+	if (!keyed) {
+		all = bpf_map_lookup_elem(&values, &zero);
+		if (!all)
+			return;
+		add_totals(&all->totals, value, alone);
+		add_to(&all->bucket[i], 1, alone);
+		return;
+	}
+	f->slot.segment = i >> HIST_SEGMENT_BITS;
+	h = find_or_make(&keyed_values, f, &no_segment);
+	if (!h)
+		return;
+	add_totals(&h->totals, value, alone);
+	add_to(&h->bucket[i & (HIST_SEGMENT_BUCKETS - 1)], 1, alone);
+	put_name(h->name, &h->name_stamp);
+}
+
+static __always_inline void add_record(struct probe_frame *f)
+{
+	struct probe_record *r = (void *)f->key - sizeof(*r);
+	u64 elapsed = f->elapsed, id = bpf_get_current_pid_tgid(), size = f->size;
+	u32 event = f->event;
+
+	barrier_var(size);
+	if (size > PROBE_KEY_MOST)      /* does not happen, as above */
+		return;
+	r->time_ns = bpf_ktime_get_ns();
+	r->elapsed = elapsed;
+	r->event = event;
+	r->cpu = bpf_get_smp_processor_id();
+	r->pid = id >> 32;
+	r->tid = id;
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	ring_output(r, sizeof(*r) + size);
+}
+
+static __always_inline void add(struct probe_frame *f, bool alone)
+{
+	if (what == PROBE_STREAM)
+		add_record(f);
+	else if (what == PROBE_COUNT || what == PROBE_SUM)
+		add_sum(f, alone);
+	else
+		add_value(f, alone);
+}
+
+static __always_inline bool has_value(void)
+{
+	return what == PROBE_SUM || what == PROBE_HIST || what == PROBE_BOUNDS;
+}
+
+#endif /* TALLY_PROBE_ADD_BPF_H */

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "event/attach_site.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/numbers.h"
+#include "event/attach_copy.h"
+#include "event/attach_way.h"
+#include "host/host.h"
+#include "out/diag.h"
+
+/* --- perf events ----------------------------------------------------------------------------- */
+
+static int open_event(const struct perf_event_attr *attr)
+{
+	/*
+	 * A program on such an event runs on all CPUs whichever the event is opened on: it hangs
+	 * on the trace event itself (perf_event_attach_bpf_prog()).
+	 */
+	int fd = syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int attach_to_event(struct attachments *a, const struct perf_event_attr *attr, int prog)
+{
+	int fd = open_event(attr), err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		err = -errno;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	return attach__keep(a, fd);
+}
+
+static int attach_tracepoint(struct attachments *a, const struct event_site *s, u32 slot,
+			     const struct attach_code *code, const struct attach_programs *p)
+{
+	const struct attach_kind kind = { .type = BPF_PROG_TYPE_TRACEPOINT, .code = code };
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = s->tracepoint_id,
+		.sample_period = 1, .disabled = 1,
+	};
+	int prog = attach__copy(a, code && code->by_record ? p->filtered_tracepoint : p->tracepoint,
+				&kind, slot),
+	    err;
+
+	if (prog < 0)
+		return prog;
+	err = attach_to_event(a, &attr, prog);
+	close(prog);
+	return err;
+}
+
+/* The number by which perf_event_open() knows a PMU. */
+static int pmu_type(const char *name)
+{
+	char path[128], line[32];
+	u64 type;
+	int err;
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	err = read_line(path, line, sizeof(line));
+	if (err)
+		return err;
+	return parse_u64_between(line, 0, INT32_MAX, &type) ? -EINVAL : (int)type;
+}
+
+static int attach_probe(struct attachments *a, const struct event_site *s, u32 slot, bool user,
+			const struct attach_code *code, const struct attach_programs *p)
+{
+	const struct attach_kind kind = { .type = BPF_PROG_TYPE_KPROBE, .code = code };
+	struct perf_event_attr attr = { .size = sizeof(attr), .sample_period = 1, .disabled = 1 };
+	int type = pmu_type(user ? "uprobe" : "kprobe"), prog, err;
+	char name[256];
+
+	if (type < 0)
+		return -EOPNOTSUPP;
+	attr.type = type;
+	/* format/retprobe is bit 0 of config, format/ref_ctr_offset its upper half. */
+	attr.config = s->is_return | s->semaphore << 32;
+	if (user) {
+		attr.uprobe_path = (uintptr_t)s->path;
+		attr.probe_offset = s->file_offset;
+	} else if (s->address) {
+		attr.kprobe_addr = s->address;
+	} else {
+		attr.kprobe_func = (uintptr_t)attach_function_name(s, name, sizeof(name));
+		attr.probe_offset = s->offset;
+	}
+	prog = attach__copy(a, p->probe, &kind, slot);
+	if (prog < 0)
+		return prog;
+	err = attach_to_event(a, &attr, prog);
+	close(prog);
+	return err;
+}
+
+/* --- tracepoints and functions by themselves ------------------------------------------------- */
+
+static int attach_raw_tracepoint(struct attachments *a, const struct event_site *s, u32 slot,
+				 const struct attach_programs *p)
+{
+	const struct attach_kind kind = { .type = BPF_PROG_TYPE_RAW_TRACEPOINT };
+	bool task = tracepoint_has_task(s->name);
+	int prog = attach__copy(a, task ? p->raw_tracepoint_task : p->raw_tracepoint, &kind, slot),
+	    err;
+
+	if (prog < 0)
+		return prog;
+	err = attach__keep(a, bpf_raw_tracepoint_open(strchr(s->name, ':') + 1, prog));
+	close(prog);
+	return err;
+}
+
+static int attach_function(struct attachments *a, const struct event_site *s, u32 slot,
+			   const struct attach_code *code, const struct attach_programs *p)
+{
+	struct attach_kind kind = {
+		.type = BPF_PROG_TYPE_TRACING,
+		.code = code,
+		.attach = s->is_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
+	};
+	char name[256];
+	int prog, err;
+
+	err = libbpf_find_vmlinux_btf_id(attach_function_name(s, name, sizeof(name)), kind.attach);
+	if (err < 0)
+		return err;
+	kind.btf_id = err;
+	prog = attach__copy(a, s->is_return ? p->fexit : p->fentry, &kind, slot);
+	if (prog < 0)
+		return prog;
+	err = attach__keep(a, bpf_raw_tracepoint_open(NULL, prog));
+	close(prog);
+	return err;
+}
+
+/* --- a site ---------------------------------------------------------------------------------- */
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -EILSEQ:
+		return "no instruction begins there";
+	case -ENOENT:
+		return "the kernel knows no such place";
+	case -EADDRNOTAVAIL:
+	case -EINVAL:
+		return "the kernel does not let that place be probed";
+	default:
+		return strerror(-err);
+	}
+}
+
+int attach_course__refuse(struct attach_course *k, size_t i, int err)
+{
+	const struct event_site *s = &k->sites->site[i];
+	const struct event *e = s->event;
+
+	if (err != -EMFILE && err != -ENOMEM && err != -EPERM && strcmp(e->name, s->name) &&
+	    strpbrk(e->name, "*?[")) {
+		diag_detail("%s is left out: %s", s->name, reason(err));
+		k->a->refused++;
+		return 0;
+	}
+	*k->which = i;
+	complain(k->c, 0, e->at, e->len, "cannot attach to %s by %s: %s", s->name,
+		 attach_way_name(k->a->way[i]), reason(err));
+	if (err == -EMFILE)
+		complain_hint(k->c, 0,
+			      "too many files are open: name fewer events, or raise ulimit -n");
+	else if (k->a->way[i] == ATTACH_KPROBE || k->a->way[i] == ATTACH_KPROBE_MULTI)
+		complain_hint(k->c, 0, "the kernel does not let everything be probed "
+			      "(/sys/kernel/debug/kprobes/blacklist)");
+	else
+		complain_hint(k->c, 0,
+			      "-v shows more; `tally doctor` shows what this kernel lacks");
+	return err;
+}
+
+int attach_course__site(struct attach_course *k, size_t i)
+{
+	const struct event_site *s = &k->sites->site[i];
+	const struct attach_programs *p = k->programs;
+	const struct attach_code *code = attach_code_of(k->a, i);
+	enum attach_way *way = &k->a->way[i];
+	u32 slot = k->slot[i];
+	int err = 0;
+
+	switch (*way) {
+	case ATTACH_RAW_TRACEPOINT:
+		err = attach_raw_tracepoint(k->a, s, slot, p);
+		if (err != -ENOENT)
+			break;
+		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under a system of its own */
+		/* fall through */
+	case ATTACH_TRACEPOINT:
+		err = attach_tracepoint(k->a, s, slot, code, p);
+		break;
+	case ATTACH_FENTRY:
+	case ATTACH_FEXIT:
+		err = attach_function(k->a, s, slot, code, p);
+		/* What is compiled is compiled for this way. */
+		if (!err || code)
+			break;
+		diag_detail("%s of %s: %s; a kprobe instead", attach_way_name(*way), s->name,
+			    strerror(-err));
+		*way = ATTACH_KPROBE;
+		/* fall through */
+	case ATTACH_KPROBE:
+	case ATTACH_KPROBE_MULTI:
+		err = attach_probe(k->a, s, slot, false, code, p);
+		break;
+	case ATTACH_UPROBE:
+	case ATTACH_UPROBE_MULTI:
+		err = attach_probe(k->a, s, slot, true, code, p);
+		break;
+	default:
+		break;
+	}
+	if (err)
+		return attach_course__refuse(k, i, err);
+	k->a->attached[*way]++;
+	return 0;
+}
