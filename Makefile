@@ -16,7 +16,7 @@ say = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 tools    := $(filter-out tally,$(patsubst tools/%.c,%,$(wildcard tools/*.c)))
 # Answers of tally itself have no link of their own: diff(1) is another program.
-links    := $(filter-out diff doctor,$(tools))
+links    := $(filter-out bench diff doctor,$(tools))
 bpf      := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
 skels    := $(bpf:%=$(BUILD)/skel/%.skel.h)
 library  := $(wildcard user/*/*.c)
@@ -63,6 +63,17 @@ CPPFLAGS += -DHAVE_CAPSTONE
 LIBS     += $(LIBCAPSTONE)
 else
 $(info capstone is missing: built without disassembly; `make deps` installs it)
+endif
+# --listen (user/run/microhttpd.h), which loads it; LIBMICROHTTPD= builds without.
+LIBMICROHTTPD ?= $(shell pkg-config --exists libmicrohttpd && echo -lmicrohttpd)
+ifneq ($(strip $(LIBMICROHTTPD)),)
+CPPFLAGS += -DHAVE_MICROHTTPD
+ifdef STATIC
+LIBS     := $(OBJ)/no_gnutls.o $(LIBMICROHTTPD) $(LIBS)
+no_gnutls := $(OBJ)/no_gnutls.o
+endif
+else
+$(info libmicrohttpd is missing: built without --listen; `make deps` installs it)
 endif
 # tests/fuzz, with clang's libFuzzer: make fuzz.
 ifdef FUZZ
@@ -138,12 +149,25 @@ $(OBJ)/manual.o: $(BUILD)/manual.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
+# Debian's libmicrohttpd.a asks for GnuTLS, which cannot be linked statically there. We never ask for
+# TLS: these functions, as many as this libmicrohttpd.a names, are not called, or do nothing.
+$(BUILD)/no_gnutls.c: Makefile
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)(echo 'int no_gnutls(void); int no_gnutls(void) { return 0; }'; \
+		nm -u $$($(CC) -print-file-name=libmicrohttpd.a) | awk '$$1 == "U" && $$2 ~ /^gnutls_/ \
+		&& !seen[$$2]++ { print "int " $$2 "(void) __attribute__((alias(\"no_gnutls\")));" }') > $@
+
+$(OBJ)/no_gnutls.o: $(BUILD)/no_gnutls.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -c $< -o $@
+
 # Holds the variant that build/tally was linked as; changes only when that does.
 $(BUILD)/.variant: FORCE
 	@mkdir -p $(@D)
 	@echo '$(variant)' | cmp -s - $@ || echo '$(variant)' > $@
 
-$(BUILD)/tally: $(objects) $(BUILD)/.variant
+$(BUILD)/tally: $(objects) $(no_gnutls) $(BUILD)/.variant
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(objects) $(LIBS) -o $@
 
@@ -171,7 +195,7 @@ man: $(pages:%=$(BUILD)/man/%)
 # Unit tests link the library, not the tools.
 library_objects := $(library:%.c=$(OBJ)/%.o)
 
-$(OBJ)/unit/test_%: tests/unit/test_%.c $(library_objects)
+$(OBJ)/unit/test_%: tests/unit/test_%.c $(library_objects) $(no_gnutls)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $< $(library_objects) $(LIBS) -lcmocka -o $@
@@ -244,7 +268,7 @@ demo: deps
 # --- packages ------------------------------------------------------------------------------------
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
-		  libiberty-dev libcapstone-dev libjansson-dev pkg-config scdoc groff-base gawk
+		  libiberty-dev libcapstone-dev libjansson-dev libmicrohttpd-dev pkg-config scdoc groff-base gawk
 packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest python3-prometheus-client \
 		  util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd

@@ -153,7 +153,8 @@ static int attach(struct course *c, struct run *run)
 static int check(void *context, struct cli *cli)
 {
 	struct runqslower *s = context;
-	int err = lines__init(&s->lines, cli, field_names, ARRAY_SIZE(field_names));
+	int err = lines__check(cli) ?: lines__init(&s->lines, cli, field_names,
+						   ARRAY_SIZE(field_names));
 
 	s->lines.rare = s->min_ns >= RARE_MIN;
 	return err;

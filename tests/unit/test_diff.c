@@ -321,6 +321,73 @@ static void tables(void **state)
 	json_decref(r);
 }
 
+/* Units are those that the report names, of any tool; without, figures are plain numbers. */
+static void units_of_tables(void **state)
+{
+#define TABLE(units, rows) "{\"tool\":\"filetop\",\"value\":\"v\"," units "\"rows\":[" rows "]}\n"
+#define UNITS "\"units\":{\"time\":\"ns\",\"bytes\":\"bytes\",\"growth\":\"bytes\"},"
+	static const char before[] =
+		TABLE(UNITS, "{\"comm\":\"x\",\"reads\":1500,\"time\":1000,\"bytes\":1024,\"growth\":-2048}")
+		TABLE(UNITS, "{\"comm\":\"x\",\"reads\":500,\"time\":1500000,\"bytes\":3072,\"growth\":null}");
+	static const char after[] =
+		TABLE(UNITS, "{\"comm\":\"x\",\"reads\":4000,\"time\":3002000,\"bytes\":0,\"growth\":1024}");
+	static const char plain[] = TABLE("", "{\"comm\":\"x\",\"time\":3002000}");
+	static const char wrong[] = TABLE("\"units\":[1],", "{\"comm\":\"x\",\"time\":3002000}")
+		TABLE("\"units\":{\"time\":7},", "{\"comm\":\"x\",\"time\":1}");
+	char *text = compared_as(FORMAT_TEXT, 0, before, after);
+	json_t *r = compared(before, after);
+
+	(void)state;
+	assert_non_null(strstr(text, "1.50 ms"));       /* two intervals, added up */
+	assert_non_null(strstr(text, "3.00 ms"));
+	assert_non_null(strstr(text, "4.00 KiB"));
+	assert_non_null(strstr(text, "2,000"));
+	assert_non_null(strstr(text, "-2.00 KiB"));
+	free(text);
+	assert_int_equal(integer(row_of(r, NULL, NULL, "time"), "before"), 1501000);
+	assert_int_equal(integer(row_of(r, NULL, NULL, "growth"), "before"), -2048);
+	assert_true(real(row_of(r, NULL, NULL, "reads"), "change_percent") == 100);
+	json_decref(r);
+	text = compared_as(FORMAT_TEXT, 0, plain, wrong);
+	assert_non_null(strstr(text, "3,002,000"));
+	assert_non_null(strstr(text, "3,002,001"));
+	free(text);
+}
+
+/* The writer names them, and only of columns that are of one unit in all rows. */
+static void units_are_written(void **state)
+{
+	struct report r = { .tool = "t", .value = "v", .table = true, .start_ns = 1 };
+	const enum field_kind kinds[][2] = {
+		{ FIELD_DURATION, FIELD_TIME }, { FIELD_SIZE, FIELD_NONE },
+		{ FIELD_NUMBER, FIELD_TIME }, { FIELD_NUMBER, FIELD_NUMBER },
+	};
+	static const char *const names[] = { "a", "b", "c", "d" };
+	char *text = NULL;
+	size_t n, i, k;
+	struct writer w = { .file = open_memstream(&text, &n), .format = FORMAT_JSON };
+	json_t *o, *units;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct report_row row = {};
+		int err = report_row__add_text(&row, "name", "x");
+
+		for (k = 0; k < ARRAY_SIZE(kinds); k++)
+			err = err ?: report_row__add_number(&row, names[k], 1, kinds[k][i]);
+		assert_int_equal(report__end_row(&r, &row, err), 0);
+	}
+	assert_int_equal(writer__write(&w, &r), 0);
+	fclose(w.file);
+	o = json_loads(text, 0, NULL);
+	units = json_object_get(o, "units");
+	assert_int_equal(json_object_size(units), 2);
+	assert_true(is_text(units, "a", "ns") && is_text(units, "b", "bytes"));
+	json_decref(o);
+	report__free(&r);
+	free(text);
+}
+
 #define FRAME(name) "{\"name\":\"" name "\",\"module\":\"m\",\"offset\":1,\"addr\":\"0x1\"}"
 #define STACK(frames, value)                                                                       \
 	"{\"key\":{\"comm\":\"c\"},\"frames\":[" frames "],\"value\":" value "}"
@@ -502,6 +569,8 @@ int main(void)
 		cmocka_unit_test(all_histograms_read_back),
 		cmocka_unit_test(histograms_with_own_bounds),
 		cmocka_unit_test(tables),
+		cmocka_unit_test(units_of_tables),
+		cmocka_unit_test(units_are_written),
 		cmocka_unit_test(stacks),
 		cmocka_unit_test(flame_graph),
 		cmocka_unit_test(top_and_text),

@@ -137,7 +137,7 @@ static double as_double(const struct field *f)
 {
 	if (f->kind == FIELD_REAL)
 		return f->real;
-	return f->kind == FIELD_SIGNED ? (double)(s64)f->number : (double)f->number;
+	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
 }
 
 int diff_row__add(struct report_row *row, const struct field *before, const struct field *after)

@@ -21,32 +21,20 @@ static bool is_key(const struct field *f, bool before_count)
 {
 	static const char *const identities[] = {
 		"pid", "tid", "cpu", "uid", "pidns", "from", "to", "id", "fd", "port", "lport",
-		"dport", "code", "dev",
+		"rport", "dport", "code", "dev", "inode", "owner",
 	};
 
 	return before_count || f->text || is_one_of(f->name, identities, ARRAY_SIZE(identities));
 }
 
 /* Neither: when something was, and what is said about other cells. */
-static bool is_remark(const char *name)
+static bool is_remark(const struct field *f)
 {
 	static const char *const names[] = {
-		"max_at", "max_at_ns", "of", "why", "time", "running_percent", "stderr_percent",
+		"max_at", "max_at_ns", "of", "why", "running_percent", "stderr_percent",
 	};
 
-	return is_one_of(name, names, ARRAY_SIZE(names));
-}
-
-/* Figures in nanoseconds, for people: tables do not say their units. */
-static bool is_time(const char *tool, const char *name)
-{
-	static const char *const sums[] = { "runtime", "wait", "run", "delay", "max_delay" };
-	static const char *const extremes[] = { "min", "avg", "max" };
-
-	if (strcmp(tool, "schedlat") && strcmp(tool, "timehist"))
-		return false;
-	return is_one_of(name, sums, ARRAY_SIZE(sums)) ||
-	       is_one_of(name, extremes, ARRAY_SIZE(extremes));
+	return is_one_of(f->name, names, ARRAY_SIZE(names)) || (f->text && !strcmp(f->name, "time"));
 }
 
 /* How figures of intervals become that of the run. */
@@ -86,7 +74,12 @@ static double real_of(const struct field *f)
 {
 	if (f->kind == FIELD_REAL)
 		return f->real;
-	return f->kind == FIELD_SIGNED ? (double)(s64)f->number : (double)f->number;
+	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
+}
+
+static bool is_whole(const struct field *f)
+{
+	return f->kind != FIELD_REAL && !field_is_signed(f->kind);
 }
 
 /* What is no longer a whole number is real, and so are sums that do not fit. */
@@ -95,7 +88,7 @@ static void add_up(struct field *sum, const struct field *f)
 	double real = real_of(sum) + real_of(f);
 	u64 number;
 
-	if (sum->kind == FIELD_ID && f->kind == FIELD_ID &&
+	if (is_whole(sum) && is_whole(f) &&
 	    !__builtin_add_overflow(sum->number, f->number, &number)) {
 		sum->number = number;
 		return;
@@ -157,7 +150,7 @@ static int split(struct report_row *row, bool leading_keys, struct report_row *k
 		bool is_null = !f->text && f->kind == FIELD_NONE;
 
 		before_count &= strcmp(f->name, "count") != 0;
-		if (is_remark(f->name))
+		if (is_remark(f))
 			continue;
 		if (f->label || is_key(f, before_count))
 			err = report_row__add_field(key, f);
@@ -170,7 +163,26 @@ static int split(struct report_row *row, bool leading_keys, struct report_row *k
 	return err;
 }
 
-static int add_row(struct pairs *pairs, enum side side, const struct saved *run, const json_t *o)
+/* As people read them: in the units that the report names. */
+static void set_units(struct report_row *figures, const json_t *units)
+{
+	const char *unit;
+	size_t i;
+
+	for (i = 0; i < figures->ncells; i++) {
+		struct field *f = &figures->cell[i];
+
+		unit = json_string_value(json_object_get(units, f->name)) ?: "";
+		if (f->kind == FIELD_ID)
+			f->kind = !strcmp(unit, unit_name(UNIT_NS)) ? FIELD_DURATION
+				: !strcmp(unit, unit_name(UNIT_BYTES)) ? FIELD_SIZE : FIELD_NUMBER;
+		else if (f->kind == FIELD_SIGNED && !strcmp(unit, unit_name(UNIT_BYTES)))
+			f->kind = FIELD_SIGNED_SIZE;
+	}
+}
+
+static int add_row(struct pairs *pairs, enum side side, const struct saved *run, const json_t *o,
+		   const json_t *units)
 {
 	/* The keys of probe are expressions of whoever ran it. */
 	bool leading_keys = !strcmp(run->tool, "probe") && json_object_get(o, "count");
@@ -184,6 +196,7 @@ static int add_row(struct pairs *pairs, enum side side, const struct saved *run,
 	if (err) {
 		report_row__free(&key);
 	} else {
+		set_units(&figures, units);
 		pair = pairs__find(pairs, &key, &err);
 		if (!err)
 			err = add_figures(&pair->row[side], &figures);
@@ -203,7 +216,8 @@ static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
 	for (i = 0; i < run->n; i++) {
 		list = saved__list(run, i);
 		for (k = 0; k < json_array_size(list); k++) {
-			err = add_row(pairs, side, run, json_array_get(list, k));
+			err = add_row(pairs, side, run, json_array_get(list, k),
+				      json_object_get(run->report[i], "units"));
 			if (err == -EINVAL)
 				saved__wrong(run, i, "a row is malformed, or has other keys");
 			if (err)
@@ -229,30 +243,17 @@ static int compare_figure(struct report *r, struct pair *p, const struct field *
 	return report__end_row(r, &row, err);
 }
 
-/* As people read them. */
-static void make_numbers(struct report_row *row, const char *tool)
-{
-	size_t i;
-
-	for (i = 0; i < row->ncells; i++)
-		if (row->cell[i].kind == FIELD_ID)
-			row->cell[i].kind = is_time(tool, row->cell[i].name) ? FIELD_DURATION
-									     : FIELD_NUMBER;
-}
-
 static const struct field *known(const struct field *f)
 {
 	return f && f->kind != FIELD_NONE ? f : NULL;
 }
 
-static int compare(struct report *r, struct pair *p, const char *tool)
+static int compare(struct report *r, struct pair *p)
 {
 	struct report_row *one = &p->row[BEFORE], *other = &p->row[AFTER];
 	size_t i;
 	int err = 0;
 
-	make_numbers(one, tool);
-	make_numbers(other, tool);
 	for (i = 0; i < one->ncells && !err; i++) {
 		const struct field *before = known(&one->cell[i]);
 		const struct field *after = known(figure_named(other, one->cell[i].name));
@@ -299,7 +300,7 @@ int diff_rows(struct report *r, const struct saved *const run[SIDES], size_t top
 		if (top && i >= top)
 			r->hidden++;
 		else
-			err = compare(r, &pairs.pair[i], run[AFTER]->tool);
+			err = compare(r, &pairs.pair[i]);
 	}
 	pairs__free(&pairs);
 	return err;

@@ -235,6 +235,7 @@ int outstanding__report_rows(struct outstanding *o, struct report *r, const char
 
 	r->nothing = nothing;
 	r->table = true;
+	r->standing = true;
 	for (i = 0; i < o->ngroups && !err; i++) {
 		r->events += o->group[i].count;
 		err = fill_row(o, i, r, &nkeys);

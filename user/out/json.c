@@ -242,6 +242,32 @@ static json_t *overhead(const struct report_overhead *cost)
 	return o;
 }
 
+/* Of the columns that have one: those whose cells are all times, or all sizes. */
+static json_t *units(const struct report_row *row, size_t n)
+{
+	json_t *all = json_object(), *was;
+	const char *name, *unit;
+	size_t i, k;
+	void *next;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < row[i].ncells; k++) {
+			const struct field *f = &row[i].cell[k];
+
+			if (f->text || f->kind == FIELD_NONE)
+				continue;
+			unit = unit_name(field_unit(f));
+			was = json_object_get(all, f->name);
+			if (was && strcmp(json_string_value(was), unit))
+				unit = unit_name(UNIT_COUNT);
+			json_object_set_new(all, f->name, json_string(unit));
+		}
+	json_object_foreach_safe(all, next, name, was)
+		if (!strcmp(json_string_value(was), unit_name(UNIT_COUNT)))
+			json_object_del(all, name);
+	return all;
+}
+
 static void set_header(json_t *o, const struct report *r)
 {
 	json_object_set_new(o, "tool", string(r->tool));
@@ -303,6 +329,8 @@ int write_json(struct writer *w, const struct report *r)
 		json_object_set_new(o, "stacks", stacks(r->stacks));
 	} else {
 		json_object_set_new(o, r->value && !r->table ? "groups" : "rows", list);
+		if (r->start_ns && r->nrows && r->table)
+			json_object_set_new(o, "units", units(r->row, r->nrows));
 	}
 	line = json_dumps(o, JSON_COMPACT);
 	json_decref(o);

@@ -41,6 +41,7 @@ struct openmetrics {
 	struct family *family;
 	size_t nfamilies;
 	u64 events, measured_ns;
+	bool standing;          /* all figures are of the last report */
 	struct loss_counters counters;
 	u64 runs, program_ns, own_ns;   /* --overhead */
 };
@@ -271,6 +272,7 @@ static bool is_sum(const char *column)
 		"sequential", "random", "sequential_bytes", "random_bytes", "requeued", "runtime",
 		"switches", "wait", "slices", "migrations", "faults", "minor", "major", "moves",
 		"samples", "wakeups", "timeouts", "retransmits", "packets", "drops", "allocs", "frees",
+		"polls", "full",
 	};
 	size_t i;
 
@@ -280,21 +282,12 @@ static bool is_sum(const char *column)
 	return false;
 }
 
-static enum unit unit_of(const struct field *f)
-{
-	if (f->kind == FIELD_TIME || f->kind == FIELD_DURATION || ends_with(f->name, "_ns"))
-		return UNIT_NS;
-	if (f->kind == FIELD_SIZE || f->kind == FIELD_SIGNED_SIZE || ends_with(f->name, "bytes"))
-		return UNIT_BYTES;
-	return UNIT_COUNT;
-}
-
 /* The index of the family that a cell belongs to. */
 static int find_family(struct openmetrics *m, const struct field *f, size_t *index)
 {
 	bool real = f->kind == FIELD_REAL, is_signed = field_is_signed(f->kind);
 	struct family *larger, family = {
-		.unit = unit_of(f), .is_counter = is_sum(f->name) && !real && !is_signed,
+		.unit = field_unit(f), .is_counter = !m->standing && is_sum(f->name) && !real && !is_signed,
 		.is_percent = real && ends_with(f->name, "percent"),
 	};
 
@@ -323,7 +316,7 @@ static double real_of(const struct field *f)
 		return ends_with(f->name, "percent") ? f->real / 100 : f->real;
 	if (field_is_signed(f->kind))
 		return (s64)f->number;
-	return unit_of(f) == UNIT_NS ? f->number / 1e9 : f->number;
+	return field_unit(f) == UNIT_NS ? f->number / 1e9 : f->number;
 }
 
 static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *f)
@@ -407,6 +400,7 @@ static int add_report(struct openmetrics *m, const struct report *r)
 	for (i = 0; i < m->n; i++)
 		for (k = 0; k < m->entry[i]->nfigures; k++)
 			m->entry[i]->figure[k].known = false;
+	m->standing = r->standing;
 	for (i = 0; i < r->ngroups && !err; i++)
 		err = add_group(m, &r->group[i]);
 	for (i = 0; i < r->nrows && !err; i++)
@@ -622,7 +616,7 @@ static int put_of_run(FILE *f, const struct openmetrics *m, size_t hidden, const
 				 "keys that are left out by --top", r->tool, hidden, UNIT_COUNT);
 	if (err || !(r->has_events || r->has_losses))
 		return err;
-	if (r->has_events)
+	if (r->has_events && !r->standing)
 		err = put_of_tool(f, "tally_events", "_total", "counter", NULL,
 				  "events that are in the figures, hidden groups included", r->tool,
 				  m->events, UNIT_COUNT);
@@ -674,7 +668,8 @@ int write_openmetrics(struct writer *w, const struct report *r)
 	err = add_report(m, r);
 	if (err)
 		return err;
-	qsort(m->entry, m->n, sizeof(*m->entry), by_weight);
+	if (m->n)
+		qsort(m->entry, m->n, sizeof(*m->entry), by_weight);
 	n = m->n < top ? m->n : top;
 	if (!r->table && r->value)
 		err = put_histograms(w->file, m, n, r);
@@ -702,4 +697,41 @@ void openmetrics__free(struct openmetrics *m)
 	free(m->family);
 	free(m->entry);
 	free(m);
+}
+
+/*
+ * --- the format before it ----------------------------------------------------------------------
+ */
+
+static bool begins_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+char *prometheus_text(const char *openmetrics)
+{
+	const char *line, *end, *next, *rest;
+	bool is_counter = false;
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	for (line = openmetrics; f && *line; line = next) {
+		end = strchrnul(line, '\n');
+		next = *end ? end + 1 : end;
+		if (begins_with(line, "# UNIT ") || begins_with(line, "# EOF"))
+			continue;
+		if (begins_with(line, "# TYPE "))
+			is_counter = end - line > 8 && begins_with(end - 8, " counter");
+		rest = line;
+		if (is_counter && (begins_with(line, "# TYPE ") || begins_with(line, "# HELP "))) {
+			rest += 7 + strcspn(line + 7, " ");
+			fprintf(f, "%.*s_total", (int)(rest - line), line);
+		}
+		fwrite(rest, 1, next - rest, f);
+	}
+	if (f && !fclose(f))
+		return text;
+	free(text);
+	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Reports as OpenMetrics 1.0 text (https://prometheus.io/docs/specs/om/), for the textfile collector
- * of node_exporter. Counters and histograms count from the start of the run: reports are of
+ * of node_exporter and for --listen (run/listen.h). Counters and histograms count from the start of the run: reports are of
  * intervals, so what they hold is added up here, by key. Units are base units: seconds, bytes.
  * Only counters, gauges and histograms are used, which the older Prometheus text format has, too.
  *
@@ -26,5 +26,12 @@ struct openmetrics;
 /* Adds the report and writes all. Returns 0 or -ENOMEM. */
 int write_openmetrics(struct writer *w, const struct report *r);
 void openmetrics__free(struct openmetrics *m);
+
+/*
+ * What was written as the text format of Prometheus before OpenMetrics (version 0.0.4), where
+ * counters are called by the names of their samples, and units and ends are not said. New memory;
+ * NULL if there is none.
+ */
+char *prometheus_text(const char *openmetrics);
 
 #endif /* TALLY_OUT_OPENMETRICS_H */

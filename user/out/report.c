@@ -162,7 +162,7 @@ int report_sort_column(const char *name)
 
 const char *report_sort_columns(void)
 {
-	return "key, count, sum, min, avg, max, p50, p90, p99, p999";
+	return "key, count, sum, min, avg, max, p50, p90, p99, p999; total is sum";
 }
 
 /* Of values with a sign, so that they compare as they should without. */
@@ -400,6 +400,22 @@ void report__free(struct report *r)
 	memset(r, 0, sizeof(*r));
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+enum unit field_unit(const struct field *f)
+{
+	if (f->kind == FIELD_TIME || f->kind == FIELD_DURATION || ends_with(f->name, "_ns"))
+		return UNIT_NS;
+	if (f->kind == FIELD_SIZE || f->kind == FIELD_SIGNED_SIZE || ends_with(f->name, "bytes"))
+		return UNIT_BYTES;
+	return UNIT_COUNT;
+}
+
 static int format_named(const char *name)
 {
 	static const char *const names[FORMATS] = {
@@ -451,7 +467,9 @@ int writer__end(struct writer *w, struct writing *writing, int err)
 	errno = 0;
 	if (!err && w->path)
 		err = replace_file(w->path, writing->text, n);
-	else if (!err && (fwrite(writing->text, 1, n, w->file) != n || fflush(w->file) ||
+	if (!err && w->publish)
+		err = w->publish(w->publisher, writing->text, n);
+	else if (!err && !w->path && (fwrite(writing->text, 1, n, w->file) != n || fflush(w->file) ||
 			  ferror(w->file)))
 		err = errno ? -errno : -EIO;
 	free(writing->text);

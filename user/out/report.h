@@ -49,6 +49,9 @@ struct field {
 	bool word;              /* a text that is no text to people: 0x1f */
 };
 
+/* That of its number: times and sizes have one, by kind or by name (read_bytes, wait_ns). */
+enum unit field_unit(const struct field *f);
+
 struct report_group {
 	struct field *key;
 	size_t nkey;
@@ -119,6 +122,7 @@ struct report {
 	const char *value;      /* what is measured: "wait" */
 	enum unit unit;         /* of histograms */
 	bool table;             /* the rows are what is measured; they have titles in text */
+	bool standing;          /* of what there is when it ends: no row adds up over intervals */
 	const char *command;    /* the tool's command line, or NULL */
 	const char *kernel;     /* uname -r */
 	int cpus;
@@ -217,6 +221,9 @@ int report_stack_format(const char *name);
 struct writer {
 	FILE *file;
 	const char *path;       /* each report replaces this file (out/replace.h), or NULL */
+	/* Or NULL: takes the text of each report, too, which then goes to no other file. 0 or negative. */
+	int (*publish)(void *publisher, const char *text, size_t n);
+	void *publisher;
 	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS: all there was up to now; see there */
 	u64 top;                /* and how many keys are written; 0: see there */
 	enum report_format format;

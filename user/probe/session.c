@@ -11,12 +11,14 @@
 #include "out/diag.h"
 #include "probe/starts.h"
 #include "run/explain.h"
+#include "run/lines.h"
 #include "run/measure.h"
 #include "run/ring.h"
 
 #include "probe.skel.h"
 
 #define MOST_STARTS 65536       /* spans that are under way at the same time */
+#define AHEAD_MOST (12 << 20)   /* bytes of keys and values for which memory is taken at once */
 
 static void templates(const struct probe_session *s, struct attach_programs programs[PROBE_SIDES])
 {
@@ -55,6 +57,20 @@ static u64 room(const struct probe_session *s)
 	return s->run->cli->max_keys * cpus * (whole ? 1 : 2);
 }
 
+/*
+ * Small elements are made beforehand: then they stand side by side in the order of their first use.
+ * Those made when they are needed are larger by what their allocator adds, and anywhere; with 10,000
+ * keys, most of what an event costs is waiting for their memory.
+ */
+static int make_ahead(struct bpf_map *map)
+{
+	u64 each = bpf_map__key_size(map) + bpf_map__value_size(map);
+
+	if (bpf_map__max_entries(map) * each > AHEAD_MOST)
+		return 0;
+	return bpf_map__set_map_flags(map, bpf_map__map_flags(map) & ~BPF_F_NO_PREALLOC);
+}
+
 static int size_keyed(struct probe_session *s, struct bpf_map *map, bool used)
 {
 	int err;
@@ -62,7 +78,9 @@ static int size_keyed(struct probe_session *s, struct bpf_map *map, bool used)
 	if (!used)
 		return bpf_map__set_max_entries(map, 1);
 	err = bpf_map__set_key_size(map, sizeof(struct hist_slot) + s->plan.layout.size);
-	return err ?: map__set_room(map, &s->run->host, room(s));
+	if (!err)
+		err = map__set_room(map, &s->run->host, room(s));
+	return err ?: make_ahead(map);
 }
 
 static int size_starts(struct probe_session *s, struct bpf_map *map)
@@ -124,8 +142,9 @@ static int size_maps(struct probe_session *s)
 	if (!err)
 		err = size_starts(s, s->bpf->maps.starts);
 	if (!err && what == PROBE_STREAM)
-		err = ring__prepare(s->bpf->maps.records, &s->run->host,
-				    &s->bpf->rodata->wake_bytes);
+		err = lines__check(s->run->cli) ?: ring__prepare(s->bpf->maps.records,
+								 &s->run->host,
+								 &s->bpf->rodata->wake_bytes);
 	return err;
 }
 

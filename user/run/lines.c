@@ -19,13 +19,26 @@ int lines__init(struct lines *l, const struct cli *cli, const char *const *name,
 	return err;
 }
 
+int lines__check(const struct cli *cli)
+{
+	if (!cli->listen.n)
+		return 0;
+	diag_error("--listen serves figures, and this shows single events");
+	diag_hint("stat -e and probe --by count events where they happen, in the kernel; "
+		  "--format openmetrics -o FILE says here how many lines there were");
+	return -EINVAL;
+}
+
 int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *obj,
 		   volatile u64 *wake_bytes)
 {
 	struct bpf_map *records = bpf_object__find_map_by_name(obj, "records");
 	u64 bytes = l->cli->ring_bytes;
+	int err = l->idle ? 0 : lines__check(l->cli);
 
 	l->obj = obj;
+	if (err)
+		return err;
 	if (!records)
 		return -ENOENT;
 	if (!bytes && !l->rare)

@@ -22,6 +22,7 @@
 struct lines {
 	const struct cli *cli;
 	bool rare;              /* its events are: set between lines__init() and lines__prepare() */
+	bool idle;              /* no lines will come, but the object has a ring buffer: likewise */
 	struct stream_template template;        /* of cli->template_text, if there is one */
 	struct ring *ring;
 	struct writer *writer;
@@ -37,6 +38,9 @@ struct lines {
  * (-ENOMEM) after saying what is wrong. To be freed in any case.
  */
 int lines__init(struct lines *l, const struct cli *cli, const char *const *name, size_t n);
+
+/* Can they be shown with these options? Says why not. Part of lines__prepare(). 0 or -EINVAL. */
+int lines__check(const struct cli *cli);
 
 /*
  * Sizes the ring buffer, by --ring-size if there is one; *wake_bytes is the object's constant.

@@ -12,18 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "out/diag.h"
 #include "out/openmetrics.h"
 #include "run/explain.h"
 #include "run/subjects.h"
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 static int take_signals(struct run *run, sigset_t *before)
 {
@@ -67,6 +60,20 @@ static int open_heat(struct run *run)
 	return run->heat ? 0 : -ENOMEM;
 }
 
+static int refresh(void *context);
+
+static int open_listen(struct run *run)
+{
+	int err;
+
+	if (!run->cli->listen.n || run->cli->explain)
+		return 0;
+	err = listen__open(&run->listen, &run->cli->listen, refresh, run);
+	run->writer.publish = listen__publish;
+	run->writer.publisher = run->listen;
+	return err;
+}
+
 int run__init(struct run *run, const char *tool, struct cli *cli)
 {
 	int err;
@@ -90,6 +97,9 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 	err = cli__open_writer(cli, &run->writer);
 	if (!err)
 		err = open_heat(run);
+	if (err)
+		return err;
+	err = open_listen(run);
 	if (err)
 		return err;
 	err = take_signals(run, &run->signals);
@@ -172,6 +182,7 @@ int run__fill_scope(const struct run *run, const struct bpf_object *obj)
 /* What the main loop waits for. */
 enum {
 	WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_WATCH, WAIT_BUDGET,
+	WAIT_LISTEN,
 	WAITS,
 };
 
@@ -305,7 +316,7 @@ struct budget {
 
 static bool is_over_budget(struct run *run, struct budget *last)
 {
-	struct budget now = { overhead__program_ns(), now_ns(CLOCK_MONOTONIC) };
+	struct budget now = { overhead__program_ns(), monotonic_ns() };
 	double share = 100.0 * ((double)now.program_ns - last->program_ns) /
 		       (now.time_ns - last->time_ns) / run->host.cpus_online;
 
@@ -333,11 +344,47 @@ static void await_command(struct run *run, struct pollfd wait[WAITS])
 		;
 }
 
-/* began: CLOCK_MONOTONIC, when measuring did. */
-static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects, u64 began)
+/* Returns 0, 1 to end the run with a last report, or a negative errno. */
+static int take_events(struct run *run)
 {
-	u64 now = now_ns(CLOCK_MONOTONIC), start = now_ns(CLOCK_REALTIME) - (now - began);
-	struct budget spent = { run->cli->budget ? overhead__program_ns() : 0, began };
+	int err = run->watch ? run->watch(run) : 0;
+
+	if (err < 0 && err != -EPIPE)
+		diag_error("cannot read the events: %s", strerror(-err));
+	return err;
+}
+
+/* The next interval begins where this one ends. */
+static int end_interval(struct run *run)
+{
+	u64 duration_ns = monotonic_ns() - run->began_ns;
+	int err = write_report(run, run->start_ns, duration_ns);
+
+	run->start_ns += duration_ns;
+	run->began_ns += duration_ns;
+	run->has_reported = true;
+	return err;
+}
+
+/*
+ * Somebody asks for metrics. With an interval everybody is told of the last one. Else the counters
+ * are read now, but not again and again: who asks is not to decide how much work that is.
+ */
+#define FRESH_NS (500 * NSEC_PER_MSEC)
+
+static int refresh(void *context)
+{
+	struct run *run = context;
+
+	if (!run->cli->on_demand ||
+	    (run->has_reported && monotonic_ns() - run->began_ns < FRESH_NS))
+		return 0;
+	return end_interval(run);
+}
+
+static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects)
+{
+	struct budget spent = { run->cli->budget ? overhead__program_ns() : 0, run->began_ns };
 	u64 expired, n = 0;
 	bool end = false;
 	int err;
@@ -345,7 +392,7 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 	if (subjects->epoll_fd >= 0 && !subjects->alive)
 		raise(SIGTERM);         /* all ended before they were watched */
 	while (!end) {
-		if (poll(wait, WAITS, -1) < 0) {
+		if (poll(wait, WAITS, listen__timeout_ms(run->listen)) < 0) {
 			if (errno == EINTR)
 				continue;
 			return -errno;
@@ -362,26 +409,26 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 		if (wait[WAIT_BUDGET].revents &&
 		    read(wait[WAIT_BUDGET].fd, &expired, sizeof(expired)) > 0 && !end)
 			end = is_over_budget(run, &spent);
-		if (run->watch &&
-		    (end || wait[WAIT_WATCH].revents || wait[WAIT_INTERVAL].revents)) {
-			err = run->watch(run);
-			if (err < 0 && err != -EPIPE)
-				diag_error("cannot read the events: %s", strerror(-err));
+		if (end || wait[WAIT_WATCH].revents || wait[WAIT_INTERVAL].revents ||
+		    wait[WAIT_LISTEN].revents) {
+			err = take_events(run);
 			if (err < 0)
 				return err;
 			end |= err;
+		}
+		if (run->listen && !end) {
+			err = listen__serve(run->listen);
+			if (err)
+				return err;
 		}
 		if (!end && !wait[WAIT_INTERVAL].revents)
 			continue;
 		if (wait[WAIT_INTERVAL].revents &&
 		    read(wait[WAIT_INTERVAL].fd, &expired, sizeof(expired)) < 0 && !end)
 			continue;
-		now = now_ns(CLOCK_MONOTONIC);
-		err = write_report(run, start, now - began);
+		err = end_interval(run);
 		if (err)
 			return err;
-		start += now - began;
-		began = now;
 		if (run->cli->count && ++n == run->cli->count)
 			end = true;
 	}
@@ -392,6 +439,7 @@ static int announce(struct run *run)
 {
 	static const char line[] = "ready\n";
 
+	listen__announce(run->listen);
 	if (run->cli->ready_fd < 0)
 		return 0;
 	if (write(run->cli->ready_fd, line, sizeof(line) - 1) < 0)
@@ -417,7 +465,6 @@ int run__loop(struct run *run)
 	struct subjects subjects;
 	char used[UNITS_SPACE];
 	int err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
-	u64 began;
 	struct pollfd wait[WAITS] = {
 		[WAIT_SIGNAL] = { run->signal_fd, POLLIN, 0 },
 		[WAIT_INTERVAL] = { start_timer(cli->interval_ns, cli->interval_ns), POLLIN, 0 },
@@ -427,17 +474,19 @@ int run__loop(struct run *run)
 		[WAIT_WATCH] = { run->watch_fd, POLLIN, 0 },
 		[WAIT_BUDGET] = { start_timer(cli->budget ? BUDGET_WINDOW_NS : 0, BUDGET_WINDOW_NS),
 				  POLLIN, 0 },
+		[WAIT_LISTEN] = { listen__fd(run->listen), POLLIN, 0 },
 	};
 
 	if (!err && cli->overhead)
 		err = start_overhead(run);
 	if (!err)
 		err = announce(run);
-	began = now_ns(CLOCK_MONOTONIC);
+	run->began_ns = monotonic_ns();
+	run->start_ns = realtime_ns();
 	if (!err && run->command.pid)
 		err = command__go(&run->command);
 	if (!err)
-		err = loop(run, wait, &subjects, began);
+		err = loop(run, wait, &subjects);
 	if (!err && run->heat)
 		err = complain_of_writing(heat__write(run->heat, &run->writer));
 	if (!err && run->over_budget && run->command.pid)
@@ -458,6 +507,7 @@ int run__loop(struct run *run)
 void run__release(struct run *run)
 {
 	command__release(&run->command);
+	listen__close(run->listen);
 	heat__free(run->heat);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);

@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "run/command.h"
+#include "run/listen.h"
 #include "run/overhead.h"
 #include "cli/options.h"
 #include "host/host.h"
@@ -39,9 +40,12 @@ struct run {
 	struct cli *cli;
 	struct host host;
 	struct writer writer;
+	struct listen *listen;  /* --listen, or NULL */
 	struct heat *heat;      /* --heat: takes the reports; NULL: they are written */
 	struct scope_config scope;
 	struct command command;
+	u64 began_ns, start_ns; /* the interval that goes on: CLOCK_MONOTONIC, CLOCK_REALTIME */
+	bool has_reported;
 	int signal_fd;
 	sigset_t signals;       /* the mask the process came with: commands are given it */
 	bool lost;              /* some report had losses */
