@@ -46,21 +46,26 @@ static __always_inline struct trace_chunk *chunk_room(struct trace_record *r, u6
 }
 
 static __always_inline void chunk_done(struct trace_record *r, struct trace_chunk *c, u32 id,
-				       u32 flags, u32 bytes, u32 whole)
+				       u32 flags, u32 bytes, u32 element)
 {
 	c->id = id;
 	c->flags = flags;
 	c->bytes = bytes;
-	c->whole = whole;
+	c->element = element;
 	r->used += sizeof(*c) + ((bytes + 7) & ~7);
 }
 
-static __always_inline void chunk_empty(struct trace_record *r, u32 id, u32 flags)
+static __always_inline void chunk_empty_of(struct trace_record *r, u32 id, u32 flags, u32 element)
 {
 	struct trace_chunk *c = chunk_room(r, 0);
 
 	if (c)
-		chunk_done(r, c, id, flags, 0, 0);
+		chunk_done(r, c, id, flags, 0, element);
+}
+
+static __always_inline void chunk_empty(struct trace_record *r, u32 id, u32 flags)
+{
+	chunk_empty_of(r, id, flags, 0);
 }
 
 /* What is left where a large chunk finds no room. */
@@ -108,6 +113,14 @@ static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 	return 0;
 }
 
+/* How many bytes there are. A set has whole longs; of nonsense, none. */
+static __always_inline u64 whole_length(struct trace_fetch *f, u64 length)
+{
+	if (f->kind == FETCH_BITS)
+		return (s32)length > 0 ? ((u32)length + 63) / 64 * 8 : 0;
+	return length > (1U << 31) / 256 ? 1U << 31 : length * f->size;
+}
+
 static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f, u64 from)
 {
 	u64 length = r->value[f->length & (TRACE_VALUES - 1)], most = 4096, whole, n;
@@ -119,7 +132,7 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 			return -EFAULT;
 		length = pointed;
 	}
-	whole = length > (1U << 31) / 256 ? 1U << 31 : length * f->size;
+	whole = whole_length(f, length);
 	n = whole < f->most ? whole : f->most;
 	c = chunk_room(r, 4096);
 	if (!c) {
@@ -139,7 +152,7 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 		return 0;
 	if (bpf_probe_read_user(c->data, n, (void *)from))
 		return -EFAULT;
-	chunk_done(r, c, arg, n < whole ? flags | TRACE_CHUNK_CUT : 0, n, whole);
+	chunk_done(r, c, arg, n < whole ? flags | TRACE_CHUNK_CUT : 0, n, 0);
 	return 0;
 }
 
@@ -251,9 +264,9 @@ static __always_inline void name_descriptor(struct file_name *n, struct file *f)
 }
 
 /*
- * What a descriptor is; nothing of one that is none. A global function, like fetch_vector() below,
- * is verified once, not for each call of it: so programs load fast. Before 5.12 such a function
- * takes no pointers; it finds the record by itself.
+ * What a descriptor is; nothing of one that is none. A global function, like some below, is
+ * verified once, not for each call of it: so programs load fast. Before 5.12 such a function takes
+ * no pointers; it finds the record by itself.
  */
 __noinline int fetch_fd(u64 fd, u32 id)
 {
@@ -273,12 +286,12 @@ __noinline int fetch_fd(u64 fd, u32 id)
 			return 0;
 	}
 	if (!c) {
-		chunk_empty(r, id, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM);
+		chunk_empty_of(r, id, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM, fd);
 		return 0;
 	}
 	n = (struct file_name *)c->data;
 	name_descriptor(n, f);
-	chunk_done(r, c, id, 0, offsetof(struct file_name, names) + n->size, 0);
+	chunk_done(r, c, id, 0, offsetof(struct file_name, names) + n->size, fd);
 	return 0;
 }
 
@@ -316,20 +329,116 @@ static __always_inline void fetch_given_fds(struct trace_record *r, struct trace
 	fetch_fd(first, id);
 }
 
+/* --- descriptors that a call waits for -------------------------------------------------------- */
+
+/* Of an array or a set, the first. */
+#define FDS_NAMED 8
+
+/* include/uapi/asm-generic/poll.h: struct pollfd is { int fd; short events, revents; } */
+#define POLLFD_SIZE 8
+
+__noinline int fetch_fds_of_array(void)
+{
+	struct trace_state *s = states_find(calling_task());
+	u64 from, n;
+	s32 fd;
+	u32 i;
+
+	if (!s)
+		return 0;
+	from = s->r.value[0];
+	n = (u32)s->r.value[1];
+	for (i = 0; i < FDS_NAMED && i < n; i++)
+		if (!bpf_probe_read_user(&fd, sizeof(fd), (void *)(from + i * POLLFD_SIZE)) &&
+		    fd >= 0)
+			fetch_fd(fd, TRACE_ID(0, PART_FD));
+	return 0;
+}
+
+/* No instruction of BPF's: by the upper 6 bits of a power of two times a de Bruijn sequence. */
+#define DE_BRUIJN 0x03f79d71b4cb0a89ULL
+static const u8 bit_number[64] = {
+	0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
+	62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+	46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9, 13, 8, 7, 6,
+};
+
+static __always_inline u32 lowest_bit(u64 bits)
+{
+	u64 lowest = bits & -bits;
+
+	/* Without it some versions of clang know what this is, and then not how to do it. */
+	barrier_var(lowest);
+	return bit_number[lowest * DE_BRUIJN >> 58];
+}
+
+/* The first of 64, as many as are left to be named. Returns how many are left then. */
+__noinline int fetch_fds_of_bits(u64 bits, u32 first, u32 arg, u32 left)
+{
+	u32 i;
+
+	for (i = 0; i < FDS_NAMED && i < left && bits; i++) {
+		fetch_fd(first + lowest_bit(bits), TRACE_ID(arg, PART_FD));
+		bits &= bits - 1;
+	}
+	return left - i;
+}
+
+__noinline int fetch_fds_of_set(u32 arg)
+{
+	struct trace_state *s = states_find(calling_task());
+	u32 at, left = FDS_NAMED;
+	u64 from, bits, end;
+
+	if (!s || (s32)s->r.value[0] < 0)
+		return 0;
+	end = (u32)s->r.value[0];
+	from = s->r.value[arg & (TRACE_VALUES - 1)];
+	for (at = 0; from && at < TRACE_SET_BITS && at < end; at += 64) {
+		if (bpf_probe_read_user(&bits, sizeof(bits), (void *)(from + at / 8)))
+			break;
+		if (end - at < 64)
+			bits &= ~(~0ULL << (end - at));
+		left = fetch_fds_of_bits(bits, at, arg, left);
+	}
+	return 0;
+}
+
+static __always_inline void fetch_waited_for(u32 waits)
+{
+	if (waits == WAITS_FOR_ARRAY)
+		fetch_fds_of_array();
+	if (waits != WAITS_FOR_SETS)
+		return;
+	fetch_fds_of_set(1);
+	fetch_fds_of_set(2);
+	fetch_fds_of_set(3);
+}
+
 /* --- buffers that arrays tell of -------------------------------------------------------------- */
+
+#define VECTOR_ID(part) TRACE_ID(TRACE_VECTOR_ARG, part)
+#define LENGTH_AT __builtin_offsetof(struct trace_message_of_many, length)
 
 /* What elements of any size may take; those behind it are told to have found no room. */
 #define DATA_MOST 4096
 #define DATA_ROOM (sizeof(struct trace_data) + 2048 + DATA_MOST)
 
+/* The same of each of many messages; behind it the lengths of all of them find room. */
+#define FEW_MOST LITTLE
+#define FEW_ROOM (sizeof(struct trace_data) + 512)
+
 /* The next element: TRACE_DATA_FAULT, or how much of it was read. */
-static __always_inline u32 read_element(struct trace_chunk *c, u64 at, u64 from, u64 n)
+static __always_inline u32 read_element(struct trace_chunk *c, u64 from, u64 n, u64 room, u64 most)
 {
+	u64 at = c->bytes;
+
 	barrier_var(at);
-	if (at > DATA_ROOM - DATA_MOST)
+	if (at > room - most)
 		return TRACE_DATA_NO_ROOM;
 	barrier_var(n);
-	if (n > DATA_MOST)
+	if (n > most)
 		return TRACE_DATA_NO_ROOM;
 	return bpf_probe_read_user(c->data + at, n, (void *)from) ? TRACE_DATA_FAULT : n;
 }
@@ -338,9 +447,11 @@ static __always_inline u32 read_element(struct trace_chunk *c, u64 at, u64 from,
  * `left` bytes are there, in as many of the buffers as they fill. 0: all was read. What was not is
  * marked, and left where it may be read again.
  */
-static __noinline int fetch_data(struct trace_record *r, u64 from, u64 count, u64 left)
+static __always_inline int fetch_data_within(struct trace_record *r, u64 from, u64 count, u64 left,
+					     u32 element, u64 room, u64 most)
 {
-	struct trace_chunk *c = chunk_room(r, DATA_ROOM);
+	struct trace_chunk *c = chunk_room(r, room);
+	u64 shown = data_most < most ? data_most : most;
 	struct trace_data *d;
 	struct trace_iovec v;
 	u32 i, got;
@@ -358,19 +469,30 @@ static __noinline int fetch_data(struct trace_record *r, u64 from, u64 count, u6
 			continue;
 		n = v.length < left ? v.length : left;
 		left -= n;
-		got = read_element(c, c->bytes, v.base, n < data_most ? n : data_most);
+		got = read_element(c, v.base, n < shown ? n : shown, room, most);
 		d->bytes[i] = got;
 		if (got == TRACE_DATA_FAULT)
 			err = -EFAULT;
 		else if (got != TRACE_DATA_NO_ROOM)
 			c->bytes += got;
 	}
-	chunk_done(r, c, TRACE_ID(TRACE_VECTOR_ARG, PART_DATA), 0, c->bytes, 0);
+	chunk_done(r, c, VECTOR_ID(PART_DATA), 0, c->bytes, element);
 	return err;
 }
 
+static __noinline int fetch_data(struct trace_record *r, u64 from, u64 count, u64 left)
+{
+	return fetch_data_within(r, from, count, left, 0, DATA_ROOM, DATA_MOST);
+}
+
+static __noinline int fetch_few_data(struct trace_record *r, u64 from, u64 count, u64 left,
+				     u32 element)
+{
+	return fetch_data_within(r, from, count, left, element, FEW_ROOM, FEW_MOST);
+}
+
 /* Of so many bytes, as many as are shown. */
-static __noinline int fetch_part(struct trace_record *r, u64 from, u64 whole, u32 id)
+static __noinline int fetch_part(struct trace_record *r, u64 from, u64 whole, u32 id, u32 element)
 {
 	struct trace_chunk *c = chunk_room(r, LITTLE);
 	u64 n = whole;
@@ -382,64 +504,116 @@ static __noinline int fetch_part(struct trace_record *r, u64 from, u64 whole, u3
 		n = PART_MOST;
 	if (bpf_probe_read_user(c->data, n, (void *)from))
 		return -EFAULT;
-	chunk_done(r, c, id, n < whole ? TRACE_CHUNK_CUT : 0, n, whole);
+	chunk_done(r, c, id, n < whole ? TRACE_CHUNK_CUT : 0, n, element);
 	return 0;
 }
 
-static __always_inline int fetch_array(struct trace_record *r, u64 from, u64 count)
+static __always_inline int fetch_array(struct trace_record *r, u64 from, u64 count, u32 element)
 {
 	return fetch_part(r, from, (u16)count * sizeof(struct trace_iovec),
-			  TRACE_ID(TRACE_VECTOR_ARG, PART_VECTOR));
+			  VECTOR_ID(PART_VECTOR), element);
 }
 
-static __always_inline bool is_message(u32 vector)
-{
-	return vector == VECTOR_SENT || vector == VECTOR_RECEIVED;
-}
-
-/*
- * With left bytes of data, or the array alone. has_array: that is there already. 0, or -EFAULT if
- * any of it could not be read.
- */
-__noinline int fetch_vector(u32 vector, u64 left, bool has_array)
+/* element: 0 of a single one. With left bytes of data. 0, or -EFAULT if any could not be read. */
+__noinline int fetch_message(u64 from, u64 left, u32 element)
 {
 	struct trace_state *s = states_find(calling_task());
 	struct trace_record *r;
 	struct trace_message m;
+	int err;
+
+	if (!s)
+		return 0;
+	r = &s->r;
+	if (bpf_probe_read_user(&m, sizeof(m), (void *)from) ||
+	    fetch_part(r, from, sizeof(m), VECTOR_ID(PART_TARGET), element)) {
+		chunk_empty_of(r, VECTOR_ID(PART_TARGET), TRACE_CHUNK_FAULT, element);
+		return -EFAULT;
+	}
+	err = fetch_part(r, m.name, m.name_length, VECTOR_ID(PART_NAME), element);
+	err |= fetch_part(r, m.control, m.control_length, VECTOR_ID(PART_CONTROL), element);
+	err |= fetch_array(r, m.vector, m.count, element);
+	if (!left)
+		return err;
+	return err | (element ? fetch_few_data(r, m.vector, m.count, left, element) :
+				fetch_data(r, m.vector, m.count, left));
+}
+
+/* The first of n. filled: each as far as its length says. */
+static __always_inline int fetch_messages(u64 from, u64 n, bool filled)
+{
+	u32 i, length;
+	int err = 0;
+
+	for (i = 0; i < TRACE_MESSAGES && i < n; i++) {
+		length = 0;
+		if (filled)
+			bpf_probe_read_user(&length, sizeof(length), (void *)(from + LENGTH_AT));
+		err |= fetch_message(from, filled ? length : ~0ULL, i + 1);
+		from += sizeof(struct trace_message_of_many);
+	}
+	return err;
+}
+
+static __always_inline bool is_filled(u32 vector)
+{
+	return vector == VECTOR_READ || vector == VECTOR_RECEIVED || vector == VECTOR_RECEIVED_MANY;
+}
+
+/*
+ * With left bytes of data (of many messages: left of them), or the array alone. has_array: that is
+ * there already. 0, or -EFAULT if any of it could not be read.
+ */
+__noinline int fetch_vector(u32 vector, u64 left, bool has_array)
+{
+	struct trace_state *s = states_find(calling_task());
 	u64 from, count;
 	int err = 0;
 
 	if (!s || !s->r.value[TRACE_VECTOR_ARG])
 		return 0;
-	r = &s->r;
-	from = r->value[TRACE_VECTOR_ARG];
-	count = (u32)r->value[TRACE_VECTOR_COUNT];
-	if (is_message(vector)) {
-		if (bpf_probe_read_user(&m, sizeof(m), (void *)from) ||
-		    fetch_part(r, from, sizeof(m), TRACE_ID(TRACE_VECTOR_ARG, PART_TARGET)))
-			return -EFAULT;
-		err = fetch_part(r, m.name, m.name_length, TRACE_ID(TRACE_VECTOR_ARG, PART_NAME));
-		err |= fetch_part(r, m.control, m.control_length,
-				  TRACE_ID(TRACE_VECTOR_ARG, PART_CONTROL));
-		from = m.vector;
-		count = m.count;
-	}
+	from = s->r.value[TRACE_VECTOR_ARG];
+	count = (u32)s->r.value[TRACE_VECTOR_COUNT];
+	if (vector == VECTOR_SENT_MANY || vector == VECTOR_RECEIVED_MANY)
+		return fetch_messages(from, count < left ? count : left, is_filled(vector));
+	if (vector == VECTOR_SENT || vector == VECTOR_RECEIVED)
+		return fetch_message(from, left, 0);
 	if (!has_array)
-		err |= fetch_array(r, from, count);
-	return left ? err | fetch_data(r, from, count, left) : err;
+		err = fetch_array(&s->r, from, count, 0);
+	return left ? err | fetch_data(&s->r, from, count, left) : err;
+}
+
+/* Of as many messages as the call has sent or received. */
+static __noinline int fetch_lengths(struct trace_record *r)
+{
+	u64 from = r->value[TRACE_VECTOR_ARG] + LENGTH_AT;
+	struct trace_chunk *c = chunk_room(r, TRACE_MESSAGES * sizeof(u32));
+	s64 n = r->value[TRACE_RESULT];
+	u32 i;
+
+	if (!c)
+		return 0;
+	for (i = 0; i < TRACE_MESSAGES && i < n; i++) {
+		if (bpf_probe_read_user(c->data + i * sizeof(u32), sizeof(u32), (void *)from))
+			return -EFAULT;
+		from += sizeof(struct trace_message_of_many);
+	}
+	chunk_done(r, c, VECTOR_ID(PART_LENGTHS), 0, i * sizeof(u32), 0);
+	return 0;
 }
 
 /* --- the course of a call --------------------------------------------------------------------- */
 
+/* Bits of trace_state.missing behind those of the fetches. */
 #define ARGV_MISSING (1U << TRACE_FETCHES)
 #define VECTOR_MISSING (1U << (TRACE_FETCHES + 1))
 
-/* Of what the call is to fill there is the array so far, if that is not in a msghdr. */
+/* Of what the call is to fill there is the array so far, if that is not in a message. */
 static __always_inline void fetch_vector_at_begin(struct trace_state *s, u32 vector)
 {
 	u32 used = s->r.used;
 
-	if (vector == VECTOR_NONE || vector == VECTOR_RECEIVED ||
+	if (vector == VECTOR_NONE || (is_filled(vector) && vector != VECTOR_READ) ||
 	    !fetch_vector(vector, vector == VECTOR_READ ? 0 : ~0ULL, false))
 		return;
 	s->r.used = used;
@@ -455,6 +629,8 @@ static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_c
 	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++)
 		if (!call->fetch[i].out && fetch_one(&s->r, &call->fetch[i]))
 			s->missing |= 1U << i;
+	if (fd_names)
+		fetch_waited_for(call->waits);
 	if (call->argv && fetch_argv(&s->r, call))
 		s->missing |= ARGV_MISSING;
 	fetch_vector_at_begin(s, call->vector);
@@ -481,11 +657,10 @@ static __always_inline void fetch_vector_at_end(struct trace_state *s, u32 vecto
 
 	if (vector == VECTOR_READ && !missing && there)
 		err = fetch_vector(vector, there, true);
-	else if (vector == VECTOR_RECEIVED ? result >= 0 : vector && missing)
-		err = fetch_vector(vector,
-				   vector == VECTOR_WRITTEN || vector == VECTOR_SENT ? ~0ULL :
-										       there,
-				   false);
+	else if (is_filled(vector) && vector != VECTOR_READ ? result >= 0 : vector && missing)
+		err = fetch_vector(vector, is_filled(vector) ? there : ~0ULL, false);
+	if ((vector == VECTOR_SENT_MANY || vector == VECTOR_RECEIVED_MANY) && there)
+		err |= fetch_lengths(&s->r);
 	if (!err)
 		return;
 	/* Where there is something of it, the first chunk counts. */
@@ -501,7 +676,7 @@ static __always_inline void fetch_at_end(struct trace_state *s, struct trace_cal
 	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++) {
 		if (call->fetch[i].out ? failed : !(s->missing & (1U << i)))
 			continue;
-		if (fetch_one(&s->r, &call->fetch[i]))
+		if (call->fetch[i].changed || fetch_one(&s->r, &call->fetch[i]))
 			fetch_failed(&s->r, call->fetch[i].arg);
 	}
 	/* After an exec that did not fail there is nothing left of them. */

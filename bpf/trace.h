@@ -27,6 +27,7 @@ enum trace_value {
 enum trace_fetch_kind {
 	FETCH_BYTES,
 	FETCH_STRING,
+	FETCH_BITS,             /* an fd_set: the length is in bits, and there are whole u64s */
 };
 
 /* What to read of one argument. */
@@ -38,18 +39,21 @@ struct trace_fetch {
 	__u16 size;
 	__u16 most;             /* bytes that are read of longer ones */
 	__u8 pointed;           /* that value points to the length, a u32 */
-	__u8 zeroes[3];
+	__u8 changed;           /* by the call: at its end it is too late to read it */
+	__u8 zeroes[2];
 };
 
-#define TRACE_FETCHES 3
+#define TRACE_FETCHES 4
 
-/* Buffers that an array of struct iovec tells of, or a struct msghdr with such an array. */
+/* Buffers that an array of struct iovec tells of, or messages with such arrays. */
 enum trace_vector {
 	VECTOR_NONE,
 	VECTOR_WRITTEN,         /* (fd, iov, count): read when the call begins */
 	VECTOR_READ,            /* filled by the call */
 	VECTOR_SENT,            /* (fd, msghdr) */
 	VECTOR_RECEIVED,
+	VECTOR_SENT_MANY,       /* (fd, mmsghdr, count) */
+	VECTOR_RECEIVED_MANY,
 };
 
 #define TRACE_VECTOR_ARG 1      /* of all calls that have one */
@@ -65,6 +69,16 @@ enum trace_gives {
 
 #define TRACE_FDS 2
 
+/* Descriptors that a call waits for. */
+enum trace_waits {
+	WAITS_FOR_NONE,
+	WAITS_FOR_ARRAY,        /* (pollfd, count) */
+	WAITS_FOR_SETS,         /* (count, fd_set, fd_set, fd_set) */
+};
+
+/* Bits that are looked at: more than FD_SETSIZE are not in use. */
+#define TRACE_SET_BITS 1024
+
 struct trace_call {
 	__u8 wanted;            /* shown at all */
 	__u8 no_return;         /* exit, exit_group */
@@ -76,7 +90,8 @@ struct trace_call {
 	__u8 pair;
 	__u8 fds;
 	__u8 fd[TRACE_FDS];     /* arguments that are descriptors */
-	__u8 zeroes[5];
+	__u8 waits;             /* enum trace_waits */
+	__u8 zeroes[4];
 	struct trace_fetch fetch[TRACE_FETCHES];
 };
 
@@ -119,6 +134,7 @@ enum trace_part {
 	PART_VECTOR,            /* an array of struct trace_iovec */
 	PART_DATA,              /* what is there: struct trace_data */
 	PART_CONTROL,           /* of a struct msghdr: control messages */
+	PART_LENGTHS,           /* u32: the msg_len of each of many messages */
 };
 
 #define TRACE_ID(arg, part) ((arg) | (part) << 3)
@@ -136,7 +152,14 @@ struct trace_message {
 	__u32 flags, pad2;
 };
 
+/* struct mmsghdr */
+struct trace_message_of_many {
+	struct trace_message message;
+	__u32 length, pad;
+};
+
 #define TRACE_IOVECS 8
+#define TRACE_MESSAGES 8
 
 /* What was read of the buffers of an array, one behind the other. */
 struct trace_data {
@@ -155,12 +178,19 @@ struct trace_socket {
 	struct socket_address local, remote;
 };
 
-/* What was read of an argument; `bytes` of data follow, filled up to a multiple of 8. */
+/*
+ * What was read of an argument; `bytes` of data follow, filled up to a multiple of 8. Where it has
+ * several chunks of a kind, element says which one: of descriptors their number, of many messages
+ * 1 for the first. Else it is 0.
+ */
 struct trace_chunk {
 	__u8 id;                /* TRACE_ID() */
 	__u8 flags;             /* enum trace_chunk_flags */
 	__u16 bytes;
-	__u32 whole;            /* FETCH_BYTES: how many there are; of argv: bits of those cut */
+	union {
+		__u32 element;  /* see below */
+		__u32 cut;      /* of argv: bits of the strings that are */
+	};
 	__u8 data[];
 };
 

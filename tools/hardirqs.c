@@ -119,7 +119,6 @@ static int open_skeleton(struct course *c, struct run *run)
 	if (!bpf)
 		return -errno;
 	h->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
 	bpf->rodata->has_names = h->has_names;
 	memcpy((void *)&bpf->rodata->names, &h->names, sizeof(h->names));
 	err = choose_vectors(h);
@@ -127,7 +126,7 @@ static int open_skeleton(struct course *c, struct run *run)
 		s->source = "tp_btf/irq_handler_entry, tp_btf/irq_handler_exit";
 	else if (err)
 		return err;
-	return spans__prepare(s, run, bpf->obj, &bpf->rodata->scope, &bpf->rodata->by);
+	return SPANS_PREPARE(c, run, bpf);
 }
 
 static int hardirqs(int argc, char **argv)

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* kmem: what the kernel allocates, for whom, and what is not freed. See bpf/kmem.bpf.c. */
 #include <errno.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "agg/elements.h"
 #include "agg/loss.h"
-#include "agg/sum_set.h"
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "cli/order.h"
-#include "cli/task_key.h"
+#include "memory/kmem_sums.h"
 #include "memory/outstanding.h"
 #include "out/diag.h"
 #include "run/course.h"
 #include "run/measure.h"
 #include "stack/options.h"
-#include "sym/symbols.h"
 #include "tools.h"
 #include "types/btf.h"
 
@@ -56,10 +52,8 @@ struct kmem {
 	bool ordered;                   /* by an option */
 	struct stack_options options;
 	struct kmem_bpf *bpf;
-	u32 by;
-	struct symbols *symbols;
-	struct task_key_names names;
-	struct sum_set before;
+	struct kmem_keys keys;
+	struct kmem_table table;
 	struct loss_counters losses_before;
 	struct stacks stacks;
 	struct outstanding outstanding;
@@ -174,198 +168,26 @@ static int check(void *context, struct cli *cli)
 		cli->by = k->pages ? BY_ORDER : BY_CALLER;
 	if (!k->ordered)
 		k->order = k->leak ? "bytes" : "allocated";
-	k->by = cli->by;
+	k->keys.by = cli->by;
+	k->table.pages = k->pages;
+	k->table.follow = k->follow;
 	return 0;
-}
-
-/*
- * --- keys --------------------------------------------------------------------------------------
- */
-
-/* Callers are shown by function: all calls from one become one. */
-static void to_function(void *context, void *element)
-{
-	struct kmem_key *key = element;
-	struct kmem *k = context;
-	struct symbol symbol;
-
-	if (!key->caller || symbols__kernel(k->symbols, key->caller - 1, &symbol) || !symbol.name)
-		return;
-	key->caller -= 1 + symbol.offset;
-}
-
-static int add_caller(struct kmem *k, struct report_row *row, u64 address)
-{
-	struct symbol symbol;
-	char text[256];
-
-	if (symbols__kernel(k->symbols, address, &symbol))
-		return -ENOMEM;
-	if (!symbol.name)
-		snprintf(text, sizeof(text), "0x%llx", address);
-	else if (symbol.module && symbol.module[0] != '[')
-		snprintf(text, sizeof(text), "%s [%s]", symbol.name, symbol.module);
-	else
-		snprintf(text, sizeof(text), "%s", symbol.name);
-	return report_row__add_text(row, "caller", text);
-}
-
-/* Those of kmalloc() are told by the size of their objects only; beyond 8 KiB it takes pages. */
-static int add_cache(struct report_row *row, const struct kmem_key *key)
-{
-	char text[KMEM_CACHE_LEN + 16];
-
-	if (key->cache[0])
-		snprintf(text, sizeof(text), "%.*s", KMEM_CACHE_LEN, key->cache);
-	else if (!key->slab)
-		snprintf(text, sizeof(text), "[kfree]");
-	else if (key->slab > 8192)
-		snprintf(text, sizeof(text), "[kmalloc pages]");
-	else if (key->slab >= 1024 && !(key->slab % 1024))
-		snprintf(text, sizeof(text), "kmalloc-%lluk", key->slab / 1024);
-	else
-		snprintf(text, sizeof(text), "kmalloc-%llu", key->slab);
-	return report_row__add_text(row, "cache", text);
-}
-
-/* include/linux/mmzone.h; those behind them depend on the kernel's configuration. */
-static int add_migratetype(struct report_row *row, int type)
-{
-	static const char *const names[] = { "unmovable", "movable", "reclaimable", "highatomic" };
-	char text[16];
-
-	if (type < 0)
-		return report_row__add_text(row, "migratetype", NULL);
-	if (type < (int)ARRAY_SIZE(names))
-		return report_row__add_text(row, "migratetype", names[type]);
-	snprintf(text, sizeof(text), "%d", type);
-	return report_row__add_text(row, "migratetype", text);
-}
-
-static int add_key(void *context, const void *key, const char *name, struct report_row *row)
-{
-	const struct kmem_key *key_ = key;
-	struct kmem *k = context;
-	int err = 0;
-
-	if (k->by & BY_CALLER)
-		err = add_caller(k, row, key_->caller);
-	if (!err && k->by & BY_CACHE)
-		err = add_cache(row, key_);
-	if (!err && k->by & BY_SIZE)
-		err = report_row__add_number(row, "size", key_->size,
-					     key_->size ? FIELD_NUMBER : FIELD_NONE);
-	if (!err && k->by & BY_ORDER)
-		err = report_row__add_number(row, "order", key_->order, FIELD_ID);
-	if (!err && k->by & BY_MIGRATETYPE)
-		err = add_migratetype(row, key_->migratetype);
-	return err ?: task_key__add_fields(row, &key_->task, name, k->by, &k->names);
-}
-
-/*
- * --- sums --------------------------------------------------------------------------------------
- */
-
-/* An element of the map, the CPUs of its key added up. */
-struct kmem_row {
-	struct kmem_key key;
-	struct kmem_sums sums;
-};
-
-static const struct sum_layout layout = {
-	.key_size = sizeof(struct kmem_key), .value_size = sizeof(struct kmem_sums),
-	.cpu_at = offsetof(struct kmem_key, cpu),
-	.nsums = offsetof(struct kmem_sums, name_stamp) / sizeof(u64), .named = true,
-};
-
-static int add_figures(const struct kmem *k, struct report_row *row, const struct kmem_sums *s,
-		       bool failed)
-{
-	u64 wasted = s->allocated - s->requested;
-	const struct field figures[] = {
-		{ .name = "allocs", .number = s->allocs, .kind = FIELD_NUMBER },
-		{ .name = "requested", .number = s->requested, .kind = FIELD_SIZE,
-		  .machine = k->pages },
-		{ .name = "allocated", .number = s->allocated, .kind = FIELD_SIZE },
-		{ .name = "wasted", .number = wasted, .kind = FIELD_SIZE, .machine = k->pages },
-		{ .name = "wasted_percent", .decimals = 1, .machine = k->pages,
-		  .real = s->allocated ? 100.0 * wasted / s->allocated : 0,
-		  .kind = s->allocated ? FIELD_REAL : FIELD_NONE },
-		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .machine = !failed },
-		{ .name = "frees", .number = s->frees, .kind = FIELD_NUMBER },
-	};
-	const struct field followed[] = {
-		{ .name = "freed", .number = s->freed, .kind = FIELD_SIZE },
-		{ .name = "other_cpu", .number = s->elsewhere, .kind = FIELD_NUMBER },
-		{ .name = "unseen", .number = s->unseen, .kind = FIELD_NUMBER },
-	};
-	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
-
-	if (!err && k->follow)
-		err = report_row__add_fields(row, followed, ARRAY_SIZE(followed));
-	return err;
-}
-
-static int fill_row(struct kmem *k, const struct kmem_row *e, bool failed, struct report *r,
-		    size_t *nkeys)
-{
-	struct report_row row = {};
-	int err = add_key(k, &e->key, e->sums.name, &row);
-
-	*nkeys = row.ncells;
-	if (!err)
-		err = add_figures(k, &row, &e->sums, failed);
-	return report__end_row(r, &row, err);
-}
-
-static size_t top_of(const struct cli *cli)
-{
-	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
-}
-
-static int report_sums(struct kmem *k, const struct cli *cli, struct report *r)
-{
-	size_t i, nkeys = 0;
-	bool failed = false;
-	struct sum_set set;
-	int err = loss__since(&r->counters, &k->losses_before, bpf_map__fd(k->bpf->maps.losses),
-			      k->bpf->obj);
-
-	if (!err)
-		err = sum_set__since(&set, &k->before, &layout, bpf_map__fd(k->bpf->maps.sums));
-	if (err)
-		return err;
-	sum_set__regroup(&set, to_function, k);
-	for (i = 0; i < set.n; i++) {
-		const struct kmem_row *e = sum_set__at(&set, i);
-
-		r->events += e->sums.allocs + e->sums.failed + e->sums.frees;
-		failed |= e->sums.failed != 0;
-	}
-	for (i = 0; i < set.n && !err; i++)
-		err = fill_row(k, sum_set__at(&set, i), failed, r, &nkeys);
-	sum_set__free(&set);
-	report__sort_rows(r, k->order, nkeys, top_of(cli));
-	return err;
 }
 
 /*
  * --- what is outstanding -----------------------------------------------------------------------
  */
 
-static u64 now_ns(void)
+static int add_key(void *keys, const void *key, const char *name, struct report_row *row)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+	return kmem_key__add(keys, key, name, row);
 }
 
 static int read_live(struct kmem *k)
 {
 	struct elements e = { .key_size = sizeof(u64), .value_size = sizeof(struct kmem_live) };
 	int err = elements__read(&e, bpf_map__fd(k->bpf->maps.live));
-	u64 now = now_ns();
+	u64 now = monotonic_ns();
 	size_t i;
 
 	for (i = 0; i < e.n && !err; i++) {
@@ -373,11 +195,22 @@ static int read_live(struct kmem *k)
 
 		memcpy(&l, elements__value(&e, i), sizeof(l));
 		l.key.cpu = 0;
-		to_function(k, &l.key);
+		kmem_key__to_function(&k->keys, &l.key);
 		err = outstanding__add(&k->outstanding, &l.key, l.name, &l.item, now);
 	}
 	elements__free(&e);
 	return err;
+}
+
+static size_t top_of(const struct cli *cli)
+{
+	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
+}
+
+static int read_losses(struct kmem *k, struct report *r)
+{
+	return loss__since(&r->counters, &k->losses_before, bpf_map__fd(k->bpf->maps.losses),
+			   k->bpf->obj);
 }
 
 static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
@@ -387,8 +220,7 @@ static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
 	if (k->with_stacks)
 		err = stacks__read_losses(&k->stacks, r) ?: stacks__watch(&k->stacks);
 	else
-		err = loss__since(&r->counters, &k->losses_before,
-				  bpf_map__fd(k->bpf->maps.losses), k->bpf->obj);
+		err = read_losses(k, r);
 	if (!err)
 		err = read_live(k);
 	if (err)
@@ -408,7 +240,9 @@ static int report(struct run *run, struct report *r)
 	if (!k->leak) {
 		r->value = k->pages ? "pages of the kernel" : "memory of the kernel";
 		r->table = true;
-		return report_sums(k, run->cli, r);
+		return read_losses(k, r) ?:
+		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums), r, k->order,
+					  top_of(run->cli));
 	}
 	r->value = "allocated in the run, not freed yet";
 	if (!k->pages)
@@ -435,7 +269,7 @@ static int choose_layout(struct kmem *k)
 	k->bpf->rodata->layout = !has_node ? KMEM_MERGED : n > 6 ? KMEM_BOTH_CACHES : KMEM_PLAIN;
 	bpf_program__set_autoload(k->bpf->progs.on_kmalloc_node, has_node && !k->pages);
 	bpf_program__set_autoload(k->bpf->progs.on_cache_alloc_node, has_node && !k->pages);
-	if (k->bpf->rodata->layout != KMEM_PLAIN || !(k->by & BY_CACHE))
+	if (k->bpf->rodata->layout != KMEM_PLAIN || !(k->keys.by & BY_CACHE))
 		return 0;
 	diag_error("--by cache: the tracepoints of this kernel do not tell the cache");
 	diag_hint("Linux 6.0 has that; --by size and --by caller are there");
@@ -472,7 +306,7 @@ static int prepare_scope(struct kmem *k, struct run *run)
 	};
 
 	if (!k->with_stacks) {
-		c->by = k->by;
+		c->by = k->keys.by;
 		return run__set_scope(run, k->bpf->obj, &c->scope) ?: stacks__leave_out_tables(k->bpf->obj);
 	}
 	c->take = stack_options__take(&k->options, &k->stacks);
@@ -491,7 +325,7 @@ static int open_skeleton(struct course *c, struct run *run)
 	if (!k->bpf)
 		return -errno;
 	COURSE_SKELETON(c, k->bpf);
-	k->names.hierarchy = run->scope.hierarchy;
+	k->keys.names.hierarchy = run->scope.hierarchy;
 	k->bpf->rodata->follow = k->follow;
 	choose_programs(k);
 	err = k->pages ? 0 : choose_layout(k);
@@ -518,7 +352,7 @@ static int watch(struct run *run)
 static int attach(struct course *c, struct run *run)
 {
 	struct kmem *k = c->context;
-	int err = symbols__new(&k->symbols);
+	int err = symbols__new(&k->keys.symbols);
 
 	if (err)
 		return err;
@@ -531,11 +365,10 @@ static int attach(struct course *c, struct run *run)
 
 static void kmem__free(struct kmem *k)
 {
-	task_key_names__free(&k->names);
 	outstanding__free(&k->outstanding);
 	stacks__free(&k->stacks);
-	sum_set__free(&k->before);
-	symbols__free(k->symbols);
+	kmem_table__free(&k->table);
+	kmem_keys__free(&k->keys);
 	kmem_bpf__destroy(k->bpf);
 }
 
@@ -589,7 +422,7 @@ static int kmem(int argc, char **argv)
 	};
 	int code;
 
-	k.outstanding.context = &k;
+	k.outstanding.context = k.table.keys = &k.keys;
 	k.stacks.at_tracepoints = true;
 	code = course__main(&course, &spec, argc, argv);
 	kmem__free(&k);

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "agg/elements.h"
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
@@ -125,14 +125,6 @@ static int check(void *context, struct cli *cli)
  * --- the report --------------------------------------------------------------------------------
  */
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 static int add_key(void *context, const void *key, const char *name, struct report_row *row)
 {
 	struct memleak *m = context;
@@ -164,7 +156,7 @@ static int read_live(struct memleak *m)
 	};
 	int fd = bpf_map__fd(m->bpf->maps.live), err = elements__read(&e, fd);
 	struct owner owner = {};
-	u64 now = now_ns();
+	u64 now = monotonic_ns();
 	size_t i;
 
 	for (i = 0; i < e.n && !err; i++) {

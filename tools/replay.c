@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "cli/options.h"
 #include "host/host.h"
@@ -169,14 +169,6 @@ static int write_report(struct replay_tool *t, u64 start_ns)
 	return err;
 }
 
-static u64 wall_clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 static int repeat(struct replay_tool *t)
 {
 	u64 i, start_ns;
@@ -184,7 +176,7 @@ static int repeat(struct replay_tool *t)
 
 	for (i = 0; i < t->repeat && !err; i++) {
 		memset(t->replayed, 0, t->schedule.ids.n * sizeof(*t->replayed));
-		start_ns = wall_clock_ns();
+		start_ns = realtime_ns();
 		err = replay__run(&t->schedule, t->replayed);
 		if (err)
 			diag_error("cannot make a thread for each task: %s", strerror(-err));

@@ -9,6 +9,7 @@
 
 #include "agg/latency_set.h"
 #include "agg/loss.h"
+#include "base/clock.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
 #include "host/task_state.h"
@@ -36,14 +37,6 @@ struct schedlat {
 	struct latency_set before;
 	struct loss_counters losses_before;
 };
-
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /*
  * --- options -----------------------------------------------------------------------------------
@@ -117,7 +110,7 @@ static int read_interval(struct schedlat *s, struct latency_set *set, struct los
 /* When the longest wait ended: a time of day for people, ns since the start for programs. */
 static int add_when(struct report_row *row, const struct schedlat *s, const struct latency *l)
 {
-	u64 real = now_ns(CLOCK_REALTIME) - (now_ns(CLOCK_MONOTONIC) - l->longest_at_ns);
+	u64 real = realtime_ns() - (monotonic_ns() - l->longest_at_ns);
 	time_t seconds = real / NSEC_PER_SEC;
 	char text[32], whole[48];
 	struct tm tm;
@@ -292,7 +285,7 @@ static int attach(struct course *c, struct run *run)
 	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices))
 		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
 	prepare_running(s, run);
-	s->began_ns = now_ns(CLOCK_MONOTONIC);
+	s->began_ns = monotonic_ns();
 	return 0;
 }
 

@@ -25,34 +25,24 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 	return report_row__add_text(row, "softirq", what->id < SOFTIRQS ? names[what->id] : number);
 }
 
-static int choose_programs(const struct spans *s, struct softirqs_bpf *bpf)
-{
-	struct bpf_program *const of_times[] = { bpf->progs.on_entry, bpf->progs.on_exit };
-	struct bpf_program *const of_latency[] = { bpf->progs.on_raise, bpf->progs.on_late_entry };
-
-	return spans__choose(s, of_times, ARRAY_SIZE(of_times), of_latency, ARRAY_SIZE(of_latency));
-}
-
 static int open_skeleton(struct course *c, struct run *run)
 {
 	struct softirqs_bpf *bpf = softirqs_bpf__open();
 	struct spans *s = c->context;
-	int err;
 
 	if (!bpf)
 		return -errno;
 	s->own = bpf;
-	COURSE_SKELETON(c, bpf);
-	err = choose_programs(s, bpf);
-	return err ?: spans__prepare(s, run, bpf->obj, &bpf->rodata->scope, &bpf->rodata->by);
+	return SPANS_PREPARE(c, run, bpf);
 }
 
 static int softirqs(int argc, char **argv)
 {
 	static const char *const part_names[] = { "softirq" };
+	static const char *const of_time[] = { "on_entry", "on_exit", NULL };
+	static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
 	static const struct argp_option options[] = {
-		{ "latency", SPANS_KEY_LATENCY, NULL, 0,
-		  "How long they are late instead: from being raised to running", 1 },
+		SPANS_LATENCY("How long they are late instead: from being raised to running"),
 		SPANS_OPTIONS,
 		{},
 	};
@@ -63,6 +53,7 @@ static int softirqs(int argc, char **argv)
 			  .source = "tp_btf/softirq_entry, tp_btf/softirq_exit" },
 		.late = { .value = "time from raise to softirq",
 			  .source = "tp_btf/softirq_raise, tp_btf/softirq_entry" },
+		.of_time = of_time, .of_late = of_late,
 		.options = options,
 		.parts = { .name = part_names, .n = 1, .text = "softirq", .add = add_parts },
 		.by = BY_SPAN_ID,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agg/loss.h"
+#include "base/clock.h"
 #include "host/task_state.h"
 #include "host/topology.h"
 #include "out/diag.h"
@@ -37,14 +38,6 @@ struct timechart_tool {
 	struct ring *ring;
 	struct chart chart;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /*
  * --- options -----------------------------------------------------------------------------------
@@ -151,7 +144,7 @@ static int take_stretches(struct timechart_tool *t, int fd)
 
 static int stop(struct timechart_tool *t)
 {
-	u64 end = now_ns() + AHEAD_NS;
+	u64 end = monotonic_ns() + AHEAD_NS;
 	int fd, err;
 
 	t->bpf->data->end_ns = end;
@@ -299,7 +292,7 @@ static int begin(struct timechart_tool *t, struct run *run)
 	/* Timers are late. */
 	u64 width = (run->cli->duration_ns + run->cli->duration_ns / 64 + 2 * AHEAD_NS) /
 		    CHART_SLOTS;
-	u64 begin_ns = now_ns() + AHEAD_NS;
+	u64 begin_ns = monotonic_ns() + AHEAD_NS;
 	int err;
 
 	if (!run->cli->duration_ns)

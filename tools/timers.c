@@ -35,40 +35,26 @@ static u64 jiffy_ns(void)
 	return ts.tv_nsec;
 }
 
-static int choose_programs(const struct spans *s, struct timers_bpf *bpf)
-{
-	struct bpf_program *const of_times[] = {
-		bpf->progs.on_timer_entry, bpf->progs.on_timer_exit,
-		bpf->progs.on_hrtimer_entry, bpf->progs.on_hrtimer_exit,
-	};
-	struct bpf_program *const of_latency[] = {
-		bpf->progs.on_late_timer, bpf->progs.on_late_hrtimer,
-	};
-
-	return spans__choose(s, of_times, ARRAY_SIZE(of_times), of_latency, ARRAY_SIZE(of_latency));
-}
-
 static int open_skeleton(struct course *c, struct run *run)
 {
 	struct timers_bpf *bpf = timers_bpf__open();
 	struct spans *s = c->context;
-	int err;
 
 	if (!bpf)
 		return -errno;
 	s->own = bpf;
-	COURSE_SKELETON(c, bpf);
 	bpf->rodata->jiffy_ns = jiffy_ns();
-	err = choose_programs(s, bpf);
-	return err ?: spans__prepare(s, run, bpf->obj, &bpf->rodata->scope, &bpf->rodata->by);
+	return SPANS_PREPARE(c, run, bpf);
 }
 
 static int timers(int argc, char **argv)
 {
 	static const char *const part_names[] = { "function", "kind" };
+	static const char *const of_time[] = { "on_timer_entry", "on_timer_exit",
+					       "on_hrtimer_entry", "on_hrtimer_exit", NULL };
+	static const char *const of_late[] = { "on_late_timer", "on_late_hrtimer", NULL };
 	static const struct argp_option options[] = {
-		{ "latency", SPANS_KEY_LATENCY, NULL, 0,
-		  "How late they begin instead: after the time that was asked for", 1 },
+		SPANS_LATENCY("How late they begin instead: after the time that was asked for"),
 		SPANS_OPTIONS,
 		{},
 	};
@@ -82,6 +68,7 @@ static int timers(int argc, char **argv)
 			  .source = "tp_btf/timer_expire_entry, tp_btf/hrtimer_expire_entry",
 			  .caveat = "kind timer is counted in ticks, and late on purpose: by "
 				    "a tick, and by up to an eighth of its delay" },
+		.of_time = of_time, .of_late = of_late,
 		.options = options,
 		.parts = { .name = part_names, .n = 2, .text = "function, kind", .add = add_parts },
 		.by = BY_SPAN_ID,

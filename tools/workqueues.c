@@ -41,23 +41,21 @@ static int open_skeleton(struct course *c, struct run *run)
 	if (!bpf)
 		return -errno;
 	s->own = bpf;
-	COURSE_SKELETON(c, bpf);
 	bpf->rodata->queue_time = s->late;
-	err = bpf_program__set_autoload(bpf->progs.on_end, !s->late);
-	if (!err)
-		err = bpf_program__set_autoload(bpf->progs.on_queue,
-						s->late || run->cli->by & BY_SPAN_DETAIL);
+	/* The queue's name is known from there. */
+	err = bpf_program__set_autoload(bpf->progs.on_queue,
+					s->late || run->cli->by & BY_SPAN_DETAIL);
 	if (!err)
 		err = set_room(bpf, run);
-	return err ?: spans__prepare(s, run, bpf->obj, &bpf->rodata->scope, &bpf->rodata->by);
+	return err ?: SPANS_PREPARE(c, run, bpf);
 }
 
 static int workqueues(int argc, char **argv)
 {
 	static const char *const part_names[] = { "function", "workqueue" };
+	static const char *const of_time[] = { "on_end", NULL };
 	static const struct argp_option options[] = {
-		{ "latency", SPANS_KEY_LATENCY, NULL, 0,
-		  "How long they are queued instead, until they run", 1 },
+		SPANS_LATENCY("How long they are queued instead, until they run"),
 		SPANS_OPTIONS,
 		{},
 	};
@@ -68,6 +66,7 @@ static int workqueues(int argc, char **argv)
 			  .source = "tp_btf/workqueue_execute_start, workqueue_execute_end" },
 		.late = { .value = "time in queue",
 			  .source = "tp_btf/workqueue_queue_work, workqueue_execute_start" },
+		.of_time = of_time,
 		.options = options,
 		.parts = { .name = part_names, .n = 2, .text = "function, workqueue",
 			   .add = add_parts },

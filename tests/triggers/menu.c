@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -164,6 +165,46 @@ static void messages(void)
 	close(fds[1]);
 }
 
+/* Arrays of messages: with names, without data, more than are there, the second one nowhere. */
+static void many_messages(void)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct iovec out[2] = {{"one", 3}, {"and two", 7}}, in[2] = {{path, 5}, {path + 5, 100}};
+	struct mmsghdr m[9] = {}, *torn = (struct mmsghdr *)(pages + PAGE) - 1;
+	int fds[2], i, udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct timespec second = {1, 0};
+	socklen_t len = sizeof(a);
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds))
+		error(1, errno, "socketpair");
+	for (i = 0; i < 9; i++)
+		m[i].msg_hdr = (struct msghdr){.msg_iov = out, .msg_iovlen = i % 3};
+	*torn = m[1];
+	syscall(SYS_sendmmsg, fds[0], m, 9, 0);
+	syscall(SYS_sendmmsg, fds[0], torn, 2, 0);
+	syscall(SYS_sendmmsg, fds[0], (void *)16, 3, 0);
+	syscall(SYS_sendmmsg, -1, m, 3, 0);
+	syscall(SYS_sendmmsg, fds[0], m, 0, 0);
+	for (i = 0; i < 9; i++)
+		m[i].msg_hdr.msg_iov = in;
+	/* Later messages write over the data of those before: the last one fills nothing. */
+	m[2].msg_hdr.msg_iovlen = 0;
+	syscall(SYS_recvmmsg, fds[1], m, 3, 0, NULL);
+	syscall(SYS_recvmmsg, fds[1], m + 1, 1, MSG_DONTWAIT, &second);
+	syscall(SYS_recvmmsg, fds[1], m, 9, MSG_DONTWAIT, NULL);
+	syscall(SYS_recvmmsg, fds[1], m, 9, MSG_DONTWAIT, NULL);
+	bind(udp, (void *)&a, len);
+	getsockname(udp, (void *)&a, &len);
+	m[0].msg_hdr = (struct msghdr){&a, len, out, 2, NULL, 0, 0};
+	m[1].msg_hdr = (struct msghdr){&a, len, out, 1, NULL, 0, 0};
+	syscall(SYS_sendmmsg, udp, m, 2, 0);
+	m[0].msg_hdr.msg_iov = m[1].msg_hdr.msg_iov = in;
+	syscall(SYS_recvmmsg, udp, m, 2, MSG_WAITFORONE, NULL);
+	close(udp);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static struct cmsghdr *add(struct msghdr *m, int level, int type, const void *data, size_t n)
 {
 	struct cmsghdr *c = (void *)((char *)m->msg_control + m->msg_controllen);
@@ -283,6 +324,45 @@ static void waiting(void)
 	syscall(SYS_futex, path, FUTEX_WAIT_PRIVATE, 1, &ms, NULL, 0);
 	syscall(SYS_futex, path, FUTEX_WAKE, 1, NULL, NULL, 0);
 	close(ep);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Sets and arrays: of descriptors that are open, that are not, of none, and of no memory. */
+static void waiting_for_many(void)
+{
+	struct timespec us = {0, 1000};
+	struct timeval none = {};
+	struct pollfd many[3];
+	fd_set in, out;
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC))
+		error(1, errno, "pipe2");
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(fds[0], &in);
+	FD_SET(fds[0], &out);
+	FD_SET(fds[1], &out);
+	syscall(SYS_pselect6, fds[1] + 1, &in, &out, NULL, &us, NULL);
+	FD_SET(fds[0], &in);
+	syscall(SYS_select, fds[1] + 1, &in, NULL, NULL, &none);
+	FD_SET(fds[1], &in);
+	syscall(SYS_select, fds[1], &in, NULL, NULL, &none);    /* not asked for the last one */
+	syscall(SYS_select, 0, &in, NULL, NULL, &none);
+	syscall(SYS_select, -1, &in, NULL, NULL, &none);
+	FD_ZERO(&in);
+	syscall(SYS_select, fds[1] + 1, NULL, &in, &out, &none);
+	syscall(SYS_select, fds[1] + 1, &in, (void *)16, NULL, &none);
+	FD_SET(63, &in);
+	FD_SET(64, &in);
+	FD_SET(1000, &in);
+	syscall(SYS_select, 1001, &in, NULL, NULL, &none);
+	many[0] = (struct pollfd){fds[1], POLLOUT, 0};
+	many[1] = (struct pollfd){-1, POLLOUT, 0};
+	many[2] = (struct pollfd){1000, POLLIN, 0};
+	syscall(SYS_poll, many, 3, 0);
+	syscall(SYS_ppoll, many, 3, &us, NULL, 8);
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -408,9 +488,11 @@ int main(int argc, char **argv)
 	descriptors();
 	memory();
 	waiting();
+	waiting_for_many();
 	local_sockets();
 	loopback();
 	messages();
+	many_messages();
 	control_messages();
 	control_of_packets();
 	signals();

@@ -192,6 +192,88 @@ static void a_record_before_its_bucket_is_not_believed(void **state)
 	histogram__free(&d);
 }
 
+/* The same of the sum: what is too much, or missing, comes with the next difference. */
+static void the_sum_waits_for_its_buckets(void **state)
+{
+	struct histogram before = OF(1000), now = OF(1000, 20, 30), more = OF(1000, 20, 30, 500), d;
+
+	(void)state;
+	now.sum += 500;
+	assert_int_equal(histogram__difference(&d, &now, &before), 0);
+	assert_int_equal(d.sum, 20 + 30);
+	histogram__free(&d);
+	assert_int_equal(histogram__difference(&d, &more, &now), 0);
+	assert_int_equal(d.count, 1);
+	/* 500 has not set a record, so of it only the bucket is known, and its sum. */
+	assert_int_equal(d.sum, 500);
+	histogram__free(&d);
+	histogram__free(&now);
+	histogram__free(&more);
+
+	/* Without any bucket, nothing of it; and the other way round. */
+	now = OF(1000);
+	now.sum += 500;
+	assert_int_equal(histogram__difference(&d, &now, &before), 0);
+	assert_int_equal(d.count | d.sum, 0);
+	assert_int_equal(now.sum, 1000);
+	histogram__free(&d);
+	histogram__free(&now);
+	now = OF(1000, 500);
+	now.sum -= 500;
+	assert_int_equal(histogram__difference(&d, &now, &before), 0);
+	assert_int_equal(d.sum, d.min);
+	histogram__free(&d);
+	more = OF(1000, 500);
+	assert_int_equal(histogram__difference(&d, &more, &now), 0);
+	assert_int_equal(d.count | d.sum, 0);
+	assert_int_equal(more.sum, now.sum);
+	histogram__free(&before);
+	histogram__free(&now);
+	histogram__free(&more);
+	histogram__free(&d);
+}
+
+/* Of random readers: each difference is bounded, and all together are the whole. */
+static void sums_that_are_ahead_add_up(void **state)
+{
+	struct random r = { 9 };
+	struct histogram before, now, d;
+	struct dense all = {};
+	u64 sum = 0, low, high, v;
+	size_t i;
+	u32 step;
+
+	(void)state;
+	before = dense__histogram(&all);
+	for (step = 0; step < 1000; step++) {
+		v = random__below(&r, 1000000);
+		/* The last one is read as it is. */
+		if (step < 999 && random__below(&r, 2)) {
+			now = dense__histogram(&all);
+			now.sum += all.count ? v : 0;
+			dense__add(&all, v);
+		} else {
+			dense__add(&all, v);
+			now = dense__histogram(&all);
+		}
+		assert_int_equal(histogram__difference(&d, &now, &before), 0);
+		for (low = high = i = 0; i < d.nbuckets; i++) {
+			low += d.bucket[i].count * histogram_bucket_first(d.bucket[i].index);
+			high += d.bucket[i].count * histogram_bucket_last(d.bucket[i].index);
+		}
+		assert_in_range(d.sum, low, high);
+		assert_true(!d.count || (d.min <= d.sum / d.count && d.sum / d.count <= d.max));
+		sum += d.sum;
+		assert_int_equal(sum, now.sum);
+		histogram__free(&d);
+		histogram__free(&before);
+		before = now;
+	}
+	histogram__free(&before);
+	/* Off by what the buckets of the last two readings leave open. */
+	assert_in_range(sum, all.sum - 1000000 / 16, all.sum + 1000000 / 16);
+}
+
 static void nothing_new_is_an_empty_histogram(void **state)
 {
 	struct histogram before = OF(5, 500), now = OF(5, 500), d;
@@ -276,6 +358,8 @@ int main(void)
 		cmocka_unit_test(below_32_every_bound_is_exact),
 		cmocka_unit_test(from_the_beginning_everything_is_exact),
 		cmocka_unit_test(a_record_before_its_bucket_is_not_believed),
+		cmocka_unit_test(the_sum_waits_for_its_buckets),
+		cmocka_unit_test(sums_that_are_ahead_add_up),
 		cmocka_unit_test(nothing_new_is_an_empty_histogram),
 		cmocka_unit_test(the_sum_may_wrap_between),
 		cmocka_unit_test(a_bucket_that_vanished_or_shrank_is_refused),

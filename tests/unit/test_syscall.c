@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* user/syscall: the table, names of values, and what follows from sums. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static void test_short_records(void **state)
 	size_t head = offsetof(struct trace_record, data);
 
 	(void)state;
-	*c = (struct trace_chunk){.id = TRACE_ID(1, PART_TARGET), .bytes = 5, .whole = 5};
+	*c = (struct trace_chunk){.id = TRACE_ID(1, PART_TARGET), .bytes = 5};
 	memcpy(r.data + sizeof(*c), "a\"\nbc", 5);
 	check_arguments(&r, head + 16, "write", "3, \"a\\x22\\x0abc\", 5");
 	check_arguments(&r, head + 15, "write", "3, 0x1000, 5");
@@ -149,6 +150,61 @@ static void test_vectors(void **state)
 	check_arguments(&r, size_of(&r), "writev",
 			"3, [{iov_base=\"on\"..., iov_len=3}, {iov_base=0x2000(fault), iov_len=5}, "
 			"...], 1048576");
+}
+
+/* Two of many messages: what one that was not read looks like, and how far the call has come. */
+static void test_many_messages(void **state)
+{
+	struct trace_message m = {.name = 0x5000, .vector = 0x4000, .count = 1};
+	struct trace_iovec array = {0x1000, 3};
+	struct trace_record r = {.value = {3, 0x3000, 2}};
+	u8 data[24] = {3, [16] = 'o', 'n', 'e'};
+	u32 lengths[2] = {3, 7};
+
+	(void)state;
+	check_arguments(&r, size_of(&r), "sendmmsg", "3, 0x3000, 2, 0");
+	add_chunk(&r, TRACE_ID(1, PART_TARGET), &m, sizeof(m))->element = 1;
+	check_arguments(&r, size_of(&r), "sendmmsg",
+			"3, [{msg_hdr={msg_name=0x5000, msg_namelen=0, msg_iov=0x4000, msg_iovlen=1, "
+			"msg_controllen=0, msg_flags=0}}, ...], 2, 0");
+	add_chunk(&r, TRACE_ID(1, PART_VECTOR), &array, sizeof(array))->element = 1;
+	add_chunk(&r, TRACE_ID(1, PART_DATA), data, 19)->element = 1;
+	add_chunk(&r, TRACE_ID(1, PART_TARGET), "", 0)->element = 2;
+	add_chunk(&r, TRACE_ID(1, PART_LENGTHS), lengths, sizeof(lengths[0]));
+	check_arguments(&r, size_of(&r), "sendmmsg",
+			"3, [{msg_hdr={msg_name=0x5000, msg_namelen=0, msg_iov=[{iov_base=\"one\", "
+			"iov_len=3}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, msg_len=3}, "
+			"{msg_hdr=0x3040}], 2, 0");
+	/* Filled no further than it says; of more than it has filled nothing is shown. */
+	r.value[TRACE_RESULT] = 1;
+	check_arguments(&r, size_of(&r), "recvmmsg",
+			"3, [{msg_hdr={msg_name=0x5000, msg_namelen=0, msg_iov=[{iov_base=\"one\", "
+			"iov_len=3}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, msg_len=3}], 2, 0, "
+			"NULL");
+	r.value[TRACE_RESULT] = -EAGAIN;
+	check_arguments(&r, size_of(&r), "recvmmsg", "3, 0x3000, 2, 0, NULL");
+}
+
+/* Bits behind those that count, and more than were read. */
+static void test_sets(void **state)
+{
+	struct trace_record r = {.value = {10, 0x1000}};
+	struct file_name n = {.mode = 0100000, .inode = 7, .size = 2, .names = "x"};
+	u64 bits = 1 << 3 | 1 << 9 | 1 << 10;
+	struct trace_chunk *c;
+
+	(void)state;
+	check_arguments(&r, size_of(&r), "select", "10, 0x1000, NULL, NULL, NULL");
+	c = add_chunk(&r, TRACE_ID(1, PART_TARGET), &bits, sizeof(bits));
+	check_arguments(&r, size_of(&r), "select", "10, [3 9], NULL, NULL, NULL");
+	add_chunk(&r, TRACE_ID(1, PART_FD), &n, offsetof(struct file_name, names) + 2)->element = 9;
+	check_arguments(&r, size_of(&r), "select", "10, [3 9</x>], NULL, NULL, NULL");
+	r.value[0] = 5000;
+	c->flags = TRACE_CHUNK_CUT;
+	check_arguments(&r, size_of(&r), "select", "5000, [3 9</x> 10 ...], NULL, NULL, NULL");
+	r.value[0] = -1;
+	c->bytes = 0;
+	check_arguments(&r, size_of(&r), "select", "-1, 0x1000, NULL, NULL, NULL");
 }
 
 /* Names that are whole, and those of which a size is wrong. */
@@ -240,6 +296,8 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_short_records),
 		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_many_messages),
+		cmocka_unit_test(test_sets),
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_control_messages),
 		cmocka_unit_test(test_errors),

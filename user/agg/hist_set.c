@@ -168,7 +168,7 @@ int hist_set__read(struct hist_set *set, const struct hist_maps *maps)
 	return 0;
 }
 
-int hist_set__difference(struct hist_set *out, const struct hist_set *later,
+int hist_set__difference(struct hist_set *out, struct hist_set *later,
 			 const struct hist_set *earlier)
 {
 	static const struct histogram none;

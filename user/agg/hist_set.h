@@ -36,8 +36,11 @@ struct hist_set {
  */
 int hist_set__read(struct hist_set *set, const struct hist_maps *maps);
 
-/* *out = later - earlier, groups that did not grow left out. Errors as hist_set__read(). */
-int hist_set__difference(struct hist_set *out, const struct hist_set *later,
+/*
+ * *out = later - earlier, groups that did not grow left out. later is to be the next one's earlier:
+ * see histogram__difference(). Errors as hist_set__read().
+ */
+int hist_set__difference(struct hist_set *out, struct hist_set *later,
 			 const struct hist_set *earlier);
 
 void hist_set__free(struct hist_set *set);

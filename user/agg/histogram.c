@@ -155,7 +155,39 @@ static void find_extremes(struct histogram *d, const struct histogram *later,
 	d->max_exact |= highest == histogram__first(d, d->bucket[d->nbuckets - 1].index);
 }
 
-int histogram__difference(struct histogram *out, const struct histogram *later,
+static __int128 wide(const struct histogram *h, u64 value)
+{
+	return h->bound ? (__int128)(s64)value : (__int128)value;
+}
+
+/*
+ * The kernel adds a value to the sum before its bucket counts it. Read in between, the sum is
+ * bounded by what the buckets allow. Of sums that may have wrapped nothing is known.
+ */
+static u64 bounded_sum(const struct histogram *d, u64 sum)
+{
+	__int128 low = 0, high = 0;
+	u64 first, last;
+	size_t i;
+
+	for (i = 0; i < d->nbuckets; i++) {
+		first = histogram__first(d, d->bucket[i].index);
+		last = histogram__last(d, d->bucket[i].index);
+		if (ordered(d, first) < ordered(d, d->min))
+			first = d->min;
+		if (ordered(d, last) > ordered(d, d->max))
+			last = d->max;
+		low += wide(d, first) * d->bucket[i].count;
+		high += wide(d, last) * d->bucket[i].count;
+	}
+	if (low < INT64_MIN || high > INT64_MAX)
+		return sum;
+	if ((s64)sum < low)
+		return low;
+	return (s64)sum > high ? high : sum;
+}
+
+int histogram__difference(struct histogram *out, struct histogram *later,
 			  const struct histogram *earlier)
 {
 	const struct histogram_bucket *e = earlier->bucket, *e_end = e + earlier->nbuckets;
@@ -185,9 +217,10 @@ int histogram__difference(struct histogram *out, const struct histogram *later,
 	d.bound = later->bound;
 	d.nbounds = later->nbounds;
 	if (d.count) {
-		d.sum = later->sum - earlier->sum;
 		find_extremes(&d, later, earlier);
+		d.sum = bounded_sum(&d, later->sum - earlier->sum);
 	}
+	later->sum = earlier->sum + d.sum;
 	*out = d;
 	return 0;
 invalid:

@@ -65,9 +65,11 @@ int histogram__add(struct histogram *h, const struct histogram *other);
  * What came between two snapshots of one cumulative histogram: *out = later - earlier.
  * Count, sum and buckets are exact. The maximum is exact when the interval set a new one;
  * otherwise it is the upper end of the highest bucket that grew (max_exact is false). The minimum
- * likewise. Returns 0, -ENOMEM, or -EINVAL when earlier is not an earlier state of later.
+ * likewise. A value whose bucket had not been counted yet when the kernel's memory was read is not
+ * in the sum either: it is taken off later's, and so comes with the next difference. Returns 0,
+ * -ENOMEM, or -EINVAL when earlier is not an earlier state of later.
  */
-int histogram__difference(struct histogram *out, const struct histogram *later,
+int histogram__difference(struct histogram *out, struct histogram *later,
 			  const struct histogram *earlier);
 
 /*

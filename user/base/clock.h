@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The clock of bpf_ktime_get_ns(). */
+/* Clocks in ns. */
 #ifndef TALLY_BASE_CLOCK_H
 #define TALLY_BASE_CLOCK_H
 
@@ -7,12 +7,24 @@
 
 #include "base/types.h"
 
-static inline u64 monotonic_ns(void)
+static inline u64 clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* The clock of bpf_ktime_get_ns(). */
+static inline u64 monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Since 1970. */
+static inline u64 realtime_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME);
 }
 
 #endif /* TALLY_BASE_CLOCK_H */

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "agg/elements.h"
+#include "base/clock.h"
 #include "host/errno_name.h"
 #include "out/diag.h"
 #include "out/units.h"
@@ -135,14 +135,6 @@ int requests__prepare(struct requests *r, struct course *course, struct run *run
 	if (!err)
 		err = choose_program(course->obj, "on_getrq", r->source == REQUEST_SOURCE_GETRQ);
 	return err ?: bpf_map__set_max_entries(map, MOST_REQUESTS);
-}
-
-static u64 monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
 void requests__begin(struct requests *r, struct request_run *counters)

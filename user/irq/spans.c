@@ -124,28 +124,27 @@ int spans__set_room(struct bpf_map *map, u64 elements)
 	return err ?: bpf_map__set_map_flags(map, 0);
 }
 
+static int leave_out(struct bpf_object *obj, const char *const *names)
+{
+	int err = 0;
+
+	for (; names && *names && !err; names++)
+		err = bpf_program__set_autoload(bpf_object__find_program_by_name(obj, *names),
+						false);
+	return err;
+}
+
 int spans__prepare(struct spans *s, const struct run *run, struct bpf_object *obj,
 		   const volatile struct scope_config *scope, const volatile u32 *by)
 {
 	struct bpf_map *keyed = bpf_object__find_map_by_name(obj, "keyed_times");
 	u64 room = (u64)SEGMENTS_PER_KEY * run->cli->max_keys * run->host.cpus_online;
-	int err;
+	int err = leave_out(obj, s->late ? s->tool->of_time : s->tool->of_late);
 
-	err = measure__prepare(&s->measure, run, obj, "times", sizeof(struct span_key), scope, by);
+	if (!err)
+		err = measure__prepare(&s->measure, run, obj, "times", sizeof(struct span_key),
+				       scope, by);
 	return err ?: spans__set_room(keyed, room);
-}
-
-int spans__choose(const struct spans *s, struct bpf_program *const *of_times, size_t ntimes,
-		  struct bpf_program *const *of_latency, size_t nlatency)
-{
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < ntimes && !err; i++)
-		err = bpf_program__set_autoload(of_times[i], !s->late);
-	for (i = 0; i < nlatency && !err; i++)
-		err = bpf_program__set_autoload(of_latency[i], s->late);
-	return err;
 }
 
 static int open_tool(struct course *c, struct run *run)

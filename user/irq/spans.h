@@ -27,12 +27,14 @@ struct spans_tool {
 	const char *doc;                /* first line of --help */
 	struct spans_value time;
 	struct spans_value late;        /* with --latency; zeroes: there is no such option */
+	/* Programs that are not for both, by name, and NULL behind the last; or NULL. */
+	const char *const *of_time, *const *of_late;
 	const struct argp_option *options;      /* SPANS_OPTIONS and the tool's own */
 	error_t (*parse)(struct spans *s, int key, char *arg);  /* its own; or NULL */
 	struct own_parts parts;         /* context is set to the struct spans */
 	u32 by;                         /* where --by says nothing */
 	u32 always_by;                  /* in any case */
-	/* Opens the skeleton, chooses its programs and calls spans__prepare(). */
+	/* Opens the skeleton and hands it to SPANS_PREPARE(). */
 	int (*open)(struct course *c, struct run *run);
 };
 
@@ -55,25 +57,28 @@ struct spans {
 #define SPANS_OPTIONS                                                                              \
 	{ "hist", SPANS_KEY_HIST, NULL, 0, "A histogram for each key, not a table", 1 }
 
+#define SPANS_LATENCY(text) { "latency", SPANS_KEY_LATENCY, NULL, 0, text, 1 }
+
 /* A tool's main(): the exit status. What the tool has opened is its own to destroy. */
 int spans__main(struct spans *s, int argc, char **argv);
 
-/* Of the opened object: keys, scope and room. */
+/* Of the opened object: programs, keys, scope and room. Returns 0 or a negative errno. */
 int spans__prepare(struct spans *s, const struct run *run, struct bpf_object *obj,
 		   const volatile struct scope_config *scope, const volatile u32 *by);
+
+/* The same of a skeleton, which becomes that of the course. */
+#define SPANS_PREPARE(c, run, bpf)                                                                 \
+	({                                                                                         \
+		COURSE_SKELETON(c, bpf);                                                           \
+		spans__prepare((c)->context, run, (bpf)->obj, &(bpf)->rodata->scope,               \
+			       &(bpf)->rodata->by);                                                \
+	})
 
 /*
  * Sizes a hash whose elements are there from the start: in interrupts, memory may not be had at the
  * moment when it is needed.
  */
 int spans__set_room(struct bpf_map *map, u64 elements);
-
-/*
- * Has programs loaded or not by what is measured: those of times, or those of --latency. Returns 0
- * or a negative errno.
- */
-int spans__choose(const struct spans *s, struct bpf_program *const *of_times, size_t ntimes,
-		  struct bpf_program *const *of_latency, size_t nlatency);
 
 /* Appends a kernel function: "process_timeout", "nfsd_timer [nfsd]". 0 or -ENOMEM. */
 int spans__add_function(struct spans *s, u64 address, struct report_row *row);

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define AT_ONCE 4096            /* records whose lines are written at once */
 #define STOP (-EINTR)           /* from the callback: enough for now */
 #define LOOK_NS (50 * NSEC_PER_MSEC)
@@ -60,11 +62,7 @@ int ring__prepare_bytes(struct bpf_map *records, u64 bytes, volatile u64 *wake_b
 
 u64 ring__to_wall_clock(void)
 {
-	struct timespec real, monotonic;
-
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	return (real.tv_sec - monotonic.tv_sec) * NSEC_PER_SEC + real.tv_nsec - monotonic.tv_nsec;
+	return realtime_ns() - monotonic_ns();
 }
 
 static int take_record(void *context, void *data, size_t size)

@@ -10,6 +10,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 #define STACK_BYTES (64 << 10)
 #define CALIBRATE_ROUNDS (1 << 20)
 /* The clock is looked at so often while a task computes. */
@@ -32,14 +34,6 @@ struct player {
 	struct replayed done;
 };
 
-static u64 now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 /*
  * --- steps -------------------------------------------------------------------------------------
  */
@@ -59,9 +53,9 @@ static double calibrate(void)
 
 	/* The fastest of some: nothing interrupted that one. */
 	for (i = 0; i < 5; i++) {
-		began = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		compute(CALIBRATE_ROUNDS);
-		took = now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+		took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		if (took < best)
 			best = took;
 	}
@@ -73,7 +67,7 @@ static void run_until(const struct replay *r, u64 cpu_ns)
 {
 	u64 now, left;
 
-	while ((now = now_ns(CLOCK_THREAD_CPUTIME_ID)) < cpu_ns) {
+	while ((now = clock_ns(CLOCK_THREAD_CPUTIME_ID)) < cpu_ns) {
 		left = cpu_ns - now;
 		compute((left < LOOK_NS ? left : LOOK_NS) * r->rounds_per_ns);
 	}
@@ -122,7 +116,7 @@ static void play(struct player *p, u64 base_ns)
 			p->done.wakeups++;
 		} else if (step->kind != STEP_WAKE) {
 			/* The first one is from the common begin on. */
-			sleep_until((i ? now_ns(CLOCK_MONOTONIC) : p->replay->begin_ns) + step->ns);
+			sleep_until((i ? monotonic_ns() : p->replay->begin_ns) + step->ns);
 		}
 	}
 }
@@ -154,10 +148,10 @@ static void *thread(void *arg)
 		return NULL;
 	sleep_until(r->begin_ns);
 	before = switches();
-	cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	play(p, cpu);
-	p->done.run_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	p->done.end_ns = now_ns(CLOCK_MONOTONIC) - r->begin_ns;
+	p->done.run_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	p->done.end_ns = monotonic_ns() - r->begin_ns;
 	p->done.switches = switches() - before;
 	return NULL;
 }
@@ -204,7 +198,7 @@ int replay__run(const struct schedule *s, struct replayed *out)
 	err = start_all(&r, &started);
 	r.give_up = err;
 	/* Each thread has passed the gate by then. */
-	r.begin_ns = now_ns(CLOCK_MONOTONIC) + REPLAY_AHEAD_NS + started * REPLAY_AHEAD_EACH_NS;
+	r.begin_ns = monotonic_ns() + REPLAY_AHEAD_NS + started * REPLAY_AHEAD_EACH_NS;
 	pthread_mutex_unlock(&r.gate);
 	for (i = 0; i < started; i++) {
 		if (s->task[i].left_out)

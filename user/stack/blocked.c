@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "host/task_state.h"
 #include "out/diag.h"
@@ -51,14 +51,6 @@ struct blocked {
 	u64 reports;
 	bool ended;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /*
  * --- options -----------------------------------------------------------------------------------
@@ -252,7 +244,7 @@ static int attach(struct course *c, struct run *run)
 	if (!err && tasks__visit(b->bpf->progs.seed_blocked))
 		diag_detail("no task iterator: what is blocked already is not seen until it blocks "
 			    "again");
-	b->began_ns = b->bpf->bss->began_ns = now_ns();
+	b->began_ns = b->bpf->bss->began_ns = monotonic_ns();
 	return err;
 }
 
@@ -295,7 +287,7 @@ static int find_still(struct blocked *b, struct still *s)
 	int fd, err;
 
 	b->ended = true;
-	b->bpf->bss->ended_ns = now_ns();
+	b->bpf->bss->ended_ns = monotonic_ns();
 	if (b->view == BLOCKED_BY_WAKER)
 		return 0;
 	link = bpf_program__attach_iter(b->bpf->progs.show_blocked, NULL);
@@ -324,7 +316,7 @@ static bool is_last(struct blocked *b, const struct run *run)
 
 	b->reports++;
 	return !cli->interval_ns || run->interrupted || (cli->count && b->reports == cli->count) ||
-	       (cli->duration_ns && now_ns() - b->began_ns >= cli->duration_ns) ||
+	       (cli->duration_ns && monotonic_ns() - b->began_ns >= cli->duration_ns) ||
 	       command_has_ended(run);
 }
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "host/host.h"
 #include "host/scope.h"
@@ -19,14 +19,6 @@
 
 #define SHORTEST_PERIOD_NS 10000        /* the kernel's own (perf_swevent_hrtimer()) */
 #define USER_TICK_NS 10000000           /* the unit of /proc/stat, USER_HZ */
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /* The kernel would refuse it, too, but only with a number. */
 int sampler__check_rate(u64 hz)
@@ -169,7 +161,7 @@ int sampler__arm(struct sampler *s)
 {
 	int err = each_idle(s, set_before, NULL);
 
-	s->armed_ns = now_ns();
+	s->armed_ns = monotonic_ns();
 	return err;
 }
 
@@ -185,7 +177,7 @@ u64 sampler__due(const struct sampler *s)
 {
 	u64 period = period_of(s), due;
 
-	due = (now_ns() - s->armed_ns) / period;
+	due = (monotonic_ns() - s->armed_ns) / period;
 	return due ? due - 1 : 0;
 }
 
@@ -250,7 +242,7 @@ static int forget_offline(struct sampler *s)
 
 int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen, u64 *missed)
 {
-	struct missing m = { s, seen, due, now_ns() - s->armed_ns };
+	struct missing m = { s, seen, due, monotonic_ns() - s->armed_ns };
 	u64 sum = 0;
 	size_t i;
 	int err = forget_offline(s);

@@ -16,8 +16,9 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define NOBODY 65534
 
@@ -199,10 +200,7 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
 
 static u64 now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+	return monotonic_ns() / 1000000;
 }
 
 struct buffer {

@@ -13,6 +13,7 @@
 #include "host/open_flags.h"
 #include "out/units.h"
 #include "syscall/descriptor.h"
+#include "syscall/polled.h"
 #include "syscall/text.h"
 #include "syscall/vector.h"
 #include "types/tracefs.h"
@@ -44,7 +45,7 @@ static void put_strings(FILE *f, const struct operand *o)
 		len = strnlen(p, end - p);
 		fputs(i ? ", " : "", f);
 		quoted__put(f, p, len);
-		if (i < 32 && o->chunk->whole >> i & 1)
+		if (i < 32 && o->chunk->cut >> i & 1)
 			fputs("...", f);
 	}
 	fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
@@ -61,6 +62,10 @@ static void put_structs(FILE *f, const struct operand *o)
 
 	if (!o->arg->array && !n) {
 		pointer__put(f, o->value);
+		return;
+	}
+	if (o->arg->layout == STRUCT_POLLFD) {
+		pollfds__put(f, o->r, o->size, o->number, o->chunk);
 		return;
 	}
 	if (o->arg->array)
@@ -98,6 +103,14 @@ static void put_sockaddr(FILE *f, const struct operand *o)
 		pointer__put(f, o->value);
 }
 
+static void put_fd_set(FILE *f, const struct operand *o)
+{
+	if (o->chunk->bytes)
+		fd_set__put(f, o->r, o->size, o->number, o->chunk);
+	else
+		pointer__put(f, o->value);
+}
+
 static bool is_fd_pair(const struct operand *o)
 {
 	return o->arg->kind == ARG_STRUCT && o->arg->layout == STRUCT_FD_PAIR &&
@@ -123,6 +136,9 @@ static void put_target(FILE *f, const struct operand *o)
 		break;
 	case ARG_STRUCT:
 		put_structs(f, o);
+		break;
+	case ARG_FD_SET:
+		put_fd_set(f, o);
 		break;
 	default:
 		quoted_chunk__put(f, o->chunk);
@@ -271,6 +287,9 @@ static void put_argument(FILE *f, const struct operand *o)
 		break;
 	case ARG_MESSAGE:
 		message__put(f, o->r, o->size, o->arg->out);
+		break;
+	case ARG_MESSAGES:
+		messages__put(f, o->r, o->size, o->arg->out);
 		break;
 	case ARG_MAKEDEV:
 		fprintf(f, "makedev(%#x, %#x)", major(o->value), minor(o->value));

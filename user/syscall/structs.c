@@ -3,7 +3,6 @@
 #include <linux/openat2.h>
 #include <linux/sched.h>
 #include <linux/stat.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -112,13 +111,6 @@ static void put_wait_status(FILE *f, int status)
 	} else {
 		fprintf(f, "[%#x]", status);
 	}
-}
-
-static void put_pollfd(FILE *f, const struct pollfd *p)
-{
-	fprintf(f, "{fd=%d, events=", p->fd);
-	value_names__put(f, &poll_events, (unsigned short)p->events);
-	fputc('}', f);
 }
 
 static void put_epoll_event(FILE *f, const struct epoll_event *e)
@@ -251,9 +243,6 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 	case STRUCT_WAIT_STATUS:
 		put_wait_status(f, i[0]);
 		break;
-	case STRUCT_POLLFD:
-		put_pollfd(f, data);
-		break;
 	case STRUCT_EPOLL_EVENT:
 		put_epoll_event(f, data);
 		break;
@@ -263,6 +252,7 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 	case STRUCT_OPEN_HOW:
 		put_open_how(f, data);
 		break;
+	case STRUCT_POLLFD:             /* syscall/polled.h */
 	case STRUCTS:
 		break;
 	}

@@ -30,12 +30,18 @@
 #define ADDR(len) { .kind = ARG_SOCKADDR, .length = (len) }
 #define ADDR_OUT(len) { .kind = ARG_SOCKADDR, .out = 1, .pointed = 1, .length = (len) }
 #define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }
+#define INOUT(type)                                                                                \
+	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1 }
 #define OUT(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .out = 1 }
 /* The second of its call; what it tells of is written, or read. */
 #define VECTOR { .kind = ARG_VECTOR }
 #define VECTOR_OUT { .kind = ARG_VECTOR, .out = 1 }
 #define MESSAGE { .kind = ARG_MESSAGE }
 #define MESSAGE_OUT { .kind = ARG_MESSAGE, .out = 1 }
+#define MESSAGES { .kind = ARG_MESSAGES }
+#define MESSAGES_OUT { .kind = ARG_MESSAGES, .out = 1 }
+/* The first of its call: how many bits of it count. */
+#define FD_SET { .kind = ARG_FD_SET, .length = 0, .changed = 1 }
 #define ARRAY(type, len)                                                                           \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .array = 1 }
 #define ARRAY_OUT(type)                                                                            \
@@ -136,7 +142,7 @@ static const struct signature signatures[] = {
 	NATIVE(pwritev2, FD, VECTOR, INT, LONG, LONG, NAMED(rw_flags)),
 	CALL(read, FD, BUF_OUT, SIZE),
 	CALL(readv, FD, VECTOR_OUT, INT),
-	NATIVE(sendfile, FD, FD, IN(OFFSET), SIZE),
+	NATIVE(sendfile, FD, FD, INOUT(OFFSET), SIZE),
 	NATIVE(splice, FD, PTR, FD, PTR, SIZE, NAMED(splice_flags)),
 	CALL(sync),
 	NATIVE(sync_file_range, FD, LONG, LONG, NAMED(sync_flags)),
@@ -160,9 +166,9 @@ static const struct signature signatures[] = {
 	OPENS(inotify_init1, NAMED(inotify_flags)),
 	CALL(inotify_rm_watch, FD, INT),
 	CALL(poll, ARRAY(POLLFD, 1), UINT, INT),
-	NATIVE(ppoll, ARRAY(POLLFD, 1), UINT, IN(TIMESPEC), PTR, SIZE),
-	NATIVE(pselect6, INT, PTR, PTR, PTR, IN(TIMESPEC), PTR),
-	NATIVE(select, INT, PTR, PTR, PTR, IN(TIMEVAL)),
+	NATIVE(ppoll, ARRAY(POLLFD, 1), UINT, INOUT(TIMESPEC), PTR, SIZE),
+	NATIVE(pselect6, INT, FD_SET, FD_SET, FD_SET, INOUT(TIMESPEC), PTR),
+	NATIVE(select, INT, FD_SET, FD_SET, FD_SET, INOUT(TIMEVAL)),
 	OPENS(signalfd4, FD, IN(SIGSET), SIZE, NAMED(signalfd_flags)),
 	OPENS(timerfd_create, NAMED(clock_ids), NAMED(timerfd_flags)),
 	NATIVE(timerfd_gettime, FD, OUT(ITIMERSPEC)),
@@ -178,9 +184,9 @@ static const struct signature signatures[] = {
 	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION, OUT(INT), OUT(INT)),
 	CALL(listen, FD, INT),
 	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), OUT(INT)),
-	CALL(recvmmsg, FD, PTR, UINT, NAMED(message_flags), PTR),
+	CALL(recvmmsg, FD, MESSAGES_OUT, UINT, NAMED(message_flags), INOUT(TIMESPEC)),
 	CALL(recvmsg, FD, MESSAGE_OUT, NAMED(message_flags)),
-	CALL(sendmmsg, FD, PTR, UINT, NAMED(message_flags)),
+	CALL(sendmmsg, FD, MESSAGES, UINT, NAMED(message_flags)),
 	CALL(sendmsg, FD, MESSAGE, NAMED(message_flags)),
 	CALL(sendto, FD, BUF(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
 	CALL(setsockopt, FD, NAMED(level_names), SOCKET_OPTION, IN(INT), UINT),
@@ -332,8 +338,9 @@ u32 struct_layout_size(enum struct_layout layout)
 static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum syscall_abi abi,
 		     u32 buffers_most)
 {
-	*f = (struct trace_fetch){ .out = a->out, .length = a->length, .pointed = a->pointed,
-				   .kind = FETCH_BYTES, .size = 1, .most = ADDRESS_MOST };
+	*f = (struct trace_fetch){ .out = a->out, .changed = a->changed, .length = a->length,
+				   .pointed = a->pointed, .kind = FETCH_BYTES, .size = 1,
+				   .most = ADDRESS_MOST };
 	switch (a->kind) {
 	case ARG_STRING:
 		f->kind = FETCH_STRING;
@@ -342,6 +349,10 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 		f->most = buffers_most;
 		return true;
 	case ARG_SOCKADDR:
+		return true;
+	case ARG_FD_SET:
+		f->kind = FETCH_BITS;
+		f->most = TRACE_SET_BITS / 8;
 		return true;
 	case ARG_STRUCT:
 		f->size = struct_layout_size(a->layout);
@@ -358,6 +369,8 @@ static u8 vector_of(const struct argument *a)
 		return a->out ? VECTOR_READ : VECTOR_WRITTEN;
 	if (a->kind == ARG_MESSAGE)
 		return a->out ? VECTOR_RECEIVED : VECTOR_SENT;
+	if (a->kind == ARG_MESSAGES)
+		return a->out ? VECTOR_RECEIVED_MANY : VECTOR_SENT_MANY;
 	return VECTOR_NONE;
 }
 
@@ -382,6 +395,10 @@ static void describe_argument(struct trace_call *c, const struct argument *a, u8
 		c->fd[c->fds++] = i;
 	if (i == TRACE_VECTOR_ARG && abi == SYSCALL_NATIVE)
 		c->vector = vector_of(a);
+	if (a->kind == ARG_FD_SET)
+		c->waits = WAITS_FOR_SETS;
+	if (a->kind == ARG_STRUCT && a->layout == STRUCT_POLLFD)
+		c->waits = WAITS_FOR_ARRAY;
 	if (a->kind == ARG_STRUCT && a->layout == STRUCT_FD_PAIR) {
 		c->gives = GIVES_FD_PAIR;
 		c->pair = i;
@@ -393,7 +410,7 @@ void syscall_fetches(struct trace_call *c, const struct signature *s, enum sysca
 {
 	size_t i;
 
-	c->fetches = c->argv = c->fds = c->vector = c->gives = 0;
+	c->fetches = c->argv = c->fds = c->vector = c->waits = c->gives = 0;
 	if (s->native && abi != SYSCALL_NATIVE)
 		return;
 	c->gives = gives_of(s);

@@ -39,9 +39,11 @@ enum argument_kind {
 	ARG_BUFFER,
 	ARG_SOCKADDR,
 	ARG_STRUCT,             /* of argument.layout, an array where there is a length */
+	ARG_FD_SET,
 	/* Pointers to what tells of buffers, TRACE_VECTOR_ARG of its call. */
 	ARG_VECTOR,             /* an array of struct iovec; the next argument: how many */
 	ARG_MESSAGE,            /* struct msghdr */
+	ARG_MESSAGES,           /* an array of struct mmsghdr; the next argument: how many */
 };
 
 enum struct_layout {
@@ -70,6 +72,7 @@ struct argument {
 	u8 kind;                /* enum argument_kind */
 	u8 layout;              /* enum struct_layout */
 	u8 out;                 /* written by the call */
+	u8 changed;             /* read by the call, and then written */
 	u8 length;              /* enum trace_value: bytes, or elements of an array */
 	u8 pointed;             /* that value points to the length */
 	u8 array;

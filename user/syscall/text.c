@@ -12,22 +12,41 @@
 #include "out/escape.h"
 #include "syscall/names.h"
 
-const struct trace_chunk *trace_chunk__find(const struct trace_record *r, size_t size, u32 id)
+/* The chunk at that place, which is moved behind it. NULL: there are no more. */
+static const struct trace_chunk *next_chunk(const struct trace_record *r, size_t size, size_t *at)
 {
-	size_t at = 0, end = size - offsetof(struct trace_record, data);
-	const struct trace_chunk *c;
+	size_t end = size - offsetof(struct trace_record, data);
+	const struct trace_chunk *c = (const void *)(r->data + *at);
 
 	if (end > r->used)
 		end = r->used;
-	while (at + sizeof(*c) <= end) {
-		c = (const void *)(r->data + at);
-		at += sizeof(*c) + ((c->bytes + 7) & ~7U);
-		if (at > end)
-			break;
+	if (*at + sizeof(*c) > end)
+		return NULL;
+	*at += sizeof(*c) + ((c->bytes + 7) & ~7U);
+	return *at <= end ? c : NULL;
+}
+
+const struct trace_chunk *trace_chunk__find(const struct trace_record *r, size_t size, u32 id)
+{
+	const struct trace_chunk *c;
+	size_t at = 0;
+
+	while ((c = next_chunk(r, size, &at)))
 		if (c->id == id)
-			return c;
-	}
-	return NULL;
+			break;
+	return c;
+}
+
+const struct trace_chunk *trace_chunk__find_element(const struct trace_record *r, size_t size,
+						    u32 id, u32 element)
+{
+	const struct trace_chunk *c;
+	size_t at = 0;
+
+	while ((c = next_chunk(r, size, &at)))
+		if (c->id == id && c->element == element)
+			break;
+	return c;
 }
 
 void quoted__put(FILE *f, const void *data, size_t n)

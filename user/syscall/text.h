@@ -18,6 +18,10 @@
  */
 const struct trace_chunk *trace_chunk__find(const struct trace_record *r, size_t size, u32 id);
 
+/* The first one of these that is about that element. */
+const struct trace_chunk *trace_chunk__find_element(const struct trace_record *r, size_t size,
+						    u32 id, u32 element);
+
 /* The bytes of a chunk, and "..." if there were more. In quotes; quotes in it are escaped, too. */
 void quoted__put(FILE *f, const void *data, size_t n);
 void quoted_chunk__put(FILE *f, const struct trace_chunk *c);

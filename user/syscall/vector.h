@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays of struct iovec, and struct msghdr with one, as strace(1) writes them. */
+/* Arrays of struct iovec, and messages with them, as strace(1) writes them. */
 #ifndef TALLY_SYSCALL_VECTOR_H
 #define TALLY_SYSCALL_VECTOR_H
 
@@ -15,5 +15,6 @@
  */
 void vector__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
 void message__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
+void messages__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
 
 #endif /* TALLY_SYSCALL_VECTOR_H */

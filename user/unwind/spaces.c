@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 /* A program looks at a range for less than a millisecond. */
 #define QUIET_NS NSEC_PER_SEC
@@ -21,14 +22,6 @@ struct unwind_space_of {
 	struct unwind_range *range;
 	u64 rests_until_ns;     /* see unwind_spaces__may_see() */
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /*
  * --- ranges ------------------------------------------------------------------------------------
@@ -128,7 +121,7 @@ static int take_range(struct unwind_spaces *s, u32 n, struct unwind_range **rang
 
 	if (!r)
 		return -ENOMEM;
-	free_replaced(s, now_ns() - QUIET_NS);
+	free_replaced(s, monotonic_ns() - QUIET_NS);
 	if (!cut_gap(s, n, &r->first)) {
 		free(r);
 		return -ENOSPC;
@@ -142,7 +135,7 @@ static void let_range_go(struct unwind_spaces *s, struct unwind_range *r)
 {
 	if (!r || --r->users)
 		return;
-	r->replaced_ns = now_ns();
+	r->replaced_ns = monotonic_ns();
 	STAILQ_INSERT_TAIL(&s->replaced, r, next);
 }
 
@@ -291,7 +284,7 @@ bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now, boo
 
 void unwind_spaces__sweep(struct unwind_spaces *s)
 {
-	u64 now = now_ns();
+	u64 now = monotonic_ns();
 	struct unwind_space_of *p, *next;
 
 	if (now - s->swept_ns < SWEEP_NS)

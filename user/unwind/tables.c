@@ -6,20 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sym/elf_symbols.h"
 
 #define SLAB_BYTES (sizeof(struct unwind_line) * UNWIND_SLAB_LINES)
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 int unwind_tables__init(struct unwind_tables *t, int rules_fd, int files_fd, int slabs_fd, u64 budget)
 {
@@ -216,12 +208,12 @@ static int add(struct unwind_tables *t, int fd, u32 *number)
 
 int unwind_tables__add(struct unwind_tables *t, int fd, u32 *number)
 {
-	u64 start = now_ns();
+	u64 start = monotonic_ns();
 	int err;
 
 	*number = UNWIND_NO_FILE;
 	err = add(t, fd, number);
-	t->counts.time_ns += now_ns() - start;
+	t->counts.time_ns += monotonic_ns() - start;
 	return err;
 }
 

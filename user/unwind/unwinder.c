@@ -6,22 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "out/diag.h"
 
 /* What a file's mark is: nothing yet, nothing to be had, or its number and this much. */
 enum { MARK_NONE, MARK_SILENT, MARK_NUMBERS };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 int unwinder__init(struct unwinder *u, const struct unwind_maps *maps, struct symbols *symbols)
 {
@@ -124,11 +116,11 @@ static int see(struct unwinder *u, u32 pid)
 /* What it takes to read tables is not counted: that is done once. */
 int unwinder__see(struct unwinder *u, u32 pid)
 {
-	u64 start = now_ns(), tables = u->tables.counts.time_ns;
+	u64 start = monotonic_ns(), tables = u->tables.counts.time_ns;
 	int err = see(u, pid);
 
-	unwind_spaces__note_seen(&u->spaces, pid, now_ns(),
-				 now_ns() - start - (u->tables.counts.time_ns - tables));
+	unwind_spaces__note_seen(&u->spaces, pid, monotonic_ns(),
+				 monotonic_ns() - start - (u->tables.counts.time_ns - tables));
 	return err;
 }
 
@@ -142,7 +134,7 @@ int unwinder__changed(struct unwinder *u, u32 pid)
 {
 	bool known;
 
-	if (!unwind_spaces__may_see(&u->spaces, pid, now_ns(), &known))
+	if (!unwind_spaces__may_see(&u->spaces, pid, monotonic_ns(), &known))
 		return -EAGAIN;
 	if (u->follows && !known && pid != u->only)
 		return 0;
