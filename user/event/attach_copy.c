@@ -107,8 +107,9 @@ bool attach_code__is_same(const struct attach_code *a, const struct attach_code 
 	size_t i;
 
 	for (i = 0; a && b && i < EVENT_BODIES; i++)
-		if (a->body[i].n != b->body[i].n || memcmp(a->body[i].insn, b->body[i].insn,
-							   a->body[i].n * sizeof(*a->body[i].insn)))
+		if (a->body[i].n != b->body[i].n ||
+		    (a->body[i].n && memcmp(a->body[i].insn, b->body[i].insn,
+					    a->body[i].n * sizeof(*a->body[i].insn))))
 			return false;
 	return true;
 }
