@@ -105,16 +105,10 @@ static bool names_code(const char *by_text)
 
 static int check_table(struct faults *f, struct cli *cli)
 {
-	const struct stack_options *o = &f->options;
 	char bad[64];
 
-	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without ||
-	    o->callee_first || o->lines || o->inlined || o->format > FORMAT_CSV) {
-		diag_error("what is said of stacks goes with -g");
+	if (stack_options__check_none(&f->options, cli))
 		return -EINVAL;
-	}
-	if (o->format >= 0)
-		cli->format = o->format;
 	if (cli->by_text &&
 	    task_key__parse(cli->by_text, &fault_own_parts, &cli->by, bad, sizeof(bad))) {
 		diag_error("--by: no key '%s'; there are %s, %s, and of the code dso, sym", bad,

@@ -137,19 +137,18 @@ static int check_parts(const struct kmem *k, const struct cli *cli)
 
 static int check_stacks(struct kmem *k, struct cli *cli)
 {
-	bool said = k->options.format >= 0 || k->options.max_depth || k->options.no_kernel ||
-		    k->options.no_user;
-
 	if (k->with_stacks && !k->leak) {
 		diag_error("-g: only what is outstanding is shown by stack: --leak -g");
 		diag_hint("`stackcount kmem:kmalloc` counts all allocations by stack");
 		return -EINVAL;
 	}
-	if (!k->with_stacks && (said || k->outstanding.by_count)) {
-		diag_error("options of stacks without stacks: --leak -g");
+	if (k->with_stacks)
+		return stack_options__check(&k->options, &k->stacks, cli, 0);
+	if (k->outstanding.by_count) {
+		diag_error("--count is of stacks: --leak -g");
 		return -EINVAL;
 	}
-	return stack_options__check(&k->options, &k->stacks, cli, 0);
+	return stack_options__check_none(&k->options, cli);
 }
 
 static int check(void *context, struct cli *cli)

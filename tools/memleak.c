@@ -109,7 +109,7 @@ static int check(void *context, struct cli *cli)
 		diag_error("-K: memory of processes is allocated by their own functions");
 		return -EINVAL;
 	}
-	m->options.table = m->options.format < 0;
+	m->options.table = m->options.format < 0 || m->options.format == FORMAT_OPENMETRICS;
 	err = stack_options__check(&m->options, &m->stacks, cli, 0);
 	if (!err && m->options.table && m->outstanding.by_count) {
 		diag_error("--count: a table has both; it is for --format tree, folded and flame");

@@ -61,29 +61,19 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static bool is_about_stacks(const struct stack_options *o)
-{
-	return o->max_depth || o->no_kernel || o->no_user || o->leaf || o->format > FORMAT_CSV ||
-	       o->callee_first || o->lines || o->inlined || o->with || o->without;
-}
-
 /* --by, and --format, of ways. */
 static int check_ways(struct migrations *m, struct cli *cli)
 {
 	char bad[32];
 	u32 by = 0;
 
-	if (is_about_stacks(&m->options)) {
-		diag_error("what is said of stacks goes with -g");
+	if (stack_options__check_none(&m->options, cli))
 		return -EINVAL;
-	}
 	if (cli->by_text && task_key__parse(cli->by_text, NULL, &by, bad, sizeof(bad))) {
 		diag_error("--by: no key '%s'; there are %s", bad, task_key_parts());
 		return -EINVAL;
 	}
 	cli->by |= by;
-	if (m->options.format >= 0)
-		cli->format = m->options.format;
 	if (!m->matrix && !cli->by)
 		cli->by = BY_TID;
 	return 0;

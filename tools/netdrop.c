@@ -85,16 +85,10 @@ static int check_stacks(struct netdrop *n, struct cli *cli)
 
 static int check_table(struct netdrop *n, struct cli *cli)
 {
-	const struct stack_options *o = &n->options;
 	char bad[64];
 
-	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->callee_first ||
-	    o->lines || o->inlined || o->format > FORMAT_CSV) {
-		diag_error("what is said of stacks goes with -g");
+	if (stack_options__check_none(&n->options, cli))
 		return -EINVAL;
-	}
-	if (o->format >= 0)
-		cli->format = o->format;
 	if ((cli->by_text && task_key__parse(cli->by_text, &parts, &cli->by, bad, sizeof(bad))) ||
 	    cli->by & ((1U << BY_PARTS) - 1)) {
 		diag_error("--by: a packet has no keys but %s: most are dropped on whatever task has "

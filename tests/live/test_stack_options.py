@@ -114,3 +114,14 @@ def test_tracers_own_frames(tool, trigger, event, by):
 def test_wrong_usage(run, name, args, said):
     result = run(*args, tool=name)
     assert result.code == 2 and said in result.stderr and not result.stdout, result
+
+
+@once
+@pytest.mark.parametrize("name", ["faults", "futexstat", "kmem", "migrations", "netdrop"])
+def test_without_stacks(run, name):
+    """Tools that take stacks with -g: the formats of tables without it, and nothing that is about stacks."""
+    for form in ("json", "csv", "openmetrics"):
+        assert run("--format", form, "-d", "0.1", tool=name).code == 0
+    for option in (("--format", "folded"), ("--max-depth", 3), ("--lines",), ("--call-graph", "dwarf"), ("--frames", "x")):
+        result = run(*option, "-d", "0.1", tool=name)
+        assert result.code == 2 and "stacks are taken with -g" in result.stderr, result

@@ -74,24 +74,13 @@ static int check_keys(struct lock_waits *w, struct cli *cli)
 		cli->by = w->by;
 	if (!(cli->by & w->marking))
 		cli->by |= w->mark;
-	if (w->options.format >= 0)
-		cli->format = w->options.format;
 	return 0;
-}
-
-static bool asks_for_stacks(const struct stack_options *o)
-{
-	return o->no_kernel || o->no_user || o->max_depth || o->with || o->without ||
-	       o->callee_first || o->lines || o->inlined || o->call_graph != CALL_GRAPH_FP || o->table ||
-	       o->format > FORMAT_CSV;
 }
 
 int lock_waits__check(struct lock_waits *w, struct cli *cli)
 {
-	if (!w->with_stacks && asks_for_stacks(&w->options)) {
-		diag_error("stacks are taken with -g, and this is about stacks");
+	if (!w->with_stacks && stack_options__check_none(&w->options, cli))
 		return -EINVAL;
-	}
 	if (w->with_stacks && (w->hist || cli->sort >= 0)) {
 		diag_error("-g shows time by stack, the most first: neither --hist nor --sort");
 		return -EINVAL;

@@ -198,6 +198,19 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	return stack_choice__init(&s->choice, o->with, o->without);
 }
 
+int stack_options__check_none(const struct stack_options *o, struct cli *cli)
+{
+	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->callee_first ||
+	    o->lines || o->inlined || o->call_graph != CALL_GRAPH_FP || o->table ||
+	    o->format > FORMAT_CSV) {
+		diag_error("stacks are taken with -g, and this is about stacks");
+		return -EINVAL;
+	}
+	if (o->format >= 0)
+		cli->format = o->format;
+	return 0;
+}
+
 u32 stack_options__take(const struct stack_options *o, struct stacks *s)
 {
 	s->kernel = !o->no_kernel;

@@ -49,6 +49,12 @@ extern const struct argp stack_options_argp;
  */
 int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *cli, u32 by);
 
+/*
+ * The same for tools that take stacks with -g only, where that was not said: cli->format is filled in, and
+ * whatever is about stacks is refused, -EINVAL.
+ */
+int stack_options__check_none(const struct stack_options *o, struct cli *cli);
+
 /* The enum stack_flags of bpf/stack.bpf.h; the parts are noted in s. */
 u32 stack_options__take(const struct stack_options *o, struct stacks *s);
 
