@@ -102,6 +102,8 @@ static _Noreturn void become(struct tracer *t, int ready)
 	char **argv = t->ours ? t->own_argv : t->argv;
 	int err;
 
+	/* Shells have their background commands ignore it, and what they start would, too. */
+	signal(SIGINT, SIG_DFL);
 	redirect(t);
 	if (t->ours) {
 		snprintf(t->number, sizeof(t->number), "%d", ready);
