@@ -172,7 +172,7 @@ def test_the_worst_and_their_neighbours(stacks, trigger, order):
 
 def test_text(tool, run, trigger):
     """Five frames of each, or as many as asked for, at the end of the line."""
-    load = trigger("sleepers", 1, 5, 1000, 0)
+    load = trigger("sleepers", 1, 5, 20000, 0)
     tracers = [tool("-g", "-p", load.pid, *more, tool="timehist")
                for more in ((), ("--max-depth", 1, "--next"), ("--max-depth", 100))]
     work(load)
