@@ -10,7 +10,8 @@ import pytest
 import cgroups
 from probing import (alike, counts_by, few, measure, measure_each, nothing_lost, report_of,
                      rows_by, stream, stream_of, told)
-from tally import KERNEL, NOBODY, by_key, count, scaled
+from snooping import exact
+from tally import KERNEL, NOBODY, Blurred, by_key, count, scaled
 
 ENTER, EXIT = "syscalls:sys_enter_pread64", "syscalls:sys_exit_pread64"
 SIZES = (scaled(400), 0, scaled(800), 1, scaled(1600), 7, scaled(240), 31, scaled(80), 512)
@@ -284,18 +285,28 @@ def test_signed_expressions(ends, trigger):
 
 # --- keys ----------------------------------------------------------------------------------------
 
+def judge(report):
+    """Of two programs at once: since 7.0 that of one is skipped while that of the other is preempted, and told of."""
+    if KERNEL >= (7, 0) and report["lost"]["recursion"]:
+        raise Blurred
+
+
+@exact
 def test_one_key(tool, trigger):
     loads = [trigger("reads", scaled(160), 7, comm="first"),
              trigger("reads", scaled(320), 9, comm="second")]
     report = measure(tool, loads, ENTER, "--hist", "count", "--by", "comm")
+    judge(report)
     groups = by_key(report, "comm")
     assert {comm: (g["count"], g["sum"]) for comm, g in groups.items()} == \
         {"first": (scaled(160), 7 * scaled(160)), "second": (scaled(320), 9 * scaled(320))}
 
 
+@exact
 def test_several_keys(tool, trigger):
     loads = [trigger("reads", 3, 7, 2, 0, comm="first"), trigger("reads", 5, 7, comm="second")]
     report = measure(tool, loads, ENTER, "--by", "comm,count,half=count/2")
+    judge(report)
     assert counts_by(report, "comm", "key.count", "half") == \
         {("first", 7, 3): 3, ("first", 0, 0): 2, ("second", 7, 3): 5}
     assert nothing_lost(report)
