@@ -10,6 +10,8 @@ PYTHON  ?= /usr/bin/python3
 ARCH    := $(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m)))
 
 Q := $(if $(V),,@)
+# Where others are started that build: on all CPUs, if nothing else is said.
+jobs := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 say = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # --- what is built -------------------------------------------------------------------------
@@ -23,14 +25,20 @@ library  := $(wildcard user/*/*.c)
 sources  := $(library) $(wildcard tools/*.c)
 pages    := $(patsubst docs/man/%.scd,%,$(wildcard docs/man/*.scd))
 unit     := $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c))
-triggers := $(patsubst tests/triggers/%.c,%,$(wildcard tests/triggers/*.c))
+triggers := $(patsubst tests/triggers/%.c,%,$(wildcard tests/triggers/*.c)) \
+	    $(patsubst tests/triggers/%.cc,%,$(wildcard tests/triggers/*.cc)) \
+	    $(if $(filter x86,$(ARCH)),$(patsubst tests/triggers/32bit/%.c,%,$(wildcard tests/triggers/32bit/*.c)))
 
 # Objects of a variant live apart, so that switching rebuilds nothing needlessly.
-variant  := $(if $(STATIC),-static)$(if $(SANITIZE),-asan)
+variant  := $(if $(STATIC),-static)$(if $(SANITIZE),-asan)$(if $(FUZZ),-fuzz)
 OBJ      := $(BUILD)/obj$(variant)
+# So do the programs with sanitizers, which tests are run with; the triggers are the same.
+BIN      := $(BUILD)$(if $(SANITIZE),/asan)
 objects  := $(sources:%.c=$(OBJ)/%.o) $(OBJ)/manual.o
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror
+# A stack may be no larger than 64 KB (ulimit -s): what takes much of it has to be elsewhere.
+own_warnings := $(if $(SANITIZE)$(FUZZ),,-Wframe-larger-than=16384 -Wvla)
 CPPFLAGS += -D_GNU_SOURCE -iquote user -iquote . -iquote tools -iquote $(BUILD)/skel
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=gnu11 $(warnings)
@@ -87,9 +95,9 @@ endif
 BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf \
 	    -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -Wno-unused-function
 
-all: $(BUILD)/tally $(links:%=$(BUILD)/%)
+all: $(BIN)/tally $(links:%=$(BIN)/%)
 
-.PHONY: all help demo check check-unit check-live check-kernels check-browser check-fuzz fuzz fuzz-run deps-browser bench soak asan install clean \
+.PHONY: all help demo check unit check-unit check-live check-sanitized check-kernels check-browser check-fuzz fuzz fuzz-run deps-browser bench soak asan install clean \
 	deps deps-test deps-bench format man triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -98,12 +106,13 @@ help:
 	@echo 'make            build/tally and a link for each tool (V=1 shows the commands)'
 	@echo 'make demo       install what is missing (Debian 12, 13), build, measure this machine'
 	@echo 'make check      install what tests need, build, run all tests'
-	@echo 'make check-unit | check-live | check-kernels    one part of them; WHOLE=1: each test on each kernel'
+	@echo 'make check-unit T="glob jit" | check-live K=runqlat    one part of them, or of these'
+	@echo 'make check-sanitized | check-kernels    other parts; WHOLE=1: each test on each kernel'
 	@echo 'make check-browser  flame graphs in Chromium (installs it)'
 	@echo 'make bench      cost of the tools beside their peers (installs those)'
 	@echo 'make fuzz       random expressions under the sanitizers; FUZZ_RUNS=N, -1 for ever'
 	@echo 'make soak       the long tests'
-	@echo 'make asan       build/tally with address and undefined-behaviour sanitizers, unit tests'
+	@echo 'make asan       build/asan/tally, with the address and undefined-behaviour sanitizers'
 	@echo 'make STATIC=1   a static build/tally, one file to copy'
 	@echo 'make install    to DESTDIR and PREFIX, with man pages and bash completion'
 	@echo 'make deps       install what the build needs; deps-test, deps-bench likewise'
@@ -143,7 +152,7 @@ $(syscall_tables): Makefile
 $(OBJ)/%.o: %.c Makefile | $(skels) $(syscall_tables)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(own_warnings) -MMD -MP -c $< -o $@
 
 $(OBJ)/manual.o: $(BUILD)/manual.c
 	@mkdir -p $(@D)
@@ -162,16 +171,16 @@ $(OBJ)/no_gnutls.o: $(BUILD)/no_gnutls.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -c $< -o $@
 
-# Holds the variant that build/tally was linked as; changes only when that does.
-$(BUILD)/.variant: FORCE
+# Holds the variant that tally was linked as; changes only when that does.
+$(BIN)/.variant: FORCE
 	@mkdir -p $(@D)
 	@echo '$(variant)' | cmp -s - $@ || echo '$(variant)' > $@
 
-$(BUILD)/tally: $(objects) $(no_gnutls) $(BUILD)/.variant
+$(BIN)/tally: $(objects) $(no_gnutls) $(BIN)/.variant
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(objects) $(LIBS) -o $@
 
-$(links:%=$(BUILD)/%): $(BUILD)/tally
+$(links:%=$(BIN)/%): $(BIN)/tally
 	$(Q)ln -sfT tally $@
 
 # --- manual pages: roff for man, plain text inside the executable ------------------------------
@@ -192,26 +201,41 @@ man: $(pages:%=$(BUILD)/man/%)
 
 # --- tests -------------------------------------------------------------------------------------
 
-# Unit tests link the library, not the tools.
-library_objects := $(library:%.c=$(OBJ)/%.o)
+# Unit tests link the library, not the tools: of it, what they use.
+$(OBJ)/libtally.a: $(library:%.c=$(OBJ)/%.o)
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)ar rcsT $@ $^
 
-$(OBJ)/unit/test_%: tests/unit/test_%.c $(library_objects) $(no_gnutls)
+$(OBJ)/unit/test_%: tests/unit/test_%.c $(OBJ)/libtally.a $(no_gnutls)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $< $(library_objects) $(LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $< $(OBJ)/libtally.a $(LIBS) -lcmocka -o $@
 
 $(BUILD)/triggers/%: tests/triggers/%.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $< -pthread -lbpf -o $@
 
+$(BUILD)/triggers/%: tests/triggers/%.cc
+	$(call say,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -MMD -MP $< -pthread -o $@
+
+# Without a C library: the 32-bit one is a package of its own.
+$(BUILD)/triggers/%: tests/triggers/32bit/%.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -m32 -O2 -g -Wall -Wextra -Werror -std=gnu11 -ffreestanding -nostdlib -static -fno-pie -no-pie \
+		-fno-stack-protector -MMD -MP $< -o $@
+
 # A fixed number of runs as a test; as long as one likes with make fuzz FUZZ_RUNS=-1.
 FUZZ_RUNS ?= 100000
 
-$(OBJ)/fuzz/%: tests/fuzz/%.c $(library_objects)
+$(OBJ)/fuzz/%: tests/fuzz/%.c $(OBJ)/libtally.a
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP -MT $@ -MF $@.d $< $(library_objects) $(LIBS) -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP -MT $@ -MF $@.d $< $(OBJ)/libtally.a $(LIBS) -o $@
 
 fuzz-run: $(OBJ)/fuzz/expressions $(OBJ)/fuzz/saved $(OBJ)/fuzz/eh_frame
 	@mkdir -p $(BUILD)/corpus $(BUILD)/corpus-saved $(BUILD)/corpus-eh_frame
@@ -223,15 +247,19 @@ fuzz-run: $(OBJ)/fuzz/expressions $(OBJ)/fuzz/saved $(OBJ)/fuzz/eh_frame
 		-print_final_stats=1 -verbosity=0 $(BUILD)/corpus
 
 fuzz check-fuzz:
-	@$(MAKE) --no-print-directory FUZZ=1 BUILD=$(BUILD)/fuzz FUZZ_RUNS=$(FUZZ_RUNS) fuzz-run
+	@$(MAKE) --no-print-directory FUZZ=1 FUZZ_RUNS=$(FUZZ_RUNS) fuzz-run
 
 triggers: $(triggers:%=$(BUILD)/triggers/%)
 
-check-unit: $(unit:%=$(OBJ)/unit/test_%)
+# make check-unit T='histogram glob': these alone.
+unit: $(patsubst %,$(OBJ)/unit/test_%,$(or $(T),$(unit)))
+
+check-unit: $(patsubst %,$(OBJ)/unit/test_%,$(or $(T),$(unit)))
 	@set -e; for t in $^; do ./$$t; done
 
+# make check-live K=runqlat: those whose names match (pytest -k).
 check-live: all triggers
-	$(PYTHON) tests/live/run tests/live
+	$(PYTHON) tests/live/run tests/live $(if $(K),-k '$(K)')
 
 # On each kernel all tests, and not half of them, with WHOLE=1.
 check-kernels: all triggers
@@ -243,33 +271,39 @@ check-browser: deps-browser
 	TALLY_BUILD=$(abspath $(BUILD)) tests/browser/run
 
 check: deps-test
-	@$(MAKE) --no-print-directory all triggers
-	@$(MAKE) --no-print-directory check-unit
-	@$(MAKE) --no-print-directory check-fuzz
-	@$(MAKE) --no-print-directory check-live
-	@$(MAKE) --no-print-directory check-kernels
+	+@tests/check
 
 soak: deps-test
 	@$(MAKE) --no-print-directory all triggers
 	TALLY_SOAK=1 $(PYTHON) -m pytest -q -p no:cacheprovider tests/live
 
 asan:
-	@$(MAKE) --no-print-directory SANITIZE=1 BUILD=$(BUILD) all
-	@$(MAKE) --no-print-directory SANITIZE=1 BUILD=$(BUILD) check-unit
+	@$(MAKE) --no-print-directory $(jobs) SANITIZE=1 all
+	@ln -sfT ../triggers $(BUILD)/asan/triggers
+	@ln -sfT ../bpf $(BUILD)/asan/bpf
+
+# Unit tests, and live tests of every tool with its usual options and of hostile input, under the sanitizers. (Not
+# test_hostile_files: the process that reads files has no limits then.)
+K_SANITIZED := (every_tool or hostile or wrong or listen or output) and not hostile_files
+
+check-sanitized: asan triggers
+	@$(MAKE) --no-print-directory $(jobs) SANITIZE=1 unit
+	@$(MAKE) --no-print-directory SANITIZE=1 check-unit
+	TALLY_BUILD=$(abspath $(BUILD)/asan) $(PYTHON) tests/live/run tests/live -k '$(or $(K),$(K_SANITIZED))'
 
 bench: deps-bench
 	@$(MAKE) --no-print-directory all triggers
 	$(PYTHON) tests/bench/bench.py
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(jobs) all
 	tests/demo
 
 # --- packages ------------------------------------------------------------------------------------
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
 		  libiberty-dev libcapstone-dev libjansson-dev libmicrohttpd-dev pkg-config scdoc groff-base gawk
-packages_test  := $(packages) systemtap-sdt-dev libcmocka-dev python3-pytest python3-prometheus-client \
+packages_test  := $(packages) g++ systemtap-sdt-dev libcmocka-dev python3-pytest python3-prometheus-client \
 		  util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
 # Other builds of node and npm will do: Debian's do not install beside them.
@@ -287,16 +321,22 @@ deps-bench:
 
 # --- the rest --------------------------------------------------------------------------------------
 
+# What has the name of a program that every system has is there as `tally NAME` only.
+common   := stat
+here     := $(filter-out $(common),$(links))
+
 install: all man
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	install -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally
-	for t in $(links); do ln -sfT tally $(DESTDIR)$(PREFIX)/bin/$$t; done
-	for p in $(pages); do \
+	for t in $(here); do ln -sfT tally $(DESTDIR)$(PREFIX)/bin/$$t; done
+	for p in $(filter-out $(common:%=%.1),$(pages)); do \
 		install -m 644 $(BUILD)/man/$$p $(DESTDIR)$(PREFIX)/share/man/man1/$$p; done
+	for t in $(common); do \
+		install -m 644 $(BUILD)/man/$$t.1 $(DESTDIR)$(PREFIX)/share/man/man1/tally-$$t.1; done
 	install -m 644 docs/completion.bash \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tally
-	for t in $(links); do \
+	for t in $(here); do \
 		ln -sfT tally $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t; done
 
 format:
@@ -305,4 +345,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
--include $(wildcard $(OBJ)/unit/*.d $(BUILD)/bpf/*.d $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILD)/triggers/*.d)
+-include $(wildcard $(OBJ)/unit/*.d $(OBJ)/fuzz/*.d $(BUILD)/bpf/*.d $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILD)/triggers/*.d)

@@ -3,6 +3,7 @@
 #include "compat.bpf.h"
 #include "biotop.h"
 #include "request.bpf.h"
+#include "writer.bpf.h"
 
 /* The number of the interval that goes on; written by the loader. */
 u64 interval = 1;
@@ -19,7 +20,7 @@ const struct biotop_sums no_sums = {};
 
 static __always_inline struct biotop_sums *sums_of(const struct request_state *st)
 {
-	struct biotop_key key = { .task = st->task, .cpu = bpf_get_smp_processor_id() };
+	struct biotop_key key = { .task = st->task, .writer = this_writer() };
 	struct biotop_sums *s;
 	long err;
 

@@ -9,7 +9,7 @@
 struct biotop_key {
 	struct task_key task;
 	struct request_parts parts;
-	__u32 cpu;
+	__u32 writer;
 	__u32 pad;
 };
 

@@ -9,6 +9,7 @@
 #include "call.bpf.h"
 #include "connsnoop.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "socket.bpf.h"
@@ -167,7 +168,7 @@ static __always_inline void begin_handshake(u64 key)
 }
 
 SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(on_state, const struct sock *sk, int old, int state)
+int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 {
 	u64 key = (u64)sk;
 	struct handshake *h;
@@ -196,7 +197,7 @@ int BPF_PROG(on_state, const struct sock *sk, int old, int state)
 /* --- calls ------------------------------------------------------------------------------------ */
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
+int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long nr)
 {
 	struct conn_start *start;
 	struct call c;
@@ -298,7 +299,7 @@ static __always_inline void connected(struct conn_record *r, struct sock *sk, lo
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
 	struct conn_record *r;
 	struct sock *sk;

@@ -14,14 +14,17 @@
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "syscall_event.bpf.h"
 #include "counting.h"
 #include "task_key.bpf.h"
+#include "verdict.bpf.h"
+#include "writer.bpf.h"
 
 /* --- events ------------------------------------------------------------------------------------ */
 
-/* Does the event's own filter let it through? 1: yes, 0: no, negative: something could not be read. */
+/* Does the event's own filter let it through? 1: yes, 0: no, negative: event_verdict. */
 EVENT_BODY(event_filter, EVENT_FILTER, void)
 
 struct {
@@ -38,13 +41,9 @@ struct {
 	__type(value, struct counting_count);
 } keyed_counts SEC(".maps");
 
-/* Since 6.10. */
-extern void bpf_preempt_disable(void) __weak __ksym;
-extern void bpf_preempt_enable(void) __weak __ksym;
-
 static __noinline int count_keyed(u32 slot, struct task_struct *t)
 {
-	struct counting_key key = { .slot = slot, .cpu = bpf_get_smp_processor_id() };
+	struct counting_key key = { .slot = slot, .writer = this_writer() };
 	struct counting_count *c, fresh = {};
 	long err;
 
@@ -69,19 +68,8 @@ static __always_inline int count_in_scope(u32 slot, struct task_struct *t)
 {
 	u64 *n;
 
-	if (by) {
-		/*
-		 * A program with more than 64 bytes of stack has one stack for each CPU since 6.13, and
-		 * programs on uprobes can be preempted: another task's run would write into the key
-		 * that is being made. (7.2: one count in 10,000 went to another task.)
-		 */
-		if (bpf_preempt_disable)
-			bpf_preempt_disable();
-		count_keyed(slot, t);
-		if (bpf_preempt_enable)
-			bpf_preempt_enable();
-		return 0;
-	}
+	if (by)
+		return count_keyed(slot, t);
 	n = bpf_map_lookup_elem(&counts, &slot);
 	if (n)
 		__sync_fetch_and_add(n, 1);
@@ -115,21 +103,21 @@ static __always_inline int count_syscall(u32 slot)
 }
 
 SEC("raw_tp")
-int on_raw_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint, void *, ctx)
 {
 	return count(event_slot(), NULL);
 }
 
 /* Tracepoints about the task that is their first argument: a wakeup is an event of the wakee. */
 SEC("raw_tp")
-int on_raw_tracepoint_task(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint_task, struct bpf_raw_tracepoint_args *, ctx)
 {
 	return count(event_slot(), (struct task_struct *)ctx->args[0]);
 }
 
 /* 0 from a program on a tracepoint would hide the event from perf counters of others: KEEP_EVENT. */
 SEC("tracepoint")
-int on_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	count(event_slot(), NULL);
 	return KEEP_EVENT;
@@ -144,7 +132,7 @@ static __always_inline void count_if(void *record, u32 slot)
 		return;
 	verdict = event_filter(record, NULL);
 	if (verdict < 0)
-		count_lost(LOSS_READ_FAULT);
+		count_undecided(verdict);
 	else if (verdict == 0)
 		count_filtered();
 	else
@@ -152,7 +140,7 @@ static __always_inline void count_if(void *record, u32 slot)
 }
 
 SEC("tracepoint")
-int on_filtered_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_filtered_tracepoint, void *, ctx)
 {
 	count_if(ctx, event_slot());
 	return KEEP_EVENT;
@@ -163,26 +151,26 @@ ON_SYSCALL_ENTER(on_filtered_enter, syscall_slots, count_if)
 ON_SYSCALL_EXIT(on_filtered_exit, syscall_slots, count_if)
 
 SEC("kprobe")
-int on_probe(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, on_probe, void *, ctx)
 {
 	return count(event_slot(), NULL);
 }
 
 /* For kprobe.multi and uprobe.multi. */
 SEC("kprobe")
-int on_probes(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, on_probes, void *, ctx)
 {
 	return count(event_cookie(ctx), NULL);
 }
 
 SEC("fentry")
-int on_entry(void *ctx)
+int UNPREEMPTED(by ? PREEMPT_FUNCTION : PREEMPT_ATOMIC, on_entry, void *, ctx)
 {
 	return count(event_slot(), NULL);
 }
 
 SEC("fexit")
-int on_exit(void *ctx)
+int UNPREEMPTED(by ? PREEMPT_FUNCTION : PREEMPT_ATOMIC, on_exit, void *, ctx)
 {
 	return count(event_slot(), NULL);
 }
@@ -192,7 +180,7 @@ const volatile u32 enter_slot[SYSCALL_NUMBERS] = {};
 const volatile u32 exit_slot[SYSCALL_NUMBERS] = {};
 
 SEC("raw_tp/sys_enter")
-int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_sys_enter, struct bpf_raw_tracepoint_args *, ctx)
 {
 	u64 nr = ctx->args[1];
 	u32 slot;
@@ -206,7 +194,7 @@ int on_sys_enter(struct bpf_raw_tracepoint_args *ctx)
 }
 
 SEC("raw_tp/sys_exit")
-int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_sys_exit, struct bpf_raw_tracepoint_args *, ctx)
 {
 	u64 nr = syscall_of((struct pt_regs *)ctx->args[0]);
 	u32 slot;
@@ -258,7 +246,7 @@ const struct counting_charge no_charge = {};
 
 static __always_inline struct counting_charge *charge_of(struct task_struct *t)
 {
-	struct counting_key key = { .cpu = bpf_get_smp_processor_id() };
+	struct counting_key key = { .writer = this_writer() };
 	struct counting_charge *c;
 	long err;
 

@@ -14,7 +14,7 @@
 struct counting_key {
 	struct task_key task;
 	__u32 slot;             /* of the event; 0 for charges */
-	__u32 cpu;
+	__u32 writer;
 };
 
 struct counting_count {

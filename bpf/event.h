@@ -18,6 +18,14 @@ enum event_body {
 };
 #define EVENT_BODY_MARK 0x7a11e010
 
+/* What such a function returns where it has nothing to say: the event is lost, and why. */
+enum event_verdict {
+	EVENT_FAULT = -1,               /* memory could not be read */
+	EVENT_BAD_ARITHMETIC = -2,      /* a division by zero, a shift by 64 bits or more */
+	EVENT_NO_RESULT = -4,           /* of a call that ended in a jump to another function */
+	EVENT_TEXT_TOO_LONG = -3,       /* a text with more characters than can be looked at */
+};
+
 /* In global functions, which the verifier is to look at once (user/event/func_info.h). */
 #define EVENT_ONCE_MARK 0x7a11e020
 

@@ -9,6 +9,7 @@
 #include "call.bpf.h"
 #include "execsnoop.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 
@@ -75,7 +76,7 @@ static __always_inline void send(struct exec_record *r, u64 used)
 /* --- execs that succeed ----------------------------------------------------------------------- */
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *t, int old_pid, struct linux_binprm *bprm)
+int UNPREEMPTED_PROG(on_exec, struct task_struct *t, int old_pid, struct linux_binprm *bprm)
 {
 	struct exec_record *r;
 	u64 start, n, size;
@@ -156,7 +157,7 @@ static __always_inline void add_arguments(struct exec_record *r, struct argument
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
 	struct arguments a = {};
 	struct exec_record *r;

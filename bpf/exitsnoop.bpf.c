@@ -8,6 +8,7 @@
 #include "compat.bpf.h"
 #include "exitsnoop.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
@@ -30,25 +31,26 @@ TASK_STATE(exits, struct exit_state);
 
 /*
  * Processes whose end is told already: where several threads end at once, more than one may see
- * none left. Gone with the process.
+ * none left. By the address of their signal_struct, which is nobody else's until on_free() has run:
+ * their number may be used again before.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 65536);
-	__type(key, u32);
+	__type(key, u64);
 	__type(value, u8);
 } told SEC(".maps");
 
 static __always_inline bool is_process_end(struct task_struct *t)
 {
-	u32 pid = t->tgid;
+	u64 process = (u64)t->signal;
 	u8 yes = 1;
 	long err;
 
 	if (t->signal->live.counter)
 		return false;
-	err = bpf_map_update_elem(&told, &pid, &yes, BPF_NOEXIST);
+	err = bpf_map_update_elem(&told, &process, &yes, BPF_NOEXIST);
 	if ((int)err == -EEXIST)
 		return false;
 	if (err)
@@ -65,7 +67,7 @@ static __always_inline u32 process_code(struct task_struct *t)
 }
 
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_process_exit, struct task_struct *t)
+int UNPREEMPTED_PROG(on_process_exit, struct task_struct *t)
 {
 	struct task_struct *whole = threads ? t : t->group_leader;
 	struct exit_state *st;
@@ -112,30 +114,39 @@ static __always_inline u64 used_time(struct task_struct *t)
 	return sum;
 }
 
+static __always_inline void tell(struct task_struct *t)
+{
+	struct exit_state *st = exits_find(t);
+
+	if (!st || !st->ended)
+		return;
+	st->ended = false;
+	st->record.cpu_time_ns = used_time(t);
+	ring_output(&st->record, sizeof(st->record));
+	__sync_fetch_and_add(&sent, 1);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	struct exit_state *st;
-
 	if (!(task_run_state(prev) & TASK_DEAD))
 		return 0;
-	st = exits_get(prev, NULL);
-	if (!st || !st->ended)
-		return 0;
-	st->ended = false;
-	st->record.cpu_time_ns = used_time(prev);
-	ring_output(&st->record, sizeof(st->record));
-	__sync_fetch_and_add(&sent, 1);
+	tell(prev);
 	return 0;
 }
 
+/*
+ * A switch may come while the kernel is busy with some task's storage on that CPU
+ * (bpf_task_storage_busy), which it then does not let programs have: those exits are told here.
+ */
 SEC("tp_btf/sched_process_free")
-int BPF_PROG(on_free, struct task_struct *t)
+int UNPREEMPTED_PROG(on_free, struct task_struct *t)
 {
-	u32 pid = t->tgid;
+	u64 process = (u64)t->signal;
 
-	if ((u32)t->pid == pid)
-		bpf_map_delete_elem(&told, &pid);
+	tell(t);
+	if (t->pid == t->tgid)
+		bpf_map_delete_elem(&told, &process);
 	return 0;
 }
 

@@ -10,11 +10,13 @@
 #include "file_name.bpf.h"
 #include "loss.bpf.h"
 #include "page_fault.bpf.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "writer.bpf.h"
 
 const volatile u32 take = 0;            /* enum stack_flags; 0: sums without stacks */
 const volatile u32 kinds = ~0U;         /* 1 << enum fault_kind, ORed */
@@ -255,13 +257,13 @@ static __always_inline int fault_begins(u64 address, u64 error)
 }
 
 SEC("tp_btf/page_fault_user")
-int BPF_PROG(begin_in_user, unsigned long address, struct pt_regs *regs, unsigned long error)
+int UNPREEMPTED_PROG(begin_in_user, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	return fault_begins(address, error);
 }
 
 SEC("tp_btf/page_fault_kernel")
-int BPF_PROG(begin_in_kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
+int UNPREEMPTED_PROG(begin_in_kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	return fault_begins(address, error);
 }
@@ -325,7 +327,7 @@ static __always_inline void parts_of(struct faults_parts *to, const struct fault
 static __always_inline void add(const struct fault_context *c, const struct fault_place *p,
 				u32 major)
 {
-	struct faults_key key = { .cpu = bpf_get_smp_processor_id() };
+	struct faults_key key = { .writer = this_writer() };
 	struct faults_sums *s;
 	long err;
 

@@ -55,7 +55,7 @@ struct faults_parts {
 struct faults_key {
 	struct task_key task;
 	struct faults_parts parts;
-	__u32 cpu;
+	__u32 writer;
 	__u32 pad;
 };
 

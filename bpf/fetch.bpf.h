@@ -29,6 +29,7 @@ struct trace_state {
 	u32 active;             /* in a call whose begin was seen */
 	u32 before;             /* in one that began before, or in none yet */
 	u32 missing;            /* bits of fetches that could not be read when the call began */
+	u32 given;              /* room at what is written with its length, before that is written, too */
 };
 
 TASK_STATE(states, struct trace_state)
@@ -121,7 +122,7 @@ static __always_inline u64 whole_length(struct trace_fetch *f, u64 length)
 	return length > (1U << 31) / 256 ? 1U << 31 : length * f->size;
 }
 
-static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f, u64 from)
+static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f, u64 from, u32 given)
 {
 	u64 length = r->value[f->length & (TRACE_VALUES - 1)], most = 4096, whole, n;
 	u32 arg = f->arg, flags = 0, pointed = 0;
@@ -130,7 +131,8 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 	if (f->pointed) {
 		if (bpf_probe_read_user(&pointed, sizeof(pointed), (void *)length))
 			return -EFAULT;
-		length = pointed;
+		/* What is longer than its room has not been written. */
+		length = pointed < given ? pointed : given;
 	}
 	whole = whole_length(f, length);
 	n = whole < f->most ? whole : f->most;
@@ -202,13 +204,31 @@ static __noinline int fetch_strings(struct trace_record *r, u64 from, u32 arg)
 	return 0;
 }
 
-static __noinline int fetch_one(struct trace_record *r, struct trace_fetch *f)
+/* Does this call, which does this or that by one of its arguments, take the pointer? */
+static __always_inline bool is_taken(struct trace_record *r, struct trace_fetch *f)
+{
+	u64 by = r->value[f->if_arg & (TRACE_VALUES - 1)];
+
+	return !f->if_values || f->if_values >> (by & 31) & 1;
+}
+
+static __noinline int fetch_one(struct trace_record *r, struct trace_fetch *f, u32 given)
 {
 	u64 from = r->value[f->arg & (TRACE_VALUES - 1)];
 
-	if (!from)
+	if (!from || !is_taken(r, f))
 		return 0;
-	return f->kind == FETCH_STRING ? fetch_string(r, from, f->arg) : fetch_bytes(r, f, from);
+	return f->kind == FETCH_STRING ? fetch_string(r, from, f->arg) :
+					 fetch_bytes(r, f, from, given);
+}
+
+/* Where it cannot be read now, what the call says of it at its end counts. */
+static __always_inline void note_given(struct trace_state *s, struct trace_fetch *f)
+{
+	u64 from = s->r.value[f->length & (TRACE_VALUES - 1)];
+
+	if (bpf_probe_read_user(&s->given, sizeof(s->given), (void *)from))
+		s->given = ~0U;
 }
 
 /* Not in the loop of the others: with a loop of its own in it the verifier takes long. */
@@ -626,9 +646,12 @@ static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_c
 
 	if (fd_names)
 		fetch_fds(&s->r, call);
-	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++)
-		if (!call->fetch[i].out && fetch_one(&s->r, &call->fetch[i]))
+	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++) {
+		if (call->fetch[i].pointed)
+			note_given(s, &call->fetch[i]);
+		if (!call->fetch[i].out && fetch_one(&s->r, &call->fetch[i], ~0U))
 			s->missing |= 1U << i;
+	}
 	if (fd_names)
 		fetch_waited_for(call->waits);
 	if (call->argv && fetch_argv(&s->r, call))
@@ -676,7 +699,7 @@ static __always_inline void fetch_at_end(struct trace_state *s, struct trace_cal
 	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++) {
 		if (call->fetch[i].out ? failed : !(s->missing & (1U << i)))
 			continue;
-		if (call->fetch[i].changed || fetch_one(&s->r, &call->fetch[i]))
+		if (call->fetch[i].changed || fetch_one(&s->r, &call->fetch[i], s->given))
 			fetch_failed(&s->r, call->fetch[i].arg);
 	}
 	/* After an exec that did not fail there is nothing left of them. */

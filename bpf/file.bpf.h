@@ -24,6 +24,7 @@
 #include "file.h"
 #include "file_name.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
 
@@ -216,7 +217,7 @@ static __always_inline bool file_call_begins(struct file_state *st, const struct
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_file_enter, struct pt_regs *regs, long number)
+int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 {
 	struct file_state *st;
 	struct call c;
@@ -286,7 +287,7 @@ static __always_inline void file_call_unseen(struct pt_regs *regs, const struct 
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_file_exit, struct pt_regs *regs, long result)
+int UNPREEMPTED_PROG(on_file_exit, struct pt_regs *regs, long result)
 {
 	u64 now = bpf_ktime_get_ns(), took_ns;
 	struct file_state *st;

@@ -8,6 +8,7 @@
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
+#include "writer.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -46,7 +47,7 @@ static __always_inline void send_name(const struct file_side *s)
 
 static __always_inline struct filetop_sums *sums_of(const struct file_side *s)
 {
-	struct filetop_key key = { .cpu = bpf_get_smp_processor_id() };
+	struct filetop_key key = { .writer = this_writer() };
 	struct filetop_sums *e;
 	long err;
 

@@ -19,7 +19,7 @@ struct filetop_key {
 	struct task_key task;
 	char fs[FILE_FS_LEN];
 	struct file_mount mount;
-	__u32 cpu;              /* last: what is before it is the key to people */
+	__u32 writer;              /* last: what is before it is the key to people */
 };
 
 /* One way: calls that succeeded, what they moved, how long they took. */

@@ -13,6 +13,7 @@
 #include "futexstat.h"
 #include "hist.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
@@ -213,7 +214,7 @@ static __always_inline void restart(u64 number)
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs *regs, long number)
+int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long number)
 {
 	if (!is_futex(number) && number != nr_restart && number != nr_sigreturn)
 		return 0;
@@ -312,7 +313,7 @@ static __noinline int end_wake(struct futex_call *c, long ret)
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
 	u64 number = syscall_number(regs), since;
 	struct futex_call *c;

@@ -16,6 +16,7 @@
 #include "compat.bpf.h"
 #include "hist.h"
 #include "loss.bpf.h"
+#include "writer.bpf.h"
 
 static __always_inline void hist_totals_add(struct hist_totals *t, u64 value)
 {
@@ -56,7 +57,7 @@ static __always_inline struct hist_segment *hist_add_key(void *map, struct hist_
 	struct hist_segment *h;
 	long err;
 
-	slot->cpu = bpf_get_smp_processor_id();
+	slot->writer = this_writer();
 	slot->segment = i >> HIST_SEGMENT_BITS;
 	h = bpf_map_lookup_elem(map, slot);
 	if (!h) {

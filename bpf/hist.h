@@ -49,9 +49,9 @@ struct hist_segment {
 	__u64 bucket[HIST_SEGMENT_BUCKETS];
 };
 
-/* The first member of every key of a map of segments; hist_add_key() fills it. */
+/* The first member of every key of a map of segments; hist_add_key() fills it. writer: writer.h. */
 struct hist_slot {
-	__u32 cpu;
+	__u32 writer;
 	__u32 segment;
 };
 

@@ -12,9 +12,11 @@
 #include "compat.bpf.h"
 #include "kmem.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
+#include "writer.bpf.h"
 
 const volatile u32 layout = KMEM_MERGED;        /* enum kmem_layout */
 const volatile bool follow = false;             /* each object to its free */
@@ -65,7 +67,7 @@ static __always_inline void common_key(struct kmem_key *key, u64 caller)
 	task_key_of(&key->task, NULL);
 	if (by & BY_CALLER)
 		key->caller = caller;
-	key->cpu = bpf_get_smp_processor_id();
+	key->writer = this_writer();
 }
 
 static __always_inline void name_cache(struct kmem_key *key, const char *name)
@@ -190,7 +192,7 @@ static __always_inline int on_allocation(struct bpf_raw_tracepoint_args *ctx, u6
 }
 
 SEC("raw_tp/kmalloc")
-int on_kmalloc(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kmalloc, struct bpf_raw_tracepoint_args *, ctx)
 {
 	u32 sizes = layout == KMEM_BOTH_CACHES ? 3 : 2;
 
@@ -202,7 +204,7 @@ int on_kmalloc(struct bpf_raw_tracepoint_args *ctx)
 }
 
 SEC("raw_tp/kmem_cache_alloc")
-int on_cache_alloc(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_alloc, struct bpf_raw_tracepoint_args *, ctx)
 {
 	const struct kmem_cache *cache = (void *)ctx->args[2];
 
@@ -218,7 +220,7 @@ int on_cache_alloc(struct bpf_raw_tracepoint_args *ctx)
 
 /* Merged with those above in 6.1 (commit 11e9734bcb6a). */
 SEC("raw_tp/kmalloc_node")
-int on_kmalloc_node(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kmalloc_node, struct bpf_raw_tracepoint_args *, ctx)
 {
 	if (!armed || !in_scope(NULL))
 		return 0;
@@ -228,7 +230,7 @@ int on_kmalloc_node(struct bpf_raw_tracepoint_args *ctx)
 }
 
 SEC("raw_tp/kmem_cache_alloc_node")
-int on_cache_alloc_node(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_alloc_node, struct bpf_raw_tracepoint_args *, ctx)
 {
 	if (!armed || !in_scope(NULL))
 		return 0;
@@ -239,7 +241,7 @@ int on_cache_alloc_node(struct bpf_raw_tracepoint_args *ctx)
 
 /* kfree() of NULL and of an error in place of a pointer is nothing. */
 SEC("raw_tp/kfree")
-int on_kfree(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kfree, struct bpf_raw_tracepoint_args *, ctx)
 {
 	u64 address = ctx->args[1];
 	struct kmem_key key = {};
@@ -256,7 +258,7 @@ int on_kfree(struct bpf_raw_tracepoint_args *ctx)
 
 /* Its third argument: none until 5.11, then the name, since 6.1 the cache. */
 SEC("raw_tp/kmem_cache_free")
-int on_cache_free(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_free, struct bpf_raw_tracepoint_args *, ctx)
 {
 	struct kmem_key key = {};
 
@@ -279,7 +281,7 @@ int on_cache_free(struct bpf_raw_tracepoint_args *ctx)
 #define PAGE_BYTES 4096ULL      /* x86 */
 
 SEC("raw_tp/mm_page_alloc")
-int on_page_alloc(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_page_alloc, struct bpf_raw_tracepoint_args *, ctx)
 {
 	u32 order = ctx->args[1];
 	struct kmem_live l = {};
@@ -298,7 +300,7 @@ int on_page_alloc(struct bpf_raw_tracepoint_args *ctx)
 
 /* Of all pages that are freed, those of mm_page_free_batched included. */
 SEC("raw_tp/mm_page_free")
-int on_page_free(struct bpf_raw_tracepoint_args *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_page_free, struct bpf_raw_tracepoint_args *, ctx)
 {
 	struct kmem_key key = {};
 

@@ -33,7 +33,7 @@ struct kmem_key {
 	char cache[KMEM_CACHE_LEN];     /* its name; empty: of kmalloc() */
 	__u32 order;
 	__s32 migratetype;
-	__u32 cpu;
+	__u32 writer;
 	__u32 pad;
 };
 

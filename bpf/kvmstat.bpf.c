@@ -16,6 +16,7 @@
 #include "hist.bpf.h"
 #include "kvmstat.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
@@ -115,7 +116,7 @@ static __always_inline bool is_halt(u32 isa, u32 reason)
 }
 
 SEC("tracepoint")
-int on_exit(struct kvm_exit_record *record)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_exit, struct kvm_exit_record *, record)
 {
 	struct vcpu v = { .isa = record->isa, .reason = record->exit_reason };
 
@@ -135,7 +136,7 @@ int on_entry(void *ctx)
 
 /* The last exit of a thread ends with it. */
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_thread_end, struct task_struct *t)
+int UNPREEMPTED_PROG(on_thread_end, struct task_struct *t)
 {
 	struct vcpu *v = ended_ns ? NULL : vcpus_find(t), last;
 

@@ -19,6 +19,7 @@
 #include "hist.bpf.h"
 #include "lockstat.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
@@ -343,7 +344,7 @@ static __always_inline struct waits_of *spinners_here(void)
 }
 
 SEC("tp_btf/contention_begin")
-int BPF_PROG(on_begin, void *lock, u32 flags)
+int UNPREEMPTED_PROG(on_begin, void *lock, u32 flags)
 {
 	u32 type = type_of(flags), at = 0;
 	struct waits_of *all;
@@ -391,7 +392,7 @@ static __always_inline void end_wait(void *ctx, struct wait *w, int ret)
 }
 
 SEC("tp_btf/contention_end")
-int BPF_PROG(on_end, void *lock, int ret)
+int UNPREEMPTED_PROG(on_end, void *lock, int ret)
 {
 	struct waits_of *all = spinners_here();
 	struct wait *w;

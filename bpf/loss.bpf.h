@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Counting what is missing. One per-CPU element, so a plain add is exact as long as a program
- * does not interrupt itself on one CPU.
+ * Counting what is missing, in one element per CPU. The adds are atomic: programs of one object interrupt
+ * each other.
  */
 #ifndef TALLY_LOSS_BPF_H
 #define TALLY_LOSS_BPF_H
@@ -28,7 +28,7 @@ static __noinline int count_lost_many(u32 reason, u64 n)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
 	if (c && armed && reason < LOSS_REASONS)
-		c->lost[reason] += n;
+		__sync_fetch_and_add(&c->lost[reason], n);
 	return 0;
 }
 
@@ -43,7 +43,7 @@ static __noinline int count_filtered(void)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
 	if (c && armed)
-		c->filtered++;
+		__sync_fetch_and_add(&c->filtered, 1);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static __noinline int count_unaccounted(void)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
 	if (c && armed)
-		c->unaccounted++;
+		__sync_fetch_and_add(&c->unaccounted, 1);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ static __noinline int count_corrected(void)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
 	if (c && armed)
-		c->corrected++;
+		__sync_fetch_and_add(&c->corrected, 1);
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static __noinline int count_begun_before(void)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
 	if (c && armed)
-		c->begun_before++;
+		__sync_fetch_and_add(&c->begun_before, 1);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static __noinline int count_summed(void)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 
 	if (c && armed)
-		c->summed++;
+		__sync_fetch_and_add(&c->summed, 1);
 	return 0;
 }
 

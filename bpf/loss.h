@@ -21,6 +21,10 @@ enum loss_reason {
 	LOSS_NESTING,      /* counted, but without its stack: too many at once on that CPU */
 	LOSS_RING_FULL,    /* no room in the buffer of single events: it was not read fast enough */
 	LOSS_NO_BUFFER,    /* programs interrupted each other so deep that none was left for the key */
+	LOSS_UNWOUND,      /* calls that were left without a return: by an exception, longjmp(), exit */
+	LOSS_NO_RESULT,    /* calls that ended in a jump to another function, whose result is not known */
+	LOSS_BAD_ARITHMETIC, /* an expression divides by zero, or shifts by 64 bits or more */
+	LOSS_TEXT_TOO_LONG, /* a text is longer than an expression can look at */
 	LOSS_REASONS,
 };
 

@@ -8,6 +8,11 @@
  * lower ones, and its return has its own. So a call that never returns, because of a longjmp(), is
  * forgotten as soon as the stack is unwound.
  *
+ * operator new may be left by an exception, std::bad_alloc, so its pending call stands in nobody's way: what it
+ * calls counts for itself, and what it returns counts unless a function inside of it has just returned
+ * the same. Its ends are seen by probes on its return instructions: a changed return address would
+ * end the program when an exception passes.
+ *
  * Memory counts as allocated when the call returns, and as freed when it begins: between the two
  * the address may already be another thread's. What realloc() is given is taken away when it
  * begins, and put back if it fails.
@@ -16,6 +21,7 @@
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 #include "memleak.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
@@ -45,6 +51,15 @@ struct {
 	__type(value, struct memleak_totals);
 } totals SEC(".maps");
 
+/* A call of operator new. */
+struct new_call {
+	u64 sp;                 /* at its entry; 0: none */
+	u64 bytes;
+	u64 caller;             /* what was on top of the stack: where it returns to */
+	u64 function;
+	u64 inside;             /* what a function that it has called has allocated last */
+};
+
 /* The outermost call that a thread is in. */
 struct allocator_call {
 	u64 sp;                 /* at its entry; 0: none */
@@ -54,6 +69,9 @@ struct allocator_call {
 	struct memleak_live was;
 	u32 begun_before;       /* of realloc(): what it was given is not known */
 	u32 pad;
+	struct new_call made;   /* the innermost call of operator new, within none of the above */
+	u64 deleted;            /* by the last operator delete, which may pass it on to free() */
+	u64 deleted_sp;
 };
 
 TASK_STATE(allocator_calls, struct allocator_call)
@@ -100,17 +118,18 @@ static __always_inline void keep(const struct memleak_key *key, const struct mem
 		count_failed_update(err);
 }
 
-static __noinline int take_stack(void *ctx, struct stack_id *id)
+static __noinline int take_stack(void *ctx, struct stack_id *id, u32 flags)
 {
 	if (!id)
 		return 0;
-	stack_take(id, ctx, take);
+	stack_take(id, ctx, take | flags);
 	if (id->tgid)
 		stack_see();
 	return 0;
 }
 
-static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes)
+/* flags: enum stack_flags */
+static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u32 flags)
 {
 	struct memleak_totals *t = all();
 	struct memleak_live l = {};
@@ -121,7 +140,7 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes)
 	task_key_of(&l.task, NULL);
 	l.item.bytes = bytes;
 	l.item.since_ns = bpf_ktime_get_ns();
-	take_stack(ctx, &l.item.stack);
+	take_stack(ctx, &l.item.stack, flags);
 	task_key_name(l.name, &stamp, NULL, 0);
 	if (t) {
 		__sync_fetch_and_add(&t->allocs, 1);
@@ -130,17 +149,110 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes)
 	keep(&key, &l);
 }
 
+/*
+ * Since its exec everything of the process was seen: what is freed without having been allocated is what the
+ * C library frees once more when a thread ends (glibc's tcache_thread_shutdown()).
+ */
+static __always_inline bool has_seen_all(const struct memleak_key *key)
+{
+	u32 tgid = key->tgid;
+	u64 *exec = bpf_map_lookup_elem(&execs, &tgid);
+
+	return exec && *exec == key->exec;
+}
+
+/* --- arguments of 64-bit and of 32-bit functions -------------------------------------------------- */
+
+static __always_inline bool is_32_bit(struct pt_regs *regs)
+{
+#ifdef HAVE_USER_WALK
+	return (u16)((const struct saved_regs *)regs)->cs == CS_USER_32;
+#else
+	return false;
+#endif
+}
+
+/* Where 32-bit functions find theirs: on the stack, behind the return address. */
+static __noinline u64 stacked_argument(u64 sp, u32 n)
+{
+	u32 value = 0;
+
+	if (bpf_probe_read_user(&value, sizeof(value), (void *)(sp + 4 * (n + 1))))
+		count_lost(LOSS_READ_FAULT);
+	return value;
+}
+
+static __always_inline u64 allocator_argument(struct pt_regs *regs, u32 n)
+{
+	if (is_32_bit(regs))
+		return stacked_argument(stack_pointer(regs), n);
+	return call_argument(regs, n);
+}
+
+static __always_inline u64 return_pops(struct pt_regs *regs)
+{
+	return is_32_bit(regs) ? 4 : RETURN_POPS;
+}
+
+/* Where a call is: read once, for the verifier takes registers only from where the context is itself. */
+struct place {
+	u64 sp, function, pops;
+};
+
+static __always_inline struct place place_of(struct pt_regs *regs)
+{
+	struct place p = { stack_pointer(regs), instruction_pointer(regs), return_pops(regs) };
+
+	barrier_var(p.sp);
+	barrier_var(p.function);
+	barrier_var(p.pops);
+	return p;
+}
+
+/* --- operator new ------------------------------------------------------------------------------- */
+
+/* What is on top of the stack when a function begins, and just before it returns. */
+static __noinline u64 return_address(u64 sp, u64 size)
+{
+	u64 address = 0;
+
+	if (bpf_probe_read_user(&address, size == 4 ? 4 : 8, (void *)sp))
+		count_lost(LOSS_READ_FAULT);
+	return address;
+}
+
+/*
+ * Another allocation function begins, or something is freed. Within the pending call, its return address
+ * is where it was; where it ends by jumping to the other function, that one takes its place. Else it has
+ * been left.
+ */
+static __always_inline void look_after_new(struct allocator_call *c, const struct place *p)
+{
+	struct new_call *made = &c->made;
+	bool is_there;
+
+	if (!made->sp)
+		return;
+	is_there = p->sp <= made->sp && return_address(made->sp, p->pops) == made->caller;
+	if (is_there && p->sp < made->sp)
+		return;
+	if (!is_there || p->function == made->function)
+		count_lost(LOSS_UNWOUND);
+	made->sp = 0;
+}
+
 /* --- calls --------------------------------------------------------------------------------------- */
 
 /* False: another call is under way, which this one is a part of. */
-static __always_inline bool is_outermost(const struct allocator_call *c, struct pt_regs *regs)
+static __always_inline bool is_outermost(const struct allocator_call *c, u64 sp)
 {
-	return !c || !c->sp || stack_pointer(regs) >= c->sp;
+	return !c || !c->sp || sp >= c->sp;
 }
 
 /* The state of a call that begins and counts; NULL: none. */
 static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 bytes)
 {
+	struct place p = place_of(regs);
 	struct allocator_call *c;
 
 	if (!armed || !in_scope(NULL))
@@ -150,9 +262,10 @@ static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 by
 		count_lost(LOSS_UNMATCHED);
 		return NULL;
 	}
-	if (!is_outermost(c, regs))
+	if (!is_outermost(c, p.sp))
 		return NULL;
-	c->sp = stack_pointer(regs);
+	look_after_new(c, &p);
+	c->sp = p.sp;
 	c->bytes = bytes;
 	c->result = 0;
 	c->old = 0;
@@ -160,36 +273,36 @@ static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 by
 	return c;
 }
 
-/* malloc(size), valloc(size), operator new */
+/* malloc(size), valloc(size) */
 SEC("uprobe")
-int on_malloc(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_malloc, struct pt_regs *, regs)
 {
-	begin(regs, call_argument(regs, 0));
+	begin(regs, allocator_argument(regs, 0));
 	return 0;
 }
 
 SEC("uprobe")
-int on_calloc(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_calloc, struct pt_regs *, regs)
 {
-	begin(regs, call_argument(regs, 0) * call_argument(regs, 1));
+	begin(regs, allocator_argument(regs, 0) * allocator_argument(regs, 1));
 	return 0;
 }
 
 /* aligned_alloc(alignment, size), memalign() */
 SEC("uprobe")
-int on_memalign(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_memalign, struct pt_regs *, regs)
 {
-	begin(regs, call_argument(regs, 1));
+	begin(regs, allocator_argument(regs, 1));
 	return 0;
 }
 
 SEC("uprobe")
-int on_posix_memalign(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_posix_memalign, struct pt_regs *, regs)
 {
-	struct allocator_call *c = begin(regs, call_argument(regs, 2));
+	struct allocator_call *c = begin(regs, allocator_argument(regs, 2));
 
 	if (c)
-		c->result = call_argument(regs, 0);
+		c->result = allocator_argument(regs, 0);
 	return 0;
 }
 
@@ -198,14 +311,14 @@ static __always_inline int begin_realloc(struct pt_regs *regs, u64 bytes)
 	struct allocator_call *c = begin(regs, bytes);
 	struct memleak_key key = {};
 	struct memleak_live *l;
-	u64 address = call_argument(regs, 0);
+	u64 address = allocator_argument(regs, 0);
 
 	if (!c || !address)
 		return 0;
 	key_of(&key, address);
 	l = bpf_map_lookup_elem(&live, &key);
 	if (!l) {
-		c->begun_before = 1;
+		c->begun_before = !has_seen_all(&key);
 		return 0;
 	}
 	c->was = *l;
@@ -215,15 +328,15 @@ static __always_inline int begin_realloc(struct pt_regs *regs, u64 bytes)
 }
 
 SEC("uprobe")
-int on_realloc(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_realloc, struct pt_regs *, regs)
 {
-	return begin_realloc(regs, call_argument(regs, 1));
+	return begin_realloc(regs, allocator_argument(regs, 1));
 }
 
 SEC("uprobe")
-int on_reallocarray(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_reallocarray, struct pt_regs *, regs)
 {
-	return begin_realloc(regs, call_argument(regs, 1) * call_argument(regs, 2));
+	return begin_realloc(regs, allocator_argument(regs, 1) * allocator_argument(regs, 2));
 }
 
 /* What realloc() was given has been freed, unless it failed. */
@@ -245,47 +358,130 @@ static __always_inline void end_realloc(const struct allocator_call *c, bool fai
 
 /* Of all of the above. realloc(p, 0) is free(p) where it returns NULL. */
 SEC("uretprobe")
-int on_return(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_return, struct pt_regs *, regs)
 {
 	struct allocator_call *c = allocator_calls_find(calling_task());
 	u64 address = return_value(regs);
 
-	if (!c || !c->sp || stack_pointer(regs) != c->sp + RETURN_POPS)
+	if (!c || !c->sp || stack_pointer(regs) != c->sp + return_pops(regs))
 		return 0;
 	c->sp = 0;
 	if (c->result) {
 		if (address)
 			return 0;
-		if (bpf_probe_read_user(&address, sizeof(address), (void *)c->result)) {
+		if (bpf_probe_read_user(&address, is_32_bit(regs) ? 4 : 8, (void *)c->result)) {
 			count_lost(LOSS_READ_FAULT);
 			return 0;
 		}
 	}
 	end_realloc(c, !address && c->bytes);
+	c->made.inside = address;
 	if (address)
-		add_allocation(regs, address, c->bytes);
+		add_allocation(regs, address, c->bytes, 0);
 	return 0;
 }
 
-/* Whoever frees it, in scope or not. */
 SEC("uprobe")
-int on_free(struct pt_regs *regs)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_new, struct pt_regs *, regs)
+{
+	struct place p = place_of(regs);
+	struct new_call made = { .sp = p.sp, .function = p.function };
+	struct allocator_call *c;
+	u64 bytes = allocator_argument(regs, 0);
+
+	if (!armed || !in_scope(NULL))
+		return 0;
+	c = allocator_calls_get(calling_task(), NULL);
+	if (!c) {
+		count_lost(LOSS_UNMATCHED);
+		return 0;
+	}
+	if (!is_outermost(c, p.sp))
+		return 0;
+	made.bytes = bytes;
+	made.caller = return_address(p.sp, p.pops);
+	c->sp = 0;
+	look_after_new(c, &p);
+	c->made = made;
+	return 0;
+}
+
+/* On an instruction by which it returns, which may be of a function that others jump to as well. */
+SEC("uprobe")
+int UNPREEMPTED(PREEMPT_GLOBAL, on_new_exit, struct pt_regs *, regs)
+{
+	struct allocator_call *c = allocator_calls_find(calling_task());
+	u64 address = return_value(regs);
+	struct place p = place_of(regs);
+
+	if (!c || !c->made.sp || p.sp != c->made.sp || !is_outermost(c, p.sp) ||
+	    return_address(p.sp, p.pops) != c->made.caller)
+		return 0;
+	c->sp = 0;
+	c->made.sp = 0;
+	if (address && address != c->made.inside)
+		add_allocation(regs, address, c->made.bytes, STACK_AT_EXIT);
+	return 0;
+}
+
+/* Operator delete has freed it already, and now calls or jumps to free(). */
+static __always_inline bool was_deleted(struct allocator_call *c, u64 sp, u64 address)
+{
+	if (!c || c->deleted != address || sp > c->deleted_sp)
+		return false;
+	c->deleted = 0;
+	return true;
+}
+
+/* Whoever frees it, in scope or not. */
+static __always_inline void end_life(struct allocator_call *c, const struct place *p, u64 address)
 {
 	struct memleak_key key = {};
-	u64 address = call_argument(regs, 0);
 
-	if (!armed || !address || !is_outermost(allocator_calls_find(calling_task()), regs))
-		return 0;
+	if (!address || !is_outermost(c, p->sp))
+		return;
+	if (c)
+		look_after_new(c, p);
 	key_of(&key, address);
 	if (!bpf_map_delete_elem(&live, &key))
 		count_freed();
-	else if (scope_for_life(NULL) && scope_now(NULL))
+	else if (!was_deleted(c, p->sp, address) && !has_seen_all(&key) && scope_for_life(NULL) &&
+		 scope_now(NULL))
 		count_begun_before();
+}
+
+SEC("uprobe")
+int UNPREEMPTED(PREEMPT_GLOBAL, on_free, struct pt_regs *, regs)
+{
+	u64 address = allocator_argument(regs, 0);
+	struct place p = place_of(regs);
+
+	if (armed)
+		end_life(allocator_calls_find(calling_task()), &p, address);
+	return 0;
+}
+
+SEC("uprobe")
+int UNPREEMPTED(PREEMPT_GLOBAL, on_delete, struct pt_regs *, regs)
+{
+	u64 address = allocator_argument(regs, 0);
+	struct place p = place_of(regs);
+	struct allocator_call *c;
+
+	if (!armed || !address)
+		return 0;
+	c = scope_for_life(NULL) ? allocator_calls_get(calling_task(), NULL) :
+				   allocator_calls_find(calling_task());
+	end_life(c, &p, address);
+	if (c) {
+		c->deleted = address;
+		c->deleted_sp = p.sp;
+	}
 	return 0;
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *t)
+int UNPREEMPTED_PROG(on_exec, struct task_struct *t)
 {
 	u64 exec = t->self_exec_id;
 	u32 tgid = t->tgid;

@@ -12,10 +12,12 @@
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 #include "migrations.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "writer.bpf.h"
 
 const volatile u32 take = 0;            /* enum stack_flags; 0: ways are counted, not stacks */
 u64 began_ns = 0;                       /* before anything is attached; written by the loader */
@@ -120,7 +122,7 @@ int BPF_PROG(on_migrate, struct task_struct *t, int to)
 	}
 	key.from = task_cpu(t);
 	key.to = to;
-	key.cpu = bpf_get_smp_processor_id();
+	key.writer = this_writer();
 	task_key_of(&key.task, t);
 	c = count_of(&key);
 	if (!c)
@@ -132,7 +134,7 @@ int BPF_PROG(on_migrate, struct task_struct *t, int to)
 
 /* Its last moves may have been missed. */
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *t)
+int UNPREEMPTED_PROG(on_exit, struct task_struct *t)
 {
 	u64 missed;
 

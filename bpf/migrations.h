@@ -9,7 +9,7 @@
 struct migrations_key {
 	struct task_key task;
 	__u32 from, to;         /* CPUs */
-	__u32 cpu;
+	__u32 writer;
 	__u32 pad;
 };
 

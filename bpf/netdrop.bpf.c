@@ -6,6 +6,7 @@
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 #include "netdrop.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "socket.bpf.h"
 #include "stack.bpf.h"
@@ -129,7 +130,7 @@ static __always_inline void add(struct sk_buff *skb, u64 location, u32 reason)
 }
 
 SEC("tp_btf/kfree_skb")
-int BPF_PROG(on_drop, struct sk_buff *skb, void *location)
+int UNPREEMPTED_PROG(on_drop, struct sk_buff *skb, void *location)
 {
 	u32 reason = have_reason ? (u32)ctx[2] : 0;
 	struct stack_key key = {};

@@ -18,6 +18,7 @@
 #include "compat.bpf.h"
 #include "hist.bpf.h"
 #include "netlat.h"
+#include "preempt.bpf.h"
 #include "task_key.bpf.h"
 
 _Static_assert(NETLAT_STAGES <= ALONE_KINDS, "a kind for each stage");
@@ -88,7 +89,7 @@ static __always_inline void keep(void *map, u64 skb, const void *p)
 /* --- out -------------------------------------------------------------------------------------- */
 
 SEC("tp_btf/net_dev_queue")
-int BPF_PROG(on_queue, struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_queue, struct sk_buff *skb)
 {
 	struct netlat_packet p = { .queued_ns = bpf_ktime_get_ns() };
 
@@ -97,7 +98,7 @@ int BPF_PROG(on_queue, struct sk_buff *skb)
 }
 
 SEC("tp_btf/net_dev_start_xmit")
-int BPF_PROG(on_start, const struct sk_buff *skb, const struct net_device *dev)
+int UNPREEMPTED_PROG(on_start, const struct sk_buff *skb, const struct net_device *dev)
 {
 	u64 key = (u64)skb, now = bpf_ktime_get_ns();
 	struct netlat_packet *known = bpf_map_lookup_elem(&packets, &key);
@@ -130,13 +131,13 @@ static __always_inline int forget(u64 skb)
 }
 
 SEC("tp_btf/consume_skb")
-int BPF_PROG(on_consume, struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_consume, struct sk_buff *skb)
 {
 	return forget((u64)skb);
 }
 
 SEC("tp_btf/kfree_skb")
-int BPF_PROG(on_free, struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_free, struct sk_buff *skb)
 {
 	return forget((u64)skb);
 }
@@ -154,38 +155,38 @@ static __always_inline int hand_over(u64 skb)
 }
 
 SEC("tp_btf/netif_rx")
-int BPF_PROG(on_rx, struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_rx, struct sk_buff *skb)
 {
 	return hand_over((u64)skb);
 }
 
 SEC("tp_btf/netif_receive_skb_entry")
-int BPF_PROG(on_receive_entry, const struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_receive_entry, const struct sk_buff *skb)
 {
 	return hand_over((u64)skb);
 }
 
 SEC("tp_btf/netif_receive_skb_list_entry")
-int BPF_PROG(on_list_entry, const struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_list_entry, const struct sk_buff *skb)
 {
 	return hand_over((u64)skb);
 }
 
 SEC("tp_btf/napi_gro_receive_entry")
-int BPF_PROG(on_gro_entry, const struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_gro_entry, const struct sk_buff *skb)
 {
 	return hand_over((u64)skb);
 }
 
 SEC("tp_btf/napi_gro_frags_entry")
-int BPF_PROG(on_frags_entry, const struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_frags_entry, const struct sk_buff *skb)
 {
 	return hand_over((u64)skb);
 }
 
 /* In __netif_receive_skb_core(): behind GRO and the queue of the CPU, in front of the protocols. */
 SEC("tp_btf/netif_receive_skb")
-int BPF_PROG(on_receive, struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_receive, struct sk_buff *skb)
 {
 	u64 key = (u64)skb, now = bpf_ktime_get_ns();
 	struct netlat_arrival *known = bpf_map_lookup_elem(&arrivals, &key);
@@ -224,7 +225,7 @@ static __always_inline int read(u64 skb, int iif, u64 head)
 }
 
 SEC("tp_btf/skb_copy_datagram_iovec")
-int BPF_PROG(on_copy, const struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_copy, const struct sk_buff *skb)
 {
 	return read((u64)skb, skb->skb_iif, (u64)skb->head);
 }
@@ -260,7 +261,7 @@ static __always_inline struct netlat_poll_sums *polls_of(const struct netlat_pol
 }
 
 SEC("tp_btf/napi_poll")
-int BPF_PROG(on_poll, struct napi_struct *napi, int work, int budget)
+int UNPREEMPTED_PROG(on_poll, struct napi_struct *napi, int work, int budget)
 {
 	const struct net_device *dev = napi->dev;
 	struct netlat_poll_key key = {};

@@ -9,6 +9,7 @@
 #include "call.bpf.h"
 #include "loss.bpf.h"
 #include "opensnoop.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
@@ -141,7 +142,7 @@ static __always_inline bool took_long(struct open_record *r)
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
+int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long nr)
 {
 	struct call c;
 	struct open_start *start;
@@ -157,7 +158,7 @@ int BPF_PROG(on_enter, struct pt_regs *regs, long nr)
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
 	struct open_record *r;
 	struct call c;

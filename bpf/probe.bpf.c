@@ -8,6 +8,7 @@
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "event.bpf.h"
+#include "preempt.bpf.h"
 #include "probe.h"
 #include "probe_add.bpf.h"
 #include "probe_frame.bpf.h"
@@ -21,27 +22,6 @@ const volatile bool only_tracepoints = false;
 const volatile u32 key_size = PROBE_KEY_SMALL;
 /* Frames are in a buffer: for streams, and where key_size is above PROBE_KEY_SMALL. */
 const volatile bool large = false;
-
-/* Since 6.10. */
-extern void bpf_preempt_disable(void) __weak __ksym;
-extern void bpf_preempt_enable(void) __weak __ksym;
-
-/*
- * A program with more than 64 bytes of stack has one stack for each CPU since 6.13, and the buffers
- * are per CPU as well. Programs on fentry and uprobes can be preempted: another task's run would
- * write into what is being made. alone: nothing can come between as it is.
- */
-static __always_inline void begin_work(bool alone)
-{
-	if (!alone && bpf_preempt_disable)
-		bpf_preempt_disable();
-}
-
-static __always_inline void end_work(bool alone)
-{
-	if (!alone && bpf_preempt_enable)
-		bpf_preempt_enable();
-}
 
 /* --- single events --------------------------------------------------------------------------- */
 
@@ -83,7 +63,7 @@ static __noinline int measure_small(void *ctx, u32 event, bool alone)
 static __noinline int measure_large(void *ctx, u32 event, bool alone)
 {
 	struct probe_frame *f;
-	struct lease lease;
+	struct buffer *buffer;
 
 	/*
 	 * The filter of a single event asks the event alone: most may be left out, and need no
@@ -91,14 +71,14 @@ static __noinline int measure_large(void *ctx, u32 event, bool alone)
 	 */
 	if (!passes(ctx, NULL))
 		return 0;
-	f = take_frame(&lease);
+	f = take_frame(&buffer);
 	if (!f)
 		return 0;
 	f->elapsed = 0;
 	f->event = event;
 	f->size = 0;
 	measure(ctx, f, alone);
-	give_back(&lease);
+	give_back(buffer);
 	return 0;
 }
 
@@ -106,12 +86,10 @@ static __always_inline void single(void *ctx, u32 event, bool alone)
 {
 	if (!armed || !in_scope(NULL))
 		return;
-	begin_work(alone);
 	if (large)
 		measure_large(ctx, event, alone);
 	else
 		measure_small(ctx, event, alone);
-	end_work(alone);
 }
 
 /* --- spans ----------------------------------------------------------------------------------- */
@@ -120,23 +98,19 @@ static __always_inline void begin(void *ctx, u32 event, bool alone)
 {
 	if (!scope_for_life(NULL) || !scope_now(NULL))
 		return;
-	begin_work(alone);
 	begin_span(ctx, event);
-	end_work(alone);
 }
 
 static __always_inline void end(void *ctx, u32 event, bool alone)
 {
-	begin_work(alone);
 	end_span(ctx, event, alone);
-	end_work(alone);
 }
 
 /* --- templates: what the loader attaches copies of ------------------------------------------- */
 
 /* On the perf event of a tracepoint. */
 SEC("tracepoint")
-int on_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	single(ctx, event_slot(), only_tracepoints);
 	return KEEP_EVENT;
@@ -144,7 +118,7 @@ int on_tracepoint(void *ctx)
 
 /* On the perf event of a kprobe or uprobe, of an entry or a return. */
 SEC("kprobe")
-int on_probe(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, on_probe, void *, ctx)
 {
 	single(ctx, event_slot(), false);
 	return KEEP_EVENT;
@@ -152,91 +126,91 @@ int on_probe(void *ctx)
 
 /* kprobe.multi and uprobe.multi; there 1 would mean something else. */
 SEC("kprobe")
-int on_probes(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, on_probes, void *, ctx)
 {
 	single(ctx, event_cookie(ctx), false);
 	return 0;
 }
 
 SEC("fentry")
-int on_entry(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, void *, ctx)
 {
 	single(ctx, event_slot(), false);
 	return 0;
 }
 
 SEC("fexit")
-int on_exit(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, on_exit, void *, ctx)
 {
 	single(ctx, event_slot(), false);
 	return 0;
 }
 
 SEC("tracepoint")
-int begin_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, begin_tracepoint, void *, ctx)
 {
 	begin(ctx, event_slot(), only_tracepoints);
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
-int begin_probe(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, begin_probe, void *, ctx)
 {
 	begin(ctx, event_slot(), false);
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
-int begin_probes(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, begin_probes, void *, ctx)
 {
 	begin(ctx, event_cookie(ctx), false);
 	return 0;
 }
 
 SEC("fentry")
-int begin_entry(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, begin_entry, void *, ctx)
 {
 	begin(ctx, event_slot(), false);
 	return 0;
 }
 
 SEC("fexit")
-int begin_exit(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, begin_exit, void *, ctx)
 {
 	begin(ctx, event_slot(), false);
 	return 0;
 }
 
 SEC("tracepoint")
-int end_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, end_tracepoint, void *, ctx)
 {
 	end(ctx, event_slot(), only_tracepoints);
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
-int end_probe(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, end_probe, void *, ctx)
 {
 	end(ctx, event_slot(), false);
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
-int end_probes(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, end_probes, void *, ctx)
 {
 	end(ctx, event_cookie(ctx), false);
 	return 0;
 }
 
 SEC("fentry")
-int end_entry(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, end_entry, void *, ctx)
 {
 	end(ctx, event_slot(), false);
 	return 0;
 }
 
 SEC("fexit")
-int end_exit(void *ctx)
+int UNPREEMPTED(PREEMPT_FUNCTION, end_exit, void *, ctx)
 {
 	end(ctx, event_slot(), false);
 	return 0;

@@ -12,12 +12,14 @@
  *   event_key()      0: writes the bytes of the key, or of the record of a stream, at f->key
  *   event_match()    0: writes the bytes that a begin and its end have in common at f->match
  *
- * and each a negative number where memory could not be read. What is not compiled is replaced by a
- * function that says 1 (filter) or 0 (others) and does nothing.
+ * event_match() says 1 at an instruction by which calls of several functions end. Each says a
+ * negative number (enum event_verdict) where the event is lost. What is not compiled is replaced by
+ * a function that says 1 (filter) or 0 (others) and does nothing.
  */
 #ifndef TALLY_PROBE_H
 #define TALLY_PROBE_H
 
+#include "event.h"
 #include "hist.h"
 
 #define PROBE_KEY_SMALL 96      /* bytes of a key on the stack of a program */
@@ -70,25 +72,18 @@ struct probe_frame {
 #define PROBE_FRAMES 4
 
 /*
- * The smallest and the largest value of one interval, each as value ^ bias: bias is 2^63 where values
- * have a sign, else 0. Intervals have numbers, which the loader counts up before it reads.
- */
-struct probe_extremes {
-	__u64 interval;         /* that the others are of */
-	__u64 max;
-	__u64 min_inv;          /* of ~(value ^ bias) */
-};
-
-/*
  * Element of sums, one for each event and CPU, and of keyed_sums: as much of it as is asked for
- * (probe_sum__size()), because small elements share cache lines.
+ * (probe_sum__size()), because small elements share cache lines. The extremes are those of
+ * value ^ bias: bias is 2^63 where values have a sign, else 0.
  */
 struct probe_sum {
 	__u64 count;
 	__u64 name_stamp;       /* keyed: when name was written */
 	char name[HIST_NAME_LEN];       /* keyed by pid or tid: the task's comm at its last event */
-	__u64 sum;              /* two's complement, wraps at 2^64 */
-	struct probe_extremes extremes[2];      /* of this interval and the last, by its lowest bit */
+	__u64 sum;              /* two's complement, its lower 64 bits */
+	__u64 sum_high;         /* of the values shifted right by 32, with their sign (probe/sums.c) */
+	__u64 max;
+	__u64 min_inv;          /* of ~(value ^ bias) */
 	__u64 counter[PROBE_COUNTERS];
 };
 
@@ -98,6 +93,16 @@ static inline __u32 probe_sum__size(enum probe_what what, bool has_name, __u32 n
 		return __builtin_offsetof(struct probe_sum, counter) + 8 * ncounters;
 	return has_name ? __builtin_offsetof(struct probe_sum, sum) :
 			  __builtin_offsetof(struct probe_sum, name_stamp);
+}
+
+/*
+ * Does an element have figures that have to be of the same events? Then each is of one generation
+ * (writer.h), which the loader ends with the interval: once no program writes them any more, it reads
+ * and clears them. Of sums, event n then has elements 2 n and 2 n + 1, for even and odd generations.
+ */
+static inline int probe_sum__in_turns(enum probe_what what, __u32 ncounters)
+{
+	return what == PROBE_SUM || ncounters;
 }
 
 /*
@@ -136,7 +141,7 @@ struct probe_text {
 _Static_assert(sizeof(struct probe_frame) == PROBE_HEAD + PROBE_KEY_MOST + PROBE_MATCH_MOST +
 							8 * (PROBE_COUNTERS + 1),
 	       "probe_frame has padding");
-_Static_assert(sizeof(struct probe_sum) == 88 + 8 * PROBE_COUNTERS, "probe_sum has padding");
+_Static_assert(sizeof(struct probe_sum) == 64 + 8 * PROBE_COUNTERS, "probe_sum has padding");
 _Static_assert(sizeof(struct probe_begin) == 40, "probe_begin has padding");
 _Static_assert(sizeof(struct probe_record) == 48, "probe_record has padding");
 

@@ -16,17 +16,16 @@
 #include "own_counters.bpf.h"
 #include "probe.h"
 #include "ring.bpf.h"
+#include "writer.bpf.h"
 
 const volatile u32 what = PROBE_COUNT;          /* enum probe_what */
 const volatile bool keyed = false;
 const volatile u64 bias = 0;                    /* of extremes; of bounds always 2^63 */
 const volatile u32 named = PROBE_NAME_NONE;     /* enum probe_name */
 
-u64 interval = 1;       /* counted up by the loader: probe_extremes */
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);                 /* set by the loader: the events */
+	__uint(max_entries, 1);                 /* set by the loader: the events, or two for each */
 	__uint(key_size, sizeof(u32));
 	__uint(value_size, sizeof(struct probe_sum));   /* likewise: probe_sum__size() */
 } sums SEC(".maps");
@@ -73,19 +72,6 @@ static __always_inline void add_extremes(u64 *max, u64 *min_inv, u64 value)
 		*min_inv = ~value;
 }
 
-/* Before the value is counted: who reads a count finds the extremes of what is in it. */
-static __always_inline void add_to_interval(struct probe_sum *s, u64 value)
-{
-	u64 now = *(volatile u64 *)&interval;
-	struct probe_extremes *e = &s->extremes[now & 1];
-
-	if (e->interval != now) {
-		e->max = e->min_inv = 0;
-		e->interval = now;
-	}
-	add_extremes(&e->max, &e->min_inv, value);
-}
-
 /* Jiffies: any clock that rises on all CPUs will do, and this one is a load. */
 static __always_inline void put_name(char name[TASK_COMM_LEN], u64 *stamp)
 {
@@ -112,7 +98,7 @@ static __always_inline void *find_or_make(void *map, struct probe_frame *f, cons
 	void *element;
 	long err;
 
-	f->slot.cpu = bpf_get_smp_processor_id();
+	f->slot.writer = this_writer();
 	element = bpf_map_lookup_elem(map, &f->slot);
 	if (element)
 		return element;
@@ -134,6 +120,26 @@ static __always_inline void add_counters(struct probe_sum *s, const struct probe
 			add_to(&s->counter[i], f->counter[i], alone);
 }
 
+/*
+ * Kernels before 5.12 have no atomic add that says what was there, and so no carry. Of most values
+ * the upper half is zero and costs a branch.
+ */
+static __always_inline void add_to_sum(struct probe_sum *s, u64 value, bool alone)
+{
+	u64 high = bias ? (u64)((s64)value >> 32) : value >> 32;
+
+	add_to(&s->sum, value, alone);
+	if (high)
+		add_to(&s->sum_high, high, alone);
+}
+
+static __always_inline struct probe_sum *plain_sum(u32 event)
+{
+	if (probe_sum__in_turns(what, ncounters))
+		event = 2 * event + (*(volatile u32 *)&writer_generation & 1);
+	return bpf_map_lookup_elem(&sums, &event);
+}
+
 static __always_inline void add_sum(struct probe_frame *f, bool alone)
 {
 	struct probe_sum *s;
@@ -142,13 +148,13 @@ static __always_inline void add_sum(struct probe_frame *f, bool alone)
 		f->slot.segment = 0;
 		s = find_or_make(&keyed_sums, f, &no_sum);
 	} else {
-		s = bpf_map_lookup_elem(&sums, &f->event);
+		s = plain_sum(f->event);
 	}
 	if (!s)
 		return;
 	if (what == PROBE_SUM) {
-		add_to_interval(s, f->value);
-		add_to(&s->sum, f->value, alone);
+		add_extremes(&s->max, &s->min_inv, f->value);
+		add_to_sum(s, f->value, alone);
 	}
 	add_counters(s, f, alone);
 	add_to(&s->count, 1, alone);

@@ -9,7 +9,9 @@
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "probe.h"
+#include "verdict.bpf.h"
 
 /* --- what each event is asked ---------------------------------------------------------------- */
 
@@ -18,14 +20,14 @@ EVENT_BODY(event_value, EVENT_VALUE, struct probe_frame)
 EVENT_BODY(event_key, EVENT_KEY, struct probe_frame)
 EVENT_BODY(event_match, EVENT_MATCH, struct probe_frame)
 
-/* Those that are false have counted why. */
+/* Each returns false after counting the reason. */
 
 static __always_inline bool passes(void *ctx, struct probe_frame *f)
 {
 	int verdict = event_filter(ctx, f);
 
 	if (verdict < 0)
-		count_lost(LOSS_READ_FAULT);
+		count_undecided(verdict);
 	if (verdict == 0)
 		count_filtered();
 	return verdict > 0;
@@ -35,25 +37,31 @@ static __always_inline bool make_value(void *ctx, struct probe_frame *f)
 {
 	int verdict = event_value(ctx, f);
 
-	if (verdict)
-		count_lost(verdict < 0 ? LOSS_READ_FAULT : LOSS_NEGATIVE);
+	if (verdict < 0)
+		count_undecided(verdict);
+	if (verdict > 0)
+		count_lost(LOSS_NEGATIVE);
 	return !verdict;
 }
 
 static __always_inline bool make_key(void *ctx, struct probe_frame *f)
 {
-	if (event_key(ctx, f) >= 0)
-		return true;
-	count_lost(LOSS_READ_FAULT);
-	return false;
+	int verdict = event_key(ctx, f);
+
+	if (verdict < 0)
+		count_undecided(verdict);
+	return verdict >= 0;
 }
 
-static __always_inline bool make_match(void *ctx, struct probe_frame *f)
+/* is_shared: what ends there need not have begun for us. */
+static __always_inline bool make_match(void *ctx, struct probe_frame *f, bool *is_shared)
 {
-	if (event_match(ctx, f) >= 0)
-		return true;
-	count_lost(LOSS_READ_FAULT);
-	return false;
+	int verdict = event_match(ctx, f);
+
+	*is_shared = verdict > 0;
+	if (verdict < 0)
+		count_undecided(verdict);
+	return verdict >= 0;
 }
 
 /* --- frames in buffers ----------------------------------------------------------------------- */
@@ -63,6 +71,7 @@ static __always_inline bool make_match(void *ctx, struct probe_frame *f)
  * no longer needed: so one piece of memory is what the kernel is given.
  */
 struct buffer {
+	u64 holders;            /* preempt.bpf.h: claim_alone() */
 	u64 head;
 	struct probe_frame frame;
 };
@@ -76,47 +85,27 @@ struct {
 	__type(value, struct buffer);
 } buffers SEC(".maps");
 
-/* A bit for each of a CPU's buffers that is in use. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} buffers_used SEC(".maps");
-
-struct lease {
-	u64 *used;
-	u64 bit;
-};
-
-/*
- * The first buffer that is free. Whoever interrupts has given back its own when this goes on, so
- * that looking and taking need not be one step. Atomic adds cancel out whatever happens.
- */
-static __always_inline struct probe_frame *take_frame(struct lease *lease)
+/* A buffer of this CPU that nobody else has, to be given back; NULL: there is none, which is counted. */
+static __always_inline struct probe_frame *take_frame(struct buffer **buffer)
 {
-	struct buffer *buffer;
-	u32 i = 0;
+	struct buffer *b;
+	u32 at, i;
 
-	lease->used = bpf_map_lookup_elem(&buffers_used, &i);
-	if (!lease->used)
-		return NULL;
-	lease->bit = ~*lease->used & ((1 << PROBE_FRAMES) - 1);
-	lease->bit &= -lease->bit;
-	_Static_assert(PROBE_FRAMES == 4, "the next line is for bits 0 to 3");
-	i = (lease->bit >> 1) - (lease->bit >> 3);
-	buffer = lease->bit ? bpf_map_lookup_elem(&buffers, &i) : NULL;
-	if (!buffer) {
-		count_lost(LOSS_NO_BUFFER);
-		return NULL;
+	for (i = 0; i < PROBE_FRAMES; i++) {
+		at = i;
+		b = bpf_map_lookup_elem(&buffers, &at);
+		if (!b || !claim_alone(&b->holders))
+			continue;
+		*buffer = b;
+		return &b->frame;
 	}
-	__sync_fetch_and_add(lease->used, lease->bit);
-	return &buffer->frame;
+	count_lost(LOSS_NO_BUFFER);
+	return NULL;
 }
 
-static __always_inline void give_back(const struct lease *lease)
+static __always_inline void give_back(struct buffer *buffer)
 {
-	__sync_fetch_and_add(lease->used, -lease->bit);
+	give_up_claim(&buffer->holders);
 }
 
 #endif /* TALLY_PROBE_FRAME_BPF_H */

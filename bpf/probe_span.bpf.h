@@ -46,12 +46,13 @@ static __always_inline u64 start_of_thread(void)
 
 /*
  * The newest begin is the one that counts: the one before it never ended where a function was left
- * by longjmp, or an exec.
+ * by an exception, longjmp(), or an exec.
  */
 static __always_inline void put_begin(struct probe_frame *f, bool lost)
 {
 	struct probe_begin *b = (void *)f->key - sizeof(*b);
-	u64 value = f->value, order = f->order, flags = count_unmatched ? BPF_NOEXIST : BPF_ANY;
+	u64 value = f->value, order = f->order;
+	bool is_new = count_unmatched || span_in_thread;
 	long err;
 
 	b->task_start = start_of_thread();
@@ -68,9 +69,9 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 		lost = true;
 	}
 	b->lost = lost;
-	err = bpf_map_update_elem(&starts, f->match, b, flags);
-	if (count_unmatched && (int)err == -EEXIST) {
-		count_lost(LOSS_UNMATCHED);
+	err = bpf_map_update_elem(&starts, f->match, b, is_new ? BPF_NOEXIST : BPF_ANY);
+	if (is_new && (int)err == -EEXIST) {
+		count_lost(span_in_thread ? LOSS_UNWOUND : LOSS_UNMATCHED);
 		err = bpf_map_update_elem(&starts, f->match, b, BPF_ANY);
 	}
 	if (err)
@@ -84,11 +85,11 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 static __always_inline void begin_frame(void *ctx, struct probe_frame *f)
 {
 	int verdict = event_filter(ctx, f);
-	bool lost = verdict < 0;
+	bool lost = verdict < 0, is_shared;
 
 	if (lost)
-		count_lost(LOSS_READ_FAULT);
-	if (!verdict || !make_match(ctx, f))
+		count_undecided(verdict);
+	if (!verdict || !make_match(ctx, f, &is_shared))
 		return;
 	if (!lost && begin_value)
 		lost = !make_value(ctx, f);
@@ -100,15 +101,15 @@ static __always_inline void begin_frame(void *ctx, struct probe_frame *f)
 static __noinline int begin_span(void *ctx, u32 event)
 {
 	struct probe_frame *f;
-	struct lease lease;
+	struct buffer *buffer;
 
-	f = take_frame(&lease);
+	f = take_frame(&buffer);
 	if (!f)
 		return 0;
 	f->elapsed = 0;
 	f->event = event;
 	begin_frame(ctx, f);
-	give_back(&lease);
+	give_back(buffer);
 	return 0;
 }
 
@@ -160,17 +161,17 @@ static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 
 static __always_inline void end_frame(void *ctx, struct probe_frame *f, u64 now, bool alone)
 {
-	bool were_read = false;
+	bool were_read = false, is_shared;
 	enum begun begun;
 
 	if (ncounters) {
 		were_read = read_own_counters(f->counter);
 		now = bpf_ktime_get_ns();
 	}
-	if (!make_match(ctx, f))
+	if (!make_match(ctx, f, &is_shared))
 		return;
 	begun = take_begin(f, now);
-	if (begun == BEGUN_LOST)
+	if (begun == BEGUN_LOST || (begun == BEGUN_NOT && is_shared))
 		return;
 	if (begun == BEGUN_NOT) {
 		/* The tool's own calls did not begin for us; in_scope() counts them as filtered. */
@@ -195,15 +196,15 @@ static __noinline int end_span(void *ctx, u32 event, bool alone)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct probe_frame *f;
-	struct lease lease;
+	struct buffer *buffer;
 
-	f = take_frame(&lease);
+	f = take_frame(&buffer);
 	if (!f)
 		return 0;
 	f->event = event;
 	f->size = 0;
 	end_frame(ctx, f, now, alone);
-	give_back(&lease);
+	give_back(buffer);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "profile.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
@@ -122,7 +123,7 @@ int on_event(void *ctx)
 }
 
 SEC("tracepoint")
-int on_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	struct profile_samples *s = samples_here();
 

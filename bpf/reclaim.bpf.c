@@ -10,11 +10,13 @@
 #include "compat.bpf.h"
 #include "hist.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "reclaim.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "writer.bpf.h"
 
 const volatile bool lines = false;      /* a record for each one, instead of sums */
 const volatile u64 min_ns = 0;
@@ -52,7 +54,7 @@ TASK_STATE(reclaim_states, struct reclaim_state)
 static __always_inline void add_pages(const struct reclaim_key *of, u64 n)
 {
 	struct reclaim_pages_key key = {
-		.task = of->task, .parts = of->parts, .cpu = bpf_get_smp_processor_id(),
+		.task = of->task, .parts = of->parts, .writer = this_writer(),
 	};
 	u64 *sum, zero = 0;
 	long err;
@@ -153,13 +155,13 @@ static __always_inline int end(u32 kind, u64 freed)
 
 #define RECLAIM_HOOKS(kind, name)                                                                  \
 	SEC("tp_btf/" #name "_begin")                                                              \
-	int BPF_PROG(name##_begins)                                                                \
+	int UNPREEMPTED_PROG(name##_begins)                                                                \
 	{                                                                                          \
 		return begin(kind);                                                                \
 	}                                                                                          \
                                                                                                    \
 	SEC("tp_btf/" #name "_end")                                                                \
-	int BPF_PROG(name##_ends, unsigned long freed)                                             \
+	int UNPREEMPTED_PROG(name##_ends, unsigned long freed)                                             \
 	{                                                                                          \
 		return end(kind, freed);                                                           \
 	}
@@ -170,25 +172,25 @@ RECLAIM_HOOKS(RECLAIM_SOFTLIMIT, mm_vmscan_memcg_softlimit_reclaim)
 RECLAIM_HOOKS(RECLAIM_NODE, mm_vmscan_node_reclaim)
 
 SEC("tp_btf/mm_compaction_begin")
-int BPF_PROG(mm_compaction_begins)
+int UNPREEMPTED_PROG(mm_compaction_begins)
 {
 	return begin(RECLAIM_COMPACT);
 }
 
 SEC("tp_btf/mm_compaction_end")
-int BPF_PROG(mm_compaction_ends)
+int UNPREEMPTED_PROG(mm_compaction_ends)
 {
 	return end(RECLAIM_COMPACT, 0);
 }
 
 SEC("tp_btf/mm_vmscan_kswapd_wake")
-int BPF_PROG(kswapd_wakes)
+int UNPREEMPTED_PROG(kswapd_wakes)
 {
 	return begin(RECLAIM_KSWAPD);
 }
 
 SEC("tp_btf/mm_vmscan_kswapd_sleep")
-int BPF_PROG(kswapd_sleeps)
+int UNPREEMPTED_PROG(kswapd_sleeps)
 {
 	return end(RECLAIM_KSWAPD, 0);
 }
@@ -200,7 +202,7 @@ int BPF_PROG(kswapd_sleeps)
  * than a number.
  */
 SEC("tp_btf/mark_victim")
-int BPF_PROG(on_victim, struct task_struct *victim)
+int UNPREEMPTED_PROG(on_victim, struct task_struct *victim)
 {
 	if (armed && in_scope(victim))
 		tell(victim, RECLAIM_OOM, 0, 0);

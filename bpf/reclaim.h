@@ -38,7 +38,7 @@ struct reclaim_key {
 struct reclaim_pages_key {
 	struct task_key task;
 	struct reclaim_parts parts;
-	__u32 cpu;
+	__u32 writer;
 	__u32 pad;
 };
 

@@ -22,6 +22,7 @@
 
 #include "compat.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "request.h"
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
@@ -204,7 +205,7 @@ static __always_inline void submitted(u64 key, struct request_state *st, struct 
 }
 
 SEC("tp_btf/block_io_start")
-int BPF_PROG(on_start, struct request *rq)
+int UNPREEMPTED_PROG(on_start, struct request *rq)
 {
 	struct request_state st = {};
 
@@ -231,7 +232,7 @@ static __always_inline struct request *request_of(u64 *ctx)
 }
 
 SEC("tp_btf/block_getrq")
-int on_getrq(u64 *ctx)
+int UNPREEMPTED_PROG(on_getrq)
 {
 	struct bio *bio = behind_queue(ctx, request_config.queue_before_bio);
 	struct request_state st = {};
@@ -244,7 +245,7 @@ int on_getrq(u64 *ctx)
 
 /* Became part of another one, and will not be heard of again. */
 SEC("tp_btf/block_rq_merge")
-int on_merge(u64 *ctx)
+int UNPREEMPTED_PROG(on_merge)
 {
 	struct request *rq = request_of(ctx);
 	u64 key = request_config.by_bio ? (u64)rq->bio : (u64)rq;
@@ -353,7 +354,7 @@ static __always_inline bool begins_at_issue(struct request *rq)
 }
 
 SEC("tp_btf/block_rq_issue")
-int on_issue(u64 *ctx)
+int UNPREEMPTED_PROG(on_issue)
 {
 	struct request *rq = request_of(ctx);
 	struct request_state *st;
@@ -380,7 +381,7 @@ int on_issue(u64 *ctx)
 
 /* The driver could not take it, or wants to try again: it waits again. */
 SEC("tp_btf/block_rq_requeue")
-int on_requeue(u64 *ctx)
+int UNPREEMPTED_PROG(on_requeue)
 {
 	u64 key = (u64)request_of(ctx);
 	struct request_state *st = bpf_map_lookup_elem(&requests, &key);
@@ -429,7 +430,7 @@ static __always_inline void ended(struct request_state *st)
 }
 
 SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
+int UNPREEMPTED_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 {
 	u32 left = rq->__data_len;
 	struct request_state *st;

@@ -9,6 +9,7 @@
 #include "slice.bpf.h"
 #include "task_key.bpf.h"
 #include "wait.bpf.h"
+#include "writer.bpf.h"
 
 /* The number of the interval that goes on; written by the loader. */
 u64 interval = 1;
@@ -25,7 +26,7 @@ const struct schedlat_task no_task = {};
 
 static __always_inline struct schedlat_task *task_of(struct task_struct *t)
 {
-	struct schedlat_key key = { .cpu = bpf_get_smp_processor_id() };
+	struct schedlat_key key = { .writer = this_writer() };
 	struct schedlat_task *e;
 	long err;
 

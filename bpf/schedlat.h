@@ -8,7 +8,7 @@
 /* An element belongs to one CPU, so it has one writer: plain adds are exact. */
 struct schedlat_key {
 	struct task_key task;
-	__u32 cpu;
+	__u32 writer;
 	__u32 pad;
 };
 

@@ -10,6 +10,7 @@
 
 #include "compat.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.h"
 
 const volatile struct scope_config scope = {};
@@ -63,47 +64,110 @@ static __always_inline u32 scope_uid(struct task_struct *t)
 	return SCOPE_GET(cred, uid.val);
 }
 
-/* Members of these sets: processes (-p, or the command and its children), threads (-t). */
+/*
+ * Numbers of processes and threads are used again, even while the last owner still waits for its
+ * last switch. So members of the scope are known by an address that nobody else can have before
+ * sched_process_free has run for its owner: a process by its signal_struct, which stays when a
+ * thread executes a program, and a thread by its task_struct.
+ */
+static __always_inline u64 scope_process(struct task_struct *t)
+{
+#ifdef SCOPE_UNTYPED
+	if (!t && has_typed_current())
+		return (u64)bpf_get_current_task_btf()->signal;
+#endif
+	return (u64)SCOPE_GET(scope_subject(t), signal);
+}
+
+static __always_inline u64 scope_thread(struct task_struct *t)
+{
+	return (u64)scope_subject(t);
+}
+
+/*
+ * The sets of -p (or the command, and the children that are followed) and of -t: address to start
+ * time, in ns of CLOCK_MONOTONIC. The time tells an element that outlived its owner, which ended before
+ * scope_on_free was attached. scope_tids also has the processes whose first thread is in it.
+ * While scope_seed runs, both sets also hold the numbers asked for, which are no addresses.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, u32);
-	__type(value, u8);
+	__type(key, u64);
+	__type(value, u64);
 } scope_pids SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, u32);
-	__type(value, u8);
+	__type(key, u64);
+	__type(value, u64);
 } scope_tids SEC(".maps");
+
+/* The only member, where there is one; 0 once it has ended. */
+u64 scope_one_process = 0;
+u64 scope_one_thread = 0;
 
 /*
  * Looking a process up in its set costs more than all the rest of a short program, and is asked of
- * the same one again and again. So each CPU keeps its last answer, in one word that is read and
- * written at once: generation, pid, in or out. Whoever changes the set begins a new generation
- * afterwards. CPUs that share a word only spoil it for each other.
+ * the same one again and again. So each CPU keeps its last answer. The second word is the first
+ * XOR the generation of the set, whose lowest bit is the answer: it fits only if both were written
+ * together, whatever interrupted the writing. Whoever changes the set begins a new generation
+ * afterwards. CPUs that share a place only spoil it for each other.
  */
 #define SCOPE_ANSWERS 64
 
-u64 scope_answers[SCOPE_ANSWERS][8] = {};       /* a cache line each */
-u32 scope_generation = 1;
+u64 scope_answers[SCOPE_ANSWERS][8] = {};       /* a cache line each: process, check */
+u64 scope_generation = 2;
 
-static __always_inline bool scope_has_pid(u32 pid)
+/* Even, and so large that generations differ in bits in which addresses do not. */
+#define SCOPE_GENERATION_STEP 0x9e3779b97f4a7c16ULL
+
+static __always_inline bool scope_is_same(struct task_struct *t, const u64 *start)
 {
-	volatile u64 *answer = scope_answers[bpf_get_smp_processor_id() % SCOPE_ANSWERS];
-	u64 wanted = (u64)*(volatile u32 *)&scope_generation << 32 | pid << 1, word = *answer;
+	return start && *start == BPF_CORE_READ(scope_subject(t), group_leader, start_time);
+}
 
-	if ((word | 1) == (wanted | 1))
-		return word & 1;
-	word = wanted | (bpf_map_lookup_elem(&scope_pids, &pid) != NULL);
-	*answer = word;
-	return word & 1;
+/*
+ * Rare, so a function of its own. The address is read by a helper: the verifier does not let programs
+ * calculate with a pointer.
+ */
+static __noinline bool scope_look_up(struct task_struct *t, volatile u64 *to, u64 generation)
+{
+	u64 process = 0;
+	bool is_in;
+
+	bpf_core_read(&process, sizeof(process), &scope_subject(t)->signal);
+	is_in = scope_is_same(t, bpf_map_lookup_elem(&scope_pids, &process));
+	to[0] = process;
+	to[1] = process ^ (generation | is_in);
+	return is_in;
+}
+
+static __always_inline bool scope_has_process(struct task_struct *t)
+{
+	volatile u64 *last = scope_answers[bpf_get_smp_processor_id() % SCOPE_ANSWERS];
+	u64 generation = *(volatile u64 *)&scope_generation, known = last[0], number = known;
+	u64 answer;
+
+	/* Not the register that is compared with a pointer: the compiler would take that one. */
+	barrier_var(number);
+	answer = number ^ last[1];
+	if (known == scope_process(t) && (answer & ~1ULL) == generation)
+		return answer & 1;
+	return scope_look_up(t, last, generation);
+}
+
+static __always_inline bool scope_has_thread(struct task_struct *t)
+{
+	u64 thread = scope_thread(t), *start = bpf_map_lookup_elem(&scope_tids, &thread);
+
+	return start && *start == SCOPE_GET(scope_subject(t), start_time);
 }
 
 static __always_inline void scope_pids_changed(void)
 {
-	__sync_fetch_and_add(&scope_generation, 1);
+	__sync_fetch_and_add(&scope_generation, SCOPE_GENERATION_STEP);
 }
 
 #define SCOPE_CONTROLLER(wanted, ssid)                                                             \
@@ -212,18 +276,16 @@ static __always_inline bool scope_has_comm(struct task_struct *t)
  */
 static __always_inline bool scope_for_life(struct task_struct *t)
 {
-	u32 pid = scope_tgid(t), tid;
-
-	if (scope.exclude_tgid && pid == scope.exclude_tgid)
+	if (scope.exclude_tgid && scope_tgid(t) == scope.exclude_tgid)
 		return false;
-	if (scope.pids == SCOPE_IDS_ONE && pid != scope.pid)
+	if (scope.pids == SCOPE_IDS_ONE &&
+	    scope_process(t) != *(volatile u64 *)&scope_one_process)
 		return false;
-	tid = scope_tid(t);
-	if (scope.tids == SCOPE_IDS_ONE && tid != scope.tid)
+	if (scope.tids == SCOPE_IDS_ONE && scope_thread(t) != *(volatile u64 *)&scope_one_thread)
 		return false;
-	if (scope.pids == SCOPE_IDS_SET && !scope_has_pid(pid))
+	if (scope.pids == SCOPE_IDS_SET && !scope_has_process(t))
 		return false;
-	if (scope.tids == SCOPE_IDS_SET && !bpf_map_lookup_elem(&scope_tids, &tid))
+	if (scope.tids == SCOPE_IDS_SET && !scope_has_thread(t))
 		return false;
 	return true;
 }
@@ -280,52 +342,108 @@ static __always_inline bool in_scope(struct task_struct *t)
 	return in_scope_for_life(t) && in_scope_now(t);
 }
 
+static __always_inline void scope_join(void *set, u64 address, u64 start)
+{
+	long err = bpf_map_update_elem(set, &address, &start, BPF_ANY);
+
+	if (err)
+		count_failed_update(err);
+	scope_pids_changed();
+}
+
 /*
- * Children of a traced command join the set at fork and leave it when the last of the process,
- * its leader, is freed: an exiting task still waits for a CPU now and then. Pid numbers are
- * handed out in rising order (idr_alloc_cyclic), so none is used again in between.
- * Loaded only when scope.follow is set. Where counting is to begin with the command's exec, and
- * not with what the tracer's child does before it, scope.command joins then.
+ * The members at the start: once over all tasks, before the programs are attached. The sets hold
+ * the numbers then, and are given the addresses.
+ */
+SEC("iter/task")
+int scope_seed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	u64 pid, tid;
+
+	if (!t)
+		return 0;
+	pid = t->tgid;
+	tid = t->pid;
+	if (scope.pids && pid == tid && bpf_map_lookup_elem(&scope_pids, &pid)) {
+		scope_one_process = (u64)t->signal;
+		scope_join(&scope_pids, (u64)t->signal, t->start_time);
+	}
+	if (scope.tids && bpf_map_lookup_elem(&scope_tids, &tid)) {
+		scope_one_thread = (u64)t;
+		scope_join(&scope_tids, (u64)t, t->start_time);
+		if (pid == tid)
+			scope_join(&scope_tids, (u64)t->signal, t->start_time);
+	}
+	return 0;
+}
+
+/*
+ * The command joins at its exec where counting is not to begin with what the tracer's child does
+ * before it (scope.command). A thread that executes a program takes the place and the number of the
+ * first one of its process, and so its place in the set. Loaded where one of these is needed.
  */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(scope_on_exec, struct task_struct *t)
+int UNPREEMPTED_PROG(scope_on_exec, struct task_struct *t, int old_pid)
 {
-	u32 pid = t->tgid;
-	u8 yes = 1;
-	long err;
+	u64 process = (u64)t->signal, *start;
 
-	if (pid != scope.command)
+	if (scope.command && (u32)t->tgid == scope.command)
+		scope_join(&scope_pids, process, t->start_time);
+	if (!scope.tids || old_pid == t->pid)
 		return 0;
-	err = bpf_map_update_elem(&scope_pids, &pid, &yes, BPF_ANY);
-	if (err)
-		count_failed_update(err);
-	scope_pids_changed();
+	start = bpf_map_lookup_elem(&scope_tids, &process);
+	if (!start || *start != t->start_time)
+		return 0;
+	scope_one_thread = (u64)t;
+	scope_join(&scope_tids, (u64)t, t->start_time);
 	return 0;
 }
 
+/* Loaded when scope.follow is set. The child does not run before this has. */
 SEC("tp_btf/sched_process_fork")
-int BPF_PROG(scope_on_fork, struct task_struct *parent, struct task_struct *child)
+int UNPREEMPTED_PROG(scope_on_fork, struct task_struct *parent, struct task_struct *child)
 {
-	u32 from = parent->tgid, to = child->tgid;
-	u8 yes = 1;
-	long err;
+	u64 from = (u64)parent->signal, to = (u64)child->signal, *start;
 
-	if (from == to || !bpf_map_lookup_elem(&scope_pids, &from))
+	if (from == to)
 		return 0;
-	err = bpf_map_update_elem(&scope_pids, &to, &yes, BPF_ANY);
-	if (err)
-		count_failed_update(err);
-	scope_pids_changed();
+	start = bpf_map_lookup_elem(&scope_pids, &from);
+	if (!start || *start != parent->group_leader->start_time)
+		return 0;
+	scope_join(&scope_pids, to, child->start_time);
 	return 0;
 }
 
+/*
+ * Members leave when they are freed, and not when they exit: an exiting task still waits for a CPU now
+ * and then. A process is when its first thread is, which is released last.
+ */
+static __always_inline void scope_process_ends(struct task_struct *t)
+{
+	u64 process = (u64)t->signal;
+
+	if (scope.pids == SCOPE_IDS_ONE && process == scope_one_process)
+		scope_one_process = 0;
+	if (scope.pids == SCOPE_IDS_SET && !bpf_map_delete_elem(&scope_pids, &process))
+		scope_pids_changed();
+	if (scope.tids)
+		bpf_map_delete_elem(&scope_tids, &process);
+}
+
+/* Loaded with -p, -t or a command. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(scope_on_free, struct task_struct *t)
 {
-	u32 pid = t->tgid;
+	u64 thread = (u64)t;
 
-	if ((u32)t->pid == pid && !bpf_map_delete_elem(&scope_pids, &pid))
-		scope_pids_changed();
+	if (t->pid == t->tgid)
+		scope_process_ends(t);
+	if (!scope.tids)
+		return 0;
+	if (thread == scope_one_thread)
+		scope_one_thread = 0;
+	bpf_map_delete_elem(&scope_tids, &thread);
 	return 0;
 }
 

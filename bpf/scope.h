@@ -15,7 +15,7 @@
 /* How pids and tids are compared. */
 enum scope_ids {
 	SCOPE_IDS_ANY,
-	SCOPE_IDS_ONE,          /* a constant */
+	SCOPE_IDS_ONE,          /* one address */
 	SCOPE_IDS_SET,          /* a lookup in scope_pids or scope_tids */
 };
 
@@ -58,9 +58,7 @@ struct scope_glob {
 struct scope_config {
 	__u32 exclude_tgid;     /* the tracer itself, 0: nobody */
 	__u32 pids;             /* enum scope_ids */
-	__u32 pid;
 	__u32 tids;             /* enum scope_ids */
-	__u32 tid;
 	__u32 follow;           /* children of the processes in scope_pids join them */
 	__u32 command;          /* joins scope_pids at its exec; 0: nobody does */
 	__u32 has_uid;

@@ -11,9 +11,8 @@
  *                                   one), so that its mappings are known after it has gone
  *
  * A stack that could not be kept leaves an id of zeroes and is counted: the event still counts,
- * without its stack. Hooks may interrupt each other (STACK_NESTING deep). They must not be
- * preempted, see bpf_preempt_disable() in counting.bpf.c; where that cannot be had (before 6.18), two
- * tasks that meet in one slot are told apart and both lose their stack, counted.
+ * without its stack. Hooks may interrupt each other, and tasks preempt each other in the middle of
+ * it: each has a slot of its own (preempt.bpf.h), of the STACK_NESTING that a CPU has.
  *
  * The walk goes over perf's callchain (bpf_get_stack), and not over stack ids: those share buckets,
  * and stacks that collide there are lost or wrong.
@@ -23,6 +22,7 @@
 
 #include "compat.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "stack.h"
 #include "task_key.bpf.h"
 #include "user_stack.bpf.h"
@@ -39,6 +39,8 @@ enum stack_flags {
 	 * by frame pointers would leave its caller out, whose address is on top of the stack.
 	 */
 	STACK_AT_ENTRY = 0x400,
+	/* One is about to return: the walk begins at its caller, whose address is on top of the stack. */
+	STACK_AT_EXIT = 0x1000,
 	STACK_REGS = 0x800,     /* the context begins with the registers: perf events, kprobes, uprobes */
 	STACK_SKIP = 0xff,
 };
@@ -110,7 +112,8 @@ static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, voi
 	bool in_context = flags & STACK_REGS && context_is_user(ctx);
 
 	if (in_context ? user_regs_of_context(&slot->walk, ctx) : user_regs_of_current(&slot->walk)) {
-		u32 found = user_stack_walk(slot, at, flags & STACK_AT_ENTRY, stack_depth + 1);
+		u32 found = user_stack_walk(slot, at, flags & STACK_AT_ENTRY, flags & STACK_AT_EXIT,
+					    stack_depth + 1);
 
 		s->user_end = stack_end(&slot->walk, found, &frames);
 	} else
@@ -129,7 +132,7 @@ static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx,
 
 	s->kernel = s->user = 0;
 	s->kernel_end = s->user_end = STACK_NOT_TAKEN;
-	s->pad = 0;
+	s->pad = s->mark = 0;
 	if (flags & STACK_KERNEL) {
 		s->kernel_end = stack_part(stack_get(ctx, s->frame, room, flags & STACK_SKIP,
 						     &slot->kernel_is_deep), &frames);
@@ -151,11 +154,97 @@ static __always_inline long stack_store(void *map, const u64 *hash, const struct
 	return bpf_map_update_elem(map, hash, s, BPF_NOEXIST);
 }
 
+/* --- the code of a process --------------------------------------------------------------------- */
+
+struct stack_code stack_codes[STACK_CODES] = {};
+
+/* Begins a new generation if the process has less code mapped than when it was seen last. */
+static __always_inline void stack_see_code(u32 tgid, struct mm_struct *mm)
+{
+	struct stack_code *code = &stack_codes[tgid % STACK_CODES];
+	u64 now = (u64)tgid << STACK_CODE_PAGES_BITS | BPF_CORE_READ(mm, exec_vm);
+	u64 before = *(volatile u64 *)&code->seen;
+
+	if (now == before)
+		return;
+	*(volatile u64 *)&code->seen = now;
+	if (now > before || (now ^ before) >> STACK_CODE_PAGES_BITS)
+		return;
+	__sync_fetch_and_add(&code->generation, 1);
+	*(volatile u64 *)&code->began_ns = bpf_ktime_get_ns();
+}
+
+/*
+ * Memory is about to be mapped, where the kernel has found a place for it: what was there, if anything, has been
+ * unmapped, and runs no more.
+ */
+SEC("raw_tp/vm_unmapped_area")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, stack_on_mapping, void *, ctx)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+
+	if (mm)
+		stack_see_code(bpf_get_current_pid_tgid() >> 32, mm);
+	return 0;
+}
+
+#define STACK_TASK_GET(t, member) (has_typed_current() ? (t)->member : BPF_CORE_READ(t, member))
+
+/*
+ * See struct stack. The start time tells processes that have one number after the other. Not inline: with more
+ * registers in use the verifier of 5.10 loses bounds that it knows.
+ */
+static __noinline u64 stack_space(u32 tgid)
+{
+	struct task_struct *t = calling_task(), *leader = STACK_TASK_GET(t, group_leader);
+	u64 exec = STACK_TASK_GET(t, self_exec_id), start = STACK_TASK_GET(leader, start_time);
+	u32 generation = *(volatile u32 *)&stack_codes[tgid % STACK_CODES].generation;
+
+	return stack_mix(stack_mix(start, exec << 32 | generation), tgid) ?: 1;
+}
+
+/* Of the loader, unless that is the initial one: 0. */
+const volatile u32 stack_pidns = 0;
+
+#define STACK_PIDNS_LEVELS 32           /* MAX_PID_NS_LEVEL */
+
+/* The number of the current process in the loader's pid namespace. */
+static __noinline u32 stack_own_pid(struct task_struct *t)
+{
+	struct pid *pid = BPF_CORE_READ(t, group_leader, thread_pid);
+	u32 level = BPF_CORE_READ(pid, level), i;
+	struct upid upid;
+
+	for (i = 0; i <= STACK_PIDNS_LEVELS && i <= level; i++) {
+		if (bpf_core_read(&upid, sizeof(upid), &pid->numbers[i]))
+			return 0;
+		if (BPF_CORE_READ(upid.ns, ns.inum) == stack_pidns)
+			return upid.nr;
+	}
+	return 0;
+}
+
+static __noinline int stack_sign(struct stack *s)
+{
+	s->pid = 0;
+	s->first_ns = 0;
+	if (!s->user)
+		return 0;
+	s->first_ns = bpf_ktime_get_ns();
+	s->pid = stack_pidns ? stack_own_pid((struct task_struct *)bpf_get_current_task()) :
+			       bpf_get_current_pid_tgid() >> 32;
+	return 0;
+}
+
+/* --- storing ----------------------------------------------------------------------------------- */
+
 /* False: it could not be stored, and that is counted. */
-static __always_inline bool stack_keep(const struct stack *s, u32 frames, u64 hash)
+static __always_inline bool stack_keep(struct stack *s, u32 frames, u64 hash)
 {
 	long err;
 
+	stack_sign(s);
 	if (frames <= STACK_SMALL)
 		err = stack_store(&stacks_small, &hash, s);
 	else if (frames <= STACK_MEDIUM)
@@ -171,67 +260,71 @@ static __always_inline bool stack_keep(const struct stack *s, u32 frames, u64 ha
 static __always_inline void stack_walk_into(struct stack_slot *slot, struct stack_id *id, void *ctx,
 					    u32 flags)
 {
-	u64 owner = bpf_get_current_pid_tgid();
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct stack *s = &slot->stack;
 
-	*(volatile u64 *)&slot->owner = owner;
 	stack_walk_parts(slot, ctx, flags);
+	s->space = s->user ? stack_space(tgid) : 0;
 	id->hash = stack_hash(s, stack_seed, 2 * stack_depth);
 	id->frames = s->kernel + s->user;
-	id->tgid = s->user ? owner >> 32 : 0;
+	id->tgid = s->user ? tgid : 0;
 }
 
-/* False: another task came into the slot meanwhile, and that is counted. */
-static __always_inline bool stack_is_own(struct stack_slot *slot)
-{
-	u8 kernel_end = slot->stack.kernel_end, user_end = slot->stack.user_end;
-
-	if (*(volatile u64 *)&slot->owner != bpf_get_current_pid_tgid()) {
-		count_lost(LOSS_NESTING);
-		return false;
-	}
-	if (kernel_end == STACK_DEEPER || user_end == STACK_DEEPER)
-		count_lost(LOSS_TRUNCATED);
-	return true;
-}
-
-/* A free slot of this CPU, to be given back; NULL: there is none, which is counted. */
-static __always_inline struct stack_slot *stack_take_slot(struct stack_slot **first)
+/* A slot of this CPU that nobody else has, to be given back; NULL: there is none, which is counted. */
+static __always_inline struct stack_slot *stack_take_slot(void)
 {
 	struct stack_slot *slot;
-	u32 i = 0;
+	u32 level, i;
 
-	slot = *first = bpf_map_lookup_elem(&stack_slots, &i);
-	if (!slot)
-		return NULL;
-	i = (*first)->taken;
-	if (i)
-		slot = bpf_map_lookup_elem(&stack_slots, &i);
-	if (!slot) {
-		count_lost(LOSS_NESTING);
-		return NULL;
+	for (i = 0; i < STACK_NESTING; i++) {
+		level = i;
+		slot = bpf_map_lookup_elem(&stack_slots, &level);
+		if (!slot || !claim_alone(&slot->holders))
+			continue;
+		slot->level = i;
+		return slot;
 	}
-	*(volatile u32 *)&(*first)->taken = i + 1;
-	slot->level = i;
-	return slot;
+	count_lost(LOSS_NESTING);
+	return NULL;
 }
 
-static __always_inline void stack_give_slot_back(struct stack_slot *first)
+static __always_inline void stack_give_slot_back(struct stack_slot *slot)
 {
-	*(volatile u32 *)&first->taken -= 1;
+	give_up_claim(&slot->holders);
+}
+
+static __always_inline void stack_count_cut(const struct stack_slot *slot)
+{
+	if (slot->stack.kernel_end == STACK_DEEPER || slot->stack.user_end == STACK_DEEPER)
+		count_lost(LOSS_TRUNCATED);
+}
+
+/* All zero, always; the verifier does not know that. */
+struct stack_id no_stack = {};
+
+/*
+ * Out of memory whose values the verifier does not know: what follows is verified once, and not for each way that a
+ * walk may end.
+ */
+static __always_inline void stack_copy_id(struct stack_id *to, const struct stack_id *from)
+{
+	to->hash = *(volatile const u64 *)&from->hash;
+	to->tgid = *(volatile const u32 *)&from->tgid;
+	to->frames = *(volatile const u32 *)&from->frames;
 }
 
 static __always_inline void stack_take(struct stack_id *id, void *ctx, u32 flags)
 {
-	struct stack_slot *first, *slot = stack_take_slot(&first);
+	struct stack_slot *slot = stack_take_slot();
 
-	*id = (struct stack_id){};
+	stack_copy_id(id, &no_stack);
 	if (!slot)
 		return;
-	stack_walk_into(slot, id, ctx, flags);
-	if (!stack_keep(&slot->stack, id->frames, id->hash) || !stack_is_own(slot))
-		*id = (struct stack_id){};
-	stack_give_slot_back(first);
+	stack_walk_into(slot, &slot->id, ctx, flags);
+	stack_count_cut(slot);
+	if (stack_keep(&slot->stack, slot->id.frames, slot->id.hash))
+		stack_copy_id(id, &slot->id);
+	stack_give_slot_back(slot);
 }
 
 /* The kernel's part of the stack of a task that is off its CPU, and stays so. */
@@ -241,10 +334,10 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 	struct stack *s = &slot->stack;
 	u16 frames = 0;
 
-	*(volatile u64 *)&slot->owner = bpf_get_current_pid_tgid();
 	s->user = 0;
 	s->user_end = STACK_NOT_TAKEN;
-	s->pad = 0;
+	s->pad = s->mark = 0;
+	s->space = 0;
 	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
 				   &frames);
 	s->kernel = frames;
@@ -255,15 +348,16 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 /* The same kept, like stack_take(). */
 static __always_inline void stack_take_task(struct stack_id *id, struct task_struct *t)
 {
-	struct stack_slot *first, *slot = stack_take_slot(&first);
+	struct stack_slot *slot = stack_take_slot();
 
-	*id = (struct stack_id){};
+	stack_copy_id(id, &no_stack);
 	if (!slot)
 		return;
-	stack_walk_task(slot, id, t);
-	if (!stack_keep(&slot->stack, id->frames, id->hash) || !stack_is_own(slot))
-		*id = (struct stack_id){};
-	stack_give_slot_back(first);
+	stack_walk_task(slot, &slot->id, t);
+	stack_count_cut(slot);
+	if (stack_keep(&slot->stack, slot->id.frames, slot->id.hash))
+		stack_copy_id(id, &slot->id);
+	stack_give_slot_back(slot);
 }
 
 /* --- processes --------------------------------------------------------------------------------- */
@@ -284,16 +378,19 @@ u64 stack_seen[STACK_SEEN] = {};
 static __always_inline void stack_see(void)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
-	struct stack_process p = { .tgid = bpf_get_current_pid_tgid() >> 32 };
+	struct stack_process p = {};
 	struct mm_struct *mm = BPF_CORE_READ(t, mm);
-	u64 *seen = &stack_seen[p.tgid % STACK_SEEN], now;
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u64 *seen = &stack_seen[tgid % STACK_SEEN], now;
 
 	if (!mm)
 		return;
+	stack_see_code(tgid, mm);
 	/* Another program after an exec, more code after a dlopen. A pid has at most 22 bits. */
-	now = (u64)p.tgid << 42 | (((u64)mm >> 6) + BPF_CORE_READ(mm, exec_vm)) % (1ULL << 42);
+	now = (u64)tgid << 42 | (((u64)mm >> 6) + BPF_CORE_READ(mm, exec_vm)) % (1ULL << 42);
 	if (*(volatile u64 *)seen == now)
 		return;
+	p.pid = stack_pidns ? stack_own_pid(t) : tgid;
 	/* When the ring is full, the next stack of the process tries again. */
 	if (!bpf_ringbuf_output(&stack_processes, &p, sizeof(p), 0))
 		*(volatile u64 *)seen = now;
@@ -320,7 +417,7 @@ static __always_inline struct stack_count *stack_new_count(void *counts,
 static __always_inline struct stack_count *stack_find_count(void *counts, struct stack_key *key,
 							    void *ctx, u32 flags)
 {
-	struct stack_slot *first, *slot = stack_take_slot(&first);
+	struct stack_slot *slot = stack_take_slot();
 	struct stack_count *c;
 
 	key->stack = (struct stack_id){};
@@ -328,11 +425,12 @@ static __always_inline struct stack_count *stack_find_count(void *counts, struct
 		return bpf_map_lookup_elem(counts, key);
 	stack_walk_into(slot, &key->stack, ctx, flags);
 	c = bpf_map_lookup_elem(counts, key);
-	if ((!c && !stack_keep(&slot->stack, key->stack.frames, key->stack.hash)) || !stack_is_own(slot)) {
+	stack_count_cut(slot);
+	if (!c && !stack_keep(&slot->stack, key->stack.frames, key->stack.hash)) {
 		key->stack = (struct stack_id){};
 		c = bpf_map_lookup_elem(counts, key);
 	}
-	stack_give_slot_back(first);
+	stack_give_slot_back(slot);
 	return c;
 }
 

@@ -2,8 +2,8 @@
 /*
  * Stacks as they are kept in the kernel: taken by stack.bpf.h, read by user/stack/stack.h.
  *
- * A stack is stored once, under a 64-bit hash over all of it; whatever counts by stack has that
- * hash in its key. Two stacks with one hash would be taken for one: of a million, by chance once
+ * A stack is stored once, under a 64-bit hash over all of it and the process that it is of; whatever counts
+ * by stack has that hash in its key. Two stacks with one hash would be taken for one: of a million, by chance once
  * in 30 million runs. The hash is seeded anew in each run, so nobody can prepare such a pair.
  *
  * Elements of a BPF map are all of one size and most stacks are much shorter than the longest.
@@ -30,13 +30,40 @@ enum stack_end {
 	STACK_ROOT,             /* the walk came to the first function of the thread */
 };
 
-/* The element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user). */
+/*
+ * The element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user).
+ *
+ * An address of a process means something only together with what was mapped when the stack was taken. So a
+ * stack with a user part is kept apart by space: which process, which of its programs (exec), and how often
+ * code was unmapped before (struct stack_code). All that counts by one stack has seen the code that was mapped
+ * at first_ns.
+ */
 struct stack {
 	__u16 kernel, user;     /* frames of each part */
 	__u8 kernel_end, user_end;      /* enum stack_end */
 	__u16 pad;
+	__u32 pid;              /* as the loader's pid namespace numbers it, 0: it is not in there */
+	__u32 mark;             /* for the loader's use; 0 */
+	__u64 space;            /* 0 without a user part; as are the other two */
+	__u64 first_ns;         /* CLOCK_MONOTONIC: when it was stored */
 	__u64 frame[];
 };
+
+/*
+ * What is known of a process's code, by its tgid modulo STACK_CODES; two that share a place may begin
+ * generations for each other. A generation ends when less code is mapped than was seen before: something was
+ * unmapped, and its addresses may soon be those of other code. Looked at where memory is mapped (the
+ * tracepoint vm_unmapped_area) and at each new stack.
+ */
+struct stack_code {
+	__u64 seen;             /* tgid << 42 | pages of code */
+	__u64 began_ns;         /* of this generation, CLOCK_MONOTONIC */
+	__u32 generation;
+	__u32 pad;
+};
+
+#define STACK_CODES 4096
+#define STACK_CODE_PAGES_BITS 42        /* a pid has at most 22 */
 
 #define USER_WINDOW 1024
 
@@ -58,22 +85,22 @@ struct user_walk {
 	__u8 bytes[USER_WINDOW];
 };
 
-/* Where a stack is made. Only programs look at what is in it. */
-struct stack_slot {
-	__u64 owner;            /* the task */
-	__u32 taken;            /* of the first one: how many are in use on this CPU */
-	__u32 level;            /* which one this is */
-	__u8 kernel_is_deep, user_is_deep;      /* the last ones made here were */
-	__u8 pad[6];
-	struct user_walk walk;
-	struct stack stack;
-};
-
 /* What stands in the keys of those who count by stack. All zero: the stack was lost. */
 struct stack_id {
 	__u64 hash;
 	__u32 tgid;             /* whose user addresses they are; 0: there are none */
 	__u32 frames;           /* of both parts: says which map */
+};
+
+/* Where a stack is made. Only programs look at what is in it. */
+struct stack_slot {
+	__u64 holders;          /* preempt.bpf.h: claim_alone() */
+	__u32 level;            /* which one this is */
+	__u8 kernel_is_deep, user_is_deep;      /* the last ones made here were */
+	__u8 pad[2];
+	struct stack_id id;     /* of the last one */
+	struct user_walk walk;
+	struct stack stack;
 };
 
 /* What events are counted by, and the element of that hash. */
@@ -90,7 +117,7 @@ struct stack_count {
 
 /* Sent when a process has its first stack taken, or has mapped more code since. */
 struct stack_process {
-	__u32 tgid;
+	__u32 pid;              /* as in struct stack */
 	__u32 pad;
 };
 
@@ -109,6 +136,7 @@ static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack
 	__u64 hash = stack_mix(seed, (__u64)s->kernel << 32 | s->user);
 
 	hash = stack_mix(hash, s->kernel_end << 8 | s->user_end);
+	hash = stack_mix(hash, s->space);
 	for (i = 0; i < 2 * STACK_MOST_DEPTH; i++) {
 		if (i >= n || i >= most)
 			break;
@@ -117,7 +145,8 @@ static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack
 	return hash ?: 1;
 }
 
-_Static_assert(sizeof(struct stack) == 8, "stack has padding");
+_Static_assert(sizeof(struct stack) == 32, "stack has padding");
+_Static_assert(sizeof(struct stack_code) == 24, "stack_code has padding");
 _Static_assert(sizeof(struct stack_id) == 16, "stack_id has padding");
 _Static_assert(sizeof(struct stack_key) == 64, "stack_key has padding");
 _Static_assert(sizeof(struct stack_count) == 32, "stack_count has padding");

@@ -10,12 +10,14 @@
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "probe.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
 #include "stackcount.h"
 #include "syscall_event.bpf.h"
 #include "task_key.bpf.h"
+#include "verdict.bpf.h"
 
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
 const volatile bool with_value = false;                 /* sums, not counts */
@@ -30,14 +32,6 @@ struct {
 EVENT_BODY(event_filter, EVENT_FILTER, struct probe_frame)
 EVENT_BODY(event_value, EVENT_VALUE, struct probe_frame)
 
-/*
- * Since 6.10. The verifier of 6.12 allows no call of a global function in between, which the walk is; that of
- * 6.18 looks at what it does.
- */
-const volatile bool may_disable_preemption = false;
-extern void bpf_preempt_disable(void) __weak __ksym;
-extern void bpf_preempt_enable(void) __weak __ksym;
-
 /* Of a frame, what there is in front of the key. */
 struct head {
 	u8 byte[PROBE_HEAD];
@@ -51,7 +45,7 @@ static __noinline bool find_value(void *record, u64 *n)
 	int verdict = event_filter(record, f);
 
 	if (verdict < 0)
-		count_lost(LOSS_READ_FAULT);
+		count_undecided(verdict);
 	if (verdict == 0)
 		count_filtered();
 	if (verdict <= 0)
@@ -60,8 +54,10 @@ static __noinline bool find_value(void *record, u64 *n)
 	if (!with_value)
 		return true;
 	verdict = event_value(record, f);
-	if (verdict)
-		count_lost(verdict < 0 ? LOSS_READ_FAULT : LOSS_NEGATIVE);
+	if (verdict < 0)
+		count_undecided(verdict);
+	if (verdict > 0)
+		count_lost(LOSS_NEGATIVE);
 	*n = f->value;
 	if (!verdict)
 		count_summed();
@@ -76,6 +72,8 @@ static __always_inline int count_stack(void *ctx, u32 site, u32 regs, u64 n)
 
 	if (flags & STACK_USER && site & STACKCOUNT_AT_ENTRY)
 		flags |= STACK_AT_ENTRY;
+	if (flags & STACK_USER && site & STACKCOUNT_AT_EXIT)
+		flags |= STACK_AT_EXIT;
 	task_key_of(&key.task, NULL);
 	key.task.event = site & STACKCOUNT_EVENT;
 	stack_add(&counts, &key, ctx, flags, n);
@@ -89,13 +87,8 @@ static __always_inline void count(void *record, u32 site, void *ctx, u32 regs)
 
 	if (!armed || !in_scope(NULL))
 		return;
-	/* Programs on uprobes can be preempted, and stacks are made in memory of the CPU: stack.bpf.h. */
-	if (may_disable_preemption && bpf_preempt_disable)
-		bpf_preempt_disable();
 	if (find_value(record, &n))
 		count_stack(ctx, site, regs, n);
-	if (may_disable_preemption && bpf_preempt_enable)
-		bpf_preempt_enable();
 }
 
 /* No function begins at a tracepoint, and the verifier need not look at what would be done there. */
@@ -105,14 +98,14 @@ static __always_inline void count_tracepoint(void *record, u32 site, void *ctx)
 }
 
 SEC("tracepoint")
-int on_tracepoint(void *ctx)
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
 	count_tracepoint(ctx, event_slot(), ctx);
 	return KEEP_EVENT;
 }
 
 SEC("kprobe")
-int on_probe(void *ctx)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_probe, void *, ctx)
 {
 	count(ctx, event_slot(), ctx, STACK_REGS);
 	return KEEP_EVENT;
@@ -120,7 +113,7 @@ int on_probe(void *ctx)
 
 /* kprobe.multi and uprobe.multi; there 1 would mean something else. */
 SEC("kprobe")
-int on_probes(void *ctx)
+int UNPREEMPTED(PREEMPT_GLOBAL, on_probes, void *, ctx)
 {
 	count(ctx, event_cookie(ctx), ctx, STACK_REGS);
 	return 0;

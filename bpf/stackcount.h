@@ -10,6 +10,7 @@
  * begins, before that has made a frame: the caller is then found by the return address.
  */
 #define STACKCOUNT_AT_ENTRY 0x40000000U
+#define STACKCOUNT_AT_EXIT 0x20000000U          /* or where one is about to return */
 #define STACKCOUNT_EVENT 0x0000ffffU
 
 #endif /* TALLY_STACKCOUNT_H */

@@ -17,6 +17,7 @@
 
 #include "compat.bpf.h"
 #include "event.bpf.h"
+#include "preempt.bpf.h"
 #include "syscalls.h"
 
 /* At the copy's number * SYSCALL_NUMBERS + number of the call: slot + 1; 0 where it is not asked for. */
@@ -47,7 +48,7 @@ static __always_inline s64 syscall_slot(void *slots, u64 number)
 
 #define ON_SYSCALL_ENTER(name, slots, handle, ...)                                                 \
 	SEC("tp_btf/sys_enter")                                                                    \
-	int BPF_PROG(name, struct pt_regs *regs, long number)                                      \
+	int UNPREEMPTED_PROG(name, struct pt_regs *regs, long number)                                      \
 	{                                                                                          \
 		s64 slot = syscall_slot(&slots, number);                                           \
 		struct syscall_record record;                                                      \
@@ -62,7 +63,7 @@ static __always_inline s64 syscall_slot(void *slots, u64 number)
 
 #define ON_SYSCALL_EXIT(name, slots, handle, ...)                                                  \
 	SEC("tp_btf/sys_exit")                                                                     \
-	int BPF_PROG(name, struct pt_regs *regs, long result)                                      \
+	int UNPREEMPTED_PROG(name, struct pt_regs *regs, long result)                                      \
 	{                                                                                          \
 		u64 number = syscall_number(regs);                                                 \
 		s64 slot = syscall_slot(&slots, number);                                           \

@@ -12,10 +12,12 @@
 #include "compat.bpf.h"
 #include "hist.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "syscount.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "writer.bpf.h"
 
 const volatile u8 traits[CALLS] = {};           /* enum call_traits */
 const volatile u32 sigreturn[SYSCALL_ABIS] = {};        /* the number of rt_sigreturn() */
@@ -128,7 +130,7 @@ static __always_inline int count_in_array(u32 call, u32 error)
 
 static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 error)
 {
-	struct syscount_key key = { .cpu = bpf_get_smp_processor_id() };
+	struct syscount_key key = { .writer = this_writer() };
 	struct syscount_count *c, fresh = {};
 	long err;
 
@@ -153,7 +155,7 @@ static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 erro
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(count_exit, struct pt_regs *regs, long ret)
+int UNPREEMPTED_PROG(count_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *t = calling_task();
 	u32 call, error;
@@ -194,7 +196,7 @@ static __always_inline bool may_be_in_scope(struct task_struct *t)
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(time_enter, struct pt_regs *regs, long number)
+int UNPREEMPTED_PROG(time_enter, struct pt_regs *regs, long number)
 {
 	struct task_struct *t = calling_task();
 	u32 call = call_of(t, number);
@@ -235,7 +237,7 @@ static __always_inline int add_time(struct task_struct *t, u32 call, u32 error, 
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(time_exit, struct pt_regs *regs, long ret)
+int UNPREEMPTED_PROG(time_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *t = calling_task();
 	struct call_state *st;

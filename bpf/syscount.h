@@ -50,7 +50,7 @@ enum call_traits {
  */
 struct syscount_key {
 	__u32 outcome;
-	__u32 cpu;
+	__u32 writer;
 	__u32 pid;
 	__u32 tid;
 	struct task_key task;

@@ -10,6 +10,7 @@
 #include "compat.bpf.h"
 #include "call.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "socket.bpf.h"
@@ -129,7 +130,7 @@ static __always_inline void end(const struct sock *sk, int old)
 }
 
 SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(on_state, const struct sock *sk, int old, int state)
+int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 {
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
@@ -145,7 +146,7 @@ int BPF_PROG(on_state, const struct sock *sk, int old, int state)
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(on_exit, struct pt_regs *regs, long ret)
+int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
 	struct tcplife_session *s;
 	struct call c;

@@ -5,6 +5,7 @@
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "task_key.bpf.h"
 #include "tcp.bpf.h"
@@ -90,7 +91,7 @@ static __always_inline void take(struct retrans_record *r)
 }
 
 SEC("tp_btf/tcp_retransmit_skb")
-int BPF_PROG(on_retransmit, const struct sock *sk, const struct sk_buff *skb)
+int UNPREEMPTED_PROG(on_retransmit, const struct sock *sk, const struct sk_buff *skb)
 {
 	const struct tcp_skb_cb *cb = (const void *)&skb->cb;
 	struct retrans_record r = {};
@@ -110,7 +111,7 @@ int BPF_PROG(on_retransmit, const struct sock *sk, const struct sk_buff *skb)
 
 /* The request is no socket yet, but begins as one. */
 SEC("tp_btf/tcp_retransmit_synack")
-int BPF_PROG(on_synack, const struct sock *sk, const struct request_sock *req)
+int UNPREEMPTED_PROG(on_synack, const struct sock *sk, const struct request_sock *req)
 {
 	const struct sock_common *c = &req->__req_common;
 	struct retrans_record r = { .segments = 1, .why = RETRANS_SYNACK, .state = TCP_SYN_RECV };

@@ -7,6 +7,7 @@
 #include "alone.bpf.h"
 #include "compat.bpf.h"
 #include "hist.bpf.h"
+#include "preempt.bpf.h"
 #include "task_key.bpf.h"
 #include "tcp.bpf.h"
 #include "tcprtt.h"
@@ -69,7 +70,7 @@ static __always_inline void sample(struct sock *sk)
  * interrupts may interrupt with the next one.
  */
 SEC("tp_btf/tcp_probe")
-int BPF_PROG(on_segment, struct sock *sk)
+int UNPREEMPTED_PROG(on_segment, struct sock *sk)
 {
 	if (!armed || !alone_begin())
 		return 0;

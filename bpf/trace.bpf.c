@@ -12,10 +12,12 @@
 #include "fetch.bpf.h"
 #include "loss.bpf.h"
 #include "page_fault.bpf.h"
+#include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
 #include "trace.h"
+#include "writer.bpf.h"
 
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
@@ -69,7 +71,7 @@ static __always_inline struct trace_call *call_begins(u32 slot)
 }
 
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(command_exec, struct task_struct *t)
+int UNPREEMPTED_PROG(command_exec, struct task_struct *t)
 {
 	if (is_before_command())
 		command_runs = true;
@@ -107,9 +109,11 @@ static __always_inline void emit(struct trace_record *r, u32 state)
 		ring_output(r, offsetof(struct trace_record, data) + used);
 }
 
-static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u64 number, u32 slot)
+static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u64 number, u32 slot,
+				 u32 narrow)
 {
 	u64 id = bpf_get_current_pid_tgid();
+	u32 i;
 
 	r->pid = id >> 32;
 	r->tid = id;
@@ -121,12 +125,15 @@ static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u
 		syscall_arguments(regs, r->value);
 	else
 		compat_syscall_arguments(regs, r->value);
+	for (i = 0; i < TRACE_ARGUMENTS; i++)
+		if (narrow >> i & 1)
+			r->value[i] = (u32)r->value[i];
 	r->value[TRACE_RESULT] = 0;
 	r->value[TRACE_ONE] = 1;
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(call_enter, struct pt_regs *regs, long number)
+int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 {
 	struct trace_state *s = states_find(calling_task());
 	u32 slot = slot_of(number);
@@ -142,7 +149,7 @@ int BPF_PROG(call_enter, struct pt_regs *regs, long number)
 		count_lost(LOSS_NO_MEMORY);
 		return 0;
 	}
-	fill(&s->r, regs, number, slot);
+	fill(&s->r, regs, number, slot, call->narrow);
 	s->missing = 0;
 	fetch_at_begin(s, call);
 	s->r.start_ns = s->r.time_ns = bpf_ktime_get_ns();
@@ -163,14 +170,15 @@ static __always_inline bool call_began_before(struct trace_state *s, struct pt_r
 	s->before = 0;
 	if (!call || !call->wanted || !scope_now(NULL))
 		return false;
-	fill(&s->r, regs, syscall_number(regs), slot);
+	fill(&s->r, regs, syscall_number(regs), slot, call->narrow);
+	s->given = ~0U;
 	s->r.start_ns = 0;
 	s->missing = ~0U;
 	return true;
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(call_exit, struct pt_regs *regs, long result)
+int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 {
 	struct trace_state *s = states_find(calling_task());
 	struct trace_call *call;
@@ -205,7 +213,7 @@ int BPF_PROG(call_exit, struct pt_regs *regs, long result)
 
 /* A task that ends within a call: killed, or another of its threads ended them all. */
 SEC("tp_btf/sched_process_exit")
-int BPF_PROG(task_exit, struct task_struct *t)
+int UNPREEMPTED_PROG(task_exit, struct task_struct *t)
 {
 	struct trace_state *s = states_find(calling_task());
 
@@ -313,13 +321,13 @@ static __always_inline int page_fault(u64 address, struct pt_regs *regs, u64 err
 }
 
 SEC("tp_btf/page_fault_user")
-int BPF_PROG(fault_user, unsigned long address, struct pt_regs *regs, unsigned long error)
+int UNPREEMPTED_PROG(fault_user, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	return page_fault(address, regs, error, 0);
 }
 
 SEC("tp_btf/page_fault_kernel")
-int BPF_PROG(fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
+int UNPREEMPTED_PROG(fault_kernel, unsigned long address, struct pt_regs *regs, unsigned long error)
 {
 	return page_fault(address, regs, error, 1);
 }
@@ -335,13 +343,10 @@ TASK_STATE(starts, struct call_start)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, TRACE_SLOTS);
+	__uint(max_entries, 2 * TRACE_SLOTS);
 	__type(key, u32);
 	__type(value, struct trace_sum);
 } sums SEC(".maps");
-
-/* The number of the interval that goes on; written by the loader. */
-u64 interval = 1;
 
 /* The number of the visit that goes on; written by the loader. */
 u64 visit = 0;
@@ -354,7 +359,7 @@ struct {
 } running SEC(".maps");
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(sum_enter, struct pt_regs *regs, long number)
+int UNPREEMPTED_PROG(sum_enter, struct pt_regs *regs, long number)
 {
 	u32 slot = slot_of(number);
 	struct trace_call *call = call_begins(slot);
@@ -391,21 +396,14 @@ static __always_inline void add_square(u64 sum[2], u64 ns)
 
 static __always_inline void add_call(struct trace_sum *sum, u64 ns, bool failed)
 {
-	u64 number = interval;
-	struct trace_extremes *e = &sum->extremes[number & 1];
-
 	sum->count++;
 	sum->errors += failed;
 	sum->ns += ns;
 	add_square(sum->squares, ns);
-	if (e->interval != number) {
-		e->min_ns = e->max_ns = ns;
-		e->interval = number;
-	}
-	if (ns < e->min_ns)
-		e->min_ns = ns;
-	if (ns > e->max_ns)
-		e->max_ns = ns;
+	if (~ns > sum->min_inv)
+		sum->min_inv = ~ns;
+	if (ns > sum->max_ns)
+		sum->max_ns = ns;
 }
 
 /*
@@ -428,7 +426,7 @@ static __always_inline void sum_unseen(struct pt_regs *regs)
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(sum_exit, struct pt_regs *regs, long result)
+int UNPREEMPTED_PROG(sum_exit, struct pt_regs *regs, long result)
 {
 	struct call_start *s = starts_find(calling_task());
 	struct trace_sum *sum;
@@ -440,7 +438,7 @@ int BPF_PROG(sum_exit, struct pt_regs *regs, long result)
 	if (!s || !s->start_ns || closed)
 		return 0;
 	ns = bpf_ktime_get_ns() - s->start_ns;
-	slot = s->slot;
+	slot = 2 * s->slot + (*(volatile u32 *)&writer_generation & 1);
 	s->start_ns = 0;
 	if (is_other_call(regs, s->number))
 		return 0;

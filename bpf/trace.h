@@ -40,7 +40,9 @@ struct trace_fetch {
 	__u16 most;             /* bytes that are read of longer ones */
 	__u8 pointed;           /* that value points to the length, a u32 */
 	__u8 changed;           /* by the call: at its end it is too late to read it */
-	__u8 zeroes[2];
+	__u8 if_arg;            /* read only where that value, of its lower 5 bits, is one of */
+	__u8 zero;
+	__u32 if_values;        /* bits; 0: any */
 };
 
 #define TRACE_FETCHES 4
@@ -91,7 +93,8 @@ struct trace_call {
 	__u8 fds;
 	__u8 fd[TRACE_FDS];     /* arguments that are descriptors */
 	__u8 waits;             /* enum trace_waits */
-	__u8 zeroes[4];
+	__u8 narrow;            /* bits of arguments with 32 bits: the upper half is anything */
+	__u8 zeroes[3];
 	struct trace_fetch fetch[TRACE_FETCHES];
 };
 
@@ -213,15 +216,16 @@ struct trace_record {
 	__u8 data[TRACE_ROOM];  /* chunks; the record ends behind the last one */
 };
 
-/* --summary: per CPU; cumulative. */
+/*
+ * --summary: per CPU, and of one generation (writer.h): slot n has elements 2 n and 2 n + 1, for even
+ * and odd ones. The loader ends it with the interval, reads what no program writes any more, and
+ * clears it: so all figures are of the same calls.
+ */
 struct trace_sum {
 	__u64 count, errors, ns;
 	__u64 squares[2];       /* of ns: 128 bits, the lower 64 first */
-	/* Of an interval with an even number, and of one with an odd number. */
-	struct trace_extremes {
-		__u64 interval;         /* the one these are of */
-		__u64 min_ns, max_ns;
-	} extremes[2];
+	__u64 min_inv;          /* the largest ~ns */
+	__u64 max_ns;
 };
 
 /* Calls that run when the report is made, for a visit of all tasks. */

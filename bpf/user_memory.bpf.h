@@ -10,7 +10,11 @@
 #include "event.h"
 #include "stack.h"
 
-#define STACK_NESTING 4         /* task, soft interrupt, interrupt, NMI */
+/*
+ * So many stacks are made at once on a CPU: by a task, soft interrupt, interrupt, NMI; and, where programs on
+ * functions can be preempted and cannot prevent it (preempt.bpf.h), by tasks that wait in the middle of it.
+ */
+#define STACK_NESTING 8
 
 /* Values without a type: the loader sizes them by --max-depth. */
 #define STACK_VALUE(frames) (sizeof(struct stack) + 8 * (frames))

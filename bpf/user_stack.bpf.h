@@ -8,7 +8,7 @@
  *   user_regs_of_context(walk, ctx)   of a perf event, a kprobe, a uprobe in user mode
  *   user_regs_of_current(walk)        of the task, as it came into the kernel
  *                                     false: it is no program with 64 bits
- *   user_stack_walk(slot, at, at_entry, most)
+ *   user_stack_walk(slot, at, at_entry, at_exit, most)
  *                                     fills in slot->stack.frame[at...], most frames at most, and
  *                                     returns how many
  *
@@ -120,16 +120,30 @@ static __always_inline void user_stack_add_caller(struct stack_slot *slot)
 	w->n = n + 1;
 }
 
-static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, bool at_entry, u32 most)
+/* As if the instruction that returns had been run. */
+static __always_inline void user_stack_leave(struct user_walk *w)
+{
+	u64 sp = w->sp, caller = 0;
+
+	if (!user_word(w, sp, &caller))
+		return;
+	w->ip = user_return(w, sp, caller);
+	w->sp = sp + 8;
+}
+
+static __always_inline u32 user_stack_walk(struct stack_slot *slot, u32 at, bool at_entry, bool at_exit,
+					   u32 most)
 {
 	struct user_walk *w = &slot->walk;
 	u32 level = slot->level, i;
 
 	if (at > stack_depth)   /* never; the verifier cannot know */
 		return 0;
-	slot->stack.frame[at] = w->ip;
 	w->probed_return = user_probed_returns();
 	w->have = 0;
+	if (at_exit)
+		user_stack_leave(w);
+	slot->stack.frame[at] = w->ip;
 	w->n = at + 1;
 	w->most = at + most;
 	w->end = STACK_WALKED;

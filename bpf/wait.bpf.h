@@ -6,11 +6,12 @@
  * The loader's half is user/run/waits.h.
  *
  * Two sources, one of which is loaded (docs/accuracy.md has the reasons and the figures):
+ *  - wakeup, the default: a timestamp at each wakeup and each involuntary switch-out. Three hooks;
+ *    needs nothing from the scheduler's books.
  *  - accounting: at sched_switch, the kernel's own books (task_struct.sched_info, the numbers
- *    of /proc/PID/schedstat) plus the run queue's clock. One hook, one state lookup; from 6.12
- *    on two more that do nothing but in a rare case (enum dozing).
- *  - wakeup: a timestamp at each wakeup and each involuntary switch-out. Three hooks; sees waits
- *    under 2 us; needs nothing from the scheduler's books.
+ *    of /proc/PID/schedstat) plus the run queue's clock, which stands still between a wakeup and the switch
+ *    that it leads to. One hook, one state lookup; from 6.12 on two more that do nothing but in a rare
+ *    case (enum dozing).
  */
 #ifndef TALLY_WAIT_BPF_H
 #define TALLY_WAIT_BPF_H
@@ -33,7 +34,7 @@ struct wait_state {
 	u64 mark;
 	u64 since;
 	u32 dozing;             /* enum dozing */
-	u32 pad;
+	u32 queued;             /* wakeup: switch-outs, where it stayed queued falling asleep; 0: it did not */
 };
 
 /*
@@ -204,7 +205,8 @@ int BPF_PROG(on_wakeup_dozing, struct task_struct *t)
 /*
  * Tasks that are there already when we start: what the books say of them, so that their first
  * wait is right too. Keeps what the switch hook may have written by now. For wakeup timestamps it
- * only makes the state: when many tasks wake at once, the kernel may not get the memory in time.
+ * makes the state, since the kernel may not get the memory in time when many tasks wake at once, and
+ * tells waits that began before the run from those whose start the kernel hid.
  */
 SEC("iter/task")
 int seed_states(struct bpf_iter__task *ctx)
@@ -220,30 +222,71 @@ int seed_states(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-static __always_inline int queued_at(struct task_struct *t, u64 now)
+static __always_inline u32 switch_outs(struct task_struct *t)
+{
+	return (u32)(t->nvcsw + t->nivcsw) ?: 1;
+}
+
+static __always_inline int woken_at(struct task_struct *t, u64 now)
 {
 	struct wait_state *st;
 
 	if (is_idle(t) || !scope_for_life(t))
 		return 0;
 	st = wait_states_get(t, NULL);
-	if (st)
-		st->since = now;
-	else
+	if (!st) {
 		count_lost(LOSS_NO_STATE);
+		return 0;
+	}
+	/* It never left the queue, and has waited since it was preempted. */
+	if (st->queued && st->queued == switch_outs(t))
+		return 0;
+	st->since = now;
+	st->queued = 0;
 	return 0;
+}
+
+/* Of the task that is switched out: it is counted already that it is (__schedule()). */
+static __always_inline void preempted_at(struct task_struct *prev, u32 state, u64 now)
+{
+	struct wait_state *st;
+
+	if (is_idle(prev) || !scope_for_life(prev))
+		return;
+	st = wait_states_get(prev, NULL);
+	if (!st) {
+		count_lost(LOSS_NO_STATE);
+		return;
+	}
+	st->since = now;
+	st->queued = state == TASK_RUNNING ? 0 : switch_outs(prev);
 }
 
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *t)
 {
-	return queued_at(t, bpf_ktime_get_ns());
+	return woken_at(t, bpf_ktime_get_ns());
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *t)
 {
-	return queued_at(t, bpf_ktime_get_ns());
+	return woken_at(t, bpf_ktime_get_ns());
+}
+
+/*
+ * A wait whose start was not seen: before the run, or hidden by the kernel. Its books know it, from the last
+ * migration on and by a clock that may stand still a while.
+ */
+static __always_inline bool accounted_wait(struct task_struct *t, u64 *wait_ns)
+{
+	u64 queued;
+
+	if (!bpf_core_field_exists(t->sched_info.last_queued) || !bpf_core_field_exists(t->se.cfs_rq))
+		return false;
+	queued = t->sched_info.last_queued;
+	*wait_ns = run_queue_clock(t) - queued;
+	return queued && (s64)*wait_ns > 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -251,10 +294,10 @@ int BPF_PROG(on_switch_wakeup, bool preempt, struct task_struct *prev, struct ta
 {
 	u32 prev_state = have_prev_state ? (u32)ctx[3] : task_run_state(prev);
 	struct wait_state *st;
-	u64 now = bpf_ktime_get_ns(), since = 0;
+	u64 now = bpf_ktime_get_ns(), since = 0, wait_ns;
 
 	if (preempt || prev_state == TASK_RUNNING)
-		queued_at(prev, now);
+		preempted_at(prev, prev_state, now);
 	if (is_idle(next) || !in_scope_for_life(next))
 		return 0;
 	st = wait_states_get(next, NULL);
@@ -264,10 +307,18 @@ int BPF_PROG(on_switch_wakeup, bool preempt, struct task_struct *prev, struct ta
 	}
 	if (!armed || !in_scope_now(next))
 		return 0;
-	if (since)
+	if (since) {
 		wait_ended(next, now - since, now);
-	else
-		count_lost(st ? LOSS_UNMATCHED : LOSS_NO_STATE);
+	} else if (accounted_wait(next, &wait_ns)) {
+		/* It has not run since it was seeded, with the hooks in place: it waited before that. */
+		if (st && st->mark == next->sched_info.pcount)
+			count_begun_before();
+		else
+			count_lost(LOSS_NO_STATE);
+		wait_ended(next, wait_ns, now);
+	} else {
+		count_lost(LOSS_UNMATCHED);
+	}
 	return 0;
 }
 

@@ -10,6 +10,7 @@
  * A queued work that is cancelled passes no tracepoint. What is kept of it is replaced when
  * the work, or another one with its address, is queued; until then it takes a place.
  */
+#include "preempt.bpf.h"
 #include "span.bpf.h"
 
 const volatile bool queue_time = false;         /* else the time its function runs */
@@ -77,7 +78,7 @@ static __always_inline void begin_running(struct work_struct *work, const struct
 }
 
 SEC("tp_btf/workqueue_execute_start")
-int BPF_PROG(on_start, struct work_struct *work)
+int UNPREEMPTED_PROG(on_start, struct work_struct *work)
 {
 	u64 now = bpf_ktime_get_ns(), key = (u64)work;
 	struct span_what what = { .id = (u64)work->func };
@@ -101,7 +102,7 @@ int BPF_PROG(on_start, struct work_struct *work)
 }
 
 SEC("tp_btf/workqueue_execute_end")
-int BPF_PROG(on_end, struct work_struct *work)
+int UNPREEMPTED_PROG(on_end, struct work_struct *work)
 {
 	struct running_key key = { (u64)work, (u32)bpf_get_current_pid_tgid() };
 	struct running_work *w = bpf_map_lookup_elem(&running_works, &key);

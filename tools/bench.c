@@ -435,9 +435,10 @@ static int bench(int argc, char **argv)
 	err = host__read(&b.host);
 	if (!err)
 		err = b.load ? measure(&b) : list_loads(&b);
+	err = cli__close_writer(&b.writer, err);
 	cli__free(&b.cli);
 	if (err)
-		return err == -EPIPE ? EXIT_DONE : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	return EXIT_DONE;
 }
 

@@ -45,13 +45,13 @@ static int add_figures(struct report_row *row, const struct biopattern_sums *s)
 {
 	u64 n = s->sequential + s->random;
 	const struct field figures[] = {
-		{ .name = "requests", .number = n, .kind = FIELD_NUMBER },
-		{ .name = "sequential", .number = s->sequential, .kind = FIELD_NUMBER },
-		{ .name = "random", .number = s->random, .kind = FIELD_NUMBER },
+		{ .name = "requests", .number = n, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "sequential", .number = s->sequential, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "random", .number = s->random, .kind = FIELD_NUMBER, .adds_up = true },
 		{ .name = "random_percent", .real = 100.0 * s->random / n, .kind = FIELD_REAL,
 		  .decimals = 1 },
-		{ .name = "sequential_bytes", .number = s->sequential_bytes, .kind = FIELD_NUMBER },
-		{ .name = "random_bytes", .number = s->random_bytes, .kind = FIELD_NUMBER },
+		{ .name = "sequential_bytes", .number = s->sequential_bytes, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "random_bytes", .number = s->random_bytes, .kind = FIELD_NUMBER, .adds_up = true },
 	};
 
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));

@@ -53,17 +53,19 @@ static int read_interval(struct biotop *b, struct request_sums_set *set,
 			 struct loss_counters *losses)
 {
 	u64 interval = b->bpf->data->interval;
-	struct request_sums_set now;
+	struct request_sums_set now = {};
+	bool anew;
 	int err;
 
 	b->bpf->data->interval = interval + 1;
 	err = loss__since(losses, &b->losses_before, bpf_map__fd(b->bpf->maps.losses),
 			  b->bpf->obj);
 	if (!err)
-		err = request_sums__read(set, bpf_map__fd(b->bpf->maps.sums), interval);
+		err = request_sums__read(set, bpf_map__fd(b->bpf->maps.sums), interval,
+					 &b->bpf->bss->writer_generation, &anew);
 	if (err)
 		return err;
-	err = request_sums__copy(&now, set);
+	err = anew ? 0 : request_sums__copy(&now, set);
 	if (err) {
 		request_sums__free(set);
 		return err;
@@ -78,15 +80,15 @@ static int add_figures(struct report_row *row, const struct request_sums *s)
 {
 	u64 time_ns = s->queue_ns + s->device_ns;
 	const struct field figures[] = {
-		{ .name = "requests", .number = s->requests, .kind = FIELD_NUMBER },
-		{ .name = "bytes", .number = s->bytes, .kind = FIELD_NUMBER },
-		{ .name = "time", .number = time_ns, .kind = FIELD_TIME },
+		{ .name = "requests", .number = s->requests, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "bytes", .number = s->bytes, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "time", .number = time_ns, .kind = FIELD_TIME, .adds_up = true },
 		{ .name = "avg", .number = time_ns / s->requests, .kind = FIELD_TIME },
 		{ .name = "queue", .number = s->queue_ns / s->requests, .kind = FIELD_TIME },
 		{ .name = "device", .number = s->device_ns / s->requests, .kind = FIELD_TIME },
 		{ .name = "max", .number = s->slowest_ns, .kind = FIELD_TIME },
-		{ .name = "errors", .number = s->errors, .kind = FIELD_NUMBER },
-		{ .name = "requeued", .number = s->requeues, .kind = FIELD_NUMBER },
+		{ .name = "errors", .number = s->errors, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "requeued", .number = s->requeues, .kind = FIELD_NUMBER, .adds_up = true },
 	};
 
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
@@ -161,7 +163,7 @@ static int open_skeleton(struct course *c, struct run *run)
 	bpf->rodata->by = run->cli->by;
 	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = map__set_room(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
+		err = map__set_room_for_keys(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
 	return err ?: requests__prepare(&b->requests, c, run, &bpf->rodata->request_config);
 }
 

@@ -82,7 +82,7 @@ static int diff(int argc, char **argv)
 		.own = &own,
 		.own_input = &d,
 	};
-	struct writer w;
+	struct writer w = {};
 	struct cli cli;
 	int err;
 
@@ -94,6 +94,7 @@ static int diff(int argc, char **argv)
 	err = cli__open_writer(&cli, &w);
 	if (!err)
 		err = compare(&w, &d, cli.top ?: TOP);
+	err = cli__close_writer(&w, err);
 	cli__free(&cli);
 	return err ? EXIT_FAILED : EXIT_DONE;
 }

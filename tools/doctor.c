@@ -37,7 +37,7 @@ static int doctor(int argc, char **argv)
 	};
 	struct report r = { .tool = "doctor" };
 	struct host host;
-	struct writer w;
+	struct writer w = {};
 	struct cli cli;
 	size_t i;
 	int err;
@@ -56,6 +56,7 @@ static int doctor(int argc, char **argv)
 		err = add_feature(&r, &features[i]);
 	if (!err)
 		err = writer__write(&w, &r);
+	err = cli__close_writer(&w, err);
 	report__free(&r);
 	cli__free(&cli);
 	return err ? EXIT_FAILED : EXIT_DONE;

@@ -23,7 +23,7 @@ static const char *const field_names[] = {
 #define CODE_SIGNAL 0x7f
 #define CODE_CORE 0x80
 
-#define SETTLE_MS 200
+#define SETTLE_MS 1000
 
 struct exitsnoop {
 	struct snoop snoop;     /* first: show() is given it */
@@ -69,7 +69,8 @@ static int show(void *context, const void *record, size_t size)
 
 /*
  * Those who wait for a process, the end of a run among them, are woken before it has left its CPU:
- * its line is microseconds away, or as long as others have that CPU.
+ * its line is microseconds away, or as long as others have that CPU; or an RCU grace period, where
+ * the program at the switch could not have the task's state.
  */
 static void settle(struct snoop *s)
 {

@@ -52,7 +52,7 @@ struct faults {
 
 static const struct sum_layout sum_layout = {
 	.key_size = sizeof(struct faults_key), .value_size = sizeof(struct faults_sums),
-	.cpu_at = offsetof(struct faults_key, cpu), .nsums = 2, .named = true,
+	.writer_at = offsetof(struct faults_key, writer), .nsums = 2, .named = true,
 };
 
 /* An element of the set. */
@@ -159,9 +159,9 @@ static int add_rss(struct report_row *row, const struct rss *now, const struct r
 static int add_figures(struct report_row *row, const struct faults_sums *s)
 {
 	const struct field figures[] = {
-		{ .name = "faults", .number = s->minor + s->major, .kind = FIELD_NUMBER },
-		{ .name = "minor", .number = s->minor, .kind = FIELD_NUMBER },
-		{ .name = "major", .number = s->major, .kind = FIELD_NUMBER },
+		{ .name = "faults", .number = s->minor + s->major, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "minor", .number = s->minor, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "major", .number = s->major, .kind = FIELD_NUMBER, .adds_up = true },
 	};
 
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
@@ -221,7 +221,8 @@ static int report_table(struct faults *f, struct run *run, struct report *r)
 	err = loss__since(&r->counters, &f->losses_before, bpf_map__fd(f->bpf->maps.losses),
 			  f->bpf->obj);
 	if (!err)
-		err = sum_set__since(&set, &f->last, &sum_layout, bpf_map__fd(f->bpf->maps.sums));
+		err = sum_set__since(&set, &f->last, &sum_layout, bpf_map__fd(f->bpf->maps.sums),
+				     &f->bpf->bss->writer_generation);
 	/* Names are sent after their sums are there: what was sent meanwhile is wanted, too. */
 	if (!err)
 		err = ring__drain(f->ring);
@@ -313,11 +314,10 @@ static int prepare_stacks(struct faults *f, struct run *run)
 		&bpf->rodata->scope, &bpf->rodata->by, &bpf->rodata->stack_depth,
 		&bpf->rodata->stack_walk, &bpf->rodata->stack_seed,
 	};
-	u32 max_keys = run->cli->max_keys;
 
 	bpf->rodata->take = stack_options__take(&f->options, &f->stacks);
 	return stacks__prepare(&f->stacks, run, bpf->obj, "counts",
-			       max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : max_keys, &constants);
+			       run->cli->asked_keys, &constants);
 }
 
 static int prepare_table(struct faults *f, struct run *run)
@@ -329,9 +329,9 @@ static int prepare_table(struct faults *f, struct run *run)
 	bpf->rodata->by = run->cli->by;
 	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = stacks__leave_out_tables(bpf->obj);
+		err = stacks__leave_out(bpf->obj);
 	if (!err)
-		err = map__set_room(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
+		err = map__set_room_for_keys(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
 	return err ?: ring__prepare_bytes(bpf->maps.records, ring__bytes_of_rare(&run->host),
 					  &bpf->rodata->wake_bytes);
 }

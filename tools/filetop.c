@@ -68,7 +68,7 @@ struct file_sums {
 
 static const struct sum_layout layout = {
 	.key_size = sizeof(struct filetop_key), .value_size = sizeof(struct filetop_sums),
-	.cpu_at = offsetof(struct filetop_key, cpu),
+	.writer_at = offsetof(struct filetop_key, writer),
 	.nsums = offsetof(struct filetop_sums, name_stamp) / sizeof(u64), .named = true,
 };
 
@@ -83,7 +83,8 @@ static int read_interval(struct filetop *s, struct sum_set *set, struct loss_cou
 	int err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
 			      s->bpf->obj);
 
-	return err ?: sum_set__since(set, &s->before, &layout, bpf_map__fd(s->bpf->maps.sums));
+	return err ?: sum_set__since(set, &s->before, &layout, bpf_map__fd(s->bpf->maps.sums),
+				    &s->bpf->bss->writer_generation);
 }
 
 static int add_key(struct report_row *row, const struct filetop *s, const struct file_sums *e,
@@ -113,15 +114,16 @@ static int add_figures(struct report_row *row, const struct filetop_sums *s)
 {
 	u64 bytes = s->read.bytes + s->written.bytes, ns = s->read.ns + s->written.ns;
 	const struct field figures[] = {
-		{ .name = "reads", .number = s->read.calls, .kind = FIELD_NUMBER },
-		{ .name = "writes", .number = s->written.calls, .kind = FIELD_NUMBER },
-		{ .name = "read_bytes", .number = s->read.bytes, .kind = FIELD_NUMBER },
-		{ .name = "write_bytes", .number = s->written.bytes, .kind = FIELD_NUMBER },
-		{ .name = "read_time", .number = s->read.ns, .kind = FIELD_TIME },
-		{ .name = "write_time", .number = s->written.ns, .kind = FIELD_TIME },
-		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER },
-		{ .name = "bytes", .number = bytes, .kind = FIELD_NUMBER, .machine = true },
-		{ .name = "time", .number = ns, .kind = FIELD_TIME, .machine = true },
+		{ .name = "reads", .number = s->read.calls, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "writes", .number = s->written.calls, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "read_bytes", .number = s->read.bytes, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "write_bytes", .number = s->written.bytes, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "read_time", .number = s->read.ns, .kind = FIELD_TIME, .adds_up = true },
+		{ .name = "write_time", .number = s->written.ns, .kind = FIELD_TIME, .adds_up = true },
+		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "bytes", .number = bytes, .kind = FIELD_NUMBER, .adds_up = true,
+		  .machine = true },
+		{ .name = "time", .number = ns, .kind = FIELD_TIME, .adds_up = true, .machine = true },
 	};
 
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
@@ -239,7 +241,7 @@ static int open_skeleton(struct course *c, struct run *run)
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
 	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = map__set_room(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
+		err = map__set_room_for_keys(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
 	if (!err && run->cli->by & BY_FILE_MOUNT)
 		err = map__set_room(bpf->maps.mounts, &run->host, MOUNT_NAMES);
 	if (!err)

@@ -193,7 +193,7 @@ static int read_live(struct kmem *k)
 		struct kmem_live l;
 
 		memcpy(&l, elements__value(&e, i), sizeof(l));
-		l.key.cpu = 0;
+		l.key.writer = 0;
 		kmem_key__to_function(&k->keys, &l.key);
 		err = outstanding__add(&k->outstanding, &l.key, l.name, &l.item, now);
 	}
@@ -240,7 +240,9 @@ static int report(struct run *run, struct report *r)
 		r->value = k->pages ? "pages of the kernel" : "memory of the kernel";
 		r->table = true;
 		return read_losses(k, r) ?:
-		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums), r, k->order,
+		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums),
+				  /* Objects that are followed are freed under the key of then. */
+				  k->follow ? NULL : &k->bpf->bss->writer_generation, r, k->order,
 					  top_of(run->cli));
 	}
 	r->value = "allocated in the run, not freed yet";
@@ -306,12 +308,11 @@ static int prepare_scope(struct kmem *k, struct run *run)
 
 	if (!k->with_stacks) {
 		c->by = k->keys.by;
-		return run__set_scope(run, k->bpf->obj, &c->scope) ?: stacks__leave_out_tables(k->bpf->obj);
+		return run__set_scope(run, k->bpf->obj, &c->scope) ?: stacks__leave_out(k->bpf->obj);
 	}
 	c->take = stack_options__take(&k->options, &k->stacks);
 	return stacks__prepare(&k->stacks, run, k->bpf->obj, NULL,
-			       run->cli->max_keys == CLI_DEFAULT_MAX_KEYS ? DEFAULT_STACKS :
-			       run->cli->max_keys, &constants);
+			       run->cli->asked_keys ?: DEFAULT_STACKS, &constants);
 }
 
 static int open_skeleton(struct course *c, struct run *run)

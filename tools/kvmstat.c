@@ -55,7 +55,7 @@ static int check(void *context, struct cli *cli)
 	if (!cli->by)
 		cli->by = BY_EXIT_REASON;
 	cli->by |= BY_VCPU_STATE;
-	if (cli->max_keys == CLI_DEFAULT_MAX_KEYS)
+	if (!cli->asked_keys)
 		cli->max_keys = USUAL_MAX_KEYS;
 	k->hist |= cli->heat;
 	return 0;
@@ -184,15 +184,16 @@ static int attach_exits(struct kvmstat *k)
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = k->exit_id,
 		.sample_period = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
 	k->bpf->links.on_exit = bpf_program__attach_perf_event(k->bpf->progs.on_exit, fd);
 	if (k->bpf->links.on_exit)
 		return 0;
+	err = -errno;
 	close(fd);
-	return -errno;
+	return err;
 }
 
 static int attach(struct course *c, struct run *run)

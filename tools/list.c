@@ -170,7 +170,7 @@ static int list(int argc, char **argv)
 		.own_input = &l,
 	};
 	struct report r = { .tool = "list" };
-	struct writer w;
+	struct writer w = {};
 	struct cli cli;
 	int err;
 
@@ -188,6 +188,7 @@ static int list(int argc, char **argv)
 	}
 	if (!err)
 		err = writer__write(&w, &r);
+	err = cli__close_writer(&w, err);
 	report__free(&r);
 	cli__free(&cli);
 	free(l.request.pattern);

@@ -13,6 +13,7 @@
 #include "cli/task_key.h"
 #include "host/process.h"
 #include "host/task_state.h"
+#include "base/confined.h"
 #include "memory/allocators.h"
 #include "memory/outstanding.h"
 #include "out/diag.h"
@@ -50,7 +51,7 @@ struct memleak {
 	struct task_key_names names;
 	struct stacks stacks;
 	struct outstanding outstanding;
-	char source[256], value[160];
+	char source[320], value[160];
 };
 
 /*
@@ -262,12 +263,24 @@ static int find_allocators(struct memleak *m, const struct cli *cli)
 static void describe(struct memleak *m)
 {
 	const struct allocators *a = &m->allocators;
-	size_t i, files = 0;
+	size_t i, n, files = 0, functions = 0;
 
-	for (i = 0; i < a->n; i++)
+	for (i = 0; i < a->n; i++) {
 		files += !i || strcmp(a->site[i].path, a->site[i - 1].path);
-	snprintf(m->source, sizeof(m->source), "uprobes on %zu functions of %s%s", a->n,
-		 a->site[0].path, files > 1 ? " and others" : "");
+		functions += a->site[i].kind != ALLOCATOR_NEW_EXIT;
+	}
+	n = snprintf(m->source, sizeof(m->source), "uprobes on %zu functions of %.200s%s", functions,
+		     a->site[0].shown, files > 1 ? " and others" : "");
+	if (a->nleft_out)
+		snprintf(m->source + n, sizeof(m->source) - n, "; %zu left out", a->nleft_out);
+}
+
+static void tell_left_out(const struct allocators *a)
+{
+	if (a->nleft_out)
+		diag_warn("left out: %zu (%s: %s); an exception would end the program if its return address "
+			  "were changed, and its ends cannot be told; what it allocates without malloc() "
+			  "is missing", a->nleft_out, a->left_out, a->why);
 }
 
 static int choose_functions(struct memleak *m, const struct cli *cli)
@@ -276,17 +289,28 @@ static int choose_functions(struct memleak *m, const struct cli *cli)
 
 	if (!err && m->allocators.n) {
 		describe(m);
+		tell_left_out(&m->allocators);
 		return 0;
 	}
 	if (err == -ENOMEM)
 		return err;
-	if (err)
+	if ((err == -EACCES || err == -EPERM) && !m->binary && cli->scope.npids) {
+		diag_error("not permitted to look at what the process has mapped: missing capability %s",
+			   right_name(right_held(RIGHT_SYS_PTRACE) ? RIGHT_SYS_ADMIN :
+				      RIGHT_SYS_PTRACE));
+		diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is "
+			  "missing");
+		return -EPERM;
+	}
+	if (err) {
 		diag_error("cannot look for malloc() in %s: %s",
 			   m->binary ?: cli->scope.npids ? "the process" : "libc.so.6",
-			   strerror(-err));
-	else
-		diag_error("there is no malloc() in %s",
-			   m->binary ?: "what the process has mapped");
+			   confined__why(err));
+		if (m->binary || err == -EMFILE || err == -ENFILE)
+			return m->binary ? -EINVAL : err;
+		return -EOPNOTSUPP;
+	}
+	diag_error("there is no malloc() in %s", m->binary ?: "what the process has mapped");
 	diag_hint("name the program or library that has it: -x BINARY");
 	return -EINVAL;
 }
@@ -301,9 +325,26 @@ static struct bpf_program *program_of(const struct memleak *m, enum allocator_ki
 		[ALLOCATOR_REALLOC] = m->bpf->progs.on_realloc,
 		[ALLOCATOR_REALLOCARRAY] = m->bpf->progs.on_reallocarray,
 		[ALLOCATOR_FREE] = m->bpf->progs.on_free,
+		[ALLOCATOR_NEW] = m->bpf->progs.on_new,
+		[ALLOCATOR_NEW_EXIT] = m->bpf->progs.on_new_exit,
+		[ALLOCATOR_DELETE] = m->bpf->progs.on_delete,
 	};
 
 	return programs[kind];
+}
+
+/* Seen by the return address on the stack: nothing can throw through these. */
+static bool has_return_probe(enum allocator_kind kind)
+{
+	switch (kind) {
+	case ALLOCATOR_FREE:
+	case ALLOCATOR_NEW:
+	case ALLOCATOR_NEW_EXIT:
+	case ALLOCATOR_DELETE:
+		return false;
+	default:
+		return true;
+	}
 }
 
 /* Other processes have no probe at all where there is only one to look at. */
@@ -316,19 +357,25 @@ static struct bpf_link *attach_one(struct bpf_program *program, const struct cli
 	return bpf_program__attach_uprobe_opts(program, pid, s->path, s->file_offset, &opts);
 }
 
+/* What attaching opens for a moment, and the timers of the run. */
+#define FILES_BESIDE_LINKS 12
+
 /* Returns first: a call whose beginning is seen is seen to the end. */
 static int attach_functions(struct memleak *m, const struct cli *cli)
 {
 	const struct allocators *a = &m->allocators;
 	struct bpf_link **link;
+	int err = host__need_files(2 * a->n + FILES_BESIDE_LINKS);
 	size_t i;
 
+	if (err)
+		return err;
 	m->link = calloc(2 * a->n, sizeof(*m->link));
 	if (!m->link)
 		return -ENOMEM;
 	for (i = 0; i < a->n; i++) {
 		link = &m->link[2 * i];
-		if (a->site[i].kind != ALLOCATOR_FREE) {
+		if (has_return_probe(a->site[i].kind)) {
 			link[0] = attach_one(m->bpf->progs.on_return, cli, &a->site[i], true);
 			if (!link[0])
 				return -errno;
@@ -379,7 +426,7 @@ static int open_skeleton(struct course *c, struct run *run)
 	m->bpf->rodata->have_task_storage = storage;
 	if (!err)
 		err = stacks__prepare(&m->stacks, run, m->bpf->obj, NULL,
-				      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
+				      cli->asked_keys,
 				      &constants);
 	return err ?: map__set_room(m->bpf->maps.live, &run->host, m->max_live);
 }

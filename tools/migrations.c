@@ -102,16 +102,18 @@ static int check(void *context, struct cli *cli)
 /* What came since the last call: the snapshot becomes the next one's "before". */
 static int difference(struct migrations *m, struct counts *counts, struct loss_counters *losses)
 {
-	struct counts now;
+	struct counts now = {};
+	bool anew;
 	int err;
 
 	err = loss__since(losses, &m->losses_before, bpf_map__fd(m->bpf->maps.losses),
 			  m->bpf->obj);
 	if (!err)
-		err = moves__read(counts, bpf_map__fd(m->bpf->maps.migrations));
+		err = moves__read(counts, bpf_map__fd(m->bpf->maps.migrations),
+				  &m->bpf->bss->writer_generation, &anew);
 	if (err)
 		return err;
-	err = counts__copy(&now, counts);
+	err = anew ? 0 : counts__copy(&now, counts);
 	if (err) {
 		counts__free(counts);
 		return err;
@@ -178,7 +180,7 @@ static int configure_stacks(struct migrations *m, struct run *run)
 	m->bpf->rodata->take = stack_options__take(&m->options, &m->stacks);
 	m->stacks.at_tracepoints = true;
 	err = stacks__prepare(&m->stacks, run, m->bpf->obj, "counts",
-			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+			      cli->asked_keys, &constants);
 	return err ?: bpf_map__set_autocreate(m->bpf->maps.migrations, false);
 }
 
@@ -204,10 +206,10 @@ static int configure_ways(struct migrations *m, struct run *run)
 
 	m->bpf->rodata->by = run->cli->by;
 	if (!err)
-		err = map__set_room(m->bpf->maps.migrations, &run->host,
+		err = map__set_room_for_keys(m->bpf->maps.migrations, &run->host,
 				    movers * WAYS_PER_KEY * run->cli->max_keys);
 	if (!err)
-		err = stacks__leave_out_tables(m->bpf->obj);
+		err = stacks__leave_out(m->bpf->obj);
 	return err ?: run__set_scope(run, m->bpf->obj, &m->bpf->rodata->scope);
 }
 

@@ -25,7 +25,7 @@
 
 static const struct sum_layout layout = {
 	.key_size = sizeof(struct drop_key), .value_size = sizeof(struct drop_sums),
-	.cpu_at = SUM_NO_CPU, .nsums = sizeof(struct drop_sums) / sizeof(u64),
+	.writer_at = SUM_NO_WRITER, .nsums = sizeof(struct drop_sums) / sizeof(u64),
 };
 
 struct netdrop {
@@ -137,9 +137,9 @@ static int add_row(struct netdrop *n, struct report *r, const struct drop_elemen
 
 	*nkeys = row.ncells;
 	if (!err)
-		err = report_row__add_number(&row, "drops", e->sums.drops, FIELD_NUMBER);
+		err = report_row__add_sum(&row, "drops", e->sums.drops, FIELD_NUMBER);
 	if (!err)
-		err = report_row__add_number(&row, "bytes", e->sums.bytes, FIELD_NUMBER);
+		err = report_row__add_sum(&row, "bytes", e->sums.bytes, FIELD_NUMBER);
 	return report__end_row(r, &row, err);
 }
 
@@ -155,7 +155,8 @@ static int report_table(struct netdrop *n, const struct cli *cli, struct report 
 	if (!err && !n->symbols && cli->by & BY_LOCATION)
 		err = symbols__new(&n->symbols);
 	if (!err)
-		err = sum_set__since(&set, &n->before, &layout, bpf_map__fd(n->bpf->maps.sums));
+		err = sum_set__since(&set, &n->before, &layout, bpf_map__fd(n->bpf->maps.sums),
+				     NULL);
 	for (i = 0; i < set.n && !err; i++) {
 		const struct drop_element *e = sum_set__at(&set, i);
 
@@ -210,7 +211,6 @@ static int prepare_stacks(struct netdrop *n, struct run *run)
 		.depth = &bpf->rodata->stack_depth, .walk = &bpf->rodata->stack_walk,
 		.seed = &bpf->rodata->stack_seed,
 	};
-	u32 max_keys = run->cli->max_keys;
 
 	stack_options__take(&n->options, &n->stacks);
 	bpf->rodata->with_stacks = true;
@@ -218,7 +218,7 @@ static int prepare_stacks(struct netdrop *n, struct run *run)
 	if (n->reasons.n)
 		n->stacks.event = (const char *const *)n->reasons.name;
 	return stacks__prepare(&n->stacks, run, bpf->obj, "counts",
-			       max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : max_keys, &constants);
+			       run->cli->asked_keys, &constants);
 }
 
 static int prepare_table(struct netdrop *n, struct run *run)
@@ -231,7 +231,7 @@ static int prepare_table(struct netdrop *n, struct run *run)
 	n->bpf->rodata->by = cli->by;
 	err = run__set_scope(run, n->bpf->obj, &n->bpf->rodata->scope);
 	if (!err)
-		err = stacks__leave_out_tables(n->bpf->obj);
+		err = stacks__leave_out(n->bpf->obj);
 	return err ?: map__set_room(n->bpf->maps.sums, &run->host, cli->max_keys);
 }
 

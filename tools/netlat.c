@@ -29,7 +29,7 @@ enum {
 
 static const struct sum_layout polls_layout = {
 	.key_size = sizeof(struct netlat_poll_key), .value_size = sizeof(struct netlat_poll_sums),
-	.cpu_at = SUM_NO_CPU, .nsums = sizeof(struct netlat_poll_sums) / sizeof(u64),
+	.writer_at = SUM_NO_WRITER, .nsums = sizeof(struct netlat_poll_sums) / sizeof(u64),
 };
 
 struct netlat {
@@ -139,13 +139,13 @@ static int add_polls(struct report *r, const struct netlat_poll_element *e, u32 
 		err = report_row__add_number(&row, "cpu", e->key.cpu, FIELD_ID);
 	*nkeys = row.ncells;
 	if (!err)
-		err = report_row__add_number(&row, "polls", polls, FIELD_NUMBER);
+		err = report_row__add_sum(&row, "polls", polls, FIELD_NUMBER);
 	if (!err)
-		err = report_row__add_number(&row, "packets", e->sums.packets, FIELD_NUMBER);
+		err = report_row__add_sum(&row, "packets", e->sums.packets, FIELD_NUMBER);
 	if (!err)
 		err = report_row__add_field(&row, &per_poll);
 	if (!err)
-		err = report_row__add_number(&row, "full", e->sums.full, FIELD_NUMBER);
+		err = report_row__add_sum(&row, "full", e->sums.full, FIELD_NUMBER);
 	return report__end_row(r, &row, err);
 }
 
@@ -162,7 +162,7 @@ static int report_polls(struct netlat *n, const struct cli *cli, struct report *
 	r->has_events = true;
 	if (!err)
 		err = sum_set__since(&set, &n->polls_before, &polls_layout,
-				     bpf_map__fd(n->bpf->maps.polls));
+				     bpf_map__fd(n->bpf->maps.polls), NULL);
 	for (i = 0; i < set.n && !err; i++) {
 		const struct netlat_poll_element *e = sum_set__at(&set, i);
 

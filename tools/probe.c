@@ -336,6 +336,9 @@ static int make_request(struct probe *p, const struct cli *cli)
 	r->filter = cli->filter;
 	r->is_scoped = cli__picks_tasks(cli);
 	r->context.binary = cli->binary;
+	r->context.pids = cli->scope.pids;
+	r->context.npids = cli->scope.npids;
+	r->context.is_everyone = !cli->scope.npids && !cli->command;
 	err = parse_bounds(p);
 	if (!err)
 		err = choose_what(p, cli);

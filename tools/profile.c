@@ -241,7 +241,7 @@ static int open_skeleton(struct course *c, struct run *run)
 	p->bpf->rodata->every = p->sampling.event.every;
 	choose_program(p);
 	return stacks__prepare(&p->stacks, run, p->bpf->obj, "counts",
-			       cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys, &constants);
+			       cli->asked_keys, &constants);
 }
 
 static int load(struct course *c, struct run *run)
@@ -254,7 +254,7 @@ static int load(struct course *c, struct run *run)
 	c->source = p->sampling.source;
 	err = open_skeleton(c, run);
 	if (!err && !run->cli->explain)
-		err = profile_bpf__load(p->bpf);
+		err = run__load(p->bpf->skeleton);
 	return err ? course__complain(run, "load", err) : 0;
 }
 

@@ -192,7 +192,7 @@ static int take_room_now(struct bpf_map *map, const struct cli *cli)
 {
 	int err = bpf_map__set_map_flags(map, 0);
 
-	if (!err && cli->max_keys == CLI_DEFAULT_MAX_KEYS)
+	if (!err && !cli->asked_keys)
 		err = bpf_map__set_max_entries(map, ELEMENTS);
 	return err;
 }

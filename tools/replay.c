@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* replay: runs a recorded schedule again, as a load. See user/sched/schedule.h and replay.h. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,8 +162,14 @@ static int write_report(struct replay_tool *t, u64 start_ns)
 		.value = "a recorded schedule", .source = t->path, .start_ns = start_ns,
 		.has_losses = true, .counters = t->file.counters,
 	};
-	int err = replay_table__fill(&r, &t->schedule, t->replayed, &t->cli);
+	char hidden[100];
+	int err;
 
+	snprintf(hidden, sizeof(hidden), "of %zu slices the end was not seen; what was run in them and never "
+		 "accounted later is left out", t->schedule.hidden);
+	if (t->schedule.hidden)
+		r.caveat = hidden;
+	err = replay_table__fill(&r, &t->schedule, t->replayed, &t->cli);
 	if (!err)
 		err = writer__write(&t->writer, &r);
 	report__free(&r);
@@ -199,10 +206,9 @@ static int run(struct replay_tool *t)
 		err = cli__open_writer(&t->cli, &t->writer);
 	if (!err)
 		err = repeat(t);
-	if (t->writer.file && t->writer.file != stdout)
-		fclose(t->writer.file);
+	err = cli__close_writer(&t->writer, err);
 	if (err)
-		return err == -EPIPE ? EXIT_DONE : err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	return EXIT_DONE;
 }
 

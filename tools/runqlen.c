@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "out/diag.h"
+#include "run/course.h"
 #include "run/explain.h"
 #include "run/measure.h"
 #include "stack/sampler.h"
@@ -120,12 +121,8 @@ static int load(struct runqlen *rl, struct run *run)
 	err = measure__prepare(&rl->measure, run, rl->bpf->obj, "lengths", sizeof(struct runqlen_key),
 			       &rl->bpf->rodata->scope, &rl->bpf->rodata->by);
 	if (!err && !run->cli->explain)
-		err = runqlen_bpf__load(rl->bpf);
-	if (!err)
-		return 0;
-	diag_error("this kernel cannot load the program: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
+		err = run__load(rl->bpf->skeleton);
+	return err ? course__complain(run, "load", err) : 0;
 }
 
 static int attach(struct runqlen *rl, struct run *run)

@@ -62,49 +62,80 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- the report --------------------------------------------------------------------------------
  */
 
+/* Slices that go on, after the totals: see read_totals(). */
+static int add_running(struct schedlat *s, struct latency_set *set)
+{
+	int fd = bpf_iter_create(bpf_link__fd(s->running)), err;
+
+	if (fd < 0)
+		return fd;
+	err = latency_set__read_running(set, fd);
+	close(fd);
+	return err;
+}
+
 /*
  * Totals first, then slices that go on: a task that is switched out in between is short by one
- * slice until the next report, and never has one twice.
+ * slice until the next report, and never has one twice. *ended: the totals alone.
  */
-static int read_totals(struct schedlat *s, struct latency_set *set)
+static int read_totals(struct schedlat *s, struct latency_set *set, struct latency_set *ended,
+		       bool *anew)
 {
 	u64 interval = s->bpf->data->interval;
-	int err, fd;
+	int err;
 
-	*set = (struct latency_set){};
+	*set = *ended = (struct latency_set){};
 	s->bpf->data->interval = interval + 1;
-	err = latency_set__read(set, bpf_map__fd(s->bpf->maps.tasks), interval);
-	if (!err && s->running) {
-		fd = bpf_iter_create(bpf_link__fd(s->running));
-		err = fd < 0 ? fd : latency_set__read_running(set, fd);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (err)
-		latency_set__free(set);
+	err = latency_set__read(ended, bpf_map__fd(s->bpf->maps.tasks), interval,
+				&s->bpf->bss->writer_generation, anew);
+	latency_set__settle(ended);
+	if (!err)
+		err = latency_set__copy(set, ended);
+	if (!err && s->running)
+		err = add_running(s, set);
 	latency_set__settle(set);
+	return err;
+}
+
+/*
+ * What the next report begins from. Where the totals have left the kernel that is what was shown
+ * beyond them: of the slices that go on, or of those that ended while they were read.
+ */
+static int replace_before(struct schedlat *s, struct latency_set *now,
+			  const struct latency_set *ended, bool anew)
+{
+	struct latency_set left;
+	int err;
+
+	latency_set__free(&s->before);
+	if (!anew) {
+		s->before = *now;
+		*now = (struct latency_set){};
+		return 0;
+	}
+	err = latency_set__difference(&left, now, ended);
+	if (!err)
+		s->before = left;
 	return err;
 }
 
 static int read_interval(struct schedlat *s, struct latency_set *set, struct loss_counters *losses)
 {
-	struct latency_set now;
+	struct latency_set now = {}, ended = {};
+	bool anew;
 	int err;
 
 	err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
 			  s->bpf->obj);
 	if (!err)
-		err = read_totals(s, &now);
-	if (err)
-		return err;
-	err = latency_set__difference(set, &now, &s->before);
-	if (err) {
-		latency_set__free(&now);
-		return err;
-	}
-	latency_set__free(&s->before);
-	s->before = now;
-	return 0;
+		err = read_totals(s, &now, &ended, &anew);
+	if (!err)
+		err = latency_set__difference(set, &now, &s->before);
+	if (!err)
+		err = replace_before(s, &now, &ended, anew);
+	latency_set__free(&now);
+	latency_set__free(&ended);
+	return err;
 }
 
 /* When the longest wait ended: a time of day for people, ns since the start for programs. */
@@ -134,9 +165,9 @@ static int add_figures(struct report_row *row, const struct schedlat *s, const s
 {
 	u64 average = l->switches ? l->wait_ns / l->switches : 0;
 	const struct field figures[] = {
-		{ .name = "runtime", .number = l->run_ns, .kind = FIELD_TIME },
-		{ .name = "switches", .number = l->switches, .kind = FIELD_NUMBER },
-		{ .name = "wait", .number = l->wait_ns, .kind = FIELD_TIME },
+		{ .name = "runtime", .number = l->run_ns, .kind = FIELD_TIME, .adds_up = true },
+		{ .name = "switches", .number = l->switches, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "wait", .number = l->wait_ns, .kind = FIELD_TIME, .adds_up = true },
 		{ .name = "avg", .number = average, .kind = l->switches ? FIELD_TIME : FIELD_NONE },
 		{ .name = "max", .number = l->longest_ns,
 		  .kind = l->has_longest ? FIELD_TIME : FIELD_NONE },
@@ -231,7 +262,7 @@ static int configure(struct schedlat *s, struct run *run, enum wait_source sourc
 	bpf->rodata->by = run->cli->by;
 	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = map__set_room(bpf->maps.tasks, &run->host, cpus * run->cli->max_keys);
+		err = map__set_room_for_keys(bpf->maps.tasks, &run->host, cpus * run->cli->max_keys);
 	if (!err)
 		err = waits__prepare(bpf->obj, &run->host, source, &bpf->rodata->have_prev_state,
 				     &bpf->rodata->have_task_storage);

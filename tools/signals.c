@@ -39,7 +39,9 @@ static error_t parse_signals(struct signals *s, const char *arg)
 	char *list = strdup(arg), *rest = list, *name;
 	int number;
 
-	while (list && (name = strsep(&rest, ","))) {
+	if (!list)
+		return ENOMEM;
+	while ((name = strsep(&rest, ","))) {
 		if (signal_number(name, &number)) {
 			diag_error("--signal: '%s' is no signal; as in TERM, SIGKILL, 9", name);
 			free(list);
@@ -48,7 +50,7 @@ static error_t parse_signals(struct signals *s, const char *arg)
 		s->only |= 1ULL << (number - 1);
 	}
 	free(list);
-	return list ? 0 : ENOMEM;
+	return 0;
 }
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)

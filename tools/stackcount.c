@@ -11,6 +11,7 @@
 #include "cli/task_key.h"
 #include "out/diag.h"
 #include "probe/plan.h"
+#include "run/course.h"
 #include "run/explain.h"
 #include "stack/options.h"
 #include "stack/stacks.h"
@@ -117,6 +118,9 @@ static int check_options(struct stackcount *s, struct cli *cli)
 	r->option = "--sum";
 	r->is_scoped = cli__picks_tasks(cli) || cli->by || cli->by_text;
 	r->context.binary = cli->binary;
+	r->context.pids = cli->scope.pids;
+	r->context.npids = cli->scope.npids;
+	r->context.is_everyone = !cli->scope.npids && !cli->command;
 	if (!err)
 		err = add_caller(s, cli);
 	return err ?: stack_options__check(&s->options, &s->stacks, cli, 0);
@@ -153,6 +157,8 @@ static void number_sites(struct stackcount *s)
 		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset &&
 		    !site->is_inlined)
 			side->slot[i] |= STACKCOUNT_AT_ENTRY;
+		if (site->is_exit)
+			side->slot[i] |= STACKCOUNT_AT_EXIT;
 		s->stacks.at_tracepoints |= site->tracepoint_id != 0;
 	}
 }
@@ -226,17 +232,12 @@ static int load(struct stackcount *s, struct run *run)
 
 	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
-	s->bpf->rodata->may_disable_preemption = run->host.version >= KERNEL_VERSION(6, 18, 0);
 	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
-			      cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
+			      cli->asked_keys,
 			      &constants);
 	if (!err && !cli->explain)
-		err = stackcount_bpf__load(s->bpf);
-	if (!err)
-		return 0;
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
+		err = run__load(s->bpf->skeleton);
+	return err ? course__complain(run, "load", err) : 0;
 }
 
 static int attach(struct stackcount *s, struct run *run)
@@ -246,9 +247,8 @@ static int attach(struct stackcount *s, struct run *run)
 	if (!err)
 		err = stackcount_bpf__attach(s->bpf);   /* what keeps the scope up to date */
 	if (err)
-		diag_error("cannot attach: %s", strerror(-err));
-	if (!err)
-		err = probe_plan__attach(&s->plan);
+		return course__complain(run, "attach", err);
+	err = probe_plan__attach(&s->plan);
 	if (err)
 		return err;
 	s->bpf->bss->armed = 1;

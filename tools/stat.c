@@ -145,13 +145,13 @@ static int measure_once(struct stat_run *s, struct run *run)
 	if (!err && !s->elapsed.n)
 		say_refused(s);
 	if (!err && s->pre)
-		err = command__shell(s->pre, &run->signals);
+		err = command__shell(s->pre, &run->setting);
 	if (!err)
 		err = counting__go(&s->counting);
 	if (!err)
 		err = run__loop(run);
 	if (!err && s->post)
-		err = command__shell(s->post, &run->signals);
+		err = command__shell(s->post, &run->setting);
 	return err;
 }
 
@@ -208,9 +208,11 @@ static int stat_main(int argc, char **argv)
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_EVENTS | CLI_OUTPUT |
 			  CLI_RUN | CLI_COMMAND,
+		.follows = true,
 		.doc = "Counts events: of a command, of processes, of the whole system.",
 		.own = &own,
 		.own_input = &s,
+		.filter_each = true,
 	};
 	struct run run;
 	struct cli cli;

@@ -219,7 +219,7 @@ static int prepare_counts(struct syscount *s, struct run *run)
 	if (!err && !(run->cli->by & ~SYSCOUNT_IDS))
 		err = bpf_map__set_key_size(bpf->maps.keyed_counts, SYSCOUNT_IDS_SIZE);
 	if (!err)
-		err = map__set_room(bpf->maps.keyed_counts, &run->host, keys);
+		err = map__set_room_for_keys(bpf->maps.keyed_counts, &run->host, keys);
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.call_states, false);
 	if (!err)

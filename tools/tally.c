@@ -85,7 +85,7 @@ static int list_tools(int argc, char **argv)
 		       "tally NAME [ARG...] runs a tool, tally help NAME shows its manual page.",
 	};
 	struct report r = { .tool = "tally" };
-	struct writer w;
+	struct writer w = {};
 	struct cli cli;
 	int area, err;
 	size_t i;
@@ -106,6 +106,7 @@ static int list_tools(int argc, char **argv)
 	}
 	if (!err)
 		err = writer__write(&w, &r);
+	err = cli__close_writer(&w, err);
 	report__free(&r);
 	cli__free(&cli);
 	return err ? EXIT_FAILED : EXIT_DONE;
@@ -126,7 +127,7 @@ static int help(int argc, char **argv)
 		return unknown_tool(name);
 	if (cli__open_writer(&cli, &w))
 		return EXIT_FAILED;
-	return fputs(text, w.file) < 0 || fflush(w.file) ? EXIT_FAILED : EXIT_DONE;
+	return cli__close_writer(&w, writer__emit(&w, text, strlen(text))) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /*
@@ -144,6 +145,9 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* To open more than what is given: libraries, tracefs, a directory inside another. */
+#define FEWEST_FILES 10
+
 int main(int argc, char **argv)
 {
 	const char *called = argc ? basename(argv[0]) : "tally";
@@ -153,6 +157,9 @@ int main(int argc, char **argv)
 	argp_err_exit_status = EXIT_USAGE;
 	fill_standard_descriptors();
 	diag_verbose(false);
+	/* Without them everything is missing here and there, and the reasons are misleading. */
+	if (host__check_files(FEWEST_FILES))
+		return EXIT_FAILED;
 	if (tool)
 		return run_tool(tool, argc, argv);
 	if (argc < 2 || argv[1][0] == '-')

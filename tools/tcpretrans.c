@@ -38,7 +38,7 @@ static const char *const why_names[RETRANS_WHYS] = {
 
 static const struct sum_layout layout = {
 	.key_size = sizeof(struct tcp_flow), .value_size = sizeof(struct retrans_sums),
-	.cpu_at = SUM_NO_CPU, .nsums = sizeof(struct retrans_sums) / sizeof(u64),
+	.writer_at = SUM_NO_WRITER, .nsums = sizeof(struct retrans_sums) / sizeof(u64),
 };
 
 struct tcpretrans {
@@ -159,16 +159,16 @@ static int watch(struct run *run)
 
 static int add_figures(struct report_row *row, const struct retrans_sums *s)
 {
-	int err = report_row__add_number(row, "retransmits", s->retransmits, FIELD_NUMBER);
+	int err = report_row__add_sum(row, "retransmits", s->retransmits, FIELD_NUMBER);
 	u32 why;
 
 	if (!err)
-		err = report_row__add_number(row, "segments", s->segments, FIELD_NUMBER);
+		err = report_row__add_sum(row, "segments", s->segments, FIELD_NUMBER);
 	if (!err)
-		err = report_row__add_number(row, "bytes", s->bytes, FIELD_NUMBER);
+		err = report_row__add_sum(row, "bytes", s->bytes, FIELD_NUMBER);
 	for (why = RETRANS_SYN; why < RETRANS_WHYS && !err; why++)
-		err = report_row__add_number(row, why_names[why], s->why[why], FIELD_NUMBER);
-	return err ?: report_row__add_number(row, "other", s->why[RETRANS_OTHER], FIELD_NUMBER);
+		err = report_row__add_sum(row, why_names[why], s->why[why], FIELD_NUMBER);
+	return err ?: report_row__add_sum(row, "other", s->why[RETRANS_OTHER], FIELD_NUMBER);
 }
 
 static int add_row(struct report *r, const struct retrans_element *e, u32 by, size_t *nkeys)
@@ -192,7 +192,8 @@ static int report_table(struct tcpretrans *t, const struct cli *cli, struct repo
 	r->table = true;
 	r->has_events = true;
 	if (!err)
-		err = sum_set__since(&set, &t->before, &layout, bpf_map__fd(t->bpf->maps.sums));
+		err = sum_set__since(&set, &t->before, &layout, bpf_map__fd(t->bpf->maps.sums),
+				     NULL);
 	for (i = 0; i < set.n && !err; i++) {
 		const struct retrans_element *e = sum_set__at(&set, i);
 

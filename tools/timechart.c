@@ -336,23 +336,28 @@ static int timechart(int argc, char **argv)
 		{},
 	};
 	static const struct argp own = { .options = options, .parser = parse_own };
-	struct timechart_tool t = { .format = -1 };
+	struct timechart_tool *t = calloc(1, sizeof(*t));
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
 		.doc = "A chart over time: who has each CPU; when tasks run, wait, are blocked.",
 		.own = &own,
-		.own_input = &t,
+		.own_input = t,
 	};
 	struct course course = {
-		.tool = "timechart", .context = &t, .source = "tp_btf/sched_switch, sched_wakeup",
+		.tool = "timechart", .context = t, .source = "tp_btf/sched_switch, sched_wakeup",
 		.check = check, .open = open_skeleton, .attach = attach, .report = report,
 	};
-	int code = course__main(&course, &spec, argc, argv);
+	int code;
 
-	ring__close(t.ring);
-	bpf_link__destroy(t.stretches);
-	timechart_bpf__destroy(t.bpf);
-	chart__free(&t.chart);
+	if (!t)
+		return EXIT_FAILED;
+	t->format = -1;
+	code = course__main(&course, &spec, argc, argv);
+	ring__close(t->ring);
+	bpf_link__destroy(t->stretches);
+	timechart_bpf__destroy(t->bpf);
+	chart__free(&t->chart);
+	free(t);
 	return code;
 }
 

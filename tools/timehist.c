@@ -204,9 +204,9 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 	int err = add_ids(row, names, t->tid, t->pid, t->comm);
 
 	if (!err)
-		err = report_row__add_number(row, "slices", t->slices, FIELD_NUMBER);
+		err = report_row__add_sum(row, "slices", t->slices, FIELD_NUMBER);
 	if (!err)
-		err = add_time(row, "run", t->run_ns, true);
+		err = report_row__add_sum(row, "run", t->run_ns, FIELD_TIME);
 	if (!err)
 		err = add_time(row, "min", t->run_min_ns, t->timed);
 	if (!err)
@@ -214,10 +214,10 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 	if (!err)
 		err = add_time(row, "max", t->run_max_ns, t->timed);
 	if (!err)
-		err = add_time(row, "delay", t->wait_ns, true);
+		err = report_row__add_sum(row, "delay", t->wait_ns, FIELD_TIME);
 	if (!err)
 		err = add_time(row, "max_delay", t->wait_max_ns, t->waits);
-	return err ?: report_row__add_number(row, "migrations", t->migrations, FIELD_NUMBER);
+	return err ?: report_row__add_sum(row, "migrations", t->migrations, FIELD_NUMBER);
 }
 
 /* Takes row over, whatever err says of the making of it. */

@@ -40,6 +40,9 @@ static error_t parse_set(struct trace *t, const char *arg)
 	struct complaint c = {};
 	size_t abi, i;
 
+	/* strace's name for what -e is about. */
+	if (!strncmp(arg, "trace=", 6))
+		arg += 6;
 	if (syscall_set__parse(&set, arg, &c)) {
 		diag_complaint("-e", arg, &c);
 		return EINVAL;
@@ -123,9 +126,7 @@ static int check(void *context, struct cli *cli)
 	if (!t->has_set)
 		syscall_set__all(&t->set);
 	t->tracefs = tracefs__open();
-	if (t->summary)
-		return trace_table__init(t);
-	return trace_lines__init(t, cli);
+	return t->summary ? 0 : trace_lines__init(t, cli);
 }
 
 /*
@@ -270,21 +271,19 @@ static int report(struct run *run, struct report *r)
 static int trace(int argc, char **argv)
 {
 	static const struct argp own = {.options = options, .parser = parse_own};
-	struct trace t = {.string_max = DEFAULT_STRING_MAX,
-			  .bytes = DEFAULT_BYTES,
-			  .sort = "total",
-			  .tracefs = -1};
+	struct trace *t = calloc(1, sizeof(*t));
 	const struct cli_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND |
 			  CLI_TIMES | CLI_LINES,
+		.follows = true,
 		.doc = "Each system call with its arguments and its result, at a cost that "
 		       "production can bear.",
 		.own = &own,
-		.own_input = &t,
+		.own_input = t,
 	};
 	struct course course = {
 		.tool = "trace",
-		.context = &t,
+		.context = t,
 		.check = check,
 		.open = open_skeleton,
 		.attach = attach,
@@ -293,13 +292,19 @@ static int trace(int argc, char **argv)
 	};
 	int code;
 
+	if (!t)
+		return EXIT_FAILED;
+	t->string_max = DEFAULT_STRING_MAX;
+	t->bytes = DEFAULT_BYTES;
+	t->sort = "total";
+	t->tracefs = -1;
 	code = course__main(&course, &spec, argc, argv);
-	trace_lines__free(&t);
-	trace_table__free(&t);
-	trace__free_signatures(&t);
-	trace_bpf__destroy(t.bpf);
-	if (t.tracefs >= 0)
-		close(t.tracefs);
+	trace_lines__free(t);
+	trace__free_signatures(t);
+	trace_bpf__destroy(t->bpf);
+	if (t->tracefs >= 0)
+		close(t->tracefs);
+	free(t);
 	return code;
 }
 

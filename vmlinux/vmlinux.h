@@ -148,11 +148,21 @@ struct cfs_rq___running {
 	unsigned int h_nr_delayed; /* optional: some of 6.12 and 6.13, commit 76f2f783294d */
 };
 
-/* The addresses of these two alone are taken. */
-struct spinlock {
+typedef struct {
+	int counter;
+} atomic_t;
+
+/* The addresses of these alone are taken; but clang 19 crashes at members of no size. */
+struct qspinlock {
+	atomic_t val;
 };
 
 struct raw_spinlock {
+	struct qspinlock raw_lock;
+};
+
+struct spinlock {
+	struct raw_spinlock rlock; /* optional: not with CONFIG_PREEMPT_RT */
 };
 
 struct rq {
@@ -350,10 +360,6 @@ struct thread_info {
 	u32 status;
 	u32 cpu; /* optional: 5.16, commit bcf9033e5449 */
 };
-
-typedef struct {
-	int counter;
-} atomic_t;
 
 typedef struct {
 	s64 counter;

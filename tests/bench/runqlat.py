@@ -13,7 +13,7 @@ import tables
 from processes import Failed, Process, wait_until
 from subjects import BUILD, QUIET, WORK, Bpftrace, Empty, Perf, Subject, Tally, available
 
-GOAL = 0.25         # of the cost of libbpf-tools' runqlat
+GOAL = 0.45         # of the cost of libbpf-tools' runqlat
 RUNQLAT_BT = next((p for p in ("/usr/sbin/runqlat.bt", "/usr/bin/runqlat.bt",
                                "/usr/share/bpftrace/tools/runqlat.bt") if os.path.exists(p)), None)
 EMPTIES = ("empty-1", "empty-4")
@@ -74,7 +74,7 @@ def candidates():
     yield lambda: Empty("empty-1", "empty program, sched_switch", "empty_switch")
     yield lambda: Empty("empty-4", "empty programs, all hooks", "empty_switch", "empty_wakeup",
                         "empty_wakeup_new", "empty_migrate")
-    for name, options in (("tally", []), ("tally-wakeup", ["--source", "wakeup"]),
+    for name, options in (("tally", []), ("tally-accounting", ["--source", "accounting"]),
                           ("tally-pid", ["--by", "pid"]), ("tally-comm", ["--by", "comm"])):
         yield lambda n=name, o=options: Tally(n, " ".join(["tally runqlat"] + o), [runqlat] + o,
                                               EMPTIES)

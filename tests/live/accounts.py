@@ -13,8 +13,25 @@ during all of that time, so nothing is in one and not in the other.
 import time
 from dataclasses import dataclass
 
+import pytest
+
 import tally
 from tally import Blurred, by_key, count, total, wait_ns
+
+
+# Those that time waits for a CPU (bpf/wait.bpf.h).
+TIMES_WAITS = {"runqlat", "runqslower", "schedlat", "timehist", "schedmap"}
+
+
+@pytest.fixture(name="tool")
+def tool_by_the_books(tool):
+    """The fixture "tool" for tests that hold waits against the kernel's books, or one tool's against another's
+    to the nanosecond: all go by the same clock then. (How far timestamps are from it: test_sources.py.)"""
+    def start(*args, **kwargs):
+        timed = kwargs.get("tool", "runqlat") in TIMES_WAITS and not {"--source", "--read"} & set(args)
+        return tool(*(("--source", "accounting") if timed else ()), *args, **kwargs)
+
+    return start
 
 
 @dataclass

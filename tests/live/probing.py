@@ -2,6 +2,7 @@
 """What the tests of probe share: its reports, checked for their form, and its streams."""
 
 import json
+import re
 import signal
 import subprocess
 
@@ -170,3 +171,14 @@ def compile_trigger(directory, source, *flags, name="compiled", compiler="gcc"):
     subprocess.run([compiler, *flags, str(source), "-pthread", "-o", str(path)], check=True,
                    timeout=PATIENCE)
     return path
+
+
+def instructions(path, name):
+    """Where those of a function begin, from its start, and how long it is: as objdump has it."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={name}", str(path)],
+                          capture_output=True, text=True, check=True).stdout
+    body = text[re.search(rf"^[0-9a-f]+ <{re.escape(name)}>:$", text, re.M).start():].split("\n\n")[0]
+    at = [int(line.split(":")[0], 16) for line in body.splitlines()[1:] if re.match(r" *[0-9a-f]+:\t", line)]
+    size = subprocess.run(["nm", "-S", str(path)], capture_output=True, text=True, check=True).stdout
+    size = int(re.search(rf"^[0-9a-f]+ ([0-9a-f]+) . {re.escape(name)}$", size, re.M)[1], 16)
+    return {a - at[0] for a in at if a - at[0] < size}, size

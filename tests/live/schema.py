@@ -2,7 +2,8 @@
 """The form of the JSON that tools print, which docs/json.md describes for people."""
 
 LOSSES = {"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault", "negative",
-          "recursion", "stacks_full", "truncated", "nesting", "ring_full", "no_buffer"}
+          "recursion", "stacks_full", "truncated", "nesting", "ring_full", "no_buffer",
+          "unwound", "no_result", "bad_arithmetic", "text_too_long"}
 
 MEASUREMENT = {
     "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,

@@ -9,10 +9,10 @@ import time
 import pytest
 
 import tally
-from accounts import Work, check, check_threads, exactly, measure, work
+from accounts import Work, check, check_threads, exactly, measure, tool_by_the_books, work  # noqa: F401
 from tally import Books, by_key, count, growth, scaled, steady, total, within
 
-pytestmark = pytest.mark.everywhere
+pytestmark = [pytest.mark.everywhere, pytest.mark.exact]
 
 
 # Of short-lived processes. In guests they are as many as there is time for.
@@ -190,7 +190,7 @@ def test_fork_storm_of_a_command(run, directory):
     def trial():
         out = directory / "report"
         holes = tally.holes()
-        result = run("--json", "-o", out, "--by", "pid", "--max-keys", forks + 10, "--",
+        result = run("--json", "--source", "accounting", "-o", out, "--by", "pid", "--max-keys", forks + 10, "--",
                      tally.BUILD / "triggers/storm", forks, 4, 0)
         w = Work({}, None, tally.holes() - holes)
         assert result.code == 0, result

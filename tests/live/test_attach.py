@@ -117,6 +117,7 @@ def test_scopes_of_functions(run, tool, trigger, directory, scope):
         assert counts(report) == {"calls:known_function": N * factor}
 
 
+@pytest.mark.preempt
 def test_tasks_that_preempt_each_other_keep_their_counts(tool, trigger):
     """A program at a user function can be preempted, by a task that runs the same program. Since
     6.13 both have their key on one stack then; what it takes is many threads and many calls."""

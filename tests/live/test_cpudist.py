@@ -7,7 +7,7 @@ import functools
 import pytest
 
 import tally
-from accounts import exactly, work
+from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from tally import by_key, count, scaled, steady, threads, wait_ns, within
 
 LOADS = (

@@ -13,6 +13,8 @@ import tally
 from snooping import events_of, exact, values_of
 from tally import scaled
 
+pytestmark = pytest.mark.exact
+
 SHOW = Path("/bin/cat").resolve()
 
 

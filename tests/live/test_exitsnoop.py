@@ -48,7 +48,7 @@ def test_how(exitsnoop, trigger, how, directory, monkeypatch):
     assert values["status"] == (code if code >= 0 else None)
     assert values["core"] == ("yes" if os.WCOREDUMP(status) else None)
     if code < 0:
-        rt = -code - 32
+        rt = -code - signal.SIGRTMIN
         assert values["signal"] == (f"SIGRTMIN+{rt}" if rt > 0 else signal.Signals(-code).name)
     else:
         assert values["signal"] is None

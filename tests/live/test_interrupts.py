@@ -19,6 +19,7 @@ import pytest
 import counted
 import tally
 from tally import once, scaled
+from tracefs import tracing
 
 TOOLS = ("hardirqs", "softirqs", "timers", "workqueues")
 
@@ -112,7 +113,7 @@ def counts(report, *names):
 # --- hardirqs -----------------------------------------------------------------------------------
 
 def has_vectors():
-    return os.path.isdir("/sys/kernel/tracing/events/irq_vectors/local_timer_entry")
+    return (tracing() / "events/irq_vectors/local_timer_entry").is_dir()
 
 
 @seen

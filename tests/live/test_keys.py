@@ -13,6 +13,8 @@ import tally
 from accounts import check, exactly, work
 from tally import NOBODY, by_key, count, scaled, total, wait_ns
 
+pytestmark = pytest.mark.exact
+
 KEYS = ("cpu", "cgroup", "pidns", "uid", "pid", "tid", "comm")
 COLUMNS = ("count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999")
 
@@ -51,7 +53,7 @@ class Scene:
         group.add(self.loads[1].pid)
         self.path = group.name
 
-        scope = ("--json", "-p", ",".join(str(load.pid) for load in self.loads))
+        scope = ("--json", "--source", "accounting", "-p", ",".join(str(load.pid) for load in self.loads))
         tracers = {}
         for name, args in RUNS.items():
             tracers[name] = tally.Tool(*scope, *args)

@@ -6,14 +6,15 @@ import functools
 import os
 import re
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 
 import tally
 from filing import after
+from tracefs import Instance, tracing
 
-TRACING = Path("/sys/kernel/tracing")
+pytestmark = pytest.mark.exact
+
 MERGED = tally.KERNEL >= (6, 1)
 
 
@@ -23,24 +24,20 @@ def kmem(tool):
 
 
 @pytest.fixture
-def record():
+def record(ends):
     """Records tracepoints in a ring of its own: record({"kmalloc": filter, ...}); the lines of it."""
-    place = TRACING / "instances" / f"tally_{os.getpid()}"
-    place.mkdir()
+    trace = Instance()
+    ends.callback(trace.close)
+    (trace.path / "buffer_size_kb").write_text("4096")
 
     def start(events):
-        (place / "buffer_size_kb").write_text("4096")
         for name, condition in events.items():
-            (place / "events" / "kmem" / name / "filter").write_text(condition)
-            (place / "events" / "kmem" / name / "enable").write_text("1")
+            trace.enable(f"kmem/{name}", condition)
 
     def lines():
-        (place / "tracing_on").write_text("0")
-        text = (place / "trace").read_text()
-        return [line for line in text.splitlines() if not line.startswith("#")]
+        return [line for line in trace.stop().splitlines() if not line.startswith("#")]
 
-    yield start, lines
-    place.rmdir()
+    return start, lines
 
 
 def exact(test):
@@ -105,7 +102,7 @@ def test_each_caller_as_the_kernel_records_it(kmem, trigger, record):
     start, lines = record
     mine = f"common_pid == {load.pid}"
     events = [name for name in (*sorted(ALLOCATIONS), "kmem_cache_free")
-              if (TRACING / "events" / "kmem" / name).exists()]
+              if (tracing() / "events/kmem" / name).exists()]
     tracer = kmem("-p", load.pid)
     start({**{name: mine for name in events}, "kfree": f"{mine} && ptr > 16"})
     load.go()

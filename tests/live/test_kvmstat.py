@@ -13,6 +13,7 @@ import pytest
 
 import tally
 from snooping import PREEMPTIBLE, exact
+from tracefs import tracing
 
 OUTS, CPUIDS, US = 40, 25, 2000
 DEBUGFS = Path("/sys/kernel/debug")
@@ -100,7 +101,7 @@ def test_refused(run):
     if tally.GUEST:
         modules("rmmod", "kvm_amd", "kvm")
     ran = run("-d", "0.1", tool="kvmstat")
-    if Path("/sys/kernel/tracing/events/kvm/kvm_exit").exists():
+    if (tracing() / "events/kvm/kvm_exit").exists():
         assert not tally.GUEST and ran.code == 0, ran
         return
     assert ran.code == 4 and not ran.text, ran

@@ -14,6 +14,8 @@ from probing import binary
 from stackcounting import names, observe, reports_of
 from tally import ROOT, once, scaled
 
+pytestmark = pytest.mark.exact
+
 N = 7
 INLINES = ("-x", binary("inlines"), "leaf", "-U")
 SOURCE = (ROOT / "tests/triggers/inlines.c").read_text().splitlines()

@@ -9,6 +9,7 @@ import pytest
 
 import tally
 from filing import after
+from probing import binary
 
 N = 30
 
@@ -155,6 +156,73 @@ def test_one_binary(run, trigger):
     found = run("-x", program, "-p", load.pid, "-d", "0.1", tool="memleak")
     assert found.code and "there is no malloc()" in found.stderr
     explained = run("-n", "-p", load.pid, tool="memleak")
-    assert explained.code == 0 and "functions of /proc/" in explained.text, explained
+    # The file is taken from /proc/PID/map_files, and named as the process sees it.
+    library = next(line.split()[-1] for line in open(f"/proc/{load.pid}/maps") if "libc.so" in line)
+    assert explained.code == 0 and f"functions of {library}\n" in explained.text, explained
     for wrong in (("--older", "x"), ("-K",), ("--max-live", "0"), ("--sort", "size")):
         assert run(*wrong, tool="memleak").code == 2, wrong
+
+
+@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+def test_32_bits(memleak, trigger):
+    """Its arguments are on the stack, its addresses have four bytes, and it has an allocator of its own."""
+    load = trigger("leaks32")
+    tracer = memleak("-p", load.pid)
+    load.go()
+    load.done()
+    report = intact(tracer.stop().report)
+    assert totals(report) == [109, 4800 + 385 + 200 + 192]
+    assert sum(row["count"] for row in report["rows"]) == 40 + 5 + 3
+    assert sum(row["bytes"] for row in report["rows"]) == 1920 + 4 * 77 + 200 + 192
+
+
+def test_nothing_is_from_before_an_exec(memleak):
+    """What the C library frees once more when threads end has been freed before, and was not there at the start."""
+    tracer = memleak("--", "sh", "-c", f"exec {binary('passing')} 4 > /dev/null", ready=False)
+    report = reported(tracer)
+    assert report.get("begun_before", 0) == 0, report
+
+
+# --- operator new, which may throw -------------------------------------------------------------------------
+
+REFUSED = binary("refused")
+
+
+def of_new(report, n):
+    """The program is whole, its numbers are exact, and so is how often operator new was left."""
+    assert report["lost"].pop("unwound") == n
+    assert of_functions(intact(report)) == {"keeps": (n, 48 * n), "plainly": (n, 32 * n)}
+
+
+def of_functions(report):
+    named = [row for row in report["rows"] if innermost(row) in ("keeps", "returns", "plainly", "refuses")]
+    return {innermost(row): (row["count"], row["bytes"]) for row in named}
+
+
+def test_operator_new_throws(memleak, trigger):
+    load = trigger("refused", N)
+    tracer = memleak("-p", load.pid)
+    load.go()
+    assert load.done() == [N]
+    report = tracer.stop().report
+    of_new(report, N)
+    # The two that are kept, the two that are not, and the exception.
+    assert totals(report)[0] == 5 * N and report["events"] == 2 * N
+    assert report.get("begun_before", 0) == 0
+    assert load.process.poll() is None, "the program was ended"
+
+
+@pytest.mark.parametrize("options", ((), ("-x", REFUSED)), ids=("program", "file"))
+def test_operator_new_throws_in_a_command(memleak, options):
+    command = (REFUSED, N) if not options else ("sh", "-c", f"{REFUSED} {N} < /dev/null > /dev/null || kill $$")
+    of_new(reported(memleak(*options, "--", *command)), N)
+
+
+def test_operator_new_is_left_out(memleak, trigger):
+    """Its ends cannot be told: it is not watched, which is said, and what malloc() gives is counted as always."""
+    load = trigger("untold", N)
+    result = after(memleak("-p", load.pid), load)
+    report = intact(result.report)
+    assert of_functions(report) == {"plainly": (N, 32 * N)}
+    assert "left out" in result.stderr and "untold" in result.stderr and "left out" in report["source"]
+    assert load.process.poll() is None, "the program was ended"

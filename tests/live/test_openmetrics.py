@@ -3,6 +3,7 @@
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import schema
 import tally
-from accounts import work
+from accounts import tool_by_the_books, work  # noqa: F401
 from tally import Blurred, once, scaled, steady, wait_until
 from test_output import HOSTILE
 
@@ -172,9 +173,10 @@ def test_the_file_is_never_written_through_a_link(run, tmp_path, file):
     assert run(*METRICS, "-o", file, "-d", "0.1").code == 1
     assert target.read_text() == "mine" and file.is_symlink()
     file.unlink()
-    # Not even that of the name which is used on the way.
-    (tmp_path / ".tally.prom.tally").symlink_to(target)
-    assert run(*METRICS, "-o", file, "-d", "0.1").code == 0
+    # Not even that of the name which is used on the way; $$ is the tool's number.
+    line = f'ln -s {target} {tmp_path}/.tally.prom.$$.tally; exec "$0" "$@"'
+    assert subprocess.run(["sh", "-c", line, tally.BUILD / "runqlat", *METRICS, "-o", file, "-d", "0.1"],
+                          check=False).returncode == 0
     assert target.read_text() == "mine" and not file.is_symlink()
     parse(file.read_text())
     result = run(*METRICS, "-o", tmp_path / "none" / "file", "-d", "0.1")
@@ -196,3 +198,23 @@ def test_what_has_no_place_in_it(run, tool_name, args):
 def test_explain_is_text(run):
     result = run(*METRICS, "-n")
     assert result.code == 0 and result.text.splitlines()[0].split()[0] == "source"
+
+
+def test_each_column_says_whether_it_adds_up(run):
+    """What kmem sums up are counters, shares are not, whatever they are called; each has a HELP."""
+    text = run("--format", "openmetrics", "--", "sh", "-c", "ls -lR /etc > /dev/null", tool="kmem").text
+    types = dict(line.split()[2:4] for line in text.splitlines() if line.startswith("# TYPE "))
+    helped = {line.split()[2] for line in text.splitlines() if line.startswith("# HELP ")}
+    assert helped == set(types)
+    kmem = {name.removeprefix("tally_kmem_"): kind for name, kind in types.items() if "_kmem_" in name}
+    assert kmem == {"allocs": "counter", "requested_bytes": "counter", "allocated_bytes": "counter",
+                    "wasted_bytes": "counter", "wasted_ratio": "gauge", "failed": "counter",
+                    "frees": "counter"}
+
+
+def test_a_row_has_the_units_it_has(run):
+    """stat's counts are of times and of events: no row is in both families."""
+    text = run("--format", "openmetrics", "-d", "0.2", "-e", "task-clock,cs", tool="stat").text
+    samples = [line.split("{")[1].split("}")[0] for line in text.splitlines()
+               if line.startswith("tally_stat_events")]
+    assert sorted(samples) == ['event="cs"', 'event="task-clock"']

@@ -15,6 +15,8 @@ from probing import alike, told
 from snooping import PREEMPTIBLE, await_call, events_of, exact
 from tally import scaled
 
+pytestmark = pytest.mark.exact
+
 OPENAT = 257
 
 
@@ -107,9 +109,15 @@ def test_small_ring(opensnoop, trigger):
     assert lost <= n - len(lines) <= lost + skipped
 
 
-@pytest.mark.parametrize("how", ((), ("--elapsed",)), ids=("plain", "elapsed"))
+# Room for all records of test_each_is_there: what the tool then loses is its fault, and not that of a machine
+# whose other work keeps it from reading.
+ROOM = "--ring-size", "32M"
+
+
+@pytest.mark.parametrize("how", ((), ROOM, (*ROOM, "--elapsed")), ids=("plain", "room", "elapsed"))
 def test_each_is_there(opensnoop, trigger, how):
-    """As fast as they can be made, by several threads: each has a line, or is counted as lost."""
+    """As fast as they can be made, by several threads: each has a line, or is counted where the buffer has no
+    room for it (plain: 8 MB for 20 MB of records)."""
     n = scaled(50_000)
     load = trigger("opens", 2, f"openat:{n}:0:0:/dev/null", f"open:{n}:0:0:/nonexistent")
     tracer = opensnoop("-p", load.pid, *how)
@@ -118,13 +126,13 @@ def test_each_is_there(opensnoop, trigger, how):
     lines, (report,) = told(tracer.stop())
     lost = {reason: n for reason, n in report["lost"].items() if n}
     assert len(lines) == report["events"]
-    assert set(lost) <= ({"ring_full"} if tally.GUEST else set()) | (
-        {"recursion", "unmatched"} if PREEMPTIBLE else set())
-    assert 0 <= 4 * n - len(lines) <= sum(lost.values())
+    full = 0 if how else lost.pop("ring_full", 0)
+    assert set(lost) <= ({"recursion", "unmatched"} if PREEMPTIBLE else set())
+    assert 0 <= 4 * n - len(lines) - full <= sum(lost.values())
     for path, error in (("/dev/null", None), ("/nonexistent", "ENOENT")):
         found = sum((line["values"]["path"], line["values"]["error"]) == (path, error)
                     for line in lines)
-        assert found == 2 * n or lost
+        assert found == 2 * n or full or lost
 
 
 def test_one_that_began_before(opensnoop, tmp_path):

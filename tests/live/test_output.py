@@ -13,7 +13,7 @@ import time
 import pytest
 
 import tally
-from accounts import exactly, work
+from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from tally import by_key, once, scaled
 
 # --- names that mean harm ------------------------------------------------------------------------

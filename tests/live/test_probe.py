@@ -202,7 +202,7 @@ FILTERS = few((
     ("pos == 0 && count < 2", lambda n: n < 2),
     ("count == 0x400000 || count == 0x402000 || count == 7", lambda n: n == 7),
     ("(s32)fd < 0", lambda n: False),
-    ("count > -1", lambda n: True),
+    ("count - 100000 > -99999", lambda n: n > 1),
 ))
 
 
@@ -471,6 +471,35 @@ def test_minimum_and_maximum_are_those_of_an_interval(tool, trigger):
     _, reports = told(tracer.stop())
     found = [(r["min"], r["max"]) for report in reports for r in report["rows"]]
     assert found == [(3, 3), (500, 500), (20, 20)]
+
+
+@pytest.mark.parametrize("by", ((), ("--by", "k=count & 1023")))
+def test_all_figures_of_an_interval_are_of_the_same_events(tool, trigger, by):
+    """
+    One thread asks for more and more: what an interval counts of a key says which values it has. Many
+    keys take a while to be read, in which more of them come.
+    """
+    sizes = range(1000, 1000 + 3 * scaled(40000), 3)
+    load = trigger("reads", *(word for size in sizes for word in (2, size)))
+    asked = {}
+    for size in sizes:
+        asked.setdefault(size & 1023 if by else None, []).extend((size, size))
+    figures = (word for name in ("sum", "avg", "min", "max") for word in ("--" + name, "count"))
+    tracer = tool("--json", ENTER, *figures, *by, "-I", 10, "-p", load.pid, tool="probe")
+    load.go()
+    load.done()
+    _sleep_over_an_interval(tracer)
+    _, reports = told(tracer.stop())
+    assert all(nothing_lost(report) for report in reports)
+    rows = [row for report in reports for row in report["rows"]]
+    assert len(rows) > 1
+    for row in rows:
+        key = row.get("k", row.get("key.k"))
+        here, asked[key] = asked[key][:row["count"]], asked[key][row["count"]:]
+        assert (row["count"], row["sum"], row["min"], row["max"]) == \
+            (len(here), sum(here), here[0], here[-1])
+        assert row["avg"] == pytest.approx(sum(here) / len(here), abs=0.01)     # two decimals
+    assert not any(asked.values())
 
 
 def _sleep_over_an_interval(tracer):

@@ -21,7 +21,8 @@ def can_probe():
         tool.close()
 
 
-pytestmark = pytest.mark.skipif(not can_probe(), reason="this kernel lets nobody probe its functions")
+pytestmark = [pytest.mark.exact,
+              pytest.mark.skipif(not can_probe(), reason="this kernel lets nobody probe its functions")]
 
 OWN = ("-p", str(os.getpid()))
 SIZES = (1, 100, 1000)

@@ -9,6 +9,8 @@ from probing import (alike, binary, compile_trigger, counts_by, measure, measure
                      stream_of, Probe)
 from tally import GUEST, ROOT, Trigger, count
 
+pytestmark = pytest.mark.exact
+
 SHAPES = binary("shapes")
 SOURCE = ROOT / "tests/triggers/shapes.c"
 
@@ -120,11 +122,12 @@ int main()
 
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 def test_classes(tool, ends, tmp_path):
-    """References are pointers, and what a class has inherited is its own."""
+    """What a reference refers to is named with . and, as a pointer's, with ->; what a class has
+    inherited is its own."""
     path = own_source(tmp_path, "classes.cc", CLASSES, "-O1", "-fpermissive", "-w", compiler="g++")
     load = Trigger(path)
     ends.callback(load.close)
-    got, report = stream_of(Probe(tool, load, "-x", path, "seen s->first p->second s->self->name").work())
+    got, report = stream_of(Probe(tool, load, "-x", path, "seen s->first p->second s.self->name").work())
     assert got == [{"first": i, "second": -i, "name": "cpp"} for i in range(5)]
     assert nothing_lost(report)
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from probing import (alike, binary, compile_trigger, counts_by, few, measure, measure_each,
+from probing import (alike, binary, compile_trigger, counts_by, few, instructions, measure, measure_each,
                      nothing_lost, rows_by, stream)
 from tally import GUEST, ROOT, Trigger, by_key, count, scaled
+
+pytestmark = pytest.mark.exact
 
 ARGUMENTS, USDT, CALLS = binary("arguments"), binary("usdt"), binary("calls")
 SOURCE = ROOT / "tests/triggers/arguments.c"
@@ -97,11 +99,12 @@ def test_texts_as_keys(tool, trigger):
 
 
 def test_long_texts_are_keys_of_their_own(tool, trigger):
-    """Up to 255 characters; texts that differ at their ends are two."""
-    sizes = (100, 100, 200, 255)
+    """Up to 254 characters; texts that differ at their ends are two, and what is cut is marked."""
+    sizes = (100, 100, 200, 254, 280, 300)
     report = measure(tool, trigger("arguments", 0, *(f"@{n}" for n in sizes)), "-x", ARGUMENTS,
                      "read_text", "--by", "text")
-    assert counts_by(report, "text") == {"x" * 100: 2, "x" * 200: 1, "x" * 255: 1}
+    assert counts_by(report, "text") == {"x" * 100: 2, "x" * 200: 1, "x" * 254: 1,
+                                            "x" * 255 + "...": 2}
 
 
 @alike
@@ -281,7 +284,8 @@ def test_variables_that_are_not_live_are_refused(run):
     listed = result.stderr.partition("at lines")[2].splitlines()[0]
     known = {int(n) for n in re.findall(r"\d+", listed)}
     assert line["sink = squared;"] in known and 0 not in known
-    result = run("-x", ARGUMENTS, "with_locals+2 $arg1", tool="probe")
+    behind = sorted(instructions(ARGUMENTS, "with_locals")[0])[1]
+    result = run("-x", ARGUMENTS, f"with_locals+{behind} $arg1", tool="probe")
     assert result.code == 2 and "no such argument" in result.stderr
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Wrong command lines of probe: what is said of each, and where the caret points."""
 
+import functools
 import shlex
 
 import pytest
 
-from probing import binary
+from probing import binary, instructions
 from tally import GUEST
 
 pytestmark = pytest.mark.skipif(bool(GUEST), reason="the same on all kernels, and many")
@@ -207,10 +208,12 @@ FILTERS = (
     (("@R", "--filter", "count == (1 +"), 2, "--filter: a value is missing at the end", (13, 1)),
     (("@R", "--filter", "count == (1 + 2"), 2, "--filter: ')' is missing for this", (9, 1)),
     (("@R", "--filter", "filename == \"x\""), 2, "--filter: @R has no field 'filename'", (0, 8)),
-    (("@X", "--filter", "ret / 2 == 1"), 2,
-     "--filter: only unsigned numbers can be divided; cast them, as in (u64)a / 2", (0, 7)),
-    (("@X", "--filter", "ret % 2"), 2,
-     "--filter: only unsigned numbers can be divided; cast them, as in (u64)a / 2", (0, 7)),
+    (("@R", "--filter", "count < 0"), 2, "--filter: this never holds: count is u64", (0, 9)),
+    (("@R", "--filter", "fd == -1"), 2, "--filter: this never holds: fd is u32", (0, 8)),
+    (("-x", "@A", "many", "--filter", "$arg4 > 255"), 2, "--filter: this never holds: $arg4 is unsigned char",
+     (0, 11)),
+    (("-x", "@A", "many", "--filter", "%di < 0"), 2,
+     "--filter: this never holds: %di is u64 here, as its type is not known", (0, 7)),
     (("@X", "--filter", "count < 0"), 2, "--filter: @X has no field 'count'", (0, 5)),
     (("@X", "--filter", "ret == 0 &"), 2, "--filter: a value is missing at the end", (10, 1)),
 )
@@ -323,12 +326,10 @@ EVENTS = (
     (("-x", "@A", "many +0(%di):nope"), 2, "'nope' is no type known here", (7, 1)),
     (("-x", "@A", "many ((struct pair *)a)->left"), 2,
      "'struct pair *' is no type known here", (1, 15)),
-    (("-x", "@A", "many a%2"), 2,
-     "only unsigned numbers can be divided; cast them, as in (u64)a / 2", (0, 3)),
     (("-x", "@A", "many%retrun"), 2, "-e: only %return can follow a '%'", (4, 7)),
     (("-x", "@A", "many", "--sum", "c"), 2, "--sum: 'c' is a text, and no number", None),
-    (("-x", "@A", "with_locals+2 $arg1"), 2,
-     "arguments:with_locals+0x2 has no such argument", (0, 5)),
+    (("-x", "@A", "with_locals+@I $arg1"), 2,
+     "arguments:with_locals+0x@I has no such argument", (0, 5)),
     (("-x", "@U", "sdt_tally_test:plain arg3"), 2,
      "sdt_tally_test:plain has no such argument", (0, 4)),
     (("-x", "@U", "sdt_tally_test:plain $arg3"), 2,
@@ -411,7 +412,15 @@ OPTIONS = (
 )
 
 
+@functools.lru_cache
+def second_instruction():
+    """Of with_locals(), one digit: the first ones of a function are short."""
+    return str(sorted(instructions(binary("arguments"), "with_locals")[0])[1])
+
+
 def named(text):
+    if "@I" in text:
+        text = text.replace("@I", second_instruction())
     for short, name in NAMES.items():
         text = text.replace(short, name)
     return text

@@ -15,7 +15,8 @@ import cgroups
 import tally
 from probing import told
 from snooping import exact
-from tally import scaled, wait_until
+from tally import wait_until
+from tracefs import Instance
 
 LIMIT = 8 << 20
 PAGE = 4096
@@ -32,24 +33,19 @@ def reclaim(tool):
     return functools.partial(tool, "--json", tool="reclaim")
 
 
-class Trace:
+class Trace(Instance):
     """The ends of stalls as the kernel's trace has them, from its making on."""
 
-    SYSTEMS = "vmscan", "compaction", "oom"
-
     def __init__(self):
-        self.path = Path("/sys/kernel/tracing/instances") / f"tally-reclaim-{os.getpid()}"
-        self.path.mkdir()
+        super().__init__()
         for name in (*KINDS, "mark_victim"):
             for file in self.path.glob(f"events/*/{name}/enable"):
                 file.write_text("1")
 
-    def stop(self):
+    def stalls(self):
         """{(tid, kind): Stalls}"""
-        (self.path / "tracing_on").write_text("0")
         count, pages = Counter(), Counter()
-        for tid, name, rest in re.findall(r"^.*-(\d+) +\[\d+\] .*?: (\w+): (.*)$",
-                                          (self.path / "trace").read_text(), re.M):
+        for tid, name, rest in re.findall(r"^.*-(\d+) +\[\d+\] .*?: (\w+): (.*)$", self.stop(), re.M):
             if name == "mark_victim":
                 count[int(re.search(r"pid=(\d+)", rest)[1]), "oom"] += 1
                 continue
@@ -58,11 +54,6 @@ class Trace:
             freed = re.search(r"nr_reclaimed=(\d+)", rest)
             pages[key] += int(freed[1]) if freed else 0
         return {key: Stalls(n, pages[key]) for key, n in count.items()}
-
-    def close(self):
-        for system in self.SYSTEMS:
-            (self.path / "events" / system / "enable").write_text("0")
-        self.path.rmdir()
 
 
 @pytest.fixture
@@ -129,7 +120,7 @@ def test_oom(reclaim, limited, trigger, trace):
     kernel = trace()
     load.go()
     load.process.wait(tally.PATIENCE)
-    traced = only(kernel.stop(), load.pid)
+    traced = only(kernel.stalls(), load.pid)
     report = by_tid.stop().report
     rows = only(rows_of(report), load.pid)
     assert rows == traced and rows[load.pid, "memcg"].count and rows[load.pid, "oom"].count == 1
@@ -179,7 +170,7 @@ def test_pages(reclaim, limited, trigger, trace, tmp_path):
     load.go()
     load.done()
     load.settle()
-    traced = only(kernel.stop(), load.pid)
+    traced = only(kernel.stalls(), load.pid)
     rows = only(rows_of(tracer.stop().report), load.pid)
     if not traced:
         pytest.skip("this directory is not on a disk")
@@ -194,7 +185,7 @@ def test_compaction(reclaim, trace):
         pytest.skip("a kernel without compaction")
     tracer, kernel = reclaim("--by", "tid", "-p", os.getpid()), trace()
     order.write_text("1")
-    traced = only(kernel.stop(), os.getpid())
+    traced = only(kernel.stalls(), os.getpid())
     rows = rows_of(tracer.stop().report)
     assert rows == traced and rows[os.getpid(), "compact"].count
 
@@ -217,7 +208,7 @@ def test_kswapd(reclaim, trace):
     del seen
     wait_until(lambda: all(tally.state(pid) == "S" for pid in kswapds()), "kswapd to sleep")
     tracer.await_lines(3)
-    traced = kernel.stop()
+    traced = kernel.stalls()
     reports = tracer.stop().reports
     found = Counter()
     for report in reports:

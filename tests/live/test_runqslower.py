@@ -8,7 +8,7 @@ import json
 import pytest
 
 import tally
-from accounts import exactly, work
+from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from probing import nothing_lost, told
 from tally import by_key, scaled
 
@@ -176,4 +176,4 @@ def test_usage(run):
     result = run("--template", "{wait", tool="runqslower")
     assert result.code == 2 and "--template" in result.stderr
     result = run("-n", tool="runqslower")
-    assert result.code == 0 and "on_switch_accounting at tp_btf/sched_switch" in result.text
+    assert result.code == 0 and "on_switch_wakeup at tp_btf/sched_switch" in result.text

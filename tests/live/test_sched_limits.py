@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tally
-from accounts import Work, exactly, work
+from accounts import Work, exactly, tool_by_the_books, work  # noqa: F401
 from probing import nothing_lost
 from tally import BUILD, by_key, count, scaled
 

@@ -8,8 +8,10 @@ books, to the last event; of those outside there must be nothing.
 import pytest
 
 import cgroups
-from accounts import check, check_threads, exactly, work
+from accounts import check, check_threads, exactly, tool_by_the_books, work  # noqa: F401
 from tally import GUEST, NOBODY, by_key, scaled
+
+pytestmark = pytest.mark.exact
 
 SLEEPERS = ("sleepers", 2, scaled(60), 100, -1)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tally
-from accounts import Work, check, work
+from accounts import Work, check, tool_by_the_books, work  # noqa: F401
 from tally import scaled, total
 
 pytestmark = pytest.mark.skipif(not os.environ.get("TALLY_SOAK"), reason="runs with TALLY_SOAK=1")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The two sources of runqlat measure the same waits."""
 
+import json
+
 import pytest
 
 import tally
@@ -55,7 +57,7 @@ def test_wakeup_beside_accounting(tool, trigger, load):
 
 
 def test_wakeup_sees_waits_that_accounting_reads_as_zero(tool, trigger):
-    """What --source wakeup is for. On an idle CPU a wakeup is followed by a switch at once. On a
+    """Why timestamps are the default. On an idle CPU a wakeup is followed by a switch at once. On a
     busy one waits are as long as the others' time slices, for either."""
 
     def trial():
@@ -71,7 +73,7 @@ def test_wakeup_sees_waits_that_accounting_reads_as_zero(tool, trigger):
 
 
 @pytest.mark.parametrize("source, hook", (
-    ((), "sched_info"), (("--source", "auto"), "sched_info"),
+    ((), "sched_wakeup"), (("--source", "auto"), "sched_wakeup"),
     (("--source", "accounting"), "sched_info"), (("--source", "wakeup"), "sched_wakeup"),
 ), ids=lambda v: v[-1] if isinstance(v, tuple) and v else "")
 def test_the_source_is_named(run, source, hook):
@@ -102,3 +104,45 @@ def test_sleep_is_not_a_wait(tool, trigger, source):
                    f"{ran / 1e6:.0f} running, and {waited / 1e6:.0f} waiting?")
 
     steady(trial)
+
+
+@pytest.mark.parametrize("source", (None, "accounting"), ids=("default", "accounting"))
+def test_known_delays(tool, trigger, source):
+    """A task of a higher priority keeps the CPU for a known time after it woke another: each single wait is
+    between what the two threads can tell of it. The kernel's clock is behind by some us at either end."""
+    rounds, busy_us = scaled(80), 1000
+    slack = 0 if source is None else 1_000_000 if tally.GUEST else 100_000
+
+    def trial():
+        load = trigger("delays", rounds, 0, busy_us)
+        waits = waits_of(tool, load, source, "--min", f"{busy_us // 2}us")
+        within(all(least - slack <= wait <= most + slack for wait, (least, most) in waits), waits)
+
+    steady(trial)
+
+
+def test_waits_of_who_takes_the_cpu_at_once(tool, trigger):
+    """Woken by the task whose CPU it takes, a task waits for as long as the switch lasts: never 0, and not
+    longer than it took from before the wakeup to its return."""
+    rounds = scaled(80)
+
+    def trial():
+        load = trigger("delays", rounds, 0, 0)
+        waits = waits_of(tool, load, None, "--min", "0")
+        within(all(least <= wait <= most for wait, (least, most) in waits), waits)
+
+    steady(trial)
+
+
+def waits_of(tool, load, source, *args):
+    """[(wait, (least, most))] of the one that tests/triggers/delays.c wakes. Its first wait is at the barrier."""
+    tracer = tool("--json", "-p", load.pid, *args, *(("--source", source) if source else ()), tool="runqslower")
+    load.go()
+    tid, *bounds = load.done()
+    lines = [json.loads(line) for line in tracer.stop().text.splitlines()]
+    waits = [line["values"]["wait"] for line in lines if line.get("tid") == tid]
+    bounds = list(zip(bounds[::2], bounds[1::2]))
+    within(len(waits) >= len(bounds), waits, bounds)        # where the kernel hides a switch
+    best = max(range(len(waits) - len(bounds) + 1),
+               key=lambda at: sum(low <= wait <= high for wait, (low, high) in zip(waits[at:], bounds)))
+    return list(zip(waits[best:], bounds))

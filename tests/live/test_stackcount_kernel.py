@@ -11,7 +11,8 @@ import pytest
 from stackcounting import ask_of, can_count, losses, names, observe, of, reports_of, value
 from tally import KERNEL, scaled
 
-pytestmark = pytest.mark.skipif(not can_count("vfs_read"), reason="this kernel lets nobody probe its functions")
+pytestmark = [pytest.mark.exact,
+              pytest.mark.skipif(not can_count("vfs_read"), reason="this kernel lets nobody probe its functions")]
 
 OWN = ("-p", str(os.getpid()))
 READS, PREADS = 30, 20
@@ -132,3 +133,20 @@ def test_returns_and_several(ends, zero):
         calls = [s for s in calls if kernel_part(s)[-2] == "ksys_read"]
         returns = [s for s in returns if kernel_part(s)[-1] == "ksys_read"]
         assert value(returns) == value(calls) >= READS, report
+
+
+def test_a_function_that_the_kernel_has_under_another_name(run):
+    """kmem_cache_alloc() is kmem_cache_alloc_noprof() from 6.10 on: it is found, and said."""
+    with open("/proc/kallsyms") as symbols:
+        there = {line.split()[2] for line in symbols}
+    for tool in ("stackcount", "probe"):
+        result = run("--json", "kmem_cache_alloc", "--", "sh", "-c", "ls / >/dev/null", tool=tool)
+        assert result.code == 0, result
+        source, events = result.report["source"], result.report["events"]
+        assert events > 0, result
+        if "kmem_cache_alloc" in there:
+            assert "here" not in source
+        else:
+            assert "kmem_cache_alloc is kmem_cache_alloc_noprof here" in source, source
+    result = run("kmem_cache_alloc_nothing", "-d", "0.1", tool="stackcount")
+    assert result.code == 1 and "no event 'kmem_cache_alloc_nothing'" in result.stderr, result

@@ -124,11 +124,37 @@ def test_filter(tool, trigger, expression, expected):
         {(load.numbers[0], "syscalls", "syscalls:sys_enter_read"): expected} if expected else {})
 
 
+def test_each_filter_is_that_of_the_event_before_it(tool, trigger):
+    """As perf has it; events behind the last have none."""
+    load = trigger("syscalls", 1, "0:20:7", "0:30:100", "18:15:7", "18:25:100", f"{GETPPID}:9")
+    read, write, parent = (f"syscalls:sys_enter_{name}" for name in ("read", "pwrite64", "getppid"))
+    tracer = stat(tool, "-e", read, "--filter", "count == 7", "-e", write, "--filter", "count > 7",
+                  "-e", parent, "-t", load.numbers[0])
+    work(load)
+    assert counts(tracer.stop().report) == {read: 20, write: 25, parent: 9}
+
+
+def test_scopes_given_again_are_more_of_them(tool, trigger):
+    """-p and -t are lists, however they are typed."""
+    loads = [trigger("syscalls", 1, f"{GETPPID}:{n}") for n in (3, 40, 500)]
+    tracer = stat(tool, "-e", "syscalls:sys_enter_getppid", "-p", loads[0].pid, "-p", loads[1].pid)
+    for load in loads:
+        load.go()
+        load.done()
+    assert counts(tracer.stop().report) == {"syscalls:sys_enter_getppid": 43}
+
+
 @once
 @pytest.mark.parametrize("args, code, parts", (
     (("-e", "syscalls:sys_enter_read", "--filter", "nosuch < 10"), 2, ("nosuch", "count")),
     (("-e", "syscalls:sys_enter_read", "--filter", "count <"), 2, ("--filter",)),
     (("-e", "cs", "--filter", "count < 10"), 2, ("fields of tracepoints",)),
+    (("-e", "syscalls:sys_enter_read", "--filter", "count < 9", "--filter", "count > 3"), 2,
+     ("there is no -e between", "count > 3")),
+    (("-e", "cs", "--comm", "a", "--comm", "b"), 2, ("--comm is given twice, 'a' and 'b'",)),
+    (("-e", "cs", "-u", "root", "-u", "bin"), 2, ("-u is given twice",)),
+    (("-e", "cs", "-G", "/a", "-G", "/b"), 2, ("-G is given twice",)),
+    (("-e", "cs", "-C", "0", "-C", "1"), 2, ("-C is given twice",)),
     (("-e", "sched:sched_wakeup", "--filter", "prio < 10", "-p", "1"), 2, ("--filter",)),
     (("-e", "cs", "-a", "-p", "1"), 2, ("-a",)),
     (("-e", "cs", "-r", "2"), 2, ("-r",)),

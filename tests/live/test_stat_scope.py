@@ -314,11 +314,12 @@ def test_threads_made_later_are_counted(tool, trigger):
 
 @pytest.mark.parametrize("how", ((), ("--by", "pid")), ids=("natively", "charged"))
 def test_children_are_not_in_the_process_of_their_parent(tool, trigger, how):
-    """-p means the process; -- COMMAND means its children too."""
+    """Where they are not followed: -- COMMAND, and -p by default, mean children too."""
 
     def trial():
         load = trigger("faults", scaled(400), 1, 3)
-        tracer = stat(tool, "-e", "minor-faults,major-faults", "-p", load.pid, *how)
+        tracer = stat(tool, "-e", "minor-faults,major-faults", "-p", load.pid,
+                      "--no-follow-forks", *how)
         before = usage(load.pid)
         work(load)
         grown = since(before, load.pid)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tally
-from accounts import exactly, work
+from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from probing import check_header, check_line, nothing_lost
 from tally import by_key, scaled
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accounts import exactly, work
+from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from probing import check_header, nothing_lost
 from tally import scaled
 

@@ -308,6 +308,7 @@ def test_selections(traced, directory):
             (("-e", "openat,%network"), lambda v: v["call"] in NETWORK | {"openat"}),
             (("-e", "!read,write,*map"),
              lambda v: v["call"] not in ("read", "write", "mmap", "munmap")),
+            (("-e", "trace=openat"), lambda v: v["call"] == "openat"),
             (("--failed",), lambda v: v["error"]),
             (("--failed", "-e", "access"), lambda v: v["error"] and v["call"] == "access"),
     ):
@@ -382,6 +383,24 @@ def test_intervals(trace, trigger):
     rows = [row for report in reports for row in report["rows"] if row["call"] == "getpid"]
     assert sum(row["calls"] for row in rows) == 500
     assert all(row["min"] <= row["avg"] <= row["max"] for row in rows if row["calls"] == 500)
+
+
+def test_all_figures_of_an_interval_are_of_the_same_calls(trace, trigger):
+    """Of one or two calls, the least and the longest are all there is; else the others are between."""
+    load = trigger("sleepers", 1, 200, 7000, -1)
+    tracer = trace("-p", load.pid, "-e", "nanosleep,clock_nanosleep", "--summary", "-I", "10")
+    load.go()
+    load.done()
+    tracer.await_lines(2)
+    reports = told(tracer.stop())[1]
+    rows = [row for report in reports for row in report["rows"] if row["calls"]]
+    for row in rows:
+        calls, least, longest = row["calls"], row["min"], row["max"]
+        others = row["total"] - least - longest if calls > 1 else row["total"]
+        between = calls - 2 if calls > 1 else 1
+        assert 0 < least <= longest and between * least <= others <= between * longest, row
+    lost = sum(sum(report["lost"].values()) for report in reports)
+    assert 200 - lost <= sum(row["calls"] for row in rows) <= 200
 
 
 def test_figures(trace, trigger):
@@ -487,3 +506,53 @@ def test_faults_as_text(run):
     first = result.text.splitlines()[0]
     assert re.fullmatch(r"[\d:.]+ true\[\d+/\d+\] page_fault_user\(0x[^,]*, (read|write|exec)"
                         r"( protected)?, 0x.*\)", first), first
+
+
+UPPER = r"""
+close_range(700, 701, CLOSE_RANGE_CLOEXEC)
+pipe2([N, N], O_CLOEXEC)
+dup3(N, N, O_CLOEXEC)
+faccessat2(AT_FDCWD, "/", R_OK, AT_EACCESS)
+mlock2(NULL, 0, 0x1)
+pidfd_open(-1, 0)
+lseek(N, 0, SEEK_END)
+memfd_create("upper", MFD_CLOEXEC)
+mkdirat(AT_FDCWD, "/", 0755)
+shutdown(N, SHUT_WR)
+socket(AF_UNIX, SOCK_STREAM, 0)
+futex(ADDRESS, FUTEX_REQUEUE_PRIVATE, 1, 7, ADDRESS)
+futex(ADDRESS, FUTEX_CMP_REQUEUE, 1, 9, ADDRESS, 0)
+epoll_ctl(N, EPOLL_CTL_ADD, N, {events=EPOLLIN, data=0})
+epoll_ctl(N, EPOLL_CTL_DEL, N, 0x10)
+wait4(N, ADDRESS, WNOHANG, NULL)
+wait4(N, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}], 0, NULL)
+setsockopt(N, SOL_SOCKET, SO_LINGER, {l_onoff=1, l_linger=5}, 8)
+setsockopt(N, SOL_TCP, TCP_CONGESTION, "reno", 4)
+getsockopt(N, SOL_TCP, TCP_CONGESTION, "reno", [16])
+getsockopt(N, SOL_SOCKET, SO_PEERCRED, {pid=N, uid=0, gid=0}, [12])
+bind(N, {sa_family=AF_UNIX, sun_path=@"tally-upper-name"}, 19)
+getsockname(N, {sa_family=AF_UNIX, sun_path=@"tally"}, [19])
+"""
+
+
+def test_what_the_kernel_does_not_look_at(traced):
+    """The upper halves of registers with 32 bits, pointers and numbers that are something else by the command they come
+    with, memory behind what is too short for an address."""
+    lines, report = lines_of(traced("-e", ",".join({line.split("(")[0] for line in UPPER.split("\n") if line}), "--",
+                                    str(BUILD / "triggers/upper")))
+    calls = [f"{line['values']['call']}({line['values']['args']})" for line in lines if line["comm"] == "upper"]
+    calls = calls[next(i for i, call in enumerate(calls) if call.startswith("close_range")):]
+    plain = []
+    for call in calls:
+        call = re.sub(r"0x[0-9a-f]{7,}", "ADDRESS", call)
+        call = re.sub(r"pid=\d+", "pid=N", call)
+        if not call.startswith(("close_range(", "pidfd_open(", "socket(AF_UNIX, SOCK_STREAM")):
+            call = re.sub(r"^(\w+\()\d+", r"\1N", call)
+        call = re.sub(r"^(dup3\(N|epoll_ctl\(N, \w+), \d+", r"\1, N", call)
+        call = re.sub(r"^pipe2\(\[\d+, \d+\]", "pipe2([N, N]", call)
+        plain.append(call)
+    kept = [call for call in plain if not call.startswith(("socket(AF_INET", "socket(AF_UNIX, SOCK_DGRAM"))]
+    # The C library makes pipes its own way.
+    expected = UPPER.strip().split("\n")
+    assert [call for call in kept if call != "pipe2([N, N], 0)"] == expected
+    assert report["lost"]["read_fault"] == 0

@@ -8,7 +8,9 @@
 
 #include "unit.h"
 
+#include "bpf/event.h"
 #include "expr/expr.h"
+#include "jit/operand.h"
 
 /* --- values -------------------------------------------------------------------------------------- */
 
@@ -32,38 +34,62 @@ struct record {
 
 /* --- what an expression means, worked out on the tree -------------------------------------------- */
 
+/*
+ * The exact value, unless that does not fit into 64 bits of what the result is: signed where it can
+ * be below zero. Whether it can is the compiler's own arithmetic of bounds (jit/operand.h), which
+ * every value is held against here.
+ */
 struct number {
 	__int128 value;
-	enum { SMALL, SIGNED, UNSIGNED } kind;
+	struct operand can;     /* what is known of it beforehand */
 	bool fault;             /* something in it cannot be worked out */
 	bool maybe;             /* so has it, but another side decides alone, if it is asked first */
 };
 
-static struct number number_of(u64 bits, int kind)
+static struct number number_in(__int128 exact, const struct operand *can)
 {
-	struct number n = { .kind = kind };
+	struct number n = { .can = *can };
 
-	n.value = kind == SIGNED ? (__int128)(s64)bits : (__int128)bits;
+	n.value = can->kind == SIGNED ? (__int128)(s64)exact : (__int128)(u64)exact;
+	if (n.value < can->lowest || n.value > can->highest)
+		fail_msg("%lld is out of its bounds", (s64)n.value);
+	/* Bounds are wider than what a number can be only where it can wrap. */
+	if (n.value != exact)
+		assert_true(can->highest - can->lowest == (__int128)UINT64_MAX);
 	return n;
+}
+
+static struct number number_of(u64 bits, u32 size, bool is_signed)
+{
+	struct operand can = operand_integer(size, is_signed);
+
+	return number_in(is_signed ? (__int128)(s64)bits : (__int128)bits, &can);
+}
+
+static struct number truth(bool holds)
+{
+	struct operand can = operand_between(0, 1);
+
+	return number_in(holds, &can);
 }
 
 static struct number field_of(const struct record *r, const char *name)
 {
 	if (!strcmp(name, "b"))
-		return number_of(r->b, SMALL);
+		return number_of(r->b, 1, false);
 	if (!strcmp(name, "sb"))
-		return number_of(r->sb, SIGNED);
+		return number_of(r->sb, 1, true);
 	if (!strcmp(name, "h"))
-		return number_of(r->h, SMALL);
+		return number_of(r->h, 2, false);
 	if (!strcmp(name, "sh"))
-		return number_of(r->sh, SIGNED);
+		return number_of(r->sh, 2, true);
 	if (!strcmp(name, "w"))
-		return number_of(r->w, SMALL);
+		return number_of(r->w, 4, false);
 	if (!strcmp(name, "sw"))
-		return number_of(r->sw, SIGNED);
+		return number_of(r->sw, 4, true);
 	if (!strcmp(name, "d"))
-		return number_of(r->d, UNSIGNED);
-	return number_of(r->sd, SIGNED);
+		return number_of(r->d, 8, false);
+	return number_of(r->sd, 8, true);
 }
 
 static const struct {
@@ -89,56 +115,72 @@ static const char *field_at(size_t at)
 
 static struct number meaning(const struct record *r, const struct expr *e);
 
-static int joined(struct number a, struct number b, int both_small)
+static bool compares(enum expr_op op, __int128 x, __int128 y)
 {
-	if (a.kind == UNSIGNED || b.kind == UNSIGNED)
-		return UNSIGNED;
-	return a.kind == SIGNED || b.kind == SIGNED ? SIGNED : both_small;
+	switch (op) {
+	case EXPR_LESS:
+		return x < y;
+	case EXPR_LESS_EQUAL:
+		return x <= y;
+	case EXPR_GREATER:
+		return x > y;
+	case EXPR_GREATER_EQUAL:
+		return x >= y;
+	case EXPR_EQUAL:
+		return x == y;
+	default:
+		return x != y;
+	}
+}
+
+/* Exact but for products, whose lower 64 bits are. False: there is no such number. */
+static bool computed(enum expr_op op, __int128 x, __int128 y, __int128 *result)
+{
+	switch (op) {
+	case EXPR_ADD:
+		*result = x + y;
+		return true;
+	case EXPR_SUBTRACT:
+		*result = x - y;
+		return true;
+	case EXPR_MULTIPLY:
+		*result = (__int128)((unsigned __int128)x * (unsigned __int128)y);
+		return true;
+	case EXPR_DIVIDE:
+		*result = y ? x / y : 0;
+		return y != 0;
+	case EXPR_MODULO:
+		*result = y ? x % y : 0;
+		return y != 0;
+	case EXPR_SHIFT_LEFT:
+		*result = y < 0 || y > 63 ? 0 : (__int128)((unsigned __int128)x << y);
+		return y >= 0 && y <= 63;
+	case EXPR_SHIFT_RIGHT:
+		*result = y < 0 || y > 63 ? 0 : x >> y;
+		return y >= 0 && y <= 63;
+	case EXPR_BIT_AND:
+		*result = x & y;
+		return true;
+	case EXPR_BIT_OR:
+		*result = x | y;
+		return true;
+	default:
+		*result = x ^ y;
+		return true;
+	}
 }
 
 static struct number of_two(const struct expr *e, struct number a, struct number b)
 {
-	u64 x = a.value, y = b.value;
+	struct operand can;
+	__int128 exact;
 
-	switch (e->op) {
-	case EXPR_ADD:
-		return number_of(x + y, joined(a, b, SIGNED));
-	case EXPR_SUBTRACT:
-		return number_of(x - y, joined(a, b, SIGNED));
-	case EXPR_MULTIPLY:
-		return number_of(x * y, joined(a, b, SIGNED));
-	case EXPR_DIVIDE:
-	case EXPR_MODULO:
-		if (!y)
-			return (struct number){ .fault = true };
-		return number_of(e->op == EXPR_DIVIDE ? x / y : x % y, joined(a, b, SMALL));
-	case EXPR_SHIFT_LEFT:
-		if (y > 63)
-			return (struct number){ .fault = true };
-		return number_of(x << y, a.kind == SMALL ? SIGNED : a.kind);
-	case EXPR_SHIFT_RIGHT:
-		if (y > 63)
-			return (struct number){ .fault = true };
-		return number_of(a.kind == SIGNED ? (u64)((s64)x >> y) : x >> y, a.kind);
-	case EXPR_BIT_AND:
-		return number_of(x & y, a.kind == SMALL || b.kind == SMALL ? SMALL : joined(a, b, SMALL));
-	case EXPR_BIT_OR:
-		return number_of(x | y, joined(a, b, SMALL));
-	case EXPR_BIT_XOR:
-		return number_of(x ^ y, joined(a, b, SMALL));
-	case EXPR_LESS:
-		return number_of(a.value < b.value, SMALL);
-	case EXPR_LESS_EQUAL:
-		return number_of(a.value <= b.value, SMALL);
-	case EXPR_GREATER:
-		return number_of(a.value > b.value, SMALL);
-	case EXPR_GREATER_EQUAL:
-		return number_of(a.value >= b.value, SMALL);
-	case EXPR_EQUAL:
-		return number_of(a.value == b.value, SMALL);
-	default:
-		return number_of(a.value != b.value, SMALL);
-	}
+	if (expr_op_is_comparison(e->op))
+		return truth(compares(e->op, a.value, b.value));
+	can = operand_result(e->op, &a.can, &b.can);
+	if (a.fault || b.fault || !computed(e->op, a.value, b.value, &exact))
+		return (struct number){ .can = can, .fault = true };
+	return number_in(exact, &can);
 }
 
 /* && and ||: what the side says that decides alone. */
@@ -149,16 +191,18 @@ static bool decides(const struct expr *e, struct number n)
 
 static struct number of_one(const struct expr *e, struct number a)
 {
+	struct operand can = operand_unary(e->op, &a.can);
+
 	switch (e->op) {
 	case EXPR_NOT:
-		return number_of(!a.value, SMALL);
+		return truth(!a.value);
 	case EXPR_NEGATE:
-		return number_of(-(u64)a.value, a.kind == UNSIGNED ? UNSIGNED : SIGNED);
+		return a.fault ? (struct number){ .can = can } : number_in(-a.value, &can);
 	case EXPR_COMPLEMENT:
-		return number_of(~(u64)a.value, a.kind == UNSIGNED ? UNSIGNED : SIGNED);
+		return a.fault ? (struct number){ .can = can } : number_in(~a.value, &can);
 	default:
-		return !strcmp(e->text, "s16") ? number_of((short)a.value, SIGNED) :
-						 number_of((u32)a.value, SMALL);
+		return !strcmp(e->text, "s16") ? number_of((short)a.value, 2, true) :
+						 number_of((u32)a.value, 4, false);
 	}
 }
 
@@ -167,11 +211,12 @@ static struct number of_logic(const struct expr *e, struct number a, struct numb
 {
 	struct number n;
 
-	if (a.fault && (b.fault || !decides(e, b)))
-		return a;
-	if (!a.fault && !decides(e, a) && b.fault)
-		return b;
-	n = number_of(a.fault || decides(e, a) ? e->op == EXPR_OR : b.value != 0, SMALL);
+	if ((a.fault && (b.fault || !decides(e, b))) || (!a.fault && !decides(e, a) && b.fault)) {
+		n = truth(false);
+		n.fault = true;
+		return n;
+	}
+	n = truth(a.fault || decides(e, a) ? e->op == EXPR_OR : b.value != 0);
 	n.maybe = a.fault || a.maybe || (!decides(e, a) && b.maybe);
 	return n;
 }
@@ -180,8 +225,10 @@ static struct number meaning(const struct record *r, const struct expr *e)
 {
 	struct number a, b, n;
 
-	if (e->op == EXPR_NUMBER)
-		return number_of(e->number, e->number > INT64_MAX ? UNSIGNED : SMALL);
+	if (e->op == EXPR_NUMBER) {
+		n.can = operand_constant(e->number, e->number > INT64_MAX ? UNSIGNED : SMALL);
+		return number_in(e->number, &n.can);
+	}
 	if (e->op == EXPR_NAME)
 		return field_of(r, e->text);
 	/* +8(p):u8, where p points to the record */
@@ -189,18 +236,32 @@ static struct number meaning(const struct record *r, const struct expr *e)
 		return field_of(r, field_at(e->left->number));
 	a = meaning(r, e->left);
 	if (!e->right) {
-		n = a.fault ? a : of_one(e, a);
+		n = of_one(e, a);
+		n.fault = a.fault;
 		n.maybe = a.maybe;
 		return n;
 	}
 	b = meaning(r, e->right);
 	if (e->op == EXPR_AND || e->op == EXPR_OR)
 		return of_logic(e, a, b);
-	if (a.fault || b.fault)
-		return a.fault ? a : b;
 	n = of_two(e, a, b);
+	n.fault |= a.fault || b.fault;
 	n.maybe |= a.maybe || b.maybe;
 	return n;
+}
+
+/* Does a compiled function say what the tree does? *wanted: what it returns where nothing is lost. */
+static inline bool agrees(s64 verdict, const struct number *n, s64 wanted)
+{
+	if (n->maybe && verdict == EVENT_BAD_ARITHMETIC)
+		return true;
+	return verdict == (n->fault ? EVENT_BAD_ARITHMETIC : wanted);
+}
+
+/* Is this why a random expression is refused? Its constants are larger than what they are compared with. */
+static inline bool is_decided(const struct complaint *c)
+{
+	return strstr(c->what, "this never holds") || strstr(c->what, "this always holds");
 }
 
 /* --- random ones ---------------------------------------------------------------------------------- */

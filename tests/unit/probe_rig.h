@@ -148,7 +148,7 @@ static inline void size_maps(struct rig *r)
 	const struct setting *s = &r->set;
 	u32 key = sizeof(struct hist_slot) + (s->keyed ? s->key_size : 8), room = s->room ?: 1000;
 
-	bpf_map__set_max_entries(r->bpf->maps.sums, 4);
+	bpf_map__set_max_entries(r->bpf->maps.sums, 8);
 	bpf_map__set_key_size(r->bpf->maps.keyed_sums, key);
 	bpf_map__set_max_entries(r->bpf->maps.keyed_sums, room);
 	bpf_map__set_key_size(r->bpf->maps.keyed_values, key);
@@ -333,18 +333,15 @@ static inline struct loss_counters losses(const struct rig *r)
 	return all;
 }
 
-/* What one element adds to another, in the first interval. */
+/* What one element adds to another. */
 static inline void add_up(struct probe_sum *all, const struct probe_sum *one)
 {
-	const struct probe_extremes *e = &one->extremes[1];
-
 	all->count += one->count;
 	all->sum += one->sum;
-	assert_int_equal(one->extremes[0].interval, 0);
-	if (e->max > all->extremes[1].max)
-		all->extremes[1].max = e->max;
-	if (e->min_inv > all->extremes[1].min_inv)
-		all->extremes[1].min_inv = e->min_inv;
+	if (one->max > all->max)
+		all->max = one->max;
+	if (one->min_inv > all->min_inv)
+		all->min_inv = one->min_inv;
 	memcpy(all->name, one->name, sizeof(all->name));
 }
 
@@ -365,11 +362,14 @@ static inline struct probe_sum sum_of(const struct rig *r, u32 key)
 	return all;
 }
 
+/* In the first interval. */
 static inline struct probe_sum plain_sum(const struct rig *r, u32 event_number)
 {
 	int cpus = libbpf_num_possible_cpus(), cpu;
 	struct probe_sum each[cpus], all = {};
 
+	if (probe_sum__in_turns(r->set.what, 0))
+		event_number *= 2;
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(r->bpf->maps.sums), &event_number, each), 0);
 	for (cpu = 0; cpu < cpus; cpu++)
 		add_up(&all, &each[cpu]);

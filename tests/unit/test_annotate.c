@@ -28,7 +28,7 @@ static void assert_instructions(const u8 *code, size_t size, const struct expect
 	u64 at = 0x1000;
 	size_t i;
 
-	assert_int_equal(disassembly__make(&d, code, size, at), 0);
+	assert_int_equal(disassembly__make(&d, MACHINE_OWN, code, size, at), 0);
 	assert_int_equal(d.n, n);
 	for (i = 0; i < n; i++) {
 		assert_int_equal(d.instruction[i].address, at);
@@ -113,7 +113,7 @@ static void vector_lengths(void **state)
 	for (i = 0; i < ARRAY_SIZE(code); i++) {
 		memcpy(bytes, code[i].byte, code[i].size);
 		bytes[code[i].size] = 0xc3;
-		assert_int_equal(disassembly__make(&d, bytes, code[i].size + 1, 0), 0);
+		assert_int_equal(disassembly__make(&d, MACHINE_OWN, bytes, code[i].size + 1, 0), 0);
 		assert_int_equal(d.n, 2);
 		assert_int_equal(d.instruction[0].size, code[i].size);
 		assert_string_equal(d.instruction[1].mnemonic, "retq");
@@ -137,7 +137,7 @@ static void any_bytes(void **state)
 		n = random__below(&r, sizeof(code));
 		for (i = 0; i < n; i++)
 			code[i] = random__next(&r);
-		assert_int_equal(disassembly__make(&d, code, n, 0), 0);
+		assert_int_equal(disassembly__make(&d, MACHINE_OWN, code, n, 0), 0);
 		for (i = sum = 0; i < d.n; i++) {
 			assert_int_equal(d.instruction[i].address, sum);
 			sum += d.instruction[i].size;
@@ -160,7 +160,7 @@ static void lies(void **state)
 	(void)state;
 	if (!has_capstone())
 		skip();
-	assert_int_equal(disassembly__ask(code, sizeof(code), 0, &answer, &size), 0);
+	assert_int_equal(disassembly__ask(MACHINE_OWN, code, sizeof(code), 0, &answer, &size), 0);
 	for (n = 0; n < size; n++)
 		assert_int_equal(disassembly__take(&d, answer, n, sizeof(code), 0), -EBADMSG);
 	assert_int_equal(disassembly__take(&d, answer, size, sizeof(code) - 1, 0), -EBADMSG);

@@ -504,6 +504,13 @@ static void use_all(const char *path)
 	binary__file_offset(path, 0x1000, &number);
 }
 
+/* Each question starts a process, which takes its time with sanitizers. */
+#ifdef __SANITIZE_ADDRESS__
+#define ROUNDS 40
+#else
+#define ROUNDS 600
+#endif
+
 static void damaged(void **state)
 {
 	struct fixture f;
@@ -511,14 +518,14 @@ static void damaged(void **state)
 	(void)state;
 	fixture__init(&f);
 	fixture__compile(&f, "program", source, "cc -O1 -s -rdynamic");
-	damage(&f, 600, use_all);
+	damage(&f, ROUNDS, use_all);
 	fixture__compile(&f, "program", source, "cc -O1");
-	damage(&f, 600, use_all);
+	damage(&f, ROUNDS, use_all);
 	assert_int_equal(run_command("cd %s && strip -o bare program && xz program && objcopy "
 				     "--add-section .gnu_debugdata=program.xz bare small", f.dir),
 			 0);
 	snprintf(f.path, sizeof(f.path), "%s/small", f.dir);
-	damage(&f, 600, use_all);
+	damage(&f, ROUNDS, use_all);
 	fixture__free(&f);
 }
 

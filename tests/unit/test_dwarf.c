@@ -12,6 +12,7 @@
 #include "types/binary.h"
 #include "types/c_type.h"
 #include "types/dwarf.h"
+#include "types/dwarf_libdw.h"
 #include "types/elf_file.h"
 
 static const char source[] =
@@ -659,6 +660,19 @@ static void use_function(struct dwarf *d, const struct dwarf_function *f)
 	}
 }
 
+/*
+ * In this process where sanitizers are to see what goes wrong; otherwise in the one without rights,
+ * which may be killed by it.
+ */
+static int open_damaged(struct dwarf **d, const char *path)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return dwarf_direct__open_path(d, path);
+#else
+	return dwarf__open(d, path);
+#endif
+}
+
 static void use_all(const char *path)
 {
 	struct dwarf_functions found;
@@ -666,7 +680,7 @@ static void use_all(const char *path)
 	struct dwarf *d;
 	size_t i;
 
-	if (dwarf__open(&d, path))
+	if (open_damaged(&d, path))
 		return;
 	if (!dwarf_functions__find(&found, d, NULL)) {
 		for (i = 0; i < found.n; i++)

@@ -185,6 +185,7 @@ static void all_reasons_of_loss(void **state)
 	static const char *const names[] = {    /* docs/json.md */
 		"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault",
 		"negative", "recursion", "stacks_full", "truncated", "nesting", "ring_full", "no_buffer",
+		"unwound", "no_result", "bad_arithmetic", "text_too_long",
 	};
 	struct report report = { .tool = "t", .value = "v", .has_events = true };
 	json_t *o, *lost;

@@ -33,6 +33,7 @@ static void add_call(struct report *r, const char *name, u64 calls, u64 ns, u64 
 		number_field("max", max),
 	};
 
+	cell[1].adds_up = cell[2].adds_up = true;
 	cell[2].kind = FIELD_TIME;
 	cell[3].kind = FIELD_DURATION;
 	add_row(r, cell, ARRAY_SIZE(cell));

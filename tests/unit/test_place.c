@@ -167,11 +167,17 @@ static void make_types(struct types *t)
 
 static void parameters(void **state)
 {
-	struct place p = {};
+	struct place p = { .context = PLACE_REGISTERS };
 	struct types t;
 
 	(void)state;
 	make_types(&t);
+	/* What is larger than two registers is on the stack, and takes none. */
+	assert_int_equal(place__add_prototype(&p, t.btf, t.function), 0);
+	assert_int_equal(place__find(&p, "l")->where, AT_NOWHERE);
+	assert_int_equal(place__find(&p, "last")->number, 2);
+	place__free(&p);
+	p = (struct place){ .context = PLACE_ARGUMENTS };
 	assert_int_equal(place__add_prototype(&p, t.btf, t.function), 0);
 	assert_int_equal(p.nvariables, 4);
 	assert_int_equal(p.nslots, 6);

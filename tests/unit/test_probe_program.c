@@ -42,8 +42,8 @@ static void sums_with_signs(void **state)
 	sum = plain_sum(&r, 2);
 	assert_int_equal(sum.count, 1000);
 	assert_int_equal((s64)sum.sum, -501);
-	assert_int_equal((s64)(sum.extremes[1].max ^ s.bias), 499);
-	assert_int_equal((s64)(~sum.extremes[1].min_inv ^ s.bias), -500);
+	assert_int_equal((s64)(sum.max ^ s.bias), 499);
+	assert_int_equal((s64)(~sum.min_inv ^ s.bias), -500);
 	stop(&r);
 }
 
@@ -66,8 +66,8 @@ static void sums_by_key(void **state)
 			sum = sum_of(&r, i);
 			assert_int_equal(sum.count, 100);
 			assert_int_equal(sum.sum, 20 * 100 + 4950);
-			assert_int_equal(sum.extremes[1].max, 119);
-			assert_int_equal(~sum.extremes[1].min_inv, 20);
+			assert_int_equal(sum.max, 119);
+			assert_int_equal(~sum.min_inv, 20);
 			assert_true(!sum.name[0] == (s.named == PROBE_NAME_NONE));
 		}
 		assert_int_equal(losses(&r).filtered, 0);
@@ -220,8 +220,8 @@ static void spans_carry_value_and_key(void **state)
 		for (i = 1; i <= 4; i++) {
 			sum = sum_of(&r, i);
 			assert_int_equal(sum.count, 25);
-			assert_int_equal(sum.extremes[1].max, 119 - (4 - i));
-			assert_int_equal(~sum.extremes[1].min_inv, 20 + i - 1);
+			assert_int_equal(sum.max, 119 - (4 - i));
+			assert_int_equal(~sum.min_inv, 20 + i - 1);
 		}
 		assert_int_equal(losses(&r).filtered, 100);
 		assert_int_equal(losses(&r).lost[LOSS_UNMATCHED], 0);

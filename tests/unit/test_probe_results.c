@@ -21,7 +21,6 @@ static struct results_plan plan_of(const struct rig *r)
 	struct results_plan plan = {
 		.what = r->set.what, .keyed = r->set.keyed, .bias = r->set.bias,
 		.is_signed = r->set.bias, .event = events, .nevents = ARRAY_SIZE(events),
-		.interval = &r->bpf->data->interval,
 		.figures = RESULT_SUM | RESULT_AVG | RESULT_MIN | RESULT_MAX,
 	};
 
@@ -271,10 +270,6 @@ static void sweeping(void **state)
 	size_t deleted;
 
 	(void)state;
-	plan.fd = put_starts(50, nobody, 100);
-	assert_int_equal(starts__sweep(&plan, &deleted), 0);
-	assert_int_equal(deleted, 0);   /* not more than half full */
-	close(plan.fd);
 	plan.fd = put_starts(60, nobody, 100);
 	assert_int_equal(starts__sweep(&plan, &deleted), 0);
 	if (deleted)                    /* 0 where this process is in another pid namespace */
@@ -286,6 +281,40 @@ static void sweeping(void **state)
 	close(plan.fd);
 }
 
+/* Calls of this thread, each later and in a higher frame than the one before: those have been left. */
+static void sweeping_what_was_left(void **state)
+{
+	struct starts_plan plan = {
+		.key_size = 24, .value_size = sizeof(struct probe_begin), .max_entries = 10,
+		.in_thread = true,
+	};
+	struct probe_begin begin = { .tid = getpid() };
+	u64 key[3] = { 1, 0, 0 }, n;
+	size_t deleted;
+
+	(void)state;
+	plan.fd = bpf_map_create(BPF_MAP_TYPE_HASH, "unit", 24, sizeof(begin), 10, NULL);
+	if (plan.fd == -EPERM || plan.fd == -EACCES)
+		skip();
+	assert_true(plan.fd >= 0);
+	for (n = 1; n <= 8; n++) {
+		if (n == 6) {           /* not more than half full: perhaps they go on */
+			assert_int_equal(starts__sweep(&plan, &deleted), 0);
+			assert_int_equal(deleted, 0);
+		}
+		key[1] = 4096 * n;
+		begin.time_ns = n;
+		begin.lost = n == 1;
+		assert_int_equal(bpf_map_update_elem(plan.fd, key, &begin, BPF_ANY), 0);
+	}
+	assert_int_equal(starts__sweep(&plan, &deleted), 0);
+	if (deleted) {                  /* as above */
+		assert_int_equal(deleted, 6);   /* the first one was counted before */
+		assert_int_equal(bpf_map_lookup_elem(plan.fd, key, &begin), 0);
+	}
+	close(plan.fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +323,7 @@ int main(void)
 		cmocka_unit_test(histograms_with_bounds),
 		cmocka_unit_test(histograms_by_key),
 		cmocka_unit_test(sweeping),
+		cmocka_unit_test(sweeping_what_was_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

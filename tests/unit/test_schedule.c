@@ -17,10 +17,10 @@ static struct switches_task task(u32 tid)
 }
 
 /* from leaves for to, after so much of each; UNKNOWN is -1. */
-static void leaves(struct schedule *s, u64 at, u32 from, u32 to, s64 off, s64 wait, s64 run)
+static void leaves_cpu(struct schedule *s, u32 cpu, u64 at, u32 from, u32 to, s64 off, s64 wait, s64 run)
 {
 	const struct switches_record r = {
-		.time_ns = at, .kind = SWITCHES_SWITCH, .task = task(from),
+		.time_ns = at, .kind = SWITCHES_SWITCH, .cpu = cpu, .task = task(from),
 		.other = to ? task(to) : (struct switches_task){},
 		.off_ns = off, .wait_ns = wait, .run_ns = run,
 	};
@@ -28,14 +28,24 @@ static void leaves(struct schedule *s, u64 at, u32 from, u32 to, s64 off, s64 wa
 	assert_int_equal(schedule__take(s, &r), 0);
 }
 
-static void comes(struct schedule *s, u64 at, u32 tid)
+static void leaves(struct schedule *s, u64 at, u32 from, u32 to, s64 off, s64 wait, s64 run)
+{
+	leaves_cpu(s, 0, at, from, to, off, wait, run);
+}
+
+static void comes_to_cpu(struct schedule *s, u32 cpu, u64 at, u32 tid)
 {
 	const struct switches_record r = {
-		.time_ns = at, .kind = SWITCHES_ARRIVAL, .other = task(tid), .off_ns = -1,
+		.time_ns = at, .kind = SWITCHES_ARRIVAL, .cpu = cpu, .other = task(tid), .off_ns = -1,
 		.wait_ns = -1, .run_ns = -1,
 	};
 
 	assert_int_equal(schedule__take(s, &r), 0);
+}
+
+static void comes(struct schedule *s, u64 at, u32 tid)
+{
+	comes_to_cpu(s, 0, at, tid);
 }
 
 static void wakes(struct schedule *s, u64 at, u32 waker, u32 woken)
@@ -98,6 +108,40 @@ static void runs_and_sleeps(void **state)
 	assert_int_equal(s.task[0].switches, 3);
 	assert_int_equal(s.task[0].run_ns, 1300);
 	assert_int_equal(s.task[0].end_ns, 4000);
+	schedule__free(&s);
+}
+
+/* On one CPU A comes, and B leaves it: A has left unseen, and did not run to the end of the recording. */
+static void leaves_unseen(void **state)
+{
+	struct schedule s = {};
+
+	(void)state;
+	comes(&s, 1000, A);
+	leaves(&s, 1500, A, B, -1, -1, 500);
+	leaves(&s, 2000, B, A, -1, -1, 500);
+	leaves(&s, 9000, B, 0, 100, 0, 300);
+	comes(&s, 12000, B);
+	leaves(&s, 12500, B, 0, 3000, 0, 500);
+	assert_int_equal(schedule__finish(&s), 0);
+	assert_int_equal(s.hidden, 1);
+	assert_int_equal(s.task[0].run_ns, 500);
+	assert_int_equal(s.task[1].run_ns, 1300);
+	schedule__free(&s);
+}
+
+/* The books know what A ran, also where it was not seen that it left and came again. */
+static void leaves_unseen_and_is_seen_again(void **state)
+{
+	struct schedule s = {};
+
+	(void)state;
+	comes(&s, 1000, A);
+	leaves(&s, 5000, B, A, -1, -1, 700);
+	leaves(&s, 9000, A, 0, -1, -1, 1200);
+	assert_int_equal(schedule__finish(&s), 0);
+	assert_int_equal(s.hidden, 1);
+	assert_int_equal(s.task[0].run_ns, 1200);
 	schedule__free(&s);
 }
 
@@ -171,8 +215,8 @@ static void runs_at_the_end(void **state)
 	comes(&s, 0, A);
 	leaves(&s, 100, A, B, -1, -1, 100);
 	wakes(&s, 300, B, A);
-	comes(&s, 350, A);
-	leaves(&s, 1100, A, 0, 250, 50, 750);
+	comes_to_cpu(&s, 1, 350, A);
+	leaves_cpu(&s, 1, 1100, A, 0, 250, 50, 750);
 	assert_int_equal(schedule__finish(&s), 0);
 	assert_string_equal(steps(&s, A), "run 100, wait 200, run 750");
 	assert_string_equal(steps(&s, B), "sleep 100, run 200, wake, run 800");
@@ -246,6 +290,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_and_sleeps),
+		cmocka_unit_test(leaves_unseen),
+		cmocka_unit_test(leaves_unseen_and_is_seen_again),
 		cmocka_unit_test(wakes_another),
 		cmocka_unit_test(woken_in_vain),
 		cmocka_unit_test(woken_while_it_leaves),

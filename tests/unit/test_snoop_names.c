@@ -44,8 +44,10 @@ static void test_signals(void **state)
 
 	(void)state;
 	assert_string_equal(signal_name(text, SIGKILL), "SIGKILL");
-	assert_string_equal(signal_name(text, 32), "SIGRTMIN");
-	assert_string_equal(signal_name(text, 64), "SIGRTMIN+32");
+	assert_string_equal(signal_name(text, 32), "32");
+	assert_string_equal(signal_name(text, 34), "SIGRTMIN");
+	assert_string_equal(signal_name(text, 38), "SIGRTMIN+4");
+	assert_string_equal(signal_name(text, 64), "SIGRTMIN+30");
 	assert_string_equal(signal_name(text, 200), "200");
 	for (i = 1; i <= SIGNALS; i++) {
 		assert_int_equal(signal_number(signal_name(text, i), &number), 0);
@@ -53,6 +55,11 @@ static void test_signals(void **state)
 	}
 	assert_int_equal(signal_number("TERM", &number), 0);
 	assert_int_equal(number, SIGTERM);
+	assert_int_equal(signal_number("SIGRTMAX-1", &number), 0);
+	assert_int_equal(number, 63);
+	assert_int_equal(signal_number("RTMAX", &number), 0);
+	assert_int_equal(number, 64);
+	assert_int_equal(signal_number("RTMAX-31", &number), -EINVAL);
 	assert_int_equal(signal_number("65", &number), -EINVAL);
 	assert_int_equal(signal_number("SIGWHAT", &number), -EINVAL);
 	assert_string_equal(signal_code_name(text, SIGTERM, SI_USER), "SI_USER");

@@ -113,7 +113,7 @@ static const char *source_of(struct symbols *s, u32 pid, u64 address)
 	const struct source_place *place;
 	size_t n;
 
-	assert_int_equal(symbols__user_source(s, pid, address, &place, &n), 0);
+	assert_int_equal(symbols__user_source(s, pid, UINT64_MAX, address, &place, &n), 0);
 	return text_of(place, n);
 }
 
@@ -142,7 +142,7 @@ static void check_program(const struct fixture *f, const char *first, const char
 		assert_string_equal(source_of(s, c.pid, c.at[0] - 1), first);
 		assert_string_equal(source_of(s, c.pid, c.at[1] - 1), second);
 	}
-	assert_int_equal(symbols__user_source(s, c.pid, c.at[0] - 1, &place, &n), 0);
+	assert_int_equal(symbols__user_source(s, c.pid, UINT64_MAX, c.at[0] - 1, &place, &n), 0);
 	if (n == 3 && place[0].function) {
 		/* A path is from where the compiler ran, unless it is whole. */
 		assert_int_equal(place[0].file[0], '/');

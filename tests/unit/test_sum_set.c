@@ -23,7 +23,7 @@ struct row {
 
 static const struct sum_layout layout = {
 	.key_size = sizeof(struct key), .value_size = sizeof(struct value),
-	.cpu_at = offsetof(struct key, cpu), .nsums = 2, .named = true,
+	.writer_at = offsetof(struct key, cpu), .nsums = 2, .named = true,
 };
 
 #define MOST 8
@@ -82,7 +82,7 @@ static void without_cpus(void **state)
 {
 	static const struct sum_layout plain = {
 		.key_size = sizeof(struct key), .value_size = 2 * sizeof(u64),
-		.cpu_at = SUM_NO_CPU, .nsums = 2,
+		.writer_at = SUM_NO_WRITER, .nsums = 2,
 	};
 	const struct row row[] = { ROW(1, 1, 0, 1, 2, 0, ""), ROW(1, 2, 0, 3, 4, 0, "") };
 	struct sum_set set = set_of(row, ARRAY_SIZE(row), &plain);

@@ -157,17 +157,18 @@ static void mapping_lines(void **state)
 	} good[] = {
 		{ "55952b7b7000-55952b878000 r-xp 0002f000 fe:00 247101                     "
 		  "/usr/bin/bash\n",
-		  { 0x55952b7b7000, 0x55952b878000, 0x2f000, 247101, true, false,
-		    "/usr/bin/bash" } },
+		  { 0x55952b7b7000, 0x55952b878000, 0x2f000, 247101, .executable = true,
+		    .name = "/usr/bin/bash" } },
 		{ "1000-2000 rw-p 00000000 00:00 0 \n", { 0x1000, 0x2000, .name = "" } },
 		{ "1000-2000 rw-p 00000000 00:00 0", { 0x1000, 0x2000, .name = "" } },
 		{ "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0     [vsyscall]\n",
 		  { 0xffffffffff600000, 0xffffffffff601000, .executable = true,
 		    .name = "[vsyscall]" } },
 		{ "1000-2000 r-xs 00001000 00:01 7    /memfd:a b (deleted)\n",
-		  { 0x1000, 0x2000, 0x1000, 7, true, true, "/memfd:a b" } },
+		  { 0x1000, 0x2000, 0x1000, 7, .executable = true, .deleted = true,
+		    .name = "/memfd:a b" } },
 		{ "1000-2000 r-xp 00000000 00:01 7    /tmp/a\\012b \\ (deleted)c\n",
-		  { 0x1000, 0x2000, 0, 7, true, false, "/tmp/a\nb \\ (deleted)c" } },
+		  { 0x1000, 0x2000, 0, 7, .executable = true, .name = "/tmp/a\nb \\ (deleted)c" } },
 	};
 	static const char *const bad[] = {
 		"", "\n", "1000\n", "1000-\n", "1000-2000\n", "1000-2000 r-xp\n",

@@ -819,9 +819,9 @@ static void read_damaged(const char *path)
 	u64 address, i;
 
 	assert_true(fd >= 0);
-	err = elf_symbols__read(&s, fd, fd);
+	err = elf_symbols__read(&s, fd, fd, NULL);
 	if (err == -ESTALE)             /* no build ID any more */
-		err = elf_symbols__read(&s, fd, -1);
+		err = elf_symbols__read(&s, fd, -1, NULL);
 	close(fd);
 	/* -EBADMSG would be a crash. */
 	if (err != -ENOEXEC)
@@ -861,7 +861,7 @@ static void damaged_answers(void **state)
 	fixture__init(&f);
 	fixture__compile(&f, "program", source, "cc -g -O1 -Wl,--build-id");
 	fd = open(f.path, O_RDONLY | O_CLOEXEC);
-	assert_int_equal(elf_symbols__ask(fd, -1, &answer, &size), 0);
+	assert_int_equal(elf_symbols__ask(fd, -1, NULL, &answer, &size), 0);
 	close(fd);
 	fixture__free(&f);
 	for (i = 0; i < 20000; i++) {
@@ -897,11 +897,11 @@ static int copy_line(void *arg, const struct mapping_line *line)
 	return 1;
 }
 
-static void assert_told(struct symbols *s, u32 pid, const char *name)
+static void assert_told_at(struct symbols *s, u32 pid, u64 at_ns, const char *name)
 {
 	struct symbol found;
 
-	assert_int_equal(symbols__user(s, pid, (uintptr_t)copy_line + 1, &found), 0);
+	assert_int_equal(symbols__user_at(s, pid, at_ns, (uintptr_t)copy_line + 1, &found), 0);
 	if (!name) {
 		assert_int_equal(found.kind, SYMBOL_UNKNOWN);
 		return;
@@ -912,39 +912,146 @@ static void assert_told(struct symbols *s, u32 pid, const char *name)
 	assert_int_equal(found.offset, 1);
 }
 
-static void told(void **state)
+static void assert_told(struct symbols *s, u32 pid, const char *name)
 {
-	struct mapping_line line = {}, other;
-	struct symbol found;
+	assert_told_at(s, pid, UINT64_MAX, name);
+}
+
+/* Returns since when what it replaces was there; 0: it replaces nothing that has a name. */
+static u64 map(struct symbols *s, u32 pid, const struct mapping_line *line, u64 at_ns)
+{
+	u64 replaced_ns = 0;
+
+	assert_int_equal(symbols__mapped(s, pid, line, at_ns, &replaced_ns), 0);
+	return replaced_ns;
+}
+
+static struct symbols *new_told(struct mapping_line *line)
+{
 	struct symbols *s;
 
-	(void)state;
-	assert_int_equal(mappings__each(getpid(), copy_line, &line), 1);
+	*line = (struct mapping_line){};
+	assert_int_equal(mappings__each(getpid(), copy_line, line), 1);
 	assert_int_equal(symbols__new(&s), 0);
-	assert_int_equal(symbols__mapped(s, NOBODY, &line), 0);
+	return s;
+}
+
+static void free_told(struct symbols *s, struct mapping_line *line)
+{
+	symbols__free(s);
+	free((char *)line->name);
+}
+
+static void told(void **state)
+{
+	struct mapping_line line, other;
+	struct symbols *s = new_told(&line);
+	struct symbol found;
+
+	(void)state;
+	assert_int_equal(map(s, NOBODY, &line, 10), 0);
 	assert_told(s, NOBODY, "copy_line");
+	assert_told_at(s, NOBODY, 10, "copy_line");
+	assert_told_at(s, NOBODY, 9, NULL);
 	/* A child is what its parent is, until it becomes another program. */
-	assert_int_equal(symbols__forked(s, NOBODY + 1, NOBODY), 0);
+	assert_int_equal(symbols__forked(s, NOBODY + 1, NOBODY, 20), 0);
 	assert_told(s, NOBODY + 1, "copy_line");
-	symbols__execed(s, NOBODY + 1);
+	assert_int_equal(symbols__execed(s, NOBODY + 1, 30), 0);
 	assert_told(s, NOBODY + 1, NULL);
+	assert_told_at(s, NOBODY + 1, 29, "copy_line");
+	assert_told_at(s, NOBODY + 1, 19, NULL);
 	assert_told(s, NOBODY, "copy_line");
-	assert_int_equal(symbols__forked(s, NOBODY + 3, NOBODY + 2), 0);
+	assert_int_equal(symbols__forked(s, NOBODY + 3, NOBODY + 2, 40), 0);
 	assert_told(s, NOBODY + 3, NULL);
 	/* What is mapped over the end of something leaves its beginning. */
 	other = line;
 	other.start = ((uintptr_t)copy_line & ~4095ULL) + 0x100000;
 	other.end = other.start + 4096;
 	other.name = "";
-	assert_int_equal(symbols__mapped(s, NOBODY, &other), 0);
+	map(s, NOBODY, &other, 50);
 	assert_told(s, NOBODY, "copy_line");
 	other.start = line.start;
 	other.end = line.end;
-	assert_int_equal(symbols__mapped(s, NOBODY, &other), 0);
+	other.inode++;
+	assert_int_equal(map(s, NOBODY, &other, 60), 10);
 	assert_int_equal(symbols__user(s, NOBODY, (uintptr_t)copy_line, &found), 0);
 	assert_null(found.name);
-	symbols__free(s);
-	free((char *)line.name);
+	assert_told_at(s, NOBODY, 59, "copy_line");
+	/* The same once more: the last one counts, each in its time. */
+	assert_int_equal(map(s, NOBODY, &line, 70), 60);
+	assert_told(s, NOBODY, "copy_line");
+	assert_int_equal(symbols__user_at(s, NOBODY, 69, (uintptr_t)copy_line, &found), 0);
+	assert_null(found.name);
+	free_told(s, &line);
+}
+
+/* Up to a page of it: the mapping itself is elsewhere, in code that a child shares with its parent. */
+static void told_in_child(void **state)
+{
+	struct mapping_line line, other;
+	struct symbols *s = new_told(&line);
+
+	(void)state;
+	map(s, NOBODY, &line, 10);
+	assert_int_equal(symbols__forked(s, NOBODY + 1, NOBODY, 20), 0);
+	other = line;
+	other.name = "/nowhere";
+	other.inode++;
+	assert_int_equal(map(s, NOBODY + 1, &other, 30), 10);
+	assert_told(s, NOBODY, "copy_line");
+	assert_told_at(s, NOBODY + 1, 29, "copy_line");
+	free_told(s, &line);
+}
+
+/* A number that is used again is another process; what has ended is forgotten when nobody needs it. */
+static void told_again(void **state)
+{
+	struct mapping_line line;
+	struct symbols *s = new_told(&line);
+
+	(void)state;
+	map(s, NOBODY, &line, 10);
+	symbols__exited(s, NOBODY, 20);
+	assert_told(s, NOBODY, "copy_line");
+	assert_false(symbols__is_over(s, NOBODY, 15, 20));
+	assert_true(symbols__is_over(s, NOBODY, 15, 21));
+	assert_int_equal(symbols__forked(s, NOBODY, NOBODY + 1, 30), 0);
+	assert_told(s, NOBODY, NULL);
+	assert_told_at(s, NOBODY, 29, "copy_line");
+	assert_false(symbols__is_over(s, NOBODY, 35, 100));
+	symbols__forget_over(s, 20);
+	assert_told_at(s, NOBODY, 29, "copy_line");
+	symbols__forget_over(s, 21);
+	assert_told_at(s, NOBODY, 29, NULL);
+	assert_told(s, NOBODY, NULL);
+	free_told(s, &line);
+}
+
+/* Whoever maps code a million times a second costs himself names, and nobody else. */
+static void told_too_much(void **state)
+{
+	struct mapping_line line, other;
+	struct symbols *s = new_told(&line);
+	u64 i, start = 1000 * NSEC_PER_SEC;
+
+	(void)state;
+	other = line;
+	other.name = "/nowhere";
+	for (i = 0; i < 100000; i++) {
+		other.start = 0x1000000 + i * 8192;
+		other.end = other.start + 4096;
+		other.inode = i + 1;
+		map(s, NOBODY, &other, start);
+	}
+	assert_int_equal(symbols__bounds(s).skipped, 100000 - 4096);
+	map(s, NOBODY, &line, start);
+	assert_told(s, NOBODY, NULL);
+	map(s, NOBODY + 1, &line, start);
+	assert_told(s, NOBODY + 1, "copy_line");
+	/* After a second it may tell of some more. */
+	map(s, NOBODY, &line, start + 2 * NSEC_PER_SEC);
+	assert_told(s, NOBODY, "copy_line");
+	free_told(s, &line);
 }
 
 int main(void)
@@ -968,6 +1075,9 @@ int main(void)
 		cmocka_unit_test(many_files),
 		cmocka_unit_test(forgotten),
 		cmocka_unit_test(told),
+		cmocka_unit_test(told_in_child),
+		cmocka_unit_test(told_again),
+		cmocka_unit_test(told_too_much),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(damaged_answers),
 	};

@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "syscall/control.h"
 #include "syscall/decode.h"
+#include "types/tracefs.h"
 #include "syscall/sums.h"
 
 static int needed(const struct signature *s)
@@ -265,7 +267,16 @@ static void test_control_messages(void **state)
 	length = UINT64_MAX;
 	memcpy(c->data, &length, sizeof(length));
 	check_control(c, "[{cmsg_len=18446744073709551615, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
-			 "cmsg_data=[3]}]");
+			 "cmsg_data=[3, ...]}]");
+	/* More descriptors than were read. */
+	length = 16 + 4 * 40;
+	memcpy(c->data, &length, sizeof(length));
+	c->bytes = 24;
+	c->flags = TRACE_CHUNK_CUT;
+	check_control(c, "[{cmsg_len=176, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, "
+			 "cmsg_data=[3, 0, ...]}, ...]");
+	c->bytes = 20;
+	c->flags = 0;
 	length = 0;
 	memcpy(c->data, &length, sizeof(length));
 	check_control(c, "[{cmsg_len=0, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS}, ...]");
@@ -289,6 +300,110 @@ static void test_errors(void **state)
 	assert_true(call_sum__error(&days) == (double)day);
 }
 
+/*
+ * Each argument of the table is as wide as the kernel's parameter: this kernel's tracepoints name
+ * their types. Where there is no tracefs, or nobody may read it, there is nothing to compare with.
+ */
+static void widths_are_the_kernels(void **state)
+{
+	struct tracepoint_format format;
+	const struct signature *s;
+	size_t n, i, k, a, compared = 0, wrong = 0;
+	int tracefs = tracefs__open();
+	char event[64];
+
+	(void)state;
+	if (tracefs < 0)
+		skip();
+	s = syscall_signatures(&n);
+	for (i = 0; i < n; i++) {
+		snprintf(event, sizeof(event), "sys_enter_%s", s[i].name);
+		if (tracepoint_format__read(&format, tracefs, "syscalls", event))
+			continue;
+		for (k = a = 0; k < format.nfields && a < TRACE_ARGUMENTS; k++) {
+			const struct tracepoint_field *field = &format.field[k];
+
+			if (field->is_common || !strcmp(field->name, "__syscall_nr"))
+				continue;
+			/* unsigned long in some, and cut to 32 bits where the file is looked up. */
+			if (s[i].arg[a].kind && s[i].arg[a].kind != ARG_FD &&
+			    argument_is_narrow(&s[i].arg[a]) != syscall_type_is_narrow(field->type)) {
+				print_message("%s, argument %zu: %s %s\n", s[i].name, a, field->type,
+					      field->name);
+				wrong++;
+			}
+			compared++;
+			a++;
+		}
+		tracepoint_format__free(&format);
+	}
+	close(tracefs);
+	assert_int_equal(wrong, 0);
+	assert_true(compared > 300);
+}
+
+/* The upper half of a register is not part of what the kernel takes. */
+static void upper_halves_are_not_shown(void **state)
+{
+	static const char *const values[] = { "close_range", "pidfd_open", "pipe2", "mlock2",
+					      "getdents64", "faccessat2", "inotify_add_watch" };
+	static const char *const texts[] = {
+		"1, 2, CLOSE_RANGE_CLOEXEC", "1, 0x2", "0x100000001, O_CLOEXEC",
+		"0x100000001, 4294967298, 0x3", "1, 0x100000002, 3", "1, 0x100000002, F_OK, AT_EACCESS",
+		"1, 0x100000002, 0x3",
+	};
+	struct trace_record r = { .value = { 1ULL << 32 | 1, 1ULL << 32 | 2, 1ULL << 32 | 3 } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		r.value[2] = 1ULL << 32 | (i == 0 ? 4 : i == 5 ? 0 : 3);
+		r.value[3] = 1ULL << 32 | 0x200;
+		r.value[1] = 1ULL << 32 | (i == 2 ? 02000000 : 2);
+		check_arguments(&r, offsetof(struct trace_record, data), values[i], texts[i]);
+	}
+}
+
+/* What an argument is depends on another one. */
+static void meanings_by_command(void **state)
+{
+	struct trace_record r = { .value = { 0x1000, 4 | 128, 1, 7, 0x2000, 9 } };
+	size_t head = offsetof(struct trace_record, data);
+	struct trace_chunk *c = (void *)r.data;
+	int status = 0x7f00;
+
+	(void)state;
+	check_arguments(&r, head, "futex", "0x1000, FUTEX_CMP_REQUEUE_PRIVATE, 1, 7, 0x2000, 9");
+	r.value[1] = 3 | 128;
+	check_arguments(&r, head, "futex", "0x1000, FUTEX_REQUEUE_PRIVATE, 1, 7, 0x2000");
+	r.value[1] = 0 | 128;
+	r.value[3] = 0;
+	check_arguments(&r, head, "futex", "0x1000, FUTEX_WAIT_PRIVATE, 1, NULL");
+	r = (struct trace_record){ .value = { 5, 2, 6, 0x3000 } };
+	check_arguments(&r, head, "epoll_ctl", "5, EPOLL_CTL_DEL, 6, 0x3000");
+	/* No child has ended: there is no status. */
+	r = (struct trace_record){ .value = { -1, 0x4000, 1, 0 }, .used = 16 };
+	*c = (struct trace_chunk){ .id = TRACE_ID(1, PART_TARGET), .bytes = 4 };
+	memcpy(c->data, &status, sizeof(status));
+	check_arguments(&r, head + 16, "wait4", "-1, 0x4000, WNOHANG, NULL");
+	r.value[TRACE_RESULT] = 17;
+	check_arguments(&r, head + 16, "wait4",
+			"-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 127}], WNOHANG, NULL");
+	/* A text, a struct, a number. */
+	r = (struct trace_record){ .value = { 3, 6, 13, 0x5000, 6 }, .used = 16 };
+	*c = (struct trace_chunk){ .id = TRACE_ID(3, PART_TARGET), .bytes = 6 };
+	memcpy(c->data, "cubic", 6);
+	check_arguments(&r, head + 16, "setsockopt", "3, SOL_TCP, TCP_CONGESTION, \"cubic\", 6");
+	r.value[1] = 1;
+	c->bytes = 8;
+	memcpy(c->data, (int[]){ 1, 5 }, 8);
+	check_arguments(&r, head + 16, "setsockopt",
+			"3, SOL_SOCKET, SO_LINGER, {l_onoff=1, l_linger=5}, 6");
+	r.value[2] = 2;
+	c->bytes = 4;
+	check_arguments(&r, head + 16, "setsockopt", "3, SOL_SOCKET, SO_REUSEADDR, [1], 6");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +416,9 @@ int main(void)
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_control_messages),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(widths_are_the_kernels),
+		cmocka_unit_test(upper_halves_are_not_shown),
+		cmocka_unit_test(meanings_by_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

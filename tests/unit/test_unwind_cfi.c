@@ -229,7 +229,7 @@ static void compare_file(const char *path, struct cfi_table *t)
 	Dwarf_CFI *cfi;
 	Elf *elf;
 
-	assert_int_equal(cfi_table__read(t, fd), 0);
+	assert_int_equal(cfi_table__read(t, fd, NULL), 0);
 	read = now_us() - start;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -401,7 +401,7 @@ static void shapes(void **state)
 
 	(void)state;
 	assert_int_equal(dl_iterate_phdr(take_base, &base), 1);
-	assert_int_equal(cfi_table__read(&t, fd), 0);
+	assert_int_equal(cfi_table__read(&t, fd, NULL), 0);
 	at = (u64)unwind_shapes - base;
 	for (i = 0; i < ARRAY_SIZE(places); i++)
 		assert_at(&t, at + places[i].at, places[i].rule);
@@ -459,12 +459,12 @@ static void no_sections(void **state)
 	int fd = open_file(path);
 
 	(void)state;
-	assert_int_equal(cfi_table__read(&whole, fd), 0);
+	assert_int_equal(cfi_table__read(&whole, fd, NULL), 0);
 	close(fd);
 	h->e_shoff = 0;
 	h->e_shnum = h->e_shstrndx = 0;
 	fd = file_of(bytes, size);
-	assert_int_equal(cfi_table__read(&stripped, fd), 0);
+	assert_int_equal(cfi_table__read(&stripped, fd, NULL), 0);
 	assert_true(same_rows(&whole, &stripped));
 	cfi_table__free(&stripped);
 	close(fd);
@@ -472,7 +472,7 @@ static void no_sections(void **state)
 	/* Nor does another machine's file pass for one of ours. */
 	h->e_machine = EM_AARCH64;
 	fd = file_of(bytes, size);
-	assert_int_equal(cfi_table__read(&stripped, fd), -ENOEXEC);
+	assert_int_equal(cfi_table__read(&stripped, fd, NULL), -ENOEXEC);
 	close(fd);
 	cfi_table__free(&whole);
 	free(bytes);
@@ -824,7 +824,7 @@ static void hostile_answers(void **state)
 	void *good;
 
 	(void)state;
-	assert_int_equal(cfi_table__ask(fd, &good, &size), 0);
+	assert_int_equal(cfi_table__ask(fd, NULL, &good, &size), 0);
 	close(fd);
 	bad = malloc(size);
 	assert_non_null(bad);

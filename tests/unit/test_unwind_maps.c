@@ -150,7 +150,7 @@ static int check_code(void *arg, const struct mapping_line *line)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (!cfi_table__read(&t, fd)) {
+	if (!cfi_table__read(&t, fd, NULL)) {
 		const struct elf_symbols file = { .segment = t.segment, .nsegments = t.nsegments };
 
 		for (i = 0; i < 40; i++) {

@@ -4,6 +4,12 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agg/variable.h"
+
+#include "bpf/writer.h"
 
 #define BATCH 256               /* elements per system call at first */
 
@@ -53,6 +59,114 @@ int elements__read(struct elements *e, int map_fd)
 		position = &cursor;
 	}
 	return 0;
+}
+
+volatile u32 *elements__generation(const struct bpf_object *obj)
+{
+	return object_variable(obj, ".bss", "writer_generation");
+}
+
+u64 elements__room(u64 elements, bool on_demand)
+{
+	return elements + (on_demand ? elements : elements / 3);
+}
+
+/* Is it to be emptied? */
+static int map_is_due(int fd, size_t n)
+{
+	struct bpf_map_info info = {};
+	u32 size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &size) ? -errno : n && n >= info.max_entries / 4;
+}
+
+/*
+ * Waits until no program goes on that was running when this began. The kernel does so after each
+ * change of a map of maps (maybe_wait_bpf_programs(), kernel/bpf/syscall.c, since 4.20);
+ * membarrier(2) would do, too, but not where CPUs run without a tick (nohz_full).
+ */
+static int await_programs(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+	int inner, outer = -1, err;
+	u32 zero = 0;
+
+	inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "inner", sizeof(u32), sizeof(u32), 1, NULL);
+	if (inner < 0)
+		return inner;
+	options.inner_map_fd = inner;
+	outer = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "outer", sizeof(u32), sizeof(u32), 1,
+			       &options);
+	err = outer < 0 ? outer : bpf_map_update_elem(outer, &zero, &inner, BPF_ANY);
+	close(inner);
+	if (outer >= 0)
+		close(outer);
+	return err;
+}
+
+/* The u16 behind the CPU in the key. */
+static u32 generation_of(const struct elements *e, size_t i, const struct writer_place *writer)
+{
+	u32 value;
+
+	memcpy(&value, (const char *)elements__key(e, i) + writer->at, sizeof(value));
+	return WRITER_GENERATION(value);
+}
+
+/* Leaves out those of the generation that goes on. */
+static void leave_out(struct elements *e, const struct writer_place *writer, u32 generation)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < e->n; i++) {
+		if (generation_of(e, i, writer) == generation)
+			continue;
+		memmove(e->keys + n * e->key_size, elements__key(e, i), e->key_size);
+		memmove(e->values + n * e->value_size, elements__value(e, i), e->value_size);
+		n++;
+	}
+	e->n = n;
+}
+
+static int delete_all(const struct elements *e, int fd)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < e->n && !err; i++)
+		err = bpf_map_delete_elem(fd, elements__key(e, i));
+	return err;
+}
+
+int elements__next_generation(volatile u32 *generation, u32 *writes)
+{
+	*writes = (*generation + 1) & WRITER_GENERATION(~0U);
+	*generation = *writes;
+	return await_programs();
+}
+
+int elements__take(struct elements *e, int fd, const struct writer_place *writer, bool *anew)
+{
+	bool always = writer->generation && writer->each_time;
+	int err = always ? 0 : elements__read(e, fd), is_due = always;
+	u32 next;
+
+	*anew = false;
+	if (err || !writer->generation)
+		return err;
+	if (!always)
+		is_due = map_is_due(fd, e->n);
+	if (is_due <= 0)
+		return is_due;
+	err = elements__next_generation(writer->generation, &next);
+	e->n = 0;
+	if (!err)
+		err = elements__read(e, fd);
+	if (err)
+		return err;
+	leave_out(e, writer, next);
+	*anew = true;
+	return delete_all(e, fd);
 }
 
 void elements__free(struct elements *e)

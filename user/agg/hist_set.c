@@ -129,12 +129,15 @@ static int read_keyed(struct hist_set *set, const struct hist_maps *maps)
 	struct elements e = {
 		.key_size = maps->key_size, .value_size = sizeof(struct hist_segment),
 	};
+	const struct writer_place writer = {
+		.at = offsetof(struct hist_slot, writer), .generation = maps->generation,
+	};
 	struct order *order = NULL;
 	size_t i;
 	int err;
 
 	set->key_size = maps->key_size - sizeof(struct hist_slot);
-	err = elements__read(&e, maps->keyed_fd);
+	err = elements__take(&e, maps->keyed_fd, &writer, &set->anew);
 	if (err)
 		goto out;
 	order = calloc(e.n ?: 1, sizeof(*order));
@@ -212,6 +215,14 @@ fail:
 	d.ngroups = later->ngroups;
 	hist_set__free(&d);
 	return err;
+}
+
+void hist_set__replace(struct hist_set *earlier, struct hist_set *later)
+{
+	hist_set__free(earlier);
+	if (later->anew)
+		hist_set__free(later);
+	*earlier = *later;
 }
 
 void hist_set__free(struct hist_set *set)

@@ -2,7 +2,7 @@
 /*
  * Snapshots of the kernel's histograms: one histogram per key, sorted by key bytes, the CPUs and
  * segments of each key added up. Snapshots are cumulative since load; an interval is the
- * difference of two. Nothing in the kernel is cleared.
+ * difference of two. Keys leave the kernel once they have been read for good (elements__take()).
  */
 #ifndef TALLY_AGG_HIST_SET_H
 #define TALLY_AGG_HIST_SET_H
@@ -15,6 +15,7 @@ struct hist_maps {
 	int keyed_fd;           /* hash of struct hist_segment: read when keyed is true */
 	size_t key_size;        /* of the hash: struct hist_slot and what follows it */
 	bool keyed;
+	volatile u32 *generation;       /* elements__generation(), or NULL: elements stay */
 };
 
 struct hist_group {
@@ -28,6 +29,7 @@ struct hist_set {
 	size_t ngroups;
 	struct hist_group *group;       /* without keys always one; keys without values are left out */
 	char *keys;                     /* what the keys point into */
+	bool anew;                      /* the next snapshot begins from nothing: elements__take() */
 };
 
 /*
@@ -42,6 +44,9 @@ int hist_set__read(struct hist_set *set, const struct hist_maps *maps);
  */
 int hist_set__difference(struct hist_set *out, struct hist_set *later,
 			 const struct hist_set *earlier);
+
+/* What follows the difference: *earlier becomes later, or empty where the next one begins anew. */
+void hist_set__replace(struct hist_set *earlier, struct hist_set *later);
 
 void hist_set__free(struct hist_set *set);
 

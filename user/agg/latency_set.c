@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agg/elements.h"
+
 int latency_set__add(struct latency_set *set, const struct latency *each)
 {
 	struct latency *larger;
@@ -96,21 +98,34 @@ static int add_element(struct latency_set *set, const struct schedlat_key *key,
 	return latency_set__add(set, &each);
 }
 
-/* Nothing is ever deleted from the map, so walking it meets each element once. */
-int latency_set__read(struct latency_set *set, int map_fd, u64 interval)
+int latency_set__read(struct latency_set *set, int map_fd, u64 interval,
+		      volatile u32 *generation, bool *anew)
 {
-	struct schedlat_key key, next, *from = NULL;
-	struct schedlat_task task;
-	int err;
+	struct elements e = {
+		.key_size = sizeof(struct schedlat_key), .value_size = sizeof(struct schedlat_task),
+	};
+	const struct writer_place writer = {
+		.at = offsetof(struct schedlat_key, writer), .generation = generation,
+	};
+	int err = elements__take(&e, map_fd, &writer, anew);
+	size_t i;
 
-	while (!bpf_map_get_next_key(map_fd, from, &next)) {
-		key = next;
-		from = &key;
-		err = bpf_map_lookup_elem(map_fd, &key, &task);
-		if (!err)
-			err = add_element(set, &key, &task, interval);
-		if (err)
-			return err;
+	for (i = 0; i < e.n && !err; i++)
+		err = add_element(set, elements__key(&e, i), elements__value(&e, i), interval);
+	elements__free(&e);
+	return err;
+}
+
+int latency_set__copy(struct latency_set *to, const struct latency_set *from)
+{
+	size_t i;
+
+	*to = (struct latency_set){};
+	for (i = 0; i < from->n; i++) {
+		if (latency_set__add(to, &from->latency[i])) {
+			latency_set__free(to);
+			return -ENOMEM;
+		}
 	}
 	return 0;
 }

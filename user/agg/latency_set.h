@@ -34,10 +34,14 @@ int latency_set__add(struct latency_set *set, const struct latency *each);
 void latency_set__settle(struct latency_set *set);
 
 /*
- * Adds the elements of a map, which grows meanwhile, with the longest waits of an interval and
+ * Adds the elements of a map, taken as by elements__take(), with the longest waits of an interval and
  * of the next one, which has begun and whose waits are in the totals. 0 or a negative errno.
  */
-int latency_set__read(struct latency_set *set, int map_fd, u64 interval);
+int latency_set__read(struct latency_set *set, int map_fd, u64 interval,
+		      volatile u32 *generation, bool *anew);
+
+/* A copy. Returns 0 or -ENOMEM. */
+int latency_set__copy(struct latency_set *to, const struct latency_set *from);
 
 /* Adds the struct schedlat_running that an iterator's descriptor gives. 0 or a negative errno. */
 int latency_set__read_running(struct latency_set *set, int fd);

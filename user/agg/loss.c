@@ -8,7 +8,7 @@
 static const struct {
 	const char *name, *sentence;
 } reasons[LOSS_REASONS] = {
-	[LOSS_MAP_FULL] = {"map_full", "no room for new keys; raise --max-keys"},
+	[LOSS_MAP_FULL] = {"map_full", "no room for new keys"},
 	[LOSS_NO_MEMORY] = {"no_memory", "the kernel had no memory for a new key at that moment"},
 	[LOSS_MISSED] = {"missed", "they happened, or were due, but no program was run for them"},
 	[LOSS_NO_STATE] = {"no_state", "counted, maybe too small: the task's past was not seen"},
@@ -16,11 +16,15 @@ static const struct {
 	[LOSS_READ_FAULT] = {"read_fault", "memory could not be read"},
 	[LOSS_NEGATIVE] = {"negative", "values below zero, which a histogram does not hold"},
 	[LOSS_RECURSION] = {"recursion", "the program was already running on that CPU"},
-	[LOSS_STACKS_FULL] = {"stacks_full", "counted without a stack: no room; raise --max-keys"},
+	[LOSS_STACKS_FULL] = {"stacks_full", "counted without a stack: no room"},
 	[LOSS_TRUNCATED] = {"truncated", "counted with a shortened stack; raise --max-depth"},
 	[LOSS_NESTING] = {"nesting", "counted without a stack: too many at once on one CPU"},
 	[LOSS_RING_FULL] = {"ring_full", "more events than could be shown; narrow them down"},
 	[LOSS_NO_BUFFER] = {"no_buffer", "too many interrupted each other on one CPU"},
+	[LOSS_UNWOUND] = {"unwound", "calls left without a return: an exception, longjmp(), exit"},
+	[LOSS_NO_RESULT] = {"no_result", "another function made the result; --latency may have it"},
+	[LOSS_BAD_ARITHMETIC] = {"bad_arithmetic", "a division by zero, or a shift by 64 or more"},
+	[LOSS_TEXT_TOO_LONG] = {"text_too_long", "a text is longer than what can be looked at"},
 };
 
 const char *loss_name(enum loss_reason reason)
@@ -31,6 +35,11 @@ const char *loss_name(enum loss_reason reason)
 const char *loss_sentence(enum loss_reason reason)
 {
 	return reasons[reason].sentence;
+}
+
+bool loss_ends_with_more_keys(enum loss_reason reason)
+{
+	return reason == LOSS_MAP_FULL || reason == LOSS_STACKS_FULL;
 }
 
 static u64 recursion_misses(const struct bpf_object *obj)

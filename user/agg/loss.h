@@ -13,6 +13,9 @@
 const char *loss_name(enum loss_reason reason);
 const char *loss_sentence(enum loss_reason reason);
 
+/* Does --max-keys help, in tools that have it? */
+bool loss_ends_with_more_keys(enum loss_reason reason);
+
 /*
  * Adds up the counters of all CPUs, and the runs the kernel skipped (recursion_misses, since
  * 5.12) of all loaded programs of obj. Returns 0 or a negative errno, then *sum is untouched.

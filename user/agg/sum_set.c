@@ -50,11 +50,12 @@ static void add_up(const struct sum_layout *l, void *to, void *from)
 static void settle(struct sum_set *set)
 {
 	const struct sum_layout *l = set->layout;
-	size_t size = stride(l), i;
 	char *to = set->element;
+	size_t size, i;
 
 	if (!set->n)
 		return;
+	size = stride(l);
 	qsort_r(set->element, set->n, size, compare, (void *)l);
 	for (i = 1; i < set->n; i++) {
 		char *from = set->element + i * size;
@@ -79,8 +80,8 @@ int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const st
 		char *to = set->element + i * size;
 
 		memcpy(to, elements__key(e, i), layout->key_size);
-		if (layout->cpu_at != SUM_NO_CPU)
-			memset(to + layout->cpu_at, 0, sizeof(u32));
+		if (layout->writer_at != SUM_NO_WRITER)
+			memset(to + layout->writer_at, 0, sizeof(u32));
 		memcpy(sums_of(layout, to), elements__value(e, i), layout->value_size);
 	}
 	set->n = e->n;
@@ -141,12 +142,20 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 }
 
 int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_layout *layout,
-		   int map_fd)
+		   int map_fd, volatile u32 *generation)
 {
-	struct sum_set now;
-	int err = sum_set__read(&now, layout, map_fd);
+	struct elements e = { .key_size = layout->key_size, .value_size = layout->value_size };
+	bool has_writer = layout->writer_at != SUM_NO_WRITER, anew;
+	const struct writer_place writer = {
+		.at = layout->writer_at, .generation = has_writer ? generation : NULL,
+	};
+	struct sum_set now = {};
+	int err = elements__take(&e, map_fd, &writer, &anew);
 
 	*out = (struct sum_set){};
+	if (!err)
+		err = sum_set__make(&now, layout, &e);
+	elements__free(&e);
 	if (!err)
 		err = sum_set__difference(out, &now, last);
 	if (err) {
@@ -154,6 +163,8 @@ int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_l
 		return err;
 	}
 	sum_set__free(last);
+	if (anew)
+		sum_set__free(&now);
 	*last = now;
 	return 0;
 }

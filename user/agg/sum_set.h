@@ -2,7 +2,7 @@
 /*
  * Snapshots of a BPF hash whose elements are plain sums, by key, sorted by the bytes of the key.
  * What the kernel keeps once for each CPU is added up. Sums are cumulative; an interval is the
- * difference of two snapshots. Nothing in the kernel is cleared.
+ * difference of two snapshots. What has been read for good leaves the kernel (elements__take()).
  *
  * An element of the map is a key of any bytes without padding, and a value of
  *
@@ -20,11 +20,11 @@
 #include "base/types.h"
 
 #define SUM_NAME_LEN 16         /* TASK_KEY_COMM_LEN */
-#define SUM_NO_CPU SIZE_MAX
+#define SUM_NO_WRITER SIZE_MAX
 
 struct sum_layout {
 	size_t key_size, value_size;    /* of the map */
-	size_t cpu_at;          /* in the key: the u32 CPU, zeroed here; SUM_NO_CPU: none */
+	size_t writer_at;       /* in the key: the u32 of bpf/writer.h, zeroed here; SUM_NO_WRITER: none */
 	u32 nsums;
 	bool named;
 };
@@ -51,11 +51,12 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 
 /*
  * What a report is made of: *out is what came since the last call, *last what there was then
- * (zeroed at first) and becomes what there is now. Returns 0 or a negative errno; then *out is empty and
- * *last as it was.
+ * (zeroed at first) and becomes what there is now. generation: elements__generation(), or NULL where
+ * elements are to stay, or the layout has no writer. Returns 0 or a negative errno; then *out is empty
+ * and *last as it was.
  */
 int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_layout *layout,
-		   int map_fd);
+		   int map_fd, volatile u32 *generation);
 
 /*
  * Changes the keys, where people are shown less than the kernel told apart, and adds up those that

@@ -61,7 +61,7 @@ static int take_apart(struct stacks *s, const struct sampled_function *f, u64 ad
 		return -ENOMEM;
 	n = f->pid ? symbols__user_code(s->names.symbols, f->pid, f->runtime, code, size)
 		   : kernel_code(f->runtime, code, size);
-	err = n < 0 ? (int)n : n ? disassembly__make(d, code, n, address) : -ENODATA;
+	err = n < 0 ? (int)n : n ? disassembly__make(d, MACHINE_OWN, code, n, address) : -ENODATA;
 	free(code);
 	return err;
 }
@@ -144,7 +144,7 @@ static int find_source(struct stacks *s, const struct sampled_function *f,
 	u64 address = f->runtime + line->offset;
 	const struct source_place *place;
 	size_t n;
-	int err = f->pid ? symbols__user_source(s->names.symbols, f->pid, address, &place, &n)
+	int err = f->pid ? symbols__user_source(s->names.symbols, f->pid, UINT64_MAX, address, &place, &n)
 			 : symbols__kernel_source(s->names.symbols, address, &place, &n);
 
 	*known = !err && n;

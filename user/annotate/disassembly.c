@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sym/confined.h"
+#include "base/confined.h"
 
 #ifdef HAVE_CAPSTONE
 #include <capstone/capstone.h>
@@ -16,6 +16,7 @@
 struct sent {
 	u32 size;
 	u32 kind;               /* enum instruction_kind */
+	u32 flow;               /* enum instruction_flow */
 	u64 target;
 	u32 mnemonic, operands; /* bytes of the texts, NULs included */
 };
@@ -27,6 +28,7 @@ struct sent {
 #ifdef HAVE_CAPSTONE
 
 struct work {
+	enum machine_code machine;
 	const u8 *code;
 	size_t size;
 	u64 address;
@@ -34,9 +36,9 @@ struct work {
 
 #if defined(__x86_64__)
 
-static int open_capstone(csh *handle)
+static int open_capstone(csh *handle, enum machine_code machine)
 {
-	return cs_open(CS_ARCH_X86, CS_MODE_64, handle) ||
+	return cs_open(CS_ARCH_X86, machine == MACHINE_32_BIT ? CS_MODE_32 : CS_MODE_64, handle) ||
 	       cs_option(*handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 }
 
@@ -56,6 +58,34 @@ static void find_target(const cs_insn *i, bool branches, struct sent *s)
 			s->target = i->address + i->size + op->mem.disp;
 		}
 	}
+}
+
+static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+{
+	const cs_x86 *x = &i->detail->x86;
+
+	switch (i->id) {
+	case X86_INS_RET:
+		return FLOW_RETURN;
+	case X86_INS_JMP:
+		return x->op_count && x->operands[0].type == X86_OP_IMM ? FLOW_JUMP :
+									 FLOW_JUMP_ELSEWHERE;
+	case X86_INS_UD2:
+	case X86_INS_HLT:
+	case X86_INS_INT3:
+		return FLOW_STOP;
+	case X86_INS_LJMP:
+	case X86_INS_RETF:
+	case X86_INS_RETFQ:
+	case X86_INS_IRET:
+	case X86_INS_IRETD:
+	case X86_INS_IRETQ:
+		return FLOW_UNKNOWN;
+	}
+	if (cs_insn_group(handle, i, CS_GRP_CALL))
+		return FLOW_CALL;
+	return cs_insn_group(handle, i, CS_GRP_JUMP) ||
+	       cs_insn_group(handle, i, CS_GRP_BRANCH_RELATIVE) ? FLOW_CONDITION : FLOW_ON;
 }
 
 #define LONGEST 15              /* bytes of an instruction */
@@ -109,9 +139,18 @@ static size_t unknown_length(const u8 *code, size_t left)
 	return left < 4 ? 0 : 4;
 }
 
-static int open_capstone(csh *handle)
+static int open_capstone(csh *handle, enum machine_code machine)
 {
+	if (machine != MACHINE_OWN)
+		return -1;
 	return cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, handle);
+}
+
+/* What leaves a function is not looked for here. */
+static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+{
+	(void)handle, (void)i;
+	return FLOW_ON;
 }
 
 /* The address is the last operand (cbz x0, ADDRESS), and beside it there may be others. */
@@ -134,10 +173,16 @@ static size_t unknown_length(const u8 *code, size_t left)
 	return 0;
 }
 
-static int open_capstone(csh *handle)
+static int open_capstone(csh *handle, enum machine_code machine)
 {
-	(void)handle;
+	(void)handle, (void)machine;
 	return -1;
+}
+
+static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+{
+	(void)handle, (void)i;
+	return FLOW_ON;
 }
 
 static void find_target(const cs_insn *i, bool branches, struct sent *s)
@@ -161,7 +206,7 @@ static void put_instruction(struct answer *to, csh handle, const cs_insn *i)
 	bool branches = cs_insn_group(handle, i, CS_GRP_JUMP) ||
 			cs_insn_group(handle, i, CS_GRP_CALL) ||
 			cs_insn_group(handle, i, CS_GRP_BRANCH_RELATIVE);
-	struct sent s = { .size = i->size };
+	struct sent s = { .size = i->size, .flow = flow_of(handle, i) };
 
 	find_target(i, branches, &s);
 	put(to, &s, i->mnemonic, i->op_str);
@@ -170,7 +215,8 @@ static void put_instruction(struct answer *to, csh handle, const cs_insn *i)
 /* What is not known is shown as its bytes. Returns how many. */
 static size_t put_unknown(struct answer *to, const u8 *code, size_t left)
 {
-	struct sent s = { .size = unknown_length(code, left) ?: 1 };
+	size_t known = unknown_length(code, left);
+	struct sent s = { .size = known ?: 1, .flow = known ? FLOW_ON : FLOW_UNKNOWN };
 	char text[16 * 6] = "";
 	size_t i;
 
@@ -190,7 +236,7 @@ static void disassemble(struct answer *to, void *arg)
 	cs_insn *instruction;
 	csh handle;
 
-	to->err = open_capstone(&handle) ? -ENOMEM : 0;
+	to->err = open_capstone(&handle, w->machine) ? -ENOMEM : 0;
 	if (to->err)
 		return;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
@@ -208,18 +254,20 @@ static void disassemble(struct answer *to, void *arg)
 	/* The process ends here: nothing is given back one by one. */
 }
 
-int disassembly__ask(const void *code, size_t size, u64 address, void **answer, size_t *answered)
+int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
+		     void **answer, size_t *answered)
 {
-	struct work w = { code, size, address };
+	struct work w = { machine, code, size, address };
 
-	return confined__run(disassemble, &w, NULL, 0, answer, answered);
+	return confined__run(disassemble, &w, NULL, 0, NULL, answer, answered);
 }
 
 #else
 
-int disassembly__ask(const void *code, size_t size, u64 address, void **answer, size_t *answered)
+int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
+		     void **answer, size_t *answered)
 {
-	(void)code, (void)size, (void)address, (void)answer, (void)answered;
+	(void)machine, (void)code, (void)size, (void)address, (void)answer, (void)answered;
 	return -EOPNOTSUPP;
 }
 
@@ -251,10 +299,11 @@ static int take_one(struct disassembly *d, const char **at, size_t *left, u64 ad
 	memcpy(&s, *at, sizeof(s));
 	*at += sizeof(s);
 	*left -= sizeof(s);
-	if (!s.size || s.kind > INSTRUCTION_BRANCHES)
+	if (!s.size || s.kind > INSTRUCTION_BRANCHES || s.flow > FLOW_UNKNOWN)
 		return -EBADMSG;
 	*i = (struct instruction){
-		.address = address, .size = s.size, .kind = s.kind, .target = s.target,
+		.address = address, .size = s.size, .kind = s.kind, .flow = s.flow,
+		.target = s.target,
 		.mnemonic = take_text(at, left, s.mnemonic),
 	};
 	i->operands = i->mnemonic ? take_text(at, left, s.operands) : NULL;
@@ -290,11 +339,12 @@ int disassembly__take(struct disassembly *d, const void *answer, size_t answered
 	return err;
 }
 
-int disassembly__make(struct disassembly *d, const void *code, size_t size, u64 address)
+int disassembly__make(struct disassembly *d, enum machine_code machine, const void *code, size_t size,
+		      u64 address)
 {
 	size_t answered;
 	void *answer;
-	int err = disassembly__ask(code, size, address, &answer, &answered);
+	int err = disassembly__ask(machine, code, size, address, &answer, &answered);
 
 	if (err)
 		return err;

@@ -97,7 +97,6 @@ static int add_sample(struct sampled_functions *f, struct table *known, struct s
 		      const struct stack_sample *sample, const char *glob)
 {
 	const struct stack *stack = sample->stack;
-	u32 pid = sample->key->stack.tgid;
 	struct sampled_function like = {}, *to;
 	int err;
 
@@ -107,8 +106,9 @@ static int add_sample(struct sampled_functions *f, struct table *known, struct s
 	if (stack->kernel) {
 		err = symbols__kernel(s->names.symbols, stack->frame[0], &like.symbol);
 	} else {
-		like.pid = pid;
-		err = symbols__user(s->names.symbols, pid, stack->frame[0], &like.symbol);
+		like.pid = stack->pid;
+		err = symbols__user_at(s->names.symbols, stack->pid, stack->first_ns, stack->frame[0],
+				       &like.symbol);
 	}
 	if (err || !like.symbol.name)
 		return err;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sym/confined.h"
+#include "base/confined.h"
 #include "types/elf_file.h"
 
 #define SUFFIX "@plt"
@@ -161,7 +161,7 @@ int plt__names(int fd, const u64 *address, size_t n, char **names)
 	struct work w = { address, n };
 	void *answer;
 	size_t size;
-	int err = confined__run(name_stubs, &w, &fd, 1, &answer, &size);
+	int err = confined__run(name_stubs, &w, &fd, 1, NULL, &answer, &size);
 
 	if (err)
 		return err;

@@ -11,7 +11,7 @@
 /*
  * Names what is at n addresses (in the file's own numbering) of the ELF file fd: *names is n texts,
  * one behind the other, "malloc@plt", or "" where no stub is. The caller frees it. A child without
- * rights does it. Returns 0; -EBADMSG, -ETIME: it could not (see sym/confined.h); -ENOMEM.
+ * rights does it. Returns 0; -EBADMSG, -ETIME: it could not (see base/confined.h); -ENOMEM.
  */
 int plt__names(int fd, const u64 *address, size_t n, char **names);
 

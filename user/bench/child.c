@@ -45,6 +45,7 @@ void child_signals__restore(const struct child_signals *s)
 int child__start(struct child *c, const struct child_signals *s, int parent_dies)
 {
 	pid_t parent = getpid(), pid = fork();
+	int err;
 
 	if (pid < 0)
 		return -errno;
@@ -61,8 +62,9 @@ int child__start(struct child *c, const struct child_signals *s, int parent_dies
 	*c = (struct child){ pid, syscall(SYS_pidfd_open, pid, 0) };
 	if (c->pidfd >= 0)
 		return 1;
+	err = -errno;
 	child__end(c);
-	return -errno;
+	return err;
 }
 
 static int poll_ms(u64 until_ns)

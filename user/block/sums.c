@@ -24,7 +24,7 @@ static struct request_sums of_element(const struct biotop_key *key, const struct
 	};
 	size_t i;
 
-	sums.key.cpu = 0;
+	sums.key.writer = 0;
 	memcpy(sums.name, s->name, sizeof(sums.name));
 	for (i = 0; i < ARRAY_SIZE(s->slowest); i++) {
 		const struct biotop_slowest *slow = &s->slowest[i];
@@ -69,12 +69,16 @@ static void settle(struct request_sums_set *set)
 	set->n = n + 1;
 }
 
-int request_sums__read(struct request_sums_set *set, int map_fd, u64 interval)
+int request_sums__read(struct request_sums_set *set, int map_fd, u64 interval,
+		       volatile u32 *generation, bool *anew)
 {
 	struct elements e = {
 		.key_size = sizeof(struct biotop_key), .value_size = sizeof(struct biotop_sums),
 	};
-	int err = elements__read(&e, map_fd);
+	const struct writer_place writer = {
+		.at = offsetof(struct biotop_key, writer), .generation = generation,
+	};
+	int err = elements__take(&e, map_fd, &writer, anew);
 	size_t i;
 
 	*set = (struct request_sums_set){};

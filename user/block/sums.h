@@ -33,7 +33,8 @@ struct request_sums_set {
  * *set = the elements of a map, which grows meanwhile, with the slowest requests of an interval and
  * of the next one, which has begun. Returns 0 or a negative errno, then *set is empty.
  */
-int request_sums__read(struct request_sums_set *set, int map_fd, u64 interval);
+int request_sums__read(struct request_sums_set *set, int map_fd, u64 interval,
+		       volatile u32 *generation, bool *anew);
 
 /* Takes off what earlier had, and those out that did not grow. */
 void request_sums__subtract(struct request_sums_set *later, const struct request_sums_set *earlier);

@@ -32,6 +32,8 @@ enum {
 	KEY_OVERHEAD,
 	KEY_BUDGET,
 	KEY_LISTEN,
+	KEY_FOLLOW,
+	KEY_NO_FOLLOW,
 };
 
 /* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
@@ -45,10 +47,29 @@ static int bad_value(const char *option, const char *value, const char *wanted)
 
 static int parse_ids(const char *option, const char *value, u32 **ids, size_t *n)
 {
-	free(*ids);
-	*ids = NULL;
-	if (parse_id_list(value, 1, PID_LIMIT, ids, n))
+	u32 *more = NULL, *all;
+	size_t nmore = 0;
+
+	if (parse_id_list(value, 1, PID_LIMIT, &more, &nmore))
 		return bad_value(option, value, "a list of numbers like 12,345");
+	all = realloc(*ids, (*n + nmore) * sizeof(*all));
+	if (all) {
+		memcpy(all + *n, more, nmore * sizeof(*all));
+		*ids = all;
+		*n += nmore;
+	}
+	free(more);
+	return all ? 0 : ENOMEM;
+}
+
+/* Conditions all hold: of two users or two names none would be left, and one must not be lost. */
+static int parse_once(const char *option, char *value, const char **where)
+{
+	if (*where) {
+		diag_error("%s is given twice, '%s' and '%s': it takes one", option, *where, value);
+		return EINVAL;
+	}
+	*where = value;
 	return 0;
 }
 
@@ -63,19 +84,20 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 	case 't':
 		return parse_ids("-t", arg, &o->tids, &o->ntids);
 	case 'u':
-		o->user = arg;
-		return 0;
+		return parse_once("-u", arg, &o->user);
 	case 'G':
-		o->cgroup = arg;
-		return 0;
+		return parse_once("-G", arg, &o->cgroup);
 	case 'C':
-		o->cpus = arg;
-		return 0;
+		return parse_once("-C", arg, &o->cpus);
 	case 'a':
 		o->all = true;
 		return 0;
 	case KEY_COMM:
-		o->comm = arg;
+		return parse_once("--comm", arg, &o->comm);
+	case KEY_FOLLOW:
+	case KEY_NO_FOLLOW:
+		o->follow = key == KEY_FOLLOW;
+		((struct cli *)state->input)->asked_follow = true;
 		return 0;
 	case KEY_PIDNS:
 		o->pidns = true;
@@ -92,6 +114,10 @@ static const struct argp_option scope_options[] = {
 	{NULL, 0, NULL, 0,
 	 "Scope (all conditions must hold; about the task the event is about):", 3},
 	{"pid", 'p', "PID,..", 0, "These processes", 3},
+	{"follow-forks", KEY_FOLLOW, NULL, 0,
+	 "With -p: the children these processes make during the run, too, and theirs (the default of "
+	 "stat and trace)", 3},
+	{"no-follow-forks", KEY_NO_FOLLOW, NULL, 0, "With -p: these processes alone", 3},
 	{"tid", 't', "TID,..", 0, "These threads", 3},
 	{"uid", 'u', "USER", 0, "Tasks of this user (name or number)", 3},
 	{"cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 3},
@@ -163,7 +189,7 @@ static error_t parse_keys(int key, char *arg, struct argp_state *state)
 	case KEY_MAX_KEYS:
 		if (parse_u64_between(arg, 1, 100000000, &n))
 			return bad_value("--max-keys", arg, "a number of keys");
-		cli->max_keys = n;
+		cli->max_keys = cli->asked_keys = n;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -254,6 +280,28 @@ static error_t add_event(struct cli *cli, const char *text)
 	return 0;
 }
 
+static error_t add_filter(struct cli *cli, char *text)
+{
+	struct cli_filter *larger = realloc(cli->filters, (cli->nfilters + 1) * sizeof(*larger));
+	size_t from;
+
+	if (!larger)
+		return ENOMEM;
+	cli->filters = larger;
+	if (!cli->filter_each || !cli->nfilters) {
+		cli->filters[cli->nfilters++] = (struct cli_filter){ text, cli->nevents };
+		return parse_once("--filter", text, &cli->filter);
+	}
+	from = cli->filters[cli->nfilters - 1].end;
+	if (!from || cli->nevents == from) {
+		diag_error("--filter '%s': there is no -e between it and the one before", text);
+		diag_hint("with several, each is for the -e in front of it; && makes one of two");
+		return EINVAL;
+	}
+	cli->filters[cli->nfilters++] = (struct cli_filter){ text, cli->nevents };
+	return 0;
+}
+
 static error_t parse_events(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
@@ -262,11 +310,9 @@ static error_t parse_events(int key, char *arg, struct argp_state *state)
 	case 'e':
 		return add_event(cli, arg);
 	case 'x':
-		cli->binary = arg;
-		return 0;
+		return parse_once("-x", arg, &cli->binary);
 	case KEY_FILTER:
-		cli->filter = arg;
-		return 0;
+		return add_filter(cli, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

@@ -151,6 +151,10 @@ static int check_together(const struct cli *cli, const struct cli_spec *spec)
 			"--pidns");
 		return -EINVAL;
 	}
+	if (cli->asked_follow && !s->npids) {
+		diag_error("--follow-forks and --no-follow-forks are about the processes of -p");
+		return -EINVAL;
+	}
 	if (cli->count && cli->duration_ns) {
 		diag_error("-d and a count of reports both say when to stop; give one of them");
 		return -EINVAL;
@@ -205,6 +209,8 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	*cli = (struct cli){
 		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
+		.filter_each = spec->filter_each,
+		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
 		.own_parts = spec->own_parts,
 	};
 	if (spec->groups & CLI_TIME && !(spec->own && spec->own->args_doc))
@@ -243,6 +249,7 @@ void cli__free(struct cli *cli)
 	scope_options__free(&cli->scope);
 	free(cli->command_line);
 	free(cli->events);
+	free(cli->filters);
 	cli->events = NULL;
 	cli->command_line = NULL;
 }

@@ -2,7 +2,7 @@
 /*
  * The command line all tools share, in groups that a tool picks from (glibc argp children):
  *
- *   CLI_SCOPE    -p -t -u -G -C --comm --pidns -a      whose events
+ *   CLI_SCOPE    -p -t -u -G -C --comm --pidns -a --follow-forks      whose events
  *   CLI_TIME     [interval [count]] -I -d              how long, how often
  *   CLI_KEYS     --by -P -L --max-keys                 summed up by what
  *   CLI_TOP      --top                                 how many of those are shown
@@ -52,14 +52,17 @@ enum cli_groups {
 /* Everything that was asked for; zero where nothing was. */
 struct cli {
 	struct scope_options scope;
+	bool asked_follow;      /* --follow-forks or --no-follow-forks */
 	u64 interval_ns;        /* 0: one report at the end */
 	u64 count;              /* reports; 0: no limit */
 	u64 duration_ns;        /* 0: until interrupted, or the command ends */
 	u32 by;                 /* enum task_key_part and BY_OWN(), ORed */
 	const char *by_text; /* --by as typed, where the tool's keys are its own (spec->own_keys) */
 	bool own_keys;
+	bool has_max_keys;      /* CLI_KEYS */
 	const struct own_parts *own_parts;
-	u32 max_keys;
+	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */
+	u32 asked_keys;         /* --max-keys; 0: not given */
 	u64 top;                /* 0: all */
 	bool heat;              /* --heat; an interval is set with it if none is given */
 	bool heat_live;         /* one was given */
@@ -69,7 +72,13 @@ struct cli {
 	const char **events;    /* the texts of -e, in order; they point into argv */
 	size_t nevents;
 	const char *binary;     /* -x */
-	const char *filter;     /* --filter */
+	const char *filter;     /* --filter, the first of several */
+	bool filter_each;       /* as in the spec */
+	struct cli_filter {
+		const char *text;
+		size_t end;     /* events[] in front of it */
+	} *filters;             /* all of --filter, in order */
+	size_t nfilters;
 	enum report_format format;
 	char separator;
 	bool milliseconds;
@@ -96,8 +105,10 @@ struct cli_spec {
 				 * positional arguments, too */
 	void *own_input;        /* state->input of own's parser */
 	bool own_keys;          /* --by is read by the tool: cli->by_text */
+	bool filter_each;       /* several --filter: each is for the -e in front of it */
 	/* What --by takes beside the parts of task keys (cli/task_key.h), or NULL. */
 	const struct own_parts *own_parts;
+	bool follows;           /* -p stands for later children, too: --follow-forks is the default */
 	/*
 	 * Which positional arguments are the tool's; the others are interval and count. NULL: all.
 	 */
@@ -123,5 +134,12 @@ bool cli__picks_tasks(const struct cli *cli);
  * or a negative errno.
  */
 int cli__open_writer(const struct cli *cli, struct writer *w);
+
+/*
+ * Closes it, which may have been opened or be all zeros, at the end of what came to err, and says
+ * what has gone wrong with writing. Returns what the whole has come to: 0 if it ended because nobody
+ * reads any more, what went wrong with writing, or err.
+ */
+int cli__close_writer(struct writer *w, int err);
 
 #endif /* TALLY_CLI_OPTIONS_H */

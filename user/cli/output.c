@@ -11,39 +11,36 @@
 #include "out/diag.h"
 #include "out/replace.h"
 
-static int open_output(const char *path)
+static int open_output(struct replacement *r, const char *path)
 {
-	struct stat st;
-	int fd;
+	int fd = replacement__open(r, path, 0600);
 
-	if (!lstat(path, &st)) {
-		if (!S_ISREG(st.st_mode)) {
-			diag_error("-o: '%s' is there and is not a regular file", path);
-			return -EEXIST;
-		}
-		if (unlink(path)) {
-			diag_error("-o: '%s': %s", path, strerror(errno));
-			return -errno;
-		}
-	}
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		fd = -errno;
+	if (fd == -EEXIST)
+		diag_error("-o: '%s' is there and is not a regular file", path);
+	else if (fd < 0)
 		diag_error("-o: '%s': %s", path, strerror(-fd));
-	}
 	return fd;
+}
+
+/* Can the file be replaced? What there is stays until there is something to say. */
+static int check_output(const char *path)
+{
+	struct replacement tried = {};
+	int fd = open_output(&tried, path);
+
+	if (fd >= 0)
+		close(fd);
+	replacement__release(&tried);
+	return fd < 0 ? fd : 0;
 }
 
 /* Single events have no place there: what is not a report goes nowhere. */
 static int open_metrics(const struct cli *cli, struct writer *w)
 {
-	int err = cli->output ? replace_file(cli->output, "# EOF\n", 6) : 0;
+	int err = cli->output ? check_output(cli->output) : 0;
 
-	if (err) {
-		diag_error("-o: '%s': %s", cli->output,
-			   err == -EEXIST ? "is there and is not a regular file" : strerror(-err));
+	if (err)
 		return err;
-	}
 	w->path = cli->output;
 	w->file = fopen("/dev/null", "we");
 	return w->file ? 0 : -errno;
@@ -61,15 +58,26 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 	if (cli->format == FORMAT_OPENMETRICS && !cli->explain && (cli->output || cli->listen.n))
 		return open_metrics(cli, w);
 	if (cli->output) {
-		fd = open_output(cli->output);
+		fd = open_output(&w->replacement, cli->output);
 		if (fd < 0)
 			return fd;
 		w->file = fdopen(fd, "w");
 		if (!w->file) {
 			close(fd);
+			replacement__release(&w->replacement);
 			return -ENOMEM;
 		}
 	}
 	setvbuf(w->file, NULL, _IOLBF, 0);
 	return 0;
+}
+
+int cli__close_writer(struct writer *w, int err)
+{
+	writer__close(w);
+	if (w->failed && w->failed != -EPIPE)
+		diag_error("cannot write the report: %s", strerror(-w->failed));
+	if (w->failed)
+		return w->failed == -EPIPE ? 0 : w->failed;
+	return err;
 }

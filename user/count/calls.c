@@ -36,11 +36,15 @@ int calls__read_array(struct counts *c, int map_fd)
 	return err;
 }
 
-int calls__read_keyed(struct counts *c, const struct bpf_map *map)
+int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 *generation,
+		      bool *anew)
 {
 	struct elements e = {
 		.key_size = bpf_map__key_size(map),
 		.value_size = sizeof(struct syscount_count),
+	};
+	const struct writer_place writer = {
+		.at = offsetof(struct syscount_key, writer), .generation = generation,
 	};
 	const struct syscount_count *value;
 	struct syscount_key key = {};
@@ -48,7 +52,7 @@ int calls__read_keyed(struct counts *c, const struct bpf_map *map)
 	size_t i;
 	int err;
 
-	err = elements__read(&e, bpf_map__fd(map));
+	err = elements__take(&e, bpf_map__fd(map), &writer, anew);
 	for (i = 0; i < e.n && !err; i++) {
 		memcpy(&key, elements__key(&e, i), e.key_size);
 		value = elements__value(&e, i);

@@ -43,7 +43,8 @@ struct calls {
  * OUTCOME(). To be settled. 0 or a negative errno.
  */
 int calls__read_array(struct counts *c, int map_fd);
-int calls__read_keyed(struct counts *c, const struct bpf_map *map);
+int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 *generation,
+		      bool *anew);
 
 /*
  * Adds what was counted, or timed by either key of bpf/syscount.h (the histograms move). 0 or

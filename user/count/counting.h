@@ -63,8 +63,12 @@ bool counting_is_native(const struct run *run, u32 by, bool per_cpu);
 int counting__begin(struct counting *c, const struct run *run, const struct counting_plan *plan);
 int counting__go(struct counting *c);
 
-/* What was lost; all zero where no program runs. */
-int counting__read(struct counting *c, struct counts *counts, struct loss_counters *losses);
+/*
+ * A snapshot, and what is left of it in the kernel, which the next one begins from (elements__take()).
+ * Both are the caller's to free. What was lost is all zero where no program runs.
+ */
+int counting__read(struct counting *c, struct counts *counts, struct counts *left,
+		   struct loss_counters *losses);
 
 /* How it is counted, for the report's header: "perf counters; raw tracepoint (2)". */
 void counting__describe(const struct counting *c, char *text, size_t size);

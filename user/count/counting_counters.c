@@ -149,7 +149,7 @@ int counting_open_natively(struct counting *c)
 		targets.on_exec = true;
 		err = open_targets(c, &targets);
 	} else if (o->npids) {
-		targets.inherit_thread = true;
+		targets.inherit_thread = !o->follow;
 		err = open_processes(c, &targets);
 	} else {
 		/* -t means that thread, not those it makes. */

@@ -5,6 +5,7 @@
 
 #include "count/counting_parts.h"
 #include "out/diag.h"
+#include "run/course.h"
 #include "run/measure.h"
 
 #include "bpf/counting.h"
@@ -79,10 +80,10 @@ static int size_maps(struct counting *c)
 
 	err = bpf_map__set_max_entries(c->bpf->maps.counts, plan->by ? 1 : plan->nrows);
 	if (!err)
-		err = map__set_room(c->bpf->maps.keyed_counts, &c->run->host,
+		err = map__set_room_for_keys(c->bpf->maps.keyed_counts, &c->run->host,
 				    keyed ? keys * EVENTS_PER_KEY : 1);
 	if (!err)
-		err = map__set_room(c->bpf->maps.charges, &c->run->host, c->charges ? keys : 1);
+		err = map__set_room_for_keys(c->bpf->maps.charges, &c->run->host, c->charges ? keys : 1);
 	if (!err)
 		err = bpf_map__set_max_entries(c->bpf->maps.counters, c->ncharged ?
 					       c->ncharged * c->run->host.cpus_possible : 1);
@@ -163,16 +164,8 @@ static int load(struct counting *c)
 		return -errno;
 	err = counting_configure(c);
 	if (!err)
-		err = counting_bpf__load(c->bpf);
-	if (err == -ENOMEM || err == -E2BIG) {
-		diag_error("not enough memory for the maps");
-		diag_hint("ask for fewer keys with --max-keys");
-	} else if (err) {
-		diag_error("this kernel cannot load the programs: %s", strerror(-err));
-		diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-		err = -EOPNOTSUPP;
-	}
-	return err;
+		err = run__load(c->bpf->skeleton);
+	return err ? course__complain(c->run, "load", err) : 0;
 }
 
 int counting_start_programs(struct counting *c)
@@ -187,9 +180,5 @@ int counting_start_programs(struct counting *c)
 		err = counting_fill_counters(c);
 	if (!err)
 		err = attach_fixed(c);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err;
-	}
-	return attach_sites(c);
+	return err ? course__complain(c->run, "attach", err) : attach_sites(c);
 }

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/elements.h"
 #include "count/counting_parts.h"
 
 #include "bpf/counting.h"
+#include "bpf/writer.h"
 #include "counting.skel.h"
 
 static int read_counters(const struct counting *c, struct counts *counts)
@@ -72,7 +74,7 @@ static int add_keyed(const struct counting *c, struct counts *counts,
 {
 	struct count count = {
 		.key = key->task, .row = key->slot, .value = value->count,
-		.place = c->plan->per_cpu ? (int)key->cpu : COUNT_EVERYWHERE,
+		.place = c->plan->per_cpu ? (int)WRITER_CPU(key->writer) : COUNT_EVERYWHERE,
 	};
 
 	take_name(&count, value->name_stamp, value->name);
@@ -91,7 +93,7 @@ static int add_charges(const struct counting *c, struct counts *counts,
 			.value = value->counter[i].value,
 			.enabled_ns = value->counter[i].enabled_ns,
 			.running_ns = value->counter[i].running_ns,
-			.place = c->plan->per_cpu ? (int)key->cpu : COUNT_EVERYWHERE,
+			.place = c->plan->per_cpu ? (int)WRITER_CPU(key->writer) : COUNT_EVERYWHERE,
 		};
 
 		take_name(&count, value->name_stamp, value->name);
@@ -100,25 +102,37 @@ static int add_charges(const struct counting *c, struct counts *counts,
 	return err;
 }
 
-/* Nothing is ever deleted from these maps, so walking them meets each element once. */
-static int read_map(const struct counting *c, struct counts *counts, struct bpf_map *map,
-		    bool charges)
+static int add_elements(const struct counting *c, struct counts *counts, const struct elements *e,
+			bool charges)
 {
-	size_t key_size = bpf_map__key_size(map), value_size = bpf_map__value_size(map);
-	void *value = calloc(1, value_size);
-	char *key = calloc(2, key_size), *next = key ? key + key_size : NULL, *from = NULL;
-	int fd = bpf_map__fd(map), err = key && value ? 0 : -ENOMEM;
+	int err = 0;
+	size_t i;
 
-	while (!err && !bpf_map_get_next_key(fd, from, next)) {
-		memcpy(key, next, key_size);
-		from = key;
-		err = bpf_map_lookup_elem(fd, key, value);
-		if (!err)
-			err = charges ? add_charges(c, counts, (void *)key, value) :
-					add_keyed(c, counts, (void *)key, value);
-	}
-	free(key);
-	free(value);
+	for (i = 0; i < e->n && !err; i++)
+		err = charges ? add_charges(c, counts, elements__key(e, i), elements__value(e, i)) :
+				add_keyed(c, counts, elements__key(e, i), elements__value(e, i));
+	return err;
+}
+
+static int read_map(const struct counting *c, struct counts *counts, struct counts *left,
+		    struct bpf_map *map, bool charges)
+{
+	struct elements e = {
+		.key_size = bpf_map__key_size(map), .value_size = bpf_map__value_size(map),
+	};
+	const struct writer_place writer = {
+		.at = offsetof(struct counting_key, writer),
+		/* Without keys there are as many elements as CPUs, and room for no more. */
+		.generation = c->plan->by ? &c->bpf->bss->writer_generation : NULL,
+	};
+	bool anew;
+	int err = elements__take(&e, bpf_map__fd(map), &writer, &anew);
+
+	if (!err)
+		err = add_elements(c, counts, &e, charges);
+	if (!err && !anew)
+		err = add_elements(c, left, &e, charges);
+	elements__free(&e);
 	return err;
 }
 
@@ -145,30 +159,48 @@ static int copy_twins(const struct counting *c, struct counts *counts)
 	return err;
 }
 
-int counting__read(struct counting *c, struct counts *counts, struct loss_counters *losses)
+/* Of programs without keys and of counters, all is left. */
+static int read_unkeyed(struct counting *c, struct counts *counts, struct counts *left)
 {
-	int err = 0;
+	int err = c->charges ? counting_charge_now(c) : read_counters(c, counts);
 
-	*counts = (struct counts){};
-	*losses = (struct loss_counters){};
-	if (c->charges)
-		err = counting_charge_now(c);
-	else
-		err = read_counters(c, counts);
 	if (!err && c->bpf && !c->plan->by)
 		err = read_slots(c, counts);
+	return err ?: counts__copy(left, counts);
+}
+
+static int read_all(struct counting *c, struct counts *counts, struct counts *left)
+{
+	int err = read_unkeyed(c, counts, left);
+
 	if (!err && c->bpf && c->plan->by)
-		err = read_map(c, counts, c->bpf->maps.keyed_counts, false);
+		err = read_map(c, counts, left, c->bpf->maps.keyed_counts, false);
 	if (!err && c->charges)
-		err = read_map(c, counts, c->bpf->maps.charges, true);
+		err = read_map(c, counts, left, c->bpf->maps.charges, true);
 	if (!err && c->bpf)
 		err = copy_twins(c, counts);
+	if (!err && c->bpf)
+		err = copy_twins(c, left);
+	return err;
+}
+
+int counting__read(struct counting *c, struct counts *counts, struct counts *left,
+		   struct loss_counters *losses)
+{
+	int err;
+
+	*counts = *left = (struct counts){};
+	*losses = (struct loss_counters){};
+	err = read_all(c, counts, left);
 	if (!err && c->bpf)
 		err = loss__read(losses, bpf_map__fd(c->bpf->maps.losses), c->bpf->obj);
 	if (!err)
 		losses->lost[LOSS_RECURSION] += attach__misses(&c->attachments);
-	if (err)
+	if (err) {
 		counts__free(counts);
+		counts__free(left);
+	}
 	counts__settle(counts);
+	counts__settle(left);
 	return err;
 }

@@ -62,7 +62,12 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 			n += snprintf(text + n, size - n, "%s%s (%zu)", n ? ", " : "",
 				      attach_way_name(way), a->attached[way]);
 	if (a->refused && n < size)
-		snprintf(text + n, size - n, "; %zu left out, the kernel refuses them", a->refused);
+		n += snprintf(text + n, size - n, "; %zu left out, the kernel refuses them", a->refused);
+	if (a->left_out && n < size)
+		n += snprintf(text + n, size - n, "; %zu left out, their ends cannot be seen", a->left_out);
+	if (a->elsewhere && n < size)
+		snprintf(text + n, size - n, "; processes with another file of that name are not seen (%zu): -p",
+			 a->elsewhere);
 }
 
 void attach__release(struct attachments *a)

@@ -106,11 +106,17 @@ static int attach_batch(struct attach_course *k, const struct batch *b, size_t f
 	return err ?: attach_batch(k, b, from + n / 2, n - n / 2, prog);
 }
 
+/* By the return address on the stack, and not by the instructions that return. */
+static bool is_return_probe(const struct event_site *s)
+{
+	return s->is_return && !s->is_exit;
+}
+
 /* The same kind of site in the same file, with the same code, goes into the same link. */
 static bool belongs(const struct batch *b, const struct event_site *s, enum attach_way way,
 		    const struct attach_code *code)
 {
-	return (way == ATTACH_UPROBE_MULTI) == b->user && s->is_return == b->is_return &&
+	return (way == ATTACH_UPROBE_MULTI) == b->user && is_return_probe(s) == b->is_return &&
 	       (!b->user || !strcmp(s->path, b->path)) && attach_code__is_same(b->code, code);
 }
 
@@ -131,7 +137,7 @@ int attach_course__multi(struct attach_course *k, size_t first, bool *done)
 	size_t n = k->sites->n, i;
 	struct batch b = {
 		.user = k->a->way[first] == ATTACH_UPROBE_MULTI,
-		.is_return = s->is_return,
+		.is_return = is_return_probe(s),
 		.code = attach_code_of(k->a, first),
 		.path = s->path,
 		.place = calloc(n, sizeof(*b.place)),

@@ -187,7 +187,8 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 	struct ladder ladder = {};
 	bool probes;
 
-	*a = (struct attachments){ .nsites = sites->n, .code = code, .object = p->object };
+	*a = (struct attachments){ .nsites = sites->n, .left_out = sites->left_out,
+				    .elsewhere = sites->elsewhere, .code = code, .object = p->object };
 	ladder.perf_syscalls = code && has_few_perf(a, sites);
 	a->way = calloc(sites->n ?: 1, sizeof(*a->way));
 	if (!a->way)

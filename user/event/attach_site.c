@@ -90,7 +90,7 @@ static int attach_probe(struct attachments *a, const struct event_site *s, u32 s
 		return -EOPNOTSUPP;
 	attr.type = type;
 	/* format/retprobe is bit 0 of config, format/ref_ctr_offset its upper half. */
-	attr.config = s->is_return | s->semaphore << 32;
+	attr.config = (s->is_return && !s->is_exit) | s->semaphore << 32;
 	if (user) {
 		attr.uprobe_path = (uintptr_t)s->path;
 		attr.probe_offset = s->file_offset;
@@ -148,6 +148,9 @@ static int attach_function(struct attachments *a, const struct event_site *s, u3
 	return err;
 }
 
+/* include/linux/errno.h: what arch_uprobe_analyze_insn() returns. */
+#define ENOTSUPP 524
+
 /* --- a site ---------------------------------------------------------------------------------- */
 
 static const char *reason(int err)
@@ -157,6 +160,9 @@ static const char *reason(int err)
 		return "no instruction begins there";
 	case -ENOENT:
 		return "the kernel knows no such place";
+	case -EOPNOTSUPP:
+	case -ENOTSUPP:
+		return "the kernel cannot put a probe on this instruction";
 	case -EADDRNOTAVAIL:
 	case -EINVAL:
 		return "the kernel does not let that place be probed";
@@ -170,6 +176,8 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 	const struct event_site *s = &k->sites->site[i];
 	const struct event *e = s->event;
 
+	if (err == -EACCES)
+		err = -EPERM;
 	if (err != -EMFILE && err != -ENOMEM && err != -EPERM && strcmp(e->name, s->name) &&
 	    strpbrk(e->name, "*?[")) {
 		diag_detail("%s is left out: %s", s->name, reason(err));
@@ -177,11 +185,21 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 		return 0;
 	}
 	*k->which = i;
+	/* Their perf events take programs of another kind: perf_event_set_bpf_prog(). */
+	if (k->a->way[i] == ATTACH_TRACEPOINT && err == -EINVAL) {
+		complain(k->c, 0, e->at, e->len, "%s was made by a tracer (perf probe, kprobe_events, "
+			 "uprobe_events): the kernel lets no program of tracepoints count it", s->name);
+		complain_hint(k->c, 0, "name the function that it was put on, with -x if it is a "
+			      "program's; `perf probe -l` says which it is");
+		return -EOPNOTSUPP;
+	}
 	complain(k->c, 0, e->at, e->len, "cannot attach to %s by %s: %s", s->name,
 		 attach_way_name(k->a->way[i]), reason(err));
 	if (err == -EMFILE)
 		complain_hint(k->c, 0,
 			      "too many files are open: name fewer events, or raise ulimit -n");
+	else if (err == -EPERM && !right_held(RIGHT_SYS_ADMIN))
+		complain_hint(k->c, 0, "run it as root; it takes CAP_SYS_ADMIN here");
 	else if (k->a->way[i] == ATTACH_KPROBE || k->a->way[i] == ATTACH_KPROBE_MULTI)
 		complain_hint(k->c, 0, "the kernel does not let everything be probed "
 			      "(/sys/kernel/debug/kprobes/blacklist)");

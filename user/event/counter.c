@@ -177,12 +177,15 @@ int counters__enable(struct counters *counters)
 
 int counter__read(const struct counter *counter, struct counter_value *value)
 {
+	ssize_t n;
+
 	*value = (struct counter_value){};
 	if (counter->fd < 0)
 		return 0;
-	if (read(counter->fd, value, sizeof(*value)) != sizeof(*value))
-		return errno ? -errno : -EIO;
-	return 0;
+	n = read(counter->fd, value, sizeof(*value));
+	if (n < 0)
+		return -errno;
+	return n == sizeof(*value) ? 0 : -EIO;
 }
 
 void counter__refusal(struct counter_refusal *r, const struct event_site *site, int err)

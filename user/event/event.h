@@ -69,6 +69,7 @@ struct event_function {
 	char *name;             /* of the function, or a glob */
 	char *module;           /* MODULE:NAME, else NULL */
 	bool is_return;         /* %return */
+	bool has_entry;         /* its entry is looked at, too: each end is told whose it is */
 	u64 offset;             /* +OFFSET, in bytes */
 	u32 line;               /* :LINE, counted from the function's first; 0: none */
 	char *pattern;          /* ;PATTERN, of the text of lines; user functions only; else NULL */
@@ -119,9 +120,16 @@ struct event_site {
 	u64 offset;                     /* from the start of the function */
 	char *module;                   /* NULL: vmlinux */
 	bool is_return;
+	bool is_renamed;                /* the kernel has what was asked for under this name only */
 	bool is_inlined;                /* a place where the function is inlined: its arguments are not
 					 * in the registers of the ABI */
 	/* User functions and USDT */
+	u64 function;                   /* address of the function's first instruction; 0: unknown */
+	bool is_exit;                   /* is_return, by a probe on an instruction that ends it */
+	bool is_tail_call;              /* is_exit: the instruction jumps to another function */
+	bool is_shared;                 /* is_exit: calls of other functions end there, too */
+	u32 return_bytes;               /* is_return: what a return takes off the stack */
+	bool is_32_bit;                 /* of a 32-bit program: arguments are on the stack, 4 bytes each */
 	char *path;                     /* of the binary */
 	u64 file_offset;                /* of the instruction, in the file */
 	u64 semaphore;                  /* file offset of the USDT semaphore; 0: none */
@@ -134,6 +142,9 @@ struct event_context {
 	const char *binary;             /* of -x */
 	const char *pmus;               /* "/sys/bus/event_source/devices"; tests use a recorded tree */
 	u32 max_sites;                  /* of one event; 0: EVENT_MAX_SITES */
+	const u32 *pids;                /* of -p: a binary is the file that these have mapped by its name */
+	size_t npids;
+	bool is_everyone;               /* processes are not chosen, nor is there a command */
 };
 
 #define EVENT_MAX_SITES 10000
@@ -146,6 +157,9 @@ struct events {
 struct event_sites {
 	struct event_site *site;
 	size_t n;
+	size_t left_out;        /* functions of globs whose ends cannot be seen without harm */
+	size_t elsewhere;       /* processes that have another file of a binary's name mapped */
+	bool looked_elsewhere;
 };
 
 /*

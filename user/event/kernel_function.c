@@ -169,6 +169,7 @@ static int add_site(struct event_sites *sites, const struct event *e,
 	site->address = f->address ? f->address + e->function.offset : 0;
 	site->offset = e->function.offset;
 	site->is_return = e->function.is_return;
+	site->is_renamed = !is_glob(e->function.name) && strcmp(e->function.name, f->name);
 	if (f->module) {
 		site->module = strdup(f->module);
 		if (!site->module)
@@ -217,6 +218,56 @@ static int add_sites(struct event_sites *sites, const struct event *e,
 	return err;
 }
 
+/*
+ * Is this what a kernel calls the function `name`? From 6.10 on allocators are macros around NAME_noprof()
+ * (b951aaff5035, "mm: enable page allocation tagging"); the compiler marks what it has changed for its
+ * callers, or split.
+ */
+static bool is_variant(const char *variant, const char *name)
+{
+	static const char *const marks[] = {
+		"_noprof", ".constprop.*", ".isra.*", ".part.*",
+	};
+	size_t n = strlen(name), i;
+
+	if (strncmp(variant, name, n))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(marks); i++)
+		if (!fnmatch(marks[i], variant + n, 0))
+			return true;
+	return false;
+}
+
+/* The one variant of a function that is not there by its own name, if there is just one. */
+static int find_variant(struct kernel_functions *found, const struct event_function *f)
+{
+	struct kernel_functions like;
+	const char *only = NULL;
+	char *glob;
+	size_t i;
+	int err;
+
+	if (asprintf(&glob, "%s[_.]*", f->name) < 0)
+		return -ENOMEM;
+	err = kernel_functions__find(&like, glob, f->module);
+	free(glob);
+	if (err)
+		return err;
+	for (i = 0; i < like.n; i++) {
+		if (!is_variant(like.function[i].name, f->name))
+			continue;
+		if (only && strcmp(only, like.function[i].name))
+			break;
+		only = like.function[i].name;
+	}
+	if (only && i == like.n) {
+		kernel_functions__free(found);
+		err = kernel_functions__find(found, only, f->module);
+	}
+	kernel_functions__free(&like);
+	return err;
+}
+
 static int resolve(struct event_sites *sites, const struct event *e,
 		   const struct event_context *ctx, struct complaint *c)
 {
@@ -229,7 +280,9 @@ static int resolve(struct event_sites *sites, const struct event *e,
 		complain(c, 0, e->at, e->len, "the kernel's functions cannot be read: %s", strerror(-err));
 		return err;
 	}
-	if (!found.n)
+	if (!found.n && !is_glob(f->name) && !f->line)
+		err = find_variant(&found, f);
+	if (!err && !found.n)
 		err = not_found(e, ctx, c);
 	if (!err)
 		err = check_probes(e, c);

@@ -11,6 +11,7 @@
 #include "event/typed.h"
 #include "host/scope.h"
 #include "host/topology.h"
+#include "host/host.h"
 #include "out/diag.h"
 
 const char *sampled_event__name(const struct sampled_event *s)
@@ -169,6 +170,8 @@ static int attach(struct sampled_event *s, const struct bpf_program *prog, int f
 	}
 	if (copy >= 0)
 		close(copy);
+	if (err == -EMFILE || err == -ENFILE)
+		return host__complain_of_files();
 	diag_error("-e: no program can be attached to %s: %s", sampled_event__name(s),
 		   strerror(-err));
 	return err;

@@ -36,6 +36,18 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 	return c == colon + 1 || !digits;
 }
 
+static int parse_modifiers(struct event *e, const struct event_word *w, size_t from,
+			   struct complaint *c)
+{
+	const struct event_modifiers *m = &e->modifiers;
+	int err = event__parse_modifiers(e, w, from, c);
+
+	if (!err && m->user && !m->kernel)
+		return complain(c, -EINVAL, w->at + from, w->len - from,
+				"a tracepoint is in the kernel: none is in user mode");
+	return err;
+}
+
 static int parse(struct event *e, const struct event_context *ctx, const struct event_word *w,
 		 struct complaint *c)
 {
@@ -52,7 +64,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	e->tracepoint = event_word__copy(w, colon + 1, end);
 	if (!e->system || !e->tracepoint)
 		return -ENOMEM;
-	return end < w->len ? event__parse_modifiers(e, w, end + 1, c) : 0;
+	return end < w->len ? parse_modifiers(e, w, end + 1, c) : 0;
 }
 
 /* syscalls:sys_enter_NAME and sys_exit_NAME by the number of the call. */

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "event/event.h"
 #include "event/user_binary.h"
+#include "event/user_code.h"
 #include "types/binary.h"
 
 /* Provider and name of the word behind from; an empty provider means any. */
@@ -147,9 +148,23 @@ static int add_site(struct event_sites *sites, const struct event *e, const char
 	return site->path && site->arguments ? 0 : -ENOMEM;
 }
 
+/* What the notes say is trusted where it is a no-op, as they are, or an instruction begins there. */
+static int check_place(struct user_code *code, const struct event *e, const struct usdt_probe *p,
+		       struct complaint *c)
+{
+	struct code_neighbours near;
+
+	if (code && (user_code__is_nop(code, p->file_offset) || !user_code__check(code, p->pc, &near)))
+		return 0;
+	complain(c, 0, e->at, e->len, "the note of sdt_%s:%s leads to 0x%llx, where it cannot be told whether "
+		 "an instruction begins", p->provider, p->name, p->pc);
+	return complain_hint(c, -EILSEQ, "the file is damaged, or was changed after it was linked");
+}
+
 static int resolve_in(struct event_sites *sites, const struct event *e, const char *path, u32 most,
 		      struct complaint *c)
 {
+	struct user_code *code = NULL;
 	struct usdt_probes found;
 	size_t i, n = 0;
 	int err;
@@ -157,12 +172,16 @@ static int resolve_in(struct event_sites *sites, const struct event *e, const ch
 	err = usdt_probes__find(&found, path, e->system, e->tracepoint);
 	if (err)
 		return event__complain_binary(e, path, err, c);
+	if (found.n && user_code__open(&code, path))
+		code = NULL;
 	for (i = 0; i < found.n && !err; i++) {
 		if (n == most)
 			err = event__complain_sites(e, most, c);
 		else if (!is_double(&found, i) && ++n)
-			err = add_site(sites, e, path, &found.probe[i]);
+			err = check_place(code, e, &found.probe[i], c) ?:
+			      add_site(sites, e, path, &found.probe[i]);
 	}
+	user_code__close(code);
 	if (!found.n)
 		err = not_found(e, path, c);
 	usdt_probes__free(&found);
@@ -172,14 +191,15 @@ static int resolve_in(struct event_sites *sites, const struct event *e, const ch
 static int resolve(struct event_sites *sites, const struct event *e,
 		   const struct event_context *ctx, struct complaint *c)
 {
-	char *path;
+	struct event_binaries binaries;
+	size_t i;
 	int err;
 
-	err = event__locate_binary(&path, e, c);
-	if (err)
-		return err;
-	err = resolve_in(sites, e, path, ctx->max_sites ?: EVENT_MAX_SITES, c);
-	free(path);
+	err = event__locate_binaries(&binaries, e, ctx, c);
+	event__look_elsewhere(sites, e, ctx, &binaries);
+	for (i = 0; i < binaries.n && !err; i++)
+		err = resolve_in(sites, e, binaries.path[i], ctx->max_sites ?: EVENT_MAX_SITES, c);
+	event_binaries__free(&binaries);
 	return err == -ENOMEM ? complain(c, err, e->at, e->len, "no memory") : err;
 }
 

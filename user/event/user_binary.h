@@ -18,8 +18,27 @@ bool event_word__is_sdt(const struct event_word *w, size_t from);
 int event__take_path(struct event *e, const struct event_word *w, size_t *from,
 		     struct complaint *c);
 
-/* The file of the event's binary, in new memory. Returns 0, -ENOENT or -ENOMEM. */
-int event__locate_binary(char **path, const struct event *e, struct complaint *c);
+/* Files that a binary's name stands for. */
+struct event_binaries {
+	char **path;
+	size_t n;
+};
+
+/*
+ * The files of the event's binary: those that the processes of ctx have mapped by that name, which
+ * in another mount namespace are others than ours; else the one that we find. Returns 0, -ENOENT or
+ * -ENOMEM.
+ */
+int event__locate_binaries(struct event_binaries *found, const struct event *e,
+			   const struct event_context *ctx, struct complaint *c);
+void event_binaries__free(struct event_binaries *b);
+
+/*
+ * Where all processes are meant: counts those that run with another file of that name, as in a container, into
+ * sites->elsewhere. For the first event, and for a tenth of a second at most.
+ */
+void event__look_elsewhere(struct event_sites *sites, const struct event *e,
+			   const struct event_context *ctx, const struct event_binaries *found);
 
 /* What reading the binary's functions, probes or debug information ended with. Returns err. */
 int event__complain_binary(const struct event *e, const char *path, int err, struct complaint *c);

@@ -9,6 +9,8 @@
 #include "event/event.h"
 #include "event/source_text.h"
 #include "event/user_binary.h"
+#include "event/user_code.h"
+#include "out/diag.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
 
@@ -73,21 +75,47 @@ struct resolver {
 	const struct event *event;
 	struct complaint *c;
 	const char *path;
+	struct user_code *code; /* NULL: not needed yet */
+	bool is_32_bit;
 	size_t first;           /* of our sites */
 	u32 most;
 };
 
-/* Adds a site unless one is there already at that address. address: of the instruction. */
-static int add_site(struct resolver *r, const char *name, u64 address, u64 offset, u64 file_offset)
+/* The code of the file, NULL: it cannot be had. */
+static struct user_code *code_of(struct resolver *r)
+{
+	if (!r->code && user_code__open(&r->code, r->path))
+		r->code = NULL;
+	return r->code;
+}
+
+/* Is it there already? Functions may share the instruction by which they end. */
+static bool has_site(const struct resolver *r, u64 file_offset, u64 function)
+{
+	size_t i;
+
+	for (i = r->first; i < r->sites->n; i++)
+		if (r->sites->site[i].file_offset == file_offset &&
+		    (!r->sites->site[i].is_exit || r->sites->site[i].function == function))
+			return true;
+	return false;
+}
+
+/*
+ * Adds a site unless one is there already at that address. address: of the instruction; function: of
+ * the first one of its function. *to, unless NULL, becomes the site, or NULL.
+ */
+static int add_site(struct resolver *r, const char *name, u64 address, u64 offset, u64 file_offset,
+		    u64 function, struct event_site **to)
 {
 	const struct event_function *f = &r->event->function;
 	struct event_site *site;
 	char text[512];
-	size_t i;
 
-	for (i = r->first; i < r->sites->n; i++)
-		if (r->sites->site[i].file_offset == file_offset)
-			return 0;
+	if (to)
+		*to = NULL;
+	if (has_site(r, file_offset, function))
+		return 0;
 	if (r->sites->n - r->first >= r->most)
 		return event__complain_sites(r->event, r->most, r->c);
 	snprintf(text, sizeof(text), "%s:%s", event_binary_name(r->path), name);
@@ -97,9 +125,160 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 	site->address = address;
 	site->offset = offset;
 	site->file_offset = file_offset;
+	site->function = function;
 	site->is_return = f->is_return;
+	site->is_32_bit = r->is_32_bit;
 	site->path = strdup(r->path);
+	if (to)
+		*to = site;
 	return site->path ? 0 : -ENOMEM;
+}
+
+/* --- ends ------------------------------------------------------------------------------------- */
+
+/*
+ * Of the C library and those that take its place: they are called so often that what an end costs
+ * matters, and neither throw nor call back (ISO C, 7.24.3). Ends by the return address on the stack
+ * cost less than those by the instructions that return, which the kernel has to step over.
+ */
+static bool is_allocator(const char *name)
+{
+	static const char *const names[] = {
+		"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc",
+		"posix_memalign", "valloc", "pvalloc", "free",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool has_tail_call(const struct code_exits *exits)
+{
+	size_t i;
+
+	for (i = 0; i < exits->n; i++)
+		if (exits->exit[i].is_tail_call)
+			return true;
+	return false;
+}
+
+/* By the return address on its stack. */
+static int add_return_probe(struct resolver *r, const char *text, u64 function, u64 file_offset)
+{
+	struct event_site *site;
+	int err = add_site(r, text, function, 0, file_offset, function, &site);
+
+	if (!err && site)
+		site->return_bytes = r->code ? user_code__return_bytes(r->code) : 8;
+	return err;
+}
+
+static int add_exits(struct resolver *r, const char *text, u64 function,
+		     const struct code_exits *exits)
+{
+	struct event_site *site;
+	int err = 0;
+	size_t i;
+	u64 at;
+
+	for (i = 0; i < exits->n && !err; i++) {
+		const struct code_exit *e = &exits->exit[i];
+
+		err = binary__file_offset(r->path, e->address, &at);
+		if (!err)
+			err = add_site(r, text, e->address, e->address - function, at, function,
+				       &site);
+		if (err || !site)
+			continue;
+		site->is_exit = true;
+		site->is_tail_call = e->is_tail_call;
+		site->is_shared = e->is_shared;
+	}
+	return err;
+}
+
+/* A function of which no end can be had without harm: of a glob it is left out. */
+static int leave_out(struct resolver *r, const char *name, const char *why, const char *hint)
+{
+	const struct event *e = r->event;
+
+	if (event_is_glob(e->function.name)) {
+		diag_detail("%s%%return is left out: %s", name, why);
+		r->sites->left_out++;
+		return 0;
+	}
+	complain(r->c, 0, e->at, e->len, "the ends of %s cannot be seen: %s", name, why);
+	return complain_hint(r->c, -EOPNOTSUPP, "%s", hint);
+}
+
+/*
+ * The ends of a function by the instructions that return, which harms nobody; by the return address
+ * where those cannot be told, and nothing can throw through it: a return address that has been
+ * changed ends the program then. Also where a result is wanted that another function makes.
+ */
+static int add_ends(struct resolver *r, const char *name, const char *text, u64 function,
+		    u64 file_offset)
+{
+	bool follow = r->event->function.has_entry;
+	struct code_exits exits = {};
+	const char *why = "its file cannot be read";
+	int err = -ENODATA;
+
+	if (is_allocator(name) && code_of(r) && user_code__return_bytes(r->code) == 8)
+		return add_return_probe(r, text, function, file_offset);
+	if (code_of(r))
+		err = user_code__exits(r->code, function, follow, &exits, &why);
+	if (err && err != -ENODATA)
+		return err;
+	if (!err && !exits.n)
+		return leave_out(r, name, "it never returns", "its entry can be probed");
+	if ((err || (!follow && has_tail_call(&exits))) && r->code &&
+	    !user_code__may_unwind(r->code, function))
+		err = add_return_probe(r, text, function, file_offset);
+	else if (err)
+		err = leave_out(r, name, why,
+				"by its return address they could, but an exception that passes through "
+				"it would then end the program; probe its entry, or the function that "
+				"calls it");
+	else
+		err = add_exits(r, text, function, &exits);
+	code_exits__free(&exits);
+	return err;
+}
+
+/* --- places inside of functions --------------------------------------------------------------- */
+
+/* Whose debug information says that an instruction begins there is trusted as long as nothing speaks against it. */
+static int check_place(struct resolver *r, const char *name, u64 address, bool from_dwarf)
+{
+	const struct event *e = r->event;
+	struct code_neighbours near = {};
+	int err = code_of(r) ? user_code__check(r->code, address, &near) : -ENODATA;
+
+	if (err == -ENODATA && from_dwarf)
+		return 0;
+	if (err == -EILSEQ && from_dwarf) {
+		complain(r->c, 0, e->at, e->len, "%s is inside of an instruction", name);
+		return complain_hint(r->c, err, "the debug information is of another build than %s",
+				     r->path);
+	}
+	if (err == -EILSEQ) {
+		complain(r->c, 0, e->at, e->len, "no instruction begins at %s: a probe there would "
+			 "change what the program does", name);
+		return complain_hint(r->c, err, "the nearest ones are at %s+%llu and +%llu",
+				     e->function.name, near.before - (address - e->function.offset),
+				     near.behind - (address - e->function.offset));
+	}
+	if (err == -ENODATA) {
+		complain(r->c, 0, e->at, e->len, "it cannot be told whether an instruction begins at "
+			 "%s; if not, a probe would change what the program does", name);
+		return complain_hint(r->c, -EOPNOTSUPP, "the function's first instruction can be probed, "
+				     "or a line of it if there is debug information");
+	}
+	return err;
 }
 
 /* The name by which a function with several is known: the one typed, else the plainest. */
@@ -135,6 +314,7 @@ static int add_symbol(struct resolver *r, const struct binary_function *f, size_
 	char text[384], offset[32] = "";
 	u64 size = 0;
 	size_t i;
+	int err;
 
 	for (i = 0; i < aliases; i++) {
 		if (f[i].is_indirect)
@@ -148,7 +328,11 @@ static int add_symbol(struct resolver *r, const struct binary_function *f, size_
 	if (e->offset)
 		snprintf(offset, sizeof(offset), "+0x%llx", e->offset);
 	snprintf(text, sizeof(text), "%s%s%s", name, offset, e->is_return ? "%return" : "");
-	return add_site(r, text, f->address + e->offset, e->offset, f->file_offset + e->offset);
+	if (e->is_return)
+		return add_ends(r, name, text, f->address, f->file_offset);
+	err = e->offset ? check_place(r, text, f->address + e->offset, false) : 0;
+	return err ?: add_site(r, text, f->address + e->offset, e->offset,
+			       f->file_offset + e->offset, f->address, NULL);
 }
 
 static int add_symbols(struct resolver *r)
@@ -176,10 +360,15 @@ static int add_address(struct resolver *r, const char *name, u64 address, u64 of
 {
 	u64 file_offset;
 
+	int err;
+
 	/* An address outside of the file's code is no place for a probe. */
 	if (binary__file_offset(r->path, address, &file_offset))
 		return 0;
-	return add_site(r, name, address, offset, file_offset);
+	if (r->event->function.is_return)
+		return add_ends(r, r->event->function.name, name, address, file_offset);
+	err = offset ? check_place(r, name, address, !r->event->function.offset) : 0;
+	return err ?: add_site(r, name, address, offset, file_offset, address - offset, NULL);
 }
 
 /*
@@ -450,17 +639,23 @@ static int resolve_in(struct resolver *r)
 static int resolve(struct event_sites *sites, const struct event *e,
 		   const struct event_context *ctx, struct complaint *c)
 {
-	struct resolver r = { .sites = sites, .event = e, .c = c, .first = sites->n,
+	struct resolver r = { .sites = sites, .event = e, .c = c,
 			      .most = ctx->max_sites ?: EVENT_MAX_SITES };
-	char *path;
+	struct event_binaries binaries;
+	size_t i;
 	int err;
 
-	err = event__locate_binary(&path, e, c);
-	if (err)
-		return err;
-	r.path = path;
-	err = resolve_in(&r);
-	free(path);
+	err = event__locate_binaries(&binaries, e, ctx, c);
+	event__look_elsewhere(sites, e, ctx, &binaries);
+	for (i = 0; i < binaries.n && !err; i++) {
+		r.path = binaries.path[i];
+		r.first = sites->n;
+		r.code = NULL;
+		r.is_32_bit = binary__is_32_bit(r.path);
+		err = resolve_in(&r);
+		user_code__close(r.code);
+	}
+	event_binaries__free(&binaries);
 	return err == -ENOMEM ? complain(c, err, e->at, e->len, "no memory") : err;
 }
 

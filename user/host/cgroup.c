@@ -174,17 +174,21 @@ static u32 components(const char *path)
 /* The directory that path means: as it is, or below the root of the default hierarchy. */
 static int absolute_path(char real[PATH_MAX], const char *path)
 {
-	char named[2 * PATH_MAX];
 	struct mount m;
 	struct statfs fs;
+	char *named;
+	int err;
 
 	if (path[0] == '/' && realpath(path, real) && !statfs(real, &fs) &&
 	    (fs.f_type == CGROUP2_SUPER_MAGIC || fs.f_type == CGROUP_SUPER_MAGIC))
 		return 0;
 	if (!find_mount(&m, cgroup__default_hierarchy(), NULL))
 		return -ENOENT;
-	snprintf(named, sizeof(named), "%s/%s", m.point, path);
-	return realpath(named, real) ? 0 : -errno;
+	if (asprintf(&named, "%s/%s", m.point, path) < 0)
+		return -ENOMEM;
+	err = realpath(named, real) ? 0 : -errno;
+	free(named);
+	return err;
 }
 
 int cgroup__find(struct cgroup_ref *ref, const char *path)

@@ -5,7 +5,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
-#include <linux/magic.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "host/cgroup.h"
 #include "host/host.h"
+#include "types/tracefs.h"
 
 /* A function that exists for such tests: net/bpf/test_run.c, since 5.5. */
 #define TEST_FUNCTION "bpf_fentry_test1"
@@ -248,17 +248,14 @@ static enum feature_status probe_software(char *detail)
 
 static enum feature_status probe_tracefs(char *detail)
 {
-	static const char *const places[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	struct statfs fs;
-	size_t i;
+	int fd = tracefs__open();
 
-	for (i = 0; i < ARRAY_SIZE(places); i++) {
-		if (!statfs(places[i], &fs) && fs.f_type == TRACEFS_MAGIC) {
-			snprintf(detail, FEATURE_DETAIL, "at %s", places[i]);
-			return FEATURE_OK;
-		}
-	}
-	return FEATURE_MISSING;
+	if (fd < 0)
+		return status_of(fd);
+	close(fd);
+	snprintf(detail, FEATURE_DETAIL, "%s", tracefs__is_mounted() ? "mounted" :
+		 "not mounted; the tools mount it where nobody else sees it");
+	return FEATURE_OK;
 }
 
 static enum feature_status probe_accounting(char *detail)

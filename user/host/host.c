@@ -35,6 +35,7 @@ static const struct {
 	[RIGHT_SYS_PTRACE] = { "CAP_SYS_PTRACE", CAP_SYS_PTRACE, false },
 	[RIGHT_DAC_READ_SEARCH] = { "CAP_DAC_READ_SEARCH", CAP_DAC_READ_SEARCH, false },
 	[RIGHT_SYSLOG] = { "CAP_SYSLOG", CAP_SYSLOG, true },
+	[RIGHT_SYS_ADMIN] = { "CAP_SYS_ADMIN", CAP_SYS_ADMIN, false },
 };
 
 static u32 version_of(const char *release)
@@ -92,6 +93,11 @@ bool right_held(enum right r)
 	return capable(rights[r].cap) || (rights[r].admin_too && capable(CAP_SYS_ADMIN));
 }
 
+const char *right_name(enum right r)
+{
+	return rights[r].name;
+}
+
 int host__check_rights(const struct host *host)
 {
 	static const enum right needed[] = { RIGHT_BPF, RIGHT_PERFMON, RIGHT_SYS_RESOURCE };
@@ -128,6 +134,50 @@ void host__allow_files(size_t n)
 	}
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Tries it: descriptors that are open already may have any numbers. */
+static bool has_room_for_files(size_t n)
+{
+	int *copy = calloc(n ?: 1, sizeof(*copy));
+	size_t opened = 0;
+
+	while (copy && opened < n) {
+		copy[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (copy[opened] < 0)
+			break;
+		opened++;
+	}
+	for (n -= opened; opened; opened--)
+		close(copy[opened - 1]);
+	free(copy);
+	return !n;
+}
+
+int host__complain_of_files(void)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	diag_error("too many open files: this process may have %llu", (u64)limit.rlim_cur);
+	diag_hint("raise the limit with ulimit -n");
+	return -EMFILE;
+}
+
+int host__check_files(size_t n)
+{
+	return has_room_for_files(n) ? 0 : host__complain_of_files();
+}
+
+int host__need_files(size_t n)
+{
+	struct rlimit limit;
+
+	if (has_room_for_files(n))
+		return 0;
+	if (!getrlimit(RLIMIT_NOFILE, &limit))
+		host__allow_files(limit.rlim_cur + n);
+	return host__check_files(n);
 }
 
 int read_line(const char *path, char *line, size_t size)

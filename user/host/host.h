@@ -31,10 +31,13 @@ enum right {
 	RIGHT_SYS_PTRACE,       /* CAP_SYS_PTRACE: other users' /proc/PID */
 	RIGHT_DAC_READ_SEARCH,  /* CAP_DAC_READ_SEARCH: cgroup names by id */
 	RIGHT_SYSLOG,           /* CAP_SYSLOG: kernel addresses */
+	/* CAP_SYS_ADMIN: /proc/PID/map_files; on some kernels (6.18) also uprobes by perf events. */
+	RIGHT_SYS_ADMIN,
 	RIGHTS,
 };
 
 bool right_held(enum right r);
+const char *right_name(enum right r);
 
 /*
  * Are the rights to load tracing programs there? If not, says which capability is missing.
@@ -50,6 +53,18 @@ u64 host__threads(void);
  * counter takes one). Best effort: opening too many then fails with EMFILE.
  */
 void host__allow_files(size_t n);
+
+/*
+ * Can n more files be opened? Raises the limit for it as host__allow_files() does. Returns 0, or says
+ * what the limit is and returns -EMFILE.
+ */
+int host__need_files(size_t n);
+
+/* The same without raising anything. */
+int host__check_files(size_t n);
+
+/* Says that too many files are open, and what the limit is. Returns -EMFILE. */
+int host__complain_of_files(void);
 
 /* The first line of a small file, without its newline. Returns 0 or a negative errno. */
 int read_line(const char *path, char *line, size_t size);

@@ -140,13 +140,14 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 		goto out;
 	c->exclude_tgid = holds(o->pids, o->npids, getpid()) ? 0 : getpid();
 	c->pids = ids_kind(o->npids);
-	c->pid = o->npids == 1 ? o->pids[0] : 0;
 	c->tids = ids_kind(o->ntids);
-	c->tid = o->ntids == 1 ? o->tids[0] : 0;
 	if (o->command_pid) {
 		c->pids = SCOPE_IDS_SET;
 		c->follow = true;
 		c->command = o->command_joins_at_exec ? o->command_pid : 0;
+	} else if (o->npids && o->follow) {
+		c->pids = SCOPE_IDS_SET;
+		c->follow = true;
 	}
 	if (o->user) {
 		err = user_id(o->user, &c->uid);
@@ -183,48 +184,111 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 {
 	struct bpf_map *pids = bpf_object__find_map_by_name(obj, "scope_pids");
 	struct bpf_map *tids = bpf_object__find_map_by_name(obj, "scope_tids");
-	struct bpf_program *on_exec, *on_fork, *on_free;
+	const struct {
+		const char *name;
+		bool wanted;
+	} programs[] = {
+		{ "scope_seed", config->pids || config->tids },
+		{ "scope_on_exec", config->command || config->tids },
+		{ "scope_on_fork", config->follow },
+		{ "scope_on_free", config->pids || config->tids },
+	};
+	struct bpf_program *prog;
+	size_t i;
 	int err;
 
-	on_exec = bpf_object__find_program_by_name(obj, "scope_on_exec");
-	on_fork = bpf_object__find_program_by_name(obj, "scope_on_fork");
-	on_free = bpf_object__find_program_by_name(obj, "scope_on_free");
-	if (!pids || !tids || !on_exec || !on_fork || !on_free)
+	for (i = 0; i < ARRAY_SIZE(programs); i++) {
+		prog = bpf_object__find_program_by_name(obj, programs[i].name);
+		if (!prog)
+			return -ENOENT;
+		bpf_program__set_autoload(prog, programs[i].wanted);
+		if (prog == bpf_object__find_program_by_name(obj, "scope_seed"))
+			bpf_program__set_autoattach(prog, false);
+	}
+	if (!pids || !tids)
 		return -ENOENT;
-	bpf_program__set_autoload(on_exec, config->command);
-	bpf_program__set_autoload(on_fork, config->follow);
-	bpf_program__set_autoload(on_free, config->follow);
-	err = bpf_map__set_max_entries(pids, config->follow ? FOLLOW_PROCESSES : o->npids ?: 1);
+	/* Numbers and addresses; of threads the process, too. */
+	err = bpf_map__set_max_entries(pids, (config->follow ? FOLLOW_PROCESSES : 1) +
+				       2 * o->npids);
 	if (!err)
-		err = bpf_map__set_max_entries(tids, o->ntids ?: 1);
+		err = bpf_map__set_max_entries(tids, o->ntids ? 3 * o->ntids : 1);
 	return err;
 }
 
-static int fill(const struct bpf_object *obj, const char *map, const u32 *ids, size_t n)
+static int put_numbers(int fd, const u32 *ids, size_t n)
 {
-	int fd = bpf_object__find_map_fd_by_name(obj, map), err = 0;
-	u8 yes = 1;
+	u64 id, none = 0;
+	int err = 0;
 	size_t i;
 
-	if (fd < 0)
-		return fd;
-	for (i = 0; i < n && !err; i++)
-		err = bpf_map_update_elem(fd, &ids[i], &yes, BPF_ANY);
+	for (i = 0; i < n && !err; i++) {
+		id = ids[i];
+		err = bpf_map_update_elem(fd, &id, &none, BPF_ANY);
+	}
+	return err;
+}
+
+static void take_numbers(int fd, const u32 *ids, size_t n)
+{
+	size_t i;
+	u64 id;
+
+	for (i = 0; i < n; i++) {
+		id = ids[i];
+		bpf_map_delete_elem(fd, &id);
+	}
+}
+
+/* Once over all tasks, which gives the addresses of those whose numbers are in the sets. */
+static int seed(const struct bpf_object *obj)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "scope_seed");
+	struct bpf_link *link = prog ? bpf_program__attach(prog) : NULL;
+	char none[64];
+	ssize_t n = -1;
+	int fd, err;
+
+	if (!link)
+		return prog ? -errno : -ENOENT;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? fd : 0;
+	while (!err && (n = read(fd, none, sizeof(none))) > 0)
+		;
+	if (!err && n < 0)
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int fill(const struct bpf_object *obj, const u32 *pids, size_t npids, const u32 *tids,
+		size_t ntids)
+{
+	int pids_fd = bpf_object__find_map_fd_by_name(obj, "scope_pids");
+	int tids_fd = bpf_object__find_map_fd_by_name(obj, "scope_tids"), err;
+
+	if (pids_fd < 0 || tids_fd < 0)
+		return -ENOENT;
+	err = put_numbers(pids_fd, pids, npids);
+	if (!err)
+		err = put_numbers(tids_fd, tids, ntids);
+	if (!err)
+		err = seed(obj);
+	take_numbers(pids_fd, pids, npids);
+	take_numbers(tids_fd, tids, ntids);
 	return err;
 }
 
 int scope__fill(const struct bpf_object *obj, const struct scope_options *o)
 {
-	int err;
-
 	if (o->command_pid && o->command_joins_at_exec)
 		return 0;
 	if (o->command_pid)
-		return fill(obj, "scope_pids", &o->command_pid, 1);
-	err = fill(obj, "scope_pids", o->pids, o->npids);
-	if (!err)
-		err = fill(obj, "scope_tids", o->tids, o->ntids);
-	return err;
+		return fill(obj, &o->command_pid, 1, NULL, 0);
+	if (!o->npids && !o->ntids)
+		return 0;
+	return fill(obj, o->pids, o->npids, o->tids, o->ntids);
 }
 
 void scope_options__free(struct scope_options *o)

@@ -26,6 +26,7 @@ struct scope_options {
 	bool pidns;             /* only the pid namespace of pidns_of */
 	u32 pidns_of;           /* a pid; 0: our own */
 	bool all;               /* -a */
+	bool follow;            /* the children that -p's processes make during the run, too */
 	u32 command_pid;        /* the process that runs the command; 0: none */
 	bool command_joins_at_exec;     /* not before: what runs until then is the tracer's child */
 };
@@ -40,7 +41,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *opti
 int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 		   const struct scope_options *options);
 
-/* Puts the members into the sets. */
+/* Puts the members into the sets, before anything is attached. Nothing to do without any. */
 int scope__fill(const struct bpf_object *obj, const struct scope_options *options);
 
 /* Are events on this CPU in scope (-C)? */

@@ -8,8 +8,6 @@
 
 #include "base/numbers.h"
 
-#define KERNEL_SIGRTMIN 32
-
 static const struct {
 	int signal;             /* 0: any */
 	int code;
@@ -33,13 +31,28 @@ char *signal_name(char text[SIGNAL_NAME_SPACE], int signal)
 
 	if (name)
 		snprintf(text, SIGNAL_NAME_SPACE, "SIG%s", name);
-	else if (signal == KERNEL_SIGRTMIN)
+	else if (signal == SIGRTMIN)
 		strcpy(text, "SIGRTMIN");
-	else if (signal > KERNEL_SIGRTMIN && signal <= SIGNALS)
-		snprintf(text, SIGNAL_NAME_SPACE, "SIGRTMIN+%d", signal - KERNEL_SIGRTMIN);
+	else if (signal > SIGRTMIN && signal <= SIGNALS)
+		snprintf(text, SIGNAL_NAME_SPACE, "SIGRTMIN+%d", signal - SIGRTMIN);
 	else
 		snprintf(text, SIGNAL_NAME_SPACE, "%d", signal);
 	return text;
+}
+
+/* SIGRTMAX, SIGRTMAX-3: how kill(1) and systemd have the upper ones. */
+static bool from_the_top(const char *text, int *signal)
+{
+	u64 below = 0;
+
+	text += strncmp(text, "SIG", 3) ? 0 : 3;
+	if (strncmp(text, "RTMAX", 5))
+		return false;
+	text += 5;
+	if (*text && (*text != '-' || parse_u64_between(text + 1, 1, SIGRTMAX - SIGRTMIN, &below)))
+		return false;
+	*signal = SIGRTMAX - (int)below;
+	return true;
 }
 
 int signal_number(const char *text, int *signal)
@@ -47,6 +60,9 @@ int signal_number(const char *text, int *signal)
 	char name[SIGNAL_NAME_SPACE];
 	u64 number;
 	int i;
+
+	if (from_the_top(text, signal))
+		return 0;
 
 	if (!parse_u64_between(text, 1, SIGNALS, &number)) {
 		*signal = number;

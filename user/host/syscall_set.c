@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -182,10 +183,13 @@ bool syscall_set__has(const struct syscall_set *set, enum syscall_abi abi, u32 n
 /* Names of both tables and of the classes, for the nearest one. */
 static void hint_at_nearest(struct complaint *c, const char *word)
 {
-	const char *names[SYSCALL_ABIS * SYSCALL_NUMBERS + ARRAY_SIZE(classes)], *name;
+	const char **names, *name = NULL;
 	u32 abi, i;
 	size_t n = 0;
 
+	names = calloc(SYSCALL_ABIS * SYSCALL_NUMBERS + ARRAY_SIZE(classes), sizeof(*names));
+	if (!names)
+		return;
 	for (abi = 0; abi < SYSCALL_ABIS && *word != '%'; abi++) {
 		for (i = 0; i < SYSCALL_NUMBERS; i++) {
 			name = syscall_name(abi, i);
@@ -196,6 +200,7 @@ static void hint_at_nearest(struct complaint *c, const char *word)
 	for (i = 0; i < ARRAY_SIZE(classes); i++)
 		names[n++] = classes[i].name;
 	name = nearest(word + (*word == '%'), names, n);
+	free(names);
 	if (name)
 		complain_hint(c, 0, "did you mean %s%s?", syscall_class_words(name) ? "%" : "", name);
 	else

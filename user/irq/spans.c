@@ -64,7 +64,7 @@ static int check(void *context, struct cli *cli)
 	if (!cli->by)
 		cli->by = s->tool->by;
 	cli->by |= s->tool->always_by;
-	if (cli->max_keys == CLI_DEFAULT_MAX_KEYS)
+	if (!cli->asked_keys)
 		cli->max_keys = USUAL_MAX_KEYS;
 	cli->scope.all = true;
 	s->hist |= cli->heat;

@@ -32,7 +32,7 @@ static struct compiler begin(struct code *code, const struct place *place, bool 
 	struct compiler f = { .code = code, .place = place, .c = c };
 
 	*c = (struct complaint){};
-	f.fault = code__label(code);
+	compiler__begin_losses(&f);
 	code__move(code, REG_CONTEXT, BPF_REG_1);
 	if (frame)
 		code__move(code, REG_FRAME, BPF_REG_2);
@@ -45,14 +45,21 @@ static void say(struct code *code, int verdict)
 	code__exit(code);
 }
 
+/* The verifier takes no code that is out of reach. */
+static void say_at(struct code *code, int label, int verdict)
+{
+	code__place(code, label);
+	if (code__jumps_to(code, label))
+		say(code, verdict);
+}
+
 static int end(struct compiler *f, const struct expr *e)
 {
 	int err;
 
-	/* The verifier takes no code that is out of reach. */
-	code__place(f->code, f->fault);
-	if (code__jumps_to(f->code, f->fault))
-		say(f->code, -1);
+	say_at(f->code, f->fault, f->no_result ? EVENT_NO_RESULT : EVENT_FAULT);
+	say_at(f->code, f->arithmetic, EVENT_BAD_ARITHMETIC);
+	say_at(f->code, f->too_long, EVENT_TEXT_TOO_LONG);
 	err = code__finish(f->code);
 	if (err == -E2BIG)
 		complain(f->c, 0, e ? e->at : 0, e ? e->len : 0,
@@ -75,9 +82,7 @@ int filter__compile(struct code *code, const struct expr *e, const struct place 
 	if (err)
 		return err;
 	say(code, 1);
-	code__place(code, no);
-	if (code__jumps_to(code, no))
-		say(code, 0);
+	say_at(code, no, 0);
 	return end(&f, e);
 }
 
@@ -104,9 +109,7 @@ int value__compile(struct code *code, const struct expr *e, bool negative,
 		code__jump_if_number(code, BPF_JSLT, BPF_REG_0, 0, below);
 	store_value(code, BPF_REG_0, offsetof(struct probe_frame, value));
 	say(code, 0);
-	code__place(code, below);
-	if (code__jumps_to(code, below))
-		say(code, 1);
+	say_at(code, below, 1);
 	return end(&f, e);
 }
 
@@ -230,8 +233,7 @@ static int record_text(struct compiler *f, const struct expr *e, const struct la
 	u32 at = KEY_AT + field->offset;
 
 	code__jump_if_number(code, BPF_JLE, REG_TAIL, PROBE_KEY_MOST - PROBE_TEXT_MOST, fits);
-	code__set(code, BPF_REG_0, -1);
-	code__exit(code);
+	say(code, EVENT_TEXT_TOO_LONG);
 	code__place(code, fits);
 	code__store(code, BPF_H, REG_FRAME, REG_TAIL, at + offsetof(struct probe_text, at));
 	code__move(code, BPF_REG_9, REG_FRAME);
@@ -312,7 +314,7 @@ int match__compile(struct code *code, const struct expr *const *e, size_t n,
  * A call is known by its thread and by where its return address stood on the stack: the stack
  * pointer at the entry, and one word more once it has returned. Programs on fentry and fexit are
  * not told the stack pointer, but what they are given stands on the stack, at the same place for
- * both.
+ * both. 1: it may be another function's end.
  */
 int match__call(struct code *code, const struct place *place)
 {
@@ -329,12 +331,12 @@ int match__call(struct code *code, const struct place *place)
 			   (struct bpf_insn){.code = BPF_ALU | BPF_END | BPF_TO_LE, .imm = 64});
 	} else {
 		code__load(code, BPF_DW, BPF_REG_0, REG_CONTEXT, sp.offset);
-		if (place->is_return)
-			code__op_number(code, BPF_SUB, BPF_REG_0, 8);
+		if (place->is_return && !place->is_exit)
+			code__op_number(code, BPF_SUB, BPF_REG_0, place->return_bytes ?: 8);
 	}
 	store_value(code, BPF_REG_0, at + 8);
 	code__load(code, BPF_W, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, event));
 	store_value(code, BPF_REG_0, at + 16);
-	say(code, 0);
+	say(code, place->is_shared);
 	return code__finish(code);
 }

@@ -9,6 +9,7 @@
 #define TALLY_JIT_COMPILER_H
 
 #include "jit/compile.h"
+#include "jit/operand.h"
 
 #define COMPILER_SLOTS 8        /* of nested operators whose right side is not a plain value */
 #define COMPILER_TEXT_MOST 127  /* characters a text may be compared with */
@@ -18,18 +19,6 @@
 
 enum { REG_CONTEXT = BPF_REG_6, REG_FRAME = BPF_REG_7, REG_TAIL = BPF_REG_8 };
 
-/* What a computed number can be, so that it is compared as the number it is. */
-enum number_kind {
-	SMALL,                  /* 0 .. 2^63 - 1: the same, signed or not */
-	SIGNED,
-	UNSIGNED,
-};
-
-struct operand {
-	enum number_kind kind;
-	struct c_type type; /* what it was loaded as; an integer of 8 bytes for what was computed */
-};
-
 struct compiler {
 	struct code *code;
 	const struct place *place;
@@ -37,7 +26,13 @@ struct compiler {
 	int slots;              /* in use */
 	int aliases;            /* that are being followed */
 	int fault;              /* label: something could not be read */
+	bool no_result;         /* a result was asked for where there is none: that is the fault */
+	int arithmetic;         /* label: there is no such number, as of a division by zero */
+	int too_long;           /* label: a text has more characters than can be looked at */
 };
+
+/* Labels for the ways in which an event can be lost. */
+void compiler__begin_losses(struct compiler *f);
 
 /* Says so about e; -EINVAL. */
 int compiler__refuse(struct compiler *f, const struct expr *e, const char *why);
@@ -48,7 +43,7 @@ int compiler__slot(struct compiler *f, const struct expr *e);
 int size_code(u32 size);        /* BPF_B ... BPF_DW of 1 .. 8, -EINVAL */
 
 /* r0 becomes what its lower size bytes say. */
-enum number_kind compiler__convert(struct compiler *f, u32 size, bool is_signed);
+void compiler__convert(struct compiler *f, u32 size, bool is_signed);
 
 /*
  * --- number.c: the value of a number into r0 ---------------------------------------------------
@@ -59,16 +54,16 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 /* r1 becomes how many of the rising bounds from..to are at or below r0; then jumps to done. */
 void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t to, int done);
 
-/* Left into r0, right into r1. */
+/* Left into r0, right into r1. A constant is an operand with one value. */
 int compiler__both(struct compiler *f, const struct expr *e, struct operand *left,
 		   struct operand *right);
 
 /*
- * Is it known now? Then *number is it. beside: what it is compared with; a name may be one of
- * that's symbols or enumerators.
+ * Is it known now? Then *number is it, and *o says the same. beside: what it is compared with; a
+ * name may be one of that's symbols or enumerators.
  */
 int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside,
-		       u64 *number, enum number_kind *kind, bool *is_constant);
+		       u64 *number, struct operand *o, bool *is_constant);
 
 /*
  * --- name.c: what has a name, or a $ in front of it --------------------------------------------
@@ -80,6 +75,9 @@ const struct expr *compiler__follow(const struct compiler *f, const struct expr 
 int compiler__name(struct compiler *f, const struct expr *e, struct operand *o);
 int compiler__special(struct compiler *f, const struct expr *e, struct operand *o);
 int compiler__register(struct compiler *f, const struct expr *e, struct operand *o);
+
+int compiler__load_variable(struct compiler *f, const struct expr *e,
+			    const struct place_variable *v, struct operand *o);
 
 /* The address of a variable that is in memory into r0. False: it is not in memory. */
 bool compiler__variable_address(struct compiler *f, const struct place_variable *v);
@@ -94,6 +92,7 @@ struct lvalue {
 	struct c_type type;
 	u64 bit_offset;         /* of a bit-field, from offset */
 	u32 bits;
+	bool by_reference;      /* of C++: who writes -> for . means the same */
 };
 
 bool expr_is_lvalue(const struct compiler *f, const struct expr *e);

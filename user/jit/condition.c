@@ -2,6 +2,7 @@
 #include "jit/compiler.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* BPF's jump for a comparison, of signed or unsigned numbers. */
@@ -56,6 +57,32 @@ static bool holds_for_negative(enum expr_op op, bool negative_left)
 	}
 }
 
+/*
+ * A comparison with a constant that the type alone decides is not what was meant: silently, it
+ * would hold never or always.
+ */
+static int check_decided(struct compiler *f, const struct expr *e, const struct operand *left,
+			 const struct operand *right)
+{
+	bool left_known = left->lowest == left->highest, right_known = right->lowest == right->highest;
+	const struct operand *o = right_known ? left : right;
+	const struct expr *unknown = right_known ? e->left : e->right;
+	char *type, *text;
+	bool holds;
+
+	if (left_known == right_known || !operand_decides(e->op, left, right, &holds))
+		return 0;
+	type = c_type__text(&o->type);
+	text = expr__format(unknown);
+	complain(f->c, 0, e->at, e->len, "this %s holds: %s is %s%s", holds ? "always" : "never",
+		 text ?: "it", type ?: "a number",
+		 o->is_bits ? " here, as its type is not known" : "");
+	free(type);
+	complain_hint(f->c, 0, "a cast says what it is, as in (int)%s", text ?: "it");
+	free(text);
+	return -EINVAL;
+}
+
 static int compare_numbers(struct compiler *f, const struct expr *e, bool wanted, int label)
 {
 	enum expr_op op = wanted ? e->op : opposite(e->op);
@@ -64,9 +91,11 @@ static int compare_numbers(struct compiler *f, const struct expr *e, bool wanted
 	u64 number;
 	int err, end;
 
-	err = compiler__constant(f, e->right, e->left, &number, &right.kind, &is_constant);
+	err = compiler__constant(f, e->right, e->left, &number, &right, &is_constant);
 	if (!err && is_constant && right.kind != UNSIGNED && (s64)number == (int)number) {
 		err = compiler__value(f, e->left, &left);
+		if (!err)
+			err = check_decided(f, e, &left, &right);
 		if (!err && (left.kind != UNSIGNED || right.kind == SMALL)) {
 			code__jump_if_number(
 				f->code, jump_of(op, left.kind == SIGNED || right.kind == SIGNED),
@@ -76,6 +105,8 @@ static int compare_numbers(struct compiler *f, const struct expr *e, bool wanted
 		code__set(f->code, BPF_REG_1, number);
 	} else if (!err) {
 		err = compiler__both(f, e, &left, &right);
+		if (!err)
+			err = check_decided(f, e, &left, &right);
 	}
 	if (err)
 		return err;
@@ -199,6 +230,6 @@ int compiler__truth(struct compiler *f, const struct expr *e, struct operand *o)
 	code__place(f->code, no);
 	code__set(f->code, BPF_REG_0, 0);
 	code__place(f->code, end);
-	*o = (struct operand){ SMALL, c_type__integer(8, false) };
+	*o = operand_between(0, 1);
 	return err;
 }

@@ -40,9 +40,18 @@ void compiler__read(struct compiler *f, s64 offset, u32 size)
 	code__load(code, size_code(size), BPF_REG_0, BPF_REG_10, COMPILER_READ_AT);
 }
 
+/* A function that returns a C++ reference: $retval is what that refers to. */
+static bool is_referring_result(const struct place *p, const struct expr *e)
+{
+	struct c_type to;
+
+	return p->has_result && !strcmp(e->text, "retval") && c_type__referred(&p->result, &to);
+}
+
 bool expr_is_lvalue(const struct compiler *f, const struct expr *e)
 {
 	const struct place_variable *v;
+	struct c_type to;
 
 	e = compiler__follow(f, e);
 	switch (e->op) {
@@ -54,13 +63,16 @@ bool expr_is_lvalue(const struct compiler *f, const struct expr *e)
 	case EXPR_SYMBOL:
 		return true;
 	case EXPR_SPECIAL:
+		if (is_referring_result(f->place, e))
+			return true;
 		if (!f->place->own_arguments)
 			return false;
 		/* fall through */
 	case EXPR_NAME:
 		v = place__find(f->place, e->text);
-		return v &&
-		       (v->where == AT_MEMORY || v->where == AT_INDEXED || v->where == AT_STATIC);
+		return v && (v->where == AT_MEMORY || v->where == AT_INDEXED ||
+			     v->where == AT_STATIC || v->where == AT_POINTED ||
+			     (v->where != AT_NOWHERE && c_type__referred(&v->type, &to)));
 	default:
 		return false;
 	}
@@ -121,6 +133,7 @@ static int member(struct compiler *f, const struct expr *e, struct lvalue *l)
 	}
 	if (!c_type__member(&l->type, e->text, &m))
 		return no_member(f, e, &l->type);
+	l->by_reference = false;
 	l->type = m.type;
 	l->bits = m.bits;
 	l->bit_offset = m.bits ? m.bit_offset : 0;
@@ -129,12 +142,22 @@ static int member(struct compiler *f, const struct expr *e, struct lvalue *l)
 	return 0;
 }
 
-/* r0 is a pointer: what it points to. */
-static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l)
+/* r0 is a pointer: what it points to. *elements: of the array that it is, 0: not known. */
+static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l, u32 *elements)
 {
-	struct operand o;
+	struct operand o = {};
 	char *text;
-	int err = compiler__value(f, e, &o);
+	int err;
+
+	if (expr_is_lvalue(f, e)) {
+		err = compiler__lvalue(f, e, l);
+		if (!err && l->by_reference && c_type__is_struct(&l->type))
+			return 0;
+		err = err ?: compiler__load(f, e, l, &o);
+	} else {
+		err = compiler__value(f, e, &o);
+	}
+	*elements = o.elements;
 
 	if (err)
 		return err;
@@ -154,33 +177,46 @@ static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l
  * --- arrays ------------------------------------------------------------------------------------
  */
 
+/* Arrays of one element at the end of a structure are older than flexible ones. */
+static int check_index(struct compiler *f, const struct expr *e, s64 index, u32 elements)
+{
+	if (index > INT32_MAX || index < INT32_MIN)
+		return compiler__refuse(f, e, "no array is that large");
+	if (elements < 2 || (index >= 0 && index < elements))
+		return 0;
+	return complain(f->c, -EINVAL, e->at, e->len, "the array has %u elements, 0 to %u", elements,
+			elements - 1);
+}
+
 static int indexed(struct compiler *f, const struct expr *e, struct lvalue *l)
 {
-	enum number_kind kind;
+	u32 elements;
 	struct operand o;
 	bool is_constant;
 	u64 number, size;
 	int err, at;
 
-	err = compiler__constant(f, e->right, NULL, &number, &kind, &is_constant);
+	err = compiler__constant(f, e->right, NULL, &number, &o, &is_constant);
 	if (!err)
-		err = pointed_to(f, e->left, l);        /* an array is its address */
+		err = pointed_to(f, e->left, l, &elements);     /* an array is its address */
 	if (err)
 		return err;
 	size = c_type__size(&l->type);
 	if (!size)
 		return compiler__refuse(f, e, "the size of the elements is not known");
 	if (is_constant) {
-		if ((s64)number > INT32_MAX || (s64)number < INT32_MIN)
-			return compiler__refuse(f, e->right, "no array is that large");
 		l->offset += (s64)number * (s64)size;
-		return 0;
+		return check_index(f, e->right, number, elements);
 	}
 	at = compiler__slot(f, e);
 	if (!at)
 		return -EINVAL;
 	code__store(f->code, BPF_DW, BPF_REG_10, BPF_REG_0, at);
 	err = compiler__value(f, e->right, &o);
+	if (elements > 1) {
+		code__set(f->code, BPF_REG_1, elements);
+		code__jump_if(f->code, BPF_JGE, BPF_REG_0, BPF_REG_1, f->arithmetic);
+	}
 	code__op_number(f->code, BPF_MUL, BPF_REG_0, size);
 	code__load(f->code, BPF_DW, BPF_REG_1, BPF_REG_10, at);
 	code__op(f->code, BPF_ADD, BPF_REG_0, BPF_REG_1);
@@ -212,23 +248,40 @@ static int symbol(struct compiler *f, const struct expr *e, struct lvalue *l)
 	return 0;
 }
 
-int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
+static int variable(struct compiler *f, const struct expr *e, struct lvalue *l)
 {
-	const struct place_variable *v;
+	const struct place_variable *v = place__find(f->place, e->text);
 	struct operand o;
+	struct c_type to;
 	int err;
 
-	e = compiler__follow(f, e);
+	if (v && compiler__variable_address(f, v)) {
+		*l = (struct lvalue){ .offset = v->where == AT_POINTED ? 0 : v->offset,
+				      .type = v->type };
+		return 0;
+	}
+	if (!is_referring_result(f->place, e) && !(v && c_type__referred(&v->type, &to)))
+		return compiler__refuse(f, e, "this is in no place in memory");
+	/* A reference that is in a register. */
+	err = v ? compiler__load_variable(f, e, v, &o) : compiler__special(f, e, &o);
+	*l = (struct lvalue){ .by_reference = true };
+	if (!err)
+		c_type__referred(&o.type, &l->type);
+	return err;
+}
+
+static int find_place(struct compiler *f, const struct expr *e, struct lvalue *l)
+{
+	struct operand o;
+	u32 elements;
+	int err;
+
 	switch (e->op) {
 	case EXPR_NAME:
 	case EXPR_SPECIAL:
-		v = place__find(f->place, e->text);
-		if (!v || !compiler__variable_address(f, v))
-			return compiler__refuse(f, e, "this is in no place in memory");
-		*l = (struct lvalue){ .offset = v->offset, .type = v->type };
-		return 0;
+		return variable(f, e, l);
 	case EXPR_ARROW:
-		err = pointed_to(f, e->left, l);
+		err = pointed_to(f, e->left, l, &elements);
 		return err ?: member(f, e, l);
 	case EXPR_MEMBER:
 		if (!expr_is_lvalue(f, e->left))
@@ -239,7 +292,7 @@ int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 		err = compiler__lvalue(f, e->left, l);
 		return err ?: member(f, e, l);
 	case EXPR_DEREFERENCE:
-		return pointed_to(f, e->left, l);
+		return pointed_to(f, e->left, l, &elements);
 	case EXPR_INDEX:
 		return indexed(f, e, l);
 	case EXPR_MEMORY:
@@ -249,6 +302,21 @@ int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 	default:
 		return symbol(f, e, l);
 	}
+}
+
+/* A reference in memory is an address there; nobody means that when he writes its name. */
+int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
+{
+	int err = find_place(f, compiler__follow(f, e), l);
+	struct c_type to;
+
+	if (err || l->bits || !c_type__referred(&l->type, &to))
+		return err;
+	if (l->offset > INT32_MAX || l->offset < INT32_MIN)
+		return compiler__refuse(f, e, "this is too far away");
+	compiler__read(f, l->offset, 8);
+	*l = (struct lvalue){ .type = to, .by_reference = true };
+	return 0;
 }
 
 static int load_bits(struct compiler *f, const struct expr *e, const struct lvalue *l,
@@ -266,7 +334,12 @@ static int load_bits(struct compiler *f, const struct expr *e, const struct lval
 	compiler__read(f, l->offset + l->bit_offset / 8, size);
 	code__op_number(f->code, BPF_LSH, BPF_REG_0, 64 - first - l->bits);
 	code__op_number(f->code, is_signed ? BPF_ARSH : BPF_RSH, BPF_REG_0, 64 - l->bits);
-	*o = (struct operand){ is_signed ? SIGNED : SMALL, l->type };
+	if (is_signed)
+		*o = operand_between(-((__int128)1 << (l->bits - 1)),
+				     ((__int128)1 << (l->bits - 1)) - 1);
+	else
+		*o = operand_between(0, ((__int128)1 << l->bits) - 1);
+	o->type = l->type;
 	return 0;
 }
 
@@ -285,7 +358,8 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 	/* An array is its address. */
 	if (c_type__element(&l->type, &element, &n)) {
 		code__op_number(f->code, BPF_ADD, BPF_REG_0, l->offset);
-		*o = (struct operand){ UNSIGNED, c_type__pointer_to(element) };
+		*o = operand_address(element);
+		o->elements = n;
 		return 0;
 	}
 	if (!c_type__is_number(&l->type, &size, &is_signed)) {
@@ -297,6 +371,6 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 	compiler__read(f, l->offset, size);
 	if (is_signed && size < 8)
 		compiler__convert(f, size, true);
-	*o = (struct operand){ is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED, l->type };
+	*o = operand_of(is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED, &l->type);
 	return 0;
 }

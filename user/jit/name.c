@@ -72,8 +72,8 @@ static int typed(struct compiler *f, const struct expr *e, const struct c_type *
 		return complain_hint(f->c, -EINVAL,
 				     "members of a structure are named as in a.b or a->b");
 	}
-	o->kind = compiler__convert(f, size, is_signed);
-	o->type = *type;
+	compiler__convert(f, size, is_signed);
+	*o = operand_of(is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED, type);
 	return 0;
 }
 
@@ -86,13 +86,16 @@ static int load_argument(struct compiler *f, u32 n)
 		load_argument_slot(f, n);
 		return 0;
 	}
-	if (machine_argument(&r, n, &on_stack)) {
+	if (!f->place->is_32_bit && machine_argument(&r, n, &on_stack)) {
 		load_register(f, &r);
 		return 0;
 	}
 	r = machine_stack_pointer();
 	load_register(f, &r);
-	compiler__read(f, on_stack, 8);
+	if (f->place->is_32_bit)
+		compiler__read(f, 4 * (n + 1), 4);
+	else
+		compiler__read(f, on_stack, 8);
 	return 0;
 }
 
@@ -106,6 +109,8 @@ bool compiler__variable_address(struct compiler *f, const struct place_variable 
 		load_register(f, &r);
 		return true;
 	}
+	if (v->where == AT_POINTED)
+		return !load_argument(f, v->number);
 	if ((v->where != AT_MEMORY && v->where != AT_INDEXED) ||
 	    !machine_register__by_dwarf(&r, v->number))
 		return false;
@@ -118,8 +123,8 @@ bool compiler__variable_address(struct compiler *f, const struct place_variable 
 	return true;
 }
 
-static int load_variable(struct compiler *f, const struct expr *e, const struct place_variable *v,
-			 struct operand *o)
+int compiler__load_variable(struct compiler *f, const struct expr *e,
+			    const struct place_variable *v, struct operand *o)
 {
 	struct machine_register r;
 	int err = 0;
@@ -151,6 +156,12 @@ static int load_variable(struct compiler *f, const struct expr *e, const struct 
 	return err ?: typed(f, e, &v->type, o);
 }
 
+static bool is_call_argument(const struct place *p, const struct tracepoint_field *field)
+{
+	return field->size == 8 && !field_is_pointer(field) && p->event &&
+	       !strncmp(p->event, "syscalls:sys_enter_", strlen("syscalls:sys_enter_"));
+}
+
 static int load_field(struct compiler *f, const struct expr *e,
 		      const struct tracepoint_field *field, struct operand *o)
 {
@@ -173,16 +184,15 @@ static int load_field(struct compiler *f, const struct expr *e,
 	code__load(f->code, size, BPF_REG_0, REG_CONTEXT, field->offset);
 	if (field->is_signed && field->size < 8)
 		compiler__convert(f, field->size, true);
-	o->kind = field->is_signed ? SIGNED : field->size < 8 ? SMALL : UNSIGNED;
-	/* Records of system calls have 8 bytes for each argument, whatever its type is. */
-	if (field->size == 8 && !c_type__parse(&type, NULL, field->type) &&
-	    c_type__size(&type) < 8) {
-		o->kind = compiler__convert(f, type.size, type.is_signed);
+	*o = operand_integer(field->size, field->is_signed);
+	/*
+	 * Records of system calls have 8 bytes for each argument, whatever its type is, and call all
+	 * of them unsigned (syscall_enter_define_fields()).
+	 */
+	if (is_call_argument(f->place, field) && !place__parse_type(f->place, &type, field->type))
+		return typed(f, e, &type, o);
+	if (field_is_pointer(field) && !place__parse_type(f->place, &type, field->type))
 		o->type = type;
-		return 0;
-	}
-	if (!field_is_pointer(field) || place__parse_type(f->place, &o->type, field->type))
-		o->type = c_type__integer(field->size, field->is_signed);
 	return 0;
 }
 
@@ -205,6 +215,7 @@ static bool load_builtin(struct compiler *f, const char *name, struct operand *o
 		{ "cgroup", BPF_FUNC_get_current_cgroup_id, 8, false },
 		{ "nsecs", BPF_FUNC_ktime_get_ns, 8, false },
 	};
+	struct c_type type;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(known); i++) {
@@ -215,8 +226,8 @@ static bool load_builtin(struct compiler *f, const char *name, struct operand *o
 			code__op_number(f->code, BPF_RSH, BPF_REG_0, 32);
 		else
 			compiler__convert(f, known[i].size, false);
-		o->kind = SMALL;
-		o->type = c_type__integer(known[i].size, false);
+		type = c_type__integer(known[i].size, false);
+		*o = operand_of(SMALL, &type);
 		return true;
 	}
 	return false;
@@ -280,22 +291,60 @@ static int result(struct compiler *f, const struct expr *e, struct operand *o)
 {
 	const struct place *p = f->place;
 	struct machine_register r = machine_result();
+	int err;
 
+	if (!p->has_result && p->no_result)
+		return compiler__refuse(f, e, p->no_result);
 	if (!p->has_result) {
 		compiler__refuse(f, e, "there is a result only when a function has returned");
 		return complain_hint(f->c, -EINVAL, "as in FUNCTION%%return, or with --latency");
+	}
+	if (p->is_tail_call) {
+		/* The verifier wants a way to what follows. */
+		f->no_result = true;
+		code__set(f->code, BPF_REG_0, 0);
+		code__jump_if_number(f->code, BPF_JEQ, BPF_REG_0, 0, f->fault);
 	}
 	if (p->context == PLACE_ARGUMENTS)
 		load_argument_slot(f, p->nslots);
 	else
 		load_register(f, &r);
-	return typed(f, e, &p->result, o);
+	err = typed(f, e, &p->result, o);
+	o->is_bits = !err && p->guessed_result;
+	return err;
+}
+
+/* What is declared to come there, if it is an integer: others stay what the register says. */
+static const struct place_variable *argument_variable(const struct place *p, u32 slot)
+{
+	bool is_signed;
+	size_t i;
+	u32 size;
+
+	for (i = 0; i < p->nvariables; i++) {
+		const struct place_variable *v = &p->variable[i];
+
+		if (v->where == AT_ARGUMENT && v->number == slot && !c_type__is_pointer(&v->type) &&
+		    c_type__is_number(&v->type, &size, &is_signed))
+			return v;
+	}
+	return NULL;
+}
+
+static struct operand operand_bits(u32 size)
+{
+	struct operand o = operand_integer(size, false);
+
+	o.is_bits = true;
+	return o;
 }
 
 static int argument(struct compiler *f, const struct expr *e, u64 n, struct operand *o)
 {
 	const struct place *p = f->place;
+	const struct place_variable *v;
 	char list[400];
+	int err;
 
 	if (p->context == PLACE_RECORD)
 		return compiler__refuse(f, e, "a tracepoint has fields, by name, and no arguments");
@@ -311,19 +360,27 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 	if (p->context == PLACE_ARGUMENTS && n > p->nslots)
 		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event,
 				p->nslots);
-	*o = (struct operand){ UNSIGNED, c_type__integer(8, false) };
-	return load_argument(f, n - 1);
+	err = load_argument(f, n - 1);
+	if (err)
+		return err;
+	v = argument_variable(p, n - 1);
+	if (v)
+		return typed(f, e, &v->type, o);
+	*o = operand_bits(p->is_32_bit ? 4 : 8);
+	return 0;
 }
 
 static int on_stack(struct compiler *f, const struct expr *e, u64 n, struct operand *o)
 {
 	struct machine_register sp = machine_stack_pointer();
+	u32 size = f->place->is_32_bit ? 4 : 8;
 
 	if (f->place->context != PLACE_REGISTERS)
 		return compiler__refuse(f, e, "the stack is not known here");
 	load_register(f, &sp);
-	compiler__read(f, 8 * n, 8);
-	*o = (struct operand){ UNSIGNED, c_type__integer(8, false) };
+	/* As the caller finds it: the return address is still on top where a function is about to return. */
+	compiler__read(f, size * (n + f->place->is_exit), size);
+	*o = operand_bits(size);
 	return 0;
 }
 
@@ -355,7 +412,7 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
 	if (field || (!v && !strcmp(e->text, "comm")))
 		return compiler__refuse(f, e, "a text is compared with a text in quotes");
 	if (v)
-		return load_variable(f, e, v, o);
+		return compiler__load_variable(f, e, v, o);
 	if (load_builtin(f, e->text, o))
 		return check_subject(f, e);
 	if (p->context != PLACE_RECORD && !strcmp(e->text, "retval"))
@@ -364,8 +421,7 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
 		return argument(f, e, number, o);
 	if (place__types(p) && btf_enumerator(place__types(p)->vmlinux, e->text, &number)) {
 		code__set(f->code, BPF_REG_0, number);
-		*o = (struct operand){number > INT64_MAX ? SIGNED : SMALL,
-				      c_type__integer(8, false)};
+		*o = operand_constant(number, number > INT64_MAX ? SIGNED : SMALL);
 		return 0;
 	}
 	return unknown_name(f, e);
@@ -378,7 +434,7 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 	u64 n;
 
 	if (v)
-		return load_variable(f, e, v, o);
+		return compiler__load_variable(f, e, v, o);
 	if (!strcmp(e->text, "retval"))
 		return result(f, e, o);
 	if (numbered(e->text, "arg", 1, 100, &n))
@@ -391,7 +447,7 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		if (f->place->context != PLACE_REGISTERS)
 			return compiler__refuse(f, e, "the stack is not known here");
 		load_register(f, &sp);
-		*o = (struct operand){ UNSIGNED, c_type__integer(8, false) };
+		*o = operand_integer(8, false);
 		return 0;
 	}
 	if (!strcmp(e->text, "caller"))
@@ -405,7 +461,7 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		}
 		code__load(f->code, BPF_DW, BPF_REG_0, REG_FRAME,
 			   offsetof(struct probe_frame, elapsed));
-		*o = (struct operand){ SMALL, c_type__integer(8, false) };
+		*o = operand_between(0, INT64_MAX);
 		return 0;
 	}
 	/* $comm, $pid: as the names. */
@@ -430,7 +486,7 @@ int compiler__register(struct compiler *f, const struct expr *e, struct operand 
 		return complain_hint(f->c, -EINVAL, "there are %s", machine_registers());
 	}
 	load_register(f, &r);
-	o->kind = compiler__convert(f, r.size, false);
-	o->type = c_type__integer(r.size, false);
+	compiler__convert(f, r.size, false);
+	*o = operand_bits(r.size);
 	return 0;
 }

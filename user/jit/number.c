@@ -11,6 +11,13 @@ int compiler__refuse(struct compiler *f, const struct expr *e, const char *why)
 	return complain(f->c, -EINVAL, e->at, e->len, "%s", why);
 }
 
+void compiler__begin_losses(struct compiler *f)
+{
+	f->fault = code__label(f->code);
+	f->arithmetic = code__label(f->code);
+	f->too_long = code__label(f->code);
+}
+
 int compiler__slot(struct compiler *f, const struct expr *e)
 {
 	if (f->slots == COMPILER_SLOTS) {
@@ -36,13 +43,12 @@ int size_code(u32 size)
 	}
 }
 
-enum number_kind compiler__convert(struct compiler *f, u32 size, bool is_signed)
+void compiler__convert(struct compiler *f, u32 size, bool is_signed)
 {
-	if (size < 8) {
-		code__op_number(f->code, BPF_LSH, BPF_REG_0, 64 - 8 * size);
-		code__op_number(f->code, is_signed ? BPF_ARSH : BPF_RSH, BPF_REG_0, 64 - 8 * size);
-	}
-	return is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED;
+	if (size >= 8)
+		return;
+	code__op_number(f->code, BPF_LSH, BPF_REG_0, 64 - 8 * size);
+	code__op_number(f->code, is_signed ? BPF_ARSH : BPF_RSH, BPF_REG_0, 64 - 8 * size);
 }
 
 static enum number_kind kind_of(u64 number)
@@ -71,7 +77,7 @@ static bool named_number(struct compiler *f, const struct expr *e, const struct 
 		return true;
 	quiet.code = &scratch;
 	quiet.c = &ignored;
-	quiet.fault = code__label(&scratch);
+	compiler__begin_losses(&quiet);
 	found = !compiler__value(&quiet, beside, &o) &&
 		c_type__enumerator(&o.type, e->text, number);
 	code__free(&scratch);
@@ -83,39 +89,48 @@ static bool is_known(const struct place *p, const char *name)
 	return (p->format && field__find(p->format, name)) || place__find(p, name);
 }
 
-int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside,
-		       u64 *number, enum number_kind *kind, bool *is_constant)
+/* False: not known now. */
+static bool known_number(struct compiler *f, const struct expr *e, const struct expr *beside,
+			 u64 *number, enum number_kind *kind, int *err)
 {
-	e = compiler__follow(f, e);
-	*is_constant = true;
 	*number = e->number;
 	*kind = kind_of(*number);
 	switch (e->op) {
 	case EXPR_NUMBER:
 	case EXPR_TIME:
 	case EXPR_DEVICE:
-		return 0;
+		return true;
 	case EXPR_PATH:
+		*err = expr__device(e, number, f->c);
 		*kind = SMALL;
-		return expr__device(e, number, f->c);
+		return true;
 	case EXPR_NEGATE:
-		if (e->left->op == EXPR_NUMBER && e->left->number <= 1ULL << 63) {
-			*number = -e->left->number;
-			*kind = SIGNED;
-			return 0;
-		}
-		break;
+		if ((e->left->op != EXPR_NUMBER && e->left->op != EXPR_TIME) ||
+		    e->left->number > 1ULL << 63)
+			return false;
+		*number = -e->left->number;
+		*kind = SIGNED;
+		return true;
 	case EXPR_NAME:
-		if (!is_known(f->place, e->text) && beside && named_number(f, e, beside, number)) {
-			*kind = kind_of(*number);
-			return 0;
-		}
-		break;
+		if (is_known(f->place, e->text) || !beside || !named_number(f, e, beside, number))
+			return false;
+		*kind = kind_of(*number);
+		return true;
 	default:
-		break;
+		return false;
 	}
-	*is_constant = false;
-	return 0;
+}
+
+int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside,
+		       u64 *number, struct operand *o, bool *is_constant)
+{
+	enum number_kind kind;
+	int err = 0;
+
+	*is_constant = known_number(f, compiler__follow(f, e), beside, number, &kind, &err);
+	if (*is_constant)
+		*o = operand_constant(*number, kind);
+	return err;
 }
 
 /* A tree of comparisons. */
@@ -148,8 +163,7 @@ int compiler__both(struct compiler *f, const struct expr *e, struct operand *lef
 	u64 number;
 	int err, at;
 
-	right->type = c_type__integer(8, false);
-	err = compiler__constant(f, e->right, e->left, &number, &right->kind, &is_constant);
+	err = compiler__constant(f, e->right, e->left, &number, right, &is_constant);
 	if (err)
 		return err;
 	err = compiler__value(f, e->left, left);
@@ -170,13 +184,6 @@ int compiler__both(struct compiler *f, const struct expr *e, struct operand *lef
 	return err;
 }
 
-static enum number_kind joined(enum number_kind a, enum number_kind b, enum number_kind both_small)
-{
-	if (a == UNSIGNED || b == UNSIGNED)
-		return UNSIGNED;
-	return a == SIGNED || b == SIGNED ? SIGNED : both_small;
-}
-
 /* In C a pointer moves by what it points to; as a number it does not. Which is meant has to be
  * said. */
 static int check_pointers(struct compiler *f, const struct expr *e, const struct operand *left,
@@ -192,53 +199,73 @@ static int check_pointers(struct compiler *f, const struct expr *e, const struct
 			     "write p[1] for what is behind *p, or (u64)p + 1 for a number");
 }
 
-static int arithmetic(struct compiler *f, const struct expr *e, struct operand *o)
+static int bpf_op(enum expr_op op, enum number_kind left)
 {
 	static const int ops[EXPR_OPS] = {
 		[EXPR_ADD] = BPF_ADD, [EXPR_SUBTRACT] = BPF_SUB, [EXPR_MULTIPLY] = BPF_MUL,
 		[EXPR_DIVIDE] = BPF_DIV, [EXPR_MODULO] = BPF_MOD, [EXPR_BIT_AND] = BPF_AND,
 		[EXPR_BIT_OR] = BPF_OR, [EXPR_BIT_XOR] = BPF_XOR, [EXPR_SHIFT_LEFT] = BPF_LSH,
+		[EXPR_SHIFT_RIGHT] = BPF_RSH,
 	};
+
+	return op == EXPR_SHIFT_RIGHT && left == SIGNED ? BPF_ARSH : ops[op];
+}
+
+/* reg becomes its magnitude; r2 is turned over where it was negative. */
+static void make_positive(struct compiler *f, int reg, bool turns)
+{
+	int positive = code__label(f->code);
+
+	code__jump_if_number(f->code, BPF_JSGE, reg, 0, positive);
+	code__op_number(f->code, BPF_NEG, reg, 0);
+	if (turns)
+		code__op_number(f->code, BPF_XOR, BPF_REG_2, 1);
+	code__place(f->code, positive);
+}
+
+/*
+ * Division of magnitudes, which is all that BPF has before 6.6 (commit ec0e2da95f72), with the sign
+ * that C gives: that of both together, and a remainder's that of the left side.
+ */
+static void divide(struct compiler *f, enum expr_op op, const struct operand *left,
+		   const struct operand *right)
+{
+	bool is_signed = left->kind == SIGNED || right->kind == SIGNED;
+	int done = code__label(f->code);
+
+	if (is_signed)
+		code__set(f->code, BPF_REG_2, 0);
+	if (left->kind == SIGNED)
+		make_positive(f, BPF_REG_0, true);
+	if (right->kind == SIGNED)
+		make_positive(f, BPF_REG_1, op == EXPR_DIVIDE);
+	code__op(f->code, bpf_op(op, left->kind), BPF_REG_0, BPF_REG_1);
+	if (is_signed) {
+		code__jump_if_number(f->code, BPF_JEQ, BPF_REG_2, 0, done);
+		code__op_number(f->code, BPF_NEG, BPF_REG_0, 0);
+	}
+	code__place(f->code, done);
+}
+
+static int arithmetic(struct compiler *f, const struct expr *e, struct operand *o)
+{
 	struct operand left, right;
 	int err = compiler__both(f, e, &left, &right);
-	enum number_kind l = left.kind, r = right.kind;
 
 	if (!err)
 		err = check_pointers(f, e, &left, &right);
 	if (err)
 		return err;
-	o->type = c_type__integer(8, false);
-	switch (e->op) {
-	case EXPR_DIVIDE:
-	case EXPR_MODULO:
-		if (l == SIGNED || r == SIGNED)
-			return compiler__refuse(f, e, "only unsigned numbers can be divided; "
-						"cast them, as in (u64)a / 2");
-		code__jump_if_number(f->code, BPF_JEQ, BPF_REG_1, 0, f->fault);
-		o->kind = joined(l, r, SMALL);
-		break;
-	case EXPR_SHIFT_LEFT:
-	case EXPR_SHIFT_RIGHT:
-		/* A count beyond the width means nothing in C; here it is not a number. */
-		code__jump_if_number(f->code, BPF_JGT, BPF_REG_1, 63, f->fault);
-		o->kind = e->op == EXPR_SHIFT_LEFT && l == SMALL ? SIGNED : l;
-		if (e->op == EXPR_SHIFT_RIGHT) {
-			code__op(f->code, l == SIGNED ? BPF_ARSH : BPF_RSH, BPF_REG_0, BPF_REG_1);
-			return 0;
-		}
-		break;
-	case EXPR_BIT_AND:
-		o->kind = l == SMALL || r == SMALL ? SMALL : joined(l, r, SMALL);
-		break;
-	case EXPR_BIT_OR:
-	case EXPR_BIT_XOR:
-		o->kind = joined(l, r, SMALL);
-		break;
-	default:
-		o->kind = joined(l, r, SIGNED);
-		break;
+	*o = operand_result(e->op, &left, &right);
+	if (e->op == EXPR_DIVIDE || e->op == EXPR_MODULO) {
+		code__jump_if_number(f->code, BPF_JEQ, BPF_REG_1, 0, f->arithmetic);
+		divide(f, e->op, &left, &right);
+		return 0;
 	}
-	code__op(f->code, ops[e->op], BPF_REG_0, BPF_REG_1);
+	/* A count beyond the width means nothing in C; here it is not a number. */
+	if (e->op == EXPR_SHIFT_LEFT || e->op == EXPR_SHIFT_RIGHT)
+		code__jump_if_number(f->code, BPF_JGT, BPF_REG_1, 63, f->arithmetic);
+	code__op(f->code, bpf_op(e->op, left.kind), BPF_REG_0, BPF_REG_1);
 	return 0;
 }
 
@@ -274,8 +301,8 @@ static int cast(struct compiler *f, const struct expr *e, struct operand *o)
 		return err ?: compiler__load(f, e->left, &l, o);
 	}
 	err = compiler__value(f, e->left, o);
-	o->kind = compiler__convert(f, size, is_signed);
-	o->type = to;
+	compiler__convert(f, size, is_signed);
+	*o = operand_of(is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED, &to);
 	return err;
 }
 
@@ -286,10 +313,9 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 	u64 number;
 	int err;
 
-	err = compiler__constant(f, e, NULL, &number, &o->kind, &is_constant);
+	err = compiler__constant(f, e, NULL, &number, o, &is_constant);
 	if (err)
 		return err;
-	o->type = c_type__integer(8, o->kind == SIGNED);
 	if (is_constant) {
 		code__set(f->code, BPF_REG_0, number);
 		return 0;
@@ -322,8 +348,7 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 			code__op_number(f->code, BPF_NEG, BPF_REG_0, 0);
 		else
 			code__op_number(f->code, BPF_XOR, BPF_REG_0, -1);
-		o->kind = o->kind == UNSIGNED ? UNSIGNED : SIGNED;
-		o->type = c_type__integer(8, o->kind == SIGNED);
+		*o = err ? *o : operand_unary(e->op, o);
 		return err;
 	case EXPR_CAST:
 	case EXPR_TYPED:
@@ -335,7 +360,7 @@ int compiler__value(struct compiler *f, const struct expr *e, struct operand *o)
 		if (l.bits)
 			return compiler__refuse(f, e, "a bit-field has no address");
 		code__op_number(f->code, BPF_ADD, BPF_REG_0, l.offset);
-		*o = (struct operand){ UNSIGNED, c_type__pointer_to(l.type) };
+		*o = operand_address(l.type);
 		return err;
 	case EXPR_NOT:
 	case EXPR_AND:
@@ -356,7 +381,7 @@ int compiler__type(struct compiler *f, const struct expr *e, struct operand *o)
 	int err;
 
 	other.code = &scratch;
-	other.fault = code__label(&scratch);
+	compiler__begin_losses(&other);
 	err = compiler__value(&other, e, o);
 	code__free(&scratch);
 	return err;

@@ -75,19 +75,45 @@ void place__names(const struct place *p, char *text, size_t size)
  * --- functions of the kernel -------------------------------------------------------------------
  */
 
-/* How many registers the argument takes in the array that fentry is given: one for each 8 bytes. */
-static u32 slots_of(const struct c_type *t)
+/* Words that an argument takes: structures and __int128 may take several. */
+static u32 words_of(const struct c_type *t)
 {
 	u64 size = c_type__size(t);
 
-	return c_type__is_struct(t) && size > 8 ? (size + 7) / 8 : 1;
+	return size > 8 && !c_type__is_pointer(t) ? (size + 7) / 8 : 1;
+}
+
+#define REGISTERS 6             /* of arguments; the words behind them are on the stack */
+
+/*
+ * Where arguments are: in the array that fentry is given, one behind the other; else as the System V
+ * ABI for x86-64 has them, where nothing is half in registers, and what is larger than two of them
+ * is on the stack. The kernel has no floating-point numbers.
+ */
+struct passing {
+	bool in_array;
+	u32 next, on_stack;
+};
+
+static u32 take_slot(struct passing *p, u32 words)
+{
+	u32 slot = p->next;
+
+	if (p->in_array || (words <= 2 && p->next + words <= REGISTERS)) {
+		p->next += words;
+		return slot;
+	}
+	slot = REGISTERS + p->on_stack;
+	p->on_stack += words;
+	return slot;
 }
 
 int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
 {
 	const struct btf_type *t = btf_bare_type(btf, id, &id);
 	const struct btf_param *param;
-	u32 i, n, slot = 0;
+	struct passing passing = { .in_array = p->context == PLACE_ARGUMENTS };
+	u32 i, n, words;
 	int err = 0;
 
 	if (t && btf_is_func(t))
@@ -99,29 +125,34 @@ int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
 	p->has_result = p->is_return && t->type;
 	if (t->type)
 		p->result = c_type__of(btf, t->type);
+	else
+		p->no_result = "this function returns nothing";
+	/* A large result is written where the first register says. */
+	if (t->type && words_of(&p->result) > 2 && !passing.in_array)
+		passing.next = 1;
 	for (i = 0; i < n && !err; i++) {
 		struct place_variable v = {
 			.name = (char *)(btf__name_by_offset(btf, param[i].name_off) ?: ""),
 			.where = AT_ARGUMENT,
-			.number = slot,
 			.type = c_type__of(btf, param[i].type),
 		};
 
 		if (!param[i].type)
 			break;          /* "..." */
-		slot += slots_of(&v.type);
+		words = words_of(&v.type);
+		v.number = take_slot(&passing, words);
 		if (p->is_return) {
 			v.where = AT_NOWHERE;
 			v.why = "arguments are gone when the function has returned; --latency has "
 				"both";
-		} else if (slot > v.number + 1) {
+		} else if (words > 1) {
 			v.where = AT_NOWHERE;
-			v.why = "it is a structure given by value, in several registers";
+			v.why = "it is given by value, in several registers or on the stack";
 		}
 		if (*v.name)
 			err = place__add(p, &v);
 	}
-	p->nslots = slot;
+	p->nslots = passing.next;
 	return err;
 }
 
@@ -173,13 +204,16 @@ static int add_usdt(struct place *p, u32 n, const char *text)
 {
 	struct place_variable v = {};
 	char name[16], why[160], *end;
-	long size = strtol(text, &end, 10);
+	long size = strtol(text, &end, 10), bytes;
 
+	if (size > 8 || size < -8)
+		size = 0;
+	bytes = labs(size);
 	snprintf(name, sizeof(name), "arg%u", n);
 	v.name = name;
-	v.type = c_type__integer(labs(size), size < 0);
-	if (*end != '@' || end == text || !parse_operand(&v, end + 1) ||
-	    !size || size > 8 || size < -8 || (labs(size) & (labs(size) - 1))) {
+	v.type = c_type__integer(bytes, size < 0);
+	if (*end != '@' || end == text || !parse_operand(&v, end + 1) || !bytes ||
+	    (bytes & (bytes - 1))) {
 		snprintf(why, sizeof(why), "its operand '%s' is not understood", text);
 		v.where = AT_NOWHERE;
 		v.why = why;

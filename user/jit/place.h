@@ -26,6 +26,7 @@ enum place_where {
 	AT_SUM,                 /* it is register number + offset */
 	AT_STATIC,              /* in memory, offset bytes behind the site's instruction */
 	AT_CONSTANT,            /* it is offset */
+	AT_POINTED,             /* in memory at the address that argument number is */
 	AT_FRAME,               /* 8 bytes of the frame, offset behind where its key begins */
 	AT_NOWHERE,             /* not at this point: why says so */
 };
@@ -50,6 +51,11 @@ struct place {
 	const char *event;              /* for messages */
 	bool is_user;                   /* a program's code: its pointers lead to its memory */
 	bool is_return;                 /* only the result is known, not the arguments */
+	bool is_exit;                   /* is_return: the instruction has not returned yet */
+	bool is_tail_call;              /* is_exit: another function makes the result */
+	bool is_shared;                 /* is_exit: calls of other functions end there, too */
+	u32 return_bytes;               /* is_return, not is_exit: what a return took off the stack */
+	bool is_32_bit;                 /* a program's: arguments are on the stack, 4 bytes each */
 	bool is_inside;                 /* of a function, not where it begins */
 	bool is_end;                    /* $elapsed is known */
 	bool about_other;               /* the event is not about the current task */
@@ -61,7 +67,9 @@ struct place {
 	size_t nvariables;
 	u32 nslots;                     /* PLACE_ARGUMENTS: where the result is */
 	bool has_result;
-	struct c_type result;           /* of $retval; u64 where nothing is known */
+	bool guessed_result;            /* its type is not known: s64 is assumed */
+	struct c_type result;           /* of $retval */
+	const char *no_result;          /* why there is none, a sentence; NULL: nothing has returned */
 	const struct place_alias *alias;
 	size_t naliases;
 	/* For casts and enumerators, opened when asked for; NULL, or what it returns: there are none. */

@@ -65,7 +65,7 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 		return (struct text){};
 	quiet.code = &scratch;
 	quiet.c = &ignored;
-	quiet.fault = code__label(&scratch);
+	compiler__begin_losses(&quiet);
 	if (said && e->op == EXPR_MEMORY) {
 		/* As perf-probe(1) has it: +8(%di):string is the text at %di + 8. */
 		t.source = TEXT_ARRAY;
@@ -399,7 +399,7 @@ static int match_text(struct compiler *f, const struct expr *e, const struct tex
 		return err;
 	/* A text that did not fit cannot be judged by its beginning. */
 	if (t->source == TEXT_DYNAMIC || t->source == TEXT_POINTER || t->source == TEXT_ARRAY)
-		code__jump_if_number(f->code, BPF_JGT, BPF_REG_0, COMPILER_TEXT_MOST, f->fault);
+		code__jump_if_number(f->code, BPF_JGT, BPF_REG_0, COMPILER_TEXT_MOST, f->too_long);
 	code__set(f->code, BPF_REG_4, glob.start);
 	for (i = 0; i < p.most; i++) {
 		code__load(f->code, BPF_B, BPF_REG_2, p.base, p.off + i);

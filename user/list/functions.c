@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/confined.h"
 #include "list/list.h"
 #include "out/diag.h"
 #include "sym/kallsyms.h"
@@ -198,7 +199,7 @@ static int bad_binary(const char *path, int err)
 	if (err == -ENOEXEC)
 		diag_error("-x: '%s' is no ELF file, or a damaged one", path);
 	else
-		diag_error("-x: '%s': %s", path, strerror(-err));
+		diag_error("-x: '%s': %s", path, confined__why(err));
 	return err;
 }
 

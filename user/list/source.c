@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/confined.h"
 #include "list/list.h"
 #include "out/diag.h"
 #include "types/binary.h"
@@ -81,7 +82,7 @@ static int no_dwarf(const char *path, int err)
 		diag_error("the debug information of '%s' is damaged", path);
 		return err;
 	default:
-		diag_error("-x: '%s': %s", path, strerror(-err));
+		diag_error("-x: '%s': %s", path, confined__why(err));
 		return err;
 	}
 }

@@ -95,7 +95,6 @@ int lock_waits__check(struct lock_waits *w, struct cli *cli)
 
 static int prepare_stacks(struct lock_waits *w, struct run *run, const struct lock_waits_object *o)
 {
-	u32 room = run->cli->max_keys;
 
 	w->stacks.event = w->event;
 	w->stacks.at_tracepoints = true;
@@ -103,7 +102,7 @@ static int prepare_stacks(struct lock_waits *w, struct run *run, const struct lo
 	*(bool *)o->with_stacks = true;
 	*(u32 *)o->take = stack_options__take(&w->options, &w->stacks);
 	return stacks__prepare(&w->stacks, run, o->obj, "counts",
-			       room == CLI_DEFAULT_MAX_KEYS ? 0 : room, &o->constants);
+			       run->cli->asked_keys, &o->constants);
 }
 
 int lock_waits__prepare(struct lock_waits *w, struct run *run, const struct lock_waits_object *o)
@@ -120,7 +119,7 @@ int lock_waits__prepare(struct lock_waits *w, struct run *run, const struct lock
 		err = stacks__set_depth(&w->stacks, 0) ?:
 		      stacks__prepare(&w->stacks, run, o->obj, NULL, 1, &o->constants);
 	else
-		err = stacks__leave_out_tables(o->obj);
+		err = stacks__leave_out(o->obj);
 	return err ?: measure__prepare(&w->measure, run, o->obj, "waits", o->key_size, o->constants.scope,
 				o->constants.by);
 }

@@ -7,7 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/user_code.h"
 #include "types/binary.h"
+
+/* Of a process, with code that may be an allocator's. */
+#define MAX_FILES 32
 
 static const struct known {
 	const char *name;
@@ -27,24 +31,24 @@ static const struct known {
 	{ "free_sized", ALLOCATOR_FREE },
 	{ "free_aligned_sized", ALLOCATOR_FREE },
 	/* operator new, new[], delete, delete[]: Itanium C++ ABI, with size_t an unsigned long. */
-	{ "_Znwm", ALLOCATOR_MALLOC },
-	{ "_Znam", ALLOCATOR_MALLOC },
-	{ "_ZnwmRKSt9nothrow_t", ALLOCATOR_MALLOC },
-	{ "_ZnamRKSt9nothrow_t", ALLOCATOR_MALLOC },
-	{ "_ZnwmSt11align_val_t", ALLOCATOR_MALLOC },
-	{ "_ZnamSt11align_val_t", ALLOCATOR_MALLOC },
-	{ "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOCATOR_MALLOC },
-	{ "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOCATOR_MALLOC },
-	{ "_ZdlPv", ALLOCATOR_FREE },
-	{ "_ZdaPv", ALLOCATOR_FREE },
-	{ "_ZdlPvm", ALLOCATOR_FREE },
-	{ "_ZdaPvm", ALLOCATOR_FREE },
-	{ "_ZdlPvRKSt9nothrow_t", ALLOCATOR_FREE },
-	{ "_ZdaPvRKSt9nothrow_t", ALLOCATOR_FREE },
-	{ "_ZdlPvSt11align_val_t", ALLOCATOR_FREE },
-	{ "_ZdaPvSt11align_val_t", ALLOCATOR_FREE },
-	{ "_ZdlPvmSt11align_val_t", ALLOCATOR_FREE },
-	{ "_ZdaPvmSt11align_val_t", ALLOCATOR_FREE },
+	{ "_Znwm", ALLOCATOR_NEW },
+	{ "_Znam", ALLOCATOR_NEW },
+	{ "_ZnwmRKSt9nothrow_t", ALLOCATOR_NEW },
+	{ "_ZnamRKSt9nothrow_t", ALLOCATOR_NEW },
+	{ "_ZnwmSt11align_val_t", ALLOCATOR_NEW },
+	{ "_ZnamSt11align_val_t", ALLOCATOR_NEW },
+	{ "_ZnwmSt11align_val_tRKSt9nothrow_t", ALLOCATOR_NEW },
+	{ "_ZnamSt11align_val_tRKSt9nothrow_t", ALLOCATOR_NEW },
+	{ "_ZdlPv", ALLOCATOR_DELETE },
+	{ "_ZdaPv", ALLOCATOR_DELETE },
+	{ "_ZdlPvm", ALLOCATOR_DELETE },
+	{ "_ZdaPvm", ALLOCATOR_DELETE },
+	{ "_ZdlPvRKSt9nothrow_t", ALLOCATOR_DELETE },
+	{ "_ZdaPvRKSt9nothrow_t", ALLOCATOR_DELETE },
+	{ "_ZdlPvSt11align_val_t", ALLOCATOR_DELETE },
+	{ "_ZdaPvSt11align_val_t", ALLOCATOR_DELETE },
+	{ "_ZdlPvmSt11align_val_t", ALLOCATOR_DELETE },
+	{ "_ZdaPvmSt11align_val_t", ALLOCATOR_DELETE },
 };
 
 static const struct known *find_known(const char *name)
@@ -61,23 +65,89 @@ static const struct known *find_known(const char *name)
 	return NULL;
 }
 
-static int add_site(struct allocators *a, const struct binary_function *f,
-		    enum allocator_kind kind, const char *path)
+/* A file that is looked at. */
+struct source {
+	const char *path, *shown;
+	struct user_code *code;         /* NULL: not needed, or it cannot be read */
+};
+
+static int add_site(struct allocators *a, const char *name, u64 file_offset, enum allocator_kind kind,
+		    const struct source *from)
 {
 	struct allocator_site *larger, *s;
 	size_t i;
 
 	for (i = 0; i < a->n; i++)      /* another name of the same function */
-		if (a->site[i].file_offset == f->file_offset && !strcmp(a->site[i].path, path))
+		if (a->site[i].file_offset == file_offset && !strcmp(a->site[i].path, from->path))
 			return 0;
 	larger = realloc(a->site, (a->n + 1) * sizeof(*larger));
 	if (!larger)
 		return -ENOMEM;
 	a->site = larger;
 	s = &a->site[a->n];
-	*s = (struct allocator_site){ kind, strdup(f->name), strdup(path), f->file_offset };
+	*s = (struct allocator_site){ kind, strdup(name), strdup(from->path), strdup(from->shown),
+				      file_offset };
 	a->n++;
-	return s->name && s->path ? 0 : -ENOMEM;
+	return s->name && s->path && s->shown ? 0 : -ENOMEM;
+}
+
+/* The first one is remembered. */
+static int leave_out(struct allocators *a, const char *name, const struct source *from, const char *why)
+{
+	if (a->nleft_out++)
+		return 0;
+	a->why = why;
+	return asprintf(&a->left_out, "%s of %s", name, from->shown) < 0 ? -ENOMEM : 0;
+}
+
+/*
+ * Where it jumps to another function of the file, at the ends of that one. A jump elsewhere needs no probe: if
+ * that is an allocation function, it counts instead.
+ */
+static int add_exits(struct allocators *a, const char *name, const struct code_exits *exits,
+		     const struct source *from)
+{
+	size_t i;
+	int err = 0;
+	u64 at;
+
+	for (i = 0; i < exits->n && !err; i++) {
+		if (exits->exit[i].is_tail_call)
+			continue;
+		err = binary__file_offset(from->path, exits->exit[i].address, &at);
+		if (!err)
+			err = add_site(a, name, at, ALLOCATOR_NEW_EXIT, from);
+	}
+	return err;
+}
+
+static bool returns(const struct code_exits *exits)
+{
+	size_t i;
+
+	for (i = 0; i < exits->n; i++)
+		if (!exits->exit[i].is_tail_call)
+			return true;
+	return false;
+}
+
+static int add_new(struct allocators *a, const struct binary_function *f, struct source *from)
+{
+	const char *why = "its file cannot be read";
+	struct code_exits exits = {};
+	int err = -ENODATA;
+
+	if (from->code || !user_code__open(&from->code, from->path))
+		err = user_code__exits(from->code, f->address, true, &exits, &why);
+	if (err == -ENODATA)
+		return leave_out(a, f->name, from, why);
+	if (!err && returns(&exits))
+		err = add_exits(a, f->name, &exits, from) ?:
+		      add_site(a, f->name, f->file_offset, ALLOCATOR_NEW, from);
+	else if (!err)
+		err = leave_out(a, f->name, from, "it ends in other files");
+	code_exits__free(&exits);
+	return err;
 }
 
 /* Only of a file that has a malloc(): libstdc++'s operator new calls that of another one. */
@@ -94,8 +164,9 @@ static bool has_malloc(const struct binary_functions *found)
 	return false;
 }
 
-static int add_path(struct allocators *a, const char *path)
+static int add_path(struct allocators *a, const char *path, const char *shown)
 {
+	struct source from = { .path = path, .shown = shown };
 	struct binary_functions found;
 	const struct known *k;
 	size_t i;
@@ -105,9 +176,15 @@ static int add_path(struct allocators *a, const char *path)
 		return err;
 	for (i = has_malloc(&found) ? 0 : found.n; i < found.n && !err; i++) {
 		k = find_known(found.function[i].name);
-		if (k && !found.function[i].is_indirect)
-			err = add_site(a, &found.function[i], k->kind, path);
+		if (!k || found.function[i].is_indirect)
+			continue;
+		if (k->kind == ALLOCATOR_NEW)
+			err = add_new(a, &found.function[i], &from);
+		else
+			err = add_site(a, found.function[i].name, found.function[i].file_offset, k->kind,
+				       &from);
 	}
+	user_code__close(from.code);
 	binary_functions__free(&found);
 	return err;
 }
@@ -115,7 +192,7 @@ static int add_path(struct allocators *a, const char *path)
 int allocators__add_file(struct allocators *a, const char *name)
 {
 	char *path = binary__locate(name);
-	int err = path ? add_path(a, path) : -errno;
+	int err = path ? add_path(a, path, path) : -errno;
 
 	free(path);
 	return err;
@@ -130,11 +207,23 @@ static bool may_allocate(const char *path, const char *program)
 	       !strncmp(name, "ld-musl", 7) || strstr(name, "malloc");
 }
 
+/* A file that cannot be read is left out; one that we are not able to read is no file without malloc(). */
+static bool is_ours(int err)
+{
+	static const int of_the_file[] = { ENOENT, ENOEXEC, EBADMSG, ENODATA, E2BIG, ETIME, EDQUOT };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_the_file); i++)
+		if (err == -of_the_file[i])
+			return false;
+	return err < 0;
+}
+
 /*
  * A line of /proc/PID/maps with code in it. The file is taken from there, and not by its path,
  * which may be of another mount namespace, or another file by now.
  */
-static int add_mapping(struct allocators *a, u32 pid, char *line, const char *program)
+static int add_mapping(struct allocators *a, u32 pid, char *line, const char *program, u32 *files)
 {
 	char path[64], rights[8];
 	unsigned long start, end;
@@ -147,14 +236,18 @@ static int add_mapping(struct allocators *a, u32 pid, char *line, const char *pr
 	if (rights[2] != 'x' || file[0] != '/' || !may_allocate(file, program))
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%lx-%lx", pid, start, end);
-	err = add_path(a, path);
-	return err == -ENOMEM ? err : 0;
+	/* One file mapped many times, or many by names like these, is not what programs do. */
+	if (++*files > MAX_FILES)
+		return 0;
+	err = add_path(a, path, file);
+	return is_ours(err) ? err : 0;
 }
 
 int allocators__add_process(struct allocators *a, u32 pid)
 {
 	char path[64], program[4096] = "", *line = NULL;
 	size_t room = 0;
+	u32 files = 0;
 	ssize_t n;
 	int err = 0;
 	FILE *f;
@@ -169,7 +262,7 @@ int allocators__add_process(struct allocators *a, u32 pid)
 	while (!err && (n = getline(&line, &room, f)) > 0) {
 		if (line[n - 1] == '\n')
 			line[n - 1] = 0;
-		err = add_mapping(a, pid, line, program);
+		err = add_mapping(a, pid, line, program, &files);
 	}
 	free(line);
 	fclose(f);
@@ -183,7 +276,9 @@ void allocators__free(struct allocators *a)
 	for (i = 0; i < a->n; i++) {
 		free(a->site[i].name);
 		free(a->site[i].path);
+		free(a->site[i].shown);
 	}
 	free(a->site);
+	free(a->left_out);
 	*a = (struct allocators){};
 }

@@ -2,7 +2,9 @@
 /*
  * Functions that allocate and free memory, in the C library and in other allocators: malloc() and
  * its relatives, also as je_malloc(), tc_malloc(), mi_malloc(); operator new and delete where the
- * allocator has them itself (elsewhere they go through malloc()).
+ * allocator has them itself (elsewhere they go through malloc()). What the others return may be seen by
+ * their return address on the stack; operator new may throw, which a changed return address would make
+ * the end of the program, so it has sites for its return instructions. One that has none is left out.
  */
 #ifndef TALLY_MEMORY_ALLOCATORS_H
 #define TALLY_MEMORY_ALLOCATORS_H
@@ -18,6 +20,9 @@ enum allocator_kind {
 	ALLOCATOR_REALLOC,              /* (address, size) */
 	ALLOCATOR_REALLOCARRAY,         /* (address, n, size) */
 	ALLOCATOR_FREE,                 /* (address) */
+	ALLOCATOR_NEW,                  /* (size): operator new, which may throw */
+	ALLOCATOR_NEW_EXIT,             /* an instruction by which that returns, to be probed first */
+	ALLOCATOR_DELETE,               /* (address) */
 	ALLOCATOR_KINDS,
 };
 
@@ -25,6 +30,7 @@ struct allocator_site {
 	enum allocator_kind kind;
 	char *name;
 	char *path;             /* of the file; good while the process lives that it was found in */
+	char *shown;            /* that file's path as the process sees it */
 	u64 file_offset;
 };
 
@@ -32,6 +38,9 @@ struct allocator_site {
 struct allocators {
 	struct allocator_site *site;
 	size_t n;
+	char *left_out;         /* the first operator new whose ends cannot be told, and its file; NULL: none */
+	const char *why;
+	size_t nleft_out;
 };
 
 /*

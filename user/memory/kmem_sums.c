@@ -11,7 +11,7 @@ struct kmem_row {
 
 static const struct sum_layout layout = {
 	.key_size = sizeof(struct kmem_key), .value_size = sizeof(struct kmem_sums),
-	.cpu_at = offsetof(struct kmem_key, cpu),
+	.writer_at = offsetof(struct kmem_key, writer),
 	.nsums = offsetof(struct kmem_sums, name_stamp) / sizeof(u64), .named = true,
 };
 
@@ -20,21 +20,23 @@ static int add_figures(const struct kmem_table *t, struct report_row *row,
 {
 	u64 wasted = s->allocated - s->requested;
 	const struct field figures[] = {
-		{ .name = "allocs", .number = s->allocs, .kind = FIELD_NUMBER },
-		{ .name = "requested", .number = s->requested, .kind = FIELD_SIZE,
+		{ .name = "allocs", .number = s->allocs, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "requested", .number = s->requested, .kind = FIELD_SIZE, .adds_up = true,
 		  .machine = t->pages },
-		{ .name = "allocated", .number = s->allocated, .kind = FIELD_SIZE },
-		{ .name = "wasted", .number = wasted, .kind = FIELD_SIZE, .machine = t->pages },
+		{ .name = "allocated", .number = s->allocated, .kind = FIELD_SIZE, .adds_up = true },
+		{ .name = "wasted", .number = wasted, .kind = FIELD_SIZE, .machine = t->pages,
+		  .adds_up = true },
 		{ .name = "wasted_percent", .decimals = 1, .machine = t->pages,
 		  .real = s->allocated ? 100.0 * wasted / s->allocated : 0,
 		  .kind = s->allocated ? FIELD_REAL : FIELD_NONE },
-		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .machine = !failed },
-		{ .name = "frees", .number = s->frees, .kind = FIELD_NUMBER },
+		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .adds_up = true,
+		  .machine = !failed },
+		{ .name = "frees", .number = s->frees, .kind = FIELD_NUMBER, .adds_up = true },
 	};
 	const struct field followed[] = {
-		{ .name = "freed", .number = s->freed, .kind = FIELD_SIZE },
-		{ .name = "other_cpu", .number = s->elsewhere, .kind = FIELD_NUMBER },
-		{ .name = "unseen", .number = s->unseen, .kind = FIELD_NUMBER },
+		{ .name = "freed", .number = s->freed, .kind = FIELD_SIZE, .adds_up = true },
+		{ .name = "other_cpu", .number = s->elsewhere, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "unseen", .number = s->unseen, .kind = FIELD_NUMBER, .adds_up = true },
 	};
 	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 
@@ -60,13 +62,13 @@ static void to_function(void *keys, void *key)
 	kmem_key__to_function(keys, key);
 }
 
-int kmem_table__report(struct kmem_table *t, int sums_fd, struct report *r, const char *order,
-		       size_t top)
+int kmem_table__report(struct kmem_table *t, int sums_fd, volatile u32 *generation,
+		       struct report *r, const char *order, size_t top)
 {
 	size_t i, nkeys = 0;
 	bool failed = false;
 	struct sum_set set;
-	int err = sum_set__since(&set, &t->before, &layout, sums_fd);
+	int err = sum_set__since(&set, &t->before, &layout, sums_fd, generation);
 
 	if (err)
 		return err;

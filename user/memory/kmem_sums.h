@@ -19,8 +19,8 @@ struct kmem_table {
  * order: the name of a cell; NULL: by key. top: no more than so many; 0: all. Returns 0 or a
  * negative errno.
  */
-int kmem_table__report(struct kmem_table *t, int sums_fd, struct report *r, const char *order,
-		       size_t top);
+int kmem_table__report(struct kmem_table *t, int sums_fd, volatile u32 *generation,
+		       struct report *r, const char *order, size_t top);
 void kmem_table__free(struct kmem_table *t);
 
 #endif /* TALLY_MEMORY_KMEM_SUMS_H */

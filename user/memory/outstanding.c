@@ -53,9 +53,11 @@ static int resolve(struct outstanding *o, const struct stack_id *id, struct stac
 	struct stack *stack = NULL;
 	int err = id->hash ? stack_store__fetch(&o->stacks->store, id, &stack) : 0;
 
+	/* Its process may have been told of since the last look. */
+	if (!err && stack && stack->user)
+		err = stacks__watch(o->stacks);
 	if (!err)
-		err = stack_names__resolve(&o->stacks->names, stack, id->tgid, o->stacks->kernel,
-					   path);
+		err = stack_names__resolve(&o->stacks->names, stack, o->stacks->kernel, path);
 	free(stack);
 	return err;
 }

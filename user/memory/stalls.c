@@ -12,7 +12,7 @@
 
 static const struct sum_layout pages_layout = {
 	.key_size = sizeof(struct reclaim_pages_key), .value_size = sizeof(u64),
-	.cpu_at = offsetof(struct reclaim_pages_key, cpu), .nsums = 1,
+	.writer_at = offsetof(struct reclaim_pages_key, writer), .nsums = 1,
 };
 
 /* An element of that set. */
@@ -97,7 +97,8 @@ static int gather(struct stalls *s, struct gathered *g, struct loss_counters *lo
 	int err = measure__difference(&s->measure, &g->hists, losses);
 
 	if (!err)
-		err = sum_set__since(&g->pages, &s->pages_last, &pages_layout, s->pages_fd);
+		err = sum_set__since(&g->pages, &s->pages_last, &pages_layout, s->pages_fd,
+				     s->measure.maps.generation);
 	return err ?: gather_running(g, s->running);
 }
 
@@ -150,12 +151,13 @@ static int add_figures(struct report_row *row, const struct histogram *h, u64 pa
 	bool timed = kind < RECLAIM_TIMED, frees = kind < RECLAIM_COMPACT;
 	enum field_kind of_ended = timed && h->count ? time : FIELD_NONE;
 	const struct field figures[] = {
-		{ .name = "count", .number = h->count, .kind = FIELD_NUMBER },
-		{ .name = "total", .number = h->sum, .kind = timed ? time : FIELD_NONE },
+		{ .name = "count", .number = h->count, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "total", .number = h->sum, .kind = timed ? time : FIELD_NONE, .adds_up = true },
 		{ .name = "avg", .number = histogram__average(h), .kind = of_ended },
 		{ .name = "p99", .number = histogram__percentile(h, 9900), .kind = of_ended },
 		{ .name = "max", .number = h->max, .kind = of_ended },
-		{ .name = "pages", .number = pages, .kind = frees ? FIELD_NUMBER : FIELD_NONE },
+		{ .name = "pages", .number = pages, .kind = frees ? FIELD_NUMBER : FIELD_NONE,
+		  .adds_up = true },
 		{ .name = "unfinished", .number = running_ns,
 		  .kind = running_ns ? time : FIELD_NONE },
 	};

@@ -23,6 +23,7 @@ struct figure {
 	u64 sum;                /* counters: since the start of the run */
 	double last;            /* gauges: of the last report, if it is known */
 	bool known;
+	bool ever;              /* this key has such a cell */
 };
 
 /* What is known of one key: a histogram, or the figures of each family, as far as there are. */
@@ -263,31 +264,12 @@ static int add_group(struct openmetrics *m, const struct report_group *g)
 	return histogram__add(&e->hist, &g->hist);
 }
 
-/* Names of columns that add up over intervals: one name means one thing in all tools. */
-static bool is_sum(const char *column)
-{
-	static const char *const sums[] = {
-		"count", "total", "sum", "calls", "errors", "events", "time", "bytes", "requests",
-		"reads", "writes", "failed", "read_bytes", "write_bytes", "read_time", "write_time",
-		"sequential", "random", "sequential_bytes", "random_bytes", "requeued", "runtime",
-		"switches", "wait", "slices", "migrations", "faults", "minor", "major", "moves",
-		"samples", "wakeups", "timeouts", "retransmits", "packets", "drops", "allocs", "frees",
-		"polls", "full",
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(sums); i++)
-		if (!strcmp(column, sums[i]))
-			return true;
-	return false;
-}
-
 /* The index of the family that a cell belongs to. */
 static int find_family(struct openmetrics *m, const struct field *f, size_t *index)
 {
 	bool real = f->kind == FIELD_REAL, is_signed = field_is_signed(f->kind);
 	struct family *larger, family = {
-		.unit = field_unit(f), .is_counter = !m->standing && is_sum(f->name) && !real && !is_signed,
+		.unit = field_unit(f), .is_counter = !m->standing && f->adds_up && !real && !is_signed,
 		.is_percent = real && ends_with(f->name, "percent"),
 	};
 
@@ -337,7 +319,7 @@ static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *
 	}
 	e->figure[i].sum += f->number;
 	e->figure[i].last = real_of(f);
-	e->figure[i].known = true;
+	e->figure[i].known = e->figure[i].ever = true;
 	return 0;
 }
 
@@ -563,7 +545,8 @@ static int put_column(FILE *f, const struct openmetrics *m, size_t index, size_t
 	for (i = 0; i < n; i++) {
 		const struct keyed *e = m->entry[i];
 
-		if (index >= e->nfigures || (!family->is_counter && !e->figure[index].known))
+		if (index >= e->nfigures || !e->figure[index].ever ||
+		    (!family->is_counter && !e->figure[index].known))
 			continue;
 		fprintf(f, "%s%s", name, family->is_counter ? "_total" : "");
 		put_labels(f, e->labels);

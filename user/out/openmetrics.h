@@ -8,8 +8,8 @@
  *   tally_runqlat_wait_seconds_bucket{pid="1",comm="init",le="0.000001023"} 7
  *   tally_lost_total{tool="runqlat",reason="map_full"} 0
  *
- * Of tables, a column whose name is one of a sum (calls, bytes, ...) is a counter; any other is a
- * gauge: the figure of the last interval. What stands in front of the first figure of a row is its
+ * Of tables, a column that says so (adds_up in struct field) is a counter; any other is a gauge: the
+ * figure of the last interval. What stands in front of the first figure of a row is its
  * key.
  */
 #ifndef TALLY_OUT_OPENMETRICS_H

@@ -1,14 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file that others read at any time: they see all of the old text or all of the new one. */
+/*
+ * A file in place of another of the same name: written beside it and renamed once there is something
+ * in it, so that what was there stays until then, and stays for good if nothing comes. Others see all
+ * of the old text or all of the new one. No link is followed, and nothing but a regular file is
+ * replaced.
+ */
 #ifndef TALLY_OUT_REPLACE_H
 #define TALLY_OUT_REPLACE_H
 
+#include <sys/types.h>
+
 #include "base/types.h"
 
+struct replacement {
+	char *path;             /* NULL: there is none */
+	char *beside;           /* ".NAME.PID.tally" in the same directory; NULL: has been renamed */
+};
+
 /*
- * Writes n bytes to ".NAME.tally" beside path and then gives that its name. Mode 0644 less the
- * umask: whoever collects it is another user. A link, or whatever else is no regular file, stays
- * (-EEXIST). Returns 0 or a negative errno; then path is as it was.
+ * Creates the file beside path with this mode less the umask. Returns its descriptor, or a negative
+ * errno (-EEXIST: a link, or whatever else is no regular file, has that name).
+ */
+int replacement__open(struct replacement *r, const char *path, mode_t mode);
+
+/* Gives it the name, the first time. Returns 0 or a negative errno. */
+int replacement__commit(struct replacement *r);
+
+/* Removes what has not been given the name. */
+void replacement__release(struct replacement *r);
+
+/*
+ * All of that with n bytes. Mode 0644: whoever collects it is another user. Returns 0 or a negative
+ * errno; then path is as it was.
  */
 int replace_file(const char *path, const char *text, size_t n);
 

@@ -74,6 +74,13 @@ int report_row__add_number(struct report_row *row, const char *name, u64 number,
 	return report_row__add_field(row, &f);
 }
 
+int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind)
+{
+	const struct field f = { .name = name, .number = number, .kind = kind, .adds_up = true };
+
+	return report_row__add_field(row, &f);
+}
+
 int report_row__add_text(struct report_row *row, const char *name, const char *text)
 {
 	struct field f = { .name = name, .kind = FIELD_NONE };
@@ -252,13 +259,21 @@ static bool is_known(const struct field *f)
 	return f && (f->text || f->kind != FIELD_NONE);
 }
 
+/* With room for any number of 64 bits. */
+static long double real_of(const struct field *f)
+{
+	if (f->kind == FIELD_REAL)
+		return f->real;
+	return field_is_signed(f->kind) ? (long double)(s64)f->number : (long double)f->number;
+}
+
 /* Of cells with one name: the greater one is greater than 0. */
 static int compare_cells(const struct field *a, const struct field *b)
 {
 	if (!is_known(a) || !is_known(b))
 		return is_known(a) - is_known(b);
-	if (!a->text && !b->text && a->kind == FIELD_REAL && b->kind == FIELD_REAL)
-		return a->real < b->real ? -1 : a->real > b->real;
+	if (!a->text && !b->text && (a->kind == FIELD_REAL || b->kind == FIELD_REAL))
+		return real_of(a) < real_of(b) ? -1 : real_of(a) > real_of(b);
 	return compare_fields(a, b);
 }
 
@@ -464,16 +479,50 @@ int writer__end(struct writer *w, struct writing *writing, int err)
 		err = -ENOMEM;
 	w->file = writing->file;
 	n = writing->n;
-	errno = 0;
 	if (!err && w->path)
-		err = replace_file(w->path, writing->text, n);
+		err = w->failed = replace_file(w->path, writing->text, n);
 	if (!err && w->publish)
 		err = w->publish(w->publisher, writing->text, n);
-	else if (!err && !w->path && (fwrite(writing->text, 1, n, w->file) != n || fflush(w->file) ||
-			  ferror(w->file)))
-		err = errno ? -errno : -EIO;
+	else if (!err && !w->path)
+		err = writer__emit(w, writing->text, n);
 	free(writing->text);
 	return err;
+}
+
+int writer__emit(struct writer *w, const char *text, size_t n)
+{
+	int err = 0;
+
+	errno = 0;
+	if (fwrite(text, 1, n, w->file) != n || fflush(w->file) || ferror(w->file))
+		err = errno ? -errno : -EIO;
+	if (!err)
+		err = replacement__commit(&w->replacement);
+	if (err && !w->failed)
+		w->failed = err;
+	return err;
+}
+
+int writer__begin_metrics(struct writer *w)
+{
+	static const char nothing[] = "# EOF\n";
+
+	if (w->path)
+		w->failed = replace_file(w->path, nothing, sizeof(nothing) - 1);
+	return w->failed;
+}
+
+void writer__close(struct writer *w)
+{
+	int err = 0;
+
+	errno = 0;
+	if (w->file && (w->file == stdout ? fflush(stdout) : fclose(w->file)))
+		err = errno ? -errno : -EIO;
+	if (!w->failed)
+		w->failed = err;
+	w->file = NULL;
+	replacement__release(&w->replacement);
 }
 
 int writer__write(struct writer *w, const struct report *r)

@@ -15,6 +15,7 @@
 #include "agg/histogram.h"
 #include "agg/loss.h"
 #include "out/overhead.h"
+#include "out/replace.h"
 #include "out/units.h"
 #include "base/types.h"
 
@@ -47,6 +48,7 @@ struct field {
 	bool label;             /* goes with the field before it (the comm of a pid) */
 	bool machine;           /* left out of text: people read it elsewhere */
 	bool word;              /* a text that is no text to people: 0x1f */
+	bool adds_up;           /* over intervals: a counter for monitoring; else it stands, a gauge */
 };
 
 /* That of its number: times and sizes have one, by kind or by name (read_bytes, wait_ns). */
@@ -130,6 +132,7 @@ struct report {
 	u64 duration_ns;
 	bool has_events;        /* events, filtered and lost mean something here */
 	bool has_losses;        /* lost does, the others do not */
+	bool has_max_keys;      /* the tool has that option */
 	u64 events;             /* in the groups or rows, those that --top leaves out included */
 	struct loss_counters counters;
 	u64 throttled;          /* so often, at least, the kernel held samples back; of all CPUs */
@@ -155,6 +158,9 @@ int report_row__add_text(struct report_row *row, const char *name, const char *t
 int report_row__add_number(struct report_row *row, const char *name, u64 number,
 			   enum field_kind kind);
 int report_row__add_field(struct report_row *row, const struct field *f);
+
+/* A number that adds up over intervals. */
+int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind);
 int report_row__add_fields(struct report_row *row, const struct field *f, size_t n);
 
 /* Takes over the contents of what is added; on failure (-ENOMEM) frees them. */
@@ -221,6 +227,8 @@ int report_stack_format(const char *name);
 struct writer {
 	FILE *file;
 	const char *path;       /* each report replaces this file (out/replace.h), or NULL */
+	struct replacement replacement; /* of what had the file's name, from the first report on */
+	int failed;             /* the first error of writing; -EPIPE: the reader has gone away */
 	/* Or NULL: takes the text of each report, too, which then goes to no other file. 0 or negative. */
 	int (*publish)(void *publisher, const char *text, size_t n);
 	void *publisher;
@@ -248,6 +256,18 @@ struct writing {
 	char *text;
 	size_t n;
 };
+
+/*
+ * Writes n bytes behind what the file has been given, and flushes all. Returns 0 or a negative errno,
+ * and keeps the first one in failed.
+ */
+int writer__emit(struct writer *w, const char *text, size_t n);
+
+/* Now that there will be reports: metrics of another run leave the file that path names. */
+int writer__begin_metrics(struct writer *w);
+
+/* Closes the file, keeping in failed what only that brings out, unless it is standard output. */
+void writer__close(struct writer *w);
 
 int writer__begin(struct writer *w, struct writing *writing);
 int writer__end(struct writer *w, struct writing *writing, int err);

@@ -277,9 +277,10 @@ static void put_losses(struct writer *w, const struct report *r)
 
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (r->counters.lost[i])
-			fprintf(w->file, "  lost: %s %s: %s\n",
+			fprintf(w->file, "  lost: %s %s: %s%s\n",
 				format_count(n, r->counters.lost[i]), loss_name(i),
-				loss_sentence(i));
+				loss_sentence(i), r->has_max_keys && loss_ends_with_more_keys(i) ?
+				"; raise --max-keys" : "");
 }
 
 static void put_left_out(struct writer *w, const struct report *r)

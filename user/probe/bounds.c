@@ -66,7 +66,7 @@ int bounds__linear(struct bounds *b, const char *text, struct complaint *c)
 	if (step <= 0 || to <= from)
 		return complain(c, -EINVAL, 0, strlen(text),
 				"this goes nowhere: FROM is below TO, and STEP above 0");
-	if ((u64)(to - from) / step >= BOUNDS_MOST)
+	if (((u64)to - (u64)from) / (u64)step >= BOUNDS_MOST)
 		return complain(c, -EINVAL, 0, strlen(text), "these are more than %d buckets",
 				BOUNDS_MOST);
 	for (at = from; !err && at < to; at += step) {

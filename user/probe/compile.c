@@ -75,7 +75,9 @@ static int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_n
 	}
 	spot->place.is_end = p->spans && side == PROBE_END;
 	spot->place.by_site = p->by_site;
-	spot->place.number = first_of_event(s, i);
+	spot->place.number = p->request->latency && side == PROBE_END ?
+				     first_of_event(&p->side[PROBE_BEGIN], s->slot[i]) :
+				     first_of_event(s, i);
 	return 0;
 }
 
@@ -454,6 +456,30 @@ static int compile_match(const struct probe_plan *p, struct code *code, const st
 	return err;
 }
 
+static bool asks_for_result(const struct expr *e)
+{
+	if (!e)
+		return false;
+	if ((e->op == EXPR_SPECIAL || e->op == EXPR_NAME) && !strcmp(e->text, "retval"))
+		return true;
+	/* Whose type is then said. */
+	if (e->op == EXPR_CAST || e->op == EXPR_TYPED)
+		return false;
+	return asks_for_result(e->left) || asks_for_result(e->right);
+}
+
+static bool plan_asks_for_result(const struct probe_plan *p)
+{
+	bool asks = asks_for_result(p->filter) || asks_for_result(p->measured);
+	size_t i;
+
+	for (i = 0; i < p->nfields; i++)
+		asks |= asks_for_result(p->field[i].expr);
+	for (i = 0; i < p->naliases; i++)
+		asks |= asks_for_result(p->alias[i].expr);
+	return asks;
+}
+
 static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t i)
 {
 	struct probe_side *s = &p->side[side];
@@ -465,6 +491,7 @@ static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t 
 		return err;
 	for (k = 0; k < EVENT_BODIES; k++)
 		code__free(&code[k]);
+	p->guessed_result |= spot.place.guessed_result && plan_asks_for_result(p);
 	err = compile_filter(p, &code[EVENT_FILTER], &spot.place, side);
 	if (!err)
 		err = compile_value(p, &code[EVENT_VALUE], &spot.place, side);
@@ -504,6 +531,18 @@ static int divide_filter(struct probe_plan *p)
 	return err;
 }
 
+/* Is it a glob, of events that have names of their own? */
+static bool has_several_names(const struct probe_side *s, size_t i)
+{
+	const struct event_site *site = s->sites.site, *first = &site[first_of_event(s, i)];
+	size_t k;
+
+	for (k = first - site; k < s->sites.n && site[k].event == first->event; k++)
+		if (strcmp(site[k].name, first->name))
+			return true;
+	return false;
+}
+
 /* What the numbers of events are called: each function by its name, or each probe by its own. */
 static int name_events(struct probe_plan *p)
 {
@@ -518,15 +557,17 @@ static int name_events(struct probe_plan *p)
 		const struct event_site *site = &s->sites.site[i];
 		size_t event = site->event - s->events.event, d = s->definition[event];
 
+		bool named = d < p->ndefinitions && p->definition[d].name;
+		bool each = p->by_site || (p->request->what == PROBE_STREAM && !named &&
+					   has_several_names(s, i));
+
 		/* All places of an event are counted as one. Those of spans tell calls apart. */
-		if (!p->spans && !p->by_site)
+		if (!p->spans && !each)
 			s->slot[i] = first_of_event(s, i);
-		if (p->by_site)
+		if (each)
 			p->names[i] = site->name;
 		else
-			p->names[i] = d < p->ndefinitions && p->definition[d].name
-					      ? p->definition[d].name
-					      : site->event->name;
+			p->names[i] = named ? p->definition[d].name : site->event->name;
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/probe.h"
 #include "host/cgroup.h"
 
 void layout_names__free(struct layout_names *names)
@@ -75,6 +76,17 @@ static char *event_text(const struct layout_names *names, u64 number)
 	return asprintf(&text, "%llu", number) < 0 ? NULL : text;
 }
 
+/* One that fills all that is kept of texts was longer, or no shorter than that, as in streams. */
+static char *key_text(const char *bytes, u32 size)
+{
+	size_t n = strnlen(bytes, size);
+	char *text;
+
+	if (n < PROBE_TEXT_MOST - 1)
+		return strndup(bytes, n);
+	return asprintf(&text, "%.*s...", (int)n, bytes) < 0 ? NULL : text;
+}
+
 int layout_field__show(struct field *out, const struct layout_field *f, const void *bytes,
 		       struct layout_names *names)
 {
@@ -109,7 +121,7 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 		new.text = cgroup_text(names, new.number);
 		break;
 	case LAYOUT_TEXT:
-		new.text = strndup(bytes, f->size);
+		new.text = key_text(bytes, f->size);
 		break;
 	}
 	if (f->kind >= LAYOUT_SYMBOL || f->kind == LAYOUT_HEX) {

@@ -51,7 +51,7 @@ static int take_events(struct probe_plan *p, struct probe_side *s, const char *t
 /* The returns of functions are events of their own. */
 static int take_returns(struct probe_plan *p)
 {
-	struct probe_side *begin = &p->side[PROBE_BEGIN];
+	struct probe_side *begin = &p->side[PROBE_BEGIN], *end = &p->side[PROBE_END];
 	struct complaint c = {};
 	size_t i;
 	int err = 0;
@@ -72,9 +72,10 @@ static int take_returns(struct probe_plan *p)
 			return -EINVAL;
 		}
 		text = keep(p, asprintf(&text, "%s%%return", e->name) < 0 ? NULL : text);
-		err = text ? take_events(p, &p->side[PROBE_END], text, begin->definition[i])
-			   : -ENOMEM;
+		err = text ? take_events(p, end, text, begin->definition[i]) : -ENOMEM;
 	}
+	for (i = 0; i < end->events.n; i++)
+		end->events.event[i].function.has_entry = true;
 	return err;
 }
 
@@ -167,25 +168,62 @@ static int resolve(struct probe_plan *p, struct probe_side *s)
 	return 0;
 }
 
+static bool is_named_return(const struct event_site *end, const struct event_site *begin)
+{
+	size_t len = strlen(begin->name);
+
+	return !strncmp(begin->name, end->name, len) && !strcmp(end->name + len, "%return");
+}
+
+/* Is it an end of the function that begins there? Both sides have the same events in their order. */
+static bool is_end_of(const struct probe_plan *p, size_t end, size_t begin)
+{
+	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
+	const struct event_site *from = &b->sites.site[begin], *to = &e->sites.site[end];
+
+	if (from->event->type != EVENT_USER_FUNCTION)
+		return end == begin && is_named_return(to, from);
+	return from->event - b->events.event == to->event - e->events.event && !from->is_inlined &&
+	       from->function == to->function && !strcmp(from->path, to->path);
+}
+
 /*
- * The entry and the return of one function have the same number: nothing may be missing of either.
+ * The entry and the ends of one function have the same number, the entry's: nothing may be missing of
+ * either.
  */
 static int check_pairs(const struct probe_plan *p)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
-	size_t i, len;
+	bool *has_end = calloc(b->sites.n ?: 1, sizeof(*has_end));
+	const char *alone = NULL;
+	size_t i, k;
 
-	for (i = 0; i < b->sites.n || i < e->sites.n; i++) {
-		len = i < b->sites.n ? strlen(b->sites.site[i].name) : 0;
-		if (i < b->sites.n && i < e->sites.n &&
-		    !strncmp(b->sites.site[i].name, e->sites.site[i].name, len) &&
-		    !strcmp(e->sites.site[i].name + len, "%return"))
-			continue;
-		diag_error("%s has no return of its own that could be measured",
-			   i < b->sites.n ? b->sites.site[i].name : e->sites.site[i].name);
-		return -EOPNOTSUPP;
+	if (!has_end)
+		return -ENOMEM;
+	for (i = 0, k = 0; i < e->sites.n; i++) {
+		/* Ends of a function stand together: the one before has the same begin. */
+		if (!b->sites.n || k >= b->sites.n || !is_end_of(p, i, k))
+			for (k = 0; k < b->sites.n && !is_end_of(p, i, k); k++)
+				;
+		if (k < b->sites.n) {
+			has_end[k] = true;
+			e->slot[i] = k;
+		} else {
+			alone = alone ?: e->sites.site[i].name;
+		}
 	}
-	return 0;
+	for (i = 0; i < b->sites.n; i++)
+		alone = has_end[i] ? alone : alone ?: b->sites.site[i].name;
+	free(has_end);
+	if (!alone)
+		return 0;
+	diag_error("%s has no return of its own that could be measured", alone);
+	return -EOPNOTSUPP;
+}
+
+size_t probe_plan__nevents(const struct probe_plan *p)
+{
+	return p->side[p->request->latency ? PROBE_BEGIN : PROBE_END].sites.n;
 }
 
 /*
@@ -303,15 +341,24 @@ static int choose_value(struct probe_plan *p)
 	return 0;
 }
 
+/* $retval and $arg1 have the types that the function was declared with. */
+static bool is_typed_by_function(const char *text)
+{
+	return !strcmp(text, "retval") ||
+	       (!strncmp(text, "arg", 3) && isdigit((unsigned char)text[3]));
+}
+
 /* Is there a name in it that is not known of every event? */
 static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 {
 	static const char *const known[] = {"comm",   "pid",   "tid",  "uid",	"cpu",
-					    "cgroup", "nsecs", "func", "retval"};
+					    "cgroup", "nsecs", "func"};
 	size_t i;
 
 	if (!e)
 		return false;
+	if (e->op == EXPR_SPECIAL)
+		return is_typed_by_function(e->text);
 	if (e->op != EXPR_NAME)
 		return has_own_names(p, e->left) || has_own_names(p, e->right);
 	for (i = 0; i < ARRAY_SIZE(known); i++)
@@ -320,7 +367,7 @@ static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 	for (i = 0; i < p->naliases; i++)
 		if (!strcmp(e->text, p->alias[i].name))
 			return false;
-	return strncmp(e->text, "arg", 3) || !isdigit((unsigned char)e->text[3]);
+	return true;
 }
 
 static bool list_has_own_names(const struct probe_plan *p, const struct probe_argument *a, size_t n)
@@ -467,6 +514,22 @@ int probe_plan__attach(struct probe_plan *p)
 	return 0;
 }
 
+/* "; kmem_cache_alloc is kmem_cache_alloc_noprof here" */
+static void describe_renamed(const struct probe_plan *p, char *text, size_t size)
+{
+	size_t n = strlen(text), i;
+	int side;
+
+	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++) {
+		const struct event_sites *sites = &p->side[side].sites;
+
+		for (i = 0; i < sites->n && n < size; i++)
+			if (sites->site[i].is_renamed)
+				n += snprintf(text + n, size - n, "; %s is %s here",
+					      sites->site[i].event->name, sites->site[i].name);
+	}
+}
+
 void probe_plan__describe(const struct probe_plan *p, char *text, size_t size)
 {
 	size_t n = 0;
@@ -478,6 +541,7 @@ void probe_plan__describe(const struct probe_plan *p, char *text, size_t size)
 	}
 	if (n < size)
 		attach__describe(&p->side[PROBE_END].attachments, text + n, size - n);
+	describe_renamed(p, text, size);
 }
 
 static void free_side(struct probe_side *s)

@@ -107,6 +107,7 @@ struct probe_plan {
 	const struct expr *measured;    /* NULL: nothing but the number of events */
 	const char *measured_text;
 	bool value_at_begin, is_signed, by_site;
+	bool guessed_result;            /* $retval is asked for where nothing says its type */
 	bool is_time;                   /* the value is in nanoseconds */
 	u32 match_size;                 /* bytes */
 	const char **names;             /* of the numbers of events, slots of the ends */
@@ -118,6 +119,9 @@ int probe_plan__init(struct probe_plan *p, const struct probe_request *request);
 int probe_plan__choose(struct probe_plan *p, const struct attach_programs programs[PROBE_SIDES],
 		       bool without_fentry);
 int probe_plan__compile(struct probe_plan *p);
+
+/* How many numbers of events there are: calls have those of their begins. */
+size_t probe_plan__nevents(const struct probe_plan *p);
 
 /* -EAGAIN: the kernel does not have fentry for one of these functions; nothing is attached. */
 int probe_plan__attach(struct probe_plan *p);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/elements.h"
+
 static bool has_histograms(const struct results_plan *plan)
 {
 	return plan->what == PROBE_HIST || plan->what == PROBE_BOUNDS;
@@ -33,6 +35,8 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 				.key_size = key_size,
 				.size = size_of_elements(obj, plan->keyed ? "keyed_sums" : "sums"),
 				.keyed = plan->keyed,
+				.in_turns = probe_sum__in_turns(plan->what, plan->ncounters),
+				.generation = elements__generation(obj),
 				.bias = plan->bias,
 			},
 		.hist_maps =
@@ -41,6 +45,7 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 				.keyed_fd = bpf_object__find_map_fd_by_name(obj, "keyed_values"),
 				.key_size = key_size,
 				.keyed = plan->keyed,
+				.generation = elements__generation(obj),
 			},
 		.names =
 			{
@@ -50,7 +55,7 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 			},
 	};
 	if (r->losses_fd < 0 || r->sum_maps.plain_fd < 0 || r->sum_maps.keyed_fd < 0 ||
-	    r->hist_maps.whole_fd < 0 || r->hist_maps.keyed_fd < 0)
+	    r->hist_maps.whole_fd < 0 || r->hist_maps.keyed_fd < 0 || !r->sum_maps.generation)
 		return -ENOENT;
 	return 0;
 }
@@ -66,6 +71,7 @@ static int report_losses(struct results *r, struct report *report)
 	for (i = 0; i < ARRAY_SIZE(r->plan->attachments); i++)
 		if (r->plan->attachments[i])
 			now.lost[LOSS_RECURSION] += attach__misses(r->plan->attachments[i]);
+	now.lost[LOSS_UNWOUND] += r->left;
 	report->counters = loss__difference(&now, &r->losses_before);
 	report->has_events = true;
 	r->losses_before = now;
@@ -92,8 +98,7 @@ static int hist_difference(struct results *r, struct hist_set *d)
 		hist_set__free(&now);
 		return err;
 	}
-	hist_set__free(&r->hists_before);
-	r->hists_before = now;
+	hist_set__replace(&r->hists_before, &now);
 	return 0;
 }
 
@@ -135,12 +140,9 @@ static int report_histograms(struct results *r, const struct cli *cli, struct re
 
 static int sum_difference(struct results *r, struct probe_sums *d)
 {
-	u64 ended = *r->plan->interval;
 	struct probe_sums now;
-	int err;
+	int err = probe_sums__read(&now, &r->sum_maps);
 
-	__atomic_store_n(r->plan->interval, ended + 1, __ATOMIC_SEQ_CST);
-	err = probe_sums__read(&now, &r->sum_maps, ended);
 	if (err)
 		return err;
 	err = probe_sums__difference(d, &now, &r->sums_before);
@@ -149,6 +151,8 @@ static int sum_difference(struct results *r, struct probe_sums *d)
 		return err;
 	}
 	probe_sums__free(&r->sums_before);
+	if (now.anew)
+		probe_sums__free(&now);
 	r->sums_before = now;
 	return 0;
 }
@@ -173,14 +177,29 @@ static struct field average(const struct results_plan *plan, const struct sum_en
 
 	if (plan->is_time)
 		return (struct field){
-			.name = "avg", .kind = FIELD_TIME, .number = e->sum / e->count};
-	f.real = (plan->is_signed ? (double)(s64)e->sum : (double)e->sum) / e->count;
+			.name = "avg", .kind = FIELD_TIME, .number = e->sum / (__int128)e->count};
+	f.real = (long double)e->sum / e->count;
+	return f;
+}
+
+/* What no 64 bits hold is said as a real number, of which 53 bits are exact. */
+static struct field total(const struct results_plan *plan, __int128 sum, struct field f)
+{
+	bool fits = plan->is_signed ? sum == (s64)sum : sum == (__int128)(u64)sum;
+
+	if (fits) {
+		f.number = sum;
+		return f;
+	}
+	f.kind = FIELD_REAL;
+	f.real = sum;
 	return f;
 }
 
 static struct field figure(const struct results_plan *plan, const struct sum_entry *e, size_t i)
 {
-	struct field f = { .name = figures[i].name };
+	u32 sums = RESULT_COUNT | RESULT_SUM;
+	struct field f = { .name = figures[i].name, .adds_up = sums & figures[i].figure };
 
 	if (figures[i].figure == RESULT_COUNT) {
 		f.number = e->count;
@@ -190,9 +209,7 @@ static struct field figure(const struct results_plan *plan, const struct sum_ent
 		return average(plan, e);
 	f.kind = plan->is_time ? FIELD_TIME : plan->is_signed ? FIELD_SIGNED : FIELD_NUMBER;
 	if (figures[i].figure == RESULT_SUM)
-		f.number = e->sum;
-	else if (!e->has_extremes)      /* its last values came while the interval ended */
-		f.kind = FIELD_NONE;
+		return total(plan, e->sum, f);
 	else
 		f.number = figures[i].figure == RESULT_MIN ? e->min : e->max;
 	return f;
@@ -201,7 +218,8 @@ static struct field figure(const struct results_plan *plan, const struct sum_ent
 static int add_counter(struct report_row *row, const struct results_counter *counter, u64 sum,
 		       u64 count)
 {
-	struct field all = { .name = counter->name, .number = sum }, each = { .name = counter->each };
+	struct field all = { .name = counter->name, .number = sum, .adds_up = true };
+	struct field each = { .name = counter->each };
 
 	all.kind = counter->is_time ? FIELD_TIME : FIELD_NUMBER;
 	each.kind = counter->is_time ? FIELD_TIME : FIELD_REAL;

@@ -56,7 +56,6 @@ struct results_plan {
 	const s64 *bound;               /* PROBE_BOUNDS */
 	size_t nbounds;
 	enum scope_hierarchy hierarchy; /* of cgroup ids */
-	u64 *interval;                  /* the programs' variable */
 	const struct attachments *attachments[2];       /* whose misses are losses; NULL: none */
 };
 
@@ -68,6 +67,7 @@ struct results {
 	struct hist_maps hist_maps;
 	struct probe_sums sums_before;             /* the last snapshots */
 	struct hist_set hists_before;
+	u64 left;               /* calls that will not end, found out by the caller */
 	struct loss_counters losses_before;
 	struct layout_names names;
 };

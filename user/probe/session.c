@@ -10,6 +10,7 @@
 #include "jit/dump.h"
 #include "out/diag.h"
 #include "probe/starts.h"
+#include "run/course.h"
 #include "run/explain.h"
 #include "run/lines.h"
 #include "run/measure.h"
@@ -79,7 +80,7 @@ static int size_keyed(struct probe_session *s, struct bpf_map *map, bool used)
 		return bpf_map__set_max_entries(map, 1);
 	err = bpf_map__set_key_size(map, sizeof(struct hist_slot) + s->plan.layout.size);
 	if (!err)
-		err = map__set_room(map, &s->run->host, room(s));
+		err = map__set_room_for_keys(map, &s->run->host, room(s));
 	return err ?: make_ahead(map);
 }
 
@@ -124,10 +125,11 @@ static int size_maps(struct probe_session *s)
 	enum probe_what what = p->request->what;
 	bool sums = what == PROBE_COUNT || what == PROBE_SUM, keyed = s->bpf->rodata->keyed;
 	u32 size = probe_sum__size(what, p->layout.has_name, s->with.events.n);
+	u32 turns = probe_sum__in_turns(what, s->with.events.n) ? 2 : 1;
 	int err;
 
 	err = bpf_map__set_max_entries(s->bpf->maps.sums,
-				       sums && !keyed ? p->side[PROBE_END].sites.n : 1);
+				       sums && !keyed ? turns * probe_plan__nevents(p) : 1);
 	if (!err)
 		err = bpf_map__set_value_size(s->bpf->maps.sums, size);
 	if (!err)
@@ -199,7 +201,7 @@ static void plan_results(struct probe_session *s)
 		.keyed = c->keyed,
 		.layout = p->layout,
 		.event = p->names,
-		.nevents = p->side[PROBE_END].sites.n,
+		.nevents = probe_plan__nevents(p),
 		.bias = c->bias,
 		.is_signed = p->is_signed,
 		.is_time = p->is_time,
@@ -208,7 +210,6 @@ static void plan_results(struct probe_session *s)
 		.bound = r->bound,
 		.nbounds = r->nbounds,
 		.hierarchy = s->run->scope.hierarchy,
-		.interval = &s->bpf->data->interval,
 		.attachments = {&p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments},
 	};
 	for (i = 0; i < s->with.events.n; i++) {
@@ -274,7 +275,7 @@ static int prepare_stream(struct probe_session *s)
 	int err = s->line ? parse_line(s) : 0;
 
 	s->stream_plan = (struct stream_plan){
-		.layout = &p->layout, .event = p->names, .nevents = p->side[PROBE_END].sites.n,
+		.layout = &p->layout, .event = p->names, .nevents = probe_plan__nevents(p),
 		.has_elapsed = p->spans, .hierarchy = s->run->scope.hierarchy,
 		.line = s->line ? &s->stream_template : NULL, .writer = &s->run->writer,
 	};
@@ -402,10 +403,11 @@ int probe_session__explain(struct probe_session *s)
 
 static int load(struct probe_session *s)
 {
-	int err = probe_bpf__load(s->bpf);
+	int err = run__load(s->bpf->skeleton);
 
-	if (!err)
-		err = scope__fill(s->bpf->obj, &s->run->cli->scope);
+	if (err)
+		return course__complain(s->run, "load", err);
+	err = scope__fill(s->bpf->obj, &s->run->cli->scope);
 	if (!err) {
 		run__describe_memory(s->run, s->bpf->obj);
 		err = results__begin(&s->results, &s->results_plan, s->bpf->obj);
@@ -414,11 +416,7 @@ static int load(struct probe_session *s)
 		err = stream__open(&s->stream, &s->stream_plan, s->bpf->maps.records);
 	if (!err)
 		err = probe_bpf__attach(s->bpf);        /* what keeps the scope up to date */
-	if (!err)
-		return 0;
-	diag_error("this kernel cannot load the programs: %s", strerror(-err));
-	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
-	return -EOPNOTSUPP;
+	return err ? course__complain(s->run, "attach", err) : 0;
 }
 
 /* Loads and attaches. -EAGAIN: not with fentry. */
@@ -454,12 +452,27 @@ int probe_session__start(struct probe_session *s)
 	if (s->with.events.n)
 		strncat(s->source, "; counters divided up at tp_btf/sched_switch",
 			sizeof(s->source) - strlen(s->source) - 1);
+	if (s->plan.guessed_result)
+		strncat(s->source, "; $retval of unknown type, read as s64",
+			sizeof(s->source) - strlen(s->source) - 1);
 	return 0;
 }
 
 int probe_session__drain(struct probe_session *s)
 {
 	return s->stream ? stream__drain(s->stream) : 0;
+}
+
+/* Functions of the kernel that a task ends in are no calls that anybody waits for. */
+static bool only_user_functions(const struct probe_session *s)
+{
+	const struct event_sites *begins = &s->plan.side[PROBE_BEGIN].sites;
+	size_t i;
+
+	for (i = 0; i < begins->n; i++)
+		if (begins->site[i].event->type != EVENT_USER_FUNCTION)
+			return false;
+	return true;
 }
 
 static int sweep(struct probe_session *s)
@@ -470,8 +483,12 @@ static int sweep(struct probe_session *s)
 		.value_size = bpf_map__value_size(map), .max_entries = bpf_map__max_entries(map),
 		.in_thread = s->plan.request->latency,
 	};
+	size_t left = 0;
+	int err = s->plan.spans ? starts__sweep(&plan, &left) : 0;
 
-	return s->plan.spans ? starts__sweep(&plan, NULL) : 0;
+	if (only_user_functions(s))
+		s->results.left += left;
+	return err;
 }
 
 /* --sort by one of the figures of rows. */

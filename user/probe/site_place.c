@@ -2,6 +2,7 @@
 #include "probe/site_place.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,7 +82,7 @@ static int kernel_function(struct place *p, const struct event_site *site, struc
 	if (types && !kernel_types__function(types, name, site->module, &found))
 		err = place__add_prototype(p, found.btf, found.id);
 	else
-		p->has_result = p->is_return;   /* of a type that is not known */
+		p->has_result = p->guessed_result = p->is_return;
 	free(name);
 	if (err == -EINVAL)
 		err = 0;
@@ -101,7 +102,7 @@ static bool full_type(struct c_type *t, const struct dwarf_variable *v, struct k
 {
 	u32 id;
 
-	if (!v->type_entry || v->kind == DWARF_OTHER || (v->kind == DWARF_POINTER && v->is_string))
+	if (!v->type_entry || (v->kind == DWARF_POINTER && v->is_string))
 		return false;
 	if (!k->dwarf_types && dwarf_types__new(&k->dwarf_types, k->dwarf))
 		return false;
@@ -136,12 +137,79 @@ static const char *where_live(const struct dwarf_variable *v, char *text, size_t
 	return text;
 }
 
+#define FIRST_ON_STACK 6        /* the slot of the first word above the return address */
+
 /*
- * Where the compiler says that it is. At the first instruction of a function that is not yet true
- * of parameters that live in memory: they come in registers, in their order.
+ * At the first instruction of a function what its parameters' locations say is not yet true of
+ * those that it moves to memory: they are where the calling convention puts them.
  */
+static int add_passed(struct place *p, const struct dwarf_variable *v, struct place_variable *add)
+{
+	struct machine_register sp = machine_stack_pointer();
+	char why[80];
+
+	add->where = AT_NOWHERE;
+	add->why = why;
+	snprintf(why, sizeof(why), "how it is passed is not known");
+	add->number = v->slot;
+	switch (v->passed) {
+	case DWARF_PASSED_NUMBER:
+		add->where = AT_ARGUMENT;
+		break;
+	case DWARF_PASSED_ADDRESS:
+		add->where = AT_POINTED;
+		break;
+	case DWARF_PASSED_STACK:
+		add->where = AT_MEMORY;
+		add->offset = 8 * (s64)(v->slot - FIRST_ON_STACK + 1);
+		machine_register__dwarf(&sp, &add->number);
+		break;
+	case DWARF_PASSED_REGISTERS:
+		snprintf(why, sizeof(why), v->nslots > 1 ? "it is in two registers, $arg%u and $arg%u" :
+							   "it is in a register, $arg%u",
+			 v->slot + 1, v->slot + 2);
+		break;
+	case DWARF_PASSED_VECTOR:
+		snprintf(why, sizeof(why), "it is in a register of floating-point numbers");
+		break;
+	case DWARF_PASSED_NOWHERE:
+		snprintf(why, sizeof(why), "it is empty");
+		break;
+	default:
+		break;
+	}
+	if (add->where != AT_NOWHERE)
+		add->why = NULL;
+	return place__add(p, add);
+}
+
+/*
+ * A function that nobody else can call may be compiled to be called otherwise: its parameters are
+ * at its entry in other registers than those of the convention, or have become constants.
+ */
+static bool is_passed_otherwise(const struct dwarf_variables *found)
+{
+	struct machine_register said, passed;
+	s64 on_stack;
+	size_t i;
+
+	for (i = 0; i < found->n; i++) {
+		const struct dwarf_variable *v = &found->variable[i];
+
+		if (!v->is_parameter || v->passed != DWARF_PASSED_NUMBER)
+			continue;
+		if (v->where == DWARF_CONSTANT)
+			return true;
+		if (v->where == DWARF_REGISTER && machine_register__by_dwarf(&said, v->reg) &&
+		    (!machine_argument(&passed, v->slot, &on_stack) || passed.offset != said.offset))
+			return true;
+	}
+	return false;
+}
+
+/* Where the compiler says that it is. */
 static int add_variable(struct place *p, const struct dwarf_variable *v, struct knowledge *k,
-			u32 *next, bool at_entry, u64 address)
+			bool by_convention, u64 address)
 {
 	static const enum place_where wheres[] = {
 		[DWARF_REGISTER] = AT_REGISTER, [DWARF_MEMORY] = AT_MEMORY,
@@ -153,19 +221,9 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 	};
 	char why[200];
 
-	if (at_entry && v->is_parameter) {
-		if (v->kind == DWARF_STRUCT || v->kind == DWARF_OTHER || v->kind == DWARF_ARRAY ||
-		    *next == UINT32_MAX) {
-			/* Floats have registers of their own; structures may be anywhere. */
-			add.where = AT_NOWHERE;
-			add.why = "it is no integer or pointer, or comes behind a structure";
-			if (v->kind == DWARF_STRUCT || v->kind == DWARF_ARRAY)
-				*next = UINT32_MAX;
-		} else {
-			add.where = AT_ARGUMENT;
-			add.number = (*next)++;
-		}
-		return place__add(p, &add);
+	if (by_convention && v->is_parameter) {
+		add.offset = 0;
+		return add_passed(p, v, &add);
 	}
 	if (v->where == DWARF_NOWHERE || v->where == DWARF_COMPLEX) {
 		add.where = AT_NOWHERE;
@@ -225,24 +283,67 @@ static int variables_at(struct dwarf_variables *found, struct dwarf *d,
 	return done ? 0 : dwarf_variables__at(found, d, site->address, true);
 }
 
+static void set_result(struct place *p, const struct dwarf_variable *result, struct knowledge *k)
+{
+	p->guessed_result = false;
+	p->has_result = result->passed == DWARF_PASSED_NUMBER;
+	if (result->passed == DWARF_PASSED_UNKNOWN)
+		p->has_result = p->guessed_result = true;
+	else if (p->has_result)
+		p->result = type_of(result, k);
+	else if (result->passed == DWARF_PASSED_NOWHERE)
+		p->no_result = "this function returns nothing";
+	else if (result->passed == DWARF_PASSED_VECTOR)
+		p->no_result = "the result is in a register of floating-point numbers";
+	else
+		p->no_result = "the result is no number; registers are named as in %ax";
+}
+
+/*
+ * Registers have other numbers in the debug information of 32-bit programs, and what has 64 bits takes two
+ * arguments, or two registers as a result.
+ */
+static void limit_to_32_bits(struct place *p)
+{
+	bool is_signed;
+	u32 size;
+
+	forget(p, "of 32-bit programs the arguments are known by number: $arg1 is the first 4 bytes of them");
+	if (c_type__is_pointer(&p->result) || !c_type__is_number(&p->result, &size, &is_signed) || size < 8)
+		return;
+	if (p->guessed_result) {
+		p->result = c_type__integer(4, true);
+		return;
+	}
+	p->has_result = false;
+	p->no_result = "the result has 64 bits, which a 32-bit program returns in two registers";
+}
+
 static int user_function(struct place *p, const struct event_site *site, struct knowledge *k)
 {
 	bool at_entry = !site->offset && !site->is_inlined;
 	struct dwarf_variables found;
 	struct dwarf *d = k->want_dwarf ? dwarf_of(k, site->path) : NULL;
-	u32 next = 0;
+	bool by_convention;
 	int err = 0;
 	size_t i;
 
-	p->has_result = p->is_return;
+	p->has_result = p->guessed_result = p->is_return;
 	p->own_arguments = !at_entry;
-	if (!d || variables_at(&found, d, site))
+	if (!d || variables_at(&found, d, site)) {
+		if (p->is_32_bit)
+			limit_to_32_bits(p);
 		return 0;
+	}
+	by_convention = at_entry && !is_passed_otherwise(&found);
 	for (i = 0; i < found.n && !err; i++)
 		if (!place__find(p, found.variable[i].name))
-			err = add_variable(p, &found.variable[i], k, &next, at_entry,
-					   site->address);
+			err = add_variable(p, &found.variable[i], k, by_convention, site->address);
+	if (p->is_return && found.result.type)
+		set_result(p, &found.result, k);
 	dwarf_variables__free(&found);
+	if (p->is_32_bit)
+		limit_to_32_bits(p);
 	if (site->is_return)
 		forget(p, "variables are gone when the function has returned; --latency has its "
 			  "arguments");
@@ -273,6 +374,11 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 		.context = context_of(way),
 		.event = site->name,
 		.is_return = site->is_return,
+		.is_exit = site->is_exit,
+		.is_tail_call = site->is_tail_call,
+		.is_shared = site->is_shared,
+		.return_bytes = site->return_bytes,
+		.is_32_bit = site->is_32_bit,
 		.is_inside = site->offset || site->is_inlined || site->event->type == EVENT_USDT,
 		.result = c_type__integer(8, true),
 		.address = site->address,

@@ -15,9 +15,11 @@ struct starts_plan {
 };
 
 /*
- * Deletes the begins of threads that are gone, if more than half of the map is full. *deleted (may
- * be NULL): how many. Returns 0 or a negative errno. In another pid namespace than the initial one
- * threads cannot be looked for, and nothing is done.
+ * Deletes the begins of threads that are gone; and, if more than half of the map is full, those of
+ * calls whose frame a later one of the same thread has taken: they were left by an exception or a
+ * longjmp(). *deleted (may be NULL): how many, but for those that have been counted as lost already.
+ * Returns 0 or a negative errno. In another pid namespace than the initial one threads cannot be
+ * looked for, and nothing is done.
  */
 int starts__sweep(const struct starts_plan *plan, size_t *deleted);
 

@@ -11,21 +11,34 @@
 
 /* An entry while elements are added to it. */
 struct total {
-	struct probe_extremes extremes;
+	u64 max, min_inv;
 	u64 newest;             /* name_stamp of the name it has */
 };
 
+/*
+ * The kernel adds up values, of which it keeps 64 bits, and their upper halves. What the lower
+ * halves add up to is the difference; it stays below 2^63 for 2^31 events on a CPU, whatever they
+ * are.
+ */
+static __int128 sum_of(const struct probe_sum *s, bool is_signed)
+{
+	__int128 high = is_signed ? (__int128)(s64)s->sum_high : (__int128)s->sum_high;
+
+	if (!s->sum_high && !is_signed)
+		return s->sum;
+	return high * (1LL << 32) + (s64)(s->sum - (s->sum_high << 32));
+}
+
 /* size: of what there is of an element. */
-static void add_element(struct sum_entry *to, struct total *total, const void *element, u32 size,
-			u64 interval)
+static void add_element(struct sum_entry *to, struct total *total, const void *element,
+			const struct sum_maps *maps)
 {
 	struct probe_sum whole = {}, *from = &whole;
-	const struct probe_extremes *e = &from->extremes[interval & 1];
 	size_t i;
 
-	memcpy(from, element, size);
+	memcpy(from, element, maps->size);
 	to->count += from->count;
-	to->sum += from->sum;
+	to->sum += sum_of(from, maps->bias);
 	for (i = 0; i < ARRAY_SIZE(to->counter); i++)
 		to->counter[i] += from->counter[i];
 	if (from->name_stamp > total->newest || !to->name[0]) {
@@ -33,46 +46,53 @@ static void add_element(struct sum_entry *to, struct total *total, const void *e
 		memcpy(to->name, from->name, sizeof(to->name));
 		to->name[sizeof(to->name) - 1] = 0;
 	}
-	if (e->interval != interval)
-		return;
-	to->has_extremes = true;
-	if (e->max > total->extremes.max)
-		total->extremes.max = e->max;
-	if (e->min_inv > total->extremes.min_inv)
-		total->extremes.min_inv = e->min_inv;
+	if (from->max > total->max)
+		total->max = from->max;
+	if (from->min_inv > total->min_inv)
+		total->min_inv = from->min_inv;
 }
 
 static void finish_entry(struct sum_entry *entry, const struct total *total, u64 bias)
 {
-	if (!entry->has_extremes)
-		return;
-	entry->max = total->extremes.max ^ bias;
-	entry->min = ~total->extremes.min_inv ^ bias;
+	entry->max = total->max ^ bias;
+	entry->min = ~total->min_inv ^ bias;
 }
 
-static int read_plain(struct probe_sums *set, const struct sum_maps *maps, u64 interval)
+/* The event's elements are read into per_cpu, and cleared where they are of the interval alone. */
+static int take_plain(struct sum_entry *entry, const struct sum_maps *maps, u32 at, char *per_cpu,
+		      int ncpus)
 {
-	int ncpus = libbpf_num_possible_cpus(), cpu, err = 0;
+	struct total total = {};
+	int err = bpf_map_lookup_elem(maps->plain_fd, &at, per_cpu), cpu;
+
+	for (cpu = 0; cpu < ncpus && !err; cpu++)
+		add_element(entry, &total, per_cpu + cpu * maps->size, maps);
+	if (err || !maps->in_turns || !entry->count)
+		return err;
+	finish_entry(entry, &total, maps->bias);
+	memset(per_cpu, 0, (size_t)ncpus * maps->size);
+	return bpf_map_update_elem(maps->plain_fd, &at, per_cpu, BPF_ANY);
+}
+
+static int read_plain(struct probe_sums *set, const struct sum_maps *maps)
+{
+	int ncpus = libbpf_num_possible_cpus(), err = 0;
 	char *per_cpu;
-	u32 i;
+	u32 i, next = 0;
 
 	if (ncpus < 0)
 		return ncpus;
 	per_cpu = calloc(ncpus, maps->size);
 	set->entry = calloc(maps->nevents ?: 1, sizeof(*set->entry));
+	set->anew = maps->in_turns;
 	if (!per_cpu || !set->entry)
 		err = -ENOMEM;
+	if (!err && maps->in_turns)
+		err = elements__next_generation(maps->generation, &next);
 	for (i = 0; i < maps->nevents && !err; i++) {
-		struct total total = {};
-
-		err = bpf_map_lookup_elem(maps->plain_fd, &i, per_cpu);
-		if (err)
-			break;
 		set->entry[i].event = i;
-		for (cpu = 0; cpu < ncpus; cpu++)
-			add_element(&set->entry[i], &total, per_cpu + cpu * maps->size, maps->size,
-				    interval);
-		finish_entry(&set->entry[i], &total, maps->bias);
+		err = take_plain(&set->entry[i], maps, maps->in_turns ? 2 * i + !(next & 1) : i,
+				 per_cpu, ncpus);
 		set->n = i + 1;
 	}
 	free(per_cpu);
@@ -98,7 +118,7 @@ static int by_key(const void *a, const void *b)
 
 /* Elements of one key differ in CPU only. */
 static void group_elements(struct probe_sums *set, const struct order *order, size_t n,
-			   const struct sum_maps *maps, u64 interval)
+			   const struct sum_maps *maps)
 {
 	struct sum_entry *entry;
 	size_t i, k;
@@ -108,8 +128,7 @@ static void group_elements(struct probe_sums *set, const struct order *order, si
 
 		entry = &set->entry[set->n];
 		for (k = i; k < n && !by_key(&order[i], &order[k]); k++)
-			add_element(entry, &total, elements__value(order[k].e, order[k].i),
-				    maps->size, interval);
+			add_element(entry, &total, elements__value(order[k].e, order[k].i), maps);
 		finish_entry(entry, &total, maps->bias);
 		if (!entry->count) {    /* made, but nothing has been added yet */
 			memset(entry, 0, sizeof(*entry));
@@ -120,17 +139,21 @@ static void group_elements(struct probe_sums *set, const struct order *order, si
 	}
 }
 
-static int read_keyed(struct probe_sums *set, const struct sum_maps *maps, u64 interval)
+static int read_keyed(struct probe_sums *set, const struct sum_maps *maps)
 {
 	struct elements e = {
 		.key_size = maps->key_size, .value_size = maps->size,
+	};
+	const struct writer_place writer = {
+		.at = offsetof(struct hist_slot, writer), .generation = maps->generation,
+		.each_time = maps->in_turns,
 	};
 	struct order *order = NULL;
 	size_t i;
 	int err;
 
 	set->key_size = maps->key_size - sizeof(struct hist_slot);
-	err = elements__read(&e, maps->keyed_fd);
+	err = elements__take(&e, maps->keyed_fd, &writer, &set->anew);
 	if (err)
 		goto out;
 	order = calloc(e.n ?: 1, sizeof(*order));
@@ -143,19 +166,19 @@ static int read_keyed(struct probe_sums *set, const struct sum_maps *maps, u64 i
 	for (i = 0; i < e.n; i++)
 		order[i] = (struct order){ &e, i };
 	qsort(order, e.n, sizeof(*order), by_key);
-	group_elements(set, order, e.n, maps, interval);
+	group_elements(set, order, e.n, maps);
 out:
 	free(order);
 	elements__free(&e);
 	return err;
 }
 
-int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps, u64 interval)
+int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps)
 {
 	struct probe_sums new = {};
 	int err;
 
-	err = maps->keyed ? read_keyed(&new, maps, interval) : read_plain(&new, maps, interval);
+	err = maps->keyed ? read_keyed(&new, maps) : read_plain(&new, maps);
 	if (err) {
 		probe_sums__free(&new);
 		return err;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Snapshots of the kernel's sums (struct probe_sum): one for each event, or for each key, sorted by
- * number or by key bytes, with the CPUs added up. Count and sum are cumulative since load, an
- * interval is the difference of two; minimum and maximum are those of the interval just ended.
+ * number or by key bytes, with the CPUs added up. Where there are but counts, they are cumulative
+ * since load, and an interval is the difference of two. Where there are more figures, a snapshot ends
+ * an interval and is of it alone: what programs write from then on is in the next one, so that all
+ * figures of an entry are of the same events (probe_sum__in_turns()).
  */
 #ifndef TALLY_PROBE_SUMS_H
 #define TALLY_PROBE_SUMS_H
@@ -17,8 +19,9 @@ struct sum_maps {
 	u32 nevents;            /* elements of sums */
 	u32 key_size;           /* of keyed_sums: struct hist_slot and what follows it */
 	u32 size;               /* of elements: how much of struct probe_sum they have */
-	bool keyed;
-	u64 bias;               /* of struct probe_extremes */
+	bool keyed, in_turns;           /* probe_sum__in_turns() */
+	volatile u32 *generation;       /* elements__generation(); NULL: elements stay, but not in_turns */
+	u64 bias;               /* of struct probe_sum's extremes */
 };
 
 struct sum_entry {
@@ -26,9 +29,8 @@ struct sum_entry {
 	u32 event;                      /* without keys */
 	char name[HIST_NAME_LEN];       /* newest name recorded with the key; not escaped */
 	u64 count;
-	u64 sum;                        /* two's complement where values have a sign */
-	bool has_extremes;              /* there were values in the interval */
-	u64 min, max;
+	__int128 sum;                   /* exact */
+	u64 min, max;                   /* of the snapshot, in turns; without a value undefined */
 	u64 counter[PROBE_COUNTERS];
 };
 
@@ -37,13 +39,14 @@ struct probe_sums {
 	size_t n;
 	struct sum_entry *entry;        /* without keys one for each event */
 	char *keys;                     /* what the keys point into */
+	bool anew;                      /* the next snapshot begins from nothing */
 };
 
 /*
- * Reads the maps. The caller has counted the kernel's number of the interval up; interval is the
- * one that ended. Returns 0 or a negative errno, then *set is untouched.
+ * Reads the maps; in turns, takes an RCU grace period, some 10 ms. Returns 0 or a negative errno, then
+ * *set is untouched.
  */
-int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps, u64 interval);
+int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps);
 
 /* *out = later - earlier, entries whose count did not grow left out. 0 or -ENOMEM. */
 int probe_sums__difference(struct probe_sums *out, const struct probe_sums *later,

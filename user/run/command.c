@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,16 +35,22 @@ static int become_invoking_user(void)
 	return user_become(uid, gid);
 }
 
-static void child(char **argv, int go, int report, const sigset_t *signals)
+static void child(char **argv, int go, int report, const struct command_setting *setting)
 {
+	struct rusage before;
 	char byte;
 	int err;
 
-	sigprocmask(SIG_SETMASK, signals, NULL);
+	sigprocmask(SIG_SETMASK, &setting->signals, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	if (setting->files.rlim_max && setrlimit(RLIMIT_NOFILE, &setting->files))
+		_exit(127);
 	if (read(go, &byte, 1) != 1)
 		_exit(127);
 	err = become_invoking_user();
+	if (!err && (getrusage(RUSAGE_SELF, &before) ||
+		     write(report, &before, sizeof(before)) != sizeof(before)))
+		_exit(126);
 	if (!err) {
 		execvp(argv[0], argv);
 		err = -errno;
@@ -53,7 +60,7 @@ static void child(char **argv, int go, int report, const sigset_t *signals)
 	_exit(127);
 }
 
-int command__start(struct command *c, char **argv, const sigset_t *signals)
+int command__start(struct command *c, char **argv, const struct command_setting *setting)
 {
 	int go[2], report[2];
 	pid_t pid;
@@ -72,11 +79,13 @@ int command__start(struct command *c, char **argv, const sigset_t *signals)
 	}
 	if (!pid) {
 		close(go[1]);
-		child(argv, go[0], report[1], signals);
+		child(argv, go[0], report[1], setting);
 	}
 	close(go[0]);
 	close(report[1]);
-	*c = (struct command){ pid, -1, go[1], report[0], argv[0] };
+	*c = (struct command){
+		.pid = pid, .pidfd = -1, .go_fd = go[1], .error_fd = report[0], .name = argv[0],
+	};
 	c->pidfd = syscall(SYS_pidfd_open, pid, 0);
 	return c->pidfd < 0 ? -errno : 0;
 
@@ -89,15 +98,55 @@ close_go:
 	return err;
 }
 
+/* It waited for its turn, and did not live to see it. */
+static int complain_of_early_end(const struct command *c)
+{
+	siginfo_t info = {};
+
+	if (waitid(P_PID, c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+		diag_error("'%s' cannot be started: its process ended before", c->name);
+	else if (info.si_code == CLD_EXITED)
+		diag_error("'%s' cannot be started: its process ended before, with status %d",
+			   c->name, info.si_status);
+	else
+		diag_error("'%s' was killed by signal %d before it was started", c->name,
+			   info.si_status);
+	return -ECHILD;
+}
+
+static ssize_t read_on(int fd, void *data, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, data, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
 int command__go(struct command *c)
 {
-	int err = 0;
+	union {
+		struct rusage before;
+		int err;
+	} said;
+	ssize_t n;
+	int err;
 
+	/* The only reader is the child. */
 	if (write(c->go_fd, "", 1) != 1)
-		return -errno;
-	/* Closed by a successful exec; otherwise it brings the reason. */
-	if (read(c->error_fd, &err, sizeof(err)) != sizeof(err))
-		return 0;
+		return errno == EPIPE ? complain_of_early_end(c) : -errno;
+	n = read_on(c->error_fd, &said, sizeof(said));
+	if (n == sizeof(said.before)) {
+		c->before = said.before;
+		/* Closed by a successful exec; otherwise it brings the reason. */
+		n = read_on(c->error_fd, &said, sizeof(said));
+		if (!n)
+			return 0;
+	}
+	if (n != sizeof(said.err))
+		return n < 0 ? n : complain_of_early_end(c);
+	err = said.err;
 	diag_error("cannot run '%s': %s", c->name, strerror(-err));
 	return err;
 }
@@ -109,6 +158,14 @@ bool command__has_ended(const struct command *c)
 	return c->pid && !waitid(P_PID, c->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
 }
 
+static void subtract(struct timeval *time, const struct timeval *before)
+{
+	if (timercmp(time, before, <))
+		*time = (struct timeval){};
+	else
+		timersub(time, before, time);
+}
+
 int command__wait(const struct command *c, struct rusage *usage, int *status)
 {
 	siginfo_t info = {};
@@ -118,19 +175,21 @@ int command__wait(const struct command *c, struct rusage *usage, int *status)
 		if (errno != EINTR)
 			return -errno;
 	}
+	subtract(&usage->ru_utime, &c->before.ru_utime);
+	subtract(&usage->ru_stime, &c->before.ru_stime);
 	*status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) :
 					       W_EXITCODE(0, info.si_status);
 	return 0;
 }
 
-int command__shell(const char *line, const sigset_t *signals)
+int command__shell(const char *line, const struct command_setting *setting)
 {
 	char *argv[] = { "/bin/sh", "-c", (char *)line, NULL };
 	struct command c = {};
 	struct rusage usage;
 	int err, status = 0;
 
-	err = command__start(&c, argv, signals);
+	err = command__start(&c, argv, setting);
 	if (!err)
 		err = command__go(&c);
 	if (!err)

@@ -11,12 +11,22 @@ int course__complain(const struct run *run, const char *what, int err)
 {
 	bool many = run->cli->max_keys > CLI_DEFAULT_MAX_KEYS;
 
+	/* The limit has been named where it was met first: run__load(). */
+	if (err == -EMFILE || err == -ENFILE)
+		return strcmp(what, "load") ? host__complain_of_files() : err;
 	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
 	if (err == -ENOMEM || (err == -E2BIG && many)) {
 		diag_error("not enough memory for the maps");
 		if (run->cli->by || many)
 			diag_hint("ask for fewer keys with --max-keys");
 		return err;
+	}
+	if ((err == -EPERM || err == -EACCES) && !right_held(RIGHT_SYS_ADMIN)) {
+		diag_error("not permitted to %s the programs: missing capability %s", what,
+			   right_name(RIGHT_SYS_ADMIN));
+		diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is "
+			  "missing");
+		return -EPERM;
 	}
 	diag_error("this kernel cannot %s the programs: %s", what, strerror(-err));
 	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
@@ -34,10 +44,10 @@ static int load(struct course *c, struct run *run)
 {
 	int err = c->open(c, run);
 
-	if (err == -EINVAL || err == -EOPNOTSUPP)
+	if (err == -EINVAL || err == -EOPNOTSUPP || err == -EPERM)
 		return err;
 	if (!err && !run->cli->explain)
-		err = bpf_object__load_skeleton(c->skeleton);
+		err = run__load(c->skeleton);
 	return err ? course__complain(run, "load", err) : 0;
 }
 

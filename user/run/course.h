@@ -12,7 +12,7 @@
  *   end()       after the last one, before anything is said of the run as a whole; in any case
  *
  * All but end() return 0 or a negative errno. What goes wrong is said here, where it has not been said
- * by the hook: check() and load() say all, open() what it returns -EINVAL or -EOPNOTSUPP for, attach()
+ * by the hook: check() and load() say all, open() what it returns -EINVAL, -EOPNOTSUPP or -EPERM for, attach()
  * what it sets has_said for.
  */
 #ifndef TALLY_RUN_COURSE_H

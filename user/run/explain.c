@@ -64,7 +64,8 @@ static int add_scope(struct report *r, const struct run *run)
 	size_t i;
 
 	for (i = 0; i < o->npids && !err; i++)
-		err = explain__add(r, "scope", "process %u", o->pids[i]);
+		err = explain__add(r, "scope", "process %u%s", o->pids[i],
+				   c->follow ? " and the children it makes" : "");
 	for (i = 0; i < o->ntids && !err; i++)
 		err = explain__add(r, "scope", "thread %u", o->tids[i]);
 	if (!err && c->has_uid)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "agg/elements.h"
 #include "cli/task_key.h"
 
 /* How many segments a key fills: CPUs it is seen on, times groups of four powers of two. */
@@ -24,6 +25,11 @@ int map__set_room(struct bpf_map *map, const struct host *host, u64 elements)
 	return err;
 }
 
+int map__set_room_for_keys(struct bpf_map *map, const struct host *host, u64 elements)
+{
+	return map__set_room(map, host, elements__room(elements, allocates_on_demand(host)));
+}
+
 static int prepare_map(struct bpf_map *map, const struct host *host, u32 max_keys, bool keyed)
 {
 	bool on_demand = allocates_on_demand(host);
@@ -34,7 +40,7 @@ static int prepare_map(struct bpf_map *map, const struct host *host, u32 max_key
 		return bpf_map__set_max_entries(map, 1);
 	if ((u64)host->cpus_online < cpus)
 		per_key = per_key / cpus * host->cpus_online;
-	return map__set_room(map, host, per_key * max_keys);
+	return map__set_room_for_keys(map, host, per_key * max_keys);
 }
 
 static struct bpf_map *keyed_map(const struct bpf_object *obj, const char *name)
@@ -69,6 +75,7 @@ int measure__begin(struct measure *m, const struct run *run, const char *name)
 {
 	m->maps.whole_fd = bpf_object__find_map_fd_by_name(m->obj, name);
 	m->maps.keyed_fd = bpf_map__fd(keyed_map(m->obj, name));
+	m->maps.generation = elements__generation(m->obj);
 	m->losses_fd = bpf_object__find_map_fd_by_name(m->obj, "losses");
 	if (m->maps.whole_fd < 0 || m->losses_fd < 0)
 		return -ENOENT;
@@ -90,8 +97,7 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
 		hist_set__free(&now);
 		return err;
 	}
-	hist_set__free(&m->before);
-	m->before = now;
+	hist_set__replace(&m->before, &now);
 	return 0;
 }
 

@@ -64,6 +64,9 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
  */
 int map__set_room(struct bpf_map *map, const struct host *host, u64 elements);
 
+/* The same for a hash that elements__take() empties: with room for the keys of the next interval. */
+int map__set_room_for_keys(struct bpf_map *map, const struct host *host, u64 elements);
+
 void measure__free(struct measure *m);
 
 #endif /* TALLY_RUN_MEASURE_H */

@@ -97,7 +97,6 @@ static int collect(struct ring *r, char **text, size_t *n)
 
 static int take_some(struct ring *r)
 {
-	FILE *file = r->writer->file;
 	char *text = NULL;
 	size_t n = 0;
 	int err;
@@ -105,9 +104,8 @@ static int take_some(struct ring *r)
 	r->here = 0;
 	r->err = 0;
 	err = collect(r, &text, &n);
-	errno = 0;
-	if (!err && n && (fwrite(text, 1, n, file) != n || fflush(file) || ferror(file)))
-		err = errno ? -errno : -EIO;
+	if (!err && n)
+		err = writer__emit(r->writer, text, n);
 	free(text);
 	return err;
 }

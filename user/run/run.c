@@ -18,7 +18,16 @@
 #include "run/explain.h"
 #include "run/subjects.h"
 
-static int take_signals(struct run *run, sigset_t *before)
+/* What a run waits for with a descriptor: without it, it would not end when it should. */
+static int complain_of_waiting(const char *what, int err)
+{
+	if (err == -EMFILE || err == -ENFILE)
+		return host__complain_of_files();
+	diag_error("cannot wait for %s: %s", what, strerror(-err));
+	return err;
+}
+
+static int take_signals(struct run *run)
 {
 	sigset_t set;
 
@@ -26,18 +35,20 @@ static int take_signals(struct run *run, sigset_t *before)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
-	if (sigprocmask(SIG_BLOCK, &set, before))
+	if (sigprocmask(SIG_BLOCK, &set, &run->setting.signals))
 		return -errno;
 	signal(SIGPIPE, SIG_IGN);
 	run->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
-	return run->signal_fd < 0 ? -errno : 0;
+	return run->signal_fd < 0 ? complain_of_waiting("signals", -errno) : 0;
 }
 
 static int start_command(struct run *run)
 {
 	struct cli *cli = run->cli;
-	int err = command__start(&run->command, cli->command, &run->signals);
+	int err = command__start(&run->command, cli->command, &run->setting);
 
+	if (err == -EMFILE || err == -ENFILE)
+		return host__complain_of_files();
 	if (err) {
 		diag_error("cannot start '%s': %s", cli->command[0], strerror(-err));
 		return err;
@@ -102,7 +113,8 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 	err = open_listen(run);
 	if (err)
 		return err;
-	err = take_signals(run, &run->signals);
+	getrlimit(RLIMIT_NOFILE, &run->setting.files);
+	err = take_signals(run);
 	if (err)
 		return err;
 	if (cli->command && !cli->explain) {
@@ -120,6 +132,32 @@ int run__again(struct run *run)
 	command__release(&run->command);
 	err = start_command(run);
 	return err ?: scope__resolve(&run->scope, &run->cli->scope);
+}
+
+/*
+ * Beside what the object holds: what libbpf opens for a moment to ask what the kernel can do, a ring
+ * and its clock, the timers of the run, files of /proc.
+ */
+#define FILES_BESIDE 12
+
+static size_t files_of(const struct bpf_object *obj)
+{
+	size_t n = FILES_BESIDE;
+	struct bpf_program *prog;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, obj)
+		n += bpf_map__autocreate(map);
+	bpf_object__for_each_program(prog, obj)
+		n += 2 * bpf_program__autoload(prog);   /* it, and where it is attached */
+	return n;
+}
+
+int run__load(struct bpf_object_skeleton *skeleton)
+{
+	int err = host__need_files(files_of(*skeleton->obj));
+
+	return err ?: bpf_object__load_skeleton(skeleton);
 }
 
 /* The bytes a map is charged now: the kernel's own figure (bpf_map_show_fdinfo, memlock). */
@@ -189,24 +227,41 @@ enum {
 /* The programs' share is looked at so often. */
 #define BUDGET_WINDOW_NS NSEC_PER_SEC
 
-static int start_timer(u64 first_ns, u64 period_ns)
+/* first_ns 0: there is none, and nothing is waited for. */
+static int start_timer(struct pollfd *wait, u64 first_ns, u64 period_ns)
 {
 	struct itimerspec spec = {
 		.it_value = { first_ns / NSEC_PER_SEC, first_ns % NSEC_PER_SEC },
 		.it_interval = { period_ns / NSEC_PER_SEC, period_ns % NSEC_PER_SEC },
 	};
-	int fd;
 
 	if (!first_ns)
-		return -1;
-	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (timerfd_settime(fd, 0, &spec, NULL)) {
-		close(fd);
-		return -errno;
-	}
-	return fd;
+		return 0;
+	wait->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (wait->fd < 0 || timerfd_settime(wait->fd, 0, &spec, NULL))
+		return complain_of_waiting("the time", -errno);
+	return 0;
+}
+
+static int start_timers(const struct cli *cli, struct pollfd wait[WAITS])
+{
+	int err = start_timer(&wait[WAIT_INTERVAL], cli->interval_ns, cli->interval_ns);
+
+	if (!err)
+		err = start_timer(&wait[WAIT_END], cli->duration_ns, 0);
+	if (!err && cli->budget)
+		err = start_timer(&wait[WAIT_BUDGET], BUDGET_WINDOW_NS, BUDGET_WINDOW_NS);
+	return err;
+}
+
+static void stop_timers(struct pollfd wait[WAITS])
+{
+	static const int timers[] = { WAIT_INTERVAL, WAIT_END, WAIT_BUDGET };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(timers); i++)
+		if (wait[timers[i]].fd >= 0)
+			close(wait[timers[i]].fd);
 }
 
 /* One signal asks for the last report; the next one is not to wait for anything. */
@@ -224,16 +279,9 @@ static void restore_signals(struct run *run)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static int complain_of_writing(int err)
-{
-	if (err && err != -EPIPE)
-		diag_error("cannot write the report: %s", strerror(-err));
-	return err;
-}
-
 int run__write(struct run *run, const struct report *r)
 {
-	return complain_of_writing(writer__write(&run->writer, r));
+	return writer__write(&run->writer, r);
 }
 
 static int write_or_add(struct run *run, const struct report *r)
@@ -247,9 +295,10 @@ static int write_or_add(struct run *run, const struct report *r)
 	err = heat__add(run->heat, &run->writer, r);
 	if (err == -EOPNOTSUPP) {
 		diag_error("--heat is about a histogram, and this report has none");
+		run->usage = true;
 		return -EINVAL;
 	}
-	return complain_of_writing(err);
+	return err;
 }
 
 static int add_overhead(struct run *run, struct report *r)
@@ -292,6 +341,7 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 		.cpus = run->host.cpus_online,
 		.start_ns = start_ns,
 		.duration_ns = duration_ns,
+		.has_max_keys = run->cli->has_max_keys,
 	};
 	int err = run->report(run, &r);
 
@@ -302,6 +352,8 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 		err = write_or_add(run, &r);
 		if (r.overhead)
 			tell_overhead(run, &r);
+	} else if (err == -EMFILE || err == -ENFILE) {
+		host__complain_of_files();
 	} else {
 		diag_error("cannot read the results: %s", strerror(-err));
 	}
@@ -349,7 +401,9 @@ static int take_events(struct run *run)
 {
 	int err = run->watch ? run->watch(run) : 0;
 
-	if (err < 0 && err != -EPIPE)
+	if (err == -EMFILE || err == -ENFILE)
+		host__complain_of_files();
+	else if (err < 0 && !run->writer.failed)
 		diag_error("cannot read the events: %s", strerror(-err));
 	return err;
 }
@@ -464,44 +518,47 @@ int run__loop(struct run *run)
 	const struct cli *cli = run->cli;
 	struct subjects subjects;
 	char used[UNITS_SPACE];
-	int err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
+	int err;
 	struct pollfd wait[WAITS] = {
 		[WAIT_SIGNAL] = { run->signal_fd, POLLIN, 0 },
-		[WAIT_INTERVAL] = { start_timer(cli->interval_ns, cli->interval_ns), POLLIN, 0 },
-		[WAIT_END] = { start_timer(cli->duration_ns, 0), POLLIN, 0 },
+		[WAIT_INTERVAL] = { -1, POLLIN, 0 },
+		[WAIT_END] = { -1, POLLIN, 0 },
 		[WAIT_COMMAND] = { run->command.pid ? run->command.pidfd : -1, POLLIN, 0 },
-		[WAIT_SUBJECTS] = { subjects.epoll_fd, POLLIN, 0 },
+		[WAIT_SUBJECTS] = { -1, POLLIN, 0 },
 		[WAIT_WATCH] = { run->watch_fd, POLLIN, 0 },
-		[WAIT_BUDGET] = { start_timer(cli->budget ? BUDGET_WINDOW_NS : 0, BUDGET_WINDOW_NS),
-				  POLLIN, 0 },
+		[WAIT_BUDGET] = { -1, POLLIN, 0 },
 		[WAIT_LISTEN] = { listen__fd(run->listen), POLLIN, 0 },
 	};
 
+	err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
+	if (err)
+		err = complain_of_waiting("the processes of -p", err);
+	wait[WAIT_SUBJECTS].fd = subjects.epoll_fd;
+	if (!err)
+		err = start_timers(cli, wait);
 	if (!err && cli->overhead)
 		err = start_overhead(run);
+	if (!err && !run->command.pid)
+		err = writer__begin_metrics(&run->writer);
 	if (!err)
 		err = announce(run);
+	run->measuring = !err;
 	run->began_ns = monotonic_ns();
 	run->start_ns = realtime_ns();
 	if (!err && run->command.pid)
-		err = command__go(&run->command);
+		err = command__go(&run->command) ?: writer__begin_metrics(&run->writer);
 	if (!err)
 		err = loop(run, wait, &subjects);
 	if (!err && run->heat)
-		err = complain_of_writing(heat__write(run->heat, &run->writer));
+		err = heat__write(run->heat, &run->writer);
 	if (!err && run->over_budget && run->command.pid)
 		await_command(run, wait);
 	overhead__stop(&run->overhead);
 	diag_detail("this process used %s of CPU time, loading included",
 		    format_value(used, own_cpu_ns(), UNIT_NS, false));
 	subjects__release(&subjects);
-	if (wait[WAIT_BUDGET].fd >= 0)
-		close(wait[WAIT_BUDGET].fd);
-	if (wait[WAIT_INTERVAL].fd >= 0)
-		close(wait[WAIT_INTERVAL].fd);
-	if (wait[WAIT_END].fd >= 0)
-		close(wait[WAIT_END].fd);
-	return err == -EPIPE ? 0 : err;
+	stop_timers(wait);
+	return err;
 }
 
 void run__release(struct run *run)
@@ -511,13 +568,19 @@ void run__release(struct run *run)
 	heat__free(run->heat);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
-	if (run->writer.file && run->writer.file != stdout)
-		fclose(run->writer.file);
+	run->unwritten = cli__close_writer(&run->writer, 0);
 	openmetrics__free(run->writer.metrics);
 }
 
 int run__exit_code(const struct run *run, int err)
 {
+	/* Nobody reads any more: an end like another. */
+	if (run->writer.failed == -EPIPE)
+		err = 0;
+	if (run->unwritten)
+		return EXIT_FAILED;
+	if (run->measuring && err && !run->usage)
+		return EXIT_FAILED;
 	switch (err) {
 	case 0:
 		return run->cli->strict && run->lost ? EXIT_LOST : EXIT_DONE;

@@ -47,8 +47,11 @@ struct run {
 	u64 began_ns, start_ns; /* the interval that goes on: CLOCK_MONOTONIC, CLOCK_REALTIME */
 	bool has_reported;
 	int signal_fd;
-	sigset_t signals;       /* the mask the process came with: commands are given it */
+	struct command_setting setting;
 	bool lost;              /* some report had losses */
+	bool measuring;         /* what goes wrong from here on is no wrong command line */
+	bool usage;             /* except this */
+	int unwritten;          /* run__release(): what has gone wrong with the reports */
 	bool interrupted;       /* by a signal: the last report has been made */
 	struct overhead overhead;       /* --overhead */
 	double over_budget;     /* --budget: the share that ended the run; 0: none did */
@@ -79,6 +82,12 @@ int run__set_scope(const struct run *run, struct bpf_object *obj,
 		   const volatile struct scope_config *scope);
 int run__fill_scope(const struct run *run, const struct bpf_object *obj);
 
+/*
+ * Loads what was opened. Not enough open files are an answer of their own (-EMFILE, which has been
+ * said): libbpf, which asks the kernel what it can do by opening some, takes that for a no.
+ */
+int run__load(struct bpf_object_skeleton *skeleton);
+
 /* Prints what -v says of a loaded object: its maps and the memory they take now and at most. */
 void run__describe_memory(const struct run *run, const struct bpf_object *obj);
 
@@ -91,7 +100,7 @@ int run__again(struct run *run);
 int run__write(struct run *run, const struct report *r);
 void run__release(struct run *run);
 
-/* What to exit with after err, from any of these functions or from libbpf. */
+/* After run__release(): what to exit with after err, from any of these functions or from libbpf. */
 int run__exit_code(const struct run *run, int err);
 
 #endif /* TALLY_RUN_RUN_H */

@@ -50,10 +50,10 @@ static int add_figures(struct report_row *row, const struct report *r, const str
 		{ .name = "p99", .number = histogram__percentile(h, 9900), .kind = known },
 		{ .name = "max", .number = h->max, .kind = known },
 	};
-	int err = report_row__add_number(row, "count", h->count, FIELD_NUMBER);
+	int err = report_row__add_sum(row, "count", h->count, FIELD_NUMBER);
 
 	if (!err)
-		err = report_row__add_number(row, "total", h->sum, kind);
+		err = report_row__add_sum(row, "total", h->sum, kind);
 	if (!err && t->share)
 		err = add_share(row, t->share, h->sum, r->duration_ns);
 	return err ?: report_row__add_fields(row, spread, ARRAY_SIZE(spread));

@@ -15,8 +15,8 @@ const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 	[WAIT_ACCOUNTING] = {
 		"accounting",
 		"the kernel's run-queue accounting (sched_info), read at tp_btf/sched_switch",
-		"short waits may read some us too short, down to 0 (docs/accuracy.md); "
-		"--source wakeup measures them too",
+		"most waits read some us too short, down to 0 (docs/accuracy.md); "
+		"--source wakeup measures them",
 	},
 	[WAIT_WAKEUP] = {
 		"wakeup",
@@ -24,6 +24,9 @@ const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 		NULL,
 	},
 };
+
+/* What --source auto tries, in order. */
+static const enum wait_source preferred[] = { WAIT_WAKEUP, WAIT_ACCOUNTING };
 
 static error_t parse_source(int key, char *name, struct argp_state *state)
 {
@@ -41,14 +44,14 @@ static error_t parse_source(int key, char *name, struct argp_state *state)
 		*source = WAIT_SOURCE_AUTO;
 		return 0;
 	}
-	diag_error("--source: no source '%s'; there are auto, accounting, wakeup", name);
+	diag_error("--source: no source '%s'; there are auto, wakeup, accounting", name);
 	return EINVAL;
 }
 
 static const struct argp_option options[] = {
 	{ "source", WAIT_SOURCE_KEY, "NAME", 0,
-	  "Where waits come from: auto (default), accounting (cheapest) or wakeup (sees waits "
-	  "under 2 us)", 1 },
+	  "How waits are timed: auto (default), wakeup (timestamps) or accounting (the kernel's: "
+	  "cheapest, short waits read 0)", 1 },
 	{},
 };
 
@@ -119,16 +122,21 @@ int waits__load(struct run *run, int *wanted,
 		int (*load)(void *context, struct run *run, enum wait_source source),
 		void *context)
 {
-	int source, err = -EOPNOTSUPP;
+	int err = -EOPNOTSUPP;
+	size_t i;
 
-	for (source = 0; source < WAIT_SOURCES; source++) {
-		if ((*wanted >= 0 && source != *wanted) || !is_here(source))
+	for (i = 0; i < ARRAY_SIZE(preferred); i++) {
+		enum wait_source source = preferred[i];
+
+		if ((*wanted >= 0 && (int)source != *wanted) || !is_here(source))
 			continue;
 		err = load(context, run, source);
 		if (!err) {
 			*wanted = source;
 			return 0;
 		}
+		if (err == -EMFILE)
+			break;
 		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name,
 			    strerror(-err));
 	}
@@ -146,7 +154,7 @@ static int load_opened(void *context, struct run *run, enum wait_source source)
 	int err = o->open(o->course, run, source);
 
 	if (!err && !run->cli->explain)
-		err = bpf_object__load_skeleton(o->course->skeleton);
+		err = run__load(o->course->skeleton);
 	return err;
 }
 

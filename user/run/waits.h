@@ -13,7 +13,7 @@
 #include "host/host.h"
 #include "run/course.h"
 
-/* Where the timestamps come from; the first that loads is used. */
+/* Where the timestamps come from. Their numbers are in files of switches. */
 enum wait_source {
 	WAIT_ACCOUNTING,
 	WAIT_WAKEUP,

@@ -79,8 +79,7 @@ static int add_stack(struct callers *c, const struct stack_id *id)
 	if (!err && id->hash)
 		err = stack_store__fetch(&c->stacks.store, id, &stack);
 	if (!err)
-		err = stack_names__resolve(&c->stacks.names, stack, id->tgid, c->stacks.kernel,
-					   &path);
+		err = stack_names__resolve(&c->stacks.names, stack, c->stacks.kernel, &path);
 	if (!err)
 		err = add_path(c, &path);
 	stack_path__free(&path);

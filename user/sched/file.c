@@ -9,31 +9,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "out/replace.h"
+
 #include "bpf/scope.h"
 
 struct switches_file {
 	FILE *file;
+	struct replacement replacement;
 	u64 records;
 };
 
 /*
  * --- writing -----------------------------------------------------------------------------------
  */
-
-static int create(const char *path)
-{
-	struct stat st;
-	int fd;
-
-	if (!lstat(path, &st)) {
-		if (!S_ISREG(st.st_mode))
-			return -EEXIST;
-		if (unlink(path))
-			return -errno;
-	}
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
-}
 
 static int put(struct switches_file *f, const void *data, size_t size)
 {
@@ -47,8 +35,9 @@ int switches_file__create(struct switches_file **out, const char *path,
 			  const struct switches_file_head *given)
 {
 	struct switches_file_head head = *given;
+	struct replacement replacement;
 	struct switches_file *f;
-	int fd = create(path), err;
+	int fd = replacement__open(&replacement, path, 0600), err;
 
 	if (fd < 0)
 		return fd;
@@ -58,8 +47,10 @@ int switches_file__create(struct switches_file **out, const char *path,
 	if (!f || !f->file) {
 		free(f);
 		close(fd);
+		replacement__release(&replacement);
 		return -ENOMEM;
 	}
+	f->replacement = replacement;
 	memcpy(head.magic, SWITCHES_FILE_MAGIC, sizeof(head.magic));
 	head.version = SWITCHES_FILE_VERSION;
 	head.order = SWITCHES_FILE_ORDER;
@@ -80,9 +71,9 @@ int switches_file__add(struct switches_file *f, const struct switches_record *r)
 	if (f->records == SWITCHES_FILE_MOST)
 		return -EFBIG;
 	err = put(f, r, sizeof(*r));
-	if (!err)
-		f->records++;
-	return err;
+	if (err)
+		return err;
+	return f->records++ ? 0 : replacement__commit(&f->replacement);
 }
 
 static __u16 text_size(const char *text)
@@ -130,6 +121,9 @@ int switches_file__finish(struct switches_file *f, const struct loss_counters *c
 	errno = 0;
 	if (fclose(f->file) && !err)
 		err = errno ? -errno : -EIO;
+	if (!err)
+		err = replacement__commit(&f->replacement);
+	replacement__release(&f->replacement);
 	free(f);
 	return err;
 }
@@ -139,7 +133,13 @@ void switches_file__close(struct switches_file *f)
 	if (!f)
 		return;
 	fclose(f->file);
+	replacement__release(&f->replacement);
 	free(f);
+}
+
+bool switches_file__has_records(const struct switches_file *f)
+{
+	return f->records;
 }
 
 /*

@@ -64,8 +64,8 @@ _Static_assert(sizeof(struct switches_file_frame) == 16, "no hidden padding");
 struct switches_file;
 
 /*
- * A new file of mode 0600, never through a symbolic link; a regular file of that name is replaced,
- * anything else is -EEXIST. The caller fills in the head but for what says how the file is to be
+ * A new file of mode 0600 in place of what has the name (out/replace.h), from the first record or
+ * from the end on. The caller fills in the head but for what says how the file is to be
  * read. Returns 0 or a negative errno.
  */
 int switches_file__create(struct switches_file **f, const char *path,
@@ -80,7 +80,9 @@ int switches_file__add_stack(struct switches_file *f, const struct call_stack *s
 /* Writes the end and closes. Returns 0 or a negative errno: then the file is not whole. */
 int switches_file__finish(struct switches_file *f, const struct loss_counters *counters);
 
-/* Closes without an end. */
+bool switches_file__has_records(const struct switches_file *f);
+
+/* Closes without an end. Without records there will not have been a file. */
 void switches_file__close(struct switches_file *f);
 
 /* What a file that has been read is. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/elements.h"
 #include "cli/task_key.h"
 #include "host/topology.h"
 
@@ -24,21 +25,22 @@ static int add_element(struct counts *counts, const struct migrations_key *key,
 	return counts__add(counts, &count);
 }
 
-/* Nothing is ever deleted from the map, so walking it meets each element once. */
-int moves__read(struct counts *counts, int map_fd)
+int moves__read(struct counts *counts, int map_fd, volatile u32 *generation, bool *anew)
 {
-	struct migrations_key key, next, *from = NULL;
-	struct migrations_count value;
-	int err = 0;
+	struct elements e = {
+		.key_size = sizeof(struct migrations_key),
+		.value_size = sizeof(struct migrations_count),
+	};
+	const struct writer_place writer = {
+		.at = offsetof(struct migrations_key, writer), .generation = generation,
+	};
+	int err = elements__take(&e, map_fd, &writer, anew);
+	size_t i;
 
 	*counts = (struct counts){};
-	while (!err && !bpf_map_get_next_key(map_fd, from, &next)) {
-		key = next;
-		from = &key;
-		err = bpf_map_lookup_elem(map_fd, &key, &value);
-		if (!err)
-			err = add_element(counts, &key, &value);
-	}
+	for (i = 0; i < e.n && !err; i++)
+		err = add_element(counts, elements__key(&e, i), elements__value(&e, i));
+	elements__free(&e);
 	if (err)
 		counts__free(counts);
 	counts__settle(counts);
@@ -87,7 +89,7 @@ static int put_way(struct report *r, const struct count *c, u32 by, struct task_
 	if (!err)
 		err = report_row__add_number(&row, "to", c->row, FIELD_ID);
 	if (!err)
-		err = report_row__add_number(&row, "count", c->value, FIELD_NUMBER);
+		err = report_row__add_sum(&row, "count", c->value, FIELD_NUMBER);
 	return report__end_row(r, &row, err);
 }
 
@@ -148,10 +150,10 @@ static int put_from(const struct move_columns *m, struct report *r, const struct
 		for (i = 0; i < n; i++)
 			if ((int)c[i].row == m->cpu[k])
 				here += c[i].value;
-		err = report_row__add_number(&row, m->title[k], here, FIELD_NUMBER);
+		err = report_row__add_sum(&row, m->title[k], here, FIELD_NUMBER);
 	}
 	if (!err)
-		err = report_row__add_number(&row, "total", sum_of(c, n), FIELD_NUMBER);
+		err = report_row__add_sum(&row, "total", sum_of(c, n), FIELD_NUMBER);
 	return report__end_row(r, &row, err);
 }
 

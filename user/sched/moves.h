@@ -12,7 +12,7 @@
 #include "run/run.h"
 
 /* A snapshot, settled; on errors it is empty. */
-int moves__read(struct counts *counts, int map_fd);
+int moves__read(struct counts *counts, int map_fd, volatile u32 *generation, bool *anew);
 
 /* All moves together. */
 u64 moves__sum(const struct counts *c);

@@ -10,6 +10,8 @@
  * the one of the absence, if no other one follows.
  */
 #define EARLY_NS 20000
+/* A file may name any number. */
+#define MOST_CPUS 65536
 
 /* Room for one more in an array that doubles. Returns 0 or -ENOMEM. */
 static int make_room(void **array, size_t *room, size_t n, size_t size)
@@ -99,7 +101,7 @@ static int add_off(struct schedule *s, struct schedule_task *t, u64 sleep_ns)
 static int end_slice(struct schedule *s, struct schedule_task *t, const struct switches_record *r)
 {
 	u64 end_ns = r ? r->time_ns : s->last_ns, most = difference(end_ns, s->first_ns);
-	u64 run_ns = t->came_seen ? difference(end_ns, t->came_ns) : 0, done = 0, at;
+	u64 run_ns = t->came_seen && !t->hid ? difference(end_ns, t->came_ns) : 0, done = 0, at;
 	u64 began_ns;
 	size_t i;
 	int err;
@@ -144,7 +146,7 @@ static int leave(struct schedule *s, const struct switches_record *r)
 	err = end_slice(s, t, r);
 	t->switches++;
 	t->known = true;
-	t->on = t->came_seen = false;
+	t->on = t->came_seen = t->hid = false;
 	t->left_ns = r->time_ns;
 	t->came_waker = 0;
 	if (!t->early || difference(r->time_ns, t->early_ns) > EARLY_NS)
@@ -168,6 +170,44 @@ static int come(struct schedule *s, const struct switches_record *r)
 	t->waker = 0;
 	t->early = false;
 	return 0;
+}
+
+/* The index of the CPU in on_cpu, made if there is none; NULL without memory, or for no CPU there is. */
+static u32 *place_on(struct schedule *s, u32 cpu)
+{
+	while (cpu < MOST_CPUS && cpu >= s->cpus_room)
+		if (make_room((void **)&s->on_cpu, &s->cpus_room, s->cpus_room, sizeof(*s->on_cpu)))
+			return NULL;
+	return cpu < s->cpus_room ? &s->on_cpu[cpu] : NULL;
+}
+
+/*
+ * Before a switch is looked at: who came to that CPU last, and is not the one that leaves, has left unseen. Its
+ * time there is not known, but for what the kernel's books say when it leaves the next time.
+ */
+static int note_hidden(struct schedule *s, const struct switches_record *r)
+{
+	u32 *place = place_on(s, r->cpu);
+	struct schedule_task *leaves = r->kind == SWITCHES_SWITCH ? task_of(s, &r->task) : NULL;
+	size_t left = leaves ? leaves - s->task + 1 : 0;
+
+	if (place && *place && *place != left && s->task[*place - 1].came_seen &&
+	    !s->task[*place - 1].hid) {
+		s->task[*place - 1].hid = true;
+		s->hidden++;
+	}
+	if (place)
+		*place = 0;
+	return place || r->cpu >= MOST_CPUS ? 0 : -ENOMEM;
+}
+
+static void note_arrival(struct schedule *s, const struct switches_record *r)
+{
+	struct schedule_task *t = task_of(s, &r->other);
+	u32 *place = place_on(s, r->cpu);
+
+	if (t && place)
+		*place = t - s->task + 1;
 }
 
 /* A waker that is known to be off its CPU is none: something was hidden. */
@@ -211,10 +251,15 @@ int schedule__take(struct schedule *s, const struct switches_record *r)
 	s->begun = true;
 	if (r->time_ns > s->last_ns)
 		s->last_ns = r->time_ns;
-	if (r->kind == SWITCHES_SWITCH && r->task.tid)
+	if (switched)
+		err = note_hidden(s, r);
+	if (!err && r->kind == SWITCHES_SWITCH && r->task.tid)
 		err = leave(s, r);
-	if (!err && switched && r->other.tid && !r->stranger)
+	if (!err && switched && r->other.tid && !r->stranger) {
 		err = come(s, r);
+		if (!err)
+			note_arrival(s, r);
+	}
 	if (r->kind == SWITCHES_WAKEUP && r->task.tid && r->other.tid)
 		err = add_wakeup(s, r);
 	return err;
@@ -244,6 +289,7 @@ void schedule__free(struct schedule *s)
 	}
 	free(s->task);
 	free(s->wake);
+	free(s->on_cpu);
 	tasks__free(&s->ids);
 	*s = (struct schedule){};
 }

@@ -45,6 +45,7 @@ struct schedule_task {
 	/* While records are read. */
 	bool seen, known;       /* it is off or on its CPU: we have seen it leave or come */
 	bool on, came_seen;
+	bool hid;               /* it has left the CPU that it came to, unseen */
 	u64 came_ns, left_ns;
 	u32 waker, came_waker;  /* 1 + the wakeup of this absence; 0: none */
 	bool early;             /* waker came while it was on its CPU still, at early_ns */
@@ -64,6 +65,9 @@ struct schedule {
 	size_t nwakes, wakes_room;
 	bool begun;
 	u64 first_ns, last_ns;
+	size_t hidden;          /* slices whose end was not seen: what was run in them is not known */
+	u32 *on_cpu;            /* while records are read: 1 + the task that came last; 0: not known */
+	size_t cpus_room;
 };
 
 /* Adds a record, in the order of the file. Returns 0 or -ENOMEM. */

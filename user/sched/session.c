@@ -13,6 +13,7 @@
 #include "host/task_state.h"
 #include "host/topology.h"
 #include "out/diag.h"
+#include "run/course.h"
 #include "run/explain.h"
 #include "run/waits.h"
 
@@ -222,7 +223,7 @@ static int configure(struct session *s, struct run *run, enum wait_source source
 				      run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 
 	if (!err && !s->callers.wanted)
-		err = stacks__leave_out_tables(bpf->obj);
+		err = stacks__leave_out(bpf->obj);
 	if (!err)
 		err = configure_programs(s, run);
 	if (!err)
@@ -246,7 +247,7 @@ static int load(void *context, struct run *run, enum wait_source source)
 		return -errno;
 	err = configure(s, run, source);
 	if (!err && !run->cli->explain)
-		err = timehist_bpf__load(s->bpf);
+		err = run__load(s->bpf->skeleton);
 	if (err) {
 		timehist_bpf__destroy(s->bpf);
 		s->bpf = NULL;
@@ -266,17 +267,15 @@ static int attach(struct session *s, struct run *run)
 	err = ring__open(&s->ring, bpf->maps.records, sizeof(struct switches_record), &run->writer,
 			 take, s);
 	if (err)
-		return err;
+		return course__complain(run, "attach", err);
 	run->watch = watch;
 	run->watch_fd = fd = ring__fd(s->ring);
 	err = s->callers.wanted ? callers__begin(&s->callers, run, fd) :
 				  run__fill_scope(run, bpf->obj);
 	if (!err)
 		err = timehist_bpf__attach(bpf);
-	if (err) {
-		diag_error("cannot attach to the scheduler's tracepoints: %s", strerror(-err));
-		return err == -EPERM ? err : -EOPNOTSUPP;
-	}
+	if (err)
+		return course__complain(run, "attach", err);
 	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices) ||
 	    tasks__visit(bpf->progs.seed_stays))
 		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
@@ -319,6 +318,11 @@ static int finish_file(struct session *s, int err)
 
 	if (!s->file)
 		return err;
+	if (err && !switches_file__has_records(s->file)) {
+		switches_file__close(s->file);
+		s->file = NULL;
+		return err;
+	}
 	failed = switches_file__finish(s->file, &s->losses_before);
 	s->file = NULL;
 	if (failed)
@@ -479,17 +483,16 @@ static int read_file(struct session *s)
 	s->writer = &writer;
 	s->stacks = &text->stacks;
 	err = switches_file__read(text, s->read, begin_reading, take_read, &reading, &why);
-	if (err && err != -EPIPE)
+	if (err && !writer.failed)
 		diag_error("--read: '%s': %s", s->read, why ?: strerror(-err));
 	if (!err)
 		err = report_file(s, &reading);
 	if (!err && s->callers.wanted && !text->stacks.n && text->records)
 		diag_warn("'%s' has no stacks: they are recorded with -g", s->read);
 	switches_file_text__free(text);
-	if (writer.file != stdout)
-		fclose(writer.file);
+	err = cli__close_writer(&writer, err);
 	if (err)
-		return err == -EPIPE ? EXIT_DONE : EXIT_FAILED;
+		return EXIT_FAILED;
 	lost = loss__total(&text->counters) || !text->whole;
 	return s->cli->strict && lost ? EXIT_LOST : EXIT_DONE;
 }

@@ -202,7 +202,7 @@ static int configure(struct blocked *b, struct run *run)
 	bpf_program__set_autoload(bpf->progs.show_blocked, b->view != BLOCKED_BY_WAKER);
 	return err
 		       ?: stacks__prepare(&b->stacks, run, bpf->obj, "counts",
-					  cli->max_keys == CLI_DEFAULT_MAX_KEYS ? 0 : cli->max_keys,
+					  cli->asked_keys,
 					  &constants);
 }
 

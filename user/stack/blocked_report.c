@@ -67,7 +67,7 @@ static int resolve_part(struct blocked_report *b, const struct stack_id *id,
 
 	*path = (struct stack_path){};
 	if (!err && (!stack || stack->kernel || stack->user))
-		err = stack_names__resolve(&b->stacks->names, stack, id->tgid, true, path);
+		err = stack_names__resolve(&b->stacks->names, stack, true, path);
 	free(stack);
 	return err;
 }
@@ -429,6 +429,9 @@ static int add_elements(struct merge *m, int fd)
 	size_t i;
 	int err = elements__read(&e, fd);
 
+	/* After that: what is told is of all that was read. */
+	if (!err)
+		err = stacks__watch(m->b->stacks);
 	for (i = 0; i < e.n && !err; i++) {
 		err = take_element(m->b, elements__key(&e, i), elements__value(&e, i), &gained);
 		if (!err && gained.count)
@@ -448,8 +451,6 @@ int blocked_report__make(struct blocked_report *b, const struct run *run, struct
 	r->stacks = m.out = calloc(1, sizeof(*m.out));
 	if (!m.out)
 		return -ENOMEM;
-	if (!err)
-		err = stacks__watch(b->stacks);
 	if (!err)
 		err = add_elements(&m, b->stacks->store.counts_fd);
 	for (i = 0; i < n && !err; i++)

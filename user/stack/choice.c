@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "out/diag.h"
 
 /* What is known of a frame, once it was asked for. */
@@ -18,15 +19,16 @@ enum {
 static int compile(struct frame_pattern *p, const char *option, const char *text)
 {
 	char why[128];
-	int err = text ? regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB) : 0;
 
-	if (!err) {
-		p->text = text;
+	if (!text)
 		return 0;
+	if (pattern__compile(&p->regex, text, why, sizeof(why))) {
+		diag_error("%s: '%.100s'%s is no regular expression: %s", option, text,
+			   strlen(text) > 100 ? "..." : "", why);
+		return -EINVAL;
 	}
-	regerror(err, &p->regex, why, sizeof(why));
-	diag_error("%s: '%s' is no regular expression: %s", option, text, why);
-	return -EINVAL;
+	p->text = text;
+	return 0;
 }
 
 int stack_choice__init(struct stack_choice *c, const char *with, const char *without)

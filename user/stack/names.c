@@ -137,7 +137,7 @@ struct places {
 	size_t n;
 };
 
-static int find_places(struct stack_names *names, const struct symbol *s, u32 tgid, u64 code,
+static int find_places(struct stack_names *names, const struct symbol *s, const struct stack *of, u64 code,
 		       struct places *p)
 {
 	*p = (struct places){};
@@ -146,7 +146,8 @@ static int find_places(struct stack_names *names, const struct symbol *s, u32 tg
 	if (s->kind == SYMBOL_KERNEL)
 		return symbols__kernel_source(names->symbols, code, &p->place, &p->n);
 	if (s->kind == SYMBOL_USER)
-		return symbols__user_source(names->symbols, tgid, code, &p->place, &p->n);
+		return symbols__user_source(names->symbols, of->pid, of->first_ns, code, &p->place,
+					    &p->n);
 	return 0;
 }
 
@@ -181,12 +182,12 @@ static int add_inlined(struct stack_names *names, struct stack_path *path, const
 
 /* code: the address in the instruction that was running, or that is a call. */
 static int add_symbol(struct stack_names *names, struct stack_path *path, const struct symbol *s,
-		      u32 tgid, u64 address, u64 code)
+		      const struct stack *of, u64 address, u64 code)
 {
 	struct report_frame f = { .name = s->name, .module = s->module, .kind = kind_of(s) };
 	u64 offset = s->name ? s->offset : s->module ? s->module_offset : FRAME_PLACES;
 	struct places p;
-	int err = find_places(names, s, tgid, code, &p);
+	int err = find_places(names, s, of, code, &p);
 
 	if (err)
 		return err;
@@ -210,10 +211,19 @@ static int add_symbol(struct stack_names *names, struct stack_path *path, const 
 static bool is_start_name(const char *name)
 {
 	static const char *const names[] = {
+		/* glibc, musl, and its loader, before main() */
 		"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
-		"start_thread", "clone", "__clone", "clone3", "__clone3", "runtime.goexit",
+		"_start_c", "libc_start_main_stage2", "_dl_start", "_dl_start_user", "_dlstart",
+		"start_thread", "clone", "__clone", "clone3", "__clone3", "__thread_start",
+		/* Go: of a goroutine, of a thread's own stack, of the program */
+		"runtime.goexit", "runtime.mstart", "runtime.rt0_go", "runtime.mcall",
+		"runtime.systemstack",
 	};
 	size_t len = strcspn(name, "@"), i;
+
+	/* What the Go linker calls a function in assembler since 1.17. */
+	if (len > 5 && !strncmp(name, "runtime.", 8) && !strncmp(name + len - 5, ".abi0", 5))
+		len -= 5;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (strlen(names[i]) == len && !strncmp(name, names[i], len))
@@ -254,8 +264,7 @@ static bool is_no_code(const struct symbol *s)
 	       (s->module && (!strcmp(s->module, "[heap]") || !strcmp(s->module, "[stack]")));
 }
 
-static int add_user(struct stack_names *names, struct stack_path *path, const struct stack *stack,
-		    u32 tgid)
+static int add_user(struct stack_names *names, struct stack_path *path, const struct stack *stack)
 {
 	const u64 *frame = stack->frame + stack->kernel;
 	struct symbol *symbol = calloc(stack->user ?: 1, sizeof(*symbol));
@@ -263,7 +272,9 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 	int err = symbol ? 0 : -ENOMEM;
 
 	for (i = 0; i < n && !err; i++) {
-		err = symbols__user(names->symbols, tgid, code_address(frame, i), &symbol[i]);
+		err = symbols__user_at(names->symbols, stack->pid, stack->first_ns,
+				       code_address(frame, i), &symbol[i]);
+		path->is_mixed |= symbol[i].is_mixed;
 		/* Of a process that was never seen, nothing is known; else what is beyond means
 		 * nothing. */
 		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
@@ -271,12 +282,13 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 	}
 	if (err || !n)
 		goto out;
+	path->is_unknown = symbol[0].kind == SYMBOL_UNKNOWN;
 	if (stack->user_end == STACK_DEEPER && n == stack->user)
 		err = add_note(names, path, "[deeper]");
-	else if (stack->user_end != STACK_ROOT && !is_first_function(&symbol[n - 1], n))
+	else if (stack->user_end != STACK_ROOT && !path->is_unknown && !is_first_function(&symbol[n - 1], n))
 		err = add_note(names, path, "[incomplete]");
 	for (i = n; i-- && !err;)
-		err = add_symbol(names, path, &symbol[i], tgid, frame[i], code_address(frame, i));
+		err = add_symbol(names, path, &symbol[i], stack, frame[i], code_address(frame, i));
 out:
 	free(symbol);
 	return err;
@@ -330,14 +342,14 @@ static int add_kernel(struct stack_names *names, struct stack_path *path, const 
 			symbol.kind = SYMBOL_KERNEL;
 		}
 		if (!err)
-			err = add_symbol(names, path, &symbol, 0, stack->frame[i],
+			err = add_symbol(names, path, &symbol, stack, stack->frame[i],
 					 code_address(stack->frame, i));
 	}
 	return err;
 }
 
-int stack_names__resolve(struct stack_names *names, const struct stack *stack, u32 tgid,
-			 bool kernel, struct stack_path *path)
+int stack_names__resolve(struct stack_names *names, const struct stack *stack, bool kernel,
+			 struct stack_path *path)
 {
 	int err = 0;
 
@@ -347,7 +359,7 @@ int stack_names__resolve(struct stack_names *names, const struct stack *stack, u
 	else if (!stack->kernel && !stack->user)
 		err = add_note(names, path, kernel ? "[user mode]" : "[no user stack]");
 	if (!err && stack)
-		err = add_user(names, path, stack, tgid);
+		err = add_user(names, path, stack);
 	if (!err && stack)
 		err = add_kernel(names, path, stack);
 	if (err)

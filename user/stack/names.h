@@ -25,6 +25,8 @@ struct stack_names {
 /* What a stack is made of, the outermost frame first: the user's part, then the kernel's. */
 struct stack_path {
 	u32 n, room;
+	bool is_mixed;          /* see struct symbol */
+	bool is_unknown;        /* of a process of which nothing is known, or that has no code there */
 	u32 *frame;             /* indexes into stack_names.frame */
 	struct report_place *place;
 };
@@ -34,16 +36,16 @@ int stack_names__init(struct stack_names *names);
 void stack_names__free(struct stack_names *names);
 
 /*
- * Resolves a stack (NULL: a lost one), whose user part is of process tgid. Where frames are known
- * to be missing, a frame of kind FRAME_NOTE says so in their place:
+ * Resolves a stack (NULL: a lost one), by what its process had mapped when it was first seen. Where frames are
+ * known to be missing, a frame of kind FRAME_NOTE says so in their place:
  *   [stack lost]    there was no room for it
  *   [user mode]     only the kernel's part was asked for, and the task was not there
  *   [no user stack] only the user's part was asked for, of a task that has none
  *   [deeper]        more callers than were kept
  *   [incomplete]    the chain of frame pointers broke before the first function of the thread
  */
-int stack_names__resolve(struct stack_names *names, const struct stack *stack, u32 tgid,
-			 bool kernel, struct stack_path *path);
+int stack_names__resolve(struct stack_names *names, const struct stack *stack, bool kernel,
+			 struct stack_path *path);
 void stack_path__free(struct stack_path *path);
 
 /*

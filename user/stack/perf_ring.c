@@ -2,6 +2,7 @@
 #include "stack/perf_ring.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,7 +14,11 @@ int perf_ring__map(struct perf_ring *r, int fd, size_t bytes)
 	*r = (struct perf_ring){};
 	if (base == MAP_FAILED)
 		return -errno;
-	*r = (struct perf_ring){ base, bytes };
+	*r = (struct perf_ring){ base, bytes, malloc(UINT16_MAX) };     /* what a header can say */
+	if (!r->record) {
+		perf_ring__unmap(r);
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -31,20 +36,17 @@ int perf_ring__read(struct perf_ring *r, int (*take)(void *ctx, const struct per
 {
 	struct perf_event_mmap_page *page = r->base;
 	u64 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), tail = page->data_tail;
-	union {
-		struct perf_event_header header;
-		char bytes[UINT16_MAX];         /* what a header can say */
-	} record;
+	struct perf_event_header *record = r->record;
 	int err = 0;
 
 	/* More than there is room for is not what the kernel promises. */
-	while (!err && head - tail <= r->bytes && head - tail >= sizeof(record.header)) {
-		copy_out(r, tail, &record.header, sizeof(record.header));
-		if (record.header.size < sizeof(record.header) || record.header.size > head - tail)
+	while (!err && head - tail <= r->bytes && head - tail >= sizeof(*record)) {
+		copy_out(r, tail, record, sizeof(*record));
+		if (record->size < sizeof(*record) || record->size > head - tail)
 			break;
-		copy_out(r, tail, &record, record.header.size);
-		tail += record.header.size;
-		err = take(ctx, &record.header);
+		copy_out(r, tail, record, record->size);
+		tail += record->size;
+		err = take(ctx, record);
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
 	return err;
@@ -54,5 +56,6 @@ void perf_ring__unmap(struct perf_ring *r)
 {
 	if (r->base)
 		munmap(r->base, r->bytes + getpagesize());
+	free(r->record);
 	*r = (struct perf_ring){};
 }

@@ -11,6 +11,7 @@
 struct perf_ring {
 	void *base;             /* perf_event_mmap_page and the data behind it */
 	size_t bytes;           /* of the data */
+	void *record;           /* room for the largest one */
 };
 
 /* bytes: a power of two, in whole pages. fd stays the caller's. Returns 0 or a negative errno. */

@@ -92,6 +92,8 @@ int sampler__start(struct sampler *s, const struct bpf_program *prog,
 		err = start_cpu(&s->cpu[i], s, prog);
 	if (!err)
 		return 0;
+	if (err == -EMFILE || err == -ENFILE)
+		return host__complain_of_files();
 	diag_error("cannot sample (cpu-clock, perf_event_open): %s", strerror(-err));
 	return err == -EACCES ? -EPERM : err;
 }

@@ -9,10 +9,16 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "agg/variable.h"
+#include "base/clock.h"
 #include "cli/task_key.h"
 #include "out/diag.h"
+
+/* Samples that are named without a look at what is told. */
+#define SAMPLES_AT_ONCE 1024
 
 /* Files without debug information that a note names. */
 #define MOST_SOURCELESS 4
@@ -34,7 +40,7 @@ int stacks__set_depth(struct stacks *s, u64 depth)
 	return 0;
 }
 
-int stacks__leave_out_tables(const struct bpf_object *obj)
+static int leave_out_tables(const struct bpf_object *obj)
 {
 	static const char *const names[] = {
 		"unwind_rules", "unwind_files", "unwind_mappings", "unwind_spaces", "unwind_slabs",
@@ -51,34 +57,26 @@ int stacks__leave_out_tables(const struct bpf_object *obj)
 	return err;
 }
 
-/* The constant unwind_by_tables of the programs; NULL: they have none. */
-static bool *find_switch(const struct bpf_object *obj)
+/* Programs of no others than these are on what they are about. */
+static int leave_out_mappings(const struct bpf_object *obj)
 {
-	const struct btf *btf = bpf_object__btf(obj);
-	int id = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
-	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, id) : NULL;
-	const struct btf_var_secinfo *var = section ? btf_var_secinfos(section) : NULL;
-	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata");
-	char *constants;
-	size_t size;
-	u32 i;
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "stack_on_mapping");
 
-	/* const in some versions of libbpf; it is the memory that skeletons call rodata. */
-	constants = map ? (char *)bpf_map__initial_value(map, &size) : NULL;
-	for (i = 0; constants && var && i < btf_vlen(section); i++, var++)
-		if (!strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, var->type)->name_off),
-			    "unwind_by_tables"))
-			return (bool *)(constants + var->offset);
-	return NULL;
+	return prog ? bpf_program__set_autoload(prog, false) : 0;
+}
+
+int stacks__leave_out(const struct bpf_object *obj)
+{
+	return leave_out_tables(obj) ?: leave_out_mappings(obj);
 }
 
 static int prepare_tables(struct stacks *s)
 {
-	bool *by_tables = find_switch(s->obj);
+	bool *by_tables = object_variable(s->obj, ".rodata", "unwind_by_tables");
 
 	s->unwind = s->unwind && s->user;
 	if (!s->unwind)
-		return stacks__leave_out_tables(s->obj);
+		return leave_out_tables(s->obj);
 	if (!by_tables || !STACKS_HAVE_TABLES) {
 		diag_error("--call-graph dwarf: not %s", by_tables ? "on this machine, only on x86-64" :
 								     "with this tool");
@@ -86,6 +84,26 @@ static int prepare_tables(struct stacks *s)
 	}
 	*by_tables = true;
 	return 0;
+}
+
+/*
+ * Processes have the numbers that they have where we are: /proc, and records of perf events, say no others.
+ */
+static int prepare_processes(struct stacks *s, const struct run *run)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
+	u32 *pidns = object_variable(s->obj, ".rodata", "stack_pidns");
+	struct stat st;
+
+	if (!s->user)
+		return leave_out_mappings(s->obj);
+	if (!prog || !pidns)
+		return -ENOENT;
+	if (!run->host.initial_pidns && stat("/proc/self/ns/pid", &st))
+		return -errno;
+	*pidns = run->host.initial_pidns ? 0 : st.st_ino;
+	bpf_program__set_autoattach(prog, false);
+	return bpf_program__set_autoload(prog, true);
 }
 
 int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
@@ -105,6 +123,8 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 	err = run__set_scope(run, obj, c->scope);
 	if (!err)
 		err = prepare_tables(s);
+	if (!err)
+		err = prepare_processes(s, run);
 	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth);
 }
 
@@ -119,10 +139,12 @@ static int see(void *ctx, void *data, size_t size)
 	const struct stack_process *p = data;
 	int err;
 
-	if (size < sizeof(*p))
+	if (size < sizeof(*p) || !p->pid)
 		return 0;
-	err = s->unwind ? unwinder__see(&s->unwinder, p->tgid) :
-			  symbols__see(s->names.symbols, p->tgid);
+	if (s->unwind)
+		err = unwinder__see(&s->unwinder, p->pid);
+	else
+		err = symbols__see_again(s->names.symbols, p->pid, s->told.n && !s->told.lost);
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -180,13 +202,46 @@ static int see_processes(struct stacks *s, const struct scope_options *scope)
 	return err == -ENOMEM ? err : 0;
 }
 
+/* Of processes that are out of scope nobody wants to know. */
+static int want_processes(struct stacks *s, const struct scope_options *scope)
+{
+	size_t i;
+	int err = 0;
+
+	if (scope->ntids || (!scope->npids && !scope->command_pid))
+		return 0;
+	for (i = 0; i < scope->npids && !err; i++)
+		err = told__want(&s->told, scope->pids[i]);
+	if (!err && scope->command_pid)
+		err = told__want(&s->told, scope->command_pid);
+	s->told.with_children = scope->command_pid;
+	return err;
+}
+
+static int begin_told(struct stacks *s, const struct run *run)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
+	int err = told__open(&s->told, s->unwind ? &s->unwinder : NULL);
+
+	if (!err)
+		err = want_processes(s, &run->cli->scope);
+	if (err)
+		return err;
+	if (run->host.initial_pidns)
+		s->told.codes = object_variable(s->obj, ".bss", "stack_codes");
+	s->mappings = bpf_program__attach(prog);
+	if (!s->mappings)
+		diag_detail("no tracepoint where memory is mapped (vm_unmapped_area): %s", strerror(errno));
+	return 0;
+}
+
 static int begin_unwinding(struct stacks *s, const struct run *run)
 {
 	int err = unwinder__begin(&s->unwinder, s->obj, s->names.symbols);
 
 	/* First the rings, so that no process slips through between. */
 	if (!err)
-		err = told__open(&s->told, &s->unwinder);
+		err = begin_told(s, run);
 	return err ?: see_processes(s, &run->cli->scope);
 }
 
@@ -215,7 +270,7 @@ int stacks__begin(struct stacks *s, struct run *run)
 	if (s->unwind)
 		err = begin_unwinding(s, run);
 	else if (s->user)
-		err = told__open(&s->told, NULL);
+		err = begin_told(s, run);
 	if (!err)
 		err = watch_both(s);
 	run->watch_fd = s->watch_fd;
@@ -230,14 +285,14 @@ static bool same_known(const void *array, u32 index, const void *key)
 {
 	const struct known_stack *a = &((const struct known_stack *)array)[index], *b = key;
 
-	return a->stack == b->stack && a->tgid == b->tgid;
+	return a->stack == b->stack;
 }
 
 /* The index of the resolved stack of a sample. */
 static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *index)
 {
-	struct known_stack k = { sample->stack, sample->key->stack.tgid, {} }, *larger;
-	u64 hash = table_hash(k.tgid, &k.stack, sizeof(k.stack));
+	struct known_stack k = { sample->stack, {} }, *larger;
+	u64 hash = table_hash(0, &k.stack, sizeof(k.stack));
 	s64 known = table__find(&s->by_stack, hash, same_known, s->known, &k);
 	size_t n = s->nknown;
 	int err;
@@ -246,13 +301,14 @@ static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *ind
 		*index = known;
 		return 0;
 	}
-	if (!(n & (n - 1))) {
-		larger = realloc(s->known, (n ? 2 * n : 1) * sizeof(*larger));
+	if (n == s->known_room) {
+		larger = reallocarray(s->known, n ? 2 * n : 64, sizeof(*larger));
 		if (!larger)
 			return -ENOMEM;
 		s->known = larger;
+		s->known_room = n ? 2 * n : 64;
 	}
-	err = stack_names__resolve(&s->names, k.stack, k.tgid, s->kernel, &k.path);
+	err = stack_names__resolve(&s->names, k.stack, s->kernel, &k.path);
 	if (!err)
 		err = table__add(&s->by_stack, hash, n);
 	if (err) {
@@ -432,8 +488,47 @@ static size_t put_sourceless(FILE *f, const struct symbols *symbols)
 	return n;
 }
 
+/* The names of the first files that could not be read, with the reason. Returns how many there are. */
+static size_t put_unread(FILE *f, const struct symbols *symbols)
+{
+	const char *name, *slash, *why;
+	size_t at = 0, n = 0;
+
+	while ((name = symbols__unread(symbols, &at, &why))) {
+		slash = strrchr(name, '/');
+		if (n++ < MOST_SOURCELESS)
+			fprintf(f, "%s%s (%s)", n > 1 ? ", " : "", slash ? slash + 1 : name, why);
+	}
+	if (n > MOST_SOURCELESS)
+		fprintf(f, " and %zu more", n - MOST_SOURCELESS);
+	return n;
+}
+
+/*
+ * Adds a note, if put() finds what to say: begins with title, and with "; " behind other notes. Returns
+ * how many were added.
+ */
+static size_t add_list(FILE *f, const char *title, bool others, const struct symbols *symbols,
+		       size_t (*put)(FILE *f, const struct symbols *symbols))
+{
+	char *text = NULL;
+	size_t size, n = 0;
+	FILE *list = open_memstream(&text, &size);
+
+	if (!list)
+		return 0;
+	n = put(list, symbols);
+	if (!fclose(list) && n)
+		fprintf(f, "%s%s: %s", others ? "; " : "", title, text);
+	free(text);
+	return n != 0;
+}
+
 /* From so much of all on, in %, incomplete stacks are worth a note. */
 #define INCOMPLETE_TO_NOTE 10
+
+/* And those of which nothing is known. */
+#define UNKNOWN_TO_NOTE 1
 
 /* How much of the report comes by stacks that begin in the middle, in %. */
 static u32 share_incomplete(const struct report_stacks *stacks)
@@ -454,29 +549,43 @@ static u32 share_incomplete(const struct report_stacks *stacks)
 	return stacks->total ? incomplete * 100.0 / stacks->total : 0;
 }
 
+static const char *separator(const struct report *r, size_t n)
+{
+	return r->caveat || n ? "; " : "";
+}
+
+/* What its processes have to do with it that stacks have no names, or the wrong ones. */
+static size_t put_process_notes(FILE *f, const struct stacks *s, const struct report *r)
+{
+	size_t n = 0;
+
+	if (s->unknown * 100 >= r->stacks->total * UNKNOWN_TO_NOTE && s->unknown)
+		fprintf(f, "%s%llu without names, of processes whose mappings are not known%s",
+			separator(r, n++), s->unknown,
+			s->told.n ? "" : " (there are no records of them: perf_event_open)");
+	if (s->mixed)
+		fprintf(f, "%sup to %llu may have the names of code that other code was mapped over",
+			separator(r, n++), s->mixed);
+	else if (s->told.unnoticed && !s->counts_doubts)
+		fprintf(f, "%scode was mapped over other code %llu times, and what came meanwhile may have "
+			"the names of the other", separator(r, n++), s->told.unnoticed);
+	return n;
+}
+
 static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 {
 	u32 share = s->user && !s->unwind ? share_incomplete(r->stacks) : 0;
-	bool sources = s->lines || s->inlined;
-	char *text = NULL;
-	size_t size, n = 0;
-	FILE *files;
+	size_t n = put_process_notes(f, s, r);
 
 	if (share >= INCOMPLETE_TO_NOTE) {
 		fprintf(f, "%s%u %% by [incomplete] stacks: their code keeps no frame pointers, "
-			"--call-graph dwarf walks through it", r->caveat ? "; " : "", share);
+			"--call-graph dwarf walks through it", separator(r, n), share);
 		n++;
 	}
-	files = sources ? open_memstream(&text, &size) : NULL;
-	if (!files)
-		return n;
-	sources = put_sourceless(files, s->names.symbols);
-	if (!fclose(files) && sources) {
-		fprintf(f, "%swithout debug information: %s", r->caveat || n ? "; " : "", text);
-		n++;
-	}
-	free(text);
-	return n;
+	if (s->lines || s->inlined)
+		n += add_list(f, "without debug information", r->caveat || n, s->names.symbols,
+			      put_sourceless);
+	return n + add_list(f, "names missing of", r->caveat || n, s->names.symbols, put_unread);
 }
 
 int stacks__add_notes(struct stacks *s, struct report *r)
@@ -530,6 +639,84 @@ int stacks__read_losses(struct stacks *s, struct report *r)
 	return 0;
 }
 
+static void forget_known(struct stacks *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nknown; i++)
+		stack_path__free(&s->known[i].path);
+	free(s->known);
+	table__free(&s->by_stack);
+	s->known = NULL;
+	s->nknown = s->known_room = 0;
+}
+
+/* Names that turned out to be doubtful are looked up once more. */
+static void forget_mixed(struct stacks *s)
+{
+	s->mixed = s->unknown = 0;
+	s->counts_doubts = true;
+	if (s->told.unnoticed == s->unnoticed_before)
+		return;
+	s->unnoticed_before = s->told.unnoticed;
+	forget_known(s);
+}
+
+static bool is_over(const struct stacks *s, const struct stack *stack)
+{
+	return stack->user && stack->pid &&
+	       symbols__is_over(s->names.symbols, stack->pid, stack->first_ns, s->read_ns);
+}
+
+/* The resolved stacks that stay. */
+static int keep_known(struct stacks *s)
+{
+	size_t n = 0, i;
+	u64 hash;
+
+	for (i = 0; i < s->nknown; i++) {
+		if (s->known[i].stack && s->known[i].stack->mark)
+			stack_path__free(&s->known[i].path);
+		else
+			s->known[n++] = s->known[i];
+	}
+	s->nknown = n;
+	table__free(&s->by_stack);
+	for (i = 0; i < n; i++) {
+		hash = table_hash(0, &s->known[i].stack, sizeof(s->known[i].stack));
+		if (table__add(&s->by_stack, hash, i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Gives back what belongs to programs that had ended when the counts were read last: all of it has been reported,
+ * and nobody can add to it.
+ */
+static int forget_over(struct stacks *s)
+{
+	bool any = false;
+	size_t i;
+	int err;
+
+	if (!s->read_ns || !s->user)
+		return 0;
+	for (i = 0; i < s->store.nstacks; i++)
+		any |= s->store.stack[i]->mark = is_over(s, s->store.stack[i]);
+	err = any ? keep_known(s) ?: stack_store__drop_marked(&s->store) : 0;
+	symbols__forget_over(s->names.symbols, s->read_ns);
+	return err;
+}
+
+static void count_doubtful(struct stacks *s, const struct stack_path *path, u64 count)
+{
+	if (path->is_mixed)
+		s->mixed += count;
+	if (path->is_unknown)
+		s->unknown += count;
+}
+
 int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top)
 {
 	struct merge m = { .names = { .hierarchy = run->scope.hierarchy } };
@@ -538,17 +725,28 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 	int err = stacks__read_losses(s, r);
 
 	if (!err)
-		err = stacks__watch(s);
+		err = forget_over(s);
+	s->read_ns = monotonic_ns();
 	if (!err)
 		err = stack_store__read(&s->store);
+	/* After that: what is told is of all that was read. */
+	if (!err)
+		err = stacks__watch(s);
+	forget_mixed(s);
 	r->has_events = true;
 	r->stacks = m.out = calloc(1, sizeof(*m.out));
 	if (!err && !m.out)
 		err = -ENOMEM;
 	for (i = 0; i < s->store.nsamples && !err; i++) {
-		err = resolve(s, &s->store.sample[i], &index);
+		/* Names may take a while, and rings fill up meanwhile. */
+		if (i % SAMPLES_AT_ONCE == SAMPLES_AT_ONCE - 1)
+			err = stacks__watch(s);
+		if (!err)
+			err = resolve(s, &s->store.sample[i], &index);
 		if (!err)
 			err = add_sample(s, r, &m, &s->store.sample[i], &s->known[index].path);
+		if (!err)
+			count_doubtful(s, &s->known[index].path, s->store.sample[i].count);
 	}
 	if (!err)
 		err = name_keys(&m, run->cli->by, s->event);
@@ -562,14 +760,25 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 	return stacks__add_notes(s, r);
 }
 
+/* What was left out to stay within bounds. */
+static void tell_bounds(const struct stacks *s)
+{
+	struct symbols_bounds left = s->names.symbols ? symbols__bounds(s->names.symbols) :
+							(struct symbols_bounds){};
+
+	if (left.skipped)
+		diag_warn("%llu mappings of processes that map without end were skipped: frames there may have "
+			  "no names", left.skipped);
+	if (left.forgotten)
+		diag_warn("%llu programs were forgotten, there were too many: their frames may have no names",
+			  left.forgotten);
+}
+
 void stacks__free(struct stacks *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->nknown; i++)
-		stack_path__free(&s->known[i].path);
-	free(s->known);
-	table__free(&s->by_stack);
+	forget_known(s);
+	tell_bounds(s);
+	bpf_link__destroy(s->mappings);
 	if (s->processes && s->watch_fd > 0)
 		close(s->watch_fd);
 	told__close(&s->told);

@@ -31,7 +31,6 @@
 /* Resolved once, however often it is reported. */
 struct known_stack {
 	const struct stack *stack;
-	u32 tgid;
 	struct stack_path path;
 };
 
@@ -52,12 +51,17 @@ struct stacks {
 	struct stack_names names;
 	struct ring_buffer *processes;  /* that have their first stack taken */
 	struct told told;               /* what processes map */
+	struct bpf_link *mappings;      /* the program stack_on_mapping */
+	u64 unnoticed_before;           /* of told, as of the last report */
+	u64 mixed, unknown;             /* events of the report that is made */
+	bool counts_doubts;             /* they are counted */
+	u64 read_ns;                    /* when the counts were read last; 0: never */
 	struct unwinder unwinder;
 	int watch_fd;                   /* epoll of both */
 	int losses_fd;
 	struct loss_counters losses_before;
 	struct known_stack *known;
-	size_t nknown;
+	size_t nknown, known_room;
 	struct table by_stack;
 	char *note;                     /* of the report that was made last */
 };
@@ -80,8 +84,8 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 		    const char *counts, u32 max_keys, const struct stacks_constants *constants);
 int stacks__begin(struct stacks *s, struct run *run);
 
-/* For an object whose programs take no stacks this time: without the maps of unwind.bpf.h. */
-int stacks__leave_out_tables(const struct bpf_object *obj);
+/* For an object whose programs take no stacks this time: without what only stacks need. */
+int stacks__leave_out(const struct bpf_object *obj);
 
 /* To be called from run->watch: takes down the mappings of processes that are new. */
 int stacks__watch(struct stacks *s);

@@ -162,8 +162,8 @@ static int keep_stack(struct stack_store *s, struct stack *stack, u64 hash)
 {
 	size_t n = s->nstacks;
 
-	if (!(n & (n - 1))) {
-		size_t room = n ? 2 * n : 1;
+	if (n == s->stacks_room) {
+		size_t room = n ? 2 * n : 64;
 		struct stack **stacks = realloc(s->stack, room * sizeof(*stacks));
 		u64 *hashes;
 
@@ -174,6 +174,7 @@ static int keep_stack(struct stack_store *s, struct stack *stack, u64 hash)
 		if (!hashes)
 			return -ENOMEM;
 		s->hash = hashes;
+		s->stacks_room = room;
 	}
 	s->stack[n] = stack;
 	s->hash[n] = hash;
@@ -330,6 +331,79 @@ int stack_store__read(struct stack_store *s)
 	}
 	free(index);
 	elements__free(&e);
+	return err;
+}
+
+/*
+ * --- what is over ------------------------------------------------------------------------------
+ */
+
+/* Their new numbers; NO_STACK for those that go. NULL: no memory. */
+static u32 *renumber(const struct stack_store *s)
+{
+	u32 *number = reallocarray(NULL, s->nstacks ?: 1, sizeof(*number)), n = 0;
+	size_t i;
+
+	for (i = 0; number && i < s->nstacks; i++)
+		number[i] = s->stack[i]->mark ? NO_STACK : n++;
+	return number;
+}
+
+static int drop_keys(struct stack_store *s, const u32 *number)
+{
+	size_t i, n = 0;
+	u32 stack;
+	int err = 0;
+
+	table__free(&s->by_key);
+	for (i = 0; i < s->nkeys; i++) {
+		stack = s->stack_of[i];
+		if (stack != NO_STACK && number[stack] == NO_STACK) {
+			bpf_map_delete_elem(s->counts_fd, &s->key[i]);
+			continue;
+		}
+		s->key[n] = s->key[i];
+		s->value[n] = s->value[i];
+		s->stack_of[n] = stack == NO_STACK ? stack : number[stack];
+		err = err ?: table__add(&s->by_key, table_hash(0, &s->key[n], sizeof(*s->key)), n);
+		n++;
+	}
+	s->nkeys = n;
+	return err;
+}
+
+static int drop_stacks(struct stack_store *s, const u32 *number)
+{
+	size_t i, n = 0;
+	int err = 0;
+
+	table__free(&s->by_hash);
+	for (i = 0; i < s->nstacks; i++) {
+		struct stack *stack = s->stack[i];
+
+		if (number[i] == NO_STACK) {
+			bpf_map_delete_elem(class_of(s, stack->kernel + stack->user)->fd, &s->hash[i]);
+			free(stack);
+			continue;
+		}
+		s->stack[n] = stack;
+		s->hash[n] = s->hash[i];
+		err = err ?: table__add(&s->by_hash, s->hash[n], n);
+		n++;
+	}
+	s->nstacks = n;
+	return err;
+}
+
+int stack_store__drop_marked(struct stack_store *s)
+{
+	u32 *number = renumber(s);
+	int err;
+
+	if (!number)
+		return -ENOMEM;
+	err = drop_keys(s, number) ?: drop_stacks(s, number);
+	free(number);
 	return err;
 }
 

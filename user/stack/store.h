@@ -7,8 +7,8 @@
  *   stack_store__read()      what was counted since the last call
  *   stack_store__free()
  *
- * All return 0 or a negative errno. The kernel's maps only grow; counts are read as differences,
- * and each stack is fetched once.
+ * All return 0 or a negative errno. The kernel's maps only grow, but for what stack_store__drop_marked() takes out;
+ * counts are read as differences, and each stack is fetched once.
  */
 #ifndef TALLY_STACK_STORE_H
 #define TALLY_STACK_STORE_H
@@ -53,7 +53,7 @@ struct stack_store {
 	u32 *stack_of;          /* index into stack */
 	struct table by_key;
 	/* The stacks, fetched once. */
-	size_t nstacks;
+	size_t nstacks, stacks_room;
 	struct stack **stack;
 	u64 *hash;
 	struct table by_hash;
@@ -89,6 +89,13 @@ int stack_store__fetch(const struct stack_store *s, const struct stack_id *id,
 
 /* Fills in s->sample, which is the store's until the next read. */
 int stack_store__read(struct stack_store *s);
+
+/*
+ * Between two reads: takes the stacks that are marked, and what was counted by them, out of the kernel's maps and
+ * out of s. Nothing may be added to those any more. 0 or -ENOMEM.
+ */
+int stack_store__drop_marked(struct stack_store *s);
+
 void stack_store__free(struct stack_store *s);
 
 #endif /* TALLY_STACK_STORE_H */

@@ -94,7 +94,7 @@ static int add_row(struct report *r, const struct leaf *l, u32 leaf)
 {
 	struct field samples = {
 		.name = value_name(r), .number = l->value,
-		.kind = r->unit == UNIT_NS ? FIELD_TIME : FIELD_NUMBER,
+		.kind = r->unit == UNIT_NS ? FIELD_TIME : FIELD_NUMBER, .adds_up = true,
 	};
 	struct field percent = {
 		.name = "percent", .kind = FIELD_REAL, .decimals = 1,

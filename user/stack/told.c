@@ -11,10 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "out/diag.h"
 #include "sym/mappings.h"
 
-#define RING_BYTES (512 << 10)          /* of each CPU: some thousands of mappings */
+#define RING_BYTES (1 << 20)            /* of each CPU: some ten thousand mappings */
 #define RING_SOON 64                    /* a mapping is longer, a fork or exit alone is not */
 
 /*
@@ -35,7 +36,7 @@ static int open_cpu(struct told_cpu *c, int cpu, bool soon)
 		.comm_exec = 1,
 		.task = 1,
 		.watermark = 1,
-		.wakeup_watermark = soon ? RING_SOON : RING_BYTES / 2,
+		.wakeup_watermark = soon ? RING_SOON : RING_BYTES / 8,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -75,7 +76,7 @@ void told__close(struct told *t)
 
 	if (t->lost)
 		diag_warn("%llu mappings, forks and execs came faster than they were read: frames of those "
-			  "processes may have no names", t->lost);
+			  "processes may have no names, or those of other code", t->lost);
 	for (i = 0; i < t->n; i++) {
 		perf_ring__unmap(&t->cpu[i].ring);
 		close(t->cpu[i].fd);
@@ -84,23 +85,11 @@ void told__close(struct told *t)
 		close(t->epoll_fd);
 	free(t->cpu);
 	free(t->changed);
+	free(t->records.bytes);
+	free(t->records.position);
+	free(t->wanted);
 	*t = (struct told){};
 }
-
-/*
- * --- records -----------------------------------------------------------------------------------
- */
-
-/* Records as they were in the rings, one behind the other. */
-struct records {
-	char *bytes;
-	size_t n, room;
-	struct position {
-		u64 time;
-		size_t at;
-	} *position;
-	size_t npositions, positions_room;
-};
 
 static bool make_room(void **array, size_t *room, size_t wanted, size_t size)
 {
@@ -119,10 +108,47 @@ static bool make_room(void **array, size_t *room, size_t wanted, size_t size)
 	return true;
 }
 
+/*
+ * --- whose records count -----------------------------------------------------------------------
+ */
+
+#define MOST_PIDS (1U << 22)            /* include/linux/threads.h: PID_MAX_LIMIT */
+
+int told__want(struct told *t, u32 pid)
+{
+	if (!t->wanted)
+		t->wanted = calloc(MOST_PIDS / 8, 1);
+	if (!t->wanted)
+		return -ENOMEM;
+	if (pid < MOST_PIDS)
+		t->wanted[pid / 8] |= 1U << pid % 8;
+	return 0;
+}
+
+static bool is_wanted(const struct told *t, u32 pid)
+{
+	return !t->wanted || (pid < MOST_PIDS && t->wanted[pid / 8] & 1U << pid % 8);
+}
+
+/* A child of one that counts; or one that has the number of one that counted and is gone. */
+static void note_child(struct told *t, u32 pid, u32 parent)
+{
+	if (!t->wanted || pid == parent || pid >= MOST_PIDS)
+		return;
+	if (t->with_children && is_wanted(t, parent))
+		t->wanted[pid / 8] |= 1U << pid % 8;
+	else
+		t->wanted[pid / 8] &= ~(1U << pid % 8);
+}
+
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
+
 /* The time is the last thing in a record (sample_id). */
 static int add_record(void *ctx, const struct perf_event_header *record)
 {
-	struct records *r = ctx;
+	struct told_records *r = ctx;
 	u64 time;
 
 	if (record->size < sizeof(*record) + sizeof(time))
@@ -133,14 +159,14 @@ static int add_record(void *ctx, const struct perf_event_header *record)
 		return -ENOMEM;
 	memcpy(&time, (const char *)record + record->size - sizeof(time), sizeof(time));
 	memcpy(r->bytes + r->n, record, record->size);
-	r->position[r->npositions++] = (struct position){ time, r->n };
+	r->position[r->npositions++] = (struct told_position){ time, r->n };
 	r->n += record->size;
 	return 0;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct position *x = a, *y = b;
+	const struct told_position *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -157,8 +183,9 @@ struct mmap2_record {
 	char name[];
 };
 
-struct fork_record {
-	u32 pid, parent;
+/* Of forks and exits alike. */
+struct task_record {
+	u32 pid, parent, tid, parent_tid;
 };
 
 struct lost_record {
@@ -175,10 +202,14 @@ static int note_changed(struct told *t, u32 pid)
 	return 0;
 }
 
-static int tell_fork(struct told *t, struct symbols *s, const struct fork_record *fork)
+static int tell_fork(struct told *t, struct symbols *s, const struct task_record *fork, u64 at_ns)
 {
-	int err = symbols__forked(s, fork->pid, fork->parent);
+	int err;
 
+	note_child(t, fork->pid, fork->parent);
+	if (!is_wanted(t, fork->pid))
+		return 0;
+	err = symbols__forked(s, fork->pid, fork->parent, at_ns);
 	return err || !t->unwinder ? err : unwinder__forked(t->unwinder, fork->pid, fork->parent);
 }
 
@@ -210,8 +241,22 @@ static int tell_unwinder(struct told *t)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int tell_mapping(struct told *t, struct symbols *s, const char *body, size_t size)
+/* Has a program noticed, since the code from from_ns was mapped, that some was unmapped? */
+static void check_generation(struct told *t, struct symbols *s, u32 pid, u64 from_ns)
 {
+	struct stack_code *code = t->codes ? &t->codes[pid % STACK_CODES] : NULL;
+
+	if (!code || __atomic_load_n(&code->began_ns, __ATOMIC_RELAXED) >= from_ns)
+		return;
+	__atomic_fetch_add(&code->generation, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&code->began_ns, monotonic_ns(), __ATOMIC_RELAXED);
+	symbols__note_mixed(s, pid);
+	t->unnoticed++;
+}
+
+static int tell_mapping(struct told *t, struct symbols *s, const char *body, size_t size, u64 at_ns)
+{
+	u64 replaced_ns = 0;
 	struct mmap2_record m;
 	struct mapping_line line;
 	int err;
@@ -219,6 +264,8 @@ static int tell_mapping(struct told *t, struct symbols *s, const char *body, siz
 	if (size <= sizeof(m))
 		return 0;
 	memcpy(&m, body, sizeof(m));
+	if (!is_wanted(t, m.pid))
+		return 0;
 	/* The name ends in a zero before the time begins. */
 	if (!memchr(body + sizeof(m), 0, size - sizeof(m)))
 		return 0;
@@ -227,19 +274,42 @@ static int tell_mapping(struct told *t, struct symbols *s, const char *body, siz
 		.end = m.address + m.length,
 		.offset = m.offset,
 		.inode = m.inode,
+		.device = (u64)m.major << 32 | m.minor,
+		.generation = m.generation,
 		.executable = true,
 		.name = body + sizeof(m),
 	};
 	if (!strcmp(line.name, "//anon"))
 		line.name = "";
-	err = symbols__mapped(s, m.pid, &line);
+	err = symbols__mapped(s, m.pid, &line, at_ns, &replaced_ns);
+	if (!err && replaced_ns)
+		check_generation(t, s, m.pid, replaced_ns);
 	return err ?: note_changed(t, m.pid);
 }
 
-static int tell(struct told *t, struct symbols *s, const char *record)
+static int tell_exec(struct told *t, struct symbols *s, u32 pid, u64 at_ns)
+{
+	int err = is_wanted(t, pid) ? symbols__execed(s, pid, at_ns) : 0;
+
+	return err || !is_wanted(t, pid) ? err : note_changed(t, pid);
+}
+
+static int tell_task(struct told *t, struct symbols *s, u32 type, const char *body, u64 at_ns)
+{
+	struct task_record task;
+
+	memcpy(&task, body, sizeof(task));
+	if (type == PERF_RECORD_FORK)
+		return tell_fork(t, s, &task, at_ns);
+	/* Of a thread: the first one's, which may not be the last, but most are. */
+	if (task.pid == task.tid)
+		symbols__exited(s, task.pid, at_ns);
+	return 0;
+}
+
+static int tell(struct told *t, struct symbols *s, const char *record, u64 at_ns)
 {
 	struct perf_event_header header;
-	struct fork_record fork;
 	struct lost_record lost;
 	size_t size;
 	u32 pid;
@@ -249,18 +319,15 @@ static int tell(struct told *t, struct symbols *s, const char *record)
 	record += sizeof(header);
 	switch (header.type) {
 	case PERF_RECORD_MMAP2:
-		return tell_mapping(t, s, record, size);
+		return tell_mapping(t, s, record, size, at_ns);
 	case PERF_RECORD_FORK:
-		if (size < sizeof(fork))
-			return 0;
-		memcpy(&fork, record, sizeof(fork));
-		return tell_fork(t, s, &fork);
+	case PERF_RECORD_EXIT:
+		return size < sizeof(struct task_record) ? 0 : tell_task(t, s, header.type, record, at_ns);
 	case PERF_RECORD_COMM:
 		if (size < sizeof(pid) || !(header.misc & PERF_RECORD_MISC_COMM_EXEC))
 			return 0;
 		memcpy(&pid, record, sizeof(pid));
-		symbols__execed(s, pid);
-		return note_changed(t, pid);
+		return tell_exec(t, s, pid, at_ns);
 	case PERF_RECORD_LOST:
 		if (size < sizeof(lost))
 			return 0;
@@ -272,19 +339,37 @@ static int tell(struct told *t, struct symbols *s, const char *record)
 	}
 }
 
+/* Those from first on are kept for the next time. */
+static void keep_records(struct told_records *r, size_t first)
+{
+	struct told_records left = {};
+	int err = 0;
+	size_t i;
+
+	for (i = first; i < r->npositions && !err; i++)
+		err = add_record(&left, (const void *)(r->bytes + r->position[i].at));
+	free(r->bytes);
+	free(r->position);
+	*r = left;
+}
+
+/*
+ * Rings are read one after the other: in one that is read late there may be a record that is younger than one that
+ * came, after it was read, into another. So only what is older than the reading is told.
+ */
 int told__read(struct told *t, struct symbols *symbols)
 {
-	struct records r = {};
+	struct told_records *r = &t->records;
+	u64 now = monotonic_ns();
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < t->n && !err; i++)
-		err = perf_ring__read(&t->cpu[i].ring, add_record, &r);
-	if (!err && r.npositions)
-		qsort(r.position, r.npositions, sizeof(*r.position), by_time);
-	for (i = 0; i < r.npositions && !err; i++)
-		err = tell(t, symbols, r.bytes + r.position[i].at);
-	free(r.bytes);
-	free(r.position);
+		err = perf_ring__read(&t->cpu[i].ring, add_record, r);
+	if (!err && r->npositions)
+		qsort(r->position, r->npositions, sizeof(*r->position), by_time);
+	for (i = 0; i < r->npositions && r->position[i].time <= now && !err; i++)
+		err = tell(t, symbols, r->bytes + r->position[i].at, r->position[i].time);
+	keep_records(r, i);
 	return err ?: tell_unwinder(t);
 }

@@ -8,7 +8,7 @@ const char *figures_unit(const struct event_site *site)
 
 struct field figures_value(const struct event_site *site, u64 value)
 {
-	struct field f = { .name = "count", .number = value };
+	struct field f = { .name = "count", .number = value, .adds_up = true };
 
 	if (site->is_time) {
 		f.kind = FIELD_TIME;

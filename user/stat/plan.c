@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From what was typed to a plan of counting. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,15 +97,26 @@ static int tell_filter(struct stat_run *s, size_t i, const struct expr *e,
 typedef int (*make_filter_fn)(struct stat_run *s, size_t i, const struct expr *e,
 			      const struct tracepoint_format *format, struct complaint *c);
 
-static int for_tracepoints(struct stat_run *s, const struct expr *e, make_filter_fn make,
-			   struct complaint *c)
+/* One --filter is for all events; of several, each for those since the one before. */
+static bool is_filtered(const struct stat_run *s, const struct cli *cli, const struct cli_filter *f,
+			size_t site)
+{
+	size_t typed = s->typed[s->sites.site[site].event - s->events.event];
+
+	if (!s->sites.site[site].tracepoint_id)
+		return false;
+	return cli->nfilters == 1 || (typed < f->end && (f == cli->filters || typed >= f[-1].end));
+}
+
+static int for_tracepoints(struct stat_run *s, const struct cli *cli, const struct cli_filter *f,
+			   const struct expr *e, make_filter_fn make, struct complaint *c)
 {
 	struct tracepoint_format format;
 	int tracefs = tracefs__open(), err = 0;
 	size_t i;
 
 	for (i = 0; i < s->sites.n && !err; i++) {
-		if (!s->sites.site[i].tracepoint_id)
+		if (!is_filtered(s, cli, f, i))
 			continue;
 		/* The fields of each decide what the names in the filter mean. */
 		err = event_site__read_format(&format, &s->sites.site[i], tracefs);
@@ -121,12 +133,12 @@ static int for_tracepoints(struct stat_run *s, const struct expr *e, make_filter
 	return err;
 }
 
-static bool has_tracepoint(const struct stat_run *s)
+static bool filters_any(const struct stat_run *s, const struct cli *cli, const struct cli_filter *f)
 {
 	size_t i;
 
 	for (i = 0; i < s->sites.n; i++)
-		if (s->sites.site[i].tracepoint_id)
+		if (is_filtered(s, cli, f, i))
 			return true;
 	return false;
 }
@@ -161,49 +173,103 @@ static int check_subjects(const struct stat_run *s, const struct cli *cli)
 	return 0;
 }
 
-/* native: the kernel could count them. */
-static int make_filters(struct stat_run *s, const char *text, bool native)
+/* quiet: the kernel's own filter is asked where this one cannot say it. */
+static int make_filter(struct stat_run *s, const struct cli *cli, const struct cli_filter *f,
+		       make_filter_fn make, bool quiet)
 {
 	struct complaint c = {};
 	struct expr *e;
 	int err;
 
-	if (!has_tracepoint(s)) {
+	if (!filters_any(s, cli, f)) {
 		diag_error("--filter is about fields of tracepoints; none is among the events");
 		return -EINVAL;
 	}
-	err = expr__parse(&e, text, &c);
+	err = expr__parse(&e, f->text, &c);
 	if (err) {
-		diag_complaint("--filter", text, &c);
+		diag_complaint("--filter", f->text, &c);
 		return err;
 	}
-	s->code = calloc(s->sites.n, sizeof(*s->code));
-	s->compiled = calloc(s->sites.n, sizeof(*s->compiled));
-	s->filter = calloc(s->sites.n, sizeof(*s->filter));
-	err = s->code && s->compiled && s->filter ? 0 : -ENOMEM;
-	if (!err)
-		err = for_tracepoints(s, e, compile_filter, &c);
-	if (err == -EOPNOTSUPP && native) {
-		memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));
-		err = for_tracepoints(s, e, tell_filter, &c);
-	}
-	if (err && c.what[0])
-		diag_complaint("--filter", text, &c);
+	err = for_tracepoints(s, cli, f, e, make, &c);
+	if (err && c.what[0] && !(quiet && err == -EOPNOTSUPP))
+		diag_complaint("--filter", f->text, &c);
 	expr__free(e);
 	return err;
 }
 
+static int make_all(struct stat_run *s, const struct cli *cli, make_filter_fn make, bool quiet)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < cli->nfilters && !err; i++)
+		err = make_filter(s, cli, &cli->filters[i], make, quiet);
+	return err;
+}
+
+/* native: the kernel could count them. */
+static int make_filters(struct stat_run *s, const struct cli *cli, bool native)
+{
+	int err;
+
+	s->code = calloc(s->sites.n, sizeof(*s->code));
+	s->compiled = calloc(s->sites.n, sizeof(*s->compiled));
+	s->filter = calloc(s->sites.n, sizeof(*s->filter));
+	if (!s->code || !s->compiled || !s->filter)
+		return -ENOMEM;
+	err = make_all(s, cli, compile_filter, native);
+	if (err != -EOPNOTSUPP || !native)
+		return err;
+	memset(s->compiled, 0, s->sites.n * sizeof(*s->compiled));
+	return make_all(s, cli, tell_filter, false);
+}
+
+static int remember_typed(struct stat_run *s, size_t typed)
+{
+	size_t *larger = realloc(s->typed, s->events.n * sizeof(*larger));
+	size_t i = s->ntyped;
+
+	if (!larger)
+		return -ENOMEM;
+	s->typed = larger;
+	for (; i < s->events.n; i++)
+		larger[i] = typed;
+	s->ntyped = i;
+	return 0;
+}
+
+/* perf's -x is the separator of its CSV, and ours a file: said where nothing is looked for in it. */
+static int check_binary(const struct stat_run *s, const char *binary)
+{
+	size_t i;
+
+	for (i = 0; i < s->events.n; i++)
+		if (s->events.event[i].type >= EVENT_USER_FUNCTION || s->events.event[i].symbol)
+			return 0;
+	diag_error("-x is the program or library whose functions are meant, and none is among the "
+		   "events");
+	if (!isalnum((unsigned char)*binary) && !binary[1])
+		diag_hint("for what perf calls -x%s: --csv=%s", binary, binary);
+	else
+		diag_hint("as in: -x %s -e FUNCTION; `list -x %s` shows them", binary, binary);
+	return -EINVAL;
+}
+
 static int find_events(struct stat_run *s, const struct run *run, const struct cli *cli)
 {
-	const struct event_context ctx = { .binary = cli->binary };
+	const struct event_context ctx = {
+		.binary = cli->binary, .pids = cli->scope.pids, .npids = cli->scope.npids,
+	};
 	struct complaint c = {};
 	size_t which = 0, i;
 	int err = 0;
 
-	for (i = 0; i < cli->nevents && !err; i++)
+	for (i = 0; i < cli->nevents && !err; i++) {
 		err = events__take(&s->events, &s->text, &ctx, cli->events[i]);
+		err = err ?: remember_typed(s, i);
+	}
 	if (!err && !cli->nevents)
-		err = add_default_events(s, &ctx);
+		err = add_default_events(s, &ctx) ?: remember_typed(s, 0);
 	if (err)
 		return err;
 	err = events__resolve(&s->sites, &s->events, &ctx, &c, &which);
@@ -211,12 +277,12 @@ static int find_events(struct stat_run *s, const struct run *run, const struct c
 		diag_complaint("-e", s->text[which], &c);
 		return err;
 	}
-	err = cli->filter ? check_subjects(s, cli) : 0;
+	err = cli->binary ? check_binary(s, cli->binary) : 0;
+	if (!err && cli->filter)
+		err = check_subjects(s, cli);
 	if (err)
 		return err;
-	err = cli->filter ? make_filters(s, cli->filter,
-					 counting_is_native(run, cli->by, is_per_cpu(s)))
-			  : 0;
+	err = cli->filter ? make_filters(s, cli, counting_is_native(run, cli->by, is_per_cpu(s))) : 0;
 	return err ?: make_rows(s);
 }
 

@@ -11,20 +11,16 @@
 static int read_interval(struct stat_run *s, struct counts *c, struct loss_counters *losses)
 {
 	struct loss_counters now;
-	struct counts whole;
+	struct counts left;
 	int err;
 
-	err = counting__read(&s->counting, &whole, &now);
-	if (!err)
-		err = counts__copy(c, &whole);
-	if (err) {
-		counts__free(&whole);
+	err = counting__read(&s->counting, c, &left, &now);
+	if (err)
 		return err;
-	}
 	counts__subtract(c, &s->before);
 	*losses = loss__difference(&now, &s->losses_before);
 	counts__free(&s->before);
-	s->before = whole;
+	s->before = left;
 	s->losses_before = now;
 	if (s->place)
 		counts__fold(c, s->place, SCOPE_MAX_CPUS);
@@ -199,6 +195,7 @@ void stat__free(struct stat_run *s)
 	for (i = 0; s->code && i < s->sites.n; i++)
 		code__free(&s->code[i]);
 	free(s->filter);
+	free(s->typed);
 	free(s->code);
 	free(s->compiled);
 	event_sites__free(&s->sites);

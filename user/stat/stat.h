@@ -41,6 +41,7 @@ struct stat_run {
 	u32 *row_of;                    /* of each site */
 	struct stat_row *row;
 	size_t nrows;
+	size_t *typed, ntyped;          /* in which -e each event stood */
 	struct code *code;              /* --filter, compiled for each site; NULL: none */
 	struct attach_code *compiled;
 	char **filter;                  /* or in the kernel's words */

@@ -324,7 +324,7 @@ int table__put(struct stat_run *s, struct run *run, struct report *r, const stru
 	return err;
 }
 
-/* The command's own time, once it has ended: getrusage(2), its children included. */
+/* The command's own time from its execve(2) on, once it has ended: getrusage(2), its children included. */
 int table__put_usage(struct run *run, struct report *r)
 {
 	const struct { const char *name; size_t at; } times[] = {
@@ -342,7 +342,8 @@ int table__put_usage(struct run *run, struct report *r)
 		struct ratio ratio = {r->duration_ns ? (double)ns / r->duration_ns : 0,
 				      "CPUs utilised"};
 		struct figures f = {
-			.count = { .name = "count", .kind = FIELD_TIME, .number = ns },
+			.count = { .name = "count", .kind = FIELD_TIME, .number = ns,
+				   .adds_up = true },
 			.ratio = &ratio, .running = 100,
 		};
 		struct report_row row = {};

@@ -2,12 +2,13 @@
 #include "sym/demangle.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sym/confined.h"
+#include "base/clock.h"
+#include "base/confined.h"
 
 #ifdef HAVE_LIBIBERTY
 
@@ -80,12 +81,13 @@ size_t demangle(const char *symbol, char *buffer, size_t size)
 
 #define MAX_SYMBOL 16384
 #define MAX_FAILURES 32
-#define ANSWER_MS 2000
+#define ANSWER_NS (2 * NSEC_PER_SEC)
 
 /* Each message is a symbol; each answer a name behind a '=', so that none is empty. */
 static void serve(struct answer *to, void *arg)
 {
-	char symbol[MAX_SYMBOL + 1], text[1 + DEMANGLED_MAX] = "=";
+	/* Of this process, which does nothing else: not on a stack that the user may have cut. */
+	static char symbol[MAX_SYMBOL + 1], text[1 + DEMANGLED_MAX] = "=";
 	ssize_t n;
 
 	(void)arg;
@@ -116,17 +118,14 @@ static int start(struct demangler *d)
 static ssize_t ask(const struct demangler *d, const char *symbol, size_t len, char *text,
 		   size_t size)
 {
-	struct pollfd p = { .fd = d->fd, .events = POLLIN };
 	ssize_t n;
-	int ready;
+	int err;
 
 	if (send(d->fd, symbol, len, MSG_NOSIGNAL) != (ssize_t)len)
 		return -EIO;
-	do {
-		ready = poll(&p, 1, ANSWER_MS);
-	} while (ready < 0 && errno == EINTR);
-	if (ready <= 0)
-		return -ETIME;
+	err = confined__wait(d->fd, monotonic_ns() + ANSWER_NS);
+	if (err)
+		return err;
 	n = recv(d->fd, text, size - 1, 0);
 	if (n < 1 || memchr(text + 1, 0, n - 1))
 		return -EIO;
@@ -150,22 +149,27 @@ void demangler__end(struct demangler *d)
 
 size_t demangler__ask(struct demangler *d, const char *symbol, char *buffer, size_t size)
 {
-	char text[1 + DEMANGLED_MAX];
 	size_t len = strlen(symbol);
+	char *text;
 	ssize_t n;
 
 	if (!may_be_mangled(symbol) || len > MAX_SYMBOL || d->failures >= MAX_FAILURES)
 		return 0;
+	text = malloc(1 + DEMANGLED_MAX);
+	if (!text)
+		return 0;
 	n = start(d);
 	if (!n)
-		n = ask(d, symbol, len, text, sizeof(text));
+		n = ask(d, symbol, len, text, 1 + DEMANGLED_MAX);
 	if (n < 0) {
 		demangler__end(d);
-		d->failures++;
-		return 0;
+		d->failures += n != -EINTR;
+		n = 0;
+	} else if ((size_t)n >= size) {
+		n = 0;
 	}
-	if ((size_t)n >= size)
-		return 0;
-	memcpy(buffer, text + 1, n + 1);
+	if (n)
+		memcpy(buffer, text + 1, n + 1);
+	free(text);
 	return n;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sym/confined.h"
+#include "base/confined.h"
 
 #define MAX_SEGMENTS 1024
 /* The coarsest pages that the kernel maps files in, on the machines there are. */
@@ -26,7 +26,7 @@ struct head {
 	u32 complete;
 	u32 debug_info;
 	struct debug_alt alt;
-	u64 moved;
+	u64 moved, dropped;
 };
 
 struct sent_segment {
@@ -47,6 +47,8 @@ struct reading {
 	struct code *code;      /* of each section; empty: no code */
 	size_t ncode;
 	u64 moved;              /* to be added: prelink moves a file, but not its debug file */
+	u64 names;              /* bytes that may be kept */
+	u64 dropped;            /* for want of them */
 };
 
 static enum symbol_rank rank_of(const GElf_Sym *s)
@@ -86,7 +88,24 @@ static int keep(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
 	c.limit = code->end + r->moved;
 	c.start += r->moved;
 	c.rank = rank_of(symbol);
+	if (len >= r->names) {
+		r->dropped++;
+		return 0;
+	}
+	r->names -= len + 1;
 	return symbol_list__add(&r->list, &c, name, len);
+}
+
+static void allow_names(struct reading *r, const struct elf_file *f)
+{
+	static const char *const strings[] = { ".strtab", ".dynstr" };
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(strings); i++)
+		if (!elf_file__section(f, strings[i], &header, &data))
+			r->names += 4 * (u64)data->d_size;
 }
 
 static int find_code(struct reading *r, const struct elf_file *f)
@@ -122,6 +141,7 @@ static int read_tables(struct reading *r, const struct elf_file *f, u32 *complet
 
 	if (err)
 		return err;
+	allow_names(r, f);
 	err = elf_file__symbols(f, ".symtab", ".strtab", keep, r);
 	*complete |= !err;
 	if (!err || err == -ENOENT || err == -EBADMSG)
@@ -139,61 +159,12 @@ static u64 first_code(const struct elf_file *f)
 	return 0;
 }
 
-static bool has_debug_info(const struct elf_file *f)
-{
-	Elf_Scn *section = NULL;
-	const char *name;
-	size_t names;
-	GElf_Shdr h;
-
-	if (elf_getshdrstrndx(f->elf, &names))
-		return false;
-	while ((section = elf_nextscn(f->elf, section))) {
-		if (!gelf_getshdr(section, &h) || h.sh_type == SHT_NOBITS || !h.sh_size)
-			continue;
-		name = elf_strptr(f->elf, names, h.sh_name);
-		if (name && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
-			return true;
-	}
-	return false;
-}
-
-/* A path, a NUL, and the build ID. */
-static void read_alt(const struct elf_file *f, struct debug_alt *alt)
-{
-	Elf_Data *data;
-	GElf_Shdr h;
-	size_t len;
-
-	if (elf_file__section(f, ".gnu_debugaltlink", &h, &data))
-		return;
-	len = strnlen(data->d_buf, data->d_size);
-	if (len >= sizeof(alt->path) || len == data->d_size ||
-	    data->d_size - len - 1 > sizeof(alt->build_id.byte))
-		return;
-	alt->build_id.n = data->d_size - len - 1;
-	memcpy(alt->build_id.byte, (char *)data->d_buf + len + 1, alt->build_id.n);
-	memcpy(alt->path, data->d_buf, len);
-}
-
 static void find_debug_info(struct head *head, const struct elf_file *f, enum debug_info where)
 {
-	if (head->debug_info || !has_debug_info(f))
+	if (head->debug_info || !elf_file__has_debug_info(f))
 		return;
 	head->debug_info = where;
-	read_alt(f, &head->alt);
-}
-
-static bool belongs(const struct elf_file *debug, const struct head *head)
-{
-	struct build_id id;
-	u32 crc;
-
-	if (head->build_id.n) {
-		elf_file__build_id(debug, &id);
-		return build_id__equal(&id, &head->build_id);
-	}
-	return head->link.name[0] && !elf_file__crc(debug, &crc) && crc == head->link.crc;
+	elf_file__alt_link(f, &head->alt);
 }
 
 static int read_debug(struct reading *r, const struct elf_file *f, int fd, struct head *head)
@@ -203,7 +174,7 @@ static int read_debug(struct reading *r, const struct elf_file *f, int fd, struc
 
 	if (elf_file__open_fd(&debug, fd))
 		return -ESTALE;
-	if (belongs(&debug, head)) {
+	if (elf_file__belongs(&debug, &head->build_id, &head->link)) {
 		head->moved = r->moved = first_code(f) - first_code(&debug);
 		err = read_tables(r, &debug, &head->complete);
 		r->moved = 0;
@@ -258,6 +229,7 @@ static void give(struct answer *to, struct reading *r, const struct elf_file *f,
 	if (!head->err)
 		head->err = symbol_list__finish(&r->list, &entry, &head->nentries, &names,
 						&names_size);
+	head->dropped = r->dropped;
 	head->nsegments = f->nsegments < MAX_SEGMENTS ? f->nsegments : MAX_SEGMENTS;
 	head->names_size = names_size;
 	answer__put(to, head, sizeof(*head));
@@ -274,7 +246,7 @@ static void give(struct answer *to, struct reading *r, const struct elf_file *f,
 static void read_symbols(struct answer *to, void *arg)
 {
 	const bool *has_debug = arg;
-	struct reading r = {};
+	struct reading r = { .names = ELF_SYMBOLS_NAMES };
 	struct elf_file f = {};
 	struct head head;
 
@@ -388,25 +360,27 @@ int elf_symbols__take(struct elf_symbols *s, const void *answer, size_t size)
 	new.debug_info = head.debug_info;
 	new.alt = head.alt;
 	new.moved = head.moved;
+	new.dropped = head.dropped;
 	*s = new;
 	return 0;
 }
 
-int elf_symbols__ask(int fd, int debug_fd, void **answer, size_t *size)
+int elf_symbols__ask(int fd, int debug_fd, struct allowance *allowance, void **answer,
+		     size_t *size)
 {
 	bool has_debug = debug_fd >= 0;
 	int files[] = { fd, debug_fd };
 
-	return confined__run(read_symbols, &has_debug, files, 1 + has_debug, answer, size);
+	return confined__run(read_symbols, &has_debug, files, 1 + has_debug, allowance, answer, size);
 }
 
-int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd)
+int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd, struct allowance *allowance)
 {
 	void *answer;
 	size_t size;
 	int err;
 
-	err = elf_symbols__ask(fd, debug_fd, &answer, &size);
+	err = elf_symbols__ask(fd, debug_fd, allowance, &answer, &size);
 	if (err)
 		return err;
 	err = elf_symbols__take(s, answer, size);
@@ -426,13 +400,13 @@ static void read_build_id(struct answer *to, void *arg)
 	answer__put(to, &id, sizeof(id));
 }
 
-int elf_symbols__build_id(struct build_id *id, int fd)
+int elf_symbols__build_id(struct build_id *id, int fd, struct allowance *allowance)
 {
 	void *answer;
 	size_t size;
 	int err;
 
-	err = confined__run(read_build_id, NULL, &fd, 1, &answer, &size);
+	err = confined__run(read_build_id, NULL, &fd, 1, allowance, &answer, &size);
 	if (err)
 		return err;
 	if (size == sizeof(*id))

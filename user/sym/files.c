@@ -46,16 +46,23 @@ const char *symbols__intern(struct symbols *s, const char *text)
 
 int symbols__read_file(struct symbols *s, struct mapped_file *f)
 {
+	const struct reading_wish want = { s->with_source, &s->allowance };
 	int err;
 
 	if (f->fd < 0)
 		return 0;
-	s->held--;
-	if (s->keeps_code && s->kept_open < MAX_KEPT_OPEN) {
+	if (s->keeps_code && f->code_fd < 0 && s->kept_open < MAX_KEPT_OPEN) {
 		f->code_fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
 		s->kept_open += f->code_fd >= 0;
 	}
-	err = mapped_file__read(f, s->with_source);
+	err = mapped_file__read(f, &want);
+	if (f->err && !f->is_told) {
+		STAILQ_INSERT_TAIL(&s->unread, f, next);
+		f->is_told = true;
+	}
+	if (f->fd >= 0)
+		return err;
+	s->held--;
 	sources__admit(&s->sources, &f->source);
 	return err;
 }
@@ -116,6 +123,68 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 	(*file)->path = path;
 	(*file)->pid = pid;
 	return s->held > MAX_HELD ? symbols__read_file(s, *file) : 0;
+}
+
+/* A file by what records say of it. */
+struct told_file {
+	u64 device, inode, generation;
+	const char *path;               /* interned */
+	struct mapped_file *file;
+};
+
+static int compare_told(const void *a, const void *b)
+{
+	const struct told_file *x = a, *y = b;
+
+	if (x->inode != y->inode)
+		return x->inode < y->inode ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	return x->path < y->path ? -1 : x->path > y->path;
+}
+
+static int keep_told(struct symbols *s, const struct told_file *told)
+{
+	struct told_file *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	*copy = *told;
+	if (tsearch(copy, &s->told_files, compare_told))
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
+static struct mapped_file *find_own_vdso(struct symbols *s, u64 size);
+
+int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line *line,
+			  struct mapping *m)
+{
+	struct told_file told = { line->device, line->inode, line->generation, m->path, NULL }, **known;
+	int err;
+
+	if (m->kind == SYMBOL_VDSO) {
+		m->file = find_own_vdso(s, m->end - m->start);
+		return 0;
+	}
+	if (!m->unopened)
+		return 0;
+	known = tfind(&told, &s->told_files, compare_told);
+	if (known) {
+		m->file = (*known)->file;
+		m->unopened = false;
+		return 0;
+	}
+	if (s->held >= MAX_HELD)
+		return 0;
+	err = symbols__open_told(s, pid, m);
+	/* Another process may find it, or this one when it is asked for. */
+	m->unopened = !m->file;
+	told.file = m->file;
+	return err || !m->file ? err : keep_told(s, &told);
 }
 
 /*
@@ -191,4 +260,31 @@ struct mapped_file *symbols__find_vdso(struct symbols *s, u32 pid, const struct 
 		return NULL;
 	}
 	return add_vdso(s, image, size);
+}
+
+/* Where ours is; false: nowhere. */
+static int take_own_vdso(void *arg, const struct mapping_line *line)
+{
+	if (strcmp(line->name, "[vdso]"))
+		return 0;
+	*(struct mapping_line *)arg = *line;
+	return 1;
+}
+
+/*
+ * That of a process that is gone is one of those that were seen, or ours. Two kinds of processes have images of
+ * different sizes, or the names in them are the same.
+ */
+static struct mapped_file *find_own_vdso(struct symbols *s, u64 size)
+{
+	struct mapping_line own = {};
+	size_t i;
+
+	if (!s->own_vdso_read && mappings__each(getpid(), take_own_vdso, &own) > 0)
+		symbols__find_vdso(s, getpid(), &own);
+	s->own_vdso_read = true;
+	for (i = 0; i < s->nvdsos; i++)
+		if (s->vdso[i].size == size)
+			return s->vdso[i].file;
+	return NULL;
 }

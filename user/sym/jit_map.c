@@ -241,26 +241,80 @@ static ssize_t read_whole(int fd, char *text, size_t size)
 	return n < 0 ? -errno : (ssize_t)at;
 }
 
-int jit_map__read(struct jit_map *j)
+struct head {
+	u64 entries, names_size;
+};
+
+/* confined_work: the file is 0. */
+static void read_map(struct answer *to, void *arg)
+{
+	const size_t *size = arg;
+	struct symbol_table t = {};
+	char *text = malloc(*size ?: 1);
+	ssize_t n = text ? read_whole(0, text, *size) : -ENOMEM;
+	struct head head = {};
+
+	if (n < 0 || jit_map__parse(&t, text, n))
+		_exit(1);
+	head.entries = t.n;
+	head.names_size = t.names_size;
+	answer__put(to, &head, sizeof(head));
+	answer__put(to, t.entry, t.n * sizeof(*t.entry));
+	answer__put(to, t.names, t.names_size);
+	/* The process ends here: nothing is given back one by one. */
+}
+
+/* What may be lies. */
+static int take_map(struct symbol_table *t, const char *answer, size_t size)
+{
+	struct symbol_entry *entry;
+	struct head head;
+	char *names;
+
+	if (size < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, answer, sizeof(head));
+	answer += sizeof(head);
+	size -= sizeof(head);
+	if (head.entries > size / sizeof(*entry) ||
+	    head.names_size != size - head.entries * sizeof(*entry))
+		return -EBADMSG;
+	size = head.entries * sizeof(*entry);
+	entry = malloc(size ?: 1);
+	names = malloc(head.names_size ?: 1);
+	if (!entry || !names) {
+		free(entry);
+		free(names);
+		return -ENOMEM;
+	}
+	memcpy(entry, answer, size);
+	memcpy(names, answer + size, head.names_size);
+	return symbol_table__adopt(t, entry, head.entries, names, head.names_size);
+}
+
+int jit_map__read(struct jit_map *j, struct allowance *allowance)
 {
 	struct symbol_table new;
 	struct stat st;
-	size_t size;
-	ssize_t n;
-	char *text;
+	size_t size, n;
+	void *answer;
 	int err;
 
 	if (j->fd < 0 || fstat(j->fd, &st) || (u64)st.st_size == j->size)
 		return 0;
 	size = st.st_size < JIT_MAP_MAX ? st.st_size : JIT_MAP_MAX;
-	text = malloc(size ?: 1);
-	if (!text)
-		return -ENOMEM;
-	n = read_whole(j->fd, text, size);
-	err = n < 0 ? 0 : jit_map__parse(&new, text, n);
-	free(text);
-	if (n < 0 || err)
-		return err;
+	err = confined__run(read_map, &size, &j->fd, 1, allowance, &answer, &n);
+	if (err) {
+		j->err = err;
+		return err == -ENOMEM ? err : 0;
+	}
+	err = take_map(&new, answer, n);
+	free(answer);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	/* It replaces the former one: what all tables take is bounded elsewhere. */
+	allowance->spent_bytes -= n < allowance->spent_bytes ? n : allowance->spent_bytes;
+	j->err = 0;
 	symbol_table__free(&j->table);
 	j->table = new;
 	j->size = st.st_size;

@@ -11,6 +11,7 @@
 #ifndef TALLY_SYM_JIT_MAP_H
 #define TALLY_SYM_JIT_MAP_H
 
+#include "base/confined.h"
 #include "sym/symbol_table.h"
 
 #define JIT_MAP_MAX (64U << 20)
@@ -20,6 +21,7 @@ struct jit_map {
 	u64 dev, inode;
 	u64 size;               /* that was read */
 	struct symbol_table table;
+	int err;                /* of the last reading, 0: it went well */
 };
 
 /*
@@ -28,8 +30,11 @@ struct jit_map {
  */
 int jit_map__open(struct jit_map *j, u32 pid);
 
-/* Reads it if it has grown since. Where code was replaced, what was written last holds. -ENOMEM */
-int jit_map__read(struct jit_map *j);
+/*
+ * Reads it if it has grown since, in a process without rights. Where code was replaced, what was
+ * written last holds. Where it cannot be read, what was there stays, and err says why. -ENOMEM
+ */
+int jit_map__read(struct jit_map *j, struct allowance *allowance);
 
 void jit_map__init(struct jit_map *j);
 void jit_map__free(struct jit_map *j);

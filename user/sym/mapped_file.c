@@ -24,6 +24,7 @@ struct mapped_file *mapped_file__new(int fd, const struct stat *st)
 	f->dev = st->st_dev;
 	f->inode = st->st_ino;
 	f->size = st->st_size;
+	f->uid = st->st_uid;
 	f->modified_ns = st->st_mtim.tv_sec * (s64)NSEC_PER_SEC + st->st_mtim.tv_nsec;
 	return f;
 }
@@ -99,7 +100,8 @@ static char *debug_path(const struct mapped_file *f, int place)
  * Opens a file if it is the one that dwz has made. Who wrote its path may want us to open others,
  * so a process that knows nothing else reads its build ID.
  */
-static int try_alt(const struct mapped_file *f, u32 pid, const char *path)
+static int try_alt(const struct mapped_file *f, u32 pid, const char *path,
+		   struct allowance *allowance)
 {
 	struct build_id id;
 	struct stat st;
@@ -108,7 +110,7 @@ static int try_alt(const struct mapped_file *f, u32 pid, const char *path)
 	fd = root__open(pid, path, 0, &st);
 	if (fd < 0)
 		return fd;
-	err = elf_symbols__build_id(&id, fd);
+	err = elf_symbols__build_id(&id, fd, allowance);
 	if (!err && (!id.n || !build_id__equal(&id, &f->symbols.alt.build_id)))
 		err = -ESTALE;
 	if (!err)
@@ -118,7 +120,8 @@ static int try_alt(const struct mapped_file *f, u32 pid, const char *path)
 }
 
 /* path: of the file with the debug information. Returns a descriptor or a negative errno. */
-static int open_alt(const struct mapped_file *f, u32 pid, const char *path)
+static int open_alt(const struct mapped_file *f, u32 pid, const char *path,
+		    struct allowance *allowance)
 {
 	const struct debug_alt *alt = &f->symbols.alt;
 	const char *slash = strrchr(path, '/');
@@ -130,9 +133,9 @@ static int open_alt(const struct mapped_file *f, u32 pid, const char *path)
 		names[1] = NULL;
 	for (i = 0; i < ARRAY_SIZE(names) && fd < 0; i++) {
 		if (names[i])
-			fd = try_alt(f, pid, names[i]);
+			fd = try_alt(f, pid, names[i], allowance);
 		if (names[i] && fd < 0 && pid)
-			fd = try_alt(f, 0, names[i]);
+			fd = try_alt(f, 0, names[i], allowance);
 	}
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		free(names[i]);
@@ -140,7 +143,8 @@ static int open_alt(const struct mapped_file *f, u32 pid, const char *path)
 }
 
 /* fd, which stays the caller's, has the debug information that the symbols tell of. */
-static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path)
+static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path,
+			struct allowance *allowance)
 {
 	if (f->source.fd >= 0)
 		return;
@@ -151,11 +155,21 @@ static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path
 	}
 	f->source.moved = f->symbols.moved;
 	if (f->symbols.alt.path[0])
-		f->source.alt_fd = open_alt(f, pid, path);
+		f->source.alt_fd = open_alt(f, pid, path, allowance);
+}
+
+/*
+ * A file that many processes map is read once, with the debug file that one of them has: only who
+ * could have put other names into the file itself may name what is in it.
+ */
+static bool may_name(const struct mapped_file *f, const struct stat *debug)
+{
+	return (!debug->st_uid && !(debug->st_mode & S_IWOTH)) || debug->st_uid == f->uid;
 }
 
 /* Reads both again if this is the debug file; its debug information counts if f has none. */
-static int try_debug(struct mapped_file *f, u32 pid, const char *path, bool with_source)
+static int try_debug(struct mapped_file *f, u32 pid, const char *path,
+		     const struct reading_wish *want)
 {
 	struct elf_symbols with;
 	struct stat st;
@@ -166,25 +180,33 @@ static int try_debug(struct mapped_file *f, u32 pid, const char *path, bool with
 		return fd;
 	if (st.st_dev == f->dev && st.st_ino == f->inode)
 		err = -ESTALE;          /* stripped in place, under the name that the link says */
+	else if (!may_name(f, &st))
+		err = -EPERM;
 	else
-		err = elf_symbols__read(&with, f->fd, fd);
+		err = elf_symbols__read(&with, f->fd, fd, want->allowance);
 	if (!err) {
 		elf_symbols__free(&f->symbols);
 		f->symbols = with;
-		if (with_source && with.debug_info == DEBUG_INFO_SEPARATE)
-			keep_source(f, fd, pid, path);
+		if (want->source && with.debug_info == DEBUG_INFO_SEPARATE)
+			keep_source(f, fd, pid, path, want->allowance);
 	}
 	close(fd);
 	return err;
 }
 
 /* Nothing more to look for? */
-static bool has_all(const struct mapped_file *f, bool with_source)
+static bool has_all(const struct mapped_file *f, const struct reading_wish *want)
 {
-	return f->symbols.complete && (!with_source || f->source.fd >= 0);
+	return f->symbols.complete && (!want->source || f->source.fd >= 0);
 }
 
-static int read_debug(struct mapped_file *f, bool with_source)
+/* Is it worth telling that a file could not be read for this? */
+static bool is_fault(int err)
+{
+	return err == -ETIME || err == -EDQUOT || err == -EBADMSG;
+}
+
+static int read_debug(struct mapped_file *f, const struct reading_wish *want)
 {
 	const u32 root[] = { f->pid, 0 };
 	char *path;
@@ -194,27 +216,35 @@ static int read_debug(struct mapped_file *f, bool with_source)
 
 	for (i = f->pid ? 0 : 1; i < ARRAY_SIZE(root); i++) {
 		for (place = 0; (path = debug_path(f, place)); place++) {
-			err = try_debug(f, root[i], path, with_source);
+			err = try_debug(f, root[i], path, want);
 			free(path);
-			if (err == -ENOMEM || (!err && has_all(f, with_source)))
+			if (is_fault(err))
+				f->err = err;
+			if (err == -ENOMEM || err == -EINTR || (!err && has_all(f, want)))
 				return err;
 		}
 	}
 	return 0;
 }
 
-int mapped_file__read(struct mapped_file *f, bool with_source)
+int mapped_file__read(struct mapped_file *f, const struct reading_wish *want)
 {
 	int err;
 
 	if (f->fd < 0)
 		return 0;
-	err = elf_symbols__read(&f->symbols, f->fd, -1);
+	elf_symbols__free(&f->symbols);         /* of a call that was interrupted */
+	err = elf_symbols__read(&f->symbols, f->fd, -1, want->allowance);
 	f->is_elf = !err;
-	if (!err && with_source && f->symbols.debug_info)
-		keep_source(f, f->fd, f->pid, f->path ?: "/");
-	if (!err && !has_all(f, with_source))
-		err = read_debug(f, with_source);
+	f->err = is_fault(err) ? err : !err && f->symbols.dropped ? -E2BIG : 0;
+	if (!err && want->source && f->symbols.debug_info)
+		keep_source(f, f->fd, f->pid, f->path ?: "/", want->allowance);
+	if (!err && !has_all(f, want))
+		err = read_debug(f, want);
+	if (err == -EINTR) {
+		f->err = err;
+		return 0;       /* another time, if there is one */
+	}
 	close(f->fd);
 	f->fd = -1;
 	return err == -ENOMEM ? err : 0;

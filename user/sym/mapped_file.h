@@ -6,8 +6,10 @@
 #ifndef TALLY_SYM_MAPPED_FILE_H
 #define TALLY_SYM_MAPPED_FILE_H
 
+#include <sys/queue.h>
 #include <sys/stat.h>
 
+#include "base/confined.h"
 #include "sym/elf_symbols.h"
 #include "sym/source_file.h"
 
@@ -18,7 +20,11 @@ struct mapped_file {
 	int code_fd;            /* kept open for its code (code.h); -1: not */
 	u32 pid;                /* the last process seen to map it, 0: none */
 	char *path;             /* as that one sees it; NULL: it has none */
+	u32 uid;                /* whose it is */
 	bool is_elf;
+	int err;                /* why names of it are missing, to be told; 0: none are for that */
+	bool is_told;           /* of struct symbols, as unread */
+	STAILQ_ENTRY(mapped_file) next;
 	struct elf_symbols symbols;
 	struct source_file source;      /* fd -1 unless sources are wanted */
 	u32 mark;               /* see struct symbols_code */
@@ -34,10 +40,15 @@ int mapped_file__compare(const void *a, const void *b);
 /*
  * Reads the symbols, if that has not been done: of the file, and if it has been stripped, of its
  * debug file, which is looked for below /usr/lib/debug by build ID and beside the file by its
- * link, in the root of the process and then in our own. A file that cannot be read has none.
- * with_source: the file with the debug information is kept open, and looked for likewise. Returns
- * 0 or -ENOMEM.
+ * link, in the root of the process and then in our own, and has to be root's or of the file's
+ * owner. A file that cannot be read has none. Where a signal waits, it stays unread: another call
+ * may read it. Returns 0 or -ENOMEM.
  */
-int mapped_file__read(struct mapped_file *f, bool with_source);
+struct reading_wish {
+	bool source;    /* keep the file with the debug information open, and look for it likewise */
+	struct allowance *allowance;    /* see base/confined.h */
+};
+
+int mapped_file__read(struct mapped_file *f, const struct reading_wish *want);
 
 #endif /* TALLY_SYM_MAPPED_FILE_H */

@@ -10,6 +10,7 @@ struct mapping_line {
 	u64 start, end;         /* end: the first byte behind it */
 	u64 offset;             /* in the file */
 	u64 inode;              /* 0: it is no file */
+	u64 device, generation; /* of the inode, where a record tells; else 0 */
 	bool executable;
 	bool deleted;           /* its file's name is gone, or was when it was mapped */
 	const char *name;       /* as the process sees it; "[heap]"; "": anonymous. Not kept */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
 #include <search.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sym/root.h"
 #include "sym/state.h"
 
@@ -12,6 +14,127 @@
 #define MAX_KEPT 1000000
 /* Of one process: code that is no longer mapped, but may be in stacks that were seen earlier. */
 #define MAX_FORMER 4096
+/* Of one process, as far as records tell. */
+#define MAX_MAPPINGS 8192
+
+/*
+ * --- the code of a process ---------------------------------------------------------------------
+ */
+
+static void let_code_go(struct code *c)
+{
+	if (!c || --c->users)
+		return;
+	free(c->mapping);
+	free(c);
+}
+
+/* Takes the array over. NULL: no memory, and it is freed. */
+static struct code *new_code(struct mapping *mapping, size_t n)
+{
+	struct code *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		free(mapping);
+		return NULL;
+	}
+	*c = (struct code){ .users = 1, .mapping = mapping, .n = n, .room = n };
+	return c;
+}
+
+/* Makes p the only one whose code this is, with room for more mappings. */
+static int own_code(struct process *p, size_t more)
+{
+	struct code *old = p->code;
+	size_t n = old ? old->n : 0, room = n + more;
+	struct mapping *larger;
+
+	if (old && old->users == 1 && old->room >= room)
+		return 0;
+	room += room / 2;
+	larger = reallocarray(old && old->users == 1 ? old->mapping : NULL, room ?: 1, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	if (old && old->users == 1) {
+		old->mapping = larger;
+		old->room = room;
+		return 0;
+	}
+	if (n)
+		memcpy(larger, old->mapping, n * sizeof(*larger));
+	p->code = new_code(larger, n);
+	if (!p->code) {
+		p->code = old;
+		return -ENOMEM;
+	}
+	p->code->room = room;
+	let_code_go(old);
+	return 0;
+}
+
+static const struct mapping *find_current(const struct process *p, u64 address)
+{
+	const struct code *c = p->code;
+	size_t low = 0, high = c ? c->n : 0, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (c->mapping[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return c && low < c->n && c->mapping[low].start <= address ? &c->mapping[low] : NULL;
+}
+
+/* The last that was mapped there before. They are not in order: of some it is told when others have been seen. */
+static const struct mapping *find_former(const struct process *p, u64 address, u64 at_ns)
+{
+	const struct mapping *last = NULL, *m;
+	size_t i;
+
+	for (i = 0; i < p->nformer; i++) {
+		m = &p->former[i];
+		if (m->from_ns <= at_ns && m->start <= address && address < m->end &&
+		    (!last || m->from_ns >= last->from_ns))
+			last = m;
+	}
+	return last;
+}
+
+const struct mapping *process__find_mapping(const struct process *p, u64 address, u64 at_ns)
+{
+	const struct mapping *m = find_current(p, address);
+
+	return m && m->from_ns <= at_ns ? m : find_former(p, address, at_ns);
+}
+
+/* What names are the same by. */
+static bool is_same_code(const struct mapping *a, const struct mapping *b)
+{
+	return a->inode == b->inode && a->module == b->module && a->path == b->path &&
+	       a->start - a->offset == b->start - b->offset;
+}
+
+/* What is mapped over is kept, unless what comes has the same names. Without memory it is forgotten. */
+static void keep_former(struct process *p, const struct mapping *old, const struct mapping *new)
+{
+	struct mapping *larger;
+
+	if (!old->executable || is_same_code(old, new))
+		return;
+	if (p->nformer == MAX_FORMER) {
+		memmove(p->former, p->former + MAX_FORMER / 2, MAX_FORMER / 2 * sizeof(*p->former));
+		p->nformer = MAX_FORMER / 2;
+	}
+	if (!(p->nformer & (p->nformer - 1))) {
+		larger = reallocarray(p->former, p->nformer ? 2 * p->nformer : 1, sizeof(*larger));
+		if (!larger)
+			return;
+		p->former = larger;
+	}
+	p->former[p->nformer++] = *old;
+}
 
 /*
  * --- processes ---------------------------------------------------------------------------------
@@ -32,6 +155,15 @@ struct process *symbols__find_process(const struct symbols *s, u32 pid)
 	return found ? *found : NULL;
 }
 
+struct process *symbols__find_process_at(const struct symbols *s, u32 pid, u64 at_ns)
+{
+	struct process *p = symbols__find_process(s, pid);
+
+	while (p && p->from_ns > at_ns)
+		p = p->before;
+	return p;
+}
+
 static void release_jit(struct symbols *s, struct process *p)
 {
 	if (p->jit.fd >= 0)
@@ -42,16 +174,46 @@ static void release_jit(struct symbols *s, struct process *p)
 void symbols__free_process(struct symbols *s, struct process *p)
 {
 	release_jit(s, p);
-	free(p->mapping);
+	let_code_go(p->code);
+	free(p->former);
 	free(p);
 }
 
+/* What is shared with a parent is counted there. */
 void symbols__count_kept(struct symbols *s, struct process *p)
 {
-	size_t now = p->n + p->jit.table.n;
+	size_t now = 1 + p->nformer + p->jit.table.n;
 
+	if (p->code && p->code->users == 1)
+		now += p->code->n;
 	s->kept += now - p->kept;
 	p->kept = now;
+}
+
+/* Takes it out of the chain of those that had its number. */
+static void unchain(struct symbols *s, struct process *p)
+{
+	struct process **at = tfind(p, &s->processes, compare_processes);
+
+	if (at && *at == p && !p->before) {
+		tdelete(p, &s->processes, compare_processes);
+		return;
+	}
+	while (at && *at != p)
+		at = &(*at)->before;
+	if (at)
+		*at = p->before;
+}
+
+static void forget(struct symbols *s, struct process *p)
+{
+	if (p->over_ns)
+		TAILQ_REMOVE(&s->over, p, order);
+	else
+		TAILQ_REMOVE(&s->seen, p, order);
+	s->kept -= p->kept;
+	unchain(s, p);
+	symbols__free_process(s, p);
 }
 
 /* Makes it the last one that was seen, and forgets the first ones if they are too many. */
@@ -59,55 +221,90 @@ static void note_seen(struct symbols *s, struct process *p)
 {
 	struct process *first;
 
-	TAILQ_REMOVE(&s->seen, p, order);
-	TAILQ_INSERT_TAIL(&s->seen, p, order);
+	if (!p->over_ns) {
+		TAILQ_REMOVE(&s->seen, p, order);
+		TAILQ_INSERT_TAIL(&s->seen, p, order);
+	}
 	symbols__count_kept(s, p);
-	while (s->kept > MAX_KEPT && (first = TAILQ_FIRST(&s->seen)) != p) {
-		s->kept -= first->kept;
-		TAILQ_REMOVE(&s->seen, first, order);
-		tdelete(first, &s->processes, compare_processes);
-		symbols__free_process(s, first);
+	while (s->kept > MAX_KEPT) {
+		first = TAILQ_FIRST(&s->over) ?: TAILQ_FIRST(&s->seen);
+		if (first == p)
+			break;
+		s->forgotten++;
+		forget(s, first);
 	}
 }
 
-static struct process *add_process(struct symbols *s, u32 pid)
+/* From here on it is over: another program, or none. */
+static void end_process(struct symbols *s, struct process *p, u64 at_ns)
 {
-	struct process *p = calloc(1, sizeof(*p));
+	if (p->over_ns)
+		return;
+	TAILQ_REMOVE(&s->seen, p, order);
+	TAILQ_INSERT_TAIL(&s->over, p, order);
+	p->over_ns = at_ns ?: 1;
+}
+
+/* One that begins then; what had its number before is over. */
+static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
+{
+	struct process *p = calloc(1, sizeof(*p)), **at;
 
 	if (!p)
 		return NULL;
 	p->pid = pid;
+	p->from_ns = from_ns;
 	jit_map__init(&p->jit);
-	if (!tsearch(p, &s->processes, compare_processes)) {
+	at = tsearch(p, &s->processes, compare_processes);
+	if (!at) {
 		free(p);
 		return NULL;
 	}
+	if (*at != p) {
+		end_process(s, *at, from_ns);
+		(*at)->is_followed = true;
+		p->before = *at;
+		*at = p;
+	}
 	TAILQ_INSERT_TAIL(&s->seen, p, order);
 	return p;
+}
+
+/* The first thread may have ended, which is told like the end of the process, and others go on. */
+static bool has_ended(const struct process *p, u64 before_ns)
+{
+	return p->over_ns && p->over_ns < before_ns &&
+	       (p->is_followed || (kill(p->pid, 0) && errno == ESRCH));
+}
+
+void symbols__forget_over(struct symbols *s, u64 before_ns)
+{
+	struct process *p, *next;
+
+	for (p = TAILQ_FIRST(&s->over); p; p = next) {
+		next = TAILQ_NEXT(p, order);
+		if (has_ended(p, before_ns))
+			forget(s, p);
+	}
+}
+
+bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns)
+{
+	const struct process *p = symbols__find_process_at(s, pid, at_ns);
+
+	/* One that has been forgotten is over. */
+	return p ? has_ended(p, before_ns) : kill(pid, 0) && errno == ESRCH;
 }
 
 /*
  * --- mappings ----------------------------------------------------------------------------------
  */
 
-const struct mapping *process__find_mapping(const struct process *p, u64 address)
-{
-	size_t low = 0, high = p->n, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (p->mapping[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < p->n && p->mapping[low].start <= address ? &p->mapping[low] : NULL;
-}
-
 struct taking {
 	struct symbols *symbols;
 	const struct process *process;
 	bool is_same;           /* its former mappings are of the same memory */
+	u64 from_ns;            /* of what was not there when it was seen last */
 	struct mapping *mapping;
 	size_t n, room;
 	bool makes_code;
@@ -149,28 +346,32 @@ static bool is_made(const struct mapping_line *line)
 }
 
 /* The file of a mapping that was there before: most are, and opening takes some microseconds. */
-static struct mapped_file *former_file(const struct taking *t, const struct mapping *m)
+static const struct mapping *known_mapping(const struct taking *t, const struct mapping *m)
 {
-	const struct mapping *old = t->is_same ? process__find_mapping(t->process, m->start) : NULL;
+	const struct mapping *old = t->is_same ? find_current(t->process, m->start) : NULL;
 
-	if (!old || old->start != m->start || old->end != m->end || old->offset != m->offset ||
-	    old->inode != m->inode || old->module != m->module || old->path != m->path)
-		return NULL;
-	return old->file;
+	return old && old->start == m->start && old->end == m->end && is_same_code(old, m) ? old : NULL;
 }
 
 static int take_file(const struct taking *t, const struct mapping_line *line, struct mapping *m)
 {
+	const struct mapping *old = known_mapping(t, m);
 	u32 pid = t->process->pid;
+	int err = 0;
 
+	if (old) {
+		m->from_ns = old->from_ns;
+		m->file = old->file;
+		m->unopened = old->unopened;
+	}
 	if (m->kind != SYMBOL_VDSO && !(line->executable && line->inode))
 		return 0;
-	m->file = former_file(t, m);
 	if (!m->file && m->kind == SYMBOL_VDSO)
 		m->file = symbols__find_vdso(t->symbols, pid, line);
 	else if (!m->file)
-		return symbols__find_file(t->symbols, pid, line, &m->file);
-	return 0;
+		err = symbols__find_file(t->symbols, pid, line, &m->file);
+	m->unopened &= !m->file;
+	return err;
 }
 
 static int take_mapping(void *arg, const struct mapping_line *line)
@@ -183,6 +384,7 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 		.inode = line->inode,
 		.executable = line->executable,
 		.kind = strcmp(line->name, "[vdso]") ? SYMBOL_USER : SYMBOL_VDSO,
+		.from_ns = t->from_ns,
 	};
 	struct mapping *more;
 	int err;
@@ -206,23 +408,30 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 	return 0;
 }
 
-/* Keeps the code that was mapped before, where nothing is mapped now. Both are in order. */
-static int keep_former(struct taking *t, const struct process *p)
+/*
+ * Keeps the code that was mapped before: where nothing is mapped now, as it is; else among the former. Both are
+ * in order.
+ */
+static int keep_code(struct taking *t, struct process *p)
 {
-	struct mapping *all = reallocarray(NULL, t->n + p->n ?: 1, sizeof(*all));
-	size_t now = 0, old, n = 0, former = 0;
+	size_t before = p->code ? p->code->n : 0, now = 0, old, n = 0, kept = 0;
+	struct mapping *all = reallocarray(NULL, t->n + before ?: 1, sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;
-	for (old = 0; old < p->n && former < MAX_FORMER; old++) {
-		const struct mapping *m = &p->mapping[old];
+	for (old = 0; old < before; old++) {
+		const struct mapping *m = &p->code->mapping[old];
 
 		while (now < t->n && t->mapping[now].end <= m->start)
 			all[n++] = t->mapping[now++];
-		if (!m->executable || (now < t->n && t->mapping[now].start < m->end))
+		if (!m->executable)
 			continue;
-		all[n++] = *m;
-		former++;
+		if (now < t->n && t->mapping[now].start < m->end) {
+			keep_former(p, m, &t->mapping[now]);
+		} else if (kept < MAX_FORMER) {
+			all[n++] = *m;
+			kept++;
+		}
 	}
 	while (now < t->n)
 		all[n++] = t->mapping[now++];
@@ -237,25 +446,36 @@ bool process__is_same(const struct process_stamp *a, const struct process_stamp 
 	return a->start_time == b->start_time && a->code == b->code && a->stack == b->stack;
 }
 
+/* p has been seen before, and this is the same program, or only records told of it. */
+static bool goes_on(const struct process *p, const struct process_stamp *now)
+{
+	return !p->stamp.start_time || process__is_same(&p->stamp, now);
+}
+
 static int take_mappings(struct symbols *s, struct process *p, const struct process_stamp *now)
 {
-	struct taking t = { .symbols = s, .process = p, .is_same = process__is_same(&p->stamp, now) };
+	struct taking t = { .symbols = s, .process = p, .is_same = true,
+			    .from_ns = p->stamp.start_time ? p->seen_ns : p->from_ns };
+	u64 begin_ns = monotonic_ns();
+	struct code *code;
 	int err;
 
 	err = mappings__each(p->pid, take_mapping, &t);
-	if (!err && t.is_same)
-		err = keep_former(&t, p);
-	else if (!err)
-		release_jit(s, p);
+	if (!err)
+		err = keep_code(&t, p);
 	if (err) {
 		free(t.mapping);
 		return err;
 	}
-	free(p->mapping);
-	p->mapping = t.mapping;
-	p->n = t.n;
+	code = new_code(t.mapping, t.n);
+	if (!code)
+		return -ENOMEM;
+	let_code_go(p->code);
+	p->code = code;
 	p->makes_code = t.makes_code;
 	p->stamp = *now;
+	p->seen_ns = begin_ns;
+	p->seen_until_ns = monotonic_ns();
 	return 0;
 }
 
@@ -276,7 +496,6 @@ int symbols__see(struct symbols *s, u32 pid)
 {
 	struct process *p = symbols__find_process(s, pid);
 	struct process_stamp stamp;
-	bool known = p;
 	int err;
 
 	err = process_stamp__read(&stamp, pid);
@@ -285,11 +504,14 @@ int symbols__see(struct symbols *s, u32 pid)
 			p->jit_due = true;
 		return err;
 	}
-	if (!p)
-		p = add_process(s, pid);
+	/* Another program, of which nobody has told. */
+	if (p && (p->over_ns || !goes_on(p, &stamp)))
+		p = add_process(s, pid, p->over_ns ?: monotonic_ns());
+	else if (!p)
+		p = add_process(s, pid, 0);
 	if (!p)
 		return -ENOMEM;
-	if (!known || memcmp(&stamp, &p->stamp, sizeof(stamp)))
+	if (memcmp(&stamp, &p->stamp, sizeof(stamp)))
 		err = take_mappings(s, p, &stamp);
 	if (!err)
 		err = take_jit_map(s, p);
@@ -301,131 +523,242 @@ int symbols__see(struct symbols *s, u32 pid)
  * --- what records tell -------------------------------------------------------------------------
  */
 
-static struct process *get_process(struct symbols *s, u32 pid)
+static int insert_mapping(struct process *p, const struct mapping *m)
 {
-	return symbols__find_process(s, pid) ?: add_process(s, pid);
+	struct mapping *all;
+	size_t at;
+	int err = own_code(p, 1);
+
+	if (err)
+		return err;
+	all = p->code->mapping;
+	for (at = p->code->n; at > 0 && all[at - 1].start > m->start; at--)
+		all[at] = all[at - 1];
+	all[at] = *m;
+	p->code->n++;
+	return 0;
 }
 
-/* Takes out of the mappings of p what lies in start..end; the outer parts of what it cuts stay. */
-static int cut_mappings(struct process *p, u64 start, u64 end)
+/* Takes out of the mappings of p what m takes the place of; the outer parts of what it cuts stay. */
+static int cut_mappings(struct process *p, const struct mapping *m)
 {
-	struct mapping *all = reallocarray(NULL, p->n + 2, sizeof(*all));
-	size_t i, n = 0;
+	size_t i, n = 0, total = p->code->n;
+	struct mapping *all = p->code->mapping, behind = {};
+	bool cut_behind = false;
 
-	if (!all)
-		return -ENOMEM;
-	for (i = 0; i < p->n; i++) {
-		const struct mapping *m = &p->mapping[i];
+	for (i = 0; i < total; i++) {
+		struct mapping old = all[i];
 
-		if (m->end <= start || m->start >= end) {
-			all[n++] = *m;
+		if (old.end <= m->start || old.start >= m->end) {
+			all[n++] = old;
 			continue;
 		}
-		if (m->start < start) {
-			all[n] = *m;
-			all[n++].end = start;
+		keep_former(p, &old, m);
+		if (old.end > m->end) {
+			cut_behind = true;
+			behind = old;
+			behind.offset += m->end - old.start;
+			behind.start = m->end;
 		}
-		if (m->end > end) {
-			all[n] = *m;
-			all[n].offset += end - m->start;
-			all[n++].start = end;
+		if (old.start < m->start) {
+			old.end = m->start;
+			all[n++] = old;
 		}
 	}
-	free(p->mapping);
-	p->mapping = all;
-	p->n = n;
-	return 0;
+	p->code->n = n;
+	return cut_behind ? insert_mapping(p, &behind) : 0;
 }
 
 static int put_mapping(struct process *p, const struct mapping *m)
 {
-	struct mapping *more;
-	size_t at;
-	int err = cut_mappings(p, m->start, m->end);
+	int err = own_code(p, 2);
 
+	if (!err)
+		err = cut_mappings(p, m);
+	return err ?: insert_mapping(p, m);
+}
+
+/*
+ * A record from before the process was seen: what is there now is known better. One from meanwhile may be of what
+ * was seen, or of what came after; if of what came before, then there is another one of what was seen.
+ */
+static bool is_old(const struct process *p, u64 at_ns)
+{
+	return at_ns < p->seen_ns;
+}
+
+static int name_told(struct symbols *s, const struct mapping_line *line, struct mapping *m)
+{
+	m->module = symbols__intern(s, base_name(line->name));
+	m->path = has_path(line) ? symbols__intern(s, line->name) : NULL;
+	return !m->module || (has_path(line) && !m->path) ? -ENOMEM : 0;
+}
+
+/* A process may tell of so many in a burst, and so many in a second for long; others cost it names. */
+#define MAPPINGS_AT_ONCE 4096
+#define MAPPINGS_A_SECOND 512
+
+static bool has_credit(struct process *p, u64 at_ns)
+{
+	u64 elapsed = at_ns > p->debt_at_ns ? at_ns - p->debt_at_ns : 0;
+	u64 each = NSEC_PER_SEC / MAPPINGS_A_SECOND;
+
+	p->debt_ns = p->debt_ns > elapsed ? p->debt_ns - elapsed : 0;
+	p->debt_at_ns += elapsed;
+	if (p->debt_ns >= MAPPINGS_AT_ONCE * each)
+		return false;
+	p->debt_ns += each;
+	return true;
+}
+
+/* The one that begins and ends there. */
+static struct mapping *find_exactly(const struct process *p, u64 start, u64 end)
+{
+	struct mapping *m = (struct mapping *)find_current(p, start);
+
+	return m && m->start == start && m->end == end ? m : NULL;
+}
+
+static int take_told(struct symbols *s, struct process *p, const struct mapping_line *line,
+		     struct mapping *m)
+{
+	struct mapping *old = find_exactly(p, m->start, m->end);
+	int err;
+
+	/* Seen already. Since when it is there was not known then, and others may have been there before. */
+	if (old && is_same_code(old, m)) {
+		if (m->from_ns <= p->seen_until_ns && old->path && old->from_ns == p->from_ns)
+			old->from_ns = m->from_ns;
+		return 0;
+	}
+	err = symbols__open_at_once(s, p->pid, line, m);
 	if (err)
 		return err;
-	more = reallocarray(p->mapping, p->n + 1, sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	p->mapping = more;
-	for (at = p->n; at > 0 && p->mapping[at - 1].start > m->start; at--)
-		p->mapping[at] = p->mapping[at - 1];
-	p->mapping[at] = *m;
-	p->n++;
+	if (!is_old(p, m->from_ns))
+		return put_mapping(p, m);
+	keep_former(p, m, &(struct mapping){});
 	return 0;
 }
 
-int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line)
+int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line, u64 at_ns,
+		    u64 *replaced_ns)
 {
-	struct process *p = get_process(s, pid);
+	struct process *p = symbols__find_process_at(s, pid, at_ns) ?: symbols__find_process(s, pid);
 	struct mapping m = {
 		.start = line->start,
 		.end = line->end,
 		.offset = line->offset,
 		.inode = line->inode,
+		.from_ns = at_ns,
 		.executable = true,
-		.kind = SYMBOL_USER,
+		.kind = strcmp(line->name, "[vdso]") ? SYMBOL_USER : SYMBOL_VDSO,
 		.unopened = has_path(line),
 	};
-	const struct mapping *old;
+	size_t before;
 	int err;
 
-	/* The image of the vdso is found by those who see a living process. */
-	if (!p || line->end <= line->start || !strcmp(line->name, "[vdso]"))
-		return p ? 0 : -ENOMEM;
-	m.module = symbols__intern(s, base_name(line->name));
-	m.path = has_path(line) ? symbols__intern(s, line->name) : NULL;
-	if (!m.module || (has_path(line) && !m.path))
+	p = p ?: add_process(s, pid, 0);
+	if (!p)
 		return -ENOMEM;
-	/* Seen already, and better. */
-	old = process__find_mapping(p, line->start);
-	if (old && old->start == m.start && old->end == m.end && old->inode == m.inode &&
-	    old->path == m.path)
+	if (line->end <= line->start)
 		return 0;
-	err = put_mapping(p, &m);
+	/* Code made at run time is in the map of its compiler, wherever it is mapped. */
 	p->makes_code |= is_made(line);
+	if (!has_credit(p, at_ns) || (p->code && p->code->n >= MAX_MAPPINGS)) {
+		s->skipped++;
+		return 0;
+	}
+	before = p->nformer;
+	err = name_told(s, line, &m);
+	if (!err)
+		err = take_told(s, p, line, &m);
+	if (p->nformer > before)
+		*replaced_ns = p->former[p->nformer - 1].from_ns ?: 1;
 	note_seen(s, p);
 	return err;
 }
 
-int symbols__forked(struct symbols *s, u32 pid, u32 parent)
+void symbols__note_mixed(struct symbols *s, u32 pid)
 {
-	const struct process *from = symbols__find_process(s, parent);
-	struct process *p;
+	struct process *p = symbols__find_process(s, pid);
 
-	if (!from || pid == parent)
+	if (p && p->nformer)
+		p->former[p->nformer - 1].is_mixed = true;
+}
+
+int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
+{
+	struct process *from, *p;
+
+	if (pid == parent)
 		return 0;
-	p = get_process(s, pid);
+	from = symbols__find_process_at(s, parent, at_ns);
+	/* It was there before anybody told of it, and may still be. */
+	if (!from && symbols__see(s, parent) == -ENOMEM)
+		return -ENOMEM;
+	from = from ?: symbols__find_process_at(s, parent, at_ns);
+	p = add_process(s, pid, at_ns);
 	if (!p)
 		return -ENOMEM;
-	/* A number that is used again, or one whose own records came first. */
-	if (p->n && p->stamp.start_time)
-		return 0;
-	free(p->mapping);
-	p->mapping = reallocarray(NULL, from->n ?: 1, sizeof(*p->mapping));
-	p->n = 0;
-	if (!p->mapping)
-		return -ENOMEM;
-	memcpy(p->mapping, from->mapping, from->n * sizeof(*p->mapping));
-	p->n = from->n;
-	p->makes_code = from->makes_code;
+	if (from && from->code) {
+		p->code = from->code;
+		p->code->users++;
+		p->makes_code = from->makes_code;
+		p->is_told = from->is_told || from->stamp.start_time;
+	}
 	note_seen(s, p);
 	return 0;
 }
 
-void symbols__execed(struct symbols *s, u32 pid)
+int symbols__execed(struct symbols *s, u32 pid, u64 at_ns)
 {
 	struct process *p = symbols__find_process(s, pid);
 
+	/* It has been seen as what it is now. */
+	if (p && at_ns < p->from_ns)
+		return 0;
+	p = add_process(s, pid, at_ns);
 	if (!p)
-		return;
-	release_jit(s, p);
-	free(p->mapping);
-	p->mapping = NULL;
-	p->n = 0;
-	p->stamp = (struct process_stamp){};
-	symbols__count_kept(s, p);
+		return -ENOMEM;
+	p->is_told = true;
+	note_seen(s, p);
+	return 0;
+}
+
+void symbols__exited(struct symbols *s, u32 pid, u64 at_ns)
+{
+	struct process *p = symbols__find_process_at(s, pid, at_ns);
+
+	if (p)
+		end_process(s, p, at_ns);
+}
+
+/* Whoever maps that much holds the lock on it most of the time, and we would wait for it. */
+static bool is_stormy(const struct process *p)
+{
+	return p->debt_ns >= (u64)MAPPINGS_AT_ONCE / 2 * (NSEC_PER_SEC / MAPPINGS_A_SECOND);
+}
+
+#define SLOW_NS (5 * NSEC_PER_MSEC)
+
+int symbols__see_again(struct symbols *s, u32 pid, bool told_all)
+{
+	struct process *p = symbols__find_process(s, pid);
+	u64 begin_ns = monotonic_ns(), took_ns;
+	int err;
+
+	if (p && !p->over_ns) {
+		if (is_stormy(p) || begin_ns < p->rests_until_ns)
+			return 0;
+		if (told_all && (p->is_told || p->stamp.start_time))
+			return take_jit_map(s, p);
+	}
+	err = symbols__see(s, pid);
+	p = symbols__find_process(s, pid);
+	took_ns = monotonic_ns() - begin_ns;
+	if (p && took_ns >= SLOW_NS)
+		p->rests_until_ns = begin_ns + 11 * took_ns;
+	return err;
 }
 
 /*
@@ -437,6 +770,10 @@ int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
 	int fd = root__open(pid, m->path, 0, &st);
 
 	m->unopened = false;
+	if (fd >= 0 && st.st_ino != m->inode) {
+		close(fd);
+		fd = -ESTALE;
+	}
 	if (fd < 0)
 		fd = root__open(0, m->path, 0, &st);
 	if (fd < 0)

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/regular.h"
+
 /* O_PATH opens nothing yet: a device does not notice. */
 static int find(u32 pid, const char *path, u64 resolve)
 {
@@ -27,26 +29,6 @@ static int find(u32 pid, const char *path, u64 resolve)
 	err = -errno;
 	close(dir);
 	return fd < 0 ? err : fd;
-}
-
-/* Opens what an O_PATH descriptor stands for, if it is a regular file. Takes that one over. */
-static int open_found(int found, struct stat *st)
-{
-	int fd = -1, err = 0;
-	char own[32];
-
-	if (fstat(found, st))
-		err = -errno;
-	else if (!S_ISREG(st->st_mode))
-		err = -ENOEXEC;
-	if (!err) {
-		snprintf(own, sizeof(own), "/proc/self/fd/%d", found);
-		fd = open(own, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		if (fd < 0)
-			err = -errno;
-	}
-	close(found);
-	return err ?: fd;
 }
 
 int root__open(u32 pid, const char *path, u64 resolve, struct stat *st)

@@ -33,8 +33,8 @@ int symbols__want_source(struct symbols *s);
  * nothing. For a caller in a stack, give the return address less 1. Array and texts live as long
  * as struct symbols. Returns 0 or -ENOMEM.
  */
-int symbols__user_source(struct symbols *s, u32 pid, u64 address, const struct source_place **place,
-			 size_t *n);
+int symbols__user_source(struct symbols *s, u32 pid, u64 at_ns, u64 address,
+			 const struct source_place **place, size_t *n);
 /* The same of the kernel and its modules, whose debug information is not read: *n is 0. */
 int symbols__kernel_source(struct symbols *s, u64 address, const struct source_place **place,
 			   size_t *n);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sym/confined.h"
+#include "base/clock.h"
+#include "base/confined.h"
 #include "sym/demangle.h"
 #include "types/dwarf_source.h"
 
@@ -175,20 +175,24 @@ static int start_reader(struct sources *s, struct source_file *f)
 }
 
 /* Its size, or a negative errno. */
-static ssize_t ask_reader(struct source_file *f, u64 address, char *answer, size_t size)
+static ssize_t ask_reader(struct sources *s, struct source_file *f, u64 address, char *answer,
+			  size_t size)
 {
-	struct pollfd p = { .fd = f->ask_fd, .events = POLLIN };
+	const int files[] = { f->fd, f->alt_fd };
+	size_t nfiles = 1 + (f->alt_fd >= 0);
+	u64 time_ns = allowance__time(s->allowance, files, nfiles), began_ns = monotonic_ns();
 	ssize_t n;
-	int ready;
+	int err;
 
+	if (!time_ns)
+		return -EDQUOT;
 	address -= f->moved;
 	if (send(f->ask_fd, &address, sizeof(address), MSG_NOSIGNAL) != sizeof(address))
 		return -EIO;
-	do {
-		ready = poll(&p, 1, CONFINED_SECONDS * 1000);
-	} while (ready < 0 && errno == EINTR);
-	if (ready <= 0)
-		return -ETIME;
+	err = confined__wait(f->ask_fd, began_ns + time_ns);
+	allowance__spend(s->allowance, files, nfiles, monotonic_ns() - began_ns);
+	if (err)
+		return err;
 	n = recv(f->ask_fd, answer, size, 0);
 	if (n < 1)
 		return -EIO;
@@ -267,16 +271,17 @@ int sources__take(struct sources *s, const char *answer, size_t size, struct sou
 static int ask(struct sources *s, struct source_file *f, u64 address, struct source_place *place,
 	       size_t *n)
 {
-	char answer[MAX_ANSWER];
-	ssize_t size = start_reader(s, f);
+	char *answer = malloc(MAX_ANSWER);
+	ssize_t size = answer ? start_reader(s, f) : -ENOMEM;
 	int err;
 
 	if (!size)
-		size = ask_reader(f, address, answer, sizeof(answer));
-	if (size == -EBADMSG || size == -ETIME)
+		size = ask_reader(s, f, address, answer, MAX_ANSWER);
+	if (size == -EBADMSG || size == -ETIME || size == -EDQUOT)
 		f->failures = MAX_FAILURES;
 	err = size < 0 ? size : sources__take(s, answer, size, place, n);
-	if (err == -ENOMEM)
+	free(answer);
+	if (err == -ENOMEM || err == -EINTR)
 		return err;
 	f->failures = err ? f->failures + 1 : 0;
 	if (err) {
@@ -326,6 +331,11 @@ int sources__ask(struct sources *s, struct source_file *f, const char *name, u64
 		return 0;
 	if (!old) {
 		err = ask(s, f, address, found, n);
+		if (err == -EINTR) {
+			*n = 0;         /* asked again another time, if there is one */
+			end_reader(s, f);
+			return 0;
+		}
 		if (!err)
 			err = add_known(f, address, found, *n, &known);
 		if (err)

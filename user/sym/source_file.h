@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "base/confined.h"
 #include "sym/source.h"
 
 struct source_file {
@@ -35,6 +36,7 @@ struct sources {
 	size_t nreaders;
 	STAILQ_HEAD(asked, source_file) asked;
 	size_t nfiles;                          /* held open */
+	struct allowance *allowance;            /* for asking about files of others; NULL: none */
 };
 
 void sources__init(struct sources *s);

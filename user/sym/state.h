@@ -23,20 +23,38 @@
 
 struct mapping {
 	u64 start, end, offset, inode;
+	u64 from_ns;            /* it is there since then, CLOCK_MONOTONIC; 0: since ever */
 	const char *module;     /* interned */
 	const char *path;       /* interned; NULL */
 	struct mapped_file *file;       /* of code; NULL: none, or it cannot be opened */
 	enum symbol_kind kind;
 	bool executable;
+	bool is_mixed;          /* see struct symbol */
 	bool unopened;          /* a record told of it: its file is opened when it is asked for */
 };
 
+/* Current mappings of a process and of its children, as long as theirs are the same. */
+struct code {
+	u32 users;
+	size_t n, room;
+	struct mapping *mapping;        /* by address, they do not overlap */
+};
+
+/* One program in one process: another one after an exec, and after its number was used again. */
 struct process {
 	TAILQ_ENTRY(process) order;
 	u32 pid;
-	struct process_stamp stamp;
-	struct mapping *mapping;        /* by address, they do not overlap */
-	size_t n;
+	u64 from_ns, over_ns;           /* CLOCK_MONOTONIC; 0: since ever; it goes on */
+	struct process *before;         /* what had the number before */
+	bool is_followed;               /* it is what was before another */
+	struct process_stamp stamp;     /* start_time 0: it was never seen */
+	u64 seen_ns, seen_until_ns;     /* when its mappings were read: it took so long */
+	bool is_told;                   /* records tell of all that it has mapped */
+	struct code *code;              /* NULL: none */
+	struct mapping *former;         /* what was mapped over */
+	size_t nformer;
+	u64 debt_ns, debt_at_ns;        /* see has_credit() */
+	u64 rests_until_ns;             /* see symbols__see_again() */
 	size_t kept;                    /* its part of the sum */
 	bool makes_code;                /* see is_made() */
 	bool jit_due;                   /* its map may have grown since it was read */
@@ -52,6 +70,10 @@ struct vdso {
 struct symbols {
 	void *texts, *files, *processes;        /* trees of tsearch(3) */
 	TAILQ_HEAD(seen, process) seen;         /* the one seen longest ago first */
+	TAILQ_HEAD(over, process) over;         /* the one that ended first */
+	void *told_files;                       /* tree: see symbols__open_at_once() */
+	u64 skipped, forgotten;                 /* see symbols__bounds() */
+	bool own_vdso_read;
 	size_t kept;
 	size_t held;                            /* files held open, of files and JIT maps */
 	size_t kept_open;                       /* and those for their code */
@@ -61,6 +83,9 @@ struct symbols {
 	bool kernel_read;
 	struct kernel_symbols kernel;
 	struct demangler demangler;
+	struct allowance allowance;             /* for reading files of others */
+	STAILQ_HEAD(unread, mapped_file) unread;        /* names of theirs are missing, or were */
+	int jit_err;                            /* why a map of compiled code was not read */
 	bool with_source;
 	struct sources sources;
 };
@@ -88,11 +113,12 @@ int symbols__read_memory(u32 pid, u64 start, void *to, size_t size);
 
 /* --- processes.c ------------------------------------------------------------------------------- */
 
-/* NULL: it was never seen. */
+/* The last one of that number, or what had it then. NULL: it was never seen. */
 struct process *symbols__find_process(const struct symbols *s, u32 pid);
+struct process *symbols__find_process_at(const struct symbols *s, u32 pid, u64 at_ns);
 
-/* The mapping that an address is in; NULL: none. */
-const struct mapping *process__find_mapping(const struct process *p, u64 address);
+/* The mapping that an address was in then; NULL: none. */
+const struct mapping *process__find_mapping(const struct process *p, u64 address, u64 at_ns);
 
 /* Takes the size of p into the sum again. */
 void symbols__count_kept(struct symbols *s, struct process *p);
@@ -100,7 +126,13 @@ void symbols__count_kept(struct symbols *s, struct process *p);
 /* Are these of one program in one process? */
 bool process__is_same(const struct process_stamp *a, const struct process_stamp *b);
 
-/* Opens the file of a mapping that a record told of. 0, opened or not, or -ENOMEM. */
+/*
+ * Opens the file of a mapping that a record told of, when it is told, since the process may be gone soon and its
+ * files, too; each file once. Where enough are open already, that is left for when it is asked for.
+ * 0, opened or not, or -ENOMEM.
+ */
+int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line *line,
+			  struct mapping *m);
 int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m);
 
 /* Of one that nothing refers to any more. */

@@ -117,13 +117,18 @@ u32 symbol_table__find(const struct symbol_table *t, u64 address)
 
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d)
 {
-	char text[DEMANGLED_MAX], *name = t->names + t->entry[i].name;
+	char *text, *name = t->names + t->entry[i].name;
 
 	/* Most are never asked for: calloc() gives large arrays without touching their memory. */
 	if (!t->shown)
 		t->shown = calloc(t->n, sizeof(*t->shown));
-	if (t->shown && !t->shown[i])
-		t->shown[i] = demangler__ask(d, name, text, sizeof(text)) ? strdup(text) : name;
+	if (t->shown && !t->shown[i]) {
+		text = malloc(DEMANGLED_MAX);
+		if (!text)
+			return NULL;
+		t->shown[i] = demangler__ask(d, name, text, DEMANGLED_MAX) ? strdup(text) : name;
+		free(text);
+	}
 	return t->shown ? t->shown[i] : NULL;
 }
 

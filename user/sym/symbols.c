@@ -12,6 +12,8 @@
 #include "sym/root.h"
 #include "sym/state.h"
 
+#define NOW UINT64_MAX
+
 /*
  * --- lookup ------------------------------------------------------------------------------------
  */
@@ -47,9 +49,10 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 	const char *name;
 	u32 i;
 
-	if (p->jit_due && jit_map__read(&p->jit))
+	if (p->jit_due && jit_map__read(&p->jit, &s->allowance))
 		return -ENOMEM;
-	p->jit_due = false;
+	p->jit_due = p->jit.err == -EINTR;
+	s->jit_err = s->jit_err ?: p->jit.err;
 	symbols__count_kept(s, p);
 	i = symbol_table__find(&p->jit.table, address);
 	if (i == SYMBOL_NONE)
@@ -67,10 +70,15 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 	return 0;
 }
 
-int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found)
+static struct mapping *find_mapping(const struct process *p, u64 address, u64 at_ns)
 {
-	struct process *p = symbols__find_process(s, pid);
-	struct mapping *m = p ? (struct mapping *)process__find_mapping(p, address) : NULL;
+	return p ? (struct mapping *)process__find_mapping(p, address, at_ns) : NULL;
+}
+
+int symbols__user_at(struct symbols *s, u32 pid, u64 at_ns, u64 address, struct symbol *found)
+{
+	struct process *p = symbols__find_process_at(s, pid, at_ns);
+	struct mapping *m = find_mapping(p, address, at_ns);
 	u64 offset;
 	int err = 0;
 
@@ -83,12 +91,42 @@ int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found)
 	found->module = m->module;
 	found->path = m->path;
 	found->kind = m->kind;
+	found->is_mixed = m->is_mixed;
 	found->module_offset = offset;
 	if (m->file)
 		err = name_in_file(s, m->file, offset, found);
 	if (!err && !found->name && !(m->file && m->file->is_elf))
 		err = name_in_jit_map(s, p, address, found);
 	return err;
+}
+
+const char *symbols__unread(const struct symbols *s, size_t *at, const char **why)
+{
+	const struct mapped_file *f;
+	size_t i = 0;
+
+	STAILQ_FOREACH(f, &s->unread, next) {
+		if (i++ < *at || !f->err)
+			continue;
+		*at = i;
+		*why = f->err == -E2BIG ? "some names: they are too long" : confined__why(f->err);
+		return f->path ?: "[vdso]";
+	}
+	if (!s->jit_err || *at == SIZE_MAX)
+		return NULL;
+	*at = SIZE_MAX;
+	*why = confined__why(s->jit_err);
+	return "perf-PID.map";
+}
+
+int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found)
+{
+	return symbols__user_at(s, pid, NOW, address, found);
+}
+
+struct symbols_bounds symbols__bounds(const struct symbols *s)
+{
+	return (struct symbols_bounds){ s->skipped, s->forgotten };
 }
 
 /*
@@ -103,7 +141,7 @@ void symbols__want_code(struct symbols *s)
 int symbols__user_file(struct symbols *s, u32 pid, u64 address)
 {
 	const struct process *p = symbols__find_process(s, pid);
-	const struct mapping *m = p ? process__find_mapping(p, address) : NULL;
+	const struct mapping *m = find_mapping(p, address, NOW);
 
 	return m && m->file && m->file->code_fd >= 0 ? m->file->code_fd : -ENOENT;
 }
@@ -119,7 +157,7 @@ static bool is_there(const struct process *p)
 ssize_t symbols__user_code(struct symbols *s, u32 pid, u64 address, void *to, size_t size)
 {
 	const struct process *p = symbols__find_process(s, pid);
-	const struct mapping *m = p ? process__find_mapping(p, address) : NULL;
+	const struct mapping *m = find_mapping(p, address, NOW);
 	ssize_t n;
 	int err;
 
@@ -156,8 +194,8 @@ int symbols__each_code(struct symbols *s, u32 pid, code_visit visit, void *arg)
 
 	if (!p)
 		return -ESRCH;
-	for (i = 0; i < p->n && !err; i++) {
-		const struct mapping *m = &p->mapping[i];
+	for (i = 0; p->code && i < p->code->n && !err; i++) {
+		const struct mapping *m = &p->code->mapping[i];
 		const struct symbols_code code = {
 			.start = m->start,
 			.end = m->end,
@@ -175,7 +213,7 @@ int symbols__each_code(struct symbols *s, u32 pid, code_visit visit, void *arg)
 int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *code)
 {
 	const struct process *p = symbols__find_process(s, pid);
-	const struct mapping *m = p ? process__find_mapping(p, code->start) : NULL;
+	const struct mapping *m = find_mapping(p, code->start, NOW);
 	struct stat st;
 	int fd;
 
@@ -208,11 +246,11 @@ int symbols__want_source(struct symbols *s)
 #endif
 }
 
-int symbols__user_source(struct symbols *s, u32 pid, u64 address, const struct source_place **place,
-			 size_t *n)
+int symbols__user_source(struct symbols *s, u32 pid, u64 at_ns, u64 address,
+			 const struct source_place **place, size_t *n)
 {
-	struct process *p = symbols__find_process(s, pid);
-	struct mapping *m = p ? (struct mapping *)process__find_mapping(p, address) : NULL;
+	struct process *p = symbols__find_process_at(s, pid, at_ns);
+	struct mapping *m = find_mapping(p, address, at_ns);
 	struct mapped_file *f;
 	int err = 0;
 
@@ -225,6 +263,7 @@ int symbols__user_source(struct symbols *s, u32 pid, u64 address, const struct s
 	if (err || !f || !f->is_elf ||
 	    elf_symbols__address(&f->symbols, address - m->start + m->offset, &address))
 		return err;
+	s->sources.allowance = &s->allowance;
 	return sources__ask(&s->sources, &f->source, m->path ?: m->module, address, place, n);
 }
 
@@ -283,6 +322,8 @@ int symbols__new(struct symbols **s)
 	if (!new)
 		return -ENOMEM;
 	TAILQ_INIT(&new->seen);
+	STAILQ_INIT(&new->unread);
+	TAILQ_INIT(&new->over);
 	demangler__init(&new->demangler);
 	sources__init(&new->sources);
 	*s = new;
@@ -310,8 +351,13 @@ void symbols__free(struct symbols *s)
 		TAILQ_REMOVE(&s->seen, p, order);
 		symbols__free_process(s, p);
 	}
+	while ((p = TAILQ_FIRST(&s->over))) {
+		TAILQ_REMOVE(&s->over, p, order);
+		symbols__free_process(s, p);
+	}
 	sources__free(&s->sources);
 	tdestroy(s->processes, free_nothing);
+	tdestroy(s->told_files, free);
 	tdestroy(s->files, free_file);
 	tdestroy(s->texts, free);
 	for (i = 0; i < s->nvdsos; i++) {

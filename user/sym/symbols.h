@@ -45,6 +45,7 @@ struct symbol {
 	 */
 	u64 module_offset;
 	enum symbol_kind kind;
+	bool is_mixed;          /* other code was mapped there while it was counted */
 };
 
 int symbols__new(struct symbols **s);
@@ -62,15 +63,43 @@ void symbols__free(struct symbols *s);
 int symbols__see(struct symbols *s, u32 pid);
 
 /*
- * What the kernel told of a process as it happened (perf_event_open(2): MMAP2, FORK and COMM
- * records), which is known even of one that has gone before it could be seen: it has mapped this
- * code; it is a copy of its parent; it has become another program. symbols__see() replaces all of
- * it by what it finds. Files are opened when their names are asked for. 0 or -ENOMEM.
+ * What the kernel told of a process as it happened (perf_event_open(2): MMAP2, FORK, COMM and EXIT records), and
+ * when, by CLOCK_MONOTONIC; in order of time. It is known even of one that has gone before it could be seen: it
+ * has mapped this code; it is a copy of its parent; it has become another program; it has ended. Files are
+ * opened at once, see symbols__open_at_once(). A process is let tell of some thousands of mappings at once and
+ * some hundreds a second for long; the others are skipped, and counted. replaced_ns: since when
+ * the code was there that this mapping takes the place of; unchanged if there was none of another name.
+ * 0 or -ENOMEM.
  */
 struct mapping_line;
-int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line);
-int symbols__forked(struct symbols *s, u32 pid, u32 parent);
-void symbols__execed(struct symbols *s, u32 pid);
+int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line, u64 at_ns,
+		    u64 *replaced_ns);
+int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns);
+int symbols__execed(struct symbols *s, u32 pid, u64 at_ns);
+void symbols__exited(struct symbols *s, u32 pid, u64 at_ns);
+
+/* What was replaced last in this process went on being counted under its old name. */
+void symbols__note_mixed(struct symbols *s, u32 pid);
+
+/*
+ * symbols__see() within bounds: not again in ten times what it took, if that was 5 ms or more, nor of one that maps
+ * so much that its mappings cannot be looked at. told_all: no record was lost; then of one that is known only the
+ * map of its compiler is looked at.
+ */
+int symbols__see_again(struct symbols *s, u32 pid, bool told_all);
+
+/* Forgets the processes and programs that had ended then. */
+void symbols__forget_over(struct symbols *s, u64 before_ns);
+
+/* Had the program ended before before_ns, that process pid ran at at_ns? */
+bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns);
+
+/* What was left out to stay within bounds. */
+struct symbols_bounds {
+	u64 skipped;            /* mappings, of processes that made too many */
+	u64 forgotten;          /* processes, of too many */
+};
+struct symbols_bounds symbols__bounds(const struct symbols *s);
 
 /*
  * Code that a process has mapped, for those who want to know more of files than names. mark is the
@@ -98,6 +127,14 @@ int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *co
  * -ENOMEM. Of a process, what it had mapped when it was last seen.
  */
 int symbols__kernel(struct symbols *s, u64 address, struct symbol *found);
+/* at_ns: what it had mapped then, and what program it was. */
+int symbols__user_at(struct symbols *s, u32 pid, u64 at_ns, u64 address, struct symbol *found);
 int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found);
+
+/*
+ * The next file that names are missing of because it could not be read as a whole, NULL: no more.
+ * *at: 0 at first. *why: for people.
+ */
+const char *symbols__unread(const struct symbols *s, size_t *at, const char **why);
 
 #endif /* TALLY_SYM_SYMBOLS_H */

@@ -21,7 +21,7 @@ enum {
 	CONTROL_TIMESTAMPNS = 35,
 };
 
-static void put_numbers(FILE *f, const u8 *data, size_t n)
+static void put_numbers(FILE *f, const u8 *data, size_t n, bool cut)
 {
 	int number;
 	size_t i;
@@ -31,7 +31,7 @@ static void put_numbers(FILE *f, const u8 *data, size_t n)
 		fprintf(f, "%s%d", i ? ", " : ", cmsg_data=[", number);
 	}
 	if (i)
-		fputc(']', f);
+		fputs(cut ? ", ...]" : "]", f);
 }
 
 static void put_credentials(FILE *f, const u8 *data, size_t n)
@@ -68,11 +68,11 @@ static void put_packet_info(FILE *f, const u8 *data, size_t n)
 		"ipi_addr=inet_addr(\"%s\")}", info.ipi_ifindex, local, to);
 }
 
-static void put_of_socket(FILE *f, int type, const u8 *data, size_t n)
+static void put_of_socket(FILE *f, int type, const u8 *data, size_t n, bool cut)
 {
 	switch (type) {
 	case CONTROL_RIGHTS:
-		put_numbers(f, data, n);
+		put_numbers(f, data, n, cut);
 		break;
 	case CONTROL_CREDENTIALS:
 		put_credentials(f, data, n);
@@ -89,11 +89,11 @@ static void put_of_socket(FILE *f, int type, const u8 *data, size_t n)
 static void put_data(FILE *f, const struct control_header *h, const u8 *data, size_t n)
 {
 	if (h->level == SOL_SOCKET)
-		put_of_socket(f, h->type, data, n);
+		put_of_socket(f, h->type, data, n, h->length > sizeof(*h) + n);
 	else if (h->level == SOL_IP && h->type == IP_PKTINFO)
 		put_packet_info(f, data, n);
 	else if (h->level == SOL_IP && h->type == IP_TTL)
-		put_numbers(f, data, n < sizeof(int) ? n : sizeof(int));
+		put_numbers(f, data, n < sizeof(int) ? n : sizeof(int), false);
 }
 
 static void put_one(FILE *f, const struct control_header *h, const u8 *data, size_t n)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
@@ -64,6 +65,11 @@ static void put_structs(FILE *f, const struct operand *o)
 		pointer__put(f, o->value);
 		return;
 	}
+	/* Of no child: the status is what was there before. */
+	if (o->arg->layout == STRUCT_WAIT_STATUS && !o->r->value[TRACE_RESULT]) {
+		pointer__put(f, o->value);
+		return;
+	}
 	if (o->arg->layout == STRUCT_POLLFD) {
 		pollfds__put(f, o->r, o->size, o->number, o->chunk);
 		return;
@@ -117,6 +123,57 @@ static bool is_fd_pair(const struct operand *o)
 	       o->chunk->bytes >= 2 * sizeof(int);
 }
 
+/*
+ * Values of options, by level and option: texts, and structs by their size. All others are one number,
+ * or bytes.
+ */
+static bool is_text_option(u32 level, u32 option)
+{
+	return (level == SOL_SOCKET && option == SO_BINDTODEVICE) ||
+	       (level == IPPROTO_TCP && (option == TCP_CONGESTION || option == TCP_ULP));
+}
+
+static bool put_socket_struct(FILE *f, u32 level, u32 option, const struct trace_chunk *c)
+{
+	struct ucred who;
+	struct linger linger;
+	struct timeval time;
+
+	if (level != SOL_SOCKET)
+		return false;
+	if (option == SO_LINGER && c->bytes == sizeof(linger)) {
+		memcpy(&linger, c->data, sizeof(linger));
+		fprintf(f, "{l_onoff=%d, l_linger=%d}", linger.l_onoff, linger.l_linger);
+	} else if (option == SO_PEERCRED && c->bytes == sizeof(who)) {
+		memcpy(&who, c->data, sizeof(who));
+		fprintf(f, "{pid=%d, uid=%u, gid=%u}", who.pid, who.uid, who.gid);
+	} else if ((option == SO_RCVTIMEO || option == SO_SNDTIMEO) && c->bytes == sizeof(time)) {
+		memcpy(&time, c->data, sizeof(time));
+		struct__put(f, STRUCT_TIMEVAL, (const char *)&time);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void put_socket_value(FILE *f, const struct operand *o)
+{
+	u32 level = o->r->value[o->number - 2], option = o->r->value[o->number - 1];
+	const struct trace_chunk *c = o->chunk;
+	int number;
+
+	if (is_text_option(level, option)) {
+		quoted__put(f, c->data, strnlen((const char *)c->data, c->bytes));
+	} else if (put_socket_struct(f, level, option, c)) {
+		return;
+	} else if (c->bytes == sizeof(number)) {
+		memcpy(&number, c->data, sizeof(number));
+		fprintf(f, "[%d]", number);
+	} else {
+		quoted_chunk__put(f, c);
+	}
+}
+
 static void put_target(FILE *f, const struct operand *o)
 {
 	if (!o->value || !o->chunk || o->chunk->flags & TRACE_CHUNK_FAULT) {
@@ -135,7 +192,11 @@ static void put_target(FILE *f, const struct operand *o)
 		put_sockaddr(f, o);
 		break;
 	case ARG_STRUCT:
+	case ARG_FUTEX_TIMEOUT:
 		put_structs(f, o);
+		break;
+	case ARG_SOCKET_VALUE:
+		put_socket_value(f, o);
 		break;
 	case ARG_FD_SET:
 		put_fd_set(f, o);
@@ -223,11 +284,30 @@ static void put_fd(FILE *f, const struct operand *o)
 		descriptor__put(f, fd_chunk(o, PART_FD));
 }
 
-/* Names are of 32 bits, unless there are higher ones. */
+static void put_futex_value(FILE *f, const struct operand *o)
+{
+	u32 op = o->r->value[1] & FUTEX_CMD_MASK, value = o->value;
+
+	if (op == FUTEX_CMP_REQUEUE || op == FUTEX_CMP_REQUEUE_PI)
+		fprintf(f, "%u", value);
+	else if ((op == FUTEX_WAIT_BITSET || op == FUTEX_WAKE_BITSET) && value == UINT32_MAX)
+		fputs("FUTEX_BITSET_MATCH_ANY", f);
+	else
+		fprintf(f, "%#x", value);
+}
+
+/* The fourth of futex is a time, or a second number of waiters. */
+static void put_futex_timeout(FILE *f, const struct operand *o)
+{
+	if (o->arg->if_values >> (o->r->value[1] & 31) & 1)
+		put_target(f, o);
+	else
+		fprintf(f, "%u", (u32)o->value);
+}
+
 static void put_names(FILE *f, const struct operand *o)
 {
-	value_names__put(f, o->arg->names,
-			 o->arg->names->mask == VALUE_ONLY ? (u32)o->value : o->value);
+	value_names__put(f, o->arg->names, o->arg->wide ? o->value : (u32)o->value);
 }
 
 static void put_argument(FILE *f, const struct operand *o)
@@ -249,6 +329,12 @@ static void put_argument(FILE *f, const struct operand *o)
 		break;
 	case ARG_HEX:
 		fprintf(f, "%#llx", o->value);
+		break;
+	case ARG_HEX32:
+		fprintf(f, "%#x", (u32)o->value);
+		break;
+	case ARG_SIZE32:
+		fprintf(f, "%u", (u32)o->value);
 		break;
 	case ARG_POINTER:
 		pointer__put(f, o->value);
@@ -272,6 +358,12 @@ static void put_argument(FILE *f, const struct operand *o)
 		break;
 	case ARG_FUTEX_OP:
 		put_futex_op(f, o->value);
+		break;
+	case ARG_FUTEX_VALUE:
+		put_futex_value(f, o);
+		break;
+	case ARG_FUTEX_TIMEOUT:
+		put_futex_timeout(f, o);
 		break;
 	case ARG_SOCKET_OPTION:
 		put_socket_option(f, o);
@@ -321,6 +413,8 @@ static bool is_taken(const struct signature *s, const struct trace_record *r, u3
 	op = r->value[1] & FUTEX_CMD_MASK;
 	if (op == FUTEX_WAKE || op == FUTEX_UNLOCK_PI)
 		return false;
+	if (op == FUTEX_REQUEUE)
+		return i < 5;
 	return i == 3 || (op != FUTEX_WAIT && op != FUTEX_LOCK_PI);
 }
 
@@ -428,6 +522,23 @@ void syscall_result__put(FILE *f, const struct signature *s, const struct trace_
  * --- calls of no table -------------------------------------------------------------------------
  */
 
+/* Fields of syscall tracepoints are all of 64 bits; their types are those of the call's parameters. */
+bool syscall_type_is_narrow(const char *type)
+{
+	static const char *const narrow[] = {
+		"int", "unsigned int", "unsigned", "u32", "__u32", "s32", "__s32", "umode_t", "mode_t",
+		"unsigned short", "u16", "pid_t", "uid_t", "gid_t", "qid_t", "key_t", "clockid_t",
+		"timer_t", "mqd_t", "key_serial_t", "rwf_t", "enum landlock_rule_type",
+		"const int", "const unsigned int", "const clockid_t", "const __u32", "const pid_t",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(narrow); i++)
+		if (!strcmp(type, narrow[i]))
+			return true;
+	return false;
+}
+
 static u8 guess_kind(const struct tracepoint_field *field)
 {
 	if (!strcmp(field->name, "fd"))
@@ -443,7 +554,7 @@ static u8 guess_kind(const struct tracepoint_field *field)
 		return ARG_INT;
 	if (!strcmp(field->type, "size_t"))
 		return ARG_SIZE;
-	return ARG_HEX;
+	return syscall_type_is_narrow(field->type) ? ARG_HEX32 : ARG_HEX;
 }
 
 void syscall_signature__guess(struct signature *s, int tracefs, const char *name)

@@ -31,6 +31,9 @@ int syscall_error(const struct trace_record *r);
 /* Of those that are in no table: what tracefs says of its arguments, or six numbers. */
 void syscall_signature__guess(struct signature *s, int tracefs, const char *name);
 
+/* Has a parameter of that C type 32 bits or fewer? */
+bool syscall_type_is_narrow(const char *type);
+
 /* What the kernel's side has read of one argument, already of the right size; see decode.c. */
 void struct__put(FILE *f, enum struct_layout layout, const void *data);
 

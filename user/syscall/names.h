@@ -23,7 +23,7 @@ struct value_names {
 
 #define VALUE_ONLY UINT64_MAX
 
-extern const struct value_names access_modes, advices, arch_codes, at_flags, clock_ids, clone_flags,
+extern const struct value_names access_modes, advices, arch_codes, at_access_flags, at_flags, close_range_flags, clock_ids, clone_flags,
 	epoll_flags, epoll_ops, epoll_events, event_flags, fallocate_modes, fcntl_commands,
 	fd_flags, flock_ops, futex_ops, grnd_flags, inotify_flags, ioctl_commands, ip_control_types, ip_options, ipv6_options, itimers,
 	level_names, map_flags, membarrier_commands, memfd_flags, message_flags, mlock_flags,

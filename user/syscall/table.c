@@ -9,6 +9,8 @@
 #define UINT { .kind = ARG_UINT }
 #define SIZE { .kind = ARG_SIZE }
 #define HEX { .kind = ARG_HEX }
+#define HEX32 { .kind = ARG_HEX32 }
+#define SIZE32 { .kind = ARG_SIZE32 }
 #define PTR { .kind = ARG_POINTER }
 #define FD { .kind = ARG_FD }
 #define DIRFD { .kind = ARG_DIRFD }
@@ -22,6 +24,7 @@
 #define SIGNAL { .kind = ARG_SIGNAL }
 #define DEVICE { .kind = ARG_MAKEDEV }
 #define NAMED(set) { .kind = ARG_NAMES, .names = &(set) }
+#define LNAMED(set) { .kind = ARG_NAMES, .wide = 1, .names = &(set) }
 #define STR { .kind = ARG_STRING }
 #define STR_OUT { .kind = ARG_STRING, .out = 1 }
 #define ARGV { .kind = ARG_STRINGS }
@@ -32,6 +35,20 @@
 #define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }
 #define INOUT(type)                                                                                \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1 }
+/* Only where the argument `by` has one of these values. */
+#define IN_IF(type, by, values)                                                                    \
+	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .if_arg = (by),        \
+	  .if_values = (values) }
+/* Commands of futex with a time: FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2. */
+/* EPOLL_CTL_ADD and EPOLL_CTL_MOD; EPOLL_CTL_DEL ignores it. */
+#define EPOLL_CTL_WITH_EVENT (1 << 1 | 1 << 3)
+#define FUTEX_WITH_TIMEOUT (1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 13)
+#define FUTEX_TIMEOUT                                                                              \
+	{ .kind = ARG_FUTEX_TIMEOUT, .layout = STRUCT_TIMESPEC, .length = TRACE_ONE, .if_arg = 1,  \
+	  .if_values = FUTEX_WITH_TIMEOUT }
+#define FUTEX_VALUE { .kind = ARG_FUTEX_VALUE }
+#define SOCKET_VALUE { .kind = ARG_SOCKET_VALUE, .length = 4 }
+#define SOCKET_VALUE_OUT { .kind = ARG_SOCKET_VALUE, .out = 1, .pointed = 1, .length = 4 }
 #define OUT(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .out = 1 }
 /* The second of its call; what it tells of is written, or read. */
 #define VECTOR { .kind = ARG_VECTOR }
@@ -61,7 +78,7 @@ static const struct signature signatures[] = {
 	/* Files by name. */
 	CALL(access, STR, NAMED(access_modes)),
 	CALL(faccessat, DIRFD, STR, NAMED(access_modes)),
-	CALL(faccessat2, DIRFD, STR, NAMED(access_modes), NAMED(at_flags)),
+	CALL(faccessat2, DIRFD, STR, NAMED(access_modes), NAMED(at_access_flags)),
 	CALL(chdir, STR),
 	CALL(chmod, STR, MODE),
 	CALL(chown, STR, INT, INT),
@@ -81,14 +98,14 @@ static const struct signature signatures[] = {
 	CALL(mkdirat, DIRFD, STR, MODE),
 	CALL(mknod, STR, MODE, DEVICE),
 	CALL(mknodat, DIRFD, STR, MODE, DEVICE),
-	CALL(mount, STR, STR, STR, NAMED(mount_flags), PTR),
+	CALL(mount, STR, STR, STR, LNAMED(mount_flags), PTR),
 	NATIVE(newfstatat, DIRFD, STR, OUT(STAT), NAMED(at_flags)),
 	OPENS(open, STR, OPEN_FLAGS, CREATE_MODE),
 	OPENS(openat, DIRFD, STR, OPEN_FLAGS, CREATE_MODE),
 	OPENS(openat2, DIRFD, STR, IN(OPEN_HOW), SIZE),
 	CALL(pivot_root, STR, STR),
-	CALL(readlink, STR, BUF_OUT, SIZE),
-	CALL(readlinkat, DIRFD, STR, BUF_OUT, SIZE),
+	CALL(readlink, STR, BUF_OUT, INT),
+	CALL(readlinkat, DIRFD, STR, BUF_OUT, INT),
 	CALL(rename, STR, STR),
 	CALL(renameat, DIRFD, STR, DIRFD, STR),
 	CALL(renameat2, DIRFD, STR, DIRFD, STR, NAMED(rename_flags)),
@@ -97,7 +114,7 @@ static const struct signature signatures[] = {
 	NATIVE(stat, STR, OUT(STAT)),
 	CALL(statfs, STR, PTR),
 	CALL(statx, DIRFD, STR, NAMED(at_flags), NAMED(statx_masks), OUT(STATX)),
-	CALL(swapon, STR, HEX),
+	CALL(swapon, STR, HEX32),
 	CALL(symlink, STR, STR),
 	CALL(symlinkat, STR, DIRFD, STR),
 	NATIVE(truncate, STR, LONG),
@@ -109,11 +126,11 @@ static const struct signature signatures[] = {
 
 	/* Descriptors. */
 	CALL(close, FD),
-	CALL(close_range, UINT, UINT, HEX),
-	NATIVE(copy_file_range, FD, PTR, FD, PTR, SIZE, HEX),
+	CALL(close_range, UINT, UINT, NAMED(close_range_flags)),
+	NATIVE(copy_file_range, FD, PTR, FD, PTR, SIZE, HEX32),
 	OPENS(dup, FD),
 	OPENS(dup2, FD, FD),
-	OPENS(dup3, FD, FD, OPEN_FLAGS),
+	OPENS(dup3, FD, FD, NAMED(pipe_flags)),
 	NATIVE(fadvise64, FD, LONG, SIZE, INT),
 	NATIVE(fallocate, FD, NAMED(fallocate_modes), LONG, LONG),
 	CALL(fchdir, FD),
@@ -129,19 +146,19 @@ static const struct signature signatures[] = {
 	CALL(fsync, FD),
 	NATIVE(ftruncate, FD, LONG),
 	CALL(getcwd, STR_OUT, SIZE),
-	CALL(getdents64, FD, PTR, SIZE),
+	CALL(getdents64, FD, PTR, SIZE32),
 	CALL(ioctl, FD, NAMED(ioctl_commands), HEX),
 	NATIVE(lseek, FD, LONG, NAMED(whences)),
 	CALL(pipe, OUT(FD_PAIR)),
 	CALL(pipe2, OUT(FD_PAIR), NAMED(pipe_flags)),
 	NATIVE(pread64, FD, BUF_OUT, SIZE, LONG),
-	NATIVE(preadv, FD, VECTOR_OUT, INT, LONG, LONG),
-	NATIVE(preadv2, FD, VECTOR_OUT, INT, LONG, LONG, NAMED(rw_flags)),
+	NATIVE(preadv, FD, VECTOR_OUT, SIZE, LONG, LONG),
+	NATIVE(preadv2, FD, VECTOR_OUT, SIZE, LONG, LONG, NAMED(rw_flags)),
 	NATIVE(pwrite64, FD, BUF(2), SIZE, LONG),
-	NATIVE(pwritev, FD, VECTOR, INT, LONG, LONG),
-	NATIVE(pwritev2, FD, VECTOR, INT, LONG, LONG, NAMED(rw_flags)),
+	NATIVE(pwritev, FD, VECTOR, SIZE, LONG, LONG),
+	NATIVE(pwritev2, FD, VECTOR, SIZE, LONG, LONG, NAMED(rw_flags)),
 	CALL(read, FD, BUF_OUT, SIZE),
-	CALL(readv, FD, VECTOR_OUT, INT),
+	CALL(readv, FD, VECTOR_OUT, SIZE),
 	NATIVE(sendfile, FD, FD, INOUT(OFFSET), SIZE),
 	NATIVE(splice, FD, PTR, FD, PTR, SIZE, NAMED(splice_flags)),
 	CALL(sync),
@@ -150,18 +167,18 @@ static const struct signature signatures[] = {
 	CALL(tee, FD, FD, SIZE, NAMED(splice_flags)),
 	NATIVE(vmsplice, FD, VECTOR, SIZE, NAMED(splice_flags)),
 	CALL(write, FD, BUF(2), SIZE),
-	CALL(writev, FD, VECTOR, INT),
+	CALL(writev, FD, VECTOR, SIZE),
 
 	/* Waiting for descriptors. */
 	OPENS(epoll_create, INT),
 	OPENS(epoll_create1, NAMED(epoll_flags)),
-	CALL(epoll_ctl, FD, NAMED(epoll_ops), FD, IN(EPOLL_EVENT)),
+	CALL(epoll_ctl, FD, NAMED(epoll_ops), FD, IN_IF(EPOLL_EVENT, 1, EPOLL_CTL_WITH_EVENT)),
 	CALL(epoll_pwait, FD, ARRAY_OUT(EPOLL_EVENT), INT, INT, PTR, SIZE),
 	NATIVE(epoll_pwait2, FD, ARRAY_OUT(EPOLL_EVENT), INT, IN(TIMESPEC), PTR, SIZE),
 	CALL(epoll_wait, FD, ARRAY_OUT(EPOLL_EVENT), INT, INT),
 	OPENS(eventfd, UINT),
 	OPENS(eventfd2, UINT, NAMED(event_flags)),
-	CALL(inotify_add_watch, FD, STR, HEX),
+	CALL(inotify_add_watch, FD, STR, HEX32),
 	OPENS(inotify_init),
 	OPENS(inotify_init1, NAMED(inotify_flags)),
 	CALL(inotify_rm_watch, FD, INT),
@@ -181,7 +198,7 @@ static const struct signature signatures[] = {
 	CALL(connect, FD, ADDR(2), UINT),
 	CALL(getpeername, FD, ADDR_OUT(2), OUT(INT)),
 	CALL(getsockname, FD, ADDR_OUT(2), OUT(INT)),
-	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION, OUT(INT), OUT(INT)),
+	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION, SOCKET_VALUE_OUT, OUT(INT)),
 	CALL(listen, FD, INT),
 	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), OUT(INT)),
 	CALL(recvmmsg, FD, MESSAGES_OUT, UINT, NAMED(message_flags), INOUT(TIMESPEC)),
@@ -189,7 +206,7 @@ static const struct signature signatures[] = {
 	CALL(sendmmsg, FD, MESSAGES, UINT, NAMED(message_flags)),
 	CALL(sendmsg, FD, MESSAGE, NAMED(message_flags)),
 	CALL(sendto, FD, BUF(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
-	CALL(setsockopt, FD, NAMED(level_names), SOCKET_OPTION, IN(INT), UINT),
+	CALL(setsockopt, FD, NAMED(level_names), SOCKET_OPTION, SOCKET_VALUE, UINT),
 	CALL(shutdown, FD, NAMED(shutdown_hows)),
 	OPENS(socket, NAMED(socket_families), NAMED(socket_types), INT),
 	CALL(socketpair, NAMED(socket_families), NAMED(socket_types), INT, OUT(FD_PAIR)),
@@ -197,20 +214,20 @@ static const struct signature signatures[] = {
 	/* Memory. */
 	GIVES(POINTER, brk, PTR),
 	CALL(madvise, PTR, SIZE, NAMED(advices)),
-	CALL(membarrier, NAMED(membarrier_commands), HEX, INT),
+	CALL(membarrier, NAMED(membarrier_commands), HEX32, INT),
 	OPENS(memfd_create, STR, NAMED(memfd_flags)),
 	CALL(mincore, PTR, SIZE, PTR),
 	CALL(mlock, PTR, SIZE),
-	CALL(mlock2, PTR, SIZE, HEX),
+	CALL(mlock2, PTR, SIZE, HEX32),
 	CALL(mlockall, NAMED(mlock_flags)),
-	GIVES(POINTER, mmap, PTR, SIZE, NAMED(protections), NAMED(map_flags), FD, HEX),
-	CALL(mprotect, PTR, SIZE, NAMED(protections)),
-	GIVES(POINTER, mremap, PTR, SIZE, SIZE, NAMED(mremap_flags), PTR),
+	GIVES(POINTER, mmap, PTR, SIZE, LNAMED(protections), LNAMED(map_flags), FD, HEX),
+	CALL(mprotect, PTR, SIZE, LNAMED(protections)),
+	GIVES(POINTER, mremap, PTR, SIZE, SIZE, LNAMED(mremap_flags), PTR),
 	CALL(msync, PTR, SIZE, NAMED(msync_flags)),
 	CALL(munlock, PTR, SIZE),
 	CALL(munlockall),
 	CALL(munmap, PTR, SIZE),
-	GIVES(POINTER, shmat, INT, PTR, HEX),
+	GIVES(POINTER, shmat, INT, PTR, HEX32),
 
 	/* Processes. */
 	CALL(arch_prctl, NAMED(arch_codes), PTR),
@@ -238,14 +255,14 @@ static const struct signature signatures[] = {
 	CALL(gettid),
 	CALL(getuid),
 	CALL(kill, INT, SIGNAL),
-	OPENS(pidfd_getfd, FD, INT, HEX),
-	OPENS(pidfd_open, INT, HEX),
-	CALL(pidfd_send_signal, FD, SIGNAL, PTR, HEX),
+	OPENS(pidfd_getfd, FD, INT, HEX32),
+	OPENS(pidfd_open, INT, HEX32),
+	CALL(pidfd_send_signal, FD, SIGNAL, PTR, HEX32),
 	CALL(prctl, NAMED(prctl_options), HEX, HEX, HEX, HEX),
 	CALL(prlimit64, INT, NAMED(resources), IN(RLIMIT), OUT(RLIMIT)),
-	CALL(rseq, PTR, HEX, NAMED(rseq_flags), HEX),
-	CALL(sched_getaffinity, INT, SIZE, PTR),
-	CALL(sched_setaffinity, INT, SIZE, PTR),
+	CALL(rseq, PTR, HEX32, NAMED(rseq_flags), HEX32),
+	CALL(sched_getaffinity, INT, SIZE32, PTR),
+	CALL(sched_setaffinity, INT, SIZE32, PTR),
 	CALL(sched_setscheduler, INT, NAMED(schedulers), IN(INT)),
 	CALL(sched_yield),
 	CALL(set_robust_list, PTR, SIZE),
@@ -279,7 +296,7 @@ static const struct signature signatures[] = {
 	NATIVE(clock_getres, NAMED(clock_ids), OUT(TIMESPEC)),
 	NATIVE(clock_gettime, NAMED(clock_ids), OUT(TIMESPEC)),
 	NATIVE(clock_nanosleep, NAMED(clock_ids), NAMED(timer_flags), IN(TIMESPEC), PTR),
-	NATIVE(futex, PTR, FUTEX_OP, INT, IN(TIMESPEC), PTR, HEX),
+	NATIVE(futex, PTR, FUTEX_OP, INT, FUTEX_TIMEOUT, PTR, FUTEX_VALUE),
 	NATIVE(gettimeofday, OUT(TIMEVAL), PTR),
 	NATIVE(nanosleep, IN(TIMESPEC), PTR),
 	CALL(restart_syscall),
@@ -334,13 +351,15 @@ u32 struct_layout_size(enum struct_layout layout)
 
 #define ADDRESS_MOST 128        /* struct sockaddr_storage */
 #define ELEMENTS_MOST 8
+#define SOCKET_VALUE_MOST 64
 
 static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum syscall_abi abi,
 		     u32 buffers_most)
 {
 	*f = (struct trace_fetch){ .out = a->out, .changed = a->changed, .length = a->length,
 				   .pointed = a->pointed, .kind = FETCH_BYTES, .size = 1,
-				   .most = ADDRESS_MOST };
+				   .most = ADDRESS_MOST, .if_arg = a->if_arg,
+				   .if_values = a->if_values };
 	switch (a->kind) {
 	case ARG_STRING:
 		f->kind = FETCH_STRING;
@@ -350,11 +369,15 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 		return true;
 	case ARG_SOCKADDR:
 		return true;
+	case ARG_SOCKET_VALUE:
+		f->most = SOCKET_VALUE_MOST;
+		return true;
 	case ARG_FD_SET:
 		f->kind = FETCH_BITS;
 		f->most = TRACE_SET_BITS / 8;
 		return true;
 	case ARG_STRUCT:
+	case ARG_FUTEX_TIMEOUT:
 		f->size = struct_layout_size(a->layout);
 		f->most = a->array ? ELEMENTS_MOST * f->size : f->size;
 		return abi == SYSCALL_NATIVE || is_alike(a->layout);
@@ -386,9 +409,36 @@ static u8 gives_of(const struct signature *s)
 	}
 }
 
+bool argument_is_narrow(const struct argument *a)
+{
+	switch (a->kind) {
+	case ARG_INT:
+	case ARG_UINT:
+	case ARG_HEX32:
+	case ARG_SIZE32:
+	case ARG_FD:
+	case ARG_DIRFD:
+	case ARG_MODE:
+	case ARG_CREATE_MODE:
+	case ARG_OPEN_FLAGS:
+	case ARG_FUTEX_OP:
+	case ARG_FUTEX_VALUE:
+	case ARG_SOCKET_OPTION:
+	case ARG_SIGNAL:
+	case ARG_MAKEDEV:
+		return true;
+	case ARG_NAMES:
+		return !a->wide;
+	default:
+		return false;
+	}
+}
+
 static void describe_argument(struct trace_call *c, const struct argument *a, u8 i,
 			      enum syscall_abi abi)
 {
+	if (argument_is_narrow(a))
+		c->narrow |= 1U << i;
 	if (a->kind == ARG_STRINGS)
 		c->argv = i;
 	if ((a->kind == ARG_FD || a->kind == ARG_DIRFD) && c->fds < TRACE_FDS)
@@ -410,7 +460,7 @@ void syscall_fetches(struct trace_call *c, const struct signature *s, enum sysca
 {
 	size_t i;
 
-	c->fetches = c->argv = c->fds = c->vector = c->waits = c->gives = 0;
+	c->fetches = c->argv = c->fds = c->vector = c->waits = c->gives = c->narrow = 0;
 	if (s->native && abi != SYSCALL_NATIVE)
 		return;
 	c->gives = gives_of(s);

@@ -20,6 +20,8 @@ enum argument_kind {
 	ARG_UINT,
 	ARG_SIZE,
 	ARG_HEX,
+	ARG_HEX32,
+	ARG_SIZE32,
 	ARG_POINTER,
 	ARG_FD,
 	ARG_DIRFD,
@@ -29,6 +31,7 @@ enum argument_kind {
 	ARG_NAMES,              /* of argument.names */
 	ARG_FCNTL,              /* the third of fcntl: by its second */
 	ARG_FUTEX_OP,
+	ARG_FUTEX_VALUE,        /* its sixth: by its second */
 	ARG_SOCKET_OPTION,      /* the third of setsockopt: by its second */
 	ARG_CLONE_FLAGS,        /* with a signal in the lowest byte */
 	ARG_SIGNAL,
@@ -40,6 +43,8 @@ enum argument_kind {
 	ARG_SOCKADDR,
 	ARG_STRUCT,             /* of argument.layout, an array where there is a length */
 	ARG_FD_SET,
+	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: by the second of its call */
+	ARG_SOCKET_VALUE,       /* by the second and third */
 	/* Pointers to what tells of buffers, TRACE_VECTOR_ARG of its call. */
 	ARG_VECTOR,             /* an array of struct iovec; the next argument: how many */
 	ARG_MESSAGE,            /* struct msghdr */
@@ -76,8 +81,14 @@ struct argument {
 	u8 length;              /* enum trace_value: bytes, or elements of an array */
 	u8 pointed;             /* that value points to the length */
 	u8 array;
+	u8 wide;                /* ARG_NAMES: of 64 bits */
+	u8 if_arg;              /* struct trace_fetch */
+	u32 if_values;
 	const struct value_names *names;
 };
+
+/* Has the kernel a value of 32 bits there? Then the upper half of the register is not looked at. */
+bool argument_is_narrow(const struct argument *a);
 
 enum result_kind {
 	RESULT_NUMBER,

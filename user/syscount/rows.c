@@ -95,7 +95,7 @@ static int add_times(struct report_row *row, const struct call_columns *columns,
 	const struct histogram *h = &c->hist;
 	int err;
 
-	err = report_row__add_number(row, "time", c->time_ns, kind);
+	err = report_row__add_sum(row, "time", c->time_ns, kind);
 	if (!err)
 		err = report_row__add_number(row, "avg", histogram__average(h), time);
 	if (!err)
@@ -114,10 +114,10 @@ static int add_times(struct report_row *row, const struct call_columns *columns,
 static int add_figures(struct report_row *row, const struct call_columns *columns,
 		       const struct call *c)
 {
-	int err = report_row__add_number(row, "calls", c->calls, FIELD_NUMBER);
+	int err = report_row__add_sum(row, "calls", c->calls, FIELD_NUMBER);
 
 	if (!err)
-		err = report_row__add_number(row, "errors", c->errors, FIELD_NUMBER);
+		err = report_row__add_sum(row, "errors", c->errors, FIELD_NUMBER);
 	if (!err && columns->times)
 		err = add_times(row, columns, c);
 	return err;

@@ -4,17 +4,20 @@
 #include <bpf/bpf.h>
 #include <unistd.h>
 
+#include "agg/elements.h"
+
 static int take(struct call_snapshot *now, const struct bpf_object *obj,
-		const struct bpf_map *counted)
+		const struct bpf_map *counted, bool *anew)
 {
 	int err = loss__read(&now->losses, bpf_object__find_map_fd_by_name(obj, "losses"), obj);
 
+	*anew = false;
 	if (err)
 		return err;
 	if (bpf_map__type(counted) == BPF_MAP_TYPE_PERCPU_ARRAY)
 		err = calls__read_array(&now->counts, bpf_map__fd(counted));
 	else
-		err = calls__read_keyed(&now->counts, counted);
+		err = calls__read_keyed(&now->counts, counted, elements__generation(obj), anew);
 	counts__settle(&now->counts);
 	return err;
 }
@@ -25,7 +28,8 @@ int call_snapshot__difference(struct call_snapshot *last, const struct bpf_objec
 {
 	struct call_snapshot now = {};
 	struct counts grown = {};
-	int err = take(&now, obj, counted);
+	bool anew;
+	int err = take(&now, obj, counted, &anew);
 
 	if (!err)
 		err = counts__copy(&grown, &now.counts);
@@ -38,6 +42,8 @@ int call_snapshot__difference(struct call_snapshot *last, const struct bpf_objec
 	counts__free(&grown);
 	*losses = loss__difference(&now.losses, &last->losses);
 	call_snapshot__free(last);
+	if (anew)
+		counts__free(&now.counts);
 	*last = now;
 	return err;
 }

@@ -44,12 +44,13 @@ static int add_figures(struct report_row *row, const struct call_sum *s,
 {
 	bool any = s->count && running, has_error = any && s->count > 1 && s->squares;
 	bool any_runs = running && running->count;
-	int err = add_count(row, "calls", s->count, true);
+	int err = report_row__add_sum(row, "calls", s->count, FIELD_NUMBER);
 
 	if (!err)
-		err = add_count(row, "errors", s->errors, running);
+		err = report_row__add_sum(row, "errors", s->errors,
+					  running ? FIELD_NUMBER : FIELD_NONE);
 	if (!err)
-		err = add_time(row, "total", s->ns, running);
+		err = report_row__add_sum(row, "total", s->ns, running ? FIELD_DURATION : FIELD_NONE);
 	if (!err)
 		err = add_time(row, "avg", any ? s->ns / s->count : 0, any);
 	if (!err)
@@ -142,7 +143,7 @@ static int fill_rows(struct trace *t, struct run *run, struct report *r, const s
 	int err = 0;
 
 	for (slot = 0; slot < TRACE_SLOTS && !err; slot++) {
-		sum = call_sum__difference(&now[slot], &t->before[slot]);
+		sum = now[slot];
 		err = read_running(t, slot, &running);
 		if (err || (!sum.count && !running.count))
 			continue;
@@ -166,15 +167,12 @@ static int fill_rows(struct trace *t, struct run *run, struct report *r, const s
 
 static int read_sums(struct trace *t, struct run *run, struct call_sum *now)
 {
-	u64 interval = t->bpf->data->interval;
-
 	t->bpf->bss->closed = !run->cli->interval_ns;
-	t->bpf->data->interval = interval + 1;
 	t->bpf->bss->visit++;
 	if (tasks__visit(t->bpf->progs.sum_running))
 		diag_detail("no task iterator: calls that still run are not shown");
-	return call_sums__read(now, bpf_map__fd(t->bpf->maps.sums), run->host.cpus_possible,
-			       interval);
+	return call_sums__take(now, bpf_map__fd(t->bpf->maps.sums), run->host.cpus_possible,
+			       &t->bpf->bss->writer_generation);
 }
 
 int trace_table__report(struct run *run, struct report *r)
@@ -194,22 +192,6 @@ int trace_table__report(struct run *run, struct report *r)
 		err = read_sums(t, run, now);
 	if (!err)
 		err = fill_rows(t, run, r, now);
-	if (err) {
-		free(now);
-		return err;
-	}
-	free(t->before);
-	t->before = now;
-	return 0;
-}
-
-int trace_table__init(struct trace *t)
-{
-	t->before = calloc(TRACE_SLOTS, sizeof(*t->before));
-	return t->before ? 0 : -ENOMEM;
-}
-
-void trace_table__free(struct trace *t)
-{
-	free(t->before);
+	free(now);
+	return err;
 }

@@ -36,7 +36,6 @@ struct trace {
 	struct symbols *symbols;        /* --faults */
 
 	/* --summary */
-	struct call_sum *before;        /* of TRACE_SLOTS */
 	u64 faults_before[2];
 	struct loss_counters losses_before;
 };
@@ -75,10 +74,7 @@ void trace_lines__free(struct trace *t);
 /* The column of --sort of that name, "call" (NULL), or -EINVAL after saying which there are. */
 int trace_table__sort_column(const char *name, const char **column);
 
-int trace_table__init(struct trace *t);
-
 /* For run->report. */
 int trace_table__report(struct run *run, struct report *r);
-void trace_table__free(struct trace *t);
 
 #endif /* TALLY_TRACE_TRACE_H */

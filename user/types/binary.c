@@ -9,11 +9,96 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "types/elf_file.h"
+#include "base/confined.h"
+#include "base/regular.h"
+#include "base/wire.h"
+#include "types/debug_file.h"
 
 /* Of a USDT probe's texts, and of all names that are kept together. */
 #define MAX_NAME 16384
 #define MAX_NAMES (512ULL << 20)
+#define MIN_NAMES (1ULL << 20)
+
+/*
+ * --- questions ---------------------------------------------------------------------------------
+ *
+ * Files are read by a process without rights (base/confined.h), for which file 0 is the program or
+ * library and 1, if there is that, its debug file. It answers with an error code and what it found.
+ */
+struct question {
+	/* Fills in the answer; f is the program. */
+	int (*find)(const struct elf_file *f, const struct question *q, struct wire *w);
+	const char *glob, *other_glob;
+	u64 address;
+	bool has_debug;
+};
+
+/* confined_work */
+static void answer_question(struct answer *to, void *arg)
+{
+	const struct question *q = arg;
+	struct elf_file f = {};
+	struct wire w = {};
+	s64 err;
+
+	err = elf_file__open_fd(&f, 0);
+	/* A program or a shared library: what user code runs from. */
+	if (!err && f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
+		err = -ENOEXEC;
+	if (!err)
+		err = q->find(&f, q, &w) ?: w.err;
+	answer__put(to, &err, sizeof(err));
+	if (!err)
+		answer__put(to, w.data, w.n);
+	/* The process ends here: nothing is given back one by one. */
+}
+
+static bool is_errno(s64 err)
+{
+	return err == -ENOEXEC || err == -ENOENT || err == -ENOMEM || err == -E2BIG ||
+	       err == -EBADMSG;
+}
+
+/* What is looked for besides the file itself. */
+static int open_debug(int fd, const char *path)
+{
+	struct elf_about about;
+	int err = elf_about__read(&about, fd);
+
+	if (err)
+		return err;
+	return about.has_symbols ? -ENOENT : debug_file__open(&about, path, NULL);
+}
+
+/* *answer, to be freed, is what *u is about. */
+static int ask(const char *path, struct question *q, bool symbols, void **answer, struct unwire *u)
+{
+	int fd[2] = { open_regular(path, NULL), -ENOENT }, err;
+	size_t size;
+	s64 told;
+
+	if (fd[0] < 0)
+		return fd[0];
+	if (symbols)
+		fd[1] = open_debug(fd[0], path);
+	err = fd[1] == -ENOENT ? 0 : fd[1];
+	q->has_debug = fd[1] >= 0;
+	if (err >= 0)
+		err = confined__run(answer_question, q, fd, 1 + q->has_debug, NULL, answer, &size);
+	close(fd[0]);
+	if (fd[1] >= 0)
+		close(fd[1]);
+	if (err)
+		return err;
+	*u = (struct unwire){ *answer, size, 0 };
+	unwire__get(u, &told, sizeof(told));
+	err = u->err;
+	if (!err && told)
+		err = is_errno(told) ? told : -EBADMSG;
+	if (err)
+		free(*answer);
+	return err;
+}
 
 /*
  * --- symbols -----------------------------------------------------------------------------------
@@ -39,7 +124,8 @@ static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
 }
 
 /* All symbols known of a file. What is not in the file itself is only looked for where needed. */
-static int visit_symbols(const struct elf_file *f, const char *path, symbol_visit visit, void *arg)
+static int visit_symbols(const struct elf_file *f, const struct question *q, symbol_visit visit,
+			 void *arg)
 {
 	struct elf_file other;
 	int err;
@@ -47,7 +133,7 @@ static int visit_symbols(const struct elf_file *f, const char *path, symbol_visi
 	err = visit_tables(f, visit, arg);
 	if (err != -ENOENT)
 		return err;             /* .symtab has all of it */
-	if (!elf_file__open_debug(&other, f, path, "", NULL)) {
+	if (q->has_debug && !elf_file__open_fd(&other, 1)) {
 		err = visit_tables(&other, visit, arg);
 		elf_file__close(&other);
 		if (err != -ENOENT)
@@ -60,18 +146,6 @@ static int visit_symbols(const struct elf_file *f, const char *path, symbol_visi
 	return err == -ENOENT ? 0 : err;
 }
 
-/* A program or a shared library: what user code runs from. */
-static int open_binary(struct elf_file *f, const char *path)
-{
-	int err = elf_file__open(f, path);
-
-	if (!err && f->header.e_type != ET_EXEC && f->header.e_type != ET_DYN) {
-		elf_file__close(f);
-		err = -ENOEXEC;
-	}
-	return err;
-}
-
 /*
  * --- functions ---------------------------------------------------------------------------------
  */
@@ -82,6 +156,7 @@ struct function_search {
 	struct binary_functions found;
 	size_t room;
 	u64 bytes;              /* of names */
+	u64 most;               /* that they may be */
 };
 
 static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
@@ -112,7 +187,7 @@ static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, si
 		search->found.function = larger;
 	}
 	search->found.function[search->found.n++] = f;
-	return search->bytes > MAX_NAMES ? -E2BIG : 0;
+	return search->bytes > search->most ? -E2BIG : 0;
 fail:
 	free(f.name);
 	return -ENOMEM;
@@ -146,28 +221,82 @@ static void drop_doubles(struct binary_functions *f)
 	f->n = n;
 }
 
-int binary_functions__find(struct binary_functions *found, const char *path, const char *name)
+/*
+ * A table may point many symbols at one long name. What is packed (.gnu_debugdata) comes out some five
+ * times as large.
+ */
+static u64 most_names(const struct question *q)
 {
-	struct function_search search = { .glob = name };
-	struct elf_file file;
-	int err;
+	u64 blocks = 0;
+	struct stat st;
+	int fd;
 
-	err = open_binary(&file, path);
+	for (fd = 0; fd <= q->has_debug; fd++)
+		if (!fstat(fd, &st))
+			blocks += st.st_blocks;
+	return MIN_NAMES + 16 * 512 * blocks;
+}
+
+static int find_functions(const struct elf_file *f, const struct question *q, struct wire *w)
+{
+	struct function_search search = { .file = f, .glob = q->glob, .most = most_names(q) };
+	struct binary_functions *found = &search.found;
+	int err = visit_symbols(f, q, keep_function, &search);
+	size_t i;
+
 	if (err)
 		return err;
-	search.file = &file;
-	err = visit_symbols(&file, path, keep_function, &search);
-	elf_file__close(&file);
-	if (err) {
-		binary_functions__free(&search.found);
-		return err;
+	if (found->n)
+		qsort(found->function, found->n, sizeof(*found->function), by_address);
+	drop_doubles(found);
+	wire__number(w, found->n);
+	for (i = 0; i < found->n; i++) {
+		wire__text(w, found->function[i].name);
+		wire__number(w, found->function[i].address);
+		wire__number(w, found->function[i].file_offset);
+		wire__number(w, found->function[i].size);
+		wire__number(w, found->function[i].is_indirect);
 	}
-	if (search.found.n)
-		qsort(search.found.function, search.found.n, sizeof(*search.found.function),
-		      by_address);
-	drop_doubles(&search.found);
-	*found = search.found;
 	return 0;
+}
+
+static int take_functions(struct binary_functions *found, struct unwire *u)
+{
+	u64 n = unwire__count(u, 5 * sizeof(u64)), i;
+	struct binary_functions new = { calloc(n ?: 1, sizeof(*new.function)), n };
+
+	for (i = 0; new.function && i < n; i++) {
+		struct binary_function *f = &new.function[i];
+
+		f->name = unwire__text(u);
+		f->address = unwire__number(u);
+		f->file_offset = unwire__number(u);
+		f->size = unwire__number(u);
+		f->is_indirect = unwire__number(u);
+		if (!f->name && !u->err)
+			u->err = -EBADMSG;
+	}
+	if (!new.function || u->err) {
+		new.n = new.function ? new.n : 0;
+		binary_functions__free(&new);
+		return u->err ?: -ENOMEM;
+	}
+	*found = new;
+	return 0;
+}
+
+int binary_functions__find(struct binary_functions *found, const char *path, const char *name)
+{
+	struct question q = { .find = find_functions, .glob = name };
+	struct unwire u;
+	void *answer;
+	int err = ask(path, &q, true, &answer, &u);
+
+	if (err)
+		return err;
+	err = take_functions(found, &u);
+	free(answer);
+	return err;
 }
 
 void binary_functions__free(struct binary_functions *f)
@@ -180,17 +309,44 @@ void binary_functions__free(struct binary_functions *f)
 	memset(f, 0, sizeof(*f));
 }
 
+static int find_offset(const struct elf_file *f, const struct question *q, struct wire *w)
+{
+	u64 offset;
+	int err = elf_file__offset(f, q->address, 1, true, &offset);
+
+	wire__number(w, err ? 0 : offset);
+	return err;
+}
+
+bool binary__is_32_bit(const char *path)
+{
+	unsigned char ident[EI_CLASS + 1];
+	int fd = open_regular(path, NULL);
+	bool is = false;
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, ident, sizeof(ident), 0) == sizeof(ident))
+		is = !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32;
+	close(fd);
+	return is;
+}
+
 int binary__file_offset(const char *path, u64 address, u64 *file_offset)
 {
-	struct elf_file f;
-	int err;
+	struct question q = { .find = find_offset, .address = address };
+	struct unwire u;
+	void *answer;
+	u64 offset;
+	int err = ask(path, &q, false, &answer, &u);
 
-	err = open_binary(&f, path);
 	if (err)
 		return err;
-	err = elf_file__offset(&f, address, 1, true, file_offset);
-	elf_file__close(&f);
-	return err;
+	offset = unwire__number(&u);
+	if (!u.err)
+		*file_offset = offset;
+	free(answer);
+	return u.err;
 }
 
 struct symbol_search {
@@ -219,24 +375,34 @@ static int find_symbol(void *arg, const GElf_Sym *symbol, const char *name, size
 	return 0;
 }
 
+static int find_address(const struct elf_file *f, const struct question *q, struct wire *w)
+{
+	struct symbol_search search = { .name = q->glob, .len = strlen(q->glob) };
+	int err = visit_symbols(f, q, find_symbol, &search);
+
+	wire__number(w, search.address);
+	wire__number(w, f->header.e_type == ET_DYN);
+	return err ?: search.found ? 0 : -ENOENT;
+}
+
 int binary__symbol(const char *path, const char *name, u64 *address, bool *is_relative)
 {
-	struct symbol_search search = { .name = name, .len = strlen(name) };
-	struct elf_file f;
-	int err;
+	struct question q = { .find = find_address, .glob = name };
+	u64 found, relative;
+	struct unwire u;
+	void *answer;
+	int err = ask(path, &q, true, &answer, &u);
 
-	err = open_binary(&f, path);
 	if (err)
 		return err;
-	err = visit_symbols(&f, path, find_symbol, &search);
-	if (!err && !search.found)
-		err = -ENOENT;
-	if (!err) {
-		*address = search.address;
-		*is_relative = f.header.e_type == ET_DYN;
+	found = unwire__number(&u);
+	relative = unwire__number(&u);
+	if (!u.err) {
+		*address = found;
+		*is_relative = relative;
 	}
-	elf_file__close(&f);
-	return err;
+	free(answer);
+	return u.err;
 }
 
 /*
@@ -338,23 +504,64 @@ static int visit_probes(struct usdt_search *search)
 	return notes__each(data->d_buf, data->d_size, keep_probe, search);
 }
 
+static int find_probes(const struct elf_file *f, const struct question *q, struct wire *w)
+{
+	struct usdt_search search = { .file = f, .provider = q->glob, .name = q->other_glob };
+	int err = visit_probes(&search);
+	size_t i;
+
+	wire__number(w, search.found.n);
+	for (i = 0; i < search.found.n; i++) {
+		const struct usdt_probe *p = &search.found.probe[i];
+
+		wire__text(w, p->provider);
+		wire__text(w, p->name);
+		wire__text(w, p->arguments);
+		wire__number(w, p->pc);
+		wire__number(w, p->file_offset);
+		wire__number(w, p->semaphore);
+	}
+	return err;
+}
+
+static int take_probes(struct usdt_probes *found, struct unwire *u)
+{
+	u64 n = unwire__count(u, 6 * sizeof(u64)), i;
+	struct usdt_probes new = { calloc(n ?: 1, sizeof(*new.probe)), n };
+
+	for (i = 0; new.probe && i < n; i++) {
+		struct usdt_probe *p = &new.probe[i];
+
+		p->provider = unwire__text(u);
+		p->name = unwire__text(u);
+		p->arguments = unwire__text(u);
+		p->pc = unwire__number(u);
+		p->file_offset = unwire__number(u);
+		p->semaphore = unwire__number(u);
+		if ((!p->provider || !p->name || !p->arguments) && !u->err)
+			u->err = -EBADMSG;
+	}
+	if (!new.probe || u->err) {
+		new.n = new.probe ? new.n : 0;
+		usdt_probes__free(&new);
+		return u->err ?: -ENOMEM;
+	}
+	*found = new;
+	return 0;
+}
+
 int usdt_probes__find(struct usdt_probes *found, const char *path, const char *provider,
 		      const char *name)
 {
-	struct usdt_search search = { .provider = provider, .name = name };
-	struct elf_file file;
-	int err;
+	struct question q = { .find = find_probes, .glob = provider, .other_glob = name };
+	struct unwire u;
+	void *answer;
+	int err = ask(path, &q, false, &answer, &u);
 
-	err = open_binary(&file, path);
 	if (err)
 		return err;
-	search.file = &file;
-	err = visit_probes(&search);
-	elf_file__close(&file);
-	if (err)
-		usdt_probes__free(&search.found);
-	else
-		*found = search.found;
+	err = take_probes(found, &u);
+	free(answer);
 	return err;
 }
 
@@ -375,21 +582,27 @@ void usdt_probes__free(struct usdt_probes *p)
  * --- by name -----------------------------------------------------------------------------------
  */
 
+/* The first bytes of a file, which are the same for both classes of ELF up to e_machine. */
+static bool read_header(const char *path, Elf32_Ehdr *h)
+{
+	int fd = open_regular(path, NULL);
+	bool whole;
+
+	if (fd < 0)
+		return false;
+	whole = pread(fd, h, sizeof(*h), 0) == sizeof(*h);
+	close(fd);
+	return whole && !memcmp(h->e_ident, ELFMAG, SELFMAG);
+}
+
 /* Such a file exists, and is code for this CPU as we are. */
 static bool is_native(const char *path)
 {
-	struct elf_file own, f;
-	bool same = false;
+	Elf32_Ehdr own, f;
 
-	if (elf_file__open(&own, "/proc/self/exe"))
-		return false;
-	if (!open_binary(&f, path)) {
-		same = f.header.e_machine == own.header.e_machine &&
-		       f.header.e_ident[EI_CLASS] == own.header.e_ident[EI_CLASS];
-		elf_file__close(&f);
-	}
-	elf_file__close(&own);
-	return same;
+	return read_header("/proc/self/exe", &own) && read_header(path, &f) &&
+	       !memcmp(own.e_ident + EI_CLASS, f.e_ident + EI_CLASS, 2) &&
+	       own.e_machine == f.e_machine && (f.e_type == ET_EXEC || f.e_type == ET_DYN);
 }
 
 /* "libc.so.6" is meant by "libc.so.6" and by "libc". */

@@ -36,6 +36,9 @@ char *binary__locate(const char *name);
 int binary_functions__find(struct binary_functions *found, const char *path, const char *name);
 void binary_functions__free(struct binary_functions *f);
 
+/* Is it a file with 32-bit code? False if it cannot be read, or is no ELF file. */
+bool binary__is_32_bit(const char *path);
+
 /* File offset of a virtual address; -ENOENT when no executable segment holds it. */
 int binary__file_offset(const char *path, u64 address, u64 *file_offset);
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "types/dwarf.h"
+
 #define MOST_NESTED 16          /* nameless members inside of nameless members */
 #define MOST_NAMELESS 1000      /* of one type: what comes from debug information may go in circles */
 
@@ -98,6 +100,20 @@ bool c_type__pointee(const struct c_type *t, struct c_type *to)
 	if (!b || !btf_is_ptr(b) || !btf_bare_type(t->btf, b->type, &id))
 		return false;
 	to->id = b->type;
+	return true;
+}
+
+bool c_type__referred(const struct c_type *t, struct c_type *to)
+{
+	const struct btf_type *b, *tag;
+	u32 id;
+
+	b = bare(t, &id);
+	tag = b && btf_is_ptr(b) ? btf__type_by_id(t->btf, b->type) : NULL;
+	if (!tag || btf_kind(tag) != BTF_KIND_TYPE_TAG ||
+	    strcmp(btf__name_by_offset(t->btf, tag->name_off) ?: "", DWARF_REFERENCE))
+		return false;
+	*to = c_type__of(t->btf, tag->type);
 	return true;
 }
 

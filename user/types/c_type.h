@@ -38,6 +38,8 @@ bool c_type__is_char(const struct c_type *t);           /* char itself: u8 is un
 
 /* Of what it points to. False: no pointer, or to nothing known (void). */
 bool c_type__pointee(const struct c_type *t, struct c_type *to);
+/* What a C++ reference (DWARF_REFERENCE) refers to. False: it is none. */
+bool c_type__referred(const struct c_type *t, struct c_type *to);
 /* Of the elements of an array, and their number (0: flexible). */
 bool c_type__element(const struct c_type *t, struct c_type *element, u32 *n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finding and opening debug information. */
+/* Finding and opening debug information, in the process that reads it. */
 #include "types/dwarf.h"
 
 #include <errno.h>
@@ -146,7 +146,7 @@ static struct dwarf *new_dwarf(const char *path)
 
 	if (!d)
 		return NULL;
-	d->file.fd = d->debug.fd = -1;
+	d->file.fd = d->debug.fd = d->alt_file.fd = d->ask_fd = -1;
 	d->path = strdup(path);
 	if (!d->path) {
 		free(d);
@@ -155,7 +155,7 @@ static struct dwarf *new_dwarf(const char *path)
 	return d;
 }
 
-void dwarf__close(struct dwarf *d)
+void dwarf_direct__close(struct dwarf *d)
 {
 	if (!d)
 		return;
@@ -166,15 +166,27 @@ void dwarf__close(struct dwarf *d)
 	else
 		dwarf_end(d->dwarf);
 	dwarf_end(d->alt);
+	elf_file__close(&d->alt_file);
 	elf_file__close(&d->debug);
 	elf_file__close(&d->file);
 	free(d->path);
 	free(d);
 }
 
-const char *dwarf__path(const struct dwarf *d)
+/* elf has debug information. whole: unwind tables, too. */
+static int begin(struct dwarf *d, Elf *elf, bool whole)
 {
-	return d->path;
+	int err;
+
+	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	err = d->dwarf ? end_all_strings(d, elf) : -EBADMSG;
+	if (err || !whole)
+		return err;
+	/* A separate file has no .eh_frame of its own. */
+	d->cfi[0] = dwarf_getcfi(d->dwarf);
+	d->cfi[1] = dwarf_getcfi_elf(d->file.elf);
+	d->cfi_owned = d->cfi[1];
+	return 0;
 }
 
 /* d->file is open: looks for debug information in it, then in the file that belongs to it. */
@@ -193,20 +205,10 @@ static int open_dwarf(struct dwarf *d, const char *path)
 	}
 	if (err)
 		return err;
-	d->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (!d->dwarf)
-		return -EBADMSG;
-	err = end_all_strings(d, elf);
-	if (err)
-		return err;
-	/* A separate file has no .eh_frame of its own. */
-	d->cfi[0] = dwarf_getcfi(d->dwarf);
-	d->cfi[1] = dwarf_getcfi_elf(d->file.elf);
-	d->cfi_owned = d->cfi[1];
-	return 0;
+	return begin(d, elf, true);
 }
 
-int dwarf__open(struct dwarf **out, const char *path)
+int dwarf_direct__open_path(struct dwarf **out, const char *path)
 {
 	struct dwarf *d = new_dwarf(path);
 	int err;
@@ -219,7 +221,7 @@ int dwarf__open(struct dwarf **out, const char *path)
 	if (!err)
 		err = open_dwarf(d, path);
 	if (err)
-		dwarf__close(d);
+		dwarf_direct__close(d);
 	else
 		*out = d;
 	return err;
@@ -230,43 +232,49 @@ static int open_alt(struct dwarf *d, int fd)
 {
 	u64 entries;
 	Dwarf *alt;
-	int err = elf_file__map_fd(&d->debug, fd);
+	int err = elf_file__map_fd(&d->alt_file, fd);
 
 	if (!err)
-		err = check_sections(d->debug.elf, &entries);
+		err = check_sections(d->alt_file.elf, &entries);
 	if (err)
 		return err;
 	d->entries += entries;
-	alt = dwarf_begin_elf(d->debug.elf, DWARF_C_READ, NULL);
+	alt = dwarf_begin_elf(d->alt_file.elf, DWARF_C_READ, NULL);
 	if (!alt)
 		return -EBADMSG;
 	d->alt = alt;
 	dwarf_setalt(d->dwarf, alt);
-	return end_all_strings(d, d->debug.elf);
+	return end_all_strings(d, d->alt_file.elf);
 }
 
-int dwarf__open_fd(struct dwarf **out, int fd, int alt_fd)
+int dwarf_direct__open(struct dwarf **out, int fd, int debug_fd, int alt_fd, bool whole)
 {
 	struct dwarf *d = new_dwarf("");
-	int err = d ? elf_file__map_fd(&d->file, fd) : -ENOMEM;
+	struct elf_file *with;
+	int err;
 
 	if (!d)
-		close(fd);
+		return -ENOMEM;         /* with what is open: the process ends by it */
+	with = debug_fd >= 0 ? &d->debug : &d->file;
+	err = elf_file__map_fd(&d->file, fd);
+	if (!err && debug_fd >= 0)
+		err = elf_file__map_fd(&d->debug, debug_fd);
 	if (!err)
-		err = check_sections(d->file.elf, &d->entries);
-	if (!err) {
-		d->dwarf = dwarf_begin_elf(d->file.elf, DWARF_C_READ, NULL);
-		err = d->dwarf ? end_all_strings(d, d->file.elf) : -EBADMSG;
-	}
+		err = check_sections(with->elf, &d->entries);
+	if (!err)
+		err = begin(d, with->elf, whole);
 	if (!err && alt_fd >= 0)
 		err = open_alt(d, alt_fd);
-	else if (alt_fd >= 0)
-		close(alt_fd);
 	if (err)
-		dwarf__close(d);
+		dwarf_direct__close(d);
 	else
 		*out = d;
 	return err;
+}
+
+int dwarf__open_fd(struct dwarf **d, int fd, int alt_fd)
+{
+	return dwarf_direct__open(d, fd, -1, alt_fd, false);
 }
 
 /* --- the kernel ------------------------------------------------------------------------------- */
@@ -310,14 +318,14 @@ static int open_vmlinux(struct dwarf **out, const char *root, const char *releas
 		snprintf(place, sizeof(place), places[i], release);
 #pragma GCC diagnostic pop
 		snprintf(path, sizeof(path), "%s%s", root, place);
-		if (dwarf__open(&d, path))
+		if (dwarf_direct__open_path(&d, path))
 			continue;
 		elf_file__build_id(&d->file, &id);
 		if (!running.n || build_id__equal(&running, &id)) {
 			*out = d;
 			return 0;
 		}
-		dwarf__close(d);
+		dwarf_direct__close(d);
 	}
 	return -ENODATA;
 }
@@ -389,7 +397,7 @@ static int open_module_file(struct dwarf **out, const char *path, const struct b
 	*out = d;
 	return 0;
 fail:
-	dwarf__close(d);
+	dwarf_direct__close(d);
 	return -ENODATA;
 }
 
@@ -486,6 +494,12 @@ int dwarf_lines__of(struct dwarf_lines *lines, struct dwarf *d, const struct dwa
 	return -EOPNOTSUPP;
 }
 
+bool dwarf__has_row(struct dwarf *d, u64 address)
+{
+	(void)d, (void)address;
+	return false;
+}
+
 int dwarf_lines__of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file)
 {
 	(void)lines, (void)d, (void)file;
@@ -503,6 +517,29 @@ int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
 {
 	(void)place;
 	return dwarf_variables__at(found, d, address, globals);
+}
+
+int dwarf_types__new(struct dwarf_types **t, struct dwarf *d)
+{
+	(void)t, (void)d;
+	return -EOPNOTSUPP;
+}
+
+int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id)
+{
+	(void)t, (void)entry, (void)id;
+	return -EOPNOTSUPP;
+}
+
+const struct btf *dwarf_types__btf(const struct dwarf_types *t)
+{
+	(void)t;
+	return NULL;
+}
+
+void dwarf_types__free(struct dwarf_types *t)
+{
+	(void)t;
 }
 
 #endif /* HAVE_LIBDW */
@@ -537,16 +574,21 @@ void dwarf_lines__free(struct dwarf_lines *lines)
 	memset(lines, 0, sizeof(*lines));
 }
 
+static void free_variable(struct dwarf_variable *v)
+{
+	free(v->name);
+	free(v->type);
+	free(v->live);
+	free(v->live_line);
+}
+
 void dwarf_variables__free(struct dwarf_variables *v)
 {
 	size_t i;
 
-	for (i = 0; i < v->n; i++) {
-		free(v->variable[i].name);
-		free(v->variable[i].type);
-		free(v->variable[i].live);
-		free(v->variable[i].live_line);
-	}
+	for (i = 0; i < v->n; i++)
+		free_variable(&v->variable[i]);
+	free_variable(&v->result);
 	free(v->variable);
 	memset(v, 0, sizeof(*v));
 }

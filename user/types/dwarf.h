@@ -2,14 +2,16 @@
 /*
  * What debug information (DWARF, through elfutils' libdw) says about functions, lines and
  * variables of a program or of the kernel. The files are not trusted: sizes, depths and loops are
- * capped, and libdw checks the rest. Nothing is fetched from the network (debuginfod).
+ * capped, libdw checks the rest, and those of programs are read by a process without rights
+ * (base/confined.h), one for each that is open. Nothing is fetched from the network (debuginfod).
  *
  * A function may exist in several places: once out of line and once in each function it is
  * inlined into, and several files may have a static function of that name. Each of these is found.
  *
  * All functions return 0 or a negative errno: -EOPNOTSUPP in a build without libdw,
  * -EBADMSG where the debug information is damaged or larger than it may be, -ENOENT where
- * there is no such thing in it, -ENOMEM.
+ * there is no such thing in it, -ENOMEM, -ETIME where it takes more than DWARF_ANSWER_NS, -EINTR
+ * where a signal waits.
  */
 #ifndef TALLY_TYPES_DWARF_H
 #define TALLY_TYPES_DWARF_H
@@ -17,6 +19,8 @@
 #include "base/types.h"
 
 struct dwarf;
+
+#define DWARF_ANSWER_NS (60 * NSEC_PER_SEC)
 
 /*
  * Opens the debug information of an ELF file: its own, or the separate file that belongs to it
@@ -28,7 +32,7 @@ int dwarf__open(struct dwarf **d, const char *path);
 
 /*
  * Opens that of a file which is open for reading, and nothing else: no separate file, no unwind
- * tables. alt_fd is the file that dwz(1) has moved shared parts to, -1: none. Both are taken over,
+ * tables; it is read here, so here is to be a process without rights. alt_fd is the file that dwz(1) has moved shared parts to, -1: none. Both are taken over,
  * also on failure, and mapped: see elf_file__map_fd().
  */
 int dwarf__open_fd(struct dwarf **d, int fd, int alt_fd);
@@ -105,6 +109,9 @@ int dwarf_lines__of(struct dwarf_lines *lines, struct dwarf *d, const struct dwa
  * that of no function: 0.
  */
 int dwarf_lines__of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file);
+
+/* Has the line table a row for exactly this address? An instruction begins there then. */
+bool dwarf__has_row(struct dwarf *d, u64 address);
 void dwarf_lines__free(struct dwarf_lines *lines);
 
 /* --- variables -------------------------------------------------------------------------------- */
@@ -128,6 +135,17 @@ enum dwarf_kind {
 	DWARF_ARRAY,
 };
 
+/* How the calling convention hands over an argument, or a result. */
+enum dwarf_passed {
+	DWARF_PASSED_UNKNOWN,
+	DWARF_PASSED_NUMBER,    /* a number, in slot */
+	DWARF_PASSED_REGISTERS, /* a structure, or more than 64 bits: nslots from slot on */
+	DWARF_PASSED_STACK,     /* the value itself is on the stack from slot on */
+	DWARF_PASSED_ADDRESS,   /* slot has the address of the value */
+	DWARF_PASSED_VECTOR,    /* in a register of floating-point numbers */
+	DWARF_PASSED_NOWHERE,   /* there is nothing of it: void, an empty class */
+};
+
 struct dwarf_range {
 	u64 start, end;         /* end is behind the last byte */
 };
@@ -144,6 +162,9 @@ struct dwarf_variable {
 	enum dwarf_where where;
 	u32 reg;                /* DWARF's number for it (x86-64: 0 rax 1 rdx 2 rcx 3 rbx ...) */
 	s64 offset;
+	/* A parameter, at the first instruction of a function that is not inlined: */
+	enum dwarf_passed passed;
+	u32 slot, nslots;       /* 0 to 5: the register that has it; from 6 on: words on the stack */
 	/* In the whole of this place of the function: */
 	struct dwarf_range *live;       /* rising, apart from each other */
 	size_t nlive;
@@ -154,6 +175,7 @@ struct dwarf_variable {
 struct dwarf_variables {
 	struct dwarf_variable *variable;        /* parameters, then from inner to outer blocks */
 	size_t n;
+	struct dwarf_variable result;   /* of the function: its type, and passed; type NULL: inlined */
 };
 
 /*
@@ -173,8 +195,11 @@ void dwarf_variables__free(struct dwarf_variables *v);
 
 /*
  * Types of variables, and all that they lead to, as BTF: without typedefs and qualifiers; what BTF
- * has not got is an incomplete structure. What lies behind thousands of pointers is void.
+ * has not got is an incomplete structure. What lies behind thousands of pointers is void. A C++
+ * reference is a pointer to a type tag, DWARF_REFERENCE, of what it refers to.
  */
+#define DWARF_REFERENCE "&"
+
 struct btf;
 struct dwarf_types;
 

@@ -13,6 +13,7 @@
 
 #define MOST_TYPES 16384        /* what lies behind more pointers than that is not known */
 #define MOST_DIMENSIONS 8
+#define REFERRED_TO MOST_DIMENSIONS     /* in place of a dimension: a reference's tag */
 #define MOST_MEMBERS 4096
 #define BUCKETS 4096
 
@@ -27,7 +28,7 @@ struct item {
 	u32 next;               /* in the bucket; 0: the last */
 };
 
-struct dwarf_types {
+struct direct_types {
 	struct dwarf *d;
 	struct btf *btf;
 	struct item *item;      /* item[i] is type i + 1 */
@@ -35,9 +36,9 @@ struct dwarf_types {
 	u32 bucket[BUCKETS];    /* number of the newest type there */
 };
 
-int dwarf_types__new(struct dwarf_types **out, struct dwarf *d)
+int direct_types__new(struct direct_types **out, struct dwarf *d)
 {
-	struct dwarf_types *t = calloc(1, sizeof(*t));
+	struct direct_types *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
@@ -52,12 +53,12 @@ int dwarf_types__new(struct dwarf_types **out, struct dwarf *d)
 	return 0;
 }
 
-const struct btf *dwarf_types__btf(const struct dwarf_types *t)
+const struct btf *direct_types__btf(const struct direct_types *t)
 {
 	return t->btf;
 }
 
-void dwarf_types__free(struct dwarf_types *t)
+void direct_types__free(struct direct_types *t)
 {
 	if (!t)
 		return;
@@ -67,7 +68,7 @@ void dwarf_types__free(struct dwarf_types *t)
 }
 
 /* The number of a type, the next one if it is new; 0, which is void, where there is no room. */
-static u32 number_of(struct dwarf_types *t, const Dwarf_Die *die, u32 dimension)
+static u32 number_of(struct direct_types *t, const Dwarf_Die *die, u32 dimension)
 {
 	u32 *bucket = &t->bucket[((uintptr_t)die->addr / 2 + dimension) % BUCKETS], i;
 	struct item *larger;
@@ -107,7 +108,7 @@ static bool peel(Dwarf_Die *type)
 }
 
 /* The number of the type that an entry refers to; 0: void, as far as BTF is concerned. */
-static u32 type_of(struct dwarf_types *t, Dwarf_Die *die)
+static u32 type_of(struct direct_types *t, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die type;
@@ -155,14 +156,14 @@ static bool has_flag(Dwarf_Die *die, int name)
 /* --- writing one ------------------------------------------------------------------------------ */
 
 /* What stands for what BTF cannot say, so that the numbers stay in step. */
-static int write_unknown(struct dwarf_types *t, Dwarf_Die *die)
+static int write_unknown(struct direct_types *t, Dwarf_Die *die)
 {
 	const char *name = dwarf_die__name(t->d, die);
 
 	return btf__add_fwd(t->btf, name && *name ? name : "?", BTF_FWD_STRUCT);
 }
 
-static int write_base(struct dwarf_types *t, Dwarf_Die *die)
+static int write_base(struct direct_types *t, Dwarf_Die *die)
 {
 	const char *name = dwarf_die__name(t->d, die);
 	int size = dwarf_bytesize(die), encoding = 0;
@@ -189,7 +190,7 @@ static int write_base(struct dwarf_types *t, Dwarf_Die *die)
 	return btf__add_int(t->btf, name && *name ? name : "?", size < 0 ? 0 : size, encoding);
 }
 
-static int write_enumeration(struct dwarf_types *t, Dwarf_Die *die)
+static int write_enumeration(struct direct_types *t, Dwarf_Die *die)
 {
 	int size = dwarf_bytesize(die), err = btf__add_enum(t->btf, dwarf_die__name(t->d, die),
 							    size < 0 ? 4 : size);
@@ -228,7 +229,7 @@ static bool dimension_of(Dwarf_Die *array, u32 i, u64 *elements, u32 *dimensions
 	return i < *dimensions;
 }
 
-static int write_array(struct dwarf_types *t, Dwarf_Die *die, u32 dimension)
+static int write_array(struct direct_types *t, Dwarf_Die *die, u32 dimension)
 {
 	u32 dimensions, element;
 	u64 n;
@@ -258,7 +259,7 @@ static u64 bits_at(Dwarf_Die *member, u64 bytes, u64 bits)
 	return bytes * 8 + size * 8 - bits - at;
 }
 
-static void write_member(struct dwarf_types *t, Dwarf_Die *member, bool is_union)
+static void write_member(struct direct_types *t, Dwarf_Die *member, bool is_union)
 {
 	const char *name = dwarf_die__name(t->d, member);
 	u64 bytes = 0, bits = 0;
@@ -276,7 +277,7 @@ static void write_member(struct dwarf_types *t, Dwarf_Die *member, bool is_union
 		       type_of(t, member), bits ? bits_at(member, bytes, bits) : bytes * 8, bits);
 }
 
-static int write_structure(struct dwarf_types *t, Dwarf_Die *die, bool is_union)
+static int write_structure(struct direct_types *t, Dwarf_Die *die, bool is_union)
 {
 	const char *name = dwarf_die__name(t->d, die);
 	int size = dwarf_bytesize(die), err, n = 0;
@@ -296,8 +297,15 @@ static int write_structure(struct dwarf_types *t, Dwarf_Die *die, bool is_union)
 	return err;
 }
 
+static int write_reference(struct direct_types *t, struct item item)
+{
+	if (item.dimension == REFERRED_TO)
+		return btf__add_type_tag(t->btf, DWARF_REFERENCE, type_of(t, &item.die));
+	return btf__add_ptr(t->btf, number_of(t, &item.die, REFERRED_TO));
+}
+
 /* By value: what is new moves the items. */
-static int write_type(struct dwarf_types *t, struct item item)
+static int write_type(struct direct_types *t, struct item item)
 {
 	Dwarf_Die *die = &item.die;
 
@@ -307,9 +315,10 @@ static int write_type(struct dwarf_types *t, struct item item)
 	case DW_TAG_enumeration_type:
 		return write_enumeration(t, die);
 	case DW_TAG_pointer_type:
+		return btf__add_ptr(t->btf, type_of(t, die));
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
-		return btf__add_ptr(t->btf, type_of(t, die));
+		return write_reference(t, item);
 	case DW_TAG_array_type:
 		return write_array(t, die, item.dimension);
 	case DW_TAG_structure_type:
@@ -322,7 +331,7 @@ static int write_type(struct dwarf_types *t, struct item item)
 	}
 }
 
-int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id)
+int direct_types__add(struct direct_types *t, u64 entry, u32 *id)
 {
 	Dwarf_Die type;
 
@@ -337,31 +346,6 @@ int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id)
 		    write_unknown(t, &t->item[t->written].die) < 0)
 			return -ENOMEM;
 	return 0;
-}
-
-#else
-
-int dwarf_types__new(struct dwarf_types **t, struct dwarf *d)
-{
-	(void)t, (void)d;
-	return -EOPNOTSUPP;
-}
-
-int dwarf_types__add(struct dwarf_types *t, u64 entry, u32 *id)
-{
-	(void)t, (void)entry, (void)id;
-	return -EOPNOTSUPP;
-}
-
-const struct btf *dwarf_types__btf(const struct dwarf_types *t)
-{
-	(void)t;
-	return NULL;
-}
-
-void dwarf_types__free(struct dwarf_types *t)
-{
-	(void)t;
 }
 
 #endif /* HAVE_LIBDW */

@@ -248,7 +248,7 @@ static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 	return 0;
 }
 
-int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name)
+int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, const char *name)
 {
 	struct search s = { .d = d, .glob = name, .literal = name && !strpbrk(name, "*?[\\") };
 	struct dwarf_functions new = {};

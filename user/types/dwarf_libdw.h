@@ -18,10 +18,19 @@
 /* Steps that a query may take besides those that go with the size of the debug information. */
 #define DWARF_MAX_STEPS (16 << 20)
 
+/*
+ * One that is read by a process without rights has only its path and what leads to that process; all
+ * else is there, in a struct dwarf that is read directly.
+ */
 struct dwarf {
 	char *path;
+	bool is_confined;
+	int ask_fd;             /* -1: it has gone */
+	pid_t pid;
+	int err;                /* why */
 	struct elf_file file;   /* the program */
 	struct elf_file debug;  /* the separate file, fd -1 and elf NULL without */
+	struct elf_file alt_file;       /* of alt, likewise */
 	Dwfl *dwfl;             /* of a kernel module, which has to be relocated first */
 	Dwarf *dwarf;
 	Dwarf *alt;             /* what dwz(1) has moved out of it; NULL */
@@ -33,6 +42,31 @@ struct dwarf {
 	u64 budget;             /* entries that may still be looked at in this query */
 	u64 entries;            /* more than there can be */
 };
+
+/*
+ * Opens files that are open for reading, and nothing else: the program, its debug file and the one
+ * that dwz(1) has moved shared parts to (-1: none), which are taken over, also on failure, and
+ * mapped. whole: unwind tables, too.
+ */
+int dwarf_direct__open(struct dwarf **d, int fd, int debug_fd, int alt_fd, bool whole);
+/* By name, with the separate file: one that is known to be the system's. */
+int dwarf_direct__open_path(struct dwarf **d, const char *path);
+void dwarf_direct__close(struct dwarf *d);
+
+/* What is behind types/dwarf.h, in the process that reads the files. place NULL: whatever is there. */
+int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, const char *name);
+int dwarf_direct__lines_of(struct dwarf_lines *lines, struct dwarf *d,
+			   const struct dwarf_function *f);
+int dwarf_direct__lines_of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file);
+int dwarf_direct__variables(struct dwarf_variables *found, struct dwarf *d,
+			    const struct dwarf_place *place, u64 address, bool globals);
+
+struct btf;
+struct direct_types;
+int direct_types__new(struct direct_types **t, struct dwarf *d);
+int direct_types__add(struct direct_types *t, u64 entry, u32 *id);
+const struct btf *direct_types__btf(const struct direct_types *t);
+void direct_types__free(struct direct_types *t);
 
 /*
  * Takes one from the budget: what steps through entries calls it for each, so that a damaged
@@ -99,6 +133,9 @@ int dwarf_lines__finish(struct dwarf_lines *lines, u32 first);
 /* Type, kind, size and is_string of a variable. Returns 0 or -ENOMEM. */
 int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Die *variable,
 			     bool is_c);
+
+/* Sets passed and slot of the parameters of an out-of-line function, and of its result. */
+void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *function);
 
 /* Room for one more in an array of n whose room is the next power of two. NULL: no memory. */
 void *dwarf__grown(void *array, size_t n, size_t size);

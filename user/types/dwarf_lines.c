@@ -206,6 +206,19 @@ static size_t first_row(Dwarf_Lines *rows, size_t n, u64 address)
 	return low;
 }
 
+bool dwarf__has_row(struct dwarf *d, u64 address)
+{
+	Dwarf_Lines *rows;
+	Dwarf_Addr at;
+	Dwarf_Die unit;
+	size_t n, i;
+
+	if (!dwarf_addrdie(d->dwarf, address, &unit) || dwarf_getsrclines(&unit, &rows, &n))
+		return false;
+	i = first_row(rows, n, address);
+	return i < n && !dwarf_lineaddr(dwarf_onesrcline(rows, i), &at) && at == address;
+}
+
 /*
  * The rows of a range. Neighbouring rows of one line are one visit to it: the compiler makes
  * several for the parts of an expression.
@@ -294,7 +307,7 @@ int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die
 	return err;
 }
 
-int dwarf_lines__of(struct dwarf_lines *out, struct dwarf *d, const struct dwarf_function *f)
+int dwarf_direct__lines_of(struct dwarf_lines *out, struct dwarf *d, const struct dwarf_function *f)
 {
 	struct dwarf_lines lines = {};
 	Dwarf_Die die;
@@ -349,7 +362,7 @@ static int add_unit(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *unit,
 	return add_range(lines, &p, rows, n, &all);
 }
 
-int dwarf_lines__of_file(struct dwarf_lines *out, struct dwarf *d, const char *file)
+int dwarf_direct__lines_of_file(struct dwarf_lines *out, struct dwarf *d, const char *file)
 {
 	struct dwarf_lines lines = {};
 	Dwarf_Off at = 0, next;

@@ -500,6 +500,10 @@ static int find_all(struct dwarf_variables *found, struct view *v, struct dwarf_
 	for (i = path->n; i-- > function && !err;)
 		err = add_children(found, v, &path->die[i]);
 	parameters_first(found);
+	if (!err && dwarf_tag(v->function) == DW_TAG_subprogram) {
+		err = dwarf_variable__set_type(&found->result, v->d, v->function, v->is_c);
+		dwarf_abi__pass(found, v->d, v->function);
+	}
 	if (!err && globals)
 		err = add_children(found, v, unit);
 	return err;
@@ -536,13 +540,8 @@ static int find(struct dwarf_variables *out, struct dwarf *d, const struct dwarf
 	return err;
 }
 
-int dwarf_variables__at(struct dwarf_variables *found, struct dwarf *d, u64 address, bool globals)
-{
-	return find(found, d, NULL, address, globals);
-}
-
-int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
-			const struct dwarf_place *place, u64 address, bool globals)
+int dwarf_direct__variables(struct dwarf_variables *found, struct dwarf *d,
+			    const struct dwarf_place *place, u64 address, bool globals)
 {
 	return find(found, d, place, address, globals);
 }

@@ -14,15 +14,19 @@
 #include <lzma.h>
 #endif
 
+#include "base/regular.h"
+
 /* Distributions' .gnu_debugdata are some 100 KB; these are for a file that is out to hurt. */
 #define MAX_DEBUGDATA (64 << 20)
+/* A file may claim 4 billion; only core dumps have more than some 20. */
+#define MAX_SEGMENTS 65536
 #define MAX_LZMA_MEMORY (128 << 20)
 
 static int read_segments(struct elf_file *f)
 {
 	size_t n, i;
 
-	if (elf_getphdrnum(f->elf, &n))
+	if (elf_getphdrnum(f->elf, &n) || n > MAX_SEGMENTS)
 		return -ENOEXEC;
 	f->segment = calloc(n ?: 1, sizeof(*f->segment));
 	if (!f->segment)
@@ -89,10 +93,9 @@ int elf_file__map_fd(struct elf_file *f, int fd)
 
 int elf_file__open(struct elf_file *f, const char *path)
 {
-	/* O_NONBLOCK: a FIFO must not make us wait. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open_regular(path, NULL);
 
-	return fd < 0 ? -errno : elf_file__open_fd(f, fd);
+	return fd < 0 ? fd : elf_file__open_fd(f, fd);
 }
 
 void elf_file__close(struct elf_file *f)
@@ -154,7 +157,7 @@ int elf_file__symbols(const struct elf_file *f, const char *table, const char *s
 		return -EBADMSG;
 	n = symbols->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	for (i = 1; i < n && i <= INT_MAX && !err; i++) {
-		const char *name;
+		const char *name, *version;
 		GElf_Sym s;
 
 		if (!gelf_getsym(symbols, i, &s) || s.st_name >= names->d_size ||
@@ -164,7 +167,8 @@ int elf_file__symbols(const struct elf_file *f, const char *table, const char *s
 		len = strnlen(name, names->d_size - s.st_name);
 		if (!len || len > ELF_FILE_MAX_NAME || len == names->d_size - s.st_name)
 			continue;
-		err = visit(arg, &s, name, name[0] == '@' ? len : strcspn(name, "@"));
+		version = name[0] == '@' ? NULL : memchr(name, '@', len);
+		err = visit(arg, &s, name, version ? (size_t)(version - name) : len);
 	}
 	return err;
 }
@@ -364,7 +368,7 @@ out:
 
 int elf_file__crc(const struct elf_file *f, u32 *sum)
 {
-	u8 buffer[64 << 10];
+	u8 buffer[8 << 10];
 	uLong crc = crc32(0, NULL, 0);
 	off_t at = 0;
 	ssize_t n;
@@ -396,7 +400,46 @@ int elf_file__debug_link(const struct elf_file *f, struct debug_link *link)
 	return 0;
 }
 
-static bool belongs(const struct elf_file *debug, const struct build_id *id, u32 wanted)
+bool elf_file__has_debug_info(const struct elf_file *f)
+{
+	Elf_Scn *section = NULL;
+	const char *name;
+	size_t names;
+	GElf_Shdr h;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return false;
+	while ((section = elf_nextscn(f->elf, section))) {
+		if (!gelf_getshdr(section, &h) || h.sh_type == SHT_NOBITS || !h.sh_size)
+			continue;
+		name = elf_strptr(f->elf, names, h.sh_name);
+		if (name && (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+			return true;
+	}
+	return false;
+}
+
+/* A path, a NUL, and the build ID. */
+void elf_file__alt_link(const struct elf_file *f, struct debug_alt *alt)
+{
+	Elf_Data *data;
+	GElf_Shdr h;
+	size_t len;
+
+	memset(alt, 0, sizeof(*alt));
+	if (elf_file__section(f, ".gnu_debugaltlink", &h, &data))
+		return;
+	len = strnlen(data->d_buf, data->d_size);
+	if (len >= sizeof(alt->path) || len == data->d_size ||
+	    data->d_size - len - 1 > sizeof(alt->build_id.byte))
+		return;
+	alt->build_id.n = data->d_size - len - 1;
+	memcpy(alt->build_id.byte, (char *)data->d_buf + len + 1, alt->build_id.n);
+	memcpy(alt->path, data->d_buf, len);
+}
+
+bool elf_file__belongs(const struct elf_file *debug, const struct build_id *id,
+		       const struct debug_link *link)
 {
 	struct build_id own;
 	u32 sum;
@@ -405,7 +448,7 @@ static bool belongs(const struct elf_file *debug, const struct build_id *id, u32
 		elf_file__build_id(debug, &own);
 		return build_id__equal(id, &own);
 	}
-	return !elf_file__crc(debug, &sum) && sum == wanted;
+	return link->name[0] && !elf_file__crc(debug, &sum) && sum == link->crc;
 }
 
 static int open_by_link(struct elf_file *debug, const struct elf_file *f, const char *path,
@@ -425,7 +468,7 @@ static int open_by_link(struct elf_file *debug, const struct elf_file *f, const 
 			     link.name) < 0)
 			return -ENOMEM;
 		err = elf_file__open(debug, *name);
-		if (!err && belongs(debug, id, link.crc))
+		if (!err && elf_file__belongs(debug, id, &link))
 			return 0;
 		if (!err)
 			elf_file__close(debug);

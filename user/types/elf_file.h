@@ -42,7 +42,7 @@ int elf_file__open(struct elf_file *f, const char *path);
 /* The same with a file that is open for reading. The descriptor is taken over, also on failure. */
 int elf_file__open_fd(struct elf_file *f, int fd);
 /*
- * The same mapped, for those who may die of SIGBUS (sym/confined.h) and look at little of a large
+ * The same mapped, for those who may die of SIGBUS (base/confined.h) and look at little of a large
  * file. What is written to its sections stays in this process.
  */
 int elf_file__map_fd(struct elf_file *f, int fd);
@@ -66,6 +66,18 @@ struct debug_link {
 };
 
 int elf_file__debug_link(const struct elf_file *f, struct debug_link *link);   /* -ENOENT */
+
+/* What .gnu_debugaltlink says: a file that dwz(1) has moved debug information to. */
+struct debug_alt {
+	char path[256];         /* absolute, or from where the file is; "": none */
+	struct build_id build_id;
+};
+
+void elf_file__alt_link(const struct elf_file *f, struct debug_alt *alt);
+bool elf_file__has_debug_info(const struct elf_file *f);
+/* Is debug the debug file of one with this build ID or, without one, this link? */
+bool elf_file__belongs(const struct elf_file *debug, const struct build_id *id,
+		       const struct debug_link *link);
 /* The CRC of the whole file. A negative errno if it cannot be read. */
 int elf_file__crc(const struct elf_file *f, u32 *crc);
 

@@ -52,12 +52,25 @@ static int open_private(void)
 	return err ?: fd;
 }
 
+static const char *const places[] = {
+	"/sys/kernel/tracing/events",
+	"/sys/kernel/debug/tracing/events",
+};
+
+bool tracefs__is_mounted(void)
+{
+	size_t i;
+	int fd = -1;
+
+	for (i = 0; i < ARRAY_SIZE(places) && fd < 0; i++)
+		fd = open_mounted(places[i]);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int tracefs__open(void)
 {
-	static const char *const places[] = {
-		"/sys/kernel/tracing/events",
-		"/sys/kernel/debug/tracing/events",
-	};
 	bool forbidden = false;
 	size_t i;
 	int fd;

@@ -15,6 +15,9 @@
  */
 int tracefs__open(void);
 
+/* Is it where others see it, too? */
+bool tracefs__is_mounted(void);
+
 struct tracepoint_name {
 	char *system, *name;
 };

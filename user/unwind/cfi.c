@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sym/confined.h"
+#include "base/confined.h"
 
 #define MAX_SEGMENTS 1024
 
@@ -349,19 +349,19 @@ int cfi_table__take(struct cfi_table *t, const void *answer, size_t size)
 	return err;
 }
 
-int cfi_table__ask(int fd, void **answer, size_t *size)
+int cfi_table__ask(int fd, struct allowance *allowance, void **answer, size_t *size)
 {
-	return confined__run(give, NULL, &fd, 1, answer, size);
+	return confined__run(give, NULL, &fd, 1, allowance, answer, size);
 }
 
-int cfi_table__read(struct cfi_table *t, int fd)
+int cfi_table__read(struct cfi_table *t, int fd, struct allowance *allowance)
 {
 	void *answer;
 	size_t size;
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	err = cfi_table__ask(fd, &answer, &size);
+	err = cfi_table__ask(fd, allowance, &answer, &size);
 	if (err)
 		return err;
 	err = cfi_table__take(t, answer, size);
@@ -390,4 +390,18 @@ const struct unwind_rule *cfi_table__find(const struct cfi_table *t, u64 address
 		if (row[i - 1] % UNWIND_PAGE <= address % UNWIND_PAGE)
 			break;
 	return &t->rule[row[i - 1] >> UNWIND_PAGE_BITS];
+}
+
+bool cfi_table__has_row(const struct cfi_table *t, u64 address)
+{
+	const u32 *index = t->rows.word, *row = index + t->rows.pages + 1;
+	u64 page = (address - t->rows.start) / UNWIND_PAGE;
+	u32 i;
+
+	if (address < t->rows.start || page >= t->rows.pages)
+		return false;
+	for (i = index[page]; i < index[page + 1]; i++)
+		if (row[i] % UNWIND_PAGE == (address - t->rows.start) % UNWIND_PAGE)
+			return true;
+	return false;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What .eh_frame says of the code of an ELF file, as the tables of bpf/unwind.h, read by a process
- * without rights (sym/confined.h).
+ * without rights (base/confined.h).
  */
 #ifndef TALLY_UNWIND_CFI_H
 #define TALLY_UNWIND_CFI_H
 
+#include "base/confined.h"
 #include "unwind/eh_frame.h"
 
 /* All addresses are virtual ones in the file's own numbering. */
@@ -23,7 +24,7 @@ struct cfi_table {
  * Returns 0; -ENOEXEC: no ELF file of x86-64; -ENOENT: it has no .eh_frame, or one that says
  * nothing; -E2BIG: see eh_frame__read(); -EBADMSG, -ETIME: it could not be read; -ENOMEM.
  */
-int cfi_table__read(struct cfi_table *t, int fd);
+int cfi_table__read(struct cfi_table *t, int fd, struct allowance *allowance);
 void cfi_table__free(struct cfi_table *t);
 
 /*
@@ -31,10 +32,13 @@ void cfi_table__free(struct cfi_table *t);
  * then, to be freed; and what is made of an answer, whatever it is.
  */
 int cfi_table__make(struct cfi_table *t, int fd);
-int cfi_table__ask(int fd, void **answer, size_t *size);
+int cfi_table__ask(int fd, struct allowance *allowance, void **answer, size_t *size);
 int cfi_table__take(struct cfi_table *t, const void *answer, size_t size);
 
 /* The rule at an address; NULL: it is in no page of the table. */
 const struct unwind_rule *cfi_table__find(const struct cfi_table *t, u64 address);
+
+/* Does a rule begin at exactly this address? So does an instruction then. */
+bool cfi_table__has_row(const struct cfi_table *t, u64 address);
 
 #endif /* TALLY_UNWIND_CFI_H */

@@ -190,7 +190,7 @@ static int put_file(struct unwind_tables *t, struct cfi_table *file, u32 *number
 static int add(struct unwind_tables *t, int fd, u32 *number)
 {
 	struct cfi_table file;
-	int err = cfi_table__read(&file, fd);
+	int err = cfi_table__read(&file, fd, &t->allowance);
 
 	if (err == -ENOEXEC || err == -ENOENT)
 		t->counts.silent++;

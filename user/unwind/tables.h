@@ -32,6 +32,7 @@ struct unwind_tables {
 	u32 nslabs, most_slabs;
 	u32 *slab;                      /* the last one, mapped */
 	struct unwind_counts counts;
+	struct allowance allowance;     /* for reading files */
 };
 
 #define UNWIND_BUDGET (64ULL << 20)

@@ -4,11 +4,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sym/confined.h"
+#include "base/clock.h"
+#include "base/confined.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define FILTERED 0
@@ -42,13 +44,13 @@ static int text_pipe(const char *text)
 /* The files have their places, whatever their numbers were. */
 static void files(void **state)
 {
-	int fd[2] = { text_pipe("first "), text_pipe("second") };
+	int fd[CONFINED_MAX_FILES + 1] = { text_pipe("first "), text_pipe("second") };
 	int swapped[2] = { 60, 0 }, old = dup(0);
 	size_t size;
 	void *data;
 
 	(void)state;
-	assert_int_equal(confined__run(echo, NULL, fd, 2, &data, &size), 0);
+	assert_int_equal(confined__run(echo, NULL, fd, 2, NULL, &data, &size), 0);
 	assert_int_equal(size, 12);
 	assert_memory_equal(data, "first second", 12);
 	free(data);
@@ -59,7 +61,7 @@ static void files(void **state)
 	fd[1] = text_pipe("b");
 	assert_int_equal(dup2(fd[0], 60), 60);
 	assert_int_equal(dup2(fd[1], 0), 0);
-	assert_int_equal(confined__run(echo, NULL, swapped, 2, &data, &size), 0);
+	assert_int_equal(confined__run(echo, NULL, swapped, 2, NULL, &data, &size), 0);
 	assert_int_equal(size, 2);
 	assert_memory_equal(data, "ab", 2);
 	free(data);
@@ -68,7 +70,7 @@ static void files(void **state)
 	close(60);
 	close(fd[0]);
 	close(fd[1]);
-	assert_int_equal(confined__run(echo, NULL, fd, 3, &data, &size), -EINVAL);
+	assert_int_equal(confined__run(echo, NULL, fd, 4, NULL, &data, &size), -EINVAL);
 }
 
 struct tries {
@@ -104,7 +106,7 @@ static void denied(void **state)
 
 	(void)state;
 	assert_int_equal(dup2(2, 40), 40);
-	assert_int_equal(confined__run(try_things, &self, NULL, 0, &data, &size), 0);
+	assert_int_equal(confined__run(try_things, &self, NULL, 0, NULL, &data, &size), 0);
 	close(40);
 	assert_int_equal(size, sizeof(t));
 	memcpy(&t, data, sizeof(t));
@@ -192,19 +194,137 @@ static void eat(struct answer *to, void *arg)
 	answer__put(to, p ? "much" : "none", 4);
 }
 
+static void eat_some(struct answer *to, void *arg)
+{
+	char *p = malloc(400ULL << 20);
+
+	(void)arg;
+	answer__put(to, p ? "much" : "none", 4);
+}
+
 static void failures(void **state)
 {
 	size_t size;
 	void *data;
 
 	(void)state;
-	assert_int_equal(confined__run(crash, NULL, NULL, 0, &data, &size), -EBADMSG);
-	assert_int_equal(confined__run(stop_short, NULL, NULL, 0, &data, &size), -EBADMSG);
+	assert_int_equal(confined__run(crash, NULL, NULL, 0, NULL, &data, &size), -EBADMSG);
+	assert_int_equal(confined__run(stop_short, NULL, NULL, 0, NULL, &data, &size), -EBADMSG);
 	if (!FILTERED)
 		return;
-	assert_int_equal(confined__run(eat, NULL, NULL, 0, &data, &size), 0);
+	assert_int_equal(confined__run(eat, NULL, NULL, 0, NULL, &data, &size), 0);
 	assert_memory_equal(data, "none", 4);
 	free(data);
+}
+
+static void spin(struct answer *to, void *arg)
+{
+	volatile u64 turns = 0;
+
+	(void)arg;
+	if (arg)
+		close(to->fd);
+	for (;;)
+		turns++;
+}
+
+static void quick(struct answer *to, void *arg)
+{
+	(void)arg;
+	answer__put(to, "quick", 5);
+}
+
+/* No files: what is worked on is nobody's, and not root's. */
+static void allowance(void **state)
+{
+	struct allowance a = {}, none = {};
+	u64 began_ns = monotonic_ns();
+	size_t size;
+	void *data;
+
+	(void)state;
+	assert_int_equal(confined__run(quick, NULL, NULL, 0, &a, &data, &size), 0);
+	free(data);
+	assert_int_equal(a.spent_bytes, 5);
+	assert_true(a.spent_ns > 0 && a.spent_ns < ALLOWANCE_FILE_NS);
+	a.spent_ns = ALLOWANCE_NS - 100 * NSEC_PER_MSEC;
+	assert_int_equal(confined__run(spin, NULL, NULL, 0, &a, &data, &size), -ETIME);
+	assert_true(monotonic_ns() - began_ns < ALLOWANCE_FILE_NS);
+	assert_int_equal(confined__run(quick, NULL, NULL, 0, &a, &data, &size), -EDQUOT);
+	/* Time gives it back. */
+	a.at_ns -= ALLOWANCE_SHARE * NSEC_PER_SEC;
+	assert_int_equal(confined__run(quick, NULL, NULL, 0, &a, &data, &size), 0);
+	free(data);
+	none.spent_bytes = ALLOWANCE_BYTES - 4;
+	assert_int_equal(confined__run(quick, NULL, NULL, 0, &none, &data, &size), 0);
+	free(data);
+	assert_int_equal(confined__run(quick, NULL, NULL, 0, &none, &data, &size), -EDQUOT);
+}
+
+/* A blocked signal ends the wait, and is still there for who takes it. */
+static void signals(void **state)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
+	struct itimerspec soon = { .it_value.tv_nsec = 100 * NSEC_PER_MSEC };
+	u64 began_ns;
+	sigset_t set, old;
+	timer_t timer;
+	size_t size;
+	void *data;
+	int which;
+
+	(void)state;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &old), 0);
+	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+	assert_int_equal(timer_settime(timer, 0, &soon, NULL), 0);
+	began_ns = monotonic_ns();
+	assert_int_equal(confined__run(spin, NULL, NULL, 0, NULL, &data, &size), -EINTR);
+	/* 100 ms, 100 ms to hear of it, and time to die on a busy machine. */
+	assert_true(monotonic_ns() - began_ns < 600 * NSEC_PER_MSEC);
+	began_ns = monotonic_ns();
+	assert_int_equal(confined__run(quick, NULL, NULL, 0, NULL, &data, &size), -EINTR);
+	assert_true(monotonic_ns() - began_ns < 20 * NSEC_PER_MSEC);
+	assert_int_equal(sigwait(&set, &which), 0);
+	assert_int_equal(which, SIGTERM);
+	assert_int_equal(confined__run(quick, NULL, NULL, 0, NULL, &data, &size), 0);
+	free(data);
+	timer_delete(timer);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/* One that has said all it has to say and goes on is not waited for. */
+static void lingering(void **state)
+{
+	u64 began_ns = monotonic_ns();
+	size_t size;
+	void *data;
+
+	(void)state;
+	assert_int_equal(confined__run(spin, &size, NULL, 0, NULL, &data, &size), -EBADMSG);
+	assert_true(monotonic_ns() - began_ns < 3 * NSEC_PER_SEC);
+}
+
+/* A file that claims terabytes has the memory of a small one, a large one more. */
+static void sparse(void **state)
+{
+	int fd = memfd_create("sparse", MFD_CLOEXEC);
+	size_t size;
+	void *data;
+
+	(void)state;
+	if (!FILTERED)
+		return;
+	assert_int_equal(ftruncate(fd, 1LL << 42), 0);
+	assert_int_equal(confined__run(eat_some, NULL, &fd, 1, NULL, &data, &size), 0);
+	assert_memory_equal(data, "none", 4);
+	free(data);
+	assert_int_equal(fallocate(fd, 0, 0, 64 << 20), 0);
+	assert_int_equal(confined__run(eat_some, NULL, &fd, 1, NULL, &data, &size), 0);
+	assert_memory_equal(data, "much", 4);
+	free(data);
+	close(fd);
 }
 
 int main(void)
@@ -214,6 +334,10 @@ int main(void)
 		cmocka_unit_test(denied),
 		cmocka_unit_test(rights),
 		cmocka_unit_test(failures),
+		cmocka_unit_test(allowance),
+		cmocka_unit_test(signals),
+		cmocka_unit_test(lingering),
+		cmocka_unit_test(sparse),
 	};
 
 	return cmocka_run_group_tests_name("confined", tests, NULL, NULL);

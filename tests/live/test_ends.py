@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Probes on a program's code leave what it does as it was: none is inside of an instruction, and ends of functions are seen
+without a changed return address, so that exceptions pass. And all ends are seen, or it is told how many were not.
+"""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from probing import Probe, alike, binary, instructions, measure, nothing_lost, report_of, rows_by
+from stackcounting import names, value
+from tally import Trigger, scaled
+
+THROWS, ARGUMENTS = binary("throws"), binary("arguments")
+N = scaled(100)
+
+# By name: calls, and those of them that are left without a return.
+CALLED = {
+    "thrower": (2 * N, 2 * (N // 2)), "middle": (N, N // 2), "cleaner": (N, N // 2), "jumper": (N, N // 2),
+    "deep": (1010, 0), "handing": (N, 0), "handed": (N + N // 8 + (N % 8 > 3) + 5, 0), "choosing": (N, 0),
+    "split": (N, 0),
+}
+
+
+def plain(trigger):
+    """What the program says of itself when nothing looks at it."""
+    load = trigger("throws", N)
+    load.go()
+    return load.done()
+
+
+def watched(tool, trigger, *args):
+    """The report about such a program, which has computed what it always does."""
+    probe = Probe(tool, trigger("throws", N), "-x", THROWS, *args)
+    report = report_of(probe.work())
+    assert probe.numbers == [plain(trigger)]
+    return report
+
+
+# --- ends ----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", CALLED)
+def test_returns(tool, trigger, name):
+    """Each is counted once, however deep, and the program goes on as if it were alone."""
+    report = watched(tool, trigger, f"{name}%return", "--count")
+    calls, left = CALLED[name]
+    assert [row["count"] for row in report["rows"]] == [calls - left]
+    assert nothing_lost(report)
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_latency(tool, trigger, name):
+    """Calls that end have a time; those that were left are told."""
+    report = watched(tool, trigger, name, "--latency", "--count")
+    calls, left = CALLED[name]
+    lost = report["lost"].pop("unwound")
+    assert nothing_lost(report)
+    assert [row["count"] for row in report["rows"]] == [calls - left]
+    # The last one is known to be left only once another takes its frame, or its thread ends.
+    assert max(left - 1, 0) <= lost <= left
+
+
+def test_all_are_told_of_a_program_that_ends(run):
+    result = run("--json", "-x", THROWS, "middle", "--latency", "--count", "--", "sh", "-c",
+                 f"{THROWS} {N} > /dev/null", tool="probe")
+    report = report_of(result)
+    assert report["rows"][0]["count"] == N - N // 2 and report["lost"]["unwound"] == N // 2
+
+
+def test_results(tool, trigger):
+    report = measure(tool, trigger("throws", N), "-x", THROWS, "middle", "--latency", "--sum", "$retval")
+    assert report["rows"][0]["sum"] == sum(i + 1 for i in range(0, N, 2))
+
+
+def test_results_behind_a_jump(tool, trigger):
+    """handing() ends by jumping to handed(), whose result is its own; %return alone does not follow."""
+    loads = [trigger("throws", N) for _ in range(2)]
+    report = measure(tool, loads[0], "-x", THROWS, "handing", "--latency", "--sum", "$retval")
+    assert nothing_lost(report)
+    assert (report["rows"][0]["count"], report["rows"][0]["sum"]) == (N, sum(i + 4 for i in range(N)))
+    report = measure(tool, loads[1], "-x", THROWS, "handing%return", "--sum", "$retval")
+    assert report["rows"] == [] and report["lost"]["no_result"] == N
+
+
+def test_several_functions_end_at_one_place(tool, trigger):
+    """Both handing() and handed() return by the latter's instruction, each of them once for each call."""
+    report = measure(tool, trigger("throws", N), "-x", THROWS, "handing", "handed", "--latency", "--count")
+    counts = {name: row["count"] for name, row in rows_by(report, "event").items()}
+    assert counts == {"handing": N, "handed": CALLED["handed"][0]}
+    assert nothing_lost(report)
+
+
+def test_stacks_at_ends(tool, trigger):
+    """The program is alive after them, too; the caller is the innermost frame."""
+    load = trigger("throws", N)
+    tracer = tool("--json", "-x", THROWS, "middle%return", "-p", load.pid, tool="stackcount")
+    load.go()
+    numbers = load.done()
+    (report,) = [json.loads(line) for line in tracer.stop().text.splitlines()]
+    assert value(report["stacks"]) == N - N // 2
+    assert all(names(each)[-1] == "main" for each in report["stacks"]), report
+    assert [numbers] == [plain(trigger)]
+
+
+# --- instructions --------------------------------------------------------------------------------
+
+@alike
+@pytest.mark.parametrize("path, name", ((THROWS, "choosing"), (THROWS, "middle"), (ARGUMENTS, "many")),
+                         ids=lambda value: getattr(value, "name", value))
+def test_every_offset(run, path, name):
+    """An instruction begins there, or it is refused, and it is said where the nearest ones are."""
+    begins, size = instructions(path, name)
+    for offset in range(1, size):
+        result = run("-n", "-x", path, f"{name}+{offset}", "--count", tool="probe")
+        if offset in begins:
+            assert result.code == 0, (offset, result)
+            continue
+        before = max(b for b in begins if b < offset)
+        behind = min([b for b in begins if b > offset] + [size])
+        assert result.code == 1, (offset, result)
+        assert "no instruction begins at" in result.stderr and f"{name}+{before} and +{behind}" in result.stderr
+
+
+@pytest.mark.parametrize("tool_of", ("probe", "stat", "stackcount"))
+def test_the_middle_of_an_instruction(run, trigger, tool_of):
+    """No tool puts a probe there, and what a program computes is what it always was."""
+    begins, size = instructions(THROWS, "middle")
+    inside = next(offset for offset in range(1, size) if offset not in begins)
+    event = ["-e"] if tool_of == "stat" else []
+    result = run("-x", THROWS, *event, f"middle+{inside}", "--", str(THROWS), "10", tool=tool_of)
+    assert result.code == 1 and "no instruction begins at" in result.stderr, result
+
+
+def test_every_instruction(tool, trigger):
+    """A probe on each of them changes nothing."""
+    probes = [f"{name}+{offset}" for name in ("middle", "choosing")
+              for offset in sorted(instructions(THROWS, name)[0])]
+    report = watched(tool, trigger, *probes, "--count")
+    counts = {name: row["count"] for name, row in rows_by(report, "event").items()}
+    assert counts["middle+0"] == N and counts["choosing+0"] == N
+
+
+# --- 32 bits, other mount namespaces -------------------------------------------------------------
+
+@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+@pytest.mark.parametrize("name, calls", (("work", 100), ("deep", 101), ("malloc", 100)))
+def test_32_bits(tool, trigger, name, calls):
+    for event, *option in ((name, "--latency"), (f"{name}%return",)):
+        report = measure(tool, trigger("leaks32"), "-x", binary("leaks32"), event, *option, "--count")
+        assert [row["count"] for row in report["rows"]] == [calls] and nothing_lost(report)
+
+
+@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+@pytest.mark.parametrize("name, value, total", (
+    ("work", "$arg1", sum(range(100))), ("work", "$stack1", sum(range(100))), ("deep", "$arg1", sum(range(101))),
+    ("calloc", "$arg1 * 100 + $arg2", 5 * (700 + 11)), ("posix_memalign", "$arg3", 3 * 64)))
+def test_arguments_of_32_bits(tool, trigger, name, value, total):
+    """They are on the stack, 4 bytes each, and not in the registers of 64-bit programs."""
+    for option in ((), ("--latency",)):
+        report = measure(tool, trigger("leaks32"), "-x", binary("leaks32"), name, *option, "--sum", value)
+        assert report["rows"][0]["sum"] == total and nothing_lost(report)
+
+
+@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+def test_results_of_32_bits(tool, trigger, run):
+    report = measure(tool, trigger("leaks32"), "-x", binary("leaks32"), "work%return", "--sum", "$retval")
+    assert report["rows"][0]["sum"] == 3 * sum(range(100)) and nothing_lost(report)
+    # By name they would be looked for where 64-bit programs have them.
+    refused = run("-x", binary("leaks32"), "work", "--sum", "i", "-d", "0.1", tool="probe")
+    assert refused.code == 2 and "by number" in refused.stderr, refused
+
+
+@pytest.mark.parametrize("how", ("libc", "libc.so.6"))
+def test_a_library_of_its_own(tool, ends, tmp_path, how):
+    """By its name the file that the process has mapped is meant, as in a container, and not ours."""
+    ours = next(line.split()[-1] for line in open("/proc/self/maps", encoding="utf8") if "/libc.so.6" in line)
+    theirs = tmp_path / "libc.so.6"
+    shutil.copy(ours, theirs)
+    load = Trigger("throws", N, command=("unshare", "-m", "sh", "-c", f"mount --bind {theirs} {ours}; exec \"$@\"", "-"))
+    ends.callback(load.close)
+    everyone = tool("--json", "-x", how, "longjmp", "--count", tool="probe")
+    report = measure(tool, load, "-x", how, "longjmp", "--count")
+    assert [row["count"] for row in report["rows"]] == [N // 2]
+    # Without -p it is ours, and that there are others is said; this machine may have more of them.
+    note = re.search(r"processes with another file of that name are not seen \((\d+)\): -p",
+                     report_of(everyone.stop())["source"])
+    assert int(note[1]) >= 1 and "not seen" not in report["source"]

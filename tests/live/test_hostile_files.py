@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Files of users without rights that are out to hang or to bloat whoever reads them as root: a run
+ends when it should, in bounded memory, says what it could not read, and hears signals meanwhile."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import hostile
+import tally
+from tally import BUILD, NOBODY, once, steady, wait_until, within
+
+pytestmark = once
+
+# What base/confined.h allows files of users to take of a run, and a moment for all else that ends one.
+ALLOWANCE, MOMENT = 10, 4
+MB = 1 << 10                            # in KB, as rusage has it
+# Twice the answers that the allowance has room for (as they came, and as they are kept), and a run.
+MEMORY = 2 * 256 * MB + 200 * MB
+
+
+@pytest.fixture(scope="module")
+def directory():
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def files(directory):
+    """{name: path}, all of them of a user without rights."""
+    made = {make.__name__: make(directory, make.__name__)
+            for make in hostile.IN_SYMBOLS + hostile.IN_DEBUG_INFORMATION}
+    for path in directory.iterdir():
+        os.chown(path, NOBODY, NOBODY)
+    return made
+
+
+@pytest.fixture
+def running():
+    """Starts programs as that user, and ends them."""
+    started = []
+
+    def run(*args):
+        process = subprocess.Popen([str(a) for a in args], user=NOBODY, group=NOBODY, extra_groups=[])
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        tally.end_process(process)
+
+
+def run_tool(tool, *args):
+    """Its exit status, outputs, seconds, and the most memory that it or a child of its had, in KB."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        began = time.monotonic()
+        process = subprocess.Popen([BUILD / tool, *[str(a) for a in args]], stdout=out, stderr=err,
+                                   stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - began
+        out.seek(0)
+        err.seek(0)
+        return tally.Result(process.returncode, out.read(), err.read()), seconds, usage.ru_maxrss
+
+
+def test_a_profile_ends_and_says_what_it_could_not_read(files, running):
+    """The measurement is as long as it was asked to be, and the report comes when the allowance is used
+    up at the latest. How long all else takes on a machine as busy as this one is measured, too."""
+    usual = [running(files["fifo_as_debug_file"]) for _ in range(4)]
+    _, before, _ = run_tool("profile", "-a", "-d", 1, "--json")
+    for process in usual:
+        tally.end_process(process)
+    for name in "huge_debug_file", "names_in_names", "one_long_name", "packed_symbols":
+        running(files[name])
+    result, seconds, memory = run_tool("profile", "-a", "-d", 1, "--json")
+    report = result.report
+    assert result.code == 0, result
+    assert 1 <= report["duration_ns"] / 1e9 < 1 + before
+    assert seconds < 2 * before + ALLOWANCE + MOMENT
+    assert memory < MEMORY
+    assert "names missing of" in report["note"]
+    assert "huge_debug_file (took too long)" in report["note"]
+
+
+def test_names_of_those_that_can_be_read(files, running):
+    """A symbol table of one name costs one name, and the ordinary ones beside it are there."""
+    running(files["fifo_as_shared_debug_file"])
+    shared = running(files["one_long_name"])
+    result, seconds, memory = run_tool("profile", "-p", shared.pid, "-d", 0.5, "--json")
+    assert result.code == 0, result
+    assert memory < 200 * MB
+    assert "one_long_name (some names: they are too long)" in result.report["note"]
+
+
+# Seconds: 100 ms, and what it takes to die of it and to write. A busy machine may take longer: steady().
+HEARD = 0.1 + 0.4
+
+
+def stopped(tool):
+    """How long it took to end after SIGINT, and what it left; none of its processes is left."""
+    began = time.monotonic()
+    result = tool.stop()
+    took = time.monotonic() - began
+    assert not tally.children(tool.pid)
+    tool.close()
+    return took, result
+
+
+@pytest.mark.parametrize("late", [0.3, 1.0])
+def test_a_signal_is_heard_while_names_are_read(files, running, late):
+    """SIGINT after the measurement: the report comes at once, without what was not read by then."""
+    process = running(files["huge_debug_file"])
+
+    def trial():
+        tool = tally.Tool("-p", process.pid, "-d", 0.2, "--json", tool="profile")
+        tool.ready()
+        time.sleep(0.2 + late)
+        assert tool.process.poll() is None, tool.result()
+        took, result = stopped(tool)
+        assert result.code == 0, result
+        assert "huge_debug_file (interrupted)" in result.report["note"]
+        within(took < HEARD, took)
+
+    steady(trial)
+
+
+@pytest.mark.parametrize("tool, args", [
+    ("probe", ["-x", "FILE", "main"]),
+    ("stat", ["-x", "FILE", "-e", "main"]),
+    ("stackcount", ["-x", "FILE", "main"]),
+    ("list", ["-x", "FILE", "--functions", "*"]),
+    ("list", ["-x", "FILE", "--lines", "main"]),
+    ("memleak", ["-x", "FILE", "-d", "10"]),
+])
+def test_a_signal_is_heard_before_the_run(files, tool, args):
+    """While the CRC of 8 TB is computed."""
+    path = str(files["huge_debug_file"])
+
+    def trial():
+        started = tally.Tool(*[path if a == "FILE" else a for a in args], tool=tool, ready=False)
+        wait_until(lambda: tally.children(started.pid) or started.process.poll() is not None,
+                   "a process that reads")
+        time.sleep(0.5)
+        assert started.process.poll() is None, started.result()
+        took, result = stopped(started)
+        assert result.code != 0
+        within(took < HEARD, took)
+
+    steady(trial)
+
+
+@pytest.mark.parametrize("name", [make.__name__ for make in hostile.IN_SYMBOLS +
+                                  hostile.IN_DEBUG_INFORMATION])
+def test_a_file_that_is_asked_for(files, name):
+    """By root and by name, which takes as long as that may take at most; no more memory than eight
+    times what the file has on the disk, besides what each reader may have."""
+    path = files[name]
+    disk = 512 * sum(os.stat(p).st_blocks for p in path.parent.glob(f"{name}*")) / 1024
+    for args in ["--functions", "*"], ["--lines", "main"], ["--vars", "spin"]:
+        result, seconds, memory = run_tool("list", "-x", path, *args)
+        assert result.code >= 0, (args, result)
+        assert seconds < 65, (args, seconds)
+        assert memory < 300 * MB + 9 * disk, (args, memory, disk)
+
+
+def test_a_library_with_absurd_segments(directory, running):
+    """Mapped under the name of the C library, where memleak looks for malloc()."""
+    place = directory / "lib"
+    place.mkdir()
+    path = hostile.absurd_segments(place, "libc.so.6")
+    os.chown(path, NOBODY, NOBODY)
+    process = running(sys.executable, "-c", f"""
+import mmap, sys, time
+with open({str(path)!r}, "rb") as f:
+    m = mmap.mmap(f.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE)
+time.sleep(1000)""")
+    wait_until(lambda: str(path) in Path(f"/proc/{process.pid}/maps").read_text(), "the library")
+    for tool, args in (("memleak", ["-p", process.pid, "-d", 1]), ("probe", ["-x", path, "malloc"]),
+                       ("profile", ["-p", process.pid, "-d", 1])):
+        result, seconds, memory = run_tool(tool, *args)
+        assert seconds < 4 + MOMENT, (tool, result)
+        assert memory < 350 * MB, (tool, memory)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Keys of what is gone leave: there is room for the keys of each interval, and not of the whole run.
+
+One short process after the other, ten times as many as there is room for; nothing may be lost, and
+nothing counted twice, when keys leave while others are counted."""
+
+import pytest
+
+import tally
+from tally import KERNEL, scaled
+
+N, CALLS, ROOM = scaled(900), 20, max(8, scaled(100))
+
+
+def groups(report):
+    """{pid: figure} of a report: counts, or of histograms how many values they have."""
+    rows = report.get("rows") or report.get("groups") or ()
+    return {row["key"]["pid"] if "key" in row else row["pid"]:
+            next(row[name] for name in ("calls", "count") if name in row) for row in rows}
+
+
+TOOLS = {
+    "syscount": ("syscount", "-P", "-e", "getppid"),
+    "syscount times": ("syscount", "-P", "-e", "getppid", "--latency"),
+    "stat": ("stat", "--by", "pid", "-e", "syscalls:sys_enter_getppid"),
+    "probe": ("probe", "syscalls:sys_enter_getppid", "--by", "pid"),
+    "probe sums": ("probe", "syscalls:sys_exit_getppid", "--sum", "ret", "--by", "pid"),
+    "probe histograms": ("probe", "syscalls:sys_exit_getppid", "--hist", "ret", "--by", "pid"),
+}
+
+
+def without_loss(reports):
+    lost = {reason for report in reports for reason, n in report["lost"].items() if n}
+    if KERNEL >= (7, 0) and lost == {"recursion"}:
+        raise tally.Blurred
+    assert not lost, lost
+
+
+@pytest.mark.parametrize("which", TOOLS)
+def test_new_keys_find_room(tool, trigger, which):
+    name, *options = TOOLS[which]
+
+    def trial():
+        load = trigger("mayflies", N, CALLS, 2000)
+        tracer = tool("--json", *options, "--comm", "mayflies", "--max-keys", ROOM, "-I", 100,
+                      tool=name)
+        load.go()
+        load.done()
+        reports = tracer.stop().reports
+        without_loss(reports)
+        sums = {}
+        for report in reports:
+            for pid, figure in groups(report).items():
+                sums[pid] = sums.get(pid, 0) + figure
+        assert sorted(sums.values()) == [CALLS] * N
+        assert sum(report["events"] for report in reports) == N * CALLS
+
+    tally.steady(trial)
+
+
+# Of others there is no count beforehand: the same tool with room for all is the measure. Both read the
+# kernel's books: timestamps would be each tool's own.
+OTHERS = {
+    "runqlat --source accounting": ("runqlat", lambda r: [(g["count"], g["sum"]) for g in r["groups"]]),
+    "cpudist": ("cpudist", lambda r: [(g["count"], g["sum"]) for g in r["groups"]]),
+    "schedlat": ("schedlat", lambda r: [(row["switches"], row["runtime"]) for row in r["rows"]]),
+    "faults": ("faults", lambda r: [(row["minor"], row["major"]) for row in r["rows"]]),
+}
+
+
+@pytest.mark.parametrize("which", OTHERS)
+def test_sums_are_those_of_a_run_with_room(tool, trigger, which):
+    name, figures = OTHERS[which]
+
+    def trial():
+        load = trigger("mayflies", N, 1, 2000)
+        common = ("--json", "--by", "tid", "--comm", "mayflies", *which.split()[1:])
+        tight = tool(*common, "--max-keys", ROOM, "-I", 100, tool=name)
+        wide = tool(*common, "--max-keys", 20000, tool=name)
+        load.go()
+        load.done()
+        # What came between the starts of the two, or their ends, is of the parent, which sleeps.
+        reports, whole = tight.stop().reports, wide.stop().report
+        for report in (*reports, whole):        # what this kernel hides, it hides from both
+            assert not report["lost"]["map_full"] and not report["lost"]["no_memory"]
+        sums = [sum(column) for report in reports for column in zip(*figures(report))]
+        columns = [sum(sums[i::2]) for i in range(2)]
+        tally.within(columns == [sum(column) for column in zip(*figures(whole))], columns)
+
+    tally.steady(trial)

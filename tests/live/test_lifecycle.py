@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How runs begin and end where something is missing: open files, system calls, rights, room on the
+disk, the command itself. They end when they should, they say why, and they destroy nothing."""
+
+import errno
+import os
+import resource
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+import tally
+from test_every_tool import NEEDED, names
+from tally import BUILD, PATIENCE, once, wait_until
+
+pytestmark = once
+
+# What a tool is run with for a short time: as quiet as it can be.
+LINES = {name: NEEDED.get(name, ()) for name in names()} | {
+    "fsdist": (), "kvmstat": (), "stat": ("-a", "-e", "sched:sched_switch"),
+}
+
+# Tools that answer without measuring.
+ANSWERS = {"tally": (), "doctor": ("doctor",), "help": ("help", "runqlat"), "list": ("list", "sched:*"),
+           "bench": ("bench",)}
+
+SHORT = ("-d", "0.1")
+
+
+def run_limited(name, *args, files=None, command=(), **kwargs):
+    """A tool in a process of its own; Result, and how long it took."""
+    def limit():
+        if files:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    began = time.monotonic()
+    ran = subprocess.run([*map(str, command), BUILD / name, *map(str, args)], preexec_fn=limit,
+                         stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False, **kwargs)
+    return tally.Result(ran.returncode, ran.stdout, ran.stderr), time.monotonic() - began
+
+
+# --- open files ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", LINES)
+def test_too_few_open_files(name):
+    """With each limit from that on with which the program can be loaded: the limit is named, until
+    there is a report. Without the right to raise it."""
+    drop = ("setpriv", "--bounding-set", "-sys_resource")
+    for files in range(4, 200):
+        result, _ = run_limited(name, *SHORT, *LINES[name], files=files, command=drop)
+        if result.code == 0:
+            break
+        if result.code == 4 and "ulimit" not in result.stderr:
+            assert run_limited(name, *SHORT, *LINES[name])[0].code == 4, (files, result)
+            pytest.skip("not on this kernel")
+        if "error while loading shared libraries" in result.stderr:
+            continue
+        assert result.code == 1 and "ulimit -n" in result.stderr, (files, result)
+        assert f"may have {files}\n" in result.stderr, (files, result)
+    assert result.code == 0, result
+
+
+def test_a_command_is_given_the_limit_that_the_tool_was_given(run):
+    """Also where tools raise their own."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (40, hard))
+    try:
+        result = run("-d", "5", "-o", "/dev/null/no", "--", "true")
+        assert result.code == 1
+        result = run("--json", "-r", "2", "-e", "sched:sched_switch", "--", "sh", "-c",
+                     "ulimit -n >&2", tool="stat")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert result.code == 0 and result.stderr == "40\n40\n", result
+
+
+# --- system calls --------------------------------------------------------------------------------
+
+# What a run cannot do without, or has to do without where a container forbids it.
+CALLS = {
+    "clones": (56, 57, 58, 435), "epoll_create1": (291,), "epoll_ctl": (233,), "memfd_create": (319,), "openat2": (437,),
+    "perf_event_open": (298,), "pidfd_open": (434,), "pipes": (22, 293), "prlimit64": (302,), "signalfd4": (289,),
+    "timerfd_create": (283,), "timerfd_settime": (286,), "sockets": (41, 53),
+}
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are x86's")
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("name", ("runqlat", "timehist", "memleak", "profile", "probe", "stat"))
+def test_a_system_call_that_is_not_there(name, call):
+    """It ends in time. Where that is no success, it has said what is wrong; what is blamed on the
+    limit of open files is so."""
+    numbers = ",".join(map(str, CALLS[call]))
+    for error in (errno.EPERM if call == "openat2" else errno.ENOSYS, errno.EMFILE):
+        for more in (("-p", os.getpid()), ("--", "true")):
+            result, took = run_limited(
+                name, "-d", "0.1", *(arg for arg in LINES[name] if arg != "-a"), *more,
+                command=(BUILD / "triggers/denied", error, numbers))
+            assert took < 20 and result.code in (0, 1, 4), (error, more, took, result)
+            assert result.code == 0 or result.stderr.strip(), (error, more, result)
+            assert not (error == errno.EMFILE and result.code == 4), (more, result)
+            assert "ulimit" not in result.stderr or error == errno.EMFILE, (error, more, result)
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+# What keeps a run from its first report.
+WRONG = {
+    "pid": ("-p", "4194303"), "cgroup": ("-G", "/no/such/group"), "command": ("--", "/no/such/command"),
+    "option": ("--sort", "nonsense"), "number": ("-d", "x"),
+}
+
+FILES = {"json": ("--json",), "text": (), "metrics": ("--format", "openmetrics")}
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("name", ("runqlat", "stat", "timehist", "probe", "execsnoop", "profile"))
+def test_the_last_report_outlives_a_run_that_does_not_begin(run, tmp_path, name, wrong, form):
+    if form == "metrics" and name in ("timehist", "profile"):
+        pytest.skip("has no place there")
+    file = tmp_path / "report"
+    file.write_text("the last one\n")
+    result = run(*FILES[form], "-o", file, "-d", "0.1", *LINES[name][bool(name == "stat"):], *WRONG[wrong], tool=name)
+    assert result.code in (1, 2) and result.stderr, result
+    assert file.read_text() == "the last one\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+@pytest.mark.parametrize("args", (("-e", "no:such"), ("-e", "sched:sched_switch", "--filter", "nonsense >")))
+def test_nor_does_a_wrong_event_end_it(run, tmp_path, args):
+    file = tmp_path / "report"
+    file.write_text("the last one\n")
+    assert run("-o", file, *args, "-d", "0.1", tool="stat").code in (1, 2)
+    assert file.read_text() == "the last one\n" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("wrong", ("pid", "command"))
+def test_the_last_recording_outlives_it_too(run, tmp_path, wrong):
+    file = tmp_path / "schedule"
+    assert run("--record", file, "-d", "0.2", tool="timehist").code == 0
+    recorded = file.read_bytes()
+    assert recorded and stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert run("--record", file, "-d", "0.1", *WRONG[wrong], tool="timehist").code in (1, 2)
+    assert file.read_bytes() == recorded and len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_report_takes_the_name_with_its_first_line(tool, tmp_path):
+    """Until then there is the old one. Afterwards the same file grows."""
+    file = tmp_path / "report"
+    file.write_text("the last one\n")
+    file.chmod(0o644)
+    tracer = tool("--json", "-o", file, "-I", "500")
+    assert file.read_text() == "the last one\n"
+    wait_until(lambda: file.read_text() != "the last one\n", "the first report")
+    inode = file.stat().st_ino
+    wait_until(lambda: len(file.read_text().splitlines()) >= 3, "more reports")
+    assert tracer.stop().code == 0
+    assert file.stat().st_ino == inode and stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert len(list(tmp_path.iterdir())) == 1
+    assert len(tally.Result(0, file.read_bytes(), b"").reports) >= 3
+
+
+def test_neither_name_is_written_through_a_link(run, tmp_path):
+    target, file = tmp_path / "target", tmp_path / "report"
+    target.write_text("mine")
+    file.symlink_to(target)
+    assert run("-o", file, "-d", "0.1").code == 1
+    file.unlink()
+    # What it is called on the way, by a process whose number is known.
+    line = f'ln -s {target} {tmp_path}/.report.$$.tally; exec {BUILD}/runqlat -o {file} -d 0.1'
+    assert subprocess.run(["sh", "-c", line], check=False).returncode == 0
+    assert target.read_text() == "mine" and file.read_text().startswith("runqlat")
+    assert {path.name for path in tmp_path.iterdir()} == {"target", "report"}
+
+
+def test_a_full_disk_is_told():
+    """Of all tools and answers, in each format: a message, and status 1."""
+    with open("/dev/full", "w") as full:
+        for name, args in ANSWERS.items():
+            ran = subprocess.run([BUILD / "tally", *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            assert ran.returncode == 1 and "No space left" in ran.stderr, (name, ran)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_full_disk_is_told_by_each_tool(name):
+    works = run_limited(name, *SHORT, *LINES[name])[0]
+    if works.code == 4:
+        pytest.skip("not on this kernel")
+    for form in ((), ("--json",)):
+        with open("/dev/full", "w") as full:
+            ran = subprocess.run([BUILD / name, *SHORT, *form, *LINES[name]], stdin=subprocess.DEVNULL,
+                                 stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+        assert ran.returncode == 1 and "cannot write the report" in ran.stderr, (form, ran)
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ("runqlat", "stat", "timehist", "profile", "probe", "trace"))
+def test_a_command_killed_before_it_starts(name):
+    """It waits for the tool to be ready, and the tool, stopped meanwhile, finds it gone."""
+    args = [arg for arg in LINES[name] if arg != "-a"]
+    ready, write_end = os.pipe()
+    process = subprocess.Popen([BUILD / name, "--ready-fd", str(write_end), *args, "--", "true"], pass_fds=(write_end,),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.close(write_end)
+    try:
+        waiting = wait_until(lambda: tally.children(process.pid), "the command is forked")
+        os.kill(waiting[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=PATIENCE)
+    finally:
+        os.close(ready)
+        tally.end_process(process)
+    assert process.returncode == 1, (out, err)
+    assert b"'true' was killed by signal 9 before it was started" in err
+
+
+# --- rights --------------------------------------------------------------------------------------
+
+def test_memleak_names_the_capability(tmp_path):
+    """With CAP_BPF and CAP_PERFMON only: either this kernel lets it, or what is missing is said."""
+    fd = os.open(BUILD / "memleak", os.O_RDONLY)
+    ran = subprocess.run(
+        ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps", "+bpf,+perfmon",
+         "--ambient-caps", "+bpf,+perfmon", f"/proc/self/fd/{fd}", "memleak", "-d", "0.1"],
+        pass_fds=(fd,), capture_output=True, text=True, check=False)
+    os.close(fd)
+    assert ran.returncode == 0 or (ran.returncode == 4 and "missing capability CAP_SYS_ADMIN" in ran.stderr), ran
+
+
+# --- what is installed ---------------------------------------------------------------------------
+
+def test_nothing_stands_before_a_program_that_every_system_has(tmp_path):
+    """Not even for a user whose path has /usr/local/bin first."""
+    subprocess.run(["make", "-s", "install", f"DESTDIR={tmp_path}", "PREFIX=/usr/local", f"BUILD={BUILD}"],
+                   cwd=tally.ROOT, check=True, stdout=subprocess.DEVNULL)
+    installed = {path.name for path in (tmp_path / "usr/local/bin").iterdir()}
+    assert {"tally", "runqlat", "trace"} <= installed and "stat" not in installed
+    common = set(subprocess.run(["bash", "-c", "compgen -b; compgen -k"], stdout=subprocess.PIPE, text=True,
+                                check=True).stdout.split())
+    listed = subprocess.run(["dpkg-query", "-W", "-f", "${Essential} ${Package}\n"], stdout=subprocess.PIPE,
+                            text=True, check=False).stdout.splitlines() if os.path.exists("/usr/bin/dpkg-query") else []
+    for package in (line.split()[1] for line in listed if line.startswith("yes ")):
+        files = subprocess.run(["dpkg-query", "-L", package], stdout=subprocess.PIPE, text=True, check=True).stdout
+        common |= {os.path.basename(file) for file in files.split() if "/bin/" in file or "/sbin/" in file}
+    assert not installed & common
+    pages = {path.name for path in (tmp_path / "usr/local/share/man/man1").iterdir()}
+    assert "stat.1" not in pages and "tally-stat.1" in pages
+
+
+def test_doctor_without_a_mounted_tracefs():
+    """It is worked around: names and fields are not lost."""
+    line = (f"umount -l /sys/kernel/tracing /sys/kernel/debug/tracing /sys/kernel/debug 2>/dev/null; "
+            f"{BUILD}/tally doctor --csv; {BUILD}/list -v sched:sched_switch")
+    ran = subprocess.run(["unshare", "-m", "sh", "-c", line], stdout=subprocess.PIPE, text=True, check=True)
+    assert [row for row in ran.stdout.splitlines() if row.startswith("ok,tracefs,")], ran.stdout
+    assert "prev_comm" in ran.stdout
+
+
+@pytest.mark.parametrize("binary, hint", ((",", "--csv=,"), (";", "--csv=;"), ("/bin/sh", "list -x /bin/sh")))
+def test_a_binary_without_functions_of_it(run, binary, hint):
+    """perf's separator is one."""
+    for args in (("-x", binary), (f"-x{binary}", "-e", "sched:sched_switch")):
+        result = run(*args, "-a", "-d", "0.1", tool="stat")
+        assert result.code == 2 and hint in result.stderr and not result.text, result
+
+
+# --- events that others have made ----------------------------------------------------------------
+
+def test_an_event_made_by_a_tracer_is_said_to_be_one(run, ends):
+    """Programs of tracepoints may not be attached to it: what to do instead is said, and by -e in another way it counts."""
+    control = "/sys/kernel/tracing/uprobe_events"
+    if not os.path.exists(control):
+        pytest.skip("tracefs is not mounted, or has no uprobe_events")
+    binary = os.path.realpath("/bin/true")
+    with open(binary, "rb") as file:
+        entry = int.from_bytes(file.read(32)[24:32], "little")
+
+    def tell(line):     # as >> does: it cannot be sought in
+        fd = os.open(control, os.O_WRONLY | os.O_APPEND)
+        os.write(fd, line.encode())
+        os.close(fd)
+
+    tell(f"p:tally_test/made {binary}:{entry:#x}\n")
+    ends.callback(tell, "-:tally_test/made\n")
+    for args in (("-e", "tally_test:made", "-a", "--by", "comm"), ("-e", "tally_test:made", "--", "true")):
+        result = run("--json", "-d", "0.1", *args, tool="stat")
+        assert result.code == 0 or (result.code == 4 and "made by a tracer" in result.stderr), result

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Names of frames belong to the time of the event: code that is replaced, programs that execute others, processes
+that live for a millisecond, other pid namespaces."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+import tally
+from probing import binary, compile_trigger
+from tally import Tool, scaled
+
+pytestmark = pytest.mark.everywhere
+
+EVENT = "syscalls:sys_enter_getppid"
+CALL = """
+static long getppid_here(void)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "0"(110L) : "rcx", "r11", "memory");
+	return ret;
+}
+"""
+LIBRARY = CALL + """
+__attribute__((noinline, section(".text.%(name)s"))) long call_%(name)s(long n)
+{
+	long sum = 0;
+
+	while (n--)
+		sum += getppid_here();
+	return sum;
+}
+
+long run(long n)
+{
+	return call_%(name)s(n) + 1;
+}
+"""
+PROGRAM = CALL + """
+#include <unistd.h>
+
+__attribute__((noinline)) long call_%(name)s(long n)
+{
+	long sum = 0;
+
+	while (n--)
+		sum += getppid_here();
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	char c;
+
+	if (argc > 2 && read(0, &c, 1))
+		call_%(name)s(%(n)d);
+	else
+		call_%(name)s(%(n)d);
+	if (argc > 1)
+		execl(argv[1], argv[1], (char *)0);
+	return 0;
+}
+"""
+FLAGS = "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"
+NAMES = "one", "two", "three"
+N = 2000
+
+
+def make(directory, source, *flags, name, **values):
+    path = directory / f"{name}.c"
+    path.write_text(source % {"name": name, **values})
+    return compile_trigger(directory, path, *FLAGS, *flags, name=name)
+
+
+@pytest.fixture
+def libraries(directory):
+    return [make(directory, LIBRARY, "-shared", "-fPIC", name=name) for name in NAMES]
+
+
+def callers(report):
+    """{the function of ours that called: how often}; None: no frame has such a name"""
+    found = {}
+    for stack in report["stacks"]:
+        ours = [f["name"] for f in stack["frames"] if re.match("(call_|child_calls)", f["name"] or "")]
+        name = ours[-1] if ours else None
+        found[name] = found.get(name, 0) + stack["value"]
+    return found
+
+
+def stacks_of(ends, load, *args):
+    """What stackcount says of a trigger's work."""
+    tracer = Tool("--json", "-U", *args, EVENT, tool="stackcount")
+    ends.callback(tracer.close)
+    tracer.ready()
+    load.go()
+    said = load.done()
+    return tracer.stop().report, said
+
+
+# --- code that is replaced -------------------------------------------------------------------------
+
+def test_libraries_at_one_address(ends, trigger, libraries):
+    """Three libraries, opened and closed in turn, are mapped where the first one was."""
+    load = trigger("remaps", "libraries", N, *libraries)
+    report, addresses = stacks_of(ends, load, "-p", load.pid)
+    assert len(addresses) == 3
+    assert callers(report) == {f"call_{name}": N for name in NAMES}, report
+    assert len(set(addresses)) == 1, addresses
+    assert "may have the names" not in str(report), report
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="code by hand")
+def test_code_mapped_over_code(ends, trigger, libraries):
+    """With MAP_FIXED nothing is unmapped before, which the programs do not notice: what is counted meanwhile is
+    said, and all of it is under some name."""
+    where = []
+    for name, path in zip(NAMES, libraries):
+        text = subprocess.run(["nm", "-D", path], capture_output=True, text=True, check=True).stdout
+        offset = int(re.search(rf"([0-9a-f]+) T call_{name}\n", text)[1], 16)
+        where.append(f"{path}:{offset}")        # code is at its own offset in such small files
+    load = trigger("remaps", "fixed", N, *where)
+    report, _ = stacks_of(ends, load, "-p", load.pid)
+    found = callers(report)
+    assert sum(found.values()) == 3 * N, found
+    said = re.search(r"up to (\d+) may have the names of code that other code was mapped over", report.get("note") or "")
+    wrong = sum(max(0, n - N) for n in found.values())
+    assert not wrong or said and int(said[1]) >= wrong, (found, report)
+
+
+# --- programs --------------------------------------------------------------------------------------
+
+@pytest.fixture
+def programs(directory):
+    """Both without PIE, at one address."""
+    return [make(directory, PROGRAM, "-no-pie", "-static", name=name, n=n)
+            for name, n in (("first", 1500), ("second", 500))]
+
+
+@pytest.mark.parametrize("tool_name", ("stackcount",))
+def test_exec(tool_name, programs):
+    first, second = programs
+    result = subprocess.run([tally.BUILD / tool_name, "--json", "-U", EVENT, "--", first, second], timeout=tally.PATIENCE,
+                            capture_output=True, check=True)
+    report = tally.Result(0, result.stdout, result.stderr).report
+    assert callers(report) == {"call_first": 1500, "call_second": 500}, report
+
+
+@pytest.mark.parametrize("scope", ((), ("-a",)), ids=("children", "all"))
+@pytest.mark.parametrize("execute", (False, True), ids=("end", "exec"))
+def test_short_lives(ends, trigger, directory, execute, scope):
+    """Children of about a millisecond, of a parent that is not sampled itself; and what they execute."""
+    children = scaled(500)
+    program = [make(directory, PROGRAM, "-static", name="short", n=1)] if execute else []
+    load = trigger("remaps", "children", children, *program)
+    if scope:
+        report, _ = stacks_of(ends, load, *scope)
+    else:
+        report, _ = stacks_of(ends, load, "--comm", "[rs][eh]*")
+    wanted = {"child_calls": 3 * children, **({"call_short": children} if execute else {})}
+    found = callers(report)
+    assert {name: found.get(name) for name in wanted} == wanted, report
+
+
+# --- pid namespaces --------------------------------------------------------------------------------
+
+def inside(*command):
+    return ["unshare", "--pid", "--fork", "--mount-proc", *command]
+
+
+@pytest.mark.parametrize("tracer_inside", (False, True), ids=("outside", "inside"))
+def test_pid_namespace(directory, tracer_inside):
+    """The kernel's numbers of processes are others than those that /proc has in a pid namespace."""
+    program = make(directory, PROGRAM, "-static", name="lone", n=300)
+    os.mkfifo(directory / "go")
+    tool = f"{tally.BUILD / 'stackcount'} --json -U --comm lone --ready-fd 3 {EVENT}"
+    work = str(program) if tracer_inside else " ".join(inside(str(program)))
+    # The program begins when the tool is ready, and the tool ends with it.
+    script = (f"cd {directory}; (read ready < go; {work}; kill -TERM $(cat pid)) & "
+              f"sh -c 'echo $$ > pid; exec {tool} 3> go'; wait")
+    shell = [*(inside() if tracer_inside else ()), "sh", "-c", script]
+    result = subprocess.run(shell, capture_output=True, timeout=tally.PATIENCE, check=True)
+    report = tally.Result(0, result.stdout, result.stderr).report
+    assert callers(report) == {"call_lone": 300}, (report, result.stderr)
+    assert "frame pointers" not in (report.get("note") or "") or not any(
+        frame["name"] is None for stack in report["stacks"] for frame in stack["frames"]), report

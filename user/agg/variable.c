@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agg/variable.h"
+
+#include <bpf/btf.h>
+#include <string.h>
+
+#include "base/types.h"
+
+void *object_variable(const struct bpf_object *obj, const char *section, const char *name)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+	int id = btf__find_by_name_kind(btf, section, BTF_KIND_DATASEC);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	const struct btf_var_secinfo *var = type ? btf_var_secinfos(type) : NULL;
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, section);
+	char *memory;
+	size_t size;
+	u32 i;
+
+	/* const in some versions of libbpf; it is the memory that skeletons have a member for. */
+	memory = map ? (char *)bpf_map__initial_value(map, &size) : NULL;
+	for (i = 0; memory && var && i < btf_vlen(type); i++, var++)
+		if (!strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, var->type)->name_off), name))
+			return memory + var->offset;
+	return NULL;
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/confined.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define NOBODY 65534
+
+void answer__put(struct answer *a, const void *data, size_t size)
+{
+	const char *at = data;
+	ssize_t n;
+
+	while (size && !a->err) {
+		n = write(a->fd, at, size);
+		if (n < 0 && errno != EINTR)
+			a->err = -errno;
+		if (n > 0) {
+			at += n;
+			size -= n;
+		}
+	}
+}
+
+/* Of one that is asked: who asks sets the time for each answer. */
+#define SERVICE_NS (600 * NSEC_PER_SEC)
+
+struct limits {
+	u64 memory;     /* on top of what this process has */
+	u64 answer;     /* bytes */
+	u64 time_ns;
+};
+
+/*
+ * --- the child ---------------------------------------------------------------------------------
+ */
+
+/* Sanitizers want address space and system calls of their own. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+#if defined(__x86_64__)
+#define OWN_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef OWN_ARCH
+
+#define ALLOW(name) \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), \
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+/* What malloc, elf_begin() on an open file, and reading and writing take. */
+static int filter_calls(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		ALLOW(read),
+		ALLOW(pread64),
+		ALLOW(lseek),
+		ALLOW(fstat),
+#ifdef __NR_newfstatat
+		ALLOW(newfstatat),
+#endif
+		ALLOW(fcntl),
+		ALLOW(write),
+		ALLOW(close),
+		ALLOW(brk),
+		ALLOW(mmap),
+		ALLOW(munmap),
+		ALLOW(mremap),
+		ALLOW(madvise),
+		ALLOW(getrandom),
+		ALLOW(futex),
+		ALLOW(rt_sigreturn),
+		ALLOW(exit_group),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
+
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+#else
+
+static int filter_calls(void)
+{
+	return prctl(PR_GET_SECCOMP) < 0 ? -1 : 0;
+}
+
+#endif /* OWN_ARCH */
+
+static void limit(int resource, rlim_t to)
+{
+	const struct rlimit r = { to, to };
+
+	setrlimit(resource, &r);
+}
+
+/* Bytes of address space now. */
+static u64 address_space(void)
+{
+	u64 pages = 0;
+	char text[32];
+	ssize_t n;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	if (n > 0) {
+		text[n] = 0;
+		pages = strtoull(text, NULL, 10);
+	}
+	close(fd);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Where memory is short, this is what to end. */
+static void offer_to_oom(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) < 0)
+		errno = 0;
+	close(fd);
+}
+
+static void set_limits(const struct limits *to)
+{
+	offer_to_oom();
+	if (!SANITIZED)
+		limit(RLIMIT_AS, address_space() + to->memory);
+	limit(RLIMIT_CPU, to->time_ns / NSEC_PER_SEC + 1);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NPROC, 0);
+}
+
+static bool give_up_rights(pid_t parent)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+	if (!geteuid() && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+			   setresuid(NOBODY, NOBODY, NOBODY)))
+		return false;
+	if (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+		return false;
+	/* Only now: changing the user clears it. Too late if the parent has gone already. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent)
+		return false;
+	return SANITIZED || !filter_calls();
+}
+
+/* The files become 0 and up, the answer the one behind them; all others are closed. */
+static int place_files(const int *fd, size_t nfds, int answer)
+{
+	int moved[CONFINED_MAX_FILES + 1];
+	size_t i;
+
+	/* First out of the way, so that none is overwritten before it has its place. */
+	for (i = 0; i <= nfds; i++) {
+		moved[i] = fcntl(i < nfds ? fd[i] : answer, F_DUPFD, CONFINED_MAX_FILES + 1);
+		if (moved[i] < 0)
+			return -errno;
+	}
+	for (i = 0; i <= nfds; i++)
+		if (dup2(moved[i], i) < 0)
+			return -errno;
+	if (syscall(SYS_close_range, nfds + 1, ~0U, 0))
+		return -errno;
+	return nfds;
+}
+
+static void __attribute__((noreturn)) run_child(confined_work work, void *arg, const int *fd,
+						size_t nfds,
+						const struct limits *limits, int answer,
+						pid_t parent)
+{
+	struct answer a = {};
+	int i;
+
+	/* A crash is to be a crash, and Ctrl-C on the terminal is the parent's business. */
+	for (i = 1; i < NSIG; i++)
+		signal(i, i == SIGINT ? SIG_IGN : SIG_DFL);
+	set_limits(limits);
+	a.fd = place_files(fd, nfds, answer);
+	if (a.fd < 0 || !give_up_rights(parent))
+		_exit(1);
+	work(&a, arg);
+	_exit(a.err ? 1 : 0);
+}
+
+/*
+ * --- the parent --------------------------------------------------------------------------------
+ */
+
+/* A wait is interrupted so often for a look at the signals. */
+#define LOOK_NS (40 * NSEC_PER_MSEC)
+/* Time to die: giving back a gigabyte takes a while. */
+#define DEATH_NS (200 * NSEC_PER_MSEC)
+
+static bool signal_waits(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) ||
+				     sigismember(&set, SIGHUP));
+}
+
+int confined__wait(int fd, u64 end_ns)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	u64 now, left;
+
+	while (!signal_waits()) {
+		now = monotonic_ns();
+		if (now >= end_ns)
+			return -ETIME;
+		left = end_ns - now < LOOK_NS ? end_ns - now : LOOK_NS;
+		if (poll(&p, 1, left / NSEC_PER_MSEC + 1) > 0)
+			return 0;
+	}
+	return -EINTR;
+}
+
+int confined__read(int fd, void *data, size_t size, u64 end_ns)
+{
+	char *at = data;
+	int err = 0;
+	ssize_t n;
+
+	while (size && !err) {
+		err = confined__wait(fd, end_ns);
+		if (err)
+			return err;
+		n = read(fd, at, size);
+		if (n > 0) {
+			at += n;
+			size -= n;
+		} else if (!n || (errno != EINTR && errno != EAGAIN)) {
+			err = -EBADMSG;
+		}
+	}
+	return err;
+}
+
+struct buffer {
+	char *data;
+	size_t n, room;
+};
+
+/* One read into the buffer: the number of bytes, 0 at the end, or a negative errno. */
+static ssize_t read_some(int fd, struct buffer *b, u64 most)
+{
+	ssize_t n;
+	char *more;
+
+	if (b->n == b->room) {
+		if (b->room >= most)
+			return -EBADMSG;
+		b->room = b->room ? 2 * b->room : 64 << 10;
+		more = realloc(b->data, b->room);
+		if (!more)
+			return -ENOMEM;
+		b->data = more;
+	}
+	n = read(fd, b->data + b->n, b->room - b->n);
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN ? 1 : -errno;
+	b->n += n;
+	return n;
+}
+
+static int read_answer(int fd, struct buffer *b, const struct limits *limits, u64 end_ns)
+{
+	ssize_t n = 1;
+
+	while (n > 0) {
+		n = confined__wait(fd, end_ns);
+		if (!n)
+			n = read_some(fd, b, limits->answer);
+	}
+	return n;
+}
+
+/* Eight times what is on disk: symbols and their names are kept twice, sections may be packed. */
+static u64 memory_for(const int *fd, size_t n)
+{
+	u64 memory = CONFINED_MEMORY, mapped = 0, there;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (fstat(fd[i], &st))
+			continue;
+		there = 512ULL * st.st_blocks;
+		if ((u64)st.st_size < there)
+			there = st.st_size;
+		memory += there < CONFINED_MAX_MEMORY / 8 ? 8 * there : CONFINED_MAX_MEMORY;
+		mapped += there;
+	}
+	return (memory < CONFINED_MAX_MEMORY ? memory : CONFINED_MAX_MEMORY) + mapped;
+}
+
+/* With less there is no use in beginning. */
+#define LEAST_NS (50 * NSEC_PER_MSEC)
+
+/* Only root can have put there what is in them. */
+static bool are_roots(const int *fd, size_t n)
+{
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (fstat(fd[i], &st) || st.st_uid || st.st_mode & S_IWOTH)
+			return false;
+	return n;
+}
+
+/* What it may take now. The time that went by since the last look gives some back. */
+static int grant(struct allowance *a, struct limits *l)
+{
+	u64 now = monotonic_ns(), back = a->at_ns ? (now - a->at_ns) / ALLOWANCE_SHARE : 0;
+
+	a->spent_ns -= back < a->spent_ns ? back : a->spent_ns;
+	a->at_ns = now;
+	if (a->spent_ns + LEAST_NS > ALLOWANCE_NS || a->spent_bytes >= ALLOWANCE_BYTES)
+		return -EDQUOT;
+	l->time_ns = ALLOWANCE_NS - a->spent_ns < ALLOWANCE_FILE_NS ? ALLOWANCE_NS - a->spent_ns
+								    : ALLOWANCE_FILE_NS;
+	l->answer = ALLOWANCE_BYTES - a->spent_bytes;
+	return 0;
+}
+
+u64 allowance__time(struct allowance *a, const int *fd, size_t nfds)
+{
+	struct limits l = { .time_ns = CONFINED_TIME_NS };
+
+	if (!a || are_roots(fd, nfds))
+		return l.time_ns;
+	return grant(a, &l) ? 0 : l.time_ns;
+}
+
+void allowance__spend(struct allowance *a, const int *fd, size_t nfds, u64 ns)
+{
+	if (a && !are_roots(fd, nfds))
+		a->spent_ns += ns;
+}
+
+static int start(confined_work work, void *arg, const int *fd, size_t nfds,
+		 const struct limits *limits, int answer_fd, pid_t *pid)
+{
+	pid_t parent = getpid(), child;
+
+	if (nfds > CONFINED_MAX_FILES)
+		return -EINVAL;
+	child = fork();
+	if (!child)
+		run_child(work, arg, fd, nfds, limits, answer_fd, parent);
+	if (child < 0)
+		return -errno;
+	*pid = child;
+	return 0;
+}
+
+int confined__start(confined_work work, void *arg, const int *fd, size_t nfds, int answer_fd,
+		    pid_t *pid)
+{
+	const struct limits l = { .memory = memory_for(fd, nfds), .time_ns = SERVICE_NS };
+
+	return start(work, arg, fd, nfds, &l, answer_fd, pid);
+}
+
+const char *confined__why(int err)
+{
+	switch (err) {
+	case -ETIME:
+		return "took too long";
+	case -EDQUOT:
+		return "not read: others took too long, or too much";
+	case -EBADMSG:
+		return "damaged, or too much";
+	case -EINTR:
+		return "interrupted";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* 1: it has ended, 0: not until then, or a negative errno. */
+static int await_end(pid_t pid, u64 end_ns, int *status)
+{
+	struct timespec pause = { .tv_nsec = 20000 };
+	pid_t ended;
+
+	while (!(ended = waitpid(pid, status, WNOHANG)) || (ended < 0 && errno == EINTR)) {
+		if (monotonic_ns() >= end_ns)
+			return 0;
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 2000000)
+			pause.tv_nsec *= 2;
+	}
+	return ended < 0 ? -errno : 1;
+}
+
+bool confined__end(pid_t pid, bool kill_it)
+{
+	int status, ended = 0;
+
+	if (!kill_it)
+		ended = await_end(pid, monotonic_ns() + NSEC_PER_SEC, &status);
+	if (ended)
+		return ended > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
+	kill(pid, SIGKILL);
+	await_end(pid, monotonic_ns() + DEATH_NS, &status);
+	return false;
+}
+
+static int run(confined_work work, void *arg, const int *fd, size_t nfds, const struct limits *l,
+	       struct buffer *b)
+{
+	u64 end_ns = monotonic_ns() + l->time_ns;
+	int ends[2], err;
+	pid_t pid = 0;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	err = start(work, arg, fd, nfds, l, ends[1], &pid);
+	close(ends[1]);
+	if (!err) {
+		err = read_answer(ends[0], b, l, end_ns);
+		if (!confined__end(pid, err != 0) && !err)
+			err = -EBADMSG;
+	}
+	close(ends[0]);
+	return err;
+}
+
+int confined__run(confined_work work, void *arg, const int *fd, size_t nfds,
+		  struct allowance *allowance, void **data, size_t *size)
+{
+	struct limits l = { memory_for(fd, nfds), CONFINED_MAX_ANSWER, CONFINED_TIME_NS };
+	struct buffer b = {};
+	u64 began_ns = monotonic_ns();
+	int err = 0;
+
+	if (signal_waits())
+		return -EINTR;
+	if (are_roots(fd, nfds))
+		allowance = NULL;
+	if (allowance)
+		err = grant(allowance, &l);
+	if (!err)
+		err = run(work, arg, fd, nfds, &l, &b);
+	if (allowance) {
+		allowance->spent_ns += monotonic_ns() - began_ns;
+		allowance->spent_bytes += err ? 0 : b.n;
+	}
+	if (err) {
+		free(b.data);
+		return err;
+	}
+	*data = b.data;
+	*size = b.n;
+	return 0;
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "event/user_code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "annotate/disassembly.h"
+#include "event/user_code_exits.h"
+#include "types/binary.h"
+#include "types/dwarf.h"
+#include "types/elf_file.h"
+#include "unwind/cfi.h"
+#include "unwind/extents.h"
+
+/* Of one function or part of one. */
+#define MAX_CODE (4U << 20)
+
+/* Of an instruction, x86. */
+#define LONGEST 15
+
+struct user_code {
+	char *path;
+	struct elf_file file;
+	enum machine_code machine;
+	struct binary_functions functions;
+	struct code_extents extents;
+	struct cfi_table cfi;
+	bool has_extents, has_cfi, knows_cfi;   /* were they read, and could they be? */
+	int extents_err;
+};
+
+static bool is_known_machine(const struct elf_file *f, enum machine_code *machine)
+{
+	*machine = f->header.e_machine == EM_386 ? MACHINE_32_BIT : MACHINE_OWN;
+#if defined(__x86_64__)
+	return f->header.e_machine == EM_X86_64 || f->header.e_machine == EM_386;
+#elif defined(__aarch64__)
+	return f->header.e_machine == EM_AARCH64;
+#else
+	return false;
+#endif
+}
+
+int user_code__open(struct user_code **code, const char *path)
+{
+	struct user_code *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	err = elf_file__open(&c->file, path);
+	if (err) {
+		free(c);
+		return err;
+	}
+	c->path = strdup(path);
+	err = c->path ? binary_functions__find(&c->functions, path, NULL) : -ENOMEM;
+	if (!err && !is_known_machine(&c->file, &c->machine))
+		err = -ENOEXEC;
+	if (err) {
+		user_code__close(c);
+		return err;
+	}
+	*code = c;
+	return 0;
+}
+
+void user_code__close(struct user_code *c)
+{
+	if (!c)
+		return;
+	code_extents__free(&c->extents);
+	if (c->knows_cfi)
+		cfi_table__free(&c->cfi);
+	binary_functions__free(&c->functions);
+	elf_file__close(&c->file);
+	free(c->path);
+	free(c);
+}
+
+u32 user_code__return_bytes(const struct user_code *c)
+{
+	return c->machine == MACHINE_32_BIT ? 4 : 8;
+}
+
+/*
+ * --- what is where -----------------------------------------------------------------------------
+ */
+
+const struct code_extents *user_code__extents(struct user_code *c)
+{
+	if (!c->has_extents)
+		c->extents_err = code_extents__read(&c->extents, c->file.fd);
+	c->has_extents = true;
+	return &c->extents;
+}
+
+static const struct cfi_table *cfi_of(struct user_code *c)
+{
+	if (!c->has_cfi)
+		c->knows_cfi = !cfi_table__read(&c->cfi, c->file.fd, NULL);
+	c->has_cfi = true;
+	return c->knows_cfi ? &c->cfi : NULL;
+}
+
+enum stack_state user_code__stack_at(struct user_code *c, u64 address)
+{
+	const struct cfi_table *t = cfi_of(c);
+	const struct unwind_rule *r = t ? cfi_table__find(t, address) : NULL;
+
+	if (!r || r->cfa == UNWIND_UNKNOWN || r->cfa == UNWIND_UNSUPPORTED)
+		return STACK_UNKNOWN;
+	return r->cfa == UNWIND_RSP && r->offset == 8 ? STACK_AS_AT_ENTRY : STACK_IN_USE;
+}
+
+/* The first function behind an address: those are sorted. */
+static size_t first_behind(const struct user_code *c, u64 address)
+{
+	size_t from = 0, to = c->functions.n, at;
+
+	while (from < to) {
+		at = from + (to - from) / 2;
+		if (c->functions.function[at].address <= address)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return from;
+}
+
+/* Of those that hold the address the one that begins last; of its names the one with a size. */
+const struct binary_function *user_code__function(const struct user_code *c, u64 address)
+{
+	size_t i = first_behind(c, address), steps;
+	const struct binary_function *f;
+
+	for (steps = 0; i && steps < 64; i--, steps++) {
+		f = &c->functions.function[i - 1];
+		if (f->address == address || address - f->address < f->size)
+			break;
+	}
+	if (!i || steps == 64)
+		return NULL;
+	for (f = &c->functions.function[i - 1]; i > 1; i--) {
+		const struct binary_function *alias = &c->functions.function[i - 2];
+
+		if (alias->address != f->address)
+			break;
+		if (alias->size > f->size)
+			f = alias;
+	}
+	return f;
+}
+
+bool user_code__has_name(const struct user_code *c, u64 address, const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = first_behind(c, address); i; i--) {
+		const struct binary_function *f = &c->functions.function[i - 1];
+
+		if (f->address != address)
+			break;
+		if (strlen(f->name) == len && !memcmp(f->name, name, len))
+			return true;
+	}
+	return false;
+}
+
+bool user_code__in_plt(const struct user_code *c, u64 address)
+{
+	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!elf_file__section(&c->file, names[i], &header, &data) &&
+		    address >= header.sh_addr && address - header.sh_addr < header.sh_size)
+			return true;
+	return false;
+}
+
+int user_code__extent(struct user_code *c, u64 address, u64 *start, u64 *size)
+{
+	const struct binary_function *f = user_code__function(c, address);
+	const struct code_extent *e;
+
+	if (f && f->size) {
+		*start = f->address;
+		*size = f->size;
+		return 0;
+	}
+	e = code_extents__find(user_code__extents(c), address);
+	if (!e)
+		return -ENODATA;
+	*start = e->start;
+	*size = e->size;
+	return 0;
+}
+
+ssize_t user_code__read(const struct user_code *c, u64 address, void *to, size_t size,
+			bool executable)
+{
+	u64 offset;
+
+	if (elf_file__offset(&c->file, address, size, executable, &offset))
+		return -ENODATA;
+	return pread(c->file.fd, to, size, offset);
+}
+
+int user_code__take_apart(struct user_code *c, struct disassembly *d, u64 start, u64 size)
+{
+	u8 *bytes;
+	int err;
+
+	if (!size || size > MAX_CODE)
+		return -ENODATA;
+	bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	err = user_code__read(c, start, bytes, size, true) == (ssize_t)size ? 0 : -ENODATA;
+	if (!err)
+		err = disassembly__make(d, c->machine, bytes, size, start);
+	free(bytes);
+	return err && err != -ENOMEM ? -ENODATA : err;
+}
+
+/*
+ * --- where instructions begin ------------------------------------------------------------------
+ */
+
+/* By what was found when the file was made, without looking at the code. */
+static bool is_named(struct user_code *c, u64 address)
+{
+	const struct binary_function *f = user_code__function(c, address);
+	const struct code_extent *e = code_extents__find(user_code__extents(c), address);
+	struct dwarf *d;
+	bool has;
+
+	if ((f && f->address == address) || (e && e->start == address))
+		return true;
+	if (cfi_of(c) && cfi_table__has_row(&c->cfi, address))
+		return true;
+	if (dwarf__open(&d, c->path))
+		return false;
+	has = dwarf__has_row(d, address);
+	dwarf__close(d);
+	return has;
+}
+
+/* Of code from a function's first instruction on. */
+static int find_in(const struct disassembly *d, u64 address, struct code_neighbours *near)
+{
+	size_t i;
+
+	for (i = 0; i < d->n; i++) {
+		const struct instruction *at = &d->instruction[i];
+
+		if (at->address == address)
+			return 0;
+		if (at->flow == FLOW_UNKNOWN)
+			return -ENODATA;
+		if (address - at->address < at->size) {
+			*near = (struct code_neighbours){ at->address, at->address + at->size };
+			return -EILSEQ;
+		}
+	}
+	return -ENODATA;
+}
+
+int user_code__check(struct user_code *c, u64 address, struct code_neighbours *near)
+{
+	struct disassembly d;
+	u64 start, size;
+	int err = user_code__extent(c, address, &start, &size);
+
+	if (!err) {
+		/* The last one as far as it goes. */
+		if (size > address - start + LONGEST)
+			size = address - start + LONGEST;
+		err = user_code__take_apart(c, &d, start, size);
+	}
+	if (!err) {
+		err = find_in(&d, address, near);
+		disassembly__free(&d);
+	}
+	if (err == -ENODATA && is_named(c, address))
+		err = 0;
+	return err;
+}
+
+bool user_code__is_nop(const struct user_code *c, u64 file_offset)
+{
+	u8 b[4] = {};
+
+	if (pread(c->file.fd, b, sizeof(b), file_offset) < 1)
+		return false;
+#if defined(__x86_64__)
+	if (b[0] == 0x66)
+		memmove(b, b + 1, sizeof(b) - 1);
+	return b[0] == 0x90 || (b[0] == 0x0f && b[1] == 0x1f);
+#else
+	return !(file_offset % 4);
+#endif
+}
+
+/*
+ * --- exceptions --------------------------------------------------------------------------------
+ */
+
+/* Libraries by which code throws, or is unwound. */
+static bool is_unwinding_library(const char *name)
+{
+	static const char *const names[] = {
+		"libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so", "libunwind.so",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static bool needs_unwinding(const struct user_code *c)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+	GElf_Dyn entry;
+	const char *name;
+	int i;
+
+	if (elf_file__section(&c->file, ".dynamic", &header, &data))
+		return false;
+	for (i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		if (entry.d_tag != DT_NEEDED)
+			continue;
+		name = elf_strptr(c->file.elf, header.sh_link, entry.d_un.d_val);
+		if (!name || is_unwinding_library(name))
+			return true;
+	}
+	return false;
+}
+
+bool user_code__may_unwind(struct user_code *c, u64 address)
+{
+	const struct code_extents *e = user_code__extents(c);
+	const struct code_extent *own = code_extents__find(e, address);
+
+	if (c->extents_err && c->extents_err != -ENOENT)
+		return true;
+	return e->has_personality || (own && own->has_handler) || needs_unwinding(c);
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* By which instructions a function ends. */
+#include "event/user_code_exits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PARTS 16
+#define LOOK_BACK 12            /* instructions in front of a jump to what a register says */
+
+struct part {
+	u64 start, size;
+	bool is_shared;         /* it is another function, or a part of that */
+	struct disassembly d;
+};
+
+struct search {
+	struct user_code *code;
+	u64 entry;
+	bool follow;
+	struct part part[MOST_PARTS];
+	size_t n;
+	struct code_exits *exits;
+	const char *why;
+};
+
+/* For what is in the way: the first reason stays. */
+static int undecided(struct search *s, const char *why)
+{
+	s->why = s->why ?: why;
+	return -ENODATA;
+}
+
+static int add_part(struct search *s, u64 start, u64 size, bool is_shared)
+{
+	struct part *p = &s->part[s->n];
+	int err;
+
+	if (s->n == MOST_PARTS)
+		return undecided(s, "it is in too many parts");
+	*p = (struct part){ .start = start, .size = size, .is_shared = is_shared };
+	err = user_code__take_apart(s->code, &p->d, start, size);
+	if (err)
+		return err == -ENOMEM ? err : undecided(s, "its code could not be taken apart");
+	s->n++;
+	return 0;
+}
+
+static int add_exit(struct search *s, const struct part *p, u64 address, bool is_tail_call)
+{
+	struct code_exits *e = s->exits;
+	struct code_exit *larger;
+
+	if (!(e->n & (e->n - 1))) {
+		larger = reallocarray(e->exit, e->n ? 2 * e->n : 1, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		e->exit = larger;
+	}
+	e->exit[e->n++] = (struct code_exit){ address, is_tail_call, p->is_shared };
+	return 0;
+}
+
+static const struct part *part_of(const struct search *s, u64 address)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (address - s->part[i].start < s->part[i].size)
+			return &s->part[i];
+	return NULL;
+}
+
+/*
+ * --- jumps to addresses ------------------------------------------------------------------------
+ */
+
+/* GCC and clang call what they split off FUNCTION.cold, and a number may follow. Of p? */
+static bool is_split_off(const struct search *s, const struct part *p, const struct binary_function *f)
+{
+	const char *cold = strstr(f->name, ".cold");
+	size_t i;
+
+	for (i = 0; cold && i < s->n; i++)
+		if (s->part[i].is_shared == p->is_shared &&
+		    user_code__has_name(s->code, s->part[i].start, f->name, cold - f->name))
+			return true;
+	return false;
+}
+
+/* Of code without a name: does it come back, and can it end at all? */
+struct nature {
+	bool comes_back, ends;
+};
+
+static int look_at(struct search *s, const struct code_extent *e, struct nature *nature)
+{
+	struct disassembly d;
+	int err = user_code__take_apart(s->code, &d, e->start, e->size);
+	size_t i;
+
+	*nature = (struct nature){};
+	if (err)
+		return err == -ENOMEM ? err : undecided(s, "it jumps to code that could not be taken apart");
+	for (i = 0; i < d.n; i++) {
+		const struct instruction *at = &d.instruction[i];
+		bool jumps = at->flow == FLOW_JUMP || at->flow == FLOW_CONDITION;
+
+		if (jumps && at->target != s->entry && part_of(s, at->target))
+			nature->comes_back = true;
+		else if (jumps ? at->target - e->start >= e->size :
+				 at->flow == FLOW_RETURN || at->flow == FLOW_JUMP_ELSEWHERE ||
+				 at->flow == FLOW_UNKNOWN)
+			nature->ends = true;
+	}
+	disassembly__free(&d);
+	return 0;
+}
+
+static int leave(struct search *s, const struct part *p, const struct instruction *i)
+{
+	u64 start, size;
+
+	if (s->follow && !user_code__in_plt(s->code, i->target) &&
+	    !user_code__extent(s->code, i->target, &start, &size) && start == i->target)
+		return add_part(s, start, size, true);
+	if (i->flow == FLOW_CONDITION)
+		return undecided(s, "it jumps to another function under a condition");
+	return add_exit(s, p, i->address, true);
+}
+
+/* Stripped files do not name their own functions; .eh_frame lists them. */
+static int jump_to_nameless(struct search *s, const struct part *p, const struct instruction *i)
+{
+	const struct code_extent *e = code_extents__find(user_code__extents(s->code), i->target);
+	struct nature nature;
+	int err;
+
+	if (!e)
+		return undecided(s, "it jumps to code of which nothing is known");
+	if (user_code__stack_at(s->code, e->start) == STACK_IN_USE)
+		return add_part(s, e->start, e->size, p->is_shared);
+	if (e->start != i->target)
+		return undecided(s, "it jumps into another function");
+	err = look_at(s, e, &nature);
+	if (err)
+		return err;
+	if (nature.comes_back)
+		return add_part(s, e->start, e->size, p->is_shared);
+	/* What cannot end, like a call of abort(), needs no probe, whose ever it is. */
+	return nature.ends || i->flow == FLOW_JUMP ? leave(s, p, i) : 0;
+}
+
+static int jump(struct search *s, const struct part *p, const struct instruction *i)
+{
+	const struct binary_function *f;
+
+	if (part_of(s, i->target)) {
+		if (i->target != s->entry)
+			return 0;
+		if (i->flow == FLOW_CONDITION)
+			return undecided(s, "its first instruction is in a loop");
+		return add_exit(s, p, i->address, true);
+	}
+	if (user_code__in_plt(s->code, i->target))
+		return leave(s, p, i);
+	f = user_code__function(s->code, i->target);
+	if (!f)
+		return jump_to_nameless(s, p, i);
+	if (is_split_off(s, p, f))
+		return f->size ? add_part(s, f->address, f->size, p->is_shared) :
+				 undecided(s, "a part of it has no size");
+	if (f->address != i->target)
+		return undecided(s, "it jumps into another function");
+	return leave(s, p, i);
+}
+
+/*
+ * --- jumps to what a register or memory says: a table of its own (switch), or another function --
+ */
+
+enum verdict { STAYS, LEAVES, UNDECIDED };
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* "(,%rax,8)", "(%rdx,%rax,8)": an element of a table of addresses. */
+static bool is_element(const char *operand)
+{
+	return ends_with(operand, ",8)") || ends_with(operand, ", 8)");
+}
+
+/* A table at a fixed address: what is its first element? */
+static enum verdict by_table(struct search *s, const char *operand)
+{
+	char *end;
+	u64 table = strtoull(operand, &end, 16), to;
+
+	if (end == operand || strncmp(end, "(,", 2) ||
+	    user_code__read(s->code, table, &to, sizeof(to), false) != sizeof(to))
+		return UNDECIDED;
+	return part_of(s, to) ? STAYS : LEAVES;
+}
+
+/* What a register was given that is jumped to. */
+static enum verdict by_origin(struct search *s, const struct instruction *i)
+{
+	const char *from = i->operands, *comma = strrchr(from, ',');
+	char source[64] = "";
+
+	if (!strncmp(i->mnemonic, "add", 3))
+		return STAYS;           /* a table of distances */
+	if (strncmp(i->mnemonic, "mov", 3) || !comma || (size_t)(comma - from) >= sizeof(source))
+		return UNDECIDED;
+	memcpy(source, from, comma - from);
+	if (is_element(source))
+		return by_table(s, source);
+	return LEAVES;
+}
+
+static enum verdict by_register(struct search *s, const struct part *p, size_t at)
+{
+	const char *reg = strchr(p->d.instruction[at].operands, '%');
+	size_t i;
+
+	for (i = at; reg && i && at - i < LOOK_BACK; i--) {
+		const struct instruction *before = &p->d.instruction[i - 1];
+
+		if (before->flow != FLOW_ON)
+			break;
+		if (!strncmp(before->mnemonic, "cmp", 3) || !strncmp(before->mnemonic, "test", 4))
+			continue;
+		if (ends_with(before->operands, reg))
+			return by_origin(s, before);
+	}
+	/* It is what the function was given, or computed long before. */
+	return reg ? LEAVES : UNDECIDED;
+}
+
+static enum verdict jump_elsewhere(struct search *s, const struct part *p, size_t at)
+{
+	const struct instruction *i = &p->d.instruction[at];
+	enum stack_state stack = user_code__stack_at(s->code, i->address);
+	const char *operand = i->operands + (*i->operands == '*');
+	enum verdict v;
+
+	/* What cannot be a target for certain is in a table that the compiler has made. */
+	if (!strncmp(i->mnemonic, "notrack", 7) || stack == STACK_IN_USE)
+		return STAYS;
+	if (i->kind == INSTRUCTION_REFERS)
+		return LEAVES;
+	if (*operand == '%')
+		v = by_register(s, p, at);
+	else
+		v = is_element(operand) ? by_table(s, operand) : LEAVES;
+	return v == LEAVES && stack == STACK_UNKNOWN ? UNDECIDED : v;
+}
+
+/*
+ * --- all of it ---------------------------------------------------------------------------------
+ */
+
+static bool is_padding(const struct instruction *i)
+{
+	return !strncmp(i->mnemonic, "nop", 3) || !strcmp(i->mnemonic, "int3") ||
+	       (!strncmp(i->mnemonic, "xchg", 4) && !strcmp(i->operands, "%ax, %ax"));
+}
+
+/* Does control run over the end of a part? A call at its end is one that does not return. */
+static int check_end(struct search *s, const struct part *p)
+{
+	size_t i;
+
+	for (i = p->d.n; i && is_padding(&p->d.instruction[i - 1]); i--)
+		;
+	if (!i)
+		return undecided(s, "it has no code");
+	switch (p->d.instruction[i - 1].flow) {
+	case FLOW_ON:
+	case FLOW_CONDITION:
+		return undecided(s, "it runs on into what follows");
+	default:
+		return 0;
+	}
+}
+
+/* s->part may grow, but does not move. */
+static int search_part(struct search *s, const struct part *p)
+{
+	enum verdict v;
+	size_t k;
+	int err = check_end(s, p);
+
+	for (k = 0; k < p->d.n && !err; k++) {
+		const struct instruction *i = &p->d.instruction[k];
+
+		switch (i->flow) {
+		case FLOW_UNKNOWN:
+			err = undecided(s, "it has bytes that are no known instruction");
+			break;
+		case FLOW_RETURN:
+			err = add_exit(s, p, i->address, false);
+			break;
+		case FLOW_JUMP:
+		case FLOW_CONDITION:
+			err = jump(s, p, i);
+			break;
+		case FLOW_JUMP_ELSEWHERE:
+			v = jump_elsewhere(s, p, k);
+			if (v == UNDECIDED)
+				err = undecided(s, "where a jump by a register leads cannot be told");
+			else if (v == LEAVES)
+				err = add_exit(s, p, i->address, true);
+			break;
+		default:
+			break;
+		}
+	}
+	return err;
+}
+
+/* Does an instruction begin there? Behind a lock prefix, too, which single threads jump over. */
+static bool begins_at(const struct part *p, u64 address)
+{
+	size_t from = 0, to = p->d.n, at;
+
+	while (from < to) {
+		at = from + (to - from) / 2;
+		if (p->d.instruction[at].address <= address)
+			from = at + 1;
+		else
+			to = at;
+	}
+	if (!from)
+		return false;
+	return p->d.instruction[from - 1].address == address ||
+	       (p->d.instruction[from - 1].address + 1 == address &&
+		!strncmp(p->d.instruction[from - 1].mnemonic, "lock", 4));
+}
+
+/* Jumps that lead into the middle of instructions show that these are none. */
+static int check_jumps(struct search *s)
+{
+	const struct part *p, *to;
+	size_t i;
+
+	for (p = s->part; p < s->part + s->n; p++)
+		for (i = 0; i < p->d.n; i++) {
+			const struct instruction *at = &p->d.instruction[i];
+
+			if (at->flow != FLOW_JUMP && at->flow != FLOW_CONDITION)
+				continue;
+			to = part_of(s, at->target);
+			if (to && !begins_at(to, at->target))
+				return undecided(s, "it jumps into its own instructions");
+		}
+	return 0;
+}
+
+static int search_all(struct search *s)
+{
+	u64 start, size;
+	size_t i;
+	int err = user_code__extent(s->code, s->entry, &start, &size);
+
+	if (err || start != s->entry)
+		return undecided(s, "where it ends is not known");
+	err = add_part(s, start, size, false);
+	for (i = 0; i < s->n && !err; i++)
+		err = search_part(s, &s->part[i]);
+	if (!err)
+		err = check_jumps(s);
+	for (i = 0; i < s->n; i++)
+		disassembly__free(&s->part[i].d);
+	return err;
+}
+
+int user_code__exits(struct user_code *code, u64 address, bool follow, struct code_exits *exits,
+		     const char **why)
+{
+	struct search s = { .code = code, .entry = address, .exits = exits, .follow = follow };
+	int err;
+
+	*exits = (struct code_exits){};
+	err = search_all(&s);
+	if (err)
+		code_exits__free(exits);
+	/* What cannot be followed ends by its jump. */
+	if (err == -ENODATA && follow)
+		return user_code__exits(code, address, false, exits, why);
+	*why = s.why;
+	return err;
+}
+
+void code_exits__free(struct code_exits *exits)
+{
+	free(exits->exit);
+	*exits = (struct code_exits){};
+}
