@@ -48,7 +48,7 @@ libdw    := $(strip $(LIBDW))
 LIBS     := $(libdw) -lbpf -lelf -lz -ljansson -lm
 ifdef STATIC
 CPPFLAGS += -DTALLY_STATIC
-LDFLAGS  += -static
+LDFLAGS  += -static -Wl,--wrap=bpf_btf_get_next_id
 LIBS     := $(shell pkg-config --static --libs $(if $(libdw),libdw liblzma) libbpf libelf jansson) -lm
 endif
 ifneq ($(libdw),)
