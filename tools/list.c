@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "cli/options.h"
 #include "list/list.h"
 #include "out/diag.h"
@@ -60,6 +61,18 @@ static int add_pattern(struct list_request *q, const char *pattern)
 	return 0;
 }
 
+static error_t parse_process(struct list_request *q, const char *arg)
+{
+	u64 pid;
+
+	if (parse_u64_between(arg, 1, INT32_MAX, &pid)) {
+		diag_error("-p: '%s' is not a process", arg);
+		return EINVAL;
+	}
+	q->pid = pid;
+	return 0;
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct list *l = state->input;
@@ -81,6 +94,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case 'x':
 		l->request.binary = arg;
 		return 0;
+	case 'p':
+		return parse_process(&l->request, arg);
 	case ARGP_KEY_ARG:
 		return add_pattern(&l->request, arg);
 	default:
@@ -97,6 +112,7 @@ static const struct argp_option own_options[] = {
 	{ "vars", KEY_VARS, "FUNC[:LINE]", 0, "Variables at its beginning, or at a line", 1 },
 	{ "module", KEY_MODULE, "NAME", 0, "Of this kernel module (vmlinux: of none)", 1 },
 	{ "binary", 'x', "BINARY", 0, "Of this program or library; alone: its probes", 1 },
+	{ "pid", 'p', "PID", 0, "BINARY is the file that this process has mapped by that name", 1 },
 	{},
 };
 
@@ -113,6 +129,10 @@ static int check_together(const struct list *l)
 	}
 	if (q->module && !functions && !source) {
 		diag_error("--module goes with --functions, --lines or --vars");
+		return -EINVAL;
+	}
+	if (q->pid && !q->binary) {
+		diag_error("-p says whose BINARY is meant: it goes with -x");
 		return -EINVAL;
 	}
 	if (q->binary && (l->question == ASK_SUMMARY || l->question == ASK_TYPE)) {

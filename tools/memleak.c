@@ -11,6 +11,7 @@
 #include "base/numbers.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
+#include "event/user_binary.h"
 #include "host/process.h"
 #include "host/task_state.h"
 #include "base/confined.h"
@@ -51,7 +52,7 @@ struct memleak {
 	struct task_key_names names;
 	struct stacks stacks;
 	struct outstanding outstanding;
-	char source[320], value[160];
+	char source[448], value[160];
 };
 
 /*
@@ -240,28 +241,32 @@ static int watch(struct run *run)
  * --- functions ---------------------------------------------------------------------------------
  */
 
+static const char c_library[] = "libc.so.6";
+
 /* Unless a binary is named: those of each process of -p; else the command's, and the C library. */
 static int find_allocators(struct memleak *m, const struct cli *cli)
 {
+	const char *command = cli->command ? cli->command[0] : NULL;
 	size_t i;
 	int err = 0;
 
 	if (m->binary)
-		return allocators__add_file(&m->allocators, m->binary);
+		return allocators__add_file(&m->allocators, m->binary, command);
 	for (i = 0; i < cli->scope.npids && !err; i++)
 		err = allocators__add_process(&m->allocators, cli->scope.pids[i]);
 	if (cli->scope.npids)
 		return err;
 	/* The command may be a script. */
-	if (cli->command && allocators__add_file(&m->allocators, cli->command[0]) == -ENOMEM)
+	if (command && allocators__add_file(&m->allocators, command, NULL) == -ENOMEM)
 		return -ENOMEM;
-	err = allocators__add_file(&m->allocators, "libc.so.6");
+	err = allocators__add_file(&m->allocators, c_library, command);
 	return err == -ENOENT && m->allocators.n ? 0 : err;
 }
 
 /* "uprobes on 10 functions of /usr/lib/x86_64-linux-gnu/libc.so.6" */
-static void describe(struct memleak *m)
+static void describe(struct memleak *m, const struct cli *cli)
 {
+	bool is_everyone = !cli->scope.npids && !cli->command;
 	const struct allocators *a = &m->allocators;
 	size_t i, n, files = 0, functions = 0;
 
@@ -272,7 +277,11 @@ static void describe(struct memleak *m)
 	n = snprintf(m->source, sizeof(m->source), "uprobes on %zu functions of %.200s%s", functions,
 		     a->site[0].shown, files > 1 ? " and others" : "");
 	if (a->nleft_out)
-		snprintf(m->source + n, sizeof(m->source) - n, "; %zu left out", a->nleft_out);
+		n += snprintf(m->source + n, sizeof(m->source) - n, "; %zu left out", a->nleft_out);
+	if (is_everyone)
+		event_binaries__describe_others(
+			event_binaries__count_others(m->binary ?: c_library, a->site[0].path), m->source + n,
+			sizeof(m->source) - n);
 }
 
 static void tell_left_out(const struct allocators *a)
@@ -288,7 +297,7 @@ static int choose_functions(struct memleak *m, const struct cli *cli)
 	int err = find_allocators(m, cli);
 
 	if (!err && m->allocators.n) {
-		describe(m);
+		describe(m, cli);
 		tell_left_out(&m->allocators);
 		return 0;
 	}

@@ -335,10 +335,7 @@ static int make_request(struct probe *p, const struct cli *cli)
 	r->by_task = cli->by;
 	r->filter = cli->filter;
 	r->is_scoped = cli__picks_tasks(cli);
-	r->context.binary = cli->binary;
-	r->context.pids = cli->scope.pids;
-	r->context.npids = cli->scope.npids;
-	r->context.is_everyone = !cli->scope.npids && !cli->command;
+	r->context = event_context__of(cli->binary, cli->scope.pids, cli->scope.npids, cli->command);
 	err = parse_bounds(p);
 	if (!err)
 		err = choose_what(p, cli);

@@ -117,10 +117,7 @@ static int check_options(struct stackcount *s, struct cli *cli)
 	r->what = r->value ? PROBE_SUM : PROBE_COUNT;
 	r->option = "--sum";
 	r->is_scoped = cli__picks_tasks(cli) || cli->by || cli->by_text;
-	r->context.binary = cli->binary;
-	r->context.pids = cli->scope.pids;
-	r->context.npids = cli->scope.npids;
-	r->context.is_everyone = !cli->scope.npids && !cli->command;
+	r->context = event_context__of(cli->binary, cli->scope.pids, cli->scope.npids, cli->command);
 	if (!err)
 		err = add_caller(s, cli);
 	return err ?: stack_options__check(&s->options, &s->stacks, cli, 0);

@@ -22,7 +22,7 @@ static void of_the_library(void **state)
 	size_t i, k;
 
 	(void)state;
-	assert_int_equal(allocators__add_file(&a, "libc.so.6"), 0);
+	assert_int_equal(allocators__add_file(&a, "libc.so.6", NULL), 0);
 	assert_int_equal(find(&a, "calloc")->kind, ALLOCATOR_CALLOC);
 	assert_int_equal(find(&a, "posix_memalign")->kind, ALLOCATOR_POSIX_MEMALIGN);
 	assert_int_equal(find(&a, "reallocarray")->kind, ALLOCATOR_REALLOCARRAY);
@@ -31,7 +31,7 @@ static void of_the_library(void **state)
 		for (k = 0; k < i; k++)
 			assert_int_not_equal(a.site[i].file_offset, a.site[k].file_offset);
 	k = a.n;
-	assert_int_equal(allocators__add_file(&a, "libc.so.6"), 0);
+	assert_int_equal(allocators__add_file(&a, "libc.so.6", NULL), 0);
 	assert_int_equal(a.n, k);
 	allocators__free(&a);
 }
@@ -42,10 +42,10 @@ static void of_a_program(void **state)
 	struct allocators a = {};
 
 	(void)state;
-	assert_int_equal(allocators__add_file(&a, "/proc/self/exe"), 0);
+	assert_int_equal(allocators__add_file(&a, "/proc/self/exe", NULL), 0);
 	assert_int_equal(a.n, 0);
-	assert_int_not_equal(allocators__add_file(&a, "/no/such/file"), 0);
-	assert_int_not_equal(allocators__add_file(&a, "/proc/self/status"), 0);
+	assert_int_not_equal(allocators__add_file(&a, "/no/such/file", NULL), 0);
+	assert_int_not_equal(allocators__add_file(&a, "/proc/self/status", NULL), 0);
 	assert_int_equal(a.n, 0);
 	allocators__free(&a);
 }

@@ -9,6 +9,7 @@
 #include "event/attach_many.h"
 #include "event/attach_site.h"
 #include "event/attach_way.h"
+#include "event/user_binary.h"
 #include "host/host.h"
 
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
@@ -65,9 +66,8 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 		n += snprintf(text + n, size - n, "; %zu left out, the kernel refuses them", a->refused);
 	if (a->left_out && n < size)
 		n += snprintf(text + n, size - n, "; %zu left out, their ends cannot be seen", a->left_out);
-	if (a->elsewhere && n < size)
-		snprintf(text + n, size - n, "; processes with another file of that name are not seen (%zu): -p",
-			 a->elsewhere);
+	if (n < size)
+		event_binaries__describe_others(a->elsewhere, text + n, size - n);
 }
 
 void attach__release(struct attachments *a)

@@ -145,7 +145,18 @@ struct event_context {
 	const u32 *pids;                /* of -p: a binary is the file that these have mapped by its name */
 	size_t npids;
 	bool is_everyone;               /* processes are not chosen, nor is there a command */
+	const char *command;            /* a library is the one that this program would load; NULL: as we do */
 };
+
+/* Of -x, -p and a command (NULL: none). */
+static inline struct event_context event_context__of(const char *binary, const u32 *pids, size_t npids,
+						     char *const *command)
+{
+	return (struct event_context){
+		.binary = binary, .pids = pids, .npids = npids, .is_everyone = !npids && !command,
+		.command = command ? command[0] : NULL,
+	};
+}
 
 #define EVENT_MAX_SITES 10000
 

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
+#include "sym/mappings.h"
 #include "types/binary.h"
 
 size_t event_word__path(const struct event_word *w)
@@ -103,142 +104,133 @@ static bool is_meant(const char *name, const char *path)
 	       (file[n] == '-' && isdigit((unsigned char)file[n + 1]) && strstr(file + n, ".so"));
 }
 
-/* A line of /proc/PID/maps with code of such a file: that file as we can open it. */
-static int add_mapping(struct event_binaries *b, u32 pid, const char *line, const char *name,
-		       const char *own)
-{
-	unsigned long start, end;
-	char rights[8], *mapped, *path;
-	int at = 0, err;
+struct search {
+	const char *name;
+	const char *own;                /* the file that we find by that name, or NULL */
+	u32 pid;
+	struct event_binaries *found;
+};
 
-	if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &start, &end, rights, &at) < 3 || !at ||
-	    rights[2] != 'x' || line[at] != '/' || !is_meant(name, line + at))
-		return 0;
-	if (asprintf(&mapped, "/proc/%u/map_files/%lx-%lx", pid, start, end) < 0)
-		return -ENOMEM;
-	if (own && is_same_file(own, mapped)) {
-		free(mapped);
-		path = strdup(own);
-		return add_binary(b, path);
-	}
-	if (asprintf(&path, "/proc/%u/root%s", pid, line + at) < 0) {
-		free(mapped);
-		return -ENOMEM;
-	}
+static bool is_code_of(const struct search *s, const struct mapping_line *line)
+{
+	return line->executable && line->name[0] == '/' && is_meant(s->name, line->name);
+}
+
+/* Such a file as we can open it, by a name that lasts longer than the mapping where there is one. */
+static char *name_mapped(const struct search *s, const struct mapping_line *line)
+{
+	char mapped[MAPPED_PATH], *path;
+
+	mapping__path(mapped, s->pid, line->start, line->end);
+	if (s->own && is_same_file(s->own, mapped))
+		return strdup(s->own);
+	if (asprintf(&path, "/proc/%u/root%s", s->pid, line->name) < 0)
+		return NULL;
 	/* Where it has been replaced meanwhile, the name leads to another one. */
-	if (is_same_file(path, mapped)) {
-		free(mapped);
-		return add_binary(b, path);
-	}
+	if (is_same_file(path, mapped))
+		return path;
 	free(path);
-	err = access(mapped, R_OK);
-	if (!err)
-		return add_binary(b, mapped);
-	free(mapped);
-	return 0;
+	return strdup(mapped);
 }
 
-static int add_mapped(struct event_binaries *b, u32 pid, const char *name, const char *own)
+static int add_mapping(void *arg, const struct mapping_line *line)
 {
-	char path[64], *line = NULL;
-	size_t room = 0;
-	int err = 0;
-	ssize_t n;
-	FILE *f;
+	struct search *s = arg;
+	char *path;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	f = fopen(path, "re");
-	while (f && !err && (n = getline(&line, &room, f)) > 0) {
-		if (line[n - 1] == '\n')
-			line[n - 1] = 0;
-		err = add_mapping(b, pid, line, name, own);
+	if (!is_code_of(s, line))
+		return 0;
+	path = name_mapped(s, line);
+	if (path && access(path, R_OK)) {
+		free(path);
+		return 0;
 	}
-	free(line);
-	if (f)
-		fclose(f);
-	return err;
+	return add_binary(s->found, path);
 }
 
-int event__locate_binaries(struct event_binaries *found, const struct event *e,
-			   const struct event_context *ctx, struct complaint *c)
+int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx)
 {
-	char *own = binary__locate(e->binary);
+	char *own = binary__locate_for(name, ctx->command);
+	struct search s = { .name = name, .own = own, .found = found };
 	int err = !own && errno == ENOMEM ? -ENOMEM : 0;
 	size_t i;
 
 	*found = (struct event_binaries){};
-	for (i = 0; i < ctx->npids && !err; i++)
-		err = add_mapped(found, ctx->pids[i], e->binary, own);
+	for (i = 0; i < ctx->npids && err != -ENOMEM; i++) {
+		s.pid = ctx->pids[i];
+		err = mappings__each(s.pid, add_mapping, &s);
+	}
+	if (err != -ENOMEM)
+		err = 0;        /* what may not be looked at has none */
 	if (!err && !found->n && own) {
 		err = add_binary(found, own);
 		own = NULL;
 	}
 	free(own);
-	if (!err && found->n)
-		return 0;
-	event_binaries__free(found);
 	if (err)
-		return complain(c, -ENOMEM, e->at, e->len, "no memory");
+		event_binaries__free(found);
+	return err ?: found->n ? 0 : -ENOENT;
+}
+
+int event__locate_binaries(struct event_binaries *found, const struct event *e,
+			   const struct event_context *ctx, struct complaint *c)
+{
+	int err = event_binaries__find(found, e->binary, ctx);
+
+	if (!err)
+		return 0;
+	if (err == -ENOMEM)
+		return complain(c, err, e->at, e->len, "no memory");
 	complain(c, 0, e->at, e->len, "there is no program and no library '%s'", e->binary);
-	return complain_hint(c, -ENOENT, "name it with its path");
+	return complain_hint(c, err, "name it with its path");
 }
 
-/* Another file than own by that name, with code. What may not be looked at is not one. */
-static bool is_another(u32 pid, const char *line, const char *name, const char *own)
+/* Another file than our own by that name. What may not be looked at is not one. */
+static int is_another(void *arg, const struct mapping_line *line)
 {
-	unsigned long start, end;
+	const struct search *s = arg;
+	char path[MAPPED_PATH];
 	struct stat mapped;
-	char rights[8], path[64];
-	int at = 0;
 
-	if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &start, &end, rights, &at) < 3 || !at ||
-	    rights[2] != 'x' || line[at] != '/' || !is_meant(name, line + at))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%lx-%lx", pid, start, end);
-	return !stat(path, &mapped) && !is_same_file(own, path);
-}
-
-static bool has_another(u32 pid, const char *name, const char *own)
-{
-	char path[64], *line = NULL;
-	bool found = false;
-	size_t room = 0;
-	ssize_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	f = fopen(path, "re");
-	while (f && !found && (n = getline(&line, &room, f)) > 0) {
-		if (line[n - 1] == '\n')
-			line[n - 1] = 0;
-		found = is_another(pid, line, name, own);
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
+	if (!is_code_of(s, line))
+		return 0;
+	mapping__path(path, s->pid, line->start, line->end);
+	return !stat(path, &mapped) && !is_same_file(s->own, path);
 }
 
 #define LOOK_ELSEWHERE (NSEC_PER_SEC / 10)
 
-void event__look_elsewhere(struct event_sites *sites, const struct event *e,
-			   const struct event_context *ctx, const struct event_binaries *found)
+size_t event_binaries__count_others(const char *name, const char *own)
 {
 	u64 until = monotonic_ns() + LOOK_ELSEWHERE;
+	struct search s = { .name = name, .own = own };
 	struct dirent *entry;
-	DIR *proc;
+	DIR *proc = opendir("/proc");
+	size_t n = 0;
 
-	if (!ctx->is_everyone || sites->looked_elsewhere || !found->n)
-		return;
-	sites->looked_elsewhere = true;
-	proc = opendir("/proc");
 	while (proc && monotonic_ns() < until && (entry = readdir(proc))) {
-		u32 pid = strtoul(entry->d_name, NULL, 10);
-
-		sites->elsewhere += pid && has_another(pid, e->binary, found->path[0]);
+		s.pid = strtoul(entry->d_name, NULL, 10);
+		n += s.pid && mappings__each(s.pid, is_another, &s) > 0;
 	}
 	if (proc)
 		closedir(proc);
+	return n;
+}
+
+void event_binaries__describe_others(size_t n, char *text, size_t size)
+{
+	text[0] = 0;
+	if (n)
+		snprintf(text, size, "; processes with another file of that name are not seen (%zu): -p", n);
+}
+
+void event__look_elsewhere(struct event_sites *sites, const struct event *e,
+			   const struct event_context *ctx, const struct event_binaries *found)
+{
+	if (!ctx->is_everyone || sites->looked_elsewhere || !found->n)
+		return;
+	sites->looked_elsewhere = true;
+	sites->elsewhere = event_binaries__count_others(e->binary, found->path[0]);
 }
 
 int event__complain_binary(const struct event *e, const char *path, int err, struct complaint *c)

@@ -25,18 +25,24 @@ struct event_binaries {
 };
 
 /*
- * The files of the event's binary: those that the processes of ctx have mapped by that name, which
- * in another mount namespace are others than ours; else the one that we find. Returns 0, -ENOENT or
- * -ENOMEM.
+ * Those that the processes of ctx have mapped by that name, which in another mount namespace are others than
+ * ours; else the one that we find, or its command would load. Returns 0, -ENOENT or -ENOMEM.
  */
+int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx);
+
+/*
+ * How many processes run with another file of that name than own, as in a container. Looks for a tenth of a
+ * second at most. What a report says of so many: text, "" of none.
+ */
+size_t event_binaries__count_others(const char *name, const char *own);
+void event_binaries__describe_others(size_t n, char *text, size_t size);
+
+/* The files of the event's binary, as above, after saying what is wrong. */
 int event__locate_binaries(struct event_binaries *found, const struct event *e,
 			   const struct event_context *ctx, struct complaint *c);
 void event_binaries__free(struct event_binaries *b);
 
-/*
- * Where all processes are meant: counts those that run with another file of that name, as in a container, into
- * sites->elsewhere. For the first event, and for a tenth of a second at most.
- */
+/* Where all processes are meant: counts those with another file into sites->elsewhere, for the first event. */
 void event__look_elsewhere(struct event_sites *sites, const struct event *e,
 			   const struct event_context *ctx, const struct event_binaries *found);
 

@@ -184,16 +184,6 @@ static int list_kernel_functions(struct report *r, const struct list_request *q)
 	return err;
 }
 
-/* Where the binary is, in new memory; NULL after saying that it is not there. */
-static char *locate(const char *binary)
-{
-	char *path = binary__locate(binary);
-
-	if (!path)
-		diag_error("-x: '%s': %s", binary, strerror(errno));
-	return path;
-}
-
 static int bad_binary(const char *path, int err)
 {
 	if (err == -ENOEXEC)
@@ -207,7 +197,7 @@ static int list_binary_functions(struct report *r, const struct list_request *q)
 {
 	struct binary_functions all = {};
 	struct function *f = NULL;
-	char *path = locate(q->binary);
+	char *path = list_locate(q);
 	size_t i;
 	int err;
 
@@ -287,7 +277,7 @@ int list_probes(struct report *r, const struct list_request *q)
 {
 	struct table t = { .report = r };
 	struct usdt_probes all;
-	char *path = locate(q->binary);
+	char *path = list_locate(q);
 	size_t i;
 	int err;
 

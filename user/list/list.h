@@ -14,6 +14,7 @@ struct list_request {
 	const char **pattern;           /* globs; without * ? [ parts of names */
 	size_t npatterns;
 	const char *binary;             /* of -x, or NULL: the kernel */
+	u32 pid;                        /* the binary is what this process has mapped by that name; 0: ours */
 	const char *module;             /* "vmlinux": none; NULL: any */
 	bool deep;                      /* all that a type has inside */
 };
@@ -22,6 +23,9 @@ struct list_request {
 bool list_matches(const struct list_request *q, const char *name);
 /* Is it a glob? */
 bool list_is_glob(const char *pattern);
+
+/* Where the binary is, in new memory; NULL with errno after saying that it is not there. */
+char *list_locate(const struct list_request *q);
 
 /* After "no ... matches": says the nearest of n names. false: none is near. */
 bool list_hint(const char *text, const char *const *names, size_t n);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names and patterns. */
+/* Names and patterns; which file a name stands for. */
+#include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/nearest.h"
+#include "event/user_binary.h"
+#include "host/process.h"
 #include "list/list.h"
 #include "out/diag.h"
 
@@ -42,4 +45,28 @@ bool list_hint(const char *text, const char *const *names, size_t n)
 	if (near)
 		diag_hint("did you mean '%s'?", near);
 	return near;
+}
+
+char *list_locate(const struct list_request *q)
+{
+	const struct event_context ctx = { .pids = &q->pid, .npids = q->pid != 0 };
+	struct event_binaries found;
+	char *path;
+	int err;
+
+	if (q->pid && !process_exists(q->pid)) {
+		diag_error("-p: there is no process %u", q->pid);
+		errno = ESRCH;
+		return NULL;
+	}
+	err = event_binaries__find(&found, q->binary, &ctx);
+	if (err) {
+		diag_error("-x: '%s': %s", q->binary, strerror(-err));
+		errno = -err;
+		return NULL;
+	}
+	path = found.path[0];
+	found.path[0] = NULL;
+	event_binaries__free(&found);
+	return path;
 }

@@ -99,12 +99,9 @@ static int open_dwarf(struct dwarf **d, const struct list_request *q)
 			return no_kernel_dwarf(vmlinux ? NULL : q->module);
 		return err ? no_dwarf("vmlinux", err) : 0;
 	}
-	path = binary__locate(q->binary);
-	if (!path) {
-		err = -errno;
-		diag_error("-x: '%s': %s", q->binary, strerror(errno));
-		return err ?: -ENOENT;
-	}
+	path = list_locate(q);
+	if (!path)
+		return -errno ?: -ENOENT;
 	err = dwarf__open(d, path);
 	if (err)
 		err = no_dwarf(path, err);

@@ -2,12 +2,14 @@
 #include "memory/allocators.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "event/user_code.h"
+#include "sym/mappings.h"
 #include "types/binary.h"
 
 /* Of a process, with code that may be an allocator's. */
@@ -189,9 +191,9 @@ static int add_path(struct allocators *a, const char *path, const char *shown)
 	return err;
 }
 
-int allocators__add_file(struct allocators *a, const char *name)
+int allocators__add_file(struct allocators *a, const char *name, const char *program)
 {
-	char *path = binary__locate(name);
+	char *path = binary__locate_for(name, program);
 	int err = path ? add_path(a, path, path) : -errno;
 
 	free(path);
@@ -219,54 +221,38 @@ static bool is_ours(int err)
 	return err < 0;
 }
 
-/*
- * A line of /proc/PID/maps with code in it. The file is taken from there, and not by its path,
- * which may be of another mount namespace, or another file by now.
- */
-static int add_mapping(struct allocators *a, u32 pid, char *line, const char *program, u32 *files)
-{
-	char path[64], rights[8];
-	unsigned long start, end;
-	const char *file;
-	int at = 0, err;
+struct search {
+	struct allocators *found;
+	u32 pid, files;
+	char program[PATH_MAX];
+};
 
-	if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &start, &end, rights, &at) < 3 || !at)
+/*
+ * Code of a process. The file is taken from there, and not by its path, which may be of another mount
+ * namespace, or another file by now.
+ */
+static int add_mapping(void *arg, const struct mapping_line *line)
+{
+	struct search *s = arg;
+	char path[MAPPED_PATH];
+	int err;
+
+	if (!line->executable || line->name[0] != '/' || !may_allocate(line->name, s->program))
 		return 0;
-	file = line + at;
-	if (rights[2] != 'x' || file[0] != '/' || !may_allocate(file, program))
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%lx-%lx", pid, start, end);
 	/* One file mapped many times, or many by names like these, is not what programs do. */
-	if (++*files > MAX_FILES)
+	if (++s->files > MAX_FILES)
 		return 0;
-	err = add_path(a, path, file);
+	mapping__path(path, s->pid, line->start, line->end);
+	err = add_path(s->found, path, line->name);
 	return is_ours(err) ? err : 0;
 }
 
 int allocators__add_process(struct allocators *a, u32 pid)
 {
-	char path[64], program[4096] = "", *line = NULL;
-	size_t room = 0;
-	u32 files = 0;
-	ssize_t n;
-	int err = 0;
-	FILE *f;
+	struct search s = { .found = a, .pid = pid };
+	int err = mappings__program(pid, s.program, sizeof(s.program));
 
-	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-	if (readlink(path, program, sizeof(program) - 1) < 0)
-		return -errno;
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	while (!err && (n = getline(&line, &room, f)) > 0) {
-		if (line[n - 1] == '\n')
-			line[n - 1] = 0;
-		err = add_mapping(a, pid, line, program, &files);
-	}
-	free(line);
-	fclose(f);
-	return err;
+	return err ?: mappings__each(pid, add_mapping, &s);
 }
 
 void allocators__free(struct allocators *a)

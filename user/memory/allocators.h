@@ -44,10 +44,10 @@ struct allocators {
 };
 
 /*
- * Adds those of a file: a path, or a name to look for (types/binary.h). A file without malloc()
- * adds none. Returns 0 or a negative errno.
+ * Adds those of a file: a path, or a name to look for, which program (may be NULL) would load (types/binary.h).
+ * A file without malloc() adds none. Returns 0 or a negative errno.
  */
-int allocators__add_file(struct allocators *a, const char *name);
+int allocators__add_file(struct allocators *a, const char *name, const char *program);
 
 /* Adds those of the files a process has mapped: its program, its C library, other allocators. */
 int allocators__add_process(struct allocators *a, u32 pid);

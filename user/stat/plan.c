@@ -257,9 +257,8 @@ static int check_binary(const struct stat_run *s, const char *binary)
 
 static int find_events(struct stat_run *s, const struct run *run, const struct cli *cli)
 {
-	const struct event_context ctx = {
-		.binary = cli->binary, .pids = cli->scope.pids, .npids = cli->scope.npids,
-	};
+	const struct event_context ctx =
+		event_context__of(cli->binary, cli->scope.pids, cli->scope.npids, cli->command);
 	struct complaint c = {};
 	size_t which = 0, i;
 	int err = 0;

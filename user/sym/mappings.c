@@ -91,9 +91,18 @@ static void read_root(u32 pid, char *root, size_t size)
 	root[n] = 0;
 }
 
+/* Names are those of our own root: a chroot is in front of them. */
+static const char *below_root(const char *name, const char *root, size_t len)
+{
+	return len && !strncmp(name, root, len) && name[len] == '/' ? name + len : name;
+}
+
+/* The kernel hands out a page at a time, which is more than stdio asks of it. */
+#define MAPS_BUFFER 4096
+
 int mappings__each(u32 pid, mapping_visit visit, void *arg)
 {
-	char path[32], root[PATH_MAX], *line = NULL;
+	char path[32], root[PATH_MAX], buffer[MAPS_BUFFER], *line = NULL;
 	struct mapping_line m;
 	size_t size = 0, len;
 	bool any = false;
@@ -104,20 +113,44 @@ int mappings__each(u32 pid, mapping_visit visit, void *arg)
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
+	setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 	read_root(pid, root, sizeof(root));
 	len = strlen(root);
 	while (!err && getline(&line, &size, file) >= 0) {
 		if (!mapping__parse(&m, line))
 			continue;
 		any = true;
-		/* Names are those of our own root: a chroot is in front of them. */
-		if (len && !strncmp(m.name, root, len) && m.name[len] == '/')
-			m.name += len;
+		m.name = below_root(m.name, root, len);
 		err = visit(arg, &m);
 	}
 	free(line);
 	fclose(file);
 	return err || any ? err : -ESRCH;
+}
+
+int mappings__program(u32 pid, char *name, size_t size)
+{
+	char link[32], root[PATH_MAX], whole[PATH_MAX];
+	const char *below;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+	n = readlink(link, whole, sizeof(whole) - 1);
+	if (n < 0)
+		return -errno;
+	whole[n] = 0;
+	cut_suffix(whole, " (deleted)");
+	read_root(pid, root, sizeof(root));
+	below = below_root(whole, root, strlen(root));
+	if (strlen(below) >= size)
+		return -ENAMETOOLONG;
+	strcpy(name, below);
+	return 0;
+}
+
+void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end)
+{
+	snprintf(path, MAPPED_PATH, "/proc/%u/map_files/%llx-%llx", pid, start, end);
 }
 
 /*

@@ -23,6 +23,16 @@ struct mapping_line {
 typedef int (*mapping_visit)(void *arg, const struct mapping_line *line);
 int mappings__each(u32 pid, mapping_visit visit, void *arg);
 
+/* What a process's program is called there. 0 or a negative errno. */
+int mappings__program(u32 pid, char *name, size_t size);
+
+/*
+ * A mapped file as a path that we can open, whatever its name leads to by now or in our mount namespace.
+ * Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, and is good while the mapping is there.
+ */
+#define MAPPED_PATH 80
+void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end);
+
 /* Parses a line, which is changed. false: it is none. */
 bool mapping__parse(struct mapping_line *m, char *line);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/regular.h"
+#include "sym/mappings.h"
 
 /* O_PATH opens nothing yet: a device does not notice. */
 static int find(u32 pid, const char *path, u64 resolve)
@@ -40,10 +41,10 @@ int root__open(u32 pid, const char *path, u64 resolve, struct stat *st)
 
 int root__open_mapped(u32 pid, u64 start, u64 end, struct stat *st)
 {
-	char path[80];
+	char path[MAPPED_PATH];
 	int found;
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, start, end);
+	mapping__path(path, pid, start, end);
 	found = open(path, O_PATH | O_CLOEXEC);
 	return found < 0 ? -errno : open_found(found, st);
 }

@@ -595,12 +595,12 @@ static bool read_header(const char *path, Elf32_Ehdr *h)
 	return whole && !memcmp(h->e_ident, ELFMAG, SELFMAG);
 }
 
-/* Such a file exists, and is code for this CPU as we are. */
-static bool is_native(const char *path)
+/* Such a file exists, and is code for the same CPU as that of a program. */
+static bool is_like(const char *path, const char *program)
 {
 	Elf32_Ehdr own, f;
 
-	return read_header("/proc/self/exe", &own) && read_header(path, &f) &&
+	return read_header(program, &own) && read_header(path, &f) &&
 	       !memcmp(own.e_ident + EI_CLASS, f.e_ident + EI_CLASS, 2) &&
 	       own.e_machine == f.e_machine && (f.e_type == ET_EXEC || f.e_type == ET_DYN);
 }
@@ -664,7 +664,7 @@ static const char *find_header(const char *cache, size_t size, struct cache_head
 }
 
 /* The library of exactly that name before one it is the beginning of. */
-static char *locate_library(const char *name)
+static char *locate_library(const char *name, const char *program)
 {
 	struct cache_header header;
 	struct cache_entry entry;
@@ -686,7 +686,7 @@ static char *locate_library(const char *name)
 		exact = !strcmp(start + entry.key, name);
 		if (!exact && (best || !is_library(start + entry.key, name)))
 			continue;
-		if (!is_native(start + entry.value))
+		if (!is_like(start + entry.value, program))
 			continue;
 		best = start + entry.value;
 		if (exact)
@@ -698,7 +698,9 @@ static char *locate_library(const char *name)
 	return path;
 }
 
-char *binary__locate(const char *name)
+static const char own_program[] = "/proc/self/exe";
+
+static char *locate(const char *name, const char *program)
 {
 	static const char *const places[] = {
 		"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
@@ -714,16 +716,33 @@ char *binary__locate(const char *name)
 	}
 	if (strchr(name, '/'))
 		return strdup(name);
-	path = locate_library(name);
+	path = locate_library(name, program);
 	if (path)
 		return path;
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		if (asprintf(&path, "%s/%s", places[i], name) < 0)
 			return NULL;
-		if (is_native(path))
+		if (is_like(path, program))
 			return path;
 		free(path);
 	}
 	errno = ENOENT;
 	return NULL;
+}
+
+char *binary__locate(const char *name)
+{
+	return locate(name, own_program);
+}
+
+char *binary__locate_for(const char *name, const char *program)
+{
+	char *path = program ? locate(program, own_program) : NULL, *found = NULL;
+	Elf32_Ehdr header;
+
+	/* A script is not loaded, but its interpreter, which is taken for one like us. */
+	if (path && read_header(path, &header))
+		found = locate(name, path);
+	free(path);
+	return found ?: binary__locate(name);
 }

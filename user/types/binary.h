@@ -28,6 +28,9 @@ struct binary_functions {
  */
 char *binary__locate(const char *name);
 
+/* The same, but a library is one that this program (a path, or a name; NULL: we) can load: 32-bit ones have others. */
+char *binary__locate_for(const char *name, const char *program);
+
 /*
  * Functions (STT_FUNC, STT_GNU_IFUNC) with code in the file whose names match a glob (NULL: all),
  * from .symtab, .dynsym and .gnu_debugdata together, each (name, address) once. Returns 0 or a

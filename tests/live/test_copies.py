@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A library of which there are several copies, as in containers, in chroots, and for 32-bit programs: by its
+name the file is meant that the process or the command has, and where all processes are meant, a report says
+how many have another one."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import tally
+from tally import Trigger
+
+# The longjmp()s of throws are half of these; leaks keeps known memory as often as this.
+N = 200
+
+pytestmark = tally.once
+
+
+def mapped(name, pid="self"):
+    return next(line.split()[-1] for line in open(f"/proc/{pid}/maps", encoding="utf8") if f"/{name}" in line)
+
+
+@pytest.fixture
+def ends():
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def elsewhere(ends, tmp_path):
+    """Starts a trigger with a C library of its own, in a mount namespace of its own."""
+    ours = mapped("libc.so.6")
+    theirs = tmp_path / "libc.so.6"
+    shutil.copy(ours, theirs)
+
+    def start(*args):
+        load = Trigger(*args, command=("unshare", "-m", "sh", "-c", f"mount --bind {theirs} {ours}; exec \"$@\"", "-"))
+        ends.callback(load.close)
+        return load
+
+    return start
+
+
+def others(report):
+    """How many processes with another file the report tells of."""
+    found = re.search(r"processes with another file of that name are not seen \((\d+)\): -p", report["source"])
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("line", (
+    ("probe", "-x", "libc", "longjmp", "--count"), ("stackcount", "-x", "libc", "-U", "longjmp"),
+    ("stat", "-x", "libc", "-e", "longjmp"), ("memleak",)), ids=lambda line: line[0])
+def test_other_copies_are_told_of(tool, elsewhere, line):
+    """This machine may have more of them; of a process that is named there are none."""
+    def of(*args):
+        return others(tool("--json", *args, *line[1:], tool=line[0]).stop().report)
+
+    load = elsewhere("throws", N)
+    assert of() >= 1
+    assert of("-p", load.pid) == 0
+
+
+def test_memory_of_a_named_process(tool, elsewhere):
+    load = elsewhere("leaks", 30)
+    tracer = tool("--json", "-p", load.pid, tool="memleak")
+    load.go()
+    left = load.done()[3]
+    assert tracer.stop().report["events"] == left
+
+
+def chroot(directory, name):
+    """A directory with this trigger and what it is linked with."""
+    program = tally.BUILD / "triggers" / name
+    linked = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for file in [str(program)] + re.findall(r"(/\S+) \(0x", linked):
+        at = directory / file.lstrip("/")
+        at.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, at)
+    return ("chroot", str(directory))
+
+
+@pytest.mark.parametrize("how", ("libc", "libc.so.6", "inside", "outside"))
+def test_a_library_in_a_chroot(tool, trigger, tmp_path, how):
+    """By its name, by its path as the process sees it, and as we see it."""
+    load = trigger("throws", N, command=chroot(tmp_path, "throws"))
+    inside = mapped("libc.so.6", load.pid)[len(str(tmp_path)):]
+    how = {"inside": inside, "outside": f"{tmp_path}{inside}"}.get(how, how)
+    tracer = tool("--json", "-p", load.pid, "-x", how, "longjmp", "--count", tool="probe")
+    load.go()
+    load.done()
+    assert [row["count"] for row in tracer.stop().report["rows"]] == [N // 2]
+
+
+def test_memory_in_a_chroot(tool, trigger, tmp_path):
+    load = trigger("leaks", 30, command=chroot(tmp_path, "leaks"))
+    tracer = tool("--json", "-p", load.pid, tool="memleak")
+    load.go()
+    assert load.done()[3] == tracer.stop().report["events"]
+
+
+def test_functions_of_a_process(run, tmp_path):
+    """list -x -p: of the file that the process has mapped."""
+    source, library = tmp_path / "own.c", tmp_path / "libm.so.6"
+    source.write_text("int only_theirs(void) { return 1; }")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    with subprocess.Popen(["/usr/bin/python3", "-c", f"""
+import ctypes
+ctypes.CDLL({str(library)!r})
+print(flush=True)
+input()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        line = ("-x", "libm.so.6", "--functions", "only_theirs", "--json")
+        found = run(*line, "-p", process.pid, tool="list")
+        missing = run(*line, tool="list")
+        process.stdin.close()
+    assert [row["function"] for row in found.report["rows"]] == ["only_theirs"], found
+    assert missing.code and "no function" in missing.stderr, missing
+    gone = run(*line, "-p", process.pid, tool="list")
+    assert gone.code == 1 and "no process" in gone.stderr, gone
+    assert run("--functions", "-p", "1", tool="list").code == 2
+
+
+# Without the headers and start files of 32-bit programs, which are packages of their own.
+SMALL = """
+void *malloc(unsigned int size);
+int getsid(int pid);
+void exit(int status);
+
+void *volatile kept;
+__attribute__((noinline)) void leak_small(void) { kept = malloc(1000); }
+__attribute__((force_align_arg_pointer)) void _start(void)
+{
+	int i;
+
+	for (i = 0; i < 300; i++)
+		getsid(0);
+	for (i = 0; i < 40; i++)
+		leak_small();
+	exit(0);
+}
+"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A 32-bit program with the C library of such ones: getsid() 300 times, and 40 blocks of 1,000 bytes are left."""
+    library, loader = (next((path for path in paths if os.path.exists(path)), None) for paths in
+                       (("/lib32/libc.so.6", "/lib/i386-linux-gnu/libc.so.6"), ("/lib/ld-linux.so.2",)))
+    if not library or not loader:
+        pytest.skip("this machine has no C library for 32-bit programs")
+    source, program = tmp_path / "small.c", tmp_path / "small"
+    source.write_text(SMALL)
+    subprocess.run(["cc", "-m32", "-O1", "-fno-omit-frame-pointer", "-fno-pie", "-no-pie", "-ffreestanding",
+                    "-nostdlib", "-o", program, source, library, f"-Wl,--dynamic-linker={loader}"], check=True)
+    subprocess.run([program], check=True)
+    return program
+
+
+@pytest.mark.parametrize("line", (
+    ("probe", "-x", "libc", "getsid", "--count"), ("probe", "-x", "libc.so.6", "getsid", "--count"),
+    ("stat", "-x", "libc", "-e", "getsid"), ("stackcount", "-x", "libc", "-U", "getsid")), ids=" ".join)
+def test_the_library_of_a_32_bit_command(run, small, line):
+    report = run("--json", *line[1:], "--", small, tool=line[0]).report
+    assert report["events"] == 300, report
+    assert not any(report["lost"].values()), report
+
+
+def test_memory_of_a_32_bit_command(run, small):
+    report = run("--json", "--", small, tool="memleak").report
+    found = [row for row in report["rows"] if row["stack"].startswith("leak_small")]
+    assert [(row["count"], row["bytes"]) for row in found] == [(40, 40000)], report
