@@ -16,11 +16,12 @@
 #include "compat.bpf.h"
 #include "hist.h"
 #include "loss.bpf.h"
+#include "wide.bpf.h"
 #include "writer.bpf.h"
 
 static __always_inline void hist_totals_add(struct hist_totals *t, u64 value)
 {
-	t->sum += value;
+	wide_add(&t->sum, &t->sum_high, value, false, true);
 	if (value > t->max)
 		t->max = value;
 	if (~value > t->min_inv)

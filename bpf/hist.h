@@ -28,13 +28,15 @@
 #define HIST_NAME_LEN 16
 
 /*
- * What a map element knows beside its buckets. sum wraps at 2^64 (584 years of nanoseconds).
- * min_inv is the largest ~value seen, so that memory of zeroes means "no value yet".
+ * What a map element knows beside its buckets. sum and sum_high are one number of 128 bits (wide.h):
+ * values may be whatever a program passes to a function. min_inv is the largest ~value seen, so that
+ * memory of zeroes means "no value yet".
  */
 struct hist_totals {
 	__u64 sum;
 	__u64 max;
 	__u64 min_inv;
+	__u64 sum_high;
 };
 
 struct hist_whole {
@@ -55,8 +57,8 @@ struct hist_slot {
 	__u32 segment;
 };
 
-_Static_assert(sizeof(struct hist_whole) == 24 + 8 * 976, "hist_whole has padding");
-_Static_assert(sizeof(struct hist_segment) == 48 + 8 * 64, "hist_segment has padding");
+_Static_assert(sizeof(struct hist_whole) == 32 + 8 * 976, "hist_whole has padding");
+_Static_assert(sizeof(struct hist_segment) == 56 + 8 * 64, "hist_segment has padding");
 
 /* The bucket of a value, without loops or division: also for BPF of kernel 5.10. */
 static inline __attribute__((always_inline)) __u32 hist_index(__u64 value)

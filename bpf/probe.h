@@ -80,8 +80,8 @@ struct probe_sum {
 	__u64 count;
 	__u64 name_stamp;       /* keyed: when name was written */
 	char name[HIST_NAME_LEN];       /* keyed by pid or tid: the task's comm at its last event */
-	__u64 sum;              /* two's complement, its lower 64 bits */
-	__u64 sum_high;         /* of the values shifted right by 32, with their sign (probe/sums.c) */
+	__u64 sum;              /* with the next one a number of 128 bits (wide.h) */
+	__u64 sum_high;
 	__u64 max;
 	__u64 min_inv;          /* of ~(value ^ bias) */
 	__u64 counter[PROBE_COUNTERS];

@@ -16,6 +16,7 @@
 #include "own_counters.bpf.h"
 #include "probe.h"
 #include "ring.bpf.h"
+#include "wide.bpf.h"
 #include "writer.bpf.h"
 
 const volatile u32 what = PROBE_COUNT;          /* enum probe_what */
@@ -50,14 +51,6 @@ struct {
 	__uint(key_size, sizeof(struct hist_slot) + 8);         /* likewise */
 	__uint(value_size, sizeof(struct hist_segment));
 } keyed_values SEC(".maps");
-
-static __always_inline void add_to(u64 *n, u64 value, bool alone)
-{
-	if (alone)
-		*n += value;
-	else
-		__sync_fetch_and_add(n, value);
-}
 
 /*
  * Plain: 5.10 has no atomic maximum. Of two that interrupt each other just here, on one CPU and
@@ -120,19 +113,6 @@ static __always_inline void add_counters(struct probe_sum *s, const struct probe
 			add_to(&s->counter[i], f->counter[i], alone);
 }
 
-/*
- * Kernels before 5.12 have no atomic add that says what was there, and so no carry. Of most values
- * the upper half is zero and costs a branch.
- */
-static __always_inline void add_to_sum(struct probe_sum *s, u64 value, bool alone)
-{
-	u64 high = bias ? (u64)((s64)value >> 32) : value >> 32;
-
-	add_to(&s->sum, value, alone);
-	if (high)
-		add_to(&s->sum_high, high, alone);
-}
-
 static __always_inline struct probe_sum *plain_sum(u32 event)
 {
 	if (probe_sum__in_turns(what, ncounters))
@@ -154,7 +134,7 @@ static __always_inline void add_sum(struct probe_frame *f, bool alone)
 		return;
 	if (what == PROBE_SUM) {
 		add_extremes(&s->max, &s->min_inv, f->value);
-		add_to_sum(s, f->value, alone);
+		wide_add(&s->sum, &s->sum_high, f->value, bias, alone);
 	}
 	add_counters(s, f, alone);
 	add_to(&s->count, 1, alone);
@@ -164,7 +144,7 @@ static __always_inline void add_sum(struct probe_frame *f, bool alone)
 
 static __always_inline void add_totals(struct hist_totals *t, u64 value, bool alone)
 {
-	add_to(&t->sum, value, alone);
+	wide_add(&t->sum, &t->sum_high, value, bias, alone);
 	add_extremes(&t->max, &t->min_inv, value);
 }
 

@@ -26,6 +26,7 @@
 #include "stack.h"
 #include "task_key.bpf.h"
 #include "user_stack.bpf.h"
+#include "wide.bpf.h"
 
 /* include/uapi/linux/bpf.h: the low byte is how many of the innermost frames to leave out. */
 #define BPF_F_USER_STACK (1ULL << 8)
@@ -446,7 +447,7 @@ static __always_inline void stack_add(void *counts, struct stack_key *key, void 
 	}
 	if (!c)
 		return;
-	__sync_fetch_and_add(&c->count, n);
+	wide_add(&c->count, &c->count_high, n, false, false);
 	if (task_key_has_name())
 		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
 }
@@ -461,7 +462,7 @@ static __always_inline void stack_add_taken(void *counts, const struct stack_key
 		c = stack_new_count(counts, key);
 	if (!c)
 		return;
-	__sync_fetch_and_add(&c->count, n);
+	wide_add(&c->count, &c->count_high, n, false, false);
 	if (task_key_has_name())
 		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
 }

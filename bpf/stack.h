@@ -110,7 +110,8 @@ struct stack_key {
 };
 
 struct stack_count {
-	__u64 count;
+	__u64 count;                    /* or a sum: with the next one a number of 128 bits (wide.h) */
+	__u64 count_high;
 	__u64 name_stamp;               /* when name was written; the newest of a key wins */
 	char name[TASK_KEY_COMM_LEN];   /* of the task, if the key has a pid or tid and no comm */
 };
@@ -149,6 +150,6 @@ _Static_assert(sizeof(struct stack) == 32, "stack has padding");
 _Static_assert(sizeof(struct stack_code) == 24, "stack_code has padding");
 _Static_assert(sizeof(struct stack_id) == 16, "stack_id has padding");
 _Static_assert(sizeof(struct stack_key) == 64, "stack_key has padding");
-_Static_assert(sizeof(struct stack_count) == 32, "stack_count has padding");
+_Static_assert(sizeof(struct stack_count) == 40, "stack_count has padding");
 
 #endif /* TALLY_STACK_H */

@@ -45,8 +45,9 @@ def check_group(group):
         before = last
     if group["count"]:
         assert group["min"] <= group["avg"] <= group["max"], group
-        assert group["sum"] >= group["min"] * group["count"], group
-        assert group["sum"] <= group["max"] * group["count"], group
+        kind = type(group["sum"])          # real: larger than 64 bits
+        assert group["sum"] >= kind(group["min"] * group["count"]), group
+        assert group["sum"] <= kind(group["max"] * group["count"]), group
 
 
 def check(report):

@@ -192,6 +192,30 @@ def test_sums_beyond_64_bits(tool, ends):
         assert row["avg"] == pytest.approx(total / row["count"], rel=1e-12) and nothing_lost(report)
 
 
+def test_histograms_of_values_beyond_63_bits(ends):
+    """Sum and mean of histograms, too; and those with bounds of one's own, of values with a sign."""
+    n, largest = 20, 2 ** 63 - 1
+    text = CALLER % (n, [(8, (-1, largest, 0)), (8, (-1, -largest, 0)), (8, (-1, largest - 6, 0))])
+    load = Trigger(sys.executable, "-c", text)
+    ends.callback(load.close)
+    lseek = "syscalls:sys_enter_lseek"
+    ours = "fd == 0xffffffff"
+    runs = ((("--hist", "offset"), "offset > 0 && " + ours, [largest, largest - 6]),
+            (("--hist", "(u64)offset"), ours, [largest, largest - 6, 2 ** 64 - largest]),
+            (("--hist", "offset", "--lhist", "0:100:10"), ours, [largest, largest - 6, -largest]),
+            (("--hist", "offset", "--lhist", "0:100:10"), "offset < 0", [-largest]))
+    reports = measure_each(ends, load, [(lseek, *what, "--filter", keep, *keyed)
+                                        for what, keep, _ in runs for keyed in ((), ("--by", "pid"))])
+    for i, report in enumerate(reports):
+        what, _, values = runs[i // 2]
+        (group,) = report["groups"]
+        total = sum(values) * n
+        assert nothing_lost(report) and group["count"] == len(values) * n, report
+        assert (group["sum"], group["min"], group["max"]) == (exact(total), exact(min(values)), exact(max(values))), what
+        mean = abs(total) // group["count"] * (1 if total > 0 else -1)
+        assert group["avg"] == exact(mean), (what, group)
+
+
 def test_a_loss_has_its_own_reason(ends, trigger):
     load = trigger("arguments", 4, "short", "@150", "@300")
     path = binary("arguments")

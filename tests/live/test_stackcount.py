@@ -187,6 +187,18 @@ def test_sums_of_fields(ends, chains):
     assert counts(with_field["stacks"]) == {ASK: 110 * N}, with_field
 
 
+@once
+def test_sums_up_to_64_bits(ends, chains):
+    """Two large values are added up exactly; of more than there is room for, the most, and that is said."""
+    large = "arg1 | 0x7000000000000000"
+    most = float(2 ** 64 - 1)
+    two, all_of_them = reports_of(observe(ends, chains(), [
+        (*CHAINS, "target", "--sum", large, "--filter", "arg1 <= 2"), (*CHAINS, "target", "--sum", large)]))
+    assert counts(two["stacks"]) == {LEFT: float(2 * 0x7000000000000000 + 3)} and "2^64" not in str(two), two
+    assert counts(all_of_them["stacks"]) == {LEFT: most, RIGHT: most}, all_of_them
+    assert "sums of 2^64 and more" in all_of_them["note"] and not losses(all_of_them), all_of_them
+
+
 # --- depth and room --------------------------------------------------------------------------------
 
 def test_max_depth(ends, chains):

@@ -14,7 +14,7 @@
 static void add_time(struct calls *set, u64 outcome, u64 value)
 {
 	u64 counts[HIST_BUCKETS] = {};
-	struct hist_totals totals = { .sum = value, .max = value, .min_inv = ~value };
+	struct histogram_totals totals = { .sum = value, .max = value, .min_inv = ~value };
 	struct hist_group g = { .key = &outcome };
 	struct hist_set times = { .key_size = sizeof(outcome), .ngroups = 1, .group = &g };
 

@@ -342,7 +342,7 @@ static void own_bounds(void **state)
 {
 	static const s64 bound[] = {-10, 0, 10};
 	u64 counts[] = {1, 0, 2, 3};
-	struct hist_totals totals = {5, 40ULL ^ 1ULL << 63, ~((u64)-20 ^ 1ULL << 63)};
+	struct histogram_totals totals = {5, 40ULL ^ 1ULL << 63, ~((u64)-20 ^ 1ULL << 63)};
 	struct writer w = {.file = stdout, .format = FORMAT_SVG};
 	struct report r = interval_report(NSEC_PER_SEC);
 	struct heat *h = new_heat(NSEC_PER_SEC);

@@ -483,7 +483,7 @@ static void read_whole_adds_up_the_cpus(void **state)
 
 static void a_map_that_is_none_is_an_error(void **state)
 {
-	struct hist_maps maps = { -1, -1, sizeof(struct key), true, NULL };
+	struct hist_maps maps = { -1, -1, sizeof(struct key), true, false, NULL };
 	struct hist_set set, untouched;
 
 	(void)state;

@@ -103,7 +103,7 @@ static void rows_and_segments(void **state)
 
 static void a_histogram_of_nothing(void **state)
 {
-	const struct hist_totals totals = { 5, 6, 7 };  /* belong to no value: ignored */
+	const struct histogram_totals totals = { 5, 6, 7 };  /* belong to no value: ignored */
 	u64 rows[HISTOGRAM_POWER_ROWS], counts[4] = {};
 	struct histogram h;
 	u32 i;
@@ -120,7 +120,7 @@ static void a_histogram_of_nothing(void **state)
 
 static void counts_begin_at_any_bucket(void **state)
 {
-	const struct hist_totals totals = { 100 + 104 + 107 + 115, 115, ~100ULL };
+	const struct histogram_totals totals = { 100 + 104 + 107 + 115, 115, ~100ULL };
 	const u64 counts[] = { 1, 2, 0, 1, 0 };
 	struct histogram h;
 

@@ -127,7 +127,7 @@ static void bounds_with_signs(void **state)
 	static const s64 bounds[] = { -10, 0, 1000000000 };
 	struct writer w = { .format = FORMAT_OPENMETRICS };
 	struct report r = new_report(false);
-	struct hist_totals totals = { .sum = 1, .max = 1ULL << 63, .min_inv = ~0ULL };
+	struct histogram_totals totals = { .sum = 1, .max = 1ULL << 63, .min_inv = ~0ULL };
 	struct report_group g = {};
 	char *text;
 

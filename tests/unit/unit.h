@@ -92,7 +92,7 @@ static inline void dense__add(struct dense *d, u64 value)
 
 static inline struct histogram dense__histogram(const struct dense *d)
 {
-	struct hist_totals totals = { d->sum, d->max, d->count ? ~d->min : 0 };
+	struct histogram_totals totals = { d->sum, d->max, d->count ? ~d->min : 0 };
 	struct histogram h;
 
 	assert_int_equal(histogram__init(&h, d->bucket, 0, HIST_BUCKETS, &totals), 0);

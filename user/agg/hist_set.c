@@ -8,21 +8,24 @@
 #include <string.h>
 
 #include "agg/elements.h"
+#include "agg/wide.h"
 
-static void totals_add(struct hist_totals *to, const struct hist_totals *from)
+static void totals_add(struct histogram_totals *to, const struct hist_totals *from, bool is_signed)
 {
-	to->sum += from->sum;
+	to->sum += wide_sum(from->sum, from->sum_high, is_signed);
 	if (from->max > to->max)
 		to->max = from->max;
 	if (from->min_inv > to->min_inv)
 		to->min_inv = from->min_inv;
 }
 
-static int read_whole(struct hist_set *set, int fd)
+static int read_whole(struct hist_set *set, const struct hist_maps *maps)
 {
 	int ncpus = libbpf_num_possible_cpus(), cpu, err;
-	struct hist_whole *per_cpu, *sum;
+	struct histogram_totals totals = {};
+	struct hist_whole *per_cpu;
 	u32 zero = 0, i;
+	u64 *sum;
 
 	if (ncpus < 0)
 		return ncpus;
@@ -33,16 +36,16 @@ static int read_whole(struct hist_set *set, int fd)
 		goto out;
 	}
 	set->ngroups = 1;
-	sum = &per_cpu[ncpus];
-	err = bpf_map_lookup_elem(fd, &zero, per_cpu);
+	sum = per_cpu[ncpus].bucket;
+	err = bpf_map_lookup_elem(maps->whole_fd, &zero, per_cpu);
 	if (err)
 		goto out;
 	for (cpu = 0; cpu < ncpus; cpu++) {
-		totals_add(&sum->totals, &per_cpu[cpu].totals);
+		totals_add(&totals, &per_cpu[cpu].totals, maps->is_signed);
 		for (i = 0; i < HIST_BUCKETS; i++)
-			sum->bucket[i] += per_cpu[cpu].bucket[i];
+			sum[i] += per_cpu[cpu].bucket[i];
 	}
-	err = histogram__init(&set->group[0].hist, sum->bucket, 0, HIST_BUCKETS, &sum->totals);
+	err = histogram__init(&set->group[0].hist, sum, 0, HIST_BUCKETS, &totals);
 out:
 	free(per_cpu);
 	return err;
@@ -73,10 +76,10 @@ static int by_key_then_segment(const void *a, const void *b)
 }
 
 /* Adds up the segments of one key: order[0..n) differ in CPU and segment only. */
-static int add_group(struct hist_group *g, const struct order *order, size_t n)
+static int add_group(struct hist_group *g, const struct order *order, size_t n, bool is_signed)
 {
 	u64 dense[HIST_SEGMENTS * HIST_SEGMENT_BUCKETS] = {}, newest = 0;
-	struct hist_totals totals = {};
+	struct histogram_totals totals = {};
 	size_t k;
 	u32 b;
 
@@ -88,7 +91,7 @@ static int add_group(struct hist_group *g, const struct order *order, size_t n)
 
 		if (slot->segment >= HIST_SEGMENTS)
 			continue;
-		totals_add(&totals, &seg->totals);
+		totals_add(&totals, &seg->totals, is_signed);
 		for (b = 0; b < HIST_SEGMENT_BUCKETS; b++)
 			dense[slot->segment * HIST_SEGMENT_BUCKETS + b] += seg->bucket[b];
 		if (seg->name_stamp > newest) {
@@ -100,7 +103,8 @@ static int add_group(struct hist_group *g, const struct order *order, size_t n)
 	return histogram__init(&g->hist, dense, 0, HIST_BUCKETS, &totals);
 }
 
-static int group_elements(struct hist_set *set, const struct elements *e, struct order *order)
+static int group_elements(struct hist_set *set, const struct elements *e, struct order *order,
+			  bool is_signed)
 {
 	size_t i, end, tail = set->key_size;
 	struct hist_group *g;
@@ -112,7 +116,7 @@ static int group_elements(struct hist_set *set, const struct elements *e, struct
 			if (memcmp(order_key(&order[i]), order_key(&order[end]), tail))
 				break;
 		g = &set->group[set->ngroups];
-		err = add_group(g, order + i, end - i);
+		err = add_group(g, order + i, end - i, is_signed);
 		if (err)
 			return err;
 		if (!g->hist.count)     /* made, but its first value not yet added */
@@ -150,7 +154,7 @@ static int read_keyed(struct hist_set *set, const struct hist_maps *maps)
 	for (i = 0; i < e.n; i++)
 		order[i] = (struct order){ &e, i };
 	qsort(order, e.n, sizeof(*order), by_key_then_segment);
-	err = group_elements(set, &e, order);
+	err = group_elements(set, &e, order, maps->is_signed);
 out:
 	free(order);
 	elements__free(&e);
@@ -162,7 +166,7 @@ int hist_set__read(struct hist_set *set, const struct hist_maps *maps)
 	struct hist_set new = {};
 	int err;
 
-	err = maps->keyed ? read_keyed(&new, maps) : read_whole(&new, maps->whole_fd);
+	err = maps->keyed ? read_keyed(&new, maps) : read_whole(&new, maps);
 	if (err) {
 		hist_set__free(&new);
 		return err;

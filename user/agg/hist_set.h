@@ -15,6 +15,7 @@ struct hist_maps {
 	int keyed_fd;           /* hash of struct hist_segment: read when keyed is true */
 	size_t key_size;        /* of the hash: struct hist_slot and what follows it */
 	bool keyed;
+	bool is_signed;         /* values are; their sum, too */
 	volatile u32 *generation;       /* elements__generation(), or NULL: elements stay */
 };
 

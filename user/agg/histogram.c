@@ -58,7 +58,7 @@ void histogram__free(struct histogram *h)
 }
 
 int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
-		    const struct hist_totals *totals)
+		    const struct histogram_totals *totals)
 {
 	struct histogram new = {};
 	u32 i;
@@ -162,9 +162,9 @@ static __int128 wide(const struct histogram *h, u64 value)
 
 /*
  * The kernel adds a value to the sum before its bucket counts it. Read in between, the sum is
- * bounded by what the buckets allow. Of sums that may have wrapped nothing is known.
+ * bounded by what the buckets allow.
  */
-static u64 bounded_sum(const struct histogram *d, u64 sum)
+static __int128 bounded_sum(const struct histogram *d, __int128 sum)
 {
 	__int128 low = 0, high = 0;
 	u64 first, last;
@@ -180,11 +180,9 @@ static u64 bounded_sum(const struct histogram *d, u64 sum)
 		low += wide(d, first) * d->bucket[i].count;
 		high += wide(d, last) * d->bucket[i].count;
 	}
-	if (low < INT64_MIN || high > INT64_MAX)
-		return sum;
-	if ((s64)sum < low)
+	if (sum < low)
 		return low;
-	return (s64)sum > high ? high : sum;
+	return sum > high ? high : sum;
 }
 
 int histogram__difference(struct histogram *out, struct histogram *later,
@@ -251,9 +249,7 @@ u64 histogram__percentile(const struct histogram *h, u32 per_10k)
 
 u64 histogram__average(const struct histogram *h)
 {
-	if (!h->count)
-		return 0;
-	return h->bound ? (u64)((s64)h->sum / (s64)h->count) : h->sum / h->count;
+	return h->count ? h->sum / (__int128)h->count : 0;
 }
 
 void histogram__by_power(const struct histogram *h, u64 rows[HISTOGRAM_POWER_ROWS])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A histogram in user space: the non-empty buckets of the layout in bpf/hist.h, in rising order,
- * with count, sum, minimum and maximum. Counts are 64-bit; the sum wraps at 2^64.
+ * with count, sum, minimum and maximum. Counts are 64-bit, the sum is exact.
  *
  * Invariants: bucket[] is sorted by index without repeats and without zero counts; count is the
  * sum of the buckets; while count is 0, min, max and sum are 0.
@@ -25,7 +25,7 @@ struct histogram_bucket {
 
 struct histogram {
 	u64 count;
-	u64 sum;
+	__int128 sum;
 	u64 min;
 	u64 max;
 	bool min_exact;         /* false: min is a lower bound, max an upper bound, each at most */
@@ -34,6 +34,13 @@ struct histogram {
 	struct histogram_bucket *bucket;
 	const s64 *bound;       /* rising, not owned; NULL: the layout of bpf/hist.h */
 	size_t nbounds;
+};
+
+/* Of all values that are counted, of several elements together. min_inv: as in struct hist_totals. */
+struct histogram_totals {
+	__int128 sum;
+	u64 max;
+	u64 min_inv;
 };
 
 /* Smallest and largest value of a bucket, both inclusive. */
@@ -52,11 +59,11 @@ void histogram__free(struct histogram *h);
 void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds);
 
 /*
- * Makes *h from dense counts: counts[i] belongs to bucket first + i. totals may be that of several
- * map elements added up. Returns 0 or -ENOMEM, then *h is untouched.
+ * Makes *h from dense counts: counts[i] belongs to bucket first + i. Returns 0 or -ENOMEM, then *h is
+ * untouched.
  */
 int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
-		    const struct hist_totals *totals);
+		    const struct histogram_totals *totals);
 
 /* Adds other to h, exactly. Returns 0 or -ENOMEM, then h is untouched. */
 int histogram__add(struct histogram *h, const struct histogram *other);

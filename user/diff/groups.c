@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Histograms of two runs. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,24 @@ static int read_value(const json_t *o, const char *name, bool is_signed, u64 *va
 	return saved_number(v, value);
 }
 
+/* Sums may be wider than 64 bits: then they are real. */
+static int read_sum(const json_t *o, bool is_signed, __int128 *sum)
+{
+	const json_t *v = json_object_get(o, "sum");
+	double x = json_real_value(v);
+	u64 value;
+	int err;
+
+	if (json_is_real(v) && x == floor(x) && fabs(x) < 0x1p126 && (is_signed || x >= 0)) {
+		*sum = x;
+		return 0;
+	}
+	err = read_value(o, "sum", is_signed, &value);
+	if (!err)
+		*sum = is_signed ? (__int128)(s64)value : (__int128)value;
+	return err;
+}
+
 static int read_histogram(struct histogram *h, const json_t *o)
 {
 	bool own = !json_object_get(o, "p50");
@@ -74,7 +93,7 @@ static int read_histogram(struct histogram *h, const json_t *o)
 	if (!err && h->count != count)
 		err = -EINVAL;
 	if (!err)
-		err = read_value(o, "sum", own, &h->sum);
+		err = read_sum(o, own, &h->sum);
 	if (!err)
 		err = read_value(o, "min", own, &h->min);
 	if (!err)
@@ -277,9 +296,12 @@ static int add_pair(const struct comparison *c)
 	return err;
 }
 
-static u64 distance(u64 a, u64 b)
+/* At most what there is room for. */
+static u64 distance(__int128 a, __int128 b)
 {
-	return a > b ? a - b : b - a;
+	__int128 d = a > b ? a - b : b - a;
+
+	return d > UINT64_MAX ? UINT64_MAX : d;
 }
 
 int diff_groups(struct report *r, const struct saved *const run[SIDES], size_t top)

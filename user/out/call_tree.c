@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/wide.h"
 #include "out/escape.h"
 #include "out/tree.h"
 
@@ -279,10 +280,10 @@ static int add_stack(struct call_tree *t, struct path *path, size_t *room,
 	}
 	path->depth = n;
 	for (i = 0; i <= n; i++) {
-		t->node[path->node[i]].total += s->value;
+		add_saturating(&t->node[path->node[i]].total, s->value);
 		t->node[path->node[i]].before += s->before;
 	}
-	t->node[path->node[n]].self += s->value;
+	add_saturating(&t->node[path->node[n]].self, s->value);
 	if (n > t->depth)
 		t->depth = n;
 	return 0;

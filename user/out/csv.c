@@ -126,6 +126,7 @@ static void put_group_header(struct writer *w, const struct report_group *g)
 static int put_group(struct writer *w, const struct report *r, const struct report_group *g)
 {
 	const struct histogram *h = &g->hist;
+	char sum[UNITS_SPACE];
 	size_t i;
 	int err;
 
@@ -138,7 +139,7 @@ static int put_group(struct writer *w, const struct report *r, const struct repo
 			return err;
 	}
 	next_number(w, h->count);
-	next_value(w, h, h->sum);
+	next_text(w, format_digits(sum, h->sum));
 	next_value(w, h, h->min);
 	next_value(w, h, histogram__average(h));
 	next_value(w, h, h->max);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/wide.h"
 #include "out/flame_script.h"
 #include "out/tree.h"
 #include "out/xml.h"
@@ -211,7 +212,7 @@ static int put_frames(const struct picture *p)
 			continue;
 		}
 		if (node->total < p->least) {
-			level[d - 1].tiny_value += node->total;
+			add_saturating(&level[d - 1].tiny_value, node->total);
 			level[d - 1].tiny += node->span;
 			i += node->span;
 			continue;

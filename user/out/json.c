@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/wide.h"
 #include "out/escape.h"
 #include "out/listing.h"
 #include "out/report.h"
@@ -56,6 +57,12 @@ static json_t *value_of(const struct histogram *h, u64 value)
 	return h->bound ? json_integer((s64)value) : number(value);
 }
 
+/* What no 64 bits hold is a real number, of which 53 bits are exact. */
+static json_t *sum_of(const struct histogram *h)
+{
+	return wide_fits(h->sum, h->bound) ? value_of(h, h->sum) : json_real((double)h->sum);
+}
+
 /* Where the first or the last bucket of a histogram with bounds has none, null. */
 static json_t *bucket_end(const struct histogram *h, bool open, u64 value)
 {
@@ -88,7 +95,7 @@ static json_t *group(const struct report_group *g)
 
 	json_object_set_new(o, "key", fields(g->key, g->nkey));
 	json_object_set_new(o, "count", number(h->count));
-	json_object_set_new(o, "sum", value_of(h, h->sum));
+	json_object_set_new(o, "sum", sum_of(h));
 	json_object_set_new(o, "min", value_of(h, h->min));
 	json_object_set_new(o, "avg", value_of(h, histogram__average(h)));
 	json_object_set_new(o, "max", value_of(h, h->max));

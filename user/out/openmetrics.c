@@ -20,7 +20,7 @@ struct family {
 };
 
 struct figure {
-	u64 sum;                /* counters: since the start of the run */
+	__int128 sum;           /* counters: since the start of the run */
 	double last;            /* gauges: of the last report, if it is known */
 	bool known;
 	bool ever;              /* this key has such a cell */
@@ -128,16 +128,17 @@ static int put_help(FILE *f, const char *text)
 }
 
 /* A raw value in its base unit, exact: 1023 ns are 0.000001023. */
-static void put_value(FILE *f, u64 value, enum unit unit, bool point)
+static void put_value(FILE *f, unsigned __int128 value, enum unit unit, bool point)
 {
-	char text[32];
+	char digits[UNITS_SPACE], text[UNITS_SPACE + 16];
 	size_t n;
 
 	if (unit != UNIT_NS) {
-		fprintf(f, "%llu%s", value, point ? ".0" : "");
+		fprintf(f, "%s%s", format_digits(digits, value), point ? ".0" : "");
 		return;
 	}
-	n = snprintf(text, sizeof(text), "%llu.%09llu", value / NSEC_PER_SEC, value % NSEC_PER_SEC);
+	n = snprintf(text, sizeof(text), "%s.%09llu", format_digits(digits, value / NSEC_PER_SEC),
+		     (u64)(value % NSEC_PER_SEC));
 	while (text[n - 1] == '0' && text[n - 2] != '.')
 		text[--n] = 0;
 	fputs(text, f);
@@ -301,6 +302,14 @@ static double real_of(const struct field *f)
 	return field_unit(f) == UNIT_NS ? f->number / 1e9 : f->number;
 }
 
+/* Sums that no 64 bits hold are real. */
+static __int128 whole_of(const struct field *f)
+{
+	if (f->kind == FIELD_REAL)
+		return fabs(f->real) < 0x1p126 ? (__int128)f->real : 0;
+	return field_is_signed(f->kind) ? (__int128)(s64)f->number : (__int128)f->number;
+}
+
 static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *f)
 {
 	struct figure *larger;
@@ -317,7 +326,7 @@ static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *
 		e->figure = larger;
 		e->nfigures = i + 1;
 	}
-	e->figure[i].sum += f->number;
+	e->figure[i].sum += whole_of(f);
 	e->figure[i].last = real_of(f);
 	e->figure[i].known = e->figure[i].ever = true;
 	return 0;
@@ -623,7 +632,7 @@ static int put_cost(FILE *f, const struct openmetrics *m, const char *tool)
 }
 
 /* What keys are chosen by: their time, or whatever is summed up, or counted first. */
-static u64 weight(const struct keyed *e)
+static __int128 weight(const struct keyed *e)
 {
 	if (e->hist.bound)
 		return e->hist.count;

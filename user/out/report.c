@@ -172,27 +172,26 @@ const char *report_sort_columns(void)
 	return "key, count, sum, min, avg, max, p50, p90, p99, p999; total is sum";
 }
 
-/* Of values with a sign, so that they compare as they should without. */
-static u64 unsigned_order(const struct histogram *h, u64 value)
+static __int128 wide(const struct histogram *h, u64 value)
 {
-	return h->bound ? value ^ 1ULL << 63 : value;
+	return h->bound ? (__int128)(s64)value : (__int128)value;
 }
 
-static u64 figure(const struct histogram *h, int column)
+static __int128 figure(const struct histogram *h, int column)
 {
 	switch (column) {
 	case 1:
 		return h->count;
 	case 2:
-		return unsigned_order(h, h->sum);
+		return h->sum;
 	case 3:
-		return unsigned_order(h, h->min);
+		return wide(h, h->min);
 	case 4:
-		return unsigned_order(h, histogram__average(h));
+		return wide(h, histogram__average(h));
 	case 5:
-		return unsigned_order(h, h->max);
+		return wide(h, h->max);
 	default:
-		return unsigned_order(
+		return wide(
 			h, histogram__percentile(h, report_percentiles[column - 6].per_10k));
 	}
 }
@@ -207,7 +206,7 @@ static int compare_fields(const struct field *a, const struct field *b)
 }
 
 struct sort_entry {
-	u64 figure;
+	__int128 figure;
 	struct report_group group;
 };
 

@@ -130,7 +130,7 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 #define SIGNED_SPACE (UNITS_SPACE + 1)
 
 /* A value of a histogram with bounds, which has a sign. */
-static const char *format_signed(char *text, s64 value, enum unit unit, bool milliseconds)
+static const char *format_signed(char *text, __int128 value, enum unit unit, bool milliseconds)
 {
 	char size[UNITS_SPACE];
 
@@ -177,14 +177,14 @@ static void put_bound_figures(struct writer *w, const struct report *r, const st
 
 	fprintf(w->file, "  count %s", format_count(text, h->count));
 	fprintf(w->file, "  min %s%s", h->min_exact ? "" : ">= ",
-		format_signed(text, h->min, r->unit, w->milliseconds));
+		format_signed(text, (s64)h->min, r->unit, w->milliseconds));
 	if (r->unit == UNIT_COUNT)
-		fprintf(w->file, "  avg %.2f", (double)(s64)h->sum / h->count);
+		fprintf(w->file, "  avg %.2f", (double)h->sum / h->count);
 	else
-		fprintf(w->file, "  avg %s", format_signed(text, histogram__average(h), r->unit,
-							   w->milliseconds));
+		fprintf(w->file, "  avg %s", format_signed(text, (s64)histogram__average(h),
+							   r->unit, w->milliseconds));
 	fprintf(w->file, "  max %s%s", h->max_exact ? "" : "<= ",
-		format_signed(text, h->max, r->unit, w->milliseconds));
+		format_signed(text, (s64)h->max, r->unit, w->milliseconds));
 	fprintf(w->file, "  total %s\n", format_signed(text, h->sum, r->unit, w->milliseconds));
 }
 
@@ -377,9 +377,9 @@ static char *cell_text(const struct field *f, bool micro)
 	case FIELD_NONE:
 		return strdup("");
 	case FIELD_SIGNED:
-		return strdup(format_signed(signed_number, f->number, UNIT_COUNT, false));
+		return strdup(format_signed(signed_number, (s64)f->number, UNIT_COUNT, false));
 	case FIELD_SIGNED_SIZE:
-		return strdup(format_signed(signed_number, f->number, UNIT_BYTES, false));
+		return strdup(format_signed(signed_number, (s64)f->number, UNIT_BYTES, false));
 	case FIELD_ID:
 		return asprintf(&text, "%llu", f->number) < 0 ? NULL : text;
 	case FIELD_TIME:

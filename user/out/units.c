@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct scale {
 	u64 size;
@@ -29,7 +30,7 @@ const char *unit_name(enum unit unit)
 	return names[unit];
 }
 
-static void put_scaled(char *text, u64 value, const struct scale *scale)
+static void put_scaled(char *text, unsigned __int128 value, const struct scale *scale)
 {
 	double x = (double)value / scale->size;
 
@@ -37,7 +38,7 @@ static void put_scaled(char *text, u64 value, const struct scale *scale)
 		 x, scale->name);
 }
 
-static const char *format_scaled(char *text, u64 value, const struct scale *scale)
+static const char *format_scaled(char *text, unsigned __int128 value, const struct scale *scale)
 {
 	const struct scale *larger = NULL;
 
@@ -49,18 +50,23 @@ static const char *format_scaled(char *text, u64 value, const struct scale *scal
 	return text;
 }
 
-const char *format_value(char *text, u64 value, enum unit unit, bool milliseconds)
+static const char *format_milliseconds(char *text, unsigned __int128 value)
 {
-	u64 us;
+	unsigned __int128 us = value / 1000 + (value % 1000 >= 500);
+	char digits[UNITS_SPACE];
+
+	snprintf(text, UNITS_SPACE, "%.40s.%03llu ms", format_digits(digits, us / 1000),
+		 (u64)(us % 1000));
+	return text;
+}
+
+const char *format_value(char *text, unsigned __int128 value, enum unit unit, bool milliseconds)
+{
 
 	switch (unit) {
 	case UNIT_NS:
-		if (milliseconds) {
-			us = value / 1000 + (value % 1000 >= 500);
-			snprintf(text, UNITS_SPACE, "%llu.%03llu ms", us / 1000, us % 1000);
-			return text;
-		}
-		return format_scaled(text, value, times);
+		return milliseconds ? format_milliseconds(text, value) :
+				      format_scaled(text, value, times);
 	case UNIT_BYTES:
 		return format_scaled(text, value, sizes);
 	default:
@@ -68,10 +74,27 @@ const char *format_value(char *text, u64 value, enum unit unit, bool millisecond
 	}
 }
 
-const char *format_count(char *text, u64 value)
+/* printf() has none for 128 bits: the last 18 digits, and those before them. */
+const char *format_digits(char *text, __int128 value)
+{
+	const u64 part = 1000000000000000000ULL;
+	unsigned __int128 n = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
+	u64 low = n % part, middle = n / part % part, high = n / part / part;
+	const char *sign = value < 0 ? "-" : "";
+
+	if (high)
+		snprintf(text, UNITS_SPACE, "%s%llu%018llu%018llu", sign, high, middle, low);
+	else if (middle)
+		snprintf(text, UNITS_SPACE, "%s%llu%018llu", sign, middle, low);
+	else
+		snprintf(text, UNITS_SPACE, "%s%llu", sign, low);
+	return text;
+}
+
+const char *format_count(char *text, unsigned __int128 value)
 {
 	char digits[UNITS_SPACE];
-	int n = snprintf(digits, sizeof(digits), "%llu", value), i;
+	int n = strlen(format_digits(digits, value)), i;
 	char *out = text;
 
 	for (i = 0; i < n; i++) {

@@ -11,19 +11,22 @@ enum unit {
 	UNIT_BYTES,
 };
 
-#define UNITS_SPACE 32
+#define UNITS_SPACE 64
 
 /* "ns", "bytes", "count": as JSON and CSV name the unit of raw values. */
 const char *unit_name(enum unit unit);
 
 /*
- * Writes value into text[UNITS_SPACE] and returns text: "870 ns", "4.19 ms", "12 KiB". With
- * milliseconds set, times are all in ms: "0.004 ms".
+ * Writes value, which may be a sum wider than 64 bits, into text[UNITS_SPACE] and returns text:
+ * "870 ns", "4.19 ms", "12 KiB". With milliseconds set, times are all in ms: "0.004 ms".
  */
-const char *format_value(char *text, u64 value, enum unit unit, bool milliseconds);
+const char *format_value(char *text, unsigned __int128 value, enum unit unit, bool milliseconds);
 
 /* "1,234,567" */
-const char *format_count(char *text, u64 value);
+const char *format_count(char *text, unsigned __int128 value);
+
+/* "-1234567" */
+const char *format_digits(char *text, __int128 value);
 
 /*
  * For an axis: the shortest step, round to people (1, 2, 5, then minutes, hours, days), of which the

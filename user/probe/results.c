@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agg/elements.h"
+#include "agg/wide.h"
 
 static bool has_histograms(const struct results_plan *plan)
 {
@@ -45,6 +46,7 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 				.keyed_fd = bpf_object__find_map_fd_by_name(obj, "keyed_values"),
 				.key_size = key_size,
 				.keyed = plan->keyed,
+				.is_signed = plan->bias,
 				.generation = elements__generation(obj),
 			},
 		.names =
@@ -185,9 +187,7 @@ static struct field average(const struct results_plan *plan, const struct sum_en
 /* What no 64 bits hold is said as a real number, of which 53 bits are exact. */
 static struct field total(const struct results_plan *plan, __int128 sum, struct field f)
 {
-	bool fits = plan->is_signed ? sum == (s64)sum : sum == (__int128)(u64)sum;
-
-	if (fits) {
+	if (wide_fits(sum, plan->is_signed)) {
 		f.number = sum;
 		return f;
 	}

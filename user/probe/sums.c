@@ -8,26 +8,13 @@
 #include <string.h>
 
 #include "agg/elements.h"
+#include "agg/wide.h"
 
 /* An entry while elements are added to it. */
 struct total {
 	u64 max, min_inv;
 	u64 newest;             /* name_stamp of the name it has */
 };
-
-/*
- * The kernel adds up values, of which it keeps 64 bits, and their upper halves. What the lower
- * halves add up to is the difference; it stays below 2^63 for 2^31 events on a CPU, whatever they
- * are.
- */
-static __int128 sum_of(const struct probe_sum *s, bool is_signed)
-{
-	__int128 high = is_signed ? (__int128)(s64)s->sum_high : (__int128)s->sum_high;
-
-	if (!s->sum_high && !is_signed)
-		return s->sum;
-	return high * (1LL << 32) + (s64)(s->sum - (s->sum_high << 32));
-}
 
 /* size: of what there is of an element. */
 static void add_element(struct sum_entry *to, struct total *total, const void *element,
@@ -38,7 +25,7 @@ static void add_element(struct sum_entry *to, struct total *total, const void *e
 
 	memcpy(from, element, maps->size);
 	to->count += from->count;
-	to->sum += sum_of(from, maps->bias);
+	to->sum += wide_sum(from->sum, from->sum_high, maps->bias);
 	for (i = 0; i < ARRAY_SIZE(to->counter); i++)
 		to->counter[i] += from->counter[i];
 	if (from->name_stamp > total->newest || !to->name[0]) {

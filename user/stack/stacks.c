@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agg/variable.h"
+#include "agg/wide.h"
 #include "base/clock.h"
 #include "cli/task_key.h"
 #include "out/diag.h"
@@ -436,9 +437,9 @@ static int choose(struct stacks *s, struct report *r, u64 value, const struct st
 	if (stack_choice__describe(&s->choice, s->left_out_by, sizeof(s->left_out_by)))
 		r->left_out_by = s->left_out_by;
 	if (takes > 0)
-		r->chosen += value;
+		add_saturating(&r->chosen, value);
 	else if (!takes)
-		r->left_out += value;
+		add_saturating(&r->left_out, value);
 	return takes;
 }
 
@@ -455,9 +456,9 @@ int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, 
 
 	if (err <= 0)
 		return err;
-	out->total += value;
+	add_saturating(&out->total, value);
 	if (known >= 0) {
-		out->stack[known].value += value;
+		add_saturating(&out->stack[known].value, value);
 		merge_places(&out->stack[known], path);
 		return 0;
 	}
@@ -577,6 +578,8 @@ static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 	u32 share = s->user && !s->unwind ? share_incomplete(r->stacks) : 0;
 	size_t n = put_process_notes(f, s, r);
 
+	if (r->stacks->total == UINT64_MAX)
+		fprintf(f, "%ssums of 2^64 and more are shown as 2^64 - 1", separator(r, n++));
 	if (share >= INCOMPLETE_TO_NOTE) {
 		fprintf(f, "%s%u %% by [incomplete] stacks: their code keeps no frame pointers, "
 			"--call-graph dwarf walks through it", separator(r, n), share);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agg/elements.h"
+#include "agg/wide.h"
 #include "base/numbers.h"
 #include "run/measure.h"
 
@@ -290,12 +291,15 @@ static int take_element(struct stack_store *s, const struct stack_key *key,
 	u64 hash = table_hash(0, key, sizeof(*key));
 	s64 known = table__find(&s->by_key, hash, same_key, s->key, key);
 	u32 index = known;
+	__int128 more;
 	int err = known < 0 ? add_key(s, key, hash, &index) : 0;
 
 	if (err)
 		return err;
 	*gained_by = index;
-	*gained = now->count - s->value[index].count;
+	more = wide_sum(now->count, now->count_high, false) -
+	       wide_sum(s->value[index].count, s->value[index].count_high, false);
+	*gained = wide_fits(more, false) ? more : UINT64_MAX;
 	s->value[index] = *now;
 	return 0;
 }

@@ -34,7 +34,7 @@ struct stack_sample {
 	const struct stack_key *key;
 	const struct stack *stack;      /* NULL: lost */
 	const struct stack_count *newest;       /* for its name */
-	u64 count;
+	u64 count;              /* UINT64_MAX: as much or more */
 };
 
 struct stack_classes {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/wide.h"
 #include "out/tree.h"
 #include "stack/stacks.h"
 
@@ -142,7 +143,7 @@ int stacks__tabulate(struct report *r, u32 leaf, size_t top)
 			known = n++;
 			list[known] = l;
 		}
-		list[known].value += s->stack[i].value;
+		add_saturating(&list[known].value, s->stack[i].value);
 	}
 	for (i = 0; i < n && !err; i++)
 		err = add_row(r, &list[i], leaf);
