@@ -40,8 +40,8 @@ struct kmem_key {
 /* Cumulative since the gate was opened. */
 struct kmem_sums {
 	__u64 allocs;
-	__u64 requested;        /* bytes */
-	__u64 allocated;        /* bytes */
+	__u64 requested;        /* bytes: 2^42 of the largest allocations (4 MiB) do not fit */
+	__u64 allocated;        /* likewise */
 	__u64 failed;           /* not in the three above */
 	__u64 frees;            /* made by the key; with objects followed: of its objects */
 	__u64 freed;            /* bytes, of objects that are followed; so the two below */

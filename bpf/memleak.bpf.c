@@ -144,7 +144,7 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u3
 	task_key_name(l.name, &stamp, NULL, 0);
 	if (t) {
 		__sync_fetch_and_add(&t->allocs, 1);
-		__sync_fetch_and_add(&t->bytes, bytes);
+		wide_add(&t->bytes, &t->bytes_high, bytes, false, false);
 	}
 	keep(&key, &l);
 }

@@ -26,7 +26,8 @@ struct memleak_live {
 /* Of the whole run, per CPU. */
 struct memleak_totals {
 	__u64 allocs;           /* that succeeded */
-	__u64 bytes;
+	__u64 bytes;            /* with the next one a number of 128 bits (wide.h) */
+	__u64 bytes_high;
 	__u64 frees;            /* of those */
 	__u64 unseen;           /* likewise, known only by the address being given out again */
 };

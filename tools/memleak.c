@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg/elements.h"
+#include "agg/wide.h"
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "cli/order.h"
@@ -180,8 +181,9 @@ static int read_totals(struct memleak *m)
 {
 	int cpus = libbpf_num_possible_cpus(), i, err;
 	struct memleak_totals *per_cpu, sum = {};
-	u32 zero = 0;
 	char allocs[UNITS_SPACE], bytes[UNITS_SPACE];
+	__int128 all = 0;
+	u32 zero = 0;
 	size_t n;
 
 	per_cpu = cpus > 0 ? calloc(cpus, sizeof(*per_cpu)) : NULL;
@@ -190,13 +192,13 @@ static int read_totals(struct memleak *m)
 	err = bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.totals), &zero, per_cpu);
 	for (i = 0; i < cpus && !err; i++) {
 		sum.allocs += per_cpu[i].allocs;
-		sum.bytes += per_cpu[i].bytes;
+		all += wide_sum(per_cpu[i].bytes, per_cpu[i].bytes_high, false);
 		sum.frees += per_cpu[i].frees;
 		sum.unseen += per_cpu[i].unseen;
 	}
 	free(per_cpu);
 	n = snprintf(m->value, sizeof(m->value), "not freed, of %s allocations with %s bytes",
-		     format_count(allocs, sum.allocs), format_count(bytes, sum.bytes));
+		     format_count(allocs, sum.allocs), format_count(bytes, all));
 	if (sum.unseen)
 		snprintf(m->value + n, sizeof(m->value) - n, " (%llu were freed unseen)",
 			 sum.unseen);

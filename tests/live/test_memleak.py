@@ -176,6 +176,16 @@ def test_32_bits(memleak, trigger):
     assert sum(row["bytes"] for row in report["rows"]) == 1920 + 4 * 77 + 200 + 192
 
 
+@tally.once
+def test_more_bytes_than_64_bits_hold(memleak, trigger):
+    """All that was allocated is said exactly; of what is left, which one row has, the most there is room for."""
+    load = trigger("vast")
+    report = intact(after(memleak("-p", load.pid), load).report)
+    (row,) = report["rows"]
+    assert totals(report) == [5, 5 * (2 ** 63 - 1)] and row["count"] == 3, report
+    assert row["bytes"] == float(2 ** 64 - 1), row
+
+
 def test_nothing_is_from_before_an_exec(memleak):
     """What the C library frees once more when threads end has been freed before, and was not there at the start."""
     tracer = memleak("--", "sh", "-c", f"exec {binary('passing')} 4 > /dev/null", ready=False)

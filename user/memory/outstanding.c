@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/wide.h"
 #include "bpf/task_key.h"
 
 /* Of a stack in a row, so many of its innermost functions are shown. */
@@ -155,7 +156,7 @@ int outstanding__add(struct outstanding *o, const void *key, const char *name,
 		return err;
 	g = &o->group[index];
 	g->count++;
-	g->bytes += item->bytes;
+	add_saturating(&g->bytes, item->bytes);
 	if (age_ns > g->oldest_ns)
 		g->oldest_ns = age_ns;
 	memcpy(g->name, name, sizeof(g->name));
