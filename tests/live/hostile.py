@@ -233,6 +233,16 @@ def endless_lines(directory, name):
     return path
 
 
+def huge_dynamic_section(directory, name):
+    """What says which libraries it needs is sparse, and has 2 GB."""
+    path = compile_spinner(directory, name)
+    elf = Elf(path)
+    elf.replace(".dynamic", b"")
+    elf.claim(".dynamic", (2 << 30) - 16)
+    elf.write(path, size=4 << 30)
+    return path
+
+
 # What reading the file itself shows, and what only debug information does.
 IN_SYMBOLS = [huge_debug_file, fifo_as_debug_file, one_long_name, names_in_names, ten_million_symbols,
               absurd_sections, packed_symbols]

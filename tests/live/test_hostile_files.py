@@ -172,6 +172,16 @@ def test_a_file_that_is_asked_for(files, name):
         assert memory < 300 * MB + 9 * disk, (args, memory, disk)
 
 
+def test_the_ends_of_a_function(directory):
+    """Whether an exception may pass through it depends on the libraries that the file says it needs."""
+    path = hostile.huge_dynamic_section(directory, "huge_dynamic_section")
+    os.chown(path, NOBODY, NOBODY)
+    for tool, args in ("probe", ["spin%return"]), ("probe", ["spin", "--latency"]), ("stat", ["-e", "spin%return"]):
+        result, seconds, memory = run_tool(tool, "-x", path, *args, "-d", 0.2)
+        assert result.code >= 0 and seconds < ALLOWANCE + MOMENT, (tool, args, result, seconds)
+        assert memory < 300 * MB, (tool, args, memory, result)
+
+
 def test_a_library_with_absurd_segments(directory, running):
     """Mapped under the name of the C library, where memleak looks for malloc()."""
     place = directory / "lib"

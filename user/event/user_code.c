@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "annotate/disassembly.h"
+#include "event/code_file.h"
 #include "event/user_code_exits.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
-#include "types/elf_file.h"
 #include "unwind/cfi.h"
 #include "unwind/extents.h"
 
@@ -23,7 +23,7 @@
 
 struct user_code {
 	char *path;
-	struct elf_file file;
+	struct code_file file;
 	enum machine_code machine;
 	struct binary_functions functions;
 	struct code_extents extents;
@@ -32,13 +32,13 @@ struct user_code {
 	int extents_err;
 };
 
-static bool is_known_machine(const struct elf_file *f, enum machine_code *machine)
+static bool is_known_machine(u32 elf_machine, enum machine_code *machine)
 {
-	*machine = f->header.e_machine == EM_386 ? MACHINE_32_BIT : MACHINE_OWN;
+	*machine = elf_machine == EM_386 ? MACHINE_32_BIT : MACHINE_OWN;
 #if defined(__x86_64__)
-	return f->header.e_machine == EM_X86_64 || f->header.e_machine == EM_386;
+	return elf_machine == EM_X86_64 || elf_machine == EM_386;
 #elif defined(__aarch64__)
-	return f->header.e_machine == EM_AARCH64;
+	return elf_machine == EM_AARCH64;
 #else
 	return false;
 #endif
@@ -51,14 +51,14 @@ int user_code__open(struct user_code **code, const char *path)
 
 	if (!c)
 		return -ENOMEM;
-	err = elf_file__open(&c->file, path);
+	err = code_file__open(&c->file, path);
 	if (err) {
 		free(c);
 		return err;
 	}
 	c->path = strdup(path);
 	err = c->path ? binary_functions__find(&c->functions, path, NULL) : -ENOMEM;
-	if (!err && !is_known_machine(&c->file, &c->machine))
+	if (!err && !is_known_machine(c->file.machine, &c->machine))
 		err = -ENOEXEC;
 	if (err) {
 		user_code__close(c);
@@ -76,7 +76,7 @@ void user_code__close(struct user_code *c)
 	if (c->knows_cfi)
 		cfi_table__free(&c->cfi);
 	binary_functions__free(&c->functions);
-	elf_file__close(&c->file);
+	code_file__close(&c->file);
 	free(c->path);
 	free(c);
 }
@@ -172,16 +172,7 @@ bool user_code__has_name(const struct user_code *c, u64 address, const char *nam
 
 bool user_code__in_plt(const struct user_code *c, u64 address)
 {
-	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
-	GElf_Shdr header;
-	Elf_Data *data;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!elf_file__section(&c->file, names[i], &header, &data) &&
-		    address >= header.sh_addr && address - header.sh_addr < header.sh_size)
-			return true;
-	return false;
+	return code_file__in_plt(&c->file, address);
 }
 
 int user_code__extent(struct user_code *c, u64 address, u64 *start, u64 *size)
@@ -205,11 +196,7 @@ int user_code__extent(struct user_code *c, u64 address, u64 *start, u64 *size)
 ssize_t user_code__read(const struct user_code *c, u64 address, void *to, size_t size,
 			bool executable)
 {
-	u64 offset;
-
-	if (elf_file__offset(&c->file, address, size, executable, &offset))
-		return -ENODATA;
-	return pread(c->file.fd, to, size, offset);
+	return code_file__read(&c->file, address, to, size, executable);
 }
 
 int user_code__take_apart(struct user_code *c, struct disassembly *d, u64 start, u64 size)
@@ -312,40 +299,6 @@ bool user_code__is_nop(const struct user_code *c, u64 file_offset)
  * --- exceptions --------------------------------------------------------------------------------
  */
 
-/* Libraries by which code throws, or is unwound. */
-static bool is_unwinding_library(const char *name)
-{
-	static const char *const names[] = {
-		"libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so", "libunwind.so",
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
-static bool needs_unwinding(const struct user_code *c)
-{
-	GElf_Shdr header;
-	Elf_Data *data;
-	GElf_Dyn entry;
-	const char *name;
-	int i;
-
-	if (elf_file__section(&c->file, ".dynamic", &header, &data))
-		return false;
-	for (i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		if (entry.d_tag != DT_NEEDED)
-			continue;
-		name = elf_strptr(c->file.elf, header.sh_link, entry.d_un.d_val);
-		if (!name || is_unwinding_library(name))
-			return true;
-	}
-	return false;
-}
-
 bool user_code__may_unwind(struct user_code *c, u64 address)
 {
 	const struct code_extents *e = user_code__extents(c);
@@ -353,5 +306,5 @@ bool user_code__may_unwind(struct user_code *c, u64 address)
 
 	if (c->extents_err && c->extents_err != -ENOENT)
 		return true;
-	return e->has_personality || (own && own->has_handler) || needs_unwinding(c);
+	return e->has_personality || (own && own->has_handler) || c->file.needs_unwinding;
 }

@@ -173,12 +173,12 @@ int elf_file__symbols(const struct elf_file *f, const char *table, const char *s
 	return err;
 }
 
-int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool executable,
-		     u64 *offset)
+int elf_segments__offset(const struct elf_segment *segment, size_t n, u64 address, u64 size,
+			 bool executable, u64 *offset)
 {
 	const struct elf_segment *s;
 
-	for (s = f->segment; s < f->segment + f->nsegments; s++) {
+	for (s = segment; s < segment + n; s++) {
 		if (executable && !s->executable)
 			continue;
 		if (address < s->address || address - s->address >= s->size ||
@@ -189,6 +189,11 @@ int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool execu
 		return 0;
 	}
 	return -ENOENT;
+}
+
+int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool executable, u64 *offset)
+{
+	return elf_segments__offset(f->segment, f->nsegments, address, size, executable, offset);
 }
 
 /*

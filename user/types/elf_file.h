@@ -20,6 +20,10 @@ struct elf_segment {
 	bool executable;
 };
 
+/* The offset in the file of size bytes at an address that one of n segments holds; -ENOENT. */
+int elf_segments__offset(const struct elf_segment *segment, size_t n, u64 address, u64 size,
+			 bool executable, u64 *offset);
+
 struct elf_file {
 	Elf *elf;
 	int fd;                         /* -1: in memory */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "event/code_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/confined.h"
+#include "base/regular.h"
+#include "base/wire.h"
+
+/*
+ * --- in the process without rights -------------------------------------------------------------
+ */
+
+static void put_segments(struct wire *w, const struct elf_file *f)
+{
+	size_t i;
+
+	wire__number(w, f->nsegments);
+	for (i = 0; i < f->nsegments; i++) {
+		wire__number(w, f->segment[i].address);
+		wire__number(w, f->segment[i].offset);
+		wire__number(w, f->segment[i].size);
+		wire__number(w, f->segment[i].executable);
+	}
+}
+
+static void put_plts(struct wire *w, const struct elf_file *f)
+{
+	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".iplt" };
+	struct code_range range[ARRAY_SIZE(names)];
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!elf_file__section(f, names[i], &header, &data))
+			range[n++] = (struct code_range){ header.sh_addr, header.sh_size };
+	wire__array(w, range, n, sizeof(*range));
+}
+
+/* Libraries by which code throws, or is unwound. */
+static bool is_unwinding_library(const char *name)
+{
+	static const char *const names[] = {
+		"libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so", "libunwind.so",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+static bool needs_unwinding(const struct elf_file *f)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+	GElf_Dyn entry;
+	const char *name;
+	int i, err = elf_file__section(f, ".dynamic", &header, &data);
+
+	if (err)
+		return err != -ENOENT;          /* what cannot be read may say anything */
+	for (i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		if (entry.d_tag != DT_NEEDED)
+			continue;
+		name = elf_strptr(f->elf, header.sh_link, entry.d_un.d_val);
+		if (!name || is_unwinding_library(name))
+			return true;
+	}
+	return false;
+}
+
+/* confined_work: the file is 0. */
+static void tell(struct answer *to, void *arg)
+{
+	struct elf_file f = {};
+	struct wire w = {};
+
+	(void)arg;
+	to->err = elf_file__open_fd(&f, 0);
+	wire__number(&w, to->err ? 0 : f.header.e_machine);
+	if (to->err) {
+		to->err = 0;
+	} else {
+		put_segments(&w, &f);
+		put_plts(&w, &f);
+		wire__number(&w, needs_unwinding(&f));
+	}
+	if (w.err)
+		to->err = w.err;
+	answer__put(to, w.data, w.n);
+	/* The process ends here: nothing is given back one by one. */
+}
+
+/*
+ * --- who asks ----------------------------------------------------------------------------------
+ */
+
+static void take_segments(struct unwire *u, struct code_file *f)
+{
+	u64 n = unwire__count(u, 4 * sizeof(u64));
+
+	f->segment = calloc(n ?: 1, sizeof(*f->segment));
+	if (!f->segment)
+		u->err = -ENOMEM;
+	while (!u->err && f->nsegments < n) {
+		struct elf_segment *s = &f->segment[f->nsegments++];
+
+		s->address = unwire__number(u);
+		s->offset = unwire__number(u);
+		s->size = unwire__number(u);
+		s->executable = unwire__number(u);
+	}
+}
+
+/* Of no machine: it is no ELF file. */
+static int take(struct code_file *f, const void *answer, size_t size)
+{
+	struct unwire u = { answer, size, 0 };
+	u64 n = 0;
+
+	f->machine = unwire__number(&u);
+	if (u.err || !f->machine)
+		return u.err ?: -ENOEXEC;
+	take_segments(&u, f);
+	f->plt = unwire__array(&u, &n, sizeof(*f->plt));
+	f->nplts = n;
+	f->needs_unwinding = unwire__number(&u);
+	return u.err;
+}
+
+int code_file__open(struct code_file *out, const char *path)
+{
+	struct code_file f = { .fd = open_regular(path, NULL) };
+	void *answer;
+	size_t size;
+	int err;
+
+	if (f.fd < 0)
+		return f.fd;
+	err = confined__run(tell, NULL, &f.fd, 1, NULL, &answer, &size);
+	if (!err) {
+		err = take(&f, answer, size);
+		free(answer);
+	}
+	if (err)
+		code_file__close(&f);
+	else
+		*out = f;
+	return err;
+}
+
+void code_file__close(struct code_file *f)
+{
+	close(f->fd);
+	free(f->segment);
+	free(f->plt);
+}
+
+bool code_file__in_plt(const struct code_file *f, u64 address)
+{
+	size_t i;
+
+	for (i = 0; i < f->nplts; i++)
+		if (address >= f->plt[i].address && address - f->plt[i].address < f->plt[i].size)
+			return true;
+	return false;
+}
+
+ssize_t code_file__read(const struct code_file *f, u64 address, void *to, size_t size,
+			bool executable)
+{
+	u64 offset;
+
+	if (elf_segments__offset(f->segment, f->nsegments, address, size, executable, &offset))
+		return -ENODATA;
+	return pread(f->fd, to, size, offset);
+}
