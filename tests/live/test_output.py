@@ -229,6 +229,32 @@ def test_output_file_is_made_anew(run, directory):
     assert tally.Result(0, out.read_bytes(), b"").report["events"] >= 0
 
 
+def takes_nameless_files(path):
+    try:
+        os.close(os.open(path, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        return False
+    return True
+
+
+@once
+def test_nothing_is_left_by_sigkill(tool, directory):
+    """What is in the making has no name, where the file system has files without."""
+    if not takes_nameless_files(directory):
+        pytest.skip("no O_TMPFILE here")
+    out = directory / "report"
+    tracer = tool("--json", "-o", out)
+    time.sleep(0.05)        # this test's own waits are in the report
+    assert not os.listdir(directory)
+    tracer.stop(signal.SIGKILL)
+    assert not os.listdir(directory)
+    out.write_text("old")
+    tracer = tool("--json", "-I", 20, "-o", out)
+    tally.wait_until(lambda: out.read_text() != "old", "a report")
+    tracer.stop(signal.SIGKILL)
+    assert os.listdir(directory) == ["report"]
+
+
 @once
 @pytest.mark.parametrize("target", ("there", "not there"))
 def test_output_never_goes_through_a_link(run, directory, target):

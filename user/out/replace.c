@@ -36,14 +36,42 @@ static int make_names(struct replacement *r, const char *path)
 	return r->path && r->beside ? 0 : -ENOMEM;
 }
 
+/* One without a name in the directory that beside would be in. */
+static int create_nameless(const char *beside, mode_t mode)
+{
+	const char *slash = strrchr(beside, '/');
+	char *directory = slash ? strndup(beside, slash - beside + 1) : strdup(".");
+	int fd;
+
+	if (!directory)
+		return -ENOMEM;
+	fd = open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+	free(directory);
+	return fd < 0 ? -errno : fd;
+}
+
 /* A leftover of a process that was killed, and had our number, is not in the way. */
-static int create(const char *beside, mode_t mode)
+static int create_named(const char *beside, mode_t mode)
 {
 	int fd;
 
 	unlink(beside);
 	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	return fd < 0 ? -errno : fd;
+}
+
+static int create(struct replacement *r, mode_t mode)
+{
+	int fd = create_nameless(r->beside, mode);
+
+	r->fd = -1;
+	if (fd < 0)
+		return create_named(r->beside, mode);
+	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (r->fd >= 0)
+		return fd;
+	close(fd);
+	return -errno;
 }
 
 int replacement__open(struct replacement *r, const char *path, mode_t mode)
@@ -54,7 +82,7 @@ int replacement__open(struct replacement *r, const char *path, mode_t mode)
 
 	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
 		return -EEXIST;
-	fd = make_names(&made, path) ?: create(made.beside, mode);
+	fd = make_names(&made, path) ?: create(&made, mode);
 	if (fd < 0) {
 		free(made.path);
 		free(made.beside);
@@ -64,15 +92,36 @@ int replacement__open(struct replacement *r, const char *path, mode_t mode)
 	return fd;
 }
 
+/* Through /proc: without that, AT_EMPTY_PATH needs a capability (CAP_DAC_READ_SEARCH). */
+static int give_name(struct replacement *r)
+{
+	char path[32];
+
+	if (r->fd < 0)
+		return 0;
+	unlink(r->beside);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->fd);
+	if (linkat(AT_FDCWD, path, AT_FDCWD, r->beside, AT_SYMLINK_FOLLOW) &&
+	    linkat(r->fd, "", AT_FDCWD, r->beside, AT_EMPTY_PATH))
+		return -errno;
+	close(r->fd);
+	r->fd = -1;
+	return 0;
+}
+
 /* What came there since the beginning and is not a regular file is not replaced either. */
 int replacement__commit(struct replacement *r)
 {
 	struct stat st;
+	int err;
 
 	if (!r->beside)
 		return 0;
 	if (!lstat(r->path, &st) && !S_ISREG(st.st_mode))
 		return -EEXIST;
+	err = give_name(r);
+	if (err)
+		return err;
 	if (rename(r->beside, r->path))
 		return -errno;
 	free(r->beside);
@@ -82,7 +131,9 @@ int replacement__commit(struct replacement *r)
 
 void replacement__release(struct replacement *r)
 {
-	if (r->beside)
+	if (r->beside && r->fd >= 0)
+		close(r->fd);
+	else if (r->beside)
 		unlink(r->beside);
 	free(r->beside);
 	free(r->path);

@@ -4,6 +4,10 @@
  * in it, so that what was there stays until then, and stays for good if nothing comes. Others see all
  * of the old text or all of the new one. No link is followed, and nothing but a regular file is
  * replaced.
+ *
+ * Until it is renamed the file has no name at all (O_TMPFILE), so that a process that is killed leaves nothing
+ * behind. It has one for the moment between two system calls, since linkat(2) replaces nothing; and all the
+ * time on file systems without O_TMPFILE (NFS, 9P).
  */
 #ifndef TALLY_OUT_REPLACE_H
 #define TALLY_OUT_REPLACE_H
@@ -15,6 +19,7 @@
 struct replacement {
 	char *path;             /* NULL: there is none */
 	char *beside;           /* ".NAME.PID.tally" in the same directory; NULL: has been renamed */
+	int fd;                 /* the file while it has no name, another descriptor of it; -1 */
 };
 
 /*
