@@ -78,11 +78,27 @@ static __always_inline void name_cache(struct kmem_key *key, const char *name)
 
 /* --- objects that are followed ------------------------------------------------------------------- */
 
+/*
+ * Of the key that an object was allocated under, of this CPU and generation: what was there then may have been taken
+ * out since.
+ */
+static __always_inline struct kmem_sums *sums_of_object(const struct kmem_live *l)
+{
+	struct kmem_key key = l->key;
+	struct kmem_sums *s;
+
+	key.writer = this_writer();
+	s = sums_of(&key);
+	if (s && task_key_has_name() && !s->name_stamp)
+		__builtin_memcpy(s->name, l->name, sizeof(s->name));
+	return s;
+}
+
 /* Given out again, and not seen to be freed: frees in bulk have no tracepoint. */
 static __always_inline void end_unseen(u64 address)
 {
 	struct kmem_live *old = bpf_map_lookup_elem(&live, &address);
-	struct kmem_sums *s = old ? bpf_map_lookup_elem(&sums, &old->key) : NULL;
+	struct kmem_sums *s = old ? sums_of_object(old) : NULL;
 
 	if (!s)
 		return;
@@ -130,7 +146,7 @@ static __always_inline int end_following(u64 address)
 			count_begun_before();
 		return 0;
 	}
-	s = bpf_map_lookup_elem(&sums, &l->key);
+	s = sums_of_object(l);
 	if (s) {
 		__sync_fetch_and_add(&s->frees, 1);
 		__sync_fetch_and_add(&s->freed, l->item.bytes);

@@ -11,6 +11,7 @@
 #include "socket.bpf.h"
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
+#include "writer.bpf.h"
 
 /*
  * The tracepoint has the reason since 5.17 (commit c504e5c2f964). One of them, of later kernels,
@@ -107,7 +108,7 @@ static __always_inline struct drop_sums *sums_of(const struct drop_key *key)
 /* Packets are dropped in tasks and in interrupts, so sums are added to at once by any. */
 static __always_inline void add(struct sk_buff *skb, u64 location, u32 reason)
 {
-	struct drop_key key = {};
+	struct drop_key key = { .writer = shared_writer() };
 	struct drop_sums *s;
 
 	if (by & (BY_PROTOCOL | BY_PORT))

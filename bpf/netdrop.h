@@ -19,7 +19,8 @@ struct drop_key {
 	__u16 ethertype;        /* 0: no packet of a network, as those of UNIX sockets and netlink */
 	__u16 port;             /* where it was to go; 0: none, or not to be found */
 	__u8 protocol;          /* IPPROTO_, of IPv4 and IPv6 */
-	__u8 pad[7];
+	__u8 pad[3];
+	__u32 writer;           /* shared_writer() */
 };
 
 struct drop_sums {

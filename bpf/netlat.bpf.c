@@ -264,7 +264,7 @@ SEC("tp_btf/napi_poll")
 int UNPREEMPTED_PROG(on_poll, struct napi_struct *napi, int work, int budget)
 {
 	const struct net_device *dev = napi->dev;
-	struct netlat_poll_key key = {};
+	struct netlat_poll_key key = { .writer = shared_writer() };
 	struct netlat_poll_sums *s;
 
 	if (!armed)

@@ -51,7 +51,7 @@ struct netlat_arrival {
 struct netlat_poll_key {
 	char device[16];        /* empty: the queue of a CPU (backlog), which belongs to none */
 	__u32 cpu;
-	__u32 pad;
+	__u32 writer;           /* shared_writer() */
 };
 
 struct netlat_poll_sums {

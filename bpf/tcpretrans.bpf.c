@@ -10,6 +10,7 @@
 #include "task_key.bpf.h"
 #include "tcp.bpf.h"
 #include "tcpretrans.h"
+#include "writer.bpf.h"
 
 const volatile bool summed = false;
 const volatile bool have_error = false; /* the tracepoint has it, and those that were not sent */
@@ -22,7 +23,7 @@ const volatile bool have_error = false; /* the tracepoint has it, and those that
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader when there are sums */
-	__type(key, struct tcp_flow);
+	__type(key, struct retrans_key);
 	__type(value, struct retrans_sums);
 } sums SEC(".maps");
 
@@ -47,15 +48,15 @@ static __always_inline u8 why_of(const struct sock *sk)
 	return RETRANS_OTHER;
 }
 
-static __always_inline struct retrans_sums *sums_of(const struct tcp_flow *flow)
+static __always_inline struct retrans_sums *sums_of(const struct retrans_key *key)
 {
-	struct retrans_sums zero = {}, *s = bpf_map_lookup_elem(&sums, flow);
+	struct retrans_sums zero = {}, *s = bpf_map_lookup_elem(&sums, key);
 	long err;
 
 	if (s)
 		return s;
-	err = bpf_map_update_elem(&sums, flow, &zero, BPF_NOEXIST);
-	s = bpf_map_lookup_elem(&sums, flow);
+	err = bpf_map_update_elem(&sums, key, &zero, BPF_NOEXIST);
+	s = bpf_map_lookup_elem(&sums, key);
 	if (!s)
 		count_failed_update(err);
 	return s;
@@ -63,11 +64,12 @@ static __always_inline struct retrans_sums *sums_of(const struct tcp_flow *flow)
 
 static __always_inline void add(struct retrans_record *r)
 {
+	struct retrans_key key = { .flow = r->flow, .writer = shared_writer() };
 	struct retrans_sums *s;
 	u32 why = r->why;
 
-	flow_reduce(&r->flow, by);
-	s = sums_of(&r->flow);
+	flow_reduce(&key.flow, by);
+	s = sums_of(&key);
 	barrier_var(why);
 	if (!s || why >= RETRANS_WHYS)
 		return;

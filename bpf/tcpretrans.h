@@ -27,6 +27,12 @@ struct retrans_record {
 	__u8 pad[6];
 };
 
+struct retrans_key {
+	struct tcp_flow flow;
+	__u32 writer;           /* shared_writer() */
+	__u32 pad;
+};
+
 struct retrans_sums {
 	__u64 retransmits;
 	__u64 segments;
@@ -36,10 +42,11 @@ struct retrans_sums {
 
 /* An element: key and value behind each other (agg/sum_set.h). */
 struct retrans_element {
-	struct tcp_flow flow;
+	struct retrans_key key;
 	struct retrans_sums sums;
 };
 
+_Static_assert(sizeof(struct retrans_key) == 48, "retrans_key has padding");
 _Static_assert(sizeof(struct retrans_record) == 72, "retrans_record has padding");
 
 #endif /* TALLY_TCPRETRANS_H */

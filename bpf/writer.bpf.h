@@ -20,4 +20,10 @@ static __always_inline u32 this_writer(void)
 	       *(volatile u32 *)&writer_generation << WRITER_CPU_BITS;
 }
 
+/* Where CPUs share an element, and add to it atomically: any of them, in this generation. */
+static __always_inline u32 shared_writer(void)
+{
+	return *(volatile u32 *)&writer_generation << WRITER_CPU_BITS;
+}
+
 #endif /* TALLY_WRITER_BPF_H */

@@ -2,6 +2,7 @@
 /* netdrop: packets that the kernel dropped. The measurement is bpf/netdrop.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
 
 #include "agg/loss.h"
 #include "agg/sum_set.h"
@@ -25,7 +26,7 @@
 
 static const struct sum_layout layout = {
 	.key_size = sizeof(struct drop_key), .value_size = sizeof(struct drop_sums),
-	.writer_at = SUM_NO_WRITER, .nsums = sizeof(struct drop_sums) / sizeof(u64),
+	.writer_at = offsetof(struct drop_key, writer), .nsums = sizeof(struct drop_sums) / sizeof(u64),
 };
 
 struct netdrop {
@@ -156,7 +157,7 @@ static int report_table(struct netdrop *n, const struct cli *cli, struct report 
 		err = symbols__new(&n->symbols);
 	if (!err)
 		err = sum_set__since(&set, &n->before, &layout, bpf_map__fd(n->bpf->maps.sums),
-				     NULL);
+				     &n->bpf->bss->writer_generation);
 	for (i = 0; i < set.n && !err; i++) {
 		const struct drop_element *e = sum_set__at(&set, i);
 
@@ -232,7 +233,7 @@ static int prepare_table(struct netdrop *n, struct run *run)
 	err = run__set_scope(run, n->bpf->obj, &n->bpf->rodata->scope);
 	if (!err)
 		err = stacks__leave_out(n->bpf->obj);
-	return err ?: map__set_room(n->bpf->maps.sums, &run->host, cli->max_keys);
+	return err ?: map__set_room_for_keys(n->bpf->maps.sums, &run->host, cli->max_keys);
 }
 
 static int open_skeleton(struct course *c, struct run *run)

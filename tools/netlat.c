@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* netlat: how long packets are on their way out and in. The measurement is bpf/netlat.bpf.c. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "agg/loss.h"
@@ -29,7 +30,7 @@ enum {
 
 static const struct sum_layout polls_layout = {
 	.key_size = sizeof(struct netlat_poll_key), .value_size = sizeof(struct netlat_poll_sums),
-	.writer_at = SUM_NO_WRITER, .nsums = sizeof(struct netlat_poll_sums) / sizeof(u64),
+	.writer_at = offsetof(struct netlat_poll_key, writer), .nsums = sizeof(struct netlat_poll_sums) / sizeof(u64),
 };
 
 struct netlat {
@@ -162,7 +163,8 @@ static int report_polls(struct netlat *n, const struct cli *cli, struct report *
 	r->has_events = true;
 	if (!err)
 		err = sum_set__since(&set, &n->polls_before, &polls_layout,
-				     bpf_map__fd(n->bpf->maps.polls), NULL);
+				     bpf_map__fd(n->bpf->maps.polls),
+				     &n->bpf->bss->writer_generation);
 	for (i = 0; i < set.n && !err; i++) {
 		const struct netlat_poll_element *e = sum_set__at(&set, i);
 
@@ -222,7 +224,7 @@ static int prepare_polls(struct netlat *n, struct run *run)
 	if (!err)
 		err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	bpf->rodata->by = run->cli->by;
-	return err ?: map__set_room(bpf->maps.polls, &run->host, run->cli->max_keys);
+	return err ?: map__set_room_for_keys(bpf->maps.polls, &run->host, run->cli->max_keys);
 }
 
 static int open_skeleton(struct course *c, struct run *run)

@@ -2,6 +2,7 @@
 /* tcpretrans: retransmissions of TCP. The measurement is bpf/tcpretrans.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "agg/loss.h"
@@ -37,8 +38,8 @@ static const char *const why_names[RETRANS_WHYS] = {
 };
 
 static const struct sum_layout layout = {
-	.key_size = sizeof(struct tcp_flow), .value_size = sizeof(struct retrans_sums),
-	.writer_at = SUM_NO_WRITER, .nsums = sizeof(struct retrans_sums) / sizeof(u64),
+	.key_size = sizeof(struct retrans_key), .value_size = sizeof(struct retrans_sums),
+	.writer_at = offsetof(struct retrans_key, writer), .nsums = sizeof(struct retrans_sums) / sizeof(u64),
 };
 
 struct tcpretrans {
@@ -174,7 +175,7 @@ static int add_figures(struct report_row *row, const struct retrans_sums *s)
 static int add_row(struct report *r, const struct retrans_element *e, u32 by, size_t *nkeys)
 {
 	struct report_row row = {};
-	int err = tcp_flow__add_parts(NULL, &e->flow, by, &row);
+	int err = tcp_flow__add_parts(NULL, &e->key.flow, by, &row);
 
 	*nkeys = row.ncells;
 	if (!err)
@@ -193,7 +194,7 @@ static int report_table(struct tcpretrans *t, const struct cli *cli, struct repo
 	r->has_events = true;
 	if (!err)
 		err = sum_set__since(&set, &t->before, &layout, bpf_map__fd(t->bpf->maps.sums),
-				     NULL);
+				     &t->bpf->bss->writer_generation);
 	for (i = 0; i < set.n && !err; i++) {
 		const struct retrans_element *e = sum_set__at(&set, i);
 
@@ -235,7 +236,7 @@ static int open_skeleton(struct course *c, struct run *run)
 	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
 	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
 	if (!err && t->summed)
-		err = map__set_room(bpf->maps.sums, &run->host, run->cli->max_keys);
+		err = map__set_room_for_keys(bpf->maps.sums, &run->host, run->cli->max_keys);
 	return err ?: lines__prepare(&t->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
 }
 

@@ -64,6 +64,7 @@ OTHERS = {
     "runqlat --source accounting": ("runqlat", lambda r: [(g["count"], g["sum"]) for g in r["groups"]]),
     "cpudist": ("cpudist", lambda r: [(g["count"], g["sum"]) for g in r["groups"]]),
     "schedlat": ("schedlat", lambda r: [(row["switches"], row["runtime"]) for row in r["rows"]]),
+    "kmem --pages --follow": ("kmem", lambda r: [(row["allocs"], row["requested"]) for row in r["rows"]]),
     "faults": ("faults", lambda r: [(row["minor"], row["major"]) for row in r["rows"]]),
 }
 

@@ -2,13 +2,14 @@
 """netdrop: packets that find no socket, or no room in it, against the kernel's own counters."""
 
 import socket
+import time
 
 import pytest
 
 import network
 import tally
 from network import counter
-from tally import once
+from tally import once, scaled
 
 HAVE_REASONS = tally.KERNEL >= (5, 18)     # all of those here; 5.17 had the first few
 
@@ -121,6 +122,26 @@ def test_stacks(tool, sockets):
         assert not any((stack["frames"][-1]["name"] or "").startswith("bpf_") for stack in mine)
 
     tally.steady(trial)
+
+
+def test_new_ports_find_room(tool, sockets):
+    """To one port after the other nobody listens at, far more of them than there is room for at a time."""
+    n, room, each = scaled(600), max(8, scaled(60)), 3
+    tracer = tool("--json", "--by", "port,protocol", "--max-keys", room, "-I", 50, tool="netdrop")
+    ports = range(20000, 20000 + n)
+    for port in ports:
+        with socket.socket(sockets.family, socket.SOCK_DGRAM) as s:
+            for _ in range(each):
+                s.sendto(b"x", (sockets.host, port))
+        time.sleep(0.001)
+    reports = tracer.stop().reports
+    found = {}
+    for row in (row for report in reports for row in report["rows"]):
+        if row["port"] in ports and "UDP" in row["protocol"].upper():
+            found[row["port"]] = found.get(row["port"], 0) + row["drops"]
+    lost = {name for report in reports for name, k in report["lost"].items() if k}
+    assert not lost & {"map_full", "no_memory"}, lost
+    assert len(found) == n and (lost or set(found.values()) == {each}), len(found)
 
 
 @once

@@ -101,6 +101,35 @@ def check_tables(by_flow, by_remote, values, there, port, host):
         assert row[why] == sum(v["why"] == why for v in mine), row
 
 
+@pytest.mark.parametrize("sockets", ("IPv4",), indirect=True)
+def test_new_connections_find_room(tool, sockets):
+    """Each connection is there with what its own counter says, long after there was room for the first ones."""
+    rounds, each, room = 4, 40, 60
+    server = sockets.server(backlog=each)
+    tracer = tool("--json", "--count", "--rport", server.getsockname()[1], "--max-keys", room, "-I", 100,
+                  tool="tcpretrans")
+    wanted = {}
+    for _ in range(rounds):
+        pairs = [sockets.pair(server) for _ in range(each)]
+        for client, accepted in pairs:
+            network.be_deaf(accepted)
+            client.sendall(b"x" * 100)
+        for client, accepted in pairs:
+            tally.wait_until(lambda c=client: network.tcp_info(c)["total_retrans"], "no retransmission")
+            network.hear(accepted)
+        for client, accepted in pairs:
+            network.receive(accepted, 100)
+            wanted[text(client.getsockname())] = network.tcp_info(client)["total_retrans"]
+            network.reset(client)
+    reports = tracer.stop().reports
+    found = {}
+    for row in (row for report in reports for row in report["rows"]):
+        end = text((row["local"], row["lport"]))
+        found[end] = found.get(end, 0) + row["retransmits"]
+    assert not any(report["lost"]["map_full"] for report in reports)
+    assert {end: n for end, n in found.items() if end in wanted} == wanted
+
+
 @once
 @pytest.mark.parametrize("args", (("-P",), ("--by", "comm"), ("--count", "--template", "{why}"),
                                   ("-p", "1"), ("--sort", "probe")))
