@@ -364,4 +364,23 @@ int show_waiting(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* Stacks of calls that are yet to count (stack_store__begin_turn()). */
+SEC("iter/task")
+int show_held(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct futex_call *c;
+	struct stack_id held;
+
+	if (!t)
+		return 0;
+	c = futex_calls_find(t);
+	if (!c)
+		return 0;
+	held = c->stack;
+	if (held.hash)
+		bpf_seq_write(ctx->meta->seq, &held, sizeof(held));
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

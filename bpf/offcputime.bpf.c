@@ -132,10 +132,13 @@ static __always_inline void key_of(struct blocked_key *key, struct task_struct *
 	}
 }
 
-static __always_inline void add(const struct blocked_key *key, const struct blocked_sum *gain)
+static __always_inline void add(struct blocked_key *key, const struct blocked_sum *gain)
 {
-	struct blocked_sum *sum = bpf_map_lookup_elem(&counts, key);
+	struct blocked_sum *sum;
 	long err;
+
+	key->generation = stack_generation_now();
+	sum = bpf_map_lookup_elem(&counts, key);
 
 	if (!sum) {
 		err = bpf_map_update_elem(&counts, key, &no_time, BPF_NOEXIST);
@@ -162,13 +165,6 @@ static __noinline int take_user(void *ctx, struct stack_id *id)
 		stack_see();
 	return 0;
 }
-
-/* A slice that counts, of the task that comes next on this CPU, and lacks its user's part. */
-struct blocked_kick {
-	u64 task;               /* 0: none */
-	struct blocked_key key;
-	struct blocked_sum gain;
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -426,6 +422,26 @@ int show_blocked(struct bpf_iter__task *ctx)
 		stack_take_task(&still.key.kernel, t);
 	task_key_name(still.sum.name, &still.sum.name_stamp, t, ended_ns);
 	bpf_seq_write(ctx->meta->seq, &still, sizeof(still));
+	return 0;
+}
+
+/* Stacks of tasks that are yet to count (stack_store__begin_turn()). */
+SEC("iter/task")
+int show_held(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct stack_id held[2] = {};
+	struct blocked_state *st;
+
+	if (!t)
+		return 0;
+	st = blocked_states_find(t);
+	if (!st)
+		return 0;
+	held[0] = st->user;
+	held[1] = st->waker;
+	if (held[0].hash || held[1].hash)
+		bpf_seq_write(ctx->meta->seq, held, sizeof(held));
 	return 0;
 }
 

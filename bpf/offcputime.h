@@ -31,6 +31,8 @@ struct blocked_key {
 	__u32 why;                      /* if it is asked for */
 	__u32 notes;                    /* enum blocked_note, ORed */
 	char waker_comm[TASK_KEY_COMM_LEN];
+	__u32 generation;               /* as in struct stack_key */
+	__u32 pad;
 };
 
 enum blocked_note {
@@ -47,13 +49,20 @@ struct blocked_sum {
 	char name[TASK_KEY_COMM_LEN];
 };
 
+/* A slice that counts, of the task that comes next on this CPU, and lacks its user's part. */
+struct blocked_kick {
+	__u64 task;             /* 0: none */
+	struct blocked_key key;
+	struct blocked_sum gain;
+};
+
 /* What goes on at the end of the run: written for each such task. */
 struct blocked_still {
 	struct blocked_key key;
 	struct blocked_sum sum;
 };
 
-_Static_assert(sizeof(struct blocked_key) == 120, "blocked_key has padding");
+_Static_assert(sizeof(struct blocked_key) == 128, "blocked_key has padding");
 _Static_assert(sizeof(struct blocked_sum) == 40, "blocked_sum has padding");
 
 #endif /* TALLY_OFFCPUTIME_H */

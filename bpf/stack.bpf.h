@@ -50,6 +50,22 @@ const volatile u32 stack_walk = STACK_DEPTH;    /* how many frames the kernel wa
 const volatile u64 stack_seed = 0;
 
 /*
+ * Part of the hash of each stack, and of each key that is added to. So the loader can take stacks and counts out and
+ * lose nothing: it begins a new generation and waits until no program goes on that could have seen the one before (an
+ * RCU grace period). From then on nobody adds to a key of before, and nobody refers to a stack of before, but for those
+ * who have kept its id.
+ */
+u32 stack_generation = 0;
+
+/* How many stacks have been stored, in each of the maps. */
+u64 stacks_stored[3] = {};
+
+static __always_inline u32 stack_generation_now(void)
+{
+	return *(volatile u32 *)&stack_generation;
+}
+
+/*
  * What a walk leaves of the room it is given, the kernel clears. So it is given little at first, and all
  * where that was full; or all at once, where little was not enough the last time.
  */
@@ -133,7 +149,8 @@ static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx,
 
 	s->kernel = s->user = 0;
 	s->kernel_end = s->user_end = STACK_NOT_TAKEN;
-	s->pad = s->mark = 0;
+	s->mark = 0;
+	s->generation = stack_generation_now();
 	if (flags & STACK_KERNEL) {
 		s->kernel_end = stack_part(stack_get(ctx, s->frame, room, flags & STACK_SKIP,
 						     &slot->kernel_is_deep), &frames);
@@ -148,11 +165,16 @@ static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx,
 	stack_walk_user(slot, at, ctx, flags, room);
 }
 
-static __always_inline long stack_store(void *map, const u64 *hash, const struct stack *s)
+static __always_inline long stack_store(void *map, u64 *stored, const u64 *hash, const struct stack *s)
 {
+	long err;
+
 	if (bpf_map_lookup_elem(map, hash))
 		return 0;
-	return bpf_map_update_elem(map, hash, s, BPF_NOEXIST);
+	err = bpf_map_update_elem(map, hash, s, BPF_NOEXIST);
+	if (!err)
+		__sync_fetch_and_add(stored, 1);
+	return err;
 }
 
 /* --- the code of a process --------------------------------------------------------------------- */
@@ -247,11 +269,11 @@ static __always_inline bool stack_keep(struct stack *s, u32 frames, u64 hash)
 
 	stack_sign(s);
 	if (frames <= STACK_SMALL)
-		err = stack_store(&stacks_small, &hash, s);
+		err = stack_store(&stacks_small, &stacks_stored[0], &hash, s);
 	else if (frames <= STACK_MEDIUM)
-		err = stack_store(&stacks_medium, &hash, s);
+		err = stack_store(&stacks_medium, &stacks_stored[1], &hash, s);
 	else
-		err = stack_store(&stacks_large, &hash, s);
+		err = stack_store(&stacks_large, &stacks_stored[2], &hash, s);
 	if (!err || (int)err == -EEXIST)        /* another CPU was first */
 		return true;
 	count_lost((int)err == -E2BIG ? LOSS_STACKS_FULL : LOSS_NO_MEMORY);
@@ -337,7 +359,8 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 
 	s->user = 0;
 	s->user_end = STACK_NOT_TAKEN;
-	s->pad = s->mark = 0;
+	s->mark = 0;
+	s->generation = stack_generation_now();
 	s->space = 0;
 	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
 				   &frames);
@@ -422,6 +445,7 @@ static __always_inline struct stack_count *stack_find_count(void *counts, struct
 	struct stack_count *c;
 
 	key->stack = (struct stack_id){};
+	key->generation = stack_generation_now();
 	if (!slot)
 		return bpf_map_lookup_elem(counts, key);
 	stack_walk_into(slot, &key->stack, ctx, flags);
@@ -453,11 +477,12 @@ static __always_inline void stack_add(void *counts, struct stack_key *key, void 
 }
 
 /* Adds n to the count of a key whose stack has been taken already, of task t. */
-static __always_inline void stack_add_taken(void *counts, const struct stack_key *key,
-					    struct task_struct *t, u64 n)
+static __always_inline void stack_add_taken(void *counts, struct stack_key *key, struct task_struct *t, u64 n)
 {
-	struct stack_count *c = bpf_map_lookup_elem(counts, key);
+	struct stack_count *c;
 
+	key->generation = stack_generation_now();
+	c = bpf_map_lookup_elem(counts, key);
 	if (!c)
 		c = stack_new_count(counts, key);
 	if (!c)

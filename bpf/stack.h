@@ -8,6 +8,9 @@
  *
  * Elements of a BPF map are all of one size and most stacks are much shorter than the longest.
  * So there are three maps, for stacks of up to so many frames; a stack is in the first that it fits.
+ *
+ * What nobody counts by any more leaves the maps, in turns: see stack_generation in stack.bpf.h and
+ * stack_store__begin_turn() in user/stack/store.h.
  */
 #ifndef TALLY_STACK_H
 #define TALLY_STACK_H
@@ -41,9 +44,9 @@ enum stack_end {
 struct stack {
 	__u16 kernel, user;     /* frames of each part */
 	__u8 kernel_end, user_end;      /* enum stack_end */
-	__u16 pad;
+	__u16 mark;             /* for the loader's use; 0 */
 	__u32 pid;              /* as the loader's pid namespace numbers it, 0: it is not in there */
-	__u32 mark;             /* for the loader's use; 0 */
+	__u32 generation;       /* it was stored in */
 	__u64 space;            /* 0 without a user part; as are the other two */
 	__u64 first_ns;         /* CLOCK_MONOTONIC: when it was stored */
 	__u64 frame[];
@@ -103,10 +106,15 @@ struct stack_slot {
 	struct stack stack;
 };
 
-/* What events are counted by, and the element of that hash. */
+/*
+ * What events are counted by, and the element of that hash. The generation is that in which it is added to: see
+ * stack_generation in stack.bpf.h.
+ */
 struct stack_key {
 	struct stack_id stack;
 	struct task_key task;
+	__u32 generation;
+	__u32 pad;
 };
 
 struct stack_count {
@@ -136,7 +144,7 @@ static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack
 	__u32 n = s->kernel + s->user, i;
 	__u64 hash = stack_mix(seed, (__u64)s->kernel << 32 | s->user);
 
-	hash = stack_mix(hash, s->kernel_end << 8 | s->user_end);
+	hash = stack_mix(hash, (__u64)s->generation << 32 | s->kernel_end << 8 | s->user_end);
 	hash = stack_mix(hash, s->space);
 	for (i = 0; i < 2 * STACK_MOST_DEPTH; i++) {
 		if (i >= n || i >= most)
@@ -149,7 +157,7 @@ static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack
 _Static_assert(sizeof(struct stack) == 32, "stack has padding");
 _Static_assert(sizeof(struct stack_code) == 24, "stack_code has padding");
 _Static_assert(sizeof(struct stack_id) == 16, "stack_id has padding");
-_Static_assert(sizeof(struct stack_key) == 64, "stack_key has padding");
+_Static_assert(sizeof(struct stack_key) == 72, "stack_key has padding");
 _Static_assert(sizeof(struct stack_count) == 40, "stack_count has padding");
 
 #endif /* TALLY_STACK_H */

@@ -36,7 +36,7 @@ enum {
 /* 30 MB. */
 #define DEFAULT_MAX_LIVE 131072
 
-/* Stacks there is room for, in 35 MB. */
+/* Stacks there is room for, in 35 MB; with intervals twice as many. */
 #define DEFAULT_STACKS 32768
 
 /* Of people, who see the largest at the top; programs are given all. */
@@ -185,7 +185,7 @@ static int add_key(void *keys, const void *key, const char *name, struct report_
 static int read_live(struct kmem *k)
 {
 	struct elements e = { .key_size = sizeof(u64), .value_size = sizeof(struct kmem_live) };
-	int err = elements__read(&e, bpf_map__fd(k->bpf->maps.live));
+	int err = outstanding__begin(&k->outstanding) ?: elements__read(&e, bpf_map__fd(k->bpf->maps.live));
 	u64 now = monotonic_ns();
 	size_t i;
 
@@ -197,6 +197,8 @@ static int read_live(struct kmem *k)
 		kmem_key__to_function(&k->keys, &l.key);
 		err = outstanding__add(&k->outstanding, &l.key, l.name, &l.item, now);
 	}
+	if (!err)
+		outstanding__end(&k->outstanding);
 	elements__free(&e);
 	return err;
 }
@@ -241,8 +243,7 @@ static int report(struct run *run, struct report *r)
 		r->table = true;
 		return read_losses(k, r) ?:
 		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums),
-				  /* Objects that are followed are freed under the key of then. */
-				  k->follow ? NULL : &k->bpf->bss->writer_generation, r, k->order,
+					  &k->bpf->bss->writer_generation, r, k->order,
 					  top_of(run->cli));
 	}
 	r->value = "allocated in the run, not freed yet";

@@ -157,7 +157,8 @@ static int read_live(struct memleak *m)
 	struct elements e = {
 		.key_size = sizeof(struct memleak_key), .value_size = sizeof(struct memleak_live),
 	};
-	int fd = bpf_map__fd(m->bpf->maps.live), err = elements__read(&e, fd);
+	int fd = bpf_map__fd(m->bpf->maps.live);
+	int err = outstanding__begin(&m->outstanding) ?: elements__read(&e, fd);
 	struct owner owner = {};
 	u64 now = monotonic_ns();
 	size_t i;
@@ -172,6 +173,8 @@ static int read_live(struct memleak *m)
 		else
 			err = outstanding__add(&m->outstanding, &l->task, l->name, &l->item, now);
 	}
+	if (!err)
+		outstanding__end(&m->outstanding);
 	elements__free(&e);
 	return err;
 }

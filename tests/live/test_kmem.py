@@ -154,6 +154,17 @@ def test_objects_followed_to_their_frees(kmem, trigger):
 
 
 @exact
+def test_objects_followed_over_intervals(kmem, trigger):
+    """The sums that an object was counted in are taken out long before it is freed."""
+    load = trigger("pipes", 100, 100)
+    tracer = kmem("--follow", "-p", load.pid, "--max-keys", 150, "-I", 20)
+    rows = [row for report in after(tracer, load).reports for row in report["rows"]]
+    found = only(rows, caller="alloc_pipe_info")
+    assert [sum(row[name] for row in found) for name in ("allocs", "frees", "unseen")] == [200, 200, 0]
+    assert sum(row["freed"] for row in found) == sum(row["allocated"] for row in found)
+
+
+@exact
 @pytest.mark.skipif(os.cpu_count() < 2, reason="objects are freed on another CPU")
 def test_frees_on_another_cpu(kmem, trigger):
     load = trigger("pipes", 100, 100, "move")

@@ -85,7 +85,7 @@ static int map_is_due(int fd, size_t n)
  * change of a map of maps (maybe_wait_bpf_programs(), kernel/bpf/syscall.c, since 4.20);
  * membarrier(2) would do, too, but not where CPUs run without a tick (nohz_full).
  */
-static int await_programs(void)
+int elements__await_programs(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options);
 	int inner, outer = -1, err;
@@ -142,7 +142,7 @@ int elements__next_generation(volatile u32 *generation, u32 *writes)
 {
 	*writes = (*generation + 1) & WRITER_GENERATION(~0U);
 	*generation = *writes;
-	return await_programs();
+	return elements__await_programs();
 }
 
 int elements__take(struct elements *e, int fd, const struct writer_place *writer, bool *anew)

@@ -39,6 +39,9 @@ volatile u32 *elements__generation(const struct bpf_object *obj);
  */
 int elements__next_generation(volatile u32 *generation, u32 *writes);
 
+/* Waits until no program goes on that was running when this began. Returns 0 or a negative errno. */
+int elements__await_programs(void);
+
 /*
  * As elements__read(). Where the map has become a quarter full or more, begins a new generation and
  * takes all older elements out of the map: *anew is true, only they are in *e, no program writes them

@@ -336,7 +336,7 @@ int annotate__report(struct stacks *s, const char *glob, const char *unit, size_
 	if (!err)
 		err = stacks__watch(s);
 	if (!err)
-		err = stack_store__read(&s->store);
+		err = stacks__read(s);
 	if (!err)
 		err = sampled_functions__find(&f, s, glob);
 	if (err)

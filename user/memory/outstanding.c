@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "agg/wide.h"
+#include "base/clock.h"
+
 #include "bpf/task_key.h"
 
 /* Of a stack in a row, so many of its innermost functions are shown. */
@@ -15,6 +17,7 @@
 struct outstanding_stack {
 	struct stack_id id;
 	struct stack_path path;
+	bool is_used;           /* by an allocation that was there the last time */
 };
 
 struct outstanding_group {
@@ -67,12 +70,14 @@ static int find_stack(struct outstanding *o, const struct stack_id *id, u32 *ind
 {
 	u64 hash = table_hash(0, id, sizeof(*id));
 	s64 known = table__find(&o->by_id, hash, same_stack, o->stack, id);
-	struct outstanding_stack new = { .id = *id };
+	struct outstanding_stack new = { .id = *id, .is_used = true };
 	int err;
 
 	*index = known;
-	if (known >= 0)
+	if (known >= 0) {
+		o->stack[known].is_used = true;
 		return 0;
+	}
 	err = grow(&o->stack, o->nstacks, sizeof(*o->stack));
 	if (!err && o->stacks)
 		err = resolve(o, id, &new.path);
@@ -85,6 +90,51 @@ static int find_stack(struct outstanding *o, const struct stack_id *id, u32 *ind
 	o->stack[o->nstacks] = new;
 	*index = o->nstacks++;
 	return 0;
+}
+
+/* Forgets those that no allocation had the last time. */
+static int drop_unused(struct outstanding *o)
+{
+	size_t i, n = 0;
+	int err = 0;
+
+	table__free(&o->by_id);
+	o->by_id = (struct table){};
+	for (i = 0; i < o->nstacks; i++) {
+		if (!o->stack[i].is_used) {
+			stack_path__free(&o->stack[i].path);
+			continue;
+		}
+		o->stack[n] = o->stack[i];
+		o->stack[n].is_used = false;
+		err = err ?: table__add(&o->by_id, table_hash(0, &o->stack[n].id, sizeof(o->stack[n].id)), n);
+		n++;
+	}
+	o->nstacks = n;
+	return err;
+}
+
+int outstanding__begin(struct outstanding *o)
+{
+	struct stacks *s = o->stacks;
+	size_t n;
+	int err = drop_unused(o);
+
+	if (err || !s)
+		return err;
+	n = stack_store__in_maps(&s->store);
+	o->turns = stack_store__is_due(&s->store, n, n > o->nstacks ? n - o->nstacks : 0) &&
+		   !stack_store__begin_turn(&s->store);
+	stacks__forget_ended(s);
+	s->read_ns = monotonic_ns();
+	return 0;
+}
+
+void outstanding__end(struct outstanding *o)
+{
+	if (o->turns)
+		stack_store__end_turn(&o->stacks->store);
+	o->turns = false;
 }
 
 /*
@@ -147,9 +197,12 @@ int outstanding__add(struct outstanding *o, const void *key, const char *name,
 	u32 stack, index;
 	int err;
 
-	if (age_ns < o->older_ns)
-		return 0;
+	/* Of those that are too young yet, too: their process may be gone by then, and its names. */
 	err = find_stack(o, &item->stack, &stack);
+	if (o->turns)
+		stack_store__hold(&o->stacks->store, &item->stack);
+	if (!err && age_ns < o->older_ns)
+		return 0;
 	if (!err)
 		err = find_group(o, key, stack, &index);
 	if (err)

@@ -3,7 +3,9 @@
  * What has been allocated and not been freed (bpf/outstanding.h), in groups: by a key of the tool's
  * and by stack. Of each group how many there are, their bytes, and the age of the oldest.
  *
+ *   outstanding__begin()  before they are read
  *   outstanding__add()    each allocation that is there now
+ *   outstanding__end()    when all have been read: stacks that no allocation has leave the kernel's maps
  *   outstanding__report_rows() or _stacks()    the next report begins with none
  *   outstanding__free()
  */
@@ -35,7 +37,12 @@ struct outstanding {
 	struct outstanding_stack *stack;        /* each resolved once */
 	size_t nstacks;
 	struct table by_id;
+	bool turns;                     /* stacks leave this time (stack/store.h) */
 };
+
+/* Returns 0 or -ENOMEM. */
+int outstanding__begin(struct outstanding *o);
+void outstanding__end(struct outstanding *o);
 
 /* name: of the key's task, TASK_KEY_COMM_LEN bytes; kept with it. Returns 0 or a negative errno. */
 int outstanding__add(struct outstanding *o, const void *key, const char *name,

@@ -52,6 +52,8 @@ struct blocked_report {
 	size_t nnotes;
 	struct table by_note;
 	struct report_frame *frame;     /* of the last report */
+	size_t nidle;                   /* entries that had not grown */
+	bool stale;                     /* the last read took a turn (stack/store.h) */
 };
 
 /* "sleep", "disk", ... */

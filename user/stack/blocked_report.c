@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agg/elements.h"
+#include "base/clock.h"
 #include "cli/task_key.h"
 #include "stack/blocked.h"
 
@@ -421,24 +422,134 @@ static int take_element(struct blocked_report *b, const struct blocked_key *key,
 	return 0;
 }
 
-static int add_elements(struct merge *m, int fd)
+/* Of a slice that has ended, and whose user's part is just about to be taken. */
+static int hold_kicked(struct blocked_report *b)
+{
+	int fd = bpf_object__find_map_fd_by_name(b->stacks->obj, "kicked"), cpus = libbpf_num_possible_cpus();
+	struct blocked_kick *kicks = cpus > 0 ? calloc(cpus, sizeof(*kicks)) : NULL;
+	u32 zero = 0;
+	int err = kicks ? bpf_map_lookup_elem(fd, &zero, kicks) : -ENOMEM, i;
+
+	for (i = 0; i < cpus && !err; i++) {
+		stack_store__hold(&b->stacks->store, &kicks[i].key.kernel);
+		stack_store__hold(&b->stacks->store, &kicks[i].key.user);
+		stack_store__hold(&b->stacks->store, &kicks[i].key.waker);
+	}
+	free(kicks);
+	return err;
+}
+
+/* See stack/store.h. Where it cannot be, all stays as it is. */
+static bool begin_turn(struct blocked_report *b)
+{
+	struct stack_store *s = &b->stacks->store;
+
+	if (!stack_store__is_due(s, b->nentries, b->nidle) || stack_store__begin_turn(s))
+		return false;
+	if (!hold_kicked(b))
+		return true;
+	stack_store__leave_all(s);
+	return false;
+}
+
+/* Of the generation that goes on: it is left for the next time, with its stacks. */
+static void leave(struct blocked_report *b, const struct blocked_key *key)
+{
+	stack_store__hold(&b->stacks->store, &key->kernel);
+	stack_store__hold(&b->stacks->store, &key->user);
+	stack_store__hold(&b->stacks->store, &key->waker);
+}
+
+static void end_turn(struct blocked_report *b, const struct elements *e)
+{
+	const struct stack_store *s = &b->stacks->store;
+	const struct blocked_key *key;
+	size_t i;
+
+	for (i = 0; i < e->n; i++) {
+		key = elements__key(e, i);
+		if (key->generation != *s->generation)
+			bpf_map_delete_elem(s->counts_fd, key);
+	}
+	stack_store__end_turn(&b->stacks->store);
+	b->stale = true;
+}
+
+static int take_elements(struct merge *m, const struct elements *e, bool turns)
+{
+	const struct stack_store *s = &m->b->stacks->store;
+	const struct blocked_key *key;
+	struct blocked_sum gained;
+	size_t i;
+	int err = 0;
+
+	m->b->nidle = 0;
+	for (i = 0; i < e->n && !err; i++) {
+		key = elements__key(e, i);
+		if (turns && key->generation == *s->generation) {
+			leave(m->b, key);
+			continue;
+		}
+		err = take_element(m->b, key, elements__value(e, i), &gained);
+		if (!err && gained.count)
+			err = add(m, key, &gained);
+		else
+			m->b->nidle++;
+	}
+	return err;
+}
+
+static int add_elements(struct merge *m)
 {
 	struct elements e = {.key_size = sizeof(struct blocked_key),
 			     .value_size = sizeof(struct blocked_sum)};
-	struct blocked_sum gained;
-	size_t i;
-	int err = elements__read(&e, fd);
+	struct stacks *s = m->b->stacks;
+	bool turns = begin_turn(m->b);
+	int err;
 
+	stacks__forget_ended(s);
+	s->read_ns = monotonic_ns();
+	err = elements__read(&e, s->store.counts_fd);
 	/* After that: what is told is of all that was read. */
 	if (!err)
-		err = stacks__watch(m->b->stacks);
-	for (i = 0; i < e.n && !err; i++) {
-		err = take_element(m->b, elements__key(&e, i), elements__value(&e, i), &gained);
-		if (!err && gained.count)
-			err = add(m, elements__key(&e, i), &gained);
-	}
+		err = stacks__watch(s);
+	if (!err)
+		err = take_elements(m, &e, turns);
+	if (!err && turns)
+		end_turn(m->b, &e);
 	elements__free(&e);
 	return err;
+}
+
+static void forget_all(struct blocked_report *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nparts; i++)
+		stack_path__free(&b->part[i].path);
+	for (i = 0; i < b->nnotes; i++)
+		free(b->note[i]);
+	free(b->part);
+	free(b->note);
+	free(b->entry);
+	table__free(&b->by_key);
+	table__free(&b->by_stack);
+	table__free(&b->by_note);
+	b->part = NULL;
+	b->note = NULL;
+	b->entry = NULL;
+	b->by_key = b->by_stack = b->by_note = (struct table){};
+	b->nparts = b->nnotes = b->nentries = b->nidle = 0;
+}
+
+/* What was known before a turn. */
+static void begin_anew(struct blocked_report *b)
+{
+	if (!b->stale)
+		return;
+	forget_all(b);
+	stack_names__forget_frames(&b->stacks->names);
+	b->stale = false;
 }
 
 int blocked_report__make(struct blocked_report *b, const struct run *run, struct report *r,
@@ -448,11 +559,12 @@ int blocked_report__make(struct blocked_report *b, const struct run *run, struct
 	size_t i;
 	int err = stacks__read_losses(b->stacks, r);
 
+	begin_anew(b);
 	r->stacks = m.out = calloc(1, sizeof(*m.out));
 	if (!m.out)
 		return -ENOMEM;
 	if (!err)
-		err = add_elements(&m, b->stacks->store.counts_fd);
+		err = add_elements(&m);
 	for (i = 0; i < n && !err; i++)
 		err = add(&m, &still[i].key, &still[i].sum);
 	if (!err)
@@ -474,17 +586,7 @@ int blocked_report__make(struct blocked_report *b, const struct run *run, struct
 
 void blocked_report__free(struct blocked_report *b)
 {
-	size_t i;
-
-	for (i = 0; i < b->nparts; i++)
-		stack_path__free(&b->part[i].path);
-	for (i = 0; i < b->nnotes; i++)
-		free(b->note[i]);
-	free(b->part);
-	free(b->note);
-	free(b->entry);
+	forget_all(b);
 	free(b->frame);
-	table__free(&b->by_key);
-	table__free(&b->by_stack);
-	table__free(&b->by_note);
+	b->frame = NULL;
 }

@@ -11,12 +11,20 @@ int stack_names__init(struct stack_names *names)
 	return symbols__new(&names->symbols);
 }
 
+void stack_names__forget_frames(struct stack_names *names)
+{
+	free(names->frame);
+	table__free(&names->by_name);
+	names->frame = NULL;
+	names->by_name = (struct table){};
+	names->n = 0;
+}
+
 void stack_names__free(struct stack_names *names)
 {
 	if (names->symbols)
 		symbols__free(names->symbols);
-	free(names->frame);
-	table__free(&names->by_name);
+	stack_names__forget_frames(names);
 	memset(names, 0, sizeof(*names));
 }
 

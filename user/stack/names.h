@@ -35,6 +35,9 @@ struct stack_path {
 int stack_names__init(struct stack_names *names);
 void stack_names__free(struct stack_names *names);
 
+/* Where no path refers to them any more: there are no frames, and indexes begin anew. */
+void stack_names__forget_frames(struct stack_names *names);
+
 /*
  * Resolves a stack (NULL: a lost one), by what its process had mapped when it was first seen. Where frames are
  * known to be missing, a frame of kind FRAME_NOTE says so in their place:

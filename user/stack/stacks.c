@@ -68,7 +68,10 @@ static int leave_out_mappings(const struct bpf_object *obj)
 
 int stacks__leave_out(const struct bpf_object *obj)
 {
-	return leave_out_tables(obj) ?: leave_out_mappings(obj);
+	struct bpf_program *held = bpf_object__find_program_by_name(obj, "show_held");
+	int err = held ? bpf_program__set_autoload(held, false) : 0;
+
+	return err ?: leave_out_tables(obj) ?: leave_out_mappings(obj);
 }
 
 static int prepare_tables(struct stacks *s)
@@ -110,6 +113,8 @@ static int prepare_processes(struct stacks *s, const struct run *run)
 int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
 		    const char *counts, u32 max_keys, const struct stacks_constants *c)
 {
+	bool repeats = run->cli->interval_ns || run->cli->listen.n;
+	struct bpf_program *held;
 	int err;
 
 	s->obj = obj;
@@ -126,7 +131,10 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 		err = prepare_tables(s);
 	if (!err)
 		err = prepare_processes(s, run);
-	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth);
+	held = bpf_object__find_program_by_name(obj, "show_held");
+	if (held)
+		bpf_program__set_autoattach(held, false);
+	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth, repeats);
 }
 
 /*
@@ -256,6 +264,9 @@ int stacks__begin(struct stacks *s, struct run *run)
 	err = run__fill_scope(run, s->obj);
 	if (!err)
 		err = stack_store__begin(&s->store, s->obj, s->counts, s->seed);
+	/* The iterator shows the tasks of our pid namespace only. */
+	if (s->store.show_held && !run->host.initial_pidns)
+		s->store.generation = NULL;
 	if (!err)
 		err = stack_names__init(&s->names);
 	if (err)
@@ -693,6 +704,12 @@ static int keep_known(struct stacks *s)
 	return 0;
 }
 
+void stacks__forget_ended(struct stacks *s)
+{
+	if (s->read_ns && s->user)
+		symbols__forget_over(s->names.symbols, s->read_ns);
+}
+
 /*
  * Gives back what belongs to programs that had ended when the counts were read last: all of it has been reported,
  * and nobody can add to it.
@@ -708,7 +725,7 @@ static int forget_over(struct stacks *s)
 	for (i = 0; i < s->store.nstacks; i++)
 		any |= s->store.stack[i]->mark = is_over(s, s->store.stack[i]);
 	err = any ? keep_known(s) ?: stack_store__drop_marked(&s->store) : 0;
-	symbols__forget_over(s->names.symbols, s->read_ns);
+	stacks__forget_ended(s);
 	return err;
 }
 
@@ -720,6 +737,20 @@ static void count_doubtful(struct stacks *s, const struct stack_path *path, u64 
 		s->unknown += count;
 }
 
+int stacks__read(struct stacks *s)
+{
+	int err;
+
+	if (s->store.stale) {
+		forget_known(s);
+		stack_names__forget_frames(&s->names);
+		stack_store__begin_anew(&s->store);
+	}
+	err = forget_over(s);
+	s->read_ns = monotonic_ns();
+	return err ?: stack_store__read(&s->store);
+}
+
 int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top)
 {
 	struct merge m = { .names = { .hierarchy = run->scope.hierarchy } };
@@ -728,10 +759,7 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 	int err = stacks__read_losses(s, r);
 
 	if (!err)
-		err = forget_over(s);
-	s->read_ns = monotonic_ns();
-	if (!err)
-		err = stack_store__read(&s->store);
+		err = stacks__read(s);
 	/* After that: what is told is of all that was read. */
 	if (!err)
 		err = stacks__watch(s);

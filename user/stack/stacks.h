@@ -98,6 +98,15 @@ int stacks__watch(struct stacks *s);
 int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top);
 
 /*
+ * What has been counted since the last call, in s->store. What belongs to programs that had ended then leaves the
+ * kernel's maps and s; and in turns what has not grown any more (stack/store.h).
+ */
+int stacks__read(struct stacks *s);
+
+/* The last of that for those who count by other keys, and set s->read_ns when they read. */
+void stacks__forget_ended(struct stacks *s);
+
+/*
  * Two parts of it, for those who put stacks together by themselves. The first fills in counters.
  * The second adds value to the stack of that path and key, which is made if there is none, or to
  * what is left out; by_path is empty at first and finds them again.

@@ -6,8 +6,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agg/elements.h"
+#include "agg/variable.h"
 #include "agg/wide.h"
 #include "base/numbers.h"
 #include "run/measure.h"
@@ -43,9 +45,14 @@ static u32 class_frames(size_t class, u32 depth)
 	return frames[class] < 2 * depth ? frames[class] : 2 * depth;
 }
 
+static int set_room(struct bpf_map *map, const struct host *host, u64 room, bool repeats)
+{
+	return repeats ? map__set_room_for_keys(map, host, room) : map__set_room(map, host, room);
+}
+
 /* Long stacks are rarer; what all three take when full is what bounds the memory. */
 static int size_class(struct bpf_object *obj, const struct host *host, size_t class, u32 stacks,
-		      u32 depth)
+		      u32 depth, bool repeats)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, class_names[class]);
 	u32 frames = class_frames(class, depth);
@@ -58,11 +65,11 @@ static int size_class(struct bpf_object *obj, const struct host *host, size_t cl
 	if (class && frames == class_frames(class - 1, depth))
 		room = 1;
 	err = bpf_map__set_value_size(map, value_size(frames));
-	return err ?: map__set_room(map, host, room);
+	return err ?: set_room(map, host, room, repeats);
 }
 
 int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
-			 u32 stacks, u32 depth)
+			 u32 stacks, u32 depth, bool repeats)
 {
 	struct bpf_map *slots = bpf_object__find_map_by_name(obj, "stack_slots");
 	struct bpf_map *by_key = counts ? bpf_object__find_map_by_name(obj, counts) : NULL;
@@ -76,9 +83,9 @@ int stack_store__prepare(struct bpf_object *obj, const struct host *host, const 
 								    STACKS_AT_ONCE;
 	err = bpf_map__set_value_size(slots, offsetof(struct stack_slot, stack) + value_size(2 * depth + 1));
 	for (i = 0; i < ARRAY_SIZE(class_names) && !err; i++)
-		err = size_class(obj, host, i, stacks, depth);
+		err = size_class(obj, host, i, stacks, depth, repeats);
 	if (!err && by_key)
-		err = map__set_room(by_key, host, stacks);
+		err = set_room(by_key, host, stacks, repeats);
 	return err;
 }
 
@@ -100,8 +107,15 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 		s->class[i].fd = bpf_map__fd(map);
 		s->class[i].frames =
 			(bpf_map__value_size(map) - sizeof(struct stack)) / sizeof(u64);
+		s->class[i].room = bpf_map__max_entries(map);
 	}
-	return 0;
+	map = counts ? bpf_object__find_map_by_name(obj, counts) : NULL;
+	s->counts_room = map ? bpf_map__max_entries(map) : UINT32_MAX;
+	s->generation = object_variable(obj, ".bss", "stack_generation");
+	s->stored = object_variable(obj, ".bss", "stacks_stored");
+	s->armed = object_variable(obj, ".bss", "armed");
+	s->show_held = bpf_object__find_program_by_name(obj, "show_held");
+	return s->generation && s->stored && s->armed ? 0 : -ENOENT;
 }
 
 /* A key of zeroes is that of no stack, and of no count yet. */
@@ -239,6 +253,166 @@ static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *ind
 }
 
 /*
+ * --- turns -------------------------------------------------------------------------------------
+ */
+
+/* With fewer keys than these that do not grow, it is not worth while. */
+#define IDLE_TO_NOTE 4096
+
+u64 stack_store__in_maps(const struct stack_store *s)
+{
+	u64 n = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(s->class); i++)
+		n += s->stored[i] - s->taken[i];
+	return n;
+}
+
+bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle)
+{
+	size_t i;
+
+	/* At the end nothing is to be left for the next time. */
+	if (!s->generation || !*s->armed)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(s->class); i++)
+		if (s->class[i].room > 1 && s->stored[i] - s->taken[i] >= s->class[i].room / 4)
+			return true;
+	return n >= s->counts_room / 4 || (nidle > IDLE_TO_NOTE && nidle > n / 2);
+}
+
+static int add_leaving(struct stack_store *s, u64 hash, u32 class)
+{
+	size_t room = s->old_room ? 2 * s->old_room : 1024;
+	struct stack_leaving *larger;
+
+	if (s->nold == s->old_room) {
+		larger = reallocarray(s->old, room, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		s->old = larger;
+		s->old_room = room;
+	}
+	s->old[s->nold] = (struct stack_leaving){ .hash = hash, .class = class };
+	return table__add(&s->by_old, hash, s->nold++);
+}
+
+void stack_store__leave_all(struct stack_store *s)
+{
+	free(s->old);
+	table__free(&s->by_old);
+	s->old = NULL;
+	s->by_old = (struct table){};
+	s->nold = s->old_room = 0;
+}
+
+/* Programs only add: what is there at the beginning is found, and what comes meanwhile may be. */
+static int find_leaving(struct stack_store *s, u32 class)
+{
+	u64 hash, *before = NULL;
+	int err = 0;
+
+	while (!err && !bpf_map_get_next_key(s->class[class].fd, before, &hash)) {
+		err = add_leaving(s, hash, class);
+		before = &hash;
+	}
+	return err;
+}
+
+static bool same_leaving(const void *array, u32 index, const void *key)
+{
+	return ((const struct stack_leaving *)array)[index].hash == *(const u64 *)key;
+}
+
+void stack_store__hold(struct stack_store *s, const struct stack_id *id)
+{
+	s64 known = id->hash ? table__find(&s->by_old, id->hash, same_leaving, s->old, &id->hash) : -1;
+
+	if (known >= 0)
+		s->old[known].is_held = true;
+}
+
+/* A read may end within an id. */
+static int hold_shown(struct stack_store *s, int fd)
+{
+	struct stack_id id[256];
+	size_t have = 0, i;
+	ssize_t n;
+
+	do {
+		n = read(fd, (char *)id + have, sizeof(id) - have);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			break;
+		have += n;
+		for (i = 0; i < have / sizeof(*id); i++)
+			stack_store__hold(s, &id[i]);
+		have -= i * sizeof(*id);
+		memmove(id, &id[i], have);
+	} while (true);
+	return n < 0 ? -errno : 0;
+}
+
+/* What tasks have taken and not counted yet. */
+static int hold_of_tasks(struct stack_store *s)
+{
+	struct bpf_link *link;
+	int fd, err;
+
+	if (!s->show_held)
+		return 0;
+	link = bpf_program__attach_iter(s->show_held, NULL);
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	err = fd < 0 ? fd : hold_shown(s, fd);
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return err;
+}
+
+int stack_store__begin_turn(struct stack_store *s)
+{
+	u32 class, generation;
+	int err = 0;
+
+	for (class = 0; class < ARRAY_SIZE(s->class) && !err; class++)
+		err = find_leaving(s, class);
+	/* Not that of elements__next_generation(): all 32 bits are there for it. */
+	generation = *s->generation + 1;
+	*s->generation = generation;
+	if (!err)
+		err = elements__await_programs();
+	if (!err)
+		err = hold_of_tasks(s);
+	if (err)
+		stack_store__leave_all(s);
+	return err;
+}
+
+static void take_out(struct stack_store *s, const struct stack_classes *class, u64 hash)
+{
+	if (!bpf_map_delete_elem(class->fd, &hash))
+		s->taken[class - s->class]++;
+}
+
+void stack_store__end_turn(struct stack_store *s)
+{
+	const struct stack_leaving *l;
+	size_t i;
+
+	for (i = 0; i < s->nold; i++) {
+		l = &s->old[i];
+		if (!l->is_held)
+			take_out(s, &s->class[l->class], l->hash);
+	}
+	stack_store__leave_all(s);
+}
+
+/*
  * --- counts ------------------------------------------------------------------------------------
  */
 
@@ -304,34 +478,87 @@ static int take_element(struct stack_store *s, const struct stack_key *key,
 	return 0;
 }
 
-int stack_store__read(struct stack_store *s)
+/* Of a generation that goes on, at the end of another: it is left for the next time, with its stack. */
+static bool is_left(struct stack_store *s, const struct stack_key *key)
 {
-	struct elements e = { .key_size = sizeof(*s->key), .value_size = sizeof(*s->value) };
-	u32 *index = NULL;
+	if (key->generation != *s->generation)
+		return false;
+	stack_store__hold(s, &key->stack);
+	return true;
+}
+
+/* Fills in how much each sample has gained, and the index of its key. */
+static int take_elements(struct stack_store *s, const struct elements *e, bool turns, u32 *index)
+{
 	u64 gained = 0;
 	size_t i;
-	int err = elements__read(&e, s->counts_fd);
+	int err = 0;
 
-	free(s->sample);
-	s->nsamples = 0;
-	s->sample = calloc(e.n ?: 1, sizeof(*s->sample));
-	index = calloc(e.n ?: 1, sizeof(*index));
-	if (!err && (!s->sample || !index))
-		err = -ENOMEM;
-	for (i = 0; i < e.n && !err; i++) {
-		err = take_element(s, elements__key(&e, i), elements__value(&e, i),
-				   &index[s->nsamples], &gained);
+	s->nidle = 0;
+	for (i = 0; i < e->n && !err; i++) {
+		if (turns && is_left(s, elements__key(e, i)))
+			continue;
+		err = take_element(s, elements__key(e, i), elements__value(e, i), &index[s->nsamples],
+				   &gained);
 		if (!err && gained)
 			s->sample[s->nsamples++].count = gained;
+		else
+			s->nidle++;
 	}
-	/* Nothing moves any more. */
-	for (i = 0; i < s->nsamples && !err; i++) {
+	return err;
+}
+
+static void delete_elements(struct stack_store *s, const struct elements *e)
+{
+	const struct stack_key *key;
+	size_t i;
+
+	for (i = 0; i < e->n; i++) {
+		key = elements__key(e, i);
+		if (key->generation != *s->generation)
+			bpf_map_delete_elem(s->counts_fd, key);
+	}
+}
+
+/* Nothing moves any more. */
+static void fill_in_samples(struct stack_store *s, const u32 *index)
+{
+	size_t i;
+
+	for (i = 0; i < s->nsamples; i++) {
 		struct stack_sample *sample = &s->sample[i];
 		u32 stack = s->stack_of[index[i]];
 
 		sample->key = &s->key[index[i]];
 		sample->newest = &s->value[index[i]];
 		sample->stack = stack == NO_STACK ? NULL : s->stack[stack];
+	}
+}
+
+int stack_store__read(struct stack_store *s)
+{
+	struct elements e = { .key_size = sizeof(*s->key), .value_size = sizeof(*s->value) };
+	bool turns = stack_store__is_due(s, s->nkeys, s->nidle);
+	u32 *index = NULL;
+	int err;
+
+	/* Where it cannot be, all stays as it is. */
+	turns = turns && !stack_store__begin_turn(s);
+	err = elements__read(&e, s->counts_fd);
+	free(s->sample);
+	s->nsamples = 0;
+	s->sample = calloc(e.n ?: 1, sizeof(*s->sample));
+	index = calloc(e.n ?: 1, sizeof(*index));
+	if (!err && (!s->sample || !index))
+		err = -ENOMEM;
+	if (!err)
+		err = take_elements(s, &e, turns, index);
+	if (!err)
+		fill_in_samples(s, index);
+	if (!err && turns) {
+		delete_elements(s, &e);
+		stack_store__end_turn(s);
+		s->stale = true;
 	}
 	free(index);
 	elements__free(&e);
@@ -386,7 +613,7 @@ static int drop_stacks(struct stack_store *s, const u32 *number)
 		struct stack *stack = s->stack[i];
 
 		if (number[i] == NO_STACK) {
-			bpf_map_delete_elem(class_of(s, stack->kernel + stack->user)->fd, &s->hash[i]);
+			take_out(s, class_of(s, stack->kernel + stack->user), s->hash[i]);
 			free(stack);
 			continue;
 		}
@@ -411,7 +638,7 @@ int stack_store__drop_marked(struct stack_store *s)
 	return err;
 }
 
-void stack_store__free(struct stack_store *s)
+static void forget_all(struct stack_store *s)
 {
 	size_t i;
 
@@ -425,5 +652,26 @@ void stack_store__free(struct stack_store *s)
 	free(s->sample);
 	table__free(&s->by_key);
 	table__free(&s->by_hash);
+	s->stack = NULL;
+	s->hash = NULL;
+	s->key = NULL;
+	s->value = NULL;
+	s->stack_of = NULL;
+	s->sample = NULL;
+	s->by_key = s->by_hash = (struct table){};
+	s->nstacks = s->stacks_room = s->nkeys = s->room = s->nsamples = s->nidle = 0;
+}
+
+void stack_store__begin_anew(struct stack_store *s)
+{
+	if (s->stale)
+		forget_all(s);
+	s->stale = false;
+}
+
+void stack_store__free(struct stack_store *s)
+{
+	forget_all(s);
+	stack_store__leave_all(s);
 	memset(s, 0, sizeof(*s));
 }

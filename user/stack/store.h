@@ -7,8 +7,17 @@
  *   stack_store__read()      what was counted since the last call
  *   stack_store__free()
  *
- * All return 0 or a negative errno. The kernel's maps only grow, but for what stack_store__drop_marked() takes out;
- * counts are read as differences, and each stack is fetched once.
+ * All return 0 or a negative errno. Counts are read as differences, and each stack is fetched once. What is in the
+ * kernel's maps leaves them: that of programs that have ended by stack_store__drop_marked(), and in a turn, which is
+ * taken when the maps have filled to a quarter or most of what is there has not grown, everything that nobody will
+ * add to or refer to any more.
+ *
+ *   stack_store__is_due()      is it time for one?
+ *   stack_store__begin_turn()  begins a new generation (bpf/stack.bpf.h): all that is there is to go ...
+ *   stack_store__hold()        ... but for these stacks
+ *   stack_store__end_turn()    takes the rest out
+ *
+ * stack_store__read() does all of that for those who count by struct stack_key.
  */
 #ifndef TALLY_STACK_STORE_H
 #define TALLY_STACK_STORE_H
@@ -40,10 +49,12 @@ struct stack_sample {
 struct stack_classes {
 	int fd;
 	u32 frames;             /* the longest stack of this map */
+	u32 room;               /* so many stacks fit */
 };
 
 struct stack_store {
 	int counts_fd;
+	u32 counts_room;
 	u64 seed;               /* of the programs' hashes */
 	struct stack_classes class[3];
 	/* All keys ever read, in the order of the first sight; values as of the last read. */
@@ -60,14 +71,32 @@ struct stack_store {
 	/* What the last read has found. */
 	struct stack_sample *sample;
 	size_t nsamples;
+	size_t nidle;           /* keys that had not grown */
+	bool stale;             /* it took a turn: the next one begins from nothing */
+	/* Turns; without a generation there are none. */
+	volatile u32 *generation;
+	const volatile u8 *armed;       /* the gate */
+	const volatile u64 *stored;     /* of each class, in the kernel */
+	u64 taken[3];           /* and what was taken out again */
+	struct bpf_program *show_held;  /* writes ids of stacks that are yet to count; NULL: there are none */
+	/* The turn that goes on: stacks that go, unless they are held. */
+	size_t nold, old_room;
+	struct stack_leaving *old;
+	struct table by_old;
+};
+
+struct stack_leaving {
+	u64 hash;
+	u32 class;
+	bool is_held;
 };
 
 /*
  * Sizes the maps of stacks, and the one called counts (NULL: there is none), for so many
- * stacks (0: the default of this kernel) of at most depth kernel and depth user frames.
+ * stacks (0: the default of this kernel) of at most depth kernel and depth user frames; repeats: in each interval.
  */
 int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
-			 u32 stacks, u32 depth);
+			 u32 stacks, u32 depth, bool repeats);
 int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, const char *counts,
 		       u64 seed);
 
@@ -89,6 +118,19 @@ int stack_store__fetch(const struct stack_store *s, const struct stack_id *id,
 
 /* Fills in s->sample, which is the store's until the next read. */
 int stack_store__read(struct stack_store *s);
+
+/* Forgets all that was read, where the last read took a turn: to be called before the next one. */
+void stack_store__begin_anew(struct stack_store *s);
+
+/* n: keys that there are, of which nidle have not grown since the last time. */
+bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle);
+/* Stacks in the kernel's maps. */
+u64 stack_store__in_maps(const struct stack_store *s);
+int stack_store__begin_turn(struct stack_store *s);
+void stack_store__hold(struct stack_store *s, const struct stack_id *id);
+void stack_store__end_turn(struct stack_store *s);
+/* In its place: nothing is taken out. */
+void stack_store__leave_all(struct stack_store *s);
 
 /*
  * Between two reads: takes the stacks that are marked, and what was counted by them, out of the kernel's maps and
