@@ -171,6 +171,50 @@ static void names_that_are_taken(void **state)
 	openmetrics__free(w.metrics);
 }
 
+static bool has_call(const char *text, const char *name)
+{
+	char *label;
+	bool has;
+
+	assert_true(asprintf(&label, "{call=\"%s\"}", name) > 0);
+	has = strstr(text, label) != NULL;
+	free(label);
+	return has;
+}
+
+/* What is new is shown however much there was of what is old, and what is old leaves at last. */
+static void new_keys_find_room(void **state)
+{
+	struct writer w = { .format = FORMAT_OPENMETRICS, .top = 2 };
+	struct report r;
+	char *text, name[16];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		r = new_report(true);
+		snprintf(name, sizeof(name), "of %d", i);
+		add_call(&r, name, i < 10 ? 1000000 : 1, 1, 1);
+		if (i < 30)
+			add_call(&r, "steady", 5, 1, 1);
+		text = write_one(&w, &r);
+		assert_true(has_call(text, name));
+		assert_true(has_call(text, "steady") == (i <= 30));
+		if (i >= 30)
+			assert_line(text, "tally_hidden_groups{tool=\"a-tool\"} 18");
+		free(text);
+	}
+	/* Known from before, or forgotten and begun anew. */
+	r = new_report(true);
+	add_call(&r, "of 99", 1, 1, 1);
+	add_call(&r, "of 0", 1, 1, 1);
+	text = write_one(&w, &r);
+	assert_line(text, "tally_a_tool_calls_total{call=\"of 99\"} 2");
+	assert_line(text, "tally_a_tool_calls_total{call=\"of 0\"} 1");
+	free(text);
+	openmetrics__free(w.metrics);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +222,7 @@ int main(void)
 		cmocka_unit_test(tables),
 		cmocka_unit_test(bounds_with_signs),
 		cmocka_unit_test(names_that_are_taken),
+		cmocka_unit_test(new_keys_find_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,9 @@
 
 #define NAME_SPACE 128
 
+/* For each key that may be written so many are kept, which would go on with their totals if they came again. */
+#define KEPT_FOR_EACH_SHOWN 10
+
 /* A column of a table is a family of its own for each unit that its cells have. */
 struct family {
 	char *column;
@@ -33,12 +36,14 @@ struct keyed {
 	struct histogram hist;
 	struct figure *figure;
 	size_t nfigures;
+	u64 report;             /* number of the last one that had it */
 };
 
 struct openmetrics {
 	void *by_id;            /* tsearch() tree of entries */
 	struct keyed **entry;
 	size_t n;
+	u64 reports;
 	struct family *family;
 	size_t nfamilies;
 	u64 events, measured_ns;
@@ -249,6 +254,7 @@ static struct keyed *entry_of(struct openmetrics *m, const struct field *key, si
 	}
 	free(e->labels);
 	e->labels = labels;
+	e->report = m->reports;
 	return e;
 }
 
@@ -392,6 +398,7 @@ static int add_report(struct openmetrics *m, const struct report *r)
 		for (k = 0; k < m->entry[i]->nfigures; k++)
 			m->entry[i]->figure[k].known = false;
 	m->standing = r->standing;
+	m->reports++;
 	for (i = 0; i < r->ngroups && !err; i++)
 		err = add_group(m, &r->group[i]);
 	for (i = 0; i < r->nrows && !err; i++)
@@ -639,13 +646,28 @@ static __int128 weight(const struct keyed *e)
 	return e->hist.count ? e->hist.sum : e->nfigures ? e->figure[0].sum : 0;
 }
 
-static int by_weight(const void *a, const void *b)
+/* What has just been seen comes first: in the end what is new would be nowhere among what is old, and much. */
+static int by_report_and_weight(const void *a, const void *b)
 {
 	const struct keyed *x = *(struct keyed *const *)a, *y = *(struct keyed *const *)b;
 
+	if (x->report != y->report)
+		return x->report > y->report ? -1 : 1;
 	if (weight(x) != weight(y))
 		return weight(x) > weight(y) ? -1 : 1;
 	return strcmp(x->id, y->id);
+}
+
+/* Of those in order, the last ones leave that the last report had not, as far as there are too many. */
+static void forget_idle(struct openmetrics *m, size_t most)
+{
+	struct keyed *e;
+
+	while (m->n > most && m->entry[m->n - 1]->report != m->reports) {
+		e = m->entry[--m->n];
+		tdelete(e, &m->by_id, compare_entries);
+		entry__free(e);
+	}
 }
 
 int write_openmetrics(struct writer *w, const struct report *r)
@@ -661,7 +683,8 @@ int write_openmetrics(struct writer *w, const struct report *r)
 	if (err)
 		return err;
 	if (m->n)
-		qsort(m->entry, m->n, sizeof(*m->entry), by_weight);
+		qsort(m->entry, m->n, sizeof(*m->entry), by_report_and_weight);
+	forget_idle(m, top * KEPT_FOR_EACH_SHOWN);
 	n = m->n < top ? m->n : top;
 	if (!r->table && r->value)
 		err = put_histograms(w->file, m, n, r);

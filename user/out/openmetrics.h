@@ -20,7 +20,10 @@
 /* All that was reported up to now. w->metrics; made by the first write. */
 struct openmetrics;
 
-/* How many keys are written where w->top does not say: those with most. */
+/*
+ * How many keys are written where w->top does not say: those of the last report, then of the one before, and so on; of
+ * one report those with most. Ten times as many are kept. A key that has left and comes again begins from 0.
+ */
 #define OPENMETRICS_TOP 1000
 
 /* Adds the report and writes all. Returns 0 or -ENOMEM. */
