@@ -131,6 +131,22 @@ def test_instructions(profile, trigger):
         check_instructions(function, HOTSPOT if function["module"] == "hotspot" else libc)
 
 
+HOTSPOT32 = BUILD / "triggers" / "hotspot32"
+
+
+@pytest.mark.skipif(not HOTSPOT32.exists(), reason="this machine's 32-bit programs are not built here")
+def test_instructions_of_a_32_bit_program(profile, trigger):
+    """They are others than what the same bytes are to a 64-bit program."""
+    load = trigger(HOTSPOT32)
+    tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "hot")
+    load.go()
+    load.done()
+    function = only(tracer.stop().report)
+    check_instructions(function, HOTSPOT32)
+    assert [i["mnemonic"] for i in function["instructions"]][4:9] == ["incl", "incl", "decl", "addl", "decl"]
+    assert sum(i["value"] for i in function["instructions"][4:10]) > 0.9 * function["value"] > 0
+
+
 @tally.once
 def test_instructions_of_many(run):
     """Those that a busy interpreter and its libraries are made of."""

@@ -53,6 +53,7 @@ static int take_apart(struct stacks *s, const struct sampled_function *f, u64 ad
 		      struct disassembly *d)
 {
 	size_t size = f->symbol.size < MAX_CODE ? f->symbol.size : MAX_CODE;
+	bool is_32_bit = f->pid && symbols__user_is_32_bit(s->names.symbols, f->pid, f->runtime);
 	u8 *code = malloc(size ?: 1);
 	ssize_t n;
 	int err;
@@ -61,7 +62,8 @@ static int take_apart(struct stacks *s, const struct sampled_function *f, u64 ad
 		return -ENOMEM;
 	n = f->pid ? symbols__user_code(s->names.symbols, f->pid, f->runtime, code, size)
 		   : kernel_code(f->runtime, code, size);
-	err = n < 0 ? (int)n : n ? disassembly__make(d, MACHINE_OWN, code, n, address) : -ENODATA;
+	err = n < 0 ? (int)n : n ? disassembly__make(d, is_32_bit ? MACHINE_32_BIT : MACHINE_OWN, code, n,
+						   address) : -ENODATA;
 	free(code);
 	return err;
 }

@@ -24,6 +24,12 @@ void symbols__want_code(struct symbols *s);
  */
 ssize_t symbols__user_code(struct symbols *s, u32 pid, u64 address, void *to, size_t size);
 
+/*
+ * Is that 32-bit code? As the file says; of code in no file, as the other files of the process do.
+ * Its names were asked for before.
+ */
+bool symbols__user_is_32_bit(struct symbols *s, u32 pid, u64 address);
+
 /* The file that is read from: a descriptor that stays with s. -ENOENT: it is not kept open. */
 int symbols__user_file(struct symbols *s, u32 pid, u64 address);
 

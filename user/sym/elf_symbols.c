@@ -27,6 +27,7 @@ struct head {
 	u32 debug_info;
 	struct debug_alt alt;
 	u64 moved, dropped;
+	u64 machine;
 };
 
 struct sent_segment {
@@ -230,6 +231,7 @@ static void give(struct answer *to, struct reading *r, const struct elf_file *f,
 		head->err = symbol_list__finish(&r->list, &entry, &head->nentries, &names,
 						&names_size);
 	head->dropped = r->dropped;
+	head->machine = f->header.e_machine;
 	head->nsegments = f->nsegments < MAX_SEGMENTS ? f->nsegments : MAX_SEGMENTS;
 	head->names_size = names_size;
 	answer__put(to, head, sizeof(*head));
@@ -354,6 +356,7 @@ int elf_symbols__take(struct elf_symbols *s, const void *answer, size_t size)
 		return err;
 	}
 	new.nsegments = head.nsegments;
+	new.machine = head.machine;
 	new.build_id = head.build_id;
 	new.link = head.link;
 	new.complete = head.complete;

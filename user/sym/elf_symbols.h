@@ -20,6 +20,7 @@ struct elf_symbols {
 	struct symbol_table table;
 	struct elf_segment *segment;    /* PT_LOAD, in the file's order */
 	size_t nsegments;
+	u32 machine;                    /* EM_X86_64, ... */
 	struct build_id build_id;
 	struct debug_link link;         /* name "": none */
 	bool complete;                  /* .symtab was there: a debug file has no more */

@@ -146,6 +146,25 @@ int symbols__user_file(struct symbols *s, u32 pid, u64 address)
 	return m && m->file && m->file->code_fd >= 0 ? m->file->code_fd : -ENOENT;
 }
 
+static bool is_32_bit(const struct mapping *m)
+{
+	return m->file && m->file->is_elf && m->file->symbols.machine == EM_386;
+}
+
+bool symbols__user_is_32_bit(struct symbols *s, u32 pid, u64 address)
+{
+	const struct process *p = symbols__find_process(s, pid);
+	const struct mapping *m = find_mapping(p, address, NOW);
+	size_t i;
+
+	for (i = 0; p && p->code && !(m && m->file && m->file->is_elf) && i < p->code->n; i++) {
+		m = &p->code->mapping[i];
+		if (m->file && symbols__read_file(s, m->file))
+			return false;
+	}
+	return m && is_32_bit(m);
+}
+
 /* Is the process still the one that was seen, and not another program or one of that number? */
 static bool is_there(const struct process *p)
 {
