@@ -66,6 +66,9 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 		n += snprintf(text + n, size - n, "; %zu left out, the kernel refuses them", a->refused);
 	if (a->left_out && n < size)
 		n += snprintf(text + n, size - n, "; %zu left out, their ends cannot be seen", a->left_out);
+	if (a->untold && n < size)
+		n += snprintf(text + n, size - n, "; %zu inlined, and may have copies in unrolled loops "
+			      "that are not counted", a->untold);
 	if (n < size)
 		event_binaries__describe_others(a->elsewhere, text + n, size - n);
 }

@@ -62,6 +62,7 @@ struct attachments {
 	size_t attached[ATTACH_WAYS];   /* sites */
 	size_t refused;                 /* sites of globs that the kernel would not have */
 	size_t left_out;                /* event_sites.left_out */
+	size_t untold;                  /* and event_sites.untold */
 	size_t elsewhere;               /* event_sites.elsewhere */
 	int *fd;                        /* what keeps them attached */
 	size_t nfds;

@@ -188,6 +188,7 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 	bool probes;
 
 	*a = (struct attachments){ .nsites = sites->n, .left_out = sites->left_out,
+				   .untold = sites->untold,
 				    .elsewhere = sites->elsewhere, .code = code, .object = p->object };
 	ladder.perf_syscalls = code && has_few_perf(a, sites);
 	a->way = calloc(sites->n ?: 1, sizeof(*a->way));

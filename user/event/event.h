@@ -169,6 +169,7 @@ struct event_sites {
 	struct event_site *site;
 	size_t n;
 	size_t left_out;        /* functions of globs whose ends cannot be seen without harm */
+	size_t untold;          /* places of inlined functions that may have more copies */
 	size_t elsewhere;       /* processes that have another file of a binary's name mapped */
 	bool looked_elsewhere;
 };

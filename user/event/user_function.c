@@ -394,8 +394,10 @@ static int add_places(struct resolver *r, const struct dwarf_function *f)
 				 e->is_return ? "%return" : "");
 		n = r->sites->n;
 		err = add_address(r, text, p->address + e->offset, p->offset + e->offset);
-		if (!err && r->sites->n > n)
-			r->sites->site[n].is_inlined = p->is_inlined;
+		if (err || r->sites->n == n)
+			continue;
+		r->sites->site[n].is_inlined = p->is_inlined;
+		r->sites->untold += p->has_untold;
 	}
 	return err;
 }

@@ -57,6 +57,7 @@ struct dwarf_place {
 	u64 address;            /* of its first instruction */
 	u64 body;               /* where its arguments are in place: behind a prologue */
 	bool is_inlined;
+	bool has_untold;        /* it may have copies (of an unrolled loop) that cannot be told */
 	char *function;         /* the out-of-line function that holds it: itself unless inlined */
 	u64 offset;             /* of address, from the start of that function */
 	u64 entry;              /* where the debug information has it: finds it again */

@@ -75,6 +75,7 @@ static void take_place(struct unwire *u, struct dwarf_place *p)
 {
 	unwire__get(u, p, sizeof(*p));
 	settle(&p->is_inlined);
+	settle(&p->has_untold);
 	p->function = unwire__text(u);
 	if (!p->function && !u->err)
 		u->err = -EBADMSG;

@@ -52,24 +52,19 @@ static char *copy(const char *text, int *err)
 	return new;
 }
 
-/* Adds die if it is a place of a function that is looked for. holder: out of line, around it. */
-static int keep_instance(struct search *s, Dwarf_Die *die, Dwarf_Die *holder)
-{
-	const char *name = dwarf_die__name(s->d, die), *linkage = NULL, *in;
-	struct instance *larger, *i;
-	u64 address, start;
-	int err;
+/* What holds a place: its name, and where it begins. */
+struct holder {
+	const char *name;
+	u64 start;              /* UINT64_MAX: not known */
+};
 
-	if (!name_matches(s, name)) {
-		linkage = linkage_name(s->d, die);
-		if (!linkage || !name_matches(s, linkage))
-			return 0;
-	}
-	err = dwarf_die__entry(s->d, die, &address);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	linkage = linkage ?: linkage_name(s->d, die);
-	larger = dwarf__grown(s->found, s->n, sizeof(*larger));
+static int add_instance(struct search *s, Dwarf_Die *die, const struct holder *holder, u64 address,
+			bool has_untold)
+{
+	const char *name = dwarf_die__name(s->d, die), *linkage = linkage_name(s->d, die);
+	struct instance *larger = dwarf__grown(s->found, s->n, sizeof(*larger)), *i;
+	int err = 0;
+
 	if (!larger)
 		return -ENOMEM;
 	s->found = larger;
@@ -80,17 +75,49 @@ static int keep_instance(struct search *s, Dwarf_Die *die, Dwarf_Die *holder)
 	i->file = copy(dwarf_die__file(die), &err);
 	if (dwarf_decl_line(die, &i->line) || i->line < 0)
 		i->line = 0;
-	in = linkage_name(s->d, holder) ?: dwarf_die__name(s->d, holder);
 	i->place = (struct dwarf_place){
 		.address = address,
 		.body = dwarf_die__body(die, address),
 		.is_inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine,
-		.function = copy(in ?: "", &err),
+		.has_untold = has_untold,
+		.function = copy(holder->name ?: "", &err),
 		.entry = dwarf_dieoffset(die),
 	};
-	if (!dwarf_die__entry(s->d, holder, &start) && address >= start)
-		i->place.offset = address - start;
+	if (address >= holder->start)
+		i->place.offset = address - holder->start;
 	return i->name ? err : -ENOMEM;
+}
+
+/* Adds die if it is a place of a function that is looked for. in: out of line, around it. */
+static int keep_instance(struct search *s, Dwarf_Die *die, Dwarf_Die *in)
+{
+	const char *name = dwarf_die__name(s->d, die), *linkage;
+	struct dwarf_copies copies;
+	struct holder holder = {};
+	u64 address;
+	size_t i;
+	int err;
+
+	if (!name_matches(s, name)) {
+		linkage = linkage_name(s->d, die);
+		if (!linkage || !name_matches(s, linkage))
+			return 0;
+	}
+	err = dwarf_die__entry(s->d, die, &address);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = dwarf_copies__find(&copies, s->d, die, address);
+	if (err)
+		return err;
+	holder.name = linkage_name(s->d, in) ?: dwarf_die__name(s->d, in);
+	if (dwarf_die__entry(s->d, in, &holder.start))
+		holder.start = UINT64_MAX;
+	err = add_instance(s, die, &holder, address, copies.untold);
+	for (i = 0; i < copies.n && !err; i++)
+		if (copies.address[i] != address)
+			err = add_instance(s, die, &holder, copies.address[i], copies.untold);
+	free(copies.address);
+	return err;
 }
 
 static int search_below(struct search *s, Dwarf_Die *parent, Dwarf_Die *holder, u32 depth);
@@ -255,7 +282,8 @@ int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, cons
 	size_t i;
 	int err;
 
-	d->budget = 4 * d->entries;
+	/* Rows of line tables are looked at, too: those of inlined places. */
+	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	err = search_units(&s);
 	if (!err && s.n) {
 		qsort(s.found, s.n, sizeof(*s.found), compare_instances);

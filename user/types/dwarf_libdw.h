@@ -107,6 +107,22 @@ int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address);
 /* The address behind the prologue of an out-of-line function; its entry where not known. */
 u64 dwarf_die__body(Dwarf_Die *die, u64 entry);
 
+/*
+ * Where control enters an inlined place, of which the compiler may have made copies: their first
+ * instructions, the one at entry among them where any is known. untold: there may be more.
+ * 0, -EBADMSG or -ENOMEM.
+ */
+struct dwarf_copies {
+	u64 *address;
+	size_t n;
+	bool untold;
+};
+
+int dwarf_copies__find(struct dwarf_copies *out, struct dwarf *d, Dwarf_Die *die, u64 entry);
+
+/* The first of n rows of a line table, which are sorted, at or behind an address. */
+size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address);
+
 /* The functions, inlined ones and blocks around an address, outermost first. */
 struct dwarf_path {
 	Dwarf_Die die[DWARF_MAX_DEPTH];

@@ -191,7 +191,7 @@ static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
 }
 
 /* The first of n rows, which are sorted, at or behind an address. */
-static size_t first_row(Dwarf_Lines *rows, size_t n, u64 address)
+size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
 {
 	size_t low = 0, high = n, middle;
 	Dwarf_Addr at;
@@ -215,7 +215,7 @@ bool dwarf__has_row(struct dwarf *d, u64 address)
 
 	if (!dwarf_addrdie(d->dwarf, address, &unit) || dwarf_getsrclines(&unit, &rows, &n))
 		return false;
-	i = first_row(rows, n, address);
+	i = dwarf_rows__first(rows, n, address);
 	return i < n && !dwarf_lineaddr(dwarf_onesrcline(rows, i), &at) && at == address;
 }
 
@@ -228,7 +228,7 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 {
 	const char *file, *known = NULL;
 	bool same = false, statement, end;
-	size_t i = first_row(rows, n, range->start);
+	size_t i = dwarf_rows__first(rows, n, range->start);
 	int line, last = 0, err = 0;
 	Dwarf_Addr address;
 
