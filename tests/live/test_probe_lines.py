@@ -98,6 +98,43 @@ def test_without_debug_information(run, program):
         assert result.code == 4 and "need debug information" in result.stderr, result
 
 
+# --- variables ------------------------------------------------------------------------------------------
+
+HOLDER = """
+static volatile long sink;
+static inline __attribute__((always_inline)) long inner(long number)
+{
+	long squared = number * number;
+	sink = squared;
+	return squared + 1;
+}
+__attribute__((noinline)) long holder(long start, long stop)
+{
+	long total = start;
+	total += inner(stop);
+	sink = total;
+	return total;
+}
+int main(int argc, char **argv) { return holder(argc, 2); }
+"""
+
+
+@pytest.mark.parametrize("level", ("-O0", "-O2"))
+def test_list_has_the_variables_of_the_function_that_is_named(run, tmp_path, level):
+    """Also at an address where the code of an inlined one begins: they are those that probe takes there."""
+    source = tmp_path / "holder.c"
+    source.write_text(HOLDER)
+    path = compile_trigger(tmp_path, source, "-g", level)
+    for spot, names in (("holder:2", {"start", "stop", "total"}), ("holder:3", {"start", "stop", "total"}),
+                        ("holder", {"start", "stop", "total"}), ("inner", {"number", "squared"})):
+        found = run("--json", "--vars", spot, "-x", path, tool="list").report["rows"]
+        assert {row["name"] for row in found} == names, (spot, found)
+        for row in found if ":" in spot else ():
+            if row["where"] != "not here":
+                probed = run("-x", path, spot, "--count", "--by", row["name"], "--", path, tool="probe")
+                assert probed.code == 0, (spot, row, probed)
+
+
 # --- copies that the compiler makes of inlined functions ----------------------------------------------
 
 UNTOLD = "may have copies in unrolled loops"

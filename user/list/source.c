@@ -138,16 +138,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The function that holds the address: itself, or those it is inlined into. */
-static const char *place_of(const struct dwarf_function *f, u64 address)
+/* What the function is inlined into there; NULL: nothing. */
+static const char *inlined_into(const struct dwarf_place *place)
 {
-	const struct dwarf_place *found = NULL;
-	size_t i;
-
-	for (i = 0; i < f->nplaces; i++)
-		if (f->place[i].address <= address)
-			found = &f->place[i];
-	return found && found->is_inlined ? found->function : NULL;
+	return place && place->is_inlined ? place->function : NULL;
 }
 
 static int add_lines(struct table *t, struct dwarf *d, const struct dwarf_function *f,
@@ -161,7 +155,7 @@ static int add_lines(struct table *t, struct dwarf *d, const struct dwarf_functi
 		return err == -ENOENT ? 0 : err;
 	for (i = 0; i < lines.n; i++) {
 		const struct dwarf_line *l = &lines.line[i];
-		const char *inlined = l->naddresses ? place_of(f, l->address[0]) : NULL;
+		const char *inlined = l->naddresses ? inlined_into(dwarf_function__place(f, l->address[0])) : NULL;
 
 		if (l->relative < s->first || l->relative > s->last)
 			continue;
@@ -249,19 +243,23 @@ static void add_variable(struct table *t, const char *probe, const char *inlined
 	free(lines);
 }
 
-/* place: of the function itself, whatever may be inlined at its first address; NULL: innermost. */
-static int add_variables(struct table *t, struct dwarf *d, const char *probe, const char *inlined,
-			 u64 address, const struct dwarf_place *place)
+/*
+ * Those of the function that was asked for, as probe has them: whatever may be inlined at the address.
+ * place NULL: of the innermost function.
+ */
+static int add_variables(struct table *t, struct dwarf *d, const char *probe,
+			 const struct dwarf_place *place, u64 address)
 {
 	struct dwarf_variables found;
 	size_t i;
-	int err = place ? dwarf_variables__of(&found, d, place, address, false) :
-			  dwarf_variables__at(&found, d, address, false);
+	int err = place ? dwarf_variables__of(&found, d, place, address, false) : -ENOENT;
 
+	if (err == -ENOENT)
+		err = dwarf_variables__at(&found, d, address, false);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	for (i = 0; i < found.n; i++)
-		add_variable(t, probe, inlined, address, &found.variable[i]);
+		add_variable(t, probe, inlined_into(place), address, &found.variable[i]);
 	dwarf_variables__free(&found);
 	return t->err;
 }
@@ -283,8 +281,8 @@ static int add_variables_at_lines(struct table *t, struct dwarf *d, const struct
 			continue;
 		snprintf(probe, sizeof(probe), "%s:%u", f->name, l->relative);
 		for (k = 0; k < l->naddresses && !err; k++)
-			err = add_variables(t, d, probe, place_of(f, l->address[k]), l->address[k],
-					    NULL);
+			err = add_variables(t, d, probe, dwarf_function__place(f, l->address[k]),
+					    l->address[k]);
 	}
 	dwarf_lines__free(&lines);
 	return err;
@@ -299,9 +297,7 @@ static int add_variables_of(struct table *t, struct dwarf *d, const struct dwarf
 	if (s->has_line)
 		return add_variables_at_lines(t, d, f, s);
 	for (i = 0; i < f->nplaces && !err; i++)
-		err = add_variables(t, d, f->name,
-				    f->place[i].is_inlined ? f->place[i].function : NULL,
-				    f->place[i].body, &f->place[i]);
+		err = add_variables(t, d, f->name, &f->place[i], f->place[i].body);
 	return err;
 }
 

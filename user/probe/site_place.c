@@ -241,18 +241,17 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 static const struct dwarf_place *place_of(const struct dwarf_function *f,
 					  const struct event_site *site)
 {
-	bool exact = !event_function__has_line(&site->event->function) && !site->is_inlined;
-	const struct dwarf_place *found = NULL;
 	size_t i;
 
+	if (event_function__has_line(&site->event->function) || site->is_inlined)
+		return dwarf_function__place(f, site->address);
 	for (i = 0; i < f->nplaces; i++) {
 		const struct dwarf_place *place = &f->place[i];
 
-		if (exact ? !place->is_inlined && place->address == site->address - site->offset :
-			    place->address <= site->address)
-			found = place;
+		if (!place->is_inlined && place->address == site->address - site->offset)
+			return place;
 	}
-	return found;
+	return NULL;
 }
 
 /*

@@ -544,7 +544,18 @@ void dwarf_types__free(struct dwarf_types *t)
 
 #endif /* HAVE_LIBDW */
 
-/* --- freeing, with and without libdw ---------------------------------------------------------- */
+/* --- with and without libdw ------------------------------------------------------------------- */
+
+const struct dwarf_place *dwarf_function__place(const struct dwarf_function *f, u64 address)
+{
+	const struct dwarf_place *found = NULL;
+	size_t i;
+
+	for (i = 0; i < f->nplaces; i++)
+		if (f->place[i].address <= address)
+			found = &f->place[i];
+	return found;
+}
 
 void dwarf_functions__free(struct dwarf_functions *f)
 {

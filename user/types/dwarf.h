@@ -81,6 +81,9 @@ struct dwarf_functions {
 int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name);
 void dwarf_functions__free(struct dwarf_functions *f);
 
+/* The place that an address of the function is in: the last that begins before it; or NULL. */
+const struct dwarf_place *dwarf_function__place(const struct dwarf_function *f, u64 address);
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /*
