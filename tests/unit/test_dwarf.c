@@ -223,7 +223,9 @@ static void lines(void **state)
 			assert_int_equal(l->relative, l->line - 25);
 			assert_true(l->naddresses > 0);
 			assert_true(!n || l->line > l[-1].line);
+			assert_true(dwarf__has_row(k.d, l->address[0]));
 		}
+		assert_false(dwarf__has_row(k.d, 1));
 		assert_non_null(line_of(&all, 29));
 		assert_non_null(line_of(&all, 30));
 		assert_non_null(line_of(&all, 35));

@@ -58,6 +58,7 @@ int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, cons
 int dwarf_direct__lines_of(struct dwarf_lines *lines, struct dwarf *d,
 			   const struct dwarf_function *f);
 int dwarf_direct__lines_of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file);
+bool dwarf_direct__has_row(struct dwarf *d, u64 address);
 int dwarf_direct__variables(struct dwarf_variables *found, struct dwarf *d,
 			    const struct dwarf_place *place, u64 address, bool globals);
 

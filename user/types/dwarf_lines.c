@@ -206,7 +206,7 @@ size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
 	return low;
 }
 
-bool dwarf__has_row(struct dwarf *d, u64 address)
+bool dwarf_direct__has_row(struct dwarf *d, u64 address)
 {
 	Dwarf_Lines *rows;
 	Dwarf_Addr at;
