@@ -124,6 +124,9 @@ int dwarf_copies__find(struct dwarf_copies *out, struct dwarf *d, Dwarf_Die *die
 /* The first of n rows of a line table, which are sorted, at or behind an address. */
 size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address);
 
+/* The unit an address belongs to; false: none. */
+bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit);
+
 /* The functions, inlined ones and blocks around an address, outermost first. */
 struct dwarf_path {
 	Dwarf_Die die[DWARF_MAX_DEPTH];

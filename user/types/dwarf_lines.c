@@ -213,7 +213,7 @@ bool dwarf_direct__has_row(struct dwarf *d, u64 address)
 	Dwarf_Die unit;
 	size_t n, i;
 
-	if (!dwarf_addrdie(d->dwarf, address, &unit) || dwarf_getsrclines(&unit, &rows, &n))
+	if (!dwarf__unit_at(d, address, &unit) || dwarf_getsrclines(&unit, &rows, &n))
 		return false;
 	i = dwarf_rows__first(rows, n, address);
 	return i < n && !dwarf_lineaddr(dwarf_onesrcline(rows, i), &at) && at == address;

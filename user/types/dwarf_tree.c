@@ -168,6 +168,22 @@ u64 dwarf_die__body(Dwarf_Die *die, u64 entry)
 
 /* --- what is around an address ---------------------------------------------------------------- */
 
+/* Not every compiler writes .debug_aranges. */
+bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+
+	if (dwarf_addrdie(d->dwarf, address, unit) && dwarf_haspc(unit, address) > 0)
+		return true;
+	while (!dwarf_nextcu(d->dwarf, at, &next, &header, NULL, NULL, NULL) && next > at) {
+		if (dwarf_offdie(d->dwarf, at + header, unit) && dwarf_haspc(unit, address) > 0)
+			return true;
+		at = next;
+	}
+	return false;
+}
+
 /* Does the entry's code hold pc? Empty ranges of inlined places count, see dwarf_ranges__of(). */
 static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc, bool empty)
 {

@@ -415,22 +415,6 @@ static void parameters_first(struct dwarf_variables *found)
 
 /* --- what is around the address --------------------------------------------------------------- */
 
-/* The unit an address belongs to. Not every compiler writes .debug_aranges. */
-static bool find_unit(struct dwarf *d, u64 address, Dwarf_Die *unit)
-{
-	Dwarf_Off at = 0, next;
-	size_t header;
-
-	if (dwarf_addrdie(d->dwarf, address, unit) && dwarf_haspc(unit, address) > 0)
-		return true;
-	while (!dwarf_nextcu(d->dwarf, at, &next, &header, NULL, NULL, NULL) && next > at) {
-		if (dwarf_offdie(d->dwarf, at + header, unit) && dwarf_haspc(unit, address) > 0)
-			return true;
-		at = next;
-	}
-	return false;
-}
-
 static bool is_c(Dwarf_Die *unit)
 {
 	int language = dwarf_srclang(unit);
@@ -525,7 +509,7 @@ static int find(struct dwarf_variables *out, struct dwarf *d, const struct dwarf
 		known = dwarf_offdie(d->dwarf, place->entry, &unit);
 		if (!known || !dwarf_diecu(known, &unit, NULL, NULL))
 			return -EBADMSG;
-	} else if (!find_unit(d, address, &unit)) {
+	} else if (!dwarf__unit_at(d, address, &unit)) {
 		return -ENOENT;
 	}
 	err = find_path(&path, &function, d, place, &unit, address);
