@@ -45,6 +45,14 @@ NOBODY = 65534
 once = pytest.mark.skipif(bool(GUEST), reason="the same on each kernel: tested outside of guests")
 
 
+@functools.cache
+def takes_code_apart():
+    """False: a build without capstone (make LIBCAPSTONE=)."""
+    asked = subprocess.run([BUILD / "probe", "-n", "-x", BUILD / "triggers" / "throws", "middle+1"],
+                           capture_output=True, text=True)
+    return "built without capstone" not in asked.stderr
+
+
 def scaled(n):
     """A size for loads: n on a real machine, less in an emulated guest."""
     return max(1, n // 8) if GUEST else n

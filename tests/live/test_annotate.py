@@ -24,6 +24,23 @@ HOTSPOT = BUILD / "triggers" / "hotspot"
 KCORE = Path("/proc/kcore")
 
 
+@pytest.fixture(autouse=True)
+def needs_capstone(request):
+    if not tally.takes_code_apart() and request.function is not test_without_capstone:
+        pytest.skip("built without capstone")
+
+
+@pytest.mark.skipif(tally.takes_code_apart(), reason="of a build without capstone")
+def test_without_capstone(profile, trigger):
+    """Samples are shown by their place, and why there is no more."""
+    load = trigger(HOTSPOT, MS, CPU)
+    tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "hot")
+    load.go()
+    load.done()
+    function = only(tracer.stop().report)
+    assert function["value"] > 0 and "built without capstone" in str(function), function
+
+
 @pytest.fixture
 def profile(tool):
     def start(*args, **kwargs):

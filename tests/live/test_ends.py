@@ -12,7 +12,7 @@ import pytest
 
 from probing import Probe, alike, binary, instructions, measure, nothing_lost, report_of, rows_by
 from stackcounting import names, value
-from tally import Trigger, scaled
+from tally import Trigger, scaled, takes_code_apart
 
 THROWS, ARGUMENTS = binary("throws"), binary("arguments")
 N = scaled(100)
@@ -23,6 +23,25 @@ CALLED = {
     "deep": (1010, 0), "handing": (N, 0), "handed": (N + N // 8 + (N % 8 > 3) + 5, 0), "choosing": (N, 0),
     "split": (N, 0),
 }
+
+
+@pytest.fixture(autouse=True)
+def needs_capstone(request):
+    if not takes_code_apart() and request.function is not test_without_capstone:
+        pytest.skip("built without capstone")
+
+
+@pytest.mark.skipif(takes_code_apart(), reason="of a build without capstone")
+@pytest.mark.parametrize("tool_of", ("probe", "stat", "stackcount"))
+def test_without_capstone(run, tool_of):
+    """What cannot be known is refused, with the reason; what is known otherwise is not."""
+    event = ["-e"] if tool_of == "stat" else []
+    begins, size = instructions(THROWS, "middle")
+    inside = next(offset for offset in range(1, size) if offset not in begins)
+    for spot in f"middle+{inside}", "middle%return":
+        result = run("-x", THROWS, *event, spot, "--", str(THROWS), "10", tool=tool_of)
+        assert result.code == 4 and "built without capstone" in result.stderr, (spot, result)
+    assert run("-n", "-x", THROWS, *event, "middle", tool=tool_of).code == 0
 
 
 def plain(trigger):

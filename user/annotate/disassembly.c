@@ -262,7 +262,17 @@ int disassembly__ask(enum machine_code machine, const void *code, size_t size, u
 	return confined__run(disassemble, &w, NULL, 0, NULL, answer, answered);
 }
 
+bool disassembly__is_possible(void)
+{
+	return true;
+}
+
 #else
+
+bool disassembly__is_possible(void)
+{
+	return false;
+}
 
 int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
 		     void **answer, size_t *answered)

@@ -56,6 +56,9 @@ int disassembly__make(struct disassembly *d, enum machine_code machine, const vo
 		      u64 address);
 void disassembly__free(struct disassembly *d);
 
+/* False: this is a build without capstone. */
+bool disassembly__is_possible(void);
+
 /* Its two halves: what the child answers, to be freed, and what is made of it, whatever it is. */
 int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
 		     void **answer, size_t *answered);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "annotate/disassembly.h"
+#include "base/sorted.h"
 #include "event/code_file.h"
 #include "event/user_code_exits.h"
 #include "types/binary.h"
@@ -119,16 +120,7 @@ enum stack_state user_code__stack_at(struct user_code *c, u64 address)
 /* The first function behind an address: those are sorted. */
 static size_t first_behind(const struct user_code *c, u64 address)
 {
-	size_t from = 0, to = c->functions.n, at;
-
-	while (from < to) {
-		at = from + (to - from) / 2;
-		if (c->functions.function[at].address <= address)
-			from = at + 1;
-		else
-			to = at;
-	}
-	return from;
+	return SORTED_UP_TO(c->functions.function, c->functions.n, address, address);
 }
 
 /* Of those that hold the address the one that begins last; of its names the one with a size. */
@@ -278,6 +270,11 @@ int user_code__check(struct user_code *c, u64 address, struct code_neighbours *n
 	if (err == -ENODATA && is_named(c, address))
 		err = 0;
 	return err;
+}
+
+bool user_code__is_looked_at(void)
+{
+	return disassembly__is_possible();
 }
 
 bool user_code__is_nop(const struct user_code *c, u64 file_offset)

@@ -29,6 +29,9 @@ struct code_neighbours {
  */
 int user_code__check(struct user_code *code, u64 address, struct code_neighbours *near);
 
+/* Is code looked at? False: in a build without capstone what else is known of it has to do. */
+bool user_code__is_looked_at(void);
+
 /* Is it a no-op, as those of USDT probes are? */
 bool user_code__is_nop(const struct user_code *code, u64 file_offset);
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 #define MOST_PARTS 16
 #define LOOK_BACK 12            /* instructions in front of a jump to what a register says */
 
@@ -42,7 +44,9 @@ static int add_part(struct search *s, u64 start, u64 size, bool is_shared)
 	*p = (struct part){ .start = start, .size = size, .is_shared = is_shared };
 	err = user_code__take_apart(s->code, &p->d, start, size);
 	if (err)
-		return err == -ENOMEM ? err : undecided(s, "its code could not be taken apart");
+		return err == -ENOMEM ? err : undecided(s, disassembly__is_possible() ?
+						       "its code could not be taken apart" :
+						       "this tally was built without capstone");
 	s->n++;
 	return 0;
 }
@@ -327,15 +331,8 @@ static int search_part(struct search *s, const struct part *p)
 /* Does an instruction begin there? Behind a lock prefix, too, which single threads jump over. */
 static bool begins_at(const struct part *p, u64 address)
 {
-	size_t from = 0, to = p->d.n, at;
+	size_t from = SORTED_UP_TO(p->d.instruction, p->d.n, address, address);
 
-	while (from < to) {
-		at = from + (to - from) / 2;
-		if (p->d.instruction[at].address <= address)
-			from = at + 1;
-		else
-			to = at;
-	}
 	if (!from)
 		return false;
 	return p->d.instruction[from - 1].address == address ||

@@ -275,8 +275,10 @@ static int check_place(struct resolver *r, const char *name, u64 address, bool f
 	if (err == -ENODATA) {
 		complain(r->c, 0, e->at, e->len, "it cannot be told whether an instruction begins at "
 			 "%s; if not, a probe would change what the program does", name);
-		return complain_hint(r->c, -EOPNOTSUPP, "the function's first instruction can be probed, "
-				     "or a line of it if there is debug information");
+		return complain_hint(r->c, -EOPNOTSUPP, "%sthe function's first instruction can be probed, "
+				     "or a line of it if there is debug information",
+				     user_code__is_looked_at() ? "" :
+				     "this tally was built without capstone; ");
 	}
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/confined.h"
+#include "base/sorted.h"
 #include "types/elf_file.h"
 #include "unwind/cursor.h"
 
@@ -302,15 +303,8 @@ void code_extents__free(struct code_extents *e)
 
 const struct code_extent *code_extents__find(const struct code_extents *e, u64 address)
 {
-	size_t from = 0, to = e->n, at;
+	size_t from = SORTED_UP_TO(e->extent, e->n, start, address);
 
-	while (from < to) {
-		at = from + (to - from) / 2;
-		if (e->extent[at].start <= address)
-			from = at + 1;
-		else
-			to = at;
-	}
 	if (!from || address - e->extent[from - 1].start >= e->extent[from - 1].size)
 		return NULL;
 	return &e->extent[from - 1];
