@@ -80,9 +80,9 @@ static __always_inline void name_cache(struct kmem_key *key, const char *name)
 
 /*
  * Of the key that an object was allocated under, of this CPU and generation: what was there then may have been taken
- * out since.
+ * out since. Not inline: its key would be on the stack beside that of who calls it, which takes a stack later.
  */
-static __always_inline struct kmem_sums *sums_of_object(const struct kmem_live *l)
+static __noinline struct kmem_sums *sums_of_object(const struct kmem_live *l)
 {
 	struct kmem_key key = l->key;
 	struct kmem_sums *s;

@@ -6,6 +6,8 @@
  */
 #include "unit.h"
 
+#include <dirent.h>
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -1027,6 +1029,61 @@ static void told_again(void **state)
 	free_told(s, &line);
 }
 
+static size_t count_open(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+#define FILES 50
+
+/* Files that nobody has asked about are closed with the last program that had them mapped. */
+static void told_files_are_closed(void **state)
+{
+	char directory[] = "/tmp/tally-unit-XXXXXX", path[FILES][64];
+	struct mapping_line line, other;
+	struct symbols *s = new_told(&line);
+	size_t i, before = count_open();
+	struct stat st;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	other = line;
+	for (i = 0; i < FILES; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/%zu", directory, i);
+		fd = open(path[i], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		assert_true(fd >= 0 && !fstat(fd, &st));
+		close(fd);
+		other.name = path[i];
+		other.inode = st.st_ino;
+		other.device = st.st_dev;
+		other.start = 0x1000000 + i * 0x10000;
+		other.end = other.start + 0x1000;
+		map(s, NOBODY, &other, 10);
+		if (!i)
+			map(s, NOBODY + 1, &other, 10);
+	}
+	assert_int_equal(count_open(), before + FILES);
+	symbols__exited(s, NOBODY, 20);
+	symbols__forget_over(s, 20);
+	assert_int_equal(count_open(), before + FILES);
+	symbols__forget_over(s, 21);
+	assert_int_equal(count_open(), before + 1);
+	map(s, NOBODY, &other, 30);
+	assert_int_equal(count_open(), before + 2);
+	for (i = 0; i < FILES; i++)
+		unlink(path[i]);
+	rmdir(directory);
+	free_told(s, &line);
+}
+
 /* Whoever maps code a million times a second costs himself names, and nobody else. */
 static void told_too_much(void **state)
 {
@@ -1077,6 +1134,7 @@ int main(void)
 		cmocka_unit_test(told),
 		cmocka_unit_test(told_in_child),
 		cmocka_unit_test(told_again),
+		cmocka_unit_test(told_files_are_closed),
 		cmocka_unit_test(told_too_much),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(damaged_answers),

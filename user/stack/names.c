@@ -18,13 +18,15 @@ void stack_names__forget_frames(struct stack_names *names)
 	names->frame = NULL;
 	names->by_name = (struct table){};
 	names->n = 0;
+	if (names->symbols)
+		symbols__forget_names(names->symbols);
 }
 
 void stack_names__free(struct stack_names *names)
 {
+	stack_names__forget_frames(names);
 	if (names->symbols)
 		symbols__free(names->symbols);
-	stack_names__forget_frames(names);
 	memset(names, 0, sizeof(*names));
 }
 

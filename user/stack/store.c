@@ -11,6 +11,7 @@
 #include "agg/elements.h"
 #include "agg/variable.h"
 #include "agg/wide.h"
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "run/measure.h"
 
@@ -114,6 +115,7 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 	s->generation = object_variable(obj, ".bss", "stack_generation");
 	s->stored = object_variable(obj, ".bss", "stacks_stored");
 	s->armed = object_variable(obj, ".bss", "armed");
+	s->turned_ns = monotonic_ns();
 	s->show_held = bpf_object__find_program_by_name(obj, "show_held");
 	return s->generation && s->stored && s->armed ? 0 : -ENOENT;
 }
@@ -259,6 +261,9 @@ static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *ind
 /* With fewer keys than these that do not grow, it is not worth while. */
 #define IDLE_TO_NOTE 4096
 
+/* So often in any case: names of files that nobody has mapped any more go with them. */
+#define LONGEST_TURN_NS (300 * NSEC_PER_SEC)
+
 u64 stack_store__in_maps(const struct stack_store *s)
 {
 	u64 n = 0;
@@ -279,7 +284,7 @@ bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle)
 	for (i = 0; i < ARRAY_SIZE(s->class); i++)
 		if (s->class[i].room > 1 && s->stored[i] - s->taken[i] >= s->class[i].room / 4)
 			return true;
-	return n >= s->counts_room / 4 || (nidle > IDLE_TO_NOTE && nidle > n / 2);
+	return monotonic_ns() - s->turned_ns >= LONGEST_TURN_NS || n >= s->counts_room / 4 || (nidle > IDLE_TO_NOTE && nidle > n / 2);
 }
 
 static int add_leaving(struct stack_store *s, u64 hash, u32 class)
@@ -381,6 +386,7 @@ int stack_store__begin_turn(struct stack_store *s)
 
 	for (class = 0; class < ARRAY_SIZE(s->class) && !err; class++)
 		err = find_leaving(s, class);
+	s->turned_ns = monotonic_ns();
 	/* Not that of elements__next_generation(): all 32 bits are there for it. */
 	generation = *s->generation + 1;
 	*s->generation = generation;

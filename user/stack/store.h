@@ -77,6 +77,7 @@ struct stack_store {
 	volatile u32 *generation;
 	const volatile u8 *armed;       /* the gate */
 	const volatile u64 *stored;     /* of each class, in the kernel */
+	u64 turned_ns;          /* the last one, CLOCK_MONOTONIC */
 	u64 taken[3];           /* and what was taken out again */
 	struct bpf_program *show_held;  /* writes ids of stacks that are yet to count; NULL: there are none */
 	/* The turn that goes on: stacks that go, unless they are held. */

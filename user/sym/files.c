@@ -76,9 +76,12 @@ int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct m
 		return -ENOMEM;
 	found = tsearch(new, &s->files, mapped_file__compare);
 	if (!found || *found != new) {
-		mapped_file__free(new);
-		if (found)
+		if (found) {
+			s->held += (*found)->is_closed;
+			mapped_file__open_again(*found, new);
 			*file = *found;
+		}
+		mapped_file__free(new);
 		return found ? 0 : -ENOMEM;
 	}
 	*file = new;
@@ -185,6 +188,67 @@ int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line 
 	m->unopened = !m->file;
 	told.file = m->file;
 	return err || !m->file ? err : keep_told(s, &told);
+}
+
+struct closing {
+	struct symbols *symbols;
+	bool with_names;
+	struct told_file **told;        /* of files that were closed */
+	size_t n, room;
+};
+
+static bool may_close(const struct mapped_file *f, bool with_names)
+{
+	if (f->is_mapped || f->is_closed || f->is_told || f->code_fd >= 0)
+		return false;
+	return f->fd >= 0 || with_names;
+}
+
+static void close_file(const void *node, VISIT which, void *arg)
+{
+	struct mapped_file *f = *(struct mapped_file *const *)node;
+	struct closing *c = arg;
+
+	if (which != postorder && which != leaf)
+		return;
+	if (may_close(f, c->with_names)) {
+		c->symbols->held -= f->fd >= 0;
+		mapped_file__close(f);
+	}
+	f->is_mapped = false;
+}
+
+static void find_told_of_closed(const void *node, VISIT which, void *arg)
+{
+	struct told_file *told = *(struct told_file *const *)node;
+	struct closing *c = arg;
+
+	if ((which == postorder || which == leaf) && told->file->is_closed && c->n < c->room)
+		c->told[c->n++] = told;
+}
+
+static void count_told(const void *node, VISIT which, void *arg)
+{
+	(void)node;
+	((struct closing *)arg)->room += which == postorder || which == leaf;
+}
+
+/* First the memory: a record that says where a closed file is would not open it. */
+void symbols__close_unmapped(struct symbols *s, bool with_names)
+{
+	struct closing c = { .symbols = s, .with_names = with_names && !s->with_source };
+
+	twalk_r(s->told_files, count_told, &c);
+	c.told = reallocarray(NULL, c.room ?: 1, sizeof(*c.told));
+	if (!c.told)
+		return;
+	twalk_r(s->files, close_file, &c);
+	twalk_r(s->told_files, find_told_of_closed, &c);
+	while (c.n--) {
+		tdelete(c.told[c.n], &s->told_files, compare_told);
+		free(c.told[c.n]);
+	}
+	free(c.told);
 }
 
 /*

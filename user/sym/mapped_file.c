@@ -43,6 +43,27 @@ void mapped_file__free(struct mapped_file *f)
 	free(f);
 }
 
+void mapped_file__close(struct mapped_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+	elf_symbols__free(&f->symbols);
+	memset(&f->symbols, 0, sizeof(f->symbols));
+	f->is_elf = false;
+	f->err = 0;
+	f->is_closed = true;
+}
+
+void mapped_file__open_again(struct mapped_file *f, struct mapped_file *other)
+{
+	if (!f->is_closed)
+		return;
+	f->fd = other->fd;
+	other->fd = -1;
+	f->is_closed = false;
+}
+
 int mapped_file__compare(const void *a, const void *b)
 {
 	const struct mapped_file *x = a, *y = b;

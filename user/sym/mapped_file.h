@@ -24,6 +24,8 @@ struct mapped_file {
 	bool is_elf;
 	int err;                /* why names of it are missing, to be told; 0: none are for that */
 	bool is_told;           /* of struct symbols, as unread */
+	bool is_mapped;         /* see symbols__close_unmapped() */
+	bool is_closed;         /* by that: to be opened, and read, anew */
 	STAILQ_ENTRY(mapped_file) next;
 	struct elf_symbols symbols;
 	struct source_file source;      /* fd -1 unless sources are wanted */
@@ -33,6 +35,13 @@ struct mapped_file {
 /* fd is taken over, also on failure. NULL: no memory. */
 struct mapped_file *mapped_file__new(int fd, const struct stat *st);
 void mapped_file__free(struct mapped_file *f);
+
+/*
+ * Closes it, and forgets what was read of it; and the other way round, where it is closed, with the descriptor of another
+ * one of the same file.
+ */
+void mapped_file__close(struct mapped_file *f);
+void mapped_file__open_again(struct mapped_file *f, struct mapped_file *other);
 
 /* Which is which. */
 int mapped_file__compare(const void *a, const void *b);

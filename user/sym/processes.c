@@ -277,15 +277,57 @@ static bool has_ended(const struct process *p, u64 before_ns)
 	       (p->is_followed || (kill(p->pid, 0) && errno == ESRCH));
 }
 
+static void mark_files(const struct mapping *m, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (m[i].file)
+			m[i].file->is_mapped = true;
+}
+
+static void mark_files_of(const struct process *p)
+{
+	if (p->code)
+		mark_files(p->code->mapping, p->code->n);
+	mark_files(p->former, p->nformer);
+}
+
+/* Files that only programs of before had mapped; with fewer of them open it is not worth while. */
+#define HELD_TO_NOTE 32
+
+static void let_files_go(struct symbols *s, bool with_names)
+{
+	struct process *p;
+
+	if (s->held <= HELD_TO_NOTE && !with_names)
+		return;
+	TAILQ_FOREACH(p, &s->seen, order)
+		mark_files_of(p);
+	TAILQ_FOREACH(p, &s->over, order)
+		mark_files_of(p);
+	symbols__close_unmapped(s, with_names);
+}
+
 void symbols__forget_over(struct symbols *s, u64 before_ns)
 {
 	struct process *p, *next;
+	bool any = false;
 
 	for (p = TAILQ_FIRST(&s->over); p; p = next) {
 		next = TAILQ_NEXT(p, order);
-		if (has_ended(p, before_ns))
-			forget(s, p);
+		if (!has_ended(p, before_ns))
+			continue;
+		forget(s, p);
+		any = true;
 	}
+	if (any)
+		let_files_go(s, false);
+}
+
+void symbols__forget_names(struct symbols *s)
+{
+	let_files_go(s, true);
 }
 
 bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns)

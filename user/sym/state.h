@@ -105,6 +105,12 @@ int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct m
 int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *line,
 		       struct mapped_file **file);
 
+/*
+ * Closes the files that are not marked (is_mapped), and takes the marks off: those that were not read yet; with_names, those
+ * that were, too, whose names nobody may use any more. One that is mapped again is opened again.
+ */
+void symbols__close_unmapped(struct symbols *s, bool with_names);
+
 /* The vdso that is mapped there, as a file; NULL: it cannot be read. */
 struct mapped_file *symbols__find_vdso(struct symbols *s, u32 pid, const struct mapping_line *line);
 

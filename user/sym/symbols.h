@@ -91,6 +91,9 @@ int symbols__see_again(struct symbols *s, u32 pid, bool told_all);
 /* Forgets the processes and programs that had ended then. */
 void symbols__forget_over(struct symbols *s, u64 before_ns);
 
+/* No name that was given out is used any more: files that no program has mapped that is known are forgotten. */
+void symbols__forget_names(struct symbols *s);
+
 /* Had the program ended before before_ns, that process pid ran at at_ns? */
 bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns);
 
