@@ -111,7 +111,7 @@ help:
 	@echo 'make check-browser  flame graphs in Chromium (installs it)'
 	@echo 'make bench      cost of the tools beside their peers (installs those)'
 	@echo 'make fuzz       random expressions under the sanitizers; FUZZ_RUNS=N, -1 for ever'
-	@echo 'make soak       the long tests'
+	@echo 'make soak       the long tests: half an hour each, or TALLY_SOAK_SECONDS'
 	@echo 'make asan       build/asan/tally, with the address and undefined-behaviour sanitizers'
 	@echo 'make STATIC=1   a static build/tally, one file to copy'
 	@echo 'make install    to DESTDIR and PREFIX, with man pages and bash completion'
@@ -275,7 +275,7 @@ check: deps-test
 
 soak: deps-test
 	@$(MAKE) --no-print-directory all triggers
-	TALLY_SOAK=1 $(PYTHON) -m pytest -q -p no:cacheprovider tests/live
+	TALLY_SOAK=1 $(PYTHON) -m pytest -q -s -p no:cacheprovider -m soak tests/live
 
 asan:
 	@$(MAKE) --no-print-directory $(jobs) SANITIZE=1 all
