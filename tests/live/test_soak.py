@@ -11,7 +11,7 @@ import pytest
 
 import tally
 from accounts import Work, check, tool_by_the_books, work  # noqa: F401
-from tally import scaled, total
+from tally import once, scaled, total
 from test_listen import free_port, scrape
 from test_openmetrics import figures
 
@@ -186,6 +186,7 @@ def check_all(results, scraper, n, at_once, last, since_ns):
     assert len(reports["kmem"]) > 1
 
 
+@once
 def test_short_processes(tool, trigger):
     short_processes(tool, trigger, False, 20)
 
