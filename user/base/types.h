@@ -24,4 +24,7 @@ typedef __s64 s64;
 /* For functions that take a format and its arguments. */
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
+/* For functions whose error changes what a run is: that nothing was written, that it will not end. */
+#define MUST_CHECK __attribute__((warn_unused_result))
+
 #endif /* TALLY_BASE_TYPES_H */

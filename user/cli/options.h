@@ -133,13 +133,13 @@ bool cli__picks_tasks(const struct cli *cli);
  * by each report as a whole (out/replace.h), and has none at first. Says what is wrong. Returns 0
  * or a negative errno.
  */
-int cli__open_writer(const struct cli *cli, struct writer *w);
+int MUST_CHECK cli__open_writer(const struct cli *cli, struct writer *w);
 
 /*
  * Closes it, which may have been opened or be all zeros, at the end of what came to err, and says
  * what has gone wrong with writing. Returns what the whole has come to: 0 if it ended because nobody
  * reads any more, what went wrong with writing, or err.
  */
-int cli__close_writer(struct writer *w, int err);
+int MUST_CHECK cli__close_writer(struct writer *w, int err);
 
 #endif /* TALLY_CLI_OPTIONS_H */

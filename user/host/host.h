@@ -58,10 +58,10 @@ void host__allow_files(size_t n);
  * Can n more files be opened? Raises the limit for it as host__allow_files() does. Returns 0, or says
  * what the limit is and returns -EMFILE.
  */
-int host__need_files(size_t n);
+int MUST_CHECK host__need_files(size_t n);
 
 /* The same without raising anything. */
-int host__check_files(size_t n);
+int MUST_CHECK host__check_files(size_t n);
 
 /* Says that too many files are open, and what the limit is. Returns -EMFILE. */
 int host__complain_of_files(void);

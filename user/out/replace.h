@@ -26,10 +26,10 @@ struct replacement {
  * Creates the file beside path with this mode less the umask. Returns its descriptor, or a negative
  * errno (-EEXIST: a link, or whatever else is no regular file, has that name).
  */
-int replacement__open(struct replacement *r, const char *path, mode_t mode);
+int MUST_CHECK replacement__open(struct replacement *r, const char *path, mode_t mode);
 
 /* Gives it the name, the first time. Returns 0 or a negative errno. */
-int replacement__commit(struct replacement *r);
+int MUST_CHECK replacement__commit(struct replacement *r);
 
 /* Removes what has not been given the name. */
 void replacement__release(struct replacement *r);
@@ -38,6 +38,6 @@ void replacement__release(struct replacement *r);
  * All of that with n bytes. Mode 0644: whoever collects it is another user. Returns 0 or a negative
  * errno; then path is as it was.
  */
-int replace_file(const char *path, const char *text, size_t n);
+int MUST_CHECK replace_file(const char *path, const char *text, size_t n);
 
 #endif /* TALLY_OUT_REPLACE_H */

@@ -40,7 +40,7 @@ struct lines {
 int lines__init(struct lines *l, const struct cli *cli, const char *const *name, size_t n);
 
 /* Can they be shown with these options? Says why not. Part of lines__prepare(). 0 or -EINVAL. */
-int lines__check(const struct cli *cli);
+int MUST_CHECK lines__check(const struct cli *cli);
 
 /*
  * Sizes the ring buffer, by --ring-size if there is one; *wake_bytes is the object's constant.
@@ -58,10 +58,10 @@ int lines__begin(struct lines *l, struct run *run, size_t least, ring_take take,
 int lines__drain(struct lines *l);
 
 /* Writes a line whose time is that of its record. Returns 0 or -ENOMEM. */
-int lines__write(struct lines *l, struct stream_line *line);
+int MUST_CHECK lines__write(struct lines *l, struct stream_line *line);
 
 /* The same by another template than the lines have otherwise; NULL: by none. */
-int lines__write_as(struct lines *l, const struct stream_template *t, struct stream_line *line);
+int MUST_CHECK lines__write_as(struct lines *l, const struct stream_template *t, struct stream_line *line);
 
 /*
  * Fills in how many lines were written since the last call, and what was filtered and lost. The

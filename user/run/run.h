@@ -97,7 +97,7 @@ int run__loop(struct run *run);
 int run__again(struct run *run);
 
 /* Writes a report that the tool has made by itself; only what it has set is in it. */
-int run__write(struct run *run, const struct report *r);
+int MUST_CHECK run__write(struct run *run, const struct report *r);
 void run__release(struct run *run);
 
 /* After run__release(): what to exit with after err, from any of these functions or from libbpf. */

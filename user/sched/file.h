@@ -68,7 +68,7 @@ struct switches_file;
  * from the end on. The caller fills in the head but for what says how the file is to be
  * read. Returns 0 or a negative errno.
  */
-int switches_file__create(struct switches_file **f, const char *path,
+int MUST_CHECK switches_file__create(struct switches_file **f, const char *path,
 			  const struct switches_file_head *head);
 
 /* Returns 0, -EFBIG when the file is full, or what writing says. */
@@ -78,7 +78,7 @@ int switches_file__add(struct switches_file *f, const struct switches_record *r)
 int switches_file__add_stack(struct switches_file *f, const struct call_stack *stack);
 
 /* Writes the end and closes. Returns 0 or a negative errno: then the file is not whole. */
-int switches_file__finish(struct switches_file *f, const struct loss_counters *counters);
+int MUST_CHECK switches_file__finish(struct switches_file *f, const struct loss_counters *counters);
 
 bool switches_file__has_records(const struct switches_file *f);
 
