@@ -51,11 +51,66 @@ struct limits {
  * --- the child ---------------------------------------------------------------------------------
  */
 
-/* Sanitizers want address space and system calls of their own. */
+/*
+ * Sanitizers want address space and system calls of their own. What they find in the child is a fault of ours,
+ * whatever the file was: it is no damaged file, and ends the parent, too (see heed_fault()).
+ */
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+
 #define SANITIZED 1
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
+/* Asked by the two sanitizers when a program begins. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "exitcode=" TEXT_OF(CONFINED_FAULT);
+}
+
+const char *__ubsan_default_options(void)
+{
+	return "exitcode=" TEXT_OF(CONFINED_FAULT);
+}
+
+/* What is found is written to fd. */
+static void tell_faults(int fd)
+{
+	__sanitizer_set_report_fd((void *)(intptr_t)fd);
+}
+
+/* They find bad accesses by this signal. */
+static bool is_sanitizers(int signal_number)
+{
+	return signal_number == SIGSEGV;
+}
+
+static void heed_fault(int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CONFINED_FAULT)
+		_exit(CONFINED_FAULT);
+}
 #else
 #define SANITIZED 0
+
+static void tell_faults(int fd)
+{
+	(void)fd;
+}
+
+static bool is_sanitizers(int signal_number)
+{
+	(void)signal_number;
+	return false;
+}
+
+static void heed_fault(int status)
+{
+	(void)status;
+}
 #endif
 
 #if defined(__x86_64__)
@@ -154,11 +209,12 @@ static void offer_to_oom(void)
 static void set_limits(const struct limits *to)
 {
 	offer_to_oom();
-	if (!SANITIZED)
+	if (!SANITIZED) {
 		limit(RLIMIT_AS, address_space() + to->memory);
+		limit(RLIMIT_FSIZE, 0);
+	}
 	limit(RLIMIT_CPU, to->time_ns / NSEC_PER_SEC + 1);
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, 0);
 	limit(RLIMIT_NPROC, 0);
 }
 
@@ -179,10 +235,15 @@ static bool give_up_rights(pid_t parent)
 	return SANITIZED || !filter_calls();
 }
 
-/* The files become 0 and up, the answer the one behind them; all others are closed. */
+/*
+ * The files become 0 and up, the answer the one behind them, with sanitizers stderr where it was, or the next;
+ * all others are closed.
+ */
 static int place_files(const int *fd, size_t nfds, int answer)
 {
 	int moved[CONFINED_MAX_FILES + 1];
+	int report = SANITIZED ? fcntl(STDERR_FILENO, F_DUPFD, CONFINED_MAX_FILES + 1) : -1;
+	int place = nfds < 2 ? STDERR_FILENO : nfds + 1;
 	size_t i;
 
 	/* First out of the way, so that none is overwritten before it has its place. */
@@ -194,7 +255,13 @@ static int place_files(const int *fd, size_t nfds, int answer)
 	for (i = 0; i <= nfds; i++)
 		if (dup2(moved[i], i) < 0)
 			return -errno;
-	if (syscall(SYS_close_range, nfds + 1, ~0U, 0))
+	if (report >= 0 && dup2(report, place) >= 0)
+		tell_faults(place);
+	else
+		place = nfds;
+	if (place > (int)nfds + 1 && syscall(SYS_close_range, nfds + 1, place - 1, 0))
+		return -errno;
+	if (syscall(SYS_close_range, place + 1, ~0U, 0))
 		return -errno;
 	return nfds;
 }
@@ -209,7 +276,8 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
 
 	/* A crash is to be a crash, and Ctrl-C on the terminal is the parent's business. */
 	for (i = 1; i < NSIG; i++)
-		signal(i, i == SIGINT ? SIG_IGN : SIG_DFL);
+		if (!is_sanitizers(i))
+			signal(i, i == SIGINT ? SIG_IGN : SIG_DFL);
 	set_limits(limits);
 	a.fd = place_files(fd, nfds, answer);
 	if (a.fd < 0 || !give_up_rights(parent))
@@ -437,10 +505,13 @@ bool confined__end(pid_t pid, bool kill_it)
 
 	if (!kill_it)
 		ended = await_end(pid, monotonic_ns() + NSEC_PER_SEC, &status);
+	if (ended > 0)
+		heed_fault(status);
 	if (ended)
 		return ended > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
 	kill(pid, SIGKILL);
-	await_end(pid, monotonic_ns() + DEATH_NS, &status);
+	if (await_end(pid, monotonic_ns() + DEATH_NS, &status) > 0)
+		heed_fault(status);
 	return false;
 }
 

@@ -38,6 +38,9 @@ typedef void (*confined_work)(struct answer *answer, void *arg);
 
 #define CONFINED_MAX_FILES 3
 
+/* Built with sanitizers: the exit status of a child in which they found a fault, and of its parent then. */
+#define CONFINED_FAULT 86
+
 /*
  * Limits. An answer has at most CONFINED_MAX_ANSWER bytes. Memory is address space on top of what
  * this process has: CONFINED_MEMORY and eight times what is really on disk of the files (a sparse
