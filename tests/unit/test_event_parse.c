@@ -311,6 +311,20 @@ static const struct {
 	  "kernel function vfs_read; breakpoint jiffies+0/4:2 k; software {0} 1/3" },
 	{ "/usr/bin/x:sdt_p:n", NULL, "USDT /usr/bin/x:p|n" },
 	{ "/usr/bin/x:sdt:n", NULL, "USDT /usr/bin/x:*|n" },
+	{ "cycles//", NULL, "hardware 0/0" },
+	{ "cycles//u", NULL, "hardware 0/0 u" },
+	{ "cycles//:u", NULL, "hardware 0/0 u" },
+	{ "cycles//{u,k}", NULL, "hardware 0/0 u; hardware 0/0 k" },
+	{ "{cycles//,cs/name=s/}:u", NULL, "hardware {0} 0/0 u; software {0} 1/3 u" },
+	{ "cycles/name=x/,cs", NULL, "hardware 0/0; software 1/3" },
+	{ "cs/name=switches/k", NULL, "software 1/3 k" },
+	{ "r1a8//p", NULL, "PMU 4/1a8 p" },
+	{ "L1-dcache-loads//u", NULL, "hardware 3/0 u" },
+	{ "sched:sched_switch//k", NULL, "tracepoint sched|sched_switch k" },
+	{ "0:1", NULL, "hardware 0/1" },
+	{ "1:2:u", NULL, "software 1/2 u" },
+	{ "3:0x10002", NULL, "hardware 3/10002" },
+	{ "4:0x1a8:up", NULL, "PMU 4/1a8 up" },
 };
 
 static void every_good_event(void **state)
@@ -611,6 +625,15 @@ static const struct {
 	{ "{cycles:u,cpu/umask=x/}:k", NULL, 20, 1, "'umask' needs a number of at most 64 bits" },
 	{ "mem:jiffies/4:q", NULL, 14, 1, "there is no access 'q'" },
 	{ "cpu/event=1/,", NULL, 13, 0, "an event is missing at the end" },
+	{ "cycles//z", NULL, 8, 1, "there is no modifier 'z'" },
+	{ "cs,cycles//uz", NULL, 12, 1, "there is no modifier 'z'" },
+	{ "cs//p", NULL, 4, 1, "the modifier 'p' means nothing for a software event" },
+	{ "cycles/x=1/", NULL, 7, 3, "'cycles' is an event by its name" },
+	{ "cs,cycles/name=/", NULL, 15, 0, "a value is missing behind the '='" },
+	{ "cs/name=a,b/", NULL, 8, 3, "a name has no comma" },
+	{ "2:17", NULL, 0, 1, "events by number have the types" },
+	{ "cs,4:0x1a8:z", NULL, 11, 1, "there is no modifier 'z'" },
+	{ "1:2:p", NULL, 4, 1, "the modifier 'p' means nothing for a software event" },
 };
 
 static void every_bad_event(void **state)

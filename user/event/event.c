@@ -38,6 +38,7 @@ const char *event_type_name(enum event_type type)
 static void event__free(struct event *e)
 {
 	free(e->name);
+	free(e->label);
 	free(e->binary);
 	free(e->pmu);
 	free(e->symbol);
@@ -102,7 +103,7 @@ struct event_site *event_sites__add(struct event_sites *sites, const struct even
 	sites->site = larger;
 	s = &sites->site[sites->n];
 	*s = (struct event_site){ .event = e, .scale = 1, .syscall = -1 };
-	s->name = strdup(name);
+	s->name = strdup(e->label ?: name);
 	if (!s->name)
 		return NULL;
 	sites->n++;
@@ -315,6 +316,91 @@ static int add_event(struct parser *p, const struct event_word *w)
 	return err;
 }
 
+/*
+ * NAME/TERMS/MODIFIERS, as perf has it for events that are no PMU's: cycles//u, cs/name=switches/. Length of
+ * NAME; 0: it is something else.
+ */
+static size_t slashed_len(const struct event_context *ctx, const struct event_word *w)
+{
+	struct event_word name = { w->text, w->at, event_word__find(w, 0, "/") };
+	size_t close = name.len < w->len ? event_word__find(w, name.len + 1, "/") : w->len;
+	const struct event_source *source;
+	size_t i;
+
+	if (close == w->len || begins_path(w->text))
+		return 0;
+	for (i = close + 1; i < w->len; i++)
+		if (!isalpha((unsigned char)w->text[i]) && !(i == close + 1 && w->text[i] == ':'))
+			return 0;
+	source = source_of(ctx, &name);
+	return source == &event_hardware || source == &event_software || source == &event_raw ||
+	       source == &event_tracepoint ? name.len : 0;
+}
+
+/* What stands between the slashes, from..to: nothing, or name=LABEL. */
+static int parse_slashed_terms(struct parser *p, const struct event_word *w, size_t from, size_t to,
+			       char **label)
+{
+	size_t name = from + 5;
+
+	*label = NULL;
+	if (from == to)
+		return 0;
+	if (to - from < 5 || memcmp(w->text + from, "name=", 5))
+		return complain_hint(p->c, complain(p->c, -EINVAL, w->at + from, to - from,
+			"'%.*s' is an event by its name: no term but name=TEXT can follow",
+			(int)(from - 1 < 100 ? from - 1 : 100), w->text),
+			"PMUs have terms: cpu/event=0x3c/");
+	if (name == to || event_word__find(w, name, ",") < to)
+		return complain(p->c, -EINVAL, w->at + name, to - name, name == to ?
+				"a value is missing behind the '='" : "a name has no comma");
+	*label = event_word__copy(w, name, to);
+	return *label ? 0 : no_memory(p, w->at);
+}
+
+/* The event is that of NAME:MODIFIERS. */
+static int add_slashed(struct parser *p, const struct event_word *w, size_t name)
+{
+	size_t close = event_word__find(w, name + 1, "/"), from = close + 1, first = p->events->n;
+	struct event_word plain = { .at = w->at };
+	size_t behind = w->at + name + 1, moved;
+	char *label, *text = NULL;
+	struct event *e;
+	int err = parse_slashed_terms(p, w, name + 1, close, &label), n;
+
+	if (err)
+		return err;
+	from += from < w->len && w->text[from] == ':';
+	n = asprintf(&text, "%.*s%s%.*s", (int)name, w->text, close + 1 < w->len ? ":" : "",
+		     (int)(w->len - from), w->text + from);
+	if (n < 0) {
+		free(label);
+		return no_memory(p, w->at);
+	}
+	plain.text = text;
+	plain.len = n;
+	moved = from - (name + 1);
+	err = add_event(p, &plain);
+	free(text);
+	if (err) {
+		p->c->at += p->c->at + 1 >= behind ? moved : 0;
+		free(label);
+		return err;
+	}
+	e = &p->events->event[first];
+	e->label = label;
+	e->len = w->len;
+	e->modifiers.at += e->modifiers.len ? moved : 0;
+	return 0;
+}
+
+static int add_any_event(struct parser *p, const struct event_word *w)
+{
+	size_t name = slashed_len(p->ctx, w);
+
+	return name ? add_slashed(p, w, name) : add_event(p, w);
+}
+
 /* PREFIX{a,b}: each alternative is an event. The word is at p->pos..end, its '{' at open. */
 static int add_alternatives(struct parser *p, size_t open, size_t end)
 {
@@ -341,7 +427,7 @@ static int add_alternatives(struct parser *p, size_t open, size_t end)
 			return no_memory(p, from);
 		first = p->events->n;
 		w = (struct event_word){ text, p->pos, prefix + to - from };
-		err = add_event(p, &w);
+		err = add_any_event(p, &w);
 		free(text);
 		/* Places in the alternative are behind those before it. */
 		if (err && p->c->at >= open)
@@ -376,7 +462,7 @@ static int add_word(struct parser *p)
 			return complain_hint(p->c, complain(p->c, -EINVAL, i, 1,
 				"there are no blanks within an event"),
 				"several events are separated by commas");
-	err = open < end ? add_alternatives(p, open, end) : add_event(p, &w);
+	err = open < end ? add_alternatives(p, open, end) : add_any_event(p, &w);
 	p->pos = end;
 	return err;
 }

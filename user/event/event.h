@@ -87,6 +87,7 @@ struct event {
 	enum event_type type;
 	const struct event_source *source;
 	char *name;             /* as typed, without blanks and with its modifiers: its name in reports */
+	char *label;            /* name=LABEL of an event that is no PMU's: its name in reports; else NULL */
 	size_t at, len;         /* its place in the text */
 	struct event_modifiers modifiers;
 	int group;              /* events of one {...} share this; -1: none */
