@@ -40,7 +40,7 @@ static __always_inline bool follows(const struct request_state *st)
 	if (!position) {
 		err = bpf_map_update_elem(&positions, &disk, &next, BPF_ANY);
 		if (err)
-			count_failed_update(err);
+			count_lost(LOSS_INCOMPLETE);    /* taken for random */
 		return false;
 	}
 	yes = *position == st->sector;

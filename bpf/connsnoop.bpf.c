@@ -270,7 +270,7 @@ static __always_inline void connected(struct conn_record *r, struct sock *sk, lo
 	struct handshake *h;
 
 	if (!start) {
-		count_lost(LOSS_NO_STATE);
+		count_lost(LOSS_NO_STORAGE);
 		return;
 	}
 	if (!start->ns) {

@@ -303,7 +303,7 @@ static __always_inline void send_name(const struct file_id *id, struct file *f)
 	size = n->name.size;
 	barrier_var(size);
 	if (size <= sizeof(n->name.names))
-		ring_output(n, __builtin_offsetof(struct faults_name, name.names) + size);
+		ring_output_name(n, __builtin_offsetof(struct faults_name, name.names) + size);
 }
 
 static __always_inline void parts_of(struct faults_parts *to, const struct fault_context *c,

@@ -663,7 +663,7 @@ static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_c
 static __always_inline void count_fault(struct trace_record *r)
 {
 	if ((s64)r->value[TRACE_RESULT] != -EFAULT)
-		count_lost(LOSS_READ_FAULT);
+		count_lost(LOSS_INCOMPLETE);
 }
 
 static __always_inline void fetch_failed(struct trace_record *r, u32 arg)

@@ -227,7 +227,7 @@ int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 		return 0;
 	st = file_states_get(calling_task(), NULL);
 	if (!st) {
-		count_lost(LOSS_NO_STATE);
+		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
 	/* Cleared for other calls, too: the end of the one before may not have been seen. */
@@ -274,7 +274,7 @@ static __always_inline void file_call_unseen(struct pt_regs *regs, const struct 
 		return;
 	st = file_states_get(calling_task(), NULL);
 	if (!st) {
-		count_lost(LOSS_NO_STATE);
+		count_lost(LOSS_NO_STORAGE);
 		return;
 	}
 	if (c->compat)

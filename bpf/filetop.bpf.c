@@ -42,7 +42,7 @@ static __always_inline void send_name(const struct file_side *s)
 	size = n->name.size;
 	barrier_var(size);
 	if (size <= sizeof(n->name.names))
-		ring_output(n, __builtin_offsetof(struct filetop_name, name.names) + size);
+		ring_output_name(n, __builtin_offsetof(struct filetop_name, name.names) + size);
 }
 
 static __always_inline struct filetop_sums *sums_of(const struct file_side *s)

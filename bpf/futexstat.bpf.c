@@ -62,6 +62,8 @@ struct futex_call {
 	u32 op;
 	u32 owner;
 	u32 restarts;           /* it was interrupted, and restart_syscall() may go on with it */
+	u32 flaw;               /* of the stack */
+	u32 pad;
 };
 
 TASK_STATE(futex_calls, struct futex_call)
@@ -127,7 +129,7 @@ static __always_inline void read_vector(struct futex_call *c, u64 index)
 	struct futex_waitv v = {};
 
 	if (bpf_probe_read_user(&v, sizeof(v), (void *)(c->vector + index * sizeof(v)))) {
-		count_lost(LOSS_READ_FAULT);
+		count_lost(LOSS_INCOMPLETE);
 		return;
 	}
 	c->address = v.uaddr;
@@ -172,10 +174,11 @@ static __always_inline void decode(struct futex_call *c, u64 number, const u64 a
 
 static __noinline int take_stack(void *ctx, struct stack_id *id)
 {
-	stack_take(id, ctx, take);
+	u32 flaw = stack_take(id, ctx, take);
+
 	if (id->tgid)
 		stack_see();
-	return 0;
+	return flaw;
 }
 
 static __always_inline void begin(void *ctx, struct pt_regs *regs, u64 number)
@@ -189,7 +192,7 @@ static __always_inline void begin(void *ctx, struct pt_regs *regs, u64 number)
 		return;
 	c = futex_calls_get(calling_task(), NULL);
 	if (!c) {
-		count_lost(LOSS_NO_MEMORY);
+		count_lost(LOSS_NO_STORAGE);
 		return;
 	}
 	if (by & BY_OWNER && !of_wakes)
@@ -197,7 +200,7 @@ static __always_inline void begin(void *ctx, struct pt_regs *regs, u64 number)
 					arg[number == nr_futex ? 2 : 1] : 0);
 	*c = call;
 	if (with_stacks)
-		take_stack(ctx, &c->stack);
+		c->flaw = take_stack(ctx, &c->stack);
 	c->since = bpf_ktime_get_ns();
 }
 
@@ -280,7 +283,7 @@ static __always_inline void add_stack(const struct futex_call *c, struct task_st
 
 	task_key_of(&key.task, t);
 	key.task.event = result;
-	stack_add_taken(&counts, &key, t, ns);
+	stack_add_taken(&counts, &key, c->flaw, t, ns);
 	__sync_fetch_and_add(&waits_by_stack, 1);
 }
 

@@ -73,7 +73,7 @@ static __always_inline void common_key(struct kmem_key *key, u64 caller)
 static __always_inline void name_cache(struct kmem_key *key, const char *name)
 {
 	if (by & BY_CACHE && bpf_probe_read_kernel_str(key->cache, sizeof(key->cache), name) < 0)
-		count_lost(LOSS_READ_FAULT);
+		count_lost(LOSS_INCOMPLETE);
 }
 
 /* --- objects that are followed ------------------------------------------------------------------- */
@@ -108,16 +108,19 @@ static __always_inline void end_unseen(u64 address)
 
 static __noinline int take_stack(void *ctx, struct stack_id *id)
 {
+	u32 flaw;
+
 	if (!id)
 		return 0;
-	stack_take(id, ctx, take);
+	flaw = stack_take(id, ctx, take);
 	if (id->tgid)
 		stack_see();
-	return 0;
+	return flaw;
 }
 
 static __always_inline void begin_following(void *ctx, u64 address, struct kmem_live *l, u64 bytes)
 {
+	u32 flaw = 0;
 	u64 stamp;
 	long err;
 
@@ -125,7 +128,7 @@ static __always_inline void begin_following(void *ctx, u64 address, struct kmem_
 	l->item.bytes = bytes;
 	l->item.since_ns = bpf_ktime_get_ns();
 	if (take)
-		take_stack(ctx, &l->item.stack);
+		flaw = take_stack(ctx, &l->item.stack);
 	task_key_name(l->name, &stamp, NULL, 0);
 	err = bpf_map_update_elem(&live, &address, l, BPF_NOEXIST);
 	if ((int)err == -EEXIST) {
@@ -134,6 +137,8 @@ static __always_inline void begin_following(void *ctx, u64 address, struct kmem_
 	}
 	if (err)
 		count_failed_update(err);
+	else
+		stack_count_flaw(flaw);
 }
 
 static __always_inline int end_following(u64 address)

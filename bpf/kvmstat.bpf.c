@@ -91,7 +91,7 @@ static __always_inline void turn_to(struct vcpu next)
 		return;
 	v = vcpus_get(t, NULL);
 	if (!v) {
-		count_lost(LOSS_NO_STATE);
+		count_lost(LOSS_NO_STORAGE);
 		return;
 	}
 	next.since = bpf_ktime_get_ns();

@@ -357,7 +357,7 @@ int UNPREEMPTED_PROG(on_begin, void *lock, u32 flags)
 	else
 		all = sleepers_get(bpf_get_current_task_btf(), NULL);
 	if (!all) {
-		count_lost(LOSS_NO_MEMORY);
+		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
 	w = find_wait(all, (u64)lock, &at);
@@ -435,12 +435,13 @@ static __noinline int show_wait(struct task_struct *t, struct wait *w)
 static __noinline int show_stack(struct task_struct *t, struct wait *w)
 {
 	struct stack_key key = {};
+	u32 flaw = 0;
 
 	task_key_of(&key.task, t);
 	key.task.event = LOCK_TYPES + w->type;
 	if (take & STACK_KERNEL)
-		stack_take_task(&key.stack, t);
-	stack_add_taken(&counts, &key, t, ended_ns - w->since);
+		flaw = stack_take_task(&key.stack, t);
+	stack_add_taken(&counts, &key, flaw, t, ended_ns - w->since);
 	__sync_fetch_and_add(&waits_by_stack, 1);
 	return 0;
 }

@@ -26,9 +26,12 @@ static __noinline int count_lost_many(u32 reason, u64 n)
 {
 	u32 zero = 0;
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
+	u64 at = reason;
 
-	if (c && armed && reason < LOSS_REASONS)
-		__sync_fetch_and_add(&c->lost[reason], n);
+	/* The one that is compared is the one that is used, for the verifier. */
+	barrier_var(at);
+	if (at < LOSS_REASONS && c && armed)
+		__sync_fetch_and_add(&c->lost[at], n);
 	return 0;
 }
 

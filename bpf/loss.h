@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every way in which an event that should be in the numbers can be missing from them, or be there
- * with a value that is not exact. Counted in the kernel (loss.bpf.h), read by user/agg/loss.h,
- * shown in every report and turned into exit code 3 by --strict.
+ * Every way in which an event that should be in the numbers can be missing from them (lost), or be there
+ * without something that belongs to it (inexact); user/agg/loss.c says which is which. An event is counted
+ * once. Counted in the kernel (loss.bpf.h), read by user/agg/loss.h, shown in every report and turned into
+ * exit code 3 by --strict.
  */
 #ifndef TALLY_LOSS_H
 #define TALLY_LOSS_H
@@ -25,6 +26,10 @@ enum loss_reason {
 	LOSS_NO_RESULT,    /* calls that ended in a jump to another function, whose result is not known */
 	LOSS_BAD_ARITHMETIC, /* an expression divides by zero, or shifts by 64 bits or more */
 	LOSS_TEXT_TOO_LONG, /* a text is longer than an expression can look at */
+	LOSS_NO_STORAGE,   /* the kernel gave no room for what a task is doing: busy, or no memory */
+	LOSS_STACK_MEMORY, /* counted, but without its stack: the kernel had no memory for a new one */
+	LOSS_INCOMPLETE,   /* counted, but a part of it could not be read or kept: a name, a text, who asked */
+	LOSS_NO_END,       /* begun, and another began that cannot be told from it before it ended */
 	LOSS_REASONS,
 };
 

@@ -103,7 +103,7 @@ static __always_inline void count_freed(void)
 }
 
 /* An address that is given out again has been freed: by a function that is not watched. */
-static __always_inline void keep(const struct memleak_key *key, const struct memleak_live *l)
+static __always_inline void keep(const struct memleak_key *key, const struct memleak_live *l, u32 flaw)
 {
 	long err = bpf_map_update_elem(&live, key, l, BPF_NOEXIST);
 	struct memleak_totals *t;
@@ -116,16 +116,20 @@ static __always_inline void keep(const struct memleak_key *key, const struct mem
 	}
 	if (err)
 		count_failed_update(err);
+	else
+		stack_count_flaw(flaw);
 }
 
 static __noinline int take_stack(void *ctx, struct stack_id *id, u32 flags)
 {
+	u32 flaw;
+
 	if (!id)
 		return 0;
-	stack_take(id, ctx, take | flags);
+	flaw = stack_take(id, ctx, take | flags);
 	if (id->tgid)
 		stack_see();
-	return 0;
+	return flaw;
 }
 
 /* flags: enum stack_flags */
@@ -135,18 +139,19 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u3
 	struct memleak_live l = {};
 	struct memleak_key key = {};
 	u64 stamp;
+	u32 flaw;
 
 	key_of(&key, address);
 	task_key_of(&l.task, NULL);
 	l.item.bytes = bytes;
 	l.item.since_ns = bpf_ktime_get_ns();
-	take_stack(ctx, &l.item.stack, flags);
+	flaw = take_stack(ctx, &l.item.stack, flags);
 	task_key_name(l.name, &stamp, NULL, 0);
 	if (t) {
 		__sync_fetch_and_add(&t->allocs, 1);
 		wide_add(&t->bytes, &t->bytes_high, bytes, false, false);
 	}
-	keep(&key, &l);
+	keep(&key, &l, flaw);
 }
 
 /*
@@ -353,7 +358,7 @@ static __always_inline void end_realloc(const struct allocator_call *c, bool fai
 		return;
 	}
 	key_of(&key, c->old);
-	keep(&key, &c->was);
+	keep(&key, &c->was, 0);
 }
 
 /* Of all of the above. realloc(p, 0) is free(p) where it returns NULL. */

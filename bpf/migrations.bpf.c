@@ -72,9 +72,10 @@ static __always_inline void count_stack(void *ctx, struct task_struct *t)
 {
 	struct stack_key key = {};
 	struct stack_count *c;
+	u32 flaw;
 
 	task_key_of(&key.task, t);
-	c = stack_find_count(&counts, &key, ctx, take);
+	c = stack_find_count(&counts, &key, ctx, take, &flaw);
 	if (!c) {
 		if (key.stack.tgid)
 			stack_see();
@@ -82,6 +83,7 @@ static __always_inline void count_stack(void *ctx, struct task_struct *t)
 	}
 	if (!c)
 		return;
+	stack_count_flaw(flaw);
 	__sync_fetch_and_add(&c->count, 1);
 	if (task_key_has_name())
 		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());

@@ -58,7 +58,7 @@ struct blocked_state {
 	struct stack_id user;
 	struct stack_id waker;
 	u32 why;
-	u32 pad;
+	u32 flaw;               /* of one of the stacks */
 	char waker_comm[TASK_COMM_LEN];
 };
 
@@ -132,7 +132,7 @@ static __always_inline void key_of(struct blocked_key *key, struct task_struct *
 	}
 }
 
-static __always_inline void add(struct blocked_key *key, const struct blocked_sum *gain)
+static __always_inline void add(struct blocked_key *key, const struct blocked_sum *gain, u32 flaw)
 {
 	struct blocked_sum *sum;
 	long err;
@@ -148,6 +148,7 @@ static __always_inline void add(struct blocked_key *key, const struct blocked_su
 			return;
 		}
 	}
+	stack_count_flaw(flaw);
 	__sync_fetch_and_add(&sum->ns, gain->ns);
 	__sync_fetch_and_add(&sum->count, 1);
 	if (task_key_has_name()) {
@@ -160,10 +161,11 @@ static __always_inline void add(struct blocked_key *key, const struct blocked_su
 
 static __noinline int take_user(void *ctx, struct stack_id *id)
 {
-	stack_take(id, ctx, STACK_USER);
+	u32 flaw = stack_take(id, ctx, STACK_USER);
+
 	if (id->tgid)
 		stack_see();
-	return 0;
+	return flaw;
 }
 
 struct {
@@ -187,12 +189,11 @@ static __always_inline void without_user(struct blocked_kick *k)
 {
 	k->task = 0;
 	k->key.notes |= BLOCKED_LATE;
-	count_lost(LOSS_TRUNCATED);
-	add(&k->key, &k->gain);
+	add(&k->key, &k->gain, LOSS_TRUNCATED);
 }
 
 static __always_inline void kick(void *ctx, struct task_struct *t, const struct blocked_key *key,
-				 const struct blocked_sum *gain)
+				 const struct blocked_sum *gain, u32 flaw)
 {
 	u32 zero = 0;
 	struct blocked_kick *k = bpf_map_lookup_elem(&kicked, &zero);
@@ -200,6 +201,7 @@ static __always_inline void kick(void *ctx, struct task_struct *t, const struct 
 	if (!k)
 		return;
 	k->key = *key;
+	k->flaw = flaw;
 	k->gain = *gain;
 	*(volatile u64 *)&k->task = (u64)t;
 	if (bpf_perf_event_output(ctx, &kicks, BPF_F_CURRENT_CPU, &zero, sizeof(zero)))
@@ -212,6 +214,7 @@ int on_kick(void *ctx)
 {
 	u32 zero = 0;
 	struct blocked_kick *k = bpf_map_lookup_elem(&kicked, &zero);
+	u32 flaw;
 
 	if (!k || !k->task)
 		return 0;
@@ -220,8 +223,8 @@ int on_kick(void *ctx)
 		return 0;
 	}
 	k->task = 0;
-	take_user(ctx, &k->key.user);
-	add(&k->key, &k->gain);
+	flaw = take_user(ctx, &k->key.user);
+	add(&k->key, &k->gain, flaw ?: k->flaw);
 	return 0;
 }
 
@@ -262,9 +265,10 @@ static __always_inline void leave(void *ctx, struct task_struct *t, u64 now, u32
 	st->since = now;
 	st->woken = 0;
 	st->why = why;
+	st->flaw = 0;
 	st->user = (struct stack_id){};
 	if (view != BLOCKED_BY_WAKER && take & STACK_USER && !user_later && !(t->flags & PF_KTHREAD))
-		take_user(ctx, &st->user);
+		st->flaw = take_user(ctx, &st->user);
 }
 
 static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
@@ -273,6 +277,7 @@ static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
 	struct blocked_sum gain = {};
 	struct blocked_state *st;
 	u64 since, ns;
+	u32 flaw;
 
 	if (is_idle(t) || !scope_for_life(t))
 		return;
@@ -298,14 +303,15 @@ static __always_inline void come_back(void *ctx, struct task_struct *t, u64 now)
 		return;
 	key_of(&key, t, st, since);
 	task_key_of(&key.task, t);
+	flaw = st->flaw;
 	if (take & STACK_KERNEL)
-		stack_take_task(&key.kernel, t);
+		flaw = stack_take_task(&key.kernel, t) ?: flaw;
 	gain.ns = ns;
 	task_key_name(gain.name, &gain.name_stamp, t, now);
 	if (user_later && !key.notes)
-		kick(ctx, t, &key, &gain);
+		kick(ctx, t, &key, &gain, flaw);
 	else
-		add(&key, &gain);
+		add(&key, &gain, flaw);
 }
 
 SEC("tp_btf/sched_switch")
@@ -330,10 +336,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 /* Always with the kernel's part: it tells whether the waker is an interrupt. */
 static __noinline int take_waker(void *ctx, struct stack_id *id)
 {
-	stack_take(id, ctx, take | STACK_KERNEL);
+	u32 flaw = stack_take(id, ctx, take | STACK_KERNEL);
+
 	if (id->tgid)
 		stack_see();
-	return 0;
+	return flaw;
 }
 
 /* In the waker, unlike sched_wakeup, which may come on the CPU of the woken task. */
@@ -344,6 +351,7 @@ int BPF_PROG(on_waking, struct task_struct *t)
 	struct blocked_key key = {};
 	struct blocked_state *st;
 	u64 now, since, ns;
+	u32 flaw;
 
 	if (ended_ns || !armed || !scope_for_life(t))
 		return 0;
@@ -361,7 +369,7 @@ int BPF_PROG(on_waking, struct task_struct *t)
 	if (view == BLOCKED_BY_BOTH) {
 		st->woken = now;
 		bpf_get_current_comm(st->waker_comm, sizeof(st->waker_comm));
-		take_waker(ctx, &st->waker);
+		st->flaw = take_waker(ctx, &st->waker) ?: st->flaw;
 		return 0;
 	}
 	st->since = 0;
@@ -370,10 +378,10 @@ int BPF_PROG(on_waking, struct task_struct *t)
 	key_of(&key, t, st, since);
 	bpf_get_current_comm(key.waker_comm, sizeof(key.waker_comm));
 	task_key_of(&key.task, t);
-	take_waker(ctx, &key.waker);
+	flaw = take_waker(ctx, &key.waker) ?: st->flaw;
 	gain.ns = ns;
 	task_key_name(gain.name, &gain.name_stamp, t, now);
-	add(&key, &gain);
+	add(&key, &gain, flaw);
 	return 0;
 }
 
@@ -419,7 +427,8 @@ int show_blocked(struct bpf_iter__task *ctx)
 		still.key.notes |= BLOCKED_LATE;
 	task_key_of(&still.key.task, t);
 	if (take & STACK_KERNEL)
-		stack_take_task(&still.key.kernel, t);
+		st->flaw = stack_take_task(&still.key.kernel, t) ?: st->flaw;
+	stack_count_flaw(st->flaw);
 	task_key_name(still.sum.name, &still.sum.name_stamp, t, ended_ns);
 	bpf_seq_write(ctx->meta->seq, &still, sizeof(still));
 	return 0;

@@ -52,6 +52,7 @@ struct blocked_sum {
 /* A slice that counts, of the task that comes next on this CPU, and lacks its user's part. */
 struct blocked_kick {
 	__u64 task;             /* 0: none */
+	__u64 flaw;             /* of the other stacks: enum loss_reason, 0: none */
 	struct blocked_key key;
 	struct blocked_sum gain;
 };

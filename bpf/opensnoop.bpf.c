@@ -110,7 +110,7 @@ static __always_inline u64 start_of(struct open_record *r)
 	u64 ns;
 
 	if (!start) {
-		count_lost(LOSS_NO_STATE);
+		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
 	ns = start->ns;

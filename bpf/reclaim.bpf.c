@@ -125,7 +125,7 @@ static __always_inline int begin(u32 kind)
 		return 0;
 	s = reclaim_states_get(calling_task(), NULL);
 	if (!s)
-		count_lost(LOSS_NO_STATE);
+		count_lost(LOSS_NO_STORAGE);
 	/* kswapd begins anew as long as there is something to do: awake since the first time. */
 	else if (kind != RECLAIM_KSWAPD || !s->start_ns[kind])
 		s->start_ns[kind] = bpf_ktime_get_ns();

@@ -198,7 +198,7 @@ static __always_inline void submitted(u64 key, struct request_state *st, struct 
 		err = bpf_map_update_elem(&flush_askers, &asked, st, BPF_ANY);
 	/* Whose flush it will be is not known then: more disks than there is room for. */
 	if (err && armed)
-		count_failed_update(err);
+		count_lost(LOSS_INCOMPLETE);
 	err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
 	if (err)
 		request_failure = err;

@@ -56,4 +56,11 @@ static __always_inline void ring_output(void *record, u64 size)
 		count_lost(LOSS_RING_FULL);
 }
 
+/* The same for a name of something that is counted with or without it. */
+static __always_inline void ring_output_name(void *record, u64 size)
+{
+	if (bpf_ringbuf_output(&records, record, size, ring_wakeup()))
+		count_lost(LOSS_INCOMPLETE);
+}
+
 #endif /* TALLY_RING_BPF_H */

@@ -262,8 +262,18 @@ static __noinline int stack_sign(struct stack *s)
 
 /* --- storing ----------------------------------------------------------------------------------- */
 
-/* False: it could not be stored, and that is counted. */
-static __always_inline bool stack_keep(struct stack *s, u32 frames, u64 hash)
+/*
+ * What an event lacks whose stack is not all there: LOSS_STACKS_FULL and the like, 0 if nothing. It is counted
+ * where the event is: one that finds no room itself is lost, and nothing else.
+ */
+static __always_inline void stack_count_flaw(u32 flaw)
+{
+	if (flaw)
+		count_lost(flaw);
+}
+
+/* The flaw, if it could not be stored. */
+static __always_inline u32 stack_keep(struct stack *s, u32 frames, u64 hash)
 {
 	long err;
 
@@ -275,9 +285,8 @@ static __always_inline bool stack_keep(struct stack *s, u32 frames, u64 hash)
 	else
 		err = stack_store(&stacks_large, &stacks_stored[2], &hash, s);
 	if (!err || (int)err == -EEXIST)        /* another CPU was first */
-		return true;
-	count_lost((int)err == -E2BIG ? LOSS_STACKS_FULL : LOSS_NO_MEMORY);
-	return false;
+		return 0;
+	return (int)err == -E2BIG ? LOSS_STACKS_FULL : LOSS_STACK_MEMORY;
 }
 
 static __always_inline void stack_walk_into(struct stack_slot *slot, struct stack_id *id, void *ctx,
@@ -293,7 +302,7 @@ static __always_inline void stack_walk_into(struct stack_slot *slot, struct stac
 	id->tgid = s->user ? tgid : 0;
 }
 
-/* A slot of this CPU that nobody else has, to be given back; NULL: there is none, which is counted. */
+/* A slot of this CPU that nobody else has, to be given back; NULL: there is none (LOSS_NESTING). */
 static __always_inline struct stack_slot *stack_take_slot(void)
 {
 	struct stack_slot *slot;
@@ -307,7 +316,6 @@ static __always_inline struct stack_slot *stack_take_slot(void)
 		slot->level = i;
 		return slot;
 	}
-	count_lost(LOSS_NESTING);
 	return NULL;
 }
 
@@ -316,10 +324,11 @@ static __always_inline void stack_give_slot_back(struct stack_slot *slot)
 	give_up_claim(&slot->holders);
 }
 
-static __always_inline void stack_count_cut(const struct stack_slot *slot)
+static __always_inline u32 stack_cut(const struct stack_slot *slot)
 {
 	if (slot->stack.kernel_end == STACK_DEEPER || slot->stack.user_end == STACK_DEEPER)
-		count_lost(LOSS_TRUNCATED);
+		return LOSS_TRUNCATED;
+	return 0;
 }
 
 /* All zero, always; the verifier does not know that. */
@@ -336,18 +345,29 @@ static __always_inline void stack_copy_id(struct stack_id *to, const struct stac
 	to->frames = *(volatile const u32 *)&from->frames;
 }
 
-static __always_inline void stack_take(struct stack_id *id, void *ctx, u32 flags)
+/* Stores what was walked. Returns the flaw. */
+static __always_inline u32 stack_take_walked(struct stack_id *id, struct stack_slot *slot)
+{
+	u32 flaw = stack_keep(&slot->stack, slot->id.frames, slot->id.hash);
+
+	if (!flaw) {
+		stack_copy_id(id, &slot->id);
+		flaw = stack_cut(slot);
+	}
+	stack_give_slot_back(slot);
+	return flaw;
+}
+
+/* Returns the flaw, for the caller to count with the event. */
+static __always_inline u32 stack_take(struct stack_id *id, void *ctx, u32 flags)
 {
 	struct stack_slot *slot = stack_take_slot();
 
 	stack_copy_id(id, &no_stack);
 	if (!slot)
-		return;
+		return LOSS_NESTING;
 	stack_walk_into(slot, &slot->id, ctx, flags);
-	stack_count_cut(slot);
-	if (stack_keep(&slot->stack, slot->id.frames, slot->id.hash))
-		stack_copy_id(id, &slot->id);
-	stack_give_slot_back(slot);
+	return stack_take_walked(id, slot);
 }
 
 /* The kernel's part of the stack of a task that is off its CPU, and stays so. */
@@ -370,18 +390,15 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 }
 
 /* The same kept, like stack_take(). */
-static __always_inline void stack_take_task(struct stack_id *id, struct task_struct *t)
+static __always_inline u32 stack_take_task(struct stack_id *id, struct task_struct *t)
 {
 	struct stack_slot *slot = stack_take_slot();
 
 	stack_copy_id(id, &no_stack);
 	if (!slot)
-		return;
+		return LOSS_NESTING;
 	stack_walk_task(slot, &slot->id, t);
-	stack_count_cut(slot);
-	if (stack_keep(&slot->stack, slot->id.frames, slot->id.hash))
-		stack_copy_id(id, &slot->id);
-	stack_give_slot_back(slot);
+	return stack_take_walked(id, slot);
 }
 
 /* --- processes --------------------------------------------------------------------------------- */
@@ -439,22 +456,26 @@ static __always_inline struct stack_count *stack_new_count(void *counts,
  * stored and its process told of, and neither need be looked at again.
  */
 static __always_inline struct stack_count *stack_find_count(void *counts, struct stack_key *key,
-							    void *ctx, u32 flags)
+							    void *ctx, u32 flags, u32 *flaw)
 {
 	struct stack_slot *slot = stack_take_slot();
 	struct stack_count *c;
+	u32 unkept = 0;
 
 	key->stack = (struct stack_id){};
 	key->generation = stack_generation_now();
+	*flaw = LOSS_NESTING;
 	if (!slot)
 		return bpf_map_lookup_elem(counts, key);
 	stack_walk_into(slot, &key->stack, ctx, flags);
 	c = bpf_map_lookup_elem(counts, key);
-	stack_count_cut(slot);
-	if (!c && !stack_keep(&slot->stack, key->stack.frames, key->stack.hash)) {
+	if (!c)
+		unkept = stack_keep(&slot->stack, key->stack.frames, key->stack.hash);
+	if (unkept) {
 		key->stack = (struct stack_id){};
 		c = bpf_map_lookup_elem(counts, key);
 	}
+	*flaw = unkept ?: stack_cut(slot);
 	stack_give_slot_back(slot);
 	return c;
 }
@@ -462,7 +483,8 @@ static __always_inline struct stack_count *stack_find_count(void *counts, struct
 static __always_inline void stack_add(void *counts, struct stack_key *key, void *ctx, u32 flags,
 				      u64 n)
 {
-	struct stack_count *c = stack_find_count(counts, key, ctx, flags);
+	u32 flaw;
+	struct stack_count *c = stack_find_count(counts, key, ctx, flags, &flaw);
 
 	if (!c) {
 		if (key->stack.tgid)
@@ -471,13 +493,15 @@ static __always_inline void stack_add(void *counts, struct stack_key *key, void 
 	}
 	if (!c)
 		return;
+	stack_count_flaw(flaw);
 	wide_add(&c->count, &c->count_high, n, false, false);
 	if (task_key_has_name())
 		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
 }
 
-/* Adds n to the count of a key whose stack has been taken already, of task t. */
-static __always_inline void stack_add_taken(void *counts, struct stack_key *key, struct task_struct *t, u64 n)
+/* Adds n to the count of a key whose stack has been taken already, with that flaw, of task t. */
+static __always_inline void stack_add_taken(void *counts, struct stack_key *key, u32 flaw,
+					    struct task_struct *t, u64 n)
 {
 	struct stack_count *c;
 
@@ -487,6 +511,7 @@ static __always_inline void stack_add_taken(void *counts, struct stack_key *key,
 		c = stack_new_count(counts, key);
 	if (!c)
 		return;
+	stack_count_flaw(flaw);
 	wide_add(&c->count, &c->count_high, n, false, false);
 	if (task_key_has_name())
 		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());

@@ -47,7 +47,7 @@ static __always_inline void keep(u64 sk, const struct tcplife_session *s, u64 fl
 	long err = bpf_map_update_elem(&sessions, &sk, s, flags);
 
 	if (err && (int)err != -EEXIST)
-		count_failed_update(err);
+		count_lost(LOSS_INCOMPLETE);    /* it will be shown as from before */
 }
 
 static __always_inline void begin(u64 sk, bool connects)

@@ -133,7 +133,7 @@ static __always_inline struct stretch *stretch_of(struct task_struct *t)
 		return NULL;
 	s = stretches_get(t, NULL);
 	if (!s)
-		count_lost(LOSS_NO_STATE);
+		count_lost(LOSS_NO_STORAGE);
 	return s;
 }
 

@@ -66,10 +66,11 @@ static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task
 /* Of the task that leaves, in the program of its switch. */
 static __noinline int take_stack(void *ctx, struct stack_id *id)
 {
-	stack_take(id, ctx, take);
+	u32 flaw = stack_take(id, ctx, take);
+
 	if (id->tgid)
 		stack_see();
-	return 0;
+	return flaw;
 }
 
 /* --- the worst --------------------------------------------------------------------------------- */
@@ -148,7 +149,7 @@ static __always_inline void keep(void *ctx, const struct switches_record *r, con
 	if (!w)
 		return;
 	if (take)
-		take_stack(ctx, &stack);
+		stack_count_flaw(take_stack(ctx, &stack));
 	w = sink(w, value);
 	w->value = value;
 	w->before = (struct switches_task){};
@@ -203,11 +204,12 @@ static __always_inline void show_with_stack(void *ctx, struct task_struct *prev,
 	u64 now = bpf_ktime_get_ns();
 	struct switches_stacked *s;
 	struct stack_id stack;
+	u32 flaw = take_stack(ctx, &stack);
 
-	take_stack(ctx, &stack);
 	s = ring_reserve(struct switches_stacked);
 	if (!s)
 		return;
+	stack_count_flaw(flaw);
 	s->stack = stack;
 	begin_record(&s->record, SWITCHES_SWITCH);
 	s->record.time_ns = now;
@@ -257,7 +259,7 @@ static __always_inline void take_before(void *ctx, struct stay *st)
 	r.run_ns = SWITCHES_UNKNOWN - 1;
 	if (!replaced_by(value_of(&r)))
 		return;
-	take_stack(ctx, &st->before_stack);
+	stack_count_flaw(take_stack(ctx, &st->before_stack));
 	st->known |= STAY_BEFORE_STACK;
 }
 

@@ -146,7 +146,7 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 		return 0;
 	s = s ?: states_get(calling_task(), (struct trace_state *)&no_state);
 	if (!s) {
-		count_lost(LOSS_NO_MEMORY);
+		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
 	fill(&s->r, regs, number, slot, call->narrow);
@@ -369,7 +369,7 @@ int UNPREEMPTED_PROG(sum_enter, struct pt_regs *regs, long number)
 		return 0;
 	s = starts_get(calling_task(), NULL);
 	if (!s) {
-		count_lost(LOSS_NO_MEMORY);
+		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
 	s->slot = slot;

@@ -71,9 +71,7 @@ static __always_inline void preempted_while_falling_asleep(struct task_struct *p
 	struct wait_state *st = wait_states_get(prev, NULL);
 
 	if (st)
-		st->since = now;
-	else
-		count_lost(LOSS_NO_STATE);
+		st->since = now;        /* else its end is without a begin, and counted so */
 }
 
 enum wait_kind {
@@ -234,10 +232,8 @@ static __always_inline int woken_at(struct task_struct *t, u64 now)
 	if (is_idle(t) || !scope_for_life(t))
 		return 0;
 	st = wait_states_get(t, NULL);
-	if (!st) {
-		count_lost(LOSS_NO_STATE);
-		return 0;
-	}
+	if (!st)
+		return 0;               /* counted at its end, by which its begin is not known */
 	/* It never left the queue, and has waited since it was preempted. */
 	if (st->queued && st->queued == switch_outs(t))
 		return 0;
@@ -254,10 +250,8 @@ static __always_inline void preempted_at(struct task_struct *prev, u32 state, u6
 	if (is_idle(prev) || !scope_for_life(prev))
 		return;
 	st = wait_states_get(prev, NULL);
-	if (!st) {
-		count_lost(LOSS_NO_STATE);
-		return;
-	}
+	if (!st)
+		return;                 /* as above */
 	st->since = now;
 	st->queued = state == TASK_RUNNING ? 0 : switch_outs(prev);
 }

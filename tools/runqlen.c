@@ -107,6 +107,7 @@ static int report(struct run *run, struct report *r)
 		err = measure__report(&rl->measure, run, r);
 	if (!err)
 		r->counters.lost[LOSS_MISSED] += missed;
+	r->is_sampled = true;
 	return err;
 }
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import pytest
 
 import tally
-from tally import Blurred, by_key, count, total, wait_ns
+from tally import Blurred, by_key, count, flaws, total, wait_ns
 
 
 # Those that time waits for a CPU (bpf/wait.bpf.h).
@@ -83,11 +83,11 @@ def check(report, w, grown=None, groups=None):
     grown = total(w.grown) if grown is None else grown
     groups = report["groups"] if groups is None else groups
     events, unaccounted = count(groups), report["unaccounted"]
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in flaws(report).items() if n}
 
     hidden = {"missed", "unmatched"} if tally.pvm_guest() else set()
     missed = report["lost"].get("missed", 0)
-    if missed <= report["lost"].get("no_state", 0):
+    if missed <= report["inexact"]["no_state"]:
         hidden.add("missed")
     assert lost <= {"no_state", *hidden}, report
     w.blurred |= bool(lost or report["corrected"])

@@ -60,7 +60,7 @@ skipped = []
 
 
 def lost(report):
-    found = {reason: n for reason, n in report.get("lost", {}).items() if n}
+    found = {reason: n for reason, n in (tally.flaws(report) if "lost" in report else {}).items() if n}
     if "recursion" in found:
         skipped.append(found)
     return found

@@ -36,7 +36,7 @@ def intact(report):
     that: such a trial of steady() cannot be judged. Nothing else is ever lost."""
     if report["lost"]["recursion"]:
         raise tally.Blurred
-    assert not any(report["lost"].values()), report["lost"]
+    assert not any(tally.flaws(report).values()), report["lost"]
 
 
 def name_bytes(shown):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tally import BUILD, GUEST, PATIENCE, Tool
+from tally import BUILD, GUEST, PATIENCE, Tool, flaws
 
 HEADER = {
     "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
@@ -32,7 +32,7 @@ def check_header(report):
     for name, kind in HEADER.items():
         assert type(report[name]) is kind, f"{name} is {report.get(name)!r}"
         assert kind is not int or report[name] >= 0, f"{name} is {report[name]}"
-    assert all(type(n) is int and n >= 0 for n in report["lost"].values()), report["lost"]
+    assert all(type(n) is int and n >= 0 for n in flaws(report).values()), report["lost"]
 
 
 def check_group(group):
@@ -94,7 +94,7 @@ def stream_of(result):
 
 
 def nothing_lost(report):
-    return not any(report["lost"].values())
+    return not any(flaws(report).values())
 
 
 class Probe:

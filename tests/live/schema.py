@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The form of the JSON that tools print, which docs/json.md describes for people."""
 
-LOSSES = {"map_full", "no_memory", "missed", "no_state", "unmatched", "read_fault", "negative",
-          "recursion", "stacks_full", "truncated", "nesting", "ring_full", "no_buffer",
-          "unwound", "no_result", "bad_arithmetic", "text_too_long"}
+LOSSES = {"map_full", "no_memory", "missed", "unmatched", "read_fault", "negative", "recursion", "ring_full",
+          "no_buffer", "unwound", "no_result", "bad_arithmetic", "text_too_long", "no_storage", "no_end"}
+INEXACT = {"no_state", "stacks_full", "truncated", "nesting", "stack_memory", "incomplete"}
 
 MEASUREMENT = {
     "tool": str, "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int,
     "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
-    "lost": dict, "groups": list,
+    "lost": dict, "inexact": dict, "groups": list,
 }
 MEASUREMENT_OPTIONAL = {"begun_before": int, "throttled": int, "hidden": int, "note": str, "left_out": int, "overhead": dict}
 
@@ -16,7 +16,7 @@ MEASUREMENT_OPTIONAL = {"begun_before": int, "throttled": int, "hidden": int, "n
 TABLE_OPTIONAL = {
     "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
     "note": str, "value": str, "events": int, "filtered": int, "unaccounted": int,
-    "corrected": int, "begun_before": int, "throttled": int, "lost": dict, "hidden": int, "overhead": dict,
+    "corrected": int, "begun_before": int, "throttled": int, "lost": dict, "inexact": dict, "hidden": int, "overhead": dict,
     "units": dict,
 }
 
@@ -88,9 +88,14 @@ def check_group(group):
     check_figures(group)
 
 
+def check_losses(report):
+    check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+    check_members(report["inexact"], dict.fromkeys(INEXACT, int), {}, "inexact")
+
+
 def check_measurement(report):
     check_members(report, MEASUREMENT, MEASUREMENT_OPTIONAL, "report")
-    check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+    check_losses(report)
     assert report["unit"] in ("ns", "count", "bytes")
     for group in report["groups"]:
         check_group(group)
@@ -106,7 +111,7 @@ def check_measurement(report):
 def check_table(report):
     check_members(report, {"tool": str, "rows": list}, TABLE_OPTIONAL, "table")
     if "lost" in report:
-        check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+        check_losses(report)
     columns = {tuple(row) for row in report["rows"]}
     assert len(columns) <= 1, columns
     assert set(report.get("units", ())) <= {name for row in columns for name in row}, report["units"]
@@ -164,7 +169,7 @@ FRAME_OPTIONAL = {"inlined": bool, "file": str, "line": int}
 def check_stacks(report):
     wanted = {name: kind for name, kind in MEASUREMENT.items() if name != "groups"}
     check_members(report, {**wanted, "stacks": list}, MEASUREMENT_OPTIONAL, "report")
-    check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+    check_losses(report)
     seen = set()
     for stack in report["stacks"]:
         check_members(stack, {"key": dict, "frames": list, "value": int}, {}, "stack")
@@ -204,7 +209,7 @@ def check_kinds(obj, wanted):
 def check_functions(report):
     wanted = {name: kind for name, kind in MEASUREMENT.items() if name != "groups"}
     check_members(report, {**wanted, "functions": list}, MEASUREMENT_OPTIONAL, "report")
-    check_members(report["lost"], dict.fromkeys(LOSSES, int), {}, "lost")
+    check_losses(report)
     values = [function["value"] for function in report["functions"]]
     assert values == sorted(values, reverse=True) and sum(values) <= report["events"], values
     for function in report["functions"]:

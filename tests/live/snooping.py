@@ -26,7 +26,7 @@ def events_of(result):
     """The lines of a run, in order, and its report. Nothing is lost but what exact() is for."""
     lines, (report,) = told(result)
     assert len(lines) == report["events"], result
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in tally.flaws(report).items() if n}
     if PREEMPTIBLE and lost == {"recursion"}:
         raise tally.Blurred
     assert not lost, result

@@ -7,7 +7,7 @@ import signal
 
 import schema
 from probing import binary
-from tally import Tool
+from tally import Tool, flaws
 
 CHAINS = ("-x", binary("chains"))
 
@@ -56,7 +56,7 @@ def counts(stacks):
 def losses(report):
     """But those by recursion: programs do not run on a CPU while another run's maps are written there, and
     the kernel does not say whose events it left out. Counts that are exact show that they were others'."""
-    return {reason: n for reason, n in report["lost"].items() if n and reason != "recursion"}
+    return {reason: n for reason, n in flaws(report).items() if n and reason != "recursion"}
 
 
 def observe(ends, load, commands, work=None, form=("--json",)):

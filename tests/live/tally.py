@@ -440,6 +440,12 @@ def let_work(loads, between=None):
 
 # --- figures -------------------------------------------------------------------------------------
 
+def flaws(report):
+    """What is not in the figures, and what is there without something that belongs to it, by reason."""
+    assert not set(report["lost"]) & set(report["inexact"])
+    return {**report["lost"], **report["inexact"]}
+
+
 def count(groups):
     return sum(g["count"] for g in groups)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tally
-from tally import BUILD, GUEST, scaled, steady, within
+from tally import BUILD, GUEST, flaws, scaled, steady, within
 
 CPU = 1
 HZ = 997
@@ -229,7 +229,7 @@ def test_faults(profile, trigger):
     function = only(report)
     check_instructions(function, BUILD / "triggers" / "faults")
     hot = [i for i in function["instructions"] if i["value"]]
-    lost = sum(report["lost"].values())
+    lost = sum(flaws(report).values())
     assert len(hot) == 1 and 2 * scaled(500) - lost <= hot[0]["value"] <= 2 * scaled(500), report
     assert hot[0]["mnemonic"] == "movb" and hot[0]["operands"].startswith("$1, "), hot
     assert report["note"].endswith("the instruction that faulted"), report

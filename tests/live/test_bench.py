@@ -12,7 +12,7 @@ import pytest
 
 import tally
 from snooping import PREEMPTIBLE, exact
-from tally import BUILD, once, scaled, wait_until
+from tally import BUILD, flaws, once, scaled, wait_until
 
 N = scaled(2000)
 FEW = scaled(40)
@@ -67,7 +67,7 @@ def rows(bench):
 def calls(report):
     """{syscall: number} of what syscount has seen. Where the kernel skipped programs and syscount
     says so, they are not all there."""
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in flaws(report).items() if n}
     if PREEMPTIBLE and lost == {"recursion"}:
         raise tally.Blurred
     assert not lost, report

@@ -14,7 +14,7 @@ import disks
 from disks import CACHED, DISCARD, DURABLE, FLUSH, READ, WRITE, Work
 from probing import nothing_lost, told
 from snooping import exact
-from tally import GUEST, KERNEL, Blurred, by_key, let_work, once, scaled
+from tally import GUEST, KERNEL, Blurred, by_key, flaws, let_work, once, scaled
 
 NAMES = {READ: "read", WRITE: "write", FLUSH: "flush", DISCARD: "discard"}
 
@@ -61,7 +61,7 @@ def sound(report):
     """
     if KERNEL >= (7, 0) and report["lost"]["recursion"]:
         raise Blurred
-    assert nothing_lost(report), {reason: n for reason, n in report["lost"].items() if n}
+    assert nothing_lost(report), {reason: n for reason, n in flaws(report).items() if n}
     assert "in flight" not in report.get("note", ""), report["note"]
     return report
 

@@ -8,7 +8,7 @@ import pytest
 
 import tally
 from accounts import exactly, tool_by_the_books, work  # noqa: F401
-from tally import by_key, count, scaled, steady, threads, wait_ns, within
+from tally import by_key, count, flaws, scaled, steady, threads, wait_ns, within
 
 LOADS = (
     ("spin", 3, 30, 0),
@@ -47,7 +47,7 @@ def work_and_leave(*loads, **kwargs):
 
 def is_exact(w, *reports):
     """Where the tool told of losses, or the kernel hides switches, figures are not to be equal."""
-    w.blurred |= any(any(report["lost"].values()) for report in reports)
+    w.blurred |= any(any(flaws(report).values()) for report in reports)
     return not w.blurred and not w.holes
 
 
@@ -201,7 +201,7 @@ def test_keys_agree(cpudist, trigger):
     tracers = [cpudist("-p", load.pid, *by) for by in ((), ("--by", "cpu"), ("--by", "pid,comm"), ("-L",))]
     work(load)
     reports = [tracer.stop().report for tracer in tracers]
-    if not any(any(report["lost"].values()) for report in reports):
+    if not any(any(flaws(report).values()) for report in reports):
         assert len({report["events"] for report in reports}) == 1
         assert len({wait_ns(report["groups"]) for report in reports}) == 1
     (group,) = reports[2]["groups"]

@@ -12,7 +12,7 @@ import pytest
 
 import tally
 from counted import since, usage
-from tally import scaled, steady
+from tally import flaws, scaled, steady
 
 # What the trigger pages writes to and, of COLD, reads; COPIED by its child.
 Pages = namedtuple("Pages", "heap stack anon shared private cold copied")
@@ -43,7 +43,7 @@ def pages(trigger, tmp_path):
 
 def nothing_lost(report):
     """A stack that is longer than what is kept counts all the same."""
-    return not any(n for reason, n in report["lost"].items() if reason != "truncated")
+    return not any(n for reason, n in flaws(report).items() if reason != "truncated")
 
 
 def work(load, *tracers):

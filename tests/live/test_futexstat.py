@@ -25,7 +25,7 @@ def futexstat(tool):
 
 def skipped(report):
     """Nothing was lost, unless the kernel has skipped programs (snooping.PREEMPTIBLE) and says so."""
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in tally.flaws(report).items() if n}
     assert not lost or PREEMPTIBLE and lost == {"recursion"}, report
     return bool(lost)
 

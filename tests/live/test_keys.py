@@ -11,7 +11,7 @@ import pytest
 import cgroups
 import tally
 from accounts import check, exactly, work
-from tally import NOBODY, by_key, count, scaled, total, wait_ns
+from tally import NOBODY, by_key, count, flaws, scaled, total, wait_ns
 
 pytestmark = pytest.mark.exact
 
@@ -64,7 +64,7 @@ class Scene:
                       for tid in load.tids()}
         self.reports = {name: tracer.stop().report for name, tracer in tracers.items()}
         for report in self.reports.values():
-            self.work.blurred |= any(report["lost"].values())
+            self.work.blurred |= any(flaws(report).values())
 
     def describe(self, load, tid):
         """All keys of a thread, from /proc and from how it was started."""

@@ -7,7 +7,7 @@ nothing counted twice, when keys leave while others are counted."""
 import pytest
 
 import tally
-from tally import KERNEL, scaled
+from tally import KERNEL, flaws, scaled
 
 N, CALLS, ROOM = scaled(900), 20, max(8, scaled(100))
 
@@ -30,7 +30,7 @@ TOOLS = {
 
 
 def without_loss(reports):
-    lost = {reason for report in reports for reason, n in report["lost"].items() if n}
+    lost = {reason for report in reports for reason, n in flaws(report).items() if n}
     if KERNEL >= (7, 0) and lost == {"recursion"}:
         raise tally.Blurred
     assert not lost, lost

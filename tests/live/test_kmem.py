@@ -66,7 +66,7 @@ skipped = []
 def rows_of(report):
     if report["lost"]["recursion"]:
         skipped.append(report["lost"]["recursion"])
-    others = {reason: n for reason, n in report["lost"].items() if reason != "recursion"}
+    others = {reason: n for reason, n in tally.flaws(report).items() if reason != "recursion"}
     assert not any(others.values()), others
     return report["rows"]
 

@@ -77,7 +77,7 @@ class Machine:
 
 def whole(report):
     """Nothing was lost, but for what exact() is for."""
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in tally.flaws(report).items() if n}
     if PREEMPTIBLE and lost and lost <= {"recursion", "missed"}:
         raise tally.Blurred
     assert not lost, report

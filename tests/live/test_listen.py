@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families as older_families
 
 import tally
-from tally import once, wait_until
+from tally import flaws, once, wait_until
 from test_openmetrics import GETPPID, READ, figures, parse
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -55,7 +55,7 @@ def test_a_scrape_has_the_figures_of_json(tool, trigger):
     samples = scrape(port)
     report = beside.stop().report
     rows = {row["syscall"]: row for row in report["rows"]}
-    missing = lost(samples) + sum(report["lost"].values())
+    missing = lost(samples) + sum(flaws(report).values())
     for name, column in (("calls", "calls"), ("errors", "errors")):
         found = figures(samples, f"tally_syscount_{name}_total", "syscall")
         for call, most in (("getppid", 600), ("read", 400)):

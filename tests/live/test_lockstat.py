@@ -8,7 +8,7 @@ import pytest
 
 import tally
 from snooping import PREEMPTIBLE, exact
-from tally import within
+from tally import flaws, within
 from tracefs import Instance
 
 ROUNDS, US = 8, 2000
@@ -41,7 +41,7 @@ def function(caller):
 
 def whole(report):
     """Nothing was lost, but for what exact() is for."""
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in flaws(report).items() if n}
     if PREEMPTIBLE and lost <= {"recursion", "unmatched"} and lost:
         raise tally.Blurred
     assert not lost, report

@@ -52,7 +52,7 @@ def reported(tracer):
 
 
 def intact(report):
-    assert not any(report["lost"].values()), report["lost"]
+    assert not any(tally.flaws(report).values()), report["lost"]
     assert "unseen" not in report["value"], report
     return report
 

@@ -12,7 +12,7 @@ import pytest
 
 import network
 import tally
-from tally import once
+from tally import flaws, once
 
 RATE, PACKET = 8_000_000, 1000      # bits a second, bytes with headers: a millisecond each
 ETHERTYPE = 0x88b5                  # for experiments: IEEE 802
@@ -22,7 +22,7 @@ UDP_SEGMENT = 103                   # include/uapi/linux/udp.h
 def stages(result, device):
     """{stage: group} of one device."""
     report = result.report
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in flaws(report).items() if n}
     if lost:
         assert lost <= {"recursion", "no_buffer"}, report
         raise tally.Blurred

@@ -12,7 +12,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 import schema
 import tally
 from accounts import tool_by_the_books, work  # noqa: F401
-from tally import Blurred, once, scaled, steady, wait_until
+from tally import Blurred, flaws, once, scaled, steady, wait_until
 from test_output import HOSTILE
 
 METRICS = ("--format", "openmetrics")
@@ -62,8 +62,9 @@ def test_histograms_are_those_of_json(tool, trigger):
         work(load)
         report, samples = plain.stop().report, parse(metrics.stop().text)
         lost = figures(samples, "tally_lost_total", "reason")
-        assert set(lost) == schema.LOSSES
-        if any(lost.values()) or any(report["lost"].values()):
+        inexact = figures(samples, "tally_inexact_total", "reason")
+        assert set(lost) == schema.LOSSES and set(inexact) == schema.INEXACT
+        if any(lost.values()) or any(inexact.values()) or any(flaws(report).values()):
             raise Blurred
         for group in report["groups"]:
             check_histogram(samples, group)

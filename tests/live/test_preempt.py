@@ -149,7 +149,7 @@ class Crowd:
         self.calls, self.sum = self.load.done()
         self.result = tracer.stop()
         *self.lines, self.report = [json.loads(line) for line in self.result.text.splitlines()]
-        self.lost = {reason: n for reason, n in self.report["lost"].items() if n}
+        self.lost = {reason: n for reason, n in tally.flaws(self.report).items() if n}
 
     def rows(self, *columns):
         return sorted(tuple(row[column] for column in columns) for row in self.report["rows"])

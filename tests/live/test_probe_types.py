@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from probing import binary, compile_trigger, measure_each, nothing_lost, stream_of, told, Probe
-from tally import GUEST, ROOT, Trigger
+from tally import GUEST, ROOT, Trigger, flaws
 
 SOURCE = ROOT / "tests/triggers/signatures.cpp"
 TARGET, SECOND, REFERRED = 4242, -77, -5
@@ -225,10 +225,10 @@ def test_a_loss_has_its_own_reason(ends, trigger):
         ("-x", path, "read_text", "--filter", "text ~ \"x*\""),
         ("-x", path, "many", "--count", "--by", "7 % (a - 1)"),
     ])
-    assert {k: v for k, v in division["lost"].items() if v} == {"bad_arithmetic": 1}
-    assert {k: v for k, v in shift["lost"].items() if v} == {"bad_arithmetic": 2}
-    assert {k: v for k, v in glob["lost"].items() if v} == {"text_too_long": 2}
-    assert {k: v for k, v in keyed["lost"].items() if v} == {"bad_arithmetic": 1}
+    assert {k: v for k, v in flaws(division).items() if v} == {"bad_arithmetic": 1}
+    assert {k: v for k, v in flaws(shift).items() if v} == {"bad_arithmetic": 2}
+    assert {k: v for k, v in flaws(glob).items() if v} == {"text_too_long": 2}
+    assert {k: v for k, v in flaws(keyed).items() if v} == {"bad_arithmetic": 1}
 
 
 def test_streams_of_globs_name_each_event(tool, ends, made):

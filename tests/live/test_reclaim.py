@@ -15,7 +15,7 @@ import cgroups
 import tally
 from probing import told
 from snooping import exact
-from tally import wait_until
+from tally import flaws, wait_until
 from tracefs import Instance
 
 LIMIT = 8 << 20
@@ -91,7 +91,7 @@ def limited(cgroup):
 
 def rows_of(report):
     """{(tid, kind): Stalls} of a report by tid. Nothing is lost but what exact() is for."""
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in flaws(report).items() if n}
     if lost == {"recursion"}:
         raise tally.Blurred
     assert not lost, report

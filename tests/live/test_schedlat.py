@@ -10,7 +10,7 @@ import pytest
 
 import tally
 from accounts import check, exactly, tool_by_the_books, work  # noqa: F401
-from tally import by_key, scaled
+from tally import by_key, flaws, scaled
 
 LOADS = (
     ("spin", 3, 30, 0),
@@ -40,7 +40,7 @@ def as_group(row):
 
 
 def blur(w, *reports):
-    w.blurred |= any(any(report["lost"].values()) for report in reports)
+    w.blurred |= any(any(flaws(report).values()) for report in reports)
     return w.blurred or w.holes
 
 

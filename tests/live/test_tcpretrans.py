@@ -7,7 +7,7 @@ import network
 import tally
 from network import counter, text
 from snooping import events_of, exact
-from tally import once
+from tally import flaws, once
 
 COUNTERS = {"RetransSegs": "snmp", "TCPLossProbes": "netstat", "TCPSynRetrans": "netstat"}
 
@@ -90,7 +90,7 @@ def check_tables(by_flow, by_remote, values, there, port, host):
         flow["retransmits"] += 1
         flow["bytes"] += v["bytes"]
     for report in (by_flow, by_remote):
-        if any(report["lost"].values()):
+        if any(flaws(report).values()):
             raise tally.Blurred
     found = {text((row["local"], row["lport"])):
              {name: row[name] for name in ("retransmits", "bytes")} for row in by_flow["rows"]}

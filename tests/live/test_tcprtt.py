@@ -5,7 +5,7 @@ import pytest
 
 import network
 import tally
-from tally import once
+from tally import flaws, once
 
 
 @pytest.fixture(params=list(network.LOOPBACK))
@@ -24,7 +24,7 @@ def listen_to(server, client, n):
 
 def judged(result):
     report = result.report
-    lost = {reason for reason, n in report["lost"].items() if n}
+    lost = {reason for reason, n in flaws(report).items() if n}
     if lost and lost <= {"recursion", "no_buffer"}:
         raise tally.Blurred
     assert not lost, result

@@ -11,7 +11,7 @@ import pytest
 import tally
 from accounts import work
 from probing import check_header, nothing_lost
-from tally import BUILD, scaled, within
+from tally import BUILD, flaws, scaled, within
 
 PARTS = ("run", "wait", "sleep", "block")
 MOST_BYTES = 1000000
@@ -160,7 +160,7 @@ def test_fork_storm(timechart, trigger):
     tracer = timechart("--comm", "tempest")
     work(load)
     report = tracer.stop().report
-    assert {reason for reason, n in report["lost"].items() if n} <= {"missed", "unmatched"}
+    assert {reason for reason, n in flaws(report).items() if n} <= {"missed", "unmatched"}
     check_balance(report)
 
 

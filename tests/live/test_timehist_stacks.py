@@ -11,7 +11,7 @@ import pytest
 
 from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from probing import check_header, nothing_lost
-from tally import scaled
+from tally import flaws, scaled
 
 ROUNDS, US = 20, 2000
 HEAD, RECORD = 128, 96
@@ -72,7 +72,7 @@ def test_where_a_task_sleeps(stacks, trigger):
 def whole(*reports):
     """No stack and no line was lost. What the kernel hid, it hid from all tracers."""
     for report in reports:
-        assert {name for name, n in report["lost"].items() if n} <= {"missed", "no_state", "unmatched"}, report
+        assert {name for name, n in flaws(report).items() if n} <= {"missed", "no_state", "unmatched"}, report
 
 
 def slices(lines):

@@ -86,7 +86,7 @@ static void assert_header(struct table *t, size_t row, const char *const *names,
 
 static const char *const names[] = {
 	"start_ns", "duration_ns", "pid", "comm", "cgroup", "count", "sum", "min", "avg", "max",
-	"p50", "p90", "p99", "p999", "filtered", "lost",
+	"p50", "p90", "p99", "p999", "filtered", "lost", "inexact",
 };
 
 static void assert_group(char **cell, const struct report *r, const struct report_group *g)
@@ -108,7 +108,8 @@ static void assert_group(char **cell, const struct report *r, const struct repor
 	assert_number(cell[12], histogram__percentile(h, 9900));
 	assert_number(cell[13], histogram__percentile(h, 9990));
 	assert_number(cell[14], r->counters.filtered);
-	assert_number(cell[15], loss__total(&r->counters));
+	assert_number(cell[15], loss__of(&r->counters, LOSS_LOST));
+	assert_number(cell[16], loss__of(&r->counters, LOSS_INEXACT));
 }
 
 static void random_group(struct random *r, struct report *report)
@@ -224,7 +225,7 @@ static void without_keys(void **state)
 {
 	static const char *const no_keys[] = {
 		"start_ns", "duration_ns", "count", "sum", "min", "avg", "max", "p50", "p90", "p99",
-		"p999", "filtered", "lost",
+		"p999", "filtered", "lost", "inexact",
 	};
 	struct writer w = { .format = FORMAT_CSV, .separator = ',' };
 	struct report report = { .tool = "t", .value = "v", .start_ns = 5, .duration_ns = 6 };
@@ -237,7 +238,7 @@ static void without_keys(void **state)
 	dense__add_many(&d, 20, 3);
 	add_group(&report, NULL, 0, &d);
 	text = written(&w, &report, &len);
-	assert_string_equal(strchr(text, '\n') + 1, "5,6,3,60,20,20,20,20,20,20,20,0,0\n");
+	assert_string_equal(strchr(text, '\n') + 1, "5,6,3,60,20,20,20,20,20,20,20,0,0,0\n");
 	table__read(&t, text, ',');
 	assert_int_equal(t.nrows, 2);
 	assert_header(&t, 0, no_keys, ARRAY_SIZE(no_keys));

@@ -30,23 +30,25 @@ static void difference_and_total(void **state)
 {
 	struct loss_counters earlier = {}, later = {}, d;
 	struct random r = { 29 };
-	u64 total = 0, v;
+	u64 total = 0, inexact = 0, v;
 	u32 n, i;
 
 	(void)state;
-	for (n = 0; n < 1000; n++, earlier = later, total = 0) {
+	for (n = 0; n < 1000; n++, earlier = later, total = inexact = 0) {
 		later.filtered += v = random__any_size(&r);     /* may wrap; the difference holds */
 		later.unaccounted += v;
 		for (i = 0; i < LOSS_REASONS; i++) {
 			u64 lost = random__any_size(&r) >> 4;
 
 			later.lost[i] += lost;
-			total += lost;
+			*(loss_kind(i) == LOSS_LOST ? &total : &inexact) += lost;
 		}
 		d = loss__difference(&later, &earlier);
 		assert_int_equal(d.filtered, v);
 		assert_int_equal(d.unaccounted, v);
-		assert_int_equal(loss__total(&d), total);       /* filtered is not lost */
+		assert_int_equal(loss__of(&d, LOSS_LOST), total);       /* filtered is not lost */
+		assert_int_equal(loss__of(&d, LOSS_INEXACT), inexact);
+		assert_int_equal(loss__is_none(&d), !total && !inexact);
 	}
 }
 

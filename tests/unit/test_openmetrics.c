@@ -76,6 +76,7 @@ static void totals_of_all_reports(void **state)
 	add_task(&r, 7, "now", (u64[]){ 5 }, 1);
 	add_task(&r, 8, "other", (u64[]){ 2000 }, 1);
 	r.counters.lost[LOSS_MAP_FULL] = 1;
+	r.counters.lost[LOSS_TRUNCATED] = 5;
 	text = write_one(&w, &r);
 
 	/* Its name has changed; it is the same task. */
@@ -88,6 +89,8 @@ static void totals_of_all_reports(void **state)
 	assert_line(text, NAME "_count{tid=\"7\",comm=\"now\"} 4");
 	assert_line(text, NAME "_count{tid=\"8\",comm=\"other\"} 1");
 	assert_line(text, "tally_lost_total{tool=\"a-tool\",reason=\"map_full\"} 3");
+	assert_line(text, "tally_inexact_total{tool=\"a-tool\",reason=\"truncated\"} 5");
+	assert_null(strstr(text, "tally_lost_total{tool=\"a-tool\",reason=\"truncated\"}"));
 	assert_line(text, "tally_events_total{tool=\"a-tool\"} 5");
 	assert_line(text, "tally_measured_seconds_total{tool=\"a-tool\"} 3.0");
 	assert_line(text, "# UNIT " NAME " seconds");

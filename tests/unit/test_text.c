@@ -278,19 +278,41 @@ static void every_loss_is_named(void **state)
 {
 	struct report report = { .tool = "t", .value = "wait", .has_events = true };
 	char *text, line[200];
-	u32 i, total = 0;
+	u32 i, total[LOSS_KINDS] = {};
 
 	(void)state;
 	for (i = 0; i < LOSS_REASONS; i++)
-		total += report.counters.lost[i] = 10 + i;
+		total[loss_kind(i)] += report.counters.lost[i] = 10 + i;
 	text = text_of(&report);
 	for (i = 0; i < LOSS_REASONS; i++) {
-		snprintf(line, sizeof(line), "%u %s: %s\n", 10 + i, loss_name(i),
-			 loss_sentence(i));
+		snprintf(line, sizeof(line), loss_is_hidden(i) ? "%2$u %1$s (%3$s: %4$s)" : "  %s: %u %s: %s\n",
+			 loss_kind_name(loss_kind(i)), 10 + i, loss_name(i), loss_sentence(i));
 		assert_non_null(strstr(text, line));
 	}
-	snprintf(line, sizeof(line), "lost %u\n", total);
+	snprintf(line, sizeof(line), "  lost %u  inexact %u\n", total[LOSS_LOST], total[LOSS_INEXACT]);
 	assert_non_null(strstr(text, line));
+	free(text);
+}
+
+/* What this kernel hides is said in one sentence; a sample that did not come was not hidden. */
+static void what_the_kernel_hides_is_one_line(void **state)
+{
+	struct report report = { .tool = "t", .value = "wait", .has_events = true, .events = 9 };
+	char *text;
+
+	(void)state;
+	report.counters.lost[LOSS_MISSED] = 6;
+	report.counters.lost[LOSS_NO_STATE] = 2;
+	text = text_of(&report);
+	assert_non_null(strstr(text, "events 9  filtered 0  lost 6  inexact 2\n"
+			       "  this kernel does not show programs everything: 6 lost (missed: no program "
+			       "was run for them), 2 inexact (no_state: the task's past was not seen: the "
+			       "value may be wrong)\n"));
+	free(text);
+	report.is_sampled = true;
+	report.counters.lost[LOSS_NO_STATE] = 0;
+	text = text_of(&report);
+	assert_non_null(strstr(text, "lost 6\n  lost: 6 missed: no program was run for them\n"));
 	free(text);
 }
 
@@ -357,6 +379,7 @@ int main(void)
 		cmocka_unit_test(table_columns_are_aligned),
 		cmocka_unit_test(table_columns_of_other_scripts),
 		cmocka_unit_test(every_loss_is_named),
+		cmocka_unit_test(what_the_kernel_hides_is_one_line),
 		cmocka_unit_test(bounds_are_marked),
 		cmocka_unit_test(what_top_hides_is_said),
 		cmocka_unit_test(an_empty_report_says_so),

@@ -7,25 +7,49 @@
 
 static const struct {
 	const char *name, *sentence;
+	enum loss_kind kind;
+	bool hidden;
 } reasons[LOSS_REASONS] = {
 	[LOSS_MAP_FULL] = {"map_full", "no room for new keys"},
 	[LOSS_NO_MEMORY] = {"no_memory", "the kernel had no memory for a new key at that moment"},
-	[LOSS_MISSED] = {"missed", "they happened, or were due, but no program was run for them"},
-	[LOSS_NO_STATE] = {"no_state", "counted, maybe too small: the task's past was not seen"},
+	[LOSS_MISSED] = {"missed", "no program was run for them", .hidden = true},
+	[LOSS_NO_STATE] = {"no_state", "the task's past was not seen: the value may be wrong",
+			   LOSS_INEXACT, .hidden = true},
 	[LOSS_UNMATCHED] = {"unmatched", "ended, but the start was not seen"},
 	[LOSS_READ_FAULT] = {"read_fault", "memory could not be read"},
 	[LOSS_NEGATIVE] = {"negative", "values below zero, which a histogram does not hold"},
 	[LOSS_RECURSION] = {"recursion", "the program was already running on that CPU"},
-	[LOSS_STACKS_FULL] = {"stacks_full", "counted without a stack: no room"},
-	[LOSS_TRUNCATED] = {"truncated", "counted with a shortened stack; raise --max-depth"},
-	[LOSS_NESTING] = {"nesting", "counted without a stack: too many at once on one CPU"},
+	[LOSS_STACKS_FULL] = {"stacks_full", "without a stack: no room for a new one", LOSS_INEXACT},
+	[LOSS_TRUNCATED] = {"truncated", "with a shortened stack; raise --max-depth", LOSS_INEXACT},
+	[LOSS_NESTING] = {"nesting", "without a stack: too many at once on one CPU", LOSS_INEXACT},
 	[LOSS_RING_FULL] = {"ring_full", "more events than could be shown; narrow them down"},
 	[LOSS_NO_BUFFER] = {"no_buffer", "too many interrupted each other on one CPU"},
 	[LOSS_UNWOUND] = {"unwound", "calls left without a return: an exception, longjmp(), exit"},
 	[LOSS_NO_RESULT] = {"no_result", "another function made the result; --latency may have it"},
 	[LOSS_BAD_ARITHMETIC] = {"bad_arithmetic", "a division by zero, or a shift by 64 or more"},
 	[LOSS_TEXT_TOO_LONG] = {"text_too_long", "a text is longer than what can be looked at"},
+	[LOSS_NO_STORAGE] = {"no_storage", "the kernel gave no room for what the task was doing"},
+	[LOSS_STACK_MEMORY] = {"stack_memory", "without a stack: the kernel had no memory for it",
+			       LOSS_INEXACT},
+	[LOSS_NO_END] = {"no_end", "another one with the same --match began before it ended"},
+	[LOSS_INCOMPLETE] = {"incomplete", "a part could not be read or kept: a name, a text, who asked",
+			     LOSS_INEXACT},
 };
+
+enum loss_kind loss_kind(enum loss_reason reason)
+{
+	return reasons[reason].kind;
+}
+
+const char *loss_kind_name(enum loss_kind kind)
+{
+	return kind == LOSS_LOST ? "lost" : "inexact";
+}
+
+bool loss_is_hidden(enum loss_reason reason)
+{
+	return reasons[reason].hidden;
+}
 
 const char *loss_name(enum loss_reason reason)
 {
@@ -119,12 +143,23 @@ int loss__since(struct loss_counters *since, struct loss_counters *last, int map
 	return 0;
 }
 
-u64 loss__total(const struct loss_counters *c)
+u64 loss__of(const struct loss_counters *c, enum loss_kind kind)
 {
 	u64 sum = 0;
 	u32 i;
 
 	for (i = 0; i < LOSS_REASONS; i++)
-		sum += c->lost[i];
+		if (reasons[i].kind == kind)
+			sum += c->lost[i];
 	return sum;
+}
+
+bool loss__is_none(const struct loss_counters *c)
+{
+	u32 i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		if (c->lost[i])
+			return false;
+	return true;
 }

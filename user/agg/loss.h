@@ -9,6 +9,17 @@
 
 #include "bpf/loss.h"
 
+/* Is the event missing from the figures, or in them without something that belongs to it? */
+enum loss_kind { LOSS_LOST, LOSS_INEXACT, LOSS_KINDS };
+
+enum loss_kind loss_kind(enum loss_reason reason);
+
+/* "lost", "inexact": as in JSON and texts. */
+const char *loss_kind_name(enum loss_kind kind);
+
+/* Is it that this kernel does not show programs everything, whatever they do? */
+bool loss_is_hidden(enum loss_reason reason);
+
 /* The name of a reason in JSON and CSV ("map_full"), and a sentence about it for people. */
 const char *loss_name(enum loss_reason reason);
 const char *loss_sentence(enum loss_reason reason);
@@ -33,7 +44,10 @@ struct loss_counters loss__difference(const struct loss_counters *later,
 int loss__since(struct loss_counters *since, struct loss_counters *last, int map_fd,
 		const struct bpf_object *obj);
 
-/* Everything lost, whatever the reason. */
-u64 loss__total(const struct loss_counters *c);
+/* How many events are of a kind, whatever the reason. */
+u64 loss__of(const struct loss_counters *c, enum loss_kind kind);
+
+/* Is every event in the figures, with all that belongs to it? */
+bool loss__is_none(const struct loss_counters *c);
 
 #endif /* TALLY_AGG_LOSS_H */

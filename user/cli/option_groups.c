@@ -468,7 +468,7 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 static const struct argp_option run_options[] = {
 	{NULL, 0, NULL, 0, "Run:", 7},
 	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7},
-	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost", 7},
+	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost or inexact", 7},
 	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7},
 	{"listen", KEY_LISTEN, "[ADDRESS:]PORT", 0,
 	 "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", 7},

@@ -35,11 +35,13 @@ static int check(const struct saved *a, const struct saved *b, bool flame)
 
 static void put_run(FILE *f, const char *when, const struct saved *s)
 {
-	char time[UNITS_SPACE], events[UNITS_SPACE], lost[UNITS_SPACE];
+	char time[UNITS_SPACE], events[UNITS_SPACE], lost[UNITS_SPACE], inexact[UNITS_SPACE];
 
 	fprintf(f, "%s: %s, %s, %s events, lost %s", when, s->path,
 		format_value(time, s->duration_ns, UNIT_NS, false), format_count(events, s->events),
 		format_count(lost, s->lost));
+	if (s->inexact)
+		fprintf(f, ", inexact %s", format_count(inexact, s->inexact));
 	if (s->n > 1)
 		fprintf(f, ", %zu reports added up", s->n);
 }

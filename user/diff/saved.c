@@ -196,21 +196,31 @@ static int add_number(const json_t *o, const char *name, u64 *sum)
 	return __builtin_add_overflow(*sum, n, sum) ? -EINVAL : 0;
 }
 
+/* All reasons of a kind. Reports of earlier versions have all of them as lost. */
+static int add_reasons(const json_t *o, enum loss_kind kind, u64 *sum)
+{
+	const json_t *of_kind = json_object_get(o, loss_kind_name(kind));
+	const char *reason;
+	int err = 0;
+	json_t *n;
+
+	json_object_foreach((json_t *)of_kind, reason, n)
+		if (!err)
+			err = add_number(of_kind, reason, sum);
+	return err;
+}
+
 static int read_totals(struct saved *s, const json_t *o)
 {
 	int err = add_number(o, "duration_ns", &s->duration_ns);
-	const json_t *lost = json_object_get(o, "lost");
-	const char *reason;
-	json_t *n;
 
 	if (!err)
 		err = add_number(o, "events", &s->events);
 	if (!err)
 		err = add_number(o, "hidden", &s->hidden);
-	json_object_foreach((json_t *)lost, reason, n)
-		if (!err)
-			err = add_number(lost, reason, &s->lost);
-	return err;
+	if (!err)
+		err = add_reasons(o, LOSS_LOST, &s->lost);
+	return err ?: add_reasons(o, LOSS_INEXACT, &s->inexact);
 }
 
 static int read_header(struct saved *s, const json_t *o)

@@ -28,7 +28,7 @@ struct saved {
 	size_t n;
 	enum saved_kind kind;
 	char *tool, *value, *unit;      /* value and unit: NULL if there is none */
-	u64 duration_ns, events, lost, hidden; /* of all reports together */
+	u64 duration_ns, events, lost, inexact, hidden; /* of all reports together */
 };
 
 /* Returns 0, or a negative errno after saying what is wrong. Free it in both cases. */

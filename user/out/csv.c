@@ -120,6 +120,7 @@ static void put_group_header(struct writer *w, const struct report_group *g)
 		next_text(w, report_percentiles[i].json);
 	next_text(w, "filtered");
 	next_text(w, "lost");
+	next_text(w, "inexact");
 	fputc('\n', w->file);
 }
 
@@ -146,7 +147,8 @@ static int put_group(struct writer *w, const struct report *r, const struct repo
 	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !h->bound; i++)
 		next_number(w, histogram__percentile(h, report_percentiles[i].per_10k));
 	next_number(w, r->counters.filtered);
-	next_number(w, loss__total(&r->counters));
+	next_number(w, loss__of(&r->counters, LOSS_LOST));
+	next_number(w, loss__of(&r->counters, LOSS_INEXACT));
 	fputc('\n', w->file);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "agg/wide.h"
 #include "out/flame_script.h"
+#include "out/text.h"
 #include "out/tree.h"
 #include "out/xml.h"
 
@@ -277,7 +278,8 @@ static void put_summary(const struct picture *p)
 
 	fprintf(f, "%s, %s %s over %s", r->value, format_count(number, p->stacks->total),
 		p->stacks->unit, format_value(duration, r->duration_ns, UNIT_NS, false));
-	fprintf(f, ", lost %s", format_count(number, loss__total(&r->counters)));
+	fputs(", ", f);
+	text_put_lost(f, &r->counters);
 	if (p->tiny)
 		fprintf(f, ", %s tiny frames merged", format_count(number, p->tiny));
 	fputs("; ", f);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "out/heat.h"
+#include "out/text.h"
 #include "out/units.h"
 #include "out/xml.h"
 
@@ -256,7 +257,8 @@ static void put_summary(const struct picture *p)
 		when);
 	put_columns(p);
 	fprintf(p->file, ", %s events", format_count(text, r->events));
-	fprintf(p->file, ", lost %s", format_count(text, loss__total(&r->counters)));
+	fputs(", ", p->file);
+	text_put_lost(p->file, &r->counters);
 	if (hidden)
 		fprintf(p->file, ", %zu more not shown (--top)", hidden);
 }

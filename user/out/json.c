@@ -209,14 +209,24 @@ static json_t *listings(const struct report_listings *all)
 	return list;
 }
 
-static json_t *losses(const struct loss_counters *c)
+/* All reasons of a kind. */
+static json_t *losses(const struct loss_counters *c, enum loss_kind kind)
 {
 	json_t *o = json_object();
 	int i;
 
 	for (i = 0; i < LOSS_REASONS; i++)
-		json_object_set_new(o, loss_name(i), number(c->lost[i]));
+		if (loss_kind(i) == kind)
+			json_object_set_new(o, loss_name(i), number(c->lost[i]));
 	return o;
+}
+
+static void put_losses(json_t *o, const struct loss_counters *c)
+{
+	enum loss_kind kind;
+
+	for (kind = 0; kind < LOSS_KINDS; kind++)
+		json_object_set_new(o, loss_kind_name(kind), losses(c, kind));
 }
 
 static json_t *program(const struct report_program *p)
@@ -308,7 +318,7 @@ static void set_header(json_t *o, const struct report *r)
 			json_object_set_new(o, "throttled", number(r->throttled));
 	}
 	if (r->has_events || r->has_losses)
-		json_object_set_new(o, "lost", losses(&r->counters));
+		put_losses(o, &r->counters);
 	if (r->hidden)
 		json_object_set_new(o, "hidden", number(r->hidden));
 	if (r->left_out_by)

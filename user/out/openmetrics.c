@@ -590,17 +590,31 @@ static int put_of_tool(FILE *f, const char *name, const char *suffix, const char
 	return err;
 }
 
-static int put_losses(FILE *f, const struct openmetrics *m, const struct report *r)
+static int put_losses_of(FILE *f, const struct openmetrics *m, const struct report *r,
+			 enum loss_kind kind)
 {
-	int err = begin_family(f, "tally_lost", "counter", NULL,
-			       "events that are not in the figures, or not as they were", NULL), i;
+	static const char *const names[LOSS_KINDS] = { "tally_lost", "tally_inexact" };
+	static const char *const helps[LOSS_KINDS] = {
+		"events that are not in the figures",
+		"events that are in the figures without something that belongs to them",
+	};
+	int err = begin_family(f, names[kind], "counter", NULL, helps[kind], NULL), i;
 
 	for (i = 0; i < LOSS_REASONS && !err; i++) {
-		fputs("tally_lost_total{tool=\"", f);
+		if (loss_kind(i) != kind)
+			continue;
+		fprintf(f, "%s_total{tool=\"", names[kind]);
 		err = put_escaped(f, r->tool);
 		fprintf(f, "\",reason=\"%s\"} %llu\n", loss_name(i), m->counters.lost[i]);
 	}
 	return err;
+}
+
+static int put_losses(FILE *f, const struct openmetrics *m, const struct report *r)
+{
+	int err = put_losses_of(f, m, r, LOSS_LOST);
+
+	return err ?: put_losses_of(f, m, r, LOSS_INEXACT);
 }
 
 static int put_of_run(FILE *f, const struct openmetrics *m, size_t hidden, const struct report *r)

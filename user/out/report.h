@@ -135,6 +135,7 @@ struct report {
 	bool has_max_keys;      /* the tool has that option */
 	u64 events;             /* in the groups or rows, those that --top leaves out included */
 	struct loss_counters counters;
+	bool is_sampled;        /* events are looks at what runs, by a clock or a counter */
 	u64 throttled;          /* so often, at least, the kernel held samples back; of all CPUs */
 	size_t hidden;          /* groups or rows left out by --top */
 	const char *nothing;    /* what it means that there are no events, or NULL: none happened in scope */
@@ -245,7 +246,7 @@ struct writer {
  * Writes one report and flushes it. Returns 0 or a negative errno (-EPIPE when the reader has
  * gone away).
  */
-int writer__write(struct writer *w, const struct report *r);
+int MUST_CHECK writer__write(struct writer *w, const struct report *r);
 
 /*
  * A report is written at once: begin has everything go to memory, end writes it if err is 0 and
@@ -261,16 +262,16 @@ struct writing {
  * Writes n bytes behind what the file has been given, and flushes all. Returns 0 or a negative errno,
  * and keeps the first one in failed.
  */
-int writer__emit(struct writer *w, const char *text, size_t n);
+int MUST_CHECK writer__emit(struct writer *w, const char *text, size_t n);
 
 /* Now that there will be reports: metrics of another run leave the file that path names. */
-int writer__begin_metrics(struct writer *w);
+int MUST_CHECK writer__begin_metrics(struct writer *w);
 
 /* Closes the file, keeping in failed what only that brings out, unless it is standard output. */
 void writer__close(struct writer *w);
 
-int writer__begin(struct writer *w, struct writing *writing);
-int writer__end(struct writer *w, struct writing *writing, int err);
+int MUST_CHECK writer__begin(struct writer *w, struct writing *writing);
+int MUST_CHECK writer__end(struct writer *w, struct writing *writing, int err);
 
 /* The writers; -ENOMEM is their only error, the file keeps its own. */
 int write_text(struct writer *w, const struct report *r);

@@ -270,17 +270,53 @@ void text_put_header(struct writer *w, const struct report *r)
 	w->header = true;
 }
 
+/* Samples that did not come were held back, by whoever kept the CPU. */
+static bool is_hidden(const struct report *r, int reason)
+{
+	return loss_is_hidden(reason) && !(r->is_sampled && reason == LOSS_MISSED);
+}
+
+/* What no program can see on this kernel is one sentence, of whichever kind it is. */
+static void put_hidden(struct writer *w, const struct report *r)
+{
+	const char *before = "  this kernel does not show programs everything: ";
+	char n[UNITS_SPACE];
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++) {
+		if (!is_hidden(r, i) || !r->counters.lost[i])
+			continue;
+		fprintf(w->file, "%s%s %s (%s: %s)", before, format_count(n, r->counters.lost[i]),
+			loss_kind_name(loss_kind(i)), loss_name(i), loss_sentence(i));
+		before = ", ";
+	}
+	if (*before == ',')
+		fputc('\n', w->file);
+}
+
 static void put_losses(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
 	int i;
 
 	for (i = 0; i < LOSS_REASONS; i++)
-		if (r->counters.lost[i])
-			fprintf(w->file, "  lost: %s %s: %s%s\n",
+		if (r->counters.lost[i] && !is_hidden(r, i))
+			fprintf(w->file, "  %s: %s %s: %s%s\n", loss_kind_name(loss_kind(i)),
 				format_count(n, r->counters.lost[i]), loss_name(i),
 				loss_sentence(i), r->has_max_keys && loss_ends_with_more_keys(i) ?
 				"; raise --max-keys" : "");
+	put_hidden(w, r);
+}
+
+/* "lost 3", and how many are in the figures without something: where there are any. */
+void text_put_lost(FILE *f, const struct loss_counters *c)
+{
+	u64 inexact = loss__of(c, LOSS_INEXACT);
+	char n[UNITS_SPACE];
+
+	fprintf(f, "lost %s", format_count(n, loss__of(c, LOSS_LOST)));
+	if (inexact)
+		fprintf(f, "  inexact %s", format_count(n, inexact));
 }
 
 static void put_left_out(struct writer *w, const struct report *r)
@@ -296,7 +332,6 @@ static void put_left_out(struct writer *w, const struct report *r)
 
 void text_put_footer(struct writer *w, const struct report *r)
 {
-	u64 lost = loss__total(&r->counters);
 	char n[UNITS_SPACE];
 
 	if (r->hidden)
@@ -304,14 +339,17 @@ void text_put_footer(struct writer *w, const struct report *r)
 	if (r->left_out_by)
 		put_left_out(w, r);
 	if (!r->has_events) {
-		if (r->has_losses)
-			fprintf(w->file, "lost %s\n", format_count(n, lost));
+		if (r->has_losses) {
+			text_put_lost(w->file, &r->counters);
+			fputc('\n', w->file);
+		}
 		put_losses(w, r);
 		return;
 	}
 	fprintf(w->file, "events %s", format_count(n, r->events));
-	fprintf(w->file, "  filtered %s", format_count(n, r->counters.filtered));
-	fprintf(w->file, "  lost %s\n", format_count(n, lost));
+	fprintf(w->file, "  filtered %s  ", format_count(n, r->counters.filtered));
+	text_put_lost(w->file, &r->counters);
+	fputc('\n', w->file);
 	if (r->counters.unaccounted)
 		fprintf(w->file, "  %s of the events are missing from the kernel's own totals\n",
 			format_count(n, r->counters.unaccounted));
@@ -328,7 +366,7 @@ void text_put_footer(struct writer *w, const struct report *r)
 	put_losses(w, r);
 	if (r->left_out)
 		return;
-	if (r->events || r->nrows || lost)
+	if (r->events || r->nrows || !loss__is_none(&r->counters))
 		return;
 	if (r->nothing)
 		fprintf(w->file, "%s\n", r->nothing);

@@ -14,6 +14,9 @@ void text_put_key(struct writer *w, const struct field *key, size_t n);
 /* Count, extremes, average, percentiles. */
 void text_put_figures(struct writer *w, const struct report *r, const struct histogram *h);
 
+/* "lost 3  inexact 1": the second only where there are any. */
+void text_put_lost(FILE *f, const struct loss_counters *c);
+
 /* How many events, how many lost and why. */
 void text_put_footer(struct writer *w, const struct report *r);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "out/text.h"
 #include "out/timechart.h"
 #include "out/timechart_script.h"
 #include "out/xml.h"
@@ -307,12 +308,12 @@ static void put_legend(const struct picture *p)
 static void put_summary(const struct picture *p)
 {
 	const struct timechart *c = p->chart;
-	u64 lost = loss__total(&p->report->counters);
-	char duration[UNITS_SPACE], slot[UNITS_SPACE], number[UNITS_SPACE];
+	char duration[UNITS_SPACE], slot[UNITS_SPACE];
 
-	fprintf(p->file, "%s in %u slots of %s, lost %s",
+	fprintf(p->file, "%s in %u slots of %s, ",
 		format_value(duration, c->duration_ns, UNIT_NS, false), c->nslots,
-		format_value(slot, c->slot_ns, UNIT_NS, false), format_count(number, lost));
+		format_value(slot, c->slot_ns, UNIT_NS, false));
+	text_put_lost(p->file, &p->report->counters);
 }
 
 static void put_head(const struct picture *p)

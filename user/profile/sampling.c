@@ -219,6 +219,7 @@ static int count_events(struct sampling *s, const struct run *run, struct report
 
 int sampling__count(struct sampling *s, const struct run *run, struct report *r)
 {
+	r->is_sampled = true;
 	r->throttled = throttled__since(&s->throttled);
 	if (!s->typed)
 		r->counters.lost[LOSS_MISSED] += s->missed;

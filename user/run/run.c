@@ -228,7 +228,7 @@ enum {
 #define BUDGET_WINDOW_NS NSEC_PER_SEC
 
 /* first_ns 0: there is none, and nothing is waited for. */
-static int start_timer(struct pollfd *wait, u64 first_ns, u64 period_ns)
+static int MUST_CHECK start_timer(struct pollfd *wait, u64 first_ns, u64 period_ns)
 {
 	struct itimerspec spec = {
 		.it_value = { first_ns / NSEC_PER_SEC, first_ns % NSEC_PER_SEC },
@@ -243,7 +243,7 @@ static int start_timer(struct pollfd *wait, u64 first_ns, u64 period_ns)
 	return 0;
 }
 
-static int start_timers(const struct cli *cli, struct pollfd wait[WAITS])
+static int MUST_CHECK start_timers(const struct cli *cli, struct pollfd wait[WAITS])
 {
 	int err = start_timer(&wait[WAIT_INTERVAL], cli->interval_ns, cli->interval_ns);
 
@@ -348,7 +348,7 @@ static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
 	if (!err && run->cli->overhead)
 		err = add_overhead(run, &r);
 	if (!err) {
-		run->lost |= (r.has_events || r.has_losses) && loss__total(&r.counters);
+		run->lost |= (r.has_events || r.has_losses) && !loss__is_none(&r.counters);
 		err = write_or_add(run, &r);
 		if (r.overhead)
 			tell_overhead(run, &r);

@@ -493,7 +493,7 @@ static int read_file(struct session *s)
 	err = cli__close_writer(&writer, err);
 	if (err)
 		return EXIT_FAILED;
-	lost = loss__total(&text->counters) || !text->whole;
+	lost = !loss__is_none(&text->counters) || !text->whole;
 	return s->cli->strict && lost ? EXIT_LOST : EXIT_DONE;
 }
 
