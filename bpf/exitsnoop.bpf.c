@@ -11,7 +11,6 @@
 #include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
-#include "task_state.bpf.h"
 
 const volatile bool threads = false;    /* each, instead of processes */
 
@@ -22,12 +21,17 @@ const volatile bool threads = false;    /* each, instead of processes */
 u64 taken_down = 0;
 u64 sent = 0;
 
-struct exit_state {
-	struct exit_record record;
-	bool ended;
-};
-
-TASK_STATE(exits, struct exit_state);
+/*
+ * By the address of the task, which is nobody else's until on_free() has run. Not in the task's storage: the
+ * kernel does not let programs have that while it is busy with any task's, and an end comes only once.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u64);
+	__type(value, struct exit_record);
+} exits SEC(".maps");
 
 /*
  * Processes whose end is told already: where several threads end at once, more than one may see
@@ -54,7 +58,7 @@ static __always_inline bool is_process_end(struct task_struct *t)
 	if ((int)err == -EEXIST)
 		return false;
 	if (err)
-		count_failed_update(err);       /* and told, maybe twice */
+		count_lost(LOSS_INCOMPLETE);    /* and told, maybe twice */
 	return true;
 }
 
@@ -66,32 +70,44 @@ static __always_inline u32 process_code(struct task_struct *t)
 	return t->group_leader->exit_code;
 }
 
+/*
+ * One that is there already is of an earlier task, which has gone without that a program was run for its last
+ * switch or for its being freed.
+ */
+static __always_inline void take_down(struct task_struct *t, const struct exit_record *r)
+{
+	u64 task = (u64)t;
+	long err = bpf_map_update_elem(&exits, &task, r, BPF_NOEXIST);
+
+	if ((int)err == -EEXIST) {
+		count_lost(LOSS_MISSED);
+		__sync_fetch_and_add(&sent, 1);
+		err = bpf_map_update_elem(&exits, &task, r, BPF_ANY);
+	}
+	if (err)
+		count_failed_update(err);
+	else
+		__sync_fetch_and_add(&taken_down, 1);
+}
+
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_process_exit, struct task_struct *t)
 {
 	struct task_struct *whole = threads ? t : t->group_leader;
-	struct exit_state *st;
-	struct exit_record *r;
+	struct exit_record r = {};
 
 	if (!armed || (!threads && !is_process_end(t)) || !in_scope(t))
 		return 0;
-	st = exits_get(t, NULL);
-	if (!st) {
-		count_lost(LOSS_NO_STATE);
-		return 0;
-	}
-	r = &st->record;
-	r->time_ns = bpf_ktime_get_ns();
-	r->age_ns = r->time_ns - whole->start_time;
-	r->code = threads ? (u32)t->exit_code : process_code(t);
-	r->pid = t->tgid;
-	r->tid = whole->pid;
-	r->ppid = t->real_parent->tgid;
-	r->uid = scope_uid(t);
-	r->cpu = bpf_get_smp_processor_id();
-	bpf_probe_read_kernel(r->comm, sizeof(r->comm), whole->comm);
-	st->ended = true;
-	__sync_fetch_and_add(&taken_down, 1);
+	r.time_ns = bpf_ktime_get_ns();
+	r.age_ns = r.time_ns - whole->start_time;
+	r.code = threads ? (u32)t->exit_code : process_code(t);
+	r.pid = t->tgid;
+	r.tid = whole->pid;
+	r.ppid = t->real_parent->tgid;
+	r.uid = scope_uid(t);
+	r.cpu = bpf_get_smp_processor_id();
+	bpf_probe_read_kernel(r.comm, sizeof(r.comm), whole->comm);
+	take_down(t, &r);
 	return 0;
 }
 
@@ -116,13 +132,14 @@ static __always_inline u64 used_time(struct task_struct *t)
 
 static __always_inline void tell(struct task_struct *t)
 {
-	struct exit_state *st = exits_find(t);
+	u64 task = (u64)t;
+	struct exit_record *r = bpf_map_lookup_elem(&exits, &task);
 
-	if (!st || !st->ended)
+	if (!r)
 		return;
-	st->ended = false;
-	st->record.cpu_time_ns = used_time(t);
-	ring_output(&st->record, sizeof(st->record));
+	r->cpu_time_ns = used_time(t);
+	ring_output(r, sizeof(*r));
+	bpf_map_delete_elem(&exits, &task);
 	__sync_fetch_and_add(&sent, 1);
 }
 
@@ -135,10 +152,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/*
- * A switch may come while the kernel is busy with some task's storage on that CPU
- * (bpf_task_storage_busy), which it then does not let programs have: those exits are told here.
- */
+/* From 7.0 on the kernel may skip the program at the switch: those exits are told here. */
 SEC("tp_btf/sched_process_free")
 int UNPREEMPTED_PROG(on_free, struct task_struct *t)
 {

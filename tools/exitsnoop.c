@@ -70,7 +70,7 @@ static int show(void *context, const void *record, size_t size)
 /*
  * Those who wait for a process, the end of a run among them, are woken before it has left its CPU:
  * its line is microseconds away, or as long as others have that CPU; or an RCU grace period, where
- * the program at the switch could not have the task's state.
+ * the kernel skipped the program at the switch.
  */
 static void settle(struct snoop *s)
 {
@@ -93,7 +93,6 @@ static int open_skeleton(struct snoop *s)
 		return -errno;
 	e->bpf = bpf;
 	SNOOP_SKELETON(s, bpf);
-	s->have_task_storage = &bpf->rodata->have_task_storage;
 	bpf->rodata->threads = e->threads;
 	return 0;
 }
@@ -113,7 +112,6 @@ static int exitsnoop(int argc, char **argv)
 			.source = "tp_btf/sched_process_exit; CPU time at the last "
 				  "tp_btf/sched_switch",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
-			.state = "exits",
 			.least = sizeof(struct exit_record),
 			.show = show,
 			.open = open_skeleton,
