@@ -71,7 +71,7 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 	b->lost = lost;
 	err = bpf_map_update_elem(&starts, f->match, b, is_new ? BPF_NOEXIST : BPF_ANY);
 	if (is_new && (int)err == -EEXIST) {
-		count_lost(span_in_thread ? LOSS_UNWOUND : LOSS_UNMATCHED);
+		count_lost(span_in_thread ? LOSS_UNWOUND : LOSS_NO_END);
 		err = bpf_map_update_elem(&starts, f->match, b, BPF_ANY);
 	}
 	if (err)

@@ -2,12 +2,16 @@
 """probe on block requests, and the filters that people type for them."""
 
 import os
+import re
 import subprocess
 
 import pytest
 
+import disks
+import tracefs
+from disks import DURABLE, READ, Work
 from probing import alike, report_of
-from tally import GUEST
+from tally import GUEST, Blurred, flaws, steady
 
 ISSUE, COMPLETE = "block:block_rq_issue", "block:block_rq_complete"
 SIZE, N = 1 << 16, 8
@@ -104,3 +108,83 @@ def test_latency_of_requests(tool, disk):
     assert (report["unit"], report["value"]) == ("ns", "$elapsed")
     assert sum(g["count"] for g in report["groups"] if g["key"]["rwbs"].startswith("R")) >= N
     assert all(1000 < g["min"] <= g["max"] < 60 * 10**9 for g in report["groups"])
+
+
+# --- flushes ---------------------------------------------------------------------------------------
+
+EVENT = re.compile(r"block_rq_(issue|complete): (\d+,\d+) (\w+) (?:\d+ )?\(.*?\) (\d+) \+ (\d+)")
+PAIR = "--json", "--from", ISSUE, "--to", COMPLETE
+# Reads, and writes with a flush before and behind them.
+WORKS = Work(READ, 10, 4096, 0, 4096), Work(DURABLE, 10, 4096, 1 << 20, 4096)
+
+
+def pairs(events):
+    """How many fit each other by device and sector, as the kernel shows them; (ends without a begin, begins without an end)."""
+    under_way, found, unmatched, no_end = set(), 0, 0, 0
+    for kind, dev, _, sector, _ in events:
+        if kind == "issue":
+            no_end += (dev, sector) in under_way
+            under_way.add((dev, sector))
+        elif (dev, sector) in under_way:
+            under_way.discard((dev, sector))
+            found += 1
+        else:
+            unmatched += 1
+    return found, unmatched, no_end
+
+
+@pytest.fixture
+def flushed(ends, tool, trigger, directory):
+    """The reports of probes with these options beside each other, and the kernel's own record: where no other disk is."""
+    if not GUEST:
+        pytest.skip("other disks are busy here")
+
+    def trial(*options):
+        disk = disks.loop(ends, directory)
+        dev = ",".join(str(n) for n in (os.major(os.stat(disk.path).st_rdev), os.minor(os.stat(disk.path).st_rdev)))
+        tracers = [tool(*PAIR, *each, tool="probe") for each in options]
+        load = trigger("disk", *disks.arguments(disk, WORKS))
+        ring = tracefs.Instance()
+        try:
+            for event in ("issue", "complete"):
+                ring.enable(f"block/block_rq_{event}")
+            load.go()
+            load.done()
+            reports = [tracer.stop().report for tracer in tracers]
+            events = EVENT.findall(ring.stop())
+        finally:
+            ring.close()
+        if {event[1] for event in events} != {dev}:
+            raise Blurred(events)
+        return reports, events
+
+    return trial
+
+
+def test_what_has_no_partner(flushed):
+    """By device and sector: each is told for what it is, and a filter on the sectors leaves what has partners."""
+
+    def trial():
+        (plain, filtered), events = flushed(("--match", "dev,sector", "--count"),
+                                            ("--match", "dev,sector", "--count", "--filter", "nr_sector > 0"))
+        if plain["lost"]["recursion"] or filtered["lost"]["recursion"]:
+            raise Blurred(plain)
+        found, unmatched, no_end = pairs(events)
+        told = {reason: n for reason, n in flaws(plain).items() if n}
+        assert (plain["events"], told) == (found, {"unmatched": unmatched, "no_end": no_end})
+        assert unmatched >= no_end > 0
+        assert filtered["events"] == sum(event[0] == "issue" and event[4] != "0" for event in events)
+        assert not any(flaws(filtered).values())
+
+    steady(trial)
+
+
+def test_flushes_by_device(flushed):
+    def trial():
+        (report,), events = flushed(("--match", "dev", "--count", "--filter", 'rwbs == "FF"'))
+        if report["lost"]["recursion"]:
+            raise Blurred(report)
+        assert report["events"] == sum(event[0] == "issue" and event[2] == "FF" for event in events) > 0
+        assert not any(flaws(report).values())
+
+    steady(trial)
