@@ -108,19 +108,16 @@ static __always_inline void end_unseen(u64 address)
 
 static __noinline int take_stack(void *ctx, struct stack_id *id)
 {
-	u32 flaw;
-
 	if (!id)
 		return 0;
-	flaw = stack_take(id, ctx, take);
+	stack_count_flaw(stack_take(id, ctx, take));
 	if (id->tgid)
 		stack_see();
-	return flaw;
+	return 0;
 }
 
 static __always_inline void begin_following(void *ctx, u64 address, struct kmem_live *l, u64 bytes)
 {
-	u32 flaw = 0;
 	u64 stamp;
 	long err;
 
@@ -128,7 +125,7 @@ static __always_inline void begin_following(void *ctx, u64 address, struct kmem_
 	l->item.bytes = bytes;
 	l->item.since_ns = bpf_ktime_get_ns();
 	if (take)
-		flaw = take_stack(ctx, &l->item.stack);
+		take_stack(ctx, &l->item.stack);
 	task_key_name(l->name, &stamp, NULL, 0);
 	err = bpf_map_update_elem(&live, &address, l, BPF_NOEXIST);
 	if ((int)err == -EEXIST) {
@@ -137,8 +134,6 @@ static __always_inline void begin_following(void *ctx, u64 address, struct kmem_
 	}
 	if (err)
 		count_failed_update(err);
-	else
-		stack_count_flaw(flaw);
 }
 
 static __always_inline int end_following(u64 address)
