@@ -320,7 +320,7 @@ static int choose_functions(struct memleak *m, const struct cli *cli)
 		diag_error("cannot look for malloc() in %s: %s",
 			   m->binary ?: cli->scope.npids ? "the process" : "libc.so.6",
 			   confined__why(err));
-		if (m->binary || err == -EMFILE || err == -ENFILE)
+		if (m->binary || err == -EMFILE || err == -ENFILE || err == -ETIME || err == -EINTR)
 			return m->binary ? -EINVAL : err;
 		return -EOPNOTSUPP;
 	}

@@ -8,6 +8,8 @@
  *     FILE:OFFSET) is mapped over that of the one before, at one address. ready, done
  * remaps children N [PROGRAM]: N children, one after the other, call it 3 times each (child_calls()), and end, or
  *     execute PROGRAM. ready, done
+ * remaps many N FILE [named]: maps the first page of FILE N times, as code. With "named" each time by a name of its own
+ *     (FILE and a number), of which nothing is left. ready, done
  * remaps storm SECONDS: maps code as often as it can, up to 30,000 pages of it. ready, done HOW-OFTEN
  */
 #include <dlfcn.h>
@@ -111,7 +113,42 @@ static void children(int argc, char **argv)
 	say_done(NULL, 0);
 }
 
+static int open_named(const char *path, int n)
+{
+	char *name;
+	int fd;
+
+	if (asprintf(&name, "%s%d", path, n) < 0 || link(path, name))
+		error(1, errno, "link");
+	fd = open(name, O_RDONLY);
+	if (fd < 0 || unlink(name))
+		error(1, errno, "%s", name);
+	free(name);
+	return fd;
+}
+
 /* Every second page, so that no two become one. */
+static void many(int argc, char **argv)
+{
+	long n = trigger__number(argc, argv, 2), i;
+	char *room = mmap(NULL, 8192UL * n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bool named = argc > 4;
+	int fd = open(argv[3], O_RDONLY);
+
+	if (room == MAP_FAILED || fd < 0 || munmap(room, 8192UL * n))
+		error(1, errno, "many");
+	for (i = 0; i < n; i++) {
+		int from = named ? open_named(argv[3], i) : fd;
+
+		if (mmap(room + i * 8192, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, from,
+			 0) == MAP_FAILED)
+			error(1, errno, "mapping %ld", i);
+		if (named)
+			close(from);
+	}
+	say_done(NULL, 0);
+}
+
 #define STORM_PAGES 30000
 
 static void storm(int argc, char **argv)
@@ -141,7 +178,7 @@ int main(int argc, char **argv)
 		void (*work)(int argc, char **argv);
 	} works[] = {
 		{ "libraries", libraries }, { "fixed", fixed }, { "children", children },
-		{ "storm", storm },
+		{ "many", many }, { "storm", storm },
 	};
 	size_t i;
 

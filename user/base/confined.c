@@ -295,7 +295,7 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
 /* Time to die: giving back a gigabyte takes a while. */
 #define DEATH_NS (200 * NSEC_PER_MSEC)
 
-static bool signal_waits(void)
+bool confined__interrupted(void)
 {
 	sigset_t set;
 
@@ -308,7 +308,7 @@ int confined__wait(int fd, u64 end_ns)
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	u64 now, left;
 
-	while (!signal_waits()) {
+	while (!confined__interrupted()) {
 		now = monotonic_ns();
 		if (now >= end_ns)
 			return -ETIME;
@@ -543,7 +543,7 @@ int confined__run(confined_work work, void *arg, const int *fd, size_t nfds,
 	u64 began_ns = monotonic_ns();
 	int err = 0;
 
-	if (signal_waits())
+	if (confined__interrupted())
 		return -EINTR;
 	if (are_roots(fd, nfds))
 		allowance = NULL;

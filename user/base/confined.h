@@ -94,6 +94,9 @@ void allowance__spend(struct allowance *a, const int *fd, size_t nfds, u64 ns);
 /* Why nothing was read, for people: of -ETIME, -EDQUOT, -EBADMSG, ... */
 const char *confined__why(int err);
 
+/* Does a signal wait that is to end what takes long? */
+bool confined__interrupted(void);
+
 /* Waits until there is something to read, or the end. 0, -ETIME: end_ns (monotonic), or -EINTR. */
 int confined__wait(int fd, u64 end_ns);
 

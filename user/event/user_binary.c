@@ -148,6 +148,11 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 	return add_binary(s->found, path);
 }
 
+static bool is_fault(int err)
+{
+	return err == -ENOMEM || err == -ETIME || err == -EINTR;
+}
+
 int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx)
 {
 	char *own = binary__locate_for(name, ctx->command);
@@ -156,11 +161,11 @@ int event_binaries__find(struct event_binaries *found, const char *name, const s
 	size_t i;
 
 	*found = (struct event_binaries){};
-	for (i = 0; i < ctx->npids && err != -ENOMEM; i++) {
+	for (i = 0; i < ctx->npids && !is_fault(err); i++) {
 		s.pid = ctx->pids[i];
 		err = mappings__each(s.pid, add_mapping, &s);
 	}
-	if (err != -ENOMEM)
+	if (!is_fault(err))
 		err = 0;        /* what may not be looked at has none */
 	if (!err && !found->n && own) {
 		err = add_binary(found, own);
@@ -181,6 +186,9 @@ int event__locate_binaries(struct event_binaries *found, const struct event *e,
 		return 0;
 	if (err == -ENOMEM)
 		return complain(c, err, e->at, e->len, "no memory");
+	if (err != -ENOENT)
+		return complain(c, err, e->at, e->len, "looking for '%s' in what the process has mapped: %s",
+				e->binary, confined__why(err));
 	complain(c, 0, e->at, e->len, "there is no program and no library '%s'", e->binary);
 	return complain_hint(c, err, "name it with its path");
 }
@@ -210,7 +218,7 @@ size_t event_binaries__count_others(const char *name, const char *own)
 
 	while (proc && monotonic_ns() < until && (entry = readdir(proc))) {
 		s.pid = strtoul(entry->d_name, NULL, 10);
-		n += s.pid && mappings__each(s.pid, is_another, &s) > 0;
+		n += s.pid && mappings__each_until(s.pid, until, is_another, &s) > 0;
 	}
 	if (proc)
 		closedir(proc);

@@ -26,7 +26,8 @@ struct event_binaries {
 
 /*
  * Those that the processes of ctx have mapped by that name, which in another mount namespace are others than
- * ours; else the one that we find, or its command would load. Returns 0, -ENOENT or -ENOMEM.
+ * ours; else the one that we find, or its command would load. Returns 0, -ENOENT, -ENOMEM, or -ETIME and -EINTR
+ * (mappings__each()).
  */
 int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx);
 

@@ -44,7 +44,8 @@ static int load(struct course *c, struct run *run)
 {
 	int err = c->open(c, run);
 
-	if (err == -EINVAL || err == -EOPNOTSUPP || err == -EPERM)
+	/* Said already: what was asked for cannot be, or it was not found out in time. */
+	if (err == -EINVAL || err == -EOPNOTSUPP || err == -EPERM || err == -ETIME || err == -EINTR)
 		return err;
 	if (!err && !run->cli->explain)
 		err = run__load(c->skeleton);

@@ -800,6 +800,11 @@ static void tell_bounds(const struct stacks *s)
 	if (left.skipped)
 		diag_warn("%llu mappings of processes that map without end were skipped: frames there may have "
 			  "no names", left.skipped);
+	if (left.cut)
+		diag_warn("what processes have mapped took too long to read, %llu times: frames there may have no "
+			  "names", left.cut);
+	if (left.unnamed)
+		diag_warn("%llu mappings have no names: all together are too long", left.unnamed);
 	if (left.forgotten)
 		diag_warn("%llu programs were forgotten, there were too many: their frames may have no names",
 			  left.forgotten);

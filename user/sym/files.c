@@ -37,6 +37,7 @@ const char *symbols__intern(struct symbols *s, const char *text)
 		free(copy);
 		return NULL;
 	}
+	s->text_bytes += strlen(copy) + 1;
 	return copy;
 }
 

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/confined.h"
+
 /*
  * --- lines -------------------------------------------------------------------------------------
  */
@@ -99,33 +102,77 @@ static const char *below_root(const char *name, const char *root, size_t len)
 
 /* The kernel hands out a page at a time, which is more than stdio asks of it. */
 #define MAPS_BUFFER 4096
+/* Ordinary lines between two looks at the clock and at the signals; a long one may have taken long. */
+#define LINES_AT_ONCE 64
+#define LONG_LINE 512
 
-int mappings__each(u32 pid, mapping_visit visit, void *arg)
-{
-	char path[32], root[PATH_MAX], buffer[MAPS_BUFFER], *line = NULL;
-	struct mapping_line m;
-	size_t size = 0, len;
-	bool any = false;
+struct reading {
 	FILE *file;
-	int err = 0;
+	char *line;
+	size_t size;
+	u64 end_ns;
+	u32 since;      /* lines, the last look */
+};
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return errno == ENOENT ? -ESRCH : -errno;
-	setvbuf(file, buffer, _IOFBF, sizeof(buffer));
+/* 1: there is a line, 0: the end, or a negative errno. */
+static int next_line(struct reading *r)
+{
+	ssize_t n;
+
+	if (!(r->since++ % LINES_AT_ONCE)) {
+		if (confined__interrupted())
+			return -EINTR;
+		if (monotonic_ns() >= r->end_ns)
+			return -ETIME;
+	}
+	n = getline(&r->line, &r->size, r->file);
+	if (n > LONG_LINE)
+		r->since = 0;
+	return n >= 0;
+}
+
+static int visit_lines(struct reading *r, u32 pid, mapping_visit visit, void *arg)
+{
+	char root[PATH_MAX];
+	struct mapping_line m;
+	bool any = false;
+	size_t len;
+	int err = 0, more = 0;
+
 	read_root(pid, root, sizeof(root));
 	len = strlen(root);
-	while (!err && getline(&line, &size, file) >= 0) {
-		if (!mapping__parse(&m, line))
+	while (!err && (more = next_line(r)) > 0) {
+		if (!mapping__parse(&m, r->line))
 			continue;
 		any = true;
 		m.name = below_root(m.name, root, len);
 		err = visit(arg, &m);
 	}
-	free(line);
-	fclose(file);
+	if (!err && more < 0)
+		err = more;
 	return err || any ? err : -ESRCH;
+}
+
+int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg)
+{
+	char path[32], buffer[MAPS_BUFFER];
+	struct reading r = { .end_ns = end_ns };
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	r.file = fopen(path, "re");
+	if (!r.file)
+		return errno == ENOENT ? -ESRCH : -errno;
+	setvbuf(r.file, buffer, _IOFBF, sizeof(buffer));
+	err = visit_lines(&r, pid, visit, arg);
+	free(r.line);
+	fclose(r.file);
+	return err;
+}
+
+int mappings__each(u32 pid, mapping_visit visit, void *arg)
+{
+	return mappings__each_until(pid, monotonic_ns() + MAPPINGS_TIME_NS, visit, arg);
 }
 
 int mappings__program(u32 pid, char *name, size_t size)

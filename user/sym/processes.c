@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <limits.h>
 #include <search.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -416,6 +417,28 @@ static int take_file(const struct taking *t, const struct mapping_line *line, st
 	return err;
 }
 
+/*
+ * The names of what is mapped, as long as those of all processes are not too much. Paths that are longer than
+ * anything that may be opened are of no use.
+ */
+#define MAX_PATH_BYTES (32 << 20)
+
+static int name_mapping(struct symbols *s, const struct mapping_line *line, struct mapping *m)
+{
+	bool path = has_path(line) && strlen(line->name) < PATH_MAX;
+	size_t before = s->text_bytes;
+
+	if (s->path_bytes >= MAX_PATH_BYTES) {
+		s->unnamed++;
+		m->module = symbols__intern(s, "[unnamed]");
+		return m->module ? 0 : -ENOMEM;
+	}
+	m->module = symbols__intern(s, base_name(line->name));
+	m->path = path ? symbols__intern(s, line->name) : NULL;
+	s->path_bytes += s->text_bytes - before;
+	return !m->module || (path && !m->path) ? -ENOMEM : 0;
+}
+
 static int take_mapping(void *arg, const struct mapping_line *line)
 {
 	struct taking *t = arg;
@@ -431,11 +454,9 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 	struct mapping *more;
 	int err;
 
-	m.module = symbols__intern(t->symbols, base_name(line->name));
-	m.path = has_path(line) ? symbols__intern(t->symbols, line->name) : NULL;
-	if (!m.module || (has_path(line) && !m.path))
-		return -ENOMEM;
-	err = take_file(t, line, &m);
+	err = name_mapping(t->symbols, line, &m);
+	if (!err)
+		err = take_file(t, line, &m);
 	if (err)
 		return err;
 	t->makes_code |= is_made(line);
@@ -494,6 +515,28 @@ static bool goes_on(const struct process *p, const struct process_stamp *now)
 	return !p->stamp.start_time || process__is_same(&p->stamp, now);
 }
 
+/* So much time each process has of its own; more is of the allowance. */
+#define EACH_PROCESS_NS (100 * NSEC_PER_MSEC)
+
+/* What there is no time for is left out. */
+static int read_mappings(struct taking *t)
+{
+	struct allowance *a = &t->symbols->allowance;
+	u64 begin_ns = monotonic_ns(), most_ns = EACH_PROCESS_NS + allowance__time(a, NULL, 0), took_ns;
+	int err;
+
+	if (most_ns > MAPPINGS_TIME_NS)
+		most_ns = MAPPINGS_TIME_NS;
+	err = mappings__each_until(t->process->pid, begin_ns + most_ns, take_mapping, t);
+	took_ns = monotonic_ns() - begin_ns;
+	if (took_ns > EACH_PROCESS_NS)
+		allowance__spend(a, NULL, 0, took_ns - EACH_PROCESS_NS);
+	if (err != -ETIME)
+		return err;
+	t->symbols->cut++;
+	return 0;
+}
+
 static int take_mappings(struct symbols *s, struct process *p, const struct process_stamp *now)
 {
 	struct taking t = { .symbols = s, .process = p, .is_same = true,
@@ -502,7 +545,7 @@ static int take_mappings(struct symbols *s, struct process *p, const struct proc
 	struct code *code;
 	int err;
 
-	err = mappings__each(p->pid, take_mapping, &t);
+	err = read_mappings(&t);
 	if (!err)
 		err = keep_code(&t, p);
 	if (err) {
@@ -629,13 +672,6 @@ static bool is_old(const struct process *p, u64 at_ns)
 	return at_ns < p->seen_ns;
 }
 
-static int name_told(struct symbols *s, const struct mapping_line *line, struct mapping *m)
-{
-	m->module = symbols__intern(s, base_name(line->name));
-	m->path = has_path(line) ? symbols__intern(s, line->name) : NULL;
-	return !m->module || (has_path(line) && !m->path) ? -ENOMEM : 0;
-}
-
 /* A process may tell of so many in a burst, and so many in a second for long; others cost it names. */
 #define MAPPINGS_AT_ONCE 4096
 #define MAPPINGS_A_SECOND 512
@@ -711,7 +747,8 @@ int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line,
 		return 0;
 	}
 	before = p->nformer;
-	err = name_told(s, line, &m);
+	err = name_mapping(s, line, &m);
+	m.unopened &= m.path != NULL;
 	if (!err)
 		err = take_told(s, p, line, &m);
 	if (p->nformer > before)

@@ -72,7 +72,8 @@ struct symbols {
 	TAILQ_HEAD(seen, process) seen;         /* the one seen longest ago first */
 	TAILQ_HEAD(over, process) over;         /* the one that ended first */
 	void *told_files;                       /* tree: see symbols__open_at_once() */
-	u64 skipped, forgotten;                 /* see symbols__bounds() */
+	u64 skipped, forgotten, cut, unnamed;   /* see symbols__bounds() */
+	size_t text_bytes, path_bytes;          /* of all texts; of those that are names of mappings */
 	bool own_vdso_read;
 	size_t kept;
 	size_t held;                            /* files held open, of files and JIT maps */

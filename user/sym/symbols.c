@@ -126,7 +126,7 @@ int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found)
 
 struct symbols_bounds symbols__bounds(const struct symbols *s)
 {
-	return (struct symbols_bounds){ s->skipped, s->forgotten };
+	return (struct symbols_bounds){ s->skipped, s->forgotten, s->cut, s->unnamed };
 }
 
 /*

@@ -101,6 +101,8 @@ bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns
 struct symbols_bounds {
 	u64 skipped;            /* mappings, of processes that made too many */
 	u64 forgotten;          /* processes, of too many */
+	u64 cut;                /* times that what a process has mapped was not read to the end */
+	u64 unnamed;            /* mappings whose names were too much */
 };
 struct symbols_bounds symbols__bounds(const struct symbols *s);
 
