@@ -199,3 +199,52 @@ time.sleep(1000)""")
         result, seconds, memory = run_tool(tool, *args)
         assert seconds < 4 + MOMENT, (tool, result)
         assert memory < 350 * MB, (tool, memory)
+
+
+# Nearly all of its time is in a function of the C library that the library's own symbols do not name.
+SORTS = """
+#include <stdlib.h>
+static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+int main(void)
+{
+	static int number[1000];
+
+	for (;;) {
+		for (int i = 0; i < 1000; i++)
+			number[i] = i * 7919 % 1000;
+		qsort(number, 1000, sizeof(int), by_value);
+	}
+}
+"""
+
+
+def names_of(*processes):
+    """Of all frames of these, each of which is there."""
+    pids = [process.pid for process in processes]
+    result, _, _ = run_tool("profile", "-p", ",".join(map(str, pids)), "-d", 0.5, "--by", "pid", "--json")
+    assert result.code == 0, result
+    stacks = result.report["stacks"]
+    assert {stack["key"]["pid"] for stack in stacks} == set(pids)
+    return {frame["name"] for stack in stacks for frame in stack["frames"]}
+
+
+@pytest.mark.parametrize("owner", (NOBODY, 0), ids=("another's", "root's"))
+def test_names_from_a_mount_namespace(directory, running, owner):
+    """Who offers a debug file of the C library in a mount namespace of its own names no frame of anybody, whoever is
+    seen first. That such a file would be taken from root shows that it is good for that."""
+    source, program = directory / "sorts.c", directory / "sorts"
+    source.write_text(SORTS)
+    subprocess.run(["cc", "-O1", "-o", program, source], check=True)
+    forged, place = hostile.forged_debug_file(directory, "forged.debug")
+    os.chown(forged, owner, owner)
+    attacker = subprocess.Popen(["unshare", "-m", "sh", "-c", f"""
+mkdir -p /usr/lib/debug && mount -t tmpfs none /usr/lib/debug && mkdir -p "$(dirname {place})" &&
+cp -p {forged} {place} && exec setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups {program}"""])
+    try:
+        wait_until(lambda: os.readlink(f"/proc/{attacker.pid}/exe") == str(program), "the attacker")
+        alone = names_of(attacker)
+        both = names_of(attacker, running(program))
+    finally:
+        tally.end_process(attacker)
+    assert ("forged" in alone) == (owner == 0), alone
+    assert owner == 0 or "forged" not in both, both
