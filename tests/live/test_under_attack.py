@@ -22,8 +22,8 @@ from tally import NOBODY, Tool, Trigger, once, steady, wait_until, within
 
 pytestmark = once
 
-# What base/confined.h has all files of others take together; it has a wait for a reader take to hear a signal, and then for the reader to die;
-# what sym/mappings.h has one process's mappings take.
+# Seconds. What base/confined.h lets all files of others take together, a wait for a reader until a signal is heard,
+# and the reader's end; and what sym/mappings.h lets the mappings of one process take.
 ALLOWANCE, HEARD, DEATH, MAPPINGS = 10, 0.1, 0.2, 2.0
 
 
