@@ -33,7 +33,7 @@ int event_binaries__find(struct event_binaries *found, const char *name, const s
 
 /*
  * How many processes run with another file of that name than own, as in a container. Looks for a tenth of a
- * second at most. What a report says of so many: text, "" of none.
+ * second of CPU time at most. What a report says of so many: text, "" of none.
  */
 size_t event_binaries__count_others(const char *name, const char *own);
 void event_binaries__describe_others(size_t n, char *text, size_t size);
