@@ -5,9 +5,8 @@ long as it was asked to be, ends soon after, hears signals meanwhile, and says w
 
 import contextlib
 import os
-import re
-import signal
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -22,9 +21,9 @@ from tally import NOBODY, Tool, Trigger, once, steady, wait_until, within
 
 pytestmark = once
 
-# Seconds. What base/confined.h lets all files of others take together, a wait for a reader until a signal is heard,
-# and the reader's end; and what sym/mappings.h lets the mappings of one process take.
-ALLOWANCE, HEARD, DEATH, MAPPINGS = 10, 0.1, 0.2, 2.0
+# Seconds. What base/confined.h lets a wait for a reader take until a signal is heard, and the reader's end; and what
+# sym/mappings.h lets the mappings of one process take.
+HEARD, DEATH, MAPPINGS = 0.1, 0.2, 2.0
 
 
 @pytest.fixture
@@ -260,7 +259,7 @@ def has_run(pid):
     return False
 
 
-@pytest.mark.parametrize("told", (signal.SIGINT, signal.SIGTERM, None), ids=("SIGINT", "SIGTERM", "late"))
+@pytest.mark.parametrize("told", (signal.SIGINT, signal.SIGTERM), ids=("SIGINT", "SIGTERM"))
 @pytest.mark.parametrize("hold", (freezer, stop))
 def test_a_reader_that_does_not_die_is_left_behind(spinner, ends, hold, told):
     """The report comes without what it would have said, and it does not outlive what held it."""
@@ -276,17 +275,11 @@ def test_a_reader_that_does_not_die_is_left_behind(spinner, ends, hold, told):
         tool.ready()
         (reader,) = wait_until(lambda: [pid for pid in tally.children(tool.pid) if has_run(pid)], "a reader")
         free = hold(reader, f"held{len(trials)}", ends)
-        if told:
-            took, result = stopped(tool, told)
-        else:
-            began = time.monotonic()
-            result = tool.wait()
-            took = time.monotonic() - began
+        took, result = stopped(tool, told)
         free()
         wait_until(lambda: not tally.is_alive(reader), "the end of the reader")
         assert result.code == 0, result
-        why = "interrupted" if told else "took too long"
-        assert re.search(rf"huge_debug_file \({why}\)", result.report["note"]), result
-        within(took < HEARD + DEATH + usual + (0 if told else ALLOWANCE), took, usual)
+        assert "huge_debug_file (interrupted)" in result.report["note"], result
+        within(took < HEARD + DEATH + usual, took, usual)
 
     steady(trial)
