@@ -322,7 +322,7 @@ deps-bench:
 # --- the rest --------------------------------------------------------------------------------------
 
 # What has the name of a program that every system has is there as `tally NAME` only.
-common   := stat
+common   := stat run
 here     := $(filter-out $(common),$(links))
 
 install: all man

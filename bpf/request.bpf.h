@@ -31,6 +31,7 @@
 #define PF_KTHREAD 0x00200000
 
 const volatile struct request_config request_config = {};
+u64 began_ns = 0;                       /* from then on requests are seen; written by the loader */
 struct request_run request_run = {};
 
 /* Why a state was lost last: its request's end is not of an unknown reason then. */
@@ -313,7 +314,7 @@ static __always_inline struct request_state *adopt(struct request *rq)
 	if (began && began < st.submit_ns)
 		st.submit_ns = began;
 	if (!asker && !is_of_driver(op)) {
-		if (op == REQUEST_FLUSH || began < request_run.began_ns)
+		if (op == REQUEST_FLUSH || began < began_ns)
 			st.standing = REQUEST_BEFORE;
 		else
 			count_lost(LOSS_NO_STATE);
@@ -407,7 +408,7 @@ static __always_inline void ended_unseen(struct request *rq, u32 bytes)
 		bpf_map_delete_elem(&requests, &submission);
 	if (!bytes || !armed)
 		return;
-	if (began && began < request_run.began_ns)
+	if (began && began < began_ns)
 		__sync_fetch_and_add(&request_run.before, 1);
 	else if (request_failure)
 		count_failed_update(request_failure);

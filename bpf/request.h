@@ -81,7 +81,6 @@ struct request_config {
 };
 
 struct request_run {
-	__u64 began_ns;         /* everything is attached; written by the loader */
 	__u64 before;           /* requests that ended in the run and were submitted before */
 };
 

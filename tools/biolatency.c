@@ -3,15 +3,21 @@
 #include "block/hist.h"
 #include "tools.h"
 
-static int biolatency(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct request_hist_tool tool = {
-		.name = "biolatency",
-		.doc = "How long disks take for requests, and how long requests wait for them.",
-		.value = REQUEST_DEVICE_TIME,
-	};
-
-	return request_hist__main(&tool, argc, argv);
+	request_hist__init(own, REQUEST_DEVICE_TIME, 0);
 }
 
-TOOL(biolatency, AREA_DISKS, "how long disks take for requests");
+static const struct tool_spec spec = {
+	.name = "biolatency",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long disks take for requests, and how long requests wait for them.",
+		.own = &request_times_argp,
+		.own_parts = &request_own_parts,
+	},
+	REQUEST_HIST_SPEC,
+	.init = init,
+};
+
+TOOL_MEASURING(biolatency, spec, AREA_DISKS, "how long disks take for requests");

@@ -6,7 +6,7 @@
 #include "agg/elements.h"
 #include "agg/loss.h"
 #include "block/requests.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "tools.h"
 
 #include "bpf/biopattern.h"
@@ -93,9 +93,9 @@ static int fill_rows(struct biopattern *b, struct report *r, const struct elemen
 	return err;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct biopattern *b = run->context;
+	struct biopattern *b = m->own;
 	struct elements now = {
 		.key_size = sizeof(struct biopattern_key),
 		.value_size = sizeof(struct biopattern_sums),
@@ -118,58 +118,65 @@ static int report(struct run *run, struct report *r)
 	}
 	elements__free(&b->before);
 	b->before = now;
-	report__sort_rows(r, "requests", 2, run->cli->top);
+	report__sort_rows(r, "requests", 2, m->cli->top);
 	return 0;
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct biopattern_bpf *bpf = biopattern_bpf__open();
-	struct biopattern *b = c->context;
+	struct biopattern *b = m->own;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	b->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	b->requests.from_issue = true;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
-	return err ?: requests__prepare(&b->requests, c, run, &bpf->rodata->request_config);
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
+	return err ?: requests__prepare(&b->requests, m, &bpf->rodata->request_config);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct biopattern *b = c->context;
-	int err = course__attach(c, run);
+	struct biopattern *b = m->own;
+	int err = measurement__attach(m);
 
 	requests__begin(&b->requests, &b->bpf->bss->request_run);
 	return err;
 }
 
-static int biopattern(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = { REQUESTS_OPTIONS, {} };
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct biopattern b = { .requests = REQUESTS };
-	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
-		.doc = "Whether disks are read and written in order or all over the place.",
-		.own = &own,
-		.own_input = &b,
-	};
-	struct course course = {
-		.tool = "biopattern", .context = &b, .open = open_skeleton, .attach = attach,
-		.report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	struct biopattern *b = own;
 
-	elements__free(&b.before);
-	biopattern_bpf__destroy(b.bpf);
-	return code;
+	*b = (struct biopattern){ .requests = REQUESTS };
 }
 
-TOOL(biopattern, AREA_DISKS, "whether disks are used in order or at random");
+static void release(void *own)
+{
+	struct biopattern *b = own;
+
+	elements__free(&b->before);
+	biopattern_bpf__destroy(b->bpf);
+}
+
+static const struct argp_option option_list[] = { REQUESTS_OPTIONS, {} };
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "biopattern",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "Whether disks are read and written in order or all over the place.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct biopattern),
+	.init = init, .open = open_skeleton, .attach = attach, .report = report, .free = release,
+};
+
+TOOL_MEASURING(biopattern, spec, AREA_DISKS, "whether disks are used in order or at random");

@@ -6,7 +6,7 @@
 #include "base/numbers.h"
 #include "block/requests.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/lines.h"
 #include "tools.h"
 
@@ -81,16 +81,16 @@ static int show(void *context, const void *record, size_t size)
 	return lines__write(&b->lines, &line);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct biosnoop *b = run->context;
+	struct biosnoop *b = m->own;
 
 	return lines__drain(&b->lines);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct biosnoop *b = run->context;
+	struct biosnoop *b = m->own;
 	int err = requests__describe(&b->requests, r);
 
 	r->value = "requests";
@@ -98,7 +98,7 @@ static int report(struct run *run, struct report *r)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int check(void *context, struct cli *cli)
@@ -108,61 +108,69 @@ static int check(void *context, struct cli *cli)
 	return lines__init(&b->lines, cli, field_names, ARRAY_SIZE(field_names));
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct biosnoop_bpf *bpf = biosnoop_bpf__open();
-	struct biosnoop *b = c->context;
+	struct biosnoop *b = m->own;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	b->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	bpf->rodata->min_ns = b->min_ns;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = lines__prepare(&b->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
-	return err ?: requests__prepare(&b->requests, c, run, &bpf->rodata->request_config);
+		err = lines__prepare(&b->lines, m, bpf->obj, &bpf->rodata->wake_bytes);
+	return err ?: requests__prepare(&b->requests, m, &bpf->rodata->request_config);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct biosnoop *b = c->context;
-	int err = lines__begin(&b->lines, run, sizeof(struct biosnoop_record), show, b);
+	struct biosnoop *b = m->own;
+	int err = lines__begin(&b->lines, m, sizeof(struct biosnoop_record), show, b);
 
-	run->watch = watch;
+	m->watch = watch;
 	if (!err)
-		err = course__attach(c, run);
+		err = measurement__attach(m);
 	requests__begin(&b->requests, &b->bpf->bss->request_run);
 	return err;
 }
 
-static int biosnoop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "min", KEY_MIN, "TIME", 0, "Requests that took at least so long in all", 0 },
-		REQUESTS_OPTIONS,
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct biosnoop b = { .requests = REQUESTS };
-	const struct cli_spec spec = {
+	struct biosnoop *b = own;
+
+	*b = (struct biosnoop){ .requests = REQUESTS };
+}
+
+static void release(void *own)
+{
+	struct biosnoop *b = own;
+
+	lines__free(&b->lines);
+	biosnoop_bpf__destroy(b->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, "TIME", 0, "Requests that took at least so long in all", 0 },
+	REQUESTS_OPTIONS,
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "biosnoop",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each request to a disk, when it ends: who submitted it, what it was, and "
 		       "how long it took.",
-		.own = &own,
-		.own_input = &b,
-	};
-	struct course course = {
-		.tool = "biosnoop", .context = &b, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct biosnoop),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.free = release,
+};
 
-	lines__free(&b.lines);
-	biosnoop_bpf__destroy(b.bpf);
-	return code;
-}
-
-TOOL(biosnoop, AREA_DISKS, "each request to a disk, and who submitted it");
+TOOL_MEASURING(biosnoop, spec, AREA_DISKS, "each request to a disk, and who submitted it");

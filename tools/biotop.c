@@ -6,7 +6,7 @@
 #include "block/requests.h"
 #include "block/sums.h"
 #include "cli/order.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "tools.h"
 
@@ -109,11 +109,11 @@ static int add_row(struct report *r, const struct request_sums *s, u32 by,
 	return report__end_row(r, &row, err);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
-	const struct cli *cli = run->cli;
-	struct biotop *b = run->context;
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	const struct cli *cli = m->cli;
+	struct biotop *b = m->own;
 	struct request_sums_set set;
 	size_t i, nkeys = 0;
 	int err;
@@ -138,7 +138,7 @@ static int report(struct run *run, struct report *r)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int check(void *context, struct cli *cli)
@@ -149,62 +149,71 @@ static int check(void *context, struct cli *cli)
 	return 0;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
 	struct biotop_bpf *bpf = biotop_bpf__open();
-	struct biotop *b = c->context;
+	struct biotop *b = m->own;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	b->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
-	bpf->rodata->by = run->cli->by;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	MEASUREMENT_SKELETON(m, bpf);
+	bpf->rodata->by = m->cli->by;
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = map__set_room_for_keys(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
-	return err ?: requests__prepare(&b->requests, c, run, &bpf->rodata->request_config);
+		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host,
+					     cpus * m->cli->max_keys);
+	return err ?: requests__prepare(&b->requests, m, &bpf->rodata->request_config);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct biotop *b = c->context;
-	int err = course__attach(c, run);
+	struct biotop *b = m->own;
+	int err = measurement__attach(m);
 
 	requests__begin(&b->requests, &b->bpf->bss->request_run);
 	return err;
 }
 
-static int biotop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "sort", KEY_SORT, "COL", 0,
-		  "Order by bytes (default), requests, time, avg, queue, device, max, errors, "
-		  "requeued or key", 5 },
-		REQUESTS_OPTIONS,
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct biotop b = { .requests = REQUESTS, .order = "bytes" };
-	const struct cli_spec spec = {
+	struct biotop *b = own;
+
+	*b = (struct biotop){ .requests = REQUESTS, .order = "bytes" };
+}
+
+static void release(void *own)
+{
+	struct biotop *b = own;
+
+	request_sums__free(&b->before);
+	biotop_bpf__destroy(b->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by bytes (default), requests, time, avg, queue, device, max, errors, "
+	  "requeued or key", 5 },
+	REQUESTS_OPTIONS,
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "biotop",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES,
 		.doc = "Who uses the disks: requests, bytes and times, by process, disk and "
 		       "operation (--by), the first 20 (--top).",
-		.own = &own,
-		.own_input = &b,
+		.own = &own_argp,
 		.own_parts = &request_own_parts,
-	};
-	struct course course = {
-		.tool = "biotop", .context = &b, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct biotop),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.free = release,
+};
 
-	request_sums__free(&b.before);
-	biotop_bpf__destroy(b.bpf);
-	return code;
-}
-
-TOOL(biotop, AREA_DISKS, "who uses the disks, and what they get");
+TOOL_MEASURING(biotop, spec, AREA_DISKS, "who uses the disks, and what they get");

@@ -3,16 +3,21 @@
 #include "block/hist.h"
 #include "tools.h"
 
-static int bitesize(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct request_hist_tool tool = {
-		.name = "bitesize",
-		.doc = "How large the requests to disks are, by what they do (--by op).",
-		.value = REQUEST_SIZE,
-		.by = BY_OP,
-	};
-
-	return request_hist__main(&tool, argc, argv);
+	request_hist__init(own, REQUEST_SIZE, BY_OP);
 }
 
-TOOL(bitesize, AREA_DISKS, "how large requests to disks are");
+static const struct tool_spec spec = {
+	.name = "bitesize",
+	.cli = {
+		.groups = CLI_HISTOGRAM,
+		.doc = "How large the requests to disks are, by what they do (--by op).",
+		.own = &request_sizes_argp,
+		.own_parts = &request_own_parts,
+	},
+	REQUEST_HIST_SPEC,
+	.init = init,
+};
+
+TOOL_MEASURING(bitesize, spec, AREA_DISKS, "how large requests to disks are");

@@ -129,7 +129,7 @@ static int show(void *context, const void *record, size_t size)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int open_skeleton(struct snoop *s)
@@ -142,22 +142,17 @@ static int open_skeleton(struct snoop *s)
 	c->bpf = bpf;
 	SNOOP_SKELETON(s, bpf);
 	s->calls = bpf->rodata->calls;
-	s->began_ns = &bpf->bss->began_ns;
 	s->have_task_storage = &bpf->rodata->have_task_storage;
 	bpf->rodata->only_failed = c->only_failed;
 	return 0;
 }
 
-static int connsnoop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct connsnoop c = {
+	struct connsnoop *c = own;
+
+	*c = (struct connsnoop){
 		.snoop = {
-			.tool = "connsnoop",
 			.value = "connections",
 			.source = "connect, accept, accept4 at tp_btf/sys_exit; "
 				  "tp_btf/inet_sock_set_state",
@@ -169,16 +164,33 @@ static int connsnoop(int argc, char **argv)
 			.open = open_skeleton,
 		},
 	};
-	const struct cli_spec spec = {
-		.groups = SNOOP_GROUPS,
-		.doc = "Each connection that is made or accepted, and each that fails.",
-		.own = &own,
-		.own_input = &c,
-	};
-	int code = snoop__main(&c.snoop, &spec, argc, argv);
-
-	connsnoop_bpf__destroy(c.bpf);
-	return code;
 }
 
-TOOL(connsnoop, AREA_PROCESSES, "each connection that is made or accepted, or fails");
+static void release(void *own)
+{
+	struct connsnoop *c = own;
+
+	lines__free(&c->snoop.lines);
+	connsnoop_bpf__destroy(c->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "connsnoop",
+	.cli = {
+		.groups = SNOOP_GROUPS,
+		.doc = "Each connection that is made or accepted, and each that fails.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct connsnoop),
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(connsnoop, spec, AREA_PROCESSES,
+	       "each connection that is made or accepted, or fails");

@@ -5,7 +5,7 @@
 
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -71,18 +71,18 @@ static const char *source(const struct cpudist *c)
 			"what the kernel charges tasks (se.sum_exec_runtime), read at tp_btf/sched_switch";
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct cpudist *c = run->context;
+	struct cpudist *c = m->own;
 
 	r->value = value(c);
 	r->unit = UNIT_NS;
 	r->source = source(c);
-	return measure__report(&c->measure, run, r);
+	return measure__report(&c->measure, m, r);
 }
 
 /* The programs and the state of one direction are loaded, the other's are not. */
-static int choose_direction(struct cpudist *c, struct run *run)
+static int choose_direction(struct cpudist *c, struct measurement *m)
 {
 	struct cpudist_bpf *bpf = c->bpf;
 	bool storage = false;
@@ -92,9 +92,9 @@ static int choose_direction(struct cpudist *c, struct run *run)
 	bpf_program__set_autoload(bpf->progs.seed_slices, !c->off);
 	bpf_program__set_autoload(bpf->progs.on_switch_off, c->off);
 	bpf_program__set_autoload(bpf->progs.seed_absences, c->off);
-	err = task_state__prepare(bpf->obj, "slice_states", &run->host, &storage);
+	err = task_state__prepare(bpf->obj, "slice_states", &m->run->host, &storage);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "absences", &run->host, &storage);
+		err = task_state__prepare(bpf->obj, "absences", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
 	if (c->off) {
 		bpf_program__set_autoload(bpf->progs.slice_states_hash_on_free, false);
@@ -108,35 +108,35 @@ static int choose_direction(struct cpudist *c, struct run *run)
 	return err;
 }
 
-static int open_skeleton(struct course *course, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct cpudist_bpf *bpf = cpudist_bpf__open();
-	struct cpudist *c = course->context;
+	struct cpudist *c = m->own;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	c->bpf = bpf;
-	COURSE_SKELETON(course, bpf);
-	course->source = source(c);
+	MEASUREMENT_SKELETON(m, bpf);
+	m->source = source(c);
 	bpf->rodata->count_idle = c->idle;
 	bpf->rodata->absence = c->absence;
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
-	err = choose_direction(c, run);
-	return err ?: measure__prepare(&c->measure, run, bpf->obj, "slices",
+	err = choose_direction(c, m);
+	return err ?: measure__prepare(&c->measure, m, bpf->obj, "slices",
 				       sizeof(struct cpudist_key), &bpf->rodata->scope,
 				       &bpf->rodata->by);
 }
 
-static int attach(struct course *course, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct cpudist *c = course->context;
+	struct cpudist *c = m->own;
 	struct bpf_program *seed = c->off ? c->bpf->progs.seed_absences : c->bpf->progs.seed_slices;
 	int err;
 
 	bpf_program__set_autoattach(c->bpf->progs.seed_slices, false);
 	bpf_program__set_autoattach(c->bpf->progs.seed_absences, false);
-	err = measure__begin(&c->measure, run, "slices");
+	err = measure__begin(&c->measure, m, "slices");
 	if (!err)
 		err = cpudist_bpf__attach(c->bpf);
 	if (!err && tasks__visit(seed))
@@ -144,31 +144,31 @@ static int attach(struct course *course, struct run *run)
 	return err;
 }
 
-static int cpudist(int argc, char **argv)
+static void release(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "off", KEY_OFF, "WHAT", OPTION_ARG_OPTIONAL,
-		  "Time off the CPU: all (default), blocked or preempted, by how the task left", 1 },
-		{ "idle", KEY_IDLE, NULL, 0, "Count the idle tasks, too", 1 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct cpudist c = {};
-	const struct cli_spec spec = {
-		.groups = CLI_HISTOGRAM | CLI_TIMES,
-		.doc = "How long tasks stay on a CPU once they are switched in, or off it.",
-		.own = &own,
-		.own_input = &c,
-	};
-	struct course course = {
-		.tool = "cpudist", .context = &c, .open = open_skeleton, .attach = attach,
-		.report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	struct cpudist *c = own;
 
-	measure__free(&c.measure);
-	cpudist_bpf__destroy(c.bpf);
-	return code;
+	measure__free(&c->measure);
+	cpudist_bpf__destroy(c->bpf);
 }
 
-TOOL(cpudist, AREA_SCHEDULER, "how long tasks stay on a CPU, or off it");
+static const struct argp_option option_list[] = {
+	{ "off", KEY_OFF, "WHAT", OPTION_ARG_OPTIONAL,
+	  "Time off the CPU: all (default), blocked or preempted, by how the task left", 1 },
+	{ "idle", KEY_IDLE, NULL, 0, "Count the idle tasks, too", 1 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "cpudist",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long tasks stay on a CPU once they are switched in, or off it.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct cpudist),
+	.open = open_skeleton, .attach = attach, .report = report, .free = release,
+};
+
+TOOL_MEASURING(cpudist, spec, AREA_SCHEDULER, "how long tasks stay on a CPU, or off it");

@@ -113,7 +113,7 @@ static int show(void *context, const void *record, size_t size)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int open_skeleton(struct snoop *s)
@@ -131,18 +131,13 @@ static int open_skeleton(struct snoop *s)
 	return 0;
 }
 
-static int execsnoop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "with-failed", KEY_WITH_FAILED, NULL, 0, "Also those that fail", 0 },
-		{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct execsnoop e = {
+	struct execsnoop *e = own;
+
+	*e = (struct execsnoop){
 		.done = true,
 		.snoop = {
-			.tool = "execsnoop",
 			.value = "programs executed",
 			.rare = true,
 			.source = "tp_btf/sched_process_exec; those that fail: tp_btf/sys_exit",
@@ -153,16 +148,34 @@ static int execsnoop(int argc, char **argv)
 			.open = open_skeleton,
 		},
 	};
-	const struct cli_spec spec = {
-		.groups = SNOOP_GROUPS & ~CLI_TIMES,
-		.doc = "Each program that is executed, with its arguments.",
-		.own = &own,
-		.own_input = &e,
-	};
-	int code = snoop__main(&e.snoop, &spec, argc, argv);
-
-	execsnoop_bpf__destroy(e.bpf);
-	return code;
 }
 
-TOOL(execsnoop, AREA_PROCESSES, "each program that is executed, with its arguments");
+static void release(void *own)
+{
+	struct execsnoop *e = own;
+
+	lines__free(&e->snoop.lines);
+	execsnoop_bpf__destroy(e->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "with-failed", KEY_WITH_FAILED, NULL, 0, "Also those that fail", 0 },
+	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "execsnoop",
+	.cli = {
+		.groups = SNOOP_GROUPS & ~CLI_TIMES,
+		.doc = "Each program that is executed, with its arguments.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct execsnoop),
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(execsnoop, spec, AREA_PROCESSES,
+	       "each program that is executed, with its arguments");

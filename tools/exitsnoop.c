@@ -97,16 +97,12 @@ static int open_skeleton(struct snoop *s)
 	return 0;
 }
 
-static int exitsnoop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "threads", KEY_THREADS, NULL, 0, "The end of each thread", 0 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct exitsnoop e = {
+	struct exitsnoop *e = own;
+
+	*e = (struct exitsnoop){
 		.snoop = {
-			.tool = "exitsnoop",
 			.value = "ends of processes",
 			.rare = true,
 			.source = "tp_btf/sched_process_exit; CPU time at the last "
@@ -118,16 +114,32 @@ static int exitsnoop(int argc, char **argv)
 			.settle = settle,
 		},
 	};
-	const struct cli_spec spec = {
-		.groups = SNOOP_GROUPS,
-		.doc = "The end of each process: how, after how long, with how much CPU time used.",
-		.own = &own,
-		.own_input = &e,
-	};
-	int code = snoop__main(&e.snoop, &spec, argc, argv);
-
-	exitsnoop_bpf__destroy(e.bpf);
-	return code;
 }
 
-TOOL(exitsnoop, AREA_PROCESSES, "the end of each process, and how it ended");
+static void release(void *own)
+{
+	struct exitsnoop *e = own;
+
+	lines__free(&e->snoop.lines);
+	exitsnoop_bpf__destroy(e->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "threads", KEY_THREADS, NULL, 0, "The end of each thread", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "exitsnoop",
+	.cli = {
+		.groups = SNOOP_GROUPS,
+		.doc = "The end of each process: how, after how long, with how much CPU time used.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct exitsnoop),
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(exitsnoop, spec, AREA_PROCESSES, "the end of each process, and how it ended");

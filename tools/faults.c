@@ -13,7 +13,7 @@
 #include "memory/fault_keys.h"
 #include "memory/rss.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/ring.h"
 #include "stack/options.h"
@@ -184,11 +184,11 @@ static int fill_row(struct faults *f, const struct cli *cli, const struct fault_
 	return report__end_row(r, &row, err);
 }
 
-static int fill_rows(struct faults *f, const struct run *run, struct report *r,
+static int fill_rows(struct faults *f, const struct measurement *m, struct report *r,
 		     const struct sum_set *set, const struct rss_set *rss)
 {
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
-	const struct cli *cli = run->cli;
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	const struct cli *cli = m->cli;
 	size_t i, nkeys = 0;
 	int err = 0;
 
@@ -204,13 +204,13 @@ static int fill_rows(struct faults *f, const struct run *run, struct report *r,
 	return err;
 }
 
-static int read_rss(const struct run *run, struct rss_set *set)
+static int read_rss(const struct measurement *m, struct rss_set *set)
 {
 	*set = (struct rss_set){};
-	return run->cli->by == BY_PID ? rss_set__read(set) : 0;
+	return m->cli->by == BY_PID ? rss_set__read(set) : 0;
 }
 
-static int report_table(struct faults *f, struct run *run, struct report *r)
+static int report_table(struct faults *f, struct measurement *m, struct report *r)
 {
 	struct sum_set set = {};
 	struct rss_set rss = {};
@@ -227,9 +227,9 @@ static int report_table(struct faults *f, struct run *run, struct report *r)
 	if (!err)
 		err = ring__drain(f->ring);
 	if (!err)
-		err = read_rss(run, &rss);
+		err = read_rss(m, &rss);
 	if (!err)
-		err = fill_rows(f, run, r, &set, &rss);
+		err = fill_rows(f, m, r, &set, &rss);
 	sum_set__free(&set);
 	rss_set__free(&f->rss);
 	f->rss = rss;
@@ -249,41 +249,41 @@ static int take_name(void *context, const void *record, size_t size)
  * --- the report --------------------------------------------------------------------------------
  */
 
-static int report_stacks(struct faults *f, struct run *run, struct report *r)
+static int report_stacks(struct faults *f, struct measurement *m, struct report *r)
 {
 	const struct stack_options *o = &f->options;
-	int err = stacks__report(&f->stacks, run, r, o->table ? 0 : run->cli->top);
+	int err = stacks__report(&f->stacks, m, r, o->table ? 0 : m->cli->top);
 
 	if (err)
 		return err;
 	r->stacks->unit = "faults";
-	return o->table ? stacks__tabulate(r, o->leaf, run->cli->top) : 0;
+	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top) : 0;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct faults *f = run->context;
+	struct faults *f = m->own;
 	u64 missed;
-	int err = f->with_stacks ? report_stacks(f, run, r) : report_table(f, run, r);
+	int err = f->with_stacks ? report_stacks(f, m, r) : report_table(f, m, r);
 
 	r->value = f->events.only_major ? "major page faults" : "page faults";
 	r->source = "software events minor-faults and major-faults, each one";
 	if (!err)
-		err = fault_events__missed(&f->events, run, &missed);
+		err = fault_events__missed(&f->events, m, &missed);
 	if (!err)
 		r->counters.lost[LOSS_MISSED] += missed;
 	return err;
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct faults *f = run->context;
+	struct faults *f = m->own;
 
 	return f->with_stacks ? stacks__watch(&f->stacks) : ring__drain(f->ring);
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static bool wants_vma(const struct faults *f, const struct cli *cli)
@@ -297,9 +297,9 @@ static bool wants_access(const struct faults *f, const struct cli *cli)
 }
 
 /* Those on the events are attached by fault_events__start(). */
-static void choose_programs(const struct faults *f, const struct run *run)
+static void choose_programs(const struct faults *f, const struct measurement *m)
 {
-	bool access = wants_access(f, run->cli);
+	bool access = wants_access(f, m->cli);
 
 	bpf_program__set_autoload(f->bpf->progs.begin_in_user, access);
 	bpf_program__set_autoload(f->bpf->progs.begin_in_kernel, access);
@@ -307,7 +307,7 @@ static void choose_programs(const struct faults *f, const struct run *run)
 	bpf_program__set_autoattach(f->bpf->progs.on_major, false);
 }
 
-static int prepare_stacks(struct faults *f, struct run *run)
+static int prepare_stacks(struct faults *f, struct measurement *m)
 {
 	struct faults_bpf *bpf = f->bpf;
 	const struct stacks_constants constants = {
@@ -316,34 +316,35 @@ static int prepare_stacks(struct faults *f, struct run *run)
 	};
 
 	bpf->rodata->take = stack_options__take(&f->options, &f->stacks);
-	return stacks__prepare(&f->stacks, run, bpf->obj, "counts",
-			       run->cli->asked_keys, &constants);
+	return stacks__prepare(&f->stacks, m, bpf->obj, "counts",
+			       m->cli->asked_keys, &constants);
 }
 
-static int prepare_table(struct faults *f, struct run *run)
+static int prepare_table(struct faults *f, struct measurement *m)
 {
-	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
 	struct faults_bpf *bpf = f->bpf;
 	int err;
 
-	bpf->rodata->by = run->cli->by;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	bpf->rodata->by = m->cli->by;
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
 		err = stacks__leave_out(bpf->obj);
 	if (!err)
-		err = map__set_room_for_keys(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
-	return err ?: ring__prepare_bytes(bpf->maps.records, ring__bytes_of_rare(&run->host),
+		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host,
+					     cpus * m->cli->max_keys);
+	return err ?: ring__prepare_bytes(bpf->maps.records, ring__bytes_of_rare(&m->run->host),
 					  &bpf->rodata->wake_bytes);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct faults *f = c->context;
+	struct faults *f = m->own;
 	struct faults_bpf *bpf;
 	bool storage = false;
 	int err;
 
-	if (wants_access(f, run->cli) && kernel_btf_arguments("btf_trace_page_fault_user") < 0) {
+	if (wants_access(f, m->cli) && kernel_btf_arguments("btf_trace_page_fault_user") < 0) {
 		diag_error("--by access: this kernel has no tracepoint exceptions:page_fault_user");
 		return -EOPNOTSUPP;
 	}
@@ -351,46 +352,46 @@ static int open_skeleton(struct course *c, struct run *run)
 	if (!bpf)
 		return -errno;
 	f->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
-	bpf->rodata->want_vma = wants_vma(f, run->cli);
+	MEASUREMENT_SKELETON(m, bpf);
+	bpf->rodata->want_vma = wants_vma(f, m->cli);
 	if (f->kinds)
 		bpf->rodata->kinds = f->kinds;
-	err = task_state__prepare(bpf->obj, "fault_states", &run->host, &storage);
+	err = task_state__prepare(bpf->obj, "fault_states", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
-	choose_programs(f, run);
-	return err ?: f->with_stacks ? prepare_stacks(f, run) : prepare_table(f, run);
+	choose_programs(f, m);
+	return err ?: f->with_stacks ? prepare_stacks(f, m) : prepare_table(f, m);
 }
 
-static int begin(struct faults *f, struct run *run)
+static int begin(struct faults *f, struct measurement *m)
 {
 	int err;
 
-	run->watch = watch;
+	m->watch = watch;
 	if (f->with_stacks)
-		return stacks__begin(&f->stacks, run);
+		return stacks__begin(&f->stacks, m);
 	err = ring__open(&f->ring, f->bpf->maps.records, offsetof(struct faults_name, name.names),
-			 &run->writer, take_name, f);
+			 m->writer, take_name, f);
 	if (err)
 		return err;
-	run->watch_fd = ring__fd(f->ring);
-	return run__fill_scope(run, f->bpf->obj);
+	m->watch_fd = ring__fd(f->ring);
+	return measurement__fill_scope(m, f->bpf->obj);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct faults *f = c->context;
+	struct faults *f = m->own;
 	struct faults_bpf *bpf = f->bpf;
 	const struct bpf_program *programs[] = { bpf->progs.on_minor, bpf->progs.on_major };
-	int err = begin(f, run);
+	int err = begin(f, m);
 
 	if (!err)
 		err = faults_bpf__attach(bpf);
 	if (!err)
-		err = read_rss(run, &f->rss);
+		err = read_rss(m, &f->rss);
 	if (err)
 		return err;
-	err = fault_events__start(&f->events, run, programs, bpf_map__fd(bpf->maps.taken));
-	c->has_said = err;
+	err = fault_events__start(&f->events, m, programs, bpf_map__fd(bpf->maps.taken));
+	m->has_said = err;
 	return err;
 }
 
@@ -405,43 +406,51 @@ static void free_all(struct faults *f)
 	faults_bpf__destroy(f->bpf);
 }
 
-static int faults(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "Page faults:", 1 },
-		{ NULL, 'g', NULL, 0, "By stack: where they come from", 1 },
-		{ "kind", KEY_KIND, "KIND,..", 0,
-		  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1 },
-		{ "major", KEY_MAJOR, NULL, 0, "Only those that had to wait for a disk", 1 },
-		{ "sort", KEY_SORT, "COL", 0,
-		  "Order by faults (default), minor, major, rss, anon_growth, file_growth, "
-		  "shmem_growth or key", 5 },
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct faults f = { .options = STACK_OPTIONS, .order = "faults" };
-	const struct cli_spec spec = {
+	struct faults *f = own;
+
+	*f = (struct faults){ .options = STACK_OPTIONS, .order = "faults" };
+}
+
+static void release(void *own)
+{
+	struct faults *f = own;
+
+	free_all(f);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "Page faults:", 1 },
+	{ NULL, 'g', NULL, 0, "By stack: where they come from", 1 },
+	{ "kind", KEY_KIND, "KIND,..", 0,
+	  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1 },
+	{ "major", KEY_MAJOR, NULL, 0, "Only those that had to wait for a disk", 1 },
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by faults (default), minor, major, rss, anon_growth, file_growth, "
+	  "shmem_growth or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "faults",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "Page faults: who has them, of which memory, and where in the code (-g); "
 		       "how much processes grow.",
-		.own = &own,
-		.own_input = &f,
+		.own = &own_argp,
 		.own_keys = true,
 		.own_parts = &fault_own_parts,
-	};
-	struct course course = {
-		.tool = "faults", .context = &f, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report,
-		.source = "software events minor-faults, major-faults",
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct faults),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = "software events minor-faults, major-faults", .free = release,
+};
 
-	free_all(&f);
-	return code;
-}
-
-TOOL(faults, AREA_MEMORY, "page faults: by whom, of which memory, from where; growth");
+TOOL_MEASURING(faults, spec, AREA_MEMORY,
+	       "page faults: by whom, of which memory, from where; growth");

@@ -11,7 +11,7 @@
 #include "files/calls.h"
 #include "files/name.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/lines.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -119,16 +119,16 @@ static int show(void *context, const void *record, size_t size)
 	return err;
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct fileslower *s = run->context;
+	struct fileslower *s = m->own;
 
 	return lines__drain(&s->lines);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct fileslower *s = run->context;
+	struct fileslower *s = m->own;
 	int err;
 
 	if (tasks__visit(s->bpf->progs.show_unfinished))
@@ -143,7 +143,7 @@ static int report(struct run *run, struct report *r)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int check(void *context, struct cli *cli)
@@ -155,65 +155,72 @@ static int check(void *context, struct cli *cli)
 	return err;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct fileslower_bpf *bpf = fileslower_bpf__open();
-	struct fileslower *s = c->context;
+	struct fileslower *s = m->own;
 	bool storage = false;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	s->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	bpf_program__set_autoattach(bpf->progs.show_unfinished, false);
 	bpf->rodata->min_ns = s->min_ns;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = lines__prepare(&s->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
+		err = lines__prepare(&s->lines, m, bpf->obj, &bpf->rodata->wake_bytes);
 	if (!err)
-		err = file_calls__prepare(bpf->obj, &run->host, &s->options,
+		err = file_calls__prepare(bpf->obj, &m->run->host, &s->options,
 					  (void *)bpf->rodata->calls, &storage);
 	bpf->rodata->have_task_storage = storage;
 	return err;
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct fileslower *s = c->context;
-	int err = lines__begin(&s->lines, run, offsetof(struct fileslower_record, name.names), show,
+	struct fileslower *s = m->own;
+	int err = lines__begin(&s->lines, m, offsetof(struct fileslower_record, name.names), show,
 			       s);
 
-	run->watch = watch;
-	s->bpf->bss->began_ns = monotonic_ns();
-	return err ?: course__attach(c, run);
+	m->watch = watch;
+	return err ?: measurement__attach(m);
 }
 
-static int fileslower(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
-		FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct fileslower s = { .options = { .ops = ~0U }, .min_ns = DEFAULT_MIN };
-	const struct cli_spec spec = {
+	struct fileslower *s = own;
+
+	*s = (struct fileslower){ .options = { .ops = ~0U }, .min_ns = DEFAULT_MIN };
+}
+
+static void release(void *own)
+{
+	struct fileslower *s = own;
+
+	lines__free(&s->lines);
+	fileslower_bpf__destroy(s->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
+	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "fileslower",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each read, write, open and fsync of a file that was a slow one.",
-		.own = &own,
-		.own_input = &s,
-	};
-	struct course course = {
-		.tool = "fileslower", .context = &s, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = file_calls_source,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct fileslower),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = file_calls_source, .free = release,
+};
 
-	lines__free(&s.lines);
-	fileslower_bpf__destroy(s.bpf);
-	return code;
-}
-
-TOOL(fileslower, AREA_FILES, "each slow read, write, open and fsync of a file");
+TOOL_MEASURING(fileslower, spec, AREA_FILES, "each slow read, write, open and fsync of a file");

@@ -13,7 +13,7 @@
 #include "files/calls.h"
 #include "files/mounts.h"
 #include "files/name.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/ring.h"
 #include "tools.h"
@@ -144,11 +144,11 @@ static int fill_row(struct filetop *s, const struct cli *cli, const struct file_
 	return report__end_row(r, &row, err);
 }
 
-static int fill_rows(struct filetop *s, struct run *run, struct report *r,
+static int fill_rows(struct filetop *s, struct measurement *m, struct report *r,
 		     const struct sum_set *set)
 {
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
-	const struct cli *cli = run->cli;
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	const struct cli *cli = m->cli;
 	size_t i, nkeys = 0;
 	int err = 0;
 
@@ -164,9 +164,9 @@ static int fill_rows(struct filetop *s, struct run *run, struct report *r,
 	return err;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct filetop *s = run->context;
+	struct filetop *s = m->own;
 	struct sum_set set;
 	int err;
 
@@ -181,7 +181,7 @@ static int report(struct run *run, struct report *r)
 	/* Names are sent after their sums are there: what was sent meanwhile is wanted, too. */
 	err = ring__drain(s->ring);
 	if (!err)
-		err = fill_rows(s, run, r, &set);
+		err = fill_rows(s, m, r, &set);
 	sum_set__free(&set);
 	return err;
 }
@@ -203,15 +203,15 @@ static int take_name(void *context, const void *record, size_t size)
 	return file_names__add(&s->names, &n->id, path);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct filetop *s = run->context;
+	struct filetop *s = m->own;
 
 	return ring__drain(s->ring);
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int check(void *context, struct cli *cli)
@@ -222,88 +222,97 @@ static int check(void *context, struct cli *cli)
 	return 0;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
 	struct filetop_bpf *bpf = filetop_bpf__open();
-	struct filetop *s = c->context;
+	struct filetop *s = m->own;
 	bool storage = false;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	s->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
-	bpf->rodata->by = run->cli->by;
-	bpf->rodata->want_ids = run->cli->by & BY_FILE;
-	bpf->rodata->want_fs = run->cli->by & BY_FILE_FS;
-	bpf->rodata->want_mount = run->cli->by & BY_FILE_MOUNT;
+	MEASUREMENT_SKELETON(m, bpf);
+	bpf->rodata->by = m->cli->by;
+	bpf->rodata->want_ids = m->cli->by & BY_FILE;
+	bpf->rodata->want_fs = m->cli->by & BY_FILE_FS;
+	bpf->rodata->want_mount = m->cli->by & BY_FILE_MOUNT;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = map__set_room_for_keys(bpf->maps.sums, &run->host, cpus * run->cli->max_keys);
-	if (!err && run->cli->by & BY_FILE_MOUNT)
-		err = map__set_room(bpf->maps.mounts, &run->host, MOUNT_NAMES);
+		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host,
+					     cpus * m->cli->max_keys);
+	if (!err && m->cli->by & BY_FILE_MOUNT)
+		err = map__set_room(bpf->maps.mounts, &m->run->host, MOUNT_NAMES);
 	if (!err)
-		err = ring__prepare_bytes(bpf->maps.records, ring__bytes_of_rare(&run->host),
+		err = ring__prepare_bytes(bpf->maps.records, ring__bytes_of_rare(&m->run->host),
 					  &bpf->rodata->wake_bytes);
 	if (!err)
-		err = file_calls__prepare(bpf->obj, &run->host, &s->options,
+		err = file_calls__prepare(bpf->obj, &m->run->host, &s->options,
 					  (void *)bpf->rodata->calls, &storage);
 	bpf->rodata->have_task_storage = storage;
 	return err;
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct filetop *s = c->context;
+	struct filetop *s = m->own;
 	int err;
 
 	err = ring__open(&s->ring, s->bpf->maps.records, offsetof(struct filetop_name, name.names),
-			 &run->writer, take_name, s);
+			 m->writer, take_name, s);
 	if (err)
 		return err;
-	run->watch_fd = ring__fd(s->ring);
-	run->watch = watch;
-	s->bpf->bss->began_ns = monotonic_ns();
-	return course__attach(c, run);
+	m->watch_fd = ring__fd(s->ring);
+	m->watch = watch;
+	return measurement__attach(m);
 }
 
-static int filetop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "sort", KEY_ORDER, "COL", 0,
-		  "Order by bytes (default), time, reads, writes, read_bytes, write_bytes, "
-		  "read_time, write_time, failed or key", 5 },
-		FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_ALL_KINDS, {},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	static const char *const names[] = { "file", "fs", "mount" };
-	static const struct own_parts parts = {
-		.name = names, .n = ARRAY_SIZE(names), .text = "file, fs, mount",
-	};
-	struct filetop s = {
+	struct filetop *s = own;
+
+	*s = (struct filetop){
 		.options = { .ops = 1 << FILE_READ | 1 << FILE_WRITE }, .order = "bytes",
 	};
-	const struct cli_spec spec = {
+}
+
+static void release(void *own)
+{
+	struct filetop *s = own;
+
+	ring__close(s->ring);
+	file_names__free(&s->names);
+	sum_set__free(&s->before);
+	filetop_bpf__destroy(s->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by bytes (default), time, reads, writes, read_bytes, write_bytes, "
+	  "read_time, write_time, failed or key", 5 },
+	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_ALL_KINDS, {},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+static const char *const key_names[] = { "file", "fs", "mount" };
+static const struct own_parts parts = {
+	.name = key_names, .n = ARRAY_SIZE(key_names), .text = "file, fs, mount",
+};
+
+static const struct tool_spec spec = {
+	.name = "filetop",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "Reads and writes of files, file by file: calls, bytes, time.",
-		.own = &own,
-		.own_input = &s,
+		.own = &own_argp,
 		.own_parts = &parts,
-	};
-	struct course course = {
-		.tool = "filetop", .context = &s, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = file_calls_source,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct filetop),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = file_calls_source, .free = release,
+};
 
-	ring__close(s.ring);
-	file_names__free(&s.names);
-	sum_set__free(&s.before);
-	filetop_bpf__destroy(s.bpf);
-	return code;
-}
-
-TOOL(filetop, AREA_FILES, "reads and writes of files: calls, bytes, time, file by file");
+TOOL_MEASURING(filetop, spec, AREA_FILES,
+	       "reads and writes of files: calls, bytes, time, file by file");

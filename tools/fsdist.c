@@ -8,7 +8,7 @@
 #include "cli/task_key.h"
 #include "files/calls.h"
 #include "files/mounts.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "tools.h"
 
@@ -17,6 +17,7 @@
 
 struct fsdist {
 	struct file_options options;
+	struct own_parts parts;
 	struct fsdist_bpf *bpf;
 	struct measure measure;
 };
@@ -47,15 +48,15 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 	return err;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct fsdist *s = run->context;
+	struct fsdist *s = m->own;
 
 	r->value = "time of calls";
 	r->unit = UNIT_NS;
 	r->source = file_calls_source;
 	r->caveat = file_calls_caveat;
-	return measure__report(&s->measure, run, r);
+	return measure__report(&s->measure, m, r);
 }
 
 static int check(void *context, struct cli *cli)
@@ -65,68 +66,85 @@ static int check(void *context, struct cli *cli)
 	return 0;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct fsdist_bpf *bpf = fsdist_bpf__open();
-	struct fsdist *s = c->context;
+	struct fsdist *s = m->own;
 	bool storage = false;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	s->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
-	bpf->rodata->want_fs = run->cli->by & BY_FILE_FS;
-	bpf->rodata->want_mount = run->cli->by & BY_FILE_MOUNT;
+	MEASUREMENT_SKELETON(m, bpf);
+	bpf->rodata->want_fs = m->cli->by & BY_FILE_FS;
+	bpf->rodata->want_mount = m->cli->by & BY_FILE_MOUNT;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	err = measure__prepare(&s->measure, run, bpf->obj, "times", sizeof(struct fsdist_key),
+	err = measure__prepare(&s->measure, m, bpf->obj, "times", sizeof(struct fsdist_key),
 			       &bpf->rodata->scope, &bpf->rodata->by);
-	if (!err && run->cli->by & BY_FILE_MOUNT)
-		err = map__set_room(bpf->maps.mounts, &run->host, MOUNT_NAMES);
+	if (!err && m->cli->by & BY_FILE_MOUNT)
+		err = map__set_room(bpf->maps.mounts, &m->run->host, MOUNT_NAMES);
 	if (!err)
-		err = file_calls__prepare(bpf->obj, &run->host, &s->options,
+		err = file_calls__prepare(bpf->obj, &m->run->host, &s->options,
 					  (void *)bpf->rodata->calls, &storage);
 	bpf->rodata->have_task_storage = storage;
 	return err;
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct fsdist *s = c->context;
-	int err = measure__begin(&s->measure, run, "times");
+	struct fsdist *s = m->own;
+	int err = measure__begin(&s->measure, m, "times");
 
-	s->bpf->bss->began_ns = monotonic_ns();
 	return err ?: fsdist_bpf__attach(s->bpf);
 }
 
-static int fsdist(int argc, char **argv)
-{
-	static const struct argp_option options[] = {
-		FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	static const char *const names[] = { "op", "fs", "mount" };
-	struct fsdist s = { .options = { .ops = ~0U } };
-	const struct own_parts parts = {
-		.name = names, .n = ARRAY_SIZE(names), .text = "op, fs, mount", .add = add_parts,
-		.context = &s,
-	};
-	const struct cli_spec spec = {
-		.groups = CLI_HISTOGRAM | CLI_TIMES,
-		.doc = "How long reads, writes, opens and fsyncs of files take.",
-		.own = &own,
-		.own_input = &s,
-		.own_parts = &parts,
-	};
-	struct course course = {
-		.tool = "fsdist", .context = &s, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = file_calls_source,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+static const char *const key_names[] = { "op", "fs", "mount" };
 
-	measure__free(&s.measure);
-	fsdist_bpf__destroy(s.bpf);
-	return code;
+static void init(void *own)
+{
+	struct fsdist *s = own;
+
+	*s = (struct fsdist){
+		.options = { .ops = ~0U },
+		.parts = {
+			.name = key_names, .n = ARRAY_SIZE(key_names), .text = "op, fs, mount",
+			.add = add_parts, .context = s,
+		},
+	};
 }
 
-TOOL(fsdist, AREA_FILES, "how long reads, writes, opens and fsyncs of files take");
+static const struct own_parts *parts(void *own)
+{
+	struct fsdist *s = own;
+
+	return &s->parts;
+}
+
+static void release(void *own)
+{
+	struct fsdist *s = own;
+
+	measure__free(&s->measure);
+	fsdist_bpf__destroy(s->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "fsdist",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long reads, writes, opens and fsyncs of files take.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct fsdist),
+	.init = init, .parts = parts, .check = check, .open = open_skeleton, .attach = attach,
+	.report = report,
+	.source = file_calls_source, .free = release,
+};
+
+TOOL_MEASURING(fsdist, spec, AREA_FILES, "how long reads, writes, opens and fsyncs of files take");

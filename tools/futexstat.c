@@ -7,7 +7,7 @@
 #include "locks/futex_names.h"
 #include "locks/lock_waits.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "tools.h"
 
 #include "bpf/futexstat.h"
@@ -60,21 +60,21 @@ static int check(void *context, struct cli *cli)
 	return lock_waits__check(w, cli);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct futexstat *f = run->context;
+	struct futexstat *f = m->own;
 
 	r->value = f->of_wakes ? "tasks woken by futex calls" : "time waiting for futexes";
 	r->unit = f->of_wakes ? UNIT_COUNT : UNIT_NS;
 	r->source = SOURCE;
-	lock_waits__end(&f->waits, run, &f->bpf->bss->ended_ns, f->bpf->progs.show_waiting);
-	return lock_waits__report(&f->waits, run, r, f->bpf->bss->waits_by_stack,
+	lock_waits__end(&f->waits, m, &f->bpf->bss->ended_ns, f->bpf->progs.show_waiting);
+	return lock_waits__report(&f->waits, m, r, f->bpf->bss->waits_by_stack,
 				  f->of_wakes ? NULL : "waiting_percent");
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct futexstat *f = c->context;
+	struct futexstat *f = m->own;
 	struct futexstat_bpf *bpf = futexstat_bpf__open();
 	bool storage = false;
 	int err;
@@ -82,37 +82,30 @@ static int open_skeleton(struct course *c, struct run *run)
 	if (!bpf)
 		return -errno;
 	f->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	bpf->rodata->of_wakes = f->of_wakes;
 	bpf->rodata->nr_futex = SYS_futex;
 	bpf->rodata->nr_restart = SYS_restart_syscall;
 	bpf->rodata->nr_sigreturn = SYS_rt_sigreturn;
-	err = task_state__prepare(bpf->obj, "futex_calls", &run->host, &storage);
+	err = task_state__prepare(bpf->obj, "futex_calls", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
-	return err ?: lock_waits__prepare(&f->waits, run,
+	return err ?: lock_waits__prepare(&f->waits, m,
 					  &LOCK_WAITS_OBJECT(bpf, struct futex_key));
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct futexstat *f = c->context;
-	int err = lock_waits__begin(&f->waits, run);
+	struct futexstat *f = m->own;
+	int err = lock_waits__begin(&f->waits, m);
 
 	return err ?: futexstat_bpf__attach(f->bpf);
 }
 
-static int futexstat(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "wakes", KEY_WAKES, NULL, 0,
-		  "Instead: how many tasks each call woke, by who called", 1 },
-		{},
-	};
-	static const struct argp_child children[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct futexstat f = {
+	struct futexstat *f = own;
+
+	*f = (struct futexstat){
 		.waits = {
 			.options = STACK_OPTIONS,
 			.by = BY_PID | BY_FUTEX | BY_RESULT,
@@ -123,29 +116,52 @@ static int futexstat(int argc, char **argv)
 			.parts = {
 				.name = futex_part_names, .n = ARRAY_SIZE(futex_part_names),
 				.text = FUTEX_PARTS_TEXT, .add = futex_names__add,
-				.context = &f.waits.stacks.names.symbols,
+				.context = &f->waits.stacks.names.symbols,
 			},
 		},
 	};
-	const struct cli_spec spec = {
+}
+
+static const struct own_parts *parts(void *own)
+{
+	struct futexstat *f = own;
+
+	return &f->waits.parts;
+}
+
+static void release(void *own)
+{
+	struct futexstat *f = own;
+
+	lock_waits__free(&f->waits);
+	futexstat_bpf__destroy(f->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "wakes", KEY_WAKES, NULL, 0,
+	  "Instead: how many tasks each call woke, by who called", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "futexstat",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_OUTPUT |
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
 		.doc = "How long threads wait for locks of user space: futexes, by process and "
 		       "result.",
-		.own = &own,
-		.own_input = &f,
+		.own = &own_argp,
 		.own_keys = true,
-		.own_parts = &f.waits.parts,
-	};
-	struct course course = {
-		.tool = "futexstat", .context = &f, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = SOURCE,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct futexstat),
+	.init = init, .parts = parts, .check = check, .open = open_skeleton, .attach = attach,
+	.report = report,
+	.source = SOURCE, .free = release,
+};
 
-	lock_waits__free(&f.waits);
-	futexstat_bpf__destroy(f.bpf);
-	return code;
-}
-
-TOOL(futexstat, AREA_LOCKS, "how long threads wait for futexes, and who wakes them");
+TOOL_MEASURING(futexstat, spec, AREA_LOCKS,
+	       "how long threads wait for futexes, and who wakes them");

@@ -109,9 +109,9 @@ static int choose_vectors(const struct hardirqs *h)
 	return err ?: any;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct spans *s = c->context;
+	struct spans *s = m->own;
 	struct hardirqs *h = s->own;
 	struct hardirqs_bpf *bpf = hardirqs_bpf__open();
 	int err;
@@ -126,39 +126,56 @@ static int open_skeleton(struct course *c, struct run *run)
 		s->source = "tp_btf/irq_handler_entry, tp_btf/irq_handler_exit";
 	else if (err)
 		return err;
-	return SPANS_PREPARE(c, run, bpf);
+	return SPANS_PREPARE(m, bpf);
 }
 
-static int hardirqs(int argc, char **argv)
+static const char *const part_names[] = { "irq", "name" };
+static const struct argp_option option_list[] = {
+	{ "irq", KEY_IRQ, "GLOB", 0,
+	  "Only those of such a name, e.g. 'virtio*' or local_timer", 1 },
+	{ "devices", KEY_DEVICES, NULL, 0,
+	  "Only those of devices: no timer, no interrupts between CPUs", 1 },
+	SPANS_OPTIONS,
+	{},
+};
+static const struct spans_tool spans_tool = {
+	.time = { .value = "time in interrupt handlers",
+		  .source = "tp_btf/irq_handler_entry, irq_handler_exit; "
+			    "local_timer_entry, local_timer_exit and those of IPIs" },
+	.parse = parse_own,
+	.parts = { .name = part_names, .n = 2, .text = "irq, name", .add = add_parts },
+	.by = BY_SPAN_ID | BY_SPAN_DETAIL,
+	.open = open_skeleton,
+};
+static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
+
+static void init(void *own)
 {
-	static const char *const part_names[] = { "irq", "name" };
-	static const struct argp_option options[] = {
-		{ "irq", KEY_IRQ, "GLOB", 0,
-		  "Only those of such a name, e.g. 'virtio*' or local_timer", 1 },
-		{ "devices", KEY_DEVICES, NULL, 0,
-		  "Only those of devices: no timer, no interrupts between CPUs", 1 },
-		SPANS_OPTIONS,
-		{},
-	};
-	static const struct spans_tool tool = {
-		.name = "hardirqs",
-		.doc = "How long interrupts are worked on: handlers of devices, the timer, IPIs.",
-		.time = { .value = "time in interrupt handlers",
-			  .source = "tp_btf/irq_handler_entry, irq_handler_exit; "
-				    "local_timer_entry, local_timer_exit and those of IPIs" },
-		.options = options,
-		.parse = parse_own,
-		.parts = { .name = part_names, .n = 2, .text = "irq, name", .add = add_parts },
-		.by = BY_SPAN_ID | BY_SPAN_DETAIL,
-		.open = open_skeleton,
-	};
-	struct hardirqs h = { .spans.tool = &tool };
-	int code;
+	struct hardirqs *h = own;
 
-	h.spans.own = &h;
-	code = spans__main(&h.spans, argc, argv);
-	hardirqs_bpf__destroy(h.bpf);
-	return code;
+	h->spans.tool = &spans_tool;
+	h->spans.own = h;
 }
 
-TOOL(hardirqs, AREA_INTERRUPTS, "interrupts: how many, how long their handlers run");
+static void release(void *own)
+{
+	struct hardirqs *h = own;
+
+	spans__free(&h->spans);
+	hardirqs_bpf__destroy(h->bpf);
+}
+
+static const struct tool_spec spec = {
+	.name = "hardirqs",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long interrupts are worked on: handlers of devices, the timer, IPIs.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct hardirqs),
+	SPANS_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(hardirqs, spec, AREA_INTERRUPTS,
+	       "interrupts: how many, how long their handlers run");

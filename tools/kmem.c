@@ -11,7 +11,7 @@
 #include "memory/kmem_sums.h"
 #include "memory/outstanding.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "stack/options.h"
 #include "tools.h"
@@ -231,9 +231,9 @@ static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
 	return outstanding__report_rows(&k->outstanding, r, k->order, top_of(cli));
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct kmem *k = run->context;
+	struct kmem *k = m->own;
 
 	r->source = k->pages ? "raw tracepoints mm_page_alloc and mm_page_free" :
 			       "raw tracepoints kmalloc, kmem_cache_alloc, kfree, kmem_cache_free";
@@ -244,17 +244,17 @@ static int report(struct run *run, struct report *r)
 		return read_losses(k, r) ?:
 		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums),
 					  &k->bpf->bss->writer_generation, r, k->order,
-					  top_of(run->cli));
+					  top_of(m->cli));
 	}
 	r->value = "allocated in the run, not freed yet";
 	if (!k->pages)
 		r->caveat = "frees in bulk (by kfree_rcu() and networking) have no tracepoint: "
 			    "what they free is outstanding here until its address is used again";
-	return report_leak(k, run->cli, r);
+	return report_leak(k, m->cli, r);
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 /* Reads the kernel's types once: they say how the arguments stand. */
@@ -300,7 +300,7 @@ static int preallocate(struct bpf_object *obj)
 	return err;
 }
 
-static int prepare_scope(struct kmem *k, struct run *run)
+static int prepare_scope(struct kmem *k, struct measurement *m)
 {
 	struct kmem_bpf__rodata *c = k->bpf->rodata;
 	const struct stacks_constants constants = {
@@ -309,24 +309,25 @@ static int prepare_scope(struct kmem *k, struct run *run)
 
 	if (!k->with_stacks) {
 		c->by = k->keys.by;
-		return run__set_scope(run, k->bpf->obj, &c->scope) ?: stacks__leave_out(k->bpf->obj);
+		return measurement__set_scope(m, k->bpf->obj,
+					      &c->scope) ?: stacks__leave_out(k->bpf->obj);
 	}
 	c->take = stack_options__take(&k->options, &k->stacks);
-	return stacks__prepare(&k->stacks, run, k->bpf->obj, NULL,
-			       run->cli->asked_keys ?: DEFAULT_STACKS, &constants);
+	return stacks__prepare(&k->stacks, m, k->bpf->obj, NULL,
+			       m->cli->asked_keys ?: DEFAULT_STACKS, &constants);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
-	struct kmem *k = c->context;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
+	struct kmem *k = m->own;
 	int err;
 
 	k->bpf = kmem_bpf__open();
 	if (!k->bpf)
 		return -errno;
-	COURSE_SKELETON(c, k->bpf);
-	k->keys.names.hierarchy = run->scope.hierarchy;
+	MEASUREMENT_SKELETON(m, k->bpf);
+	k->keys.names.hierarchy = m->scope.hierarchy;
 	k->bpf->rodata->follow = k->follow;
 	choose_programs(k);
 	err = k->pages ? 0 : choose_layout(k);
@@ -335,32 +336,32 @@ static int open_skeleton(struct course *c, struct run *run)
 		bpf_program__set_autoload(k->bpf->progs.on_cache_alloc_node, false);
 	}
 	if (!err)
-		err = prepare_scope(k, run);
+		err = prepare_scope(k, m);
 	if (!err)
-		err = bpf_map__set_max_entries(k->bpf->maps.sums, cpus * run->cli->max_keys);
+		err = bpf_map__set_max_entries(k->bpf->maps.sums, cpus * m->cli->max_keys);
 	if (!err && k->follow)
 		err = bpf_map__set_max_entries(k->bpf->maps.live, k->max_live);
 	return err ?: preallocate(k->bpf->obj);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct kmem *k = run->context;
+	struct kmem *k = m->own;
 
 	return stacks__watch(&k->stacks);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct kmem *k = c->context;
+	struct kmem *k = m->own;
 	int err = symbols__new(&k->keys.symbols);
 
 	if (err)
 		return err;
 	if (!k->with_stacks)
-		return course__attach(c, run);
-	err = stacks__begin(&k->stacks, run);
-	run->watch = watch;
+		return measurement__attach(m);
+	err = stacks__begin(&k->stacks, m);
+	m->watch = watch;
 	return err ?: kmem_bpf__attach(k->bpf);
 }
 
@@ -373,61 +374,68 @@ static void kmem__free(struct kmem *k)
 	kmem_bpf__destroy(k->bpf);
 }
 
-static int kmem(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "What is shown:", 1 },
-		{ "pages", KEY_PAGES, NULL, 0, "Pages, and not objects of the slab allocator", 1 },
-		{ "follow", KEY_FOLLOW, NULL, 0,
-		  "Each object to its free: frees are then of the row's objects", 1 },
-		{ "leak", KEY_LEAK, NULL, 0,
-		  "Only what was allocated in the run and has not been freed", 1 },
-		{ "outstanding", KEY_LEAK, NULL, OPTION_ALIAS, NULL, 1 },
-		{ "stacks", 'g', NULL, 0, "That by stack", 1 },
-		{ "older", KEY_OLDER, "TIME", 0, "Of that what is at least so old", 1 },
-		{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
-		{ "max-live", KEY_MAX_LIVE, "N", 0,
-		  "Follow N objects at once (default 128K, in 30 MB)", 1 },
-		{ "sort", KEY_ORDER, "COL", 0,
-		  "Order by allocated (default), allocs, requested, wasted, wasted_percent, "
-		  "failed, frees, freed, other_cpu, unseen; with --leak by bytes (default), count, oldest; "
-		  "or by key", 5 },
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	static const char *const names[] = { "caller", "cache", "size", "order", "migratetype" };
-	static const struct own_parts parts = {
-		.name = names, .n = ARRAY_SIZE(names),
-		.text = "caller, cache, size, order, migratetype",
-	};
-	struct kmem k = {
+	struct kmem *k = own;
+
+	*k = (struct kmem){
 		.max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
 		.outstanding = { .key_size = sizeof(struct kmem_key), .add_key = add_key },
 	};
-	const struct cli_spec spec = {
+	k->outstanding.context = k->table.keys = &k->keys;
+	k->stacks.at_tracepoints = true;
+}
+
+static void release(void *own)
+{
+	struct kmem *k = own;
+
+	kmem__free(k);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ "pages", KEY_PAGES, NULL, 0, "Pages, and not objects of the slab allocator", 1 },
+	{ "follow", KEY_FOLLOW, NULL, 0,
+	  "Each object to its free: frees are then of the row's objects", 1 },
+	{ "leak", KEY_LEAK, NULL, 0,
+	  "Only what was allocated in the run and has not been freed", 1 },
+	{ "outstanding", KEY_LEAK, NULL, OPTION_ALIAS, NULL, 1 },
+	{ "stacks", 'g', NULL, 0, "That by stack", 1 },
+	{ "older", KEY_OLDER, "TIME", 0, "Of that what is at least so old", 1 },
+	{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
+	{ "max-live", KEY_MAX_LIVE, "N", 0,
+	  "Follow N objects at once (default 128K, in 30 MB)", 1 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by allocated (default), allocs, requested, wasted, wasted_percent, "
+	  "failed, frees, freed, other_cpu, unseen; with --leak by bytes (default), count, oldest; "
+	  "or by key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+static const char *const key_names[] = { "caller", "cache", "size", "order", "migratetype" };
+static const struct own_parts parts = {
+	.name = key_names, .n = ARRAY_SIZE(key_names),
+	.text = "caller, cache, size, order, migratetype",
+};
+
+static const struct tool_spec spec = {
+	.name = "kmem",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "What the kernel allocates: by caller, cache, size or task; what of it is "
 		       "wasted, and what is not freed.",
-		.own = &own,
-		.own_input = &k,
+		.own = &own_argp,
 		.own_parts = &parts,
-	};
-	struct course course = {
-		.tool = "kmem", .context = &k, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report,
-		.source = "raw tracepoints of kmem",
-	};
-	int code;
+	},
+	.own_size = sizeof(struct kmem),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = "raw tracepoints of kmem", .free = release,
+};
 
-	k.outstanding.context = k.table.keys = &k.keys;
-	k.stacks.at_tracepoints = true;
-	code = course__main(&course, &spec, argc, argv);
-	kmem__free(&k);
-	return code;
-}
-
-TOOL(kmem, AREA_MEMORY, "what the kernel allocates, by caller or cache; what is not freed");
+TOOL_MEASURING(kmem, spec, AREA_MEMORY,
+	       "what the kernel allocates, by caller or cache; what is not freed");

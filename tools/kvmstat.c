@@ -10,7 +10,7 @@
 #include "irq/spans.h"
 #include "kvm/exit_names.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/last.h"
 #include "run/tabulate.h"
 #include "run/waits.h"
@@ -69,44 +69,44 @@ static int check(void *context, struct cli *cli)
  * Adds what goes on at the end. Where the CPU matters, an iterator, which runs on any of them,
  * cannot say on which that is.
  */
-static void end_measurement(struct kvmstat *k, const struct run *run)
+static void end_measurement(struct kvmstat *k, const struct measurement *m)
 {
-	if (k->ended || !last_report__is_now(&k->last, run))
+	if (k->ended || !last_report__is_now(&k->last, m))
 		return;
 	k->ended = true;
 	k->bpf->bss->ended_ns = monotonic_ns();
-	if (run->cli->scope.cpus || run->cli->by & BY_CPU)
+	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
 		return;
 	if (tasks__visit(k->bpf->progs.show_running))
 		diag_detail("no task iterator: what goes on at the end is not in the report");
 }
 
 /* Commit 791a089861fc (6.5) moved SVM's tracepoint to where the guest has just been left. */
-static bool tells_late(const struct run *run)
+static bool tells_late(const struct measurement *m)
 {
-	return run->host.version < KERNEL_VERSION(6, 5, 0) && !access("/sys/module/kvm_amd", F_OK);
+	return m->run->host.version < KERNEL_VERSION(6, 5, 0) && !access("/sys/module/kvm_amd", F_OK);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
 	static const struct tabulation columns = { .share = "vcpu_percent", .subtotals = true };
-	struct kvmstat *k = run->context;
+	struct kvmstat *k = m->own;
 
-	end_measurement(k, run);
+	end_measurement(k, m);
 	r->value = "time of virtual CPUs in and out of their guests";
 	r->unit = UNIT_NS;
 	r->source = SOURCE;
-	if (tells_late(run))
+	if (tells_late(m))
 		r->caveat = "before Linux 6.5, interrupts and preemption that end a stretch in the "
 			    "guest are still part of it (AMD)";
 	r->nothing = "no virtual CPU in scope entered or left its guest";
 	if (k->hist)
-		return measure__report(&k->measure, run, r);
-	return measure__tabulate(&k->measure, run, r, &columns);
+		return measure__report(&k->measure, m, r);
+	return measure__tabulate(&k->measure, m, r, &columns);
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static bool has_field(const struct tracepoint_format *f, const char *name, size_t offset)
@@ -149,9 +149,9 @@ static int find_tracepoint(u32 *id)
 	return -EOPNOTSUPP;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct kvmstat *k = c->context;
+	struct kvmstat *k = m->own;
 	struct kvmstat_bpf *bpf;
 	bool storage = false;
 	int err = find_tracepoint(&k->exit_id);
@@ -162,19 +162,19 @@ static int open_skeleton(struct course *c, struct run *run)
 	if (!bpf)
 		return -errno;
 	k->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	bpf_program__set_autoattach(bpf->progs.on_exit, false);
 	bpf_program__set_autoattach(bpf->progs.show_running, false);
-	err = task_state__prepare(bpf->obj, "vcpus", &run->host, &storage);
+	err = task_state__prepare(bpf->obj, "vcpus", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
 	bpf->rodata->began_ns = monotonic_ns();
 	if (!err)
-		err = measure__prepare(&k->measure, run, bpf->obj, "times",
+		err = measure__prepare(&k->measure, m, bpf->obj, "times",
 				       sizeof(struct kvmstat_key), &bpf->rodata->scope,
 				       &bpf->rodata->by);
 	/* Guests are left with interrupts off: memory may not be had at that moment. */
 	return err ?: spans__set_room(bpf->maps.keyed_times,
-				      (u64)SEGMENTS_PER_KEY * run->cli->max_keys);
+				      (u64)SEGMENTS_PER_KEY * m->cli->max_keys);
 }
 
 /* By number: libbpf would want tracefs to be mounted. On one CPU it is attached to all. */
@@ -196,10 +196,10 @@ static int attach_exits(struct kvmstat *k)
 	return err;
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct kvmstat *k = c->context;
-	int err = measure__begin(&k->measure, run, "times");
+	struct kvmstat *k = m->own;
+	int err = measure__begin(&k->measure, m, "times");
 
 	k->last.began_ns = monotonic_ns();
 	if (!err)
@@ -207,31 +207,33 @@ static int attach(struct course *c, struct run *run)
 	return err ?: kvmstat_bpf__attach(k->bpf);
 }
 
-static int kvmstat(int argc, char **argv)
+static void release(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "hist", KEY_HIST, NULL, 0, "A histogram for each key, not a table", 1 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct kvmstat k = {};
-	const struct cli_spec spec = {
+	struct kvmstat *k = own;
+
+	measure__free(&k->measure);
+	kvmstat_bpf__destroy(k->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "hist", KEY_HIST, NULL, 0, "A histogram for each key, not a table", 1 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "kvmstat",
+	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.doc = "Why virtual CPUs (KVM) leave their guests and for how long; how long they "
 		       "run in them. --by pid: machines, --by tid: virtual CPUs.",
-		.own = &own,
-		.own_input = &k,
+		.own = &own_argp,
 		.own_parts = &kvm_parts,
-	};
-	struct course course = {
-		.tool = "kvmstat", .context = &k, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = SOURCE,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct kvmstat),
+	.check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = SOURCE, .free = release,
+};
 
-	measure__free(&k.measure);
-	kvmstat_bpf__destroy(k.bpf);
-	return code;
-}
-
-TOOL(kvmstat, AREA_MACHINE, "virtual machines: why their CPUs exit, for how long, guest and host");
+TOOL_MEASURING(kvmstat, spec, AREA_MACHINE,
+	       "virtual machines: why their CPUs exit, for how long, guest and host");

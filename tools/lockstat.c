@@ -6,7 +6,7 @@
 #include "locks/lock_names.h"
 #include "locks/lock_waits.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/waits.h"
 #include "tools.h"
 #include "types/btf.h"
@@ -29,15 +29,15 @@ static int check(void *context, struct cli *cli)
 	return lock_waits__check(&l->waits, cli);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct lockstat *l = run->context;
+	struct lockstat *l = m->own;
 
 	r->value = "time waiting for kernel locks";
 	r->unit = UNIT_NS;
 	r->source = SOURCE;
-	lock_waits__end(&l->waits, run, &l->bpf->bss->ended_ns, l->bpf->progs.show_waiting);
-	return lock_waits__report(&l->waits, run, r, l->bpf->bss->waits_by_stack,
+	lock_waits__end(&l->waits, m, &l->bpf->bss->ended_ns, l->bpf->progs.show_waiting);
+	return lock_waits__report(&l->waits, m, r, l->bpf->bss->waits_by_stack,
 				  "waiting_percent");
 }
 
@@ -51,27 +51,27 @@ static void find_texts(struct lockstat *l)
 	l->bpf->rodata->sched_text = sched;
 }
 
-static int configure(struct lockstat *l, struct run *run)
+static int configure(struct lockstat *l, struct measurement *m)
 {
 	const struct lock_waits_object object = LOCK_WAITS_OBJECT(l->bpf, struct lock_key);
 	bool storage = false;
-	int err = task_state__prepare(l->bpf->obj, "sleepers", &run->host, &storage);
+	int err = task_state__prepare(l->bpf->obj, "sleepers", &m->run->host, &storage);
 
 	l->bpf->rodata->have_task_storage = storage;
 	if (!err)
-		err = lock_waits__prepare(&l->waits, run, &object);
+		err = lock_waits__prepare(&l->waits, m, &object);
 	if (err)
 		return err;
-	if (run->cli->by & BY_CALLER)
+	if (m->cli->by & BY_CALLER)
 		find_texts(l);
 	bpf_program__set_autoattach(l->bpf->progs.find_run_queues, false);
-	bpf_program__set_autoload(l->bpf->progs.find_run_queues, run->cli->by & BY_LOCK);
+	bpf_program__set_autoload(l->bpf->progs.find_run_queues, m->cli->by & BY_LOCK);
 	return 0;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct lockstat *l = c->context;
+	struct lockstat *l = m->own;
 
 	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0) {
 		diag_error("this kernel does not tell of waits for locks: lock:contention_begin "
@@ -82,25 +82,27 @@ static int open_skeleton(struct course *c, struct run *run)
 	l->bpf = lockstat_bpf__open();
 	if (!l->bpf)
 		return -errno;
-	COURSE_SKELETON(c, l->bpf);
-	return configure(l, run);
+	MEASUREMENT_SKELETON(m, l->bpf);
+	return configure(l, m);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct lockstat *l = c->context;
-	int err = lock_waits__begin(&l->waits, run);
+	struct lockstat *l = m->own;
+	int err = lock_waits__begin(&l->waits, m);
 
 	if (err)
 		return err;
-	if (run->cli->by & BY_LOCK && tasks__visit(l->bpf->progs.find_run_queues))
+	if (m->cli->by & BY_LOCK && tasks__visit(l->bpf->progs.find_run_queues))
 		diag_detail("no task iterator: locks of run queues have no name");
 	return lockstat_bpf__attach(l->bpf);
 }
 
-static int lockstat(int argc, char **argv)
+static void init(void *own)
 {
-	struct lockstat l = {
+	struct lockstat *l = own;
+
+	*l = (struct lockstat){
 		.waits = {
 			.options = STACK_OPTIONS,
 			.by = BY_TYPE | BY_CALLER,
@@ -110,29 +112,41 @@ static int lockstat(int argc, char **argv)
 			.parts = {
 				.name = lock_part_names, .n = ARRAY_SIZE(lock_part_names),
 				.text = LOCK_PARTS_TEXT, .add = lock_names__add,
-				.context = &l.names,
+				.context = &l->names,
 			},
 		},
 	};
-	const struct cli_spec spec = {
+}
+
+static const struct own_parts *parts(void *own)
+{
+	struct lockstat *l = own;
+
+	return &l->waits.parts;
+}
+
+static void release(void *own)
+{
+	struct lockstat *l = own;
+
+	lock_waits__free(&l->waits);
+	lock_names__free(&l->names);
+	lockstat_bpf__destroy(l->bpf);
+}
+
+static const struct tool_spec spec = {
+	.name = "lockstat",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_OUTPUT |
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
 		.doc = "How long tasks wait for locks of the kernel, by type and caller.",
 		.own = &lock_waits_argp,
-		.own_input = &l.waits,
 		.own_keys = true,
-		.own_parts = &l.waits.parts,
-	};
-	struct course course = {
-		.tool = "lockstat", .context = &l, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = SOURCE,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct lockstat),
+	.init = init, .parts = parts, .check = check, .open = open_skeleton, .attach = attach,
+	.report = report,
+	.source = SOURCE, .free = release,
+};
 
-	lock_waits__free(&l.waits);
-	lock_names__free(&l.names);
-	lockstat_bpf__destroy(l.bpf);
-	return code;
-}
-
-TOOL(lockstat, AREA_LOCKS, "how long tasks wait for locks of the kernel");
+TOOL_MEASURING(lockstat, spec, AREA_LOCKS, "how long tasks wait for locks of the kernel");

@@ -20,7 +20,7 @@
 #include "memory/outstanding.h"
 #include "out/diag.h"
 #include "out/units.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "stack/options.h"
 #include "tools.h"
@@ -213,9 +213,9 @@ static size_t top_of(const struct cli *cli)
 	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *measurement, struct report *r)
 {
-	struct memleak *m = run->context;
+	struct memleak *m = measurement->own;
 	int err = stacks__read_losses(&m->stacks, r) ?: stacks__watch(&m->stacks);
 
 	if (!err)
@@ -228,16 +228,18 @@ static int report(struct run *run, struct report *r)
 	r->source = m->source;
 	r->has_events = true;
 	if (m->options.table && !m->options.leaf)
-		return outstanding__report_rows(&m->outstanding, r, m->order, top_of(run->cli));
-	err = outstanding__report_stacks(&m->outstanding, r, m->options.table ? 0 : run->cli->top);
+		return outstanding__report_rows(&m->outstanding, r, m->order,
+						top_of(measurement->cli));
+	err = outstanding__report_stacks(&m->outstanding, r,
+					 m->options.table ? 0 : measurement->cli->top);
 	if (err || !m->options.table)
 		return err;
-	return stacks__tabulate(r, m->options.leaf, top_of(run->cli));
+	return stacks__tabulate(r, m->options.leaf, top_of(measurement->cli));
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *measurement)
 {
-	struct memleak *m = run->context;
+	struct memleak *m = measurement->own;
 
 	return stacks__watch(&m->stacks);
 }
@@ -285,7 +287,8 @@ static void describe(struct memleak *m, const struct cli *cli)
 		n += snprintf(m->source + n, sizeof(m->source) - n, "; %zu left out", a->nleft_out);
 	if (is_everyone)
 		event_binaries__describe_others(
-			event_binaries__count_others(m->binary ?: c_library, a->site[0].path), m->source + n,
+			event_binaries__count_others(m->binary ?: c_library,
+						     a->site[0].path), m->source + n,
 			sizeof(m->source) - n);
 }
 
@@ -411,13 +414,13 @@ static void detach_functions(struct memleak *m)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *measurement)
 {
-	const struct cli *cli = run->cli;
-	struct memleak *m = c->context;
+	const struct cli *cli = measurement->cli;
+	struct memleak *m = measurement->own;
 	struct stacks_constants constants;
 	bool storage = false;
 	int err = choose_functions(m, cli);
@@ -427,33 +430,33 @@ static int open_skeleton(struct course *c, struct run *run)
 	m->bpf = memleak_bpf__open();
 	if (!m->bpf)
 		return -errno;
-	COURSE_SKELETON(c, m->bpf);
-	c->source = m->source;
-	m->names.hierarchy = run->scope.hierarchy;
+	MEASUREMENT_SKELETON(measurement, m->bpf);
+	measurement->source = m->source;
+	m->names.hierarchy = measurement->scope.hierarchy;
 	constants = (struct stacks_constants){
 		&m->bpf->rodata->scope, &m->bpf->rodata->by, &m->bpf->rodata->stack_depth,
 		&m->bpf->rodata->stack_walk, &m->bpf->rodata->stack_seed,
 	};
 	m->options.no_kernel = true;
 	m->bpf->rodata->take = stack_options__take(&m->options, &m->stacks);
-	err = task_state__prepare(m->bpf->obj, "allocator_calls", &run->host, &storage);
+	err = task_state__prepare(m->bpf->obj, "allocator_calls", &measurement->run->host, &storage);
 	m->bpf->rodata->have_task_storage = storage;
 	if (!err)
-		err = stacks__prepare(&m->stacks, run, m->bpf->obj, NULL,
+		err = stacks__prepare(&m->stacks, measurement, m->bpf->obj, NULL,
 				      cli->asked_keys,
 				      &constants);
-	return err ?: map__set_room(m->bpf->maps.live, &run->host, m->max_live);
+	return err ?: map__set_room(m->bpf->maps.live, &measurement->run->host, m->max_live);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *measurement)
 {
-	struct memleak *m = c->context;
-	int err = stacks__begin(&m->stacks, run);
+	struct memleak *m = measurement->own;
+	int err = stacks__begin(&m->stacks, measurement);
 
-	run->watch = watch;
+	measurement->watch = watch;
 	if (!err)
 		err = memleak_bpf__attach(m->bpf);
-	return err ?: attach_functions(m, run->cli);
+	return err ?: attach_functions(m, measurement->cli);
 }
 
 static void memleak__free(struct memleak *m)
@@ -466,48 +469,56 @@ static void memleak__free(struct memleak *m)
 	memleak_bpf__destroy(m->bpf);
 }
 
-static int memleak(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "What is shown:", 1 },
-		{ "executable", 'x', "BINARY", 0,
-		  "The program or library with malloc() (default: the C library)", 1 },
-		{ "older", KEY_OLDER, "TIME", 0, "Only what is at least so old (seconds)", 1 },
-		{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
-		{ "max-live", KEY_MAX_LIVE, "N", 0,
-		  "Follow N allocations at once (default 1M)", 1 },
-		{ "sort", KEY_ORDER, "COL", 0,
-		  "Order by bytes (default), count, oldest or key", 5 },
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct memleak m = {
+	struct memleak *m = own;
+
+	*m = (struct memleak){
 		.order = "bytes", .max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
 		.outstanding = { .key_size = sizeof(struct task_key), .add_key = add_key },
 	};
-	const struct cli_spec spec = {
+	m->outstanding.context = m;
+	m->outstanding.stacks = &m->stacks;
+}
+
+static void release(void *own)
+{
+	struct memleak *m = own;
+
+	memleak__free(m);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ "executable", 'x', "BINARY", 0,
+	  "The program or library with malloc() (default: the C library)", 1 },
+	{ "older", KEY_OLDER, "TIME", 0, "Only what is at least so old (seconds)", 1 },
+	{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
+	{ "max-live", KEY_MAX_LIVE, "N", 0,
+	  "Follow N allocations at once (default 1M)", 1 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by bytes (default), count, oldest or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "memleak",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "Memory that processes have allocated and not freed, by stack.\n"
 		       "--format is table (default), tree, folded, flame (SVG), json or csv.",
-		.own = &own,
-		.own_input = &m,
+		.own = &own_argp,
 		.own_keys = true,
-	};
-	struct course course = {
-		.tool = "memleak", .context = &m, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report,
-	};
-	int code;
+	},
+	.own_size = sizeof(struct memleak),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.free = release,
+};
 
-	m.outstanding.context = &m;
-	m.outstanding.stacks = &m.stacks;
-	code = course__main(&course, &spec, argc, argv);
-	memleak__free(&m);
-	return code;
-}
-
-TOOL(memleak, AREA_MEMORY, "memory that processes have not freed, by the stack that asked for it");
+TOOL_MEASURING(memleak, spec, AREA_MEMORY,
+	       "memory that processes have not freed, by the stack that asked for it");

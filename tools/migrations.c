@@ -9,7 +9,7 @@
 #include "cli/task_key.h"
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/waits.h"
 #include "sched/moves.h"
@@ -124,26 +124,27 @@ static int difference(struct migrations *m, struct counts *counts, struct loss_c
 	return 0;
 }
 
-static int report_stacks(struct migrations *m, struct run *run, struct report *r)
+static int report_stacks(struct migrations *m, struct measurement *measurement, struct report *r)
 {
-	int err = stacks__report(&m->stacks, run, r, m->options.table ? 0 : run->cli->top);
+	int err = stacks__report(&m->stacks, measurement, r,
+				 m->options.table ? 0 : measurement->cli->top);
 
 	if (err)
 		return err;
 	r->stacks->unit = "migrations";
-	return m->options.table ? stacks__tabulate(r, m->options.leaf, run->cli->top) : 0;
+	return m->options.table ? stacks__tabulate(r, m->options.leaf, measurement->cli->top) : 0;
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *measurement)
 {
-	struct migrations *m = run->context;
+	struct migrations *m = measurement->own;
 
 	return stacks__watch(&m->stacks);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *measurement, struct report *r)
 {
-	struct migrations *m = run->context;
+	struct migrations *m = measurement->own;
 	struct counts counts;
 	int err;
 
@@ -151,35 +152,35 @@ static int report(struct run *run, struct report *r)
 	r->source = SOURCE;
 	tasks__visit(m->bpf->progs.look_at_task);
 	if (m->with_stacks)
-		return report_stacks(m, run, r);
+		return report_stacks(m, measurement, r);
 	r->table = true;
 	err = difference(m, &counts, &r->counters);
 	if (err)
 		return err;
 	r->has_events = true;
 	r->events = moves__sum(&counts);
-	err = m->matrix ? moves__matrix(r, &m->columns, &counts) : moves__table(r, run, &counts);
+	err = m->matrix ? moves__matrix(r, &m->columns, &counts) : moves__table(r, measurement, &counts);
 	counts__free(&counts);
 	return err;
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/* --- the hooks --------------------------------------------------------------------------------- */
 
 /*
  * Either the map of ways or those of stacks are made: the program has the other branch taken out.
  */
-static int configure_stacks(struct migrations *m, struct run *run)
+static int configure_stacks(struct migrations *m, struct measurement *measurement)
 {
 	const struct stacks_constants constants = {
 		&m->bpf->rodata->scope, &m->bpf->rodata->by, &m->bpf->rodata->stack_depth,
 		&m->bpf->rodata->stack_walk, &m->bpf->rodata->stack_seed,
 	};
-	const struct cli *cli = run->cli;
+	const struct cli *cli = measurement->cli;
 	int err;
 
 	m->bpf->rodata->take = stack_options__take(&m->options, &m->stacks);
 	m->stacks.at_tracepoints = true;
-	err = stacks__prepare(&m->stacks, run, m->bpf->obj, "counts",
+	err = stacks__prepare(&m->stacks, measurement, m->bpf->obj, "counts",
 			      cli->asked_keys, &constants);
 	return err ?: bpf_map__set_autocreate(m->bpf->maps.migrations, false);
 }
@@ -199,93 +200,101 @@ static int leave_out_stacks(const struct migrations *m)
 	return err;
 }
 
-static int configure_ways(struct migrations *m, struct run *run)
+static int configure_ways(struct migrations *m, struct measurement *measurement)
 {
-	u64 cpus = run->host.cpus_possible, movers = cpus < CPUS_PER_KEY ? cpus : CPUS_PER_KEY;
+	u64 cpus = measurement->run->host.cpus_possible, movers = cpus < CPUS_PER_KEY ? cpus : CPUS_PER_KEY;
 	int err = leave_out_stacks(m);
 
-	m->bpf->rodata->by = run->cli->by;
+	m->bpf->rodata->by = measurement->cli->by;
 	if (!err)
-		err = map__set_room_for_keys(m->bpf->maps.migrations, &run->host,
-				    movers * WAYS_PER_KEY * run->cli->max_keys);
+		err = map__set_room_for_keys(m->bpf->maps.migrations, &measurement->run->host,
+				    movers * WAYS_PER_KEY * measurement->cli->max_keys);
 	if (!err)
 		err = stacks__leave_out(m->bpf->obj);
-	return err ?: run__set_scope(run, m->bpf->obj, &m->bpf->rodata->scope);
+	return err ?: measurement__set_scope(measurement, m->bpf->obj, &m->bpf->rodata->scope);
 }
 
-static int configure(struct migrations *m, struct run *run)
+static int configure(struct migrations *m, struct measurement *measurement)
 {
 	bool have_task_storage;
-	int err = task_state__prepare(m->bpf->obj, "move_states", &run->host, &have_task_storage);
+	int err = task_state__prepare(m->bpf->obj, "move_states", &measurement->run->host, &have_task_storage);
 
 	if (err)
 		return err;
 	m->bpf->rodata->have_task_storage = have_task_storage;
-	return m->with_stacks ? configure_stacks(m, run) : configure_ways(m, run);
+	return m->with_stacks ? configure_stacks(m, measurement) : configure_ways(m, measurement);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *measurement)
 {
-	struct migrations *m = c->context;
+	struct migrations *m = measurement->own;
 	int err;
 
 	m->bpf = migrations_bpf__open();
 	if (!m->bpf)
 		return -errno;
-	COURSE_SKELETON(c, m->bpf);
+	MEASUREMENT_SKELETON(measurement, m->bpf);
 	err = moves__take_columns(&m->columns);
-	return err ?: configure(m, run);
+	return err ?: configure(m, measurement);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *measurement)
 {
-	struct migrations *m = c->context;
+	struct migrations *m = measurement->own;
 	int err;
 
-	m->bpf->bss->began_ns = monotonic_ns();
 	bpf_program__set_autoattach(m->bpf->progs.look_at_task, false);
 	if (m->with_stacks) {
-		err = stacks__begin(&m->stacks, run);
-		run->watch = watch;
+		err = stacks__begin(&m->stacks, measurement);
+		measurement->watch = watch;
 		err = err ?: migrations_bpf__attach(m->bpf);
 	} else {
-		err = course__attach(c, run);
+		err = measurement__attach(measurement);
 	}
 	if (!err && tasks__visit(m->bpf->progs.look_at_task))
 		diag_detail("no task iterator: missed moves are told when a task moves again");
 	return err;
 }
 
-static int migrations(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "matrix", KEY_MATRIX, NULL, 0, "A table from each CPU to each, without tasks", 1 },
-		{ "stacks", 'g', NULL, 0, "By the stack of whoever moves the task, instead", 1 },
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct migrations m = { .options = STACK_OPTIONS };
-	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
-		.doc = "Which tasks move between CPUs, how often, from where to where.",
-		.own = &own,
-		.own_input = &m,
-		.own_keys = true,
-	};
-	struct course course = {
-		.tool = "migrations", .context = &m, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = SOURCE,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	struct migrations *m = own;
 
-	stacks__free(&m.stacks);
-	counts__free(&m.before);
-	moves__free_columns(&m.columns);
-	migrations_bpf__destroy(m.bpf);
-	return code;
+	*m = (struct migrations){ .options = STACK_OPTIONS };
 }
 
-TOOL(migrations, AREA_SCHEDULER, "which tasks move between CPUs, from where to where");
+static void release(void *own)
+{
+	struct migrations *m = own;
+
+	stacks__free(&m->stacks);
+	counts__free(&m->before);
+	moves__free_columns(&m->columns);
+	migrations_bpf__destroy(m->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "matrix", KEY_MATRIX, NULL, 0, "A table from each CPU to each, without tasks", 1 },
+	{ "stacks", 'g', NULL, 0, "By the stack of whoever moves the task, instead", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "migrations",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "Which tasks move between CPUs, how often, from where to where.",
+		.own = &own_argp,
+		.own_keys = true,
+	},
+	.own_size = sizeof(struct migrations),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = SOURCE, .free = release,
+};
+
+TOOL_MEASURING(migrations, spec, AREA_SCHEDULER,
+	       "which tasks move between CPUs, from where to where");

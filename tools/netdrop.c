@@ -10,7 +10,7 @@
 #include "cli/task_key.h"
 #include "net/drop.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "stack/options.h"
 #include "tools.h"
@@ -170,41 +170,41 @@ static int report_table(struct netdrop *n, const struct cli *cli, struct report 
 	return err;
 }
 
-static int report_stacks(struct netdrop *n, struct run *run, struct report *r)
+static int report_stacks(struct netdrop *n, struct measurement *m, struct report *r)
 {
 	const struct stack_options *o = &n->options;
-	int err = stacks__report(&n->stacks, run, r, o->table ? 0 : run->cli->top);
+	int err = stacks__report(&n->stacks, m, r, o->table ? 0 : m->cli->top);
 
 	if (err)
 		return err;
 	r->stacks->unit = "drops";
-	return o->table ? stacks__tabulate(r, o->leaf, run->cli->top) : 0;
+	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top) : 0;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct netdrop *n = run->context;
+	struct netdrop *n = m->own;
 
 	r->value = "packets dropped";
 	r->source = n->reasons.n ? "tp_btf/kfree_skb" : "tp_btf/kfree_skb, without reasons";
 	if (!n->reasons.n)
 		r->caveat = "this kernel gives no reasons (5.17 does), and frees some packets this way "
 			    "that it has taken";
-	return n->with_stacks ? report_stacks(n, run, r) : report_table(n, run->cli, r);
+	return n->with_stacks ? report_stacks(n, m, r) : report_table(n, m->cli, r);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct netdrop *n = run->context;
+	struct netdrop *n = m->own;
 
 	return stacks__watch(&n->stacks);
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int prepare_stacks(struct netdrop *n, struct run *run)
+static int prepare_stacks(struct netdrop *n, struct measurement *m)
 {
 	struct netdrop_bpf *bpf = n->bpf;
 	const struct stacks_constants constants = {
@@ -218,27 +218,27 @@ static int prepare_stacks(struct netdrop *n, struct run *run)
 	bpf->rodata->nreasons = n->reasons.n;
 	if (n->reasons.n)
 		n->stacks.event = (const char *const *)n->reasons.name;
-	return stacks__prepare(&n->stacks, run, bpf->obj, "counts",
-			       run->cli->asked_keys, &constants);
+	return stacks__prepare(&n->stacks, m, bpf->obj, "counts",
+			       m->cli->asked_keys, &constants);
 }
 
-static int prepare_table(struct netdrop *n, struct run *run)
+static int prepare_table(struct netdrop *n, struct measurement *m)
 {
-	struct cli *cli = run->cli;
+	struct cli *cli = m->cli;
 	int err;
 
 	if (!cli->by)
 		cli->by = (n->reasons.n ? BY_REASON : 0) | BY_LOCATION | BY_PROTOCOL;
 	n->bpf->rodata->by = cli->by;
-	err = run__set_scope(run, n->bpf->obj, &n->bpf->rodata->scope);
+	err = measurement__set_scope(m, n->bpf->obj, &n->bpf->rodata->scope);
 	if (!err)
 		err = stacks__leave_out(n->bpf->obj);
-	return err ?: map__set_room_for_keys(n->bpf->maps.sums, &run->host, cli->max_keys);
+	return err ?: map__set_room_for_keys(n->bpf->maps.sums, &m->run->host, cli->max_keys);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct netdrop *n = c->context;
+	struct netdrop *n = m->own;
 	struct netdrop_bpf *bpf;
 	int err = drop_reasons__read(&n->reasons);
 
@@ -248,21 +248,21 @@ static int open_skeleton(struct course *c, struct run *run)
 	if (!bpf)
 		return -errno;
 	n->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	bpf->rodata->have_reason = kernel_btf_arguments("btf_trace_kfree_skb") >= 4;
 	bpf->rodata->consumed = n->reasons.consumed;
-	return n->with_stacks ? prepare_stacks(n, run) : prepare_table(n, run);
+	return n->with_stacks ? prepare_stacks(n, m) : prepare_table(n, m);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct netdrop *n = c->context;
+	struct netdrop *n = m->own;
 	int err;
 
 	if (!n->with_stacks)
-		return course__attach(c, run);
-	run->watch = watch;
-	err = stacks__begin(&n->stacks, run);
+		return measurement__attach(m);
+	m->watch = watch;
+	err = stacks__begin(&n->stacks, m);
 	return err ?: netdrop_bpf__attach(n->bpf);
 }
 
@@ -275,35 +275,44 @@ static void free_all(struct netdrop *n)
 	drop_reasons__free(&n->reasons);
 }
 
-static int netdrop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 'g', NULL, 0, "By stack: how the packet came there", 1 },
-		{ "sort", KEY_ORDER, "COL", 0, "Order by drops (default), bytes or key", 5 },
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct netdrop n = { .options = STACK_OPTIONS, .order = "drops" };
-	const struct cli_spec spec = {
+	struct netdrop *n = own;
+
+	*n = (struct netdrop){ .options = STACK_OPTIONS, .order = "drops" };
+}
+
+static void release(void *own)
+{
+	struct netdrop *n = own;
+
+	free_all(n);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 'g', NULL, 0, "By stack: how the packet came there", 1 },
+	{ "sort", KEY_ORDER, "COL", 0, "Order by drops (default), bytes or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "netdrop",
+	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN,
 		.doc = "Packets that the kernel dropped: why, where, and what they were (--by reason, "
 		       "location, protocol, port); with -g by stack.",
-		.own = &own,
-		.own_input = &n,
+		.own = &own_argp,
 		.own_keys = true,
 		.own_parts = &parts,
-	};
-	struct course course = {
-		.tool = "netdrop", .context = &n, .source = "tp_btf/kfree_skb", .check = check,
-		.open = open_skeleton, .attach = attach, .report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct netdrop),
+	.init = init, .source = "tp_btf/kfree_skb", .check = check, .open = open_skeleton,
+	.attach = attach, .report = report, .free = release,
+};
 
-	free_all(&n);
-	return code;
-}
-
-TOOL(netdrop, AREA_NETWORK, "packets that the kernel dropped: why, where, what they were");
+TOOL_MEASURING(netdrop, spec, AREA_NETWORK,
+	       "packets that the kernel dropped: why, where, what they were");

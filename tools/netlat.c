@@ -9,7 +9,7 @@
 #include "cli/task_key.h"
 #include "host/features.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/tabulate.h"
 #include "sym/kallsyms.h"
@@ -177,24 +177,24 @@ static int report_polls(struct netlat *n, const struct cli *cli, struct report *
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
 	static const struct tabulation table = {};
-	struct netlat *n = run->context;
+	struct netlat *n = m->own;
 
 	if (n->napi)
-		return report_polls(n, run->cli, r);
+		return report_polls(n, m->cli, r);
 	r->value = "time of packets on their way";
 	r->unit = UNIT_NS;
 	r->source = n->sees_datagrams ? SOURCE ", kretprobe/" DEQUEUE : SOURCE;
 	if (!n->sees_datagrams)
 		r->caveat = "without a kprobe on " DEQUEUE " most datagrams of UDP are not seen being read";
-	if (n->table && !run->cli->heat)
-		return measure__tabulate(&n->measure, run, r, &table);
-	return measure__report(&n->measure, run, r);
+	if (n->table && !m->cli->heat)
+		return measure__tabulate(&n->measure, m, r, &table);
+	return measure__report(&n->measure, m, r);
 }
 
 /* Either on_poll() alone, or all others. */
@@ -214,7 +214,7 @@ static int choose_programs(struct netlat *n)
 	return err;
 }
 
-static int prepare_polls(struct netlat *n, struct run *run)
+static int prepare_polls(struct netlat *n, struct measurement *m)
 {
 	struct netlat_bpf *bpf = n->bpf;
 	int err = bpf_map__set_autocreate(bpf->maps.packets, false);
@@ -222,69 +222,71 @@ static int prepare_polls(struct netlat *n, struct run *run)
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.arrivals, false);
 	if (!err)
-		err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
-	bpf->rodata->by = run->cli->by;
-	return err ?: map__set_room_for_keys(bpf->maps.polls, &run->host, run->cli->max_keys);
+		err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
+	bpf->rodata->by = m->cli->by;
+	return err ?: map__set_room_for_keys(bpf->maps.polls, &m->run->host, m->cli->max_keys);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct netlat_bpf *bpf = netlat_bpf__open();
-	struct netlat *n = c->context;
+	struct netlat *n = m->own;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	n->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	err = choose_programs(n);
 	if (err)
 		return err;
 	if (n->napi) {
-		c->source = NAPI_SOURCE;
-		return prepare_polls(n, run);
+		m->source = NAPI_SOURCE;
+		return prepare_polls(n, m);
 	}
-	return measure__prepare(&n->measure, run, bpf->obj, "times", sizeof(struct netlat_key),
+	return measure__prepare(&n->measure, m, bpf->obj, "times", sizeof(struct netlat_key),
 				&bpf->rodata->scope, &bpf->rodata->by);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct netlat *n = c->context;
-	int err = n->napi ? 0 : measure__begin(&n->measure, run, "times");
+	struct netlat *n = m->own;
+	int err = n->napi ? 0 : measure__begin(&n->measure, m, "times");
 
 	return err ?: netlat_bpf__attach(n->bpf);
 }
 
-static int netlat(int argc, char **argv)
+static void release(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "table", KEY_TABLE, NULL, 0, "A table, a row for each key, not histograms", 5 },
-		{ "napi", KEY_NAPI, NULL, 0,
-		  "Instead, how many packets each poll of a device (NAPI) finds", 1 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct netlat n = {};
-	const struct cli_spec spec = {
+	struct netlat *n = own;
+
+	measure__free(&n->measure);
+	sum_set__free(&n->polls_before);
+	netlat_bpf__destroy(n->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "table", KEY_TABLE, NULL, 0, "A table, a row for each key, not histograms", 5 },
+	{ "napi", KEY_NAPI, NULL, 0,
+	  "Instead, how many packets each poll of a device (NAPI) finds", 1 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "netlat",
+	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |
 			  CLI_TIMES,
 		.doc = "How long packets are on their way: out, in the queue of a device (qdisc) and in the "
 		       "device; in, until the protocols take them up, and until they are read.",
-		.own = &own,
-		.own_input = &n,
+		.own = &own_argp,
 		.own_parts = &parts,
-	};
-	struct course course = {
-		.tool = "netlat", .context = &n, .source = SOURCE,
-		.check = check, .open = open_skeleton, .attach = attach, .report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct netlat),
+	.source = SOURCE, .check = check, .open = open_skeleton, .attach = attach,
+	.report = report, .free = release,
+};
 
-	measure__free(&n.measure);
-	sum_set__free(&n.polls_before);
-	netlat_bpf__destroy(n.bpf);
-	return code;
-}
-
-TOOL(netlat, AREA_NETWORK, "how long packets wait for a device, and for their readers");
+TOOL_MEASURING(netlat, spec, AREA_NETWORK,
+	       "how long packets wait for a device, and for their readers");

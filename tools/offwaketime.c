@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* offwaketime: blocked time by the stacks of both tasks, blocked and waker (stack/blocked.h). */
 #include "stack/blocked.h"
-#include "stack/options.h"
 #include "tools.h"
 
-static int offwaketime(int argc, char **argv)
+static void init(void *own)
 {
-	return blocked__main(BLOCKED_BY_BOTH, "offwaketime",
-			     "How long tasks were blocked, by their stacks and those of whoever "
-			     "woke them.\n" STACK_FORMATS_DOC " --by also takes state.",
-			     argc, argv);
+	blocked__init(own, BLOCKED_BY_BOTH);
 }
 
-TOOL(offwaketime, AREA_SCHEDULER, "where tasks block and who wakes them: both stacks");
+static const struct tool_spec spec = {
+	.name = "offwaketime",
+	.cli = {
+		.groups = BLOCKED_GROUPS,
+		.doc = "How long tasks were blocked, by their stacks and those of whoever "
+		       "woke them.\n" STACK_FORMATS_DOC " --by also takes state.",
+		.own = &blocked_argp,
+		.own_keys = true,
+	},
+	.own_size = sizeof(struct blocked),
+	BLOCKED_HOOKS,
+	.init = init,
+};
+
+TOOL_MEASURING(offwaketime, spec, AREA_SCHEDULER,
+	       "where tasks block and who wakes them: both stacks");

@@ -159,7 +159,7 @@ static int show(void *context, const void *record, size_t size)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int open_skeleton(struct snoop *s)
@@ -172,7 +172,6 @@ static int open_skeleton(struct snoop *s)
 	o->bpf = bpf;
 	SNOOP_SKELETON(s, bpf);
 	s->calls = bpf->rodata->calls;
-	s->began_ns = &bpf->bss->began_ns;
 	s->have_task_storage = &bpf->rodata->have_task_storage;
 	bpf->rodata->only_failed = o->only_failed;
 	bpf->rodata->only_errno = o->only_errno;
@@ -182,20 +181,12 @@ static int open_skeleton(struct snoop *s)
 	return 0;
 }
 
-static int opensnoop(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "failed", KEY_FAILED, NULL, 0, "Only opens that fail", 0 },
-		{ "errno", KEY_ERRNO, "NAME", 0, "Only those that fail so: ENOENT, EACCES", 0 },
-		{ "name", KEY_NAME, "GLOB", 0, "Only paths like this, as the caller gave them", 0 },
-		{ "elapsed", KEY_ELAPSED, NULL, 0, "With the time each open took", 0 },
-		{ "min", KEY_MIN, "TIME", 0, "Only opens that took at least so long", 0 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct opensnoop o = {
+	struct opensnoop *o = own;
+
+	*o = (struct opensnoop){
 		.snoop = {
-			.tool = "opensnoop",
 			.value = "opens of files",
 			.source = "system calls at tp_btf/sys_exit: open, creat, openat, openat2",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
@@ -206,16 +197,36 @@ static int opensnoop(int argc, char **argv)
 			.open = open_skeleton,
 		},
 	};
-	const struct cli_spec spec = {
-		.groups = SNOOP_GROUPS,
-		.doc = "Each open of a file by name, and what came of it.",
-		.own = &own,
-		.own_input = &o,
-	};
-	int code = snoop__main(&o.snoop, &spec, argc, argv);
-
-	opensnoop_bpf__destroy(o.bpf);
-	return code;
 }
 
-TOOL(opensnoop, AREA_FILES, "each open of a file by name");
+static void release(void *own)
+{
+	struct opensnoop *o = own;
+
+	lines__free(&o->snoop.lines);
+	opensnoop_bpf__destroy(o->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "failed", KEY_FAILED, NULL, 0, "Only opens that fail", 0 },
+	{ "errno", KEY_ERRNO, "NAME", 0, "Only those that fail so: ENOENT, EACCES", 0 },
+	{ "name", KEY_NAME, "GLOB", 0, "Only paths like this, as the caller gave them", 0 },
+	{ "elapsed", KEY_ELAPSED, NULL, 0, "With the time each open took", 0 },
+	{ "min", KEY_MIN, "TIME", 0, "Only opens that took at least so long", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "opensnoop",
+	.cli = {
+		.groups = SNOOP_GROUPS,
+		.doc = "Each open of a file by name, and what came of it.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct opensnoop),
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(opensnoop, spec, AREA_FILES, "each open of a file by name");

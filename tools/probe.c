@@ -343,89 +343,95 @@ static int make_request(struct probe *p, const struct cli *cli)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct probe *p = run->context;
+	struct probe *p = m->own;
 
 	return probe_session__report(&p->session, r);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct probe *p = run->context;
+	struct probe *p = m->own;
 
 	return probe_session__drain(&p->session);
 }
 
-static int measure(struct probe *p, struct run *run)
+static int load(struct measurement *m)
 {
-	int err = probe_session__prepare(&p->session, run, &p->request);
+	struct probe *p = m->own;
 
-	if (err)
-		return err;
-	if (run->cli->explain)
-		return probe_session__explain(&p->session);
-	err = probe_session__start(&p->session);
-	if (err)
-		return err;
-	if (p->session.stream) {
-		run->watch = watch;
-		run->watch_fd = stream__fd(p->session.stream);
-	}
-	return run__loop(run);
+	return probe_session__prepare(&p->session, m, &p->request);
 }
 
-static int probe(int argc, char **argv)
+static int explain(struct measurement *m)
 {
-	static const struct argp own = {
-		.options = own_options,
-		.parser = parse_own,
-		.args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
-	};
-	struct probe p = { .argv = with_values(argc, argv) };
-	const struct cli_spec spec = {
+	struct probe *p = m->own;
+
+	return probe_session__explain(&p->session);
+}
+
+/* Attached and armed. */
+static int attach(struct measurement *m)
+{
+	struct probe *p = m->own;
+	int err = probe_session__start(&p->session);
+
+	m->has_said = err;
+	if (!err && p->session.stream) {
+		m->watch = watch;
+		m->watch_fd = stream__fd(p->session.stream);
+	}
+	return err;
+}
+
+static char **expand(void *own, int argc, char **argv)
+{
+	struct probe *p = own;
+
+	return p->argv = with_values(argc, argv);
+}
+
+static int check(void *own, struct cli *cli)
+{
+	cli->scope.command_joins_at_exec = true;
+	return make_request(own, cli);
+}
+
+static void release(void *own)
+{
+	struct probe *p = own;
+
+	probe_session__free(&p->session);
+	bounds__free(&p->bounds);
+	free(p->argv);
+}
+
+static const struct argp own_argp = {
+	.options = own_options,
+	.parser = parse_own,
+	.args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
+};
+
+static const struct tool_spec spec = {
+	.name = "probe",
+	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_EVENTS,
 		.doc = "Any event, its arguments and results, filtered and summed up in the "
 		       "kernel.\v"
 		       "A PROBE is an event, and behind it expressions: 'tcp_sendmsg size', "
 		       "'vfs_read%return $retval'. "
 		       "probe(1) has the language.",
-		.own = &own,
-		.own_input = &p,
+		.own = &own_argp,
 		.own_keys = true,
 		.takes = takes,
-	};
-	struct run run;
-	struct cli cli;
-	int err;
+	},
+	.own_size = sizeof(struct probe),
+	.expand = expand, .check = check, .load = load, .explain = explain, .attach = attach,
+	.report = report, .free = release,
+};
 
-	if (!p.argv)
-		return EXIT_FAILED;
-	if (cli__parse(&cli, &spec, argc, p.argv)) {
-		free(p.argv);
-		return EXIT_USAGE;
-	}
-	if (make_request(&p, &cli)) {
-		bounds__free(&p.bounds);
-		cli__free(&cli);
-		free(p.argv);
-		return EXIT_USAGE;
-	}
-	cli.scope.command_joins_at_exec = true;
-	err = run__init(&run, "probe", &cli);
-	run.report = report;
-	run.context = &p;
-	if (!err)
-		err = measure(&p, &run);
-	probe_session__free(&p.session);
-	run__release(&run);
-	bounds__free(&p.bounds);
-	cli__free(&cli);
-	free(p.argv);
-	return run__exit_code(&run, err);
-}
-
-TOOL(probe, AREA_EVENTS, "any event, its arguments and results, summed up");
+TOOL_MEASURING(probe, spec, AREA_EVENTS, "any event, its arguments and results, summed up");

@@ -11,7 +11,7 @@
 #include "out/listing.h"
 #include "out/screen.h"
 #include "profile/sampling.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "stack/options.h"
 #include "tools.h"
 
@@ -146,41 +146,41 @@ static const char *unit(const struct profile *p)
 	return sampling__is_weighted(&p->sampling) ? "events" : "samples";
 }
 
-static int report_instructions(struct profile *p, const struct run *run, struct report *r)
+static int report_instructions(struct profile *p, const struct measurement *m, struct report *r)
 {
-	int err = annotate__report(&p->stacks, p->annotate, unit(p), run->cli->top, r);
+	int err = annotate__report(&p->stacks, p->annotate, unit(p), m->cli->top, r);
 
 	if (err)
 		return err;
-	r->listings->colour = heat_style__of(run->writer.file).colour;
-	return sampling__count(&p->sampling, run, r);
+	r->listings->colour = heat_style__of(m->writer->file).colour;
+	return sampling__count(&p->sampling, m, r);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct profile *p = run->context;
-	int err = sampling__settle(&p->sampling, run);
+	struct profile *p = m->own;
+	int err = sampling__settle(&p->sampling, m);
 
 	describe(p, r);
 	if (err)
 		return err;
 	if (p->annotate)
-		return report_instructions(p, run, r);
-	err = stacks__report(&p->stacks, run, r, p->options.table ? 0 : run->cli->top);
+		return report_instructions(p, m, r);
+	err = stacks__report(&p->stacks, m, r, p->options.table ? 0 : m->cli->top);
 	if (!err)
-		err = sampling__count(&p->sampling, run, r);
+		err = sampling__count(&p->sampling, m, r);
 	if (err)
 		return err;
 	r->stacks->unit = unit(p);
 	if (!p->options.table)
 		return 0;
-	err = stacks__tabulate(r, p->options.leaf, p->live ? screen__rows() : run->cli->top);
+	err = stacks__tabulate(r, p->options.leaf, p->live ? screen__rows() : m->cli->top);
 	return err ?: p->live ? screen__show(r) : 0;
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct profile *p = run->context;
+	struct profile *p = m->own;
 
 	if (p->live && screen__is_quit())
 		return 1;
@@ -188,7 +188,7 @@ static int watch(struct run *run)
 	return stacks__watch(&p->stacks);
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/* --- the hooks --------------------------------------------------------------------------------- */
 
 static int find_event(struct profile *p)
 {
@@ -222,16 +222,16 @@ static void choose_program(struct profile *p)
 	}
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct profile *p = c->context;
-	const struct cli *cli = run->cli;
+	struct profile *p = m->own;
+	const struct cli *cli = m->cli;
 	struct stacks_constants constants;
 
 	p->bpf = profile_bpf__open();
 	if (!p->bpf)
 		return -errno;
-	COURSE_SKELETON(c, p->bpf);
+	MEASUREMENT_SKELETON(m, p->bpf);
 	constants = (struct stacks_constants){
 		&p->bpf->rodata->scope, &p->bpf->rodata->by, &p->bpf->rodata->stack_depth,
 		&p->bpf->rodata->stack_walk, &p->bpf->rodata->stack_seed,
@@ -240,96 +240,128 @@ static int open_skeleton(struct course *c, struct run *run)
 	p->bpf->rodata->with_idle = p->sampling.with_idle;
 	p->bpf->rodata->every = p->sampling.event.every;
 	choose_program(p);
-	return stacks__prepare(&p->stacks, run, p->bpf->obj, "counts",
+	return stacks__prepare(&p->stacks, m, p->bpf->obj, "counts",
 			       cli->asked_keys, &constants);
 }
 
-static int load(struct course *c, struct run *run)
+static int load(struct measurement *m)
 {
-	struct profile *p = c->context;
+	struct profile *p = m->own;
 	int err = find_event(p);
 
 	if (err)
 		return err;
-	c->source = p->sampling.source;
-	err = open_skeleton(c, run);
-	if (!err && !run->cli->explain)
+	m->source = p->sampling.source;
+	err = open_skeleton(m);
+	if (!err && !m->cli->explain)
 		err = run__load(p->bpf->skeleton);
-	return err ? course__complain(run, "load", err) : 0;
+	return err ? measurement__complain(m, "load", err) : 0;
 }
 
 /* What is drawn there is not written, too; keys wake the run like what programs tell. */
-static int start_screen(struct profile *p, struct run *run)
+static int start_screen(struct profile *p, struct measurement *m)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	run->hold = true;
-	if (epoll_ctl(run->watch_fd, EPOLL_CTL_ADD, STDIN_FILENO, &event))
+	m->hold = true;
+	if (epoll_ctl(m->watch_fd, EPOLL_CTL_ADD, STDIN_FILENO, &event))
 		return -errno;
 	return screen__open(&p->screen);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct profile *p = c->context;
-	int err = stacks__begin(&p->stacks, run);
+	struct profile *p = m->own;
+	int err = stacks__begin(&p->stacks, m);
 
-	run->watch = watch;
+	m->watch = watch;
 	if (!err && p->annotate)
 		annotate__begin(&p->stacks);
 	if (!err)
 		err = profile_bpf__attach(p->bpf);
 	if (err)
 		return err;
-	err = sampling__start(&p->sampling, run, program_of(p), bpf_map__fd(p->bpf->maps.samples));
-	c->has_said = err;
-	return err ?: p->live ? start_screen(p, run) : 0;
+	err = sampling__start(&p->sampling, m, program_of(p), bpf_map__fd(p->bpf->maps.samples));
+	m->has_said = err;
+	return err ?: p->live ? start_screen(p, m) : 0;
+}
+
+static int arm(struct measurement *m)
+{
+	struct profile *p = m->own;
+
+	*m->armed = 1;
+	return sampling__arm(&p->sampling, m);
+}
+
+static void disarm(struct measurement *m)
+{
+	struct profile *p = m->own;
+
+	sampling__disarm(&p->sampling);
 }
 
 /* What the terminal had comes back before anything more is said. */
-static void end(struct course *c)
+static int end(struct measurement *m, int err)
 {
-	struct profile *p = c->context;
+	struct profile *p = m->own;
 
 	screen__close(&p->screen);
 	sampling__free(&p->sampling);
+	return err;
 }
 
-static int profile(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "Sampling:", 1 },
-		{ "event", 'e', "EVENT", 0, "At this event, not by the clock, as perf names it", 1 },
-		{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
-		{ "count", 'c', "N", 0, "A sample at every Nth event of -e", 1 },
-		{ "idle", KEY_IDLE, NULL, 0, "Idle CPUs too", 1 },
-		{ "annotate", KEY_ANNOTATE, "SYM", 0,
-		  "The instructions of functions of this name, and which are hot", 1 },
-		{ "live", KEY_LIVE, NULL, 0, "A table on the whole terminal, drawn anew each interval", 1 },
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children};
-	struct profile p = { .options = STACK_OPTIONS };
-	const struct cli_spec spec = {
+	struct profile *p = own;
+
+	*p = (struct profile){ .options = STACK_OPTIONS };
+}
+
+static const char *alone(const void *own)
+{
+	const struct profile *p = own;
+
+	return p->live ? "--live" : NULL;
+}
+
+static void release(void *own)
+{
+	struct profile *p = own;
+
+	stacks__free(&p->stacks);
+	profile_bpf__destroy(p->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "Sampling:", 1 },
+	{ "event", 'e', "EVENT", 0, "At this event, not by the clock, as perf names it", 1 },
+	{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
+	{ "count", 'c', "N", 0, "A sample at every Nth event of -e", 1 },
+	{ "idle", KEY_IDLE, NULL, 0, "Idle CPUs too", 1 },
+	{ "annotate", KEY_ANNOTATE, "SYM", 0,
+	  "The instructions of functions of this name, and which are hot", 1 },
+	{ "live", KEY_LIVE, NULL, 0, "A table on the whole terminal, drawn anew each interval", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps};
+
+static const struct tool_spec spec = {
+	.name = "profile",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "Where CPU time goes, or another event comes from: samples of what "
 		       "runs on each CPU, by stack.\n" STACK_FORMATS_DOC,
-		.own = &own,
-		.own_input = &p,
+		.own = &own_argp,
 		.own_keys = true,
-	};
-	struct course course = {
-		.tool = "profile", .context = &p, .check = check, .load = load,
-		.attach = attach, .report = report, .end = end,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct profile),
+	.init = init, .check = check, .alone = alone, .load = load, .attach = attach, .arm = arm,
+	.disarm = disarm, .report = report,
+	.end = end, .free = release,
+};
 
-	stacks__free(&p.stacks);
-	profile_bpf__destroy(p.bpf);
-	return code;
-}
-
-TOOL(profile, AREA_SCHEDULER, "where CPU time goes: stacks, flame graphs");
+TOOL_MEASURING(profile, spec, AREA_SCHEDULER, "where CPU time goes: stacks, flame graphs");

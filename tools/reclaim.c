@@ -9,7 +9,7 @@
 #include "host/task_state.h"
 #include "memory/stalls.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/lines.h"
 #include "run/ring.h"
 #include "run/snoop.h"
@@ -115,16 +115,16 @@ static int show(void *context, const void *record, size_t size)
 	return lines__write(&c->lines, &line);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct reclaim *c = run->context;
+	struct reclaim *c = m->own;
 
 	return lines__drain(&c->lines);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct reclaim *c = run->context;
+	struct reclaim *c = m->own;
 
 	r->value = "stalls for want of memory";
 	r->source = source;
@@ -132,11 +132,11 @@ static int report(struct run *run, struct report *r)
 		r->caveat = "this kernel does not tell whom the OOM killer chose (oom:mark_victim "
 			    "with the task: 6.8)";
 	return c->by_line ? lines__report(&c->lines, r) :
-			    stalls__report(&c->stalls, run, r, c->order);
+			    stalls__report(&c->stalls, m, r, c->order);
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 /* Kernels are built without cgroups, compaction, NUMA: those tracepoints are not there then. */
@@ -174,14 +174,14 @@ static int choose_programs(struct reclaim_bpf *bpf)
 	return err ?: leave_out_absent(bpf->obj);
 }
 
-static int prepare_lines(struct reclaim *c, struct run *run)
+static int prepare_lines(struct reclaim *c, struct measurement *m)
 {
 	struct reclaim_bpf *bpf = c->bpf;
-	int err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	int err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 
 	bpf->rodata->lines = true;
 	bpf->rodata->min_ns = c->min_ns;
-	return err ?: lines__prepare(&c->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
+	return err ?: lines__prepare(&c->lines, m, bpf->obj, &bpf->rodata->wake_bytes);
 }
 
 /*
@@ -197,98 +197,107 @@ static int take_room_now(struct bpf_map *map, const struct cli *cli)
 	return err;
 }
 
-static int prepare_sums(struct reclaim *c, struct run *run)
+static int prepare_sums(struct reclaim *c, struct measurement *m)
 {
 	struct reclaim_bpf *bpf = c->bpf;
 	int err;
 
-	err = measure__prepare(&c->stalls.measure, run, bpf->obj, "stalls",
+	err = measure__prepare(&c->stalls.measure, m, bpf->obj, "stalls",
 			       sizeof(struct reclaim_key), &bpf->rodata->scope, &bpf->rodata->by);
 	if (!err)
-		err = map__set_room(bpf->maps.pages, &run->host,
-				    (u64)run->host.cpus_online * run->cli->max_keys);
+		err = map__set_room(bpf->maps.pages, &m->run->host,
+				    (u64)m->run->host.cpus_online * m->cli->max_keys);
 	if (!err)
-		err = take_room_now(bpf->maps.keyed_stalls, run->cli);
+		err = take_room_now(bpf->maps.keyed_stalls, m->cli);
 	if (!err)
-		err = take_room_now(bpf->maps.pages, run->cli);
+		err = take_room_now(bpf->maps.pages, m->cli);
 	return err ?: ring__prepare_bytes(bpf->maps.records, 4096, &bpf->rodata->wake_bytes);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct reclaim_bpf *bpf = reclaim_bpf__open();
-	struct reclaim *tool = c->context;
+	struct reclaim *tool = m->own;
 	bool storage = false;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	tool->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
-	err = task_state__prepare(bpf->obj, "reclaim_states", &run->host, &storage);
+	MEASUREMENT_SKELETON(m, bpf);
+	err = task_state__prepare(bpf->obj, "reclaim_states", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
 	if (!err)
 		err = choose_programs(bpf);
-	return err ?: tool->by_line ? prepare_lines(tool, run) : prepare_sums(tool, run);
+	return err ?: tool->by_line ? prepare_lines(tool, m) : prepare_sums(tool, m);
 }
 
 /* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a stall is. */
-static void prepare_running(struct reclaim *c, const struct run *run)
+static void prepare_running(struct reclaim *c, const struct measurement *m)
 {
-	if (run->cli->scope.cpus || run->cli->by & BY_CPU)
+	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
 		return;
 	c->stalls.running = bpf_program__attach_iter(c->bpf->progs.show_running, NULL);
 	if (!c->stalls.running)
 		diag_detail("no task iterator: stalls count when they end");
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct reclaim *tool = c->context;
+	struct reclaim *tool = m->own;
 	int err;
 
 	if (tool->by_line) {
-		err = lines__begin(&tool->lines, run, sizeof(struct reclaim_record), show, tool);
-		run->watch = watch;
-		return err ?: course__attach(c, run);
+		err = lines__begin(&tool->lines, m, sizeof(struct reclaim_record), show, tool);
+		m->watch = watch;
+		return err ?: measurement__attach(m);
 	}
-	err = measure__begin(&tool->stalls.measure, run, "stalls");
+	err = measure__begin(&tool->stalls.measure, m, "stalls");
 	tool->stalls.pages_fd = bpf_map__fd(tool->bpf->maps.pages);
-	prepare_running(tool, run);
+	prepare_running(tool, m);
 	return err ?: reclaim_bpf__attach(tool->bpf);
 }
 
-static int reclaim(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "min", KEY_MIN, "TIME", 0,
-		  "A line for each stall of at least so long (ms without a unit), and for each "
-		  "victim", 1 },
-		{ "sort", KEY_SORT, "COL", 0,
-		  "Order by total (default), count, avg, p99, max, pages, unfinished or key", 5 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct reclaim c = { .order = "total" };
-	const struct cli_spec spec = {
+	struct reclaim *c = own;
+
+	*c = (struct reclaim){ .order = "total" };
+}
+
+static void release(void *own)
+{
+	struct reclaim *c = own;
+
+	stalls__free(&c->stalls);
+	lines__free(&c->lines);
+	reclaim_bpf__destroy(c->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, "TIME", 0,
+	  "A line for each stall of at least so long (ms without a unit), and for each "
+	  "victim", 1 },
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", 5 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "reclaim",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_LINES,
 		.doc = "What tasks do for want of free memory: direct reclaim, compaction, kswapd, "
 		       "victims of the OOM killer.",
-		.own = &own,
-		.own_input = &c,
+		.own = &own_argp,
 		.own_parts = &reclaim_own_parts,
-	};
-	struct course course = {
-		.tool = "reclaim", .context = &c, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report, .source = source,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct reclaim),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = source, .free = release,
+};
 
-	stalls__free(&c.stalls);
-	lines__free(&c.lines);
-	reclaim_bpf__destroy(c.bpf);
-	return code;
-}
-
-TOOL(reclaim, AREA_MEMORY, "stalls for want of memory: reclaim, compaction, OOM kills");
+TOOL_MEASURING(reclaim, spec, AREA_MEMORY,
+	       "stalls for want of memory: reclaim, compaction, OOM kills");

@@ -151,7 +151,7 @@ static int read_file(struct replay_tool *t)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static int write_report(struct replay_tool *t, u64 start_ns)

@@ -8,7 +8,7 @@
 
 #include "base/numbers.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/explain.h"
 #include "run/measure.h"
 #include "stack/sampler.h"
@@ -70,10 +70,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 }
 
 /* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
-static int count_missed(struct runqlen *rl, const struct run *run, u64 *missed)
+static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *missed)
 {
-	u64 *taken = calloc(run->host.cpus_possible, sizeof(*taken));
-	struct sampler_seen *seen = calloc(run->host.cpus_possible, sizeof(*seen));
+	u64 *taken = calloc(m->run->host.cpus_possible, sizeof(*taken));
+	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
 	/* The time first: what is due by then has been taken when the samples are read. */
 	u64 due = sampler__due(&rl->sampler);
 	int err = taken && seen ? 0 : -ENOMEM, cpu;
@@ -81,7 +81,7 @@ static int count_missed(struct runqlen *rl, const struct run *run, u64 *missed)
 
 	if (!err)
 		err = bpf_map_lookup_elem(bpf_map__fd(rl->bpf->maps.samples), &zero, taken);
-	for (cpu = 0; !err && cpu < run->host.cpus_possible; cpu++)
+	for (cpu = 0; !err && cpu < m->run->host.cpus_possible; cpu++)
 		seen[cpu].taken = taken[cpu];
 	if (!err)
 		err = sampler__missed(&rl->sampler, due, seen, missed);
@@ -90,11 +90,11 @@ static int count_missed(struct runqlen *rl, const struct run *run, u64 *missed)
 	return err;
 }
 
-/* --- the course -------------------------------------------------------------------------------- */
+/* --- the hooks --------------------------------------------------------------------------------- */
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct runqlen *rl = run->context;
+	struct runqlen *rl = m->own;
 	u64 missed;
 	int err;
 
@@ -102,105 +102,112 @@ static int report(struct run *run, struct report *r)
 	r->unit = UNIT_COUNT;
 	r->source = rl->source;
 	r->caveat = "queued and not running; what a cgroup's CPU quota holds back is not queued";
-	err = count_missed(rl, run, &missed);
+	err = count_missed(rl, m, &missed);
 	if (!err)
-		err = measure__report(&rl->measure, run, r);
+		err = measure__report(&rl->measure, m, r);
 	if (!err)
 		r->counters.lost[LOSS_MISSED] += missed;
 	r->is_sampled = true;
 	return err;
 }
 
-static int load(struct runqlen *rl, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	int err;
+	struct runqlen *rl = m->own;
+	struct runqlen_bpf *bpf = runqlen_bpf__open();
 
-	rl->bpf = runqlen_bpf__open();
-	if (!rl->bpf)
+	if (!bpf)
 		return -errno;
-	rl->bpf->rodata->fair_only = rl->fair_only;
-	err = measure__prepare(&rl->measure, run, rl->bpf->obj, "lengths", sizeof(struct runqlen_key),
-			       &rl->bpf->rodata->scope, &rl->bpf->rodata->by);
-	if (!err && !run->cli->explain)
-		err = run__load(rl->bpf->skeleton);
-	return err ? course__complain(run, "load", err) : 0;
-}
-
-static int attach(struct runqlen *rl, struct run *run)
-{
-	int err = measure__begin(&rl->measure, run, "lengths");
-
-	if (!err)
-		err = sampler__start(&rl->sampler, rl->bpf->progs.on_sample, &run->scope);
-	if (!err)
-		rl->bpf->bss->armed = 1;
-	return err ?: sampler__arm(&rl->sampler);
-}
-
-static int measure(struct runqlen *rl, struct run *run)
-{
-	int err;
-
+	rl->bpf = bpf;
+	MEASUREMENT_SKELETON(m, bpf);
 	snprintf(rl->source, sizeof(rl->source),
 		 "%s, looked at %llu times a second on each CPU (perf event cpu-clock)",
 		 rl->fair_only ? "tasks of the fair class on the run queue (rq->cfs.h_nr_*)" :
 				 "tasks of all classes on the run queue (rq->nr_running)", rl->sampler.hz);
-	run->cli->max_keys = run->host.cpus_possible;   /* a key is a CPU */
-	err = load(rl, run);
-	if (!err && run->cli->explain) {
-		err = run__explain(run, rl->bpf->obj, rl->source);
-	} else if (!err) {
-		err = attach(rl, run);
-		if (!err)
-			err = run__loop(run);
-	}
-	sampler__free(&rl->sampler);
-	measure__free(&rl->measure);
-	runqlen_bpf__destroy(rl->bpf);
+	m->source = rl->source;
+	m->cli->max_keys = m->run->host.cpus_possible;  /* a key is a CPU */
+	bpf->rodata->fair_only = rl->fair_only;
+	return measure__prepare(&rl->measure, m, bpf->obj, "lengths", sizeof(struct runqlen_key),
+				&bpf->rodata->scope, &bpf->rodata->by);
+}
+
+static int attach(struct measurement *m)
+{
+	struct runqlen *rl = m->own;
+	int err = measure__begin(&rl->measure, m, "lengths");
+
+	if (!err)
+		err = sampler__start(&rl->sampler, rl->bpf->progs.on_sample, &m->scope);
+	m->has_said = err;
 	return err;
 }
 
-static int runqlen(int argc, char **argv)
+static int arm(struct measurement *m)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "Sampling:", 1 },
-		{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
-		{ "class", KEY_CLASS, "NAME", 0, "all (default) or fair (CFS, EEVDF): whose queue", 1 },
-		{ "cpu", 'C', "CPUS", 0, "Only these CPUs, e.g. 0,2-5", 1 },
-		{ NULL, 'A', NULL, 0, "One result per CPU", 1 },
-		{ "by", KEY_BY_CPU, "cpu", 0, "The same", 1 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct runqlen rl = { .sampler = { .hz = DEFAULT_HZ, .idle_counts = true } };
-	const struct cli_spec spec = {
-		.groups = CLI_TIME | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
-		.doc = "How many tasks wait for each CPU: the length of the run queues, by sampling.",
-		.own = &own,
-		.own_input = &rl,
-	};
-	struct run run;
-	struct cli cli;
-	int err;
+	struct runqlen *rl = m->own;
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (sampler__check_rate(rl.sampler.hz)) {
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	/* Queues are not about tasks: a command only sets the time. */
-	cli.scope.all = true;
-	cli.scope.cpus = rl.cpus;
-	cli.by = rl.by_cpu ? BY_CPU : 0;
-	err = run__init(&run, "runqlen", &cli);
-	run.report = report;
-	run.context = &rl;
-	if (!err)
-		err = measure(&rl, &run);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
+	*m->armed = 1;
+	return sampler__arm(&rl->sampler);
 }
 
-TOOL(runqlen, AREA_SCHEDULER, "how many tasks wait for each CPU");
+static void disarm(struct measurement *m)
+{
+	struct runqlen *rl = m->own;
+
+	sampler__disarm(&rl->sampler);
+}
+
+static void init(void *own)
+{
+	struct runqlen *rl = own;
+
+	rl->sampler.hz = DEFAULT_HZ;
+	rl->sampler.idle_counts = true;
+}
+
+/* Queues are not about tasks: a command only sets the time. */
+static int check(void *own, struct cli *cli)
+{
+	struct runqlen *rl = own;
+
+	cli->scope.all = true;
+	cli->scope.cpus = rl->cpus;
+	cli->by = rl->by_cpu ? BY_CPU : 0;
+	return sampler__check_rate(rl->sampler.hz);
+}
+
+static void release(void *own)
+{
+	struct runqlen *rl = own;
+
+	sampler__free(&rl->sampler);
+	measure__free(&rl->measure);
+	runqlen_bpf__destroy(rl->bpf);
+}
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "Sampling:", 1 },
+	{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
+	{ "class", KEY_CLASS, "NAME", 0, "all (default) or fair (CFS, EEVDF): whose queue", 1 },
+	{ "cpu", 'C', "CPUS", 0, "Only these CPUs, e.g. 0,2-5", 1 },
+	{ NULL, 'A', NULL, 0, "One result per CPU", 1 },
+	{ "by", KEY_BY_CPU, "cpu", 0, "The same", 1 },
+	{},
+};
+
+static const struct argp own_argp = { .options = options, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "runqlen",
+	.cli = {
+		.groups = CLI_TIME | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "How many tasks wait for each CPU: the length of the run queues, by sampling.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct runqlen),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .arm = arm,
+	.disarm = disarm,
+	.report = report, .free = release,
+};
+
+TOOL_MEASURING(runqlen, spec, AREA_SCHEDULER, "how many tasks wait for each CPU");

@@ -5,7 +5,7 @@
 
 #include "base/numbers.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/lines.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -81,16 +81,16 @@ static int show(void *context, const void *record, size_t size)
 	return lines__write(&s->lines, &line);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct runqslower *s = run->context;
+	struct runqslower *s = m->own;
 
 	return lines__drain(&s->lines);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct runqslower *s = run->context;
+	struct runqslower *s = m->own;
 
 	r->value = "waits for a CPU";
 	waits__describe(s->source, r);
@@ -98,53 +98,53 @@ static int report(struct run *run, struct report *r)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int configure(struct runqslower *s, struct run *run, enum wait_source source)
+static int configure(struct runqslower *s, struct measurement *m, enum wait_source source)
 {
 	struct runqslower_bpf *bpf = s->bpf;
 	int err;
 
 	bpf->rodata->min_ns = s->min_ns;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = lines__prepare(&s->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
+		err = lines__prepare(&s->lines, m, bpf->obj, &bpf->rodata->wake_bytes);
 	if (!err)
-		err = waits__prepare(bpf->obj, &run->host, source, &bpf->rodata->have_prev_state,
+		err = waits__prepare(bpf->obj, &m->run->host, source, &bpf->rodata->have_prev_state,
 				     &bpf->rodata->have_task_storage);
 	return err;
 }
 
-static int open_skeleton(struct course *c, struct run *run, enum wait_source source)
+static int open_skeleton(struct measurement *m, enum wait_source source)
 {
-	struct runqslower *s = c->context;
+	struct runqslower *s = m->own;
 
 	runqslower_bpf__destroy(s->bpf);
 	s->bpf = runqslower_bpf__open();
 	if (!s->bpf)
 		return -errno;
-	COURSE_SKELETON(c, s->bpf);
-	return configure(s, run, source);
+	MEASUREMENT_SKELETON(m, s->bpf);
+	return configure(s, m, source);
 }
 
-static int load(struct course *c, struct run *run)
+static int load(struct measurement *m)
 {
-	struct runqslower *s = c->context;
+	struct runqslower *s = m->own;
 
-	return waits__load_course(c, run, &s->source, open_skeleton);
+	return waits__load_ways(m, &s->source, open_skeleton);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct runqslower *s = c->context;
+	struct runqslower *s = m->own;
 	int err;
 
 	bpf_program__set_autoattach(s->bpf->progs.seed_states, false);
-	err = lines__begin(&s->lines, run, sizeof(struct switches_record), show, s);
-	run->watch = watch;
+	err = lines__begin(&s->lines, m, sizeof(struct switches_record), show, s);
+	m->watch = watch;
 	if (!err)
-		err = course__attach(c, run);
+		err = measurement__attach(m);
 	if (!err && tasks__visit(s->bpf->progs.seed_states))
 		diag_detail("no task iterator: a task's first wait may be too short");
 	return err;
@@ -160,33 +160,41 @@ static int check(void *context, struct cli *cli)
 	return err;
 }
 
-static int runqslower(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "min", KEY_MIN, "TIME", 0, "Waits of at least so long (default: 10ms)", 0 },
-		{},
-	};
-	static const struct argp_child children[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct runqslower s = { .source = WAIT_SOURCE_AUTO, .min_ns = DEFAULT_MIN };
-	const struct cli_spec spec = {
+	struct runqslower *s = own;
+
+	*s = (struct runqslower){ .source = WAIT_SOURCE_AUTO, .min_ns = DEFAULT_MIN };
+}
+
+static void release(void *own)
+{
+	struct runqslower *s = own;
+
+	lines__free(&s->lines);
+	runqslower_bpf__destroy(s->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, "TIME", 0, "Waits of at least so long (default: 10ms)", 0 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "runqslower",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
 			  CLI_LINES,
 		.doc = "Each wait for a CPU that was a long one, and who had the CPU before.",
-		.own = &own,
-		.own_input = &s,
-	};
-	struct course course = {
-		.tool = "runqslower", .context = &s, .check = check, .load = load, .attach = attach,
-		.report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct runqslower),
+	.init = init, .check = check, .load = load, .attach = attach, .report = report,
+	.free = release,
+};
 
-	lines__free(&s.lines);
-	runqslower_bpf__destroy(s.bpf);
-	return code;
-}
-
-TOOL(runqslower, AREA_SCHEDULER, "each long wait for a CPU, and who had it");
+TOOL_MEASURING(runqslower, spec, AREA_SCHEDULER, "each long wait for a CPU, and who had it");

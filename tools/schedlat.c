@@ -14,7 +14,7 @@
 #include "cli/task_key.h"
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/waits.h"
 #include "tools.h"
@@ -204,10 +204,10 @@ static void add_to_total(struct latency *total, const struct latency *l)
 	}
 }
 
-static int fill_rows(struct schedlat *s, struct run *run, struct report *r,
+static int fill_rows(struct schedlat *s, struct measurement *m, struct report *r,
 		     const struct latency_set *set)
 {
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
 	struct latency total = {};
 	size_t i, nkeys = 0;
 	int err = 0;
@@ -216,7 +216,7 @@ static int fill_rows(struct schedlat *s, struct run *run, struct report *r,
 		const struct latency *l = &set->latency[i];
 		struct report_row row = {};
 
-		err = task_key__add_fields(&row, &l->key, l->name, run->cli->by, &names);
+		err = task_key__add_fields(&row, &l->key, l->name, m->cli->by, &names);
 		nkeys = row.ncells;
 		if (!err)
 			err = add_figures(&row, s, l);
@@ -225,15 +225,15 @@ static int fill_rows(struct schedlat *s, struct run *run, struct report *r,
 	}
 	task_key_names__free(&names);
 	r->events = total.switches;
-	report__sort_rows(r, s->order, nkeys, run->cli->top);
-	if (!err && r->nrows && run->cli->format == FORMAT_TEXT)
+	report__sort_rows(r, s->order, nkeys, m->cli->top);
+	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_total(r, s, &total, nkeys);
 	return err;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct schedlat *s = run->context;
+	struct schedlat *s = m->own;
 	struct latency_set set;
 	int err;
 
@@ -244,78 +244,79 @@ static int report(struct run *run, struct report *r)
 	if (err)
 		return err;
 	r->has_events = true;
-	err = fill_rows(s, run, r, &set);
+	err = fill_rows(s, m, r, &set);
 	latency_set__free(&set);
 	return err;
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int configure(struct schedlat *s, struct run *run, enum wait_source source)
+static int configure(struct schedlat *s, struct measurement *m, enum wait_source source)
 {
 	struct schedlat_bpf *bpf = s->bpf;
-	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
 	int err;
 
-	bpf->rodata->by = run->cli->by;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	bpf->rodata->by = m->cli->by;
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = map__set_room_for_keys(bpf->maps.tasks, &run->host, cpus * run->cli->max_keys);
+		err = map__set_room_for_keys(bpf->maps.tasks, &m->run->host,
+					     cpus * m->cli->max_keys);
 	if (!err)
-		err = waits__prepare(bpf->obj, &run->host, source, &bpf->rodata->have_prev_state,
+		err = waits__prepare(bpf->obj, &m->run->host, source, &bpf->rodata->have_prev_state,
 				     &bpf->rodata->have_task_storage);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "slice_states", &run->host,
+		err = task_state__prepare(bpf->obj, "slice_states", &m->run->host,
 					  &bpf->rodata->have_task_storage);
 	return err;
 }
 
-static int open_skeleton(struct course *c, struct run *run, enum wait_source source)
+static int open_skeleton(struct measurement *m, enum wait_source source)
 {
-	struct schedlat *s = c->context;
+	struct schedlat *s = m->own;
 
 	schedlat_bpf__destroy(s->bpf);
 	s->bpf = schedlat_bpf__open();
 	if (!s->bpf)
 		return -errno;
-	COURSE_SKELETON(c, s->bpf);
-	return configure(s, run, source);
+	MEASUREMENT_SKELETON(m, s->bpf);
+	return configure(s, m, source);
 }
 
-static int load(struct course *c, struct run *run)
+static int load(struct measurement *m)
 {
-	struct schedlat *s = c->context;
+	struct schedlat *s = m->own;
 
-	return waits__load_course(c, run, &s->source, open_skeleton);
+	return waits__load_ways(m, &s->source, open_skeleton);
 }
 
 /* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a slice is. */
-static void prepare_running(struct schedlat *s, const struct run *run)
+static void prepare_running(struct schedlat *s, const struct measurement *m)
 {
-	if (run->cli->scope.cpus || run->cli->by & BY_CPU)
+	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
 		return;
 	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
 	if (!s->running)
 		diag_detail("no task iterator: slices count when they end");
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct schedlat *s = c->context;
+	struct schedlat *s = m->own;
 	struct schedlat_bpf *bpf = s->bpf;
 	int err;
 
 	bpf_program__set_autoattach(bpf->progs.seed_states, false);
 	bpf_program__set_autoattach(bpf->progs.seed_slices, false);
 	bpf_program__set_autoattach(bpf->progs.show_running, false);
-	err = course__attach(c, run);
+	err = measurement__attach(m);
 	if (err)
 		return err;
 	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices))
 		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
-	prepare_running(s, run);
+	prepare_running(s, m);
 	s->began_ns = monotonic_ns();
 	return 0;
 }
@@ -328,35 +329,44 @@ static int check(void *context, struct cli *cli)
 	return 0;
 }
 
-static int schedlat(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "sort", KEY_ORDER, "COL", 0,
-		  "Order by runtime, switches, wait, avg (default), max or key", 5 },
-		{},
-	};
-	static const struct argp_child children[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct schedlat s = { .source = WAIT_SOURCE_AUTO, .order = "avg" };
-	const struct cli_spec spec = {
+	struct schedlat *s = own;
+
+	*s = (struct schedlat){ .source = WAIT_SOURCE_AUTO, .order = "avg" };
+}
+
+static void release(void *own)
+{
+	struct schedlat *s = own;
+
+	bpf_link__destroy(s->running);
+	latency_set__free(&s->before);
+	schedlat_bpf__destroy(s->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by runtime, switches, wait, avg (default), max or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "schedlat",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
-		.own = &own,
-		.own_input = &s,
-	};
-	struct course course = {
-		.tool = "schedlat", .context = &s, .check = check, .load = load, .attach = attach,
-		.report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct schedlat),
+	.init = init, .check = check, .load = load, .attach = attach, .report = report,
+	.free = release,
+};
 
-	bpf_link__destroy(s.running);
-	latency_set__free(&s.before);
-	schedlat_bpf__destroy(s.bpf);
-	return code;
-}
-
-TOOL(schedlat, AREA_SCHEDULER, "run time, switches and waits for a CPU, task by task");
+TOOL_MEASURING(schedlat, spec, AREA_SCHEDULER,
+	       "run time, switches and waits for a CPU, task by task");

@@ -14,7 +14,7 @@
 #define STRANGER "-"
 
 struct schedmap {
-	struct session session;
+	struct session session;         /* first: its hooks are given it */
 	struct timeline timeline;
 	struct tasks tasks;
 	char (*cell)[TIMELINE_CELL];    /* of each CPU */
@@ -32,9 +32,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void begin(void *context, struct writer *w, u32 cpus, u64 to_wall_clock)
+static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock)
 {
-	struct schedmap *m = context;
+	struct schedmap *m = (struct schedmap *)s;
 
 	(void)w;
 	m->timeline = (struct timeline){ .to_wall_clock = to_wall_clock };
@@ -59,9 +59,9 @@ static int make_cells(struct schedmap *m, u32 cpu)
 	return 0;
 }
 
-static int take(void *context, struct writer *w, const struct switches_record *r)
+static int take(struct session *s, struct writer *w, const struct switches_record *r)
 {
-	struct schedmap *m = context;
+	struct schedmap *m = (struct schedmap *)s;
 	const char *code = r->stranger ? STRANGER : IDLE;
 	struct task_totals *task;
 	bool is_new = false;
@@ -85,44 +85,53 @@ static int take(void *context, struct writer *w, const struct switches_record *r
 	return timeline__write_map(&m->timeline, w, r, m->cell, code, is_new);
 }
 
-static int report(void *context, struct report *r)
+static int report(struct session *s, struct report *r)
 {
-	struct schedmap *m = context;
+	struct schedmap *m = (struct schedmap *)s;
 
 	r->events = m->events;
 	m->events = 0;
 	return 0;
 }
 
-static int schedmap(int argc, char **argv)
+static int check(void *own, struct cli *cli)
 {
-	static const struct argp_child children[] = { { &session_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = { .parser = parse_own, .children = children };
-	struct cli cli;
-	struct schedmap m = {
-		.session = {
-			.source = WAIT_SOURCE_AUTO, .tool = "schedmap", .value = "switches",
-			.cli = &cli, .arrivals = true,
-			.begin = begin, .take = take, .report = report,
-		},
-	};
-	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
-		.doc = "Which task each CPU runs: a column for each CPU, a line for each switch.",
-		.own = &own,
-		.own_input = &m,
-	};
-	int code = EXIT_USAGE;
+	struct schedmap *m = own;
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	m.session.context = &m;
-	if (!session__check(&m.session))
-		code = session__run(&m.session);
-	tasks__free(&m.tasks);
-	free(m.cell);
-	cli__free(&cli);
-	return code;
+	return session__check(&m->session, cli);
 }
 
-TOOL(schedmap, AREA_SCHEDULER, "which task each CPU runs, a line for each switch");
+static void init(void *own)
+{
+	struct schedmap *m = own;
+
+	m->session = (struct session){
+		.source = WAIT_SOURCE_AUTO, .value = "switches", .arrivals = true,
+		.begin = begin, .take = take, .report = report,
+	};
+}
+
+static void release(void *own)
+{
+	struct schedmap *m = own;
+
+	tasks__free(&m->tasks);
+	free(m->cell);
+}
+
+static const struct argp_child child_argps[] = { { &session_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = { .parser = parse_own, .children = child_argps };
+
+static const struct tool_spec spec = {
+	.name = "schedmap",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "Which task each CPU runs: a column for each CPU, a line for each switch.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct schedmap),
+	SESSION_HOOKS,
+	.init = init, .check = check, .free = release,
+};
+
+TOOL_MEASURING(schedmap, spec, AREA_SCHEDULER, "which task each CPU runs, a line for each switch");

@@ -117,18 +117,12 @@ static int open_skeleton(struct snoop *snoop)
 	return 0;
 }
 
-static int signals(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "signal", KEY_SIGNAL, "NAME,...", 0, "Only these: TERM, SIGKILL, 9", 0 },
-		{ "sender", KEY_SENDER, NULL, 0,
-		  "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct signals s = {
+	struct signals *s = own;
+
+	*s = (struct signals){
 		.snoop = {
-			.tool = "signals",
 			.value = "signals",
 			.source = "tp_btf/signal_generate",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
@@ -137,16 +131,34 @@ static int signals(int argc, char **argv)
 			.open = open_skeleton,
 		},
 	};
-	const struct cli_spec spec = {
-		.groups = SNOOP_GROUPS & ~CLI_TIMES,
-		.doc = "Each signal that is sent: to whom, by whom, and what came of it.",
-		.own = &own,
-		.own_input = &s,
-	};
-	int code = snoop__main(&s.snoop, &spec, argc, argv);
-
-	signals_bpf__destroy(s.bpf);
-	return code;
 }
 
-TOOL(signals, AREA_PROCESSES, "each signal that is sent, and by whom");
+static void release(void *own)
+{
+	struct signals *s = own;
+
+	lines__free(&s->snoop.lines);
+	signals_bpf__destroy(s->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "signal", KEY_SIGNAL, "NAME,...", 0, "Only these: TERM, SIGKILL, 9", 0 },
+	{ "sender", KEY_SENDER, NULL, 0,
+	  "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "signals",
+	.cli = {
+		.groups = SNOOP_GROUPS & ~CLI_TIMES,
+		.doc = "Each signal that is sent: to whom, by whom, and what came of it.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct signals),
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(signals, spec, AREA_PROCESSES, "each signal that is sent, and by whom");

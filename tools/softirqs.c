@@ -25,45 +25,62 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 	return report_row__add_text(row, "softirq", what->id < SOFTIRQS ? names[what->id] : number);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct softirqs_bpf *bpf = softirqs_bpf__open();
-	struct spans *s = c->context;
+	struct spans *s = m->own;
 
 	if (!bpf)
 		return -errno;
 	s->own = bpf;
-	return SPANS_PREPARE(c, run, bpf);
+	return SPANS_PREPARE(m, bpf);
 }
 
-static int softirqs(int argc, char **argv)
+static const char *const part_names[] = { "softirq" };
+static const char *const of_time[] = { "on_entry", "on_exit", NULL };
+static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
+static const struct argp_option option_list[] = {
+	SPANS_LATENCY("How long they are late instead: from being raised to running"),
+	SPANS_OPTIONS,
+	{},
+};
+static const struct spans_tool spans_tool = {
+	.time = { .value = "time in softirqs",
+		  .source = "tp_btf/softirq_entry, tp_btf/softirq_exit" },
+	.late = { .value = "time from raise to softirq",
+		  .source = "tp_btf/softirq_raise, tp_btf/softirq_entry" },
+	.of_time = of_time, .of_late = of_late,
+	.parts = { .name = part_names, .n = 1, .text = "softirq", .add = add_parts },
+	.by = BY_SPAN_ID,
+	.open = open_skeleton,
+};
+static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
+
+static void init(void *own)
 {
-	static const char *const part_names[] = { "softirq" };
-	static const char *const of_time[] = { "on_entry", "on_exit", NULL };
-	static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
-	static const struct argp_option options[] = {
-		SPANS_LATENCY("How long they are late instead: from being raised to running"),
-		SPANS_OPTIONS,
-		{},
-	};
-	static const struct spans_tool tool = {
-		.name = "softirqs",
-		.doc = "How long softirqs run, or how long after they are raised.",
-		.time = { .value = "time in softirqs",
-			  .source = "tp_btf/softirq_entry, tp_btf/softirq_exit" },
-		.late = { .value = "time from raise to softirq",
-			  .source = "tp_btf/softirq_raise, tp_btf/softirq_entry" },
-		.of_time = of_time, .of_late = of_late,
-		.options = options,
-		.parts = { .name = part_names, .n = 1, .text = "softirq", .add = add_parts },
-		.by = BY_SPAN_ID,
-		.open = open_skeleton,
-	};
-	struct spans s = { .tool = &tool };
-	int code = spans__main(&s, argc, argv);
+	struct spans *s = own;
 
-	softirqs_bpf__destroy(s.own);
-	return code;
+	s->tool = &spans_tool;
 }
 
-TOOL(softirqs, AREA_INTERRUPTS, "softirqs: how many, how long they run, how late");
+static void release(void *own)
+{
+	struct spans *s = own;
+
+	spans__free(s);
+	softirqs_bpf__destroy(s->own);
+}
+
+static const struct tool_spec spec = {
+	.name = "softirqs",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long softirqs run, or how long after they are raised.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct spans),
+	SPANS_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(softirqs, spec, AREA_INTERRUPTS, "softirqs: how many, how long they run, how late");

@@ -11,7 +11,7 @@
 #include "cli/task_key.h"
 #include "out/diag.h"
 #include "probe/plan.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/explain.h"
 #include "stack/options.h"
 #include "stack/stacks.h"
@@ -138,7 +138,7 @@ static int check_caller(const struct stackcount *s)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 /* What programs are told of each site. */
@@ -218,49 +218,59 @@ static int open_programs(struct stackcount *s)
 	return make_plan(s);
 }
 
-static int load(struct stackcount *s, struct run *run)
+static int load(struct stackcount *s, struct measurement *m)
 {
 	const struct stacks_constants constants = {
 		&s->bpf->rodata->scope, &s->bpf->rodata->by, &s->bpf->rodata->stack_depth,
 		&s->bpf->rodata->stack_walk, &s->bpf->rodata->stack_seed,
 	};
-	const struct cli *cli = run->cli;
+	const struct cli *cli = m->cli;
 	int err;
 
 	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
-	err = stacks__prepare(&s->stacks, run, s->bpf->obj, "counts",
+	err = stacks__prepare(&s->stacks, m, s->bpf->obj, "counts",
 			      cli->asked_keys,
 			      &constants);
 	if (!err && !cli->explain)
 		err = run__load(s->bpf->skeleton);
-	return err ? course__complain(run, "load", err) : 0;
+	return err ? measurement__complain(m, "load", err) : 0;
 }
 
-static int attach(struct stackcount *s, struct run *run)
+static int watch(struct measurement *m)
 {
-	int err = stacks__begin(&s->stacks, run);
+	struct stackcount *s = m->own;
+
+	return stacks__watch(&s->stacks);
+}
+
+static int attach(struct measurement *m)
+{
+	struct stackcount *s = m->own;
+	int err = stacks__begin(&s->stacks, m);
 
 	if (!err)
 		err = stackcount_bpf__attach(s->bpf);   /* what keeps the scope up to date */
 	if (err)
-		return course__complain(run, "attach", err);
+		return err;
 	err = probe_plan__attach(&s->plan);
+	m->has_said = err;
 	if (err)
 		return err;
-	s->bpf->bss->armed = 1;
+	m->watch = watch;
+	m->armed = &s->bpf->bss->armed;
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	return 0;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct stackcount *s = run->context;
+	struct stackcount *s = m->own;
 	int err;
 
 	r->value = s->request.value ?: "events";
 	r->source = s->source;
-	err = stacks__report(&s->stacks, run, r, s->options.table ? 0 : run->cli->top);
+	err = stacks__report(&s->stacks, m, r, s->options.table ? 0 : m->cli->top);
 	if (err)
 		return err;
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&s->plan.side[PROBE_END].attachments);
@@ -270,14 +280,7 @@ static int report(struct run *run, struct report *r)
 		r->events = r->counters.summed - r->counters.lost[LOSS_MAP_FULL] -
 			    r->counters.lost[LOSS_NO_MEMORY];
 	r->has_losses = true;
-	return s->options.table ? stacks__tabulate(r, s->options.leaf, run->cli->top) : 0;
-}
-
-static int watch(struct run *run)
-{
-	struct stackcount *s = run->context;
-
-	return stacks__watch(&s->stacks);
+	return s->options.table ? stacks__tabulate(r, s->options.leaf, m->cli->top) : 0;
 }
 
 static int explain_sites(void *arg, struct report *r)
@@ -293,22 +296,38 @@ static int explain_sites(void *arg, struct report *r)
 	return err;
 }
 
-static int measure(struct stackcount *s, struct run *run)
+static int open_and_load(struct measurement *m)
 {
+	struct stackcount *s = m->own;
 	int err = open_programs(s);
 
-	if (!err)
-		err = load(s, run);
-	if (err)
-		return err;
-	if (run->cli->explain)
-		return run__explain_with(run, s->bpf->obj, "the events named", explain_sites, s);
-	err = attach(s, run);
-	return err ?: run__loop(run);
+	return err ?: load(s, m);
 }
 
-static void stackcount__free(struct stackcount *s)
+static int explain(struct measurement *m)
 {
+	struct stackcount *s = m->own;
+
+	return measurement__explain_with(m, s->bpf->obj, "the events named", explain_sites, s);
+}
+
+static void init(void *own)
+{
+	struct stackcount *s = own;
+
+	s->options = (struct stack_options)STACK_OPTIONS;
+}
+
+static int check(void *own, struct cli *cli)
+{
+	cli->scope.command_joins_at_exec = true;
+	return check_options(own, cli);
+}
+
+static void release(void *own)
+{
+	struct stackcount *s = own;
+
 	stacks__free(&s->stacks);
 	probe_plan__free(&s->plan);
 	stackcount_bpf__destroy(s->bpf);
@@ -316,52 +335,33 @@ static void stackcount__free(struct stackcount *s)
 	free(s->filter);
 }
 
-static int stackcount(int argc, char **argv)
-{
-	static const struct argp_option options[] = {
-		{NULL, 0, NULL, 0, "What is counted (default: how many there are):", 1},
-		{"sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1},
-		{"caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1},
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-		.args_doc = "EVENT... [INTERVAL [COUNT]]\nEVENT... -- COMMAND [ARG...]",
-	};
-	struct stackcount s = { .options = STACK_OPTIONS };
-	const struct cli_spec spec = {
+static const struct argp_option own_options[] = {
+	{NULL, 0, NULL, 0, "What is counted (default: how many there are):", 1},
+	{"sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1},
+	{"caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1},
+	{},
+};
+static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = own_options, .parser = parse_own, .children = children,
+	.args_doc = "EVENT... [INTERVAL [COUNT]]\nEVENT... -- COMMAND [ARG...]",
+};
+
+static const struct tool_spec spec = {
+	.name = "stackcount",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND | CLI_EVENTS,
 		.doc = "Which code paths lead to an event: counts, or sums of a value, by "
 		       "stack.\n" STACK_FORMATS_DOC,
-		.own = &own,
-		.own_input = &s,
+		.own = &own_argp,
 		.own_keys = true,
 		.takes = takes,
-	};
-	struct run run;
-	struct cli cli;
-	int err;
+	},
+	.own_size = sizeof(struct stackcount),
+	.init = init, .check = check, .load = open_and_load, .explain = explain,
+	.attach = attach, .report = report, .free = release,
+};
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	if (check_options(&s, &cli)) {
-		free(s.filter);
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	cli.scope.command_joins_at_exec = true;
-	err = run__init(&run, "stackcount", &cli);
-	run.report = report;
-	run.watch = watch;
-	run.context = &s;
-	if (!err)
-		err = measure(&s, &run);
-	stackcount__free(&s);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
-}
-
-TOOL(stackcount, AREA_EVENTS, "which code paths lead to an event: stacks, flame graphs");
+TOOL_MEASURING(stackcount, spec, AREA_EVENTS,
+	       "which code paths lead to an event: stacks, flame graphs");

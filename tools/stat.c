@@ -90,7 +90,7 @@ static int check_options(const struct stat_run *s, struct cli *cli)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 /* What cannot be counted is said once, on its own line. */
@@ -131,11 +131,22 @@ static bool all_refused(const struct stat_run *s)
 	return true;
 }
 
-static int measure_once(struct stat_run *s, struct run *run)
+static int load(struct measurement *m)
 {
-	int err;
+	return stat__plan(m->own, m, m->cli);
+}
 
-	err = counting__begin(&s->counting, run, &s->plan);
+static int explain(struct measurement *m)
+{
+	return stat__explain(m->own, m);
+}
+
+static int attach(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+	int err = counting__begin(&s->counting, m, &s->plan);
+
+	m->has_said = true;
 	if (!err)
 		err = stat__place(s);
 	if (!err && all_refused(s)) {
@@ -145,100 +156,120 @@ static int measure_once(struct stat_run *s, struct run *run)
 	if (!err && !s->elapsed.n)
 		say_refused(s);
 	if (!err && s->pre)
-		err = command__shell(s->pre, &run->setting);
-	if (!err)
-		err = counting__go(&s->counting);
-	if (!err)
-		err = run__loop(run);
-	if (!err && s->post)
-		err = command__shell(s->post, &run->setting);
+		err = command__shell(s->pre, &m->run->setting);
 	return err;
 }
 
-static int measure_repeatedly(struct stat_run *s, struct run *run)
+static int arm(struct measurement *m)
 {
+	struct stat_run *s = m->own;
+
+	return counting__go(&s->counting);
+}
+
+static void disarm(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+
+	counting__stop(&s->counting);
+}
+
+static int measure_once(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+	int err = measurement__begin(m);
+
+	if (!err)
+		err = run__loop(m->run);
+	if (!err && s->post)
+		err = command__shell(s->post, &m->run->setting);
+	return err;
+}
+
+static int measure_repeatedly(struct measurement *m)
+{
+	struct stat_run *s = m->own;
 	int err = 0;
 
-	run->hold = true;
+	m->hold = true;
 	while (!err && s->elapsed.n < s->repeat) {
 		if (s->elapsed.n) {
 			stat__forget(s);
-			err = run__again(run);
+			err = run__again(m->run);
 		}
 		if (!err)
-			err = measure_once(s, run);
-		if (!err && run->interrupted)
+			err = measure_once(m);
+		if (!err && m->run->interrupted)
 			break;
 	}
 	if (!err && s->elapsed.n)
-		err = stat__means(s, run);
+		err = stat__means(s, m);
 	return err;
 }
 
-static int stat_events(struct stat_run *s, struct run *run, const struct cli *cli)
+static int measure(struct measurement *m)
 {
-	int err = stat__plan(s, run, cli);
+	const struct stat_run *s = m->own;
 
-	if (err)
-		return err;
-	if (cli->explain)
-		return stat__explain(s, run);
-	return s->repeat ? measure_repeatedly(s, run) : measure_once(s, run);
+	return s->repeat ? measure_repeatedly(m) : measure_once(m);
 }
 
-static int stat_main(int argc, char **argv)
+static int check(void *own, struct cli *cli)
 {
-	static const struct argp_option options[] = {
-		{NULL, 0, NULL, 0, "Counting:", 1},
-		{"detailed", KEY_DETAILED, NULL, 0,
-		 "More of the usual events: faults by kind, caches", 1},
-		{NULL, 'A', NULL, 0, "One result per CPU", 1},
-		{"per-core", KEY_PER_CORE, NULL, 0, "One result per core", 1},
-		{"per-socket", KEY_PER_SOCKET, NULL, 0, "One result per socket", 1},
-		{"repeat", 'r', "N", 0, "Run the command N times: means and their standard error",
-		 1},
-		{"pre", KEY_PRE, "CMD", 0, "Run this shell command before each run, not counted",
-		 1},
-		{"post", KEY_POST, "CMD", 0, "Run this one after each run", 1},
-		{"zeros", KEY_ZEROS, NULL, 0, "Show the rows of globs that are zero, too", 1},
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct stat_run s = {};
-	const struct cli_spec spec = {
+	struct stat_run *s = own;
+
+	/* By CPU alone needs no task: the counters of each CPU say it. */
+	if (cli->by == BY_CPU) {
+		cli->by = 0;
+		s->per_cpu = true;
+	}
+	cli->scope.command_joins_at_exec = true;
+	return check_options(s, cli);
+}
+
+static const char *alone(const void *own)
+{
+	const struct stat_run *s = own;
+
+	return s->repeat ? "-r" : s->pre ? "--pre" : s->post ? "--post" : NULL;
+}
+
+static void release(void *own)
+{
+	stat__free(own);
+}
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Counting:", 1},
+	{"detailed", KEY_DETAILED, NULL, 0,
+	 "More of the usual events: faults by kind, caches", 1},
+	{NULL, 'A', NULL, 0, "One result per CPU", 1},
+	{"per-core", KEY_PER_CORE, NULL, 0, "One result per core", 1},
+	{"per-socket", KEY_PER_SOCKET, NULL, 0, "One result per socket", 1},
+	{"repeat", 'r', "N", 0, "Run the command N times: means and their standard error",
+	 1},
+	{"pre", KEY_PRE, "CMD", 0, "Run this shell command before each run, not counted",
+	 1},
+	{"post", KEY_POST, "CMD", 0, "Run this one after each run", 1},
+	{"zeros", KEY_ZEROS, NULL, 0, "Show the rows of globs that are zero, too", 1},
+	{},
+};
+static const struct argp own_argp = { .options = options, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "stat",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_EVENTS | CLI_OUTPUT |
 			  CLI_RUN | CLI_COMMAND,
 		.follows = true,
 		.doc = "Counts events: of a command, of processes, of the whole system.",
-		.own = &own,
-		.own_input = &s,
+		.own = &own_argp,
 		.filter_each = true,
-	};
-	struct run run;
-	struct cli cli;
-	int err;
+	},
+	.own_size = sizeof(struct stat_run),
+	.check = check, .alone = alone, .load = load, .explain = explain, .attach = attach,
+	.arm = arm, .disarm = disarm,
+	.measure = measure, .report = stat__report, .free = release,
+};
 
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	/* By CPU alone needs no task: the counters of each CPU say it. */
-	if (cli.by == BY_CPU) {
-		cli.by = 0;
-		s.per_cpu = true;
-	}
-	if (check_options(&s, &cli)) {
-		cli__free(&cli);
-		return EXIT_USAGE;
-	}
-	cli.scope.command_joins_at_exec = true;
-	err = run__init(&run, "stat", &cli);
-	run.report = stat__report;
-	run.context = &s;
-	if (!err)
-		err = stat_events(&s, &run, &cli);
-	stat__free(&s);
-	run__release(&run);
-	cli__free(&cli);
-	return run__exit_code(&run, err);
-}
-
-TOOL_NAMED(stat, stat_main, AREA_EVENTS, "how many events: of a command, of tasks, of the machine");
+TOOL_MEASURING(stat, spec, AREA_EVENTS, "how many events: of a command, of tasks, of the machine");

@@ -8,7 +8,7 @@
 #include "host/syscall_set.h"
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/waits.h"
 #include "syscount/rows.h"
@@ -130,10 +130,10 @@ static const char *source_text(const struct syscount *s)
 	return s->columns.times ? "tp_btf/sys_enter, tp_btf/sys_exit" : "tp_btf/sys_exit";
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct calls set = { .tell_errors = run->cli->by & BY_ERRNO };
-	struct syscount *s = run->context;
+	struct calls set = { .tell_errors = m->cli->by & BY_ERRNO };
+	struct syscount *s = m->own;
 	const struct bpf_map *counted;
 	int err;
 
@@ -141,34 +141,34 @@ static int report(struct run *run, struct report *r)
 	r->unit = s->hist ? UNIT_NS : UNIT_COUNT;
 	r->source = source_text(s);
 	if (s->hist)
-		return measure__report(&s->measure, run, r);
+		return measure__report(&s->measure, m, r);
 	r->table = true;
 	r->has_events = true;
-	counted = run->cli->by == BY_SYSCALL ? s->bpf->maps.counts : s->bpf->maps.keyed_counts;
+	counted = m->cli->by == BY_SYSCALL ? s->bpf->maps.counts : s->bpf->maps.keyed_counts;
 	err = s->columns.times ? read_times(s, &set, &r->counters)
 			       : call_snapshot__difference(&s->last, s->bpf->obj, counted, &set,
 							   &r->counters);
 	if (!err)
 		err = calls__add_up(&set, &s->before);
 	if (!err)
-		err = calls__report(r, &set, &s->columns, s->order, run);
+		err = calls__report(r, &set, &s->columns, s->order, m);
 	calls__free(&set);
 	return err;
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 /* Histograms are reported from keys with a task in them. */
-static bool only_calls(const struct syscount *s, const struct run *run)
+static bool only_calls(const struct syscount *s, const struct measurement *m)
 {
-	return run->cli->by == BY_SYSCALL && !s->hist;
+	return m->cli->by == BY_SYSCALL && !s->hist;
 }
 
-static const char *times_map(const struct syscount *s, const struct run *run)
+static const char *times_map(const struct syscount *s, const struct measurement *m)
 {
-	return only_calls(s, run) ? "call_times" : "times";
+	return only_calls(s, m) ? "call_times" : "times";
 }
 
 static int choose_programs(struct syscount *s)
@@ -188,38 +188,38 @@ static int choose_programs(struct syscount *s)
 	return err;
 }
 
-static int prepare_times(struct syscount *s, struct run *run)
+static int prepare_times(struct syscount *s, struct measurement *m)
 {
 	struct syscount_bpf *bpf = s->bpf;
 	bool storage = false;
 	int err;
 
-	bpf->rodata->only_calls = only_calls(s, run);
-	err = measure__prepare(&s->measure, run, bpf->obj, times_map(s, run),
-			       only_calls(s, run) ? sizeof(struct syscount_call_key)
+	bpf->rodata->only_calls = only_calls(s, m);
+	err = measure__prepare(&s->measure, m, bpf->obj, times_map(s, m),
+			       only_calls(s, m) ? sizeof(struct syscount_call_key)
 						  : sizeof(struct syscount_time_key),
 			       &bpf->rodata->scope, &bpf->rodata->by);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "call_states", &run->host, &storage);
+		err = task_state__prepare(bpf->obj, "call_states", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
 	if (!err)
 		err = bpf_map__set_max_entries(bpf->maps.counts, 1);
 	return err;
 }
 
-static int prepare_counts(struct syscount *s, struct run *run)
+static int prepare_counts(struct syscount *s, struct measurement *m)
 {
 	struct syscount_bpf *bpf = s->bpf;
-	u64 cpus = run->host.cpus_online < CPUS_PER_KEY ? run->host.cpus_online : CPUS_PER_KEY;
-	u64 keys = run->cli->by == BY_SYSCALL ? 1 : cpus * run->cli->max_keys;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
+	u64 keys = m->cli->by == BY_SYSCALL ? 1 : cpus * m->cli->max_keys;
 	int err;
 
-	bpf->rodata->by = run->cli->by;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
-	if (!err && !(run->cli->by & ~SYSCOUNT_IDS))
+	bpf->rodata->by = m->cli->by;
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
+	if (!err && !(m->cli->by & ~SYSCOUNT_IDS))
 		err = bpf_map__set_key_size(bpf->maps.keyed_counts, SYSCOUNT_IDS_SIZE);
 	if (!err)
-		err = map__set_room_for_keys(bpf->maps.keyed_counts, &run->host, keys);
+		err = map__set_room_for_keys(bpf->maps.keyed_counts, &m->run->host, keys);
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.call_states, false);
 	if (!err)
@@ -229,24 +229,24 @@ static int prepare_counts(struct syscount *s, struct run *run)
 	return err;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct syscount_bpf *bpf = syscount_bpf__open();
-	struct syscount *s = c->context;
+	struct syscount *s = m->own;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	s->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
-	c->source = source_text(s);
+	MEASUREMENT_SKELETON(m, bpf);
+	m->source = source_text(s);
 	bpf->rodata->only_failed = s->failed;
 	bpf->rodata->only_errno = s->only_errno;
 	bpf->rodata->tell_failed = !s->hist;
 	calls__describe(&s->wanted, (u8 *)bpf->rodata->traits, (u32 *)bpf->rodata->sigreturn);
 	err = choose_programs(s);
 	if (!err)
-		err = s->columns.times ? prepare_times(s, run) : prepare_counts(s, run);
+		err = s->columns.times ? prepare_times(s, m) : prepare_counts(s, m);
 	return err;
 }
 
@@ -254,10 +254,10 @@ static int open_skeleton(struct course *c, struct run *run)
  * Calls that go on, for tables. Not where it is not known yet how they will count: by CPU, or by
  * how they end.
  */
-static void prepare_running(struct syscount *s, const struct run *run)
+static void prepare_running(struct syscount *s, const struct measurement *m)
 {
-	if (s->hist || s->failed || s->only_errno || run->cli->scope.cpus ||
-	    run->cli->by & (BY_CPU | BY_ERRNO))
+	if (s->hist || s->failed || s->only_errno || m->cli->scope.cpus ||
+	    m->cli->by & (BY_CPU | BY_ERRNO))
 		return;
 	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
 	s->columns.running = s->running;
@@ -265,21 +265,21 @@ static void prepare_running(struct syscount *s, const struct run *run)
 		diag_detail("no task iterator: calls count when they end");
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct syscount *s = c->context;
+	struct syscount *s = m->own;
 	int err;
 
 	if (!s->columns.times)
-		return course__attach(c, run);
-	err = measure__begin(&s->measure, run, times_map(s, run));
+		return measurement__attach(m);
+	err = measure__begin(&s->measure, m, times_map(s, m));
 	if (!err)
 		err = syscount_bpf__attach(s->bpf);
 	if (err)
 		return err;
 	if (tasks__visit(s->bpf->progs.seed_calls))
 		diag_detail("no task iterator: calls that go on already are lost");
-	prepare_running(s, run);
+	prepare_running(s, m);
 	return 0;
 }
 
@@ -307,43 +307,45 @@ static int check(void *context, struct cli *cli)
 	return -EINVAL;
 }
 
-static int syscount(int argc, char **argv)
+static void release(void *own)
 {
-	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "Which calls, and what of them:", 1 },
-		{ NULL, 'e', "SET", 0,
-		  "Only these: names, globs, classes like %file, with commas between; ! in front: all but",
-		  1 },
-		{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 1 },
-		{ "errno", KEY_ERRNO, "ERROR", 0, "Only those that fail so: ENOENT, or a number", 1 },
-		{ "latency", KEY_LATENCY, NULL, 0, "Also how long they take; calls that go on, too", 1 },
-		{ "hist", KEY_HIST, NULL, 0, "A histogram of that for each key", 1 },
-		{ "sort", KEY_ORDER, "COL", 0,
-		  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", 5 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct syscount s = {};
-	const struct cli_spec spec = {
+	struct syscount *s = own;
+
+	bpf_link__destroy(s->running);
+	measure__free(&s->measure);
+	call_snapshot__free(&s->last);
+	calls__free(&s->before);
+	syscount_bpf__destroy(s->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "Which calls, and what of them:", 1 },
+	{ NULL, 'e', "SET", 0,
+	  "Only these: names, globs, classes like %file, with commas between; ! in front: all but",
+	  1 },
+	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 1 },
+	{ "errno", KEY_ERRNO, "ERROR", 0, "Only those that fail so: ENOENT, or a number", 1 },
+	{ "latency", KEY_LATENCY, NULL, 0, "Also how long they take; calls that go on, too", 1 },
+	{ "hist", KEY_HIST, NULL, 0, "A histogram of that for each key", 1 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", 5 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "syscount",
+	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_HEAT,
 		.doc = "System calls: how many, how many failed, and how long they took.",
-		.own = &own,
-		.own_input = &s,
+		.own = &own_argp,
 		.own_parts = &call_parts,
-	};
-	struct course course = {
-		.tool = "syscount", .context = &s, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct syscount),
+	.check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.free = release,
+};
 
-	bpf_link__destroy(s.running);
-	measure__free(&s.measure);
-	call_snapshot__free(&s.last);
-	calls__free(&s.before);
-	syscount_bpf__destroy(s.bpf);
-	return code;
-}
-
-TOOL(syscount, AREA_CALLS, "system calls: how many, which fail, how long they take");
+TOOL_MEASURING(syscount, spec, AREA_CALLS,
+	       "system calls: how many, which fail, how long they take");

@@ -16,6 +16,7 @@
 #include "run/run.h"
 #include "manual.h"
 #include "out/diag.h"
+#include "run/measurement.h"
 #include "tools.h"
 
 extern const struct tool *const __start_tally_tools[];
@@ -26,7 +27,7 @@ static size_t tool_count(void)
 	return __stop_tally_tools - __start_tally_tools;
 }
 
-static const struct tool *find_tool(const char *name)
+const struct tool *find_tool(const char *name)
 {
 	size_t i;
 
@@ -57,10 +58,11 @@ static int unknown_tool(const char *name)
 static int run_tool(const struct tool *tool, int argc, char **argv)
 {
 	/* The name in diagnostics, in argp's help and in reports is the tool's. */
-	program_invocation_short_name = (char *)tool->name;
+	diag_speaker(tool->name);
 	program_invocation_name = (char *)tool->name;
 	argv[0] = (char *)tool->name;
-	return tool->main(argc, argv);
+	return tool->spec ? measurement__main(tool->spec, NULL, argc, argv) :
+			    tool->main(argc, argv);
 }
 
 static int list_tools(int argc, char **argv)

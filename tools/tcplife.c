@@ -116,7 +116,7 @@ static int show(void *context, const void *record, size_t size)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 /* Sessions in scope that have not ended. */
@@ -170,13 +170,12 @@ static int open_skeleton(struct snoop *s)
 	return 0;
 }
 
-static int tcplife(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_child children[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = { .parser = parse_own, .children = children };
-	struct tcplife t = {
+	struct tcplife *t = own;
+
+	*t = (struct tcplife){
 		.snoop = {
-			.tool = "tcplife",
 			.value = "TCP sessions that ended",
 			.source = "tp_btf/inet_sock_set_state; accept, accept4 at tp_btf/sys_exit",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
@@ -189,17 +188,31 @@ static int tcplife(int argc, char **argv)
 			.settle = settle,
 		},
 	};
-	const struct cli_spec spec = {
+}
+
+static void release(void *own)
+{
+	struct tcplife *t = own;
+
+	lines__free(&t->snoop.lines);
+	tcplife_bpf__destroy(t->bpf);
+}
+
+static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = { .parser = parse_own, .children = child_argps };
+
+static const struct tool_spec spec = {
+	.name = "tcplife",
+	.cli = {
 		.groups = SNOOP_GROUPS,
 		.doc = "Each session of TCP as it ends: who opened it, with whom, how many bytes, "
 		       "how long.",
-		.own = &own,
-		.own_input = &t,
-	};
-	int code = snoop__main(&t.snoop, &spec, argc, argv);
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct tcplife),
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
 
-	tcplife_bpf__destroy(t.bpf);
-	return code;
-}
-
-TOOL(tcplife, AREA_NETWORK, "each TCP session as it ends: whose, with whom, bytes, how long");
+TOOL_MEASURING(tcplife, spec, AREA_NETWORK,
+	       "each TCP session as it ends: whose, with whom, bytes, how long");

@@ -11,7 +11,7 @@
 #include "host/errno_name.h"
 #include "net/tcp.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/lines.h"
 #include "run/measure.h"
 #include "tools.h"
@@ -147,9 +147,9 @@ static int show(void *context, const void *record, size_t size)
 	return lines__write_as(&t->lines, &t->template, &line);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct tcpretrans *t = run->context;
+	struct tcpretrans *t = m->own;
 
 	return lines__drain(&t->lines);
 }
@@ -207,79 +207,88 @@ static int report_table(struct tcpretrans *t, const struct cli *cli, struct repo
 	return err;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct tcpretrans *t = run->context;
+	struct tcpretrans *t = m->own;
 
 	r->value = "TCP retransmissions";
 	r->source = "tp_btf/tcp_retransmit_skb, tcp_retransmit_synack";
-	return t->summed ? report_table(t, run->cli, r) : lines__report(&t->lines, r);
+	return t->summed ? report_table(t, m->cli, r) : lines__report(&t->lines, r);
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct tcpretrans_bpf *bpf = tcpretrans_bpf__open();
-	struct tcpretrans *t = c->context;
+	struct tcpretrans *t = m->own;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	t->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
-	bpf->rodata->by = run->cli->by;
+	MEASUREMENT_SKELETON(m, bpf);
+	bpf->rodata->by = m->cli->by;
 	bpf->rodata->summed = t->summed;
 	bpf->rodata->have_error = kernel_btf_arguments("btf_trace_tcp_retransmit_skb") >= 4;
 	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err && t->summed)
-		err = map__set_room_for_keys(bpf->maps.sums, &run->host, run->cli->max_keys);
-	return err ?: lines__prepare(&t->lines, run, bpf->obj, &bpf->rodata->wake_bytes);
+		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	return err ?: lines__prepare(&t->lines, m, bpf->obj, &bpf->rodata->wake_bytes);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct tcpretrans *t = c->context;
-	int err = lines__begin(&t->lines, run, sizeof(struct retrans_record), show, t);
+	struct tcpretrans *t = m->own;
+	int err = lines__begin(&t->lines, m, sizeof(struct retrans_record), show, t);
 
-	run->watch = watch;
-	return err ?: course__attach(c, run);
+	m->watch = watch;
+	return err ?: measurement__attach(m);
 }
 
-static int tcpretrans(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "count", KEY_COUNT, NULL, 0, "A table by connection (or --by), not lines", 5 },
-		{ "sort", KEY_ORDER, "COL", 0,
-		  "Order that by retransmits (default), segments, bytes or key", 5 },
-		{},
-	};
-	static const struct argp_child children[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct tcpretrans t = { .order = "retransmits" };
-	const struct cli_spec spec = {
+	struct tcpretrans *t = own;
+
+	*t = (struct tcpretrans){ .order = "retransmits" };
+}
+
+static void release(void *own)
+{
+	struct tcpretrans *t = own;
+
+	lines__free(&t->lines);
+	stream_template__free(&t->template);
+	sum_set__free(&t->before);
+	tcpretrans_bpf__destroy(t->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "count", KEY_COUNT, NULL, 0, "A table by connection (or --by), not lines", 5 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order that by retransmits (default), segments, bytes or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "tcpretrans",
+	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_LINES,
 		.doc = "Each retransmission of TCP: of which connection, and why; or counts of them.",
-		.own = &own,
-		.own_input = &t,
+		.own = &own_argp,
 		.own_parts = &tcp_own_parts,
-	};
-	struct course course = {
-		.tool = "tcpretrans", .context = &t, .source = "tp_btf/tcp_retransmit_skb",
-		.check = check, .open = open_skeleton, .attach = attach, .report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct tcpretrans),
+	.init = init, .source = "tp_btf/tcp_retransmit_skb", .check = check,
+	.open = open_skeleton, .attach = attach, .report = report, .free = release,
+};
 
-	lines__free(&t.lines);
-	stream_template__free(&t.template);
-	sum_set__free(&t.before);
-	tcpretrans_bpf__destroy(t.bpf);
-	return code;
-}
-
-TOOL(tcpretrans, AREA_NETWORK, "each retransmission of TCP, and why; or counts by connection");
+TOOL_MEASURING(tcpretrans, spec, AREA_NETWORK,
+	       "each retransmission of TCP, and why; or counts by connection");

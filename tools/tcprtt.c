@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "net/tcp.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "run/tabulate.h"
 #include "tools.h"
@@ -51,73 +51,74 @@ static int check(void *context, struct cli *cli)
 	return tcp_keys__check(cli, BY_CPU);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
 	static const struct tabulation table = {};
-	struct tcprtt *t = run->context;
-	const struct cli *cli = run->cli;
+	struct tcprtt *t = m->own;
+	const struct cli *cli = m->cli;
 
 	r->value = t->minimum ? "smallest round-trip time" : "smoothed round-trip time";
 	r->unit = UNIT_NS;
 	r->source = "tp_btf/tcp_probe: at each segment that arrives for an established connection";
 	if (cli->by && !t->hist && !cli->heat)
-		return measure__tabulate(&t->measure, run, r, &table);
-	return measure__report(&t->measure, run, r);
+		return measure__tabulate(&t->measure, m, r, &table);
+	return measure__report(&t->measure, m, r);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct tcprtt_bpf *bpf = tcprtt_bpf__open();
-	struct tcprtt *t = c->context;
+	struct tcprtt *t = m->own;
 
 	if (!bpf)
 		return -errno;
 	t->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	bpf->rodata->minimum = t->minimum;
 	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
-	return measure__prepare(&t->measure, run, bpf->obj, "rtts", sizeof(struct tcprtt_key),
+	return measure__prepare(&t->measure, m, bpf->obj, "rtts", sizeof(struct tcprtt_key),
 				&bpf->rodata->scope, &bpf->rodata->by);
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct tcprtt *t = c->context;
-	int err = measure__begin(&t->measure, run, "rtts");
+	struct tcprtt *t = m->own;
+	int err = measure__begin(&t->measure, m, "rtts");
 
 	return err ?: tcprtt_bpf__attach(t->bpf);
 }
 
-static int tcprtt(int argc, char **argv)
+static void release(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "min", KEY_MIN, NULL, 0,
-		  "The smallest one a connection has seen lately: the path without its queues", 1 },
-		{ "hist", KEY_HIST, NULL, 0, "With --by: a histogram for each key, not a table", 5 },
-		{},
-	};
-	static const struct argp_child children[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct tcprtt t = {};
-	const struct cli_spec spec = {
+	struct tcprtt *t = own;
+
+	measure__free(&t->measure);
+	tcprtt_bpf__destroy(t->bpf);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, NULL, 0,
+	  "The smallest one a connection has seen lately: the path without its queues", 1 },
+	{ "hist", KEY_HIST, NULL, 0, "With --by: a histogram for each key, not a table", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "tcprtt",
+	.cli = {
 		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |
 			  CLI_TIMES,
 		.doc = "Round-trip times of TCP, as connections take them.",
-		.own = &own,
-		.own_input = &t,
+		.own = &own_argp,
 		.own_parts = &tcp_own_parts,
-	};
-	struct course course = {
-		.tool = "tcprtt", .context = &t, .source = "tp_btf/tcp_probe", .check = check,
-		.open = open_skeleton, .attach = attach, .report = report,
-	};
-	int code = course__main(&course, &spec, argc, argv);
+	},
+	.own_size = sizeof(struct tcprtt),
+	.source = "tp_btf/tcp_probe", .check = check, .open = open_skeleton, .attach = attach,
+	.report = report, .free = release,
+};
 
-	measure__free(&t.measure);
-	tcprtt_bpf__destroy(t.bpf);
-	return code;
-}
-
-TOOL(tcprtt, AREA_NETWORK, "round-trip times of TCP connections");
+TOOL_MEASURING(tcprtt, spec, AREA_NETWORK, "round-trip times of TCP connections");

@@ -12,7 +12,7 @@
 #include "host/topology.h"
 #include "out/diag.h"
 #include "out/heat.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/ring.h"
 #include "run/waits.h"
 #include "sched/chart.h"
@@ -104,9 +104,9 @@ static int take(void *context, const void *record, size_t size)
 	return err;
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct timechart_tool *t = run->context;
+	struct timechart_tool *t = m->own;
 
 	return ring__drain(t->ring);
 }
@@ -225,22 +225,22 @@ static int add_slots(struct report *r, const struct timechart *c)
 	return err;
 }
 
-static int draw(struct timechart_tool *t, struct run *run, const struct report *r,
+static int draw(struct timechart_tool *t, struct measurement *m, const struct report *r,
 		const struct timechart *c)
 {
 	struct writing writing;
-	int err = writer__begin(&run->writer, &writing);
+	int err = writer__begin(m->writer, &writing);
 
-	if (!err && run->cli->format == FORMAT_SVG)
-		err = write_timechart_svg(&run->writer, r, c);
+	if (!err && m->cli->format == FORMAT_SVG)
+		err = write_timechart_svg(m->writer, r, c);
 	else if (!err)
-		err = write_timechart_text(&run->writer, r, c, t->width);
-	return writer__end(&run->writer, &writing, err);
+		err = write_timechart_text(m->writer, r, c, t->width);
+	return writer__end(m->writer, &writing, err);
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	struct timechart_tool *t = run->context;
+	struct timechart_tool *t = m->own;
 	struct timechart chart = {};
 	int err = stop(t);
 
@@ -254,50 +254,50 @@ static int report(struct run *run, struct report *r)
 		err = chart__draw(&t->chart, t->bpf->data->end_ns, &chart);
 	r->start_ns = t->chart.begin_ns + ring__to_wall_clock();
 	r->duration_ns = chart.duration_ns;
-	run->hold = run->cli->format == FORMAT_TEXT || run->cli->format == FORMAT_SVG;
+	m->hold = m->cli->format == FORMAT_TEXT || m->cli->format == FORMAT_SVG;
 	if (!err)
-		err = run->hold ? draw(t, run, r, &chart) : add_slots(r, &chart);
+		err = m->hold ? draw(t, m, r, &chart) : add_slots(r, &chart);
 	timechart__free(&chart);
 	return err;
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct timechart_bpf *bpf = timechart_bpf__open();
-	struct timechart_tool *t = c->context;
+	struct timechart_tool *t = m->own;
 	bool storage = false;
 	int err;
 
 	if (!bpf)
 		return -errno;
 	t->bpf = bpf;
-	COURSE_SKELETON(c, bpf);
+	MEASUREMENT_SKELETON(m, bpf);
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
-	err = run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	err = measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 	if (!err)
-		err = ring__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
+		err = ring__prepare(bpf->maps.records, &m->run->host, &bpf->rodata->wake_bytes);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "stretches", &run->host, &storage);
+		err = task_state__prepare(bpf->obj, "stretches", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
 	return err;
 }
 
 /* The gate is open a little before the chart begins: what runs then is known. */
-static int begin(struct timechart_tool *t, struct run *run)
+static int begin(struct timechart_tool *t, struct measurement *m)
 {
 	/* Timers are late. */
-	u64 width = (run->cli->duration_ns + run->cli->duration_ns / 64 + 2 * AHEAD_NS) /
+	u64 width = (m->cli->duration_ns + m->cli->duration_ns / 64 + 2 * AHEAD_NS) /
 		    CHART_SLOTS;
 	u64 begin_ns = monotonic_ns() + AHEAD_NS;
 	int err;
 
-	if (!run->cli->duration_ns)
+	if (!m->cli->duration_ns)
 		width = FIRST_WIDTH_NS;
-	err = chart__init(&t->chart, begin_ns, width, topology__end(&run->host), run->cli->top);
+	err = chart__init(&t->chart, begin_ns, width, topology__end(&m->run->host), m->cli->top);
 	t->bpf->bss->begin_ns = begin_ns;
 	t->bpf->data->width_ns = width;
 	t->bpf->bss->armed = 1;
@@ -305,60 +305,63 @@ static int begin(struct timechart_tool *t, struct run *run)
 	return err;
 }
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct timechart_tool *t = c->context;
+	struct timechart_tool *t = m->own;
 	struct timechart_bpf *bpf = t->bpf;
 	int err;
 
-	t->width = heat_style__of(run->writer.file).width;
+	t->width = heat_style__of(m->writer->file).width;
 	bpf_program__set_autoattach(bpf->progs.seed_stretches, false);
 	bpf_program__set_autoattach(bpf->progs.show_stretches, false);
 	err = ring__open(&t->ring, bpf->maps.records, sizeof(struct timechart_record),
-			 &run->writer, take, t);
+			 m->writer, take, t);
 	if (err)
 		return err;
-	run->watch = watch;
-	run->watch_fd = ring__fd(t->ring);
-	err = course__attach(c, run);
+	m->watch = watch;
+	m->watch_fd = ring__fd(t->ring);
+	err = measurement__attach(m);
 	if (err)
 		return err;
 	t->stretches = bpf_program__attach_iter(bpf->progs.show_stretches, NULL);
 	err = t->stretches ? tasks__visit(bpf->progs.seed_stretches) : -errno;
-	return err ?: begin(t, run);
+	return err ?: begin(t, m);
 }
 
-static int timechart(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "format", KEY_FORMAT, "NAME", 0,
-		  "text (default), svg (of -o NAME.svg, too), json, csv", 6 },
-		{},
-	};
-	static const struct argp own = { .options = options, .parser = parse_own };
-	struct timechart_tool *t = calloc(1, sizeof(*t));
-	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
-		.doc = "A chart over time: who has each CPU; when tasks run, wait, are blocked.",
-		.own = &own,
-		.own_input = t,
-	};
-	struct course course = {
-		.tool = "timechart", .context = t, .source = "tp_btf/sched_switch, sched_wakeup",
-		.check = check, .open = open_skeleton, .attach = attach, .report = report,
-	};
-	int code;
+	struct timechart_tool *t = own;
 
-	if (!t)
-		return EXIT_FAILED;
 	t->format = -1;
-	code = course__main(&course, &spec, argc, argv);
+}
+
+static void release(void *own)
+{
+	struct timechart_tool *t = own;
+
 	ring__close(t->ring);
 	bpf_link__destroy(t->stretches);
 	timechart_bpf__destroy(t->bpf);
 	chart__free(&t->chart);
-	free(t);
-	return code;
 }
 
-TOOL(timechart, AREA_SCHEDULER, "a chart over time of CPUs and the busiest tasks");
+static const struct argp_option option_list[] = {
+	{ "format", KEY_FORMAT, "NAME", 0,
+	  "text (default), svg (of -o NAME.svg, too), json, csv", 6 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "timechart",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "A chart over time: who has each CPU; when tasks run, wait, are blocked.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct timechart_tool),
+	.init = init, .source = "tp_btf/sched_switch, sched_wakeup", .check = check,
+	.open = open_skeleton, .attach = attach, .report = report, .free = release,
+};
+
+TOOL_MEASURING(timechart, spec, AREA_SCHEDULER, "a chart over time of CPUs and the busiest tasks");

@@ -24,7 +24,7 @@ enum {
 };
 
 struct timehist {
-	struct session session;
+	struct session session;         /* first: its hooks are given it */
 	struct timeline timeline;
 	struct tasks tasks;
 	bool migrations;                /* shown; the summary has them anyhow */
@@ -132,9 +132,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- records -----------------------------------------------------------------------------------
  */
 
-static void begin(void *context, struct writer *w, u32 cpus, u64 to_wall_clock)
+static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock)
 {
-	struct timehist *h = context;
+	struct timehist *h = (struct timehist *)s;
 
 	h->timeline.cpus = cpus;
 	h->timeline.to_wall_clock = to_wall_clock;
@@ -158,9 +158,9 @@ static bool is_shown(const struct timehist *h, const struct switches_record *r)
 	}
 }
 
-static int take(void *context, struct writer *w, const struct switches_record *r)
+static int take(struct session *s, struct writer *w, const struct switches_record *r)
 {
-	struct timehist *h = context;
+	struct timehist *h = (struct timehist *)s;
 	int err = h->summary ? tasks__add(&h->tasks, r) : 0;
 
 	if (err || !is_shown(h, r))
@@ -317,9 +317,9 @@ static int report_worst(struct timehist *h, struct report *r)
 	return err;
 }
 
-static int report(void *context, struct report *r)
+static int report(struct session *s, struct report *r)
 {
-	struct timehist *h = context;
+	struct timehist *h = (struct timehist *)s;
 
 	r->events = h->events;
 	h->events = 0;
@@ -329,26 +329,29 @@ static int report(void *context, struct report *r)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 /* Has something been asked for that is about lines, or about a summary? */
-static bool is_about_more(const struct timehist *h)
+static bool is_about_more(const struct timehist *h, const struct cli *cli)
 {
 	return h->summary || h->session.wakeups || h->migrations || h->timeline.picture ||
-	       h->timeline.next || h->session.cli->top;
+	       h->timeline.next || cli->top;
 }
 
-static int check(struct timehist *h)
+static int check(void *own, struct cli *cli)
 {
+	struct timehist *h = own;
 	struct callers *c = &h->session.callers;
 	const char *what = NULL;
 
+	h->session.migrations = h->migrations || h->summary;
+	h->lines = h->lines && !h->session.worst;
 	if (!c->wanted && (c->kernel || c->user || c->most_frames))
 		what = "what is said of stacks goes with -g";
 	else if (c->wanted && !h->lines && !h->session.worst)
 		what = "-g is about lines, and --summary=only has none";
-	else if (h->session.worst && is_about_more(h))
+	else if (h->session.worst && is_about_more(h, cli))
 		what = "--worst has a table of its own, of which only --sort says more";
 	else if (h->session.worst_by != SWITCHES_BY_WAIT && !h->session.worst)
 		what = "--sort is about --worst";
@@ -356,59 +359,63 @@ static int check(struct timehist *h)
 		what = "--record shows nothing: say with --read how a file is shown";
 	if (what)
 		diag_error("%s", what);
-	if (what || session__check(&h->session))
+	if (what || session__check(&h->session, cli))
 		return -EINVAL;
 	return c->wanted && !h->session.read ? callers__check(c) : 0;
 }
 
-static int timehist(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp_option options[] = {
-		{ "next", KEY_NEXT, NULL, 0, "Who comes, too", 1 },
-		{ "cpu-picture", KEY_PICTURE, NULL, 0, "A column of one letter for each CPU", 1 },
-		{ "wakeups", KEY_WAKEUPS, NULL, 0, "Wakeups, too", 1 },
-		{ "migrations", KEY_MIGRATIONS, NULL, 0, "Tasks moved to another CPU, too", 1 },
-		{ "stacks", 'g', NULL, 0, "Where the task was in the kernel when it left", 1 },
-		{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part (default)", 1 },
-		{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 1 },
-		{ "max-depth", KEY_MAX_DEPTH, "N", 0,
-		  "of -g: the N innermost frames; 5 without this, in JSON all", 1 },
-		{ "summary", KEY_SUMMARY, "only", OPTION_ARG_OPTIONAL,
-		  "At the end what each task had; =only: no lines before that", 1 },
-		{ "worst", KEY_WORST, "N", 0, "Only the N longest delays, at the end", 1 },
-		{ "sort", KEY_BY, "COL", 0, "of --worst: by delay (default), wait or run", 1 },
-		{},
-	};
-	static const struct argp_child children[] = { { &session_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children,
-	};
-	struct cli cli;
-	struct timehist h = {
+	struct timehist *h = own;
+
+	*h = (struct timehist){
 		.lines = true,
 		.session = {
-			.source = WAIT_SOURCE_AUTO, .tool = "timehist", .value = "switches",
-			.cli = &cli, .begin = begin, .take = take, .report = report,
+			.source = WAIT_SOURCE_AUTO, .value = "switches",
+			.begin = begin, .take = take, .report = report,
 		},
 	};
-	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
-		.doc = "Each switch: who leaves a CPU, how long it ran, and what came before.",
-		.own = &own,
-		.own_input = &h,
-	};
-	int code = EXIT_USAGE;
-
-	if (cli__parse(&cli, &spec, argc, argv))
-		return EXIT_USAGE;
-	h.session.context = &h;
-	h.session.migrations = h.migrations || h.summary;
-	h.lines = h.lines && !h.session.worst;
-	if (!check(&h))
-		code = session__run(&h.session);
-	tasks__free(&h.tasks);
-	cli__free(&cli);
-	return code;
 }
 
-TOOL(timehist, AREA_SCHEDULER, "switch by switch: run time, and the wait before it");
+static void release(void *own)
+{
+	struct timehist *h = own;
+
+	tasks__free(&h->tasks);
+}
+
+static const struct argp_option option_list[] = {
+	{ "next", KEY_NEXT, NULL, 0, "Who comes, too", 1 },
+	{ "cpu-picture", KEY_PICTURE, NULL, 0, "A column of one letter for each CPU", 1 },
+	{ "wakeups", KEY_WAKEUPS, NULL, 0, "Wakeups, too", 1 },
+	{ "migrations", KEY_MIGRATIONS, NULL, 0, "Tasks moved to another CPU, too", 1 },
+	{ "stacks", 'g', NULL, 0, "Where the task was in the kernel when it left", 1 },
+	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part (default)", 1 },
+	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 1 },
+	{ "max-depth", KEY_MAX_DEPTH, "N", 0,
+	  "of -g: the N innermost frames; 5 without this, in JSON all", 1 },
+	{ "summary", KEY_SUMMARY, "only", OPTION_ARG_OPTIONAL,
+	  "At the end what each task had; =only: no lines before that", 1 },
+	{ "worst", KEY_WORST, "N", 0, "Only the N longest delays, at the end", 1 },
+	{ "sort", KEY_BY, "COL", 0, "of --worst: by delay (default), wait or run", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &session_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "timehist",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "Each switch: who leaves a CPU, how long it ran, and what came before.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct timehist),
+	SESSION_HOOKS,
+	.init = init, .check = check, .free = release,
+};
+
+TOOL_MEASURING(timehist, spec, AREA_SCHEDULER,
+	       "switch by switch: run time, and the wait before it");

@@ -35,51 +35,69 @@ static u64 jiffy_ns(void)
 	return ts.tv_nsec;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct timers_bpf *bpf = timers_bpf__open();
-	struct spans *s = c->context;
+	struct spans *s = m->own;
 
 	if (!bpf)
 		return -errno;
 	s->own = bpf;
 	bpf->rodata->jiffy_ns = jiffy_ns();
-	return SPANS_PREPARE(c, run, bpf);
+	return SPANS_PREPARE(m, bpf);
 }
 
-static int timers(int argc, char **argv)
+static const char *const part_names[] = { "function", "kind" };
+static const char *const of_time[] = { "on_timer_entry", "on_timer_exit",
+				       "on_hrtimer_entry", "on_hrtimer_exit", NULL };
+static const char *const of_late[] = { "on_late_timer", "on_late_hrtimer", NULL };
+static const struct argp_option option_list[] = {
+	SPANS_LATENCY("How late they begin instead: after the time that was asked for"),
+	SPANS_OPTIONS,
+	{},
+};
+static const struct spans_tool spans_tool = {
+	.time = { .value = "time in timer functions",
+		  .source = "tp_btf/timer_expire_entry, timer_expire_exit, "
+			    "hrtimer_expire_entry, hrtimer_expire_exit" },
+	.late = { .value = "lateness of timers",
+		  .source = "tp_btf/timer_expire_entry, tp_btf/hrtimer_expire_entry",
+		  .caveat = "kind timer is counted in ticks, and late on purpose: by "
+			    "a tick, and by up to an eighth of its delay" },
+	.of_time = of_time, .of_late = of_late,
+	.parts = { .name = part_names, .n = 2, .text = "function, kind", .add = add_parts },
+	.by = BY_SPAN_ID,
+	.always_by = BY_SPAN_DETAIL,
+	.open = open_skeleton,
+};
+static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
+
+static void init(void *own)
 {
-	static const char *const part_names[] = { "function", "kind" };
-	static const char *const of_time[] = { "on_timer_entry", "on_timer_exit",
-					       "on_hrtimer_entry", "on_hrtimer_exit", NULL };
-	static const char *const of_late[] = { "on_late_timer", "on_late_hrtimer", NULL };
-	static const struct argp_option options[] = {
-		SPANS_LATENCY("How late they begin instead: after the time that was asked for"),
-		SPANS_OPTIONS,
-		{},
-	};
-	static const struct spans_tool tool = {
-		.name = "timers",
-		.doc = "How long the functions of the kernel's timers run, or how late they begin.",
-		.time = { .value = "time in timer functions",
-			  .source = "tp_btf/timer_expire_entry, timer_expire_exit, "
-				    "hrtimer_expire_entry, hrtimer_expire_exit" },
-		.late = { .value = "lateness of timers",
-			  .source = "tp_btf/timer_expire_entry, tp_btf/hrtimer_expire_entry",
-			  .caveat = "kind timer is counted in ticks, and late on purpose: by "
-				    "a tick, and by up to an eighth of its delay" },
-		.of_time = of_time, .of_late = of_late,
-		.options = options,
-		.parts = { .name = part_names, .n = 2, .text = "function, kind", .add = add_parts },
-		.by = BY_SPAN_ID,
-		.always_by = BY_SPAN_DETAIL,
-		.open = open_skeleton,
-	};
-	struct spans s = { .tool = &tool };
-	int code = spans__main(&s, argc, argv);
+	struct spans *s = own;
 
-	timers_bpf__destroy(s.own);
-	return code;
+	s->tool = &spans_tool;
 }
 
-TOOL(timers, AREA_INTERRUPTS, "the kernel's timers: how long their functions run, how late");
+static void release(void *own)
+{
+	struct spans *s = own;
+
+	spans__free(s);
+	timers_bpf__destroy(s->own);
+}
+
+static const struct tool_spec spec = {
+	.name = "timers",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long the functions of the kernel's timers run, or how late they begin.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct spans),
+	SPANS_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(timers, spec, AREA_INTERRUPTS,
+	       "the kernel's timers: how long their functions run, how late");

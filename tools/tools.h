@@ -27,19 +27,31 @@ enum area {
 	AREAS,
 };
 
+struct tool_spec;
+
 struct tool {
 	const char *name;
 	const char *summary;
 	enum area area;
-	int (*main)(int argc, char **argv);
+	int (*main)(int argc, char **argv);     /* or, of one that measures: */
+	const struct tool_spec *spec;           /* run/measurement.h */
 };
+
+/* NULL: there is none of that name. */
+const struct tool *find_tool(const char *name);
 
 /* Pointers to all tools, gathered by the linker. */
 #define TOOL(fn, where, what) TOOL_NAMED(fn, fn, where, what)
 
 /* For a tool whose name is something else in C: stat(2). */
 #define TOOL_NAMED(name, fn, where, what)                                                          \
-	static const struct tool tool_##name = { #name, what, where, fn };                         \
+	static const struct tool tool_##name = { #name, what, where, fn, NULL };                    \
+	static const struct tool *const tool_pointer_##name                                        \
+		__attribute__((section("tally_tools"), used)) = &tool_##name
+
+/* One that is a declaration (run/measurement.h): its struct tool_spec. */
+#define TOOL_MEASURING(name, tool_spec, where, what)                                               \
+	static const struct tool tool_##name = { #name, what, where, NULL, &(tool_spec) };         \
 	static const struct tool *const tool_pointer_##name                                        \
 		__attribute__((section("tally_tools"), used)) = &tool_##name
 

@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/waits.h"
 #include "tools.h"
 #include "trace/trace.h"
@@ -179,7 +179,7 @@ static int choose_programs(struct trace *t, bool has_command)
 	return bpf_map__set_autocreate(t->summary ? bpf->maps.records : bpf->maps.sums, false);
 }
 
-static int choose_states(struct trace *t, const struct run *run)
+static int choose_states(struct trace *t, const struct measurement *m)
 {
 	struct trace_bpf *bpf = t->bpf;
 	bool storage = false;
@@ -188,7 +188,7 @@ static int choose_states(struct trace *t, const struct run *run)
 	if (!err && !t->summary)
 		err = bpf_map__set_autocreate(bpf->maps.running, false);
 	if (!err)
-		err = task_state__prepare(bpf->obj, t->summary ? "starts" : "states", &run->host,
+		err = task_state__prepare(bpf->obj, t->summary ? "starts" : "states", &m->run->host,
 					  &storage);
 	if (!err && !t->summary && !storage)
 		err = size_states(bpf->maps.states_hash);
@@ -196,7 +196,7 @@ static int choose_states(struct trace *t, const struct run *run)
 	return err;
 }
 
-static void write_constants(struct trace *t, const struct run *run)
+static void write_constants(struct trace *t, const struct measurement *m)
 {
 	struct trace_bpf *bpf = t->bpf;
 
@@ -206,7 +206,7 @@ static void write_constants(struct trace *t, const struct run *run)
 	bpf->rodata->data_most = t->bytes;
 	bpf->rodata->fd_names = t->fd_names;
 	bpf->rodata->summary = t->summary;
-	bpf->rodata->command = run->command.pid;
+	bpf->rodata->command = m->run->command.pid;
 }
 
 static bool has_faults(void)
@@ -218,9 +218,9 @@ static bool has_faults(void)
 	return false;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
-	struct trace *t = c->context;
+	struct trace *t = m->own;
 	int err;
 
 	if (t->faults && !has_faults())
@@ -228,85 +228,82 @@ static int open_skeleton(struct course *c, struct run *run)
 	t->bpf = trace_bpf__open();
 	if (!t->bpf)
 		return -errno;
-	COURSE_SKELETON(c, t->bpf);
-	write_constants(t, run);
-	err = run__set_scope(run, c->obj, &t->bpf->rodata->scope);
+	MEASUREMENT_SKELETON(m, t->bpf);
+	write_constants(t, m);
+	err = measurement__set_scope(m, m->obj, &t->bpf->rodata->scope);
 	if (!err)
-		err = choose_programs(t, run->command.pid);
+		err = choose_programs(t, m->run->command.pid);
 	if (!err)
-		err = choose_states(t, run);
+		err = choose_states(t, m);
 	if (!err && !t->summary)
-		err = lines__prepare(&t->lines, run, c->obj, &t->bpf->rodata->wake_bytes);
+		err = lines__prepare(&t->lines, m, m->obj, &t->bpf->rodata->wake_bytes);
 	return err;
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int attach(struct course *c, struct run *run)
+static int attach(struct measurement *m)
 {
-	struct trace *t = c->context;
+	struct trace *t = m->own;
 	int err = trace__describe_calls(t);
 
 	if (!err && !t->summary)
-		err = trace_lines__begin(t, run);
+		err = trace_lines__begin(t, m);
 	if (!err)
-		err = course__attach(c, run);
+		err = measurement__attach(m);
 	if (err)
 		return err;
 	if (!t->summary && tasks__visit(t->bpf->progs.seed_states))
 		diag_detail("no task iterator: calls that began before are not shown");
-	t->bpf->bss->began_ns = monotonic_ns();
 	return 0;
 }
 
-static int report(struct run *run, struct report *r)
+static int report(struct measurement *m, struct report *r)
 {
-	const struct trace *t = run->context;
+	const struct trace *t = m->own;
 
-	return t->summary ? trace_table__report(run, r) : trace_lines__report(run, r);
+	return t->summary ? trace_table__report(m, r) : trace_lines__report(m, r);
 }
 
-static int trace(int argc, char **argv)
+static void init(void *own)
 {
-	static const struct argp own = {.options = options, .parser = parse_own};
-	struct trace *t = calloc(1, sizeof(*t));
-	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND |
-			  CLI_TIMES | CLI_LINES,
-		.follows = true,
-		.doc = "Each system call with its arguments and its result, at a cost that "
-		       "production can bear.",
-		.own = &own,
-		.own_input = t,
-	};
-	struct course course = {
-		.tool = "trace",
-		.context = t,
-		.check = check,
-		.open = open_skeleton,
-		.attach = attach,
-		.report = report,
-		.source = TRACE_SOURCE,
-	};
-	int code;
+	struct trace *t = own;
 
-	if (!t)
-		return EXIT_FAILED;
 	t->string_max = DEFAULT_STRING_MAX;
 	t->bytes = DEFAULT_BYTES;
 	t->sort = "total";
 	t->tracefs = -1;
-	code = course__main(&course, &spec, argc, argv);
+}
+
+static void release(void *own)
+{
+	struct trace *t = own;
+
 	trace_lines__free(t);
 	trace__free_signatures(t);
 	trace_bpf__destroy(t->bpf);
 	if (t->tracefs >= 0)
 		close(t->tracefs);
-	free(t);
-	return code;
 }
 
-TOOL(trace, AREA_CALLS,
+static const struct argp own_argp = {.options = options, .parser = parse_own};
+
+static const struct tool_spec spec = {
+	.name = "trace",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND |
+			  CLI_TIMES | CLI_LINES,
+		.follows = true,
+		.doc = "Each system call with its arguments and its result, at a cost that "
+		       "production can bear.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct trace),
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = TRACE_SOURCE, .free = release,
+};
+
+TOOL_MEASURING(trace, spec, AREA_CALLS,
      "each system call with its arguments, or calls, errors and times summed up");

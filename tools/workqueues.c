@@ -24,18 +24,18 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 #define QUEUED_PER_KEY 64
 #define RUNNING_PER_KEY 4
 
-static int set_room(struct workqueues_bpf *bpf, const struct run *run)
+static int set_room(struct workqueues_bpf *bpf, const struct measurement *m)
 {
-	u64 keys = run->cli->max_keys;
+	u64 keys = m->cli->max_keys;
 	int err = spans__set_room(bpf->maps.queued_works, QUEUED_PER_KEY * keys);
 
 	return err ?: spans__set_room(bpf->maps.running_works, RUNNING_PER_KEY * keys);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+static int open_skeleton(struct measurement *m)
 {
 	struct workqueues_bpf *bpf = workqueues_bpf__open();
-	struct spans *s = c->context;
+	struct spans *s = m->own;
 	int err;
 
 	if (!bpf)
@@ -44,40 +44,58 @@ static int open_skeleton(struct course *c, struct run *run)
 	bpf->rodata->queue_time = s->late;
 	/* The queue's name is known from there. */
 	err = bpf_program__set_autoload(bpf->progs.on_queue,
-					s->late || run->cli->by & BY_SPAN_DETAIL);
+					s->late || m->cli->by & BY_SPAN_DETAIL);
 	if (!err)
-		err = set_room(bpf, run);
-	return err ?: SPANS_PREPARE(c, run, bpf);
+		err = set_room(bpf, m);
+	return err ?: SPANS_PREPARE(m, bpf);
 }
 
-static int workqueues(int argc, char **argv)
+static const char *const part_names[] = { "function", "workqueue" };
+static const char *const of_time[] = { "on_end", NULL };
+static const struct argp_option option_list[] = {
+	SPANS_LATENCY("How long they are queued instead, until they run"),
+	SPANS_OPTIONS,
+	{},
+};
+static const struct spans_tool spans_tool = {
+	.time = { .value = "time in works",
+		  .source = "tp_btf/workqueue_execute_start, workqueue_execute_end" },
+	.late = { .value = "time in queue",
+		  .source = "tp_btf/workqueue_queue_work, workqueue_execute_start" },
+	.of_time = of_time,
+	.parts = { .name = part_names, .n = 2, .text = "function, workqueue",
+		   .add = add_parts },
+	.by = BY_SPAN_ID | BY_SPAN_DETAIL,
+	.open = open_skeleton,
+};
+static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
+
+static void init(void *own)
 {
-	static const char *const part_names[] = { "function", "workqueue" };
-	static const char *const of_time[] = { "on_end", NULL };
-	static const struct argp_option options[] = {
-		SPANS_LATENCY("How long they are queued instead, until they run"),
-		SPANS_OPTIONS,
-		{},
-	};
-	static const struct spans_tool tool = {
-		.name = "workqueues",
-		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
-		.time = { .value = "time in works",
-			  .source = "tp_btf/workqueue_execute_start, workqueue_execute_end" },
-		.late = { .value = "time in queue",
-			  .source = "tp_btf/workqueue_queue_work, workqueue_execute_start" },
-		.of_time = of_time,
-		.options = options,
-		.parts = { .name = part_names, .n = 2, .text = "function, workqueue",
-			   .add = add_parts },
-		.by = BY_SPAN_ID | BY_SPAN_DETAIL,
-		.open = open_skeleton,
-	};
-	struct spans s = { .tool = &tool };
-	int code = spans__main(&s, argc, argv);
+	struct spans *s = own;
 
-	workqueues_bpf__destroy(s.own);
-	return code;
+	s->tool = &spans_tool;
 }
 
-TOOL(workqueues, AREA_INTERRUPTS, "works of workqueues: how many, how long they run, how late");
+static void release(void *own)
+{
+	struct spans *s = own;
+
+	spans__free(s);
+	workqueues_bpf__destroy(s->own);
+}
+
+static const struct tool_spec spec = {
+	.name = "workqueues",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct spans),
+	SPANS_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(workqueues, spec, AREA_INTERRUPTS,
+	       "works of workqueues: how many, how long they run, how late");

@@ -110,37 +110,36 @@ static int choose_program(struct bpf_object *obj, const char *name, bool wanted)
 	return program ? bpf_program__set_autoload(program, wanted) : -ENOENT;
 }
 
-int requests__prepare(struct requests *r, struct course *course, struct run *run,
+int requests__prepare(struct requests *r, struct measurement *m,
 		      const volatile struct request_config *config)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(course->obj, "requests");
+	struct bpf_map *map = bpf_object__find_map_by_name(m->obj, "requests");
 	/* Constants of the programs, writable until they are loaded. */
 	struct request_config *c = (void *)config;
-	bool start = has_start(&run->host);
-	int err = map ? choose_source(r, run->cli, start) : -ENOENT;
+	bool start = has_start(&m->run->host);
+	int err = map ? choose_source(r, m->cli, start) : -ENOENT;
 
 	if (err)
 		return err;
-	r->obj = course->obj;
-	course->source = requests__source(r);
+	r->obj = m->obj;
+	m->source = requests__source(r);
 	c->disk = r->disk;
 	c->by_bio = r->source == REQUEST_SOURCE_GETRQ;
 	c->at_issue = r->source == REQUEST_SOURCE_ISSUE;
 	if (c->at_issue)
-		run->scope.exclude_tgid = 0;    /* whose they are is not known: for -n */
+		m->scope.exclude_tgid = 0;    /* whose they are is not known: for -n */
 	/* The context, the queue maybe, and the request, or bio and flags: long before 6.5. */
 	c->queue_first = !start && kernel_btf_arguments("btf_trace_block_rq_issue") >= 3;
 	c->queue_before_bio = !start && kernel_btf_arguments("btf_trace_block_getrq") >= 4;
-	err = choose_program(course->obj, "on_start", r->source == REQUEST_SOURCE_START);
+	err = choose_program(m->obj, "on_start", r->source == REQUEST_SOURCE_START);
 	if (!err)
-		err = choose_program(course->obj, "on_getrq", r->source == REQUEST_SOURCE_GETRQ);
+		err = choose_program(m->obj, "on_getrq", r->source == REQUEST_SOURCE_GETRQ);
 	return err ?: bpf_map__set_max_entries(map, MOST_REQUESTS);
 }
 
 void requests__begin(struct requests *r, struct request_run *counters)
 {
 	r->counters = counters;
-	counters->began_ns = monotonic_ns();
 }
 
 /*

@@ -6,7 +6,7 @@
  *   requests__parse()      from the tool's parser, for keys it does not know
  *   requests__prepare()    between open and load
  *   requests__begin()      after attach, before the gate is opened
- *   requests__describe()   from run->report
+ *   requests__describe()   from report()
  *
  * All return 0 or a negative errno, where nothing else is said.
  */
@@ -19,7 +19,7 @@
 #include "block/disk.h"
 #include "cli/task_key.h"
 #include "out/report.h"
-#include "run/course.h"
+#include "run/measurement.h"
 
 #include "bpf/request.h"
 
@@ -63,7 +63,7 @@ error_t requests__parse(struct requests *r, int key, const char *arg);
  * Chooses the programs and sizes the map of requests. config: the object's constant. Without
  * block_io_start that source is -EOPNOTSUPP, after saying so.
  */
-int requests__prepare(struct requests *r, struct course *c, struct run *run,
+int requests__prepare(struct requests *r, struct measurement *m,
 		      const volatile struct request_config *config);
 
 /* counters: the object's. */

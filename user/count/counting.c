@@ -12,10 +12,11 @@
 #include "bpf/counting.h"
 #include "counting.skel.h"
 
-int counting__explain(struct counting *c, const struct run *run, const struct counting_plan *plan)
+int counting__explain(struct counting *c, const struct measurement *m,
+		      const struct counting_plan *plan)
 {
-	*c = (struct counting){ .plan = plan, .run = run };
-	c->charges = counting_has(plan, true) && !counting_is_native(run, plan->by, plan->per_cpu);
+	*c = (struct counting){ .plan = plan, .m = m };
+	c->charges = counting_has(plan, true) && !counting_is_native(m, plan->by, plan->per_cpu);
 	c->bpf = counting_bpf__open();
 	if (!c->bpf) {
 		diag_error("the programs cannot be opened: %s", strerror(errno));
@@ -31,13 +32,14 @@ const char *counting__how(const struct counting *c, size_t site)
 	return c->charges ? "counter of each CPU, charged to tasks at context switches" : "counter";
 }
 
-int counting__begin(struct counting *c, const struct run *run, const struct counting_plan *plan)
+int counting__begin(struct counting *c, const struct measurement *m,
+		    const struct counting_plan *plan)
 {
 	bool counters = counting_has(plan, true);
 	int err;
 
-	*c = (struct counting){ .plan = plan, .run = run };
-	c->charges = counters && !counting_is_native(run, plan->by, plan->per_cpu);
+	*c = (struct counting){ .plan = plan, .m = m };
+	c->charges = counters && !counting_is_native(m, plan->by, plan->per_cpu);
 	err = topology__read(&c->topology);
 	if (err) {
 		diag_error("cannot tell which CPUs are online: %s", strerror(-err));
@@ -56,7 +58,7 @@ int counting__begin(struct counting *c, const struct run *run, const struct coun
 
 int counting__go(struct counting *c)
 {
-	bool on_exec = !c->charges && c->run->cli->scope.command_pid;
+	bool on_exec = !c->charges && c->m->cli->scope.command_pid;
 	int err = 0;
 
 	if (!on_exec)
@@ -68,6 +70,13 @@ int counting__go(struct counting *c)
 	else if (c->bpf)
 		c->bpf->bss->armed = 1;
 	return err;
+}
+
+void counting__stop(struct counting *c)
+{
+	if (c->bpf)
+		c->bpf->bss->armed = 0;
+	counters__disable(&c->counters);
 }
 
 void counting__describe(const struct counting *c, char *text, size_t size)

@@ -10,6 +10,7 @@
  *
  *   counting__begin()   opens and attaches everything; nothing counts yet
  *   counting__go()      everything counts
+ *   counting__stop()    nothing does any more
  *   counting__read()    a cumulative snapshot
  *   counting__end()
  *
@@ -23,7 +24,7 @@
 #include "event/attach.h"
 #include "event/counter.h"
 #include "host/topology.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 /* What to count. The texts are those of -e, for messages. */
 struct counting_plan {
@@ -40,7 +41,7 @@ struct counting_plan {
 
 struct counting {
 	const struct counting_plan *plan;
-	const struct run *run;
+	const struct measurement *m;
 	struct topology topology;
 	struct counters counters;
 	struct attachments attachments;
@@ -58,10 +59,12 @@ struct counting {
  * of both is enabled and stands still while its thread runs elsewhere, which looks as if it had to take
  * turns with others.
  */
-bool counting_is_native(const struct run *run, u32 by, bool per_cpu);
+bool counting_is_native(const struct measurement *m, u32 by, bool per_cpu);
 
-int counting__begin(struct counting *c, const struct run *run, const struct counting_plan *plan);
+int counting__begin(struct counting *c, const struct measurement *m,
+		    const struct counting_plan *plan);
 int counting__go(struct counting *c);
+void counting__stop(struct counting *c);
 
 /*
  * A snapshot, and what is left of it in the kernel, which the next one begins from (elements__take()).
@@ -80,7 +83,8 @@ int counting__refused(const struct counting *c, u32 row, const struct event_site
  * For -n: decides how everything would be counted, and does nothing. Then how site i would be:
  * "kprobe.multi", "counter", ...
  */
-int counting__explain(struct counting *c, const struct run *run, const struct counting_plan *plan);
+int counting__explain(struct counting *c, const struct measurement *m,
+		      const struct counting_plan *plan);
 const char *counting__how(const struct counting *c, size_t site);
 
 void counting__end(struct counting *c);

@@ -48,7 +48,7 @@ static int add_threads(struct counting *c, u32 pid)
 /* The threads there are now: -p stands for all of a process, and new ones are inherited. */
 static int list_threads(struct counting *c)
 {
-	const struct scope_options *o = &c->run->cli->scope;
+	const struct scope_options *o = &c->m->cli->scope;
 	int err = 0;
 	size_t i;
 
@@ -117,7 +117,7 @@ static int open_processes(struct counting *c, struct counter_targets *targets)
 static int *cpu_list(const struct counting *c, bool all, size_t *n)
 {
 	int *cpus = calloc(c->topology.n ?: 1, sizeof(*cpus));
-	const struct scope_config *scope = &c->run->scope;
+	const struct scope_config *scope = &c->m->scope;
 	size_t i;
 
 	*n = 0;
@@ -132,7 +132,7 @@ static int *cpu_list(const struct counting *c, bool all, size_t *n)
 
 int counting_open_natively(struct counting *c)
 {
-	const struct scope_options *o = &c->run->cli->scope;
+	const struct scope_options *o = &c->m->cli->scope;
 	struct counter_targets targets = { .inherit = true };
 	bool tasks = o->command_pid || o->npids || o->ntids;
 	int *cpus = NULL, err;
@@ -235,7 +235,7 @@ int counting_fill_counters(struct counting *c)
 			continue;
 		for (k = 0; c->charged[k] != each->site; k++)
 			;
-		index = k * c->run->host.cpus_possible + each->cpu;
+		index = k * c->m->run->host.cpus_possible + each->cpu;
 		err = bpf_map_update_elem(map, &index, &each->fd, BPF_ANY);
 	}
 	return err;

@@ -13,13 +13,13 @@ bool counting_has(const struct counting_plan *plan, bool counter)
 	return false;
 }
 
-bool counting_is_native(const struct run *run, u32 by, bool per_cpu)
+bool counting_is_native(const struct measurement *m, u32 by, bool per_cpu)
 {
-	const struct scope_options *o = &run->cli->scope;
+	const struct scope_options *o = &m->cli->scope;
 	bool tasks = o->npids || o->ntids || o->command_pid, cpus = o->cpus || per_cpu;
 
 	/* Before 5.13 (commit 2b26f0aa0049) counters are inherited by all children or by none. */
-	if (o->npids && !o->follow && run->host.version < KERNEL_VERSION(5, 13, 0))
+	if (o->npids && !o->follow && m->run->host.version < KERNEL_VERSION(5, 13, 0))
 		return false;
 	return !by && !o->user && !o->cgroup && !o->comm && !o->pidns && !(tasks && cpus);
 }

@@ -5,7 +5,7 @@
 
 #include "count/counting_parts.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 
 #include "bpf/counting.h"
@@ -18,7 +18,7 @@
 
 static bool names_tasks(const struct counting *c)
 {
-	const struct scope_options *o = &c->run->cli->scope;
+	const struct scope_options *o = &c->m->cli->scope;
 
 	return o->npids || o->ntids || o->command_pid || o->user || o->cgroup || o->comm ||
 	       o->pidns;
@@ -72,21 +72,22 @@ static int size_maps(struct counting *c)
 {
 	const struct counting_plan *plan = c->plan;
 	/* A key has an element for each CPU it is seen on: few are seen on many. */
-	u64 possible = c->run->host.cpus_possible;
+	u64 possible = c->m->run->host.cpus_possible;
 	u64 cpus = possible < CPUS_PER_KEY ? possible : CPUS_PER_KEY;
-	u64 keys = plan->by ? cpus * c->run->cli->max_keys : possible;
+	u64 keys = plan->by ? cpus * c->m->cli->max_keys : possible;
 	bool keyed = plan->by && counting_has(plan, false);
 	int err;
 
 	err = bpf_map__set_max_entries(c->bpf->maps.counts, plan->by ? 1 : plan->nrows);
 	if (!err)
-		err = map__set_room_for_keys(c->bpf->maps.keyed_counts, &c->run->host,
+		err = map__set_room_for_keys(c->bpf->maps.keyed_counts, &c->m->run->host,
 				    keyed ? keys * EVENTS_PER_KEY : 1);
 	if (!err)
-		err = map__set_room_for_keys(c->bpf->maps.charges, &c->run->host, c->charges ? keys : 1);
+		err = map__set_room_for_keys(c->bpf->maps.charges, &c->m->run->host,
+					     c->charges ? keys : 1);
 	if (!err)
 		err = bpf_map__set_max_entries(c->bpf->maps.counters, c->ncharged ?
-					       c->ncharged * c->run->host.cpus_possible : 1);
+					       c->ncharged * c->m->run->host.cpus_possible : 1);
 	return err;
 }
 
@@ -97,10 +98,10 @@ int counting_configure(struct counting *c)
 	size_t i;
 	int err;
 
-	memcpy((void *)&c->bpf->rodata->scope, &c->run->scope, sizeof(c->run->scope));
+	memcpy((void *)&c->bpf->rodata->scope, &c->m->scope, sizeof(c->m->scope));
 	c->bpf->rodata->by = plan->by;
 	c->bpf->rodata->ncounters = c->ncharged;
-	c->bpf->rodata->ncpus = c->run->host.cpus_possible;
+	c->bpf->rodata->ncpus = c->m->run->host.cpus_possible;
 	/* Whoever names tasks does not mean the idle ones, whatever their user and cgroup. */
 	c->bpf->rodata->count_idle = !names_tasks(c);
 	for (i = 0; i < c->ncharged; i++)
@@ -113,7 +114,7 @@ int counting_configure(struct counting *c)
 		return err;
 	set_syscall_slots(c);
 	err = size_maps(c);
-	return err ?: scope__prepare(c->bpf->obj, &c->run->scope, &c->run->cli->scope);
+	return err ?: scope__prepare(c->bpf->obj, &c->m->scope, &c->m->cli->scope);
 }
 
 /* The skeleton ends the link with itself. */
@@ -165,7 +166,7 @@ static int load(struct counting *c)
 	err = counting_configure(c);
 	if (!err)
 		err = run__load(c->bpf->skeleton);
-	return err ? course__complain(c->run, "load", err) : 0;
+	return err ? measurement__complain(c->m, "load", err) : 0;
 }
 
 int counting_start_programs(struct counting *c)
@@ -174,11 +175,11 @@ int counting_start_programs(struct counting *c)
 
 	if (err)
 		return err;
-	run__describe_memory(c->run, c->bpf->obj);
-	err = scope__fill(c->bpf->obj, &c->run->cli->scope);
+	measurement__describe_memory(c->m, c->bpf->obj);
+	err = scope__fill(c->bpf->obj, &c->m->cli->scope);
 	if (!err && c->charges)
 		err = counting_fill_counters(c);
 	if (!err)
 		err = attach_fixed(c);
-	return err ? course__complain(c->run, "attach", err) : attach_sites(c);
+	return err ? measurement__complain(c->m, "attach", err) : attach_sites(c);
 }

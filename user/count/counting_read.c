@@ -40,7 +40,7 @@ static int read_counters(const struct counting *c, struct counts *counts)
 /* A place in code without a key: its slot of the per-CPU array. */
 static int read_slots(const struct counting *c, struct counts *counts)
 {
-	int map = bpf_map__fd(c->bpf->maps.counts), ncpus = c->run->host.cpus_possible;
+	int map = bpf_map__fd(c->bpf->maps.counts), ncpus = c->m->run->host.cpus_possible;
 	int cpu, err = 0;
 	u64 *per_cpu = calloc(ncpus, sizeof(*per_cpu));
 	u32 row;

@@ -208,6 +208,15 @@ void counter__refusal(struct counter_refusal *r, const struct event_site *site, 
 	}
 }
 
+void counters__disable(struct counters *counters)
+{
+	size_t i;
+
+	for (i = 0; i < counters->n; i++)
+		if (counters->counter[i].fd >= 0)
+			ioctl(counters->counter[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
 int counters__filter(struct counters *counters, char *const *filter, size_t *which)
 {
 	size_t i;

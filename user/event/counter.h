@@ -53,6 +53,7 @@ int counters__open(struct counters *counters, const struct event_sites *sites,
 
 /* Begins to count (those of on_exec begin by themselves). */
 int counters__enable(struct counters *counters);
+void counters__disable(struct counters *counters);
 
 struct counter_value {
 	u64 value, enabled_ns, running_ns;      /* perf_event_open(2), PERF_FORMAT_TOTAL_TIME_* */

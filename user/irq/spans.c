@@ -18,7 +18,7 @@ _Static_assert(BY_SPAN_ID == BY_OWN(0) && BY_SPAN_DETAIL == BY_OWN(1), "own part
  * --- options -----------------------------------------------------------------------------------
  */
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
+error_t spans__parse(int key, char *arg, struct argp_state *state)
 {
 	struct spans *s = state->input;
 
@@ -54,9 +54,9 @@ static int refuse_tasks(const struct cli *cli)
 	return 0;
 }
 
-static int check(void *context, struct cli *cli)
+int spans__check(void *own, struct cli *cli)
 {
-	struct spans *s = context;
+	struct spans *s = own;
 	int err = refuse_tasks(cli);
 
 	if (err)
@@ -100,12 +100,12 @@ int spans__add_function(struct spans *s, u64 address, struct report_row *row)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int report(struct run *run, struct report *r)
+int spans__report(struct measurement *m, struct report *r)
 {
-	struct spans *s = run->context;
+	struct spans *s = m->own;
 	const struct tabulation columns = { .share = s->late ? NULL : "cpu_percent" };
 
 	r->value = s->value->value;
@@ -113,8 +113,8 @@ static int report(struct run *run, struct report *r)
 	r->source = s->source;
 	r->unit = UNIT_NS;
 	if (s->hist)
-		return measure__report(&s->measure, run, r);
-	return measure__tabulate(&s->measure, run, r, &columns);
+		return measure__report(&s->measure, m, r);
+	return measure__tabulate(&s->measure, m, r, &columns);
 }
 
 int spans__set_room(struct bpf_map *map, u64 elements)
@@ -134,61 +134,51 @@ static int leave_out(struct bpf_object *obj, const char *const *names)
 	return err;
 }
 
-int spans__prepare(struct spans *s, const struct run *run, struct bpf_object *obj,
+int spans__prepare(struct spans *s, const struct measurement *m, struct bpf_object *obj,
 		   const volatile struct scope_config *scope, const volatile u32 *by)
 {
 	struct bpf_map *keyed = bpf_object__find_map_by_name(obj, "keyed_times");
-	u64 room = (u64)SEGMENTS_PER_KEY * run->cli->max_keys * run->host.cpus_online;
+	u64 room = (u64)SEGMENTS_PER_KEY * m->cli->max_keys * m->run->host.cpus_online;
 	int err = leave_out(obj, s->late ? s->tool->of_time : s->tool->of_late);
 
 	if (!err)
-		err = measure__prepare(&s->measure, run, obj, "times", sizeof(struct span_key),
+		err = measure__prepare(&s->measure, m, obj, "times", sizeof(struct span_key),
 				       scope, by);
 	return err ?: spans__set_room(keyed, room);
 }
 
-static int open_tool(struct course *c, struct run *run)
+int spans__open(struct measurement *m)
 {
-	struct spans *s = c->context;
+	struct spans *s = m->own;
 	int err;
 
 	s->value = s->late ? &s->tool->late : &s->tool->time;
 	s->source = s->value->source;
-	err = s->tool->open(c, run);
-	c->source = s->source;
+	err = s->tool->open(m);
+	m->source = s->source;
 	return err;
 }
 
-static int attach(struct course *c, struct run *run)
+int spans__attach(struct measurement *m)
 {
-	struct spans *s = c->context;
-	int err = measure__begin(&s->measure, run, "times");
+	struct spans *s = m->own;
+	int err = measure__begin(&s->measure, m, "times");
 
-	return err ?: bpf_object__attach_skeleton(c->skeleton);
+	return err ?: bpf_object__attach_skeleton(m->skeleton);
 }
 
-int spans__main(struct spans *s, int argc, char **argv)
+const struct own_parts *spans__parts(void *own)
 {
-	const struct spans_tool *tool = s->tool;
-	const struct argp own = { .options = tool->options, .parser = parse_own };
-	struct own_parts parts = tool->parts;
-	const struct cli_spec spec = {
-		.groups = CLI_HISTOGRAM | CLI_TIMES,
-		.doc = tool->doc,
-		.own = &own,
-		.own_input = s,
-		.own_parts = &parts,
-	};
-	struct course course = {
-		.tool = tool->name, .context = s, .check = check, .open = open_tool,
-		.attach = attach, .report = report,
-	};
-	int code;
+	struct spans *s = own;
 
-	parts.context = s;
-	code = course__main(&course, &spec, argc, argv);
+	s->parts = s->tool->parts;
+	s->parts.context = s;
+	return &s->parts;
+}
+
+void spans__free(struct spans *s)
+{
 	measure__free(&s->measure);
 	if (s->symbols)
 		symbols__free(s->symbols);
-	return code;
 }

@@ -7,7 +7,7 @@
 #define TALLY_IRQ_SPANS_H
 
 #include "cli/options.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/measure.h"
 #include "sym/symbols.h"
 
@@ -23,25 +23,23 @@ struct spans_value {
 struct spans;
 
 struct spans_tool {
-	const char *name;
-	const char *doc;                /* first line of --help */
 	struct spans_value time;
 	struct spans_value late;        /* with --latency; zeroes: there is no such option */
 	/* Programs that are not for both, by name, and NULL behind the last; or NULL. */
 	const char *const *of_time, *const *of_late;
-	const struct argp_option *options;      /* SPANS_OPTIONS and the tool's own */
 	error_t (*parse)(struct spans *s, int key, char *arg);  /* its own; or NULL */
-	struct own_parts parts;         /* context is set to the struct spans */
+	struct own_parts parts;         /* add() is given the struct spans */
 	u32 by;                         /* where --by says nothing */
 	u32 always_by;                  /* in any case */
 	/* Opens the skeleton and hands it to SPANS_PREPARE(). */
-	int (*open)(struct course *c, struct run *run);
+	int (*open)(struct measurement *m);
 };
 
-/* One run of such a tool: the context of its course. */
+/* One use of such a tool. */
 struct spans {
 	const struct spans_tool *tool;
 	void *own;                      /* the tool's */
+	struct own_parts parts;
 	bool late;
 	bool hist;
 	const struct spans_value *value;        /* of the tool's two */
@@ -59,18 +57,31 @@ struct spans {
 
 #define SPANS_LATENCY(text) { "latency", SPANS_KEY_LATENCY, NULL, 0, text, 1 }
 
-/* A tool's main(): the exit status. What the tool has opened is its own to destroy. */
-int spans__main(struct spans *s, int argc, char **argv);
+/*
+ * The hooks of such a tool: m->own begins with the struct spans, whose tool init() has set. Its free() calls
+ * spans__free(); what the tool has opened is its own to destroy.
+ */
+error_t spans__parse(int key, char *arg, struct argp_state *state);
+const struct own_parts *spans__parts(void *own);
+int spans__check(void *own, struct cli *cli);
+int spans__open(struct measurement *m);
+int spans__attach(struct measurement *m);
+int spans__report(struct measurement *m, struct report *r);
+void spans__free(struct spans *s);
+
+#define SPANS_HOOKS                                                                                \
+	.parts = spans__parts, .check = spans__check, .open = spans__open,                         \
+	.attach = spans__attach, .report = spans__report
 
 /* Of the opened object: programs, keys, scope and room. Returns 0 or a negative errno. */
-int spans__prepare(struct spans *s, const struct run *run, struct bpf_object *obj,
+int spans__prepare(struct spans *s, const struct measurement *m, struct bpf_object *obj,
 		   const volatile struct scope_config *scope, const volatile u32 *by);
 
-/* The same of a skeleton, which becomes that of the course. */
-#define SPANS_PREPARE(c, run, bpf)                                                                 \
+/* The same of a skeleton, which becomes that of the measurement. */
+#define SPANS_PREPARE(m, bpf)                                                                      \
 	({                                                                                         \
-		COURSE_SKELETON(c, bpf);                                                           \
-		spans__prepare((c)->context, run, (bpf)->obj, &(bpf)->rodata->scope,               \
+		MEASUREMENT_SKELETON(m, bpf);                                                           \
+		spans__prepare((m)->own, m, (bpf)->obj, &(bpf)->rodata->scope,               \
 			       &(bpf)->rodata->by);                                                \
 	})
 

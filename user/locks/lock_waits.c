@@ -90,10 +90,11 @@ int lock_waits__check(struct lock_waits *w, struct cli *cli)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int prepare_stacks(struct lock_waits *w, struct run *run, const struct lock_waits_object *o)
+static int prepare_stacks(struct lock_waits *w, struct measurement *m,
+			  const struct lock_waits_object *o)
 {
 
 	w->stacks.event = w->event;
@@ -101,51 +102,52 @@ static int prepare_stacks(struct lock_waits *w, struct run *run, const struct lo
 	/* Constants of the programs, writable until they are loaded. */
 	*(bool *)o->with_stacks = true;
 	*(u32 *)o->take = stack_options__take(&w->options, &w->stacks);
-	return stacks__prepare(&w->stacks, run, o->obj, "counts",
-			       run->cli->asked_keys, &o->constants);
+	return stacks__prepare(&w->stacks, m, o->obj, "counts",
+			       m->cli->asked_keys, &o->constants);
 }
 
-int lock_waits__prepare(struct lock_waits *w, struct run *run, const struct lock_waits_object *o)
+int lock_waits__prepare(struct lock_waits *w, struct measurement *m,
+			const struct lock_waits_object *o)
 {
 	int err = 0;
 
 	*(u64 *)o->min_ns = w->min_ns;
 	bpf_program__set_autoattach(o->show_waiting, false);
 	if (w->with_stacks)
-		return prepare_stacks(w, run, o);
-	w->sees_processes = run->cli->by & w->of_memory;
+		return prepare_stacks(w, m, o);
+	w->sees_processes = m->cli->by & w->of_memory;
 	/* There are no stacks, but the programs tell of processes in the same way. */
 	if (w->sees_processes)
 		err = stacks__set_depth(&w->stacks, 0) ?:
-		      stacks__prepare(&w->stacks, run, o->obj, NULL, 1, &o->constants);
+		      stacks__prepare(&w->stacks, m, o->obj, NULL, 1, &o->constants);
 	else
 		err = stacks__leave_out(o->obj);
-	return err ?: measure__prepare(&w->measure, run, o->obj, "waits", o->key_size, o->constants.scope,
+	return err ?: measure__prepare(&w->measure, m, o->obj, "waits", o->key_size, o->constants.scope,
 				o->constants.by);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct lock_waits *w = run->context;
+	struct lock_waits *w = m->own;
 
 	return stacks__watch(&w->stacks);
 }
 
-int lock_waits__begin(struct lock_waits *w, struct run *run)
+int lock_waits__begin(struct lock_waits *w, struct measurement *m)
 {
-	int err = w->with_stacks ? 0 : measure__begin(&w->measure, run, "waits");
+	int err = w->with_stacks ? 0 : measure__begin(&w->measure, m, "waits");
 
 	w->last.began_ns = monotonic_ns();
 	if (err || !(w->with_stacks || w->sees_processes))
 		return err;
-	run->watch = watch;
-	return stacks__begin(&w->stacks, run);
+	m->watch = watch;
+	return stacks__begin(&w->stacks, m);
 }
 
-void lock_waits__end(struct lock_waits *w, const struct run *run, volatile u64 *ended_ns,
+void lock_waits__end(struct lock_waits *w, const struct measurement *m, volatile u64 *ended_ns,
 		     struct bpf_program *show_waiting)
 {
-	if (w->ended || !last_report__is_now(&w->last, run))
+	if (w->ended || !last_report__is_now(&w->last, m))
 		return;
 	w->ended = true;
 	*ended_ns = monotonic_ns();
@@ -153,20 +155,20 @@ void lock_waits__end(struct lock_waits *w, const struct run *run, volatile u64 *
 		diag_detail("no task iterator: waits that go on at the end are not in the report");
 }
 
-static int report_stacks(struct lock_waits *w, struct run *run, struct report *r, u64 waits)
+static int report_stacks(struct lock_waits *w, struct measurement *m, struct report *r, u64 waits)
 {
 	bool table = w->options.table;
-	int err = stacks__report(&w->stacks, run, r, table ? 0 : run->cli->top);
+	int err = stacks__report(&w->stacks, m, r, table ? 0 : m->cli->top);
 
 	if (err)
 		return err;
 	r->events = waits - w->waits_before;
 	w->waits_before = waits;
 	r->stacks->unit = "ns";
-	return table ? stacks__tabulate(r, w->options.leaf, run->cli->top) : 0;
+	return table ? stacks__tabulate(r, w->options.leaf, m->cli->top) : 0;
 }
 
-int lock_waits__report(struct lock_waits *w, struct run *run, struct report *r, u64 waits,
+int lock_waits__report(struct lock_waits *w, struct measurement *m, struct report *r, u64 waits,
 		       const char *share)
 {
 	const struct tabulation t = { .share = share };
@@ -176,9 +178,9 @@ int lock_waits__report(struct lock_waits *w, struct run *run, struct report *r, 
 	if (err)
 		return err;
 	if (w->with_stacks)
-		return report_stacks(w, run, r, waits);
-	return w->hist ? measure__report(&w->measure, run, r) :
-			 measure__tabulate(&w->measure, run, r, &t);
+		return report_stacks(w, m, r, waits);
+	return w->hist ? measure__report(&w->measure, m, r) :
+			 measure__tabulate(&w->measure, m, r, &t);
 }
 
 void lock_waits__free(struct lock_waits *w)

@@ -8,10 +8,10 @@
  *   ended_ns                        not 0 from the end on: then nothing is counted any more
  *   show_waiting                    adds the waits that go on then (iter/task)
  *
- *   lock_waits__check()     from course->check
+ *   lock_waits__check()     from check()
  *   lock_waits__prepare()   between open and load
  *   lock_waits__begin()     between load and attach
- *   lock_waits__report()    from run->report
+ *   lock_waits__report()    from report()
  *   lock_waits__free()
  *
  * All return 0 or a negative errno.
@@ -70,23 +70,24 @@ struct lock_waits_object {
 	})
 
 int lock_waits__check(struct lock_waits *w, struct cli *cli);
-int lock_waits__prepare(struct lock_waits *w, struct run *run, const struct lock_waits_object *o);
+int lock_waits__prepare(struct lock_waits *w, struct measurement *m,
+			const struct lock_waits_object *o);
 
-/* run->context is to point to a struct that begins with the struct lock_waits. */
-int lock_waits__begin(struct lock_waits *w, struct run *run);
+/* m->own is to be a struct that begins with the struct lock_waits. */
+int lock_waits__begin(struct lock_waits *w, struct measurement *m);
 
 /*
  * Is this the last report? Then ended_ns is set, and waits that go on are added. To be asked before
  * lock_waits__report().
  */
-void lock_waits__end(struct lock_waits *w, const struct run *run, volatile u64 *ended_ns,
+void lock_waits__end(struct lock_waits *w, const struct measurement *m, volatile u64 *ended_ns,
 		     struct bpf_program *show_waiting);
 
 /*
  * Fills in all but value and source. waits: how many had been counted by stack until now.
  * share: as in run/tabulate.h.
  */
-int lock_waits__report(struct lock_waits *w, struct run *run, struct report *r, u64 waits,
+int lock_waits__report(struct lock_waits *w, struct measurement *m, struct report *r, u64 waits,
 		       const char *share);
 void lock_waits__free(struct lock_waits *w);
 

@@ -7,7 +7,7 @@
 #define TALLY_MEMORY_FAULT_EVENTS_H
 
 #include "event/sampled.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 #define FAULT_EVENTS 2          /* minor, major */
 
@@ -20,11 +20,11 @@ struct fault_events {
 };
 
 /* Say what is wrong. Return 0 or a negative errno. fault_events__free() in any case. */
-int fault_events__start(struct fault_events *e, const struct run *run,
+int fault_events__start(struct fault_events *e, const struct measurement *m,
 			const struct bpf_program *const program[FAULT_EVENTS], int taken_fd);
 
 /* Events since the last call that the kernel counted, and that no program was run for. */
-int fault_events__missed(struct fault_events *e, const struct run *run, u64 *missed);
+int fault_events__missed(struct fault_events *e, const struct measurement *m, u64 *missed);
 
 void fault_events__free(struct fault_events *e);
 

@@ -167,7 +167,7 @@ static int add_figures(struct report_row *row, const struct histogram *h, u64 pa
 
 /* A report in the making. */
 struct making {
-	const struct run *run;
+	const struct measurement *measurement;
 	struct report *r;
 	struct gathered g;
 	struct task_key_names names;
@@ -177,7 +177,7 @@ struct making {
 static int add_row(struct making *m, const struct stall_key *key, const char *name,
 		   const struct histogram *h)
 {
-	const struct cli *cli = m->run->cli;
+	const struct cli *cli = m->measurement->cli;
 	struct report_row row = {};
 	int err = task_key__add_fields(&row, &key->task, name, cli->by, &m->names);
 
@@ -208,9 +208,10 @@ static int add_unfinished(struct making *m)
 	return err;
 }
 
-int stalls__report(struct stalls *s, const struct run *run, struct report *r, const char *order)
+int stalls__report(struct stalls *s, const struct measurement *measurement, struct report *r,
+		   const char *order)
 {
-	struct making m = { .run = run, .r = r, .names = { .hierarchy = run->scope.hierarchy } };
+	struct making m = { .measurement = measurement, .r = r, .names = { .hierarchy = measurement->scope.hierarchy } };
 	int err = gather(s, &m.g, &r->counters);
 	size_t i;
 
@@ -225,7 +226,7 @@ int stalls__report(struct stalls *s, const struct run *run, struct report *r, co
 		err = add_unfinished(&m);
 	task_key_names__free(&m.names);
 	drop(&m.g);
-	report__sort_rows(r, order, m.nkeys, run->cli->top);
+	report__sort_rows(r, order, m.nkeys, measurement->cli->top);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include "agg/sum_set.h"
 #include "run/measure.h"
+#include "run/measurement.h"
 
 #include "bpf/reclaim.h"
 
@@ -27,7 +28,8 @@ extern const struct own_parts reclaim_own_parts;
  * Fills in events, counters and rows with what came since the last call, and what goes on. order:
  * the column (NULL: by key). The caller fills in value and source. Returns 0 or a negative errno.
  */
-int stalls__report(struct stalls *s, const struct run *run, struct report *r, const char *order);
+int stalls__report(struct stalls *s, const struct measurement *m, struct report *r,
+		   const char *order);
 
 void stalls__free(struct stalls *s);
 

@@ -32,6 +32,14 @@ static void say(const char *kind, const char *fmt, va_list args)
 		va_end(args);          \
 	} while (0)
 
+void diag_speaker(const char *name)
+{
+	static const char *tool;
+
+	tool = tool ?: name;
+	program_invocation_short_name = (char *)(name ?: tool);
+}
+
 void diag_error(const char *fmt, ...)
 {
 	SAY("");

@@ -12,6 +12,12 @@
 #include "base/complaint.h"
 #include "base/types.h"
 
+/*
+ * The name in front of all lines: that of the tool, or of the measurement that is at work; NULL: the one
+ * from the first call again.
+ */
+void diag_speaker(const char *name);
+
 /* Something cannot be done. */
 void diag_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 

@@ -4,7 +4,7 @@
  * last report, by key and event.
  *
  *   results__begin()    on the loaded object, before the gate is opened
- *   results__report()   from run->report
+ *   results__report()   from report()
  *   results__free()
  *
  * All return 0 or a negative errno.

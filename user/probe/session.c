@@ -10,7 +10,7 @@
 #include "jit/dump.h"
 #include "out/diag.h"
 #include "probe/starts.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/explain.h"
 #include "run/lines.h"
 #include "run/measure.h"
@@ -51,11 +51,11 @@ static void templates(const struct probe_session *s, struct attach_programs prog
  * range. */
 static u64 room(const struct probe_session *s)
 {
-	const struct host *host = &s->run->host;
+	const struct host *host = &s->m->run->host;
 	u64 cpus = host->cpus_online < 8 ? host->cpus_online : 8;
 	bool whole = s->plan.request->what == PROBE_COUNT || s->plan.request->what == PROBE_SUM;
 
-	return s->run->cli->max_keys * cpus * (whole ? 1 : 2);
+	return s->m->cli->max_keys * cpus * (whole ? 1 : 2);
 }
 
 /*
@@ -80,7 +80,7 @@ static int size_keyed(struct probe_session *s, struct bpf_map *map, bool used)
 		return bpf_map__set_max_entries(map, 1);
 	err = bpf_map__set_key_size(map, sizeof(struct hist_slot) + s->plan.layout.size);
 	if (!err)
-		err = map__set_room_for_keys(map, &s->run->host, room(s));
+		err = map__set_room_for_keys(map, &s->m->run->host, room(s));
 	return err ?: make_ahead(map);
 }
 
@@ -96,7 +96,7 @@ static int size_starts(struct probe_session *s, struct bpf_map *map)
 		err = bpf_map__set_value_size(map, sizeof(struct probe_begin) +
 							   s->bpf->rodata->begin_counters +
 							   counters);
-	return err ?: map__set_room(map, &s->run->host, MOST_STARTS);
+	return err ?: map__set_room(map, &s->m->run->host, MOST_STARTS);
 }
 
 /* What divides the counters up among tasks, if there are any. */
@@ -104,7 +104,7 @@ static int size_counters(struct probe_session *s)
 {
 	u64 n = s->with.events.n;
 	bool storage;
-	int err = task_state__prepare(s->bpf->obj, "own_counters", &s->run->host, &storage);
+	int err = task_state__prepare(s->bpf->obj, "own_counters", &s->m->run->host, &storage);
 
 	s->bpf->rodata->have_task_storage = storage;
 	if (!n && !err && !storage) {
@@ -113,7 +113,7 @@ static int size_counters(struct probe_session *s)
 	}
 	if (!err && n)
 		err = bpf_map__set_max_entries(s->bpf->maps.counters,
-					       n * s->run->host.cpus_possible);
+					       n * s->m->run->host.cpus_possible);
 	bpf_program__set_autoload(s->bpf->progs.own_counters_on_switch, n);
 	bpf_program__set_autoattach(s->bpf->progs.own_counters_on_switch, n);
 	return err;
@@ -144,8 +144,8 @@ static int size_maps(struct probe_session *s)
 	if (!err)
 		err = size_starts(s, s->bpf->maps.starts);
 	if (!err && what == PROBE_STREAM)
-		err = lines__check(s->run->cli) ?: ring__prepare(s->bpf->maps.records,
-								 &s->run->host,
+		err = lines__check(s->m->cli) ?: ring__prepare(s->bpf->maps.records,
+								 &s->m->run->host,
 								 &s->bpf->rodata->wake_bytes);
 	return err;
 }
@@ -209,7 +209,7 @@ static void plan_results(struct probe_session *s)
 		.ncounters = s->with.events.n,
 		.bound = r->bound,
 		.nbounds = r->nbounds,
-		.hierarchy = s->run->scope.hierarchy,
+		.hierarchy = s->m->scope.hierarchy,
 		.attachments = {&p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments},
 	};
 	for (i = 0; i < s->with.events.n; i++) {
@@ -227,7 +227,7 @@ static void configure(struct probe_session *s)
 	const struct probe_plan *p = &s->plan;
 	const struct probe_request *r = p->request;
 
-	memcpy((void *)&c->scope, &s->run->scope, sizeof(c->scope));
+	memcpy((void *)&c->scope, &s->m->scope, sizeof(c->scope));
 	c->what = r->what;
 	c->keyed = p->nfields && r->what != PROBE_STREAM;
 	c->key_size = p->layout.size;
@@ -241,9 +241,9 @@ static void configure(struct probe_session *s)
 	c->begin_value = p->spans && p->measured && p->value_at_begin;
 	c->span_in_thread = r->latency;
 	/* With -C, what begins on one CPU may end on another. */
-	c->count_unmatched = p->spans && !r->is_scoped && !r->filter && !s->run->scope.has_cpus;
+	c->count_unmatched = p->spans && !r->is_scoped && !r->filter && !s->m->scope.has_cpus;
 	c->ncounters = s->with.events.n;
-	c->ncpus = s->run->host.cpus_possible;
+	c->ncpus = s->m->run->host.cpus_possible;
 	c->switch_counters = with_counters__switches(&s->with);
 	c->begin_counters = (c->begin_key + 7) / 8 * 8;
 	plan_results(s);
@@ -276,8 +276,8 @@ static int prepare_stream(struct probe_session *s)
 
 	s->stream_plan = (struct stream_plan){
 		.layout = &p->layout, .event = p->names, .nevents = probe_plan__nevents(p),
-		.has_elapsed = p->spans, .hierarchy = s->run->scope.hierarchy,
-		.line = s->line ? &s->stream_template : NULL, .writer = &s->run->writer,
+		.has_elapsed = p->spans, .hierarchy = s->m->scope.hierarchy,
+		.line = s->line ? &s->stream_template : NULL, .writer = s->m->writer,
 	};
 	return err;
 }
@@ -309,21 +309,21 @@ static int open_programs(struct probe_session *s, bool without_fentry)
 	if (err)
 		return err;
 	if (s->bpf->rodata->keyed && p->layout.size > PROBE_KEY_OLD &&
-	    s->run->host.version < KERNEL_VERSION(5, 11, 0)) {
+	    s->m->run->host.version < KERNEL_VERSION(5, 11, 0)) {
 		diag_error("--by: the keys take %u bytes; this kernel's maps have room for %d",
 			   p->layout.size, PROBE_KEY_OLD);
 		return -EOPNOTSUPP;
 	}
-	err = scope__prepare(s->bpf->obj, &s->run->scope, &s->run->cli->scope);
+	err = scope__prepare(s->bpf->obj, &s->m->scope, &s->m->cli->scope);
 	return err ?: size_maps(s);
 }
 
-int probe_session__prepare(struct probe_session *s, struct run *run,
+int probe_session__prepare(struct probe_session *s, struct measurement *m,
 			   const struct probe_request *request)
 {
 	int err;
 
-	s->run = run;
+	s->m = m;
 	err = probe_plan__init(&s->plan, request);
 	if (!err && request->with)
 		err = with_counters__parse(&s->with, request->with);
@@ -387,13 +387,13 @@ static int explain_sites(void *arg, struct report *r)
 		err = explain__add(r, "counter", "%s, on each CPU", s->with.events.event[i].name);
 	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++)
 		for (i = 0; i < s->plan.side[side].sites.n && !err; i++)
-			err = explain_site(r, &s->plan.side[side], i, s->run->cli->verbose);
+			err = explain_site(r, &s->plan.side[side], i, s->m->cli->verbose);
 	return err;
 }
 
 int probe_session__explain(struct probe_session *s)
 {
-	return run__explain_with(s->run, s->bpf->obj, s->plan.spans ? "what passes between events" :
+	return measurement__explain_with(s->m, s->bpf->obj, s->plan.spans ? "what passes between events" :
 				 "the events named", explain_sites, s);
 }
 
@@ -406,17 +406,17 @@ static int load(struct probe_session *s)
 	int err = run__load(s->bpf->skeleton);
 
 	if (err)
-		return course__complain(s->run, "load", err);
-	err = scope__fill(s->bpf->obj, &s->run->cli->scope);
+		return measurement__complain(s->m, "load", err);
+	err = scope__fill(s->bpf->obj, &s->m->cli->scope);
 	if (!err) {
-		run__describe_memory(s->run, s->bpf->obj);
+		measurement__describe_memory(s->m, s->bpf->obj);
 		err = results__begin(&s->results, &s->results_plan, s->bpf->obj);
 	}
 	if (!err && s->plan.request->what == PROBE_STREAM)
 		err = stream__open(&s->stream, &s->stream_plan, s->bpf->maps.records);
 	if (!err)
 		err = probe_bpf__attach(s->bpf);        /* what keeps the scope up to date */
-	return err ? course__complain(s->run, "attach", err) : 0;
+	return err ? measurement__complain(s->m, "attach", err) : 0;
 }
 
 /* Loads and attaches. -EAGAIN: not with fentry. */
@@ -426,7 +426,7 @@ static int load_and_attach(struct probe_session *s)
 
 	if (!err && s->with.events.n)
 		err = with_counters__start(&s->with, bpf_map__fd(s->bpf->maps.counters),
-					   s->run->host.cpus_possible);
+					   s->m->run->host.cpus_possible);
 	return err ?: probe_plan__attach(&s->plan);
 }
 
@@ -447,7 +447,7 @@ int probe_session__start(struct probe_session *s)
 	}
 	if (err)
 		return err;
-	s->bpf->bss->armed = 1;
+	s->m->armed = &s->bpf->bss->armed;
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	if (s->with.events.n)
 		strncat(s->source, "; counters divided up at tp_btf/sched_switch",
@@ -497,8 +497,8 @@ static const char *sort_column(const struct probe_session *s)
 	static const char *const names[] = { "key", "count", "sum", "min", "avg", "max" };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(names) && !s->sort && s->run->cli->sort >= 0; i++)
-		if (report_sort_column(names[i]) == s->run->cli->sort)
+	for (i = 0; i < ARRAY_SIZE(names) && !s->sort && s->m->cli->sort >= 0; i++)
+		if (report_sort_column(names[i]) == s->m->cli->sort)
 			return names[i];
 	return s->sort;
 }
@@ -515,7 +515,7 @@ int probe_session__report(struct probe_session *s, struct report *r)
 	if (!err)
 		err = probe_session__drain(s);
 	if (!err)
-		err = results__report(&s->results, s->run->cli, sort_column(s), r);
+		err = results__report(&s->results, s->m->cli, sort_column(s), r);
 	if (s->stream)
 		r->events += stream__take_count(s->stream);
 	return err;

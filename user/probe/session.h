@@ -4,7 +4,7 @@
  *
  *   probe_session__prepare()   plan, open, configure, compile; with -n that is all
  *   probe_session__start()     load, attach, open the gate
- *   probe_session__report()    from run->report
+ *   probe_session__report()    from report()
  *   probe_session__free()
  *
  * All return 0 or a negative errno after saying what is wrong.
@@ -16,12 +16,12 @@
 #include "probe/results.h"
 #include "probe/stream.h"
 #include "probe/with.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 struct probe_bpf;
 
 struct probe_session {
-	struct run *run;
+	struct measurement *m;
 	struct probe_plan plan;
 	struct probe_bpf *bpf;
 	struct results_plan results_plan;
@@ -36,13 +36,13 @@ struct probe_session {
 	char source[512];
 };
 
-int probe_session__prepare(struct probe_session *s, struct run *run,
+int probe_session__prepare(struct probe_session *s, struct measurement *m,
 			   const struct probe_request *request);
 /* -n: what would be done; with -v the compiled functions, too. */
 int probe_session__explain(struct probe_session *s);
 int probe_session__start(struct probe_session *s);
 int probe_session__report(struct probe_session *s, struct report *r);
-/* From run->watch: writes the lines of a stream that there are. */
+/* From m->watch: writes the lines of a stream that there are. */
 int probe_session__drain(struct probe_session *s);
 void probe_session__free(struct probe_session *s);
 

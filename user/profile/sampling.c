@@ -87,9 +87,9 @@ const char *sampling__describe_place(const struct sampling *s)
 	       "the CPU has run on; :pp asks for the one itself";
 }
 
-static struct profile_samples *read_samples(const struct sampling *s, const struct run *run)
+static struct profile_samples *read_samples(const struct sampling *s, const struct measurement *m)
 {
-	struct profile_samples *samples = calloc(run->host.cpus_possible, sizeof(*samples));
+	struct profile_samples *samples = calloc(m->run->host.cpus_possible, sizeof(*samples));
 	u32 zero = 0;
 
 	if (samples && bpf_map_lookup_elem(s->samples_fd, &zero, samples)) {
@@ -100,14 +100,15 @@ static struct profile_samples *read_samples(const struct sampling *s, const stru
 }
 
 /* What the programs have seen on all CPUs since the last call. */
-static int take_seen(struct sampling *s, const struct run *run, struct profile_samples *gained)
+static int take_seen(struct sampling *s, const struct measurement *m,
+		     struct profile_samples *gained)
 {
-	struct profile_samples *samples = read_samples(s, run), now = {};
+	struct profile_samples *samples = read_samples(s, m), now = {};
 	int i;
 
 	if (!samples)
 		return -ENOMEM;
-	for (i = 0; i < run->host.cpus_possible; i++) {
+	for (i = 0; i < m->run->host.cpus_possible; i++) {
 		now.taken += samples[i].taken;
 		now.events += samples[i].events;
 		now.filtered += samples[i].filtered;
@@ -122,51 +123,67 @@ static int take_seen(struct sampling *s, const struct run *run, struct profile_s
 	return 0;
 }
 
-static int start_clock(struct sampling *s, struct run *run, const struct bpf_program *prog)
+static int start_clock(struct sampling *s, struct measurement *m, const struct bpf_program *prog)
 {
-	int err = sampler__start(&s->sampler, prog, &run->scope);
+	int err = sampler__start(&s->sampler, prog, &m->scope);
 	size_t i;
 
 	for (i = 0; i < s->sampler.n && !err; i++)
 		err = throttled__watch(&s->throttled, s->sampler.cpu[i].fd, s->sampler.cpu[i].cpu,
-				       run->watch_fd);
-	return err ?: sampler__arm(&s->sampler);
+				       m->watch_fd);
+	return err;
 }
 
-/* What the programs have seen is read first, so that no more than was missed can seem to be. */
-static int start_event(struct sampling *s, struct run *run, const struct bpf_program *prog)
+static int start_event(struct sampling *s, struct measurement *m, const struct bpf_program *prog)
 {
 	const struct counters *c = &s->event.counters;
-	struct profile_samples gained;
-	int err = sampled_event__start(&s->event, prog, &run->scope);
+	int err = sampled_event__start(&s->event, prog, &m->scope);
 	size_t i;
 
 	for (i = 0; i < c->n && !err; i++)
 		err = throttled__watch(&s->throttled, c->counter[i].fd, c->counter[i].cpu,
-				       run->watch_fd);
-	if (!err)
-		err = take_seen(s, run, &gained);
+				       m->watch_fd);
+	return err;
+}
+
+/* What the programs have seen is read first, so that no more than was missed can seem to be. */
+int sampling__arm(struct sampling *s, const struct measurement *m)
+{
+	struct profile_samples gained;
+	int err;
+
+	if (!s->typed)
+		return sampler__arm(&s->sampler);
+	err = take_seen(s, m, &gained);
 	return err ?: sampled_event__count(&s->event, &s->counted);
 }
 
-int sampling__start(struct sampling *s, struct run *run, const struct bpf_program *prog,
+void sampling__disarm(struct sampling *s)
+{
+	if (s->typed)
+		counters__disable(&s->event.counters);
+	else
+		sampler__disarm(&s->sampler);
+}
+
+int sampling__start(struct sampling *s, struct measurement *m, const struct bpf_program *prog,
 		    int samples_fd)
 {
 	s->samples_fd = samples_fd;
 	throttled__begin(&s->throttled);
-	return s->typed ? start_event(s, run, prog) : start_clock(s, run, prog);
+	return s->typed ? start_event(s, m, prog) : start_clock(s, m, prog);
 }
 
 /* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
-static int find_missed(struct sampling *s, const struct run *run)
+static int find_missed(struct sampling *s, const struct measurement *m)
 {
-	struct sampler_seen *seen = calloc(run->host.cpus_possible, sizeof(*seen));
+	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
 	/* The time first: what is due by then has been taken when the samples are read. */
 	u64 due = sampler__due(&s->sampler);
-	struct profile_samples *samples = read_samples(s, run);
+	struct profile_samples *samples = read_samples(s, m);
 	int err = seen && samples ? 0 : -ENOMEM, i;
 
-	for (i = 0; i < run->host.cpus_possible && !err; i++)
+	for (i = 0; i < m->run->host.cpus_possible && !err; i++)
 		seen[i] = (struct sampler_seen){ samples[i].taken, samples[i].idle };
 	if (!err)
 		err = sampler__missed(&s->sampler, due, seen, &s->missed);
@@ -175,9 +192,9 @@ static int find_missed(struct sampling *s, const struct run *run)
 	return err;
 }
 
-int sampling__settle(struct sampling *s, const struct run *run)
+int sampling__settle(struct sampling *s, const struct measurement *m)
 {
-	return s->typed ? 0 : find_missed(s, run);
+	return s->typed ? 0 : find_missed(s, m);
 }
 
 /*
@@ -197,7 +214,7 @@ static u64 missed_events(struct sampling *s, u64 counted, u64 seen)
 }
 
 /* In events, all of them: what was lost is known in samples, that stand for a period each. */
-static int count_events(struct sampling *s, const struct run *run, struct report *r)
+static int count_events(struct sampling *s, const struct measurement *m, struct report *r)
 {
 	struct profile_samples gained;
 	u64 counted, period;
@@ -205,7 +222,7 @@ static int count_events(struct sampling *s, const struct run *run, struct report
 	int err = sampled_event__count(&s->event, &counted), i;
 
 	if (!err)
-		err = take_seen(s, run, &gained);
+		err = take_seen(s, m, &gained);
 	if (err)
 		return err;
 	period = s->event.every ?: gained.taken ? gained.events / gained.taken : 1;
@@ -217,13 +234,13 @@ static int count_events(struct sampling *s, const struct run *run, struct report
 	return 0;
 }
 
-int sampling__count(struct sampling *s, const struct run *run, struct report *r)
+int sampling__count(struct sampling *s, const struct measurement *m, struct report *r)
 {
 	r->is_sampled = true;
 	r->throttled = throttled__since(&s->throttled);
 	if (!s->typed)
 		r->counters.lost[LOSS_MISSED] += s->missed;
-	return sampling__is_weighted(s) ? count_events(s, run, r) : 0;
+	return sampling__is_weighted(s) ? count_events(s, m, r) : 0;
 }
 
 void sampling__free(struct sampling *s)

@@ -6,6 +6,7 @@
  *   sampling__check()      is what was asked for one thing?
  *   sampling__find()       what it is here
  *   sampling__start()      once bpf/profile.bpf.c is loaded
+ *   sampling__arm()        with the gate
  *   sampling__settle()     just before the stacks of a report are read,
  *   sampling__count()      and after that
  *   sampling__free()       in any case
@@ -17,7 +18,7 @@
 
 #include "event/sampled.h"
 #include "out/report.h"
-#include "run/run.h"
+#include "run/measurement.h"
 #include "stack/sampler.h"
 #include "stack/throttled.h"
 
@@ -52,14 +53,18 @@ bool sampling__is_weighted(const struct sampling *s);
 const char *sampling__describe_place(const struct sampling *s);
 
 /* prog: the one that fits, which nothing else attaches. Throttling wakes the run. */
-int sampling__start(struct sampling *s, struct run *run, const struct bpf_program *prog,
+int sampling__start(struct sampling *s, struct measurement *m, const struct bpf_program *prog,
 		    int samples_fd);
 
+/* The programs' gate is open from here on, and closed now: what is due begins and ends. */
+int sampling__arm(struct sampling *s, const struct measurement *m);
+void sampling__disarm(struct sampling *s);
+
 /* Finding names takes long, and samples go on: so what is missed is found before. */
-int sampling__settle(struct sampling *s, const struct run *run);
+int sampling__settle(struct sampling *s, const struct measurement *m);
 
 /* Adds what was missed, and turns losses of samples into those of events. */
-int sampling__count(struct sampling *s, const struct run *run, struct report *r);
+int sampling__count(struct sampling *s, const struct measurement *m, struct report *r);
 
 void sampling__free(struct sampling *s);
 

@@ -56,10 +56,10 @@ int explain__add(struct report *r, const char *what, const char *fmt, ...)
 	return err;
 }
 
-static int add_scope(struct report *r, const struct run *run)
+static int add_scope(struct report *r, const struct measurement *m)
 {
-	const struct scope_options *o = &run->cli->scope;
-	const struct scope_config *c = &run->scope;
+	const struct scope_options *o = &m->cli->scope;
+	const struct scope_config *c = &m->scope;
 	int err = 0;
 	size_t i;
 
@@ -80,14 +80,14 @@ static int add_scope(struct report *r, const struct run *run)
 		err = explain__add(r, "scope", "names like %s", o->comm);
 	if (!err && c->has_pidns)
 		err = explain__add(r, "scope", "pid namespace %u", c->pidns);
-	if (!err && run->cli->command)
-		err = explain__add(r, "command", "%s", run->cli->command[0]);
+	if (!err && m->cli->command)
+		err = explain__add(r, "command", "%s", m->cli->command[0]);
 	if (!err && c->exclude_tgid)
 		err = explain__add(r, "scope", "not the tool itself");
 	return err;
 }
 
-static int add_object(struct report *r, const struct run *run, const struct bpf_object *obj)
+static int add_object(struct report *r, const struct measurement *m, const struct bpf_object *obj)
 {
 	char bytes[UNITS_SPACE];
 	struct bpf_program *prog;
@@ -110,7 +110,7 @@ static int add_object(struct report *r, const struct run *run, const struct bpf_
 				      bpf_map__name(map), bpf_map__value_size(map));
 			continue;
 		}
-		most = map_bytes_at_most(map, run->host.cpus_possible);
+		most = map_bytes_at_most(map, m->run->host.cpus_possible);
 		sum += most;
 		err = explain__add(r, "map", "%s, %u elements, at most %s", bpf_map__name(map),
 			      bpf_map__max_entries(map),
@@ -122,30 +122,31 @@ static int add_object(struct report *r, const struct run *run, const struct bpf_
 	return err;
 }
 
-int run__explain(struct run *run, const struct bpf_object *obj, const char *source)
+int measurement__explain(struct measurement *m, const struct bpf_object *obj, const char *source)
 {
-	return run__explain_with(run, obj, source, NULL, NULL);
+	return measurement__explain_with(m, obj, source, NULL, NULL);
 }
 
-int run__explain_with(struct run *run, const struct bpf_object *obj, const char *source,
-		      int (*more)(void *arg, struct report *r), void *arg)
+int measurement__explain_with(struct measurement *m, const struct bpf_object *obj,
+			      const char *source, int (*more)(void *arg, struct report *r),
+			      void *arg)
 {
-	struct report r = {.tool = run->tool, .kernel = run->host.uts.release};
+	struct report r = {.tool = m->tool, .kernel = m->run->host.uts.release};
 	char column[UNITS_SPACE];
 	int err;
 
 	err = explain__add(&r, "source", "%s", source);
 	if (!err)
-		err = add_scope(&r, run);
+		err = add_scope(&r, m);
 	if (!err)
-		err = add_object(&r, run, obj);
-	if (!err && run->cli->heat)
+		err = add_object(&r, m, obj);
+	if (!err && m->cli->heat)
 		err = explain__add(&r, "heat map", "a column each %s",
-				   format_value(column, run->cli->interval_ns, UNIT_NS, false));
+				   format_value(column, m->cli->interval_ns, UNIT_NS, false));
 	if (!err && more)
 		err = more(arg, &r);
 	if (!err)
-		err = writer__write(&run->writer, &r);
+		err = writer__write(m->writer, &r);
 	report__free(&r);
 	return err;
 }

@@ -3,17 +3,18 @@
 #ifndef TALLY_RUN_EXPLAIN_H
 #define TALLY_RUN_EXPLAIN_H
 
-#include "run/run.h"
+#include "run/measurement.h"
 
 /*
  * Writes a table: the source, the scope, each program and what it would be attached to, each map
  * with the memory it would take at most. Returns 0 or a negative errno.
  */
-int run__explain(struct run *run, const struct bpf_object *obj, const char *source);
+int measurement__explain(struct measurement *m, const struct bpf_object *obj, const char *source);
 
 /* The same, with what more() adds behind. */
-int run__explain_with(struct run *run, const struct bpf_object *obj, const char *source,
-		      int (*more)(void *arg, struct report *r), void *arg);
+int measurement__explain_with(struct measurement *m, const struct bpf_object *obj,
+			      const char *source, int (*more)(void *arg, struct report *r),
+			      void *arg);
 /* Adds a row: "program", "on_switch at tp_btf/sched_switch". Returns 0 or -ENOMEM. */
 int explain__add(struct report *r, const char *what, const char *fmt, ...) PRINTF_LIKE(3, 4);
 

@@ -4,7 +4,7 @@
 #define TALLY_RUN_LAST_H
 
 #include "base/clock.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 /* All zero but for this, when the run begins. */
 struct last_report {
@@ -13,6 +13,6 @@ struct last_report {
 };
 
 /* To be asked once in each report(). */
-bool last_report__is_now(struct last_report *l, const struct run *run);
+bool last_report__is_now(struct last_report *l, const struct measurement *m);
 
 #endif /* TALLY_RUN_LAST_H */

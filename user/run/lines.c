@@ -29,7 +29,7 @@ int lines__check(const struct cli *cli)
 	return -EINVAL;
 }
 
-int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *obj,
+int lines__prepare(struct lines *l, const struct measurement *m, struct bpf_object *obj,
 		   volatile u64 *wake_bytes)
 {
 	struct bpf_map *records = bpf_object__find_map_by_name(obj, "records");
@@ -42,22 +42,24 @@ int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *ob
 	if (!records)
 		return -ENOENT;
 	if (!bytes && !l->rare)
-		return ring__prepare(records, &run->host, wake_bytes);
-	return ring__prepare_bytes(records, bytes ?: ring__bytes_of_rare(&run->host), wake_bytes);
+		return ring__prepare(records, &m->run->host, wake_bytes);
+	return ring__prepare_bytes(records, bytes ?: ring__bytes_of_rare(&m->run->host),
+				   wake_bytes);
 }
 
-int lines__begin(struct lines *l, struct run *run, size_t least, ring_take take, void *context)
+int lines__begin(struct lines *l, struct measurement *m, size_t least, ring_take take,
+		 void *context)
 {
 	struct bpf_map *records = bpf_object__find_map_by_name(l->obj, "records");
 	int err;
 
-	l->writer = &run->writer;
+	l->writer = m->writer;
 	l->losses_fd = bpf_object__find_map_fd_by_name(l->obj, "losses");
 	if (!records || l->losses_fd < 0)
 		return -ENOENT;
-	err = ring__open(&l->ring, records, least, &run->writer, take, context);
+	err = ring__open(&l->ring, records, least, m->writer, take, context);
 	if (!err)
-		run->watch_fd = ring__fd(l->ring);
+		m->watch_fd = ring__fd(l->ring);
 	return err;
 }
 

@@ -7,8 +7,8 @@
  *   lines__prepare()   between open and load
  *   lines__begin()     between load and attach
  *   lines__write()     from the function that takes records
- *   lines__drain()     from run->watch
- *   lines__report()    from run->report
+ *   lines__drain()     from m->watch
+ *   lines__report()    from report()
  *   lines__free()
  */
 #ifndef TALLY_RUN_LINES_H
@@ -17,7 +17,7 @@
 #include "agg/loss.h"
 #include "out/stream.h"
 #include "run/ring.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 struct lines {
 	const struct cli *cli;
@@ -46,14 +46,15 @@ int MUST_CHECK lines__check(const struct cli *cli);
  * Sizes the ring buffer, by --ring-size if there is one; *wake_bytes is the object's constant.
  * Returns 0 or a negative errno.
  */
-int lines__prepare(struct lines *l, const struct run *run, struct bpf_object *obj,
+int lines__prepare(struct lines *l, const struct measurement *m, struct bpf_object *obj,
 		   volatile u64 *wake_bytes);
 
 /*
- * Opens the ring buffer and has run->watch_fd follow it; run->watch is to call lines__drain(). least,
+ * Opens the ring buffer and has m->watch_fd follow it; m->watch is to call lines__drain(). least,
  * take, context: see ring__open(). Returns 0 or a negative errno.
  */
-int lines__begin(struct lines *l, struct run *run, size_t least, ring_take take, void *context);
+int lines__begin(struct lines *l, struct measurement *m, size_t least, ring_take take,
+		 void *context);
 
 int lines__drain(struct lines *l);
 

@@ -6,6 +6,7 @@
 
 #include "agg/elements.h"
 #include "cli/task_key.h"
+#include "run/measurement.h"
 
 /* How many segments a key fills: CPUs it is seen on, times groups of four powers of two. */
 #define SEGMENTS_WHEN_CHEAP (8 * 4)
@@ -51,9 +52,9 @@ static struct bpf_map *keyed_map(const struct bpf_object *obj, const char *name)
 	return bpf_object__find_map_by_name(obj, keyed);
 }
 
-int measure__prepare(struct measure *m, const struct run *run, struct bpf_object *obj,
-		     const char *name, size_t key_size, const volatile struct scope_config *scope,
-		     const volatile u32 *by)
+int measure__prepare(struct measure *m, const struct measurement *measurement,
+		     struct bpf_object *obj, const char *name, size_t key_size,
+		     const volatile struct scope_config *scope, const volatile u32 *by)
 {
 	struct bpf_map *keyed = keyed_map(obj, name);
 	int err;
@@ -61,17 +62,18 @@ int measure__prepare(struct measure *m, const struct run *run, struct bpf_object
 	if (!keyed)
 		return -ENOENT;
 	/* A constant of the programs, writable until they are loaded. */
-	*(u32 *)by = run->cli->by;
+	*(u32 *)by = measurement->cli->by;
 	m->obj = obj;
-	m->maps.keyed = run->cli->by;
+	m->maps.keyed = measurement->cli->by;
 	m->maps.key_size = key_size;
-	err = run__set_scope(run, obj, scope);
+	err = measurement__set_scope(measurement, obj, scope);
 	if (!err)
-		err = prepare_map(keyed, &run->host, run->cli->max_keys, run->cli->by);
+		err = prepare_map(keyed, &measurement->run->host, measurement->cli->max_keys,
+				  measurement->cli->by);
 	return err;
 }
 
-int measure__begin(struct measure *m, const struct run *run, const char *name)
+int measure__begin(struct measure *m, const struct measurement *measurement, const char *name)
 {
 	m->maps.whole_fd = bpf_object__find_map_fd_by_name(m->obj, name);
 	m->maps.keyed_fd = bpf_map__fd(keyed_map(m->obj, name));
@@ -79,7 +81,7 @@ int measure__begin(struct measure *m, const struct run *run, const char *name)
 	m->losses_fd = bpf_object__find_map_fd_by_name(m->obj, "losses");
 	if (m->maps.whole_fd < 0 || m->losses_fd < 0)
 		return -ENOENT;
-	return run__fill_scope(run, m->obj);
+	return measurement__fill_scope(measurement, m->obj);
 }
 
 int measure__difference(struct measure *m, struct hist_set *set, struct loss_counters *losses)
@@ -101,9 +103,9 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
 	return 0;
 }
 
-int measure__groups(struct measure *m, const struct run *run, struct report *r)
+int measure__groups(struct measure *m, const struct measurement *measurement, struct report *r)
 {
-	const struct cli *cli = run->cli;
+	const struct cli *cli = measurement->cli;
 	struct hist_set set;
 	size_t i;
 	int err;
@@ -114,7 +116,7 @@ int measure__groups(struct measure *m, const struct run *run, struct report *r)
 	r->has_events = true;
 	for (i = 0; i < set.ngroups; i++)
 		r->events += set.group[i].hist.count;
-	err = task_key__report(r, &set, cli->by, cli->own_parts, run->scope.hierarchy);
+	err = task_key__report(r, &set, cli->by, cli->own_parts, measurement->scope.hierarchy);
 	hist_set__free(&set);
 	return err;
 }
@@ -127,12 +129,12 @@ void measure__sort(struct report *r, const struct cli *cli)
 	report__sort_groups(r, column, cli->top);
 }
 
-int measure__report(struct measure *m, const struct run *run, struct report *r)
+int measure__report(struct measure *m, const struct measurement *measurement, struct report *r)
 {
-	int err = measure__groups(m, run, r);
+	int err = measure__groups(m, measurement, r);
 
 	if (!err)
-		measure__sort(r, run->cli);
+		measure__sort(r, measurement->cli);
 	return err;
 }
 

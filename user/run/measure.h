@@ -6,7 +6,7 @@
  *
  *   measure__prepare()   between open and load, with the object's rodata
  *   measure__begin()     between load and attach
- *   measure__report()    from run->report: what came since the last call
+ *   measure__report()    from report(): what came since the last call
  *   measure__free()
  *
  * All return 0 or a negative errno.
@@ -16,7 +16,11 @@
 
 #include "agg/hist_set.h"
 #include "agg/loss.h"
-#include "run/run.h"
+#include "cli/options.h"
+#include "host/host.h"
+#include "out/report.h"
+
+struct measurement;
 
 struct measure {
 	struct hist_maps maps;
@@ -34,22 +38,22 @@ struct measure {
  * From 6.1 on, elements of the hash are allocated as they are needed (commit fba1a1c6c912 made that
  * safe in tracing programs), with room for many segments a key; before, all at once, with less.
  */
-int measure__prepare(struct measure *m, const struct run *run, struct bpf_object *obj,
-		     const char *name, size_t key_size, const volatile struct scope_config *scope,
-		     const volatile u32 *by);
+int measure__prepare(struct measure *m, const struct measurement *measurement,
+		     struct bpf_object *obj, const char *name, size_t key_size,
+		     const volatile struct scope_config *scope, const volatile u32 *by);
 
 /* Fills the scope's sets, and prints with -v what memory the maps take. */
-int measure__begin(struct measure *m, const struct run *run, const char *name);
+int measure__begin(struct measure *m, const struct measurement *measurement, const char *name);
 
 /*
  * Fills events, counters and groups of the report with what came since the last call, or since
  * the programs were attached, sorted and cut as the options say (by total where they do not, by
  * number where the CPU is the only key). The caller fills in value, unit and source.
  */
-int measure__report(struct measure *m, const struct run *run, struct report *r);
+int measure__report(struct measure *m, const struct measurement *measurement, struct report *r);
 
 /* Its two halves: the groups as they come, then sorted and cut. */
-int measure__groups(struct measure *m, const struct run *run, struct report *r);
+int measure__groups(struct measure *m, const struct measurement *measurement, struct report *r);
 void measure__sort(struct report *r, const struct cli *cli);
 
 /*

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "out/diag.h"
 #include "out/openmetrics.h"
-#include "run/explain.h"
+#include "run/measurement.h"
 #include "run/subjects.h"
 
 /* What a run waits for with a descriptor: without it, it would not end when it should. */
@@ -60,15 +60,15 @@ static int start_command(struct run *run)
 }
 
 /* JSON and CSV have all that is in a heat map: the reports of its intervals. */
-static int open_heat(struct run *run)
+static int open_heat(struct measurement *m)
 {
-	const struct cli *cli = run->cli;
+	const struct cli *cli = m->cli;
 
 	if (!cli->heat || cli->explain || cli->format == FORMAT_JSON || cli->format == FORMAT_CSV)
 		return 0;
-	run->heat = heat__new(heat_style__of(run->writer.file), cli->interval_ns, cli->heat_live,
+	m->heat = heat__new(heat_style__of(m->writer->file), cli->interval_ns, cli->heat_live,
 			      cli->heat_top, cli->sort);
-	return run->heat ? 0 : -ENOMEM;
+	return m->heat ? 0 : -ENOMEM;
 }
 
 static int refresh(void *context);
@@ -85,13 +85,11 @@ static int open_listen(struct run *run)
 	return err;
 }
 
-int run__init(struct run *run, const char *tool, struct cli *cli)
+int run__init(struct run *run, struct cli *cli)
 {
 	int err;
 
-	*run = (struct run){
-		.tool = tool, .cli = cli, .signal_fd = -1, .watch_fd = -1, .overhead.stats_fd = -1,
-	};
+	*run = (struct run){ .cli = cli, .signal_fd = -1, .overhead.stats_fd = -1 };
 	diag_verbose(cli->verbose);
 	err = host__read(&run->host);
 	if (err)
@@ -107,22 +105,27 @@ int run__init(struct run *run, const char *tool, struct cli *cli)
 	}
 	err = cli__open_writer(cli, &run->writer);
 	if (!err)
-		err = open_heat(run);
-	if (err)
-		return err;
-	err = open_listen(run);
+		err = open_listen(run);
 	if (err)
 		return err;
 	getrlimit(RLIMIT_NOFILE, &run->setting.files);
 	err = take_signals(run);
 	if (err)
 		return err;
-	if (cli->command && !cli->explain) {
-		err = start_command(run);
-		if (err)
-			return err;
-	}
-	return scope__resolve(&run->scope, &cli->scope);
+	return cli->command && !cli->explain ? start_command(run) : 0;
+}
+
+int run__add(struct run *run, struct measurement *m)
+{
+	int err;
+
+	if (run->n == RUN_MOST)
+		return -E2BIG;
+	run->measurement[run->n++] = m;
+	m->run = run;
+	m->writer = &run->writer;
+	err = open_heat(m);
+	return err ?: scope__resolve(&m->scope, &m->cli->scope);
 }
 
 int run__again(struct run *run)
@@ -131,7 +134,7 @@ int run__again(struct run *run)
 
 	command__release(&run->command);
 	err = start_command(run);
-	return err ?: scope__resolve(&run->scope, &run->cli->scope);
+	return err ?: scope__resolve(&run->measurement[0]->scope, &run->cli->scope);
 }
 
 /*
@@ -160,68 +163,11 @@ int run__load(struct bpf_object_skeleton *skeleton)
 	return err ?: bpf_object__load_skeleton(skeleton);
 }
 
-/* The bytes a map is charged now: the kernel's own figure (bpf_map_show_fdinfo, memlock). */
-static u64 charged_bytes(int fd)
-{
-	char path[64], *line = NULL;
-	size_t room = 0;
-	u64 bytes = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (getline(&line, &room, f) > 0)
-		if (!strncmp(line, "memlock:", 8))
-			bytes = strtoull(line + 8, NULL, 10);
-	free(line);
-	fclose(f);
-	return bytes;
-}
-
-void run__describe_memory(const struct run *run, const struct bpf_object *obj)
-{
-	char now[UNITS_SPACE], most[UNITS_SPACE];
-	u64 bytes, full, sum = 0, sum_full = 0;
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, obj) {
-		if (bpf_map__fd(map) < 0)
-			continue;
-		bytes = charged_bytes(bpf_map__fd(map));
-		full = map_bytes_at_most(map, run->host.cpus_possible);
-		if (full < bytes)
-			full = bytes;
-		diag_detail("map %s: %u elements, %s now, %s when full", bpf_map__name(map),
-			    bpf_map__max_entries(map), format_value(now, bytes, UNIT_BYTES, false),
-			    format_value(most, full, UNIT_BYTES, false));
-		sum += bytes;
-		sum_full += full;
-	}
-	diag_detail("maps: %s now, %s when full", format_value(now, sum, UNIT_BYTES, false),
-		    format_value(most, sum_full, UNIT_BYTES, false));
-}
-
-int run__set_scope(const struct run *run, struct bpf_object *obj,
-		   const volatile struct scope_config *scope)
-{
-	/* A constant of the programs, writable until they are loaded. */
-	memcpy((void *)scope, &run->scope, sizeof(run->scope));
-	return scope__prepare(obj, &run->scope, &run->cli->scope);
-}
-
-int run__fill_scope(const struct run *run, const struct bpf_object *obj)
-{
-	run__describe_memory(run, obj);
-	return scope__fill(obj, &run->cli->scope);
-}
-
 /* What the main loop waits for. */
 enum {
-	WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_WATCH, WAIT_BUDGET,
-	WAIT_LISTEN,
-	WAITS,
+	WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_BUDGET, WAIT_LISTEN,
+	WAIT_WATCH,             /* and on: that of each measurement */
+	WAITS = WAIT_WATCH + RUN_MOST,
 };
 
 /* The programs' share is looked at so often. */
@@ -279,23 +225,18 @@ static void restore_signals(struct run *run)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int run__write(struct run *run, const struct report *r)
-{
-	return writer__write(&run->writer, r);
-}
-
-static int write_or_add(struct run *run, const struct report *r)
+static int write_or_add(struct measurement *m, const struct report *r)
 {
 	int err;
 
-	if (run->hold)
+	if (m->hold)
 		return 0;
-	if (!run->heat)
-		return run__write(run, r);
-	err = heat__add(run->heat, &run->writer, r);
+	if (!m->heat)
+		return measurement__write(m, r);
+	err = heat__add(m->heat, m->writer, r);
 	if (err == -EOPNOTSUPP) {
 		diag_error("--heat is about a histogram, and this report has none");
-		run->usage = true;
+		m->run->usage = true;
 		return -EINVAL;
 	}
 	return err;
@@ -313,14 +254,14 @@ static int add_overhead(struct run *run, struct report *r)
 }
 
 /* Where reports have no place for it. */
-static void tell_overhead(const struct run *run, const struct report *r)
+static void tell_overhead(const struct measurement *m, const struct report *r)
 {
-	enum report_format format = run->writer.format;
+	enum report_format format = m->writer->format;
 	char *line = NULL;
 	size_t n = 0;
 	FILE *f;
 
-	if (run->hold || (!run->heat && (format == FORMAT_TEXT || format == FORMAT_JSON ||
+	if (m->hold || (!m->heat && (format == FORMAT_TEXT || format == FORMAT_JSON ||
 					 format == FORMAT_OPENMETRICS)))
 		return;
 	f = open_memstream(&line, &n);
@@ -332,32 +273,82 @@ static void tell_overhead(const struct run *run, const struct report *r)
 	free(line);
 }
 
-static int write_report(struct run *run, u64 start_ns, u64 duration_ns)
+/* What the programs cost is told once, with the last report of an interval. */
+static bool tells_overhead(const struct measurement *m)
 {
+	const struct run *run = m->run;
+
+	return run->cli->overhead && m == run->measurement[run->n - 1];
+}
+
+/*
+ * What the writer knows of whoever writes now: of several, each has its own headings and its own
+ * unit of times, and names itself in messages.
+ */
+static void begin_writing(struct measurement *m)
+{
+	if (m->run->n == 1)
+		return;
+	m->writer->header = m->header;
+	m->writer->milliseconds = m->cli->milliseconds;
+	diag_speaker(m->tool);
+}
+
+static void end_writing(struct measurement *m)
+{
+	if (m->run->n == 1)
+		return;
+	m->header = m->writer->header;
+	diag_speaker(NULL);
+}
+
+/*
+ * The next interval begins where this one ends. Several measurements are read one after the other:
+ * each has intervals of its own, but for the beginning of the first and the end of the last.
+ */
+static int write_report(struct measurement *m)
+{
+	struct run *run = m->run;
+	u64 duration_ns = (run->ended_ns ?: monotonic_ns()) - m->began_ns;
 	struct report r = {
-		.tool = run->tool,
-		.command = run->cli->command_line,
+		.tool = m->tool,
+		.command = m->cli->command_line,
 		.kernel = run->host.uts.release,
 		.cpus = run->host.cpus_online,
-		.start_ns = start_ns,
+		.start_ns = m->start_ns,
 		.duration_ns = duration_ns,
-		.has_max_keys = run->cli->has_max_keys,
+		.has_max_keys = m->cli->has_max_keys,
 	};
-	int err = run->report(run, &r);
+	int err = measurement__report(m, &r);
 
-	if (!err && run->cli->overhead)
+	if (!err && tells_overhead(m))
 		err = add_overhead(run, &r);
 	if (!err) {
 		run->lost |= (r.has_events || r.has_losses) && !loss__is_none(&r.counters);
-		err = write_or_add(run, &r);
+		err = write_or_add(m, &r);
 		if (r.overhead)
-			tell_overhead(run, &r);
+			tell_overhead(m, &r);
 	} else if (err == -EMFILE || err == -ENFILE) {
 		host__complain_of_files();
 	} else {
 		diag_error("cannot read the results: %s", strerror(-err));
 	}
 	report__free(&r);
+	m->start_ns += duration_ns;
+	m->began_ns += duration_ns;
+	return err;
+}
+
+static int write_reports(struct run *run)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < run->n && !err; i++) {
+		begin_writing(run->measurement[i]);
+		err = write_report(run->measurement[i]);
+		end_writing(run->measurement[i]);
+	}
 	return err;
 }
 
@@ -382,6 +373,16 @@ static bool is_over_budget(struct run *run, struct budget *last)
 	return true;
 }
 
+/* Nothing more is counted, by any measurement. */
+static void close_gates(struct run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->n; i++)
+		measurement__disarm(run->measurement[i]);
+	run->ended_ns = monotonic_ns();
+}
+
 /*
  * The command goes on without being measured. Hooks that are not the skeleton's find the gate
  * closed.
@@ -389,9 +390,11 @@ static bool is_over_budget(struct run *run, struct budget *last)
 static void await_command(struct run *run, struct pollfd wait[WAITS])
 {
 	struct pollfd end[] = { wait[WAIT_SIGNAL], wait[WAIT_END], wait[WAIT_COMMAND] };
+	size_t i;
 
-	*run->armed = 0;
-	bpf_object__detach_skeleton(run->skeleton);
+	close_gates(run);
+	for (i = 0; i < run->n; i++)
+		bpf_object__detach_skeleton(run->measurement[i]->skeleton);
 	while (poll(end, ARRAY_SIZE(end), -1) < 0 && errno == EINTR)
 		;
 }
@@ -399,25 +402,29 @@ static void await_command(struct run *run, struct pollfd wait[WAITS])
 /* Returns 0, 1 to end the run with a last report, or a negative errno. */
 static int take_events(struct run *run)
 {
-	int err = run->watch ? run->watch(run) : 0;
+	int err = 0, end = 0;
+	size_t i;
+
+	for (i = 0; i < run->n && err >= 0; i++) {
+		struct measurement *m = run->measurement[i];
+
+		begin_writing(m);
+		err = m->watch ? m->watch(m) : 0;
+		end_writing(m);
+		end |= err > 0;
+	}
 
 	if (err == -EMFILE || err == -ENFILE)
 		host__complain_of_files();
 	else if (err < 0 && !run->writer.failed)
 		diag_error("cannot read the events: %s", strerror(-err));
-	return err;
+	return err < 0 ? err : end;
 }
 
-/* The next interval begins where this one ends. */
 static int end_interval(struct run *run)
 {
-	u64 duration_ns = monotonic_ns() - run->began_ns;
-	int err = write_report(run, run->start_ns, duration_ns);
-
-	run->start_ns += duration_ns;
-	run->began_ns += duration_ns;
 	run->has_reported = true;
-	return err;
+	return write_reports(run);
 }
 
 /*
@@ -431,22 +438,32 @@ static int refresh(void *context)
 	struct run *run = context;
 
 	if (!run->cli->on_demand ||
-	    (run->has_reported && monotonic_ns() - run->began_ns < FRESH_NS))
+	    (run->has_reported && monotonic_ns() - run->measurement[0]->began_ns < FRESH_NS))
 		return 0;
 	return end_interval(run);
 }
 
+static bool has_events(const struct run *run, const struct pollfd wait[WAITS])
+{
+	size_t i;
+
+	for (i = 0; i < run->n; i++)
+		if (wait[WAIT_WATCH + i].revents)
+			return true;
+	return false;
+}
+
 static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects)
 {
-	struct budget spent = { run->cli->budget ? overhead__program_ns() : 0, run->began_ns };
+	struct budget spent = { run->cli->budget ? overhead__program_ns() : 0, monotonic_ns() };
+	bool end = false, due, is_last;
 	u64 expired, n = 0;
-	bool end = false;
 	int err;
 
 	if (subjects->epoll_fd >= 0 && !subjects->alive)
 		raise(SIGTERM);         /* all ended before they were watched */
 	while (!end) {
-		if (poll(wait, WAITS, listen__timeout_ms(run->listen)) < 0) {
+		if (poll(wait, WAIT_WATCH + run->n, listen__timeout_ms(run->listen)) < 0) {
 			if (errno == EINTR)
 				continue;
 			return -errno;
@@ -463,8 +480,12 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 		if (wait[WAIT_BUDGET].revents &&
 		    read(wait[WAIT_BUDGET].fd, &expired, sizeof(expired)) > 0 && !end)
 			end = is_over_budget(run, &spent);
-		if (end || wait[WAIT_WATCH].revents || wait[WAIT_INTERVAL].revents ||
-		    wait[WAIT_LISTEN].revents) {
+		due = wait[WAIT_INTERVAL].revents;
+		is_last = end || (due && run->cli->count && n + 1 == run->cli->count);
+		/* Several measurements are read one after the other, and end at one instant. */
+		if (is_last && run->n > 1)
+			close_gates(run);
+		if (end || due || wait[WAIT_LISTEN].revents || has_events(run, wait)) {
 			err = take_events(run);
 			if (err < 0)
 				return err;
@@ -475,9 +496,9 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 			if (err)
 				return err;
 		}
-		if (!end && !wait[WAIT_INTERVAL].revents)
+		if (!end && !due)
 			continue;
-		if (wait[WAIT_INTERVAL].revents &&
+		if (due &&
 		    read(wait[WAIT_INTERVAL].fd, &expired, sizeof(expired)) < 0 && !end)
 			continue;
 		err = end_interval(run);
@@ -505,12 +526,59 @@ static int announce(struct run *run)
 
 static int start_overhead(struct run *run)
 {
-	if (run->cli->budget && run->command.pid && !run->skeleton) {
+	bool stops = true;
+	size_t i;
+
+	for (i = 0; i < run->n; i++)
+		stops &= run->measurement[i]->skeleton && run->measurement[i]->armed;
+	if (run->cli->budget && run->command.pid && !stops) {
 		diag_error("--budget: this tool cannot stop before the command ends");
 		diag_hint("measure it without --, by -p or -G, or take --overhead");
 		return -EINVAL;
 	}
 	return overhead__start(&run->overhead);
+}
+
+static void watch_events(const struct run *run, struct pollfd wait[WAITS])
+{
+	size_t i;
+
+	for (i = 0; i < run->n; i++)
+		wait[WAIT_WATCH + i] =
+			(struct pollfd){ run->measurement[i]->watch_fd, POLLIN, 0 };
+}
+
+static int arm(const struct run *run)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < run->n && !err; i++)
+		err = measurement__arm(run->measurement[i]);
+	return err;
+}
+
+static void begin_interval(struct run *run)
+{
+	u64 began_ns = monotonic_ns(), start_ns = realtime_ns();
+	size_t i;
+
+	run->ended_ns = 0;
+	for (i = 0; i < run->n; i++) {
+		run->measurement[i]->began_ns = began_ns;
+		run->measurement[i]->start_ns = start_ns;
+	}
+}
+
+static int write_heat(const struct run *run)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < run->n && !err; i++)
+		if (run->measurement[i]->heat)
+			err = heat__write(run->measurement[i]->heat, run->measurement[i]->writer);
+	return err;
 }
 
 int run__loop(struct run *run)
@@ -525,11 +593,14 @@ int run__loop(struct run *run)
 		[WAIT_END] = { -1, POLLIN, 0 },
 		[WAIT_COMMAND] = { run->command.pid ? run->command.pidfd : -1, POLLIN, 0 },
 		[WAIT_SUBJECTS] = { -1, POLLIN, 0 },
-		[WAIT_WATCH] = { run->watch_fd, POLLIN, 0 },
 		[WAIT_BUDGET] = { -1, POLLIN, 0 },
 		[WAIT_LISTEN] = { listen__fd(run->listen), POLLIN, 0 },
 	};
 
+	err = arm(run);
+	if (err)
+		return err;
+	watch_events(run, wait);
 	err = subjects__watch(&subjects, cli->scope.pids, cli->scope.npids);
 	if (err)
 		err = complain_of_waiting("the processes of -p", err);
@@ -543,14 +614,13 @@ int run__loop(struct run *run)
 	if (!err)
 		err = announce(run);
 	run->measuring = !err;
-	run->began_ns = monotonic_ns();
-	run->start_ns = realtime_ns();
+	begin_interval(run);
 	if (!err && run->command.pid)
 		err = command__go(&run->command) ?: writer__begin_metrics(&run->writer);
 	if (!err)
 		err = loop(run, wait, &subjects);
-	if (!err && run->heat)
-		err = heat__write(run->heat, &run->writer);
+	if (!err)
+		err = write_heat(run);
 	if (!err && run->over_budget && run->command.pid)
 		await_command(run, wait);
 	overhead__stop(&run->overhead);
@@ -565,7 +635,6 @@ void run__release(struct run *run)
 {
 	command__release(&run->command);
 	listen__close(run->listen);
-	heat__free(run->heat);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
 	run->unwritten = cli__close_writer(&run->writer, 0);

@@ -45,19 +45,19 @@ struct stream_field snoop_word(const char *name, const char *word)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct snoop *s = run->context;
+	struct snoop *s = m->own;
 
 	return lines__drain(&s->lines);
 }
 
-static int report(struct run *run, struct report *r)
+int snoop__report(struct measurement *m, struct report *r)
 {
-	struct snoop *s = run->context;
+	struct snoop *s = m->own;
 	int err;
 
 	if (s->settle) {
@@ -83,60 +83,44 @@ static void pick_calls(struct snoop *s)
 		syscall_mark(s->calls, s->call[i].name, s->call[i].which);
 }
 
-static int check(void *context, struct cli *cli)
+int snoop__check(void *own, struct cli *cli)
 {
-	struct snoop *s = context;
-
+	struct snoop *s = own;
 	int err = lines__init(&s->lines, cli, s->field, s->nfields);
 
 	s->lines.rare = s->rare;
 	return err;
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+int snoop__open(struct measurement *m)
 {
-	struct snoop *s = c->context;
-	int err = s->open(s);
+	struct snoop *s = m->own;
+	int err;
 
+	s->m = m;
+	m->source = s->source;
+	err = s->open(s);
 	if (err)
 		return err;
 	if (s->calls)
 		pick_calls(s);
-	err = run__set_scope(run, c->obj, s->scope);
+	err = measurement__set_scope(m, m->obj, s->scope);
 	if (!err)
-		err = lines__prepare(&s->lines, run, c->obj, s->wake_bytes);
+		err = lines__prepare(&s->lines, m, m->obj, s->wake_bytes);
 	if (!err && s->state)
-		err = task_state__prepare(c->obj, s->state, &run->host, s->have_task_storage);
+		err = task_state__prepare(m->obj, s->state, &m->run->host, s->have_task_storage);
 	return err;
 }
 
-static int attach(struct course *c, struct run *run)
+int snoop__attach(struct measurement *m)
 {
-	struct snoop *s = c->context;
-	int err = lines__begin(&s->lines, run, s->least, s->show, s);
+	struct snoop *s = m->own;
+	int err = lines__begin(&s->lines, m, s->least, s->show, s);
 
-	run->watch = watch;
-	if (s->began_ns)
-		*s->began_ns = monotonic_ns();
+	m->watch = watch;
 	if (!err)
-		err = course__attach(c, run);
+		err = measurement__attach(m);
 	if (!err && s->attached)
 		s->attached(s);
 	return err;
-}
-
-int snoop__main(struct snoop *s, const struct cli_spec *spec, int argc, char **argv)
-{
-	int code;
-
-	s->course.tool = s->tool;
-	s->course.context = s;
-	s->course.source = s->source;
-	s->course.check = check;
-	s->course.open = open_skeleton;
-	s->course.attach = attach;
-	s->course.report = report;
-	code = course__main(&s->course, spec, argc, argv);
-	lines__free(&s->lines);
-	return code;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The course (run/course.h) of the tools that show a line for each event, and have no choice to
+ * What the tools do that show a line for each event, and have no choice to
  * make on the way: opensnoop, execsnoop, ... A tool fills in what it is, and opens its skeleton.
  */
 #ifndef TALLY_RUN_SNOOP_H
 #define TALLY_RUN_SNOOP_H
 
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/lines.h"
 
 #include "bpf/scope.h"
@@ -23,7 +23,6 @@ struct snoop_call {
 };
 
 struct snoop {
-	const char *tool;
 	const char *value;      /* of the report: what lines are about */
 	const char *source;
 	const char *caveat;     /* or NULL */
@@ -46,11 +45,10 @@ struct snoop {
 	void (*settle)(struct snoop *s);
 
 	/* Of the skeleton. */
-	struct course course;
+	struct measurement *m;
 	const volatile struct scope_config *scope;
 	volatile u64 *wake_bytes;
 	u8 (*calls)[SYSCALL_NUMBERS];
-	volatile u64 *began_ns;         /* of bpf/call.bpf.h, or NULL */
 	bool *have_task_storage;
 
 	/* For show(). */
@@ -60,16 +58,19 @@ struct snoop {
 
 #define SNOOP_SKELETON(s, bpf)                                                                     \
 	({                                                                                         \
-		COURSE_SKELETON(&(s)->course, bpf);                                                \
+		MEASUREMENT_SKELETON((s)->m, bpf);                                                 \
 		(s)->scope = &(bpf)->rodata->scope;                                                \
 		(s)->wake_bytes = &(bpf)->rodata->wake_bytes;                                      \
 	})
 
-/*
- * Parses the command line and does the run. The skeleton is the tool's to destroy afterwards.
- * Returns the exit status.
- */
-int snoop__main(struct snoop *s, const struct cli_spec *spec, int argc, char **argv);
+/* The hooks of such a tool (run/measurement.h): m->own begins with the struct snoop. */
+int snoop__check(void *own, struct cli *cli);
+int snoop__open(struct measurement *m);
+int snoop__attach(struct measurement *m);
+int snoop__report(struct measurement *m, struct report *r);
+
+#define SNOOP_HOOKS                                                                                \
+	.check = snoop__check, .open = snoop__open, .attach = snoop__attach, .report = snoop__report
 
 /*
  * Fields of a line. What is not there is left out of text, null in JSON and empty in CSV. Texts are

@@ -218,10 +218,10 @@ int report__tabulate(struct report *r, const struct tabulation *t, const struct 
 	return err;
 }
 
-int measure__tabulate(struct measure *m, const struct run *run, struct report *r,
+int measure__tabulate(struct measure *m, const struct measurement *measurement, struct report *r,
 		      const struct tabulation *t)
 {
-	int err = measure__groups(m, run, r);
+	int err = measure__groups(m, measurement, r);
 
-	return err ?: report__tabulate(r, t, run->cli);
+	return err ?: report__tabulate(r, t, measurement->cli);
 }

@@ -13,6 +13,7 @@
 #define TALLY_RUN_TABULATE_H
 
 #include "run/measure.h"
+#include "run/measurement.h"
 
 struct tabulation {
 	/*
@@ -31,7 +32,7 @@ struct tabulation {
  * Like measure__report(), but as a table, in text with a row of all keys together. The caller fills
  * in value, unit and source before. Returns 0 or a negative errno.
  */
-int measure__tabulate(struct measure *m, const struct run *run, struct report *r,
+int measure__tabulate(struct measure *m, const struct measurement *measurement, struct report *r,
 		      const struct tabulation *t);
 
 /* The groups of a report become the rows of a table: the second half of the above. 0 or -ENOMEM. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agg/variable.h"
 #include "host/task_state.h"
 #include "out/diag.h"
 #include "types/btf.h"
@@ -118,8 +119,8 @@ int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_so
 	return err;
 }
 
-int waits__load(struct run *run, int *wanted,
-		int (*load)(void *context, struct run *run, enum wait_source source),
+int waits__load(struct measurement *m, int *wanted,
+		int (*load)(void *context, struct measurement *m, enum wait_source source),
 		void *context)
 {
 	int err = -EOPNOTSUPP;
@@ -130,7 +131,7 @@ int waits__load(struct run *run, int *wanted,
 
 		if ((*wanted >= 0 && (int)source != *wanted) || !is_here(source))
 			continue;
-		err = load(context, run, source);
+		err = load(context, m, source);
 		if (!err) {
 			*wanted = source;
 			return 0;
@@ -140,49 +141,63 @@ int waits__load(struct run *run, int *wanted,
 		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name,
 			    strerror(-err));
 	}
-	return course__complain(run, "load", err);
+	return measurement__complain(m, "load", err);
 }
 
 struct opening {
-	struct course *course;
-	int (*open)(struct course *c, struct run *run, enum wait_source source);
+	int (*open)(struct measurement *m, enum wait_source source);
 };
 
-static int load_opened(void *context, struct run *run, enum wait_source source)
+static int load_opened(void *context, struct measurement *m, enum wait_source source)
 {
 	const struct opening *o = context;
-	int err = o->open(o->course, run, source);
+	int err = o->open(m, source);
 
-	if (!err && !run->cli->explain)
-		err = run__load(o->course->skeleton);
+	if (!err && !m->cli->explain)
+		err = run__load(m->skeleton);
 	return err;
 }
 
-int waits__load_course(struct course *c, struct run *run, int *source,
-		       int (*open)(struct course *c, struct run *run, enum wait_source source))
+int waits__load_ways(struct measurement *m, int *source,
+		     int (*open)(struct measurement *m, enum wait_source source))
 {
-	struct opening opening = { c, open };
-	int err = waits__load(run, source, load_opened, &opening);
+	struct opening opening = { open };
+	int err = waits__load(m, source, load_opened, &opening);
 
 	if (!err)
-		c->source = wait_sources[*source].text;
+		m->source = wait_sources[*source].text;
 	return err;
 }
 
-int tasks__visit(struct bpf_program *prog)
+void waits__init(void *own)
 {
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
-	char byte;
-	int fd;
+	struct waits *w = own;
 
-	if (!link)
-		return -errno;
-	fd = bpf_iter_create(bpf_link__fd(link));
-	if (fd >= 0) {
-		while (read(fd, &byte, 1) > 0)
-			;
-		close(fd);
-	}
-	bpf_link__destroy(link);
-	return fd < 0 ? fd : 0;
+	w->source = WAIT_SOURCE_AUTO;
+}
+
+static int open_for(void *context, struct measurement *m, enum wait_source source)
+{
+	int err = measurement__open(m);
+
+	(void)context;
+	if (!err)
+		err = waits__prepare(m->obj, &m->run->host, source,
+				     object_variable(m->obj, ".rodata", "have_prev_state"),
+				     object_variable(m->obj, ".rodata", "have_task_storage"));
+	if (!err && !m->cli->explain)
+		err = run__load(m->skeleton);
+	return err;
+}
+
+int waits__open_and_load(struct measurement *m)
+{
+	struct waits *w = m->own;
+	int err = waits__load(m, &w->source, open_for, NULL);
+
+	if (err)
+		return err;
+	m->source = wait_sources[w->source].text;
+	m->caveat = wait_sources[w->source].caveat;
+	return 0;
 }

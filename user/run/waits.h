@@ -11,7 +11,7 @@
 
 #include "base/types.h"
 #include "host/host.h"
-#include "run/course.h"
+#include "run/measurement.h"
 
 /* Where the timestamps come from. Their numbers are in files of switches. */
 enum wait_source {
@@ -47,25 +47,33 @@ int waits__prepare(struct bpf_object *obj, const struct host *host, enum wait_so
 		   bool *have_prev_state, bool *have_task_storage);
 
 /*
+ * For a tool that is no more than that: m->own is a struct waits, and its spec has WAITS_HOOKS. The object
+ * has the constants have_prev_state and have_task_storage.
+ */
+struct waits {
+	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
+};
+
+void waits__init(void *own);
+int waits__open_and_load(struct measurement *m);
+
+#define WAITS_HOOKS                                                                                \
+	.own_size = sizeof(struct waits), .init = waits__init, .load = waits__open_and_load
+
+/*
  * Loads with the source asked for, or with the first one that can be had; *source becomes it.
  * load() opens, configures and loads the object, and has left nothing behind when it fails. Says
  * what is wrong. Returns 0 or a negative errno.
  */
-int waits__load(struct run *run, int *source,
-		int (*load)(void *context, struct run *run, enum wait_source source),
+int waits__load(struct measurement *m, int *source,
+		int (*load)(void *context, struct measurement *m, enum wait_source source),
 		void *context);
 
 /*
- * The same as a course's load(): open() opens and configures for a source, as a course's does; what
- * it opened before, for another one, it is to destroy first. Sets c->source.
+ * The same as a measurement's load(): open() opens and configures for a source, as a measurement's does;
+ * what it opened before, for another one, it is to destroy first. Sets m->source.
  */
-int waits__load_course(struct course *c, struct run *run, int *source,
-		       int (*open)(struct course *c, struct run *run, enum wait_source source));
-
-/*
- * Runs a program of iter/task over all tasks; best effort. Returns 0, or a negative errno where the
- * kernel has no such iterator.
- */
-int tasks__visit(struct bpf_program *prog);
+int waits__load_ways(struct measurement *m, int *source,
+		     int (*open)(struct measurement *m, enum wait_source source));
 
 #endif /* TALLY_RUN_WAITS_H */

@@ -19,17 +19,17 @@ int callers__check(struct callers *c)
 	return stacks__set_depth(&c->stacks, c->most_frames > STACK_DEPTH ? c->most_frames : 0);
 }
 
-int callers__prepare(struct callers *c, const struct run *run, struct bpf_object *obj,
+int callers__prepare(struct callers *c, const struct measurement *m, struct bpf_object *obj,
 		     const struct stacks_constants *constants, volatile u32 *take)
 {
 	*take = (c->stacks.kernel ? TAKE_KERNEL : 0) | (c->stacks.user ? TAKE_USER : 0);
-	return stacks__prepare(&c->stacks, run, obj, NULL, 0, constants);
+	return stacks__prepare(&c->stacks, m, obj, NULL, 0, constants);
 }
 
-int callers__begin(struct callers *c, struct run *run, int fd)
+int callers__begin(struct callers *c, struct measurement *m, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	int err = stacks__begin(&c->stacks, run);
+	int err = stacks__begin(&c->stacks, m);
 
 	if (err)
 		return err;

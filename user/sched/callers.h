@@ -14,7 +14,7 @@
 #define TALLY_SCHED_CALLERS_H
 
 #include "out/call_stack.h"
-#include "run/run.h"
+#include "run/measurement.h"
 #include "stack/stacks.h"
 
 struct callers {
@@ -33,14 +33,14 @@ struct callers {
 int callers__check(struct callers *c);
 
 /* Sets the constants of the opened object, the scope too; *take is what to take. 0 or -errno. */
-int callers__prepare(struct callers *c, const struct run *run, struct bpf_object *obj,
+int callers__prepare(struct callers *c, const struct measurement *m, struct bpf_object *obj,
 		     const struct stacks_constants *constants, volatile u32 *take);
 
 /*
  * Fills the scope, too. run->watch_fd is taken: it can be read when fd can, or when stacks__watch()
  * should be called. Returns 0 or a negative errno.
  */
-int callers__begin(struct callers *c, struct run *run, int fd);
+int callers__begin(struct callers *c, struct measurement *m, int fd);
 
 /*
  * The number of a stack; *is_new: it has been seen for the first time. Returns 0 or a negative

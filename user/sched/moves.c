@@ -93,10 +93,10 @@ static int put_way(struct report *r, const struct count *c, u32 by, struct task_
 	return report__end_row(r, &row, err);
 }
 
-int moves__table(struct report *r, const struct run *run, struct counts *c)
+int moves__table(struct report *r, const struct measurement *m, struct counts *c)
 {
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
-	const struct cli *cli = run->cli;
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	const struct cli *cli = m->cli;
 	int err = 0;
 	size_t i;
 

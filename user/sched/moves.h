@@ -9,7 +9,7 @@
 
 #include "count/counts.h"
 #include "out/report.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 /* A snapshot, settled; on errors it is empty. */
 int moves__read(struct counts *counts, int map_fd, volatile u32 *generation, bool *anew);
@@ -18,7 +18,7 @@ int moves__read(struct counts *counts, int map_fd, volatile u32 *generation, boo
 u64 moves__sum(const struct counts *c);
 
 /* A row for each key and way, the most frequent first (sorts c), as many as --top says. */
-int moves__table(struct report *r, const struct run *run, struct counts *c);
+int moves__table(struct report *r, const struct measurement *m, struct counts *c);
 
 /* The columns of a matrix: the CPUs that were online at the start. */
 struct move_columns {

@@ -13,7 +13,7 @@
 #include "host/task_state.h"
 #include "host/topology.h"
 #include "out/diag.h"
-#include "run/course.h"
+#include "run/measurement.h"
 #include "run/explain.h"
 #include "run/waits.h"
 
@@ -65,11 +65,11 @@ static bool is_scoped(const struct cli *cli)
 	       o->all;
 }
 
-int session__check(const struct session *s)
+int session__check(struct session *s, struct cli *cli)
 {
-	const struct cli *cli = s->cli;
 	const char *what = NULL;
 
+	s->cli = cli;
 	if (cli->format == FORMAT_OPENMETRICS)
 		what = "--format openmetrics is of histograms and tables, not of lines";
 	else if (s->record && s->worst)
@@ -107,7 +107,7 @@ static int take_one(struct session *s, const struct switches_record *r)
 		return 0;
 	if (!s->file) {
 		s->taken++;
-		return s->take(s->context, s->writer, r);
+		return s->take(s, s->writer, r);
 	}
 	err = switches_file__add(s->file, r);
 	if (!err)
@@ -135,9 +135,9 @@ static int take(void *context, const void *record, size_t size)
 	return size < sizeof(*stacked) ? take_one(context, record) : take_stacked(context, stacked);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct session *s = run->context;
+	struct session *s = m->own;
 	int err = s->callers.wanted ? stacks__watch(&s->callers.stacks) : 0;
 
 	if (!err)
@@ -157,16 +157,16 @@ static void describe(const struct session *s, struct report *r)
 	r->events = s->taken;
 }
 
-static int report(struct run *run, struct report *r)
+int session__report(struct measurement *m, struct report *r)
 {
-	struct session *s = run->context;
+	struct session *s = m->own;
 	struct loss_counters now;
 	int err = 0;
 
 	describe(s, r);
 	waits__describe(s->source, r);
 	if (s->report && !s->file)
-		err = s->report(s->context, r);
+		err = s->report(s, r);
 	if (!err)
 		err = loss__read(&now, bpf_map__fd(s->bpf->maps.losses), s->bpf->obj);
 	if (err)
@@ -181,7 +181,7 @@ static int report(struct run *run, struct report *r)
  * --- measuring ---------------------------------------------------------------------------------
  */
 
-static int configure_programs(struct session *s, const struct run *run)
+static int configure_programs(struct session *s, const struct measurement *m)
 {
 	struct timehist_bpf *bpf = s->bpf;
 	bool all = s->record;
@@ -190,7 +190,7 @@ static int configure_programs(struct session *s, const struct run *run)
 	bpf->rodata->want_arrivals = s->arrivals || all;
 	bpf->rodata->keep_worst = s->worst;
 	bpf->rodata->worst_by = s->worst_by;
-	err = ring__prepare(bpf->maps.records, &run->host, &bpf->rodata->wake_bytes);
+	err = ring__prepare(bpf->maps.records, &m->run->host, &bpf->rodata->wake_bytes);
 	if (!err && s->worst)
 		err = bpf_map__set_max_entries(bpf->maps.worst, s->worst);
 	if (!err)
@@ -204,7 +204,7 @@ static int configure_programs(struct session *s, const struct run *run)
 	return err;
 }
 
-static int configure_stacks(struct session *s, const struct run *run)
+static int configure_stacks(struct session *s, const struct measurement *m)
 {
 	struct timehist_bpf *bpf = s->bpf;
 	const struct stacks_constants constants = {
@@ -212,32 +212,32 @@ static int configure_stacks(struct session *s, const struct run *run)
 		&bpf->rodata->stack_walk, &bpf->rodata->stack_seed,
 	};
 
-	return callers__prepare(&s->callers, run, bpf->obj, &constants, &bpf->rodata->take);
+	return callers__prepare(&s->callers, m, bpf->obj, &constants, &bpf->rodata->take);
 }
 
-static int configure(struct session *s, struct run *run, enum wait_source source)
+static int configure(struct session *s, struct measurement *m, enum wait_source source)
 {
 	struct timehist_bpf *bpf = s->bpf;
 	bool *storage = &bpf->rodata->have_task_storage;
-	int err = s->callers.wanted ? configure_stacks(s, run) :
-				      run__set_scope(run, bpf->obj, &bpf->rodata->scope);
+	int err = s->callers.wanted ? configure_stacks(s, m) :
+				      measurement__set_scope(m, bpf->obj, &bpf->rodata->scope);
 
 	if (!err && !s->callers.wanted)
 		err = stacks__leave_out(bpf->obj);
 	if (!err)
-		err = configure_programs(s, run);
+		err = configure_programs(s, m);
 	if (!err)
-		err = waits__prepare(bpf->obj, &run->host, source, &bpf->rodata->have_prev_state,
+		err = waits__prepare(bpf->obj, &m->run->host, source, &bpf->rodata->have_prev_state,
 				     storage);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "slice_states", &run->host, storage);
+		err = task_state__prepare(bpf->obj, "slice_states", &m->run->host, storage);
 	if (!err)
-		err = task_state__prepare(bpf->obj, "stays", &run->host, storage);
+		err = task_state__prepare(bpf->obj, "stays", &m->run->host, storage);
 	bpf->rodata->by_timestamps = source == WAIT_WAKEUP;
 	return err;
 }
 
-static int load(void *context, struct run *run, enum wait_source source)
+static int load(void *context, struct measurement *m, enum wait_source source)
 {
 	struct session *s = context;
 	int err;
@@ -245,8 +245,8 @@ static int load(void *context, struct run *run, enum wait_source source)
 	s->bpf = timehist_bpf__open();
 	if (!s->bpf)
 		return -errno;
-	err = configure(s, run, source);
-	if (!err && !run->cli->explain)
+	err = configure(s, m, source);
+	if (!err && !m->cli->explain)
 		err = run__load(s->bpf->skeleton);
 	if (err) {
 		timehist_bpf__destroy(s->bpf);
@@ -255,7 +255,7 @@ static int load(void *context, struct run *run, enum wait_source source)
 	return err;
 }
 
-static int attach(struct session *s, struct run *run)
+static int attach(struct session *s, struct measurement *m)
 {
 	struct timehist_bpf *bpf = s->bpf;
 	int err, fd;
@@ -264,32 +264,32 @@ static int attach(struct session *s, struct run *run)
 	bpf_program__set_autoattach(bpf->progs.seed_slices, false);
 	bpf_program__set_autoattach(bpf->progs.seed_stays, false);
 	bpf_program__set_autoattach(bpf->progs.show_running, false);
-	err = ring__open(&s->ring, bpf->maps.records, sizeof(struct switches_record), &run->writer,
+	err = ring__open(&s->ring, bpf->maps.records, sizeof(struct switches_record), m->writer,
 			 take, s);
 	if (err)
-		return course__complain(run, "attach", err);
-	run->watch = watch;
-	run->watch_fd = fd = ring__fd(s->ring);
-	err = s->callers.wanted ? callers__begin(&s->callers, run, fd) :
-				  run__fill_scope(run, bpf->obj);
+		return measurement__complain(m, "attach", err);
+	m->watch = watch;
+	m->watch_fd = fd = ring__fd(s->ring);
+	err = s->callers.wanted ? callers__begin(&s->callers, m, fd) :
+				  measurement__fill_scope(m, bpf->obj);
 	if (!err)
 		err = timehist_bpf__attach(bpf);
 	if (err)
-		return course__complain(run, "attach", err);
+		return measurement__complain(m, "attach", err);
 	if (tasks__visit(bpf->progs.seed_states) || tasks__visit(bpf->progs.seed_slices) ||
 	    tasks__visit(bpf->progs.seed_stays))
 		diag_detail("no task iterator: the first wait and slice of a task may be unknown");
 	return 0;
 }
 
-static int create_file(struct session *s, const struct run *run, u32 cpus, u64 to_wall_clock)
+static int create_file(struct session *s, const struct measurement *m, u32 cpus, u64 to_wall_clock)
 {
 	struct switches_file_head head = {
 		.cpus = cpus, .to_wall_clock = to_wall_clock, .source = s->source,
 	};
 	int err;
 
-	snprintf((char *)head.kernel, sizeof(head.kernel), "%.63s", run->host.uts.release);
+	snprintf((char *)head.kernel, sizeof(head.kernel), "%.63s", m->run->host.uts.release);
 	err = switches_file__create(&s->file, s->record, &head);
 	if (err == -EEXIST)
 		diag_error("--record: '%s' is there and is not a regular file", s->record);
@@ -298,16 +298,16 @@ static int create_file(struct session *s, const struct run *run, u32 cpus, u64 t
 	return err;
 }
 
-static int begin(struct session *s, struct run *run)
+static int begin(struct session *s, struct measurement *m)
 {
 	u64 to_wall_clock = ring__to_wall_clock();
-	u32 cpus = topology__end(&run->host);
+	u32 cpus = topology__end(&m->run->host);
 
-	s->writer = &run->writer;
+	s->writer = m->writer;
 	s->stacks = &s->callers.all;
 	if (s->record)
-		return create_file(s, run, cpus, to_wall_clock);
-	s->begin(s->context, &run->writer, cpus, to_wall_clock);
+		return create_file(s, m, cpus, to_wall_clock);
+	s->begin(s, m->writer, cpus, to_wall_clock);
 	return 0;
 }
 
@@ -330,22 +330,34 @@ static int finish_file(struct session *s, int err)
 	return err ?: failed;
 }
 
-static int measure(struct session *s, struct run *run)
+int session__load(struct measurement *m)
 {
-	int err = waits__load(run, &s->source, load, s);
+	struct session *s = m->own;
+	int err = waits__load(m, &s->source, load, s);
 
-	if (!err && run->cli->explain) {
-		err = run__explain(run, s->bpf->obj, wait_sources[s->source].text);
-	} else if (!err) {
-		err = begin(s, run);
-		if (!err)
-			err = attach(s, run);
-		if (!err) {
-			s->bpf->bss->armed = 1;
-			err = run__loop(run);
-		}
-		err = finish_file(s, err);
-	}
+	if (err)
+		return err;
+	MEASUREMENT_SKELETON(m, s->bpf);
+	m->source = wait_sources[s->source].text;
+	return 0;
+}
+
+int session__attach(struct measurement *m)
+{
+	struct session *s = m->own;
+	int err = begin(s, m);
+
+	if (!err)
+		err = attach(s, m);
+	m->has_said = err;
+	return err;
+}
+
+int session__end(struct measurement *m, int err)
+{
+	struct session *s = m->own;
+
+	err = finish_file(s, err);
 	ring__close(s->ring);
 	callers__free(&s->callers);
 	timehist_bpf__destroy(s->bpf);
@@ -427,7 +439,7 @@ static int begin_reading(void *context, const struct switches_file_head *head)
 	struct reading *reading = context;
 	struct session *s = reading->s;
 
-	s->begin(s->context, s->writer, head->cpus, head->to_wall_clock);
+	s->begin(s, s->writer, head->cpus, head->to_wall_clock);
 	return 0;
 }
 
@@ -442,11 +454,11 @@ static int take_read(void *context, const struct switches_record *r)
 	return take(reading->s, r, sizeof(*r));
 }
 
-static int report_file(struct session *s, const struct reading *reading)
+static int report_file(const struct tool_spec *spec, struct session *s, const struct reading *reading)
 {
 	const struct switches_file_text *text = &reading->text;
 	struct report r = {
-		.tool = s->tool, .command = s->cli->command_line,
+		.tool = spec->name, .command = s->cli->command_line,
 		.kernel = (const char *)text->head.kernel, .cpus = text->head.cpus,
 		.start_ns = reading->first_ns + text->head.to_wall_clock,
 		.duration_ns = reading->last_ns - reading->first_ns,
@@ -461,14 +473,14 @@ static int report_file(struct session *s, const struct reading *reading)
 	if (!text->whole)
 		diag_warn("'%s' has no end: whoever wrote it did not finish", s->read);
 	if (s->report)
-		err = s->report(s->context, &r);
+		err = s->report(s, &r);
 	if (!err)
 		err = writer__write(s->writer, &r);
 	report__free(&r);
 	return err;
 }
 
-static int read_file(struct session *s)
+static int read_file(const struct tool_spec *spec, struct session *s)
 {
 	struct reading reading = { .s = s };
 	struct switches_file_text *text = &reading.text;
@@ -486,7 +498,7 @@ static int read_file(struct session *s)
 	if (err && !writer.failed)
 		diag_error("--read: '%s': %s", s->read, why ?: strerror(-err));
 	if (!err)
-		err = report_file(s, &reading);
+		err = report_file(spec, s, &reading);
 	if (!err && s->callers.wanted && !text->stacks.n && text->records)
 		diag_warn("'%s' has no stacks: they are recorded with -g", s->read);
 	switches_file_text__free(text);
@@ -497,18 +509,17 @@ static int read_file(struct session *s)
 	return s->cli->strict && lost ? EXIT_LOST : EXIT_DONE;
 }
 
-int session__run(struct session *s)
+const char *session__alone(const void *own)
 {
-	struct run run;
-	int err;
+	const struct session *s = own;
 
-	if (s->read)
-		return read_file(s);
-	err = run__init(&run, s->tool, s->cli);
-	run.report = report;
-	run.context = s;
-	if (!err)
-		err = measure(s, &run);
-	run__release(&run);
-	return run__exit_code(&run, err);
+	return s->read ? "--read" : s->record ? "--record" : NULL;
+}
+
+int session__instead(const struct tool_spec *spec, void *own, struct cli *cli)
+{
+	struct session *s = own;
+
+	(void)cli;
+	return s->read ? read_file(spec, s) : -1;
 }

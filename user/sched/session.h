@@ -13,7 +13,7 @@
 #include <argp.h>
 
 #include "run/ring.h"
-#include "run/run.h"
+#include "run/measurement.h"
 #include "sched/callers.h"
 #include "sched/file.h"
 #include "sched/worst.h"
@@ -32,20 +32,20 @@ struct session {
 	const char *read;               /* --read */
 	int source;                     /* enum wait_source or WAIT_SOURCE_AUTO */
 	/* Set by the tool; what is recorded has all but the worst. */
-	const char *tool, *value;
-	struct cli *cli;
+	const char *value;
+	struct cli *cli;                /* set by session__check() */
 	bool wakeups, migrations;
 	bool arrivals;                  /* switches to tasks in scope, too */
 	u32 worst;                      /* only so many are kept; 0: all are taken */
 	enum switches_order worst_by;
 	struct callers callers;         /* its options are the tool's */
 	/* Before the first record: CPUs, and what is to be added to times. */
-	void (*begin)(void *context, struct writer *w, u32 cpus, u64 to_wall_clock);
+	/* They are given the session, which the tool's own state begins with. */
+	void (*begin)(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock);
 	/* With each record: returns 0 or a negative errno. */
-	int (*take)(void *context, struct writer *w, const struct switches_record *r);
+	int (*take)(struct session *s, struct writer *w, const struct switches_record *r);
 	/* At the end of each interval; fills in rows and events. NULL: there are no rows. */
-	int (*report)(void *context, struct report *r);
-	void *context;
+	int (*report)(struct session *s, struct report *r);
 
 	/* Those of the records, by number: good from begin() on. */
 	const struct call_stacks *stacks;
@@ -61,10 +61,20 @@ struct session {
 };
 
 /* Tells whether the options fit each other; says what does not. Returns 0 or -EINVAL. */
-int session__check(const struct session *s);
+int session__check(struct session *s, struct cli *cli);
 
-/* Returns the exit code. */
-int session__run(struct session *s);
+/* The hooks of the tools (run/measurement.h), whose m->own begins with the struct session. */
+const char *session__alone(const void *own);
+int session__instead(const struct tool_spec *spec, void *own, struct cli *cli);
+int session__load(struct measurement *m);
+int session__attach(struct measurement *m);
+int session__report(struct measurement *m, struct report *r);
+int session__end(struct measurement *m, int err);
+
+#define SESSION_HOOKS                                                                              \
+	.alone = session__alone, .instead = session__instead, .load = session__load,               \
+	.attach = session__attach,                                                                 \
+	.report = session__report, .end = session__end
 
 /*
  * From report(): the worst that were kept, the longest first, at most session->worst; to be freed.

@@ -13,10 +13,7 @@
 #include "base/numbers.h"
 #include "host/task_state.h"
 #include "out/diag.h"
-#include "run/course.h"
 #include "run/waits.h"
-#include "stack/kicks.h"
-#include "stack/options.h"
 #include "types/btf.h"
 
 #include "offcputime.skel.h"
@@ -36,21 +33,6 @@ enum {
 #define LATER_FROM_NS 50000
 
 #define WHYS_BLOCKED ((1U << BLOCKED_WHYS) - 1 - (1U << BLOCKED_PREEMPTED))
-
-struct blocked {
-	enum blocked_view view;
-	struct stack_options options;
-	u64 min_ns, max_ns;
-	u32 wanted;                     /* a bit for each enum blocked_why */
-	char *by;                       /* --by without "state" */
-	struct offcputime_bpf *bpf;
-	struct stacks stacks;
-	struct blocked_report report;
-	struct kicks kicks;
-	u64 began_ns;                   /* CLOCK_MONOTONIC */
-	u64 reports;
-	bool ended;
-};
 
 /*
  * --- options -----------------------------------------------------------------------------------
@@ -144,9 +126,9 @@ static int take_state_key(struct blocked *b, struct cli *cli)
 	return 0;
 }
 
-static int check(void *context, struct cli *cli)
+int blocked__check(void *own, struct cli *cli)
 {
-	struct blocked *b = context;
+	struct blocked *b = own;
 	int err = take_state_key(b, cli);
 
 	if (err)
@@ -160,7 +142,7 @@ static int check(void *context, struct cli *cli)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the hooks ---------------------------------------------------------------------------------
  */
 
 static const char *source(const struct blocked *b)
@@ -176,14 +158,14 @@ static bool takes_later(const struct blocked *b)
 	       kernel_btf_arguments("btf_trace_irq_work_exit") > 0;
 }
 
-static int configure(struct blocked *b, struct run *run)
+static int configure(struct blocked *b, struct measurement *m)
 {
 	struct offcputime_bpf *bpf = b->bpf;
 	const struct stacks_constants constants = {
 		&bpf->rodata->scope, &bpf->rodata->by, &bpf->rodata->stack_depth,
 		&bpf->rodata->stack_walk, &bpf->rodata->stack_seed,
 	};
-	const struct cli *cli = run->cli;
+	const struct cli *cli = m->cli;
 	bool storage = false;
 	int err;
 
@@ -196,46 +178,46 @@ static int configure(struct blocked *b, struct run *run)
 	bpf->rodata->min_ns = b->min_ns;
 	bpf->rodata->max_ns = b->max_ns;
 	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
-	err = task_state__prepare(bpf->obj, "blocked_states", &run->host, &storage);
+	err = task_state__prepare(bpf->obj, "blocked_states", &m->run->host, &storage);
 	bpf->rodata->have_task_storage = storage;
 	bpf_program__set_autoload(bpf->progs.on_waking, b->view != BLOCKED_BY_TASK);
 	bpf_program__set_autoload(bpf->progs.show_blocked, b->view != BLOCKED_BY_WAKER);
 	return err
-		       ?: stacks__prepare(&b->stacks, run, bpf->obj, "counts",
+		       ?: stacks__prepare(&b->stacks, m, bpf->obj, "counts",
 					  cli->asked_keys,
 					  &constants);
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct blocked *b = run->context;
+	struct blocked *b = m->own;
 
 	return stacks__watch(&b->stacks);
 }
 
-static int open_skeleton(struct course *c, struct run *run)
+int blocked__open(struct measurement *m)
 {
-	struct blocked *b = c->context;
+	struct blocked *b = m->own;
 
 	b->bpf = offcputime_bpf__open();
 	if (!b->bpf)
 		return -errno;
-	COURSE_SKELETON(c, b->bpf);
-	c->source = source(b);
-	return configure(b, run);
+	MEASUREMENT_SKELETON(m, b->bpf);
+	m->source = source(b);
+	return configure(b, m);
 }
 
-static int attach(struct course *c, struct run *run)
+int blocked__attach(struct measurement *m)
 {
-	struct blocked *b = c->context;
+	struct blocked *b = m->own;
 	int err;
 
 	bpf_program__set_autoattach(b->bpf->progs.seed_blocked, false);
 	bpf_program__set_autoattach(b->bpf->progs.show_blocked, false);
-	err = stacks__begin(&b->stacks, run);
+	err = stacks__begin(&b->stacks, m);
 	if (err)
 		return err;
-	run->watch = watch;
+	m->watch = watch;
 	stack_store__fill_stocks(&b->stacks.store);
 	if (b->bpf->rodata->user_later)
 		err = kicks__open(&b->kicks, bpf_map__fd(b->bpf->maps.kicks));
@@ -244,7 +226,7 @@ static int attach(struct course *c, struct run *run)
 	if (!err && tasks__visit(b->bpf->progs.seed_blocked))
 		diag_detail("no task iterator: what is blocked already is not seen until it blocks "
 			    "again");
-	b->began_ns = b->bpf->bss->began_ns = monotonic_ns();
+	b->began_ns = monotonic_ns();
 	return err;
 }
 
@@ -303,21 +285,21 @@ static int find_still(struct blocked *b, struct still *s)
 	return err;
 }
 
-static bool command_has_ended(const struct run *run)
+static bool command_has_ended(const struct measurement *m)
 {
-	struct pollfd p = { run->command.pidfd, POLLIN, 0 };
+	struct pollfd p = { m->run->command.pidfd, POLLIN, 0 };
 
-	return run->command.pid && poll(&p, 1, 0) > 0;
+	return m->run->command.pid && poll(&p, 1, 0) > 0;
 }
 
-static bool is_last(struct blocked *b, const struct run *run)
+static bool is_last(struct blocked *b, const struct measurement *m)
 {
-	const struct cli *cli = run->cli;
+	const struct cli *cli = m->cli;
 
 	b->reports++;
-	return !cli->interval_ns || run->interrupted || (cli->count && b->reports == cli->count) ||
+	return !cli->interval_ns || m->run->interrupted || (cli->count && b->reports == cli->count) ||
 	       (cli->duration_ns && monotonic_ns() - b->began_ns >= cli->duration_ns) ||
-	       command_has_ended(run);
+	       command_has_ended(m);
 }
 
 static const char *value(const struct blocked *b)
@@ -331,29 +313,43 @@ static const char *value(const struct blocked *b)
 	return b->wanted & 1U << BLOCKED_PREEMPTED ? "time off CPU" : values[b->view];
 }
 
-static int report(struct run *run, struct report *r)
+int blocked__report(struct measurement *m, struct report *r)
 {
-	struct blocked *b = run->context;
+	struct blocked *b = m->own;
 	struct still still = {};
 	int err = 0;
 
 	r->value = value(b);
 	r->unit = UNIT_NS;
 	r->source = source(b);
-	if (!b->ended && is_last(b, run))
+	if (!b->ended && is_last(b, m))
 		err = find_still(b, &still);
 	if (!err)
-		err = blocked_report__make(&b->report, run, r, still.task, still.n,
-					   b->options.table ? 0 : run->cli->top);
+		err = blocked_report__make(&b->report, m, r, still.task, still.n,
+					   b->options.table ? 0 : m->cli->top);
 	free(still.task);
 	if (err)
 		return err;
 	r->stacks->unit = "ns";
-	return b->options.table ? stacks__tabulate(r, b->options.leaf, run->cli->top) : 0;
+	return b->options.table ? stacks__tabulate(r, b->options.leaf, m->cli->top) : 0;
 }
 
-static void blocked__free(struct blocked *b)
+void blocked__init(struct blocked *b, enum blocked_view view)
 {
+	*b = (struct blocked){
+		.view = view,
+		.options = STACK_OPTIONS,
+		.max_ns = UINT64_MAX,
+		.wanted = WHYS_BLOCKED,
+		.stacks.at_tracepoints = true,
+		.report = { .view = view, .stacks = &b->stacks },
+	};
+}
+
+void blocked__free(void *own)
+{
+	struct blocked *b = own;
+
 	blocked_report__free(&b->report);
 	kicks__close(&b->kicks);
 	stacks__free(&b->stacks);
@@ -361,45 +357,16 @@ static void blocked__free(struct blocked *b)
 	free(b->by);
 }
 
-int blocked__main(enum blocked_view view, const char *tool, const char *doc, int argc, char **argv)
-{
-	static const struct argp_option options[] = {
-		{NULL, 0, NULL, 0, "Which times count:", 1},
-		{"min", KEY_MIN, "TIME", 0, "At least so long (us without a unit)", 1},
-		{"max", KEY_MAX, "TIME", 0, "At most so long", 1},
-		{"state", KEY_STATE, "STATE,..", 0,
-		 "Only of tasks that left in such a state: sleep, disk, idle, "
-		 "stopped, traced, other, preempted (all but the last without this)",
-		 1},
-		{},
-	};
-	static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
-	static const struct argp own = {
-		.options = options, .parser = parse_own, .children = children};
-	struct blocked b = {
-		.view = view,
-		.options = STACK_OPTIONS,
-		.max_ns = UINT64_MAX,
-		.wanted = WHYS_BLOCKED,
-	};
-	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
-			  CLI_COMMAND | CLI_TIMES,
-		.doc = doc,
-		.own = &own,
-		.own_input = &b,
-		.own_keys = true,
-	};
-	struct course course = {
-		.tool = tool, .context = &b, .check = check, .open = open_skeleton,
-		.attach = attach, .report = report,
-	};
-	int code;
-
-	b.report.view = view;
-	b.stacks.at_tracepoints = true;
-	b.report.stacks = &b.stacks;
-	code = course__main(&course, &spec, argc, argv);
-	blocked__free(&b);
-	return code;
-}
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "Which times count:", 1 },
+	{ "min", KEY_MIN, "TIME", 0, "At least so long (us without a unit)", 1 },
+	{ "max", KEY_MAX, "TIME", 0, "At most so long", 1 },
+	{ "state", KEY_STATE, "STATE,..", 0,
+	  "Only of tasks that left in such a state: sleep, disk, idle, "
+	  "stopped, traced, other, preempted (all but the last without this)", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+const struct argp blocked_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};

@@ -21,13 +21,12 @@
 #ifndef TALLY_STACK_BLOCKED_H
 #define TALLY_STACK_BLOCKED_H
 
-#include "run/run.h"
+#include "run/measurement.h"
+#include "stack/kicks.h"
+#include "stack/options.h"
 #include "stack/stacks.h"
 
 #include "bpf/offcputime.h"
-
-/* A tool's main(). doc: what --help says of it, first line. */
-int blocked__main(enum blocked_view view, const char *tool, const char *doc, int argc, char **argv);
 
 /*
  * --- for blocked.c: from the map to the report -------------------------------------------------
@@ -64,8 +63,43 @@ const char *blocked_why_name(enum blocked_why why);
  * of them), the largest first, no more than top (0: all). What is in the report lives until the
  * next call. Returns 0 or a negative errno.
  */
-int blocked_report__make(struct blocked_report *b, const struct run *run, struct report *r,
+int blocked_report__make(struct blocked_report *b, const struct measurement *m, struct report *r,
 			 const struct blocked_still *still, size_t n, size_t top);
 void blocked_report__free(struct blocked_report *b);
+
+/*
+ * --- the tools ---------------------------------------------------------------------------------
+ */
+
+struct blocked {
+	enum blocked_view view;
+	struct stack_options options;
+	u64 min_ns, max_ns;
+	u32 wanted;                     /* a bit for each enum blocked_why */
+	char *by;                       /* --by without "state" */
+	struct offcputime_bpf *bpf;
+	struct stacks stacks;
+	struct blocked_report report;
+	struct kicks kicks;
+	u64 began_ns;                   /* CLOCK_MONOTONIC */
+	u64 reports;
+	bool ended;
+};
+
+/* The options and the hooks of these tools; m->own is the struct blocked, which init() makes one of a view. */
+extern const struct argp blocked_argp;
+
+void blocked__init(struct blocked *b, enum blocked_view view);
+int blocked__check(void *own, struct cli *cli);
+int blocked__open(struct measurement *m);
+int blocked__attach(struct measurement *m);
+int blocked__report(struct measurement *m, struct report *r);
+void blocked__free(void *own);
+
+#define BLOCKED_GROUPS                                                                             \
+	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES)
+#define BLOCKED_HOOKS                                                                              \
+	.check = blocked__check, .open = blocked__open, .attach = blocked__attach,                 \
+	.report = blocked__report, .free = blocked__free
 
 #endif /* TALLY_STACK_BLOCKED_H */

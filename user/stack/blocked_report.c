@@ -342,7 +342,8 @@ static int add(struct merge *m, const struct blocked_key *key, const struct bloc
 		memcpy(group.waker, comm, strlen(comm));
 	if (!err)
 		err = find_group(m, &group, gained, &index);
-	return err ?: stacks__add_path(m->b->stacks, m->r, &m->by_path, index, gained->ns, &m->chain.path);
+	return err ?: stacks__add_path(m->b->stacks, m->r, &m->by_path, index, gained->ns,
+				       &m->chain.path);
 }
 
 /* Frames of both kinds in one list, notes behind. */
@@ -552,10 +553,10 @@ static void begin_anew(struct blocked_report *b)
 	b->stale = false;
 }
 
-int blocked_report__make(struct blocked_report *b, const struct run *run, struct report *r,
-			 const struct blocked_still *still, size_t n, size_t top)
+int blocked_report__make(struct blocked_report *b, const struct measurement *measurement,
+			 struct report *r, const struct blocked_still *still, size_t n, size_t top)
 {
-	struct merge m = { .b = b, .r = r, .names = { .hierarchy = run->scope.hierarchy } };
+	struct merge m = { .b = b, .r = r, .names = { .hierarchy = measurement->scope.hierarchy } };
 	size_t i;
 	int err = stacks__read_losses(b->stacks, r);
 
@@ -570,7 +571,7 @@ int blocked_report__make(struct blocked_report *b, const struct run *run, struct
 	if (!err)
 		err = join_frames(&m);
 	if (!err)
-		err = name_groups(&m, run->cli->by);
+		err = name_groups(&m, measurement->cli->by);
 	free(m.group);
 	table__free(&m.by_group);
 	table__free(&m.by_path);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -167,6 +168,16 @@ int sampler__arm(struct sampler *s)
 	return err;
 }
 
+void sampler__disarm(struct sampler *s)
+{
+	size_t i;
+
+	s->disarmed_ns = monotonic_ns();
+	for (i = 0; i < s->n; i++)
+		if (s->cpu[i].link)
+			ioctl(s->cpu[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
 static u64 period_of(const struct sampler *s)
 {
 	u64 period = s->period_ns ?: NSEC_PER_SEC / s->hz;
@@ -179,7 +190,7 @@ u64 sampler__due(const struct sampler *s)
 {
 	u64 period = period_of(s), due;
 
-	due = (monotonic_ns() - s->armed_ns) / period;
+	due = ((s->disarmed_ns ?: monotonic_ns()) - s->armed_ns) / period;
 	return due ? due - 1 : 0;
 }
 

@@ -27,6 +27,7 @@ struct sampler {
 	struct sampler_cpu *cpu;
 	size_t n;
 	u64 armed_ns;           /* CLOCK_MONOTONIC: the one that the timers go by */
+	u64 disarmed_ns;        /* likewise; 0: samples still come */
 	u64 missed;             /* of all CPUs, as of the last sampler__missed() */
 };
 
@@ -48,6 +49,9 @@ int sampler__start(struct sampler *s, const struct bpf_program *prog,
 
 /* From here on samples are due: to be called when the programs begin to record. */
 int sampler__arm(struct sampler *s);
+
+/* No more samples come, nor are due. */
+void sampler__disarm(struct sampler *s);
 
 /*
  * How many samples did not come since the last call, by what has been seen on each possible CPU.

@@ -93,7 +93,7 @@ static int prepare_tables(struct stacks *s)
 /*
  * Processes have the numbers that they have where we are: /proc, and records of perf events, say no others.
  */
-static int prepare_processes(struct stacks *s, const struct run *run)
+static int prepare_processes(struct stacks *s, const struct measurement *m)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
 	u32 *pidns = object_variable(s->obj, ".rodata", "stack_pidns");
@@ -103,17 +103,17 @@ static int prepare_processes(struct stacks *s, const struct run *run)
 		return leave_out_mappings(s->obj);
 	if (!prog || !pidns)
 		return -ENOENT;
-	if (!run->host.initial_pidns && stat("/proc/self/ns/pid", &st))
+	if (!m->run->host.initial_pidns && stat("/proc/self/ns/pid", &st))
 		return -errno;
-	*pidns = run->host.initial_pidns ? 0 : st.st_ino;
+	*pidns = m->run->host.initial_pidns ? 0 : st.st_ino;
 	bpf_program__set_autoattach(prog, false);
 	return bpf_program__set_autoload(prog, true);
 }
 
-int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
+int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_object *obj,
 		    const char *counts, u32 max_keys, const struct stacks_constants *c)
 {
-	bool repeats = run->cli->interval_ns || run->cli->listen.n;
+	bool repeats = m->cli->interval_ns || m->cli->listen.n;
 	struct bpf_program *held;
 	int err;
 
@@ -122,19 +122,19 @@ int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *
 	if (getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK) < 0)
 		s->seed = (u64)s;       /* early in boot; stacks are told apart all the same */
 	/* Constants of the programs, writable until they are loaded. */
-	*(u32 *)c->by = run->cli->by;
+	*(u32 *)c->by = m->cli->by;
 	*(u32 *)c->depth = s->depth;
 	*(u32 *)c->walk = stack_walk_limit();
 	*(u64 *)c->seed = s->seed;
-	err = run__set_scope(run, obj, c->scope);
+	err = measurement__set_scope(m, obj, c->scope);
 	if (!err)
 		err = prepare_tables(s);
 	if (!err)
-		err = prepare_processes(s, run);
+		err = prepare_processes(s, m);
 	held = bpf_object__find_program_by_name(obj, "show_held");
 	if (held)
 		bpf_program__set_autoattach(held, false);
-	return err ?: stack_store__prepare(obj, &run->host, counts, max_keys, s->depth, repeats);
+	return err ?: stack_store__prepare(obj, &m->run->host, counts, max_keys, s->depth, repeats);
 }
 
 /*
@@ -227,16 +227,16 @@ static int want_processes(struct stacks *s, const struct scope_options *scope)
 	return err;
 }
 
-static int begin_told(struct stacks *s, const struct run *run)
+static int begin_told(struct stacks *s, const struct measurement *m)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
 	int err = told__open(&s->told, s->unwind ? &s->unwinder : NULL);
 
 	if (!err)
-		err = want_processes(s, &run->cli->scope);
+		err = want_processes(s, &m->cli->scope);
 	if (err)
 		return err;
-	if (run->host.initial_pidns)
+	if (m->run->host.initial_pidns)
 		s->told.codes = object_variable(s->obj, ".bss", "stack_codes");
 	s->mappings = bpf_program__attach(prog);
 	if (!s->mappings)
@@ -244,28 +244,28 @@ static int begin_told(struct stacks *s, const struct run *run)
 	return 0;
 }
 
-static int begin_unwinding(struct stacks *s, const struct run *run)
+static int begin_unwinding(struct stacks *s, const struct measurement *m)
 {
 	int err = unwinder__begin(&s->unwinder, s->obj, s->names.symbols);
 
 	/* First the rings, so that no process slips through between. */
 	if (!err)
-		err = begin_told(s, run);
-	return err ?: see_processes(s, &run->cli->scope);
+		err = begin_told(s, m);
+	return err ?: see_processes(s, &m->cli->scope);
 }
 
-int stacks__begin(struct stacks *s, struct run *run)
+int stacks__begin(struct stacks *s, struct measurement *m)
 {
 	int fd = bpf_object__find_map_fd_by_name(s->obj, "stack_processes"), err;
 
 	s->losses_fd = bpf_object__find_map_fd_by_name(s->obj, "losses");
 	if (fd < 0 || s->losses_fd < 0)
 		return -ENOENT;
-	err = run__fill_scope(run, s->obj);
+	err = measurement__fill_scope(m, s->obj);
 	if (!err)
 		err = stack_store__begin(&s->store, s->obj, s->counts, s->seed);
 	/* The iterator shows the tasks of our pid namespace only. */
-	if (s->store.show_held && !run->host.initial_pidns)
+	if (s->store.show_held && !m->run->host.initial_pidns)
 		s->store.generation = NULL;
 	if (!err)
 		err = stack_names__init(&s->names);
@@ -280,12 +280,12 @@ int stacks__begin(struct stacks *s, struct run *run)
 		return -errno;
 	s->told.epoll_fd = -1;
 	if (s->unwind)
-		err = begin_unwinding(s, run);
+		err = begin_unwinding(s, m);
 	else if (s->user)
-		err = begin_told(s, run);
+		err = begin_told(s, m);
 	if (!err)
 		err = watch_both(s);
-	run->watch_fd = s->watch_fd;
+	m->watch_fd = s->watch_fd;
 	return err;
 }
 
@@ -751,9 +751,10 @@ int stacks__read(struct stacks *s)
 	return err ?: stack_store__read(&s->store);
 }
 
-int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top)
+int stacks__report(struct stacks *s, const struct measurement *measurement, struct report *r,
+		   size_t top)
 {
-	struct merge m = { .names = { .hierarchy = run->scope.hierarchy } };
+	struct merge m = { .names = { .hierarchy = measurement->scope.hierarchy } };
 	size_t i;
 	u32 index;
 	int err = stacks__read_losses(s, r);
@@ -780,7 +781,7 @@ int stacks__report(struct stacks *s, const struct run *run, struct report *r, si
 			count_doubtful(s, &s->known[index].path, s->store.sample[i].count);
 	}
 	if (!err)
-		err = name_keys(&m, run->cli->by, s->event);
+		err = name_keys(&m, measurement->cli->by, s->event);
 	merge__free(&m);
 	if (err)
 		return err;

@@ -4,8 +4,8 @@
  * loss.bpf.h, and has a hash of struct stack_key to struct stack_count.
  *
  *   stacks__prepare()    between open and load, with the object's constants
- *   stacks__begin()      between load and attach: run->watch is taken
- *   stacks__report()     from run->report: what came since the last call
+ *   stacks__begin()      between load and attach: m->watch is taken
+ *   stacks__report()     from report(): what came since the last call
  *   stacks__free()
  *
  * All return 0 or a negative errno.
@@ -14,7 +14,7 @@
 #define TALLY_STACK_STACKS_H
 
 #include "agg/loss.h"
-#include "run/run.h"
+#include "run/measurement.h"
 #include "stack/choice.h"
 #include "stack/names.h"
 #include "stack/store.h"
@@ -80,14 +80,14 @@ struct stacks_constants {
 int stacks__set_depth(struct stacks *s, u64 depth);
 
 /* counts: the map's name, constant, or NULL: there is none, nor reports. The depth has been set; max_keys 0: the default. */
-int stacks__prepare(struct stacks *s, const struct run *run, struct bpf_object *obj,
+int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_object *obj,
 		    const char *counts, u32 max_keys, const struct stacks_constants *constants);
-int stacks__begin(struct stacks *s, struct run *run);
+int stacks__begin(struct stacks *s, struct measurement *m);
 
 /* For an object whose programs take no stacks this time: without what only stacks need. */
 int stacks__leave_out(const struct bpf_object *obj);
 
-/* To be called from run->watch: takes down the mappings of processes that are new. */
+/* To be called from m->watch: takes down the mappings of processes that are new. */
 int stacks__watch(struct stacks *s);
 
 /*
@@ -95,7 +95,7 @@ int stacks__watch(struct stacks *s);
  * more than top (0: all). The caller fills in value, source and what the values are. Frames live as
  * long as s, and the report is to be used before the next one is made.
  */
-int stacks__report(struct stacks *s, const struct run *run, struct report *r, size_t top);
+int stacks__report(struct stacks *s, const struct measurement *m, struct report *r, size_t top);
 
 /*
  * What has been counted since the last call, in s->store. What belongs to programs that had ended then leaves the

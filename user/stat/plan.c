@@ -255,7 +255,7 @@ static int check_binary(const struct stat_run *s, const char *binary)
 	return -EINVAL;
 }
 
-static int find_events(struct stat_run *s, const struct run *run, const struct cli *cli)
+static int find_events(struct stat_run *s, const struct measurement *m, const struct cli *cli)
 {
 	const struct event_context ctx =
 		event_context__of(cli->binary, cli->scope.pids, cli->scope.npids, cli->command);
@@ -281,7 +281,7 @@ static int find_events(struct stat_run *s, const struct run *run, const struct c
 		err = check_subjects(s, cli);
 	if (err)
 		return err;
-	err = cli->filter ? make_filters(s, cli, counting_is_native(run, cli->by, is_per_cpu(s))) : 0;
+	err = cli->filter ? make_filters(s, cli, counting_is_native(m, cli->by, is_per_cpu(s))) : 0;
 	return err ?: make_rows(s);
 }
 
@@ -302,19 +302,19 @@ static int make_plan(struct stat_run *s, const struct cli *cli)
 	return s->series ? 0 : -ENOMEM;
 }
 
-int stat__plan(struct stat_run *s, const struct run *run, const struct cli *cli)
+int stat__plan(struct stat_run *s, const struct measurement *m, const struct cli *cli)
 {
-	int err = find_events(s, run, cli);
+	int err = find_events(s, m, cli);
 
 	return err ?: make_plan(s, cli);
 }
 
 /* -n: what each event stands for here, and how it would be counted. */
-int stat__explain(struct stat_run *s, struct run *run)
+int stat__explain(struct stat_run *s, struct measurement *m)
 {
 	static const char *const names[] = { "event", "type", "how" };
-	struct report r = { .tool = run->tool, .kernel = run->host.uts.release };
-	int err = counting__explain(&s->counting, run, &s->plan);
+	struct report r = { .tool = m->tool, .kernel = m->run->host.uts.release };
+	int err = counting__explain(&s->counting, m, &s->plan);
 	size_t i;
 
 	for (i = 0; i < s->sites.n && !err; i++) {
@@ -325,7 +325,7 @@ int stat__explain(struct stat_run *s, struct run *run)
 		err = report__add_texts(&r, names, texts, ARRAY_SIZE(names));
 	}
 	if (!err)
-		err = run__write(run, &r);
+		err = measurement__write(m, &r);
 	report__free(&r);
 	return err;
 }

@@ -68,9 +68,9 @@ static bool has_places(const struct stat_run *s)
 	return false;
 }
 
-int stat__report(struct run *run, struct report *r)
+int stat__report(struct measurement *m, struct report *r)
 {
-	struct stat_run *s = run->context;
+	struct stat_run *s = m->own;
 	struct counts c = {};
 	size_t i;
 	int err;
@@ -91,10 +91,10 @@ int stat__report(struct run *run, struct report *r)
 	if (s->repeat)
 		keep_for_mean(s, r, &c);
 	else
-		err = table__put(s, run, r, &c);
+		err = table__put(s, m, r, &c);
 	if (!err && !s->repeat && s->defaults && !s->plan.by && !s->plan.per_cpu &&
-	    !run->cli->interval_ns && command__has_ended(&run->command))
-		err = table__put_usage(run, r);
+	    !m->cli->interval_ns && command__has_ended(&m->run->command))
+		err = table__put_usage(m, r);
 	counts__free(&c);
 	return err;
 }
@@ -140,13 +140,13 @@ static int put_elapsed(const struct stat_run *s, struct report *r)
 }
 
 /* The means of all runs of -r, in one report. */
-int stat__means(struct stat_run *s, struct run *run)
+int stat__means(struct stat_run *s, struct measurement *m)
 {
 	struct report r = {
-		.tool = run->tool,
-		.command = run->cli->command_line,
-		.kernel = run->host.uts.release,
-		.cpus = run->host.cpus_online,
+		.tool = m->tool,
+		.command = m->cli->command_line,
+		.kernel = m->run->host.uts.release,
+		.cpus = m->run->host.cpus_online,
 		.start_ns = s->start_ns,
 		.duration_ns = s->elapsed.mean + 0.5,
 	};
@@ -172,7 +172,7 @@ int stat__means(struct stat_run *s, struct run *run)
 	if (!err)
 		err = put_elapsed(s, &r);
 	if (!err)
-		err = run__write(run, &r);
+		err = measurement__write(m, &r);
 	report__free(&r);
 	free(counts);
 	return err;

@@ -19,7 +19,7 @@
 #include "count/counting.h"
 #include "count/series.h"
 #include "jit/compile.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 /* One event as the report shows it. */
 struct stat_row {
@@ -60,13 +60,13 @@ struct stat_run {
 	char source[1024], caveat[256];
 };
 
-int stat__plan(struct stat_run *s, const struct run *run, const struct cli *cli);
-int stat__explain(struct stat_run *s, struct run *run);
+int stat__plan(struct stat_run *s, const struct measurement *m, const struct cli *cli);
+int stat__explain(struct stat_run *s, struct measurement *m);
 int stat__place(struct stat_run *s);
 
-/* run->context is the struct stat_run: for run->report. */
-int stat__report(struct run *run, struct report *r);
-int stat__means(struct stat_run *s, struct run *run);
+/* The hook report(); m->own is the struct stat_run. */
+int stat__report(struct measurement *m, struct report *r);
+int stat__means(struct stat_run *s, struct measurement *m);
 void stat__forget(struct stat_run *s);
 void stat__free(struct stat_run *s);
 

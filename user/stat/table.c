@@ -287,11 +287,11 @@ static bool any_scaled(const struct counts *c)
 	return false;
 }
 
-int table__put(struct stat_run *s, struct run *run, struct report *r, const struct counts *c)
+int table__put(struct stat_run *s, struct measurement *m, struct report *r, const struct counts *c)
 {
 	const struct count nothing = { .place = COUNT_EVERYWHERE };
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
-	const struct cli *cli = run->cli;
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	const struct cli *cli = m->cli;
 	bool scaled = any_scaled(c);
 	struct span *span;
 	struct group g;
@@ -325,7 +325,7 @@ int table__put(struct stat_run *s, struct run *run, struct report *r, const stru
 }
 
 /* The command's own time from its execve(2) on, once it has ended: getrusage(2), its children included. */
-int table__put_usage(struct run *run, struct report *r)
+int table__put_usage(struct measurement *m, struct report *r)
 {
 	const struct { const char *name; size_t at; } times[] = {
 		{ "user-time", offsetof(struct rusage, ru_utime) },
@@ -335,7 +335,7 @@ int table__put_usage(struct run *run, struct report *r)
 	int status, err;
 	size_t i;
 
-	err = command__wait(&run->command, &usage, &status);
+	err = command__wait(&m->run->command, &usage, &status);
 	for (i = 0; i < ARRAY_SIZE(times) && !err; i++) {
 		const struct timeval *tv = (void *)((char *)&usage + times[i].at);
 		u64 ns = tv->tv_sec * NSEC_PER_SEC + tv->tv_usec * 1000ULL;

@@ -27,7 +27,7 @@ int figures__put(struct report_row *row, const char *name, const char *unit,
 		 const struct figures *f);
 
 /* The rows of an interval's counts; those of the command's own time, once it has ended. */
-int table__put(struct stat_run *s, struct run *run, struct report *r, const struct counts *c);
-int table__put_usage(struct run *run, struct report *r);
+int table__put(struct stat_run *s, struct measurement *m, struct report *r, const struct counts *c);
+int table__put_usage(struct measurement *m, struct report *r);
 
 #endif /* TALLY_STAT_TABLE_H */

@@ -178,9 +178,9 @@ static int add_row(struct report *r, const struct call_columns *columns, const s
 }
 
 int calls__report(struct report *r, const struct calls *set, const struct call_columns *columns,
-		  const char *order, const struct run *run)
+		  const char *order, const struct measurement *m)
 {
-	struct task_key_names names = { .hierarchy = run->scope.hierarchy };
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
 	struct call total = {};
 	size_t i, nkeys = 0;
 	int err = 0;
@@ -190,7 +190,7 @@ int calls__report(struct report *r, const struct calls *set, const struct call_c
 
 		if (!c->calls && !c->running && !c->time_ns)
 			continue;
-		err = add_row(r, columns, c, run->cli->by, &names, &nkeys);
+		err = add_row(r, columns, c, m->cli->by, &names, &nkeys);
 		if (!err)
 			err = add_to_total(&total, c);
 	}
@@ -198,8 +198,8 @@ int calls__report(struct report *r, const struct calls *set, const struct call_c
 	r->events = total.calls;
 	if (!order)
 		order = columns->times ? "time" : "calls";
-	report__sort_rows(r, strcmp(order, "key") ? order : NULL, nkeys, run->cli->top);
-	if (!err && r->nrows && run->cli->format == FORMAT_TEXT)
+	report__sort_rows(r, strcmp(order, "key") ? order : NULL, nkeys, m->cli->top);
+	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_total(r, columns, &total, nkeys);
 	histogram__free(&total.hist);
 	return err;

@@ -6,7 +6,7 @@
 #include "cli/task_key.h"
 #include "count/calls.h"
 #include "out/report.h"
-#include "run/run.h"
+#include "run/measurement.h"
 
 /* What --by takes beside the parts of task keys: syscall, errno (BY_SYSCALL, BY_ERRNO). */
 extern const struct own_parts call_parts;
@@ -30,6 +30,6 @@ extern const char call_orders[];
  * cli->top of them, and in text one of all together. Sets r->events. 0 or -ENOMEM.
  */
 int calls__report(struct report *r, const struct calls *set, const struct call_columns *columns,
-		  const char *order, const struct run *run);
+		  const char *order, const struct measurement *m);
 
 #endif /* TALLY_SYSCOUNT_ROWS_H */

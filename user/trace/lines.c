@@ -257,9 +257,9 @@ static int show(void *context, const void *data, size_t size)
 	}
 }
 
-static int watch(struct run *run)
+static int watch(struct measurement *m)
 {
-	struct trace *t = run->context;
+	struct trace *t = m->own;
 
 	return lines__drain(&t->lines);
 }
@@ -278,10 +278,10 @@ static int drain_last(struct trace *t)
 	return lines__drain(&t->lines);
 }
 
-int trace_lines__report(struct run *run, struct report *r)
+int trace_lines__report(struct measurement *m, struct report *r)
 {
-	struct trace *t = run->context;
-	int err = run->cli->interval_ns ? 0 : drain_last(t);
+	struct trace *t = m->own;
+	int err = m->cli->interval_ns ? 0 : drain_last(t);
 
 	r->value = "system calls";
 	r->source = TRACE_SOURCE;
@@ -303,10 +303,10 @@ int trace_lines__init(struct trace *t, struct cli *cli)
 	return err ?: lines__init(&t->lines, cli, field_names, LINE_FIELDS);
 }
 
-int trace_lines__begin(struct trace *t, struct run *run)
+int trace_lines__begin(struct trace *t, struct measurement *m)
 {
-	run->watch = watch;
-	return lines__begin(&t->lines, run, offsetof(struct trace_record, data), show, t);
+	m->watch = watch;
+	return lines__begin(&t->lines, m, offsetof(struct trace_record, data), show, t);
 }
 
 void trace_lines__free(struct trace *t)

@@ -134,7 +134,8 @@ static int add_faults(struct trace *t, struct report *r)
 	return err;
 }
 
-static int fill_rows(struct trace *t, struct run *run, struct report *r, const struct call_sum *now)
+static int fill_rows(struct trace *t, struct measurement *m, struct report *r,
+		     const struct call_sum *now)
 {
 	struct trace_running running, all_running = {};
 	struct call_sum sum, total = {};
@@ -158,26 +159,26 @@ static int fill_rows(struct trace *t, struct run *run, struct report *r, const s
 	r->events = total.count;
 	if (!err && t->faults)
 		err = add_faults(t, r);
-	report__sort_rows(r, t->sort, 1, run->cli->top);
+	report__sort_rows(r, t->sort, 1, m->cli->top);
 	/* For people; programs can add up rows, and would have to leave out this one. */
-	if (!err && r->nrows && run->cli->format == FORMAT_TEXT)
+	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_row(r, "total", &total, &all_running);
 	return err;
 }
 
-static int read_sums(struct trace *t, struct run *run, struct call_sum *now)
+static int read_sums(struct trace *t, struct measurement *m, struct call_sum *now)
 {
-	t->bpf->bss->closed = !run->cli->interval_ns;
+	t->bpf->bss->closed = !m->cli->interval_ns;
 	t->bpf->bss->visit++;
 	if (tasks__visit(t->bpf->progs.sum_running))
 		diag_detail("no task iterator: calls that still run are not shown");
-	return call_sums__take(now, bpf_map__fd(t->bpf->maps.sums), run->host.cpus_possible,
+	return call_sums__take(now, bpf_map__fd(t->bpf->maps.sums), m->run->host.cpus_possible,
 			       &t->bpf->bss->writer_generation);
 }
 
-int trace_table__report(struct run *run, struct report *r)
+int trace_table__report(struct measurement *m, struct report *r)
 {
-	struct trace *t = run->context;
+	struct trace *t = m->own;
 	struct call_sum *now = calloc(TRACE_SLOTS, sizeof(*now));
 	int err = now ? 0 : -ENOMEM;
 
@@ -189,9 +190,9 @@ int trace_table__report(struct run *run, struct report *r)
 		err = loss__since(&r->counters, &t->losses_before,
 				  bpf_map__fd(t->bpf->maps.losses), t->bpf->obj);
 	if (!err)
-		err = read_sums(t, run, now);
+		err = read_sums(t, m, now);
 	if (!err)
-		err = fill_rows(t, run, r, now);
+		err = fill_rows(t, m, r, now);
 	free(now);
 	return err;
 }

@@ -11,7 +11,7 @@
 #include "agg/loss.h"
 #include "host/syscall_set.h"
 #include "run/lines.h"
-#include "run/run.h"
+#include "run/measurement.h"
 #include "sym/symbols.h"
 #include "syscall/sums.h"
 #include "syscall/table.h"
@@ -63,10 +63,10 @@ int trace__describe_calls(struct trace *t);
 int trace_lines__init(struct trace *t, struct cli *cli);
 
 /* Between load and attach. */
-int trace_lines__begin(struct trace *t, struct run *run);
+int trace_lines__begin(struct trace *t, struct measurement *m);
 
-/* For run->report: run->context is the struct trace. */
-int trace_lines__report(struct run *run, struct report *r);
+/* The hook report(); m->own is the struct trace. */
+int trace_lines__report(struct measurement *m, struct report *r);
 void trace_lines__free(struct trace *t);
 
 /* --- table.c ---------------------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ void trace_lines__free(struct trace *t);
 /* The column of --sort of that name, "call" (NULL), or -EINVAL after saying which there are. */
 int trace_table__sort_column(const char *name, const char **column);
 
-/* For run->report. */
-int trace_table__report(struct run *run, struct report *r);
+/* The hook report(). */
+int trace_table__report(struct measurement *m, struct report *r);
 
 #endif /* TALLY_TRACE_TRACE_H */

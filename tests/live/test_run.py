@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Several measurements in one run: they agree with each other, with the tools run alone and with what a
+trigger program did; one that cannot be had is named and the others go on."""
+
+import json
+import re
+import shlex
+
+import pytest
+
+import tally
+from tally import once
+
+GETPPID, READ = 110, 0
+THREADS = 2
+
+# What each line says of a load of syscalls: the JSON report to a number, and that number.
+LINES = {
+    "syscount -e getppid": lambda r: sum(row["calls"] for row in r["rows"]),
+    "syscount --failed -e read": lambda r: sum(row["errors"] for row in r["rows"]),
+    "probe syscalls:sys_enter_getppid": lambda r: sum(row["count"] for row in r["rows"]),
+    "probe syscalls:sys_exit_read --filter 'ret == -9' --sum ret": lambda r: -sum(row["sum"] for row in r["rows"]) // 9,
+    "stat -e syscalls:sys_enter_getppid": lambda r: r["rows"][0]["count"],
+    "stackcount -K syscalls:sys_enter_getppid": lambda r: sum(s["value"] for s in r["stacks"]),
+    "trace --summary -e read": lambda r: sum(row["calls"] for row in r["rows"]),
+    "syscount --hist --by tid -e getppid": lambda r: sum(g["count"] for g in r["groups"]),
+}
+
+
+def measure(trigger, tool, lines, each):
+    """What a run says of one load."""
+    load = trigger("syscalls", THREADS, f"{GETPPID}:{each}", f"{READ}:{each // 2}")
+    if len(lines) == 1:
+        name, *args = shlex.split(lines[0])
+        measuring = tool("--json", "-p", load.pid, *args, tool=name)
+    else:
+        measuring = tool("--json", "-p", load.pid, *lines, tool="run")
+    load.go()
+    load.done()
+    load.settle()
+    return measuring.stop()
+
+
+def test_eight_at_once_agree_with_each_alone(tool, trigger):
+    """The calls are counted exactly, in the run of eight and in eight runs of one."""
+    each = tally.scaled(4000)
+    wanted = {"getppid": THREADS * each, "read": THREADS * (each // 2)}
+    together = measure(trigger, tool, list(LINES), each)
+    assert together.code == 0, together
+    reports = together.reports
+    assert [r["command"] for r in reports] == [line.replace("'", "") for line in LINES]
+    assert len({(r["start_ns"], r["duration_ns"]) for r in reports}) == 1
+    for line, report in zip(LINES, reports):
+        assert sum(report["lost"].values()) == 0, report
+        got = LINES[line](report)
+        alone = LINES[line](measure(trigger, tool, [line], each).report)
+        calls = wanted["getppid" if "getppid" in line else "read"]
+        # The trigger itself reads twice from its standard input, which does not fail.
+        least, most = (calls, calls + 2) if line.startswith("trace") else (calls, calls)
+        assert least <= got <= most, line
+        assert least <= alone <= most, line
+
+
+def test_the_same_tool_twice(tool, trigger):
+    """Nothing of a measurement is shared with another one of its kind."""
+    load = trigger("syscalls", 2, f"{GETPPID}:500", f"{READ}:300")
+    measuring = tool("--json", "-p", load.pid, "syscount -e getppid", "syscount -e read --by tid",
+                     "syscount -e getppid --by tid", tool="run")
+    load.go()
+    load.done()
+    first, second, third = measuring.stop().reports
+    assert [row["calls"] for row in first["rows"]] == [1000]
+    assert sorted(row["tid"] for row in third["rows"]) == sorted(load.numbers)
+    assert [row["calls"] for row in third["rows"]] == [500, 500]
+    assert {row["tid"]: row["calls"] for row in second["rows"]}[load.numbers[0]] == 300
+
+
+def test_a_command(run):
+    """It is everybody's subject, and its end the end of the run."""
+    result = run("--json", "execsnoop", "syscount -e getppid", "exitsnoop", "--",
+                 tally.BUILD / "triggers" / "syscalls", "1", f"{GETPPID}:70", tool="run")
+    assert result.code == 0, result
+    objects = [json.loads(line) for line in result.text.splitlines() if line.startswith("{")]
+    reports = {o["tool"]: o for o in objects if "tool" in o}
+    assert reports["execsnoop"]["events"] == 1
+    assert reports["syscount"]["rows"] == [{"syscall": "getppid", "calls": 70, "errors": 0}]
+    assert reports["exitsnoop"]["events"] in (0, 1)     # the run may end before it is told
+
+
+def test_intervals(tool, trigger):
+    """What the reports of a measurement say adds up; each has intervals of its own that follow one another."""
+    load = trigger("callmix")
+    del load
+    measuring = tool("--json", "-I", "100", "stat -e context-switches", "syscount", "runqlat", tool="run")
+    measuring.await_lines(9)
+    reports = measuring.stop().reports
+    for name in ("stat", "syscount", "runqlat"):
+        mine = [r for r in reports if r["tool"] == name]
+        assert len(mine) >= 3
+        for one, next_one in zip(mine, mine[1:]):
+            assert abs(one["start_ns"] + one["duration_ns"] - next_one["start_ns"]) <= 1
+
+
+def test_scope_of_run_and_line(tool, trigger):
+    """A line narrows what the run says; the other lines are not touched by it."""
+    load = trigger("syscalls", 2, f"{GETPPID}:200")
+    measuring = tool("--json", "-p", load.pid, "syscount -e getppid", "syscount -e getppid --comm nobody*",
+                     tool="run")
+    load.go()
+    load.done()
+    all_of_it, none = measuring.stop().reports
+    assert all_of_it["events"] == 400
+    assert none["events"] == 0
+
+
+@once
+def test_text_has_each_report_under_its_own_heading(run):
+    result = run("-d", "0.1", "runqlat", "cpudist", "syscount", tool="run")
+    assert result.code == 0, result
+    assert re.findall(r"^(\w+): .* over", result.text, re.M) == ["runqlat", "cpudist", "syscount"]
+
+
+@once
+@pytest.mark.parametrize("args, said", (
+    ((), "nothing to measure"),
+    (("nosuchtool",), "no tool that measures"),
+    (("list sched:*",), "no tool that measures"),
+    (("runqlat 'x",), "quote"),
+    (("runqlat -d 1",), "unknown option"),
+    (("runqlat --json",), "unknown option"),
+    (("stat -r 3", "runqlat"), "-r"),
+    (("timehist --record /dev/null",), "--record"),
+    (("-p", "1", "runqlat -p 1"), "-p"),
+    (("--csv", "runqlat", "syscount"), "--csv"),
+    (("--listen", "9435", "runqlat"), "--listen"),
+    (("--format", "openmetrics", "runqlat"), "--listen"),
+    (("runqlat --wrong",), "runqlat: "),
+), ids=str)
+def test_wrong_usage(run, args, said):
+    result = run("-d", "0.1", *args, tool="run")
+    assert result.code == 2, result
+    assert said in result.stderr, result
+    assert result.text == ""
+
+
+def test_one_that_cannot_be_had_is_named(run):
+    """The others go on; without others the exit status is that of the one alone."""
+    result = run("--json", "-d", "0.1", "probe nosuch:event", "runqlat", tool="run")
+    assert result.code == 0, result
+    assert "probe: no tracepoints" in result.stderr
+    assert "'probe nosuch:event' is left out" in result.stderr
+    assert [r["tool"] for r in result.reports] == ["runqlat"]
+    alone = run("-d", "0.1", "nosuch:event", tool="probe")
+    assert run("-d", "0.1", "probe nosuch:event", "probe nosuch:one", tool="run").code == alone.code != 0

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* run: several measurements at once. See run/several.h. */
+#include <string.h>
+
+#include "run/several.h"
+#include "tools.h"
+
+static const struct tool_spec *find_spec(const char *name)
+{
+	const struct tool *tool = find_tool(name);
+
+	return tool ? tool->spec : NULL;
+}
+
+static int run(int argc, char **argv)
+{
+	return several__main(find_spec, argc, argv);
+}
+
+TOOL(run, AREA_MACHINE, "several measurements at once, over the same time");
