@@ -150,5 +150,5 @@ def test_wrong_budgets(run, value):
 
 @once
 def test_tools_that_cannot_stop_early(run):
-    result = run("--budget", "1%", "--", "true", tool="runqlen")
+    result = run("--budget", "1%", "sched:sched_switch", "--", "true", tool="probe")
     assert result.code == 2 and "before the command ends" in result.stderr

@@ -22,8 +22,10 @@ def profile(tool):
 
 
 def work(load):
+    """Until it is at rest: it says that it is done before its last switch."""
     load.go()
     load.done()
+    load.settle()
 
 
 def checked(report, event):
