@@ -182,7 +182,8 @@ def test_terminal():
     text = at_terminal(100, {})
     assert "\x1b[48;5;" in text
     for line in re.sub(r"\x1b\[[\d;]*m", "", text).splitlines():
-        assert len(line) <= 100 or line.startswith(("source:", "note:", "events in", "  lost:"))
+        assert len(line) <= 100 or line.startswith(("source:", "note:", "events in", "  lost:", "  inexact:",
+                                                     "  this kernel does not show"))
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         text = at_terminal(100, env)
         assert "\x1b" not in text
