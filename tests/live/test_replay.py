@@ -120,7 +120,8 @@ def test_losses_are_said(record, replay):
     """What the recording lost stands under each replay."""
     path, _, _ = record("spin", 1, 5, 0)
     (report,) = replay(path)
-    end = -8 * (len(report["lost"]) + len(report["inexact"]))       # the counters are the file's last, one for each reason
+    # The counters are the file's last, one for each reason.
+    end = -8 * (len(report["lost"]) + len(report["inexact"]))
     data = bytearray(path.read_bytes())
     data[end:end + 8] = struct.pack("Q", 7)
     path.write_bytes(data)
