@@ -59,12 +59,17 @@ static void table__free(struct table *t)
 			free(t->cell[i][k]);
 }
 
-static void assert_number(const char *cell, u64 want)
+/* Digit by digit, the last one first. */
+static void assert_number(const char *cell, unsigned __int128 want)
 {
-	char text[24];
+	size_t n = strlen(cell);
 
-	snprintf(text, sizeof(text), "%llu", want);
-	assert_string_equal(cell, text);
+	do {
+		assert_true(n > 0);
+		assert_int_equal(cell[--n], '0' + (int)(want % 10));
+		want /= 10;
+	} while (want);
+	assert_int_equal(n, 0);
 }
 
 static void assert_text(const char *cell, const char *want)

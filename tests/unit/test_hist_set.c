@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agg/hist_set.h"
+#include "bpf/wide.h"
 
 struct key {
 	struct hist_slot slot;
@@ -181,6 +182,7 @@ static void free_of_nothing(void **state)
 static void segment__add(struct hist_segment *s, u64 value)
 {
 	s->totals.sum += value;
+	s->totals.sum_high += wide_high(value, false);
 	if (value > s->totals.max)
 		s->totals.max = value;
 	if (~value > s->totals.min_inv)
@@ -463,6 +465,7 @@ static void read_whole_adds_up_the_cpus(void **state)
 		if (~v > per_cpu[cpu].totals.min_inv)
 			per_cpu[cpu].totals.min_inv = ~v;
 		per_cpu[cpu].totals.sum += v;
+		per_cpu[cpu].totals.sum_high += wide_high(v, false);
 		per_cpu[cpu].bucket[model_index(v)]++;
 		dense__add(&model, v);
 	}

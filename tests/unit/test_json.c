@@ -25,7 +25,7 @@ static json_t *read_back(struct report *r)
 }
 
 /* An integer; a real where jansson has no integer that large. */
-static void assert_number(const json_t *value, u64 want)
+static void assert_number(const json_t *value, __int128 want)
 {
 	assert_non_null(value);
 	if (want <= INT64_MAX) {

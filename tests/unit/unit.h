@@ -69,7 +69,8 @@ static inline u32 model_index(u64 value)
 /* A histogram the naive way: every bucket there is. */
 struct dense {
 	u64 bucket[HIST_BUCKETS];
-	u64 count, sum, min, max;
+	u64 count, min, max;
+	__int128 sum;
 };
 
 static inline void dense__add_many(struct dense *d, u64 value, u64 times)
@@ -82,7 +83,7 @@ static inline void dense__add_many(struct dense *d, u64 value, u64 times)
 		d->max = value;
 	d->bucket[model_index(value)] += times;
 	d->count += times;
-	d->sum += value * times;
+	d->sum += (__int128)value * times;
 }
 
 static inline void dense__add(struct dense *d, u64 value)
@@ -117,7 +118,7 @@ static inline void assert_buckets(const struct histogram *h, const struct dense 
 	}
 	assert_int_equal(h->count, count);
 	assert_int_equal(h->count, d->count);
-	assert_int_equal(h->sum, d->sum);
+	assert_true(h->sum == d->sum);
 }
 
 /* All of it, minimum and maximum exact. */

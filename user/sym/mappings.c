@@ -106,11 +106,17 @@ static const char *below_root(const char *name, const char *root, size_t len)
 #define LINES_AT_ONCE 64
 #define LONG_LINE 512
 
+/*
+ * A signal that waits ends only a reading that takes long: the first one asks for a last report, in which what
+ * has just been seen of a process is to have its names.
+ */
+#define PATIENCE_NS (50 * NSEC_PER_MSEC)
+
 struct reading {
 	FILE *file;
 	char *line;
 	size_t size;
-	u64 end_ns;
+	u64 patient_ns, end_ns; /* CLOCK_MONOTONIC */
 	u32 since;      /* lines, the last look */
 };
 
@@ -120,10 +126,12 @@ static int next_line(struct reading *r)
 	ssize_t n;
 
 	if (!(r->since++ % LINES_AT_ONCE)) {
-		if (confined__interrupted())
-			return -EINTR;
-		if (monotonic_ns() >= r->end_ns)
+		u64 now_ns = monotonic_ns();
+
+		if (now_ns >= r->end_ns)
 			return -ETIME;
+		if (now_ns >= r->patient_ns && confined__interrupted())
+			return -EINTR;
 	}
 	n = getline(&r->line, &r->size, r->file);
 	if (n > LONG_LINE)
@@ -156,7 +164,7 @@ static int visit_lines(struct reading *r, u32 pid, mapping_visit visit, void *ar
 int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg)
 {
 	char path[32], buffer[MAPS_BUFFER];
-	struct reading r = { .end_ns = end_ns };
+	struct reading r = { .patient_ns = monotonic_ns() + PATIENCE_NS, .end_ns = end_ns };
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);

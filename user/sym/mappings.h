@@ -20,7 +20,7 @@ struct mapping_line {
  * Calls visit for each mapping, in order of address, until it returns non-zero, which is passed
  * on. -ESRCH: the process has gone, or is one of the kernel's and has no memory of its own. A process may
  * have mapped so much, by names so long, that the kernel takes minutes to write it all: -ETIME after
- * MAPPINGS_TIME_NS, and -EINTR while a signal waits (see base/confined.h).
+ * MAPPINGS_TIME_NS, and -EINTR if a signal waits (see base/confined.h) after 50 ms.
  */
 #define MAPPINGS_TIME_NS (2 * NSEC_PER_SEC)
 typedef int (*mapping_visit)(void *arg, const struct mapping_line *line);
