@@ -83,7 +83,7 @@ static inline void dense__add_many(struct dense *d, u64 value, u64 times)
 		d->max = value;
 	d->bucket[model_index(value)] += times;
 	d->count += times;
-	d->sum += (__int128)value * times;
+	d->sum = (unsigned __int128)d->sum + (unsigned __int128)value * times;
 }
 
 static inline void dense__add(struct dense *d, u64 value)
