@@ -221,7 +221,7 @@ size_t event_binaries__count_others(const char *name, const char *own)
 	while (proc && clock_ns(CLOCK_THREAD_CPUTIME_ID) - used < LOOK_ELSEWHERE && monotonic_ns() < until &&
 	       (entry = readdir(proc))) {
 		s.pid = strtoul(entry->d_name, NULL, 10);
-		n += s.pid && mappings__each_until(s.pid, until, is_another, &s) > 0;
+		n += s.pid && mappings__each_until(s.pid, used + LOOK_ELSEWHERE, is_another, &s) > 0;
 	}
 	if (proc)
 		closedir(proc);

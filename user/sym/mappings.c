@@ -111,12 +111,15 @@ static const char *below_root(const char *name, const char *root, size_t len)
  * has just been seen of a process is to have its names.
  */
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
+/* On a machine that is so busy that CPU time does not tell. */
+#define LAST_NS (5 * MAPPINGS_TIME_NS)
 
 struct reading {
 	FILE *file;
 	char *line;
 	size_t size;
-	u64 patient_ns, end_ns; /* CLOCK_MONOTONIC */
+	u64 patient_ns, last_ns;        /* CLOCK_MONOTONIC */
+	u64 end_ns;     /* CLOCK_THREAD_CPUTIME_ID */
 	u32 since;      /* lines, the last look */
 };
 
@@ -128,7 +131,7 @@ static int next_line(struct reading *r)
 	if (!(r->since++ % LINES_AT_ONCE)) {
 		u64 now_ns = monotonic_ns();
 
-		if (now_ns >= r->end_ns)
+		if (now_ns >= r->last_ns || clock_ns(CLOCK_THREAD_CPUTIME_ID) >= r->end_ns)
 			return -ETIME;
 		if (now_ns >= r->patient_ns && confined__interrupted())
 			return -EINTR;
@@ -164,7 +167,10 @@ static int visit_lines(struct reading *r, u32 pid, mapping_visit visit, void *ar
 int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg)
 {
 	char path[32], buffer[MAPS_BUFFER];
-	struct reading r = { .patient_ns = monotonic_ns() + PATIENCE_NS, .end_ns = end_ns };
+	u64 now_ns = monotonic_ns();
+	struct reading r = {
+		.patient_ns = now_ns + PATIENCE_NS, .last_ns = now_ns + LAST_NS, .end_ns = end_ns,
+	};
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
@@ -180,7 +186,7 @@ int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg)
 
 int mappings__each(u32 pid, mapping_visit visit, void *arg)
 {
-	return mappings__each_until(pid, monotonic_ns() + MAPPINGS_TIME_NS, visit, arg);
+	return mappings__each_until(pid, clock_ns(CLOCK_THREAD_CPUTIME_ID) + MAPPINGS_TIME_NS, visit, arg);
 }
 
 int mappings__program(u32 pid, char *name, size_t size)

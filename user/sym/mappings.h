@@ -20,12 +20,12 @@ struct mapping_line {
  * Calls visit for each mapping, in order of address, until it returns non-zero, which is passed
  * on. -ESRCH: the process has gone, or is one of the kernel's and has no memory of its own. A process may
  * have mapped so much, by names so long, that the kernel takes minutes to write it all: -ETIME after
- * MAPPINGS_TIME_NS, and -EINTR if a signal waits (see base/confined.h) after 50 ms.
+ * MAPPINGS_TIME_NS of CPU time (a busy machine is no reason), and -EINTR if a signal waits (see base/confined.h) after 50 ms.
  */
 #define MAPPINGS_TIME_NS (2 * NSEC_PER_SEC)
 typedef int (*mapping_visit)(void *arg, const struct mapping_line *line);
 int mappings__each(u32 pid, mapping_visit visit, void *arg);
-/* The same until end_ns, CLOCK_MONOTONIC. */
+/* The same until end_ns, CLOCK_THREAD_CPUTIME_ID. */
 int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg);
 
 /* What a process's program is called there. 0 or a negative errno. */

@@ -515,20 +515,21 @@ static bool goes_on(const struct process *p, const struct process_stamp *now)
 	return !p->stamp.start_time || process__is_same(&p->stamp, now);
 }
 
-/* So much time each process has of its own; more is of the allowance. */
+/* So much CPU time each process has of its own; more is of the allowance. */
 #define EACH_PROCESS_NS (100 * NSEC_PER_MSEC)
 
 /* What there is no time for is left out. */
 static int read_mappings(struct taking *t)
 {
 	struct allowance *a = &t->symbols->allowance;
-	u64 begin_ns = monotonic_ns(), most_ns = EACH_PROCESS_NS + allowance__time(a, NULL, 0), took_ns;
+	u64 begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), took_ns;
+	u64 most_ns = EACH_PROCESS_NS + allowance__time(a, NULL, 0);
 	int err;
 
 	if (most_ns > MAPPINGS_TIME_NS)
 		most_ns = MAPPINGS_TIME_NS;
 	err = mappings__each_until(t->process->pid, begin_ns + most_ns, take_mapping, t);
-	took_ns = monotonic_ns() - begin_ns;
+	took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	if (took_ns > EACH_PROCESS_NS)
 		allowance__spend(a, NULL, 0, took_ns - EACH_PROCESS_NS);
 	if (err != -ETIME)
