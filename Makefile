@@ -9,6 +9,9 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PYTHON  ?= /usr/bin/python3
 ARCH    := $(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m)))
 
+# What `tally --version` says.
+VERSION := $(shell packaging/version)
+
 Q := $(if $(V),,@)
 # Where others are started that build: on all CPUs, if nothing else is said.
 jobs := $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -16,13 +19,15 @@ say = $(if $(V),,@printf '  %-8s%s\n' $(1) $(2))
 
 # --- what is built -------------------------------------------------------------------------
 
-tools    := $(filter-out tally,$(patsubst tools/%.c,%,$(wildcard tools/*.c)))
+# What says TOOL() is a tool, called like its file; the rest of a family is what its tools share.
+mains    := $(shell grep -l ^TOOL $(wildcard tools/*/*.c))
+tools    := $(sort $(basename $(notdir $(mains))))
 # Answers of tally itself have no link of their own: diff(1) is another program.
-links    := $(filter-out bench diff doctor,$(tools))
-bpf      := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c))
+links    := $(filter-out bench diff doctor peers,$(tools))
+bpf      := $(patsubst %.bpf.c,%,$(notdir $(wildcard bpf/*/*.bpf.c)))
 skels    := $(bpf:%=$(BUILD)/skel/%.skel.h)
-library  := $(wildcard user/*/*.c)
-sources  := $(library) $(wildcard tools/*.c)
+library  := $(wildcard user/*/*.c) $(filter-out $(mains),$(wildcard tools/*/*.c tools/*/*/*.c))
+sources  := $(library) $(mains) tools/tally.c
 pages    := $(patsubst docs/man/%.scd,%,$(wildcard docs/man/*.scd))
 unit     := $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c))
 triggers := $(patsubst tests/triggers/%.c,%,$(wildcard tests/triggers/*.c)) \
@@ -39,7 +44,7 @@ objects  := $(sources:%.c=$(OBJ)/%.o) $(OBJ)/manual.o
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Werror
 # A stack may be no larger than 64 KB (ulimit -s): what takes much of it has to be elsewhere.
 own_warnings := $(if $(SANITIZE)$(FUZZ),,-Wframe-larger-than=16384 -Wvla)
-CPPFLAGS += -D_GNU_SOURCE -iquote user -iquote . -iquote tools -iquote $(BUILD)/skel
+CPPFLAGS += -D_GNU_SOURCE -iquote user -iquote . -iquote tools -iquote bpf/lib -iquote $(BUILD)/skel
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=gnu11 $(warnings)
 # DWARF (user/types/dwarf.h), and the symbols in .gnu_debugdata; LIBDW= builds without.
@@ -48,7 +53,8 @@ libdw    := $(strip $(LIBDW))
 LIBS     := $(libdw) -lbpf -lelf -lz -ljansson -lm
 ifdef STATIC
 CPPFLAGS += -DTALLY_STATIC
-LDFLAGS  += -static -Wl,--wrap=bpf_btf_get_next_id
+# user/host/module_btfs.c, user/host/kernel_btf.c
+LDFLAGS  += -static $(foreach f,bpf_btf_get_next_id btf__load_vmlinux_btf btf__free,-Wl,--wrap=$(f))
 LIBS     := $(shell pkg-config --static --libs $(if $(libdw),libdw liblzma) libbpf libelf jansson) -lm
 endif
 ifneq ($(libdw),)
@@ -64,7 +70,7 @@ LIBS     += $(LIBIBERTY)
 else
 $(info libiberty is missing: C++ and Rust names stay mangled; `make deps` installs it)
 endif
-# Disassembly (user/annotate/disassembly.h); LIBCAPSTONE= builds without.
+# Disassembly (user/sym/disassembly.h); LIBCAPSTONE= builds without.
 LIBCAPSTONE ?= $(shell pkg-config --exists capstone && echo -lcapstone)
 ifneq ($(strip $(LIBCAPSTONE)),)
 CPPFLAGS += -DHAVE_CAPSTONE
@@ -92,13 +98,14 @@ ifdef SANITIZE
 CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 LDFLAGS  += -fsanitize=address,undefined
 endif
-BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf \
+# The compilation directory would be in the objects, and in tally.
+BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf/lib -fdebug-compilation-dir=. \
 	    -Wall -Wextra -Wshadow -Werror -Wno-unused-parameter -Wno-unused-function
 
 all: $(BIN)/tally $(links:%=$(BIN)/%)
 
-.PHONY: all help demo check unit check-unit check-live check-sanitized check-kernels check-browser check-fuzz fuzz fuzz-run deps-browser bench soak asan install clean \
-	deps deps-test deps-bench format man triggers FORCE
+.PHONY: all help demo check unit check-unit check-live check-sanitized check-kernels check-browser check-fuzz check-release check-packages dist deb fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
+	deps deps-test deps-bench deps-packages format man triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -114,12 +121,16 @@ help:
 	@echo 'make soak       the long tests: half an hour each, or TALLY_SOAK_SECONDS'
 	@echo 'make asan       build/asan/tally, with the address and undefined-behaviour sanitizers'
 	@echo 'make STATIC=1   a static build/tally, one file to copy'
-	@echo 'make install    to DESTDIR and PREFIX, with man pages and bash completion'
+	@echo 'make install    to DESTDIR and PREFIX, with man pages and bash completion; make uninstall'
+	@echo 'make dist | deb a release: tarball and static program; Debian packages (docs/packaging.md)'
+	@echo 'make check-packages     builds, installs and removes them'
+	@echo 'make compile_commands.json  for clangd'
 	@echo 'make deps       install what the build needs; deps-test, deps-bench likewise'
 
 # --- kernel side: C -> BPF object -> one linked object without DWARF -> skeleton ---------------
 
-$(BUILD)/bpf/%.bpf.tmp.o: bpf/%.bpf.c Makefile
+vpath %.bpf.c $(wildcard bpf/*)
+$(BUILD)/bpf/%.bpf.tmp.o: %.bpf.c Makefile
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPFFLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
@@ -147,9 +158,14 @@ $(syscall_tables): Makefile
 		awk '$$2 ~ /^__NR_[a-z_0-9]+$$/ && $$3 ~ /^[0-9]+$$/ \
 			{ print "CALL(" substr($$2, 6) ", " $$3 ")" }' | sort > $@
 
+# Changes only when the version does.
+$(BUILD)/skel/version.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define TALLY_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define TALLY_VERSION "$(VERSION)"' > $@
+
 # --- user side -------------------------------------------------------------------------------
 
-$(OBJ)/%.o: %.c Makefile | $(skels) $(syscall_tables)
+$(OBJ)/%.o: %.c Makefile | $(skels) $(syscall_tables) $(BUILD)/skel/version.h
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(own_warnings) -MMD -MP -c $< -o $@
@@ -255,7 +271,8 @@ triggers: $(triggers:%=$(BUILD)/triggers/%)
 unit: $(patsubst %,$(OBJ)/unit/test_%,$(or $(T),$(unit)))
 
 check-unit: $(patsubst %,$(OBJ)/unit/test_%,$(or $(T),$(unit)))
-	@set -e; for t in $^; do ./$$t; done
+	@failed=; for t in $^; do ./$$t || failed="$$failed $${t##*/}"; done; \
+	test -z "$$failed" || { echo "unit tests that failed:$$failed"; exit 1; }
 
 # make check-live K=runqlat: those whose names match (pytest -k).
 check-live: all triggers
@@ -264,6 +281,14 @@ check-live: all triggers
 # On each kernel all tests, and not half of them, with WHOLE=1.
 check-kernels: all triggers
 	TALLY_WHOLE=$(WHOLE) tests/kernels/run
+
+# What packages are made from.
+check-release: all
+	$(PYTHON) -m pytest -q -p no:cacheprovider tests/packages/test_release.py
+
+# Packages, built, installed and removed: on Debian, as root, some 20 minutes.
+check-packages: deps-packages
+	$(PYTHON) -m pytest -q -p no:cacheprovider tests/packages
 
 # Pictures, in a real browser; installs one.
 check-browser: deps-browser
@@ -310,6 +335,8 @@ packages_test  := $(packages) g++ systemtap-sdt-dev libcmocka-dev python3-pytest
 packages_browser := chromium $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf
 
+packages_packages := $(packages) dpkg-dev debhelper lintian mmdebstrap git python3-pytest util-linux
+
 deps:
 	@sh tests/install-packages $(packages)
 deps-test:
@@ -318,31 +345,65 @@ deps-browser:
 	@sh tests/install-packages $(packages) $(packages_browser)
 deps-bench:
 	@sh tests/install-packages $(packages_bench)
+deps-packages:
+	@sh tests/install-packages $(packages_packages)
+
+# --- releases, from a git checkout: docs/packaging.md ----------------------------------------------
+
+dist:
+	+packaging/dist $(BUILD)/dist
+
+deb:
+	packaging/dist $(BUILD)/deb source
+	+packaging/deb $(BUILD)/deb/tally-*.tar.gz $(BUILD)/deb
 
 # --- the rest --------------------------------------------------------------------------------------
 
-# What has the name of a program that every system has is there as `tally NAME` only.
-common   := stat run
-here     := $(filter-out $(common),$(links))
+# Plain words are commands elsewhere, or may be in somebody's scripts: in PATH they are there as `tally NAME` only. All names
+# are links in libexec/tally, for those who want them in their PATH.
+plain    := faults list migrations probe profile reclaim replay run signals stat timers trace workqueues
+named    := $(filter-out $(plain),$(links))
+bindir   := $(DESTDIR)$(PREFIX)/bin
+execdir  := $(DESTDIR)$(PREFIX)/libexec/tally
+mandir   := $(DESTDIR)$(PREFIX)/share/man/man1
+compdir  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+installed_pages := $(filter-out $(plain:%=%.1),$(pages)) $(plain:%=tally-%.1)
+
+# Earlier versions put links there: those are taken away, and nothing else of such a name.
+unlink_plain = for t in $(plain); do \
+	if test "$$(readlink $(bindir)/$$t)" = tally; then rm -f $(bindir)/$$t; fi; \
+	if test "$$(readlink $(compdir)/$$t)" = tally; then rm -f $(compdir)/$$t; fi; done
 
 install: all man
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install -m 755 $(BUILD)/tally $(DESTDIR)$(PREFIX)/bin/tally
-	for t in $(here); do ln -sfT tally $(DESTDIR)$(PREFIX)/bin/$$t; done
-	for p in $(filter-out $(common:%=%.1),$(pages)); do \
-		install -m 644 $(BUILD)/man/$$p $(DESTDIR)$(PREFIX)/share/man/man1/$$p; done
-	for t in $(common); do \
-		install -m 644 $(BUILD)/man/$$t.1 $(DESTDIR)$(PREFIX)/share/man/man1/tally-$$t.1; done
-	install -m 644 docs/completion.bash \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tally
-	for t in $(here); do \
-		ln -sfT tally $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$t; done
+	install -d $(bindir) $(execdir) $(mandir) $(compdir)
+	install -m 755 $(BUILD)/tally $(bindir)/tally
+	for t in $(named); do ln -sfT tally $(bindir)/$$t; done
+	for t in $(links); do ln -sfT ../../bin/tally $(execdir)/$$t; done
+	for p in $(filter-out $(plain:%=%.1),$(pages)); do install -m 644 $(BUILD)/man/$$p $(mandir)/$$p; done
+	for t in $(plain); do install -m 644 $(BUILD)/man/$$t.1 $(mandir)/tally-$$t.1; done
+	install -m 644 docs/completion.bash $(compdir)/tally
+	for t in $(named); do ln -sfT tally $(compdir)/$$t; done
+	@$(unlink_plain)
+
+uninstall:
+	rm -f $(bindir)/tally $(named:%=$(bindir)/%) $(links:%=$(execdir)/%) \
+		$(installed_pages:%=$(mandir)/%) $(compdir)/tally $(named:%=$(compdir)/%)
+	@$(unlink_plain)
+	if test -d $(execdir); then rmdir $(execdir); fi
+
+# For clangd: how each file is compiled.
+compile_commands.json: $(skels) $(syscall_tables) $(BUILD)/skel/version.h FORCE
+	$(call say,GEN,$@)
+	$(Q)(printf '%s\n' $(wildcard bpf/*/*.bpf.c) | sed 's|.*|$(filter-out ccache,$(CLANG)) $(BPFFLAGS) -c &|'; \
+		printf '%s\n' $(sources) $(unit:%=tests/unit/test_%.c) | \
+		sed 's|.*|$(filter-out ccache,$(CC)) $(CPPFLAGS) $(CFLAGS) -c &|') | \
+		awk 'BEGIN { print "[" } { printf "%s{\"directory\": \"$(CURDIR)\", \"file\": \"%s\", \"command\": \"%s\"}", \
+			(NR > 1 ? ",\n" : ""), $$NF, $$0 } END { print "\n]" }' > $@
 
 format:
-	clang-format -i $(sources) $(wildcard user/*/*.h tools/*.h tests/*/*.c)
+	clang-format -i $(sources) $(wildcard user/*/*.h tools/*.h tools/*/*.h tools/*/*/*.h tests/*/*.c)
 
 clean:
 	rm -rf $(BUILD)
 
--include $(wildcard $(OBJ)/unit/*.d $(OBJ)/fuzz/*.d $(BUILD)/bpf/*.d $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(BUILD)/triggers/*.d)
+-include $(wildcard $(OBJ)/unit/*.d $(OBJ)/fuzz/*.d $(BUILD)/bpf/*.d $(OBJ)/*/*.d $(OBJ)/*/*/*.d $(OBJ)/*/*/*/*.d $(BUILD)/triggers/*.d)

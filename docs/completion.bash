@@ -53,4 +53,5 @@ _tally()
 	[[ $cur == -* ]] && COMPREPLY=($(compgen -W "$(_tally_options "${command[@]}")" -- "$cur"))
 }
 
-complete -F _tally tally runqlat runqlen schedlat cpudist migrations runqslower timehist schedmap timechart replay offcputime wakeuptime offwaketime profile list stat probe stackcount syscount trace opensnoop fsdist fileslower filetop biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop signals faults reclaim kmem memleak lockstat futexstat tcplife tcprtt tcpretrans netdrop netlat hardirqs softirqs workqueues timers kvmstat
+# Not those that are plain words: `stat` is another's command.
+complete -F _tally tally runqlat runqlen schedlat cpudist runqslower timehist schedmap timechart offcputime wakeuptime offwaketime stackcount syscount opensnoop fsdist fileslower filetop biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop kmem memleak lockstat futexstat tcplife tcprtt tcpretrans netdrop netlat hardirqs softirqs kvmstat

@@ -13,11 +13,14 @@
 
 #include "base/nearest.h"
 #include "cli/options.h"
+#include "cli/peers.h"
+#include "cli/prescan.h"
 #include "run/run.h"
 #include "manual.h"
-#include "out/diag.h"
+#include "report/diag.h"
 #include "run/measurement.h"
 #include "tools.h"
+#include "version.h"
 
 extern const struct tool *const __start_tally_tools[];
 extern const struct tool *const __stop_tally_tools[];
@@ -37,12 +40,25 @@ const struct tool *find_tool(const char *name)
 	return NULL;
 }
 
-static int unknown_tool(const char *name)
+static int show_peer(const struct peer *p)
 {
+	if (p->line)
+		diag_error("'%s' (%s) is here: tally %s", p->name, p->suite, p->line);
+	else
+		diag_error("no '%s' (%s): %s", p->name, p->suite, p->why);
+	return EXIT_USAGE;
+}
+
+/* second: the word behind it, or NULL. */
+static int unknown_tool(const char *name, const char *second)
+{
+	const struct peer *peer = peer__find(name, second);
 	const char *names[64];
 	const char *near;
 	size_t i;
 
+	if (peer)
+		return show_peer(peer);
 	for (i = 0; i < tool_count() && i < ARRAY_SIZE(names) - 1; i++)
 		names[i] = __start_tally_tools[i]->name;
 	names[i++] = "help";
@@ -55,13 +71,53 @@ static int unknown_tool(const char *name)
 	return EXIT_USAGE;
 }
 
-static int run_tool(const struct tool *tool, int argc, char **argv)
+/* For cli/prescan.c. */
+bool tools_with_option(const char *name, size_t len, char tools[TOOLS_WITH_OPTION])
+{
+	char *end = tools, *most = tools + TOOLS_WITH_OPTION - sizeof(" and others");
+	size_t i, n = 0;
+
+	for (i = 0; i < tool_count(); i++) {
+		const struct tool *t = __start_tally_tools[i];
+
+		if (!t->spec || !cli__has_option(&t->spec->cli, name, len))
+			continue;
+		if (!tools)
+			return true;
+		if (n++ == 2 || end + strlen(t->name) + 2 > most) {
+			strcpy(end, " and others");
+			break;
+		}
+		end = stpcpy(stpcpy(end, n > 1 ? ", " : ""), t->name);
+	}
+	return n;
+}
+
+/* profile -e TRACEPOINT --filter EXPR is stackcount's. */
+static const struct tool *tool_for(const struct tool *tool, int argc, char **argv)
+{
+	const char *name = tool->spec ? cli__other_tool(&tool->spec->cli, argc, argv) : NULL;
+
+	if (!name)
+		return tool;
+	diag_warn("tracepoints with a filter, or several, are for %s: that is run", name);
+	return find_tool(name);
+}
+
+static void become(const struct tool *tool, char **argv)
 {
 	/* The name in diagnostics, in argp's help and in reports is the tool's. */
 	diag_speaker(tool->name);
 	program_invocation_name = (char *)tool->name;
 	argv[0] = (char *)tool->name;
-	return tool->spec ? measurement__main(tool->spec, NULL, argc, argv) :
+}
+
+static int run_tool(const struct tool *tool, int argc, char **argv)
+{
+	become(tool, argv);
+	tool = tool_for(tool, argc, argv);
+	become(tool, argv);
+	return tool->spec ? measurement__main(tool->spec, argc, argv) :
 			    tool->main(argc, argv);
 }
 
@@ -126,7 +182,7 @@ static int help(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!text)
-		return unknown_tool(name);
+		return unknown_tool(name, NULL);
 	if (cli__open_writer(&cli, &w))
 		return EXIT_FAILED;
 	return cli__close_writer(&w, writer__emit(&w, text, strlen(text))) ? EXIT_FAILED : EXIT_DONE;
@@ -154,6 +210,7 @@ int main(int argc, char **argv)
 {
 	const char *called = argc ? basename(argv[0]) : "tally";
 	const struct tool *tool = find_tool(called);
+	const struct peer *pair;        /* `kmem stat` is perf's, kmem alone is ours */
 
 	argp_program_version = "tally " TALLY_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
@@ -169,7 +226,10 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help"))
 		return help(argc - 1, argv + 1);
 	tool = find_tool(argv[1]);
+	pair = tool ? peer__find_pair(argv[1], argv[2]) : NULL;
+	if (pair)
+		return show_peer(pair);
 	if (!tool)
-		return unknown_tool(argv[1]);
+		return unknown_tool(argv[1], argv[2]);
 	return run_tool(tool, argc - 1, argv + 1);
 }

@@ -10,8 +10,6 @@
 #ifndef TALLY_TOOLS_H
 #define TALLY_TOOLS_H
 
-#define TALLY_VERSION "0.1.0"
-
 enum area {
 	AREA_SCHEDULER,
 	AREA_EVENTS,

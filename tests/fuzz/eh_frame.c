@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * libFuzzer's entry: whatever .eh_frame holds, of a file with two pieces of code, it is read, and the
- * rule at any byte can be looked up. Two bytes in front say where it is.
+ * rule at any byte can be looked up; its functions are found, as in words of 4 and of 8 bytes. Two
+ * bytes in front say where it is.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unwind/cfi.h"
+#include "unwind/extents.h"
 
 static const struct elf_segment segments[] = {
 	{ .address = 0x1000, .size = 0x8000, .executable = true },
@@ -26,6 +28,19 @@ static void look_up(const struct cfi_table *t)
 	}
 }
 
+static void find_extents(const struct cursor *c, u64 address, u32 word_bytes)
+{
+	struct code_extents e;
+	size_t i;
+
+	if (code_extents__parse(&e, c->at, cursor__left(c), address, word_bytes))
+		abort();
+	for (i = 0; i < e.n; i++)
+		if (!e.extent[i].size || (i && e.extent[i].start < e.extent[i - 1].start))
+			abort();
+	code_extents__free(&e);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
@@ -39,5 +54,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	t.nrules = rules.n;
 	look_up(&t);
 	eh_frame_rows__free(&t.rows);
+	find_extents(&c, address, 4);
+	find_extents(&c, address, 8);
 	return 0;
 }

@@ -8,8 +8,8 @@
 
 #include "expr/expr.h"
 #include "jit/compile.h"
-#include "probe/bounds.h"
-#include "probe/definition.h"
+#include "events/probe/bounds.h"
+#include "events/probe/definition.h"
 
 static const char format_text[] =
 	"name: fuzz\nID: 1\nformat:\n"

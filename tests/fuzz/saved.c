@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "diff/diff.h"
+#include "machine/diff/diff.h"
 
 static void write_file(int fd, const u8 *data, size_t size)
 {

@@ -19,7 +19,7 @@ import tally
 from tally import Blurred, by_key, count, flaws, total, wait_ns
 
 
-# Those that time waits for a CPU (bpf/wait.bpf.h).
+# Those that time waits for a CPU (bpf/sched/wait.bpf.h).
 TIMES_WAITS = {"runqlat", "runqslower", "schedlat", "timehist", "schedmap"}
 
 

@@ -53,6 +53,20 @@ def takes_code_apart():
     return "built without capstone" not in asked.stderr
 
 
+@functools.cache
+def reads_dwarf():
+    """False: a build without libdw (make LIBDW=)."""
+    if not (BUILD / "list").exists():
+        return True     # conftest.py says what is missing
+    asked = subprocess.run([BUILD / "list", "-x", BUILD / "triggers" / "calls", "--lines", "work"],
+                           capture_output=True, text=True)
+    return "built without libdw" not in asked.stderr
+
+
+# For tests of what debug information says: variables, types, source lines, inlined functions.
+needs_dwarf = pytest.mark.skipif(not reads_dwarf(), reason="this tally was built without libdw: it reads no debug information")
+
+
 def scaled(n):
     """A size for loads: n on a real machine, less in an emulated guest."""
     return max(1, n // 8) if GUEST else n

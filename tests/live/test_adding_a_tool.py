@@ -26,7 +26,7 @@ def built(tmp_path_factory):
     tree = tmp_path_factory.mktemp("tree") / "tally"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git", "tests"))
     files = files_of_page()
-    assert sorted(files) == ["bpf/slices.bpf.c", "bpf/slices.h", "tools/slices.c"]
+    assert sorted(files) == ["bpf/sched/slices.bpf.c", "bpf/sched/slices.h", "tools/sched/slices.c"]
     for name, text in files.items():
         (tree / name).write_text(text)
     subprocess.run(["make", "-j2", "-C", str(tree)], check=True, stdout=subprocess.DEVNULL)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tally
-from tally import BUILD, GUEST, flaws, scaled, steady, within
+from tally import BUILD, GUEST, flaws, needs_dwarf, scaled, steady, within
 
 CPU = 1
 HZ = 997
@@ -235,6 +235,7 @@ def test_faults(profile, trigger):
     assert report["note"].endswith("the instruction that faulted"), report
 
 
+@needs_dwarf
 def test_source(run):
     """Each instruction's line, as addr2line(1) has it; the store that faults is where the source says."""
     faults = BUILD / "triggers" / "faults"

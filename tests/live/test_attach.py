@@ -13,7 +13,7 @@ import pytest
 import tally
 from counted import (GETPPID, SYSCALLS, Perf, again_when_skipped, counts, lost, stat, why_no_perf,
                      work)
-from tally import BUILD, KERNEL, once, scaled, wait_until
+from tally import BUILD, KERNEL, needs_dwarf, once, scaled, wait_until
 
 pytestmark = pytest.mark.everywhere
 
@@ -75,6 +75,7 @@ def test_binary_in_the_event(tool, trigger, event):
     assert sum(counts(tracer.stop().report).values()) == N * THREADS
 
 
+@needs_dwarf
 def test_functions_that_are_nowhere_but_inside_others(tool, trigger):
     """Debug information says where; each place is a row."""
     load = trigger("calls", N, THREADS, DEPTH)

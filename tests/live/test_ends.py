@@ -12,7 +12,7 @@ import pytest
 
 from probing import Probe, alike, binary, instructions, measure, nothing_lost, report_of, rows_by
 from stackcounting import names, value
-from tally import Trigger, scaled, takes_code_apart
+from tally import Trigger, needs_dwarf, scaled, takes_code_apart
 
 THROWS, ARGUMENTS = binary("throws"), binary("arguments")
 N = scaled(100)
@@ -183,6 +183,7 @@ def test_arguments_of_32_bits(tool, trigger, name, value, total):
         assert report["rows"][0]["sum"] == total and nothing_lost(report)
 
 
+@needs_dwarf
 @pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
 def test_results_of_32_bits(tool, trigger, run):
     report = measure(tool, trigger("leaks32"), "-x", binary("leaks32"), "work%return", "--sum", "$retval")

@@ -17,7 +17,7 @@ from tally import BUILD, KERNEL
 pytestmark = pytest.mark.everywhere
 
 # Those that load nothing.
-IDLE = {"bench", "diff", "doctor", "list", "replay", "run"}
+IDLE = {"bench", "diff", "doctor", "list", "peers", "replay", "run"}
 
 # What a tool cannot be started without.
 NEEDED = {"probe": ("sched:sched_switch",), "stackcount": ("sched:sched_switch",)}

@@ -238,7 +238,7 @@ def test_nothing_stands_before_a_program_that_every_system_has(tmp_path):
     subprocess.run(["make", "-s", "install", f"DESTDIR={tmp_path}", "PREFIX=/usr/local", f"BUILD={BUILD}"],
                    cwd=tally.ROOT, check=True, stdout=subprocess.DEVNULL)
     installed = {path.name for path in (tmp_path / "usr/local/bin").iterdir()}
-    assert {"tally", "runqlat", "trace"} <= installed and "stat" not in installed
+    assert {"tally", "runqlat"} <= installed and not {"stat", "trace"} & installed
     common = set(subprocess.run(["bash", "-c", "compgen -b; compgen -k"], stdout=subprocess.PIPE, text=True,
                                 check=True).stdout.split())
     listed = subprocess.run(["dpkg-query", "-W", "-f", "${Essential} ${Package}\n"], stdout=subprocess.PIPE,
@@ -260,12 +260,19 @@ def test_doctor_without_a_mounted_tracefs():
     assert "prev_comm" in ran.stdout
 
 
-@pytest.mark.parametrize("binary, hint", ((",", "--csv=,"), (";", "--csv=;"), ("/bin/sh", "list -x /bin/sh")))
-def test_a_binary_without_functions_of_it(run, binary, hint):
-    """perf's separator is one."""
-    for args in (("-x", binary), (f"-x{binary}", "-e", "sched:sched_switch")):
+@pytest.mark.parametrize("joined", (False, True))
+def test_a_binary_without_functions_of_it(run, joined):
+    args = ("-x/bin/sh", "-e", "sched:sched_switch") if joined else ("-x", "/bin/sh")
+    result = run(*args, "-a", "-d", "0.1", tool="stat")
+    assert result.code == 2 and "list -x /bin/sh" in result.stderr and not result.text, result
+
+
+@pytest.mark.parametrize("separator", (",", ";"))
+def test_a_separator_is_no_binary(run, separator):
+    """As perf has it."""
+    for args in (("-x", separator), (f"-x{separator}", "-e", "sched:sched_switch")):
         result = run(*args, "-a", "-d", "0.1", tool="stat")
-        assert result.code == 2 and hint in result.stderr and not result.text, result
+        assert result.code == 0 and result.text.startswith(f"start_ns{separator}duration_ns{separator}"), result
 
 
 # --- events that others have made ----------------------------------------------------------------

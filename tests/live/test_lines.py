@@ -12,7 +12,7 @@ import pytest
 
 from probing import binary
 from stackcounting import names, observe, reports_of
-from tally import ROOT, once, scaled
+from tally import ROOT, needs_dwarf, once, scaled
 
 pytestmark = pytest.mark.exact
 
@@ -83,6 +83,7 @@ def expected(lines, inlined):
     return found
 
 
+@needs_dwarf
 def test_exact_frames(ends, trigger):
     """With both options, with one, and with none: what is apart, what is one, and where it is."""
     ways = [(lines, inlined) for lines in (True, False) for inlined in (True, False)]
@@ -104,6 +105,7 @@ def test_exact_frames(ends, trigger):
 
 # --- formats ---------------------------------------------------------------------------------------
 
+@needs_dwarf
 @once
 def test_formats(ends, trigger):
     """As text, folded (as flamegraph.pl knows them), in a picture, as CSV, and as a table."""
@@ -123,6 +125,7 @@ def test_formats(ends, trigger):
     assert re.search(rf"100\.0 +{2 * N} +leaf +{leaf}\n", rows), rows
 
 
+@needs_dwarf
 @once
 def test_by_frames(ends, trigger):
     """Inlined functions can be chosen by."""
@@ -134,6 +137,7 @@ def test_by_frames(ends, trigger):
 
 # --- other tools, and files that say nothing -------------------------------------------------------
 
+@needs_dwarf
 def test_like_addr2line(tool, trigger):
     """Wherever a sample hits: each address with all that is inlined there."""
     load = trigger("inlines", scaled(100_000_000))
@@ -156,6 +160,7 @@ def test_like_addr2line(tool, trigger):
     assert groups == addr2line(binary("inlines"), groups)
 
 
+@needs_dwarf
 @pytest.mark.parametrize("strip, said", (((), False), (("-g",), True)))
 def test_no_debug_information(ends, trigger, tmp_path, strip, said):
     """It is said once, in the note, and the rest is as without the options. What has it is not named."""

@@ -14,7 +14,7 @@ import subprocess
 import pytest
 
 import tally
-from tally import once
+from tally import needs_dwarf, once
 from tracefs import tracing
 
 pytestmark = pytest.mark.exact
@@ -449,6 +449,7 @@ def test_wrong_usage(refused, args, part):
     assert part in refused(2, *args)
 
 
+@needs_dwarf
 def test_source_lines_need_debug_information(refused):
     if os.path.exists(f"/usr/lib/debug/boot/vmlinux-{os.uname().release}"):
         pytest.skip("this kernel's debug information is installed")

@@ -149,6 +149,8 @@ def test_wrong_budgets(run, value):
 
 
 @once
-def test_tools_that_cannot_stop_early(run):
-    result = run("--budget", "1%", "sched:sched_switch", "--", "true", tool="probe")
+@pytest.mark.parametrize("name", ("probe", "stackcount", "stat"))
+def test_tools_that_cannot_stop_early(run, name):
+    event = ("-e", "sched:sched_switch") if name == "stat" else ("sched:sched_switch",)
+    result = run("--budget", "1%", *event, "--", "true", tool=name)
     assert result.code == 2 and "before the command ends" in result.stderr

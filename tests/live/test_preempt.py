@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that another task's can come into (bpf/preempt.bpf.h): all of them guard themselves, which is
+"""Programs that another task's can come into (bpf/lib/preempt.bpf.h): all of them guard themselves, which is
 looked up in the objects; and numbers stay right where tasks preempt each other all the time."""
 import functools
 import json
@@ -103,7 +103,7 @@ def test_programs_that_can_be_preempted_guard_themselves(path):
     wrong = {name: reason for section, name, number, start, size in obj.programs
              if hooked(section) and name not in RUN_BY_US
              and (reason := unguarded(obj, number, start, size))}
-    assert not wrong, f"{path.name}: see bpf/preempt.bpf.h, UNPREEMPTED(): {wrong}"
+    assert not wrong, f"{path.name}: see bpf/lib/preempt.bpf.h, UNPREEMPTED(): {wrong}"
 
 
 def test_what_is_never_preempted_is_still_there():

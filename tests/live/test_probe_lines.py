@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from probing import compile_trigger, counts_by, measure_each, nothing_lost
-from tally import GUEST, ROOT, Trigger
+from tally import GUEST, ROOT, Trigger, needs_dwarf
 
 pytestmark = pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 
@@ -33,6 +33,7 @@ def lines_like(function, looks):
     return [i - first for i in range(first, end) if looks(lines[i].strip())]
 
 
+@needs_dwarf
 @pytest.mark.parametrize("pattern, looks", (
     ("sink=squared;", lambda line: line == "sink = squared;"),
     ("sink=*", lambda line: line.startswith("sink =")),
@@ -48,6 +49,7 @@ def test_lines_by_their_text(ends, program, pattern, looks):
         {f"compiled:with_locals:{n}": 7 for n in numbers}
 
 
+@needs_dwarf
 def test_variables_there(ends, program):
     load = Trigger(program, 5)
     ends.callback(load.close)
@@ -55,6 +57,7 @@ def test_variables_there(ends, program):
     assert counts_by(report, "squared") == {i * i: 1 for i in range(5)}
 
 
+@needs_dwarf
 @pytest.mark.parametrize("event, name, n", (("many@arguments.c", "many", 5),
                                             ("many@arguments.c%return", "many%return", 5),
                                             ("with_locals@arguments.c;sink=squared;", "with_locals:5", 5)))
@@ -65,6 +68,7 @@ def test_functions_of_a_file(ends, program, event, name, n):
     assert counts_by(report, "func") == {f"compiled:{name}": n}
 
 
+@needs_dwarf
 @pytest.mark.parametrize("event, said, hint", (
     ("many@other.c", "no many is defined in 'other.c'", "one is in "),
     ("many@rguments.c", "no many is defined in 'rguments.c'", "arguments.c"),
@@ -79,6 +83,7 @@ def test_mistakes(run, program, event, said, hint):
     assert result.code and said in result.stderr and hint in result.stderr, result
 
 
+@needs_dwarf
 def test_without_the_source(run, program):
     """It is said what is missing; by its number a line is found all the same."""
     source = program.parent / "arguments.c"
@@ -119,6 +124,7 @@ int main(int argc, char **argv) { return holder(argc, 2); }
 """
 
 
+@needs_dwarf
 @pytest.mark.parametrize("level", ("-O0", "-O2"))
 def test_list_has_the_variables_of_the_function_that_is_named(run, tmp_path, level):
     """Also at an address where the code of an inlined one begins: they are those that probe takes there."""
@@ -140,6 +146,7 @@ def test_list_has_the_variables_of_the_function_that_is_named(run, tmp_path, lev
 UNTOLD = "may have copies in unrolled loops"
 
 
+@needs_dwarf
 @pytest.mark.parametrize("dwarf", (4, 5))
 @pytest.mark.parametrize("compiler, options", [
     ("gcc", ("-O3", "-funroll-loops")), ("gcc", ("-O2",)), ("gcc", ("-O0",)),

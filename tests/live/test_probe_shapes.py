@@ -7,7 +7,7 @@ import pytest
 
 from probing import (alike, binary, compile_trigger, counts_by, measure, measure_each, nothing_lost,
                      stream_of, Probe)
-from tally import GUEST, ROOT, Trigger, count
+from tally import GUEST, ROOT, Trigger, count, needs_dwarf
 
 pytestmark = pytest.mark.exact
 
@@ -31,6 +31,7 @@ def nulls(n):
     return len(range(0, n, 3))
 
 
+@needs_dwarf
 def test_members(tool, trigger):
     """Of each kind. NULL has none: a loss, and no zero."""
     n = 36
@@ -39,6 +40,7 @@ def test_members(tool, trigger):
     assert report["lost"].pop("read_fault") == nulls(n) and nothing_lost(report)
 
 
+@needs_dwarf
 def test_keys_values_and_filters(ends, trigger):
     n = 36
     by, total, named, guarded, latency = measure_each(ends, trigger("shapes", n), [
@@ -58,6 +60,7 @@ def test_keys_values_and_filters(ends, trigger):
     assert set(counts_by(latency, "flags")) == {i for i in range(n) if i & 1 or i == 4}
 
 
+@needs_dwarf
 @alike
 def test_histogram(tool, trigger):
     report = measure(tool, trigger("shapes", 32), "-x", SHAPES, "seen", "--hist", "shape->flags")
@@ -69,6 +72,7 @@ FORMS = (("gcc", "-gdwarf-2"), ("gcc", "-gdwarf-3"), ("gcc", "-gdwarf-4"), ("gcc
          ("clang", "-gdwarf-4"), ("clang", "-gdwarf-5"))
 
 
+@needs_dwarf
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 @pytest.mark.parametrize("compiler, flag", FORMS)
 def test_of_compilers(tool, ends, tmp_path, compiler, flag):
@@ -120,6 +124,7 @@ int main()
 """
 
 
+@needs_dwarf
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 def test_classes(tool, ends, tmp_path):
     """What a reference refers to is named with . and, as a pointer's, with ->; what a class has
@@ -132,6 +137,7 @@ def test_classes(tool, ends, tmp_path):
     assert nothing_lost(report)
 
 
+@needs_dwarf
 @alike
 @pytest.mark.parametrize("args, said, hint", (
     (("seen shape->foo",), "struct shape has no member 'foo'", "it has corner, "),

@@ -6,7 +6,7 @@ import pytest
 from probing import (Probe, alike, binary, counts_by, few, measure, nothing_lost, report_of,
                      rows_by, stream, told)
 import tally
-from tally import count, flaws, scaled
+from tally import count, flaws, needs_dwarf, scaled
 
 SPANS, CALLS, ARGUMENTS = binary("spans"), binary("calls"), binary("arguments")
 
@@ -29,6 +29,7 @@ def test_recursion(tool, trigger, n, threads, depth):
     assert nothing_lost(report)
 
 
+@needs_dwarf
 def test_outer_calls_take_as_long_as_what_they_call(tool, trigger):
     """By depth: each one's time contains that of those below it."""
     report, *_ = latency(tool, trigger("spans", "nested", 30, 2, 6), "recursive", "--sum", "$elapsed",
@@ -76,6 +77,7 @@ def test_left_by_longjmp(tool, trigger):
     assert inner <= sum(row["sum"] for row in rows.values()) <= outer
 
 
+@needs_dwarf
 def test_threads_that_exit_inside(tool, trigger):
     """What they began has no end, and nobody else's end is taken for it."""
     n = scaled(200)
@@ -85,6 +87,7 @@ def test_threads_that_exit_inside(tool, trigger):
     assert report["lost"].pop("unwound") == n - calls and nothing_lost(report)
 
 
+@needs_dwarf
 def test_thread_ids_that_are_used_again(tool, trigger):
     """The second thread's begin is filtered: its end must not find the begin of the first."""
     n = scaled(40)
@@ -99,6 +102,7 @@ def test_thread_ids_that_are_used_again(tool, trigger):
         assert report["filtered"] == n - counted, filter
 
 
+@needs_dwarf
 def test_arguments_and_results_of_one_call(tool, trigger):
     """What was passed, what came back, and the time between, on one line."""
     got, report = stream(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many a b c ret=$retval",
@@ -108,6 +112,7 @@ def test_arguments_and_results_of_one_call(tool, trigger):
     assert all(line["elapsed_ns"] > 0 for line in lines)
 
 
+@needs_dwarf
 @pytest.mark.parametrize("filter, keep", few((
     ("b < -2", lambda i: i > 2), ("$retval < 0", lambda i: i > 3),
     ("b < -2 && $retval >= -1", lambda i: 2 < i <= 4),
@@ -127,6 +132,7 @@ def test_filters_on_both_sides(tool, trigger, filter, keep):
     assert report["filtered"] == 10 - count(report["rows"])
 
 
+@needs_dwarf
 @alike
 def test_value_of_the_begin(tool, trigger):
     """Of calls that are chosen by their results."""
@@ -136,6 +142,7 @@ def test_value_of_the_begin(tool, trigger):
     assert (row["count"], row["sum"], row["min"]) == (7, -sum(range(3, 10)), -9)
 
 
+@needs_dwarf
 def test_a_begin_that_cannot_be_read_is_lost_once(tool, trigger):
     load = trigger("arguments", 0, "one", "@null", "two")
     report = measure(tool, load, "-x", ARGUMENTS, "read_text", "--latency", "--count", "--by", "text")
@@ -149,6 +156,7 @@ def test_a_begin_that_cannot_be_read_is_lost_once(tool, trigger):
 PAIRS = ("-x", SPANS, "--from", "opened", "--to", "closed", "--match", "id,thread")
 
 
+@needs_dwarf
 def test_pairs_by_two_numbers(tool, trigger):
     """Opened in one order, closed in the other: none is taken for another one."""
     n, threads = scaled(400), 2
@@ -157,6 +165,7 @@ def test_pairs_by_two_numbers(tool, trigger):
     assert nothing_lost(report)
 
 
+@needs_dwarf
 @alike
 def test_pairs_filtered(tool, trigger):
     n = 20
@@ -165,6 +174,7 @@ def test_pairs_filtered(tool, trigger):
     assert count(report["rows"]) == 5 and report["filtered"] == 2 * n - 5
 
 
+@needs_dwarf
 @alike
 def test_pairs_filtered_by_either(tool, trigger):
     """What the first event knows and the second does not is kept for it, behind the key."""
@@ -174,6 +184,7 @@ def test_pairs_filtered_by_either(tool, trigger):
     assert report["filtered"] == 40 - 7
 
 
+@needs_dwarf
 @alike
 def test_too_much_to_keep(run):
     many = " || ".join(f"a + $retval == {i}" for i in range(9))
@@ -181,6 +192,7 @@ def test_too_much_to_keep(run):
     assert result.code == 2 and "8 values at most can be kept" in result.stderr, result
 
 
+@needs_dwarf
 @alike
 def test_pairs_by_arguments_of_the_machine(tool, trigger):
     report = measure(tool, trigger("spans", "pairs", 10, 2), "-x", SPANS, "--from", "opened", "--to",
@@ -189,6 +201,7 @@ def test_pairs_by_arguments_of_the_machine(tool, trigger):
         {t: (10, 45) for t in (0, 1)}
 
 
+@needs_dwarf
 @alike
 def test_times_of_pairs_rise(tool, trigger):
     """The first one opened is the last one closed."""
@@ -197,6 +210,7 @@ def test_times_of_pairs_rise(tool, trigger):
     assert sorted(times.values(), reverse=True) == [times[i] for i in range(30)]
 
 
+@needs_dwarf
 def test_unmatched_ends_are_known(tool, trigger):
     """With everything in view, an end without a begin is a loss, and a begin without an end none."""
     load = trigger("spans", "pairs", 5, 1)

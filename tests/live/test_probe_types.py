@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from probing import binary, compile_trigger, measure_each, nothing_lost, stream_of, told, Probe
-from tally import GUEST, ROOT, Trigger, flaws
+from tally import GUEST, ROOT, Trigger, flaws, needs_dwarf
 
 SOURCE = ROOT / "tests/triggers/signatures.cpp"
 TARGET, SECOND, REFERRED = 4242, -77, -5
@@ -55,6 +55,7 @@ def lines_of(result):
 CALLED = r"(s|r|neg)_|_ZN?[0-9]+(cc|ref|refs)_|_ZN5thing"
 
 
+@needs_dwarf
 @pytest.mark.parametrize("language", ("c", "c++"))
 @pytest.mark.parametrize("level", LEVELS)
 def test_arguments_are_where_the_calling_convention_puts_them(tool, ends, made, language, level):
@@ -69,6 +70,7 @@ def test_arguments_are_where_the_calling_convention_puts_them(tool, ends, made, 
     assert not wrong
 
 
+@needs_dwarf
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_reference_is_what_it_refers_to(tool, ends, made, level):
     path = made["c++", level]
@@ -87,6 +89,7 @@ RESULTS = {"int": -1, "short": -1, "char": -1, "long": -1, "unsigned": 2 ** 32 -
            "ushort": 2 ** 16 - 1, "bool": 1}
 
 
+@needs_dwarf
 @pytest.mark.parametrize("level", LEVELS)
 def test_results_have_their_width_and_sign(tool, ends, made, level):
     path = made["c", level]
@@ -99,6 +102,7 @@ def test_results_have_their_width_and_sign(tool, ends, made, level):
         assert report["events"] == N, name
 
 
+@needs_dwarf
 def test_results_that_are_no_numbers_are_refused(run, made):
     path = made["c", "-O0"]
     for name, said in (("r_double", "the result is in a register of floating-point numbers"),
@@ -216,6 +220,7 @@ def test_histograms_of_values_beyond_63_bits(ends):
         assert group["avg"] == exact(mean), (what, group)
 
 
+@needs_dwarf
 def test_a_loss_has_its_own_reason(ends, trigger):
     load = trigger("arguments", 4, "short", "@150", "@300")
     path = binary("arguments")

@@ -9,7 +9,7 @@ import pytest
 
 from probing import (alike, binary, compile_trigger, counts_by, few, instructions, measure, measure_each,
                      nothing_lost, rows_by, stream)
-from tally import GUEST, ROOT, Trigger, by_key, count, scaled
+from tally import GUEST, ROOT, Trigger, by_key, count, needs_dwarf, scaled
 
 pytestmark = pytest.mark.exact
 
@@ -33,6 +33,7 @@ def many(i):
             "f": hex((1 << 40) + i), "g": 7 * i, "h": -8 * i}
 
 
+@needs_dwarf
 @pytest.mark.parametrize("arguments", (MANY, "a b c d e f=f:x64 g h"), ids=("abi", "names"))
 def test_arguments(tool, trigger, arguments):
     """Six of them in registers, two on the stack; by their place and by name."""
@@ -70,6 +71,7 @@ def shown(text):
             "@300": "x" * 255 + "...", "\x1b[31m\"\\\n": "\\x1b[31m\"\\x5c\\x0a"}.get(text, text)
 
 
+@needs_dwarf
 @pytest.mark.parametrize("argument", few(("text", "text=$arg1:string", "text=+0($arg1):string",
                                           "text=+0(%di):ustring")))
 def test_texts(tool, trigger, argument):
@@ -78,6 +80,7 @@ def test_texts(tool, trigger, argument):
     assert [v["text"] for v in got] == [shown(text) for text in TEXTS]
 
 
+@needs_dwarf
 @alike
 def test_texts_of_text(tool, trigger):
     load = trigger("arguments", 0, *TEXTS)
@@ -90,6 +93,7 @@ def test_texts_of_text(tool, trigger):
     assert lines[8] == r'"\x1b[31m\x22\x5c\x0a"'
 
 
+@needs_dwarf
 def test_texts_as_keys(tool, trigger):
     """An address without memory behind it is lost, and no empty text."""
     texts = ("one", "two", "one", "", "@null", "@edge", "one", "\x07bell")
@@ -98,6 +102,7 @@ def test_texts_as_keys(tool, trigger):
     assert report["lost"].pop("read_fault") == 2 and nothing_lost(report)
 
 
+@needs_dwarf
 def test_long_texts_are_keys_of_their_own(tool, trigger):
     """Up to 254 characters; texts that differ at their ends are two, and what is cut is marked."""
     sizes = (100, 100, 200, 254, 280, 300)
@@ -107,6 +112,7 @@ def test_long_texts_are_keys_of_their_own(tool, trigger):
                                             "x" * 255 + "...": 2}
 
 
+@needs_dwarf
 @alike
 def test_filters_on_texts(ends, trigger):
     filters = (("text == \"one\"", 2), ("text != \"one\"", 3), ("text ~ \"t*\"", 1), ("text == \"\"", 1),
@@ -146,6 +152,7 @@ def test_results(ends, trigger):
     assert hist["groups"][0]["sum"] == 6 and hist["lost"]["negative"] == n - 4
 
 
+@needs_dwarf
 @alike
 def test_sums_and_bounds(ends, trigger):
     n = 400
@@ -169,6 +176,7 @@ def test_sums_and_bounds(ends, trigger):
         {(0, "text"): 199 * 100, (1, "text"): total - 199 * 100}
 
 
+@needs_dwarf
 def test_keys_of_several_kinds(tool, trigger):
     report = measure(tool, trigger("arguments", 4), "-x", ARGUMENTS, "many", "--by",
                      "a,b,c,f:x64,comm,pid,tid,uid,func")
@@ -178,6 +186,7 @@ def test_keys_of_several_kinds(tool, trigger):
     assert all(row["pid"] == row["tid"] for row in rows.values())
 
 
+@needs_dwarf
 def test_on_two_cpus_at_once(tool, trigger):
     """Programs on functions can be interrupted and preempted: still all is counted, and once."""
     n = scaled(4000)
@@ -208,6 +217,7 @@ def test_functions_of_a_glob(tool, trigger):
     assert found["known_function"] == 10
 
 
+@needs_dwarf
 @alike
 def test_names_of_each_probe(tool, trigger):
     """A name means in each probe what that probe says."""
@@ -268,6 +278,7 @@ def lines_of(function):
     return found
 
 
+@needs_dwarf
 def test_variables_in_the_middle(tool, trigger):
     """squared is not there when the function begins, and is at its later lines."""
     line = lines_of("with_locals")["sink = squared;"]
@@ -275,6 +286,7 @@ def test_variables_in_the_middle(tool, trigger):
     assert got == [{"n": i, "squared": i * i} for i in range(10)]
 
 
+@needs_dwarf
 @alike
 def test_variables_that_are_not_live_are_refused(run):
     line = lines_of("with_locals")
@@ -289,6 +301,7 @@ def test_variables_that_are_not_live_are_refused(run):
     assert result.code == 2 and "no such argument" in result.stderr
 
 
+@needs_dwarf
 def test_static_variables(ends, trigger):
     """Of a program that is loaded anywhere, by name: what the call before left there."""
     value, filtered, exported = measure_each(ends, trigger("arguments", 20), [
@@ -305,6 +318,7 @@ FORMS = (("-O0", "-g"), ("-O2", "-g"), ("-O2", "-g", "-no-pie"), ("-O1", "-g", "
          ("-O2", "-g", "-gdwarf-4"), ("-O3", "-g"))
 
 
+@needs_dwarf
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 @pytest.mark.parametrize("flags", FORMS, ids=" ".join)
 def test_of_compilers(ends, directory, flags):
@@ -325,6 +339,7 @@ def test_of_compilers(ends, directory, flags):
     assert passed["rows"][0]["max"] == 8 and pair["rows"][0]["sum"] == -45
 
 
+@needs_dwarf
 @pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
 def test_separate_debug_information(ends, directory):
     """Stripped, with the file that .gnu_debuglink names beside it; and without."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing import Probe, alike, binary, nothing_lost, report_of
-from tally import Blurred, count, pvm_guest, scaled, steady
+from tally import Blurred, count, needs_dwarf, pvm_guest, scaled, steady
 
 COSTS = binary("costs")
 COSTLY = ("-x", COSTS, "costly", "--latency")
@@ -88,6 +88,7 @@ def test_time_on_the_cpu(tool, trigger):
     steady(trial)
 
 
+@needs_dwarf
 def test_by_key_and_with_other_figures(tool, trigger):
     """Calls with an odd argument touch pages, the others none."""
     n = scaled(40) // 2 * 2

@@ -81,16 +81,25 @@ def test_a_command(run):
                  tally.BUILD / "triggers" / "syscalls", "1", f"{GETPPID}:70", tool="run")
     assert result.code == 0, result
     objects = [json.loads(line) for line in result.text.splitlines() if line.startswith("{")]
-    reports = {o["tool"]: o for o in objects if "tool" in o}
+    reports = {o["tool"]: o for o in objects if "duration_ns" in o}
     assert reports["execsnoop"]["events"] == 1
+    executed, = (o for o in objects if o["tool"] == "execsnoop" and "time_ns" in o)
+    assert executed["comm"] == "syscalls"
     assert reports["syscount"]["rows"] == [{"syscall": "getppid", "calls": 70, "errors": 0}]
     assert reports["exitsnoop"]["events"] in (0, 1)     # the run may end before it is told
 
 
-def test_intervals(tool, trigger):
+def test_single_events_say_whose_they_are(run):
+    """In text, too; a run of one needs no such column."""
+    program = tally.BUILD / "triggers" / "syscalls"
+    both = run("execsnoop", "exitsnoop", "syscount", "--", program, "1", f"{GETPPID}:1", tool="run")
+    assert re.search(r"^\d\d:\d\d:\d\d\.\d{6} execsnoop   syscalls ", both.text, re.MULTILINE), both
+    alone = run("--", program, "1", f"{GETPPID}:1", tool="execsnoop")
+    assert re.search(r"^\d\d:\d\d:\d\d\.\d{6} syscalls ", alone.text, re.MULTILINE), alone
+
+
+def test_intervals(tool):
     """What the reports of a measurement say adds up; each has intervals of its own that follow one another."""
-    load = trigger("callmix")
-    del load
     measuring = tool("--json", "-I", "100", "stat -e context-switches", "syscount", "runqlat", tool="run")
     measuring.await_lines(9)
     reports = measuring.stop().reports

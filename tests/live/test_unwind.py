@@ -105,12 +105,11 @@ def test_command():
 
 @once
 @pytest.mark.parametrize("how, whole", [
-    ((), True), (("--call-graph", "fp"), False), (("--comm", "frameless"), False), (("-e", "cpu-clock", "-c", 1000000), False)])
+    ((), True), (("--call-graph", "fp"), False), (("-e", "cpu-clock", "-c", 1000000), False)])
 def test_profile_of_a_process(ends, trigger, how, whole):
-    """Few samples of few programs: their stacks are whole without being asked for. The whole machine's, and those of
-    each Nth event, begin at once and cost less."""
+    """Few samples of few programs: their stacks are whole without being asked for. Those of each Nth event cost less."""
     load = trigger("frameless", 100000, 0, DEPTH)
-    tracer = Tool("--json", "-U", *(() if "--comm" in how else ("-p", load.pid)), *how, tool="profile")
+    tracer = Tool("--json", "-U", "-p", load.pid, *how, tool="profile")
     ends.callback(tracer.close)
     tracer.ready()
     load.go()
@@ -120,3 +119,27 @@ def test_profile_of_a_process(ends, trigger, how, whole):
     assert below, report
     assert {"[incomplete]" in names(stack) for stack in below} == {not whole}, report
     assert ("--call-graph dwarf" in report["note"]) != whole, report
+
+
+@once
+@pytest.mark.parametrize("when", ("before", "during"))
+@pytest.mark.parametrize("how, whole", [((), True), (("--call-graph", "fp"), False)])
+def test_profile_of_the_machine(ends, trigger, when, how, whole):
+    """Samples begin at once, and tables come meanwhile, those of what runs first: also of a program that began during the
+    run. By frame pointers no stack is whole."""
+    load = trigger("frameless", 100000, 0, DEPTH) if when == "before" else None
+    tracer = Tool("--json", "-U", *how, tool="profile")
+    ends.callback(tracer.close)
+    tracer.ready()
+    load = load or trigger("frameless", 100000, 0, DEPTH)
+    load.go()
+    load.done()
+    report, = reports_of([tracer.stop()])
+    mine = [stack for stack in report["stacks"] if stack["key"]["comm"] == "frameless"]
+    total = sum(stack["value"] for stack in mine)
+    broken = sum(stack["value"] for stack in mine if "[incomplete]" in names(stack))
+    assert total and (broken <= total // 2) == whole, (broken, total, report)
+    if not whole:
+        return
+    found = {chain(stack) for stack in mine if "ask" in names(stack) and "[incomplete]" not in names(stack)}
+    assert found and found <= set(CHAINS), found

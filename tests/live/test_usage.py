@@ -53,7 +53,7 @@ BAD = (
     ("1 0", 2, "'0'"),
     ("1 x", 2, "'x'"),
     ("1 2 3", 2, "'3'"),
-    ("sleep 1", 2, "-- sleep"),
+    ("nosuchprogram 1", 2, "-- nosuchprogram"),
     ("1 sleep", 2, "'sleep'"),
     ("--", 2, "no command"),
     ("--by foo", 2, "'foo'"),
@@ -90,6 +90,20 @@ BAD = (
     ("--ready-fd x", 2, "'x'"),
     ("--source foo", 2, "'foo'"),
     ("--strict=1", 2, "takes no value"),
+    # given twice: what cannot both hold is refused
+    ("--comm a --comm b", 2, "--comm is given twice, 'a' and 'b'"),
+    ("-G /a -G /b", 2, "-G is given twice"),
+    ("-u 0 -u 1", 2, "-u is given twice"),
+    ("-C 0 -C 1", 2, "-C is given twice"),
+    ("-d 1 -d 2", 2, "-d is given twice"),
+    ("-I 100 -I 200", 2, "-I is given twice"),
+    ("-I 100 5", 2, "given twice, by -I and as '5'"),
+    ("5 -I 100", 2, "given twice"),
+    ("--top 1 --top=2", 2, "--top is given twice"),
+    ("-o a -o b", 2, "-o is given twice"),
+    ("--sort max --sort avg", 2, "--sort is given twice"),
+    ("--source auto --source=wakeup", 2, "--source is given twice"),
+    ("--max-keys 10 --max-k 20", 2, "--max-keys is given twice"),
 )
 
 
@@ -108,6 +122,40 @@ def check_said(result, code, part, tool="runqlat"):
 @pytest.mark.parametrize("line, code, part", BAD, ids=lambda v: v if isinstance(v, str) else "")
 def test_wrong_command_line(run, line, code, part):
     check_said(run(*line.split(" ")), code, part)
+
+
+@once
+def test_given_twice_and_the_same(run):
+    assert run("-n", "-d", 1, "-d", "1s", "--sort", "max", "--sort=max", "--top", 3, "--top", 3).code == 0
+
+
+def test_processes_add_up(run, trigger):
+    """Of several -p each counts, and names are as good as numbers."""
+    loads = [trigger("sleepers", 1, 1, 1, -1, comm=name) for name in ("one-of-them", "another-one")]
+    pids = sorted(load.pid for load in loads)
+    result = run("-n", "-p", pids[0], "-p", pids[1])
+    assert result.code == 0 and f"process {pids[0]}" in result.text and str(pids[1]) in result.text, result
+    named = run("-n", "-p", "one-of-them,another-one")
+    assert named.text == result.text or sorted(named.text) == sorted(result.text), named
+    assert named.stderr == "".join(
+        f"runqlat:   -p {name}: process {load.pid}\n"
+        for name, load in zip(("one-of-them", "another-one"), loads)), named
+    mixed = run("-n", "-p", f"{loads[0].pid},another-one")
+    assert mixed.code == 0 and sorted(mixed.text) == sorted(result.text), mixed
+
+
+def test_several_processes_of_a_name(run, trigger):
+    loads = [trigger("sleepers", 1, 1, 1, -1, comm="several") for _ in range(3)]
+    result = run("-n", "-p", "several")
+    assert result.code == 0, result
+    said = result.stderr.partition("process ")[2]
+    assert sorted(map(int, said.split(","))) == sorted(load.pid for load in loads)
+
+
+@once
+@pytest.mark.parametrize("name", ("no-such-process", "1,no-such-process", "no-such-process,1"))
+def test_no_process_of_a_name(run, name):
+    check_said(run("-p", name), 2, "no process is called 'no-such-process'")
 
 
 def test_a_thread_is_not_a_process(run, trigger):

@@ -19,7 +19,11 @@
 
 enum result { WOKEN, TIMED_OUT, CHANGED, SIGNALLED, RESULTS };
 
+/* An emulated machine has little time left where two threads look at something some thousand times a second. */
+#define POLL_US 2000
+
 static _Atomic int phase;       /* what the thread is to do; -1: it has done that */
+static int orders[2];           /* a pipe: a byte for each phase, which the thread waits for */
 static _Atomic pid_t waiter;
 static uint32_t word, pi_word;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -57,11 +61,10 @@ enum phase { NOTHING, BY_RESULT, MUTEX = BY_RESULT + RESULTS, PI, LONG };
 static void *work(void *arg)
 {
 	const struct timespec timeout = { us / 1000000, us % 1000000 * 1000 };
+	char order;
 
 	waiter = gettid();
-	for (;;) {
-		while (phase <= NOTHING)
-			usleep(200);
+	while (read(orders[0], &order, 1) == 1) {
 		if (phase == MUTEX) {
 			pthread_mutex_lock(&mutex);
 			pthread_mutex_unlock(&mutex);
@@ -78,30 +81,42 @@ static void *work(void *arg)
 	return arg;
 }
 
-static void let(int what)
+static void begin(int what)
 {
 	phase = what;
-	while (phase != -1)
-		usleep(200);
+	if (write(orders[1], "", 1) != 1)
+		error(1, errno, "pipe");
 }
 
-/* Until the thread sleeps in futex(). */
-static void await_sleep(void)
+static void let(int what)
+{
+	begin(what);
+	while (phase != -1)
+		usleep(POLL_US);
+}
+
+/* Whether the thread sleeps in futex(). */
+static bool sleeps(void)
 {
 	char path[64], line[256];
 	ssize_t got;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", waiter);
-	do {
-		usleep(200);
-		fd = open(path, O_RDONLY);
-		got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
-		if (got < 0)
-			error(1, errno, "%s", path);
-		line[got] = 0;
-		close(fd);
-	} while (atol(line) != SYS_futex || line[0] == 'r');
+	fd = open(path, O_RDONLY);
+	got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	if (got < 0)
+		error(1, errno, "%s", path);
+	line[got] = 0;
+	close(fd);
+	return atol(line) == SYS_futex && line[0] != 'r';
+}
+
+static void await_sleep(void)
+{
+	do
+		usleep(POLL_US);
+	while (!sleeps());
 }
 
 static void no_work(int number)
@@ -111,40 +126,42 @@ static void no_work(int number)
 
 static void let_be_woken(uint64_t *tries, uint64_t *woken)
 {
-	phase = BY_RESULT + WOKEN;
+	begin(BY_RESULT + WOKEN);
 	while (phase != -1) {
 		++*tries;
 		*woken += futex(&word, FUTEX_WAKE, 1, NULL);
-		usleep(200);
+		usleep(POLL_US);
 	}
 }
 
+/* Only while it sleeps: on a slow machine it would else be interrupted before it gets there, each time. */
 static void let_be_interrupted(void)
 {
 	struct sigaction action = { .sa_handler = no_work };
 
 	sigaction(SIGUSR1, &action, NULL);
-	phase = BY_RESULT + SIGNALLED;
+	begin(BY_RESULT + SIGNALLED);
 	while (phase != -1) {
-		syscall(SYS_tgkill, getpid(), waiter, SIGUSR1);
-		usleep(500);
+		if (sleeps())
+			syscall(SYS_tgkill, getpid(), waiter, SIGUSR1);
+		usleep(POLL_US);
 	}
 }
 
 static void let_want_locks(void)
 {
 	pthread_mutex_lock(&mutex);
-	phase = MUTEX;
+	begin(MUTEX);
 	await_sleep();
 	pthread_mutex_unlock(&mutex);
 	while (phase != -1)
-		usleep(200);
+		usleep(POLL_US);
 	pi_word = gettid();
-	phase = PI;
+	begin(PI);
 	await_sleep();
 	futex(&pi_word, FUTEX_UNLOCK_PI, 0, NULL);
 	while (phase != -1)
-		usleep(200);
+		usleep(POLL_US);
 }
 
 int main(int argc, char **argv)
@@ -156,14 +173,14 @@ int main(int argc, char **argv)
 	n = is_long ? 1 : trigger__number(argc, argv, 1);
 	us = trigger__number(argc, argv, 2);
 	trigger__name();
-	if (pthread_create(&thread, NULL, work, NULL))
+	if (pipe2(orders, O_CLOEXEC) || pthread_create(&thread, NULL, work, NULL))
 		error(1, 0, "pthread_create");
 	while (!waiter)
-		usleep(200);
+		usleep(POLL_US);
 	trigger__say("ready %d", waiter);
 	trigger__wait();
 	if (is_long && us > 10000000) {
-		phase = LONG;
+		begin(LONG);
 		trigger__end();
 	} else if (is_long) {
 		let(LONG);

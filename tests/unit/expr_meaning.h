@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "bpf/event.h"
+#include "bpf/lib/event.h"
 #include "expr/expr.h"
 #include "jit/operand.h"
 

@@ -17,13 +17,13 @@
 
 #include "event/splice.h"
 #include "jit/code.h"
-#include "out/diag.h"
+#include "report/diag.h"
 #include "types/tracefs.h"
 
-#include "bpf/event.h"
-#include "bpf/loss.h"
-#include "bpf/probe.h"
-#include "bpf/scope.h"
+#include "bpf/lib/event.h"
+#include "bpf/lib/loss.h"
+#include "bpf/lib/probe.h"
+#include "bpf/lib/scope.h"
 #include "probe.skel.h"
 
 #define FRAME(member) ((int)offsetof(struct probe_frame, member))

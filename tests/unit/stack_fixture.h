@@ -5,7 +5,7 @@
 
 #include "unit.h"
 
-#include "out/tree.h"
+#include "report/tree.h"
 
 /* Room for as many frames, keys and stacks as a test wants to add. */
 struct stacks_fixture {

@@ -2,9 +2,9 @@
 /* Instructions, what is believed of who takes them apart, and listings of them. */
 #include "unit.h"
 
-#include "annotate/disassembly.h"
-#include "annotate/functions.h"
-#include "out/listing.h"
+#include "sym/disassembly.h"
+#include "profile/functions.h"
+#include "report/listing.h"
 
 static bool has_capstone(void)
 {

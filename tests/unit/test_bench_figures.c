@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "bench/figures.h"
+#include "machine/bench/figures.h"
 
 #define MOST 1000
 

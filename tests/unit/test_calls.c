@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "count/calls.h"
+#include "calls/counts.h"
 
 #define READ OUTCOME(0, 0)
 #define READ_FAILED OUTCOME(0, 1)

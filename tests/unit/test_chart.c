@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Slots of time charts: tasks that do this and that, and records of it as bpf/timechart.bpf.c
+ * Slots of time charts: tasks that do this and that, and records of it as bpf/sched/timechart.bpf.c
  * makes them.
  */
 #include "unit.h"

@@ -376,6 +376,38 @@ static void sparse(void **state)
 	close(fd);
 }
 
+/* In pieces: who begins one goes on at once, takes its answer when it is there, and may drop it before. */
+static void pieces(void **state)
+{
+	struct confined_job job, endless;
+	struct allowance a = {};
+	size_t size;
+	void *data;
+	pid_t pid;
+	int err;
+
+	(void)state;
+	a.spent_ns = ALLOWANCE_NS - 100 * NSEC_PER_MSEC;
+	assert_int_equal(confined__begin(&endless, spin, NULL, NULL, 0, NULL), 0);
+	assert_int_equal(confined__begin(&job, quick, NULL, NULL, 0, NULL), 0);
+	while ((err = confined__take(&job, &data, &size)) == -EAGAIN)
+		assert_int_equal(confined__wait(job.answer_fd, job.end_ns), 0);
+	assert_int_equal(err, 0);
+	assert_int_equal(size, 5);
+	assert_memory_equal(data, "quick", 5);
+	assert_int_equal(job.pid, 0);
+	free(data);
+	assert_int_equal(confined__take(&endless, &data, &size), -EAGAIN);
+	pid = endless.pid;
+	confined__drop(&endless);
+	assert_int_equal(endless.pid, 0);
+	assert_int_equal(kill(pid, 0), -1);
+	assert_int_equal(confined__begin(&job, spin, NULL, NULL, 0, &a), 0);
+	while ((err = confined__take(&job, &data, &size)) == -EAGAIN)
+		confined__wait(job.answer_fd, job.end_ns);
+	assert_int_equal(err, -ETIME);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +420,7 @@ int main(void)
 		cmocka_unit_test(signals),
 		cmocka_unit_test(lingering),
 		cmocka_unit_test(sparse),
+		cmocka_unit_test(pieces),
 	};
 
 	return cmocka_run_group_tests_name("confined", tests, NULL, NULL);

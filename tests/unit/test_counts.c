@@ -2,7 +2,7 @@
 /* Counts by key, place and row: settled, subtracted, folded, scaled. */
 #include "unit.h"
 
-#include "count/counts.h"
+#include "agg/counts.h"
 
 #define ROWS 4
 #define PLACES 5

@@ -2,7 +2,7 @@
 /* Reports as CSV, read back by the rules of RFC 4180 and compared with what went in. */
 #include "unit.h"
 
-#include "out/escape.h"
+#include "report/escape.h"
 
 #define MOST_ROWS 64
 #define MOST_CELLS 24

@@ -9,8 +9,8 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "diff/diff.h"
-#include "out/escape.h"
+#include "machine/diff/diff.h"
+#include "report/escape.h"
 
 #define HEADER                                                                                     \
 	"\"tool\":\"runqlat\",\"value\":\"wait\",\"unit\":\"ns\",\"duration_ns\":1000000000,"      \

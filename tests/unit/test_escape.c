@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* out/escape.h: what is escaped, what is not, and that no two inputs come out alike. */
+/* report/escape.h: what is escaped, what is not, and that no two inputs come out alike. */
 #include "unit.h"
 
-#include "out/escape.h"
+#include "report/escape.h"
 
 /* "\xNN" of each byte. */
 static void hex_of(char *dst, const char *src, size_t n)

@@ -2,8 +2,8 @@
 /* Heat maps: every cell against the values it was made of; rows, columns, shades; how they look. */
 #include "unit.h"
 
-#include "out/heat.h"
-#include "out/xml.h"
+#include "report/heat.h"
+#include "report/xml.h"
 
 static const struct heat_style plain = {.width = 80};
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agg/hist_set.h"
-#include "bpf/wide.h"
+#include "bpf/lib/wide.h"
 
 struct key {
 	struct hist_slot slot;

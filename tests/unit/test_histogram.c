@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The layout of bpf/hist.h and the sums of agg/histogram.h. */
+/* The layout of bpf/lib/hist.h and the sums of agg/histogram.h. */
 #include "unit.h"
 
 #define TOP (1ULL << 63)

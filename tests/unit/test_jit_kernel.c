@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/probe.h"
+#include "bpf/lib/probe.h"
 #include "expr_meaning.h"
 #include "jit/compile.h"
 

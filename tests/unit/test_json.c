@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "out/escape.h"
+#include "report/escape.h"
 
 static json_t *read_back(struct report *r)
 {

@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-#include "kvm/exit_names.h"
+#include "machine/exit_names.h"
 
 #if defined(__x86_64__)
 /* arch/x86/include/asm/trapnr.h, for the macro of asm/svm.h */

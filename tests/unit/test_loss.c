@@ -7,8 +7,8 @@
 
 #include "agg/loss.h"
 
-#include "bpf/runqlat.h"
-#include "bpf/scope.h"
+#include "bpf/sched/runqlat.h"
+#include "bpf/lib/scope.h"
 #include "runqlat.skel.h"
 
 static void every_reason_has_a_name(void **state)

@@ -2,7 +2,7 @@
 /* Reports as OpenMetrics: totals over reports, which keys are shown, bounds, what is escaped. */
 #include "unit.h"
 
-#include "out/openmetrics.h"
+#include "report/openmetrics.h"
 
 static struct report new_report(bool table)
 {
@@ -108,7 +108,7 @@ static void tables(void **state)
 	add_call(&r, "\"a\\b\"\n", 10, 100, 60);
 	add_call(&r, "c", 9, 90, 50);
 	text = write_one(&w, &r);
-	/* A backslash of the text itself is \x5c (out/escape.h), and that one doubled. */
+	/* A backslash of the text itself is \x5c (report/escape.h), and that one doubled. */
 	assert_line(text, "tally_a_tool_calls_total{call=\"\\\"a\\\\x5cb\\\"\\\\x0a\"} 10");
 	assert_null(strstr(text, "call=\"c\""));
 	assert_line(text, "tally_hidden_groups{tool=\"a-tool\"} 1");

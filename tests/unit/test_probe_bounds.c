@@ -2,7 +2,7 @@
 /* Bounds of buckets as they are typed. */
 #include "unit.h"
 
-#include "probe/bounds.h"
+#include "events/probe/bounds.h"
 
 #define MOST 12
 

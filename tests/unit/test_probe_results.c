@@ -4,8 +4,8 @@
 
 #include <sys/prctl.h>
 
-#include "probe/results.h"
-#include "probe/starts.h"
+#include "events/probe/results.h"
+#include "events/probe/starts.h"
 
 #define SIGN (1ULL << 63)
 

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <sys/prctl.h>
 
-#include "probe/stream.h"
+#include "events/probe/stream.h"
 
 /* --- from the kernel --------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "count/ratio.h"
+#include "events/stat/ratio.h"
 
 #define SECOND 1000000000ULL
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "block/requests.h"
-#include "block/sums.h"
+#include "disks/requests.h"
+#include "disks/sums.h"
 
 static void operations(void **state)
 {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "count/series.h"
+#include "events/stat/series.h"
 
 static void assert_near(double found, double expected)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names of errors, signals and flags (user/host), and words of shells (out/shell.h). */
+/* Names of errors, signals and flags (user/host), and words of shells (report/shell.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,8 +9,8 @@
 #include "host/errno_name.h"
 #include "host/open_flags.h"
 #include "host/signal_name.h"
-#include "out/escape.h"
-#include "out/shell.h"
+#include "report/escape.h"
+#include "report/shell.h"
 
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 /* What is made of records: sums by task, codes, the longest, lines. */
 #include "unit.h"
 
-#include "out/timeline.h"
+#include "report/timeline.h"
 #include "sched/tasks.h"
 #include "sched/worst.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* user/syscall: the table, names of values, and what follows from sums. */
+/* tools/calls/syscall: the table, names of values, and what follows from sums. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,18 +9,33 @@
 
 #include <cmocka.h>
 
-#include "syscall/control.h"
-#include "syscall/decode.h"
+#include "calls/syscall/control.h"
+#include "calls/syscall/decode.h"
 #include "types/tracefs.h"
-#include "syscall/sums.h"
+#include "calls/syscall/sums.h"
 
-static int needed(const struct signature *s)
+static bool is_fetched(const struct trace_call *c, u32 id)
 {
-	int n = 0, i;
+	u32 i;
 
-	for (i = 0; i < TRACE_ARGUMENTS; i++)
-		n += s->arg[i].kind >= ARG_STRING;
-	return n;
+	for (i = 0; i < c->fetches; i++)
+		if (c->fetch[i].id == id)
+			return true;
+	return false;
+}
+
+/* What each argument points to is read, and again where that is wanted: there is room for all. */
+static void check_fetches(const struct trace_call *c, const struct signature *s)
+{
+	u32 i;
+
+	for (i = 0; i < TRACE_ARGUMENTS; i++) {
+		if (s->arg[i].kind >= ARG_STRING)
+			assert_true(is_fetched(c, TRACE_ID(i, PART_TARGET)) ||
+				    (c->argv && c->argv == i) ||
+				    (c->vector && i == TRACE_VECTOR_ARG));
+		assert_int_equal(!!s->arg[i].after, is_fetched(c, TRACE_ID(i, PART_AFTER)));
+	}
 }
 
 /* Each line is of a call that exists, is there once, and all it points to can be read. */
@@ -38,7 +53,7 @@ static void test_table(void **state)
 		for (k = i + 1; k < n; k++)
 			assert_string_not_equal(s[i].name, s[k].name);
 		syscall_fetches(&c, &s[i], SYSCALL_NATIVE, 32);
-		assert_int_equal(c.fetches + !!c.argv + !!c.vector, needed(&s[i]));
+		check_fetches(&c, &s[i]);
 		for (k = 0; k < c.fetches; k++)
 			assert_in_range(c.fetch[k].most, 1, 4096);
 	}
@@ -95,7 +110,7 @@ static void test_short_records(void **state)
 	(void)state;
 	*c = (struct trace_chunk){.id = TRACE_ID(1, PART_TARGET), .bytes = 5};
 	memcpy(r.data + sizeof(*c), "a\"\nbc", 5);
-	check_arguments(&r, head + 16, "write", "3, \"a\\x22\\x0abc\", 5");
+	check_arguments(&r, head + 16, "write", "3, \"a\\\"\\nbc\", 5");
 	check_arguments(&r, head + 15, "write", "3, 0x1000, 5");
 	check_arguments(&r, head + 4, "write", "3, 0x1000, 5");
 	check_arguments(&r, head, "write", "3, 0x1000, 5");
@@ -103,7 +118,7 @@ static void test_short_records(void **state)
 	check_arguments(&r, head + 16, "write", "3, 0x1000, 5");
 	c->bytes = 3;
 	c->flags = TRACE_CHUNK_CUT;
-	check_arguments(&r, head + 16, "write", "3, \"a\\x22\\x0a\"..., 5");
+	check_arguments(&r, head + 16, "write", "3, \"a\\\"\\n\"..., 5");
 	c->flags = TRACE_CHUNK_FAULT;
 	check_arguments(&r, head + 16, "write", "3, 0x1000(fault), 5");
 	/* Too short for the struct that it should be. */
@@ -185,6 +200,63 @@ static void test_many_messages(void **state)
 			"NULL");
 	r.value[TRACE_RESULT] = -EAGAIN;
 	check_arguments(&r, size_of(&r), "recvmmsg", "3, 0x3000, 2, 0, NULL");
+}
+
+static void check_result(struct trace_record *r, const char *call, const char *text)
+{
+	char *found = NULL;
+	size_t n;
+	FILE *f = open_memstream(&found, &n);
+
+	syscall_result__put(f, syscall_signature(call), r, size_of(r));
+	fclose(f);
+	assert_string_equal(found, text);
+	free(found);
+}
+
+/* More are ready than were read, none of those read is, and what could not be read. */
+static void test_ready(void **state)
+{
+	struct { int fd; short events, revents; } polled[2] = {{3, 1, 1}, {4, 4, 0}};
+	struct trace_record r = {.value = {0x1000, 20, 7, [TRACE_RESULT] = 3}};
+	u64 left[2] = {1, 2}, bits = 1 << 3;
+	struct trace_chunk *c;
+
+	(void)state;
+	check_result(&r, "poll", "3");
+	c = add_chunk(&r, TRACE_ID(0, PART_AFTER), polled, sizeof(polled));
+	check_result(&r, "poll", "3 ([{fd=3, revents=POLLIN}, ...])");
+	add_chunk(&r, TRACE_ID(2, PART_AFTER), left, sizeof(left));
+	check_result(&r, "ppoll", "3 ([{fd=3, revents=POLLIN}, ...], left {tv_sec=1, tv_nsec=2})");
+	c->bytes = 0;
+	c->flags = TRACE_CHUNK_FAULT;
+	check_result(&r, "poll", "3");
+	r.value[TRACE_RESULT] = 0;
+	check_result(&r, "poll", "0 (Timeout)");
+	r = (struct trace_record){.value = {10, [TRACE_RESULT] = 1}};
+	add_chunk(&r, TRACE_ID(2, PART_AFTER), &bits, sizeof(bits));
+	check_result(&r, "select", "1 (out [3])");
+}
+
+/* Strings that a process says of itself end where their room does. */
+static void test_facts(void **state)
+{
+	struct trace_record r = {.value = {0x1000}};
+	char name[130];
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	memcpy(name, "L\"\033", 4);
+	name[65] = 'n';
+	name[66] = 0;
+	add_chunk(&r, TRACE_ID(0, PART_TARGET), name, sizeof(name));
+	check_arguments(&r, size_of(&r), "uname", "{sysname=\"L\\\"\\x1b\", nodename=\"n\", ...}");
+	r = (struct trace_record){.value = {16, 0x1000}};
+	check_arguments(&r, size_of(&r), "prctl", "PR_GET_NAME, 0x1000");
+	add_chunk(&r, TRACE_ID(1, PART_AFTER), "a\nb", 3);
+	check_arguments(&r, size_of(&r), "prctl", "PR_GET_NAME, \"a\\nb\"");
+	r.value[0] = 9999;
+	check_arguments(&r, size_of(&r), "prctl", "0x270f, 0x1000, 0, 0, 0");
 }
 
 /* Bits behind those that count, and more than were read. */
@@ -381,11 +453,12 @@ static void meanings_by_command(void **state)
 	check_arguments(&r, head, "futex", "0x1000, FUTEX_WAIT_PRIVATE, 1, NULL");
 	r = (struct trace_record){ .value = { 5, 2, 6, 0x3000 } };
 	check_arguments(&r, head, "epoll_ctl", "5, EPOLL_CTL_DEL, 6, 0x3000");
-	/* No child has ended: there is no status. */
-	r = (struct trace_record){ .value = { -1, 0x4000, 1, 0 }, .used = 16 };
+	/* No child has ended: the status is not read. */
+	r = (struct trace_record){ .value = { -1, 0x4000, 1, 0 } };
+	check_arguments(&r, head, "wait4", "-1, 0x4000, WNOHANG, NULL");
+	r.used = 16;
 	*c = (struct trace_chunk){ .id = TRACE_ID(1, PART_TARGET), .bytes = 4 };
 	memcpy(c->data, &status, sizeof(status));
-	check_arguments(&r, head + 16, "wait4", "-1, 0x4000, WNOHANG, NULL");
 	r.value[TRACE_RESULT] = 17;
 	check_arguments(&r, head + 16, "wait4",
 			"-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 127}], WNOHANG, NULL");
@@ -413,6 +486,8 @@ int main(void)
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_many_messages),
 		cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_ready),
+		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_control_messages),
 		cmocka_unit_test(test_errors),

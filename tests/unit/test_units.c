@@ -2,7 +2,7 @@
 /* Numbers for people: three significant digits, and never 1000 of a unit that has a larger one. */
 #include "unit.h"
 
-#include "out/units.h"
+#include "report/units.h"
 
 #define US 1000ULL
 #define MS 1000000ULL

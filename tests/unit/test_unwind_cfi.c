@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "unwind/cfi.h"
+#include "unwind/cie.h"
+#include "unwind/extents.h"
 
 static void assert_rule(u64 address, const struct unwind_rule *got, const struct unwind_rule *want)
 {
@@ -659,6 +661,160 @@ static void encodings(void **state)
 	cfi_table__free(&t);
 }
 
+/* A CIE with all letters, or those of text; its augmentation data are n bytes. */
+static size_t put_full_common(struct made *m, const char *text, const char *data, size_t n)
+{
+	size_t at = m->n;
+
+	begin_entry(m);
+	put(m, 0, 4);
+	put(m, 3, 1);
+	put_bytes(m, text, strlen(text) + 1);
+	put_bytes(m, "\x02\x7c\x90\x01", 4);   /* a register of two bytes: version 3 */
+	put(m, n, 1);
+	put_bytes(m, data, n);
+	put_bytes(m, "\x0c\x07\x08", 3);
+	end_entry(m);
+	return at;
+}
+
+static void put_fde(struct made *m, size_t common, u64 start, u32 bytes, const char *data, size_t n)
+{
+	begin_entry(m);
+	put(m, m->n - common, 4);
+	put(m, start, bytes);
+	put(m, 0x10, bytes);
+	put(m, n, 1);
+	put_bytes(m, data, n);
+	end_entry(m);
+}
+
+static void begin_walk(struct eh_walk *w, const struct made *m, u32 word_bytes)
+{
+	eh_walk__init(w, (struct eh_bytes){ m->byte, m->byte + m->n, BASE, word_bytes });
+}
+
+/* Every field of a CIE, and how a walk meets damage and the end. */
+static void common_parts(void **state)
+{
+	struct made m = {};
+	struct eh_walk w;
+	struct cursor fde;
+	size_t first = put_full_common(&m, "zPLRS", "\x03pqrs\x1b\x0b", 7), second;
+
+	(void)state;
+	put_fde(&m, first, CODE, 4, "", 0);
+	second = put_full_common(&m, "zPX", "\x03pqrs", 5);     /* a letter that is not known */
+	put_fde(&m, second, CODE, 4, "", 0);
+	put_fde(&m, first, CODE, 4, "", 0);
+	second = put_full_common(&m, "zP", "\xff", 1);          /* no personality follows */
+	put_fde(&m, second, CODE, 8, "", 0);
+	second = put_full_common(&m, "zRRRRRRRR", "\x03\x03\x03\x03\x03\x03\x03\x03", 8);
+	put_fde(&m, second, CODE, 4, "", 0);
+	put(&m, 0, 4);
+	put_fde(&m, first, CODE, 4, "", 0);
+	begin_walk(&w, &m, 8);
+	assert_int_equal(eh_walk__next(&w, &fde), 1);
+	assert_ptr_equal(w.cie_at, m.byte + first);
+	assert_int_equal(w.cie.code_unit, 2);
+	assert_int_equal(w.cie.data_unit, -4);
+	assert_int_equal(w.cie.return_register, 144);
+	assert_int_equal(w.cie.handler_encoding, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	assert_int_equal(w.cie.encoding, DW_EH_PE_sdata4);
+	assert_true(w.cie.has_data && w.cie.has_personality && w.cie.is_signal_frame);
+	assert_int_equal(cursor__left(&w.cie.program), 3);
+	assert_int_equal(cursor__take(&fde, 4), CODE);
+	assert_int_equal(eh_walk__next(&w, &fde), -EBADMSG);
+	assert_true(w.cie.has_personality);
+	assert_int_equal(eh_walk__next(&w, &fde), 1);
+	assert_true(w.cie.is_signal_frame);
+	assert_int_equal(eh_walk__next(&w, &fde), 1);
+	assert_int_equal(w.cie.handler_encoding, DW_EH_PE_omit);
+	assert_int_equal(w.cie.encoding, DW_EH_PE_absptr);
+	assert_false(w.cie.is_signal_frame);
+	assert_int_equal(eh_walk__next(&w, &fde), -EBADMSG);
+	assert_int_equal(eh_walk__next(&w, &fde), 0);
+	assert_int_equal(eh_walk__next(&w, &fde), 0);
+}
+
+/* An absolute pointer has the size of the file's words, and addresses of 32 bits wrap there. */
+static void words(void **state)
+{
+	static const u8 bytes[8] = { 0xf0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	static const struct {
+		u8 encoding;
+		u32 word_bytes, taken;
+		u64 pointer;
+	} as[] = {
+		{ DW_EH_PE_absptr, 8, 8, -16ULL },
+		{ DW_EH_PE_absptr, 4, 4, 0xfffffff0 },
+		{ DW_EH_PE_sdata4, 8, 4, -16ULL },
+		{ DW_EH_PE_sdata4, 4, 4, 0xfffffff0 },
+		{ DW_EH_PE_udata2, 8, 2, 0xfff0 },
+		{ DW_EH_PE_sdata2, 8, 2, -16ULL },
+		{ DW_EH_PE_pcrel | DW_EH_PE_absptr, 4, 4, BASE - 16 },
+		{ DW_EH_PE_pcrel | DW_EH_PE_sdata4, 8, 4, BASE - 16 },
+		{ DW_EH_PE_pcrel | DW_EH_PE_sdata8, 8, 8, BASE - 16 },
+	};
+	struct eh_bytes b = { bytes, bytes + sizeof(bytes), BASE, 0 };
+	struct cursor c;
+	u64 pointer;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(as); i++) {
+		c = cursor__of(bytes, sizeof(bytes));
+		b.word_bytes = as[i].word_bytes;
+		assert_true(eh_take_pointer(&c, as[i].encoding, &b, &pointer));
+		assert_true(pointer == as[i].pointer);
+		assert_int_equal(c.at - bytes, as[i].taken);
+	}
+	c = cursor__of(bytes, 3);
+	assert_false(eh_take_pointer(&c, DW_EH_PE_udata4, &b, &pointer));
+	c = cursor__of(bytes, sizeof(bytes));
+	assert_false(eh_take_pointer(&c, DW_EH_PE_omit, &b, &pointer));
+	assert_false(eh_take_pointer(&c, DW_EH_PE_aligned, &b, &pointer));
+	assert_false(eh_take_pointer(&c, DW_EH_PE_uleb128, &b, &pointer));
+}
+
+static void assert_extents(const struct made *m, u32 word_bytes)
+{
+	struct code_extents e;
+	size_t i;
+
+	assert_int_equal(code_extents__parse(&e, m->byte, m->n, BASE, word_bytes), 0);
+	assert_true(e.has_personality);
+	assert_int_equal(e.n, 3);
+	for (i = 0; i < e.n; i++) {
+		assert_int_equal(e.extent[i].start, CODE + 0x20 * i);
+		assert_int_equal(e.extent[i].size, 0x10);
+		assert_int_equal(e.extent[i].has_handler, i == 1);
+	}
+	assert_ptr_equal(code_extents__find(&e, CODE + 0x2f), &e.extent[1]);
+	assert_null(code_extents__find(&e, CODE + 0x30));
+	code_extents__free(&e);
+}
+
+/* The same entries in words of 8 and of 4 bytes: the second function, written first, has a handler. */
+static void extents(void **state)
+{
+	static const char handler[8] = { 1 }, none[8];
+	u32 word_bytes;
+	size_t common;
+
+	(void)state;
+	for (word_bytes = 4; word_bytes <= 8; word_bytes += 4) {
+		struct made m = {};
+
+		common = put_full_common(&m, "zPL", "\x03pqrs\x00", 6);
+		put_fde(&m, common, CODE + 0x20, word_bytes, handler, word_bytes);
+		put_fde(&m, common, CODE, word_bytes, none, word_bytes);
+		put_fde(&m, common, CODE + 0x40, word_bytes, "", 0);
+		put_fde(&m, common, CODE + 0x60, word_bytes - 2, "", 0);        /* damaged */
+		assert_extents(&m, word_bytes);
+	}
+}
+
 /*
  * Two steps of 16 bytes, the second with what is no instruction, or leads nowhere: the first one's rule
  * holds, and nothing is believed from there on, to the end of the function, whatever comes behind.
@@ -854,6 +1010,9 @@ int main(void)
 		cmocka_unit_test(no_sections),
 		cmocka_unit_test(orders),
 		cmocka_unit_test(encodings),
+		cmocka_unit_test(common_parts),
+		cmocka_unit_test(words),
+		cmocka_unit_test(extents),
 		cmocka_unit_test(instructions),
 		cmocka_unit_test(quadratic),
 		cmocka_unit_test(hostile_files),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tables of processes in maps as programs have them, looked up the way bpf/unwind.h says, against
+ * The tables of processes in maps as programs have them, looked up the way bpf/lib/unwind.h says, against
  * the files' own tables. Needs the rights to make maps.
  */
 #include "unit.h"
@@ -197,6 +197,10 @@ static void own_process(void **state)
 	(void)state;
 	begin(&u, &symbols, UNWIND_MAPPINGS);
 	assert_int_equal(unwinder__see(&u, c.pid), 0);
+	/* What it has mapped is there at once, of its files nothing. */
+	rule = look(c.pid, (u64)own_process + 40);
+	assert_int_equal(rule.cfa, UNWIND_UNKNOWN);
+	assert_int_equal(unwinder__finish(&u, UINT64_MAX), 0);
 	assert_int_equal(mappings__each(c.pid, check_code, &c), 0);
 	assert_true(c.lookups >= 200 && c.known > c.lookups / 2);
 	rule = look(c.pid, (u64)own_process + 40);
@@ -372,6 +376,19 @@ static void ranges(void **state)
 	close_maps();
 }
 
+static void add_file(struct unwind_tables *t, const char *path, u32 *number)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	struct confined_job job;
+
+	assert_true(fd >= 0);
+	assert_int_equal(unwind_tables__begin(t, &job, fd), 0);
+	while ((err = unwind_tables__take(t, &job, number)) == -EAGAIN)
+		assert_int_equal(confined__wait(job.answer_fd, job.end_ns), 0);
+	assert_int_equal(err, 0);
+	close(fd);
+}
+
 /* Without room, the first files stay what they were, and the others are counted. */
 static void budget(void **state)
 {
@@ -382,17 +399,12 @@ static void budget(void **state)
 	struct unwind_tables t;
 	u32 number[ARRAY_SIZE(path)];
 	size_t i;
-	int fd;
 
 	(void)state;
 	make_maps(16);
 	assert_int_equal(unwind_tables__init(&t, maps.rules, maps.files, maps.slabs, 1 << 20), 0);
-	for (i = 0; i < ARRAY_SIZE(path); i++) {
-		fd = open(path[i], O_RDONLY | O_CLOEXEC);
-		assert_true(fd >= 0);
-		assert_int_equal(unwind_tables__add(&t, fd, &number[i]), 0);
-		close(fd);
-	}
+	for (i = 0; i < ARRAY_SIZE(path); i++)
+		add_file(&t, path[i], &number[i]);
 	assert_int_equal(t.counts.files, 3);
 	assert_int_equal(t.counts.refused, 1);
 	assert_true(t.counts.words <= UNWIND_SLAB_WORDS);

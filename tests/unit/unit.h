@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "agg/histogram.h"
-#include "out/report.h"
+#include "report/report.h"
 #include "base/types.h"
 
 /* splitmix64: the same sequence on every machine. */
@@ -50,7 +50,7 @@ static inline u64 random__any_size(struct random *r)
 }
 
 /*
- * The bucket of a value by the words of bpf/hist.h: one each below 32, from there on 16 of equal
+ * The bucket of a value by the words of bpf/lib/hist.h: one each below 32, from there on 16 of equal
  * width per power of two.
  */
 static inline u32 model_index(u64 value)

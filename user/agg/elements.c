@@ -9,7 +9,7 @@
 
 #include "agg/variable.h"
 
-#include "bpf/writer.h"
+#include "bpf/lib/writer.h"
 
 #define BATCH 256               /* elements per system call at first */
 
@@ -184,4 +184,18 @@ const void *elements__key(const struct elements *e, size_t i)
 const void *elements__value(const struct elements *e, size_t i)
 {
 	return e->values + i * e->value_size;
+}
+
+struct element *elements__sorted(const struct elements *e,
+				 int (*compare)(const void *a, const void *b))
+{
+	struct element *sorted = calloc(e->n ?: 1, sizeof(*sorted));
+	size_t i;
+
+	if (!sorted)
+		return NULL;
+	for (i = 0; i < e->n; i++)
+		sorted[i] = (struct element){ e, i };
+	qsort(sorted, e->n, sizeof(*sorted), compare);
+	return sorted;
 }

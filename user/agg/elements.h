@@ -22,7 +22,7 @@ void elements__free(struct elements *e);
 
 /*
  * Where the writer of an element stands in the keys of a map, and the generation that programs write
- * in (bpf/writer.h).
+ * in (bpf/lib/writer.h).
  */
 struct writer_place {
 	size_t at;
@@ -60,5 +60,18 @@ u64 elements__room(u64 elements, bool on_demand);
 /* Element i, i < n. */
 const void *elements__key(const struct elements *e, size_t i);
 const void *elements__value(const struct elements *e, size_t i);
+
+/* One of them, in an order of its own. */
+struct element {
+	const struct elements *of;
+	size_t i;
+};
+
+/*
+ * All e->n in the order of compare(), whose arguments are struct element, as for qsort(3). New memory, also
+ * of none; NULL: there is none.
+ */
+struct element *elements__sorted(const struct elements *e,
+				 int (*compare)(const void *a, const void *b));
 
 #endif /* TALLY_AGG_ELEMENTS_H */

@@ -51,32 +51,27 @@ out:
 	return err;
 }
 
-struct order {
-	const struct elements *e;
-	size_t i;
-};
-
-static const char *order_key(const struct order *o)
+static const char *order_key(const struct element *o)
 {
-	return (const char *)elements__key(o->e, o->i) + sizeof(struct hist_slot);
+	return (const char *)elements__key(o->of, o->i) + sizeof(struct hist_slot);
 }
 
 static int by_key_then_segment(const void *a, const void *b)
 {
-	const struct order *x = a, *y = b;
-	size_t tail = x->e->key_size - sizeof(struct hist_slot);
+	const struct element *x = a, *y = b;
+	size_t tail = x->of->key_size - sizeof(struct hist_slot);
 	int d = memcmp(order_key(x), order_key(y), tail);
 	const struct hist_slot *s, *t;
 
 	if (d)
 		return d;
-	s = elements__key(x->e, x->i);
-	t = elements__key(y->e, y->i);
+	s = elements__key(x->of, x->i);
+	t = elements__key(y->of, y->i);
 	return s->segment < t->segment ? -1 : s->segment > t->segment;
 }
 
 /* Adds up the segments of one key: order[0..n) differ in CPU and segment only. */
-static int add_group(struct hist_group *g, const struct order *order, size_t n, bool is_signed)
+static int add_group(struct hist_group *g, const struct element *order, size_t n, bool is_signed)
 {
 	u64 dense[HIST_SEGMENTS * HIST_SEGMENT_BUCKETS] = {}, newest = 0;
 	struct histogram_totals totals = {};
@@ -85,7 +80,7 @@ static int add_group(struct hist_group *g, const struct order *order, size_t n, 
 
 	memset(g->name, 0, sizeof(g->name));    /* g may be left from a key that was left out */
 	for (k = 0; k < n; k++) {
-		const struct elements *e = order[k].e;
+		const struct elements *e = order[k].of;
 		const struct hist_segment *seg = elements__value(e, order[k].i);
 		const struct hist_slot *slot = elements__key(e, order[k].i);
 
@@ -103,7 +98,7 @@ static int add_group(struct hist_group *g, const struct order *order, size_t n, 
 	return histogram__init(&g->hist, dense, 0, HIST_BUCKETS, &totals);
 }
 
-static int group_elements(struct hist_set *set, const struct elements *e, struct order *order,
+static int group_elements(struct hist_set *set, const struct elements *e, struct element *order,
 			  bool is_signed)
 {
 	size_t i, end, tail = set->key_size;
@@ -136,24 +131,20 @@ static int read_keyed(struct hist_set *set, const struct hist_maps *maps)
 	const struct writer_place writer = {
 		.at = offsetof(struct hist_slot, writer), .generation = maps->generation,
 	};
-	struct order *order = NULL;
-	size_t i;
+	struct element *order = NULL;
 	int err;
 
 	set->key_size = maps->key_size - sizeof(struct hist_slot);
 	err = elements__take(&e, maps->keyed_fd, &writer, &set->anew);
 	if (err)
 		goto out;
-	order = calloc(e.n ?: 1, sizeof(*order));
+	order = elements__sorted(&e, by_key_then_segment);
 	set->group = calloc(e.n ?: 1, sizeof(*set->group));
 	set->keys = calloc(e.n ?: 1, set->key_size);
 	if (!order || !set->group || !set->keys) {
 		err = -ENOMEM;
 		goto out;
 	}
-	for (i = 0; i < e.n; i++)
-		order[i] = (struct order){ &e, i };
-	qsort(order, e.n, sizeof(*order), by_key_then_segment);
 	err = group_elements(set, &e, order, maps->is_signed);
 out:
 	free(order);

@@ -9,7 +9,7 @@
 
 #include "agg/histogram.h"
 
-/* The maps of one measured value (bpf/hist.bpf.h). */
+/* The maps of one measured value (bpf/lib/hist.bpf.h). */
 struct hist_maps {
 	int whole_fd;           /* per-CPU array of struct hist_whole: read when keyed is false */
 	int keyed_fd;           /* hash of struct hist_segment: read when keyed is true */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A histogram in user space: the non-empty buckets of the layout in bpf/hist.h, in rising order,
+ * A histogram in user space: the non-empty buckets of the layout in bpf/lib/hist.h, in rising order,
  * with count, sum, minimum and maximum. Counts are 64-bit, the sum is exact.
  *
  * Invariants: bucket[] is sorted by index without repeats and without zero counts; count is the
@@ -11,7 +11,7 @@
 
 #include "base/types.h"
 
-#include "bpf/hist.h"
+#include "bpf/lib/hist.h"
 
 /*
  * A histogram can have bounds of its own: bucket i holds the values from bound[i - 1] to below
@@ -32,7 +32,7 @@ struct histogram {
 	bool max_exact;         /* one bucket (6.25 %) off; see histogram__difference() */
 	size_t nbuckets;
 	struct histogram_bucket *bucket;
-	const s64 *bound;       /* rising, not owned; NULL: the layout of bpf/hist.h */
+	const s64 *bound;       /* rising, not owned; NULL: the layout of bpf/lib/hist.h */
 	size_t nbounds;
 };
 
@@ -47,7 +47,7 @@ struct histogram_totals {
 u64 histogram__first(const struct histogram *h, u32 index);
 u64 histogram__last(const struct histogram *h, u32 index);
 
-/* The same of a bucket of bpf/hist.h. */
+/* The same of a bucket of bpf/lib/hist.h. */
 u64 histogram_bucket_first(u32 index);
 u64 histogram_bucket_last(u32 index);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots of what schedlat's programs keep (bpf/schedlat.h), by key, the CPUs of each key added
+ * Snapshots of what schedlat's programs keep (bpf/lib/schedlat.h), by key, the CPUs of each key added
  * up. Totals are cumulative; an interval is the difference of two snapshots. The longest wait is
  * that of the interval asked for.
  */
@@ -8,7 +8,7 @@
 #define TALLY_AGG_LATENCY_SET_H
 
 #include "base/types.h"
-#include "bpf/schedlat.h"
+#include "bpf/lib/schedlat.h"
 
 struct latency {
 	struct task_key key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading what was filtered and lost (bpf/loss.h): cumulative snapshots and their differences. */
+/* Reading what was filtered and lost (bpf/lib/loss.h): cumulative snapshots and their differences. */
 #ifndef TALLY_AGG_LOSS_H
 #define TALLY_AGG_LOSS_H
 
@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-#include "bpf/loss.h"
+#include "bpf/lib/loss.h"
 
 /* Is the event missing from the figures, or in them without something that belongs to it? */
 enum loss_kind { LOSS_LOST, LOSS_INEXACT, LOSS_KINDS };

@@ -24,7 +24,7 @@
 
 struct sum_layout {
 	size_t key_size, value_size;    /* of the map */
-	size_t writer_at;       /* in the key: the u32 of bpf/writer.h, zeroed here; SUM_NO_WRITER: none */
+	size_t writer_at;       /* in the key: the u32 of bpf/lib/writer.h, zeroed here; SUM_NO_WRITER: none */
 	u32 nsums;
 	bool named;
 };

@@ -2,11 +2,13 @@
 #include "agg/variable.h"
 
 #include <bpf/btf.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/types.h"
 
-void *object_variable(const struct bpf_object *obj, const char *section, const char *name)
+static void *find(const struct bpf_object *obj, const char *section, const char *name,
+		  u32 *var_size)
 {
 	const struct btf *btf = bpf_object__btf(obj);
 	int id = btf__find_by_name_kind(btf, section, BTF_KIND_DATASEC);
@@ -20,7 +22,28 @@ void *object_variable(const struct bpf_object *obj, const char *section, const c
 	/* const in some versions of libbpf; it is the memory that skeletons have a member for. */
 	memory = map ? (char *)bpf_map__initial_value(map, &size) : NULL;
 	for (i = 0; memory && var && i < btf_vlen(type); i++, var++)
-		if (!strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, var->type)->name_off), name))
+		if (!strcmp(btf__name_by_offset(btf, btf__type_by_id(btf, var->type)->name_off), name)) {
+			*var_size = var->size;
 			return memory + var->offset;
+		}
 	return NULL;
+}
+
+void *object_variable(const struct bpf_object *obj, const char *section, const char *name)
+{
+	u32 size;
+
+	return find(obj, section, name, &size);
+}
+
+int object_set_bytes(const struct bpf_object *obj, const char *name, const void *value,
+		     size_t size)
+{
+	u32 real_size;
+	void *memory = find(obj, ".rodata", name, &real_size);
+
+	if (!memory || real_size != size)
+		return -ENOENT;
+	memcpy(memory, value, size);
+	return 0;
 }

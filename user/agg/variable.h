@@ -11,4 +11,17 @@
  */
 void *object_variable(const struct bpf_object *obj, const char *section, const char *name);
 
+/*
+ * Writes a constant (".rodata") of an object that is not loaded yet: object_set(obj, "by", (u32)by). Returns
+ * 0; -ENOENT: there is no constant of that name and size.
+ */
+int object_set_bytes(const struct bpf_object *obj, const char *name, const void *value,
+		     size_t size);
+
+#define object_set(obj, name, value)                                                               \
+	({                                                                                         \
+		__auto_type value_ = (value);                                                      \
+		object_set_bytes(obj, name, &value_, sizeof(value_));                              \
+	})
+
 #endif /* TALLY_AGG_VARIABLE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sums of 64-bit values, exact: what the kernel keeps as two (bpf/wide.h). */
+/* Sums of 64-bit values, exact: what the kernel keeps as two (bpf/lib/wide.h). */
 #ifndef TALLY_AGG_WIDE_H
 #define TALLY_AGG_WIDE_H
 

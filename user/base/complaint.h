@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is wrong with a text that somebody typed, and where: parsers fill one in and return a
- * negative errno, the caller prints it (out/diag.h: the text again, with a caret). So parsers
+ * negative errno, the caller prints it (report/diag.h: the text again, with a caret). So parsers
  * print nothing and can be tested as they are.
  */
 #ifndef TALLY_BASE_COMPLAINT_H

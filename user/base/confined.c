@@ -340,41 +340,36 @@ int confined__read(int fd, void *data, size_t size, u64 end_ns)
 	return err;
 }
 
-struct buffer {
-	char *data;
-	size_t n, room;
-};
-
-/* One read into the buffer: the number of bytes, 0 at the end, or a negative errno. */
-static ssize_t read_some(int fd, struct buffer *b, u64 most)
+/* One read more of the answer: the number of bytes, 0 at its end, or a negative errno. */
+static ssize_t read_some(struct confined_job *j)
 {
 	ssize_t n;
 	char *more;
 
-	if (b->n == b->room) {
-		if (b->room >= most)
+	if (j->n == j->room) {
+		if (j->room >= j->most)
 			return -EBADMSG;
-		b->room = b->room ? 2 * b->room : 64 << 10;
-		more = realloc(b->data, b->room);
+		j->room = j->room ? 2 * j->room : 64 << 10;
+		more = realloc(j->data, j->room);
 		if (!more)
 			return -ENOMEM;
-		b->data = more;
+		j->data = more;
 	}
-	n = read(fd, b->data + b->n, b->room - b->n);
+	n = read(j->answer_fd, j->data + j->n, j->room - j->n);
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN ? 1 : -errno;
-	b->n += n;
+	j->n += n;
 	return n;
 }
 
-static int read_answer(int fd, struct buffer *b, const struct limits *limits, u64 end_ns)
+static int await_answer(struct confined_job *j)
 {
 	ssize_t n = 1;
 
 	while (n > 0) {
-		n = confined__wait(fd, end_ns);
+		n = confined__wait(j->answer_fd, j->end_ns);
 		if (!n)
-			n = read_some(fd, b, limits->answer);
+			n = read_some(j);
 	}
 	return n;
 }
@@ -515,51 +510,80 @@ bool confined__end(pid_t pid, bool kill_it)
 	return false;
 }
 
-static int run(confined_work work, void *arg, const int *fd, size_t nfds, const struct limits *l,
-	       struct buffer *b)
+int confined__begin(struct confined_job *j, confined_work work, void *arg, const int *fd, size_t nfds,
+		    struct allowance *allowance)
 {
-	u64 end_ns = monotonic_ns() + l->time_ns;
-	int ends[2], err;
-	pid_t pid = 0;
+	struct limits l = { memory_for(fd, nfds), CONFINED_MAX_ANSWER, CONFINED_TIME_NS };
+	int ends[2], err = 0;
 
+	*j = (struct confined_job){ .allowance = are_roots(fd, nfds) ? NULL : allowance };
+	if (j->allowance)
+		err = grant(j->allowance, &l);
+	if (err)
+		return err;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
-	err = start(work, arg, fd, nfds, l, ends[1], &pid);
+	j->answer_fd = ends[0];
+	j->began_ns = monotonic_ns();
+	j->end_ns = j->began_ns + l.time_ns;
+	j->most = l.answer;
+	err = start(work, arg, fd, nfds, &l, ends[1], &j->pid);
 	close(ends[1]);
-	if (!err) {
-		err = read_answer(ends[0], b, l, end_ns);
-		if (!confined__end(pid, err != 0) && !err)
-			err = -EBADMSG;
-	}
-	close(ends[0]);
+	if (err)
+		close(ends[0]);
 	return err;
+}
+
+/* After its answer has come, or err: it never will. */
+static int finish(struct confined_job *j, int err, void **data, size_t *size)
+{
+	if (!confined__end(j->pid, err != 0) && !err)
+		err = -EBADMSG;
+	close(j->answer_fd);
+	if (j->allowance) {
+		j->allowance->spent_ns += monotonic_ns() - j->began_ns;
+		j->allowance->spent_bytes += err ? 0 : j->n;
+	}
+	if (err) {
+		free(j->data);
+	} else {
+		*data = j->data;
+		*size = j->n;
+	}
+	*j = (struct confined_job){};
+	return err;
+}
+
+#define READS_AT_ONCE 16        /* a pipe has 64 KiB */
+
+int confined__take(struct confined_job *j, void **data, size_t *size)
+{
+	struct pollfd p = { .fd = j->answer_fd, .events = POLLIN };
+	ssize_t n = 1;
+	int i;
+
+	for (i = 0; i < READS_AT_ONCE && n > 0 && poll(&p, 1, 0) > 0; i++)
+		n = read_some(j);
+	if (n > 0 && monotonic_ns() < j->end_ns)
+		return -EAGAIN;
+	return finish(j, n > 0 ? -ETIME : n, data, size);
+}
+
+void confined__drop(struct confined_job *j)
+{
+	void *data;
+	size_t size;
+
+	if (j->pid)
+		finish(j, -EINTR, &data, &size);
 }
 
 int confined__run(confined_work work, void *arg, const int *fd, size_t nfds,
 		  struct allowance *allowance, void **data, size_t *size)
 {
-	struct limits l = { memory_for(fd, nfds), CONFINED_MAX_ANSWER, CONFINED_TIME_NS };
-	struct buffer b = {};
-	u64 began_ns = monotonic_ns();
-	int err = 0;
+	struct confined_job job;
+	int err = confined__interrupted() ? -EINTR :
+					    confined__begin(&job, work, arg, fd, nfds, allowance);
 
-	if (confined__interrupted())
-		return -EINTR;
-	if (are_roots(fd, nfds))
-		allowance = NULL;
-	if (allowance)
-		err = grant(allowance, &l);
-	if (!err)
-		err = run(work, arg, fd, nfds, &l, &b);
-	if (allowance) {
-		allowance->spent_ns += monotonic_ns() - began_ns;
-		allowance->spent_bytes += err ? 0 : b.n;
-	}
-	if (err) {
-		free(b.data);
-		return err;
-	}
-	*data = b.data;
-	*size = b.n;
-	return 0;
+	return err ?: finish(&job, await_answer(&job), data, size);
 }

@@ -77,6 +77,27 @@ int confined__run(confined_work work, void *arg, const int *fd, size_t nfds,
 		  struct allowance *allowance, void **data, size_t *size);
 
 /*
+ * The same in pieces, for who has other things to do meanwhile: begun, then taken from whenever
+ * answer_fd can be read and when end_ns has come, until that is no longer -EAGAIN.
+ */
+struct confined_job {
+	pid_t pid;              /* 0: there is none */
+	int answer_fd;
+	u64 began_ns, end_ns;   /* CLOCK_MONOTONIC */
+	u64 most;               /* bytes of its answer */
+	struct allowance *allowance;
+	char *data;             /* what has come of the answer */
+	size_t n, room;
+};
+
+int confined__begin(struct confined_job *job, confined_work work, void *arg, const int *fd, size_t nfds,
+		    struct allowance *allowance);
+/* A MiB at a time. -EAGAIN: more is to come; else the job is over, and it is as of confined__run(). */
+int confined__take(struct confined_job *job, void **data, size_t *size);
+/* Ends it, if there is one. */
+void confined__drop(struct confined_job *job);
+
+/*
  * The same without waiting, for work that goes on until confined__end(): ten minutes of CPU time at
  * most. answer_fd is what it writes to, and may be a socket on which it is asked; who waits for an
  * answer sets the time for it. Returns 0 or a negative errno.

@@ -10,7 +10,8 @@
 
 #include "base/numbers.h"
 #include "cli/task_key.h"
-#include "out/diag.h"
+#include "host/process.h"
+#include "report/diag.h"
 
 /* Keys of options without a letter. */
 enum {
@@ -62,6 +63,72 @@ static int parse_ids(const char *option, const char *value, u32 **ids, size_t *n
 	return all ? 0 : ENOMEM;
 }
 
+/* "1203, 1204" of many ends in "...". */
+static void say_pids(const char *name, const u32 *pids, size_t n)
+{
+	char text[128] = "";
+	size_t i, len = 0;
+
+	for (i = 0; i < n && len < sizeof(text) - sizeof(", 4194304, ..."); i++)
+		len += snprintf(text + len, sizeof(text) - len, "%s%u", i ? ", " : "", pids[i]);
+	diag_hint("-p %s: process %s%s", name, text, i < n ? ", ..." : "");
+}
+
+static error_t add_named(const char *name, struct scope_options *o)
+{
+	size_t before = o->npids;
+	int found = processes_named(name, &o->pids, &o->npids);
+
+	if (found < 0)
+		return -found;
+	if (!found) {
+		diag_error("-p: no process is called '%s'", name);
+		diag_hint("--comm '%s' is about tasks of that name, those to come, too", name);
+		return EINVAL;
+	}
+	say_pids(name, o->pids + before, found);
+	return 0;
+}
+
+/* Does one of these begin with a letter? */
+static bool has_names(const char *list)
+{
+	while (!isalpha((unsigned char)*list)) {
+		list = strchr(list, ',');
+		if (!list++)
+			return false;
+	}
+	return true;
+}
+
+/* Numbers, names of processes, or both. */
+static error_t parse_pids(struct scope_options *o, const char *value)
+{
+	char *list, *rest, *each;
+	error_t err = 0;
+
+	if (!has_names(value))
+		return parse_ids("-p", value, &o->pids, &o->npids);
+	list = rest = strdup(value);
+	if (!list)
+		return ENOMEM;
+	while (!err && (each = strsep(&rest, ",")))
+		err = isalpha((unsigned char)*each)
+			      ? add_named(each, o)
+			      : parse_ids("-p", each, &o->pids, &o->npids);
+	free(list);
+	return err;
+}
+
+/* Of times and numbers the first is not lost in silence, either. was: 0 before the first. */
+static error_t once(const char *option, const char *value, u64 was, u64 is)
+{
+	if (!was || was == is)
+		return 0;
+	diag_error("%s is given twice, now as '%s': it takes one", option, value);
+	return EINVAL;
+}
+
 /* Conditions all hold: of two users or two names none would be left, and one must not be lost. */
 static int parse_once(const char *option, char *value, const char **where)
 {
@@ -80,7 +147,7 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'p':
-		return parse_ids("-p", arg, &o->pids, &o->npids);
+		return parse_pids(o, arg);
 	case 't':
 		return parse_ids("-t", arg, &o->tids, &o->ntids);
 	case 'u':
@@ -103,6 +170,8 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 		o->pidns = true;
 		if (arg && parse_u64_between(arg, 1, PID_LIMIT, &n))
 			return bad_value("--pidns", arg, "a process number");
+		if (once("--pidns", arg ?: "", o->pidns_of, arg ? n : 0))
+			return EINVAL;
 		o->pidns_of = arg ? n : 0;
 		return 0;
 	default:
@@ -113,7 +182,7 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 static const struct argp_option scope_options[] = {
 	{NULL, 0, NULL, 0,
 	 "Scope (all conditions must hold; about the task the event is about):", 3},
-	{"pid", 'p', "PID,..", 0, "These processes", 3},
+	{"pid", 'p', "PID,..", 0, "These processes, by number or by name", 3},
 	{"follow-forks", KEY_FOLLOW, NULL, 0,
 	 "With -p: the children these processes make during the run, too, and theirs (the default of "
 	 "stat and trace)", 3},
@@ -138,11 +207,15 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 	case 'I':
 		if (parse_duration(arg, NSEC_PER_MSEC, &n) || n < NSEC_PER_MSEC || n > LONGEST_NS)
 			return bad_value("-I", arg, "a time in milliseconds, at least 1");
+		if (once("-I", arg, cli->interval_ns, n))
+			return EINVAL;
 		cli->interval_ns = n;
 		return 0;
 	case 'd':
 		if (parse_duration(arg, NSEC_PER_SEC, &n) || !n || n > LONGEST_NS)
 			return bad_value("-d", arg, "a time in seconds, like 10 or 2.5 or 5m");
+		if (once("-d", arg, cli->duration_ns, n))
+			return EINVAL;
 		cli->duration_ns = n;
 		return 0;
 	default:
@@ -220,12 +293,13 @@ static char *name_own_parts(int key, const char *text, void *input)
 static error_t parse_top(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
+	u64 before = cli->top;
 
 	if (key != KEY_TOP)
 		return ARGP_ERR_UNKNOWN;
 	if (parse_u64_between(arg, 1, UINT32_MAX, &cli->top))
 		return bad_value("--top", arg, "a number from 1 on");
-	return 0;
+	return once("--top", arg, before, cli->top);
 }
 
 static const struct argp_option top_options[] = {
@@ -349,8 +423,7 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 		cli->format = format;
 		return 0;
 	case 'o':
-		cli->output = arg;
-		return 0;
+		return parse_once("-o", arg, &cli->output);
 	case 'T':
 		cli->timestamps = true;
 		return 0;
@@ -380,8 +453,7 @@ static error_t parse_lines(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_TEMPLATE:
-		cli->template_text = arg;
-		return 0;
+		return parse_once("--template", arg, &cli->template_text);
 	case KEY_RING_SIZE:
 		if (parse_u64_between(arg, 4096, 1U << 30, &cli->ring_bytes))
 			return bad_value("--ring-size", arg, "a size from 4K to 1G");

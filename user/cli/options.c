@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "cli/habits.h"
 #include "cli/option_groups.h"
+#include "cli/option_table.h"
 #include "cli/prescan.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* [interval [count]] */
 static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsigned int i,
@@ -22,6 +24,10 @@ static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsign
 	}
 	if (i == 0 && !parse_duration(arg, NSEC_PER_SEC, &n) && n >= NSEC_PER_MSEC &&
 	    n <= LONGEST_NS) {
+		if (cli->interval_ns && cli->interval_ns != n) {
+			diag_error("an interval is given twice, by -I and as '%s'", arg);
+			return EINVAL;
+		}
 		cli->interval_ns = n;
 		return 0;
 	}
@@ -35,9 +41,9 @@ static int parse_positional(struct cli *cli, const struct cli_spec *spec, unsign
 	if (!i && spec->groups & CLI_EVENTS)
 		diag_hint("an event stands behind -e, as in: %s -e %s",
 			  program_invocation_short_name, arg);
-	if (!i && spec->groups & CLI_COMMAND)
-		diag_hint("a command to run stands behind --, as in: %s -- %s",
-			  program_invocation_short_name, arg);
+	else if (spec->groups & CLI_COMMAND)
+		diag_hint("a command to run stands behind --, as in: %s%s -- %s",
+			  program_invocation_short_name, i ? " 1" : "", arg);
 	return EINVAL;
 }
 
@@ -197,15 +203,54 @@ static char *joined(int argc, char **argv)
 	return text;
 }
 
+/* All options of a tool: its own, those of the groups, and the end. */
+struct whole_argp {
+	struct argp_child children[1 + OPTION_GROUPS + 1];
+	struct argp root;
+};
+
+static void whole_argp__fill(struct whole_argp *whole, const struct cli_spec *spec)
+{
+	size_t n = 0;
+
+	*whole = (struct whole_argp){ .root = { .parser = parse_root, .doc = spec->doc } };
+	whole->root.children = whole->children;
+	if (spec->groups & CLI_TIME && !(spec->own && spec->own->args_doc))
+		whole->root.args_doc = spec->groups & CLI_COMMAND
+					       ? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]"
+					       : "[INTERVAL [COUNT]]";
+	if (spec->own)
+		whole->children[n++].argp = spec->own;
+	option_groups__put(spec->groups, &whole->children[n]);
+}
+
+bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len)
+{
+	struct option_table table;
+	struct whole_argp whole;
+	int first, other, i;
+
+	whole_argp__fill(&whole, spec);
+	option_table__fill(&table, &whole.root);
+	i = option_table__name(&table, name, len, &first, &other);
+	return i >= 0 && option_table__is_whole(&table, i, len);
+}
+
+const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv)
+{
+	struct whole_argp whole;
+
+	whole_argp__fill(&whole, spec);
+	return habits__other_tool(&whole.root, argc, argv);
+}
+
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv)
 {
-	/* The tool's own, those of the groups, and the end. */
-	struct argp_child children[1 + OPTION_GROUPS + 1] = {};
-	struct argp root = { .parser = parse_root, .doc = spec->doc, .children = children };
-	struct parse_input input = { cli, spec, children, 0 };
-	size_t n = 0;
+	struct whole_argp whole;
+	struct parse_input input = { cli, spec, whole.children, 0 };
 	int err, end;
 
+	whole_argp__fill(&whole, spec);
 	*cli = (struct cli){
 		.max_keys = CLI_DEFAULT_MAX_KEYS, .sort = -1, .ready_fd = -1, .separator = ',',
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
@@ -213,18 +258,17 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
 		.own_parts = spec->own_parts,
 	};
-	if (spec->groups & CLI_TIME && !(spec->own && spec->own->args_doc))
-		root.args_doc = spec->groups & CLI_COMMAND
-					? "[INTERVAL [COUNT]]\n-- COMMAND [ARG...]"
-					: "[INTERVAL [COUNT]]";
-	if (spec->own)
-		children[n++].argp = spec->own;
-	option_groups__put(spec->groups, &children[n]);
-
-	err = cli_prescan(&root, argc, argv, &end);
+	err = habits__translate(&whole.root, spec, argc, argv, &cli->translated, &argc);
+	argv = cli->translated;
+	if (!err)
+		cli->meant = joined(argc, argv);
+	if (!err && (!cli->meant || !cli->command_line))
+		err = -ENOMEM;
+	if (!err)
+		err = cli_prescan(&whole.root, argc, argv, &end);
 	if (!err)
 		err = take_command(cli, spec, argc, argv, end);
-	if (!err && argp_parse(&root, end, argv, 0, NULL, &input))
+	if (!err && argp_parse(&whole.root, end, argv, 0, NULL, &input))
 		err = -EINVAL;
 	if (!err)
 		err = settle_listen(cli);
@@ -241,7 +285,8 @@ bool cli__picks_tasks(const struct cli *cli)
 {
 	const struct scope_options *s = &cli->scope;
 
-	return s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns || cli->command;
+	return s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns ||
+	       (cli->command && !s->all);
 }
 
 void cli__free(struct cli *cli)
@@ -250,6 +295,10 @@ void cli__free(struct cli *cli)
 	free(cli->command_line);
 	free(cli->events);
 	free(cli->filters);
+	free(cli->translated);
+	free(cli->meant);
+	cli->meant = NULL;
+	cli->translated = NULL;
 	cli->events = NULL;
 	cli->command_line = NULL;
 }

@@ -25,7 +25,7 @@
 #include "cli/address.h"
 #include "cli/task_key.h"
 #include "host/scope.h"
-#include "out/report.h"
+#include "report/report.h"
 #include "base/types.h"
 
 enum cli_groups {
@@ -96,6 +96,8 @@ struct cli {
 	const char *output;     /* file name; NULL: standard output */
 	char **command;         /* NULL-terminated, points into argv; NULL: none */
 	char *command_line;     /* all of argv, for the report's header; not escaped */
+	char *meant;            /* the same in our own words */
+	char **translated;      /* argv in our own words (cli/habits.h); what points into argv may point here */
 };
 
 struct cli_spec {
@@ -124,13 +126,19 @@ struct cli_spec {
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv);
 void cli__free(struct cli *cli);
 
+/* Does a tool with this command line have the long option of which these are all len characters? */
+bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len);
+
+/* Another tool that does what is typed for this one, or NULL (cli/habits.h). */
+const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv);
+
 /* Are only some tasks in scope, or those of a command? -C alone leaves all of them. */
 bool cli__picks_tasks(const struct cli *cli);
 
 /*
  * Opens the place reports go to. A file of -o is made anew with mode 0600 and never through a
  * symbolic link; an existing regular file of that name is replaced. One of OpenMetrics is replaced
- * by each report as a whole (out/replace.h), and has none at first. Says what is wrong. Returns 0
+ * by each report as a whole (report/replace.h), and has none at first. Says what is wrong. Returns 0
  * or a negative errno.
  */
 int MUST_CHECK cli__open_writer(const struct cli *cli, struct writer *w);

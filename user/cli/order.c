@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 error_t order__parse(const char **order, const char *const *column, size_t n, const char *arg)
 {

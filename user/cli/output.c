@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/options.h"
-#include "out/diag.h"
-#include "out/replace.h"
+#include "report/diag.h"
+#include "report/replace.h"
 
 static int open_output(struct replacement *r, const char *path)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --by: from its text to the parts of bpf/task_key.h, and from a key to the fields of a report. */
+/* --by: from its text to the parts of bpf/lib/task_key.h, and from a key to the fields of a report. */
 #ifndef TALLY_CLI_TASK_KEY_H
 #define TALLY_CLI_TASK_KEY_H
 
 #include "agg/hist_set.h"
-#include "out/report.h"
+#include "report/report.h"
 #include "base/types.h"
 
-#include "bpf/scope.h"
-#include "bpf/task_key.h"
+#include "bpf/lib/scope.h"
+#include "bpf/lib/task_key.h"
 
 /* "pid", "comm", ...; all of them with commas between, for messages. */
 const char *task_key_parts(void);

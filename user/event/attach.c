@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "event/attach_many.h"
@@ -11,6 +12,18 @@
 #include "event/attach_way.h"
 #include "event/user_binary.h"
 #include "host/host.h"
+
+/* Before the run: one that has gone already cannot have been probed. */
+static int note_modules(struct attachments *a, const struct event_sites *sites)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < sites->n && err != -ENOMEM; i++)
+		if (sites->site[i].module)
+			err = attach_modules__add(&a->modules, sites->site[i].module);
+	return err == -ENOMEM ? err : 0;
+}
 
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
 		  const struct attach_programs *p, struct complaint *c, size_t *which)
@@ -49,7 +62,7 @@ int attach__sites(struct attachments *a, const struct event_sites *sites, const 
 		}
 	}
 	free(done);
-	return err;
+	return err ?: note_modules(a, sites);
 }
 
 void attach__describe(const struct attachments *a, char *text, size_t size)
@@ -71,6 +84,8 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 			      "that are not counted", a->untold);
 	if (n < size)
 		event_binaries__describe_others(a->elsewhere, text + n, size - n);
+	n = strlen(text);
+	attach_modules__describe_removed(&a->modules, text + n, size - n);
 }
 
 void attach__release(struct attachments *a)
@@ -82,5 +97,6 @@ void attach__release(struct attachments *a)
 	free(a->fd);
 	free(a->program);
 	free(a->way);
+	attach_modules__free(&a->modules);
 	*a = (struct attachments){};
 }

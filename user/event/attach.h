@@ -8,7 +8,7 @@
  *   a kernel function    fentry, fexit (a few of them); kprobe.multi; kprobe
  *   a user function      uprobe.multi; uprobe
  *
- * An object offers template programs (bpf/event.bpf.h); from them a program per site is loaded that
+ * An object offers template programs (bpf/lib/event.bpf.h); from them a program per site is loaded that
  * knows its slot, or one for all where the kernel hands out cookies.
  *
  *   attach__plan()      on the opened object: decides, and has libbpf load what is needed
@@ -21,7 +21,8 @@
 #include <bpf/libbpf.h>
 
 #include "base/types.h"
-#include "bpf/event.h"
+#include "bpf/lib/event.h"
+#include "event/attach_module.h"
 #include "event/event.h"
 
 enum attach_way {
@@ -46,7 +47,7 @@ struct attach_programs {
 	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
 	struct bpf_program *filtered_tracepoint;        /* the same with compiled functions */
-	/* The same for system calls (bpf/syscall_event.bpf.h); NULL: filtered_tracepoint does. */
+	/* The same for system calls (bpf/events/syscall_event.bpf.h); NULL: filtered_tracepoint does. */
 	struct bpf_program *syscall_enter, *syscall_exit;
 	struct bpf_map *syscall_slots;
 	struct bpf_program *fentry, *fexit; /* SEC("fentry"), SEC("fexit"); NULL: never this way */
@@ -69,6 +70,7 @@ struct attachments {
 	u32 syscall_copies;             /* of syscall_enter and syscall_exit */
 	u32 *program;                   /* ids of the copies that were loaded */
 	size_t nprograms;
+	struct attach_modules modules;  /* of the sites */
 };
 
 /*
@@ -103,7 +105,10 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
 		  const struct attach_programs *programs, struct complaint *c, size_t *which);
 
-/* "raw tracepoints sys_enter and sys_exit (4 events), kprobe.multi (61 sites)"; what was used. */
+/*
+ * "raw tracepoints sys_enter and sys_exit (4 events), kprobe.multi (61 sites)"; what was used, what was
+ * left out, and which modules were removed until now.
+ */
 void attach__describe(const struct attachments *a, char *text, size_t size);
 
 /* Runs of the attached programs that the kernel skipped (recursion_misses, since 5.12). */

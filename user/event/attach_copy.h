@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Programs that are loaded from a template (bpf/event.bpf.h), and what keeps them attached. Part of
+ * Programs that are loaded from a template (bpf/lib/event.bpf.h), and what keeps them attached. Part of
  * attaching (event/attach.h).
  */
 #ifndef TALLY_EVENT_ATTACH_COPY_H

@@ -12,7 +12,7 @@
 #include "event/attach_copy.h"
 #include "event/attach_way.h"
 
-#include "bpf/syscalls.h"
+#include "bpf/lib/syscalls.h"
 
 /* --- multi links ----------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "host/features.h"
 #include "host/host.h"
 
-#include "bpf/syscalls.h"
+#include "bpf/lib/syscalls.h"
 
 /*
  * Attaching by fentry is cheap to run but dear to set up: a trampoline and a grace period for

@@ -15,7 +15,7 @@
 #include "event/attach_copy.h"
 #include "event/attach_way.h"
 #include "host/host.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* --- perf events ----------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bpf/event.h"
+#include "bpf/lib/event.h"
 
 /*
  * Of a function's type only the linkage matters, and that the verifier can tell what a global one takes: any

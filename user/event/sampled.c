@@ -12,7 +12,7 @@
 #include "host/scope.h"
 #include "host/topology.h"
 #include "host/host.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 const char *sampled_event__name(const struct sampled_event *s)
 {

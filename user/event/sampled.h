@@ -8,7 +8,7 @@
  *   sampled_event__start()    the program has been loaded
  *   sampled_event__free()     in any case
  *
- * All say what is wrong (out/diag.h) and return 0 or a negative errno: -EOPNOTSUPP where this
+ * All say what is wrong (report/diag.h) and return 0 or a negative errno: -EOPNOTSUPP where this
  * machine does not have the event.
  */
 #ifndef TALLY_EVENT_SAMPLED_H
@@ -19,7 +19,7 @@
 #include "event/counter.h"
 #include "event/event.h"
 
-#include "bpf/scope.h"
+#include "bpf/lib/scope.h"
 
 struct sampled_event {
 	u64 every;              /* a sample at each so manieth; 0: by hz */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 #define LOG_SIZE (256 << 10)
 

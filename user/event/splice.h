@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Putting what is known only now into a program that was compiled long ago: copies of its
- * instructions in which marks (bpf/event.h) are replaced by numbers, and whole functions by others.
+ * instructions in which marks (bpf/lib/event.h) are replaced by numbers, and whole functions by others.
  *
  * The instructions are those libbpf gave the kernel: relocated, with the descriptors of maps, and
  * functions one behind the other. No jump crosses functions, so calls alone have to be corrected.

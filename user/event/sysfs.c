@@ -15,7 +15,7 @@
 
 #include "base/numbers.h"
 
-#include "bpf/scope.h"
+#include "bpf/lib/scope.h"
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define UNCORE "uncore_"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 int events__take(struct events *events, const char ***text, const struct event_context *ctx,
 		 const char *typed)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "annotate/disassembly.h"
+#include "sym/disassembly.h"
 #include "base/sorted.h"
 #include "event/code_file.h"
 #include "event/user_code_exits.h"

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "annotate/disassembly.h"
+#include "sym/disassembly.h"
 #include "event/user_code.h"
 #include "types/binary.h"
 #include "unwind/extents.h"

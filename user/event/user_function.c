@@ -10,7 +10,7 @@
 #include "event/source_text.h"
 #include "event/user_binary.h"
 #include "event/user_code.h"
-#include "out/diag.h"
+#include "report/diag.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
 

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agg/variable.h"
 #include "host/syscalls.h"
 #include "host/task_state.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 const char file_calls_source[] =
 	"system calls, from entry to return (tp_btf/sys_enter, tp_btf/sys_exit)";
@@ -149,13 +150,15 @@ error_t file_options__parse(struct file_options *o, int key, char *arg)
  */
 
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
-			const struct file_options *o, u8 marks[SYSCALL_ABIS][SYSCALL_NUMBERS],
-			bool *have_task_storage)
+			const struct file_options *o)
 {
+	u8 (*marks)[SYSCALL_NUMBERS] = object_variable(obj, ".rodata", "calls");
 	size_t i;
 
+	if (!marks)
+		return -ENOENT;
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		if (calls[i].ops & o->ops)
 			syscall_mark(marks, calls[i].name, calls[i].call);
-	return task_state__prepare(obj, "file_states", host, have_task_storage);
+	return task_state__prepare(obj, "file_states", host);
 }

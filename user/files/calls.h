@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loader's half of bpf/file.bpf.h: which system calls are about files, and the options that all
+ * The loader's half of bpf/files/file.bpf.h: which system calls are about files, and the options that all
  * tools about files have.
  */
 #ifndef TALLY_FILES_CALLS_H
@@ -12,8 +12,8 @@
 #include "base/types.h"
 #include "host/host.h"
 
-#include "bpf/file.h"
-#include "bpf/syscalls.h"
+#include "bpf/lib/file.h"
+#include "bpf/lib/syscalls.h"
 
 /* What reports say of all of it. */
 extern const char file_calls_source[], file_calls_caveat[];
@@ -53,12 +53,11 @@ enum {
 error_t file_options__parse(struct file_options *o, int key, char *arg);
 
 /*
- * On the opened object: marks is its constant calls (bpf/call.bpf.h), and *have_task_storage is for
+ * On the opened object: marks is its constant calls (bpf/lib/call.bpf.h), and *have_task_storage is for
  * the one of that name. The other constants are set by FILE_OPTIONS_SET. 0 or a negative errno.
  */
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
-			const struct file_options *o, u8 marks[SYSCALL_ABIS][SYSCALL_NUMBERS],
-			bool *have_task_storage);
+			const struct file_options *o);
 
 /* The constants of file.bpf.h that say the same as the options. */
 #define FILE_OPTIONS_SET(rodata, o)                                                                \

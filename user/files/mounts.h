@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of mounts, as bpf/mount.bpf.h takes them. */
+/* Names of mounts, as bpf/files/mount.bpf.h takes them. */
 #ifndef TALLY_FILES_MOUNTS_H
 #define TALLY_FILES_MOUNTS_H
 
 #include <bpf/libbpf.h>
 
 #include "base/types.h"
-#include "out/report.h"
+#include "report/report.h"
 
-#include "bpf/file.h"
+#include "bpf/lib/file.h"
 
 /* That many have names: room for the map. */
 #define MOUNT_NAMES 512

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of files as bpf/file.bpf.h sends them. */
+/* Names of files as bpf/files/file.bpf.h sends them. */
 #ifndef TALLY_FILES_NAME_H
 #define TALLY_FILES_NAME_H
 
 #include "base/types.h"
-#include "bpf/file.h"
+#include "bpf/lib/file.h"
 
 /*
  * The path, to be freed: from the root of the mount namespace it was opened in, with " (deleted)"

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* include/linux/exportfs.h: a file handle that is a 64-bit kernfs id. */
 #define FILEID_KERNFS 0xfe

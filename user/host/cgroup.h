@@ -9,7 +9,7 @@
 
 #include "base/types.h"
 
-#include "bpf/scope.h"
+#include "bpf/lib/scope.h"
 
 struct cgroup_ref {
 	enum scope_hierarchy hierarchy;

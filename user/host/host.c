@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* Inode numbers of the initial namespaces: include/linux/proc_ns.h, the same since 3.8. */
 #define INITIAL_PIDNS_INODE 0xEFFFFFFCU

@@ -2,7 +2,7 @@
 /*
  * Replaces libbpf's bpf_btf_get_next_id(), which is what it walks the BTFs of kernel modules with.
  *
- * All our programs name kfuncs that older kernels lack (bpf/preempt.bpf.h). libbpf looks for those
+ * All our programs name kfuncs that older kernels lack (bpf/lib/preempt.bpf.h). libbpf looks for those
  * in the modules too, and the kernel lists modules only for CAP_SYS_ADMIN. Before 1.3 (commit
  * 3f33f9a6b8f7) libbpf then fails to load the object, although the kfunc is optional; Debian 12 has 1.1.2.
  * Here, as in later versions, who may not list modules sees none.

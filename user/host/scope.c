@@ -12,7 +12,7 @@
 #include "host/host.h"
 #include "host/process.h"
 #include "host/user.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* Room for the processes that one traced command may have at once; a full set is counted. */
 #define FOLLOW_PROCESSES 65536

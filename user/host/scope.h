@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The scope of a run: from what the options name to the constants and sets that
- * bpf/scope.bpf.h tests. Order: scope__resolve() before the programs are loaded (its result goes
+ * bpf/lib/scope.bpf.h tests. Order: scope__resolve() before the programs are loaded (its result goes
  * into their rodata), scope__prepare() on the opened object, scope__fill() after loading.
  */
 #ifndef TALLY_HOST_SCOPE_H
@@ -11,7 +11,7 @@
 
 #include "base/types.h"
 
-#include "bpf/scope.h"
+#include "bpf/lib/scope.h"
 
 /* What was asked for; NULL, 0 or false where nothing was. */
 struct scope_options {
@@ -51,7 +51,7 @@ void scope_options__free(struct scope_options *options);
 
 /*
  * Compiles a shell glob (*, ?, [set], [!set], backslash quotes the next) into the automaton of
- * bpf/scope.h. Returns 0, -EINVAL (unclosed set) or -E2BIG (more than SCOPE_GLOB_MAX elements).
+ * bpf/lib/scope.h. Returns 0, -EINVAL (unclosed set) or -E2BIG (more than SCOPE_GLOB_MAX elements).
  */
 int scope_glob__compile(struct scope_glob *glob, const char *pattern);
 

@@ -71,6 +71,20 @@ static const struct {
 	  "setresuid setresgid setfsuid setfsgid getgroups setgroups getuid32 geteuid32 getgid32 "
 	  "getegid32 getresuid32 getresgid32 setuid32 setgid32 setreuid32 setregid32 setresuid32 "
 	  "setresgid32 setfsuid32 setfsgid32 getgroups32 setgroups32 capget capset prctl" },
+	/* The same question about files, by name, link and descriptor; and about file systems. */
+	{ "stat", "stat stat64 oldstat" },
+	{ "lstat", "lstat lstat64 oldlstat" },
+	{ "fstat", "fstat fstat64 oldfstat fstatat64 newfstatat" },
+	{ "%stat",
+	  "stat stat64 oldstat lstat lstat64 oldlstat fstat fstat64 oldfstat fstatat64 newfstatat "
+	  "statx" },
+	{ "statfs", "statfs statfs64" },
+	{ "fstatfs", "fstatfs fstatfs64" },
+	{ "%statfs", "statfs statfs64 fstatfs fstatfs64 ustat" },
+	/* They take nothing, and do not fail. */
+	{ "pure",
+	  "getpid getppid gettid getpgrp getuid geteuid getgid getegid getuid32 geteuid32 getgid32 "
+	  "getegid32" },
 	{ "clock",
 	  "time stime ftime gettimeofday settimeofday adjtimex clock_adjtime clock_adjtime64 "
 	  "clock_settime clock_settime64 clock_gettime clock_gettime64 clock_getres "
@@ -86,7 +100,8 @@ static const struct {
 
 const char *syscall_classes(void)
 {
-	return "file, desc, process, network, memory, signal, ipc, creds, clock";
+	return "file, desc, process, network, memory, signal, ipc, creds, clock, stat, lstat, fstat, "
+	       "%stat, statfs, fstatfs, %statfs, pure";
 }
 
 const char *syscall_class_words(const char *name)
@@ -211,7 +226,8 @@ static void hint_at_nearest(struct complaint *c, const char *word)
 static int put_word(struct syscall_set *set, const char *word, bool in, size_t at,
 		    struct complaint *c)
 {
-	const char *calls = syscall_class_words(word + (*word == '%'));
+	bool is_call = syscall_number_in(SYSCALL_NATIVE, word) >= 0;
+	const char *calls = is_call ? NULL : syscall_class_words(word + (*word == '%'));
 
 	if (!*word)
 		return complain(c, -EINVAL, at, 0, "a name is missing here");

@@ -10,7 +10,7 @@
 
 #include "base/types.h"
 
-#include "bpf/syscalls.h"
+#include "bpf/lib/syscalls.h"
 
 /* The number of a call by the name it has for user space ("stat"), or -ENOENT. */
 int syscall_number_in(enum syscall_abi abi, const char *name);

@@ -4,20 +4,27 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "agg/variable.h"
+
 /*
  * The hash is allocated as a whole: four times the threads there are now, and at least this many
  * (2 MiB). Tasks that find no room are counted as lost.
  */
 #define LEAST_TASKS 16384
 
-int task_state__prepare(struct bpf_object *obj, const char *name, const struct host *host,
-			bool *have_task_storage)
+/* By version: a kernel with it backported keeps the hash, which is right everywhere. */
+bool task_state__in_storage(const struct host *host)
+{
+	return host->version >= KERNEL_VERSION(5, 13, 0);
+}
+
+int task_state__prepare(struct bpf_object *obj, const char *name, const struct host *host)
 {
 	char hash_name[64], program_name[64];
 	struct bpf_program *on_free;
 	struct bpf_map *storage, *hash;
 	u64 tasks = 4 * host__threads();
-	bool modern;
+	bool modern = task_state__in_storage(host);
 	int err;
 
 	snprintf(hash_name, sizeof(hash_name), "%s_hash", name);
@@ -27,14 +34,10 @@ int task_state__prepare(struct bpf_object *obj, const char *name, const struct h
 	on_free = bpf_object__find_program_by_name(obj, program_name);
 	if (!storage || !hash || !on_free)
 		return -ENOENT;
-	/* By version: a kernel with it backported keeps the hash, which is right everywhere. */
-	modern = host->version >= KERNEL_VERSION(5, 13, 0);
 	err = bpf_map__set_autocreate(modern ? hash : storage, false);
 	if (!err)
 		err = bpf_program__set_autoload(on_free, !modern);
 	if (!err && !modern)
 		err = bpf_map__set_max_entries(hash, tasks > LEAST_TASKS ? tasks : LEAST_TASKS);
-	if (!err)
-		*have_task_storage = modern;
-	return err;
+	return err ?: object_set(obj, "have_task_storage", modern);
 }

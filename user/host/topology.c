@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "bpf/scope.h"
+#include "bpf/lib/scope.h"
 #include "host/host.h"
 
 static int read_number(int cpu, const char *name, int otherwise)

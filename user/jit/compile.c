@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "bpf/probe.h"
+#include "bpf/lib/probe.h"
 #include "expr/fields.h"
 #include "jit/compiler.h"
 #include "jit/registers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Expressions as BPF instructions: the bodies of the functions in bpf/probe.h, for one site.
+ * Expressions as BPF instructions: the bodies of the functions in bpf/lib/probe.h, for one site.
  *
  * Numbers are compared as numbers: a signed one with an unsigned one by value, not by bits.
  * Arithmetic is in 64 bits, as in C. What is in memory is read where it stands in the expression,
@@ -20,7 +20,7 @@
 #include "expr/expr.h"
 #include "jit/code.h"
 #include "jit/place.h"
-#include "probe/layout.h"
+#include "jit/layout.h"
 
 /* event_filter() */
 int filter__compile(struct code *code, const struct expr *e, const struct place *place,

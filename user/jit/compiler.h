@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the compiler share. Registers: r6 the context, r7 the frame (bpf/probe.h), r8
+ * What the files of the compiler share. Registers: r6 the context, r7 the frame (bpf/lib/probe.h), r8
  * where the next text of a record goes, r0 the value just computed, r1 to r5 scratch. What has to
  * outlive the computation of something else goes into slots on the stack; texts that are compared
  * into a buffer below them. The whole stays below 256 bytes: the program that calls needs its own.

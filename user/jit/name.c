@@ -9,7 +9,7 @@
 
 #include "base/nearest.h"
 #include "base/numbers.h"
-#include "bpf/probe.h"
+#include "bpf/lib/probe.h"
 #include "expr/fields.h"
 #include "jit/registers.h"
 

@@ -353,7 +353,7 @@ static u32 usual(const struct scope_glob *glob)
 	return best;
 }
 
-/* One step of the automaton of bpf/scope.h: r4 the positions, r2 the character; r3, r5 scratch. */
+/* One step of the automaton of bpf/lib/scope.h: r4 the positions, r2 the character; r3, r5 scratch. */
 static void glob_step(struct compiler *f, const struct scope_glob *glob)
 {
 	u32 byte, others = usual(glob);

@@ -12,7 +12,7 @@
 
 #include "base/numbers.h"
 #include "host/user.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* A number from the environment that sudo(8) sets; false if there is none. */
 static bool sudo_id(const char *name, u32 *id)

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 int lines__init(struct lines *l, const struct cli *cli, const char *const *name, size_t n)
 {
@@ -29,22 +29,17 @@ int lines__check(const struct cli *cli)
 	return -EINVAL;
 }
 
-int lines__prepare(struct lines *l, const struct measurement *m, struct bpf_object *obj,
-		   volatile u64 *wake_bytes)
+int lines__prepare(struct lines *l, const struct measurement *m, struct bpf_object *obj)
 {
-	struct bpf_map *records = bpf_object__find_map_by_name(obj, "records");
 	u64 bytes = l->cli->ring_bytes;
 	int err = l->idle ? 0 : lines__check(l->cli);
 
 	l->obj = obj;
 	if (err)
 		return err;
-	if (!records)
-		return -ENOENT;
 	if (!bytes && !l->rare)
-		return ring__prepare(records, &m->run->host, wake_bytes);
-	return ring__prepare_bytes(records, bytes ?: ring__bytes_of_rare(&m->run->host),
-				   wake_bytes);
+		return ring__prepare(obj, &m->run->host);
+	return ring__prepare_bytes(obj, bytes ?: ring__bytes_of_rare(&m->run->host));
 }
 
 int lines__begin(struct lines *l, struct measurement *m, size_t least, ring_take take,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all tools do that show single events, a line each (out/stream.h), out of the ring buffer of
- * bpf/ring.bpf.h. Their option group is CLI_LINES.
+ * What all tools do that show single events, a line each (report/stream.h), out of the ring buffer of
+ * bpf/lib/ring.bpf.h. Their option group is CLI_LINES.
  *
  *   lines__init()      after cli__parse(): the template
  *   lines__prepare()   between open and load
@@ -15,7 +15,7 @@
 #define TALLY_RUN_LINES_H
 
 #include "agg/loss.h"
-#include "out/stream.h"
+#include "report/stream.h"
 #include "run/ring.h"
 #include "run/measurement.h"
 
@@ -46,8 +46,7 @@ int MUST_CHECK lines__check(const struct cli *cli);
  * Sizes the ring buffer, by --ring-size if there is one; *wake_bytes is the object's constant.
  * Returns 0 or a negative errno.
  */
-int lines__prepare(struct lines *l, const struct measurement *m, struct bpf_object *obj,
-		   volatile u64 *wake_bytes);
+int lines__prepare(struct lines *l, const struct measurement *m, struct bpf_object *obj);
 
 /*
  * Opens the ring buffer and has m->watch_fd follow it; m->watch is to call lines__drain(). least,

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "out/diag.h"
-#include "out/openmetrics.h"
+#include "report/diag.h"
+#include "report/openmetrics.h"
 #include "run/microhttpd.h"
 
 #ifdef HAVE_MICROHTTPD

@@ -17,9 +17,19 @@ static bool allocates_on_demand(const struct host *host)
 	return host->version >= KERNEL_VERSION(6, 1, 0);
 }
 
+static int set_entries(struct bpf_map *map, u64 elements)
+{
+	return bpf_map__set_max_entries(map, elements < 1U << 30 ? elements : 1U << 30);
+}
+
+int map__preallocate(struct bpf_map *map, u64 elements)
+{
+	return set_entries(map, elements) ?: bpf_map__set_map_flags(map, 0);
+}
+
 int map__set_room(struct bpf_map *map, const struct host *host, u64 elements)
 {
-	int err = bpf_map__set_max_entries(map, elements < 1U << 30 ? elements : 1U << 30);
+	int err = set_entries(map, elements);
 
 	if (!err && allocates_on_demand(host))
 		err = bpf_map__set_map_flags(map, BPF_F_NO_PREALLOC);
@@ -53,24 +63,17 @@ static struct bpf_map *keyed_map(const struct bpf_object *obj, const char *name)
 }
 
 int measure__prepare(struct measure *m, const struct measurement *measurement,
-		     struct bpf_object *obj, const char *name, size_t key_size,
-		     const volatile struct scope_config *scope, const volatile u32 *by)
+		     struct bpf_object *obj, const char *name, size_t key_size)
 {
 	struct bpf_map *keyed = keyed_map(obj, name);
-	int err;
 
 	if (!keyed)
 		return -ENOENT;
-	/* A constant of the programs, writable until they are loaded. */
-	*(u32 *)by = measurement->cli->by;
 	m->obj = obj;
 	m->maps.keyed = measurement->cli->by;
 	m->maps.key_size = key_size;
-	err = measurement__set_scope(measurement, obj, scope);
-	if (!err)
-		err = prepare_map(keyed, &measurement->run->host, measurement->cli->max_keys,
-				  measurement->cli->by);
-	return err;
+	return prepare_map(keyed, &measurement->run->host, measurement->cli->max_keys,
+			   measurement->cli->by);
 }
 
 int measure__begin(struct measure *m, const struct measurement *measurement, const char *name)

@@ -4,7 +4,7 @@
  * NAME the object has the maps NAME (per-CPU array of struct hist_whole) and keyed_NAME (hash of
  * struct hist_segment), and includes scope.bpf.h, task_key.bpf.h and loss.bpf.h.
  *
- *   measure__prepare()   between open and load, with the object's rodata
+ *   measure__prepare()   between open and load
  *   measure__begin()     between load and attach
  *   measure__report()    from report(): what came since the last call
  *   measure__free()
@@ -18,7 +18,7 @@
 #include "agg/loss.h"
 #include "cli/options.h"
 #include "host/host.h"
-#include "out/report.h"
+#include "report/report.h"
 
 struct measurement;
 
@@ -31,16 +31,14 @@ struct measure {
 };
 
 /*
- * Writes the scope and the keys asked for into the object's constants and sizes its maps.
- * key_size is that of keyed_NAME's keys: struct hist_slot, struct task_key, and behind it the
+ * Sizes the object's maps, after measurement__configure(). key_size is that of keyed_NAME's keys: struct hist_slot, struct task_key, and behind it the
  * tool's own parts (cli/task_key.h), a multiple of 8 bytes.
  *
  * From 6.1 on, elements of the hash are allocated as they are needed (commit fba1a1c6c912 made that
  * safe in tracing programs), with room for many segments a key; before, all at once, with less.
  */
 int measure__prepare(struct measure *m, const struct measurement *measurement,
-		     struct bpf_object *obj, const char *name, size_t key_size,
-		     const volatile struct scope_config *scope, const volatile u32 *by);
+		     struct bpf_object *obj, const char *name, size_t key_size);
 
 /* Fills the scope's sets, and prints with -v what memory the maps take. */
 int measure__begin(struct measure *m, const struct measurement *measurement, const char *name);
@@ -68,7 +66,13 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
  */
 int map__set_room(struct bpf_map *map, const struct host *host, u64 elements);
 
-/* The same for a hash that elements__take() empties: with room for the keys of the next interval. */
+/*
+ * Sizes a hash whose elements are all there from the start: in interrupts, and where memory is short, none
+ * may be had at the moment when it is needed.
+ */
+int map__preallocate(struct bpf_map *map, u64 elements);
+
+/* The same as map__set_room() for a hash that elements__take() empties: with room for the keys of the next interval. */
 int map__set_room_for_keys(struct bpf_map *map, const struct host *host, u64 elements);
 
 void measure__free(struct measure *m);

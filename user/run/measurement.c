@@ -10,7 +10,7 @@
 
 #include "agg/variable.h"
 #include "base/clock.h"
-#include "out/diag.h"
+#include "report/diag.h"
 #include "run/explain.h"
 
 /*
@@ -60,11 +60,16 @@ void measurement__describe_memory(const struct measurement *m, const struct bpf_
 		    format_value(most, sum_full, UNIT_BYTES, false));
 }
 
-int measurement__set_scope(const struct measurement *m, struct bpf_object *obj,
-			   const volatile struct scope_config *scope)
+int measurement__configure(const struct measurement *m, struct bpf_object *obj)
 {
-	/* A constant of the programs, writable until they are loaded. */
-	memcpy((void *)scope, &m->scope, sizeof(m->scope));
+	struct scope_config *scope = object_variable(obj, ".rodata", "scope");
+	u32 *by = object_variable(obj, ".rodata", "by");
+
+	if (by)
+		*by = m->cli->by;
+	if (!scope)
+		return 0;
+	*scope = m->scope;
 	return scope__prepare(obj, &m->scope, &m->cli->scope);
 }
 
@@ -127,17 +132,6 @@ static bool is_iterator(const struct bpf_program *prog)
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
 }
 
-/* Iterators run when they are told to. */
-static int attach_hooks(const struct measurement *m)
-{
-	struct bpf_program *prog;
-
-	bpf_object__for_each_program(prog, m->obj)
-		if (is_iterator(prog))
-			bpf_program__set_autoattach(prog, false);
-	return bpf_object__attach_skeleton(m->skeleton);
-}
-
 /* What programs have to know of tasks that are there already. */
 static void look_at_tasks(const struct measurement *m)
 {
@@ -152,16 +146,26 @@ static void look_at_tasks(const struct measurement *m)
 		diag_detail("no task iterator: what tasks did before is known once it changes");
 }
 
+int measurement__attach_programs(struct measurement *m)
+{
+	struct bpf_program *prog;
+	int err;
+
+	bpf_object__for_each_program(prog, m->obj)
+		if (is_iterator(prog))
+			bpf_program__set_autoattach(prog, false);
+	err = bpf_object__attach_skeleton(m->skeleton);
+	if (!err)
+		look_at_tasks(m);
+	return err;
+}
+
 int measurement__attach(struct measurement *m)
 {
 	const char *hist = m->spec->hist.name;
 	int err = hist ? measure__begin(&m->measure, m, hist) : measurement__fill_scope(m, m->obj);
 
-	if (!err)
-		err = attach_hooks(m);
-	if (!err)
-		look_at_tasks(m);
-	return err;
+	return err ?: measurement__attach_programs(m);
 }
 
 /*
@@ -191,20 +195,14 @@ static int open_skeleton(struct measurement *m)
 
 int measurement__open(struct measurement *m)
 {
-	struct scope_config *scope;
+	const char *hist = m->spec->hist.name;
 	int err = open_skeleton(m);
-	u32 *by;
 
-	if (err)
-		return err;
-	scope = object_variable(m->obj, ".rodata", "scope");
-	by = object_variable(m->obj, ".rodata", "by");
-	if (m->spec->hist.name)
-		return measure__prepare(&m->measure, m, m->obj, m->spec->hist.name,
-					m->spec->hist.key_size, scope, by);
-	if (by)
-		*by = m->cli->by;
-	return scope ? measurement__set_scope(m, m->obj, scope) : 0;
+	if (!err)
+		err = measurement__configure(m, m->obj);
+	if (!err && hist)
+		err = measure__prepare(&m->measure, m, m->obj, hist, m->spec->hist.key_size);
+	return err;
 }
 
 static int open_and_load(struct measurement *m)
@@ -254,6 +252,11 @@ void measurement__disarm(struct measurement *m)
 		m->spec->disarm(m);
 }
 
+bool measurement__can_stop(const struct measurement *m)
+{
+	return m->skeleton && m->armed && !m->spec->stays_attached;
+}
+
 int measurement__write(struct measurement *m, const struct report *r)
 {
 	return writer__write(m->writer, r);
@@ -270,20 +273,52 @@ int measurement__report(struct measurement *m, struct report *r)
 
 void measurement__release(struct measurement *m)
 {
+	if (m->own && m->spec->free)
+		m->spec->free(m->own);
 	measure__free(&m->measure);
-	if (m->spec && m->spec->skeleton)
+	if (m->bpf)
 		m->spec->skeleton->destroy(m->bpf);
 	heat__free(m->heat);
+	free(m->own);
+}
+
+int measurement__init(struct measurement *m, const struct tool_spec *spec)
+{
+	*m = (struct measurement){
+		.spec = spec, .tool = spec->name, .source = spec->source, .caveat = spec->caveat,
+		.watch_fd = -1, .own = calloc(1, spec->own_size ?: 1),
+	};
+	if (!m->own)
+		return -ENOMEM;
+	if (spec->init)
+		spec->init(m->own);
+	return 0;
+}
+
+int measurement__tell(struct measurement *m)
+{
+	return m->spec->explain ? m->spec->explain(m) : measurement__explain(m, m->obj, m->source);
+}
+
+int measurement__parse(struct measurement *m, struct cli *cli, u32 without, int argc, char **argv)
+{
+	struct cli_spec spec = m->spec->cli;
+
+	spec.groups &= ~without;
+	spec.own_input = m->own;
+	if (m->spec->parts)
+		spec.own_parts = m->spec->parts(m->own);
+	if (m->spec->expand)
+		argv = m->spec->expand(m->own, argc, argv);
+	if (!argv)
+		return -ENOMEM;
+	m->cli = cli;
+	return cli__parse(cli, &spec, argc, argv);
 }
 
 /*
  * --- a run of one ------------------------------------------------------------------------------
  */
-
-static int explain(struct measurement *m)
-{
-	return m->spec->explain ? m->spec->explain(m) : measurement__explain(m, m->obj, m->source);
-}
 
 static int measure(struct measurement *m)
 {
@@ -292,70 +327,59 @@ static int measure(struct measurement *m)
 	if (err)
 		return err;
 	if (m->cli->explain)
-		return explain(m);
+		return measurement__tell(m);
 	if (m->spec->measure)
 		return m->spec->measure(m);
 	err = measurement__begin(m);
 	return err ?: run__loop(m->run);
 }
 
-int measurement__alone(const struct tool_spec *spec, void *own, struct cli *cli)
+static int run_one(struct measurement *m)
 {
-	struct measurement m = {
-		.spec = spec, .tool = spec->name, .cli = cli, .own = own, .source = spec->source,
-		.caveat = spec->caveat, .watch_fd = -1,
-	};
 	struct run run;
-	int err = run__init(&run, cli);
+	int err = run__init(&run, m->cli);
 
 	if (!err)
-		err = run__add(&run, &m);
+		err = run__add(&run, m);
 	if (!err)
-		err = measure(&m);
-	if (spec->end)
-		err = spec->end(&m, err);
+		err = measure(m);
+	if (m->spec->end)
+		err = m->spec->end(m, err);
 	run__release(&run);
-	measurement__release(&m);
 	return run__exit_code(&run, err);
 }
 
-static int parse_and_run(const struct tool_spec *spec, void *own, int argc, char **argv)
+static int check_and_run(struct measurement *m)
 {
-	struct cli_spec cli_spec = spec->cli;
-	struct cli cli;
-	int code = EXIT_USAGE;
+	const struct tool_spec *spec = m->spec;
+	int code = -1;
 
-	cli_spec.own_input = own;
-	if (spec->parts)
-		cli_spec.own_parts = spec->parts(own);
-	if (spec->expand)
-		argv = spec->expand(own, argc, argv);
-	if (!argv)
-		return EXIT_FAILED;
-	if (cli__parse(&cli, &cli_spec, argc, argv))
+	if (spec->check && spec->check(m->own, m->cli))
 		return EXIT_USAGE;
-	if (!spec->check || !spec->check(own, &cli)) {
-		code = spec->instead ? spec->instead(spec, own, &cli) : -1;
-		if (code < 0)
-			code = measurement__alone(spec, own, &cli);
-	}
+	if (spec->instead)
+		code = spec->instead(spec, m->own, m->cli);
+	return code >= 0 ? code : run_one(m);
+}
+
+static int parse_and_run(struct measurement *m, int argc, char **argv)
+{
+	struct cli cli;
+	int err = measurement__parse(m, &cli, 0, argc, argv), code;
+
+	if (err)
+		return err == -ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+	code = check_and_run(m);
 	cli__free(&cli);
 	return code;
 }
 
-int measurement__main(const struct tool_spec *spec, void *own, int argc, char **argv)
+int measurement__main(const struct tool_spec *spec, int argc, char **argv)
 {
-	void *made = own ? NULL : calloc(1, spec->own_size ?: 1);
-	int code;
+	struct measurement m;
+	int code = EXIT_FAILED;
 
-	if (!own && !made)
-		return EXIT_FAILED;
-	own = own ?: made;
-	if (spec->init)
-		spec->init(own);
-	code = parse_and_run(spec, own, argc, argv);
-	if (spec->free)
-		spec->free(own);
-	free(made);
+	if (!measurement__init(&m, spec))
+		code = parse_and_run(&m, argc, argv);
+	measurement__release(&m);
 	return code;
 }

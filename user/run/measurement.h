@@ -21,7 +21,6 @@
  *               measure
  *   open()      m->bpf is opened: writes the tool's own constants, sizes its maps, so that it can be
  *               loaded (-n ends here: it shows what was opened). Without spec->skeleton it opens one
- *               by itself and says MEASUREMENT_SKELETON()
  *   load()      instead of open(), where there is more than one object or way: opens, and loads
  *               unless m->cli->explain. Says what is wrong
  *   explain()   for -n; NULL: measurement__explain() of m->obj and m->source
@@ -36,7 +35,7 @@
  *               histogram
  *   end()       after the last report, in any case; gets what the run came to and returns it, or
  *               what went wrong since
- *   free()      gives back what m->own has
+ *   free()      gives back what m->own has; the skeleton is still there
  *
  * open() and attach() may leave the message to measurement__complain(): what open() returns -EINVAL,
  * -EOPNOTSUPP or -EPERM for it has said itself, and attach() where it sets m->has_said.
@@ -49,8 +48,8 @@
 #include "base/types.h"
 #include "cli/options.h"
 #include "host/scope.h"
-#include "out/heat.h"
-#include "out/report.h"
+#include "report/heat.h"
+#include "report/report.h"
 #include "run/measure.h"
 #include "run/run.h"
 
@@ -63,7 +62,12 @@ struct skeleton_type {
 	void (*destroy)(void *bpf);     /* of NULL: nothing */
 };
 
-#define SKELETON(name)                                                                             \
+#define SKELETON(name) SKELETON_FUNCTIONS(name) static SKELETON_TYPE(name)
+
+/* The same for several tools: a header declares name_skeleton extern. */
+#define SHARED_SKELETON(name) SKELETON_FUNCTIONS(name) SKELETON_TYPE(name)
+
+#define SKELETON_FUNCTIONS(name)                                                                   \
 	static void *name##_skeleton_open(void)                                                    \
 	{                                                                                          \
 		return name##_bpf__open();                                                         \
@@ -71,8 +75,10 @@ struct skeleton_type {
 	static void name##_skeleton_destroy(void *bpf)                                             \
 	{                                                                                          \
 		name##_bpf__destroy(bpf);                                                          \
-	}                                                                                          \
-	static const struct skeleton_type name##_skeleton = {                                      \
+	}
+
+#define SKELETON_TYPE(name)                                                                        \
+	const struct skeleton_type name##_skeleton = {                                             \
 		name##_skeleton_open, name##_skeleton_destroy,                                     \
 	}
 
@@ -86,6 +92,7 @@ struct tool_spec {
 	struct cli_spec cli;            /* own_input is m->own */
 	size_t own_size;                /* of m->own */
 	const struct skeleton_type *skeleton;
+	bool stays_attached;            /* to what is not the skeleton's: --budget cannot end it early */
 	struct {
 		const char *name;       /* of its maps: run/measure.h */
 		size_t key_size;
@@ -134,28 +141,15 @@ struct measurement {
 	 */
 	int (*watch)(struct measurement *m);
 	int watch_fd;
-	/* Of the skeleton, which is the tool's to destroy; NULL: it cannot be stopped early. */
+	/* Of the skeleton (bpf is that of its type). NULL without spec->skeleton. */
 	struct bpf_object_skeleton *skeleton;
 	struct bpf_object *obj;
 	volatile u32 *armed;
 	volatile u64 *armed_ns;         /* began_ns of the object, if it has one: what began before is told by it */
 };
 
-#define MEASUREMENT_SKELETON(m, bpf)                                                               \
-	({                                                                                         \
-		(m)->skeleton = (bpf)->skeleton;                                                   \
-		(m)->obj = (bpf)->obj;                                                             \
-		(m)->armed = &(bpf)->bss->armed;                                                   \
-	})
-
-/*
- * The main() of a tool: a run of one. own: where its state is; NULL: own_size bytes are made, and
- * freed by spec->free(). Returns the exit status.
- */
-int measurement__main(const struct tool_spec *spec, void *own, int argc, char **argv);
-
-/* The same with a command line that was parsed and checked. */
-int measurement__alone(const struct tool_spec *spec, void *own, struct cli *cli);
+/* The main() of a tool: a run of one. Returns the exit status. */
+int measurement__main(const struct tool_spec *spec, int argc, char **argv);
 
 /*
  * Opens the skeleton, another time too, and writes what every measurement has: scope, by, the room of
@@ -169,22 +163,37 @@ int measurement__open(struct measurement *m);
  */
 int tasks__visit(struct bpf_program *prog);
 
-/* The parts of that, for runs of several. */
+/*
+ * The parts of measurement__main(), for runs of several. init() makes own, with its defaults; release() in any
+ * case gives back what own, the skeleton and the others have.
+ */
+int measurement__init(struct measurement *m, const struct tool_spec *spec);
+void measurement__release(struct measurement *m);
+
+/*
+ * The tool's command line, without these groups of options, into *cli, which becomes m->cli and is the
+ * caller's to free if this returns 0. -EINVAL after saying what is wrong, or -ENOMEM.
+ */
+int measurement__parse(struct measurement *m, struct cli *cli, u32 without, int argc, char **argv);
 
 /* Opens and loads, or opens for -n. Says what is wrong. */
 int measurement__load(struct measurement *m);
+int measurement__tell(struct measurement *m);           /* -n: what was opened */
 int measurement__report(struct measurement *m, struct report *r);
 int measurement__begin(struct measurement *m);          /* attaches; says what is wrong */
 int measurement__arm(struct measurement *m);
 void measurement__disarm(struct measurement *m);
-void measurement__release(struct measurement *m);       /* not what is in own */
+
+/* Whether it costs nothing once it is disarmed and its skeleton detached, while its command goes on. */
+bool measurement__can_stop(const struct measurement *m);
+
 
 /*
- * The scope of the measurement in an object: written into its constant and its sets sized, between open
- * and load; the sets filled once it is loaded, with what -v says of the memory that its maps take.
+ * What the user asked for, in an object: between open and load its constants scope and by, if it has them,
+ * and room for the scope's sets; once it is loaded, the sets filled, with what -v says of the memory that
+ * its maps take. measurement__open() and measurement__attach() do both for m->obj.
  */
-int measurement__set_scope(const struct measurement *m, struct bpf_object *obj,
-			   const volatile struct scope_config *scope);
+int measurement__configure(const struct measurement *m, struct bpf_object *obj);
 int measurement__fill_scope(const struct measurement *m, const struct bpf_object *obj);
 
 /* Prints what -v says of a loaded object: its maps and the memory they take now and at most. */
@@ -192,6 +201,12 @@ void measurement__describe_memory(const struct measurement *m, const struct bpf_
 
 /* Fills the scope's sets, attaches the skeleton and has seed_* look at all tasks. */
 int measurement__attach(struct measurement *m);
+
+/*
+ * Its second half, for a tool that has filled the scope otherwise (measure__begin(), stacks__begin()): all
+ * programs but those of iterators, then seed_* run over all tasks.
+ */
+int measurement__attach_programs(struct measurement *m);
 
 /*
  * Says why the programs cannot be had: what is "load" or "attach". Returns what the run is to end

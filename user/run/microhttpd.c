@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 #ifdef TALLY_STATIC
 

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* Cumulative, of one program. */
 struct program_cost {

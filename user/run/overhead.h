@@ -15,7 +15,7 @@
 #ifndef TALLY_RUN_OVERHEAD_H
 #define TALLY_RUN_OVERHEAD_H
 
-#include "out/report.h"
+#include "report/report.h"
 #include "base/types.h"
 
 struct overhead {

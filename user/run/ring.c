@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agg/variable.h"
 #include "base/clock.h"
 
 #define AT_ONCE 4096            /* records whose lines are written at once */
@@ -45,19 +46,21 @@ u64 ring__bytes_of_rare(const struct host *host)
 	return bytes_for(host) / RARER;
 }
 
-int ring__prepare(struct bpf_map *records, const struct host *host, volatile u64 *wake_bytes)
+int ring__prepare(struct bpf_object *obj, const struct host *host)
 {
-	return ring__prepare_bytes(records, bytes_for(host), wake_bytes);
+	return ring__prepare_bytes(obj, bytes_for(host));
 }
 
-int ring__prepare_bytes(struct bpf_map *records, u64 bytes, volatile u64 *wake_bytes)
+int ring__prepare_bytes(struct bpf_object *obj, u64 bytes)
 {
+	struct bpf_map *records = bpf_object__find_map_by_name(obj, "records");
 	u64 size = sysconf(_SC_PAGESIZE);
 
+	if (!records)
+		return -ENOENT;
 	while (size < bytes)
 		size *= 2;
-	*wake_bytes = size / 4;
-	return bpf_map__set_max_entries(records, size);
+	return object_set(obj, "wake_bytes", size / 4) ?: bpf_map__set_max_entries(records, size);
 }
 
 u64 ring__to_wall_clock(void)

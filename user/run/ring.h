@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single events as they come out of the ring buffer of bpf/ring.bpf.h. What is written to the
+ * Single events as they come out of the ring buffer of bpf/lib/ring.bpf.h. What is written to the
  * writer while they are taken is written many lines at once. What did not fit into the buffer is
  * counted by the kernel's side.
  */
@@ -11,7 +11,7 @@
 
 #include "base/types.h"
 #include "host/host.h"
-#include "out/report.h"
+#include "report/report.h"
 
 struct ring;
 
@@ -22,13 +22,13 @@ struct ring;
 typedef int (*ring_take)(void *context, const void *record, size_t size);
 
 /*
- * Sizes the buffer of the opened object; *wake_bytes is for its constant. The kernel takes all of
+ * Sizes the buffer of the opened object (its map records) and sets the constant wake_bytes. The kernel takes all of
  * the memory at once. Without a number: what this machine needs where each CPU may make some
  * 100,000 records a second (system calls, block requests, switches). Else so many bytes, rounded up
  * to a power of two. Return 0 or a negative errno.
  */
-int ring__prepare(struct bpf_map *records, const struct host *host, volatile u64 *wake_bytes);
-int ring__prepare_bytes(struct bpf_map *records, u64 bytes, volatile u64 *wake_bytes);
+int ring__prepare(struct bpf_object *obj, const struct host *host);
+int ring__prepare_bytes(struct bpf_object *obj, u64 bytes);
 
 /* What is enough where each CPU makes at most some 10,000 (processes, slow calls). */
 u64 ring__bytes_of_rare(const struct host *host);

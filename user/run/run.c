@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "out/diag.h"
-#include "out/openmetrics.h"
+#include "host/kernel_btf.h"
+#include "report/diag.h"
+#include "report/openmetrics.h"
 #include "run/measurement.h"
 #include "run/subjects.h"
 
@@ -91,6 +92,8 @@ int run__init(struct run *run, struct cli *cli)
 
 	*run = (struct run){ .cli = cli, .signal_fd = -1, .overhead.stats_fd = -1 };
 	diag_verbose(cli->verbose);
+	if (cli->explain || strcmp(cli->meant, cli->command_line))
+		diag_detail("meant as: %s", cli->meant);
 	err = host__read(&run->host);
 	if (err)
 		return err;
@@ -291,6 +294,7 @@ static void begin_writing(struct measurement *m)
 		return;
 	m->writer->header = m->header;
 	m->writer->milliseconds = m->cli->milliseconds;
+	m->writer->tool = m->tool;
 	diag_speaker(m->tool);
 }
 
@@ -530,7 +534,7 @@ static int start_overhead(struct run *run)
 	size_t i;
 
 	for (i = 0; i < run->n; i++)
-		stops &= run->measurement[i]->skeleton && run->measurement[i]->armed;
+		stops &= measurement__can_stop(run->measurement[i]);
 	if (run->cli->budget && run->command.pid && !stops) {
 		diag_error("--budget: this tool cannot stop before the command ends");
 		diag_hint("measure it without --, by -p or -G, or take --overhead");
@@ -597,6 +601,7 @@ int run__loop(struct run *run)
 		[WAIT_LISTEN] = { listen__fd(run->listen), POLLIN, 0 },
 	};
 
+	kernel_btf__drop();
 	err = arm(run);
 	if (err)
 		return err;

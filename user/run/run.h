@@ -24,7 +24,7 @@
 #include "run/overhead.h"
 #include "cli/options.h"
 #include "host/host.h"
-#include "out/report.h"
+#include "report/report.h"
 #include "base/types.h"
 
 /* The exit status of every tool. */

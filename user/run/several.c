@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "out/diag.h"
-#include "run/explain.h"
+#include "report/diag.h"
 
 /* What is the run's, and stands in no line. */
 #define GROUPS_OF_RUN (CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_HEAT)
@@ -17,7 +16,6 @@
 struct line {
 	const char *text;
 	char **words;
-	void *own;
 	bool parsed;                    /* cli is to be freed */
 	struct cli cli;
 	struct measurement m;
@@ -124,50 +122,30 @@ static int impose(const struct cli *run, struct cli *line)
 	return merge_scopes(run, line);
 }
 
-static int check(const struct tool_spec *spec, struct line *l)
+static int check(struct line *l)
 {
-	const char *option = spec->alone ? spec->alone(l->own) : NULL;
+	const struct tool_spec *spec = l->m.spec;
+	const char *option = spec->alone ? spec->alone(l->m.own) : NULL;
 
 	if (option) {
 		diag_error("%s is for a run of its own", option);
 		return -EINVAL;
 	}
-	return spec->check ? spec->check(l->own, &l->cli) : 0;
+	return spec->check ? spec->check(l->m.own, &l->cli) : 0;
 }
 
-static int parse_words(struct several *s, struct line *l, const struct tool_spec *spec, int argc)
+static int parse_words(struct several *s, struct line *l, int argc)
 {
-	struct cli_spec cli_spec = spec->cli;
-	char **argv = l->words;
-	int err;
+	int err = measurement__parse(&l->m, &l->cli, GROUPS_OF_RUN, argc, l->words);
 
-	cli_spec.groups &= ~GROUPS_OF_RUN;
-	cli_spec.own_input = l->own;
-	if (spec->parts)
-		cli_spec.own_parts = spec->parts(l->own);
-	if (spec->expand)
-		argv = spec->expand(l->own, argc, argv);
-	if (!argv)
-		return -ENOMEM;
-	err = cli__parse(&l->cli, &cli_spec, argc, argv);
-	if (err) {
+	if (err == -EINVAL)
 		diag_hint("options about time, output and the command stand behind the lines, as in: "
 			  "tally run 'runqlat' 'biolatency' -d 10");
+	if (err)
 		return err;
-	}
 	l->parsed = true;
 	err = impose(s->run.cli, &l->cli);
-	return err ?: check(spec, l);
-}
-
-static int make_own(struct line *l, const struct tool_spec *spec)
-{
-	l->own = calloc(1, spec->own_size ?: 1);
-	if (!l->own)
-		return -ENOMEM;
-	if (spec->init)
-		spec->init(l->own);
-	return 0;
+	return err ?: check(l);
 }
 
 static int parse_line(struct several *s, struct line *l)
@@ -186,15 +164,11 @@ static int parse_line(struct several *s, struct line *l)
 			  "tally run 'runqlat --by cgroup' 'biolatency' -d 10");
 		return -EINVAL;
 	}
-	err = make_own(l, spec);
+	err = measurement__init(&l->m, spec);
 	if (err)
 		return err;
-	l->m = (struct measurement){
-		.spec = spec, .tool = spec->name, .cli = &l->cli, .own = l->own,
-		.source = spec->source, .caveat = spec->caveat, .watch_fd = -1,
-	};
 	diag_speaker(spec->name);
-	err = parse_words(s, l, spec, argc);
+	err = parse_words(s, l, argc);
 	diag_speaker(NULL);
 	return err;
 }
@@ -227,18 +201,13 @@ static void follow_command(const struct cli *run, struct cli *line)
 		line->scope.command_pid = run->scope.command_pid;
 }
 
-static int explain(struct measurement *m)
-{
-	return m->spec->explain ? m->spec->explain(m) : measurement__explain(m, m->obj, m->source);
-}
-
 /* Ready to be armed. */
 static int begin(struct measurement *m)
 {
 	int err = measurement__load(m);
 
 	if (!err)
-		err = m->cli->explain ? explain(m) : measurement__begin(m);
+		err = m->cli->explain ? measurement__tell(m) : measurement__begin(m);
 	return err;
 }
 
@@ -290,9 +259,6 @@ static int measure(struct several *s)
 static void free_line(struct line *l)
 {
 	measurement__release(&l->m);
-	if (l->own && l->m.spec->free)
-		l->m.spec->free(l->own);
-	free(l->own);
 	if (l->parsed)
 		cli__free(&l->cli);
 	free(l->words);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/snoop.h"
 
+#include "agg/variable.h"
 #include "base/clock.h"
 #include "host/syscalls.h"
 #include "host/task_state.h"
@@ -75,12 +76,14 @@ int snoop__report(struct measurement *m, struct report *r)
 	return err;
 }
 
-static void pick_calls(struct snoop *s)
+static int pick_calls(const struct snoop *s)
 {
+	u8 (*calls)[SYSCALL_NUMBERS] = object_variable(s->m->obj, ".rodata", "calls");
 	size_t i;
 
-	for (i = 0; i < s->ncalls; i++)
-		syscall_mark(s->calls, s->call[i].name, s->call[i].which);
+	for (i = 0; i < s->ncalls && calls; i++)
+		syscall_mark(calls, s->call[i].name, s->call[i].which);
+	return s->ncalls && !calls ? -ENOENT : 0;
 }
 
 int snoop__check(void *own, struct cli *cli)
@@ -95,20 +98,18 @@ int snoop__check(void *own, struct cli *cli)
 int snoop__open(struct measurement *m)
 {
 	struct snoop *s = m->own;
-	int err;
+	int err = 0;
 
 	s->m = m;
 	m->source = s->source;
-	err = s->open(s);
-	if (err)
-		return err;
-	if (s->calls)
-		pick_calls(s);
-	err = measurement__set_scope(m, m->obj, s->scope);
+	if (s->open)
+		err = s->open(s);
 	if (!err)
-		err = lines__prepare(&s->lines, m, m->obj, s->wake_bytes);
+		err = pick_calls(s);
+	if (!err)
+		err = lines__prepare(&s->lines, m, m->obj);
 	if (!err && s->state)
-		err = task_state__prepare(m->obj, s->state, &m->run->host, s->have_task_storage);
+		err = task_state__prepare(m->obj, s->state, &m->run->host);
 	return err;
 }
 
@@ -118,9 +119,5 @@ int snoop__attach(struct measurement *m)
 	int err = lines__begin(&s->lines, m, s->least, s->show, s);
 
 	m->watch = watch;
-	if (!err)
-		err = measurement__attach(m);
-	if (!err && s->attached)
-		s->attached(s);
-	return err;
+	return err ?: measurement__attach(m);
 }

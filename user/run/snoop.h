@@ -9,8 +9,8 @@
 #include "run/measurement.h"
 #include "run/lines.h"
 
-#include "bpf/scope.h"
-#include "bpf/syscalls.h"
+#include "bpf/lib/scope.h"
+#include "bpf/lib/syscalls.h"
 
 /* The groups of options they have. */
 #define SNOOP_GROUPS                                                                               \
@@ -29,39 +29,25 @@ struct snoop {
 	bool rare;              /* the events are: run/lines.h */
 	const char *const *field;       /* names of the fields of each line, in order */
 	size_t nfields;
-	const struct snoop_call *call;  /* for bpf/call.bpf.h, or NULL */
+	const struct snoop_call *call;  /* for bpf/lib/call.bpf.h, or NULL */
 	size_t ncalls;
 	const char *state;      /* a TASK_STATE, or NULL */
 	size_t least;           /* bytes of the shortest record */
 	ring_take show;         /* its context is this struct */
 	/*
-	 * Opens the skeleton, says SNOOP_SKELETON() and sets the program's own constants. Returns 0
-	 * or a negative errno.
+	 * Or NULL. Sets the program's own constants in the opened skeleton. Returns 0 or a negative
+	 * errno.
 	 */
 	int (*open)(struct snoop *s);
-	/* Or NULL. Called when all is attached and nothing is told yet. */
-	void (*attached)(struct snoop *s);
 	/* Or NULL. Called before each report: waits for lines that are on their way. */
 	void (*settle)(struct snoop *s);
 
-	/* Of the skeleton. */
 	struct measurement *m;
-	const volatile struct scope_config *scope;
-	volatile u64 *wake_bytes;
-	u8 (*calls)[SYSCALL_NUMBERS];
-	bool *have_task_storage;
 
 	/* For show(). */
 	struct lines lines;
 	u64 filtered;           /* not shown, since the last report: counted by show() */
 };
-
-#define SNOOP_SKELETON(s, bpf)                                                                     \
-	({                                                                                         \
-		MEASUREMENT_SKELETON((s)->m, bpf);                                                 \
-		(s)->scope = &(bpf)->rodata->scope;                                                \
-		(s)->wake_bytes = &(bpf)->rodata->wake_bytes;                                      \
-	})
 
 /* The hooks of such a tool (run/measurement.h): m->own begins with the struct snoop. */
 int snoop__check(void *own, struct cli *cli);

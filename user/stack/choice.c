@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* What is known of a frame, once it was asked for. */
 enum {

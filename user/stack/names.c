@@ -295,6 +295,8 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 	path->is_unknown = symbol[0].kind == SYMBOL_UNKNOWN;
 	if (stack->user_end == STACK_DEEPER && n == stack->user)
 		err = add_note(names, path, "[deeper]");
+	else if (stack->user_end == STACK_GONE)
+		err = add_note(names, path, "[exiting]");
 	else if (stack->user_end != STACK_ROOT && !path->is_unknown && !is_first_function(&symbol[n - 1], n))
 		err = add_note(names, path, "[incomplete]");
 	for (i = n; i-- && !err;)

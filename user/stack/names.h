@@ -4,12 +4,12 @@
 #define TALLY_STACK_NAMES_H
 
 #include "base/types.h"
-#include "out/report.h"
+#include "report/report.h"
 #include "stack/table.h"
 #include "sym/source.h"
 #include "sym/symbols.h"
 
-#include "bpf/stack.h"
+#include "bpf/lib/stack.h"
 
 struct stack_names {
 	struct symbols *symbols;
@@ -45,6 +45,7 @@ void stack_names__forget_frames(struct stack_names *names);
  *   [user mode]     only the kernel's part was asked for, and the task was not there
  *   [no user stack] only the user's part was asked for, of a task that has none
  *   [deeper]        more callers than were kept
+ *   [exiting]       the task had given its memory back, and the stack with it
  *   [incomplete]    the chain of frame pointers broke before the first function of the thread
  */
 int stack_names__resolve(struct stack_names *names, const struct stack *stack, bool kernel,

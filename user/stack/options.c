@@ -9,9 +9,9 @@
 
 #include "base/numbers.h"
 #include "cli/task_key.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
-/* As bpf/stack.bpf.h has them. */
+/* As bpf/lib/stack.bpf.h has them. */
 #define TAKE_KERNEL 0x100
 #define TAKE_USER 0x200
 
@@ -59,8 +59,11 @@ static error_t parse_format(struct stack_options *o, const char *arg)
 
 static error_t parse_call_graph(struct stack_options *o, const char *arg)
 {
-	o->call_graph = strcmp(arg, "dwarf") ? CALL_GRAPH_FP : CALL_GRAPH_DWARF;
-	if (o->call_graph == CALL_GRAPH_DWARF || !strcmp(arg, "fp"))
+	/* perf's "dwarf,4096" has how much of the stack is copied; here none is. */
+	bool dwarf = !strcmp(arg, "dwarf") || !strncmp(arg, "dwarf,", 6);
+
+	o->call_graph = dwarf ? CALL_GRAPH_DWARF : CALL_GRAPH_FP;
+	if (dwarf || !strcmp(arg, "fp"))
 		return 0;
 	diag_error("--call-graph: '%s' is not one of fp, dwarf", arg);
 	return EINVAL;
@@ -152,13 +155,11 @@ static int check_picture(struct cli *cli)
 	return 0;
 }
 
-/* Of the whole machine there may be hundreds of programs, and a run should begin at once. */
-static bool takes_tables(const struct stack_options *o, const struct cli *cli)
+static bool takes_tables(const struct stack_options *o)
 {
 	if (o->call_graph != CALL_GRAPH_AUTO)
 		return o->call_graph == CALL_GRAPH_DWARF;
-	return STACKS_HAVE_TABLES && !o->table && o->max_depth != 1 && !cli->scope.all &&
-	       (cli->scope.npids || cli->command);
+	return STACKS_HAVE_TABLES && !o->table && o->max_depth != 1;
 }
 
 int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *cli, u32 by)
@@ -190,7 +191,8 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	s->callee_first = o->callee_first;
 	s->lines = o->lines;
 	s->inlined = o->inlined;
-	s->unwind = takes_tables(o, cli);
+	s->unwind = takes_tables(o);
+	s->unwinds_all = o->call_graph == CALL_GRAPH_DWARF;
 	if (o->lines && o->leaf & LEAF_SYM)
 		o->leaf |= LEAF_LINE;
 	if (stacks__set_depth(s, o->max_depth) || check_picture(cli))

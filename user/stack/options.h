@@ -15,8 +15,8 @@ enum call_graph {
 	CALL_GRAPH_FP,
 	CALL_GRAPH_DWARF,       /* see struct stacks, unwind */
 	/*
-	 * By tables where those are few and soon made, and there are callers to be shown; for tools that take
-	 * so few stacks that their cost is no matter.
+	 * By tables where there are callers to be shown; for tools that take so few stacks that their cost is no
+	 * matter. Of the whole machine a run begins at once, and tables come meanwhile.
 	 */
 	CALL_GRAPH_AUTO,
 };
@@ -55,7 +55,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
  */
 int stack_options__check_none(const struct stack_options *o, struct cli *cli);
 
-/* The enum stack_flags of bpf/stack.bpf.h; the parts are noted in s. */
+/* The enum stack_flags of bpf/lib/stack.bpf.h; the parts are noted in s. */
 u32 stack_options__take(const struct stack_options *o, struct stacks *s);
 
 #endif /* TALLY_STACK_OPTIONS_H */

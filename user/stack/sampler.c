@@ -16,7 +16,7 @@
 #include "host/host.h"
 #include "host/scope.h"
 #include "host/topology.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 #define SHORTEST_PERIOD_NS 10000        /* the kernel's own (perf_swevent_hrtimer()) */
 #define USER_TICK_NS 10000000           /* the unit of /proc/stat, USER_HZ */
@@ -86,7 +86,7 @@ int sampler__start(struct sampler *s, const struct bpf_program *prog,
 	int err = list_cpus(s, scope);
 	size_t i;
 
-	if (err)
+	if (err == -ENOENT)
 		return err;
 	host__allow_files(s->n);
 	for (i = 0; i < s->n && !err; i++)
@@ -165,6 +165,10 @@ int sampler__arm(struct sampler *s)
 	int err = each_idle(s, set_before, NULL);
 
 	s->armed_ns = monotonic_ns();
+	if (err == -EMFILE || err == -ENFILE)
+		return host__complain_of_files();
+	if (err)
+		diag_error("/proc/stat: %s", strerror(-err));
 	return err;
 }
 

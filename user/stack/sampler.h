@@ -10,7 +10,7 @@
 
 #include "base/types.h"
 
-#include "bpf/scope.h"
+#include "bpf/lib/scope.h"
 
 struct sampler_cpu {
 	int cpu;

@@ -16,7 +16,7 @@
 #include "agg/wide.h"
 #include "base/clock.h"
 #include "cli/task_key.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 /* Samples that are named without a look at what is told. */
 #define SAMPLES_AT_ONCE 1024
@@ -110,8 +110,17 @@ static int prepare_processes(struct stacks *s, const struct measurement *m)
 	return bpf_program__set_autoload(prog, true);
 }
 
+static int set_constants(const struct stacks *s)
+{
+	int err = object_set(s->obj, "stack_depth", s->depth);
+
+	if (!err)
+		err = object_set(s->obj, "stack_walk", (u32)stack_walk_limit());
+	return err ?: object_set(s->obj, "stack_seed", s->seed);
+}
+
 int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_object *obj,
-		    const char *counts, u32 max_keys, const struct stacks_constants *c)
+		    const char *counts, u32 max_keys)
 {
 	bool repeats = m->cli->interval_ns || m->cli->listen.n;
 	struct bpf_program *held;
@@ -121,12 +130,7 @@ int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_ob
 	s->counts = counts;
 	if (getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK) < 0)
 		s->seed = (u64)s;       /* early in boot; stacks are told apart all the same */
-	/* Constants of the programs, writable until they are loaded. */
-	*(u32 *)c->by = m->cli->by;
-	*(u32 *)c->depth = s->depth;
-	*(u32 *)c->walk = stack_walk_limit();
-	*(u64 *)c->seed = s->seed;
-	err = measurement__set_scope(m, obj, c->scope);
+	err = set_constants(s);
 	if (!err)
 		err = prepare_tables(s);
 	if (!err)
@@ -164,10 +168,12 @@ int stacks__watch(struct stacks *s)
 
 	if (!n)
 		n = ring_buffer__consume(s->processes);
+	if (n >= 0 && s->unwind)
+		n = unwinder__work(&s->unwinder);
 	return n < 0 ? n : 0;
 }
 
-static int watch_both(struct stacks *s)
+static int watch_all(struct stacks *s)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -175,7 +181,8 @@ static int watch_both(struct stacks *s)
 	if (s->watch_fd < 0 ||
 	    epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->processes), &event) ||
 	    (s->told.epoll_fd >= 0 &&
-	     epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->told.epoll_fd, &event)))
+	     epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->told.epoll_fd, &event)) ||
+	    (s->unwind && epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->unwinder.epoll_fd, &event)))
 		return -errno;
 	return 0;
 }
@@ -194,6 +201,20 @@ static int want_sources(struct stacks *s)
 	return -EOPNOTSUPP;
 }
 
+/* A run of the whole machine begins at most so much later for its tables. */
+#define HEAD_START_NS (30 * NSEC_PER_MSEC)
+
+/* Tables of what runs most, and of the rest while it is measured; or of all of it, where that was asked for. */
+static int see_all(struct stacks *s)
+{
+	int err;
+
+	if (s->unwinds_all)
+		return unwinder__see_all(&s->unwinder);
+	err = unwinder__sweep_all(&s->unwinder);
+	return err ?: unwinder__finish(&s->unwinder, monotonic_ns() + HEAD_START_NS);
+}
+
 /* What runs already, as far as it is in scope; others are told of. */
 static int see_processes(struct stacks *s, const struct scope_options *scope)
 {
@@ -201,14 +222,14 @@ static int see_processes(struct stacks *s, const struct scope_options *scope)
 	int err = 0;
 
 	if (scope->all || (!scope->npids && !scope->command_pid))
-		return unwinder__see_all(&s->unwinder);
+		return see_all(s);
 	unwinder__follow(&s->unwinder, scope->command_pid);
 	/* It is this program still, whose libraries the other will have, too. */
 	if (scope->command_pid)
 		err = unwinder__see(&s->unwinder, scope->command_pid);
 	for (i = 0; i < scope->npids && err != -ENOMEM; i++)
 		err = unwinder__see(&s->unwinder, scope->pids[i]);
-	return err == -ENOMEM ? err : 0;
+	return err == -ENOMEM ? err : unwinder__finish(&s->unwinder, UINT64_MAX);
 }
 
 /* Of processes that are out of scope nobody wants to know. */
@@ -284,7 +305,7 @@ int stacks__begin(struct stacks *s, struct measurement *m)
 	else if (s->user)
 		err = begin_told(s, m);
 	if (!err)
-		err = watch_both(s);
+		err = watch_all(s);
 	m->watch_fd = s->watch_fd;
 	return err;
 }

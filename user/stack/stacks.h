@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events counted by stack, from the maps to the report. The object includes bpf/stack.bpf.h and
+ * Events counted by stack, from the maps to the report. The object includes bpf/lib/stack.bpf.h and
  * loss.bpf.h, and has a hash of struct stack_key to struct stack_count.
  *
  *   stacks__prepare()    between open and load, with the object's constants
@@ -21,7 +21,7 @@
 #include "stack/told.h"
 #include "unwind/unwinder.h"
 
-/* Are there tables to walk by on this machine? (bpf/unwind.h) */
+/* Are there tables to walk by on this machine? (bpf/lib/unwind.h) */
 #ifdef __x86_64__
 #define STACKS_HAVE_TABLES true
 #else
@@ -41,6 +41,7 @@ struct stacks {
 	u64 seed;
 	bool kernel, user;              /* the parts that are taken */
 	bool unwind;                    /* the user's by tables (unwind/unwinder.h) */
+	bool unwinds_all;               /* by those of all processes there are, before it begins */
 	bool at_tracepoints;            /* stacks end there: see is_tracers_own() */
 	bool callee_first;              /* what trees and pictures begin with */
 	bool lines, inlined;            /* see struct stack_names */
@@ -66,13 +67,6 @@ struct stacks {
 	char *note;                     /* of the report that was made last */
 };
 
-/* The object's constants; they are set from what stands in struct stacks. */
-struct stacks_constants {
-	const volatile struct scope_config *scope;
-	const volatile u32 *by, *depth, *walk;
-	const volatile u64 *seed;
-};
-
 /*
  * Checks --max-depth against the kernel's limit and says what is wrong with it: -EINVAL. depth 0:
  * as deep as usual, or as the kernel goes if that is less.
@@ -81,7 +75,7 @@ int stacks__set_depth(struct stacks *s, u64 depth);
 
 /* counts: the map's name, constant, or NULL: there is none, nor reports. The depth has been set; max_keys 0: the default. */
 int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_object *obj,
-		    const char *counts, u32 max_keys, const struct stacks_constants *constants);
+		    const char *counts, u32 max_keys);
 int stacks__begin(struct stacks *s, struct measurement *m);
 
 /* For an object whose programs take no stacks this time: without what only stacks need. */

@@ -201,7 +201,7 @@ static int keep_stack(struct stack_store *s, struct stack *stack, u64 hash)
 	return 0;
 }
 
-/* The map it is in, by the rule of stack_keep() in bpf/stack.bpf.h. */
+/* The map it is in, by the rule of stack_keep() in bpf/lib/stack.bpf.h. */
 static const struct stack_classes *class_of(const struct stack_store *s, u32 frames)
 {
 	return &s->class[frames <= STACK_SMALL ? 0 : frames <= STACK_MEDIUM ? 1 : 2];

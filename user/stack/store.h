@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loader's half of bpf/stack.bpf.h: the sizes of its maps, and what has been counted there.
+ * The loader's half of bpf/lib/stack.bpf.h: the sizes of its maps, and what has been counted there.
  *
  *   stack_store__prepare()   between open and load
  *   stack_store__begin()     after load
@@ -13,7 +13,7 @@
  * add to or refer to any more.
  *
  *   stack_store__is_due()      is it time for one?
- *   stack_store__begin_turn()  begins a new generation (bpf/stack.bpf.h): all that is there is to go ...
+ *   stack_store__begin_turn()  begins a new generation (bpf/lib/stack.bpf.h): all that is there is to go ...
  *   stack_store__hold()        ... but for these stacks
  *   stack_store__end_turn()    takes the rest out
  *
@@ -28,7 +28,7 @@
 #include "host/host.h"
 #include "stack/table.h"
 
-#include "bpf/stack.h"
+#include "bpf/lib/stack.h"
 
 /* How many stacks there is room for where nobody says so: allocated as needed, or (before 6.1) at
  * once. */

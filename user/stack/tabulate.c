@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agg/wide.h"
-#include "out/tree.h"
+#include "report/tree.h"
 #include "stack/stacks.h"
 
 /* A row in the making. */

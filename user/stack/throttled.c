@@ -9,7 +9,7 @@
 
 #include "base/numbers.h"
 #include "host/host.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
 #define RING_PAGES 2    /* 128 times on pages of 4 KiB: half a second at the worst */
 
@@ -101,7 +101,7 @@ void throttled__close(struct throttled *t)
 	if (any)
 		diag_hint("kernel.perf_event_max_sample_rate is %llu a second; take fewer samples, or raise it",
 			  limit);
-	if (t->limit && limit < t->limit)
+	if (limit && limit < t->limit)
 		diag_warn("kernel.perf_event_max_sample_rate went down from %llu to %llu meanwhile: samples "
 			  "took the kernel too long, or somebody set it", t->limit, limit);
 	free(t->each);

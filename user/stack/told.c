@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "out/diag.h"
+#include "report/diag.h"
 #include "sym/mappings.h"
 
 #define RING_BYTES (1 << 20)            /* of each CPU: some ten thousand mappings */
@@ -227,6 +227,8 @@ static int tell_unwinder(struct told *t)
 	int err = 0;
 	u32 pid;
 
+	if (t->unwinder)
+		t->unwinder->told_all = t->n && !t->lost;
 	if (t->nchanged)
 		qsort(t->changed, t->nchanged, sizeof(*t->changed), by_pid);
 	for (i = 0; i < t->nchanged && err != -ENOMEM; i++) {

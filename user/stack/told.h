@@ -11,7 +11,7 @@
 #include "stack/perf_ring.h"
 #include "unwind/unwinder.h"
 
-#include "bpf/stack.h"
+#include "bpf/lib/stack.h"
 
 struct told_cpu {
 	int fd;
@@ -40,7 +40,7 @@ struct told {
 	struct told_records records;    /* too new for the last read: others may lack their elders */
 	u8 *wanted;             /* a bit for each pid; NULL: all processes */
 	bool with_children;     /* theirs, too */
-	struct stack_code *codes;       /* of the programs (bpf/stack.h); NULL: they have other numbers */
+	struct stack_code *codes;       /* of the programs (bpf/lib/stack.h); NULL: they have other numbers */
 	u64 unnoticed;          /* see told__read() */
 };
 

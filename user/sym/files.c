@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "sym/root.h"
 #include "sym/state.h"
 
@@ -126,7 +127,9 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 	free((*file)->path);
 	(*file)->path = path;
 	(*file)->pid = pid;
-	return s->held > MAX_HELD ? symbols__read_file(s, *file) : 0;
+	if (s->held > MAX_HELD || descriptor_is_scarce((*file)->fd))
+		return symbols__read_file(s, *file);
+	return 0;
 }
 
 /* A file by what records say of it. */

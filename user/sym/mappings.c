@@ -239,11 +239,14 @@ static int read_file(u32 pid, const char *name, char *text, size_t size)
 	return 0;
 }
 
-static int read_stat(struct process_stamp *p, u32 pid)
+/* proc_pid_stat(5), counted from 1. */
+enum stat_field {
+	STAT_STATE = 3, STAT_USER = 14, STAT_SYSTEM = 15, STAT_START_TIME = 22, STAT_SIZE = 23,
+	STAT_CODE = 26, STAT_STACK = 28, STAT_FIELDS
+};
+
+static int read_fields(u64 field[STAT_FIELDS], u32 pid)
 {
-	/* proc_pid_stat(5), counted from 1. */
-	enum { STATE = 3, START_TIME = 22, SIZE = 23, CODE = 26, STACK = 28 };
-	u64 field[STACK + 1] = {};
 	char text[1024], *at;
 	int err, i;
 
@@ -257,13 +260,34 @@ static int read_stat(struct process_stamp *p, u32 pid)
 	if (at[2] == 'Z' || at[2] == 'X')
 		return -ESRCH;
 	at += 3;
-	for (i = STATE + 1; i <= STACK; i++)
+	for (i = STAT_STATE + 1; i < STAT_FIELDS; i++)
 		field[i] = strtoull(at, &at, 10);
-	p->start_time = field[START_TIME];
-	p->size = field[SIZE];
-	p->code = field[CODE];
-	p->stack = field[STACK];
 	return 0;
+}
+
+static int read_stat(struct process_stamp *p, u32 pid)
+{
+	u64 field[STAT_FIELDS] = {};
+	int err = read_fields(field, pid);
+
+	if (err)
+		return err;
+	p->start_time = field[STAT_START_TIME];
+	p->size = field[STAT_SIZE];
+	p->code = field[STAT_CODE];
+	p->stack = field[STAT_STACK];
+	return 0;
+}
+
+int process_cpu_ticks(u32 pid, u64 *ticks)
+{
+	u64 field[STAT_FIELDS] = {};
+	int err = read_fields(field, pid);
+
+	if (err)
+		return err;
+	*ticks = field[STAT_USER] + field[STAT_SYSTEM];
+	return field[STAT_SIZE] ? 0 : -ESRCH;
 }
 
 /* proc_pid_statm(5): size resident shared text lib data dirty */

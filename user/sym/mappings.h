@@ -55,6 +55,9 @@ struct process_stamp {
 
 int process_stamp__read(struct process_stamp *p, u32 pid);      /* -ESRCH */
 
+/* CPU time, in clock ticks. -ESRCH: it has gone, or has no memory of its own, as the kernel's threads. */
+int process_cpu_ticks(u32 pid, u64 *ticks);
+
 /* Who a process is to itself. */
 struct process_self {
 	u32 uid;                /* effective, by our numbers */

@@ -10,7 +10,7 @@
  * for: each file once, however many processes map it.
  *
  * Nothing here is trusted. Files are parsed in a child without rights; names may hold any bytes
- * but NUL, and are not escaped: that is the work of user/out.
+ * but NUL, and are not escaped: that is the work of user/report.
  */
 #ifndef TALLY_SYM_SYMBOLS_H
 #define TALLY_SYM_SYMBOLS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The instructions in .eh_frame that tell, for each instruction of a function, where its caller's
- * registers are (DWARF 5, 6.4.2): run, and made into rules of bpf/unwind.h. Of x86-64; of the
+ * registers are (DWARF 5, 6.4.2): run, and made into rules of bpf/lib/unwind.h. Of x86-64; of the
  * registers, only rsp, rbp and rip are followed.
  *
  * libdw says the same (tests/unit/test_unwind_cfi.c compares them) in five times the time, and runs a
@@ -12,7 +12,7 @@
 
 #include "unwind/cursor.h"
 
-#include "bpf/unwind.h"
+#include "bpf/lib/unwind.h"
 
 /* Where a register of the caller is. */
 struct cfa_place {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/confined.h"
+#include "unwind/cie.h"
 
 #define MAX_SEGMENTS 1024
 
@@ -73,6 +74,7 @@ static bool find_header(const struct elf_file *f, GElf_Phdr *header)
 static int find_by_header(const struct elf_file *f, u64 *address)
 {
 	u8 bytes[16];
+	struct eh_bytes b;
 	struct cursor c;
 	GElf_Phdr h;
 	ssize_t n;
@@ -88,7 +90,8 @@ static int find_by_header(const struct elf_file *f, u64 *address)
 		return -EBADMSG;
 	encoding = cursor__take(&c, 1);
 	cursor__take(&c, 2);
-	return eh_frame__take_pointer(&c, encoding, bytes, h.p_vaddr, address) ? 0 : -EBADMSG;
+	b = (struct eh_bytes){ bytes, bytes + n, h.p_vaddr, 8 };
+	return eh_take_pointer(&c, encoding, &b, address) ? 0 : -EBADMSG;
 }
 
 /* From an address to the end of its segment, or as much as there may be. */
@@ -352,6 +355,11 @@ int cfi_table__take(struct cfi_table *t, const void *answer, size_t size)
 int cfi_table__ask(int fd, struct allowance *allowance, void **answer, size_t *size)
 {
 	return confined__run(give, NULL, &fd, 1, allowance, answer, size);
+}
+
+int cfi_table__begin(struct confined_job *job, int fd, struct allowance *allowance)
+{
+	return confined__begin(job, give, NULL, &fd, 1, allowance);
 }
 
 int cfi_table__read(struct cfi_table *t, int fd, struct allowance *allowance)

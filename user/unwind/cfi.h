@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What .eh_frame says of the code of an ELF file, as the tables of bpf/unwind.h, read by a process
+ * What .eh_frame says of the code of an ELF file, as the tables of bpf/lib/unwind.h, read by a process
  * without rights (base/confined.h).
  */
 #ifndef TALLY_UNWIND_CFI_H
@@ -33,6 +33,8 @@ void cfi_table__free(struct cfi_table *t);
  */
 int cfi_table__make(struct cfi_table *t, int fd);
 int cfi_table__ask(int fd, struct allowance *allowance, void **answer, size_t *size);
+/* Without waiting: see base/confined.h. */
+int cfi_table__begin(struct confined_job *job, int fd, struct allowance *allowance);
 int cfi_table__take(struct cfi_table *t, const void *answer, size_t size);
 
 /* The rule at an address; NULL: it is in no page of the table. */

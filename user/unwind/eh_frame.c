@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/eh_frame.h"
 
-#include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "unwind/cfa.h"
+#include "unwind/cie.h"
 
 /* DWARF, the column of the return address. */
 #define RETURN_ADDRESS 16
+#define WORD_BYTES 8
 
 /* Instructions of a whole section: each is a byte at least, those of CIEs may be run again. */
 #define STEPS_PER_BYTE 4
-
-/* "zPLRS" is all there is. */
-#define MAX_AUGMENTATION 8
 
 /*
  * --- rules -------------------------------------------------------------------------------------
@@ -74,8 +72,7 @@ struct row {
 };
 
 struct reading {
-	struct cursor section;
-	u64 address;
+	struct eh_walk walk;
 	const struct elf_segment *segment;
 	size_t nsegments;
 	u64 steps;
@@ -85,11 +82,8 @@ struct reading {
 	size_t nfunctions, functions_room;
 	struct row *row;
 	size_t nrows, rows_room;
-	/* The CIE that was read last: most functions have the one of those before. */
-	const u8 *common_at;
+	const u8 *common_at;    /* the CIE that common is of */
 	struct cfa_common common;
-	u8 encoding;
-	bool has_length;        /* of more data in the functions */
 	bool common_ok;
 };
 
@@ -108,122 +102,22 @@ static bool make_room(void **array, size_t *room, size_t n, size_t size)
 	return true;
 }
 
-bool eh_frame__take_pointer(struct cursor *c, u8 encoding, const u8 *begin, u64 at, u64 *pointer)
+/* What of the walk's CIE is needed to run programs. */
+static bool find_common(struct reading *r)
 {
-	u64 base = 0;
+	const struct cie *cie = &r->walk.cie;
 
-	if ((encoding & 0x70) == DW_EH_PE_pcrel)
-		base = at + (c->at - begin);
-	else if ((encoding & 0x70) != DW_EH_PE_absptr)
-		return false;
-	if (encoding & DW_EH_PE_indirect)
-		return false;
-	switch (encoding & 0xf) {
-	case DW_EH_PE_absptr:
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		*pointer = cursor__take(c, 8);
-		break;
-	case DW_EH_PE_udata2:
-		*pointer = cursor__take(c, 2);
-		break;
-	case DW_EH_PE_udata4:
-		*pointer = cursor__take(c, 4);
-		break;
-	case DW_EH_PE_sdata2:
-		*pointer = cursor__take_signed(c, 2);
-		break;
-	case DW_EH_PE_sdata4:
-		*pointer = cursor__take_signed(c, 4);
-		break;
-	default:
-		return false;
-	}
-	*pointer += base;
-	return !c->failed;
-}
-
-/* Of the handler of exceptions, which is not wanted: wherever it points to. */
-static bool skip_pointer(struct cursor *c, u8 encoding)
-{
-	static const u8 size[8] = { 8, 0, 2, 4, 8 };
-
-	if (encoding == DW_EH_PE_omit)
-		return true;
-	if ((encoding & 0x70) == DW_EH_PE_aligned || !size[encoding & 7])
-		return false;
-	cursor__take(c, size[encoding & 7]);
-	return !c->failed;
-}
-
-/* What the letters behind the 'z' say of the data; text ends with a zero. */
-static bool read_augmentation(struct reading *r, const char *text, struct cursor data)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case 'L':
-			cursor__take(&data, 1);
-			break;
-		case 'P':
-			if (!skip_pointer(&data, cursor__take(&data, 1)))
-				return false;
-			break;
-		case 'R':
-			r->encoding = cursor__take(&data, 1);
-			break;
-		case 'S':
-			r->common.is_signal_frame = true;
-			break;
-		default:
-			return false;
-		}
-	}
-	return !data.failed;
-}
-
-static bool read_common_body(struct reading *r, struct cursor c)
-{
-	u8 version = cursor__take(&c, 1);
-	const char *text = (const char *)c.at;
-	const u8 *end = memchr(c.at, 0, cursor__left(&c));
-
-	if ((version != 1 && version != 3) || !end || end - c.at > MAX_AUGMENTATION)
-		return false;
-	c.at = end + 1;
-	r->common.code_unit = cursor__take_uleb(&c);
-	r->common.data_unit = cursor__take_sleb(&c);
-	r->common.return_register = version == 1 ? cursor__take(&c, 1) : cursor__take_uleb(&c);
-	r->has_length = *text == 'z';
-	if (r->common.return_register != RETURN_ADDRESS || (*text && !r->has_length))
-		return false;
-	if (r->has_length &&
-	    !read_augmentation(r, text + 1, cursor__cut(&c, cursor__take_uleb(&c))))
-		return false;
-	return !c.failed && !cfa__run_initial(&r->common, c, &r->steps);
-}
-
-/* An entry's length, and what follows as far as it goes. false: no more entries. */
-static bool take_entry(struct cursor *c, struct cursor *entry)
-{
-	u64 length = cursor__take(c, 4);
-
-	if (length == UINT32_MAX)
-		length = cursor__take(c, 8);
-	*entry = cursor__cut(c, length);
-	return length && !c->failed && !entry->failed;
-}
-
-static bool read_common(struct reading *r, const u8 *at)
-{
-	struct cursor c = { .at = at, .end = r->section.end }, entry;
-
-	if (at == r->common_at)
+	if (r->common_at == r->walk.cie_at)
 		return r->common_ok;
-	r->common_at = at;
-	r->common = (struct cfa_common){};
-	r->encoding = DW_EH_PE_absptr;
-	r->common_ok = take_entry(&c, &entry) && !cursor__take(&entry, 4) && !entry.failed &&
-		       read_common_body(r, entry);
+	r->common_at = r->walk.cie_at;
+	r->common = (struct cfa_common){
+		.code_unit = cie->code_unit,
+		.data_unit = cie->data_unit,
+		.return_register = cie->return_register,
+		.is_signal_frame = cie->is_signal_frame,
+	};
+	r->common_ok = cie->return_register == RETURN_ADDRESS &&
+		       !cfa__run_initial(&r->common, cie->program, &r->steps);
 	return r->common_ok;
 }
 
@@ -265,19 +159,22 @@ static int add_function(struct reading *r, u64 start, u32 size, struct cursor pr
 	return 0;
 }
 
-/* An entry behind its length and the pointer to its CIE. */
+/* The start and size in an FDE; c is behind its data then. */
+static bool take_extent(const struct eh_walk *w, struct cursor *c, u64 *start, u64 *size)
+{
+	if (!eh_take_pointer(c, w->cie.encoding, &w->section, start))
+		return false;
+	*size = cursor__take(c, eh_pointer_bytes(w->cie.encoding, w->section.word_bytes));
+	if (w->cie.has_data)
+		cursor__cut(c, cursor__take_uleb(c));
+	return !c->failed;
+}
+
 static int read_function(struct reading *r, struct cursor c)
 {
 	u64 start, size;
 
-	if (!eh_frame__take_pointer(&c, r->encoding, r->section.at, r->address, &start) ||
-	    !eh_frame__take_pointer(&c, r->encoding & 0xf, c.at, 0, &size)) {
-		r->counts->damaged++;
-		return 0;
-	}
-	if (r->has_length)
-		cursor__cut(&c, cursor__take_uleb(&c));
-	if (c.failed) {
+	if (!take_extent(&r->walk, &c, &start, &size)) {
 		r->counts->damaged++;
 		return 0;
 	}
@@ -290,21 +187,16 @@ static int read_function(struct reading *r, struct cursor c)
 	return add_function(r, start, size, c);
 }
 
-static int read_entries(struct reading *r)
+static int read_functions(struct reading *r)
 {
-	struct cursor c = r->section, entry;
-	const u8 *id_at;
-	int err = 0;
-	u64 id;
+	struct cursor fde;
+	int err = 0, found;
 
-	while (!err && take_entry(&c, &entry)) {
-		id_at = entry.at;
-		id = cursor__take(&entry, 4);
-		if (entry.failed || id > (u64)(id_at - r->section.at) ||
-		    (id && !read_common(r, id_at - id)))
+	while (!err && (found = eh_walk__next(&r->walk, &fde))) {
+		if (found < 0 || !find_common(r))
 			r->counts->damaged++;
-		else if (id)
-			err = read_function(r, entry);
+		else
+			err = read_function(r, fde);
 		if (!r->steps)
 			err = -E2BIG;
 	}
@@ -430,8 +322,6 @@ int eh_frame__read(struct eh_frame_rows *rows, struct rule_set *rules, struct eh
 		   size_t nsegments)
 {
 	struct reading r = {
-		.section = section,
-		.address = address,
 		.segment = segment,
 		.nsegments = nsegments,
 		.steps = STEPS_PER_BYTE * cursor__left(&section) + 1024,
@@ -443,7 +333,8 @@ int eh_frame__read(struct eh_frame_rows *rows, struct rule_set *rules, struct eh
 	memset(rows, 0, sizeof(*rows));
 	if (cursor__left(&section) > EH_FRAME_MAX_SIZE)
 		return -E2BIG;
-	err = read_entries(&r);
+	eh_walk__init(&r.walk, (struct eh_bytes){ section.at, section.end, address, WORD_BYTES });
+	err = read_functions(&r);
 	if (!err)
 		err = build(rows, &r);
 	free(r.function);

@@ -9,7 +9,7 @@
 #include "types/elf_file.h"
 #include "unwind/cursor.h"
 
-#include "bpf/unwind.h"
+#include "bpf/lib/unwind.h"
 
 /* What was met with, for those who ask. */
 struct eh_frame_counts {
@@ -33,7 +33,7 @@ void rule_set__init(struct rule_set *s);
 /* The number of a rule, which is added if it is new; RULE_UNSUPPORTED if there is no room. */
 u32 rule_set__number(struct rule_set *s, const struct unwind_rule *r);
 
-/* As bpf/unwind.h lays it out: word[0 .. pages] is the index, behind it are the rows. */
+/* As bpf/lib/unwind.h lays it out: word[0 .. pages] is the index, behind it are the rows. */
 struct eh_frame_rows {
 	u64 start;
 	u32 pages, nrows;
@@ -53,11 +53,5 @@ int eh_frame__read(struct eh_frame_rows *rows, struct rule_set *rules, struct eh
 		   struct cursor section, u64 address, const struct elf_segment *segment,
 		   size_t nsegments);
 void eh_frame_rows__free(struct eh_frame_rows *rows);
-
-/*
- * Takes a pointer in one of the encodings of DW_EH_PE_; at is the address of the cursor's first
- * byte, begin. false: it is none that can be followed.
- */
-bool eh_frame__take_pointer(struct cursor *c, u8 encoding, const u8 *begin, u64 at, u64 *pointer);
 
 #endif /* TALLY_UNWIND_EH_FRAME_H */

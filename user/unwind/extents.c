@@ -9,138 +9,17 @@
 #include "base/confined.h"
 #include "base/sorted.h"
 #include "types/elf_file.h"
-#include "unwind/cursor.h"
+#include "unwind/cie.h"
 
 /*
  * --- .eh_frame ---------------------------------------------------------------------------------
  */
 
-/* What a CIE says of the entries that refer to it. */
-struct common {
-	const u8 *at;           /* NULL: none was read */
-	bool ok;
-	bool has_length;        /* 'z': of the data below */
-	bool has_handlers;      /* 'L': where the language's data is */
-	u8 encoding, handler_encoding;
-};
-
 struct reading {
 	struct code_extents *to;
-	struct cursor section;
-	u64 address;
-	u32 word_bytes;
+	struct eh_walk walk;
 	size_t room;
-	struct common common;
 };
-
-static u32 pointer_bytes(const struct reading *r, u8 encoding)
-{
-	switch (encoding & 7) {
-	case DW_EH_PE_absptr:
-		return r->word_bytes;
-	case DW_EH_PE_udata2:
-		return 2;
-	case DW_EH_PE_udata4:
-		return 4;
-	case DW_EH_PE_udata8:
-		return 8;
-	default:
-		return 0;
-	}
-}
-
-/* False: in an encoding that is not followed. What is not relative to itself is as it stands. */
-static bool take_pointer(const struct reading *r, struct cursor *c, u8 encoding, u64 *pointer)
-{
-	u64 base = (encoding & 0x70) == DW_EH_PE_pcrel ? r->address + (c->at - r->section.at) : 0;
-	u32 bytes = pointer_bytes(r, encoding);
-
-	if (encoding == DW_EH_PE_omit || !bytes || (encoding & 0x70) == DW_EH_PE_aligned)
-		return false;
-	*pointer = encoding & DW_EH_PE_signed ? (u64)cursor__take_signed(c, bytes) :
-						cursor__take(c, bytes);
-	if (*pointer)
-		*pointer += base;
-	if (r->word_bytes == 4)
-		*pointer = (u32)*pointer;
-	return !c->failed;
-}
-
-static bool read_augmentation(struct reading *r, const char *text, struct cursor data)
-{
-	struct common *common = &r->common;
-	u64 personality;
-	u8 encoding;
-
-	for (; *text; text++) {
-		switch (*text) {
-		case 'L':
-			common->handler_encoding = cursor__take(&data, 1);
-			common->has_handlers = common->handler_encoding != DW_EH_PE_omit;
-			break;
-		case 'P':
-			encoding = cursor__take(&data, 1);
-			r->to->has_personality = true;
-			if (!take_pointer(r, &data, encoding, &personality))
-				return false;
-			break;
-		case 'R':
-			common->encoding = cursor__take(&data, 1);
-			break;
-		case 'S':
-			break;
-		default:
-			return false;
-		}
-	}
-	return !data.failed;
-}
-
-static bool read_common_body(struct reading *r, struct cursor c)
-{
-	u8 version = cursor__take(&c, 1);
-	const char *text = (const char *)c.at;
-	const u8 *end = memchr(c.at, 0, cursor__left(&c));
-
-	if ((version != 1 && version != 3) || !end)
-		return false;
-	c.at = end + 1;
-	cursor__take_uleb(&c);
-	cursor__take_sleb(&c);
-	if (version == 1)
-		cursor__take(&c, 1);
-	else
-		cursor__take_uleb(&c);
-	r->common.has_length = *text == 'z';
-	if (*text && !r->common.has_length)
-		return false;
-	return !c.failed &&
-	       (!r->common.has_length ||
-		read_augmentation(r, text + 1, cursor__cut(&c, cursor__take_uleb(&c))));
-}
-
-/* An entry's length, and what follows as far as it goes. False: no more entries. */
-static bool take_entry(struct cursor *c, struct cursor *entry)
-{
-	u64 length = cursor__take(c, 4);
-
-	if (length == UINT32_MAX)
-		length = cursor__take(c, 8);
-	*entry = cursor__cut(c, length);
-	return length && !c->failed && !entry->failed;
-}
-
-static bool read_common(struct reading *r, const u8 *at)
-{
-	struct cursor c = { .at = at, .end = r->section.end }, entry;
-
-	if (at == r->common.at)
-		return r->common.ok;
-	r->common = (struct common){ .at = at, .encoding = DW_EH_PE_absptr };
-	r->common.ok = take_entry(&c, &entry) && !cursor__take(&entry, 4) && !entry.failed &&
-		       read_common_body(r, entry);
-	return r->common.ok;
-}
 
 static int keep(struct reading *r, const struct code_extent *extent)
 {
@@ -158,22 +37,32 @@ static int keep(struct reading *r, const struct code_extent *extent)
 	return 0;
 }
 
-/* An entry behind its length and the pointer to its CIE. One that cannot be read is left out. */
+/* Has it data for the language's handler, at a place other than 0? c is behind the size. */
+static bool has_handler(const struct reading *r, struct cursor *c)
+{
+	const struct cie *cie = &r->walk.cie;
+	struct cursor data;
+	u64 at;
+
+	if (!cie->has_data)
+		return false;
+	data = cursor__cut(c, cursor__take_uleb(c));
+	if (cie->handler_encoding == DW_EH_PE_omit || !cursor__left(&data))
+		return false;
+	return !eh_take_raw(&data, cie->handler_encoding, r->walk.section.word_bytes, &at) || at;
+}
+
+/* An FDE. One that cannot be read is left out. */
 static int read_extent(struct reading *r, struct cursor c)
 {
+	const struct eh_bytes *section = &r->walk.section;
+	u8 encoding = r->walk.cie.encoding;
 	struct code_extent extent = {};
-	struct cursor data;
-	u64 handler = 0;
 
-	if (!take_pointer(r, &c, r->common.encoding, &extent.start))
+	if (!eh_take_pointer(&c, encoding, section, &extent.start))
 		return 0;
-	extent.size = cursor__take(&c, pointer_bytes(r, r->common.encoding));
-	if (r->common.has_length) {
-		data = cursor__cut(&c, cursor__take_uleb(&c));
-		if (r->common.has_handlers && cursor__left(&data))
-			extent.has_handler =
-				!take_pointer(r, &data, r->common.handler_encoding, &handler) || handler;
-	}
+	extent.size = cursor__take(&c, eh_pointer_bytes(encoding, section->word_bytes));
+	extent.has_handler = has_handler(r, &c);
 	if (c.failed || !extent.size || extent.start + extent.size < extent.start)
 		return 0;
 	return keep(r, &extent);
@@ -189,22 +78,17 @@ static int by_start(const void *a, const void *b)
 int code_extents__parse(struct code_extents *e, const void *section, size_t size, u64 address,
 			u32 word_bytes)
 {
-	struct reading r = {
-		.to = e, .section = cursor__of(section, size), .address = address,
-		.word_bytes = word_bytes,
-	};
-	struct cursor c = r.section, entry;
-	const u8 *id_at;
-	int err = 0;
-	u64 id;
+	struct reading r = { .to = e };
+	struct cursor fde;
+	int err = 0, found;
 
 	*e = (struct code_extents){};
-	while (!err && take_entry(&c, &entry)) {
-		id_at = entry.at;
-		id = cursor__take(&entry, 4);
-		if (id && !entry.failed && id <= (u64)(id_at - r.section.at) &&
-		    read_common(&r, id_at - id))
-			err = read_extent(&r, entry);
+	eh_walk__init(&r.walk, (struct eh_bytes){ section, (const u8 *)section + size, address,
+						  word_bytes });
+	while (!err && (found = eh_walk__next(&r.walk, &fde))) {
+		e->has_personality |= r.walk.cie.has_personality;
+		if (found > 0)
+			err = read_extent(&r, fde);
 	}
 	if (err)
 		code_extents__free(e);

@@ -282,6 +282,19 @@ bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now, boo
 	return !p || now >= p->rests_until_ns;
 }
 
+/* Children have their parent's range: what has been settled there has no token any more. */
+void unwind_spaces__settle(struct unwind_spaces *s, u32 token,
+			   void (*settle)(void *arg, struct unwind_mapping *m), void *arg)
+{
+	struct unwind_space_of *p;
+	u32 i;
+
+	TAILQ_FOREACH(p, &s->known, next)
+		for (i = 0; p->range && i < p->range->n; i++)
+			if (s->mapping[p->range->first + i].token == token)
+				settle(arg, &s->mapping[p->range->first + i]);
+}
+
 void unwind_spaces__sweep(struct unwind_spaces *s)
 {
 	u64 now = monotonic_ns();

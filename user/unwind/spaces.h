@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which code processes have mapped, in the maps of bpf/unwind.h. What programs may be looking at
+ * Which code processes have mapped, in the maps of bpf/lib/unwind.h. What programs may be looking at
  * stays as it is for a second after it has been replaced.
  */
 #ifndef TALLY_UNWIND_SPACES_H
@@ -10,7 +10,7 @@
 
 #include "sym/mappings.h"
 
-#include "bpf/unwind.h"
+#include "bpf/lib/unwind.h"
 
 /* A part of the array of all mappings; a process and its children share one. */
 struct unwind_range {
@@ -61,6 +61,10 @@ bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now_ns, 
 
 /* A child has what its parent has; nothing is done if that is not known. 0 or -ENOMEM. */
 int unwind_spaces__fork(struct unwind_spaces *s, u32 pid, u32 parent);
+
+/* What waits for a file, by its token: settle() fills in what is known of it now, and takes the token off. */
+void unwind_spaces__settle(struct unwind_spaces *s, u32 token,
+			   void (*settle)(void *arg, struct unwind_mapping *m), void *arg);
 
 /* Forgets the processes that have gone, if that was not done in the last second. */
 void unwind_spaces__sweep(struct unwind_spaces *s);

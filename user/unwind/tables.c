@@ -187,17 +187,23 @@ static int put_file(struct unwind_tables *t, struct cfi_table *file, u32 *number
 	return 0;
 }
 
-static int add(struct unwind_tables *t, int fd, u32 *number)
+/* A file that could not be read as it should is one without a table. */
+static int count_failure(struct unwind_tables *t, int err)
 {
-	struct cfi_table file;
-	int err = cfi_table__read(&file, fd, &t->allowance);
-
 	if (err == -ENOEXEC || err == -ENOENT)
 		t->counts.silent++;
 	else if (err && err != -ENOMEM)
 		t->counts.unread++;
+	return err == -ENOMEM ? err : 0;
+}
+
+static int put_answer(struct unwind_tables *t, const void *answer, size_t size, u32 *number)
+{
+	struct cfi_table file;
+	int err = cfi_table__take(&file, answer, size);
+
 	if (err)
-		return err == -ENOMEM ? err : 0;
+		return count_failure(t, err);
 	if (has_room(t, &file))
 		err = put_file(t, &file, number);
 	if (err || *number == UNWIND_NO_FILE)
@@ -206,14 +212,29 @@ static int add(struct unwind_tables *t, int fd, u32 *number)
 	return err == -ENOMEM ? err : 0;
 }
 
-int unwind_tables__add(struct unwind_tables *t, int fd, u32 *number)
+int unwind_tables__begin(struct unwind_tables *t, struct confined_job *job, int fd)
 {
-	u64 start = monotonic_ns();
+	return count_failure(t, cfi_table__begin(job, fd, &t->allowance));
+}
+
+int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, u32 *number)
+{
+	u64 began_ns = job->began_ns;
+	void *answer;
+	size_t size;
 	int err;
 
 	*number = UNWIND_NO_FILE;
-	err = add(t, fd, number);
-	t->counts.time_ns += monotonic_ns() - start;
+	if (!job->pid)
+		return 0;
+	err = confined__take(job, &answer, &size);
+	if (err == -EAGAIN)
+		return err;
+	if (err)
+		return count_failure(t, err);
+	err = put_answer(t, answer, size, number);
+	free(answer);
+	t->counts.time_ns += monotonic_ns() - began_ns;
 	return err;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of files, in the maps of bpf/unwind.h: each file once, rules shared by all, memory
+ * What is known of files, in the maps of bpf/lib/unwind.h: each file once, rules shared by all, memory
  * as files are added.
  */
 #ifndef TALLY_UNWIND_TABLES_H
@@ -45,10 +45,12 @@ int unwind_tables__init(struct unwind_tables *t, int rules_fd, int files_fd, int
 void unwind_tables__free(struct unwind_tables *t);
 
 /*
- * Reads a file (the descriptor stays the caller's) and puts it into the maps. *number is
- * UNWIND_NO_FILE if there is nothing to put or no room for it. Returns 0 or -ENOMEM.
+ * Reads a file (the descriptor stays the caller's) and puts it into the maps: begun, and then taken, as
+ * base/confined.h has it of a job. *number is UNWIND_NO_FILE if there is nothing to put or no room for it. Both
+ * return 0, begun or known, or -ENOMEM; take, -EAGAIN too.
  */
-int unwind_tables__add(struct unwind_tables *t, int fd, u32 *number);
+int unwind_tables__begin(struct unwind_tables *t, struct confined_job *job, int fd);
+int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, u32 *number);
 
 /*
  * What addresses of a mapping are above the file's own, where code at an offset in the file is

@@ -6,14 +6,39 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/numbers.h"
-#include "out/diag.h"
+#include "report/diag.h"
 
-/* What a file's mark is: nothing yet, nothing to be had, or its number and this much. */
+/* What a file's mark is: nothing yet, nothing to be had, its number and this much, or its token and a bit. */
 enum { MARK_NONE, MARK_SILENT, MARK_NUMBERS };
+#define MARK_WANTED (1U << 31)
+
+/* A piece of work, and the pause behind it. */
+#define PIECE_NS (2 * NSEC_PER_MSEC)
+#define PAUSE_NS NSEC_PER_MSEC
+/* What cannot be looked at so soon, and a file that is not read in time, are looked at again so much later. */
+#define PUT_OFF_NS (2 * NSEC_PER_MSEC)
+#define LATE_NS (100 * NSEC_PER_MSEC)
+
+/* While so many files wait to be read, the sweep does. */
+#define SWEEP_WAITING 32
+
+static int open_events(struct unwinder *u)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	u->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	u->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (u->epoll_fd < 0 || u->timer_fd < 0 ||
+	    epoll_ctl(u->epoll_fd, EPOLL_CTL_ADD, u->timer_fd, &event))
+		return -errno;
+	return 0;
+}
 
 int unwinder__init(struct unwinder *u, const struct unwind_maps *maps, struct symbols *symbols)
 {
@@ -21,7 +46,10 @@ int unwinder__init(struct unwinder *u, const struct unwind_maps *maps, struct sy
 
 	memset(u, 0, sizeof(*u));
 	u->symbols = symbols;
-	err = unwind_tables__init(&u->tables, maps->rules, maps->files, maps->slabs, UNWIND_BUDGET);
+	wanted__init(&u->wanted);
+	err = open_events(u);
+	if (!err)
+		err = unwind_tables__init(&u->tables, maps->rules, maps->files, maps->slabs, UNWIND_BUDGET);
 	return err ?: unwind_spaces__init(&u->spaces, maps->spaces, maps->mappings);
 }
 
@@ -45,25 +73,43 @@ int unwinder__begin(struct unwinder *u, const struct bpf_object *obj, struct sym
  * --- processes ---------------------------------------------------------------------------------
  */
 
-static int number_of(struct unwinder *u, const struct symbols_code *code, u32 *number)
+/* What is known of a file that has been read goes into a mapping of it, of what is at an offset in it. */
+static void place(const struct unwinder *u, struct unwind_mapping *m, u32 number, u64 offset)
 {
-	int fd, err;
+	u64 bias;
 
-	*number = UNWIND_NO_FILE;
-	if (!code->mark)
-		return 0;
-	if (*code->mark >= MARK_NUMBERS)
-		*number = *code->mark - MARK_NUMBERS;
-	if (*code->mark != MARK_NONE)
-		return 0;
-	fd = symbols__open_code(u->symbols, u->pid, code);
-	if (fd < 0)
-		return 0;
-	err = unwind_tables__add(&u->tables, fd, number);
-	close(fd);
-	if (!err)
-		*code->mark = *number == UNWIND_NO_FILE ? MARK_SILENT : *number + MARK_NUMBERS;
-	return err;
+	if (unwind_tables__bias(&u->tables, number, m->start, offset, &bias))
+		return;
+	m->bias = bias;
+	__atomic_store_n(&m->file, number, __ATOMIC_RELEASE);
+}
+
+/* The file is to be read, if it can be opened. 0: it is not. */
+static u32 want(struct unwinder *u, const struct symbols_code *code)
+{
+	int fd = symbols__open_code(u->symbols, u->pid, code);
+	u32 token = fd < 0 ? 0 : wanted__add(&u->wanted, fd, code->mark, u->soon);
+
+	if (token)
+		*code->mark = MARK_WANTED | token;
+	return token;
+}
+
+static void find_file(struct unwinder *u, const struct symbols_code *code, struct unwind_mapping *m)
+{
+	u32 mark = code->mark ? *code->mark : MARK_SILENT;
+
+	if (mark & MARK_WANTED) {
+		m->token = mark & ~MARK_WANTED;
+		if (u->soon)
+			wanted__hasten(&u->wanted, m->token);
+	} else if (mark >= MARK_NUMBERS) {
+		place(u, m, mark - MARK_NUMBERS, code->offset);
+	} else if (mark == MARK_NONE) {
+		m->token = want(u, code);
+	}
+	if (m->token)
+		m->bias = code->offset;
 }
 
 static int add_mapping(struct unwinder *u, const struct unwind_mapping *m)
@@ -85,26 +131,29 @@ static int add_mapping(struct unwinder *u, const struct unwind_mapping *m)
 /* Code of which nothing is known is code all the same: what is in no mapping is no caller. */
 static int take_code(void *arg, const struct symbols_code *code)
 {
-	struct unwind_mapping m = { .start = code->start, .end = code->end };
+	struct unwind_mapping m = { .start = code->start, .end = code->end, .file = UNWIND_NO_FILE };
 	struct unwinder *u = arg;
-	int err = number_of(u, code, &m.file);
 
-	if (!err && m.file != UNWIND_NO_FILE &&
-	    unwind_tables__bias(&u->tables, m.file, code->start, code->offset, &m.bias))
-		m.file = UNWIND_NO_FILE;
-	return err ?: add_mapping(u, &m);
+	find_file(u, code, &m);
+	return add_mapping(u, &m);
 }
 
-static int see(struct unwinder *u, u32 pid)
+/*
+ * Of one of which records tell, what they told is all: only the stamp is read. If that is of a program of which
+ * nothing was told yet, walks by what was told would find no code of theirs.
+ */
+static int see(struct unwinder *u, u32 pid, bool soon)
 {
 	struct process_stamp stamp;
-	int err = symbols__see(u->symbols, pid);
+	int err = symbols__see_again(u->symbols, pid, u->told_all);
 
 	if (!err)
-		err = symbols__stamp(u->symbols, pid, &stamp);
+		err = u->told_all ? process_stamp__read(&stamp, pid) :
+				    symbols__stamp(u->symbols, pid, &stamp);
 	if (err || unwind_spaces__has(&u->spaces, pid, &stamp))
 		return err;
 	u->pid = pid;
+	u->soon = soon;
 	u->n = 0;
 	err = symbols__each_code(u->symbols, pid, take_code, u);
 	if (!err)
@@ -113,15 +162,18 @@ static int see(struct unwinder *u, u32 pid)
 	return err;
 }
 
-/* What it takes to read tables is not counted: that is done once. */
+static int see_and_note(struct unwinder *u, u32 pid, bool soon)
+{
+	u64 start = monotonic_ns();
+	int err = see(u, pid, soon);
+
+	unwind_spaces__note_seen(&u->spaces, pid, monotonic_ns(), monotonic_ns() - start);
+	return err;
+}
+
 int unwinder__see(struct unwinder *u, u32 pid)
 {
-	u64 start = monotonic_ns(), tables = u->tables.counts.time_ns;
-	int err = see(u, pid);
-
-	unwind_spaces__note_seen(&u->spaces, pid, monotonic_ns(),
-				 monotonic_ns() - start - (u->tables.counts.time_ns - tables));
-	return err;
+	return see_and_note(u, pid, true);
 }
 
 void unwinder__follow(struct unwinder *u, u32 pid)
@@ -134,8 +186,10 @@ int unwinder__changed(struct unwinder *u, u32 pid)
 {
 	bool known;
 
-	if (!unwind_spaces__may_see(&u->spaces, pid, monotonic_ns(), &known))
+	if (!unwind_spaces__may_see(&u->spaces, pid, monotonic_ns(), &known)) {
+		u->puts_off = true;
 		return -EAGAIN;
+	}
 	if (u->follows && !known && pid != u->only)
 		return 0;
 	return unwinder__see(u, pid) == -ENOMEM ? -ENOMEM : 0;
@@ -155,11 +209,172 @@ int unwinder__see_all(struct unwinder *u)
 
 	if (!proc)
 		return errno == ENOMEM ? -ENOMEM : 0;
-	while (err != -ENOMEM && (entry = readdir(proc)))
-		if (!parse_u64_between(entry->d_name, 1, UINT32_MAX, &pid))
-			err = unwinder__see(u, pid);
+	while (err != -ENOMEM && (entry = readdir(proc))) {
+		if (parse_u64_between(entry->d_name, 1, UINT32_MAX, &pid))
+			continue;
+		err = see_and_note(u, pid, false);
+		if (err != -ENOMEM)
+			err = unwinder__finish(u, UINT64_MAX);
+	}
 	closedir(proc);
 	return err == -ENOMEM ? err : 0;
+}
+
+/*
+ * --- work --------------------------------------------------------------------------------------
+ */
+
+struct settling {
+	const struct unwinder *unwinder;
+	u32 number;
+};
+
+static void settle(void *arg, struct unwind_mapping *m)
+{
+	const struct settling *with = arg;
+	u64 offset = m->bias;
+
+	m->token = 0;
+	m->bias = 0;
+	if (with->number != UNWIND_NO_FILE)
+		place(with->unwinder, m, with->number, offset);
+}
+
+static void let_file_go(struct unwinder_reader *r)
+{
+	if (!r->file)
+		return;
+	confined__drop(&r->job);
+	close(r->file->fd);
+	free(r->file);
+	r->file = NULL;
+}
+
+/* The answer's descriptor is closed when it is over, which takes it out of the events. */
+static int begin_file(struct unwinder *u, struct unwinder_reader *r)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int err;
+
+	r->file = wanted__take(&u->wanted);
+	if (!r->file)
+		return 0;
+	err = unwind_tables__begin(&u->tables, &r->job, r->file->fd);
+	if (!err && r->job.pid)
+		epoll_ctl(u->epoll_fd, EPOLL_CTL_ADD, r->job.answer_fd, &event);
+	return err;
+}
+
+static int take_file(struct unwinder *u, struct unwinder_reader *r)
+{
+	struct settling with = { .unwinder = u };
+	int err = unwind_tables__take(&u->tables, &r->job, &with.number);
+
+	if (err)
+		return err == -EAGAIN ? 0 : err;
+	*r->file->mark = with.number == UNWIND_NO_FILE ? MARK_SILENT : with.number + MARK_NUMBERS;
+	unwind_spaces__settle(&u->spaces, r->file->token, settle, &with);
+	let_file_go(r);
+	return 0;
+}
+
+/* Takes what has been read, and has all read that can. */
+static int read_files(struct unwinder *u)
+{
+	struct unwinder_reader *r;
+	int err = 0;
+
+	for (r = u->reader; r < u->reader + UNWINDER_READERS && !err; r++) {
+		if (r->file)
+			err = take_file(u, r);
+		if (!err && !r->file)
+			err = begin_file(u, r);
+	}
+	return err;
+}
+
+static bool is_reading(const struct unwinder *u)
+{
+	int i;
+
+	for (i = 0; i < UNWINDER_READERS; i++)
+		if (u->reader[i].file)
+			return true;
+	return false;
+}
+
+static bool may_sweep(const struct unwinder *u)
+{
+	return u->sweeps && u->wanted.n < SWEEP_WAITING;
+}
+
+static int sweep(struct unwinder *u)
+{
+	u32 pid = 0;
+	int err;
+
+	if (u->wanted.last_token >= UNWINDER_SWEEP_FILES || u->spaces.refused ||
+	    !sweep__step(&u->sweep, &pid)) {
+		u->sweeps = false;
+		sweep__end(&u->sweep);
+	}
+	err = pid ? see_and_note(u, pid, false) : 0;
+	return err == -ENOMEM ? err : 0;
+}
+
+static bool has_work(const struct unwinder *u)
+{
+	return u->sweeps || is_reading(u) || u->wanted.n;
+}
+
+static u64 pause_ns(const struct unwinder *u)
+{
+	if (may_sweep(u))
+		return PAUSE_NS;
+	if (u->puts_off)
+		return PUT_OFF_NS;
+	return has_work(u) ? LATE_NS : 0;
+}
+
+static void set_timer(struct unwinder *u)
+{
+	const struct itimerspec at = { .it_value = { .tv_nsec = pause_ns(u) } };
+
+	u->puts_off = false;
+	/* Which takes away what it has told of, too. */
+	timerfd_settime(u->timer_fd, 0, &at, NULL);
+}
+
+int unwinder__work(struct unwinder *u)
+{
+	u64 end_ns = monotonic_ns() + PIECE_NS;
+	int err = read_files(u);
+
+	while (!err && may_sweep(u) && monotonic_ns() < end_ns) {
+		err = sweep(u);
+		if (!err)
+			err = read_files(u);
+	}
+	set_timer(u);
+	return err;
+}
+
+int unwinder__finish(struct unwinder *u, u64 end_ns)
+{
+	int err = 0, ended = 0;
+
+	while (!err && ended != -EINTR && has_work(u) && monotonic_ns() < end_ns) {
+		err = unwinder__work(u);
+		if (!err && has_work(u))
+			ended = confined__wait(u->epoll_fd, may_sweep(u) ? 0 : end_ns);
+	}
+	return err;
+}
+
+int unwinder__sweep_all(struct unwinder *u)
+{
+	u->sweeps = true;
+	return sweep__begin(&u->sweep);
 }
 
 /*
@@ -185,8 +400,19 @@ static void tell(const struct unwinder *u)
 
 void unwinder__end(struct unwinder *u)
 {
+	int i;
+
 	if (u->tables.rules)
 		tell(u);
+	if (u->symbols && u->epoll_fd >= 0)
+		close(u->epoll_fd);
+	if (u->symbols && u->timer_fd >= 0)
+		close(u->timer_fd);
+	for (i = 0; i < UNWINDER_READERS; i++)
+		let_file_go(&u->reader[i]);
+	if (u->symbols)
+		wanted__free(&u->wanted);
+	sweep__end(&u->sweep);
 	unwind_tables__free(&u->tables);
 	unwind_spaces__free(&u->spaces);
 	free(u->mapping);

@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the arguments of a system call point to, into the chunks of its record (trace.h). What is
+ * to be read of each call the loader says (struct trace_call).
+ */
+#ifndef TALLY_FETCH_BPF_H
+#define TALLY_FETCH_BPF_H
+
+#include "compat.bpf.h"
+#include "file_name.bpf.h"
+#include "loss.bpf.h"
+#include "socket.bpf.h"
+#include "task_state.bpf.h"
+#include "trace.h"
+
+#define EFAULT 14
+/* include/linux/errno.h */
+#define ERESTART_RESTARTBLOCK 516
+
+/* Of strings, with their NUL and one more to tell whether they are cut. */
+const volatile u32 string_room = 258;
+
+/* Of each buffer that an array tells of. */
+const volatile u32 data_most = 32;
+
+/* Also what descriptors are. */
+const volatile bool fd_names = false;
+
+struct trace_state {
+	struct trace_record r;
+	u32 active;             /* in a call whose begin was seen */
+	u32 before;             /* in one that began before, or in none yet */
+	u32 missing;            /* bits of fetches that could not be read when the call began */
+	u32 given;              /* room at what is written with its length, before that is written, too */
+};
+
+TASK_STATE(states, struct trace_state)
+
+/* Room for a chunk with so much data; NULL if there is none. */
+static __always_inline struct trace_chunk *chunk_room(struct trace_record *r, u64 data)
+{
+	u64 off = r->used;
+
+	/* 5.10 knows the range of the very register that is added. */
+	barrier_var(off);
+	if (off > TRACE_ROOM - sizeof(struct trace_chunk) - data)
+		return NULL;
+	return (struct trace_chunk *)(r->data + off);
+}
+
+static __always_inline void chunk_done(struct trace_record *r, struct trace_chunk *c, u32 id,
+				       u32 flags, u32 bytes, u32 element)
+{
+	c->id = id;
+	c->flags = flags;
+	c->bytes = bytes;
+	c->element = element;
+	r->used += sizeof(*c) + ((bytes + 7) & ~7);
+}
+
+static __always_inline void chunk_empty_of(struct trace_record *r, u32 id, u32 flags, u32 element)
+{
+	struct trace_chunk *c = chunk_room(r, 0);
+
+	if (c)
+		chunk_done(r, c, id, flags, 0, element);
+}
+
+static __always_inline void chunk_empty(struct trace_record *r, u32 id, u32 flags)
+{
+	chunk_empty_of(r, id, flags, 0);
+}
+
+/* What is left where a large chunk finds no room. */
+#define LITTLE 256
+
+/* An address, or an array of struct trace_iovec. */
+#define PART_MOST 128
+
+/* The string's size with its NUL, or an error. Kernels differ on empty ones: of some it is 0. */
+static __always_inline long read_string(u8 *to, u32 size, u64 from)
+{
+	long n = bpf_probe_read_user_str(to, size, (void *)from);
+
+	if (n)
+		return n;
+	*to = 0;
+	return 1;
+}
+
+/* Each returns 0 or -EFAULT, and then has left nothing. */
+static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
+{
+	struct trace_chunk *c = chunk_room(r, string_room);
+	u64 size = string_room;
+	u32 flags = 0;
+	long n;
+
+	if (!c) {
+		c = chunk_room(r, LITTLE);
+		size = LITTLE;
+		flags = TRACE_CHUNK_NO_ROOM;
+	}
+	if (!c) {
+		chunk_empty(r, arg, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM);
+		return 0;
+	}
+	n = read_string(c->data, size, from);
+	if (n < 0)
+		return -EFAULT;
+	/* The last byte but one is only there to tell whether there is more. */
+	if ((u64)n >= size)
+		chunk_done(r, c, arg, flags | TRACE_CHUNK_CUT, size - 2, 0);
+	else
+		chunk_done(r, c, arg, 0, n - 1, 0);
+	return 0;
+}
+
+/* How many bytes there are. A set has whole longs; of nonsense, none. */
+static __always_inline u64 whole_length(struct trace_fetch *f, u64 length)
+{
+	if (f->kind == FETCH_BITS)
+		return (s32)length > 0 ? ((u32)length + 63) / 64 * 8 : 0;
+	return length > (1U << 31) / 256 ? 1U << 31 : length * f->size;
+}
+
+static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f, u64 from, u32 given)
+{
+	u64 length = r->value[f->length & (TRACE_VALUES - 1)], most = 4096, whole, n;
+	u32 arg = f->id, flags = 0, pointed = 0;
+	struct trace_chunk *c;
+
+	if (f->pointed) {
+		if (bpf_probe_read_user(&pointed, sizeof(pointed), (void *)length))
+			return -EFAULT;
+		/* What is longer than its room has not been written. */
+		length = pointed < given ? pointed : given;
+	}
+	whole = whole_length(f, length);
+	n = whole < f->most ? whole : f->most;
+	c = chunk_room(r, 4096);
+	if (!c) {
+		c = chunk_room(r, LITTLE);
+		most = LITTLE;
+	}
+	if (!c) {
+		chunk_empty(r, arg, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM);
+		return 0;
+	}
+	if (n > most) {
+		n = most;
+		flags = TRACE_CHUNK_NO_ROOM;
+	}
+	barrier_var(n);
+	if (n > most)
+		return 0;
+	if (bpf_probe_read_user(c->data, n, (void *)from))
+		return -EFAULT;
+	chunk_done(r, c, arg, n < whole ? flags | TRACE_CHUNK_CUT : 0, n, 0);
+	return 0;
+}
+
+#define STRINGS 24
+#define STRINGS_ROOM 3072
+
+static __always_inline u64 read_pointer(struct trace_record *r, u64 from, u32 i, long *err)
+{
+	u64 pointer = 0;
+	u32 size = r->slot < SYSCALL_NUMBERS ? 8 : 4;
+
+	*err = bpf_probe_read_user(&pointer, size, (void *)(from + i * size));
+	return pointer;
+}
+
+static __noinline int fetch_strings(struct trace_record *r, u64 from, u32 arg)
+{
+	struct trace_chunk *c = chunk_room(r, STRINGS_ROOM);
+	u32 i, cut = 0;
+	u64 pos, pointer = 0;
+	long n, err;
+
+	if (!c) {
+		chunk_empty(r, arg, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM);
+		return 0;
+	}
+	c->bytes = 0;
+	for (i = 0; i < STRINGS; i++) {
+		pointer = read_pointer(r, from, i, &err);
+		if (err)
+			return -EFAULT;
+		if (!pointer)
+			break;
+		/* From memory each time: all the verifier then knows of it is what is tested here. */
+		pos = c->bytes;
+		barrier_var(pos);
+		if (pos > STRINGS_ROOM - LITTLE)
+			break;
+		n = read_string(c->data + pos, LITTLE, pointer);
+		if (n < 0)
+			return -EFAULT;
+		if (n == LITTLE)
+			cut |= 1U << i;
+		c->bytes = pos + n;
+	}
+	chunk_done(r, c, arg, pointer ? TRACE_CHUNK_CUT : 0, c->bytes, cut);
+	return 0;
+}
+
+/* Does this call, which does this or that by one of its arguments, take the pointer? */
+static __always_inline bool is_taken(struct trace_record *r, struct trace_fetch *f)
+{
+	u64 by = r->value[f->if_arg & (TRACE_VALUES - 1)];
+
+	return !f->if_values || (f->if_values >> (by & 31) & 1 && !(f->if_small && (u32)by > 31));
+}
+
+static __noinline int fetch_one(struct trace_record *r, struct trace_fetch *f, u32 given)
+{
+	u64 from = r->value[f->id & (TRACE_VALUES - 1)];
+
+	if (!from || !is_taken(r, f))
+		return 0;
+	return f->kind == FETCH_STRING ? fetch_string(r, from, f->id) :
+					 fetch_bytes(r, f, from, given);
+}
+
+/* Where it cannot be read now, what the call says of it at its end counts. */
+static __always_inline void note_given(struct trace_state *s, struct trace_fetch *f)
+{
+	u64 from = s->r.value[f->length & (TRACE_VALUES - 1)];
+
+	if (bpf_probe_read_user(&s->given, sizeof(s->given), (void *)from))
+		s->given = ~0U;
+}
+
+/* Not in the loop of the others: with a loop of its own in it the verifier takes long. */
+static __always_inline int fetch_argv(struct trace_record *r, struct trace_call *call)
+{
+	u64 from = r->value[call->argv & (TRACE_VALUES - 1)];
+
+	return from ? fetch_strings(r, from, call->argv) : 0;
+}
+
+/* --- descriptors ------------------------------------------------------------------------------ */
+
+#define AT_FDCWD -100
+
+static __always_inline void read_socket(struct trace_socket *to, struct file *f)
+{
+	struct socket *socket = BPF_CORE_READ(f, private_data);
+	struct sock *sk = BPF_CORE_READ(socket, sk), *peer;
+
+	to->protocol = BPF_CORE_READ(sk, sk_protocol);
+	to->type = BPF_CORE_READ(sk, sk_type);
+	to->peer = 0;
+	read_local(&to->local, sk);
+	if (to->local.family != AF_UNIX) {
+		read_remote(&to->remote, sk);
+		return;
+	}
+	to->remote.family = 0;
+	peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	if (peer)
+		to->peer = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
+}
+
+/* NULL: the directory that names are relative to. */
+static __always_inline void name_descriptor(struct file_name *n, struct file *f)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct fs_struct *fs = BPF_CORE_READ(t, fs);
+	const struct path *path = __builtin_preserve_access_index(&fs->pwd);
+	u32 mode = S_IFDIR;
+	u64 inode = 0;
+
+	if (f) {
+		path = __builtin_preserve_access_index(&f->f_path);
+		mode = BPF_CORE_READ(f, f_inode, i_mode);
+		inode = BPF_CORE_READ(f, f_inode, i_ino);
+	}
+	file_name_of_path(n, path, mode, inode);
+	if (n->mode != S_IFSOCK)
+		return;
+	n->size = sizeof(struct trace_socket);
+	read_socket((struct trace_socket *)n->names, f);
+}
+
+/*
+ * What a descriptor is; nothing of one that is none. A global function, like some below, is
+ * verified once, not for each call of it: so programs load fast. Before 5.12 such a function takes
+ * no pointers; it finds the record by itself.
+ */
+__noinline int fetch_fd(u64 fd, u32 id)
+{
+	struct trace_state *s = states_find(calling_task());
+	struct file *f = NULL;
+	struct trace_record *r;
+	struct trace_chunk *c;
+	struct file_name *n;
+
+	if (!fd_names || !s)
+		return 0;
+	r = &s->r;
+	c = chunk_room(r, sizeof(struct file_name));
+	if ((s32)fd != AT_FDCWD) {
+		f = file_of_task((struct task_struct *)bpf_get_current_task(), fd);
+		if (!f)
+			return 0;
+	}
+	if (!c) {
+		chunk_empty_of(r, id, TRACE_CHUNK_CUT | TRACE_CHUNK_NO_ROOM, fd);
+		return 0;
+	}
+	n = (struct file_name *)c->data;
+	name_descriptor(n, f);
+	chunk_done(r, c, id, 0, offsetof(struct file_name, names) + n->size, fd);
+	return 0;
+}
+
+static __always_inline void fetch_fds(struct trace_record *r, struct trace_call *call)
+{
+	if (call->fds > 0)
+		fetch_fd(r->value[call->fd[0] & (TRACE_VALUES - 1)],
+			 TRACE_ID(call->fd[0], PART_FD));
+	if (call->fds > 1)
+		fetch_fd(r->value[call->fd[1] & (TRACE_VALUES - 1)],
+			 TRACE_ID(call->fd[1], PART_FD));
+}
+
+/* include/uapi/linux/fcntl.h */
+#define F_DUPFD 0
+#define F_DUPFD_CLOEXEC 1030
+
+static __always_inline void fetch_given_fds(struct trace_record *r, struct trace_call *call)
+{
+	u64 from = r->value[call->pair & (TRACE_VALUES - 1)], first = r->value[TRACE_RESULT];
+	u32 id = TRACE_ID(TRACE_RESULT, PART_FD);
+	u32 fd[2] = {};
+
+	if (call->gives == GIVES_NO_FD || (s64)first < 0 ||
+	    (call->gives == GIVES_FD_BY_COMMAND && r->value[1] != F_DUPFD &&
+	     r->value[1] != F_DUPFD_CLOEXEC))
+		return;
+	if (call->gives == GIVES_FD_PAIR) {
+		if (bpf_probe_read_user(fd, sizeof(fd), (void *)from))
+			return;
+		fetch_fd(fd[1], TRACE_ID(call->pair, PART_FD_SECOND));
+		first = fd[0];
+		id = TRACE_ID(call->pair, PART_FD);
+	}
+	fetch_fd(first, id);
+}
+
+/* --- descriptors that a call waits for -------------------------------------------------------- */
+
+/* Of an array or a set, the first. */
+#define FDS_NAMED 8
+
+/* include/uapi/asm-generic/poll.h: struct pollfd is { int fd; short events, revents; } */
+#define POLLFD_SIZE 8
+
+__noinline int fetch_fds_of_array(void)
+{
+	struct trace_state *s = states_find(calling_task());
+	u64 from, n;
+	s32 fd;
+	u32 i;
+
+	if (!s)
+		return 0;
+	from = s->r.value[0];
+	n = (u32)s->r.value[1];
+	for (i = 0; i < FDS_NAMED && i < n; i++)
+		if (!bpf_probe_read_user(&fd, sizeof(fd), (void *)(from + i * POLLFD_SIZE)) &&
+		    fd >= 0)
+			fetch_fd(fd, TRACE_ID(0, PART_FD));
+	return 0;
+}
+
+/* No instruction of BPF's: by the upper 6 bits of a power of two times a de Bruijn sequence. */
+#define DE_BRUIJN 0x03f79d71b4cb0a89ULL
+static const u8 bit_number[64] = {
+	0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
+	62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+	46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9, 13, 8, 7, 6,
+};
+
+static __always_inline u32 lowest_bit(u64 bits)
+{
+	u64 lowest = bits & -bits;
+
+	/* Without it some versions of clang know what this is, and then not how to do it. */
+	barrier_var(lowest);
+	return bit_number[lowest * DE_BRUIJN >> 58];
+}
+
+/* The first of 64, as many as are left to be named. Returns how many are left then. */
+__noinline int fetch_fds_of_bits(u64 bits, u32 first, u32 arg, u32 left)
+{
+	u32 i;
+
+	for (i = 0; i < FDS_NAMED && i < left && bits; i++) {
+		fetch_fd(first + lowest_bit(bits), TRACE_ID(arg, PART_FD));
+		bits &= bits - 1;
+	}
+	return left - i;
+}
+
+__noinline int fetch_fds_of_set(u32 arg)
+{
+	struct trace_state *s = states_find(calling_task());
+	u32 at, left = FDS_NAMED;
+	u64 from, bits, end;
+
+	if (!s || (s32)s->r.value[0] < 0)
+		return 0;
+	end = (u32)s->r.value[0];
+	from = s->r.value[arg & (TRACE_VALUES - 1)];
+	for (at = 0; from && at < TRACE_SET_BITS && at < end; at += 64) {
+		if (bpf_probe_read_user(&bits, sizeof(bits), (void *)(from + at / 8)))
+			break;
+		if (end - at < 64)
+			bits &= ~(~0ULL << (end - at));
+		left = fetch_fds_of_bits(bits, at, arg, left);
+	}
+	return 0;
+}
+
+static __always_inline void fetch_waited_for(u32 waits)
+{
+	if (waits == WAITS_FOR_ARRAY)
+		fetch_fds_of_array();
+	if (waits != WAITS_FOR_SETS)
+		return;
+	fetch_fds_of_set(1);
+	fetch_fds_of_set(2);
+	fetch_fds_of_set(3);
+}
+
+/* --- buffers that arrays tell of -------------------------------------------------------------- */
+
+#define VECTOR_ID(part) TRACE_ID(TRACE_VECTOR_ARG, part)
+#define LENGTH_AT __builtin_offsetof(struct trace_message_of_many, length)
+
+/* What elements of any size may take; those behind it are told to have found no room. */
+#define DATA_MOST 4096
+#define DATA_ROOM (sizeof(struct trace_data) + 2048 + DATA_MOST)
+
+/* The same of each of many messages; behind it the lengths of all of them find room. */
+#define FEW_MOST LITTLE
+#define FEW_ROOM (sizeof(struct trace_data) + 512)
+
+/* The next element: TRACE_DATA_FAULT, or how much of it was read. */
+static __always_inline u32 read_element(struct trace_chunk *c, u64 from, u64 n, u64 room, u64 most)
+{
+	u64 at = c->bytes;
+
+	barrier_var(at);
+	if (at > room - most)
+		return TRACE_DATA_NO_ROOM;
+	barrier_var(n);
+	if (n > most)
+		return TRACE_DATA_NO_ROOM;
+	return bpf_probe_read_user(c->data + at, n, (void *)from) ? TRACE_DATA_FAULT : n;
+}
+
+/*
+ * `left` bytes are there, in as many of the buffers as they fill. 0: all was read. What was not is
+ * marked, and left where it may be read again.
+ */
+static __always_inline int fetch_data_within(struct trace_record *r, u64 from, u64 count, u64 left,
+					     u32 element, u64 room, u64 most)
+{
+	struct trace_chunk *c = chunk_room(r, room);
+	u64 shown = data_most < most ? data_most : most;
+	struct trace_data *d;
+	struct trace_iovec v;
+	u32 i, got;
+	int err = 0;
+	u64 n;
+
+	if (!c)
+		return 0;       /* the array is shown without */
+	d = (struct trace_data *)c->data;
+	c->bytes = sizeof(*d);
+	for (i = 0; i < TRACE_IOVECS; i++) {
+		d->bytes[i] = 0;
+		if (i >= count ||
+		    bpf_probe_read_user(&v, sizeof(v), (void *)(from + i * sizeof(v))))
+			continue;
+		n = v.length < left ? v.length : left;
+		left -= n;
+		got = read_element(c, v.base, n < shown ? n : shown, room, most);
+		d->bytes[i] = got;
+		if (got == TRACE_DATA_FAULT)
+			err = -EFAULT;
+		else if (got != TRACE_DATA_NO_ROOM)
+			c->bytes += got;
+	}
+	chunk_done(r, c, VECTOR_ID(PART_DATA), 0, c->bytes, element);
+	return err;
+}
+
+static __noinline int fetch_data(struct trace_record *r, u64 from, u64 count, u64 left)
+{
+	return fetch_data_within(r, from, count, left, 0, DATA_ROOM, DATA_MOST);
+}
+
+static __noinline int fetch_few_data(struct trace_record *r, u64 from, u64 count, u64 left,
+				     u32 element)
+{
+	return fetch_data_within(r, from, count, left, element, FEW_ROOM, FEW_MOST);
+}
+
+/* Of so many bytes, as many as are shown. */
+static __noinline int fetch_part(struct trace_record *r, u64 from, u64 whole, u32 id, u32 element)
+{
+	struct trace_chunk *c = chunk_room(r, LITTLE);
+	u64 n = whole;
+
+	if (!from || !whole || !c)
+		return 0;
+	barrier_var(n);
+	if (n > PART_MOST)
+		n = PART_MOST;
+	if (bpf_probe_read_user(c->data, n, (void *)from))
+		return -EFAULT;
+	chunk_done(r, c, id, n < whole ? TRACE_CHUNK_CUT : 0, n, element);
+	return 0;
+}
+
+static __always_inline int fetch_array(struct trace_record *r, u64 from, u64 count, u32 element)
+{
+	return fetch_part(r, from, (u16)count * sizeof(struct trace_iovec),
+			  VECTOR_ID(PART_VECTOR), element);
+}
+
+/* element: 0 of a single one. With left bytes of data. 0, or -EFAULT if any could not be read. */
+__noinline int fetch_message(u64 from, u64 left, u32 element)
+{
+	struct trace_state *s = states_find(calling_task());
+	struct trace_record *r;
+	struct trace_message m;
+	int err;
+
+	if (!s)
+		return 0;
+	r = &s->r;
+	if (bpf_probe_read_user(&m, sizeof(m), (void *)from) ||
+	    fetch_part(r, from, sizeof(m), VECTOR_ID(PART_TARGET), element)) {
+		chunk_empty_of(r, VECTOR_ID(PART_TARGET), TRACE_CHUNK_FAULT, element);
+		return -EFAULT;
+	}
+	err = fetch_part(r, m.name, m.name_length, VECTOR_ID(PART_NAME), element);
+	err |= fetch_part(r, m.control, m.control_length, VECTOR_ID(PART_CONTROL), element);
+	err |= fetch_array(r, m.vector, m.count, element);
+	if (!left)
+		return err;
+	return err | (element ? fetch_few_data(r, m.vector, m.count, left, element) :
+				fetch_data(r, m.vector, m.count, left));
+}
+
+/* The first of n. filled: each as far as its length says. */
+static __always_inline int fetch_messages(u64 from, u64 n, bool filled)
+{
+	u32 i, length;
+	int err = 0;
+
+	for (i = 0; i < TRACE_MESSAGES && i < n; i++) {
+		length = 0;
+		if (filled)
+			bpf_probe_read_user(&length, sizeof(length), (void *)(from + LENGTH_AT));
+		err |= fetch_message(from, filled ? length : ~0ULL, i + 1);
+		from += sizeof(struct trace_message_of_many);
+	}
+	return err;
+}
+
+static __always_inline bool is_filled(u32 vector)
+{
+	return vector == VECTOR_READ || vector == VECTOR_RECEIVED || vector == VECTOR_RECEIVED_MANY;
+}
+
+/*
+ * With left bytes of data (of many messages: left of them), or the array alone. has_array: that is
+ * there already. 0, or -EFAULT if any of it could not be read.
+ */
+__noinline int fetch_vector(u32 vector, u64 left, bool has_array)
+{
+	struct trace_state *s = states_find(calling_task());
+	u64 from, count;
+	int err = 0;
+
+	if (!s || !s->r.value[TRACE_VECTOR_ARG])
+		return 0;
+	from = s->r.value[TRACE_VECTOR_ARG];
+	count = (u32)s->r.value[TRACE_VECTOR_COUNT];
+	if (vector == VECTOR_SENT_MANY || vector == VECTOR_RECEIVED_MANY)
+		return fetch_messages(from, count < left ? count : left, is_filled(vector));
+	if (vector == VECTOR_SENT || vector == VECTOR_RECEIVED)
+		return fetch_message(from, left, 0);
+	if (!has_array)
+		err = fetch_array(&s->r, from, count, 0);
+	return left ? err | fetch_data(&s->r, from, count, left) : err;
+}
+
+/* Of as many messages as the call has sent or received. */
+static __noinline int fetch_lengths(struct trace_record *r)
+{
+	u64 from = r->value[TRACE_VECTOR_ARG] + LENGTH_AT;
+	struct trace_chunk *c = chunk_room(r, TRACE_MESSAGES * sizeof(u32));
+	s64 n = r->value[TRACE_RESULT];
+	u32 i;
+
+	if (!c)
+		return 0;
+	for (i = 0; i < TRACE_MESSAGES && i < n; i++) {
+		if (bpf_probe_read_user(c->data + i * sizeof(u32), sizeof(u32), (void *)from))
+			return -EFAULT;
+		from += sizeof(struct trace_message_of_many);
+	}
+	chunk_done(r, c, VECTOR_ID(PART_LENGTHS), 0, i * sizeof(u32), 0);
+	return 0;
+}
+
+/* --- the course of a call --------------------------------------------------------------------- */
+
+/* Bits of trace_state.missing behind those of the fetches. */
+#define ARGV_MISSING (1U << TRACE_FETCHES)
+#define VECTOR_MISSING (1U << (TRACE_FETCHES + 1))
+
+/* Of what the call is to fill there is the array so far, if that is not in a message. */
+static __always_inline void fetch_vector_at_begin(struct trace_state *s, u32 vector)
+{
+	u32 used = s->r.used;
+
+	if (vector == VECTOR_NONE || (is_filled(vector) && vector != VECTOR_READ) ||
+	    !fetch_vector(vector, vector == VECTOR_READ ? 0 : ~0ULL, false))
+		return;
+	s->r.used = used;
+	s->missing |= VECTOR_MISSING;
+}
+
+static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_call *call)
+{
+	u32 i;
+
+	if (fd_names)
+		fetch_fds(&s->r, call);
+	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++) {
+		if (call->fetch[i].pointed)
+			note_given(s, &call->fetch[i]);
+		if (!call->fetch[i].when && fetch_one(&s->r, &call->fetch[i], ~0U))
+			s->missing |= 1U << i;
+	}
+	if (fd_names)
+		fetch_waited_for(call->waits);
+	if (call->argv && fetch_argv(&s->r, call))
+		s->missing |= ARGV_MISSING;
+	fetch_vector_at_begin(s, call->vector);
+}
+
+/* What the call could not read itself is not lost. */
+static __always_inline void count_fault(struct trace_record *r)
+{
+	if ((s64)r->value[TRACE_RESULT] != -EFAULT)
+		count_lost(LOSS_INCOMPLETE);
+}
+
+static __always_inline void fetch_failed(struct trace_record *r, u32 arg)
+{
+	chunk_empty(r, arg, TRACE_CHUNK_FAULT);
+	count_fault(r);
+}
+
+static __always_inline void fetch_vector_at_end(struct trace_state *s, u32 vector)
+{
+	s64 result = s->r.value[TRACE_RESULT], there = result < 0 ? 0 : result;
+	bool missing = s->missing & VECTOR_MISSING;
+	int err = 0;
+
+	if (vector == VECTOR_READ && !missing && there)
+		err = fetch_vector(vector, there, true);
+	else if (is_filled(vector) && vector != VECTOR_READ ? result >= 0 : vector && missing)
+		err = fetch_vector(vector, is_filled(vector) ? there : ~0ULL, false);
+	if ((vector == VECTOR_SENT_MANY || vector == VECTOR_RECEIVED_MANY) && there)
+		err |= fetch_lengths(&s->r);
+	if (!err)
+		return;
+	/* Where there is something of it, the first chunk counts. */
+	chunk_empty(&s->r, TRACE_ID(TRACE_VECTOR_ARG, PART_TARGET), TRACE_CHUNK_FAULT);
+	count_fault(&s->r);
+}
+
+/* Is it to be read at the end, or read again where that failed at the begin? */
+static __always_inline bool is_due(struct trace_state *s, u32 when, u32 i)
+{
+	s64 result = s->r.value[TRACE_RESULT];
+
+	switch (when) {
+	case FETCH_AT_BEGIN:
+		return s->missing >> i & 1;
+	case FETCH_IF_SUCCEEDED:
+		return result >= 0;
+	case FETCH_IF_FOUND:
+		return result > 0;
+	default:
+		return result == -ERESTART_RESTARTBLOCK;
+	}
+}
+
+static __always_inline void fetch_at_end(struct trace_state *s, struct trace_call *call)
+{
+	bool failed = (s64)s->r.value[TRACE_RESULT] < 0;
+	u32 i;
+
+	for (i = 0; i < TRACE_FETCHES && i < call->fetches; i++) {
+		if (!is_due(s, call->fetch[i].when, i))
+			continue;
+		if (call->fetch[i].changed || fetch_one(&s->r, &call->fetch[i], s->given))
+			fetch_failed(&s->r, call->fetch[i].id);
+	}
+	/* After an exec that did not fail there is nothing left of them. */
+	if (call->argv && s->missing & ARGV_MISSING && (!failed || fetch_argv(&s->r, call)))
+		fetch_failed(&s->r, call->argv);
+	fetch_vector_at_end(s, call->vector);
+	if (fd_names)
+		fetch_given_fds(&s->r, call);
+}
+
+#endif /* TALLY_FETCH_BPF_H */

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Waits for futexes: how long they took and how they ended; or how many tasks each wake woke. A
+ * call of the futex family counts when it returns; the subject is the calling task. Calls of
+ * 32-bit programs are not looked at.
+ *
+ * What a call is about is kept with its task from its entry on: futex(2) may change the
+ * registers. The stack, too, is taken there: those of waits that never end are the ones people
+ * ask for, and who sleeps has time for it.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "futexstat.h"
+#include "hist.bpf.h"
+#include "loss.bpf.h"
+#include "preempt.bpf.h"
+#include "scope.bpf.h"
+#include "stack.bpf.h"
+#include "task_key.bpf.h"
+#include "task_state.bpf.h"
+
+const volatile u64 min_ns = 0;
+const volatile bool with_stacks = false;
+const volatile u32 take = STACK_USER;           /* enum stack_flags */
+const volatile bool of_wakes = false;           /* not of waits */
+/* Numbers of calls, which differ between machines. */
+const volatile u32 nr_futex = 0, nr_restart = 0, nr_sigreturn = 0;
+
+/* The end of the run, not 0: from here on everything stays as it is, to be looked at. */
+u64 ended_ns = 0;
+
+u64 waits_by_stack = 0;
+
+HIST_MAPS(waits, struct futex_key);
+
+/* With stacks: ns. */
+STACK_COUNTS(counts);
+
+struct futex_call {
+	u64 since;              /* 0: no call is under way */
+	u64 address;
+	u64 vector;             /* of futex_waitv(): its array */
+	struct stack_id stack;
+	u32 shared;
+	u32 op;
+	u32 owner;
+	u32 restarts;           /* it was interrupted, and restart_syscall() may go on with it */
+	u32 flaw;               /* of the stack */
+	u32 pad;
+};
+
+TASK_STATE(futex_calls, struct futex_call)
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* The same numbers on all machines: 5.16, and three of 6.7. */
+#define NR_FUTEX_WAITV 449
+#define NR_FUTEX_WAKE 454
+#define NR_FUTEX_WAIT 455
+#define NR_FUTEX_REQUEUE 456
+
+/* include/uapi/linux/futex.h */
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#define FUTEX_REQUEUE 3
+#define FUTEX_CMP_REQUEUE 4
+#define FUTEX_WAKE_OP 5
+#define FUTEX_LOCK_PI 6
+#define FUTEX_WAIT_BITSET 9
+#define FUTEX_WAKE_BITSET 10
+#define FUTEX_WAIT_REQUEUE_PI 11
+#define FUTEX_CMP_REQUEUE_PI 12
+#define FUTEX_LOCK_PI2 13
+#define FUTEX_PRIVATE_FLAG 128
+#define FUTEX_CMD_MASK 127
+#define FUTEX2_PRIVATE FUTEX_PRIVATE_FLAG
+#define FUTEX_TID_MASK 0x3fffffff
+
+struct futex_waitv {
+	u64 val;
+	u64 uaddr;
+	u32 flags;
+	u32 reserved;
+};
+
+static __always_inline bool is_futex(u64 number)
+{
+	return number == nr_futex || number == NR_FUTEX_WAITV ||
+	       (number >= NR_FUTEX_WAKE && number <= NR_FUTEX_REQUEUE);
+}
+
+static __always_inline bool is_wait(u32 op)
+{
+	const u64 set = 1ULL << FUTEX_WAIT | 1ULL << FUTEX_LOCK_PI | 1ULL << FUTEX_WAIT_BITSET |
+			1ULL << FUTEX_WAIT_REQUEUE_PI | 1ULL << FUTEX_LOCK_PI2;
+
+	return op == FUTEX_WAITV || (op < 64 && set >> op & 1);
+}
+
+static __always_inline bool is_wake(u32 op)
+{
+	const u64 set = 1ULL << FUTEX_WAKE | 1ULL << FUTEX_REQUEUE | 1ULL << FUTEX_CMP_REQUEUE |
+			1ULL << FUTEX_WAKE_OP | 1ULL << FUTEX_WAKE_BITSET |
+			1ULL << FUTEX_CMP_REQUEUE_PI;
+
+	return op < 64 && set >> op & 1;
+}
+
+/* One futex of an array: that which the call was woken by, before that the first. */
+static __always_inline void read_vector(struct futex_call *c, u64 index)
+{
+	struct futex_waitv v = {};
+
+	if (bpf_probe_read_user(&v, sizeof(v), (void *)(c->vector + index * sizeof(v)))) {
+		count_lost(LOSS_INCOMPLETE);
+		return;
+	}
+	c->address = v.uaddr;
+	c->shared = !(v.flags & FUTEX2_PRIVATE);
+}
+
+/*
+ * A PI futex is its owner's tid. Of others the kernel knows none; that of a mutex of glibc
+ * stands two words behind the one its waiters sleep on, where they expect 2
+ * (nptl/lowlevellock.h).
+ */
+static __always_inline u32 find_owner(const struct futex_call *c, u64 expected)
+{
+	u32 word[3] = {};
+
+	if (bpf_probe_read_user(word, sizeof(word), (void *)c->address))
+		return 0;
+	if (c->op == FUTEX_LOCK_PI || c->op == FUTEX_LOCK_PI2)
+		return word[0] & FUTEX_TID_MASK;
+	return (u32)expected == 2 && c->op != FUTEX_WAITV && word[0] == 2 ? word[2] : 0;
+}
+
+/* Which futex a call is about, and what it does with it. */
+static __always_inline void decode(struct futex_call *c, u64 number, const u64 arg[6])
+{
+	c->address = arg[0];
+	if (number == nr_futex) {
+		c->op = arg[1] & FUTEX_CMD_MASK;
+		c->shared = !(arg[1] & FUTEX_PRIVATE_FLAG);
+	} else if (number == NR_FUTEX_WAKE) {
+		c->op = FUTEX_WAKE_BITSET;
+		c->shared = !(arg[3] & FUTEX2_PRIVATE);
+	} else if (number == NR_FUTEX_WAIT) {
+		c->op = FUTEX_WAIT_BITSET;
+		c->shared = !(arg[3] & FUTEX2_PRIVATE);
+	} else {
+		c->op = number == NR_FUTEX_WAITV ? FUTEX_WAITV : FUTEX_CMP_REQUEUE;
+		c->vector = arg[0];
+		read_vector(c, 0);
+	}
+}
+
+static __noinline int take_stack(void *ctx, struct stack_id *id)
+{
+	u32 flaw = stack_take(id, ctx, take);
+
+	if (id->tgid)
+		stack_see();
+	return flaw;
+}
+
+static __always_inline void begin(void *ctx, struct pt_regs *regs, u64 number)
+{
+	struct futex_call call = {}, *c;
+	u64 arg[6];
+
+	syscall_arguments(regs, arg);
+	decode(&call, number, arg);
+	if (of_wakes ? !is_wake(call.op) : !is_wait(call.op))
+		return;
+	c = futex_calls_get(calling_task(), NULL);
+	if (!c) {
+		count_lost(LOSS_NO_STORAGE);
+		return;
+	}
+	if (by & BY_OWNER && !of_wakes)
+		call.owner = find_owner(&call, number == nr_futex || number == NR_FUTEX_WAIT ?
+					arg[number == nr_futex ? 2 : 1] : 0);
+	*c = call;
+	if (with_stacks)
+		c->flaw = take_stack(ctx, &c->stack);
+	c->since = bpf_ktime_get_ns();
+}
+
+/* After a signal without a handler a wait with a timeout goes on as another call; with one, not. */
+static __always_inline void restart(u64 number)
+{
+	struct futex_call *c = futex_calls_find(calling_task());
+
+	if (!c || !c->restarts)
+		return;
+	c->restarts = 0;
+	if (number == nr_restart)
+		c->since = bpf_ktime_get_ns();
+}
+
+SEC("tp_btf/sys_enter")
+int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long number)
+{
+	if (!is_futex(number) && number != nr_restart && number != nr_sigreturn)
+		return 0;
+	if (ended_ns || !in_native_syscall() || !scope_for_life(NULL))
+		return 0;
+	if (is_futex(number))
+		begin(ctx, regs, number);
+	else
+		restart(number);
+	return 0;
+}
+
+/* --- what has been waited for ----------------------------------------------------------------- */
+
+/* include/uapi/asm-generic/errno.h, include/linux/errno.h */
+#define EINTR 4
+#define EAGAIN 11
+#define ETIMEDOUT 110
+#define ERESTARTSYS 512
+#define ERESTART_RESTARTBLOCK 516
+
+static __always_inline u32 result_of(long ret)
+{
+	if (ret >= 0)
+		return FUTEX_WOKEN;
+	if (ret == -ETIMEDOUT)
+		return FUTEX_TIMED_OUT;
+	if (ret == -EAGAIN)
+		return FUTEX_CHANGED;
+	if (ret == -EINTR || (ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK))
+		return FUTEX_SIGNALLED;
+	return FUTEX_FAILED;
+}
+
+/* t: whose call it is; NULL: the current task. */
+static __always_inline void add_value(const struct futex_call *c, struct task_struct *t, u32 result,
+				      u64 value)
+{
+	struct futex_key key = {};
+	struct hist_segment *h;
+
+	if (by & BY_FUTEX) {
+		key.parts.address = c->address;
+		key.parts.tgid = scope_tgid(t);
+		key.parts.shared = c->shared;
+	}
+	if (by & BY_OP)
+		key.parts.op = c->op;
+	if (by & BY_RESULT || result == FUTEX_WAITING)
+		key.parts.result = result;
+	if (by & BY_OWNER)
+		key.parts.owner = c->owner;
+	task_key_of(&key.task, t);
+	h = hist_add_key(&keyed_waits, &key.slot, value);
+	if (h)
+		task_key_name(h->name, &h->name_stamp, t, bpf_ktime_get_ns());
+}
+
+static __always_inline void add_stack(const struct futex_call *c, struct task_struct *t, u32 result,
+				      u64 ns)
+{
+	struct stack_key key = { .stack = c->stack };
+
+	task_key_of(&key.task, t);
+	key.task.event = result;
+	stack_add_taken(&counts, &key, c->flaw, t, ns);
+	__sync_fetch_and_add(&waits_by_stack, 1);
+}
+
+static __noinline int end_wait(struct futex_call *c, long ret, u64 ns)
+{
+	if (ns < min_ns) {
+		count_filtered();
+		return 0;
+	}
+	if (c->op == FUTEX_WAITV && ret > 0)
+		read_vector(c, ret);
+	if (with_stacks) {
+		add_stack(c, NULL, result_of(ret), ns);
+		return 0;
+	}
+	add_value(c, NULL, result_of(ret), ns);
+	if (by & BY_FUTEX)
+		stack_see();
+	return 0;
+}
+
+static __noinline int end_wake(struct futex_call *c, long ret)
+{
+	if (ret < 0)
+		return 0;
+	add_value(c, NULL, FUTEX_WOKEN, ret);
+	if (by & BY_FUTEX)
+		stack_see();
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
+{
+	u64 number = syscall_number(regs), since;
+	struct futex_call *c;
+
+	if (!is_futex(number) && number != nr_restart)
+		return 0;
+	if (ended_ns || !in_native_syscall() || !in_scope_for_life(NULL))
+		return 0;
+	c = futex_calls_find(calling_task());
+	if (!c || !c->since) {
+		if (!c && !of_wakes && number == nr_futex && is_wait(regs->si & FUTEX_CMD_MASK))
+			count_begun_before();
+		return 0;
+	}
+	since = c->since;
+	c->since = 0;
+	c->restarts = ret == -ERESTART_RESTARTBLOCK;
+	if (!armed || !in_scope_now(NULL))
+		return 0;
+	if (of_wakes)
+		end_wake(c, ret);
+	else
+		end_wait(c, ret, bpf_ktime_get_ns() - since);
+	return 0;
+}
+
+/* --- waits that go on at the end -------------------------------------------------------------- */
+
+SEC("iter/task")
+int show_waiting(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct futex_call *c;
+	u64 ns;
+
+	if (!t || of_wakes || !scope_for_life(t) || !scope_now(t))
+		return 0;
+	c = futex_calls_find(t);
+	if (!c || !c->since || c->since > ended_ns)
+		return 0;
+	ns = ended_ns - c->since;
+	if (ns < min_ns)
+		return 0;
+	if (with_stacks)
+		add_stack(c, t, FUTEX_WAITING, ns);
+	else
+		add_value(c, t, FUTEX_WAITING, ns);
+	return 0;
+}
+
+/* Stacks of calls that are yet to count (stack_store__begin_turn()). */
+SEC("iter/task")
+int show_held(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct futex_call *c;
+	struct stack_id held;
+
+	if (!t)
+		return 0;
+	c = futex_calls_find(t);
+	if (!c)
+		return 0;
+	held = c->stack;
+	if (held.hash)
+		bpf_seq_write(ctx->meta->seq, &held, sizeof(held));
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What tasks have to do for want of free memory, and for how long: reclaim it, move it together, be
+ * killed. The subject is the task that stalls, and of a kill the victim.
+ *
+ * One kind within another (a task in direct reclaim that goes over the limit of its cgroup, too)
+ * counts under both; within itself none comes.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "hist.bpf.h"
+#include "loss.bpf.h"
+#include "preempt.bpf.h"
+#include "reclaim.h"
+#include "ring.bpf.h"
+#include "scope.bpf.h"
+#include "task_key.bpf.h"
+#include "task_state.bpf.h"
+#include "writer.bpf.h"
+
+const volatile bool lines = false;      /* a record for each one, instead of sums */
+const volatile u64 min_ns = 0;
+
+/* Never used: all sums have a key. */
+HIST_MAPS(stalls, struct reclaim_key);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct reclaim_pages_key);
+	__type(value, u64);
+} pages SEC(".maps");
+
+struct reclaim_state {
+	u64 start_ns[RECLAIM_TIMED];    /* 0: it is in none */
+};
+
+TASK_STATE(reclaim_states, struct reclaim_state)
+
+/* --- sums and records ------------------------------------------------------------------------- */
+
+static __always_inline void add_pages(const struct reclaim_key *of, u64 n)
+{
+	struct reclaim_pages_key key = {
+		.task = of->task, .parts = of->parts, .writer = this_writer(),
+	};
+	u64 *sum, zero = 0;
+	long err;
+
+	sum = bpf_map_lookup_elem(&pages, &key);
+	if (!sum) {
+		err = bpf_map_update_elem(&pages, &key, &zero, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(&pages, &key);
+		if (!sum) {
+			count_failed_update(err);
+			return;
+		}
+	}
+	*sum += n;
+}
+
+/* t: NULL for the current task. */
+static __always_inline void add(struct task_struct *t, u32 kind, u64 ns, u64 freed)
+{
+	struct reclaim_key key = { .parts.kind = kind };
+	struct hist_segment *h;
+
+	task_key_of(&key.task, t);
+	h = hist_add_key(&keyed_stalls, &key.slot, ns);
+	if (!h)
+		return;
+	task_key_name(h->name, &h->name_stamp, t, bpf_ktime_get_ns());
+	if (freed)
+		add_pages(&key, freed);
+}
+
+static __always_inline void emit(struct task_struct *t, u32 kind, u64 ns, u64 freed)
+{
+	struct reclaim_record *r = ring_reserve(struct reclaim_record);
+	u64 id = bpf_get_current_pid_tgid();
+
+	if (!r)
+		return;
+	r->time_ns = bpf_ktime_get_ns();
+	r->ns = ns;
+	r->pages = freed;
+	r->pid = scope_tgid(t);
+	r->tid = scope_tid(t);
+	r->cpu = bpf_get_smp_processor_id();
+	r->kind = kind;
+	r->other_pid = id >> 32;
+	r->other_tid = id;
+	bpf_probe_read_kernel(r->comm, sizeof(r->comm), scope_subject(t)->comm);
+	bpf_get_current_comm(r->other_comm, sizeof(r->other_comm));
+	ring_submit(r);
+}
+
+static __always_inline void tell(struct task_struct *t, u32 kind, u64 ns, u64 freed)
+{
+	if (lines)
+		emit(t, kind, ns, freed);
+	else
+		add(t, kind, ns, freed);
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static __always_inline int begin(u32 kind)
+{
+	struct reclaim_state *s;
+
+	if (!armed || !scope_for_life(NULL))
+		return 0;
+	s = reclaim_states_get(calling_task(), NULL);
+	if (!s)
+		count_lost(LOSS_NO_STORAGE);
+	/* kswapd begins anew as long as there is something to do: awake since the first time. */
+	else if (kind != RECLAIM_KSWAPD || !s->start_ns[kind])
+		s->start_ns[kind] = bpf_ktime_get_ns();
+	return 0;
+}
+
+static __always_inline int end(u32 kind, u64 freed)
+{
+	struct reclaim_state *s;
+	u64 ns;
+
+	if (!armed || !in_scope(NULL))
+		return 0;
+	s = reclaim_states_find(calling_task());
+	if (!s || !s->start_ns[kind]) {
+		count_begun_before();
+		return 0;
+	}
+	ns = bpf_ktime_get_ns() - s->start_ns[kind];
+	s->start_ns[kind] = 0;
+	if (ns < min_ns)
+		count_filtered();
+	else
+		tell(NULL, kind, ns, freed);
+	return 0;
+}
+
+#define RECLAIM_HOOKS(kind, name)                                                                  \
+	SEC("tp_btf/" #name "_begin")                                                              \
+	int UNPREEMPTED_PROG(name##_begins)                                                                \
+	{                                                                                          \
+		return begin(kind);                                                                \
+	}                                                                                          \
+                                                                                                   \
+	SEC("tp_btf/" #name "_end")                                                                \
+	int UNPREEMPTED_PROG(name##_ends, unsigned long freed)                                             \
+	{                                                                                          \
+		return end(kind, freed);                                                           \
+	}
+
+RECLAIM_HOOKS(RECLAIM_DIRECT, mm_vmscan_direct_reclaim)
+RECLAIM_HOOKS(RECLAIM_MEMCG, mm_vmscan_memcg_reclaim)
+RECLAIM_HOOKS(RECLAIM_SOFTLIMIT, mm_vmscan_memcg_softlimit_reclaim)
+RECLAIM_HOOKS(RECLAIM_NODE, mm_vmscan_node_reclaim)
+
+SEC("tp_btf/mm_compaction_begin")
+int UNPREEMPTED_PROG(mm_compaction_begins)
+{
+	return begin(RECLAIM_COMPACT);
+}
+
+SEC("tp_btf/mm_compaction_end")
+int UNPREEMPTED_PROG(mm_compaction_ends)
+{
+	return end(RECLAIM_COMPACT, 0);
+}
+
+SEC("tp_btf/mm_vmscan_kswapd_wake")
+int UNPREEMPTED_PROG(kswapd_wakes)
+{
+	return begin(RECLAIM_KSWAPD);
+}
+
+SEC("tp_btf/mm_vmscan_kswapd_sleep")
+int UNPREEMPTED_PROG(kswapd_sleeps)
+{
+	return end(RECLAIM_KSWAPD, 0);
+}
+
+/* --- victims ---------------------------------------------------------------------------------- */
+
+/*
+ * Since 6.8, and where that was taken over (commit 72ba14deb40a), with the task; before, with no more
+ * than a number.
+ */
+SEC("tp_btf/mark_victim")
+int UNPREEMPTED_PROG(on_victim, struct task_struct *victim)
+{
+	if (armed && in_scope(victim))
+		tell(victim, RECLAIM_OOM, 0, 0);
+	return 0;
+}
+
+/* --- stalls that go on ------------------------------------------------------------------------ */
+
+static __always_inline void show_one(struct bpf_iter__task *ctx, struct task_struct *t, u32 kind,
+				     u64 start_ns)
+{
+	struct reclaim_running r = { .parts.kind = kind };
+	u64 stamp;
+
+	r.ns = bpf_ktime_get_ns() - start_ns;
+	if (!start_ns || (s64)r.ns < 0 || r.ns < min_ns)
+		return;
+	task_key_of(&r.task, t);
+	task_key_name(r.name, &stamp, t, 0);
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+}
+
+SEC("iter/task")
+int show_running(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct reclaim_state *s;
+	u32 kind;
+
+	if (!t || is_idle(t))
+		return 0;
+	s = reclaim_states_find(t);
+	if (!s || !scope_now(t))
+		return 0;
+#pragma unroll
+	for (kind = 0; kind < RECLAIM_TIMED; kind++)
+		show_one(ctx, t, kind, s->start_ns[kind]);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Packets that the kernel dropped: freed by kfree_skb(), and not by consume_skb(), which is for
+ * those that have arrived. By reason, place, protocol and port, or by stack.
+ */
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "netdrop.h"
+#include "preempt.bpf.h"
+#include "scope.bpf.h"
+#include "socket.bpf.h"
+#include "stack.bpf.h"
+#include "task_key.bpf.h"
+#include "writer.bpf.h"
+
+/*
+ * The tracepoint has the reason since 5.17 (commit c504e5c2f964). One of them, of later kernels,
+ * says that the packet was not dropped.
+ */
+const volatile bool have_reason = false;
+const volatile u32 consumed = ~0U;
+const volatile bool with_stacks = false;
+const volatile u32 nreasons = 0;        /* of stacks; the name behind them is for all others */
+
+#define ETH_P_IP 0x0800
+#define ETH_P_IPV6 0x86dd
+#define IPPROTO_TCP 6
+#define IPPROTO_UDP 17
+#define IPPROTO_DCCP 33
+#define IPPROTO_SCTP 132
+#define IPPROTO_UDPLITE 136
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct drop_key);
+	__type(value, struct drop_sums);
+} sums SEC(".maps");
+
+STACK_COUNTS(counts);
+
+static __always_inline bool has_ports(u8 protocol)
+{
+	return protocol == IPPROTO_TCP || protocol == IPPROTO_UDP || protocol == IPPROTO_SCTP ||
+	       protocol == IPPROTO_DCCP || protocol == IPPROTO_UDPLITE;
+}
+
+/* Of an IP header at p, its protocol, and where the one behind it begins; 0: nowhere. */
+static __always_inline u32 behind_ipv4(const unsigned char *p, u8 *protocol)
+{
+	u8 head[10] = {};
+
+	if (bpf_probe_read_kernel(head, sizeof(head), p) || head[0] >> 4 != 4)
+		return 0;
+	*protocol = head[9];
+	/* Only the first fragment has ports. */
+	return (head[6] & 0x1f) | head[7] ? 0 : (head[0] & 0xf) * 4;
+}
+
+static __always_inline u32 behind_ipv6(const unsigned char *p, u8 *protocol)
+{
+	u8 head[7] = {};
+
+	if (bpf_probe_read_kernel(head, sizeof(head), p) || head[0] >> 4 != 6)
+		return 0;
+	*protocol = head[6];
+	return 40;
+}
+
+/* What a packet is: read from its headers, as far as they are there. */
+static __always_inline void read_packet(struct drop_key *key, struct sk_buff *skb)
+{
+	const unsigned char *p = skb->head + skb->network_header;
+	u16 ports[2] = {};
+	u32 behind = 0;
+
+	key->ethertype = swapped(skb->protocol);
+	if (!skb->network_header || skb->network_header == 0xffff)
+		return;
+	if (key->ethertype == ETH_P_IP)
+		behind = behind_ipv4(p, &key->protocol);
+	else if (key->ethertype == ETH_P_IPV6)
+		behind = behind_ipv6(p, &key->protocol);
+	if (behind && has_ports(key->protocol) &&
+	    !bpf_probe_read_kernel(ports, sizeof(ports), p + behind))
+		key->port = swapped(ports[1]);
+}
+
+static __always_inline struct drop_sums *sums_of(const struct drop_key *key)
+{
+	struct drop_sums zero = {}, *s = bpf_map_lookup_elem(&sums, key);
+	long err;
+
+	if (s)
+		return s;
+	err = bpf_map_update_elem(&sums, key, &zero, BPF_NOEXIST);
+	s = bpf_map_lookup_elem(&sums, key);
+	if (!s)
+		count_failed_update(err);
+	return s;
+}
+
+/* Packets are dropped in tasks and in interrupts, so sums are added to at once by any. */
+static __always_inline void add(struct sk_buff *skb, u64 location, u32 reason)
+{
+	struct drop_key key = { .writer = shared_writer() };
+	struct drop_sums *s;
+
+	if (by & (BY_PROTOCOL | BY_PORT))
+		read_packet(&key, skb);
+	if (!(by & BY_PROTOCOL)) {
+		key.ethertype = 0;
+		key.protocol = 0;
+	}
+	if (!(by & BY_PORT))
+		key.port = 0;
+	if (by & BY_LOCATION)
+		key.location = location;
+	if (by & BY_REASON)
+		key.reason = reason;
+	s = sums_of(&key);
+	if (!s)
+		return;
+	__sync_fetch_and_add(&s->drops, 1);
+	__sync_fetch_and_add(&s->bytes, skb->len);
+}
+
+SEC("tp_btf/kfree_skb")
+int UNPREEMPTED_PROG(on_drop, struct sk_buff *skb, void *location)
+{
+	u32 reason = have_reason ? (u32)ctx[2] : 0;
+	struct stack_key key = {};
+
+	if (!armed || reason == consumed)
+		return 0;
+	if (!with_stacks) {
+		add(skb, (u64)location, reason);
+		return 0;
+	}
+	key.task.event = reason < nreasons ? reason : nreasons;
+	stack_add(&counts, &key, ctx, STACK_KERNEL, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

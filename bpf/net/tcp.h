@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A connection of TCP, as tools tell of it: filled in by tcp.bpf.h, shown by tools/net/tcp.h. */
+#ifndef TALLY_TCP_H
+#define TALLY_TCP_H
+
+#include "task_key.h"
+
+struct tcp_flow {
+	__u8 local[16];         /* 4 of them in AF_INET */
+	__u8 remote[16];
+	__u16 family;           /* 0: not known, or not asked for */
+	__u16 lport;
+	__u16 rport;
+	__u16 pad;
+};
+
+/* What --by names of a connection. Parts not asked for stay zero. */
+enum tcp_flow_part {
+	BY_LOCAL = 1 << BY_PARTS,
+	BY_REMOTE = 2 << BY_PARTS,
+	BY_LPORT = 4 << BY_PARTS,
+	BY_RPORT = 8 << BY_PARTS,
+	BY_FLOW = BY_LOCAL | BY_REMOTE | BY_LPORT | BY_RPORT,
+};
+
+_Static_assert(sizeof(struct tcp_flow) == 40, "tcp_flow has padding");
+
+/* --lport, --rport: a connection has to have one of each list that is not empty. */
+#define TCP_PORTS_MOST 16
+
+struct tcp_ports {
+	__u32 nlocal, nremote;
+	__u16 local[TCP_PORTS_MOST];
+	__u16 remote[TCP_PORTS_MOST];
+};
+
+#endif /* TALLY_TCP_H */

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Round-trip times of TCP as histograms: at each segment that arrives for an established
+ * connection, what it takes its round-trip time for (smoothed: seven eighths of that are older), or
+ * the smallest one lately.
+ */
+#include "alone.bpf.h"
+#include "compat.bpf.h"
+#include "hist.bpf.h"
+#include "preempt.bpf.h"
+#include "task_key.bpf.h"
+#include "tcp.bpf.h"
+#include "tcprtt.h"
+
+const volatile bool minimum = false;
+
+/* include/linux/win_minmax.h, net/ipv4/tcp.c: there was none yet. */
+#define NO_MINIMUM (~0U)
+
+HIST_MAPS(rtts, struct tcprtt_key);
+
+static __always_inline void add(u64 ns, struct tcp_flow *flow)
+{
+	struct tcprtt_key key = {};
+
+	if (!by) {
+		hist_add(&rtts, ns);
+		return;
+	}
+	if (by & BY_CPU)
+		key.task.cpu = bpf_get_smp_processor_id();
+	flow_reduce(flow, by);
+	key.flow = *flow;
+	hist_add_key(&keyed_rtts, &key.slot, ns);
+}
+
+static __always_inline void sample(struct sock *sk)
+{
+	struct tcp_sock *tp = (void *)bpf_skc_to_tcp_sock(sk);
+	struct tcp_flow flow = {};
+	u32 us;
+
+	if (!tp)
+		return;
+	us = minimum ? tp->rtt_min.s[0].v : tp->srtt_us >> 3;
+	if (!us || us == NO_MINIMUM)
+		return;                 /* nothing was measured yet */
+	if (by || ports.nlocal || ports.nremote) {
+		flow_of(&flow, sk);
+		if (!ports_wanted(&flow))
+			return;
+	}
+	add(us * 1000ULL, &flow);
+}
+
+/*
+ * A segment that waited for its socket to be free is looked at by the task that had it, which soft
+ * interrupts may interrupt with the next one.
+ */
+SEC("tp_btf/tcp_probe")
+int UNPREEMPTED_PROG(on_segment, struct sock *sk)
+{
+	if (!armed || !alone_begin())
+		return 0;
+	sample(sk);
+	alone_end();
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

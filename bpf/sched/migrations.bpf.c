@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Tasks that move to another CPU: how often, from which to which. The subject is the task that
+ * moves, not the one that moves it: its waker, the load balancer, whoever sets its affinity.
+ *
+ * The kernel adds one to se.nr_migrations of the task right after it has passed this tracepoint
+ * (set_task_cpu(), interrupts off, with a lock that keeps others from moving it). On a CPU that is
+ * offline already it passes none (include/linux/tracepoint.h), and that is where the tasks of a CPU
+ * that is taken away are moved. So each task's number is followed: what it has grown by without us
+ * is missed.
+ */
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "migrations.h"
+#include "preempt.bpf.h"
+#include "scope.bpf.h"
+#include "stack.bpf.h"
+#include "task_key.bpf.h"
+#include "task_state.bpf.h"
+#include "writer.bpf.h"
+
+const volatile u32 take = 0;            /* enum stack_flags; 0: ways are counted, not stacks */
+u64 began_ns = 0;                       /* before anything is attached; written by the loader */
+
+/* What se.nr_migrations of a task is if all moves up to now were seen. */
+struct move_state {
+	u64 moved;
+};
+
+TASK_STATE(move_states, struct move_state)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct migrations_key);
+	__type(value, struct migrations_count);
+} migrations SEC(".maps");
+
+/* By the stack of whoever moves the task. */
+STACK_COUNTS(counts);
+
+/*
+ * Takes in what the kernel has counted for a task, and now: how many moves are about to be added.
+ * Returns how many were not seen since the last time. The kernel's number is read first: where that
+ * task is just being moved on another CPU, ours is ahead by one, and nothing is written.
+ */
+static __always_inline u64 take_in(struct task_struct *t, u32 now)
+{
+	u64 counted = *(volatile u64 *)&t->se.nr_migrations, missed;
+	struct move_state *st, init = {};
+
+	if (is_older_than(t, began_ns))
+		init.moved = counted;
+	st = move_states_get(t, &init);
+	if (!st)
+		return 0;
+	missed = counted - st->moved;
+	if ((s64)missed < 0)
+		return 0;
+	if (missed + now)
+		st->moved = counted + now;
+	/* Which CPU would have made those moves is not known. */
+	return scope.has_cpus ? 0 : missed;
+}
+
+static __always_inline void count_stack(void *ctx, struct task_struct *t)
+{
+	struct stack_key key = {};
+	struct stack_count *c;
+	u32 flaw;
+
+	task_key_of(&key.task, t);
+	c = stack_find_count(&counts, &key, ctx, take, &flaw);
+	if (!c) {
+		if (key.stack.tgid)
+			stack_see();
+		c = stack_new_count(&counts, &key);
+	}
+	if (!c)
+		return;
+	stack_count_flaw(flaw);
+	__sync_fetch_and_add(&c->count, 1);
+	if (task_key_has_name())
+		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
+}
+
+static __always_inline struct migrations_count *count_of(struct migrations_key *key)
+{
+	struct migrations_count *c = bpf_map_lookup_elem(&migrations, key), fresh = {};
+	long err;
+
+	if (c)
+		return c;
+	err = bpf_map_update_elem(&migrations, key, &fresh, BPF_NOEXIST);
+	c = bpf_map_lookup_elem(&migrations, key);
+	if (!c)
+		count_failed_update(err);
+	return c;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(on_migrate, struct task_struct *t, int to)
+{
+	struct migrations_key key = {};
+	struct migrations_count *c;
+	u64 missed;
+
+	/* The kernel counts no move from a CPU to itself. */
+	if (task_cpu(t) == (u32)to || !in_scope_for_life(t))
+		return 0;
+	missed = take_in(t, 1);
+	if (!armed || !in_scope_now(t))
+		return 0;
+	if (missed)
+		count_lost_many(LOSS_MISSED, missed);
+	if (take) {
+		count_stack(ctx, t);
+		return 0;
+	}
+	key.from = task_cpu(t);
+	key.to = to;
+	key.writer = this_writer();
+	task_key_of(&key.task, t);
+	c = count_of(&key);
+	if (!c)
+		return 0;
+	c->count++;
+	task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Its last moves may have been missed. */
+SEC("tp_btf/sched_process_exit")
+int UNPREEMPTED_PROG(on_exit, struct task_struct *t)
+{
+	u64 missed;
+
+	if (!scope_for_life(t))
+		return 0;
+	missed = take_in(t, 0);
+	if (missed && scope_now(t))
+		count_lost_many(LOSS_MISSED, missed);
+	return 0;
+}
+
+/* All tasks: before the run what they begin with, before each report what was missed. */
+SEC("iter/task")
+int look_at_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	u64 missed;
+
+	if (!t || !scope_for_life(t))
+		return 0;
+	missed = take_in(t, 0);
+	if (missed && scope_now(t))
+		count_lost_many(LOSS_MISSED, missed);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

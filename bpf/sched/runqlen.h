@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What runqlen.bpf.c and tools/sched/runqlen.c share. */
+#ifndef TALLY_RUNQLEN_H
+#define TALLY_RUNQLEN_H
+
+#include "hist.h"
+#include "task_key.h"
+
+/* One segment of the histogram of one CPU. */
+struct runqlen_key {
+	struct hist_slot slot;
+	struct task_key task;           /* the CPU, if results are by CPU; nothing else */
+};
+
+_Static_assert(sizeof(struct runqlen_key) == 56, "runqlen_key has padding");
+
+#endif /* TALLY_RUNQLEN_H */

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""make install: what it puts where, that no command of the system is shadowed, and that make uninstall takes it away."""
+
+import os
+import subprocess
+
+import pytest
+
+from tally import BUILD, ROOT, SANITIZED, once
+
+pytestmark = [once, pytest.mark.skipif(SANITIZED, reason="programs with sanitizers are not installed")]
+
+# Answers of tally itself, which have no link of their own.
+NO_LINKS = {"bench", "diff", "doctor", "peers"}
+
+
+def make(target, directory):
+    done = subprocess.run(["make", "-s", "--no-print-directory", target, f"BUILD={os.path.relpath(BUILD, ROOT)}",
+                           f"DESTDIR={directory}", "PREFIX=/usr"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def commands():
+    lines = (ROOT / "tests/data/debian-commands").read_text().splitlines()
+    return {line for line in lines if not line.startswith("#")}
+
+
+def tools():
+    listed = subprocess.run([BUILD / "tally", "--csv"], capture_output=True, text=True, check=True)
+    return {line.split(",")[1] for line in listed.stdout.splitlines()[1:]}
+
+
+@pytest.fixture
+def installed(directory):
+    make("install", directory)
+    return directory
+
+
+def names(directory):
+    return {path.name for path in directory.iterdir()}
+
+
+def test_no_command_is_shadowed(installed):
+    found = names(installed / "usr/bin")
+    assert "tally" in found and "runqlat" in found and "biolatency" in found
+    assert not found & commands()
+    assert not found & {"stat", "trace", "list", "profile", "timers", "signals", "run", "probe"}
+
+
+def test_completion_is_for_nobody_elses_commands(installed):
+    """Neither the files, which are loaded by name, nor what they say."""
+    completions = installed / "usr/share/bash-completion/completions"
+    said = subprocess.run(["bash", "-c", f"source {completions}/tally; complete -p"], capture_output=True, text=True,
+                          check=True)
+    completed = {line.split()[-1] for line in said.stdout.splitlines() if "_tally" in line}
+    assert completed == names(installed / "usr/bin") == names(completions)
+
+
+def test_every_tool_is_a_link_that_runs(installed):
+    links = installed / "usr/libexec/tally"
+    assert names(links) == tools() - NO_LINKS
+    for name in ("stat", "runqlat"):
+        asked = subprocess.run([links / name, "--help"], capture_output=True, text=True, check=True)
+        assert asked.stdout.startswith(f"Usage: {name} ")
+    for name in names(installed / "usr/bin"):
+        assert os.path.samefile(installed / "usr/bin" / name, installed / "usr/bin/tally")
+
+
+def test_every_tool_has_a_page(installed):
+    pages = names(installed / "usr/share/man/man1")
+    here = names(installed / "usr/bin")
+    assert pages == {f"{name}.1" for name in here} | {f"tally-{name}.1" for name in tools() - here}
+
+
+def test_links_of_earlier_versions_go(directory):
+    """And what is of others stays."""
+    bin_directory = directory / "usr/bin"
+    bin_directory.mkdir(parents=True)
+    (bin_directory / "trace").symlink_to("tally")
+    (bin_directory / "list").symlink_to("elsewhere")
+    (bin_directory / "stat").write_text("another's")
+    make("install", directory)
+    assert not (bin_directory / "trace").is_symlink()
+    assert os.readlink(bin_directory / "list") == "elsewhere"
+    assert (bin_directory / "stat").read_text() == "another's"
+
+
+def test_uninstall_leaves_nothing(installed):
+    (installed / "usr/bin/other").write_text("another's")
+    make("uninstall", installed)
+    left = [path for path in installed.rglob("*") if not path.is_dir()]
+    assert left == [installed / "usr/bin/other"]
+    assert not (installed / "usr/libexec/tally").exists()

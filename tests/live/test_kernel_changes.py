@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What changes under a run: a module that is removed while its function is probed, a clock that is set.
+In guests, whose kernels have modules and whose clocks are nobody else's."""
+
+import subprocess
+import time
+
+import pytest
+
+from probing import nothing_lost
+from tally import GUEST, PATIENCE
+
+pytestmark = [pytest.mark.skipif(not GUEST, reason="removes modules and sets the clock: in guests only"),
+              pytest.mark.everywhere]
+
+MODULE = "dummy"
+FUNCTION = f"{MODULE}:dummy_setup"      # called once for each device that is made
+CALLS = 5
+HOUR = 3600
+
+
+def do(*command, check=True):
+    return subprocess.run(command, check=check, capture_output=True, text=True, timeout=PATIENCE)
+
+
+@pytest.fixture
+def module():
+    do("modprobe", MODULE, "numdummies=0")
+    yield
+    do("rmmod", MODULE, check=False)
+
+
+def call_function():
+    for command in ("add", "del"):
+        for i in range(CALLS):
+            do("ip", "link", command, f"tally{i}", *(("type", MODULE) if command == "add" else ()))
+
+
+def is_loaded():
+    with open("/proc/modules") as modules:
+        return any(line.split()[0] == MODULE for line in modules)
+
+
+def counted(report):
+    """Of stat, probe and stackcount."""
+    return sum(each.get("count") or each["value"] for each in report.get("rows") or report["stacks"])
+
+
+@pytest.mark.parametrize("name, args", (("stat", ("-e", FUNCTION)), ("probe", (FUNCTION,)), ("stackcount", (FUNCTION,))),
+                         ids=lambda value: value if isinstance(value, str) else "")
+def test_a_module_is_removed(tool, module, name, args):
+    """Whether it may be is for the kernel to say, by what it attached; nothing hangs, what was counted is in the report,
+    and that there could be no more afterwards, too. What is probed then may be removed later."""
+    tracer = tool("--json", *args, tool=name)
+    call_function()
+    removed = do("rmmod", MODULE, check=False)
+    assert is_loaded() == bool(removed.returncode)
+    report = tracer.stop().report
+    assert counted(report) == report["events"] == CALLS and nothing_lost(report)
+    said = f"module {MODULE} was removed" in report["source"]
+    assert said == (not removed.returncode)
+    assert removed.returncode == 0 or "in use" in removed.stderr
+    assert not removed.returncode or not do("rmmod", MODULE, check=False).returncode
+
+
+@pytest.mark.parametrize("name, args", (("runqlat", ()), ("profile", ("-a",))), ids=("runqlat", "profile"))
+@pytest.mark.parametrize("hours", (1, -2))
+def test_the_clock_is_set(ends, tool, name, args, hours):
+    """Forth or back, durations and intervals are as long as they are by a clock that cannot be set."""
+    begun = time.monotonic_ns()
+    tracer = tool("--json", *args, "-I", "100", tool=name)
+    tracer.await_lines(2)
+    time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + hours * HOUR * 10**9)
+    ends.callback(lambda: time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() - hours * HOUR * 10**9))
+    tracer.await_lines(6)
+    reports = tracer.stop().reports
+    elapsed = time.monotonic_ns() - begun
+    assert all(0 < report["duration_ns"] <= elapsed for report in reports)
+    assert sum(report["duration_ns"] for report in reports) <= elapsed
+    for one, next_one in zip(reports, reports[1:]):
+        assert one["start_ns"] + one["duration_ns"] == next_one["start_ns"]

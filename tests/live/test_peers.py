@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Names of other tracers' tools are answered with a line that does the same here, and such lines are right."""
+
+import json
+import shlex
+import subprocess
+
+import pytest
+
+from tally import BUILD, once
+
+pytestmark = once
+
+# Tools without -n: their options are checked before --help is answered.
+NOT_MEASURING = {"list", "replay", "doctor", "run", "--version"}
+
+
+def rows(*args):
+    listed = subprocess.run([BUILD / "tally", *args, "--json"], stdout=subprocess.PIPE, check=True)
+    return json.loads(listed.stdout)["rows"]
+
+
+def pytest_generate_tests(metafunc):
+    if "peer" in metafunc.fixturenames:
+        peers = rows("peers")
+        metafunc.parametrize("peer", peers, ids=[row["name"] for row in peers])
+
+
+def test_names_are_in_order_and_nobodys_here():
+    """What is found by its name is found once. A peer whose name a tool has got leaves the table."""
+    names = [row["name"] for row in rows("peers")]
+    assert names == sorted(set(names)) and len(names) >= 120
+    assert not set(names) & {row["tool"] for row in rows()}
+
+
+def test_a_line_is_parsed_by_its_tool(run, peer, directory):
+    """-n: options, events and keys exist. That this machine lacks a function or a file is no matter."""
+    how, _, line = peer["here"].partition(" ")
+    if how == "none:":
+        return
+    tool, *args = shlex.split(line)
+    last = "--help" if tool in NOT_MEASURING else "-n"
+    args = [last if arg == "--live" else arg for arg in args] + [last]
+    result = run(tool, *args, tool="tally", cwd=directory)
+    missing = ("no event", "has no file system type")
+    assert result.code in (0, 1, 4) or any(part in result.stderr for part in missing), result
+
+
+def test_it_is_said_in_one_line(run, peer):
+    result = run(*peer["name"].split(), tool="tally")
+    assert result.code == 2 and result.stdout == b"", result
+    assert f"'{peer['name']}' ({peer['suite']})" in result.stderr and result.stderr.count("\n") == 1
+    assert peer["here"].removeprefix("none: ") in result.stderr
+    assert len(result.stderr) <= 121, result
+
+
+@pytest.mark.parametrize("typed, said", (
+    ("tcpconnect", "tally connsnoop"), ("tcpconnect -p 1", "tally connsnoop"),
+    ("help oomkill", "tally reclaim --min 0"), ("ext4slower 10", "tally fileslower --fs ext4"),
+    ("sched map", "tally schedmap"), ("sched", "tally timehist"), ("sched nothing", "tally timehist"),
+    ("kmem stat --caller", "tally kmem"),
+))
+def test_with_what_stands_behind(run, typed, said):
+    result = run(*typed.split(), tool="tally")
+    assert result.code == 2 and result.stderr.endswith(f"is here: {said}\n"), result

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""typed_lines.txt: lines as they are typed for other tracers are taken for the lines they mean, or refused with what to
+type instead."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tally import once
+
+pytestmark = once
+
+FILE = Path(__file__).with_name("typed_lines.txt")
+
+
+def typed_lines():
+    lines = (line.strip() for line in FILE.read_text().splitlines())
+    return [re.split(" (->|=>) ", line) for line in lines if line and not line.startswith("#")]
+
+
+def pytest_generate_tests(metafunc):
+    if "typed" in metafunc.fixturenames:
+        lines = typed_lines()
+        metafunc.parametrize("typed, how, meant", lines, ids=[line[0] for line in lines])
+
+
+def test_typed(run, typed, how, meant, directory):
+    """-n does nothing, -v says what a line is taken for."""
+    tool, *args = shlex.split(typed)
+    result = run(tool, "-n", "-v", *args, tool="tally", cwd=directory)
+    if meant == "--help":
+        assert result.code == 0 and result.text.startswith(f"Usage: {tool}"), result
+    elif how == "=>":
+        assert result.code == 2 and meant in result.stderr, result
+        said = [line for line in result.stderr.splitlines() if "meant as" not in line]
+        assert 1 <= len(said) <= 2 and all(len(line) <= 130 for line in said), result
+    else:
+        tool, *args = shlex.split(meant)
+        assert f"meant as: {' '.join([tool, '-n', '-v', *args])}\n" in result.stderr, result
+
+
+def test_what_is_not_plain_is_said(run):
+    """A number that is no interval, and another tool that is run."""
+    assert "5000 alone is the least time" in run("-n", "5000", tool="runqslower").stderr
+    said = run("-n", "-e", "sched:sched_switch", "--filter", "prev_state == 1", tool="profile").stderr
+    assert "are for stackcount: that is run" in said
+
+
+def test_a_command_is_run_without_dashes(run, directory):
+    """It is the same run, with all options behind the program its own."""
+    out = directory / "out"
+    result = run("-o", out, "-e", "cs", "echo", "-e", "x", tool="stat")
+    assert result.code == 0 and result.text == "x\n", result
+    assert "context-switches" in out.read_text() or "cs" in out.read_text()
+
+
+@pytest.mark.parametrize("option", ("-h", "-ah", "--help"))
+def test_help(run, option):
+    result = run(option)
+    assert result.code == 0 and result.text.startswith("Usage: runqlat"), result

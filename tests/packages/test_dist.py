@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What `make dist` leaves: the static program, built from the tarball and not from here, and its bill of materials."""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def said(*command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    return result.stdout
+
+
+def dist(folder, **environment):
+    said(ROOT / "packaging" / "dist", folder, env={**os.environ, "MAKEFLAGS": f"-j{os.cpu_count()}", **environment})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return dist(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def program(made):
+    return next(path for path in made.iterdir() if path.name.endswith("-" + os.uname().machine))
+
+
+@pytest.fixture(scope="module")
+def bill(program):
+    return json.loads(program.with_name(program.name + ".spdx.json").read_text())
+
+
+def test_sums(made):
+    checked = said("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=made)
+    assert checked.count(": OK\n") == 3
+
+
+def test_program_needs_nothing(program, tmp_path):
+    """It measures where there is no other file than those of the kernel."""
+    assert "INTERP" not in said("readelf", "-lW", program)
+    root = tmp_path / "root"
+    for folder in ("proc", "sys", "dev"):
+        (root / folder).mkdir(parents=True)
+    said("cp", program, root / "tally")
+    mounts = 'for f in proc sys dev; do mount --rbind "/$f" "$0/$f"; done; exec chroot "$0" /tally runqlat --json 1 1'
+    report = said("unshare", "--mount", "--propagation", "slave", "sh", "-euc", mounts, root)
+    assert json.loads(report)["tool"] == "runqlat"
+    assert said(program, "--version").strip() == "tally " + program.name.split("-")[1]
+
+
+def test_no_path_of_the_machine_is_in_it(program):
+    assert str(ROOT).encode() not in program.read_bytes()
+    assert b"/tmp/tmp." not in program.read_bytes()
+
+
+def test_bill_names_the_libraries(program, bill):
+    packages = {each["name"]: each for each in bill["packages"]}
+    digest = hashlib.sha256(program.read_bytes()).hexdigest()
+    assert packages["tally"]["checksums"] == [{"algorithm": "SHA256", "checksumValue": digest}]
+    libraries = ["libbpf-dev", "libelf-dev", "libdw-dev", "liblzma-dev", "libjansson-dev", "libcapstone-dev", "libiberty-dev",
+                 "libmicrohttpd-dev", "libc6-dev", "zlib1g-dev"]
+    for name in libraries:
+        assert packages[name]["versionInfo"] == said("dpkg-query", "-W", "-f", "${Version}", name)
+    linked = {each["relatedSpdxElement"] for each in bill["relationships"] if each["relationshipType"] == "STATIC_LINK"}
+    assert linked == {each["SPDXID"] for each in bill["packages"]} - {packages["tally"]["SPDXID"]}
+
+
+def test_bill_is_spdx(bill):
+    """What the specification demands of a document, and of each package."""
+    assert bill["spdxVersion"] == "SPDX-2.3" and bill["dataLicense"] == "CC0-1.0"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", bill["creationInfo"]["created"])
+    ids = [each["SPDXID"] for each in bill["packages"]]
+    assert len(ids) == len(set(ids)) and all(re.fullmatch(r"SPDXRef-[A-Za-z0-9.-]+", each) for each in ids)
+    assert all({"name", "downloadLocation"} <= each.keys() for each in bill["packages"])
+    for each in bill["relationships"]:
+        assert {each["spdxElementId"], each["relatedSpdxElement"]} <= {"SPDXRef-DOCUMENT", *ids}
+
+
+def test_bill_of_a_library_without_a_package(tmp_path):
+    archive, program, linker_map = (tmp_path / name for name in ("libown.a", "program", "map"))
+    for path in (archive, program):
+        path.write_text("x")
+    linker_map.write_text(f"Archive member included\n\n{archive}(own.o)\n    main.o (own)\n"
+                          f"LOAD {tmp_path}/libunused.a\n")
+    bill = json.loads(said(ROOT / "packaging" / "sbom", program, linker_map, "1", env={**os.environ, "SOURCE_DATE_EPOCH": "0"}))
+    assert [each["name"] for each in bill["packages"]] == ["tally", "libown.a"]
+    assert bill["creationInfo"]["created"] == "1970-01-01T00:00:00Z"
+    empty = tmp_path / "empty"
+    empty.write_text("")
+    refused = subprocess.run([ROOT / "packaging" / "sbom", program, empty, "1"], capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "names no archive" in refused.stderr
+
+
+def test_is_the_same_again(made, tmp_path):
+    """Compiled anew, one file after the other."""
+    again = dist(tmp_path / "again", CCACHE_DISABLE="1", MAKEFLAGS="-j1", TZ="Asia/Tokyo")
+    for path in made.iterdir():
+        assert (again / path.name).read_bytes() == path.read_bytes(), path.name

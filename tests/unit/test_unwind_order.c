@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* In which order processes are seen, and their files read. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/descriptors.h"
+#include "sym/mappings.h"
+#include "unwind/sweep.h"
+#include "unwind/wanted.h"
+
+static int any_file(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static u32 taken(struct wanted_files *w)
+{
+	struct wanted_file *f = wanted__take(w);
+	u32 token = f ? f->token : 0;
+
+	if (f)
+		close(f->fd);
+	free(f);
+	return token;
+}
+
+/* What runs now goes first, the rest in order; and there is a bound. */
+static void files(void **state)
+{
+	struct wanted_files w;
+	u32 mark = 0, i;
+
+	(void)state;
+	wanted__init(&w);
+	assert_int_equal(wanted__add(&w, any_file(), &mark, false), 1);
+	assert_int_equal(wanted__add(&w, any_file(), &mark, false), 2);
+	assert_int_equal(wanted__add(&w, any_file(), &mark, true), 3);
+	assert_int_equal(wanted__add(&w, any_file(), &mark, false), 4);
+	wanted__hasten(&w, 4);
+	wanted__hasten(&w, 5);
+	assert_int_equal(taken(&w), 4);
+	assert_int_equal(taken(&w), 3);
+	assert_int_equal(taken(&w), 1);
+	assert_int_equal(taken(&w), 2);
+	assert_int_equal(taken(&w), 0);
+	for (i = 0; i < WANTED_MOST; i++)
+		assert_int_equal(wanted__add(&w, any_file(), &mark, false), 5 + i);
+	assert_int_equal(wanted__add(&w, any_file(), &mark, true), 0);
+	wanted__free(&w);
+	assert_int_equal(w.n, 0);
+}
+
+/* What a run opens beside them finds descriptors. */
+static void few_descriptors(void **state)
+{
+	struct rlimit usual, few;
+	struct wanted_files w;
+	int fd = any_file(), n = 0, last;
+	u32 mark = 0;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+	few = (struct rlimit){ fd + 10 + DESCRIPTORS_LEFT, usual.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	wanted__init(&w);
+	while (wanted__add(&w, any_file(), &mark, false))
+		n++;
+	assert_true(n > 0);
+	close(last = any_file());
+	assert_int_equal(last, fd + 10);
+	wanted__free(&w);
+	/* All there are, or more than there are, are to be left. */
+	few.rlim_cur = DESCRIPTORS_LEFT;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	wanted__init(&w);
+	assert_int_equal(wanted__add(&w, any_file(), &mark, true), 0);
+	wanted__free(&w);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+	close(fd);
+}
+
+/* Every process once, also this one, by CPU time; no thread of the kernel (its first is 2). */
+static void processes(void **state)
+{
+	u64 end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 50 * NSEC_PER_MSEC;
+	u32 pid, self = getpid(), seen = 0;
+	struct sweep s;
+	size_t i;
+
+	(void)state;
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end_ns)
+		;
+	assert_int_equal(sweep__begin(&s), 0);
+	while (sweep__step(&s, &pid))
+		seen += pid == self;
+	assert_int_equal(seen, 1);
+	assert_true(s.n && s.given == s.n);
+	for (i = 0; i < s.n; i++) {
+		assert_true(!i || s.process[i].ticks <= s.process[i - 1].ticks);
+		if (s.process[i].pid == self)
+			assert_true(s.process[i].ticks > 0);
+	}
+	assert_false(sweep__step(&s, &pid));
+	sweep__end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files),
+		cmocka_unit_test(few_descriptors),
+		cmocka_unit_test(processes),
+	};
+
+	return cmocka_run_group_tests_name("unwind order", tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/counts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agg/elements.h"
+
+/* --- what the programs counted ---------------------------------------------------------------- */
+
+int calls__read_array(struct counts *c, int map_fd)
+{
+	int ncpus = libbpf_num_possible_cpus(), cpu, err = 0;
+	struct count each;
+	u64 *values;
+	u32 i;
+
+	if (ncpus < 0)
+		return ncpus;
+	values = calloc(ncpus, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	for (i = 0; i < OUTCOME_INDEXES && !err; i++) {
+		each = (struct count){ .place = COUNT_EVERYWHERE, .row = OUTCOME(i >> 1, i & 1) };
+		err = bpf_map_lookup_elem(map_fd, &i, values);
+		for (cpu = 0; cpu < ncpus && !err; cpu++)
+			each.value += values[cpu];
+		if (!err && each.value)
+			err = counts__add(c, &each);
+	}
+	free(values);
+	return err;
+}
+
+int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 *generation,
+		      bool *anew)
+{
+	struct elements e = {
+		.key_size = bpf_map__key_size(map),
+		.value_size = sizeof(struct syscount_count),
+	};
+	const struct writer_place writer = {
+		.at = offsetof(struct syscount_key, writer), .generation = generation,
+	};
+	const struct syscount_count *value;
+	struct syscount_key key = {};
+	struct count each;
+	size_t i;
+	int err;
+
+	err = elements__take(&e, bpf_map__fd(map), &writer, anew);
+	for (i = 0; i < e.n && !err; i++) {
+		memcpy(&key, elements__key(&e, i), e.key_size);
+		value = elements__value(&e, i);
+		each = (struct count){
+			.key = key.task, .place = COUNT_EVERYWHERE, .row = key.outcome,
+			.value = value->count, .name_stamp = value->name_stamp,
+		};
+		each.key.pid = key.pid;
+		each.key.tid = key.tid;
+		memcpy(each.name, value->name, sizeof(each.name));
+		err = counts__add(c, &each);
+	}
+	elements__free(&e);
+	return err;
+}
+
+/* --- sets ------------------------------------------------------------------------------------- */
+
+/* Takes the histogram over, also when there is no memory. */
+static int add(struct calls *set, struct call *each)
+{
+	struct call *larger;
+
+	if (!set->tell_errors)
+		each->outcome = OUTCOME(outcome_call(each->outcome), 0);
+	if (!(set->n & (set->n - 1))) {
+		larger = realloc(set->call, (set->n ? 2 * set->n : 1) * sizeof(*each));
+		if (!larger) {
+			histogram__free(&each->hist);
+			return -ENOMEM;
+		}
+		set->call = larger;
+	}
+	set->call[set->n++] = *each;
+	return 0;
+}
+
+int calls__add_counts(struct calls *set, const struct counts *counts)
+{
+	struct call each;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < counts->n && !err; i++) {
+		const struct count *c = &counts->count[i];
+
+		each = (struct call){ .task = c->key, .outcome = c->row, .calls = c->value };
+		each.errors = outcome_errno(c->row) ? c->value : 0;
+		memcpy(each.name, c->name, sizeof(each.name));
+		err = add(set, &each);
+	}
+	return err;
+}
+
+int calls__add_times(struct calls *set, struct hist_set *times)
+{
+	bool only_calls = times->key_size == sizeof(u64);
+	struct call each;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < times->ngroups && !err; i++) {
+		struct hist_group *g = &times->group[i];
+		const char *key = g->key;
+
+		each = (struct call){ .hist = g->hist, .calls = g->hist.count };
+		g->hist = (struct histogram){};
+		if (!only_calls)
+			memcpy(&each.task, key, sizeof(each.task));
+		memcpy(&each.outcome, key + times->key_size - sizeof(u64), sizeof(u64));
+		each.errors = outcome_errno(each.outcome) ? each.calls : 0;
+		memcpy(each.name, g->name, sizeof(each.name));
+		err = add(set, &each);
+	}
+	return err;
+}
+
+int calls__add_running(struct calls *set, int fd)
+{
+	struct syscount_running r[64];
+	struct call each;
+	ssize_t n;
+	size_t i;
+	int err = 0;
+
+	while (!err && (n = read(fd, r, sizeof(r))) > 0) {
+		if (n % sizeof(*r))
+			return -EBADMSG;
+		for (i = 0; i < n / sizeof(*r) && !err; i++) {
+			each = (struct call){
+				.task = r[i].task, .outcome = r[i].outcome, .running = 1,
+				.longest_ns = r[i].elapsed_ns, .so_far_ns = r[i].elapsed_ns,
+			};
+			memcpy(each.name, r[i].name, sizeof(each.name));
+			err = add(set, &each);
+		}
+	}
+	return err ?: n < 0 ? -errno : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+	int d = memcmp(&x->task, &y->task, sizeof(x->task));
+
+	if (d)
+		return d;
+	return x->outcome < y->outcome ? -1 : x->outcome > y->outcome;
+}
+
+static int merge(struct call *to, struct call *from)
+{
+	int err = histogram__add(&to->hist, &from->hist);
+
+	histogram__free(&from->hist);
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->running += from->running;
+	if (from->longest_ns > to->longest_ns)
+		to->longest_ns = from->longest_ns;
+	to->so_far_ns += from->so_far_ns;
+	to->before_ns += from->before_ns;
+	to->ahead_ns += from->ahead_ns;
+	if (from->name[0])
+		memcpy(to->name, from->name, sizeof(to->name));
+	return err;
+}
+
+static int settle(struct calls *set)
+{
+	size_t i, n = 0;
+	int err = 0;
+
+	if (!set->n)
+		return 0;
+	qsort(set->call, set->n, sizeof(*set->call), compare);
+	for (i = 1; i < set->n; i++) {
+		if (!compare(&set->call[n], &set->call[i]))
+			err = merge(&set->call[n], &set->call[i]) ?: err;
+		else
+			set->call[++n] = set->call[i];
+	}
+	set->n = n + 1;
+	return err;
+}
+
+/* --- times over intervals --------------------------------------------------------------------- */
+
+/*
+ * Negative where a call that was in an earlier report has gone meanwhile, but is not in hist yet:
+ * what is missing is ahead, and taken off the next report, which has it there.
+ */
+static void spend(struct call *c)
+{
+	u64 there = c->hist.sum + c->so_far_ns, gone = c->before_ns + c->ahead_ns;
+
+	c->time_ns = there > gone ? there - gone : 0;
+	c->ahead_ns = there < gone ? gone - there : 0;
+	if (c->ahead_ns > c->before_ns)
+		c->ahead_ns = c->before_ns;
+}
+
+int calls__add_up(struct calls *set, struct calls *before)
+{
+	struct calls next = { .tell_errors = set->tell_errors };
+	struct call each;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < before->n && !err; i++)
+		err = add(set, &before->call[i]);
+	err = settle(set) ?: err;
+	for (i = 0; i < set->n && !err; i++) {
+		struct call *c = &set->call[i];
+
+		spend(c);
+		each = (struct call){
+			.task = c->task, .outcome = c->outcome, .before_ns = c->so_far_ns,
+			.ahead_ns = c->ahead_ns,
+		};
+		if (each.before_ns || each.ahead_ns)
+			err = add(&next, &each);
+	}
+	calls__free(before);
+	*before = next;
+	return err;
+}
+
+void calls__free(struct calls *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		histogram__free(&set->call[i].hist);
+	free(set->call);
+	*set = (struct calls){ .tell_errors = set->tell_errors };
+}

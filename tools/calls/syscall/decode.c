@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/syscall/decode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+
+#include "host/errno_name.h"
+#include "host/open_flags.h"
+#include "report/units.h"
+#include "calls/syscall/descriptor.h"
+#include "calls/syscall/facts.h"
+#include "calls/syscall/polled.h"
+#include "calls/syscall/prctl.h"
+#include "calls/syscall/text.h"
+#include "calls/syscall/vector.h"
+#include "types/tracefs.h"
+
+#define MAX_ERRNO 4095
+
+/*
+ * --- what was read -----------------------------------------------------------------------------
+ */
+
+/* One argument: its value, and what was read of its target, or NULL. */
+struct operand {
+	const struct argument *arg;
+	const struct trace_record *r;
+	u32 number;
+	u64 value;
+	const struct trace_chunk *chunk;
+	size_t size;            /* of the record */
+};
+
+static void put_strings(FILE *f, const struct operand *o)
+{
+	const char *p = (const char *)o->chunk->data, *end = p + o->chunk->bytes;
+	size_t len;
+	u32 i;
+
+	fputc('[', f);
+	for (i = 0; p < end; i++, p += len + 1) {
+		len = strnlen(p, end - p);
+		fputs(i ? ", " : "", f);
+		quoted__put(f, p, len);
+		if (i < 32 && o->chunk->cut >> i & 1)
+			fputs("...", f);
+	}
+	fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
+}
+
+/*
+ * --- arguments ---------------------------------------------------------------------------------
+ */
+
+/* waitid(WNOHANG) of no child clears the siginfo, and leaves the rusage as it was. */
+static bool has_child(const struct operand *o)
+{
+	const struct trace_chunk *info = trace_chunk__find(o->r, o->size, TRACE_ID(2, PART_TARGET));
+	int signal = 1;
+
+	if (o->number == 4 && info && info->bytes >= sizeof(signal))
+		memcpy(&signal, info->data, sizeof(signal));
+	return signal;
+}
+
+/* "[0 1]"; the set is in longs. */
+static void put_cpu_set(FILE *f, const struct operand *o)
+{
+	const struct trace_chunk *c = o->chunk;
+	bool first = true;
+	u32 cpu;
+
+	fputc('[', f);
+	for (cpu = 0; cpu < c->bytes * 8U; cpu++) {
+		if (!(c->data[cpu / 8] >> cpu % 8 & 1))
+			continue;
+		fprintf(f, "%s%u", first ? "" : " ", cpu);
+		first = false;
+	}
+	fputs(c->flags & TRACE_CHUNK_CUT ? " ...]" : "]", f);
+}
+
+static void put_structs(FILE *f, const struct operand *o)
+{
+	u32 size = struct_layout_size(o->arg->layout), n = o->chunk->bytes / size, i;
+	char data[256];
+
+	if (!o->arg->array && !n) {
+		pointer__put(f, o->value);
+		return;
+	}
+	if (o->arg->layout == STRUCT_RUSAGE && !has_child(o)) {
+		pointer__put(f, o->value);
+		return;
+	}
+	if (o->arg->layout == STRUCT_POLLFD) {
+		pollfds__put(f, o->r, o->size, o->number, o->chunk);
+		return;
+	}
+	if (o->arg->array)
+		fputc('[', f);
+	for (i = 0; i < n; i++) {
+		memcpy(data, o->chunk->data + i * size, size);
+		fputs(i ? ", " : "", f);
+		struct__put(f, o->arg->layout, data);
+	}
+	if (o->arg->array)
+		fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
+}
+
+/* What is known of the file of a descriptor that this argument is, or points to. */
+static const struct trace_chunk *fd_chunk(const struct operand *o, enum trace_part part)
+{
+	return trace_chunk__find(o->r, o->size, TRACE_ID(o->number, part));
+}
+
+static void put_fd_pair(FILE *f, const struct operand *o)
+{
+	int fd[2];
+
+	memcpy(fd, o->chunk->data, sizeof(fd));
+	fprintf(f, "[%d", fd[0]);
+	descriptor__put(f, fd_chunk(o, PART_FD));
+	fprintf(f, ", %d", fd[1]);
+	descriptor__put(f, fd_chunk(o, PART_FD_SECOND));
+	fputc(']', f);
+}
+
+static void put_sockaddr(FILE *f, const struct operand *o)
+{
+	if (!sockaddr__put(f, o->chunk->data, o->chunk->bytes))
+		pointer__put(f, o->value);
+}
+
+static void put_fd_set(FILE *f, const struct operand *o)
+{
+	if (o->chunk->bytes)
+		fd_set__put(f, o->r, o->size, o->number, o->chunk);
+	else
+		pointer__put(f, o->value);
+}
+
+static bool is_fd_pair(const struct operand *o)
+{
+	return o->arg->kind == ARG_STRUCT && o->arg->layout == STRUCT_FD_PAIR &&
+	       o->chunk->bytes >= 2 * sizeof(int);
+}
+
+/*
+ * Values of options, by level and option: texts, and structs by their size. All others are one number,
+ * or bytes.
+ */
+static bool is_text_option(u32 level, u32 option)
+{
+	return (level == SOL_SOCKET && option == SO_BINDTODEVICE) ||
+	       (level == IPPROTO_TCP && (option == TCP_CONGESTION || option == TCP_ULP));
+}
+
+static bool put_socket_struct(FILE *f, u32 level, u32 option, const struct trace_chunk *c)
+{
+	struct ucred who;
+	struct linger linger;
+	struct timeval time;
+
+	if (level != SOL_SOCKET)
+		return false;
+	if (option == SO_LINGER && c->bytes == sizeof(linger)) {
+		memcpy(&linger, c->data, sizeof(linger));
+		fprintf(f, "{l_onoff=%d, l_linger=%d}", linger.l_onoff, linger.l_linger);
+	} else if (option == SO_PEERCRED && c->bytes == sizeof(who)) {
+		memcpy(&who, c->data, sizeof(who));
+		fprintf(f, "{pid=%d, uid=%u, gid=%u}", who.pid, who.uid, who.gid);
+	} else if ((option == SO_RCVTIMEO || option == SO_SNDTIMEO) && c->bytes == sizeof(time)) {
+		memcpy(&time, c->data, sizeof(time));
+		struct__put(f, STRUCT_TIMEVAL, (const char *)&time);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static void put_socket_value(FILE *f, const struct operand *o)
+{
+	u32 level = o->r->value[o->number - 2], option = o->r->value[o->number - 1];
+	const struct trace_chunk *c = o->chunk;
+	int number;
+
+	if (is_text_option(level, option)) {
+		quoted__put(f, c->data, strnlen((const char *)c->data, c->bytes));
+	} else if (put_socket_struct(f, level, option, c)) {
+		return;
+	} else if (c->bytes == sizeof(number)) {
+		memcpy(&number, c->data, sizeof(number));
+		fprintf(f, "[%d]", number);
+	} else {
+		quoted_chunk__put(f, c);
+	}
+}
+
+static void put_target(FILE *f, const struct operand *o)
+{
+	if (!o->value || !o->chunk || o->chunk->flags & TRACE_CHUNK_FAULT) {
+		unread__put(f, o->value, o->chunk);
+		return;
+	}
+	if (is_fd_pair(o)) {
+		put_fd_pair(f, o);
+		return;
+	}
+	switch (o->arg->kind) {
+	case ARG_STRINGS:
+		put_strings(f, o);
+		break;
+	case ARG_SOCKADDR:
+		put_sockaddr(f, o);
+		break;
+	case ARG_STRUCT:
+	case ARG_FUTEX_TIMEOUT:
+		put_structs(f, o);
+		break;
+	case ARG_SOCKET_VALUE:
+		put_socket_value(f, o);
+		break;
+	case ARG_FD_SET:
+		put_fd_set(f, o);
+		break;
+	case ARG_CPU_SET:
+		put_cpu_set(f, o);
+		break;
+	default:
+		quoted_chunk__put(f, o->chunk);
+		break;
+	}
+}
+
+static void put_lock(FILE *f, const struct operand *o, enum trace_part part)
+{
+	const struct trace_chunk *c = trace_chunk__find(o->r, o->size, TRACE_ID(o->number, part));
+	char lock[32];
+
+	if (!o->value || !c || c->bytes < sizeof(lock)) {
+		unread__put(f, o->value, c);
+		return;
+	}
+	memcpy(lock, c->data, sizeof(lock));
+	flock__put(f, lock, part == PART_AFTER);
+}
+
+static void put_fcntl(FILE *f, const struct operand *o)
+{
+	char text[OPEN_FLAGS_SPACE];
+
+	switch (o->r->value[o->number - 1]) {
+	case F_SETFL:
+		fputs(open_flags(text, o->value), f);
+		break;
+	case F_SETFD:
+		value_names__put(f, &fd_flags, o->value);
+		break;
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+	case F_SETOWN:
+	case F_SETSIG:
+	case F_SETLEASE:
+	case F_SETPIPE_SZ:
+		fprintf(f, "%d", (int)o->value);
+		break;
+	case F_SETLK:
+	case F_SETLKW:
+		put_lock(f, o, PART_TARGET);
+		break;
+	case F_GETLK:
+		put_lock(f, o, PART_AFTER);
+		break;
+	default:
+		pointer__put(f, o->value);
+		break;
+	}
+}
+
+static void put_socket_option(FILE *f, const struct operand *o)
+{
+	static const struct {
+		u32 level;
+		const struct value_names *names;
+	} levels[] = {
+		{ SOL_SOCKET, &socket_options }, { IPPROTO_IP, &ip_options },
+		{ IPPROTO_IPV6, &ipv6_options }, { IPPROTO_TCP, &tcp_options },
+	};
+	u32 level = o->r->value[o->number - 1], option = o->value;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		if (levels[i].level == level) {
+			value_names__put(f, levels[i].names, option);
+			return;
+		}
+	}
+	fprintf(f, option ? "%#x" : "%x", option);
+}
+
+static void put_futex_op(FILE *f, u64 op)
+{
+	value_names__put(f, &futex_ops, op & FUTEX_CMD_MASK);
+	if (op & FUTEX_PRIVATE_FLAG)
+		fputs("_PRIVATE", f);
+	if (op & FUTEX_CLOCK_REALTIME)
+		fputs("|FUTEX_CLOCK_REALTIME", f);
+}
+
+static void put_clone_flags(FILE *f, u64 flags)
+{
+	if (flags & ~0xffULL)
+		value_names__put(f, &clone_flags, flags & ~0xffULL);
+	if (flags & 0xff) {
+		fputs(flags & ~0xffULL ? "|" : "", f);
+		signal_name__put(f, flags & 0xff);
+	} else if (!flags) {
+		fputc('0', f);
+	}
+}
+
+static void put_fd(FILE *f, const struct operand *o)
+{
+	if (o->arg->kind == ARG_DIRFD && (int)o->value == AT_FDCWD)
+		fputs("AT_FDCWD", f);
+	else
+		fprintf(f, "%d", (int)o->value);
+	if (o->arg->kind == ARG_DIRFD || (int)o->value >= 0)
+		descriptor__put(f, fd_chunk(o, PART_FD));
+}
+
+static void put_futex_value(FILE *f, const struct operand *o)
+{
+	u32 op = o->r->value[1] & FUTEX_CMD_MASK, value = o->value;
+
+	if (op == FUTEX_CMP_REQUEUE || op == FUTEX_CMP_REQUEUE_PI)
+		fprintf(f, "%u", value);
+	else if ((op == FUTEX_WAIT_BITSET || op == FUTEX_WAKE_BITSET) && value == UINT32_MAX)
+		fputs("FUTEX_BITSET_MATCH_ANY", f);
+	else
+		fprintf(f, "%#x", value);
+}
+
+/* The fourth of futex is a time, or a second number of waiters. */
+static void put_futex_timeout(FILE *f, const struct operand *o)
+{
+	if (o->arg->if_values >> (o->r->value[1] & 31) & 1)
+		put_target(f, o);
+	else
+		fprintf(f, "%u", (u32)o->value);
+}
+
+static void put_names(FILE *f, const struct operand *o)
+{
+	value_names__put(f, o->arg->names, o->arg->wide ? o->value : (u32)o->value);
+}
+
+static void put_argument(FILE *f, const struct operand *o)
+{
+	char text[OPEN_FLAGS_SPACE];
+
+	switch (o->arg->kind) {
+	case ARG_INT:
+		fprintf(f, "%d", (int)o->value);
+		break;
+	case ARG_LONG:
+		fprintf(f, "%lld", (long long)o->value);
+		break;
+	case ARG_UINT:
+		fprintf(f, "%u", (u32)o->value);
+		break;
+	case ARG_SIZE:
+		fprintf(f, "%llu", o->value);
+		break;
+	case ARG_HEX:
+		fprintf(f, "%#llx", o->value);
+		break;
+	case ARG_HEX32:
+		fprintf(f, "%#x", (u32)o->value);
+		break;
+	case ARG_SIZE32:
+		fprintf(f, "%u", (u32)o->value);
+		break;
+	case ARG_POINTER:
+		pointer__put(f, o->value);
+		break;
+	case ARG_FD:
+	case ARG_DIRFD:
+		put_fd(f, o);
+		break;
+	case ARG_MODE:
+	case ARG_CREATE_MODE:
+		fprintf(f, "%#03llo", o->value & 07777777);
+		break;
+	case ARG_OPEN_FLAGS:
+		fputs(open_flags(text, (u32)o->value), f);
+		break;
+	case ARG_NAMES:
+		put_names(f, o);
+		break;
+	case ARG_FCNTL:
+		put_fcntl(f, o);
+		break;
+	case ARG_PRCTL:
+		prctl_second__put(f, o->r, o->size);
+		break;
+	case ARG_FUTEX_OP:
+		put_futex_op(f, o->value);
+		break;
+	case ARG_FUTEX_VALUE:
+		put_futex_value(f, o);
+		break;
+	case ARG_FUTEX_TIMEOUT:
+		put_futex_timeout(f, o);
+		break;
+	case ARG_SOCKET_OPTION:
+		put_socket_option(f, o);
+		break;
+	case ARG_CLONE_FLAGS:
+		put_clone_flags(f, o->value);
+		break;
+	case ARG_SIGNAL:
+		signal_name__put(f, (u32)o->value);
+		break;
+	case ARG_VECTOR:
+		vector__put(f, o->r, o->size, o->arg->out);
+		break;
+	case ARG_MESSAGE:
+		message__put(f, o->r, o->size, o->arg->out);
+		break;
+	case ARG_MESSAGES:
+		messages__put(f, o->r, o->size, o->arg->out);
+		break;
+	case ARG_MAKEDEV:
+		fprintf(f, "makedev(%#x, %#x)", major(o->value), minor(o->value));
+		break;
+	default:
+		put_target(f, o);
+		break;
+	}
+}
+
+static bool fcntl_has_third(u64 command)
+{
+	return command != F_GETFD && command != F_GETFL && command != F_GETOWN &&
+	       command != F_GETSIG && command != F_GETLEASE && command != F_GETPIPE_SZ &&
+	       command != F_GET_SEALS;
+}
+
+/* Of the last arguments, some calls take only some. */
+static bool is_taken(const struct signature *s, const struct trace_record *r, u32 i)
+{
+	u64 op;
+
+	if (s->arg[i].kind == ARG_CREATE_MODE)
+		return open_flags_create(r->value[i - 1]);
+	if (s->arg[i].kind == ARG_FCNTL)
+		return fcntl_has_third(r->value[i - 1]);
+	if (s->arg[1].kind == ARG_PRCTL)
+		return i < prctl_arguments(r->value[0]);
+	if (i < 3 || s->arg[1].kind != ARG_FUTEX_OP)
+		return true;
+	op = r->value[1] & FUTEX_CMD_MASK;
+	if (op == FUTEX_WAKE || op == FUTEX_UNLOCK_PI)
+		return false;
+	if (op == FUTEX_REQUEUE)
+		return i < 5;
+	return i == 3 || (op != FUTEX_WAIT && op != FUTEX_LOCK_PI);
+}
+
+void syscall_arguments__put(FILE *f, const struct signature *s, const struct trace_record *r,
+			    size_t size)
+{
+	struct operand o = {.r = r, .size = size};
+	u32 i;
+
+	for (i = 0; i < TRACE_ARGUMENTS && s->arg[i].kind && is_taken(s, r, i); i++) {
+		o.arg = &s->arg[i];
+		o.number = i;
+		o.value = r->value[i];
+		o.chunk = trace_chunk__find(r, size, TRACE_ID(i, PART_TARGET));
+		fputs(i ? ", " : "", f);
+		put_argument(f, &o);
+	}
+}
+
+/*
+ * --- results -----------------------------------------------------------------------------------
+ */
+
+int syscall_error(const struct trace_record *r)
+{
+	s64 result = r->value[TRACE_RESULT];
+
+	return r->state == TRACE_RETURNED && result < 0 && result >= -MAX_ERRNO ? -result : 0;
+}
+
+/* A call that a signal interrupted: the kernel makes it again, or returns EINTR, before the task
+ * sees it. */
+static const char *restarts(int error)
+{
+	switch (error) {
+	case 512:
+		return "To be restarted if SA_RESTART is set";
+	case 513:
+		return "To be restarted";
+	case 514:
+		return "To be restarted if no handler";
+	case 516:
+		return "Interrupted by signal";
+	default:
+		return NULL;
+	}
+}
+
+static void put_error(FILE *f, int error)
+{
+	const char *name = errno_name(error), *restart = restarts(error);
+
+	if (restart)
+		fprintf(f, "? %s (%s)", name ?: "", restart);
+	else if (name)
+		fprintf(f, "-1 %s (%s)", name, strerror(error));
+	else
+		fprintf(f, "-%d", error);
+}
+
+/* What a number that is returned means, where it has a name. */
+static void put_meaning(FILE *f, const struct signature *s, const struct trace_record *r)
+{
+	u64 result = r->value[TRACE_RESULT];
+	char text[OPEN_FLAGS_SPACE];
+
+	if (s->result == RESULT_SIGNAL) {
+		fputs(" (", f);
+		signal_name__put(f, result);
+		fputc(')', f);
+	} else if (s->result == RESULT_SCHEDULER) {
+		fputs(" (", f);
+		value_names__put(f, &schedulers, result);
+		fputc(')', f);
+	} else if (s->result == RESULT_FD_BY_COMMAND && r->value[1] == F_GETFL) {
+		fprintf(f, " (flags %s)", open_flags(text, result));
+	}
+}
+
+static void put_returned(FILE *f, const struct signature *s, const struct trace_record *r,
+			 size_t size)
+{
+	s64 result = r->value[TRACE_RESULT];
+	int error = syscall_error(r);
+
+	if (error)
+		put_error(f, error);
+	else if (s->result == RESULT_POINTER)
+		fprintf(f, "%#llx", (u64)result);
+	else if (s->result == RESULT_OCTAL)
+		fprintf(f, "%#03llo", (u64)result);
+	else if (s->result == RESULT_FD_BY_COMMAND && r->value[1] == F_GETFL && result)
+		fprintf(f, "%#llx", (u64)result);
+	else
+		fprintf(f, "%lld", result);
+	if (error)
+		return;
+	descriptor__put(f, trace_chunk__find(r, size, TRACE_ID(TRACE_RESULT, PART_FD)));
+	put_meaning(f, s, r);
+	found__put(f, s, r, size);
+}
+
+void syscall_result__put(FILE *f, const struct signature *s, const struct trace_record *r,
+			 size_t size)
+{
+	char text[UNITS_SPACE];
+
+	switch (r->state) {
+	case TRACE_RETURNED:
+		put_returned(f, s, r, size);
+		break;
+	case TRACE_RUNNING:
+		fprintf(f, "? (running for %s)",
+			format_value(text, r->time_ns - r->start_ns, UNIT_NS, false));
+		break;
+	case TRACE_SINCE_BEFORE:
+		fputs("? (running since before the trace)", f);
+		break;
+	case TRACE_ENDED:
+		fputs("? (the task ended)", f);
+		break;
+	default:
+		fputc('?', f);
+		break;
+	}
+}
+
+/*
+ * --- calls of no table -------------------------------------------------------------------------
+ */
+
+/* Fields of syscall tracepoints are all of 64 bits; their types are those of the call's parameters. */
+bool syscall_type_is_narrow(const char *type)
+{
+	static const char *const narrow[] = {
+		"int", "unsigned int", "unsigned", "u32", "__u32", "s32", "__s32", "umode_t", "mode_t",
+		"unsigned short", "u16", "pid_t", "uid_t", "gid_t", "qid_t", "key_t", "clockid_t",
+		"timer_t", "mqd_t", "key_serial_t", "rwf_t", "enum landlock_rule_type",
+		"const int", "const unsigned int", "const clockid_t", "const __u32", "const pid_t",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(narrow); i++)
+		if (!strcmp(type, narrow[i]))
+			return true;
+	return false;
+}
+
+static u8 guess_kind(const struct tracepoint_field *field)
+{
+	if (!strcmp(field->name, "fd"))
+		return ARG_FD;
+	if (!strcmp(field->name, "dfd"))
+		return ARG_DIRFD;
+	if (strstr(field->type, "char *") &&
+	    (strstr(field->name, "path") || strstr(field->name, "name")))
+		return ARG_STRING;
+	if (strchr(field->type, '*'))
+		return ARG_POINTER;
+	if (!strcmp(field->type, "int") || strstr(field->type, "id_t"))
+		return ARG_INT;
+	if (!strcmp(field->type, "size_t"))
+		return ARG_SIZE;
+	return syscall_type_is_narrow(field->type) ? ARG_HEX32 : ARG_HEX;
+}
+
+void syscall_signature__guess(struct signature *s, int tracefs, const char *name)
+{
+	struct tracepoint_format format = {};
+	char event[64];
+	size_t i, n = 0;
+
+	*s = (struct signature){.name = name, .native = 1};
+	snprintf(event, sizeof(event), "sys_enter_%s", name);
+	if (tracefs >= 0 && !tracepoint_format__read(&format, tracefs, "syscalls", event)) {
+		for (i = 0; i < format.nfields && n < TRACE_ARGUMENTS; i++)
+			if (!format.field[i].is_common &&
+			    strcmp(format.field[i].name, "__syscall_nr"))
+				s->arg[n++].kind = guess_kind(&format.field[i]);
+		tracepoint_format__free(&format);
+		return;
+	}
+	for (n = 0; n < TRACE_ARGUMENTS; n++)
+		s->arg[n].kind = ARG_HEX;
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Structs of the kernel's ABI as text: the members that matter, by their names. */
+#include <linux/openat2.h>
+#include <linux/sched.h>
+#include <linux/stat.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "host/open_flags.h"
+#include "calls/syscall/decode.h"
+#include "calls/syscall/facts.h"
+#include "calls/syscall/signals.h"
+#include "calls/syscall/text.h"
+
+/* What the kernel takes, unlike the C library's struct. */
+struct kernel_sigaction {
+	u64 handler, flags, restorer, mask;
+};
+
+static void put_timespec(FILE *f, const struct timespec *t)
+{
+	fprintf(f, "{tv_sec=%lld, tv_nsec=%lld}", (long long)t->tv_sec, (long long)t->tv_nsec);
+}
+
+static void put_timeval(FILE *f, const struct timeval *t)
+{
+	fprintf(f, "{tv_sec=%lld, tv_usec=%lld}", (long long)t->tv_sec, (long long)t->tv_usec);
+}
+
+static void put_mode(FILE *f, u32 mode)
+{
+	static const char *const types[16] = {
+		[S_IFSOCK >> 12] = "S_IFSOCK", [S_IFLNK >> 12] = "S_IFLNK",
+		[S_IFREG >> 12] = "S_IFREG",   [S_IFBLK >> 12] = "S_IFBLK",
+		[S_IFDIR >> 12] = "S_IFDIR",   [S_IFCHR >> 12] = "S_IFCHR",
+		[S_IFIFO >> 12] = "S_IFIFO",
+	};
+	const char *type = types[mode >> 12 & 15];
+
+	if (type)
+		fprintf(f, "%s|%04o", type, mode & 07777);
+	else
+		fprintf(f, "%#o", mode);
+}
+
+static void put_rlimit(FILE *f, const char *name, u64 value)
+{
+	if (value == UINT64_MAX)
+		fprintf(f, "%s=RLIM64_INFINITY", name);
+	else
+		fprintf(f, "%s=%llu", name, value);
+}
+
+static void put_sigaction(FILE *f, const struct kernel_sigaction *a)
+{
+	if (a->handler <= 1)
+		fprintf(f, "{sa_handler=%s, sa_mask=", a->handler ? "SIG_IGN" : "SIG_DFL");
+	else
+		fprintf(f, "{sa_handler=%#llx, sa_mask=", a->handler);
+	sigset__put(f, a->mask);
+	fputs(", sa_flags=", f);
+	value_names__put(f, &sa_flags, a->flags);
+	if (a->flags & 0x04000000)
+		fprintf(f, ", sa_restorer=%#llx", a->restorer);
+	fputc('}', f);
+}
+
+static void put_wait_status(FILE *f, int status)
+{
+	if (WIFEXITED(status)) {
+		fprintf(f, "[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", WEXITSTATUS(status));
+	} else if (WIFSIGNALED(status)) {
+		fputs("[{WIFSIGNALED(s) && WTERMSIG(s) == ", f);
+		signal_name__put(f, WTERMSIG(status));
+		fputs(WCOREDUMP(status) ? " && WCOREDUMP(s)}]" : "}]", f);
+	} else if (WIFSTOPPED(status)) {
+		fputs("[{WIFSTOPPED(s) && WSTOPSIG(s) == ", f);
+		signal_name__put(f, WSTOPSIG(status));
+		fputs("}]", f);
+	} else {
+		fprintf(f, "[%#x]", status);
+	}
+}
+
+static void put_epoll_event(FILE *f, const struct epoll_event *e)
+{
+	fputs("{events=", f);
+	value_names__put(f, &epoll_events, e->events);
+	fprintf(f, ", data=%#llx}", (unsigned long long)e->data.u64);
+}
+
+static void put_clone_args(FILE *f, const struct clone_args *a)
+{
+	fputs("{flags=", f);
+	value_names__put(f, &clone_flags, a->flags);
+	if (a->exit_signal) {
+		fputs(", exit_signal=", f);
+		signal_name__put(f, a->exit_signal);
+	}
+	fputs(", stack=", f);
+	pointer__put(f, a->stack);
+	fprintf(f, a->stack_size ? ", stack_size=%#llx}" : ", stack_size=%llu}", a->stack_size);
+}
+
+static void put_open_how(FILE *f, const struct open_how *h)
+{
+	char text[OPEN_FLAGS_SPACE];
+
+	fprintf(f, "{flags=%s", open_flags(text, h->flags));
+	if (open_flags_create(h->flags))
+		fprintf(f, ", mode=%#llo", h->mode);
+	if (h->resolve)
+		fprintf(f, ", resolve=%#llx", h->resolve);
+	fputc('}', f);
+}
+
+static void put_file_time(FILE *f, const struct timespec *t)
+{
+	if (t->tv_nsec == UTIME_NOW)
+		fputs("UTIME_NOW", f);
+	else if (t->tv_nsec == UTIME_OMIT)
+		fputs("UTIME_OMIT", f);
+	else
+		put_timespec(f, t);
+}
+
+static void put_file_times(FILE *f, const struct timespec *t)
+{
+	fputc('[', f);
+	put_file_time(f, &t[0]);
+	fputs(", ", f);
+	put_file_time(f, &t[1]);
+	fputc(']', f);
+}
+
+/* it_interval, it_value: of timespecs, or of timevals, which are as long. */
+static void put_itimer(FILE *f, const void *data, bool microseconds)
+{
+	const struct timespec *t = data;
+	const struct timeval *u = data;
+
+	fputs("{it_interval=", f);
+	if (microseconds)
+		put_timeval(f, &u[0]);
+	else
+		put_timespec(f, &t[0]);
+	fputs(", it_value=", f);
+	if (microseconds)
+		put_timeval(f, &u[1]);
+	else
+		put_timespec(f, &t[1]);
+	fputc('}', f);
+}
+
+static void put_stat(FILE *f, const struct stat *st)
+{
+	fputs("{st_mode=", f);
+	put_mode(f, st->st_mode);
+	if (S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode))
+		fprintf(f, ", st_rdev=makedev(%#x, %#x), ...}", major(st->st_rdev),
+			minor(st->st_rdev));
+	else
+		fprintf(f, ", st_size=%lld, ...}", (long long)st->st_size);
+}
+
+static void put_statx(FILE *f, const struct statx *st)
+{
+	fputs("{stx_mask=", f);
+	value_names__put(f, &statx_masks, st->stx_mask);
+	fprintf(f, st->stx_attributes ? ", stx_attributes=%#llx, stx_mode=" :
+					", stx_attributes=%llx, stx_mode=", (u64)st->stx_attributes);
+	put_mode(f, st->stx_mode);
+	fprintf(f, ", stx_size=%llu, ...}", (unsigned long long)st->stx_size);
+}
+
+void struct__put(FILE *f, enum struct_layout layout, const void *data)
+{
+	const struct rlimit *limit = data;
+	const int *i = data;
+
+	switch (layout) {
+	case STRUCT_INT:
+		fprintf(f, "[%d]", i[0]);
+		break;
+	case STRUCT_FD_PAIR:
+		fprintf(f, "[%d, %d]", i[0], i[1]);
+		break;
+	case STRUCT_OFFSET:
+		fprintf(f, "[%lld]", *(const long long *)data);
+		break;
+	case STRUCT_TIMESPEC:
+		put_timespec(f, data);
+		break;
+	case STRUCT_TIMESPEC_PAIR:
+		put_file_times(f, data);
+		break;
+	case STRUCT_TIMEVAL:
+		put_timeval(f, data);
+		break;
+	case STRUCT_ITIMERSPEC:
+		put_itimer(f, data, false);
+		break;
+	case STRUCT_ITIMERVAL:
+		put_itimer(f, data, true);
+		break;
+	case STRUCT_STAT:
+		put_stat(f, data);
+		break;
+	case STRUCT_STATX:
+		put_statx(f, data);
+		break;
+	case STRUCT_RLIMIT:
+		put_rlimit(f, "{rlim_cur", limit->rlim_cur);
+		put_rlimit(f, ", rlim_max", limit->rlim_max);
+		fputc('}', f);
+		break;
+	case STRUCT_SIGSET:
+		sigset__put(f, *(const u64 *)data);
+		break;
+	case STRUCT_SIGACTION:
+		put_sigaction(f, data);
+		break;
+	case STRUCT_WAIT_STATUS:
+		put_wait_status(f, i[0]);
+		break;
+	case STRUCT_EPOLL_EVENT:
+		put_epoll_event(f, data);
+		break;
+	case STRUCT_CLONE_ARGS:
+		put_clone_args(f, data);
+		break;
+	case STRUCT_OPEN_HOW:
+		put_open_how(f, data);
+		break;
+	case STRUCT_ID:
+		fprintf(f, "%u", (u32)i[0]);
+		break;
+	case STRUCT_RUSAGE:
+		rusage__put(f, data);
+		break;
+	case STRUCT_TMS:
+		tms__put(f, data);
+		break;
+	case STRUCT_SYSINFO:
+		sysinfo__put(f, data);
+		break;
+	case STRUCT_UTSNAME:
+		utsname__put(f, data);
+		break;
+	case STRUCT_STATFS:
+		statfs__put(f, data);
+		break;
+	case STRUCT_CAP_HEADER:
+		cap_header__put(f, data);
+		break;
+	case STRUCT_CAPS:
+		caps__put(f, data);
+		break;
+	case STRUCT_SCHED_ATTR:
+		sched_attr__put(f, data);
+		break;
+	case STRUCT_SIGINFO:
+		siginfo__put(f, data);
+		break;
+	case STRUCT_SIGEVENT:
+		sigevent__put(f, data);
+		break;
+	case STRUCT_SIGSTACK:
+		sigstack__put(f, data);
+		break;
+	case STRUCT_FLOCK:              /* calls/syscall/facts.h */
+	case STRUCT_POLLFD:             /* calls/syscall/polled.h */
+	case STRUCTS:
+		break;
+	}
+}

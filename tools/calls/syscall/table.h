@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the arguments of system calls are: a line for each call in table.c. From that follows what
+ * the kernel's side reads (syscall_fetches()) and how it is shown (calls/syscall/decode.h).
+ */
+#ifndef TALLY_SYSCALL_TABLE_H
+#define TALLY_SYSCALL_TABLE_H
+
+#include "base/types.h"
+#include "host/syscalls.h"
+#include "calls/syscall/names.h"
+
+#include "bpf/calls/trace.h"
+
+enum argument_kind {
+	ARG_NONE,               /* there are no more */
+	/* Values. */
+	ARG_INT,                /* 32 bits with a sign: numbers, pids, uids */
+	ARG_LONG,
+	ARG_UINT,
+	ARG_SIZE,
+	ARG_HEX,
+	ARG_HEX32,
+	ARG_SIZE32,
+	ARG_POINTER,
+	ARG_FD,
+	ARG_DIRFD,
+	ARG_MODE,	 /* octal */
+	ARG_CREATE_MODE,        /* there if the flags before it create a file */
+	ARG_OPEN_FLAGS,
+	ARG_NAMES,              /* of argument.names */
+	ARG_FCNTL,              /* the third of fcntl: by its second; of some, a struct flock */
+	ARG_PRCTL,              /* the second of prctl: by its first; of some, a string */
+	ARG_FUTEX_OP,
+	ARG_FUTEX_VALUE,        /* its sixth: by its second */
+	ARG_SOCKET_OPTION,      /* the third of setsockopt: by its second */
+	ARG_CLONE_FLAGS,        /* with a signal in the lowest byte */
+	ARG_SIGNAL,
+	ARG_MAKEDEV,
+	/* Pointers to what is read. */
+	ARG_STRING,
+	ARG_STRINGS,            /* argv */
+	ARG_BUFFER,
+	ARG_SOCKADDR,
+	ARG_STRUCT,             /* of argument.layout, an array where there is a length */
+	ARG_FD_SET,
+	ARG_CPU_SET,
+	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: by the second of its call */
+	ARG_SOCKET_VALUE,       /* by the second and third */
+	/* Pointers to what tells of buffers, TRACE_VECTOR_ARG of its call. */
+	ARG_VECTOR,             /* an array of struct iovec; the next argument: how many */
+	ARG_MESSAGE,            /* struct msghdr */
+	ARG_MESSAGES,           /* an array of struct mmsghdr; the next argument: how many */
+};
+
+enum struct_layout {
+	STRUCT_INT,	 /* [3] */
+	STRUCT_FD_PAIR,         /* [3, 4] */
+	STRUCT_OFFSET,
+	STRUCT_TIMESPEC,
+	STRUCT_TIMESPEC_PAIR,
+	STRUCT_TIMEVAL,
+	STRUCT_ITIMERSPEC,
+	STRUCT_ITIMERVAL,
+	STRUCT_STAT,
+	STRUCT_STATX,
+	STRUCT_RLIMIT,
+	STRUCT_SIGSET,
+	STRUCT_SIGACTION,
+	STRUCT_WAIT_STATUS,
+	STRUCT_POLLFD,
+	STRUCT_EPOLL_EVENT,
+	STRUCT_CLONE_ARGS,
+	STRUCT_OPEN_HOW,
+	STRUCT_ID,              /* 3 */
+	STRUCT_RUSAGE,
+	STRUCT_TMS,
+	STRUCT_SYSINFO,
+	STRUCT_UTSNAME,
+	STRUCT_STATFS,
+	STRUCT_CAP_HEADER,
+	STRUCT_CAPS,
+	STRUCT_SCHED_ATTR,
+	STRUCT_FLOCK,
+	STRUCT_SIGINFO,
+	STRUCT_SIGEVENT,
+	STRUCT_SIGSTACK,
+	STRUCTS,
+};
+
+struct argument {
+	u8 kind;                /* enum argument_kind */
+	u8 layout;              /* enum struct_layout */
+	u8 out;                 /* enum trace_when: written by the call, and read then */
+	u8 after;               /* likewise: read at the begin, and again then (PART_AFTER) */
+	u8 changed;             /* read by the call, and then written */
+	u8 length;              /* enum trace_value: bytes, or elements of an array */
+	u8 pointed;             /* that value points to the length */
+	u8 array;
+	u8 wide;                /* ARG_NAMES: of 64 bits */
+	u8 if_arg;              /* struct trace_fetch */
+	u8 if_small;
+	u32 if_values;
+	u32 after_values;       /* if_values of what is read again */
+	const struct value_names *names;
+};
+
+/* Has the kernel a value of 32 bits there? Then the upper half of the register is not looked at. */
+bool argument_is_narrow(const struct argument *a);
+
+enum result_kind {
+	RESULT_NUMBER,
+	RESULT_POINTER,
+	RESULT_OCTAL,
+	RESULT_FD,
+	RESULT_FD_BY_COMMAND,   /* fcntl: of some commands */
+	RESULT_SIGNAL,
+	RESULT_SCHEDULER,
+};
+
+struct signature {
+	const char *name;
+	struct argument arg[TRACE_ARGUMENTS];
+	u8 result;              /* enum result_kind */
+	u8 native;              /* 32-bit calls have other arguments */
+	u8 no_return;
+	u8 exec;
+};
+
+/* Of the call of that name, or NULL. */
+const struct signature *syscall_signature(const char *name);
+
+/* All of them: n is their number. */
+const struct signature *syscall_signatures(size_t *n);
+
+/* Bytes of one such struct. */
+u32 struct_layout_size(enum struct_layout layout);
+
+/*
+ * What the kernel's side is to read of a call: c->fetch, vector, descriptors; of buffers, at most
+ * so many bytes. Structs differ between the two tables; those of 32-bit calls are not read.
+ */
+void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
+		     u32 buffers_most);
+
+#endif /* TALLY_SYSCALL_TABLE_H */

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/syscall/vector.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "calls/syscall/control.h"
+#include "calls/syscall/names.h"
+#include "calls/syscall/text.h"
+
+/* Where an array or a message is, and as much of its data as there is. */
+struct source {
+	const struct trace_record *r;
+	size_t size;
+	u32 element;            /* of many messages: 1 for the first */
+	u64 there;              /* bytes that were sent, or filled */
+	bool ended;             /* behind those there is nothing to read */
+};
+
+/* An array and what is in the buffers that it tells of. */
+struct vector {
+	const struct trace_chunk *array, *data;
+	u64 left;               /* bytes in those buffers that are not shown yet */
+	bool ended;             /* see struct source */
+	size_t at;              /* those of the next one, in the chunk of data */
+};
+
+/* What the call was given, or what it says that it has filled. */
+static struct source source_of(const struct trace_record *r, size_t size, bool filled)
+{
+	s64 result = r->value[TRACE_RESULT];
+
+	return (struct source){
+		.r = r,
+		.size = size,
+		.there = !filled ? UINT64_MAX : result > 0 ? result : 0,
+		.ended = filled && result >= 0,
+	};
+}
+
+static const struct trace_chunk *part_of(const struct source *s, enum trace_part part)
+{
+	return trace_chunk__find_element(s->r, s->size, TRACE_ID(TRACE_VECTOR_ARG, part),
+					 s->element);
+}
+
+/* The bytes of one buffer. False: they were not read. */
+static bool put_data(FILE *f, struct vector *v, u32 i, u64 length)
+{
+	u64 there = length < v->left ? length : v->left;
+	struct trace_data d;
+
+	v->left -= there;
+	if (!there && v->ended) {
+		fputs("\"\"", f);
+		return true;
+	}
+	if (!v->data || v->data->bytes < sizeof(d))
+		return false;
+	memcpy(&d, v->data->data, sizeof(d));
+	if (d.bytes[i] > there || sizeof(d) + v->at + d.bytes[i] > v->data->bytes)
+		return false;
+	quoted__put(f, v->data->data + sizeof(d) + v->at, d.bytes[i]);
+	v->at += d.bytes[i];
+	if (d.bytes[i] < there)
+		fputs("...", f);
+	return true;
+}
+
+static bool is_fault(const struct vector *v, u32 i)
+{
+	struct trace_data d;
+
+	if (!v->data || v->data->bytes < sizeof(d))
+		return false;
+	memcpy(&d, v->data->data, sizeof(d));
+	return d.bytes[i] == TRACE_DATA_FAULT;
+}
+
+static void put_element(FILE *f, struct vector *v, u32 i)
+{
+	struct trace_iovec element;
+
+	memcpy(&element, v->array->data + i * sizeof(element), sizeof(element));
+	fputs(i ? ", {iov_base=" : "{iov_base=", f);
+	if (!element.base || !put_data(f, v, i, element.length))
+		pointer__put(f, element.base);
+	fprintf(f, "%s, iov_len=%llu}", is_fault(v, i) ? "(fault)" : "", element.length);
+}
+
+static void put_vector(FILE *f, const struct source *s, u64 from, u64 count)
+{
+	struct vector v = {
+		.array = part_of(s, PART_VECTOR),
+		.data = part_of(s, PART_DATA),
+		.left = s->there,
+		.ended = s->ended,
+	};
+	u32 n, i;
+
+	if (!from || (!v.array && count)) {
+		unread__put(f, from, part_of(s, PART_TARGET));
+		return;
+	}
+	n = v.array ? v.array->bytes / sizeof(struct trace_iovec) : 0;
+	fputc('[', f);
+	for (i = 0; i < n && i < TRACE_IOVECS && i < count; i++)
+		put_element(f, &v, i);
+	fputs(i < count ? ", ...]" : "]", f);
+}
+
+void vector__put(FILE *f, const struct trace_record *r, size_t size, bool filled)
+{
+	struct source s = source_of(r, size, filled);
+
+	put_vector(f, &s, r->value[TRACE_VECTOR_ARG], (u32)r->value[TRACE_VECTOR_COUNT]);
+}
+
+static void put_name(FILE *f, const struct trace_chunk *c, u64 address)
+{
+	if (!c || !sockaddr__put(f, c->data, c->bytes))
+		pointer__put(f, address);
+}
+
+/* Where it is in the program, for one that could not be read. */
+static void put_message(FILE *f, const struct source *s, u64 from)
+{
+	const struct trace_chunk *c = part_of(s, PART_TARGET);
+	struct trace_message m;
+
+	if (!c || c->bytes < sizeof(m)) {
+		unread__put(f, from, c);
+		return;
+	}
+	memcpy(&m, c->data, sizeof(m));
+	fputs("{msg_name=", f);
+	put_name(f, part_of(s, PART_NAME), m.name);
+	fprintf(f, ", msg_namelen=%u, msg_iov=", m.name_length);
+	put_vector(f, s, m.vector, m.count);
+	fprintf(f, ", msg_iovlen=%llu", m.count);
+	if (m.control_length) {
+		fputs(", msg_control=", f);
+		if (!control__put(f, part_of(s, PART_CONTROL)))
+			pointer__put(f, m.control);
+	}
+	fprintf(f, ", msg_controllen=%llu, msg_flags=", m.control_length);
+	value_names__put(f, &message_flags, m.flags);
+	fputc('}', f);
+}
+
+void message__put(FILE *f, const struct trace_record *r, size_t size, bool filled)
+{
+	struct source s = source_of(r, size, filled);
+
+	put_message(f, &s, r->value[TRACE_VECTOR_ARG]);
+}
+
+/* The msg_len of message i. False: the call has not come so far, or it could not be read. */
+static bool length_of(const struct trace_record *r, size_t size, u32 i, u32 *length)
+{
+	const struct trace_chunk *c =
+		trace_chunk__find(r, size, TRACE_ID(TRACE_VECTOR_ARG, PART_LENGTHS));
+
+	if (!c || (i + 1) * sizeof(*length) > c->bytes)
+		return false;
+	memcpy(length, c->data + i * sizeof(*length), sizeof(*length));
+	return true;
+}
+
+static void put_message_of_many(FILE *f, const struct source *all, u32 i)
+{
+	u64 from = all->r->value[TRACE_VECTOR_ARG] + i * sizeof(struct trace_message_of_many);
+	struct source s = *all;
+	bool has_length;
+	u32 length = 0;
+
+	s.element = i + 1;
+	has_length = length_of(s.r, s.size, i, &length);
+	if (s.ended)
+		s.there = length;
+	fputs(i ? ", {msg_hdr=" : "{msg_hdr=", f);
+	put_message(f, &s, from);
+	if (has_length)
+		fprintf(f, ", msg_len=%u", length);
+	fputc('}', f);
+}
+
+void messages__put(FILE *f, const struct trace_record *r, size_t size, bool filled)
+{
+	struct source s = source_of(r, size, filled);
+	u64 n = filled ? s.there : (u32)r->value[TRACE_VECTOR_COUNT];
+	const struct trace_chunk *first;
+	u32 i;
+
+	s.element = 1;
+	first = part_of(&s, PART_TARGET);
+	if (n && (!first || first->flags & TRACE_CHUNK_FAULT)) {
+		unread__put(f, r->value[TRACE_VECTOR_ARG], first);
+		return;
+	}
+	if (!n && filled) {
+		pointer__put(f, r->value[TRACE_VECTOR_ARG]);
+		return;
+	}
+	fputc('[', f);
+	for (i = 0; i < n; i++) {
+		s.element = i + 1;
+		if (!part_of(&s, PART_TARGET))
+			break;
+		put_message_of_many(f, &s, i);
+	}
+	fputs(i < n ? ", ...]" : "]", f);
+}

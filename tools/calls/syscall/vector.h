@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arrays of struct iovec, and messages with them, as strace(1) writes them. */
+#ifndef TALLY_SYSCALL_VECTOR_H
+#define TALLY_SYSCALL_VECTOR_H
+
+#include <stdio.h>
+
+#include "base/types.h"
+
+#include "bpf/calls/trace.h"
+
+/*
+ * The argument TRACE_VECTOR_ARG of a call. size: see syscall_arguments__put(). filled: by the call,
+ * as far as it says in its result.
+ */
+void vector__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
+void message__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
+void messages__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
+
+#endif /* TALLY_SYSCALL_VECTOR_H */

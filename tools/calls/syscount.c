@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* syscount: system calls, their errors, and how long they took. See bpf/calls/syscount.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "calls/counts.h"
+#include "host/errno_name.h"
+#include "host/syscall_set.h"
+#include "host/task_state.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "calls/syscount/rows.h"
+#include "calls/syscount/snapshot.h"
+#include "calls/syscount/traits.h"
+#include "tools.h"
+
+#include "syscount.skel.h"
+
+SKELETON(syscount);
+
+/* Of our own options; those of user/cli are below. */
+#define KEY_LATENCY 0x1000
+#define KEY_HIST 0x1001
+#define KEY_FAILED 0x1002
+#define KEY_ERRNO 0x1003
+#define KEY_ORDER 0x1004
+
+/* An element for each key and CPU that it is seen on. */
+#define CPUS_PER_KEY 8
+
+struct syscount {
+	struct syscall_set wanted;
+	bool chosen;            /* by -e; else all */
+	struct call_columns columns;
+	bool hist;
+	bool failed;
+	int only_errno;         /* 0: any */
+	const char *order;      /* a column; NULL: the usual one */
+	struct syscount_bpf *bpf;
+	struct measure measure; /* of times */
+	struct call_snapshot last;      /* of counts */
+	struct calls before;
+	struct bpf_link *running;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+/* Of several -e, whatever one of them names. */
+static error_t parse_calls(struct syscount *s, const char *text)
+{
+	struct complaint c = {};
+	struct syscall_set set;
+
+	if (syscall_set__parse(&set, text, &c)) {
+		diag_complaint("-e", text, &c);
+		return EINVAL;
+	}
+	syscall_set__add(&s->wanted, &set);
+	s->chosen = true;
+	return 0;
+}
+
+static error_t parse_errno(struct syscount *s, const char *text)
+{
+	if (!errno_number(text, &s->only_errno))
+		return 0;
+	diag_error("--errno: no error '%s'", text);
+	diag_hint("a name like ENOENT or EAGAIN, or a number; errno(3) has them all");
+	return EINVAL;
+}
+
+static error_t parse_order(struct syscount *s, const char *text)
+{
+	bool is_time = false;
+
+	s->order = call_order(text, &is_time);
+	s->columns.times |= is_time;
+	if (s->order)
+		return 0;
+	diag_error("--sort: no column '%s'; there are %s", text, call_orders);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct syscount *s = state->input;
+
+	switch (key) {
+	case 'e':
+		return parse_calls(s, arg);
+	case KEY_LATENCY:
+		s->columns.times = true;
+		return 0;
+	case KEY_HIST:
+		s->columns.times = s->hist = true;
+		return 0;
+	case KEY_FAILED:
+		s->failed = true;
+		return 0;
+	case KEY_ERRNO:
+		return parse_errno(s, arg);
+	case KEY_ORDER:
+		return parse_order(s, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+/* Calls that returned first: see calls__add_up(). */
+static int read_times(struct measurement *m, struct calls *set, struct loss_counters *losses)
+{
+	struct hist_set times;
+	const struct syscount *s = m->own;
+	int err = measure__difference(&m->measure, &times, losses);
+
+	if (err)
+		return err;
+	err = calls__add_times(set, &times);
+	hist_set__free(&times);
+	return err || !s->running ? err : call_snapshot__add_running(set, s->running);
+}
+
+static const char *source_text(const struct syscount *s)
+{
+	return s->columns.times ? "tp_btf/sys_enter, tp_btf/sys_exit" : "tp_btf/sys_exit";
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct calls set = { .tell_errors = m->cli->by & BY_ERRNO };
+	struct syscount *s = m->own;
+	const struct bpf_map *counted;
+	int err;
+
+	r->value = s->hist ? "time in system calls" : "system calls that returned";
+	r->unit = s->hist ? UNIT_NS : UNIT_COUNT;
+	r->source = source_text(s);
+	if (s->hist)
+		return measure__report(&m->measure, m, r);
+	r->table = true;
+	r->has_events = true;
+	counted = m->cli->by == BY_SYSCALL ? s->bpf->maps.counts : s->bpf->maps.keyed_counts;
+	err = s->columns.times ? read_times(m, &set, &r->counters)
+			       : call_snapshot__difference(&s->last, s->bpf->obj, counted, &set,
+							   &r->counters);
+	if (!err)
+		err = calls__add_up(&set, &s->before);
+	if (!err)
+		err = calls__report(r, &set, &s->columns, s->order, m);
+	calls__free(&set);
+	return err;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* Histograms are reported from keys with a task in them. */
+static bool only_calls(const struct syscount *s, const struct measurement *m)
+{
+	return m->cli->by == BY_SYSCALL && !s->hist;
+}
+
+static const char *times_map(const struct syscount *s, const struct measurement *m)
+{
+	return only_calls(s, m) ? "call_times" : "times";
+}
+
+static int choose_programs(struct syscount *s)
+{
+	struct syscount_bpf *bpf = s->bpf;
+	struct bpf_program *const of_times[] = {
+		bpf->progs.time_enter, bpf->progs.time_exit, bpf->progs.seed_calls,
+		bpf->progs.show_running,
+	};
+	int err = bpf_program__set_autoload(bpf->progs.count_exit, !s->columns.times);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_times) && !err; i++)
+		err = bpf_program__set_autoload(of_times[i], s->columns.times);
+	return err;
+}
+
+static int prepare_times(struct syscount *s, struct measurement *m)
+{
+	struct syscount_bpf *bpf = s->bpf;
+	int err;
+
+	bpf->rodata->only_calls = only_calls(s, m);
+	err = measure__prepare(&m->measure, m, bpf->obj, times_map(s, m),
+			       only_calls(s, m) ? sizeof(struct syscount_call_key)
+						  : sizeof(struct syscount_time_key));
+	if (!err)
+		err = task_state__prepare(bpf->obj, "call_states", &m->run->host);
+	if (!err)
+		err = bpf_map__set_max_entries(bpf->maps.counts, 1);
+	return err;
+}
+
+static int prepare_counts(struct syscount *s, struct measurement *m)
+{
+	struct syscount_bpf *bpf = s->bpf;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
+	u64 keys = m->cli->by == BY_SYSCALL ? 1 : cpus * m->cli->max_keys;
+	int err = 0;
+
+	if (!(m->cli->by & ~SYSCOUNT_IDS))
+		err = bpf_map__set_key_size(bpf->maps.keyed_counts, SYSCOUNT_IDS_SIZE);
+	if (!err)
+		err = map__set_room_for_keys(bpf->maps.keyed_counts, &m->run->host, keys);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.call_states, false);
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.call_states_hash, false);
+	if (!err)
+		err = bpf_program__set_autoload(bpf->progs.call_states_hash_on_free, false);
+	return err;
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct syscount_bpf *bpf = m->bpf;
+	struct syscount *s = m->own;
+	int err;
+
+	s->bpf = bpf;
+	m->source = source_text(s);
+	bpf->rodata->only_failed = s->failed;
+	bpf->rodata->only_errno = s->only_errno;
+	bpf->rodata->tell_failed = !s->hist;
+	calls__describe(&s->wanted, (u8 *)bpf->rodata->traits, (u32 *)bpf->rodata->sigreturn);
+	err = choose_programs(s);
+	if (!err)
+		err = s->columns.times ? prepare_times(s, m) : prepare_counts(s, m);
+	return err;
+}
+
+/*
+ * Calls that go on, for tables. Not where it is not known yet how they will count: by CPU, or by
+ * how they end.
+ */
+static void prepare_running(struct syscount *s, const struct measurement *m)
+{
+	if (s->hist || s->failed || s->only_errno || m->cli->scope.cpus ||
+	    m->cli->by & (BY_CPU | BY_ERRNO))
+		return;
+	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
+	s->columns.running = s->running;
+	if (!s->running)
+		diag_detail("no task iterator: calls count when they end");
+}
+
+static int attach(struct measurement *m)
+{
+	struct syscount *s = m->own;
+	int err;
+
+	if (!s->columns.times)
+		return measurement__attach(m);
+	err = measure__begin(&m->measure, m, times_map(s, m));
+	if (!err)
+		err = measurement__attach_programs(m);
+	if (!err)
+		prepare_running(s, m);
+	return err;
+}
+
+/* What was not given; histograms have columns of their own. */
+static int check(void *context, struct cli *cli)
+{
+	struct syscount *s = context;
+
+	if (!s->chosen)
+		syscall_set__all(&s->wanted);
+	if (!cli->by)
+		cli->by = BY_SYSCALL;
+	cli->scope.command_joins_at_exec = true;
+	s->columns.one_unit = cli->milliseconds;
+	if (cli->heat)
+		s->hist = s->columns.times = true;
+	if (!s->hist || !s->order)
+		return 0;
+	cli->sort = report_sort_column(!strcmp(s->order, "calls") ? "count" :
+				       !strcmp(s->order, "time")  ? "sum" :
+								    s->order);
+	if (cli->sort >= 0)
+		return 0;
+	diag_error("--sort: histograms have no column '%s'", s->order);
+	return -EINVAL;
+}
+
+static void release(void *own)
+{
+	struct syscount *s = own;
+
+	bpf_link__destroy(s->running);
+	call_snapshot__free(&s->last);
+	calls__free(&s->before);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "Which calls, and what of them:", 1 },
+	{ NULL, 'e', "SET", 0,
+	  "Only these: names, globs, classes like %file, with commas between; ! in front: all but",
+	  1 },
+	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 1 },
+	{ "errno", KEY_ERRNO, "ERROR", 0, "Only those that fail so: ENOENT, or a number", 1 },
+	{ "latency", KEY_LATENCY, NULL, 0, "Also how long they take; calls that go on, too", 1 },
+	{ "hist", KEY_HIST, NULL, 0, "A histogram of that for each key", 1 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", 5 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "syscount",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND | CLI_TIMES | CLI_HEAT,
+		.doc = "System calls: how many, how many failed, and how long they took.",
+		.own = &own_argp,
+		.own_parts = &call_parts,
+	},
+	.own_size = sizeof(struct syscount), .skeleton = &syscount_skeleton,
+	.check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.free = release,
+};
+
+TOOL_MEASURING(syscount, spec, AREA_CALLS,
+	       "system calls: how many, which fail, how long they take");

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What syscount's programs know of each call beforehand. */
+#ifndef TALLY_SYSCOUNT_TRAITS_H
+#define TALLY_SYSCOUNT_TRAITS_H
+
+#include "base/types.h"
+#include "host/syscall_set.h"
+
+#include "bpf/calls/syscount.h"
+
+/* Fills the constants of that name: enum call_traits by call; the numbers of rt_sigreturn(). */
+void calls__describe(const struct syscall_set *wanted, u8 traits[CALLS],
+		     u32 sigreturn[SYSCALL_ABIS]);
+
+#endif /* TALLY_SYSCOUNT_TRAITS_H */

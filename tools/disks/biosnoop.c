@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* biosnoop: each block request, when it ends. The measurement is bpf/disks/biosnoop.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "disks/requests.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/lines.h"
+#include "tools.h"
+
+#include "bpf/disks/biosnoop.h"
+#include "biosnoop.skel.h"
+
+SKELETON(biosnoop);
+
+#define KEY_MIN 0x1000
+
+static const char *const field_names[] = {
+	"disk", "rwbs", "sector", "bytes", "queue", "device", "result",
+};
+
+struct biosnoop {
+	u64 min_ns;
+	struct requests requests;
+	struct biosnoop_bpf *bpf;
+	struct lines lines;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_min(struct biosnoop *b, const char *arg)
+{
+	if (!parse_duration(arg, NSEC_PER_MSEC, &b->min_ns))
+		return 0;
+	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct biosnoop *b = state->input;
+
+	return key == KEY_MIN ? parse_min(b, arg) : requests__parse(&b->requests, key, arg);
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+static int show(void *context, const void *record, size_t size)
+{
+	char comm[TASK_KEY_COMM_LEN + 1] = "", disk[DISK_NAME_SPACE];
+	char rwbs[REQUEST_TEXT_SPACE], result[REQUEST_TEXT_SPACE];
+	const struct biosnoop_record *r = record;
+	struct biosnoop *b = context;
+	const struct field values[ARRAY_SIZE(field_names)] = {
+		{ .text = (char *)disk__name(r->disk, disk), .word = true },
+		{ .text = (char *)request_rwbs(r->op, r->flags, rwbs), .word = true },
+		{ .number = r->sector == UINT64_MAX ? 0 : r->sector, .kind = FIELD_NUMBER },
+		{ .number = r->bytes, .kind = FIELD_NUMBER },
+		{ .number = r->queue_ns, .kind = FIELD_TIME },
+		{ .number = r->device_ns, .kind = FIELD_TIME },
+		{ .text = (char *)request_result(r->error, result), .word = true },
+	};
+	struct stream_field fields[ARRAY_SIZE(field_names)] = {};
+	struct stream_line line = {
+		.time_ns = r->time_ns,
+		.comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+	size_t i;
+
+	(void)size;
+	memcpy(comm, r->comm, sizeof(r->comm));
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		fields[i].field = values[i];
+		fields[i].field.name = field_names[i];
+	}
+	return lines__write(&b->lines, &line);
+}
+
+static int watch(struct measurement *m)
+{
+	struct biosnoop *b = m->own;
+
+	return lines__drain(&b->lines);
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct biosnoop *b = m->own;
+	int err = requests__describe(&b->requests, r);
+
+	r->value = "requests";
+	return err ?: lines__report(&b->lines, r);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int check(void *context, struct cli *cli)
+{
+	struct biosnoop *b = context;
+
+	return lines__init(&b->lines, cli, field_names, ARRAY_SIZE(field_names));
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct biosnoop_bpf *bpf = m->bpf;
+	struct biosnoop *b = m->own;
+	int err;
+
+	b->bpf = bpf;
+	bpf->rodata->min_ns = b->min_ns;
+	err = lines__prepare(&b->lines, m, bpf->obj);
+	return err ?: requests__prepare(&b->requests, m);
+}
+
+static int attach(struct measurement *m)
+{
+	struct biosnoop *b = m->own;
+	int err = lines__begin(&b->lines, m, sizeof(struct biosnoop_record), show, b);
+
+	m->watch = watch;
+	if (!err)
+		err = measurement__attach(m);
+	requests__begin(&b->requests, &b->bpf->bss->request_run);
+	return err;
+}
+
+static void init(void *own)
+{
+	struct biosnoop *b = own;
+
+	*b = (struct biosnoop){ .requests = REQUESTS };
+}
+
+static void release(void *own)
+{
+	struct biosnoop *b = own;
+
+	lines__free(&b->lines);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, "TIME", 0, "Requests that took at least so long in all", 0 },
+	REQUESTS_OPTIONS,
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "biosnoop",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
+			  CLI_LINES,
+		.doc = "Each request to a disk, when it ends: who submitted it, what it was, and "
+		       "how long it took.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct biosnoop), .skeleton = &biosnoop_skeleton,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.free = release,
+};
+
+TOOL_MEASURING(biosnoop, spec, AREA_DISKS, "each request to a disk, and who submitted it");

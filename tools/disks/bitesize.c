@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bitesize: how large block requests are. The measurement is bpf/disks/biolatency.bpf.c. */
+#include "disks/hist.h"
+#include "tools.h"
+
+static void init(void *own)
+{
+	request_hist__init(own, REQUEST_SIZE, BY_OP);
+}
+
+static const struct tool_spec spec = {
+	.name = "bitesize",
+	.cli = {
+		.groups = CLI_HISTOGRAM,
+		.doc = "How large the requests to disks are, by what they do (--by op).",
+		.own = &request_sizes_argp,
+		.own_parts = &request_own_parts,
+	},
+	REQUEST_HIST_SPEC,
+	.init = init,
+};
+
+TOOL_MEASURING(bitesize, spec, AREA_DISKS, "how large requests to disks are");

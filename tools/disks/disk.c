@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "disks/disk.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/numbers.h"
+#include "host/host.h"
+#include "report/diag.h"
+
+#define MINOR_BITS 20
+
+/* "8:0" */
+static int parse_number(const char *text, u32 *disk)
+{
+	const char *colon = strchr(text, ':');
+	u64 major, minor;
+	char first[16];
+
+	if (!colon || (size_t)(colon - text) >= sizeof(first))
+		return -EINVAL;
+	snprintf(first, sizeof(first), "%.*s", (int)(colon - text), text);
+	if (parse_u64_between(first, 0, (1 << (32 - MINOR_BITS)) - 1, &major) ||
+	    parse_u64_between(colon + 1, 0, (1 << MINOR_BITS) - 1, &minor))
+		return -EINVAL;
+	*disk = major << MINOR_BITS | minor;
+	return 0;
+}
+
+/* Where sysfs has it; device nodes may lie in folders, which have a '!' there. */
+static int find_folder(const char *name, char folder[PATH_MAX])
+{
+	size_t i, from;
+	u32 disk;
+
+	if (!parse_number(name, &disk)) {
+		snprintf(folder, PATH_MAX, "/sys/dev/block/%u:%u", disk >> MINOR_BITS,
+			 disk & ((1 << MINOR_BITS) - 1));
+	} else {
+		if (!strncmp(name, "/dev/", 5))
+			name += 5;
+		from = snprintf(folder, PATH_MAX, "/sys/class/block/");
+		if (!*name || *name == '.' || strlen(name) >= NAME_MAX)
+			return -ENOENT;
+		snprintf(folder + from, PATH_MAX - from, "%s", name);
+		for (i = from; folder[i]; i++)
+			if (folder[i] == '/')
+				folder[i] = '!';
+	}
+	return access(folder, F_OK) ? -ENOENT : 0;
+}
+
+static bool has(const char *folder, const char *what)
+{
+	char path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, what);
+	return !access(path, F_OK);
+}
+
+int disk__find(const char *name, u32 *disk)
+{
+	char folder[PATH_MAX], path[PATH_MAX + 16], number[32];
+
+	if (find_folder(name, folder)) {
+		diag_error("there is no disk '%s'", name);
+		diag_hint("those there are: ls /sys/block");
+		return -ENOENT;
+	}
+	if (has(folder, "partition")) {
+		diag_error("'%s' is a partition; requests are those of a whole disk", name);
+		return -EINVAL;
+	}
+	/* Request-based disks have their hardware queues there. */
+	if (!has(folder, "mq")) {
+		diag_error("'%s' has no requests of its own", name);
+		diag_hint("it is put together from disks (dm, md, bcache) or in memory (zram): see "
+			  "`lsblk`");
+		return -EINVAL;
+	}
+	snprintf(path, sizeof(path), "%s/dev", folder);
+	if (read_line(path, number, sizeof(number)))
+		return -ENOENT;
+	return parse_number(number, disk);
+}
+
+const char *disk__name(u32 disk, char *text)
+{
+	u32 major = disk >> MINOR_BITS, minor = disk & ((1 << MINOR_BITS) - 1);
+	char path[64], target[PATH_MAX], *name = NULL;
+	ssize_t n;
+
+	if (!disk) {
+		snprintf(text, DISK_NAME_SPACE, "-");
+		return text;
+	}
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n > 0) {
+		target[n] = 0;
+		name = strrchr(target, '/');
+	}
+	if (name)
+		snprintf(text, DISK_NAME_SPACE, "%.*s", DISK_NAME_SPACE - 1, name + 1);
+	else
+		snprintf(text, DISK_NAME_SPACE, "%u:%u", major, minor);
+	return text;
+}

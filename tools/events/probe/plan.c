@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "events/probe/plan.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/typed.h"
+#include "report/diag.h"
+#include "events/probe/sides.h"
+
+#define ALIASES_DEEP 8          /* names that stand for names */
+
+/*
+ * --- events ------------------------------------------------------------------------------------
+ */
+
+/* Keeps a text that was put together; NULL without memory. */
+static char *keep(struct probe_plan *p, char *text)
+{
+	char **larger = text ? realloc(p->made, (p->nmade + 1) * sizeof(*larger)) : NULL;
+
+	if (!larger) {
+		free(text);
+		return NULL;
+	}
+	p->made = larger;
+	return p->made[p->nmade++] = text;
+}
+
+/* Adds the events of a text to a side. */
+static int take_events(struct probe_plan *p, struct probe_side *s, const char *text,
+		       size_t definition)
+{
+	size_t *larger, i, n = s->events.n;
+	int err = events__take(&s->events, &s->text, &p->request->context, text);
+
+	if (err)
+		return err;
+	larger = realloc(s->definition, (s->events.n ?: 1) * sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	s->definition = larger;
+	for (i = n; i < s->events.n; i++)
+		s->definition[i] = definition;
+	return 0;
+}
+
+/* The returns of functions are events of their own. */
+static int take_returns(struct probe_plan *p)
+{
+	struct probe_side *begin = &p->side[PROBE_BEGIN], *end = &p->side[PROBE_END];
+	struct complaint c = {};
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < begin->events.n && !err; i++) {
+		const struct event *e = &begin->events.event[i];
+		char *text;
+
+		if ((e->type != EVENT_KERNEL_FUNCTION && e->type != EVENT_USER_FUNCTION) ||
+		    e->function.is_return || e->function.offset ||
+		    event_function__has_line(&e->function)) {
+			complain(&c, 0, e->at, e->len,
+				 "--latency is the time a function takes, from its entry to "
+				 "its return");
+			complain_hint(&c, 0,
+				      "between other events it is measured by --from and --to");
+			diag_complaint(NULL, begin->text[i], &c);
+			return -EINVAL;
+		}
+		text = keep(p, asprintf(&text, "%s%%return", e->name) < 0 ? NULL : text);
+		err = text ? take_events(p, end, text, begin->definition[i]) : -ENOMEM;
+	}
+	for (i = 0; i < end->events.n; i++)
+		end->events.event[i].function.has_entry = true;
+	return err;
+}
+
+static int parse_definitions(struct probe_plan *p)
+{
+	const struct probe_request *r = p->request;
+	struct complaint c = {};
+	char *argument = NULL;
+	size_t i;
+	int err;
+
+	p->definition = calloc(r->ntyped ?: 1, sizeof(*p->definition));
+	if (!p->definition)
+		return -ENOMEM;
+	for (i = 0; i < r->ntyped; i++) {
+		err = probe_definition__parse(&p->definition[i], r->typed[i], &c, &argument);
+		if (err) {
+			diag_complaint(NULL, argument ?: r->typed[i], &c);
+			free(argument);
+			return err;
+		}
+		p->ndefinitions++;
+		err = take_events(p, &p->side[r->latency ? PROBE_BEGIN : PROBE_END],
+				  p->definition[i].event, i);
+		if (err)
+			return err;
+	}
+	return r->latency ? take_returns(p) : 0;
+}
+
+static int take_events_of_spans(struct probe_plan *p)
+{
+	const struct probe_request *r = p->request;
+	int err;
+
+	if (!r->from)
+		return 0;
+	err = take_events(p, &p->side[PROBE_BEGIN], r->from, 0);
+	return err ?: take_events(p, &p->side[PROBE_END], r->to, 0);
+}
+
+static int check_site(const struct probe_plan *p, const struct probe_side *s,
+		      const struct event_site *site)
+{
+	const char *text = s->text[site->event - s->events.event];
+	struct complaint c = {};
+
+	if (site->event->type < EVENT_TRACEPOINT) {
+		complain(&c, 0, site->event->at, site->event->len,
+			 "%s is a counter, and has no values", site->name);
+		complain_hint(&c, 0, "`stat -e %s` counts it", site->name);
+		diag_complaint(NULL, text, &c);
+		return -EOPNOTSUPP;
+	}
+	if (!p->request->is_scoped || !tracepoint_has_task(site->name))
+		return 0;
+	complain(&c, 0, site->event->at, site->event->len,
+		 "%s is about another task than the one that runs, "
+		 "whose process, user and cgroup its record does not tell",
+		 site->name);
+	complain_hint(&c, 0, "a --filter on its fields (comm, pid) can be used instead");
+	diag_complaint(NULL, text, &c);
+	return -EOPNOTSUPP;
+}
+
+static int resolve(struct probe_plan *p, struct probe_side *s)
+{
+	struct complaint c = {};
+	size_t which = 0, i;
+	int err;
+
+	if (!s->events.n)
+		return 0;
+	err = events__resolve(&s->sites, &s->events, &p->request->context, &c, &which);
+	if (err)
+		diag_complaint(NULL, s->text[which], &c);
+	for (i = 0; i < s->sites.n && !err; i++)
+		err = check_site(p, s, &s->sites.site[i]);
+	if (err)
+		return err;
+	s->own = calloc(s->sites.n ?: 1, sizeof(*s->own));
+	s->code = calloc(s->sites.n ?: 1, sizeof(*s->code));
+	s->slot = calloc(s->sites.n ?: 1, sizeof(*s->slot));
+	if (!s->own || !s->code || !s->slot)
+		return -ENOMEM;
+	for (i = 0; i < s->sites.n; i++) {
+		s->slot[i] = i;
+		s->code[i].by_record = s->sites.site[i].tracepoint_id != 0;
+	}
+	return 0;
+}
+
+static bool is_named_return(const struct event_site *end, const struct event_site *begin)
+{
+	size_t len = strlen(begin->name);
+
+	return !strncmp(begin->name, end->name, len) && !strcmp(end->name + len, "%return");
+}
+
+/* Is it an end of the function that begins there? Both sides have the same events in their order. */
+static bool is_end_of(const struct probe_plan *p, size_t end, size_t begin)
+{
+	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
+	const struct event_site *from = &b->sites.site[begin], *to = &e->sites.site[end];
+
+	if (from->event->type != EVENT_USER_FUNCTION)
+		return end == begin && is_named_return(to, from);
+	return from->event - b->events.event == to->event - e->events.event && !from->is_inlined &&
+	       from->function == to->function && !strcmp(from->path, to->path);
+}
+
+/*
+ * The entry and the ends of one function have the same number, the entry's: nothing may be missing of
+ * either.
+ */
+static int check_pairs(const struct probe_plan *p)
+{
+	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
+	bool *has_end = calloc(b->sites.n ?: 1, sizeof(*has_end));
+	const char *alone = NULL;
+	size_t i, k;
+
+	if (!has_end)
+		return -ENOMEM;
+	for (i = 0, k = 0; i < e->sites.n; i++) {
+		/* Ends of a function stand together: the one before has the same begin. */
+		if (!b->sites.n || k >= b->sites.n || !is_end_of(p, i, k))
+			for (k = 0; k < b->sites.n && !is_end_of(p, i, k); k++)
+				;
+		if (k < b->sites.n) {
+			has_end[k] = true;
+			e->slot[i] = k;
+		} else {
+			alone = alone ?: e->sites.site[i].name;
+		}
+	}
+	for (i = 0; i < b->sites.n; i++)
+		alone = has_end[i] ? alone : alone ?: b->sites.site[i].name;
+	free(has_end);
+	if (!alone)
+		return 0;
+	diag_error("%s has no return of its own that could be measured", alone);
+	return -EOPNOTSUPP;
+}
+
+size_t probe_plan__nevents(const struct probe_plan *p)
+{
+	return p->side[p->request->latency ? PROBE_BEGIN : PROBE_END].sites.n;
+}
+
+/*
+ * --- expressions of options --------------------------------------------------------------------
+ */
+
+static int parse_list(struct probe_argument **list, size_t *n, const char *option, const char *text)
+{
+	struct complaint c = {};
+	char *part = NULL;
+	int err;
+
+	if (!text || !*text)
+		return 0;
+	err = probe_arguments__parse(list, n, text, &c, &part);
+	if (err)
+		diag_complaint(option, part ?: text, &c);
+	free(part);
+	return err;
+}
+
+static int parse_filter(struct probe_plan *p)
+{
+	struct complaint c = {};
+	int err;
+
+	if (!p->request->filter)
+		return 0;
+	err = expr__parse(&p->filter, p->request->filter, &c);
+	if (err)
+		diag_complaint("--filter", p->request->filter, &c);
+	return err;
+}
+
+/* Does a name in e stand for itself, by way of others? size:u32 called size does not. */
+static bool goes_round(const struct probe_plan *p, const struct expr *e, int depth)
+{
+	const struct expr *just;
+	size_t i;
+
+	if (depth > ALIASES_DEEP)
+		return true;
+	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
+		if (strcmp(p->alias[i].name, e->text))
+			continue;
+		for (just = p->alias[i].expr; just->op == EXPR_TYPED || just->op == EXPR_CAST;
+		     just = just->left)
+			;
+		return (just->op != EXPR_NAME || strcmp(just->text, e->text)) &&
+		       goes_round(p, p->alias[i].expr, depth + 1);
+	}
+	return (e->left && goes_round(p, e->left, depth)) ||
+	       (e->right && goes_round(p, e->right, depth));
+}
+
+static int check_aliases(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->naliases; i++) {
+		if (!goes_round(p, p->alias[i].expr, 0))
+			continue;
+		diag_error("'%s' stands for an expression in which it is itself", p->alias[i].name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int collect_aliases(struct probe_plan *p)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < p->ndefinitions; i++)
+		n += p->definition[i].n;
+	p->alias = calloc(n ?: 1, sizeof(*p->alias));
+	if (!p->alias)
+		return -ENOMEM;
+	for (i = 0; i < p->ndefinitions; i++)
+		for (k = 0; k < p->definition[i].n; k++) {
+			const struct probe_argument *a = &p->definition[i].argument[k];
+
+			p->alias[p->naliases++] = (struct place_alias){ a->name, a->expr };
+		}
+	return check_aliases(p);
+}
+
+/* What is measured, where it was not said. */
+static int choose_value(struct probe_plan *p)
+{
+	static const struct expr elapsed = {
+		.op = EXPR_SPECIAL, .text = (char *)"elapsed", .len = 8};
+	const struct probe_request *r = p->request;
+
+	if (r->what == PROBE_COUNT || r->what == PROBE_STREAM)
+		return 0;
+	if (p->nvalues > 1) {
+		diag_error("%s: one expression is measured, not %zu", r->option, p->nvalues);
+		return -EINVAL;
+	}
+	if (p->nvalues) {
+		p->measured = p->value[0].expr;
+		p->measured_text = p->value[0].text;
+	} else if (p->naliases == 1 && !p->spans) {
+		p->measured = p->alias[0].expr;
+		p->measured_text = p->alias[0].name;
+	} else if (p->spans) {
+		p->measured = &elapsed;
+		p->measured_text = "$elapsed";
+	} else {
+		diag_error("%s: what is to be measured?", r->option);
+		diag_hint("as in: %s EXPR; `list -v EVENT` shows what there is", r->option);
+		return -EINVAL;
+	}
+	p->is_time = p->measured->op == EXPR_SPECIAL && !strcmp(p->measured->text, "elapsed");
+	return 0;
+}
+
+/* $retval and $arg1 have the types that the function was declared with. */
+static bool is_typed_by_function(const char *text)
+{
+	return !strcmp(text, "retval") ||
+	       (!strncmp(text, "arg", 3) && isdigit((unsigned char)text[3]));
+}
+
+/* Is there a name in it that is not known of every event? */
+static bool has_own_names(const struct probe_plan *p, const struct expr *e)
+{
+	static const char *const known[] = {"comm",   "pid",   "tid",  "uid",	"cpu",
+					    "cgroup", "nsecs", "func"};
+	size_t i;
+
+	if (!e)
+		return false;
+	if (e->op == EXPR_SPECIAL)
+		return is_typed_by_function(e->text);
+	if (e->op != EXPR_NAME)
+		return has_own_names(p, e->left) || has_own_names(p, e->right);
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(e->text, known[i]))
+			return false;
+	for (i = 0; i < p->naliases; i++)
+		if (!strcmp(e->text, p->alias[i].name))
+			return false;
+	return true;
+}
+
+static bool list_has_own_names(const struct probe_plan *p, const struct probe_argument *a, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (has_own_names(p, a[i].expr))
+			return true;
+	return false;
+}
+
+static bool plan_has_own_names(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->ndefinitions; i++)
+		if (p->definition[i].n)
+			return true;    /* an argument may be called what it is */
+	return list_has_own_names(p, p->key, p->nkeys) ||
+	       list_has_own_names(p, p->match, p->nmatches) ||
+	       list_has_own_names(p, p->value, p->nvalues) || has_own_names(p, p->filter);
+}
+
+int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
+{
+	int err;
+
+	*p = (struct probe_plan){ .request = request, .spans = request->latency || request->from };
+	knowledge__init(&p->known);
+	err = parse_definitions(p);
+	if (!err)
+		err = take_events_of_spans(p);
+	if (!err)
+		err = parse_list(&p->key, &p->nkeys, "--by", request->by);
+	if (!err)
+		err = parse_list(&p->match, &p->nmatches, "--match", request->match);
+	if (!err)
+		err = parse_list(&p->value, &p->nvalues, request->option, request->value);
+	if (!err)
+		err = parse_filter(p);
+	if (!err)
+		err = collect_aliases(p);
+	if (!err)
+		err = choose_value(p);
+	if (!err)
+		err = resolve(p, &p->side[PROBE_BEGIN]);
+	if (!err)
+		err = resolve(p, &p->side[PROBE_END]);
+	if (!err && request->latency)
+		err = check_pairs(p);
+	p->known.want_dwarf = plan_has_own_names(p);
+	return err;
+}
+
+/* Programs on fentry are given arguments, and no registers. */
+static bool needs_registers(const struct expr *e)
+{
+	if (!e)
+		return false;
+	return e->op == EXPR_REGISTER ||
+	       (e->op == EXPR_SPECIAL &&
+		(!strncmp(e->text, "stack", 5) || !strcmp(e->text, "caller"))) ||
+	       needs_registers(e->left) || needs_registers(e->right);
+}
+
+static bool list_needs_registers(const struct probe_argument *a, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (needs_registers(a[i].expr))
+			return true;
+	return false;
+}
+
+static bool plan_needs_registers(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->ndefinitions; i++)
+		if (list_needs_registers(p->definition[i].argument, p->definition[i].n))
+			return true;
+	return list_needs_registers(p->key, p->nkeys) ||
+	       list_needs_registers(p->match, p->nmatches) ||
+	       list_needs_registers(p->value, p->nvalues) || needs_registers(p->filter);
+}
+
+int probe_plan__choose(struct probe_plan *p, const struct attach_programs programs[PROBE_SIDES],
+		       bool without_fentry)
+{
+	int side, err = 0;
+
+	for (side = PROBE_BEGIN; side < PROBE_SIDES && !err; side++) {
+		struct probe_side *s = &p->side[side];
+
+		s->programs = programs[side];
+		if (without_fentry || plan_needs_registers(p))
+			s->programs.fentry = s->programs.fexit = NULL;
+		attach__release(&s->attachments);
+		err = attach__plan(&s->attachments, &s->sites, s->code, &s->programs);
+	}
+	return err;
+}
+
+/*
+ * --- attaching ---------------------------------------------------------------------------------
+ */
+
+static bool uses_fentry(const struct probe_side *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->sites.n; i++)
+		if (s->attachments.way[i] == ATTACH_FENTRY || s->attachments.way[i] == ATTACH_FEXIT)
+			return true;
+	return false;
+}
+
+int probe_plan__attach(struct probe_plan *p)
+{
+	/* Ends first: what begins then has an end that is seen. */
+	static const enum probe_side_name order[] = { PROBE_END, PROBE_BEGIN };
+	struct complaint c = {};
+	size_t which = 0, i;
+	int err;
+
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		struct probe_side *s = &p->side[order[i]];
+
+		if (!s->sites.n)
+			continue;
+		err = attach__sites(&s->attachments, &s->sites, s->slot, &s->programs, &c, &which);
+		if (err && uses_fentry(s)) {
+			diag_detail("%s; by kprobes instead", c.what);
+			return -EAGAIN;
+		}
+		if (err) {
+			diag_complaint(NULL, s->text[s->sites.site[which].event - s->events.event],
+				       &c);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* "; kmem_cache_alloc is kmem_cache_alloc_noprof here" */
+static void describe_renamed(const struct probe_plan *p, char *text, size_t size)
+{
+	size_t n = strlen(text), i;
+	int side;
+
+	for (side = PROBE_BEGIN; side < PROBE_SIDES; side++) {
+		const struct event_sites *sites = &p->side[side].sites;
+
+		for (i = 0; i < sites->n && n < size; i++)
+			if (sites->site[i].is_renamed)
+				n += snprintf(text + n, size - n, "; %s is %s here",
+					      sites->site[i].event->name, sites->site[i].name);
+	}
+}
+
+void probe_plan__describe(const struct probe_plan *p, char *text, size_t size)
+{
+	size_t n = 0;
+
+	if (p->spans) {
+		attach__describe(&p->side[PROBE_BEGIN].attachments, text, size);
+		n = strlen(text);
+		n += snprintf(text + n, size - n, " to ");
+	}
+	if (n < size)
+		attach__describe(&p->side[PROBE_END].attachments, text + n, size - n);
+	describe_renamed(p, text, size);
+}
+
+static void free_side(struct probe_side *s)
+{
+	size_t i;
+	int k;
+
+	attach__release(&s->attachments);
+	for (i = 0; s->own && i < s->sites.n; i++)
+		for (k = 0; k < EVENT_BODIES; k++)
+			code__free(&s->own[i].code[k]);
+	event_sites__free(&s->sites);
+	events__free(&s->events);
+	free(s->text);
+	free(s->definition);
+	free(s->own);
+	free(s->code);
+	free(s->slot);
+}
+
+void probe_plan__free(struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < PROBE_SIDES; i++)
+		free_side(&p->side[i]);
+	for (i = 0; i < p->ndefinitions; i++)
+		probe_definition__free(&p->definition[i]);
+	for (i = 0; i < p->nmade; i++)
+		free(p->made[i]);
+	for (i = 0; i < p->layout.n; i++)
+		free(p->layout.field[i].name);
+	free(p->layout.field);
+	free(p->definition);
+	free(p->made);
+	probe_arguments__free(p->key, p->nkeys);
+	probe_arguments__free(p->match, p->nmatches);
+	probe_arguments__free(p->value, p->nvalues);
+	expr__free(p->filter);
+	side__free_filter(p);
+	free(p->alias);
+	free(p->field);
+	free(p->names);
+	knowledge__release(&p->known);
+}

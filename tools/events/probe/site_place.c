@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "events/probe/site_place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jit/registers.h"
+
+void knowledge__init(struct knowledge *k)
+{
+	*k = (struct knowledge){ .tracefs = -1 };
+}
+
+void knowledge__release(struct knowledge *k)
+{
+	if (k->types.vmlinux)
+		kernel_types__close(&k->types);
+	if (k->tracefs >= 0)
+		close(k->tracefs);
+	dwarf_types__free(k->dwarf_types);
+	dwarf__close(k->dwarf);
+	free(k->dwarf_path);
+}
+
+static struct kernel_types *kernel_types(void *arg)
+{
+	struct knowledge *k = arg;
+
+	if (!k->has_types && kernel_types__open(&k->types))
+		k->types = (struct kernel_types){};
+	k->has_types = true;
+	return k->types.vmlinux ? &k->types : NULL;
+}
+
+static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
+{
+	if (k->dwarf_path && !strcmp(k->dwarf_path, path))
+		return k->dwarf;
+	dwarf_types__free(k->dwarf_types);
+	k->dwarf_types = NULL;
+	dwarf__close(k->dwarf);
+	free(k->dwarf_path);
+	k->dwarf = NULL;
+	k->dwarf_path = strdup(path);
+	if (!k->dwarf_path || dwarf__open(&k->dwarf, path))
+		k->dwarf = NULL;
+	return k->dwarf;
+}
+
+/* The same sentence for all that is known of its arguments. */
+static void forget(struct place *p, const char *why)
+{
+	size_t i;
+
+	for (i = 0; i < p->nvariables; i++) {
+		p->variable[i].where = AT_NOWHERE;
+		free(p->variable[i].why);
+		p->variable[i].why = strdup(why);
+	}
+}
+
+/* The function a site is in: its name up to what perf's syntax puts behind it. */
+static char *function_of(const struct event_site *s)
+{
+	const char *colon = strchr(s->name, ':'), *from = colon ? colon + 1 : s->name;
+
+	return strndup(from, strcspn(from, "%+"));
+}
+
+static int kernel_function(struct place *p, const struct event_site *site, struct knowledge *k)
+{
+	struct kernel_types *types = kernel_types(k);
+	char *name = function_of(site);
+	struct kernel_type found;
+	int err = 0;
+
+	if (!name)
+		return -ENOMEM;
+	if (types && !kernel_types__function(types, name, site->module, &found))
+		err = place__add_prototype(p, found.btf, found.id);
+	else
+		p->has_result = p->guessed_result = p->is_return;
+	free(name);
+	if (err == -EINVAL)
+		err = 0;
+	p->own_arguments = site->offset;
+	if (site->offset)
+		forget(p, "arguments are known where the function begins; registers are named as "
+			  "in %di");
+	return err;
+}
+
+/*
+ * --- user code ---------------------------------------------------------------------------------
+ */
+
+/* Structures, and what leads to them; enumerations, for the names of their values. */
+static bool full_type(struct c_type *t, const struct dwarf_variable *v, struct knowledge *k)
+{
+	u32 id;
+
+	if (!v->type_entry || (v->kind == DWARF_POINTER && v->is_string))
+		return false;
+	if (!k->dwarf_types && dwarf_types__new(&k->dwarf_types, k->dwarf))
+		return false;
+	if (dwarf_types__add(k->dwarf_types, v->type_entry, &id))
+		return false;
+	*t = c_type__of(dwarf_types__btf(k->dwarf_types), id);
+	return true;
+}
+
+static struct c_type type_of(const struct dwarf_variable *v, struct knowledge *k)
+{
+	struct c_type t = c_type__integer(v->size, v->kind == DWARF_SIGNED);
+
+	if (full_type(&t, v, k) || v->kind != DWARF_POINTER)
+		return t;
+	t = c_type__integer(v->is_string ? 1 : 8, false);
+	t.is_char = v->is_string;
+	if (!v->is_string)
+		return t;       /* what it points to is not known */
+	return c_type__pointer_to(t);
+}
+
+static const char *where_live(const struct dwarf_variable *v, char *text, size_t size)
+{
+	size_t i, n = 0;
+
+	if (!v->nlive_lines)
+		return "it is not live at this point";
+	n = snprintf(text, size, "it is not live at this point; it is at lines");
+	for (i = 0; i < v->nlive_lines && n < size; i++)
+		n += snprintf(text + n, size - n, "%s %u", i ? "," : "", v->live_line[i]);
+	return text;
+}
+
+#define FIRST_ON_STACK 6        /* the slot of the first word above the return address */
+
+/*
+ * At the first instruction of a function what its parameters' locations say is not yet true of
+ * those that it moves to memory: they are where the calling convention puts them.
+ */
+static int add_passed(struct place *p, const struct dwarf_variable *v, struct place_variable *add)
+{
+	struct machine_register sp = machine_stack_pointer();
+	char why[80];
+
+	add->where = AT_NOWHERE;
+	add->why = why;
+	snprintf(why, sizeof(why), "how it is passed is not known");
+	add->number = v->slot;
+	switch (v->passed) {
+	case DWARF_PASSED_NUMBER:
+		add->where = AT_ARGUMENT;
+		break;
+	case DWARF_PASSED_ADDRESS:
+		add->where = AT_POINTED;
+		break;
+	case DWARF_PASSED_STACK:
+		add->where = AT_MEMORY;
+		add->offset = 8 * (s64)(v->slot - FIRST_ON_STACK + 1);
+		machine_register__dwarf(&sp, &add->number);
+		break;
+	case DWARF_PASSED_REGISTERS:
+		snprintf(why, sizeof(why), v->nslots > 1 ? "it is in two registers, $arg%u and $arg%u" :
+							   "it is in a register, $arg%u",
+			 v->slot + 1, v->slot + 2);
+		break;
+	case DWARF_PASSED_VECTOR:
+		snprintf(why, sizeof(why), "it is in a register of floating-point numbers");
+		break;
+	case DWARF_PASSED_NOWHERE:
+		snprintf(why, sizeof(why), "it is empty");
+		break;
+	default:
+		break;
+	}
+	if (add->where != AT_NOWHERE)
+		add->why = NULL;
+	return place__add(p, add);
+}
+
+/*
+ * A function that nobody else can call may be compiled to be called otherwise: its parameters are
+ * at its entry in other registers than those of the convention, or have become constants.
+ */
+static bool is_passed_otherwise(const struct dwarf_variables *found)
+{
+	struct machine_register said, passed;
+	s64 on_stack;
+	size_t i;
+
+	for (i = 0; i < found->n; i++) {
+		const struct dwarf_variable *v = &found->variable[i];
+
+		if (!v->is_parameter || v->passed != DWARF_PASSED_NUMBER)
+			continue;
+		if (v->where == DWARF_CONSTANT)
+			return true;
+		if (v->where == DWARF_REGISTER && machine_register__by_dwarf(&said, v->reg) &&
+		    (!machine_argument(&passed, v->slot, &on_stack) || passed.offset != said.offset))
+			return true;
+	}
+	return false;
+}
+
+/* Where the compiler says that it is. */
+static int add_variable(struct place *p, const struct dwarf_variable *v, struct knowledge *k,
+			bool by_convention, u64 address)
+{
+	static const enum place_where wheres[] = {
+		[DWARF_REGISTER] = AT_REGISTER, [DWARF_MEMORY] = AT_MEMORY,
+		[DWARF_STATIC] = AT_STATIC,	[DWARF_VALUE] = AT_SUM,
+		[DWARF_CONSTANT] = AT_CONSTANT,
+	};
+	struct place_variable add = {
+		.name = v->name, .number = v->reg, .offset = v->offset, .type = type_of(v, k),
+	};
+	char why[200];
+
+	if (by_convention && v->is_parameter) {
+		add.offset = 0;
+		return add_passed(p, v, &add);
+	}
+	if (v->where == DWARF_NOWHERE || v->where == DWARF_COMPLEX) {
+		add.where = AT_NOWHERE;
+		add.why = (char *)(v->where == DWARF_NOWHERE ? where_live(v, why, sizeof(why)) :
+				   "it is in pieces there, or has to be computed");
+		return place__add(p, &add);
+	}
+	add.where = wheres[v->where];
+	if (add.where == AT_STATIC)
+		add.offset = v->offset - (s64)address;
+	return place__add(p, &add);
+}
+
+/* The body of f that the site is in; NULL: none. */
+static const struct dwarf_place *place_of(const struct dwarf_function *f,
+					  const struct event_site *site)
+{
+	size_t i;
+
+	if (event_function__has_line(&site->event->function) || site->is_inlined)
+		return dwarf_function__place(f, site->address);
+	for (i = 0; i < f->nplaces; i++) {
+		const struct dwarf_place *place = &f->place[i];
+
+		if (!place->is_inlined && place->address == site->address - site->offset)
+			return place;
+	}
+	return NULL;
+}
+
+/*
+ * Those of the function that was asked for: others may be inlined at the same address, with
+ * variables of the same names.
+ */
+static int variables_at(struct dwarf_variables *found, struct dwarf *d,
+			const struct event_site *site)
+{
+	struct dwarf_functions named = {};
+	const struct dwarf_place *place;
+	char *name = function_of(site);
+	int err = name ? dwarf_functions__find(&named, d,
+					       event_function__has_line(&site->event->function) ||
+							       site->is_inlined
+						       ? site->event->function.name
+						       : name)
+		       : -ENOMEM;
+	bool done = false;
+	size_t i;
+
+	for (i = 0; i < named.n && !err && !done; i++) {
+		place = place_of(&named.function[i], site);
+		done = place && !dwarf_variables__of(found, d, place, site->address, true);
+	}
+	dwarf_functions__free(&named);
+	free(name);
+	return done ? 0 : dwarf_variables__at(found, d, site->address, true);
+}
+
+static void set_result(struct place *p, const struct dwarf_variable *result, struct knowledge *k)
+{
+	p->guessed_result = false;
+	p->has_result = result->passed == DWARF_PASSED_NUMBER;
+	if (result->passed == DWARF_PASSED_UNKNOWN)
+		p->has_result = p->guessed_result = true;
+	else if (p->has_result)
+		p->result = type_of(result, k);
+	else if (result->passed == DWARF_PASSED_NOWHERE)
+		p->no_result = "this function returns nothing";
+	else if (result->passed == DWARF_PASSED_VECTOR)
+		p->no_result = "the result is in a register of floating-point numbers";
+	else
+		p->no_result = "the result is no number; registers are named as in %ax";
+}
+
+/*
+ * Registers have other numbers in the debug information of 32-bit programs, and what has 64 bits takes two
+ * arguments, or two registers as a result.
+ */
+static void limit_to_32_bits(struct place *p)
+{
+	bool is_signed;
+	u32 size;
+
+	forget(p, "of 32-bit programs the arguments are known by number: $arg1 is the first 4 bytes of them");
+	if (c_type__is_pointer(&p->result) || !c_type__is_number(&p->result, &size, &is_signed) || size < 8)
+		return;
+	if (p->guessed_result) {
+		p->result = c_type__integer(4, true);
+		return;
+	}
+	p->has_result = false;
+	p->no_result = "the result has 64 bits, which a 32-bit program returns in two registers";
+}
+
+static int user_function(struct place *p, const struct event_site *site, struct knowledge *k)
+{
+	bool at_entry = !site->offset && !site->is_inlined;
+	struct dwarf_variables found;
+	struct dwarf *d = k->want_dwarf ? dwarf_of(k, site->path) : NULL;
+	bool by_convention;
+	int err = 0;
+	size_t i;
+
+	p->has_result = p->guessed_result = p->is_return;
+	p->own_arguments = !at_entry;
+	if (!d || variables_at(&found, d, site)) {
+		if (p->is_32_bit)
+			limit_to_32_bits(p);
+		return 0;
+	}
+	by_convention = at_entry && !is_passed_otherwise(&found);
+	for (i = 0; i < found.n && !err; i++)
+		if (!place__find(p, found.variable[i].name))
+			err = add_variable(p, &found.variable[i], k, by_convention, site->address);
+	if (p->is_return && found.result.type)
+		set_result(p, &found.result, k);
+	dwarf_variables__free(&found);
+	if (p->is_32_bit)
+		limit_to_32_bits(p);
+	if (site->is_return)
+		forget(p, "variables are gone when the function has returned; --latency has its "
+			  "arguments");
+	return err;
+}
+
+static enum place_context context_of(enum attach_way way)
+{
+	switch (way) {
+	case ATTACH_SYSCALL:
+	case ATTACH_TRACEPOINT:
+		return PLACE_RECORD;
+	case ATTACH_FENTRY:
+	case ATTACH_FEXIT:
+		return PLACE_ARGUMENTS;
+	default:
+		return PLACE_REGISTERS;
+	}
+}
+
+int site_place__make(struct place *p, struct tracepoint_format *format,
+		     const struct event_site *site, enum attach_way way, struct knowledge *k)
+{
+	int err;
+
+	*format = (struct tracepoint_format){};
+	*p = (struct place){
+		.context = context_of(way),
+		.event = site->name,
+		.is_return = site->is_return,
+		.is_exit = site->is_exit,
+		.is_tail_call = site->is_tail_call,
+		.is_shared = site->is_shared,
+		.return_bytes = site->return_bytes,
+		.is_32_bit = site->is_32_bit,
+		.is_inside = site->offset || site->is_inlined || site->event->type == EVENT_USDT,
+		.result = c_type__integer(8, true),
+		.address = site->address,
+	};
+	/* A program's types are others. */
+	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION) {
+		p->types = kernel_types;
+		p->types_arg = k;
+	}
+	switch (p->context) {
+	case PLACE_RECORD:
+		if (k->tracefs < 0)
+			k->tracefs = tracefs__open();
+		err = event_site__read_format(format, site, k->tracefs);
+		p->format = format;
+		p->about_other = tracepoint_has_task(site->name);
+		return err;
+	default:
+		if (site->event->type == EVENT_USDT) {
+			p->is_user = p->own_arguments = true;
+			return place__add_usdt(p, site->arguments);
+		}
+		if (site->event->type == EVENT_USER_FUNCTION) {
+			p->is_user = true;
+			return user_function(p, site, k);
+		}
+		return kernel_function(p, site, k);
+	}
+}
+
+void site_place__free(struct place *p, struct tracepoint_format *format)
+{
+	place__free(p);
+	tracepoint_format__free(format);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "events/probe/with.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/typed.h"
+#include "host/topology.h"
+#include "report/diag.h"
+
+#include "bpf/lib/probe.h"
+
+static int complain_about(const struct with_counters *w, size_t event, const struct complaint *c)
+{
+	diag_complaint("--with", w->text[event], c);
+	return -EINVAL;
+}
+
+static int check_event(const struct with_counters *w, size_t i)
+{
+	const struct event *e = &w->events.event[i];
+	struct complaint c = {};
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		if (!strcmp(w->events.event[k].name, e->name)) {
+			complain(&c, 0, e->at, e->len, "%s is named twice", e->name);
+			return complain_about(w, i, &c);
+		}
+	if (e->type < EVENT_BREAKPOINT)
+		return 0;
+	complain(&c, 0, e->at, e->len, "%s is no counter of the kernel or the CPU", e->name);
+	complain_hint(&c, 0, "as in --with page-faults,instructions; a probe of its own counts %s",
+		      e->name);
+	return complain_about(w, i, &c);
+}
+
+/* Always, or not at all: what was counted for a part of the time cannot be told from the whole. */
+static int check_site(const struct with_counters *w, struct event_site *site)
+{
+	const struct event *e = site->event;
+	struct complaint c = {};
+
+	site->attr.pinned = 1;
+	if (!site->is_duration)
+		return 0;
+	complain(&c, 0, e->at, e->len, "$elapsed is the time that passes");
+	return complain_about(w, e - w->events.event, &c);
+}
+
+/* Without -x: the names of counters are no functions of a program. */
+int with_counters__parse(struct with_counters *w, const char *list)
+{
+	const struct event_context ctx = {};
+	struct complaint c = {};
+	size_t which = 0, i;
+	int err = events__take(&w->events, &w->text, &ctx, list);
+
+	for (i = 0; i < w->events.n && !err; i++)
+		err = check_event(w, i);
+	if (!err && w->events.n > PROBE_COUNTERS) {
+		diag_error("--with: %d counters at most", PROBE_COUNTERS);
+		err = -EINVAL;
+	}
+	if (err)
+		return err;
+	/* Each is pinned, which only leaders of groups can be. */
+	for (i = 0; i < w->events.n; i++)
+		w->events.event[i].group = -1;
+	err = events__resolve(&w->sites, &w->events, &ctx, &c, &which);
+	if (err)
+		complain_about(w, which, &c);
+	for (i = 0; i < w->sites.n && !err; i++)
+		err = check_site(w, &w->sites.site[i]);
+	return err;
+}
+
+static int refuse(const struct event_site *site, int err)
+{
+	struct counter_refusal refusal;
+
+	counter__refusal(&refusal, site, err);
+	diag_error("--with %s: not counted: %s", site->event->name, refusal.why);
+	if (refusal.instead[0])
+		diag_hint("%s works here", refusal.instead);
+	return -EOPNOTSUPP;
+}
+
+static size_t number_of(const struct with_counters *w, const struct counter *each)
+{
+	return w->sites.site[each->site].event - w->events.event;
+}
+
+/* Tasks go to any CPU: one that counts for others, too (of a socket, say) counts no task's. */
+static int check_opened(const struct with_counters *w, size_t ncpus)
+{
+	size_t on[PROBE_COUNTERS] = {}, i;
+
+	for (i = 0; i < w->counters.n; i++) {
+		const struct counter *each = &w->counters.counter[i];
+
+		if (each->fd < 0)
+			return refuse(&w->sites.site[each->site], each->err);
+		on[number_of(w, each)]++;
+	}
+	for (i = 0; i < w->events.n; i++)
+		if (on[i] != ncpus) {
+			diag_error("--with %s: it is not counted on each CPU",
+				   w->events.event[i].name);
+			diag_hint("`stat -e %s` counts it", w->events.event[i].name);
+			return -EOPNOTSUPP;
+		}
+	return 0;
+}
+
+int with_counters__open(struct with_counters *w)
+{
+	struct topology topology;
+	struct counter_targets targets = {};
+	struct complaint c = {};
+	size_t which = 0, i;
+	int *cpus, err;
+
+	err = topology__read(&topology);
+	if (err)
+		return err;
+	cpus = calloc(topology.n ?: 1, sizeof(*cpus));
+	for (i = 0; cpus && i < topology.n; i++)
+		cpus[targets.ncpus++] = topology.cpu[i].cpu;
+	topology__free(&topology);
+	if (!cpus)
+		return -ENOMEM;
+	targets.cpus = cpus;
+	err = counters__open(&w->counters, &w->sites, &targets, &c, &which);
+	free(cpus);
+	if (err)
+		complain_about(w, w->sites.site[which].event - w->events.event, &c);
+	return err ?: check_opened(w, targets.ncpus);
+}
+
+/* One that is pinned and finds no room on its CPU ends: it reads as nothing. */
+static int check_counting(const struct with_counters *w)
+{
+	struct counter_value value;
+	size_t i;
+
+	for (i = 0; i < w->counters.n; i++) {
+		const struct counter *each = &w->counters.counter[i];
+
+		if (!counter__read(each, &value) && value.enabled_ns == value.running_ns)
+			continue;
+		diag_error("--with %s: CPU %d has no counter left for it",
+			   w->events.event[number_of(w, each)].name, each->cpu);
+		diag_hint("name fewer at once; the NMI watchdog takes one (kernel.nmi_watchdog)");
+		return -EBUSY;
+	}
+	return 0;
+}
+
+int with_counters__start(const struct with_counters *w, int map, int cpus_possible)
+{
+	struct counters counters = w->counters;
+	size_t i;
+	u32 index;
+	int err = counters__enable(&counters);
+
+	for (i = 0; i < counters.n && !err; i++) {
+		index = number_of(w, &counters.counter[i]) * cpus_possible + counters.counter[i].cpu;
+		if (bpf_map_update_elem(map, &index, &counters.counter[i].fd, BPF_ANY))
+			err = -errno;
+	}
+	if (!err)
+		return check_counting(w);
+	diag_error("--with: the counters cannot be used: %s", strerror(-err));
+	return err;
+}
+
+u32 with_counters__switches(const struct with_counters *w)
+{
+	u32 switches = 0;
+	size_t i;
+
+	for (i = 0; i < w->events.n; i++) {
+		const struct perf_event_attr *attr = &w->events.event[i].attr;
+
+		/* cs:u is none: a switch is in the kernel. The counter knows that. */
+		if (attr->type == PERF_TYPE_SOFTWARE &&
+		    attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES && !attr->exclude_kernel)
+			switches |= 1U << i;
+	}
+	return switches;
+}
+
+bool with_counters__is_time(const struct with_counters *w, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < w->sites.n; k++)
+		if (w->sites.site[k].event == &w->events.event[i])
+			return w->sites.site[k].is_time;
+	return false;
+}
+
+void with_counters__free(struct with_counters *w)
+{
+	counters__close(&w->counters);
+	event_sites__free(&w->sites);
+	events__free(&w->events);
+	free(w->text);
+	*w = (struct with_counters){};
+}

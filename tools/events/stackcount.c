@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* stackcount: which code paths lead to an event. The measurement is bpf/events/stackcount.bpf.c. */
+#include <bpf/btf.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "cli/task_key.h"
+#include "report/diag.h"
+#include "events/probe/plan.h"
+#include "run/measurement.h"
+#include "run/explain.h"
+#include "stack/options.h"
+#include "stack/stacks.h"
+#include "tools.h"
+
+#include "bpf/events/stackcount.h"
+#include "stackcount.skel.h"
+
+SKELETON(stackcount);
+
+#define MOST_EVENTS 64
+
+enum {
+	KEY_SUM = 0x1000,
+	KEY_CALLER,
+};
+
+struct stackcount {
+	struct stack_options options;
+	struct probe_request request;
+	const char *typed[MOST_EVENTS];
+	bool interval_begun;
+	const char *caller;             /* a glob */
+	char *filter;                   /* with the caller in it */
+	struct probe_plan plan;
+	const char **event;             /* names by number; NULL: there is only one */
+	struct stackcount_bpf *bpf;
+	struct stacks stacks;
+	char source[256];
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t add_event(struct stackcount *s, const char *text)
+{
+	if (s->request.ntyped == MOST_EVENTS) {
+		diag_error("%d events at most", MOST_EVENTS);
+		return EINVAL;
+	}
+	s->typed[s->request.ntyped++] = text;
+	return 0;
+}
+
+/* Anything but a number is an event, until the interval has begun. */
+static bool takes(void *input, char *arg)
+{
+	struct stackcount *s = input;
+
+	s->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	return !s->interval_begun && !add_event(s, arg);
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct stackcount *s = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->options;
+		return 0;
+	case KEY_SUM:
+		s->request.value = arg;
+		return 0;
+	case KEY_CALLER:
+		s->caller = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --caller is a filter like others, put in front of the one that is there. */
+static int add_caller(struct stackcount *s, const struct cli *cli)
+{
+	s->request.filter = cli->filter;
+	if (!s->caller)
+		return 0;
+	if (strpbrk(s->caller, "\"\\")) {
+		diag_error("--caller: '%s' is not the name of a function", s->caller);
+		return -EINVAL;
+	}
+	if (asprintf(&s->filter, cli->filter ? "$caller ~ \"%s\" && (%s)" : "$caller ~ \"%s\"",
+		     s->caller, cli->filter) < 0)
+		return -ENOMEM;
+	s->request.filter = s->filter;
+	return 0;
+}
+
+static int check_options(struct stackcount *s, struct cli *cli)
+{
+	struct probe_request *r = &s->request;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < cli->nevents && !err; i++)
+		err = add_event(s, cli->events[i]) ? -EINVAL : 0;
+	if (!err && !r->ntyped) {
+		diag_error("no event is named");
+		diag_hint("as in: stackcount block:block_rq_issue; `list` shows what there is");
+		err = -EINVAL;
+	}
+	r->typed = s->typed;
+	r->what = r->value ? PROBE_SUM : PROBE_COUNT;
+	r->option = "--sum";
+	r->is_scoped = cli__picks_tasks(cli) || cli->by || cli->by_text;
+	r->context = event_context__of(cli->binary, cli->scope.pids, cli->scope.npids, cli->command);
+	if (!err)
+		err = add_caller(s, cli);
+	return err ?: stack_options__check(&s->options, &s->stacks, cli, 0);
+}
+
+static int check_caller(const struct stackcount *s)
+{
+	const struct events *events = &s->plan.side[PROBE_END].events;
+	size_t i;
+
+	for (i = 0; s->caller && i < events->n; i++)
+		if (events->event[i].type != EVENT_KERNEL_FUNCTION) {
+			diag_error("--caller: %s is not a function of the kernel",
+				   events->event[i].name);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* What programs are told of each site. */
+static void number_sites(struct stackcount *s)
+{
+	struct probe_side *side = &s->plan.side[PROBE_END];
+	size_t i;
+
+	for (i = 0; i < side->sites.n; i++) {
+		const struct event_site *site = &side->sites.site[i];
+
+		side->slot[i] = site->event - side->events.event;
+		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset &&
+		    !site->is_inlined)
+			side->slot[i] |= STACKCOUNT_AT_ENTRY;
+		if (site->is_exit)
+			side->slot[i] |= STACKCOUNT_AT_EXIT;
+		s->stacks.at_tracepoints |= site->tracepoint_id != 0;
+	}
+}
+
+static int name_events(struct stackcount *s)
+{
+	const struct probe_side *side = &s->plan.side[PROBE_END];
+	size_t i;
+
+	if (side->events.n < 2)
+		return 0;
+	s->event = calloc(side->events.n, sizeof(*s->event));
+	if (!s->event)
+		return -ENOMEM;
+	for (i = 0; i < side->events.n; i++)
+		s->event[i] = side->events.event[i].name;
+	s->stacks.event = s->event;
+	return 0;
+}
+
+static int make_plan(struct stackcount *s)
+{
+	const struct attach_programs programs[PROBE_SIDES] = {
+		[PROBE_END] = {
+			.object = s->bpf->obj,
+			.filtered_tracepoint = s->bpf->progs.on_tracepoint,
+			.syscall_enter = s->bpf->progs.on_syscall_enter,
+			.syscall_exit = s->bpf->progs.on_syscall_exit,
+			.syscall_slots = s->bpf->maps.syscall_slots,
+			.probe = s->bpf->progs.on_probe,
+			.probes = s->bpf->progs.on_probes,
+		},
+	};
+	int err = probe_plan__init(&s->plan, &s->request);
+
+	if (!err)
+		err = check_caller(s);
+	if (!err)
+		err = probe_plan__choose(&s->plan, programs, true);
+	if (!err)
+		err = probe_plan__compile(&s->plan);
+	if (err)
+		return err;
+	number_sites(s);
+	return name_events(s);
+}
+
+static int open_programs(struct stackcount *s, struct measurement *m)
+{
+	struct bpf_program *prog;
+	int err = measurement__open(m);
+
+	if (err)
+		return err;
+	s->bpf = m->bpf;
+	bpf_object__for_each_program(prog, s->bpf->obj)
+		if (strncmp(bpf_program__name(prog), "scope_", 6)) {
+			bpf_program__set_autoload(prog, false);
+			bpf_program__set_autoattach(prog, false);
+		}
+	return make_plan(s);
+}
+
+static int load(struct stackcount *s, struct measurement *m)
+{
+	const struct cli *cli = m->cli;
+	int err;
+
+	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
+	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
+	err = stacks__prepare(&s->stacks, m, s->bpf->obj, "counts", cli->asked_keys);
+	if (!err && !cli->explain)
+		err = run__load(s->bpf->skeleton);
+	return err ? measurement__complain(m, "load", err) : 0;
+}
+
+static int watch(struct measurement *m)
+{
+	struct stackcount *s = m->own;
+
+	return stacks__watch(&s->stacks);
+}
+
+static int attach(struct measurement *m)
+{
+	struct stackcount *s = m->own;
+	int err = stacks__begin(&s->stacks, m);
+
+	if (!err)
+		err = measurement__attach_programs(m);   /* what keeps the scope up to date */
+	if (err)
+		return err;
+	err = probe_plan__attach(&s->plan);
+	m->has_said = err;
+	if (err)
+		return err;
+	m->watch = watch;
+	return 0;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct stackcount *s = m->own;
+	int err;
+
+	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
+	r->value = s->request.value ?: "events";
+	r->source = s->source;
+	err = stacks__report(&s->stacks, m, r, s->options.table ? 0 : m->cli->top);
+	if (err)
+		return err;
+	r->counters.lost[LOSS_RECURSION] += attach__misses(&s->plan.side[PROBE_END].attachments);
+	r->stacks->unit = s->request.value ? "sum" : "events";
+	/* What was summed up is no number of events. One without room for its stack is in no sum. */
+	if (s->request.value)
+		r->events = r->counters.summed - r->counters.lost[LOSS_MAP_FULL] -
+			    r->counters.lost[LOSS_NO_MEMORY];
+	r->has_losses = true;
+	return s->options.table ? stacks__tabulate(r, s->options.leaf, m->cli->top) : 0;
+}
+
+static int explain_sites(void *arg, struct report *r)
+{
+	const struct stackcount *s = arg;
+	const struct probe_side *side = &s->plan.side[PROBE_END];
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < side->sites.n && !err; i++)
+		err = explain__add(r, "site", "%s, %s", side->sites.site[i].name,
+				   attach_way_name(side->attachments.way[i]));
+	return err;
+}
+
+static int open_and_load(struct measurement *m)
+{
+	struct stackcount *s = m->own;
+	int err = open_programs(s, m);
+
+	return err ?: load(s, m);
+}
+
+static int explain(struct measurement *m)
+{
+	struct stackcount *s = m->own;
+
+	return measurement__explain_with(m, s->bpf->obj, "the events named", explain_sites, s);
+}
+
+static void init(void *own)
+{
+	struct stackcount *s = own;
+
+	s->options = (struct stack_options)STACK_OPTIONS;
+}
+
+static int check(void *own, struct cli *cli)
+{
+	cli->scope.command_joins_at_exec = true;
+	return check_options(own, cli);
+}
+
+static void release(void *own)
+{
+	struct stackcount *s = own;
+
+	stacks__free(&s->stacks);
+	probe_plan__free(&s->plan);
+	free(s->event);
+	free(s->filter);
+}
+
+static const struct argp_option own_options[] = {
+	{NULL, 0, NULL, 0, "What is counted (default: how many there are):", 1},
+	{"sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1},
+	{"caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1},
+	{},
+};
+static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = own_options, .parser = parse_own, .children = children,
+	.args_doc = "EVENT... [INTERVAL [COUNT]]\nEVENT... -- COMMAND [ARG...]",
+};
+
+static const struct tool_spec spec = {
+	.name = "stackcount",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND | CLI_EVENTS,
+		.doc = "Which code paths lead to an event: counts, or sums of a value, by "
+		       "stack.\n" STACK_FORMATS_DOC,
+		.own = &own_argp,
+		.own_keys = true,
+		.takes = takes,
+	},
+	.own_size = sizeof(struct stackcount), .skeleton = &stackcount_skeleton, .stays_attached = true,
+	.init = init, .check = check, .load = open_and_load, .explain = explain,
+	.attach = attach, .report = report, .free = release,
+};
+
+TOOL_MEASURING(stackcount, spec, AREA_EVENTS,
+	       "which code paths lead to an event: stacks, flame graphs");

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* stat: counts of events. What is asked and shown, and how it is counted, is in stat/. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/numbers.h"
+#include "report/diag.h"
+#include "events/stat/stat.h"
+#include "tools.h"
+
+/* Of our own options; those of user/cli are below. */
+enum {
+	KEY_DETAILED = 0x1000,
+	KEY_PER_CORE,
+	KEY_PER_SOCKET,
+	KEY_PRE,
+	KEY_POST,
+	KEY_ZEROS,
+};
+
+/*
+ * --- what is asked -----------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct stat_run *s = state->input;
+
+	switch (key) {
+	case KEY_DETAILED:
+		s->detailed = true;
+		return 0;
+	case 'A':
+		s->per_cpu = true;
+		return 0;
+	case KEY_PER_CORE:
+		s->per_core = true;
+		return 0;
+	case KEY_PER_SOCKET:
+		s->per_socket = true;
+		return 0;
+	case 'r':
+		if (!parse_u64_between(arg, 1, 1000000, &s->repeat))
+			return 0;
+		diag_error("-r: '%s' is not a number of runs", arg);
+		return EINVAL;
+	case KEY_PRE:
+		s->pre = arg;
+		return 0;
+	case KEY_POST:
+		s->post = arg;
+		return 0;
+	case KEY_ZEROS:
+		s->zeros = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check_options(const struct stat_run *s, struct cli *cli)
+{
+	int places = s->per_cpu + s->per_core + s->per_socket;
+
+	if (places > 1) {
+		diag_error("give one of -A, --per-core and --per-socket");
+		return -EINVAL;
+	}
+	if (places && cli->by) {
+		diag_error("-A, --per-core and --per-socket do not go with --by; --by cpu,comm "
+			   "says both");
+		return -EINVAL;
+	}
+	if (s->repeat && !cli->command) {
+		diag_error("-r runs a command several times; there is none behind --");
+		return -EINVAL;
+	}
+	if (s->repeat && (places || cli->by || cli->interval_ns)) {
+		diag_error("-r gives one mean for each event: not with -A, --per-core, "
+			   "--per-socket, --by "
+			   "or -I");
+		return -EINVAL;
+	}
+	if ((s->pre || s->post) && !cli->command) {
+		diag_error(
+			"--pre and --post go before and after a command; there is none behind --");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* What cannot be counted is said once, on its own line. */
+static void say_refused(const struct stat_run *s)
+{
+	const struct event_site *site = NULL, *first = NULL;
+	struct counter_refusal refusal;
+	char names[512] = "";
+	size_t i, n = 0;
+	int err, reason = 0;
+
+	for (i = 0; i < s->nrows && n < sizeof(names); i++) {
+		err = counting__refused(&s->counting, i, &site);
+		if (!err)
+			continue;
+		if (!first) {
+			first = site;
+			reason = err;
+		}
+		n += snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "", s->row[i].name);
+	}
+	if (!first)
+		return;
+	counter__refusal(&refusal, first, reason);
+	diag_warn("%s: not counted: %s", names, refusal.why);
+	if (refusal.instead[0])
+		diag_hint("%s works here", refusal.instead);
+}
+
+static bool all_refused(const struct stat_run *s)
+{
+	const struct event_site *site;
+	size_t i;
+
+	for (i = 0; i < s->nrows; i++)
+		if (!counting__refused(&s->counting, i, &site))
+			return false;
+	return true;
+}
+
+static int load(struct measurement *m)
+{
+	return stat__plan(m->own, m, m->cli);
+}
+
+static int explain(struct measurement *m)
+{
+	return stat__explain(m->own, m);
+}
+
+static int attach(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+	int err = counting__begin(&s->counting, m, &s->plan);
+
+	m->has_said = true;
+	if (!err)
+		err = stat__place(s);
+	if (!err && all_refused(s)) {
+		say_refused(s);
+		return -EOPNOTSUPP;
+	}
+	if (!err && !s->elapsed.n)
+		say_refused(s);
+	if (!err && s->pre)
+		err = command__shell(s->pre, &m->run->setting);
+	return err;
+}
+
+static int arm(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+
+	return counting__go(&s->counting);
+}
+
+static void disarm(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+
+	counting__stop(&s->counting);
+}
+
+static int measure_once(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+	int err = measurement__begin(m);
+
+	if (!err)
+		err = run__loop(m->run);
+	if (!err && s->post)
+		err = command__shell(s->post, &m->run->setting);
+	return err;
+}
+
+static int measure_repeatedly(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+	int err = 0;
+
+	m->hold = true;
+	while (!err && s->elapsed.n < s->repeat) {
+		if (s->elapsed.n) {
+			stat__forget(s);
+			err = run__again(m->run);
+		}
+		if (!err)
+			err = measure_once(m);
+		if (!err && m->run->interrupted)
+			break;
+	}
+	if (!err && s->elapsed.n)
+		err = stat__means(s, m);
+	return err;
+}
+
+static int measure(struct measurement *m)
+{
+	const struct stat_run *s = m->own;
+
+	return s->repeat ? measure_repeatedly(m) : measure_once(m);
+}
+
+static int check(void *own, struct cli *cli)
+{
+	struct stat_run *s = own;
+
+	/* By CPU alone needs no task: the counters of each CPU say it. */
+	if (cli->by == BY_CPU) {
+		cli->by = 0;
+		s->per_cpu = true;
+	}
+	cli->scope.command_joins_at_exec = true;
+	return check_options(s, cli);
+}
+
+static const char *alone(const void *own)
+{
+	const struct stat_run *s = own;
+
+	return s->repeat ? "-r" : s->pre ? "--pre" : s->post ? "--post" : NULL;
+}
+
+static void release(void *own)
+{
+	stat__free(own);
+}
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Counting:", 1},
+	{"detailed", KEY_DETAILED, NULL, 0,
+	 "More of the usual events: faults by kind, caches", 1},
+	{NULL, 'A', NULL, 0, "One result per CPU", 1},
+	{"per-core", KEY_PER_CORE, NULL, 0, "One result per core", 1},
+	{"per-socket", KEY_PER_SOCKET, NULL, 0, "One result per socket", 1},
+	{"repeat", 'r', "N", 0, "Run the command N times: means and their standard error",
+	 1},
+	{"pre", KEY_PRE, "CMD", 0, "Run this shell command before each run, not counted",
+	 1},
+	{"post", KEY_POST, "CMD", 0, "Run this one after each run", 1},
+	{"zeros", KEY_ZEROS, NULL, 0, "Show the rows of globs that are zero, too", 1},
+	{},
+};
+static const struct argp own_argp = { .options = options, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "stat",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_EVENTS | CLI_OUTPUT |
+			  CLI_RUN | CLI_COMMAND,
+		.follows = true,
+		.doc = "Counts events: of a command, of processes, of the whole system.",
+		.own = &own_argp,
+		.filter_each = true,
+	},
+	.own_size = sizeof(struct stat_run),
+	.check = check, .alone = alone, .load = load, .explain = explain, .attach = attach,
+	.arm = arm, .disarm = disarm,
+	.measure = measure, .report = stat__report, .free = release,
+};
+
+TOOL_MEASURING(stat, spec, AREA_EVENTS, "how many events: of a command, of tasks, of the machine");

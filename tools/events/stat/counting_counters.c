@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What perf_event_open(2) counts: for threads and CPUs, or charged to tasks at context switches. */
+#include <bpf/bpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "events/stat/counting_parts.h"
+#include "report/diag.h"
+
+#include "bpf/events/counting.h"
+#include "counting.skel.h"
+
+/* --- the kernel's counters ------------------------------------------------------------------- */
+
+static int add_threads(struct counting *c, u32 pid)
+{
+	struct dirent *entry;
+	u32 *larger;
+	char path[64];
+	DIR *dir;
+	u64 tid;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return 0;       /* gone: nothing to count */
+	while ((entry = readdir(dir))) {
+		if (parse_u64_between(entry->d_name, 1, UINT32_MAX, &tid))
+			continue;
+		if (!(c->ntids & (c->ntids - 1))) {
+			larger = realloc(c->tids, (c->ntids ? 2 * c->ntids : 1) * sizeof(*larger));
+			if (!larger) {
+				closedir(dir);
+				return -ENOMEM;
+			}
+			c->tids = larger;
+		}
+		c->tids[c->ntids++] = tid;
+	}
+	closedir(dir);
+	return 0;
+}
+
+/* The threads there are now: -p stands for all of a process, and new ones are inherited. */
+static int list_threads(struct counting *c)
+{
+	const struct scope_options *o = &c->m->cli->scope;
+	int err = 0;
+	size_t i;
+
+	free(c->tids);
+	c->tids = NULL;
+	c->ntids = 0;
+	for (i = 0; i < o->npids && !err; i++)
+		err = add_threads(c, o->pids[i]);
+	return err;
+}
+
+static int open_targets(struct counting *c, const struct counter_targets *targets)
+{
+	struct complaint complaint = {};
+	size_t which = 0;
+	int err;
+
+	err = counters__open(&c->counters, c->plan->sites, targets, &complaint, &which);
+	if (err)
+		counting_complain(c, which, &complaint);
+	return err;
+}
+
+/*
+ * A thread that is made while its process is being opened may be inherited from its maker, or be
+ * missing: nothing tells. So it is done again until no thread came or went meanwhile.
+ */
+static int open_processes(struct counting *c, struct counter_targets *targets)
+{
+	size_t n;
+	int err, tries;
+	u32 *tids;
+
+	for (tries = 0; tries < 10; tries++) {
+		err = list_threads(c);
+		if (err)
+			return err;
+		targets->tids = c->tids;
+		targets->ntids = c->ntids;
+		if (!c->ntids) {
+			diag_error("-p: the processes have ended");
+			return -ESRCH;
+		}
+		err = open_targets(c, targets);
+		if (err)
+			return err;
+		tids = c->tids;
+		n = c->ntids;
+		c->tids = NULL;
+		err = list_threads(c);
+		if (!err && n == c->ntids && !memcmp(tids, c->tids, n * sizeof(*tids))) {
+			free(tids);
+			return 0;
+		}
+		free(tids);
+		counters__close(&c->counters);
+		if (err)
+			return err;
+	}
+	diag_error("-p: threads come and go too quickly to open their counters");
+	diag_hint("--by pid charges counters at context switches and needs no threads");
+	return -EAGAIN;
+}
+
+/* The CPUs to open counters on: all that are online, or of them those of -C. */
+static int *cpu_list(const struct counting *c, bool all, size_t *n)
+{
+	int *cpus = calloc(c->topology.n ?: 1, sizeof(*cpus));
+	const struct scope_config *scope = &c->m->scope;
+	size_t i;
+
+	*n = 0;
+	for (i = 0; cpus && i < c->topology.n; i++) {
+		int cpu = c->topology.cpu[i].cpu;
+
+		if (all || !scope->has_cpus || scope->cpus[cpu / 64] & (1ULL << (cpu % 64)))
+			cpus[(*n)++] = cpu;
+	}
+	return cpus;
+}
+
+int counting_open_natively(struct counting *c)
+{
+	const struct scope_options *o = &c->m->cli->scope;
+	struct counter_targets targets = { .inherit = true };
+	bool tasks = o->command_pid || o->npids || o->ntids;
+	int *cpus = NULL, err;
+
+	if (c->plan->per_cpu || o->cpus || !tasks) {
+		cpus = cpu_list(c, false, &targets.ncpus);
+		if (!cpus)
+			return -ENOMEM;
+		targets.cpus = cpus;
+	}
+	if (o->command_pid) {
+		targets.tids = &o->command_pid;
+		targets.ntids = 1;
+		targets.on_exec = true;
+		err = open_targets(c, &targets);
+	} else if (o->npids) {
+		targets.inherit_thread = !o->follow;
+		err = open_processes(c, &targets);
+	} else {
+		/* -t means that thread, not those it makes. */
+		targets.inherit = false;
+		targets.tids = o->tids;
+		targets.ntids = o->ntids;
+		err = open_targets(c, &targets);
+	}
+	free(cpus);
+	return err;
+}
+
+int counting_set_filter(struct counting *c)
+{
+	size_t which = 0;
+	int err;
+
+	if (!c->plan->filter)
+		return 0;
+	err = counters__filter(&c->counters, c->plan->filter, &which);
+	if (err)
+		diag_error("--filter: the kernel does not take '%s' for %s: %s",
+			   c->plan->filter[which], c->plan->sites->site[which].name,
+			   strerror(-err));
+	return err;
+}
+
+/* --- counters charged at switches ------------------------------------------------------------ */
+
+bool counting_counts_switches(const struct event_site *s)
+{
+	/* cs:u is none: a switch is in the kernel. The counter knows that. */
+	return s->attr.type == PERF_TYPE_SOFTWARE &&
+	       s->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES && !s->attr.exclude_kernel;
+}
+
+static bool is_charged(const struct counting *c, size_t site)
+{
+	return c->ncharged && c->charged[c->ncharged - 1] == site;
+}
+
+/*
+ * Counters of context switches are not needed: the switch itself is the event. What cannot be
+ * counted is not there to be read.
+ */
+int counting_open_for_charging(struct counting *c)
+{
+	struct counter_targets targets = {};
+	size_t i;
+	int *cpus, err;
+
+	cpus = cpu_list(c, true, &targets.ncpus);
+	c->charged = calloc(c->plan->sites->n ?: 1, sizeof(*c->charged));
+	if (!cpus || !c->charged) {
+		free(cpus);
+		return -ENOMEM;
+	}
+	targets.cpus = cpus;
+	err = open_targets(c, &targets);
+	free(cpus);
+	/* The counters of a site follow each other. */
+	for (i = 0; i < c->counters.n; i++)
+		if (c->counters.counter[i].fd >= 0 && !is_charged(c, c->counters.counter[i].site))
+			c->charged[c->ncharged++] = c->counters.counter[i].site;
+	if (!err && c->ncharged > COUNTING_COUNTERS) {
+		diag_error("%zu counters; at most %d can be charged to tasks at once", c->ncharged,
+			   COUNTING_COUNTERS);
+		err = -E2BIG;
+	}
+	return err;
+}
+
+int counting_fill_counters(struct counting *c)
+{
+	int map = bpf_map__fd(c->bpf->maps.counters), err = 0;
+	size_t i;
+	u32 k, index;
+
+	for (i = 0; i < c->counters.n && !err; i++) {
+		const struct counter *each = &c->counters.counter[i];
+
+		if (each->fd < 0 || counting_counts_switches(&c->plan->sites->site[each->site]))
+			continue;
+		for (k = 0; c->charged[k] != each->site; k++)
+			;
+		index = k * c->m->run->host.cpus_possible + each->cpu;
+		err = bpf_map_update_elem(map, &index, &each->fd, BPF_ANY);
+	}
+	return err;
+}
+
+int counting_charge_now(const struct counting *c)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);
+	int prog = bpf_program__fd(c->bpf->progs.charge_now), err = 0;
+	size_t i;
+
+	for (i = 0; i < c->topology.n && !err; i++) {
+		opts.cpu = c->topology.cpu[i].cpu;
+		err = bpf_prog_test_run_opts(prog, &opts);
+		if (err == -ENXIO)      /* went offline */
+			err = 0;
+	}
+	return err;
+}

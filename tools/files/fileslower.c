@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* fileslower: each slow read, write, open, fsync of a file. See bpf/files/fileslower.bpf.c. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/numbers.h"
+#include "files/calls.h"
+#include "files/name.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/lines.h"
+#include "tools.h"
+
+#include "bpf/files/fileslower.h"
+#include "fileslower.skel.h"
+
+SKELETON(fileslower);
+
+#define KEY_MIN 0x1000
+#define DEFAULT_MIN (10 * NSEC_PER_MSEC)
+#define RARE_MIN NSEC_PER_MSEC  /* calls that take so long are few */
+
+enum { TOOK, BYTES, OFFSET, ERROR, FS, PATH, FIELDS };
+
+static const char *const field_names[FIELDS] = {
+	[TOOK] = "took", [BYTES] = "bytes", [OFFSET] = "offset", [ERROR] = "error", [FS] = "fs",
+	[PATH] = "path",
+};
+
+struct fileslower {
+	struct file_options options;
+	u64 min_ns;
+	struct fileslower_bpf *bpf;
+	struct lines lines;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct fileslower *s = state->input;
+
+	if (key != KEY_MIN)
+		return file_options__parse(&s->options, key, arg);
+	if (!parse_duration(arg, NSEC_PER_MSEC, &s->min_ns))
+		return 0;
+	diag_error("--min: '%s' is no time; as in 10ms, 500us", arg);
+	return EINVAL;
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+/* "ENOENT"; what is restarted when a signal has been handled has numbers user space never sees. */
+static const char *error_text(const struct fileslower_record *r)
+{
+	const char *name;
+
+	if (r->unfinished)
+		return "unfinished";
+	if (r->result >= 0)
+		return NULL;
+	name = strerrorname_np(-r->result);
+	return name ?: "interrupted";
+}
+
+static bool moves_bytes(const struct fileslower_record *r)
+{
+	return r->op == FILE_READ || r->op == FILE_WRITE;
+}
+
+static struct field number_or_none(u64 number, bool there)
+{
+	return (struct field){ .number = number, .kind = there ? FIELD_NUMBER : FIELD_NONE };
+}
+
+static struct field text_or_none(const char *text, bool word)
+{
+	return (struct field){ .text = (char *)text, .kind = text ? FIELD_NUMBER : FIELD_NONE,
+			       .word = word };
+}
+
+static int write_line(struct fileslower *s, const struct fileslower_record *r, char *path)
+{
+	char comm[sizeof(r->comm) + 1] = "", fs[sizeof(r->fs) + 1] = "";
+	bool done = r->result >= 0 && !r->unfinished;
+	struct stream_field field[FIELDS] = {
+		[TOOK] = { .field = { .number = r->took_ns, .kind = FIELD_TIME } },
+		[BYTES] = { .field = number_or_none(r->result, done && moves_bytes(r)) },
+		[OFFSET] = { .field = number_or_none(r->offset, r->offset >= 0) },
+		[ERROR] = { .field = text_or_none(error_text(r), true) },
+		[FS] = { .field = text_or_none(r->fs[0] ? fs : NULL, true) },
+		[PATH] = { .field = text_or_none(path, false) },
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.event = r->op < FILE_OPS ? file_op_names[r->op] : "?", .field = field, .n = FIELDS,
+	};
+	size_t i;
+
+	memcpy(comm, r->comm, sizeof(r->comm));
+	memcpy(fs, r->fs, sizeof(r->fs));
+	for (i = 0; i < FIELDS; i++)
+		field[i].field.name = field_names[i];
+	return lines__write(&s->lines, &line);
+}
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct fileslower_record *r = record;
+	char *path;
+	int err;
+
+	path = file_name__path(&r->name, size - offsetof(struct fileslower_record, name));
+	err = write_line(context, r, path);
+	free(path);
+	return err;
+}
+
+static int watch(struct measurement *m)
+{
+	struct fileslower *s = m->own;
+
+	return lines__drain(&s->lines);
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct fileslower *s = m->own;
+	int err;
+
+	if (tasks__visit(s->bpf->progs.show_unfinished))
+		diag_detail("no task iterator: calls that go on are not shown");
+	err = lines__drain(&s->lines);
+	if (err)
+		return err;
+	r->value = "slow calls";
+	r->source = file_calls_source;
+	r->caveat = file_calls_caveat;
+	return lines__report(&s->lines, r);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int check(void *context, struct cli *cli)
+{
+	struct fileslower *s = context;
+	int err = lines__init(&s->lines, cli, field_names, FIELDS);
+
+	s->lines.rare = s->min_ns >= RARE_MIN;
+	return err;
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct fileslower_bpf *bpf = m->bpf;
+	struct fileslower *s = m->own;
+	int err;
+
+	s->bpf = bpf;
+	bpf->rodata->min_ns = s->min_ns;
+	FILE_OPTIONS_SET(bpf->rodata, &s->options);
+	err = lines__prepare(&s->lines, m, bpf->obj);
+	if (!err)
+		err = file_calls__prepare(bpf->obj, &m->run->host, &s->options);
+	return err;
+}
+
+static int attach(struct measurement *m)
+{
+	struct fileslower *s = m->own;
+	int err = lines__begin(&s->lines, m, offsetof(struct fileslower_record, name.names), show,
+			       s);
+
+	m->watch = watch;
+	return err ?: measurement__attach(m);
+}
+
+static void init(void *own)
+{
+	struct fileslower *s = own;
+
+	*s = (struct fileslower){ .options = { .ops = ~0U }, .min_ns = DEFAULT_MIN };
+}
+
+static void release(void *own)
+{
+	struct fileslower *s = own;
+
+	lines__free(&s->lines);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
+	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "fileslower",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES |
+			  CLI_LINES,
+		.doc = "Each read, write, open and fsync of a file that was a slow one.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct fileslower), .skeleton = &fileslower_skeleton,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = file_calls_source, .free = release,
+};
+
+TOOL_MEASURING(fileslower, spec, AREA_FILES, "each slow read, write, open and fsync of a file");

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* fsdist: how long reads, writes, opens and fsyncs of files take. See bpf/files/fsdist.bpf.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/task_key.h"
+#include "files/calls.h"
+#include "files/mounts.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "tools.h"
+
+#include "bpf/files/fsdist.h"
+#include "fsdist.skel.h"
+
+SKELETON(fsdist);
+
+struct fsdist {
+	struct file_options options;
+	struct own_parts parts;
+	struct fsdist_bpf *bpf;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct fsdist *s = state->input;
+
+	return file_options__parse(&s->options, key, arg);
+}
+
+static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
+{
+	const struct fsdist *s = context;
+	const struct fsdist_own *key = own;
+	u32 op = key->op & ~FSDIST_FAILED;
+	char text[32];
+	int err;
+
+	snprintf(text, sizeof(text), "%s%s", op < FILE_OPS ? file_op_names[op] : "?",
+		 key->op & FSDIST_FAILED ? " failed" : "");
+	err = report_row__add_text(row, "op", text);
+	snprintf(text, sizeof(text), "%.*s", FILE_FS_LEN, key->fs[0] ? key->fs : "-");
+	if (!err && by & BY_FILE_FS)
+		err = report_row__add_text(row, "fs", text);
+	if (!err && by & BY_FILE_MOUNT)
+		err = report_row__add_mount(row, s->bpf->maps.mounts, &key->mount);
+	return err;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	r->value = "time of calls";
+	r->unit = UNIT_NS;
+	r->source = file_calls_source;
+	r->caveat = file_calls_caveat;
+	return measure__report(&m->measure, m, r);
+}
+
+static int check(void *context, struct cli *cli)
+{
+	(void)context;
+	cli->by |= BY_FILE_OP;
+	return 0;
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct fsdist_bpf *bpf = m->bpf;
+	struct fsdist *s = m->own;
+	int err = 0;
+
+	s->bpf = bpf;
+	bpf->rodata->want_fs = m->cli->by & BY_FILE_FS;
+	bpf->rodata->want_mount = m->cli->by & BY_FILE_MOUNT;
+	FILE_OPTIONS_SET(bpf->rodata, &s->options);
+	if (m->cli->by & BY_FILE_MOUNT)
+		err = map__set_room(bpf->maps.mounts, &m->run->host, MOUNT_NAMES);
+	return err ?: file_calls__prepare(bpf->obj, &m->run->host, &s->options);
+}
+
+static const char *const key_names[] = { "op", "fs", "mount" };
+
+static void init(void *own)
+{
+	struct fsdist *s = own;
+
+	*s = (struct fsdist){
+		.options = { .ops = ~0U },
+		.parts = {
+			.name = key_names, .n = ARRAY_SIZE(key_names), .text = "op, fs, mount",
+			.add = add_parts, .context = s,
+		},
+	};
+}
+
+static const struct own_parts *parts(void *own)
+{
+	struct fsdist *s = own;
+
+	return &s->parts;
+}
+
+static const struct argp_option option_list[] = {
+	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "fsdist",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long reads, writes, opens and fsyncs of files take.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct fsdist), .skeleton = &fsdist_skeleton,
+	.hist = { "times", sizeof(struct fsdist_key) },
+	.init = init, .parts = parts, .check = check, .open = open_skeleton, .report = report,
+	.source = file_calls_source,
+};
+
+TOOL_MEASURING(fsdist, spec, AREA_FILES, "how long reads, writes, opens and fsyncs of files take");

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* hardirqs: how long interrupts are worked on. See bpf/irq/hardirqs.bpf.c. */
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/scope.h"
+#include "irq/spans.h"
+#include "report/diag.h"
+#include "tools.h"
+
+#include "hardirqs.skel.h"
+
+SKELETON(hardirqs);
+
+#define KEY_IRQ SPANS_KEY_OWN
+#define KEY_DEVICES (SPANS_KEY_OWN + 1)
+
+struct hardirqs {
+	struct spans spans;
+	struct scope_glob names;
+	bool has_names;
+	bool only_devices;
+	struct hardirqs_bpf *bpf;
+};
+
+static error_t parse_irq(struct hardirqs *h, const char *glob)
+{
+	int err = scope_glob__compile(&h->names, glob);
+
+	h->has_names = true;
+	if (!err)
+		return 0;
+	diag_error("--irq: '%s' %s", glob,
+		   err == -E2BIG ? "is too long for a glob" : "is no glob: [ is not closed");
+	return EINVAL;
+}
+
+static error_t parse_own(struct spans *s, int key, char *arg)
+{
+	struct hardirqs *h = s->own;
+
+	switch (key) {
+	case KEY_IRQ:
+		return parse_irq(h, arg);
+	case KEY_DEVICES:
+		h->only_devices = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* As /proc/interrupts has it: a number or, without one, three letters. */
+static int add_line(struct report_row *row, u64 id)
+{
+	static const char *const lines[VECTOR_LINES] = {
+		[LINE_LOC] = "LOC", [LINE_RES] = "RES", [LINE_CAL] = "CAL", [LINE_IWI] = "IWI",
+		[LINE_PLT] = "PLT", [LINE_TRM] = "TRM", [LINE_THR] = "THR", [LINE_DFR] = "DFR",
+		[LINE_SPU] = "SPU", [LINE_ERR] = "ERR",
+	};
+	u32 line = id;
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", line);
+	return report_row__add_text(row, "irq",
+				    id & SPAN_VECTOR && line < VECTOR_LINES ? lines[line] : number);
+}
+
+static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
+{
+	const struct span_what *what = own;
+	int err = 0;
+
+	(void)context;
+	if (by & BY_SPAN_ID)
+		err = add_line(row, what->id);
+	if (!err && by & BY_SPAN_DETAIL)
+		err = report_row__add_text(row, "name", what->name[0] ? what->name : "?");
+	return err;
+}
+
+/*
+ * Which vectors there are depends on architecture and configuration. 0: at least one. -ENOENT:
+ * none, or they are not wanted.
+ */
+static int choose_vectors(const struct hardirqs *h)
+{
+	static const char prefix[] = "tp_btf/", device[] = "irq_handler_";
+	struct btf *btf = h->only_devices ? NULL : btf__load_vmlinux_btf();
+	int err = 0, any = -ENOENT;
+	struct bpf_program *prog;
+	char name[80];
+
+	bpf_object__for_each_program(prog, h->bpf->obj) {
+		const char *event = bpf_program__section_name(prog) + sizeof(prefix) - 1;
+
+		/* Not those of scope.bpf.h either. */
+		if (!strncmp(event, device, sizeof(device) - 1) || !strncmp(event, "sched_", 6))
+			continue;
+		snprintf(name, sizeof(name), "btf_trace_%s", event);
+		if (btf && btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF) >= 0)
+			any = 0;
+		else
+			err = bpf_program__set_autoload(prog, false);
+		if (err)
+			break;
+	}
+	btf__free(btf);
+	return err ?: any;
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct spans *s = m->own;
+	struct hardirqs *h = s->own;
+	struct hardirqs_bpf *bpf = m->bpf;
+	int err;
+
+	h->bpf = bpf;
+	bpf->rodata->has_names = h->has_names;
+	memcpy((void *)&bpf->rodata->names, &h->names, sizeof(h->names));
+	err = choose_vectors(h);
+	if (err == -ENOENT)
+		s->source = "tp_btf/irq_handler_entry, tp_btf/irq_handler_exit";
+	else if (err)
+		return err;
+	return 0;
+}
+
+static const char *const part_names[] = { "irq", "name" };
+static const struct argp_option option_list[] = {
+	{ "irq", KEY_IRQ, "GLOB", 0,
+	  "Only those of such a name, e.g. 'virtio*' or local_timer", 1 },
+	{ "devices", KEY_DEVICES, NULL, 0,
+	  "Only those of devices: no timer, no interrupts between CPUs", 1 },
+	SPANS_OPTIONS,
+	{},
+};
+static const struct spans_tool spans_tool = {
+	.time = { .value = "time in interrupt handlers",
+		  .source = "tp_btf/irq_handler_entry, irq_handler_exit; "
+			    "local_timer_entry, local_timer_exit and those of IPIs" },
+	.parse = parse_own,
+	.parts = { .name = part_names, .n = 2, .text = "irq, name", .add = add_parts },
+	.by = BY_SPAN_ID | BY_SPAN_DETAIL,
+	.open = open_skeleton,
+};
+static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
+
+static void init(void *own)
+{
+	struct hardirqs *h = own;
+
+	h->spans.tool = &spans_tool;
+	h->spans.own = h;
+}
+
+static const struct tool_spec spec = {
+	.name = "hardirqs",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long interrupts are worked on: handlers of devices, the timer, IPIs.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct hardirqs), .skeleton = &hardirqs_skeleton,
+	SPANS_HOOKS,
+	.init = init,
+};
+
+TOOL_MEASURING(hardirqs, spec, AREA_INTERRUPTS,
+	       "interrupts: how many, how long their handlers run");

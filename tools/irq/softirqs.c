@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* softirqs: how long softirqs run, or how long they are late. See bpf/irq/softirqs.bpf.c. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "irq/spans.h"
+#include "tools.h"
+
+#include "softirqs.skel.h"
+
+SKELETON(softirqs);
+
+static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
+{
+	/* As /proc/softirqs has them. */
+	static const char *const names[SOFTIRQS] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+	const struct span_what *what = own;
+	char number[24];
+
+	(void)context;
+	if (!(by & BY_SPAN_ID))
+		return 0;
+	snprintf(number, sizeof(number), "%llu", what->id);
+	return report_row__add_text(row, "softirq", what->id < SOFTIRQS ? names[what->id] : number);
+}
+
+static const char *const part_names[] = { "softirq" };
+static const char *const of_time[] = { "on_entry", "on_exit", NULL };
+static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
+static const struct argp_option option_list[] = {
+	SPANS_LATENCY("How long they are late instead: from being raised to running"),
+	SPANS_OPTIONS,
+	{},
+};
+static const struct spans_tool spans_tool = {
+	.time = { .value = "time in softirqs",
+		  .source = "tp_btf/softirq_entry, tp_btf/softirq_exit" },
+	.late = { .value = "time from raise to softirq",
+		  .source = "tp_btf/softirq_raise, tp_btf/softirq_entry" },
+	.of_time = of_time, .of_late = of_late,
+	.parts = { .name = part_names, .n = 1, .text = "softirq", .add = add_parts },
+	.by = BY_SPAN_ID,
+};
+static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
+
+static void init(void *own)
+{
+	struct spans *s = own;
+
+	s->tool = &spans_tool;
+}
+
+static const struct tool_spec spec = {
+	.name = "softirqs",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long softirqs run, or how long after they are raised.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct spans), .skeleton = &softirqs_skeleton,
+	SPANS_HOOKS,
+	.init = init,
+};
+
+TOOL_MEASURING(softirqs, spec, AREA_INTERRUPTS, "softirqs: how many, how long they run, how late");

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* workqueues: how long works run, or wait until they do. See bpf/irq/workqueues.bpf.c. */
+#include <errno.h>
+
+#include "irq/spans.h"
+#include "tools.h"
+
+#include "workqueues.skel.h"
+
+SKELETON(workqueues);
+
+static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
+{
+	const struct span_what *what = own;
+	int err = 0;
+
+	if (by & BY_SPAN_ID)
+		err = spans__add_function(context, what->id, row);
+	/* Of works that were queued before the run it is not known. */
+	if (!err && by & BY_SPAN_DETAIL)
+		err = report_row__add_text(row, "workqueue", what->name[0] ? what->name : "?");
+	return err;
+}
+
+/* Works that are queued, those included that were cancelled, and works that run, for each key. */
+#define QUEUED_PER_KEY 64
+#define RUNNING_PER_KEY 4
+
+static int set_room(struct workqueues_bpf *bpf, const struct measurement *m)
+{
+	u64 keys = m->cli->max_keys;
+	int err = map__preallocate(bpf->maps.queued_works, QUEUED_PER_KEY * keys);
+
+	return err ?: map__preallocate(bpf->maps.running_works, RUNNING_PER_KEY * keys);
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct workqueues_bpf *bpf = m->bpf;
+	struct spans *s = m->own;
+	int err;
+
+	bpf->rodata->queue_time = s->late;
+	/* The queue's name is known from there. */
+	err = bpf_program__set_autoload(bpf->progs.on_queue,
+					s->late || m->cli->by & BY_SPAN_DETAIL);
+	if (!err)
+		err = set_room(bpf, m);
+	return err;
+}
+
+static const char *const part_names[] = { "function", "workqueue" };
+static const char *const of_time[] = { "on_end", NULL };
+static const struct argp_option option_list[] = {
+	SPANS_LATENCY("How long they are queued instead, until they run"),
+	SPANS_OPTIONS,
+	{},
+};
+static const struct spans_tool spans_tool = {
+	.time = { .value = "time in works",
+		  .source = "tp_btf/workqueue_execute_start, workqueue_execute_end" },
+	.late = { .value = "time in queue",
+		  .source = "tp_btf/workqueue_queue_work, workqueue_execute_start" },
+	.of_time = of_time,
+	.parts = { .name = part_names, .n = 2, .text = "function, workqueue",
+		   .add = add_parts },
+	.by = BY_SPAN_ID | BY_SPAN_DETAIL,
+	.open = open_skeleton,
+};
+static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
+
+static void init(void *own)
+{
+	struct spans *s = own;
+
+	s->tool = &spans_tool;
+}
+
+static const struct tool_spec spec = {
+	.name = "workqueues",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct spans), .skeleton = &workqueues_skeleton,
+	SPANS_HOOKS,
+	.init = init,
+};
+
+TOOL_MEASURING(workqueues, spec, AREA_INTERRUPTS,
+	       "works of workqueues: how many, how long they run, how late");

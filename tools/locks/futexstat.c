@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* futexstat: waits for futexes, and who wakes. The measurement is bpf/locks/futexstat.bpf.c. */
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "host/task_state.h"
+#include "locks/futex_names.h"
+#include "locks/lock_waits.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "tools.h"
+
+#include "bpf/locks/futexstat.h"
+#include "futexstat.skel.h"
+
+SKELETON(futexstat);
+
+#define SOURCE "tp_btf/sys_enter and sys_exit of the futex calls, by CLOCK_MONOTONIC"
+
+#define KEY_WAKES 0x1000
+
+struct futexstat {
+	struct lock_waits waits;        /* first: lock_waits__begin() */
+	bool of_wakes;
+	struct futexstat_bpf *bpf;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct futexstat *f = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &f->waits;
+		return 0;
+	case KEY_WAKES:
+		f->of_wakes = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct futexstat *f = context;
+	struct lock_waits *w = &f->waits;
+
+	if (f->of_wakes && (w->with_stacks || w->min_ns)) {
+		diag_error("--wakes counts the tasks that are woken: there are no times for -g and "
+			   "--min");
+		return -EINVAL;
+	}
+	if (f->of_wakes) {
+		w->by = BY_PID | BY_FUTEX;
+		w->mark = 0;
+	}
+	/* In the kernel all of them have come the same way. */
+	if (w->with_stacks && !w->options.no_user)
+		w->options.no_kernel = true;
+	return lock_waits__check(w, cli);
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct futexstat *f = m->own;
+
+	r->value = f->of_wakes ? "tasks woken by futex calls" : "time waiting for futexes";
+	r->unit = f->of_wakes ? UNIT_COUNT : UNIT_NS;
+	r->source = SOURCE;
+	lock_waits__end(&f->waits, m);
+	return lock_waits__report(&f->waits, m, r, f->bpf->bss->waits_by_stack,
+				  f->of_wakes ? NULL : "waiting_percent");
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct futexstat *f = m->own;
+	struct futexstat_bpf *bpf = m->bpf;
+	int err;
+
+	f->bpf = bpf;
+	bpf->rodata->of_wakes = f->of_wakes;
+	bpf->rodata->nr_futex = SYS_futex;
+	bpf->rodata->nr_restart = SYS_restart_syscall;
+	bpf->rodata->nr_sigreturn = SYS_rt_sigreturn;
+	err = task_state__prepare(bpf->obj, "futex_calls", &m->run->host);
+	return err ?: lock_waits__prepare(&f->waits, m, sizeof(struct futex_key));
+}
+
+static int attach(struct measurement *m)
+{
+	struct futexstat *f = m->own;
+	int err = lock_waits__begin(&f->waits, m);
+
+	return err ?: measurement__attach_programs(m);
+}
+
+static void init(void *own)
+{
+	struct futexstat *f = own;
+
+	*f = (struct futexstat){
+		.waits = {
+			.options = STACK_OPTIONS,
+			.by = BY_PID | BY_FUTEX | BY_RESULT,
+			.marking = BY_FUTEX | BY_OP | BY_RESULT,
+			.mark = BY_RESULT,
+			.event = futex_result_names,
+			.of_memory = BY_FUTEX,
+			.parts = {
+				.name = futex_part_names, .n = ARRAY_SIZE(futex_part_names),
+				.text = FUTEX_PARTS_TEXT, .add = futex_names__add,
+				.context = &f->waits.stacks.names.symbols,
+			},
+		},
+	};
+}
+
+static const struct own_parts *parts(void *own)
+{
+	struct futexstat *f = own;
+
+	return &f->waits.parts;
+}
+
+static void release(void *own)
+{
+	struct futexstat *f = own;
+
+	lock_waits__free(&f->waits);
+}
+
+static const struct argp_option option_list[] = {
+	{ "wakes", KEY_WAKES, NULL, 0,
+	  "Instead: how many tasks each call woke, by who called", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "futexstat",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_OUTPUT |
+			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
+		.doc = "How long threads wait for locks of user space: futexes, by process and "
+		       "result.",
+		.own = &own_argp,
+		.own_keys = true,
+	},
+	.own_size = sizeof(struct futexstat), .skeleton = &futexstat_skeleton,
+	.init = init, .parts = parts, .check = check, .open = open_skeleton, .attach = attach,
+	.report = report,
+	.source = SOURCE, .free = release,
+};
+
+TOOL_MEASURING(futexstat, spec, AREA_LOCKS,
+	       "how long threads wait for futexes, and who wakes them");

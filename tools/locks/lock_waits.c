@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "locks/lock_waits.h"
+
+#include <errno.h>
+
+#include "agg/variable.h"
+#include "base/numbers.h"
+#include "report/diag.h"
+#include "run/tabulate.h"
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+enum {
+	KEY_MIN = 0x1800,
+	KEY_HIST,
+};
+
+static error_t parse_min(struct lock_waits *w, const char *arg)
+{
+	if (!parse_duration(arg, 1000, &w->min_ns))
+		return 0;
+	diag_error("--min: '%s' is not a duration; as in 10us, 1.5ms, 2s (a number alone is in us)",
+		   arg);
+	return EINVAL;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct lock_waits *w = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &w->options;
+		return 0;
+	case KEY_MIN:
+		return parse_min(w, arg);
+	case KEY_HIST:
+		w->hist = true;
+		return 0;
+	case 'g':
+		w->with_stacks = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ "min", KEY_MIN, "TIME", 0, "Only waits of at least this (us without a unit)", 1 },
+	{ "hist", KEY_HIST, NULL, 0, "A histogram for each key instead of a row", 1 },
+	{ "stacks", 'g', NULL, 0, "Time by the stack of those who waited", 1 },
+	{},
+};
+
+static const struct argp_child children[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+
+const struct argp lock_waits_argp = { .options = options, .parser = parse, .children = children };
+
+static int check_keys(struct lock_waits *w, struct cli *cli)
+{
+	char bad[64];
+	u32 asked = 0;
+
+	if (cli->by_text && task_key__parse(cli->by_text, &w->parts, &asked, bad, sizeof(bad))) {
+		diag_error("--by: no key '%s'; there are %s, %s", bad, task_key_parts(),
+			   w->parts.text);
+		return -EINVAL;
+	}
+	cli->by |= asked;
+	if (!cli->by)
+		cli->by = w->by;
+	if (!(cli->by & w->marking))
+		cli->by |= w->mark;
+	return 0;
+}
+
+int lock_waits__check(struct lock_waits *w, struct cli *cli)
+{
+	if (!w->with_stacks && stack_options__check_none(&w->options, cli))
+		return -EINVAL;
+	if (w->with_stacks && (w->hist || cli->sort >= 0)) {
+		diag_error("-g shows time by stack, the most first: neither --hist nor --sort");
+		return -EINVAL;
+	}
+	return w->with_stacks ? stack_options__check(&w->options, &w->stacks, cli, 0) :
+				check_keys(w, cli);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int prepare_stacks(struct lock_waits *w, struct measurement *m)
+{
+	u32 take = stack_options__take(&w->options, &w->stacks);
+	int err = object_set(m->obj, "with_stacks", (bool)true);
+
+	w->stacks.event = w->event;
+	w->stacks.at_tracepoints = true;
+	if (!err)
+		err = object_set(m->obj, "take", take);
+	return err ?: stacks__prepare(&w->stacks, m, m->obj, "counts", m->cli->asked_keys);
+}
+
+int lock_waits__prepare(struct lock_waits *w, struct measurement *m, size_t key_size)
+{
+	int err = object_set(m->obj, "min_ns", w->min_ns);
+
+	if (err)
+		return err;
+	if (w->with_stacks)
+		return prepare_stacks(w, m);
+	w->sees_processes = m->cli->by & w->of_memory;
+	/* There are no stacks, but the programs tell of processes in the same way. */
+	if (w->sees_processes)
+		err = stacks__set_depth(&w->stacks, 0) ?:
+		      stacks__prepare(&w->stacks, m, m->obj, NULL, 1);
+	else
+		err = stacks__leave_out(m->obj);
+	return err ?: measure__prepare(&m->measure, m, m->obj, "waits", key_size);
+}
+
+static int watch(struct measurement *m)
+{
+	struct lock_waits *w = m->own;
+
+	return stacks__watch(&w->stacks);
+}
+
+int lock_waits__begin(struct lock_waits *w, struct measurement *m)
+{
+	int err = w->with_stacks ? 0 : measure__begin(&m->measure, m, "waits");
+
+	w->last.began_ns = monotonic_ns();
+	if (err || !(w->with_stacks || w->sees_processes))
+		return err;
+	m->watch = watch;
+	return stacks__begin(&w->stacks, m);
+}
+
+void lock_waits__end(struct lock_waits *w, const struct measurement *m)
+{
+	volatile u64 *ended_ns = object_variable(m->obj, ".bss", "ended_ns");
+
+	if (w->ended || !last_report__is_now(&w->last, m))
+		return;
+	w->ended = true;
+	*ended_ns = monotonic_ns();
+	if (tasks__visit(bpf_object__find_program_by_name(m->obj, "show_waiting")))
+		diag_detail("no task iterator: waits that go on at the end are not in the report");
+}
+
+static int report_stacks(struct lock_waits *w, struct measurement *m, struct report *r, u64 waits)
+{
+	bool table = w->options.table;
+	int err = stacks__report(&w->stacks, m, r, table ? 0 : m->cli->top);
+
+	if (err)
+		return err;
+	r->events = waits - w->waits_before;
+	w->waits_before = waits;
+	r->stacks->unit = "ns";
+	return table ? stacks__tabulate(r, w->options.leaf, m->cli->top) : 0;
+}
+
+int lock_waits__report(struct lock_waits *w, struct measurement *m, struct report *r, u64 waits,
+		       const char *share)
+{
+	const struct tabulation t = { .share = share };
+
+	int err = w->sees_processes ? stacks__watch(&w->stacks) : 0;
+
+	if (err)
+		return err;
+	if (w->with_stacks)
+		return report_stacks(w, m, r, waits);
+	return w->hist ? measure__report(&m->measure, m, r) :
+			 measure__tabulate(&m->measure, m, r, &t);
+}
+
+void lock_waits__free(struct lock_waits *w)
+{
+	stacks__free(&w->stacks);
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * bench: loads to measure a machine with, and what a tracer costs it: the load alone and beside the
+ * tracer, in turn. See tools/machine/bench/load.h and round.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/numbers.h"
+#include "machine/bench/table.h"
+#include "machine/bench/tracer.h"
+#include "cli/options.h"
+#include "host/host.h"
+#include "report/diag.h"
+#include "run/run.h"
+#include "tools.h"
+
+/* Of our own options; those of user/cli are below. */
+enum {
+	KEY_GROUPS = 0x1000,
+	KEY_TASKS,
+	KEY_THREADS,
+	KEY_SIZE,
+	KEY_PIPE,
+	KEY_SHARED,
+	KEY_SETTLE,
+	KEY_TRACER_OUTPUT,
+};
+
+#define MOST_LOOPS (1ULL << 40)
+#define MOST_TASKS 10000
+#define MOST_ROUNDS 1000
+#define LONGEST_NS (86400 * NSEC_PER_SEC)
+/* A round where neither -l nor -d says: many tasks take their time until all of them work. */
+#define ROUND_NS (200 * NSEC_PER_MSEC)
+#define ROUND_NS_EACH_TASK (2 * NSEC_PER_MSEC)
+
+extern const struct tool *const __start_tally_tools[];
+extern const struct tool *const __stop_tally_tools[];
+
+struct bench {
+	const struct load *load;
+	struct load_options asked;      /* zero where nothing was */
+	u32 given;                      /* enum load_takes */
+	u64 loops;                      /* 0: found */
+	u64 duration_ns;                /* of all rounds; 0: not given */
+	u64 repeat;
+	const char *tracer_output;
+	struct tracer tracer;
+	struct child_signals signals;
+	struct rounds rounds[2];        /* without the tracer, with it */
+	struct cli cli;
+	struct host host;
+	struct writer writer;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t take_number(struct bench *b, enum load_takes which, const char *arg, u64 most,
+			   u64 *number)
+{
+	b->given |= which;
+	if (!parse_u64_between(arg, 1, most, number))
+		return 0;
+	diag_error("%s: '%s' is not a number from 1 to %llu", load__option_name(which), arg, most);
+	return EINVAL;
+}
+
+static error_t take_flag(struct bench *b, enum load_takes which, bool *flag)
+{
+	b->given |= which;
+	*flag = true;
+	return 0;
+}
+
+static error_t bad(const char *option, const char *value, const char *wanted)
+{
+	diag_error("%s: '%s' is not %s", option, value, wanted);
+	return EINVAL;
+}
+
+static error_t take_cpus(struct bench *b, const char *arg)
+{
+	u64 words[CPU_SETSIZE / 64] = {};
+	size_t i;
+
+	if (parse_cpu_list(arg, words, ARRAY_SIZE(words)))
+		return bad("-C", arg, "a list of CPUs like 0,2-5");
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (words[i / 64] >> (i % 64) & 1)
+			CPU_SET(i, &b->asked.cpus);
+	b->asked.pinned = true;
+	return 0;
+}
+
+static error_t take_load(struct bench *b, const char *arg)
+{
+	const char *near;
+
+	if (b->load) {
+		diag_error("one load at a time: '%s' is too much", arg);
+		diag_hint("a tracer stands behind --, as in: tally bench %s -- %s", b->load->name,
+			  arg);
+		return EINVAL;
+	}
+	b->load = load__find(arg, &near);
+	if (b->load)
+		return 0;
+	diag_error("no load '%s'", arg);
+	if (near)
+		diag_hint("did you mean '%s'?", near);
+	else
+		diag_hint("`tally bench` lists the loads");
+	return EINVAL;
+}
+
+static error_t parse_load(int key, char *arg, struct bench *b)
+{
+	switch (key) {
+	case KEY_GROUPS:
+		return take_number(b, LOAD_GROUPS, arg, MOST_TASKS, &b->asked.groups);
+	case KEY_TASKS:
+		return take_number(b, LOAD_TASKS, arg, MOST_TASKS, &b->asked.tasks);
+	case KEY_THREADS:
+		return take_flag(b, LOAD_THREADS, &b->asked.threads);
+	case KEY_SIZE:
+		return take_number(b, LOAD_SIZE, arg, 1ULL << 30, &b->asked.size);
+	case KEY_PIPE:
+		return take_flag(b, LOAD_PIPE, &b->asked.pipe);
+	case KEY_SHARED:
+		return take_flag(b, LOAD_SHARED, &b->asked.shared);
+	case 'C':
+		return take_cpus(b, arg);
+	case ARGP_KEY_ARG:
+		return take_load(b, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct bench *b = state->input;
+
+	switch (key) {
+	case 'l':
+		if (!parse_u64_between(arg, 1, MOST_LOOPS, &b->loops))
+			return 0;
+		return bad("-l", arg, "a number from 1 on");
+	case 'd':
+		if (!parse_duration(arg, NSEC_PER_SEC, &b->duration_ns) && b->duration_ns &&
+		    b->duration_ns <= LONGEST_NS)
+			return 0;
+		return bad("-d", arg, "a time in seconds, like 10 or 2.5 or 5m");
+	case 'r':
+		if (!parse_u64_between(arg, 1, MOST_ROUNDS, &b->repeat))
+			return 0;
+		return bad("-r", arg, "a number from 1 to 1000");
+	case KEY_SETTLE:
+		if (!parse_duration(arg, NSEC_PER_SEC, &b->tracer.settle_ns) &&
+		    b->tracer.settle_ns <= LONGEST_NS)
+			return 0;
+		return bad("--settle", arg, "a time in seconds, like 1 or 0.5");
+	case KEY_TRACER_OUTPUT:
+		b->tracer_output = arg;
+		return 0;
+	default:
+		return parse_load(key, arg, b);
+	}
+}
+
+static const struct argp_option own_options[] = {
+	{ NULL, 0, NULL, 0, "Load:", 1 },
+	{ "loops", 'l', "N", 0, "So many loops a round, and no round before to warm up", 1 },
+	{ "groups", KEY_GROUPS, "N", 0, "Groups of tasks", 1 },
+	{ "tasks", KEY_TASKS, "N", 0,
+	  "Tasks; of sched-messaging, the senders of a group, and as many receivers", 1 },
+	{ "threads", KEY_THREADS, NULL, 0, "Tasks are threads of a process, not processes", 1 },
+	{ "size", KEY_SIZE, "BYTES", 0, "Of a message, or what is copied; 64K, 1M", 1 },
+	{ "pipe", KEY_PIPE, NULL, 0, "Pipes instead of sockets", 1 },
+	{ "shared", KEY_SHARED, NULL, 0, "Futexes that other processes could use", 1 },
+	{ "cpu", 'C', "CPUS", 0, "The load runs on these CPUs, e.g. 0,2-5", 1 },
+	{ NULL, 0, NULL, 0, "Rounds:", 2 },
+	{ "repeat", 'r', "N", 0, "Rounds (of each kind, with a tracer); 6 without this", 2 },
+	{ "duration", 'd', "SECONDS", 0,
+	  "All rounds take about so long; without this 0.2 each, more with many tasks", 2 },
+	{ NULL, 0, NULL, 0, "Tracer (the command behind --):", 3 },
+	{ "settle", KEY_SETTLE, "SECONDS", 0,
+	  "Time it is given to begin, unless it is one of these tools; 1 without this", 3 },
+	{ "tracer-output", KEY_TRACER_OUTPUT, "FILE", 0,
+	  "What it prints; else that is not kept", 3 },
+	{},
+};
+
+/* What load and options say together. */
+static int settle_options(struct bench *b)
+{
+	const struct load *load = b->load;
+	struct load_options *o = &b->asked, usual = load->usual;
+	u32 wrong = b->given & ~load->takes;
+	u64 cpus = o->pinned ? (u64)CPU_COUNT(&o->cpus) : (u64)b->host.cpus_online;
+
+	if (wrong) {
+		diag_error("%s: there is no %s", load->name, load__option_name(wrong & -wrong));
+		diag_hint("`tally bench` lists what each load takes");
+		return -EINVAL;
+	}
+	if (usual.tasks == LOAD_EACH_CPU)
+		usual.tasks = cpus;
+	o->groups = o->groups ?: usual.groups;
+	o->tasks = o->tasks ?: usual.tasks;
+	o->size = o->size ?: usual.size;
+	o->threads |= usual.threads;
+	if (o->size < load->least_size || (load->most_size && o->size > load->most_size)) {
+		diag_error("--size: %s takes %llu to %llu", load->name, load->least_size,
+			   load->most_size);
+		return -EINVAL;
+	}
+	if (o->groups * o->tasks > MOST_TASKS || load->tasks(o) > MOST_TASKS) {
+		diag_error("%s: more than %u tasks are not made", load->name, MOST_TASKS);
+		return -EINVAL;
+	}
+	if (b->loops && b->duration_ns) {
+		diag_error("-l and -d both say how much is done; give one of them");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/*
+ * --- the tracer --------------------------------------------------------------------------------
+ */
+
+static bool is_tool(const char *name)
+{
+	const struct tool *const *t;
+
+	for (t = __start_tally_tools; t < __stop_tally_tools; t++)
+		if (!strcmp((*t)->name, name))
+			return true;
+	return false;
+}
+
+static int prepare_tracer(struct bench *b)
+{
+	struct tracer *t = &b->tracer;
+
+	t->argv = b->cli.command;
+	t->signals = &b->signals;
+	t->output = -1;
+	if (!t->argv)
+		return 0;
+	if (b->tracer_output) {
+		t->output = open(b->tracer_output,
+				 O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+				 0600);
+		if (t->output < 0) {
+			diag_error("--tracer-output: '%s': %s", b->tracer_output, strerror(errno));
+			return -errno;
+		}
+	}
+	return tracer__prepare(t, is_tool);
+}
+
+static void free_tracer(struct bench *b)
+{
+	tracer__free(&b->tracer);
+	if (b->tracer_output && b->tracer.output >= 0)
+		close(b->tracer.output);
+}
+
+/*
+ * --- rounds ------------------------------------------------------------------------------------
+ */
+
+static int do_round(struct bench *b, struct rounds *rounds, struct round *done)
+{
+	int err = round__run(done, b->load, &b->asked, b->loops, &b->signals);
+
+	if (!err)
+		diag_detail("%s, round %zu: %llu operations in %.3f ms",
+			    rounds == b->rounds ? "without" : "with", rounds->n + 1,
+			    done->operations, done->elapsed_ns / 1e6);
+	return err;
+}
+
+static void keep(struct rounds *rounds, const struct round *done)
+{
+	rounds->round[rounds->n++] = *done;
+}
+
+/* One without the tracer and one with it; both count, or none. */
+static int do_pair(struct bench *b)
+{
+	struct round without, with;
+	int err = do_round(b, &b->rounds[0], &without), stopped;
+
+	if (err)
+		return err;
+	if (b->tracer.argv) {
+		err = tracer__start(&b->tracer);
+		if (err)
+			return err;
+		err = do_round(b, &b->rounds[1], &with);
+		stopped = tracer__stop(&b->tracer);
+		if (err || stopped)
+			return err ?: stopped;
+		keep(&b->rounds[1], &with);
+	}
+	keep(&b->rounds[0], &without);
+	return 0;
+}
+
+static u64 round_ns(const struct bench *b)
+{
+	if (b->duration_ns)
+		return b->duration_ns / (b->repeat * (b->tracer.argv ? 2 : 1));
+	return ROUND_NS + b->load->tasks(&b->asked) * ROUND_NS_EACH_TASK;
+}
+
+static int do_rounds(struct bench *b)
+{
+	int err = 0;
+	u64 i;
+
+	if (!b->loops)
+		err = round__find_loops(&b->loops, round_ns(b), b->load, &b->asked, &b->signals);
+	for (i = 0; i < b->repeat && !err; i++)
+		err = do_pair(b);
+	if (err == -EINTR) {
+		child_signals__restore(&b->signals);
+		if (b->rounds[0].n)
+			return 0;
+		diag_error("interrupted before the first round was done");
+	}
+	return err;
+}
+
+/*
+ * --- reports -----------------------------------------------------------------------------------
+ */
+
+static u64 wall_clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static int write_report(struct bench *b, u64 start_ns, u64 duration_ns)
+{
+	struct report r = {
+		.tool = "bench", .command = b->cli.command_line, .kernel = b->host.uts.release,
+		.cpus = b->host.cpus_online, .start_ns = start_ns, .duration_ns = duration_ns,
+	};
+	struct bench_table t = {};
+	int err = bench_table__fill(&t, &r, b->load, &b->asked, &b->rounds[0],
+				    b->tracer.argv ? &b->rounds[1] : NULL);
+
+	if (!err)
+		err = writer__write(&b->writer, &r);
+	report__free(&r);
+	bench_table__free(&t);
+	return err;
+}
+
+static int list_loads(struct bench *b)
+{
+	struct report r = { .tool = "bench" };
+	int err;
+
+	if (b->given || b->loops || b->cli.command) {
+		diag_error("which load? `tally bench` lists them");
+		return -EINVAL;
+	}
+	err = cli__open_writer(&b->cli, &b->writer) ?: bench_table__list(&r);
+	if (!err)
+		err = writer__write(&b->writer, &r);
+	report__free(&r);
+	return err;
+}
+
+static int measure(struct bench *b)
+{
+	u64 start_ns = wall_clock_ns(), began = monotonic_ns();
+	int err = settle_options(b), i;
+
+	for (i = 0; i < 2 && !err; i++) {
+		b->rounds[i].round = calloc(b->repeat, sizeof(*b->rounds[i].round));
+		err = b->rounds[i].round ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = cli__open_writer(&b->cli, &b->writer);
+	if (!err)
+		err = child_signals__take(&b->signals);
+	if (!err)
+		err = prepare_tracer(b);
+	if (!err)
+		err = do_rounds(b);
+	if (!err)
+		err = write_report(b, start_ns, monotonic_ns() - began);
+	free_tracer(b);
+	free(b->rounds[0].round);
+	free(b->rounds[1].round);
+	return err;
+}
+
+static int bench(int argc, char **argv)
+{
+	static const struct argp own = {
+		.options = own_options, .parser = parse_own,
+		.args_doc = "\nLOAD\nLOAD -- TRACER [ARG...]",
+	};
+	struct bench b = { .repeat = 6, .tracer.settle_ns = NSEC_PER_SEC };
+	const struct cli_spec spec = {
+		.groups = CLI_OUTPUT | CLI_COMMAND,
+		.doc = "Loads to measure a machine with, and what a tracer costs it. Without a "
+		       "load, lists them.",
+		.own = &own,
+		.own_input = &b,
+	};
+	int err;
+
+	if (cli__parse(&b.cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	diag_verbose(b.cli.verbose);
+	err = host__read(&b.host);
+	if (!err)
+		err = b.load ? measure(&b) : list_loads(&b);
+	err = cli__close_writer(&b.writer, err);
+	cli__free(&b.cli);
+	if (err)
+		return err == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	return EXIT_DONE;
+}
+
+TOOL(bench, AREA_MACHINE, "what this machine does in a given time, and what a tracer costs it");

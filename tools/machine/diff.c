@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* diff: two saved runs of one tool, compared. What it does is tools/machine/diff/diff.h. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "cli/options.h"
+#include "machine/diff/diff.h"
+#include "report/diag.h"
+#include "run/run.h"
+#include "tools.h"
+
+#define KEY_FORMAT 0x1000       /* in place of the one that all tools have */
+#define TOP 10                  /* where --top does not say */
+
+struct diff {
+	const char *path[2];
+	unsigned int npaths;
+	bool flame;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct diff *d = state->input;
+
+	switch (key) {
+	case KEY_FORMAT:
+		d->flame = !strcmp(arg, "flame");
+		if (d->flame)
+			return 0;
+		diag_error("--format: '%s' is not flame; --json and --csv are the others", arg);
+		return EINVAL;
+	case ARGP_KEY_ARG:
+		if (d->npaths == ARRAY_SIZE(d->path)) {
+			diag_error("unexpected argument '%s': two files are compared", arg);
+			return EINVAL;
+		}
+		d->path[d->npaths++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (d->npaths == ARRAY_SIZE(d->path))
+			return 0;
+		diag_error("two files are compared: the run before and the one after");
+		diag_hint("as in: tally diff before.json after.json; runs are saved with "
+			  "--json -o FILE");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int compare(struct writer *w, const struct diff *d, size_t top)
+{
+	struct saved before, after = {};
+	int err = saved__read(&before, d->path[0]);
+
+	if (!err)
+		err = saved__read(&after, d->path[1]);
+	if (!err)
+		err = diff__write(w, &before, &after, top);
+	saved__free(&before);
+	saved__free(&after);
+	return err;
+}
+
+static int diff(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "format", KEY_FORMAT, "NAME", 0,
+		  "flame: of stacks, an SVG file as wide as what came after, red where that is "
+		  "more", 6 },
+		{},
+	};
+	static const struct argp own = {
+		.options = options, .parser = parse_own, .args_doc = "BEFORE.json AFTER.json",
+	};
+	struct diff d = {};
+	const struct cli_spec spec = {
+		.groups = CLI_OUTPUT | CLI_TOP,
+		.doc = "What has changed between two runs that were saved with --json -o FILE: "
+		       "percentiles, rows of tables, stacks.",
+		.own = &own,
+		.own_input = &d,
+	};
+	struct writer w = {};
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	diag_verbose(cli.verbose);
+	if (d.flame)
+		cli.format = FORMAT_FLAME;
+	err = cli__open_writer(&cli, &w);
+	if (!err)
+		err = compare(&w, &d, cli.top ?: TOP);
+	err = cli__close_writer(&w, err);
+	cli__free(&cli);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
+
+TOOL(diff, AREA_MACHINE, "two saved runs compared: percentiles, tables, stacks");

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/diff/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diag.h"
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Runs of different things have nothing to be compared. */
+static int check(const struct saved *a, const struct saved *b, bool flame)
+{
+	if (strcmp(a->tool, b->tool) || a->kind != b->kind || !same_text(a->value, b->value)) {
+		diag_error("%s is of %s (%s), %s of %s (%s): runs of one tool are compared",
+			   a->path, a->tool, a->value ?: "a list", b->path, b->tool,
+			   b->value ?: "a list");
+		return -EINVAL;
+	}
+	if (!same_text(a->unit, b->unit)) {
+		diag_error("%s is in %s, %s in %s", a->path, a->unit ?: "no unit", b->path,
+			   b->unit ?: "no unit");
+		return -EINVAL;
+	}
+	if (flame && a->kind != SAVED_STACKS) {
+		diag_error("--format flame is for stacks, and %s has none", a->tool);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void put_run(FILE *f, const char *when, const struct saved *s)
+{
+	char time[UNITS_SPACE], events[UNITS_SPACE], lost[UNITS_SPACE], inexact[UNITS_SPACE];
+
+	fprintf(f, "%s: %s, %s, %s events, lost %s", when, s->path,
+		format_value(time, s->duration_ns, UNIT_NS, false), format_count(events, s->events),
+		format_count(lost, s->lost));
+	if (s->inexact)
+		fprintf(f, ", inexact %s", format_count(inexact, s->inexact));
+	if (s->n > 1)
+		fprintf(f, ", %zu reports added up", s->n);
+}
+
+/* "runqlat, wait for a CPU; before: a.json, 5.00 s, ...; after: ..." */
+static char *source_of(const struct saved *a, const struct saved *b)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return NULL;
+	fputs(a->tool, f);
+	if (a->value)
+		fprintf(f, ", %s", a->value);
+	put_run(f, "; before", a);
+	put_run(f, "; after", b);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* What keeps counts from being compared as they are; NULL: nothing. */
+static const char *caveat_of(const struct saved *a, const struct saved *b)
+{
+	u64 by = a->duration_ns > b->duration_ns ? a->duration_ns - b->duration_ns
+						 : b->duration_ns - a->duration_ns;
+
+	if (a->hidden || b->hidden)
+		return "--top has left something out of the files: what is new or gone may be "
+		       "among that";
+	if (by > a->duration_ns / 50)
+		return "the runs are not of one length: counts and sums are not to be compared";
+	return NULL;
+}
+
+int diff__write(struct writer *w, const struct saved *before, const struct saved *after, size_t top)
+{
+	const struct saved *const run[] = { before, after };
+	bool flame = w->format == FORMAT_FLAME;
+	char *source = NULL;
+	struct report r = { .tool = "diff", .caveat = caveat_of(before, after), .table = true };
+	int err = check(before, after, flame);
+
+	if (err)
+		return err;
+	r.source = source = source_of(before, after);
+	if (before->kind == SAVED_GROUPS)
+		err = diff_groups(&r, run, top);
+	else if (before->kind == SAVED_ROWS)
+		err = diff_rows(&r, run, top);
+	else
+		err = diff_stacks(&r, run, flame ? w : NULL, top);
+	if (!err && !flame)
+		err = writer__write(w, &r);
+	report__free(&r);
+	free(source);
+	return err;
+}

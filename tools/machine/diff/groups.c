@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Histograms of two runs. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/diff/pair.h"
+
+/*
+ * --- reading -----------------------------------------------------------------------------------
+ */
+
+/* Marks a histogram whose bounds are its own: its buckets are not read. */
+static const s64 own_bounds[1];
+
+/* [first value, last value, count], of the one layout there is. */
+static int read_bucket(struct histogram *h, const json_t *b)
+{
+	u64 first, count;
+	u32 index;
+
+	if (json_array_size(b) != 3 || saved_number(json_array_get(b, 0), &first) ||
+	    saved_number(json_array_get(b, 2), &count) || !count)
+		return -EINVAL;
+	index = hist_index(first);
+	if (histogram_bucket_first(index) != first ||
+	    (h->nbuckets && h->bucket[h->nbuckets - 1].index >= index) ||
+	    __builtin_add_overflow(h->count, count, &h->count))
+		return -EINVAL;
+	h->bucket[h->nbuckets++] = (struct histogram_bucket){ index, count };
+	return 0;
+}
+
+static int read_buckets(struct histogram *h, const json_t *list)
+{
+	size_t n = json_array_size(list), i;
+	int err = json_is_array(list) && n <= HIST_BUCKETS ? 0 : -EINVAL;
+
+	if (err)
+		return err;
+	h->bucket = calloc(n ?: 1, sizeof(*h->bucket));
+	if (!h->bucket)
+		return -ENOMEM;
+	for (i = 0; i < n && !err; i++)
+		err = read_bucket(h, json_array_get(list, i));
+	return err;
+}
+
+/* Sum, minimum and maximum have a sign where the histogram has bounds of its own. */
+static int read_value(const json_t *o, const char *name, bool is_signed, u64 *value)
+{
+	const json_t *v = json_object_get(o, name);
+
+	if (is_signed && json_is_integer(v)) {
+		*value = json_integer_value(v);
+		return 0;
+	}
+	return saved_number(v, value);
+}
+
+/* Sums may be wider than 64 bits: then they are real. */
+static int read_sum(const json_t *o, bool is_signed, __int128 *sum)
+{
+	const json_t *v = json_object_get(o, "sum");
+	double x = json_real_value(v);
+	u64 value;
+	int err;
+
+	if (json_is_real(v) && x == floor(x) && fabs(x) < 0x1p126 && (is_signed || x >= 0)) {
+		*sum = x;
+		return 0;
+	}
+	err = read_value(o, "sum", is_signed, &value);
+	if (!err)
+		*sum = is_signed ? (__int128)(s64)value : (__int128)value;
+	return err;
+}
+
+static int read_histogram(struct histogram *h, const json_t *o)
+{
+	bool own = !json_object_get(o, "p50");
+	u64 count;
+	int err = saved_member(o, "count", &count);
+
+	*h = (struct histogram){ .min_exact = true, .max_exact = true };
+	if (!err && own) {
+		h->bound = own_bounds;
+		h->count = count;
+	} else if (!err) {
+		err = read_buckets(h, json_object_get(o, "buckets"));
+	}
+	if (!err && h->count != count)
+		err = -EINVAL;
+	if (!err)
+		err = read_sum(o, own, &h->sum);
+	if (!err)
+		err = read_value(o, "min", own, &h->min);
+	if (!err)
+		err = read_value(o, "max", own, &h->max);
+	if (json_is_false(json_object_get(o, "min_exact")))
+		h->min_exact = false;
+	if (json_is_false(json_object_get(o, "max_exact")))
+		h->max_exact = false;
+	/* Percentiles end at the maximum. */
+	if (!err && !own && h->count &&
+	    (h->max < histogram_bucket_first(h->bucket[h->nbuckets - 1].index) || h->min > h->max))
+		err = -EINVAL;
+	return err;
+}
+
+static int add_group(struct pairs *pairs, enum side side, const json_t *o)
+{
+	struct histogram h = {};
+	struct report_row key;
+	struct pair *pair;
+	int err = saved_fields(&key, json_object_get(o, "key"));
+
+	if (err)
+		return err;
+	pair = pairs__find(pairs, &key, &err);
+	if (!err)
+		err = read_histogram(&h, o);
+	if (!err && h.count && pair->hist[side].count && !h.bound != !pair->hist[side].bound)
+		err = -EINVAL;
+	if (!err)
+		err = histogram__add(&pair->hist[side], &h);
+	if (!err)
+		pair->has[side] |= h.count != 0;
+	histogram__free(&h);
+	return err;
+}
+
+static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
+{
+	const json_t *list;
+	size_t i, k;
+	int err;
+
+	for (i = 0; i < run->n; i++) {
+		list = saved__list(run, i);
+		for (k = 0; k < json_array_size(list); k++) {
+			err = add_group(pairs, side, json_array_get(list, k));
+			if (err == -EINVAL)
+				saved__wrong(run, i, "a group is malformed, or has other keys");
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/*
+ * --- comparing ---------------------------------------------------------------------------------
+ */
+
+static enum unit unit_of(const struct saved *run)
+{
+	if (run->unit && !strcmp(run->unit, unit_name(UNIT_NS)))
+		return UNIT_NS;
+	return run->unit && !strcmp(run->unit, unit_name(UNIT_BYTES)) ? UNIT_BYTES : UNIT_COUNT;
+}
+
+/*
+ * What is to be said of a value that was before and is after. bucketed: either is only known to a
+ * bucket. The text is in new memory; NULL without any.
+ */
+static char *verdict_of(u64 before, u64 after, enum unit unit, bool bucketed)
+{
+	u64 by = after > before ? after - before : before - after;
+	u32 a = hist_index(before), b = hist_index(after);
+	char size[UNITS_SPACE], times[32] = "", *text;
+
+	if (before == after)
+		return strdup("same");
+	if (bucketed && (a > b ? a - b : b - a) <= 1)
+		return strdup("within a bucket");
+	if (before)
+		snprintf(times, sizeof(times), ", to %.*f times", after < before ? 3 : 2,
+			 (double)after / before);
+	if (asprintf(&text, "%s by %s%s", after > before ? "grew" : "shrank",
+		     format_value(size, by, unit, false), times) < 0)
+		return NULL;
+	return text;
+}
+
+struct comparison {
+	struct report *report;
+	const struct pair *pair;
+	enum unit unit;
+	const char *unit_text;
+};
+
+/* One row: what the figure was and is. verdict is taken over. */
+static int add_figure(const struct comparison *c, const char *name, const struct field value[SIDES],
+		      char *verdict)
+{
+	const struct pair *p = c->pair;
+	struct field unit = { .name = "unit", .machine = true }, said = { .name = "verdict" };
+	struct report_row row;
+	int err = diff_row__begin(&row, &p->key);
+
+	unit.text = strdup(strcmp(name, "count") ? c->unit_text : "count");
+	said.text = verdict;
+	if (!unit.text || !verdict)
+		err = -ENOMEM;
+	if (!err)
+		err = report_row__add_text(&row, "figure", name);
+	if (!err)
+		err = diff_row__add(&row, p->has[BEFORE] ? &value[BEFORE] : NULL,
+				    p->has[AFTER] ? &value[AFTER] : NULL);
+	if (!err)
+		err = report_row__add_field(&row, &unit);
+	if (!err)
+		unit.text = NULL;
+	if (!err)
+		err = report_row__add_field(&row, &said);
+	if (!err)
+		return report__add_row(c->report, &row);
+	free(unit.text);
+	free(verdict);
+	report_row__free(&row);
+	return err;
+}
+
+static struct field value_field(const struct comparison *c, const struct histogram *h, u64 value)
+{
+	static const enum field_kind kinds[] = {
+		[UNIT_COUNT] = FIELD_NUMBER, [UNIT_NS] = FIELD_DURATION, [UNIT_BYTES] = FIELD_SIZE,
+	};
+
+	return (struct field){ .kind = h->bound ? FIELD_SIGNED : kinds[c->unit], .number = value };
+}
+
+/* bucketed: as verdict_of(). few: too few values for such a percentile. */
+static int add_value(const struct comparison *c, const char *name, u64 before, u64 after,
+		     bool bucketed, bool few)
+{
+	const struct histogram *h = c->pair->hist;
+	const struct field value[SIDES] = {
+		value_field(c, &h[BEFORE], before), value_field(c, &h[AFTER], after),
+	};
+	char *verdict;
+
+	if (!c->pair->has[BEFORE] || !c->pair->has[AFTER] || h[BEFORE].bound || h[AFTER].bound)
+		verdict = strdup("");
+	else if (few)
+		verdict = strdup("too few values to tell");
+	else
+		verdict = verdict_of(before, after, c->unit, bucketed);
+	return add_figure(c, name, value, verdict);
+}
+
+/* Does less than one value lie above it, on one side? Then it is the maximum under another name. */
+static bool too_few(const struct pair *p, u32 per_10k)
+{
+	u64 least = p->hist[BEFORE].count < p->hist[AFTER].count ? p->hist[BEFORE].count
+								 : p->hist[AFTER].count;
+
+	return least < 10000 / (10000 - per_10k);
+}
+
+static int add_percentiles(const struct comparison *c)
+{
+	const struct histogram *h = c->pair->hist;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !err; i++) {
+		const struct report_percentile *p = &report_percentiles[i];
+
+		err = add_value(c, p->text, histogram__percentile(&h[BEFORE], p->per_10k),
+				histogram__percentile(&h[AFTER], p->per_10k), true,
+				too_few(c->pair, p->per_10k));
+	}
+	return err;
+}
+
+static int add_pair(const struct comparison *c)
+{
+	const struct histogram *h = c->pair->hist;
+	bool new = !c->pair->has[BEFORE], gone = !c->pair->has[AFTER];
+	const struct field count[SIDES] = {
+		{ .number = h[BEFORE].count }, { .number = h[AFTER].count },
+	};
+	int err = add_figure(c, "count", count, strdup(new ? "new" : gone ? "gone" : ""));
+
+	if (!err)
+		err = add_value(c, "avg", histogram__average(&h[BEFORE]),
+				histogram__average(&h[AFTER]), false, false);
+	if (!err && !h[BEFORE].bound && !h[AFTER].bound)
+		err = add_percentiles(c);
+	if (!err)
+		err = add_value(c, "max", h[BEFORE].max, h[AFTER].max,
+				!h[BEFORE].max_exact || !h[AFTER].max_exact, false);
+	return err;
+}
+
+/* At most what there is room for. */
+static u64 distance(__int128 a, __int128 b)
+{
+	__int128 d = a > b ? a - b : b - a;
+
+	return d > UINT64_MAX ? UINT64_MAX : d;
+}
+
+int diff_groups(struct report *r, const struct saved *const run[SIDES], size_t top)
+{
+	struct comparison c = { r, NULL, unit_of(run[AFTER]), run[AFTER]->unit ?: "count" };
+	struct pairs pairs = {};
+	size_t i;
+	int err;
+
+	err = add_run(&pairs, BEFORE, run[BEFORE]);
+	if (!err)
+		err = add_run(&pairs, AFTER, run[AFTER]);
+	for (i = 0; i < pairs.n; i++)
+		pairs.pair[i].weight = distance(pairs.pair[i].hist[BEFORE].sum,
+						pairs.pair[i].hist[AFTER].sum);
+	if (!err)
+		pairs__sort(&pairs);
+	for (i = 0; i < pairs.n && !err; i++) {
+		if (!pairs.pair[i].has[BEFORE] && !pairs.pair[i].has[AFTER])
+			continue;
+		if (top && i >= top) {
+			r->hidden++;
+			continue;
+		}
+		c.pair = &pairs.pair[i];
+		err = add_pair(&c);
+	}
+	pairs__free(&pairs);
+	return err;
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Tables of two runs. Which cells are a row's key and which its figures, their names and types say:
+ * texts and identities are keys, other numbers figures.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/diff/pair.h"
+
+static bool is_one_of(const char *name, const char *const names[], size_t n)
+{
+	while (n--)
+		if (!strcmp(name, names[n]))
+			return true;
+	return false;
+}
+
+static bool is_key(const struct field *f, bool before_count)
+{
+	static const char *const identities[] = {
+		"pid", "tid", "cpu", "uid", "pidns", "from", "to", "id", "fd", "port", "lport",
+		"rport", "dport", "code", "dev", "inode", "owner",
+	};
+
+	return before_count || f->text || is_one_of(f->name, identities, ARRAY_SIZE(identities));
+}
+
+/* Neither: when something was, and what is said about other cells. */
+static bool is_remark(const struct field *f)
+{
+	static const char *const names[] = {
+		"max_at", "max_at_ns", "of", "why", "running_percent", "stderr_percent",
+	};
+
+	return is_one_of(f->name, names, ARRAY_SIZE(names)) || (f->text && !strcmp(f->name, "time"));
+}
+
+/* How figures of intervals become that of the run. */
+enum adding {
+	ADD_SUM,
+	ADD_MOST,
+	ADD_LEAST,
+	ADD_NOT,
+};
+
+static enum adding adding_of(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!strncmp(name, "max", 3))
+		return ADD_MOST;
+	if (!strncmp(name, "min", 3))
+		return ADD_LEAST;
+	if (!strcmp(name, "avg") || !strcmp(name, "ratio") || !strcmp(name, "per_second") ||
+	    (n > 8 && !strcmp(name + n - 8, "_percent")) ||
+	    (name[0] == 'p' && name[1] >= '0' && name[1] <= '9'))
+		return ADD_NOT;
+	return ADD_SUM;
+}
+
+static struct field *figure_named(struct report_row *row, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < row->ncells; i++)
+		if (!strcmp(row->cell[i].name, name))
+			return &row->cell[i];
+	return NULL;
+}
+
+static double real_of(const struct field *f)
+{
+	if (f->kind == FIELD_REAL)
+		return f->real;
+	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
+}
+
+static bool is_whole(const struct field *f)
+{
+	return f->kind != FIELD_REAL && !field_is_signed(f->kind);
+}
+
+/* What is no longer a whole number is real, and so are sums that do not fit. */
+static void add_up(struct field *sum, const struct field *f)
+{
+	double real = real_of(sum) + real_of(f);
+	u64 number;
+
+	if (is_whole(sum) && is_whole(f) &&
+	    !__builtin_add_overflow(sum->number, f->number, &number)) {
+		sum->number = number;
+		return;
+	}
+	sum->kind = FIELD_REAL;
+	sum->decimals = 2;
+	sum->real = real;
+}
+
+static void add_figure(struct field *to, const struct field *f)
+{
+	switch (adding_of(f->name)) {
+	case ADD_SUM:
+		add_up(to, f);
+		break;
+	case ADD_MOST:
+		if (real_of(f) > real_of(to))
+			*to = *f;
+		break;
+	case ADD_LEAST:
+		if (real_of(f) < real_of(to))
+			*to = *f;
+		break;
+	default:
+		to->kind = FIELD_NONE;  /* of several intervals nobody knows it */
+	}
+}
+
+static int add_figures(struct report_row *sum, const struct report_row *row)
+{
+	struct field *there;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < row->ncells && !err; i++) {
+		const struct field *f = &row->cell[i];
+
+		there = figure_named(sum, f->name);
+		if (!there)
+			err = report_row__add_field(sum, f);
+		else if (there->kind != FIELD_NONE && f->kind != FIELD_NONE)
+			add_figure(there, f);
+		else if (there->kind == FIELD_NONE && adding_of(f->name) != ADD_NOT)
+			*there = *f;
+	}
+	return err;
+}
+
+/* Moves the cells of a row to its key and to its figures. The row is empty then. */
+static int split(struct report_row *row, bool leading_keys, struct report_row *key,
+		 struct report_row *figures)
+{
+	bool before_count = leading_keys;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < row->ncells && !err; i++) {
+		struct field *f = &row->cell[i];
+		bool is_null = !f->text && f->kind == FIELD_NONE;
+
+		before_count &= strcmp(f->name, "count") != 0;
+		if (is_remark(f))
+			continue;
+		if (f->label || is_key(f, before_count))
+			err = report_row__add_field(key, f);
+		else if (!is_null)
+			err = report_row__add_field(figures, f);
+		if (!err)
+			f->text = NULL;
+	}
+	report_row__free(row);
+	return err;
+}
+
+/* As people read them: in the units that the report names. */
+static void set_units(struct report_row *figures, const json_t *units)
+{
+	const char *unit;
+	size_t i;
+
+	for (i = 0; i < figures->ncells; i++) {
+		struct field *f = &figures->cell[i];
+
+		unit = json_string_value(json_object_get(units, f->name)) ?: "";
+		if (f->kind == FIELD_ID)
+			f->kind = !strcmp(unit, unit_name(UNIT_NS)) ? FIELD_DURATION
+				: !strcmp(unit, unit_name(UNIT_BYTES)) ? FIELD_SIZE : FIELD_NUMBER;
+		else if (f->kind == FIELD_SIGNED && !strcmp(unit, unit_name(UNIT_BYTES)))
+			f->kind = FIELD_SIGNED_SIZE;
+	}
+}
+
+static int add_row(struct pairs *pairs, enum side side, const struct saved *run, const json_t *o,
+		   const json_t *units)
+{
+	/* The keys of probe are expressions of whoever ran it. */
+	bool leading_keys = !strcmp(run->tool, "probe") && json_object_get(o, "count");
+	struct report_row row, key = {}, figures = {};
+	struct pair *pair;
+	int err = saved_fields(&row, o);
+
+	if (err)
+		return err;
+	err = split(&row, leading_keys, &key, &figures);
+	if (err) {
+		report_row__free(&key);
+	} else {
+		set_units(&figures, units);
+		pair = pairs__find(pairs, &key, &err);
+		if (!err)
+			err = add_figures(&pair->row[side], &figures);
+		if (!err)
+			pair->has[side] = true;
+	}
+	report_row__free(&figures);
+	return err;
+}
+
+static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
+{
+	const json_t *list;
+	size_t i, k;
+	int err;
+
+	for (i = 0; i < run->n; i++) {
+		list = saved__list(run, i);
+		for (k = 0; k < json_array_size(list); k++) {
+			err = add_row(pairs, side, run, json_array_get(list, k),
+				      json_object_get(run->report[i], "units"));
+			if (err == -EINVAL)
+				saved__wrong(run, i, "a row is malformed, or has other keys");
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+static int compare_figure(struct report *r, struct pair *p, const struct field *before,
+			  const struct field *after)
+{
+	const char *said = !p->has[BEFORE] ? "new" : !p->has[AFTER] ? "gone" : "";
+	struct report_row row;
+	int err = diff_row__begin(&row, &p->key);
+
+	if (!err)
+		err = report_row__add_text(&row, "figure", (before ?: after)->name);
+	if (!err)
+		err = diff_row__add(&row, before, after);
+	if (!err)
+		err = report_row__add_text(&row, "verdict", said);
+	return report__end_row(r, &row, err);
+}
+
+static const struct field *known(const struct field *f)
+{
+	return f && f->kind != FIELD_NONE ? f : NULL;
+}
+
+static int compare(struct report *r, struct pair *p)
+{
+	struct report_row *one = &p->row[BEFORE], *other = &p->row[AFTER];
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < one->ncells && !err; i++) {
+		const struct field *before = known(&one->cell[i]);
+		const struct field *after = known(figure_named(other, one->cell[i].name));
+
+		if (before || after)
+			err = compare_figure(r, p, before, after);
+	}
+	for (i = 0; i < other->ncells && !err; i++)
+		if (!figure_named(one, other->cell[i].name) && known(&other->cell[i]))
+			err = compare_figure(r, p, NULL, &other->cell[i]);
+	return err;
+}
+
+/* By how much the first figure differs. */
+static u64 weight_of(struct pair *p)
+{
+	const struct report_row *row = p->row[BEFORE].ncells ? &p->row[BEFORE] : &p->row[AFTER];
+	const struct field *a, *b;
+	double d;
+
+	if (!row->ncells)
+		return 0;
+	a = figure_named(&p->row[BEFORE], row->cell[0].name);
+	b = figure_named(&p->row[AFTER], row->cell[0].name);
+	d = (a ? real_of(a) : 0) - (b ? real_of(b) : 0);
+	d = d < 0 ? -d : d;
+	return d < 0x1p63 ? (u64)d : 1ULL << 63;
+}
+
+int diff_rows(struct report *r, const struct saved *const run[SIDES], size_t top)
+{
+	struct pairs pairs = {};
+	size_t i;
+	int err;
+
+	err = add_run(&pairs, BEFORE, run[BEFORE]);
+	if (!err)
+		err = add_run(&pairs, AFTER, run[AFTER]);
+	for (i = 0; i < pairs.n; i++)
+		pairs.pair[i].weight = weight_of(&pairs.pair[i]);
+	if (!err)
+		pairs__sort(&pairs);
+	for (i = 0; i < pairs.n && !err; i++) {
+		if (top && i >= top)
+			r->hidden++;
+		else
+			err = compare(r, &pairs.pair[i]);
+	}
+	pairs__free(&pairs);
+	return err;
+}

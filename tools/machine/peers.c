@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* peers: the tools of other tracers, and what does their work here. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/options.h"
+#include "cli/peers.h"
+#include "report/report.h"
+#include "run/run.h"
+#include "tools.h"
+
+static int add_peer(struct report *r, const struct peer *p)
+{
+	static const char *const names[] = { "suite", "name", "here" };
+	char *here;
+	int err;
+
+	if (asprintf(&here, "%s%s", p->line ? "tally " : "none: ", p->line ?: p->why) < 0)
+		return -ENOMEM;
+	err = report__add_texts(r, names, (const char *const[]){ p->suite, p->name, here },
+				ARRAY_SIZE(names));
+	free(here);
+	return err;
+}
+
+static int main_of_peers(int argc, char **argv)
+{
+	const struct cli_spec spec = {
+		.groups = CLI_OUTPUT,
+		.doc = "The tools of bcc, bpftrace, perf-tools, perf and others by name, and the "
+		       "line of tally's that does what each does. Names that tally's own tools "
+		       "bear are not listed.",
+	};
+	struct report r = { .tool = "peers" };
+	struct writer w = {};
+	struct cli cli;
+	size_t i;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	err = cli__open_writer(&cli, &w);
+	for (i = 0; i < peer_count && !err; i++)
+		err = add_peer(&r, &peers[i]);
+	if (!err)
+		err = writer__write(&w, &r);
+	err = cli__close_writer(&w, err);
+	report__free(&r);
+	cli__free(&cli);
+	return err ? EXIT_FAILED : EXIT_DONE;
+}
+
+TOOL_NAMED(peers, main_of_peers, AREA_MACHINE,
+	   "the tools of bcc, bpftrace and perf, and what does their work here");

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "memory/fault_keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diag.h"
+
+static const char *const kinds[FAULT_KINDS] = {
+	[FAULT_UNKNOWN] = "unknown", [FAULT_HEAP] = "heap",   [FAULT_STACK] = "stack",
+	[FAULT_ANON] = "anon",	     [FAULT_SHMEM] = "shmem", [FAULT_TEXT] = "text",
+	[FAULT_DATA] = "data",	     [FAULT_HUGETLB] = "hugetlb", [FAULT_SPECIAL] = "special",
+};
+
+static const char *const accesses[FAULT_ACCESSES] = {
+	[FAULT_ACCESS_UNKNOWN] = NULL, [FAULT_READ] = "read",
+	[FAULT_WRITE] = "write",       [FAULT_EXEC] = "exec",
+};
+
+static const char *const modes[FAULT_MODES] = {
+	[FAULT_BY_USER] = "user", [FAULT_BY_KERNEL] = "kernel",
+};
+
+static const char *const part_names[] = { "kind", "file", "access", "mode" };
+
+const struct own_parts fault_own_parts = {
+	.name = part_names, .n = ARRAY_SIZE(part_names), .text = "kind, file, access, mode",
+};
+
+static int add_file(struct report_row *row, const struct file_id *id,
+		    const struct file_names *files)
+{
+	const char *path = id->inode ? file_names__find(files, id) ?: "?" : NULL;
+	const struct field inode = {
+		.name = "inode", .number = id->inode, .machine = true,
+		.kind = id->inode ? FIELD_ID : FIELD_NONE,
+	};
+	int err = report_row__add_text(row, "file", path);
+
+	return err ?: report_row__add_field(row, &inode);
+}
+
+int fault_parts__add(struct report_row *row, const struct faults_parts *parts, u32 by,
+		     const struct file_names *files)
+{
+	int err = 0;
+
+	if (by & BY_FAULT_KIND)
+		err = report_row__add_text(row, "kind", kinds[parts->kind % FAULT_KINDS]);
+	if (!err && by & BY_FAULT_FILE)
+		err = add_file(row, &parts->file, files);
+	if (!err && by & BY_FAULT_ACCESS)
+		err = report_row__add_text(row, "access", accesses[parts->access % FAULT_ACCESSES]);
+	if (!err && by & BY_FAULT_MODE)
+		err = report_row__add_text(row, "mode", modes[parts->mode % FAULT_MODES]);
+	return err;
+}
+
+static int refuse(const char *name)
+{
+	diag_error("--kind: '%s' is not one of heap, stack, anon, shmem, text, data, hugetlb, "
+		   "special, unknown", name);
+	return EINVAL;
+}
+
+int fault_kinds__parse(const char *text, u32 *mask)
+{
+	char *list = strdup(text), *rest = list, *name;
+	int err = list ? 0 : ENOMEM;
+	size_t i;
+
+	*mask = 0;
+	while (!err && (name = strsep(&rest, ","))) {
+		for (i = 0; i < FAULT_KINDS && strcmp(name, kinds[i]);)
+			i++;
+		if (i < FAULT_KINDS)
+			*mask |= 1U << i;
+		else
+			err = refuse(name);
+	}
+	free(list);
+	return err;
+}

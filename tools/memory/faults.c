@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* faults: page faults, by whom and of what. The measurement is bpf/memory/faults.bpf.c. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "cli/order.h"
+#include "host/task_state.h"
+#include "memory/fault_events.h"
+#include "memory/fault_keys.h"
+#include "memory/rss.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "run/ring.h"
+#include "stack/options.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "faults.skel.h"
+
+SKELETON(faults);
+
+enum {
+	KEY_KIND = 0x1000,
+	KEY_MAJOR,
+	KEY_SORT,
+};
+
+/* Of people, who see the largest at the top; programs are given all. */
+#define DEFAULT_TOP 20
+
+/* An element for each key and CPU that it is seen on. */
+#define CPUS_PER_KEY 8
+
+struct faults {
+	struct stack_options options;
+	bool with_stacks;
+	u32 kinds;              /* 1 << enum fault_kind, ORed; 0: all */
+	const char *order;      /* a cell's name; NULL: by key */
+	struct faults_bpf *bpf;
+	struct fault_events events;
+	struct stacks stacks;   /* of -g */
+	/* Of tables: */
+	struct ring *ring;
+	struct file_names names;
+	struct sum_set last;
+	struct loss_counters losses_before;
+	struct rss_set rss;     /* as of the last report */
+};
+
+static const struct sum_layout sum_layout = {
+	.key_size = sizeof(struct faults_key), .value_size = sizeof(struct faults_sums),
+	.writer_at = offsetof(struct faults_key, writer), .nsums = 2, .named = true,
+};
+
+/* An element of the set. */
+struct fault_sum {
+	struct faults_key key;
+	struct faults_sums sums;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = {
+		"faults", "minor", "major", "rss", "anon_growth", "file_growth", "shmem_growth",
+	};
+	struct faults *f = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &f->options;
+		return 0;
+	case 'g':
+		f->with_stacks = true;
+		return 0;
+	case KEY_KIND:
+		return fault_kinds__parse(arg, &f->kinds);
+	case KEY_MAJOR:
+		f->events.only_major = true;
+		return 0;
+	case KEY_SORT:
+		return order__parse(&f->order, orders, ARRAY_SIZE(orders), arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* dso and sym are of the code that faults. */
+static bool names_code(const char *by_text)
+{
+	char *text = strdup(by_text ?: ""), *rest = text, *part;
+	bool found = false;
+
+	while (text && (part = strsep(&rest, ",")))
+		found |= !strcmp(part, "dso") || !strcmp(part, "sym");
+	free(text);
+	return found;
+}
+
+static int check_table(struct faults *f, struct cli *cli)
+{
+	char bad[64];
+
+	if (stack_options__check_none(&f->options, cli))
+		return -EINVAL;
+	if (cli->by_text &&
+	    task_key__parse(cli->by_text, &fault_own_parts, &cli->by, bad, sizeof(bad))) {
+		diag_error("--by: no key '%s'; there are %s, %s, and of the code dso, sym", bad,
+			   task_key_parts(), fault_own_parts.text);
+		return -EINVAL;
+	}
+	if (!cli->by)
+		cli->by = BY_PID;
+	return 0;
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct faults *f = context;
+
+	cli->scope.command_joins_at_exec = true;
+	f->with_stacks |= names_code(cli->by_text);
+	return f->with_stacks ? stack_options__check(&f->options, &f->stacks, cli, BY_COMM) :
+				check_table(f, cli);
+}
+
+/*
+ * --- the table ---------------------------------------------------------------------------------
+ */
+
+/* What the process has now, and how much more than before; nothing where it has gone. */
+static int add_rss(struct report_row *row, const struct rss *now, const struct rss_set *earlier)
+{
+	static const char *const names[RSS_PARTS] = {
+		[RSS_ANON] = "anon_growth", [RSS_FILE] = "file_growth",
+		[RSS_SHMEM] = "shmem_growth",
+	};
+	s64 growth[RSS_PARTS] = {};
+	u64 bytes = 0;
+	int err, i;
+
+	if (now)
+		rss__growth(now, earlier, growth);
+	for (i = 0; now && i < RSS_PARTS; i++)
+		bytes += now->bytes[i];
+	err = report_row__add_number(row, "rss", bytes, now ? FIELD_SIZE : FIELD_NONE);
+	for (i = 0; i < RSS_PARTS && !err; i++)
+		err = report_row__add_number(row, names[i], growth[i],
+					     now ? FIELD_SIGNED_SIZE : FIELD_NONE);
+	return err;
+}
+
+static int add_figures(struct report_row *row, const struct faults_sums *s)
+{
+	const struct field figures[] = {
+		{ .name = "faults", .number = s->minor + s->major, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "minor", .number = s->minor, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "major", .number = s->major, .kind = FIELD_NUMBER, .adds_up = true },
+	};
+
+	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
+}
+
+static int fill_row(struct faults *f, const struct cli *cli, const struct fault_sum *s,
+		    struct task_key_names *names, const struct rss_set *rss, struct report *r,
+		    size_t *nkeys)
+{
+	struct report_row row = {};
+	int err = task_key__add_fields(&row, &s->key.task, s->sums.name, cli->by, names);
+
+	if (!err)
+		err = fault_parts__add(&row, &s->key.parts, cli->by, &f->names);
+	*nkeys = row.ncells;
+	if (!err)
+		err = add_figures(&row, &s->sums);
+	if (!err && cli->by == BY_PID)
+		err = add_rss(&row, rss_set__find(rss, s->key.task.pid), &f->rss);
+	return report__end_row(r, &row, err);
+}
+
+static int fill_rows(struct faults *f, const struct measurement *m, struct report *r,
+		     const struct sum_set *set, const struct rss_set *rss)
+{
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	const struct cli *cli = m->cli;
+	size_t i, nkeys = 0;
+	int err = 0;
+
+	for (i = 0; i < set->n && !err; i++) {
+		const struct fault_sum *s = sum_set__at(set, i);
+
+		r->events += s->sums.minor + s->sums.major;
+		err = fill_row(f, cli, s, &names, rss, r, &nkeys);
+	}
+	task_key_names__free(&names);
+	report__sort_rows(r, f->order, nkeys,
+			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
+	return err;
+}
+
+static int read_rss(const struct measurement *m, struct rss_set *set)
+{
+	*set = (struct rss_set){};
+	return m->cli->by == BY_PID ? rss_set__read(set) : 0;
+}
+
+static int report_table(struct faults *f, struct measurement *m, struct report *r)
+{
+	struct sum_set set = {};
+	struct rss_set rss = {};
+	int err;
+
+	r->table = true;
+	r->has_events = true;
+	err = loss__since(&r->counters, &f->losses_before, bpf_map__fd(f->bpf->maps.losses),
+			  f->bpf->obj);
+	if (!err)
+		err = sum_set__since(&set, &f->last, &sum_layout, bpf_map__fd(f->bpf->maps.sums),
+				     &f->bpf->bss->writer_generation);
+	/* Names are sent after their sums are there: what was sent meanwhile is wanted, too. */
+	if (!err)
+		err = ring__drain(f->ring);
+	if (!err)
+		err = read_rss(m, &rss);
+	if (!err)
+		err = fill_rows(f, m, r, &set, &rss);
+	sum_set__free(&set);
+	rss_set__free(&f->rss);
+	f->rss = rss;
+	return err;
+}
+
+static int take_name(void *context, const void *record, size_t size)
+{
+	const struct faults_name *n = record;
+	struct faults *f = context;
+
+	size -= offsetof(struct faults_name, name);
+	return file_names__add(&f->names, &n->id, file_name__path(&n->name, size));
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+static int report_stacks(struct faults *f, struct measurement *m, struct report *r)
+{
+	const struct stack_options *o = &f->options;
+	int err = stacks__report(&f->stacks, m, r, o->table ? 0 : m->cli->top);
+
+	if (err)
+		return err;
+	r->stacks->unit = "faults";
+	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top) : 0;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct faults *f = m->own;
+	u64 missed;
+	int err = f->with_stacks ? report_stacks(f, m, r) : report_table(f, m, r);
+
+	r->value = f->events.only_major ? "major page faults" : "page faults";
+	r->source = "software events minor-faults and major-faults, each one";
+	if (!err)
+		err = fault_events__missed(&f->events, m, &missed);
+	if (!err)
+		r->counters.lost[LOSS_MISSED] += missed;
+	return err;
+}
+
+static int watch(struct measurement *m)
+{
+	struct faults *f = m->own;
+
+	return f->with_stacks ? stacks__watch(&f->stacks) : ring__drain(f->ring);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static bool wants_vma(const struct faults *f, const struct cli *cli)
+{
+	return f->kinds || (!f->with_stacks && cli->by & (BY_FAULT_KIND | BY_FAULT_FILE));
+}
+
+static bool wants_access(const struct faults *f, const struct cli *cli)
+{
+	return !f->with_stacks && cli->by & BY_FAULT_ACCESS;
+}
+
+/* Those on the events are attached by fault_events__start(). */
+static void choose_programs(const struct faults *f, const struct measurement *m)
+{
+	bool access = wants_access(f, m->cli);
+
+	bpf_program__set_autoload(f->bpf->progs.begin_in_user, access);
+	bpf_program__set_autoload(f->bpf->progs.begin_in_kernel, access);
+	bpf_program__set_autoattach(f->bpf->progs.on_minor, false);
+	bpf_program__set_autoattach(f->bpf->progs.on_major, false);
+}
+
+static int prepare_stacks(struct faults *f, struct measurement *m)
+{
+	struct faults_bpf *bpf = f->bpf;
+
+	bpf->rodata->take = stack_options__take(&f->options, &f->stacks);
+	return stacks__prepare(&f->stacks, m, bpf->obj, "counts", m->cli->asked_keys);
+}
+
+static int prepare_table(struct faults *f, struct measurement *m)
+{
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
+	struct faults_bpf *bpf = f->bpf;
+	int err;
+
+	err = stacks__leave_out(bpf->obj);
+	if (!err)
+		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host,
+					     cpus * m->cli->max_keys);
+	return err ?: ring__prepare_bytes(bpf->obj, ring__bytes_of_rare(&m->run->host));
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct faults *f = m->own;
+	struct faults_bpf *bpf;
+	int err;
+
+	if (wants_access(f, m->cli) && kernel_btf_arguments("btf_trace_page_fault_user") < 0) {
+		diag_error("--by access: this kernel has no tracepoint exceptions:page_fault_user");
+		return -EOPNOTSUPP;
+	}
+	bpf = m->bpf;
+	f->bpf = bpf;
+	bpf->rodata->want_vma = wants_vma(f, m->cli);
+	if (f->kinds)
+		bpf->rodata->kinds = f->kinds;
+	err = task_state__prepare(bpf->obj, "fault_states", &m->run->host);
+	choose_programs(f, m);
+	return err ?: f->with_stacks ? prepare_stacks(f, m) : prepare_table(f, m);
+}
+
+static int begin(struct faults *f, struct measurement *m)
+{
+	int err;
+
+	m->watch = watch;
+	if (f->with_stacks)
+		return stacks__begin(&f->stacks, m);
+	err = ring__open(&f->ring, f->bpf->maps.records, offsetof(struct faults_name, name.names),
+			 m->writer, take_name, f);
+	if (err)
+		return err;
+	m->watch_fd = ring__fd(f->ring);
+	return measurement__fill_scope(m, f->bpf->obj);
+}
+
+static int attach(struct measurement *m)
+{
+	struct faults *f = m->own;
+	struct faults_bpf *bpf = f->bpf;
+	const struct bpf_program *programs[] = { bpf->progs.on_minor, bpf->progs.on_major };
+	int err = begin(f, m);
+
+	if (!err)
+		err = measurement__attach_programs(m);
+	if (!err)
+		err = read_rss(m, &f->rss);
+	if (err)
+		return err;
+	err = fault_events__start(&f->events, m, programs, bpf_map__fd(bpf->maps.taken));
+	m->has_said = err;
+	return err;
+}
+
+static void free_all(struct faults *f)
+{
+	fault_events__free(&f->events);
+	ring__close(f->ring);
+	file_names__free(&f->names);
+	sum_set__free(&f->last);
+	rss_set__free(&f->rss);
+	stacks__free(&f->stacks);
+}
+
+static void init(void *own)
+{
+	struct faults *f = own;
+
+	*f = (struct faults){ .options = STACK_OPTIONS, .order = "faults" };
+}
+
+static void release(void *own)
+{
+	struct faults *f = own;
+
+	free_all(f);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "Page faults:", 1 },
+	{ NULL, 'g', NULL, 0, "By stack: where they come from", 1 },
+	{ "kind", KEY_KIND, "KIND,..", 0,
+	  "Only of heap, stack, anon, shmem, text, data, hugetlb, special, unknown", 1 },
+	{ "major", KEY_MAJOR, NULL, 0, "Only those that had to wait for a disk", 1 },
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by faults (default), minor, major, rss, anon_growth, file_growth, "
+	  "shmem_growth or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "faults",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
+		.doc = "Page faults: who has them, of which memory, and where in the code (-g); "
+		       "how much processes grow.",
+		.own = &own_argp,
+		.own_keys = true,
+		.own_parts = &fault_own_parts,
+	},
+	.own_size = sizeof(struct faults), .skeleton = &faults_skeleton,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = "software events minor-faults, major-faults", .free = release,
+};
+
+TOOL_MEASURING(faults, spec, AREA_MEMORY,
+	       "page faults: by whom, of which memory, from where; growth");

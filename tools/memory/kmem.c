@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* kmem: what the kernel allocates, for whom, and what is not freed. See bpf/memory/kmem.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "agg/elements.h"
+#include "agg/loss.h"
+#include "base/clock.h"
+#include "base/numbers.h"
+#include "cli/order.h"
+#include "memory/kmem_sums.h"
+#include "memory/outstanding.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "stack/options.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "bpf/memory/kmem.h"
+#include "kmem.skel.h"
+
+SKELETON(kmem);
+
+enum {
+	KEY_ORDER = 0x1000,
+	KEY_PAGES,
+	KEY_FOLLOW,
+	KEY_LEAK,
+	KEY_OLDER,
+	KEY_COUNT,
+	KEY_MAX_LIVE,
+};
+
+/* An element for each key and CPU that it is seen on. */
+#define CPUS_PER_KEY 4
+
+/* 30 MB. */
+#define DEFAULT_MAX_LIVE 131072
+
+/* Stacks there is room for, in 35 MB; with intervals twice as many. */
+#define DEFAULT_STACKS 32768
+
+/* Of people, who see the largest at the top; programs are given all. */
+#define DEFAULT_TOP 20
+
+#define BY_SLAB (BY_CALLER | BY_CACHE | BY_SIZE)
+#define BY_PAGES (BY_ORDER | BY_MIGRATETYPE)
+
+struct kmem {
+	bool pages, follow, leak, with_stacks;
+	u64 max_live;
+	const char *order;              /* a cell's name; NULL: by key */
+	bool ordered;                   /* by an option */
+	struct stack_options options;
+	struct kmem_bpf *bpf;
+	struct kmem_keys keys;
+	struct kmem_table table;
+	struct loss_counters losses_before;
+	struct stacks stacks;
+	struct outstanding outstanding;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_order(struct kmem *k, const char *arg)
+{
+	static const char *const orders[] = {
+		"allocated", "allocs", "requested", "wasted", "wasted_percent", "failed", "frees",
+		"freed", "other_cpu", "unseen", "bytes", "count", "oldest",
+	};
+
+	k->ordered = true;
+	return order__parse(&k->order, orders, ARRAY_SIZE(orders), arg);
+}
+
+static error_t parse_number(struct kmem *k, int key, const char *arg)
+{
+	if (key == KEY_MAX_LIVE) {
+		if (!parse_u64_between(arg, 1, 1 << 26, &k->max_live))
+			return 0;
+		diag_error("--max-live: '%s' is not a number from 1 to 64M", arg);
+		return EINVAL;
+	}
+	if (!parse_duration(arg, NSEC_PER_SEC, &k->outstanding.older_ns))
+		return 0;
+	diag_error("--older: '%s' is not a duration; as in 10s, 500ms", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct kmem *k = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &k->options;
+		return 0;
+	case KEY_ORDER:
+		return parse_order(k, arg);
+	case KEY_PAGES:
+		k->pages = true;
+		return 0;
+	case KEY_FOLLOW:
+		k->follow = true;
+		return 0;
+	case KEY_LEAK:
+		k->leak = k->follow = true;
+		return 0;
+	case 'g':
+		k->with_stacks = true;
+		return 0;
+	case KEY_COUNT:
+		k->outstanding.by_count = true;
+		return 0;
+	case KEY_OLDER:
+	case KEY_MAX_LIVE:
+		return parse_number(k, key, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check_parts(const struct kmem *k, const struct cli *cli)
+{
+	if (k->pages && cli->by & BY_SLAB) {
+		diag_error("--by: of pages neither the caller nor a cache is told");
+		diag_hint("--pages --leak -g shows them by stack");
+		return -EINVAL;
+	}
+	if (!k->pages && cli->by & BY_PAGES) {
+		diag_error("--by: order and migratetype are of pages: --pages");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_stacks(struct kmem *k, struct cli *cli)
+{
+	if (k->with_stacks && !k->leak) {
+		diag_error("-g: only what is outstanding is shown by stack: --leak -g");
+		diag_hint("`stackcount kmem:kmalloc` counts all allocations by stack");
+		return -EINVAL;
+	}
+	if (k->with_stacks)
+		return stack_options__check(&k->options, &k->stacks, cli, 0);
+	if (k->outstanding.by_count) {
+		diag_error("--count is of stacks: --leak -g");
+		return -EINVAL;
+	}
+	return stack_options__check_none(&k->options, cli);
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct kmem *k = context;
+
+	if (check_parts(k, cli) || check_stacks(k, cli))
+		return -EINVAL;
+	if (k->outstanding.older_ns && !k->leak) {
+		diag_error("--older: only of what is outstanding: --leak");
+		return -EINVAL;
+	}
+	if (k->with_stacks)
+		k->outstanding.stacks = &k->stacks;
+	if (!cli->by && !k->with_stacks)
+		cli->by = k->pages ? BY_ORDER : BY_CALLER;
+	if (!k->ordered)
+		k->order = k->leak ? "bytes" : "allocated";
+	k->keys.by = cli->by;
+	k->table.pages = k->pages;
+	k->table.follow = k->follow;
+	return 0;
+}
+
+/*
+ * --- what is outstanding -----------------------------------------------------------------------
+ */
+
+static int add_key(void *keys, const void *key, const char *name, struct report_row *row)
+{
+	return kmem_key__add(keys, key, name, row);
+}
+
+static int read_live(struct kmem *k)
+{
+	struct elements e = { .key_size = sizeof(u64), .value_size = sizeof(struct kmem_live) };
+	int err = outstanding__begin(&k->outstanding) ?: elements__read(&e, bpf_map__fd(k->bpf->maps.live));
+	u64 now = monotonic_ns();
+	size_t i;
+
+	for (i = 0; i < e.n && !err; i++) {
+		struct kmem_live l;
+
+		memcpy(&l, elements__value(&e, i), sizeof(l));
+		l.key.writer = 0;
+		kmem_key__to_function(&k->keys, &l.key);
+		err = outstanding__add(&k->outstanding, &l.key, l.name, &l.item, now);
+	}
+	if (!err)
+		outstanding__end(&k->outstanding);
+	elements__free(&e);
+	return err;
+}
+
+static size_t top_of(const struct cli *cli)
+{
+	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
+}
+
+static int read_losses(struct kmem *k, struct report *r)
+{
+	return loss__since(&r->counters, &k->losses_before, bpf_map__fd(k->bpf->maps.losses),
+			   k->bpf->obj);
+}
+
+static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
+{
+	int err;
+
+	if (k->with_stacks)
+		err = stacks__read_losses(&k->stacks, r) ?: stacks__watch(&k->stacks);
+	else
+		err = read_losses(k, r);
+	if (!err)
+		err = read_live(k);
+	if (err)
+		return err;
+	if (k->with_stacks && !k->options.table)
+		return outstanding__report_stacks(&k->outstanding, r, cli->top);
+	return outstanding__report_rows(&k->outstanding, r, k->order, top_of(cli));
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct kmem *k = m->own;
+
+	r->source = k->pages ? "raw tracepoints mm_page_alloc and mm_page_free" :
+			       "raw tracepoints kmalloc, kmem_cache_alloc, kfree, kmem_cache_free";
+	r->has_events = true;
+	if (!k->leak) {
+		r->value = k->pages ? "pages of the kernel" : "memory of the kernel";
+		r->table = true;
+		return read_losses(k, r) ?:
+		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums),
+					  &k->bpf->bss->writer_generation, r, k->order,
+					  top_of(m->cli));
+	}
+	r->value = "allocated in the run, not freed yet";
+	if (!k->pages)
+		r->caveat = "frees in bulk (by kfree_rcu() and networking) have no tracepoint: "
+			    "what they free is outstanding here until its address is used again";
+	return report_leak(k, m->cli, r);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* Reads the kernel's types once: they say how the arguments stand. */
+static int choose_layout(struct kmem *k)
+{
+	bool has_node = kernel_btf_arguments("btf_trace_kmalloc_node") > 0;
+	int n = kernel_btf_arguments("btf_trace_kmalloc");
+
+	if (n < 0) {
+		diag_error("the kernel's types (BTF) do not tell of its tracepoint kmalloc: %s",
+			   strerror(-n));
+		return -EOPNOTSUPP;
+	}
+	k->bpf->rodata->layout = !has_node ? KMEM_MERGED : n > 6 ? KMEM_BOTH_CACHES : KMEM_PLAIN;
+	bpf_program__set_autoload(k->bpf->progs.on_kmalloc_node, has_node && !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_cache_alloc_node, has_node && !k->pages);
+	if (k->bpf->rodata->layout != KMEM_PLAIN || !(k->keys.by & BY_CACHE))
+		return 0;
+	diag_error("--by cache: the tracepoints of this kernel do not tell the cache");
+	diag_hint("Linux 6.0 has that; --by size and --by caller are there");
+	return -EOPNOTSUPP;
+}
+
+static void choose_programs(struct kmem *k)
+{
+	bpf_program__set_autoload(k->bpf->progs.on_kmalloc, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_cache_alloc, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_kfree, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_cache_free, !k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_page_alloc, k->pages);
+	bpf_program__set_autoload(k->bpf->progs.on_page_free, k->pages);
+}
+
+/* No program may allocate: see bpf/memory/kmem.bpf.c. */
+static int preallocate(struct bpf_object *obj)
+{
+	struct bpf_map *map;
+	int err = 0;
+
+	bpf_object__for_each_map(map, obj)
+		if (!err && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
+			err = bpf_map__set_map_flags(map, 0);
+	return err;
+}
+
+static int prepare_scope(struct kmem *k, struct measurement *m)
+{
+	struct kmem_bpf__rodata *c = k->bpf->rodata;
+
+	if (!k->with_stacks) {
+		c->by = k->keys.by;
+		return stacks__leave_out(k->bpf->obj);
+	}
+	c->take = stack_options__take(&k->options, &k->stacks);
+	return stacks__prepare(&k->stacks, m, k->bpf->obj, NULL,
+			       m->cli->asked_keys ?: DEFAULT_STACKS);
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
+	struct kmem *k = m->own;
+	int err;
+
+	k->bpf = m->bpf;
+	k->keys.names.hierarchy = m->scope.hierarchy;
+	k->bpf->rodata->follow = k->follow;
+	choose_programs(k);
+	err = k->pages ? 0 : choose_layout(k);
+	if (k->pages) {
+		bpf_program__set_autoload(k->bpf->progs.on_kmalloc_node, false);
+		bpf_program__set_autoload(k->bpf->progs.on_cache_alloc_node, false);
+	}
+	if (!err)
+		err = prepare_scope(k, m);
+	if (!err)
+		err = bpf_map__set_max_entries(k->bpf->maps.sums, cpus * m->cli->max_keys);
+	if (!err && k->follow)
+		err = bpf_map__set_max_entries(k->bpf->maps.live, k->max_live);
+	return err ?: preallocate(k->bpf->obj);
+}
+
+static int watch(struct measurement *m)
+{
+	struct kmem *k = m->own;
+
+	return stacks__watch(&k->stacks);
+}
+
+static int attach(struct measurement *m)
+{
+	struct kmem *k = m->own;
+	int err = symbols__new(&k->keys.symbols);
+
+	if (err)
+		return err;
+	if (!k->with_stacks)
+		return measurement__attach(m);
+	err = stacks__begin(&k->stacks, m);
+	m->watch = watch;
+	return err ?: measurement__attach_programs(m);
+}
+
+static void kmem__free(struct kmem *k)
+{
+	outstanding__free(&k->outstanding);
+	stacks__free(&k->stacks);
+	kmem_table__free(&k->table);
+	kmem_keys__free(&k->keys);
+}
+
+static void init(void *own)
+{
+	struct kmem *k = own;
+
+	*k = (struct kmem){
+		.max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
+		.outstanding = { .key_size = sizeof(struct kmem_key), .add_key = add_key },
+	};
+	k->outstanding.context = k->table.keys = &k->keys;
+	k->stacks.at_tracepoints = true;
+}
+
+static void release(void *own)
+{
+	struct kmem *k = own;
+
+	kmem__free(k);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ "pages", KEY_PAGES, NULL, 0, "Pages, and not objects of the slab allocator", 1 },
+	{ "follow", KEY_FOLLOW, NULL, 0,
+	  "Each object to its free: frees are then of the row's objects", 1 },
+	{ "leak", KEY_LEAK, NULL, 0,
+	  "Only what was allocated in the run and has not been freed", 1 },
+	{ "outstanding", KEY_LEAK, NULL, OPTION_ALIAS, NULL, 1 },
+	{ "stacks", 'g', NULL, 0, "That by stack", 1 },
+	{ "older", KEY_OLDER, "TIME", 0, "Of that what is at least so old", 1 },
+	{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
+	{ "max-live", KEY_MAX_LIVE, "N", 0,
+	  "Follow N objects at once (default 128K, in 30 MB)", 1 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by allocated (default), allocs, requested, wasted, wasted_percent, "
+	  "failed, frees, freed, other_cpu, unseen; with --leak by bytes (default), count, oldest; "
+	  "or by key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+static const char *const key_names[] = { "caller", "cache", "size", "order", "migratetype" };
+static const struct own_parts parts = {
+	.name = key_names, .n = ARRAY_SIZE(key_names),
+	.text = "caller, cache, size, order, migratetype",
+};
+
+static const struct tool_spec spec = {
+	.name = "kmem",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
+		.doc = "What the kernel allocates: by caller, cache, size or task; what of it is "
+		       "wasted, and what is not freed.",
+		.own = &own_argp,
+		.own_parts = &parts,
+	},
+	.own_size = sizeof(struct kmem), .skeleton = &kmem_skeleton,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = "raw tracepoints of kmem", .free = release,
+};
+
+TOOL_MEASURING(kmem, spec, AREA_MEMORY,
+	       "what the kernel allocates, by caller or cache; what is not freed");

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Keys of kmem (bpf/memory/kmem.h) as fields of rows. */
+#ifndef TALLY_MEMORY_KMEM_KEYS_H
+#define TALLY_MEMORY_KMEM_KEYS_H
+
+#include "cli/task_key.h"
+#include "report/report.h"
+#include "sym/symbols.h"
+
+#include "bpf/memory/kmem.h"
+
+struct kmem_keys {
+	u32 by;                         /* the parts that are asked for */
+	struct symbols *symbols;
+	struct task_key_names names;
+};
+
+/* Callers are shown by function: makes the address of a call that of the function it stands in. */
+void kmem_key__to_function(struct kmem_keys *keys, struct kmem_key *key);
+
+/* Appends the fields of a key with such a caller. name: of its task. Returns 0 or -ENOMEM. */
+int kmem_key__add(struct kmem_keys *keys, const struct kmem_key *key, const char *name,
+		  struct report_row *row);
+
+/* Also of the symbols. */
+void kmem_keys__free(struct kmem_keys *keys);
+
+#endif /* TALLY_MEMORY_KMEM_KEYS_H */

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* memleak: memory that processes have allocated and not freed, by stack. See bpf/memory/memleak.bpf.c. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/elements.h"
+#include "agg/wide.h"
+#include "base/clock.h"
+#include "base/numbers.h"
+#include "cli/order.h"
+#include "cli/task_key.h"
+#include "event/user_binary.h"
+#include "host/process.h"
+#include "host/task_state.h"
+#include "base/confined.h"
+#include "memory/allocators.h"
+#include "memory/outstanding.h"
+#include "report/diag.h"
+#include "report/units.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "stack/options.h"
+#include "tools.h"
+
+#include "bpf/memory/memleak.h"
+#include "memleak.skel.h"
+
+SKELETON(memleak);
+
+enum {
+	KEY_ORDER = 0x1000,
+	KEY_OLDER,
+	KEY_COUNT,
+	KEY_MAX_LIVE,
+};
+
+/* Allocated at once before Linux 6.1: 180 MB. */
+#define DEFAULT_MAX_LIVE (1 << 20)
+
+#define DEFAULT_TOP 20
+
+struct memleak {
+	const char *binary;             /* -x */
+	const char *order;              /* a cell's name; NULL: by key */
+	u64 max_live;
+	struct stack_options options;
+	struct memleak_bpf *bpf;
+	struct allocators allocators;
+	struct bpf_link **link;         /* two for each function, or NULL */
+	u32 by;
+	bool keeps_ended;               /* what ended processes had is in the report, too */
+	struct task_key_names names;
+	struct stacks stacks;
+	struct outstanding outstanding;
+	char source[448], value[160];
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_max_live(struct memleak *m, const char *arg)
+{
+	if (!parse_u64_between(arg, 1, 1 << 26, &m->max_live))
+		return 0;
+	diag_error("--max-live: '%s' is not a number from 1 to 64M", arg);
+	return EINVAL;
+}
+
+static error_t parse_older(struct memleak *m, const char *arg)
+{
+	if (!parse_duration(arg, NSEC_PER_SEC, &m->outstanding.older_ns))
+		return 0;
+	diag_error("--older: '%s' is not a duration; as in 10s, 500ms", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = { "bytes", "count", "oldest" };
+	struct memleak *m = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &m->options;
+		return 0;
+	case 'x':
+		m->binary = arg;
+		return 0;
+	case KEY_ORDER:
+		return order__parse(&m->order, orders, ARRAY_SIZE(orders), arg);
+	case KEY_COUNT:
+		m->outstanding.by_count = true;
+		return 0;
+	case KEY_OLDER:
+		return parse_older(m, arg);
+	case KEY_MAX_LIVE:
+		return parse_max_live(m, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* A table unless a format of stacks is asked for. */
+static int check(void *context, struct cli *cli)
+{
+	struct memleak *m = context;
+	int err;
+
+	if (m->options.no_user) {
+		diag_error("-K: memory of processes is allocated by their own functions");
+		return -EINVAL;
+	}
+	m->options.table = m->options.format < 0 || m->options.format == FORMAT_OPENMETRICS;
+	err = stack_options__check(&m->options, &m->stacks, cli, 0);
+	if (!err && m->options.table && m->outstanding.by_count) {
+		diag_error("--count: a table has both; it is for --format tree, folded and flame");
+		err = -EINVAL;
+	}
+	m->by = cli->by;
+	m->keeps_ended = cli->command || cli->scope.npids;
+	cli->scope.command_joins_at_exec = true;
+	return err;
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+static int add_key(void *context, const void *key, const char *name, struct report_row *row)
+{
+	struct memleak *m = context;
+
+	return task_key__add_fields(row, key, name, m->by, &m->names);
+}
+
+/* What is known of the process asked for last. */
+struct owner {
+	u32 tgid;
+	u64 exec;               /* 0: it has made none in the run */
+	bool has_gone;
+};
+
+static void find_owner(const struct memleak *m, struct owner *o, u32 tgid)
+{
+	if (o->tgid == tgid)
+		return;
+	*o = (struct owner){ .tgid = tgid };
+	if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.execs), &tgid, &o->exec))
+		o->exec = 0;
+	o->has_gone = !m->keeps_ended && !process_exists(tgid);
+}
+
+static int read_live(struct memleak *m)
+{
+	struct elements e = {
+		.key_size = sizeof(struct memleak_key), .value_size = sizeof(struct memleak_live),
+	};
+	int fd = bpf_map__fd(m->bpf->maps.live);
+	int err = outstanding__begin(&m->outstanding) ?: elements__read(&e, fd);
+	struct owner owner = {};
+	u64 now = monotonic_ns();
+	size_t i;
+
+	for (i = 0; i < e.n && !err; i++) {
+		const struct memleak_key *key = elements__key(&e, i);
+		const struct memleak_live *l = elements__value(&e, i);
+
+		find_owner(m, &owner, key->tgid);
+		if (owner.has_gone || (owner.exec && owner.exec != key->exec))
+			bpf_map_delete_elem(fd, key);
+		else
+			err = outstanding__add(&m->outstanding, &l->task, l->name, &l->item, now);
+	}
+	if (!err)
+		outstanding__end(&m->outstanding);
+	elements__free(&e);
+	return err;
+}
+
+/* Where uprobes are missed, and what is freed by functions that are not watched, shows here. */
+static int read_totals(struct memleak *m)
+{
+	int cpus = libbpf_num_possible_cpus(), i, err;
+	struct memleak_totals *per_cpu, sum = {};
+	char allocs[UNITS_SPACE], bytes[UNITS_SPACE];
+	__int128 all = 0;
+	u32 zero = 0;
+	size_t n;
+
+	per_cpu = cpus > 0 ? calloc(cpus, sizeof(*per_cpu)) : NULL;
+	if (!per_cpu)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.totals), &zero, per_cpu);
+	for (i = 0; i < cpus && !err; i++) {
+		sum.allocs += per_cpu[i].allocs;
+		all += wide_sum(per_cpu[i].bytes, per_cpu[i].bytes_high, false);
+		sum.frees += per_cpu[i].frees;
+		sum.unseen += per_cpu[i].unseen;
+	}
+	free(per_cpu);
+	n = snprintf(m->value, sizeof(m->value), "not freed, of %s allocations with %s bytes",
+		     format_count(allocs, sum.allocs), format_count(bytes, all));
+	if (sum.unseen)
+		snprintf(m->value + n, sizeof(m->value) - n, " (%llu were freed unseen)",
+			 sum.unseen);
+	return err;
+}
+
+static size_t top_of(const struct cli *cli)
+{
+	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
+}
+
+static int report(struct measurement *measurement, struct report *r)
+{
+	struct memleak *m = measurement->own;
+	int err = stacks__read_losses(&m->stacks, r) ?: stacks__watch(&m->stacks);
+
+	if (!err)
+		err = read_live(m);
+	if (!err)
+		err = read_totals(m);
+	if (err)
+		return err;
+	r->value = m->value;
+	r->source = m->source;
+	r->has_events = true;
+	if (m->options.table && !m->options.leaf)
+		return outstanding__report_rows(&m->outstanding, r, m->order,
+						top_of(measurement->cli));
+	err = outstanding__report_stacks(&m->outstanding, r,
+					 m->options.table ? 0 : measurement->cli->top);
+	if (err || !m->options.table)
+		return err;
+	return stacks__tabulate(r, m->options.leaf, top_of(measurement->cli));
+}
+
+static int watch(struct measurement *measurement)
+{
+	struct memleak *m = measurement->own;
+
+	return stacks__watch(&m->stacks);
+}
+
+/*
+ * --- functions ---------------------------------------------------------------------------------
+ */
+
+static const char c_library[] = "libc.so.6";
+
+/* Unless a binary is named: those of each process of -p; else the command's, and the C library. */
+static int find_allocators(struct memleak *m, const struct cli *cli)
+{
+	const char *command = cli->command ? cli->command[0] : NULL;
+	size_t i;
+	int err = 0;
+
+	if (m->binary)
+		return allocators__add_file(&m->allocators, m->binary, command);
+	for (i = 0; i < cli->scope.npids && !err; i++)
+		err = allocators__add_process(&m->allocators, cli->scope.pids[i]);
+	if (cli->scope.npids)
+		return err;
+	/* The command may be a script. */
+	if (command && allocators__add_file(&m->allocators, command, NULL) == -ENOMEM)
+		return -ENOMEM;
+	err = allocators__add_file(&m->allocators, c_library, command);
+	return err == -ENOENT && m->allocators.n ? 0 : err;
+}
+
+/* "uprobes on 10 functions of /usr/lib/x86_64-linux-gnu/libc.so.6" */
+static void describe(struct memleak *m, const struct cli *cli)
+{
+	bool is_everyone = !cli->scope.npids && !cli->command;
+	const struct allocators *a = &m->allocators;
+	size_t i, n, files = 0, functions = 0;
+
+	for (i = 0; i < a->n; i++) {
+		files += !i || strcmp(a->site[i].path, a->site[i - 1].path);
+		functions += a->site[i].kind != ALLOCATOR_NEW_EXIT;
+	}
+	n = snprintf(m->source, sizeof(m->source), "uprobes on %zu functions of %.200s%s", functions,
+		     a->site[0].shown, files > 1 ? " and others" : "");
+	if (a->nleft_out)
+		n += snprintf(m->source + n, sizeof(m->source) - n, "; %zu left out", a->nleft_out);
+	if (is_everyone)
+		event_binaries__describe_others(
+			event_binaries__count_others(m->binary ?: c_library,
+						     a->site[0].path), m->source + n,
+			sizeof(m->source) - n);
+}
+
+static void tell_left_out(const struct allocators *a)
+{
+	if (a->nleft_out)
+		diag_warn("left out: %zu (%s: %s); an exception would end the program if its return address "
+			  "were changed, and its ends cannot be told; what it allocates without malloc() "
+			  "is missing", a->nleft_out, a->left_out, a->why);
+}
+
+static int choose_functions(struct memleak *m, const struct cli *cli)
+{
+	int err = find_allocators(m, cli);
+
+	if (!err && m->allocators.n) {
+		describe(m, cli);
+		tell_left_out(&m->allocators);
+		return 0;
+	}
+	if (err == -ENOMEM)
+		return err;
+	if ((err == -EACCES || err == -EPERM) && !m->binary && cli->scope.npids) {
+		diag_error("not permitted to look at what the process has mapped: missing capability %s",
+			   right_name(right_held(RIGHT_SYS_PTRACE) ? RIGHT_SYS_ADMIN :
+				      RIGHT_SYS_PTRACE));
+		diag_hint("run it as root, e.g. with sudo; `tally doctor` shows every right that is "
+			  "missing");
+		return -EPERM;
+	}
+	if (err) {
+		diag_error("cannot look for malloc() in %s: %s",
+			   m->binary ?: cli->scope.npids ? "the process" : "libc.so.6",
+			   confined__why(err));
+		if (m->binary || err == -EMFILE || err == -ENFILE || err == -ETIME || err == -EINTR)
+			return m->binary ? -EINVAL : err;
+		return -EOPNOTSUPP;
+	}
+	diag_error("there is no malloc() in %s", m->binary ?: "what the process has mapped");
+	diag_hint("name the program or library that has it: -x BINARY");
+	return -EINVAL;
+}
+
+static struct bpf_program *program_of(const struct memleak *m, enum allocator_kind kind)
+{
+	struct bpf_program *const programs[ALLOCATOR_KINDS] = {
+		[ALLOCATOR_MALLOC] = m->bpf->progs.on_malloc,
+		[ALLOCATOR_CALLOC] = m->bpf->progs.on_calloc,
+		[ALLOCATOR_MEMALIGN] = m->bpf->progs.on_memalign,
+		[ALLOCATOR_POSIX_MEMALIGN] = m->bpf->progs.on_posix_memalign,
+		[ALLOCATOR_REALLOC] = m->bpf->progs.on_realloc,
+		[ALLOCATOR_REALLOCARRAY] = m->bpf->progs.on_reallocarray,
+		[ALLOCATOR_FREE] = m->bpf->progs.on_free,
+		[ALLOCATOR_NEW] = m->bpf->progs.on_new,
+		[ALLOCATOR_NEW_EXIT] = m->bpf->progs.on_new_exit,
+		[ALLOCATOR_DELETE] = m->bpf->progs.on_delete,
+	};
+
+	return programs[kind];
+}
+
+/* Seen by the return address on the stack: nothing can throw through these. */
+static bool has_return_probe(enum allocator_kind kind)
+{
+	switch (kind) {
+	case ALLOCATOR_FREE:
+	case ALLOCATOR_NEW:
+	case ALLOCATOR_NEW_EXIT:
+	case ALLOCATOR_DELETE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Other processes have no probe at all where there is only one to look at. */
+static struct bpf_link *attach_one(struct bpf_program *program, const struct cli *cli,
+				   const struct allocator_site *s, bool is_return)
+{
+	const struct bpf_uprobe_opts opts = { .sz = sizeof(opts), .retprobe = is_return };
+	pid_t pid = cli->scope.npids == 1 && !cli->command ? (pid_t)cli->scope.pids[0] : -1;
+
+	return bpf_program__attach_uprobe_opts(program, pid, s->path, s->file_offset, &opts);
+}
+
+/* What attaching opens for a moment, and the timers of the run. */
+#define FILES_BESIDE_LINKS 12
+
+/* Returns first: a call whose beginning is seen is seen to the end. */
+static int attach_functions(struct memleak *m, const struct cli *cli)
+{
+	const struct allocators *a = &m->allocators;
+	struct bpf_link **link;
+	int err = host__need_files(2 * a->n + FILES_BESIDE_LINKS);
+	size_t i;
+
+	if (err)
+		return err;
+	m->link = calloc(2 * a->n, sizeof(*m->link));
+	if (!m->link)
+		return -ENOMEM;
+	for (i = 0; i < a->n; i++) {
+		link = &m->link[2 * i];
+		if (has_return_probe(a->site[i].kind)) {
+			link[0] = attach_one(m->bpf->progs.on_return, cli, &a->site[i], true);
+			if (!link[0])
+				return -errno;
+		}
+		link[1] = attach_one(program_of(m, a->site[i].kind), cli, &a->site[i], false);
+		if (!link[1])
+			return -errno;
+	}
+	return 0;
+}
+
+static void detach_functions(struct memleak *m)
+{
+	size_t i;
+
+	for (i = 0; m->link && i < 2 * m->allocators.n; i++)
+		bpf_link__destroy(m->link[i]);
+	free(m->link);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int open_skeleton(struct measurement *measurement)
+{
+	const struct cli *cli = measurement->cli;
+	struct memleak *m = measurement->own;
+	int err = choose_functions(m, cli);
+
+	if (err)
+		return err;
+	m->bpf = measurement->bpf;
+	measurement->source = m->source;
+	m->names.hierarchy = measurement->scope.hierarchy;
+	m->options.no_kernel = true;
+	m->bpf->rodata->take = stack_options__take(&m->options, &m->stacks);
+	err = task_state__prepare(m->bpf->obj, "allocator_calls", &measurement->run->host);
+	if (!err)
+		err = stacks__prepare(&m->stacks, measurement, m->bpf->obj, NULL, cli->asked_keys);
+	return err ?: map__set_room(m->bpf->maps.live, &measurement->run->host, m->max_live);
+}
+
+static int attach(struct measurement *measurement)
+{
+	struct memleak *m = measurement->own;
+	int err = stacks__begin(&m->stacks, measurement);
+
+	measurement->watch = watch;
+	if (!err)
+		err = measurement__attach_programs(measurement);
+	return err ?: attach_functions(m, measurement->cli);
+}
+
+static void memleak__free(struct memleak *m)
+{
+	detach_functions(m);
+	allocators__free(&m->allocators);
+	task_key_names__free(&m->names);
+	outstanding__free(&m->outstanding);
+	stacks__free(&m->stacks);
+}
+
+static void init(void *own)
+{
+	struct memleak *m = own;
+
+	*m = (struct memleak){
+		.order = "bytes", .max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
+		.outstanding = { .key_size = sizeof(struct task_key), .add_key = add_key },
+	};
+	m->outstanding.context = m;
+	m->outstanding.stacks = &m->stacks;
+}
+
+static void release(void *own)
+{
+	struct memleak *m = own;
+
+	memleak__free(m);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ "executable", 'x', "BINARY", 0,
+	  "The program or library with malloc() (default: the C library)", 1 },
+	{ "older", KEY_OLDER, "TIME", 0, "Only what is at least so old (seconds)", 1 },
+	{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
+	{ "max-live", KEY_MAX_LIVE, "N", 0,
+	  "Follow N allocations at once (default 1M)", 1 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by bytes (default), count, oldest or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "memleak",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
+		.doc = "Memory that processes have allocated and not freed, by stack.\n"
+		       "--format is table (default), tree, folded, flame (SVG), json or csv.",
+		.own = &own_argp,
+		.own_keys = true,
+	},
+	.own_size = sizeof(struct memleak), .skeleton = &memleak_skeleton,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.free = release,
+};
+
+TOOL_MEASURING(memleak, spec, AREA_MEMORY,
+	       "memory that processes have not freed, by the stack that asked for it");

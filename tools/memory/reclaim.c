@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* reclaim: what tasks do for want of free memory. The measurement is bpf/memory/reclaim.bpf.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "cli/order.h"
+#include "host/task_state.h"
+#include "memory/stalls.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/lines.h"
+#include "run/ring.h"
+#include "run/snoop.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "reclaim.skel.h"
+
+SKELETON(reclaim);
+
+enum {
+	KEY_MIN = 0x1000,
+	KEY_SORT,
+};
+
+/* A key has one for each CPU that it is seen on, of times a few where they are very different. */
+#define ELEMENTS 4096
+
+static const char source[] =
+	"tp_btf/mm_vmscan_*_reclaim_begin and _end, mm_compaction_begin and _end, "
+	"mm_vmscan_kswapd_wake and _sleep, mark_victim";
+
+static const char *const field_names[] = { "kind", "time", "pages", "for_comm", "for_pid" };
+
+struct reclaim {
+	bool by_line;           /* --min */
+	u64 min_ns;
+	const char *order;      /* a cell's name; NULL: by key */
+	struct reclaim_bpf *bpf;
+	struct lines lines;
+	struct stalls stalls;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = {
+		"total", "count", "avg", "p99", "max", "pages", "unfinished",
+	};
+	struct reclaim *c = state->input;
+
+	switch (key) {
+	case KEY_MIN:
+		c->by_line = true;
+		if (!parse_duration(arg, NSEC_PER_MSEC, &c->min_ns))
+			return 0;
+		diag_error("--min: '%s' is no time; as in 10ms, 500us, 0", arg);
+		return EINVAL;
+	case KEY_SORT:
+		return order__parse(&c->order, orders, ARRAY_SIZE(orders), arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Kinds are too different to be added up. */
+static int check(void *context, struct cli *cli)
+{
+	struct reclaim *c = context;
+	int err;
+
+	if (cli->template_text && !c->by_line) {
+		diag_error("--template is about lines: give --min, too");
+		return -EINVAL;
+	}
+	if (c->by_line && cli->by) {
+		diag_error("--min shows a line for each stall, and --by is about sums");
+		return -EINVAL;
+	}
+	cli->by = (cli->by & ~BY_RECLAIM_KIND ?: BY_PID) | BY_RECLAIM_KIND;
+	err = lines__init(&c->lines, cli, field_names, ARRAY_SIZE(field_names));
+	c->lines.rare = true;
+	return err;
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct reclaim_record *r = record;
+	struct reclaim *c = context;
+	char comm[sizeof(r->comm) + 1] = "", other[sizeof(r->other_comm) + 1] = "";
+	bool oom = r->kind == RECLAIM_OOM;
+	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		snoop_word("kind", reclaim_kind_name(r->kind)),
+		oom ? snoop_none("time") : snoop_time("time", r->ns),
+		r->kind < RECLAIM_COMPACT ? snoop_number("pages", r->pages) : snoop_none("pages"),
+		{ .field = { .name = "for_comm", .text = oom ? other : NULL,
+			     .kind = oom ? FIELD_NUMBER : FIELD_NONE } },
+		oom ? snoop_id("for_pid", r->other_pid) : snoop_none("for_pid"),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	(void)size;
+	memcpy(comm, r->comm, sizeof(r->comm));
+	memcpy(other, r->other_comm, sizeof(r->other_comm));
+	return lines__write(&c->lines, &line);
+}
+
+static int watch(struct measurement *m)
+{
+	struct reclaim *c = m->own;
+
+	return lines__drain(&c->lines);
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct reclaim *c = m->own;
+
+	r->value = "stalls for want of memory";
+	r->source = source;
+	if (!bpf_program__autoload(c->bpf->progs.on_victim))
+		r->caveat = "this kernel does not tell whom the OOM killer chose (oom:mark_victim "
+			    "with the task: 6.8)";
+	return c->by_line ? lines__report(&c->lines, r) :
+			    stalls__report(&c->stalls, m, r, c->order);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* Kernels are built without cgroups, compaction, NUMA: those tracepoints are not there then. */
+static int leave_out_absent(struct bpf_object *obj)
+{
+	static const char hook[] = "tp_btf/";
+	struct bpf_program *prog;
+	char name[96];
+	int err = 0;
+
+	bpf_object__for_each_program(prog, obj) {
+		const char *section = bpf_program__section_name(prog);
+
+		if (strncmp(section, hook, strlen(hook)))
+			continue;
+		snprintf(name, sizeof(name), "btf_trace_%s", section + strlen(hook));
+		if (kernel_btf_arguments(name) != -ENOENT)
+			continue;
+		diag_detail("this kernel has no tracepoint %s", section + strlen(hook));
+		err = err ?: bpf_program__set_autoload(prog, false);
+	}
+	return err;
+}
+
+static bool tells_victims(void)
+{
+	return kernel_btf_arguments("btf_trace_mark_victim") >= 3;
+}
+
+static int choose_programs(struct reclaim_bpf *bpf)
+{
+	int err = bpf_program__set_autoload(bpf->progs.on_victim, tells_victims());
+
+	return err ?: leave_out_absent(bpf->obj);
+}
+
+static int prepare_lines(struct reclaim *c, struct measurement *m)
+{
+	struct reclaim_bpf *bpf = c->bpf;
+
+	bpf->rodata->lines = true;
+	bpf->rodata->min_ns = c->min_ns;
+	return lines__prepare(&c->lines, m, bpf->obj);
+}
+
+/*
+ * Memory is what is missing when it matters: all that sums need is taken at the start. So there is
+ * less of it than other tools allow themselves, unless --max-keys says otherwise.
+ */
+static int take_room_now(struct bpf_map *map, const struct cli *cli)
+{
+	return map__preallocate(map, cli->asked_keys ? bpf_map__max_entries(map) : ELEMENTS);
+}
+
+static int prepare_sums(struct reclaim *c, struct measurement *m)
+{
+	struct reclaim_bpf *bpf = c->bpf;
+	int err;
+
+	err = measure__prepare(&c->stalls.measure, m, bpf->obj, "stalls",
+			       sizeof(struct reclaim_key));
+	if (!err)
+		err = map__set_room(bpf->maps.pages, &m->run->host,
+				    (u64)m->run->host.cpus_online * m->cli->max_keys);
+	if (!err)
+		err = take_room_now(bpf->maps.keyed_stalls, m->cli);
+	if (!err)
+		err = take_room_now(bpf->maps.pages, m->cli);
+	return err ?: ring__prepare_bytes(bpf->obj, 4096);
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct reclaim_bpf *bpf = m->bpf;
+	struct reclaim *tool = m->own;
+	int err;
+
+	tool->bpf = bpf;
+	err = task_state__prepare(bpf->obj, "reclaim_states", &m->run->host);
+	if (!err)
+		err = choose_programs(bpf);
+	return err ?: tool->by_line ? prepare_lines(tool, m) : prepare_sums(tool, m);
+}
+
+/* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a stall is. */
+static void prepare_running(struct reclaim *c, const struct measurement *m)
+{
+	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
+		return;
+	c->stalls.running = bpf_program__attach_iter(c->bpf->progs.show_running, NULL);
+	if (!c->stalls.running)
+		diag_detail("no task iterator: stalls count when they end");
+}
+
+static int attach(struct measurement *m)
+{
+	struct reclaim *tool = m->own;
+	int err;
+
+	if (tool->by_line) {
+		err = lines__begin(&tool->lines, m, sizeof(struct reclaim_record), show, tool);
+		m->watch = watch;
+		return err ?: measurement__attach(m);
+	}
+	err = measure__begin(&tool->stalls.measure, m, "stalls");
+	tool->stalls.pages_fd = bpf_map__fd(tool->bpf->maps.pages);
+	prepare_running(tool, m);
+	return err ?: measurement__attach_programs(m);
+}
+
+static void init(void *own)
+{
+	struct reclaim *c = own;
+
+	*c = (struct reclaim){ .order = "total" };
+}
+
+static void release(void *own)
+{
+	struct reclaim *c = own;
+
+	stalls__free(&c->stalls);
+	lines__free(&c->lines);
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, "TIME", 0,
+	  "A line for each stall of at least so long (ms without a unit), and for each "
+	  "victim", 1 },
+	{ "sort", KEY_SORT, "COL", 0,
+	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", 5 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "reclaim",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND | CLI_TIMES | CLI_LINES,
+		.doc = "What tasks do for want of free memory: direct reclaim, compaction, kswapd, "
+		       "victims of the OOM killer.",
+		.own = &own_argp,
+		.own_parts = &reclaim_own_parts,
+	},
+	.own_size = sizeof(struct reclaim), .skeleton = &reclaim_skeleton,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = source, .free = release,
+};
+
+TOOL_MEASURING(reclaim, spec, AREA_MEMORY,
+	       "stalls for want of memory: reclaim, compaction, OOM kills");

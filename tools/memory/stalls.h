@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stalls for want of memory, from what bpf/memory/reclaim.bpf.c keeps to the rows of a report. */
+#ifndef TALLY_MEMORY_STALLS_H
+#define TALLY_MEMORY_STALLS_H
+
+#include <bpf/libbpf.h>
+
+#include "agg/sum_set.h"
+#include "run/measure.h"
+#include "run/measurement.h"
+
+#include "bpf/memory/reclaim.h"
+
+struct stalls {
+	struct measure measure; /* of "stalls" */
+	int pages_fd;
+	struct bpf_link *running;       /* of the iterator that shows those going on; NULL: none */
+	struct sum_set pages_last;
+};
+
+/* "direct", "memcg", ... */
+const char *reclaim_kind_name(u32 kind);
+
+/* For spec.own_parts. */
+extern const struct own_parts reclaim_own_parts;
+
+/*
+ * Fills in events, counters and rows with what came since the last call, and what goes on. order:
+ * the column (NULL: by key). The caller fills in value and source. Returns 0 or a negative errno.
+ */
+int stalls__report(struct stalls *s, const struct measurement *m, struct report *r,
+		   const char *order);
+
+void stalls__free(struct stalls *s);
+
+#endif /* TALLY_MEMORY_STALLS_H */

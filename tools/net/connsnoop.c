@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* connsnoop: each connect and accept. The measurement is bpf/net/connsnoop.bpf.c. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/address.h"
+#include "host/errno_name.h"
+#include "run/snoop.h"
+#include "tools.h"
+
+#include "bpf/net/connsnoop.h"
+#include "connsnoop.skel.h"
+
+SKELETON(connsnoop);
+
+enum {
+	KEY_FAILED = 0x1000,
+};
+
+static const char *const field_names[] = {
+	"fd", "error", "protocol", "local", "remote", "latency",
+};
+
+static const struct snoop_call calls[] = {
+	{ "connect", CONN_CONNECT }, { "accept", CONN_ACCEPT }, { "accept4", CONN_ACCEPT },
+};
+
+struct connsnoop {
+	struct snoop snoop;     /* first: show() is given it */
+	bool only_failed;
+	struct connsnoop_bpf *bpf;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct connsnoop *c = state->input;
+
+	(void)arg;
+	if (key != KEY_FAILED)
+		return ARGP_ERR_UNKNOWN;
+	c->only_failed = true;
+	return 0;
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+#define ADDRESS_SPACE (SOCKET_PATH_MOST + IP_END_SPACE)
+
+/* A path, or a name of the abstract namespace, whose NULs are shown as @. */
+static void format_path(char text[ADDRESS_SPACE], const struct socket_address *a)
+{
+	size_t n = a->length <= SOCKET_PATH_MOST ? a->length : 0, i;
+
+	if (n && a->path[0])
+		n = strnlen(a->path, n);
+	for (i = 0; i < n; i++)
+		text[i] = a->path[i] ?: '@';
+	text[n] = 0;
+}
+
+/* "127.0.0.1:80", "[::1]:80", a path; an address that is not known, or no address yet: none. */
+static struct stream_field address(const char *name, char text[ADDRESS_SPACE],
+				   const struct socket_address *a)
+{
+	struct stream_field f = snoop_word(name, text);
+
+	if (a->family == AF_UNIX) {
+		format_path(text, a);
+		f.field.word = false;
+		return *text ? f : snoop_none(name);
+	}
+	return a->port && ip_end(a->family, a->ip, a->port, text) ? f : snoop_none(name);
+}
+
+static const char *protocol_name(const struct conn_record *r)
+{
+	int family = r->local.family;
+
+	if (family == AF_UNIX)
+		return r->type == SOCK_STREAM ? "unix" : "unix-message";
+	if (family != AF_INET && family != AF_INET6)
+		return NULL;
+	switch (r->protocol) {
+	case IPPROTO_TCP:
+		return "tcp";
+	case IPPROTO_UDP:
+		return "udp";
+	case IPPROTO_SCTP:
+		return "sctp";
+	case IPPROTO_MPTCP & 0xffff:
+		return "mptcp";
+	default:
+		return "other";
+	}
+}
+
+static struct stream_field error_field(const struct conn_record *r)
+{
+	if (r->result == CONN_CLOSED && r->call == CONN_CONNECT)
+		return snoop_word("error", "closed");
+	return snoop_word("error", r->result < 0 ? errno_name(-r->result) ?: "?" : NULL);
+}
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct conn_record *r = record;
+	struct connsnoop *c = context;
+	bool accepts = r->call == CONN_ACCEPT;
+	char comm[sizeof(r->comm) + 1] = "", local[ADDRESS_SPACE], remote[ADDRESS_SPACE];
+	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		snoop_number("fd", accepts && r->result >= 0 ? r->result : r->fd),
+		error_field(r),
+		snoop_word("protocol", protocol_name(r)),
+		address("local", local, &r->local),
+		address("remote", remote, &r->remote),
+		r->latency_ns ? snoop_time("latency", r->latency_ns) : snoop_none("latency"),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.event = accepts ? "accept" : "connect",
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	(void)size;
+	memcpy(comm, r->comm, sizeof(r->comm));
+	return lines__write(&c->snoop.lines, &line);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int open_skeleton(struct snoop *s)
+{
+	struct connsnoop *c = (struct connsnoop *)s;
+	struct connsnoop_bpf *bpf = s->m->bpf;
+
+	c->bpf = bpf;
+	bpf->rodata->only_failed = c->only_failed;
+	return 0;
+}
+
+static void init(void *own)
+{
+	struct connsnoop *c = own;
+
+	*c = (struct connsnoop){
+		.snoop = {
+			.value = "connections",
+			.source = "connect, accept, accept4 at tp_btf/sys_exit; "
+				  "tp_btf/inet_sock_set_state",
+			.field = field_names, .nfields = ARRAY_SIZE(field_names),
+			.call = calls, .ncalls = ARRAY_SIZE(calls),
+			.state = "conn_starts",
+			.least = sizeof(struct conn_record),
+			.show = show,
+			.open = open_skeleton,
+		},
+	};
+}
+
+static void release(void *own)
+{
+	struct connsnoop *c = own;
+
+	lines__free(&c->snoop.lines);
+}
+
+static const struct argp_option option_list[] = {
+	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "connsnoop",
+	.cli = {
+		.groups = SNOOP_GROUPS,
+		.doc = "Each connection that is made or accepted, and each that fails.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct connsnoop), .skeleton = &connsnoop_skeleton,
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(connsnoop, spec, AREA_PROCESSES,
+	       "each connection that is made or accepted, or fails");

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Dropped packets (bpf/net/netdrop.h) as text: why, where, and what they were. */
+#ifndef TALLY_NET_DROP_H
+#define TALLY_NET_DROP_H
+
+#include "base/types.h"
+#include "sym/symbols.h"
+
+#define DROP_TEXT_SPACE 256
+
+/*
+ * The reasons that the running kernel knows, from its BTF: they have other numbers in each version.
+ * Zeroed at first. n is 0 where it has none (before 5.17).
+ */
+struct drop_reasons {
+	char **name;            /* by number, "NO_SOCKET"; name[n] is for those of subsystems */
+	u32 n;
+	u32 consumed;           /* the number that stands for no drop; UINT32_MAX: there is none */
+	char **subsystem;       /* whose reasons they are, by the upper half of the number */
+	u32 nsubsystems;
+};
+
+/* Returns 0 (the kernel may have none), or a negative errno. */
+int drop_reasons__read(struct drop_reasons *r);
+void drop_reasons__free(struct drop_reasons *r);
+
+/* "SOCKET_RCVBUFF"; of a subsystem (mac80211, openvswitch) its name and number, "OPENVSWITCH:3". */
+const char *drop_reason_name(const struct drop_reasons *r, u32 reason, char text[DROP_TEXT_SPACE]);
+
+/* "tcp", "udp6", "icmp", "arp", "0x88cc"; "none": it is no packet of a network. */
+const char *drop_protocol_name(__u16 ethertype, u8 protocol, char text[DROP_TEXT_SPACE]);
+
+/* "tcp_v4_rcv+0x1a2", "nf_hook_slow+0x90 [nf_tables]" */
+const char *drop_location_name(struct symbols *s, u64 location, char text[DROP_TEXT_SPACE]);
+
+#endif /* TALLY_NET_DROP_H */

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* netdrop: packets that the kernel dropped. The measurement is bpf/net/netdrop.bpf.c. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+
+#include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "cli/order.h"
+#include "cli/task_key.h"
+#include "net/drop.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "stack/options.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "bpf/net/netdrop.h"
+#include "netdrop.skel.h"
+
+SKELETON(netdrop);
+
+#define KEY_ORDER 0x1000
+
+/* Of people, who see the largest at the top; programs are given all. */
+#define DEFAULT_TOP 20
+
+static const struct sum_layout layout = {
+	.key_size = sizeof(struct drop_key), .value_size = sizeof(struct drop_sums),
+	.writer_at = offsetof(struct drop_key, writer), .nsums = sizeof(struct drop_sums) / sizeof(u64),
+};
+
+struct netdrop {
+	struct stack_options options;
+	bool with_stacks;
+	const char *order;      /* a column; NULL: by key */
+	struct drop_reasons reasons;
+	struct netdrop_bpf *bpf;
+	struct stacks stacks;   /* of -g */
+	/* Of tables: */
+	struct symbols *symbols;
+	struct sum_set before;
+	struct loss_counters losses_before;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static const char *const part_names[] = { "reason", "location", "protocol", "port" };
+
+static const struct own_parts parts = {
+	.name = part_names, .n = ARRAY_SIZE(part_names), .text = "reason, location, protocol, port",
+};
+
+_Static_assert(BY_REASON == BY_OWN(0) && BY_PORT == BY_OWN(3), "parts in the order of their names");
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = { "drops", "bytes" };
+	struct netdrop *n = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &n->options;
+		return 0;
+	case 'g':
+		n->with_stacks = true;
+		return 0;
+	case KEY_ORDER:
+		return order__parse(&n->order, orders, ARRAY_SIZE(orders), arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check_stacks(struct netdrop *n, struct cli *cli)
+{
+	if (cli->by || cli->by_text) {
+		diag_error("-g shows drops by stack and reason; --by is about tables");
+		return -EINVAL;
+	}
+	n->options.no_user = true;      /* whoever has the CPU has nothing to do with most packets */
+	n->stacks.at_tracepoints = true;
+	return stack_options__check(&n->options, &n->stacks, cli, 0);
+}
+
+static int check_table(struct netdrop *n, struct cli *cli)
+{
+	char bad[64];
+
+	if (stack_options__check_none(&n->options, cli))
+		return -EINVAL;
+	if ((cli->by_text && task_key__parse(cli->by_text, &parts, &cli->by, bad, sizeof(bad))) ||
+	    cli->by & ((1U << BY_PARTS) - 1)) {
+		diag_error("--by: a packet has no keys but %s: most are dropped on whatever task has "
+			   "the CPU", parts.text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct netdrop *n = context;
+
+	return n->with_stacks ? check_stacks(n, cli) : check_table(n, cli);
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+static int add_key(struct netdrop *n, struct report_row *row, const struct drop_key *k, u32 by)
+{
+	char text[DROP_TEXT_SPACE];
+	int err = 0;
+
+	if (by & BY_REASON)
+		err = report_row__add_text(row, "reason",
+					   n->reasons.n ? drop_reason_name(&n->reasons, k->reason, text) :
+							  NULL);
+	if (!err && by & BY_LOCATION)
+		err = report_row__add_text(row, "location",
+					   drop_location_name(n->symbols, k->location, text));
+	if (!err && by & BY_PROTOCOL)
+		err = report_row__add_text(row, "protocol",
+					   drop_protocol_name(k->ethertype, k->protocol, text));
+	if (!err && by & BY_PORT)
+		err = report_row__add_number(row, "port", k->port, k->port ? FIELD_ID : FIELD_NONE);
+	return err;
+}
+
+static int add_row(struct netdrop *n, struct report *r, const struct drop_element *e, u32 by,
+		   size_t *nkeys)
+{
+	struct report_row row = {};
+	int err = add_key(n, &row, &e->key, by);
+
+	*nkeys = row.ncells;
+	if (!err)
+		err = report_row__add_sum(&row, "drops", e->sums.drops, FIELD_NUMBER);
+	if (!err)
+		err = report_row__add_sum(&row, "bytes", e->sums.bytes, FIELD_NUMBER);
+	return report__end_row(r, &row, err);
+}
+
+static int report_table(struct netdrop *n, const struct cli *cli, struct report *r)
+{
+	struct sum_set set = {};
+	size_t i, nkeys = 0;
+	int err = loss__since(&r->counters, &n->losses_before, bpf_map__fd(n->bpf->maps.losses),
+			      n->bpf->obj);
+
+	r->table = true;
+	r->has_events = true;
+	if (!err && !n->symbols && cli->by & BY_LOCATION)
+		err = symbols__new(&n->symbols);
+	if (!err)
+		err = sum_set__since(&set, &n->before, &layout, bpf_map__fd(n->bpf->maps.sums),
+				     &n->bpf->bss->writer_generation);
+	for (i = 0; i < set.n && !err; i++) {
+		const struct drop_element *e = sum_set__at(&set, i);
+
+		r->events += e->sums.drops;
+		err = add_row(n, r, e, cli->by, &nkeys);
+	}
+	sum_set__free(&set);
+	report__sort_rows(r, n->order, nkeys,
+			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
+	return err;
+}
+
+static int report_stacks(struct netdrop *n, struct measurement *m, struct report *r)
+{
+	const struct stack_options *o = &n->options;
+	int err = stacks__report(&n->stacks, m, r, o->table ? 0 : m->cli->top);
+
+	if (err)
+		return err;
+	r->stacks->unit = "drops";
+	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top) : 0;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct netdrop *n = m->own;
+
+	r->value = "packets dropped";
+	r->source = n->reasons.n ? "tp_btf/kfree_skb" : "tp_btf/kfree_skb, without reasons";
+	if (!n->reasons.n)
+		r->caveat = "this kernel gives no reasons (5.17 does), and frees some packets this way "
+			    "that it has taken";
+	return n->with_stacks ? report_stacks(n, m, r) : report_table(n, m->cli, r);
+}
+
+static int watch(struct measurement *m)
+{
+	struct netdrop *n = m->own;
+
+	return stacks__watch(&n->stacks);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int prepare_stacks(struct netdrop *n, struct measurement *m)
+{
+	struct netdrop_bpf *bpf = n->bpf;
+
+	stack_options__take(&n->options, &n->stacks);
+	bpf->rodata->with_stacks = true;
+	bpf->rodata->nreasons = n->reasons.n;
+	if (n->reasons.n)
+		n->stacks.event = (const char *const *)n->reasons.name;
+	return stacks__prepare(&n->stacks, m, bpf->obj, "counts", m->cli->asked_keys);
+}
+
+static int prepare_table(struct netdrop *n, struct measurement *m)
+{
+	struct cli *cli = m->cli;
+	int err;
+
+	if (!cli->by)
+		cli->by = (n->reasons.n ? BY_REASON : 0) | BY_LOCATION | BY_PROTOCOL;
+	n->bpf->rodata->by = cli->by;
+	err = stacks__leave_out(n->bpf->obj);
+	return err ?: map__set_room_for_keys(n->bpf->maps.sums, &m->run->host, cli->max_keys);
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct netdrop *n = m->own;
+	struct netdrop_bpf *bpf;
+	int err = drop_reasons__read(&n->reasons);
+
+	if (err)
+		return err;
+	bpf = m->bpf;
+	n->bpf = bpf;
+	bpf->rodata->have_reason = kernel_btf_arguments("btf_trace_kfree_skb") >= 4;
+	bpf->rodata->consumed = n->reasons.consumed;
+	return n->with_stacks ? prepare_stacks(n, m) : prepare_table(n, m);
+}
+
+static int attach(struct measurement *m)
+{
+	struct netdrop *n = m->own;
+	int err;
+
+	if (!n->with_stacks)
+		return measurement__attach(m);
+	m->watch = watch;
+	err = stacks__begin(&n->stacks, m);
+	return err ?: measurement__attach_programs(m);
+}
+
+static void free_all(struct netdrop *n)
+{
+	sum_set__free(&n->before);
+	symbols__free(n->symbols);
+	stacks__free(&n->stacks);
+	drop_reasons__free(&n->reasons);
+}
+
+static void init(void *own)
+{
+	struct netdrop *n = own;
+
+	*n = (struct netdrop){ .options = STACK_OPTIONS, .order = "drops" };
+}
+
+static void release(void *own)
+{
+	struct netdrop *n = own;
+
+	free_all(n);
+}
+
+static const struct argp_option option_list[] = {
+	{ NULL, 'g', NULL, 0, "By stack: how the packet came there", 1 },
+	{ "sort", KEY_ORDER, "COL", 0, "Order by drops (default), bytes or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "netdrop",
+	.cli = {
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN,
+		.doc = "Packets that the kernel dropped: why, where, and what they were (--by reason, "
+		       "location, protocol, port); with -g by stack.",
+		.own = &own_argp,
+		.own_keys = true,
+		.own_parts = &parts,
+	},
+	.own_size = sizeof(struct netdrop), .skeleton = &netdrop_skeleton,
+	.init = init, .source = "tp_btf/kfree_skb", .check = check, .open = open_skeleton,
+	.attach = attach, .report = report, .free = release,
+};
+
+TOOL_MEASURING(netdrop, spec, AREA_NETWORK,
+	       "packets that the kernel dropped: why, where, what they were");

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* netlat: how long packets are on their way out and in. The measurement is bpf/net/netlat.bpf.c. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "cli/task_key.h"
+#include "host/features.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "run/tabulate.h"
+#include "sym/kallsyms.h"
+#include "tools.h"
+
+#include "bpf/net/netlat.h"
+#include "netlat.skel.h"
+
+SKELETON(netlat);
+
+enum {
+	KEY_TABLE = 0x1000,
+	KEY_NAPI,
+};
+
+#define SOURCE "tp_btf/net_dev_queue, net_dev_start_xmit, netif_rx, netif_receive_skb, " \
+	       "napi_gro_*_entry, skb_copy_datagram_iovec, consume_skb, kfree_skb"
+#define NAPI_SOURCE "tp_btf/napi_poll"
+#define DEQUEUE "__skb_try_recv_from_queue"
+
+static const struct sum_layout polls_layout = {
+	.key_size = sizeof(struct netlat_poll_key), .value_size = sizeof(struct netlat_poll_sums),
+	.writer_at = offsetof(struct netlat_poll_key, writer), .nsums = sizeof(struct netlat_poll_sums) / sizeof(u64),
+};
+
+struct netlat {
+	bool table;
+	bool napi;
+	bool sees_datagrams;    /* of UDP being read */
+	struct netlat_bpf *bpf;
+	/* Of --napi: */
+	struct sum_set polls_before;
+	struct loss_counters losses_before;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct netlat *n = state->input;
+
+	(void)arg;
+	switch (key) {
+	case KEY_TABLE:
+		n->table = true;
+		return 0;
+	case KEY_NAPI:
+		n->napi = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
+{
+	static const char *const stages[NETLAT_STAGES] = {
+		[NETLAT_QDISC] = "qdisc", [NETLAT_DEVICE] = "device",
+		[NETLAT_BACKLOG] = "backlog", [NETLAT_SOCKET] = "socket",
+	};
+	const struct netlat_parts *p = own;
+	char device[sizeof(p->device) + 1] = "";
+	int err = 0;
+
+	(void)context;
+	memcpy(device, p->device, sizeof(p->device));
+	if (by & BY_DEVICE)
+		err = report_row__add_text(row, "device", device);
+	if (!err && by & BY_STAGE)
+		err = report_row__add_text(row, "stage",
+					   p->stage < NETLAT_STAGES ? stages[p->stage] : "?");
+	return err;
+}
+
+static const char *const part_names[] = { "stage", "device" };
+
+static const struct own_parts parts = {
+	.name = part_names, .n = ARRAY_SIZE(part_names), .text = "stage, device", .add = add_parts,
+};
+
+_Static_assert(BY_STAGE == BY_OWN(0) && BY_DEVICE == BY_OWN(1),
+	       "parts in the order of their names");
+
+static int check_napi(const struct netlat *n, struct cli *cli)
+{
+	if (n->table || cli->heat || cli->sort >= 0 || cli->by & BY_STAGE) {
+		diag_error("--napi is a table by device and cpu, of no times: without --table, --heat, "
+			   "--sort and --by stage");
+		return -EINVAL;
+	}
+	if (!cli->by)
+		cli->by = BY_DEVICE;
+	return 0;
+}
+
+/* Stages are never added up: a packet goes through one after the other. */
+static int check(void *context, struct cli *cli)
+{
+	const struct netlat *n = context;
+
+	if (cli->by & ((1U << BY_PARTS) - 1) & ~BY_CPU) {
+		diag_error("--by: a packet is no task's; keys are %s, cpu", parts.text);
+		return -EINVAL;
+	}
+	if (n->napi)
+		return check_napi(n, cli);
+	cli->by |= BY_STAGE;
+	return 0;
+}
+
+/*
+ * --- polls -------------------------------------------------------------------------------------
+ */
+
+static int add_polls(struct report *r, const struct netlat_poll_element *e, u32 by, size_t *nkeys)
+{
+	u64 polls = e->sums.polls;
+	/* Read amid a poll, its packets may come one interval after it. */
+	const struct field per_poll = {
+		.name = "per_poll", .kind = polls ? FIELD_REAL : FIELD_NONE, .decimals = 1,
+		.real = polls ? (double)e->sums.packets / polls : 0,
+	};
+	char device[sizeof(e->key.device) + 1] = "";
+	struct report_row row = {};
+	int err = 0;
+
+	memcpy(device, e->key.device, sizeof(e->key.device));
+	if (by & BY_DEVICE)
+		err = report_row__add_text(&row, "device", *device ? device : "(backlog)");
+	if (!err && by & BY_CPU)
+		err = report_row__add_number(&row, "cpu", e->key.cpu, FIELD_ID);
+	*nkeys = row.ncells;
+	if (!err)
+		err = report_row__add_sum(&row, "polls", polls, FIELD_NUMBER);
+	if (!err)
+		err = report_row__add_sum(&row, "packets", e->sums.packets, FIELD_NUMBER);
+	if (!err)
+		err = report_row__add_field(&row, &per_poll);
+	if (!err)
+		err = report_row__add_sum(&row, "full", e->sums.full, FIELD_NUMBER);
+	return report__end_row(r, &row, err);
+}
+
+static int report_polls(struct netlat *n, const struct cli *cli, struct report *r)
+{
+	struct sum_set set = {};
+	size_t i, nkeys = 0;
+	int err = loss__since(&r->counters, &n->losses_before, bpf_map__fd(n->bpf->maps.losses),
+			      n->bpf->obj);
+
+	r->value = "polls of network devices";
+	r->source = NAPI_SOURCE;
+	r->table = true;
+	r->has_events = true;
+	if (!err)
+		err = sum_set__since(&set, &n->polls_before, &polls_layout,
+				     bpf_map__fd(n->bpf->maps.polls),
+				     &n->bpf->bss->writer_generation);
+	for (i = 0; i < set.n && !err; i++) {
+		const struct netlat_poll_element *e = sum_set__at(&set, i);
+
+		r->events += e->sums.polls;
+		err = add_polls(r, e, cli->by, &nkeys);
+	}
+	sum_set__free(&set);
+	report__sort_rows(r, "packets", nkeys, cli->top);
+	return err;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int report(struct measurement *m, struct report *r)
+{
+	static const struct tabulation table = {};
+	struct netlat *n = m->own;
+
+	if (n->napi)
+		return report_polls(n, m->cli, r);
+	r->value = "time of packets on their way";
+	r->unit = UNIT_NS;
+	r->source = n->sees_datagrams ? SOURCE ", kretprobe/" DEQUEUE : SOURCE;
+	if (!n->sees_datagrams)
+		r->caveat = "without a kprobe on " DEQUEUE " most datagrams of UDP are not seen being read";
+	if (n->table && !m->cli->heat)
+		return measure__tabulate(&m->measure, m, r, &table);
+	return measure__report(&m->measure, m, r);
+}
+
+/* Either on_poll() alone, or all others. */
+static int choose_programs(struct netlat *n)
+{
+	struct bpf_program *prog;
+	u64 address;
+	int err = 0;
+
+	n->sees_datagrams = feature__probe("kprobe") == FEATURE_OK &&
+			    kernel_symbol(DEQUEUE, &address) != -ENOENT;
+	bpf_object__for_each_program(prog, n->bpf->obj)
+		if (!err && n->napi != (prog == n->bpf->progs.on_poll))
+			err = bpf_program__set_autoload(prog, false);
+	if (!err && !n->sees_datagrams)
+		err = bpf_program__set_autoload(n->bpf->progs.on_dequeue, false);
+	return err;
+}
+
+static int prepare_polls(struct netlat *n, struct measurement *m)
+{
+	struct netlat_bpf *bpf = n->bpf;
+	int err = bpf_map__set_autocreate(bpf->maps.packets, false);
+
+	if (!err)
+		err = bpf_map__set_autocreate(bpf->maps.arrivals, false);
+	return err ?: map__set_room_for_keys(bpf->maps.polls, &m->run->host, m->cli->max_keys);
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct netlat_bpf *bpf = m->bpf;
+	struct netlat *n = m->own;
+	int err;
+
+	n->bpf = bpf;
+	err = choose_programs(n);
+	if (err)
+		return err;
+	if (n->napi) {
+		m->source = NAPI_SOURCE;
+		return prepare_polls(n, m);
+	}
+	return measure__prepare(&m->measure, m, bpf->obj, "times", sizeof(struct netlat_key));
+}
+
+static int attach(struct measurement *m)
+{
+	struct netlat *n = m->own;
+	int err = n->napi ? 0 : measure__begin(&m->measure, m, "times");
+
+	return err ?: measurement__attach_programs(m);
+}
+
+static void release(void *own)
+{
+	struct netlat *n = own;
+
+	sum_set__free(&n->polls_before);
+}
+
+static const struct argp_option option_list[] = {
+	{ "table", KEY_TABLE, NULL, 0, "A table, a row for each key, not histograms", 5 },
+	{ "napi", KEY_NAPI, NULL, 0,
+	  "Instead, how many packets each poll of a device (NAPI) finds", 1 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "netlat",
+	.cli = {
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |
+			  CLI_TIMES,
+		.doc = "How long packets are on their way: out, in the queue of a device (qdisc) and in the "
+		       "device; in, until the protocols take them up, and until they are read.",
+		.own = &own_argp,
+		.own_parts = &parts,
+	},
+	.own_size = sizeof(struct netlat), .skeleton = &netlat_skeleton,
+	.source = SOURCE, .check = check, .open = open_skeleton, .attach = attach,
+	.report = report, .free = release,
+};
+
+TOOL_MEASURING(netlat, spec, AREA_NETWORK,
+	       "how long packets wait for a device, and for their readers");

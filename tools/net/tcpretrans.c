@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* tcpretrans: retransmissions of TCP. The measurement is bpf/net/tcpretrans.bpf.c. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "cli/order.h"
+#include "host/errno_name.h"
+#include "net/tcp.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/lines.h"
+#include "run/measure.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "bpf/net/tcpretrans.h"
+#include "tcpretrans.skel.h"
+
+SKELETON(tcpretrans);
+
+enum {
+	KEY_COUNT = 0x1000,
+	KEY_ORDER,
+};
+
+/* Of people, who see the largest at the top; programs are given all. */
+#define DEFAULT_TOP 20
+
+static const char *const field_names[] = {
+	"why", "local", "remote", "state", "segments", "bytes", "error",
+};
+
+static const char *const why_names[RETRANS_WHYS] = {
+	[RETRANS_OTHER] = "other", [RETRANS_SYN] = "syn", [RETRANS_SYNACK] = "synack",
+	[RETRANS_TIMEOUT] = "timeout", [RETRANS_RECOVERY] = "recovery", [RETRANS_PROBE] = "probe",
+};
+
+static const struct sum_layout layout = {
+	.key_size = sizeof(struct retrans_key), .value_size = sizeof(struct retrans_sums),
+	.writer_at = offsetof(struct retrans_key, writer), .nsums = sizeof(struct retrans_sums) / sizeof(u64),
+};
+
+struct tcpretrans {
+	struct tcp_ports ports;
+	bool summed;
+	const char *order;      /* a column; NULL: by key */
+	struct tcpretrans_bpf *bpf;
+	struct lines lines;
+	struct stream_template template;        /* where none is asked for: no task is in it */
+	struct sum_set before;
+	struct loss_counters losses_before;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = { "retransmits", "segments", "bytes" };
+	struct tcpretrans *t = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &t->ports;
+		return 0;
+	case KEY_COUNT:
+		t->summed = true;
+		return 0;
+	case KEY_ORDER:
+		return order__parse(&t->order, orders, ARRAY_SIZE(orders), arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check(void *context, struct cli *cli)
+{
+	static const char text[] =
+		"{time} {why} {local} > {remote} {state} segments={segments} bytes={bytes}";
+	struct tcpretrans *t = context;
+	struct complaint c = {};
+	int err = tcp_keys__check(cli, 0);
+
+	if (err)
+		return err;
+	t->summed |= cli->by != 0;
+	if (t->summed && cli->template_text) {
+		diag_error("--template is about lines, and --count and --by make a table");
+		return -EINVAL;
+	}
+	if (!cli->by)
+		cli->by = BY_FLOW;
+	err = lines__init(&t->lines, cli, field_names, ARRAY_SIZE(field_names));
+	t->lines.rare = true;
+	t->lines.idle = t->summed;
+	return err ?: stream_template__parse(&t->template, text, field_names,
+					     ARRAY_SIZE(field_names), &c);
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+static struct stream_field word(const char *name, const char *text)
+{
+	return (struct stream_field){
+		.field = { .name = name, .text = (char *)text, .word = true,
+			   .kind = text ? FIELD_NUMBER : FIELD_NONE },
+	};
+}
+
+static struct stream_field number(const char *name, u64 n)
+{
+	return (struct stream_field){ .field = { .name = name, .number = n } };
+}
+
+static const char *why_name(u8 why)
+{
+	return why < RETRANS_WHYS ? why_names[why] : "?";
+}
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct retrans_record *r = record;
+	char local[IP_END_SPACE], remote[IP_END_SPACE];
+	struct tcpretrans *t = context;
+	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		word("why", why_name(r->why)),
+		word("local", tcp_flow__local(&r->flow, local)),
+		word("remote", tcp_flow__remote(&r->flow, remote)),
+		word("state", tcp_state_name(r->state)),
+		number("segments", r->segments),
+		number("bytes", r->bytes),
+		word("error", r->error ? errno_name(-r->error) ?: "?" : NULL),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = "-", .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	(void)size;
+	if (t->lines.cli->template_text)
+		return lines__write(&t->lines, &line);
+	return lines__write_as(&t->lines, &t->template, &line);
+}
+
+static int watch(struct measurement *m)
+{
+	struct tcpretrans *t = m->own;
+
+	return lines__drain(&t->lines);
+}
+
+/*
+ * --- the table ---------------------------------------------------------------------------------
+ */
+
+static int add_figures(struct report_row *row, const struct retrans_sums *s)
+{
+	int err = report_row__add_sum(row, "retransmits", s->retransmits, FIELD_NUMBER);
+	u32 why;
+
+	if (!err)
+		err = report_row__add_sum(row, "segments", s->segments, FIELD_NUMBER);
+	if (!err)
+		err = report_row__add_sum(row, "bytes", s->bytes, FIELD_NUMBER);
+	for (why = RETRANS_SYN; why < RETRANS_WHYS && !err; why++)
+		err = report_row__add_sum(row, why_names[why], s->why[why], FIELD_NUMBER);
+	return err ?: report_row__add_sum(row, "other", s->why[RETRANS_OTHER], FIELD_NUMBER);
+}
+
+static int add_row(struct report *r, const struct retrans_element *e, u32 by, size_t *nkeys)
+{
+	struct report_row row = {};
+	int err = tcp_flow__add_parts(NULL, &e->key.flow, by, &row);
+
+	*nkeys = row.ncells;
+	if (!err)
+		err = add_figures(&row, &e->sums);
+	return report__end_row(r, &row, err);
+}
+
+static int report_table(struct tcpretrans *t, const struct cli *cli, struct report *r)
+{
+	struct sum_set set = {};
+	size_t i, nkeys = 0;
+	int err = loss__since(&r->counters, &t->losses_before, bpf_map__fd(t->bpf->maps.losses),
+			      t->bpf->obj);
+
+	r->table = true;
+	r->has_events = true;
+	if (!err)
+		err = sum_set__since(&set, &t->before, &layout, bpf_map__fd(t->bpf->maps.sums),
+				     &t->bpf->bss->writer_generation);
+	for (i = 0; i < set.n && !err; i++) {
+		const struct retrans_element *e = sum_set__at(&set, i);
+
+		r->events += e->sums.retransmits;
+		err = add_row(r, e, cli->by, &nkeys);
+	}
+	sum_set__free(&set);
+	report__sort_rows(r, t->order, nkeys,
+			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
+	return err;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct tcpretrans *t = m->own;
+
+	r->value = "TCP retransmissions";
+	r->source = "tp_btf/tcp_retransmit_skb, tcp_retransmit_synack";
+	return t->summed ? report_table(t, m->cli, r) : lines__report(&t->lines, r);
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int open_skeleton(struct measurement *m)
+{
+	struct tcpretrans_bpf *bpf = m->bpf;
+	struct tcpretrans *t = m->own;
+	int err = 0;
+
+	t->bpf = bpf;
+	bpf->rodata->summed = t->summed;
+	bpf->rodata->have_error = kernel_btf_arguments("btf_trace_tcp_retransmit_skb") >= 4;
+	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
+	if (t->summed)
+		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	return err ?: lines__prepare(&t->lines, m, bpf->obj);
+}
+
+static int attach(struct measurement *m)
+{
+	struct tcpretrans *t = m->own;
+	int err = lines__begin(&t->lines, m, sizeof(struct retrans_record), show, t);
+
+	m->watch = watch;
+	return err ?: measurement__attach(m);
+}
+
+static void init(void *own)
+{
+	struct tcpretrans *t = own;
+
+	*t = (struct tcpretrans){ .order = "retransmits" };
+}
+
+static void release(void *own)
+{
+	struct tcpretrans *t = own;
+
+	lines__free(&t->lines);
+	stream_template__free(&t->template);
+	sum_set__free(&t->before);
+}
+
+static const struct argp_option option_list[] = {
+	{ "count", KEY_COUNT, NULL, 0, "A table by connection (or --by), not lines", 5 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order that by retransmits (default), segments, bytes or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "tcpretrans",
+	.cli = {
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_LINES,
+		.doc = "Each retransmission of TCP: of which connection, and why; or counts of them.",
+		.own = &own_argp,
+		.own_parts = &tcp_own_parts,
+	},
+	.own_size = sizeof(struct tcpretrans), .skeleton = &tcpretrans_skeleton,
+	.init = init, .source = "tp_btf/tcp_retransmit_skb", .check = check,
+	.open = open_skeleton, .attach = attach, .report = report, .free = release,
+};
+
+TOOL_MEASURING(tcpretrans, spec, AREA_NETWORK,
+	       "each retransmission of TCP, and why; or counts by connection");

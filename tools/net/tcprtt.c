@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* tcprtt: round-trip times of TCP. The measurement is bpf/net/tcprtt.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "net/tcp.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "run/tabulate.h"
+#include "tools.h"
+
+#include "bpf/net/tcprtt.h"
+#include "tcprtt.skel.h"
+
+SKELETON(tcprtt);
+
+enum {
+	KEY_MIN = 0x1000,
+	KEY_HIST,
+};
+
+struct tcprtt {
+	struct tcp_ports ports;
+	bool minimum;
+	bool hist;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct tcprtt *t = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &t->ports;
+		return 0;
+	case KEY_MIN:
+		t->minimum = true;
+		return 0;
+	case KEY_HIST:
+		t->hist = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int check(void *context, struct cli *cli)
+{
+	(void)context;
+	return tcp_keys__check(cli, BY_CPU);
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	static const struct tabulation table = {};
+	struct tcprtt *t = m->own;
+	const struct cli *cli = m->cli;
+
+	r->value = t->minimum ? "smallest round-trip time" : "smoothed round-trip time";
+	r->unit = UNIT_NS;
+	r->source = "tp_btf/tcp_probe: at each segment that arrives for an established connection";
+	if (cli->by && !t->hist && !cli->heat)
+		return measure__tabulate(&m->measure, m, r, &table);
+	return measure__report(&m->measure, m, r);
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct tcprtt_bpf *bpf = m->bpf;
+	struct tcprtt *t = m->own;
+
+	bpf->rodata->minimum = t->minimum;
+	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
+	return 0;
+}
+
+static const struct argp_option option_list[] = {
+	{ "min", KEY_MIN, NULL, 0,
+	  "The smallest one a connection has seen lately: the path without its queues", 1 },
+	{ "hist", KEY_HIST, NULL, 0, "With --by: a histogram for each key, not a table", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "tcprtt",
+	.cli = {
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |
+			  CLI_TIMES,
+		.doc = "Round-trip times of TCP, as connections take them.",
+		.own = &own_argp,
+		.own_parts = &tcp_own_parts,
+	},
+	.own_size = sizeof(struct tcprtt), .skeleton = &tcprtt_skeleton,
+	.hist = { "rtts", sizeof(struct tcprtt_key) },
+	.source = "tp_btf/tcp_probe", .check = check, .open = open_skeleton, .report = report,
+};
+
+TOOL_MEASURING(tcprtt, spec, AREA_NETWORK, "round-trip times of TCP connections");

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* execsnoop: each program that is executed. The measurement is bpf/procs/execsnoop.bpf.c. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/errno_name.h"
+#include "report/shell.h"
+#include "run/snoop.h"
+#include "tools.h"
+
+#include "bpf/procs/execsnoop.h"
+#include "execsnoop.skel.h"
+
+SKELETON(execsnoop);
+
+enum {
+	KEY_FAILED = 0x1000,
+	KEY_WITH_FAILED,
+};
+
+static const char *const field_names[] = { "ppid", "uid", "error", "dirfd", "path", "args" };
+
+static const struct snoop_call calls[] = {
+	{ "execve", EXEC_EXECVE }, { "execveat", EXEC_EXECVEAT },
+};
+
+struct execsnoop {
+	struct snoop snoop;     /* first: show() is given it */
+	bool done, failed;      /* which of them */
+	struct execsnoop_bpf *bpf;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct execsnoop *e = state->input;
+
+	(void)arg;
+	switch (key) {
+	case KEY_FAILED:
+		e->done = false;
+		e->failed = true;
+		return 0;
+	case KEY_WITH_FAILED:
+		e->failed = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * --- lines -------------------------------------------------------------------------------------
+ */
+
+static struct stream_field path_field(const struct exec_record *r, char path[EXEC_PATH_MOST])
+{
+	if (r->path_length)
+		memcpy(path, r->text, r->path_length - 1);
+	path[r->path_length ? r->path_length - 1 : 0] = 0;
+	return (struct stream_field){
+		.field = { .name = "path", .text = path }, .fault = !r->path_length,
+	};
+}
+
+/* Of the words of a command; nothing of it could be read: a fault. */
+static struct stream_field args_field(const struct exec_record *r, char *line)
+{
+	shell_words(line, r->text + r->path_length, r->args_length);
+	return (struct stream_field){
+		.field = { .name = "args", .text = line, .word = true },
+		.fault = r->args_fault && !r->args_length,
+		.cut = r->args_cut || r->args_fault,
+	};
+}
+
+static int show_line(struct execsnoop *e, const struct exec_record *r, char *args)
+{
+	char comm[sizeof(r->comm) + 1] = "", path[EXEC_PATH_MOST];
+	bool has_dirfd = r->result && r->dirfd != AT_FDCWD;
+	struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		snoop_id("ppid", r->ppid),
+		snoop_id("uid", r->uid),
+		snoop_word("error", r->result ? errno_name(-r->result) ?: "?" : NULL),
+		has_dirfd ? snoop_number("dirfd", r->dirfd) : snoop_none("dirfd"),
+		path_field(r, path),
+		args_field(r, args),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	memcpy(comm, r->comm, sizeof(r->comm));
+	return lines__write(&e->snoop.lines, &line);
+}
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct exec_record *r = record;
+	char *args;
+	int err;
+
+	if (r->path_length > EXEC_PATH_MOST ||
+	    size < EXEC_RECORD_LEAST + r->path_length + r->args_length)
+		return -EBADMSG;
+	args = malloc(SHELL_SPACE(r->args_length, r->args_length));
+	if (!args)
+		return -ENOMEM;
+	err = show_line(context, r, args);
+	free(args);
+	return err;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int open_skeleton(struct snoop *s)
+{
+	struct execsnoop *e = (struct execsnoop *)s;
+	struct execsnoop_bpf *bpf = s->m->bpf;
+
+	e->bpf = bpf;
+	bpf_program__set_autoload(bpf->progs.on_exec, e->done);
+	bpf_program__set_autoload(bpf->progs.on_exit, e->failed);
+	return 0;
+}
+
+static void init(void *own)
+{
+	struct execsnoop *e = own;
+
+	*e = (struct execsnoop){
+		.done = true,
+		.snoop = {
+			.value = "programs executed",
+			.rare = true,
+			.source = "tp_btf/sched_process_exec; those that fail: tp_btf/sys_exit",
+			.field = field_names, .nfields = ARRAY_SIZE(field_names),
+			.call = calls, .ncalls = ARRAY_SIZE(calls),
+			.least = EXEC_RECORD_LEAST,
+			.show = show,
+			.open = open_skeleton,
+		},
+	};
+}
+
+static void release(void *own)
+{
+	struct execsnoop *e = own;
+
+	lines__free(&e->snoop.lines);
+}
+
+static const struct argp_option option_list[] = {
+	{ "with-failed", KEY_WITH_FAILED, NULL, 0, "Also those that fail", 0 },
+	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "execsnoop",
+	.cli = {
+		.groups = SNOOP_GROUPS & ~CLI_TIMES,
+		.doc = "Each program that is executed, with its arguments.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct execsnoop), .skeleton = &execsnoop_skeleton,
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(execsnoop, spec, AREA_PROCESSES,
+	       "each program that is executed, with its arguments");

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* exitsnoop: the end of each process. The measurement is bpf/procs/exitsnoop.bpf.c. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/signal_name.h"
+#include "run/snoop.h"
+#include "tools.h"
+
+#include "bpf/procs/exitsnoop.h"
+#include "exitsnoop.skel.h"
+
+SKELETON(exitsnoop);
+
+enum {
+	KEY_THREADS = 0x1000,
+};
+
+static const char *const field_names[] = {
+	"status", "signal", "core", "age", "cpu_time", "ppid", "uid",
+};
+
+/* wait(2): the low byte is a signal and whether there is a core, the next one the status. */
+#define CODE_SIGNAL 0x7f
+#define CODE_CORE 0x80
+
+#define SETTLE_MS 1000
+
+struct exitsnoop {
+	struct snoop snoop;     /* first: show() is given it */
+	bool threads;
+	struct exitsnoop_bpf *bpf;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct exitsnoop *e = state->input;
+
+	(void)arg;
+	if (key != KEY_THREADS)
+		return ARGP_ERR_UNKNOWN;
+	e->threads = true;
+	return 0;
+}
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct exit_record *r = record;
+	struct exitsnoop *e = context;
+	char comm[sizeof(r->comm) + 1] = "", name[SIGNAL_NAME_SPACE];
+	u32 signal = r->code & CODE_SIGNAL;
+	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		signal ? snoop_none("status") : snoop_id("status", r->code >> 8 & 0xff),
+		snoop_word("signal", signal ? signal_name(name, signal) : NULL),
+		snoop_word("core", r->code & CODE_CORE ? "yes" : NULL),
+		snoop_time("age", r->age_ns),
+		snoop_time("cpu_time", r->cpu_time_ns),
+		snoop_id("ppid", r->ppid),
+		snoop_id("uid", r->uid),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	(void)size;
+	memcpy(comm, r->comm, sizeof(r->comm));
+	return lines__write(&e->snoop.lines, &line);
+}
+
+/*
+ * Those who wait for a process, the end of a run among them, are woken before it has left its CPU:
+ * its line is microseconds away, or as long as others have that CPU; or an RCU grace period, where
+ * the kernel skipped the program at the switch.
+ */
+static void settle(struct snoop *s)
+{
+	const struct exitsnoop_bpf__bss *bss = ((struct exitsnoop *)s)->bpf->bss;
+	const struct timespec moment = { .tv_nsec = NSEC_PER_MSEC };
+	const volatile u64 *taken_down = &bss->taken_down, *sent = &bss->sent;
+	u64 so_far = *taken_down;
+	int i;
+
+	for (i = 0; i < SETTLE_MS && *sent < so_far; i++)
+		nanosleep(&moment, NULL);
+}
+
+static int open_skeleton(struct snoop *s)
+{
+	struct exitsnoop *e = (struct exitsnoop *)s;
+	struct exitsnoop_bpf *bpf = s->m->bpf;
+
+	e->bpf = bpf;
+	bpf->rodata->threads = e->threads;
+	return 0;
+}
+
+static void init(void *own)
+{
+	struct exitsnoop *e = own;
+
+	*e = (struct exitsnoop){
+		.snoop = {
+			.value = "ends of processes",
+			.rare = true,
+			.source = "tp_btf/sched_process_exit; CPU time at the last "
+				  "tp_btf/sched_switch",
+			.field = field_names, .nfields = ARRAY_SIZE(field_names),
+			.least = sizeof(struct exit_record),
+			.show = show,
+			.open = open_skeleton,
+			.settle = settle,
+		},
+	};
+}
+
+static void release(void *own)
+{
+	struct exitsnoop *e = own;
+
+	lines__free(&e->snoop.lines);
+}
+
+static const struct argp_option option_list[] = {
+	{ "threads", KEY_THREADS, NULL, 0, "The end of each thread", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "exitsnoop",
+	.cli = {
+		.groups = SNOOP_GROUPS,
+		.doc = "The end of each process: how, after how long, with how much CPU time used.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct exitsnoop), .skeleton = &exitsnoop_skeleton,
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(exitsnoop, spec, AREA_PROCESSES, "the end of each process, and how it ended");

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* signals: each signal that is sent. The measurement is bpf/procs/signals.bpf.c. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/signal_name.h"
+#include "report/diag.h"
+#include "run/snoop.h"
+#include "tools.h"
+
+#include "bpf/procs/signals.h"
+#include "signals.skel.h"
+
+SKELETON(signals);
+
+enum {
+	KEY_SENDER = 0x1000,
+	KEY_SIGNAL,
+};
+
+static const char *const field_names[] = {
+	"signal", "code", "result", "to", "sender_comm", "sender_pid", "sender_tid",
+};
+
+/* include/trace/events/signal.h, in its order. */
+static const char *const results[] = {
+	"delivered", "ignored", "already-pending", "overflow", "info-lost",
+};
+
+struct signals {
+	struct snoop snoop;     /* first: show() is given it */
+	bool by_sender;
+	u64 only;               /* 1 << (signal - 1), ORed; 0: all */
+	struct signals_bpf *bpf;
+};
+
+static error_t parse_signals(struct signals *s, const char *arg)
+{
+	char *list = strdup(arg), *rest = list, *name;
+	int number;
+
+	if (!list)
+		return ENOMEM;
+	while ((name = strsep(&rest, ","))) {
+		if (signal_number(name, &number)) {
+			diag_error("--signal: '%s' is no signal; as in TERM, SIGKILL, 9", name);
+			free(list);
+			return EINVAL;
+		}
+		s->only |= 1ULL << (number - 1);
+	}
+	free(list);
+	return 0;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct signals *s = state->input;
+
+	switch (key) {
+	case KEY_SENDER:
+		s->by_sender = true;
+		return 0;
+	case KEY_SIGNAL:
+		return parse_signals(s, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Sent by a task with a system call. The kernel itself sends the rest, whoever is on the CPU. */
+static bool has_sender(int code)
+{
+	return code == SI_USER || code == SI_QUEUE || code == SI_TKILL;
+}
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct signal_record *r = record;
+	struct signals *s = context;
+	char comm[sizeof(r->comm) + 1] = "", sender[sizeof(r->sender_comm) + 1] = "";
+	char name[SIGNAL_NAME_SPACE], code[SIGNAL_NAME_SPACE];
+	bool known = (u32)r->result < ARRAY_SIZE(results), sent = has_sender(r->code);
+	struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		snoop_word("signal", signal_name(name, r->signal)),
+		snoop_word("code", signal_code_name(code, r->signal, r->code)),
+		snoop_word("result", known ? results[r->result] : "?"),
+		snoop_word("to", r->group ? "process" : "thread"),
+		snoop_word("sender_comm", sent ? sender : NULL),
+		sent ? snoop_id("sender_pid", r->sender_pid) : snoop_none("sender_pid"),
+		sent ? snoop_id("sender_tid", r->sender_tid) : snoop_none("sender_tid"),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	(void)size;
+	fields[4].field.word = false;   /* a text: in quotes */
+	memcpy(comm, r->comm, sizeof(r->comm));
+	memcpy(sender, r->sender_comm, sizeof(r->sender_comm));
+	return lines__write(&s->snoop.lines, &line);
+}
+
+static int open_skeleton(struct snoop *snoop)
+{
+	struct signals *s = (struct signals *)snoop;
+	struct signals_bpf *bpf = snoop->m->bpf;
+
+	s->bpf = bpf;
+	bpf->rodata->by_sender = s->by_sender;
+	if (s->only)
+		bpf->rodata->only = s->only;
+	return 0;
+}
+
+static void init(void *own)
+{
+	struct signals *s = own;
+
+	*s = (struct signals){
+		.snoop = {
+			.value = "signals",
+			.source = "tp_btf/signal_generate",
+			.field = field_names, .nfields = ARRAY_SIZE(field_names),
+			.least = sizeof(struct signal_record),
+			.show = show,
+			.open = open_skeleton,
+		},
+	};
+}
+
+static void release(void *own)
+{
+	struct signals *s = own;
+
+	lines__free(&s->snoop.lines);
+}
+
+static const struct argp_option option_list[] = {
+	{ "signal", KEY_SIGNAL, "NAME,...", 0, "Only these: TERM, SIGKILL, 9", 0 },
+	{ "sender", KEY_SENDER, NULL, 0,
+	  "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "signals",
+	.cli = {
+		.groups = SNOOP_GROUPS & ~CLI_TIMES,
+		.doc = "Each signal that is sent: to whom, by whom, and what came of it.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct signals), .skeleton = &signals_skeleton,
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(signals, spec, AREA_PROCESSES, "each signal that is sent, and by whom");

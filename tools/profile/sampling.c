@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "profile/sampling.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diag.h"
+
+int sampling__check(struct sampling *s)
+{
+	if (s->every && s->hz) {
+		diag_error("-c and -F are two ways to say how often; give one");
+		return -EINVAL;
+	}
+	if (s->every && !s->typed) {
+		diag_error("-c is about an event: name it with -e");
+		return -EINVAL;
+	}
+	/* The clock has a timer of its own, of which it is known when samples are due. */
+	if (s->typed && !strcmp(s->typed, "cpu-clock"))
+		s->typed = NULL;
+	s->sampler.hz = s->hz ?: SAMPLING_DEFAULT_HZ;
+	s->sampler.period_ns = s->typed ? 0 : s->every;
+	s->sampler.idle_counts = s->with_idle;
+	s->event.hz = s->hz;
+	s->event.every = s->every;
+	return sampler__check_rate(s->sampler.hz);
+}
+
+static void describe_clock(struct sampling *s)
+{
+	static const char how[] = "on each CPU (a timer; no hardware counter is used)";
+
+	if (s->sampler.period_ns)
+		snprintf(s->source, sizeof(s->source), "cpu-clock, every %llu ns %s",
+			 s->sampler.period_ns, how);
+	else
+		snprintf(s->source, sizeof(s->source), "cpu-clock, %llu times a second %s",
+			 s->sampler.hz, how);
+}
+
+int sampling__find(struct sampling *s)
+{
+	int err;
+
+	if (!s->typed) {
+		describe_clock(s);
+		return 0;
+	}
+	err = sampled_event__find(&s->event, s->typed, SAMPLING_DEFAULT_HZ);
+	if (!err)
+		sampled_event__describe(&s->event, s->source, sizeof(s->source));
+	return err;
+}
+
+bool sampling__is_weighted(const struct sampling *s)
+{
+	return s->typed && !s->event.is_time;
+}
+
+static bool is_page_fault(u64 software)
+{
+	return software == PERF_COUNT_SW_PAGE_FAULTS || software == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+	       software == PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+}
+
+const char *sampling__describe_place(const struct sampling *s)
+{
+	const struct event *e = s->typed ? &s->event.events.event[0] : NULL;
+
+	if (!sampling__is_weighted(s))
+		return "a sample stands at the instruction that was next when the timer came: what "
+		       "a slow one took shows at the one after it, and code with interrupts off "
+		       "where it turns them on again";
+	if (e->type == EVENT_SOFTWARE && is_page_fault(e->attr.config))
+		return "a sample stands at the instruction that faulted";
+	if (e->type == EVENT_SOFTWARE)
+		return "a sample stands where the kernel counts the event";
+	if (e->type == EVENT_BREAKPOINT)
+		return "a sample stands at the instruction after the one that touched the address";
+	if (e->modifiers.precise > 1)
+		return "a sample stands at the instruction that caused the event (:pp)";
+	return "a sample stands some instructions after the one that caused the event, as far as "
+	       "the CPU has run on; :pp asks for the one itself";
+}
+
+static struct profile_samples *read_samples(const struct sampling *s, const struct measurement *m)
+{
+	struct profile_samples *samples = calloc(m->run->host.cpus_possible, sizeof(*samples));
+	u32 zero = 0;
+
+	if (samples && bpf_map_lookup_elem(s->samples_fd, &zero, samples)) {
+		free(samples);
+		samples = NULL;
+	}
+	return samples;
+}
+
+/* What the programs have seen on all CPUs since the last call. */
+static int take_seen(struct sampling *s, const struct measurement *m,
+		     struct profile_samples *gained)
+{
+	struct profile_samples *samples = read_samples(s, m), now = {};
+	int i;
+
+	if (!samples)
+		return -ENOMEM;
+	for (i = 0; i < m->run->host.cpus_possible; i++) {
+		now.taken += samples[i].taken;
+		now.events += samples[i].events;
+		now.filtered += samples[i].filtered;
+	}
+	*gained = (struct profile_samples){
+		.taken = now.taken - s->seen.taken,
+		.events = now.events - s->seen.events,
+		.filtered = now.filtered - s->seen.filtered,
+	};
+	s->seen = now;
+	free(samples);
+	return 0;
+}
+
+static int start_clock(struct sampling *s, struct measurement *m, const struct bpf_program *prog)
+{
+	int err = sampler__start(&s->sampler, prog, &m->scope);
+	size_t i;
+
+	for (i = 0; i < s->sampler.n && !err; i++)
+		err = throttled__watch(&s->throttled, s->sampler.cpu[i].fd, s->sampler.cpu[i].cpu,
+				       m->watch_fd);
+	return err;
+}
+
+static int start_event(struct sampling *s, struct measurement *m, const struct bpf_program *prog)
+{
+	const struct counters *c = &s->event.counters;
+	int err = sampled_event__start(&s->event, prog, &m->scope);
+	size_t i;
+
+	for (i = 0; i < c->n && !err; i++)
+		err = throttled__watch(&s->throttled, c->counter[i].fd, c->counter[i].cpu,
+				       m->watch_fd);
+	return err;
+}
+
+/* What the programs have seen is read first, so that no more than was missed can seem to be. */
+int sampling__arm(struct sampling *s, const struct measurement *m)
+{
+	struct profile_samples gained;
+	int err;
+
+	if (!s->typed)
+		return sampler__arm(&s->sampler);
+	err = take_seen(s, m, &gained);
+	return err ?: sampled_event__count(&s->event, &s->counted);
+}
+
+void sampling__disarm(struct sampling *s)
+{
+	if (s->typed)
+		counters__disable(&s->event.counters);
+	else
+		sampler__disarm(&s->sampler);
+}
+
+int sampling__start(struct sampling *s, struct measurement *m, const struct bpf_program *prog,
+		    int samples_fd)
+{
+	s->samples_fd = samples_fd;
+	throttled__begin(&s->throttled);
+	return s->typed ? start_event(s, m, prog) : start_clock(s, m, prog);
+}
+
+/* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
+static int find_missed(struct sampling *s, const struct measurement *m)
+{
+	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
+	/* The time first: what is due by then has been taken when the samples are read. */
+	u64 due = sampler__due(&s->sampler);
+	struct profile_samples *samples = read_samples(s, m);
+	int err = seen && samples ? 0 : -ENOMEM, i;
+
+	for (i = 0; i < m->run->host.cpus_possible && !err; i++)
+		seen[i] = (struct sampler_seen){ samples[i].taken, samples[i].idle };
+	if (!err)
+		err = sampler__missed(&s->sampler, due, seen, &s->missed);
+	free(samples);
+	free(seen);
+	return err;
+}
+
+int sampling__settle(struct sampling *s, const struct measurement *m)
+{
+	return s->typed ? 0 : find_missed(s, m);
+}
+
+/*
+ * The kernel's own count has also what no sample came for: the program was running already, or
+ * sampling was throttled. With a frequency, what is left over of the last period is not known, and
+ * nothing said.
+ */
+static u64 missed_events(struct sampling *s, u64 counted, u64 seen)
+{
+	s64 begun = s->event.every ? (s->event.every - 1) * s->event.counters.n : 0, missed;
+
+	s->behind += (s64)(counted - s->counted) - (s64)seen;
+	s->counted = counted;
+	missed = s->event.every && s->behind > begun ? s->behind - begun : 0;
+	s->behind -= missed;
+	return missed;
+}
+
+/* In events, all of them: what was lost is known in samples, that stand for a period each. */
+static int count_events(struct sampling *s, const struct measurement *m, struct report *r)
+{
+	struct profile_samples gained;
+	u64 counted, period;
+	/* The kernel's count first: what is in it has been seen when the samples are read. */
+	int err = sampled_event__count(&s->event, &counted), i;
+
+	if (!err)
+		err = take_seen(s, m, &gained);
+	if (err)
+		return err;
+	period = s->event.every ?: gained.taken ? gained.events / gained.taken : 1;
+	for (i = 0; i < LOSS_REASONS; i++)
+		r->counters.lost[i] *= period;
+	r->counters.filtered = gained.filtered;
+	if (!s->event.is_tracepoint)
+		r->counters.lost[LOSS_MISSED] += missed_events(s, counted, gained.events);
+	return 0;
+}
+
+int sampling__count(struct sampling *s, const struct measurement *m, struct report *r)
+{
+	r->is_sampled = true;
+	r->throttled = throttled__since(&s->throttled);
+	if (!s->typed)
+		r->counters.lost[LOSS_MISSED] += s->missed;
+	return sampling__is_weighted(s) ? count_events(s, m, r) : 0;
+}
+
+void sampling__free(struct sampling *s)
+{
+	throttled__close(&s->throttled);
+	sampler__free(&s->sampler);
+	sampled_event__free(&s->event);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* cpudist: how long tasks stay on a CPU, or off it. The measurement is bpf/sched/cpudist.bpf.c. */
+#include <errno.h>
+#include <string.h>
+
+#include "host/task_state.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "sched/waits.h"
+#include "tools.h"
+#include "types/btf.h"
+
+#include "bpf/sched/cpudist.h"
+#include "cpudist.skel.h"
+
+SKELETON(cpudist);
+
+/* Of our own options; those of user/cli are below. */
+#define KEY_OFF 0x1000
+#define KEY_IDLE 0x1001
+
+struct cpudist {
+	bool off, idle;
+	enum cpudist_absence absence;
+	struct cpudist_bpf *bpf;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const absences[] = {
+		[ABSENCE_ANY] = "all",
+		[ABSENCE_BLOCKED] = "blocked",
+		[ABSENCE_PREEMPTED] = "preempted",
+	};
+	struct cpudist *c = state->input;
+	size_t i;
+
+	switch (key) {
+	case KEY_IDLE:
+		c->idle = true;
+		return 0;
+	case KEY_OFF:
+		c->off = true;
+		for (i = 0; i < ARRAY_SIZE(absences); i++) {
+			if (!strcmp(arg ?: "all", absences[i])) {
+				c->absence = i;
+				return 0;
+			}
+		}
+		diag_error("--off: '%s' is not one of all, blocked, preempted", arg);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const char *value(const struct cpudist *c)
+{
+	static const char *const off[] = {
+		[ABSENCE_ANY] = "time off CPU",
+		[ABSENCE_BLOCKED] = "time off CPU, blocked",
+		[ABSENCE_PREEMPTED] = "time off CPU, preempted",
+	};
+
+	return c->off ? off[c->absence] : "time on CPU";
+}
+
+static const char *source(const struct cpudist *c)
+{
+	return c->off ? "the run queues' clock, read at tp_btf/sched_switch" :
+			"what the kernel charges tasks (se.sum_exec_runtime), read at tp_btf/sched_switch";
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct cpudist *c = m->own;
+
+	r->value = value(c);
+	r->unit = UNIT_NS;
+	r->source = source(c);
+	return measure__report(&m->measure, m, r);
+}
+
+/* The programs and the state of one direction are loaded, the other's are not. */
+static int choose_direction(struct cpudist *c, struct measurement *m)
+{
+	struct cpudist_bpf *bpf = c->bpf;
+	int err;
+
+	bpf_program__set_autoload(bpf->progs.on_switch_on, !c->off);
+	bpf_program__set_autoload(bpf->progs.seed_slices, !c->off);
+	bpf_program__set_autoload(bpf->progs.on_switch_off, c->off);
+	bpf_program__set_autoload(bpf->progs.seed_absences, c->off);
+	err = task_state__prepare(bpf->obj, "slice_states", &m->run->host);
+	if (!err)
+		err = task_state__prepare(bpf->obj, "absences", &m->run->host);
+	if (c->off) {
+		bpf_program__set_autoload(bpf->progs.slice_states_hash_on_free, false);
+		bpf_map__set_autocreate(bpf->maps.slice_states, false);
+		bpf_map__set_autocreate(bpf->maps.slice_states_hash, false);
+	} else {
+		bpf_program__set_autoload(bpf->progs.absences_hash_on_free, false);
+		bpf_map__set_autocreate(bpf->maps.absences, false);
+		bpf_map__set_autocreate(bpf->maps.absences_hash, false);
+	}
+	return err;
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct cpudist_bpf *bpf = m->bpf;
+	struct cpudist *c = m->own;
+
+	c->bpf = bpf;
+	m->source = source(c);
+	bpf->rodata->count_idle = c->idle;
+	bpf->rodata->absence = c->absence;
+	bpf->rodata->have_prev_state = kernel_btf_arguments("btf_trace_sched_switch") >= 5;
+	return choose_direction(c, m);
+}
+
+static const struct argp_option option_list[] = {
+	{ "off", KEY_OFF, "WHAT", OPTION_ARG_OPTIONAL,
+	  "Time off the CPU: all (default), blocked or preempted, by how the task left", 1 },
+	{ "idle", KEY_IDLE, NULL, 0, "Count the idle tasks, too", 1 },
+	{},
+};
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "cpudist",
+	.cli = {
+		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.doc = "How long tasks stay on a CPU once they are switched in, or off it.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct cpudist), .skeleton = &cpudist_skeleton,
+	.hist = { "slices", sizeof(struct cpudist_key) },
+	.open = open_skeleton, .report = report,
+};
+
+TOOL_MEASURING(cpudist, spec, AREA_SCHEDULER, "how long tasks stay on a CPU, or off it");

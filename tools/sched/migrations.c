@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * migrations: which tasks move between CPUs, from where to where. The measurement is
+ * bpf/sched/migrations.bpf.c.
+ */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "cli/task_key.h"
+#include "host/task_state.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "sched/waits.h"
+#include "sched/moves.h"
+#include "stack/options.h"
+#include "tools.h"
+
+#include "bpf/sched/migrations.h"
+#include "migrations.skel.h"
+
+SKELETON(migrations);
+
+#define SOURCE "tp_btf/sched_migrate_task"
+
+/* Of our own options; those of user/cli are below. */
+#define KEY_MATRIX 0x1000
+
+/*
+ * An element of the map is a key, a way from CPU to CPU, and the CPU that moved the task. Room for
+ * as many of them for each key; most have fewer.
+ */
+#define WAYS_PER_KEY 4
+#define CPUS_PER_KEY 8
+
+struct migrations {
+	bool matrix, with_stacks;
+	struct stack_options options;
+	struct stacks stacks;
+	struct migrations_bpf *bpf;
+	struct counts before;           /* the last snapshot */
+	struct loss_counters losses_before;
+	struct move_columns columns;    /* of --matrix */
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct migrations *m = state->input;
+
+	(void)arg;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &m->options;
+		return 0;
+	case KEY_MATRIX:
+		m->matrix = true;
+		return 0;
+	case 'g':
+		m->with_stacks = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --by, and --format, of ways. */
+static int check_ways(struct migrations *m, struct cli *cli)
+{
+	char bad[32];
+	u32 by = 0;
+
+	if (stack_options__check_none(&m->options, cli))
+		return -EINVAL;
+	if (cli->by_text && task_key__parse(cli->by_text, NULL, &by, bad, sizeof(bad))) {
+		diag_error("--by: no key '%s'; there are %s", bad, task_key_parts());
+		return -EINVAL;
+	}
+	cli->by |= by;
+	if (!m->matrix && !cli->by)
+		cli->by = BY_TID;
+	return 0;
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct migrations *m = context;
+	int err;
+
+	if (m->matrix && (cli->by || cli->by_text || m->with_stacks)) {
+		diag_error("--matrix is about CPUs; it cannot be combined with --by, -P, -L or -g");
+		return -EINVAL;
+	}
+	err = m->with_stacks ? stack_options__check(&m->options, &m->stacks, cli, BY_COMM) :
+			       check_ways(m, cli);
+	if (!err && cli->by & BY_CPU) {
+		diag_error("--by cpu: each row has the CPUs a task came from and went to already");
+		err = -EINVAL;
+	}
+	return err;
+}
+
+/* --- the report -------------------------------------------------------------------------------- */
+
+/* What came since the last call: the snapshot becomes the next one's "before". */
+static int difference(struct migrations *m, struct counts *counts, struct loss_counters *losses)
+{
+	struct counts now = {};
+	bool anew;
+	int err;
+
+	err = loss__since(losses, &m->losses_before, bpf_map__fd(m->bpf->maps.losses),
+			  m->bpf->obj);
+	if (!err)
+		err = moves__read(counts, bpf_map__fd(m->bpf->maps.migrations),
+				  &m->bpf->bss->writer_generation, &anew);
+	if (err)
+		return err;
+	err = anew ? 0 : counts__copy(&now, counts);
+	if (err) {
+		counts__free(counts);
+		return err;
+	}
+	counts__subtract(counts, &m->before);
+	counts__free(&m->before);
+	m->before = now;
+	return 0;
+}
+
+static int report_stacks(struct migrations *m, struct measurement *measurement, struct report *r)
+{
+	int err = stacks__report(&m->stacks, measurement, r,
+				 m->options.table ? 0 : measurement->cli->top);
+
+	if (err)
+		return err;
+	r->stacks->unit = "migrations";
+	return m->options.table ? stacks__tabulate(r, m->options.leaf, measurement->cli->top) : 0;
+}
+
+static int watch(struct measurement *measurement)
+{
+	struct migrations *m = measurement->own;
+
+	return stacks__watch(&m->stacks);
+}
+
+static int report(struct measurement *measurement, struct report *r)
+{
+	struct migrations *m = measurement->own;
+	struct counts counts;
+	int err;
+
+	r->value = "tasks moved to another CPU";
+	r->source = SOURCE;
+	tasks__visit(m->bpf->progs.look_at_task);
+	if (m->with_stacks)
+		return report_stacks(m, measurement, r);
+	r->table = true;
+	err = difference(m, &counts, &r->counters);
+	if (err)
+		return err;
+	r->has_events = true;
+	r->events = moves__sum(&counts);
+	err = m->matrix ? moves__matrix(r, &m->columns, &counts) : moves__table(r, measurement, &counts);
+	counts__free(&counts);
+	return err;
+}
+
+/* --- the hooks --------------------------------------------------------------------------------- */
+
+/*
+ * Either the map of ways or those of stacks are made: the program has the other branch taken out.
+ */
+static int configure_stacks(struct migrations *m, struct measurement *measurement)
+{
+	const struct cli *cli = measurement->cli;
+	int err;
+
+	m->bpf->rodata->take = stack_options__take(&m->options, &m->stacks);
+	m->stacks.at_tracepoints = true;
+	err = stacks__prepare(&m->stacks, measurement, m->bpf->obj, "counts", cli->asked_keys);
+	return err ?: bpf_map__set_autocreate(m->bpf->maps.migrations, false);
+}
+
+/* Not the slots: the walk is a function of its own, which the verifier looks at if it is called or not. */
+static int leave_out_stacks(const struct migrations *m)
+{
+	struct bpf_map *maps[] = {
+		m->bpf->maps.stacks_small, m->bpf->maps.stacks_medium, m->bpf->maps.stacks_large,
+		m->bpf->maps.stack_processes, m->bpf->maps.counts,
+	};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(maps) && !err; i++)
+		err = bpf_map__set_autocreate(maps[i], false);
+	return err;
+}
+
+static int configure_ways(struct migrations *m, struct measurement *measurement)
+{
+	u64 cpus = measurement->run->host.cpus_possible, movers = cpus < CPUS_PER_KEY ? cpus : CPUS_PER_KEY;
+	int err = leave_out_stacks(m);
+
+	if (!err)
+		err = map__set_room_for_keys(m->bpf->maps.migrations, &measurement->run->host,
+				    movers * WAYS_PER_KEY * measurement->cli->max_keys);
+	if (!err)
+		err = stacks__leave_out(m->bpf->obj);
+	return err;
+}
+
+static int configure(struct migrations *m, struct measurement *measurement)
+{
+	int err = task_state__prepare(m->bpf->obj, "move_states", &measurement->run->host);
+
+	if (err)
+		return err;
+	return m->with_stacks ? configure_stacks(m, measurement) : configure_ways(m, measurement);
+}
+
+static int open_skeleton(struct measurement *measurement)
+{
+	struct migrations *m = measurement->own;
+	int err;
+
+	m->bpf = measurement->bpf;
+	err = moves__take_columns(&m->columns);
+	return err ?: configure(m, measurement);
+}
+
+static int attach(struct measurement *measurement)
+{
+	struct migrations *m = measurement->own;
+	int err;
+
+	if (m->with_stacks) {
+		err = stacks__begin(&m->stacks, measurement);
+		measurement->watch = watch;
+		err = err ?: measurement__attach_programs(measurement);
+	} else {
+		err = measurement__attach(measurement);
+	}
+	if (!err && tasks__visit(m->bpf->progs.look_at_task))
+		diag_detail("no task iterator: missed moves are told when a task moves again");
+	return err;
+}
+
+static void init(void *own)
+{
+	struct migrations *m = own;
+
+	*m = (struct migrations){ .options = STACK_OPTIONS };
+}
+
+static void release(void *own)
+{
+	struct migrations *m = own;
+
+	stacks__free(&m->stacks);
+	counts__free(&m->before);
+	moves__free_columns(&m->columns);
+}
+
+static const struct argp_option option_list[] = {
+	{ "matrix", KEY_MATRIX, NULL, 0, "A table from each CPU to each, without tasks", 1 },
+	{ "stacks", 'g', NULL, 0, "By the stack of whoever moves the task, instead", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "migrations",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "Which tasks move between CPUs, how often, from where to where.",
+		.own = &own_argp,
+		.own_keys = true,
+	},
+	.own_size = sizeof(struct migrations), .skeleton = &migrations_skeleton,
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
+	.source = SOURCE, .free = release,
+};
+
+TOOL_MEASURING(migrations, spec, AREA_SCHEDULER,
+	       "which tasks move between CPUs, from where to where");

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* offwaketime: blocked time by the stacks of both tasks, blocked and waker (sched/blocked.h). */
+#include "sched/blocked.h"
+#include "tools.h"
+
+static void init(void *own)
+{
+	blocked__init(own, BLOCKED_BY_BOTH);
+}
+
+static const struct tool_spec spec = {
+	.name = "offwaketime",
+	.cli = {
+		.groups = BLOCKED_GROUPS,
+		.doc = "How long tasks were blocked, by their stacks and those of whoever "
+		       "woke them.\n" STACK_FORMATS_DOC " --by also takes state.",
+		.own = &blocked_argp,
+		.own_keys = true,
+	},
+	.own_size = sizeof(struct blocked),
+	BLOCKED_HOOKS,
+	.init = init,
+};
+
+TOOL_MEASURING(offwaketime, spec, AREA_SCHEDULER,
+	       "where tasks block and who wakes them: both stacks");

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* schedlat: what each task had of the CPUs, and how long it waited. See bpf/sched/schedlat.bpf.c. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agg/latency_set.h"
+#include "agg/loss.h"
+#include "base/clock.h"
+#include "cli/order.h"
+#include "cli/task_key.h"
+#include "host/task_state.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/measure.h"
+#include "sched/waits.h"
+#include "tools.h"
+
+#include "bpf/lib/schedlat.h"
+#include "schedlat.skel.h"
+
+SKELETON(schedlat);
+
+/* Of our own options; those of user/cli are below. */
+#define KEY_ORDER 0x1000
+
+/* An element for each key and CPU that it is seen on. */
+#define CPUS_PER_KEY 8
+
+struct schedlat {
+	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
+	const char *order;      /* a cell's name; NULL: by key */
+	struct schedlat_bpf *bpf;
+	struct bpf_link *running;
+	u64 began_ns;           /* CLOCK_MONOTONIC */
+	struct latency_set before;
+	struct loss_counters losses_before;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
+	struct schedlat *s = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &s->source;
+		return 0;
+	case KEY_ORDER:
+		return order__parse(&s->order, orders, ARRAY_SIZE(orders), arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+/* Slices that go on, after the totals: see read_totals(). */
+static int add_running(struct schedlat *s, struct latency_set *set)
+{
+	int fd = bpf_iter_create(bpf_link__fd(s->running)), err;
+
+	if (fd < 0)
+		return fd;
+	err = latency_set__read_running(set, fd);
+	close(fd);
+	return err;
+}
+
+/*
+ * Totals first, then slices that go on: a task that is switched out in between is short by one
+ * slice until the next report, and never has one twice. *ended: the totals alone.
+ */
+static int read_totals(struct schedlat *s, struct latency_set *set, struct latency_set *ended,
+		       bool *anew)
+{
+	u64 interval = s->bpf->data->interval;
+	int err;
+
+	*set = *ended = (struct latency_set){};
+	s->bpf->data->interval = interval + 1;
+	err = latency_set__read(ended, bpf_map__fd(s->bpf->maps.tasks), interval,
+				&s->bpf->bss->writer_generation, anew);
+	latency_set__settle(ended);
+	if (!err)
+		err = latency_set__copy(set, ended);
+	if (!err && s->running)
+		err = add_running(s, set);
+	latency_set__settle(set);
+	return err;
+}
+
+/*
+ * What the next report begins from. Where the totals have left the kernel that is what was shown
+ * beyond them: of the slices that go on, or of those that ended while they were read.
+ */
+static int replace_before(struct schedlat *s, struct latency_set *now,
+			  const struct latency_set *ended, bool anew)
+{
+	struct latency_set left;
+	int err;
+
+	latency_set__free(&s->before);
+	if (!anew) {
+		s->before = *now;
+		*now = (struct latency_set){};
+		return 0;
+	}
+	err = latency_set__difference(&left, now, ended);
+	if (!err)
+		s->before = left;
+	return err;
+}
+
+static int read_interval(struct schedlat *s, struct latency_set *set, struct loss_counters *losses)
+{
+	struct latency_set now = {}, ended = {};
+	bool anew;
+	int err;
+
+	err = loss__since(losses, &s->losses_before, bpf_map__fd(s->bpf->maps.losses),
+			  s->bpf->obj);
+	if (!err)
+		err = read_totals(s, &now, &ended, &anew);
+	if (!err)
+		err = latency_set__difference(set, &now, &s->before);
+	if (!err)
+		err = replace_before(s, &now, &ended, anew);
+	latency_set__free(&now);
+	latency_set__free(&ended);
+	return err;
+}
+
+/* When the longest wait ended: a time of day for people, ns since the start for programs. */
+static int add_when(struct report_row *row, const struct schedlat *s, const struct latency *l)
+{
+	u64 real = realtime_ns() - (monotonic_ns() - l->longest_at_ns);
+	time_t seconds = real / NSEC_PER_SEC;
+	char text[32], whole[48];
+	struct tm tm;
+	struct field at = { .name = "max_at_ns", .kind = FIELD_NONE, .machine = true };
+	const char *when = NULL;
+	int err;
+
+	if (l->has_longest && localtime_r(&seconds, &tm)) {
+		strftime(text, sizeof(text), "%H:%M:%S", &tm);
+		snprintf(whole, sizeof(whole), "%s.%03llu", text,
+			 real % NSEC_PER_SEC / NSEC_PER_MSEC);
+		when = whole;
+		at.number = l->longest_at_ns - s->began_ns;
+		at.kind = FIELD_NUMBER;
+	}
+	err = report_row__add_text(row, "max_at", when);
+	return err ?: report_row__add_field(row, &at);
+}
+
+static int add_figures(struct report_row *row, const struct schedlat *s, const struct latency *l)
+{
+	u64 average = l->switches ? l->wait_ns / l->switches : 0;
+	const struct field figures[] = {
+		{ .name = "runtime", .number = l->run_ns, .kind = FIELD_TIME, .adds_up = true },
+		{ .name = "switches", .number = l->switches, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "wait", .number = l->wait_ns, .kind = FIELD_TIME, .adds_up = true },
+		{ .name = "avg", .number = average, .kind = l->switches ? FIELD_TIME : FIELD_NONE },
+		{ .name = "max", .number = l->longest_ns,
+		  .kind = l->has_longest ? FIELD_TIME : FIELD_NONE },
+	};
+	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
+
+	return err ?: add_when(row, s, l);
+}
+
+/* For people; programs can add up rows, and would have to leave out this one. */
+static int add_total(struct report *r, const struct schedlat *s, const struct latency *total,
+		     size_t nkeys)
+{
+	struct report_row row = {};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < nkeys && !err; i++)
+		err = report_row__add_text(&row, r->row[0].cell[i].name, i ? NULL : "total");
+	if (!err)
+		err = add_figures(&row, s, total);
+	return report__end_row(r, &row, err);
+}
+
+static void add_to_total(struct latency *total, const struct latency *l)
+{
+	total->run_ns += l->run_ns;
+	total->switches += l->switches;
+	total->wait_ns += l->wait_ns;
+	if (l->has_longest && (!total->has_longest || l->longest_ns > total->longest_ns)) {
+		total->has_longest = true;
+		total->longest_ns = l->longest_ns;
+		total->longest_at_ns = l->longest_at_ns;
+	}
+}
+
+static int fill_rows(struct schedlat *s, struct measurement *m, struct report *r,
+		     const struct latency_set *set)
+{
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	struct latency total = {};
+	size_t i, nkeys = 0;
+	int err = 0;
+
+	for (i = 0; i < set->n && !err; i++) {
+		const struct latency *l = &set->latency[i];
+		struct report_row row = {};
+
+		err = task_key__add_fields(&row, &l->key, l->name, m->cli->by, &names);
+		nkeys = row.ncells;
+		if (!err)
+			err = add_figures(&row, s, l);
+		err = report__end_row(r, &row, err);
+		add_to_total(&total, l);
+	}
+	task_key_names__free(&names);
+	r->events = total.switches;
+	report__sort_rows(r, s->order, nkeys, m->cli->top);
+	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
+		err = add_total(r, s, &total, nkeys);
+	return err;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct schedlat *s = m->own;
+	struct latency_set set;
+	int err;
+
+	r->value = "run time and waits for a CPU";
+	r->table = true;
+	waits__describe(s->source, r);
+	err = read_interval(s, &set, &r->counters);
+	if (err)
+		return err;
+	r->has_events = true;
+	err = fill_rows(s, m, r, &set);
+	latency_set__free(&set);
+	return err;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int configure(struct measurement *m, enum wait_source source)
+{
+	struct schedlat_bpf *bpf = m->bpf;
+	struct schedlat *s = m->own;
+	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
+	int err;
+
+	(void)source;
+	s->bpf = bpf;
+	err = map__set_room_for_keys(bpf->maps.tasks, &m->run->host, cpus * m->cli->max_keys);
+	return err ?: task_state__prepare(m->obj, "slice_states", &m->run->host);
+}
+
+static int load(struct measurement *m)
+{
+	struct schedlat *s = m->own;
+
+	return waits__load(m, &s->source, configure);
+}
+
+/* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a slice is. */
+static void prepare_running(struct schedlat *s, const struct measurement *m)
+{
+	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
+		return;
+	s->running = bpf_program__attach_iter(s->bpf->progs.show_running, NULL);
+	if (!s->running)
+		diag_detail("no task iterator: slices count when they end");
+}
+
+static int attach(struct measurement *m)
+{
+	struct schedlat *s = m->own;
+	int err = measurement__attach(m);
+
+	if (err)
+		return err;
+	prepare_running(s, m);
+	s->began_ns = monotonic_ns();
+	return 0;
+}
+
+static int check(void *context, struct cli *cli)
+{
+	(void)context;
+	if (!cli->by)
+		cli->by = BY_TID;
+	return 0;
+}
+
+static void init(void *own)
+{
+	struct schedlat *s = own;
+
+	*s = (struct schedlat){ .source = WAIT_SOURCE_AUTO, .order = "avg" };
+}
+
+static void release(void *own)
+{
+	struct schedlat *s = own;
+
+	bpf_link__destroy(s->running);
+	latency_set__free(&s->before);
+}
+
+static const struct argp_option option_list[] = {
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by runtime, switches, wait, avg (default), max or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "schedlat",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
+		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct schedlat), .skeleton = &schedlat_skeleton,
+	.init = init, .check = check, .load = load, .attach = attach, .report = report,
+	.free = release,
+};
+
+TOOL_MEASURING(schedlat, spec, AREA_SCHEDULER,
+	       "run time, switches and waits for a CPU, task by task");

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* schedmap: which task each CPU runs, a line for each switch. See bpf/sched/timehist.bpf.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/timeline.h"
+#include "sched/waits.h"
+#include "sched/session.h"
+#include "sched/tasks.h"
+#include "tools.h"
+
+#define IDLE "."
+#define STRANGER "-"
+
+struct schedmap {
+	struct session session;         /* first: its hooks are given it */
+	struct timeline timeline;
+	struct tasks tasks;
+	char (*cell)[TIMELINE_CELL];    /* of each CPU */
+	u64 events;
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct schedmap *m = state->input;
+
+	(void)arg;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = &m->session;
+	return 0;
+}
+
+static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock)
+{
+	struct schedmap *m = (struct schedmap *)s;
+
+	(void)w;
+	m->timeline = (struct timeline){ .to_wall_clock = to_wall_clock };
+	m->timeline.cpus = cpus;
+}
+
+/* A column for each CPU. One that came online later adds one, and those before it. */
+static int make_cells(struct schedmap *m, u32 cpu)
+{
+	u32 cpus = cpu < m->timeline.cpus ? m->timeline.cpus : cpu + 1;
+	char (*larger)[TIMELINE_CELL];
+	u32 before = m->cell ? m->timeline.cpus : 0;
+
+	if (cpu < before)
+		return 0;
+	larger = realloc(m->cell, cpus * sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	memset(larger + before, 0, (cpus - before) * sizeof(*larger));
+	m->cell = larger;
+	m->timeline.cpus = cpus;
+	return 0;
+}
+
+static int take(struct session *s, struct writer *w, const struct switches_record *r)
+{
+	struct schedmap *m = (struct schedmap *)s;
+	const char *code = r->stranger ? STRANGER : IDLE;
+	struct task_totals *task;
+	bool is_new = false;
+	int err;
+
+	if (r->kind != SWITCHES_SWITCH && r->kind != SWITCHES_ARRIVAL)
+		return 0;
+	err = make_cells(m, r->cpu);
+	if (err)
+		return err;
+	if (r->other.tid && !r->stranger) {
+		task = tasks__get(&m->tasks, &r->other);
+		if (!task)
+			return -ENOMEM;
+		is_new = tasks__give_code(&m->tasks, task);
+		code = task->code;
+	}
+	memset(m->cell[r->cpu], 0, TIMELINE_CELL);
+	memcpy(m->cell[r->cpu], code, strlen(code));
+	m->events++;
+	return timeline__write_map(&m->timeline, w, r, m->cell, code, is_new);
+}
+
+static int report(struct session *s, struct report *r)
+{
+	struct schedmap *m = (struct schedmap *)s;
+
+	r->events = m->events;
+	m->events = 0;
+	return 0;
+}
+
+static int check(void *own, struct cli *cli)
+{
+	struct schedmap *m = own;
+
+	return session__check(&m->session, cli);
+}
+
+static void init(void *own)
+{
+	struct schedmap *m = own;
+
+	m->session = (struct session){
+		.source = WAIT_SOURCE_AUTO, .value = "switches", .arrivals = true,
+		.begin = begin, .take = take, .report = report,
+	};
+}
+
+static void release(void *own)
+{
+	struct schedmap *m = own;
+
+	tasks__free(&m->tasks);
+	free(m->cell);
+}
+
+static const struct argp_child child_argps[] = { { &session_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = { .parser = parse_own, .children = child_argps };
+
+static const struct tool_spec spec = {
+	.name = "schedmap",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "Which task each CPU runs: a column for each CPU, a line for each switch.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct schedmap),
+	SESSION_HOOKS,
+	.init = init, .check = check, .free = release,
+};
+
+TOOL_MEASURING(schedmap, spec, AREA_SCHEDULER, "which task each CPU runs, a line for each switch");

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* timehist: switch by switch, who had a CPU and what came before that. See bpf/sched/timehist.bpf.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "report/diag.h"
+#include "report/timeline.h"
+#include "sched/waits.h"
+#include "sched/session.h"
+#include "sched/tasks.h"
+#include "tools.h"
+
+enum {
+	KEY_NEXT = 0x1000,
+	KEY_PICTURE,
+	KEY_WAKEUPS,
+	KEY_MIGRATIONS,
+	KEY_SUMMARY,
+	KEY_WORST,
+	KEY_BY,
+	KEY_MAX_DEPTH,
+};
+
+struct timehist {
+	struct session session;         /* first: its hooks are given it */
+	struct timeline timeline;
+	struct tasks tasks;
+	bool migrations;                /* shown; the summary has them anyhow */
+	bool summary, lines;
+	u64 events;                     /* lines since the last report */
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_worst(struct timehist *h, const char *arg)
+{
+	u64 n;
+
+	if (parse_u64_between(arg, 1, SWITCHES_WORST_MOST, &n)) {
+		diag_error("--worst: '%s' is not a number from 1 to %u", arg, SWITCHES_WORST_MOST);
+		return EINVAL;
+	}
+	h->session.worst = n;
+	return 0;
+}
+
+static error_t parse_depth(struct timehist *h, const char *arg)
+{
+	if (!parse_u64_between(arg, 1, STACK_MOST_DEPTH, &h->session.callers.most_frames))
+		return 0;
+	diag_error("--max-depth: '%s' is not a number of frames from 1 to %u", arg,
+		   STACK_MOST_DEPTH);
+	return EINVAL;
+}
+
+static error_t parse_order(struct timehist *h, const char *arg)
+{
+	static const char *const orders[] = {
+		[SWITCHES_BY_WAIT] = "delay", [SWITCHES_BY_OFF] = "wait", [SWITCHES_BY_RUN] = "run",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		if (!strcmp(arg, orders[i])) {
+			h->session.worst_by = i;
+			return 0;
+		}
+	}
+	diag_error("--sort: no column '%s'; there are delay, wait, run", arg);
+	return EINVAL;
+}
+
+static error_t parse_summary(struct timehist *h, const char *arg)
+{
+	h->summary = true;
+	if (!arg)
+		return 0;
+	h->lines = false;
+	if (!strcmp(arg, "only"))
+		return 0;
+	diag_error("--summary: '%s' means nothing here; there is --summary=only", arg);
+	return EINVAL;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct timehist *h = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &h->session;
+		return 0;
+	case KEY_NEXT:
+		h->timeline.next = true;
+		return 0;
+	case KEY_PICTURE:
+		h->timeline.picture = true;
+		return 0;
+	case KEY_WAKEUPS:
+		h->session.wakeups = true;
+		return 0;
+	case KEY_MIGRATIONS:
+		h->migrations = true;
+		return 0;
+	case KEY_SUMMARY:
+		return parse_summary(h, arg);
+	case KEY_WORST:
+		return parse_worst(h, arg);
+	case KEY_BY:
+		return parse_order(h, arg);
+	case 'g':
+		h->session.callers.wanted = true;
+		return 0;
+	case 'K':
+		h->session.callers.kernel = true;
+		return 0;
+	case 'U':
+		h->session.callers.user = true;
+		return 0;
+	case KEY_MAX_DEPTH:
+		return parse_depth(h, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * --- records -----------------------------------------------------------------------------------
+ */
+
+static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock)
+{
+	struct timehist *h = (struct timehist *)s;
+
+	h->timeline.cpus = cpus;
+	h->timeline.to_wall_clock = to_wall_clock;
+	h->timeline.stacks = h->session.callers.wanted ? h->session.stacks : NULL;
+	h->timeline.most_frames = h->session.callers.most_frames;
+	if (h->lines)
+		timeline__write_titles(&h->timeline, w);
+}
+
+static bool is_shown(const struct timehist *h, const struct switches_record *r)
+{
+	switch (r->kind) {
+	case SWITCHES_SWITCH:
+		return true;
+	case SWITCHES_WAKEUP:
+		return h->session.wakeups;
+	case SWITCHES_MIGRATION:
+		return h->migrations;
+	default:
+		return false;
+	}
+}
+
+static int take(struct session *s, struct writer *w, const struct switches_record *r)
+{
+	struct timehist *h = (struct timehist *)s;
+	int err = h->summary ? tasks__add(&h->tasks, r) : 0;
+
+	if (err || !is_shown(h, r))
+		return err;
+	h->events++;
+	return h->lines ? timeline__write(&h->timeline, w, r) : 0;
+}
+
+/*
+ * --- tables ------------------------------------------------------------------------------------
+ */
+
+static int add_time(struct report_row *row, const char *name, u64 ns, bool known)
+{
+	known = known && ns != SWITCHES_UNKNOWN;
+	return report_row__add_number(row, name, ns, known ? FIELD_TIME : FIELD_NONE);
+}
+
+static int add_ids(struct report_row *row, const char *const names[3], u32 tid, u32 pid,
+		   const char *comm)
+{
+	int err = report_row__add_number(row, names[0], tid, FIELD_ID);
+
+	if (!err)
+		err = report_row__add_number(row, names[1], pid, FIELD_ID);
+	return err ?: report_row__add_text(row, names[2], comm);
+}
+
+static int add_task(struct report_row *row, const char *const names[3],
+		    const struct switches_task *t)
+{
+	char comm[sizeof(t->comm) + 1] = "";
+
+	memcpy(comm, t->comm, sizeof(t->comm));
+	return add_ids(row, names, t->tid, t->pid, comm);
+}
+
+static int add_totals(struct report_row *row, const struct task_totals *t)
+{
+	static const char *const names[] = { "tid", "pid", "comm" };
+	int err = add_ids(row, names, t->tid, t->pid, t->comm);
+
+	if (!err)
+		err = report_row__add_sum(row, "slices", t->slices, FIELD_NUMBER);
+	if (!err)
+		err = report_row__add_sum(row, "run", t->run_ns, FIELD_TIME);
+	if (!err)
+		err = add_time(row, "min", t->run_min_ns, t->timed);
+	if (!err)
+		err = add_time(row, "avg", t->timed ? t->run_ns / t->timed : 0, t->timed);
+	if (!err)
+		err = add_time(row, "max", t->run_max_ns, t->timed);
+	if (!err)
+		err = report_row__add_sum(row, "delay", t->wait_ns, FIELD_TIME);
+	if (!err)
+		err = add_time(row, "max_delay", t->wait_max_ns, t->waits);
+	return err ?: report_row__add_sum(row, "migrations", t->migrations, FIELD_NUMBER);
+}
+
+/* Takes row over, whatever err says of the making of it. */
+static int finish_row(struct report *r, struct report_row *row, int err)
+{
+	if (!err)
+		return report__add_row(r, row);
+	report_row__free(row);
+	return err;
+}
+
+/* Of the interval: the next one begins with nothing. */
+static int report_summary(struct timehist *h, struct report *r)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < h->tasks.n && !err; i++) {
+		struct report_row row = {};
+
+		err = add_totals(&row, &h->tasks.task[i]);
+		err = finish_row(r, &row, err);
+	}
+	tasks__free(&h->tasks);
+	report__sort_rows(r, "run", 1, h->session.cli->top);
+	return err;
+}
+
+static int add_stack(struct report_row *row, const char *name, struct timehist *h,
+		     const struct switches_worst *w, enum switches_taken which)
+{
+	u32 most = h->timeline.most_frames;
+	char *text;
+	int err;
+
+	if (!most && h->session.cli->format == FORMAT_TEXT)
+		most = TIMELINE_FRAMES;
+	err = session__describe_stack(&h->session, w, which, most, &text);
+	if (!err)
+		err = report_row__add_text(row, name, text);
+	free(text);
+	return err;
+}
+
+static int add_stacks(struct report_row *row, struct timehist *h, const struct switches_worst *w)
+{
+	int err = add_stack(row, "prev_stack", h, w, SWITCHES_BEFORE_STACK);
+
+	return err ?: add_stack(row, "stack", h, w, SWITCHES_STACK);
+}
+
+static int add_worst(struct report_row *row, struct timehist *h, const struct switches_worst *w)
+{
+	static const char *const names[][3] = {
+		{ "tid", "pid", "comm" }, { "prev_tid", "prev_pid", "prev_comm" },
+		{ "next_tid", "next_pid", "next_comm" },
+	};
+	const struct switches_record *r = &w->record;
+	const struct switches_task *tasks[] = { &r->task, &w->before, &r->other };
+	char time[TIMELINE_TIME_SPACE];
+	size_t i;
+	int err;
+
+	timeline__format_time(&h->timeline, time, r->time_ns);
+	err = report_row__add_text(row, "time", time);
+	if (!err)
+		err = report_row__add_number(row, "cpu", r->cpu, FIELD_ID);
+	if (!err)
+		err = add_task(row, names[0], tasks[0]);
+	if (!err)
+		err = add_time(row, "wait", r->off_ns, true);
+	if (!err)
+		err = add_time(row, "delay", r->wait_ns, true);
+	if (!err)
+		err = add_time(row, "run", r->run_ns, true);
+	for (i = 1; i < ARRAY_SIZE(tasks) && !err; i++)
+		err = add_task(row, names[i], tasks[i]);
+	if (!err && h->session.callers.wanted)
+		err = add_stacks(row, h, w);
+	return err;
+}
+
+static int report_worst(struct timehist *h, struct report *r)
+{
+	struct worst worst = {};
+	int err = session__read_worst(&h->session, &worst);
+	size_t i;
+
+	for (i = 0; i < worst.n && !err; i++) {
+		struct report_row row = {};
+
+		err = add_worst(&row, h, &worst.entry[i]);
+		err = finish_row(r, &row, err);
+	}
+	r->events = worst.n;
+	worst__free(&worst);
+	return err;
+}
+
+static int report(struct session *s, struct report *r)
+{
+	struct timehist *h = (struct timehist *)s;
+
+	r->events = h->events;
+	h->events = 0;
+	if (h->session.worst)
+		return report_worst(h, r);
+	return h->summary ? report_summary(h, r) : 0;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* Has something been asked for that is about lines, or about a summary? */
+static bool is_about_more(const struct timehist *h, const struct cli *cli)
+{
+	return h->summary || h->session.wakeups || h->migrations || h->timeline.picture ||
+	       h->timeline.next || cli->top;
+}
+
+static int check(void *own, struct cli *cli)
+{
+	struct timehist *h = own;
+	struct callers *c = &h->session.callers;
+	const char *what = NULL;
+
+	h->session.migrations = h->migrations || h->summary;
+	h->lines = h->lines && !h->session.worst;
+	if (!c->wanted && (c->kernel || c->user || c->most_frames))
+		what = "what is said of stacks goes with -g";
+	else if (c->wanted && !h->lines && !h->session.worst)
+		what = "-g is about lines, and --summary=only has none";
+	else if (h->session.worst && is_about_more(h, cli))
+		what = "--worst has a table of its own, of which only --sort says more";
+	else if (h->session.worst_by != SWITCHES_BY_WAIT && !h->session.worst)
+		what = "--sort is about --worst";
+	else if (h->session.record && (h->summary || h->timeline.picture || h->timeline.next))
+		what = "--record shows nothing: say with --read how a file is shown";
+	if (what)
+		diag_error("%s", what);
+	if (what || session__check(&h->session, cli))
+		return -EINVAL;
+	return c->wanted && !h->session.read ? callers__check(c) : 0;
+}
+
+static void init(void *own)
+{
+	struct timehist *h = own;
+
+	*h = (struct timehist){
+		.lines = true,
+		.session = {
+			.source = WAIT_SOURCE_AUTO, .value = "switches",
+			.begin = begin, .take = take, .report = report,
+		},
+	};
+}
+
+static void release(void *own)
+{
+	struct timehist *h = own;
+
+	tasks__free(&h->tasks);
+}
+
+static const struct argp_option option_list[] = {
+	{ "next", KEY_NEXT, NULL, 0, "Who comes, too", 1 },
+	{ "cpu-picture", KEY_PICTURE, NULL, 0, "A column of one letter for each CPU", 1 },
+	{ "wakeups", KEY_WAKEUPS, NULL, 0, "Wakeups, too", 1 },
+	{ "migrations", KEY_MIGRATIONS, NULL, 0, "Tasks moved to another CPU, too", 1 },
+	{ "stacks", 'g', NULL, 0, "Where the task was in the kernel when it left", 1 },
+	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part (default)", 1 },
+	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 1 },
+	{ "max-depth", KEY_MAX_DEPTH, "N", 0,
+	  "of -g: the N innermost frames; 5 without this, in JSON all", 1 },
+	{ "summary", KEY_SUMMARY, "only", OPTION_ARG_OPTIONAL,
+	  "At the end what each task had; =only: no lines before that", 1 },
+	{ "worst", KEY_WORST, "N", 0, "Only the N longest delays, at the end", 1 },
+	{ "sort", KEY_BY, "COL", 0, "of --worst: by delay (default), wait or run", 1 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &session_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "timehist",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.doc = "Each switch: who leaves a CPU, how long it ran, and what came before.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct timehist),
+	SESSION_HOOKS,
+	.init = init, .check = check, .free = release,
+};
+
+TOOL_MEASURING(timehist, spec, AREA_SCHEDULER,
+	       "switch by switch: run time, and the wait before it");

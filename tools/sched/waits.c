@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sched/waits.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agg/variable.h"
+#include "host/task_state.h"
+#include "report/diag.h"
+#include "types/btf.h"
+
+const struct wait_source_text wait_sources[WAIT_SOURCES] = {
+	[WAIT_ACCOUNTING] = {
+		"accounting",
+		"the kernel's run-queue accounting (sched_info), read at tp_btf/sched_switch",
+		"most waits read some us too short, down to 0 (docs/accuracy.md); "
+		"--source wakeup measures them",
+	},
+	[WAIT_WAKEUP] = {
+		"wakeup",
+		"timestamps at tp_btf/sched_wakeup, sched_wakeup_new and sched_switch",
+		NULL,
+	},
+};
+
+/* What --source auto tries, in order. */
+static const enum wait_source preferred[] = { WAIT_WAKEUP, WAIT_ACCOUNTING };
+
+static error_t parse_source(int key, char *name, struct argp_state *state)
+{
+	int *source = state->input, i;
+
+	if (key != WAIT_SOURCE_KEY)
+		return ARGP_ERR_UNKNOWN;
+	for (i = 0; i < WAIT_SOURCES; i++) {
+		if (!strcmp(name, wait_sources[i].name)) {
+			*source = i;
+			return 0;
+		}
+	}
+	if (!strcmp(name, "auto")) {
+		*source = WAIT_SOURCE_AUTO;
+		return 0;
+	}
+	diag_error("--source: no source '%s'; there are auto, wakeup, accounting", name);
+	return EINVAL;
+}
+
+static const struct argp_option options[] = {
+	{ "source", WAIT_SOURCE_KEY, "NAME", 0,
+	  "How waits are timed: auto (default), wakeup (timestamps) or accounting (the kernel's: "
+	  "cheapest, short waits read 0)", 1 },
+	{},
+};
+
+const struct argp wait_source_argp = { .options = options, .parser = parse_source };
+
+void waits__describe(enum wait_source source, struct report *r)
+{
+	r->source = wait_sources[source].text;
+	r->caveat = wait_sources[source].caveat;
+}
+
+/* Does the scheduler keep its books? */
+static bool has_accounting(void)
+{
+	char line[128], *count;
+
+	if (read_line("/proc/self/schedstat", line, sizeof(line)))
+		return false;
+	count = strrchr(line, ' ');
+	return count && strtoull(count + 1, NULL, 10) > 0;
+}
+
+/* Can it be had here? On 5.10 the kernel's books may be off (nodelayacct). */
+static bool is_here(enum wait_source source)
+{
+	if (source != WAIT_ACCOUNTING || has_accounting())
+		return true;
+	diag_detail("this kernel keeps no run-queue accounting (CONFIG_SCHED_INFO)");
+	return false;
+}
+
+static int set_autoload(struct bpf_object *obj, const char *name, bool on)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, name);
+
+	return prog ? bpf_program__set_autoload(prog, on) : -ENOENT;
+}
+
+static int prepare(struct bpf_object *obj, const struct host *host, enum wait_source source)
+{
+	static const struct {
+		const char *name;
+		enum wait_source source;
+		u32 from;               /* kernel version */
+	} programs[] = {
+		{ "on_switch_accounting", WAIT_ACCOUNTING, 0 },
+		{ "on_migrate_dozing", WAIT_ACCOUNTING, KERNEL_VERSION(6, 12, 0) },
+		{ "on_wakeup_dozing", WAIT_ACCOUNTING, KERNEL_VERSION(6, 12, 0) },
+		{ "on_switch_wakeup", WAIT_WAKEUP, 0 },
+		{ "on_wakeup", WAIT_WAKEUP, 0 },
+		{ "on_wakeup_new", WAIT_WAKEUP, 0 },
+	};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(programs) && !err; i++)
+		err = set_autoload(obj, programs[i].name, programs[i].source == source &&
+				   host->version >= programs[i].from);
+	if (!err)
+		err = object_set(obj, "have_prev_state",
+				 (bool)(source == WAIT_WAKEUP &&
+					kernel_btf_arguments("btf_trace_sched_switch") >= 5));
+	return err ?: task_state__prepare(obj, "wait_states", host);
+}
+
+static int load_with(struct measurement *m, enum wait_source source,
+		     int (*configure)(struct measurement *m, enum wait_source source))
+{
+	int err = measurement__open(m);
+
+	if (!err && configure)
+		err = configure(m, source);
+	if (!err)
+		err = prepare(m->obj, &m->run->host, source);
+	if (!err && !m->cli->explain)
+		err = run__load(m->skeleton);
+	return err;
+}
+
+int waits__load(struct measurement *m, int *wanted,
+		int (*configure)(struct measurement *m, enum wait_source source))
+{
+	int err = -EOPNOTSUPP;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(preferred); i++) {
+		enum wait_source source = preferred[i];
+
+		if ((*wanted >= 0 && (int)source != *wanted) || !is_here(source))
+			continue;
+		err = load_with(m, source, configure);
+		if (!err) {
+			*wanted = source;
+			m->source = wait_sources[source].text;
+			return 0;
+		}
+		if (err == -EMFILE)
+			break;
+		diag_detail("source %s cannot be loaded: %s", wait_sources[source].name,
+			    strerror(-err));
+	}
+	return measurement__complain(m, "load", err);
+}
+
+void waits__init(void *own)
+{
+	struct waits *w = own;
+
+	w->source = WAIT_SOURCE_AUTO;
+}
+
+int waits__open_and_load(struct measurement *m)
+{
+	struct waits *w = m->own;
+	int err = waits__load(m, &w->source, NULL);
+
+	if (err)
+		return err;
+	m->caveat = wait_sources[w->source].caveat;
+	return 0;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* wakeuptime: blocked time by the stack of the task that ended it (sched/blocked.h). */
+#include "sched/blocked.h"
+#include "tools.h"
+
+static void init(void *own)
+{
+	blocked__init(own, BLOCKED_BY_WAKER);
+}
+
+static const struct tool_spec spec = {
+	.name = "wakeuptime",
+	.cli = {
+		.groups = BLOCKED_GROUPS,
+		.doc = "How long tasks were blocked, by the stack of whoever woke "
+		       "them.\n" STACK_FORMATS_DOC " --by also takes state.",
+		.own = &blocked_argp,
+		.own_keys = true,
+	},
+	.own_size = sizeof(struct blocked),
+	BLOCKED_HOOKS,
+	.init = init,
+};
+
+TOOL_MEASURING(wakeuptime, spec, AREA_SCHEDULER,
+	       "who wakes blocked tasks: their time by the waker's stack");

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/habits.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/habits_table.h"
+#include "cli/option_table.h"
+#include "report/diag.h"
+
+/*
+ * --- the table ---------------------------------------------------------------------------------
+ */
+
+/* Is it one of these names with blanks between? */
+static bool is_among(const char *name, const char *names)
+{
+	size_t len = strlen(name), n;
+
+	for (; *names; names += n + (names[n] == ' ')) {
+		n = strcspn(names, " ");
+		if (n == len && !memcmp(name, names, n))
+			return true;
+	}
+	return false;
+}
+
+static bool is_call_graph(const char *value)
+{
+	return !strcmp(value, "fp") || !strcmp(value, "lbr") || !strncmp(value, "dwarf", 5);
+}
+
+/* value: what stands behind the option, in its word or the next, or NULL. */
+static bool fits(enum habit_when when, bool is_own, const char *value)
+{
+	switch (when) {
+	case WHEN_NUMBER:
+		return value && isdigit((unsigned char)*value);
+	case WHEN_NO_NUMBER:
+		return !value || (!isdigit((unsigned char)*value) && *value != '.');
+	case WHEN_SEPARATOR:
+		return value && ispunct((unsigned char)*value) && !value[1];
+	case WHEN_CALL_GRAPH:
+		return value && is_call_graph(value);
+	default:
+		return !is_own;
+	}
+}
+
+static const struct habit *find_habit(const char *tool, const char *option, size_t len, bool is_own,
+				      const char *value)
+{
+	const struct habit *h;
+
+	for (h = habits; h < habits + habit_count; h++)
+		if (!strncmp(h->option, option, len) && !h->option[len] &&
+		    (!h->tools || is_among(tool, h->tools)) && fits(h->when, is_own, value))
+			return h;
+	return NULL;
+}
+
+/*
+ * --- commands ----------------------------------------------------------------------------------
+ */
+
+static bool is_executable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* As execvp(3) will find it. */
+static bool is_program(const char *word)
+{
+	const char *at = getenv("PATH") ?: "/bin:/usr/bin";
+	char path[4096];
+	int len;
+
+	if (isdigit((unsigned char)*word) || !*word)
+		return false;
+	if (strchr(word, '/'))
+		return is_executable(word);
+	for (; *at; at += len + (at[len] == ':')) {
+		len = strcspn(at, ":");
+		if (snprintf(path, sizeof(path), "%.*s/%s", len, at, word) < (int)sizeof(path) &&
+		    is_executable(path))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * --- translation -------------------------------------------------------------------------------
+ */
+
+struct translation {
+	struct option_table table;
+	const char *tool;
+	const struct cli_spec *spec;
+	int argc;
+	char **argv;
+	int i;                  /* the word of argv that is looked at */
+	char **word;            /* the new argv */
+	int n;
+	char *text;             /* room for new words, behind them */
+	size_t narguments;
+	int argument;           /* the first of them, in word[] */
+	bool has_events;        /* -e */
+	bool has_min;           /* --min */
+};
+
+static void put(struct translation *t, const char *word)
+{
+	t->word[t->n++] = (char *)word;
+}
+
+/* A word made of two. */
+static void put_joined(struct translation *t, const char *a, const char *b)
+{
+	put(t, t->text);
+	t->text = stpcpy(stpcpy(t->text, a), b) + 1;
+}
+
+static const char *next_word(const struct translation *t)
+{
+	return t->i + 1 < t->argc ? t->argv[t->i + 1] : NULL;
+}
+
+static int put_habit(struct translation *t, const struct habit *h, const char *value)
+{
+	const char *last = h->becomes[1] ?: h->becomes[0];
+
+	if (h->say) {
+		diag_error("%s: %s", h->option, h->say);
+		return -EINVAL;
+	}
+	if (h->value != VALUE_NONE && !value) {
+		diag_error("'%s' needs a value", h->option);
+		return -EINVAL;
+	}
+	if (h->value == VALUE_KEPT && last && last[strlen(last) - 1] == '=') {
+		put_joined(t, last, value);
+		return 0;
+	}
+	if (h->becomes[0])
+		put(t, h->becomes[0]);
+	if (h->becomes[1])
+		put(t, h->becomes[1]);
+	if (h->value == VALUE_KEPT && !last)
+		t->argument = t->narguments++ ? t->argument : t->n;
+	if (h->value == VALUE_KEPT)
+		put(t, value);
+	return 0;
+}
+
+static void note_own(struct translation *t, int k)
+{
+	t->has_events |= t->table.letter[k] == 'e';
+	t->has_min |= !strcmp(t->table.name[k], "min");
+}
+
+/* argv[i] is a long option. Goes on to the word behind it and its value. */
+static int translate_long(struct translation *t)
+{
+	const char *word = t->argv[t->i], *name = word + 2;
+	size_t len = strcspn(name, "=");
+	const char *value = name[len] ? name + len + 1 : next_word(t);
+	int first, other, k = option_table__name(&t->table, name, len, &first, &other);
+	bool is_own = k >= 0 && option_table__is_whole(&t->table, k, len), takes;
+	const struct habit *h = find_habit(t->tool, word, len + 2, is_own, value);
+	int err = 0;
+
+	if (h) {
+		takes = h->value != VALUE_NONE;
+		err = put_habit(t, h, takes ? value : NULL);
+	} else {
+		takes = k >= 0 && t->table.takes[k] == TAKES_VALUE;
+		put(t, word);
+		if (k >= 0)
+			note_own(t, k);
+		if (takes && !name[len] && value)
+			put(t, value);
+	}
+	t->i += takes && !name[len] && value ? 2 : 1;
+	return err;
+}
+
+/*
+ * One of the letters in argv[i], p. Returns whether the word is done with, its value too: 1; 0: there
+ * may be another letter; or -EINVAL.
+ */
+static int translate_letter(struct translation *t, const char *p, bool *took_next)
+{
+	const char option[] = { '-', *p, 0 }, *value = p[1] ? p + 1 : next_word(t);
+	int k = option_table__letter(&t->table, *p);
+	const struct habit *h = find_habit(t->tool, option, 2, k >= 0, value);
+	bool takes = h ? h->value != VALUE_NONE : k >= 0 && t->table.takes[k] == TAKES_VALUE;
+
+	*took_next = takes && !p[1] && value;
+	if (h)
+		return put_habit(t, h, takes ? value : NULL) ?: takes;
+	if (k >= 0)
+		note_own(t, k);
+	if (k >= 0 && t->table.takes[k] == TAKES_NOTHING) {
+		put_joined(t, option, "");
+		return 0;
+	}
+	/* With the rest of the word: its value, or letters that are unknown. */
+	put_joined(t, "-", p);
+	if (*took_next)
+		put(t, value);
+	return 1;
+}
+
+static int translate_letters(struct translation *t)
+{
+	const char *p = t->argv[t->i] + 1;
+	bool took_next = false;
+	int done = 0;
+
+	while (*p && !done)
+		done = translate_letter(t, p++, &took_next);
+	t->i += took_next ? 2 : 1;
+	return done < 0 ? done : 0;
+}
+
+/* perf's way of running a command, without "--". Where a tool takes events as arguments, only behind -e. */
+static bool begins_command(const struct translation *t, const char *word)
+{
+	const struct cli_spec *spec = t->spec;
+
+	if (!(spec->groups & CLI_COMMAND) || t->narguments)
+		return false;
+	if (spec->takes ? !t->has_events : spec->own && spec->own->args_doc)
+		return false;
+	return is_program(word);
+}
+
+static void put_rest(struct translation *t)
+{
+	while (t->i < t->argc)
+		put(t, t->argv[t->i++]);
+}
+
+static int translate_word(struct translation *t)
+{
+	const char *word = t->argv[t->i];
+
+	if (!strncmp(word, "--", 2) && word[2])
+		return translate_long(t);
+	if (word[0] == '-' && word[1] && strcmp(word, "--"))
+		return translate_letters(t);
+	if (begins_command(t, word))
+		put(t, "--");
+	else if (strcmp(word, "--")) {
+		t->argument = t->narguments++ ? t->argument : t->n;
+		put(t, word);
+		t->i++;
+		return 0;
+	}
+	put_rest(t);
+	return 0;
+}
+
+/*
+ * bcc's runqslower and fileslower take a number that is the threshold. Here a number alone would be the
+ * interval, which those who want it give with --min, or -I, or with a count.
+ */
+static void take_threshold(struct translation *t)
+{
+	static const struct {
+		const char *tool, *unit;
+	} thresholds[] = { { "runqslower", "us" }, { "fileslower", "ms" } };
+	const char *number = t->word[t->argument], *said;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(thresholds); i++)
+		if (!strcmp(t->tool, thresholds[i].tool))
+			break;
+	if (i == ARRAY_SIZE(thresholds) || t->narguments != 1 || t->has_min || !*number ||
+	    number[strspn(number, "0123456789")])
+		return;
+	said = t->text;
+	t->text = stpcpy(stpcpy(stpcpy(t->text, "--min="), number), thresholds[i].unit) + 1;
+	t->word[t->argument] = (char *)said;
+	diag_warn("%s alone is the least time, as in %s; an interval is -I MS", number, said);
+}
+
+/* A letter becomes a word of its own, or two and its value, and three bytes of text. */
+static int make_room(struct translation *t)
+{
+	size_t letters = 0, longest = 0, i;
+
+	for (i = 0; i < habit_count; i++)
+		if (habits[i].becomes[0] && strlen(habits[i].becomes[0]) > longest)
+			longest = strlen(habits[i].becomes[0]);
+	for (i = 0; i < (size_t)t->argc; i++)
+		letters += strlen(t->argv[i]) + 1;
+	t->word = malloc((3 * letters + 3) * sizeof(*t->word) + (4 + longest) * letters + 64);
+	t->text = (char *)(t->word + 3 * letters + 3);
+	return t->word ? 0 : -ENOMEM;
+}
+
+int habits__translate(const struct argp *argp, const struct cli_spec *spec, int argc, char **argv,
+		      char ***translated, int *n)
+{
+	struct translation t = {
+		.tool = argc ? argv[0] : "", .spec = spec, .argc = argc, .argv = argv,
+	};
+	int err = make_room(&t);
+
+	*translated = t.word;
+	if (err)
+		return err;
+	option_table__fill(&t.table, argp);
+	if (argc)
+		put(&t, argv[t.i++]);
+	while (!err && t.i < argc)
+		err = translate_word(&t);
+	if (!err && t.narguments)
+		take_threshold(&t);
+	t.word[t.n] = NULL;
+	*n = t.n;
+	return err;
+}
+
+/*
+ * --- another tool ------------------------------------------------------------------------------
+ */
+
+/* Events of profile, and whether they are for stackcount. */
+struct wanted {
+	size_t events, tracepoints;
+	bool filter;
+};
+
+/* "block:block_rq_issue", but not "cycles:u" or "mem:0x1000:w". */
+static bool is_tracepoint(const char *event)
+{
+	const char *name = strchrnul(event, ':');
+
+	return *name && name[1 + strspn(name + 1, "ukhGHIpPSDWe")] && strncmp(event, "mem:", 4);
+}
+
+static void want_event(struct wanted *w, const char *event)
+{
+	w->events++;
+	w->tracepoints += event && is_tracepoint(event);
+}
+
+/* Looks at an option; its value, if it takes one, is the next word unless it stands in this one. */
+static bool look_at_option(const struct option_table *table, struct wanted *w, const char *word,
+			   const char *next)
+{
+	const char *name = word + 2;
+	size_t len = strcspn(name, "=");
+	int first, other, k;
+
+	if (!strncmp(word, "--", 2)) {
+		w->filter |= len == 6 && !memcmp(name, "filter", 6);
+		k = option_table__name(table, name, len, &first, &other);
+		if (k >= 0 && table->letter[k] == 'e')
+			want_event(w, name[len] ? name + len + 1 : next);
+		return !name[len] && (w->filter || (k >= 0 && table->takes[k] == TAKES_VALUE));
+	}
+	for (name = word + 1; *name; name++) {
+		k = option_table__letter(table, *name);
+		if (*name == 'e')
+			want_event(w, name[1] ? name + 1 : next);
+		if (k >= 0 && table->takes[k] == TAKES_VALUE)
+			return !name[1];
+	}
+	return false;
+}
+
+const char *habits__other_tool(const struct argp *argp, int argc, char **argv)
+{
+	struct option_table table;
+	struct wanted w = {};
+	int i;
+
+	if (strcmp(argv[0], "profile"))
+		return NULL;
+	option_table__fill(&table, argp);
+	for (i = 1; i < argc && strcmp(argv[i], "--") && !is_program(argv[i]); i++)
+		if (argv[i][0] == '-' && look_at_option(&table, &w, argv[i], argv[i + 1]))
+			i++;
+	return w.events && w.events == w.tracepoints && (w.filter || w.events > 1) ? "stackcount" :
+										       NULL;
+}

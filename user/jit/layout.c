@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "jit/layout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/lib/probe.h"
+#include "host/cgroup.h"
+
+void layout_names__free(struct layout_names *names)
+{
+	symbols__free(names->symbols);
+	free(names->cgroup_path);
+	names->symbols = NULL;
+	names->cgroup_path = NULL;
+}
+
+static u64 number_at(const struct layout_field *f, const void *bytes)
+{
+	u64 wide = 0;
+	u32 narrow;
+
+	if (f->size == sizeof(narrow)) {
+		memcpy(&narrow, bytes, sizeof(narrow));
+		return f->kind == LAYOUT_SIGNED ? (u64)(s64)(int)narrow : narrow;
+	}
+	if (f->size == sizeof(wide))
+		memcpy(&wide, bytes, sizeof(wide));
+	return wide;
+}
+
+static char *hex_text(u64 number)
+{
+	char *text;
+
+	return asprintf(&text, "0x%llx", number) < 0 ? NULL : text;
+}
+
+static char *symbol_text(struct layout_names *names, u64 address)
+{
+	struct symbol found = {};
+	char *text;
+	int n;
+
+	if (!names->symbols && symbols__new(&names->symbols))
+		names->symbols = NULL;
+	if (!names->symbols || symbols__kernel(names->symbols, address, &found) || !found.name)
+		return hex_text(address);
+	n = found.offset ? asprintf(&text, "%s+0x%llx", found.name, found.offset) :
+			   asprintf(&text, "%s", found.name);
+	return n < 0 ? NULL : text;
+}
+
+static char *cgroup_text(struct layout_names *names, u64 id)
+{
+	char *text;
+
+	if (!names->cgroup_path || names->cgroup != id) {
+		free(names->cgroup_path);
+		names->cgroup = id;
+		names->cgroup_path = cgroup__path(names->hierarchy, id);
+	}
+	if (names->cgroup_path)
+		return strdup(names->cgroup_path);
+	return asprintf(&text, "(removed, id %llu)", id) < 0 ? NULL : text;
+}
+
+static char *event_text(const struct layout_names *names, u64 number)
+{
+	char *text;
+
+	if (number < names->nevents)
+		return strdup(names->event[number]);
+	return asprintf(&text, "%llu", number) < 0 ? NULL : text;
+}
+
+/* One that fills all that is kept of texts was longer, or no shorter than that, as in streams. */
+static char *key_text(const char *bytes, u32 size)
+{
+	size_t n = strnlen(bytes, size);
+	char *text;
+
+	if (n < PROBE_TEXT_MOST - 1)
+		return strndup(bytes, n);
+	return asprintf(&text, "%.*s...", (int)n, bytes) < 0 ? NULL : text;
+}
+
+int layout_field__show(struct field *out, const struct layout_field *f, const void *bytes,
+		       struct layout_names *names)
+{
+	struct field new = { .name = f->name };
+
+	if (f->kind != LAYOUT_TEXT)
+		new.number = number_at(f, bytes);
+	switch (f->kind) {
+	case LAYOUT_UNSIGNED:
+		break;
+	case LAYOUT_SIGNED:
+		new.kind = FIELD_SIGNED;
+		break;
+	case LAYOUT_ID:
+		new.kind = FIELD_ID;
+		break;
+	case LAYOUT_TIME:
+		new.kind = FIELD_TIME;
+		break;
+	case LAYOUT_HEX:
+		new.word = true;
+		new.text = hex_text(new.number);
+		break;
+	case LAYOUT_SYMBOL:
+		new.word = true;
+		new.text = symbol_text(names, new.number);
+		break;
+	case LAYOUT_EVENT:
+		new.text = event_text(names, new.number);
+		break;
+	case LAYOUT_CGROUP:
+		new.text = cgroup_text(names, new.number);
+		break;
+	case LAYOUT_TEXT:
+		new.text = key_text(bytes, f->size);
+		break;
+	}
+	if (f->kind >= LAYOUT_SYMBOL || f->kind == LAYOUT_HEX) {
+		if (!new.text)
+			return -ENOMEM;
+		new.number = 0;
+	}
+	*out = new;
+	return 0;
+}
+
+static int add_cell(struct report_row *row, struct field *f)
+{
+	int err = report_row__add_field(row, f);
+
+	if (err)
+		free(f->text);
+	return err;
+}
+
+/* The last field that is a task's number; n: there is none, the name goes last. */
+static size_t task_field(const struct layout *l)
+{
+	size_t i, last = l->n;
+
+	for (i = 0; i < l->n; i++)
+		if (!strcmp(l->field[i].name, "pid") || !strcmp(l->field[i].name, "tid"))
+			last = i;
+	return last;
+}
+
+static int add_name(struct report_row *row, const char *name)
+{
+	struct field f = { .name = "comm", .label = true };
+
+	f.text = strndup(name, HIST_NAME_LEN);
+	return f.text ? add_cell(row, &f) : -ENOMEM;
+}
+
+int layout__add_cells(struct report_row *row, const struct layout *l, const void *key,
+		      const char *name, struct layout_names *names)
+{
+	size_t named = l->has_name ? task_field(l) : SIZE_MAX, i;
+	struct field f;
+	int err = 0;
+
+	for (i = 0; i < l->n && !err; i++) {
+		err = layout_field__show(&f, &l->field[i], (const char *)key + l->field[i].offset,
+					 names);
+		if (!err)
+			err = add_cell(row, &f);
+		if (!err && i == named)
+			err = add_name(row, name);
+	}
+	if (!err && named == l->n)
+		err = add_name(row, name);
+	if (err)
+		report_row__free(row);
+	return err;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/call_stack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/escape.h"
+
+static size_t text_size(const char *text)
+{
+	return text ? strlen(text) + 1 : 0;
+}
+
+static const char *copy_text(char **to, const char *text)
+{
+	char *copy = *to;
+
+	if (!text)
+		return NULL;
+	*to = stpcpy(copy, text) + 1;
+	return copy;
+}
+
+int call_stacks__add(struct call_stacks *s, const struct report_frame *frame, u32 n)
+{
+	size_t size = n * sizeof(*frame);
+	struct call_stack *larger, new = { .n = n };
+	char *text;
+	u32 i;
+
+	if (!(s->n & (s->n - 1))) {
+		larger = realloc(s->stack, (s->n ? 2 * s->n : 1) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		s->stack = larger;
+	}
+	for (i = 0; i < n; i++)
+		size += text_size(frame[i].name) + text_size(frame[i].module);
+	new.frame = malloc(size ?: 1);
+	if (!new.frame)
+		return -ENOMEM;
+	text = (char *)(new.frame + n);
+	for (i = 0; i < n; i++) {
+		new.frame[i] = (struct report_frame){
+			.name = copy_text(&text, frame[i].name),
+			.module = copy_text(&text, frame[i].module),
+			.offset = frame[i].offset, .kind = frame[i].kind,
+		};
+	}
+	s->stack[s->n++] = new;
+	return 0;
+}
+
+const struct call_stack *call_stacks__find(const struct call_stacks *s, u32 number)
+{
+	return number && number <= s->n ? &s->stack[number - 1] : NULL;
+}
+
+void call_stacks__free(struct call_stacks *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		free(s->stack[i].frame);
+	free(s->stack);
+	*s = (struct call_stacks){};
+}
+
+static void put_frame(FILE *out, const struct report_frame *f)
+{
+	char *name = f->name || f->module ? escape_string(f->name ?: f->module) : NULL;
+
+	fputs(name ?: "[unknown]", out);
+	if (name && !f->name)
+		fprintf(out, "+0x%llx", f->offset);
+	free(name);
+}
+
+char *call_stack__line(const struct call_stack *s, u32 most)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	u32 i;
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < s->n; i++) {
+		fputs(i ? " <- " : "", out);
+		if (most && i == most)
+			break;
+		put_frame(out, &s->frame[i]);
+	}
+	if (i < s->n)
+		fputs("...", out);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/wide.h"
+#include "report/escape.h"
+#include "report/tree.h"
+
+/*
+ * --- names -------------------------------------------------------------------------------------
+ */
+
+/* Escapes ';' too, which escape() leaves alone. Takes over text. */
+static char *fold(char *text)
+{
+	size_t n = 0, i;
+	char *folded, *end;
+
+	for (i = 0; text && text[i]; i++)
+		n += text[i] == ';';
+	if (!n)
+		return text;
+	folded = end = malloc(i + 3 * n + 1);
+	for (i = 0; folded && text[i]; i++) {
+		if (text[i] == ';')
+			end = stpcpy(end, "\\x3b");
+		else
+			*end++ = text[i];
+	}
+	if (folded)
+		*end = 0;
+	free(text);
+	return folded;
+}
+
+const char *report_frame__file(const struct report_frame *f)
+{
+	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
+
+	return slash ? slash + 1 : f->file;
+}
+
+static char *frame_label(const struct report_frame *f, enum label_style style)
+{
+	static const char *const suffixes[FRAME_KINDS] = {
+		[FRAME_USER] = "", [FRAME_KERNEL] = "_[k]", [FRAME_JIT] = "_[j]",
+		[FRAME_INLINED] = "_[i]", [FRAME_NOTE] = "",
+	};
+	bool folded = style == LABELS_FOLDED;
+	char *raw = NULL, *text, line[16] = "";
+	const char *suffix = folded ? suffixes[f->kind] : f->kind == FRAME_INLINED ? " (inlined)" : "";
+	int n;
+
+	if (f->line)
+		snprintf(line, sizeof(line), ":%u", f->line);
+	if (f->name && f->file)
+		n = asprintf(&raw, "%s %s%s%s", f->name, report_frame__file(f), line, suffix);
+	else if (f->name)
+		n = asprintf(&raw, "%s%s", f->name, suffix);
+	else if (f->module && !folded)
+		n = asprintf(&raw, "%s [no symbol]", f->module);
+	else if (f->module)
+		n = asprintf(&raw, "%s+0x%llx", f->module, f->offset);
+	else
+		n = asprintf(&raw, "[unknown]");
+	if (n < 0)
+		return NULL;
+	text = escape_string(raw);
+	free(raw);
+	return folded ? fold(text) : text;
+}
+
+/* "nginx"; "pid 12 nginx"; "cpu 3, comm nginx": a name alone needs no word in front. */
+static char *key_label(const struct report_row *key, bool folded)
+{
+	char *text = NULL, *escaped;
+	size_t n = 0, i;
+	FILE *f = open_memstream(&text, &n);
+
+	for (i = 0; f && i < key->ncells; i++) {
+		const struct field *cell = &key->cell[i];
+
+		if (cell->label)
+			fputc(' ', f);
+		else if (key->ncells > 1 || !cell->text)
+			fprintf(f, "%s%s ", i ? ", " : "", cell->name);
+		if (cell->text)
+			fputs(cell->text, f);
+		else
+			fprintf(f, "%llu", cell->number);
+	}
+	if (!f || fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	escaped = escape_string(text);
+	free(text);
+	return folded ? fold(escaped) : escaped;
+}
+
+struct ranked_label {
+	const char *label;
+	u32 index;
+};
+
+static int by_label(const void *a, const void *b)
+{
+	const struct ranked_label *x = a, *y = b;
+	int d = strcmp(x->label, y->label);
+
+	return d ?: (int)(x->index > y->index) - (int)(x->index < y->index);
+}
+
+/* Frames without a symbol that have got one name are one. */
+static int find_same(struct stack_labels *l, const struct report_stacks *s)
+{
+	struct ranked_label *unnamed = calloc(l->nframes ?: 1, sizeof(*unnamed));
+	size_t n = 0, i;
+
+	if (!unnamed)
+		return -ENOMEM;
+	for (i = 0; i < l->nframes; i++) {
+		l->same[i] = i;
+		if (!s->frame[i].name)
+			unnamed[n++] = (struct ranked_label){ l->frame[i], i };
+	}
+	qsort(unnamed, n, sizeof(*unnamed), by_label);
+	for (i = 1; i < n; i++)
+		if (!strcmp(unnamed[i].label, unnamed[i - 1].label))
+			l->same[unnamed[i].index] = l->same[unnamed[i - 1].index];
+	free(unnamed);
+	return 0;
+}
+
+int stack_labels__make(struct stack_labels *l, const struct report_stacks *s,
+		       enum label_style style)
+{
+	size_t i;
+
+	*l = (struct stack_labels){
+		s->nframes, s->nkeys, calloc(s->nframes ?: 1, sizeof(*l->frame)),
+		calloc(s->nkeys ?: 1, sizeof(*l->key)), calloc(s->nframes ?: 1, sizeof(*l->same)),
+		s->callee_first,
+	};
+	if (!l->frame || !l->key || !l->same)
+		return -ENOMEM;
+	for (i = 0; i < l->nframes; i++) {
+		l->frame[i] = frame_label(&s->frame[i], style);
+		if (!l->frame[i])
+			return -ENOMEM;
+	}
+	for (i = 0; i < l->nkeys; i++) {
+		l->key[i] = key_label(&s->key[i], style == LABELS_FOLDED);
+		if (!l->key[i])
+			return -ENOMEM;
+	}
+	return find_same(l, s);
+}
+
+void stack_labels__free(struct stack_labels *l)
+{
+	size_t i;
+
+	for (i = 0; l->frame && i < l->nframes; i++)
+		free(l->frame[i]);
+	for (i = 0; l->key && i < l->nkeys; i++)
+		free(l->key[i]);
+	free(l->frame);
+	free(l->key);
+	free(l->same);
+}
+
+void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report_stack *s)
+{
+	const char *gap = "";
+	u32 i;
+
+	if (*l->key[s->key]) {
+		fputs(l->key[s->key], f);
+		gap = ";";
+	}
+	for (i = 0; i < s->nframes; i++, gap = ";")
+		fprintf(f, "%s%s", gap, l->frame[s->frame[i]]);
+}
+
+/*
+ * --- the tree ----------------------------------------------------------------------------------
+ */
+
+/* What the order of stacks goes by: labels are compared once, their ranks from then on. */
+struct ranked {
+	const struct report_stack *stack;
+	const u32 *rank;        /* of each label */
+	const struct stack_labels *labels;
+};
+
+/* Ranks of frames, behind them those of keys. NULL without memory. */
+static u32 *rank_labels(const struct stack_labels *l)
+{
+	size_t n = l->nframes + l->nkeys, i;
+	struct ranked_label *order = calloc(n ?: 1, sizeof(*order));
+	u32 *rank = calloc(n ?: 1, sizeof(*rank));
+
+	for (i = 0; order && i < n; i++) {
+		order[i].label = i < l->nframes ? l->frame[i] : l->key[i - l->nframes];
+		order[i].index = i;
+	}
+	if (order && rank) {
+		qsort(order, n, sizeof(*order), by_label);
+		for (i = 0; i < n; i++)
+			rank[order[i].index] = i;
+	} else {
+		free(rank);
+		rank = NULL;
+	}
+	free(order);
+	return rank;
+}
+
+/* Level 0 is the key, where keys have a name; frames follow. */
+static bool has_key(const struct stack_labels *l, const struct report_stack *s)
+{
+	return *l->key[s->key];
+}
+
+static u32 levels(const struct stack_labels *l, const struct report_stack *s)
+{
+	return s->nframes + has_key(l, s);
+}
+
+static u32 at_level(const struct stack_labels *l, const struct report_stack *s, u32 level)
+{
+	if (has_key(l, s) && !level)
+		return l->nframes + s->key;
+	level -= has_key(l, s);
+	return l->same[s->frame[l->callee_first ? s->nframes - 1 - level : level]];
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	const struct stack_labels *l = x->labels;
+	u32 nx = levels(l, x->stack), ny = levels(l, y->stack), i, p, q;
+
+	for (i = 0; i < nx && i < ny; i++) {
+		p = x->rank[at_level(l, x->stack, i)];
+		q = x->rank[at_level(l, y->stack, i)];
+		if (p != q)
+			return p < q ? -1 : 1;
+	}
+	return nx < ny ? -1 : nx > ny;
+}
+
+struct path {
+	u32 *node;      /* of each level */
+	u32 depth;
+};
+
+/* Adds a stack that comes behind all those added before, in the order of by_path(). */
+static int add_stack(struct call_tree *t, struct path *path, size_t *room,
+		     const struct stack_labels *l, const struct report_stack *s)
+{
+	u32 n = levels(l, s), level = 0, i;
+
+	while (level < n && level < path->depth &&
+	       t->node[path->node[level + 1]].frame == at_level(l, s, level))
+		level++;
+	while (t->n + n > *room) {
+		struct call_node *larger = realloc(t->node, 2 * *room * sizeof(*larger));
+
+		if (!larger)
+			return -ENOMEM;
+		t->node = larger;
+		*room *= 2;
+	}
+	for (; level < n; level++) {
+		t->node[t->n] = (struct call_node){ at_level(l, s, level), 0, level + 1, 0, 0, 0 };
+		path->node[level + 1] = t->n++;
+	}
+	path->depth = n;
+	for (i = 0; i <= n; i++) {
+		add_saturating(&t->node[path->node[i]].total, s->value);
+		t->node[path->node[i]].before += s->before;
+	}
+	add_saturating(&t->node[path->node[n]].self, s->value);
+	if (n > t->depth)
+		t->depth = n;
+	return 0;
+}
+
+/* The span of a node reaches to the next one that is not deeper. */
+static int set_spans(struct call_tree *t)
+{
+	u32 *open = calloc(t->depth + 2, sizeof(*open)), depth = 0, i;
+
+	if (!open)
+		return -ENOMEM;
+	for (i = 1; i <= t->n; i++) {
+		u32 next = i < t->n ? t->node[i].depth : 0;
+
+		for (; depth + 1 > next; depth--) {
+			t->node[open[depth]].span = i - open[depth];
+			if (!depth)
+				break;
+		}
+		if (i < t->n) {
+			depth = next;
+			open[depth] = i;
+		}
+	}
+	free(open);
+	return 0;
+}
+
+int call_tree__make(struct call_tree *t, const struct report_stacks *s,
+		    const struct stack_labels *l)
+{
+	struct ranked *order = calloc(s->n ?: 1, sizeof(*order));
+	u32 *rank = rank_labels(l), deepest = 0;
+	size_t room = 256, i;
+	struct path path = {};
+	int err = -ENOMEM;
+
+	*t = (struct call_tree){ .node = calloc(room, sizeof(*t->node)), .n = 1 };
+	for (i = 0; order && i < s->n; i++) {
+		order[i] = (struct ranked){ &s->stack[i], rank, l };
+		if (s->stack[i].nframes > deepest)
+			deepest = s->stack[i].nframes;
+	}
+	path.node = calloc(deepest + 2, sizeof(*path.node));
+	if (order && rank && t->node && path.node) {
+		qsort(order, s->n, sizeof(*order), by_path);
+		err = 0;
+	}
+	for (i = 0; i < s->n && !err; i++)
+		err = add_stack(t, &path, &room, l, order[i].stack);
+	if (!err)
+		err = set_spans(t);
+	free(path.node);
+	free(rank);
+	free(order);
+	if (err)
+		call_tree__free(t);
+	return err;
+}
+
+void call_tree__free(struct call_tree *t)
+{
+	free(t->node);
+	memset(t, 0, sizeof(*t));
+}
+
+const char *call_node__label(const struct call_node *node, const struct stack_labels *l)
+{
+	return node->frame < l->nframes ? l->frame[node->frame] : l->key[node->frame - l->nframes];
+}
+
+enum frame_kind call_node__kind(const struct call_node *node, const struct report_stacks *s)
+{
+	return node->frame < s->nframes ? s->frame[node->frame].kind : FRAME_NOTE;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/overhead.h"
+
+#include <string.h>
+
+#include "report/escape.h"
+#include "report/units.h"
+
+double overhead_percent(const struct report_overhead *o)
+{
+	return o->duration_ns ? 100.0 * o->ns / o->duration_ns : 0;
+}
+
+static void put_time(FILE *f, u64 ns)
+{
+	char text[UNITS_SPACE];
+
+	fputs(format_value(text, ns, UNIT_NS, false), f);
+}
+
+static u64 each_ns(u64 ns, u64 runs)
+{
+	return runs ? (ns + runs / 2) / runs : 0;
+}
+
+void put_overhead_line(FILE *f, const struct report_overhead *o)
+{
+	char text[UNITS_SPACE];
+	double percent = overhead_percent(o);
+
+	fprintf(f, "overhead: programs %.3g%% of a CPU", percent);
+	if (o->cpus > 1)
+		fprintf(f, ", %.3g%% of the machine", percent / o->cpus);
+	fprintf(f, " (%s runs, ", format_count(text, o->runs));
+	put_time(f, each_ns(o->ns, o->runs));
+	fputs(" each), this process ", f);
+	put_time(f, o->own_ns);
+	fprintf(f, " of CPU, maps %s", format_value(text, o->map_bytes, UNIT_BYTES, false));
+}
+
+static void put_program(FILE *f, const struct report_program *p)
+{
+	char name[ESCAPE_SPACE(sizeof(p->name))], runs[UNITS_SPACE], each[UNITS_SPACE],
+	     all[UNITS_SPACE];
+
+	escape(name, p->name, strnlen(p->name, sizeof(p->name)));
+	fprintf(f, "  %-16s %14s runs  %8s each  %8s in all\n", name, format_count(runs, p->runs),
+		format_value(each, each_ns(p->ns, p->runs), UNIT_NS, false),
+		format_value(all, p->ns, UNIT_NS, false));
+}
+
+void put_overhead(FILE *f, const struct report_overhead *o)
+{
+	size_t i;
+
+	put_overhead_line(f, o);
+	fputc('\n', f);
+	for (i = 0; i < o->nprograms; i++)
+		if (o->program[i].runs)
+			put_program(f, &o->program[i]);
+	fputs("  as the kernel's BPF statistics have it, which themselves cost 20 to 45 ns a run\n", f);
+	if (o->over_budget)
+		fprintf(f,
+			"  stopped: programs took %.3g%% of the machine in the last second, --budget "
+			"is %g%%\n",
+			o->over_budget, o->budget);
+}

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/listing.h"
+#include "report/openmetrics.h"
+#include "report/replace.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct report_percentile report_percentiles[4] = {
+	{ "p50", "p50", 5000 },
+	{ "p90", "p90", 9000 },
+	{ "p99", "p99", 9900 },
+	{ "p999", "p99.9", 9990 },
+};
+
+static void fields__free(struct field *f, size_t n)
+{
+	size_t i;
+
+	for (i = 0; f && i < n; i++)
+		free(f[i].text);
+	free(f);
+}
+
+void report_group__free(struct report_group *g)
+{
+	fields__free(g->key, g->nkey);
+	histogram__free(&g->hist);
+	memset(g, 0, sizeof(*g));
+}
+
+void report_row__free(struct report_row *row)
+{
+	fields__free(row->cell, row->ncells);
+	memset(row, 0, sizeof(*row));
+}
+
+/* Room for one more element of an array that doubles; NULL if there is none. */
+static void *grow(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	return realloc(array, (n ? 2 * n : 1) * size);
+}
+
+int report_row__add_field(struct report_row *row, const struct field *f)
+{
+	struct field *larger = grow(row->cell, row->ncells, sizeof(*f));
+
+	if (!larger)
+		return -ENOMEM;
+	row->cell = larger;
+	row->cell[row->ncells++] = *f;
+	return 0;
+}
+
+int report_row__add_fields(struct report_row *row, const struct field *f, size_t n)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		err = report_row__add_field(row, &f[i]);
+	return err;
+}
+
+int report_row__add_number(struct report_row *row, const char *name, u64 number,
+			   enum field_kind kind)
+{
+	const struct field f = { .name = name, .number = number, .kind = kind };
+
+	return report_row__add_field(row, &f);
+}
+
+int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind)
+{
+	const struct field f = { .name = name, .number = number, .kind = kind, .adds_up = true };
+
+	return report_row__add_field(row, &f);
+}
+
+int report_row__add_text(struct report_row *row, const char *name, const char *text)
+{
+	struct field f = { .name = name, .kind = FIELD_NONE };
+	int err;
+
+	if (text) {
+		f.text = strdup(text);
+		if (!f.text)
+			return -ENOMEM;
+	}
+	err = report_row__add_field(row, &f);
+	if (err)
+		free(f.text);
+	return err;
+}
+
+int report__add_group(struct report *r, struct report_group *g)
+{
+	struct report_group *larger = grow(r->group, r->ngroups, sizeof(*g));
+
+	if (!larger) {
+		report_group__free(g);
+		return -ENOMEM;
+	}
+	r->group = larger;
+	r->group[r->ngroups++] = *g;
+	memset(g, 0, sizeof(*g));
+	return 0;
+}
+
+int report__add_row(struct report *r, struct report_row *row)
+{
+	struct report_row *larger = grow(r->row, r->nrows, sizeof(*row));
+
+	if (!larger) {
+		report_row__free(row);
+		return -ENOMEM;
+	}
+	r->row = larger;
+	r->row[r->nrows++] = *row;
+	memset(row, 0, sizeof(*row));
+	return 0;
+}
+
+int report__end_row(struct report *r, struct report_row *row, int err)
+{
+	if (!err)
+		return report__add_row(r, row);
+	report_row__free(row);
+	return err;
+}
+
+int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
+		      size_t n)
+{
+	struct report_row row = { calloc(n, sizeof(*row.cell)), n };
+	size_t i;
+
+	for (i = 0; row.cell && i < n; i++) {
+		row.cell[i] = (struct field){ .name = names[i], .text = strdup(texts[i]) };
+		if (!row.cell[i].text)
+			break;
+	}
+	if (!row.cell || i < n) {
+		report_row__free(&row);
+		return -ENOMEM;
+	}
+	return report__add_row(r, &row);
+}
+
+static const char *const columns[] = {
+	"key", "count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999",
+};
+
+int report_sort_column(const char *name)
+{
+	size_t i;
+
+	if (!strcmp(name, "total"))     /* so it is called in text and in tables */
+		name = "sum";
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
+		if (!strcmp(name, columns[i]))
+			return i;
+	return -EINVAL;
+}
+
+const char *report_sort_columns(void)
+{
+	return "key, count, sum, min, avg, max, p50, p90, p99, p999; total is sum";
+}
+
+static __int128 wide(const struct histogram *h, u64 value)
+{
+	return h->bound ? (__int128)(s64)value : (__int128)value;
+}
+
+static __int128 figure(const struct histogram *h, int column)
+{
+	switch (column) {
+	case 1:
+		return h->count;
+	case 2:
+		return h->sum;
+	case 3:
+		return wide(h, h->min);
+	case 4:
+		return wide(h, histogram__average(h));
+	case 5:
+		return wide(h, h->max);
+	default:
+		return wide(
+			h, histogram__percentile(h, report_percentiles[column - 6].per_10k));
+	}
+}
+
+static int compare_fields(const struct field *a, const struct field *b)
+{
+	if (a->text && b->text)
+		return strcmp(a->text, b->text);
+	if (field_is_signed(a->kind) && field_is_signed(b->kind))
+		return (s64)a->number < (s64)b->number ? -1 : (s64)a->number > (s64)b->number;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+struct sort_entry {
+	__int128 figure;
+	struct report_group group;
+};
+
+static int by_figure_then_key(const void *a, const void *b)
+{
+	const struct sort_entry *x = a, *y = b;
+	size_t i;
+	int d;
+
+	if (x->figure != y->figure)
+		return x->figure > y->figure ? -1 : 1;
+	for (i = 0; i < x->group.nkey && i < y->group.nkey; i++) {
+		d = compare_fields(&x->group.key[i], &y->group.key[i]);
+		if (d)
+			return d;
+	}
+	return 0;
+}
+
+void report__sort_groups(struct report *r, int column, size_t top)
+{
+	struct sort_entry *order = calloc(r->ngroups ?: 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return;         /* unsorted is still right */
+	for (i = 0; i < r->ngroups; i++) {
+		order[i].group = r->group[i];
+		order[i].figure = column ? figure(&r->group[i].hist, column) : 0;
+	}
+	qsort(order, r->ngroups, sizeof(*order), by_figure_then_key);
+	for (i = 0; i < r->ngroups; i++)
+		r->group[i] = order[i].group;
+	free(order);
+	while (top && r->ngroups > top) {
+		report_group__free(&r->group[--r->ngroups]);
+		r->hidden++;
+	}
+}
+
+struct row_entry {
+	size_t nkeys;
+	const struct field *figure;     /* NULL: none to sort by */
+	struct report_row row;
+};
+
+static bool is_known(const struct field *f)
+{
+	return f && (f->text || f->kind != FIELD_NONE);
+}
+
+/* With room for any number of 64 bits. */
+static long double real_of(const struct field *f)
+{
+	if (f->kind == FIELD_REAL)
+		return f->real;
+	return field_is_signed(f->kind) ? (long double)(s64)f->number : (long double)f->number;
+}
+
+/* Of cells with one name: the greater one is greater than 0. */
+static int compare_cells(const struct field *a, const struct field *b)
+{
+	if (!is_known(a) || !is_known(b))
+		return is_known(a) - is_known(b);
+	if (!a->text && !b->text && (a->kind == FIELD_REAL || b->kind == FIELD_REAL))
+		return real_of(a) < real_of(b) ? -1 : real_of(a) > real_of(b);
+	return compare_fields(a, b);
+}
+
+static int by_cell_then_key(const void *a, const void *b)
+{
+	const struct row_entry *x = a, *y = b;
+	int d = compare_cells(y->figure, x->figure);
+	size_t i;
+
+	for (i = 0; !d && i < x->nkeys && i < x->row.ncells && i < y->row.ncells; i++)
+		d = compare_cells(&x->row.cell[i], &y->row.cell[i]);
+	return d;
+}
+
+static const struct field *cell_named(const struct report_row *row, const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < row->ncells; i++)
+		if (!strcmp(row->cell[i].name, name))
+			return &row->cell[i];
+	return NULL;
+}
+
+void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_t top)
+{
+	struct row_entry *order = calloc(r->nrows ?: 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return;         /* unsorted is still right */
+	for (i = 0; i < r->nrows; i++)
+		order[i] = (struct row_entry){ nkeys, cell_named(&r->row[i], column), r->row[i] };
+	qsort(order, r->nrows, sizeof(*order), by_cell_then_key);
+	for (i = 0; i < r->nrows; i++)
+		r->row[i] = order[i].row;
+	free(order);
+	while (top && r->nrows > top) {
+		report_row__free(&r->row[--r->nrows]);
+		r->hidden++;
+	}
+}
+
+struct stack_entry {
+	const struct report_stacks *all;
+	struct report_stack stack;
+};
+
+static int compare_names(const char *a, const char *b)
+{
+	return strcmp(a ?: "", b ?: "");
+}
+
+static int compare_frames(const struct report_frame *a, const struct report_frame *b)
+{
+	int d = compare_names(a->name, b->name);
+
+	if (!d)
+		d = compare_names(a->module, b->module);
+	if (!d && a->offset != b->offset)
+		d = a->offset < b->offset ? -1 : 1;
+	if (!d)
+		d = compare_names(a->file, b->file);
+	if (!d)
+		d = (int)(a->line > b->line) - (int)(a->line < b->line);
+	return d;
+}
+
+static int by_value_then_frames(const void *a, const void *b)
+{
+	const struct stack_entry *x = a, *y = b;
+	const struct report_frame *frame = x->all->frame;
+	u32 i;
+	int d = 0;
+
+	if (x->stack.value != y->stack.value)
+		return x->stack.value > y->stack.value ? -1 : 1;
+	for (i = 0; !d && i < x->stack.nframes && i < y->stack.nframes; i++)
+		if (x->stack.frame[i] != y->stack.frame[i])
+			d = compare_frames(&frame[x->stack.frame[i]], &frame[y->stack.frame[i]]);
+	if (!d && x->stack.nframes != y->stack.nframes)
+		d = x->stack.nframes < y->stack.nframes ? -1 : 1;
+	return d ?: (int)(x->stack.key > y->stack.key) - (int)(x->stack.key < y->stack.key);
+}
+
+static void report_stack__free(struct report_stack *s)
+{
+	free(s->frame);
+	free(s->place);
+}
+
+void report__sort_stacks(struct report *r, size_t top)
+{
+	struct report_stacks *all = r->stacks;
+	struct stack_entry *order = calloc(all->n ?: 1, sizeof(*order));
+	size_t i;
+
+	if (!order)
+		return;         /* unsorted is still right */
+	for (i = 0; i < all->n; i++)
+		order[i] = (struct stack_entry){ all, all->stack[i] };
+	qsort(order, all->n, sizeof(*order), by_value_then_frames);
+	for (i = 0; i < all->n; i++)
+		all->stack[i] = order[i].stack;
+	free(order);
+	while (top && all->n > top) {
+		report_stack__free(&all->stack[--all->n]);
+		r->hidden++;
+	}
+}
+
+void report_stacks__free(struct report_stacks *s)
+{
+	size_t i;
+
+	for (i = 0; s && i < s->n; i++)
+		report_stack__free(&s->stack[i]);
+	for (i = 0; s && i < s->nkeys; i++)
+		report_row__free(&s->key[i]);
+	if (s) {
+		free(s->stack);
+		free(s->key);
+	}
+	free(s);
+}
+
+void report__free(struct report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->ngroups; i++)
+		report_group__free(&r->group[i]);
+	for (i = 0; i < r->nrows; i++)
+		report_row__free(&r->row[i]);
+	report_stacks__free(r->stacks);
+	report_listings__free(r->listings);
+	free(r->group);
+	free(r->row);
+	memset(r, 0, sizeof(*r));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+enum unit field_unit(const struct field *f)
+{
+	if (f->kind == FIELD_TIME || f->kind == FIELD_DURATION || ends_with(f->name, "_ns"))
+		return UNIT_NS;
+	if (f->kind == FIELD_SIZE || f->kind == FIELD_SIGNED_SIZE || ends_with(f->name, "bytes"))
+		return UNIT_BYTES;
+	return UNIT_COUNT;
+}
+
+static int format_named(const char *name)
+{
+	static const char *const names[FORMATS] = {
+		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
+		[FORMAT_FOLDED] = "folded", [FORMAT_FLAME] = "flame", [FORMAT_SVG] = "svg",
+		[FORMAT_OPENMETRICS] = "openmetrics",
+	};
+	int i;
+
+	for (i = 0; i < FORMATS; i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -EINVAL;
+}
+
+int report_format(const char *name)
+{
+	int format = format_named(name);
+
+	return format < FORMAT_FOLDED || format == FORMAT_SVG ? format : -EINVAL;
+}
+
+int report_stack_format(const char *name)
+{
+	int format = strcmp(name, "tree") ? format_named(name) : FORMAT_TEXT;
+
+	return format == FORMAT_SVG ? -EINVAL : format;
+}
+
+/*
+ * A line-buffered file fails in the middle of a report, and errno is gone. It may fail in fwrite()
+ * and yet return n: ferror() knows.
+ */
+int writer__begin(struct writer *w, struct writing *writing)
+{
+	*writing = (struct writing){ .file = w->file };
+	w->file = open_memstream(&writing->text, &writing->n);
+	return w->file ? 0 : -ENOMEM;
+}
+
+int writer__end(struct writer *w, struct writing *writing, int err)
+{
+	size_t n;
+
+	if (w->file && fclose(w->file) && !err)
+		err = -ENOMEM;
+	w->file = writing->file;
+	n = writing->n;
+	if (!err && w->path)
+		err = w->failed = replace_file(w->path, writing->text, n);
+	if (!err && w->publish)
+		err = w->publish(w->publisher, writing->text, n);
+	else if (!err && !w->path)
+		err = writer__emit(w, writing->text, n);
+	free(writing->text);
+	return err;
+}
+
+int writer__emit(struct writer *w, const char *text, size_t n)
+{
+	int err = 0;
+
+	errno = 0;
+	if (fwrite(text, 1, n, w->file) != n || fflush(w->file) || ferror(w->file))
+		err = errno ? -errno : -EIO;
+	if (!err)
+		err = replacement__commit(&w->replacement);
+	if (err && !w->failed)
+		w->failed = err;
+	return err;
+}
+
+int writer__begin_metrics(struct writer *w)
+{
+	static const char nothing[] = "# EOF\n";
+
+	if (w->path)
+		w->failed = replace_file(w->path, nothing, sizeof(nothing) - 1);
+	return w->failed;
+}
+
+void writer__close(struct writer *w)
+{
+	int err = 0;
+
+	errno = 0;
+	if (w->file && (w->file == stdout ? fflush(stdout) : fclose(w->file)))
+		err = errno ? -errno : -EIO;
+	if (!w->failed)
+		w->failed = err;
+	w->file = NULL;
+	replacement__release(&w->replacement);
+}
+
+int writer__write(struct writer *w, const struct report *r)
+{
+	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
+		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv,
+		[FORMAT_FOLDED] = write_folded, [FORMAT_FLAME] = write_flame,
+		[FORMAT_OPENMETRICS] = write_openmetrics,
+	};
+	/* What has no stacks (-n) is for people, where stacks would be drawn; so is what has no time. */
+	bool fits = w->format == FORMAT_OPENMETRICS ? r->start_ns && !r->stacks :
+						      w->format < FORMAT_FOLDED || r->stacks;
+	enum report_format format = fits ? w->format : FORMAT_TEXT;
+	struct writing writing;
+	int err = writer__begin(w, &writing);
+
+	if (!err)
+		err = writers[format](w, r);
+	return writer__end(w, &writing, err);
+}

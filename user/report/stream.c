@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/stream.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/escape.h"
+
+#define FAULT "(fault)"
+#define CUT "..."
+
+/*
+ * --- values as text ----------------------------------------------------------------------------
+ */
+
+/* "12:34:56.123456" */
+static void put_time(FILE *f, u64 time_ns)
+{
+	time_t seconds = time_ns / NSEC_PER_SEC;
+	char clock[16] = "?";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	fprintf(f, "%s.%06llu", clock, time_ns % NSEC_PER_SEC / 1000);
+}
+
+static void put_elapsed(FILE *f, u64 ns, bool milliseconds)
+{
+	char text[UNITS_SPACE];
+
+	fputs(format_value(text, ns, UNIT_NS, milliseconds), f);
+}
+
+/* Escaped; in quotes, where it has to be seen where the text ends, quotes are, too. */
+static int put_text(FILE *f, const char *text, bool quoted)
+{
+	char *line = escape_string(text), *p;
+
+	if (!line)
+		return -ENOMEM;
+	for (p = line; *p; p++) {
+		if (quoted && *p == '"')
+			fputs("\\x22", f);
+		else
+			fputc(*p, f);
+	}
+	free(line);
+	return 0;
+}
+
+static int put_value(FILE *f, const struct stream_field *v, bool quoted, bool milliseconds)
+{
+	int err = 0;
+
+	if (v->fault) {
+		fputs(FAULT, f);
+	} else if (v->field.kind == FIELD_NONE) {
+		fputc('-', f);          /* a template has a place for it */
+	} else if (v->field.text && v->escaped) {
+		fputs(v->field.text, f);
+	} else if (v->field.text) {
+		quoted &= !v->field.word;
+		if (quoted)
+			fputc('"', f);
+		err = put_text(f, v->field.text, quoted);
+		if (quoted)
+			fputc('"', f);
+		if (v->cut)
+			fputs(CUT, f);
+	} else if (v->seconds) {
+		fprintf(f, "%llu.%06llu", v->field.number / NSEC_PER_SEC,
+			v->field.number % NSEC_PER_SEC / NSEC_PER_USEC);
+	} else if (v->field.kind == FIELD_TIME) {
+		put_elapsed(f, v->field.number, milliseconds);
+	} else {
+		fprintf(f, field_is_signed(v->field.kind) ? "%lld" : "%llu", v->field.number);
+	}
+	return err;
+}
+
+/* Is there something to show? */
+static bool is_there(const struct stream_field *v)
+{
+	return v->fault || v->field.kind != FIELD_NONE;
+}
+
+static void put_elapsed_of(FILE *f, const struct stream_line *line, bool milliseconds)
+{
+	if (line->elapsed_unknown)
+		fputc('-', f);
+	else
+		put_elapsed(f, line->elapsed_ns, milliseconds);
+}
+
+static int write_plain(struct writer *w, const struct stream_line *line)
+{
+	const char *gap = "  ";
+	size_t i, width;
+	int err;
+
+	put_time(w->file, line->time_ns);
+	fputc(' ', w->file);
+	if (w->tool)
+		fprintf(w->file, "%-11s ", w->tool);
+	err = put_text(w->file, line->comm, false);
+	for (width = strlen(line->comm); width < 15; width++)
+		fputc(' ', w->file);
+	fprintf(w->file, " %7u %3u", line->tid, line->cpu);
+	if (line->event && !err) {
+		fputc(' ', w->file);
+		err = put_text(w->file, line->event, false);
+	}
+	if (line->has_elapsed) {
+		fputs("  elapsed=", w->file);
+		put_elapsed_of(w->file, line, w->milliseconds);
+		gap = " ";
+	}
+	for (i = 0; i < line->n && !err; i++) {
+		if (!is_there(&line->field[i]))
+			continue;
+		fputs(gap, w->file);
+		gap = " ";
+		err = put_text(w->file, line->field[i].field.name, false);
+		fputc('=', w->file);
+		if (!err)
+			err = put_value(w->file, &line->field[i], true, w->milliseconds);
+	}
+	fputc('\n', w->file);
+	return err;
+}
+
+/*
+ * --- templates ---------------------------------------------------------------------------------
+ */
+
+static const char *const fixed_names[STREAM_FIELD] = {
+	[STREAM_TIME] = "time", [STREAM_COMM] = "comm", [STREAM_PID] = "pid", [STREAM_TID] = "tid",
+	[STREAM_CPU] = "cpu", [STREAM_EVENT] = "event", [STREAM_ELAPSED] = "elapsed",
+};
+
+static int find_value(struct stream_piece *piece, const char *text, size_t len,
+		      const char *const *name, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strlen(name[i]) == len && !memcmp(name[i], text, len)) {
+			piece->value = STREAM_FIELD;
+			piece->field = i;
+			return 0;
+		}
+	for (i = 0; i < STREAM_FIELD; i++)
+		if (strlen(fixed_names[i]) == len && !memcmp(fixed_names[i], text, len)) {
+			piece->value = i;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static struct stream_piece *add_piece(struct stream_template *t, size_t room)
+{
+	struct stream_piece *larger = realloc(t->piece, (t->n + 1) * sizeof(*larger));
+
+	if (!larger)
+		return NULL;
+	t->piece = larger;
+	larger[t->n] = (struct stream_piece){ .text = malloc(room), .value = STREAM_NOTHING };
+	return larger[t->n].text ? &larger[t->n++] : NULL;
+}
+
+/* Copies up to a value or the end, doubled braces as one. Returns how far, or -EINVAL at *bad. */
+static ssize_t copy_text(char *to, const char *text, size_t *bad)
+{
+	size_t i;
+
+	for (i = 0; text[i]; i++) {
+		if (text[i] == '{' && text[i + 1] != '{')
+			break;
+		if (text[i] == '}' && text[i + 1] != '}') {
+			*bad = i;
+			return -EINVAL;
+		}
+		if (text[i] == '{' || text[i] == '}')
+			i++;
+		*to++ = text[i];
+	}
+	*to = 0;
+	return i;
+}
+
+int stream_template__parse(struct stream_template *t, const char *text, const char *const *name,
+			   size_t n, struct complaint *c)
+{
+	size_t at = 0, room = strlen(text) + 1, len, bad = 0;
+	struct stream_piece *piece;
+	ssize_t copied;
+
+	*t = (struct stream_template){};
+	do {
+		piece = add_piece(t, room);
+		if (!piece)
+			return -ENOMEM;
+		copied = copy_text(piece->text, text + at, &bad);
+		if (copied < 0) {
+			complain(c, 0, at + bad, 1, "a } without a {");
+			return complain_hint(c, -EINVAL, "}} is a brace");
+		}
+		at += copied;
+		if (!text[at])
+			break;
+		len = strcspn(text + at + 1, "{}");
+		if (text[at + 1 + len] != '}') {
+			complain(c, 0, at, 1, "a { without a }");
+			return complain_hint(c, -EINVAL, "{{ is a brace");
+		}
+		if (find_value(piece, text + at + 1, len, name, n)) {
+			complain(c, 0, at + 1, len, "no value has this name");
+			return complain_hint(c, -EINVAL,
+					     "besides arguments there are time, comm, pid, "
+					     "tid, cpu, event and elapsed");
+		}
+		at += len + 2;
+	} while (text[at]);
+	return 0;
+}
+
+void stream_template__free(struct stream_template *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		free(t->piece[i].text);
+	free(t->piece);
+	*t = (struct stream_template){};
+}
+
+static int put_piece(struct writer *w, const struct stream_piece *piece,
+		     const struct stream_line *line)
+{
+	FILE *f = w->file;
+
+	fputs(piece->text, f);          /* the user's own, from the command line */
+	switch (piece->value) {
+	case STREAM_TIME:
+		put_time(f, line->time_ns);
+		break;
+	case STREAM_COMM:
+		return put_text(f, line->comm, false);
+	case STREAM_PID:
+		fprintf(f, "%u", line->pid);
+		break;
+	case STREAM_TID:
+		fprintf(f, "%u", line->tid);
+		break;
+	case STREAM_CPU:
+		fprintf(f, "%u", line->cpu);
+		break;
+	case STREAM_EVENT:
+		return put_text(f, line->event ?: "", false);
+	case STREAM_ELAPSED:
+		if (line->has_elapsed)
+			put_elapsed_of(f, line, w->milliseconds);
+		break;
+	case STREAM_FIELD:
+		if (piece->field < line->n)
+			return put_value(f, &line->field[piece->field], false, w->milliseconds);
+		break;
+	case STREAM_NOTHING:
+		break;
+	}
+	return 0;
+}
+
+static int write_by_template(struct writer *w, const struct stream_template *t,
+			     const struct stream_line *line)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < t->n && !err; i++)
+		err = put_piece(w, &t->piece[i], line);
+	fputc('\n', w->file);
+	return err;
+}
+
+/*
+ * --- JSON --------------------------------------------------------------------------------------
+ */
+
+/* Integers of jansson have a sign: larger ones are given as reals, as in reports. */
+static json_t *json_number(u64 value)
+{
+	return value <= INT64_MAX ? json_integer(value) : json_real((double)value);
+}
+
+static json_t *json_text(const char *s, const char *more)
+{
+	char *text = escape_string(s), *all = NULL;
+	json_t *value = NULL;
+
+	if (text && asprintf(&all, "%s%s", text, more) >= 0)
+		value = json_string(all);
+	free(all);
+	free(text);
+	return value;
+}
+
+static json_t *json_field(const struct stream_field *v)
+{
+	if (v->fault || v->field.kind == FIELD_NONE)
+		return json_null();
+	if (v->field.text && v->escaped)
+		return json_string(v->field.text);
+	if (v->field.text)
+		return json_text(v->field.text, v->cut ? CUT : "");
+	return field_is_signed(v->field.kind) ? json_integer((s64)v->field.number) :
+					       json_number(v->field.number);
+}
+
+static json_t *json_frames(const struct stream_line *line)
+{
+	u32 n = line->stack ? line->stack->n : 0, i;
+	json_t *frames = json_array();
+
+	for (i = 0; i < n && (!line->most_frames || i < line->most_frames); i++) {
+		const struct report_frame *f = &line->stack->frame[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "name", f->name ? json_text(f->name, "") : json_null());
+		json_object_set_new(o, "module",
+				    f->module ? json_text(f->module, "") : json_null());
+		json_object_set_new(o, "offset", f->name || !f->module ? json_null() :
+									 json_number(f->offset));
+		json_array_append_new(frames, o);
+	}
+	return frames;
+}
+
+static int write_object(struct writer *w, const struct stream_line *line)
+{
+	json_t *o = json_object(), *values = json_object();
+	char *text, *name;
+	size_t i;
+
+	if (w->tool)
+		json_object_set_new(o, "tool", json_string(w->tool));
+	json_object_set_new(o, "time_ns", json_number(line->time_ns));
+	json_object_set_new(o, "comm", json_text(line->comm, ""));
+	json_object_set_new(o, "pid", json_integer(line->pid));
+	json_object_set_new(o, "tid", json_integer(line->tid));
+	json_object_set_new(o, "cpu", json_integer(line->cpu));
+	if (line->event)
+		json_object_set_new(o, "event", json_text(line->event, ""));
+	if (line->has_elapsed)
+		json_object_set_new(o, "elapsed_ns", line->elapsed_unknown ?
+				    json_null() : json_number(line->elapsed_ns));
+	for (i = 0; i < line->n; i++) {
+		name = escape_string(line->field[i].field.name);
+		if (name)
+			json_object_set_new(values, name, json_field(&line->field[i]));
+		free(name);
+	}
+	json_object_set_new(o, "values", values);
+	if (line->has_stack)
+		json_object_set_new(o, "frames", json_frames(line));
+	text = json_dumps(o, JSON_COMPACT);
+	json_decref(o);
+	if (!text)
+		return -ENOMEM;
+	fprintf(w->file, "%s\n", text);
+	free(text);
+	return 0;
+}
+
+/*
+ * --- CSV ---------------------------------------------------------------------------------------
+ */
+
+static void csv_put(struct writer *w, const char *text, bool first)
+{
+	if (!first)
+		fputc(w->separator, w->file);
+	csv_put_text(w, text);
+}
+
+static void csv_put_number(struct writer *w, u64 number, bool is_signed)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), is_signed ? "%lld" : "%llu", number);
+	csv_put(w, text, false);
+}
+
+static int csv_put_escaped(struct writer *w, const char *text, const char *more)
+{
+	char *line = escape_string(text), *all = NULL;
+	int err = -ENOMEM;
+
+	if (line && asprintf(&all, "%s%s", line, more) >= 0) {
+		csv_put(w, all, false);
+		err = 0;
+	}
+	free(all);
+	free(line);
+	return err;
+}
+
+static int csv_header(struct writer *w, const struct stream_line *line)
+{
+	static const char *const names[] = { "time_ns", "comm", "pid", "tid", "cpu" };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		csv_put(w, names[i], !i);
+	if (line->event)
+		csv_put(w, "event", false);
+	if (line->has_elapsed)
+		csv_put(w, "elapsed_ns", false);
+	for (i = 0; i < line->n && !err; i++)
+		err = csv_put_escaped(w, line->field[i].field.name, "");
+	if (line->has_stack)
+		csv_put(w, "stack", false);
+	fputc('\n', w->file);
+	w->header = true;
+	return err;
+}
+
+static int csv_value(struct writer *w, const struct stream_field *v)
+{
+	if (v->fault || v->field.kind == FIELD_NONE)
+		csv_put(w, "", false);
+	else if (v->field.text && v->escaped)
+		csv_put(w, v->field.text, false);
+	else if (v->field.text)
+		return csv_put_escaped(w, v->field.text, v->cut ? CUT : "");
+	else
+		csv_put_number(w, v->field.number, field_is_signed(v->field.kind));
+	return 0;
+}
+
+static int csv_stack(struct writer *w, const struct stream_line *line)
+{
+	char *text = line->stack ? call_stack__line(line->stack, line->most_frames) : NULL;
+
+	if (line->stack && !text)
+		return -ENOMEM;
+	csv_put(w, text ?: "", false);
+	free(text);
+	return 0;
+}
+
+static int write_record(struct writer *w, const struct stream_line *line)
+{
+	int err = w->header ? 0 : csv_header(w, line);
+	char text[24];
+	size_t i;
+
+	if (err)
+		return err;
+	snprintf(text, sizeof(text), "%llu", line->time_ns);
+	csv_put(w, text, true);
+	err = csv_put_escaped(w, line->comm, "");
+	csv_put_number(w, line->pid, false);
+	csv_put_number(w, line->tid, false);
+	csv_put_number(w, line->cpu, false);
+	if (line->event && !err)
+		err = csv_put_escaped(w, line->event, "");
+	if (line->has_elapsed && line->elapsed_unknown)
+		csv_put(w, "", false);
+	else if (line->has_elapsed)
+		csv_put_number(w, line->elapsed_ns, false);
+	for (i = 0; i < line->n && !err; i++)
+		err = csv_value(w, &line->field[i]);
+	if (line->has_stack && !err)
+		err = csv_stack(w, line);
+	fputc('\n', w->file);
+	return err;
+}
+
+int stream__write_line(struct writer *w, const struct stream_template *t,
+		       const struct stream_line *line)
+{
+	if (w->format == FORMAT_JSON)
+		return write_object(w, line);
+	if (w->format == FORMAT_CSV)
+		return write_record(w, line);
+	if (w->format == FORMAT_OPENMETRICS)
+		return 0;       /* they are counted in the report */
+	return t ? write_by_template(w, t, line) : write_plain(w, line);
+}

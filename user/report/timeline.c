@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/escape.h"
+#include "report/stream.h"
+
+#define NSEC_PER_USEC 1000ULL
+
+/* A name of 15 letters, and two ids of 7 digits: "[4194304/4194304]". */
+#define TASK_WIDTH 32
+#define TIME_WIDTH 10
+
+/*
+ * --- pieces ------------------------------------------------------------------------------------
+ */
+
+void timeline__format_time(const struct timeline *t, char text[TIMELINE_TIME_SPACE], u64 time_ns)
+{
+	u64 wall_ns = time_ns + t->to_wall_clock;
+	time_t seconds = wall_ns / NSEC_PER_SEC;
+	char clock[16] = "??:??:??";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	snprintf(text, TIMELINE_TIME_SPACE, "%s.%06llu", clock,
+		 wall_ns % NSEC_PER_SEC / NSEC_PER_USEC);
+}
+
+static void put_time(const struct timeline *t, FILE *f, u64 time_ns)
+{
+	char text[TIMELINE_TIME_SPACE];
+
+	timeline__format_time(t, text, time_ns);
+	fputs(text, f);
+}
+
+/* Cut off, as perf does. */
+static void put_milliseconds(FILE *f, u64 ns)
+{
+	u64 us = ns / NSEC_PER_USEC;
+
+	if (ns == SWITCHES_UNKNOWN)
+		fprintf(f, " %*s", TIME_WIDTH, "-");
+	else
+		fprintf(f, " %*llu.%03llu", TIME_WIDTH - 4, us / 1000, us % 1000);
+}
+
+/* Letters on the screen; what comes out of escape() is UTF-8 without anything invisible. */
+static int width_of(const char *text)
+{
+	int width = 0;
+
+	for (; *text; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+/* "name[tid/pid]"; a main thread is "name[pid]". */
+static void put_task(FILE *f, const struct switches_task *t, int width)
+{
+	char name[ESCAPE_SPACE(sizeof(t->comm))], text[sizeof(name) + 32];
+	const char *comm = (const char *)t->comm;
+	int n;
+
+	if (t->tid) {
+		escape(name, comm, strnlen(comm, sizeof(t->comm)));
+		if (t->tid == t->pid)
+			snprintf(text, sizeof(text), "%s[%u]", name, t->tid);
+		else
+			snprintf(text, sizeof(text), "%s[%u/%u]", name, t->tid, t->pid);
+	} else {
+		snprintf(text, sizeof(text), "<idle>");
+	}
+	fputs(text, f);
+	for (n = width_of(text); n < width; n++)
+		fputc(' ', f);
+}
+
+static void put_picture(const struct timeline *t, FILE *f, const struct switches_record *r)
+{
+	static const char letters[SWITCHES_KINDS] = {
+		[SWITCHES_SWITCH] = 's', [SWITCHES_ARRIVAL] = 's', [SWITCHES_WAIT] = 's',
+		[SWITCHES_WAKEUP] = 'w', [SWITCHES_MIGRATION] = 'm',
+	};
+	char letter = letters[r->kind];
+	u32 cpu;
+
+	if (r->kind == SWITCHES_SWITCH && !r->other.tid)
+		letter = 'i';
+	fputs("  ", f);
+	for (cpu = 0; cpu < t->cpus; cpu++)
+		fputc(cpu == r->cpu ? letter : ' ', f);
+}
+
+/*
+ * --- lines of text -----------------------------------------------------------------------------
+ */
+
+void timeline__write_titles(const struct timeline *t, struct writer *w)
+{
+	FILE *f = w->file;
+	u32 cpu;
+
+	if (w->format != FORMAT_TEXT)
+		return;
+	fprintf(f, "%-15s %-6s", "time", "cpu");
+	if (t->picture) {
+		fputs("  ", f);
+		for (cpu = 0; cpu < t->cpus; cpu++)
+			fputc('0' + cpu % 10, f);
+	}
+	fprintf(f, "  %-*s %*s %*s %*s\n", TASK_WIDTH, "task[tid/pid]", TIME_WIDTH, "wait time",
+		TIME_WIDTH, "sch delay", TIME_WIDTH, "run time");
+	fprintf(f, "%*s %*s %*s %*s\n", 24 + (t->picture ? 2 + (int)t->cpus : 0) + TASK_WIDTH, "",
+		TIME_WIDTH, "(ms)", TIME_WIDTH, "(ms)", TIME_WIDTH, "(ms)");
+}
+
+static const struct call_stack *stack_of(const struct timeline *t, const struct switches_record *r)
+{
+	return t->stacks && r->kind == SWITCHES_SWITCH ? call_stacks__find(t->stacks, r->stack) :
+							 NULL;
+}
+
+static void put_stack(const struct timeline *t, FILE *f, const struct call_stack *stack)
+{
+	char *line = call_stack__line(stack, t->most_frames ?: TIMELINE_FRAMES);
+
+	fprintf(f, "  %s", line ?: "[no memory]");
+	free(line);
+}
+
+static void put_switch(const struct timeline *t, FILE *f, const struct switches_record *r)
+{
+	const struct call_stack *stack = stack_of(t, r);
+
+	put_task(f, &r->task, TASK_WIDTH);
+	put_milliseconds(f, r->off_ns);
+	put_milliseconds(f, r->wait_ns);
+	put_milliseconds(f, r->run_ns);
+	if (t->next) {
+		fputs("  next: ", f);
+		put_task(f, &r->other, 0);
+	}
+	if (stack)
+		put_stack(t, f, stack);
+}
+
+/* Who did it stands in the column of tasks. */
+static void put_other_event(FILE *f, const struct switches_record *r)
+{
+	put_task(f, &r->other, TASK_WIDTH);
+	fprintf(f, " %*s", 3 * TIME_WIDTH + 2, "");
+	fputs(r->kind == SWITCHES_WAKEUP ? "  awakened: " : "  migrated: ", f);
+	put_task(f, &r->task, 0);
+	if (r->kind == SWITCHES_MIGRATION)
+		fprintf(f, " cpu %u => %u", r->from, r->to);
+}
+
+static void write_text_line(const struct timeline *t, FILE *f, const struct switches_record *r)
+{
+	put_time(t, f, r->time_ns);
+	fprintf(f, " [%04u]", r->cpu);
+	if (t->picture)
+		put_picture(t, f, r);
+	fputs("  ", f);
+	if (r->kind == SWITCHES_SWITCH)
+		put_switch(t, f, r);
+	else
+		put_other_event(f, r);
+	fputc('\n', f);
+}
+
+/*
+ * --- lines for programs ------------------------------------------------------------------------
+ */
+
+/* What is not known, or makes no sense for this event, is null. */
+static struct stream_field number_field(const char *name, u64 n, enum field_kind kind, bool has)
+{
+	return (struct stream_field){
+		.field = { .name = name, .number = n, .kind = kind }, .fault = !has,
+	};
+}
+
+static struct stream_field time_field(const char *name, u64 ns)
+{
+	return number_field(name, ns, FIELD_TIME, ns != SWITCHES_UNKNOWN);
+}
+
+static int write_fields(const struct timeline *t, struct writer *w, const struct switches_record *r)
+{
+	static const char *const names[SWITCHES_KINDS] = {
+		[SWITCHES_SWITCH] = "switch", [SWITCHES_ARRIVAL] = "arrival",
+		[SWITCHES_WAIT] = "wait", [SWITCHES_WAKEUP] = "wakeup",
+		[SWITCHES_MIGRATION] = "migration",
+	};
+	char comm[sizeof(r->task.comm) + 1] = "", other[sizeof(r->other.comm) + 1] = "";
+	bool moved = r->kind == SWITCHES_MIGRATION;
+	const struct stream_field fields[] = {
+		time_field("wait", r->off_ns), time_field("delay", r->wait_ns),
+		time_field("run", r->run_ns), { .field = { .name = "other_comm", .text = other } },
+		number_field("other_pid", r->other.pid, FIELD_ID, true),
+		number_field("other_tid", r->other.tid, FIELD_ID, true),
+		number_field("from", r->from, FIELD_ID, moved),
+		number_field("to", r->to, FIELD_ID, moved),
+	};
+	const struct stream_line line = {
+		.time_ns = r->time_ns + t->to_wall_clock,
+		.comm = comm, .pid = r->task.pid, .tid = r->task.tid, .cpu = r->cpu,
+		.event = names[r->kind], .field = fields, .n = ARRAY_SIZE(fields),
+		.has_stack = t->stacks, .stack = stack_of(t, r), .most_frames = t->most_frames,
+	};
+
+	memcpy(comm, r->task.comm, sizeof(r->task.comm));
+	memcpy(other, r->other.comm, sizeof(r->other.comm));
+	return stream__write_line(w, NULL, &line);
+}
+
+int timeline__write(const struct timeline *t, struct writer *w, const struct switches_record *r)
+{
+	if (w->format != FORMAT_TEXT)
+		return write_fields(t, w, r);
+	write_text_line(t, w->file, r);
+	return 0;
+}
+
+/*
+ * --- the map -----------------------------------------------------------------------------------
+ */
+
+static int write_map_fields(const struct timeline *t, struct writer *w,
+			    const struct switches_record *r, const char *code)
+{
+	char comm[sizeof(r->other.comm) + 1] = "", text[TIMELINE_CELL];
+	const struct stream_field field = { .field = { .name = "code", .text = text } };
+	const struct stream_line line = {
+		.time_ns = r->time_ns + t->to_wall_clock,
+		.comm = comm, .pid = r->other.pid, .tid = r->other.tid, .cpu = r->cpu,
+		.field = &field, .n = 1,
+	};
+
+	memcpy(comm, r->other.comm, sizeof(r->other.comm));
+	snprintf(text, sizeof(text), "%s", code);
+	return stream__write_line(w, NULL, &line);
+}
+
+int timeline__write_map(const struct timeline *t, struct writer *w, const struct switches_record *r,
+			char (*cell)[TIMELINE_CELL], const char *code, bool is_new)
+{
+	FILE *f = w->file;
+	u32 cpu;
+
+	if (w->format != FORMAT_TEXT)
+		return write_map_fields(t, w, r, code);
+	for (cpu = 0; cpu < t->cpus; cpu++)
+		fprintf(f, "%c%-2s", cpu == r->cpu ? '*' : ' ', cell[cpu]);
+	fputs("  ", f);
+	put_time(t, f, r->time_ns);
+	if (is_new) {
+		fprintf(f, "  %s => ", code);
+		put_task(f, &r->other, 0);
+	}
+	fputc('\n', f);
+	return 0;
+}

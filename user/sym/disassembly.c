@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sym/disassembly.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/confined.h"
+
+#ifdef HAVE_CAPSTONE
+#include <capstone/capstone.h>
+#endif
+
+/* What the child answers for each instruction; two texts with their NULs follow. */
+struct sent {
+	u32 size;
+	u32 kind;               /* enum instruction_kind */
+	u32 flow;               /* enum instruction_flow */
+	u64 target;
+	u32 mnemonic, operands; /* bytes of the texts, NULs included */
+};
+
+/*
+ * --- the child ---------------------------------------------------------------------------------
+ */
+
+#ifdef HAVE_CAPSTONE
+
+struct work {
+	enum machine_code machine;
+	const u8 *code;
+	size_t size;
+	u64 address;
+};
+
+#if defined(__x86_64__)
+
+static int open_capstone(csh *handle, enum machine_code machine)
+{
+	return cs_open(CS_ARCH_X86, machine == MACHINE_32_BIT ? CS_MODE_32 : CS_MODE_64, handle) ||
+	       cs_option(*handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+}
+
+static void find_target(const cs_insn *i, bool branches, struct sent *s)
+{
+	const cs_x86 *x = &i->detail->x86;
+	int k;
+
+	for (k = 0; k < x->op_count; k++) {
+		const cs_x86_op *op = &x->operands[k];
+
+		if (branches && op->type == X86_OP_IMM) {
+			s->kind = INSTRUCTION_BRANCHES;
+			s->target = op->imm;
+		} else if (op->type == X86_OP_MEM && op->mem.base == X86_REG_RIP) {
+			s->kind = INSTRUCTION_REFERS;
+			s->target = i->address + i->size + op->mem.disp;
+		}
+	}
+}
+
+static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+{
+	const cs_x86 *x = &i->detail->x86;
+
+	switch (i->id) {
+	case X86_INS_RET:
+		return FLOW_RETURN;
+	case X86_INS_JMP:
+		return x->op_count && x->operands[0].type == X86_OP_IMM ? FLOW_JUMP :
+									 FLOW_JUMP_ELSEWHERE;
+	case X86_INS_UD2:
+	case X86_INS_HLT:
+	case X86_INS_INT3:
+		return FLOW_STOP;
+	case X86_INS_LJMP:
+	case X86_INS_RETF:
+	case X86_INS_RETFQ:
+	case X86_INS_IRET:
+	case X86_INS_IRETD:
+	case X86_INS_IRETQ:
+		return FLOW_UNKNOWN;
+	}
+	if (cs_insn_group(handle, i, CS_GRP_CALL))
+		return FLOW_CALL;
+	return cs_insn_group(handle, i, CS_GRP_JUMP) ||
+	       cs_insn_group(handle, i, CS_GRP_BRANCH_RELATIVE) ? FLOW_CONDITION : FLOW_ON;
+}
+
+#define LONGEST 15              /* bytes of an instruction */
+
+/* The bytes of an operand in memory behind its ModRM byte, which is modrm[0]. */
+static size_t operand_length(const u8 *modrm)
+{
+	u8 mod = modrm[0] >> 6, rm = modrm[0] & 7;
+	bool has_sib = mod != 3 && rm == 4;
+
+	if (mod == 3)
+		return 0;
+	if (mod)
+		return has_sib + (mod == 1 ? 1 : 4);
+	return has_sib + ((has_sib ? modrm[1] & 7 : rm) == 5 ? 4 : 0);
+}
+
+/* Bytes of a VEX or EVEX prefix, and which map of opcodes it says; 0: it is none. */
+static size_t vector_prefix(const u8 *code, u8 *map)
+{
+	*map = code[0] == 0xc5 ? 1 : code[1] & (code[0] == 0x62 ? 7 : 0x1f);
+	return code[0] == 0xc5 ? 2 : code[0] == 0xc4 ? 3 : code[0] == 0x62 ? 4 : 0;
+}
+
+/*
+ * The length of a vector instruction that capstone does not know, as 4.0 does not know many with
+ * masks: so that what follows is taken apart from its begin. 0: it is none, or there is no rule.
+ */
+static size_t unknown_length(const u8 *bytes, size_t left)
+{
+	static const u8 has_imm[] = { 0x70, 0x71, 0x72, 0x73, 0xc2, 0xc4, 0xc5, 0xc6 };
+	u8 code[LONGEST] = {}, map;
+	bool has_byte;
+	size_t size;
+
+	memcpy(code, bytes, left < LONGEST ? left : LONGEST);
+	size = vector_prefix(code, &map);
+	if (!size || !map || map == 4 || map > 6)
+		return 0;
+	has_byte = map == 3 || (map == 1 && memchr(has_imm, code[size], sizeof(has_imm)));
+	size += 2 + operand_length(&code[size + 1]) + has_byte;
+	return size <= left ? size : 0;
+}
+
+#elif defined(__aarch64__)
+
+/* All have four bytes. */
+static size_t unknown_length(const u8 *code, size_t left)
+{
+	(void)code;
+	return left < 4 ? 0 : 4;
+}
+
+static int open_capstone(csh *handle, enum machine_code machine)
+{
+	if (machine != MACHINE_OWN)
+		return -1;
+	return cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, handle);
+}
+
+/* What leaves a function is not looked for here. */
+static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+{
+	(void)handle, (void)i;
+	return FLOW_ON;
+}
+
+/* The address is the last operand (cbz x0, ADDRESS), and beside it there may be others. */
+static void find_target(const cs_insn *i, bool branches, struct sent *s)
+{
+	const cs_arm64 *a = &i->detail->arm64;
+	const cs_arm64_op *op = a->op_count ? &a->operands[a->op_count - 1] : NULL;
+
+	if (!op || op->type != ARM64_OP_IMM || !(branches || i->id == ARM64_INS_ADRP))
+		return;
+	s->kind = branches && a->op_count == 1 ? INSTRUCTION_BRANCHES : INSTRUCTION_REFERS;
+	s->target = op->imm;
+}
+
+#else
+
+static size_t unknown_length(const u8 *code, size_t left)
+{
+	(void)code, (void)left;
+	return 0;
+}
+
+static int open_capstone(csh *handle, enum machine_code machine)
+{
+	(void)handle, (void)machine;
+	return -1;
+}
+
+static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+{
+	(void)handle, (void)i;
+	return FLOW_ON;
+}
+
+static void find_target(const cs_insn *i, bool branches, struct sent *s)
+{
+	(void)i, (void)branches, (void)s;
+}
+
+#endif
+
+static void put(struct answer *to, struct sent *s, const char *mnemonic, const char *operands)
+{
+	s->mnemonic = strlen(mnemonic) + 1;
+	s->operands = strlen(operands) + 1;
+	answer__put(to, s, sizeof(*s));
+	answer__put(to, mnemonic, s->mnemonic);
+	answer__put(to, operands, s->operands);
+}
+
+static void put_instruction(struct answer *to, csh handle, const cs_insn *i)
+{
+	bool branches = cs_insn_group(handle, i, CS_GRP_JUMP) ||
+			cs_insn_group(handle, i, CS_GRP_CALL) ||
+			cs_insn_group(handle, i, CS_GRP_BRANCH_RELATIVE);
+	struct sent s = { .size = i->size, .flow = flow_of(handle, i) };
+
+	find_target(i, branches, &s);
+	put(to, &s, i->mnemonic, i->op_str);
+}
+
+/* What is not known is shown as its bytes. Returns how many. */
+static size_t put_unknown(struct answer *to, const u8 *code, size_t left)
+{
+	size_t known = unknown_length(code, left);
+	struct sent s = { .size = known ?: 1, .flow = known ? FLOW_ON : FLOW_UNKNOWN };
+	char text[16 * 6] = "";
+	size_t i;
+
+	for (i = 0; i < s.size; i++)
+		sprintf(text + strlen(text), "%s0x%02x", i ? ", " : "", code[i]);
+	put(to, &s, ".byte", text);
+	return s.size;
+}
+
+/* confined_work */
+static void disassemble(struct answer *to, void *arg)
+{
+	const struct work *w = arg;
+	const u8 *at = w->code;
+	uint64_t address = w->address;
+	size_t left = w->size, n;
+	cs_insn *instruction;
+	csh handle;
+
+	to->err = open_capstone(&handle, w->machine) ? -ENOMEM : 0;
+	if (to->err)
+		return;
+	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+	instruction = cs_malloc(handle);
+	while (left && instruction && !to->err) {
+		if (cs_disasm_iter(handle, &at, &left, &address, instruction)) {
+			put_instruction(to, handle, instruction);
+			continue;
+		}
+		n = put_unknown(to, at, left);
+		at += n;
+		address += n;
+		left -= n;
+	}
+	/* The process ends here: nothing is given back one by one. */
+}
+
+int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
+		     void **answer, size_t *answered)
+{
+	struct work w = { machine, code, size, address };
+
+	return confined__run(disassemble, &w, NULL, 0, NULL, answer, answered);
+}
+
+bool disassembly__is_possible(void)
+{
+	return true;
+}
+
+#else
+
+bool disassembly__is_possible(void)
+{
+	return false;
+}
+
+int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
+		     void **answer, size_t *answered)
+{
+	(void)machine, (void)code, (void)size, (void)address, (void)answer, (void)answered;
+	return -EOPNOTSUPP;
+}
+
+#endif /* HAVE_CAPSTONE */
+
+/*
+ * --- the parent: takes what may be lies --------------------------------------------------------
+ */
+
+/* A text of n bytes at the begin of what is left, with its NUL; NULL: it is none. */
+static const char *take_text(const char **at, size_t *left, u32 n)
+{
+	const char *text = *at;
+
+	if (!n || n > *left || text[n - 1])
+		return NULL;
+	*at += n;
+	*left -= n;
+	return text;
+}
+
+static int take_one(struct disassembly *d, const char **at, size_t *left, u64 address)
+{
+	struct instruction *i = &d->instruction[d->n];
+	struct sent s;
+
+	if (*left < sizeof(s))
+		return -EBADMSG;
+	memcpy(&s, *at, sizeof(s));
+	*at += sizeof(s);
+	*left -= sizeof(s);
+	if (!s.size || s.kind > INSTRUCTION_BRANCHES || s.flow > FLOW_UNKNOWN)
+		return -EBADMSG;
+	*i = (struct instruction){
+		.address = address, .size = s.size, .kind = s.kind, .flow = s.flow,
+		.target = s.target,
+		.mnemonic = take_text(at, left, s.mnemonic),
+	};
+	i->operands = i->mnemonic ? take_text(at, left, s.operands) : NULL;
+	if (!i->operands)
+		return -EBADMSG;
+	d->n++;
+	return 0;
+}
+
+int disassembly__take(struct disassembly *d, const void *answer, size_t answered, size_t size,
+		      u64 address)
+{
+	size_t left = answered, done = 0;
+	const char *at;
+	int err = 0;
+
+	*d = (struct disassembly){
+		calloc(size ?: 1, sizeof(*d->instruction)), 0, malloc(answered ?: 1),
+	};
+	if (!d->instruction || !d->texts)
+		err = -ENOMEM;
+	else
+		memcpy(d->texts, answer, answered);
+	for (at = d->texts; !err && left; done += d->instruction[d->n - 1].size) {
+		err = done < size ? take_one(d, &at, &left, address + done) : -EBADMSG;
+		if (err)
+			break;
+	}
+	if (!err && done != size)
+		err = -EBADMSG;
+	if (err)
+		disassembly__free(d);
+	return err;
+}
+
+int disassembly__make(struct disassembly *d, enum machine_code machine, const void *code, size_t size,
+		      u64 address)
+{
+	size_t answered;
+	void *answer;
+	int err = disassembly__ask(machine, code, size, address, &answer, &answered);
+
+	if (err)
+		return err;
+	err = disassembly__take(d, answer, answered, size, address);
+	free(answer);
+	return err;
+}
+
+void disassembly__free(struct disassembly *d)
+{
+	free(d->instruction);
+	free(d->texts);
+	*d = (struct disassembly){};
+}

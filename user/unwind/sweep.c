@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/sweep.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "sym/mappings.h"
+
+static int add(struct sweep *s, u32 pid)
+{
+	size_t room = s->room ? 2 * s->room : 256;
+	struct sweep_process *larger;
+
+	if (s->n == s->room) {
+		larger = reallocarray(s->process, room, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		s->process = larger;
+		s->room = room;
+	}
+	s->process[s->n++] = (struct sweep_process){ .pid = pid };
+	return 0;
+}
+
+int sweep__begin(struct sweep *s)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	int err = 0;
+	u64 pid;
+
+	memset(s, 0, sizeof(*s));
+	if (!proc)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	while (!err && (entry = readdir(proc)))
+		if (!parse_u64_between(entry->d_name, 1, UINT32_MAX, &pid))
+			err = add(s, pid);
+	closedir(proc);
+	return err;
+}
+
+void sweep__end(struct sweep *s)
+{
+	free(s->process);
+	memset(s, 0, sizeof(*s));
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sweep_process *x = a, *y = b;
+
+	if (x->ticks != y->ticks)
+		return x->ticks > y->ticks ? -1 : 1;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+bool sweep__step(struct sweep *s, u32 *pid)
+{
+	*pid = 0;
+	if (s->ranked < s->n) {
+		struct sweep_process *p = &s->process[s->ranked];
+
+		/* The kernel's own threads have no code of theirs. */
+		if (process_cpu_ticks(p->pid, &p->ticks))
+			*p = s->process[--s->n];
+		else
+			s->ranked++;
+		if (s->ranked == s->n && s->n)
+			qsort(s->process, s->n, sizeof(*s->process), by_time);
+		return s->n;
+	}
+	if (s->given == s->n)
+		return false;
+	*pid = s->process[s->given++].pid;
+	return true;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/wanted.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/descriptors.h"
+
+void wanted__init(struct wanted_files *w)
+{
+	memset(w, 0, sizeof(*w));
+	TAILQ_INIT(&w->files);
+}
+
+void wanted__free(struct wanted_files *w)
+{
+	struct wanted_file *f;
+
+	while ((f = wanted__take(w))) {
+		close(f->fd);
+		free(f);
+	}
+}
+
+static void insert(struct wanted_files *w, struct wanted_file *f, bool soon)
+{
+	if (soon)
+		TAILQ_INSERT_HEAD(&w->files, f, next);
+	else
+		TAILQ_INSERT_TAIL(&w->files, f, next);
+}
+
+u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
+{
+	bool room = w->n < WANTED_MOST && !descriptor_is_scarce(fd);
+	struct wanted_file *f = room ? malloc(sizeof(*f)) : NULL;
+
+	if (!f) {
+		close(fd);
+		return 0;
+	}
+	*f = (struct wanted_file){ .token = ++w->last_token, .fd = fd, .mark = mark };
+	insert(w, f, soon);
+	w->n++;
+	return f->token;
+}
+
+void wanted__hasten(struct wanted_files *w, u32 token)
+{
+	struct wanted_file *f;
+
+	TAILQ_FOREACH(f, &w->files, next)
+		if (f->token == token)
+			break;
+	if (!f)
+		return;
+	TAILQ_REMOVE(&w->files, f, next);
+	insert(w, f, true);
+}
+
+struct wanted_file *wanted__take(struct wanted_files *w)
+{
+	struct wanted_file *f = TAILQ_FIRST(&w->files);
+
+	if (!f)
+		return NULL;
+	TAILQ_REMOVE(&w->files, f, next);
+	w->n--;
+	return f;
+}
