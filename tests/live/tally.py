@@ -193,16 +193,35 @@ def children(pid):
     return found
 
 
-def settle(pid):
-    """Waits until all threads of a process sleep and have left their CPUs.
+def asleep(pid):
+    """What the books say of each thread of a process, once it sleeps: {tid: Books}.
 
     A state of S is not enough: it is set before the switch, and the task may be preempted in
     between. /proc/PID/syscall is read under wait_task_inactive(): it says "running" for a task
     that is runnable, and otherwise returns when it is off its run queue.
     """
+    found = {}
     for tid in threads(pid):
         wait_until(lambda: not Path(f"/proc/{pid}/task/{tid}/syscall").read_text().startswith(
             "running"), f"thread {tid} of {pid} does not go to sleep")
+        found[tid] = books(pid, tid)
+    return found
+
+
+def settle(pid):
+    """Waits until all threads of a process sleep, at one moment, and have left their CPUs.
+
+    They are looked at one after the other, and one that sleeps may be woken by one that is looked at later and
+    sleeps by then: the last one at a barrier wakes all. So they are looked at twice. Those that have not run in
+    between slept all that time, which has a moment in common for all.
+    """
+    seen = [None, asleep(pid)]
+
+    def unchanged():
+        seen[:] = seen[1], asleep(pid)
+        return seen[0] == seen[1]
+
+    wait_until(unchanged, f"threads of {pid} wake each other")
 
 
 @functools.cache
