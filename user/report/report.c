@@ -536,8 +536,11 @@ int writer__write(struct writer *w, const struct report *r)
 						      w->format < FORMAT_FOLDED || r->stacks;
 	enum report_format format = fits ? w->format : FORMAT_TEXT;
 	struct writing writing;
-	int err = writer__begin(w, &writing);
+	int err;
 
+	if (w->sink)
+		return w->sink->report(w->sink->context, r);
+	err = writer__begin(w, &writing);
 	if (!err)
 		err = writers[format](w, r);
 	return writer__end(w, &writing, err);

@@ -224,6 +224,20 @@ enum report_format {
 int report_format(const char *name);
 int report_stack_format(const char *name);
 
+struct stream_line;
+
+/*
+ * Takes what is measured instead of a file: whoever makes something of several measurements. What it is
+ * given is the caller's and gone afterwards. end() comes when an interval's reports are all there. All return 0
+ * or a negative errno.
+ */
+struct writer_sink {
+	void *context;
+	int (*report)(void *context, const struct report *r);
+	int (*line)(void *context, const char *tool, const struct stream_line *line);
+	int (*end)(void *context);
+};
+
 /* Where and how reports are written; made by the output options. */
 struct writer {
 	FILE *file;
@@ -233,6 +247,7 @@ struct writer {
 	/* Or NULL: takes the text of each report, too, which then goes to no other file. 0 or negative. */
 	int (*publish)(void *publisher, const char *text, size_t n);
 	void *publisher;
+	const struct writer_sink *sink; /* not the writer's; NULL: reports and lines are written */
 	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS: all there was up to now; see there */
 	u64 top;                /* and how many keys are written; 0: see there */
 	const char *tool;       /* whose single events come now, in a run of several; else NULL */

@@ -486,6 +486,8 @@ static int write_record(struct writer *w, const struct stream_line *line)
 int stream__write_line(struct writer *w, const struct stream_template *t,
 		       const struct stream_line *line)
 {
+	if (w->sink)
+		return w->sink->line(w->sink->context, w->tool, line);
 	if (w->format == FORMAT_JSON)
 		return write_object(w, line);
 	if (w->format == FORMAT_CSV)

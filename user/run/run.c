@@ -264,7 +264,7 @@ static void tell_overhead(const struct measurement *m, const struct report *r)
 	size_t n = 0;
 	FILE *f;
 
-	if (m->hold || (!m->heat && (format == FORMAT_TEXT || format == FORMAT_JSON ||
+	if (m->hold || m->writer->sink || (!m->heat && (format == FORMAT_TEXT || format == FORMAT_JSON ||
 					 format == FORMAT_OPENMETRICS)))
 		return;
 	f = open_memstream(&line, &n);
@@ -353,6 +353,8 @@ static int write_reports(struct run *run)
 		err = write_report(run->measurement[i]);
 		end_writing(run->measurement[i]);
 	}
+	if (!err && run->writer.sink)
+		err = run->writer.sink->end(run->writer.sink->context);
 	return err;
 }
 

@@ -23,6 +23,7 @@ struct line {
 
 struct several {
 	several_find find;
+	const struct several_plan *plan;        /* NULL: the lines were typed */
 	const char *text[RUN_MOST];
 	struct line *line;
 	size_t n;
@@ -103,8 +104,10 @@ static int merge_scopes(const struct cli *run, struct cli *line)
 	return err;
 }
 
-static int impose(const struct cli *run, struct cli *line)
+static int impose(const struct several *s, struct cli *line)
 {
+	const struct cli *run = s->run.cli;
+
 	if (line->format != FORMAT_TEXT) {
 		diag_error("the format is the run's: it stands behind the lines");
 		return -EINVAL;
@@ -112,7 +115,7 @@ static int impose(const struct cli *run, struct cli *line)
 	line->interval_ns = run->interval_ns;
 	line->count = run->count;
 	line->duration_ns = run->duration_ns;
-	line->format = run->format;
+	line->format = s->plan ? FORMAT_JSON : run->format;     /* all rows: no first few for people */
 	line->separator = run->separator;
 	line->timestamps = run->timestamps;
 	line->explain = run->explain;
@@ -144,7 +147,7 @@ static int parse_words(struct several *s, struct line *l, int argc)
 	if (err)
 		return err;
 	l->parsed = true;
-	err = impose(s->run.cli, &l->cli);
+	err = impose(s, &l->cli);
 	return err ?: check(l);
 }
 
@@ -269,6 +272,10 @@ static int run_lines(struct several *s, struct cli *cli)
 	int err = run__init(&s->run, cli), code;
 	size_t i;
 
+	if (!err && s->plan && !cli->explain) {
+		s->plan->begin(s->plan->sink.context, &s->run);
+		s->run.writer.sink = &s->plan->sink;
+	}
 	if (!err)
 		err = measure(s);
 	run__release(&s->run);
@@ -296,6 +303,32 @@ static int check_run(const struct several *s, const struct cli *cli)
 	return 0;
 }
 
+static int parse_and_run(struct several *s, struct cli *cli)
+{
+	int code = EXIT_USAGE;
+	size_t i;
+
+	s->run.cli = cli;
+	if (!parse_lines(s))
+		code = run_lines(s, cli);
+	else
+		for (i = 0; s->line && i < s->n; i++)
+			free_line(&s->line[i]);
+	free(s->line);
+	return code;
+}
+
+int several__run(several_find find, const struct several_plan *plan, struct cli *cli)
+{
+	struct several s = { .find = find, .plan = plan };
+
+	while (s.n < plan->n && s.n < RUN_MOST) {
+		s.text[s.n] = plan->line[s.n];
+		s.n++;
+	}
+	return parse_and_run(&s, cli);
+}
+
 int several__main(several_find find, int argc, char **argv)
 {
 	static const struct argp own = {
@@ -313,19 +346,11 @@ int several__main(several_find find, int argc, char **argv)
 	};
 	struct cli cli;
 	int code = EXIT_USAGE;
-	size_t i;
 
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
-	s.run.cli = &cli;
-	if (!check_run(&s, &cli)) {
-		if (!parse_lines(&s))
-			code = run_lines(&s, &cli);
-		else
-			for (i = 0; s.line && i < s.n; i++)
-				free_line(&s.line[i]);
-	}
-	free(s.line);
+	if (!check_run(&s, &cli))
+		code = parse_and_run(&s, &cli);
 	cli__free(&cli);
 	return code;
 }

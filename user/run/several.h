@@ -16,6 +16,20 @@
 /* Finds what is known by that name; NULL: nothing that measures. */
 typedef const struct tool_spec *(*several_find)(const char *name);
 
+/*
+ * A run whose lines are not typed but known, and whose reports go to a sink. begin() tells it of the run, whose
+ * writer is what it writes to, with the sink taken away meanwhile.
+ */
+struct several_plan {
+	const char *const *line;
+	size_t n;                       /* at most RUN_MOST */
+	struct writer_sink sink;
+	void (*begin)(void *context, struct run *run);
+};
+
+/* cli: of the run, parsed and checked; the caller's. Returns the exit status. */
+int several__run(several_find find, const struct several_plan *plan, struct cli *cli);
+
 /* The main() of such a tool. Returns the exit status. */
 int several__main(several_find find, int argc, char **argv);
 

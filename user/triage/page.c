@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "triage/page.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/escape.h"
+
+static const char *const level_names[] = {
+	[TRIAGE_FINE] = "fine", [TRIAGE_NOTICE] = "notice", [TRIAGE_PROBLEM] = "problem",
+};
+
+static const char *const units[] = {
+	[TRIAGE_COUNT] = "count", [TRIAGE_PER_SECOND] = "per second",
+	[TRIAGE_BYTES_PER_SECOND] = "bytes per second", [TRIAGE_OF_CPU] = "CPUs",
+	[TRIAGE_TASKS] = "tasks",
+	[TRIAGE_OF_MACHINE] = "share", [TRIAGE_PERCENT] = "percent", [TRIAGE_LONGEST] = "ns",
+};
+
+static double judged(const struct triage_finding *f)
+{
+	return f->rule->whole ? f->all : f->value;
+}
+
+static size_t count_of(const struct triage_page *p, enum triage_level level)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->n; i++)
+		n += p->finding[i].level == level;
+	return n;
+}
+
+/* Takes the text over. 0 or -ENOMEM. */
+static int put_escaped(FILE *f, char *text)
+{
+	char *line = text ? escape_string(text) : NULL;
+
+	free(text);
+	if (!line)
+		return -ENOMEM;
+	fputs(line, f);
+	free(line);
+	return 0;
+}
+
+/* Is it one of the cells by which rows were added up? */
+static bool is_key(const struct triage_rule *r, const char *name)
+{
+	size_t len = strlen(name), n;
+	const char *p = r->by;
+
+	while (p) {
+		n = strcspn(p, "|");
+		if (n == len && !strncmp(p, name, n))
+			return true;
+		p = p[n] ? p + n + 1 : NULL;
+	}
+	return false;
+}
+
+/*
+ * --- text --------------------------------------------------------------------------------------
+ */
+
+static int put_key(FILE *f, const struct triage_rule *r, const struct triage_key *k, double value)
+{
+	char text[UNITS_SPACE];
+	int err = 0;
+	size_t i;
+
+	fprintf(f, "    %16s ", triage_value(text, r, value));
+	for (i = 0; i < k->row.ncells && !err; i++) {
+		const struct field *c = &k->row.cell[i];
+
+		if (!is_key(r, c->name))
+			continue;
+		fputc(' ', f);
+		if (c->text)
+			err = put_escaped(f, strdup(c->text));
+		else if (c->kind == FIELD_NONE)
+			fputc('-', f);
+		else
+			fprintf(f, "%llu", c->number);
+	}
+	fputc('\n', f);
+	return err;
+}
+
+static int put_finding(FILE *f, const struct triage_finding *finding, size_t number, bool verbose)
+{
+	const struct triage_rule *r = finding->rule;
+	int err;
+	size_t i;
+
+	fprintf(f, "\n%zu %s  ", number, finding->level == TRIAGE_PROBLEM ? "PROBLEM" : "notice ");
+	err = put_escaped(f, triage_sentence(finding));
+	fputc('\n', f);
+	for (i = 0; r->by && i < finding->nkeys && !err; i++)
+		err = put_key(f, r, finding->key[i], finding->key_value[i]);
+	if (verbose)
+		fprintf(f, "    %s: %s\n", r->name, r->why);
+	if (err || !r->next)
+		return err;
+	fputs("    next: tally ", f);
+	err = put_escaped(f, triage_next(finding));
+	fputc('\n', f);
+	return err;
+}
+
+/* What was found fine, with how far it is from being a notice. */
+static void put_looked_at(FILE *f, const struct triage_page *p)
+{
+	char value[UNITS_SPACE], limit[UNITS_SPACE];
+	size_t i;
+
+	fprintf(f, "\n%-16s %16s %16s  of\n", "fine", "largest", "a notice from");
+	for (i = 0; i < p->n; i++) {
+		const struct triage_finding *x = &p->finding[i];
+		const struct triage_rule *r = x->rule;
+
+		if (x->level != TRIAGE_FINE || !x->looked)
+			continue;
+		fprintf(f, "%-16s %16s %16s  %s\n", r->name, triage_value(value, r, judged(x)),
+			triage_value(limit, r, r->notice > 0 ? r->notice : r->problem), r->tool);
+	}
+}
+
+static void put_losses(FILE *f, const struct triage_page *p)
+{
+	char lost[UNITS_SPACE], inexact[UNITS_SPACE], events[UNITS_SPACE];
+	size_t i;
+
+	for (i = 0; i < p->nlosses; i++) {
+		const struct triage_loss *l = &p->loss[i];
+
+		fprintf(f, "%s: of %s events %s lost, %s inexact\n", l->tool, format_count(events, l->events),
+			format_count(lost, l->lost), format_count(inexact, l->inexact));
+	}
+}
+
+static void put_absent(FILE *f, const struct triage_page *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nabsent; i++)
+		fprintf(f, "%s%s", i ? ", " : "not looked at, this kernel cannot do: ", p->absent[i]);
+	if (p->nabsent)
+		fputc('\n', f);
+}
+
+static int put_text(const struct triage_page *p, FILE *f)
+{
+	size_t problems = count_of(p, TRIAGE_PROBLEM), notices = count_of(p, TRIAGE_NOTICE), i;
+	int err = 0;
+
+	char clock[16] = "?";
+	time_t seconds = p->start_ns / NSEC_PER_SEC;
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	fprintf(f, "triage: %.1f s from %s on, %d CPUs, kernel %s; %zu measurements, %zu rules\n",
+		(double)p->duration_ns / NSEC_PER_SEC, clock, p->cpus, p->kernel, p->measurements, p->n);
+	if (!problems && !notices)
+		fputs("nothing is wrong by any of the rules\n", f);
+	else
+		fprintf(f, "%zu %s, %zu worth a word\n", problems, problems == 1 ? "problem" : "problems",
+			notices);
+	for (i = 0; i < problems + notices && !err; i++)
+		err = put_finding(f, &p->finding[i], i + 1, p->verbose);
+	if (p->verbose || !(problems + notices))
+		put_looked_at(f, p);
+	fputc('\n', f);
+	put_absent(f, p);
+	put_losses(f, p);
+	if (p->overhead)
+		put_overhead_line(f, p->overhead);
+	if (p->overhead)
+		fputc('\n', f);
+	return err;
+}
+
+/*
+ * --- JSON --------------------------------------------------------------------------------------
+ */
+
+static json_t *string_of(char *text)
+{
+	char *line = text ? escape_string(text) : NULL;
+	json_t *value = line ? json_string(line) : json_null();
+
+	free(line);
+	free(text);
+	return value;
+}
+
+static json_t *cell_of(const struct field *f)
+{
+	if (f->text)
+		return string_of(strdup(f->text));
+	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
+		return json_null();
+	if (f->kind == FIELD_REAL)
+		return json_real(f->real);
+	if (!field_is_signed(f->kind) && f->number > INT64_MAX)
+		return json_real((double)f->number);
+	return json_integer((s64)f->number);
+}
+
+static json_t *evidence_of(const struct triage_finding *f)
+{
+	json_t *list = json_array();
+	size_t i, k;
+
+	for (i = 0; i < f->nkeys; i++) {
+		const struct report_row *row = &f->key[i]->row;
+		json_t *o = json_object(), *cells = json_object();
+
+		for (k = 0; k < row->ncells; k++)
+			json_object_set_new(cells, row->cell[k].name, cell_of(&row->cell[k]));
+		json_object_set_new(o, "value", json_real(f->key_value[i]));
+		json_object_set_new(o, "row", cells);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *limit_of(double limit)
+{
+	return limit > 0 ? json_real(limit) : json_null();
+}
+
+static json_t *rule_of(const struct triage_finding *f)
+{
+	const struct triage_rule *r = f->rule;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "rule", json_string(r->name));
+	json_object_set_new(o, "level", f->looked ? json_string(level_names[f->level]) : json_null());
+	json_object_set_new(o, "tool", json_string(r->tool));
+	json_object_set_new(o, "value", f->looked ? json_real(judged(f)) : json_null());
+	json_object_set_new(o, "unit", json_string(units[r->per]));
+	json_object_set_new(o, "notice", limit_of(r->notice));
+	json_object_set_new(o, "problem", limit_of(r->problem));
+	return o;
+}
+
+static json_t *finding_of(const struct triage_finding *f)
+{
+	json_t *o = rule_of(f);
+
+	json_object_set_new(o, "sentence", string_of(triage_sentence(f)));
+	json_object_set_new(o, "reason", json_string(f->rule->why));
+	json_object_set_new(o, "evidence", evidence_of(f));
+	json_object_set_new(o, "next", string_of(triage_next(f)));
+	return o;
+}
+
+static json_t *names_of(const char *const *name, size_t n)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, json_string(name[i]));
+	return list;
+}
+
+static json_t *losses_of(const struct triage_page *p)
+{
+	json_t *list = json_array(), *o;
+	size_t i;
+
+	for (i = 0; i < p->nlosses; i++) {
+		o = json_object();
+		json_object_set_new(o, "tool", json_string(p->loss[i].tool));
+		json_object_set_new(o, "events", json_integer(p->loss[i].events));
+		json_object_set_new(o, "lost", json_integer(p->loss[i].lost));
+		json_object_set_new(o, "inexact", json_integer(p->loss[i].inexact));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *cost_of(const struct report_overhead *o)
+{
+	json_t *cost = json_object();
+
+	json_object_set_new(cost, "programs_ns", json_integer(o->ns));
+	json_object_set_new(cost, "process_ns", json_integer(o->own_ns));
+	json_object_set_new(cost, "map_bytes", json_integer(o->map_bytes));
+	return cost;
+}
+
+static int put_json(const struct triage_page *p, FILE *f)
+{
+	json_t *page = json_object(), *findings = json_array(), *looked = json_array();
+	size_t i;
+	int err;
+
+	json_object_set_new(page, "tool", json_string("triage"));
+	json_object_set_new(page, "kernel", string_of(strdup(p->kernel)));
+	json_object_set_new(page, "cpus", json_integer(p->cpus));
+	json_object_set_new(page, "start_ns", json_integer(p->start_ns));
+	json_object_set_new(page, "duration_ns", json_integer(p->duration_ns));
+	for (i = 0; i < p->n; i++)
+		if (p->finding[i].level == TRIAGE_FINE)
+			json_array_append_new(looked, rule_of(&p->finding[i]));
+		else
+			json_array_append_new(findings, finding_of(&p->finding[i]));
+	json_object_set_new(page, "findings", findings);
+	json_object_set_new(page, "looked_at", looked);
+	json_object_set_new(page, "losses", losses_of(p));
+	json_object_set_new(page, "absent", names_of(p->absent, p->nabsent));
+	json_object_set_new(page, "cost", p->overhead ? cost_of(p->overhead) : json_null());
+	err = json_dumpf(page, f, JSON_COMPACT) ? -ENOMEM : 0;
+	fputc('\n', f);
+	json_decref(page);
+	return err;
+}
+
+/*
+ * --- a table: CSV, OpenMetrics -----------------------------------------------------------------
+ */
+
+static int add_row(struct report *r, const struct triage_finding *f)
+{
+	const struct field value = {
+		.name = "value", .real = judged(f), .kind = f->looked ? FIELD_REAL : FIELD_NONE, .decimals = 3,
+	};
+	struct report_row row = {};
+	int err = report_row__add_text(&row, "rule", f->rule->name);
+
+	if (!err)
+		err = report_row__add_text(&row, "unit", units[f->rule->per]);
+	if (!err)
+		err = report_row__add_field(&row, &value);
+	if (!err)
+		err = report_row__add_number(&row, "level", f->level, FIELD_NUMBER);
+	return report__end_row(r, &row, err);
+}
+
+static int write_table(const struct triage_page *p, struct writer *w)
+{
+	struct report r = {
+		.tool = "triage", .value = "findings", .table = true, .standing = true, .kernel = p->kernel,
+		.cpus = p->cpus, .start_ns = p->start_ns, .duration_ns = p->duration_ns,
+	};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < p->n && !err; i++)
+		err = add_row(&r, &p->finding[i]);
+	if (!err)
+		err = writer__write(w, &r);
+	report__free(&r);
+	return err;
+}
+
+int triage_page__write(const struct triage_page *p, struct writer *w)
+{
+	struct writing writing;
+	int err;
+
+	if (w->format != FORMAT_JSON && w->format != FORMAT_TEXT)
+		return write_table(p, w);
+	err = writer__begin(w, &writing);
+
+	if (!err)
+		err = w->format == FORMAT_JSON ? put_json(p, w->file) : put_text(p, w->file);
+	return writer__end(w, &writing, err);
+}

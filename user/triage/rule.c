@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "triage/rule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/shell.h"
+#include "report/stream.h"
+
+/* Keys of a rule are added up when there are so many more. */
+#define ROOM_AT_FIRST 256
+
+struct keys {
+	struct triage_key *key;
+	size_t n, room, merged; /* the first merged ones are of different keys */
+	u64 duration_ns;        /* that its tool has reported; 0: nothing yet */
+};
+
+struct triage {
+	const struct triage_rule *rule;
+	struct keys *keys;      /* of each rule */
+	size_t n;
+	u32 pid;
+};
+
+struct triage *triage__new(const struct triage_rule *rule, size_t n)
+{
+	struct triage *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	*t = (struct triage){ .rule = rule, .n = n, .keys = calloc(n, sizeof(*t->keys)) };
+	if (t->keys)
+		return t;
+	free(t);
+	return NULL;
+}
+
+void triage__reset(struct triage *t)
+{
+	size_t i, k;
+
+	for (i = 0; i < t->n; i++) {
+		for (k = 0; k < t->keys[i].n; k++)
+			report_row__free(&t->keys[i].key[k].row);
+		free(t->keys[i].key);
+		t->keys[i] = (struct keys){};
+	}
+}
+
+void triage__free(struct triage *t)
+{
+	if (!t)
+		return;
+	triage__reset(t);
+	free(t->keys);
+	free(t);
+}
+
+void triage__leave_out(struct triage *t, u32 pid)
+{
+	t->pid = pid;
+}
+
+/*
+ * --- rows --------------------------------------------------------------------------------------
+ */
+
+static const struct field *cell_of(const struct report_row *row, const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < row->ncells; i++)
+		if (!strncmp(row->cell[i].name, name, len) && !row->cell[i].name[len])
+			return &row->cell[i];
+	return NULL;
+}
+
+static const struct field *cell(const struct report_row *row, const char *name)
+{
+	return cell_of(row, name, strlen(name));
+}
+
+static double number_of(const struct field *f)
+{
+	if (!f || f->text || f->kind == FIELD_NONE)
+		return 0;
+	if (f->kind == FIELD_REAL)
+		return isfinite(f->real) ? f->real : 0;
+	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
+}
+
+/* Is a text one of "A|B|C"? */
+static bool is_one_of(const char *text, const char *list)
+{
+	size_t len = strlen(text), n;
+
+	for (;; list += n + 1) {
+		n = strcspn(list, "|");
+		if (n == len && !strncmp(list, text, n))
+			return true;
+		if (!list[n])
+			return false;
+	}
+}
+
+static bool holds(const struct triage_condition *c, const struct report_row *row)
+{
+	const struct field *f = cell(row, c->cell);
+	const char *text = f && f->text ? f->text : "";
+
+	if (c->is)
+		return is_one_of(text, c->is);
+	if (c->is_not)
+		return !is_one_of(text, c->is_not);
+	return number_of(f) >= c->least;
+}
+
+static bool is_wanted(const struct triage *t, const struct triage_rule *r, const struct report_row *row)
+{
+	const struct field *pid = cell(row, "pid");
+	size_t i;
+
+	if (t->pid && pid && !pid->text && pid->number == t->pid)
+		return false;
+	for (i = 0; i < TRIAGE_CONDITIONS && r->where[i].cell; i++)
+		if (!holds(&r->where[i], row))
+			return false;
+	return true;
+}
+
+static bool adds_up(const struct triage_rule *r)
+{
+	return r->per != TRIAGE_LONGEST;
+}
+
+/*
+ * --- keys --------------------------------------------------------------------------------------
+ */
+
+static int compare_cells(const struct field *a, const struct field *b)
+{
+	if (!a || !b)
+		return !!a - !!b;
+	if (a->text || b->text)
+		return strcmp(a->text ?: "", b->text ?: "");
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int compare_keys(const void *a, const void *b, void *rule)
+{
+	const struct triage_rule *r = rule;
+	const struct triage_key *ka = a, *kb = b;
+	const char *name = r->by;
+	int order = 0;
+	size_t n;
+
+	while (name && !order) {
+		n = strcspn(name, "|");
+		order = compare_cells(cell_of(&ka->row, name, n), cell_of(&kb->row, name, n));
+		name = name[n] ? name + n + 1 : NULL;
+	}
+	return order;
+}
+
+/* Adds b, whose key is a's, to a. */
+static void merge_key(const struct triage_rule *r, struct triage_key *a, struct triage_key *b)
+{
+	double sum = a->figure + b->figure;
+
+	if (b->figure > a->figure) {
+		struct triage_key larger = *b;
+
+		*b = *a;
+		*a = larger;
+	}
+	if (adds_up(r))
+		a->figure = sum;
+	report_row__free(&b->row);
+}
+
+static void merge(const struct triage_rule *r, struct keys *k)
+{
+	size_t to = 0, i;
+
+	if (k->merged == k->n)
+		return;
+	qsort_r(k->key, k->n, sizeof(*k->key), compare_keys, (void *)r);
+	for (i = 1; i < k->n; i++) {
+		if (!compare_keys(&k->key[to], &k->key[i], (void *)r))
+			merge_key(r, &k->key[to], &k->key[i]);
+		else if (++to != i)
+			k->key[to] = k->key[i];
+	}
+	k->n = k->merged = to + 1;
+}
+
+static int make_room(const struct triage_rule *r, struct keys *k)
+{
+	struct triage_key *key;
+	size_t room;
+
+	if (k->n < k->room)
+		return 0;
+	merge(r, k);
+	if (k->n < k->room / 2)
+		return 0;
+	room = k->room ? 2 * k->room : ROOM_AT_FIRST;
+	key = realloc(k->key, room * sizeof(*key));
+	if (!key)
+		return -ENOMEM;
+	k->key = key;
+	k->room = room;
+	return 0;
+}
+
+static int copy_cells(struct report_row *to, const struct report_row *from)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < from->ncells && !err; i++) {
+		struct field f = from->cell[i];
+
+		if (f.text)
+			f.text = strdup(f.text);
+		if (!f.text && from->cell[i].text)
+			return -ENOMEM;
+		err = report_row__add_field(to, &f);
+		if (err)
+			free(f.text);
+	}
+	return err;
+}
+
+/* The cells are borrowed: what is kept is copied. */
+static int take_row(struct triage *t, size_t i, const struct report_row *row)
+{
+	const struct triage_rule *r = &t->rule[i];
+	struct keys *k = &t->keys[i];
+	struct triage_key key = {};
+	int err;
+
+	if (!is_wanted(t, r, row))
+		return 0;
+	key.figure = r->figure ? number_of(cell(row, r->figure)) : 1;
+	if (key.figure <= 0)
+		return 0;
+	err = make_room(r, k);
+	if (!err)
+		err = copy_cells(&key.row, row);
+	if (err) {
+		report_row__free(&key.row);
+		return err;
+	}
+	k->key[k->n++] = key;
+	return 0;
+}
+
+/*
+ * --- reports and events ------------------------------------------------------------------------
+ */
+
+/* A histogram is a row of its key and its figures. */
+static int take_group(struct triage *t, size_t i, const struct report_group *g)
+{
+	const struct histogram *h = &g->hist;
+	struct field f[16];
+	struct report_row row = { .cell = f };
+	const struct field figures[] = {
+		{ .name = "count", .number = h->count },
+		{ .name = "avg", .number = histogram__average(h), .kind = FIELD_DURATION },
+		{ .name = "p50", .number = histogram__percentile(h, 5000), .kind = FIELD_DURATION },
+		{ .name = "p99", .number = histogram__percentile(h, 9900), .kind = FIELD_DURATION },
+		{ .name = "max", .number = h->max, .kind = FIELD_DURATION },
+	};
+	size_t k;
+
+	for (k = 0; k < ARRAY_SIZE(figures); k++)
+		f[row.ncells++] = figures[k];
+	for (k = 0; k < g->nkey && row.ncells < ARRAY_SIZE(f); k++)
+		f[row.ncells++] = g->key[k];
+	return take_row(t, i, &row);
+}
+
+/* A stack is a row of its key and its value. */
+static int take_stack(struct triage *t, size_t i, const struct report_stacks *s, const struct report_stack *stack)
+{
+	const struct report_row *key = &s->key[stack->key];
+	struct field f[16] = { { .name = "value", .number = stack->value } };
+	struct report_row row = { .cell = f, .ncells = 1 };
+	size_t k;
+
+	for (k = 0; k < key->ncells && row.ncells < ARRAY_SIZE(f); k++)
+		f[row.ncells++] = key->cell[k];
+	return take_row(t, i, &row);
+}
+
+int triage__take(struct triage *t, const struct report *r)
+{
+	size_t i, k;
+	int err = 0;
+
+	for (i = 0; i < t->n && !err; i++) {
+		if (strcmp(t->rule[i].tool, r->tool))
+			continue;
+		t->keys[i].duration_ns += r->duration_ns;
+		for (k = 0; k < r->nrows && !err; k++)
+			err = take_row(t, i, &r->row[k]);
+		for (k = 0; k < r->ngroups && !err; k++)
+			err = take_group(t, i, &r->group[k]);
+		for (k = 0; r->stacks && k < r->stacks->n && !err; k++)
+			err = take_stack(t, i, r->stacks, &r->stacks->stack[k]);
+	}
+	return err;
+}
+
+int triage__take_line(struct triage *t, const char *tool, const struct stream_line *line)
+{
+	struct field f[32] = {
+		{ .name = "comm", .text = (char *)line->comm },
+		{ .name = "pid", .number = line->pid, .kind = FIELD_ID },
+		{ .name = "tid", .number = line->tid, .kind = FIELD_ID },
+		{ .name = "event", .text = (char *)line->event,
+		  .kind = line->event ? FIELD_NUMBER : FIELD_NONE },
+		{ .name = "elapsed", .number = line->elapsed_ns,
+		  .kind = line->has_elapsed ? FIELD_DURATION : FIELD_NONE },
+	};
+	struct report_row row = { .cell = f, .ncells = 5 };
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < line->n && row.ncells < ARRAY_SIZE(f); i++)
+		f[row.ncells++] = line->field[i].field;
+	for (i = 0; i < t->n && !err; i++)
+		if (!strcmp(t->rule[i].tool, tool))
+			err = take_row(t, i, &row);
+	return err;
+}
+
+/*
+ * --- findings ----------------------------------------------------------------------------------
+ */
+
+static double in_unit(const struct triage_rule *r, double figure, u64 duration_ns, int cpus)
+{
+	switch (r->per) {
+	case TRIAGE_PER_SECOND:
+	case TRIAGE_BYTES_PER_SECOND:
+		return duration_ns ? figure * NSEC_PER_SEC / duration_ns : 0;
+	case TRIAGE_OF_CPU:
+	case TRIAGE_TASKS:
+		return duration_ns ? figure / duration_ns : 0;
+	case TRIAGE_OF_MACHINE:
+		return duration_ns && cpus > 0 ? figure / duration_ns / cpus : 0;
+	case TRIAGE_COUNT:
+	case TRIAGE_PERCENT:
+	case TRIAGE_LONGEST:
+		break;
+	}
+	return figure;
+}
+
+static enum triage_level level_of(const struct triage_rule *r, double value)
+{
+	if (r->problem > 0 && value >= r->problem)
+		return TRIAGE_PROBLEM;
+	return r->notice > 0 && value >= r->notice ? TRIAGE_NOTICE : TRIAGE_FINE;
+}
+
+static int by_figure(const void *a, const void *b)
+{
+	double x = ((const struct triage_key *)a)->figure, y = ((const struct triage_key *)b)->figure;
+
+	return (y > x) - (y < x);
+}
+
+static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding *f)
+{
+	const struct triage_rule *r = &t->rule[i];
+	struct keys *k = &t->keys[i];
+	double all = 0;
+	size_t j;
+
+	*f = (struct triage_finding){ .rule = r, .looked = k->duration_ns };
+	if (!k->duration_ns || !k->n)
+		return;
+	merge(r, k);
+	qsort(k->key, k->n, sizeof(*k->key), by_figure);
+	k->merged = 0;          /* the order is another one now */
+	for (j = 0; j < k->n; j++)
+		all = adds_up(r) ? all + k->key[j].figure : fmax(all, k->key[j].figure);
+	f->value = in_unit(r, k->key[0].figure, k->duration_ns, cpus);
+	f->all = in_unit(r, all, k->duration_ns, cpus);
+	f->level = level_of(r, r->whole ? f->all : f->value);
+	for (j = 0; j < k->n && j < TRIAGE_EVIDENCE; j++) {
+		f->key[j] = &k->key[j];
+		f->key_value[j] = in_unit(r, k->key[j].figure, k->duration_ns, cpus);
+	}
+	f->nkeys = j;
+}
+
+/* How far beyond what is worth a word. */
+static double excess(const struct triage_finding *f)
+{
+	double limit = f->rule->notice > 0 ? f->rule->notice : f->rule->problem;
+
+	return limit > 0 ? (f->rule->whole ? f->all : f->value) / limit : 0;
+}
+
+static int worst_first(const void *a, const void *b)
+{
+	const struct triage_finding *x = a, *y = b;
+
+	if (x->level != y->level)
+		return x->level > y->level ? -1 : 1;
+	if (x->level != TRIAGE_FINE && x->rule->weight != y->rule->weight)
+		return x->rule->weight > y->rule->weight ? -1 : 1;
+	if (x->looked != y->looked)
+		return x->looked ? -1 : 1;
+	return (excess(y) > excess(x)) - (excess(y) < excess(x));
+}
+
+/* Is what it stands beside small enough? */
+static bool speaks(const struct triage_rule *r, const struct triage_finding *f, size_t n)
+{
+	size_t i;
+
+	for (i = 0; r->beside && i < n; i++)
+		if (!strcmp(f[i].rule->name, r->beside))
+			return f[i].looked && f[i].all <= r->at_most;
+	return true;
+}
+
+struct triage_finding *triage__findings(struct triage *t, int cpus)
+{
+	struct triage_finding *f = calloc(t->n ?: 1, sizeof(*f));
+	size_t i;
+
+	if (!f)
+		return NULL;
+	for (i = 0; i < t->n; i++)
+		conclude(t, i, cpus, &f[i]);
+	for (i = 0; i < t->n; i++)
+		if (!speaks(f[i].rule, f, t->n))
+			f[i].level = TRIAGE_FINE;
+	qsort(f, t->n, sizeof(*f), worst_first);
+	return f;
+}
+
+/*
+ * --- texts -------------------------------------------------------------------------------------
+ */
+
+static void format_number(char *text, double value)
+{
+	if (value < 10 && value != floor(value))
+		snprintf(text, UNITS_SPACE, "%.1f", value);
+	else
+		format_count(text, (unsigned __int128)fmax(value + 0.5, 0));
+}
+
+const char *triage_value(char *text, const struct triage_rule *rule, double value)
+{
+	switch (rule->per) {
+	case TRIAGE_OF_CPU:
+		snprintf(text, UNITS_SPACE, "%.2f CPUs", value);
+		break;
+	case TRIAGE_TASKS:
+		snprintf(text, UNITS_SPACE, "%.2f tasks", value);
+		break;
+	case TRIAGE_OF_MACHINE:
+		snprintf(text, UNITS_SPACE, "%.3g %%", 100 * value);
+		break;
+	case TRIAGE_PERCENT:
+		snprintf(text, UNITS_SPACE, "%.3g %%", value);
+		break;
+	case TRIAGE_LONGEST:
+		format_value(text, (unsigned __int128)value, UNIT_NS, false);
+		break;
+	case TRIAGE_BYTES_PER_SECOND:
+		format_value(text, (unsigned __int128)fmax(value, 0), UNIT_BYTES, false);
+		strcat(text, " a second");
+		break;
+	case TRIAGE_PER_SECOND:
+		format_number(text, value);
+		strcat(text, " a second");
+		break;
+	case TRIAGE_COUNT:
+		format_number(text, value);
+		break;
+	}
+	return text;
+}
+
+/* A text as a word for a shell. */
+static void put_word(FILE *f, const char *text)
+{
+	size_t n = strlen(text);
+	char *word = malloc(SHELL_SPACE(n, 1));
+
+	if (word) {
+		shell_words(word, text, n);
+		fputs(word, f);
+	}
+	free(word);
+}
+
+static void put_cell(FILE *f, const struct field *cell, bool as_word)
+{
+	char text[UNITS_SPACE];
+	enum unit unit;
+
+	if (!cell || (!cell->text && cell->kind == FIELD_NONE)) {
+		fputc('?', f);
+	} else if (cell->text) {
+		if (as_word)
+			put_word(f, cell->text);
+		else
+			fputs(cell->text, f);
+	} else if (cell->kind == FIELD_REAL) {
+		fprintf(f, "%.*f", cell->decimals, cell->real);
+	} else if (cell->kind == FIELD_ID || as_word) {
+		fprintf(f, "%llu", cell->number);
+	} else {
+		unit = field_unit(cell);
+		fputs(unit == UNIT_COUNT ? format_count(text, cell->number) :
+					   format_value(text, cell->number, unit, false), f);
+	}
+}
+
+/* A text with {names} in it; as_words: for a shell. */
+static char *fill_in(const struct triage_finding *f, const char *template, bool as_words)
+{
+	char value[UNITS_SPACE], *text = NULL;
+	const char *p = template;
+	size_t size, n;
+	FILE *out;
+
+	if (!f->nkeys)
+		return NULL;
+	out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	while (*p) {
+		if (*p != '{') {
+			fputc(*p++, out);
+			continue;
+		}
+		n = strcspn(++p, "}");
+		if (n == 5 && !strncmp(p, "value", n))
+			fputs(triage_value(value, f->rule, f->value), out);
+		else if (n == 3 && !strncmp(p, "all", n))
+			fputs(triage_value(value, f->rule, f->all), out);
+		else
+			put_cell(out, cell_of(&f->key[0]->row, p, n), as_words);
+		p += n + (p[n] == '}');
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+char *triage_sentence(const struct triage_finding *f)
+{
+	return fill_in(f, f->rule->sentence, false);
+}
+
+char *triage_next(const struct triage_finding *f)
+{
+	return f->rule->next ? fill_in(f, f->rule->next, true) : NULL;
+}
