@@ -41,7 +41,7 @@ OPTIONS = {
 }
 
 # What happens on behalf of no task, or is counted for a CPU, has no scope but CPUs, or none.
-WITHOUT_TASKS = {"hardirqs", "netdrop", "netlat", "runqlen", "softirqs", "tcpretrans", "tcprtt", "timers", "workqueues"}
+WITHOUT_TASKS = {"hardirqs", "netdrop", "netlat", "runqlen", "softirqs", "tcpretrans", "tcprtt", "timers", "triage", "workqueues"}
 
 SINCE = {"lockstat": (5, 19)}
 

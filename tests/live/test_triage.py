@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""triage: what was made wrong is said, with the figures of the tools it asks; whole incidents are in tests/incidents."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tally
+from tally import BUILD, once
+
+ROOT = Path(__file__).resolve().parents[2]
+LEVELS = ("problem", "notice", "fine", None)
+
+
+def page(result):
+    assert result.code == 0, result
+    found, = [json.loads(line) for line in result.text.splitlines()]
+    return found
+
+
+def check_page(found):
+    assert set(found) == {"tool", "kernel", "cpus", "start_ns", "duration_ns", "findings", "looked_at", "losses", "absent",
+                          "cost"}, found
+    for rule in found["findings"] + found["looked_at"]:
+        assert rule["level"] in LEVELS and isinstance(rule["rule"], str), rule
+        assert (rule["value"] is None) == (rule["level"] is None), rule
+    for rule in found["findings"]:
+        limit = rule[rule["level"]]
+        assert rule["value"] >= limit and rule["sentence"] and rule["evidence"], rule
+        assert "?" not in rule["sentence"] and "{" not in rule["sentence"] + rule["next"], rule
+    levels = [LEVELS.index(rule["level"]) for rule in found["findings"]]
+    assert levels == sorted(levels) and all(rule["level"] in ("fine", None) for rule in found["looked_at"])
+    return {rule["rule"]: rule for rule in found["findings"]}
+
+
+def look(run, seconds=3):
+    return page(run("--json", "-d", str(seconds), tool="triage"))
+
+
+def test_every_rule_is_looked_at(run):
+    found = look(run, 1)
+    check_page(found)
+    rules = [rule["rule"] for rule in found["findings"] + found["looked_at"]]
+    listed = json.loads(run("--rules", "--json", tool="triage").text)["rows"]
+    assert sorted(rules) == sorted(row["rule"] for row in listed) and len(set(rules)) == len(rules)
+    assert {row["tool"] for row in listed if row["rule"] in
+            [r["rule"] for r in found["looked_at"] if r["level"] is None]} <= set(found["absent"])
+    if not tally.GUEST:
+        assert not found["absent"], found
+
+
+def test_its_cost_is_told(run):
+    cost = look(run, 1)["cost"]
+    assert cost["programs_ns"] > 0 and cost["process_ns"] > 0 and cost["map_bytes"] > 0, cost
+
+
+def test_crashes(run):
+    """As many as there were: counted in the kernel by no clock."""
+    def crash():
+        pid = os.posix_spawn("/bin/sh", ["sh", "-c", "kill -SEGV $$"], os.environ)
+        os.waitpid(pid, 0)
+
+    tracer = tally.Tool("--json", tool="triage")
+    try:
+        tracer.ready()
+        for _ in range(7):
+            crash()
+        found = page(tracer.stop())
+    finally:
+        tracer.close()
+    rule = check_page(found)["crash"]
+    assert rule["level"] == "problem", rule
+    mine = [each for each in rule["evidence"] if each["row"]["comm"] == "sh" and each["row"]["signal"] == "SIGSEGV"]
+    assert sum(each["value"] for each in mine) == 7, rule
+
+
+def test_refused_connections(run):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    tracer = tally.Tool("--json", tool="triage")
+    try:
+        tracer.ready()
+        for _ in range(12):
+            with socket.socket() as s, pytest.raises(ConnectionRefusedError):
+                s.connect(("127.0.0.1", port))
+        found = page(tracer.stop())
+    finally:
+        tracer.close()
+    rule = check_page(found)["failed-connects"]
+    each = next(each for each in rule["evidence"] if each["row"]["remote"] == f"127.0.0.1:{port}")
+    assert each["value"] == 12 and each["row"]["error"] == "ECONNREFUSED" and rule["level"] == "problem", rule
+
+
+def test_files_that_are_not_there(run):
+    """The sentence says who and how often; the rate is that of the load's own count."""
+    script = ("import os, sys, time\n"
+              "end = time.monotonic() + float(sys.argv[1])\n"
+              "open('/proc/self/comm', 'w').write('seeker')\n"
+              "while time.monotonic() < end:\n"
+              "    for _ in range(1000):\n"
+              "        os.path.exists('/nowhere/at/all')\n")
+    if tally.GUEST:
+        pytest.skip("an emulated machine is not fast enough for what is a problem")
+    with subprocess.Popen([sys.executable, "-c", script, "4"]) as load:
+        tally.wait_until(lambda: Path(f"/proc/{load.pid}/comm").read_text() == "seeker\n", "it has not begun")
+        rule = check_page(look(run, 2)).get("not-found")
+    assert rule and rule["level"] == "problem" and rule["sentence"].startswith("seeker looks for files"), rule
+    assert rule["next"] == "opensnoop --failed --comm seeker", rule
+
+
+@once
+def test_next_commands_are_command_lines(run):
+    """What is to be typed is understood: -n does nothing but parse and load."""
+    text = (ROOT / "tools/machine/triage/rules.c").read_text()
+    lines = re.findall(r'\.next = "([^"]+)"', text)
+    assert len(lines) >= 20
+    values = {"comm": "sh", "pid": str(os.getpid()), "syscall": "read"}
+    for line in sorted(set(lines)):
+        words = line.format(**values).split()
+        ran = run(*words[1:], "-n", tool=words[0])
+        assert ran.code == 0, (line, ran)
+
+
+@once
+def test_text(run):
+    ran = run("-d", "1", "-v", tool="triage")
+    assert ran.code == 0 and ran.text.startswith("triage: 1.0 s from "), ran
+    assert re.search(r"^fine +largest +a notice from +of$", ran.text, re.MULTILINE), ran
+    assert "overhead: programs " in ran.text, ran
+
+
+@once
+def test_intervals_and_tables(run):
+    ran = run("--json", "1", "2", tool="triage")
+    pages = [json.loads(line) for line in ran.text.splitlines()]
+    assert ran.code == 0 and len(pages) == 2, ran
+    for each in pages:
+        check_page(each)
+        assert 0.9e9 < each["duration_ns"], each
+    rows = run("--csv", "-d", "1", tool="triage")
+    rules = json.loads(run("--rules", "--json", tool="triage").text)["rows"]
+    assert rows.code == 0 and len(rows.text.splitlines()) == len(rules) + 1 and not rows.stderr, rows
+    metrics = run("--format", "openmetrics", "-d", "1", tool="triage")
+    assert metrics.code == 0 and metrics.text.count("tally_triage_value{") == len(rules), metrics
+
+
+@once
+def test_rules_are_those_of_the_page(run):
+    """docs/triage.md lists them with their reasons."""
+    text = (ROOT / "docs" / "triage.md").read_text()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.splitlines() if line.startswith("| `")]
+    listed = json.loads(run("--rules", "--json", tool="triage").text)["rows"]
+    assert [[f"`{row['rule']}`", row["tool"], row["notice"], row["problem"], row["because"]] for row in listed] == rows
+
+
+@once
+def test_wrong_usage(run):
+    ran = run("-p", "1", tool="triage")
+    assert ran.code == 2 and not ran.stdout, ran

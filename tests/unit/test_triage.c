@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Rules over reports: conditions, keys, limits, order, texts. */
+#include "unit.h"
+
+#include <unistd.h>
+
+#include "report/stream.h"
+#include "triage/page.h"
+#include "triage/rule.h"
+
+static const struct triage_rule rules[] = {
+	{
+		.name = "files", .tool = "count", .where = { { "errno", "ENOENT|ENOTDIR" } }, .by = "comm",
+		.figure = "calls", .per = TRIAGE_PER_SECOND, .notice = 10, .problem = 100, .weight = 5,
+		.why = "because", .sentence = "{comm} fails, {value}, pid {pid}", .next = "trace --comm {comm} -p {pid}",
+	},
+	{
+		.name = "others", .tool = "count", .where = { { "errno", .is_not = "ENOENT|success" }, { "calls", .least = 3 } },
+		.by = "comm|errno", .figure = "calls", .per = TRIAGE_COUNT, .problem = 1, .weight = 9,
+		.why = "because", .sentence = "{comm}: {errno} {nothing}",
+	},
+	{
+		.name = "ends", .tool = "ends", .by = "comm", .per = TRIAGE_COUNT, .whole = true, .notice = 5,
+		.weight = 1, .why = "because", .sentence = "{all} in all, {value} {comm}",
+	},
+	{
+		.name = "longest", .tool = "times", .by = "disk", .figure = "p99", .per = TRIAGE_LONGEST, .notice = 1000,
+		.why = "because", .sentence = "{disk}",
+	},
+	{
+		.name = "beside", .tool = "count", .figure = "calls", .per = TRIAGE_COUNT, .notice = 1, .weight = 2,
+		.beside = "ends", .at_most = 5, .why = "because", .sentence = "{value}",
+	},
+};
+
+enum { FILES, OTHERS, ENDS, LONGEST, BESIDE };
+
+static void add_calls(struct report *r, const char *comm, u64 pid, const char *error, u64 calls)
+{
+	struct report_row row = {};
+
+	assert_int_equal(report_row__add_text(&row, "comm", comm), 0);
+	assert_int_equal(report_row__add_number(&row, "pid", pid, FIELD_ID), 0);
+	assert_int_equal(report_row__add_text(&row, "errno", error), 0);
+	assert_int_equal(report_row__add_number(&row, "calls", calls, FIELD_NUMBER), 0);
+	assert_int_equal(report__add_row(r, &row), 0);
+}
+
+static void take(struct triage *t, struct report *r)
+{
+	assert_int_equal(triage__take(t, r), 0);
+	report__free(r);
+}
+
+static struct report calls(void)
+{
+	return (struct report){ .tool = "count", .duration_ns = 2 * NSEC_PER_SEC };
+}
+
+static struct triage *new_triage(void)
+{
+	struct triage *t = triage__new(rules, ARRAY_SIZE(rules));
+
+	assert_non_null(t);
+	return t;
+}
+
+static const struct triage_finding *of(const struct triage_finding *f, size_t rule)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
+		if (f[i].rule == &rules[rule])
+			return &f[i];
+	fail();
+	return NULL;
+}
+
+static struct triage_finding *findings(struct triage *t)
+{
+	struct triage_finding *f = triage__findings(t, 2);
+
+	assert_non_null(f);
+	return f;
+}
+
+static void assert_text(char *text, const char *wanted)
+{
+	assert_non_null(text);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void test_rows_are_added_up_by_key(void **state)
+{
+	struct triage *t = new_triage();
+	struct report r = calls();
+	struct triage_finding *f;
+
+	(void)state;
+	add_calls(&r, "ls", 7, "ENOENT", 10);
+	add_calls(&r, "find", 8, "ENOTDIR", 30);
+	add_calls(&r, "ls", 9, "ENOTDIR", 40);
+	add_calls(&r, "ls", 7, "success", 1000);
+	take(t, &r);
+	f = findings(t);
+	assert_true(of(f, FILES)->looked);
+	assert_int_equal(of(f, FILES)->nkeys, 2);
+	assert_float_equal(of(f, FILES)->value, 25, 1e-9);      /* 50 in 2 s */
+	assert_float_equal(of(f, FILES)->key_value[1], 15, 1e-9);
+	assert_float_equal(of(f, FILES)->all, 40, 1e-9);
+	assert_int_equal(of(f, FILES)->level, TRIAGE_NOTICE);
+	/* Of the row with the largest figure. */
+	assert_text(triage_sentence(of(f, FILES)), "ls fails, 25 a second, pid 9");
+	assert_text(triage_next(of(f, FILES)), "trace --comm ls -p 9");
+	free(f);
+	triage__free(t);
+}
+
+static void test_limits(void **state)
+{
+	static const struct { u64 calls; enum triage_level level; } cases[] = {
+		{ 19, TRIAGE_FINE }, { 20, TRIAGE_NOTICE }, { 199, TRIAGE_NOTICE }, { 200, TRIAGE_PROBLEM },
+	};
+	struct triage *t = new_triage();
+	struct triage_finding *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct report r = calls();
+
+		add_calls(&r, "ls", 7, "ENOENT", cases[i].calls);
+		take(t, &r);
+		f = findings(t);
+		assert_int_equal(of(f, FILES)->level, cases[i].level);
+		free(f);
+		triage__reset(t);
+	}
+	triage__free(t);
+}
+
+static void test_conditions(void **state)
+{
+	struct triage *t = new_triage();
+	struct report r = calls();
+	struct triage_finding *f;
+
+	(void)state;
+	add_calls(&r, "a", 1, "ENOENT", 9);             /* is_not */
+	add_calls(&r, "b", 1, "EIO", 2);                /* too few */
+	add_calls(&r, "c", 1, "ENOENT2", 3);            /* a longer word is another one */
+	add_calls(&r, "c", 1, "ENO", 4);                /* and so is a shorter */
+	take(t, &r);
+	f = findings(t);
+	assert_int_equal(of(f, OTHERS)->nkeys, 2);
+	assert_int_equal(of(f, OTHERS)->level, TRIAGE_PROBLEM);
+	assert_text(triage_sentence(of(f, OTHERS)), "c: ENO ?");
+	assert_null(triage_next(of(f, OTHERS)));
+	free(f);
+	triage__free(t);
+}
+
+static void test_own_rows_are_left_out(void **state)
+{
+	struct triage *t = new_triage();
+	struct report r = calls();
+	struct triage_finding *f;
+
+	(void)state;
+	triage__leave_out(t, 42);
+	add_calls(&r, "tally", 42, "ENOENT", 5000);
+	take(t, &r);
+	f = findings(t);
+	assert_true(of(f, FILES)->looked);
+	assert_int_equal(of(f, FILES)->nkeys, 0);
+	assert_int_equal(of(f, FILES)->level, TRIAGE_FINE);
+	assert_null(triage_sentence(of(f, FILES)));
+	free(f);
+	triage__free(t);
+}
+
+/* More single events than there was room for at first, of many keys. */
+static void test_single_events(void **state)
+{
+	static const char *const comms[] = { "sh", "true", "sh", "sed" };
+	struct triage *t = new_triage();
+	struct report end = { .tool = "ends", .duration_ns = NSEC_PER_SEC };
+	struct triage_finding *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4000; i++) {
+		struct stream_line line = { .comm = comms[i % 4], .pid = i };
+
+		assert_int_equal(triage__take_line(t, "ends", &line), 0);
+		assert_int_equal(triage__take_line(t, "elsewhere", &line), 0);
+	}
+	f = findings(t);
+	assert_false(of(f, ENDS)->looked);      /* its report comes at the end */
+	free(f);
+	take(t, &end);
+	f = findings(t);
+	assert_int_equal(of(f, ENDS)->nkeys, 3);
+	assert_text(triage_sentence(of(f, ENDS)), "4,000 in all, 2,000 sh");
+	assert_int_equal(of(f, ENDS)->level, TRIAGE_NOTICE);
+	free(f);
+	triage__free(t);
+}
+
+static void add_times(struct report *r, const char *disk, const u64 *counts, u32 n)
+{
+	const struct histogram_totals totals = { .sum = 1, .max = ~0ULL, .min_inv = ~0ULL };
+	struct report_group g = {};
+	struct report_row key = {};
+
+	assert_int_equal(report_row__add_text(&key, "disk", disk), 0);
+	g.key = key.cell;
+	g.nkey = key.ncells;
+	assert_int_equal(histogram__init(&g.hist, counts, 0, n, &totals), 0);
+	assert_int_equal(report__add_group(r, &g), 0);
+}
+
+static void test_order(void **state)
+{
+	struct triage *t = new_triage();
+	struct report r = calls(), end = { .tool = "ends", .duration_ns = NSEC_PER_SEC };
+	struct stream_line line = { .comm = "sh" };
+	struct triage_finding *f;
+	size_t i;
+
+	(void)state;
+	add_calls(&r, "ls", 7, "ENOENT", 300);
+	add_calls(&r, "db", 8, "EIO", 3);
+	take(t, &r);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(triage__take_line(t, "ends", &line), 0);
+	take(t, &end);
+	f = findings(t);
+	/* Problems by weight, notices by weight, and last what was not looked at. */
+	assert_ptr_equal(f[0].rule, &rules[OTHERS]);
+	assert_ptr_equal(f[1].rule, &rules[FILES]);
+	assert_ptr_equal(f[2].rule, &rules[BESIDE]);
+	assert_ptr_equal(f[3].rule, &rules[ENDS]);
+	assert_ptr_equal(f[4].rule, &rules[LONGEST]);
+	assert_false(f[4].looked);
+	free(f);
+	/* One end more, and what stands beside them has nothing to say. */
+	assert_int_equal(triage__take_line(t, "ends", &line), 0);
+	f = findings(t);
+	assert_int_equal(of(f, BESIDE)->level, TRIAGE_FINE);
+	free(f);
+	triage__free(t);
+}
+
+static void test_histograms_are_rows(void **state)
+{
+	u64 counts[64] = {};
+	struct triage *t = new_triage();
+	struct report r = { .tool = "times", .duration_ns = NSEC_PER_SEC };
+	struct triage_finding *f;
+
+	(void)state;
+	counts[10] = 100;
+	add_times(&r, "sda", counts, 64);
+	counts[10] = 0;
+	counts[40] = 100;
+	add_times(&r, "sdb", counts, 64);
+	take(t, &r);
+	f = findings(t);
+	assert_int_equal(of(f, LONGEST)->nkeys, 2);
+	assert_text(triage_sentence(of(f, LONGEST)), "sdb");
+	assert_true(of(f, LONGEST)->value > of(f, LONGEST)->key_value[1]);
+	/* The largest, not their sum. */
+	assert_float_equal(of(f, LONGEST)->all, of(f, LONGEST)->value, 1e-9);
+	free(f);
+	triage__free(t);
+}
+
+/* Names are anybody's: in a sentence as they are, in a command one word. */
+static void test_hostile_names(void **state)
+{
+	struct triage *t = new_triage();
+	struct report r = calls();
+	struct triage_finding *f;
+
+	(void)state;
+	add_calls(&r, "a; rm -rf \x1b[31m {pid}", 7, "ENOENT", 200);
+	take(t, &r);
+	f = findings(t);
+	assert_text(triage_sentence(of(f, FILES)), "a; rm -rf \x1b[31m {pid} fails, 100 a second, pid 7");
+	assert_text(triage_next(of(f, FILES)), "trace --comm $'a; rm -rf \x1b[31m {pid}' -p 7");
+	free(f);
+	triage__free(t);
+}
+
+static void test_values(void **state)
+{
+	static const struct { enum triage_per per; double value; const char *text; } cases[] = {
+		{ TRIAGE_COUNT, 3, "3" }, { TRIAGE_COUNT, 1234.4, "1,234" }, { TRIAGE_PER_SECOND, 2.5, "2.5 a second" },
+		{ TRIAGE_BYTES_PER_SECOND, 8 << 20, "8.00 MiB a second" }, { TRIAGE_OF_CPU, 1.944, "1.94 CPUs" },
+		{ TRIAGE_TASKS, 0.5, "0.50 tasks" }, { TRIAGE_OF_MACHINE, 0.123, "12.3 %" }, { TRIAGE_PERCENT, 30, "30 %" },
+		{ TRIAGE_LONGEST, 104e6, "104 ms" },
+	};
+	char text[UNITS_SPACE];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct triage_rule rule = { .per = cases[i].per };
+
+		assert_string_equal(triage_value(text, &rule, cases[i].value), cases[i].text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows_are_added_up_by_key), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_conditions), cmocka_unit_test(test_own_rows_are_left_out),
+		cmocka_unit_test(test_single_events), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_histograms_are_rows), cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_values),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
