@@ -110,12 +110,12 @@ static bool is_one_of(const char *text, const char *list)
 static bool holds(const struct triage_condition *c, const struct report_row *row)
 {
 	const struct field *f = cell(row, c->cell);
-	const char *text = f && f->text ? f->text : "";
+	const char *text = f ? f->text : NULL;
 
 	if (c->is)
-		return is_one_of(text, c->is);
+		return text && is_one_of(text, c->is);
 	if (c->is_not)
-		return !is_one_of(text, c->is_not);
+		return text && !is_one_of(text, c->is_not);
 	return number_of(f) >= c->least;
 }
 

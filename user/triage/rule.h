@@ -23,7 +23,10 @@ enum triage_per {
 	TRIAGE_LONGEST,         /* the largest figure; in ns */
 };
 
-/* Which rows: the cell is one of the texts, or none of them, or a number of at least so much. */
+/*
+ * Which rows: the cell is one of the texts, or another text than these (what is not known is neither), or a number of
+ * at least so much.
+ */
 struct triage_condition {
 	const char *cell;       /* NULL: the end of the conditions */
 	const char *is;         /* "ENOENT|ENOTDIR" */
