@@ -276,7 +276,7 @@ check-unit: $(patsubst %,$(OBJ)/unit/test_%,$(or $(T),$(unit)))
 
 # make check-live K=runqlat: those whose names match (pytest -k).
 check-live: all triggers
-	$(PYTHON) tests/live/run tests/live $(if $(K),-k '$(K)')
+	$(PYTHON) tests/live/run tests/live tests/incidents $(if $(K),-k '$(K)')
 
 # On each kernel all tests, and not half of them, with WHOLE=1.
 check-kernels: all triggers

@@ -1,0 +1,537 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""loads.py NAME COMM [JSON] - one process that makes trouble, or that is well
+
+Each function below that has load() in front of it is the whole life of a process, started by staged.py. Once what it
+makes is there, it says what it knows of it, in a line of JSON. It never ends by itself: it ends with who started it,
+and so do its children.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import hashlib
+import json
+import mmap
+import os
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+MIB = 1 << 20
+PAGE = 4096
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+CLONE_NEWNS, CLONE_VFORK = 0x20000, 0x4000
+MS_REC_PRIVATE = 1 << 14 | 1 << 18
+SO_ATTACH_FILTER = 26
+LOOPBACK = "127.0.0.1"
+
+libc = ctypes.CDLL(None, use_errno=True)
+LOADS = {}
+
+
+def load(function):
+    LOADS[function.__name__] = function
+    return function
+
+
+def ready(**facts):
+    print(json.dumps(facts), flush=True)
+
+
+def orphans_die():
+    """The process that calls this ends with its parent."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def forked(work, comm=None):
+    """A child that does work() and ends: its pid."""
+    pid = os.fork()
+    if pid == 0:
+        orphans_die()
+        if comm:
+            name(comm)
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return pid
+
+
+def name(comm):
+    with open("/proc/self/comm", "w") as file:
+        file.write(comm)
+
+
+def checked(result, what):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+
+
+def compute(ms):
+    """Takes about so many milliseconds of CPU time."""
+    end = time.thread_time() + ms / 1000
+    while time.thread_time() < end:
+        hash_often(1000)
+
+
+def hash_often(times):
+    """Some 0.2 us for each. Python's own lock is free meanwhile: other threads can run."""
+    hashlib.pbkdf2_hmac("sha256", b"tally", b"salt", times)
+
+
+def forever(work, *args):
+    while True:
+        work(*args)
+
+
+def in_threads(n, work):
+    """work() over and over, in so many threads beside the first one, which waits."""
+    for _ in range(n):
+        threading.Thread(target=forever, args=(work,), daemon=True).start()
+    ready()
+    signal.pause()
+
+
+# --- CPUs ----------------------------------------------------------------------------------------
+
+@load
+def burn(threads, cpus=None):
+    """Threads that compute: on these CPUs only, if any are given."""
+    if cpus:
+        os.sched_setaffinity(0, cpus)
+    in_threads(threads, lambda: hash_often(500000))
+
+
+@load
+def burn_in_kernel():
+    """Has the kernel write zeros, 1 MiB for each system call."""
+    buffer = bytearray(MIB)
+    with open("/dev/zero", "rb", buffering=0) as file:
+        ready()
+        forever(file.readinto, buffer)
+
+
+@load
+def work_half(ms=5):
+    """As long at work as at rest."""
+    ready()
+    while True:
+        began = time.monotonic()
+        compute(ms)
+        time.sleep(time.monotonic() - began)
+
+
+@load
+def fork():
+    """Programs that end at once, one after the other."""
+    ready()
+    forever(subprocess.call, ["/bin/true"])
+
+
+@load
+def ping_pong():
+    """Two processes, a byte that goes to and fro."""
+    there, back = os.pipe(), os.pipe()
+
+    def answer():
+        while True:
+            os.write(back[1], os.read(there[0], 1))
+
+    def ask():
+        os.write(there[1], b"x")
+        os.read(back[0], 1)
+
+    ready(peer=forked(answer))
+    forever(ask)
+
+
+# --- system calls --------------------------------------------------------------------------------
+
+@load
+def read_small(file):
+    """A byte for each read."""
+    fd = os.open(file, os.O_RDONLY)
+    ready()
+    while True:
+        if not os.read(fd, 1):
+            os.lseek(fd, 0, os.SEEK_SET)
+
+
+@load
+def look_in_vain(folder):
+    """Opens a file where it is not: in ten places."""
+    places = [f"{folder}/place-{n}/settings.conf" for n in range(10)]
+    ready(file=places[0])
+    while True:
+        for path in places:
+            with contextlib.suppress(FileNotFoundError):
+                os.open(path, os.O_RDONLY)
+
+
+@load
+def leak_descriptors(limit=256):
+    """Opens, and never closes; then there are no more."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    ready(file="/dev/null")
+    while True:
+        with contextlib.suppress(OSError):
+            os.open("/dev/null", os.O_RDONLY)
+        time.sleep(0.002)
+
+
+@load
+def contend(threads=8, hold_ms=1):
+    """Threads that all want one lock, and hold it while they compute."""
+    lock = threading.Lock()
+
+    def work():
+        with lock:
+            compute(hold_ms)
+
+    in_threads(threads, work)
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+@load
+def leak(per_second=16, at_most=2048):
+    """Grows by so many MiB a second, up to at_most of them."""
+    kept = []
+    ready()
+    while len(kept) < at_most:
+        kept.append(b"x" * MIB)
+        time.sleep(1 / per_second)
+    signal.pause()
+
+
+@load
+def fault(size=16 * MIB):
+    """Maps memory, touches each page, unmaps it."""
+    touch = bytes(size // PAGE)
+
+    def work():
+        with mmap.mmap(-1, size) as memory:
+            with contextlib.suppress(OSError):
+                memory.madvise(getattr(mmap, "MADV_NOHUGEPAGE", 15))
+            memory[::PAGE] = touch
+
+    ready()
+    forever(work)
+
+
+@load
+def be_killed_for_memory():
+    """Children that grow until the kernel kills them, one after the other."""
+    def grow():
+        kept = []
+        while True:
+            kept.append(b"x" * MIB)
+
+    def work():
+        os.waitpid(forked(grow), 0)
+
+    work()
+    ready()
+    forever(work)
+
+
+@load
+def read_again(file, piece=MIB):
+    """A file, from its start to its end, over and over."""
+    buffer = bytearray(piece)
+    with open(file, "rb", buffering=0) as f:
+        ready()
+        while True:
+            if not f.readinto(buffer):
+                f.seek(0)
+
+
+# --- disks and files -----------------------------------------------------------------------------
+
+class Loop:
+    """A loop device over a file or a device. It goes when nobody has it open any more."""
+
+    CTL_GET_FREE, SET_FD, SET_STATUS64, SET_DIRECT_IO = 0x4C82, 0x4C00, 0x4C04, 0x4C08
+    AUTOCLEAR = 4
+    INFO = struct.Struct("5Q4I64s64s32s2Q")
+
+    def __init__(self, path):
+        backing = os.open(path, os.O_RDWR)
+        with open("/dev/loop-control") as control:
+            while True:
+                self.path = f"/dev/loop{fcntl.ioctl(control, self.CTL_GET_FREE)}"
+                self.fd = os.open(self.path, os.O_RDWR)
+                try:
+                    fcntl.ioctl(self.fd, self.SET_FD, backing)
+                    break
+                except OSError as error:        # somebody else was faster
+                    if error.errno != errno.EBUSY:
+                        raise
+                    os.close(self.fd)
+        os.close(backing)
+        fcntl.ioctl(self.fd, self.SET_STATUS64,
+                    self.INFO.pack(*5 * (0,), 0, 0, 0, self.AUTOCLEAR, b"", b"", b"", 0, 0))
+
+    def past_the_cache(self):
+        fcntl.ioctl(self.fd, self.SET_DIRECT_IO, 1)
+        return self
+
+    def number(self):
+        device = os.fstat(self.fd).st_rdev
+        return f"{os.major(device)}:{os.minor(device)}"
+
+
+@load
+def write_slowly(file, limits, requests=20):
+    """Writes of 4 KiB past the page cache, to a disk that completes so many a second: a loop device over another one
+    of which the kernel lets through no more. limits: [[file of the cgroup, format], ...]."""
+    inner = Loop(file)
+    for path, line in limits:
+        with open(path, "w") as f:
+            f.write(line.format(disk=inner.number(), requests=requests))
+    outer = Loop(inner.path).past_the_cache()
+    memory = mmap.mmap(-1, PAGE)
+    fd = os.open(outer.path, os.O_RDWR | os.O_DIRECT)
+    ready(disk=os.path.basename(outer.path))
+    at = 0
+    while True:
+        os.pwrite(fd, memory, at % MIB)
+        at += PAGE
+
+
+@load
+def write_and_sync(file, size):
+    """So many bytes at once, and an fsync."""
+    data = os.urandom(min(size, MIB))
+    fd = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    ready(file=file)
+    while True:
+        for at in range(0, size, len(data)):
+            os.pwrite(fd, data, at)
+        os.fsync(fd)
+
+
+@load
+def fill(folder):
+    """Writes to a file system that is full: one of 1 MiB, which no other process sees."""
+    checked(libc.unshare(CLONE_NEWNS), "unshare")
+    checked(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount")
+    checked(libc.mount(b"none", folder.encode(), b"tmpfs", 0, b"size=1M"), "mount")
+    fd = os.open(f"{folder}/log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    line = b"x" * 8192
+    with contextlib.suppress(OSError):
+        forever(os.write, fd, line)
+    ready(file=f"{folder}/log")
+    while True:
+        with contextlib.suppress(OSError):
+            os.write(fd, line)
+        time.sleep(0.002)
+
+
+@load
+def back_up(folder):
+    """Reads files from the disk, and has the page cache forget them."""
+    paths = [os.path.join(folder, each) for each in sorted(os.listdir(folder))]
+    ready()
+    while True:
+        for path in paths:
+            with open(path, "rb", buffering=0) as file:
+                while file.read(MIB):
+                    time.sleep(0.005)
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+# --- networks ------------------------------------------------------------------------------------
+
+# What the filter of a socket does with a packet: 0 drops it.
+RANDOM = 0xfffff000 + 56    # SKF_AD_OFF + SKF_AD_RANDOM
+LOAD, AT_LEAST, RETURN = 0x20, 0x35, 0x06
+ALL = ((RETURN, 0, 0, 0),)
+
+
+def one_in(n):
+    return (LOAD, 0, 0, RANDOM), (AT_LEAST, 1, 0, 0xffffffff // n), (RETURN, 0, 0, 0), (RETURN, 0, 0, 0xffffffff)
+
+
+def drop(sock, program):
+    """From now on the kernel drops what arrives at a socket, as the program says."""
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in program))
+    sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HxxxxxxP", len(program), ctypes.addressof(code)))
+
+
+def listener(backlog=64):
+    sock = socket.socket()
+    sock.bind((LOOPBACK, 0))
+    sock.listen(backlog)
+    return sock
+
+
+def address(sock):
+    return "{}:{}".format(*sock.getsockname())
+
+
+@load
+def send_with_losses():
+    """Sends over a connection that loses one segment in 20."""
+    server = listener()
+    with socket.create_connection(server.getsockname()) as sender:
+        receiver = server.accept()[0]
+        drop(receiver, one_in(20))
+        threading.Thread(target=forever, args=(receiver.recv, MIB), daemon=True).start()
+        ready(address=address(receiver))
+        forever(sender.send, bytes(64 << 10))
+
+
+@load
+def be_refused():
+    """Connects where nobody listens, and tries again at once."""
+    with listener() as server:
+        where = server.getsockname()
+    ready(address="{}:{}".format(*where))
+    while True:
+        with socket.socket() as sock:
+            sock.connect_ex(where)
+        time.sleep(0.001)
+
+
+@load
+def connect_to_silence(at_once=20):
+    """Connects to a port whose packets are dropped, as a firewall does."""
+    server = listener()
+    drop(server, ALL)
+    ready(address=address(server))
+    forever(connect_and_give_up, server.getsockname(), at_once, 3)
+
+
+def connect_and_give_up(where, n, patience):
+    with contextlib.ExitStack() as ends:
+        for _ in range(n):
+            sock = ends.enter_context(socket.socket())
+            sock.setblocking(False)
+            sock.connect_ex(where)
+        time.sleep(patience)
+
+
+@load
+def accept_slowly(each=0.2):
+    """A server that takes a connection only now and then; its queue has room for two."""
+    server = listener(1)
+    ready(address=address(server))
+    while True:
+        server.accept()[0].close()
+        time.sleep(each)
+
+
+@load
+def connect_often(to):
+    host, _, port = to.partition(":")
+    ready()
+    forever(connect_and_give_up, (host, int(port)), 8, 0.3)
+
+
+@load
+def serve(folder):
+    """The web server of Python."""
+    import http.server
+    os.chdir(folder)
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer((LOOPBACK, 0), Quiet) as server:
+        ready(address=address(server.socket))
+        server.serve_forever()
+
+
+@load
+def ask(to, each=0.2):
+    """A client that is in no hurry."""
+    ready()
+    while True:
+        with urllib.request.urlopen(f"http://{to}/") as answer:
+            answer.read()
+        time.sleep(each)
+
+
+# --- processes -----------------------------------------------------------------------------------
+
+@load
+def crash(each=0.02):
+    """Children that read from address 0, one after the other, looked after now and then."""
+    def work():
+        libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)     # no core files
+        ctypes.string_at(0)
+
+    ready()
+    while True:
+        pid = forked(work)
+        time.sleep(each)
+        os.waitpid(pid, 0)
+
+
+@load
+def get_stuck(n=4):
+    """Processes in state D: each has started another one by vfork(), which does not get to its program."""
+    def work():
+        # Memory is not shared, so whoever comes back from it may do what it likes.
+        if libc.syscall({"x86_64": 56, "aarch64": 220}[os.uname().machine], CLONE_VFORK | signal.SIGCHLD, 0, 0, 0, 0) == 0:
+            orphans_die()
+            forever(time.sleep, 3600)
+
+    pids = [forked(work) for _ in range(n)]
+    for pid in pids:
+        while state(pid) != "D":
+            time.sleep(0.001)
+    ready(pids=pids)
+    signal.pause()
+
+
+def state(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
+@load
+def leave_zombies(n=100):
+    """Children that ended, and that nobody waits for."""
+    pids = [forked(lambda: None) for _ in range(n)]
+    while any(state(pid) != "Z" for pid in pids):
+        time.sleep(0.001)
+    ready(pids=pids)
+    signal.pause()
+
+
+@load
+def compile(folder, each=0.1):
+    """A small program, again and again."""
+    path = os.path.join(folder, "small.c")
+    with open(path, "w") as file:
+        file.write("#include <stdio.h>\nint main(int n, char **v) { for (int i = 0; i < n; i++) puts(v[i]); }\n")
+    ready(file=path)
+    while True:
+        subprocess.run(["gcc", "-O2", "-o", os.path.join(folder, "small"), path], check=True)
+        time.sleep(each)
+
+
+@load
+def rest():
+    ready()
+    signal.pause()
+
+
+def main(function, comm, given="{}"):
+    orphans_die()
+    name(comm)
+    LOADS[function](**json.loads(given))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
