@@ -190,15 +190,18 @@ static int help(int argc, char **argv)
 
 /*
  * A descriptor opened later (a BPF map) must not take the place of a closed standard output and
- * have reports written to it. Read-only: writing to it fails as to a closed one.
+ * have reports written to it. Writing to what is opened fails as to a closed one: /dev/null is opened
+ * to read from, the root directory, where there is no /dev/null, for neither.
  */
 static void fill_standard_descriptors(void)
 {
 	int fd;
 
-	do
+	do {
 		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
+		if (fd < 0)
+			fd = open("/", O_PATH | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
 }

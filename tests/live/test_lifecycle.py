@@ -296,3 +296,43 @@ def test_an_event_made_by_a_tracer_is_said_to_be_one(run, ends):
     for args in (("-e", "tally_test:made", "-a", "--by", "comm"), ("-e", "tally_test:made", "--", "true")):
         result = run("--json", "-d", "0.1", *args, tool="stat")
         assert result.code == 0 or (result.code == 4 and "made by a tracer" in result.stderr), result
+
+
+# --- what every machine has ----------------------------------------------------------------------
+
+def run_where(line, *words):
+    """The tool in a mount namespace of its own, in which that was done first."""
+    ran = subprocess.run(["unshare", "-m", "sh", "-c", line + '; exec "$@"', "sh", *map(str, words)],
+                         stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False)
+    return tally.Result(ran.returncode, ran.stdout, ran.stderr)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_kernel_without_types(name, tmp_path):
+    """What is missing is said, in place of what the library made of it."""
+    if run_limited(name, *SHORT, *LINES[name])[0].code == 4:
+        pytest.skip("not on this kernel")
+    result = run_where(f"mount --bind {tmp_path} /sys/kernel/btf; mount --bind {tmp_path} /boot", BUILD / name,
+                       *SHORT, *LINES[name])
+    assert result.code == 4 and "/sys/kernel/btf/vmlinux: No such file or directory" in result.stderr, result
+    assert "CONFIG_DEBUG_INFO_BTF" in result.stderr and "No such process" not in result.stderr, result
+
+
+@pytest.mark.parametrize("args", ((), ("--", "/bin/true"), ("--format", "openmetrics")))
+def test_no_dev_null(args):
+    """Nothing has to be read from there, and no limit of open files is blamed."""
+    result = run_where("mount -t tmpfs none /dev", BUILD / "runqlat", *SHORT, *args)
+    assert result.code == 0 and not result.stderr and result.stdout, result
+
+
+def test_no_dev_null_for_what_goes_nowhere(tmp_path):
+    result = run_where("mount -t tmpfs none /dev", BUILD / "runqlat", *SHORT, "--format", "openmetrics",
+                       "-o", tmp_path / "metrics")
+    assert result.code == 1 and "/dev/null: No such file or directory" in result.stderr, result
+
+
+@pytest.mark.parametrize("name", ("runqlat", "stat", "profile", "doctor", "bench"))
+def test_no_sysfs(name):
+    result = run_where("mount -t tmpfs none /sys", *((BUILD / "tally", name) if name in ANSWERS else
+                                                     (BUILD / name, *SHORT, *LINES[name])))
+    assert result.code == 1 and "/sys/devices/system/cpu/possible: No such file or directory" in result.stderr, result

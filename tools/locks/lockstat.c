@@ -2,6 +2,7 @@
 /* lockstat: waits for locks of the kernel. The measurement is bpf/locks/lockstat.bpf.c. */
 #include <errno.h>
 
+#include "host/host.h"
 #include "host/task_state.h"
 #include "locks/lock_names.h"
 #include "locks/lock_waits.h"
@@ -71,6 +72,8 @@ static int open_skeleton(struct measurement *m)
 	struct lockstat *l = m->own;
 
 	if (kernel_btf_arguments("btf_trace_contention_begin") <= 0) {
+		if (host__check_types())
+			return -EOPNOTSUPP;
 		diag_error("this kernel does not tell of waits for locks: lock:contention_begin "
 			   "came with Linux 5.19");
 		diag_hint("offcputime -K --state disk shows where tasks sleep, for locks too");

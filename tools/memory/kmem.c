@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "cli/order.h"
+#include "host/host.h"
 #include "memory/kmem_sums.h"
 #include "memory/outstanding.h"
 #include "report/diag.h"
@@ -266,6 +267,8 @@ static int choose_layout(struct kmem *k)
 	int n = kernel_btf_arguments("btf_trace_kmalloc");
 
 	if (n < 0) {
+		if (host__check_types())
+			return -EOPNOTSUPP;
 		diag_error("the kernel's types (BTF) do not tell of its tracepoint kmalloc: %s",
 			   strerror(-n));
 		return -EOPNOTSUPP;

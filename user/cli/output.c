@@ -37,13 +37,20 @@ static int check_output(const char *path)
 /* Single events have no place there: what is not a report goes nowhere. */
 static int open_metrics(const struct cli *cli, struct writer *w)
 {
-	int err = cli->output ? check_output(cli->output) : 0;
+	int err = cli->output ? check_output(cli->output) : 0, fd;
 
 	if (err)
 		return err;
 	w->path = cli->output;
-	w->file = fopen("/dev/null", "we");
-	return w->file ? 0 : -errno;
+	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);   /* fopen() would make it */
+	w->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (w->file)
+		return 0;
+	err = -errno;
+	diag_error("/dev/null: %s", strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 int cli__open_writer(const struct cli *cli, struct writer *w)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "host/host.h"
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -70,8 +71,11 @@ int host__read(struct host *host)
 	h.version = version_of(h.uts.release);
 	h.cpus_online = sysconf(_SC_NPROCESSORS_ONLN);
 	h.cpus_possible = libbpf_num_possible_cpus();
-	if (h.cpus_possible < 0)
+	if (h.cpus_possible < 0) {
+		diag_error("/sys/devices/system/cpu/possible: %s", strerror(-h.cpus_possible));
+		diag_hint("it needs sysfs: mount -t sysfs sysfs /sys");
 		return h.cpus_possible;
+	}
 	h.initial_pidns = is_namespace("/proc/self/ns/pid", INITIAL_PIDNS_INODE);
 	h.initial_cgroupns = is_namespace("/proc/self/ns/cgroup", INITIAL_CGROUPNS_INODE);
 	*host = h;
@@ -136,14 +140,14 @@ void host__allow_files(size_t n)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Tries it: descriptors that are open already may have any numbers. */
+/* Tries it: descriptors that are open already may have any numbers. Of a file that is always there. */
 static bool has_room_for_files(size_t n)
 {
 	int *copy = calloc(n ?: 1, sizeof(*copy));
 	size_t opened = 0;
 
 	while (copy && opened < n) {
-		copy[opened] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		copy[opened] = open("/", O_PATH | O_CLOEXEC);
 		if (copy[opened] < 0)
 			break;
 		opened++;
@@ -167,6 +171,20 @@ int host__complain_of_files(void)
 int host__check_files(size_t n)
 {
 	return has_room_for_files(n) ? 0 : host__complain_of_files();
+}
+
+int host__check_types(void)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+	int err = access(path, R_OK) ? errno : 0;
+	struct btf *btf = err ? btf__load_vmlinux_btf() : NULL;         /* may be in /boot, too */
+
+	btf__free(btf);
+	if (!err || btf)
+		return 0;
+	diag_error("this kernel's types are not known: %s: %s", path, strerror(err));
+	diag_hint("it needs CONFIG_DEBUG_INFO_BTF; a container that hides the file, /sys of the host");
+	return -EOPNOTSUPP;
 }
 
 int host__need_files(size_t n)

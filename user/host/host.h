@@ -17,7 +17,7 @@ struct host {
 	bool initial_cgroupns;
 };
 
-/* Returns 0 or a negative errno. */
+/* Returns 0 or a negative errno, and has said so if it is the number of CPUs that is not known. */
 int host__read(struct host *host);
 
 /*
@@ -62,6 +62,12 @@ int MUST_CHECK host__need_files(size_t n);
 
 /* The same without raising anything. */
 int MUST_CHECK host__check_files(size_t n);
+
+/*
+ * Are the kernel's types (BTF) known, which programs need? Returns 0, or says what is missing and
+ * returns -EOPNOTSUPP.
+ */
+int MUST_CHECK host__check_types(void);
 
 /* Says that too many files are open, and what the limit is. Returns -EMFILE. */
 int host__complain_of_files(void);

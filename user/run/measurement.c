@@ -104,6 +104,8 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 			  "missing");
 		return -EPERM;
 	}
+	if (!strcmp(what, "load") && host__check_types())
+		return -EOPNOTSUPP;
 	diag_error("this kernel cannot %s the programs: %s", what, strerror(-err));
 	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
 	return err == -EPERM ? err : -EOPNOTSUPP;
