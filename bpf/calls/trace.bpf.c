@@ -78,15 +78,23 @@ int UNPREEMPTED_PROG(command_exec, struct task_struct *t)
 	return 0;
 }
 
+static __always_inline bool is_exec(u32 slot)
+{
+	struct trace_call *call = bpf_map_lookup_elem(&calls, &slot);
+
+	return call && call->exec;
+}
+
 /*
  * Does another call end than the one that was seen to begin? Then the end of that one and the begin
  * of this one were missed, and are counted so (LOSS_RECURSION). rt_sigreturn leaves no number: -1.
+ * An exec that has succeeded is execve by then, that of the new program's table.
  */
-static __always_inline bool is_other_call(struct pt_regs *regs, u32 number)
+static __always_inline bool is_other_call(struct pt_regs *regs, u32 slot, u32 number)
 {
 	s64 ends = (s32)syscall_number(regs);
 
-	return ends >= 0 && ends != (s32)number;
+	return ends >= 0 && ends != (s32)number && !(is_exec(slot) && is_exec(slot_of(ends)));
 }
 
 static __always_inline bool is_error(s64 result)
@@ -188,7 +196,7 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 	if (!s || !armed || closed)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (s->active ? is_other_call(regs, s->r.number) : !call_began_before(s, regs)) {
+	if (s->active ? is_other_call(regs, s->r.slot, s->r.number) : !call_began_before(s, regs)) {
 		s->active = 0;
 		return 0;
 	}
@@ -440,7 +448,7 @@ int UNPREEMPTED_PROG(sum_exit, struct pt_regs *regs, long result)
 	ns = bpf_ktime_get_ns() - s->start_ns;
 	slot = 2 * s->slot + (*(volatile u32 *)&writer_generation & 1);
 	s->start_ns = 0;
-	if (is_other_call(regs, s->number))
+	if (is_other_call(regs, s->slot, s->number))
 		return 0;
 	if (is_before_command() || ns < min_ns || (failed_only && !is_error(result)))
 		return 0;

@@ -10,6 +10,7 @@ import re
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 
@@ -266,6 +267,31 @@ def test_as_strace_counts(traced, directory):
     expected["kill"] = (2, 0)
     assert expected == {row["call"]: (row["calls"], row["errors"]) for row in rows.values()}
     assert nothing_lost(report)
+
+
+def execs_of(lines):
+    return [(values["call"], re.search(r'"(.*?)"', values["args"])[1], values["ret"])
+            for values in (line["values"] for line in lines)]
+
+
+def test_execs_that_are_another_call_by_their_end(traced):
+    """By then the registers have the number of execve, in the table of the new program: not of execveat, and another one
+    where a program of 64 bits executes one of 32."""
+    by_descriptor = "import os; os.execve(os.open('/bin/true', os.O_RDONLY), ['true'], {})"
+    for options in ((), ("-e", "execve,execveat")):
+        result = traced(*options, "--", sys.executable, "-c", by_descriptor)
+        lines = [line for line in lines_of(result)[0] if line["values"]["call"].startswith("exec")]
+        assert [call for call, _, _ in execs_of(lines)] == ["execve", "execveat"] and not lines[1]["values"]["ret"]
+    rows, _ = sums_of(traced("--summary", "-e", "execveat", "--", sys.executable, "-c", by_descriptor))
+    assert rows["execveat"]["calls"] == 1
+
+    program = str(BUILD / "triggers/execs32")
+    if not os.path.exists(program):
+        return
+    lines, _ = lines_of(traced("-e", "execve", "--", program))
+    assert execs_of(lines) == [("execve", program, 0), ("execve:32", "/bin/true", 0)]
+    rows, _ = sums_of(traced("--summary", "-e", "execve", "--", program))
+    assert {name: row["calls"] for name, row in rows.items()} == {"execve": 1, "execve:32": 1}
 
 
 # --- what strace does not say --------------------------------------------------------------------
