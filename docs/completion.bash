@@ -30,7 +30,7 @@ _tally()
 		return
 		;;
 	--format)
-		COMPREPLY=($(compgen -W 'text json csv openmetrics tree folded flame table svg' -- "$cur"))
+		COMPREPLY=($(compgen -W 'text json csv openmetrics tree folded flame pprof speedscope table svg' -- "$cur"))
 		return
 		;;
 	--call-graph)

@@ -4,7 +4,7 @@
 
 #include "stack/names.h"
 #include "stack/sampler.h"
-#include "stack/table.h"
+#include "base/table.h"
 
 static u64 missed(u64 due, u64 taken, u64 idle_taken, double idle_share)
 {

@@ -306,11 +306,15 @@ static void formats_have_names(void **state)
 	assert_int_equal(report_stack_format("text"), FORMAT_TEXT);
 	assert_int_equal(report_stack_format("flame"), FORMAT_FLAME);
 	assert_int_equal(report_stack_format("folded"), FORMAT_FOLDED);
+	assert_int_equal(report_stack_format("pprof"), FORMAT_PPROF);
+	assert_int_equal(report_stack_format("speedscope"), FORMAT_SPEEDSCOPE);
 	assert_int_equal(report_stack_format("json"), FORMAT_JSON);
 	assert_int_equal(report_stack_format("svg"), -EINVAL);
 	/* Those of tools without stacks. */
 	assert_int_equal(report_format("json"), FORMAT_JSON);
 	assert_int_equal(report_format("flame"), -EINVAL);
+	assert_int_equal(report_format("pprof"), -EINVAL);
+	assert_int_equal(report_format("speedscope"), -EINVAL);
 	assert_int_equal(report_format("tree"), -EINVAL);
 }
 

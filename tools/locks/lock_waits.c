@@ -163,6 +163,7 @@ static int report_stacks(struct lock_waits *w, struct measurement *m, struct rep
 	r->events = waits - w->waits_before;
 	w->waits_before = waits;
 	r->stacks->unit = "ns";
+	r->stacks->type = "lock-wait";
 	return table ? stacks__tabulate(r, w->options.leaf, m->cli->top) : 0;
 }
 

@@ -117,7 +117,7 @@ static int check(void *context, struct cli *cli)
 	m->options.table = m->options.format < 0 || m->options.format == FORMAT_OPENMETRICS;
 	err = stack_options__check(&m->options, &m->stacks, cli, 0);
 	if (!err && m->options.table && m->outstanding.by_count) {
-		diag_error("--count: a table has both; it is for --format tree, folded and flame");
+		diag_error("--count: a table has both; it is for the formats of stacks, as --format tree");
 		err = -EINVAL;
 	}
 	m->by = cli->by;
@@ -500,7 +500,7 @@ static const struct tool_spec spec = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "Memory that processes have allocated and not freed, by stack.\n"
-		       "--format is table (default), tree, folded, flame (SVG), json or csv.",
+		       "--format is table (default), tree, folded, flame (SVG), pprof, speedscope, json or csv.",
 		.own = &own_argp,
 		.own_keys = true,
 	},

@@ -358,6 +358,7 @@ int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t t
 		return err;
 	r->unit = o->by_count ? UNIT_COUNT : UNIT_BYTES;
 	r->stacks->unit = o->by_count ? "allocations" : "bytes";
+	r->stacks->type = o->by_count ? "inuse_objects" : "inuse_space";
 	r->stacks->frame = o->stacks->names.frame;
 	r->stacks->nframes = o->stacks->names.n;
 	report__sort_stacks(r, top);

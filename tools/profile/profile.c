@@ -176,6 +176,8 @@ static int report(struct measurement *m, struct report *r)
 	if (err)
 		return err;
 	r->stacks->unit = unit(p);
+	r->stacks->type = sampling__is_weighted(&p->sampling) ? r->value : NULL;
+	r->stacks->period = sampling__period(&p->sampling);
 	if (!p->options.table)
 		return 0;
 	err = stacks__tabulate(r, p->options.leaf, p->live ? screen__rows() : m->cli->top);

@@ -61,6 +61,16 @@ bool sampling__is_weighted(const struct sampling *s)
 	return s->typed && !s->event.is_time;
 }
 
+u64 sampling__period(const struct sampling *s)
+{
+	u64 every = s->typed ? s->event.every : s->sampler.period_ns;
+	u64 hz = s->typed ? s->event.hz : s->sampler.hz;
+
+	if (every || sampling__is_weighted(s))
+		return every;
+	return hz ? NSEC_PER_SEC / hz : 0;      /* as the kernel makes a period of it, for clocks */
+}
+
 static bool is_page_fault(u64 software)
 {
 	return software == PERF_COUNT_SW_PAGE_FAULTS || software == PERF_COUNT_SW_PAGE_FAULTS_MIN ||

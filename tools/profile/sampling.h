@@ -49,6 +49,9 @@ int sampling__find(struct sampling *s);
 /* Does a sample stand for a number of events, and not for a piece of time? */
 bool sampling__is_weighted(const struct sampling *s);
 
+/* How much a sample stands for, in ns or, if it is weighted, in events; 0: not known, each for another number. */
+u64 sampling__period(const struct sampling *s);
+
 /* What the instruction that a sample is at has to do with what was counted. Static. */
 const char *sampling__describe_place(const struct sampling *s);
 

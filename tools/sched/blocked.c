@@ -315,6 +315,7 @@ int blocked__report(struct measurement *m, struct report *r)
 	if (err)
 		return err;
 	r->stacks->unit = "ns";
+	r->stacks->type = b->view == BLOCKED_BY_TASK ? "off-cpu" : "blocked";
 	return b->options.table ? stacks__tabulate(r, b->options.leaf, m->cli->top) : 0;
 }
 

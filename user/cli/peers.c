@@ -42,7 +42,7 @@ const struct peer peers[] = {
 	{ "criticalstat", BCC, NULL,
 	  "no times with interrupts off; `tally softirqs --latency` shows what they delay" },
 	{ "daemon", PERF, NULL, "--listen lets a tool run and answer over HTTP" },
-	{ "data", PERF, NULL, "nothing is converted: --json, --csv and --format folded are written" },
+	{ "data", PERF, NULL, "nothing is converted: --json, --csv and --format folded, pprof, speedscope are written" },
 	{ "dbslower", BCC, NULL, DATABASES },
 	{ "dbstat", BCC, NULL, DATABASES },
 	{ "dcsnoop", BCC, "probe d_lookup --by comm", NULL },

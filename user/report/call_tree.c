@@ -47,18 +47,18 @@ static char *frame_label(const struct report_frame *f, enum label_style style)
 		[FRAME_USER] = "", [FRAME_KERNEL] = "_[k]", [FRAME_JIT] = "_[j]",
 		[FRAME_INLINED] = "_[i]", [FRAME_NOTE] = "",
 	};
-	bool folded = style == LABELS_FOLDED;
+	bool drawn = style == LABELS_DRAWN;
 	char *raw = NULL, *text, line[16] = "";
-	const char *suffix = folded ? suffixes[f->kind] : f->kind == FRAME_INLINED ? " (inlined)" : "";
+	const char *suffix = !drawn ? suffixes[f->kind] : f->kind == FRAME_INLINED ? " (inlined)" : "";
 	int n;
 
 	if (f->line)
 		snprintf(line, sizeof(line), ":%u", f->line);
-	if (f->name && f->file)
+	if (f->name && f->file && style != LABELS_NAMED)
 		n = asprintf(&raw, "%s %s%s%s", f->name, report_frame__file(f), line, suffix);
 	else if (f->name)
 		n = asprintf(&raw, "%s%s", f->name, suffix);
-	else if (f->module && !folded)
+	else if (f->module && drawn)
 		n = asprintf(&raw, "%s [no symbol]", f->module);
 	else if (f->module)
 		n = asprintf(&raw, "%s+0x%llx", f->module, f->offset);
@@ -68,7 +68,7 @@ static char *frame_label(const struct report_frame *f, enum label_style style)
 		return NULL;
 	text = escape_string(raw);
 	free(raw);
-	return folded ? fold(text) : text;
+	return style == LABELS_FOLDED ? fold(text) : text;
 }
 
 /* "nginx"; "pid 12 nginx"; "cpu 3, comm nginx": a name alone needs no word in front. */

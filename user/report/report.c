@@ -435,6 +435,7 @@ static int format_named(const char *name)
 	static const char *const names[FORMATS] = {
 		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
 		[FORMAT_FOLDED] = "folded", [FORMAT_FLAME] = "flame", [FORMAT_SVG] = "svg",
+		[FORMAT_PPROF] = "pprof", [FORMAT_SPEEDSCOPE] = "speedscope",
 		[FORMAT_OPENMETRICS] = "openmetrics",
 	};
 	int i;
@@ -529,6 +530,7 @@ int writer__write(struct writer *w, const struct report *r)
 	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
 		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv,
 		[FORMAT_FOLDED] = write_folded, [FORMAT_FLAME] = write_flame,
+		[FORMAT_PPROF] = write_pprof, [FORMAT_SPEEDSCOPE] = write_speedscope,
 		[FORMAT_OPENMETRICS] = write_openmetrics,
 	};
 	/* What has no stacks (-n) is for people, where stacks would be drawn; so is what has no time. */

@@ -112,6 +112,8 @@ struct report_stacks {
 	size_t n;
 	u64 total;              /* of all, those that --top leaves out included */
 	const char *unit;       /* of values, in the plural: "samples" */
+	const char *type;       /* what they are, in a word for other programs: "off-cpu"; NULL: the unit says it */
+	u64 period;             /* how much one sample stands for: ns of "samples", else so many; 0: not known */
 	bool compared;          /* with a run before */
 	u64 before;             /* the total of that */
 	bool callee_first;      /* trees and pictures begin with the innermost frames */
@@ -214,6 +216,8 @@ enum report_format {
 	FORMAT_CSV,
 	FORMAT_FOLDED,          /* from here on of stacks only */
 	FORMAT_FLAME,
+	FORMAT_PPROF,
+	FORMAT_SPEEDSCOPE,
 	FORMAT_SVG,             /* of heat maps only */
 	FORMATS,
 };
@@ -302,10 +306,13 @@ void csv_put_text(struct writer *w, const char *text);
 
 /*
  * Of reports with stacks. Tree: callers first, shares of all. Folded: a line a stack, its frames
- * with ';' between them and its value. Flame: an SVG file of its own.
+ * with ';' between them and its value. Flame: an SVG file of its own. Pprof: report/pprof.h.
+ * Speedscope: a JSON file of its own.
  */
 int write_tree(struct writer *w, const struct report *r);
 int write_folded(struct writer *w, const struct report *r);
 int write_flame(struct writer *w, const struct report *r);
+int write_pprof(struct writer *w, const struct report *r);
+int write_speedscope(struct writer *w, const struct report *r);
 
 #endif /* TALLY_OUT_REPORT_H */

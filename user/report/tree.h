@@ -17,6 +17,7 @@
 enum label_style {
 	LABELS_FOLDED,
 	LABELS_DRAWN,
+	LABELS_NAMED,           /* as folded ones, without source files, and ';' is left alone */
 };
 
 /* The source file without its directory; NULL: none. */

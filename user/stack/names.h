@@ -5,7 +5,7 @@
 
 #include "base/types.h"
 #include "report/report.h"
-#include "stack/table.h"
+#include "base/table.h"
 #include "sym/source.h"
 #include "sym/symbols.h"
 

@@ -53,7 +53,8 @@ static error_t parse_format(struct stack_options *o, const char *arg)
 	o->format = report_stack_format(arg);
 	if (o->format >= 0)
 		return 0;
-	diag_error("--format: '%s' is not one of tree, table, folded, flame, json, csv", arg);
+	diag_error("--format: '%s' is not one of tree, table, folded, flame, pprof, speedscope, json, "
+		   "csv", arg);
 	return EINVAL;
 }
 
@@ -134,22 +135,42 @@ static int parse_by(struct stack_options *o, const char *arg, u32 *by)
 	return err;
 }
 
-/* A picture is of the whole run: an interval alone says how long that is. */
-static int check_picture(struct cli *cli)
+/* Formats of which a file holds one report, and what that is called. */
+struct single {
+	const char *name, *what, *file;
+	bool is_text;           /* a terminal can show it */
+};
+
+static const struct single *single_of(enum report_format format)
 {
-	if (cli->format != FORMAT_FLAME)
+	static const struct single singles[FORMATS] = {
+		[FORMAT_FLAME] = { "flame", "picture", "stacks.svg", false },
+		[FORMAT_PPROF] = { "pprof", "profile", "stacks.pb.gz", false },
+		[FORMAT_SPEEDSCOPE] = { "speedscope", "profile", "stacks.speedscope.json", true },
+	};
+
+	return singles[format].name ? &singles[format] : NULL;
+}
+
+/* Such a file is of the whole run: an interval alone says how long that is. */
+static int check_single(struct cli *cli)
+{
+	const struct single *single = single_of(cli->format);
+
+	if (!single)
 		return 0;
 	if (cli->interval_ns && (cli->count > 1 || cli->duration_ns)) {
-		diag_error("--format flame: one picture of the whole run; give its time with -d");
+		diag_error("--format %s: one %s of the whole run; give its time with -d", single->name,
+			   single->what);
 		return -EINVAL;
 	}
 	if (cli->interval_ns) {
 		cli->duration_ns = cli->interval_ns;
 		cli->interval_ns = cli->count = 0;
 	}
-	if (!cli->explain && !cli->output && isatty(STDOUT_FILENO)) {
-		diag_error("--format flame: a picture is not for a terminal; name a file: -o "
-			   "stacks.svg");
+	if (!single->is_text && !cli->explain && !cli->output && isatty(STDOUT_FILENO)) {
+		diag_error("--format %s: a %s is not for a terminal; name a file: -o %s", single->name,
+			   single->what, single->file);
 		return -EINVAL;
 	}
 	return 0;
@@ -173,6 +194,10 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	if (cli->by_text && parse_by(o, cli->by_text, &asked))
 		return -EINVAL;
 	o->table |= o->leaf != 0;
+	if (o->format >= 0 && o->format != FORMAT_OPENMETRICS && cli->listen.n) {
+		diag_error("--listen serves OpenMetrics text, and no other format goes with it");
+		return -EINVAL;
+	}
 	if (o->format >= 0)
 		cli->format = o->format;
 	if (!o->table && cli->format == FORMAT_OPENMETRICS) {
@@ -195,7 +220,7 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	s->unwinds_all = o->call_graph == CALL_GRAPH_DWARF;
 	if (o->lines && o->leaf & LEAF_SYM)
 		o->leaf |= LEAF_LINE;
-	if (stacks__set_depth(s, o->max_depth) || check_picture(cli))
+	if (stacks__set_depth(s, o->max_depth) || check_single(cli))
 		return -EINVAL;
 	return stack_choice__init(&s->choice, o->with, o->without);
 }

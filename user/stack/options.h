@@ -39,7 +39,7 @@ struct stack_options {
 extern const struct argp stack_options_argp;
 
 #define STACK_FORMATS_DOC \
-	"--format is tree (default), folded, flame (SVG), table, json or csv; --by also " \
+	"--format is tree (default), folded, flame (SVG), pprof, speedscope, table, json or csv; --by also " \
 	"takes dso and sym, of the innermost frame, for a table."
 
 /*

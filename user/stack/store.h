@@ -26,7 +26,7 @@
 
 #include "base/types.h"
 #include "host/host.h"
-#include "stack/table.h"
+#include "base/table.h"
 
 #include "bpf/lib/stack.h"
 

@@ -5,7 +5,7 @@
 
 #include "agg/histogram.h"
 #include "machine/diff/diff.h"
-#include "stack/table.h"
+#include "base/table.h"
 
 enum side {
 	BEFORE,

@@ -3,8 +3,8 @@
  * Finding things again: a hash table of indexes into an array that the caller keeps. Nothing is
  * ever taken out of it.
  */
-#ifndef TALLY_STACK_TABLE_H
-#define TALLY_STACK_TABLE_H
+#ifndef TALLY_BASE_TABLE_H
+#define TALLY_BASE_TABLE_H
 
 #include "base/types.h"
 
@@ -31,4 +31,4 @@ s64 table__find(const struct table *t, u64 hash, table_same_fn same, const void 
 int table__add(struct table *t, u64 hash, u32 index);
 void table__free(struct table *t);
 
-#endif /* TALLY_STACK_TABLE_H */
+#endif /* TALLY_BASE_TABLE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "stack/table.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
