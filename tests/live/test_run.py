@@ -137,6 +137,7 @@ def test_text_has_each_report_under_its_own_heading(run):
     (("runqlat 'x",), "quote"),
     (("runqlat -d 1",), "unknown option"),
     (("runqlat --json",), "unknown option"),
+    (("profile --format pprof", "runqlat"), "the format is the run's"),
     (("stat -r 3", "runqlat"), "-r"),
     (("timehist --record /dev/null",), "--record"),
     (("-p", "1", "runqlat -p 1"), "-p"),

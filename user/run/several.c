@@ -104,14 +104,20 @@ static int merge_scopes(const struct cli *run, struct cli *line)
 	return err;
 }
 
+static int check_format(const struct cli *line, enum report_format format)
+{
+	if (line->format == format)
+		return 0;
+	diag_error("the format is the run's: it stands behind the lines");
+	return -EINVAL;
+}
+
 static int impose(const struct several *s, struct cli *line)
 {
 	const struct cli *run = s->run.cli;
 
-	if (line->format != FORMAT_TEXT) {
-		diag_error("the format is the run's: it stands behind the lines");
+	if (check_format(line, FORMAT_TEXT))
 		return -EINVAL;
-	}
 	line->interval_ns = run->interval_ns;
 	line->count = run->count;
 	line->duration_ns = run->duration_ns;
@@ -125,16 +131,20 @@ static int impose(const struct several *s, struct cli *line)
 	return merge_scopes(run, line);
 }
 
+/* Tools with stacks have formats of their own, which they look at last. */
 static int check(struct line *l)
 {
 	const struct tool_spec *spec = l->m.spec;
 	const char *option = spec->alone ? spec->alone(l->m.own) : NULL;
+	enum report_format format = l->cli.format;
+	int err;
 
 	if (option) {
 		diag_error("%s is for a run of its own", option);
 		return -EINVAL;
 	}
-	return spec->check ? spec->check(l->m.own, &l->cli) : 0;
+	err = spec->check ? spec->check(l->m.own, &l->cli) : 0;
+	return err ?: check_format(&l->cli, format);
 }
 
 static int parse_words(struct several *s, struct line *l, int argc)
