@@ -82,7 +82,7 @@ const struct triage_rule triage_rules[] = {
 		.name = "processes", .tool = "exitsnoop", .by = "comm", .per = TRIAGE_PER_SECOND, .whole = true,
 		.notice = 100, .problem = 200, .weight = 80,
 		.why = "a process started and ended costs about a millisecond: 200 a second are a fifth of a CPU",
-		.sentence = "processes start and end all the time, {all}, most of them {comm}",
+		.sentence = "processes start and end all the time, {all}, most of them {comm} (parent of one: pid {ppid})",
 		.next = "execsnoop",
 	},
 	{
