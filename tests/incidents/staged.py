@@ -5,8 +5,8 @@
     with staged.staged("small-reads") as facts:
         ...                                         # facts.pid, facts.comm, facts.file are the guilty
 
-Each incident is a known cause, made to happen by processes of its own (loads.py). Leaving it ends them, by their pids, and
-takes away the cgroups and files made for it. What a machine has not got for it is told by Missing.
+Each incident is a known cause, made to happen by processes of its own (loads.py). Leaving it ends them, by their pids,
+and takes away the cgroups and files made for it. What a machine has not got for it is told by Missing.
 """
 
 import argparse
@@ -239,7 +239,8 @@ def oom_in_cgroup(stage):
     for file in ("memory.swap.max", "memory.memsw.limit_in_bytes"):
         if (group.folder / file).exists():
             (group.folder / file).write_text("0" if group.version == 2 else str(32 * MIB))
-    return {**stage.start("be_killed_for_memory", cgroup=group), "cgroup": group.path, "cgroup_folder": str(group.folder)}
+    return {**stage.start("be_killed_for_memory", cgroup=group),
+            "cgroup": group.path, "cgroup_folder": str(group.folder)}
 
 
 def reclaim(stage):

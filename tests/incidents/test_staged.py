@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Each incident of staged.py is really there while it is staged, and nothing of it afterwards: by the kernel's accounting."""
+"""By the kernel's accounting, each incident of staged.py is there while it is staged, and nothing of it afterwards."""
 
 import collections
 import contextlib
@@ -62,8 +62,8 @@ def schedstat(pid):
 
 def network(file, name):
     protocol, _, name = name.partition(".")
-    lines = [line.split() for line in Path(f"/proc/net/{file}").read_text().splitlines() if line.startswith(f"{protocol}:")]
-    return int(dict(zip(*lines))[name])
+    lines = (line.split() for line in Path(f"/proc/net/{file}").read_text().splitlines())
+    return int(dict(zip(*(fields for fields in lines if fields[0] == f"{protocol}:")))[name])
 
 
 def cpu_line():
@@ -77,7 +77,7 @@ def grows(read, by, what):
 
 
 def in_a_while(read, holds, seconds=0.5):
-    """What figures grow by in some time is as it should be: in one of the next such times. Others may have work to do."""
+    """What figures grow by in some time is as it should be: in one of the next such times, for others may have work."""
     def once_more():
         before, began = read(), time.monotonic()
         time.sleep(seconds)
@@ -98,7 +98,8 @@ def no_cpu_is_idle(facts):
 
 @oracle("cpu-hog-kernel")
 def time_is_the_kernels(facts):
-    in_a_while(lambda: ticks(facts.pid), lambda seconds, user, system: system > seconds * TICKS / 4 and user < system / 5)
+    in_a_while(lambda: ticks(facts.pid),
+               lambda seconds, user, system: system > seconds * TICKS / 4 and user < system / 5)
 
 
 @oracle("fork-storm")
