@@ -197,6 +197,25 @@ def test_memory(trigger, tool):
 
 
 @once
+@pytest.mark.parametrize("name, args, kind", (
+    ("profile", ("-e", "page-faults", "-c", 1), ("page-faults", "count")), ("faults", ("-g",), ("faults", "count")),
+    ("wakeuptime", (), ("blocked", "nanoseconds")), ("offwaketime", (), ("blocked", "nanoseconds")),
+    ("offcputime", (), ("off-cpu", "nanoseconds")), ("migrations", ("-g",), ("migrations", "count")),
+    ("lockstat", ("-g",), ("lock-wait", "nanoseconds")), ("futexstat", ("-g",), ("lock-wait", "nanoseconds")),
+    ("netdrop", ("-g",), ("drops", "count")), ("kmem", ("--leak", "-g"), ("inuse_space", "bytes")),
+))
+def test_each_tool(run, directory, name, args, kind):
+    """Whatever it measures has a type; a command makes faults and waits, whatever else there is."""
+    path = directory / "all.pb.gz"
+    result = run(*args, "--format", "pprof", "-o", path, "-d", "0.5", tool=name)
+    assert result.code == 0, result
+    profile = Profile(path.read_bytes())
+    assert profile.types == [kind] and profile.raw["duration_nanos"] >= 4e8, profile.raw
+    if args[:1] == ("-e",):
+        assert profile.period == (kind, 1)
+
+
+@once
 def test_time_off_cpu(run):
     path = tally.BUILD / "triggers" / "blocks"
     result = run("--format", "speedscope", "--", path, 0, 3, 20000, tool="offcputime")
@@ -264,6 +283,7 @@ def test_go_reads_it(tool, trigger, directory):
     (("--format", "pprof", "--callee"), "--callee"),
     (("--format", "speedscope", "--listen", "127.0.0.1:0"), "--listen"),
     (("--format", "prof"), "pprof, speedscope"),
+    (("--format", "pprof", "--", "true"), "-o stacks.pb.gz"),
 ))
 def test_wrong_usage(run, args, said):
     result = run(*args, tool="profile")

@@ -173,6 +173,11 @@ static int check_single(struct cli *cli)
 			   single->what, single->file);
 		return -EINVAL;
 	}
+	if (cli->format == FORMAT_PPROF && !cli->explain && !cli->output && cli->command) {
+		diag_error("--format pprof: what the command writes would stand in the profile; name a file: "
+			   "-o %s", single->file);
+		return -EINVAL;
+	}
 	return 0;
 }
 
