@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""docs/symptoms.md: while a section's incident is staged, its commands print what the page says, and name the guilty."""
+"""docs/symptoms.md: while a section's incident is staged, its commands print what the page says and name the guilty."""
 
 import os
 import re
