@@ -6,6 +6,7 @@ What the tools measure is tested elsewhere, not all of it on each kernel; this r
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -82,3 +83,16 @@ def test_loads(run, name):
             found = json.loads(line)
             if "lost" in found:
                 schema.check(found)
+
+
+def test_keys_of_the_help_are_taken(run, name):
+    """Each that --by is said to take, and -P and -L where there are tasks to be told apart."""
+    text = run("--help", tool=name).text
+    said = re.search(r"--by=KEY,\.\.\s+One result per (.*(?:\n {20,}\S.*)*)", text)
+    words = set(re.findall(r"\w+", said[1])) if said else set()
+    keys = words & {"pid", "tid", "comm", "cgroup", "cpu", "pidns", "uid"}
+    if said:
+        assert ("-P     " in text) == ("pid" in keys) and ("-L     " in text) == ("tid" in keys)
+    for key in sorted(keys):
+        result = run("-n", "--by", key, *NEEDED.get(name, ()), tool=name)
+        assert result.code == 0 or (result.code == 4 and KERNEL < SINCE.get(name, (0, 0))), (key, result)

@@ -275,8 +275,8 @@ def execs_of(lines):
 
 
 def test_execs_that_are_another_call_by_their_end(traced):
-    """By then the registers have the number of execve, in the table of the new program: not of execveat, and another one
-    where a program of 64 bits executes one of 32."""
+    """By then the registers have the number of execve, in the table of the new program: not of execveat, and another
+    one where a program of 64 bits executes one of 32."""
     by_descriptor = "import os; os.execve(os.open('/bin/true', os.O_RDONLY), ['true'], {})"
     for options in ((), ("-e", "execve,execveat")):
         result = traced(*options, "--", sys.executable, "-c", by_descriptor)

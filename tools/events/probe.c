@@ -427,6 +427,7 @@ static const struct tool_spec spec = {
 		       "probe(1) has the language.",
 		.own = &own_argp,
 		.own_keys = true,
+		.keys = "pid, tid, comm, cgroup, cpu, uid, func, or any expression",
 		.takes = takes,
 	},
 	.own_size = sizeof(struct probe), .skeleton = &probe_skeleton, .stays_attached = true,

@@ -161,6 +161,8 @@ static const struct tool_spec spec = {
 	.name = "hardirqs",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.keys = "cpu, irq, name",
+		.keys_of_no_task = true,
 		.doc = "How long interrupts are worked on: handlers of devices, the timer, IPIs.",
 		.own = &own_argp,
 	},

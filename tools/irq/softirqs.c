@@ -57,6 +57,8 @@ static const struct tool_spec spec = {
 	.name = "softirqs",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.keys = "cpu, softirq",
+		.keys_of_no_task = true,
 		.doc = "How long softirqs run, or how long after they are raised.",
 		.own = &own_argp,
 	},

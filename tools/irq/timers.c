@@ -81,6 +81,8 @@ static const struct tool_spec spec = {
 	.name = "timers",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.keys = "cpu, function, kind",
+		.keys_of_no_task = true,
 		.doc = "How long the functions of the kernel's timers run, or how late they begin.",
 		.own = &own_argp,
 	},

@@ -80,6 +80,8 @@ static const struct tool_spec spec = {
 	.name = "workqueues",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.keys = "cpu, function, workqueue",
+		.keys_of_no_task = true,
 		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
 		.own = &own_argp,
 	},

@@ -298,6 +298,8 @@ static const struct tool_spec spec = {
 		.own = &own_argp,
 		.own_keys = true,
 		.own_parts = &parts,
+		.keys = "reason, location, protocol, port",
+		.keys_of_no_task = true,
 	},
 	.own_size = sizeof(struct netdrop), .skeleton = &netdrop_skeleton,
 	.init = init, .source = "tp_btf/kfree_skb", .check = check, .open = open_skeleton,

@@ -274,6 +274,8 @@ static const struct tool_spec spec = {
 		       "device; in, until the protocols take them up, and until they are read.",
 		.own = &own_argp,
 		.own_parts = &parts,
+		.keys = "stage, device, cpu",
+		.keys_of_no_task = true,
 	},
 	.own_size = sizeof(struct netlat), .skeleton = &netlat_skeleton,
 	.source = SOURCE, .check = check, .open = open_skeleton, .attach = attach,

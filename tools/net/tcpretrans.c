@@ -280,6 +280,8 @@ static const struct tool_spec spec = {
 		.doc = "Each retransmission of TCP: of which connection, and why; or counts of them.",
 		.own = &own_argp,
 		.own_parts = &tcp_own_parts,
+		.keys = "local, remote, lport, rport",
+		.keys_of_no_task = true,
 	},
 	.own_size = sizeof(struct tcpretrans), .skeleton = &tcpretrans_skeleton,
 	.init = init, .source = "tp_btf/tcp_retransmit_skb", .check = check,

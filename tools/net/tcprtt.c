@@ -94,6 +94,8 @@ static const struct tool_spec spec = {
 		.doc = "Round-trip times of TCP, as connections take them.",
 		.own = &own_argp,
 		.own_parts = &tcp_own_parts,
+		.keys = "local, remote, lport, rport, cpu",
+		.keys_of_no_task = true,
 	},
 	.own_size = sizeof(struct tcprtt), .skeleton = &tcprtt_skeleton,
 	.hist = { "rtts", sizeof(struct tcprtt_key) },

@@ -279,6 +279,7 @@ static const struct tool_spec spec = {
 		.doc = "Which tasks move between CPUs, how often, from where to where.",
 		.own = &own_argp,
 		.own_keys = true,
+		.keys = "pid, tid, comm, cgroup, pidns, uid",
 	},
 	.own_size = sizeof(struct migrations), .skeleton = &migrations_skeleton,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,

@@ -278,14 +278,26 @@ static const struct argp_option key_options[] = {
 	{},
 };
 
+/* Of a tool whose keys are no tasks': -P and -L are read, to say so. */
+static const struct argp_option taskless_key_options[] = {
+	{ NULL, 0, NULL, 0, "Grouping:", 5 },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per pid, tid, comm, cgroup, cpu, pidns, uid", 5 },
+	{ NULL, 'P', NULL, OPTION_HIDDEN, NULL, 5 },
+	{ NULL, 'L', NULL, OPTION_HIDDEN, NULL, 5 },
+	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 5 },
+	{},
+};
+
 /* argp's: what is returned is freed unless it is text. */
 static char *name_own_parts(int key, const char *text, void *input)
 {
 	const struct cli *cli = input;
 	char *more;
 
-	if (key != KEY_BY || !cli || !cli->own_parts ||
-	    asprintf(&more, "%s; of this tool: %s", text, cli->own_parts->text) < 0)
+	if (key != KEY_BY || !cli || !(cli->keys || cli->own_parts))
+		return (char *)text;
+	if ((cli->keys ? asprintf(&more, "One result per %s", cli->keys) :
+			 asprintf(&more, "%s; of this tool: %s", text, cli->own_parts->text)) < 0)
 		return (char *)text;
 	return more;
 }
@@ -568,11 +580,19 @@ static const struct {
 	{ CLI_LINES, { .options = lines_options, .parser = parse_lines } },
 };
 
-void option_groups__put(u32 groups, struct argp_child child[OPTION_GROUPS])
+void option_groups__put(u32 groups, bool keys_of_no_task, struct argp_child child[OPTION_GROUPS])
 {
+	static const struct argp taskless_keys = {
+		.options = taskless_key_options, .parser = parse_keys, .help_filter = name_own_parts,
+	};
 	size_t i;
 
-	for (i = 0; i < OPTION_GROUPS; i++)
-		if (groups & option_groups[i].group)
-			child++->argp = &option_groups[i].argp;
+	for (i = 0; i < OPTION_GROUPS; i++) {
+		if (!(groups & option_groups[i].group))
+			continue;
+		child->argp = &option_groups[i].argp;
+		if (keys_of_no_task && option_groups[i].group == CLI_KEYS)
+			child->argp = &taskless_keys;
+		child++;
+	}
 }

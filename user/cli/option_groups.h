@@ -14,7 +14,10 @@
 /* Groups that have options. */
 #define OPTION_GROUPS 11
 
-/* Puts those that are in groups (enum cli_groups, ORed) into child, which is all zeroes before. */
-void option_groups__put(u32 groups, struct argp_child child[OPTION_GROUPS]);
+/*
+ * Puts those that are in groups (enum cli_groups, ORed) into child, which is all zeroes before.
+ * keys_of_no_task: as in struct cli_spec.
+ */
+void option_groups__put(u32 groups, bool keys_of_no_task, struct argp_child child[OPTION_GROUPS]);
 
 #endif /* TALLY_CLI_OPTION_GROUPS_H */

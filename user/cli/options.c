@@ -221,7 +221,7 @@ static void whole_argp__fill(struct whole_argp *whole, const struct cli_spec *sp
 					       : "[INTERVAL [COUNT]]";
 	if (spec->own)
 		whole->children[n++].argp = spec->own;
-	option_groups__put(spec->groups, &whole->children[n]);
+	option_groups__put(spec->groups, spec->keys_of_no_task, &whole->children[n]);
 }
 
 bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len)
@@ -256,7 +256,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
 		.filter_each = spec->filter_each,
 		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
-		.own_parts = spec->own_parts,
+		.own_parts = spec->own_parts, .keys = spec->keys,
 	};
 	err = habits__translate(&whole.root, spec, argc, argv, &cli->translated, &argc);
 	argv = cli->translated;

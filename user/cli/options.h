@@ -61,6 +61,7 @@ struct cli {
 	bool own_keys;
 	bool has_max_keys;      /* CLI_KEYS */
 	const struct own_parts *own_parts;
+	const char *keys;       /* as in the spec */
 	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */
 	u32 asked_keys;         /* --max-keys; 0: not given */
 	u64 top;                /* 0: all */
@@ -110,6 +111,9 @@ struct cli_spec {
 	bool filter_each;       /* several --filter: each is for the -e in front of it */
 	/* What --by takes beside the parts of task keys (cli/task_key.h), or NULL. */
 	const struct own_parts *own_parts;
+	/* What --help says that --by takes, of a tool that does not take all parts of task keys; NULL: all. */
+	const char *keys;
+	bool keys_of_no_task;   /* and none of those by which -P and -L are */
 	bool follows;           /* -p stands for later children, too: --follow-forks is the default */
 	/*
 	 * Which positional arguments are the tool's; the others are interval and count. NULL: all.
