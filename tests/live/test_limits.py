@@ -192,3 +192,17 @@ def test_threads_that_come_and_go_take_no_room(tool, trigger):
             raise
 
     tally.steady(trial)
+
+
+@tally.once
+@pytest.mark.parametrize("name, args", (("profile", ()), ("offcputime", ()), ("memleak", ()), ("faults", ("-g",)),
+                                        ("stackcount", ("sched:sched_switch",))),
+                         ids=lambda value: value if isinstance(value, str) else "")
+def test_the_usual_number_of_keys_is_a_number_too(run, name, args):
+    """Stacks have another room than other keys where nothing is said: whoever says 10240 means it."""
+    def room(*more):
+        result = run("-v", "-d", "0.05", *more, *args, tool=name)
+        assert result.code == 0, result
+        return int(re.search(r"map stacks_small: (\d+) elements", result.stderr)[1])
+
+    assert room("--max-keys", 10240) == 10240 and room("--max-keys", 10241) == 10241 and room() != 10240
