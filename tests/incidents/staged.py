@@ -82,6 +82,19 @@ class Stage:
         os.chmod(path, 0o755)
         return path
 
+    def file_on_disk(self, size):
+        """Of which the page cache can forget what it has: a file of tmpfs has no other place."""
+        path = self.file(size)
+        with open(path, "rb") as file:
+            for at in range(0, size, MIB):
+                try:
+                    os.preadv(file.fileno(), [bytearray(4096)], at, os.RWF_NOWAIT)
+                except BlockingIOError:
+                    return path
+                except OSError:
+                    break
+        raise Missing("no disk below /var/tmp")
+
     def file(self, size):
         """Not of zeros alone; on the disk, and not in memory: who reads it first is charged for its pages."""
         path = os.path.join(self.folder(), "data")
@@ -245,7 +258,7 @@ def oom_in_cgroup(stage):
 
 def reclaim(stage):
     """a file is read over and over that is larger than the limit of the cgroup"""
-    path = stage.file(96 * MIB)
+    path = stage.file_on_disk(96 * MIB)
     group = stage.cgroup("memory", MEMORY_V1, MEMORY_V2)
     return {**stage.start("read_again", cgroup=group, file=path), "file": path,
             "cgroup": group.path, "cgroup_folder": str(group.folder)}
@@ -253,6 +266,8 @@ def reclaim(stage):
 
 def slow_disk(stage):
     """a disk takes 50 ms for each request"""
+    if not os.path.exists("/dev/loop-control") and shutil.which("modprobe"):
+        subprocess.run(["modprobe", "-q", "loop"], check=False)
     if not os.path.exists("/dev/loop-control"):
         raise Missing("no loop devices here")
     path = stage.file(4 * MIB)
@@ -264,7 +279,7 @@ def slow_disk(stage):
 
 def fsync_neighbour(stage):
     """one process has the disk write 32 MiB at a time; another one waits for its own 4 KiB"""
-    folder = stage.folder()
+    folder = os.path.dirname(stage.file_on_disk(MIB))
     guilty = stage.start("write_and_sync", file=f"{folder}/large", size=32 * MIB)
     victim = stage.start("write_and_sync", comm="small-commits", file=f"{folder}/small", size=4096)
     return {**guilty, "victim": victim["pid"], "victim_comm": victim["comm"]}
@@ -336,7 +351,7 @@ def half_loaded_worker(stage):
 
 def backup(stage):
     """files are read from the disk, at leisure"""
-    path = stage.file(64 * MIB)
+    path = stage.file_on_disk(64 * MIB)
     return {**stage.start("back_up", folder=os.path.dirname(path)), "file": path}
 
 
