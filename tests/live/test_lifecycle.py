@@ -30,7 +30,7 @@ ANSWERS = {"tally": (), "doctor": ("doctor",), "help": ("help", "runqlat"), "lis
 SHORT = ("-d", "0.1")
 
 # How many files are tried, and how far apart: triage is fourteen tools.
-FILES = {"triage": (4, 600, 28)}
+LIMITS = {"triage": (4, 600, 28)}
 
 
 def run_limited(name, *args, files=None, command=(), **kwargs):
@@ -52,7 +52,7 @@ def test_too_few_open_files(name):
     """With each limit from that on with which the program can be loaded: the limit is named, until
     there is a report. Without the right to raise it."""
     drop = ("setpriv", "--bounding-set", "-sys_resource")
-    for files in range(*FILES.get(name, (4, 200))):
+    for files in range(*LIMITS.get(name, (4, 200))):
         result, _ = run_limited(name, *SHORT, *LINES[name], files=files, command=drop)
         if result.code == 0:
             break
