@@ -96,3 +96,18 @@ def test_keys_of_the_help_are_taken(run, name):
     for key in sorted(keys):
         result = run("-n", "--by", key, *NEEDED.get(name, ()), tool=name)
         assert result.code == 0 or (result.code == 4 and KERNEL < SINCE.get(name, (0, 0))), (key, result)
+
+
+def test_the_default_of_max_keys_is_the_one_of_the_help(run, name):
+    """Of reclaim's no number of keys is true: it takes memory for so many elements as keys on all CPUs may share."""
+    said = re.search(r"about N keys \(default\s+(\d+)\)", run("--help", tool=name).text)
+    if not said or name in ("run", "reclaim") or name in MODULES or KERNEL < (6, 1):
+        return      # before 6.1 stacks take their memory at once, and have less
+
+    def rooms(*more):
+        counted = ("-a", "--by", "comm") if name == "stat" else ()
+        result = run("-v", "-d", "0.02", *more, *NEEDED.get(name, ()), *counted, tool=name)
+        assert result.code == 0, result
+        return re.findall(r"map (\w+): (\d+) elements", result.stderr)
+
+    assert rooms() == rooms("--max-keys", said[1])

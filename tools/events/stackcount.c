@@ -347,6 +347,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND | CLI_EVENTS,
+		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Which code paths lead to an event: counts, or sums of a value, by "
 		       "stack.\n" STACK_FORMATS_DOC,
 		.own = &own_argp,

@@ -162,6 +162,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.keys = "cpu, irq, name",
+		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long interrupts are worked on: handlers of devices, the timer, IPIs.",
 		.own = &own_argp,

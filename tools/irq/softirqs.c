@@ -58,6 +58,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.keys = "cpu, softirq",
+		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long softirqs run, or how long after they are raised.",
 		.own = &own_argp,

@@ -10,8 +10,7 @@
 
 _Static_assert(BY_SPAN_ID == BY_OWN(0) && BY_SPAN_DETAIL == BY_OWN(1), "own parts of keys");
 
-/* There are few keys; a key's values on one CPU fill about two segments. */
-#define USUAL_MAX_KEYS 256
+/* A key's values on one CPU fill about two segments. */
 #define SEGMENTS_PER_KEY 2
 
 /*
@@ -65,7 +64,7 @@ int spans__check(void *own, struct cli *cli)
 		cli->by = s->tool->by;
 	cli->by |= s->tool->always_by;
 	if (!cli->asked_keys)
-		cli->max_keys = USUAL_MAX_KEYS;
+		cli->max_keys = SPANS_USUAL_KEYS;
 	cli->scope.all = true;
 	s->hist |= cli->heat;
 	return 0;

@@ -47,6 +47,9 @@ struct spans {
 	struct symbols *symbols;        /* NULL: not needed yet */
 };
 
+/* Keys that there is room for without --max-keys: there are few. */
+#define SPANS_USUAL_KEYS 256
+
 #define SPANS_KEY_HIST 0x1000
 #define SPANS_KEY_LATENCY 0x1001
 #define SPANS_KEY_OWN 0x1002            /* and on: the tool's own */

@@ -82,6 +82,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.keys = "cpu, function, kind",
+		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long the functions of the kernel's timers run, or how late they begin.",
 		.own = &own_argp,

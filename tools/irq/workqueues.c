@@ -81,6 +81,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
 		.keys = "cpu, function, workqueue",
+		.usual_keys = SPANS_USUAL_KEYS,
 		.keys_of_no_task = true,
 		.doc = "How long works of the kernel's workqueues run, or wait in the queue.",
 		.own = &own_argp,

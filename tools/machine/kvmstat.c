@@ -209,6 +209,7 @@ static const struct tool_spec spec = {
 	.name = "kvmstat",
 	.cli = {
 		.groups = CLI_HISTOGRAM | CLI_TIMES,
+		.usual_keys = USUAL_MAX_KEYS,
 		.doc = "Why virtual CPUs (KVM) leave their guests and for how long; how long they "
 		       "run in them. --by pid: machines, --by tid: virtual CPUs.",
 		.own = &own_argp,

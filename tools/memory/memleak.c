@@ -499,6 +499,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
+		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Memory that processes have allocated and not freed, by stack.\n"
 		       "--format is table (default), tree, folded, flame (SVG), pprof, speedscope, json or csv.",
 		.own = &own_argp,

@@ -351,6 +351,7 @@ static const struct tool_spec spec = {
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
 			  CLI_COMMAND,
+		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Where CPU time goes, or another event comes from: samples of what "
 		       "runs on each CPU, by stack.\n" STACK_FORMATS_DOC,
 		.own = &own_argp,

@@ -12,6 +12,7 @@ static const struct tool_spec spec = {
 	.name = "offcputime",
 	.cli = {
 		.groups = BLOCKED_GROUPS,
+		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "How long tasks were off the CPU because they blocked, by their "
 		       "stacks.\n" STACK_FORMATS_DOC " --by also takes state.",
 		.own = &blocked_argp,

@@ -12,6 +12,7 @@ static const struct tool_spec spec = {
 	.name = "wakeuptime",
 	.cli = {
 		.groups = BLOCKED_GROUPS,
+		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "How long tasks were blocked, by the stack of whoever woke "
 		       "them.\n" STACK_FORMATS_DOC " --by also takes state.",
 		.own = &blocked_argp,

@@ -294,6 +294,9 @@ static char *name_own_parts(int key, const char *text, void *input)
 	const struct cli *cli = input;
 	char *more;
 
+	if (key == KEY_MAX_KEYS && cli && cli->usual_keys &&
+	    asprintf(&more, "Make room for about N keys (default %u)", cli->usual_keys) >= 0)
+		return more;
 	if (key != KEY_BY || !cli || !(cli->keys || cli->own_parts))
 		return (char *)text;
 	if ((cli->keys ? asprintf(&more, "One result per %s", cli->keys) :

@@ -256,7 +256,7 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.command_line = joined(argc, argv), .own_keys = spec->own_keys,
 		.filter_each = spec->filter_each,
 		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
-		.own_parts = spec->own_parts, .keys = spec->keys,
+		.own_parts = spec->own_parts, .keys = spec->keys, .usual_keys = spec->usual_keys,
 	};
 	err = habits__translate(&whole.root, spec, argc, argv, &cli->translated, &argc);
 	argv = cli->translated;

@@ -62,6 +62,7 @@ struct cli {
 	bool has_max_keys;      /* CLI_KEYS */
 	const struct own_parts *own_parts;
 	const char *keys;       /* as in the spec */
+	u32 usual_keys;         /* likewise */
 	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */
 	u32 asked_keys;         /* --max-keys; 0: not given */
 	u64 top;                /* 0: all */
@@ -113,6 +114,8 @@ struct cli_spec {
 	const struct own_parts *own_parts;
 	/* What --help says that --by takes, of a tool that does not take all parts of task keys; NULL: all. */
 	const char *keys;
+	/* What --help says that there is room for without --max-keys; 0: CLI_DEFAULT_MAX_KEYS. */
+	u32 usual_keys;
 	bool keys_of_no_task;   /* and none of those by which -P and -L are */
 	bool follows;           /* -p stands for later children, too: --follow-forks is the default */
 	/*
