@@ -16,3 +16,4 @@ pytest_configure = live.pytest_configure
 pytest_runtest_makereport = live.pytest_runtest_makereport
 pytest_collection_modifyitems = live.pytest_collection_modifyitems
 ends, directory, tool, run, trigger = live.ends, live.directory, live.tool, live.run, live.trigger
+no_tracefs_is_left = live.no_tracefs_is_left

@@ -39,6 +39,17 @@ def pytest_runtest_makereport(item, call):
             file.write("\n")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_tracefs_is_left():
+    """Fresh machines have tracefs mounted nowhere. A test that leaves it mounted hides what is wrong there."""
+    def is_mounted():
+        return any(line.split()[1] == "/sys/kernel/tracing" for line in Path("/proc/self/mounts").read_text().splitlines())
+
+    before = is_mounted()
+    yield
+    assert is_mounted() == before, "a test has mounted tracefs and left it"
+
+
 def kernels():
     """The names in tests/kernels/list, from the oldest to the newest."""
     lines = (tally.ROOT / "tests/kernels/list").read_text().splitlines()

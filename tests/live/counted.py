@@ -137,7 +137,7 @@ def why_no_perf():
     """None, or the reason for which perf cannot be compared with."""
     if not shutil.which("perf"):
         return "perf is not installed"
-    tried = subprocess.run(["perf", "stat", "-x,", "-e", "task-clock", "true"], check=False,
+    tried = subprocess.run([*tally.PERF, "stat", "-x,", "-e", "task-clock", "true"], check=False,
                            capture_output=True)
     return None if tried.returncode == 0 else "perf stat does not run here"
 
@@ -150,7 +150,7 @@ class Perf:
         control, self.control = os.pipe()
         self.acknowledged, acknowledge = os.pipe()
         self.process = subprocess.Popen(
-            ["perf", "stat", "-x", ";", "-o", self.out.name, "-D", "-1",
+            [*tally.PERF, "stat", "-x", ";", "-o", self.out.name, "-D", "-1",
              "--control", f"fd:{control},{acknowledge}", *map(str, args)],
             pass_fds=(control, acknowledge), stdin=subprocess.DEVNULL)
         os.close(control)

@@ -72,6 +72,10 @@ def scaled(n):
     return max(1, n // 8) if GUEST else n
 
 
+# perf mounts tracefs where it is not mounted: let it do so in a mount namespace that ends with it.
+PERF = ("unshare", "-m", "perf")
+
+
 # --- what one trial cannot tell ------------------------------------------------------------------
 
 class Apart(AssertionError):

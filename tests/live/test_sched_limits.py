@@ -261,7 +261,7 @@ def test_one_that_never_runs_is_nowhere(tool, trigger):
 
 def perf_latency(path):
     """{tid: (run time in ms, switches)} as perf sums up a recording."""
-    text = subprocess.run(("perf", "sched", "latency", "-p", "-i", str(path)), capture_output=True,
+    text = subprocess.run((*tally.PERF, "sched", "latency", "-p", "-i", str(path)), capture_output=True,
                           check=True, timeout=tally.PATIENCE).stdout.decode()
     found = re.findall(r"(?m)^\s*\S.*:(\d+)\s*\|\s*([\d.]+) ms \|\s*(\d+) \|", text)
     return {int(tid): (float(ms), int(n)) for tid, ms, n in found}
@@ -274,7 +274,7 @@ def test_perf_latency_sees_the_same(tool, trigger, directory):
     def trial():
         path = directory / "perf.data"
         out = directory / "report"
-        command = ("perf", "sched", "record", "-q", "-o", path, "--",
+        command = (*tally.PERF, "sched", "record", "-q", "-o", path, "--",
                    BUILD / "schedlat", "--json", "-o", out, "--",
                    BUILD / "triggers/spin", 2, scaled(40), 0)
         subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, check=True,

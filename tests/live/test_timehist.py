@@ -338,7 +338,7 @@ def test_usage(run, directory):
 
 def perf_timehist(path):
     """{tid: [(wait, delay, run), ...]} in ms, as perf shows a recording."""
-    text = subprocess.run(("perf", "sched", "timehist", "-i", str(path)), capture_output=True,
+    text = subprocess.run((*tally.PERF, "sched", "timehist", "-i", str(path)), capture_output=True,
                           check=True, timeout=tally.PATIENCE).stdout.decode()
     found = {}
     for line in text.splitlines():
@@ -355,7 +355,7 @@ def test_perf_sees_the_same(timehist, trigger, directory):
     def trial():
         path = directory / "perf.data"
         load = trigger("sleepers", 3, scaled(40), 500, 0,
-                       command=("perf", "sched", "record", "-q", "-o", str(path), "--"), forks=True)
+                       command=(*tally.PERF, "sched", "record", "-q", "-o", str(path), "--"), forks=True)
         tracer = timehist("-p", load.pid)
         w = work(load)
         lines, report = lines_of(tracer.stop())
