@@ -91,7 +91,7 @@ static const char *text_at_edge(void)
 	char *two = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			 0);
 
-	if (two == MAP_FAILED || munmap(two + page, page))
+	if (two == MAP_FAILED || mprotect(two + page, page, PROT_NONE))
 		error(1, errno, "mmap");
 	return memcpy(two + page - 5, "fives", 5);
 }

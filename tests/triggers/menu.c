@@ -478,7 +478,7 @@ int main(int argc, char **argv)
 		error(2, errno, "which directory?");
 	trigger__name();
 	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	munmap(pages + PAGE, PAGE);
+	mprotect(pages + PAGE, PAGE, PROT_NONE);   /* no hole, which another mapping could fill */
 	trigger__say("ready");
 	trigger__wait();
 	strange_strings();

@@ -51,12 +51,13 @@ static const char *path_of(const char *text)
 
 	if (!strcmp(text, "@null"))
 		return NULL;
+	/* Below vm.mmap_min_addr: whatever else is given back may be mapped again, by the next OP even. */
+	if (!strcmp(text, "@unmapped"))
+		return (const char *)4096;
 	if (!strcmp(text, "@unread"))
 		return unread();
 	path = low(1 << 16, -1);
-	if (!strcmp(text, "@unmapped"))
-		munmap(path, 1 << 16);
-	else if (sscanf(text, "@long:%zu", &n) == 1)
+	if (sscanf(text, "@long:%zu", &n) == 1)
 		memset(path, 'x', n);
 	else
 		memcpy(path, text, n);
