@@ -40,6 +40,13 @@ const struct tool *find_tool(const char *name)
 	return NULL;
 }
 
+const struct tool_spec *find_tool_spec(const char *name)
+{
+	const struct tool *tool = find_tool(name);
+
+	return tool ? tool->spec : NULL;
+}
+
 static int show_peer(const struct peer *p)
 {
 	if (p->line)

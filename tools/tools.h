@@ -38,6 +38,9 @@ struct tool {
 /* NULL: there is none of that name. */
 const struct tool *find_tool(const char *name);
 
+/* The same of one that measures; for run/several.h. */
+const struct tool_spec *find_tool_spec(const char *name);
+
 /* Pointers to all tools, gathered by the linker. */
 #define TOOL(fn, where, what) TOOL_NAMED(fn, fn, where, what)
 

@@ -210,6 +210,41 @@ static void test_single_events(void **state)
 	triage__free(t);
 }
 
+/* An attacker's names do not make it grow: the large ones stay, and nothing is lost of the sum. */
+static void test_keys_without_end(void **state)
+{
+	struct triage *t = new_triage();
+	struct report end = { .tool = "ends", .duration_ns = NSEC_PER_SEC };
+	struct stream_line line = { .comm = "large" };
+	struct triage_finding *f;
+	size_t i, names = 5 * TRIAGE_KEYS;
+	char name[16];
+
+	(void)state;
+	for (i = 0; i < names; i++) {
+		line.comm = name;
+		snprintf(name, sizeof(name), "x%zu", i);
+		assert_int_equal(triage__take_line(t, "ends", &line), 0);
+		line.comm = "large";
+		if (i % 4 == 0)
+			assert_int_equal(triage__take_line(t, "ends", &line), 0);
+	}
+	take(t, &end);
+	f = findings(t);
+	assert_float_equal(of(f, ENDS)->all, names + names / 4, 1e-9);
+	assert_float_equal(of(f, ENDS)->value, names / 4, 1e-9);
+	assert_true(of(f, ENDS)->nothers >= names - TRIAGE_KEYS && of(f, ENDS)->nothers < names);
+	assert_float_equal(of(f, ENDS)->others, of(f, ENDS)->nothers, 1e-9);
+	free(f);
+	triage__reset(t);
+	end = (struct report){ .tool = "ends", .duration_ns = NSEC_PER_SEC };
+	take(t, &end);
+	f = findings(t);
+	assert_int_equal(of(f, ENDS)->nothers, 0);
+	free(f);
+	triage__free(t);
+}
+
 static void add_times(struct report *r, const char *disk, const u64 *counts, u32 n)
 {
 	const struct histogram_totals totals = { .sum = 1, .max = ~0ULL, .min_inv = ~0ULL };
@@ -320,7 +355,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_added_up_by_key), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_conditions), cmocka_unit_test(test_own_rows_are_left_out),
-		cmocka_unit_test(test_single_events), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_single_events), cmocka_unit_test(test_keys_without_end),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_histograms_are_rows), cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_values),
 	};

@@ -5,16 +5,9 @@
 #include "run/several.h"
 #include "tools.h"
 
-static const struct tool_spec *find_spec(const char *name)
-{
-	const struct tool *tool = find_tool(name);
-
-	return tool ? tool->spec : NULL;
-}
-
 static int run(int argc, char **argv)
 {
-	return several__main(find_spec, argc, argv);
+	return several__main(find_tool_spec, argc, argv);
 }
 
 TOOL(run, AREA_MACHINE, "several measurements at once, over the same time");

@@ -124,13 +124,6 @@ static void begin(void *context, struct run *run)
 	l->run = run;
 }
 
-static const struct tool_spec *find_spec(const char *name)
-{
-	const struct tool *tool = find_tool(name);
-
-	return tool ? tool->spec : NULL;
-}
-
 static int look(struct cli *cli)
 {
 	struct looking l = {
@@ -146,7 +139,7 @@ static int look(struct cli *cli)
 	cli->verbose = false;           /* of each measurement it would be pages */
 	if (l.triage) {
 		triage__leave_out(l.triage, getpid());
-		code = several__run(find_spec, &plan, cli);
+		code = several__run(find_tool_spec, &plan, cli);
 	} else {
 		diag_error("no memory");
 	}

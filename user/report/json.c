@@ -9,52 +9,14 @@
 
 #include "agg/wide.h"
 #include "report/escape.h"
+#include "report/json_value.h"
 #include "report/listing.h"
 #include "report/report.h"
-
-/*
- * JSON integers are signed 64-bit in jansson. Larger values (a count above 2^63, the last bucket)
- * are given as reals, which every reader can take.
- */
-static json_t *number(u64 value)
-{
-	return value <= INT64_MAX ? json_integer(value) : json_real((double)value);
-}
-
-static json_t *string(const char *s)
-{
-	char *text = escape_string(s);
-	json_t *value = text ? json_string(text) : NULL;
-
-	free(text);
-	return value;
-}
-
-static json_t *field(const struct field *f)
-{
-	if (f->text)
-		return string(f->text);
-	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
-		return json_null();
-	if (field_is_signed(f->kind))
-		return json_integer((s64)f->number);
-	return f->kind == FIELD_REAL ? json_real(f->real) : number(f->number);
-}
-
-static json_t *fields(const struct field *f, size_t n)
-{
-	json_t *object = json_object();
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		json_object_set_new(object, f[i].name, field(&f[i]));
-	return object;
-}
 
 /* A value of a histogram: those of one with bounds have a sign. */
 static json_t *value_of(const struct histogram *h, u64 value)
 {
-	return h->bound ? json_integer((s64)value) : number(value);
+	return h->bound ? json_integer((s64)value) : json_of_number(value);
 }
 
 /* What no 64 bits hold is a real number, of which 53 bits are exact. */
@@ -81,7 +43,7 @@ static json_t *buckets(const struct histogram *h)
 		json_array_append_new(b, bucket_end(h, !index, histogram__first(h, index)));
 		json_array_append_new(
 			b, bucket_end(h, index == h->nbounds, histogram__last(h, index)));
-		json_array_append_new(b, number(h->bucket[i].count));
+		json_array_append_new(b, json_of_number(h->bucket[i].count));
 		json_array_append_new(list, b);
 	}
 	return list;
@@ -93,8 +55,8 @@ static json_t *group(const struct report_group *g)
 	json_t *o = json_object();
 	size_t i;
 
-	json_object_set_new(o, "key", fields(g->key, g->nkey));
-	json_object_set_new(o, "count", number(h->count));
+	json_object_set_new(o, "key", json_of_fields(g->key, g->nkey));
+	json_object_set_new(o, "count", json_of_number(h->count));
 	json_object_set_new(o, "sum", sum_of(h));
 	json_object_set_new(o, "min", value_of(h, h->min));
 	json_object_set_new(o, "avg", value_of(h, histogram__average(h)));
@@ -106,14 +68,14 @@ static json_t *group(const struct report_group *g)
 	for (i = 0; i < ARRAY_SIZE(report_percentiles) && !h->bound; i++)
 		json_object_set_new(
 			o, report_percentiles[i].json,
-			number(histogram__percentile(h, report_percentiles[i].per_10k)));
+			json_of_number(histogram__percentile(h, report_percentiles[i].per_10k)));
 	json_object_set_new(o, "buckets", buckets(h));
 	return o;
 }
 
 static json_t *offset(u64 value)
 {
-	return value == FRAME_PLACES ? json_null() : number(value);
+	return value == FRAME_PLACES ? json_null() : json_of_number(value);
 }
 
 /* As text: those of the kernel are beyond what a JSON integer can hold exactly. */
@@ -126,16 +88,16 @@ static json_t *frame(const struct report_frame *f, const struct report_place *p)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "name", f->name ? string(f->name) : json_null());
-	json_object_set_new(o, "module", f->module ? string(f->module) : json_null());
+	json_object_set_new(o, "name", f->name ? json_of_text(f->name) : json_null());
+	json_object_set_new(o, "module", f->module ? json_of_text(f->module) : json_null());
 	json_object_set_new(o, "offset", offset(p->offset));
 	json_object_set_new(o, "addr", address(p->address));
 	if (f->kind == FRAME_INLINED)
 		json_object_set_new(o, "inlined", json_true());
 	if (f->file)
-		json_object_set_new(o, "file", string(f->file));
+		json_object_set_new(o, "file", json_of_text(f->file));
 	if (f->file && f->line)
-		json_object_set_new(o, "line", number(f->line));
+		json_object_set_new(o, "line", json_of_number(f->line));
 	return o;
 }
 
@@ -145,11 +107,11 @@ static json_t *stack(const struct report_stacks *all, const struct report_stack 
 	json_t *o = json_object(), *frames = json_array();
 	u32 i;
 
-	json_object_set_new(o, "key", fields(key->cell, key->ncells));
+	json_object_set_new(o, "key", json_of_fields(key->cell, key->ncells));
 	for (i = 0; i < s->nframes; i++)
 		json_array_append_new(frames, frame(&all->frame[s->frame[i]], &s->place[i]));
 	json_object_set_new(o, "frames", frames);
-	json_object_set_new(o, "value", number(s->value));
+	json_object_set_new(o, "value", json_of_number(s->value));
 	return o;
 }
 
@@ -167,22 +129,22 @@ static json_t *instruction(const struct listing *l, const struct listing_line *i
 {
 	json_t *o = json_object(), *target = json_null();
 
-	json_object_set_new(o, "offset", number(i->offset));
+	json_object_set_new(o, "offset", json_of_number(i->offset));
 	json_object_set_new(o, "addr", address(l->address + i->offset));
-	json_object_set_new(o, "size", number(i->size));
-	json_object_set_new(o, "mnemonic", i->size ? string(i->mnemonic) : json_null());
-	json_object_set_new(o, "operands", i->size ? string(i->operands) : json_null());
+	json_object_set_new(o, "size", json_of_number(i->size));
+	json_object_set_new(o, "mnemonic", i->size ? json_of_text(i->mnemonic) : json_null());
+	json_object_set_new(o, "operands", i->size ? json_of_text(i->operands) : json_null());
 	if (i->has_target) {
 		target = json_object();
 		json_object_set_new(target, "name",
-				    i->target_name ? string(i->target_name) : json_null());
-		json_object_set_new(target, "offset", number(i->target_offset));
+				    i->target_name ? json_of_text(i->target_name) : json_null());
+		json_object_set_new(target, "offset", json_of_number(i->target_offset));
 		json_object_set_new(target, "addr", address(i->target));
 	}
 	json_object_set_new(o, "target", target);
-	json_object_set_new(o, "file", i->file ? string(i->file) : json_null());
-	json_object_set_new(o, "line", i->file ? number(i->line) : json_null());
-	json_object_set_new(o, "value", number(i->count));
+	json_object_set_new(o, "file", i->file ? json_of_text(i->file) : json_null());
+	json_object_set_new(o, "line", i->file ? json_of_number(i->line) : json_null());
+	json_object_set_new(o, "value", json_of_number(i->count));
 	return o;
 }
 
@@ -195,12 +157,12 @@ static json_t *listings(const struct report_listings *all)
 	for (l = all->listing; l < all->listing + all->n; l++) {
 		o = json_object();
 		lines = json_array();
-		json_object_set_new(o, "name", string(l->name));
-		json_object_set_new(o, "module", l->module ? string(l->module) : json_null());
+		json_object_set_new(o, "name", json_of_text(l->name));
+		json_object_set_new(o, "module", l->module ? json_of_text(l->module) : json_null());
 		json_object_set_new(o, "addr", address(l->address));
-		json_object_set_new(o, "size", number(l->size));
-		json_object_set_new(o, "value", number(l->count));
-		json_object_set_new(o, "why", l->why ? string(l->why) : json_null());
+		json_object_set_new(o, "size", json_of_number(l->size));
+		json_object_set_new(o, "value", json_of_number(l->count));
+		json_object_set_new(o, "why", l->why ? json_of_text(l->why) : json_null());
 		for (i = 0; i < l->n; i++)
 			json_array_append_new(lines, instruction(l, &l->line[i]));
 		json_object_set_new(o, "instructions", lines);
@@ -217,7 +179,7 @@ static json_t *losses(const struct loss_counters *c, enum loss_kind kind)
 
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (loss_kind(i) == kind)
-			json_object_set_new(o, loss_name(i), number(c->lost[i]));
+			json_object_set_new(o, loss_name(i), json_of_number(c->lost[i]));
 	return o;
 }
 
@@ -233,9 +195,9 @@ static json_t *program(const struct report_program *p)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "name", string(p->name));
-	json_object_set_new(o, "runs", number(p->runs));
-	json_object_set_new(o, "ns", number(p->ns));
+	json_object_set_new(o, "name", json_of_text(p->name));
+	json_object_set_new(o, "runs", json_of_number(p->runs));
+	json_object_set_new(o, "ns", json_of_number(p->ns));
 	return o;
 }
 
@@ -247,11 +209,11 @@ static json_t *overhead(const struct report_overhead *cost)
 	for (i = 0; i < cost->nprograms; i++)
 		json_array_append_new(programs, program(&cost->program[i]));
 	json_object_set_new(o, "programs", programs);
-	json_object_set_new(o, "runs", number(cost->runs));
-	json_object_set_new(o, "ns", number(cost->ns));
+	json_object_set_new(o, "runs", json_of_number(cost->runs));
+	json_object_set_new(o, "ns", json_of_number(cost->ns));
 	json_object_set_new(o, "cpu_percent", json_real(overhead_percent(cost)));
-	json_object_set_new(o, "own_ns", number(cost->own_ns));
-	json_object_set_new(o, "map_bytes", number(cost->map_bytes));
+	json_object_set_new(o, "own_ns", json_of_number(cost->own_ns));
+	json_object_set_new(o, "map_bytes", json_of_number(cost->map_bytes));
 	if (cost->budget)
 		json_object_set_new(o, "budget_percent", json_real(cost->budget));
 	if (cost->over_budget)
@@ -287,42 +249,42 @@ static json_t *units(const struct report_row *row, size_t n)
 
 static void set_header(json_t *o, const struct report *r)
 {
-	json_object_set_new(o, "tool", string(r->tool));
+	json_object_set_new(o, "tool", json_of_text(r->tool));
 	if (r->command)
-		json_object_set_new(o, "command", string(r->command));
+		json_object_set_new(o, "command", json_of_text(r->command));
 	if (r->kernel)
-		json_object_set_new(o, "kernel", string(r->kernel));
+		json_object_set_new(o, "kernel", json_of_text(r->kernel));
 	if (r->cpus)
-		json_object_set_new(o, "cpus", number(r->cpus));
+		json_object_set_new(o, "cpus", json_of_number(r->cpus));
 	if (r->start_ns) {
-		json_object_set_new(o, "start_ns", number(r->start_ns));
-		json_object_set_new(o, "duration_ns", number(r->duration_ns));
+		json_object_set_new(o, "start_ns", json_of_number(r->start_ns));
+		json_object_set_new(o, "duration_ns", json_of_number(r->duration_ns));
 	}
 	if (r->source)
-		json_object_set_new(o, "source", string(r->source));
+		json_object_set_new(o, "source", json_of_text(r->source));
 	if (r->value) {
-		json_object_set_new(o, "value", string(r->value));
+		json_object_set_new(o, "value", json_of_text(r->value));
 		if (!r->table)
-			json_object_set_new(o, "unit", string(unit_name(r->unit)));
+			json_object_set_new(o, "unit", json_of_text(unit_name(r->unit)));
 	}
 	if (r->caveat)
-		json_object_set_new(o, "note", string(r->caveat));
+		json_object_set_new(o, "note", json_of_text(r->caveat));
 	if (r->has_events) {
-		json_object_set_new(o, "events", number(r->events));
-		json_object_set_new(o, "filtered", number(r->counters.filtered));
-		json_object_set_new(o, "unaccounted", number(r->counters.unaccounted));
-		json_object_set_new(o, "corrected", number(r->counters.corrected));
+		json_object_set_new(o, "events", json_of_number(r->events));
+		json_object_set_new(o, "filtered", json_of_number(r->counters.filtered));
+		json_object_set_new(o, "unaccounted", json_of_number(r->counters.unaccounted));
+		json_object_set_new(o, "corrected", json_of_number(r->counters.corrected));
 		if (r->counters.begun_before)
-			json_object_set_new(o, "begun_before", number(r->counters.begun_before));
+			json_object_set_new(o, "begun_before", json_of_number(r->counters.begun_before));
 		if (r->throttled)
-			json_object_set_new(o, "throttled", number(r->throttled));
+			json_object_set_new(o, "throttled", json_of_number(r->throttled));
 	}
 	if (r->has_events || r->has_losses)
 		put_losses(o, &r->counters);
 	if (r->hidden)
-		json_object_set_new(o, "hidden", number(r->hidden));
+		json_object_set_new(o, "hidden", json_of_number(r->hidden));
 	if (r->left_out_by)
-		json_object_set_new(o, "left_out", number(r->left_out));
+		json_object_set_new(o, "left_out", json_of_number(r->left_out));
 	if (r->overhead)
 		json_object_set_new(o, "overhead", overhead(r->overhead));
 }
@@ -337,7 +299,7 @@ int write_json(struct writer *w, const struct report *r)
 	for (i = 0; i < r->ngroups; i++)
 		json_array_append_new(list, group(&r->group[i]));
 	for (i = 0; i < r->nrows; i++)
-		json_array_append_new(list, fields(r->row[i].cell, r->row[i].ncells));
+		json_array_append_new(list, json_of_fields(r->row[i].cell, r->row[i].ncells));
 	if (r->listings) {
 		json_decref(list);
 		json_object_set_new(o, "functions", listings(r->listings));

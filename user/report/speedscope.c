@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "agg/wide.h"
-#include "report/escape.h"
+#include "report/json_value.h"
 #include "report/stack_values.h"
 #include "report/text.h"
 #include "report/tree.h"
@@ -25,15 +25,6 @@ struct scope_file {
 	s64 *number;            /* of each label's frame in the file, keys behind frames; -1: none yet */
 };
 
-static json_t *string(const char *raw)
-{
-	char *text = escape_string(raw);
-	json_t *value = text ? json_string(text) : NULL;
-
-	free(text);
-	return value;
-}
-
 /* What has no source file is of its module, which gives it a colour of its own. */
 static json_t *frame(const struct scope_file *s, size_t index)
 {
@@ -43,7 +34,7 @@ static json_t *frame(const struct scope_file *s, size_t index)
 	json_object_set_new(o, "name", json_string(f ? s->labels.frame[index] :
 						       s->labels.key[index - s->stacks->nframes]));
 	if (f && (f->file || f->module))
-		json_object_set_new(o, "file", string(f->file ?: f->module));
+		json_object_set_new(o, "file", json_of_text(f->file ?: f->module));
 	if (f && f->file && f->line)
 		json_object_set_new(o, "line", json_integer(f->line));
 	return o;
@@ -95,7 +86,7 @@ static json_t *profile_name(const struct report *r, const struct stack_value *v)
 	if (r->hidden)
 		fprintf(f, ", %zu more not shown", r->hidden);
 	if (!fclose(f))
-		name = string(text);
+		name = json_of_text(text);
 	free(text);
 	return name;
 }
@@ -136,7 +127,7 @@ static json_t *file(struct scope_file *s, const struct report *r)
 	json_decref(list);
 	json_object_set_new(o, "$schema", json_string(SCHEMA));
 	json_object_set_new(o, "exporter", json_string(EXPORTER));
-	json_object_set_new(o, "name", string(r->command ?: r->tool));
+	json_object_set_new(o, "name", json_of_text(r->command ?: r->tool));
 	json_object_set_new(o, "activeProfileIndex", json_integer(n - 1));
 	json_object_set(shared, "frames", s->frames);
 	json_object_set_new(o, "shared", shared);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "report/escape.h"
+#include "report/json_value.h"
 
 #define FAULT "(fault)"
 #define CUT "..."
@@ -292,18 +293,13 @@ static int write_by_template(struct writer *w, const struct stream_template *t,
  * --- JSON --------------------------------------------------------------------------------------
  */
 
-/* Integers of jansson have a sign: larger ones are given as reals, as in reports. */
-static json_t *json_number(u64 value)
-{
-	return value <= INT64_MAX ? json_integer(value) : json_real((double)value);
-}
-
-static json_t *json_text(const char *s, const char *more)
+/* Of a text that was longer. */
+static json_t *json_cut_text(const char *s)
 {
 	char *text = escape_string(s), *all = NULL;
 	json_t *value = NULL;
 
-	if (text && asprintf(&all, "%s%s", text, more) >= 0)
+	if (text && asprintf(&all, "%s" CUT, text) >= 0)
 		value = json_string(all);
 	free(all);
 	free(text);
@@ -316,10 +312,7 @@ static json_t *json_field(const struct stream_field *v)
 		return json_null();
 	if (v->field.text && v->escaped)
 		return json_string(v->field.text);
-	if (v->field.text)
-		return json_text(v->field.text, v->cut ? CUT : "");
-	return field_is_signed(v->field.kind) ? json_integer((s64)v->field.number) :
-					       json_number(v->field.number);
+	return v->field.text && v->cut ? json_cut_text(v->field.text) : json_of_field(&v->field);
 }
 
 static json_t *json_frames(const struct stream_line *line)
@@ -331,11 +324,10 @@ static json_t *json_frames(const struct stream_line *line)
 		const struct report_frame *f = &line->stack->frame[i];
 		json_t *o = json_object();
 
-		json_object_set_new(o, "name", f->name ? json_text(f->name, "") : json_null());
-		json_object_set_new(o, "module",
-				    f->module ? json_text(f->module, "") : json_null());
+		json_object_set_new(o, "name", json_of_text(f->name));
+		json_object_set_new(o, "module", json_of_text(f->module));
 		json_object_set_new(o, "offset", f->name || !f->module ? json_null() :
-									 json_number(f->offset));
+									 json_of_number(f->offset));
 		json_array_append_new(frames, o);
 	}
 	return frames;
@@ -349,16 +341,16 @@ static int write_object(struct writer *w, const struct stream_line *line)
 
 	if (w->tool)
 		json_object_set_new(o, "tool", json_string(w->tool));
-	json_object_set_new(o, "time_ns", json_number(line->time_ns));
-	json_object_set_new(o, "comm", json_text(line->comm, ""));
+	json_object_set_new(o, "time_ns", json_of_number(line->time_ns));
+	json_object_set_new(o, "comm", json_of_text(line->comm));
 	json_object_set_new(o, "pid", json_integer(line->pid));
 	json_object_set_new(o, "tid", json_integer(line->tid));
 	json_object_set_new(o, "cpu", json_integer(line->cpu));
 	if (line->event)
-		json_object_set_new(o, "event", json_text(line->event, ""));
+		json_object_set_new(o, "event", json_of_text(line->event));
 	if (line->has_elapsed)
 		json_object_set_new(o, "elapsed_ns", line->elapsed_unknown ?
-				    json_null() : json_number(line->elapsed_ns));
+				    json_null() : json_of_number(line->elapsed_ns));
 	for (i = 0; i < line->n; i++) {
 		name = escape_string(line->field[i].field.name);
 		if (name)

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "report/escape.h"
+#include "report/json_value.h"
 
 static const char *const level_names[] = {
 	[TRIAGE_FINE] = "fine", [TRIAGE_NOTICE] = "notice", [TRIAGE_PROBLEM] = "problem",
@@ -48,21 +48,6 @@ static int put_escaped(FILE *f, char *text)
 	return 0;
 }
 
-/* Is it one of the cells by which rows were added up? */
-static bool is_key(const struct triage_rule *r, const char *name)
-{
-	size_t len = strlen(name), n;
-	const char *p = r->by;
-
-	while (p) {
-		n = strcspn(p, "|");
-		if (n == len && !strncmp(p, name, n))
-			return true;
-		p = p[n] ? p + n + 1 : NULL;
-	}
-	return false;
-}
-
 /*
  * --- text --------------------------------------------------------------------------------------
  */
@@ -77,7 +62,7 @@ static int put_key(FILE *f, const struct triage_rule *r, const struct triage_key
 	for (i = 0; i < k->row.ncells && !err; i++) {
 		const struct field *c = &k->row.cell[i];
 
-		if (!is_key(r, c->name))
+		if (!triage_word_is_in(c->name, r->by))
 			continue;
 		fputc(' ', f);
 		if (c->text)
@@ -91,6 +76,15 @@ static int put_key(FILE *f, const struct triage_rule *r, const struct triage_key
 	return err;
 }
 
+static void put_others(FILE *f, const struct triage_finding *finding)
+{
+	char value[UNITS_SPACE], count[UNITS_SPACE];
+
+	fprintf(f, "    %16s  others: %s %s were too many to tell apart\n",
+		triage_value(value, finding->rule, finding->others), format_count(count, finding->nothers),
+		finding->rule->by);
+}
+
 static int put_finding(FILE *f, const struct triage_finding *finding, size_t number, bool verbose)
 {
 	const struct triage_rule *r = finding->rule;
@@ -102,6 +96,8 @@ static int put_finding(FILE *f, const struct triage_finding *finding, size_t num
 	fputc('\n', f);
 	for (i = 0; r->by && i < finding->nkeys && !err; i++)
 		err = put_key(f, r, finding->key[i], finding->key_value[i]);
+	if (r->by && finding->nothers && !err)
+		put_others(f, finding);
 	if (verbose)
 		fprintf(f, "    %s: %s\n", r->name, r->why);
 	if (err || !r->next)
@@ -164,8 +160,9 @@ static int put_text(const struct triage_page *p, FILE *f)
 
 	if (localtime_r(&seconds, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	fprintf(f, "triage: %.1f s from %s on, %d CPUs, kernel %s; %zu measurements, %zu rules\n",
-		(double)p->duration_ns / NSEC_PER_SEC, clock, p->cpus, p->kernel, p->measurements, p->n);
+	fprintf(f, "triage: %.1f s from %s on, %d CPUs, kernel ", (double)p->duration_ns / NSEC_PER_SEC, clock, p->cpus);
+	err = put_escaped(f, strdup(p->kernel));
+	fprintf(f, "; %zu measurements, %zu rules\n", p->measurements, p->n);
 	if (!problems && !notices)
 		fputs("nothing is wrong by any of the rules\n", f);
 	else
@@ -189,45 +186,42 @@ static int put_text(const struct triage_page *p, FILE *f)
  * --- JSON --------------------------------------------------------------------------------------
  */
 
-static json_t *string_of(char *text)
+/* Takes the text over. */
+static json_t *json_of_own_text(char *text)
 {
-	char *line = text ? escape_string(text) : NULL;
-	json_t *value = line ? json_string(line) : json_null();
+	json_t *value = json_of_text(text);
 
-	free(line);
 	free(text);
 	return value;
-}
-
-static json_t *cell_of(const struct field *f)
-{
-	if (f->text)
-		return string_of(strdup(f->text));
-	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
-		return json_null();
-	if (f->kind == FIELD_REAL)
-		return json_real(f->real);
-	if (!field_is_signed(f->kind) && f->number > INT64_MAX)
-		return json_real((double)f->number);
-	return json_integer((s64)f->number);
 }
 
 static json_t *evidence_of(const struct triage_finding *f)
 {
 	json_t *list = json_array();
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < f->nkeys; i++) {
 		const struct report_row *row = &f->key[i]->row;
-		json_t *o = json_object(), *cells = json_object();
+		json_t *o = json_object();
 
-		for (k = 0; k < row->ncells; k++)
-			json_object_set_new(cells, row->cell[k].name, cell_of(&row->cell[k]));
 		json_object_set_new(o, "value", json_real(f->key_value[i]));
-		json_object_set_new(o, "row", cells);
+		json_object_set_new(o, "row", json_of_fields(row->cell, row->ncells));
 		json_array_append_new(list, o);
 	}
 	return list;
+}
+
+/* null: all keys were told apart. */
+static json_t *others_of(const struct triage_finding *f)
+{
+	json_t *o;
+
+	if (!f->nothers)
+		return json_null();
+	o = json_object();
+	json_object_set_new(o, "keys", json_of_number(f->nothers));
+	json_object_set_new(o, "value", json_real(f->others));
+	return o;
 }
 
 static json_t *limit_of(double limit)
@@ -254,10 +248,11 @@ static json_t *finding_of(const struct triage_finding *f)
 {
 	json_t *o = rule_of(f);
 
-	json_object_set_new(o, "sentence", string_of(triage_sentence(f)));
+	json_object_set_new(o, "sentence", json_of_own_text(triage_sentence(f)));
 	json_object_set_new(o, "reason", json_string(f->rule->why));
 	json_object_set_new(o, "evidence", evidence_of(f));
-	json_object_set_new(o, "next", string_of(triage_next(f)));
+	json_object_set_new(o, "others", others_of(f));
+	json_object_set_new(o, "next", json_of_own_text(triage_next(f)));
 	return o;
 }
 
@@ -279,9 +274,9 @@ static json_t *losses_of(const struct triage_page *p)
 	for (i = 0; i < p->nlosses; i++) {
 		o = json_object();
 		json_object_set_new(o, "tool", json_string(p->loss[i].tool));
-		json_object_set_new(o, "events", json_integer(p->loss[i].events));
-		json_object_set_new(o, "lost", json_integer(p->loss[i].lost));
-		json_object_set_new(o, "inexact", json_integer(p->loss[i].inexact));
+		json_object_set_new(o, "events", json_of_number(p->loss[i].events));
+		json_object_set_new(o, "lost", json_of_number(p->loss[i].lost));
+		json_object_set_new(o, "inexact", json_of_number(p->loss[i].inexact));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -291,9 +286,9 @@ static json_t *cost_of(const struct report_overhead *o)
 {
 	json_t *cost = json_object();
 
-	json_object_set_new(cost, "programs_ns", json_integer(o->ns));
-	json_object_set_new(cost, "process_ns", json_integer(o->own_ns));
-	json_object_set_new(cost, "map_bytes", json_integer(o->map_bytes));
+	json_object_set_new(cost, "programs_ns", json_of_number(o->ns));
+	json_object_set_new(cost, "process_ns", json_of_number(o->own_ns));
+	json_object_set_new(cost, "map_bytes", json_of_number(o->map_bytes));
 	return cost;
 }
 
@@ -304,7 +299,7 @@ static int put_json(const struct triage_page *p, FILE *f)
 	int err;
 
 	json_object_set_new(page, "tool", json_string("triage"));
-	json_object_set_new(page, "kernel", string_of(strdup(p->kernel)));
+	json_object_set_new(page, "kernel", json_of_text(p->kernel));
 	json_object_set_new(page, "cpus", json_integer(p->cpus));
 	json_object_set_new(page, "start_ns", json_integer(p->start_ns));
 	json_object_set_new(page, "duration_ns", json_integer(p->duration_ns));

@@ -17,6 +17,8 @@ struct keys {
 	struct triage_key *key;
 	size_t n, room, merged; /* the first merged ones are of different keys */
 	u64 duration_ns;        /* that its tool has reported; 0: nothing yet */
+	u64 nothers;            /* keys that are no longer told apart, and what they had */
+	double others;
 };
 
 struct triage {
@@ -93,14 +95,13 @@ static double number_of(const struct field *f)
 	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
 }
 
-/* Is a text one of "A|B|C"? */
-static bool is_one_of(const char *text, const char *list)
+bool triage_word_is_in(const char *word, const char *list)
 {
-	size_t len = strlen(text), n;
+	size_t len = strlen(word), n;
 
 	for (;; list += n + 1) {
 		n = strcspn(list, "|");
-		if (n == len && !strncmp(list, text, n))
+		if (n == len && !strncmp(list, word, n))
 			return true;
 		if (!list[n])
 			return false;
@@ -113,9 +114,9 @@ static bool holds(const struct triage_condition *c, const struct report_row *row
 	const char *text = f ? f->text : NULL;
 
 	if (c->is)
-		return text && is_one_of(text, c->is);
+		return text && triage_word_is_in(text, c->is);
 	if (c->is_not)
-		return text && !is_one_of(text, c->is_not);
+		return text && !triage_word_is_in(text, c->is_not);
 	return number_of(f) >= c->least;
 }
 
@@ -198,6 +199,33 @@ static void merge(const struct triage_rule *r, struct keys *k)
 	k->n = k->merged = to + 1;
 }
 
+static int by_figure(const void *a, const void *b)
+{
+	double x = ((const struct triage_key *)a)->figure, y = ((const struct triage_key *)b)->figure;
+
+	return (y > x) - (y < x);
+}
+
+static double with(const struct triage_rule *r, double all, double figure)
+{
+	return adds_up(r) ? all + figure : fmax(all, figure);
+}
+
+/* The smaller half of the keys is not told apart any more. */
+static void give_up_half(const struct triage_rule *r, struct keys *k)
+{
+	size_t half = k->n / 2, i;
+
+	qsort(k->key, k->n, sizeof(*k->key), by_figure);
+	for (i = half; i < k->n; i++) {
+		k->others = with(r, k->others, k->key[i].figure);
+		report_row__free(&k->key[i].row);
+	}
+	k->nothers += k->n - half;
+	k->n = half;
+	k->merged = 0;          /* the order is another one now */
+}
+
 static int make_room(const struct triage_rule *r, struct keys *k)
 {
 	struct triage_key *key;
@@ -206,7 +234,9 @@ static int make_room(const struct triage_rule *r, struct keys *k)
 	if (k->n < k->room)
 		return 0;
 	merge(r, k);
-	if (k->n < k->room / 2)
+	if (k->n > TRIAGE_KEYS / 2)
+		give_up_half(r, k);
+	if (k->n < k->room / 2 || k->room == TRIAGE_KEYS)
 		return 0;
 	room = k->room ? 2 * k->room : ROOM_AT_FIRST;
 	key = realloc(k->key, room * sizeof(*key));
@@ -371,18 +401,11 @@ static enum triage_level level_of(const struct triage_rule *r, double value)
 	return r->notice > 0 && value >= r->notice ? TRIAGE_NOTICE : TRIAGE_FINE;
 }
 
-static int by_figure(const void *a, const void *b)
-{
-	double x = ((const struct triage_key *)a)->figure, y = ((const struct triage_key *)b)->figure;
-
-	return (y > x) - (y < x);
-}
-
 static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding *f)
 {
 	const struct triage_rule *r = &t->rule[i];
 	struct keys *k = &t->keys[i];
-	double all = 0;
+	double all = k->others;
 	size_t j;
 
 	*f = (struct triage_finding){ .rule = r, .looked = k->duration_ns };
@@ -392,9 +415,11 @@ static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding
 	qsort(k->key, k->n, sizeof(*k->key), by_figure);
 	k->merged = 0;          /* the order is another one now */
 	for (j = 0; j < k->n; j++)
-		all = adds_up(r) ? all + k->key[j].figure : fmax(all, k->key[j].figure);
+		all = with(r, all, k->key[j].figure);
 	f->value = in_unit(r, k->key[0].figure, k->duration_ns, cpus);
 	f->all = in_unit(r, all, k->duration_ns, cpus);
+	f->nothers = k->nothers;
+	f->others = in_unit(r, k->others, k->duration_ns, cpus);
 	f->level = level_of(r, r->whole ? f->all : f->value);
 	for (j = 0; j < k->n && j < TRIAGE_EVIDENCE; j++) {
 		f->key[j] = &k->key[j];
@@ -497,30 +522,30 @@ const char *triage_value(char *text, const struct triage_rule *rule, double valu
 }
 
 /* A text as a word for a shell. */
-static void put_word(FILE *f, const char *text)
+static int put_word(FILE *f, const char *text)
 {
 	size_t n = strlen(text);
 	char *word = malloc(SHELL_SPACE(n, 1));
 
-	if (word) {
-		shell_words(word, text, n);
-		fputs(word, f);
-	}
+	if (!word)
+		return -ENOMEM;
+	shell_words(word, text, n);
+	fputs(word, f);
 	free(word);
+	return 0;
 }
 
-static void put_cell(FILE *f, const struct field *cell, bool as_word)
+static int put_cell(FILE *f, const struct field *cell, bool as_word)
 {
 	char text[UNITS_SPACE];
 	enum unit unit;
 
 	if (!cell || (!cell->text && cell->kind == FIELD_NONE)) {
 		fputc('?', f);
+	} else if (cell->text && as_word) {
+		return put_word(f, cell->text);
 	} else if (cell->text) {
-		if (as_word)
-			put_word(f, cell->text);
-		else
-			fputs(cell->text, f);
+		fputs(cell->text, f);
 	} else if (cell->kind == FIELD_REAL) {
 		fprintf(f, "%.*f", cell->decimals, cell->real);
 	} else if (cell->kind == FIELD_ID || as_word) {
@@ -530,6 +555,7 @@ static void put_cell(FILE *f, const struct field *cell, bool as_word)
 		fputs(unit == UNIT_COUNT ? format_count(text, cell->number) :
 					   format_value(text, cell->number, unit, false), f);
 	}
+	return 0;
 }
 
 /* A text with {names} in it; as_words: for a shell. */
@@ -538,6 +564,7 @@ static char *fill_in(const struct triage_finding *f, const char *template, bool 
 	char value[UNITS_SPACE], *text = NULL;
 	const char *p = template;
 	size_t size, n;
+	int err = 0;
 	FILE *out;
 
 	if (!f->nkeys)
@@ -545,7 +572,7 @@ static char *fill_in(const struct triage_finding *f, const char *template, bool 
 	out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	while (*p) {
+	while (*p && !err) {
 		if (*p != '{') {
 			fputc(*p++, out);
 			continue;
@@ -556,10 +583,10 @@ static char *fill_in(const struct triage_finding *f, const char *template, bool 
 		else if (n == 3 && !strncmp(p, "all", n))
 			fputs(triage_value(value, f->rule, f->all), out);
 		else
-			put_cell(out, cell_of(&f->key[0]->row, p, n), as_words);
+			err = put_cell(out, cell_of(&f->key[0]->row, p, n), as_words);
 		p += n + (p[n] == '}');
 	}
-	if (fclose(out)) {
+	if (fclose(out) || err) {
 		free(text);
 		return NULL;
 	}

@@ -67,6 +67,12 @@ struct triage_key {
 
 #define TRIAGE_EVIDENCE 3
 
+/*
+ * Of a rule, at most so many keys are told apart: what makes keys (commands, paths, addresses) may be an attacker's.
+ * Beyond that the smaller half is added to the others, which are in the sum of all keys and not the largest of them.
+ */
+#define TRIAGE_KEYS 16384
+
 struct triage_finding {
 	const struct triage_rule *rule;
 	enum triage_level level;
@@ -75,6 +81,8 @@ struct triage_finding {
 	const struct triage_key *key[TRIAGE_EVIDENCE];  /* the largest first; the triage's */
 	double key_value[TRIAGE_EVIDENCE];
 	size_t nkeys;
+	u64 nothers;            /* keys that were added to the others, again each time one comes back */
+	double others;          /* what they have, in the rule's unit; in all, too */
 };
 
 struct triage;
@@ -99,6 +107,9 @@ int triage__take_line(struct triage *t, const char *tool, const struct stream_li
  * a word, then what is fine and what was not looked at. NULL without memory. cpus: of the machine.
  */
 struct triage_finding *triage__findings(struct triage *t, int cpus);
+
+/* Is it one of a list's words, "A|B|C"? */
+bool triage_word_is_in(const char *word, const char *list);
 
 /* What a rule's value is for people: "352 a second", "1.94 CPUs". space: UNITS_SPACE. */
 const char *triage_value(char *text, const struct triage_rule *rule, double value);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/json_value.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/escape.h"
+
+json_t *json_of_number(u64 value)
+{
+	return value <= INT64_MAX ? json_integer(value) : json_real((double)value);
+}
+
+json_t *json_of_text(const char *raw)
+{
+	char *text;
+	json_t *value;
+
+	if (!raw)
+		return json_null();
+	text = escape_string(raw);
+	value = text ? json_string(text) : NULL;
+	free(text);
+	return value;
+}
+
+json_t *json_of_field(const struct field *f)
+{
+	if (f->text)
+		return json_of_text(f->text);
+	if (f->kind == FIELD_NONE || (f->kind == FIELD_REAL && !isfinite(f->real)))
+		return json_null();
+	if (field_is_signed(f->kind))
+		return json_integer((s64)f->number);
+	return f->kind == FIELD_REAL ? json_real(f->real) : json_of_number(f->number);
+}
+
+json_t *json_of_fields(const struct field *f, size_t n)
+{
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		json_object_set_new(object, f[i].name, json_of_field(&f[i]));
+	return object;
+}
