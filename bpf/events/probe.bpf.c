@@ -116,6 +116,14 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
+/* On a tracepoint, by its arguments. */
+SEC("raw_tp")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
+{
+	single(ctx, event_slot(), false);
+	return 0;
+}
+
 /* On the perf event of a kprobe or uprobe, of an entry or a return. */
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_probe, void *, ctx)
@@ -153,6 +161,13 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, begin_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
+SEC("raw_tp")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, begin_raw, void *, ctx)
+{
+	begin(ctx, event_slot(), false);
+	return 0;
+}
+
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_FUNCTION, begin_probe, void *, ctx)
 {
@@ -186,6 +201,13 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, end_tracepoint, void *, ctx)
 {
 	end(ctx, event_slot(), only_tracepoints);
 	return KEEP_EVENT;
+}
+
+SEC("raw_tp")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, end_raw, void *, ctx)
+{
+	end(ctx, event_slot(), false);
+	return 0;
 }
 
 SEC("kprobe")

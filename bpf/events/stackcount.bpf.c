@@ -99,6 +99,14 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
+/* The same by its arguments. */
+SEC("raw_tp")
+int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
+{
+	count_tracepoint(ctx, event_slot(), ctx);
+	return 0;
+}
+
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_probe, void *, ctx)
 {

@@ -184,6 +184,7 @@ static int make_plan(struct stackcount *s)
 		[PROBE_END] = {
 			.object = s->bpf->obj,
 			.filtered_tracepoint = s->bpf->progs.on_tracepoint,
+			.raw_tracepoint = s->bpf->progs.on_raw,
 			.syscall_enter = s->bpf->progs.on_syscall_enter,
 			.syscall_exit = s->bpf->progs.on_syscall_exit,
 			.syscall_slots = s->bpf->maps.syscall_slots,

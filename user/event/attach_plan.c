@@ -204,7 +204,7 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 		filtered += attach_is_by_record(a, i) && a->way[i] == ATTACH_TRACEPOINT;
 		if (a->way[i] == ATTACH_SYSCALL)
 			count_syscall(&syscalls, s, attach_is_by_record(a, i));
-		task += a->way[i] == ATTACH_RAW_TRACEPOINT && tracepoint_has_task(s->name);
+		task += a->way[i] == ATTACH_RAW_TRACEPOINT && !code && tracepoint_has_task(s->name);
 	}
 	probes = wanted[ATTACH_KPROBE_MULTI] || wanted[ATTACH_UPROBE_MULTI];
 	want(p->raw_tracepoint_task, task);

@@ -111,10 +111,10 @@ static int attach_probe(struct attachments *a, const struct event_site *s, u32 s
 /* --- tracepoints and functions by themselves ------------------------------------------------- */
 
 static int attach_raw_tracepoint(struct attachments *a, const struct event_site *s, u32 slot,
-				 const struct attach_programs *p)
+				 const struct attach_code *code, const struct attach_programs *p)
 {
-	const struct attach_kind kind = { .type = BPF_PROG_TYPE_RAW_TRACEPOINT };
-	bool task = tracepoint_has_task(s->name);
+	const struct attach_kind kind = { .type = BPF_PROG_TYPE_RAW_TRACEPOINT, .code = code };
+	bool task = !code && tracepoint_has_task(s->name);
 	int prog = attach__copy(a, task ? p->raw_tracepoint_task : p->raw_tracepoint, &kind, slot),
 	    err;
 
@@ -220,8 +220,9 @@ int attach_course__site(struct attach_course *k, size_t i)
 
 	switch (*way) {
 	case ATTACH_RAW_TRACEPOINT:
-		err = attach_raw_tracepoint(k->a, s, slot, p);
-		if (err != -ENOENT)
+		err = attach_raw_tracepoint(k->a, s, slot, code, p);
+		/* What is compiled is compiled for this way. */
+		if (err != -ENOENT || code)
 			break;
 		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under a system of its own */
 		/* fall through */

@@ -79,6 +79,9 @@ int compiler__register(struct compiler *f, const struct expr *e, struct operand 
 int compiler__load_variable(struct compiler *f, const struct expr *e,
 			    const struct place_variable *v, struct operand *o);
 
+/* What $arg1 is declared to point to; false: it is no pointer, or that is not known. */
+bool compiler__argument_pointee(const struct compiler *f, const struct expr *e, struct c_type *to);
+
 /* The address of a variable that is in memory into r0. False: it is not in memory. */
 bool compiler__variable_address(struct compiler *f, const struct place_variable *v);
 

@@ -162,7 +162,7 @@ static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l
 	if (err)
 		return err;
 	*l = (struct lvalue){};
-	if (c_type__pointee(&o.type, &l->type))
+	if (c_type__pointee(&o.type, &l->type) || compiler__argument_pointee(f, e, &l->type))
 		return 0;
 	text = c_type__text(&o.type);
 	complain(f->c, 0, e->at, e->len, "this is %s%s, and what it points to is not known",

@@ -15,22 +15,7 @@
 
 const struct expr *compiler__follow(const struct compiler *f, const struct expr *e)
 {
-	const struct place *p = f->place;
-	const struct expr *just;
-	size_t i;
-
-	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
-		const struct place_alias *a = &p->alias[i];
-
-		if (strcmp(a->name, e->text))
-			continue;
-		/* "size" is also the name of the argument that is just size, or size:u32. */
-		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST;
-		     just = just->left)
-			;
-		return just->op == EXPR_NAME && !strcmp(just->text, e->text) ? e : a->expr;
-	}
-	return e;
+	return place__stands_for_other(f->place, e) ?: e;
 }
 
 /*
@@ -314,21 +299,35 @@ static int result(struct compiler *f, const struct expr *e, struct operand *o)
 	return err;
 }
 
-/* What is declared to come there, if it is an integer: others stay what the register says. */
+/* What is declared to come there; NULL: not known. */
 static const struct place_variable *argument_variable(const struct place *p, u32 slot)
 {
-	bool is_signed;
 	size_t i;
-	u32 size;
 
-	for (i = 0; i < p->nvariables; i++) {
-		const struct place_variable *v = &p->variable[i];
-
-		if (v->where == AT_ARGUMENT && v->number == slot && !c_type__is_pointer(&v->type) &&
-		    c_type__is_number(&v->type, &size, &is_signed))
-			return v;
-	}
+	for (i = 0; i < p->nvariables; i++)
+		if (p->variable[i].where == AT_ARGUMENT && p->variable[i].number == slot)
+			return &p->variable[i];
 	return NULL;
+}
+
+/* The number behind a word: arg3. */
+static bool numbered(const char *text, const char *word, u64 from, u64 to, u64 *n)
+{
+	size_t len = strlen(word);
+
+	return !strncmp(text, word, len) && !parse_u64_between(text + len, from, to, n);
+}
+
+bool compiler__argument_pointee(const struct compiler *f, const struct expr *e, struct c_type *to)
+{
+	const struct place_variable *v = NULL;
+	u64 n;
+
+	e = compiler__follow(f, e);
+	if ((e->op == EXPR_SPECIAL || e->op == EXPR_NAME) && !place__find(f->place, e->text) &&
+	    numbered(e->text, "arg", 1, 100, &n))
+		v = argument_variable(f->place, n - 1);
+	return v && c_type__pointee(&v->type, to);
 }
 
 static struct operand operand_bits(u32 size)
@@ -343,9 +342,15 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 {
 	const struct place *p = f->place;
 	const struct place_variable *v;
+	bool is_signed;
 	char list[400];
+	u32 size;
 	int err;
 
+	if (p->context == PLACE_RECORD && p->has_arguments) {
+		compiler__refuse(f, e, "a tracepoint's arguments cannot be had beside fields of its record");
+		return complain_hint(f->c, -EINVAL, "`list -v %s` shows which are which", p->event);
+	}
 	if (p->context == PLACE_RECORD)
 		return compiler__refuse(f, e, "a tracepoint has fields, by name, and no arguments");
 	if (p->is_return)
@@ -363,8 +368,9 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 	err = load_argument(f, n - 1);
 	if (err)
 		return err;
+	/* Others than integers stay what the register says. */
 	v = argument_variable(p, n - 1);
-	if (v)
+	if (v && !c_type__is_pointer(&v->type) && c_type__is_number(&v->type, &size, &is_signed))
 		return typed(f, e, &v->type, o);
 	*o = operand_bits(p->is_32_bit ? 4 : 8);
 	return 0;
@@ -390,14 +396,6 @@ static int caller(struct compiler *f, const struct expr *e, struct operand *o)
 	if (f->place->context != PLACE_REGISTERS || f->place->is_return || f->place->is_inside)
 		return compiler__refuse(f, e, "the caller is known where a function begins");
 	return on_stack(f, e, 0, o);
-}
-
-/* The number behind a word: arg3. */
-static bool numbered(const char *text, const char *word, u64 from, u64 to, u64 *n)
-{
-	size_t len = strlen(word);
-
-	return !strncmp(text, word, len) && !parse_u64_between(text + len, from, to, n);
 }
 
 int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)

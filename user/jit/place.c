@@ -66,9 +66,27 @@ void place__names(const struct place *p, char *text, size_t size)
 
 	*text = 0;
 	for (i = 0; i < p->nvariables && n < size; i++)
-		if (p->variable[i].where != AT_NOWHERE)
+		if (p->variable[i].where != AT_NOWHERE && *p->variable[i].name)
 			n += snprintf(text + n, size - n, "%s%s", n ? ", " : "",
 				      p->variable[i].name);
+}
+
+const struct expr *place__stands_for_other(const struct place *p, const struct expr *e)
+{
+	const struct expr *just;
+	size_t i;
+
+	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++) {
+		const struct place_alias *a = &p->alias[i];
+
+		if (strcmp(a->name, e->text))
+			continue;
+		/* "size" is also the name of the argument that is just size, or size:u32. */
+		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)
+			;
+		return just->op == EXPR_NAME && !strcmp(just->text, e->text) ? NULL : a->expr;
+	}
+	return NULL;
 }
 
 /*
@@ -108,7 +126,8 @@ static u32 take_slot(struct passing *p, u32 words)
 	return slot;
 }
 
-int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
+/* from: the first parameter that is an argument. */
+static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 from)
 {
 	const struct btf_type *t = btf_bare_type(btf, id, &id);
 	const struct btf_param *param;
@@ -116,7 +135,7 @@ int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
 	u32 i, n, words;
 	int err = 0;
 
-	if (t && btf_is_func(t))
+	if (t && (btf_is_func(t) || btf_is_ptr(t)))
 		t = btf_bare_type(btf, t->type, &id);
 	if (!t || !btf_is_func_proto(t))
 		return -EINVAL;
@@ -130,7 +149,7 @@ int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
 	/* A large result is written where the first register says. */
 	if (t->type && words_of(&p->result) > 2 && !passing.in_array)
 		passing.next = 1;
-	for (i = 0; i < n && !err; i++) {
+	for (i = from; i < n && !err; i++) {
 		struct place_variable v = {
 			.name = (char *)(btf__name_by_offset(btf, param[i].name_off) ?: ""),
 			.where = AT_ARGUMENT,
@@ -149,10 +168,29 @@ int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
 			v.where = AT_NOWHERE;
 			v.why = "it is given by value, in several registers or on the stack";
 		}
-		if (*v.name)
+		/* One without a name is known by its number. */
+		if (*v.name || from)
 			err = place__add(p, &v);
 	}
 	p->nslots = passing.next;
+	return err;
+}
+
+int place__add_prototype(struct place *p, const struct btf *btf, u32 id)
+{
+	return add_prototype(p, btf, id, 0);
+}
+
+/*
+ * --- tracepoints -------------------------------------------------------------------------------
+ */
+
+int place__add_tracepoint(struct place *p, const struct kernel_type *found)
+{
+	int err = add_prototype(p, found->btf, found->id, TRACEPOINT_DATA);
+
+	p->has_result = false;
+	p->no_result = "a tracepoint has no result";
 	return err;
 }
 

@@ -15,7 +15,7 @@
 enum place_context {
 	PLACE_RECORD,           /* the record of a tracepoint */
 	PLACE_REGISTERS,        /* struct pt_regs: kprobes, uprobes and their returns */
-	PLACE_ARGUMENTS,        /* an array of u64: fentry, fexit */
+	PLACE_ARGUMENTS,        /* an array of u64: fentry, fexit, raw tracepoints */
 };
 
 enum place_where {
@@ -60,6 +60,7 @@ struct place {
 	bool is_end;                    /* $elapsed is known */
 	bool about_other;               /* the event is not about the current task */
 	bool own_arguments; /* $arg1 is the variable arg1, or not known: no function begins here */
+	bool has_arguments;             /* PLACE_RECORD: it has arguments, which are known without the record */
 	bool by_site;                   /* LAYOUT_EVENT: the number of the site; else number */
 	u32 number;
 	const struct tracepoint_format *format;         /* PLACE_RECORD */
@@ -96,6 +97,9 @@ void place__free(struct place *p);
 
 const struct place_variable *place__find(const struct place *p, const char *name);
 
+/* The expression that a name is an alias of; NULL: e is no such name. */
+const struct expr *place__stands_for_other(const struct place *p, const struct expr *e);
+
 /* The names that there are, "fd, buf, count": for messages. In text[size]. */
 void place__names(const struct place *p, char *text, size_t size);
 
@@ -108,5 +112,8 @@ int place__add_usdt(struct place *p, const char *arguments);
 
 /* The arguments and the result of a function of the kernel from BTF. 0 or a negative errno. */
 int place__add_prototype(struct place *p, const struct btf *btf, u32 id);
+
+/* The arguments of a tracepoint (kernel_types__tracepoint()). 0 or a negative errno. */
+int place__add_tracepoint(struct place *p, const struct kernel_type *found);
 
 #endif /* TALLY_JIT_PLACE_H */

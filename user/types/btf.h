@@ -126,6 +126,14 @@ int kernel_types__function(struct kernel_types *t, const char *name, const char 
 			   struct kernel_type *found);
 
 /*
+ * The prototype of a tracepoint's handlers, of vmlinux or any module: a function, or where BTF does not have that
+ * a typedef without names. In front of the arguments it has one that programs do not see. -ENOENT: BTF
+ * knows no tracepoint of this name.
+ */
+#define TRACEPOINT_DATA 1
+int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct kernel_type *found);
+
+/*
  * Arguments of a tracepoint's handler, typedef btf_trace_NAME, the context pointer in front of
  * them included. -ENOENT if there is no such tracepoint, another negative errno without BTF.
  */

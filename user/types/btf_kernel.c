@@ -2,6 +2,7 @@
 /* The types of the running kernel and its modules. */
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,6 +191,24 @@ int kernel_types__function(struct kernel_types *t, const char *name, const char 
 		*found = list.type[0];
 	kernel_type_list__free(&list);
 	return err;
+}
+
+/* __traceiter_NAME() has names; since 5.10 (commit d25e37d89dd2), where BTF has the function. */
+int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct kernel_type *found)
+{
+	struct kernel_type_list list = {};
+	char text[160];
+	int err;
+
+	snprintf(text, sizeof(text), "typedef btf_trace_%s", name);
+	err = kernel_types__find(t, text, &list);
+	if (err)
+		return err;
+	*found = list.type[0];
+	snprintf(text, sizeof(text), "__traceiter_%s", name);
+	kernel_types__function(t, text, found->module, found);
+	kernel_type_list__free(&list);
+	return 0;
 }
 
 int kernel_btf_arguments(const char *trace_typedef)

@@ -54,6 +54,40 @@ static void add_detail(struct details *d, const struct detail *x)
 	table__end(t);
 }
 
+/* --- both ------------------------------------------------------------------------------------ */
+
+/* 1: the kernel has none, and the caller goes on without. */
+static int open_types(struct details *d)
+{
+	if (d->types_err == -EAGAIN)
+		d->types_err = kernel_types__open(&d->types);
+	if (d->types_err)
+		return d->types_err == -ENOMEM ? -ENOMEM : 1;
+	return 0;
+}
+
+/* number: it is known as $argNUMBER, too; 0: that goes without saying. */
+static void add_argument(struct details *d, const char *event, const struct function_argument *a, size_t number)
+{
+	char filter[128] = "", note[256] = "", dollar[32] = "";
+	const char *star = strchr(a->type, '*'), *tag = strstr(a->type, "struct ");
+	size_t n = 0;
+
+	if (number) {
+		snprintf(dollar, sizeof(dollar), "$arg%zu", number);
+		n = snprintf(note, sizeof(note), "%s", dollar);
+	}
+	if ((*a->name || number) && a->size && a->size <= 8)
+		snprintf(filter, sizeof(filter), "%s == 0", *a->name ? a->name : dollar);
+	if (star && tag && !star[1] && !strchr(a->type, '('))
+		snprintf(note + n, sizeof(note) - n, "%smembers: list --type '%.*s'", n ? "; " : "",
+			 (int)(star - tag) - (star > tag && star[-1] == ' '), tag);
+	add_detail(d, &(struct detail){
+		.event = event, .part = "argument", .name = *a->name ? a->name : dollar, .type = a->type,
+		.size = a->size, .filter = filter, .note = note,
+	});
+}
+
 /* --- tracepoints ----------------------------------------------------------------------------- */
 
 static bool is_text(const struct tracepoint_field *f)
@@ -193,6 +227,26 @@ static int add_fields(struct details *d, const char *event, const struct tracepo
 	return err;
 }
 
+/* What its programs are given beside the record. */
+static int add_arguments(struct details *d, const char *event, const char *name)
+{
+	struct function_prototype p;
+	struct kernel_type type;
+	int err = open_types(d);
+	size_t i;
+
+	if (!err && kernel_types__tracepoint(&d->types, name, &type))
+		err = 1;
+	if (!err)
+		err = function_prototype__read(&p, type.btf, type.id);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (i = TRACEPOINT_DATA; i < p.n; i++)
+		add_argument(d, event, &p.argument[i], i + 1 - TRACEPOINT_DATA);
+	function_prototype__free(&p);
+	return 0;
+}
+
 static int add_tracepoint(struct details *d, const char *event)
 {
 	const char *colon = strchr(event, ':');
@@ -218,6 +272,8 @@ static int add_tracepoint(struct details *d, const char *event)
 		.note = format.nfields ? NULL : "without fields",
 	});
 	err = add_fields(d, event, &format);
+	if (!err)
+		err = add_arguments(d, event, colon + 1);
 	tracepoint_format__free(&format);
 	return err;
 }
@@ -240,32 +296,14 @@ static int find_prototype(struct details *d, const struct kernel_function *f,
 			  struct function_prototype *p)
 {
 	struct kernel_type type;
-	int err;
+	int err = open_types(d);
 
-	if (d->types_err == -EAGAIN)
-		d->types_err = kernel_types__open(&d->types);
-	if (d->types_err)
-		return d->types_err == -ENOMEM ? -ENOMEM : 1;
+	if (err)
+		return err;
 	err = kernel_types__function(&d->types, f->name, f->module, &type);
 	if (!err)
 		err = function_prototype__read(p, type.btf, type.id);
 	return err && err != -ENOMEM ? 1 : err;
-}
-
-static void add_argument(struct details *d, const char *event, const struct function_argument *a)
-{
-	char filter[128] = "", note[256] = "";
-	const char *star = strchr(a->type, '*'), *tag = strstr(a->type, "struct ");
-
-	if (*a->name && a->size && a->size <= 8)
-		snprintf(filter, sizeof(filter), "%s == 0", a->name);
-	if (star && tag && !star[1] && !strchr(a->type, '('))
-		snprintf(note, sizeof(note), "members: list --type '%.*s'",
-			 (int)(star - tag) - (star > tag && star[-1] == ' '), tag);
-	add_detail(d, &(struct detail){
-		.event = event, .part = "argument", .name = a->name, .type = a->type,
-		.size = a->size, .filter = filter, .note = note,
-	});
 }
 
 static void add_prototype(struct details *d, const char *event, const struct function_prototype *p)
@@ -273,7 +311,7 @@ static void add_prototype(struct details *d, const char *event, const struct fun
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
-		add_argument(d, event, &p->argument[i]);
+		add_argument(d, event, &p->argument[i], 0);
 	if (p->is_variadic)
 		add_detail(d, &(struct detail){
 			.event = event, .part = "argument", .name = "...",
@@ -367,7 +405,7 @@ static int add_functions(struct details *d, const char *pattern)
 	return err ?: (int)n;
 }
 
-/* --- both ------------------------------------------------------------------------------------ */
+/* --- events and functions -------------------------------------------------------------------- */
 
 static int add_events(struct details *d, const struct event_names *all, const char *pattern)
 {

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "event/typed.h"
+#include "expr/fields.h"
 #include "report/diag.h"
 #include "events/probe/sides.h"
 
@@ -141,6 +143,78 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s,
 	return -EOPNOTSUPP;
 }
 
+/*
+ * --- tracepoints by their record, or by their arguments ----------------------------------------
+ */
+
+/* What the expressions of a plan name at a tracepoint. */
+struct named {
+	const struct place *place;      /* its format and its arguments */
+	bool perhaps;                   /* these are not known yet */
+	bool field, argument;           /* that is nothing else */
+};
+
+static bool is_known_everywhere(const char *name)
+{
+	static const char *const known[] = {"comm",   "pid",   "tid",  "uid",	"cpu",
+					    "cgroup", "nsecs", "func"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(name, known[i]))
+			return true;
+	return false;
+}
+
+static void look_at_names(struct named *n, const struct probe_plan *p, const struct expr *e)
+{
+	const struct place named = { .alias = p->alias, .naliases = p->naliases };
+	u64 number;
+
+	if (!e)
+		return;
+	if (e->op == EXPR_SPECIAL) {
+		n->argument |= !strncmp(e->text, "arg", 3) && !parse_u64(e->text + 3, &number);
+	} else if (e->op == EXPR_NAME && !place__stands_for_other(&named, e)) {
+		bool field = field__find(n->place->format, e->text);
+		bool argument = n->perhaps ? !is_known_everywhere(e->text) :
+					     place__find(n->place, e->text) != NULL;
+
+		n->field |= field && !argument && !n->perhaps && !is_known_everywhere(e->text);
+		n->argument |= argument && !field;
+	}
+	look_at_names(n, p, e->left);
+	look_at_names(n, p, e->right);
+}
+
+static void look_at_list(struct named *n, const struct probe_plan *p, const struct probe_argument *a,
+			 size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		look_at_names(n, p, a[i].expr);
+}
+
+/*
+ * Where a field is named, the record it is; where arguments are, and no fields, they are. pid and others that are
+ * known everywhere are the field only where the record is read.
+ */
+static bool asks_for_arguments(void *arg, const struct place *place, bool perhaps)
+{
+	const struct probe_plan *p = arg;
+	struct named n = { .place = place, .perhaps = perhaps };
+	size_t i;
+
+	for (i = 0; i < p->ndefinitions; i++)
+		look_at_list(&n, p, p->definition[i].argument, p->definition[i].n);
+	look_at_list(&n, p, p->key, p->nkeys);
+	look_at_list(&n, p, p->match, p->nmatches);
+	look_at_list(&n, p, p->value, p->nvalues);
+	look_at_names(&n, p, p->filter);
+	return n.argument && !n.field;
+}
+
 static int resolve(struct probe_plan *p, struct probe_side *s)
 {
 	struct complaint c = {};
@@ -163,7 +237,8 @@ static int resolve(struct probe_plan *p, struct probe_side *s)
 		return -ENOMEM;
 	for (i = 0; i < s->sites.n; i++) {
 		s->slot[i] = i;
-		s->code[i].by_record = s->sites.site[i].tracepoint_id != 0;
+		s->code[i].by_record = s->sites.site[i].tracepoint_id &&
+			!site_place__needs_arguments(&s->sites.site[i], asks_for_arguments, p, &p->known);
 	}
 	return 0;
 }
@@ -351,8 +426,6 @@ static bool is_typed_by_function(const char *text)
 /* Is there a name in it that is not known of every event? */
 static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 {
-	static const char *const known[] = {"comm",   "pid",   "tid",  "uid",	"cpu",
-					    "cgroup", "nsecs", "func"};
 	size_t i;
 
 	if (!e)
@@ -361,9 +434,8 @@ static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 		return is_typed_by_function(e->text);
 	if (e->op != EXPR_NAME)
 		return has_own_names(p, e->left) || has_own_names(p, e->right);
-	for (i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(e->text, known[i]))
-			return false;
+	if (is_known_everywhere(e->text))
+		return false;
 	for (i = 0; i < p->naliases; i++)
 		if (!strcmp(e->text, p->alias[i].name))
 			return false;

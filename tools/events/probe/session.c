@@ -28,13 +28,14 @@ static void templates(const struct probe_session *s, struct attach_programs prog
 	typeof(s->bpf->progs) *p = &s->bpf->progs;
 
 	programs[PROBE_BEGIN] = (struct attach_programs){
-		.filtered_tracepoint = p->begin_tracepoint, .fentry = p->begin_entry,
+		.filtered_tracepoint = p->begin_tracepoint, .raw_tracepoint = p->begin_raw, .fentry = p->begin_entry,
 		.fexit = p->begin_exit, .probe = p->begin_probe, .probes = p->begin_probes,
 		.syscall_enter = p->begin_syscall_enter, .syscall_exit = p->begin_syscall_exit,
 		.syscall_slots = s->bpf->maps.begin_syscall_slots,
 	};
 	programs[PROBE_END] = (struct attach_programs){
 		.filtered_tracepoint = s->plan.spans ? p->end_tracepoint : p->on_tracepoint,
+		.raw_tracepoint = s->plan.spans ? p->end_raw : p->on_raw,
 		.fentry = s->plan.spans ? p->end_entry : p->on_entry,
 		.fexit = s->plan.spans ? p->end_exit : p->on_exit,
 		.probe = s->plan.spans ? p->end_probe : p->on_probe,

@@ -93,6 +93,41 @@ static int kernel_function(struct place *p, const struct event_site *site, struc
 	return err;
 }
 
+/* MAX_BPF_FUNC_ARGS (include/linux/bpf.h): no tracepoint has more. */
+#define ARGUMENTS_MOST 12
+
+static int tracepoint_arguments(struct place *p, const struct event_site *site, struct knowledge *k)
+{
+	struct kernel_types *types = kernel_types(k);
+	struct kernel_type found;
+	int err;
+
+	p->nslots = ARGUMENTS_MOST;
+	if (!types || kernel_types__tracepoint(types, strchr(site->name, ':') + 1, &found))
+		return 0;
+	err = place__add_tracepoint(p, &found);
+	return err == -ENOMEM ? err : 0;
+}
+
+bool site_place__needs_arguments(const struct event_site *site, names_arguments names, void *arg,
+				 struct knowledge *k)
+{
+	struct place p = { .context = PLACE_ARGUMENTS, .event = site->name };
+	struct tracepoint_format format = {};
+	bool yes = false;
+
+	if (!site->tracepoint_id || !site->is_raw)
+		return false;
+	if (k->tracefs < 0)
+		k->tracefs = tracefs__open();
+	if (!event_site__read_format(&format, site, k->tracefs)) {
+		p.format = &format;
+		yes = names(arg, &p, true) && !tracepoint_arguments(&p, site, k) && names(arg, &p, false);
+	}
+	site_place__free(&p, &format);
+	return yes;
+}
+
 /*
  * --- user code ---------------------------------------------------------------------------------
  */
@@ -355,6 +390,7 @@ static enum place_context context_of(enum attach_way way)
 	case ATTACH_SYSCALL:
 	case ATTACH_TRACEPOINT:
 		return PLACE_RECORD;
+	case ATTACH_RAW_TRACEPOINT:
 	case ATTACH_FENTRY:
 	case ATTACH_FEXIT:
 		return PLACE_ARGUMENTS;
@@ -378,6 +414,7 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 		.is_shared = site->is_shared,
 		.return_bytes = site->return_bytes,
 		.is_32_bit = site->is_32_bit,
+		.about_other = tracepoint_has_task(site->name),
 		.is_inside = site->offset || site->is_inlined || site->event->type == EVENT_USDT,
 		.result = c_type__integer(8, true),
 		.address = site->address,
@@ -393,9 +430,11 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 			k->tracefs = tracefs__open();
 		err = event_site__read_format(format, site, k->tracefs);
 		p->format = format;
-		p->about_other = tracepoint_has_task(site->name);
+		p->has_arguments = site->is_raw;
 		return err;
 	default:
+		if (way == ATTACH_RAW_TRACEPOINT)
+			return tracepoint_arguments(p, site, k);
 		if (site->event->type == EVENT_USDT) {
 			p->is_user = p->own_arguments = true;
 			return place__add_usdt(p, site->arguments);

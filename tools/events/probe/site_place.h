@@ -30,6 +30,13 @@ void knowledge__release(struct knowledge *k);
  */
 int site_place__make(struct place *p, struct tracepoint_format *format,
 		     const struct event_site *site, enum attach_way way, struct knowledge *k);
+/*
+ * Is this tracepoint to be read by its arguments, and not by its record? names() is shown both, and says so. It is
+ * asked first whether that may be, with the record alone: types take some milliseconds to read.
+ */
+typedef bool (*names_arguments)(void *arg, const struct place *p, bool perhaps);
+bool site_place__needs_arguments(const struct event_site *site, names_arguments names, void *arg,
+				 struct knowledge *k);
 void site_place__free(struct place *p, struct tracepoint_format *format);
 
 #endif /* TALLY_PROBE_SITE_PLACE_H */
