@@ -136,6 +136,11 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 		/* What is longer than its room has not been written. */
 		length = pointed < given ? pointed : given;
 	}
+	if (f->within) {
+		whole = r->value[(f->within - 1) & (TRACE_VALUES - 1)];
+		if (length > whole)
+			length = whole;
+	}
 	whole = whole_length(f, length);
 	n = whole < f->most ? whole : f->most;
 	c = chunk_room(r, 4096);

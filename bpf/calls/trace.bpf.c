@@ -37,10 +37,18 @@ u32 closed = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TRACE_SLOTS);
+	__uint(max_entries, TRACE_SLOTS + TRACE_COMMANDS);
 	__type(key, u32);
 	__type(value, struct trace_call);
 } calls SEC(".maps");
+
+/* Where in `calls` the line of a command is. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TRACE_COMMANDS);
+	__type(key, struct trace_command);
+	__type(value, u32);
+} commands SEC(".maps");
 
 /* --- what both measurements share ------------------------------------------------------------- */
 
@@ -140,6 +148,23 @@ static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u
 	r->value[TRACE_ONE] = 1;
 }
 
+/* The line of its command, where it has one. */
+static __always_inline struct trace_call *as_commanded(struct trace_record *r, struct trace_call *call)
+{
+	struct trace_command key = { .slot = r->slot };
+	struct trace_call *of_command;
+	u32 *at;
+
+	if (!call->command)
+		return call;
+	key.command = r->value[(call->command - 1) & (TRACE_VALUES - 1)];
+	at = bpf_map_lookup_elem(&commands, &key);
+	if (!at)
+		return call;
+	of_command = bpf_map_lookup_elem(&calls, at);
+	return of_command ?: call;
+}
+
 SEC("tp_btf/sys_enter")
 int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 {
@@ -159,7 +184,7 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 	}
 	fill(&s->r, regs, number, slot, call->narrow);
 	s->missing = 0;
-	fetch_at_begin(s, call);
+	fetch_at_begin(s, as_commanded(&s->r, call));
 	s->r.start_ns = s->r.time_ns = bpf_ktime_get_ns();
 	s->active = !call->no_return;
 	if (call->no_return && !failed_only && !min_ns)
@@ -214,7 +239,7 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 		count_begun_before();
 	s->r.time_ns = now;
 	s->r.value[TRACE_RESULT] = result;
-	fetch_at_end(s, call);
+	fetch_at_end(s, as_commanded(&s->r, call));
 	emit(&s->r, TRACE_RETURNED);
 	return 0;
 }

@@ -50,9 +50,21 @@ struct trace_fetch {
 	__u8 if_arg;            /* read only where that value, of its lower 5 bits, is one of */
 	__u8 if_small;          /* it has no other bits */
 	__u32 if_values;        /* bits; 0: any */
+	__u8 within;            /* no more than that value says, less one; 0: any */
+	__u8 zeroes[3];
 };
 
 #define TRACE_FETCHES 8
+
+/*
+ * Calls whose arguments are others by one of them, their command (ioctl, bpf, keyctl): each such
+ * command has a line of its own behind those of all calls.
+ */
+struct trace_command {
+	__u32 slot, command;
+};
+
+#define TRACE_COMMANDS 384      /* of both tables */
 
 /* Buffers that an array of struct iovec tells of, or messages with such arrays. */
 enum trace_vector {
@@ -101,7 +113,8 @@ struct trace_call {
 	__u8 fd[TRACE_FDS];     /* arguments that are descriptors */
 	__u8 waits;             /* enum trace_waits */
 	__u8 narrow;            /* bits of arguments with 32 bits: the upper half is anything */
-	__u8 zeroes[3];
+	__u8 command;           /* the argument that is its command, and 1; 0: it has none */
+	__u8 zeroes[2];
 	struct trace_fetch fetch[TRACE_FETCHES];
 };
 

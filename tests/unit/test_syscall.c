@@ -421,8 +421,8 @@ static void upper_halves_are_not_shown(void **state)
 					      "getdents64", "faccessat2", "inotify_add_watch" };
 	static const char *const texts[] = {
 		"1, 2, CLOSE_RANGE_CLOEXEC", "1, 0x2", "0x100000001, O_CLOEXEC",
-		"0x100000001, 4294967298, 0x3", "1, 0x100000002, 3", "1, 0x100000002, F_OK, AT_EACCESS",
-		"1, 0x100000002, 0x3",
+		"0x100000001, 4294967298, MLOCK_ONFAULT|0x2", "1, 0x100000002, 3", "1, 0x100000002, F_OK, AT_EACCESS",
+		"1, 0x100000002, IN_ACCESS|IN_MODIFY",
 	};
 	struct trace_record r = { .value = { 1ULL << 32 | 1, 1ULL << 32 | 2, 1ULL << 32 | 3 } };
 	size_t i;

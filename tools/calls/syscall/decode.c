@@ -15,6 +15,8 @@
 #include "report/units.h"
 #include "calls/syscall/descriptor.h"
 #include "calls/syscall/facts.h"
+#include "calls/syscall/layouts.h"
+#include "calls/syscall/packed.h"
 #include "calls/syscall/polled.h"
 #include "calls/syscall/prctl.h"
 #include "calls/syscall/text.h"
@@ -70,14 +72,14 @@ static bool has_child(const struct operand *o)
 }
 
 /* "[0 1]"; the set is in longs. */
-static void put_cpu_set(FILE *f, const struct operand *o)
+static void put_cpu_set(FILE *f, const struct operand *o, u64 most)
 {
 	const struct trace_chunk *c = o->chunk;
 	bool first = true;
 	u32 cpu;
 
 	fputc('[', f);
-	for (cpu = 0; cpu < c->bytes * 8U; cpu++) {
+	for (cpu = 0; cpu < c->bytes * 8U && cpu < most; cpu++) {
 		if (!(c->data[cpu / 8] >> cpu % 8 & 1))
 			continue;
 		fprintf(f, "%s%u", first ? "" : " ", cpu);
@@ -86,10 +88,61 @@ static void put_cpu_set(FILE *f, const struct operand *o)
 	fputs(c->flags & TRACE_CHUNK_CUT ? " ...]" : "]", f);
 }
 
+/* One struct, of which the caller may have given less than we know. */
+static void put_struct(FILE *f, const struct operand *o, const struct trace_chunk *c)
+{
+	char data[256] = {};
+
+	memcpy(data, c->data, c->bytes < sizeof(data) ? c->bytes : sizeof(data));
+	if (o->arg->layout >= STRUCT_OF_MEMBERS && o->arg->layout != STRUCT_TIMEVAL_PAIR) {
+		if (!layouts__put(f, o->arg->layout, data, c->bytes))
+			pointer__put(f, o->value);
+	} else if (o->arg->layout == STRUCT_CLONE_ARGS && c->bytes >= 64) {
+		clone_args__put(f, data, c->bytes);
+	} else if (c->bytes >= struct_layout_size(o->arg->layout)) {
+		struct__put(f, o->arg->layout, data);
+	} else {
+		pointer__put(f, o->value);
+	}
+}
+
+/* As it was given; behind it what the call has made of it, if that is something else. */
+static void put_given_and_told(FILE *f, const struct operand *o)
+{
+	const struct trace_chunk *after = trace_chunk__find(o->r, o->size,
+							    TRACE_ID(o->number, PART_AFTER));
+	int given, told;
+
+	if (!after || after->flags & TRACE_CHUNK_FAULT ||
+	    (after->bytes == o->chunk->bytes && !memcmp(after->data, o->chunk->data, after->bytes))) {
+		put_struct(f, o, o->chunk);
+		return;
+	}
+	if (o->arg->layout == STRUCT_INT && o->chunk->bytes == sizeof(int) &&
+	    after->bytes == sizeof(int)) {
+		memcpy(&given, o->chunk->data, sizeof(int));
+		memcpy(&told, after->data, sizeof(int));
+		fprintf(f, "[%d => %d]", given, told);
+		return;
+	}
+	put_struct(f, o, o->chunk);
+	fputs(" => ", f);
+	put_struct(f, o, after);
+}
+
 static void put_structs(FILE *f, const struct operand *o)
 {
 	u32 size = struct_layout_size(o->arg->layout), n = o->chunk->bytes / size, i;
-	char data[256];
+	struct trace_chunk *one = (struct trace_chunk *)(u64[33]){};
+
+	if (o->arg->told) {
+		put_given_and_told(f, o);
+		return;
+	}
+	if (o->arg->sized || (o->arg->layout >= STRUCT_OF_MEMBERS && !o->arg->array)) {
+		put_struct(f, o, o->chunk);
+		return;
+	}
 
 	if (!o->arg->array && !n) {
 		pointer__put(f, o->value);
@@ -106,9 +159,10 @@ static void put_structs(FILE *f, const struct operand *o)
 	if (o->arg->array)
 		fputc('[', f);
 	for (i = 0; i < n; i++) {
-		memcpy(data, o->chunk->data + i * size, size);
+		memcpy(one->data, o->chunk->data + i * size, size);
+		one->bytes = size;
 		fputs(i ? ", " : "", f);
-		struct__put(f, o->arg->layout, data);
+		put_struct(f, o, one);
 	}
 	if (o->arg->array)
 		fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
@@ -158,7 +212,7 @@ static bool is_fd_pair(const struct operand *o)
  */
 static bool is_text_option(u32 level, u32 option)
 {
-	return (level == SOL_SOCKET && option == SO_BINDTODEVICE) ||
+	return (level == SOL_SOCKET && (option == SO_BINDTODEVICE || option == SO_PEERSEC)) ||
 	       (level == IPPROTO_TCP && (option == TCP_CONGESTION || option == TCP_ULP));
 }
 
@@ -168,8 +222,17 @@ static bool put_socket_struct(FILE *f, u32 level, u32 option, const struct trace
 	struct linger linger;
 	struct timeval time;
 
+	if (level == IPPROTO_IP && c->bytes == 8 &&
+	    (option == IP_ADD_MEMBERSHIP || option == IP_DROP_MEMBERSHIP)) {
+		membership__put(f, c->data);
+		return true;
+	}
 	if (level != SOL_SOCKET)
 		return false;
+	if (option == SO_ERROR && c->bytes == sizeof(int) && error_number__put(f, c->data))
+		return true;
+	if ((option == SO_ATTACH_FILTER || option == SO_ATTACH_REUSEPORT_CBPF) && c->bytes == 16)
+		return layouts__put(f, STRUCT_FILTER, c->data, c->bytes);
 	if (option == SO_LINGER && c->bytes == sizeof(linger)) {
 		memcpy(&linger, c->data, sizeof(linger));
 		fprintf(f, "{l_onoff=%d, l_linger=%d}", linger.l_onoff, linger.l_linger);
@@ -231,10 +294,17 @@ static void put_target(FILE *f, const struct operand *o)
 		put_fd_set(f, o);
 		break;
 	case ARG_CPU_SET:
-		put_cpu_set(f, o);
+		put_cpu_set(f, o, UINT32_MAX);
+		break;
+	case ARG_NODE_SET:
+		put_cpu_set(f, o, o->r->value[o->arg->length] - 1);
 		break;
 	default:
-		quoted_chunk__put(f, o->chunk);
+		/* Asked how long it is, with no room for it: nothing was written. */
+		if (o->arg->within && !o->chunk->bytes)
+			pointer__put(f, o->value);
+		else
+			quoted_chunk__put(f, o->chunk);
 		break;
 	}
 }
@@ -292,6 +362,8 @@ static void put_socket_option(FILE *f, const struct operand *o)
 	} levels[] = {
 		{ SOL_SOCKET, &socket_options }, { IPPROTO_IP, &ip_options },
 		{ IPPROTO_IPV6, &ipv6_options }, { IPPROTO_TCP, &tcp_options },
+		{ IPPROTO_UDP, &udp_options },	 { 263 /* SOL_PACKET */, &packet_options },
+		{ 270 /* SOL_NETLINK */, &netlink_options },
 	};
 	u32 level = o->r->value[o->number - 1], option = o->value;
 	size_t i;
@@ -342,6 +414,8 @@ static void put_futex_value(FILE *f, const struct operand *o)
 
 	if (op == FUTEX_CMP_REQUEUE || op == FUTEX_CMP_REQUEUE_PI)
 		fprintf(f, "%u", value);
+	else if (op == FUTEX_WAKE_OP)
+		futex_wake_op__put(f, value);
 	else if ((op == FUTEX_WAIT_BITSET || op == FUTEX_WAKE_BITSET) && value == UINT32_MAX)
 		fputs("FUTEX_BITSET_MATCH_ANY", f);
 	else
@@ -359,7 +433,28 @@ static void put_futex_timeout(FILE *f, const struct operand *o)
 
 static void put_names(FILE *f, const struct operand *o)
 {
-	value_names__put(f, o->arg->names, o->arg->wide ? o->value : (u32)o->value);
+	u64 value = o->arg->wide ? o->value : (u32)o->value;
+	const char *name;
+
+	switch (o->arg->kind) {
+	case ARG_HUGE_NAMES:
+		huge_names__put(f, o->arg->names, value);
+		break;
+	case ARG_NAMED_NUMBER:
+		name = value_names__find(o->arg->names, value);
+		if (name)
+			fputs(name, f);
+		else
+			fprintf(f, "%d", (int)value);
+		break;
+	default:
+		/* What there is now is asked for, and nothing set. */
+		if (o->arg->names == &personalities && value == UINT32_MAX)
+			fputs("0xffffffff", f);
+		else
+			value_names__put(f, o->arg->names, value);
+		break;
+	}
 }
 
 static void put_argument(FILE *f, const struct operand *o)
@@ -403,7 +498,33 @@ static void put_argument(FILE *f, const struct operand *o)
 		fputs(open_flags(text, (u32)o->value), f);
 		break;
 	case ARG_NAMES:
+	case ARG_HUGE_NAMES:
+	case ARG_NAMED_NUMBER:
 		put_names(f, o);
+		break;
+	case ARG_MKNOD_MODE:
+		file_mode__put(f, (u32)o->value);
+		break;
+	case ARG_PROTOCOL:
+		protocol__put(f, o->r->value[0], o->value);
+		break;
+	case ARG_QUOTA_COMMAND:
+		quota_command__put(f, o->value);
+		break;
+	case ARG_MOUNT_FLAGS:
+		mount_flags__put(f, o->value);
+		break;
+	case ARG_IO_PRIORITY:
+		io_priority__put(f, o->value);
+		break;
+	case ARG_IPC_FLAGS:
+		ipc_flags__put(f, o->value);
+		break;
+	case ARG_SIGNAL_OF_LONG:
+		if (o->value)
+			signal_name__put(f, o->value);
+		else
+			fputc('0', f);
 		break;
 	case ARG_FCNTL:
 		put_fcntl(f, o);
@@ -454,39 +575,66 @@ static bool fcntl_has_third(u64 command)
 	       command != F_GET_SEALS;
 }
 
-/* Of the last arguments, some calls take only some. */
+/* Bits of the arguments that the kernel looks at, by command. */
+static u32 futex_arguments(u64 op)
+{
+	static const u8 taken[] = {
+		[FUTEX_WAIT] = 0x0f, [FUTEX_WAKE] = 0x07, [FUTEX_REQUEUE] = 0x1f,
+		[FUTEX_CMP_REQUEUE] = 0x3f, [FUTEX_WAKE_OP] = 0x3f, [FUTEX_LOCK_PI] = 0x0b,
+		[FUTEX_UNLOCK_PI] = 0x03, [FUTEX_TRYLOCK_PI] = 0x03, [FUTEX_WAIT_BITSET] = 0x2f,
+		[FUTEX_WAKE_BITSET] = 0x27, [FUTEX_WAIT_REQUEUE_PI] = 0x1f,
+		[FUTEX_CMP_REQUEUE_PI] = 0x3f, [13 /* FUTEX_LOCK_PI2 */] = 0x0b,
+	};
+
+	op &= FUTEX_CMD_MASK;
+	return op < ARRAY_SIZE(taken) && taken[op] ? taken[op] : 0x3f;
+}
+
+/* The new address of mremap counts with MREMAP_FIXED and MREMAP_DONTUNMAP. */
+static bool takes_new_address(const struct signature *s, const struct trace_record *r)
+{
+	return s->arg[3].names != &mremap_flags || r->value[3] & 6;
+}
+
+/* Some arguments are taken by what others are. */
 static bool is_taken(const struct signature *s, const struct trace_record *r, u32 i)
 {
-	u64 op;
-
-	if (s->arg[i].kind == ARG_CREATE_MODE)
-		return open_flags_create(r->value[i - 1]);
-	if (s->arg[i].kind == ARG_FCNTL)
+	switch (s->arg[i].kind) {
+	case ARG_UNUSED:
+		return false;
+	case ARG_FCNTL:
 		return fcntl_has_third(r->value[i - 1]);
+	case ARG_MAKEDEV:
+		return is_device_mode(r->value[i - 1]);
+	default:
+		break;
+	}
+	if (i && s->arg[i - 1].kind == ARG_OPEN_FLAGS && s->arg[i].kind == ARG_CREATE_MODE)
+		return open_flags_create(r->value[i - 1]);
+	if (i > 1 && s->arg[i - 1].kind == ARG_CREATE_MODE)
+		return open_flags_create(r->value[i - 2]);
 	if (s->arg[1].kind == ARG_PRCTL)
 		return i < prctl_arguments(r->value[0]);
-	if (i < 3 || s->arg[1].kind != ARG_FUTEX_OP)
-		return true;
-	op = r->value[1] & FUTEX_CMD_MASK;
-	if (op == FUTEX_WAKE || op == FUTEX_UNLOCK_PI)
-		return false;
-	if (op == FUTEX_REQUEUE)
-		return i < 5;
-	return i == 3 || (op != FUTEX_WAIT && op != FUTEX_LOCK_PI);
+	if (s->arg[1].kind == ARG_FUTEX_OP)
+		return futex_arguments(r->value[1]) >> i & 1;
+	return i != 4 || takes_new_address(s, r);
 }
 
 void syscall_arguments__put(FILE *f, const struct signature *s, const struct trace_record *r,
 			    size_t size)
 {
 	struct operand o = {.r = r, .size = size};
-	u32 i;
+	u32 i, shown = 0;
 
-	for (i = 0; i < TRACE_ARGUMENTS && s->arg[i].kind && is_taken(s, r, i); i++) {
+	s = syscall_commanded(s, r->value);
+	for (i = 0; i < TRACE_ARGUMENTS && s->arg[i].kind; i++) {
+		if (!is_taken(s, r, i))
+			continue;
 		o.arg = &s->arg[i];
 		o.number = i;
 		o.value = r->value[i];
 		o.chunk = trace_chunk__find(r, size, TRACE_ID(i, PART_TARGET));
-		fputs(i ? ", " : "", f);
+		fputs(shown++ ? ", " : "", f);
 		put_argument(f, &o);
 	}
 }
@@ -548,6 +696,18 @@ static void put_meaning(FILE *f, const struct signature *s, const struct trace_r
 		fputc(')', f);
 	} else if (s->result == RESULT_FD_BY_COMMAND && r->value[1] == F_GETFL) {
 		fprintf(f, " (flags %s)", open_flags(text, result));
+	} else if (s->result == RESULT_NAMES && result) {
+		fputs(s->result_names == &fd_flags ? " (flags " : " (", f);
+		value_names__put(f, s->result_names, (u32)result);
+		fputc(')', f);
+	} else if (s->result == RESULT_IO_PRIORITY) {
+		fputs(" (", f);
+		io_priority__put(f, result);
+		fputc(')', f);
+	} else if (s->result == RESULT_LOCK_TYPE) {
+		fputs(" (", f);
+		value_names__put(f, &lock_types, (u32)result);
+		fputc(')', f);
 	}
 }
 
@@ -563,7 +723,8 @@ static void put_returned(FILE *f, const struct signature *s, const struct trace_
 		fprintf(f, "%#llx", (u64)result);
 	else if (s->result == RESULT_OCTAL)
 		fprintf(f, "%#03llo", (u64)result);
-	else if (s->result == RESULT_FD_BY_COMMAND && r->value[1] == F_GETFL && result)
+	else if (result && (s->result == RESULT_NAMES ||
+			    (s->result == RESULT_FD_BY_COMMAND && r->value[1] == F_GETFL)))
 		fprintf(f, "%#llx", (u64)result);
 	else
 		fprintf(f, "%lld", result);
@@ -579,6 +740,7 @@ void syscall_result__put(FILE *f, const struct signature *s, const struct trace_
 {
 	char text[UNITS_SPACE];
 
+	s = syscall_commanded(s, r->value);
 	switch (r->state) {
 	case TRACE_RETURNED:
 		put_returned(f, s, r, size);
@@ -610,7 +772,7 @@ bool syscall_type_is_narrow(const char *type)
 		"int", "unsigned int", "unsigned", "u32", "__u32", "s32", "__s32", "umode_t", "mode_t",
 		"unsigned short", "u16", "pid_t", "uid_t", "gid_t", "qid_t", "key_t", "clockid_t",
 		"timer_t", "mqd_t", "key_serial_t", "rwf_t", "enum landlock_rule_type",
-		"const int", "const unsigned int", "const clockid_t", "const __u32", "const pid_t",
+		"const enum landlock_rule_type", "const int", "const unsigned int", "const clockid_t", "const __u32", "const pid_t",
 	};
 	size_t i;
 

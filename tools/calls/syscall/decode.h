@@ -37,4 +37,7 @@ bool syscall_type_is_narrow(const char *type);
 /* What the kernel's side has read of one argument, already of the right size; see decode.c. */
 void struct__put(FILE *f, enum struct_layout layout, const void *data);
 
+/* A struct clone_args, of which the caller has given that much: at least the first 64 bytes. */
+void clone_args__put(FILE *f, const void *data, size_t bytes);
+
 #endif /* TALLY_SYSCALL_DECODE_H */

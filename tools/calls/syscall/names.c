@@ -94,10 +94,11 @@ FLAGS(fallocate_modes, N(FALLOC_FL_KEEP_SIZE), N(FALLOC_FL_PUNCH_HOLE), N(FALLOC
 FLAGS(flock_ops, N(LOCK_SH), N(LOCK_EX), N(LOCK_NB), N(LOCK_UN));
 VALUES(whences, N(SEEK_SET), N(SEEK_CUR), N(SEEK_END), N(SEEK_DATA), N(SEEK_HOLE));
 FLAGS(rename_flags, N(RENAME_NOREPLACE), N(RENAME_EXCHANGE), N(RENAME_WHITEOUT));
-NAMES(statx_masks, 0xfff, N(STATX_BASIC_STATS), N(STATX_ALL), N(STATX_TYPE), N(STATX_MODE),
-      N(STATX_SIZE), N(STATX_BTIME), { 0x1000, "STATX_MNT_ID" }, { 0x2000, "STATX_DIOALIGN" },
-      { 0x4000, "STATX_MNT_ID_UNIQUE" }, { 0x8000, "STATX_SUBVOL" });
-FLAGS(pipe_flags, N(O_CLOEXEC), N(O_NONBLOCK), N(O_DIRECT));
+FLAGS(statx_masks, N(STATX_ALL), N(STATX_BASIC_STATS), N(STATX_TYPE), N(STATX_MODE), N(STATX_NLINK),
+      N(STATX_UID), N(STATX_GID), N(STATX_ATIME), N(STATX_MTIME), N(STATX_CTIME), N(STATX_INO),
+      N(STATX_SIZE), N(STATX_BLOCKS), N(STATX_BTIME), { 0x1000, "STATX_MNT_ID" }, { 0x2000, "STATX_DIOALIGN" },
+      { 0x4000, "STATX_MNT_ID_UNIQUE" }, { 0x8000, "STATX_SUBVOL" }, { 0x10000, "STATX_WRITE_ATOMIC" });
+FLAGS(pipe_flags, N(O_CLOEXEC), N(O_NONBLOCK), N(O_DIRECT), { 0200, "O_NOTIFICATION_PIPE" });
 FLAGS(splice_flags, N(SPLICE_F_MOVE), N(SPLICE_F_NONBLOCK), N(SPLICE_F_MORE), N(SPLICE_F_GIFT));
 FLAGS(sync_flags, N(SYNC_FILE_RANGE_WAIT_BEFORE), N(SYNC_FILE_RANGE_WRITE),
       N(SYNC_FILE_RANGE_WAIT_AFTER));
@@ -113,7 +114,22 @@ VALUES(ioctl_commands, N(TCGETS), N(TCSETS), N(TCSETSW), N(TCSETSF), N(TIOCGWINS
        N(TIOCGPTPEER), N(FIONREAD), N(FIONBIO), N(FIOASYNC), N(FIOCLEX), N(FIONCLEX), N(FICLONE),
        N(FICLONERANGE), N(FIFREEZE), N(FITHAW), N(FITRIM), N(FS_IOC_GETFLAGS),
        N(FS_IOC_SETFLAGS), N(SIOCGIFCONF), N(SIOCGIFNAME), N(SIOCGIFFLAGS), N(SIOCGIFADDR),
-       N(SIOCGIFINDEX), N(SIOCGIFMTU), N(SIOCGIFHWADDR));
+       N(SIOCGIFINDEX), N(SIOCGIFMTU), N(SIOCGIFHWADDR), N(TIOCOUTQ), N(TIOCEXCL), N(TIOCGSID),
+       N(TIOCSTI), N(TCSBRK), N(TCSBRKP), N(TCXONC), N(TCFLSH), N(TIOCGPTLCK), N(TIOCGDEV),
+       { 0xb701, "NS_GET_USERNS" }, { 0xb702, "NS_GET_PARENT" }, { 0xb703, "NS_GET_NSTYPE" },
+       { 0xb704, "NS_GET_OWNER_UID" }, { 0xc020660b, "FS_IOC_FIEMAP" }, { 0x5460, "FIOQSIZE" },
+       { 0xc018aa3f, "UFFDIO_API" }, { 0xc020aa00, "UFFDIO_REGISTER" },
+       { 0x8010aa01, "UFFDIO_UNREGISTER" }, { 0x8010aa02, "UFFDIO_WAKE" },
+       { 0xc028aa03, "UFFDIO_COPY" }, { 0xc020aa04, "UFFDIO_ZEROPAGE" },
+       { 0xc018aa06, "UFFDIO_WRITEPROTECT" }, { 0x2400, "PERF_EVENT_IOC_ENABLE" },
+       { 0x2401, "PERF_EVENT_IOC_DISABLE" }, { 0x2402, "PERF_EVENT_IOC_REFRESH" },
+       { 0x2403, "PERF_EVENT_IOC_RESET" }, { 0x40082404, "PERF_EVENT_IOC_PERIOD" },
+       { 0x2405, "PERF_EVENT_IOC_SET_OUTPUT" }, { 0x40082406, "PERF_EVENT_IOC_SET_FILTER" },
+       { 0x80082407, "PERF_EVENT_IOC_ID" }, { 0x40042408, "PERF_EVENT_IOC_SET_BPF" },
+       { 0x40042409, "PERF_EVENT_IOC_PAUSE_OUTPUT" },
+       { 0x80081272, "BLKGETSIZE64" }, { 0x1260, "BLKGETSIZE" }, { 0x1268, "BLKSSZGET" },
+       { 0x4c00, "LOOP_SET_FD" }, { 0x4c01, "LOOP_CLR_FD" }, { 0x4c05, "LOOP_GET_STATUS64" },
+       { 0x4c82, "LOOP_CTL_GET_FREE" });
 
 /* --- events ---------------------------------------------------------------------------------- */
 
@@ -147,7 +163,7 @@ VALUES(advices, N(MADV_NORMAL), N(MADV_RANDOM), N(MADV_SEQUENTIAL), N(MADV_WILLN
        N(MADV_HWPOISON), N(MADV_MERGEABLE), N(MADV_UNMERGEABLE), N(MADV_HUGEPAGE),
        N(MADV_NOHUGEPAGE), N(MADV_DONTDUMP), N(MADV_DODUMP), N(MADV_WIPEONFORK),
        N(MADV_KEEPONFORK), N(MADV_COLD), N(MADV_PAGEOUT), N(MADV_POPULATE_READ),
-       N(MADV_POPULATE_WRITE));
+       N(MADV_POPULATE_WRITE), { 24, "MADV_DONTNEED_LOCKED" }, { 25, "MADV_COLLAPSE" });
 
 /* --- processes and signals ------------------------------------------------------------------- */
 
@@ -208,19 +224,37 @@ VALUES(prctl_options, N(PR_SET_PDEATHSIG), N(PR_GET_PDEATHSIG), N(PR_GET_DUMPABL
        N(PR_GET_TIMERSLACK), N(PR_SET_MM), N(PR_SET_CHILD_SUBREAPER),
        N(PR_GET_CHILD_SUBREAPER), N(PR_SET_NO_NEW_PRIVS), N(PR_GET_NO_NEW_PRIVS),
        N(PR_SET_THP_DISABLE), N(PR_GET_THP_DISABLE), N(PR_CAP_AMBIENT),
-       { 0x53564d41, "PR_SET_VMA" });
+       { 0x53564d41, "PR_SET_VMA" }, { 0x59616d61, "PR_SET_PTRACER" },
+       { 5, "PR_GET_UNALIGN" }, { 6, "PR_SET_UNALIGN" }, { 13, "PR_GET_TIMING" },
+       { 14, "PR_SET_TIMING" }, { 25, "PR_GET_TSC" }, { 26, "PR_SET_TSC" },
+       { 31, "PR_TASK_PERF_EVENTS_DISABLE" }, { 32, "PR_TASK_PERF_EVENTS_ENABLE" },
+       { 33, "PR_MCE_KILL" }, { 34, "PR_MCE_KILL_GET" }, { 40, "PR_GET_TID_ADDRESS" },
+       { 52, "PR_GET_SPECULATION_CTRL" }, { 53, "PR_SET_SPECULATION_CTRL" },
+       { 55, "PR_SET_TAGGED_ADDR_CTRL" }, { 56, "PR_GET_TAGGED_ADDR_CTRL" },
+       { 57, "PR_SET_IO_FLUSHER" }, { 58, "PR_GET_IO_FLUSHER" },
+       { 59, "PR_SET_SYSCALL_USER_DISPATCH" }, { 62, "PR_SCHED_CORE" }, { 65, "PR_SET_MDWE" },
+       { 66, "PR_GET_MDWE" }, { 67, "PR_SET_MEMORY_MERGE" }, { 68, "PR_GET_MEMORY_MERGE" });
 #ifdef ARCH_SET_FS
 VALUES(arch_codes, N(ARCH_SET_GS), N(ARCH_SET_FS), N(ARCH_GET_FS), N(ARCH_GET_GS),
        { 0x1011, "ARCH_GET_CPUID" }, { 0x1012, "ARCH_SET_CPUID" },
-       { 0x3001, "ARCH_CET_STATUS" });
+       { 0x1021, "ARCH_GET_XCOMP_SUPP" }, { 0x1022, "ARCH_GET_XCOMP_PERM" },
+       { 0x1023, "ARCH_REQ_XCOMP_PERM" }, { 0x3001, "ARCH_CET_STATUS" },
+       { 0x5001, "ARCH_SHSTK_ENABLE" }, { 0x5002, "ARCH_SHSTK_DISABLE" },
+       { 0x5003, "ARCH_SHSTK_LOCK" }, { 0x5005, "ARCH_SHSTK_STATUS" });
 #else
 VALUES(arch_codes, { 0, "0" });
 #endif
 FLAGS(rseq_flags, { 1, "RSEQ_FLAG_UNREGISTER" });
 FLAGS(grnd_flags, N(GRND_NONBLOCK), N(GRND_RANDOM), { 4, "GRND_INSECURE" });
 VALUES(membarrier_commands, { 0, "MEMBARRIER_CMD_QUERY" }, { 1, "MEMBARRIER_CMD_GLOBAL" },
+       { 2, "MEMBARRIER_CMD_GLOBAL_EXPEDITED" }, { 4, "MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED" },
        { 8, "MEMBARRIER_CMD_PRIVATE_EXPEDITED" },
-       { 16, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED" });
+       { 16, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED" },
+       { 32, "MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE" },
+       { 64, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE" },
+       { 128, "MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ" },
+       { 256, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ" },
+       { 512, "MEMBARRIER_CMD_GET_REGISTRATIONS" });
 VALUES(clock_ids, N(CLOCK_REALTIME), N(CLOCK_MONOTONIC), N(CLOCK_PROCESS_CPUTIME_ID),
        N(CLOCK_THREAD_CPUTIME_ID), N(CLOCK_MONOTONIC_RAW), N(CLOCK_REALTIME_COARSE),
        N(CLOCK_MONOTONIC_COARSE), N(CLOCK_BOOTTIME), N(CLOCK_REALTIME_ALARM),
@@ -236,7 +270,8 @@ NAMES(socket_types, 0xf, { SOCK_STREAM, "SOCK_STREAM" }, { SOCK_DGRAM, "SOCK_DGR
       { SOCK_CLOEXEC, "SOCK_CLOEXEC" }, { SOCK_NONBLOCK, "SOCK_NONBLOCK" });
 VALUES(shutdown_hows, { 0, "SHUT_RD" }, { 1, "SHUT_WR" }, { 2, "SHUT_RDWR" });
 FLAGS(rw_flags, { 1, "RWF_HIPRI" }, { 2, "RWF_DSYNC" }, { 4, "RWF_SYNC" }, { 8, "RWF_NOWAIT" },
-      { 16, "RWF_APPEND" });
+      { 16, "RWF_APPEND" }, { 32, "RWF_NOAPPEND" }, { 64, "RWF_ATOMIC" },
+      { 128, "RWF_DONTCACHE" });
 FLAGS(message_flags, { MSG_OOB, "MSG_OOB" }, { MSG_PEEK, "MSG_PEEK" },
       { MSG_DONTROUTE, "MSG_DONTROUTE" }, { MSG_CTRUNC, "MSG_CTRUNC" }, { MSG_TRUNC, "MSG_TRUNC" },
       { MSG_DONTWAIT, "MSG_DONTWAIT" }, { MSG_EOR, "MSG_EOR" }, { MSG_WAITALL, "MSG_WAITALL" },
@@ -245,7 +280,9 @@ FLAGS(message_flags, { MSG_OOB, "MSG_OOB" }, { MSG_PEEK, "MSG_PEEK" },
       { MSG_WAITFORONE, "MSG_WAITFORONE" }, { MSG_FASTOPEN, "MSG_FASTOPEN" },
       { MSG_CMSG_CLOEXEC, "MSG_CMSG_CLOEXEC" });
 VALUES(level_names, { 0, "SOL_IP" }, { 1, "SOL_SOCKET" }, { 6, "SOL_TCP" }, { 17, "SOL_UDP" },
-       { 41, "SOL_IPV6" }, { 263, "SOL_PACKET" }, { 270, "SOL_NETLINK" });
+       { 41, "SOL_IPV6" }, { 58, "SOL_ICMPV6" }, { 132, "SOL_SCTP" }, { 255, "SOL_RAW" },
+       { 263, "SOL_PACKET" }, { 270, "SOL_NETLINK" }, { 277, "SOL_IUCV" }, { 279, "SOL_ALG" },
+       { 282, "SOL_TLS" }, { 283, "SOL_XDP" }, { 284, "SOL_MPTCP" }, { 287, "SOL_VSOCK" });
 /* Of control messages: those the C library has another name for, or none. */
 VALUES(socket_control_types, { 1, "SCM_RIGHTS" }, { 2, "SCM_CREDENTIALS" }, { 3, "SCM_SECURITY" },
        { 4, "SCM_PIDFD" }, { 29, "SO_TIMESTAMP_OLD" }, { 35, "SO_TIMESTAMPNS_OLD" },
@@ -260,7 +297,19 @@ VALUES(socket_options, N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(
        N(SO_ATTACH_FILTER), N(SO_DETACH_FILTER), N(SO_PEERNAME), N(SO_ACCEPTCONN), N(SO_PEERSEC),
        N(SO_SNDBUFFORCE), N(SO_RCVBUFFORCE), N(SO_PASSSEC), N(SO_MARK), N(SO_PROTOCOL),
        N(SO_DOMAIN), N(SO_BUSY_POLL), N(SO_INCOMING_CPU), { 29, "SO_TIMESTAMP_OLD" },
-       { 35, "SO_TIMESTAMPNS_OLD" }, { 37, "SO_TIMESTAMPING_OLD" });
+       { 35, "SO_TIMESTAMPNS_OLD" }, { 37, "SO_TIMESTAMPING_OLD" }, { 11, "SO_NO_CHECK" },
+       { 14, "SO_BSDCOMPAT" }, { 40, "SO_RXQ_OVFL" }, { 41, "SO_WIFI_STATUS" },
+       { 42, "SO_PEEK_OFF" }, { 43, "SO_NOFCS" }, { 44, "SO_LOCK_FILTER" },
+       { 45, "SO_SELECT_ERR_QUEUE" }, { 47, "SO_MAX_PACING_RATE" }, { 48, "SO_BPF_EXTENSIONS" },
+       { 50, "SO_ATTACH_BPF" }, { 51, "SO_ATTACH_REUSEPORT_CBPF" },
+       { 52, "SO_ATTACH_REUSEPORT_EBPF" }, { 53, "SO_CNX_ADVICE" }, { 55, "SO_MEMINFO" },
+       { 56, "SO_INCOMING_NAPI_ID" }, { 57, "SO_COOKIE" }, { 59, "SO_PEERGROUPS" },
+       { 60, "SO_ZEROCOPY" }, { 61, "SO_TXTIME" }, { 62, "SO_BINDTOIFINDEX" },
+       { 63, "SO_TIMESTAMP_NEW" }, { 64, "SO_TIMESTAMPNS_NEW" }, { 65, "SO_TIMESTAMPING_NEW" },
+       { 66, "SO_RCVTIMEO_NEW" }, { 67, "SO_SNDTIMEO_NEW" }, { 68, "SO_DETACH_REUSEPORT_BPF" },
+       { 69, "SO_PREFER_BUSY_POLL" }, { 70, "SO_BUSY_POLL_BUDGET" }, { 71, "SO_NETNS_COOKIE" },
+       { 72, "SO_BUF_LOCK" }, { 73, "SO_RESERVE_MEM" }, { 74, "SO_TXREHASH" },
+       { 75, "SO_RCVMARK" }, { 76, "SO_PASSPIDFD" }, { 77, "SO_PEERPIDFD" });
 
 /* Of SOL_IP, SOL_IPV6, SOL_TCP. */
 VALUES(ip_options, N(IP_TOS), N(IP_TTL), N(IP_HDRINCL), N(IP_OPTIONS), N(IP_RECVOPTS), N(IP_RETOPTS),
@@ -271,15 +320,24 @@ VALUES(ip_options, N(IP_TOS), N(IP_TTL), N(IP_HDRINCL), N(IP_OPTIONS), N(IP_RECV
 VALUES(ipv6_options, N(IPV6_UNICAST_HOPS), N(IPV6_MULTICAST_IF), N(IPV6_MULTICAST_HOPS),
        N(IPV6_MULTICAST_LOOP), N(IPV6_MTU_DISCOVER), N(IPV6_MTU), N(IPV6_RECVERR), N(IPV6_V6ONLY),
        N(IPV6_RECVPKTINFO), N(IPV6_PKTINFO), N(IPV6_RECVHOPLIMIT), N(IPV6_RECVTCLASS),
-       N(IPV6_TCLASS), N(IPV6_TRANSPARENT), N(IPV6_FREEBIND));
+       N(IPV6_TCLASS), N(IPV6_TRANSPARENT), N(IPV6_FREEBIND), { 1, "IPV6_ADDRFORM" },
+       { 7, "IPV6_CHECKSUM" }, { 20, "IPV6_ADD_MEMBERSHIP" }, { 21, "IPV6_DROP_MEMBERSHIP" },
+       { 33, "IPV6_FLOWINFO_SEND" }, { 72, "IPV6_ADDR_PREFERENCES" },
+       { 74, "IPV6_ORIGDSTADDR" });
 VALUES(tcp_options, N(TCP_NODELAY), N(TCP_MAXSEG), N(TCP_CORK), N(TCP_KEEPIDLE), N(TCP_KEEPINTVL),
        N(TCP_KEEPCNT), N(TCP_SYNCNT), N(TCP_LINGER2), N(TCP_DEFER_ACCEPT), N(TCP_WINDOW_CLAMP),
        N(TCP_INFO), N(TCP_QUICKACK), N(TCP_CONGESTION), N(TCP_MD5SIG), N(TCP_USER_TIMEOUT),
-       N(TCP_FASTOPEN), N(TCP_ULP), N(TCP_FASTOPEN_CONNECT));
+       N(TCP_FASTOPEN), N(TCP_ULP), N(TCP_FASTOPEN_CONNECT), { 16, "TCP_THIN_LINEAR_TIMEOUTS" },
+       { 17, "TCP_THIN_DUPACK" }, { 19, "TCP_REPAIR" }, { 20, "TCP_REPAIR_QUEUE" },
+       { 21, "TCP_QUEUE_SEQ" }, { 22, "TCP_REPAIR_OPTIONS" }, { 24, "TCP_TIMESTAMP" },
+       { 25, "TCP_NOTSENT_LOWAT" }, { 26, "TCP_CC_INFO" }, { 27, "TCP_SAVE_SYN" },
+       { 28, "TCP_SAVED_SYN" }, { 29, "TCP_REPAIR_WINDOW" }, { 32, "TCP_MD5SIG_EXT" },
+       { 33, "TCP_FASTOPEN_KEY" }, { 34, "TCP_FASTOPEN_NO_COOKIE" },
+       { 35, "TCP_ZEROCOPY_RECEIVE" }, { 36, "TCP_INQ" }, { 37, "TCP_TX_DELAY" });
 
 /* --- as text --------------------------------------------------------------------------------- */
 
-static const char *find(const struct value_names *names, u64 value)
+const char *value_names__find(const struct value_names *names, u64 value)
 {
 	const struct value_name *n;
 
@@ -293,7 +351,7 @@ void value_names__put(FILE *f, const struct value_names *names, u64 value)
 {
 	u64 one = value & names->mask, left = value & ~names->mask;
 	const struct value_name *n;
-	const char *name = find(names, one), *bar = "";
+	const char *name = value_names__find(names, one), *bar = "";
 
 	if (name && (one || !left)) {
 		fputs(name, f);
@@ -316,6 +374,10 @@ void value_names__put(FILE *f, const struct value_names *names, u64 value)
 void signal_name__put(FILE *f, u64 number)
 {
 	const char *name = number < 32 ? sigabbrev_np(number) : NULL;
+
+	/* The kernel's name; SIGPOLL is another one. */
+	if (number == SIGIO)
+		name = "IO";
 
 	if (name)
 		fprintf(f, "SIG%s", name);

@@ -37,6 +37,30 @@ extern const struct value_names access_modes, advices, arch_codes, at_access_fla
 	tcp_options, timer_flags, timerfd_flags, umount_flags, usages, wait_flags, waitid_types,
 	whences, xattr_flags;
 
+/* names_kernel.c */
+extern const struct value_names ambient_commands, attach_flags, bpf_attach_types,
+	bpf_commands, bpf_element_flags, bpf_map_flags, bpf_map_types, bpf_program_flags,
+	bpf_program_types, clock_status, kcmp_types, ethernet_protocols, fanotify_events,
+	fanotify_flags, fanotify_marks, faults_features, faults_flags, file_advices,
+	fsconfig_commands, fsmount_flags, fsopen_flags, fspick_flags, futex2_flags,
+	futex_compares, futex_wake_ops, handle_flags, inotify_events, internet_protocols,
+	ipc_commands, ipc_flags, ipc_get_flags, ipc_keys, key_commands, key_rights,
+	keyrings, landlock_files, landlock_flags, landlock_ports, landlock_rules,
+	landlock_scopes, log_actions, mbind_flags, membarrier_flags, membarrier_supported,
+	memory_policies, mlock2_flags, module_flags, mount_attributes, mount_propagations,
+	move_mount_flags, namespaces, netlink_options, netlink_protocols, notifications,
+	open_tree_flags, owner_types, packet_options, packet_types, perf_flags,
+	perf_hardware, perf_reads, perf_samples, perf_software, perf_types, personalities,
+	pidfd_flags, priority_classes, priority_of, quota_commands, quota_types,
+	reboot_commands, reboot_magic, resolve_flags, ring_enter_flags, ring_features,
+	ring_flags, ring_registers, seals, seccomp_actions, seccomp_flags, seccomp_modes,
+	seccomp_operations, secure_bits, swap_flags, terminal_input, terminal_local,
+	timerfd_settings, timex_modes, trace_options, trace_requests, udp_options,
+	vma_names, write_hints;
+
+/* The name of a value of that set, or NULL. */
+const char *value_names__find(const struct value_names *names, u64 value);
+
 /* "PROT_READ|PROT_WRITE", with what has no name as a hex number behind: as C would take it. */
 void value_names__put(FILE *f, const struct value_names *names, u64 value);
 

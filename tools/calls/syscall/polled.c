@@ -137,7 +137,8 @@ static void put_left(struct pieces *to, const struct signature *s, const struct 
 	u32 i;
 
 	for (i = 0; i < TRACE_ARGUMENTS; i++) {
-		if (s->arg[i].kind != ARG_STRUCT || !s->arg[i].after || s->arg[i].array)
+		if (s->arg[i].kind != ARG_STRUCT || !s->arg[i].after || s->arg[i].array ||
+		    s->arg[i].told)
 			continue;
 		c = after(r, size, i);
 		if (!c || c->bytes < sizeof(left))

@@ -44,7 +44,7 @@ void sigset__put(FILE *f, u64 set)
 	for (i = 1; i <= 64; i++) {
 		if (!(set >> (i - 1) & 1))
 			continue;
-		name = i < 32 ? sigabbrev_np(i) : NULL;
+		name = i == SIGIO ? "IO" : i < 32 ? sigabbrev_np(i) : NULL;
 		if (!first)
 			fputc(' ', f);
 		first = false;

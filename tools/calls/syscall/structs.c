@@ -96,17 +96,36 @@ static void put_epoll_event(FILE *f, const struct epoll_event *e)
 	fprintf(f, ", data=%#llx}", (unsigned long long)e->data.u64);
 }
 
-static void put_clone_args(FILE *f, const struct clone_args *a)
+void clone_args__put(FILE *f, const void *data, size_t bytes)
 {
+	struct clone_args a = {};
+
+	memcpy(&a, data, bytes < sizeof(a) ? bytes : sizeof(a));
 	fputs("{flags=", f);
-	value_names__put(f, &clone_flags, a->flags);
-	if (a->exit_signal) {
-		fputs(", exit_signal=", f);
-		signal_name__put(f, a->exit_signal);
-	}
+	value_names__put(f, &clone_flags, a.flags);
+	if (a.flags & CLONE_PIDFD)
+		fprintf(f, ", pidfd=%#llx", (u64)a.pidfd);
+	if (a.flags & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID))
+		fprintf(f, ", child_tid=%#llx", (u64)a.child_tid);
+	if (a.flags & CLONE_PARENT_SETTID)
+		fprintf(f, ", parent_tid=%#llx", (u64)a.parent_tid);
+	fputs(", exit_signal=", f);
+	if (a.exit_signal)
+		signal_name__put(f, a.exit_signal);
+	else
+		fputc('0', f);
 	fputs(", stack=", f);
-	pointer__put(f, a->stack);
-	fprintf(f, a->stack_size ? ", stack_size=%#llx}" : ", stack_size=%llu}", a->stack_size);
+	pointer__put(f, a.stack);
+	fprintf(f, a.stack_size ? ", stack_size=%#llx" : ", stack_size=%llu", (u64)a.stack_size);
+	if (a.flags & CLONE_SETTLS)
+		fprintf(f, ", tls=%#llx", (u64)a.tls);
+	if (a.set_tid)
+		fprintf(f, ", set_tid=%#llx", (u64)a.set_tid);
+	if (a.set_tid_size)
+		fprintf(f, ", set_tid_size=%llu", (u64)a.set_tid_size);
+	if (a.flags & 0x200000000 /* CLONE_INTO_CGROUP */)
+		fprintf(f, ", cgroup=%llu", (u64)a.cgroup);
+	fputc('}', f);
 }
 
 static void put_open_how(FILE *f, const struct open_how *h)
@@ -117,7 +136,9 @@ static void put_open_how(FILE *f, const struct open_how *h)
 	if (open_flags_create(h->flags))
 		fprintf(f, ", mode=%#llo", h->mode);
 	if (h->resolve)
-		fprintf(f, ", resolve=%#llx", h->resolve);
+		fputs(", resolve=", f);
+	if (h->resolve)
+		value_names__put(f, &resolve_flags, h->resolve);
 	fputc('}', f);
 }
 
@@ -137,6 +158,15 @@ static void put_file_times(FILE *f, const struct timespec *t)
 	put_file_time(f, &t[0]);
 	fputs(", ", f);
 	put_file_time(f, &t[1]);
+	fputc(']', f);
+}
+
+static void put_timevals(FILE *f, const struct timeval *t)
+{
+	fputc('[', f);
+	put_timeval(f, &t[0]);
+	fputs(", ", f);
+	put_timeval(f, &t[1]);
 	fputc(']', f);
 }
 
@@ -234,7 +264,7 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 		put_epoll_event(f, data);
 		break;
 	case STRUCT_CLONE_ARGS:
-		put_clone_args(f, data);
+		clone_args__put(f, data, sizeof(struct clone_args));
 		break;
 	case STRUCT_OPEN_HOW:
 		put_open_how(f, data);
@@ -275,9 +305,13 @@ void struct__put(FILE *f, enum struct_layout layout, const void *data)
 	case STRUCT_SIGSTACK:
 		sigstack__put(f, data);
 		break;
-	case STRUCT_FLOCK:              /* calls/syscall/facts.h */
-	case STRUCT_POLLFD:             /* calls/syscall/polled.h */
-	case STRUCTS:
+	case STRUCT_FLOCK:
+		flock__put(f, data, false);
+		break;
+	case STRUCT_TIMEVAL_PAIR:
+		put_timevals(f, data);
+		break;
+	default:                        /* calls/syscall/polled.h, layouts.h */
 		break;
 	}
 }

@@ -3,97 +3,8 @@
 
 #include <string.h>
 
-/* Kinds of arguments. A length is the number of the argument that has it, counted from 0. */
-#define INT { .kind = ARG_INT }
-#define LONG { .kind = ARG_LONG }
-#define UINT { .kind = ARG_UINT }
-#define SIZE { .kind = ARG_SIZE }
-#define HEX { .kind = ARG_HEX }
-#define HEX32 { .kind = ARG_HEX32 }
-#define SIZE32 { .kind = ARG_SIZE32 }
-#define PTR { .kind = ARG_POINTER }
-#define FD { .kind = ARG_FD }
-#define DIRFD { .kind = ARG_DIRFD }
-#define MODE { .kind = ARG_MODE }
-#define CREATE_MODE { .kind = ARG_CREATE_MODE }
-#define OPEN_FLAGS { .kind = ARG_OPEN_FLAGS }
-#define FUTEX_OP { .kind = ARG_FUTEX_OP }
-#define SOCKET_OPTION { .kind = ARG_SOCKET_OPTION }
-#define CLONE_FLAGS { .kind = ARG_CLONE_FLAGS }
-#define SIGNAL { .kind = ARG_SIGNAL }
-#define DEVICE { .kind = ARG_MAKEDEV }
-#define NAMED(set) { .kind = ARG_NAMES, .names = &(set) }
-#define LNAMED(set) { .kind = ARG_NAMES, .wide = 1, .names = &(set) }
-#define STR { .kind = ARG_STRING }
-#define STR_OUT { .kind = ARG_STRING, .out = 1 }
-#define ARGV { .kind = ARG_STRINGS }
-#define BUF(len) { .kind = ARG_BUFFER, .length = (len) }
-#define BUF_OUT { .kind = ARG_BUFFER, .out = 1, .length = TRACE_RESULT }
-#define ADDR(len) { .kind = ARG_SOCKADDR, .length = (len) }
-#define ADDR_OUT(len) { .kind = ARG_SOCKADDR, .out = 1, .pointed = 1, .length = (len) }
-#define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }
-#define INOUT(type)                                                                                \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1 }
-/* Only where the argument `by` has one of these values. */
-#define IN_IF(type, by, values)                                                                    \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .if_arg = (by),        \
-	  .if_values = (values) }
-/* Commands of futex with a time: FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2. */
-/* EPOLL_CTL_ADD and EPOLL_CTL_MOD; EPOLL_CTL_DEL ignores it. */
-#define EPOLL_CTL_WITH_EVENT (1 << 1 | 1 << 3)
-#define FUTEX_WITH_TIMEOUT (1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 13)
-#define FUTEX_TIMEOUT                                                                              \
-	{ .kind = ARG_FUTEX_TIMEOUT, .layout = STRUCT_TIMESPEC, .length = TRACE_ONE, .if_arg = 1,  \
-	  .if_values = FUTEX_WITH_TIMEOUT }
-#define FUTEX_VALUE { .kind = ARG_FUTEX_VALUE }
-#define SOCKET_VALUE { .kind = ARG_SOCKET_VALUE, .length = 4 }
-#define SOCKET_VALUE_OUT { .kind = ARG_SOCKET_VALUE, .out = 1, .pointed = 1, .length = 4 }
-#define OUT_WHEN(type, event)                                                                      \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .out = FETCH_IF_##event }
-#define OUT(type)                                                                                  \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE,                        \
-	  .out = FETCH_IF_SUCCEEDED }
-/* Taken at the begin, and shown with the result as it is then. */
-#define TAKEN_AND_LEFT(type)                                                                       \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1,          \
-	  .after = FETCH_IF_FOUND }
-/* The second of its call; what it tells of is written, or read. */
-#define VECTOR { .kind = ARG_VECTOR }
-#define VECTOR_OUT { .kind = ARG_VECTOR, .out = 1 }
-#define MESSAGE { .kind = ARG_MESSAGE }
-#define MESSAGE_OUT { .kind = ARG_MESSAGE, .out = 1 }
-#define MESSAGES { .kind = ARG_MESSAGES }
-#define MESSAGES_OUT { .kind = ARG_MESSAGES, .out = 1 }
-/* The first of its call: how many bits of it count. */
-#define FD_SET { .kind = ARG_FD_SET, .length = 0, .changed = 1, .after = FETCH_IF_FOUND }
-#define POLLFDS                                                                                    \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_POLLFD, .length = 1, .array = 1,                    \
-	  .after = FETCH_IF_FOUND }
-/* Of fcntl: a lock that is set is given, one that is asked for (F_GETLK) told. */
-#define FCNTL                                                                                      \
-	{ .kind = ARG_FCNTL, .layout = STRUCT_FLOCK, .length = TRACE_ONE, .if_arg = 1,             \
-	  .if_values = 1 << 6 | 1 << 7, .if_small = 1, .after = FETCH_IF_SUCCEEDED,                \
-	  .after_values = 1 << 5 }
-/* Of prctl: a name that is set (PR_SET_NAME) or told (PR_GET_NAME). */
-#define PRCTL                                                                                      \
-	{ .kind = ARG_PRCTL, .if_arg = 0, .if_values = 1 << 15, .if_small = 1,                     \
-	  .after = FETCH_IF_SUCCEEDED, .after_values = 1 << 16 }
-#define CPU_SET(len) { .kind = ARG_CPU_SET, .length = (len) }
-#define CPU_SET_OUT { .kind = ARG_CPU_SET, .length = TRACE_RESULT, .out = FETCH_IF_SUCCEEDED }
-#define ARRAY(type, len)                                                                           \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .array = 1 }
-#define ARRAY_OUT(type)                                                                            \
-	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_RESULT, .out = 1, .array = 1 }
-
-/* CALL: the same arguments in both tables. NATIVE: not in that of 32-bit calls. */
-#define CALL(call, ...) { .name = #call, .arg = { __VA_ARGS__ } }
-#define NATIVE(call, ...) { .name = #call, .native = 1, .arg = { __VA_ARGS__ } }
-#define ENDS(call, ...) { .name = #call, .no_return = 1, .arg = { __VA_ARGS__ } }
-#define EXEC(call, ...) { .name = #call, .exec = 1, .arg = { __VA_ARGS__ } }
-/* OPENS: its result is a descriptor. */
-#define OPENS(call, ...) { .name = #call, .result = RESULT_FD, .arg = { __VA_ARGS__ } }
-#define GIVES(what, call, ...)                                                                     \
-	{ .name = #call, .native = 1, .result = RESULT_##what, .arg = { __VA_ARGS__ } }
+#include "calls/syscall/layouts.h"
+#include "calls/syscall/signature.h"
 
 static const struct signature signatures[] = {
 	/* Files by name. */
@@ -108,22 +19,24 @@ static const struct signature signatures[] = {
 	CALL(fchmodat, DIRFD, STR, MODE),
 	CALL(fchmodat2, DIRFD, STR, MODE, NAMED(at_flags)),
 	CALL(fchownat, DIRFD, STR, INT, INT, NAMED(at_flags)),
-	CALL(getxattr, STR, STR, PTR, SIZE),
+	CALL(getxattr, STR, STR, BUF_WITHIN(3), SIZE),
 	CALL(lchown, STR, INT, INT),
-	CALL(lgetxattr, STR, STR, PTR, SIZE),
+	CALL(lgetxattr, STR, STR, BUF_WITHIN(3), SIZE),
 	CALL(link, STR, STR),
 	CALL(linkat, DIRFD, STR, DIRFD, STR, NAMED(at_flags)),
-	CALL(listxattr, STR, PTR, SIZE),
+	CALL(listxattr, STR, BUF_WITHIN(2), SIZE),
+	CALL(llistxattr, STR, BUF_WITHIN(2), SIZE),
+	CALL(flistxattr, FD, BUF_WITHIN(2), SIZE),
 	NATIVE(lstat, STR, OUT(STAT)),
 	CALL(mkdir, STR, MODE),
 	CALL(mkdirat, DIRFD, STR, MODE),
-	CALL(mknod, STR, MODE, DEVICE),
-	CALL(mknodat, DIRFD, STR, MODE, DEVICE),
-	CALL(mount, STR, STR, STR, LNAMED(mount_flags), PTR),
+	CALL(mknod, STR, KIND(MKNOD_MODE), DEVICE),
+	CALL(mknodat, DIRFD, STR, KIND(MKNOD_MODE), DEVICE),
+	CALL(mount, STR, STR, STR, KIND(MOUNT_FLAGS), STR),
 	NATIVE(newfstatat, DIRFD, STR, OUT(STAT), NAMED(at_flags)),
 	OPENS(open, STR, OPEN_FLAGS, CREATE_MODE),
 	OPENS(openat, DIRFD, STR, OPEN_FLAGS, CREATE_MODE),
-	OPENS(openat2, DIRFD, STR, IN(OPEN_HOW), SIZE),
+	OPENS(openat2, DIRFD, STR, SIZED(OPEN_HOW, 3), SIZE),
 	CALL(pivot_root, STR, STR),
 	CALL(readlink, STR, BUF_OUT, INT),
 	CALL(readlinkat, DIRFD, STR, BUF_OUT, INT),
@@ -131,57 +44,69 @@ static const struct signature signatures[] = {
 	CALL(renameat, DIRFD, STR, DIRFD, STR),
 	CALL(renameat2, DIRFD, STR, DIRFD, STR, NAMED(rename_flags)),
 	CALL(rmdir, STR),
-	CALL(setxattr, STR, STR, PTR, SIZE, NAMED(xattr_flags)),
+	CALL(setxattr, STR, STR, BUF(3), SIZE, NAMED(xattr_flags)),
+	CALL(lsetxattr, STR, STR, BUF(3), SIZE, NAMED(xattr_flags)),
+	CALL(fsetxattr, FD, STR, BUF(3), SIZE, NAMED(xattr_flags)),
+	CALL(removexattr, STR, STR),
+	CALL(lremovexattr, STR, STR),
+	CALL(fremovexattr, FD, STR),
 	NATIVE(stat, STR, OUT(STAT)),
 	CALL(statfs, STR, OUT(STATFS)),
 	CALL(statx, DIRFD, STR, NAMED(statx_flags), NAMED(statx_masks), OUT(STATX)),
-	CALL(swapon, STR, HEX32),
+	CALL(swapon, STR, NAMED(swap_flags)),
+	CALL(swapoff, STR),
+	CALL(acct, STR),
 	CALL(symlink, STR, STR),
 	CALL(symlinkat, STR, DIRFD, STR),
 	NATIVE(truncate, STR, LONG),
 	CALL(umount2, STR, NAMED(umount_flags)),
 	CALL(unlink, STR),
 	CALL(unlinkat, DIRFD, STR, NAMED(at_flags)),
-	CALL(utime, STR, PTR),
+	NATIVE(utime, STR, IN(UTIMES)),
+	NATIVE(utimes, STR, IN(TIMEVAL_PAIR)),
+	NATIVE(futimesat, DIRFD, STR, IN(TIMEVAL_PAIR)),
 	NATIVE(utimensat, DIRFD, STR, IN(TIMESPEC_PAIR), NAMED(at_flags)),
 
 	/* Descriptors. */
 	CALL(close, FD),
 	CALL(close_range, UINT, UINT, NAMED(close_range_flags)),
-	NATIVE(copy_file_range, FD, PTR, FD, PTR, SIZE, HEX32),
+	NATIVE(copy_file_range, FD, INOUT(OFFSET), FD, INOUT(OFFSET), SIZE, HEX32),
 	OPENS(dup, FD),
 	OPENS(dup2, FD, FD),
 	OPENS(dup3, FD, FD, NAMED(pipe_flags)),
-	NATIVE(fadvise64, FD, LONG, SIZE, INT),
+	NATIVE(fadvise64, FD, LONG, SIZE, NAMED(file_advices)),
+	NATIVE(readahead, FD, LONG, SIZE),
 	NATIVE(fallocate, FD, NAMED(fallocate_modes), LONG, LONG),
 	CALL(fchdir, FD),
 	CALL(fchmod, FD, MODE),
 	CALL(fchown, FD, INT, INT),
-	GIVES(FD_BY_COMMAND, fcntl, FD, NAMED(fcntl_commands), FCNTL),
+	{ .name = "fcntl", .native = 1, .by = 2, .result = RESULT_FD_BY_COMMAND,
+	  .arg = { FD, NAMED(fcntl_commands), FCNTL } },
 	CALL(fcntl64, FD, NAMED(fcntl_commands), FCNTL),
 	CALL(fdatasync, FD),
-	CALL(fgetxattr, FD, STR, PTR, SIZE),
+	CALL(fgetxattr, FD, STR, BUF_WITHIN(3), SIZE),
 	CALL(flock, FD, NAMED(flock_ops)),
 	NATIVE(fstat, FD, OUT(STAT)),
 	CALL(fstatfs, FD, OUT(STATFS)),
 	CALL(fsync, FD),
 	NATIVE(ftruncate, FD, LONG),
 	CALL(getcwd, STR_OUT, SIZE),
+	CALL(getdents, FD, PTR, SIZE32),
 	CALL(getdents64, FD, PTR, SIZE32),
-	CALL(ioctl, FD, NAMED(ioctl_commands), HEX),
+	BY(1, ioctl, FD, NAMED(ioctl_commands), HEX),
 	NATIVE(lseek, FD, LONG, NAMED(whences)),
 	CALL(pipe, OUT(FD_PAIR)),
 	CALL(pipe2, OUT(FD_PAIR), NAMED(pipe_flags)),
 	NATIVE(pread64, FD, BUF_OUT, SIZE, LONG),
-	NATIVE(preadv, FD, VECTOR_OUT, SIZE, LONG, LONG),
-	NATIVE(preadv2, FD, VECTOR_OUT, SIZE, LONG, LONG, NAMED(rw_flags)),
+	NATIVE(preadv, FD, VECTOR_OUT, SIZE, LONG, UNUSED),
+	NATIVE(preadv2, FD, VECTOR_OUT, SIZE, LONG, UNUSED, NAMED(rw_flags)),
 	NATIVE(pwrite64, FD, BUF(2), SIZE, LONG),
-	NATIVE(pwritev, FD, VECTOR, SIZE, LONG, LONG),
-	NATIVE(pwritev2, FD, VECTOR, SIZE, LONG, LONG, NAMED(rw_flags)),
+	NATIVE(pwritev, FD, VECTOR, SIZE, LONG, UNUSED),
+	NATIVE(pwritev2, FD, VECTOR, SIZE, LONG, UNUSED, NAMED(rw_flags)),
 	CALL(read, FD, BUF_OUT, SIZE),
 	CALL(readv, FD, VECTOR_OUT, SIZE),
 	NATIVE(sendfile, FD, FD, INOUT(OFFSET), SIZE),
-	NATIVE(splice, FD, PTR, FD, PTR, SIZE, NAMED(splice_flags)),
+	NATIVE(splice, FD, INOUT(OFFSET), FD, INOUT(OFFSET), SIZE, NAMED(splice_flags)),
 	CALL(sync),
 	NATIVE(sync_file_range, FD, LONG, LONG, NAMED(sync_flags)),
 	CALL(syncfs, FD),
@@ -199,7 +124,9 @@ static const struct signature signatures[] = {
 	CALL(epoll_wait, FD, ARRAY_OUT(EPOLL_EVENT), INT, INT),
 	OPENS(eventfd, UINT),
 	OPENS(eventfd2, UINT, NAMED(event_flags)),
-	CALL(inotify_add_watch, FD, STR, HEX32),
+	CALL(inotify_add_watch, FD, STR, NAMED(inotify_events)),
+	OPENS(fanotify_init, NAMED(fanotify_flags), OPEN_FLAGS),
+	NATIVE(fanotify_mark, FD, NAMED(fanotify_marks), LNAMED(fanotify_events), DIRFD, STR),
 	OPENS(inotify_init),
 	OPENS(inotify_init1, NAMED(inotify_flags)),
 	CALL(inotify_rm_watch, FD, INT),
@@ -210,18 +137,18 @@ static const struct signature signatures[] = {
 	OPENS(signalfd4, FD, IN(SIGSET), SIZE, NAMED(signalfd_flags)),
 	OPENS(timerfd_create, NAMED(clock_ids), NAMED(timerfd_flags)),
 	NATIVE(timerfd_gettime, FD, OUT(ITIMERSPEC)),
-	NATIVE(timerfd_settime, FD, NAMED(timer_flags), IN(ITIMERSPEC), OUT(ITIMERSPEC)),
+	NATIVE(timerfd_settime, FD, NAMED(timerfd_settings), IN(ITIMERSPEC), OUT(ITIMERSPEC)),
 
 	/* Network. */
-	OPENS(accept, FD, ADDR_OUT(2), OUT(INT)),
-	OPENS(accept4, FD, ADDR_OUT(2), OUT(INT), NAMED(socket_types)),
+	OPENS(accept, FD, ADDR_OUT(2), GIVEN_AND_TOLD(INT)),
+	OPENS(accept4, FD, ADDR_OUT(2), GIVEN_AND_TOLD(INT), NAMED(socket_types)),
 	CALL(bind, FD, ADDR(2), UINT),
 	CALL(connect, FD, ADDR(2), UINT),
-	CALL(getpeername, FD, ADDR_OUT(2), OUT(INT)),
-	CALL(getsockname, FD, ADDR_OUT(2), OUT(INT)),
-	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION, SOCKET_VALUE_OUT, OUT(INT)),
+	CALL(getpeername, FD, ADDR_OUT(2), GIVEN_AND_TOLD(INT)),
+	CALL(getsockname, FD, ADDR_OUT(2), GIVEN_AND_TOLD(INT)),
+	CALL(getsockopt, FD, NAMED(level_names), SOCKET_OPTION, SOCKET_VALUE_OUT, GIVEN_AND_TOLD(INT)),
 	CALL(listen, FD, INT),
-	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), OUT(INT)),
+	CALL(recvfrom, FD, BUF_OUT, SIZE, NAMED(message_flags), ADDR_OUT(5), GIVEN_AND_TOLD(INT)),
 	CALL(recvmmsg, FD, MESSAGES_OUT, UINT, NAMED(message_flags), TAKEN_AND_LEFT(TIMESPEC)),
 	CALL(recvmsg, FD, MESSAGE_OUT, NAMED(message_flags)),
 	CALL(sendmmsg, FD, MESSAGES, UINT, NAMED(message_flags)),
@@ -229,33 +156,42 @@ static const struct signature signatures[] = {
 	CALL(sendto, FD, BUF(2), SIZE, NAMED(message_flags), ADDR(5), UINT),
 	CALL(setsockopt, FD, NAMED(level_names), SOCKET_OPTION, SOCKET_VALUE, UINT),
 	CALL(shutdown, FD, NAMED(shutdown_hows)),
-	OPENS(socket, NAMED(socket_families), NAMED(socket_types), INT),
-	CALL(socketpair, NAMED(socket_families), NAMED(socket_types), INT, OUT(FD_PAIR)),
+	OPENS(socket, NAMED(socket_families), NAMED(socket_types), KIND(PROTOCOL)),
+	CALL(socketpair, NAMED(socket_families), NAMED(socket_types), KIND(PROTOCOL), OUT(FD_PAIR)),
 
 	/* Memory. */
 	GIVES(POINTER, brk, PTR),
 	CALL(madvise, PTR, SIZE, NAMED(advices)),
-	CALL(membarrier, NAMED(membarrier_commands), HEX32, INT),
-	OPENS(memfd_create, STR, NAMED(memfd_flags)),
+	BY(0, membarrier, NAMED(membarrier_commands), NAMED(membarrier_flags), INT),
+	OPENS(memfd_create, STR, HUGE_NAMED(memfd_flags)),
+	OPENS(memfd_secret, NAMED(pipe_flags)),
 	CALL(mincore, PTR, SIZE, PTR),
 	CALL(mlock, PTR, SIZE),
-	CALL(mlock2, PTR, SIZE, HEX32),
+	CALL(mlock2, PTR, SIZE, NAMED(mlock2_flags)),
+	CALL(mbind, PTR, SIZE, LNAMED(memory_policies), NODES(4), LONG, NAMED(mbind_flags)),
 	CALL(mlockall, NAMED(mlock_flags)),
-	GIVES(POINTER, mmap, PTR, SIZE, LNAMED(protections), LNAMED(map_flags), FD, HEX),
+	GIVES(POINTER, mmap, PTR, SIZE, LNAMED(protections), LHUGE_NAMED(map_flags), FD, HEX),
 	CALL(mprotect, PTR, SIZE, LNAMED(protections)),
 	GIVES(POINTER, mremap, PTR, SIZE, SIZE, LNAMED(mremap_flags), PTR),
 	CALL(msync, PTR, SIZE, NAMED(msync_flags)),
 	CALL(munlock, PTR, SIZE),
 	CALL(munlockall),
 	CALL(munmap, PTR, SIZE),
-	GIVES(POINTER, shmat, INT, PTR, HEX32),
+	GIVES(POINTER, shmat, INT, PTR, NAMED(attach_flags)),
+	CALL(set_mempolicy, NAMED(memory_policies), NODES(2), LONG),
+	CALL(migrate_pages, INT, SIZE, NODES(1), NODES(1)),
+	CALL(pkey_mprotect, PTR, SIZE, LNAMED(protections), INT),
+	CALL(pkey_alloc, HEX, LNAMED(key_rights)),
+	CALL(pkey_free, INT),
+	OPENS(userfaultfd, NAMED(faults_flags)),
+	CALL(remap_file_pages, PTR, SIZE, LNAMED(protections), SIZE, LNAMED(map_flags)),
 
 	/* Processes. */
-	CALL(arch_prctl, NAMED(arch_codes), PTR),
+	BY(0, arch_prctl, NAMED(arch_codes), PTR),
 	CALL(capget, IN(CAP_HEADER), OUT(CAPS)),
 	CALL(capset, IN(CAP_HEADER), IN(CAPS)),
 	NATIVE(clone, CLONE_FLAGS, PTR, PTR, PTR, PTR),
-	CALL(clone3, IN(CLONE_ARGS), SIZE),
+	CALL(clone3, SIZED(CLONE_ARGS, 1), SIZE),
 	EXEC(execve, STR, ARGV, PTR),
 	EXEC(execveat, DIRFD, STR, ARGV, PTR, NAMED(at_flags)),
 	ENDS(exit, INT),
@@ -282,9 +218,9 @@ static const struct signature signatures[] = {
 	CALL(getuid),
 	CALL(kill, INT, SIGNAL),
 	OPENS(pidfd_getfd, FD, INT, HEX32),
-	OPENS(pidfd_open, INT, HEX32),
+	OPENS(pidfd_open, INT, NAMED(pidfd_flags)),
 	CALL(pidfd_send_signal, FD, SIGNAL, IN(SIGINFO), HEX32),
-	CALL(prctl, NAMED(prctl_options), PRCTL, HEX, HEX, HEX),
+	BY(0, prctl, NAMED(prctl_options), PRCTL, HEX, HEX, HEX),
 	CALL(prlimit64, INT, NAMED(resources), IN(RLIMIT), OUT(RLIMIT)),
 	CALL(rseq, PTR, HEX32, NAMED(rseq_flags), HEX32),
 	CALL(sched_get_priority_max, NAMED(schedulers)),
@@ -352,6 +288,94 @@ static const struct signature signatures[] = {
 	NATIVE(timer_gettime, INT, OUT(ITIMERSPEC)),
 	NATIVE(timer_settime, INT, NAMED(timer_flags), IN(ITIMERSPEC), OUT(ITIMERSPEC)),
 	NATIVE(times, OUT(TMS)),
+	NATIVE(clock_settime, NAMED(clock_ids), IN(TIMESPEC)),
+	NATIVE(settimeofday, IN(TIMEVAL), PTR),
+	NATIVE(adjtimex, GIVEN_AND_TOLD(TIMEX)),
+	NATIVE(clock_adjtime, NAMED(clock_ids), GIVEN_AND_TOLD(TIMEX)),
+	NATIVE(futex_waitv, ARRAY(WAITER, 1), UINT, HEX32, IN(TIMESPEC), NAMED(clock_ids)),
+	NATIVE(futex_wake, PTR, HEX, INT, NAMED(futex2_flags)),
+	NATIVE(futex_wait, PTR, HEX, HEX, NAMED(futex2_flags), IN(TIMESPEC), NAMED(clock_ids)),
+	NATIVE(futex_requeue, PTR, HEX32, INT, INT),
+
+	/* Rings of requests. */
+	OPENS(io_uring_setup, UINT, GIVEN_AND_TOLD(RING)),
+	CALL(io_uring_enter, FD, UINT, UINT, NAMED(ring_enter_flags), PTR, SIZE),
+	CALL(io_uring_register, FD, NAMED(ring_registers), PTR, UINT),
+	CALL(io_setup, UINT, OUT(U64)),
+	CALL(io_destroy, HEX),
+	CALL(io_submit, HEX, LONG, PTR),
+	CALL(io_cancel, HEX, PTR, PTR),
+	NATIVE(io_getevents, HEX, LONG, LONG, PTR, IN(TIMESPEC)),
+
+	/* Programs, counters, filters. */
+	{ .name = "bpf", .by = 1, .arg = { NAMED(bpf_commands), PTR, UINT } },
+	OPENS(perf_event_open, IN(PERF_ATTR), INT, INT, FD, LNAMED(perf_flags)),
+	BY(0, seccomp, NAMED(seccomp_operations), HEX32, PTR),
+	OPENS(landlock_create_ruleset, SIZED(RULESET, 1), SIZE, NAMED(landlock_flags)),
+	BY(1, landlock_add_rule, FD, NAMED(landlock_rules), PTR, HEX32),
+	CALL(landlock_restrict_self, FD, HEX32),
+	BY(0, ptrace, LNAMED(trace_requests), LONG, PTR, HEX),
+	NATIVE(process_vm_readv, INT, VECTOR_OUT, SIZE, ARRAY(IOVEC, 4), SIZE, HEX),
+	NATIVE(process_vm_writev, INT, VECTOR, SIZE, ARRAY(IOVEC, 4), SIZE, HEX),
+	NATIVE(process_madvise, FD, VECTOR, SIZE, NAMED(advices), HEX32),
+	CALL(process_mrelease, FD, HEX32),
+	CALL(kcmp, INT, INT, NAMED(kcmp_types), HEX, HEX),
+	TELLS(personalities, personality, NAMED(personalities)),
+	CALL(setns, FD, NAMED(namespaces)),
+	CALL(unshare, LNAMED(clone_flags)),
+	CALL(ioprio_set, NAMED(priority_of), INT, KIND(IO_PRIORITY)),
+	{ .name = "ioprio_get", .result = RESULT_IO_PRIORITY, .arg = { NAMED(priority_of), INT } },
+	CALL(setfsuid, INT),
+	CALL(setfsgid, INT),
+
+	/* Keys. */
+	CALL(add_key, STR, STR, BUF(3), SIZE, NUMBER(keyrings)),
+	CALL(request_key, STR, STR, STR, NUMBER(keyrings)),
+	BY(0, keyctl, NAMED(key_commands), HEX, HEX, HEX, HEX),
+
+	/* Mounts. */
+	OPENS(fsopen, STR, NAMED(fsopen_flags)),
+	BY(1, fsconfig, FD, NAMED(fsconfig_commands), STR, PTR, INT),
+	OPENS(fsmount, FD, NAMED(fsmount_flags), NAMED(mount_attributes)),
+	OPENS(fspick, DIRFD, STR, NAMED(fspick_flags)),
+	OPENS(open_tree, DIRFD, STR, NAMED(open_tree_flags)),
+	CALL(move_mount, DIRFD, STR, DIRFD, STR, NAMED(move_mount_flags)),
+	CALL(mount_setattr, DIRFD, STR, NAMED(at_flags), SIZED(MOUNT_ATTR, 4), SIZE),
+	CALL(name_to_handle_at, DIRFD, STR, GIVEN_AND_TOLD(HANDLE), OUT(INT), NAMED(handle_flags)),
+	OPENS(open_by_handle_at, DIRFD, IN(HANDLE), OPEN_FLAGS),
+	CALL(quotactl, KIND(QUOTA_COMMAND), STR, INT, PTR),
+	CALL(quotactl_fd, FD, KIND(QUOTA_COMMAND), INT, PTR),
+
+	/* System V objects, and message queues. */
+	CALL(shmget, NAMED(ipc_keys), SIZE, KIND(IPC_FLAGS)),
+	CALL(shmctl, INT, NAMED(ipc_commands), PTR),
+	CALL(shmdt, PTR),
+	CALL(semget, NAMED(ipc_keys), INT, KIND(IPC_FLAGS)),
+	CALL(semop, INT, ARRAY(SEMBUF, 2), UINT),
+	NATIVE(semtimedop, INT, ARRAY(SEMBUF, 2), UINT, IN(TIMESPEC)),
+	BY(2, semctl, INT, INT, NAMED(ipc_commands), HEX),
+	CALL(msgget, NAMED(ipc_keys), KIND(IPC_FLAGS)),
+	CALL(msgsnd, INT, PTR, SIZE, NAMED(ipc_flags)),
+	CALL(msgrcv, INT, PTR, SIZE, LONG, NAMED(ipc_flags)),
+	CALL(msgctl, INT, NAMED(ipc_commands), PTR),
+	OPENS(mq_open, STR, OPEN_FLAGS, CREATE_MODE, PTR),
+	CALL(mq_unlink, STR),
+	NATIVE(mq_timedsend, FD, BUF(2), SIZE, UINT, IN(TIMESPEC)),
+	NATIVE(mq_timedreceive, FD, BUF_OUT, SIZE, OUT(INT), IN(TIMESPEC)),
+	NATIVE(mq_notify, FD, IN(SIGEVENT)),
+	NATIVE(mq_getsetattr, FD, IN(MQ_ATTR), OUT(MQ_ATTR)),
+
+	/* The machine. */
+	CALL(sethostname, BUF(1), INT),
+	CALL(setdomainname, BUF(1), INT),
+	CALL(init_module, PTR, SIZE, STR),
+	CALL(finit_module, FD, STR, NAMED(module_flags)),
+	CALL(delete_module, STR, OPEN_FLAGS),
+	CALL(syslog, NAMED(log_actions), PTR, INT),
+	CALL(reboot, NAMED(reboot_magic), NAMED(reboot_magic), NAMED(reboot_commands), PTR),
+	CALL(vhangup),
+	CALL(iopl, UINT),
+	CALL(ioperm, SIZE, SIZE, INT),
 };
 
 const struct signature *syscall_signatures(size_t *n)
@@ -371,7 +395,7 @@ const struct signature *syscall_signature(const char *name)
 }
 
 /* Kernel ABI of 64-bit programs; of what is longer, as much as is shown. */
-static const u8 sizes[STRUCTS] = {
+static const u8 sizes[STRUCT_OF_MEMBERS] = {
 	[STRUCT_INT] = 4, [STRUCT_FD_PAIR] = 8, [STRUCT_OFFSET] = 8, [STRUCT_TIMESPEC] = 16,
 	[STRUCT_TIMESPEC_PAIR] = 32, [STRUCT_TIMEVAL] = 16, [STRUCT_ITIMERSPEC] = 32,
 	[STRUCT_ITIMERVAL] = 32, [STRUCT_STAT] = 144, [STRUCT_STATX] = 48, [STRUCT_RLIMIT] = 16,
@@ -382,7 +406,7 @@ static const u8 sizes[STRUCTS] = {
 #else
 	[STRUCT_EPOLL_EVENT] = 16,
 #endif
-	[STRUCT_CLONE_ARGS] = 64, [STRUCT_OPEN_HOW] = 24, [STRUCT_ID] = 4, [STRUCT_RUSAGE] = 32,
+	[STRUCT_CLONE_ARGS] = 88, [STRUCT_OPEN_HOW] = 24, [STRUCT_ID] = 4, [STRUCT_RUSAGE] = 32,
 	[STRUCT_TMS] = 32, [STRUCT_SYSINFO] = 112, [STRUCT_UTSNAME] = 130, [STRUCT_STATFS] = 120,
 	[STRUCT_CAP_HEADER] = 8, [STRUCT_CAPS] = 24, [STRUCT_SCHED_ATTR] = 48, [STRUCT_FLOCK] = 32,
 	[STRUCT_SIGINFO] = 32, [STRUCT_SIGEVENT] = 24, [STRUCT_SIGSTACK] = 24,
@@ -395,11 +419,14 @@ static bool is_alike(enum struct_layout layout)
 	       layout == STRUCT_WAIT_STATUS || layout == STRUCT_POLLFD || layout == STRUCT_SIGSET ||
 	       layout == STRUCT_CLONE_ARGS || layout == STRUCT_OPEN_HOW ||
 	       layout == STRUCT_EPOLL_EVENT || layout == STRUCT_ID || layout == STRUCT_UTSNAME ||
-	       layout == STRUCT_CAP_HEADER || layout == STRUCT_CAPS || layout == STRUCT_SCHED_ATTR;
+	       layout == STRUCT_CAP_HEADER || layout == STRUCT_CAPS || layout == STRUCT_SCHED_ATTR ||
+	       (layout >= STRUCT_OF_MEMBERS && layouts__find(layout)->alike);
 }
 
 u32 struct_layout_size(enum struct_layout layout)
 {
+	if (layout >= STRUCT_OF_MEMBERS)
+		return layouts__find(layout)->size;
 	return sizes[layout];
 }
 
@@ -413,7 +440,8 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 	*f = (struct trace_fetch){ .when = a->out, .changed = a->changed, .length = a->length,
 				   .pointed = a->pointed, .kind = FETCH_BYTES, .size = 1,
 				   .most = ADDRESS_MOST, .if_arg = a->if_arg,
-				   .if_small = a->if_small, .if_values = a->if_values };
+				   .if_small = a->if_small, .if_values = a->if_values,
+				   .within = a->within };
 	switch (a->kind) {
 	case ARG_STRING:
 	case ARG_PRCTL:
@@ -429,14 +457,15 @@ static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum sysca
 		f->most = SOCKET_VALUE_MOST;
 		return true;
 	case ARG_FD_SET:
+	case ARG_NODE_SET:
 		f->kind = FETCH_BITS;
 		f->most = TRACE_SET_BITS / 8;
 		return true;
 	case ARG_STRUCT:
 	case ARG_FUTEX_TIMEOUT:
 	case ARG_FCNTL:
-		f->size = struct_layout_size(a->layout);
-		f->most = a->array ? ELEMENTS_MOST * f->size : f->size;
+		f->size = a->sized ? 1 : struct_layout_size(a->layout);
+		f->most = (a->array ? ELEMENTS_MOST : 1) * struct_layout_size(a->layout);
 		return abi == SYSCALL_NATIVE || is_alike(a->layout);
 	default:
 		return false;
@@ -483,8 +512,16 @@ bool argument_is_narrow(const struct argument *a)
 	case ARG_SOCKET_OPTION:
 	case ARG_SIGNAL:
 	case ARG_MAKEDEV:
+	case ARG_MKNOD_MODE:
+	case ARG_PROTOCOL:
+	case ARG_QUOTA_COMMAND:
+	case ARG_IO_PRIORITY:
+	case ARG_IPC_FLAGS:
 		return true;
 	case ARG_NAMES:
+	case ARG_HUGE_NAMES:
+	case ARG_NAMED_NUMBER:
+	case ARG_UNUSED:
 		return !a->wide;
 	default:
 		return false;
@@ -524,6 +561,7 @@ static void add_fetches(struct trace_call *c, struct trace_fetch *f, const struc
 	f->when = a->after;
 	f->changed = 0;
 	f->if_values = a->after_values;
+	f->within = 0;
 	c->fetch[c->fetches++] = *f;
 }
 
@@ -534,9 +572,11 @@ void syscall_fetches(struct trace_call *c, const struct signature *s, enum sysca
 	size_t i;
 
 	c->fetches = c->argv = c->fds = c->vector = c->waits = c->gives = c->narrow = 0;
+	c->command = 0;
 	if (s->native && abi != SYSCALL_NATIVE)
 		return;
 	c->gives = gives_of(s);
+	c->command = s->by;
 	for (i = 0; i < TRACE_ARGUMENTS; i++) {
 		describe_argument(c, &s->arg[i], i, abi);
 		if (fetch_of(&fetch, &s->arg[i], abi, buffers_most))

@@ -37,6 +37,16 @@ enum argument_kind {
 	ARG_CLONE_FLAGS,        /* with a signal in the lowest byte */
 	ARG_SIGNAL,
 	ARG_MAKEDEV,
+	ARG_MKNOD_MODE,         /* with a file type; the next is a device if that is one */
+	ARG_PROTOCOL,           /* the third of socket: by its first */
+	ARG_QUOTA_COMMAND,
+	ARG_MOUNT_FLAGS,
+	ARG_HUGE_NAMES,         /* ARG_NAMES, and a page size */
+	ARG_NAMED_NUMBER,
+	ARG_IO_PRIORITY,
+	ARG_SIGNAL_OF_LONG,
+	ARG_IPC_FLAGS,          /* of shmget and its like: with permissions */
+	ARG_UNUSED,             /* not shown */
 	/* Pointers to what is read. */
 	ARG_STRING,
 	ARG_STRINGS,            /* argv */
@@ -45,6 +55,7 @@ enum argument_kind {
 	ARG_STRUCT,             /* of argument.layout, an array where there is a length */
 	ARG_FD_SET,
 	ARG_CPU_SET,
+	ARG_NODE_SET,           /* the next argument: how many bits, and one */
 	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: by the second of its call */
 	ARG_SOCKET_VALUE,       /* by the second and third */
 	/* Pointers to what tells of buffers, TRACE_VECTOR_ARG of its call. */
@@ -85,6 +96,46 @@ enum struct_layout {
 	STRUCT_SIGINFO,
 	STRUCT_SIGEVENT,
 	STRUCT_SIGSTACK,
+	STRUCT_OF_MEMBERS,      /* from here on: calls/syscall/layouts.h */
+	STRUCT_TERMIOS = STRUCT_OF_MEMBERS,
+	STRUCT_WINSIZE,
+	STRUCT_OWNER,
+	STRUCT_U64,
+	STRUCT_FILTER,
+	STRUCT_IOVEC,
+	STRUCT_WAITER,
+	STRUCT_UTIMES,
+	STRUCT_MQ_ATTR,
+	STRUCT_SEMBUF,
+	STRUCT_PERF_ATTR,
+	STRUCT_RING,
+	STRUCT_MOUNT_ATTR,
+	STRUCT_RULESET,
+	STRUCT_PATH_BENEATH,
+	STRUCT_NET_PORT,
+	STRUCT_HANDLE,
+	STRUCT_TIMEX,
+	STRUCT_FAULTS_API,
+	STRUCT_BPF_MAP,
+	STRUCT_BPF_ELEMENT,
+	STRUCT_BPF_NEXT_KEY,
+	STRUCT_BPF_PROGRAM,
+	STRUCT_BPF_OBJECT,
+	STRUCT_BPF_ATTACH,
+	STRUCT_BPF_NEXT_ID,
+	STRUCT_BPF_ID,
+	STRUCT_BPF_INFO,
+	STRUCT_BPF_TRACEPOINT,
+	STRUCT_BPF_BTF,
+	STRUCT_BPF_LINK,
+	STRUCT_BPF_MAP_FD,
+	STRUCT_BPF_LINK_FD,
+	STRUCT_BPF_STATS,
+	STRUCT_BPF_ITERATOR,
+	STRUCT_BPF_BIND,
+	STRUCT_HINT,            /* [RWH_WRITE_LIFE_SHORT] */
+	STRUCT_SECCOMP_ACTION,
+	STRUCT_TIMEVAL_PAIR,
 	STRUCTS,
 };
 
@@ -97,6 +148,9 @@ struct argument {
 	u8 length;              /* enum trace_value: bytes, or elements of an array */
 	u8 pointed;             /* that value points to the length */
 	u8 array;
+	u8 sized;               /* a struct: no more of it than the length is there */
+	u8 told;                /* what is read again stands behind it, not with the result */
+	u8 within;              /* struct trace_fetch */
 	u8 wide;                /* ARG_NAMES: of 64 bits */
 	u8 if_arg;              /* struct trace_fetch */
 	u8 if_small;
@@ -116,6 +170,9 @@ enum result_kind {
 	RESULT_FD_BY_COMMAND,   /* fcntl: of some commands */
 	RESULT_SIGNAL,
 	RESULT_SCHEDULER,
+	RESULT_NAMES,           /* flags, of signature.result_names */
+	RESULT_IO_PRIORITY,
+	RESULT_LOCK_TYPE,
 };
 
 struct signature {
@@ -125,6 +182,9 @@ struct signature {
 	u8 native;              /* 32-bit calls have other arguments */
 	u8 no_return;
 	u8 exec;
+	u8 by;                  /* the argument that is its command, and 1; 0: it has none */
+	u32 command;            /* of a line of a command */
+	const struct value_names *result_names;
 };
 
 /* Of the call of that name, or NULL. */
@@ -132,6 +192,12 @@ const struct signature *syscall_signature(const char *name);
 
 /* All of them: n is their number. */
 const struct signature *syscall_signatures(size_t *n);
+
+/* All lines of commands. */
+const struct signature *syscall_commands(size_t *n);
+
+/* What the call of these arguments is: s, or the line of its command. */
+const struct signature *syscall_commanded(const struct signature *s, const u64 *value);
 
 /* Bytes of one such struct. */
 u32 struct_layout_size(enum struct_layout layout);

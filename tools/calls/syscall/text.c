@@ -2,7 +2,9 @@
 #include "calls/syscall/text.h"
 
 #include <arpa/inet.h>
+#include <linux/if_packet.h>
 #include <linux/netlink.h>
+#include <linux/vm_sockets.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
@@ -132,6 +134,32 @@ static void put_unix(FILE *f, const struct sockaddr_un *a, size_t n)
 	}
 }
 
+/* include/net/ipv6.h: SIN6_LEN_RFC2133, without the scope */
+#define SIN6_LEAST offsetof(struct sockaddr_in6, sin6_scope_id)
+
+static void put_inet6_rest(FILE *f, const struct sockaddr_in6 *a)
+{
+	if (a->sin6_flowinfo)
+		fprintf(f, ", sin6_flowinfo=htonl(%u)", ntohl(a->sin6_flowinfo));
+	if (a->sin6_scope_id)
+		fprintf(f, ", sin6_scope_id=%u", a->sin6_scope_id);
+}
+
+#define PACKET_LEAST offsetof(struct sockaddr_ll, sll_addr)
+
+static void put_packet(FILE *f, const struct sockaddr_ll *a, size_t n)
+{
+	size_t i;
+
+	fputs(", sll_protocol=htons(", f);
+	value_names__put(f, &ethernet_protocols, ntohs(a->sll_protocol));
+	fprintf(f, "), sll_ifindex=%d, sll_hatype=%u, sll_pkttype=", a->sll_ifindex, a->sll_hatype);
+	value_names__put(f, &packet_types, a->sll_pkttype);
+	fprintf(f, ", sll_halen=%u", a->sll_halen);
+	for (i = 0; i < a->sll_halen && i < sizeof(a->sll_addr) && PACKET_LEAST + i < n; i++)
+		fprintf(f, "%s%02x", i ? ":" : ", sll_addr=", a->sll_addr[i]);
+}
+
 bool sockaddr__put(FILE *f, const void *data, size_t n)
 {
 	union {
@@ -140,6 +168,8 @@ bool sockaddr__put(FILE *f, const void *data, size_t n)
 		struct sockaddr_in6 in6;
 		struct sockaddr_un un;
 		struct sockaddr_nl nl;
+		struct sockaddr_ll ll;
+		struct sockaddr_vm vm;
 	} a = {};
 	char text[INET6_ADDRSTRLEN];
 
@@ -154,13 +184,22 @@ bool sockaddr__put(FILE *f, const void *data, size_t n)
 		inet_ntop(AF_INET, &a.in.sin_addr, text, sizeof(text));
 		fprintf(f, ", sin_port=htons(%u), sin_addr=inet_addr(\"%s\")", ntohs(a.in.sin_port),
 			text);
-	} else if (a.any.ss_family == AF_INET6 && n >= sizeof(a.in6)) {
+	} else if (a.any.ss_family == AF_INET6 && n >= SIN6_LEAST) {
 		inet_ntop(AF_INET6, &a.in6.sin6_addr, text, sizeof(text));
 		fprintf(f, ", sin6_port=htons(%u), sin6_addr=\"%s\"", ntohs(a.in6.sin6_port), text);
+		put_inet6_rest(f, &a.in6);
 	} else if (a.any.ss_family == AF_NETLINK && n >= sizeof(a.nl)) {
 		fprintf(f, ", nl_pid=%u, nl_groups=%#x", a.nl.nl_pid, a.nl.nl_groups);
 	} else if (a.any.ss_family == AF_UNIX && n > sizeof(a.any.ss_family)) {
 		put_unix(f, &a.un, n);
+	} else if (a.any.ss_family == AF_PACKET && n >= PACKET_LEAST) {
+		put_packet(f, &a.ll, n);
+	} else if (a.any.ss_family == AF_VSOCK && n >= sizeof(a.vm)) {
+		fprintf(f, ", svm_cid=%#x, svm_port=%#x", a.vm.svm_cid, a.vm.svm_port);
+	} else if (n > sizeof(a.any.ss_family)) {
+		fputs(", sa_data=", f);
+		quoted__put(f, (const char *)&a + sizeof(a.any.ss_family),
+			    n - sizeof(a.any.ss_family));
 	}
 	fputc('}', f);
 	return true;

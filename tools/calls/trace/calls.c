@@ -81,6 +81,39 @@ static int describe_call(struct trace *t, u32 slot)
 				    BPF_ANY);
 }
 
+static int describe_command(struct trace *t, u32 slot, const struct signature *s, u32 at)
+{
+	struct trace_command key = { .slot = slot, .command = s->command };
+	struct trace_call c = {};
+	int err;
+
+	syscall_fetches(&c, s, abi_of(slot), t->bytes);
+	err = bpf_map__update_elem(t->bpf->maps.calls, &at, sizeof(at), &c, sizeof(c), BPF_ANY);
+	return err ?: bpf_map__update_elem(t->bpf->maps.commands, &key, sizeof(key), &at, sizeof(at),
+					   BPF_ANY);
+}
+
+/* Behind the calls, in both tables: what each command takes. */
+static int describe_commands(struct trace *t)
+{
+	u32 at = TRACE_SLOTS, slot, abi;
+	const struct signature *s;
+	size_t n, i;
+	int err = 0, number;
+
+	s = syscall_commands(&n);
+	for (i = 0; i < n && !err; i++) {
+		for (abi = 0; abi < SYSCALL_ABIS && !err; abi++) {
+			number = syscall_number_in(abi, s[i].name);
+			slot = abi * SYSCALL_NUMBERS + number;
+			if (number >= 0 && at < TRACE_SLOTS + TRACE_COMMANDS &&
+			    !(s[i].native && abi != SYSCALL_NATIVE))
+				err = describe_command(t, slot, &s[i], at++);
+		}
+	}
+	return err;
+}
+
 int trace__describe_calls(struct trace *t)
 {
 	int err = 0;
@@ -88,5 +121,5 @@ int trace__describe_calls(struct trace *t)
 
 	for (slot = 0; slot < TRACE_SLOTS && !err; slot++)
 		err = describe_call(t, slot);
-	return err;
+	return err || t->summary ? err : describe_commands(t);
 }

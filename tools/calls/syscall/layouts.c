@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "calls/syscall/layouts.h"
+
+#include <string.h>
+
+#include "calls/syscall/text.h"
+
+enum member_kind {
+	MEMBER_INT,
+	MEMBER_UINT,
+	MEMBER_HEX,
+	MEMBER_OCTAL,
+	MEMBER_POINTER,
+	MEMBER_NAMES,
+	MEMBER_PERF_CONFIG,     /* by the type, the first member */
+	MEMBER_TEXT,            /* in the struct, up to a NUL */
+	MEMBER_TIME,            /* two s64: seconds, and parts of one */
+};
+
+struct member {
+	const char *name;
+	u8 at, size, kind;
+	u8 if_set;              /* shown only where it is not 0 */
+	u8 from_bit, bits;      /* of the number; 0: all of it */
+	const struct value_names *names;
+};
+
+#define INT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_INT }
+#define UINT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_UINT }
+#define HEX(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_HEX }
+#define PTR(n, a) { .name = #n, .at = (a), .size = 8, .kind = MEMBER_POINTER }
+#define NAMED(n, a, s, set) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_NAMES, .names = &(set) }
+#define TEXT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_TEXT }
+#define TIME(n, a) { .name = #n, .at = (a), .size = 16, .kind = MEMBER_TIME }
+/* The same, where they are not 0. */
+#define INT_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_INT, .if_set = 1 }
+#define UINT_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_UINT, .if_set = 1 }
+#define HEX_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_HEX, .if_set = 1 }
+#define PTR_IF(n, a) { .name = #n, .at = (a), .size = 8, .kind = MEMBER_POINTER, .if_set = 1 }
+#define TEXT_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_TEXT, .if_set = 1 }
+#define NAMED_IF(n, a, s, set)                                                                     \
+	{ .name = #n, .at = (a), .size = (s), .kind = MEMBER_NAMES, .if_set = 1, .names = &(set) }
+#define BIT(n, a, bit)                                                                             \
+	{ .name = #n, .at = (a), .size = 8, .kind = MEMBER_UINT, .if_set = 1, .from_bit = (bit), .bits = 1 }
+#define BITS(n, a, bit, count)                                                                     \
+	{ .name = #n, .at = (a), .size = 8, .kind = MEMBER_UINT, .if_set = 1, .from_bit = (bit),   \
+	  .bits = (count) }
+
+#define MEMBERS(name, ...) static const struct member name[] = { __VA_ARGS__, {} }
+
+/* include/uapi/asm-generic/termbits.h, termios.h */
+MEMBERS(termios, NAMED(c_iflag, 0, 4, terminal_input), HEX(c_oflag, 4, 4), HEX(c_cflag, 8, 4),
+	NAMED(c_lflag, 12, 4, terminal_local));
+MEMBERS(winsize, UINT(ws_row, 0, 2), UINT(ws_col, 2, 2), UINT(ws_xpixel, 4, 2), UINT(ws_ypixel, 6, 2));
+/* fcntl.h */
+MEMBERS(owner, NAMED(type, 0, 4, owner_types), INT(pid, 4, 4));
+/* filter.h: struct sock_fprog */
+MEMBERS(filter, UINT(len, 0, 2), PTR(filter, 8));
+MEMBERS(iovec, PTR(iov_base, 0), UINT(iov_len, 8, 8));
+MEMBERS(waiter, HEX(val, 0, 8), PTR(uaddr, 8), NAMED(flags, 16, 4, futex2_flags));
+MEMBERS(utimes, INT(actime, 0, 8), INT(modtime, 8, 8));
+MEMBERS(mq_attr, HEX(mq_flags, 0, 8), INT(mq_maxmsg, 8, 8), INT(mq_msgsize, 16, 8),
+	INT(mq_curmsgs, 24, 8));
+MEMBERS(sembuf, UINT(sem_num, 0, 2), INT(sem_op, 2, 2), NAMED(sem_flg, 4, 2, ipc_flags));
+/* perf_event.h */
+MEMBERS(perf_attr, NAMED(type, 0, 4, perf_types), UINT(size, 4, 4),
+	{ .name = "config", .at = 8, .size = 8, .kind = MEMBER_PERF_CONFIG },
+	UINT(sample_period, 16, 8), NAMED(sample_type, 24, 8, perf_samples),
+	NAMED(read_format, 32, 8, perf_reads), BIT(disabled, 40, 0), BIT(inherit, 40, 1),
+	BIT(pinned, 40, 2), BIT(exclusive, 40, 3), BIT(exclude_user, 40, 4),
+	BIT(exclude_kernel, 40, 5), BIT(exclude_hv, 40, 6), BIT(exclude_idle, 40, 7),
+	BIT(mmap, 40, 8), BIT(comm, 40, 9), BIT(freq, 40, 10), BIT(inherit_stat, 40, 11),
+	BIT(enable_on_exec, 40, 12), BIT(task, 40, 13), BIT(watermark, 40, 14),
+	BITS(precise_ip, 40, 15, 2), BIT(mmap_data, 40, 17), BIT(sample_id_all, 40, 18),
+	BIT(exclude_host, 40, 19), BIT(exclude_guest, 40, 20), BIT(exclude_callchain_kernel, 40, 21),
+	BIT(exclude_callchain_user, 40, 22), BIT(mmap2, 40, 23), BIT(comm_exec, 40, 24),
+	BIT(use_clockid, 40, 25), BIT(context_switch, 40, 26), BIT(write_backward, 40, 27),
+	BIT(namespaces, 40, 28), BIT(ksymbol, 40, 29), BIT(bpf_event, 40, 30), BIT(aux_output, 40, 31),
+	BIT(cgroup, 40, 32), BIT(text_poke, 40, 33), BIT(build_id, 40, 34),
+	BIT(inherit_thread, 40, 35), BIT(remove_on_exec, 40, 36), BIT(sigtrap, 40, 37),
+	UINT(wakeup_events, 48, 4), HEX_IF(bp_type, 52, 4), HEX_IF(config1, 56, 8));
+/* io_uring.h: struct io_uring_params; the offsets of its rings are not shown */
+MEMBERS(ring, UINT(sq_entries, 0, 4), UINT(cq_entries, 4, 4), NAMED(flags, 8, 4, ring_flags),
+	UINT_IF(sq_thread_cpu, 12, 4), UINT_IF(sq_thread_idle, 16, 4),
+	NAMED(features, 20, 4, ring_features), INT_IF(wq_fd, 24, 4));
+MEMBERS(mount_attr, NAMED(attr_set, 0, 8, mount_attributes), NAMED(attr_clr, 8, 8, mount_attributes),
+	NAMED(propagation, 16, 8, mount_propagations), INT(userns_fd, 24, 8));
+/* landlock.h */
+MEMBERS(ruleset, NAMED(handled_access_fs, 0, 8, landlock_files),
+	NAMED(handled_access_net, 8, 8, landlock_ports), NAMED(scoped, 16, 8, landlock_scopes));
+MEMBERS(path_beneath, NAMED(allowed_access, 0, 8, landlock_files), INT(parent_fd, 8, 4));
+MEMBERS(net_port, NAMED(allowed_access, 0, 8, landlock_ports), UINT(port, 8, 8));
+/* fs/fhandle.c */
+MEMBERS(handle, UINT(handle_bytes, 0, 4), INT(handle_type, 4, 4));
+/* timex.h: its first members */
+MEMBERS(timex, NAMED(modes, 0, 4, timex_modes), INT(offset, 8, 8), INT(freq, 16, 8),
+	INT(maxerror, 24, 8), INT(esterror, 32, 8), NAMED(status, 40, 4, clock_status),
+	INT(constant, 48, 8), INT(precision, 56, 8), INT(tolerance, 64, 8), TIME(time, 72),
+	INT(tick, 88, 8));
+/* userfaultfd.h: struct uffdio_api */
+MEMBERS(faults_api, HEX(api, 0, 8), NAMED(features, 8, 8, faults_features), HEX(ioctls, 16, 8));
+/* bpf.h: union bpf_attr by command */
+MEMBERS(bpf_map, NAMED(map_type, 0, 4, bpf_map_types), UINT(key_size, 4, 4), UINT(value_size, 8, 4),
+	UINT(max_entries, 12, 4), NAMED(map_flags, 16, 4, bpf_map_flags), INT_IF(inner_map_fd, 20, 4),
+	INT_IF(numa_node, 24, 4), TEXT_IF(map_name, 28, 16), UINT_IF(map_ifindex, 44, 4),
+	INT_IF(btf_fd, 48, 4), UINT_IF(btf_key_type_id, 52, 4), UINT_IF(btf_value_type_id, 56, 4),
+	UINT_IF(btf_vmlinux_value_type_id, 60, 4), HEX_IF(map_extra, 64, 8));
+MEMBERS(bpf_element, INT(map_fd, 0, 4), PTR(key, 8), PTR(value, 16),
+	NAMED(flags, 24, 8, bpf_element_flags));
+MEMBERS(bpf_next_key, INT(map_fd, 0, 4), PTR(key, 8), PTR(next_key, 16));
+MEMBERS(bpf_program, NAMED(prog_type, 0, 4, bpf_program_types), UINT(insn_cnt, 4, 4), PTR(insns, 8),
+	PTR(license, 16), UINT_IF(log_level, 24, 4), UINT_IF(log_size, 28, 4), PTR_IF(log_buf, 32),
+	HEX_IF(kern_version, 40, 4), NAMED_IF(prog_flags, 44, 4, bpf_program_flags),
+	TEXT_IF(prog_name, 48, 16), UINT_IF(prog_ifindex, 64, 4),
+	NAMED(expected_attach_type, 68, 4, bpf_attach_types), INT_IF(prog_btf_fd, 72, 4),
+	UINT_IF(func_info_rec_size, 76, 4), PTR_IF(func_info, 80), UINT_IF(func_info_cnt, 88, 4),
+	UINT_IF(line_info_rec_size, 92, 4), PTR_IF(line_info, 96), UINT_IF(line_info_cnt, 104, 4),
+	UINT_IF(attach_btf_id, 108, 4), INT_IF(attach_prog_fd, 112, 4));
+MEMBERS(bpf_object, PTR(pathname, 0), INT(bpf_fd, 8, 4), HEX(file_flags, 12, 4));
+MEMBERS(bpf_attach, INT(target_fd, 0, 4), INT(attach_bpf_fd, 4, 4),
+	NAMED(attach_type, 8, 4, bpf_attach_types), HEX(attach_flags, 12, 4));
+MEMBERS(bpf_next_id, UINT(start_id, 0, 4), UINT(next_id, 4, 4), HEX_IF(open_flags, 8, 4));
+MEMBERS(bpf_id, UINT(id, 0, 4), UINT_IF(next_id, 4, 4), HEX_IF(open_flags, 8, 4));
+MEMBERS(bpf_info, INT(bpf_fd, 0, 4), UINT(info_len, 4, 4), PTR(info, 8));
+MEMBERS(bpf_tracepoint, PTR(name, 0), INT(prog_fd, 8, 4));
+MEMBERS(bpf_btf, PTR(btf, 0), PTR(btf_log_buf, 8), UINT(btf_size, 16, 4), UINT(btf_log_size, 20, 4),
+	UINT(btf_log_level, 24, 4));
+MEMBERS(bpf_link, INT(prog_fd, 0, 4), INT(target_fd, 4, 4), NAMED(attach_type, 8, 4, bpf_attach_types),
+	HEX(flags, 12, 4));
+MEMBERS(bpf_map_fd, INT(map_fd, 0, 4));
+MEMBERS(bpf_link_fd, INT(link_fd, 0, 4));
+MEMBERS(bpf_stats, HEX(type, 0, 4));
+MEMBERS(bpf_iterator, INT(link_fd, 0, 4), HEX(flags, 4, 4));
+MEMBERS(bpf_bind, INT(prog_fd, 0, 4), INT(map_fd, 4, 4), HEX(flags, 8, 4));
+MEMBERS(hint, NAMED(, 0, 8, write_hints));
+MEMBERS(seccomp_action, NAMED(, 0, 4, seccomp_actions));
+MEMBERS(u64_alone, HEX(, 0, 8));
+
+#define LAYOUT(name, bytes, fewest, same) { .size = (bytes), .least = (fewest), .alike = (same), .members = (name) }
+
+static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
+#define AT(name) [STRUCT_##name - STRUCT_OF_MEMBERS]
+	AT(TERMIOS) = LAYOUT(termios, 16, 16, 1),
+	AT(WINSIZE) = LAYOUT(winsize, 8, 8, 1),
+	AT(OWNER) = LAYOUT(owner, 8, 8, 1),
+	AT(U64) = LAYOUT(u64_alone, 8, 8, 0),
+	AT(FILTER) = LAYOUT(filter, 16, 16, 0),
+	AT(IOVEC) = LAYOUT(iovec, 16, 16, 0),
+	AT(WAITER) = LAYOUT(waiter, 24, 24, 1),
+	AT(UTIMES) = LAYOUT(utimes, 16, 16, 0),
+	AT(MQ_ATTR) = LAYOUT(mq_attr, 32, 32, 0),
+	AT(SEMBUF) = LAYOUT(sembuf, 6, 6, 1),
+	AT(PERF_ATTR) = LAYOUT(perf_attr, 64, 64, 1),
+	AT(RING) = LAYOUT(ring, 28, 28, 1),
+	AT(MOUNT_ATTR) = LAYOUT(mount_attr, 32, 32, 1),
+	AT(RULESET) = LAYOUT(ruleset, 24, 8, 1),
+	AT(PATH_BENEATH) = LAYOUT(path_beneath, 12, 12, 1),
+	AT(NET_PORT) = LAYOUT(net_port, 16, 16, 1),
+	AT(HANDLE) = LAYOUT(handle, 8, 8, 1),
+	AT(TIMEX) = LAYOUT(timex, 96, 96, 0),
+	AT(FAULTS_API) = LAYOUT(faults_api, 24, 24, 1),
+	AT(BPF_MAP) = LAYOUT(bpf_map, 72, 16, 1),
+	AT(BPF_ELEMENT) = LAYOUT(bpf_element, 32, 8, 1),
+	AT(BPF_NEXT_KEY) = LAYOUT(bpf_next_key, 24, 8, 1),
+	AT(BPF_PROGRAM) = LAYOUT(bpf_program, 116, 24, 1),
+	AT(BPF_OBJECT) = LAYOUT(bpf_object, 16, 8, 1),
+	AT(BPF_ATTACH) = LAYOUT(bpf_attach, 16, 8, 1),
+	AT(BPF_NEXT_ID) = LAYOUT(bpf_next_id, 12, 4, 1),
+	AT(BPF_ID) = LAYOUT(bpf_id, 12, 4, 1),
+	AT(BPF_INFO) = LAYOUT(bpf_info, 16, 16, 1),
+	AT(BPF_TRACEPOINT) = LAYOUT(bpf_tracepoint, 12, 12, 1),
+	AT(BPF_BTF) = LAYOUT(bpf_btf, 28, 20, 1),
+	AT(BPF_LINK) = LAYOUT(bpf_link, 16, 12, 1),
+	AT(BPF_MAP_FD) = LAYOUT(bpf_map_fd, 4, 4, 1),
+	AT(BPF_LINK_FD) = LAYOUT(bpf_link_fd, 4, 4, 1),
+	AT(BPF_STATS) = LAYOUT(bpf_stats, 4, 4, 1),
+	AT(BPF_ITERATOR) = LAYOUT(bpf_iterator, 8, 4, 1),
+	AT(BPF_BIND) = LAYOUT(bpf_bind, 12, 8, 1),
+	AT(HINT) = LAYOUT(hint, 8, 8, 1),
+	AT(SECCOMP_ACTION) = LAYOUT(seccomp_action, 4, 4, 1),
+	AT(TIMEVAL_PAIR) = { .size = 32, .least = 32 },
+#undef AT
+};
+
+const struct layout *layouts__find(enum struct_layout layout)
+{
+	return &layouts[layout - STRUCT_OF_MEMBERS];
+}
+
+static u64 read_number(const struct member *m, const u8 *data)
+{
+	u64 number = 0;
+
+	memcpy(&number, data + m->at, m->size <= 8 ? m->size : 8);
+	return m->bits ? number >> m->from_bit & ((1ULL << m->bits) - 1) : number;
+}
+
+static s64 with_sign(const struct member *m, u64 number)
+{
+	u32 shift = 64 - 8 * m->size;
+
+	return (s64)(number << shift) >> shift;
+}
+
+/* include/uapi/linux/perf_event.h: PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE */
+static void put_perf_config(FILE *f, const u8 *data, u64 config)
+{
+	u32 type;
+
+	memcpy(&type, data, sizeof(type));
+	if (type == 0)
+		value_names__put(f, &perf_hardware, config);
+	else if (type == 1)
+		value_names__put(f, &perf_software, config);
+	else
+		fprintf(f, config ? "%#llx" : "%llx", config);
+}
+
+static void put_member(FILE *f, const struct member *m, const u8 *data)
+{
+	u64 number = read_number(m, data);
+	s64 time[2];
+
+	switch (m->kind) {
+	case MEMBER_INT:
+		fprintf(f, "%lld", with_sign(m, number));
+		break;
+	case MEMBER_UINT:
+		fprintf(f, "%llu", number);
+		break;
+	case MEMBER_HEX:
+		fprintf(f, number ? "%#llx" : "%llx", number);
+		break;
+	case MEMBER_POINTER:
+		pointer__put(f, number);
+		break;
+	case MEMBER_NAMES:
+		value_names__put(f, m->names, number);
+		break;
+	case MEMBER_PERF_CONFIG:
+		put_perf_config(f, data, number);
+		break;
+	case MEMBER_TEXT:
+		quoted__put(f, data + m->at, strnlen((const char *)data + m->at, m->size));
+		break;
+	case MEMBER_TIME:
+		memcpy(time, data + m->at, sizeof(time));
+		fprintf(f, "{tv_sec=%lld, tv_usec=%lld}", time[0], time[1]);
+		break;
+	}
+}
+
+bool layouts__put(FILE *f, enum struct_layout layout, const void *data, size_t bytes)
+{
+	const struct layout *l = layouts__find(layout);
+	const struct member *m;
+	const char *comma = "";
+
+	if (bytes < l->least || !l->members)
+		return false;
+	if (!*l->members->name) {
+		fputc('[', f);
+		put_member(f, l->members, data);
+		fputc(']', f);
+		return true;
+	}
+	fputc('{', f);
+	for (m = l->members; m->name; m++) {
+		if (m->at + m->size > bytes || (m->if_set && !read_number(m, data)))
+			continue;
+		fprintf(f, "%s%s=", comma, m->name);
+		put_member(f, m, data);
+		comma = ", ";
+	}
+	fputc('}', f);
+	return true;
+}
