@@ -587,6 +587,12 @@ struct bpf_iter__task_file {
 	struct file *file;
 };
 
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	void *key;
+	void *value;
+};
+
 /* CONFIG_CGROUPS controllers: numbers differ between configurations, so only the names count. */
 enum cgroup_subsys_id {
 	cpuset_cgrp_id,     /* optional: CONFIG_CPUSETS */

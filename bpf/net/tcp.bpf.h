@@ -18,7 +18,16 @@
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
 
+/* include/net/sock.h: the second of enum sock_flags. */
+#define SOCK_DONE 1
+
 const volatile struct tcp_ports ports = {};
+
+/* Has the other end said that nothing more will come? */
+static __always_inline bool sock_got_fin(const struct sock *sk)
+{
+	return (BPF_CORE_READ(sk, __sk_common.skc_flags) >> SOCK_DONE) & 1;
+}
 
 static __always_inline void flow_addresses(struct tcp_flow *f, const struct sock_common *c)
 {
@@ -76,11 +85,16 @@ static __always_inline bool port_wanted(const volatile u16 *list, u32 n, u16 por
 	return false;
 }
 
+static __always_inline bool ports_match(const struct tcp_flow *f)
+{
+	return port_wanted(ports.local, ports.nlocal, f->lport) &&
+	       port_wanted(ports.remote, ports.nremote, f->rport);
+}
+
 /* Counts the event as filtered when the ports are others. */
 static __always_inline bool ports_wanted(const struct tcp_flow *f)
 {
-	if (port_wanted(ports.local, ports.nlocal, f->lport) &&
-	    port_wanted(ports.remote, ports.nremote, f->rport))
+	if (ports_match(f))
 		return true;
 	count_filtered();
 	return false;

@@ -34,4 +34,10 @@ struct tcp_ports {
 	__u16 remote[TCP_PORTS_MOST];
 };
 
+/* Bytes of tcpi_bytes_received: a FIN has one of its sequence numbers. */
+static inline __u64 tcp_payload_received(__u64 received, _Bool got_fin)
+{
+	return received - (got_fin && received);
+}
+
 #endif /* TALLY_TCP_H */

@@ -19,9 +19,6 @@
 
 const volatile bool picks_tasks = false;        /* sessions without an owner are out of scope */
 
-/* include/net/sock.h: the second of enum sock_flags. */
-#define SOCK_DONE 1
-
 /* By the address of the socket, which is not used again before it was closed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -107,7 +104,7 @@ static __always_inline void tell(const struct sock *sk, const struct tcplife_ses
 	fill(r, s, tp);
 	r->flow = flow;
 	r->error = sk->sk_err;
-	r->got_fin = (sk->__sk_common.skc_flags >> SOCK_DONE) & 1;
+	r->got_fin = sock_got_fin(sk);
 	ring_submit(r);
 }
 

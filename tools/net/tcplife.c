@@ -78,7 +78,7 @@ static u64 bytes_acked(const struct tcplife_record *r)
 
 static u64 bytes_received(const struct tcplife_record *r)
 {
-	return r->received - (r->got_fin && r->received);
+	return tcp_payload_received(r->received, r->got_fin);
 }
 
 static struct stream_field rtt(const char *name, u32 us)

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""tcptop: bytes of connections of this process and its children, against what they sent and received."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import network
+import tally
+from snooping import exact
+from tally import flaws, once
+
+MOVED = "received", "sent"
+
+
+@pytest.fixture
+def tcptop(tool):
+    return lambda *args: tool("--json", *args, tool="tcptop")
+
+
+@pytest.fixture(params=list(network.LOOPBACK))
+def sockets(request, ends):
+    ends.enter_context(network.Own())
+    return network.Sockets(ends, *network.LOOPBACK[request.param])
+
+
+@pytest.fixture
+def v4(ends):
+    ends.enter_context(network.Own())
+    return network.Sockets(ends, *network.LOOPBACK["IPv4"])
+
+
+def intact(report):
+    """From 7.0 on the kernel may skip a program, and says so: that tells nothing."""
+    lost = {reason for reason, n in flaws(report).items() if n}
+    if lost == {"recursion"}:
+        raise tally.Blurred
+    assert not lost, report
+    assert sum(row["connections"] for row in report["rows"]) == report["events"], report
+    for row in report["rows"]:
+        assert row["bytes"] == row["received"] + row["sent"] > 0, row
+    return report
+
+
+def rows_of(tracer):
+    return intact(tracer.stop().report)["rows"]
+
+
+def end_of(s):
+    """One end, as the keys of a row have it."""
+    (local, lport, *_), (remote, rport, *_) = s.getsockname(), s.getpeername()
+    return local, lport, remote, rport
+
+
+def by_end(rows):
+    found = {tuple(row[name] for name in ("local", "lport", "remote", "rport")): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def figures(rows):
+    """{end: (received, sent)}"""
+    return {end: tuple(row[name] for name in MOVED) for end, row in by_end(rows).items()}
+
+
+def move(sender, receiver, n):
+    """n bytes from one end to the other, through what holds them both."""
+    feed = threading.Thread(target=sender.sendall, args=(b"x" * n,))
+    feed.start()
+    network.receive(receiver, n)
+    feed.join()
+
+
+@exact
+def test_bytes(tcptop, sockets):
+    """Of connections from before and from within the run, open and closed ones; whoever closes first."""
+    server = sockets.server()
+    old, older = sockets.pair(server), sockets.pair(server)
+    for client, accepted in (old, older):
+        move(client, accepted, 5000)
+        move(accepted, client, 300)
+    tracer = tcptop("-p", os.getpid())
+    expected = {}
+    for sent, answered, client_first in ((0, 0, True), (1, 0, False), (1000, 77777, True), (300_000, 5, None),
+                                         (3_000_000, 2_000_000, False), (9, 9, None)):
+        client, accepted = sockets.pair(server)
+        if sent or answered:
+            expected[end_of(client)] = answered, sent
+            expected[end_of(accepted)] = sent, answered
+        move(client, accepted, sent)
+        move(accepted, client, answered)
+        if client_first is not None:
+            first, second = (client, accepted) if client_first else (accepted, client)
+            first.close()
+            assert second.recv(1) == b""
+            second.close()
+    expected[end_of(old[0])], expected[end_of(old[1])] = (0, 11), (11, 0)
+    move(*old, 11)
+    rows = rows_of(tracer)
+    assert figures(rows) == expected and older
+    assert {(row["pid"], row["connections"]) for row in rows} == {(os.getpid(), 1)}
+
+
+@exact
+def test_each_way_to_move_bytes(tcptop, v4, directory):
+    """What the kernel does by itself goes through no send or recv."""
+    path = directory / "a"
+    path.write_bytes(b"x" * 50_000)
+    server = v4.server()
+    tracer = tcptop("-p", os.getpid(), "--rport", server.getsockname()[1])
+    client, accepted = v4.pair(server)
+    with open(path, "rb") as file:
+        assert os.sendfile(client.fileno(), file.fileno(), 0, 50_000) == 50_000
+    network.receive(accepted, 50_000)
+    out, into = os.pipe()
+    os.write(into, b"y" * 3000)
+    assert os.splice(out, client.fileno(), 3000) == 3000
+    network.receive(accepted, 3000)
+    client.sendmsg([b"z" * 10, b"z" * 20])
+    os.write(client.fileno(), b"w" * 7)
+    network.receive(accepted, 37)
+    accepted.sendall(b"v" * 900)
+    assert client.recv(900, socket.MSG_PEEK | socket.MSG_WAITALL) == b"v" * 900
+    assert os.splice(client.fileno(), into, 900) == 900
+    os.close(out)
+    os.close(into)
+    assert figures(rows_of(tracer)) == {end_of(client): (900, 53_037)}
+
+
+@exact
+def test_tcp_info(tcptop, v4):
+    """What is sent again is payload once; nothing that was never sent is."""
+    server = v4.server()
+    tracer = tcptop("-p", os.getpid())
+    client, accepted = v4.pair(server)
+    move(client, accepted, 5000)
+    network.be_deaf(accepted)
+    client.sendall(b"lost")
+    tally.wait_until(lambda: network.tcp_info(client)["total_retrans"] >= 2, "no retransmissions")
+    info, end, other = network.tcp_info(client), end_of(client), end_of(accepted)
+    assert info["bytes_sent"] > 5004 and info["bytes_retrans"] >= 8
+    network.reset(client)
+    assert figures(rows_of(tracer)) == {end: (0, 5004), other: (5000, 0)}
+
+
+@exact
+def test_intervals(tcptop, v4):
+    """Each byte is in one interval; a connection that moves nothing is in none."""
+    server = v4.server()
+    pairs = [v4.pair(server) for _ in range(3)]
+    ends = [end_of(client) for client, _ in pairs]
+    tracer = tcptop("-I", "40", "--rport", server.getsockname()[1])
+    for n in (10, 200, 3000):
+        for i, pair in enumerate(pairs):
+            move(*pair, n + i)
+        tracer.await_lines(2)
+    pairs[0][0].close()
+    move(*pairs[1], 7)
+    pairs[1][1].close()
+    tracer.await_lines(2)
+    result = tracer.stop()
+    found, several = {}, 0
+    for report in result.reports:
+        rows = figures(intact(report)["rows"])
+        several += bool(rows)
+        for end, (received, sent) in rows.items():
+            assert received == 0
+            found[end] = found.get(end, 0) + sent
+    assert found == {ends[0]: 3210, ends[1]: 3213 + 7, ends[2]: 3216} and several >= 4, result
+
+
+# --- whose they are ------------------------------------------------------------------------------
+
+CHILD = """
+import socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.sendall(b"x" * int(sys.argv[2]))
+s.shutdown(socket.SHUT_WR)
+while s.recv(1 << 16):
+    pass
+"""
+
+
+@exact
+def test_processes_that_end(tcptop, v4):
+    """Long gone when they are told of. In --by comm they are one, and this process is another."""
+    server = v4.server()
+    port = server.getsockname()[1]
+    tracers = [tcptop("--rport", port, "--by", by) for by in ("pid", "comm,rport", "uid")]
+    expected = {}
+    for n in (1000, 250_000):
+        child = subprocess.Popen([sys.executable, "-c", CHILD, str(port), str(n)])
+        accepted = server.accept()[0]
+        network.receive(accepted, n)
+        accepted.sendall(b"y" * 2 * n)
+        accepted.close()
+        assert child.wait() == 0
+        expected[child.pid] = 2 * n, n
+    pids, comms, users = (rows_of(tracer) for tracer in tracers)
+    assert {row["pid"]: (row["received"], row["sent"]) for row in pids} == expected
+    assert all(row["comm"] and "lport" not in row for row in pids), pids
+    (row,), (user,) = comms, users
+    assert (row["received"], row["sent"], row["connections"]) == (502_000, 251_000, 2), row
+    assert (row["comm"], row["rport"]) == (pids[0]["comm"], port), (row, pids)
+    assert (user["uid"], user["bytes"]) == (os.getuid(), 753_000), user
+
+
+@exact
+@pytest.mark.parametrize("ends_first", (True, False))
+def test_a_server_that_forks(tcptop, v4, ends_first):
+    """The child that got the connection has its bytes, whether it has ended or holds it still."""
+    server = v4.server()
+    tracer = tcptop("--lport", server.getsockname()[1])
+    client, accepted = v4.pair(server)
+    out, into = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(into)
+        network.receive(accepted, 4000)
+        accepted.sendall(b"y" * 50)
+        if not ends_first:
+            os.read(out, 1)
+        os._exit(0)
+    end = end_of(accepted)
+    accepted.close()
+    client.sendall(b"x" * 4000)
+    network.receive(client, 50)
+    if ends_first:
+        os.waitpid(child, 0)
+    rows = rows_of(tracer)
+    os.close(into)
+    os.close(out)
+    if not ends_first:
+        os.waitpid(child, 0)
+    (row,) = rows
+    assert row["pid"] == child and figures(rows) == {end: (4000, 50)}
+
+
+@exact
+def test_nobody_has_accepted(tcptop, v4):
+    """It is nobody's, but its bytes have come."""
+    server = v4.server()
+    tracers = tcptop("--lport", server.getsockname()[1]), tcptop("-p", os.getpid())
+    client = v4.new()
+    client.connect(server.getsockname())
+    client.sendall(b"abc")
+    end = end_of(client)
+    all_rows, mine = (rows_of(tracer) for tracer in tracers)
+    (row,) = all_rows
+    assert (row["pid"], row["comm"], row["received"], row["lport"]) == (0, "-", 3, end[3]), row
+    assert figures(mine) == {end: (0, 3)}
+
+
+@exact
+def test_scope(tcptop, ends):
+    """Processes, names, ports; all network namespaces are one to it."""
+    tracers = [tcptop(*args) for args in
+               (("-p", 1), ("--comm", "nobody*"), ("--comm", "nobody*", "-p", os.getpid()), ("-p", os.getpid()))]
+    ends.enter_context(network.Own())
+    v4 = network.Sockets(ends, *network.LOOPBACK["IPv4"])
+    server = v4.server()
+    by_port = tcptop("--rport", server.getsockname()[1], "--lport", "1,2")
+    client, accepted = v4.pair(server)
+    move(client, accepted, 99)
+    *others, mine = tracers
+    expected = {end_of(client): (0, 99), end_of(accepted): (99, 0)}
+    for s in (client, accepted):
+        network.reset(s)
+    assert figures(rows_of(mine)) == expected
+    for tracer in (*others, by_port):
+        report = intact(tracer.stop().report)
+        assert not report["rows"] and report["filtered"] >= 2, report
+
+
+# --- many ----------------------------------------------------------------------------------------
+
+@exact
+def test_many(tcptop, v4):
+    """Sockets are made of the same memory again and again; rows come with the largest first."""
+    n = tally.scaled(800)
+    server = v4.server()
+    port = server.getsockname()[1]
+    tracers = [tcptop("-p", os.getpid(), "--rport", port, *args) for args in
+               ((), ("--by", "comm", "-I", "30"), ("--by", "rport", "--sort", "connections"))]
+    expected, kept = {}, []
+    for i in range(n):
+        client, accepted = v4.pair(server)
+        client.sendall(b"x" * i)
+        network.receive(accepted, i)
+        if i:
+            expected[end_of(client)] = 0, i
+        if i % 8:
+            network.reset(client)
+            accepted.close()
+        else:
+            kept.append((client, accepted))
+    each, intervals, one = (tracer.stop() for tracer in tracers)
+    rows = intact(each.report)["rows"]
+    assert figures(rows) == expected
+    assert [row["sent"] for row in rows] == list(range(n - 1, 0, -1))
+    reports = [intact(report) for report in intervals.reports]
+    assert sum(row["sent"] for report in reports for row in report["rows"]) == n * (n - 1) // 2
+    assert sum(report["events"] for report in reports) == n - 1
+    (row,) = intact(one.report)["rows"]
+    assert (row["connections"], row["sent"], row["rport"]) == (n - 1, n * (n - 1) // 2, port), row
+
+
+@once
+def test_no_room(tool, v4):
+    """Connections and keys beyond --max-keys are lost, and said to be."""
+    server = v4.server()
+    args = "--json", "-p", os.getpid(), "--rport", server.getsockname()[1]
+    tracers = tool(*args, "--max-keys", 4, tool="tcptop"), tool(*args, "--max-keys", 8, tool="tcptop")
+    pairs = [v4.pair(server) for _ in range(4)]
+    for pair in pairs:
+        move(*pair, 5)
+    for pair in [v4.pair(server) for _ in range(4)]:
+        move(*pair, 5)
+    few, enough = (tracer.stop().report for tracer in tracers)
+    assert sum(few["lost"].values()) == few["lost"]["map_full"] > 0 and len(few["rows"]) <= 4, few
+    assert len(enough["rows"]) <= 8, enough
+
+
+@once
+@pytest.mark.parametrize("args", (("--by", "cpu"), ("-C", "0"), ("--by", "nonsense"), ("--rport", "http"),
+                                  ("--sort", "age")))
+def test_wrong_usage(run, args):
+    result = run(*args, tool="tcptop")
+    assert result.code == 2 and not result.stdout, result
+
+
+def test_usage(run):
+    result = run("-n", tool="tcptop")
+    assert result.code == 0 and "on_state at tp_btf/inet_sock_set_state" in result.text, result

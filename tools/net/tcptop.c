@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* tcptop: bytes of TCP by process and connection. The measurement is bpf/net/tcptop.bpf.c. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "cli/order.h"
+#include "cli/task_key.h"
+#include "host/syscalls.h"
+#include "net/tcp.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/ring.h"
+#include "tools.h"
+
+#include "bpf/net/tcptop.h"
+#include "tcptop.skel.h"
+
+SKELETON(tcptop);
+
+#define KEY_ORDER 0x1000
+
+/* Connections at once, and keys of an interval. */
+#define USUAL_MAX_KEYS 262144
+
+/* Of people, who see the largest at the top; programs are given all. */
+#define DEFAULT_TOP 20
+
+/* What is known of a connection: up to where its bytes have been counted. */
+struct past {
+	u64 serial, socket;
+	u64 sent, received;
+	bool ended;             /* its last record has been taken */
+	bool seen;              /* by the last look at all connections */
+	bool missing;           /* it had left the map, and its last record had not come */
+};
+
+struct tcptop_key {
+	struct task_key task;
+	struct tcp_flow flow;
+};
+
+/* An element of the sums of an interval. */
+struct tcptop_sums {
+	struct tcptop_key key;
+	u64 sent, received, connections;
+	u64 name_stamp;
+	char name[SUM_NAME_LEN];
+};
+
+static const struct sum_layout layout = {
+	.key_size = sizeof(struct tcptop_key),
+	.value_size = sizeof(struct tcptop_sums) - sizeof(struct tcptop_key),
+	.writer_at = SUM_NO_WRITER, .nsums = 3, .named = true,
+};
+
+struct tcptop {
+	struct tcp_ports ports;
+	const char *order;              /* a cell's name; NULL: by key */
+	const struct cli *cli;
+	struct tcptop_bpf *bpf;
+	struct bpf_link *show;          /* the iterator over the connections */
+	struct ring *ring;
+	struct past *past;              /* by serial and socket */
+	size_t npast;
+	struct sum_set sums;            /* of this interval; those of one key may stand apart */
+	size_t room;                    /* elements that there is memory for */
+	u64 dropped;                    /* connections for which there was no room */
+	bool settled;                   /* the counters were read for the last time */
+	struct loss_counters losses_before;
+};
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	static const char *const orders[] = { "bytes", "sent", "received", "connections" };
+	struct tcptop *t = state->input;
+
+	if (key == ARGP_KEY_INIT) {
+		state->child_inputs[0] = &t->ports;
+		return 0;
+	}
+	if (key == KEY_ORDER)
+		return order__parse(&t->order, orders, ARRAY_SIZE(orders), arg);
+	return ARGP_ERR_UNKNOWN;
+}
+
+static int check(void *context, struct cli *cli)
+{
+	struct tcptop *t = context;
+
+	if (cli->by & BY_CPU || cli->scope.cpus) {
+		diag_error("a connection is on no CPU: its packets come and go on any");
+		return -EINVAL;
+	}
+	if (!cli->by)
+		cli->by = BY_PID | BY_FLOW;
+	if (!cli->asked_keys)
+		cli->max_keys = USUAL_MAX_KEYS;
+	t->cli = cli;
+	return 0;
+}
+
+/*
+ * --- sums of an interval -----------------------------------------------------------------------
+ */
+
+static void reduce_key(void *context, void *key)
+{
+	const struct tcptop *t = context;
+	struct tcp_flow *f = &((struct tcptop_key *)key)->flow;
+	u32 by = t->cli->by;
+
+	if (!(by & BY_LOCAL))
+		memset(f->local, 0, sizeof(f->local));
+	if (!(by & BY_REMOTE))
+		memset(f->remote, 0, sizeof(f->remote));
+	if (!(by & (BY_LOCAL | BY_REMOTE)))
+		f->family = 0;
+	if (!(by & BY_LPORT))
+		f->lport = 0;
+	if (!(by & BY_RPORT))
+		f->rport = 0;
+}
+
+/* False: there is no room for one more, which is counted. */
+static bool has_room(struct tcptop *t)
+{
+	size_t most = 2 * (size_t)t->cli->max_keys, room;
+	void *larger;
+
+	if (t->sums.n < t->room)
+		return true;
+	sum_set__regroup(&t->sums, reduce_key, t);
+	if (t->sums.n < t->room / 2)
+		return true;
+	room = t->room ? 2 * t->room : 256;
+	if (room > most)
+		room = most;
+	larger = room > t->room ? realloc(t->sums.element, room * sizeof(struct tcptop_sums)) : NULL;
+	if (larger) {
+		t->sums.element = larger;
+		t->room = room;
+	}
+	return t->sums.n < t->room && t->sums.n < t->cli->max_keys;
+}
+
+static void add(struct tcptop *t, const struct tcptop_record *r, u64 sent, u64 received)
+{
+	struct tcptop_sums *e;
+
+	if (!sent && !received)
+		return;
+	if (!has_room(t)) {
+		t->dropped++;
+		return;
+	}
+	e = (struct tcptop_sums *)t->sums.element + t->sums.n++;
+	*e = (struct tcptop_sums){
+		.key = { .task = r->owner.task, .flow = r->flow },
+		.sent = sent, .received = received, .connections = 1, .name_stamp = r->serial,
+	};
+	memcpy(e->name, r->owner.name, sizeof(e->name));
+}
+
+static void forget_sums(struct tcptop *t)
+{
+	sum_set__free(&t->sums);
+	t->sums.layout = &layout;
+	t->room = 0;
+	t->dropped = 0;
+}
+
+/*
+ * --- connections -------------------------------------------------------------------------------
+ */
+
+/*
+ * What has come since. Two counters that are read one after the other can be too high by what came in
+ * between, so the next value can be lower: nothing came until it is higher again.
+ */
+static u64 advance(u64 *from, u64 to)
+{
+	u64 came = to > *from ? to - *from : 0;
+
+	*from += came;
+	return came;
+}
+
+static void count(struct tcptop *t, struct past *p, const struct tcptop_record *r)
+{
+	u64 sent = advance(&p->sent, r->sent), received = advance(&p->received, r->received);
+
+	add(t, r, sent, received);
+}
+
+static int compare(u64 a_serial, u64 a_socket, u64 b_serial, u64 b_socket)
+{
+	if (a_serial != b_serial)
+		return a_serial < b_serial ? -1 : 1;
+	return (a_socket > b_socket) - (a_socket < b_socket);
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct tcptop_record *x = a, *y = b;
+
+	return compare(x->serial, x->socket, y->serial, y->socket);
+}
+
+static int compare_past(const void *record, const void *past)
+{
+	const struct tcptop_record *r = record;
+	const struct past *p = past;
+
+	return compare(r->serial, r->socket, p->serial, p->socket);
+}
+
+/* The last record of one that has ended. */
+static int take_end(void *context, const void *record, size_t size)
+{
+	const struct tcptop_record *r = record;
+	struct past unknown = {}, *p;
+	struct tcptop *t = context;
+
+	(void)size;
+	p = t->npast ? bsearch(r, t->past, t->npast, sizeof(*p), compare_past) : NULL;
+	if (p && p->ended)
+		return 0;
+	count(t, p ?: &unknown, r);
+	if (p)
+		p->ended = true;
+	return 0;
+}
+
+/* Records of all connections, sorted, in new memory. */
+static int read_connections(struct tcptop *t, struct tcptop_record **records, size_t *n)
+{
+	size_t have = 0, room = 0;
+	char *bytes = NULL, *larger;
+	ssize_t got = 0;
+	int fd = bpf_iter_create(bpf_link__fd(t->show));
+
+	if (fd < 0)
+		return fd;
+	do {
+		have += got;
+		if (have == room) {
+			room = room ? 2 * room : 256 * sizeof(**records);
+			larger = realloc(bytes, room);
+			if (!larger) {
+				errno = ENOMEM;
+				got = -1;
+				break;
+			}
+			bytes = larger;
+		}
+		got = read(fd, bytes + have, room - have);
+	} while (got > 0);
+	close(fd);
+	if (got < 0) {
+		free(bytes);
+		return -errno;
+	}
+	*records = (struct tcptop_record *)bytes;
+	*n = have / sizeof(**records);
+	qsort(*records, *n, sizeof(**records), compare_records);
+	return 0;
+}
+
+/* Those known before and those found now become one array; both are in order. */
+static int merge(struct tcptop *t, const struct tcptop_record *r, size_t n)
+{
+	struct past *now = calloc(t->npast + n + 1, sizeof(*now)), *p = now;
+	size_t i, k = 0;
+	int order;
+
+	if (!now)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		for (order = -1; k < t->npast; k++) {
+			order = compare_past(&r[i], &t->past[k]);
+			if (order <= 0)
+				break;
+			*p++ = t->past[k];
+			p[-1].seen = false;
+			order = -1;
+		}
+		if (order)
+			*p = (struct past){ .serial = r[i].serial, .socket = r[i].socket };
+		else
+			*p = t->past[k++];
+		p->seen = true;
+		count(t, p++, &r[i]);
+	}
+	for (; k < t->npast; k++) {
+		*p++ = t->past[k];
+		p[-1].seen = false;
+	}
+	free(t->past);
+	t->past = now;
+	t->npast = p - now;
+	return 0;
+}
+
+static bool is_there(const struct tcptop *t, const struct past *p)
+{
+	struct tcptop_connection c;
+
+	return !bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.connections), &p->socket, &c) &&
+	       c.serial == p->serial;
+}
+
+/* Those that have ended. One whose last record may still be on its way waits for it until the next time. */
+static void forget_ended(struct tcptop *t)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < t->npast; i++) {
+		struct past p = t->past[i];
+		bool gone = !p.ended && !p.seen && !is_there(t, &p);
+
+		if (p.ended || (gone && p.missing))
+			continue;
+		p.missing = gone;
+		t->past[n++] = p;
+	}
+	t->npast = n;
+}
+
+/* Who holds which connection. */
+static int walk_files(struct tcptop *t)
+{
+	int err;
+
+	t->bpf->bss->walk++;
+	t->bpf->bss->strays = 0;
+	err = tasks__visit(t->bpf->progs.walk_files);
+	if (!err && t->bpf->bss->strays)
+		err = tasks__visit(t->bpf->progs.adopt_connections);
+	return err;
+}
+
+/* Reads all counters. What has ended by now is in the ring, or comes with the next look. */
+static int look(struct tcptop *t)
+{
+	struct tcptop_record *records = NULL;
+	size_t n = 0;
+	int err = read_connections(t, &records, &n);
+
+	if (!err)
+		err = merge(t, records, n);
+	free(records);
+	if (!err)
+		err = ring__drain(t->ring);
+	forget_ended(t);
+	return err;
+}
+
+/* Owners matter to keys and scopes only. */
+static int settle(struct tcptop *t)
+{
+	int err = 0;
+
+	if (t->cli->by & ((1U << BY_PARTS) - 1) || t->bpf->rodata->picks_tasks)
+		err = walk_files(t);
+	return err ?: look(t);
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+static int add_key(struct report_row *row, const struct tcptop_sums *e, u32 by,
+		   struct task_key_names *names)
+{
+	struct task_key task = e->key.task;
+	const char *name = e->name[0] ? e->name : "-";
+	int err;
+
+	if (by & BY_COMM && !task.comm[0])
+		task.comm[0] = '-';
+	err = task_key__add_fields(row, &task, name, by, names);
+	return err ?: tcp_flow__add_parts(NULL, &e->key.flow, by, row);
+}
+
+static int add_row(struct report *r, const struct tcptop_sums *e, u32 by,
+		   struct task_key_names *names, size_t *nkeys)
+{
+	const struct field figures[] = {
+		{ .name = "received", .number = e->received, .kind = FIELD_SIZE, .adds_up = true },
+		{ .name = "sent", .number = e->sent, .kind = FIELD_SIZE, .adds_up = true },
+		{ .name = "connections", .number = e->connections, .kind = FIELD_NUMBER },
+		{ .name = "bytes", .number = e->received + e->sent, .kind = FIELD_SIZE,
+		  .adds_up = true, .machine = true },
+	};
+	struct report_row row = {};
+	int err = add_key(&row, e, by, names);
+
+	*nkeys = row.ncells;
+	if (!err)
+		err = report_row__add_fields(&row, figures, ARRAY_SIZE(figures));
+	return report__end_row(r, &row, err);
+}
+
+static int fill_rows(struct tcptop *t, struct measurement *m, struct report *r)
+{
+	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	size_t i, nkeys = 0;
+	int err = 0;
+
+	sum_set__regroup(&t->sums, reduce_key, t);
+	for (i = 0; i < t->sums.n && !err; i++) {
+		const struct tcptop_sums *e = sum_set__at(&t->sums, i);
+
+		r->events += e->connections;
+		err = add_row(r, e, m->cli->by, &names, &nkeys);
+	}
+	task_key_names__free(&names);
+	report__sort_rows(r, t->order, nkeys,
+			  m->cli->top ?: m->cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
+	return err;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct tcptop *t = m->own;
+	int err = t->settled ? 0 : settle(t);
+
+	r->value = "bytes of TCP";
+	r->table = true;
+	r->has_events = true;
+	r->nothing = "no connection in scope has sent or received anything";
+	if (!err)
+		err = loss__since(&r->counters, &t->losses_before, bpf_map__fd(t->bpf->maps.losses),
+				  t->bpf->obj);
+	r->counters.lost[LOSS_MAP_FULL] += t->dropped;
+	if (!err)
+		err = fill_rows(t, m, r);
+	forget_sums(t);
+	return err;
+}
+
+/*
+ * --- the hooks ---------------------------------------------------------------------------------
+ */
+
+static int watch(struct measurement *m)
+{
+	struct tcptop *t = m->own;
+
+	return ring__drain(t->ring);
+}
+
+static int open_skeleton(struct measurement *m)
+{
+	struct tcptop_bpf *bpf = m->bpf;
+	struct tcptop *t = m->own;
+	int err;
+
+	t->bpf = bpf;
+	bpf->rodata->picks_tasks = cli__picks_tasks(m->cli);
+	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
+	syscall_mark(bpf->rodata->calls, "accept", TCPTOP_ACCEPT);
+	syscall_mark(bpf->rodata->calls, "accept4", TCPTOP_ACCEPT);
+	err = bpf_map__set_max_entries(bpf->maps.connections, m->cli->max_keys);
+	return err ?: ring__prepare_bytes(bpf->obj, ring__bytes_of_rare(&m->run->host));
+}
+
+static int attach_iterator(struct tcptop *t)
+{
+	union bpf_iter_link_info info = { .map.map_fd = bpf_map__fd(t->bpf->maps.connections) };
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,
+		    .link_info_len = sizeof(info));
+
+	t->show = bpf_program__attach_iter(t->bpf->progs.show_connections, &options);
+	return t->show ? 0 : -errno;
+}
+
+static int attach(struct measurement *m)
+{
+	struct tcptop *t = m->own;
+	int err = ring__open(&t->ring, t->bpf->maps.records, sizeof(struct tcptop_record), m->writer,
+			     take_end, t);
+
+	if (err)
+		return err;
+	m->watch_fd = ring__fd(t->ring);
+	m->watch = watch;
+	forget_sums(t);
+	err = measurement__attach(m);
+	if (!err)
+		err = attach_iterator(t);
+	return err ?: walk_files(t);
+}
+
+/* What connections have moved before is read, and left out. */
+static int arm(struct measurement *m)
+{
+	struct tcptop *t = m->own;
+	int err = look(t);
+
+	forget_sums(t);
+	*m->armed = 1;
+	return err;
+}
+
+/* The counters do not look at the gate. */
+static void disarm(struct measurement *m)
+{
+	struct tcptop *t = m->own;
+
+	t->settled = !settle(t);
+}
+
+static void init(void *own)
+{
+	struct tcptop *t = own;
+
+	*t = (struct tcptop){ .order = "bytes" };
+}
+
+static void release(void *own)
+{
+	struct tcptop *t = own;
+
+	bpf_link__destroy(t->show);
+	ring__close(t->ring);
+	sum_set__free(&t->sums);
+	free(t->past);
+}
+
+static const struct argp_option option_list[] = {
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by bytes (default), sent, received, connections or key", 5 },
+	{},
+};
+static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = option_list, .parser = parse_own, .children = child_argps,
+};
+
+static const struct tool_spec spec = {
+	.name = "tcptop",
+	.cli = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+			  CLI_COMMAND,
+		.doc = "Bytes that TCP has sent and received, by process and connection.",
+		.own = &own_argp,
+		.own_parts = &tcp_own_parts,
+		.keys = "pid, tid, comm, cgroup, pidns, uid, local, remote, lport, rport",
+		.usual_keys = USUAL_MAX_KEYS,
+	},
+	.own_size = sizeof(struct tcptop), .skeleton = &tcptop_skeleton,
+	.source = "the counters of each TCP socket, read at the end of each interval and of the connection",
+	.caveat = "payload, without what was sent again; of the process that holds the connection",
+	.init = init, .check = check, .open = open_skeleton, .attach = attach, .arm = arm,
+	.disarm = disarm, .report = report, .free = release,
+};
+
+TOOL_MEASURING(tcptop, spec, AREA_NETWORK,
+	       "bytes sent and received by TCP, by process and connection");
