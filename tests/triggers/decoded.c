@@ -114,7 +114,7 @@ static void commands(void)
 	CALL("fcntl(-1, F_NOTIFY, DN_MODIFY|DN_MULTISHOT)", SYS_fcntl, -1, 1026, 0x80000002);
 	CALL("fcntl(-1, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_WRITE)", SYS_fcntl, -1, 1033, 10);
 	CALL("fcntl(-1, F_SET_RW_HINT, [RWH_WRITE_LIFE_SHORT])", SYS_fcntl, -1, 1036, P(&hint));
-	CALL("ioctl(-1, TCSETSW, {c_iflag=ICRNL|IXON, c_oflag=0, c_cflag=0xbf, "
+	CALL("ioctl(-1, TCSETSW, {c_iflag=ICRNL|IXON, c_oflag=0, c_cflag=B38400|CS8|CREAD, "
 	     "c_lflag=ISIG|ICANON|ECHO|ECHOE|ECHOK})", SYS_ioctl, -1, 0x5403, P(terminal));
 	CALL("ioctl(-1, TIOCSWINSZ, {ws_row=24, ws_col=80, ws_xpixel=0, ws_ypixel=0})", SYS_ioctl, -1, 0x5414,
 	     P(window));
@@ -292,6 +292,66 @@ static void objects(void)
 	CALL("personality(0xffffffff)", SYS_personality, 0xffffffff);
 }
 
+/* What calls that succeed return and fill in. */
+static void answers(void)
+{
+	int memory = syscall(SYS_memfd_create, "a", 2), pipe_fds[2], shared, queue, semaphores, n;
+	uint64_t queue_attributes[8] = { 0, 3, 20, 0 }, nodes[16] = {};
+	socklen_t size = sizeof(n);
+	uint32_t owner[2] = { 1, 1 };
+	int tcp;
+
+	if (pipe(pipe_fds) || syscall(SYS_write, pipe_fds[1], "abc", 3) != 3)
+		return;
+	/* Those above are no part of the list. */
+	syscall(SYS_getppid);
+	CALL("ioctl(N, FIONREAD, [3]) = 0", SYS_ioctl, pipe_fds[0], 0x541b, P(&n));
+	CALL("ioctl(N, FIOCLEX) = 0", SYS_ioctl, pipe_fds[0], 0x5451, 7);
+	CALL("fcntl(N, F_GETFD) = 0x1 (flags FD_CLOEXEC)", SYS_fcntl, pipe_fds[0], 1, 7);
+	CALL("fcntl(N, F_GETFD) = 0", SYS_fcntl, pipe_fds[1], 1, 7);
+	CALL("fcntl(N, F_SETOWN_EX, {type=F_OWNER_PID, pid=1}) = 0", SYS_fcntl, pipe_fds[0], 15, P(owner));
+	memset(owner, 0, sizeof(owner));
+	CALL("fcntl(N, F_GETOWN_EX, {type=F_OWNER_PID, pid=1}) = 0", SYS_fcntl, pipe_fds[0], 16, P(owner));
+	CALL("fcntl(N, F_GETLEASE) = 2 (F_UNLCK)", SYS_fcntl, memory, 1025, 7);
+	CALL("fcntl(N, F_ADD_SEALS, F_SEAL_SHRINK) = 0", SYS_fcntl, memory, 1033, 2);
+	CALL("fcntl(N, F_GET_SEALS) = 0x2 (F_SEAL_SHRINK)", SYS_fcntl, memory, 1034, 7);
+	CALL("fsetxattr(N, \"trusted.a\", \"xyz\", 3, XATTR_CREATE) = 0", SYS_fsetxattr, memory, P("trusted.a"),
+	     P("xyz"), 3, 1);
+	CALL("fgetxattr(N, \"trusted.a\", \"xyz\", 4096) = 3", SYS_fgetxattr, memory, P("trusted.a"), P(space),
+	     sizeof(space));
+	CALL("fgetxattr(N, \"trusted.a\", ADDRESS, 0) = 3", SYS_fgetxattr, memory, P("trusted.a"), P(space), 0);
+	CALL("flistxattr(N, \"trusted.a\\x00\", 4096) = 10", SYS_flistxattr, memory, P(space), sizeof(space));
+	CALL("prctl(PR_GET_DUMPABLE) = 1 (SUID_DUMP_USER)", SYS_prctl, 3, 7);
+	CALL("ioprio_set(IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 6)) = 0", SYS_ioprio_set, 1, 0,
+	     2 << 13 | 6);
+	CALL("ioprio_get(IOPRIO_WHO_PROCESS, 0) = 16390 (IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 6))", SYS_ioprio_get, 1, 0);
+	tcp = CALL("socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = N", SYS_socket, 2, 1, 6);
+	CALL("getsockopt(N, SOL_SOCKET, SO_TYPE, [SOCK_STREAM], [4]) = 0", SYS_getsockopt, tcp, 1, 3, P(&n), P(&size));
+	CALL("getsockopt(N, SOL_SOCKET, SO_DOMAIN, [AF_INET], [4]) = 0", SYS_getsockopt, tcp, 1, 39, P(&n), P(&size));
+	size = 8;
+	CALL("getsockopt(N, SOL_TCP, TCP_INFO, {tcpi_state=TCP_CLOSE, tcpi_ca_state=TCP_CA_Open, tcpi_retransmits=0, "
+	     "tcpi_probes=0, tcpi_backoff=0, tcpi_options=0}, [8]) = 0", SYS_getsockopt, tcp, 6, 11, P(space), P(&size));
+	shared = CALL("shmget(IPC_PRIVATE, 5000, IPC_CREAT|0600) = N", SYS_shmget, 0, 5000, 01600);
+	CALL("shmctl(N, IPC_STAT, {shm_perm.key=0, shm_perm.uid=0, shm_perm.gid=0, shm_perm.cuid=0, shm_perm.cgid=0, "
+	     "shm_perm.mode=0600, shm_segsz=5000, shm_atime=0, shm_dtime=0, shm_ctime=N, shm_cpid=N, shm_lpid=0, "
+	     "shm_nattch=0}) = 0", SYS_shmctl, shared, 2, P(space));
+	CALL("shmctl(N, IPC_RMID) = 0", SYS_shmctl, shared, 0, 7);
+	semaphores = CALL("semget(IPC_PRIVATE, 2, 0600) = N", SYS_semget, 0, 2, 0600);
+	CALL("semctl(N, 1, SETVAL, 5) = 0", SYS_semctl, semaphores, 1, 16, 5);
+	CALL("semctl(N, 1, GETVAL) = 5", SYS_semctl, semaphores, 1, 12, 7);
+	CALL("semctl(N, 0, IPC_RMID) = 0", SYS_semctl, semaphores, 0, 0, 7);
+	CALL("mq_unlink(\"tally-decoded\") = -1 ENOENT (No such file or directory)", SYS_mq_unlink, P("tally-decoded"));
+	queue = CALL("mq_open(\"tally-decoded\", O_RDWR|O_CREAT, 0600, ADDRESS) = N", SYS_mq_open, P("tally-decoded"),
+		     O_RDWR | O_CREAT, 0600, P(queue_attributes));
+	CALL("mq_unlink(\"tally-decoded\") = 0", SYS_mq_unlink, P("tally-decoded"));
+	CALL("mq_timedsend(N, \"abc\", 3, 9, NULL) = 0", SYS_mq_timedsend, queue, P("abc"), 3, 9, 0);
+	CALL("mq_getsetattr(N, NULL, {mq_flags=0, mq_maxmsg=3, mq_msgsize=20, mq_curmsgs=1}) = 0", SYS_mq_getsetattr,
+	     queue, 0, P(queue_attributes));
+	CALL("mq_timedreceive(N, \"abc\", 4096, [9], NULL) = 3", SYS_mq_timedreceive, queue, P(space), sizeof(space),
+	     P(&n), 0);
+	CALL("get_mempolicy([0], [], 1024, NULL, 0) = 0", SYS_get_mempolicy, P(&n), P(nodes), 1024, 0, 0);
+}
+
 int main(void)
 {
 	int i;
@@ -309,6 +369,7 @@ int main(void)
 	rings();
 	mounts();
 	objects();
+	answers();
 	for (i = 0; i < calls; i++)
 		puts(expected[i]);
 	return 0;

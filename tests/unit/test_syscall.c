@@ -11,6 +11,8 @@
 
 #include "calls/syscall/control.h"
 #include "calls/syscall/decode.h"
+#include "calls/syscall/layouts.h"
+#include "calls/syscall/packed.h"
 #include "types/tracefs.h"
 #include "calls/syscall/sums.h"
 
@@ -56,6 +58,54 @@ static void test_table(void **state)
 		check_fetches(&c, &s[i]);
 		for (k = 0; k < c.fetches; k++)
 			assert_in_range(c.fetch[k].most, 1, 4096);
+	}
+}
+
+/* Each line of a command is of a call that has commands, and there once; there is room for all. */
+static void test_commands(void **state)
+{
+	const struct signature *of, *s;
+	size_t n, i, k, room = 0;
+	struct trace_call c;
+
+	(void)state;
+	s = syscall_commands(&n);
+	for (i = 0; i < n; i++) {
+		of = syscall_signature(s[i].name);
+		assert_non_null(of);
+		assert_in_range(of->by, 1, TRACE_ARGUMENTS);
+		assert_int_equal(of->native, s[i].native);
+		for (k = i + 1; k < n; k++)
+			assert_false(s[i].command == s[k].command && !strcmp(s[i].name, s[k].name));
+		syscall_fetches(&c, &s[i], SYSCALL_NATIVE, 32);
+		check_fetches(&c, &s[i]);
+		room += s[i].native ? 1 : SYSCALL_ABIS;
+	}
+	assert_in_range(room, 1, TRACE_COMMANDS);
+}
+
+/* Of a struct that ends early what is there is shown, and nothing of one that the kernel refuses. */
+static void test_layouts(void **state)
+{
+	enum struct_layout layout;
+	char *text = NULL;
+	u8 data[256] = {};
+	size_t n, bytes;
+	FILE *f;
+
+	(void)state;
+	for (layout = STRUCT_OF_MEMBERS; layout < STRUCTS; layout++) {
+		const struct layout *l = layouts__find(layout);
+
+		assert_in_range(l->least, 1, l->size);
+		for (bytes = 0; bytes <= l->size; bytes++) {
+			f = open_memstream(&text, &n);
+			assert_int_equal(layouts__put(f, layout, data, bytes),
+					 bytes >= l->least && l->members);
+			fclose(f);
+			assert_int_equal(!!n, bytes >= l->least && l->members);
+			free(text);
+		}
 	}
 }
 
@@ -475,12 +525,67 @@ static void meanings_by_command(void **state)
 	r.value[2] = 2;
 	c->bytes = 4;
 	check_arguments(&r, head + 16, "setsockopt", "3, SOL_SOCKET, SO_REUSEADDR, [1], 6");
+	/* A command that nobody knows, and one that takes no more. */
+	r = (struct trace_record){ .value = { 3, 0x77777777, 0x5000 } };
+	check_arguments(&r, head, "ioctl", "3, 0x77777777, 0x5000");
+	r.value[1] = 1ULL << 32 | 0x5451;
+	check_arguments(&r, head, "ioctl", "3, FIOCLEX");
+	r = (struct trace_record){ .value = { 0x1000, 137, 1, 0, 0x6000, UINT32_MAX } };
+	check_arguments(&r, head, "futex",
+			"0x1000, FUTEX_WAIT_BITSET_PRIVATE, 1, NULL, FUTEX_BITSET_MATCH_ANY");
+}
+
+/* As given, and as the call made it. */
+static void given_and_told(void **state)
+{
+	struct trace_record r = { .value = { 3, 0x5000, 0x6000 } };
+	int length = 77;
+
+	(void)state;
+	add_chunk(&r, TRACE_ID(2, PART_TARGET), &length, sizeof(length));
+	check_arguments(&r, size_of(&r), "getpeername", "3, 0x5000, [77]");
+	add_chunk(&r, TRACE_ID(2, PART_AFTER), &length, sizeof(length))->data[0] = 16;
+	check_arguments(&r, size_of(&r), "getpeername", "3, 0x5000, [77 => 16]");
+}
+
+static void check_mode(u32 mode, const char *text)
+{
+	char *found = NULL;
+	size_t n;
+	FILE *f = open_memstream(&found, &n);
+
+	file_mode__put(f, mode);
+	fclose(f);
+	assert_string_equal(found, text);
+	free(found);
+}
+
+/* Several values in one number, and bits that belong to none. */
+static void test_packed(void **state)
+{
+	struct trace_record r = { .value = { 16, 1, 4660 } };
+	size_t head = offsetof(struct trace_record, data);
+
+	(void)state;
+	check_mode(020600, "S_IFCHR|0600");
+	check_mode(0, "000");
+	check_mode(0170644, "0170644");
+	check_mode(1 << 20 | 0644, "04000644");
+	check_arguments(&r, head, "socket", "AF_NETLINK, SOCK_STREAM, 4660");
+	r.value[0] = 17;
+	check_arguments(&r, head, "socket", "AF_PACKET, SOCK_STREAM, htons(0x3412)");
+	r = (struct trace_record){ .value = { 0xffffffff, 0, 3 } };
+	check_arguments(&r, head, "quotactl", "QCMD(0xffffff, 0xff), NULL, 3, NULL");
+	r = (struct trace_record){ .value = { 0, 0, 0xffffffff } };
+	check_arguments(&r, head, "ioprio_set", "0, 0, IOPRIO_PRIO_VALUE(0x7ffff, 8191)");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_short_records),
 		cmocka_unit_test(test_vectors),
@@ -494,6 +599,8 @@ int main(void)
 		cmocka_unit_test(widths_are_the_kernels),
 		cmocka_unit_test(upper_halves_are_not_shown),
 		cmocka_unit_test(meanings_by_command),
+		cmocka_unit_test(given_and_told),
+		cmocka_unit_test(test_packed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

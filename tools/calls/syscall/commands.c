@@ -27,7 +27,7 @@
 #define KEY NUMBER(keyrings)
 #define FSCONFIG(number, ...) OF(fsconfig, number, FD, NAMED(fsconfig_commands), ##__VA_ARGS__)
 #define PTRACE(number, ...) OF(ptrace, number, LNAMED(trace_requests), LONG, ##__VA_ARGS__)
-#define SEMCTL(number, ...) OF(semctl, number, INT, INT, NAMED(ipc_commands), ##__VA_ARGS__)
+#define SEMCTL(number, ...) OF(semctl, number, INT, INT, NAMED(sem_commands), ##__VA_ARGS__)
 #define SECCOMP(number, ...) OF(seccomp, number, NAMED(seccomp_operations), ##__VA_ARGS__)
 
 static const struct signature commands[] = {
@@ -71,6 +71,9 @@ static const struct signature commands[] = {
 	IOCTL(0x80082407, OUT(U64)),
 	IOCTL(0x40042408, FD),
 	IOCTL(0x40042409, INT),
+	/* FS_IOC_GETFLAGS, FS_IOC_SETFLAGS */
+	IOCTL(0x80086601, OUT(INODE_FLAGS)),
+	IOCTL(0x40086602, IN(INODE_FLAGS)),
 	/* UFFDIO_API, BLKGETSIZE64, BLKSSZGET, FIOQSIZE */
 	IOCTL(0xc018aa3f, GIVEN_AND_TOLD(FAULTS_API)),
 	IOCTL(0x80081272, OUT(U64)),
@@ -145,6 +148,8 @@ static const struct signature commands[] = {
 
 	/* linux/prctl.h */
 	PRCTL_OF(2, OUT(INT)),
+	{ .name = "prctl", .command = 3, .result = RESULT_NAMES, .result_names = &dumpable,
+	  .arg = { NAMED(prctl_options) } },
 	PRCTL_OF(22, LNAMED(seccomp_modes), PTR),
 	PRCTL_OF(24, LNAMED(capabilities)),
 	{ .name = "prctl", .command = 27, .result = RESULT_NAMES, .result_names = &secure_bits,
@@ -223,6 +228,15 @@ static const struct signature commands[] = {
 	SEMCTL(14),
 	SEMCTL(15),
 	SEMCTL(16, INT),
+	SEMCTL(2, OUT(SEM_STATUS)),
+	SEMCTL(18, OUT(SEM_STATUS)),
+	/* linux/shm.h, linux/msg.h: IPC_STAT, SHM_STAT, MSG_STAT; IPC_RMID */
+	OF(shmctl, 0, INT, NAMED(shm_commands)),
+	OF(shmctl, 2, INT, NAMED(shm_commands), OUT(SHM_STATUS)),
+	OF(shmctl, 13, INT, NAMED(shm_commands), OUT(SHM_STATUS)),
+	OF(msgctl, 0, INT, NAMED(msg_commands)),
+	OF(msgctl, 2, INT, NAMED(msg_commands), OUT(MSG_STATUS)),
+	OF(msgctl, 11, INT, NAMED(msg_commands), OUT(MSG_STATUS)),
 };
 
 const struct signature *syscall_commands(size_t *n)

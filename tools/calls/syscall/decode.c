@@ -4,10 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/sysmacros.h>
 
 #include "host/errno_name.h"
@@ -19,6 +16,7 @@
 #include "calls/syscall/packed.h"
 #include "calls/syscall/polled.h"
 #include "calls/syscall/prctl.h"
+#include "calls/syscall/socket_options.h"
 #include "calls/syscall/text.h"
 #include "calls/syscall/vector.h"
 #include "types/tracefs.h"
@@ -75,7 +73,7 @@ static bool has_child(const struct operand *o)
 static void put_cpu_set(FILE *f, const struct operand *o, u64 most)
 {
 	const struct trace_chunk *c = o->chunk;
-	bool first = true;
+	bool first = true, cut;
 	u32 cpu;
 
 	fputc('[', f);
@@ -85,7 +83,8 @@ static void put_cpu_set(FILE *f, const struct operand *o, u64 most)
 		fprintf(f, "%s%u", first ? "" : " ", cpu);
 		first = false;
 	}
-	fputs(c->flags & TRACE_CHUNK_CUT ? " ...]" : "]", f);
+	cut = c->flags & TRACE_CHUNK_CUT && c->bytes * 8ULL < most;
+	fputs(cut ? (first ? "...]" : " ...]") : "]", f);
 }
 
 /* One struct, of which the caller may have given less than we know. */
@@ -206,66 +205,6 @@ static bool is_fd_pair(const struct operand *o)
 	       o->chunk->bytes >= 2 * sizeof(int);
 }
 
-/*
- * Values of options, by level and option: texts, and structs by their size. All others are one number,
- * or bytes.
- */
-static bool is_text_option(u32 level, u32 option)
-{
-	return (level == SOL_SOCKET && (option == SO_BINDTODEVICE || option == SO_PEERSEC)) ||
-	       (level == IPPROTO_TCP && (option == TCP_CONGESTION || option == TCP_ULP));
-}
-
-static bool put_socket_struct(FILE *f, u32 level, u32 option, const struct trace_chunk *c)
-{
-	struct ucred who;
-	struct linger linger;
-	struct timeval time;
-
-	if (level == IPPROTO_IP && c->bytes == 8 &&
-	    (option == IP_ADD_MEMBERSHIP || option == IP_DROP_MEMBERSHIP)) {
-		membership__put(f, c->data);
-		return true;
-	}
-	if (level != SOL_SOCKET)
-		return false;
-	if (option == SO_ERROR && c->bytes == sizeof(int) && error_number__put(f, c->data))
-		return true;
-	if ((option == SO_ATTACH_FILTER || option == SO_ATTACH_REUSEPORT_CBPF) && c->bytes == 16)
-		return layouts__put(f, STRUCT_FILTER, c->data, c->bytes);
-	if (option == SO_LINGER && c->bytes == sizeof(linger)) {
-		memcpy(&linger, c->data, sizeof(linger));
-		fprintf(f, "{l_onoff=%d, l_linger=%d}", linger.l_onoff, linger.l_linger);
-	} else if (option == SO_PEERCRED && c->bytes == sizeof(who)) {
-		memcpy(&who, c->data, sizeof(who));
-		fprintf(f, "{pid=%d, uid=%u, gid=%u}", who.pid, who.uid, who.gid);
-	} else if ((option == SO_RCVTIMEO || option == SO_SNDTIMEO) && c->bytes == sizeof(time)) {
-		memcpy(&time, c->data, sizeof(time));
-		struct__put(f, STRUCT_TIMEVAL, (const char *)&time);
-	} else {
-		return false;
-	}
-	return true;
-}
-
-static void put_socket_value(FILE *f, const struct operand *o)
-{
-	u32 level = o->r->value[o->number - 2], option = o->r->value[o->number - 1];
-	const struct trace_chunk *c = o->chunk;
-	int number;
-
-	if (is_text_option(level, option)) {
-		quoted__put(f, c->data, strnlen((const char *)c->data, c->bytes));
-	} else if (put_socket_struct(f, level, option, c)) {
-		return;
-	} else if (c->bytes == sizeof(number)) {
-		memcpy(&number, c->data, sizeof(number));
-		fprintf(f, "[%d]", number);
-	} else {
-		quoted_chunk__put(f, c);
-	}
-}
-
 static void put_target(FILE *f, const struct operand *o)
 {
 	if (!o->value || !o->chunk || o->chunk->flags & TRACE_CHUNK_FAULT) {
@@ -288,7 +227,7 @@ static void put_target(FILE *f, const struct operand *o)
 		put_structs(f, o);
 		break;
 	case ARG_SOCKET_VALUE:
-		put_socket_value(f, o);
+		socket_value__put(f, o->r->value[o->number - 2], o->r->value[o->number - 1], o->chunk);
 		break;
 	case ARG_FD_SET:
 		put_fd_set(f, o);
@@ -352,29 +291,6 @@ static void put_fcntl(FILE *f, const struct operand *o)
 		pointer__put(f, o->value);
 		break;
 	}
-}
-
-static void put_socket_option(FILE *f, const struct operand *o)
-{
-	static const struct {
-		u32 level;
-		const struct value_names *names;
-	} levels[] = {
-		{ SOL_SOCKET, &socket_options }, { IPPROTO_IP, &ip_options },
-		{ IPPROTO_IPV6, &ipv6_options }, { IPPROTO_TCP, &tcp_options },
-		{ IPPROTO_UDP, &udp_options },	 { 263 /* SOL_PACKET */, &packet_options },
-		{ 270 /* SOL_NETLINK */, &netlink_options },
-	};
-	u32 level = o->r->value[o->number - 1], option = o->value;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(levels); i++) {
-		if (levels[i].level == level) {
-			value_names__put(f, levels[i].names, option);
-			return;
-		}
-	}
-	fprintf(f, option ? "%#x" : "%x", option);
 }
 
 static void put_futex_op(FILE *f, u64 op)
@@ -542,7 +458,7 @@ static void put_argument(FILE *f, const struct operand *o)
 		put_futex_timeout(f, o);
 		break;
 	case ARG_SOCKET_OPTION:
-		put_socket_option(f, o);
+		socket_option__put(f, o->r->value[o->number - 1], o->value);
 		break;
 	case ARG_CLONE_FLAGS:
 		put_clone_flags(f, o->value);
@@ -696,7 +612,7 @@ static void put_meaning(FILE *f, const struct signature *s, const struct trace_r
 		fputc(')', f);
 	} else if (s->result == RESULT_FD_BY_COMMAND && r->value[1] == F_GETFL) {
 		fprintf(f, " (flags %s)", open_flags(text, result));
-	} else if (s->result == RESULT_NAMES && result) {
+	} else if (s->result == RESULT_NAMES && (result || s->result_names->mask == VALUE_ONLY)) {
 		fputs(s->result_names == &fd_flags ? " (flags " : " (", f);
 		value_names__put(f, s->result_names, (u32)result);
 		fputc(')', f);
@@ -723,7 +639,7 @@ static void put_returned(FILE *f, const struct signature *s, const struct trace_
 		fprintf(f, "%#llx", (u64)result);
 	else if (s->result == RESULT_OCTAL)
 		fprintf(f, "%#03llo", (u64)result);
-	else if (result && (s->result == RESULT_NAMES ||
+	else if (result && ((s->result == RESULT_NAMES && s->result_names->mask != VALUE_ONLY) ||
 			    (s->result == RESULT_FD_BY_COMMAND && r->value[1] == F_GETFL)))
 		fprintf(f, "%#llx", (u64)result);
 	else

@@ -113,7 +113,8 @@ void sched_attr__put(FILE *f, const void *data)
 
 	fprintf(f, "{size=%u, sched_policy=", a->size);
 	value_names__put(f, &schedulers, a->policy);
-	fprintf(f, a->flags ? ", sched_flags=%#llx" : ", sched_flags=%llx", a->flags);
+	fputs(", sched_flags=", f);
+	value_names__put(f, &scheduling_flags, a->flags);
 	fprintf(f, ", sched_nice=%d, sched_priority=%u", a->nice, a->priority);
 	fprintf(f, ", sched_runtime=%llu, sched_deadline=%llu, sched_period=%llu}", a->runtime,
 		a->deadline, a->period);

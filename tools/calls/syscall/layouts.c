@@ -28,6 +28,7 @@ struct member {
 #define INT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_INT }
 #define UINT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_UINT }
 #define HEX(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_HEX }
+#define OCTAL(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_OCTAL }
 #define PTR(n, a) { .name = #n, .at = (a), .size = 8, .kind = MEMBER_POINTER }
 #define NAMED(n, a, s, set) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_NAMES, .names = &(set) }
 #define TEXT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_TEXT }
@@ -49,7 +50,8 @@ struct member {
 #define MEMBERS(name, ...) static const struct member name[] = { __VA_ARGS__, {} }
 
 /* include/uapi/asm-generic/termbits.h, termios.h */
-MEMBERS(termios, NAMED(c_iflag, 0, 4, terminal_input), HEX(c_oflag, 4, 4), HEX(c_cflag, 8, 4),
+MEMBERS(termios, NAMED(c_iflag, 0, 4, terminal_input), NAMED(c_oflag, 4, 4, terminal_output),
+	NAMED(c_cflag, 8, 4, terminal_control),
 	NAMED(c_lflag, 12, 4, terminal_local));
 MEMBERS(winsize, UINT(ws_row, 0, 2), UINT(ws_col, 2, 2), UINT(ws_xpixel, 4, 2), UINT(ws_ypixel, 6, 2));
 /* fcntl.h */
@@ -134,6 +136,35 @@ MEMBERS(bpf_iterator, INT(link_fd, 0, 4), HEX(flags, 4, 4));
 MEMBERS(bpf_bind, INT(prog_fd, 0, 4), INT(map_fd, 4, 4), HEX(flags, 8, 4));
 MEMBERS(hint, NAMED(, 0, 8, write_hints));
 MEMBERS(seccomp_action, NAMED(, 0, 4, seccomp_actions));
+MEMBERS(inode_flags_alone, NAMED(, 0, 4, inode_flags));
+/* tcp.h: struct tcp_info; what stands in halves of a byte is left out */
+MEMBERS(tcp_info, NAMED(tcpi_state, 0, 1, tcp_states), NAMED(tcpi_ca_state, 1, 1, tcp_congestion_states),
+	UINT(tcpi_retransmits, 2, 1), UINT(tcpi_probes, 3, 1), UINT(tcpi_backoff, 4, 1),
+	NAMED(tcpi_options, 5, 1, tcp_info_options), UINT(tcpi_rto, 8, 4), UINT(tcpi_ato, 12, 4),
+	UINT(tcpi_snd_mss, 16, 4), UINT(tcpi_rcv_mss, 20, 4), UINT(tcpi_unacked, 24, 4),
+	UINT(tcpi_sacked, 28, 4), UINT(tcpi_lost, 32, 4), UINT(tcpi_retrans, 36, 4),
+	UINT(tcpi_fackets, 40, 4), UINT(tcpi_last_data_sent, 44, 4), UINT(tcpi_last_ack_sent, 48, 4),
+	UINT(tcpi_last_data_recv, 52, 4), UINT(tcpi_last_ack_recv, 56, 4), UINT(tcpi_pmtu, 60, 4),
+	UINT(tcpi_rcv_ssthresh, 64, 4), UINT(tcpi_rtt, 68, 4), UINT(tcpi_rttvar, 72, 4),
+	UINT(tcpi_snd_ssthresh, 76, 4), UINT(tcpi_snd_cwnd, 80, 4), UINT(tcpi_advmss, 84, 4),
+	UINT(tcpi_reordering, 88, 4), UINT(tcpi_rcv_rtt, 92, 4), UINT(tcpi_rcv_space, 96, 4),
+	UINT(tcpi_total_retrans, 100, 4));
+/* ipcbuf.h, shmbuf.h, sembuf.h, msgbuf.h of x86-64 */
+#define IPC_MEMBERS(p)                                                                             \
+	HEX(p##_perm.key, 0, 4), UINT(p##_perm.uid, 4, 4), UINT(p##_perm.gid, 8, 4),               \
+		UINT(p##_perm.cuid, 12, 4), UINT(p##_perm.cgid, 16, 4), OCTAL(p##_perm.mode, 20, 4)
+MEMBERS(shm_status, IPC_MEMBERS(shm), UINT(shm_segsz, 48, 8), INT(shm_atime, 56, 8),
+	INT(shm_dtime, 64, 8), INT(shm_ctime, 72, 8), INT(shm_cpid, 80, 4), INT(shm_lpid, 84, 4),
+	UINT(shm_nattch, 88, 8));
+MEMBERS(sem_status, IPC_MEMBERS(sem), INT(sem_otime, 48, 8), INT(sem_ctime, 64, 8),
+	UINT(sem_nsems, 80, 8));
+MEMBERS(msg_status, IPC_MEMBERS(msg), INT(msg_stime, 48, 8), INT(msg_rtime, 56, 8),
+	INT(msg_ctime, 64, 8), UINT(msg_cbytes, 72, 8), UINT(msg_qnum, 80, 8), UINT(msg_qbytes, 88, 8),
+	INT(msg_lspid, 96, 4), INT(msg_lrpid, 100, 4));
+/* mman.h: struct cachestat_range, cachestat */
+MEMBERS(cache_range, UINT(off, 0, 8), UINT(len, 8, 8));
+MEMBERS(cache_pages, UINT(nr_cache, 0, 8), UINT(nr_dirty, 8, 8), UINT(nr_writeback, 16, 8),
+	UINT(nr_evicted, 24, 8), UINT(nr_recently_evicted, 32, 8));
 MEMBERS(u64_alone, HEX(, 0, 8));
 
 #define LAYOUT(name, bytes, fewest, same) { .size = (bytes), .least = (fewest), .alike = (same), .members = (name) }
@@ -178,6 +209,13 @@ static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
 	AT(BPF_BIND) = LAYOUT(bpf_bind, 12, 8, 1),
 	AT(HINT) = LAYOUT(hint, 8, 8, 1),
 	AT(SECCOMP_ACTION) = LAYOUT(seccomp_action, 4, 4, 1),
+	AT(INODE_FLAGS) = LAYOUT(inode_flags_alone, 4, 4, 1),
+	AT(TCP_INFO) = LAYOUT(tcp_info, 104, 8, 1),
+	AT(SHM_STATUS) = LAYOUT(shm_status, 96, 96, 0),
+	AT(SEM_STATUS) = LAYOUT(sem_status, 88, 88, 0),
+	AT(MSG_STATUS) = LAYOUT(msg_status, 104, 104, 0),
+	AT(CACHE_RANGE) = LAYOUT(cache_range, 16, 16, 1),
+	AT(CACHE_PAGES) = LAYOUT(cache_pages, 40, 40, 1),
 	AT(TIMEVAL_PAIR) = { .size = 32, .least = 32 },
 #undef AT
 };
@@ -230,6 +268,9 @@ static void put_member(FILE *f, const struct member *m, const u8 *data)
 		break;
 	case MEMBER_HEX:
 		fprintf(f, number ? "%#llx" : "%llx", number);
+		break;
+	case MEMBER_OCTAL:
+		fprintf(f, "%#03llo", number);
 		break;
 	case MEMBER_POINTER:
 		pointer__put(f, number);

@@ -44,7 +44,7 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 	fanotify_flags, fanotify_marks, faults_features, faults_flags, file_advices,
 	fsconfig_commands, fsmount_flags, fsopen_flags, fspick_flags, futex2_flags,
 	futex_compares, futex_wake_ops, handle_flags, inotify_events, internet_protocols,
-	ipc_commands, ipc_flags, ipc_get_flags, ipc_keys, key_commands, key_rights,
+	msg_commands, sem_commands, shm_commands, ipc_flags, ipc_get_flags, ipc_keys, key_commands, key_rights,
 	keyrings, landlock_files, landlock_flags, landlock_ports, landlock_rules,
 	landlock_scopes, log_actions, mbind_flags, membarrier_flags, membarrier_supported,
 	memory_policies, mlock2_flags, module_flags, mount_attributes, mount_propagations,
@@ -56,7 +56,9 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 	ring_flags, ring_registers, seals, seccomp_actions, seccomp_flags, seccomp_modes,
 	seccomp_operations, secure_bits, swap_flags, terminal_input, terminal_local,
 	timerfd_settings, timex_modes, trace_options, trace_requests, udp_options,
-	vma_names, write_hints;
+	vma_names, write_hints,
+	inode_flags, policy_flags, scheduling_flags, statx_attributes, tcp_congestion_states,
+	tcp_info_options, tcp_states, terminal_control, terminal_output, waitid_flags;
 
 /* The name of a value of that set, or NULL. */
 const char *value_names__find(const struct value_names *names, u64 value);

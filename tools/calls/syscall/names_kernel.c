@@ -386,10 +386,13 @@ FLAGS(ipc_flags, { 0x200, "IPC_CREAT" }, { 0x400, "IPC_EXCL" }, { 0x800, "IPC_NO
 	{ 010000, "MSG_NOERROR" }, { 020000, "MSG_EXCEPT" });
 FLAGS(ipc_get_flags, { 0x200, "IPC_CREAT" }, { 0x400, "IPC_EXCL" }, { 04000, "SHM_HUGETLB" },
 	{ 010000, "SHM_NORESERVE" });
-VALUES(ipc_commands, { 0, "IPC_RMID" }, { 1, "IPC_SET" }, { 2, "IPC_STAT" }, { 3, "IPC_INFO" },
-	{ 0xb, "SHM_LOCK" }, { 0xc, "SHM_UNLOCK" }, { 0xd, "SHM_STAT" }, { 0xe, "SHM_INFO" },
-	{ 0xf, "SHM_STAT_ANY" }, { 0x10, "SETVAL" }, { 0x11, "SETALL" }, { 0x12, "SEM_STAT" },
-	{ 0x13, "SEM_INFO" }, { 0x14, "SEM_STAT_ANY" });
+#define IPC_COMMANDS { 0, "IPC_RMID" }, { 1, "IPC_SET" }, { 2, "IPC_STAT" }, { 3, "IPC_INFO" }
+VALUES(shm_commands, IPC_COMMANDS, { 11, "SHM_LOCK" }, { 12, "SHM_UNLOCK" }, { 13, "SHM_STAT" },
+       { 14, "SHM_INFO" }, { 15, "SHM_STAT_ANY" });
+VALUES(sem_commands, IPC_COMMANDS, { 11, "GETPID" }, { 12, "GETVAL" }, { 13, "GETALL" },
+       { 14, "GETNCNT" }, { 15, "GETZCNT" }, { 16, "SETVAL" }, { 17, "SETALL" },
+       { 18, "SEM_STAT" }, { 19, "SEM_INFO" }, { 20, "SEM_STAT_ANY" });
+VALUES(msg_commands, IPC_COMMANDS, { 11, "MSG_STAT" }, { 12, "MSG_INFO" }, { 13, "MSG_STAT_ANY" });
 FLAGS(timex_modes, { 1, "ADJ_OFFSET" }, { 2, "ADJ_FREQUENCY" }, { 4, "ADJ_MAXERROR" },
 	{ 8, "ADJ_ESTERROR" }, { 0x10, "ADJ_STATUS" }, { 0x20, "ADJ_TIMECONST" },
 	{ 0x80, "ADJ_TAI" }, { 0x100, "ADJ_SETOFFSET" }, { 0x1000, "ADJ_MICRO" },
@@ -430,3 +433,39 @@ FLAGS(terminal_local, { 1, "ISIG" }, { 2, "ICANON" }, { 4, "XCASE" }, { 8, "ECHO
 	{ 0x10, "ECHOE" }, { 0x20, "ECHOK" }, { 0x40, "ECHONL" }, { 0x80, "NOFLSH" },
 	{ 0x100, "TOSTOP" }, { 0x200, "ECHOCTL" }, { 0x400, "ECHOPRT" }, { 0x800, "ECHOKE" },
 	{ 0x1000, "FLUSHO" }, { 0x4000, "PENDIN" }, { 0x8000, "IEXTEN" }, { 0x10000, "EXTPROC" });
+FLAGS(terminal_output, { 1, "OPOST" }, { 2, "OLCUC" }, { 4, "ONLCR" }, { 8, "OCRNL" }, { 0x10, "ONOCR" },
+      { 0x20, "ONLRET" }, { 0x40, "OFILL" }, { 0x80, "OFDEL" }, { 0x1800, "XTABS" });
+NAMES(terminal_control, 0x100f, { 0, "B0" }, { 7, "B300" }, { 9, "B1200" }, { 11, "B2400" },
+      { 12, "B4800" }, { 13, "B9600" }, { 14, "B19200" }, { 15, "B38400" }, { 0x1001, "B57600" },
+      { 0x1002, "B115200" }, { 0x1003, "B230400" }, { 0x1004, "B460800" }, { 0x1007, "B921600" },
+      { 0x30, "CS8" }, { 0x20, "CS7" }, { 0x10, "CS6" }, { 0x40, "CSTOPB" }, { 0x80, "CREAD" },
+      { 0x100, "PARENB" }, { 0x200, "PARODD" }, { 0x400, "HUPCL" }, { 0x800, "CLOCAL" },
+      { 0x80000000, "CRTSCTS" });
+FLAGS(statx_attributes, { 4, "STATX_ATTR_COMPRESSED" }, { 0x10, "STATX_ATTR_IMMUTABLE" },
+      { 0x20, "STATX_ATTR_APPEND" }, { 0x40, "STATX_ATTR_NODUMP" },
+      { 0x800, "STATX_ATTR_ENCRYPTED" }, { 0x1000, "STATX_ATTR_AUTOMOUNT" },
+      { 0x2000, "STATX_ATTR_MOUNT_ROOT" }, { 0x100000, "STATX_ATTR_VERITY" },
+      { 0x200000, "STATX_ATTR_DAX" }, { 0x400000, "STATX_ATTR_WRITE_ATOMIC" });
+FLAGS(scheduling_flags, { 1, "SCHED_FLAG_RESET_ON_FORK" }, { 2, "SCHED_FLAG_RECLAIM" },
+      { 4, "SCHED_FLAG_DL_OVERRUN" }, { 8, "SCHED_FLAG_KEEP_POLICY" },
+      { 16, "SCHED_FLAG_KEEP_PARAMS" }, { 32, "SCHED_FLAG_UTIL_CLAMP_MIN" },
+      { 64, "SCHED_FLAG_UTIL_CLAMP_MAX" });
+FLAGS(waitid_flags, { 1, "WNOHANG" }, { 2, "WSTOPPED" }, { 4, "WEXITED" }, { 8, "WCONTINUED" },
+      { 0x1000000, "WNOWAIT" }, { 0x20000000, "__WNOTHREAD" }, { 0x40000000, "__WALL" },
+      { 0x80000000, "__WCLONE" });
+FLAGS(inode_flags, { 1, "FS_SECRM_FL" }, { 2, "FS_UNRM_FL" }, { 4, "FS_COMPR_FL" }, { 8, "FS_SYNC_FL" },
+      { 0x10, "FS_IMMUTABLE_FL" }, { 0x20, "FS_APPEND_FL" }, { 0x40, "FS_NODUMP_FL" },
+      { 0x80, "FS_NOATIME_FL" }, { 0x800, "FS_ENCRYPT_FL" }, { 0x1000, "FS_INDEX_FL" },
+      { 0x4000, "FS_JOURNAL_DATA_FL" }, { 0x10000, "FS_DIRSYNC_FL" }, { 0x20000, "FS_TOPDIR_FL" },
+      { 0x40000, "FS_HUGE_FILE_FL" }, { 0x80000, "FS_EXTENT_FL" }, { 0x100000, "FS_VERITY_FL" },
+      { 0x800000, "FS_NOCOW_FL" }, { 0x2000000, "FS_DAX_FL" }, { 0x10000000, "FS_INLINE_DATA_FL" },
+      { 0x20000000, "FS_PROJINHERIT_FL" }, { 0x40000000, "FS_CASEFOLD_FL" });
+FLAGS(policy_flags, { 1, "MPOL_F_NODE" }, { 2, "MPOL_F_ADDR" }, { 4, "MPOL_F_MEMS_ALLOWED" });
+VALUES(tcp_states, { 1, "TCP_ESTABLISHED" }, { 2, "TCP_SYN_SENT" }, { 3, "TCP_SYN_RECV" },
+       { 4, "TCP_FIN_WAIT1" }, { 5, "TCP_FIN_WAIT2" }, { 6, "TCP_TIME_WAIT" }, { 7, "TCP_CLOSE" },
+       { 8, "TCP_CLOSE_WAIT" }, { 9, "TCP_LAST_ACK" }, { 10, "TCP_LISTEN" }, { 11, "TCP_CLOSING" },
+       { 12, "TCP_NEW_SYN_RECV" });
+VALUES(tcp_congestion_states, { 0, "TCP_CA_Open" }, { 1, "TCP_CA_Disorder" }, { 2, "TCP_CA_CWR" },
+       { 3, "TCP_CA_Recovery" }, { 4, "TCP_CA_Loss" });
+FLAGS(tcp_info_options, { 1, "TCPI_OPT_TIMESTAMPS" }, { 2, "TCPI_OPT_SACK" }, { 4, "TCPI_OPT_WSCALE" },
+      { 8, "TCPI_OPT_ECN" }, { 16, "TCPI_OPT_ECN_SEEN" }, { 32, "TCPI_OPT_SYN_DATA" });

@@ -104,6 +104,7 @@
 #define LHUGE_NAMED(set) { .kind = ARG_HUGE_NAMES, .wide = 1, .names = &(set) }
 /* The kernel takes it, and does not look at it. */
 #define UNUSED { .kind = ARG_UNUSED, .wide = 1 }
+#define NODES_OUT(len) { .kind = ARG_NODE_SET, .length = (len), .out = FETCH_IF_SUCCEEDED }
 #define NODES(len) { .kind = ARG_NODE_SET, .length = (len) }
 
 /* CALL: the same arguments in both tables. NATIVE: not in that of 32-bit calls. */

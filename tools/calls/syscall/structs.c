@@ -204,8 +204,9 @@ static void put_statx(FILE *f, const struct statx *st)
 {
 	fputs("{stx_mask=", f);
 	value_names__put(f, &statx_masks, st->stx_mask);
-	fprintf(f, st->stx_attributes ? ", stx_attributes=%#llx, stx_mode=" :
-					", stx_attributes=%llx, stx_mode=", (u64)st->stx_attributes);
+	fputs(", stx_attributes=", f);
+	value_names__put(f, &statx_attributes, st->stx_attributes);
+	fputs(", stx_mode=", f);
 	put_mode(f, st->stx_mode);
 	fprintf(f, ", stx_size=%llu, ...}", (unsigned long long)st->stx_size);
 }

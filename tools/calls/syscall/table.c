@@ -110,6 +110,7 @@ static const struct signature signatures[] = {
 	CALL(sync),
 	NATIVE(sync_file_range, FD, LONG, LONG, NAMED(sync_flags)),
 	CALL(syncfs, FD),
+	NATIVE(cachestat, FD, IN(CACHE_RANGE), OUT(CACHE_PAGES), HEX32),
 	CALL(tee, FD, FD, SIZE, NAMED(splice_flags)),
 	NATIVE(vmsplice, FD, VECTOR, SIZE, NAMED(splice_flags)),
 	CALL(write, FD, BUF(2), SIZE),
@@ -178,6 +179,7 @@ static const struct signature signatures[] = {
 	CALL(munlockall),
 	CALL(munmap, PTR, SIZE),
 	GIVES(POINTER, shmat, INT, PTR, NAMED(attach_flags)),
+	CALL(get_mempolicy, OUT(INT), NODES_OUT(2), LONG, PTR, LNAMED(policy_flags)),
 	CALL(set_mempolicy, NAMED(memory_policies), NODES(2), LONG),
 	CALL(migrate_pages, INT, SIZE, NODES(1), NODES(1)),
 	CALL(pkey_mprotect, PTR, SIZE, LNAMED(protections), INT),
@@ -255,7 +257,7 @@ static const struct signature signatures[] = {
 	CALL(uname, OUT(UTSNAME)),
 	CALL(vfork),
 	CALL(wait4, INT, OUT_WHEN(WAIT_STATUS, FOUND), NAMED(wait_flags), OUT_WHEN(RUSAGE, FOUND)),
-	CALL(waitid, NAMED(waitid_types), INT, OUT(SIGINFO), NAMED(wait_flags), OUT(RUSAGE)),
+	CALL(waitid, NAMED(waitid_types), INT, OUT(SIGINFO), NAMED(waitid_flags), OUT(RUSAGE)),
 
 	/* Signals. */
 	CALL(pause),
@@ -322,6 +324,8 @@ static const struct signature signatures[] = {
 	CALL(kcmp, INT, INT, NAMED(kcmp_types), HEX, HEX),
 	TELLS(personalities, personality, NAMED(personalities)),
 	CALL(setns, FD, NAMED(namespaces)),
+	CALL(mseal, PTR, SIZE, HEX),
+	GIVES(POINTER, map_shadow_stack, PTR, SIZE, HEX32),
 	CALL(unshare, LNAMED(clone_flags)),
 	CALL(ioprio_set, NAMED(priority_of), INT, KIND(IO_PRIORITY)),
 	{ .name = "ioprio_get", .result = RESULT_IO_PRIORITY, .arg = { NAMED(priority_of), INT } },
@@ -348,16 +352,16 @@ static const struct signature signatures[] = {
 
 	/* System V objects, and message queues. */
 	CALL(shmget, NAMED(ipc_keys), SIZE, KIND(IPC_FLAGS)),
-	CALL(shmctl, INT, NAMED(ipc_commands), PTR),
+	BY(1, shmctl, INT, NAMED(shm_commands), PTR),
 	CALL(shmdt, PTR),
 	CALL(semget, NAMED(ipc_keys), INT, KIND(IPC_FLAGS)),
 	CALL(semop, INT, ARRAY(SEMBUF, 2), UINT),
 	NATIVE(semtimedop, INT, ARRAY(SEMBUF, 2), UINT, IN(TIMESPEC)),
-	BY(2, semctl, INT, INT, NAMED(ipc_commands), HEX),
+	BY(2, semctl, INT, INT, NAMED(sem_commands), HEX),
 	CALL(msgget, NAMED(ipc_keys), KIND(IPC_FLAGS)),
 	CALL(msgsnd, INT, PTR, SIZE, NAMED(ipc_flags)),
 	CALL(msgrcv, INT, PTR, SIZE, LONG, NAMED(ipc_flags)),
-	CALL(msgctl, INT, NAMED(ipc_commands), PTR),
+	BY(1, msgctl, INT, NAMED(msg_commands), PTR),
 	OPENS(mq_open, STR, OPEN_FLAGS, CREATE_MODE, PTR),
 	CALL(mq_unlink, STR),
 	NATIVE(mq_timedsend, FD, BUF(2), SIZE, UINT, IN(TIMESPEC)),
@@ -432,7 +436,7 @@ u32 struct_layout_size(enum struct_layout layout)
 
 #define ADDRESS_MOST 128        /* struct sockaddr_storage */
 #define ELEMENTS_MOST 8
-#define SOCKET_VALUE_MOST 64
+#define SOCKET_VALUE_MOST 104   /* of a struct tcp_info up to tcpi_total_retrans */
 
 static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum syscall_abi abi,
 		     u32 buffers_most)
