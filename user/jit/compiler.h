@@ -76,6 +76,9 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o);
 int compiler__special(struct compiler *f, const struct expr *e, struct operand *o);
 int compiler__register(struct compiler *f, const struct expr *e, struct operand *o);
 
+/* Is it of the structure that $task leads to? That is the kernel's, and so is what it points to. */
+bool expr_is_of_task(const struct compiler *f, const struct expr *e);
+
 int compiler__load_variable(struct compiler *f, const struct expr *e,
 			    const struct place_variable *v, struct operand *o);
 
@@ -95,6 +98,7 @@ struct lvalue {
 	struct c_type type;
 	u64 bit_offset;         /* of a bit-field, from offset */
 	u32 bits;
+	bool in_kernel;         /* it is of $task */
 	bool by_reference;      /* of C++: who writes -> for . means the same */
 };
 
@@ -105,8 +109,11 @@ int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue *l,
 		   struct operand *o);
 
-/* Reads size (1, 2, 4, 8) bytes at r0 + offset into r0, extended with zeroes. */
-void compiler__read(struct compiler *f, s64 offset, u32 size);
+/*
+ * Reads size (1, 2, 4, 8) bytes at r0 + offset into r0, extended with zeroes. in_kernel: of a structure of the
+ * kernel, also where pointers are a program's.
+ */
+void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel);
 
 /* The type an expression has, without leaving code behind. */
 int compiler__type(struct compiler *f, const struct expr *e, struct operand *o);

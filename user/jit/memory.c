@@ -14,7 +14,7 @@
  * pointers of the kernel lead to may also be a program's (char __user *), and types do not say so
  * everywhere.
  */
-void compiler__read(struct compiler *f, s64 offset, u32 size)
+void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel)
 {
 	struct code *code = f->code;
 
@@ -24,7 +24,7 @@ void compiler__read(struct compiler *f, s64 offset, u32 size)
 	code__move(code, BPF_REG_1, BPF_REG_10);
 	code__op_number(code, BPF_ADD, BPF_REG_1, COMPILER_READ_AT);
 	code__set(code, BPF_REG_2, size);
-	if (f->place->is_user) {
+	if (f->place->is_user && !in_kernel) {
 		code__call(code, BPF_FUNC_probe_read_user);
 	} else {
 		int kernel = code__label(code), done = code__label(code);
@@ -65,7 +65,7 @@ bool expr_is_lvalue(const struct compiler *f, const struct expr *e)
 	case EXPR_SPECIAL:
 		if (is_referring_result(f->place, e))
 			return true;
-		if (!f->place->own_arguments)
+		if (!f->place->own_arguments || expr_is_of_task(f, e))
 			return false;
 		/* fall through */
 	case EXPR_NAME:
@@ -310,11 +310,12 @@ int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 	int err = find_place(f, compiler__follow(f, e), l);
 	struct c_type to;
 
+	l->in_kernel = expr_is_of_task(f, e);
 	if (err || l->bits || !c_type__referred(&l->type, &to))
 		return err;
 	if (l->offset > INT32_MAX || l->offset < INT32_MIN)
 		return compiler__refuse(f, e, "this is too far away");
-	compiler__read(f, l->offset, 8);
+	compiler__read(f, l->offset, 8, l->in_kernel);
 	*l = (struct lvalue){ .type = to, .by_reference = true };
 	return 0;
 }
@@ -331,7 +332,7 @@ static int load_bits(struct compiler *f, const struct expr *e, const struct lval
 	/* The bytes it is in, and no others: those behind may be out of reach. */
 	for (size = 1; size * 8 < first + l->bits; size *= 2)
 		;
-	compiler__read(f, l->offset + l->bit_offset / 8, size);
+	compiler__read(f, l->offset + l->bit_offset / 8, size, l->in_kernel);
 	code__op_number(f->code, BPF_LSH, BPF_REG_0, 64 - first - l->bits);
 	code__op_number(f->code, is_signed ? BPF_ARSH : BPF_RSH, BPF_REG_0, 64 - l->bits);
 	if (is_signed)
@@ -368,7 +369,7 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 		free(text);
 		return complain_hint(f->c, -EINVAL, "name a member of it, or its address with &");
 	}
-	compiler__read(f, l->offset, size);
+	compiler__read(f, l->offset, size, l->in_kernel);
 	if (is_signed && size < 8)
 		compiler__convert(f, size, true);
 	*o = operand_of(is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED, &l->type);

@@ -78,9 +78,9 @@ static int load_argument(struct compiler *f, u32 n)
 	r = machine_stack_pointer();
 	load_register(f, &r);
 	if (f->place->is_32_bit)
-		compiler__read(f, 4 * (n + 1), 4);
+		compiler__read(f, 4 * (n + 1), 4, false);
 	else
-		compiler__read(f, on_stack, 8);
+		compiler__read(f, on_stack, 8, false);
 	return 0;
 }
 
@@ -385,9 +385,45 @@ static int on_stack(struct compiler *f, const struct expr *e, u64 n, struct oper
 		return compiler__refuse(f, e, "the stack is not known here");
 	load_register(f, &sp);
 	/* As the caller finds it: the return address is still on top where a function is about to return. */
-	compiler__read(f, size * (n + f->place->is_exit), size);
+	compiler__read(f, size * (n + f->place->is_exit), size, false);
 	*o = operand_bits(size);
 	return 0;
+}
+
+/*
+ * The structure of the task that runs, of the kernel in programs, too. Nobody need be told whose it is: it is about
+ * the one that runs at every event.
+ */
+static int current_task(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	const struct place *p = f->place;
+	const struct c_type *type = p->task_type ? p->task_type(p->types_arg) : NULL;
+
+	if (!type)
+		return compiler__refuse(f, e, "what the kernel knows of a task is not known: it has no BTF");
+	code__call(f->code, BPF_FUNC_get_current_task);
+	*o = operand_address(*type);
+	return 0;
+}
+
+bool expr_is_of_task(const struct compiler *f, const struct expr *e)
+{
+	e = compiler__follow(f, e);
+	switch (e->op) {
+	case EXPR_SPECIAL:
+		return !strcmp(e->text, "task");
+	case EXPR_MEMBER:
+	case EXPR_ARROW:
+	case EXPR_INDEX:
+	case EXPR_DEREFERENCE:
+	case EXPR_ADDRESS:
+	case EXPR_MEMORY:
+	case EXPR_CAST:
+	case EXPR_TYPED:
+		return expr_is_of_task(f, e->left);
+	default:
+		return false;
+	}
 }
 
 /* The return address is on top of the stack when a function begins. */
@@ -431,6 +467,8 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		f->place->own_arguments ? place__find(f->place, e->text) : NULL;
 	u64 n;
 
+	if (!strcmp(e->text, "task"))
+		return current_task(f, e, o);
 	if (v)
 		return compiler__load_variable(f, e, v, o);
 	if (!strcmp(e->text, "retval"))
@@ -468,7 +506,7 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 	complain(f->c, 0, e->at, e->len, "there is no $%s", e->text);
 	return complain_hint(
 		f->c, -EINVAL,
-		"there are $retval, $arg1, $arg2, ..., $caller, $elapsed, $stack, $stack0, ...");
+		"there are $retval, $arg1, $arg2, ..., $task, $caller, $elapsed, $stack, $stack0, ...");
 }
 
 int compiler__register(struct compiler *f, const struct expr *e, struct operand *o)

@@ -76,6 +76,8 @@ struct place {
 	/* For casts and enumerators, opened when asked for; NULL, or what it returns: there are none. */
 	struct kernel_types *(*types)(void *arg);
 	void *types_arg;
+	/* struct task_struct, of the kernel everywhere; NULL, or what it returns: not known. */
+	const struct c_type *(*task_type)(void *types_arg);
 	const char *binary;             /* is_user: where @symbols are looked for */
 	u64 address;                    /* is_user: of the site, as the binary counts */
 };

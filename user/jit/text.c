@@ -109,7 +109,7 @@ static struct text find_text(struct compiler *f, const struct expr *e)
 		return (struct text){};
 	default:
 		t = typed_text(f, e, said);
-		t.is_user = is_user || f->place->is_user;
+		t.is_user = is_user || (f->place->is_user && !expr_is_of_task(f, e));
 		return t;
 	}
 }

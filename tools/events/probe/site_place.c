@@ -35,6 +35,20 @@ static struct kernel_types *kernel_types(void *arg)
 	return k->types.vmlinux ? &k->types : NULL;
 }
 
+static const struct c_type *task_type(void *arg)
+{
+	struct kernel_types *types = kernel_types(arg);
+	struct knowledge *k = arg;
+	int id;
+
+	if (!k->has_task && types) {
+		id = btf__find_by_name_kind(types->vmlinux, "task_struct", BTF_KIND_STRUCT);
+		k->has_task = id > 0;
+		k->task = c_type__of(types->vmlinux, id);
+	}
+	return k->has_task ? &k->task : NULL;
+}
+
 static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 {
 	if (k->dwarf_path && !strcmp(k->dwarf_path, path))
@@ -418,12 +432,12 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 		.is_inside = site->offset || site->is_inlined || site->event->type == EVENT_USDT,
 		.result = c_type__integer(8, true),
 		.address = site->address,
+		.task_type = task_type,
+		.types_arg = k,
 	};
 	/* A program's types are others. */
-	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION) {
+	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION)
 		p->types = kernel_types;
-		p->types_arg = k;
-	}
 	switch (p->context) {
 	case PLACE_RECORD:
 		if (k->tracefs < 0)

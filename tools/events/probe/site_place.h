@@ -11,6 +11,8 @@
 struct knowledge {
 	struct kernel_types types;
 	bool has_types; /* they have been opened (types.vmlinux may be NULL: there are none) */
+	struct c_type task;     /* struct task_struct */
+	bool has_task;
 	int tracefs;            /* -1: not opened */
 	bool want_dwarf; /* names are used that only debug information may know: it takes long to
 			    read */
