@@ -89,6 +89,16 @@ endif
 else
 $(info libmicrohttpd is missing: built without --listen; `make deps` installs it)
 endif
+# tally record (user/record/sqlite.h), which loads it; LIBSQLITE= builds without.
+LIBSQLITE ?= $(shell pkg-config --exists sqlite3 && echo -lsqlite3)
+ifneq ($(strip $(LIBSQLITE)),)
+CPPFLAGS += -DHAVE_SQLITE
+ifdef STATIC
+LIBS     := $(LIBSQLITE) $(LIBS) -lm
+endif
+else
+$(info libsqlite3 is missing: built without recordings; `make deps` installs it)
+endif
 # tests/fuzz, with clang's libFuzzer: make fuzz.
 ifdef FUZZ
 CC       := $(CLANG)
@@ -327,7 +337,7 @@ demo: deps
 # --- packages ------------------------------------------------------------------------------------
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
-		  libiberty-dev libcapstone-dev libjansson-dev libmicrohttpd-dev pkg-config scdoc groff-base gawk
+		  libiberty-dev libcapstone-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev pkg-config scdoc groff-base gawk
 packages_test  := $(packages) g++ systemtap-sdt-dev libcmocka-dev python3-pytest python3-prometheus-client \
 		  util-linux procps \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd

@@ -54,11 +54,11 @@ static int take_report(void *context, const struct report *r)
 	return triage__take(l->triage, r);
 }
 
-static int take_line(void *context, const char *tool, const struct stream_line *line)
+static int take_line(void *context, const struct writer *w, const struct stream_line *line)
 {
 	struct looking *l = context;
 
-	return triage__take_line(l->triage, tool, line);
+	return triage__take_line(l->triage, w->of_tool, line);
 }
 
 /* The first word of a line, if no measurement of the run is of that tool; else NULL. */
@@ -117,11 +117,12 @@ static int end(void *context)
 	return err;
 }
 
-static void begin(void *context, struct run *run)
+static int begin(void *context, struct run *run)
 {
 	struct looking *l = context;
 
 	l->run = run;
+	return 0;
 }
 
 static int look(struct cli *cli)

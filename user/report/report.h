@@ -229,6 +229,7 @@ int report_format(const char *name);
 int report_stack_format(const char *name);
 
 struct stream_line;
+struct writer;
 
 /*
  * Takes what is measured instead of a file: whoever makes something of several measurements. What it is
@@ -238,7 +239,7 @@ struct stream_line;
 struct writer_sink {
 	void *context;
 	int (*report)(void *context, const struct report *r);
-	int (*line)(void *context, const char *tool, const struct stream_line *line);
+	int (*line)(void *context, const struct writer *w, const struct stream_line *line);     /* w: of_tool, of_command */
 	int (*end)(void *context);
 };
 
@@ -255,6 +256,7 @@ struct writer {
 	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS: all there was up to now; see there */
 	u64 top;                /* and how many keys are written; 0: see there */
 	const char *tool;       /* whose single events come now, in a run of several; else NULL */
+	const char *of_tool, *of_command;       /* the same for a sink, of any run */
 	enum report_format format;
 	char separator;         /* CSV */
 	bool milliseconds;

@@ -479,7 +479,7 @@ int stream__write_line(struct writer *w, const struct stream_template *t,
 		       const struct stream_line *line)
 {
 	if (w->sink)
-		return w->sink->line(w->sink->context, w->tool, line);
+		return w->sink->line(w->sink->context, w, line);
 	if (w->format == FORMAT_JSON)
 		return write_object(w, line);
 	if (w->format == FORMAT_CSV)

@@ -290,6 +290,8 @@ static bool tells_overhead(const struct measurement *m)
  */
 static void begin_writing(struct measurement *m)
 {
+	m->writer->of_tool = m->tool;
+	m->writer->of_command = m->cli->command_line;
 	if (m->run->n == 1)
 		return;
 	m->writer->header = m->header;

@@ -283,7 +283,7 @@ static int run_lines(struct several *s, struct cli *cli)
 	size_t i;
 
 	if (!err && s->plan && !cli->explain) {
-		s->plan->begin(s->plan->sink.context, &s->run);
+		err = s->plan->begin(s->plan->sink.context, &s->run);
 		s->run.writer.sink = &s->plan->sink;
 	}
 	if (!err)

@@ -17,14 +17,14 @@
 typedef const struct tool_spec *(*several_find)(const char *name);
 
 /*
- * A run whose lines are not typed but known, and whose reports go to a sink. begin() tells it of the run, whose
+ * A run whose lines are not typed but known, and whose reports go to a sink. begin() tells it of the run, before anything is loaded; its
  * writer is what it writes to, with the sink taken away meanwhile.
  */
 struct several_plan {
 	const char *const *line;
 	size_t n;                       /* at most RUN_MOST */
 	struct writer_sink sink;
-	void (*begin)(void *context, struct run *run);
+	int (*begin)(void *context, struct run *run);   /* 0, or a negative errno after saying why it cannot be */
 };
 
 /* cli: of the run, parsed and checked; the caller's. Returns the exit status. */

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* record: measurements interval by interval into a file (record/store.h), of which show and triage take a window. */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "machine/triage/rules.h"
+#include "record/store.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "run/several.h"
+#include "tools.h"
+
+#define DEFAULT_INTERVAL_NS (10 * NSEC_PER_SEC)
+#define DEFAULT_KEEP_NS (24 * 3600 * NSEC_PER_SEC)
+#define DEFAULT_BYTES (256ULL << 20)
+#define LEAST_BYTES (1ULL << 20)
+
+#define KEY_KEEP 0x1000
+#define KEY_SIZE 0x1001
+
+struct recording {
+	const char *path;
+	struct store_limits limits;
+	const char *line[RUN_MOST];
+	size_t n;
+	bool interval_begun;            /* what follows is interval and count */
+	struct store *store;
+	struct run *run;
+	u64 interval_ns;
+	int err;
+};
+
+static int take_report(void *context, const struct report *r)
+{
+	struct recording *rec = context;
+
+	return store__add_report(rec->store, r);
+}
+
+static int take_line(void *context, const struct writer *w, const struct stream_line *line)
+{
+	struct recording *rec = context;
+
+	return store__add_line(rec->store, w->of_tool, w->of_command, line);
+}
+
+static int end(void *context)
+{
+	struct recording *rec = context;
+
+	return store__end_interval(rec->store);
+}
+
+static int begin(void *context, struct run *run)
+{
+	struct recording *rec = context;
+	const struct store_origin origin = {
+		.kernel = run->host.uts.release, .host = run->host.uts.nodename, .cpus = run->host.cpus_online,
+		.interval_ns = rec->interval_ns,
+	};
+
+	rec->run = run;
+	return store__create(&rec->store, rec->path, &origin, &rec->limits);
+}
+
+/* What became of it; where something is missing, the exit status says so, too. */
+static int conclude(const struct recording *rec, int code)
+{
+	struct store_progress p = store__progress(rec->store);
+	char intervals[UNITS_SPACE], bytes[UNITS_SPACE];
+
+	if (p.left_out)
+		diag_warn("%llu %s not written: there was no room", p.left_out, p.left_out == 1 ? "interval was" : "intervals were");
+	if (p.intervals)
+		diag_hint("%s %s, %s: tally show %s; tally triage %s", format_count(intervals, p.intervals),
+			  p.intervals == 1 ? "interval" : "intervals", format_value(bytes, p.bytes, UNIT_BYTES, false),
+			  rec->path, rec->path);
+	return code == EXIT_DONE && p.left_out ? EXIT_LOST : code;
+}
+
+static int record_lines(struct recording *rec, struct cli *cli)
+{
+	struct several_plan plan = {
+		.line = rec->n ? rec->line : triage_lines, .n = rec->n ?: triage_line_count,
+		.sink = { rec, take_report, take_line, end }, .begin = begin,
+	};
+	int code;
+
+	rec->interval_ns = cli->interval_ns;
+	code = several__run(find_tool_spec, &plan, cli);
+	if (rec->store)
+		code = conclude(rec, code);
+	store__close(rec->store);
+	return code;
+}
+
+/*
+ * --- the command line --------------------------------------------------------------------------
+ */
+
+/* Anything but a number is a line, until the interval has begun. */
+static bool takes(void *input, char *arg)
+{
+	struct recording *rec = input;
+
+	rec->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
+	if (rec->interval_begun || rec->n == RUN_MOST)
+		return false;
+	rec->line[rec->n++] = arg;
+	return true;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct recording *rec = state->input;
+
+	switch (key) {
+	case 'o':
+		rec->path = arg;
+		return 0;
+	case KEY_KEEP:
+		if (!parse_duration(arg, NSEC_PER_SEC, &rec->limits.keep_ns) && rec->limits.keep_ns)
+			return 0;
+		diag_error("--keep: '%s' is no time like 24h", arg);
+		return EINVAL;
+	case KEY_SIZE:
+		if (!parse_u64_between(arg, LEAST_BYTES, 1ULL << 50, &rec->limits.bytes))
+			return 0;
+		diag_error("--size: '%s' is no size like 256M, of at least 1M", arg);
+		return EINVAL;
+	case ARGP_KEY_END:
+		if (rec->path)
+			return 0;
+		diag_error("where to? -o FILE");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int record(int argc, char **argv)
+{
+	static const struct argp_option option_list[] = {
+		{ "output", 'o', "FILE", 0, "The recording, made with mode 0600; one that is there is gone on with", 5 },
+		{ "keep", KEY_KEEP, "TIME", 0, "Keep so much of the newest (default 24h)", 5 },
+		{ "size", KEY_SIZE, "BYTES", 0, "And no more than this: the oldest goes (default 256M)", 5 },
+		{},
+	};
+	static const struct argp own = {
+		.options = option_list, .parser = parse_own,
+		.args_doc = "['TOOL [OPTION...]'...] [INTERVAL [COUNT]]\n"
+			    "['TOOL [OPTION...]'...] -- COMMAND [ARG...]",
+	};
+	struct recording rec = { .limits = { DEFAULT_KEEP_NS, DEFAULT_BYTES } };
+	const struct cli_spec spec = {
+		.groups = CLI_SCOPE | CLI_TIME | CLI_RUN | CLI_COMMAND,
+		.own = &own,
+		.own_input = &rec,
+		.takes = takes,
+		.doc = "The hours before: what the tools of triage measure, or those that are given as lines, interval by "
+		       "interval (10 s) into a file of bounded size, until interrupted. tally show FILE prints any window of it, "
+		       "tally triage FILE says when something was wrong. It can be read while it is being written.",
+	};
+	struct cli cli;
+	int code = EXIT_USAGE;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	if (cli.listen.n) {
+		diag_error("--listen serves figures, and these go to a file");
+	} else {
+		if (!cli.interval_ns)
+			cli.interval_ns = DEFAULT_INTERVAL_NS;
+		code = record_lines(&rec, &cli);
+	}
+	cli__free(&cli);
+	return code;
+}
+
+TOOL(record, AREA_MACHINE, "the hours before: measurements interval by interval, in a file");

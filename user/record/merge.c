@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+
+struct merge {
+	struct report report;
+	struct report_overhead cost;
+	char *tool, *command;
+	size_t n;
+	struct table rows, groups, stacks;      /* indexes into the report's by key */
+	struct report_frame *frame;
+};
+
+struct merge *merge__new(void)
+{
+	return calloc(1, sizeof(struct merge));
+}
+
+static void forget(struct merge *m)
+{
+	table__free(&m->rows);
+	table__free(&m->groups);
+	table__free(&m->stacks);
+	report__free(&m->report);
+}
+
+void merge__free(struct merge *m)
+{
+	if (!m)
+		return;
+	forget(m);
+	free(m->frame);
+	free(m->tool);
+	free(m->command);
+	free(m);
+}
+
+size_t merge__count(const struct merge *m)
+{
+	return m->n;
+}
+
+/*
+ * --- keys --------------------------------------------------------------------------------------
+ */
+
+static bool is_figure(const struct field *f)
+{
+	return !f->text && f->kind != FIELD_ID && f->kind != FIELD_NONE;
+}
+
+/* Which cells, between the first that is none of the key's and the end, belong to the key all the same. */
+static bool names_event(const struct field *f)
+{
+	return f->text && !strcmp(f->name, "event");
+}
+
+static bool same_value(const struct field *a, const struct field *b)
+{
+	if (a->text || b->text)
+		return a->text && b->text && !strcmp(a->text, b->text);
+	return a->kind == b->kind && a->number == b->number;
+}
+
+/* The comm of a pid is no part of what makes a key, as it may change. */
+static bool is_key(const struct field *f, size_t index)
+{
+	return !(f->label && index);
+}
+
+struct cells {
+	const struct field *cell;
+	size_t n;               /* of the key: the first ones */
+	size_t all;
+};
+
+static struct cells key_of_row(const struct report_row *row)
+{
+	size_t n = 0;
+
+	while (n < row->ncells && !is_figure(&row->cell[n]) && !row->cell[n].adds_up)
+		n++;
+	return (struct cells){ row->cell, n, row->ncells };
+}
+
+static u64 hash_field(u64 hash, const struct field *f)
+{
+	return f->text ? table_hash(hash, f->text, strlen(f->text) + 1) : table_hash(hash, &f->number, sizeof(f->number));
+}
+
+static u64 hash_cells(const struct cells *c)
+{
+	u64 hash = 0;
+	size_t i;
+
+	for (i = 0; i < c->all; i++)
+		if (i < c->n ? is_key(&c->cell[i], i) : names_event(&c->cell[i]))
+			hash = hash_field(hash, &c->cell[i]);
+	return hash;
+}
+
+static bool same_cells(const struct cells *a, const struct cells *b)
+{
+	size_t i;
+
+	if (a->n != b->n || a->all != b->all)
+		return false;
+	for (i = 0; i < a->all; i++) {
+		if (strcmp(a->cell[i].name, b->cell[i].name))
+			return false;
+		if ((i < a->n ? is_key(&a->cell[i], i) : names_event(&a->cell[i])) &&
+		    !same_value(&a->cell[i], &b->cell[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool same_row(const void *array, u32 index, const void *key)
+{
+	struct cells there = key_of_row(&((const struct report_row *)array)[index]);
+
+	return same_cells(&there, key);
+}
+
+static bool same_group(const void *array, u32 index, const void *key)
+{
+	const struct report_group *g = &((const struct report_group *)array)[index];
+	const struct cells there = { g->key, g->nkey, g->nkey };
+
+	return same_cells(&there, key);
+}
+
+static int copy_cells(struct report_row *to, const struct field *f, size_t n)
+{
+	struct field copy;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		copy = f[i];
+		copy.text = copy.text ? strdup(copy.text) : NULL;
+		if (f[i].text && !copy.text)
+			return -ENOMEM;
+		err = report_row__add_field(to, &copy);
+		if (err)
+			free(copy.text);
+	}
+	return err;
+}
+
+/*
+ * --- rows --------------------------------------------------------------------------------------
+ */
+
+static struct field *cell_named(struct report_row *row, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < row->ncells; i++)
+		if (!strcmp(row->cell[i].name, name))
+			return &row->cell[i];
+	return NULL;
+}
+
+static double real_of(const struct field *f)
+{
+	if (f->kind == FIELD_REAL)
+		return f->real;
+	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
+}
+
+static void add_up(struct field *sum, const struct field *f)
+{
+	u64 number;
+
+	if (f->kind == FIELD_NONE)
+		return;
+	if (sum->kind == FIELD_NONE) {
+		*sum = *f;
+		return;
+	}
+	if (sum->kind == FIELD_REAL || f->kind == FIELD_REAL) {
+		sum->real = real_of(sum) + real_of(f);
+		sum->kind = FIELD_REAL;
+	} else if (field_is_signed(sum->kind)) {
+		sum->number += f->number;
+	} else if (!__builtin_add_overflow(sum->number, f->number, &number)) {
+		sum->number = number;
+	} else {
+		*sum = (struct field){ .name = sum->name, .kind = FIELD_REAL, .real = real_of(sum) + real_of(f),
+				       .adds_up = true };
+	}
+}
+
+/* The one that says more, by its name. */
+static void choose(struct field *there, const struct field *f)
+{
+	bool most = !strncmp(there->name, "max", 3), least = !strncmp(there->name, "min", 3);
+
+	if (f->kind == FIELD_NONE)
+		return;
+	if (there->kind == FIELD_NONE && (most || least))
+		*there = *f;
+	else if ((most && real_of(f) > real_of(there)) || (least && real_of(f) < real_of(there)))
+		*there = *f;
+	else if (!most && !least && (there->kind != f->kind || real_of(there) != real_of(f)))
+		there->kind = FIELD_NONE;       /* of several intervals nobody knows it */
+}
+
+static int take_text(struct field *there, const struct field *f)
+{
+	char *text;
+
+	if (!f->text || (there->text && !strcmp(there->text, f->text)))
+		return 0;
+	text = strdup(f->text);
+	if (!text)
+		return -ENOMEM;
+	free(there->text);
+	there->text = text;
+	return 0;
+}
+
+static int add_cell(struct field *there, const struct field *f)
+{
+	if (f->text || there->text)
+		return take_text(there, f);
+	if (f->adds_up || there->adds_up)
+		add_up(there, f);
+	else if (is_figure(f) || is_figure(there))
+		choose(there, f);
+	return 0;
+}
+
+/* What comes of sums: as the table of a histogram has it (run/tabulate.h). */
+static void take_average(struct report_row *row)
+{
+	struct field *avg = cell_named(row, "avg"), *count = cell_named(row, "count");
+	struct field *total = cell_named(row, "total");
+	enum field_kind kind;
+
+	if (!avg || avg->text || !count || !total || !is_figure(count) || !is_figure(total) || !count->number)
+		return;
+	kind = total->kind;
+	if (kind == FIELD_NUMBER) {
+		avg->kind = FIELD_REAL;
+		avg->real = (double)total->number / count->number;
+		avg->decimals = 2;
+	} else if (kind != FIELD_REAL) {
+		avg->kind = kind;
+		avg->number = total->number / count->number;
+	}
+}
+
+static int merge_row(struct report_row *there, const struct report_row *row, size_t nkey)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < row->ncells && !err; i++)
+		if (i >= nkey || !is_key(&row->cell[i], i))
+			err = add_cell(&there->cell[i], &row->cell[i]);
+	take_average(there);
+	return err;
+}
+
+static int add_row(struct merge *m, const struct report_row *row)
+{
+	struct cells key = key_of_row(row);
+	u64 hash = hash_cells(&key);
+	s64 there = table__find(&m->rows, hash, same_row, m->report.row, &key);
+	struct report_row copy = {};
+	int err;
+
+	if (there >= 0)
+		return merge_row(&m->report.row[there], row, key.n);
+	err = copy_cells(&copy, row->cell, row->ncells);
+	if (!err)
+		err = table__add(&m->rows, hash, m->report.nrows);
+	return report__end_row(&m->report, &copy, err);
+}
+
+/*
+ * --- histograms --------------------------------------------------------------------------------
+ */
+
+static int add_group(struct merge *m, const struct report_group *g)
+{
+	const struct cells key = { g->key, g->nkey, g->nkey };
+	u64 hash = hash_cells(&key);
+	s64 there = table__find(&m->groups, hash, same_group, m->report.group, &key);
+	struct report_group copy = {};
+	struct report_row cells = {};
+	int err;
+
+	if (there >= 0)
+		return histogram__add(&m->report.group[there].hist, &g->hist);
+	err = copy_cells(&cells, g->key, g->nkey);
+	copy.key = cells.cell;
+	copy.nkey = cells.ncells;
+	copy.hist.bound = g->hist.bound;
+	copy.hist.nbounds = g->hist.nbounds;
+	if (!err)
+		err = histogram__add(&copy.hist, &g->hist);
+	if (!err)
+		err = table__add(&m->groups, hash, m->report.ngroups);
+	if (!err)
+		return report__add_group(&m->report, &copy);
+	report_group__free(&copy);
+	return err;
+}
+
+/*
+ * --- stacks ------------------------------------------------------------------------------------
+ */
+
+struct stack_key {
+	const struct report_stacks *stacks;
+	const struct report_stack *stack;
+};
+
+static struct cells key_of_stack(const struct report_stacks *s, const struct report_stack *stack)
+{
+	const struct report_row *key = &s->key[stack->key];
+
+	return (struct cells){ key->cell, key->ncells, key->ncells };
+}
+
+static bool same_stack(const void *array, u32 index, const void *key)
+{
+	const struct report_stacks *stacks = array;
+	const struct stack_key *wanted = key;
+	const struct report_stack *a = &stacks->stack[index], *b = wanted->stack;
+	struct cells x = key_of_stack(stacks, a), y = key_of_stack(wanted->stacks, b);
+
+	return a->nframes == b->nframes && !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame)) && same_cells(&x, &y);
+}
+
+/* Frames of all reports of a store have the same indexes: the longest list has all. */
+static int take_frames(struct merge *m, const struct report_stacks *s)
+{
+	struct report_frame *larger = realloc(m->frame, (s->nframes ?: 1) * sizeof(*larger));
+
+	if (!larger)
+		return -ENOMEM;
+	m->frame = larger;
+	memcpy(m->frame, s->frame, s->nframes * sizeof(*m->frame));
+	m->report.stacks->frame = m->frame;
+	m->report.stacks->nframes = s->nframes;
+	return 0;
+}
+
+static int begin_stacks(struct merge *m, const struct report_stacks *s)
+{
+	if (m->report.stacks)
+		return 0;
+	m->report.stacks = calloc(1, sizeof(*m->report.stacks));
+	if (!m->report.stacks)
+		return -ENOMEM;
+	m->report.stacks->unit = s->unit;
+	m->report.stacks->type = s->type;
+	m->report.stacks->period = s->period;
+	m->report.stacks->callee_first = s->callee_first;
+	return 0;
+}
+
+static int find_key(struct report_stacks *to, const struct report_stacks *from, u32 key, u32 *index)
+{
+	const struct report_row *row = &from->key[key];
+	const struct cells wanted = { row->cell, row->ncells, row->ncells };
+	struct report_row *larger, copy = {};
+	int err;
+
+	for (*index = 0; *index < to->nkeys; ++*index) {
+		const struct cells there = { to->key[*index].cell, to->key[*index].ncells, to->key[*index].ncells };
+
+		if (same_cells(&there, &wanted))
+			return 0;
+	}
+	larger = realloc(to->key, (to->nkeys + 1) * sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	to->key = larger;
+	err = copy_cells(&copy, row->cell, row->ncells);
+	if (err) {
+		report_row__free(&copy);
+		return err;
+	}
+	to->key[to->nkeys++] = copy;
+	return 0;
+}
+
+static void *copy_of(const void *from, size_t size)
+{
+	void *to = malloc(size ?: 1);
+
+	return to ? memcpy(to, from, size) : NULL;
+}
+
+static int add_new_stack(struct merge *m, const struct report_stacks *s, const struct report_stack *stack, u64 hash)
+{
+	struct report_stacks *to = m->report.stacks;
+	struct report_stack copy = *stack, *larger = realloc(to->stack, (to->n + 1) * sizeof(*larger));
+	int err = larger ? 0 : -ENOMEM;
+
+	if (larger)
+		to->stack = larger;
+	copy.frame = copy_of(stack->frame, stack->nframes * sizeof(*stack->frame));
+	copy.place = copy_of(stack->place, stack->nframes * sizeof(*stack->place));
+	if (!copy.frame || !copy.place)
+		err = -ENOMEM;
+	if (!err)
+		err = find_key(to, s, stack->key, &copy.key);
+	if (!err)
+		err = table__add(&m->stacks, hash, to->n);
+	if (err) {
+		free(copy.frame);
+		free(copy.place);
+		return err;
+	}
+	to->stack[to->n++] = copy;
+	return 0;
+}
+
+static int add_stacks(struct merge *m, const struct report_stacks *s)
+{
+	int err = begin_stacks(m, s);
+	size_t i;
+
+	if (!err)
+		err = take_frames(m, s);
+	for (i = 0; i < s->n && !err; i++) {
+		const struct stack_key key = { s, &s->stack[i] };
+		struct cells cells = key_of_stack(s, &s->stack[i]);
+		u64 hash = table_hash(hash_cells(&cells), s->stack[i].frame, s->stack[i].nframes * sizeof(u32));
+		s64 there = table__find(&m->stacks, hash, same_stack, m->report.stacks, &key);
+
+		if (there >= 0)
+			m->report.stacks->stack[there].value += s->stack[i].value;
+		else
+			err = add_new_stack(m, s, &s->stack[i], hash);
+	}
+	if (m->report.stacks)
+		m->report.stacks->total += s->total;
+	return err;
+}
+
+/*
+ * --- reports -----------------------------------------------------------------------------------
+ */
+
+/* The rest of the report's own figures. */
+static void add_totals(struct merge *m, const struct report *r)
+{
+	struct report *to = &m->report;
+	size_t i;
+
+	to->duration_ns += r->duration_ns;
+	to->events += r->events;
+	to->throttled += r->throttled;
+	to->left_out += r->left_out;
+	to->chosen += r->chosen;
+	to->hidden += r->hidden;
+	to->counters.filtered += r->counters.filtered;
+	to->counters.unaccounted += r->counters.unaccounted;
+	to->counters.corrected += r->counters.corrected;
+	to->counters.begun_before += r->counters.begun_before;
+	to->counters.summed += r->counters.summed;
+	for (i = 0; i < LOSS_REASONS; i++)
+		to->counters.lost[i] += r->counters.lost[i];
+	if (!r->overhead)
+		return;
+	m->cost.runs += r->overhead->runs;
+	m->cost.ns += r->overhead->ns;
+	m->cost.own_ns += r->overhead->own_ns;
+	m->cost.duration_ns += r->overhead->duration_ns;
+	m->cost.cpus = r->overhead->cpus;
+	m->cost.map_bytes = r->overhead->map_bytes;
+	to->overhead = &m->cost;
+}
+
+/* Constants are those of the last report. */
+static int take_head(struct merge *m, const struct report *r)
+{
+	struct report *to = &m->report;
+
+	if (!m->tool) {
+		m->tool = strdup(r->tool);
+		m->command = r->command ? strdup(r->command) : NULL;
+		to->start_ns = r->start_ns;
+	}
+	if (!m->tool || (r->command && !m->command))
+		return -ENOMEM;
+	to->tool = m->tool;
+	to->command = m->command;
+	to->source = r->source;
+	to->caveat = r->caveat ?: to->caveat;
+	to->value = r->value;
+	to->unit = r->unit;
+	to->table = r->table;
+	to->standing = r->standing;
+	to->kernel = r->kernel;
+	to->cpus = r->cpus;
+	to->has_events = r->has_events;
+	to->has_losses = r->has_losses;
+	to->has_max_keys = r->has_max_keys;
+	to->is_sampled = r->is_sampled;
+	to->nothing = r->nothing;
+	to->left_out_by = r->left_out_by;
+	return 0;
+}
+
+static void drop_standing(struct merge *m)
+{
+	struct report keep = m->report;
+	size_t i;
+
+	for (i = 0; i < keep.nrows; i++)
+		report_row__free(&keep.row[i]);
+	m->report.nrows = 0;
+	table__free(&m->rows);
+	m->rows = (struct table){};
+}
+
+int merge__add(struct merge *m, const struct report *r)
+{
+	int err = take_head(m, r);
+	size_t i;
+
+	if (!err && r->standing)
+		drop_standing(m);
+	for (i = 0; i < r->nrows && !err; i++)
+		err = add_row(m, &r->row[i]);
+	for (i = 0; i < r->ngroups && !err; i++)
+		err = add_group(m, &r->group[i]);
+	if (!err && r->stacks)
+		err = add_stacks(m, r->stacks);
+	if (!err)
+		add_totals(m, r);
+	m->n += !err;
+	return err;
+}
+
+struct report *merge__report(struct merge *m)
+{
+	return m->n ? &m->report : NULL;
+}

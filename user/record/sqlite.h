@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQLite, for recordings alone: it is loaded when it is needed, since a tool is to run on hosts that lack it, and
+ * no tool's start is to pay for it. Static builds have it linked in. https://www.sqlite.org/c3ref/intro.html
+ */
+#ifndef TALLY_RECORD_SQLITE_H
+#define TALLY_RECORD_SQLITE_H
+
+#ifdef HAVE_SQLITE
+
+#include <sqlite3.h>
+
+#define SQLITE_FUNCTIONS(F)                                                                                       \
+	F(open_v2)                                                                                                \
+	F(close_v2)                                                                                               \
+	F(exec)                                                                                                   \
+	F(prepare_v2)                                                                                             \
+	F(step)                                                                                                   \
+	F(reset)                                                                                                  \
+	F(finalize)                                                                                               \
+	F(bind_int64)                                                                                             \
+	F(bind_double)                                                                                            \
+	F(bind_text)                                                                                              \
+	F(bind_null)                                                                                              \
+	F(column_int64)                                                                                           \
+	F(column_double)                                                                                          \
+	F(column_text)                                                                                            \
+	F(column_type)                                                                                            \
+	F(last_insert_rowid)                                                                                      \
+	F(busy_timeout)                                                                                           \
+	F(get_autocommit)                                                                                         \
+	F(errmsg)
+
+#define SQLITE_MEMBER(name) __typeof__(sqlite3_##name) *name;
+struct sqlite {
+	SQLITE_FUNCTIONS(SQLITE_MEMBER)
+};
+#undef SQLITE_MEMBER
+
+/* Its functions; NULL after saying that it is not on this machine. It stays loaded. */
+const struct sqlite *sqlite__load(void);
+
+#endif /* HAVE_SQLITE */
+
+#endif /* TALLY_RECORD_SQLITE_H */
