@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* show: any window of a recording, as the tools would have printed it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "record/merge.h"
+#include "record/store.h"
+#include "record/when.h"
+#include "report/diag.h"
+#include "report/stream.h"
+#include "run/run.h"
+#include "tools.h"
+
+#define TOP_OF_TEXT 30          /* rows, where --top does not say; the rest is counted */
+
+#define KEY_FROM 0x1000
+#define KEY_TO 0x1001
+#define KEY_AT 0x1002
+#define KEY_EACH 0x1003
+#define KEY_ORDER 0x1004
+
+struct show {
+	const char *path, *line;
+	struct when when;
+	const char *sort;
+	bool each;
+	const struct cli *cli;
+	struct writer writer;
+	struct merge *merge;
+};
+
+/*
+ * --- what is in it -----------------------------------------------------------------------------
+ */
+
+static int add_measurement(struct report *r, const struct store_measurement *m)
+{
+	char from[WHEN_SPACE], to[WHEN_SPACE];
+	struct report_row row = {};
+	int err = report_row__add_text(&row, "line", m->command);
+
+	if (!err)
+		err = report_row__add_number(&row, "intervals", m->reports, FIELD_NUMBER);
+	if (!err)
+		err = report_row__add_number(&row, "events", m->lines, FIELD_NUMBER);
+	if (!err)
+		err = report_row__add_number(&row, "measured", m->duration_ns, FIELD_DURATION);
+	if (!err)
+		err = report_row__add_text(&row, "from", m->reports ? when__text(from, m->begin_ns) : NULL);
+	if (!err)
+		err = report_row__add_text(&row, "to", m->reports ? when__text(to, m->end_ns) : NULL);
+	return report__end_row(r, &row, err);
+}
+
+static int list_measurements(struct show *show, const struct store_measurement *m, size_t n, u64 begin_ns, u64 end_ns)
+{
+	struct report r = {
+		.tool = "show", .value = "measurements", .table = true, .standing = true, .command = show->path,
+		.start_ns = begin_ns, .duration_ns = end_ns - begin_ns,
+	};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		err = add_measurement(&r, &m[i]);
+	if (!err)
+		err = writer__write(&show->writer, &r);
+	report__free(&r);
+	return err;
+}
+
+/*
+ * --- a window ----------------------------------------------------------------------------------
+ */
+
+/* The largest first: of a table by its total, or by the first column that adds up. */
+static const char *usual_column(const struct report *r)
+{
+	const char *first = NULL;
+	size_t i;
+
+	for (i = 0; r->nrows && i < r->row[0].ncells; i++) {
+		const struct field *f = &r->row[0].cell[i];
+
+		if (f->adds_up && !strcmp(f->name, "total"))
+			return f->name;
+		if (f->adds_up && !first)
+			first = f->name;
+	}
+	return first;
+}
+
+static bool has_column(const struct report *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; r->nrows && i < r->row[0].ncells; i++)
+		if (!strcmp(r->row[0].cell[i].name, name))
+			return true;
+	return false;
+}
+
+static int sort(const struct show *show, struct report *r)
+{
+	u64 top = show->cli->top ?: show->cli->format == FORMAT_TEXT ? TOP_OF_TEXT : 0;
+	int column = report_sort_column(show->sort ?: "count");
+
+	if (show->sort && r->nrows && !has_column(r, show->sort)) {
+		diag_error("--sort: %s has no column '%s'", r->command, show->sort);
+		return -EINVAL;
+	}
+	if (show->sort && r->ngroups && column < 0) {
+		diag_error("--sort: '%s' is none of %s", show->sort, report_sort_columns());
+		return -EINVAL;
+	}
+	if (r->nrows)
+		report__sort_rows(r, show->sort ?: usual_column(r), 1, top);
+	if (r->ngroups)
+		report__sort_groups(r, column, top);
+	if (r->stacks)
+		report__sort_stacks(r, show->cli->top);
+	return 0;
+}
+
+/* Where a choice of columns is not the recording's: those of a format of stacks. */
+static int write_report(struct show *show, struct report *r)
+{
+	int err = 0;
+
+	if (show->writer.format >= FORMAT_FOLDED && !r->stacks) {
+		diag_error("%s: this format is of stacks, which it has none of", r->command);
+		return -EINVAL;
+	}
+	if (merge__count(show->merge) > 1 || show->sort || show->cli->top || show->cli->format == FORMAT_TEXT)
+		err = sort(show, r);
+	return err ?: writer__write(&show->writer, r);
+}
+
+static int take_report(void *context, const struct report *r)
+{
+	struct show *show = context;
+
+	return merge__add(show->merge, r);
+}
+
+static int take_line(void *context, const char *tool, const struct stream_line *line)
+{
+	struct show *show = context;
+
+	(void)tool;
+	return stream__write_line(&show->writer, NULL, line);
+}
+
+/* The report of the interval, or of all of them. */
+static int write_merged(struct show *show)
+{
+	struct report *r = merge__report(show->merge);
+	int err = r ? write_report(show, r) : 0;
+
+	merge__free(show->merge);
+	show->merge = merge__new();
+	return err ?: show->merge ? 0 : -ENOMEM;
+}
+
+static int end_of_interval(void *context, u64 start_ns, u64 duration_ns)
+{
+	(void)start_ns;
+	(void)duration_ns;
+	return write_merged(context);
+}
+
+static int show_one(struct show *show, struct store *store, const struct store_measurement *m,
+		    const struct store_window *window, bool *any)
+{
+	const struct store_reader reader = {
+		.context = show, .report = take_report, .line = take_line,
+		.end = show->each ? end_of_interval : NULL,
+	};
+	int err;
+
+	show->merge = merge__new();
+	show->writer.header = false;
+	err = show->merge ? store__read(store, window, m->id, &reader) : -ENOMEM;
+	*any |= !err && merge__count(show->merge);
+	if (!err && !show->each)
+		err = write_merged(show);
+	merge__free(show->merge);
+	show->merge = NULL;
+	return err;
+}
+
+static bool is_asked_for(const struct show *show, const struct store_measurement *m)
+{
+	return !strcmp(show->line, "all") || !strcmp(show->line, m->tool) || !strcmp(show->line, m->command);
+}
+
+static size_t count_asked_for(const struct show *show, const struct store_measurement *m, size_t n)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i++)
+		count += is_asked_for(show, &m[i]);
+	return count;
+}
+
+static int show_window(struct show *show, struct store *store, const struct store_measurement *m, size_t n,
+		       const struct store_window *window)
+{
+	size_t count = count_asked_for(show, m, n), i;
+	bool any = false;
+	int err = 0;
+
+	if (!count) {
+		diag_error("nothing of '%s' was recorded", show->line);
+		diag_hint("tally show %s lists what was", show->path);
+		return -EINVAL;
+	}
+	if (count > 1 && show->cli->format == FORMAT_CSV) {
+		diag_error("--csv is of one line, and '%s' is %zu of them; --json has all", show->line, count);
+		return -EINVAL;
+	}
+	for (i = 0; i < n && !err; i++) {
+		if (!is_asked_for(show, &m[i]))
+			continue;
+		if (count > 1)
+			show->writer.tool = m[i].tool;
+		err = show_one(show, store, &m[i], window, &any);
+	}
+	if (!err && !any && !show->each)
+		diag_warn("nothing was recorded in that window");
+	return err;
+}
+
+static int show_file(struct show *show, struct store *store)
+{
+	struct store_measurement *m = NULL;
+	struct store_window window;
+	u64 begin_ns, end_ns;
+	size_t n = 0;
+	int err = store__extent(store, &begin_ns, &end_ns);
+
+	if (!err)
+		err = store__measurements(store, &m, &n);
+	if (!err)
+		err = when__window(&show->when, begin_ns, end_ns, &window);
+	if (!err)
+		err = show->line ? show_window(show, store, m, n, &window) :
+				   list_measurements(show, m, n, begin_ns, end_ns);
+	free(m);
+	return err;
+}
+
+/*
+ * --- the command line --------------------------------------------------------------------------
+ */
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct show *show = state->input;
+
+	switch (key) {
+	case KEY_FROM:
+		show->when.from = arg;
+		return 0;
+	case KEY_TO:
+		show->when.to = arg;
+		return 0;
+	case KEY_AT:
+		show->when.at = arg;
+		return 0;
+	case KEY_EACH:
+		show->each = true;
+		return 0;
+	case KEY_ORDER:
+		show->sort = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (show->line) {
+			diag_error("unexpected argument '%s': one line is shown, or 'all'", arg);
+			return EINVAL;
+		}
+		*(show->path ? &show->line : &show->path) = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (show->path)
+			return 0;
+		diag_error("which recording? tally show FILE; tally record -o FILE makes one");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int show(int argc, char **argv)
+{
+	static const struct argp_option option_list[] = {
+		{ "from", KEY_FROM, "TIME", 0, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 4 },
+		{ "to", KEY_TO, "TIME", 0, "Up to here", 4 },
+		{ "at", KEY_AT, "TIME", 0, "The minute around that time", 4 },
+		{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 4 },
+		{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 4 },
+		{},
+	};
+	static const struct argp own = {
+		.options = option_list, .parser = parse_own, .args_doc = "FILE [TOOL|LINE|all]",
+	};
+	struct show show = { .when.width_ns = 60 * NSEC_PER_SEC };
+	const struct cli_spec spec = {
+		.groups = CLI_OUTPUT | CLI_TOP,
+		.own = &own,
+		.own_input = &show,
+		.doc = "A window of a recording, as the tool would have printed it: counts, sums and histograms of the "
+		       "intervals in it are added up exactly. Without TOOL: what was recorded, and when. An interval "
+		       "belongs to the window that has its middle. --format: also those of stacks.",
+	};
+	struct store *store = NULL;
+	struct cli cli;
+	int err;
+
+	if (cli__parse(&cli, &spec, argc, argv))
+		return EXIT_USAGE;
+	show.cli = &cli;
+	err = cli__open_writer(&cli, &show.writer);
+	if (!err)
+		err = store__open(&store, show.path);
+	if (!err)
+		err = show_file(&show, store);
+	err = cli__close_writer(&show.writer, err);
+	store__close(store);
+	cli__free(&cli);
+	return err == -EINVAL ? EXIT_USAGE : err == -ENOSYS ? EXIT_UNABLE : err ? EXIT_FAILED : EXIT_DONE;
+}
+
+TOOL(show, AREA_MACHINE, "any window of a recording, as the tools would have printed it");
