@@ -371,7 +371,7 @@ deb:
 
 # Plain words are commands elsewhere, or may be in somebody's scripts: in PATH they are there as `tally NAME` only. All names
 # are links in libexec/tally, for those who want them in their PATH.
-plain    := faults list migrations probe profile reclaim replay run signals stat timers trace workqueues
+plain    := faults list migrations probe profile reclaim record replay run show signals stat timers trace workqueues
 named    := $(filter-out $(plain),$(links))
 bindir   := $(DESTDIR)$(PREFIX)/bin
 execdir  := $(DESTDIR)$(PREFIX)/libexec/tally

@@ -17,8 +17,8 @@ from tally import BUILD, KERNEL
 
 pytestmark = pytest.mark.everywhere
 
-# Those that load nothing.
-IDLE = {"bench", "diff", "doctor", "list", "peers", "replay", "run"}
+# Those that load nothing, or what others do.
+IDLE = {"bench", "diff", "doctor", "list", "peers", "record", "replay", "run", "show"}
 
 # What a tool cannot be started without.
 NEEDED = {"probe": ("sched:sched_switch",), "stackcount": ("sched:sched_switch",)}

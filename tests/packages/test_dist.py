@@ -66,7 +66,7 @@ def test_bill_names_the_libraries(program, bill):
     digest = hashlib.sha256(program.read_bytes()).hexdigest()
     assert packages["tally"]["checksums"] == [{"algorithm": "SHA256", "checksumValue": digest}]
     libraries = ["libbpf-dev", "libelf-dev", "libdw-dev", "liblzma-dev", "libjansson-dev", "libcapstone-dev", "libiberty-dev",
-                 "libmicrohttpd-dev", "libc6-dev", "zlib1g-dev"]
+                 "libmicrohttpd-dev", "libsqlite3-dev", "libc6-dev", "zlib1g-dev"]
     for name in libraries:
         assert packages[name]["versionInfo"] == said("dpkg-query", "-W", "-f", "${Version}", name)
     linked = {each["relatedSpdxElement"] for each in bill["relationships"] if each["relationshipType"] == "STATIC_LINK"}

@@ -31,9 +31,13 @@ static const struct triage_rule rules[] = {
 		.name = "beside", .tool = "count", .figure = "calls", .per = TRIAGE_COUNT, .notice = 1, .weight = 2,
 		.beside = "ends", .at_most = 5, .why = "because", .sentence = "{value}",
 	},
+	{
+		.name = "share", .tool = "shares", .by = "comm", .figure = "of_time_percent", .per = TRIAGE_PERCENT,
+		.notice = 10, .why = "because", .sentence = "{comm} {value}",
+	},
 };
 
-enum { FILES, OTHERS, ENDS, LONGEST, BESIDE };
+enum { FILES, OTHERS, ENDS, LONGEST, BESIDE, SHARE };
 
 static void add_calls(struct report *r, const char *comm, u64 pid, const char *error, u64 calls)
 {
@@ -331,6 +335,33 @@ static void test_hostile_names(void **state)
 	triage__free(t);
 }
 
+/* Of several intervals, a share is that of all the time. */
+static void test_shares_of_several_reports(void **state)
+{
+	struct triage *t = new_triage();
+	struct triage_finding *f;
+	u32 i;
+
+	(void)state;
+	for (i = 1; i <= 3; i++) {
+		struct report r = { .tool = "shares", .duration_ns = i * NSEC_PER_SEC };
+		struct field share = { .name = "of_time_percent", .kind = FIELD_REAL, .real = 10 * i };
+		struct report_row row = {};
+
+		assert_int_equal(report_row__add_text(&row, "comm", i == 3 ? "b" : "a"), 0);
+		assert_int_equal(report_row__add_field(&row, &share), 0);
+		assert_int_equal(report__add_row(&r, &row), 0);
+		take(t, &r);
+	}
+	f = findings(t);
+	/* a: 10 % of 1 s and 20 % of 2 s; b: 30 % of 3 s; of 6 s. */
+	assert_text(triage_sentence(of(f, SHARE)), "b 15 %");
+	assert_float_equal(of(f, SHARE)->key_value[1], 50.0 / 6, 1e-9);
+	assert_float_equal(of(f, SHARE)->all, 140.0 / 6, 1e-9);
+	free(f);
+	triage__free(t);
+}
+
 static void test_values(void **state)
 {
 	static const struct { enum triage_per per; double value; const char *text; } cases[] = {
@@ -358,7 +389,7 @@ int main(void)
 		cmocka_unit_test(test_single_events), cmocka_unit_test(test_keys_without_end),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_histograms_are_rows), cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_shares_of_several_reports), cmocka_unit_test(test_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,12 +20,14 @@
 #define KEY_AT 0x1002
 #define KEY_EACH 0x1003
 #define KEY_ORDER 0x1004
+#define KEY_FORMAT 0x1005            /* in place of the one that all tools have */
 
 struct show {
 	const char *path, *line;
 	struct when when;
 	const char *sort;
 	bool each;
+	int format;             /* -1: not said */
 	const struct cli *cli;
 	struct writer writer;
 	struct merge *merge;
@@ -256,11 +258,24 @@ static int show_file(struct show *show, struct store *store)
  * --- the command line --------------------------------------------------------------------------
  */
 
+static error_t parse_format(struct show *show, const char *arg)
+{
+	show->format = report_format(arg);
+	if (show->format < 0)
+		show->format = report_stack_format(arg);
+	if (show->format >= 0 && show->format != FORMAT_OPENMETRICS)
+		return 0;
+	diag_error("--format: '%s' is not one of text, json, csv; of stacks also folded, flame, pprof, speedscope", arg);
+	return EINVAL;
+}
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct show *show = state->input;
 
 	switch (key) {
+	case KEY_FORMAT:
+		return parse_format(show, arg);
 	case KEY_FROM:
 		show->when.from = arg;
 		return 0;
@@ -301,19 +316,20 @@ static int show(int argc, char **argv)
 		{ "at", KEY_AT, "TIME", 0, "The minute around that time", 4 },
 		{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 4 },
 		{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 4 },
+		{ "format", KEY_FORMAT, "NAME", 0, "text, json, csv; of stacks also folded, flame, pprof, speedscope", 6 },
 		{},
 	};
 	static const struct argp own = {
 		.options = option_list, .parser = parse_own, .args_doc = "FILE [TOOL|LINE|all]",
 	};
-	struct show show = { .when.width_ns = 60 * NSEC_PER_SEC };
+	struct show show = { .when.width_ns = 60 * NSEC_PER_SEC, .format = -1 };
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP,
 		.own = &own,
 		.own_input = &show,
 		.doc = "A window of a recording, as the tool would have printed it: counts, sums and histograms of the "
 		       "intervals in it are added up exactly. Without TOOL: what was recorded, and when. An interval "
-		       "belongs to the window that has its middle. --format: also those of stacks.",
+		       "belongs to the window that has its middle.",
 	};
 	struct store *store = NULL;
 	struct cli cli;
@@ -322,6 +338,8 @@ static int show(int argc, char **argv)
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
 	show.cli = &cli;
+	if (show.format >= 0)
+		cli.format = show.format;
 	err = cli__open_writer(&cli, &show.writer);
 	if (!err)
 		err = store__open(&store, show.path);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* triage: what is wrong with this machine. What it measures and its rules: triage/rules.c. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "machine/triage/gather.h"
+#include "machine/triage/past.h"
 #include "machine/triage/rules.h"
 #include "report/diag.h"
 #include "report/stream.h"
@@ -18,31 +21,18 @@
 #define DEFAULT_SECONDS 10
 
 struct looking {
-	struct triage *triage;
+	struct gathered gathered;
 	struct run *run;
-	struct triage_loss loss[RUN_MOST];
-	size_t nlosses;
 	struct report_overhead cost;    /* without its programs */
-	u64 start_ns, duration_ns;
+	u64 start_ns, duration_ns;      /* of the report that is about the longest time */
 	bool verbose;
 };
-
-static void take_losses(struct looking *l, const struct report *r)
-{
-	if (!(r->has_events || r->has_losses) || loss__is_none(&r->counters) || l->nlosses == RUN_MOST)
-		return;
-	l->loss[l->nlosses++] = (struct triage_loss){
-		.tool = r->tool, .events = r->events,
-		.lost = loss__of(&r->counters, LOSS_LOST), .inexact = loss__of(&r->counters, LOSS_INEXACT),
-	};
-}
 
 /* The last report has the cost. */
 static int take_report(void *context, const struct report *r)
 {
 	struct looking *l = context;
 
-	take_losses(l, r);
 	if (r->overhead)
 		l->cost = *r->overhead;
 	l->cost.program = NULL;
@@ -51,14 +41,14 @@ static int take_report(void *context, const struct report *r)
 		l->duration_ns = r->duration_ns;
 		l->start_ns = r->start_ns;
 	}
-	return triage__take(l->triage, r);
+	return gathered__take(&l->gathered, r);
 }
 
 static int take_line(void *context, const struct writer *w, const struct stream_line *line)
 {
 	struct looking *l = context;
 
-	return triage__take_line(l->triage, w->of_tool, line);
+	return triage__take_line(l->gathered.triage, w->of_tool, line);
 }
 
 /* The first word of a line, if no measurement of the run is of that tool; else NULL. */
@@ -83,7 +73,7 @@ static int write_page(struct looking *l, struct run *run, struct triage_page *p)
 		absent[n] = absent_tool(run, triage_lines[i]);
 		n += absent[n] != NULL;
 	}
-	finding = triage__findings(l->triage, run->host.cpus_online);
+	finding = triage__findings(l->gathered.triage, run->host.cpus_online);
 	p->finding = finding;
 	p->n = triage_rule_count;
 	p->absent = (const char *const *)absent;
@@ -103,7 +93,7 @@ static int end(void *context)
 	struct triage_page page = {
 		.kernel = run->host.uts.release, .cpus = run->host.cpus_online,
 		.start_ns = l->start_ns, .duration_ns = l->duration_ns, .measurements = run->n,
-		.loss = l->loss, .nlosses = l->nlosses, .overhead = &l->cost,
+		.loss = l->gathered.loss, .nlosses = l->gathered.nlosses, .overhead = &l->cost,
 		.verbose = l->verbose,
 	};
 	int err;
@@ -111,8 +101,7 @@ static int end(void *context)
 	run->writer.sink = NULL;
 	err = write_page(l, run, &page);
 	run->writer.sink = sink;
-	triage__reset(l->triage);
-	l->nlosses = 0;
+	gathered__reset(&l->gathered);
 	l->duration_ns = 0;
 	return err;
 }
@@ -129,7 +118,7 @@ static int look(struct cli *cli)
 {
 	struct looking l = {
 		.verbose = cli->verbose,
-		.triage = triage__new(triage_rules, triage_rule_count),
+		.gathered.triage = triage__new(triage_rules, triage_rule_count),
 	};
 	const struct several_plan plan = {
 		.line = triage_lines, .n = triage_line_count,
@@ -138,13 +127,13 @@ static int look(struct cli *cli)
 	int code = EXIT_FAILED;
 
 	cli->verbose = false;           /* of each measurement it would be pages */
-	if (l.triage) {
-		triage__leave_out(l.triage, getpid());
+	if (l.gathered.triage) {
+		triage__leave_out(l.gathered.triage, getpid());
 		code = several__run(find_tool_spec, &plan, cli);
 	} else {
 		diag_error("no memory");
 	}
-	triage__free(l.triage);
+	triage__free(l.gathered.triage);
 	return code;
 }
 
@@ -192,42 +181,87 @@ static int show_rules(const struct cli *cli)
 }
 
 #define KEY_RULES 0x1000
+#define KEY_FROM 0x1001
+#define KEY_TO 0x1002
+#define KEY_AT 0x1003
+
+struct asked {
+	bool rules;
+	const char *recording;          /* NULL: what is measured now */
+	struct when when;
+};
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	bool *rules = state->input;
+	struct asked *asked = state->input;
 
-	(void)arg;
-	if (key != KEY_RULES)
+	switch (key) {
+	case KEY_RULES:
+		asked->rules = true;
+		return 0;
+	case KEY_FROM:
+		asked->when.from = arg;
+		return 0;
+	case KEY_TO:
+		asked->when.to = arg;
+		return 0;
+	case KEY_AT:
+		asked->when.at = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (asked->recording || !(asked->when.from || asked->when.to || asked->when.at))
+			return 0;
+		diag_error("--from, --to and --at are of a recording: tally triage FILE --at TIME");
+		return EINVAL;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	*rules = true;
-	return 0;
+	}
+}
+
+/* What does not begin with a digit is a file; one that does may be ./1. */
+static bool takes(void *input, char *arg)
+{
+	struct asked *asked = input;
+
+	if (asked->recording || isdigit((unsigned char)arg[0]))
+		return false;
+	asked->recording = arg;
+	return true;
 }
 
 static int triage_main(int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		{ "rules", KEY_RULES, NULL, 0, "List the rules and their limits, and measure nothing", 5 },
+		{ "at", KEY_AT, "TIME", 0, "Of a recording: the minute around that time (03:14, '2026-11-23 03:14', -10m)", 5 },
+		{ "from", KEY_FROM, "TIME", 0, "Of a recording: from here on", 5 },
+		{ "to", KEY_TO, "TIME", 0, "And up to here", 5 },
 		{},
 	};
-	static const struct argp own = { .options = option_list, .parser = parse_own };
-	bool rules = false;
+	static const struct argp own = {
+		.options = option_list, .parser = parse_own, .args_doc = "[INTERVAL [COUNT]]\nRECORDING",
+	};
+	struct asked asked = { .when.width_ns = 60 * NSEC_PER_SEC };
 	const struct cli_spec spec = {
 		.groups = CLI_TIME | CLI_OUTPUT | CLI_RUN,
 		.own = &own,
-		.own_input = &rules,
+		.own_input = &asked,
+		.takes = takes,
 		.doc = "What is wrong with this machine? Measures with many tools over the same time (10 s without -d), "
 		       "holds what they found against rules, and says what stands out: problems first, each "
 		       "with its figures and the command to type next. -v: also what is fine, and the "
-		       "reasons of the limits; -n: what is measured.",
+		       "reasons of the limits; -n: what is measured. Of a recording (tally record): when something was wrong; with "
+		       "--at or --from what stood out then.",
 	};
 	struct cli cli;
 	int code = EXIT_USAGE;
 
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
-	if (rules) {
+	if (asked.rules) {
 		code = show_rules(&cli);
+	} else if (asked.recording) {
+		code = triage_past(asked.recording, &asked.when, &cli);
 	} else {
 		if (!cli.interval_ns && !cli.on_demand)
 			cli.duration_ns = cli.duration_ns ?: DEFAULT_SECONDS * NSEC_PER_SEC;

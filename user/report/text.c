@@ -253,7 +253,7 @@ void text_put_header(struct writer *w, const struct report *r)
 		}
 		fprintf(w->file, "%s: %s over %s", r->tool, r->value,
 			format_value(duration, r->duration_ns, UNIT_NS, false));
-		if (!w->header)
+		if (!w->header && r->cpus)
 			fprintf(w->file, ", %d CPUs", r->cpus);
 		if (!w->header && r->kernel)
 			put_labelled(w, ", kernel ", r->kernel);

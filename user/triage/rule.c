@@ -266,8 +266,16 @@ static int copy_cells(struct report_row *to, const struct report_row *from)
 	return err;
 }
 
-/* The cells are borrowed: what is kept is copied. */
-static int take_row(struct triage *t, size_t i, const struct report_row *row)
+/* A share of one report is worth as much as that lasted: what is added up is the time it stands for. */
+static double figure_of(const struct triage_rule *r, const struct report_row *row, u64 duration_ns)
+{
+	double figure = r->figure ? number_of(cell(row, r->figure)) : 1;
+
+	return r->per == TRIAGE_PERCENT ? figure * duration_ns : figure;
+}
+
+/* The cells are borrowed: what is kept is copied. duration_ns: of the report; 0: a single event. */
+static int take_row(struct triage *t, size_t i, const struct report_row *row, u64 duration_ns)
 {
 	const struct triage_rule *r = &t->rule[i];
 	struct keys *k = &t->keys[i];
@@ -276,7 +284,7 @@ static int take_row(struct triage *t, size_t i, const struct report_row *row)
 
 	if (!is_wanted(t, r, row))
 		return 0;
-	key.figure = r->figure ? number_of(cell(row, r->figure)) : 1;
+	key.figure = figure_of(r, row, duration_ns);
 	if (key.figure <= 0)
 		return 0;
 	err = make_room(r, k);
@@ -295,7 +303,7 @@ static int take_row(struct triage *t, size_t i, const struct report_row *row)
  */
 
 /* A histogram is a row of its key and its figures. */
-static int take_group(struct triage *t, size_t i, const struct report_group *g)
+static int take_group(struct triage *t, size_t i, const struct report_group *g, u64 duration_ns)
 {
 	const struct histogram *h = &g->hist;
 	struct field f[16];
@@ -313,11 +321,12 @@ static int take_group(struct triage *t, size_t i, const struct report_group *g)
 		f[row.ncells++] = figures[k];
 	for (k = 0; k < g->nkey && row.ncells < ARRAY_SIZE(f); k++)
 		f[row.ncells++] = g->key[k];
-	return take_row(t, i, &row);
+	return take_row(t, i, &row, duration_ns);
 }
 
 /* A stack is a row of its key and its value. */
-static int take_stack(struct triage *t, size_t i, const struct report_stacks *s, const struct report_stack *stack)
+static int take_stack(struct triage *t, size_t i, const struct report_stacks *s, const struct report_stack *stack,
+		      u64 duration_ns)
 {
 	const struct report_row *key = &s->key[stack->key];
 	struct field f[16] = { { .name = "value", .number = stack->value } };
@@ -326,7 +335,7 @@ static int take_stack(struct triage *t, size_t i, const struct report_stacks *s,
 
 	for (k = 0; k < key->ncells && row.ncells < ARRAY_SIZE(f); k++)
 		f[row.ncells++] = key->cell[k];
-	return take_row(t, i, &row);
+	return take_row(t, i, &row, duration_ns);
 }
 
 int triage__take(struct triage *t, const struct report *r)
@@ -339,11 +348,11 @@ int triage__take(struct triage *t, const struct report *r)
 			continue;
 		t->keys[i].duration_ns += r->duration_ns;
 		for (k = 0; k < r->nrows && !err; k++)
-			err = take_row(t, i, &r->row[k]);
+			err = take_row(t, i, &r->row[k], r->duration_ns);
 		for (k = 0; k < r->ngroups && !err; k++)
-			err = take_group(t, i, &r->group[k]);
+			err = take_group(t, i, &r->group[k], r->duration_ns);
 		for (k = 0; r->stacks && k < r->stacks->n && !err; k++)
-			err = take_stack(t, i, r->stacks, &r->stacks->stack[k]);
+			err = take_stack(t, i, r->stacks, &r->stacks->stack[k], r->duration_ns);
 	}
 	return err;
 }
@@ -367,7 +376,7 @@ int triage__take_line(struct triage *t, const char *tool, const struct stream_li
 		f[row.ncells++] = line->field[i].field;
 	for (i = 0; i < t->n && !err; i++)
 		if (!strcmp(t->rule[i].tool, tool))
-			err = take_row(t, i, &row);
+			err = take_row(t, i, &row, 0);
 	return err;
 }
 
@@ -383,11 +392,11 @@ static double in_unit(const struct triage_rule *r, double figure, u64 duration_n
 		return duration_ns ? figure * NSEC_PER_SEC / duration_ns : 0;
 	case TRIAGE_OF_CPU:
 	case TRIAGE_TASKS:
+	case TRIAGE_PERCENT:
 		return duration_ns ? figure / duration_ns : 0;
 	case TRIAGE_OF_MACHINE:
 		return duration_ns && cpus > 0 ? figure / duration_ns / cpus : 0;
 	case TRIAGE_COUNT:
-	case TRIAGE_PERCENT:
 	case TRIAGE_LONGEST:
 		break;
 	}

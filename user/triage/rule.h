@@ -19,7 +19,7 @@ enum triage_per {
 	TRIAGE_OF_CPU,          /* of times in ns: how many CPUs have as much */
 	TRIAGE_TASKS,           /* likewise, how many tasks that is on average */
 	TRIAGE_OF_MACHINE,      /* and its share of all CPUs' time, 0..1 */
-	TRIAGE_PERCENT,         /* the figures' sum is in per cent */
+	TRIAGE_PERCENT,         /* the figures are in per cent of a report's time */
 	TRIAGE_LONGEST,         /* the largest figure; in ns */
 };
 

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""record, show, triage FILE: a window of a recording has what the tools counted in it, exactly; what is lost when the
+recorder dies, the disk is full or the file is damaged is the last interval and nothing else."""
+
+import contextlib
+import json
+import os
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+import tally
+from tally import once
+
+pytest.importorskip("sqlite3")
+
+GETPPID, READ = 110, 0
+THREADS = 2
+
+# As in test_run.py: lines of which each counts a known number of calls, and what of their reports that is.
+LINES = {
+    "syscount -e getppid": lambda r: sum(row["calls"] for row in r["rows"]),
+    "syscount --failed -e read": lambda r: sum(row["errors"] for row in r["rows"]),
+    "probe syscalls:sys_enter_getppid": lambda r: sum(row["count"] for row in r["rows"]),
+    "probe syscalls:sys_exit_read --filter 'ret == -9' --sum ret": lambda r: -sum(row["sum"] for row in r["rows"]) // 9,
+    "stat -e syscalls:sys_enter_getppid": lambda r: sum(row["count"] for row in r["rows"]),
+    "stackcount -K syscalls:sys_enter_getppid": lambda r: sum(s["value"] for s in r["stacks"]),
+    "trace --summary -e read": lambda r: sum(row["calls"] for row in r["rows"]),
+    "syscount --hist --by tid -e getppid": lambda r: sum(g["count"] for g in r["groups"]),
+    "probe syscalls:sys_enter_getppid --by comm,tid": lambda r: sum(row["count"] for row in r["rows"]),
+    "syscount --by tid,errno -e read": lambda r: sum(row["calls"] for row in r["rows"]),
+}
+
+
+def of(result):
+    assert result.code == 0, result
+    return result.reports
+
+
+def show(run, path, *args):
+    return of(run(str(path), *args, "--json", tool="show"))
+
+
+def query(path, sql):
+    """What any other program reads. Nothing stays open: the last one to close it puts the journal into the file."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        return db.execute(sql).fetchall()
+
+
+def intervals(path):
+    """(id, start, duration) of each, as any other program reads them."""
+    return query(path, "SELECT id, start_ns, duration_ns FROM interval ORDER BY id")
+
+
+class Recorder:
+    """tally record, with more of it than its own process."""
+
+    def __init__(self, path, *args):
+        self.tool = tally.Tool("-o", str(path), *args, tool="record")
+        self.path = path
+
+    def await_intervals(self, n):
+        tally.wait_until(lambda: os.path.exists(self.path) and len(intervals(self.path)) >= n, "no interval was written")
+
+    def __enter__(self):
+        self.tool.ready()
+        return self
+
+    def __exit__(self, *_):
+        self.tool.close()
+
+
+def test_a_window_has_what_was_counted_in_it(run, trigger, tmp_path):
+    """Ten lines over many intervals: their sums are the calls that were made, and so are those of two windows."""
+    path = tmp_path / "recording"
+    each = tally.scaled(6000)
+    load = trigger("syscalls", THREADS, f"{GETPPID}:{each}", f"{READ}:{each // 2}")
+    with Recorder(path, *LINES, "-p", load.pid, "0.05") as recorder:
+        load.go()
+        load.done()
+        load.settle()
+        recorder.await_intervals(4)
+        assert recorder.tool.stop().code == 0
+    found = intervals(path)
+    middle = found[len(found) // 2][1]
+    for line, count in LINES.items():
+        name = line.replace("'", "")
+        calls = THREADS * (each if "getppid" in line else each // 2)
+        # The trigger itself reads twice from its standard input, which does not fail.
+        more = 2 if line.startswith(("trace", "syscount --by")) else 0
+        whole, = show(run, path, name)
+        assert whole["command"] == name and sum(whole["lost"].values()) == 0, whole
+        assert calls <= count(whole) <= calls + more, (line, whole)
+        parts = [show(run, path, name, *args) for args in (("--to", f"@{middle / 1e9:.9f}"), ("--from", f"@{middle / 1e9:.9f}"))]
+        assert sum(count(r) for part in parts for r in part) == count(whole), line
+        apart = show(run, path, name, "--each")
+        assert len(apart) == len(found) and sum(map(count, apart)) == count(whole), line
+        assert whole["duration_ns"] == sum(r["duration_ns"] for r in apart)
+
+
+def test_histograms_add_up(run, trigger, tmp_path):
+    """Bucket by bucket, with sum, least and most: as of one long interval."""
+    path = tmp_path / "recording"
+    load = trigger("syscalls", THREADS, f"{GETPPID}:{tally.scaled(20000)}")
+    with Recorder(path, "syscount --hist --by tid -e getppid", "-p", load.pid, "0.02") as recorder:
+        load.go()
+        load.done()
+        load.settle()
+        recorder.await_intervals(2)
+        recorder.tool.stop()
+    whole, = show(run, path, "syscount")
+    apart = show(run, path, "syscount", "--each")
+    for group in whole["groups"]:
+        parts = [g for r in apart for g in r["groups"] if g["key"] == group["key"]]
+        buckets = {}
+        for low, high, n in (bucket for part in parts for bucket in part["buckets"]):
+            buckets[low, high] = buckets.get((low, high), 0) + n
+        assert [[*ends, n] for ends, n in sorted(buckets.items())] == group["buckets"]
+        assert (group["count"], group["sum"]) == tuple(sum(p[name] for p in parts) for name in ("count", "sum"))
+        assert (group["min"], group["max"]) == (min(p["min"] for p in parts), max(p["max"] for p in parts))
+
+
+def test_single_events_and_their_texts(run, tmp_path):
+    """A hostile name is in the file as it is shown, and comes back as it was."""
+    path = tmp_path / "recording"
+    with Recorder(path, "exitsnoop", "execsnoop", "10") as recorder:
+        pids = []
+        for _ in range(3):
+            child = subprocess.Popen(["/bin/sh", "-c", "printf '\\033[2J;x' > /proc/self/comm; exit 3; :"])
+            assert child.wait() == 3
+            pids.append(child.pid)
+        assert recorder.tool.stop().code == 0
+    shown = run(str(path), "exitsnoop", "--json", tool="show")
+    assert shown.code == 0, shown
+    ends = [line for line in map(json.loads, shown.text.splitlines()) if line.get("pid") in pids]
+    assert [(line["pid"], line["values"]["status"]) for line in ends] == [(pid, 3) for pid in pids], ends
+    text = run(str(path), "all", tool="show").text
+    assert all(c == "\n" or c.isprintable() for c in text)
+    (table,), *_ = query(path, "SELECT name FROM shape WHERE kind = 'lines' AND name LIKE 'exitsnoop%'")
+    comms = {comm for comm, in query(path, f'SELECT _comm FROM "{table}"')}
+    assert all(comm.isprintable() for comm in comms), comms
+
+
+@once
+def test_it_is_listed(run, tmp_path):
+    path = tmp_path / "recording"
+    assert run("-o", str(path), "runqlat --by comm", "syscount", "0.1", "3", tool="record").code == 0
+    report, = show(run, path)
+    assert [row["line"] for row in report["rows"]] == ["runqlat --by comm", "syscount"]
+    assert [row["intervals"] for row in report["rows"]] == [3, 3]
+    assert run(str(path), "offcputime", tool="show").code == 2
+    assert run(str(path), "all", "--csv", tool="show").code == 2
+    assert run(str(path), "syscount", "--at", "yesterday", tool="show").code == 2
+    rows = run(str(path), "syscount", "--csv", tool="show")
+    assert rows.code == 0 and len(rows.text.splitlines()) > 1
+    # A second one goes on with it.
+    assert run("-o", str(path), "syscount", "0.1", "2", tool="record").code == 0
+    assert [row["intervals"] for row in show(run, path)[0]["rows"]] == [3, 5]
+
+
+@once
+def test_stacks_keep_their_names(run, trigger, tmp_path):
+    """The program has gone and its names are there; formats of stacks are written from them."""
+    path = tmp_path / "recording"
+    load = trigger("syscalls", 1, f"{GETPPID}:{tally.scaled(2000)}")
+    with Recorder(path, "stackcount syscalls:sys_enter_getppid", "-p", load.pid, "0.05") as recorder:
+        load.go()
+        load.done()
+        recorder.await_intervals(2)
+        recorder.tool.stop()
+    load.close()
+    report, = show(run, path, "stackcount")
+    names = {frame["name"] for stack in report["stacks"] for frame in stack["frames"]}
+    assert "main" in names or "worker" in names or "syscall" in names, names
+    folded = run(str(path), "stackcount", "--format", "folded", tool="show")
+    assert folded.code == 0 and sum(int(line.rsplit(" ", 1)[1]) for line in folded.text.splitlines()) == \
+        sum(stack["value"] for stack in report["stacks"])
+
+
+@once
+def test_the_incident_that_is_over(run, tmp_path):
+    """When it was, and what: by the recording alone."""
+    path = tmp_path / "recording"
+    with Recorder(path, "0.5") as recorder:
+        recorder.await_intervals(2)
+        before = time.time()
+        for _ in range(5):
+            subprocess.run(["/bin/sh", "-c", "kill -SEGV $$"], check=False)
+        after = time.time()
+        recorder.await_intervals(len(intervals(path)) + 4)
+        assert recorder.tool.stop().code == 0
+    findings = of(run(str(path), "--json", tool="triage"))[0]["rows"]
+    assert [row["rule"] for row in findings if row["level"] == "PROBLEM" and "SIGSEGV" in row["worst"]] == ["crash"], findings
+    page, = [json.loads(line) for line in
+             run(str(path), "--json", "--from", f"@{before - 1}", "--to", f"@{after + 1}", tool="triage").text.splitlines()]
+    crash = next(each for each in page["findings"] if each["rule"] == "crash")
+    mine = [each for each in crash["evidence"] if each["row"]["comm"] == "sh"]
+    assert sum(each["value"] for each in mine) == 5, crash
+    assert run(str(path), "--at", f"@{before - 86400}", tool="triage").code == 2
+
+
+@once
+def test_it_is_read_while_it_is_written_by_one(run, tmp_path):
+    path = tmp_path / "recording"
+    with Recorder(path, "syscount", "0.1") as recorder:
+        recorder.await_intervals(2)
+        assert show(run, path, "syscount")[0]["events"] > 0
+        second = run("-o", str(path), "syscount", "0.1", "1", tool="record")
+        assert second.code == 1 and "another process records into it" in second.stderr, second
+        assert recorder.tool.stop().code == 0
+    assert oct(path.stat().st_mode & 0o777) == "0o600"
+
+
+@once
+def test_a_recorder_that_is_killed_loses_one_interval(run, tmp_path):
+    path = tmp_path / "recording"
+    seen = 0
+    for _ in range(10):
+        recorder = tally.Tool("-o", str(path), "syscount --by comm", "0.02", tool="record")
+        try:
+            recorder.ready()
+            tally.wait_until(lambda: len(intervals(path)) > seen + 2, "no interval was written")
+        finally:
+            tally.end_process(recorder.process)
+            recorder.close()
+        found = intervals(path)
+        assert len(found) > seen + 2
+        seen = len(found)
+        assert len(show(run, path, "syscount", "--each")) == seen
+    assert query(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+@once
+def test_a_full_disk(run, tmp_path):
+    """What has no room is left out and counted, and what is there stays."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=True)
+    try:
+        path = disk / "recording"
+        with Recorder(path, "syscount --by comm,tid,syscall", "0.05") as recorder:
+            recorder.await_intervals(3)
+            (disk / "filling").write_bytes(b"")
+            with open(disk / "filling", "wb", buffering=0) as filling, pytest.raises(OSError):
+                while True:
+                    filling.write(bytes(4096))
+            full = len(intervals(path))
+            time.sleep(1)
+            ended = recorder.tool.stop()
+        assert ended.code == 3 and "not written: there was no room" in ended.stderr, ended
+        (disk / "filling").unlink()
+        assert len(show(run, path, "syscount", "--each")) >= full
+        assert run("-o", str(path), "syscount", "0.05", "2", tool="record").code == 0
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+@once
+def test_files_that_are_no_recordings(run, tmp_path):
+    """Nothing of others is written to, and each is said to be what it is."""
+    other = tmp_path / "other.db"
+    query(other, "CREATE TABLE mine (a)")
+    text = tmp_path / "text"
+    text.write_text("no database at all, and long enough to be looked at\n" * 100)
+    newer = tmp_path / "newer"
+    assert run("-o", str(newer), "syscount", "0.05", "1", tool="record").code == 0
+    query(newer, "PRAGMA user_version = 99")
+    for path, said in ((other, "none that tally record has made"), (text, "damaged"), (newer, "version 99"),
+                       (tmp_path, "regular file")):
+        before = path.read_bytes() if path.is_file() else b""
+        for args in ((str(path),), (str(path), "syscount")):
+            ran = run(*args, tool="show")
+            assert ran.code == 1 and said in ran.stderr, ran
+        ran = run("-o", str(path), "syscount", "0.05", "1", tool="record")
+        assert ran.code == 1 and (said in ran.stderr or path == tmp_path), ran
+        assert not path.is_file() or path.read_bytes() == before, path
+    assert run(str(tmp_path / "nothing"), tool="show").code == 1
+    assert not (tmp_path / "nothing").exists()
+
+
+@once
+def test_damaged_pages(run, tmp_path):
+    """Whatever a page holds: an answer or a sentence, never a crash."""
+    path = tmp_path / "recording"
+    assert run("-o", str(path), "syscount --by comm", "stackcount -K syscalls:sys_enter_openat", "runqlat --by comm", "0.1", "4",
+               tool="record").code == 0
+    good = path.read_bytes()
+    size = 4096
+    for page in range(0, len(good) // size):
+        bad = bytearray(good)
+        begin = page * size + (100 if page == 0 else 0)
+        bad[begin:begin + 600] = bytes((7 * i + page) & 0xff for i in range(600))
+        path.write_bytes(bad)
+        ran = run(str(path), "all", "--json", tool="show")
+        assert ran.code in (0, 1) and (ran.code == 0 or ran.stderr), (page, ran)
+
+
+@once
+def test_the_oldest_goes(run, tmp_path):
+    """--keep is of measured time; --size of the file."""
+    path = tmp_path / "recording"
+    assert run("-o", str(path), "syscount", "0.05", "40", "--keep", "0.5", tool="record").code == 0
+    kept = intervals(path)
+    assert 0.4e9 <= sum(duration for _, _, duration in kept) <= 0.7e9 and kept[-1][0] == 40, kept
+    assert query(path, "SELECT min(interval) FROM report") == [(kept[0][0],)]
+    (first,), = query(path, "SELECT min(id) FROM report")
+    for table, in query(path, "SELECT name FROM shape"):
+        (least,), = query(path, f'SELECT min(_report) FROM "{table}"')
+        assert least is None or least >= first
+    small = tmp_path / "small"
+    ran = run("-o", str(small), "trace --comm nobody", "syscount --by comm,tid,syscall,errno", "0.01", "600", "--size", "1M",
+              tool="record")
+    assert ran.code == 0 and small.stat().st_size < (1 << 20) + (256 << 10), ran
+
+
+@once
+def test_wrong_usage(run, tmp_path):
+    path = str(tmp_path / "recording")
+    for args, said in ((("syscount",), "-o FILE"), (("-o", path, "--keep", "soon"), "--keep"),
+                       (("-o", path, "--size", "10"), "--size"), (("-o", path, "nosuchtool"), "nosuchtool")):
+        ran = run(*args, tool="record")
+        assert ran.code == 2 and said in ran.stderr, ran
+    assert run(tool="show").code == 2
+    assert run("--at", "03:14", tool="triage").code == 2

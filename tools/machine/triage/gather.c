@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/triage/gather.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Its name's place; -1: there is no room. */
+static int index_of(struct gathered *g, const char *tool)
+{
+	size_t i;
+
+	for (i = 0; i < g->ntools; i++)
+		if (!strcmp(g->tool[i], tool))
+			return i;
+	if (g->ntools == RUN_MOST)
+		return -1;
+	snprintf(g->tool[g->ntools], sizeof(g->tool[0]), "%s", tool);
+	return g->ntools++;
+}
+
+static struct triage_loss *loss_of(struct gathered *g, const char *tool)
+{
+	size_t i;
+
+	for (i = 0; i < g->nlosses; i++)
+		if (g->loss[i].tool == tool)
+			return &g->loss[i];
+	if (g->nlosses == RUN_MOST)
+		return NULL;
+	g->loss[g->nlosses] = (struct triage_loss){ .tool = tool };
+	return &g->loss[g->nlosses++];
+}
+
+static void take_losses(struct gathered *g, const char *tool, const struct report *r)
+{
+	struct triage_loss *l;
+
+	if (!(r->has_events || r->has_losses) || loss__is_none(&r->counters))
+		return;
+	l = loss_of(g, tool);
+	if (!l)
+		return;
+	l->events += r->events;
+	l->lost += loss__of(&r->counters, LOSS_LOST);
+	l->inexact += loss__of(&r->counters, LOSS_INEXACT);
+}
+
+int gathered__take(struct gathered *g, const struct report *r)
+{
+	int index = index_of(g, r->tool);
+
+	if (index >= 0)
+		take_losses(g, g->tool[index], r);
+	if (r->cpus > 0)
+		g->cpus = r->cpus;
+	return triage__take(g->triage, r);
+}
+
+void gathered__end(struct gathered *g, u64 start_ns, u64 duration_ns)
+{
+	if (!g->duration_ns)
+		g->start_ns = start_ns;
+	g->duration_ns += duration_ns;
+}
+
+void gathered__reset(struct gathered *g)
+{
+	triage__reset(g->triage);
+	g->nlosses = 0;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/triage/past.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/triage/gather.h"
+#include "machine/triage/rules.h"
+#include "record/store.h"
+#include "report/diag.h"
+#include "run/run.h"
+#include "triage/page.h"
+#include "triage/rule.h"
+
+/* One finding from when to when. */
+struct episode {
+	const struct triage_rule *rule;
+	u64 from_ns, to_ns;
+	enum triage_level level;
+	double value;           /* the worst */
+	char *sentence;
+};
+
+struct past {
+	struct gathered gathered;
+	char kernel[96];
+	struct episode *episode;
+	size_t n;
+	bool each;              /* episodes, of each interval; else all is one */
+};
+
+/*
+ * --- one interval ------------------------------------------------------------------------------
+ */
+
+static double value_of(const struct triage_finding *f)
+{
+	return f->rule->whole ? f->all : f->value;
+}
+
+/* The newest episode of that rule that lasts up to here, or nearly. */
+static struct episode *going_on(struct past *p, const struct triage_rule *rule, u64 start_ns, u64 duration_ns)
+{
+	size_t i;
+
+	for (i = p->n; i-- > 0; )
+		if (p->episode[i].rule == rule)
+			return start_ns <= p->episode[i].to_ns + duration_ns / 2 ? &p->episode[i] : NULL;
+	return NULL;
+}
+
+static struct episode *new_episode(struct past *p, const struct triage_rule *rule, u64 start_ns)
+{
+	struct episode *larger = realloc(p->episode, (p->n + 1) * sizeof(*larger));
+
+	if (!larger)
+		return NULL;
+	p->episode = larger;
+	larger[p->n] = (struct episode){ .rule = rule, .from_ns = start_ns };
+	return &larger[p->n++];
+}
+
+static int add_finding(struct past *p, const struct triage_finding *f, u64 start_ns, u64 duration_ns)
+{
+	struct episode *e = going_on(p, f->rule, start_ns, duration_ns);
+	char *sentence;
+
+	if (!e)
+		e = new_episode(p, f->rule, start_ns);
+	if (!e)
+		return -ENOMEM;
+	e->to_ns = start_ns + duration_ns;
+	if (e->sentence && (f->level < e->level || value_of(f) <= e->value))
+		return 0;
+	sentence = triage_sentence(f);
+	if (!sentence)
+		return -ENOMEM;
+	free(e->sentence);
+	e->sentence = sentence;
+	e->value = value_of(f);
+	if (f->level > e->level)
+		e->level = f->level;
+	return 0;
+}
+
+static int end_of_interval(void *context, u64 start_ns, u64 duration_ns)
+{
+	struct past *p = context;
+	struct triage_finding *finding;
+	size_t i;
+	int err = 0;
+
+	gathered__end(&p->gathered, start_ns, duration_ns);
+	if (!p->each)
+		return 0;
+	finding = triage__findings(p->gathered.triage, p->gathered.cpus);
+	if (!finding)
+		return -ENOMEM;
+	for (i = 0; i < triage_rule_count && finding[i].level != TRIAGE_FINE && !err; i++)
+		err = add_finding(p, &finding[i], start_ns, duration_ns);
+	free(finding);
+	gathered__reset(&p->gathered);
+	return err;
+}
+
+static int take_report(void *context, const struct report *r)
+{
+	struct past *p = context;
+
+	if (r->kernel)
+		snprintf(p->kernel, sizeof(p->kernel), "%s", r->kernel);
+	return gathered__take(&p->gathered, r);
+}
+
+static int take_line(void *context, const char *tool, const struct stream_line *line)
+{
+	struct past *p = context;
+
+	return triage__take_line(p->gathered.triage, tool, line);
+}
+
+/*
+ * --- what is written ---------------------------------------------------------------------------
+ */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct episode *x = a, *y = b;
+
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return (int)y->rule->weight - (int)x->rule->weight;
+}
+
+static int add_episode(struct report *r, const struct episode *e)
+{
+	char from[WHEN_SPACE], to[WHEN_SPACE];
+	struct report_row row = {};
+	int err = report_row__add_text(&row, "from", when__text(from, e->from_ns));
+
+	if (!err)
+		err = report_row__add_text(&row, "to", when__text(to, e->to_ns));
+	if (!err)
+		err = report_row__add_text(&row, "level", e->level == TRIAGE_PROBLEM ? "PROBLEM" : "notice");
+	if (!err)
+		err = report_row__add_text(&row, "rule", e->rule->name);
+	if (!err)
+		err = report_row__add_text(&row, "worst", e->sentence);
+	return report__end_row(r, &row, err);
+}
+
+static int write_episodes(struct past *p, const char *path, struct writer *w)
+{
+	struct report r = {
+		.tool = "triage", .value = "findings", .table = true, .standing = true, .command = path, .kernel = p->kernel,
+		.cpus = p->gathered.cpus, .start_ns = p->gathered.start_ns, .duration_ns = p->gathered.duration_ns,
+		.nothing = "nothing was wrong by any of the rules",
+	};
+	size_t i;
+	int err = 0;
+
+	qsort(p->episode, p->n, sizeof(*p->episode), by_time);
+	for (i = 0; i < p->n && !err; i++)
+		err = add_episode(&r, &p->episode[i]);
+	if (!err)
+		err = writer__write(w, &r);
+	if (!err && p->n)
+		diag_hint("what else there was then: tally triage %s --at TIME; the figures: tally show %s TOOL --at TIME",
+			  path, path);
+	report__free(&r);
+	return err;
+}
+
+static int write_page(struct past *p, const struct cli *cli, struct writer *w)
+{
+	struct triage_page page = {
+		.kernel = p->kernel, .cpus = p->gathered.cpus, .start_ns = p->gathered.start_ns,
+		.duration_ns = p->gathered.duration_ns, .measurements = p->gathered.ntools,
+		.loss = p->gathered.loss, .nlosses = p->gathered.nlosses, .verbose = cli->verbose,
+	};
+	struct triage_finding *finding = triage__findings(p->gathered.triage, p->gathered.cpus);
+	int err = finding ? 0 : -ENOMEM;
+
+	page.finding = finding;
+	page.n = triage_rule_count;
+	if (!err)
+		err = triage_page__write(&page, w);
+	free(finding);
+	return err;
+}
+
+static int look(struct past *p, struct store *store, const char *path, const struct when *when, const struct cli *cli,
+		struct writer *w)
+{
+	const struct store_reader reader = { p, take_report, take_line, end_of_interval };
+	struct store_window window;
+	u64 begin_ns, end_ns;
+	int err = store__extent(store, &begin_ns, &end_ns);
+
+	if (!err)
+		err = when__window(when, begin_ns, end_ns, &window);
+	if (!err)
+		err = store__read(store, &window, 0, &reader);
+	if (!err && !p->gathered.duration_ns) {
+		diag_error("nothing was recorded in that window");
+		err = -EINVAL;
+	}
+	if (err)
+		return err;
+	return p->each ? write_episodes(p, path, w) : write_page(p, cli, w);
+}
+
+int triage_past(const char *path, const struct when *when, const struct cli *cli)
+{
+	struct past p = {
+		.gathered.triage = triage__new(triage_rules, triage_rule_count),
+		.each = !when->at && !when->from && !when->to,
+	};
+	struct store *store = NULL;
+	struct writer w = {};
+	size_t i;
+	int err = p.gathered.triage ? cli__open_writer(cli, &w) : -ENOMEM;
+
+	if (!err)
+		err = store__open(&store, path);
+	if (!err)
+		err = look(&p, store, path, when, cli, &w);
+	err = cli__close_writer(&w, err);
+	store__close(store);
+	triage__free(p.gathered.triage);
+	for (i = 0; i < p.n; i++)
+		free(p.episode[i].sentence);
+	free(p.episode);
+	return err == -EINVAL ? EXIT_USAGE : err == -ENOSYS ? EXIT_UNABLE : err ? EXIT_FAILED : EXIT_DONE;
+}
