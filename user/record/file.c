@@ -28,7 +28,7 @@
 /* docs/record.md describes them. */
 static const char schema[] =
 	"CREATE TABLE recording (id INTEGER PRIMARY KEY, started_ns INTEGER, host TEXT, kernel TEXT, cpus INTEGER, "
-	"every_ns INTEGER);"
+	"every_ns INTEGER, pid INTEGER);"
 	"CREATE TABLE interval (id INTEGER PRIMARY KEY, recording INTEGER, start_ns INTEGER, duration_ns INTEGER);"
 	"CREATE INDEX interval_start ON interval (start_ns);"
 	"CREATE TABLE measurement (id INTEGER PRIMARY KEY, tool TEXT, line TEXT UNIQUE);"
@@ -276,8 +276,8 @@ static struct store *new_store(void)
 static int add_recording(struct store *s, const struct store_origin *o)
 {
 	sqlite3_stmt *add;
-	int err = store__prepare(s, &add, "INSERT INTO recording (started_ns, host, kernel, cpus, every_ns) VALUES "
-				 "(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000, ?, ?, ?, ?)");
+	int err = store__prepare(s, &add, "INSERT INTO recording (started_ns, host, kernel, cpus, every_ns, pid) VALUES "
+				 "(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000, ?, ?, ?, ?, ?)");
 
 	if (err)
 		return err;
@@ -286,6 +286,7 @@ static int add_recording(struct store *s, const struct store_origin *o)
 		err = store__bind_text(s, add, 2, o->kernel);
 	s->sql->bind_int64(add, 3, o->cpus);
 	s->sql->bind_int64(add, 4, o->interval_ns);
+	s->sql->bind_int64(add, 5, getpid());
 	if (!err)
 		err = store__run(s, add);
 	s->recording = s->sql->last_insert_rowid(s->db);

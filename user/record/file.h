@@ -70,6 +70,7 @@ struct store {
 	/* Writing. */
 	struct store_limits limits;
 	s64 recording;
+	u32 recorder;           /* reading: who wrote what is being read */
 	s64 interval;           /* the one that is being added to; 0: none */
 	u64 start_ns, end_ns;   /* of it, as far as is known */
 	s64 lines_report;       /* the report that single events of a measurement hang on, and whose */

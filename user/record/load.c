@@ -605,7 +605,7 @@ static json_t *json_column(struct store *s, sqlite3_stmt *row, int index)
 
 /* The columns of a report, as in the query of store__read(). */
 enum { COLUMN_ID, COLUMN_MEASUREMENT, COLUMN_TOOL, COLUMN_LINE, COLUMN_HEAD, COLUMN_START, COLUMN_DURATION, COLUMN_EVENTS,
-       COLUMN_COUNTERS, COLUMN_FIGURES, COLUMN_INTERVAL, COLUMN_INTERVAL_START, COLUMN_INTERVAL_DURATION };
+       COLUMN_COUNTERS, COLUMN_FIGURES, COLUMN_INTERVAL, COLUMN_INTERVAL_START, COLUMN_INTERVAL_DURATION, COLUMN_RECORDER };
 
 static int read_report(struct reading *reading, sqlite3_stmt *row)
 {
@@ -800,6 +800,11 @@ int store__measurements(struct store *s, struct store_measurement **list, size_t
 	return err ? store__complain(s, err) : 0;
 }
 
+u32 store__recorder(const struct store *s)
+{
+	return s->recorder;
+}
+
 static int end_of_interval(const struct reading *reading, u64 start_ns, u64 duration_ns)
 {
 	return reading->reader->end ? reading->reader->end(reading->reader->context, start_ns, duration_ns) : 0;
@@ -820,6 +825,7 @@ static int read_all(struct reading *reading, sqlite3_stmt *row)
 		interval = here;
 		start_ns = s->sql->column_int64(row, COLUMN_INTERVAL_START);
 		duration_ns = s->sql->column_int64(row, COLUMN_INTERVAL_DURATION);
+		s->recorder = s->sql->column_int64(row, COLUMN_RECORDER);
 		if (!err)
 			err = s->sql->column_type(row, COLUMN_HEAD) == SQLITE_NULL ? read_lines(reading, row) :
 										     read_report(reading, row);
@@ -841,8 +847,9 @@ int store__read(struct store *s, const struct store_window *window, s64 measurem
 	if (!reading.rows)
 		return -ENOMEM;
 	err = store__prepare(s, &row, "SELECT r.id, r.measurement, m.tool, m.line, r.head, r.start_ns, r.duration_ns, r.events, "
-			     "r.counters, r.figures, i.id, i.start_ns, i.duration_ns FROM interval i "
+			     "r.counters, r.figures, i.id, i.start_ns, i.duration_ns, c.pid FROM interval i "
 			     "JOIN report r ON r.interval = i.id JOIN measurement m ON m.id = r.measurement "
+			     "LEFT JOIN recording c ON c.id = i.recording "
 			     "WHERE i.start_ns + i.duration_ns / 2 >= ?1 AND i.start_ns + i.duration_ns / 2 < ?2 "
 			     "AND (?3 = 0 OR m.id = ?3) ORDER BY i.id, r.id");
 	if (err) {

@@ -112,6 +112,9 @@ struct store_reader {
 	int (*end)(void *context, u64 start_ns, u64 duration_ns);
 };
 
+/* The process that recorded what a reader is being given: it is no part of what it has measured. 0: not known. */
+u32 store__recorder(const struct store *s);
+
 /* Of one measurement, or of all (0). Returns what the reader returned, 0, or an error. */
 int store__read(struct store *s, const struct store_window *window, s64 measurement, const struct store_reader *reader);
 

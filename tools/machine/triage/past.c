@@ -24,6 +24,7 @@ struct episode {
 
 struct past {
 	struct gathered gathered;
+	const struct store *store;
 	char kernel[96];
 	struct episode *episode;
 	size_t n;
@@ -110,6 +111,7 @@ static int take_report(void *context, const struct report *r)
 
 	if (r->kernel)
 		snprintf(p->kernel, sizeof(p->kernel), "%s", r->kernel);
+	triage__leave_out(p->gathered.triage, store__recorder(p->store));
 	return gathered__take(&p->gathered, r);
 }
 
@@ -117,6 +119,7 @@ static int take_line(void *context, const char *tool, const struct stream_line *
 {
 	struct past *p = context;
 
+	triage__leave_out(p->gathered.triage, store__recorder(p->store));
 	return triage__take_line(p->gathered.triage, tool, line);
 }
 
@@ -198,6 +201,7 @@ static int look(struct past *p, struct store *store, const char *path, const str
 	u64 begin_ns, end_ns;
 	int err = store__extent(store, &begin_ns, &end_ns);
 
+	p->store = store;
 	if (!err)
 		err = when__window(when, begin_ns, end_ns, &window);
 	if (!err)

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reports of several intervals as one. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "record/merge.h"
+#include "record/when.h"
+
+static void add_cell(struct report_row *row, const struct field *f)
+{
+	assert_int_equal(report_row__add_field(row, f), 0);
+}
+
+/* As the table of a histogram has it, of one task. */
+static void add_waits(struct report *r, u64 tid, const char *comm, u64 count, u64 total, u64 p99, u64 max)
+{
+	const struct field cells[] = {
+		{ .name = "tid", .number = tid, .kind = FIELD_ID },
+		{ .name = "count", .number = count, .adds_up = true },
+		{ .name = "total", .number = total, .kind = FIELD_DURATION, .adds_up = true },
+		{ .name = "avg", .number = total / count, .kind = FIELD_DURATION },
+		{ .name = "p99", .number = p99, .kind = FIELD_DURATION },
+		{ .name = "max", .number = max, .kind = FIELD_DURATION },
+		{ .name = "of_cpu_percent", .real = total / 1e7, .kind = FIELD_REAL, .decimals = 2 },
+	};
+	struct field label = { .name = "comm", .text = strdup(comm), .label = true };
+	struct report_row row = {};
+	size_t i;
+
+	add_cell(&row, &cells[0]);
+	add_cell(&row, &label);
+	for (i = 1; i < ARRAY_SIZE(cells); i++)
+		add_cell(&row, &cells[i]);
+	assert_int_equal(report__add_row(r, &row), 0);
+}
+
+static struct report interval(u64 start_ns)
+{
+	return (struct report){
+		.tool = "waits", .command = "waits --by tid", .start_ns = start_ns, .duration_ns = NSEC_PER_SEC, .table = true,
+		.has_events = true,
+	};
+}
+
+static void add(struct merge *m, struct report *r)
+{
+	assert_int_equal(merge__add(m, r), 0);
+	report__free(r);
+}
+
+static const struct field *cell(const struct report_row *row, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < row->ncells; i++)
+		if (!strcmp(row->cell[i].name, name))
+			return &row->cell[i];
+	fail();
+	return NULL;
+}
+
+static void test_rows(void **state)
+{
+	struct merge *m = merge__new();
+	struct report first = interval(5), second = interval(9), *all;
+
+	(void)state;
+	assert_null(merge__report(m));
+	add_waits(&first, 7, "sh", 10, 1000, 300, 400);
+	add_waits(&first, 8, "cc1", 1, 50, 50, 50);
+	first.events = 11;
+	first.counters.lost[LOSS_MAP_FULL] = 2;
+	add(m, &first);
+	add_waits(&second, 7, "ls", 30, 5000, 200, 900);        /* it has become another program */
+	second.events = 30;
+	second.counters.lost[LOSS_MAP_FULL] = 3;
+	add(m, &second);
+	all = merge__report(m);
+	assert_int_equal(merge__count(m), 2);
+	assert_string_equal(all->command, "waits --by tid");
+	assert_int_equal(all->start_ns, 5);
+	assert_int_equal(all->duration_ns, 2 * NSEC_PER_SEC);
+	assert_int_equal(all->events, 41);
+	assert_int_equal(all->counters.lost[LOSS_MAP_FULL], 5);
+	assert_int_equal(all->nrows, 2);
+	assert_string_equal(cell(&all->row[0], "comm")->text, "ls");
+	assert_int_equal(cell(&all->row[0], "count")->number, 40);
+	assert_int_equal(cell(&all->row[0], "total")->number, 6000);
+	assert_int_equal(cell(&all->row[0], "avg")->number, 150);
+	assert_int_equal(cell(&all->row[0], "max")->number, 900);
+	assert_int_equal(cell(&all->row[0], "p99")->kind, FIELD_NONE);
+	assert_int_equal(cell(&all->row[0], "of_cpu_percent")->kind, FIELD_NONE);
+	/* Of the one that was there once, everything is known. */
+	assert_int_equal(cell(&all->row[1], "p99")->number, 50);
+	merge__free(m);
+}
+
+static void test_what_stands_is_the_last(void **state)
+{
+	struct merge *m = merge__new();
+	struct report first = interval(1), second = interval(2);
+
+	(void)state;
+	first.standing = second.standing = true;
+	add_waits(&first, 7, "sh", 10, 1000, 300, 400);
+	add_waits(&first, 8, "sh", 10, 1000, 300, 400);
+	add(m, &first);
+	add_waits(&second, 8, "sh", 20, 1000, 300, 400);
+	add(m, &second);
+	assert_int_equal(merge__report(m)->nrows, 1);
+	assert_int_equal(cell(&merge__report(m)->row[0], "count")->number, 20);
+	merge__free(m);
+}
+
+static void add_times(struct report *r, const char *disk, u32 bucket, u64 n, u64 sum)
+{
+	const struct histogram_totals totals = { .sum = sum, .max = ~0ULL, .min_inv = ~0ULL };
+	u64 counts[64] = {};
+	struct report_group g = {};
+	struct report_row key = {};
+
+	counts[bucket] = n;
+	assert_int_equal(report_row__add_text(&key, "disk", disk), 0);
+	g.key = key.cell;
+	g.nkey = key.ncells;
+	assert_int_equal(histogram__init(&g.hist, counts, 0, 64, &totals), 0);
+	assert_int_equal(report__add_group(r, &g), 0);
+}
+
+static void test_histograms(void **state)
+{
+	struct merge *m = merge__new();
+	struct report first = interval(1), second = interval(2), *all;
+
+	(void)state;
+	add_times(&first, "sda", 10, 3, 33);
+	add_times(&first, "sdb", 11, 1, 11);
+	add(m, &first);
+	add_times(&second, "sda", 10, 4, 44);
+	add_times(&second, "sda2", 40, 5, 900);
+	add(m, &second);
+	all = merge__report(m);
+	assert_int_equal(all->ngroups, 3);
+	assert_int_equal(all->group[0].hist.count, 7);
+	assert_int_equal(all->group[0].hist.sum, 77);
+	assert_int_equal(all->group[0].hist.nbuckets, 1);
+	assert_string_equal(all->group[2].key[0].text, "sda2");
+	merge__free(m);
+}
+
+/* More than there is room for at first. */
+static void test_many_keys(void **state)
+{
+	struct merge *m = merge__new();
+	struct report *all;
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct report r = interval(i);
+
+		for (k = 0; k < 1000; k++)
+			add_waits(&r, k, "x", 1 + k, 2, 3, 4);
+		add(m, &r);
+	}
+	all = merge__report(m);
+	assert_int_equal(all->nrows, 1000);
+	for (k = 0; k < 1000; k++) {
+		assert_int_equal(cell(&all->row[k], "tid")->number, k);
+		assert_int_equal(cell(&all->row[k], "count")->number, 3 * (1 + k));
+	}
+	merge__free(m);
+}
+
+static void test_times(void **state)
+{
+	/* 2026-11-23 12:00:00 UTC */
+	const u64 end = 1795435200 * NSEC_PER_SEC;
+	static const struct { const char *text; u64 seconds; } good[] = {
+		{ "end", 1795435200 }, { "-10m", 1795434600 }, { "-1.5h", 1795429800 }, { "@1795435000", 1795435000 },
+		{ "11:59", 1795435140 }, { "11:59:30", 1795435170 }, { "12:00", 1795435200 },
+		{ "12:01", 1795435260 - 86400 }, { "23:30:00", 1795476600 - 86400 },
+		{ "2026-11-23 11:00", 1795431600 }, { "2026-11-22T11:00:01", 1795431601 - 86400 },
+		{ "2026-11-23", 1795392000 },
+	};
+	static const char *const bad[] = {
+		"", "yesterday", "25:00", "11:60", "11:00x", "-", "@", "-x", "-99999999h", "2026-13-01", "2026-11-23 11:00 pm", "1100",
+	};
+	u64 ns = 0;
+	size_t i;
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		assert_int_equal(when__parse(good[i].text, end, &ns), 0);
+		assert_int_equal(ns, good[i].seconds * NSEC_PER_SEC);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(when__parse(bad[i], end, &ns), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows), cmocka_unit_test(test_what_stands_is_the_last),
+		cmocka_unit_test(test_histograms), cmocka_unit_test(test_many_keys), cmocka_unit_test(test_times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
