@@ -202,6 +202,31 @@ def test_the_incident_that_is_over(run, tmp_path):
 
 
 @once
+def test_two_windows_compared(run, trigger, tmp_path):
+    """Twice as many calls in the second: of one recording as of two saved runs."""
+    path = tmp_path / "recording"
+    args = ("syscount -e getppid --by syscall", "syscount --hist -e getppid", "--comm", "compared", "0.1")
+    ends = []
+    with Recorder(path, *args) as recorder:
+        for calls in (1000, 2000):
+            load = trigger("syscalls", 1, f"{GETPPID}:{calls}", comm="compared")
+            load.go()
+            load.done()
+            recorder.await_intervals(len(intervals(path)) + 2)
+            ends.append(intervals(path)[-1][1])
+        recorder.tool.stop()
+    begin = intervals(path)[0][1]
+    windows = [f"{path}@@{begin / 1e9:.9f}-@{ends[0] / 1e9:.9f}", f"{path}@@{ends[0] / 1e9:.9f}-@{ends[1] / 1e9 + 1:.9f}"]
+    ran = run("diff", *windows, "syscount -e getppid --by syscall", "--json", tool="tally")
+    rows = of(ran)[0]["rows"]
+    calls = next(row for row in rows if row["figure"] == "calls")
+    assert (calls["before"], calls["after"]) == (1000, 2000), rows
+    assert run("diff", *windows, "syscount", tool="tally").code == 1         # which of the two?
+    assert run("diff", *windows, tool="tally").code == 1
+    assert run("diff", f"{path}@03:00", windows[1], "syscount", tool="tally").code == 1
+
+
+@once
 def test_it_is_read_while_it_is_written_by_one(run, tmp_path):
     path = tmp_path / "recording"
     with Recorder(path, "syscount", "0.1") as recorder:

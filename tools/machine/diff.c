@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "cli/options.h"
 #include "machine/diff/diff.h"
+#include "machine/diff/window.h"
 #include "report/diag.h"
 #include "run/run.h"
 #include "tools.h"
@@ -16,6 +17,7 @@
 struct diff {
 	const char *path[2];
 	unsigned int npaths;
+	const char *line;       /* of recordings */
 	bool flame;
 };
 
@@ -31,6 +33,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		diag_error("--format: '%s' is not flame; --json and --csv are the others", arg);
 		return EINVAL;
 	case ARGP_KEY_ARG:
+		if (d->npaths == ARRAY_SIZE(d->path) && !d->line && window_is_meant(d->path[0])) {
+			d->line = arg;
+			return 0;
+		}
 		if (d->npaths == ARRAY_SIZE(d->path)) {
 			diag_error("unexpected argument '%s': two files are compared", arg);
 			return EINVAL;
@@ -49,13 +55,18 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static int read_run(struct saved *s, const char *path, const char *line)
+{
+	return window_is_meant(path) ? saved__read_window(s, path, line) : saved__read(s, path);
+}
+
 static int compare(struct writer *w, const struct diff *d, size_t top)
 {
 	struct saved before, after = {};
-	int err = saved__read(&before, d->path[0]);
+	int err = read_run(&before, d->path[0], d->line);
 
 	if (!err)
-		err = saved__read(&after, d->path[1]);
+		err = read_run(&after, d->path[1], d->line);
 	if (!err)
 		err = diff__write(w, &before, &after, top);
 	saved__free(&before);
@@ -72,13 +83,14 @@ static int diff(int argc, char **argv)
 		{},
 	};
 	static const struct argp own = {
-		.options = options, .parser = parse_own, .args_doc = "BEFORE.json AFTER.json",
+		.options = options, .parser = parse_own, .args_doc = "BEFORE.json AFTER.json\n"
+			    "RECORDING@FROM-TO RECORDING@FROM-TO [TOOL|LINE]",
 	};
 	struct diff d = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP,
-		.doc = "What has changed between two runs that were saved with --json -o FILE: "
-		       "percentiles, rows of tables, stacks.",
+		.doc = "What has changed between two runs that were saved with --json -o FILE, or between two windows of a "
+		       "recording (tally record): percentiles, rows of tables, stacks.",
 		.own = &own,
 		.own_input = &d,
 	};

@@ -307,6 +307,12 @@ static int read_lines(struct saved *s, const char *text, size_t size)
 	return err;
 }
 
+int saved__read_text(struct saved *s, const char *path, const char *text, size_t size)
+{
+	*s = (struct saved){ .path = path };
+	return read_lines(s, text, size);
+}
+
 int saved__read(struct saved *s, const char *path)
 {
 	char *text = NULL;

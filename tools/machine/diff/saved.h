@@ -33,6 +33,9 @@ struct saved {
 
 /* Returns 0, or a negative errno after saying what is wrong. Free it in both cases. */
 int saved__read(struct saved *s, const char *path);
+
+/* The same of what such a file holds; path: for messages. */
+int saved__read_text(struct saved *s, const char *path, const char *text, size_t size);
 void saved__free(struct saved *s);
 
 /* The groups, rows or stacks of report i: an array. */
