@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "event/code_name.h"
 
 const struct event_source *const event_sources[] = {
 	&event_hardware,   &event_software,      &event_raw,  &event_pmu,
@@ -75,6 +76,7 @@ static void event_sites__truncate(struct event_sites *sites, size_t n)
 		free(s->module);
 		free(s->path);
 		free(s->arguments);
+		free(s->symbol);
 	}
 }
 
@@ -176,10 +178,14 @@ static int find_word_end(struct parser *p, size_t *end, size_t *open)
 {
 	const char *t = p->text;
 	size_t i = p->pos + pmu_len(t + p->pos), close;
-	bool in_braces = false, had_braces = false;
+	bool in_braces = false, had_braces = false, in_pattern = false;
 
 	for (; t[i]; i++) {
-		if (t[i] == '[') {
+		in_pattern |= t[i] == ';';
+		if (!in_pattern && !in_braces && (t[i] == '(' || t[i] == '<')) {
+			close = code_name__behind_group(t, strlen(t), i);
+			i = close > i ? close - 1 : i;
+		} else if (t[i] == '[') {
 			close = i + strcspn(t + i, "]:/");
 			if (t[close] != ']')
 				return complain(p->c, -EINVAL, i, 1, "this '[' is never closed");
@@ -294,6 +300,10 @@ static int add_event(struct parser *p, const struct event_word *w)
 	if ((source == &event_tracepoint || source == &event_kernel_function) &&
 	    looks_like_counter(w, &len))
 		return unknown_counter(p, w, len);
+	if (source == &event_kernel_function && memmem(w->text, w->len, "::", 2))
+		return complain_hint(p->c, complain(p->c, -EINVAL, w->at, w->len,
+						    "the kernel has no functions of C++ or Rust with such names"),
+				     "-x names the program or library that it is in");
 	larger = grown(p->events->event, p->events->n, sizeof(*larger));
 	if (!larger)
 		return no_memory(p, w->at);
@@ -457,7 +467,7 @@ static int add_word(struct parser *p)
 		return complain(p->c, -EINVAL, p->pos, 0, p->text[strspn(p->text, " \t\n\v\f\r")]
 			? "an event is missing at the end" : "no event is given");
 	w.len = end - p->pos;
-	for (i = p->pos; i < open && !begins_path(w.text); i++)
+	for (i = p->pos; i < open && !begins_path(w.text) && !code_name__is_at(w.text, w.len); i++)
 		if (isspace((unsigned char)p->text[i]))
 			return complain_hint(p->c, complain(p->c, -EINVAL, i, 1,
 				"there are no blanks within an event"),

@@ -132,6 +132,7 @@ struct event_site {
 	u32 return_bytes;               /* is_return: what a return takes off the stack */
 	bool is_32_bit;                 /* of a 32-bit program: arguments are on the stack, 4 bytes each */
 	char *path;                     /* of the binary */
+	char *symbol;                   /* that a name of C++ or Rust stands for; NULL: it is a plain one */
 	u64 file_offset;                /* of the instruction, in the file */
 	u64 semaphore;                  /* file offset of the USDT semaphore; 0: none */
 	char *arguments;                /* USDT: the note's text, "8@%rax -4@8(%rbp)" */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "event/code_name.h"
 #include "event/event.h"
 #include "host/syscalls.h"
 #include "types/tracefs.h"
@@ -24,6 +25,9 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 
 	(void)ctx;
 	if (!colon || colon == w->text || memchr(w->text, '/', w->len))
+		return false;
+	/* ns::function(), of a program. */
+	if (code_name__is_at(w->text, w->len))
 		return false;
 	for (c = colon + 1; c < end && *c != ':'; c++) {
 		if (*c == '+' || *c == '%')

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "event/code_name.h"
 #include "event/event.h"
 #include "event/source_text.h"
 #include "event/user_binary.h"
 #include "event/user_code.h"
 #include "report/diag.h"
+#include "sym/demangle.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
 
@@ -29,10 +31,20 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 static int parse_function(struct event *e, const struct event_word *w, size_t from,
 			  struct complaint *c)
 {
-	size_t at = event_word__find(w, from, "@;+:%"), end;
+	bool is_code_name = code_name__is_at(w->text + from, w->len - from);
+	size_t at = is_code_name ? from + code_name__length(w->text + from, w->len - from) :
+				   event_word__find(w, from, "@;+:%"), end;
 	const struct event_word name = { w->text, w->at, at };
-	int err = event__parse_function(e, &name, from, false, c);
+	int err = 0;
 
+	if (is_code_name && at == from)
+		return complain(c, -EINVAL, w->at + at, 1, "the name of a function is missing here");
+	if (is_code_name) {
+		e->function.name = event_word__copy(w, from, at);
+		err = e->function.name ? 0 : -ENOMEM;
+	} else {
+		err = event__parse_function(e, &name, from, false, c);
+	}
 	if (err || at == w->len)
 		return err;
 	if (w->text[at] == '@') {
@@ -68,6 +80,8 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	return parse_function(e, w, from, c);
 }
 
+#define TOLD_MOST 320           /* characters of a name in a report */
+
 /* --- resolving -------------------------------------------------------------------------------- */
 
 struct resolver {
@@ -77,6 +91,9 @@ struct resolver {
 	const char *path;
 	struct user_code *code; /* NULL: not needed yet */
 	bool is_32_bit;
+	bool by_code_name;      /* names are those of C++ and Rust, as their authors wrote them */
+	char **told;            /* then what the functions found are called, without parameters */
+	struct demangler demangler;
 	size_t first;           /* of our sites */
 	u32 most;
 };
@@ -309,11 +326,94 @@ static int refuse_indirect(const struct resolver *r)
 			     "'*%s*'` shows them", event_binary_name(r->path), e->function.name);
 }
 
-static int add_symbol(struct resolver *r, const struct binary_function *f, size_t aliases)
+/* --- names of C++ and Rust --------------------------------------------------------------------- */
+
+/* The sites behind from are of this symbol. */
+static int set_symbols(struct resolver *r, size_t from, const char *symbol)
+{
+	for (; from < r->sites->n; from++) {
+		struct event_site *site = &r->sites->site[from];
+
+		if (!site->symbol && symbol)
+			site->symbol = strdup(symbol);
+		if (!site->symbol && symbol)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Its name in a form, in text[size]: as the symbol has it where that is no name of C++ or Rust. */
+static void tell_name(struct resolver *r, char *text, size_t size, const char *symbol, enum code_name_form form)
+{
+	char *demangled = malloc(DEMANGLED_MAX);
+
+	if (demangled && demangler__ask(&r->demangler, symbol, demangled, DEMANGLED_MAX))
+		code_name__form(text, size, demangled, form);
+	else
+		snprintf(text, size, "%s", symbol);
+	free(demangled);
+}
+
+/* confined_work's: the name is asked for by its symbols there, which may be made to hurt. */
+static bool is_named_so(const char *symbol, const void *typed)
+{
+	char *demangled;
+	bool is = false;
+
+	if (!code_name__may_match(typed, symbol))
+		return false;
+	demangled = malloc(DEMANGLED_MAX);
+	if (demangled && demangle(symbol, demangled, DEMANGLED_MAX))
+		is = code_name__matches(typed, demangled);
+	free(demangled);
+	return is;
+}
+
+/* The short names of all that were found; NULL without memory. */
+static char **tell_all(struct resolver *r, const struct binary_functions *all)
+{
+	char **told = calloc(all->n ?: 1, sizeof(*told)), text[TOLD_MOST];
+	size_t i;
+
+	for (i = 0; told && i < all->n; i++) {
+		tell_name(r, text, sizeof(text), all->function[i].name, CODE_NAME_SHORT);
+		told[i] = strdup(text);
+	}
+	return told;
+}
+
+static void free_told(char **told, size_t n)
+{
+	size_t i;
+
+	for (i = 0; told && i < n; i++)
+		free(told[i]);
+	free(told);
+}
+
+/* Of overloads each is told by its parameters, any other function without. */
+static void tell_shortly(struct resolver *r, char *text, size_t size, const struct binary_functions *all, size_t which)
+{
+	const char *name = r->told[which];
+	size_t i;
+
+	for (i = 0; i < all->n && name; i++)
+		if (all->function[i].address != all->function[which].address && r->told[i] &&
+		    !strcmp(r->told[i], name))
+			name = NULL;
+	if (name)
+		snprintf(text, size, "%s", name);
+	else
+		tell_name(r, text, size, all->function[which].name, CODE_NAME_FULL);
+}
+
+static int add_symbol(struct resolver *r, const struct binary_functions *all, const struct binary_function *f,
+		      size_t aliases)
 {
 	const struct event_function *e = &r->event->function;
-	const char *name = best_name(f, aliases, e->name);
-	char text[384], offset[32] = "";
+	const char *name = best_name(f, aliases, e->name), *symbol = r->told ? name : NULL;
+	char text[384], offset[32] = "", told[TOLD_MOST];
+	size_t before = r->sites->n;
 	u64 size = 0;
 	size_t i;
 	int err;
@@ -329,12 +429,20 @@ static int add_symbol(struct resolver *r, const struct binary_function *f, size_
 				"%s has only %llu bytes", name, size);
 	if (e->offset)
 		snprintf(offset, sizeof(offset), "+0x%llx", e->offset);
-	snprintf(text, sizeof(text), "%s%s%s", name, offset, e->is_return ? "%return" : "");
-	if (e->is_return)
-		return add_ends(r, name, text, f->address, f->file_offset);
-	err = e->offset ? check_place(r, text, f->address + e->offset, false) : 0;
-	return err ?: add_site(r, text, f->address + e->offset, e->offset,
-			       f->file_offset + e->offset, f->address, NULL);
+	snprintf(told, sizeof(told), "%s", name);
+	if (symbol)
+		for (i = 0; i < aliases; i++)
+			if (f[i].name == name)
+				tell_shortly(r, told, sizeof(told), all, f - all->function + i);
+	snprintf(text, sizeof(text), "%s%s%s", told, offset, e->is_return ? "%return" : "");
+	if (e->is_return) {
+		err = add_ends(r, name, text, f->address, f->file_offset);
+	} else {
+		err = e->offset ? check_place(r, text, f->address + e->offset, false) : 0;
+		err = err ?: add_site(r, text, f->address + e->offset, e->offset,
+				      f->file_offset + e->offset, f->address, NULL);
+	}
+	return err ?: set_symbols(r, before, symbol);
 }
 
 static int add_symbols(struct resolver *r)
@@ -343,15 +451,23 @@ static int add_symbols(struct resolver *r)
 	size_t i, next;
 	int err;
 
-	err = binary_functions__find(&found, r->path, r->event->function.name);
+	if (r->by_code_name)
+		err = binary_functions__search(&found, r->path, is_named_so, r->event->function.name);
+	else
+		err = binary_functions__find(&found, r->path, r->event->function.name);
 	if (err)
 		return event__complain_binary(r->event, r->path, err, r->c);
+	r->told = r->by_code_name ? tell_all(r, &found) : NULL;
+	if (r->by_code_name && !r->told)
+		err = -ENOMEM;
 	for (i = 0; i < found.n && !err; i = next) {
 		for (next = i + 1; next < found.n; next++)
 			if (found.function[next].address != found.function[i].address)
 				break;
-		err = add_symbol(r, &found.function[i], next - i);
+		err = add_symbol(r, &found, &found.function[i], next - i);
 	}
+	free_told(r->told, found.n);
+	r->told = NULL;
 	binary_functions__free(&found);
 	return err;
 }
@@ -545,6 +661,32 @@ static bool needs_dwarf(const struct event_function *e)
 	return event_function__has_line(e) || e->source;
 }
 
+static bool is_described_so(struct resolver *r, const struct dwarf_function *f)
+{
+	char *demangled = malloc(DEMANGLED_MAX);
+	bool is = demangled && f->linkage && demangler__ask(&r->demangler, f->linkage, demangled, DEMANGLED_MAX) &&
+		  code_name__matches(r->event->function.name, demangled);
+
+	free(demangled);
+	return is;
+}
+
+/*
+ * Debug information has the last word of a name, and the symbol, which says the rest; behind the word there may be
+ * template arguments. Others than the function asked for may be among those found.
+ */
+static int find_described(struct resolver *r, struct dwarf_functions *found, struct dwarf *d)
+{
+	const char *typed = r->event->function.name;
+	char glob[256];
+
+	if (!r->by_code_name)
+		return dwarf_functions__find(found, d, typed);
+	code_name__last_word(typed, glob, sizeof(glob) - 1);
+	strcat(glob, "*");
+	return dwarf_functions__find(found, d, glob);
+}
+
 static int add_from_dwarf(struct resolver *r)
 {
 	const struct event_function *e = &r->event->function;
@@ -552,23 +694,30 @@ static int add_from_dwarf(struct resolver *r)
 	struct dwarf_functions found = {};
 	bool in_source = false;
 	struct dwarf *d;
-	size_t i;
+	size_t i, n = 0;
 	int err;
 
 	err = dwarf__open(&d, r->path);
 	if (err)
 		return err;
-	err = dwarf_functions__find(&found, d, e->name);
+	err = find_described(r, &found, d);
 	for (i = 0; i < found.n && !err; i++) {
+		size_t before = r->sites->n;
+
+		if (r->by_code_name && !is_described_so(r, &found.function[i]))
+			continue;
+		n++;
 		if (!is_in_source(e, &found.function[i]))
 			continue;
 		in_source = true;
 		err = event_function__has_line(e) ? add_lines(r, d, &found.function[i], &wanted) :
 						    add_places(r, &found.function[i]);
+		if (!err && r->by_code_name)
+			err = set_symbols(r, before, found.function[i].linkage);
 	}
-	if (!err && found.n && !in_source)
+	if (!err && n && !in_source)
 		err = no_source(r, &found);
-	else if (!err && found.n && event_function__has_line(e) && r->sites->n == r->first)
+	else if (!err && n && event_function__has_line(e) && r->sites->n == r->first)
 		err = no_line(r, &wanted);
 	source_text__free(&wanted.text);
 	free(wanted.missing);
@@ -592,12 +741,36 @@ static int no_debug_information(const struct resolver *r, int err)
 			     "its -dbgsym or -debuginfo package", "FUNCTION+OFFSET");
 }
 
-static int not_found(const struct resolver *r)
+/* A function of another class, or with other parameters. */
+static int no_code_name(struct resolver *r)
+{
+	const struct event *e = r->event;
+	struct binary_functions all = {};
+	char word[256], glob[300], near[384];
+
+	complain(r->c, 0, e->at, e->len, "no function %s '%s' in %s",
+		 event_is_glob(e->function.name) ? "like" : "named", e->function.name, r->path);
+	code_name__last_word(e->function.name, word, sizeof(word));
+	snprintf(glob, sizeof(glob), "*::%s", word);
+	if (!binary_functions__search(&all, r->path, is_named_so, glob) && all.n) {
+		tell_name(r, near, sizeof(near), all.function[0].name, CODE_NAME_FULL);
+		complain_hint(r->c, 0, "there is %s", near);
+	} else {
+		complain_hint(r->c, 0, "`list --functions -x %s '*'` shows those there are", event_binary_name(r->path));
+	}
+	binary_functions__free(&all);
+	return -ENOENT;
+}
+
+static int not_found(struct resolver *r)
 {
 	const struct event *e = r->event;
 	struct binary_functions all = {};
 	const char **names, *near = NULL;
 	size_t i;
+
+	if (code_name__is_at(e->function.name, strlen(e->function.name)))
+		return no_code_name(r);
 
 	complain(r->c, 0, e->at, e->len, "no function %s '%s' in %s",
 		 event_is_glob(e->function.name) ? "like" : "named", e->function.name, r->path);
@@ -637,7 +810,12 @@ static int resolve_in(struct resolver *r)
 		if (needed && dwarf)
 			return event__complain_binary(r->event, r->path, dwarf, r->c);
 	}
-	return r->sites->n > r->first ? 0 : not_found(r);
+	/* A plain name may be that of a C++ function in no namespace, which its symbol does not show. */
+	if (r->sites->n == r->first && !r->by_code_name && !needed) {
+		r->by_code_name = true;
+		err = add_symbols(r);
+	}
+	return err ?: r->sites->n > r->first ? 0 : not_found(r);
 }
 
 static int resolve(struct event_sites *sites, const struct event *e,
@@ -649,6 +827,7 @@ static int resolve(struct event_sites *sites, const struct event *e,
 	size_t i;
 	int err;
 
+	demangler__init(&r.demangler);
 	err = event__locate_binaries(&binaries, e, ctx, c);
 	event__look_elsewhere(sites, e, ctx, &binaries);
 	for (i = 0; i < binaries.n && !err; i++) {
@@ -656,10 +835,12 @@ static int resolve(struct event_sites *sites, const struct event *e,
 		r.first = sites->n;
 		r.code = NULL;
 		r.is_32_bit = binary__is_32_bit(r.path);
+		r.by_code_name = code_name__is_at(e->function.name, strlen(e->function.name));
 		err = resolve_in(&r);
 		user_code__close(r.code);
 	}
 	event_binaries__free(&binaries);
+	demangler__end(&r.demangler);
 	return err == -ENOMEM ? complain(c, err, e->at, e->len, "no memory") : err;
 }
 

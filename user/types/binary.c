@@ -29,6 +29,8 @@ struct question {
 	/* Fills in the answer; f is the program. */
 	int (*find)(const struct elf_file *f, const struct question *q, struct wire *w);
 	const char *glob, *other_glob;
+	bool (*is_wanted)(const char *symbol, const void *arg);
+	const void *arg;
 	u64 address;
 	bool has_debug;
 };
@@ -152,7 +154,7 @@ static int visit_symbols(const struct elf_file *f, const struct question *q, sym
 
 struct function_search {
 	const struct elf_file *file;
-	const char *glob;
+	const struct question *question;
 	struct binary_functions found;
 	size_t room;
 	u64 bytes;              /* of names */
@@ -162,6 +164,7 @@ struct function_search {
 static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
 {
 	struct function_search *search = arg;
+	const struct question *q = search->question;
 	struct binary_function f = { .address = symbol->st_value, .size = symbol->st_size };
 	int type = GELF_ST_TYPE(symbol->st_info);
 	struct binary_function *larger;
@@ -174,7 +177,7 @@ static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, si
 	f.name = strndup(name, len);
 	if (!f.name)
 		return -ENOMEM;
-	if (search->glob && fnmatch(search->glob, f.name, 0)) {
+	if ((q->glob && fnmatch(q->glob, f.name, 0)) || (q->is_wanted && !q->is_wanted(f.name, q->arg))) {
 		free(f.name);
 		return 0;
 	}
@@ -239,7 +242,7 @@ static u64 most_names(const struct question *q)
 
 static int find_functions(const struct elf_file *f, const struct question *q, struct wire *w)
 {
-	struct function_search search = { .file = f, .glob = q->glob, .most = most_names(q) };
+	struct function_search search = { .file = f, .question = q, .most = most_names(q) };
 	struct binary_functions *found = &search.found;
 	int err = visit_symbols(f, q, keep_function, &search);
 	size_t i;
@@ -285,18 +288,32 @@ static int take_functions(struct binary_functions *found, struct unwire *u)
 	return 0;
 }
 
-int binary_functions__find(struct binary_functions *found, const char *path, const char *name)
+static int ask_for_functions(struct binary_functions *found, const char *path, struct question *q)
 {
-	struct question q = { .find = find_functions, .glob = name };
 	struct unwire u;
 	void *answer;
-	int err = ask(path, &q, true, &answer, &u);
+	int err = ask(path, q, true, &answer, &u);
 
 	if (err)
 		return err;
 	err = take_functions(found, &u);
 	free(answer);
 	return err;
+}
+
+int binary_functions__find(struct binary_functions *found, const char *path, const char *name)
+{
+	struct question q = { .find = find_functions, .glob = name };
+
+	return ask_for_functions(found, path, &q);
+}
+
+int binary_functions__search(struct binary_functions *found, const char *path,
+			     bool (*is_wanted)(const char *symbol, const void *arg), const void *arg)
+{
+	struct question q = { .find = find_functions, .is_wanted = is_wanted, .arg = arg };
+
+	return ask_for_functions(found, path, &q);
 }
 
 void binary_functions__free(struct binary_functions *f)

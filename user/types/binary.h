@@ -39,6 +39,10 @@ char *binary__locate_for(const char *name, const char *program);
 int binary_functions__find(struct binary_functions *found, const char *path, const char *name);
 void binary_functions__free(struct binary_functions *f);
 
+/* The same, but those whose symbol is wanted: it is asked in a process without rights, which it may not leave. */
+int binary_functions__search(struct binary_functions *found, const char *path,
+			     bool (*is_wanted)(const char *symbol, const void *arg), const void *arg);
+
 /* Is it a file with 32-bit code? False if it cannot be read, or is no ELF file. */
 bool binary__is_32_bit(const char *path);
 

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/confined.h"
+#include "event/code_name.h"
 #include "events/list/list.h"
 #include "report/diag.h"
+#include "sym/demangle.h"
 #include "sym/kallsyms.h"
 #include "types/binary.h"
 
@@ -15,6 +17,7 @@
 struct function {
 	const char *name, *module;
 	u64 address, size;
+	char *written;          /* as its author wrote it, in C++ or Rust; else NULL */
 };
 
 static int compare(const void *a, const void *b)
@@ -39,14 +42,14 @@ static bool is_plainer(const char *a, const char *b)
 /* The n functions at f are one. */
 static void add_row(struct table *t, const struct function *f, size_t n, bool is_kernel)
 {
-	char *aliases = NULL, *more;
+	char *aliases = NULL, *more, *written = NULL;
 	size_t best = 0, i;
 
 	for (i = 1; i < n; i++)
 		if (is_plainer(f[i].name, f[best].name))
 			best = i;
 	for (i = 0; i < n && !t->err; i++) {
-		if (i == best)
+		if (i == best && !f[i].written)
 			continue;
 		if (asprintf(&more, "%s%s%s", aliases ?: "", aliases ? ", " : "", f[i].name) < 0) {
 			t->err = -ENOMEM;
@@ -55,7 +58,12 @@ static void add_row(struct table *t, const struct function *f, size_t n, bool is
 		free(aliases);
 		aliases = more;
 	}
-	table__text(t, "function", f[best].name);
+	if (f[best].written)
+		written = strdup(f[best].written);
+	if (written)
+		code_name__form(written, strlen(written) + 1, f[best].written, CODE_NAME_FULL);
+	table__text(t, "function", written ?: f[best].name);
+	free(written);
 	if (is_kernel)
 		table__text(t, "module", f->module ?: "vmlinux");
 	table__address(t, "address", f->address);
@@ -75,6 +83,16 @@ static int compare_rows(const void *a, const void *b)
 	return strcmp(x->cell[0].text, y->cell[0].text);
 }
 
+static bool is_written_so(const struct list_request *q, const char *written)
+{
+	size_t i;
+
+	for (i = 0; i < q->npatterns && written; i++)
+		if (code_name__matches(q->pattern[i], written))
+			return true;
+	return false;
+}
+
 /* One row for each place that has a name which matches, with all its names. */
 static int add_functions(struct report *r, const struct list_request *q, struct function *f,
 			 size_t n, bool is_kernel)
@@ -91,7 +109,7 @@ static int add_functions(struct report *r, const struct list_request *q, struct 
 				  !strcmp(f[end].module ?: "", f[i].module ?: "");)
 			end++;
 		for (k = i; k < end && !wanted; k++)
-			wanted = list_matches(q, f[k].name);
+			wanted = list_matches(q, f[k].name) || is_written_so(q, f[k].written);
 		if (wanted)
 			add_row(&t, f + i, end - i, is_kernel);
 	}
@@ -173,7 +191,7 @@ static int list_kernel_functions(struct report *r, const struct list_request *q)
 		const struct kernel_function *k = &all.function[i];
 
 		if (!q->module || !strcmp(k->module ?: "vmlinux", q->module))
-			f[n++] = (struct function){ k->name, k->module, k->address, k->size };
+			f[n++] = (struct function){ k->name, k->module, k->address, k->size, NULL };
 	}
 	if (!err)
 		err = add_functions(r, q, f, n, true);
@@ -191,6 +209,20 @@ static int bad_binary(const char *path, int err)
 	else
 		diag_error("-x: '%s': %s", path, confined__why(err));
 	return err;
+}
+
+static void find_written(struct function *f, size_t n)
+{
+	char *text = malloc(DEMANGLED_MAX);
+	struct demangler demangler;
+	size_t i;
+
+	demangler__init(&demangler);
+	for (i = 0; i < n && text; i++)
+		if (demangler__ask(&demangler, f[i].name, text, DEMANGLED_MAX))
+			f[i].written = strdup(text);
+	demangler__end(&demangler);
+	free(text);
 }
 
 static int list_binary_functions(struct report *r, const struct list_request *q)
@@ -214,10 +246,14 @@ static int list_binary_functions(struct report *r, const struct list_request *q)
 		f[i] = (struct function){ .name = all.function[i].name,
 					  .address = all.function[i].address,
 					  .size = all.function[i].size };
-	if (!err)
+	if (!err) {
+		find_written(f, all.n);
 		err = add_functions(r, q, f, all.n, false);
+	}
 	if (!err && !r->nrows)
 		err = no_function(q, f, all.n, path);
+	for (i = 0; f && i < all.n; i++)
+		free(f[i].written);
 	free(f);
 	binary_functions__free(&all);
 	free(path);

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/code_name.h"
+
 /*
- * Where the part that begins at from ends: at the first separator outside of brackets and quotes.
+ * Where the part that begins at from ends: at the first separator outside of brackets and quotes. Those
+ * around template arguments are brackets in an event alone.
  */
-static size_t end_of_part(const char *text, size_t from, const char *separators)
+static size_t end_of_part(const char *text, size_t from, const char *separators, bool is_event)
 {
 	bool quoted = false;
 	int nesting = 0;
@@ -25,6 +28,13 @@ static size_t end_of_part(const char *text, size_t from, const char *separators)
 		}
 		if (!nesting && strchr(separators, text[i]))
 			break;
+		/* Template arguments: ns::T<unsigned int>::m. */
+		if (is_event && text[i] == '<') {
+			size_t behind = code_name__behind_group(text, strlen(text), i);
+
+			i = behind > i ? behind - 1 : i;
+			continue;
+		}
 		quoted = text[i] == '"';
 		nesting += strchr("([{", text[i]) ? 1 : strchr(")]}", text[i]) ? -1 : 0;
 		if (nesting < 0)
@@ -110,7 +120,7 @@ int probe_arguments__parse(struct probe_argument **argument, size_t *n, const ch
 	*n = 0;
 	do {
 		from = at + strspn(typed + at, " \t");
-		end = end_of_part(typed, from, ",");
+		end = end_of_part(typed, from, ",", false);
 		at = end;
 		while (end > from && isblank((unsigned char)typed[end - 1]))
 			end--;
@@ -138,7 +148,7 @@ void probe_definition__free(struct probe_definition *d)
 int probe_definition__parse(struct probe_definition *d, const char *typed, struct complaint *c,
 			    char **argument)
 {
-	size_t at = strspn(typed, " \t"), end = end_of_part(typed, at, " \t"), name;
+	size_t at = strspn(typed, " \t"), end = end_of_part(typed, at, " \t", true), name;
 	int err = 0;
 
 	*d = (struct probe_definition){ .typed = typed };
@@ -156,7 +166,7 @@ int probe_definition__parse(struct probe_definition *d, const char *typed, struc
 		err = -ENOMEM;
 	for (at = end + strspn(typed + end, " \t"); !err && typed[at];
 	     at = end + strspn(typed + end, " \t")) {
-		end = end_of_part(typed, at, " \t");
+		end = end_of_part(typed, at, " \t", false);
 		err = add_argument(&d->argument, &d->n, typed + at, end - at, c, argument);
 	}
 	if (err)

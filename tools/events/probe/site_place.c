@@ -312,10 +312,10 @@ static int variables_at(struct dwarf_variables *found, struct dwarf *d,
 {
 	struct dwarf_functions named = {};
 	const struct dwarf_place *place;
-	char *name = function_of(site);
-	int err = name ? dwarf_functions__find(&named, d,
-					       event_function__has_line(&site->event->function) ||
-							       site->is_inlined
+	char *name = site->symbol ? strdup(site->symbol) : function_of(site);
+	int err = name ? dwarf_functions__find(&named, d, !site->symbol &&
+					       (event_function__has_line(&site->event->function) ||
+							       site->is_inlined)
 						       ? site->event->function.name
 						       : name)
 		       : -ENOMEM;
