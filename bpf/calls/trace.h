@@ -54,7 +54,7 @@ struct trace_fetch {
 	__u8 zeroes[3];
 };
 
-#define TRACE_FETCHES 8
+#define TRACE_FETCHES 9
 
 /*
  * Calls whose arguments are others by one of them, their command (ioctl, bpf, keyctl): each such

@@ -636,7 +636,7 @@ def as_written(call):
     call = re.sub(r"0x[0-9a-f]{7,}", "ADDRESS", call)
     call = re.sub(r"^((?!prctl|ioprio|get_mempolicy)\w+\()\d+", r"\1N", call)
     call = re.sub(r"(shm_ctime|shm_cpid)=\d+", r"\1=N", call)
-    return re.sub(r"^((?:socket|shmget|semget|mq_open)\(.*\)) = \d+$", r"\1 = N", call)
+    return re.sub(r"^((?:socket|shmget|semget|msgget|mq_open)\(.*\)) = \d+$", r"\1 = N", call)
 
 
 def test_as_written_down(traced):

@@ -83,7 +83,7 @@ static void attributes(void)
 	CALL("lremovexattr(\"/no/such\", \"user.a\")", SYS_lremovexattr, P("/no/such"), P("user.a"));
 	CALL("getxattr(\"/no/such\", \"user.a\", ADDRESS, 4096)", SYS_getxattr, P("/no/such"), P("user.a"),
 	     P(space), sizeof(space));
-	CALL("name_to_handle_at(-1, \"a\", {handle_bytes=0, handle_type=0}, NULL, AT_EMPTY_PATH)",
+	CALL("name_to_handle_at(-1, \"a\", {handle_bytes=0, handle_type=0, ...}, NULL, AT_EMPTY_PATH)",
 	     SYS_name_to_handle_at, -1, P("a"), P(memset(space, 0, 8)), 0, 0x1000);
 }
 
@@ -115,7 +115,7 @@ static void commands(void)
 	CALL("fcntl(-1, F_ADD_SEALS, F_SEAL_SHRINK|F_SEAL_WRITE)", SYS_fcntl, -1, 1033, 10);
 	CALL("fcntl(-1, F_SET_RW_HINT, [RWH_WRITE_LIFE_SHORT])", SYS_fcntl, -1, 1036, P(&hint));
 	CALL("ioctl(-1, TCSETSW, {c_iflag=ICRNL|IXON, c_oflag=0, c_cflag=B38400|CS8|CREAD, "
-	     "c_lflag=ISIG|ICANON|ECHO|ECHOE|ECHOK})", SYS_ioctl, -1, 0x5403, P(terminal));
+	     "c_lflag=ISIG|ICANON|ECHO|ECHOE|ECHOK, ...})", SYS_ioctl, -1, 0x5403, P(terminal));
 	CALL("ioctl(-1, TIOCSWINSZ, {ws_row=24, ws_col=80, ws_xpixel=0, ws_ypixel=0})", SYS_ioctl, -1, 0x5414,
 	     P(window));
 	CALL("ioctl(-1, FIONBIO, [1])", SYS_ioctl, -1, 0x5421, P(&one));
@@ -242,7 +242,7 @@ static void programs(void)
 	CALL("bpf(0x3e7, ADDRESS, 12)", SYS_bpf, 999, P(id), 12);
 	CALL("perf_event_open({type=PERF_TYPE_SOFTWARE, size=112, config=PERF_COUNT_SW_CONTEXT_SWITCHES, "
 	     "sample_period=1000, sample_type=PERF_SAMPLE_IP|PERF_SAMPLE_TIME, read_format=PERF_FORMAT_ID, disabled=1, "
-	     "build_id=1, wakeup_events=2}, -1, -1, -1, PERF_FLAG_FD_CLOEXEC)", SYS_perf_event_open,
+	     "build_id=1, wakeup_events=2, ...}, -1, -1, -1, PERF_FLAG_FD_CLOEXEC)", SYS_perf_event_open,
 	     P(perf), -1, -1, -1, 8);
 }
 
@@ -250,8 +250,10 @@ static void rings(void)
 {
 	uint32_t parameters[30] = { [2] = 0x80000002, [4] = 50 };
 
+	CALL("pselect6(-1, NULL, NULL, NULL, NULL, {sigmask=NULL, sigsetsize=8})", SYS_pselect6, -1, 0, 0, 0, 0,
+	     P(((uint64_t[]){ 0, 8 })));
 	CALL("io_uring_setup(0, {sq_entries=0, cq_entries=0, flags=IORING_SETUP_SQPOLL|0x80000000, sq_thread_idle=50, "
-	     "features=0})", 425, 0, P(parameters));
+	     "features=0, ...})", 425, 0, P(parameters));
 	CALL("io_uring_enter(-1, 1, 2, IORING_ENTER_GETEVENTS|0x40000000, NULL, 0)", 426, -1, 1, 2, 0x40000001, 0, 0);
 	CALL("io_uring_register(-1, IORING_REGISTER_FILES, NULL, 7)", 427, -1, 2, 0, 7);
 }
@@ -295,10 +297,11 @@ static void objects(void)
 /* What calls that succeed return and fill in. */
 static void answers(void)
 {
-	int memory = syscall(SYS_memfd_create, "a", 2), pipe_fds[2], shared, queue, semaphores, n;
+	int memory = syscall(SYS_memfd_create, "a", 2), pipe_fds[2], shared, message, queue, semaphores, n;
 	uint64_t queue_attributes[8] = { 0, 3, 20, 0 }, nodes[16] = {};
 	socklen_t size = sizeof(n);
 	uint32_t owner[2] = { 1, 1 };
+	int one = 1;
 	int tcp;
 
 	if (pipe(pipe_fds) || syscall(SYS_write, pipe_fds[1], "abc", 3) != 3)
@@ -308,6 +311,8 @@ static void answers(void)
 	CALL("ioctl(N, FIONREAD, [3]) = 0", SYS_ioctl, pipe_fds[0], 0x541b, P(&n));
 	CALL("ioctl(N, FIOCLEX) = 0", SYS_ioctl, pipe_fds[0], 0x5451, 7);
 	CALL("fcntl(N, F_GETFD) = 0x1 (flags FD_CLOEXEC)", SYS_fcntl, pipe_fds[0], 1, 7);
+	CALL("ioctl(N, SIOCGIFINDEX, ADDRESS) = -1 ENOTTY (Inappropriate ioctl for device)", SYS_ioctl, pipe_fds[0], 0x8933,
+	     P(strcpy(space, "lo")));
 	CALL("fcntl(N, F_GETFD) = 0", SYS_fcntl, pipe_fds[1], 1, 7);
 	CALL("fcntl(N, F_SETOWN_EX, {type=F_OWNER_PID, pid=1}) = 0", SYS_fcntl, pipe_fds[0], 15, P(owner));
 	memset(owner, 0, sizeof(owner));
@@ -328,6 +333,9 @@ static void answers(void)
 	tcp = CALL("socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = N", SYS_socket, 2, 1, 6);
 	CALL("getsockopt(N, SOL_SOCKET, SO_TYPE, [SOCK_STREAM], [4]) = 0", SYS_getsockopt, tcp, 1, 3, P(&n), P(&size));
 	CALL("getsockopt(N, SOL_SOCKET, SO_DOMAIN, [AF_INET], [4]) = 0", SYS_getsockopt, tcp, 1, 39, P(&n), P(&size));
+	CALL("ioctl(N, SIOCGIFINDEX, {ifr_name=\"lo\", ifr_ifindex=1}) = 0", SYS_ioctl, tcp, 0x8933,
+	     P(strcpy(space, "lo")));
+	CALL("ioctl(N, FIONBIO, [1]) = 0", SYS_ioctl, tcp, 0x5421, P(&one));
 	size = 8;
 	CALL("getsockopt(N, SOL_TCP, TCP_INFO, {tcpi_state=TCP_CLOSE, tcpi_ca_state=TCP_CA_Open, tcpi_retransmits=0, "
 	     "tcpi_probes=0, tcpi_backoff=0, tcpi_options=0}, [8]) = 0", SYS_getsockopt, tcp, 6, 11, P(space), P(&size));
@@ -336,6 +344,11 @@ static void answers(void)
 	     "shm_perm.mode=0600, shm_segsz=5000, shm_atime=0, shm_dtime=0, shm_ctime=N, shm_cpid=N, shm_lpid=0, "
 	     "shm_nattch=0}) = 0", SYS_shmctl, shared, 2, P(space));
 	CALL("shmctl(N, IPC_RMID) = 0", SYS_shmctl, shared, 0, 7);
+	message = CALL("msgget(IPC_PRIVATE, 0600) = N", SYS_msgget, 0, 0600);
+	CALL("msgsnd(N, {mtype=5, ...}, 3, IPC_NOWAIT) = 0", SYS_msgsnd, message, P(memcpy(space, "\5\0\0\0\0\0\0\0abc", 11)),
+	     3, 04000);
+	CALL("msgrcv(N, {mtype=5, ...}, 100, 0, 0) = 3", SYS_msgrcv, message, P(space), 100, 0, 0);
+	CALL("msgctl(N, IPC_RMID) = 0", SYS_msgctl, message, 0, 7);
 	semaphores = CALL("semget(IPC_PRIVATE, 2, 0600) = N", SYS_semget, 0, 2, 0600);
 	CALL("semctl(N, 1, SETVAL, 5) = 0", SYS_semctl, semaphores, 1, 16, 5);
 	CALL("semctl(N, 1, GETVAL) = 5", SYS_semctl, semaphores, 1, 12, 7);

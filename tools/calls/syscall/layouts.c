@@ -12,8 +12,10 @@ enum member_kind {
 	MEMBER_OCTAL,
 	MEMBER_POINTER,
 	MEMBER_NAMES,
+	MEMBER_PERF_PERIOD,
 	MEMBER_PERF_CONFIG,     /* by the type, the first member */
 	MEMBER_TEXT,            /* in the struct, up to a NUL */
+	MEMBER_ADDRESS,         /* struct sockaddr */
 	MEMBER_TIME,            /* two s64: seconds, and parts of one */
 };
 
@@ -67,7 +69,8 @@ MEMBERS(sembuf, UINT(sem_num, 0, 2), INT(sem_op, 2, 2), NAMED(sem_flg, 4, 2, ipc
 /* perf_event.h */
 MEMBERS(perf_attr, NAMED(type, 0, 4, perf_types), UINT(size, 4, 4),
 	{ .name = "config", .at = 8, .size = 8, .kind = MEMBER_PERF_CONFIG },
-	UINT(sample_period, 16, 8), NAMED(sample_type, 24, 8, perf_samples),
+	{ .name = "sample_period", .at = 16, .size = 8, .kind = MEMBER_PERF_PERIOD },
+	NAMED(sample_type, 24, 8, perf_samples),
 	NAMED(read_format, 32, 8, perf_reads), BIT(disabled, 40, 0), BIT(inherit, 40, 1),
 	BIT(pinned, 40, 2), BIT(exclusive, 40, 3), BIT(exclude_user, 40, 4),
 	BIT(exclude_kernel, 40, 5), BIT(exclude_hv, 40, 6), BIT(exclude_idle, 40, 7),
@@ -165,13 +168,48 @@ MEMBERS(msg_status, IPC_MEMBERS(msg), INT(msg_stime, 48, 8), INT(msg_rtime, 56, 
 MEMBERS(cache_range, UINT(off, 0, 8), UINT(len, 8, 8));
 MEMBERS(cache_pages, UINT(nr_cache, 0, 8), UINT(nr_dirty, 8, 8), UINT(nr_writeback, 16, 8),
 	UINT(nr_evicted, 24, 8), UINT(nr_recently_evicted, 32, 8));
+/* if.h: struct ifreq, by what is asked for */
+MEMBERS(interface_index, TEXT(ifr_name, 0, 16), INT(ifr_ifindex, 16, 4));
+MEMBERS(interface_mtu, TEXT(ifr_name, 0, 16), INT(ifr_mtu, 16, 4));
+MEMBERS(interface_flags, TEXT(ifr_name, 0, 16), NAMED(ifr_flags, 16, 2, interface_flags_set));
+MEMBERS(interface_address, TEXT(ifr_name, 0, 16),
+	{ .name = "ifr_addr", .at = 16, .size = 16, .kind = MEMBER_ADDRESS });
+/* fs/select.c: what the sixth argument of pselect6 points to */
+MEMBERS(set_and_size, PTR(sigmask, 0), UINT(sigsetsize, 8, 8));
+/* msg.h: struct msgbuf */
+MEMBERS(ipc_message, INT(mtype, 0, 8));
+/* fs.h, fiemap.h */
+MEMBERS(clone_range, INT(src_fd, 0, 8), UINT(src_offset, 8, 8), UINT(src_length, 16, 8),
+	UINT(dest_offset, 24, 8));
+MEMBERS(trim, UINT(start, 0, 8), UINT(len, 8, 8), UINT(minlen, 16, 8));
+MEMBERS(extents, UINT(fm_start, 0, 8), UINT(fm_length, 8, 8), HEX(fm_flags, 16, 4),
+	UINT(fm_mapped_extents, 20, 4), UINT(fm_extent_count, 24, 4));
+/* userfaultfd.h */
+MEMBERS(faults_register, PTR(range.start, 0), UINT(range.len, 8, 8), NAMED(mode, 16, 8, faults_modes),
+	HEX(ioctls, 24, 8));
+MEMBERS(faults_range, PTR(start, 0), UINT(len, 8, 8));
+MEMBERS(faults_copy, PTR(dst, 0), PTR(src, 8), UINT(len, 16, 8), HEX(mode, 24, 8), INT(copy, 32, 8));
+MEMBERS(faults_zero, PTR(range.start, 0), UINT(range.len, 8, 8), HEX(mode, 16, 8), INT(zeropage, 24, 8));
+MEMBERS(bpf_query, INT(target_fd, 0, 4), NAMED(attach_type, 4, 4, bpf_attach_types),
+	HEX(query_flags, 8, 4), HEX(attach_flags, 12, 4), PTR(prog_ids, 16), UINT(prog_cnt, 24, 4));
+MEMBERS(bpf_link_update, INT(link_fd, 0, 4), INT(new_prog_fd, 4, 4), HEX(flags, 8, 4),
+	INT_IF(old_prog_fd, 12, 4));
+MEMBERS(bpf_batch, PTR(in_batch, 0), PTR(out_batch, 8), PTR(keys, 16), PTR(values, 24),
+	UINT(count, 32, 4), INT(map_fd, 36, 4), NAMED(elem_flags, 40, 8, bpf_element_flags),
+	HEX(flags, 48, 8));
+MEMBERS(bpf_run, INT(prog_fd, 0, 4), UINT(retval, 4, 4), UINT(data_size_in, 8, 4),
+	UINT(data_size_out, 12, 4), PTR(data_in, 16), PTR(data_out, 24), UINT(repeat, 32, 4),
+	UINT(duration, 36, 4));
 MEMBERS(u64_alone, HEX(, 0, 8));
 
+/* Of which there is more than is read. */
+#define HEAD(name, bytes, same)                                                                    \
+	{ .size = (bytes), .least = (bytes), .alike = (same), .more = 1, .members = (name) }
 #define LAYOUT(name, bytes, fewest, same) { .size = (bytes), .least = (fewest), .alike = (same), .members = (name) }
 
 static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
 #define AT(name) [STRUCT_##name - STRUCT_OF_MEMBERS]
-	AT(TERMIOS) = LAYOUT(termios, 16, 16, 1),
+	AT(TERMIOS) = HEAD(termios, 16, 1),
 	AT(WINSIZE) = LAYOUT(winsize, 8, 8, 1),
 	AT(OWNER) = LAYOUT(owner, 8, 8, 1),
 	AT(U64) = LAYOUT(u64_alone, 8, 8, 0),
@@ -181,14 +219,14 @@ static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
 	AT(UTIMES) = LAYOUT(utimes, 16, 16, 0),
 	AT(MQ_ATTR) = LAYOUT(mq_attr, 32, 32, 0),
 	AT(SEMBUF) = LAYOUT(sembuf, 6, 6, 1),
-	AT(PERF_ATTR) = LAYOUT(perf_attr, 64, 64, 1),
-	AT(RING) = LAYOUT(ring, 28, 28, 1),
+	AT(PERF_ATTR) = HEAD(perf_attr, 64, 1),
+	AT(RING) = HEAD(ring, 28, 1),
 	AT(MOUNT_ATTR) = LAYOUT(mount_attr, 32, 32, 1),
 	AT(RULESET) = LAYOUT(ruleset, 24, 8, 1),
 	AT(PATH_BENEATH) = LAYOUT(path_beneath, 12, 12, 1),
 	AT(NET_PORT) = LAYOUT(net_port, 16, 16, 1),
-	AT(HANDLE) = LAYOUT(handle, 8, 8, 1),
-	AT(TIMEX) = LAYOUT(timex, 96, 96, 0),
+	AT(HANDLE) = HEAD(handle, 8, 1),
+	AT(TIMEX) = HEAD(timex, 96, 0),
 	AT(FAULTS_API) = LAYOUT(faults_api, 24, 24, 1),
 	AT(BPF_MAP) = LAYOUT(bpf_map, 72, 16, 1),
 	AT(BPF_ELEMENT) = LAYOUT(bpf_element, 32, 8, 1),
@@ -210,12 +248,29 @@ static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
 	AT(HINT) = LAYOUT(hint, 8, 8, 1),
 	AT(SECCOMP_ACTION) = LAYOUT(seccomp_action, 4, 4, 1),
 	AT(INODE_FLAGS) = LAYOUT(inode_flags_alone, 4, 4, 1),
-	AT(TCP_INFO) = LAYOUT(tcp_info, 104, 8, 1),
+	AT(TCP_INFO) = { .size = 104, .least = 8, .alike = 1, .more = 1, .members = tcp_info },
 	AT(SHM_STATUS) = LAYOUT(shm_status, 96, 96, 0),
 	AT(SEM_STATUS) = LAYOUT(sem_status, 88, 88, 0),
 	AT(MSG_STATUS) = LAYOUT(msg_status, 104, 104, 0),
 	AT(CACHE_RANGE) = LAYOUT(cache_range, 16, 16, 1),
 	AT(CACHE_PAGES) = LAYOUT(cache_pages, 40, 40, 1),
+	AT(INTERFACE_INDEX) = LAYOUT(interface_index, 20, 20, 1),
+	AT(INTERFACE_MTU) = LAYOUT(interface_mtu, 20, 20, 1),
+	AT(INTERFACE_FLAGS) = LAYOUT(interface_flags, 18, 18, 1),
+	AT(INTERFACE_ADDRESS) = LAYOUT(interface_address, 32, 32, 1),
+	AT(SET_AND_SIZE) = LAYOUT(set_and_size, 16, 16, 0),
+	AT(IPC_MESSAGE) = HEAD(ipc_message, 8, 0),
+	AT(CLONE_RANGE) = LAYOUT(clone_range, 32, 32, 1),
+	AT(TRIM) = LAYOUT(trim, 24, 24, 1),
+	AT(EXTENTS) = HEAD(extents, 32, 1),
+	AT(FAULTS_REGISTER) = LAYOUT(faults_register, 32, 32, 1),
+	AT(FAULTS_RANGE) = LAYOUT(faults_range, 16, 16, 1),
+	AT(FAULTS_COPY) = LAYOUT(faults_copy, 40, 40, 1),
+	AT(FAULTS_ZERO) = LAYOUT(faults_zero, 32, 32, 1),
+	AT(BPF_QUERY) = LAYOUT(bpf_query, 28, 28, 1),
+	AT(BPF_LINK_UPDATE) = LAYOUT(bpf_link_update, 16, 12, 1),
+	AT(BPF_BATCH) = LAYOUT(bpf_batch, 56, 40, 1),
+	AT(BPF_RUN) = LAYOUT(bpf_run, 40, 40, 1),
 	AT(TIMEVAL_PAIR) = { .size = 32, .least = 32 },
 #undef AT
 };
@@ -264,6 +319,7 @@ static void put_member(FILE *f, const struct member *m, const u8 *data)
 		fprintf(f, "%lld", with_sign(m, number));
 		break;
 	case MEMBER_UINT:
+	case MEMBER_PERF_PERIOD:
 		fprintf(f, "%llu", number);
 		break;
 	case MEMBER_HEX:
@@ -284,11 +340,21 @@ static void put_member(FILE *f, const struct member *m, const u8 *data)
 	case MEMBER_TEXT:
 		quoted__put(f, data + m->at, strnlen((const char *)data + m->at, m->size));
 		break;
+	case MEMBER_ADDRESS:
+		if (!sockaddr__put(f, data + m->at, m->size))
+			fputs("NULL", f);
+		break;
 	case MEMBER_TIME:
 		memcpy(time, data + m->at, sizeof(time));
 		fprintf(f, "{tv_sec=%lld, tv_usec=%lld}", time[0], time[1]);
 		break;
 	}
+}
+
+/* A union: after how many events, or how often a second where attr.freq is set. */
+static const char *name_of(const struct member *m, const u8 *data)
+{
+	return m->kind == MEMBER_PERF_PERIOD && data[41] & 1 << 2 ? "sample_freq" : m->name;
 }
 
 bool layouts__put(FILE *f, enum struct_layout layout, const void *data, size_t bytes)
@@ -309,10 +375,10 @@ bool layouts__put(FILE *f, enum struct_layout layout, const void *data, size_t b
 	for (m = l->members; m->name; m++) {
 		if (m->at + m->size > bytes || (m->if_set && !read_number(m, data)))
 			continue;
-		fprintf(f, "%s%s=", comma, m->name);
+		fprintf(f, "%s%s=", comma, name_of(m, data));
 		put_member(f, m, data);
 		comma = ", ";
 	}
-	fputc('}', f);
+	fputs(l->more && bytes == l->size ? ", ...}" : "}", f);
 	return true;
 }

@@ -16,6 +16,7 @@ struct layout {
 	u8 size;                /* bytes that are read */
 	u8 least;               /* the kernel takes no fewer */
 	u8 alike;               /* 32-bit programs have the same */
+	u8 more;                /* the kernel has more of it: "..." */
 	const struct member *members;   /* up to one without a name; NULL: the first one, "[3]" */
 };
 

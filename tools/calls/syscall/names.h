@@ -57,7 +57,7 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 	seccomp_operations, secure_bits, swap_flags, terminal_input, terminal_local,
 	timerfd_settings, timex_modes, trace_options, trace_requests, udp_options,
 	vma_names, write_hints,
-	inode_flags, policy_flags, scheduling_flags, statx_attributes, tcp_congestion_states,
+	clock_states, faults_modes, inode_flags, interface_flags_set, policy_flags, scheduling_flags, statx_attributes, tcp_congestion_states,
 	tcp_info_options, tcp_states, terminal_control, terminal_output, waitid_flags;
 
 /* The name of a value of that set, or NULL. */

@@ -469,3 +469,13 @@ VALUES(tcp_congestion_states, { 0, "TCP_CA_Open" }, { 1, "TCP_CA_Disorder" }, { 
        { 3, "TCP_CA_Recovery" }, { 4, "TCP_CA_Loss" });
 FLAGS(tcp_info_options, { 1, "TCPI_OPT_TIMESTAMPS" }, { 2, "TCPI_OPT_SACK" }, { 4, "TCPI_OPT_WSCALE" },
       { 8, "TCPI_OPT_ECN" }, { 16, "TCPI_OPT_ECN_SEEN" }, { 32, "TCPI_OPT_SYN_DATA" });
+VALUES(clock_states, { 0, "TIME_OK" }, { 1, "TIME_INS" }, { 2, "TIME_DEL" }, { 3, "TIME_OOP" },
+       { 4, "TIME_WAIT" }, { 5, "TIME_ERROR" });
+FLAGS(faults_modes, { 1, "UFFDIO_REGISTER_MODE_MISSING" }, { 2, "UFFDIO_REGISTER_MODE_WP" },
+      { 4, "UFFDIO_REGISTER_MODE_MINOR" });
+FLAGS(interface_flags_set, { 1, "IFF_UP" }, { 2, "IFF_BROADCAST" }, { 4, "IFF_DEBUG" },
+      { 8, "IFF_LOOPBACK" }, { 0x10, "IFF_POINTOPOINT" }, { 0x20, "IFF_NOTRAILERS" },
+      { 0x40, "IFF_RUNNING" }, { 0x80, "IFF_NOARP" }, { 0x100, "IFF_PROMISC" },
+      { 0x200, "IFF_ALLMULTI" }, { 0x400, "IFF_MASTER" }, { 0x800, "IFF_SLAVE" },
+      { 0x1000, "IFF_MULTICAST" }, { 0x2000, "IFF_PORTSEL" }, { 0x4000, "IFF_AUTOMEDIA" },
+      { 0x8000, "IFF_DYNAMIC" });
