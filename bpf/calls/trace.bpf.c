@@ -183,6 +183,8 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 		return 0;
 	}
 	fill(&s->r, regs, number, slot, call->narrow);
+	if (call->frame)
+		s->r.value[0] = stack_pointer(regs) + call->frame;
 	s->missing = 0;
 	fetch_at_begin(s, as_commanded(&s->r, call));
 	s->r.start_ns = s->r.time_ns = bpf_ktime_get_ns();

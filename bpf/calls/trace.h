@@ -114,7 +114,7 @@ struct trace_call {
 	__u8 waits;             /* enum trace_waits */
 	__u8 narrow;            /* bits of arguments with 32 bits: the upper half is anything */
 	__u8 command;           /* the argument that is its command, and 1; 0: it has none */
-	__u8 zeroes[2];
+	__u16 frame;            /* the first argument is that far above the stack pointer; 0: it is not */
 	struct trace_fetch fetch[TRACE_FETCHES];
 };
 

@@ -130,7 +130,7 @@ SAME = [
         (r"\{msg_hdr=ADDRESS\}", "..."),
         # Of nine messages, eight are shown.
         (r"^(sendmmsg\((?:.*?\{msg_hdr=){8}.*?\}), \{msg_hdr=.*\], (\d+, 0\))", r"\1, ...], \2"),
-        (r"^(clone3?|getrandom|rt_sigreturn)\(.*\) =", r"\1 ="),      # the order of its own
+        (r"^(clone3?|getrandom)\(.*\) =", r"\1 ="),      # the order of its own
         (r"^syscall_(1022|0x3fe)\(", "syscall_1022("),
         (r"(\(.*SIGKILL\)) = \?", r"\1 = 0"),                   # it is not told any more
         # strace reads all of a buffer or nothing.

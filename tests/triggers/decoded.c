@@ -127,6 +127,8 @@ static void commands(void)
 	CALL("membarrier(MEMBARRIER_CMD_QUERY, 0)", SYS_membarrier, 0, 0, 7);
 	CALL("prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, NULL, 0, \"name\")", SYS_prctl, 0x53564d41, 0, 0, 0, P("name"));
 	CALL("prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_RAW, 0, 0)", SYS_prctl, 47, 1, 13, 0, 0);
+	CALL("prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, {len=0, filter=0x1000})", SYS_prctl, 22, 2,
+	     P(((uint64_t[]){ 0, 4096 })));
 	CALL("prctl(PR_GET_SECUREBITS)", SYS_prctl, 27, 7);
 }
 

@@ -71,6 +71,9 @@ static const struct signature commands[] = {
 	IOCTL(0x80082407, OUT(U64)),
 	IOCTL(0x40042408, FD),
 	IOCTL(0x40042409, INT),
+	/* FIBMAP, FIGETBSZ */
+	IOCTL(1, GIVEN_AND_TOLD(INT)),
+	IOCTL(2, OUT(INT)),
 	/* FICLONERANGE, FITRIM, FS_IOC_FIEMAP */
 	IOCTL(0x4020940d, IN(CLONE_RANGE)),
 	IOCTL(0xc0185879, GIVEN_AND_TOLD(TRIM)),
@@ -175,7 +178,7 @@ static const struct signature commands[] = {
 	PRCTL_OF(2, OUT(INT)),
 	{ .name = "prctl", .command = 3, .result = RESULT_NAMES, .result_names = &dumpable,
 	  .arg = { NAMED(prctl_options) } },
-	PRCTL_OF(22, LNAMED(seccomp_modes), PTR),
+	PRCTL_OF(22, LNAMED(seccomp_modes), IN_IF(FILTER, 1, 1 << 2)),
 	PRCTL_OF(24, LNAMED(capabilities)),
 	{ .name = "prctl", .command = 27, .result = RESULT_NAMES, .result_names = &secure_bits,
 	  .arg = { NAMED(prctl_options) } },

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "calls/syscall/signals.h"
 #include "calls/syscall/text.h"
 
 enum member_kind {
@@ -15,6 +16,7 @@ enum member_kind {
 	MEMBER_PERF_PERIOD,
 	MEMBER_PERF_CONFIG,     /* by the type, the first member */
 	MEMBER_TEXT,            /* in the struct, up to a NUL */
+	MEMBER_SIGNALS,
 	MEMBER_ADDRESS,         /* struct sockaddr */
 	MEMBER_TIME,            /* two s64: seconds, and parts of one */
 };
@@ -200,6 +202,7 @@ MEMBERS(bpf_batch, PTR(in_batch, 0), PTR(out_batch, 8), PTR(keys, 16), PTR(value
 MEMBERS(bpf_run, INT(prog_fd, 0, 4), UINT(retval, 4, 4), UINT(data_size_in, 8, 4),
 	UINT(data_size_out, 12, 4), PTR(data_in, 16), PTR(data_out, 24), UINT(repeat, 32, 4),
 	UINT(duration, 36, 4));
+MEMBERS(signal_frame, { .name = "mask", .at = 0, .size = 8, .kind = MEMBER_SIGNALS });
 MEMBERS(u64_alone, HEX(, 0, 8));
 
 /* Of which there is more than is read. */
@@ -254,6 +257,7 @@ static const struct layout layouts[STRUCTS - STRUCT_OF_MEMBERS] = {
 	AT(MSG_STATUS) = LAYOUT(msg_status, 104, 104, 0),
 	AT(CACHE_RANGE) = LAYOUT(cache_range, 16, 16, 1),
 	AT(CACHE_PAGES) = LAYOUT(cache_pages, 40, 40, 1),
+	AT(SIGNAL_FRAME) = LAYOUT(signal_frame, 8, 8, 0),
 	AT(INTERFACE_INDEX) = LAYOUT(interface_index, 20, 20, 1),
 	AT(INTERFACE_MTU) = LAYOUT(interface_mtu, 20, 20, 1),
 	AT(INTERFACE_FLAGS) = LAYOUT(interface_flags, 18, 18, 1),
@@ -339,6 +343,9 @@ static void put_member(FILE *f, const struct member *m, const u8 *data)
 		break;
 	case MEMBER_TEXT:
 		quoted__put(f, data + m->at, strnlen((const char *)data + m->at, m->size));
+		break;
+	case MEMBER_SIGNALS:
+		sigset__put(f, number);
 		break;
 	case MEMBER_ADDRESS:
 		if (!sockaddr__put(f, data + m->at, m->size))

@@ -6,6 +6,13 @@
 #include "calls/syscall/layouts.h"
 #include "calls/syscall/signature.h"
 
+/* The mask of signals that is set again: of a struct rt_sigframe, uc.uc_sigmask. */
+#ifdef __x86_64__
+#define RT_SIGRETURN { .name = "rt_sigreturn", .native = 1, .frame = 296, .arg = { IN(SIGNAL_FRAME) } }
+#else
+#define RT_SIGRETURN CALL(rt_sigreturn)
+#endif
+
 static const struct signature signatures[] = {
 	/* Files by name. */
 	CALL(access, STR, NAMED(access_modes)),
@@ -266,7 +273,7 @@ static const struct signature signatures[] = {
 	CALL(rt_sigpending, OUT(SIGSET), SIZE),
 	CALL(rt_sigprocmask, NAMED(sigmask_hows), IN(SIGSET), OUT(SIGSET), SIZE),
 	CALL(rt_sigqueueinfo, INT, SIGNAL, IN(SIGINFO)),
-	CALL(rt_sigreturn),
+	RT_SIGRETURN,
 	CALL(rt_sigsuspend, IN(SIGSET), SIZE),
 	GIVES(SIGNAL, rt_sigtimedwait, IN(SIGSET), OUT(SIGINFO), IN(TIMESPEC), SIZE),
 	CALL(rt_tgsigqueueinfo, INT, INT, SIGNAL, IN(SIGINFO)),
@@ -579,11 +586,12 @@ void syscall_fetches(struct trace_call *c, const struct signature *s, enum sysca
 	size_t i;
 
 	c->fetches = c->argv = c->fds = c->vector = c->waits = c->gives = c->narrow = 0;
-	c->command = 0;
+	c->command = c->frame = 0;
 	if (s->native && abi != SYSCALL_NATIVE)
 		return;
 	c->gives = gives_of(s);
 	c->command = s->by;
+	c->frame = s->frame;
 	for (i = 0; i < TRACE_ARGUMENTS; i++) {
 		describe_argument(c, &s->arg[i], i, abi);
 		if (fetch_of(&fetch, &s->arg[i], abi, buffers_most))

@@ -142,6 +142,7 @@ enum struct_layout {
 	STRUCT_MSG_STATUS,
 	STRUCT_CACHE_RANGE,
 	STRUCT_CACHE_PAGES,
+	STRUCT_SIGNAL_FRAME,    /* {mask=[HUP]} */
 	STRUCT_INTERFACE_INDEX,
 	STRUCT_INTERFACE_MTU,
 	STRUCT_INTERFACE_FLAGS,
@@ -207,6 +208,7 @@ struct signature {
 	u8 no_return;
 	u8 exec;
 	u8 by;                  /* the argument that is its command, and 1; 0: it has none */
+	u32 frame;              /* struct trace_call */
 	u32 command;            /* of a line of a command */
 	const struct value_names *result_names;
 };
