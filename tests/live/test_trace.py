@@ -138,9 +138,10 @@ SAME = [
     )]
 
 
-def alike(line, tids):
+def alike(line, tids, also=()):
+    """also: rules that come before the ids of tasks: an inode may have the same number."""
     line = STRING.sub(plain_string, line)
-    for pattern, text in SAME:
+    for pattern, text in (*SAME, *also):
         line = pattern.sub(text, line)
     return re.sub(r"\b\d+\b", lambda m: f"T{tids.index(m[0])}" if m[0] in tids else m[0], line)
 
@@ -218,12 +219,8 @@ SAME_FILES = [(re.compile(pattern), text) for pattern, text in (
 
 
 def files_alike(line, tids):
-    line = re.sub(r"\\x([0-9a-f]{2})",
-                  lambda m: {"3c": "LESS", "3e": "MORE"}.get(m[1], chr(int(m[1], 16))),
-                  alike(line, tids))
-    for pattern, text in SAME_FILES:
-        line = pattern.sub(text, line)
-    return line
+    plain = (re.compile(r"\\x([0-9a-f]{2})"), lambda m: {"3c": "LESS", "3e": "MORE"}.get(m[1], chr(int(m[1], 16))))
+    return alike(line, tids, (plain, *SAME_FILES))
 
 
 @needs_strace
