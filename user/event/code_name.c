@@ -161,12 +161,23 @@ static void find_name(const char *text, size_t len, size_t *start, size_t *end)
 
 char *code_name__form(char *out, size_t size, const char *demangled, enum code_name_form form)
 {
-	size_t len = without_qualifiers(demangled, strlen(demangled)), start, end, i, next, n = 0;
+	size_t len = without_qualifiers(demangled, strlen(demangled)), start, end, i, next, n = 0, drop = SIZE_MAX;
 
 	find_name(demangled, len, &start, &end);
 	if (form == CODE_NAME_FULL)
 		end = len;
-	for (i = start; i < end && n + 1 < size;) {
+	i = start;
+	/* A method of Rust, <ns::K>::m; not one of a trait, <ns::K as ns::Trait>::m. */
+	next = form == CODE_NAME_PLAIN && demangled[i] == '<' ? code_name__behind_group(demangled, end, i) : i;
+	if (next > i && !memmem(demangled + i, next - i, " as ", 4)) {
+		drop = next - 1;
+		i++;
+	}
+	while (i < end && n + 1 < size) {
+		if (i == drop) {
+			i++;
+			continue;
+		}
 		if (!strncmp(demangled + i, "[abi:", 5)) {
 			i += strcspn(demangled + i, "]") + 1;
 			continue;
