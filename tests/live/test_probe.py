@@ -63,6 +63,15 @@ def test_counts(tool, trigger, form):
     assert nothing_lost(report)
 
 
+def test_names_of_errors(tool, trigger):
+    """EBADF of a file that is not open; what is no error stays a number, and its width is that of the result."""
+    report = measure(tool, trigger("reads", 3, 7, 2, -1), EXIT, "--by", "ret:errno")
+    assert counts_by(report, "ret") == {"7": 3, "EBADF": 2} and nothing_lost(report)
+    got, report = stream(tool, trigger("reads", 1, -1), f"{EXIT} ret:errno low=((u32)ret):errno large=(ret*1000):errno",
+                         "--filter", "ret:errno == -9")
+    assert got == [{"ret": "EBADF", "low": "EBADF", "large": "-9000"}] and nothing_lost(report)
+
+
 def test_sums_with_negative_values(tool, trigger):
     failed = scaled(240)
     report = measure(tool, trigger("reads", *SIZES, failed, -1), EXIT, "--sum", "ret", "--avg",

@@ -187,6 +187,8 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 	t->kind = t->is_signed ? LAYOUT_SIGNED : LAYOUT_UNSIGNED;
 	if (!strcmp(said, "symbol"))
 		t->kind = LAYOUT_SYMBOL;
+	else if (!strcmp(said, "errno"))
+		t->kind = LAYOUT_ERRNO;
 	else if (said[0] == 'x' || c_type__is_pointer(&o.type) ||
 		 compiler__follow(&f, e)->op == EXPR_REGISTER)
 		t->kind = LAYOUT_HEX;

@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/errno_name.h"
+
+/* include/linux/err.h: results below zero and not below -MAX_ERRNO are errors. */
+#define MAX_ERRNO 4095
+
 #include "bpf/lib/probe.h"
 #include "host/cgroup.h"
 
@@ -24,7 +29,7 @@ static u64 number_at(const struct layout_field *f, const void *bytes)
 
 	if (f->size == sizeof(narrow)) {
 		memcpy(&narrow, bytes, sizeof(narrow));
-		return f->kind == LAYOUT_SIGNED ? (u64)(s64)(int)narrow : narrow;
+		return f->kind == LAYOUT_SIGNED || f->kind == LAYOUT_ERRNO ? (u64)(s64)(int)narrow : narrow;
 	}
 	if (f->size == sizeof(wide))
 		memcpy(&wide, bytes, sizeof(wide));
@@ -65,6 +70,16 @@ static char *cgroup_text(struct layout_names *names, u64 id)
 	if (names->cgroup_path)
 		return strdup(names->cgroup_path);
 	return asprintf(&text, "(removed, id %llu)", id) < 0 ? NULL : text;
+}
+
+static char *errno_text(s64 result)
+{
+	const char *name = result < 0 && result >= -MAX_ERRNO ? errno_name(-result) : NULL;
+	char *text;
+
+	if (name)
+		return strdup(name);
+	return asprintf(&text, "%lld", result) < 0 ? NULL : text;
 }
 
 static char *event_text(const struct layout_names *names, u64 number)
@@ -116,6 +131,10 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 		break;
 	case LAYOUT_EVENT:
 		new.text = event_text(names, new.number);
+		break;
+	case LAYOUT_ERRNO:
+		new.word = true;
+		new.text = errno_text(new.number);
 		break;
 	case LAYOUT_CGROUP:
 		new.text = cgroup_text(names, new.number);

@@ -20,6 +20,7 @@ enum layout_kind {
 	LAYOUT_TIME,            /* nanoseconds */
 	LAYOUT_SYMBOL,          /* address in the kernel, shown as its name */
 	LAYOUT_EVENT,           /* number of an event, shown as its name */
+	LAYOUT_ERRNO,           /* a result: "ENOENT" of -2; a number where it is no error */
 	LAYOUT_CGROUP,          /* id of a cgroup, shown as its path */
 	LAYOUT_TEXT,            /* size bytes, zeroes behind the text; in a record of sizeof(struct
 				 * probe_text): where it is behind the fields */

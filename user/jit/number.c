@@ -275,8 +275,26 @@ static int unknown_type(struct compiler *f, const struct expr *e)
 	return complain_hint(
 		f->c, -EINVAL,
 		"there are u8 to u64, s8 to s64, x8 to x64, the integers of C, string, "
-		"symbol%s",
+		"symbol, errno%s",
 		place__types(f->place) ? ", and pointers to the kernel's types" : "");
+}
+
+/* A result in which errors are negative numbers, whatever it was declared as. */
+static int result_number(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	bool is_signed;
+	struct c_type to;
+	u32 size;
+	int err = compiler__value(f, e->left, o);
+
+	if (err)
+		return err;
+	if (!c_type__is_number(&o->type, &size, &is_signed))
+		size = 8;
+	to = c_type__integer(size, true);
+	compiler__convert(f, size, true);
+	*o = operand_of(SIGNED, &to);
+	return 0;
 }
 
 static int cast(struct compiler *f, const struct expr *e, struct operand *o)
@@ -286,6 +304,9 @@ static int cast(struct compiler *f, const struct expr *e, struct operand *o)
 	struct lvalue l;
 	u32 size;
 	int err;
+
+	if (e->op == EXPR_TYPED && !strcmp(e->text, "errno"))
+		return result_number(f, e, o);
 
 	if (e->op == EXPR_TYPED && !strcmp(e->text, "symbol"))
 		to = c_type__integer(8, false);
