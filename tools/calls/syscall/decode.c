@@ -90,7 +90,7 @@ static void put_cpu_set(FILE *f, const struct operand *o, u64 most)
 /* One struct, of which the caller may have given less than we know. */
 static void put_struct(FILE *f, const struct operand *o, const struct trace_chunk *c)
 {
-	char data[256] = {};
+	u64 data[32] = {};
 
 	memcpy(data, c->data, c->bytes < sizeof(data) ? c->bytes : sizeof(data));
 	if (o->arg->layout >= STRUCT_OF_MEMBERS && o->arg->layout != STRUCT_TIMEVAL_PAIR) {
