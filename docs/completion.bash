@@ -54,4 +54,4 @@ _tally()
 }
 
 # Not those that are plain words: `stat` is another's command.
-complete -F _tally tally runqlat runqlen schedlat cpudist runqslower timehist schedmap timechart offcputime wakeuptime offwaketime stackcount syscount opensnoop fsdist fileslower filetop biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop kmem memleak lockstat futexstat tcplife tcprtt tcpretrans tcptop netdrop netlat hardirqs softirqs kvmstat triage
+complete -F _tally tally runqlat runqlen schedlat cpudist runqslower timehist schedmap timechart offcputime wakeuptime offwaketime stackcount syscount opensnoop fsdist fileslower filetop filelife biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop kmem memleak lockstat futexstat tcplife tcprtt tcpretrans tcptop netdrop netlat hardirqs softirqs kvmstat triage

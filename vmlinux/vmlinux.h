@@ -193,6 +193,7 @@ struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
 	unsigned int i_generation;
+	unsigned int i_nlink;
 	struct super_block *i_sb;
 };
 
@@ -208,10 +209,13 @@ struct dentry {
 	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
 	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
 };
 
 struct vfsmount {
 	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
 };
 
 struct mnt_namespace {
@@ -234,6 +238,7 @@ struct path {
 struct file {
 	struct path f_path;
 	struct inode *f_inode;
+	unsigned int f_mode;
 	long long f_pos;
 	void *private_data;
 };

@@ -4,6 +4,7 @@
 What the tools measure is tested elsewhere, not all of it on each kernel; this runs on all.
 """
 
+import functools
 import json
 import os
 import re
@@ -46,6 +47,9 @@ WITHOUT_TASKS = {"hardirqs", "netdrop", "netlat", "runqlen", "softirqs", "tcpret
 
 SINCE = {"lockstat": (5, 19)}
 
+# What is traced are functions of the kernel, to which this one may attach nothing.
+FUNCTIONS = {"filelife"}
+
 # What is traced is a module.
 MODULES = {"kvmstat": "kvm"}
 
@@ -53,6 +57,18 @@ MODULES = {"kvmstat": "kvm"}
 def names():
     listed = subprocess.run([BUILD / "tally", "--json"], stdout=subprocess.PIPE, check=True)
     return [row["tool"] for row in json.loads(listed.stdout)["rows"] if row["tool"] not in IDLE]
+
+
+def cannot(name):
+    """Is it for other kernels?"""
+    return KERNEL < SINCE.get(name, (0, 0)) or (name in FUNCTIONS and not attaches_to_functions())
+
+
+@functools.cache
+def attaches_to_functions():
+    listed = subprocess.run([BUILD / "tally", "doctor", "--json"], stdout=subprocess.PIPE, check=False)
+    (row,) = (row for row in json.loads(listed.stdout)["rows"] if row["feature"] == "fentry")
+    return row["status"] == "ok"
 
 
 def lines(name):
@@ -74,7 +90,7 @@ def test_loads(run, name):
         subprocess.run(["modprobe", "-q", MODULES[name]], check=tally.GUEST is not None)
     for args in lines(name):
         ran = run("--json", "-d", "0.1", *args, tool=name)
-        if KERNEL < SINCE.get(name, (0, 0)):
+        if cannot(name):
             assert ran.code == 4 and "kernel" in ran.stderr, ran
             continue
         assert ran.code == 0, (args, ran)
@@ -95,7 +111,7 @@ def test_keys_of_the_help_are_taken(run, name):
         assert ("-P     " in text) == ("pid" in keys) and ("-L     " in text) == ("tid" in keys)
     for key in sorted(keys):
         result = run("-n", "--by", key, *NEEDED.get(name, ()), tool=name)
-        assert result.code == 0 or (result.code == 4 and KERNEL < SINCE.get(name, (0, 0))), (key, result)
+        assert result.code == 0 or (result.code == 4 and cannot(name)), (key, result)
 
 
 def test_the_default_of_max_keys_is_the_one_of_the_help(run, name):

@@ -58,8 +58,6 @@ const struct peer peers[] = {
 	{ "f2fsdist", BCC, "fsdist --fs f2fs", NULL },
 	{ "f2fsslower", BCC, "fileslower --fs f2fs", NULL },
 	{ "filegone", BCC, "trace -e 'unlink*,rename*'", NULL },
-	{ "filelife", BCC, NULL,
-	  "no ages of files; `tally trace -e 'creat,openat,unlink*'` shows both ends" },
 	{ "fsslower", BCC, "fileslower", NULL },
 	{ "ftrace", PERF, "probe vfs_read --latency", NULL },
 	{ "funccount", BCC, "stat -e 'vfs_*'", NULL },

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What filelife.bpf.c keeps of files that were made, and tells of those that are deleted. */
+#ifndef TALLY_FILELIFE_H
+#define TALLY_FILELIFE_H
+
+#include "file.h"
+
+struct filelife_birth {
+	__u64 born_ns;          /* CLOCK_MONOTONIC */
+	__u64 mount;            /* the address of the mount it was made on */
+	__u32 pid;
+	__u32 pad;
+	char comm[TASK_KEY_COMM_LEN];
+};
+
+/* A file whose deletion has begun; by the address of its directory entry. */
+struct filelife_leaving {
+	struct file_id id;
+	__u64 inode;            /* its address: the call keeps it */
+};
+
+struct filelife_record {
+	__u64 time_ns;          /* CLOCK_MONOTONIC, when it was deleted */
+	__u64 age_ns;
+	__u32 pid, tid, cpu;    /* of who has deleted it */
+	__u32 maker_pid;
+	char comm[TASK_KEY_COMM_LEN];
+	char maker_comm[TASK_KEY_COMM_LEN];
+	struct file_name name;  /* its last member is sent as far as it is filled */
+};
+
+_Static_assert(sizeof(struct filelife_birth) == 40, "filelife_birth has padding");
+_Static_assert(sizeof(struct filelife_leaving) == 24, "filelife_leaving has padding");
+
+#endif /* TALLY_FILELIFE_H */

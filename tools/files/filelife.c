@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* filelife: files that are deleted soon after they were made. See bpf/files/filelife.bpf.c. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg/elements.h"
+#include "files/name.h"
+#include "host/features.h"
+#include "report/diag.h"
+#include "run/snoop.h"
+#include "sym/kallsyms.h"
+#include "tools.h"
+
+#include "bpf/files/filelife.h"
+#include "filelife.skel.h"
+
+SKELETON(filelife);
+
+#define NOT_SEEN "not seen: files that a rename replaces, and what is no regular file"
+
+static const char *const field_names[] = { "age", "maker", "maker_pid", "path" };
+
+struct filelife {
+	struct snoop snoop;     /* first: show() is given it */
+	char note[192];
+};
+
+static int show(void *context, const void *record, size_t size)
+{
+	const struct filelife_record *r = record;
+	char comm[sizeof(r->comm) + 1] = "", maker[sizeof(r->maker_comm) + 1] = "", *path;
+	struct snoop *s = context;
+	int err;
+
+	memcpy(comm, r->comm, sizeof(r->comm));
+	memcpy(maker, r->maker_comm, sizeof(r->maker_comm));
+	path = file_name__path(&r->name, size - offsetof(struct filelife_record, name));
+	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
+		snoop_time("age", r->age_ns),
+		snoop_word("maker", maker),
+		snoop_id("maker_pid", r->maker_pid),
+		snoop_word("path", path),
+	};
+	struct stream_line line = {
+		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
+		.field = fields, .n = ARRAY_SIZE(fields),
+	};
+
+	err = lines__write(&s->lines, &line);
+	free(path);
+	return err;
+}
+
+/*
+ * Those that have no room any more are not told of when they are deleted. What is made or deleted while the
+ * map is read may be in it or not.
+ */
+static void settle(struct snoop *s)
+{
+	struct filelife *f = (struct filelife *)s;
+	struct filelife_bpf *bpf = s->m->bpf;
+	struct elements e = {
+		.key_size = sizeof(struct file_id), .value_size = sizeof(struct filelife_birth),
+	};
+	u64 there = bpf->bss->made - bpf->bss->taken, later;
+
+	if (elements__read(&e, bpf_map__fd(bpf->maps.births)))
+		there = 0;
+	later = bpf->bss->made - bpf->bss->taken;
+	if (later < there)
+		there = later;
+	if (there > e.n)
+		snprintf(f->note, sizeof(f->note), "%s; no room for %llu that were made, the oldest", NOT_SEEN,
+			 (unsigned long long)(there - e.n));
+	s->caveat = there > e.n ? f->note : NOT_SEEN;
+	elements__free(&e);
+}
+
+/* The function that opens files has got another name in 7.0. */
+static int open_skeleton(struct snoop *s)
+{
+	struct filelife_bpf *bpf = s->m->bpf;
+	u64 address;
+
+	if (feature__probe("fentry") != FEATURE_MISSING)
+		return kernel_symbol("do_filp_open", &address) != -ENOENT ? 0 :
+		       bpf_program__set_attach_target(bpf->progs.on_opened, 0, "do_file_open");
+	diag_error("this kernel attaches no programs to its functions (fentry), and no tracepoint tells "
+		   "which file is deleted");
+	diag_hint("`tally trace -e 'creat,openat,unlink*'` shows the calls");
+	return -EOPNOTSUPP;
+}
+
+static void init(void *own)
+{
+	struct filelife *f = own;
+
+	f->snoop = (struct snoop){
+		.value = "files deleted that were made in the run",
+		.source = "fexit do_filp_open (do_file_open), fentry and fexit vfs_unlink",
+		.caveat = NOT_SEEN,
+		.field = field_names, .nfields = ARRAY_SIZE(field_names),
+		.rare = true,
+		.least = offsetof(struct filelife_record, name.names),
+		.show = show,
+		.open = open_skeleton,
+		.settle = settle,
+	};
+}
+
+static void release(void *own)
+{
+	struct filelife *f = own;
+
+	lines__free(&f->snoop.lines);
+}
+
+static const struct tool_spec spec = {
+	.name = "filelife",
+	.cli = {
+		.groups = SNOOP_GROUPS,
+		.doc = "Each file that is deleted and was made in the run: how old, by whom, where.",
+	},
+	.own_size = sizeof(struct filelife), .skeleton = &filelife_skeleton,
+	SNOOP_HOOKS,
+	.init = init, .free = release,
+};
+
+TOOL_MEASURING(filelife, spec, AREA_FILES,
+	       "each file that lives for a short time: made and deleted, its age and by whom");
