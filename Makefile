@@ -319,7 +319,7 @@ asan:
 
 # Unit tests, and live tests of every tool with its usual options and of hostile input, under the sanitizers. (Not
 # test_hostile_files: the process that reads files has no limits then.)
-K_SANITIZED := (every_tool or hostile or wrong or listen or output) and not hostile_files
+K_SANITIZED := (every_tool or hostile or wrong or listen or output or record) and not hostile_files
 
 check-sanitized: asan triggers
 	@$(MAKE) --no-print-directory $(jobs) SANITIZE=1 unit
