@@ -113,7 +113,6 @@ const struct peer peers[] = {
 	{ "rdmaucma", BCC, NULL, "nothing here knows RDMA; `tally probe FUNCTION` counts calls" },
 	{ "readahead", BCC, NULL,
 	  "no pages read in vain; `tally stat -e filemap:mm_filemap_add_to_page_cache` counts all" },
-	{ "record", PERF, "profile -d 10", NULL },
 	{ "report", PERF, "profile --by comm,dso,sym -d 10", NULL },
 	{ "reset-ftrace", PERF_TOOLS, NULL, "nothing is left behind that had to be reset" },
 	{ "reset-trace", BCC, NULL, "nothing is left behind that had to be reset" },
