@@ -18,7 +18,7 @@ import pytest
 
 from probing import check_header, check_line, nothing_lost
 from snooping import PREEMPTIBLE
-from tally import BUILD, PATIENCE, Blurred, flaws, settle, steady, within
+from tally import BUILD, PATIENCE, Blurred, flaws, settle, steady, wait_until, within
 
 MENU = BUILD / "triggers/menu"
 
@@ -547,6 +547,8 @@ def test_faults(trace, tool, trigger):
         load.go()
         load.done()
         settle(load.pid)
+        # A signal ends whatever is being read for names: they are to have been read before.
+        wait_until(lambda: tracer.lines() >= 2 * PAGES, "the faults were not shown")
         lines, report = lines_of(tracer.stop())
         rows, summary = sums_of(summed.stop())
         total = counted.stop().report["rows"][0]["count"]
