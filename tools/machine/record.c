@@ -27,9 +27,7 @@ struct recording {
 	size_t n;
 	bool interval_begun;            /* what follows is interval and count */
 	struct store *store;
-	struct run *run;
 	u64 interval_ns;
-	int err;
 };
 
 static int take_report(void *context, const struct report *r)
@@ -61,7 +59,6 @@ static int begin(void *context, struct run *run)
 		.interval_ns = rec->interval_ns,
 	};
 
-	rec->run = run;
 	return store__create(&rec->store, rec->path, &origin, &rec->limits);
 }
 

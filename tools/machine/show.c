@@ -126,7 +126,6 @@ static int sort(const struct show *show, struct report *r)
 	return 0;
 }
 
-/* Where a choice of columns is not the recording's: those of a format of stacks. */
 static int write_report(struct show *show, struct report *r)
 {
 	int err = 0;

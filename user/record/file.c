@@ -243,8 +243,6 @@ static int check_version(struct store *s, bool *empty)
 		err = store__number(s, "PRAGMA user_version", &version);
 	if (!err)
 		err = store__number(s, "SELECT count(*) FROM sqlite_master", &tables);
-	if (err == -EUCLEAN && !s->db)
-		err = -EPROTO;
 	if (err)
 		return err;
 	*empty = !tables && !application;

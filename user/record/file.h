@@ -113,6 +113,9 @@ struct shape *shapes__find(struct store *s, s64 measurement, enum shape_kind kin
 			   size_t n, int *err);
 void shapes__free(struct store *s);
 
+/* _flags of single events. */
+#define LINE_HAS_ELAPSED 1
+
 /* Columns of a table besides its cells. */
 extern const char *const shape_own_columns[SHAPE_KINDS];
 

@@ -670,7 +670,7 @@ static int read_line(struct reading *reading, const struct shape *shape, sqlite3
 	struct stream_line line = {
 		.time_ns = s->sql->column_int64(row, 2), .comm = comm ?: "", .pid = s->sql->column_int64(row, 4),
 		.tid = s->sql->column_int64(row, 5), .cpu = s->sql->column_int64(row, 6), .event = event,
-		.has_elapsed = s->sql->column_int64(row, 9) & 1,
+		.has_elapsed = s->sql->column_int64(row, 9) & LINE_HAS_ELAPSED,
 		.elapsed_unknown = s->sql->column_type(row, 8) == SQLITE_NULL,
 		.elapsed_ns = s->sql->column_int64(row, 8), .field = field, .n = shape->n,
 	};

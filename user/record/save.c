@@ -14,9 +14,6 @@
 
 #ifdef HAVE_SQLITE
 
-/* Fields of a stream's line that are more than a value. */
-#define FLAG_HAS_ELAPSED 1
-
 /* Marks a text that was longer, as the stream's writers do. */
 #define CUT "..."
 
@@ -548,7 +545,7 @@ static int save_line(struct store *s, const struct names *names, const struct st
 		s->sql->bind_int64(shape->add, 9, line->elapsed_ns);
 	else
 		s->sql->bind_null(shape->add, 9);
-	s->sql->bind_int64(shape->add, 10, line->has_elapsed ? FLAG_HAS_ELAPSED : 0);
+	s->sql->bind_int64(shape->add, 10, line->has_elapsed ? LINE_HAS_ELAPSED : 0);
 	for (i = 0; i < line->n && !err; i++)
 		err = bind_line_field(s, shape->add, 11 + i, &line->field[i]);
 	return err ?: store__run(s, shape->add);

@@ -17,8 +17,8 @@
 typedef const struct tool_spec *(*several_find)(const char *name);
 
 /*
- * A run whose lines are not typed but known, and whose reports go to a sink. begin() tells it of the run, before anything is loaded; its
- * writer is what it writes to, with the sink taken away meanwhile.
+ * A run whose lines are not typed but known, and whose reports go to a sink. begin() tells it of the run, before
+ * anything is loaded; its writer is what it writes to, with the sink taken away meanwhile.
  */
 struct several_plan {
 	const char *const *line;
