@@ -94,7 +94,8 @@ static void test_rows(void **state)
 	assert_int_equal(cell(&all->row[0], "max")->number, 900);
 	assert_int_equal(cell(&all->row[0], "p99")->kind, FIELD_NONE);
 	assert_int_equal(cell(&all->row[0], "of_cpu_percent")->kind, FIELD_NONE);
-	/* Of the one that was there once, everything is known. */
+	/* Of the one that was there once, everything is known, but for its share of the whole time. */
+	assert_int_equal(cell(&all->row[1], "of_cpu_percent")->kind, FIELD_NONE);
 	assert_int_equal(cell(&all->row[1], "p99")->number, 50);
 	merge__free(m);
 }

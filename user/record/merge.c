@@ -13,6 +13,8 @@ struct merge {
 	char *tool, *command;
 	size_t n;
 	struct table rows, groups, stacks;      /* indexes into the report's by key */
+	size_t *times;          /* of each row: how many of the reports have it */
+	size_t room;
 	struct report_frame *frame;
 };
 
@@ -35,6 +37,7 @@ void merge__free(struct merge *m)
 		return;
 	forget(m);
 	free(m->frame);
+	free(m->times);
 	free(m->tool);
 	free(m->command);
 	free(m);
@@ -48,6 +51,13 @@ size_t merge__count(const struct merge *m)
 /*
  * --- keys --------------------------------------------------------------------------------------
  */
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
 
 static bool is_figure(const struct field *f)
 {
@@ -167,13 +177,6 @@ static struct field *cell_named(struct report_row *row, const char *name)
 	return NULL;
 }
 
-static double real_of(const struct field *f)
-{
-	if (f->kind == FIELD_REAL)
-		return f->real;
-	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
-}
-
 static void add_up(struct field *sum, const struct field *f)
 {
 	u64 number;
@@ -185,14 +188,14 @@ static void add_up(struct field *sum, const struct field *f)
 		return;
 	}
 	if (sum->kind == FIELD_REAL || f->kind == FIELD_REAL) {
-		sum->real = real_of(sum) + real_of(f);
+		sum->real = field_real(sum) + field_real(f);
 		sum->kind = FIELD_REAL;
 	} else if (field_is_signed(sum->kind)) {
 		sum->number += f->number;
 	} else if (!__builtin_add_overflow(sum->number, f->number, &number)) {
 		sum->number = number;
 	} else {
-		*sum = (struct field){ .name = sum->name, .kind = FIELD_REAL, .real = real_of(sum) + real_of(f),
+		*sum = (struct field){ .name = sum->name, .kind = FIELD_REAL, .real = field_real(sum) + field_real(f),
 				       .adds_up = true };
 	}
 }
@@ -206,9 +209,9 @@ static void choose(struct field *there, const struct field *f)
 		return;
 	if (there->kind == FIELD_NONE && (most || least))
 		*there = *f;
-	else if ((most && real_of(f) > real_of(there)) || (least && real_of(f) < real_of(there)))
+	else if ((most && field_real(f) > field_real(there)) || (least && field_real(f) < field_real(there)))
 		*there = *f;
-	else if (!most && !least && (there->kind != f->kind || real_of(there) != real_of(f)))
+	else if (!most && !least && (there->kind != f->kind || field_real(there) != field_real(f)))
 		there->kind = FIELD_NONE;       /* of several intervals nobody knows it */
 }
 
@@ -269,6 +272,21 @@ static int merge_row(struct report_row *there, const struct report_row *row, siz
 	return err;
 }
 
+static int count_times(struct merge *m, size_t row)
+{
+	size_t *larger;
+
+	if (row >= m->room) {
+		larger = realloc(m->times, 2 * (row + 1) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		m->times = larger;
+		m->room = 2 * (row + 1);
+	}
+	m->times[row] = row < m->report.nrows ? m->times[row] + 1 : 1;
+	return 0;
+}
+
 static int add_row(struct merge *m, const struct report_row *row)
 {
 	struct cells key = key_of_row(row);
@@ -277,8 +295,9 @@ static int add_row(struct merge *m, const struct report_row *row)
 	struct report_row copy = {};
 	int err;
 
-	if (there >= 0)
-		return merge_row(&m->report.row[there], row, key.n);
+	err = count_times(m, there >= 0 ? (size_t)there : m->report.nrows);
+	if (err || there >= 0)
+		return err ?: merge_row(&m->report.row[there], row, key.n);
 	err = copy_cells(&copy, row->cell, row->ncells);
 	if (!err)
 		err = table__add(&m->rows, hash, m->report.nrows);
@@ -546,7 +565,26 @@ int merge__add(struct merge *m, const struct report *r)
 	return err;
 }
 
+/* Is it of the time of an interval? */
+static bool is_of_time(const struct field *f)
+{
+	return !f->text && !f->adds_up && (ends_with(f->name, "percent") || ends_with(f->name, "per_second"));
+}
+
+/* A key that was not there in all intervals has its share of those in which it was. */
+static void drop_shares(struct merge *m)
+{
+	struct report *r = &m->report;
+	size_t i, k;
+
+	for (i = 0; i < r->nrows && !r->standing; i++)
+		for (k = 0; k < r->row[i].ncells && m->times[i] < m->n; k++)
+			if (is_of_time(&r->row[i].cell[k]))
+				r->row[i].cell[k].kind = FIELD_NONE;
+}
+
 struct report *merge__report(struct merge *m)
 {
+	drop_shares(m);
 	return m->n ? &m->report : NULL;
 }

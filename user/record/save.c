@@ -295,12 +295,6 @@ static void put_text(json_t *o, const char *name, const char *text)
 		json_object_set_new(o, name, json_of_text(text));
 }
 
-static void put_flag(json_t *o, const char *name, bool set)
-{
-	if (set)
-		json_object_set_new(o, name, json_true());
-}
-
 static json_t *bounds_of(const struct histogram *h)
 {
 	json_t *list = json_array();
@@ -324,12 +318,12 @@ static json_t *head_of(const struct report *r)
 	put_text(o, "kernel", r->kernel);
 	json_object_set_new(o, "cpus", json_integer(r->cpus));
 	json_object_set_new(o, "unit", json_string(unit_name(r->unit)));
-	put_flag(o, "table", r->table);
-	put_flag(o, "standing", r->standing);
-	put_flag(o, "has_events", r->has_events);
-	put_flag(o, "has_losses", r->has_losses);
-	put_flag(o, "has_max_keys", r->has_max_keys);
-	put_flag(o, "is_sampled", r->is_sampled);
+	json_put_flag(o, "table", r->table);
+	json_put_flag(o, "standing", r->standing);
+	json_put_flag(o, "has_events", r->has_events);
+	json_put_flag(o, "has_losses", r->has_losses);
+	json_put_flag(o, "has_max_keys", r->has_max_keys);
+	json_put_flag(o, "is_sampled", r->is_sampled);
 	if (r->ngroups && r->group[0].hist.bound)
 		json_object_set_new(o, "bounds", bounds_of(&r->group[0].hist));
 	if (r->stacks) {
@@ -337,7 +331,7 @@ static json_t *head_of(const struct report *r)
 		put_text(stacks, "unit", r->stacks->unit);
 		put_text(stacks, "type", r->stacks->type);
 		json_object_set_new(stacks, "period", json_of_number(r->stacks->period));
-		put_flag(stacks, "callee_first", r->stacks->callee_first);
+		json_put_flag(stacks, "callee_first", r->stacks->callee_first);
 		json_object_set_new(o, "stacks", stacks);
 	}
 	return o;

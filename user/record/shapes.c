@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/json_value.h"
+
 #ifdef HAVE_SQLITE
 
 const char *const shape_kind_names[SHAPE_KINDS] = {
@@ -58,12 +60,6 @@ void shapes__free(struct store *s)
  * --- as text -----------------------------------------------------------------------------------
  */
 
-static void put_flag(json_t *o, const char *name, bool set)
-{
-	if (set)
-		json_object_set_new(o, name, json_true());
-}
-
 static char *columns_text(const struct shape *shape)
 {
 	json_t *list = json_array();
@@ -78,12 +74,12 @@ static char *columns_text(const struct shape *shape)
 		json_object_set_new(o, "kind", json_string(kind_names[c->kind]));
 		if (c->decimals)
 			json_object_set_new(o, "decimals", json_integer(c->decimals));
-		put_flag(o, "label", c->label);
-		put_flag(o, "machine", c->machine);
-		put_flag(o, "word", c->word);
-		put_flag(o, "adds_up", c->adds_up);
-		put_flag(o, "escaped", c->escaped);
-		put_flag(o, "seconds", c->seconds);
+		json_put_flag(o, "label", c->label);
+		json_put_flag(o, "machine", c->machine);
+		json_put_flag(o, "word", c->word);
+		json_put_flag(o, "adds_up", c->adds_up);
+		json_put_flag(o, "escaped", c->escaped);
+		json_put_flag(o, "seconds", c->seconds);
 		json_array_append_new(list, o);
 	}
 	text = json_dumps(list, JSON_COMPACT);

@@ -5,10 +5,7 @@
 
 #ifdef HAVE_SQLITE
 
-#include <dlfcn.h>
-#include <stddef.h>
-
-#include "base/types.h"
+#include "base/library.h"
 
 #ifdef TALLY_STATIC
 
@@ -26,30 +23,19 @@ const struct sqlite *sqlite__load(void)
 
 static struct sqlite loaded;
 
-static const struct {
-	const char *name;
-	void **function;
-} functions[] = {
+static const struct library_function functions[] = {
 #define FUNCTION(name) { "sqlite3_" #name, (void **)&loaded.name },
 	SQLITE_FUNCTIONS(FUNCTION)
 };
 
 const struct sqlite *sqlite__load(void)
 {
-	void *library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
-	size_t i;
+	const char *why = library__load(SONAME, functions, ARRAY_SIZE(functions));
 
-	for (i = 0; library && i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			break;
-	}
-	if (library && i == ARRAY_SIZE(functions))
+	if (!why)
 		return &loaded;
-	diag_error("recordings take SQLite: %s", dlerror());
+	diag_error("recordings take SQLite: %s", why);
 	diag_hint("Debian has it as libsqlite3-0");
-	if (library)
-		dlclose(library);
 	return NULL;
 }
 

@@ -35,6 +35,12 @@ json_t *json_of_field(const struct field *f)
 	return f->kind == FIELD_REAL ? json_real(f->real) : json_of_number(f->number);
 }
 
+void json_put_flag(json_t *o, const char *name, bool set)
+{
+	if (set)
+		json_object_set_new(o, name, json_true());
+}
+
 json_t *json_of_fields(const struct field *f, size_t n)
 {
 	json_t *object = json_object();

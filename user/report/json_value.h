@@ -23,4 +23,7 @@ json_t *json_of_text(const char *raw);
 json_t *json_of_field(const struct field *f);
 json_t *json_of_fields(const struct field *f, size_t n);
 
+/* A member that is true, or is not there. */
+void json_put_flag(json_t *o, const char *name, bool set);
+
 #endif /* TALLY_OUT_JSON_VALUE_H */

@@ -51,6 +51,14 @@ struct field {
 	bool adds_up;           /* over intervals: a counter for monitoring; else it stands, a gauge */
 };
 
+/* What a figure is, as near as a double comes. */
+static inline double field_real(const struct field *f)
+{
+	if (f->kind == FIELD_REAL)
+		return f->real;
+	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
+}
+
 /* That of its number: times and sizes have one, by kind or by name (read_bytes, wait_ns). */
 enum unit field_unit(const struct field *f);
 

@@ -3,9 +3,7 @@
 
 #ifdef HAVE_MICROHTTPD
 
-#include <dlfcn.h>
-#include <stddef.h>
-
+#include "base/library.h"
 #include "report/diag.h"
 
 #ifdef TALLY_STATIC
@@ -25,30 +23,19 @@ const struct microhttpd *microhttpd__load(void)
 
 static struct microhttpd loaded;
 
-static const struct {
-	const char *name;
-	void **function;
-} functions[] = {
+static const struct library_function functions[] = {
 #define FUNCTION(name) { "MHD_" #name, (void **)&loaded.name },
 	MICROHTTPD_FUNCTIONS(FUNCTION)
 };
 
 const struct microhttpd *microhttpd__load(void)
 {
-	void *library = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
-	size_t i;
+	const char *why = library__load(SONAME, functions, ARRAY_SIZE(functions));
 
-	for (i = 0; library && i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			break;
-	}
-	if (library && i == ARRAY_SIZE(functions))
+	if (!why)
 		return &loaded;
-	diag_error("--listen takes libmicrohttpd: %s", dlerror());
+	diag_error("--listen takes libmicrohttpd: %s", why);
 	diag_hint("Debian has it as libmicrohttpd12; --format openmetrics -o FILE does without");
-	if (library)
-		dlclose(library);
 	return NULL;
 }
 

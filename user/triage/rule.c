@@ -90,9 +90,7 @@ static double number_of(const struct field *f)
 {
 	if (!f || f->text || f->kind == FIELD_NONE)
 		return 0;
-	if (f->kind == FIELD_REAL)
-		return isfinite(f->real) ? f->real : 0;
-	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
+	return isfinite(field_real(f)) ? field_real(f) : 0;
 }
 
 bool triage_word_is_in(const char *word, const char *list)

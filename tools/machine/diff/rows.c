@@ -70,13 +70,6 @@ static struct field *figure_named(struct report_row *row, const char *name)
 	return NULL;
 }
 
-static double real_of(const struct field *f)
-{
-	if (f->kind == FIELD_REAL)
-		return f->real;
-	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
-}
-
 static bool is_whole(const struct field *f)
 {
 	return f->kind != FIELD_REAL && !field_is_signed(f->kind);
@@ -85,7 +78,7 @@ static bool is_whole(const struct field *f)
 /* What is no longer a whole number is real, and so are sums that do not fit. */
 static void add_up(struct field *sum, const struct field *f)
 {
-	double real = real_of(sum) + real_of(f);
+	double real = field_real(sum) + field_real(f);
 	u64 number;
 
 	if (is_whole(sum) && is_whole(f) &&
@@ -105,11 +98,11 @@ static void add_figure(struct field *to, const struct field *f)
 		add_up(to, f);
 		break;
 	case ADD_MOST:
-		if (real_of(f) > real_of(to))
+		if (field_real(f) > field_real(to))
 			*to = *f;
 		break;
 	case ADD_LEAST:
-		if (real_of(f) < real_of(to))
+		if (field_real(f) < field_real(to))
 			*to = *f;
 		break;
 	default:
@@ -278,7 +271,7 @@ static u64 weight_of(struct pair *p)
 		return 0;
 	a = figure_named(&p->row[BEFORE], row->cell[0].name);
 	b = figure_named(&p->row[AFTER], row->cell[0].name);
-	d = (a ? real_of(a) : 0) - (b ? real_of(b) : 0);
+	d = (a ? field_real(a) : 0) - (b ? field_real(b) : 0);
 	d = d < 0 ? -d : d;
 	return d < 0x1p63 ? (u64)d : 1ULL << 63;
 }
