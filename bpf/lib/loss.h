@@ -15,7 +15,7 @@ enum loss_reason {
 	LOSS_NO_STATE,     /* counted, but the past of the task was not seen: maybe too small */
 	LOSS_UNMATCHED,    /* the end of something whose start was not seen */
 	LOSS_READ_FAULT,   /* kernel or user memory could not be read */
-	LOSS_NEGATIVE,     /* a value below zero, which a histogram cannot hold */
+	LOSS_NEGATIVE,     /* a value below zero, which neither a histogram nor a sum of stacks holds */
 	LOSS_RECURSION,    /* the kernel skipped the program because it was already running */
 	LOSS_STACKS_FULL,  /* counted, but without its stack: no room for a new one */
 	LOSS_TRUNCATED,    /* counted, but its stack has more frames than were kept */

@@ -8,7 +8,7 @@
  * all of them int FUNCTION(void *ctx, struct probe_frame *f):
  *
  *   event_filter()   1: the event counts, 0: it does not
- *   event_value()    0: f->value has been set, 1: it would be negative (histograms of unsigned values)
+ *   event_value()    0: f->value has been set, 1: it would be negative (histograms, and sums by stack)
  *   event_key()      0: writes the bytes of the key, or of the record of a stream, at f->key
  *   event_match()    0: writes the bytes that a begin and its end have in common at f->match
  *

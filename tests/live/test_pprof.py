@@ -242,6 +242,20 @@ def test_what_was_lost(ends, trigger):
     assert missing and sum(sums.values()) + int(missing[1].replace(",", "")) >= 4 * 400, name
 
 
+@pytest.mark.exact
+@once
+def test_values_below_zero(ends, trigger):
+    """They are lost, which both formats say, and in no sum."""
+    as_pprof, as_scope = observe(ends, trigger("chains", N, 0, DEPTH), [
+        (*CHAINS, "target", "--sum", "5 - arg1", "--format", form) for form in ("pprof", "speedscope")], form=())
+    profile, scope, lost = Profile(as_pprof.stdout), Speedscope(as_scope.stdout), 2 + 2 * N
+    (sums,), (name,) = scope.profiles.values(), scope.profiles
+    assert behind_work(profile.sums()) == behind_work(sums) == {LEFT: 4 + 3 + 2 + 1}, (profile.samples, scope.raw)
+    assert name == f"sum, lost {lost}" and any(re.fullmatch(rf"events {3 * N - lost} .* lost {lost}", comment)
+                                               for comment in profile.comments), (name, profile.comments)
+    assert any(comment.startswith(f"lost: {lost} negative: ") for comment in profile.comments), profile.comments
+
+
 # --- another reader --------------------------------------------------------------------------------
 
 @pytest.mark.skipif(not shutil.which("go"), reason="there is no go")

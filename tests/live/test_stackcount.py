@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """stackcount on functions of programs and on tracepoints: exact counts and sums by known call chains."""
 
+import errno
+import os
 import re
 import subprocess
 import time
@@ -197,6 +199,60 @@ def test_sums_up_to_64_bits(ends, chains):
     assert counts(two["stacks"]) == {LEFT: float(2 * 0x7000000000000000 + 3)} and "2^64" not in str(two), two
     assert counts(all_of_them["stacks"]) == {LEFT: most, RIGHT: most}, all_of_them
     assert "sums of 2^64 and more" in all_of_them["note"] and not losses(all_of_them), all_of_them
+
+
+@once
+def test_values_below_zero_are_lost(ends, chains, directory):
+    """Counted as lost, and in no sum. A stack without any other value is in no format."""
+    path, expression = directory / "sums.svg", (*CHAINS, "target", "--sum", "5 - arg1")
+    forms = (("json",), ("json", "--strict"), ("csv",), ("folded",), ("tree",), ("table", "--by", "sym"),
+             ("flame", "-o", path))
+    as_json, strict, csv, folded, tree, table, flame, others = observe(ends, chains(), [
+        *((*expression, "--format", *form) for form in forms),
+        (*CHAINS, "target", "--sum", "arg1 - 5", "--format", "json")], form=())
+    assert not any(each.code for each in (as_json, csv, folded, tree, table, flame, others))
+    assert strict.code == 3, strict
+    left, lost = 4 + 3 + 2 + 1, 2 + 2 * N
+    for result, sums, n in ((as_json, {LEFT: left}, lost), (strict, {LEFT: left}, lost),
+                            (others, {LEFT: 1 + 2, RIGHT: 2 * N * 995}, 4)):
+        report, = parsed(result)
+        assert counts(report["stacks"]) == sums and losses(report) == {"negative": n}, report
+        assert report["events"] == 3 * N - n and "note" not in report, report
+    head, line = csv.text.splitlines()
+    assert head == "start_ns,duration_ns,sum,stack" and line.split(",")[2] == str(left), csv
+    stack, number = folded.text.removesuffix("\n").split(" ")
+    assert number == str(left) and line.endswith(f",{stack}") and stack.endswith("main;work;left;target"), folded
+    for result in (tree, table):
+        assert re.search(rf"^events {3 * N - lost} .* lost {lost}$", result.text, re.M), result
+        assert f"{lost} negative: values below zero" in result.text and "2^64" not in result.text, result
+    assert re.search(rf"^ 100\.0%  100\.0% +{left}  target$", tree.text, re.M) and "right" not in tree.text, tree
+    assert re.search(rf"^ +100\.0 +{left}  target$", table.text, re.M), table
+    picture = path.read_text()
+    assert f", {left} sum over" in picture and f", lost {lost};" in picture and not flame.stdout, picture
+    titles = [node.firstChild.data for node in minidom.parse(str(path)).getElementsByTagName("title")]
+    assert any(title.startswith("target\n") for title in titles), titles
+    assert not any(title.startswith("right\n") for title in titles), titles
+
+
+@once
+def test_a_call_that_fails_has_no_size(ends):
+    """A read of an empty pipe has the result -EAGAIN, which is no number of bytes."""
+    size, reader, writer = 3777, *os.pipe()
+    ends.callback(os.close, reader)
+    ends.callback(os.close, writer)
+    os.set_blocking(reader, False)
+
+    def work():
+        for _ in range(N):
+            with pytest.raises(BlockingIOError):
+                os.read(reader, 1)
+        os.write(writer, bytes(size))
+        os.read(reader, size)
+
+    report, = reports_of(observe(ends, None, [
+        ("syscalls:sys_exit_read", "--sum", "ret", "--filter", f"ret == -{errno.EAGAIN} || ret == {size}", "-K",
+         "-p", os.getpid())], work))
+    assert (value(report["stacks"]), report["events"], losses(report)) == (size, 1, {"negative": N}), report
 
 
 # --- depth and room --------------------------------------------------------------------------------

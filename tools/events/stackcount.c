@@ -118,6 +118,7 @@ static int check_options(struct stackcount *s, struct cli *cli)
 	r->typed = s->typed;
 	r->what = r->value ? PROBE_SUM : PROBE_COUNT;
 	r->option = "--sum";
+	r->is_unsigned = true;          /* as the widths of trees and pictures are */
 	r->is_scoped = cli__picks_tasks(cli) || cli->by || cli->by_text;
 	r->context = event_context__of(cli->binary, cli->scope.pids, cli->scope.npids, cli->command);
 	if (!err)

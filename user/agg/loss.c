@@ -17,7 +17,7 @@ static const struct {
 			   LOSS_INEXACT, .hidden = true},
 	[LOSS_UNMATCHED] = {"unmatched", "ended, but the start was not seen"},
 	[LOSS_READ_FAULT] = {"read_fault", "memory could not be read"},
-	[LOSS_NEGATIVE] = {"negative", "values below zero, which a histogram does not hold"},
+	[LOSS_NEGATIVE] = {"negative", "values below zero, in no histogram and no sum of stacks"},
 	[LOSS_RECURSION] = {"recursion", "the program was already running on that CPU"},
 	[LOSS_STACKS_FULL] = {"stacks_full", "without a stack: no room for a new one", LOSS_INEXACT},
 	[LOSS_TRUNCATED] = {"truncated", "with a shortened stack; raise --max-depth", LOSS_INEXACT},

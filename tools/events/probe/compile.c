@@ -391,7 +391,8 @@ static int compile_value(const struct probe_plan *p, struct code *code, const st
 	if (r->what == PROBE_BOUNDS)
 		err = bucket__compile(code, p->measured, r->bound, r->nbounds, place, &c);
 	else
-		err = value__compile(code, p->measured, r->what == PROBE_SUM, place, &c);
+		err = value__compile(code, p->measured, r->what == PROBE_SUM && !r->is_unsigned,
+				     place, &c);
 	if (err)
 		diag_complaint(r->option, p->nvalues ? p->value[0].text : p->measured_text, &c);
 	return err;

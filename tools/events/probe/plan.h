@@ -36,6 +36,7 @@ struct probe_request {
 	enum probe_what what;
 	const char *option;             /* "--hist", for messages about value */
 	const char *value;              /* NULL: the argument that there is, or $elapsed */
+	bool is_unsigned;               /* no sums of values below zero: these are lost (LOSS_NEGATIVE) */
 	const s64 *bound;               /* PROBE_BOUNDS */
 	size_t nbounds;
 	const char *by;                 /* keys; NULL: none */
