@@ -137,14 +137,21 @@ def test_names(ends):
 
 
 def test_stacks(ends):
-    tool = Tool("--json", FORK, "--filter", f"$arg1->tgid == {os.getpid()}", "--sum", "$arg2->pid - $arg1->pid",
-                tool="stackcount")
-    ends.callback(tool.close)
-    tool.ready()
+    """A child has a larger pid or, where they begin anew, a smaller one: one of both differences is lost."""
+    tools = [Tool("--json", FORK, "--filter", f"$arg1->tgid == {os.getpid()}", "--sum", difference, tool="stackcount")
+             for difference in ("$arg2->pid - $arg1->pid", "$arg1->pid - $arg2->pid")]
+    for tool in tools:
+        ends.callback(tool.close)
+    for tool in tools:
+        tool.ready()
     pid, children = os.getpid(), [fork() for _ in range(N)]
-    report = tool.stop().reports[0]
-    assert sum(stack["value"] for stack in report["stacks"]) == sum(children) - N * pid
-    assert report["events"] == N and nothing_lost(report)
+    for tool, sign in zip(tools, (1, -1)):
+        values = [sign * (child - pid) for child in children]
+        summed = [each for each in values if each >= 0]
+        report = tool.stop().reports[0]
+        assert sum(stack["value"] for stack in report["stacks"]) == sum(summed)
+        assert report["events"] == len(summed) and report["lost"].pop("negative") == N - len(summed)
+        assert nothing_lost(report)
 
 
 WRONG = (
