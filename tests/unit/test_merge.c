@@ -100,6 +100,55 @@ static void test_rows(void **state)
 	merge__free(m);
 }
 
+static void add_sum(struct merge *m, s64 sum, enum field_kind kind)
+{
+	const struct field f = { .name = "sum", .number = sum, .kind = kind, .adds_up = true };
+	struct report r = interval(merge__count(m));
+	struct report_row row = {};
+
+	add_cell(&row, &f);
+	assert_int_equal(report__add_row(&r, &row), 0);
+	add(m, &r);
+}
+
+/* The sum of two intervals. */
+static struct field sum_of(s64 one, s64 other, enum field_kind kind)
+{
+	struct merge *m = merge__new();
+	struct field f;
+
+	add_sum(m, one, kind);
+	add_sum(m, other, kind);
+	f = *cell(&merge__report(m)->row[0], "sum");
+	merge__free(m);
+	return f;
+}
+
+static void test_sums_with_a_sign(void **state)
+{
+	struct field f = sum_of(-5, 3, FIELD_SIGNED);
+
+	(void)state;
+	assert_int_equal(f.kind, FIELD_SIGNED);
+	assert_int_equal((s64)f.number, -2);
+	f = sum_of(INT64_MIN + 1, -1, FIELD_SIGNED);
+	assert_int_equal(f.kind, FIELD_SIGNED);
+	assert_int_equal((s64)f.number, INT64_MIN);
+	/* Sums that 64 bits do not hold are real and keep their sign. */
+	f = sum_of(INT64_MIN, INT64_MIN, FIELD_SIGNED);
+	assert_int_equal(f.kind, FIELD_REAL);
+	assert_true(f.real == -0x1p64 && f.adds_up);
+	f = sum_of(INT64_MAX, 1, FIELD_SIGNED);
+	assert_int_equal(f.kind, FIELD_REAL);
+	assert_true(f.real == 0x1p63);
+	f = sum_of(INT64_MAX, 1, FIELD_NUMBER);
+	assert_int_equal(f.kind, FIELD_NUMBER);
+	assert_true(f.number == 1ULL << 63);
+	f = sum_of(-1, 1, FIELD_NUMBER);
+	assert_int_equal(f.kind, FIELD_REAL);
+	assert_true(f.real == 0x1p64);
+}
+
 static void test_what_stands_is_the_last(void **state)
 {
 	struct merge *m = merge__new();
@@ -208,7 +257,8 @@ static void test_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows), cmocka_unit_test(test_what_stands_is_the_last),
+		cmocka_unit_test(test_rows), cmocka_unit_test(test_sums_with_a_sign),
+		cmocka_unit_test(test_what_stands_is_the_last),
 		cmocka_unit_test(test_histograms), cmocka_unit_test(test_many_keys), cmocka_unit_test(test_times),
 	};
 

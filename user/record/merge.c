@@ -177,26 +177,18 @@ static struct field *cell_named(struct report_row *row, const char *name)
 	return NULL;
 }
 
+/* A sum that 64 bits do not hold becomes real. */
 static void add_up(struct field *sum, const struct field *f)
 {
-	u64 number;
+	double real = field_real(sum) + field_real(f);
 
 	if (f->kind == FIELD_NONE)
 		return;
 	if (sum->kind == FIELD_NONE) {
 		*sum = *f;
-		return;
-	}
-	if (sum->kind == FIELD_REAL || f->kind == FIELD_REAL) {
-		sum->real = field_real(sum) + field_real(f);
+	} else if (!field__add_whole(sum, f)) {
+		sum->real = real;
 		sum->kind = FIELD_REAL;
-	} else if (field_is_signed(sum->kind)) {
-		sum->number += f->number;
-	} else if (!__builtin_add_overflow(sum->number, f->number, &number)) {
-		sum->number = number;
-	} else {
-		*sum = (struct field){ .name = sum->name, .kind = FIELD_REAL, .real = field_real(sum) + field_real(f),
-				       .adds_up = true };
 	}
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg/wide.h"
+
 const struct report_percentile report_percentiles[4] = {
 	{ "p50", "p50", 5000 },
 	{ "p90", "p90", 9000 },
@@ -194,6 +196,27 @@ static __int128 figure(const struct histogram *h, int column)
 		return wide(
 			h, histogram__percentile(h, report_percentiles[column - 6].per_10k));
 	}
+}
+
+static __int128 whole_of(const struct field *f)
+{
+	return field_is_signed(f->kind) ? (__int128)(s64)f->number : (__int128)f->number;
+}
+
+/* The sum keeps its own kind where that holds it, else it takes the kind of f. */
+bool field__add_whole(struct field *sum, const struct field *f)
+{
+	__int128 total = whole_of(sum) + whole_of(f);
+	bool fits = wide_fits(total, field_is_signed(sum->kind));
+
+	if (sum->kind == FIELD_REAL || f->kind == FIELD_REAL)
+		return false;
+	if (!fits && !wide_fits(total, field_is_signed(f->kind)))
+		return false;
+	if (!fits)
+		sum->kind = f->kind;
+	sum->number = total;
+	return true;
 }
 
 static int compare_fields(const struct field *a, const struct field *b)

@@ -59,6 +59,9 @@ static inline double field_real(const struct field *f)
 	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
 }
 
+/* Adds f to sum exactly. False, and sum stays: one is real, or 64 bits do not hold the result. */
+bool field__add_whole(struct field *sum, const struct field *f);
+
 /* That of its number: times and sizes have one, by kind or by name (read_bytes, wait_ns). */
 enum unit field_unit(const struct field *f);
 
