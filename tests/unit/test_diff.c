@@ -321,6 +321,22 @@ static void tables(void **state)
 	json_decref(r);
 }
 
+/* Sums above and below zero stay whole numbers, up to where 64 bits end. */
+static void signed_sums_of_tables(void **state)
+{
+#define SUM(n) "{\"tool\":\"probe\",\"value\":\"v\",\"rows\":[{\"event\":\"e\",\"sum\":" n "}]}\n"
+	static const char before[] = SUM("5") SUM("-9007199254740993") SUM("-9");
+	static const char after[] = SUM("-9223372036854775807") SUM("-9");
+	json_t *r = compared(before, after), *row = json_array_get(json_object_get(r, "rows"), 0);
+
+	(void)state;
+	assert_true(is_text(row, "figure", "sum"));
+	assert_int_equal(integer(row, "before"), -9007199254740997);
+	assert_true(real(row, "after") == -0x1p63);
+	json_decref(r);
+#undef SUM
+}
+
 /* Units are those that the report names, of any tool; without, figures are plain numbers. */
 static void units_of_tables(void **state)
 {
@@ -569,6 +585,7 @@ int main(void)
 		cmocka_unit_test(all_histograms_read_back),
 		cmocka_unit_test(histograms_with_own_bounds),
 		cmocka_unit_test(tables),
+		cmocka_unit_test(signed_sums_of_tables),
 		cmocka_unit_test(units_of_tables),
 		cmocka_unit_test(units_are_written),
 		cmocka_unit_test(stacks),

@@ -70,22 +70,13 @@ static struct field *figure_named(struct report_row *row, const char *name)
 	return NULL;
 }
 
-static bool is_whole(const struct field *f)
-{
-	return f->kind != FIELD_REAL && !field_is_signed(f->kind);
-}
-
 /* What is no longer a whole number is real, and so are sums that do not fit. */
 static void add_up(struct field *sum, const struct field *f)
 {
 	double real = field_real(sum) + field_real(f);
-	u64 number;
 
-	if (is_whole(sum) && is_whole(f) &&
-	    !__builtin_add_overflow(sum->number, f->number, &number)) {
-		sum->number = number;
+	if (field__add_whole(sum, f))
 		return;
-	}
 	sum->kind = FIELD_REAL;
 	sum->decimals = 2;
 	sum->real = real;
