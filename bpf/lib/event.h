@@ -21,7 +21,7 @@ enum event_body {
 /* What such a function returns where it has nothing to say: the event is lost, and why. */
 enum event_verdict {
 	EVENT_FAULT = -1,               /* memory could not be read */
-	EVENT_BAD_ARITHMETIC = -2,      /* a division by zero, a shift by 64 bits or more */
+	EVENT_BAD_ARITHMETIC = -2,      /* division by zero, shift by 64 or more, 2^63 and more in a signed sum */
 	EVENT_NO_RESULT = -4,           /* of a call that ended in a jump to another function */
 	EVENT_TEXT_TOO_LONG = -3,       /* a text with more characters than can be looked at */
 };

@@ -24,7 +24,7 @@ enum loss_reason {
 	LOSS_NO_BUFFER,    /* programs interrupted each other so deep that none was left for the key */
 	LOSS_UNWOUND,      /* calls that were left without a return: by an exception, longjmp(), exit */
 	LOSS_NO_RESULT,    /* calls that ended in a jump to another function, whose result is not known */
-	LOSS_BAD_ARITHMETIC, /* an expression divides by zero, or shifts by 64 bits or more */
+	LOSS_BAD_ARITHMETIC, /* an expression has no value, as EVENT_BAD_ARITHMETIC says */
 	LOSS_TEXT_TOO_LONG, /* a text is longer than an expression can look at */
 	LOSS_NO_STORAGE,   /* the kernel gave no room for what a task is doing: busy, or no memory */
 	LOSS_STACK_MEMORY, /* counted, but without its stack: the kernel had no memory for a new one */

@@ -46,7 +46,7 @@ static void compile(const struct expr *e, const struct place *place)
 	size_t which;
 
 	filter__compile(&filter, e, place, &c);
-	value__compile(&value, e, false, place, &c);
+	value__compile(&value, e, VALUE_UNSIGNED, place, &c);
 	if (!expr__type(&type, e, place, &c)) {
 		field.kind = type.kind;
 		field.size = type.size;

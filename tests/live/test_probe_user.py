@@ -9,7 +9,7 @@ import pytest
 
 from probing import (alike, binary, compile_trigger, counts_by, few, instructions, measure, measure_each,
                      nothing_lost, rows_by, stream)
-from tally import GUEST, ROOT, Trigger, by_key, count, needs_dwarf, scaled
+from tally import GUEST, ROOT, Trigger, by_key, count, flaws, needs_dwarf, scaled
 
 pytestmark = pytest.mark.exact
 
@@ -174,6 +174,23 @@ def test_sums_and_bounds(ends, trigger):
     assert bounds["groups"][0]["buckets"] == [[None, 99, 100], [100, 249, 150], [250, None, 150]]
     assert {k: r["sum"] for k, r in rows_by(by, "two", "c").items()} == \
         {(0, "text"): 199 * 100, (1, "text"): total - 199 * 100}
+
+
+@needs_dwarf
+@alike
+def test_sums_of_events_with_a_sign_and_without(ends, trigger):
+    """Numbers of the one are signed, of the other addresses with the highest bit set, which no signed sum holds."""
+    n, high = 4, "arg1 | 0x8000000000000000"
+    number, address, both, cast = measure_each(ends, trigger("arguments", n), [
+        ("-x", ARGUMENTS, *args) for args in (("many", "--sum", high), ("of_pair", "--sum", high, "--min", high),
+                                              ("many", "of_pair", "--sum", high),
+                                              ("many", "of_pair", "--sum", f"(s64)({high})"))])
+    assert number["rows"][0]["sum"] == float(sum(i - 2 ** 63 for i in range(n))) and nothing_lost(number)
+    assert address["rows"][0]["min"] > 2 ** 63 and nothing_lost(address)
+    row, = both["rows"]
+    assert row == number["rows"][0] and both["events"] == n
+    assert {k: v for k, v in flaws(both).items() if v} == {"bad_arithmetic": n}
+    assert [r["count"] for r in cast["rows"]] == [n, n] and nothing_lost(cast)
 
 
 @needs_dwarf

@@ -46,7 +46,7 @@ def test_command(section, command, shown, pid):
 
 def test_each_reason_is_in_the_table():
     source = (tally.ROOT / "user" / "agg" / "loss.c").read_text()
-    reasons = re.findall(r'\[LOSS_\w+\] = \{"(\w+)", "([^"]+)"', source)
+    reasons = re.findall(r'\[LOSS_\w+\] = \{"(\w+)",\s+"([^"]+)"', source)
     assert len(reasons) > 15
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \|", PAGE.read_text(), re.MULTILINE)
     assert rows == reasons

@@ -261,7 +261,7 @@ static void compiled_filters_mean_what_the_tree_says(void **state)
 		if (err && !is_decided(&c))
 			fail_msg("%s: %s", text, c.what);
 		if (!err)
-			err = value__compile(&value, e, false, &place, &c);
+			err = value__compile(&value, e, VALUE_UNSIGNED, &place, &c);
 		for (k = 0; !err && k < 20; k++) {
 			struct record r = {
 				.b = edge(&random), .sb = edge(&random), .h = edge(&random),

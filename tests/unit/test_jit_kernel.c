@@ -140,7 +140,7 @@ static void check(struct shared *s, const struct code prologue[1], const struct 
 	if (err && !is_decided(&c))
 		fail_msg("%s: %s", text, c.what);
 	if (!err)
-		err = value__compile(&value, e, true, place, &c);
+		err = value__compile(&value, e, VALUE_BITS, place, &c);
 	if (!err) {
 		filter_fd = load(prologue, &filter, text);
 		value_fd = load(prologue, &value, text);
@@ -301,7 +301,7 @@ static int load_pair(const struct pair *p, const char *text, bool filter)
 	if (expr__parse(&e, text, &c))
 		fail_msg("%s: %s", text, c.what);
 	err = filter ? filter__compile(&code, e, &p->place, &c) :
-		       value__compile(&code, e, true, &p->place, &c);
+		       value__compile(&code, e, VALUE_BITS, &p->place, &c);
 	if (err)
 		fail_msg("%s of %s and %s: %s", text, p->a->name, p->b->name, c.what);
 	fd = load(p->prologue, &code, text);

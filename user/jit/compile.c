@@ -95,7 +95,7 @@ static void store_value(struct code *code, int reg, size_t at)
 	code__store(code, BPF_DW, REG_FRAME, reg, at);
 }
 
-int value__compile(struct code *code, const struct expr *e, bool negative,
+int value__compile(struct code *code, const struct expr *e, enum value_range range,
 		   const struct place *place, struct complaint *c)
 {
 	struct compiler f = begin(code, place, true, c);
@@ -105,8 +105,10 @@ int value__compile(struct code *code, const struct expr *e, bool negative,
 	err = compiler__value(&f, e, &o);
 	if (err)
 		return err;
-	if (o.kind == SIGNED && !negative)
+	if (o.kind == SIGNED && range == VALUE_UNSIGNED)
 		code__jump_if_number(code, BPF_JSLT, BPF_REG_0, 0, below);
+	if (o.kind == UNSIGNED && range == VALUE_SIGNED)
+		code__jump_if_number(code, BPF_JSLT, BPF_REG_0, 0, f.arithmetic);
 	store_value(code, BPF_REG_0, offsetof(struct probe_frame, value));
 	say(code, 0);
 	say_at(code, below, 1);

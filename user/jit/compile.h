@@ -37,8 +37,13 @@ struct operand_type {
 int expr__type(struct operand_type *t, const struct expr *e, const struct place *place,
 	       struct complaint *c);
 
-/* event_value(). With negative, numbers below zero are values like others. */
-int value__compile(struct code *code, const struct expr *e, bool negative,
+/* event_value() takes numbers of this range as values. */
+enum value_range {
+	VALUE_BITS,             /* all, whatever their 64 bits mean */
+	VALUE_UNSIGNED,         /* from zero on; the result is 1 for the others */
+	VALUE_SIGNED,           /* below 2^63; the others are EVENT_BAD_ARITHMETIC */
+};
+int value__compile(struct code *code, const struct expr *e, enum value_range range,
 		   const struct place *place, struct complaint *c);
 
 /* The same; then the bucket of the value among n rising bounds: 0 below the first. */

@@ -383,6 +383,8 @@ static int compile_value(const struct probe_plan *p, struct code *code, const st
 			 enum probe_side_name side)
 {
 	const struct probe_request *r = p->request;
+	bool is_signed = p->is_signed && r->what == PROBE_SUM && !r->is_unsigned;
+	enum value_range range = is_signed ? VALUE_SIGNED : VALUE_UNSIGNED;
 	struct complaint c;
 	int err;
 
@@ -391,8 +393,7 @@ static int compile_value(const struct probe_plan *p, struct code *code, const st
 	if (r->what == PROBE_BOUNDS)
 		err = bucket__compile(code, p->measured, r->bound, r->nbounds, place, &c);
 	else
-		err = value__compile(code, p->measured, r->what == PROBE_SUM && !r->is_unsigned,
-				     place, &c);
+		err = value__compile(code, p->measured, range, place, &c);
 	if (err)
 		diag_complaint(r->option, p->nvalues ? p->value[0].text : p->measured_text, &c);
 	return err;
