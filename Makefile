@@ -114,7 +114,7 @@ BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf/
 
 all: $(BIN)/tally $(links:%=$(BIN)/%)
 
-.PHONY: all help demo check unit check-unit check-live check-sanitized check-kernels check-browser check-fuzz check-release check-packages dist deb fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
+.PHONY: all help demo check check-all unit check-unit check-static check-live check-live-all check-sanitized check-kernels check-browser check-fuzz check-release check-packages dist deb fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
 	deps deps-test deps-bench deps-packages format man triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -122,9 +122,10 @@ all: $(BIN)/tally $(links:%=$(BIN)/%)
 help:
 	@echo 'make            build/tally and a link for each tool (V=1 shows the commands)'
 	@echo 'make demo       install what is missing (Debian 12, 13), build, measure this machine'
-	@echo 'make check      install what tests need, build, run all tests'
-	@echo 'make check-unit T="glob jit" | check-live K=runqlat    one part of them, or of these'
-	@echo 'make check-sanitized | check-kernels    other parts; WHOLE=1: each test on each kernel'
+	@echo 'make check      install what tests need, build, and run what must hold before a change lands (20 minutes)'
+	@echo 'make check-all  everything on all kernels, sanitizers, fuzzing, packages, browser (hours); P="kernels fuzz": these'
+	@echo 'make check-unit T="glob jit" | check-live K=runqlat    one part of them, or of these; check-static'
+	@echo 'make check-live-all | check-sanitized | check-kernels | check-fuzz    parts of check-all; WHOLE=1: each test on each kernel'
 	@echo 'make check-browser  flame graphs in Chromium (installs it)'
 	@echo 'make bench      cost of the tools beside their peers (installs those)'
 	@echo 'make fuzz       random expressions under the sanitizers; FUZZ_RUNS=N, -1 for ever'
@@ -284,8 +285,12 @@ check-unit: $(patsubst %,$(OBJ)/unit/test_%,$(or $(T),$(unit)))
 	@failed=; for t in $^; do ./$$t || failed="$$failed $${t##*/}"; done; \
 	test -z "$$failed" || { echo "unit tests that failed:$$failed"; exit 1; }
 
+# Layering, format, prose, the gate's own lists: nothing is loaded into the kernel.
+check-static: all triggers
+	$(PYTHON) -m pytest -q -p no:cacheprovider tests/static
+
 # make check-live K=runqlat: those whose names match (pytest -k).
-check-live: all triggers
+check-live check-live-all: all triggers
 	$(PYTHON) tests/live/run tests/live tests/incidents $(if $(K),-k '$(K)')
 
 # On each kernel all tests, and not half of them, with WHOLE=1.
@@ -305,8 +310,13 @@ check-browser: deps-browser
 	@$(MAKE) --no-print-directory all triggers
 	TALLY_BUILD=$(abspath $(BUILD)) tests/browser/run
 
+# The landing gate: what is in it is said there, and in CONTRIBUTING.md.
 check: deps-test
 	+@tests/check
+
+# Everything, for hours, strictly; or P='kernels fuzz', these parts.
+check-all: deps-test
+	+@tests/check-all $(P)
 
 soak: deps-test
 	@$(MAKE) --no-print-directory all triggers
@@ -338,9 +348,9 @@ demo: deps
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
 		  libiberty-dev libcapstone-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev pkg-config scdoc groff-base gawk
-packages_test  := $(packages) g++ systemtap-sdt-dev libcmocka-dev python3-pytest python3-prometheus-client \
+packages_test  := $(packages) g++ systemtap-sdt-dev libcmocka-dev python3-pytest python3-pytest-xdist python3-pytest-timeout python3-prometheus-client \
 		  util-linux procps \
-		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd
+		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd clang-format binutils
 # Other builds of node and npm will do: Debian's do not install beside them.
 packages_browser := chromium $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf

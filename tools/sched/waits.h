@@ -40,7 +40,7 @@ extern const struct argp wait_source_argp;
 void waits__describe(enum wait_source source, struct report *r);
 
 /*
- * For a tool that is no more than that: m->own is a struct waits, and its spec has WAITS_HOOKS. 
+ * For a tool that is no more than that: m->own is a struct waits, and its spec has WAITS_HOOKS.
  */
 struct waits {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */

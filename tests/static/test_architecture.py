@@ -5,8 +5,6 @@ import re
 
 import pytest
 
-from tally import once
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 
@@ -41,14 +39,12 @@ def wrong(tree, allowed):
             if not allowed(path.relative_to(ROOT).parts, name)]
 
 
-@once
 def test_page_names_every_folder():
     assert STRATA and sorted(STRATA) == sorted(p.name for p in (ROOT / "user").iterdir() if p.is_dir())
     assert FAMILIES and sorted(FAMILIES) == sorted(p.name for p in (ROOT / "tools").iterdir() if p.is_dir())
     assert {p.name for p in (ROOT / "bpf").iterdir()} <= {"lib", *FAMILIES}
 
 
-@once
 def test_strata_of_the_library():
     def allowed(path, name):
         top, folder, *_ = *name.split("/"), ""
@@ -61,7 +57,6 @@ def test_strata_of_the_library():
     assert not wrong("user", allowed)
 
 
-@once
 @pytest.mark.parametrize("tree", ("tools", "bpf"))
 def test_families_know_no_other(tree):
     def allowed(path, name):
@@ -75,7 +70,6 @@ def test_families_know_no_other(tree):
     assert not wrong(tree, allowed)
 
 
-@once
 def test_every_tool_is_in_a_family():
     """And the programs of a family's tools in that one's folder."""
     for path in (ROOT / "bpf").rglob("*.bpf.c"):

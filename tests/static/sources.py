@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the static checks share: the files of the tree, and figures that may only fall."""
+import functools
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TALLY_BUILD", ROOT / "build"))
+RATES = Path(__file__).resolve().parent / "rates"
+
+# Made by others: kernel types.
+FOREIGN = ("vmlinux/",)
+
+
+@functools.cache
+def tracked():
+    """Paths from the top of the tree of all files that git knows or would add, or, in a tarball, of all that
+    are there."""
+    asked = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                           capture_output=True, text=True, check=False)
+    if asked.returncode == 0 and asked.stdout:
+        names = asked.stdout.split("\0")[:-1]
+    else:
+        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if BUILD not in path.parents]
+    return sorted(name for name in names if (ROOT / name).is_file() and not name.startswith(FOREIGN))
+
+
+def named(*endings):
+    return [name for name in tracked() if name.endswith(endings)]
+
+
+def text_of(name):
+    """"" for a file that is not text."""
+    try:
+        return (ROOT / name).read_bytes().decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def rates(path=RATES):
+    """{name: figure}"""
+    lines = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    return {name: float(figure) for name, figure in lines}
+
+
+def hold(name, found, details=()):
+    """A figure that may only fall. details: where it comes from, the worst first."""
+    known = rates()[name]
+    assert found <= known, "\n".join([f"{name} rose from {known:g} to {found:g}:", *map(str, details)])
+    if found < known:
+        print(f"{name} fell from {known:g} to {found:g}: write that into {RATES.relative_to(ROOT)}")

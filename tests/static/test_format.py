@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""How files are written: blanks, widths, licences; and clang-format, where it has been settled."""
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sources import ROOT, hold, named, text_of, tracked
+
+WIDTH = 120
+CODE = (".c", ".h", ".cc", ".cpp")
+
+# A file has its licence in its first lines, except data, and pages for people (LICENSE says it for them).
+WITHOUT_LICENCE = ("tests/data/", "tests/fuzz/", "packaging/debian/source/format", "LICENSE", ".gitignore",
+                   ".gitattributes")
+
+# Files that clang-format 14 leaves alone. A new file belongs here.
+FORMATTED = Path(__file__).resolve().parent / "formatted"
+
+
+def untidy(text):
+    """(line number, what is wrong) of blanks and line ends."""
+    for n, line in enumerate(text.split("\n"), 1):
+        if line.endswith("\r"):
+            yield n, "carriage return at the end"
+        elif line != line.rstrip():
+            yield n, "blank at the end"
+        elif re.match(r" +\t", line):
+            yield n, "blank before a tab"
+    if text and not text.endswith("\n"):
+        yield text.count("\n") + 1, "no newline at the end"
+
+
+def test_blanks():
+    found = [f"{name}:{n}: {what}" for name in named(*CODE, ".py", ".sh", ".md", ".scd", "Makefile")
+             for n, what in untidy(text_of(name))]
+    assert not found, "\n".join(found)
+
+
+def test_width():
+    wide = [f"{name}:{n}: {len(line.expandtabs(8))} columns" for name in named(*CODE, ".py")
+            for n, line in enumerate(text_of(name).split("\n"), 1) if len(line.expandtabs(8)) > WIDTH]
+    hold("lines_over_120_columns", len(wide), wide)
+
+
+def licensed(text):
+    return "SPDX-License-Identifier:" in "\n".join(text.split("\n")[:4])
+
+
+def test_licences():
+    bare = [name for name in tracked() if not name.startswith(WITHOUT_LICENCE) and not name.endswith((".svg", ".png"))
+            and not licensed(text_of(name))]
+    hold("files_without_licence", len(bare), bare)
+
+
+def rewritten(names):
+    """Those of the files that clang-format would change."""
+    asked = subprocess.run(["clang-format", "--dry-run", *names], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(re.findall(r"^(\S+?):\d+:\d+: warning: code should be clang-formatted", asked.stderr, re.M))
+
+
+def formatter():
+    if not shutil.which("clang-format"):
+        return None
+    said = subprocess.run(["clang-format", "--version"], capture_output=True, text=True, check=True).stdout
+    return re.search(r"version (\d+)", said)[1]
+
+
+@pytest.mark.skipif(formatter() != "14", reason="the list is clang-format 14's")
+def test_clang_format():
+    names = FORMATTED.read_text().splitlines()[1:]
+    assert len(names) > 100
+    gone = [name for name in names if not (ROOT / name).exists()]
+    assert not gone, f"no longer there: {gone}"
+    with ThreadPoolExecutor() as pool:
+        found = set().union(*pool.map(rewritten, [names[i::8] for i in range(8)]))
+    assert not found, "clang-format -i " + " ".join(sorted(found))
+
+
+def test_faults_are_found():
+    assert [what for _, what in untidy("a \nb\n \tc\nd\r\ne")] == \
+        ["blank at the end", "blank before a tab", "carriage return at the end", "no newline at the end"]
+    assert not list(untidy("a\n\tb\n"))
+    assert licensed("/* SPDX-License-Identifier: BSD-2-Clause */\n") and not licensed("int x;\n")

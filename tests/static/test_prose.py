@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plain English, as a rate that may only fall: no sentence is headed by Of, What, Who, That, Those or One that.
+
+And the subjects of commits: 72 characters, one topic, a body that says why."""
+import re
+import subprocess
+
+import pytest
+
+from sources import ROOT, hold, named, text_of
+
+# Commits up to this one were written before the rule.
+SINCE = "168ab1f1aa479791e5f786ccd68f06d76276172b"
+
+HEADED = re.compile(r"(?:Of|What|Who|Whoever|That|Those|One that|Ones that) [a-z]")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+MESSAGE = re.compile(r'diag_(?:error|hint|warning|note)\(((?:[^;"]|"(?:[^"\\]|\\.)*")*)\);')
+STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def sentences(text):
+    """The sentences of a text without markup, code and links."""
+    text = re.sub(r"`[^`]*`", "CODE", text)
+    text = re.sub(r"^[ \t]*(?:/?\*+/?|//|#+|\||[-*>]|\d+\.) ?", "", text, flags=re.M)
+    text = re.sub(r"[*_\\|]", "", text)
+    for part in re.split(r"\n[ \t]*\n", text):
+        for sentence in re.split(r"(?<=[.:;!?])\s+", " ".join(part.split())):
+            if re.search(r"[a-z]{2}", sentence):
+                yield sentence.strip()
+
+
+def headed(sentence):
+    return HEADED.match(sentence) and not sentence.endswith("?")
+
+
+def share(texts):
+    """Per thousand, and the longest of the sentences that are headed so."""
+    all_of_them = [sentence for text in texts for sentence in sentences(text)]
+    bad = [sentence for sentence in all_of_them if headed(sentence)]
+    assert len(all_of_them) > 100
+    return round(1000 * len(bad) / len(all_of_them), 1), sorted(bad, key=len, reverse=True)[:10]
+
+
+def comments_of_c():
+    return [comment for name in named(".c", ".h") for comment in COMMENT.findall(text_of(name))]
+
+
+def comments_of_python():
+    return [comment for name in named(".py") for comment in
+            re.findall(r'"""(.*?)"""', text_of(name), re.S) + re.findall(r"(?:^|\s)# .*", text_of(name))]
+
+
+def documents():
+    return [re.sub(r"(?m)^(?:    |\t\t).*$", "", text_of(name)) for name in named(".md", ".scd")]
+
+
+def messages():
+    return [" ".join(STRING.findall(call)) for name in named(".c") for call in MESSAGE.findall(text_of(name))]
+
+
+@pytest.mark.parametrize("kind", (comments_of_c, comments_of_python, documents, messages),
+                         ids=lambda kind: kind.__name__)
+def test_sentences(kind):
+    found, worst = share(kind())
+    hold(f"headed_{kind.__name__}", found, worst)
+
+
+# --- commits ---------------------------------------------------------------------------------------
+
+def wrong_commits(log):
+    """log: hash, subject and body, separated by NUL; commits are separated by \\x1e."""
+    for commit in filter(str.strip, log.split("\x1e")):
+        name, subject, body = commit.strip().split("\0")
+        if len(subject) > 72:
+            yield f"{name}: {len(subject)} characters: {subject}"
+        if ";" in subject:
+            yield f"{name}: two topics: {subject}"
+        if not body.strip():
+            yield f"{name}: no body: {subject}"
+
+
+def test_commits():
+    asked = subprocess.run(["git", "log", "--first-parent", "--no-merges", "--format=%h%x00%s%x00%b%x1e",
+                            f"{SINCE}..HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if asked.returncode:
+        pytest.skip("no history here that goes back to that commit")
+    assert not (found := list(wrong_commits(asked.stdout))), "\n".join(found)
+
+
+def test_faults_are_found():
+    assert headed("What is lost is counted.") and headed("Of people there are many.")
+    assert headed("One that ends is gone.")
+    assert not headed("What is lost?") and not headed("The rest is counted.")
+    assert list(sentences("/* What it is. Then more. */")) == ["What it is.", "Then more."]
+    log = "\x1e".join(("1\0a: " + "x" * 70 + "\0body", "2\0a: this; b: that\0body", "3\0a: this\0", "4\0a: this\0body"))
+    assert [line.split(":")[0] for line in wrong_commits(log)] == ["1", "2", "3"]
