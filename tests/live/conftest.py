@@ -2,7 +2,6 @@
 """Fixtures of the live tests, and what they need from the machine."""
 
 import contextlib
-import json
 import os
 import shutil
 import tempfile
@@ -21,22 +20,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "soak: runs for a long time, with TALLY_SOAK=1 only")
     config.addinivalue_line("markers", "everywhere: on each of the kernels, and not on half of them")
     config.addinivalue_line("markers", "preempt: runs again on a kernel that preempts its own code wherever it can")
-    config.addinivalue_line("markers", "exact: compares exact counts; one failure proves a fault: no second try")
-
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    """Leaves each failure in the file that tests/live/run asks for: a line of JSON."""
-    outcome = yield
-    report = outcome.get_result()
-    if report.failed and "TALLY_FAILURES" in os.environ:
-        crash = getattr(report.longrepr, "reprcrash", None)
-        said = (crash.message if crash else str(report.longrepr)).splitlines()[:3]
-        # A hang, or a machine without room, is no count.
-        exact = item.get_closest_marker("exact") and call.excinfo and call.excinfo.errisinstance(AssertionError)
-        with open(os.environ["TALLY_FAILURES"], "a") as file:
-            json.dump({"test": item.nodeid, "exact": bool(exact), "said": " ".join(" ".join(said).split())[:200]}, file)
-            file.write("\n")
+    config.addinivalue_line("markers", "exact: compares exact counts; a second try in make check only")
+    config.addinivalue_line("markers", "exclusive: counts what the whole machine does, or changes it: runs alone")
 
 
 @pytest.fixture(scope="session", autouse=True)

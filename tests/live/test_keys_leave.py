@@ -9,6 +9,8 @@ import pytest
 import tally
 from tally import KERNEL, flaws, scaled
 
+pytestmark = pytest.mark.exclusive
+
 N, CALLS, ROOM = scaled(900), 20, max(8, scaled(100))
 # Between two of them: less than half the room is wanted in an interval, in a guest as on a real machine.
 PAUSE_US = 2000 * 900 // N

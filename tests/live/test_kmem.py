@@ -13,7 +13,7 @@ import tally
 from filing import after
 from tracefs import Instance, tracing
 
-pytestmark = pytest.mark.exact
+pytestmark = [pytest.mark.exact, pytest.mark.exclusive]
 
 MERGED = tally.KERNEL >= (6, 1)
 

@@ -11,6 +11,8 @@ import tally
 from network import counter
 from tally import flaws, once, scaled
 
+pytestmark = pytest.mark.exclusive
+
 HAVE_REASONS = tally.KERNEL >= (5, 18)     # all of those here; 5.17 had the first few
 
 

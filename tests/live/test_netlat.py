@@ -14,6 +14,8 @@ import network
 import tally
 from tally import flaws, once
 
+pytestmark = pytest.mark.exclusive
+
 RATE, PACKET = 8_000_000, 1000      # bits a second, bytes with headers: a millisecond each
 ETHERTYPE = 0x88b5                  # for experiments: IEEE 802
 UDP_SEGMENT = 103                   # include/uapi/linux/udp.h

@@ -12,6 +12,8 @@ import tally
 from probing import binary
 from tally import once, wait_until
 
+pytestmark = pytest.mark.exclusive
+
 
 def kernel_runs(pid):
     """{id: runs} of the BPF programs that a process holds, as the kernel shows them."""

@@ -241,6 +241,7 @@ def test_on_one_cpu(tool, trigger, cpu):
     assert nothing_lost(report)
 
 
+@pytest.mark.exclusive
 def test_the_tools_own_calls_are_no_losses(tool):
     """A function that nobody but the tool calls, once for each report."""
     tracer = tool("--json", "-x", tally.BUILD / "tally", "writer__write", "--latency", "--count", "-I", 50,

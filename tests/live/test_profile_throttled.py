@@ -12,7 +12,7 @@ import pytest
 
 from tally import once, steady, within
 
-pytestmark = once
+pytestmark = [once, pytest.mark.exclusive]
 
 LIMIT = "/proc/sys/kernel/perf_event_max_sample_rate"
 LOW = 4000                      # a second: no other test asks for more

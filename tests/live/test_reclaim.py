@@ -18,6 +18,8 @@ from snooping import exact
 from tally import flaws, wait_until
 from tracefs import Instance
 
+pytestmark = pytest.mark.exclusive
+
 LIMIT = 8 << 20
 PAGE = 4096
 

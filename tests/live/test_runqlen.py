@@ -17,6 +17,8 @@ import cgroups
 import tally
 from tally import by_key, count, flaws, once, steady, within
 
+pytestmark = pytest.mark.exclusive
+
 LIMIT = Path("/proc/sys/kernel/perf_event_max_sample_rate")
 CPU = 1
 SECONDS = 1 if tally.GUEST else 0.4

@@ -15,6 +15,8 @@ from tally import once, scaled, total
 from test_listen import free_port, scrape
 from test_openmetrics import figures
 
+pytestmark = pytest.mark.exclusive
+
 SECONDS = float(os.environ.get("TALLY_SOAK_SECONDS", 1800))
 PROCESSES = int(os.environ.get("TALLY_SOAK_PROCESSES", 0 if "TALLY_SOAK_SECONDS" in os.environ else 200_000))
 long_run = pytest.mark.skipif(not os.environ.get("TALLY_SOAK"), reason="runs with TALLY_SOAK=1")

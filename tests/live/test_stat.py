@@ -666,6 +666,7 @@ def test_explain_needs_no_rights(run):
     assert run("-n", "-e", "cs,page-faults", tool="stat", user=tally.NOBODY).code == 0
 
 
+@pytest.mark.exclusive
 def test_more_keys_than_room(run, tool, trigger):
     """Counted as lost, so that nothing is missing without a word; --strict makes it an error."""
     load = trigger("storm", scaled(2000), 2, -1, comm="tempest")

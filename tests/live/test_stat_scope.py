@@ -55,6 +55,7 @@ SCOPES = {
 THREADS_INSIDE = {"thread": 1, "two threads": 2, "pid and thread": 1}
 
 
+@pytest.mark.exclusive
 @pytest.mark.parametrize("scope", SCOPES)
 def test_calls_in_scope(tool, trigger, cgroup, scope):
     """Those of one load, and none of another that makes the same calls outside of the scope."""
@@ -213,6 +214,7 @@ COUNTER_SCOPES = {
 }
 
 
+@pytest.mark.exclusive
 @pytest.mark.parametrize("scope", COUNTER_SCOPES)
 def test_faults_and_switches_in_scope(tool, trigger, cgroup, scope):
     """Natively, and charged at switches: the same, and what /proc says."""

@@ -14,6 +14,8 @@ import pytest
 import tally
 from tally import BUILD, once
 
+pytestmark = pytest.mark.exclusive
+
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = ("problem", "notice", "fine", None)
 

@@ -190,6 +190,7 @@ def peak_until_its_end(process):
     return peak
 
 
+@pytest.mark.exclusive
 @pytest.mark.parametrize("line", (
     ("profile",), ("memleak",), ("stat", "-x", "libc", "-e", "getsid")), ids=lambda line: line[0])
 def test_what_takes_too_long_is_left_out(mapper, line):

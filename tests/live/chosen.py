@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Which live tests run, in which order, and what became of each: a pytest plugin that tests/live/run loads.
+
+As a program it prints which tests the gate leaves out, and why.
+
+The gate (make check) leaves out tests that are quarantined or dear. check-live-all runs them all.
+
+tests/costs         SECONDS TEST, the dearest first: what each test took last. `make check-live-all` rewrites it.
+tests/quarantine    tests that the gate does not trust now. Fields are separated by " | ":
+                    TEST | REASON | SINCE | UNTIL | MEND | PASSED
+                    SINCE and UNTIL are dates (2026-11-26), 14 days apart at most; MEND says what would mend the test;
+                    PASSED is how often in a row it has passed in check-live-all, which updates it.
+
+Environment, set by tests/live/run:
+TALLY_GATE          not empty: leave out what the gate leaves out
+TALLY_OUTCOMES      a file: one line of JSON for each test that ran (see Outcome)
+"""
+import datetime
+import json
+import os
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+COSTS, QUARANTINE = TESTS / "costs", TESTS / "quarantine"
+
+# A test that takes longer is not in the gate: it costs more than a hundred others.
+DEAR_SECONDS = 20
+
+# Quarantine is not a place to stay.
+LONGEST_DAYS, ENOUGH_PASSES = 14, 20
+
+Entry = namedtuple("Entry", "test reason since until mend passed")
+
+
+def data_lines(path):
+    if not path.exists():
+        return []
+    return [line for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+
+
+def costs(path=COSTS):
+    """{test: seconds}"""
+    found = (line.split(None, 1) for line in data_lines(path))
+    return {test: float(seconds) for seconds, test in found}
+
+
+def quarantine(path=QUARANTINE):
+    """The entries. A line that has not six fields, or no date or number where one belongs, is a ValueError."""
+    entries = []
+    for line in data_lines(path):
+        fields = [field.strip() for field in line.split(" | ")]
+        if len(fields) != len(Entry._fields) or not all(fields):
+            raise ValueError(f"{path.name}: expected {len(Entry._fields)} fields: {line}")
+        entry = Entry(*fields)
+        entries.append(entry._replace(since=datetime.date.fromisoformat(entry.since),
+                                      until=datetime.date.fromisoformat(entry.until), passed=int(entry.passed)))
+    return entries
+
+
+def faults(entries, today, known):
+    """What is wrong with the entries of the quarantine. known: is there such a test?"""
+    for entry in entries:
+        if not known(entry.test):
+            yield f"{entry.test}: there is no such test"
+        if not 0 <= (entry.until - entry.since).days <= LONGEST_DAYS:
+            yield f"{entry.test}: {entry.since} to {entry.until} is longer than {LONGEST_DAYS} days"
+        if entry.until < today:
+            yield f"{entry.test}: its time ended on {entry.until}: mend or remove the test"
+        if entry.passed >= ENOUGH_PASSES:
+            yield f"{entry.test}: passed {entry.passed} times in a row: take it out of quarantine"
+
+
+def left_out():
+    """{test: why the gate does not run it}"""
+    dear = {test: f"takes {seconds:.0f} s" for test, seconds in costs().items() if seconds > DEAR_SECONDS}
+    return {**dear, **{entry.test: f"in quarantine until {entry.until}: {entry.reason}" for entry in quarantine()}}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("TALLY_GATE"):
+        out = left_out()
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
+        items[:] = [item for item in items if item.nodeid not in out]
+    dearest_files_first(items)
+
+
+def dearest_files_first(items):
+    """Workers take whole files, one after the other: a dear one that begins last would end last."""
+    known, files = costs(), {}
+    for item in items:
+        files[item.path] = files.get(item.path, 0) + known.get(item.nodeid, 0.2)
+    items.sort(key=lambda item: -files[item.path])
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Notes that a failure compares exact counts. A hang, or a machine without room, is no count."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and item.get_closest_marker("exact") and call.excinfo.errisinstance(AssertionError):
+        report.user_properties.append(("exact", True))
+
+
+class Outcomes:
+    """Writes what became of each test: {"test", "outcome", "seconds", "said", "exact"}, "outcome" is passed, failed or
+    skipped. A test that fails may fail again while it is cleaned up: its first failure is the one that is told."""
+
+    def __init__(self, path):
+        self.path = path
+        self.seen = {}
+
+    def pytest_runtest_logreport(self, report):
+        each = self.seen.setdefault(report.nodeid, {"test": report.nodeid, "outcome": "passed", "seconds": 0,
+                                                    "said": "", "exact": False})
+        each["seconds"] += report.duration
+        if report.failed and each["outcome"] != "failed":
+            each.update(outcome="failed", said=first_words(report), exact=("exact", True) in report.user_properties)
+        elif report.skipped and each["outcome"] == "passed":
+            each["outcome"] = "skipped"
+        # A crashed worker's test has no teardown: the last line of a test counts.
+        if report.when == "teardown" or report.failed:
+            with open(self.path, "a") as file:
+                file.write(json.dumps(each) + "\n")
+
+
+def first_words(report):
+    crash = getattr(report.longrepr, "reprcrash", None)
+    said = (crash.message if crash else str(report.longrepr)).splitlines()[:3]
+    return " ".join(" ".join(said).split())[:200]
+
+
+def pytest_configure(config):
+    # Under xdist the process that starts the workers hears of all tests, of crashed workers', too.
+    if "TALLY_OUTCOMES" in os.environ and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Outcomes(os.environ["TALLY_OUTCOMES"]))
+
+
+def main():
+    out, known = left_out(), len(costs())
+    print(f"{known - len(out):,} of {known:,} live tests; {len(out)} are left out here, make check-live-all runs them:")
+    for test, why in out.items():
+        print(f"  {test}: {why}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The gate itself: what it leaves out, what it tries again, what it fails for, and what it says of that."""
+import datetime
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import chosen
+import tally
+from sources import BUILD, ROOT
+
+TODAY = datetime.date(2026, 11, 26)
+LINE = "tests/live/test_x.py::test_y | fails beside others | 2026-11-20 | 2026-12-01 | scope it by pid | 3"
+
+
+# --- lists -----------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def collected():
+    """The names of all live tests."""
+    asked = subprocess.run([sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider",
+                            "--rootdir", str(ROOT), "tests/live", "tests/incidents"], cwd=ROOT, capture_output=True,
+                           text=True, check=False)
+    if "run them as root" in asked.stderr or "build first" in asked.stderr:
+        pytest.skip(asked.stderr.strip())
+    return set(line for line in asked.stdout.splitlines() if "::" in line)
+
+
+def test_quarantine(collected):
+    found = list(chosen.faults(chosen.quarantine(), datetime.date.today(), collected.__contains__))
+    assert not found, "\n".join(found)
+
+
+def test_costs_are_of_tests_that_exist(collected):
+    """Names that are gone do no harm, but if many are gone, the gate no longer knows what is dear."""
+    known = chosen.costs()
+    assert len(known.keys() & collected) >= 0.9 * len(collected), "make check-live-all writes tests/costs"
+
+
+def test_left_out_is_little(collected):
+    """The gate is the live tests but for a few dear ones."""
+    assert len(chosen.left_out()) <= len(collected) // 20
+
+
+def quarantine_of(tmp_path, text):
+    path = tmp_path / "quarantine"
+    path.write_text("# about\n" + text + "\n")
+    return chosen.quarantine(path)
+
+
+@pytest.mark.parametrize("line, known, wrong", (
+    (LINE, True, ()),
+    (LINE, False, ("there is no such test",)),
+    (LINE.replace("2026-12-01", "2026-12-05"), True, ("longer than 14 days",)),
+    (LINE.replace("2026-12-01", "2026-11-25"), True, ("its time ended on 2026-11-25",)),
+    (LINE.replace("| 3", "| 20"), True, ("passed 20 times in a row",)),
+))
+def test_faults_of_the_quarantine(tmp_path, line, known, wrong):
+    found = list(chosen.faults(quarantine_of(tmp_path, line), TODAY, lambda test: known))
+    assert len(found) == len(wrong) and all(words in said for words, said in zip(wrong, found)), found
+
+
+@pytest.mark.parametrize("line", (LINE.rpartition(" | ")[0], LINE.replace("2026-11-20", "soon"),
+                                  LINE.replace("| 3", "| often")))
+def test_a_line_that_is_no_entry(tmp_path, line):
+    with pytest.raises(ValueError):
+        quarantine_of(tmp_path, line)
+
+
+# --- runs ------------------------------------------------------------------------------------------
+
+TESTS = '''
+import os, pathlib, time
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+
+def times(name):
+    """How often this was called with that name."""
+    with open(HERE / name, "a+") as file:
+        file.write("x")
+        file.seek(0)
+        return len(file.read())
+
+def test_passes():
+    pass
+
+def test_skips():
+    pytest.skip("not here")
+
+def test_fails_once():
+    assert times("once") > 1, "bad luck"
+
+@pytest.mark.exact
+def test_exact():
+    assert times("exact") > 1, "a count"
+
+@pytest.mark.exclusive
+def test_alone():
+    assert times("alone") > 2, "twice bad luck"
+
+{more}
+'''
+ALWAYS = "def test_always_fails():\n    assert times('always') < 0, 'a fault'\n"
+CRASHES = "def test_crashes():\n    if times('crash') < 2: os._exit(3)\n"
+
+
+@pytest.fixture
+def inside():
+    """A folder below the top of the tree: pytest names tests from there."""
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        yield Path(folder)
+
+
+def run(inside, more, *options, **env):
+    path = inside / "test_sample.py"
+    path.write_text(TESTS.replace("{more}", more))
+    (inside / "conftest.py").write_text("def pytest_configure(config):\n    for name in 'exact', 'exclusive':\n"
+                                          "        config.addinivalue_line('markers', name)\n")
+    env = {**os.environ, "TALLY_LEDGER": str(inside / "ledger"), "TALLY_GUEST": "", **env}
+    result = subprocess.run([sys.executable, str(ROOT / "tests/live/run"), *options, str(path)], capture_output=True,
+                            text=True, check=False, env=env)
+    return result, result.stdout.splitlines()
+
+
+needs_workers = pytest.mark.skipif(not importlib.util.find_spec("xdist"), reason="needs python3-pytest-xdist")
+
+
+@needs_workers
+def test_what_fails_and_then_passes_does_not_hold_back(inside):
+    result, lines = run(inside, CRASHES, "--gate")
+    assert result.returncode == 0, result.stdout
+    assert re.fullmatch(r"5 passed, 1 skipped, 4 again in [\d.]+s", lines[-1]), lines[-1]
+    ledger = [json.loads(line) for line in (inside / "ledger").read_text().splitlines()]
+    names = [each["test"].rpartition("::")[2] for each in ledger]
+    assert sorted(names) == ["test_alone", "test_crashes", "test_exact", "test_fails_once"]
+    assert all(each["kernel"] == os.uname().release and each["cpu"] and each["said"] for each in ledger), ledger
+    named = lines[lines.index("failed at first, then passed (build/check.flaky):") + 1:]
+    assert any("test_exact: " in line and "a count" in line for line in named), named
+
+
+@needs_workers
+def test_what_fails_each_time_holds_back(inside):
+    result, lines = run(inside, ALWAYS, "--gate")
+    assert result.returncode == 1, result.stdout
+    assert re.fullmatch(r"1 failed, 4 passed, 1 skipped, 4 again in [\d.]+s", lines[-1]), lines[-1]
+    named = lines[lines.index("failed each time:") + 1:]
+    assert "test_always_fails: " in named[0] and "a fault" in named[0], named
+    assert len((inside / "always").read_text()) == 3
+
+
+@needs_workers
+def test_no_time_for_tries_is_a_failure(inside):
+    """A hang in a second try ends with the tries' time."""
+    result, lines = run(inside, "def test_slow():\n    times('slow') < 2 and [][0]\n    time.sleep(100)\n", "--gate",
+                        TALLY_TRIES_SECONDS="4")
+    assert result.returncode == 1 and any("test_slow: " in line for line in lines[-3:]), result.stdout
+
+
+@needs_workers
+def test_strict_runs_do_not_try_counts_again(inside):
+    result, lines = run(inside, "")
+    assert result.returncode == 1, result.stdout
+    named = lines[lines.index("not run again, for their counts are exact:") + 1:]
+    assert "test_exact: " in named[0] and len(named) == 2, named
+    assert len((inside / "once").read_text()) == 1
+
+
+def test_an_error_of_the_whole_is_a_failure(inside):
+    result, _ = run(inside, "syntax error", "--gate")
+    assert result.returncode not in (0, 5), result.stdout
+
+
+# --- helpers that know the machine -------------------------------------------------------------------
+
+def test_holes_when_threads_of_process_1_come_and_go(monkeypatch):
+    """The number only rises, and nobody takes it for exact when a thread has come or gone."""
+    threads = {}
+    monkeypatch.setattr(tally, "pvm_guest", lambda: True)
+    monkeypatch.setattr(tally, "books_of_threads",
+                        lambda pid: {tid: tally.Books(0, 0, n) for tid, n in threads.items()})
+    monkeypatch.setattr(tally, "_holes", type("Fresh", (), {"seen": {}, "found": 0}))
+    threads.update({1: 100, 20: 50})
+    first = tally.holes()
+    threads.update({1: 103, 20: 54})
+    assert tally.holes() - first == 7
+    del threads[20]
+    gone = tally.holes()
+    assert gone - first >= tally.MANY_HOLES
+    threads[21] = 1
+    assert tally.holes() - gone >= tally.MANY_HOLES
