@@ -6,23 +6,33 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("TALLY_BUILD", ROOT / "build"))
+BUILD = Path(os.environ.get("TALLY_BUILD", ROOT / "build")).resolve()
 RATES = Path(__file__).resolve().parent / "rates"
 
 # Made by others: kernel types.
 FOREIGN = ("vmlinux/",)
 
 
+def git(*arguments):
+    """The output of git, empty where git is missing or fails: in a tarball, or in a tree of another user."""
+    try:
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        return ""
+
+
+def walked(root=ROOT):
+    """Paths from root of all files there, except those that git, Python and the build made."""
+    made = {root / ".git", root / "build", BUILD}
+    return [str(path.relative_to(root)) for path in root.rglob("*")
+            if not made & {path, *path.parents} and "__pycache__" not in path.parts]
+
+
 @functools.cache
 def tracked():
-    """Paths from the top of the tree of all files that git knows or would add, or, in a tarball, of all that
+    """Paths from the top of the tree of all files that git knows or would add, or, where there is no git, of all that
     are there."""
-    asked = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                           capture_output=True, text=True, check=False)
-    if asked.returncode == 0 and asked.stdout:
-        names = asked.stdout.split("\0")[:-1]
-    else:
-        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if BUILD not in path.parents]
+    names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")[:-1] or walked()
     return sorted(name for name in names if (ROOT / name).is_file() and not name.startswith(FOREIGN))
 
 

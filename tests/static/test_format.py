@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sources import ROOT, hold, named, text_of, tracked
+from sources import ROOT, hold, named, text_of, tracked, walked
 
 WIDTH = 120
 CODE = (".c", ".h", ".cc", ".cpp")
 
-# A file has its licence in its first lines, except data, and pages for people (LICENSE says it for them).
+# A file has its licence in its first three lines, except what others read as a whole: data of tests, seeds of the
+# fuzzer, a format of Debian's, lists for git, and the version, which tarballs have.
 WITHOUT_LICENCE = ("tests/data/", "tests/fuzz/", "packaging/debian/source/format", "LICENSE", ".gitignore",
-                   ".gitattributes")
+                   ".gitattributes", "VERSION")
 
 # Files that clang-format 14 leaves alone. A new file belongs here.
 FORMATTED = Path(__file__).resolve().parent / "formatted"
@@ -47,7 +48,7 @@ def test_width():
 
 
 def licensed(text):
-    return "SPDX-License-Identifier:" in "\n".join(text.split("\n")[:4])
+    return "SPDX-License-Identifier:" in "\n".join(text.split("\n")[:3])
 
 
 def test_licences():
@@ -85,3 +86,10 @@ def test_faults_are_found():
         ["blank at the end", "blank before a tab", "carriage return at the end", "no newline at the end"]
     assert not list(untidy("a\n\tb\n"))
     assert licensed("/* SPDX-License-Identifier: BSD-2-Clause */\n") and not licensed("int x;\n")
+
+
+def test_a_tree_without_git(tmp_path):
+    for name in ("user/a.c", ".git/config", "build/a.o", "tests/__pycache__/a.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    assert [name for name in walked(tmp_path) if (tmp_path / name).is_file()] == ["user/a.c"]

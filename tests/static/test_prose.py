@@ -3,11 +3,10 @@
 
 And the subjects of commits: 72 characters, one topic, a body that says why."""
 import re
-import subprocess
 
 import pytest
 
-from sources import ROOT, hold, named, text_of
+from sources import git, hold, named, text_of
 
 # Commits up to this one were written before the rule.
 SINCE = "168ab1f1aa479791e5f786ccd68f06d76276172b"
@@ -80,11 +79,10 @@ def wrong_commits(log):
 
 
 def test_commits():
-    asked = subprocess.run(["git", "log", "--first-parent", "--no-merges", "--format=%h%x00%s%x00%b%x1e",
-                            f"{SINCE}..HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if asked.returncode:
-        pytest.skip("no history here that goes back to that commit")
-    assert not (found := list(wrong_commits(asked.stdout))), "\n".join(found)
+    if not git("rev-parse", "--verify", f"{SINCE}^{{commit}}"):
+        pytest.skip(f"no history here that goes back to {SINCE[:12]}")
+    log = git("log", "--first-parent", "--no-merges", "--format=%h%x00%s%x00%b%x1e", f"{SINCE}..HEAD")
+    assert not (found := list(wrong_commits(log))), "\n".join(found)
 
 
 def test_faults_are_found():

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Who calls whom, by link symbols (nm): strata, circles, and functions that nobody here may call."""
+import functools
+import os
 import re
+import shutil
 import subprocess
 from collections import defaultdict
 
@@ -16,7 +19,8 @@ PRINTS = {"printf", "__printf_chk", "puts", "putchar", "stdout", "vprintf", "__v
 UNSAFE = {"system", "popen", "gets", "strcpy", "strcat", "sprintf", "tmpnam", "mktemp",
           "__sprintf_chk", "__strcpy_chk", "__strcat_chk"}
 
-pytestmark = pytest.mark.skipif(not OBJECTS.exists(), reason="nothing is built: make")
+needs_objects = pytest.mark.skipif(not OBJECTS.exists(), reason=f"there is no {OBJECTS}: make")
+needs_nm = pytest.mark.skipif(not shutil.which("nm"), reason="nm is missing: binutils has it")
 
 
 def read_symbols(text):
@@ -78,25 +82,41 @@ def circles(graph):
     return found
 
 
+def outdated(root, objects):
+    """Sources below root whose object is missing or older: figures would be those of another tree."""
+    for path in sorted(path for tree in ("user", "tools") for path in (root / tree).rglob("*.c")):
+        made = objects / path.relative_to(root).with_suffix(".o")
+        if not made.exists() or made.stat().st_mtime < path.stat().st_mtime:
+            yield path.relative_to(root)
+
+
+@functools.cache
 def built():
-    objects = [path.relative_to(OBJECTS) for tree in ("user", "tools") for path in (OBJECTS / tree).rglob("*.o")]
-    paths = sorted(str(path) for path in objects if (ROOT / path).with_suffix(".c").exists())
-    assert len(paths) > 100, "the build is not whole: make"
+    old = [str(path) for path in outdated(ROOT, OBJECTS)]
+    assert not old, f"make: the objects are missing, or older than {' '.join(old)}"
+    sources = [path.relative_to(ROOT) for tree in ("user", "tools") for path in (ROOT / tree).rglob("*.c")]
+    paths = sorted(str(path.with_suffix(".o")) for path in sources)
     text = subprocess.run(["nm", "-A", *paths], cwd=OBJECTS, capture_output=True, text=True, check=True).stdout
     return read_symbols(re.sub(r"\.o:", ".c:", text))
 
 
+@needs_objects
+@needs_nm
 def test_strata():
     found = upward(calls(*built()))
     hold("upward_calls", len(found), found)
 
 
+@needs_objects
+@needs_nm
 def test_circles():
     found = circles(calls(*built()))
     hold("circles", len(found), found)
     hold("files_in_circles", sum(map(len, found)), found)
 
 
+@needs_objects
+@needs_nm
 def test_tools_do_not_print():
     _, needed = built()
     found = [f"{path} needs {symbol}" for path in needed for symbol in needed[path] & PRINTS
@@ -104,6 +124,8 @@ def test_tools_do_not_print():
     hold("prints_outside_report", len(found), found)
 
 
+@needs_objects
+@needs_nm
 def test_unsafe_functions():
     _, needed = built()
     found = [f"{path} needs {symbol}" for path in needed for symbol in needed[path] & UNSAFE]
@@ -122,3 +144,15 @@ def test_faults_are_found():
     assert needed[f"user/{high}/b.c"] & PRINTS
     del graph[f"user/{low}/a.c"][f"user/{high}/b.c"]
     assert not upward(graph) and not circles(graph)
+
+
+def test_old_objects_are_found(tmp_path):
+    source, made = tmp_path / "user/a.c", tmp_path / "obj/user/a.o"
+    for path in source, made:
+        path.parent.mkdir(parents=True)
+    source.touch()
+    assert list(outdated(tmp_path, tmp_path / "obj")) == [source.relative_to(tmp_path)]
+    made.touch()
+    assert not list(outdated(tmp_path, tmp_path / "obj"))
+    os.utime(made, (1, 1))
+    assert list(outdated(tmp_path, tmp_path / "obj")) == [source.relative_to(tmp_path)]
