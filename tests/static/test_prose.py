@@ -11,10 +11,14 @@ from sources import git, hold, named, text_of
 # Commits up to this one were written before the rule.
 SINCE = "168ab1f1aa479791e5f786ccd68f06d76276172b"
 
-HEADED = re.compile(r"(?:Of|What|Who|Whoever|That|Those|One that|Ones that) [a-z]")
+HEADED = re.compile(r"(?:Of|What|Who|Whoever|That|Those|One that|Ones that) ")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-MESSAGE = re.compile(r'diag_(?:error|hint|warning|note)\(((?:[^;"]|"(?:[^"\\]|\\.)*")*)\);')
+MESSAGE = re.compile(r'diag_(?:error|hint|warn|complaint|detail)\(((?:[^;"]|"(?:[^"\\]|\\.)*")*)\);')
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# The help of an option is the fifth member of a struct argp_option; that of a tool is .doc.
+STRINGS = r'((?:"(?:[^"\\]|\\.)*"[\s\\]*)+)'
+HELP = re.compile(r'\{ *(?:"[^"]*"|NULL), [^{}",]+, *(?:"[^"]*"|NULL), *\w+,[\s\\]*' + STRINGS +
+                  r'|\.doc =\s*' + STRINGS)
 
 
 def sentences(text):
@@ -53,8 +57,15 @@ def documents():
     return [re.sub(r"(?m)^(?:    |\t\t).*$", "", text_of(name)) for name in named(".md", ".scd")]
 
 
+def spoken(text):
+    """Messages and help in a C source, which may begin in lower case, with a capital."""
+    found = MESSAGE.findall(text) + ["".join(both) for both in HELP.findall(text)]
+    said = ("".join(STRING.findall(strings)) for strings in found)
+    return [words[:1].upper() + words[1:] for words in said]
+
+
 def messages():
-    return [" ".join(STRING.findall(call)) for name in named(".c") for call in MESSAGE.findall(text_of(name))]
+    return [said for name in named(".c", ".h") for said in spoken(text_of(name))]
 
 
 @pytest.mark.parametrize("kind", (comments_of_c, comments_of_python, documents, messages),
@@ -89,6 +100,10 @@ def test_faults_are_found():
     assert headed("What is lost is counted.") and headed("Of people there are many.")
     assert headed("One that ends is gone.")
     assert not headed("What is lost?") and not headed("The rest is counted.")
+    assert headed("Of CODE there are four.") and not headed("Whole words are compared.")
+    code = 'diag_warn("of %s" " nothing", a); { "all", \'a\', NULL, 0, \\\n "those " "that end", 1 }, ' \
+           '.doc = "what for",'
+    assert spoken(code) == ["Of %s nothing", "Those that end", "What for"]
     assert list(sentences("/* What it is. Then more. */")) == ["What it is.", "Then more."]
     log = "\x1e".join(("1\0a: " + "x" * 70 + "\0body", "2\0a: this; b: that\0body", "3\0a: this\0", "4\0a: this\0body"))
     assert [line.split(":")[0] for line in wrong_commits(log)] == ["1", "2", "3"]
