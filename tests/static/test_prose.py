@@ -36,25 +36,38 @@ def headed(sentence):
     return HEADED.match(sentence) and not sentence.endswith("?")
 
 
+def worst(bad, added):
+    """Ten of (file, sentence): those whose first words are in the text that was added, then the longest."""
+    def order(each):
+        start = " ".join(each[1].split()[:3])
+        return start.casefold() not in added.casefold(), -len(each[1])
+    return [f"{name}: {sentence}" for name, sentence in sorted(bad, key=order)[:10]]
+
+
+def added():
+    """Lines that the last commit and the working tree have added."""
+    return "\n".join(re.findall(r"^\+(?!\+\+)(.*)", git("diff", "-U0", "HEAD~1"), re.M))
+
+
 def share(texts):
-    """Per thousand, and the longest of the sentences that are headed so."""
-    all_of_them = [sentence for text in texts for sentence in sentences(text)]
-    bad = [sentence for sentence in all_of_them if headed(sentence)]
+    """Per thousand of the sentences in (file, text), and those that are headed so."""
+    all_of_them = [(name, sentence) for name, text in texts for sentence in sentences(text)]
+    bad = [(name, sentence) for name, sentence in all_of_them if headed(sentence)]
     assert len(all_of_them) > 100
-    return round(1000 * len(bad) / len(all_of_them), 1), sorted(bad, key=len, reverse=True)[:10]
+    return round(1000 * len(bad) / len(all_of_them), 1), bad
 
 
 def comments_of_c():
-    return [comment for name in named(".c", ".h") for comment in COMMENT.findall(text_of(name))]
+    return [(name, comment) for name in named(".c", ".h") for comment in COMMENT.findall(text_of(name))]
 
 
 def comments_of_python():
-    return [comment for name in named(".py") for comment in
+    return [(name, comment) for name in named(".py") for comment in
             re.findall(r'"""(.*?)"""', text_of(name), re.S) + re.findall(r"(?:^|\s)# .*", text_of(name))]
 
 
 def documents():
-    return [re.sub(r"(?m)^(?:    |\t\t).*$", "", text_of(name)) for name in named(".md", ".scd")]
+    return [(name, re.sub(r"(?m)^(?:    |\t\t).*$", "", text_of(name))) for name in named(".md", ".scd")]
 
 
 def spoken(text):
@@ -65,14 +78,14 @@ def spoken(text):
 
 
 def messages():
-    return [said for name in named(".c", ".h") for said in spoken(text_of(name))]
+    return [(name, said) for name in named(".c", ".h") for said in spoken(text_of(name))]
 
 
 @pytest.mark.parametrize("kind", (comments_of_c, comments_of_python, documents, messages),
                          ids=lambda kind: kind.__name__)
 def test_sentences(kind):
-    found, worst = share(kind())
-    hold(f"headed_{kind.__name__}", found, worst)
+    found, bad = share(kind())
+    hold(f"headed_{kind.__name__}", found, worst(bad, added()))
 
 
 # --- commits ---------------------------------------------------------------------------------------
@@ -104,6 +117,10 @@ def test_faults_are_found():
     code = 'diag_warn("of %s" " nothing", a); { "all", \'a\', NULL, 0, \\\n "those " "that end", 1 }, ' \
            '.doc = "what for",'
     assert spoken(code) == ["Of %s nothing", "Those that end", "What for"]
+    old, new = ("a.c", "What is long and old."), ("b.c", "What is new.")
+    assert worst([old, new], "/* what is new. */") == ["b.c: What is new.", "a.c: What is long and old."]
+    found, bad = share([("a.c", "All is well. " * 199 + "What is new is lost.")])
+    assert found == 5 and bad == [("a.c", "What is new is lost.")]
     assert list(sentences("/* What it is. Then more. */")) == ["What it is.", "Then more."]
     log = "\x1e".join(("1\0a: " + "x" * 70 + "\0body", "2\0a: this; b: that\0body", "3\0a: this\0", "4\0a: this\0body"))
     assert [line.split(":")[0] for line in wrong_commits(log)] == ["1", "2", "3"]
