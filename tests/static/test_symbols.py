@@ -82,6 +82,11 @@ def circles(graph):
     return found
 
 
+def pairs(found):
+    """The number of ordered pairs of files that need each other. It rises when two circles become one."""
+    return sum(len(circle) * (len(circle) - 1) for circle in found)
+
+
 def outdated(root, objects):
     """Sources below root whose object is missing or older: figures would be those of another tree."""
     for path in sorted(path for tree in ("user", "tools") for path in (root / tree).rglob("*.c")):
@@ -113,6 +118,7 @@ def test_circles():
     found = circles(calls(*built()))
     hold("circles", len(found), found)
     hold("files_in_circles", sum(map(len, found)), found)
+    hold("pairs_in_circles", pairs(found), found)
 
 
 @needs_objects
@@ -142,6 +148,8 @@ def test_faults_are_found():
     assert upward(graph) == [f"user/{low}/a.c needs b of user/{high}/b.c"]
     assert circles(graph) == [[f"user/{low}/a.c", f"user/{high}/b.c"]]
     assert needed[f"user/{high}/b.c"] & PRINTS
+    apart = {"a": "b", "b": "a", "c": "d", "d": "c"}
+    assert pairs(circles(apart)) == 4 and pairs(circles({**apart, "b": "ac", "d": "ca"})) == 12
     del graph[f"user/{low}/a.c"][f"user/{high}/b.c"]
     assert not upward(graph) and not circles(graph)
 
