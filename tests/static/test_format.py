@@ -41,9 +41,14 @@ def test_blanks():
     assert not found, "\n".join(found)
 
 
+def too_wide(text):
+    """(line number, columns)"""
+    widths = [len(line.expandtabs(8)) for line in text.split("\n")]
+    return [(n, width) for n, width in enumerate(widths, 1) if width > WIDTH]
+
+
 def test_width():
-    wide = [f"{name}:{n}: {len(line.expandtabs(8))} columns" for name in named(*CODE, ".py")
-            for n, line in enumerate(text_of(name).split("\n"), 1) if len(line.expandtabs(8)) > WIDTH]
+    wide = [f"{name}:{n}: {width} columns" for name in named(*CODE, ".py") for n, width in too_wide(text_of(name))]
     hold("lines_over_120_columns", len(wide), wide)
 
 
@@ -70,7 +75,10 @@ def formatter():
     return re.search(r"version (\d+)", said)[1]
 
 
-@pytest.mark.skipif(formatter() != "14", reason="the list is clang-format 14's")
+needs_formatter = pytest.mark.skipif(formatter() != "14", reason="the list is clang-format 14's")
+
+
+@needs_formatter
 def test_clang_format():
     names = FORMATTED.read_text().splitlines()[1:]
     assert len(names) > 100
@@ -85,7 +93,17 @@ def test_faults_are_found():
     assert [what for _, what in untidy("a \nb\n \tc\nd\r\ne")] == \
         ["blank at the end", "blank before a tab", "carriage return at the end", "no newline at the end"]
     assert not list(untidy("a\n\tb\n"))
+    assert too_wide("x" * 120 + "\n\t" + "x" * 113) == [(2, 121)]
     assert licensed("/* SPDX-License-Identifier: BSD-2-Clause */\n") and not licensed("int x;\n")
+
+
+@needs_formatter
+def test_faults_of_format_are_found(tmp_path):
+    good = ROOT / FORMATTED.read_text().splitlines()[1]
+    for name, text in (("good.c", good.read_text()), ("bad.c", good.read_text() + "int  planted ;\n")):
+        (tmp_path / name).write_text(text)
+    shutil.copy(ROOT / ".clang-format", tmp_path)
+    assert rewritten([tmp_path / "good.c", tmp_path / "bad.c"]) == {str(tmp_path / "bad.c")}
 
 
 def test_a_tree_without_git(tmp_path):
