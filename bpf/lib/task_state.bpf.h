@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * State that belongs to a task and dies with it.
+ * Per-task state that is freed with the task.
  *
  *   TASK_STATE(NAME, TYPE)          defines the maps, and:
- *   TYPE *NAME_get(task, init)      the state, made from *init if there was none (NULL: zeroes);
- *                                   NULL when there is no room or memory, or when the kernel
- *                                   was just busy with the same storage. The caller counts.
+ *   TYPE *NAME_get(task, init)      the state, created from *init if there is none (NULL: zeroes);
+ *                                   NULL if there is no room or memory, or if the storage was busy
+ *                                   at that moment. The caller counts the loss.
  *   TYPE *NAME_find(task)           the state, NULL if there is none
  *
- * Task storage, which the kernel frees with the task, where tracing programs may use it (5.13,
- * commit a10787e6d58c); a hash keyed by the task's address, emptied by sched_process_free, before
- * that. The address, unlike the pid, is not used again before that hook has run. The loader picks
- * (user/host/task_state.h) by setting have_task_storage and dropping the maps and programs of the
- * other way.
+ * Uses task storage where tracing programs may (5.13, commit a10787e6d58c); on older kernels a hash
+ * keyed by the task's address, whose elements sched_process_free deletes. The address, unlike the
+ * pid, is not reused before that hook has run. The loader chooses (user/host/task_state.h): it sets
+ * have_task_storage and drops the maps and programs of the other way.
  */
 #ifndef TALLY_TASK_STATE_BPF_H
 #define TALLY_TASK_STATE_BPF_H

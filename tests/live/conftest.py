@@ -14,13 +14,17 @@ import pytest
 pytest.register_assert_rewrite("accounts")   # its figures are shown where they differ
 
 import cgroups
+import counted
+import stumbling
 import tally
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: runs for a long time, with TALLY_SOAK=1 only")
-    config.addinivalue_line("markers", "everywhere: on each of the kernels, and not on half of them")
+    config.addinivalue_line("markers", "everywhere: on each of the kernels, and not on one of them")
     config.addinivalue_line("markers", "preempt: runs again on a kernel that preempts its own code wherever it can")
+    config.addinivalue_line("markers", "beside: may run beside others that may (tests/live/run)")
+    config.addinivalue_line("markers", "alone: may not, though its file says so")
     config.addinivalue_line("markers", "exact: compares exact counts; one failure proves a fault: no second try")
 
 
@@ -50,26 +54,37 @@ def no_tracefs_is_left():
     assert is_mounted() == before, "a test has mounted tracefs and left it"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def stumble():
+    """Holds up tools and tests now and then, if asked to."""
+    tally.Tool.stumbling = stumbling.begin()
+    yield
+    if tally.Tool.stumbling:
+        tally.Tool.stumbling.end()
+        tally.Tool.stumbling = None
+
+
 def kernels():
     """The names in tests/kernels/list, from the oldest to the newest."""
     lines = (tally.ROOT / "tests/kernels/list").read_text().splitlines()
     return [line.split()[0] for line in lines if line and not line.startswith("#")]
 
 
-def is_here(item, place):
-    """Guests are slow, and kernels that are neighbours in the list are much alike: a test runs on one of each two of
-    them, chosen by its name, so that it is the same one each time. The pairs choose independently of each other."""
+def is_here(item, place, share):
+    """Guests are slow. What differs most from kernel to kernel runs on each of them; each of the others on one, or an
+    Nth of them (share), chosen by its name, so that it is the same one each time. make check-kernels WHOLE=1 runs all on all."""
     if item.get_closest_marker("everywhere"):
         return True
-    return zlib.crc32(item.nodeid.encode()) >> place // 2 & 1 == place % 2
+    return zlib.crc32(item.nodeid.encode()) % (share * len(kernels())) == place
 
 
 def pytest_collection_modifyitems(config, items):
-    if tally.GUEST in kernels() and os.environ.get("TALLY_HALF"):
+    if tally.GUEST in kernels() and os.environ.get("TALLY_SHARE"):
         place = kernels().index(tally.GUEST)
-        elsewhere = [item for item in items if not is_here(item, place)]
+        share = int(os.environ["TALLY_SHARE"])
+        elsewhere = [item for item in items if not is_here(item, place, share)]
         config.hook.pytest_deselected(items=elsewhere)
-        items[:] = [item for item in items if is_here(item, place)]
+        items[:] = [item for item in items if is_here(item, place, share)]
     if os.geteuid():
         reason = "live tests load programs into the kernel: run them as root"
     elif not (tally.BUILD / "runqlat").exists() or not (tally.BUILD / "triggers").is_dir():
@@ -108,6 +123,18 @@ def run(ends):
         return each.wait()
 
     return run_tool
+
+
+@pytest.fixture
+def perf(ends):
+    """Starts perf, which counts until stop(), or records until end(): perf("-e", "cycles", "-p", 1)."""
+
+    def start(*args, **kwargs):
+        each = counted.Perf(*args, **kwargs)
+        ends.callback(each.close)
+        return each
+
+    return start
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
-from tally import once
+from tally import beside, once
+
+pytestmark = beside
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text()

@@ -12,7 +12,9 @@ import pytest
 
 import tally
 from snooping import PREEMPTIBLE, exact
-from tally import BUILD, flaws, once, scaled, wait_until
+from tally import BUILD, beside, flaws, once, scaled, wait_until
+
+pytestmark = beside
 
 N = scaled(2000)
 FEW = scaled(40)

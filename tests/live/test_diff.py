@@ -9,7 +9,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import tally
-from tally import once
+from tally import beside, once
+
+pytestmark = beside
 
 PREAD = ("syscalls:sys_enter_pread64", "--hist", "count")
 

@@ -11,7 +11,9 @@ import pytest
 
 import tally
 from snooping import events_of, exact
-from tally import BUILD, once
+from tally import BUILD, alone, beside, once
+
+pytestmark = beside
 
 ASKED = subprocess.run([BUILD / "filelife", "-n"], capture_output=True, text=True)
 needs_functions = pytest.mark.skipif(ASKED.returncode == 4, reason="this kernel attaches no programs to functions")
@@ -138,6 +140,7 @@ def test_each_is_there(filelife, directory):
     assert len({line["values"]["age"] for _, line in lines}) > 1
 
 
+@alone         # others measure what is in the kernel's caches
 @needs_functions
 @exact
 def test_what_the_kernel_opens_anew(filelife, directory):

@@ -7,8 +7,10 @@ import pytest
 
 import tally
 from snooping import exact
-from tally import scaled
+from tally import beside, scaled
 from test_pid_reuse import judge, lines_of, options, tools
+
+pytestmark = beside
 
 N, CALLS = scaled(60), 50
 

@@ -11,9 +11,9 @@ import pytest
 import cgroups
 import tally
 from accounts import check, exactly, work
-from tally import NOBODY, by_key, count, flaws, scaled, total, wait_ns
+from tally import NOBODY, beside, by_key, count, flaws, scaled, total, wait_ns
 
-pytestmark = pytest.mark.exact
+pytestmark = [beside, pytest.mark.exact]
 
 KEYS = ("cpu", "cgroup", "pidns", "uid", "pid", "tid", "comm")
 COLUMNS = ("count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999")

@@ -9,7 +9,7 @@ import pytest
 import tally
 from test_every_tool import MODULES, SINCE, lines, names
 
-pytestmark = tally.once
+pytestmark = [tally.beside, tally.once]
 
 KB = 1 << 10
 

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from tally import BUILD, once
+from tally import BUILD, beside, once
 
-pytestmark = once
+pytestmark = [beside, once]
 
 # Tools without -n: their options are checked before --help is answered.
 NOT_MEASURING = {"list", "replay", "doctor", "run", "--version"}

@@ -10,9 +10,9 @@ import time
 import pytest
 
 from probing import counts_by, nothing_lost, report_of, rows_by, stream_of, watch
-from tally import Tool
+from tally import Tool, beside
 
-pytestmark = pytest.mark.exact
+pytestmark = [beside, pytest.mark.exact]
 
 FORK, SIGNAL, EXEC = "sched:sched_process_fork", "signal:signal_generate", "sched:sched_process_exec"
 OWN = ("-p", str(os.getpid()))
@@ -137,13 +137,13 @@ def test_names(ends):
 
 
 def test_stacks(ends):
-    tool = Tool("--json", FORK, "--filter", f"$arg1->tgid == {os.getpid()}", "--sum", "$arg2->pid - $arg1->pid",
+    tool = Tool("--json", FORK, "--filter", f"$arg1->tgid == {os.getpid()}", "--sum", "$arg2->pid + $arg1->pid",
                 tool="stackcount")
     ends.callback(tool.close)
     tool.ready()
     pid, children = os.getpid(), [fork() for _ in range(N)]
     report = tool.stop().reports[0]
-    assert sum(stack["value"] for stack in report["stacks"]) == sum(children) - N * pid
+    assert sum(stack["value"] for stack in report["stacks"]) == sum(children) + N * pid
     assert report["events"] == N and nothing_lost(report)
 
 

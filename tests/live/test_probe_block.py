@@ -98,6 +98,17 @@ def test_device_by_node(run, disk):
         assert report["rows"][0]["sum"] == N * 128, filter
 
 
+def test_devices_have_the_name_that_filters_take(run, disk):
+    """major:minor, as a key and in a stream."""
+    device = os.stat(disk).st_dev
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    report = issue(run, disk, ISSUE, "--by", "dev", "--filter", f"dev == {wanted}", "--sum", "nr_sector")
+    assert [(row["dev"], row["sum"]) for row in report["rows"]] == [(wanted, N * 128)], report
+    result = run(f"{ISSUE} dev", "--filter", f"dev == {wanted}", "--", "dd", f"if={disk}", "of=/dev/null", f"bs={SIZE}", "iflag=direct",
+                 "status=none", tool="probe")
+    assert result.text.count(f" dev={wanted}\n") == N, result
+
+
 def test_latency_of_requests(tool, disk):
     """As it is asked for most. Completions are seen by whoever runs then: all are looked at."""
     tracer = tool("--json", "--from", ISSUE, "--to", COMPLETE, "--match", "dev,sector", "--hist",

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 
 from probing import compile_trigger, counts_by, measure_each, nothing_lost
-from tally import GUEST, ROOT, Trigger, needs_dwarf
+from tally import GUEST, ROOT, Trigger, beside, needs_dwarf
 
-pytestmark = pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
+pytestmark = [beside, pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")]
 
 SOURCE = ROOT / "tests/triggers/arguments.c"
 TRIGGERS = ROOT / "tests/triggers"

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 from probing import compile_trigger, counts_by, nothing_lost, report_of, stream_of
-from tally import PATIENCE, ROOT, needs_dwarf
+from tally import PATIENCE, ROOT, beside, needs_dwarf
 
-pytestmark = [pytest.mark.exact, pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")]
+pytestmark = [beside, pytest.mark.exact, pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")]
 
 SOURCE = ROOT / "tests/triggers/names.cc"
 INT, TEXT = "ns::K::m(int)", "ns::K::m(char const*, unsigned int)"

@@ -7,9 +7,9 @@ import pytest
 
 from probing import (alike, binary, compile_trigger, counts_by, measure, measure_each, nothing_lost,
                      stream_of, Probe)
-from tally import GUEST, ROOT, Trigger, count, needs_dwarf
+from tally import GUEST, ROOT, Trigger, beside, count, needs_dwarf
 
-pytestmark = pytest.mark.exact
+pytestmark = [beside, pytest.mark.exact]
 
 SHAPES = binary("shapes")
 SOURCE = ROOT / "tests/triggers/shapes.c"

@@ -6,7 +6,9 @@ import pytest
 from probing import (Probe, alike, binary, counts_by, few, measure, nothing_lost, report_of,
                      rows_by, stream, told)
 import tally
-from tally import count, flaws, needs_dwarf, scaled
+from tally import alone, beside, count, flaws, needs_dwarf, scaled
+
+pytestmark = beside
 
 SPANS, CALLS, ARGUMENTS = binary("spans"), binary("calls"), binary("arguments")
 
@@ -110,6 +112,14 @@ def test_arguments_and_results_of_one_call(tool, trigger):
     assert [{**v} for v in got] == [{"a": i, "b": -i, "c": "text", "ret": 3 - i} for i in range(10)]
     lines, _ = told(Probe(tool, trigger("arguments", 10), "-x", ARGUMENTS, "many a", "--latency").work())
     assert all(line["elapsed_ns"] > 0 for line in lines)
+
+
+@needs_dwarf
+@alike
+def test_an_argument_that_is_called_as_what_it_is(tool, trigger):
+    """With a type behind it: the name stands for itself then."""
+    got, _ = stream(tool, trigger("arguments", 3), "-x", ARGUMENTS, "many a:u8 b:x16 second=b r=$retval", "--latency")
+    assert got == [{"a": i, "b": hex(-i & 0xffff), "second": -i, "r": 3 - i} for i in range(3)]
 
 
 @needs_dwarf
@@ -241,6 +251,7 @@ def test_on_one_cpu(tool, trigger, cpu):
     assert nothing_lost(report)
 
 
+@alone
 def test_the_tools_own_calls_are_no_losses(tool):
     """A function that nobody but the tool calls, once for each report."""
     tracer = tool("--json", "-x", tally.BUILD / "tally", "writer__write", "--latency", "--count", "-I", 50,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from probing import binary, counts_by, measure, nothing_lost, report_of, watch
-from tally import scaled
+from tally import beside, scaled
 
-pytestmark = pytest.mark.exact
+pytestmark = [beside, pytest.mark.exact]
 
 ENTER = "syscalls:sys_enter_pread64"
 N = scaled(40)
@@ -98,7 +98,7 @@ def test_calls(tool, trigger):
 WRONG = (
     ("$task->nope", "struct task_struct has no member 'nope'"),
     ("$task.pid", "a pointer's members are named with ->"),
-    ("*$task", "this is struct task_struct, no number"),
+    ("*$task + 1", "this is struct task_struct, no number"),
     ("$tasks", "there is no $tasks"),
 )
 

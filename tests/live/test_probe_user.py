@@ -9,9 +9,9 @@ import pytest
 
 from probing import (alike, binary, compile_trigger, counts_by, few, instructions, measure, measure_each,
                      nothing_lost, rows_by, stream)
-from tally import GUEST, ROOT, Trigger, by_key, count, needs_dwarf, scaled
+from tally import GUEST, ROOT, Trigger, beside, by_key, count, needs_dwarf, scaled
 
-pytestmark = pytest.mark.exact
+pytestmark = [beside, pytest.mark.exact]
 
 ARGUMENTS, USDT, CALLS = binary("arguments"), binary("usdt"), binary("calls")
 SOURCE = ROOT / "tests/triggers/arguments.c"

@@ -10,7 +10,7 @@ import pytest
 import tally
 from snooping import events_of, exact
 
-pytestmark = pytest.mark.exact
+pytestmark = [tally.beside, pytest.mark.exact]
 
 N = tally.scaled(400)
 

@@ -7,7 +7,9 @@ import re
 import pytest
 
 from stackcounting import CHAINS, counts, names, observe, reports_of
-from tally import once
+from tally import beside, once
+
+pytestmark = beside
 
 N, DEPTH = 7, 6
 LEFT, RIGHT = ("left", "target"), ("right", "middle", "target")

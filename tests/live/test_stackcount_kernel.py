@@ -9,9 +9,9 @@ import struct
 import pytest
 
 from stackcounting import ask_of, can_count, losses, names, observe, of, reports_of, value
-from tally import KERNEL, scaled
+from tally import KERNEL, beside, scaled
 
-pytestmark = [pytest.mark.exact,
+pytestmark = [beside, pytest.mark.exact,
               pytest.mark.skipif(not can_count("vfs_read"), reason="this kernel lets nobody probe its functions")]
 
 OWN = ("-p", str(os.getpid()))

@@ -11,7 +11,9 @@ import pytest
 
 from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from probing import check_header, nothing_lost
-from tally import flaws, scaled
+from tally import beside, flaws, scaled
+
+pytestmark = beside
 
 ROUNDS, US = 20, 2000
 HEAD, RECORD = 128, 96

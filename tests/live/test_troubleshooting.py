@@ -8,7 +8,9 @@ import pytest
 
 import pages
 import tally
-from tally import once
+from tally import beside, once
+
+pytestmark = beside
 
 PAGE = tally.ROOT / "docs" / "troubleshooting.md"
 
@@ -46,7 +48,7 @@ def test_command(section, command, shown, pid):
 
 def test_each_reason_is_in_the_table():
     source = (tally.ROOT / "user" / "agg" / "loss.c").read_text()
-    reasons = re.findall(r'\[LOSS_\w+\] = \{"(\w+)", "([^"]+)"', source)
+    reasons = re.findall(r'\[LOSS_\w+\] = \{ "(\w+)", "([^"]+)"', source)
     assert len(reasons) > 15
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \|", PAGE.read_text(), re.MULTILINE)
     assert rows == reasons

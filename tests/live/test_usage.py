@@ -9,7 +9,9 @@ import subprocess
 import pytest
 
 import tally
-from tally import NOBODY, once
+from tally import NOBODY, beside, once
+
+pytestmark = beside
 
 BAD = (
     # what is typed, the exit code, a part of what is said

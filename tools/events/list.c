@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* list: what can be traced here, and what it is made of. */
+/* list: what can be traced here, and the details of it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
 #include "cli/options.h"
+#include "event/complete.h"
 #include "events/list/list.h"
 #include "report/diag.h"
 #include "run/run.h"
 #include "tools.h"
 
-/* The questions; events is what is asked without an option. */
+/* The questions; without an option, events are listed. */
 enum question {
 	ASK_EVENTS,
 	ASK_SUMMARY,
@@ -23,8 +24,8 @@ enum question {
 
 struct list {
 	enum question question;
-	const char *asked_by;   /* the option */
-	const char *subject;    /* its value */
+	const char *asked_by;   /* its option */
+	const char *subject;    /* the value of that option */
 	struct list_request request;
 };
 
@@ -56,7 +57,7 @@ static int add_pattern(struct list_request *q, const char *pattern)
 
 	if (!more)
 		return ENOMEM;
-	more[q->npatterns++] = pattern;
+	more[q->npatterns++] = !strcmp(pattern, "hw") ? "hardware" : !strcmp(pattern, "sw") ? "software" : pattern;
 	q->pattern = more;
 	return 0;
 }
@@ -116,7 +117,9 @@ static const struct argp_option own_options[] = {
 	{},
 };
 
-/* What no single option can see. */
+OPTION_VALUES(pid, .options = own_options, .key = 'p', .add = complete_pids);
+
+/* Checks combinations of options. */
 static int check_together(const struct list *l)
 {
 	const struct list_request *q = &l->request;
@@ -151,7 +154,7 @@ static int answer(struct report *r, const struct list *l, const struct cli *cli)
 	const struct list_request *q = &l->request;
 	bool text = cli->format == FORMAT_TEXT;
 
-	/* Where a column does not explain itself it has a title; in the other formats all have. */
+	/* In text, only columns that need explanation have titles; other formats name all. */
 	r->table = text;
 	switch (l->question) {
 	case ASK_SUMMARY:
@@ -188,6 +191,7 @@ static int list(int argc, char **argv)
 		       "USDT probes, types, source lines. A PATTERN is a glob or a part of a name.",
 		.own = &own,
 		.own_input = &l,
+		.arguments = complete_events,
 	};
 	struct report r = { .tool = "list" };
 	struct writer w = {};

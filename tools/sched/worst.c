@@ -65,7 +65,7 @@ int worst__read_running(struct worst *w, int fd)
 	return err;
 }
 
-/* Longest first; of one wait what is known to the end comes first. */
+/* Longest first; of two entries of one wait, the completed one comes first. */
 static int compare(const void *a, const void *b)
 {
 	const struct switches_worst *x = a, *y = b;

@@ -87,6 +87,15 @@ void counts__fold(struct counts *c, const int *place, size_t n)
 	counts__settle(c);
 }
 
+void counts__regroup(struct counts *c, void (*change)(void *context, void *key), void *context)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		change(context, &c->count[i].key);
+	counts__settle(c);
+}
+
 int counts__copy(struct counts *to, const struct counts *from)
 {
 	size_t i;

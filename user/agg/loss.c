@@ -10,30 +10,30 @@ static const struct {
 	enum loss_kind kind;
 	bool hidden;
 } reasons[LOSS_REASONS] = {
-	[LOSS_MAP_FULL] = {"map_full", "no room for new keys"},
-	[LOSS_NO_MEMORY] = {"no_memory", "the kernel had no memory for a new key at that moment"},
-	[LOSS_MISSED] = {"missed", "no program was run for them", .hidden = true},
-	[LOSS_NO_STATE] = {"no_state", "the task's past was not seen: the value may be wrong",
-			   LOSS_INEXACT, .hidden = true},
-	[LOSS_UNMATCHED] = {"unmatched", "ended, but the start was not seen"},
-	[LOSS_READ_FAULT] = {"read_fault", "memory could not be read"},
-	[LOSS_NEGATIVE] = {"negative", "values below zero, which a histogram does not hold"},
-	[LOSS_RECURSION] = {"recursion", "the program was already running on that CPU"},
-	[LOSS_STACKS_FULL] = {"stacks_full", "without a stack: no room for a new one", LOSS_INEXACT},
-	[LOSS_TRUNCATED] = {"truncated", "with a shortened stack; raise --max-depth", LOSS_INEXACT},
-	[LOSS_NESTING] = {"nesting", "without a stack: too many at once on one CPU", LOSS_INEXACT},
-	[LOSS_RING_FULL] = {"ring_full", "more events than could be shown; narrow them down"},
-	[LOSS_NO_BUFFER] = {"no_buffer", "too many interrupted each other on one CPU"},
-	[LOSS_UNWOUND] = {"unwound", "calls left without a return: an exception, longjmp(), exit"},
-	[LOSS_NO_RESULT] = {"no_result", "another function made the result; --latency may have it"},
-	[LOSS_BAD_ARITHMETIC] = {"bad_arithmetic", "a division by zero, or a shift by 64 or more"},
-	[LOSS_TEXT_TOO_LONG] = {"text_too_long", "a text is longer than what can be looked at"},
-	[LOSS_NO_STORAGE] = {"no_storage", "the kernel gave no room for what the task was doing"},
-	[LOSS_STACK_MEMORY] = {"stack_memory", "without a stack: the kernel had no memory for it",
-			       LOSS_INEXACT},
-	[LOSS_NO_END] = {"no_end", "another one with the same --match began before it ended"},
-	[LOSS_INCOMPLETE] = {"incomplete", "a part could not be read or kept: a name, a text, who asked",
-			     LOSS_INEXACT},
+	[LOSS_MAP_FULL] = { "map_full", "no room for new keys", LOSS_LOST, false },
+	[LOSS_NO_MEMORY] = { "no_memory", "the kernel had no memory for a new key at that moment", LOSS_LOST, false },
+	[LOSS_MISSED] = { "missed", "no program was run for them", LOSS_LOST, true },
+	[LOSS_NO_STATE] = { "no_state", "the task's past was not seen: the value may be wrong", LOSS_INEXACT, true },
+	[LOSS_UNMATCHED] = { "unmatched", "ended, but the start was not seen", LOSS_LOST, false },
+	[LOSS_READ_FAULT] = { "read_fault", "memory could not be read", LOSS_LOST, false },
+	[LOSS_NEGATIVE] = { "negative", "values below zero, which a histogram does not hold", LOSS_LOST, false },
+	[LOSS_RECURSION] = { "recursion", "the program was already running on that CPU", LOSS_LOST, false },
+	[LOSS_STACKS_FULL] = { "stacks_full", "without a stack: no room for a new one", LOSS_INEXACT, false },
+	[LOSS_TRUNCATED] = { "truncated", "with a shortened stack; raise --max-depth", LOSS_INEXACT, false },
+	[LOSS_NESTING] = { "nesting", "without a stack: too many at once on one CPU", LOSS_INEXACT, false },
+	[LOSS_RING_FULL] = { "ring_full", "more events than could be shown; narrow them down", LOSS_LOST, false },
+	[LOSS_NO_BUFFER] = { "no_buffer", "too many interrupted each other on one CPU", LOSS_LOST, false },
+	[LOSS_UNWOUND] = { "unwound", "calls left without a return: an exception, longjmp(), exit", LOSS_LOST, false },
+	[LOSS_NO_RESULT] = { "no_result", "another function made the result; --latency may have it", LOSS_LOST, false },
+	[LOSS_BAD_ARITHMETIC] = { "bad_arithmetic", "a division by zero, or a shift by 64 or more", LOSS_LOST, false },
+	[LOSS_TEXT_TOO_LONG] = { "text_too_long", "a text is longer than what can be looked at", LOSS_LOST, false },
+	[LOSS_NO_STORAGE] = { "no_storage", "the kernel gave no room for what the task was doing", LOSS_LOST, false },
+	[LOSS_STACK_MEMORY] = { "stack_memory", "without a stack: the kernel had no memory for it", LOSS_INEXACT,
+				false },
+	[LOSS_NO_END] = { "no_end", "another one with the same --match began before it ended", LOSS_LOST, false },
+	[LOSS_TOO_DEEP] = { "too_deep", "calls in too many others to be kept apart", LOSS_LOST, false },
+	[LOSS_INCOMPLETE] = { "incomplete", "a part could not be read or kept: a name, a text, who asked", LOSS_INEXACT,
+			      false },
 };
 
 enum loss_kind loss_kind(enum loss_reason reason)
@@ -76,7 +76,7 @@ static u64 recursion_misses(const struct bpf_object *obj)
 		u32 len = sizeof(info);
 		int fd = bpf_program__fd(prog);
 
-		/* An older kernel fills in less than info; what it does not know stays 0. */
+		/* An older kernel fills in less of info; unknown members stay 0. */
 		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len))
 			sum += info.recursion_misses;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opening and closing, statements, errors. */
+/* Opens and closes stores; statements; errors. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -21,11 +21,14 @@
 #define TEXT(x) #x
 #define NUMBER(x) TEXT(x)
 
-/* For whoever else records into the file to say so; and for readers, whom a checkpoint may keep waiting. */
+/*
+ * Short at first, so that a second writer is refused quickly; later long, because checkpoints block
+ * readers.
+ */
 #define BUSY_MS_AT_FIRST 300
 #define BUSY_MS 5000
 
-/* docs/record.md describes them. */
+/* Described in docs/record.md. */
 static const char schema[] =
 	"CREATE TABLE recording (id INTEGER PRIMARY KEY, started_ns INTEGER, host TEXT, kernel TEXT, cpus INTEGER, "
 	"every_ns INTEGER, pid INTEGER);"
@@ -105,7 +108,7 @@ int store__complain(struct store *s, int err)
 		diag_hint("what can still be read: sqlite3 '%s' .recover | sqlite3 NEW.db", s->path);
 		break;
 	case EPROTO:
-		break;          /* has been said */
+		break;          /* already reported */
 	case EIO:
 		diag_error("'%s': %s", s->path, s->sql->errmsg(s->db));
 		break;
@@ -184,7 +187,7 @@ char *store__column_text(struct store *s, sqlite3_stmt *statement, int index)
  * --- opening -----------------------------------------------------------------------------------
  */
 
-/* Made before SQLite does it: its own mode, and only as a regular file. */
+/* Creates the file before SQLite does: with our mode, and only as a regular file. */
 static int make_file(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600), err = 0;
@@ -233,7 +236,7 @@ static int open_file(struct store *s, const char *path, int flags)
 	return err ? store__complain(s, err) : 0;
 }
 
-/* Is it a recording that this version understands? *empty: nothing at all yet. */
+/* Whether the file is a recording of this version. *empty: it has no contents yet. */
 static int check_version(struct store *s, bool *empty)
 {
 	s64 application, version, tables;
@@ -292,7 +295,7 @@ static int add_recording(struct store *s, const struct store_origin *o)
 	return err;
 }
 
-/* The transaction of the first interval begins here: nobody else gets one until we have gone. */
+/* Begins the transaction of the first interval, which locks out other writers until we close. */
 static int begin_writing(struct store *s, const struct store_origin *origin)
 {
 	bool empty = true;
@@ -306,7 +309,7 @@ static int begin_writing(struct store *s, const struct store_origin *origin)
 		err = store__exec(s, schema);
 	if (!err)
 		err = add_recording(s, origin);
-	/* It is a recording now, whatever becomes of its first interval. */
+	/* Makes the file a recording even if its first interval fails. */
 	if (!err)
 		err = store__exec(s, "COMMIT; BEGIN IMMEDIATE");
 	if (!err)
@@ -350,7 +353,7 @@ int store__open(struct store **store, const char *path)
 		s->sql->busy_timeout(s->db, BUSY_MS);
 		err = check_version(s, &empty);
 		if (!err)
-			err = store__exec(s, "BEGIN");  /* one state of the file, whoever writes meanwhile */
+			err = store__exec(s, "BEGIN");  /* one snapshot of the file, whatever is written meanwhile */
 		if (!err)
 			err = shapes__load(s);
 		if (err)
@@ -388,6 +391,7 @@ void store__close(struct store *s)
 	table__free(&s->frames);
 	if (s->db)
 		s->sql->close_v2(s->db);
+	free(s->host);
 	free(s->path);
 	free(s);
 }

@@ -9,7 +9,7 @@
 #include "base/pattern.h"
 #include "report/diag.h"
 
-/* What is known of a frame, once it was asked for. */
+/* Cached results per frame. */
 enum {
 	ASKED = 1 << 0,
 	IS_WITH = 1 << 1,

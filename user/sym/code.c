@@ -9,7 +9,7 @@
 #define KCORE "/proc/kcore"
 #define MAX_SEGMENTS 4096
 
-/* Where in the file an address of the kernel is, and how many bytes from there on it has. */
+/* Finds the file offset of a kernel address, and the bytes left in its segment. */
 static int find_segment(int fd, u64 address, u64 *offset, u64 *left)
 {
 	Elf64_Ehdr header;

@@ -24,7 +24,7 @@ static int add(struct bounds *b, s64 bound)
 	return 0;
 }
 
-/* The number that is text[at..at + len). */
+/* Parses the number in text[at..at + len). */
 static int number(s64 *value, const char *text, size_t at, size_t len, struct complaint *c)
 {
 	char *part = strndup(text + at, len);
