@@ -287,7 +287,7 @@ check-unit: $(patsubst %,$(OBJ)/unit/test_%,$(or $(T),$(unit)))
 
 # Layering, format, prose, the gate's own lists: nothing is loaded into the kernel.
 check-static: all triggers
-	TALLY_BUILD=$(abspath $(BUILD)) $(PYTHON) -m pytest -q -rs -p no:cacheprovider tests/static
+	TALLY_BUILD=$(abspath $(BUILD)) $(PYTHON) -m pytest -q -rfEs -p no:cacheprovider tests/static
 
 # make check-live K=runqlat: those whose names match (pytest -k).
 check-live check-live-all: all triggers
