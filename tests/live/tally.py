@@ -258,8 +258,8 @@ def holes():
     that the kernel patched in when the tracepoint was enabled. (Found by comparing, per CPU, the
     next of each sched_switch event with the prev of the following one.)
 
-    Threads of process 1 come and go. One that is new, or has ended, since the last call may have made any number of
-    switches, which nobody can read any more: it adds MANY_HOLES, so that nobody takes the difference for all.
+    Threads of process 1 come and go. A thread that is new, or has ended, since the last call may have made any number
+    of switches, which nobody can read any more: it adds MANY_HOLES, so that the difference is not taken for exact.
     """
     if not pvm_guest():
         return 0
