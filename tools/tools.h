@@ -4,8 +4,8 @@
  *
  *   TOOL(runqlat, AREA_SCHEDULER, "how long tasks wait for a CPU");
  *
- * which puts it on the list that tally.c shows and dispatches on. The function of that name is
- * its main: it returns the exit status.
+ * which adds it to the list that tally.c shows and searches. The function of that name is its
+ * main(): it returns the exit status.
  */
 #ifndef TALLY_TOOLS_H
 #define TALLY_TOOLS_H
@@ -31,26 +31,26 @@ struct tool {
 	const char *name;
 	const char *summary;
 	enum area area;
-	int (*main)(int argc, char **argv);     /* or, of one that measures: */
+	int (*main)(int argc, char **argv);     /* NULL for a tool that measures: */
 	const struct tool_spec *spec;           /* run/measurement.h */
 };
 
-/* NULL: there is none of that name. */
+/* Returns NULL if there is none of that name. */
 const struct tool *find_tool(const char *name);
 
-/* The same of one that measures; for run/several.h. */
+/* The same for tools that measure; for run/several.h. */
 const struct tool_spec *find_tool_spec(const char *name);
 
-/* Pointers to all tools, gathered by the linker. */
+/* Pointers to all tools, collected by the linker. */
 #define TOOL(fn, where, what) TOOL_NAMED(fn, fn, where, what)
 
-/* For a tool whose name is something else in C: stat(2). */
+/* For a tool with another name in C: stat(2). */
 #define TOOL_NAMED(name, fn, where, what)                                                          \
 	static const struct tool tool_##name = { #name, what, where, fn, NULL };                    \
 	static const struct tool *const tool_pointer_##name                                        \
 		__attribute__((section("tally_tools"), used)) = &tool_##name
 
-/* One that is a declaration (run/measurement.h): its struct tool_spec. */
+/* A tool that is a declaration (run/measurement.h): its struct tool_spec. */
 #define TOOL_MEASURING(name, tool_spec, where, what)                                               \
 	static const struct tool tool_##name = { #name, what, where, NULL, &(tool_spec) };         \
 	static const struct tool *const tool_pointer_##name                                        \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the arguments of a system call point to, into the chunks of its record (trace.h). What is
- * to be read of each call the loader says (struct trace_call).
+ * Reads what a system call's arguments point to, into the chunks of its record (trace.h). The loader specifies what
+ * to read of each call (struct trace_call).
  */
 #ifndef TALLY_FETCH_BPF_H
 #define TALLY_FETCH_BPF_H
@@ -17,31 +17,31 @@
 /* include/linux/errno.h */
 #define ERESTART_RESTARTBLOCK 516
 
-/* Of strings, with their NUL and one more to tell whether they are cut. */
+/* Bytes read of a string: its NUL, and one more that shows whether it was cut. */
 const volatile u32 string_room = 258;
 
-/* Of each buffer that an array tells of. */
+/* Bytes read of each buffer of an array. */
 const volatile u32 data_most = 32;
 
-/* Also what descriptors are. */
+/* Also record the files of descriptors. */
 const volatile bool fd_names = false;
 
 struct trace_state {
 	struct trace_record r;
 	u32 active;             /* in a call whose begin was seen */
-	u32 before;             /* in one that began before, or in none yet */
-	u32 missing;            /* bits of fetches that could not be read when the call began */
-	u32 given;              /* room at what is written with its length, before that is written, too */
+	u32 before;             /* in a call that began before, or in none so far */
+	u32 missing;            /* fetches that failed when the call began, as bits */
+	u32 given;              /* room at a value-result buffer, before the call changes its length */
 };
 
 TASK_STATE(states, struct trace_state)
 
-/* Room for a chunk with so much data; NULL if there is none. */
+/* Room for a chunk with that much data; NULL if there is none. */
 static __always_inline struct trace_chunk *chunk_room(struct trace_record *r, u64 data)
 {
 	u64 off = r->used;
 
-	/* 5.10 knows the range of the very register that is added. */
+	/* 5.10 knows the range only of the register that was added. */
 	barrier_var(off);
 	if (off > TRACE_ROOM - sizeof(struct trace_chunk) - data)
 		return NULL;
@@ -71,13 +71,13 @@ static __always_inline void chunk_empty(struct trace_record *r, u32 id, u32 flag
 	chunk_empty_of(r, id, flags, 0);
 }
 
-/* What is left where a large chunk finds no room. */
+/* Data bytes of a small chunk, for when a large one finds no room. */
 #define LITTLE 256
 
 /* An address, or an array of struct trace_iovec. */
 #define PART_MOST 128
 
-/* The string's size with its NUL, or an error. Kernels differ on empty ones: of some it is 0. */
+/* The string's size with its NUL, or an error. For empty strings some kernels return 0. */
 static __always_inline long read_string(u8 *to, u32 size, u64 from)
 {
 	long n = bpf_probe_read_user_str(to, size, (void *)from);
@@ -88,7 +88,7 @@ static __always_inline long read_string(u8 *to, u32 size, u64 from)
 	return 1;
 }
 
-/* Each returns 0 or -EFAULT, and then has left nothing. */
+/* These return 0, or -EFAULT without leaving a chunk. */
 static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 {
 	struct trace_chunk *c = chunk_room(r, string_room);
@@ -108,7 +108,7 @@ static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 	n = read_string(c->data, size, from);
 	if (n < 0)
 		return -EFAULT;
-	/* The last byte but one is only there to tell whether there is more. */
+	/* The byte before the last one only shows whether there is more. */
 	if ((u64)n >= size)
 		chunk_done(r, c, arg, flags | TRACE_CHUNK_CUT, size - 2, 0);
 	else
@@ -116,7 +116,7 @@ static __noinline int fetch_string(struct trace_record *r, u64 from, u32 arg)
 	return 0;
 }
 
-/* How many bytes there are. A set has whole longs; of nonsense, none. */
+/* Size in bytes. A set consists of whole longs; an invalid length gives 0. */
 static __always_inline u64 whole_length(struct trace_fetch *f, u64 length)
 {
 	if (f->kind == FETCH_BITS)
@@ -133,7 +133,7 @@ static __noinline int fetch_bytes(struct trace_record *r, struct trace_fetch *f,
 	if (f->pointed) {
 		if (bpf_probe_read_user(&pointed, sizeof(pointed), (void *)length))
 			return -EFAULT;
-		/* What is longer than its room has not been written. */
+		/* The kernel did not write beyond the room. */
 		length = pointed < given ? pointed : given;
 	}
 	if (f->within) {
@@ -195,7 +195,7 @@ static __noinline int fetch_strings(struct trace_record *r, u64 from, u32 arg)
 			return -EFAULT;
 		if (!pointer)
 			break;
-		/* From memory each time: all the verifier then knows of it is what is tested here. */
+		/* Read from memory each time: the verifier then knows only what is tested here. */
 		pos = c->bytes;
 		barrier_var(pos);
 		if (pos > STRINGS_ROOM - LITTLE)
@@ -211,7 +211,7 @@ static __noinline int fetch_strings(struct trace_record *r, u64 from, u32 arg)
 	return 0;
 }
 
-/* Does this call, which does this or that by one of its arguments, take the pointer? */
+/* For a call whose meaning depends on an argument: does it use the pointer this time? */
 static __always_inline bool is_taken(struct trace_record *r, struct trace_fetch *f)
 {
 	u64 by = r->value[f->if_arg & (TRACE_VALUES - 1)];
@@ -229,7 +229,7 @@ static __noinline int fetch_one(struct trace_record *r, struct trace_fetch *f, u
 					 fetch_bytes(r, f, from, given);
 }
 
-/* Where it cannot be read now, what the call says of it at its end counts. */
+/* If it cannot be read now, the length at the call's end counts. */
 static __always_inline void note_given(struct trace_state *s, struct trace_fetch *f)
 {
 	u64 from = s->r.value[f->length & (TRACE_VALUES - 1)];
@@ -238,7 +238,7 @@ static __always_inline void note_given(struct trace_state *s, struct trace_fetch
 		s->given = ~0U;
 }
 
-/* Not in the loop of the others: with a loop of its own in it the verifier takes long. */
+/* Separate from the loop over other fetches: a nested loop takes the verifier long. */
 static __always_inline int fetch_argv(struct trace_record *r, struct trace_call *call)
 {
 	u64 from = r->value[call->argv & (TRACE_VALUES - 1)];
@@ -269,7 +269,7 @@ static __always_inline void read_socket(struct trace_socket *to, struct file *f)
 		to->peer = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
 }
 
-/* NULL: the directory that names are relative to. */
+/* NULL: the directory that paths are relative to. */
 static __always_inline void name_descriptor(struct file_name *n, struct file *f)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
@@ -291,9 +291,9 @@ static __always_inline void name_descriptor(struct file_name *n, struct file *f)
 }
 
 /*
- * What a descriptor is; nothing of one that is none. A global function, like some below, is
- * verified once, not for each call of it: so programs load fast. Before 5.12 such a function takes
- * no pointers; it finds the record by itself.
+ * Records the file of a descriptor; nothing if it is not open. A global function, like some below, is verified once
+ * instead of at each call, so programs load fast. Before 5.12 such functions take no pointers, so it looks the record
+ * up itself.
  */
 __noinline int fetch_fd(u64 fd, u32 id)
 {
@@ -358,7 +358,7 @@ static __always_inline void fetch_given_fds(struct trace_record *r, struct trace
 
 /* --- descriptors that a call waits for -------------------------------------------------------- */
 
-/* Of an array or a set, the first. */
+/* The first ones of an array or a set. */
 #define FDS_NAMED 8
 
 /* include/uapi/asm-generic/poll.h: struct pollfd is { int fd; short events, revents; } */
@@ -382,7 +382,7 @@ __noinline int fetch_fds_of_array(void)
 	return 0;
 }
 
-/* No instruction of BPF's: by the upper 6 bits of a power of two times a de Bruijn sequence. */
+/* BPF has no instruction for this: upper 6 bits of a power of two times a de Bruijn sequence. */
 #define DE_BRUIJN 0x03f79d71b4cb0a89ULL
 static const u8 bit_number[64] = {
 	0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4,
@@ -395,12 +395,12 @@ static __always_inline u32 lowest_bit(u64 bits)
 {
 	u64 lowest = bits & -bits;
 
-	/* Without it some versions of clang know what this is, and then not how to do it. */
+	/* Otherwise some versions of clang recognize the idiom, and then fail to compile it. */
 	barrier_var(lowest);
 	return bit_number[lowest * DE_BRUIJN >> 58];
 }
 
-/* The first of 64, as many as are left to be named. Returns how many are left then. */
+/* Names the first `left` descriptors of a 64-bit word. Returns how many remain to be named. */
 __noinline int fetch_fds_of_bits(u64 bits, u32 first, u32 arg, u32 left)
 {
 	u32 i;
@@ -448,15 +448,15 @@ static __always_inline void fetch_waited_for(u32 waits)
 #define VECTOR_ID(part) TRACE_ID(TRACE_VECTOR_ARG, part)
 #define LENGTH_AT __builtin_offsetof(struct trace_message_of_many, length)
 
-/* What elements of any size may take; those behind it are told to have found no room. */
+/* Data of all elements together; those beyond it are marked as without room. */
 #define DATA_MOST 4096
 #define DATA_ROOM (sizeof(struct trace_data) + 2048 + DATA_MOST)
 
-/* The same of each of many messages; behind it the lengths of all of them find room. */
+/* The same for each of many messages; leaves room for the lengths of all of them. */
 #define FEW_MOST LITTLE
 #define FEW_ROOM (sizeof(struct trace_data) + 512)
 
-/* The next element: TRACE_DATA_FAULT, or how much of it was read. */
+/* Reads the next element; returns its size or TRACE_DATA_FAULT. */
 static __always_inline u32 read_element(struct trace_chunk *c, u64 from, u64 n, u64 room, u64 most)
 {
 	u64 at = c->bytes;
@@ -471,8 +471,8 @@ static __always_inline u32 read_element(struct trace_chunk *c, u64 from, u64 n, 
 }
 
 /*
- * `left` bytes are there, in as many of the buffers as they fill. 0: all was read. What was not is
- * marked, and left where it may be read again.
+ * Reads `left` bytes from the buffers that they fill, in order. Returns 0 if all was read. Unreadable elements are
+ * marked, and may be read again.
  */
 static __always_inline int fetch_data_within(struct trace_record *r, u64 from, u64 count, u64 left,
 					     u32 element, u64 room, u64 most)
@@ -486,7 +486,7 @@ static __always_inline int fetch_data_within(struct trace_record *r, u64 from, u
 	u64 n;
 
 	if (!c)
-		return 0;       /* the array is shown without */
+		return 0;       /* the array is shown without its data */
 	d = (struct trace_data *)c->data;
 	c->bytes = sizeof(*d);
 	for (i = 0; i < TRACE_IOVECS; i++) {
@@ -518,7 +518,7 @@ static __noinline int fetch_few_data(struct trace_record *r, u64 from, u64 count
 	return fetch_data_within(r, from, count, left, element, FEW_ROOM, FEW_MOST);
 }
 
-/* Of so many bytes, as many as are shown. */
+/* Reads as many of `whole` bytes as are shown. */
 static __noinline int fetch_part(struct trace_record *r, u64 from, u64 whole, u32 id, u32 element)
 {
 	struct trace_chunk *c = chunk_room(r, LITTLE);
@@ -541,7 +541,9 @@ static __always_inline int fetch_array(struct trace_record *r, u64 from, u64 cou
 			  VECTOR_ID(PART_VECTOR), element);
 }
 
-/* element: 0 of a single one. With left bytes of data. 0, or -EFAULT if any could not be read. */
+/*
+ * Reads a message with left bytes of data; element is 0 for a single one. Returns -EFAULT if any could not be read.
+ */
 __noinline int fetch_message(u64 from, u64 left, u32 element)
 {
 	struct trace_state *s = states_find(calling_task());
@@ -566,7 +568,7 @@ __noinline int fetch_message(u64 from, u64 left, u32 element)
 				fetch_data(r, m.vector, m.count, left));
 }
 
-/* The first of n. filled: each as far as its length says. */
+/* Reads the first of n messages. filled: each up to its length. */
 static __always_inline int fetch_messages(u64 from, u64 n, bool filled)
 {
 	u32 i, length;
@@ -588,8 +590,8 @@ static __always_inline bool is_filled(u32 vector)
 }
 
 /*
- * With left bytes of data (of many messages: left of them), or the array alone. has_array: that is
- * there already. 0, or -EFAULT if any of it could not be read.
+ * Reads an array and left bytes of its data (of many messages: left of them), or the array alone. has_array: the
+ * array has been read already. Returns -EFAULT if any of it could not be read.
  */
 __noinline int fetch_vector(u32 vector, u64 left, bool has_array)
 {
@@ -610,7 +612,7 @@ __noinline int fetch_vector(u32 vector, u64 left, bool has_array)
 	return left ? err | fetch_data(&s->r, from, count, left) : err;
 }
 
-/* Of as many messages as the call has sent or received. */
+/* Reads the lengths of the messages that the call has sent or received. */
 static __noinline int fetch_lengths(struct trace_record *r)
 {
 	u64 from = r->value[TRACE_VECTOR_ARG] + LENGTH_AT;
@@ -631,11 +633,11 @@ static __noinline int fetch_lengths(struct trace_record *r)
 
 /* --- the course of a call --------------------------------------------------------------------- */
 
-/* Bits of trace_state.missing behind those of the fetches. */
+/* Bits of trace_state.missing above those of the fetches. */
 #define ARGV_MISSING (1U << TRACE_FETCHES)
 #define VECTOR_MISSING (1U << (TRACE_FETCHES + 1))
 
-/* Of what the call is to fill there is the array so far, if that is not in a message. */
+/* For data that the call will fill in, reads only the array now, unless it is in a message. */
 static __always_inline void fetch_vector_at_begin(struct trace_state *s, u32 vector)
 {
 	u32 used = s->r.used;
@@ -666,7 +668,7 @@ static __always_inline void fetch_at_begin(struct trace_state *s, struct trace_c
 	fetch_vector_at_begin(s, call->vector);
 }
 
-/* What the call could not read itself is not lost. */
+/* A fault that the call itself met is not a loss. */
 static __always_inline void count_fault(struct trace_record *r)
 {
 	if ((s64)r->value[TRACE_RESULT] != -EFAULT)
@@ -693,12 +695,12 @@ static __always_inline void fetch_vector_at_end(struct trace_state *s, u32 vecto
 		err |= fetch_lengths(&s->r);
 	if (!err)
 		return;
-	/* Where there is something of it, the first chunk counts. */
+	/* If a part was read, its first chunk counts. */
 	chunk_empty(&s->r, TRACE_ID(TRACE_VECTOR_ARG, PART_TARGET), TRACE_CHUNK_FAULT);
 	count_fault(&s->r);
 }
 
-/* Is it to be read at the end, or read again where that failed at the begin? */
+/* Is it to be read at the end, or to be read again because that failed at the begin? */
 static __always_inline bool is_due(struct trace_state *s, u32 when, u32 i)
 {
 	s64 result = s->r.value[TRACE_RESULT];
@@ -726,7 +728,7 @@ static __always_inline void fetch_at_end(struct trace_state *s, struct trace_cal
 		if (call->fetch[i].changed || fetch_one(&s->r, &call->fetch[i], s->given))
 			fetch_failed(&s->r, call->fetch[i].id);
 	}
-	/* After an exec that did not fail there is nothing left of them. */
+	/* A successful exec has replaced the memory with the arguments. */
 	if (call->argv && s->missing & ARGV_MISSING && (!failed || fetch_argv(&s->r, call)))
 		fetch_failed(&s->r, call->argv);
 	fetch_vector_at_end(s, call->vector);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* How long block requests take, or how large they are (bitesize), as histograms. */
+/* Histograms of the duration of block requests, or of their size (bitesize). */
 #include "hist.bpf.h"
 #include "request.bpf.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Whether reads and writes begin where the last one of their disk ended, whoever submitted that one
- * and whichever of the two it was, in the order in which they are issued.
+ * Do reads and writes begin where the previous one of the disk ended? In order of issue, regardless of submitter and
+ * of direction.
  */
 #define REQUEST_AT_ISSUE
 #include "compat.bpf.h"
@@ -11,7 +11,7 @@
 #define SECTOR_SHIFT 9
 #define MOST_DISKS 1024
 
-/* The sector behind a disk's last request. */
+/* The sector after a disk's last request. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MOST_DISKS);
@@ -28,7 +28,7 @@ struct {
 
 const struct biopattern_sums no_sums = {};
 
-/* Moves on. The first one of a disk follows nothing. */
+/* Also advances the position. A disk's first request follows nothing. */
 static __always_inline bool follows(const struct request_state *st)
 {
 	u64 next = st->sector + (st->bytes >> SECTOR_SHIFT), *position;
@@ -40,7 +40,7 @@ static __always_inline bool follows(const struct request_state *st)
 	if (!position) {
 		err = bpf_map_update_elem(&positions, &disk, &next, BPF_ANY);
 		if (err)
-			count_lost(LOSS_INCOMPLETE);    /* taken for random */
+			count_lost(LOSS_INCOMPLETE);    /* counted as random */
 		return false;
 	}
 	yes = *position == st->sector;
@@ -63,7 +63,7 @@ static __always_inline struct biopattern_sums *sums_of(const struct request_stat
 	return s;
 }
 
-/* Several CPUs issue to one disk: sums are added to atomically. */
+/* Several CPUs issue to one disk: adds are atomic. */
 static __always_inline void request_issued(const struct request_state *st)
 {
 	struct biopattern_sums *s;

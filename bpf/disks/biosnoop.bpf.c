@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each block request that took at least so long, when it ends. */
+/* Reports each block request that took at least the minimum time, when it ends. */
 #include "compat.bpf.h"
 #include "biosnoop.h"
 #include "request.bpf.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What biosnoop.bpf.c and tools/disks/biosnoop.c share. */
+/* Shared by biosnoop.bpf.c and tools/disks/biosnoop.c. */
 #ifndef TALLY_BIOSNOOP_H
 #define TALLY_BIOSNOOP_H
 
 #include "request.h"
 
-/* A request that has ended; members as in struct request_state. */
+/* A completed request; members as in struct request_state. */
 struct biosnoop_record {
-	__u64 time_ns;          /* CLOCK_MONOTONIC, when it ended */
+	__u64 time_ns;          /* CLOCK_MONOTONIC, at completion */
 	__u64 queue_ns;
 	__u64 device_ns;
 	__u64 sector;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Block requests summed up: how many, how large, how slow, by whom. */
+/* Sums of block requests: number, size and duration, by submitter. */
 #include "compat.bpf.h"
 #include "biotop.h"
 #include "request.bpf.h"
 #include "writer.bpf.h"
 
-/* The number of the interval that goes on; written by the loader. */
+/* The number of the current interval; set by the loader. */
 u64 interval = 1;
 
 struct {
@@ -15,7 +15,7 @@ struct {
 	__type(value, struct biotop_sums);
 } sums SEC(".maps");
 
-/* A new element's first value. */
+/* The initial value of a new element. */
 const struct biotop_sums no_sums = {};
 
 static __always_inline struct biotop_sums *sums_of(const struct request_state *st)
@@ -56,7 +56,7 @@ static __always_inline void request_ended(const struct request_state *st, u64 no
 	s->device_ns += request_device_ns(st, now);
 	s->errors += st->error != 0;
 	s->requeues += st->requeues;
-	/* An array of two whose index is not a constant is beyond the verifier of 5.10. */
+	/* The verifier of 5.10 cannot handle a variable index into an array of two. */
 	if (number & 1)
 		keep_slowest(&s->slowest[1], number, total_ns);
 	else

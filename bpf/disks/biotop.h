@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What biotop.bpf.c and tools/disks/sums.h share. */
+/* Shared by biotop.bpf.c and tools/disks/sums.h. */
 #ifndef TALLY_BIOTOP_H
 #define TALLY_BIOTOP_H
 
 #include "request.h"
 
-/* An element belongs to one CPU, the one where the requests ended: plain adds are exact. */
+/* An element belongs to one CPU, on which the requests completed: plain adds are exact. */
 struct biotop_key {
 	struct task_key task;
 	struct request_parts parts;
@@ -14,10 +14,10 @@ struct biotop_key {
 };
 
 /*
- * The slowest request of an interval, which the loader numbers from 1 on: 0 means none. A maximum
- * cannot be had as a difference, so there are two, for intervals with even and odd numbers, each
- * begun anew with its interval; the loader reads that of the interval before while the other is
- * written.
+ * The slowest request of an interval; the loader numbers intervals from 1, 0 means none. A maximum
+ * cannot be computed as a difference of snapshots, so there are two, for even and odd intervals,
+ * each reset when its interval begins. The loader reads the previous interval's while programs
+ * write the other.
  */
 struct biotop_slowest {
 	__u64 interval;

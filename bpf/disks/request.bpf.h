@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The life of a block request: submitted, issued to the driver, given back and issued again maybe,
- * completed in one or more parts. Requests are known by their address. Whoever includes this
- * defines request_ended(), or REQUEST_AT_ISSUE and request_issued().
+ * The life of a block request: submission, issue to the driver, possibly requeue and another issue, completion in one
+ * or more parts. Requests are identified by address. The including file defines request_ended(), or REQUEST_AT_ISSUE
+ * and request_issued().
  *
- * The subject is who submitted the request; the task that issues or completes it may be any.
- * Submissions are seen at block_io_start (6.5, commit 5a80bd075f3b), in the task that submits; before
- * that at block_getrq, which only names the bio. There the request is found by its first bio when it
- * is issued. Where nothing depends on submissions, they are not looked at: a third of the cost.
+ * The subject is the task that submitted the request; any task may issue or complete it. Submissions are seen at
+ * block_io_start (6.5, commit 5a80bd075f3b), in the submitting task; before 6.5 at block_getrq, which has only the
+ * bio, so the request is found by its first bio when it is issued. If nothing depends on submissions, they are not
+ * hooked, which saves a third of the cost.
  *
- * A request that asks for a flush (block/blk-flush.c) is carried out in steps: a flush request of
- * the queue's own, shared by all that wait for one; then the data, if there is any, as a request like
- * others. It completes once more, without bytes, when all is done; that is no end of a request. A
- * flush request counts for the last one that asked for it.
+ * A request that asks for a flush (block/blk-flush.c) is processed in steps: a flush request of the queue itself,
+ * shared by all waiters; then the data, if any, as a normal request. At the end it completes once more, without
+ * bytes; that does not count as the end of a request. A flush request counts for the last task that asked for it.
  */
 #ifndef TALLY_REQUEST_BPF_H
 #define TALLY_REQUEST_BPF_H
 
-/* The subject is the current task, at its submissions. */
+/* The subject is the current task, at submissions. */
 #define SCOPE_UNTYPED
 
 #include "compat.bpf.h"
@@ -31,13 +30,13 @@
 #define PF_KTHREAD 0x00200000
 
 const volatile struct request_config request_config = {};
-u64 began_ns = 0;                       /* from then on requests are seen; written by the loader */
+u64 began_ns = 0;                       /* requests are seen from then on; set by the loader */
 struct request_run request_run = {};
 
-/* Why a state was lost last: its request's end is not of an unknown reason then. */
+/* Why a state was last lost: explains a request that ends without one. */
 long request_failure = 0;
 
-/* Requests that are under way, by address; with by_bio also bios that are no requests yet. */
+/* Requests in progress, by address; with by_bio also bios that have no request yet. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
@@ -45,7 +44,7 @@ struct {
 	__type(value, struct request_state);
 } requests SEC(".maps");
 
-/* Who asked last for a flush, by the address of the queue. */
+/* The last submitter that asked for a flush, by address of the queue. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -54,10 +53,10 @@ struct {
 } flush_askers SEC(".maps");
 
 #ifdef REQUEST_AT_ISSUE
-/* Issued for the first time, before the gate is open too. st is gone when this returns. */
+/* Called at the first issue, also before the gate is open. st is invalid after the return. */
 static __always_inline void request_issued(const struct request_state *st);
 #else
-/* The end of a request that counts: of a disk and a task in scope. st is gone when this returns. */
+/* Called at the end of a request whose disk and task are in scope. st is invalid after the return. */
 static __always_inline void request_ended(const struct request_state *st, u64 now);
 #endif
 
@@ -67,7 +66,7 @@ static __always_inline bool request_counts(const struct request_state *st)
 	       (!request_config.disk || st->disk == request_config.disk);
 }
 
-/* How long it waited, and how long the device had it; what never was issued only waited. */
+/* Time in the queue, and on the device; a request that was never issued was only queued. */
 static __always_inline u64 request_queue_ns(const struct request_state *st, u64 now)
 {
 	return (st->issue_ns ?: now) - st->submit_ns;
@@ -78,7 +77,7 @@ static __always_inline u64 request_device_ns(const struct request_state *st, u64
 	return st->issue_ns ? now - st->issue_ns : 0;
 }
 
-/* The parts asked for with --by, and the name that goes with a pid. */
+/* The parts asked for by --by, and the name that goes with a pid. */
 static __always_inline void request_parts_of(struct request_parts *parts,
 					     const struct request_state *st)
 {
@@ -107,7 +106,7 @@ static __always_inline struct gendisk *request_disk(struct request *rq)
 {
 	struct request___disk *old = (void *)rq;
 
-	/* 5.17 took it away (commit f3fa33acca9f); queues know their disk since 5.15. */
+	/* 5.17 removed rq_disk (commit f3fa33acca9f); queues have their disk since 5.15. */
 	if (bpf_core_field_exists(old->rq_disk))
 		return old->rq_disk;
 	return rq->q->disk;
@@ -135,7 +134,7 @@ static __always_inline u8 request_flags(u32 cmd_flags)
 	       FLAG_IF(REQUEST_NOWAIT, __REQ_NOWAIT);
 }
 
-/* Some flags are taken off on the way to the driver (PREFLUSH): those seen first stay. */
+/* Some flags are cleared on the way to the driver (PREFLUSH): keep those seen first. */
 static __always_inline void describe(struct request_state *st, struct request *rq)
 {
 	struct gendisk *disk = request_disk(rq);
@@ -149,8 +148,8 @@ static __always_inline void describe(struct request_state *st, struct request *r
 }
 
 /*
- * Writeback is submitted by a kernel thread for whoever dirtied the pages. Whose cgroup that is
- * stands in the bio, where the hierarchy asked for is the one that the block layer uses.
+ * A kernel thread submits writeback on behalf of the task that dirtied the pages. The bio has that task's cgroup, if
+ * the hierarchy asked for is the one that the block layer uses.
  */
 static __always_inline void owner_cgroup(struct task_key *key, struct bio *bio)
 {
@@ -166,7 +165,7 @@ static __always_inline void owner_cgroup(struct task_key *key, struct bio *bio)
 		key->cgroup = BPF_CORE_READ(owner, kn, id);
 }
 
-/* The current task submits; bio is what, or NULL. */
+/* Fills in the current task as the submitter; bio may be NULL. */
 static __always_inline void identify(struct request_state *st, struct bio *bio)
 {
 	u64 id = bpf_get_current_pid_tgid(), stamp;
@@ -197,7 +196,7 @@ static __always_inline void submitted(u64 key, struct request_state *st, struct 
 
 	if (st->flags & (REQUEST_PREFLUSH | REQUEST_FUA))
 		err = bpf_map_update_elem(&flush_askers, &asked, st, BPF_ANY);
-	/* Whose flush it will be is not known then: more disks than there is room for. */
+	/* More disks than there is room for: the flush's submitter will be unknown. */
 	if (err && armed)
 		count_lost(LOSS_INCOMPLETE);
 	err = bpf_map_update_elem(&requests, &key, st, BPF_ANY);
@@ -217,8 +216,8 @@ int UNPREEMPTED_PROG(on_start, struct request *rq)
 }
 
 /*
- * The argument behind the queue, where there is one: until 5.10 (commits a54895fa057c, which is in 5.10's
- * later versions, and e8a676d61c07).
+ * The argument after the queue, on kernels with a queue argument: until 5.10 (commits a54895fa057c, which is in later
+ * 5.10 releases, and e8a676d61c07).
  */
 static __always_inline void *behind_queue(u64 *ctx, bool queue_first)
 {
@@ -244,7 +243,7 @@ int UNPREEMPTED_PROG(on_getrq)
 	return 0;
 }
 
-/* Became part of another one, and will not be heard of again. */
+/* The request was merged into another one, and produces no more events. */
 SEC("tp_btf/block_rq_merge")
 int UNPREEMPTED_PROG(on_merge)
 {
@@ -259,10 +258,10 @@ int UNPREEMPTED_PROG(on_merge)
  * --- issue -------------------------------------------------------------------------------------
  */
 
-/* How many bios may have been merged in front of the first one. */
+/* Bios that may have been merged in front of the first one. */
 #define FRONT_MERGES 4
 
-/* By bio: the request's first one was submitted as such; ones merged in front of it were not. */
+/* With by_bio: finds the submission by the request's original first bio; those merged in front have none. */
 static __always_inline struct request_state *claim(struct request *rq)
 {
 	u64 key = (u64)rq, submission;
@@ -294,8 +293,8 @@ static __always_inline bool is_of_driver(u8 op)
 }
 
 /*
- * A request whose submission was not seen: a flush request of a queue; a command, whose submitter
- * issues it; else from before the run, or not seen for a reason that is not known.
+ * A request without a seen submission: a flush request of a queue; a command, issued by its submitter; else one from
+ * before the run, or one missed for an unknown reason.
  */
 static __always_inline struct request_state *adopt(struct request *rq)
 {
@@ -327,8 +326,8 @@ static __always_inline struct request_state *adopt(struct request *rq)
 }
 
 /*
- * Where nobody asks who submitted a request, or when, it begins here. False: it had begun, and was
- * given back. One that was issued and not given back is left from an end that was missed.
+ * If neither submitter nor submission time matter, the request begins here. False: it began before, and was requeued.
+ * One that was issued and not requeued is a leftover whose end was missed.
  */
 static __always_inline bool begins_at_issue(struct request *rq)
 {
@@ -364,7 +363,7 @@ int UNPREEMPTED_PROG(on_issue)
 	if (request_config.at_issue && begins_at_issue(rq))
 		return 0;
 	st = bpf_map_lookup_elem(&requests, &key);
-	/* One that was issued and not given back is left from an end that was missed. */
+	/* One that was issued and not requeued is a leftover whose end was missed. */
 	if (request_config.by_bio && (!st || st->issue_ns))
 		st = claim(rq);
 	if (!st)
@@ -380,7 +379,7 @@ int UNPREEMPTED_PROG(on_issue)
 	return 0;
 }
 
-/* The driver could not take it, or wants to try again: it waits again. */
+/* The driver could not take the request, or will retry it: it is queued again. */
 SEC("tp_btf/block_rq_requeue")
 int UNPREEMPTED_PROG(on_requeue)
 {
@@ -399,7 +398,7 @@ int UNPREEMPTED_PROG(on_requeue)
  * --- completion --------------------------------------------------------------------------------
  */
 
-/* Without bytes it is the end of a flush's steps, and by bio its submission is known still. */
+/* Without bytes it is the end of a flush sequence; with by_bio its submission is still known. */
 static __always_inline void ended_unseen(struct request *rq, u32 bytes)
 {
 	u64 submission = (u64)rq->bio, began = rq->start_time_ns;
@@ -449,7 +448,7 @@ int UNPREEMPTED_PROG(on_complete, struct request *rq, int error, unsigned int by
 		st->done += bytes;
 		return 0;
 	}
-	/* One that did nothing but ask for a flush never is issued; that flush counts. */
+	/* A request that only asked for a flush is never issued; the flush counts instead. */
 	if (st->issue_ns || st->bytes)
 		ended(st);
 	bpf_map_delete_elem(&requests, &key);

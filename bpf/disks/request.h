@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Block requests, as programs (request.bpf.h) and loaders (tools/disks/requests.h) share them. */
+/* Block requests, shared by programs (request.bpf.h) and loaders (tools/disks/requests.h). */
 #ifndef TALLY_REQUEST_H
 #define TALLY_REQUEST_H
 
 #include "hist.h"
 #include "task_key.h"
 
-/* include/linux/blk_types.h, the same since 5.10; those of zones have moved. */
+/* include/linux/blk_types.h, unchanged since 5.10 except for zone operations. */
 enum request_op {
 	REQUEST_READ = 0,
 	REQUEST_WRITE = 1,
@@ -14,12 +14,12 @@ enum request_op {
 	REQUEST_DISCARD = 3,
 	REQUEST_SECURE_ERASE = 5,
 	REQUEST_WRITE_ZEROES = 9,
-	REQUEST_DRIVER_FIRST = 32,      /* commands of drivers and of user space: SCSI, NVMe */
+	REQUEST_DRIVER_FIRST = 32,      /* driver and user space commands: SCSI, NVMe */
 	REQUEST_DRIVER_LAST = 35,
 };
 #define REQUEST_OP_MASK 0xff
 
-/* Our own numbers: the kernel's bits move. */
+/* Own numbers: the kernel's bits change. */
 enum request_flag {
 	REQUEST_SYNC = 1 << 0,
 	REQUEST_META = 1 << 1,
@@ -31,7 +31,7 @@ enum request_flag {
 	REQUEST_NOWAIT = 1 << 7,
 };
 
-/* Keys of requests beside those of tasks; BY_OWN(0) and on. */
+/* Key parts of requests, beside those of tasks; BY_OWN(0) and on. */
 enum request_part {
 	BY_DISK = 1 << BY_PARTS,
 	BY_OP = 2 << BY_PARTS,
@@ -39,49 +39,49 @@ enum request_part {
 };
 
 struct request_parts {
-	__u32 disk;             /* major << 20 | minor; 0: a request of no disk */
+	__u32 disk;             /* major << 20 | minor; 0: a request without a disk */
 	__u8 op;
 	__u8 flags;
 	__u8 pad[2];
 };
 
-/* Who submitted a request, seen from the run. */
+/* Was the submitter of a request in scope? */
 enum request_standing {
 	REQUEST_OUT_OF_SCOPE,
 	REQUEST_IN_SCOPE,
-	REQUEST_BEFORE,         /* somebody, before the run */
+	REQUEST_BEFORE,         /* unknown: submitted before the run */
 };
 
-/* A request from its submission to its end; times are CLOCK_MONOTONIC. */
+/* A request from submission to end; times are CLOCK_MONOTONIC. */
 struct request_state {
 	__u64 submit_ns;
-	__u64 issue_ns;         /* handed to the driver, the last time; 0: not yet */
+	__u64 issue_ns;         /* last handed to the driver; 0: not yet */
 	__u64 sector;
-	__u32 bytes;            /* of the whole, merged ones included; known when it is issued */
-	__u32 done;             /* bytes completed so far, of requests that complete in parts */
+	__u32 bytes;            /* size, merged requests included; known at the issue */
+	__u32 done;             /* bytes completed so far, if it completes in parts */
 	__u32 disk;
-	__s32 error;            /* of any part: an errno below 0, or (5.16) a blk_status_t above */
+	__s32 error;            /* of any part: a negative errno, or (5.16) a positive blk_status_t */
 	__u8 op;
 	__u8 flags;
-	__u8 requeues;          /* times the driver gave it back; 255: or more */
+	__u8 requeues;          /* times that the driver gave it back; 255: or more */
 	__u8 standing;          /* enum request_standing */
 	__u32 cpu;              /* of the submission */
-	__u32 pid, tid;         /* who submitted it */
-	char comm[TASK_KEY_COMM_LEN];   /* of the thread; of the process where keys are of those */
+	__u32 pid, tid;         /* the submitter */
+	char comm[TASK_KEY_COMM_LEN];   /* of the thread; of the process if keys are by pid */
 	struct task_key task;
 };
 
-/* Written by the loader before the programs are loaded. */
+/* Set by the loader before it loads the programs. */
 struct request_config {
-	__u32 disk;             /* the only one that counts; 0: all */
-	__u8 queue_first;       /* tracepoints have the queue in front of the request */
-	__u8 queue_before_bio;  /* the same of block_getrq: the two went at different times */
+	__u32 disk;             /* the only disk that counts; 0: all */
+	__u8 queue_first;       /* tracepoints have a queue argument before the request */
+	__u8 queue_before_bio;  /* the same for block_getrq, which lost it in another version */
 	__u8 by_bio;            /* submissions are seen at block_getrq, by their bio */
-	__u8 at_issue;          /* submissions are not seen: all requests count, from their issue on */
+	__u8 at_issue;          /* submissions are not seen: every request counts, from its issue */
 };
 
 struct request_run {
-	__u64 before;           /* requests that ended in the run and were submitted before */
+	__u64 before;           /* requests that were submitted before the run and ended in it */
 };
 
 /* Histograms of requests (biolatency, bitesize). */

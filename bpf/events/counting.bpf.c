@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Counting. Two measurements, of which a run loads what it needs:
+ * Counting. Two measurements; a run loads what it needs:
  *
- * Events at places in code (tracepoints, functions): one add per event, into the event's slot of a
- * per-CPU array, or into the task's element of a hash with --by. Adds are atomic: the same event in
- * an interrupt may come between.
+ * Events at places in code (tracepoints, functions): one add per event, to the event's slot of a per-CPU array, or to
+ * the task's element of a hash with --by. Adds are atomic: the same event may occur in an interrupt.
  *
- * Counters (task-clock, page-faults, cycles, ...) charged to tasks: the counters run per CPU, as for the
- * whole system; at each switch what they advanced by belongs to the task that leaves. A sum over all tasks
- * is therefore what the counters say themselves.
+ * Counters (task-clock, page-faults, cycles, ...) charged to tasks: the counters run per CPU, system-wide; at each
+ * context switch their increase is charged to the task that leaves. So the sum over all tasks equals the counters.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -24,7 +22,7 @@
 
 /* --- events ------------------------------------------------------------------------------------ */
 
-/* Does the event's own filter let it through? 1: yes, 0: no, negative: event_verdict. */
+/* The event's own filter. 1: the event counts, 0: it does not, negative: event_verdict. */
 EVENT_BODY(event_filter, EVENT_FILTER, void)
 
 struct {
@@ -58,7 +56,7 @@ static __noinline int count_keyed(u32 slot, struct task_struct *t)
 		}
 	}
 	__sync_fetch_and_add(&c->count, 1);
-	if (task_key_has_name())        /* else the time need not be asked for */
+	if (task_key_has_name())        /* otherwise the time is not needed */
 		task_key_name(c->name, &c->name_stamp, t, bpf_ktime_get_ns());
 	return 0;
 }
@@ -84,9 +82,8 @@ static __always_inline int count(u32 slot, struct task_struct *t)
 }
 
 /*
- * System calls begin and end in their task alone. Where such a program can be preempted (since 7.0) the
- * kernel runs it for nobody else on that CPU meanwhile, and counts what it skipped: nothing can come
- * between, and a plain add is exact.
+ * System calls begin and end only in tasks. Where such a program can be preempted (since 7.0), the kernel skips it
+ * for other tasks on that CPU and counts that: nothing can interfere, and a plain add is exact.
  */
 static __always_inline int count_syscall(u32 slot)
 {
@@ -108,14 +105,14 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint, void *, ctx)
 	return count(event_slot(), NULL);
 }
 
-/* Tracepoints about the task that is their first argument: a wakeup is an event of the wakee. */
+/* Tracepoints whose subject is their first argument: a wakeup is an event of the wakee. */
 SEC("raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw_tracepoint_task, struct bpf_raw_tracepoint_args *, ctx)
 {
 	return count(event_slot(), (struct task_struct *)ctx->args[0]);
 }
 
-/* 0 from a program on a tracepoint would hide the event from perf counters of others: KEEP_EVENT. */
+/* Returning 0 from a program on a tracepoint would hide the event from other perf users: KEEP_EVENT. */
 SEC("tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
@@ -123,7 +120,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* With a filter on the fields of the tracepoint's record. */
+/* With a filter on the tracepoint's fields. */
 static __always_inline void count_if(void *record, u32 slot)
 {
 	int verdict;
@@ -175,7 +172,7 @@ int UNPREEMPTED(by ? PREEMPT_FUNCTION : PREEMPT_ATOMIC, on_exit, void *, ctx)
 	return count(event_slot(), NULL);
 }
 
-/* All of syscalls:sys_enter_* and sys_exit_* are two tracepoints: slot + 1 by number, 0 for none. */
+/* Two tracepoints serve all of syscalls:sys_enter_* and sys_exit_*: slot + 1 by number, 0 for none. */
 const volatile u32 enter_slot[SYSCALL_NUMBERS] = {};
 const volatile u32 exit_slot[SYSCALL_NUMBERS] = {};
 
@@ -211,9 +208,9 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_sys_exit, struct bpf_raw_tracepoint_args 
 
 const volatile u32 ncounters = 0;
 const volatile u32 ncpus = 1;
-/* The idle tasks are subjects like others, so that sums are those of the whole machine. */
+/* Idle tasks are subjects too, so that sums cover the whole machine. */
 const volatile bool count_idle = false;
-/* Counters that count switches themselves: the one happening is the leaving task's. */
+/* Counters of context switches: the current switch is charged to the leaving task. */
 const volatile u32 switch_counters = 0;
 
 struct {
@@ -241,7 +238,7 @@ struct {
 	__type(value, struct counting_charge);
 } charges SEC(".maps");
 
-/* A new element's first value: too large for the stack. */
+/* The initial value of a new element, too large for the stack. */
 const struct counting_charge no_charge = {};
 
 static __always_inline struct counting_charge *charge_of(struct task_struct *t)
@@ -263,7 +260,7 @@ static __always_inline struct counting_charge *charge_of(struct task_struct *t)
 	return c;
 }
 
-/* What the counters advanced by since the last call on this CPU is t's. */
+/* Charges the counters' increase since the last call on this CPU to t. */
 static __always_inline int charge(struct task_struct *t, bool switching)
 {
 	u32 zero = 0, i, cpu = bpf_get_smp_processor_id();
@@ -303,9 +300,9 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /*
- * Run on each CPU by the loader (BPF_PROG_TEST_RUN with a CPU, since 5.10) before it reads the
- * charges, so that the task on the CPU just then has got what is its own; and once before it
- * opens the gate, so that the first difference is from then on.
+ * The loader runs this on each CPU (BPF_PROG_TEST_RUN with a CPU, since 5.10) before it reads the charges, so that
+ * the task on the CPU is charged up to that moment; and once before it opens the gate, so that the first difference
+ * begins there.
  */
 SEC("raw_tp")
 int charge_now(void *ctx)

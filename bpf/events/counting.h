@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the counting programs and their loader share. */
+/* Shared by the counting programs and their loader. */
 #ifndef TALLY_COUNTING_H
 #define TALLY_COUNTING_H
 
 #include "task_key.h"
 
-#define COUNTING_COUNTERS 16        /* counters that can be charged to tasks in one run */
+#define COUNTING_COUNTERS 16        /* counters that one run can charge to tasks */
 
 /*
- * An element of a keyed map belongs to one CPU. (Not a per-CPU hash: the kernel keeps few of those
- * elements ready for programs that may not sleep, and new keys in a burst would be lost.)
+ * An element of a keyed map belongs to one CPU. (Not a per-CPU hash: the kernel preallocates few elements of those
+ * for programs that may not sleep, and a burst of new keys would be lost.)
  */
 struct counting_key {
 	struct task_key task;
@@ -19,11 +19,11 @@ struct counting_key {
 
 struct counting_count {
 	__u64 count;
-	__u64 name_stamp;       /* when the name was taken */
+	__u64 name_stamp;       /* time name was written */
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* Counters charged to tasks: what they advanced by while the task was on a CPU. */
+/* Counters charged to tasks: their increase while the task was on a CPU. */
 struct counting_charge {
 	struct {
 		__u64 value;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the kernel's counters have advanced by while one task ran: that of a CPU goes on for whoever
- * is there, so it is divided up at context switches. A task has a state from when it first asks; from
- * then on its counters only ever rise, on whatever CPUs it runs, and stand still while it does not.
+ * Per-task increases of perf counters. A CPU's counter runs on for whatever task is there, so its increase is divided
+ * up at context switches. A task has state once it first asks; from then on its counters only increase, on whichever
+ * CPU it runs, and stand still while it does not run.
  */
 #ifndef TALLY_OWN_COUNTERS_BPF_H
 #define TALLY_OWN_COUNTERS_BPF_H
@@ -12,8 +12,8 @@
 #include "task_state.bpf.h"
 
 const volatile u32 ncounters = 0;
-const volatile u32 ncpus = 1;           /* possible ones */
-/* Counters that count switches themselves, a bit each: the one happening is the leaving task's. */
+const volatile u32 ncpus = 1;           /* possible CPUs */
+/* Counters of context switches, as bits: the current switch is charged to the leaving task. */
 const volatile u32 switch_counters = 0;
 
 struct {
@@ -24,21 +24,21 @@ struct {
 } counters SEC(".maps");
 
 /*
- * While the task runs on cpu - 1, its counter is total + that of the CPU - since; else total. There
- * are virtual machines (PVM's) that hide some switches: a task is then found on a CPU to which nobody
- * saw it come. What it did until then is not known: a gap.
+ * While the task runs on cpu - 1, its counter is total + the CPU's counter - since; otherwise total. Some virtual
+ * machines (PVM) hide some switches: a task is then found on a CPU without a seen arrival. Its increase until then is
+ * unknown: a gap.
  */
 struct own_counters {
 	u64 total[PROBE_COUNTERS];
-	u64 since[PROBE_COUNTERS];      /* that of the CPU when the task came to it */
-	u64 switches;                   /* away from the CPU */
+	u64 since[PROBE_COUNTERS];      /* the CPU's counter when the task arrived */
+	u64 switches;                   /* switch-outs */
 	u64 gaps;
-	u64 cpu;                        /* and 1; 0: none, or it has just begun */
+	u64 cpu;                        /* CPU + 1; 0: none, or the state is new */
 };
 
 TASK_STATE(own_counters, struct own_counters)
 
-/* Counter i of this CPU; false: it cannot be read, or had to take turns with others. */
+/* Counter i of this CPU; false: unreadable, or multiplexed. */
 static __always_inline bool read_counter(u32 i, u64 *value)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -91,8 +91,8 @@ static __always_inline void leave_cpu(struct own_counters *own)
 #define NOW(variable) (*(volatile u64 *)&(variable))
 
 /*
- * The current task's counters, and behind them its gaps. False: it has no state, or they cannot be
- * read. A program that can be preempted sees that at the number of switches, and reads once more.
+ * The current task's counters, followed by its gaps. False: it has no state, or they cannot be read. A program that
+ * was preempted notices that by the number of switches, and reads again.
  */
 static __always_inline bool read_own_counters(u64 value[PROBE_COUNTERS + 1])
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The frames of probe (probe.h): what the compiled functions make of an event, and the buffers of
- * those that do not fit on a stack.
- */
+/* Probe's frames (probe.h): the results of compiled functions for an event, and buffers for large frames. */
 #ifndef TALLY_PROBE_FRAME_BPF_H
 #define TALLY_PROBE_FRAME_BPF_H
 
@@ -53,7 +50,7 @@ static __always_inline bool make_key(void *ctx, struct probe_frame *f)
 	return verdict >= 0;
 }
 
-/* is_shared: what ends there need not have begun for us. */
+/* is_shared: calls of other functions end here too, so the end need not have a begin. */
 static __always_inline bool make_match(void *ctx, struct probe_frame *f, bool *is_shared)
 {
 	int verdict = event_match(ctx, f);
@@ -67,8 +64,8 @@ static __always_inline bool make_match(void *ctx, struct probe_frame *f, bool *i
 /* --- frames in buffers ----------------------------------------------------------------------- */
 
 /*
- * What a record or a begin has in front of the key is written there when the head of the frame is
- * no longer needed: so one piece of memory is what the kernel is given.
+ * The head of a record or of a begin is written directly before the key, once the head of the frame is no longer
+ * needed: so the kernel gets one contiguous piece of memory.
  */
 struct buffer {
 	u64 holders;            /* preempt.bpf.h: claim_alone() */
@@ -85,7 +82,7 @@ struct {
 	__type(value, struct buffer);
 } buffers SEC(".maps");
 
-/* A buffer of this CPU that nobody else has, to be given back; NULL: there is none, which is counted. */
+/* A free buffer of this CPU, to be given back; NULL: there is none, which is counted. */
 static __always_inline struct probe_frame *take_frame(struct buffer **buffer)
 {
 	struct buffer *b;

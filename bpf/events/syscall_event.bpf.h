@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events of system calls, syscalls:sys_enter_NAME and sys_exit_NAME, for programs with compiled
- * functions (event.bpf.h). All of them are two tracepoints; opening and closing the perf events of
- * hundreds of them takes half a minute.
+ * Events of system calls, syscalls:sys_enter_NAME and sys_exit_NAME, for programs with compiled functions
+ * (event.bpf.h). Two tracepoints serve all of them, because opening and closing perf events for hundreds takes half a
+ * minute.
  *
- * A copy of a template serves all calls whose compiled functions are the same (user/event/attach.h):
+ * One copy of a template serves all calls with the same compiled functions (user/event/attach.h):
  *
  *   SYSCALL_SLOTS(slots)
- *   ON_SYSCALL_ENTER(NAME, slots, handle, ...)      handle(record, slot, ...) is called for each
+ *   ON_SYSCALL_ENTER(NAME, slots, handle, ...)      calls handle(record, slot, ...) for each
  *   ON_SYSCALL_EXIT(NAME, slots, handle, ...)
  *
- * ctx may be among the further arguments: the program's context, where stacks are walked from.
+ * The further arguments may include ctx: the program's context, from which stacks are walked.
  */
 #ifndef TALLY_SYSCALL_EVENT_BPF_H
 #define TALLY_SYSCALL_EVENT_BPF_H
@@ -20,7 +20,7 @@
 #include "preempt.bpf.h"
 #include "syscalls.h"
 
-/* At the copy's number * SYSCALL_NUMBERS + number of the call: slot + 1; 0 where it is not asked for. */
+/* Index: number of the copy * SYSCALL_NUMBERS + number of the call. Value: slot + 1; 0 if not asked for. */
 #define SYSCALL_SLOTS(name)                                                                        \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_ARRAY);                                                  \
@@ -29,9 +29,9 @@
 		__type(value, u32);                                                                \
 	} name SEC(".maps");
 
-/* What the record of such a tracepoint holds, where compiled functions look for it. */
+/* The layout of such a tracepoint's record, as compiled functions see it. */
 struct syscall_record {
-	u64 common;             /* of all tracepoints: out of their reach there, and here */
+	u64 common;             /* common to all tracepoints; programs cannot read it there either */
 	s64 number;
 	u64 value[6];           /* arguments, or the result */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why a compiled function (event.h) could not say anything of an event, counted as what it is. */
+/* Counts the reason for which a compiled function (event.h) had no result. */
 #ifndef TALLY_VERDICT_BPF_H
 #define TALLY_VERDICT_BPF_H
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Files that are made and deleted again, at the deletion.
+ * Files that are created and deleted again, reported at the deletion.
  *
- * A system call that deletes names a path, and no tracepoint of the kernel says which file that was. So these
- * are programs on the two functions that all such calls go through: do_filp_open() (do_file_open() since 7.0), of
- * whose files the kernel itself marks those that the open has made, and vfs_unlink(). Both are passed by io_uring as well.
- * A file is its inode with its generation: it may be renamed, leave the kernel's memory and come back.
+ * A system call that deletes takes a path, and no tracepoint tells which file that was. So programs are on the two
+ * functions that all such calls use, io_uring included: do_filp_open() (do_file_open() since 7.0), where the kernel
+ * marks files that the open has created, and vfs_unlink(). A file is identified by inode and generation: it may be
+ * renamed, be evicted from memory and return.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -21,8 +21,8 @@
 #define FMODE_CREATED (1 << 20)
 
 /*
- * The files that were made. Those that stay for ever leave when there is no room: the one that was made or
- * deleted least recently first.
+ * Created files. If there is no room, the least recently created or deleted one is evicted: files that are never
+ * deleted do not accumulate.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -31,11 +31,11 @@ struct {
 	__type(value, struct filelife_birth);
 } births SEC(".maps");
 
-/* Elements that were made, and that were taken out: what is neither there nor taken out had no room. */
+/* Elements created and removed: one that is neither present nor removed was evicted. */
 u64 made = 0;
 u64 taken = 0;
 
-/* By the address of a directory entry, which its deletion keeps. */
+/* Keyed by the address of the dentry, on which the deletion holds a reference. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -43,7 +43,7 @@ struct {
 	__type(value, struct filelife_leaving);
 } leaving SEC(".maps");
 
-/* A record being made, too large for the stack. */
+/* A record under construction, too large for the stack. */
 struct record_room {
 	u64 holders;
 	struct filelife_record record;
@@ -63,7 +63,7 @@ static __always_inline void id_of(struct file_id *id, const struct inode *inode)
 	id->device = BPF_CORE_READ(inode, i_sb, s_dev);
 }
 
-/* What it returns may be an error, which has no mode. */
+/* The result may be an error, which has no mode. */
 SEC("fexit/do_filp_open")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_opened, u64 *, ctx)
 {
@@ -84,15 +84,15 @@ int UNPREEMPTED(PREEMPT_FUNCTION, on_opened, u64 *, ctx)
 		__sync_fetch_and_add(&made, 1);
 	else if ((int)err != -EEXIST)
 		count_failed_update(err);
-	else                            /* the one before went in a way that is not seen */
+	else                            /* the previous one ended in a way that is not seen */
 		bpf_map_update_elem(&births, &id, &birth, BPF_ANY);
 	return 0;
 }
 
-/* Idmapped mounts put one in front of its arguments in 5.12 (commit 6521f8917082). */
+/* Idmapped mounts added a first argument in 5.12 (commit 6521f8917082). */
 #define UNLINK_HAS_FOUR KERNEL_VERSION(5, 12, 0)
 
-/* The verifier takes no offset that is calculated, so the compiler must not make one load of two. */
+/* The verifier rejects computed offsets, so the compiler must not merge the two loads. */
 static __always_inline u64 argument_of_two(u64 *ctx, u32 old, u32 new)
 {
 	u64 value;
@@ -117,7 +117,7 @@ static __always_inline int unlink_result(u64 *ctx)
 	return argument_of_two(ctx, 3, 4);
 }
 
-/* It has its inode now, which it may have lost when the call returns. */
+/* At the entry, because the dentry may have lost its inode when the call returns. */
 SEC("fentry/vfs_unlink")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_unlink, u64 *, ctx)
 {
@@ -154,7 +154,7 @@ static __always_inline void fill(struct filelife_record *r, struct dentry *d,
 	r->name.inode = 0;
 	r->name.size = 0;
 	r->name.flags = 0;
-	/* The mount may have gone since. */
+	/* The mount may be gone by now. */
 	if (BPF_CORE_READ(mount, mnt_sb) == BPF_CORE_READ(d, d_sb))
 		file_name_walk(&r->name, d, mount);
 	else
@@ -183,7 +183,7 @@ static __always_inline void tell(struct dentry *d, const struct filelife_birth *
 	give_up_claim(&room->holders);
 }
 
-/* One that has another name is still there. */
+/* A file that has another name still exists. */
 SEC("fexit/vfs_unlink")
 int UNPREEMPTED(PREEMPT_FUNCTION, on_unlinked, u64 *, ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What filelife.bpf.c keeps of files that were made, and tells of those that are deleted. */
+/* What filelife.bpf.c keeps about created files, and sends about deleted ones. */
 #ifndef TALLY_FILELIFE_H
 #define TALLY_FILELIFE_H
 
@@ -7,26 +7,26 @@
 
 struct filelife_birth {
 	__u64 born_ns;          /* CLOCK_MONOTONIC */
-	__u64 mount;            /* the address of the mount it was made on */
+	__u64 mount;            /* address of the mount on which it was created */
 	__u32 pid;
 	__u32 pad;
 	char comm[TASK_KEY_COMM_LEN];
 };
 
-/* A file whose deletion has begun; by the address of its directory entry. */
+/* A file whose deletion has begun; keyed by the address of its dentry. */
 struct filelife_leaving {
 	struct file_id id;
-	__u64 inode;            /* its address: the call keeps it */
+	__u64 inode;            /* its address, valid because the call holds a reference */
 };
 
 struct filelife_record {
-	__u64 time_ns;          /* CLOCK_MONOTONIC, when it was deleted */
+	__u64 time_ns;          /* CLOCK_MONOTONIC, at the deletion */
 	__u64 age_ns;
-	__u32 pid, tid, cpu;    /* of who has deleted it */
+	__u32 pid, tid, cpu;    /* of the deleting task */
 	__u32 maker_pid;
 	char comm[TASK_KEY_COMM_LEN];
 	char maker_comm[TASK_KEY_COMM_LEN];
-	struct file_name name;  /* its last member is sent as far as it is filled */
+	struct file_name name;  /* its last member is only sent as far as it is filled */
 };
 
 _Static_assert(sizeof(struct filelife_birth) == 40, "filelife_birth has padding");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each call about a file (file.bpf.h) that takes at least so long, and the file's name. */
+/* Each file call (file.bpf.h) that takes at least the minimum time, with the file's name. */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "file.bpf.h"
@@ -9,7 +9,7 @@
 
 const volatile u64 min_ns = 0;
 
-/* Records being made, too large for the stack: one for calls, one for show_unfinished(). */
+/* Records under construction, too large for the stack: one for calls, one for show_unfinished(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 2);
@@ -17,7 +17,7 @@ struct {
 	__type(value, struct fileslower_record);
 } record_room SEC(".maps");
 
-/* Where the call was in the file. What moves the position has moved it by now, appending or not. */
+/* The call's file offset. A call that moves the position has moved it by now, appending or not. */
 static __always_inline s64 offset_of(const struct file_state *st, struct file *f, u32 mode,
 				     s64 result, bool unfinished)
 {
@@ -91,7 +91,7 @@ static __always_inline void file_call_ended(const struct file_state *st,
 	send_record(r);
 }
 
-/* Calls that go on and have taken as long already. Run by the loader before a report. */
+/* Calls in progress that have taken as long already. The loader runs this before a report. */
 SEC("iter/task")
 int show_unfinished(struct bpf_iter__task *ctx)
 {
@@ -103,7 +103,7 @@ int show_unfinished(struct bpf_iter__task *ctx)
 
 	if (!t || is_idle(t))
 		return 0;
-	st = file_states_find(t);       /* begun in scope, or there is none that goes on */
+	st = file_states_find(t);       /* only calls that began in scope have a state */
 	r = bpf_map_lookup_elem(&record_room, &one);
 	if (!st || !r)
 		return 0;
@@ -121,7 +121,7 @@ int show_unfinished(struct bpf_iter__task *ctx)
 	r->unfinished = 1;
 	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);
 	fill_file(r, t, st, st->side[0].op ? &st->side[0] : &st->side[1]);
-	/* It may have ended, and another one begun, while it was looked at. */
+	/* The call may have ended, and another begun, in the meantime. */
 	if (*(volatile u64 *)&st->start_ns == since)
 		send_record(r);
 	return 0;

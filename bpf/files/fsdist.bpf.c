@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* How long calls about files take (file.bpf.h), by what they do. */
+/* Duration of file calls (file.bpf.h), by operation. */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "file.bpf.h"
@@ -9,7 +9,7 @@
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
 
-/* There is always a key: what is done. */
+/* There is always a key: the operation. */
 HIST_MAPS(times, struct fsdist_key);
 
 static __always_inline void file_call_ended(const struct file_state *st,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What fsdist.bpf.c and tools/files/fsdist.c share. */
+/* Shared by fsdist.bpf.c and tools/files/fsdist.c. */
 #ifndef TALLY_FSDIST_H
 #define TALLY_FSDIST_H
 
@@ -7,7 +7,7 @@
 #include "hist.h"
 #include "task_key.h"
 
-/* Behind the parts of task keys, for --by. Every key has the first. */
+/* Key parts for --by, beside those of tasks. Every key has the first. */
 enum fsdist_part {
 	BY_FILE_OP = 1 << BY_PARTS,
 	BY_FILE_FS = 1 << (BY_PARTS + 1),
@@ -23,7 +23,7 @@ struct fsdist_own {
 };
 
 struct fsdist_key {
-	struct hist_slot slot;          /* first: hist_add_key() fills it */
+	struct hist_slot slot;          /* first; filled in by hist_add_key() */
 	struct task_key task;
 	struct fsdist_own own;
 };

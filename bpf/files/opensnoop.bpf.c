@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each open of a file by name, when the call returns. One program on sys_exit is enough: the
- * arguments are still there, and the page the path is in is there as well, since the kernel has
- * just read it. Only the time an open takes needs sys_enter.
+ * Each open of a file by name, when the call returns. One program on sys_exit is enough: the argument registers are
+ * unchanged, and the page with the path is present, since the kernel has just read it. Only the duration of an open
+ * needs sys_enter.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -26,21 +26,21 @@ struct open_how_text {
 	u64 resolve;
 };
 
-/* include/uapi/asm-generic/fcntl.h; what creat(2) means. */
+/* include/uapi/asm-generic/fcntl.h; the flags of creat(2). */
 #define CREAT_FLAGS (00000100 | 00000001 | 00001000)
 #define AT_FDCWD -100
 
 struct open_start {
-	u64 ns;          /* 0: no open is under way */
-	u64 seen;        /* something of an open of this task */
+	u64 ns;          /* 0: no open in progress */
+	u64 seen;        /* an open of this task was seen */
 };
 
 TASK_STATE(open_starts, struct open_start);
 
 /*
- * The record in the making. The kernel does not run this program twice at once on a CPU: sys_exit
- * does not interrupt itself, and where a task can be preempted in here (since 7.0) the kernel has
- * others skip it, which the kernel counts.
+ * The record under construction. The kernel does not run this program twice at once on a CPU: sys_exit does not
+ * interrupt itself, and where a task can be preempted here (since 7.0) the kernel skips it for other tasks, and
+ * counts that.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -58,7 +58,7 @@ static __always_inline void read_how(struct open_record *r, u64 how)
 	r->mode = text.mode;
 }
 
-/* Returns where the path is. */
+/* Returns the address of the path. */
 static __always_inline u64 take_arguments(struct open_record *r, const struct call *c)
 {
 	bool at = r->call >= OPEN_OPENAT;
@@ -78,8 +78,8 @@ static __always_inline u64 take_arguments(struct open_record *r, const struct ca
 }
 
 /*
- * One byte more than the longest, to see what is longer. That byte may be in a page that nobody has
- * touched, since the kernel does not look at it either.
+ * Reads one byte more than the limit, to detect longer paths. That byte may be in a page that is not present, since
+ * the kernel does not read it either.
  */
 static __always_inline long read_path(struct open_record *r, u64 path)
 {
@@ -103,7 +103,7 @@ static __always_inline void send(struct open_record *r, u64 path)
 	ring_output(r, OPEN_RECORD_LEAST + length);
 }
 
-/* When the open began that ends now, or before which time if that is not known; 0: lost. */
+/* When the open that ends now began, or an upper bound of that if it is unknown; 0: lost. */
 static __always_inline u64 start_of(struct open_record *r)
 {
 	struct open_start *start = open_starts_get(calling_task(), NULL);
@@ -122,7 +122,7 @@ static __always_inline u64 start_of(struct open_record *r)
 	return ns;
 }
 
-/* Is it a long one, as far as that was asked for? */
+/* Did it take at least the minimum time, if one was asked for? */
 static __always_inline bool took_long(struct open_record *r)
 {
 	u64 ns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What opensnoop's program tells of one open. */
+/* What opensnoop's program sends about an open. */
 #ifndef TALLY_OPENSNOOP_H
 #define TALLY_OPENSNOOP_H
 
-/* The longest path the kernel takes, with its NUL (include/uapi/linux/limits.h: PATH_MAX). */
+/* The kernel's limit for paths, with their NUL (include/uapi/linux/limits.h: PATH_MAX). */
 #define OPEN_PATH_MOST 4096
 
 enum open_call {
@@ -16,8 +16,8 @@ enum open_call {
 
 struct open_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
-	__u64 elapsed_ns;       /* 0: was not asked for; at least so long, if it began before */
-	__u64 flags;            /* as the caller gave them */
+	__u64 elapsed_ns;       /* 0: not asked for; a lower bound if it began before the run */
+	__u64 flags;            /* as passed by the caller */
 	__s32 result;           /* descriptor or -errno */
 	__u32 mode;
 	__s32 dirfd;
@@ -25,8 +25,8 @@ struct open_record {
 	__u32 tid;
 	__u32 cpu;
 	__u8 call;              /* enum open_call */
-	__u8 bad_how;           /* of openat2: its flags could not be read */
-	__u16 length;           /* of the path, with its NUL; 0: unreadable; more than most: cut */
+	__u8 bad_how;           /* openat2: its flags could not be read */
+	__u16 length;           /* of the path, with its NUL; 0: unreadable; above the limit: cut */
 	__u8 comm[16];
 	__u8 began_before;      /* the run */
 	__u8 padding[3];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long interrupts are worked on, with interrupts off: each call of a device's handler, by line
- * and name of the action (several may share a line), and the interrupts without a line (timer,
- * IPIs) by vector.
+ * Time spent in interrupt handlers, with interrupts off: each call of a device's handler, by IRQ and name of the
+ * action (several may share an IRQ), and interrupts without an IRQ number (timer, IPIs) by vector.
  */
 #include "span.bpf.h"
 
@@ -54,7 +53,7 @@ int BPF_PROG(on_handler_exit, int irq, struct irqaction *action)
 	return 0;
 }
 
-/* What is nested is never of one line: the id will do to know the end by. */
+/* Nested interrupts never have the same line, so the id identifies the end. */
 #define ON_VECTOR(tracepoint, line)                                                                \
 	SEC("tp_btf/" #tracepoint "_entry")                                                        \
 	int BPF_PROG(on_##tracepoint##_entry)                                                      \

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long softirqs run, or how long they are late: from being raised to running, on the CPU that
- * they are raised on. Raised several times before it runs, a softirq waits from the first time on.
+ * Run time of softirqs, or their latency: from raise to run, on the CPU that raised them. A softirq raised several
+ * times before it runs is late since the first raise.
  *
- * The kernel takes all pending ones at once and then runs them one after the other. One that is
- * raised again in between will run twice, and the raise seems to belong to the first run: so the
- * last of several is remembered for a run that none seems to belong to. (Where yet another raise
- * follows before that run, it is taken to be late since that one only.)
+ * The kernel takes all pending softirqs at once and then runs them in turn. One that is raised again in between will
+ * run twice, and the raise seems to belong to the first run: so the last of several raises is kept for a run to which
+ * none seems to belong. (If yet another raise precedes that run, the latency counts from that raise only.)
  */
 #include "span.bpf.h"
 
 struct raised {
-	u64 first_ns;           /* since the last run; 0: not raised */
+	u64 first_ns;           /* first raise since the last run; 0: not raised */
 	u64 last_ns;
-	u64 spare_ns;           /* came after the first one of the last run, or 0 */
+	u64 spare_ns;           /* a raise after the first one of the last run, or 0 */
 };
 
 struct raised_vectors {
@@ -51,14 +50,14 @@ static __always_inline struct raised *raised_of(u64 vector)
 	u32 zero = 0;
 
 	v = bpf_map_lookup_elem(&raised, &zero);
-	/* 5.10 knows the range of the very register that is compared. */
+	/* 5.10 knows the range only of the register that was compared. */
 	barrier_var(vector);
 	if (!v || vector >= SOFTIRQS)
 		return NULL;
 	return &v->vector[vector];
 }
 
-/* With interrupts off. */
+/* Runs with interrupts off. */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(on_raise, unsigned int vector)
 {
@@ -73,7 +72,7 @@ int BPF_PROG(on_raise, unsigned int vector)
 	return 0;
 }
 
-/* With interrupts on: on_raise() may come at any point. */
+/* Runs with interrupts on: on_raise() may interrupt it at any point. */
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(on_late_entry, unsigned int vector)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stretches of work on one CPU, from a hook at their begin to one at their end, as histograms by
- * what is worked on (span.h). They belong to no task: who is current was interrupted by them. So
- * the only scope is the CPU.
+ * Spans of work on one CPU, from a hook at their begin to one at their end, as histograms by the kind of work
+ * (span.h). They belong to no task: the current task was merely interrupted. So the CPU is the only scope.
  *
- *   span_begin(token, ...)    the begin; token is what its end is known by, never 0
- *   span_end(token, &span)    the end: false if its begin was not seen, which is counted
- *   span_add(&what, ns)       a value
+ *   span_begin(token, ...)    the begin; token identifies its end, never 0
+ *   span_end(token, &span)    the end; false if its begin was not seen, which is counted
+ *   span_add(&what, ns)       adds a value
  *
- * Work on a CPU is interrupted by other work that ends before it goes on (a timer's function in a
- * softirq, by one in an interrupt), so a few open ones are kept, and found by token and not by
- * order: with PREEMPT_RT softirqs run in tasks that may be preempted.
+ * Work on a CPU is interrupted by other work that ends first (a timer function in a softirq, by one in an interrupt),
+ * so several spans may be open. They are found by token, not by order: with PREEMPT_RT softirqs run in preemptible
+ * tasks.
  *
- * hist_add_key() wants one writer of an element at a time. What can interrupt each other must
- * differ in their keys (timers: in the kind), or run with interrupts off.
+ * hist_add_key() requires one writer per element at a time. Work that can interrupt other work must differ in the key
+ * (timers: in the kind), or run with interrupts off.
  */
 #ifndef TALLY_SPAN_BPF_H
 #define TALLY_SPAN_BPF_H
@@ -24,7 +23,7 @@
 #include "span.h"
 #include "task_key.bpf.h"
 
-/* Nested on one CPU: task, softirq, interrupt, and one to spare. */
+/* Open spans per CPU: task, softirq, interrupt, and a spare one. */
 #define SPAN_DEPTH 4
 
 struct span {
@@ -45,12 +44,12 @@ struct {
 	__type(value, struct open_spans);
 } open_spans SEC(".maps");
 
-/* What measure.h has for a run without keys; here there always are some. */
+/* The unkeyed map that measure.h expects stays empty: these tools always have keys. */
 HIST_MAPS(times, struct span_key);
 
 /*
- * Takes a free place, or the oldest: its end was missed. Whatever interrupts this here frees what
- * it takes before this goes on.
+ * Takes a free place, or the oldest one, whose end was missed. An interrupting program frees its place before this
+ * one continues.
  */
 static __always_inline void span_begin(u64 token, u64 id, u64 kind)
 {
@@ -102,7 +101,7 @@ static __always_inline bool span_end(u64 token, struct span *ended)
 	return false;
 }
 
-/* Of what, the parts that are asked for are taken. */
+/* Takes the parts of what that are asked for. */
 static __always_inline void span_add(const struct span_what *what, u64 ns)
 {
 	struct span_key key = {};

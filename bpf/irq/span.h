@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What hardirqs, softirqs, workqueues and timers have in common, as programs (span.bpf.h) and
- * loaders (tools/irq/spans.h) share it: stretches of work that the kernel does on nobody's behalf,
- * by what is worked on.
+ * The common part of hardirqs, softirqs, workqueues and timers, shared by programs (span.bpf.h) and loaders
+ * (tools/irq/spans.h): spans of work that the kernel does for no task, by the kind of work.
  */
 #ifndef TALLY_SPAN_H
 #define TALLY_SPAN_H
@@ -12,30 +11,30 @@
 
 #define SPAN_NAME_LEN 32
 
-/* Parts of keys, BY_OWN(0) and on. What they are called is the tool's. */
+/* Key parts, BY_OWN(0) and on. Each tool gives them its own names. */
 enum span_part {
 	BY_SPAN_ID = 1 << BY_PARTS,
 	BY_SPAN_DETAIL = 2 << BY_PARTS,         /* kind and name */
 };
 
-/* Only the parts asked for are in a key, the rest is zero. */
+/* The key contains only the parts asked for; the rest is zero. */
 struct span_what {
-	__u64 id;       /* hardirqs: the line; softirqs: the vector; else the function's address */
+	__u64 id;       /* hardirqs: IRQ number; softirqs: vector; else the function's address */
 	__u64 kind;     /* timers: enum timer_kind */
-	char name[SPAN_NAME_LEN];       /* hardirqs: of the action; workqueues: of the queue */
+	char name[SPAN_NAME_LEN];       /* hardirqs: name of the action; workqueues: name of the workqueue */
 };
 
 struct span_key {
 	struct hist_slot slot;
-	struct task_key task;           /* of which there is only the CPU */
+	struct task_key task;           /* only its CPU is used */
 	struct span_what what;
 };
 
 _Static_assert(sizeof(struct span_key) == 104, "span_key has padding");
 
 /*
- * Interrupts of x86 that have no number: their lines in /proc/interrupts, where some have names of
- * three letters. Their ids are SPAN_VECTOR | one of these.
+ * x86 interrupts without a number: their lines in /proc/interrupts, some named by three letters. Their ids are
+ * SPAN_VECTOR | one of these.
  */
 #define SPAN_VECTOR (1ULL << 32)
 
@@ -53,7 +52,7 @@ enum vector_line {
 	VECTOR_LINES,
 };
 
-/* include/linux/interrupt.h; the order has been the same for all kernels from 5.10 on. */
+/* include/linux/interrupt.h; the order is the same in all kernels since 5.10. */
 #define SOFTIRQS 10
 
 enum timer_kind {

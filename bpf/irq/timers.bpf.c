@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long the functions of timers run, or how late they begin: those of the timer wheel
- * (struct timer_list) and high-resolution ones (struct hrtimer). A timer may be freed or started
- * again by its own function: at the end only its address counts.
+ * Run time of timer functions, or their latency: timer wheel (struct timer_list) and high-resolution timers (struct
+ * hrtimer). A timer's function may free or restart it: at the end only its address is used.
  */
 #include "span.bpf.h"
 
@@ -53,8 +52,8 @@ int BPF_PROG(on_hrtimer_exit, struct hrtimer *timer)
 }
 
 /*
- * The time asked for is read without the lock that is let go of before the function is called. If
- * somebody has started the timer again by then, it lies ahead.
+ * The expiry time is read without the lock, which is released before the function is called. If the timer has been
+ * restarted by then, the time is in the future.
  */
 static __always_inline int timer_is_late(const struct span_what *what, s64 late_ns)
 {
@@ -73,7 +72,7 @@ int BPF_PROG(on_late_timer, struct timer_list *timer)
 	return timer_is_late(&what, (s64)(bpf_jiffies64() - timer->expires) * (s64)jiffy_ns);
 }
 
-/* Late after the earliest time asked for, in the clock of bpf_ktime_get_ns(). */
+/* Latency after the earliest expiry time, in the clock of bpf_ktime_get_ns(). */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_late_hrtimer, struct hrtimer *timer)
 {

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long the functions of works run, or how long works are queued before they do.
+ * Run time of work functions, or queueing time of work items.
  *
- * A work is queued once at a time, so its address tells which one begins. It may be freed or queued
- * again by its own function, and another may have its address then: what runs is known by the task,
- * too, and its end takes nothing but the address. (A task may run two: works of BH workqueues, 6.9,
- * interrupt it.)
+ * A work item is queued once at a time, so its address identifies it when it begins. Its own function may free or
+ * queue it again, and another item may then have its address: so running items are identified by the task as well,
+ * and only the address is used at the end. (A task may run two: work of BH workqueues, 6.9, interrupts it.)
  *
- * A queued work that is cancelled passes no tracepoint. What is kept of it is replaced when
- * the work, or another one with its address, is queued; until then it takes a place.
+ * Cancelling a queued item passes no tracepoint. Its state is replaced when it, or another item at its address, is
+ * queued; until then it occupies an element.
  */
 #include "preempt.bpf.h"
 #include "span.bpf.h"
 
-const volatile bool queue_time = false;         /* else the time its function runs */
+const volatile bool queue_time = false;         /* otherwise run time */
 
 struct queued_work {
 	u64 queued_ns;
@@ -23,7 +22,7 @@ struct queued_work {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
-	__type(key, u64);               /* address of the work */
+	__type(key, u64);               /* address of the work item */
 	__type(value, struct queued_work);
 } queued_works SEC(".maps");
 
@@ -45,7 +44,7 @@ struct {
 	__type(value, struct running_work);
 } running_works SEC(".maps");
 
-/* Some work found no room: of those whose past is not known, not all are from before the run. */
+/* An item found no room: so not all items without a state are from before the run. */
 u32 was_full = 0;
 
 static __always_inline void count_unknown_past(void)
@@ -62,7 +61,7 @@ int BPF_PROG(on_queue, int cpu, struct pool_workqueue *pool, struct work_struct 
 	struct queued_work q = { .queued_ns = bpf_ktime_get_ns() };
 	u64 key = (u64)work;
 
-	/* 24 bytes until 6.8, from there on 32: a shorter one ends with a NUL. */
+	/* 24 bytes until 6.8, then 32: a shorter name ends with a NUL. */
 	bpf_probe_read_kernel_str(q.queue, sizeof(q.queue), pool->wq->name);
 	if (bpf_map_update_elem(&queued_works, &key, &q, BPF_ANY))
 		was_full = 1;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which of the events a program was attached to has happened: its slot, a number the loader gave it.
- * Where the kernel hands a cookie to the program, that is the slot. Everywhere else one program per
- * event is loaded from the same template, with its slot written into the instruction below
- * (user/event/splice.h): no lookup, and the same on all kernels.
+ * Which of a program's events happened: its slot, a number that the loader assigned. If the kernel passes a cookie
+ * to the program, the cookie is the slot. Otherwise the loader loads one program per event from the same template
+ * and writes the slot into the instruction below (user/event/splice.h): no lookup, and the same on all kernels.
  */
 #ifndef TALLY_EVENT_BPF_H
 #define TALLY_EVENT_BPF_H
@@ -12,8 +11,8 @@
 #include "event.h"
 
 /*
- * What a program on a tracepoint, kprobe or uprobe returns: with 0 the kernel would not show the
- * event to anybody else who counts or records it by perf (trace_call_bpf()).
+ * The return value of programs on tracepoints, kprobes and uprobes. After 0 the kernel would hide the event from
+ * everyone else who counts or records it through perf (trace_call_bpf()).
  */
 #define KEEP_EVENT 1
 
@@ -26,8 +25,8 @@ static __always_inline u32 event_slot(void)
 }
 
 /*
- * A function that the loader replaces by one compiled from what was typed, mark and all. f is what
- * the two share; NULL where a filter of the context is all there is.
+ * A function that the loader replaces, marker included, by one compiled from the user's expression. f is the frame
+ * that caller and function share; NULL for a filter that needs only the context.
  */
 #define EVENT_BODY(NAME, BODY, FRAME)                                                           \
 	static __noinline int NAME(void *ctx, FRAME *f)                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A task's files by descriptor, and their names as the kernel has them (user/files/name.h). */
+/* A task's files by descriptor, and their names as the kernel stores them (user/files/name.h). */
 #ifndef TALLY_FILE_NAME_BPF_H
 #define TALLY_FILE_NAME_BPF_H
 
@@ -26,7 +26,7 @@ static __always_inline struct file *file_of_task(struct task_struct *t, u32 fd)
 	return file_of(BPF_CORE_READ(t, files, fdt), fd);
 }
 
-/* Appends a name. False: there is no room for it. */
+/* Appends a name. Returns false if there is no room. */
 static __always_inline bool file_name_add(struct file_name *n, struct dentry *d)
 {
 	u64 at = n->size, size;
@@ -48,8 +48,8 @@ static __always_inline struct mount *mount_of(struct vfsmount *v)
 }
 
 /*
- * From the file's name up to the root of its mount namespace, past mount points, as
- * fs/d_path.c: prepend_path() does it. What is renamed meanwhile may be named by half.
+ * Walks from the file's name up to the root of its mount namespace, across mount points, like prepend_path() in
+ * fs/d_path.c. A concurrent rename may leave a mix of old and new names.
  */
 static __always_inline void file_name_walk(struct file_name *n, struct dentry *d,
 					   struct vfsmount *v)
@@ -78,7 +78,7 @@ static __always_inline void file_name_walk(struct file_name *n, struct dentry *d
 	n->flags |= FILE_NAME_CUT;
 }
 
-/* Of the file that a path leads to, whose mode and inode the caller knows. */
+/* Names the file at path; the caller knows its mode and inode. */
 static __noinline int file_name_of_path(struct file_name *n, const struct path *path, u32 mode,
 					u64 inode)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Adding a value to a histogram (layout and reasons: hist.h).
+ * Adds values to a histogram (layout: hist.h).
  *
- *   HIST_MAPS(NAME, struct NAME_key), which starts with struct hist_slot
- *   hist_add(&NAME, value)                          the whole
+ *   HIST_MAPS(NAME, struct NAME_key)                the key starts with struct hist_slot
+ *   hist_add(&NAME, value)                          without keys
  *   hist_add_key(&keyed_NAME, &key.slot, value)     by key
  *
- * Both are plain in-place adds on memory that only this CPU writes: the caller's hook must not be
- * able to interrupt itself on one CPU (true of tracepoints that run with interrupts off).
- * What cannot be added is counted in losses (loss.bpf.h).
+ * Both add in place, non-atomically, to memory that only this CPU writes: the caller's hook must
+ * not interrupt itself on one CPU (true of tracepoints that run with interrupts off). Values that
+ * cannot be added are counted in losses (loss.bpf.h).
  */
 #ifndef TALLY_HIST_BPF_H
 #define TALLY_HIST_BPF_H
@@ -19,19 +19,19 @@
 #include "wide.bpf.h"
 #include "writer.bpf.h"
 
-/* What user/run/measure.h finds by these names; the loader sizes the hash. */
-#define HIST_MAPS(name, key_type)                                                                  \
-	struct {                                                                                   \
-		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                           \
-		__uint(max_entries, 1);                                                            \
-		__type(key, u32);                                                                  \
-		__type(value, struct hist_whole);                                                  \
-	} name SEC(".maps");                                                                       \
-	struct {                                                                                   \
-		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
-		__uint(max_entries, 1);                                                            \
-		__type(key, key_type);                                                             \
-		__type(value, struct hist_segment);                                                \
+/* user/run/measure.h finds the maps by these names; the loader sets the size of the hash. */
+#define HIST_MAPS(name, key_type)                                                                                      \
+	struct {                                                                                                       \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                                               \
+		__uint(max_entries, 1);                                                                                \
+		__type(key, u32);                                                                                      \
+		__type(value, struct hist_whole);                                                                      \
+	} name SEC(".maps");                                                                                           \
+	struct {                                                                                                       \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                                       \
+		__uint(max_entries, 1);                                                                                \
+		__type(key, key_type);                                                                                 \
+		__type(value, struct hist_segment);                                                                    \
 	} keyed_##name SEC(".maps")
 
 static __always_inline void hist_totals_add(struct hist_totals *t, u64 value)
@@ -51,7 +51,7 @@ static __always_inline void hist_add(void *map, u64 value)
 
 	h = bpf_map_lookup_elem(map, &zero);
 	i = hist_index(value);
-	/* 5.10 knows the range of the very register that is compared, not of one shifted since. */
+	/* 5.10 knows the range only of the register that was compared, not of a shifted copy. */
 	barrier_var(i);
 	if (!h || i >= HIST_BUCKETS) /* neither happens; the verifier cannot know */
 		return;
@@ -59,15 +59,14 @@ static __always_inline void hist_add(void *map, u64 value)
 	h->bucket[i]++;
 }
 
-/* Too large for the 512 bytes of BPF stack; only ever read. */
+/* Read only; too large for the 512 bytes of BPF stack. */
 static const struct hist_segment hist_empty_segment = {};
 
 /*
- * Adds value under the key that slot is the head of. Returns the segment it went to, so that
- * the caller can leave a name there, or NULL if it was lost (and counted).
+ * Adds value under the key that begins with slot. Returns its segment, in which the caller may
+ * leave a name, or NULL if the value was lost (and counted).
  */
-static __always_inline struct hist_segment *hist_add_key(void *map, struct hist_slot *slot,
-							 u64 value)
+static __always_inline struct hist_segment *hist_add_key(void *map, struct hist_slot *slot, u64 value)
 {
 	u32 i = hist_index(value);
 	struct hist_segment *h;

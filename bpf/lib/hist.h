@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one histogram: log-linear, 16 sub-buckets per power of two over the whole of u64.
- * Shared by the BPF side (hist.bpf.h) and user space (user/agg/histogram.h).
+ * The one histogram: log-linear, 16 sub-buckets per power of two, over the whole range of u64. Shared by BPF
+ * (hist.bpf.h) and user space (user/agg/histogram.h).
  *
- * Bucket i holds exactly the value i for i < 32; from there on each power of two 2^e is cut into
- * 16 buckets of equal width 2^(e-4), so a bucket is at most 6.25 % of its lower bound wide.
- * (The layout is that of HdrHistogram, http://hdrhistogram.org, with 4 bits of precision.)
+ * Bucket i holds exactly the value i for i < 32. Above, each power of two 2^e is divided into 16 buckets of equal
+ * width 2^(e-4), so a bucket is at most 6.25 % of its lower bound wide. (The layout of HdrHistogram,
+ * http://hdrhistogram.org, with 4 bits of precision.)
  *
- * A histogram is kept in one of two shapes:
- *  - struct hist_whole: all buckets; one per CPU in a per-CPU array, for a run without keys;
- *  - struct hist_segment: the buckets of four neighbouring powers of two; one per
- *    (key, CPU, segment) in a hash, made when the first value falls into it. A key with few
- *    values costs half a KiB instead of eight, and since the CPU is part of the key each one has
- *    a single writer: plain adds are exact, minimum and maximum too.
- * The count is not stored: it is the sum of the buckets, so count and buckets can never differ.
+ * A histogram is stored in one of two forms:
+ *  - struct hist_whole: all buckets, one per CPU in a per-CPU array, for a run without keys;
+ *  - struct hist_segment: the buckets of four neighbouring powers of two, one per (key, CPU, segment) in a hash,
+ *    created by the first value in it. A key with few values takes half a KiB instead of eight. The CPU is part of
+ *    the key, so each segment has a single writer: plain adds are exact, minimum and maximum too.
+ * The count is not stored: it is the sum of the buckets, so the two cannot differ.
  */
 #ifndef TALLY_HIST_H
 #define TALLY_HIST_H
@@ -28,9 +27,9 @@
 #define HIST_NAME_LEN 16
 
 /*
- * What a map element knows beside its buckets. sum and sum_high are one number of 128 bits (wide.h):
- * values may be whatever a program passes to a function. min_inv is the largest ~value seen, so that
- * memory of zeroes means "no value yet".
+ * What an element stores beside its buckets. sum and sum_high form one 128-bit number (wide.h): values may be
+ * anything that a program passes to a function. min_inv is the largest ~value seen, so zeroed memory means "no value
+ * yet".
  */
 struct hist_totals {
 	__u64 sum;
@@ -46,12 +45,12 @@ struct hist_whole {
 
 struct hist_segment {
 	struct hist_totals totals;
-	__u64 name_stamp;           /* when name was written; the newest of a key's segments wins */
+	__u64 name_stamp;           /* time name was written; the newest of a key's segments wins */
 	char name[HIST_NAME_LEN];   /* a label recorded with the event (comm of a pid), or empty */
 	__u64 bucket[HIST_SEGMENT_BUCKETS];
 };
 
-/* The first member of every key of a map of segments; hist_add_key() fills it. writer: writer.h. */
+/* The first member of every key of a segment map; filled in by hist_add_key(). writer: see writer.h. */
 struct hist_slot {
 	__u32 writer;
 	__u32 segment;
@@ -60,7 +59,7 @@ struct hist_slot {
 _Static_assert(sizeof(struct hist_whole) == 32 + 8 * 976, "hist_whole has padding");
 _Static_assert(sizeof(struct hist_segment) == 56 + 8 * 64, "hist_segment has padding");
 
-/* The bucket of a value, without loops or division: also for BPF of kernel 5.10. */
+/* The bucket of a value, without loops or division, for the verifier of 5.10. */
 static inline __attribute__((always_inline)) __u32 hist_index(__u64 value)
 {
 	__u64 v = value;

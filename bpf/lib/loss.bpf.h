@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Counting what is missing, in one element per CPU. The adds are atomic: programs of one object interrupt
- * each other.
- */
+/* Counts losses, in one element per CPU. Adds are atomic because programs of one object interrupt each other. */
 #ifndef TALLY_LOSS_BPF_H
 #define TALLY_LOSS_BPF_H
 
@@ -10,8 +7,8 @@
 #include "loss.h"
 
 /*
- * The gate: the loader opens it when everything is attached. Until then programs keep the state
- * they will need, but nothing is recorded, filtered or lost.
+ * The gate: the loader opens it when everything is attached. Until then programs keep the state that they will need,
+ * but record, filter and lose nothing.
  */
 u32 armed = 0;
 
@@ -28,7 +25,7 @@ static __noinline int count_lost_many(u32 reason, u64 n)
 	struct loss_counters *c = bpf_map_lookup_elem(&losses, &zero);
 	u64 at = reason;
 
-	/* The one that is compared is the one that is used, for the verifier. */
+	/* The verifier requires that the register compared is also the one used. */
 	barrier_var(at);
 	if (at < LOSS_REASONS && c && armed)
 		__sync_fetch_and_add(&c->lost[at], n);
@@ -71,8 +68,8 @@ static __noinline int count_corrected(void)
 }
 
 /*
- * The end of something that had begun before the run, which could not have seen it. Whether it is
- * in the numbers, and with what time, the tool says.
+ * Counts the end of an event that had begun before the run, and so could not be seen. The tool documents whether it
+ * is in the numbers, and with what time.
  */
 static __noinline int count_begun_before(void)
 {
@@ -95,8 +92,8 @@ static __noinline int count_summed(void)
 }
 
 /*
- * A map update that made no element: -E2BIG is a full map, the rest is memory. Before 6.4 (commit
- * d7ba4cc900bf) the kernel's functions behind the helper return an int, so its upper half is void.
+ * Counts a map update that created no element: -E2BIG is a full map, everything else is memory. Before 6.4 (commit
+ * d7ba4cc900bf) the kernel functions behind the helper return an int, so the upper half of err is undefined.
  */
 static __always_inline void count_failed_update(long err)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The tracepoints exceptions:page_fault_user and page_fault_kernel, for those who look at them. */
+/* For programs on the tracepoints exceptions:page_fault_user and page_fault_kernel. */
 #ifndef TALLY_PAGE_FAULT_BPF_H
 #define TALLY_PAGE_FAULT_BPF_H
 
 #include "compat.bpf.h"
 
 /*
- * A program or a part of the kernel that must not sleep reads memory as far as it is there: no page
- * is brought in for it, and the kernel itself does not count that as a fault.
+ * Is the current access made with page faults disabled? Programs and kernel code that must not
+ * sleep read only memory that is present: no page is brought in, and the kernel does not count a
+ * fault.
  */
 static __always_inline bool is_only_a_try(void)
 {
@@ -15,7 +16,7 @@ static __always_inline bool is_only_a_try(void)
 
 	if (has_typed_current())
 		return t->pagefault_disabled;
-	/* Reading it so is itself such a try: copy_from_kernel_nofault(). */
+	/* This read disables page faults itself: copy_from_kernel_nofault(). */
 	return BPF_CORE_READ(t, pagefault_disabled) > 1;
 }
 

@@ -2,29 +2,29 @@
 /*
  * Programs and preemption.
  *
- * What a program keeps per CPU (scratch memory, a histogram's buckets) is its own only as long as no other
- * task runs a program there. The kernel keeps preemption off on interrupts, in the scheduler, and on
- * kprobes; elsewhere it once did:
+ * Per-CPU data of a program (scratch memory, a histogram's buckets) is exclusive only as long as no other task runs a
+ * program on that CPU. The kernel disables preemption for programs on interrupts, in the scheduler, and on kprobes.
+ * On other hooks it no longer does:
  *
  *   fentry, fexit        preemptible since 5.12 (commit ca06f55b9002)
  *   uprobes, USDT        since 6.0 (commit 8c7dcb84e3b7)
- *   tracepoints          that tasks pass with preemption on: since 7.0 (commit a46023d5616e)
+ *   tracepoints          reached with preemption enabled: since 7.0 (commit a46023d5616e)
  *   iterators            always; only the loader runs them
  *
- * Since 6.13 there is one more thing per CPU: the stack of a function of a program that takes 64 bytes or
- * more of it (commit a76ab5731e32). On tracepoints and fentry the kernel skips a program that is running on the CPU
- * already, so that nobody else comes upon its stack; on uprobes it does not.
+ * Since 6.13 the stack of a program's function that takes 64 bytes or more is per CPU as well (commit a76ab5731e32).
+ * On tracepoints and fentry the kernel skips a program that is already running on the CPU, so its stack is safe; on
+ * uprobes it does not.
  *
- * So each program on such a hook keeps preemption off while it works, first thing, before it has anything
- * on its stack; tests/live/test_preempt.py looks into all objects for it:
+ * So each program on such a hook disables preemption first, before it puts anything on its stack.
+ * tests/live/test_preempt.py checks this in all objects:
  *
- *   int UNPREEMPTED_PROG(NAME, ARGUMENTS...)     in the place of BPF_PROG(), on a tracepoint
+ *   int UNPREEMPTED_PROG(NAME, ARGUMENTS...)     replaces BPF_PROG(), on a tracepoint
  *   int UNPREEMPTED(SINCE, NAME, TYPE, CONTEXT)  elsewhere; SINCE is an enum preempt_since
  *
- * Before 6.10 that cannot be had (bpf_preempt_disable()), and before 6.18 not around a call of a global
- * function. There numbers are added atomically, and memory of the CPU is claimed:
+ * bpf_preempt_disable() needs 6.10, and around a call of a global function 6.18. On older kernels, programs add
+ * atomically and claim per-CPU memory:
  *
- *   claim_alone(&holders)  true: it is the caller's alone, until
+ *   claim_alone(&holders)  true: the memory is the caller's alone, until
  *   give_up_claim(&holders)
  */
 #ifndef TALLY_PREEMPT_BPF_H
@@ -32,18 +32,18 @@
 
 #include "compat.bpf.h"
 
-/* Filled in by libbpf: a constant for the verifier, which drops what is not for this kernel. */
+/* Filled in by libbpf: a constant to the verifier, which drops branches for other kernels. */
 extern unsigned int LINUX_KERNEL_VERSION __kconfig;
 
 extern void bpf_preempt_disable(void) __weak __ksym;
 extern void bpf_preempt_enable(void) __weak __ksym;
 
-/* The kernel from which on a program has to, and can, keep preemption off. */
+/* The first kernel on which a program must, and can, disable preemption. */
 enum preempt_since {
 	PREEMPT_TRACEPOINT = KERNEL_VERSION(7, 0, 0),
 	PREEMPT_FUNCTION = KERNEL_VERSION(6, 10, 0),
-	PREEMPT_GLOBAL = KERNEL_VERSION(6, 18, 0),      /* on a function, with calls of global ones */
-	PREEMPT_ATOMIC = ~0U,             /* never: nothing is done but one atomic add */
+	PREEMPT_GLOBAL = KERNEL_VERSION(6, 18, 0),      /* a function that calls global ones */
+	PREEMPT_ATOMIC = ~0U,             /* never: the program only does one atomic add */
 };
 
 static __always_inline void preempt_off(enum preempt_since since)
@@ -89,9 +89,9 @@ static __always_inline void preempt_on(enum preempt_since since)
 	static __always_inline int unpreempted_##name(type context)
 
 /*
- * For what tasks on one CPU, and interrupts, claim in any order. Who finds himself alone after he has come
- * is alone: whoever comes later finds two. Of two that come at the same instant neither may be. Instructions that
- * return what they added to are not for kernels before 5.12; these are.
+ * Claims memory that tasks on one CPU, and interrupts, may claim in any order. A claimant that sees a count of one
+ * after adding itself is alone: later ones see two. If two come at the same instant, both may fail. Kernels before
+ * 5.12 lack atomic instructions that return a value; this does without.
  */
 static __always_inline bool claim_alone(u64 *holders)
 {

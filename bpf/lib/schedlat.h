@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What schedlat.bpf.c and tools/sched/schedlat.c share. */
+/* Shared by schedlat.bpf.c and tools/sched/schedlat.c. */
 #ifndef TALLY_SCHEDLAT_H
 #define TALLY_SCHEDLAT_H
 
 #include "task_key.h"
 
-/* An element belongs to one CPU, so it has one writer: plain adds are exact. */
+/* Each element belongs to one CPU, so it has one writer: plain adds are exact. */
 struct schedlat_key {
 	struct task_key task;
 	__u32 writer;
@@ -13,27 +13,27 @@ struct schedlat_key {
 };
 
 /*
- * The longest wait of an interval, which the loader numbers from 1 on: 0 means none. A maximum cannot
- * be had as a difference, so there are two, for intervals with even and odd numbers, each begun anew
- * with its interval; the loader reads that of the interval before while the other is written.
+ * The longest wait of an interval; the loader numbers intervals from 1, 0 means none. A maximum cannot be computed as
+ * a difference of snapshots, so there are two, for even and odd intervals, each reset when its interval begins. The
+ * loader reads the previous interval's while programs write the other.
  */
 struct schedlat_longest {
 	__u64 interval;
 	__u64 wait_ns;
-	__u64 at_ns;            /* CLOCK_MONOTONIC, when it ended */
+	__u64 at_ns;            /* CLOCK_MONOTONIC: end of the wait */
 };
 
 /* Totals are cumulative since the gate was opened. */
 struct schedlat_task {
 	__u64 run_ns;
-	__u64 switches;         /* times switched in: each one ends a wait */
+	__u64 switches;         /* number of switch-ins; each ends a wait */
 	__u64 wait_ns;
 	struct schedlat_longest longest[2];
-	__u64 name_stamp;       /* when the name was taken */
+	__u64 name_stamp;       /* time name was written */
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* What a task that is on a CPU has run of its slice so far, when last the kernel looked. */
+/* A task on a CPU: its run time in the current slice, as of the kernel's last update. */
 struct schedlat_running {
 	struct task_key task;
 	__u64 run_ns;

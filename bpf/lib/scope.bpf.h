@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The scope test (scope.h), in two halves: what a task is for life, and what it is just now. In
- * each, tests stand in order of cost: constants and registers first, then what costs a load, a
- * pointer hop, a map lookup, and the comm last. Those not asked for are constants that the
- * verifier removes. A subject outside the scope is counted as filtered.
+ * The scope test (scope.h), in two halves: properties that a task has for life, and those that it has at the moment.
+ * Tests are in order of cost: constants and registers first, then loads, pointer chains, map lookups, and the comm
+ * last. Options not given are constants, and the verifier removes their tests. Events of subjects outside the scope
+ * are counted as filtered.
  */
 #ifndef TALLY_SCOPE_BPF_H
 #define TALLY_SCOPE_BPF_H
@@ -16,10 +16,10 @@
 const volatile struct scope_config scope = {};
 
 /*
- * How members of a task are read. Programs of tp_btf have typed pointers: plain loads. Those
- * on raw tracepoints, kprobes and the like have none and say so by defining SCOPE_UNTYPED before
- * they include this; there a subject of NULL is the current task, which is cheap to ask for.
- * Those whose subject is always calling_task() define SCOPE_CURRENT: plain loads where it is typed.
+ * How members of a task are read. tp_btf programs have typed pointers: plain loads. Programs on raw tracepoints,
+ * kprobes and the like have none, and define SCOPE_UNTYPED before they include this; for them a NULL subject is the
+ * current task, which is cheap to get. Programs whose subject is always calling_task() define SCOPE_CURRENT: plain
+ * loads where it is typed.
  */
 #ifdef SCOPE_UNTYPED
 #define SCOPE_GET(p, member) BPF_CORE_READ(p, member)
@@ -65,10 +65,9 @@ static __always_inline u32 scope_uid(struct task_struct *t)
 }
 
 /*
- * Numbers of processes and threads are used again, even while the last owner still waits for its
- * last switch. So members of the scope are known by an address that nobody else can have before
- * sched_process_free has run for its owner: a process by its signal_struct, which stays when a
- * thread executes a program, and a thread by its task_struct.
+ * Pids and tids are reused, even while the previous owner still awaits its last context switch. So members of the
+ * scope are identified by an address that cannot be reused before sched_process_free has run for its owner: a process
+ * by its signal_struct, which survives an exec by any thread, and a thread by its task_struct.
  */
 static __always_inline u64 scope_process(struct task_struct *t)
 {
@@ -85,10 +84,10 @@ static __always_inline u64 scope_thread(struct task_struct *t)
 }
 
 /*
- * The sets of -p (or the command, and the children that are followed) and of -t: address to start
- * time, in ns of CLOCK_MONOTONIC. The time tells an element that outlived its owner, which ended before
- * scope_on_free was attached. scope_tids also has the processes whose first thread is in it.
- * While scope_seed runs, both sets also hold the numbers asked for, which are no addresses.
+ * The sets of -p (or the command, and followed children) and of -t: address to start time, in ns of CLOCK_MONOTONIC.
+ * The time exposes stale elements, whose owner ended before scope_on_free was attached. scope_tids also contains
+ * processes whose first thread is a member. While scope_seed runs, both sets also contain the ids asked for, as keys
+ * that are not addresses.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -104,20 +103,19 @@ struct {
 	__type(value, u64);
 } scope_tids SEC(".maps");
 
-/* The only member, where there is one; 0 once it has ended. */
+/* The only member, if there is just one; 0 once it has ended. */
 u64 scope_one_process = 0;
 u64 scope_one_thread = 0;
 
 /*
- * Looking a process up in its set costs more than all the rest of a short program, and is asked of
- * the same one again and again. So each CPU keeps its last answer. The second word is the first
- * XOR the generation of the set, whose lowest bit is the answer: it fits only if both were written
- * together, whatever interrupted the writing. Whoever changes the set begins a new generation
- * afterwards. CPUs that share a place only spoil it for each other.
+ * A lookup in the set costs more than the rest of a short program, and is repeated for the same process. So each CPU
+ * caches its last answer. The second word is the first XOR the generation of the set, whose lowest bit is the answer:
+ * it matches only if both words were written together, whatever interrupted the write. A change of the set is
+ * followed by a new generation. CPUs that share a place only evict each other's answers.
  */
 #define SCOPE_ANSWERS 64
 
-u64 scope_answers[SCOPE_ANSWERS][8] = {};       /* a cache line each: process, check */
+u64 scope_answers[SCOPE_ANSWERS][8] = {};       /* one cache line each: process, check */
 u64 scope_generation = 2;
 
 /* Even, and so large that generations differ in bits in which addresses do not. */
@@ -129,8 +127,7 @@ static __always_inline bool scope_is_same(struct task_struct *t, const u64 *star
 }
 
 /*
- * Rare, so a function of its own. The address is read by a helper: the verifier does not let programs
- * calculate with a pointer.
+ * Rare, so not inlined. A helper reads the address, because the verifier forbids arithmetic on pointers.
  */
 static __noinline bool scope_look_up(struct task_struct *t, volatile u64 *to, u64 generation)
 {
@@ -150,7 +147,7 @@ static __always_inline bool scope_has_process(struct task_struct *t)
 	u64 generation = *(volatile u64 *)&scope_generation, known = last[0], number = known;
 	u64 answer;
 
-	/* Not the register that is compared with a pointer: the compiler would take that one. */
+	/* Compare a copy: the compiler would otherwise use the register that is compared with a pointer. */
 	barrier_var(number);
 	answer = number ^ last[1];
 	if (known == scope_process(t) && (answer & ~1ULL) == generation)
@@ -177,7 +174,7 @@ static __always_inline void scope_pids_changed(void)
 		index = bpf_core_enum_value(enum cgroup_subsys_id, ssid);                          \
 		break
 
-/* The cgroup of a task in the hierarchy asked for; NULL where the kernel has no such controller. */
+/* The task's cgroup in the hierarchy asked for; NULL if the kernel lacks the controller. */
 static __always_inline struct cgroup *scope_cgroup(struct task_struct *t)
 {
 	struct css_set *set = SCOPE_GET(scope_subject(t), cgroups);
@@ -216,7 +213,7 @@ static __always_inline u64 scope_cgroup_id(struct task_struct *t)
 	return cg ? BPF_CORE_READ(cg, kn, id) : 0;
 }
 
-/* Is the task's cgroup the wanted one or below it? Looks at the ancestor on the wanted level. */
+/* Is the task's cgroup the one asked for, or below it? Looks at the ancestor at that level. */
 static __always_inline bool scope_in_cgroup(struct task_struct *t)
 {
 	struct cgroup *cg = scope_cgroup(t), *above = NULL;
@@ -238,7 +235,7 @@ static __always_inline bool scope_in_cgroup(struct task_struct *t)
 	return id == scope.cgroup_id;
 }
 
-/* The pid namespace a task lives in; 0 once it has been taken off its namespace while exiting. */
+/* The task's pid namespace; 0 once an exiting task has left it. */
 static __always_inline u32 task_pidns(struct task_struct *t)
 {
 	struct pid *pid = SCOPE_GET(scope_subject(t), thread_pid);
@@ -271,8 +268,8 @@ static __always_inline bool scope_has_comm(struct task_struct *t)
 }
 
 /*
- * What a task is for life: tests whose result never changes from its fork to its end. State that
- * has to be right later is kept for all tasks that pass these, whatever the others say now.
+ * Tests whose result is the same from a task's fork to its end. State that may be needed later is kept for every task
+ * that passes these, whatever the other tests say now.
  */
 static __always_inline bool scope_for_life(struct task_struct *t)
 {
@@ -290,7 +287,7 @@ static __always_inline bool scope_for_life(struct task_struct *t)
 	return true;
 }
 
-/* All there is to test of an event that belongs to no task. */
+/* The complete test for an event that belongs to no task. */
 static __always_inline bool scope_has_this_cpu(void)
 {
 	u64 cpu, word;
@@ -299,12 +296,12 @@ static __always_inline bool scope_has_this_cpu(void)
 		return true;
 	cpu = bpf_get_smp_processor_id();
 	word = cpu / 64;
-	/* 5.10 knows the range of the very register that is compared, as in hist.bpf.h. */
+	/* 5.10 knows the range only of the register that was compared, as in hist.bpf.h. */
 	barrier_var(word);
 	return word < SCOPE_MAX_CPUS / 64 && scope.cpus[word] & (1ULL << (cpu % 64));
 }
 
-/* What belongs to the event (its CPU), or to what the task is just now. */
+/* Tests on the event (its CPU), or on the task as it is now. */
 static __always_inline bool scope_now(struct task_struct *t)
 {
 	if (!scope_has_this_cpu())
@@ -320,7 +317,7 @@ static __always_inline bool scope_now(struct task_struct *t)
 	return true;
 }
 
-/* Either half for the subject of an event: counts the event as filtered when it is out of scope. */
+/* The halves for the subject of an event: an event out of scope is counted as filtered. */
 static __always_inline bool in_scope_for_life(struct task_struct *t)
 {
 	if (scope_for_life(t))
@@ -352,8 +349,8 @@ static __always_inline void scope_join(void *set, u64 address, u64 start)
 }
 
 /*
- * The members at the start: once over all tasks, before the programs are attached. The sets hold
- * the numbers then, and are given the addresses.
+ * Adds the initial members: runs once over all tasks, before the programs are attached. The sets contain the ids by
+ * then, and receive the addresses.
  */
 SEC("iter/task")
 int scope_seed(struct bpf_iter__task *ctx)
@@ -379,9 +376,9 @@ int scope_seed(struct bpf_iter__task *ctx)
 }
 
 /*
- * The command joins at its exec where counting is not to begin with what the tracer's child does
- * before it (scope.command). A thread that executes a program takes the place and the number of the
- * first one of its process, and so its place in the set. Loaded where one of these is needed.
+ * The command joins at its exec if counting must not begin with what the tracer's child does before (scope.command).
+ * A thread that calls exec takes over the place and id of its process's first thread, and so its place in the set.
+ * Loaded if one of these is needed.
  */
 SEC("tp_btf/sched_process_exec")
 int UNPREEMPTED_PROG(scope_on_exec, struct task_struct *t, int old_pid)
@@ -400,7 +397,7 @@ int UNPREEMPTED_PROG(scope_on_exec, struct task_struct *t, int old_pid)
 	return 0;
 }
 
-/* Loaded when scope.follow is set. The child does not run before this has. */
+/* Loaded if scope.follow is set. The child cannot run before this program has. */
 SEC("tp_btf/sched_process_fork")
 int UNPREEMPTED_PROG(scope_on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -416,8 +413,8 @@ int UNPREEMPTED_PROG(scope_on_fork, struct task_struct *parent, struct task_stru
 }
 
 /*
- * Members leave when they are freed, and not when they exit: an exiting task still waits for a CPU now
- * and then. A process is when its first thread is, which is released last.
+ * Members leave when they are freed, not when they exit: an exiting task still waits for a CPU at times. A process is
+ * freed with its first thread, which is released last.
  */
 static __always_inline void scope_process_ends(struct task_struct *t)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which tasks count: the scope options (-p -t -u -G -C --comm --pidns, own process excluded),
- * as constants that the loader writes before the programs are loaded. Everything here is about
- * the SUBJECT of an event (the task that waited, the issuer of the request), which the program
- * names; never about whoever happened to be on the CPU. All conditions are ANDed.
- * Filled by user/host/scope.h, tested by scope.bpf.h.
+ * The scope options (-p -t -u -G -C --comm --pidns, own process excluded), as constants that the loader writes before
+ * it loads the programs. All conditions are about the SUBJECT of an event (the task that waited, the issuer of the
+ * request), which the program names, never about the task that happened to be on the CPU. Conditions are ANDed.
+ * Filled in by user/host/scope.h, tested by scope.bpf.h.
  */
 #ifndef TALLY_SCOPE_H
 #define TALLY_SCOPE_H
 
-#define SCOPE_MAX_CPUS 8192    /* the kernel's own limit, CONFIG_NR_CPUS_RANGE_END */
-#define SCOPE_GLOB_MAX 31      /* positions of a compiled glob, one bit each */
+#define SCOPE_MAX_CPUS 8192    /* the kernel's limit, CONFIG_NR_CPUS_RANGE_END */
+#define SCOPE_GLOB_MAX 31      /* positions of a compiled glob; one bit each */
 
 /* How pids and tids are compared. */
 enum scope_ids {
@@ -20,8 +19,8 @@ enum scope_ids {
 };
 
 /*
- * The cgroup hierarchy that -G and --by cgroup speak of: v2, or the v1 hierarchy of one
- * controller (subsystem numbers differ between kernels, so this is our own list of names).
+ * The cgroup hierarchy of -G and --by cgroup: v2, or the v1 hierarchy of one controller. Own numbers, because
+ * subsystem numbers differ between kernels.
  */
 enum scope_hierarchy {
 	SCOPE_CGROUP_V2,
@@ -43,27 +42,26 @@ enum scope_hierarchy {
 };
 
 /*
- * A shell glob as a nondeterministic automaton, one bit per position: position i is entered when
- * the pattern's first i elements have matched. Exact for every glob (* ? [set]) and the same few
- * instructions per character whatever the pattern.
+ * A shell glob as a nondeterministic automaton, one bit per position: position i is active when the pattern's first i
+ * elements have matched. Exact for every glob (* ? [set]), at the same few instructions per character.
  *   step(s, c): s' = ((s & accepts[c]) << 1) | (s & stars); then a star may also match nothing.
  */
 struct scope_glob {
 	__u32 start;            /* positions reachable before the first character */
 	__u32 final;            /* the position after the last element */
-	__u32 stars;            /* positions that stand before a '*' */
+	__u32 stars;            /* positions before a '*' */
 	__u32 accepts[256];     /* positions whose element matches this byte */
 };
 
 struct scope_config {
-	__u32 exclude_tgid;     /* the tracer itself, 0: nobody */
+	__u32 exclude_tgid;     /* the tracer itself, 0: none */
 	__u32 pids;             /* enum scope_ids */
 	__u32 tids;             /* enum scope_ids */
-	__u32 follow;           /* children of the processes in scope_pids join them */
-	__u32 command;          /* joins scope_pids at its exec; 0: nobody does */
+	__u32 follow;           /* children of processes in scope_pids join the set */
+	__u32 command;          /* pid that joins scope_pids at its exec; 0: none */
 	__u32 has_uid;
 	__u32 uid;              /* real uid */
-	__u32 has_cgroup;       /* the cgroup and everything below it */
+	__u32 has_cgroup;       /* the cgroup and its descendants */
 	__u32 hierarchy;        /* enum scope_hierarchy; also for --by cgroup */
 	__u64 cgroup_id;
 	__u32 cgroup_level;     /* 0 is the root */

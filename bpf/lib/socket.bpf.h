@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The two ends of a socket, as the kernel has them. */
+/* Reads both ends of a socket from kernel memory. */
 #ifndef TALLY_SOCKET_BPF_H
 #define TALLY_SOCKET_BPF_H
 
@@ -19,8 +19,8 @@ static __always_inline u16 swapped(u16 port)
 }
 
 /*
- * Reads a path; returns its length, 0 if there is none. A function of its own: 5.10 forgets the
- * range of a register that is kept on the stack, and here are registers enough.
+ * Reads a path; returns its length, 0 if there is none. Not inlined: 5.10 loses the range of a
+ * register that is spilled to the stack, and here registers suffice.
  */
 static __noinline u32 read_path(char *to, u64 length, const void *from)
 {
@@ -38,8 +38,8 @@ static __always_inline void read_unix(struct socket_address *a, struct sock *sk)
 	a->port = 0;
 	a->length = 0;
 	if (address)
-		a->length = read_path(a->path, BPF_CORE_READ(address, len) - sizeof(a->family),
-				      &address->name[0].sun_path);
+		a->length =
+			read_path(a->path, BPF_CORE_READ(address, len) - sizeof(a->family), &address->name[0].sun_path);
 }
 
 static __always_inline void read_local(struct socket_address *a, struct sock *sk)
@@ -72,7 +72,7 @@ static __always_inline void read_remote(struct socket_address *a, struct sock *s
 		bpf_probe_read_kernel(a->ip, sizeof(a->ip), &sk->__sk_common.skc_v6_daddr);
 }
 
-/* The socket that a file is; NULL if it is none. */
+/* The socket of a file; NULL if the file is not a socket. */
 static __always_inline struct sock *socket_of_file(struct file *file)
 {
 	struct socket *socket;
@@ -83,15 +83,14 @@ static __always_inline struct sock *socket_of_file(struct file *file)
 	return BPF_CORE_READ(socket, sk);
 }
 
-/* That of a descriptor of the current task. */
+/* The socket of a descriptor of the current task. */
 static __always_inline struct sock *socket_of(u32 fd)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 	struct fdtable *fdt = BPF_CORE_READ(t, files, fdt);
 	struct file **slot = BPF_CORE_READ(fdt, fd), *file = NULL;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
+	if (fd >= BPF_CORE_READ(fdt, max_fds) || bpf_probe_read_kernel(&file, sizeof(file), slot + fd) || !file)
 		return NULL;
 	return socket_of_file(file);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Single events of the scheduler, as the tools that show them one by one get them through a ring
- * buffer, and as they stand in files (tools/sched/file.h). Every record has the same size.
+ * Single scheduler events, as tools receive them through a ring buffer, and as they are stored in files
+ * (tools/sched/file.h). All records have the same size.
  */
 #ifndef TALLY_SWITCHES_H
 #define TALLY_SWITCHES_H
@@ -9,54 +9,54 @@
 #include "stack.h"
 
 enum switches_kind {
-	SWITCHES_SWITCH,        /* task left the CPU, other came */
-	SWITCHES_ARRIVAL,       /* the same; task is idle or out of scope: nothing is known */
-	SWITCHES_WAIT,          /* task came after a wait, other left: of runqslower */
+	SWITCHES_SWITCH,        /* task left the CPU, other followed */
+	SWITCHES_ARRIVAL,       /* the same; task is idle or out of scope, so nothing is known of it */
+	SWITCHES_WAIT,          /* task came after a wait, other left: runqslower */
 	SWITCHES_WAKEUP,        /* task was woken, by other */
-	SWITCHES_MIGRATION,     /* task was moved from a CPU to another, by other */
+	SWITCHES_MIGRATION,     /* other moved task to another CPU */
 	SWITCHES_KINDS,
 };
 
-/* A time that is not known: its begin was before the run, or not seen. */
+/* An unknown time: its begin was before the run, or was not seen. */
 #define SWITCHES_UNKNOWN (~0ULL)
 
 struct switches_task {
 	__u32 pid;
 	__u32 tid;              /* 0: idle */
-	__u8 comm[16];          /* terminated unless it came from a file; hostile */
+	__u8 comm[16];          /* NUL-terminated unless it came from a file; untrusted */
 };
 
 struct switches_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
 	__u16 kind;             /* enum switches_kind */
-	__u16 stranger;         /* other, which came, is out of scope (where arrivals are wanted) */
-	__u32 cpu;              /* where it happened */
+	__u16 stranger;         /* other, which came, is out of scope (if arrivals are wanted) */
+	__u32 cpu;              /* of the event */
 	struct switches_task task;
 	struct switches_task other;
-	__u64 off_ns;           /* between its last two slices: from leaving a CPU to coming back */
-	__u64 wait_ns;          /* the end of that, from being runnable on (bpf/sched/wait.bpf.h) */
+	__u64 off_ns;           /* between its last two slices: from switch-out to switch-in */
+	__u64 wait_ns;          /* the last part of that, since it became runnable (bpf/sched/wait.bpf.h) */
 	__u64 run_ns;           /* the slice that ends now (bpf/sched/slice.bpf.h) */
 	union {
-		__u32 from;     /* of a migration: CPUs */
-		__u32 stack;    /* of a switch, outside of the kernel: number of the stack, or 0 */
+		__u32 from;     /* SWITCHES_MIGRATION: the previous CPU */
+		__u32 stack;    /* SWITCHES_SWITCH, in user space: number of the stack, or 0 */
 	};
 	__u32 to;
 };
 
-/* What comes through the ring instead where stacks are asked for. */
+/* Sent through the ring instead if stacks are asked for. */
 struct switches_stacked {
 	struct switches_record record;
-	struct stack_id stack;  /* where task was when it left */
+	struct stack_id stack;  /* of task, when it left */
 };
 
 _Static_assert(sizeof(struct switches_record) == 96, "no hidden padding");
 _Static_assert(sizeof(struct switches_stacked) == 112, "no hidden padding");
 
-/* The worst are kept in a heap of one to this many records per CPU. */
+/* The worst are kept in one heap per CPU, of one to this many records. */
 #define SWITCHES_WORST_MOST 1023
 #define SWITCHES_WORST_LEVELS 10
 
-/* What is worst. */
+/* The order of the heap. */
 enum switches_order {
 	SWITCHES_BY_WAIT,
 	SWITCHES_BY_OFF,
@@ -64,11 +64,11 @@ enum switches_order {
 };
 
 struct switches_worst {
-	__u64 value;            /* what it is kept for; 0: nothing is here yet */
-	struct switches_task before;    /* who left the CPU for it */
+	__u64 value;            /* that the heap is ordered by; 0: empty */
+	struct switches_task before;    /* the task that left the CPU for it */
 	struct switches_record record;
-	struct stack_id before_stack, stack;    /* where they were when they left */
-	__u64 taken;            /* those of the two that were taken: enum switches_taken, ORed */
+	struct stack_id before_stack, stack;    /* of both tasks, when they left */
+	__u64 taken;            /* which of the two were taken: enum switches_taken, ORed */
 };
 
 enum switches_taken {

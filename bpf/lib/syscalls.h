@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* System calls as both sides number them: user/host/syscalls.h has their names. */
+/* System call numbers as BPF and user space use them; names are in user/host/syscalls.h. */
 #ifndef TALLY_BPF_SYSCALLS_H
 #define TALLY_BPF_SYSCALLS_H
 
 /*
- * Which table of system calls a number is from. SYSCALL_COMPAT is that of 32-bit programs on a
- * 64-bit kernel: on x86 int 0x80 and sysenter, which 64-bit programs can use, too.
+ * The system call table of a number. SYSCALL_COMPAT is that of 32-bit programs on a 64-bit kernel: on x86 int 0x80
+ * and sysenter, which 64-bit programs can use as well.
  */
 enum syscall_abi {
 	SYSCALL_NATIVE,

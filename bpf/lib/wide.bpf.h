@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Adding to a sum of 128 bits (wide.h). */
+/* Adds to a 128-bit sum (wide.h). */
 #ifndef TALLY_WIDE_BPF_H
 #define TALLY_WIDE_BPF_H
 
 #include "compat.bpf.h"
 #include "wide.h"
 
-/* is_alone: nothing else can write n meanwhile, on any CPU. */
+/* is_alone: no one else can write n at the same time, on any CPU. */
 static __always_inline void add_to(u64 *n, u64 value, bool is_alone)
 {
 	if (is_alone)
@@ -16,8 +16,8 @@ static __always_inline void add_to(u64 *n, u64 value, bool is_alone)
 }
 
 /*
- * Kernels before 5.12 have no atomic add that says what was there, and so no carry. Of most values
- * the upper half is zero and costs a branch.
+ * Kernels before 5.12 have no atomic add that returns the old value, and so no carry. For most values the upper half
+ * is zero, and costs only a branch.
  */
 static __always_inline void wide_add(u64 *sum, u64 *sum_high, u64 value, bool is_signed, bool is_alone)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who writes an element of a keyed map: this CPU, in this generation. Both are in each key, so that
- * an element has one writer, and so that the loader can take elements out and lose no count: it
- * begins a new generation, waits until no program goes on that could have seen the one before
- * (an RCU grace period), and then reads and deletes what nobody writes any more
- * (user/agg/elements.h).
+ * The writer of an element of a keyed map: this CPU, in this generation. Both are part of each key, so that an
+ * element has one writer, and so that the loader can remove elements without losing counts: it begins a new
+ * generation, waits until no program that could have seen the previous one is still running (an RCU grace period),
+ * and then reads and deletes elements that nothing writes any more (user/agg/elements.h).
  */
 #ifndef TALLY_WRITER_BPF_H
 #define TALLY_WRITER_BPF_H
@@ -20,7 +19,7 @@ static __always_inline u32 this_writer(void)
 	       *(volatile u32 *)&writer_generation << WRITER_CPU_BITS;
 }
 
-/* Where CPUs share an element, and add to it atomically: any of them, in this generation. */
+/* For elements that CPUs share and add to atomically: any CPU, in this generation. */
 static __always_inline u32 shared_writer(void)
 {
 	return *(volatile u32 *)&writer_generation << WRITER_CPU_BITS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What futexstat.bpf.c and its loader (tools/locks/futexstat.c, tools/locks/futex_names.h) share. */
+/* Shared by futexstat.bpf.c and its loader (tools/locks/futexstat.c, tools/locks/futex_names.h). */
 #ifndef TALLY_FUTEXSTAT_H
 #define TALLY_FUTEXSTAT_H
 
@@ -8,23 +8,23 @@
 
 /* How a wait ended. */
 enum futex_result {
-	FUTEX_WOKEN,            /* or, of a PI futex: has the lock */
+	FUTEX_WOKEN,            /* or, for a PI futex: acquired */
 	FUTEX_TIMED_OUT,
-	FUTEX_CHANGED,          /* EAGAIN: the value was not the expected one, so there was no wait */
+	FUTEX_CHANGED,          /* EAGAIN: the value was not the expected one, so the call did not wait */
 	FUTEX_SIGNALLED,
 	FUTEX_FAILED,
-	FUTEX_WAITING,          /* it had not ended at the end of the run */
+	FUTEX_WAITING,          /* still waiting at the end of the run */
 	FUTEX_RESULTS,
 };
 
-/* What stands behind the task in keys; zero where it is not asked for. */
+/* Key parts beside the task; zero if not asked for. */
 struct futex_parts {
-	__u64 address;          /* in the memory of process tgid */
+	__u64 address;          /* in the address space of process tgid */
 	__u32 tgid;
 	__u32 shared;           /* without FUTEX_PRIVATE_FLAG */
 	__u32 op;               /* of futex(2), or FUTEX_WAITV */
-	__u32 result;           /* FUTEX_WAITING is there in any case */
-	__u32 owner;            /* tid, as the process numbers it; 0: not known */
+	__u32 result;           /* FUTEX_WAITING is set in any case */
+	__u32 owner;            /* tid in the process's pid namespace; 0: unknown */
 	__u32 pad;
 };
 
@@ -34,7 +34,7 @@ struct futex_key {
 	struct futex_parts parts;
 };
 
-/* A call of its own, not one of futex(2)'s operations. */
+/* A system call of its own, not an operation of futex(2). */
 #define FUTEX_WAITV 64
 
 #define BY_FUTEX (1 << (BY_PARTS + 0))

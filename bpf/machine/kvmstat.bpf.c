@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How the threads of virtual CPUs spend their time: in the guest from kvm_entry to kvm_exit, and
- * out of it, by the reason of the exit, from there to the next kvm_entry. The subject is the
- * thread.
+ * How vCPU threads spend their time: in the guest from kvm_entry to kvm_exit, and outside, by exit reason, from there
+ * to the next kvm_entry. The subject is the thread.
  *
- * The arguments of kvm_exit differ: 5.10 has the reason among them, 6.1 only the virtual CPU. Its
- * record is the same on all kernels, so that is read. Of kvm_entry only the time is wanted.
+ * The arguments of kvm_exit differ: 5.10 passes the reason, 6.1 only the vCPU. Its record is the same on all kernels,
+ * so programs read that. Of kvm_entry only the time is used.
  *
- * Stretches in the guest are added by on_exit alone, those out of it by on_entry and once by
- * on_thread_end, and the state is part of the key. So with programs that can be preempted (7.0),
- * where the kernel only keeps one from interrupting itself, no two add to one histogram.
+ * Only on_exit adds spans in the guest; only on_entry, and once on_thread_end, add spans outside, and the state is
+ * part of the key. So where programs can be preempted (7.0), and the kernel only keeps each from interrupting itself,
+ * no two add to one histogram.
  */
 #define SCOPE_CURRENT
 #include "compat.bpf.h"
@@ -21,12 +20,12 @@
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
 
-const volatile u64 began_ns = 0;        /* the run, or a little before */
+const volatile u64 began_ns = 0;        /* begin of the run, or shortly before */
 
-/* The end of the run, not 0: from here on everything stays as it is, to be looked at. */
+/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
-/* What measure.h has for a run without keys; here there always is one. */
+/* The unkeyed map that measure.h expects stays empty: there is always a key. */
 HIST_MAPS(times, struct kvmstat_key);
 
 struct vcpu {
@@ -60,8 +59,8 @@ static __always_inline bool is_out(u32 state)
 }
 
 /*
- * The end of what was not seen to begin. A thread of this run has just entered for the first time;
- * of an older one that cannot be told.
+ * An end without a seen begin. A thread created in the run has just entered for the first time; for an older one the
+ * begin is unknown.
  */
 static __always_inline void count_unless_new(struct task_struct *t)
 {
@@ -69,7 +68,7 @@ static __always_inline void count_unless_new(struct task_struct *t)
 		count_begun_before();
 }
 
-/* The current thread is at something else from now on: what it was at has ended. */
+/* The current thread changes its state: the previous span ends. */
 static __always_inline void turn_to(struct vcpu next)
 {
 	struct task_struct *t = calling_task();
@@ -90,7 +89,7 @@ static __always_inline void turn_to(struct vcpu next)
 	if (last.state == VCPU_UNKNOWN)
 		count_unless_new(t);
 	else if (is_out(last.state) == is_out(next.state))
-		count_lost(LOSS_MISSED);        /* what came between, and with it when this ended */
+		count_lost(LOSS_MISSED);        /* the transition between, and so the end of the last state */
 	else
 		add(t, &last, next.since);
 }
@@ -122,7 +121,7 @@ int on_entry(void *ctx)
 	return 0;
 }
 
-/* The last exit of a thread ends with it. */
+/* A thread's last exit span ends with the thread. */
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_thread_end, struct task_struct *t)
 {
@@ -137,7 +136,7 @@ int UNPREEMPTED_PROG(on_thread_end, struct task_struct *t)
 	return 0;
 }
 
-/* What goes on at the end of the run. */
+/* Spans in progress at the end of the run. */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)
 {

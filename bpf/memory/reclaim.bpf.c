@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What tasks have to do for want of free memory, and for how long: reclaim it, move it together, be
- * killed. The subject is the task that stalls, and of a kill the victim.
+ * Stalls of tasks when free memory is short, and their durations: reclaim, compaction, OOM kills.
+ * The subject is the stalled task, or the victim of a kill.
  *
- * One kind within another (a task in direct reclaim that goes over the limit of its cgroup, too)
- * counts under both; within itself none comes.
+ * If one kind happens inside another (a task in direct reclaim that also exceeds the limit of its
+ * cgroup), both count; no kind happens inside itself.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -18,10 +18,10 @@
 #include "task_state.bpf.h"
 #include "writer.bpf.h"
 
-const volatile bool lines = false;      /* a record for each one, instead of sums */
+const volatile bool lines = false;      /* a record for each stall, instead of sums */
 const volatile u64 min_ns = 0;
 
-/* Never used: all sums have a key. */
+/* All sums have a key: only keyed_stalls is used. */
 HIST_MAPS(stalls, struct reclaim_key);
 
 struct {
@@ -32,7 +32,7 @@ struct {
 } pages SEC(".maps");
 
 struct reclaim_state {
-	u64 start_ns[RECLAIM_TIMED];    /* 0: it is in none */
+	u64 start_ns[RECLAIM_TIMED];    /* 0: not in this kind of stall */
 };
 
 TASK_STATE(reclaim_states, struct reclaim_state)
@@ -59,7 +59,7 @@ static __always_inline void add_pages(const struct reclaim_key *of, u64 n)
 	*sum += n;
 }
 
-/* t: NULL for the current task. */
+/* t: NULL means the current task. */
 static __always_inline void add(struct task_struct *t, u32 kind, u64 ns, u64 freed)
 {
 	struct reclaim_key key = { .parts.kind = kind };
@@ -114,7 +114,7 @@ static __always_inline int begin(u32 kind)
 	s = reclaim_states_get(calling_task(), NULL);
 	if (!s)
 		count_lost(LOSS_NO_STORAGE);
-	/* kswapd begins anew as long as there is something to do: awake since the first time. */
+	/* kswapd may begin again before it sleeps: it has been awake since the first time. */
 	else if (kind != RECLAIM_KSWAPD || !s->start_ns[kind])
 		s->start_ns[kind] = bpf_ktime_get_ns();
 	return 0;
@@ -186,8 +186,8 @@ int UNPREEMPTED_PROG(kswapd_sleeps)
 /* --- victims ---------------------------------------------------------------------------------- */
 
 /*
- * Since 6.8, and where that was taken over (commit 72ba14deb40a), with the task; before, with no more
- * than a number.
+ * Since 6.8, and in kernels with a backport (commit 72ba14deb40a), the tracepoint passes the task;
+ * before, only a pid.
  */
 SEC("tp_btf/mark_victim")
 int UNPREEMPTED_PROG(on_victim, struct task_struct *victim)
@@ -197,7 +197,7 @@ int UNPREEMPTED_PROG(on_victim, struct task_struct *victim)
 	return 0;
 }
 
-/* --- stalls that go on ------------------------------------------------------------------------ */
+/* --- current stalls --------------------------------------------------------------------------- */
 
 static __always_inline void show_one(struct bpf_iter__task *ctx, struct task_struct *t, u32 kind,
 				     u64 start_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For programs that add to histograms (hist.bpf.h) on hooks that tasks pass with interrupts on: one
- * that interrupts another of them on its CPU must not add. It is counted instead (LOSS_NO_BUFFER).
+ * For programs that add to histograms (hist.bpf.h) on hooks that run with interrupts on: a program
+ * that interrupts another one of them on its CPU must not add; it counts LOSS_NO_BUFFER instead.
  * Newer kernels skip a program that interrupts itself, and count that, but not one that interrupts
  * another.
  *
@@ -10,8 +10,8 @@
  *   ...
  *   alone_end();
  *
- * Programs that never add to the same element of a histogram, since their keys always differ, may
- * interrupt each other: alone_begin_of() another kind, below ALONE_KINDS.
+ * Programs that never add to the same element, because their keys always differ, may interrupt each
+ * other: they use alone_begin_of() with another kind, below ALONE_KINDS.
  */
 #ifndef TALLY_ALONE_BPF_H
 #define TALLY_ALONE_BPF_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What connsnoop's programs tell of one connect or accept. */
+/* Records that connsnoop's programs send about connects and accepts. */
 #ifndef TALLY_CONNSNOOP_H
 #define TALLY_CONNSNOOP_H
 
@@ -11,18 +11,18 @@ enum conn_call {
 	CONN_ACCEPT,
 };
 
-/* The socket was closed before its connect had a result. */
+/* The socket was closed before its connect completed. */
 #define CONN_CLOSED 1
 
 struct conn_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, of the result */
-	__u64 latency_ns;       /* of connect, from the call to the result; 0: it began before the run */
+	__u64 latency_ns;       /* connect: from call to result; 0: it began before the run */
 	__s32 result;           /* 0, descriptor, -errno or CONN_CLOSED */
-	__s32 fd;               /* what it was called with */
+	__s32 fd;               /* the descriptor passed to the call */
 	__u32 pid;
 	__u32 tid;
 	__u32 cpu;
-	__u16 protocol;         /* IPPROTO_, of sockets of the internet families */
+	__u16 protocol;         /* IPPROTO_, for AF_INET and AF_INET6 */
 	__u16 type;             /* SOCK_ */
 	__u8 call;              /* enum conn_call */
 	__u8 padding[7];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What netdrop's program counts dropped packets by. */
+/* The key by which netdrop's program counts dropped packets. */
 #ifndef TALLY_NETDROP_H
 #define TALLY_NETDROP_H
 
@@ -14,11 +14,11 @@ enum drop_part {
 
 /* Parts not asked for stay zero. */
 struct drop_key {
-	__u64 location;         /* the return address in whoever dropped it */
+	__u64 location;         /* return address in the function that dropped it */
 	__u32 reason;           /* enum skb_drop_reason */
-	__u16 ethertype;        /* 0: no packet of a network, as those of UNIX sockets and netlink */
-	__u16 port;             /* where it was to go; 0: none, or not to be found */
-	__u8 protocol;          /* IPPROTO_, of IPv4 and IPv6 */
+	__u16 ethertype;        /* 0: not a network packet (UNIX sockets, netlink) */
+	__u16 port;             /* destination port; 0: none, or not found */
+	__u8 protocol;          /* IPPROTO_, for IPv4 and IPv6 */
 	__u8 pad[3];
 	__u32 writer;           /* shared_writer() */
 };
@@ -28,7 +28,7 @@ struct drop_sums {
 	__u64 bytes;
 };
 
-/* An element: key and value behind each other (agg/sum_set.h). */
+/* An element: key followed by value (agg/sum_set.h). */
 struct drop_element {
 	struct drop_key key;
 	struct drop_sums sums;

@@ -2,17 +2,17 @@
 /*
  * How long packets are on their way out, and on their way in.
  *
- * Out: in the queue in front of a device (qdisc), and in the device. A packet is known by its
- * address, and forgotten when it is freed or comes in again, as with devices that have no wire
- * (loopback, veth). One that is cut into segments in front of the driver is freed then, and the
- * segments have no time in the queue.
+ * Out: in the queue of a device (qdisc), and in the device. A packet is identified by its address,
+ * until it is freed or arrives again, as on devices that have no wire (loopback, veth). A packet
+ * that is segmented before it reaches the driver is freed then, and its segments have no time in
+ * the queue.
  *
- * In: from the driver's hand-over until the protocols take a packet up, and from there until a
- * reader first has it. Not every free is to be seen (packets merged by GRO or in the queue of a
- * TCP socket, those given back in bulk), so an address may be another packet's without a word. Each
- * packet begins anew where it is handed over; one that is read without that (a clone, a segment) is
- * not taken for an older one of its address, since its data is elsewhere, but counted as unmatched.
- * What was merged into another packet is never read by itself, and has no time there.
+ * In: from the driver's hand-over until the protocols receive the packet, and from there until it
+ * is first read. Some frees are invisible (packets merged by GRO or in the queue of a TCP socket,
+ * bulk frees), so an address may be reused unnoticed. Each packet starts anew where it is handed
+ * over. A packet that is read without that (a clone, a segment) is not mistaken for an older one
+ * with its address, since its data is elsewhere, but counted as unmatched. A packet that was merged
+ * into another one is never read by itself, and has no time there.
  */
 #include "alone.bpf.h"
 #include "compat.bpf.h"
@@ -39,7 +39,7 @@ struct {
 	__type(value, struct netlat_poll_sums);
 } polls SEC(".maps");
 
-/* Those that are forgotten are the ones not used for longest: freed unseen, or read very late. */
+/* LRU: evicts the least recently used, those freed unseen or read very late. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -48,8 +48,8 @@ struct {
 } arrivals SEC(".maps");
 
 /*
- * Packets are freed and read by tasks, which other packets may interrupt. The stage is in the key
- * whatever is asked for, so those at other stages do not matter.
+ * Tasks free and read packets, and other packets may interrupt them. The stage is always in the
+ * key, so interruptions at other stages do no harm.
  */
 static __always_inline void add(const char device[16], u32 stage, u64 ns)
 {
@@ -99,7 +99,10 @@ int UNPREEMPTED_PROG(on_start, const struct sk_buff *skb, const struct net_devic
 	return 0;
 }
 
-/* Freed, or come in. What was never sent is gone with the queue, or was cut apart. */
+/*
+ * The packet was freed or has arrived. A packet that was never sent was dropped in the queue or
+ * segmented.
+ */
 static __always_inline void leave(u64 skb, u64 now)
 {
 	struct netlat_packet *p = bpf_map_lookup_elem(&packets, &skb);
@@ -132,7 +135,9 @@ int UNPREEMPTED_PROG(on_free, struct sk_buff *skb)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-/* Each way that drivers have into the kernel; a bridge or a tunnel hands over once more. */
+/*
+ * All paths by which drivers hand packets to the kernel; bridges and tunnels hand over once more.
+ */
 static __always_inline int hand_over(u64 skb)
 {
 	struct netlat_arrival a = { .handed_ns = bpf_ktime_get_ns() };
@@ -172,7 +177,7 @@ int UNPREEMPTED_PROG(on_frags_entry, const struct sk_buff *skb)
 	return hand_over((u64)skb);
 }
 
-/* In __netif_receive_skb_core(): behind GRO and the queue of the CPU, in front of the protocols. */
+/* In __netif_receive_skb_core(): after GRO and the CPU's backlog, before the protocols. */
 SEC("tp_btf/netif_receive_skb")
 int UNPREEMPTED_PROG(on_receive, struct sk_buff *skb)
 {
@@ -191,8 +196,9 @@ int UNPREEMPTED_PROG(on_receive, struct sk_buff *skb)
 }
 
 /*
- * A packet may be read several times: in parts, or to look at it (MSG_PEEK). The first one counts.
- * Those that have come by no device (skb_iif is 0) are messages of UNIX sockets and the like.
+ * A packet may be read several times: in parts, or just peeked at (MSG_PEEK). The first read
+ * counts. Packets that came through no device (skb_iif is 0) are messages of UNIX sockets and the
+ * like.
  */
 static __always_inline int read(u64 skb, int iif, u64 head)
 {
@@ -219,8 +225,8 @@ int UNPREEMPTED_PROG(on_copy, const struct sk_buff *skb)
 }
 
 /*
- * UDP copies most datagrams without passing that tracepoint (copy_linear_skb()), and from 6.18 on
- * it frees them unseen. This function takes them from the queue, and never sleeps.
+ * UDP copies most datagrams without passing that tracepoint (copy_linear_skb()), and frees them
+ * invisibly from 6.18 on. This function dequeues them, and never sleeps.
  */
 SEC("kretprobe/__skb_try_recv_from_queue")
 int on_dequeue(struct pt_regs *regs)

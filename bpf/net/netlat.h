@@ -6,10 +6,10 @@
 #include "task_key.h"
 
 enum netlat_stage {
-	NETLAT_QDISC,           /* from being queued for a device to being handed to its driver */
-	NETLAT_DEVICE,          /* from there until it is freed, or comes in at the other end */
-	NETLAT_BACKLOG,         /* from a driver's hand-over until the protocols take it up */
-	NETLAT_SOCKET,          /* from there until it is first read */
+	NETLAT_QDISC,           /* from being queued for a device to its driver */
+	NETLAT_DEVICE,          /* from the driver until the packet is freed, or arrives at the other end */
+	NETLAT_BACKLOG,         /* from the receiving driver to the protocols */
+	NETLAT_SOCKET,          /* from the protocols to the first read */
 	NETLAT_STAGES,
 };
 
@@ -25,31 +25,31 @@ struct netlat_parts {
 };
 
 struct netlat_key {
-	struct hist_slot slot;          /* first: hist_add_key() fills it */
-	struct task_key task;           /* of it, the CPU only */
+	struct hist_slot slot;          /* first; filled in by hist_add_key() */
+	struct task_key task;           /* only its CPU */
 	struct netlat_parts parts;
 };
 
-/* A packet on its way out, by address. */
+/* An outgoing packet, by address. */
 struct netlat_packet {
 	__u64 queued_ns;        /* 0: not seen */
 	__u64 sent_ns;          /* 0: not yet */
 	char device[16];
 };
 
-/* A packet that has come in, by address. */
+/* An incoming packet, by address. */
 struct netlat_arrival {
 	__u64 handed_ns;
 	__u64 taken_ns;         /* 0: not yet */
-	__u64 head;             /* where its data is: with the address, what it is known by */
+	__u64 head;             /* address of its data; identifies it, together with its own address */
 	char device[16];
 	__u32 is_read;
 	__u32 pad;
 };
 
-/* Polls of devices for packets that have come in; parts that are not asked for are zero. */
+/* Device polls for incoming packets; parts not asked for are zero. */
 struct netlat_poll_key {
-	char device[16];        /* empty: the queue of a CPU (backlog), which belongs to none */
+	char device[16];        /* empty: a CPU's backlog queue, which has no device */
 	__u32 cpu;
 	__u32 writer;           /* shared_writer() */
 };
@@ -57,10 +57,10 @@ struct netlat_poll_key {
 struct netlat_poll_sums {
 	__u64 polls;
 	__u64 packets;
-	__u64 full;             /* of the polls, those that used up their budget */
+	__u64 full;             /* polls that used up their budget */
 };
 
-/* As a snapshot has it. */
+/* As in a snapshot. */
 struct netlat_poll_element {
 	struct netlat_poll_key key;
 	struct netlat_poll_sums sums;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sockets of TCP: their ends, and which of them are asked for. */
+/* TCP sockets: their endpoints, and the port filter. */
 #ifndef TALLY_TCP_BPF_H
 #define TALLY_TCP_BPF_H
 
@@ -23,7 +23,7 @@
 
 const volatile struct tcp_ports ports = {};
 
-/* Has the other end said that nothing more will come? */
+/* Has the peer sent a FIN? */
 static __always_inline bool sock_got_fin(const struct sock *sk)
 {
 	return (BPF_CORE_READ(sk, __sk_common.skc_flags) >> SOCK_DONE) & 1;
@@ -42,8 +42,8 @@ static __always_inline void flow_addresses(struct tcp_flow *f, const struct sock
 }
 
 /*
- * The local port is the one that stands in packets: skc_num is already given back, and 0, when a
- * socket becomes closed (tcp_set_state()).
+ * The local port comes from inet_sport: skc_num has already been released, and is 0, when a socket
+ * becomes closed (tcp_set_state()).
  */
 static __always_inline void flow_ports(struct tcp_flow *f, const struct sock *sk)
 {
@@ -57,7 +57,7 @@ static __always_inline void flow_of(struct tcp_flow *f, const struct sock *sk)
 	flow_ports(f, sk);
 }
 
-/* Leaves the parts that parts names, of enum tcp_flow_part. */
+/* Clears all parts that are not in parts (enum tcp_flow_part). */
 static __always_inline void flow_reduce(struct tcp_flow *f, u32 parts)
 {
 	if (!(parts & BY_LOCAL))
@@ -87,11 +87,10 @@ static __always_inline bool port_wanted(const volatile u16 *list, u32 n, u16 por
 
 static __always_inline bool ports_match(const struct tcp_flow *f)
 {
-	return port_wanted(ports.local, ports.nlocal, f->lport) &&
-	       port_wanted(ports.remote, ports.nremote, f->rport);
+	return port_wanted(ports.local, ports.nlocal, f->lport) && port_wanted(ports.remote, ports.nremote, f->rport);
 }
 
-/* Counts the event as filtered when the ports are others. */
+/* Counts the event as filtered if the ports do not match. */
 static __always_inline bool ports_wanted(const struct tcp_flow *f)
 {
 	if (ports_match(f))

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A connection of TCP, as tools tell of it: filled in by tcp.bpf.h, shown by tools/net/tcp.h. */
+/* A TCP connection in reports: filled in by tcp.bpf.h, shown by tools/net/tcp.h. */
 #ifndef TALLY_TCP_H
 #define TALLY_TCP_H
 
 #include "task_key.h"
 
 struct tcp_flow {
-	__u8 local[16];         /* 4 of them in AF_INET */
+	__u8 local[16];         /* AF_INET uses 4 bytes */
 	__u8 remote[16];
-	__u16 family;           /* 0: not known, or not asked for */
+	__u16 family;           /* 0: unknown, or not asked for */
 	__u16 lport;
 	__u16 rport;
 	__u16 pad;
 };
 
-/* What --by names of a connection. Parts not asked for stay zero. */
+/* The connection properties of --by. Parts not asked for stay zero. */
 enum tcp_flow_part {
 	BY_LOCAL = 1 << BY_PARTS,
 	BY_REMOTE = 2 << BY_PARTS,
@@ -25,7 +25,7 @@ enum tcp_flow_part {
 
 _Static_assert(sizeof(struct tcp_flow) == 40, "tcp_flow has padding");
 
-/* --lport, --rport: a connection has to have one of each list that is not empty. */
+/* --lport, --rport: a connection must match each list that is not empty. */
 #define TCP_PORTS_MOST 16
 
 struct tcp_ports {
@@ -34,7 +34,7 @@ struct tcp_ports {
 	__u16 remote[TCP_PORTS_MOST];
 };
 
-/* Bytes of tcpi_bytes_received: a FIN has one of its sequence numbers. */
+/* Payload bytes of tcpi_bytes_received, which counts one for a FIN. */
 static inline __u64 tcp_payload_received(__u64 received, _Bool got_fin)
 {
 	return received - (got_fin && received);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sessions of TCP as they end. One begins where its socket leaves for (connect) or arrives with (a
- * listening socket's) the handshake, and ends where that is closed; what is left then is at most a
- * TIME_WAIT, which is no session. The owner is remembered when it is known: the task that connects,
- * at once; the one that accepts, at the end of that call. Packets change most states, on whatever
- * task is on the CPU.
+ * TCP sessions as they end. A session begins when its socket sends the handshake (connect) or
+ * receives it (from a listening socket), and ends when the socket becomes closed; at most a
+ * TIME_WAIT follows, which is no session. The owner is recorded as soon as it is known: the
+ * connecting task at once, the accepting task when its call returns. Packets cause most state
+ * changes, in the context of any task.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -19,7 +19,7 @@
 
 const volatile bool picks_tasks = false;        /* sessions without an owner are out of scope */
 
-/* By the address of the socket, which is not used again before it was closed. */
+/* Keyed by the address of the socket, which is not reused before it is closed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -44,7 +44,7 @@ static __always_inline void keep(u64 sk, const struct tcplife_session *s, u64 fl
 	long err = bpf_map_update_elem(&sessions, &sk, s, flags);
 
 	if (err && (int)err != -EEXIST)
-		count_lost(LOSS_INCOMPLETE);    /* it will be shown as from before */
+		count_lost(LOSS_INCOMPLETE);    /* it will be shown as begun before the run */
 }
 
 static __always_inline void begin(u64 sk, bool connects)
@@ -56,7 +56,7 @@ static __always_inline void begin(u64 sk, bool connects)
 	keep(sk, &s, BPF_ANY);
 }
 
-/* A handshake that has begun before the run has no element yet. */
+/* A handshake that began before the run has no element yet. */
 static __always_inline void establish(u64 sk)
 {
 	struct tcplife_session before = { .wanted = !picks_tasks, .established = true };
@@ -108,7 +108,7 @@ static __always_inline void tell(const struct sock *sk, const struct tcplife_ses
 	ring_submit(r);
 }
 
-/* old: what it was before it is closed. Without an element it was there before the run. */
+/* old: the state before it was closed. Without an element it began before the run. */
 static __always_inline void end(const struct sock *sk, int old)
 {
 	u64 key = (u64)sk;
@@ -158,7 +158,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-/* Sessions that are there already: whoever holds their socket is taken for the owner. */
+/* Sessions that exist at the start: the holder of the socket is taken for the owner. */
 SEC("iter/task_file")
 int seed_sessions(struct bpf_iter__task_file *ctx)
 {

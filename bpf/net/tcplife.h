@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What tcplife's program tells of a session that has ended, and keeps of one that has not. */
+/* Records that tcplife's program sends about completed sessions, and its state of current ones. */
 #ifndef TALLY_TCPLIFE_H
 #define TALLY_TCPLIFE_H
 
 #include "tcp.h"
 
-/* The one system call that is looked at, for bpf/lib/call.bpf.h. */
+/* The only system call traced, for bpf/lib/call.bpf.h. */
 enum tcplife_call {
 	TCPLIFE_NONE,
 	TCPLIFE_ACCEPT,
 };
 
 enum tcplife_role {
-	TCPLIFE_UNKNOWN,        /* nobody has accepted it, or it was there before the run */
+	TCPLIFE_UNKNOWN,        /* not accepted, or older than the run */
 	TCPLIFE_CONNECT,
 	TCPLIFE_ACCEPTED,
 };
 
-/* Whose a session is: who connected or accepted it, else who held it when the run began. */
+/* The owner of a session: the task that connected or accepted it, else the holder at the start of the run. */
 struct tcplife_owner {
-	__u32 pid;              /* 0: not known */
+	__u32 pid;              /* 0: unknown */
 	__u32 tid;
 	__u8 comm[16];
 };
@@ -34,21 +34,21 @@ struct tcplife_session {
 };
 
 struct tcplife_record {
-	__u64 time_ns;          /* CLOCK_MONOTONIC, of the end */
+	__u64 time_ns;          /* CLOCK_MONOTONIC, at the end */
 	__u64 start_ns;         /* likewise; 0: before the run */
 	struct tcplife_owner owner;
 	struct tcp_flow flow;
-	__u64 received;         /* as the kernel counts: tcpi_bytes_received, acked, sent, retrans */
+	__u64 received;         /* the kernel's counts: tcpi_bytes_received, acked, sent, retrans */
 	__u64 acked;
 	__u64 sent;
 	__u64 resent;
 	__u32 retransmits;      /* segments */
-	__u32 srtt_us;          /* 0: none was measured */
-	__u32 min_rtt_us;       /* UINT32_MAX: none was measured */
+	__u32 srtt_us;          /* 0: not measured */
+	__u32 min_rtt_us;       /* UINT32_MAX: not measured */
 	__u32 cpu;
 	__u32 error;            /* of the socket: ECONNRESET, ETIMEDOUT; 0: none */
 	__u8 role;
-	__u8 got_fin;           /* received counts one for it */
+	__u8 got_fin;           /* received counts one byte for it */
 	__u8 pad[2];
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Retransmissions of TCP, each one or summed up by connection. One may be of several segments, which
- * the device cuts apart; those are what the kernel's own counter, RetransSegs, has.
+ * TCP retransmissions, each one or summed by connection. One may consist of several segments, which
+ * the device splits; the kernel's own counter, RetransSegs, counts segments.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -13,7 +13,7 @@
 #include "writer.bpf.h"
 
 const volatile bool summed = false;
-const volatile bool have_error = false; /* the tracepoint has it, and those that were not sent */
+const volatile bool have_error = false; /* has an error argument: also reports unsent packets */
 
 /* include/net/inet_connection_sock.h, include/uapi/linux/tcp.h */
 #define ICSK_TIME_LOSS_PROBE 5
@@ -22,15 +22,15 @@ const volatile bool have_error = false; /* the tracepoint has it, and those that
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);         /* set by the loader when there are sums */
+	__uint(max_entries, 1);         /* set by the loader for sums */
 	__type(key, struct retrans_key);
 	__type(value, struct retrans_sums);
 } sums SEC(".maps");
 
 /*
- * Why, from what the socket is at: the timer of a loss probe is pending until the probe was sent,
- * while that of retransmissions is cleared before; a fast retransmit may find one of a probe
- * pending, too.
+ * Derives the reason from the state of the socket. The timer of a loss probe is pending until the
+ * probe has been sent, while the retransmission timer is cleared before; a fast retransmit may find
+ * a probe's timer pending, too.
  */
 static __always_inline u8 why_of(const struct sock *sk)
 {
@@ -111,7 +111,7 @@ int UNPREEMPTED_PROG(on_retransmit, const struct sock *sk, const struct sk_buff 
 	return 0;
 }
 
-/* The request is no socket yet, but begins as one. */
+/* A request is not a full socket yet, but begins with the same members. */
 SEC("tp_btf/tcp_retransmit_synack")
 int UNPREEMPTED_PROG(on_synack, const struct sock *sk, const struct request_sock *req)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What tcpretrans's programs tell of one retransmission, or sum up of many. */
+/* Records that tcpretrans's programs send about retransmissions, or their sums. */
 #ifndef TALLY_TCPRETRANS_H
 #define TALLY_TCPRETRANS_H
 
@@ -7,11 +7,11 @@
 
 enum retrans_why {
 	RETRANS_OTHER,
-	RETRANS_SYN,            /* of connect(2): no answer yet */
-	RETRANS_SYNACK,         /* of a listening socket: the handshake is not completed */
-	RETRANS_TIMEOUT,        /* the timer of retransmissions (RTO), or what followed from it */
-	RETRANS_RECOVERY,       /* the other end told of a gap: fast retransmit */
-	RETRANS_PROBE,          /* the last segment once more before that timer: a tail loss probe */
+	RETRANS_SYN,            /* connect(2) without an answer so far */
+	RETRANS_SYNACK,         /* a listening socket's: the handshake is not completed */
+	RETRANS_TIMEOUT,        /* the retransmission timer (RTO), or a consequence of it */
+	RETRANS_RECOVERY,       /* the peer reported a gap: fast retransmit */
+	RETRANS_PROBE,          /* a tail loss probe: the last segment again, before that timer */
 	RETRANS_WHYS,
 };
 
@@ -20,7 +20,7 @@ struct retrans_record {
 	struct tcp_flow flow;
 	__u32 bytes;            /* without headers */
 	__u32 segments;
-	__s32 error;            /* of sending it: -errno or 0 */
+	__s32 error;            /* of the transmission: -errno or 0 */
 	__u32 cpu;
 	__u8 why;               /* enum retrans_why */
 	__u8 state;             /* TCP_ESTABLISHED, ... */
@@ -40,7 +40,7 @@ struct retrans_sums {
 	__u64 why[RETRANS_WHYS];        /* of the retransmits */
 };
 
-/* An element: key and value behind each other (agg/sum_set.h). */
+/* An element: key followed by value (agg/sum_set.h). */
 struct retrans_element {
 	struct retrans_key key;
 	struct retrans_sums sums;

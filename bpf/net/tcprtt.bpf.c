@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Round-trip times of TCP as histograms: at each segment that arrives for an established
- * connection, what it takes its round-trip time for (smoothed: seven eighths of that are older), or
- * the smallest one lately.
+ * TCP round-trip times as histograms: for each segment that arrives on an established connection,
+ * the kernel's current estimate (smoothed: seven eighths come from older samples), or the recent
+ * minimum.
  */
 #include "alone.bpf.h"
 #include "compat.bpf.h"
@@ -14,7 +14,7 @@
 
 const volatile bool minimum = false;
 
-/* include/linux/win_minmax.h, net/ipv4/tcp.c: there was none yet. */
+/* include/linux/win_minmax.h, net/ipv4/tcp.c: no minimum yet. */
 #define NO_MINIMUM (~0U)
 
 HIST_MAPS(rtts, struct tcprtt_key);
@@ -44,7 +44,7 @@ static __always_inline void sample(struct sock *sk)
 		return;
 	us = minimum ? tp->rtt_min.s[0].v : tp->srtt_us >> 3;
 	if (!us || us == NO_MINIMUM)
-		return;                 /* nothing was measured yet */
+		return;                 /* not measured yet */
 	if (by || ports.nlocal || ports.nremote) {
 		flow_of(&flow, sk);
 		if (!ports_wanted(&flow))
@@ -54,8 +54,8 @@ static __always_inline void sample(struct sock *sk)
 }
 
 /*
- * A segment that waited for its socket to be free is looked at by the task that had it, which soft
- * interrupts may interrupt with the next one.
+ * The task that held the socket processes the segments that arrived meanwhile; a soft interrupt
+ * with the next segment may interrupt it.
  */
 SEC("tp_btf/tcp_probe")
 int UNPREEMPTED_PROG(on_segment, struct sock *sk)

@@ -7,8 +7,8 @@
 #include "tcp.h"
 
 struct tcprtt_key {
-	struct hist_slot slot;          /* first: hist_add_key() fills it */
-	struct task_key task;           /* of it, the CPU only */
+	struct hist_slot slot;          /* first; filled in by hist_add_key() */
+	struct task_key task;           /* only its CPU */
 	struct tcp_flow flow;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each exec: those that succeed from inside the new program, whose name and arguments are in its
- * own memory by then; those that fail when the system call returns, with what the caller gave. The
- * kernel has just written the one and read the other, so the pages are there.
+ * Each exec. A successful one is read inside the new program, whose name and arguments are in its
+ * own memory by then. A failed one is read from the caller's memory when the system call returns.
+ * The kernel has just written the former and read the latter, so the pages are present.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -16,8 +16,8 @@
 #define AT_FDCWD -100
 
 /*
- * The record in the making, one for each program. The kernel does not run the same program twice at
- * once on a CPU: see opensnoop.bpf.c.
+ * The record under construction, one for each program: a program never runs nested on a CPU, see
+ * files/opensnoop.bpf.c.
  */
 enum {
 	SCRATCH_DONE,
@@ -56,7 +56,7 @@ static __always_inline struct exec_record *new_record(u32 which)
 	return r;
 }
 
-/* What a read of a string gave, as a length that the verifier believes. */
+/* The result of a string read, as a length that the verifier accepts. */
 static __always_inline u64 bounded(long n, u64 most)
 {
 	u64 length = n < 0 ? 0 : n;
@@ -106,13 +106,13 @@ int UNPREEMPTED_PROG(on_exec, struct task_struct *t, int old_pid, struct linux_b
 
 struct arguments {
 	u64 pointers;           /* argv of the caller */
-	u64 at;                 /* in the text: where the next one goes */
+	u64 at;                 /* offset in the text of the next argument */
 	u64 pointer_size;       /* 4 or 8 */
 };
 
 /*
- * Adds one. False where they end, or no more can be told. Each way through here is one that the
- * verifier follows for each argument, so there are no more than are needed.
+ * Adds an argument. Returns false at the end of the array, or if no more can be recorded. The
+ * verifier follows each path through here for each argument, so there are as few paths as possible.
  */
 static __always_inline bool add_argument(struct exec_record *r, struct arguments *a, u32 i)
 {

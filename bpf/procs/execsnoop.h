@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What execsnoop's programs tell of one exec. */
+/* Records that execsnoop's programs send about execs. */
 #ifndef TALLY_EXECSNOOP_H
 #define TALLY_EXECSNOOP_H
 
-/* Paths, with their NUL: what the kernel takes (include/uapi/linux/limits.h: PATH_MAX). */
+/* The kernel's limit for paths, with their NUL (include/uapi/linux/limits.h: PATH_MAX). */
 #define EXEC_PATH_MOST 4096
-/* Arguments: bytes of all, and of an exec that fails how many, and bytes of each. */
+/* Limits of arguments: total bytes; for a failed exec also their number, and bytes of each. */
 #define EXEC_ARGS_MOST 16384
 #define EXEC_ARGS_FAILED_MOST 64
 #define EXEC_ARG_FAILED_MOST 4096
@@ -19,15 +19,15 @@ enum exec_call {
 struct exec_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
 	__s32 result;           /* 0 or -errno */
-	__s32 dirfd;            /* of execveat that fails; AT_FDCWD */
+	__s32 dirfd;            /* of a failed execveat; AT_FDCWD */
 	__u32 pid;
 	__u32 tid;
 	__u32 ppid;
 	__u32 uid;
 	__u32 cpu;
 	__u32 path_length;      /* with its NUL; 0: could not be read */
-	__u32 args_length;      /* all, with a NUL behind each */
-	__u8 args_cut;          /* there are more */
+	__u32 args_length;      /* total, with a NUL after each */
+	__u8 args_cut;          /* there are more arguments */
 	__u8 args_fault;        /* the rest could not be read */
 	__u8 padding[2];
 	__u8 comm[16];

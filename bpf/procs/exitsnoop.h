@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What exitsnoop's programs tell of the end of a process or thread. */
+/* Records that exitsnoop's programs send about the end of processes or threads. */
 #ifndef TALLY_EXITSNOOP_H
 #define TALLY_EXITSNOOP_H
 
 struct exit_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC, of the exit */
 	__u64 age_ns;           /* since the fork */
-	__u64 cpu_time_ns;      /* used, the exit included */
-	__u32 code;             /* as wait(2) has it: status << 8, or signal, 0x80 with a core */
+	__u64 cpu_time_ns;      /* total, the exit included */
+	__u32 code;             /* as in wait(2): status << 8, or signal, 0x80 with a core dump */
 	__u32 pid;
 	__u32 tid;
 	__u32 ppid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each signal as it is sent: to whom, by whom, and what came of it. */
+/* Each signal when it is sent: its target, its sender, and the result. */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -7,7 +7,7 @@
 #include "scope.bpf.h"
 #include "signals.h"
 
-const volatile bool by_sender = false;  /* the scope is about the sender */
+const volatile bool by_sender = false;  /* the scope applies to the sender */
 const volatile u64 only = ~0ULL;        /* 1 << (signal - 1), ORed */
 
 /* include/uapi/asm-generic/siginfo.h, include/linux/sched/signal.h */
@@ -16,7 +16,7 @@ const volatile u64 only = ~0ULL;        /* 1 << (signal - 1), ORed */
 #define SEND_SIG_NOINFO ((void *)0)
 #define SEND_SIG_PRIV ((void *)1)
 
-/* Two of the pointers are no pointers. */
+/* Two of the values are not pointers. */
 static __always_inline int code_of(struct kernel_siginfo *info)
 {
 	if ((void *)info == SEND_SIG_NOINFO)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tool signals is told of one signal. */
+/* Records that signals.bpf.c sends about signals. */
 #ifndef TALLY_SIGNALS_H
 #define TALLY_SIGNALS_H
 
 struct signal_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC */
-	__u32 pid;              /* whom it is for */
+	__u32 pid;              /* the receiver */
 	__u32 tid;
-	__u32 sender_pid;       /* who was on the CPU: the sender, if code says there is one */
+	__u32 sender_pid;       /* the current task: the sender, if code says that there is one */
 	__u32 sender_tid;
 	__u32 cpu;
 	__s32 signal;
 	__s32 code;             /* si_code */
 	__s32 result;           /* include/trace/events/signal.h: TRACE_SIGNAL_ */
-	__u8 group;             /* for the process, not for that thread */
+	__u8 group;             /* for the process, not for that thread only */
 	__u8 padding[7];
 	__u8 comm[16];
 	__u8 sender_comm[16];

@@ -2,7 +2,8 @@
 /*
  * How long tasks stay on a CPU (on_switch_on, slice.bpf.h), or off it: from being switched out to
  * being switched in again, by the run queue's clock (on_switch_off). One of the two is loaded.
- * What began before the gate was opened is not counted; nor is what goes on at the end.
+ * Slices and absences that began before the gate opened are not counted, nor are those unfinished
+ * at the end.
  */
 #include "compat.bpf.h"
 #include "cpudist.h"
@@ -21,7 +22,7 @@ HIST_MAPS(slices, struct cpudist_key);
 
 struct cpu_state {
 	u64 begun;              /* a switch has been seen since the gate was opened */
-	u64 idle_since;         /* 0: not idle, or since before that */
+	u64 idle_since;         /* 0: not idle, or since before the gate opened */
 };
 
 struct {
@@ -38,8 +39,8 @@ enum place {
 };
 
 struct absence_state {
-	u64 since;              /* 0: before the gate was opened */
-	u32 place;              /* where the task was last seen going to */
+	u64 since;              /* 0: before the gate opened */
+	u32 place;              /* whether the task was last seen leaving or arriving */
 	u32 preempted;
 };
 
@@ -61,8 +62,8 @@ static __always_inline void record(struct task_struct *t, u64 ns)
 }
 
 /*
- * The clock of this CPU's run queue, which the kernel keeps its books in: up to date, since we run
- * under its lock. Both tasks are on that queue; one of the two is not idle.
+ * The clock of this CPU's run queue, which the kernel's accounting uses. It is up to date, because
+ * programs run under its lock. Both tasks are on that queue; one of the two is not idle.
  */
 static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task_struct *next)
 {
@@ -80,7 +81,7 @@ static __always_inline bool counts_for_life(struct task_struct *t)
 
 /* --- on the CPU -------------------------------------------------------------------------------- */
 
-/* Not every kernel charges idle tasks: by the clock. */
+/* Some kernels do not account run time to idle tasks, so the clock is used. */
 static __always_inline bool end_idle(struct cpu_state *cpu, u64 now, u64 *idle_ns)
 {
 	*idle_ns = now - cpu->idle_since;
@@ -129,11 +130,11 @@ static __always_inline void leave(struct task_struct *t, u64 now, bool preempted
 		return;
 	st = absences_get(t, NULL);
 	if (!st) {
-		count_lost(LOSS_UNMATCHED);     /* as it will be when it comes back */
+		count_lost(LOSS_UNMATCHED);     /* so its return will be counted, too */
 		return;
 	}
 	if (st->place == PLACE_OFF && st->since)
-		count_lost(LOSS_MISSED);        /* it has been here, unseen */
+		count_lost(LOSS_MISSED);        /* it was switched in, unseen */
 	st->place = PLACE_OFF;
 	st->since = armed ? now : 0;
 	st->preempted = preempted;
@@ -162,7 +163,7 @@ static __always_inline void come_back(struct task_struct *t, u64 now)
 	if (!armed)
 		return;
 	if (place == PLACE_ON)
-		count_lost(LOSS_MISSED);        /* it has been away, unseen */
+		count_lost(LOSS_MISSED);        /* it was switched out, unseen */
 	if (!since || !is_wanted(st) || !in_scope_now(t))
 		return;
 	/* Clocks of two CPUs may differ by a little. */
@@ -182,8 +183,8 @@ int BPF_PROG(on_switch_off, bool preempt, struct task_struct *prev, struct task_
 }
 
 /*
- * Makes the state of the tasks there are: when many are switched at once, the kernel may not get the
- * memory in time.
+ * Initializes existing tasks: when many are switched at once, the kernel may not get the memory in
+ * time.
  */
 SEC("iter/task")
 int seed_absences(struct bpf_iter__task *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What cpudist.bpf.c and tools/sched/cpudist.c share. */
+/* Shared by cpudist.bpf.c and tools/sched/cpudist.c. */
 #ifndef TALLY_CPUDIST_H
 #define TALLY_CPUDIST_H
 
@@ -12,11 +12,11 @@ struct cpudist_key {
 	struct task_key task;
 };
 
-/* Which absences count: by how the task left its CPU. */
+/* The absences that count, by how the task left its CPU. */
 enum cpudist_absence {
 	ABSENCE_ANY,
-	ABSENCE_BLOCKED,        /* to sleep */
-	ABSENCE_PREEMPTED,      /* while it could have gone on: preempted or yielding */
+	ABSENCE_BLOCKED,        /* by sleeping */
+	ABSENCE_PREEMPTED,      /* while runnable: preempted or yielding */
 };
 
 _Static_assert(sizeof(struct cpudist_key) == 56, "cpudist_key has padding");

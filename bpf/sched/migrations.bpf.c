@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Tasks that move to another CPU: how often, from which to which. The subject is the task that
- * moves, not the one that moves it: its waker, the load balancer, whoever sets its affinity.
+ * moves, not the task that moves it (its waker, the load balancer, a task that sets its affinity).
  *
- * The kernel adds one to se.nr_migrations of the task right after it has passed this tracepoint
- * (set_task_cpu(), interrupts off, with a lock that keeps others from moving it). On a CPU that is
- * offline already it passes none (include/linux/tracepoint.h), and that is where the tasks of a CPU
- * that is taken away are moved. So each task's number is followed: what it has grown by without us
- * is missed.
+ * The kernel increments the task's se.nr_migrations right after this tracepoint (set_task_cpu(),
+ * interrupts off, under a lock that keeps others from moving the task). On a CPU that is already
+ * offline the tracepoint is skipped (include/linux/tracepoint.h), and the tasks of a CPU that goes
+ * offline are moved there. So the programs follow each task's number: increments without a program
+ * run are missed moves.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -19,10 +19,10 @@
 #include "task_state.bpf.h"
 #include "writer.bpf.h"
 
-const volatile u32 take = 0;            /* enum stack_flags; 0: ways are counted, not stacks */
-u64 began_ns = 0;                       /* before anything is attached; written by the loader */
+const volatile u32 take = 0;            /* enum stack_flags; 0: counts moves, not stacks */
+u64 began_ns = 0;                       /* before programs are attached; written by the loader */
 
-/* What se.nr_migrations of a task is if all moves up to now were seen. */
+/* The value of a task's se.nr_migrations if all moves up to now were seen. */
 struct move_state {
 	u64 moved;
 };
@@ -36,13 +36,13 @@ struct {
 	__type(value, struct migrations_count);
 } migrations SEC(".maps");
 
-/* By the stack of whoever moves the task. */
+/* By the stack of the task that moves it. */
 STACK_COUNTS(counts);
 
 /*
- * Takes in what the kernel has counted for a task, and now: how many moves are about to be added.
- * Returns how many were not seen since the last time. The kernel's number is read first: where that
- * task is just being moved on another CPU, ours is ahead by one, and nothing is written.
+ * Compares with the kernel's count of a task. now: the number of moves about to be added. Returns
+ * the number of moves missed since the last time. The kernel's count is read first: if another CPU
+ * is just moving the task, our count is ahead by one, and nothing is written.
  */
 static __always_inline u64 take_in(struct task_struct *t, u32 now)
 {
@@ -59,7 +59,7 @@ static __always_inline u64 take_in(struct task_struct *t, u32 now)
 		return 0;
 	if (missed + now)
 		st->moved = counted + now;
-	/* Which CPU would have made those moves is not known. */
+	/* The CPU that made the missed moves is unknown. */
 	return scope.has_cpus ? 0 : missed;
 }
 
@@ -105,7 +105,7 @@ int BPF_PROG(on_migrate, struct task_struct *t, int to)
 	struct migrations_count *c;
 	u64 missed;
 
-	/* The kernel counts no move from a CPU to itself. */
+	/* The kernel does not count a move from a CPU to itself. */
 	if (task_cpu(t) == (u32)to || !in_scope_for_life(t))
 		return 0;
 	missed = take_in(t, 1);
@@ -129,7 +129,7 @@ int BPF_PROG(on_migrate, struct task_struct *t, int to)
 	return 0;
 }
 
-/* Its last moves may have been missed. */
+/* The last moves of the task may have been missed. */
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(on_exit, struct task_struct *t)
 {
@@ -143,7 +143,7 @@ int UNPREEMPTED_PROG(on_exit, struct task_struct *t)
 	return 0;
 }
 
-/* All tasks: before the run what they begin with, before each report what was missed. */
+/* Visits all tasks: before the run to initialize them, before each report to find missed moves. */
 SEC("iter/task")
 int look_at_task(struct bpf_iter__task *ctx)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* How long tasks wait for a CPU, as histograms. What a wait is and how it is timed: wait.bpf.h. */
+/* How long tasks wait for a CPU, as histograms. wait.bpf.h defines and times waits. */
 #include "compat.bpf.h"
 #include "hist.bpf.h"
 #include "runqlat.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What runqlat.bpf.c and tools/sched/runqlat.c share. */
+/* Shared by runqlat.bpf.c and tools/sched/runqlat.c. */
 #ifndef TALLY_RUNQLAT_H
 #define TALLY_RUNQLAT_H
 

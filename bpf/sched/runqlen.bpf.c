@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many tasks wait for each CPU, looked at many times a second by a timer of that CPU: those
- * on its run queue, without the one that runs. Idle CPUs are looked at too. A task that sleeps,
- * though it is still queued (EEVDF's delayed dequeue, since 6.12), does not wait.
+ * How many tasks wait for each CPU, sampled many times a second by a timer of that CPU: the tasks
+ * on its run queue except the running one. Idle CPUs are sampled, too. A sleeping task that is
+ * still queued (EEVDF's delayed dequeue, since 6.12) does not wait.
  */
 #include "compat.bpf.h"
 #include "hist.bpf.h"
@@ -11,7 +11,7 @@
 #include "scope.bpf.h"
 #include "task_key.bpf.h"
 
-/* Only tasks of the fair class (CFS, EEVDF); else those of all classes. */
+/* Counts only tasks of the fair class (CFS, EEVDF) instead of all classes. */
 const volatile bool fair_only = false;
 
 HIST_MAPS(lengths, struct runqlen_key);
@@ -26,14 +26,14 @@ struct {
 
 /*
  * The run queue of this CPU. A task is on the queue of the CPU it runs on, whatever its class and
- * cgroup, and the queue of its cgroup knows the CPU's own. (Idle tasks: the root cgroup's.)
+ * cgroup, and its cgroup's queue points to that of the CPU. (Idle tasks: the root cgroup's.)
  */
 static __always_inline struct rq *this_rq(struct task_struct *current)
 {
 	return BPF_CORE_READ(current, se.cfs_rq, rq);
 }
 
-/* Tasks of the fair class that are queued in all cgroups together, of which *asleep sleep. */
+/* Number of queued tasks of the fair class in all cgroups, of which *asleep are sleeping. */
 static __always_inline u32 fair_queued(struct rq *rq, u32 *asleep)
 {
 	struct cfs_rq___running *old = (void *)&rq->cfs;
@@ -43,7 +43,7 @@ static __always_inline u32 fair_queued(struct rq *rq, u32 *asleep)
 	if (bpf_core_field_exists(rq->cfs.h_nr_runnable)) {
 		queued = BPF_CORE_READ(rq, cfs.h_nr_queued);
 		runnable = BPF_CORE_READ(rq, cfs.h_nr_runnable);
-		/* Other CPUs may change them between the two loads. */
+		/* Other CPUs may change them between the two reads. */
 		*asleep = queued > runnable ? queued - runnable : 0;
 		return queued;
 	}
@@ -54,8 +54,8 @@ static __always_inline u32 fair_queued(struct rq *rq, u32 *asleep)
 }
 
 /*
- * A running task is among the queued ones. Not so for a moment when its cgroup has just used up its
- * quota, and for the idle task.
+ * A running task is among the queued ones, except for a moment after its cgroup has used up its
+ * quota, and except the idle task.
  */
 static __always_inline u32 tasks_waiting(struct rq *rq, struct task_struct *current)
 {

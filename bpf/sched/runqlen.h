@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What runqlen.bpf.c and tools/sched/runqlen.c share. */
+/* Shared by runqlen.bpf.c and tools/sched/runqlen.c. */
 #ifndef TALLY_RUNQLEN_H
 #define TALLY_RUNQLEN_H
 
@@ -9,7 +9,7 @@
 /* One segment of the histogram of one CPU. */
 struct runqlen_key {
 	struct hist_slot slot;
-	struct task_key task;           /* the CPU, if results are by CPU; nothing else */
+	struct task_key task;           /* only the CPU, if results are by CPU */
 };
 
 _Static_assert(sizeof(struct runqlen_key) == 56, "runqlen_key has padding");

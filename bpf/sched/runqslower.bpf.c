@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each wait for a CPU (wait.bpf.h) of at least so long, and who had the CPU before. */
+/* Waits for a CPU (wait.bpf.h) of at least min_ns, each with the task that had the CPU before. */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 #include "switches.bpf.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What each task had of the CPUs: how long it ran (slice.bpf.h), how often it was switched in, how
- * long it waited for that (wait.bpf.h), and when longest.
+ * For each task: how long it ran (slice.bpf.h), how often it was switched in, how long it waited
+ * for that (wait.bpf.h), and the longest wait.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -11,7 +11,7 @@
 #include "wait.bpf.h"
 #include "writer.bpf.h"
 
-/* The number of the interval that goes on; written by the loader. */
+/* The number of the current interval; written by the loader. */
 u64 interval = 1;
 
 struct {
@@ -59,7 +59,7 @@ static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 n
 		return;
 	e->switches++;
 	e->wait_ns += wait_ns;
-	/* An array of two whose index is not a constant is beyond the verifier of 5.10. */
+	/* The verifier of 5.10 rejects an array of two with a variable index. */
 	if (number & 1)
 		keep_longest(&e->longest[1], number, wait_ns);
 	else
@@ -67,7 +67,7 @@ static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 n
 	task_key_name(e->name, &e->name_stamp, t, now);
 }
 
-/* Events are waits: what is out of scope is counted as filtered there, not here once more. */
+/* Events are waits: wait.bpf.h counts those out of scope as filtered, so this program does not. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch_run, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -94,8 +94,8 @@ int BPF_PROG(on_switch_run, bool preempt, struct task_struct *prev, struct task_
 }
 
 /*
- * Slices that go on, for a report: one struct schedlat_running each. Run by the loader on some CPU,
- * so not where the CPU matters; there slices count when they end.
+ * Sends a struct schedlat_running for each current slice, for a report. The loader runs this on an
+ * arbitrary CPU, so not where the CPU matters; there slices count when they end.
  */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long tasks run, from being switched in to being switched out: what the kernel charges them
- * (se.sum_exec_runtime, the first number of /proc/PID/schedstat). Every scheduling class brings it
- * up to date before the switch, and it stands still while a task is off the CPU, so its growth
- * from one switch-out to the next is the slice in between: one hook and one state lookup.
+ * How long tasks run, from switch-in to switch-out, as the kernel charges them (se.sum_exec_runtime, the first number
+ * of /proc/PID/schedstat). Every scheduling class updates it before the switch, and it does not change while the task
+ * is off the CPU, so its increase from one switch-out to the next is the slice in between: one hook and one state
+ * lookup.
  */
 #ifndef TALLY_SLICE_BPF_H
 #define TALLY_SLICE_BPF_H
@@ -13,23 +13,23 @@
 #include "scope.bpf.h"
 #include "task_state.bpf.h"
 
-/* As of the task's last switch-out. All zero is right for a task that has never run. */
+/* As of the task's last switch-out. All zeroes for a task that has never run. */
 struct slice_state {
 	u64 ran;                /* se.sum_exec_runtime */
-	u64 left;               /* how often it had been switched out */
+	u64 left;               /* number of its switch-outs */
 };
 
 TASK_STATE(slice_states, struct slice_state)
 
-/* The kernel counts a switch-out, of one kind or the other, just before it shows it. */
+/* The kernel counts a switch-out, voluntary or not, just before the tracepoint. */
 static __always_inline u64 times_left(struct task_struct *t)
 {
 	return t->nvcsw + t->nivcsw;
 }
 
 /*
- * The slice that ends now for a task that is being switched out. False: its start is not known.
- * Switch-outs that were hidden make slices one; they are counted as missed.
+ * The slice that ends now, of a task being switched out. False: its start is unknown. Hidden switch-outs merge
+ * slices; they are counted as missed.
  */
 static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
 {
@@ -39,7 +39,7 @@ static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
 
 	if (!st) {
 		*ran_ns = ran;
-		return left == 1;       /* its first: all there is */
+		return left == 1;       /* its first slice: the total */
 	}
 	known = st->left || left == 1;
 	if (known && (s64)(left - st->left) > 1)
@@ -51,8 +51,8 @@ static __always_inline bool end_slice(struct task_struct *t, u64 *ran_ns)
 }
 
 /*
- * Tasks that are there already when we start. Keeps what the switch hook may have written by now.
- * What a task on a CPU has been charged may be out of date, by a tick at most.
+ * Initializes existing tasks; does not overwrite what the switch hook has written by now. The run time of a task on a
+ * CPU may be outdated, by a tick at most.
  */
 SEC("iter/task")
 int seed_slices(struct bpf_iter__task *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Filling records of what the scheduler did (switches.h). */
+/* Fills in records of scheduler events (switches.h). */
 #ifndef TALLY_SWITCHES_BPF_H
 #define TALLY_SWITCHES_BPF_H
 
@@ -14,7 +14,7 @@ static __always_inline void begin_record(struct switches_record *r, u32 kind)
 	r->cpu = bpf_get_smp_processor_id();
 }
 
-/* NULL when there is no room: counted. */
+/* NULL if there is no room, which is counted. */
 static __always_inline struct switches_record *new_record(u32 kind)
 {
 	struct switches_record *r = ring_reserve(struct switches_record);
@@ -31,7 +31,7 @@ static __always_inline void fill_task(struct switches_task *out, struct task_str
 	bpf_probe_read_kernel(out->comm, sizeof(out->comm), t->comm);
 }
 
-/* In a program of sched_switch that is the task that leaves. */
+/* In a program on sched_switch, the current task is the one that leaves. */
 static __always_inline void fill_current(struct switches_task *out)
 {
 	u64 id = bpf_get_current_pid_tgid();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What tasks do over time: run, wait for a CPU, sleep, or are blocked. Each task adds up what it
- * does in the slot of time that goes on; the first change of state in a later slot sends that, and
- * the stretch that has led there. So what is added up is exact to the ns at the edges of slots,
- * whenever it is read, and a task that does nothing costs nothing.
+ * States of tasks over time: running, waiting for a CPU, sleeping, or blocked. Each task sums up
+ * its states in the current time slot. Its first change of state in a later slot sends these sums,
+ * and the stretch that led there. So the sums are exact to the ns at the edges of slots, whenever
+ * they are read, and an inactive task costs nothing.
  *
- * Slots are counted from begin_ns. The loader doubles their width now and then: the edges of wider
- * slots are edges of the narrower ones, too, so a slot that was begun before that fits into one.
+ * Slots are counted from begin_ns. The loader doubles their width now and then: edges of wider
+ * slots are also edges of narrower ones, so a slot begun before fits into one slot.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -18,24 +18,24 @@
 /* include/linux/sched.h, the same from 5.10 on. */
 #define TASK_UNINTERRUPTIBLE 0x0002
 #define TASK_DEAD 0x0080
-#define TASK_NOLOAD 0x0400      /* with the first: a kernel thread that has nothing to do */
+#define TASK_NOLOAD 0x0400      /* with TASK_UNINTERRUPTIBLE: an idle kernel thread */
 
 /* sched_switch has prev_state as its fourth argument (5.18, commit fa2c3254d7cf). */
 const volatile bool have_prev_state = false;
 
 /*
- * CLOCK_MONOTONIC; written by the loader, a little before they come, so that no program that runs
- * meanwhile can miss them. From end_ns on nothing is changed any more.
+ * CLOCK_MONOTONIC. The loader writes them a little in advance, so that programs already running
+ * cannot miss them. From end_ns on nothing changes.
  */
 u64 begin_ns = 0, end_ns = ~0ULL, width_ns = 1;
 
 struct stretch {
 	u64 since;              /* when the state began */
-	u64 slot_end;           /* of the slot that ns is about; 0: none yet */
+	u64 slot_end;           /* end of the slot of ns; 0: none yet */
 	u64 ns[TIMECHART_STATES];
-	u64 left;               /* how often it had been switched out, when that was last seen */
-	u32 state;              /* enum timechart_state + 1; 0: not known */
-	u32 cpu;                /* where it runs or ran last */
+	u64 left;               /* number of its switch-outs when last seen */
+	u32 state;              /* enum timechart_state + 1; 0: unknown */
+	u32 cpu;                /* the CPU it runs or last ran on */
 };
 
 TASK_STATE(stretches, struct stretch)
@@ -61,7 +61,7 @@ static __always_inline void fill(struct timechart_record *r, struct task_struct 
 	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);
 }
 
-/* Sends what there is, with the state that ends at until, or with none, and begins anew. */
+/* Sends the sums, with the state that ends at until, or with none, and resets them. */
 static __always_inline void send(struct task_struct *t, struct stretch *s, u64 until, u32 state)
 {
 	struct timechart_record *r = ring_reserve(struct timechart_record);
@@ -76,7 +76,7 @@ static __always_inline void send(struct task_struct *t, struct stretch *s, u64 u
 
 static __always_inline void add(struct stretch *s, u64 ns)
 {
-	/* An index that is not a constant is beyond the verifier of 5.10. */
+	/* The verifier of 5.10 rejects a variable index. */
 	if (s->state == TIMECHART_RUN + 1)
 		s->ns[TIMECHART_RUN] += ns;
 	else if (s->state == TIMECHART_WAIT + 1)
@@ -109,7 +109,7 @@ static __always_inline bool is_over(u64 now)
 	return now >= *(volatile u64 *)&end_ns;
 }
 
-/* seen: nothing has happened to the task since its state began; otherwise that is lost. */
+/* seen: no event of the task was missed since its state began; otherwise that stretch is lost. */
 static __always_inline void enter(struct task_struct *t, struct stretch *s, u32 state, u64 now,
 				  bool seen)
 {
@@ -146,7 +146,7 @@ static __always_inline u32 state_off_cpu(u32 state)
 	return TIMECHART_SLEEP;
 }
 
-/* The kernel counts a switch-out, of one kind or the other, just before it shows it. */
+/* The kernel counts a switch-out, voluntary or not, just before the tracepoint. */
 static __always_inline u64 times_left(struct task_struct *t)
 {
 	return t->nvcsw + t->nivcsw;
@@ -164,7 +164,7 @@ static __always_inline void leave(struct task_struct *prev, u32 state, u64 now)
 	s->left = left;
 }
 
-/* After the end: only that it was seen. */
+/* After the end: only records that it was seen. */
 static __always_inline void leave_late(struct task_struct *prev)
 {
 	struct stretch *s = stretch_of(prev);
@@ -200,7 +200,7 @@ int BPF_PROG(on_switch_chart, bool preempt, struct task_struct *prev, struct tas
 	return 0;
 }
 
-/* A task that is woken before it has left its CPU, or that waits already, goes on as it is. */
+/* A task that is woken before it has left its CPU, or while it waits, stays in its state. */
 static __always_inline int woken(struct task_struct *t)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -235,7 +235,7 @@ static __always_inline u32 state_now(struct task_struct *t)
 	return state_off_cpu(task_run_state(t));
 }
 
-/* Tasks from before the run. Keeps what the hooks may have written by now. */
+/* Initializes tasks from before the run; keeps what hooks may have written by now. */
 SEC("iter/task")
 int seed_stretches(struct bpf_iter__task *ctx)
 {
@@ -252,7 +252,7 @@ int seed_stretches(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* After end_ns: what all tasks have that are there still. */
+/* After end_ns: sends the state of all existing tasks. */
 SEC("iter/task")
 int show_stretches(struct bpf_iter__task *ctx)
 {
@@ -267,7 +267,7 @@ int show_stretches(struct bpf_iter__task *ctx)
 	if (!s || !s->state || s->state > TIMECHART_STATES)
 		return 0;
 	fill(&r, t, s, end_ns);
-	/* It left unseen, unless it is just about to leave: then it is on its CPU still. */
+	/* It left unseen, unless it is just about to leave: then it is still on its CPU. */
 	unseen = times_left(t) - s->left;
 	if (r.state == TIMECHART_RUN && unseen && (unseen > 1 || !t->on_cpu)) {
 		count_lost(LOSS_MISSED);

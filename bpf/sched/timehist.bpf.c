@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each switch, with what the task that leaves had of the CPU and how long it was off before that;
- * wakeups and migrations if asked for. The subject of a switch is the task that leaves, of the
- * others the task that is woken or moved. Where CPUs are drawn (want_arrivals), switches to a task
- * in scope are wanted too, whoever leaves.
+ * Each switch, with the run time of the leaving task and the absence before it; wakeups and
+ * migrations if asked for. The subject of a switch is the task that leaves; of the others, the task
+ * that is woken or moved. If CPUs are drawn (want_arrivals), switches to a task in scope are sent,
+ * too, whichever task leaves.
  *
- * Streamed; or only the worst are kept (keep_worst), in a heap for each CPU.
+ * Records are streamed, or only the worst are kept (keep_worst), in a heap for each CPU.
  *
- * With the stack of the task that leaves, if asked for: of the worst only where they are kept.
+ * Stacks of leaving tasks are taken if asked for; with keep_worst, only for the records that are
+ * kept.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -20,11 +21,11 @@
 const volatile bool want_arrivals = false;
 const volatile u32 keep_worst = 0;      /* records per CPU; 0: stream */
 const volatile u32 worst_by = SWITCHES_BY_WAIT;
-/* Waits are timed by bpf_ktime_get_ns() (wait.bpf.h), so absences are. */
+/* Waits are timed by bpf_ktime_get_ns() (wait.bpf.h), and so are absences. */
 const volatile bool by_timestamps = false;
-const volatile u32 take = 0;            /* parts of stacks: enum stack_flags */
+const volatile u32 take = 0;            /* enum stack_flags: parts of stacks */
 
-/* Of a task that is on a CPU: how it came there; of another one: when it left. */
+/* For a task on a CPU: how it came there; for others: when it left. */
 struct stay {
 	u64 left_at;            /* 0: not seen */
 	u64 off_ns;
@@ -53,7 +54,7 @@ static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 n
 	st->known |= STAY_WAIT_NS;
 }
 
-/* The clock that waits are timed by; both tasks are on this CPU's queue, and one is not idle. */
+/* The clock that times waits; both tasks are on this CPU's queue, and one is not idle. */
 static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task_struct *next)
 {
 	if (by_timestamps)
@@ -63,7 +64,7 @@ static __always_inline u64 clock_of_switch(struct task_struct *prev, struct task
 
 /* --- stacks ------------------------------------------------------------------------------------ */
 
-/* Of the task that leaves, in the program of its switch. */
+/* The stack of the leaving task, in the program of its switch. */
 static __noinline int take_stack(void *ctx, struct stack_id *id)
 {
 	u32 flaw = stack_take(id, ctx, take);
@@ -76,8 +77,8 @@ static __noinline int take_stack(void *ctx, struct stack_id *id)
 /* --- the worst --------------------------------------------------------------------------------- */
 
 /*
- * A heap: the least is the first, and the two below i are 2i + 1 and 2i + 2. It is full from the
- * start, of zeroes, so whatever is kept replaces the first and sinks.
+ * A heap: the least element comes first, and the children of i are 2i + 1 and 2i + 2. It starts out
+ * full of zeroes, so each new element replaces the first and sinks.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -86,10 +87,13 @@ struct {
 	__type(value, struct switches_worst);
 } worst SEC(".maps");
 
-/* 0, always. The verifier does not know that: it looks at a level of the heap once, not at each place in it. */
+/*
+ * Always 0. The verifier does not know that, so it checks each level of the heap once, not each
+ * index.
+ */
 u32 heap_root = 0;
 
-/* Makes room for a value: moves smaller ones up, and gives the free place. */
+/* Makes room for a value: moves smaller ones up, and returns the free element. */
 static __always_inline struct switches_worst *sink(struct switches_worst *free, u64 value)
 {
 	struct switches_worst *left, *right;
@@ -122,7 +126,9 @@ static __always_inline u64 value_of(const struct switches_record *r)
 	return value == SWITCHES_UNKNOWN ? 0 : value;
 }
 
-/* The first of the heap, which the value replaces; NULL: it is not among the worst. */
+/*
+ * The first element of the heap, if the value exceeds it; NULL: the value is not among the worst.
+ */
 static __always_inline struct switches_worst *replaced_by(u64 value)
 {
 	struct switches_worst *w;
@@ -154,7 +160,7 @@ static __always_inline void keep(void *ctx, const struct switches_record *r, con
 	w->value = value;
 	w->before = (struct switches_task){};
 	w->taken = 0;
-	/* Else its coming was not seen, and what st has is of an earlier one. */
+	/* Otherwise its arrival was not seen, and st describes an earlier stay. */
 	if (st && st->known & STAY_ON)
 		fill_before(w, st);
 	w->record = *r;
@@ -196,7 +202,7 @@ static __always_inline void show(u32 kind, struct task_struct *prev, struct task
 		fill_switch(r, prev, next, st, run_ns);
 }
 
-/* The walk comes first: a place in the ring that is reserved for long holds up the reader. */
+/* Walks the stack first: a ring entry that stays reserved for long holds up the reader. */
 static __always_inline void show_with_stack(void *ctx, struct task_struct *prev,
 					    struct task_struct *next, const struct stay *st,
 					    u64 run_ns)
@@ -230,7 +236,7 @@ static __always_inline void consider(void *ctx, struct task_struct *prev, struct
 	keep(ctx, &r, st);
 }
 
-/* Is the switch away from prev one to be shown, as its own? */
+/* Whether a switch away from prev counts as an event of its own. */
 static __always_inline bool leave(struct task_struct *prev, struct stay **st, u64 *run_ns)
 {
 	*run_ns = SWITCHES_UNKNOWN;
@@ -248,8 +254,8 @@ static __always_inline bool leave(struct task_struct *prev, struct stay **st, u6
 }
 
 /*
- * The stack of who leaves for a task whose stay may be kept: its slice ends on this CPU, too, where
- * what is kept only gets worse. How long the slice will be is not known yet.
+ * Takes the stack of the task that leaves for t, if t's stay may be kept: its slice ends on this
+ * CPU, too, where the values kept only grow. The length of the slice is still unknown.
  */
 static __always_inline void take_before(void *ctx, struct stay *st)
 {
@@ -309,8 +315,8 @@ int BPF_PROG(on_switch_show, bool preempt, struct task_struct *prev, struct task
 }
 
 /*
- * Tasks that are on a CPU when the worst are read: their waits are over, their slices are not.
- * struct switches_worst of each.
+ * Sends a struct switches_worst for each task that is on a CPU when the worst are read: its wait is
+ * over, its slice is not.
  */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)
@@ -322,7 +328,7 @@ int show_running(struct bpf_iter__task *ctx)
 	if (!t || is_idle(t) || !scope_for_life(t))
 		return 0;
 	st = stays_get(t, NULL);
-	/* Its wait is known if it was in scope when it came; this program's CPU says nothing. */
+	/* Its wait is known if it was in scope when it arrived; the current CPU is irrelevant. */
 	if (!st || !(st->known & STAY_ON) || !(st->known & STAY_WAIT_NS))
 		return 0;
 	w.record.kind = SWITCHES_SWITCH;
@@ -338,7 +344,7 @@ int show_running(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Makes the state of the tasks there are: where many are switched at once, memory may lack. */
+/* Initializes existing tasks: when many are switched at once, memory may be short. */
 SEC("iter/task")
 int seed_stays(struct bpf_iter__task *ctx)
 {
@@ -375,7 +381,7 @@ static __always_inline int show_wakeup(struct task_struct *t)
 	return 0;
 }
 
-/* In the context of the waker, which sched_wakeup need not be. */
+/* Runs in the context of the waker, unlike some sched_wakeup events. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking_show, struct task_struct *t)
 {

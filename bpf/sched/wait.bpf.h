@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long tasks wait for a CPU: from becoming runnable (woken, new, preempted, yielding) to
- * being switched in, migrations between run queues included. One value per switch-in of a task;
- * idle tasks do not wait. Whoever includes this defines wait_ended(), which is given each value.
- * The loader's half is tools/sched/waits.h.
+ * How long tasks wait for a CPU: from becoming runnable (woken, new, preempted, yielding) to being switched in,
+ * migrations between run queues included. One value per switch-in of a task; idle tasks do not wait. The including
+ * file defines wait_ended(), which receives each value. The loader's side is tools/sched/waits.h.
  *
- * Two sources, one of which is loaded (docs/accuracy.md has the reasons and the figures):
- *  - wakeup, the default: a timestamp at each wakeup and each involuntary switch-out. Three hooks;
- *    needs nothing from the scheduler's books.
- *  - accounting: at sched_switch, the kernel's own books (task_struct.sched_info, the numbers
- *    of /proc/PID/schedstat) plus the run queue's clock, which stands still between a wakeup and the switch
- *    that it leads to. One hook, one state lookup; from 6.12 on two more that do nothing but in a rare
- *    case (enum dozing).
+ * One of two sources is loaded (docs/accuracy.md has reasons and figures):
+ *  - wakeup, the default: a timestamp at each wakeup and each involuntary switch-out. Three hooks; needs nothing from
+ *    the scheduler's own accounting.
+ *  - accounting: at sched_switch, the kernel's own accounting (task_struct.sched_info, the numbers of
+ *    /proc/PID/schedstat) plus the run queue's clock, which stands still between a wakeup and the switch that it
+ *    leads to. One hook, one state lookup; since 6.12 two more hooks that only act in a rare case (enum dozing).
  */
 #ifndef TALLY_WAIT_BPF_H
 #define TALLY_WAIT_BPF_H
@@ -25,64 +23,64 @@
 const volatile bool have_prev_state = false;
 
 /*
- * delay and mark say what the kernel's books held at the task's previous switch-in: its total
- * run_delay including that wait, and pcount + 1. since is the start of a wait that the books do
- * not see, or that the wakeup hooks saw; 0 if there is none.
+ * delay and mark are from the kernel's accounting at the task's previous switch-in: its total run_delay including
+ * that wait, and pcount + 1. since is the start of a wait that the accounting leaves out, or that the wakeup hooks
+ * saw; 0 if there is none.
  */
 struct wait_state {
 	u64 delay;
 	u64 mark;
 	u64 since;
 	u32 dozing;             /* enum dozing */
-	u32 queued;             /* wakeup: switch-outs, where it stayed queued falling asleep; 0: it did not */
+	u32 queued;             /* wakeup: number of switch-outs, if it stayed queued while falling asleep; else 0 */
 };
 
 /*
- * Since 6.12 a task that falls asleep may stay queued for a while (EEVDF's delayed dequeue). When
- * it is moved to another CPU in that state, the kernel's books begin a wait at once, and the sleep
- * that follows is in run_delay. Such a task is marked when it is moved and timed from its wakeup.
+ * Since 6.12 a task that falls asleep may stay queued for a while (EEVDF's delayed dequeue). If it is moved to
+ * another CPU in that state, the kernel's accounting begins a wait at once, and run_delay includes the sleep that
+ * follows. Such a task is marked when it is moved, and timed from its wakeup.
  */
 enum dozing {
 	DOZING_NOT,
-	DOZING_MOVED,           /* asleep, though its books say that it waits */
+	DOZING_MOVED,           /* asleep, though accounted as waiting */
 	DOZING_WOKEN,           /* awake at wait_state.since */
 };
 
-/* Tasks marked just now, about: while there are none, the wakeup hook has nothing to do. */
+/* Approximate number of marked tasks: while it is 0, the wakeup hook has nothing to do. */
 u64 dozing_tasks = 0;
 
 TASK_STATE(wait_states, struct wait_state)
 
-/* A wait of t, in scope, ended now, by whatever clock of those above: called with interrupts off. */
+/* Called with interrupts off when a wait of t, in scope, ends now, by the clock of the source. */
 static __always_inline void wait_ended(struct task_struct *t, u64 wait_ns, u64 now);
 
-/* The clock that last_queued and run_delay are kept in; up to date, since we run under its lock. */
+/* The clock of last_queued and run_delay; up to date, since programs run under its lock. */
 static __always_inline u64 run_queue_clock(struct task_struct *t)
 {
 	return t->se.cfs_rq->rq->clock;
 }
 
 /*
- * A task preempted between saying that it will sleep and calling schedule() stays queued, but the
- * kernel's books take it for asleep (sched_info_depart tests the state) and leave its wait out.
+ * A task preempted between setting its state and calling schedule() stays queued, but the kernel's accounting takes
+ * it for asleep (sched_info_depart tests the state) and leaves its wait out.
  */
 static __always_inline void preempted_while_falling_asleep(struct task_struct *prev, u64 now)
 {
 	struct wait_state *st = wait_states_get(prev, NULL);
 
 	if (st)
-		st->since = now;        /* else its end is without a begin, and counted so */
+		st->since = now;        /* otherwise its end has no begin, and is counted so */
 }
 
 enum wait_kind {
-	WAIT_ACCOUNTED,         /* as in the kernel's books */
-	WAIT_UNACCOUNTED,       /* not in them, timed by us */
-	WAIT_CORRECTED,         /* in them with a sleep that is not one, timed by us */
-	WAIT_TOO_SHORT,         /* without the part before a migration, if there was one */
+	WAIT_ACCOUNTED,         /* from the kernel's accounting */
+	WAIT_UNACCOUNTED,       /* not accounted, timed by this program */
+	WAIT_CORRECTED,         /* accounted with sleep in it, timed by this program */
+	WAIT_TOO_SHORT,         /* lacks the part before a migration, if there was one */
 	WAIT_UNKNOWN,           /* its start was not seen */
 };
 
-/* The wait that ends now for a task that is being switched in. */
+/* The wait that ends now, of a task being switched in. */
 static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u64 *wait_ns)
 {
 	u64 queued = t->sched_info.last_queued, delay = t->sched_info.run_delay;
@@ -92,19 +90,19 @@ static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u
 	bool first_seen;
 
 	*wait_ns = queued ? now - queued : 0;
-	delay += *wait_ns;              /* what run_delay will be once the switch is done */
+	delay += *wait_ns;              /* run_delay as it will be after the switch */
 	st = wait_states_get(t, NULL);
 	if (!st) {
 		if (mark > 1)
 			return WAIT_TOO_SHORT;
-		*wait_ns = delay;       /* its first wait: all there is */
+		*wait_ns = delay;       /* its first wait: the total */
 		return WAIT_ACCOUNTED;
 	}
 
 	/*
-	 * Each migration of a queued task moves its wait so far into run_delay and starts
-	 * last_queued again, so the whole wait is the growth of both since the last switch-in. That
-	 * holds if we saw that one (pcount has grown by one at most) or if there was none.
+	 * Each migration of a queued task adds its wait so far to run_delay and restarts last_queued, so the whole
+	 * wait is the increase of both since the last switch-in. That requires that the switch-in was seen (pcount
+	 * has grown by one at most), or that there was none.
 	 */
 	first_seen = !st->mark;
 	if (first_seen ? mark == 1 : mark - st->mark <= 1)
@@ -201,10 +199,10 @@ int BPF_PROG(on_wakeup_dozing, struct task_struct *t)
 }
 
 /*
- * Tasks that are there already when we start: what the books say of them, so that their first
- * wait is right too. Keeps what the switch hook may have written by now. For wakeup timestamps it
- * makes the state, since the kernel may not get the memory in time when many tasks wake at once, and
- * tells waits that began before the run from those whose start the kernel hid.
+ * Initializes existing tasks from the kernel's accounting, so that their first wait is right too. Does not overwrite
+ * what the switch hook has written by now. For wakeup timestamps it creates the state, since the kernel may not get
+ * memory in time when many tasks wake at once, and distinguishes waits that began before the run from those with a
+ * hidden start.
  */
 SEC("iter/task")
 int seed_states(struct bpf_iter__task *ctx)
@@ -233,8 +231,8 @@ static __always_inline int woken_at(struct task_struct *t, u64 now)
 		return 0;
 	st = wait_states_get(t, NULL);
 	if (!st)
-		return 0;               /* counted at its end, by which its begin is not known */
-	/* It never left the queue, and has waited since it was preempted. */
+		return 0;               /* counted at its end, as without a begin */
+	/* It never left the queue, and has waited since its preemption. */
 	if (st->queued && st->queued == switch_outs(t))
 		return 0;
 	st->since = now;
@@ -242,7 +240,7 @@ static __always_inline int woken_at(struct task_struct *t, u64 now)
 	return 0;
 }
 
-/* Of the task that is switched out: it is counted already that it is (__schedule()). */
+/* For a task being switched out; the kernel has already counted the switch-out (__schedule()). */
 static __always_inline void preempted_at(struct task_struct *prev, u32 state, u64 now)
 {
 	struct wait_state *st;
@@ -269,8 +267,8 @@ int BPF_PROG(on_wakeup_new, struct task_struct *t)
 }
 
 /*
- * A wait whose start was not seen: before the run, or hidden by the kernel. Its books know it, from the last
- * migration on and by a clock that may stand still a while.
+ * A wait without a seen start: before the run, or hidden by the kernel. The kernel's accounting has it, since the
+ * last migration and by a clock that may stand still for a while.
  */
 static __always_inline bool accounted_wait(struct task_struct *t, u64 *wait_ns)
 {
@@ -304,7 +302,7 @@ int BPF_PROG(on_switch_wakeup, bool preempt, struct task_struct *prev, struct ta
 	if (since) {
 		wait_ended(next, now - since, now);
 	} else if (accounted_wait(next, &wait_ns)) {
-		/* It has not run since it was seeded, with the hooks in place: it waited before that. */
+		/* It has not run since it was seeded, when the hooks were attached: it waited before. */
 		if (st && st->mark == next->sched_info.pcount)
 			count_begun_before();
 		else

@@ -24,7 +24,7 @@ static void compare(const char *before, const char *after, enum report_format fo
 
 	if (!null)
 		null = fopen("/dev/null", "w");
-	w = (struct writer){.file = null, .format = format, .separator = ','};
+	w = (struct writer){ .file = null, .format = format, .separator = ',' };
 	if (!saved__read(&a, before) && !saved__read(&b, after))
 		diff__write(&w, &a, &b, 3);
 	saved__free(&a);

@@ -7,7 +7,12 @@ import gzip
 # Of each message: field number -> (name, is it repeated, what it is).
 NUMBER, TEXT = "number", "text"
 VALUE_TYPE = {1: ("type", False, NUMBER), 2: ("unit", False, NUMBER)}
-LABEL = {1: ("key", False, NUMBER), 2: ("str", False, NUMBER), 3: ("num", False, NUMBER), 4: ("num_unit", False, NUMBER)}
+LABEL = {
+    1: ("key", False, NUMBER),
+    2: ("str", False, NUMBER),
+    3: ("num", False, NUMBER),
+    4: ("num_unit", False, NUMBER),
+}
 SAMPLE = {1: ("location_id", True, NUMBER), 2: ("value", True, NUMBER), 3: ("label", True, LABEL)}
 MAPPING = {1: ("id", False, NUMBER), 2: ("memory_start", False, NUMBER), 3: ("memory_limit", False, NUMBER),
            4: ("file_offset", False, NUMBER), 5: ("filename", False, NUMBER), 6: ("build_id", False, NUMBER),

@@ -89,7 +89,9 @@ def test_other_tools(tool, program):
 def test_list(tool, program):
     """Names as nm has them, for patterns of any kind; the symbol is beside."""
     names = subprocess.run(["nm", "-C", program], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
-    known = {line.split(None, 2)[2].removesuffix(" const") for line in names.splitlines() if " W " in line or " T " in line}
+    known = {
+        line.split(None, 2)[2].removesuffix(" const") for line in names.splitlines() if " W " in line or " T " in line
+    }
     for pattern, wanted in (("ns::K::m", {INT, TEXT}), ("ns::T::*", {"ns::T<int>::m(int)", "ns::T<long>::m(long)"}),
                             ("_ZN*2ns1K1m*", {INT, TEXT}), ("plain", {"plain(int)"})):
         found = tool("--json", "--functions", "-x", program, pattern, tool="list", ready=False).wait().reports[0]

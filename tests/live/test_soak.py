@@ -68,7 +68,8 @@ MORE = ("--max-keys", 8000)
 
 
 def tools(whole):
-    """Of the load alone, or where stacks are, of the whole machine: with room for all that a busy one may have there."""
+    """Of the load alone, or where stacks are, of the whole machine: with room for all that a busy one may have
+    there."""
     scope = ("-a",) if whole else ("--comm", COMM, *MORE)
     return {
         "runqlat": ("--json", "--by", "pid", "--comm", COMM, *FEW, "-I", 500),
@@ -113,7 +114,11 @@ class Watch:
         read: 4 MB. Descriptors: of such files, before they are read, 256 at most beside what the tool itself needs."""
         for name in self.taken:
             assert self.most(name, 2, 0) <= self.most(name, 1, 0) * 1.1 + 4096, (name, "KiB", list(self.told()))
-            assert self.most(name, 2, 1) <= max(self.most(name, 1, 1) + 16, 256 + 64), (name, "descriptors", list(self.told()))
+            assert self.most(name, 2, 1) <= max(self.most(name, 1, 1) + 16, 256 + 64), (
+                name,
+                "descriptors",
+                list(self.told()),
+            )
 
 
 class Scraper:

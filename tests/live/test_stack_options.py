@@ -43,8 +43,15 @@ def test_by_frames(ends, chains):
 
 def test_left_out_is_said(ends, chains):
     """In text, with its share, also where nothing is left; and of a table like of stacks."""
-    texts = text_of(ends, chains(), (
-        ("--frames", "^middle$"), ("--no-frames", "^work$"), ("--frames", "middle", "--format", "table", "--by", "sym")))
+    texts = text_of(
+        ends,
+        chains(),
+        (
+            ("--frames", "^middle$"),
+            ("--no-frames", "^work$"),
+            ("--frames", "middle", "--format", "table", "--by", "sym"),
+        ),
+    )
     assert f"left out: {N}, 33.3% of all, by --frames '^middle$'" in texts[0], texts[0]
     assert f"left out: {3 * N}, 100.0% of all, by --no-frames '^work$'" in texts[1], texts[1]
     assert f"left out: {N}, 33.3% of all" in texts[2] and re.search(rf"100\.0 +{2 * N} +target", texts[2]), texts[2]
@@ -122,6 +129,12 @@ def test_without_stacks(run, name):
     """Tools that take stacks with -g: the formats of tables without it, and nothing that is about stacks."""
     for form in ("json", "csv", "openmetrics"):
         assert run("--format", form, "-d", "0.1", tool=name).code == 0
-    for option in (("--format", "folded"), ("--max-depth", 3), ("--lines",), ("--call-graph", "dwarf"), ("--frames", "x")):
+    for option in (
+        ("--format", "folded"),
+        ("--max-depth", 3),
+        ("--lines",),
+        ("--call-graph", "dwarf"),
+        ("--frames", "x"),
+    ):
         result = run(*option, "-d", "0.1", tool=name)
         assert result.code == 2 and "stacks are taken with -g" in result.stderr, result

@@ -74,8 +74,7 @@ static bool has(const char *kind, const char *name, const char *member)
 
 	if (!strcmp(kind, "enum"))
 		return enum_has(name, member);
-	id = btf__find_by_name_kind(btf, name,
-				    !strcmp(kind, "typedef") ? BTF_KIND_TYPEDEF : BTF_KIND_STRUCT);
+	id = btf__find_by_name_kind(btf, name, !strcmp(kind, "typedef") ? BTF_KIND_TYPEDEF : BTF_KIND_STRUCT);
 	return id > 0 && (!*member || has_member(id, member));
 }
 

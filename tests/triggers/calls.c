@@ -97,7 +97,6 @@ int main(int argc, char **argv)
 	trigger__wait();
 	crew__start(&crew);
 	crew__finish(&crew);
-	trigger__say("done %ld %ld %ld %ld", n * threads, n * threads, n * threads,
-		     (depth + 1) * threads);
+	trigger__say("done %ld %ld %ld %ld", n * threads, n * threads, n * threads, (depth + 1) * threads);
 	trigger__end();
 }

@@ -19,7 +19,7 @@ static pid_t *tids;
 
 static void doze(long i)
 {
-	struct timespec ts = {0, SLEEP_NS};
+	struct timespec ts = { 0, SLEEP_NS };
 	long k;
 
 	tids[i] = syscall(SYS_gettid);
@@ -33,7 +33,7 @@ static void doze(long i)
 int main(int argc, char **argv)
 {
 	long n = trigger__number(argc, argv, 1), r, i;
-	struct timespec pause = {0, 100000};
+	struct timespec pause = { 0, 100000 };
 	struct crew crew;
 
 	rounds = trigger__number(argc, argv, 2);

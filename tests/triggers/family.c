@@ -14,7 +14,7 @@ static pid_t *pids;
 
 static void *nap(void *arg)
 {
-	struct timespec ts = {0, 100000};
+	struct timespec ts = { 0, 100000 };
 	long k;
 
 	(void)arg;

@@ -19,8 +19,7 @@ static long pages;
 
 static void touch(long i)
 {
-	volatile char *area = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *area = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	long k;
 
 	(void)i;

@@ -91,7 +91,7 @@ static FUNCTION void leak_unmoved(void)
 	void *p = do_malloc(33);
 
 	if (do_realloc(p, HUGE) || do_malloc(HUGE) || do_calloc(HUGE, 16) ||
-	    !do_posix_memalign(&(void *){NULL}, 3, 10))
+	    !do_posix_memalign(&(void *){ NULL }, 3, 10))
 		error(1, 0, "this should have failed");
 	stays(p, 33);
 }
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2)
 		free_copies();
-	trigger__say("done %ld %ld %ld %ld %ld %ld", sum.allocs, sum.bytes, sum.frees, sum.left,
-		     sum.left_bytes, sum.earlier);
+	trigger__say("done %ld %ld %ld %ld %ld %ld", sum.allocs, sum.bytes, sum.frees, sum.left, sum.left_bytes,
+		     sum.earlier);
 	trigger__end();
 }

@@ -14,7 +14,7 @@ static pthread_barrier_t named;
 
 static void nap(long i)
 {
-	struct timespec ts = {0, 100000};
+	struct timespec ts = { 0, 100000 };
 	long k;
 
 	(void)i;

@@ -6,7 +6,7 @@ static long rounds, us;
 
 static void nap(long i)
 {
-	struct timespec ts = {us / 1000000, us % 1000000 * 1000};
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
 	long k;
 
 	(void)i;

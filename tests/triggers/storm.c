@@ -100,8 +100,8 @@ int main(int argc, char **argv)
 		}
 	}
 	last = trigger__books(own);
-	trigger__say("done %ld %ld %ju %ju %ju %ju %ju %ju", n, pids, (uintmax_t)total.count,
-		     (uintmax_t)total.delay_ns, (uintmax_t)first.count, (uintmax_t)first.delay_ns,
-		     (uintmax_t)last.count, (uintmax_t)last.delay_ns);
+	trigger__say("done %ld %ld %ju %ju %ju %ju %ju %ju", n, pids, (uintmax_t)total.count, (uintmax_t)total.delay_ns,
+		     (uintmax_t)first.count, (uintmax_t)first.delay_ns, (uintmax_t)last.count,
+		     (uintmax_t)last.delay_ns);
 	trigger__end();
 }

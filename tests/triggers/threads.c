@@ -17,7 +17,7 @@ static atomic_ullong count, delay;
 
 static void *work(void *arg)
 {
-	struct sched_param urgent = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
+	struct sched_param urgent = { .sched_priority = sched_get_priority_max(SCHED_FIFO) };
 	struct books books;
 	int fd;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* biolatency: how long block requests take. The measurement is bpf/disks/biolatency.bpf.c. */
+/* biolatency: times of block requests. The measurement is bpf/disks/biolatency.bpf.c. */
 #include "disks/hist.h"
 #include "tools.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bitesize: how large block requests are. The measurement is bpf/disks/biolatency.bpf.c. */
+/* bitesize: sizes of block requests. The measurement is bpf/disks/biolatency.bpf.c. */
 #include "disks/hist.h"
 #include "tools.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* biolatency and bitesize: what bpf/disks/biolatency.bpf.c measures of block requests, as histograms. */
+/* biolatency and bitesize: values of block requests (bpf/disks/biolatency.bpf.c) as histograms. */
 #ifndef TALLY_BLOCK_HIST_H
 #define TALLY_BLOCK_HIST_H
 
@@ -11,13 +11,15 @@
 
 struct request_hist {
 	/* Set by init(). */
-	enum request_value value;       /* of sizes there is one; of times the one without --of */
-	u32 by;                         /* where --by says nothing */
+	enum request_value value;       /* the only one of sizes; for times, the default of --of */
+	u32 by;                         /* default of --by */
 
 	struct requests requests;
 };
 
-/* The options of times and of sizes, and the hooks of both tools; m->own is the struct request_hist. */
+/*
+ * The options of times and sizes, and the hooks of both tools; m->own is the struct request_hist.
+ */
 extern const struct argp request_times_argp, request_sizes_argp;
 extern const struct skeleton_type biolatency_skeleton;
 

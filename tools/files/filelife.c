@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* filelife: files that are deleted soon after they were made. See bpf/files/filelife.bpf.c. */
+/* filelife: short-lived files. The measurement is bpf/files/filelife.bpf.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ SKELETON(filelife);
 static const char *const field_names[] = { "age", "maker", "maker_pid", "path" };
 
 struct filelife {
-	struct snoop snoop;     /* first: show() is given it */
+	struct snoop snoop;     /* first: show() casts its context to this type */
 	char note[192];
 };
 
@@ -55,8 +55,8 @@ static int show(void *context, const void *record, size_t size)
 }
 
 /*
- * Those that have no room any more are not told of when they are deleted. What is made or deleted while the
- * map is read may be in it or not.
+ * Files evicted from the map are not reported when they are deleted. Files created or deleted while
+ * the map is read may be in it or not.
  */
 static void settle(struct snoop *s)
 {
@@ -79,7 +79,7 @@ static void settle(struct snoop *s)
 	elements__free(&e);
 }
 
-/* The function that opens files has got another name in 7.0. */
+/* The function that opens files is called do_file_open() since 7.0. */
 static int open_skeleton(struct snoop *s)
 {
 	struct filelife_bpf *bpf = s->m->bpf;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* A symbol or a file, an offset, marks. */
+/* Room for a symbol or a file, an offset, and marks. */
 #define TEXT_SPACE 1024
 #define STILL_WAITING " [still waiting]"
 
@@ -29,10 +29,7 @@ static const char *op_name(u32 op)
 	return op == FUTEX_WAITV ? "waitv" : op < ARRAY_SIZE(names) ? names[op] : "unknown";
 }
 
-/*
- * By symbol, else by file or kind of memory and where in it; one that nobody knows by its
- * address.
- */
+/* Names a futex by symbol, else by file or kind of memory and its offset there, else by address. */
 static int name_futex(struct symbols *symbols, const struct futex_parts *p, char text[TEXT_SPACE])
 {
 	const char *shared = p->shared ? " (shared)" : "";
@@ -52,7 +49,7 @@ static int name_futex(struct symbols *symbols, const struct futex_parts *p, char
 	return 0;
 }
 
-/* marked: this field says that the wait had not ended. */
+/* marked: this field says that the wait was unfinished. */
 static int add_text(struct report_row *row, const char *name, const char *text, bool marked)
 {
 	char whole[TEXT_SPACE + sizeof(STILL_WAITING)];

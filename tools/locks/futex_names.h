@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The keys of futexstat for people: futexes by where they are, operations, results, owners. */
+/* The keys of futexstat as text: futexes by place, operations, results, owners. */
 #ifndef TALLY_LOCKS_FUTEX_NAMES_H
 #define TALLY_LOCKS_FUTEX_NAMES_H
 
@@ -13,9 +13,9 @@ extern const char *const futex_part_names[4];
 #define FUTEX_PARTS_TEXT "futex, op, result, owner"
 
 /*
- * For struct own_parts: the fields of a struct futex_parts. context: where the symbols are
- * (struct symbols **), of which the processes have been seen. A wait that had not ended is
- * marked as that in the result or, where that is no key, in the first of the fields futex, op.
+ * For struct own_parts: adds the fields of a struct futex_parts. context: a struct symbols **,
+ * whose symbols have seen the processes. An unfinished wait is marked in the result or, if that is
+ * not a key, in the first of the fields futex, op.
  */
 int futex_names__add(void *context, const void *own, u32 by, struct report_row *row);
 

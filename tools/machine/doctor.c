@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* doctor: what this kernel and machine can do, what is lost where it cannot, what to do about it. */
+/* doctor: what this kernel and machine support, the effects of what is missing, and remedies. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

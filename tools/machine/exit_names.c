@@ -6,7 +6,7 @@
 _Static_assert(BY_VCPU_STATE == BY_OWN(0) && BY_EXIT_REASON == BY_OWN(1), "own parts of keys");
 
 /*
- * As perf kvm stat and trace-cmd have them, in small letters. Intel SDM volume 3, appendix C: basic
+ * The names of perf kvm stat and trace-cmd, in lower case. Intel SDM volume 3, appendix C: basic
  * exit reasons.
  */
 static const char *const vmx[] = {
@@ -45,7 +45,7 @@ static const char *const svm[] = {
 	"bus_lock", "idle_hlt",
 };
 
-/* From 0x400 on; from 0x80000001 on what an encrypted machine asks for (GHCB specification). */
+/* From 0x400 on; from 0x80000001 on, requests of an encrypted guest (GHCB specification). */
 #define SVM_PAGING 0x400
 static const char *const svm_paging[] = {
 	"npf", "avic_incomplete_ipi", "avic_unaccelerated_access", "vmgexit",

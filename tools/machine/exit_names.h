@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of the reasons for which virtual CPUs leave their guests, and of states (bpf/machine/kvmstat.h). */
+/* Names of exit reasons and states of virtual CPUs (bpf/machine/kvmstat.h). */
 #ifndef TALLY_KVM_EXIT_NAMES_H
 #define TALLY_KVM_EXIT_NAMES_H
 
@@ -10,8 +10,8 @@
 #define KVM_EXIT_NAME_SPACE 64
 
 /*
- * "ept_violation", "npf", "excp_pf"; a number in hex where there is no name. isa: enum kvm_isa, or
- * another one, of which only numbers are known.
+ * "ept_violation", "npf", "excp_pf"; a hex number for unknown reasons. isa: enum kvm_isa; for other
+ * values there are only numbers.
  */
 const char *kvm_exit_name(char text[KVM_EXIT_NAME_SPACE], u32 isa, u32 reason);
 

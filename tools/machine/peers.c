@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* peers: the tools of other tracers, and what does their work here. */
+/* peers: tools of other tracers, and their counterparts here. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

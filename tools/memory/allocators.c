@@ -12,7 +12,7 @@
 #include "sym/mappings.h"
 #include "types/binary.h"
 
-/* Of a process, with code that may be an allocator's. */
+/* Limit of files per process whose code may be an allocator's. */
 #define MAX_FILES 32
 
 static const struct known {
@@ -67,10 +67,10 @@ static const struct known *find_known(const char *name)
 	return NULL;
 }
 
-/* A file that is looked at. */
+/* A file that is searched. */
 struct source {
 	const char *path, *shown;
-	struct user_code *code;         /* NULL: not needed, or it cannot be read */
+	struct user_code *code;         /* NULL: not needed, or unreadable */
 };
 
 static int add_site(struct allocators *a, const char *name, u64 file_offset, enum allocator_kind kind,
@@ -93,7 +93,7 @@ static int add_site(struct allocators *a, const char *name, u64 file_offset, enu
 	return s->name && s->path && s->shown ? 0 : -ENOMEM;
 }
 
-/* The first one is remembered. */
+/* Counts a function that is left out, and remembers the first one. */
 static int leave_out(struct allocators *a, const char *name, const struct source *from, const char *why)
 {
 	if (a->nleft_out++)
@@ -103,8 +103,8 @@ static int leave_out(struct allocators *a, const char *name, const struct source
 }
 
 /*
- * Where it jumps to another function of the file, at the ends of that one. A jump elsewhere needs no probe: if
- * that is an allocation function, it counts instead.
+ * Adds a site for each return instruction, also those of functions of the file that it tail-calls.
+ * A tail call to other files needs no probe: an allocation function there counts by itself.
  */
 static int add_exits(struct allocators *a, const char *name, const struct code_exits *exits,
 		     const struct source *from)
@@ -152,7 +152,7 @@ static int add_new(struct allocators *a, const struct binary_function *f, struct
 	return err;
 }
 
-/* Only of a file that has a malloc(): libstdc++'s operator new calls that of another one. */
+/* Only for files that have a malloc(): libstdc++'s operator new calls another file's malloc(). */
 static bool has_malloc(const struct binary_functions *found)
 {
 	const struct known *k;
@@ -200,7 +200,7 @@ int allocators__add_file(struct allocators *a, const char *name, const char *pro
 	return err;
 }
 
-/* Is it worth being looked at? It is read whole, and has no right to be what its name says. */
+/* Whether the file is worth reading. It is read as a whole, and its name proves nothing. */
 static bool may_allocate(const char *path, const char *program)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -209,7 +209,9 @@ static bool may_allocate(const char *path, const char *program)
 	       !strncmp(name, "ld-musl", 7) || strstr(name, "malloc");
 }
 
-/* A file that cannot be read is left out; one that we are not able to read is no file without malloc(). */
+/*
+ * Errors of the file leave it out. Other errors are ours, and do not mean that it has no malloc().
+ */
 static bool is_ours(int err)
 {
 	static const int of_the_file[] = { ENOENT, ENOEXEC, EBADMSG, ENODATA, E2BIG, ETIME, EDQUOT };
@@ -228,8 +230,8 @@ struct search {
 };
 
 /*
- * Code of a process. The file is taken from there, and not by its path, which may be of another mount
- * namespace, or another file by now.
+ * Handles executable mappings of a process. The file is opened through the process, not by its
+ * path, which may belong to another mount namespace, or to another file by now.
  */
 static int add_mapping(void *arg, const struct mapping_line *line)
 {
@@ -239,7 +241,7 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 
 	if (!line->executable || line->name[0] != '/' || !may_allocate(line->name, s->program))
 		return 0;
-	/* One file mapped many times, or many by names like these, is not what programs do. */
+	/* A limit against processes that map a file many times, or many files with such names. */
 	if (++s->files > MAX_FILES)
 		return 0;
 	mapping__path(path, s->pid, line->start, line->end);

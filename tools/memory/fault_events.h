@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's software events minor-faults and major-faults, with a program run for each one
- * (bpf/memory/faults.bpf.c), and how many no program was run for.
+ * (bpf/memory/faults.bpf.c), and the number of events for which no program ran.
  */
 #ifndef TALLY_MEMORY_FAULT_EVENTS_H
 #define TALLY_MEMORY_FAULT_EVENTS_H
@@ -13,17 +13,19 @@
 
 struct fault_events {
 	bool only_major;
-	int taken_fd;           /* of the programs' counts, struct faults_taken */
+	int taken_fd;           /* map of the programs' counts, struct faults_taken */
 	struct sampled_event event[FAULT_EVENTS];
 	u64 counted[FAULT_EVENTS], taken[FAULT_EVENTS];
-	s64 behind[FAULT_EVENTS];       /* counted and not seen yet */
+	s64 behind[FAULT_EVENTS];       /* counted by the kernel, not yet seen by programs */
 };
 
-/* Say what is wrong. Return 0 or a negative errno. fault_events__free() in any case. */
+/*
+ * Both report errors, and return 0 or a negative errno. Call fault_events__free() in either case.
+ */
 int fault_events__start(struct fault_events *e, const struct measurement *m,
 			const struct bpf_program *const program[FAULT_EVENTS], int taken_fd);
 
-/* Events since the last call that the kernel counted, and that no program was run for. */
+/* Counts the events since the last call that the kernel counted and no program ran for. */
 int fault_events__missed(struct fault_events *e, const struct measurement *m, u64 *missed);
 
 void fault_events__free(struct fault_events *e);

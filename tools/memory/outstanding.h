@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What has been allocated and not been freed (bpf/memory/outstanding.h), in groups: by a key of the tool's
- * and by stack. Of each group how many there are, their bytes, and the age of the oldest.
+ * Allocations that have not been freed (bpf/memory/outstanding.h), grouped by a key of the tool and
+ * by stack. Each group has a count, a sum of bytes, and the age of the oldest.
  *
- *   outstanding__begin()  before they are read
- *   outstanding__add()    each allocation that is there now
- *   outstanding__end()    when all have been read: stacks that no allocation has leave the kernel's maps
- *   outstanding__report_rows() or _stacks()    the next report begins with none
+ *   outstanding__begin()  before the allocations are read
+ *   outstanding__add()    each current allocation
+ *   outstanding__end()    after the last one: unused stacks leave the kernel's maps
+ *   outstanding__report_rows() or _stacks()    also empties the groups, for the next report
  *   outstanding__free()
  */
 #ifndef TALLY_MEMORY_OUTSTANDING_H
@@ -21,36 +21,36 @@ struct outstanding_group;
 struct outstanding_stack;
 
 struct outstanding {
-	/* The tool's to set. */
-	size_t key_size;                /* of keys without padding */
+	/* Set by the tool. */
+	size_t key_size;                /* the keys have no padding */
 	/* Appends the key's fields to a row. Returns 0 or -ENOMEM. */
 	int (*add_key)(void *context, const void *key, const char *name, struct report_row *row);
 	void *context;
 	struct stacks *stacks;          /* begun; NULL: without stacks */
-	u64 older_ns;                   /* leaves out those that are younger */
-	bool by_count;                  /* stacks are of numbers, not of bytes */
-	/* All zero at first. */
+	u64 older_ns;                   /* younger allocations are left out */
+	bool by_count;                  /* report_stacks() shows counts instead of bytes */
+	/* Must be zeroed at first. */
 	struct outstanding_group *group;
 	size_t ngroups;
 	char *keys;
 	struct table by_key_and_stack;
-	struct outstanding_stack *stack;        /* each resolved once */
+	struct outstanding_stack *stack;        /* each is resolved once */
 	size_t nstacks;
 	struct table by_id;
-	bool turns;                     /* stacks leave this time (stack/store.h) */
+	bool turns;                     /* a turn removes unused stacks (stack/store.h) */
 };
 
 /* Returns 0 or -ENOMEM. */
 int outstanding__begin(struct outstanding *o);
 void outstanding__end(struct outstanding *o);
 
-/* name: of the key's task, TASK_KEY_COMM_LEN bytes; kept with it. Returns 0 or a negative errno. */
+/* name: that of the key's task, TASK_KEY_COMM_LEN bytes, copied. Returns 0 or a negative errno. */
 int outstanding__add(struct outstanding *o, const void *key, const char *name,
 		     const struct outstanding_item *item, u64 now_ns);
 
 /*
- * Fills in what is measured, but for losses: rows, sorted by a cell of theirs (NULL: by key), or
- * stacks. No more than top (0: all). Returns 0 or a negative errno.
+ * Fills in the report except for losses: rows, sorted by a column (NULL: by key), or stacks. top:
+ * maximum number; 0: all. Returns 0 or a negative errno.
  */
 int outstanding__report_rows(struct outstanding *o, struct report *r, const char *order,
 			     size_t top);

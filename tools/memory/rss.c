@@ -26,7 +26,7 @@ static bool parse_line(const char *line, u64 bytes[RSS_PARTS])
 	return false;
 }
 
-/* False: the process has gone, or is one of the kernel's. */
+/* Returns false if the process has gone, or is a kernel thread. */
 static bool read_rss(struct rss *r, u32 pid)
 {
 	size_t room = 0, found = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much memory processes have (resident set, /proc/PID/status), and how much more than before.
- * The kernel's figures are near: it adds up what CPUs (6.2 to 6.16) or threads (before) keep apart,
- * some dozens of pages each, only now and then.
+ * Resident set sizes of processes (/proc/PID/status), and their growth. The kernel's figures are
+ * approximate: CPUs (6.2 to 6.16) or threads (before) keep counts of some dozens of pages each,
+ * which the kernel adds up only now and then.
  */
 #ifndef TALLY_MEMORY_RSS_H
 #define TALLY_MEMORY_RSS_H
@@ -29,15 +29,15 @@ struct rss_set {
 	size_t n;
 };
 
-/* Returns 0 or a negative errno, then *set is empty. */
+/* Returns 0, or a negative errno with *set empty. */
 int rss_set__read(struct rss_set *set);
 
-/* NULL: there is none. */
+/* Returns NULL if the process is not in the set. */
 const struct rss *rss_set__find(const struct rss_set *set, u32 pid);
 
 /*
- * How much more now has than the same process, since its last exec, had in earlier: all of it, if it
- * was not there.
+ * The growth since earlier. A process that was not in earlier, or has since made an exec, counts as
+ * a whole.
  */
 void rss__growth(const struct rss *now, const struct rss_set *earlier, s64 growth[RSS_PARTS]);
 

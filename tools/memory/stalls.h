@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stalls for want of memory, from what bpf/memory/reclaim.bpf.c keeps to the rows of a report. */
+/* Stalls for lack of memory, from the maps of bpf/memory/reclaim.bpf.c to the rows of a report. */
 #ifndef TALLY_MEMORY_STALLS_H
 #define TALLY_MEMORY_STALLS_H
 
@@ -12,9 +12,9 @@
 #include "bpf/memory/reclaim.h"
 
 struct stalls {
-	struct measure measure; /* of "stalls" */
+	struct measure measure; /* for the map "stalls" */
 	int pages_fd;
-	struct bpf_link *running;       /* of the iterator that shows those going on; NULL: none */
+	struct bpf_link *running;       /* of the iterator over current stalls; NULL: none */
 	struct sum_set pages_last;
 };
 
@@ -25,8 +25,9 @@ const char *reclaim_kind_name(u32 kind);
 extern const struct own_parts reclaim_own_parts;
 
 /*
- * Fills in events, counters and rows with what came since the last call, and what goes on. order:
- * the column (NULL: by key). The caller fills in value and source. Returns 0 or a negative errno.
+ * Fills in events, counters and rows with the change since the last call, and the current stalls.
+ * order: the column; NULL: by key. The caller fills in value and source. Returns 0 or a negative
+ * errno.
  */
 int stalls__report(struct stalls *s, const struct measurement *m, struct report *r,
 		   const char *order);

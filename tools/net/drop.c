@@ -10,10 +10,10 @@
 
 #include "types/btf.h"
 
-/* Reasons of subsystems have their number in the upper half, enum skb_drop_reason_subsys. */
+/* Reasons of subsystems carry enum skb_drop_reason_subsys in their upper half. */
 #define SUBSYSTEM_SHIFT 16
 
-/* More than any kernel has; what lies behind is no reason, but a mask. */
+/* More than any kernel has; enumerators above are masks, not reasons. */
 #define MOST_NAMES 4096
 
 /*
@@ -27,7 +27,7 @@ static const char *after(const char *prefix, const char *name)
 	return strncmp(name, prefix, n) ? NULL : name + n;
 }
 
-/* The names of an enum's values by number, those that begin with a prefix. */
+/* Collects the enumerators that begin with a prefix, indexed by value. */
 static int take_names(const struct enum_values *e, const char *prefix, char ***name, u32 *n)
 {
 	const char *rest;
@@ -38,8 +38,7 @@ static int take_names(const struct enum_values *e, const char *prefix, char ***n
 		return -ENOMEM;
 	for (i = 0; i < e->n; i++) {
 		rest = after(prefix, e->value[i].name);
-		if (!rest || e->value[i].value >= MOST_NAMES - 1 || !strcmp(rest, "MAX") ||
-		    (*name)[e->value[i].value])
+		if (!rest || e->value[i].value >= MOST_NAMES - 1 || !strcmp(rest, "MAX") || (*name)[e->value[i].value])
 			continue;
 		(*name)[e->value[i].value] = strdup(rest);
 		if (!(*name)[e->value[i].value])
@@ -50,7 +49,7 @@ static int take_names(const struct enum_values *e, const char *prefix, char ***n
 	return 0;
 }
 
-/* The values of an enum of the kernel; none where it has no such enum. */
+/* Reads the enumerators of a kernel enum; *e stays empty if the kernel has no such enum. */
 static int read_enum(struct kernel_types *t, const char *type, struct enum_values *e)
 {
 	struct kernel_type_list found;
@@ -63,7 +62,7 @@ static int read_enum(struct kernel_types *t, const char *type, struct enum_value
 	return err;
 }
 
-/* Each number below n has a name, and so has n itself: what belongs to a subsystem. */
+/* Gives a name to each number below n, and to n itself, which stands for subsystems' reasons. */
 static int complete_names(struct drop_reasons *r)
 {
 	u32 i;
@@ -102,8 +101,7 @@ int drop_reasons__read(struct drop_reasons *r)
 	if (!err)
 		err = complete_names(r);
 	if (!err)
-		err = take_names(&subsystems, "SKB_DROP_REASON_SUBSYS_", &r->subsystem,
-				 &r->nsubsystems);
+		err = take_names(&subsystems, "SKB_DROP_REASON_SUBSYS_", &r->subsystem, &r->nsubsystems);
 	r->consumed = number_of(&reasons, "SKB_CONSUMED");
 	enum_values__free(&reasons);
 	enum_values__free(&subsystems);
@@ -194,7 +192,7 @@ const char *drop_protocol_name(__u16 ethertype, u8 protocol, char text[DROP_TEXT
  * --- places ------------------------------------------------------------------------------------
  */
 
-/* A call may be the last instruction of its function: the address in front of it is looked up. */
+/* A call may be the last instruction of its function, so the lookup uses the address before. */
 const char *drop_location_name(struct symbols *s, u64 location, char text[DROP_TEXT_SPACE])
 {
 	struct symbol symbol = {};
@@ -205,7 +203,7 @@ const char *drop_location_name(struct symbols *s, u64 location, char text[DROP_T
 		return text;
 	}
 	module = symbol.module && *symbol.module != '[';
-	snprintf(text, DROP_TEXT_SPACE, "%s+0x%llx%s%s%s", symbol.name, symbol.offset + 1,
-		 module ? " [" : "", module ? symbol.module : "", module ? "]" : "");
+	snprintf(text, DROP_TEXT_SPACE, "%s+0x%llx%s%s%s", symbol.name, symbol.offset + 1, module ? " [" : "",
+		 module ? symbol.module : "", module ? "]" : "");
 	return text;
 }

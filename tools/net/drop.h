@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Dropped packets (bpf/net/netdrop.h) as text: why, where, and what they were. */
+/* Dropped packets (bpf/net/netdrop.h) as text: reason, location and protocol. */
 #ifndef TALLY_NET_DROP_H
 #define TALLY_NET_DROP_H
 
@@ -9,25 +9,25 @@
 #define DROP_TEXT_SPACE 256
 
 /*
- * The reasons that the running kernel knows, from its BTF: they have other numbers in each version.
- * Zeroed at first. n is 0 where it has none (before 5.17).
+ * The drop reasons of the running kernel, from its BTF: their numbers differ between versions. Must
+ * be zeroed at first. n is 0 if the kernel has none (before 5.17).
  */
 struct drop_reasons {
-	char **name;            /* by number, "NO_SOCKET"; name[n] is for those of subsystems */
+	char **name;            /* by number, "NO_SOCKET"; name[n] stands for subsystems' reasons */
 	u32 n;
-	u32 consumed;           /* the number that stands for no drop; UINT32_MAX: there is none */
-	char **subsystem;       /* whose reasons they are, by the upper half of the number */
+	u32 consumed;           /* the number that means no drop; UINT32_MAX: none */
+	char **subsystem;       /* names of the subsystems, by the upper half of the number */
 	u32 nsubsystems;
 };
 
-/* Returns 0 (the kernel may have none), or a negative errno. */
+/* Returns 0, also if the kernel has no reasons, or a negative errno. */
 int drop_reasons__read(struct drop_reasons *r);
 void drop_reasons__free(struct drop_reasons *r);
 
-/* "SOCKET_RCVBUFF"; of a subsystem (mac80211, openvswitch) its name and number, "OPENVSWITCH:3". */
+/* "SOCKET_RCVBUFF"; for subsystems (mac80211, openvswitch) name and number, "OPENVSWITCH:3". */
 const char *drop_reason_name(const struct drop_reasons *r, u32 reason, char text[DROP_TEXT_SPACE]);
 
-/* "tcp", "udp6", "icmp", "arp", "0x88cc"; "none": it is no packet of a network. */
+/* "tcp", "udp6", "icmp", "arp", "0x88cc"; "none": not a network packet. */
 const char *drop_protocol_name(__u16 ethertype, u8 protocol, char text[DROP_TEXT_SPACE]);
 
 /* "tcp_v4_rcv+0x1a2", "nf_hook_slow+0x90 [nf_tables]" */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a name is left without its parameters: "(anonymous namespace)::f(int) const". */
+/* The length of a name without its parameters: "(anonymous namespace)::f(int) const". */
 static size_t bare_length(const char *name)
 {
 	static const char call[] = "operator()";
@@ -41,8 +41,8 @@ bool is_function_named(const char *name, const char *glob)
 }
 
 /*
- * A name is one text in a file, so its address tells functions of one name apart, of several files
- * and of several places in one. Code that a process has made is its own.
+ * Names are interned per file, so pointers compare. Addresses distinguish functions of one name, in
+ * different files or within one. JIT functions belong to one process.
  */
 static bool same_function(const void *array, u32 index, const void *key)
 {
@@ -127,7 +127,7 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* The same place may have come from several processes, and from several stacks. */
+/* Merges equal offsets, which come from different processes and stacks. */
 static void merge_places(struct sampled_function *f)
 {
 	size_t i, n = 0;

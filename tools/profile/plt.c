@@ -16,8 +16,8 @@
  */
 
 struct stub {
-	u64 slot;               /* the address of the address that it jumps to */
-	size_t index;           /* among those asked about */
+	u64 slot;               /* where it loads its target from */
+	size_t index;           /* among the addresses asked about */
 };
 
 struct work {
@@ -57,7 +57,7 @@ static int by_slot(const void *a, const void *b)
 	return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-/* The first stub whose slot is not below. */
+/* The first stub whose slot is not below slot. */
 static size_t first_stub(const struct stub *stub, size_t n, u64 slot)
 {
 	size_t low = 0, high = n, mid;
@@ -85,7 +85,7 @@ static const char *name_of(Elf_Data *symbols, Elf_Data *strings, u64 index)
 	return memchr(name, 0, strings->d_size - symbol.st_name) ? name : NULL;
 }
 
-/* Goes through a section of relocations: names[index] of each stub whose slot it fills. */
+/* Names each stub whose slot a relocation in the section fills: names[index]. */
 static void read_section(const struct elf_file *f, const char *section, const struct stub *stub,
 			 size_t n, const char **names)
 {
@@ -119,7 +119,7 @@ static void put_names(struct answer *to, const char *const *names, size_t n)
 	}
 }
 
-/* confined_work: the file is 0. */
+/* confined_work: descriptor 0 is the file. */
 static void name_stubs(struct answer *to, void *arg)
 {
 	const struct work *w = arg;
@@ -140,7 +140,7 @@ static void name_stubs(struct answer *to, void *arg)
 		read_section(&f, ".rela.dyn", stub, n, names);
 	}
 	put_names(to, names, w->n);
-	/* The process ends here: nothing is given back one by one. */
+	/* The process ends here: nothing is freed. */
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lines of source files. Which files those are, debug information says that nobody vouches for:
- * only what everybody may read is read, so that no other file's contents get into a report.
+ * Lines of source files. Debug information names these files, and it is not trusted: only files
+ * that are readable for everyone are read, so that no other contents get into a report.
  */
 #ifndef TALLY_ANNOTATE_SOURCE_TEXT_H
 #define TALLY_ANNOTATE_SOURCE_TEXT_H
@@ -9,23 +9,23 @@
 #include "base/types.h"
 
 #define SOURCE_TEXT_FILES 32
-#define SOURCE_TEXT_MAX (4U << 20)      /* bytes of one */
+#define SOURCE_TEXT_MAX (4U << 20)      /* limit of bytes per file */
 
 struct source_text {
-	const char *file;       /* its name, the caller's */
-	char *text;             /* NULL: it cannot be had */
+	const char *file;       /* its name, borrowed */
+	char *text;             /* NULL: not available */
 	size_t size;
 };
 
-/* All zero is an empty one; it keeps what it has read. */
+/* A cache of files; all zero: empty. */
 struct source_texts {
 	struct source_text of[SOURCE_TEXT_FILES];
 	size_t n;
 };
 
 /*
- * Line number line (from 1 on) of a file, with blanks for tabs, in new memory. NULL: there is none,
- * or no memory. file is to live as long as t.
+ * Returns line number line (from 1) of a file, with tabs expanded, allocated. NULL: no such line,
+ * or no memory. file must live as long as t.
  */
 char *source_texts__line(struct source_texts *t, const char *file, u32 line);
 void source_texts__free(struct source_texts *t);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_AT_ENDED 1024      /* tasks that have ended, before the least of them are added up */
-#define MOST_CPUS 65536         /* a number beyond is no CPU */
+#define LOOK_AT_ENDED 1024      /* ended tasks before drop_ended() */
+#define MOST_CPUS 65536         /* a higher number is not a CPU */
 
 _Static_assert((int)PARTS == (int)TIMECHART_STATES, "parts of slots are states of tasks");
 
@@ -28,7 +28,7 @@ static u32 *find(const struct chart *c, u32 tid)
 	return &c->hash[at];
 }
 
-/* A new hash of the tasks that live, with room for as many again. */
+/* Makes a new hash of the living tasks, with room for as many again. */
 static int rehash(struct chart *c)
 {
 	size_t n = 64, i;
@@ -67,7 +67,10 @@ static struct chart_task *add_task(struct chart *c, const struct timechart_recor
 	return &c->task[c->ntasks - 1];
 }
 
-/* One that has ended may have had the same id: then its place in the hash is the new one's. */
+/*
+ * Finds or adds the task. If an ended task has the same id, the new one takes its entry in the
+ * hash.
+ */
 static struct chart_task *task_of(struct chart *c, const struct timechart_record *r)
 {
 	u32 at = *find(c, r->tid);
@@ -82,7 +85,7 @@ static struct chart_task *task_of(struct chart *c, const struct timechart_record
  * --- pieces ------------------------------------------------------------------------------------
  */
 
-/* The piece of a slot, made if need be: the last one, or one of that slot before it. */
+/* Finds or adds the piece of a slot: the last piece, or an earlier one of the same slot. */
 static struct chart_piece *piece_of(struct chart_task *t, u32 slot, u32 n, u32 cpu)
 {
 	size_t room = t->room ? 2 * t->room : 2, i;
@@ -115,7 +118,10 @@ static int add_part(struct chart_task *t, u32 slot, u32 n, u32 cpu, u32 state, u
 	return 0;
 }
 
-/* Time in one state, [from, to) since the begin: the rest of a slot, whole ones, part of one. */
+/*
+ * Adds time in one state, [from, to) since the begin: the rest of a slot, whole slots, part of a
+ * slot.
+ */
 static int add_stretch(const struct chart *c, struct chart_task *t, u32 cpu, u32 state, u64 from,
 		       u64 to)
 {
@@ -144,7 +150,7 @@ static u32 state_of(const struct chart_piece *p)
 	return state;
 }
 
-/* The same time again, after the width has doubled. */
+/* Rebuilds a task's pieces after the width has doubled. */
 static int widen_task(const struct chart *c, struct chart_task *t)
 {
 	struct chart_task wide = *t;
@@ -184,7 +190,7 @@ static void widen_others(struct chart *c)
 	}
 }
 
-/* Slots for so much time since the begin. */
+/* Widens slots until they cover this much time since the begin. */
 static int reach(struct chart *c, u64 ns)
 {
 	int err = 0;
@@ -249,7 +255,7 @@ static int by_number(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* What a task must have run to be among the top; 0: all are. */
+/* The run time a task needs to be among the top; 0: all tasks are. */
 static int find_least(const struct chart *c, u64 *least)
 {
 	u64 *run = calloc(c->ntasks ?: 1, sizeof(*run));
@@ -265,7 +271,7 @@ static int find_least(const struct chart *c, u64 *least)
 	return 0;
 }
 
-/* What a task must have can only rise, so one that has ended below it is out for good. */
+/* The required run time only rises, so an ended task below it can never be among the top again. */
 static int drop_ended(struct chart *c)
 {
 	size_t i, n = 0;
@@ -297,7 +303,7 @@ int chart__init(struct chart *c, u64 begin_ns, u64 width_ns, u32 ncpus, size_t t
 	return c->busy ? rehash(c) : -ENOMEM;
 }
 
-/* One that came online later adds itself, and those before it. */
+/* A CPU that came online later adds its row, and those of lower numbers. */
 static int reach_cpu(struct chart *c, u32 cpu)
 {
 	u64 (*larger)[CHART_SLOTS];
@@ -417,7 +423,7 @@ static int draw_cpus(const struct chart *c, struct timechart *out)
 	return 0;
 }
 
-/* Of each CPU and slot, who of the tasks with rows had most. row: 1 + its index. */
+/* For each CPU and slot, the task with a row that ran most. row: 1 + its index. */
 struct majority {
 	struct timechart *out;
 	u32 cpu, row;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What tasks did in each slot of time, out of the records of bpf/sched/timechart.bpf.c, while they come.
- * When slots run out, they double in width, and pairs become one: nothing is lost by that. Tasks
- * that have ended and can no more be among the busiest are added to the others. So a run may be as
- * long as it likes.
+ * The states of tasks in each time slot, built incrementally from the records of
+ * bpf/sched/timechart.bpf.c. When slots run out, their width doubles and pairs are merged, without
+ * a loss. Ended tasks that can no longer be among the busiest are added to the others. So a run may
+ * last arbitrarily long.
  */
 #ifndef TALLY_SCHED_CHART_H
 #define TALLY_SCHED_CHART_H
@@ -15,12 +15,12 @@
 
 #define CHART_SLOTS 600
 
-/* n slots from the first on: one, or several that were spent in one state from end to end. */
+/* n slots beginning with slot: one, or several spent entirely in one state. */
 struct chart_piece {
 	u32 slot, n;
-	u32 cpu;                /* where it ran */
+	u32 cpu;                /* the CPU it ran on */
 	u32 pad;
-	u64 ns[TIMECHART_STATES];       /* in all of them */
+	u64 ns[TIMECHART_STATES];       /* sums over these slots */
 };
 
 struct chart_task {
@@ -28,33 +28,33 @@ struct chart_task {
 	char name[16];
 	bool ended;
 	u64 total[TIMECHART_STATES];
-	struct chart_piece *piece;      /* in the order of time */
+	struct chart_piece *piece;      /* sorted by time */
 	size_t n, room;
 };
 
 struct chart {
 	u64 begin_ns, width_ns;
-	size_t top;             /* tasks that will have rows */
+	size_t top;             /* number of tasks that get rows */
 	struct chart_task *task;
 	size_t ntasks, room;
-	u32 *hash;              /* of living tasks, by tid: index + 1 */
+	u32 *hash;              /* of living tasks by tid; holds index + 1 */
 	size_t nhash;           /* a power of two */
-	size_t ended;           /* since the last look at them */
-	u64 (*busy)[CHART_SLOTS];       /* of each CPU */
+	size_t ended;           /* since the last drop_ended() */
+	u64 (*busy)[CHART_SLOTS];       /* for each CPU */
 	u32 ncpus;
 	struct timechart_slot others[CHART_SLOTS];
 	u64 nothers, others_total[TIMECHART_STATES];
 };
 
-/* begin_ns: CLOCK_MONOTONIC. ncpus: rows there are at least. Returns 0 or -ENOMEM. */
+/* begin_ns: CLOCK_MONOTONIC. ncpus: minimum number of CPU rows. Returns 0 or -ENOMEM. */
 int chart__init(struct chart *c, u64 begin_ns, u64 width_ns, u32 ncpus, size_t top);
 
-/* c->width_ns may be wider after that. Returns 0 or -ENOMEM. */
+/* May increase c->width_ns. Returns 0 or -ENOMEM. */
 int chart__take(struct chart *c, const struct timechart_record *r);
 
 /*
- * Makes rows of CPUs, of the tasks that ran most, and of the others; to be freed in any case. 0
- * or -ENOMEM.
+ * Makes rows of CPUs, of the tasks that ran most, and of the others. The caller frees out in either
+ * case. Returns 0 or -ENOMEM.
  */
 int chart__draw(struct chart *c, u64 end_ns, struct timechart *out);
 

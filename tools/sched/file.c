@@ -169,7 +169,7 @@ static int read_head(struct switches_file_head *head, FILE *file, const char **w
 	return 0;
 }
 
-/* Any name and any time will do: they are only shown. CPUs are columns. */
+/* Any name and any time is fine: they are only shown. CPUs become columns. */
 static bool is_sound(const struct switches_file_text *text, const struct switches_record *r)
 {
 	bool named = r->kind == SWITCHES_SWITCH ? r->stack <= text->stacks.n :
@@ -190,7 +190,7 @@ static int read_text(char **text, __u16 size, FILE *file)
 	return fread(*text, size, 1, file);
 }
 
-/* Likewise; -EBADMSG: it is damaged. */
+/* Returns the same; -EBADMSG: damaged. */
 static int read_frame(struct report_frame *frame, FILE *file)
 {
 	struct switches_file_frame head;
@@ -275,7 +275,7 @@ static int read_records(struct switches_file_text *text, FILE *file,
 	}
 }
 
-/* Without waiting for the other end of what turns out to be a pipe. */
+/* Opens without blocking, in case the file turns out to be a pipe. */
 static int open_regular(FILE **file, const char *path, const char **why)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

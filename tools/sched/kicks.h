@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Interrupts that a BPF program asks for on its own CPU: output to a perf event that wakes its
- * readers with each record makes the kernel send itself one (irq_work). Nobody reads these events;
- * what they record overwrites itself.
+ * Lets a BPF program raise an interrupt on its own CPU: output to a perf event that wakes its
+ * readers with each record makes the kernel queue an irq_work. Nobody reads these events; their
+ * buffers overwrite themselves.
  */
 #ifndef TALLY_STACK_KICKS_H
 #define TALLY_STACK_KICKS_H
@@ -14,7 +14,7 @@ struct kick_cpu {
 	void *buffer;
 };
 
-/* All zero: none. */
+/* All zero: no events. */
 struct kicks {
 	struct kick_cpu *cpu;
 	size_t n;
@@ -22,8 +22,8 @@ struct kicks {
 };
 
 /*
- * An event on each CPU that is online, into a map of perf events. Returns 0 or a negative errno;
- * kicks__close() in any case.
+ * Opens an event on each online CPU, and puts it into a map of perf events. Returns 0 or a negative
+ * errno. Call kicks__close() in either case.
  */
 int kicks__open(struct kicks *k, int map_fd);
 void kicks__close(struct kicks *k);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tasks moved between CPUs, as bpf/sched/migrations.bpf.c counts them: a struct count for each way, whose
- * place is the CPU that the task left, and whose row is the one it went to. Snapshots are
- * cumulative (agg/counts.h). All return 0 or a negative errno, where nothing else is said.
+ * Moves of tasks between CPUs, as bpf/sched/migrations.bpf.c counts them: a struct count for each
+ * pair of CPUs, whose place is the source CPU, and whose row is the target CPU. Snapshots are
+ * cumulative (agg/counts.h). Functions return 0 or a negative errno, unless stated otherwise.
  */
 #ifndef TALLY_SCHED_MOVES_H
 #define TALLY_SCHED_MOVES_H
@@ -11,13 +11,13 @@
 #include "report/report.h"
 #include "run/measurement.h"
 
-/* A snapshot, settled; on errors it is empty. */
+/* Reads a settled snapshot; empty on errors. */
 int moves__read(struct counts *counts, int map_fd, volatile u32 *generation, bool *anew);
 
 /* All moves together. */
 u64 moves__sum(const struct counts *c);
 
-/* A row for each key and way, the most frequent first (sorts c), as many as --top says. */
+/* Adds a row for each key and pair of CPUs, most frequent first (sorts c), up to --top. */
 int moves__table(struct report *r, const struct measurement *m, struct counts *c);
 
 /* The columns of a matrix: the CPUs that were online at the start. */
@@ -27,11 +27,11 @@ struct move_columns {
 	size_t n;
 };
 
-/* To be freed in any case. */
+/* The caller calls moves__free_columns() in either case. */
 int moves__take_columns(struct move_columns *m);
 void moves__free_columns(struct move_columns *m);
 
-/* A row for each CPU that tasks left; c is settled, and has no keys. */
+/* Adds a row for each CPU that tasks left; c must be settled, without keys. */
 int moves__matrix(struct report *r, const struct move_columns *m, const struct counts *c);
 
 #endif /* TALLY_SCHED_MOVES_H */

@@ -14,14 +14,14 @@
 
 #define STACK_BYTES (64 << 10)
 #define CALIBRATE_ROUNDS (1 << 20)
-/* The clock is looked at so often while a task computes. */
+/* Interval of clock reads while a task computes. */
 #define LOOK_NS 20000
 
 struct replay {
 	const struct schedule *schedule;
-	struct player *player;  /* of each task */
+	struct player *player;  /* one for each task */
 	double rounds_per_ns;
-	pthread_mutex_t gate;   /* held while threads are made */
+	pthread_mutex_t gate;   /* held while threads are created */
 	u64 begin_ns;
 	bool give_up;
 };
@@ -51,7 +51,7 @@ static double calibrate(void)
 	u64 best = UINT64_MAX, began, took;
 	int i;
 
-	/* The fastest of some: nothing interrupted that one. */
+	/* The fastest of several runs was not interrupted. */
 	for (i = 0; i < 5; i++) {
 		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		compute(CALIBRATE_ROUNDS);
@@ -62,7 +62,7 @@ static double calibrate(void)
 	return (double)CALIBRATE_ROUNDS / (best ?: 1);
 }
 
-/* Until this thread has used so much CPU time: what else it has done for that is in it. */
+/* Computes until the CPU time of this thread reaches cpu_ns, which includes its other work. */
 static void run_until(const struct replay *r, u64 cpu_ns)
 {
 	u64 now, left;
@@ -81,7 +81,7 @@ static void sleep_until(u64 moment_ns)
 		;
 }
 
-/* Wakeups between tasks of which one is left out are sleeps, or nothing. */
+/* If one of the two tasks is left out, a wait becomes a sleep, and a wakeup nothing. */
 static bool is_played(const struct schedule *s, const struct step *step)
 {
 	const struct wake *w = &s->wake[step->wake];
@@ -115,7 +115,7 @@ static void play(struct player *p, u64 base_ns)
 			sem_post(&p->replay->player[s->wake[step->wake].to].wakeups);
 			p->done.wakeups++;
 		} else if (step->kind != STEP_WAKE) {
-			/* The first one is from the common begin on. */
+			/* The first sleep counts from the common begin. */
 			sleep_until((i ? monotonic_ns() : p->replay->begin_ns) + step->ns);
 		}
 	}
@@ -139,7 +139,7 @@ static void *thread(void *arg)
 	struct replay *r = p->replay;
 	u64 cpu, before;
 
-	/* The kernel leaves room for others at the end of sleeps: 50 us, unless told. */
+	/* By default the kernel may extend sleeps by 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	prctl(PR_SET_NAME, r->schedule->ids.task[p->task].comm);
 	pthread_mutex_lock(&r->gate);
@@ -197,7 +197,7 @@ int replay__run(const struct schedule *s, struct replayed *out)
 	pthread_mutex_lock(&r.gate);
 	err = start_all(&r, &started);
 	r.give_up = err;
-	/* Each thread has passed the gate by then. */
+	/* All threads have passed the gate before begin_ns. */
 	r.begin_ns = monotonic_ns() + REPLAY_AHEAD_NS + started * REPLAY_AHEAD_EACH_NS;
 	pthread_mutex_unlock(&r.gate);
 	for (i = 0; i < started; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* schedmap: which task each CPU runs, a line for each switch. See bpf/sched/timehist.bpf.c. */
+/* schedmap: the task on each CPU, a line for each switch. See bpf/sched/timehist.bpf.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #define STRANGER "-"
 
 struct schedmap {
-	struct session session;         /* first: its hooks are given it */
+	struct session session;         /* first: hooks cast the session to this type */
 	struct timeline timeline;
 	struct tasks tasks;
-	char (*cell)[TIMELINE_CELL];    /* of each CPU */
+	char (*cell)[TIMELINE_CELL];    /* one for each CPU */
 	u64 events;
 };
 
@@ -41,7 +41,9 @@ static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clo
 	m->timeline.cpus = cpus;
 }
 
-/* A column for each CPU. One that came online later adds one, and those before it. */
+/*
+ * A column for each CPU. A CPU that came online later adds its column, and those of lower numbers.
+ */
 static int make_cells(struct schedmap *m, u32 cpu)
 {
 	u32 cpus = cpu < m->timeline.cpus ? m->timeline.cpus : cpu + 1;

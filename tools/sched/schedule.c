@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * Whoever goes to sleep can be woken before it has left its CPU: a wakeup so shortly before that is
- * the one of the absence, if no other one follows.
+ * A task that goes to sleep can be woken before it has left its CPU: a wakeup this shortly before
+ * ends the absence, if no other one follows.
  */
 #define EARLY_NS 20000
-/* A file may name any number. */
+/* A limit: files may contain any number. */
 #define MOST_CPUS 65536
 
-/* Room for one more in an array that doubles. Returns 0 or -ENOMEM. */
+/* Makes room for one more element in an array that doubles. Returns 0 or -ENOMEM. */
 static int make_room(void **array, size_t *room, size_t n, size_t size)
 {
 	size_t wanted = *room ? 2 * *room : 16;
@@ -30,7 +30,7 @@ static int make_room(void **array, size_t *room, size_t n, size_t size)
 	return 0;
 }
 
-/* The task; NULL without memory. Good until the next one is asked for. */
+/* Returns the task, valid until the next call, or NULL without memory. */
 static struct schedule_task *task_of(struct schedule *s, const struct switches_task *which)
 {
 	struct task_totals *totals = tasks__get(&s->ids, which);
@@ -74,7 +74,7 @@ static u64 difference(u64 later, u64 earlier)
  * --- a slice that ends -------------------------------------------------------------------------
  */
 
-/* How long it slept before this slice; what it waited for a CPU then is the replay's own affair. */
+/* The time slept before this slice. Waits for a CPU are excluded: the replay has its own. */
 static u64 sleep_before(const struct schedule *s, const struct schedule_task *t,
 			const struct switches_record *r, u64 began_ns)
 {
@@ -160,19 +160,22 @@ static int come(struct schedule *s, const struct switches_record *r)
 
 	if (!t)
 		return -ENOMEM;
-	/* On a CPU already: the kernel hid that it left. */
+	/* On a CPU already: the kernel skipped the program when it left. */
 	if (t->known && t->on)
 		return 0;
 	t->known = t->on = t->came_seen = true;
 	t->came_ns = r->time_ns;
-	/* Whom it woke in a slice whose begin was not seen, it woke before that. */
+	/*
+	 * If its slice began unseen, the tasks it woke in that slice were woken before this
+	 * arrival.
+	 */
 	t->came_waker = t->npending ? 0 : t->waker;
 	t->waker = 0;
 	t->early = false;
 	return 0;
 }
 
-/* The index of the CPU in on_cpu, made if there is none; NULL without memory, or for no CPU there is. */
+/* Returns the entry of the CPU in on_cpu, added if missing. NULL: no memory, or not a CPU. */
 static u32 *place_on(struct schedule *s, u32 cpu)
 {
 	while (cpu < MOST_CPUS && cpu >= s->cpus_room)
@@ -182,8 +185,9 @@ static u32 *place_on(struct schedule *s, u32 cpu)
 }
 
 /*
- * Before a switch is looked at: who came to that CPU last, and is not the one that leaves, has left unseen. Its
- * time there is not known, but for what the kernel's books say when it leaves the next time.
+ * Called before a switch is processed: if another task than the leaving one came to that CPU last,
+ * it has left unseen. Its time there is unknown, except from the kernel's accounting at its next
+ * departure.
  */
 static int note_hidden(struct schedule *s, const struct switches_record *r)
 {
@@ -210,7 +214,7 @@ static void note_arrival(struct schedule *s, const struct switches_record *r)
 		*place = t - s->task + 1;
 }
 
-/* A waker that is known to be off its CPU is none: something was hidden. */
+/* Ignores a waker known to be off its CPU: some switch was not seen. */
 static int add_wakeup(struct schedule *s, const struct switches_record *r)
 {
 	struct schedule_task *from = task_of(s, &r->other), *to;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What each task of a recording (sched/file.h) did, one after the other, as steps that can be
- * done again: run so long, sleep so long, wake that task, wait to be woken by this one.
+ * The actions of each task of a recording (sched/file.h), as a sequence of repeatable steps: run
+ * for a time, sleep for a time, wake a task, wait for a wakeup by another task.
  *
- * Steps are made only of what is in the file, in its order: a wakeup counts if the woken task was
- * off its CPU then and came back later. So they can always be done to their end, whatever the
- * file says: in the file's order they can, and each task waits for wakeups of its own only.
+ * Steps are derived only from the file, in its order: a wakeup counts if the woken task was off its
+ * CPU then and came back later. So a replay always terminates, whatever the file contains: the
+ * steps can be done in the file's order, and each task waits only for its own wakeups.
  */
 #ifndef TALLY_SCHED_SCHEDULE_H
 #define TALLY_SCHED_SCHEDULE_H
@@ -18,8 +18,8 @@
 enum step_kind {
 	STEP_RUN,
 	STEP_SLEEP,
-	STEP_WAKE,              /* if wake says so */
-	STEP_WAIT,              /* for wake, or asleep for ns if its waker is left out */
+	STEP_WAKE,              /* the target of wake, if it counts */
+	STEP_WAIT,              /* for wake; sleeps for ns if the waker is left out */
 };
 
 struct step {
@@ -28,32 +28,32 @@ struct step {
 	u32 wake;               /* index */
 };
 
-/* A wakeup that was seen. */
+/* A recorded wakeup. */
 struct wake {
 	u32 from, to;           /* indexes of tasks */
-	bool counts;            /* to waits for it */
+	bool counts;            /* the task to waits for it */
 };
 
 struct schedule_task {
 	bool left_out;
 	struct step *step;
 	size_t n, room;
-	u64 run_ns;             /* all its steps */
-	u64 switches;           /* away from a CPU */
-	u64 begin_ns, end_ns;   /* when it first came and last left, since the recording began */
+	u64 run_ns;             /* sum of all its steps */
+	u64 switches;           /* number of switch-outs */
+	u64 begin_ns, end_ns;   /* first arrival and last departure, since the recording began */
 
 	/* While records are read. */
-	bool seen, known;       /* it is off or on its CPU: we have seen it leave or come */
+	bool seen, known;       /* an arrival or departure was seen, so on is valid */
 	bool on, came_seen;
-	bool hid;               /* it has left the CPU that it came to, unseen */
+	bool hid;               /* it has left the CPU that it came to, but unseen */
 	u64 came_ns, left_ns;
 	u32 waker, came_waker;  /* 1 + the wakeup of this absence; 0: none */
-	bool early;             /* waker came while it was on its CPU still, at early_ns */
+	bool early;             /* waker came while it was still on its CPU, at early_ns */
 	u64 early_ns;
 	struct pending {
 		u64 time_ns;
 		u32 wake;
-	} *pending;             /* what it woke in this slice */
+	} *pending;             /* its wakeups of others in this slice */
 	size_t npending, pending_room;
 };
 
@@ -65,15 +65,15 @@ struct schedule {
 	size_t nwakes, wakes_room;
 	bool begun;
 	u64 first_ns, last_ns;
-	size_t hidden;          /* slices whose end was not seen: what was run in them is not known */
-	u32 *on_cpu;            /* while records are read: 1 + the task that came last; 0: not known */
+	size_t hidden;          /* slices whose end was not seen: their run time is unknown */
+	u32 *on_cpu;            /* while records are read: 1 + the last task to arrive; 0: unknown */
 	size_t cpus_room;
 };
 
 /* Adds a record, in the order of the file. Returns 0 or -ENOMEM. */
 int schedule__take(struct schedule *s, const struct switches_record *r);
 
-/* After the last record: what was going on then ends then. Returns 0 or -ENOMEM. */
+/* Call after the last record: ends the current slices there. Returns 0 or -ENOMEM. */
 int schedule__finish(struct schedule *s);
 
 void schedule__free(struct schedule *s);

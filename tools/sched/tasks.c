@@ -33,7 +33,7 @@ static u32 *find(const struct tasks *t, u32 pid, u32 tid)
 	return &t->slot[i];
 }
 
-/* Room for one more; slots are twice as many as tasks. */
+/* Makes room for one more task; there are twice as many slots as tasks. */
 static int grow(struct tasks *t)
 {
 	size_t room = t->room ? 2 * t->room : 256, i;
@@ -127,7 +127,7 @@ bool tasks__give_code(struct tasks *t, struct task_totals *task)
 
 	if (task->code[0])
 		return false;
-	/* A0 B0 ... Z0 A1: neighbours look different. */
+	/* A0 B0 ... Z0 A1: consecutive codes differ clearly. */
 	code[0] = first_letters[number % NFIRST];
 	code[1] = second_letters[number / NFIRST];
 	if (t->ncodes >= NFIRST * NSECOND)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tasks that records speak of, found by their ids, and what is known of each: what it had of
- * the CPUs, and its two letters on the map. Idle tasks are not among them.
+ * The tasks of the records, by id, with their totals: CPU time, waits, and their two letters on the
+ * map. Idle tasks are not included.
  */
 #ifndef TALLY_SCHED_TASKS_H
 #define TALLY_SCHED_TASKS_H
@@ -17,9 +17,9 @@ struct task_totals {
 	char comm[sizeof(((struct switches_task *)0)->comm) + 1];       /* the last one seen */
 	char code[TASK_CODE_SPACE];     /* empty: none yet */
 	u64 slices;                     /* times it left a CPU */
-	u64 timed;                      /* those whose length is known: the following are theirs */
+	u64 timed;                      /* slices of known length: the next members cover these */
 	u64 run_ns, run_min_ns, run_max_ns;
-	u64 waits;                      /* likewise */
+	u64 waits;                      /* waits of known length: the next members cover these */
 	u64 wait_ns, wait_max_ns;
 	u64 migrations;
 };
@@ -29,18 +29,18 @@ struct tasks {
 	size_t n, room;
 	u32 *slot;                      /* index + 1; 0: free */
 	size_t nslots;                  /* a power of two */
-	u32 ncodes;                     /* given away so far */
+	u32 ncodes;                     /* number of codes assigned so far */
 };
 
-/* The task, good until the next one is added; NULL without memory. A new name replaces the old. */
+/* Returns the task, valid until the next one is added, or NULL without memory. Updates its name. */
 struct task_totals *tasks__get(struct tasks *t, const struct switches_task *which);
 
-/* Adds a record to what its task had. Returns 0 or -ENOMEM. */
+/* Adds a record to the totals of its task. Returns 0 or -ENOMEM. */
 int tasks__add(struct tasks *t, const struct switches_record *r);
 
 /*
- * Gives a task its code if it has none: a capital, and a digit or letter. Returns whether it is a
- * new one. There are 1612; then the first are given away again, and taken from whoever had them.
+ * Assigns a code to a task that has none: a capital, and a digit or letter. Returns whether it is
+ * new. After 1612 codes, the first ones are reused, and taken from the tasks that had them.
  */
 bool tasks__give_code(struct tasks *t, struct task_totals *task);
 

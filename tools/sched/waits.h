@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loader's half of bpf/sched/wait.bpf.h: which of its two sources times waits, and states of tasks
- * from before the run.
+ * The loader's half of bpf/sched/wait.bpf.h: selects one of its two sources of wait times, and sets
+ * up the states of tasks from before the run.
  */
 #ifndef TALLY_RUN_WAITS_H
 #define TALLY_RUN_WAITS_H
@@ -13,7 +13,7 @@
 #include "host/host.h"
 #include "run/measurement.h"
 
-/* Where the timestamps come from. Their numbers are in files of switches. */
+/* Sources of wait times. Their numbers are in recorded files. */
 enum wait_source {
 	WAIT_ACCOUNTING,
 	WAIT_WAKEUP,
@@ -36,12 +36,10 @@ extern const struct wait_source_text wait_sources[WAIT_SOURCES];
 #define WAIT_SOURCE_KEY 0x1200
 extern const struct argp wait_source_argp;
 
-/* Fills in what a report says of the source that was loaded. */
+/* Fills in the source and caveat of a report. */
 void waits__describe(enum wait_source source, struct report *r);
 
-/*
- * For a tool that is no more than that: m->own is a struct waits, and its spec has WAITS_HOOKS.
- */
+/* For a tool without other state: m->own is a struct waits, and its spec has WAITS_HOOKS. */
 struct waits {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
 };
@@ -53,10 +51,10 @@ int waits__open_and_load(struct measurement *m);
 	.own_size = sizeof(struct waits), .init = waits__init, .load = waits__open_and_load
 
 /*
- * As a measurement's load(): with the source asked for, or with the first one that can be had; *source becomes
- * it. For each that is tried, the spec's skeleton is opened anew, configure(), if there is one, sets what
- * is the tool's own, and it is loaded with the programs of wait.bpf.h that go with the source. Sets
- * m->source. Says what is wrong. Returns 0 or a negative errno.
+ * Serves as a measurement's load(), with the requested source, or the first one available; sets
+ * *source to it. For each try it opens the spec's skeleton anew, calls configure(), if any, for the
+ * tool's own settings, and loads the programs of wait.bpf.h for that source. Sets m->source.
+ * Reports errors. Returns 0 or a negative errno.
  */
 int waits__load(struct measurement *m, int *source,
 		int (*configure)(struct measurement *m, enum wait_source source));

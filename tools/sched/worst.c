@@ -65,7 +65,7 @@ int worst__read_running(struct worst *w, int fd)
 	return err;
 }
 
-/* Longest first; of one wait what is known to the end comes first. */
+/* Longest first; of two entries of one wait, the completed one comes first. */
 static int compare(const void *a, const void *b)
 {
 	const struct switches_worst *x = a, *y = b;
@@ -82,8 +82,7 @@ static int compare(const void *a, const void *b)
 static bool is_same_wait(const struct switches_worst *ended, const struct switches_worst *running)
 {
 	return running->record.run_ns == SWITCHES_UNKNOWN && ended->value == running->value &&
-	       ended->record.task.tid == running->record.task.tid &&
-	       ended->record.off_ns == running->record.off_ns &&
+	       ended->record.task.tid == running->record.task.tid && ended->record.off_ns == running->record.off_ns &&
 	       ended->record.wait_ns == running->record.wait_ns;
 }
 

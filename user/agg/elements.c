@@ -11,7 +11,7 @@
 
 #include "bpf/lib/writer.h"
 
-#define BATCH 256               /* elements per system call at first */
+#define BATCH 256               /* initial elements per system call */
 
 static int elements__grow(struct elements *e, size_t room)
 {
@@ -30,8 +30,8 @@ static int elements__grow(struct elements *e, size_t room)
 }
 
 /*
- * The kernel returns whole hash buckets, and -ENOSPC when the next one does not fit in what is
- * asked for; then the batch has to be larger (kernel/bpf/hashtab.c, since 5.6).
+ * The kernel returns whole hash buckets, and -ENOSPC if the next one does not fit into the batch,
+ * which must then grow (kernel/bpf/hashtab.c, since 5.6).
  */
 int elements__read(struct elements *e, int map_fd)
 {
@@ -71,7 +71,7 @@ u64 elements__room(u64 elements, bool on_demand)
 	return elements + (on_demand ? elements : elements / 3);
 }
 
-/* Is it to be emptied? */
+/* Whether the map must be emptied. */
 static int map_is_due(int fd, size_t n)
 {
 	struct bpf_map_info info = {};
@@ -81,9 +81,9 @@ static int map_is_due(int fd, size_t n)
 }
 
 /*
- * Waits until no program goes on that was running when this began. The kernel does so after each
- * change of a map of maps (maybe_wait_bpf_programs(), kernel/bpf/syscall.c, since 4.20);
- * membarrier(2) would do, too, but not where CPUs run without a tick (nohz_full).
+ * Waits until all programs that were running at the call have ended. The kernel does so after each
+ * change of a map of maps (maybe_wait_bpf_programs(), kernel/bpf/syscall.c, since 4.20).
+ * membarrier(2) would do, too, but not with tickless CPUs (nohz_full).
  */
 int elements__await_programs(void)
 {
@@ -104,7 +104,7 @@ int elements__await_programs(void)
 	return err;
 }
 
-/* The u16 behind the CPU in the key. */
+/* The u16 after the CPU in the key. */
 static u32 generation_of(const struct elements *e, size_t i, const struct writer_place *writer)
 {
 	u32 value;
@@ -113,7 +113,7 @@ static u32 generation_of(const struct elements *e, size_t i, const struct writer
 	return WRITER_GENERATION(value);
 }
 
-/* Leaves out those of the generation that goes on. */
+/* Drops the elements of the current generation. */
 static void leave_out(struct elements *e, const struct writer_place *writer, u32 generation)
 {
 	size_t i, n = 0;

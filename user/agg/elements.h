@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All elements of a hash map, as they are while it is read: many with each system call. */
+/* Reads all elements of a BPF hash map, many per system call. */
 #ifndef TALLY_AGG_ELEMENTS_H
 #define TALLY_AGG_ELEMENTS_H
 
@@ -7,69 +7,71 @@
 
 #include "base/types.h"
 
-/* key_size and value_size are the map's, set by the caller; all else zeroed. */
+/* The caller sets key_size and value_size, those of the map, and zeroes the rest. */
 struct elements {
 	size_t n, room, key_size, value_size;
 	char *keys, *values;
 };
 
 /*
- * What is made or deleted meanwhile may be in it or not. Returns 0 or a negative errno; to be freed
- * by elements__free() in any case.
+ * Elements added or deleted during the read may be missing. Returns 0 or a negative errno; call
+ * elements__free() in either case.
  */
 int elements__read(struct elements *e, int map_fd);
 void elements__free(struct elements *e);
 
 /*
- * Where the writer of an element stands in the keys of a map, and the generation that programs write
- * in (bpf/lib/writer.h).
+ * Position of an element's writer in the keys of a map, and the generation in which programs write
+ * (bpf/lib/writer.h).
  */
 struct writer_place {
 	size_t at;
-	volatile u32 *generation;       /* elements__generation(); NULL: elements stay for ever */
-	bool each_time;                 /* elements__take() does not wait until the map is fuller */
+	volatile u32 *generation;       /* elements__generation(); NULL: elements are never removed */
+	bool each_time;                 /* elements__take() empties the map on every call */
 };
 
-/* Of a loaded object; NULL: it has none. */
+/* The generation of a loaded object; NULL: it has none. */
 volatile u32 *elements__generation(const struct bpf_object *obj);
 
 /*
- * Begins a new generation, which *writes gets, and waits until no program writes in the one before.
- * Takes as long as an RCU grace period, some 10 ms. Returns 0 or a negative errno.
+ * Begins a new generation, returned in *writes, and waits until no program writes in the previous
+ * one. Takes an RCU grace period, some 10 ms. Returns 0 or a negative errno.
  */
 int elements__next_generation(volatile u32 *generation, u32 *writes);
 
-/* Waits until no program goes on that was running when this began. Returns 0 or a negative errno. */
+/*
+ * Waits until all programs that were running at the call have ended. Returns 0 or a negative errno.
+ */
 int elements__await_programs(void);
 
 /*
- * As elements__read(). Where the map has become a quarter full or more, begins a new generation and
- * takes all older elements out of the map: *anew is true, only they are in *e, no program writes them
- * any more, and the next read begins from nothing. So keys that are not seen again are gone, and not a
- * count is lost or there twice. Takes as long as an RCU grace period then, some 10 ms.
+ * As elements__read(). If the map is at least a quarter full, also begins a new generation and
+ * removes all older elements from the map: then *anew is true, *e holds exactly those elements, no
+ * program writes them any more, and the next read begins from zero. So keys that are no longer seen
+ * leave the map, and no count is lost or doubled. In that case it takes an RCU grace period, some
+ * 10 ms.
  */
 int elements__take(struct elements *e, int map_fd, const struct writer_place *writer, bool *anew);
 
 /*
- * How large to make a map for so many elements in one interval: those of the next one are made while
- * the last ones are still there. Twice as many; a third more where the kernel takes all memory at
- * once, and not as elements are made.
+ * Map size for that many elements per interval: elements of the next interval coexist with those of
+ * the last. Twice as many if allocated on demand; a third more if the kernel preallocates them.
  */
 u64 elements__room(u64 elements, bool on_demand);
 
-/* Element i, i < n. */
+/* Key and value of element i, i < n. */
 const void *elements__key(const struct elements *e, size_t i);
 const void *elements__value(const struct elements *e, size_t i);
 
-/* One of them, in an order of its own. */
+/* Refers to one element, for sorting. */
 struct element {
 	const struct elements *of;
 	size_t i;
 };
 
 /*
- * All e->n in the order of compare(), whose arguments are struct element, as for qsort(3). New memory, also
- * of none; NULL: there is none.
+ * All e->n elements in the order of compare(), a qsort(3) comparison of struct element. Allocated,
+ * even if empty; NULL: no memory.
  */
 struct element *elements__sorted(const struct elements *e,
 				 int (*compare)(const void *a, const void *b));

@@ -35,7 +35,7 @@ u64 histogram__last(const struct histogram *h, u32 index)
 	return index < h->nbounds ? h->bound[index] - 1 : INT64_MAX;
 }
 
-/* Maps values to numbers without a sign in the same order, and back. */
+/* Maps signed values to unsigned numbers in the same order, and back. */
 static u64 ordered(const struct histogram *h, u64 value)
 {
 	return h->bound ? value ^ 1ULL << 63 : value;
@@ -96,7 +96,7 @@ int histogram__add(struct histogram *h, const struct histogram *other)
 	sum = calloc(h->nbuckets + other->nbuckets, sizeof(*sum));
 	if (!sum)
 		return -ENOMEM;
-	a_end = a ? a + h->nbuckets : a;        /* an empty one has no buckets */
+	a_end = a ? a + h->nbuckets : a;        /* bucket may be NULL */
 	b_end = b ? b + other->nbuckets : b;
 	for (out = sum; a < a_end || b < b_end; out++) {
 		if (b == b_end || (a < a_end && a->index < b->index)) {
@@ -127,9 +127,9 @@ int histogram__add(struct histogram *h, const struct histogram *other)
 }
 
 /*
- * Minimum and maximum of d, the difference of the others. A new record is this interval's own,
- * unless its bucket had not been counted yet when the kernel's memory was read. Where a bucket is
- * one value, the bound is it.
+ * Sets minimum and maximum of d = later - earlier. A new extreme belongs to this interval, unless
+ * its bucket was not counted yet at the time of the read. In buckets of one value, the bound is
+ * exact.
  */
 static void find_extremes(struct histogram *d, const struct histogram *later,
 			  const struct histogram *earlier)
@@ -161,8 +161,8 @@ static __int128 wide(const struct histogram *h, u64 value)
 }
 
 /*
- * The kernel adds a value to the sum before its bucket counts it. Read in between, the sum is
- * bounded by what the buckets allow.
+ * The kernel adds a value to the sum before it counts the bucket. For a read in between, limits the
+ * sum to what the buckets allow.
  */
 static __int128 bounded_sum(const struct histogram *d, __int128 sum)
 {
@@ -199,7 +199,7 @@ int histogram__difference(struct histogram *out, struct histogram *later,
 		struct histogram_bucket b = later->bucket[i];
 
 		if (e < e_end && e->index < b.index)
-			goto invalid;           /* a bucket has vanished */
+			goto invalid;           /* a bucket disappeared */
 		if (e < e_end && e->index == b.index) {
 			if (e->count > b.count)
 				goto invalid;

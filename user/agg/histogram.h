@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A histogram in user space: the non-empty buckets of the layout in bpf/lib/hist.h, in rising order,
- * with count, sum, minimum and maximum. Counts are 64-bit, the sum is exact.
+ * A histogram in user space: the non-empty buckets of the layout in bpf/lib/hist.h, in ascending
+ * order, with count, sum, minimum and maximum. Counts are 64-bit, the sum is exact.
  *
- * Invariants: bucket[] is sorted by index without repeats and without zero counts; count is the
- * sum of the buckets; while count is 0, min, max and sum are 0.
+ * Invariants: bucket[] is sorted by index without duplicates or zero counts; count is the sum of
+ * the buckets; while count is 0, min, max and sum are 0.
  */
 #ifndef TALLY_AGG_HISTOGRAM_H
 #define TALLY_AGG_HISTOGRAM_H
@@ -14,9 +14,9 @@
 #include "bpf/lib/hist.h"
 
 /*
- * A histogram can have bounds of its own: bucket i holds the values from bound[i - 1] to below
- * bound[i], the first all below and the last all above. Its values, minimum, maximum and sum are
- * signed (two's complement), and what is inside a bucket is not known well enough for percentiles.
+ * A histogram may have bounds of its own: bucket i holds values in [bound[i - 1], bound[i]), the
+ * first all below and the last all above. Values, minimum, maximum and sum are then signed (two's
+ * complement), and buckets are too coarse for percentiles.
  */
 struct histogram_bucket {
 	u32 index;
@@ -32,11 +32,11 @@ struct histogram {
 	bool max_exact;         /* one bucket (6.25 %) off; see histogram__difference() */
 	size_t nbuckets;
 	struct histogram_bucket *bucket;
-	const s64 *bound;       /* rising, not owned; NULL: the layout of bpf/lib/hist.h */
+	const s64 *bound;       /* ascending, borrowed; NULL: the layout of bpf/lib/hist.h */
 	size_t nbounds;
 };
 
-/* Of all values that are counted, of several elements together. min_inv: as in struct hist_totals. */
+/* Totals of the counted values, over several elements. min_inv: as in struct hist_totals. */
 struct histogram_totals {
 	__int128 sum;
 	u64 max;
@@ -47,49 +47,51 @@ struct histogram_totals {
 u64 histogram__first(const struct histogram *h, u32 index);
 u64 histogram__last(const struct histogram *h, u32 index);
 
-/* The same of a bucket of bpf/lib/hist.h. */
+/* The same for the layout of bpf/lib/hist.h. */
 u64 histogram_bucket_first(u32 index);
 u64 histogram_bucket_last(u32 index);
 
 void histogram__free(struct histogram *h);
 
 /*
- * Gives it bounds. Minimum and maximum were those of values ^ 2^63, which compare without a sign.
+ * Sets the bounds. Converts minimum and maximum, which were of values ^ 2^63 for unsigned
+ * comparison.
  */
 void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds);
 
 /*
- * Makes *h from dense counts: counts[i] belongs to bucket first + i. Returns 0 or -ENOMEM, then *h is
+ * Makes *h from dense counts: counts[i] belongs to bucket first + i. Returns 0, or -ENOMEM with *h
  * untouched.
  */
 int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
 		    const struct histogram_totals *totals);
 
-/* Adds other to h, exactly. Returns 0 or -ENOMEM, then h is untouched. */
+/* Adds other to h, exactly. Returns 0, or -ENOMEM with h untouched. */
 int histogram__add(struct histogram *h, const struct histogram *other);
 
 /*
- * What came between two snapshots of one cumulative histogram: *out = later - earlier.
- * Count, sum and buckets are exact. The maximum is exact when the interval set a new one;
- * otherwise it is the upper end of the highest bucket that grew (max_exact is false). The minimum
- * likewise. A value whose bucket had not been counted yet when the kernel's memory was read is not
- * in the sum either: it is taken off later's, and so comes with the next difference. Returns 0,
- * -ENOMEM, or -EINVAL when earlier is not an earlier state of later.
+ * The difference of two snapshots of a cumulative histogram: *out = later - earlier.
+ *
+ * Count, sum and buckets are exact. The maximum is exact if the interval set a new one; otherwise
+ * it is the upper end of the highest bucket that grew (max_exact is false). The minimum likewise. A
+ * value whose bucket was not counted yet at the time of the read is excluded from the sum, too: it
+ * is subtracted from later, and so appears in the next difference. Returns 0, -ENOMEM, or -EINVAL
+ * if earlier is not an earlier state of later.
  */
 int histogram__difference(struct histogram *out, struct histogram *later,
 			  const struct histogram *earlier);
 
 /*
- * The value below or at which per_10k / 10000 of the values lie (nearest rank: the smallest
- * value whose rank is at least ceil(count * per_10k / 10000), 5000 is the median). Exact below 32
- * and at most 6.25 % above the true value elsewhere, never above max. 0 if there are no values.
+ * The value at or below which per_10k / 10000 of the values lie (nearest rank: the smallest value
+ * whose rank is at least ceil(count * per_10k / 10000), 5000 is the median). Exact below 32, at
+ * most 6.25 % above the true value elsewhere, never above max. 0 without values.
  */
 u64 histogram__percentile(const struct histogram *h, u32 per_10k);
 
-/* sum / count, 0 if there are no values; signed where values are. */
+/* sum / count, 0 without values; signed if the values are. */
 u64 histogram__average(const struct histogram *h);
 
-/* The same counted by powers of two: count of values in [2^e, 2^(e+1)), row 0 is the value 0. */
+/* Regroups by powers of two: row 0 counts the value 0, row e + 1 values in [2^e, 2^(e+1)). */
 #define HISTOGRAM_POWER_ROWS 65
 void histogram__by_power(const struct histogram *h, u64 rows[HISTOGRAM_POWER_ROWS]);
 

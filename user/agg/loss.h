@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading what was filtered and lost (bpf/lib/loss.h): cumulative snapshots and their differences. */
+/* Reads filtered and lost counts (bpf/lib/loss.h): cumulative snapshots and their differences. */
 #ifndef TALLY_AGG_LOSS_H
 #define TALLY_AGG_LOSS_H
 
@@ -9,27 +9,27 @@
 
 #include "bpf/lib/loss.h"
 
-/* Is the event missing from the figures, or in them without something that belongs to it? */
+/* LOSS_LOST: the event is missing from the figures. LOSS_INEXACT: it is in them, but incomplete. */
 enum loss_kind { LOSS_LOST, LOSS_INEXACT, LOSS_KINDS };
 
 enum loss_kind loss_kind(enum loss_reason reason);
 
-/* "lost", "inexact": as in JSON and texts. */
+/* "lost", "inexact": as in JSON and messages. */
 const char *loss_kind_name(enum loss_kind kind);
 
-/* Is it that this kernel does not show programs everything, whatever they do? */
+/* Whether the reason is that this kernel hides events from programs. */
 bool loss_is_hidden(enum loss_reason reason);
 
-/* The name of a reason in JSON and CSV ("map_full"), and a sentence about it for people. */
+/* The name of a reason in JSON and CSV ("map_full"), and a sentence about it. */
 const char *loss_name(enum loss_reason reason);
 const char *loss_sentence(enum loss_reason reason);
 
-/* Does --max-keys help, in tools that have it? */
+/* Whether a larger --max-keys helps, in tools that have it. */
 bool loss_ends_with_more_keys(enum loss_reason reason);
 
 /*
- * Adds up the counters of all CPUs, and the runs the kernel skipped (recursion_misses, since
- * 5.12) of all loaded programs of obj. Returns 0 or a negative errno, then *sum is untouched.
+ * Adds up the counters of all CPUs, and the runs the kernel skipped (recursion_misses, since 5.12)
+ * for all loaded programs of obj. Returns 0, or a negative errno with *sum untouched.
  */
 int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *obj);
 
@@ -38,16 +38,16 @@ struct loss_counters loss__difference(const struct loss_counters *later,
 				      const struct loss_counters *earlier);
 
 /*
- * What came since the last call: the difference to *last, which is zeroed at first and becomes what
- * there is now. Returns 0 or a negative errno.
+ * Change since the last call: the difference to *last, which is zero at first and becomes the
+ * current state. Returns 0 or a negative errno.
  */
 int loss__since(struct loss_counters *since, struct loss_counters *last, int map_fd,
 		const struct bpf_object *obj);
 
-/* How many events are of a kind, whatever the reason. */
+/* Number of events of a kind, over all reasons. */
 u64 loss__of(const struct loss_counters *c, enum loss_kind kind);
 
-/* Is every event in the figures, with all that belongs to it? */
+/* Whether every event is in the figures, complete. */
 bool loss__is_none(const struct loss_counters *c);
 
 #endif /* TALLY_AGG_LOSS_H */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Global variables of a BPF object, by name, for code that knows no skeleton. */
+/* Global variables of a BPF object by name, for code without its skeleton. */
 #ifndef TALLY_AGG_VARIABLE_H
 #define TALLY_AGG_VARIABLE_H
 
 #include <bpf/libbpf.h>
 
 /*
- * The memory of a variable of ".rodata" (until the object is loaded), ".data" or ".bss". The
- * object's; NULL: there is no such variable.
+ * The memory of a variable in ".rodata" (until the object is loaded), ".data" or ".bss", owned by
+ * the object; NULL: no such variable.
  */
 void *object_variable(const struct bpf_object *obj, const char *section, const char *name);
 
 /*
- * Writes a constant (".rodata") of an object that is not loaded yet: object_set(obj, "by", (u32)by). Returns
- * 0; -ENOENT: there is no constant of that name and size.
+ * Writes a constant (".rodata") before the object is loaded: object_set(obj, "by", (u32)by).
+ * Returns 0, or -ENOENT if there is no constant of that name and size.
  */
 int object_set_bytes(const struct bpf_object *obj, const char *name, const void *value,
 		     size_t size);

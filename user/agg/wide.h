@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sums of 64-bit values, exact: what the kernel keeps as two (bpf/lib/wide.h). */
+/* Exact sums of 64-bit values, which the kernel keeps as two sums (bpf/lib/wide.h). */
 #ifndef TALLY_AGG_WIDE_H
 #define TALLY_AGG_WIDE_H
 
 #include "base/types.h"
 
 /*
- * The kernel adds up values, of which it keeps 64 bits, and their upper halves. What the lower halves
- * add up to is the difference: below 2^63 for 2^31 events on a CPU, whatever they are, and twice that
- * without a sign. A value with a sign that is in the first sum already, and not yet in the second,
- * makes it negative.
+ * The kernel keeps the sum of the values, modulo 2^64, and the sum of their upper halves. Their
+ * difference is the sum of the lower halves: below 2^63 for 2^31 events per CPU, and twice that if
+ * unsigned. A signed value already in the first sum but not yet in the second can make the
+ * difference negative.
  */
 static inline __int128 wide_sum(u64 sum, u64 sum_high, bool is_signed)
 {
@@ -20,13 +20,13 @@ static inline __int128 wide_sum(u64 sum, u64 sum_high, bool is_signed)
 	return ((__int128)sum_high << 32) + low;
 }
 
-/* Do 64 bits hold it? */
+/* Whether the sum fits into 64 bits. */
 static inline bool wide_fits(__int128 sum, bool is_signed)
 {
 	return is_signed ? sum == (s64)sum : sum == (__int128)(u64)sum;
 }
 
-/* Where there is no room for more than 64 bits: UINT64_MAX stands for it and for all that is larger. */
+/* For 64-bit counters that saturate: UINT64_MAX means that or more. */
 static inline void add_saturating(u64 *to, u64 n)
 {
 	if (__builtin_add_overflow(*to, n, to))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Addresses of the Internet protocols as text. */
+/* IP addresses as text. */
 #ifndef TALLY_BASE_ADDRESS_H
 #define TALLY_BASE_ADDRESS_H
 
@@ -10,8 +10,8 @@
 #define IP_END_SPACE (INET6_ADDRSTRLEN + 16)
 
 /*
- * family is AF_INET, where 4 bytes of ip count, or AF_INET6; port is as numbers are here, not as in
- * packets. Each returns text, or NULL where the family is another one.
+ * family is AF_INET, which uses 4 bytes of ip, or AF_INET6; port is in host byte order. Each
+ * returns text, or NULL for another family.
  */
 
 /* "127.0.0.1", "::1" */

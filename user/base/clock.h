@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Clocks in ns. */
+/* Clocks, in ns. */
 #ifndef TALLY_BASE_CLOCK_H
 #define TALLY_BASE_CLOCK_H
 
@@ -21,7 +21,7 @@ static inline u64 monotonic_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Since 1970. */
+/* Since 1970-01-01 UTC. */
 static inline u64 realtime_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);

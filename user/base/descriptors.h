@@ -4,12 +4,14 @@
 
 #include <stdbool.h>
 
-/* So many of what a process may have open (setrlimit(2), RLIMIT_NOFILE) are for what a run opens meanwhile. */
+/*
+ * Descriptors below RLIMIT_NOFILE (setrlimit(2)) that are reserved for what a run opens meanwhile.
+ */
 #define DESCRIPTORS_LEFT 32
 
 /*
- * Is this descriptor, which is held for later, one of the last? Then it should be used and closed at
- * once: others want some, too. The kernel gives the lowest that is free.
+ * Whether fd, which the caller wants to keep, is among the reserved ones. If so, use and close it
+ * at once. Works because the kernel returns the lowest free descriptor.
  */
 bool descriptor_is_scarce(int fd);
 

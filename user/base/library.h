@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Shared libraries that only some uses of a tool need: loaded then, so that no other start pays for them, and a
+ * Shared libraries for rare uses of a tool, loaded on demand: other uses do not pay for them, and a
  * host may lack them.
  */
 #ifndef TALLY_BASE_LIBRARY_H
@@ -10,10 +10,13 @@
 
 struct library_function {
 	const char *name;
-	void **function;        /* where it is to go */
+	void **function;        /* where to store its address */
 };
 
-/* Loads it for good and finds all functions. NULL, or why it cannot be used: dlerror(3), until the next such call. */
+/*
+ * Loads the library for good and looks up all functions. Returns NULL, or the error as text:
+ * dlerror(3), valid until its next call.
+ */
 const char *library__load(const char *soname, const struct library_function *function, size_t n);
 
 #endif /* TALLY_BASE_LIBRARY_H */

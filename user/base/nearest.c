@@ -25,8 +25,7 @@ u32 edit_distance(const char *a, const char *b)
 		row = spare;
 		row[0] = i;
 		for (j = 1; j <= m; j++) {
-			row[j] = min3(last[j] + 1, row[j - 1] + 1,
-				      last[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = min3(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 			    before[j - 2] + 1 < row[j])
 				row[j] = before[j - 2] + 1;

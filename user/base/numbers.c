@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Digits of a base at *text; moves *text behind them. -EINVAL if there are none. What does not
- * fit becomes UINT64_MAX and sets *over: only the rest of the text says if it is a number at all.
+ * Parses digits of a base at *text and advances it. -EINVAL if there are none. A value that does
+ * not fit becomes UINT64_MAX and sets *over: only the rest of the text shows whether it is a number
+ * at all.
  */
 static int digits(const char **text, u32 base, u64 *out, bool *over)
 {
@@ -101,7 +102,7 @@ int parse_duration(const char *text, u64 unit_ns, u64 *out_ns)
 		err = digits(&text, 10, &fraction, &over);
 		if (err)
 			return err;
-		over |= text - start > 9;       /* finer than a nanosecond of a second */
+		over |= text - start > 9;       /* more than nine decimals */
 		for (; start < text && !over; start++)
 			scale *= 10;
 	}

@@ -20,7 +20,7 @@ static unsigned long repeated(const char *brace)
 	return n ?: 1;
 }
 
-/* What is inside of brackets may be counted, too: no expression in use comes near the limits. */
+/* May also count the contents of brackets: no real expression comes near the limits. */
 static const char *check(const char *text)
 {
 	unsigned long copies = 1, n;

@@ -29,7 +29,7 @@ int open_found(int found, struct stat *st)
 
 int open_regular(const char *path, struct stat *st)
 {
-	/* O_PATH opens nothing yet: a device does not notice. */
+	/* O_PATH does not open the file itself, so a device is not affected. */
 	int found = open(path, O_PATH | O_CLOEXEC);
 
 	return found < 0 ? -errno : open_found(found, st);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looking things up by address in arrays that are sorted by it. */
+/* Binary search in arrays sorted by a u64 member. */
 #ifndef TALLY_BASE_SORTED_H
 #define TALLY_BASE_SORTED_H
 
@@ -8,7 +8,7 @@
 
 #include "base/types.h"
 
-/* How many of n elements of some size have at most value in their u64 at an offset. */
+/* Number of elements whose u64 at offset is at most value. */
 static inline size_t sorted_up_to(const void *array, size_t n, size_t size, size_t offset, u64 value)
 {
 	size_t from = 0, to = n, middle;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every file of user space may count on: the kernel's short names for fixed-width integers,
- * so that headers under bpf/ read the same on both sides, and a few macros.
+ * Included by every user-space file: the kernel's short names for fixed-width integers, so that
+ * headers under bpf/ read the same on both sides, and a few macros.
  */
 #ifndef TALLY_BASE_TYPES_H
 #define TALLY_BASE_TYPES_H
@@ -24,7 +24,9 @@ typedef __s64 s64;
 /* For functions that take a format and its arguments. */
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
 
-/* For functions whose error changes what a run is: that nothing was written, that it will not end. */
+/*
+ * For functions whose failure the caller must handle: output not written, a run that will not end.
+ */
 #define MUST_CHECK __attribute__((warn_unused_result))
 
 #endif /* TALLY_BASE_TYPES_H */

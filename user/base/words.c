@@ -10,7 +10,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Copies one word to *to, with its end. Returns what follows it, or NULL if it has no end. */
+/*
+ * Copies one word to *to, NUL-terminated. Returns the rest of the text, or NULL for an unclosed
+ * quote.
+ */
 static const char *copy_word(const char *text, char **to)
 {
 	char quote = 0;
@@ -30,7 +33,7 @@ static const char *copy_word(const char *text, char **to)
 
 int words__split(const char *text, char ***words)
 {
-	/* No more words than every second character, and the end; no word is longer than it was. */
+	/* At most one word per two characters, plus NULL; words never grow. */
 	size_t most = strlen(text) / 2 + 2;
 	char **list = malloc(most * sizeof(*list) + strlen(text) + 1);
 	char *to = (char *)(list + most);

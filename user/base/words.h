@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A command line in one text, as a shell would split it into words, but with nothing expanded. */
+/* Splits a command line into words as a shell does, but expands nothing. */
 #ifndef TALLY_BASE_WORDS_H
 #define TALLY_BASE_WORDS_H
 
 #include "base/types.h"
 
 /*
- * Splits at blanks. 'single' and "double" quotes keep blanks; a backslash keeps the character behind it,
- * except between single quotes. *words ends in NULL and is one piece of memory, for free(). Returns
- * how many there are, -EINVAL for a quote that is not closed or a backslash at the end, or -ENOMEM.
+ * Splits at blanks. 'single' and "double" quotes keep blanks; a backslash quotes the next
+ * character, except within single quotes. *words ends in NULL and is one allocation, for free().
+ * Returns the number of words, -EINVAL for an unclosed quote or a trailing backslash, or -ENOMEM.
  */
 int words__split(const char *text, char ***words);
 

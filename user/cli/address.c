@@ -22,7 +22,7 @@ static void add_v6(struct listen_addresses *a, struct in6_addr host, u64 port)
 	};
 }
 
-/* An address of the second kind stands in brackets: it has colons itself. */
+/* IPv6 addresses are in brackets, because they contain colons. */
 static int add_named(struct listen_addresses *a, const char *name, size_t n, u64 port)
 {
 	char host[INET6_ADDRSTRLEN];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The addresses of --listen, from text. */
+/* Parses the addresses of --listen. */
 #ifndef TALLY_CLI_ADDRESS_H
 #define TALLY_CLI_ADDRESS_H
 
@@ -21,14 +21,14 @@ struct listen_addresses {
 };
 
 /*
- * "9435" is that port of 127.0.0.1 and ::1; other addresses are named: "192.0.2.1:9435",
- * "[2001:db8::1]:9435". Names are not looked up. Returns 0 or -EINVAL.
+ * "9435" means that port of 127.0.0.1 and ::1; other addresses are explicit: "192.0.2.1:9435",
+ * "[2001:db8::1]:9435". Host names are not resolved. Returns 0 or -EINVAL.
  */
 int listen_addresses__parse(struct listen_addresses *a, const char *text);
 
 #define LISTEN_ADDRESS_SPACE (INET6_ADDRSTRLEN + sizeof("[]:65535"))
 
-/* As in a URL. Returns text. */
+/* Formats an address as in a URL. Returns text. */
 const char *listen_address__format(char text[LISTEN_ADDRESS_SPACE],
 				   const union listen_address *address);
 

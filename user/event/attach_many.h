@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attaching many sites with one program: kprobe.multi, uprobe.multi, system calls. Part of
- * attaching (event/attach.h). The first two return 0, -ENOMEM, or what attach_course__refuse() has
- * made of an error (event/attach_site.h); the last one returns 0 or a negative errno.
+ * Attaches many sites with one program: kprobe.multi, uprobe.multi, system calls. Part of attaching
+ * (event/attach.h). The first two functions return 0, -ENOMEM, or the result of
+ * attach_course__refuse() (event/attach_site.h); the last returns 0 or a negative errno.
  */
 #ifndef TALLY_EVENT_ATTACH_MANY_H
 #define TALLY_EVENT_ATTACH_MANY_H
 
 #include "event/attach_site.h"
 
-/* The first site and all behind it that can be in its link; those are marked in done. */
+/* Attaches the first site and all later ones that fit into its link, and marks them in done. */
 int attach_course__multi(struct attach_course *k, size_t first, bool *done);
 
-/* The first system call with compiled functions and all behind it that have the same; likewise. */
+/*
+ * Attaches the first system call with compiled functions and all later ones with the same
+ * functions; marks them in done.
+ */
 int attach_course__syscalls(struct attach_course *k, size_t first, bool *done);
 
-/* sys_enter and sys_exit, once each, whatever the number of system calls. */
+/* Attaches sys_enter and sys_exit, once each, for any number of system calls. */
 int attach_course__all_syscalls(struct attachments *a, const struct attach_programs *p);
 
 #endif /* TALLY_EVENT_ATTACH_MANY_H */

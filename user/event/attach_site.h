@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attaching sites one by one, and what is said of those the kernel refuses. Part of attaching
+ * Attaches sites one by one, and reports those that the kernel refuses. Part of attaching
  * (event/attach.h).
  */
 #ifndef TALLY_EVENT_ATTACH_SITE_H
@@ -19,12 +19,12 @@ struct attach_course {
 };
 
 /*
- * A site that the kernel will not have, by errno: of a glob that is said and counted, 0; named in
- * full it is an error, which is described and returned.
+ * Handles a site that the kernel refused with err. A site of a glob is reported and counted, and 0
+ * is returned; for a site named in full, describes the error and returns it.
  */
 int attach_course__refuse(struct attach_course *k, size_t i, int err);
 
-/* Site i by a program of its own; where its way turns out not to be, by the next best. */
+/* Attaches site i with a program of its own; if its way does not work, tries the next best one. */
 int attach_course__site(struct attach_course *k, size_t i);
 
 #endif /* TALLY_EVENT_ATTACH_SITE_H */

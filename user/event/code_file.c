@@ -41,7 +41,7 @@ static void put_plts(struct wire *w, const struct elf_file *f)
 	wire__array(w, range, n, sizeof(*range));
 }
 
-/* Libraries by which code throws, or is unwound. */
+/* Libraries that code links to for throwing exceptions or unwinding. */
 static bool is_unwinding_library(const char *name)
 {
 	static const char *const names[] = {
@@ -64,7 +64,7 @@ static bool needs_unwinding(const struct elf_file *f)
 	int i, err = elf_file__section(f, ".dynamic", &header, &data);
 
 	if (err)
-		return err != -ENOENT;          /* what cannot be read may say anything */
+		return err != -ENOENT;          /* unreadable: assume it may */
 	for (i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
 		if (entry.d_tag != DT_NEEDED)
 			continue;
@@ -94,7 +94,7 @@ static void tell(struct answer *to, void *arg)
 	if (w.err)
 		to->err = w.err;
 	answer__put(to, w.data, w.n);
-	/* The process ends here: nothing is given back one by one. */
+	/* The process exits here: nothing needs freeing. */
 }
 
 /*
@@ -118,7 +118,7 @@ static void take_segments(struct unwire *u, struct code_file *f)
 	}
 }
 
-/* Of no machine: it is no ELF file. */
+/* Machine 0: not an ELF file. */
 static int take(struct code_file *f, const void *answer, size_t size)
 {
 	struct unwire u = { answer, size, 0 };

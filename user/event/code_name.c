@@ -15,7 +15,7 @@ static bool is_in_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Does the word operator stand at i? */
+/* Is the word operator at i? */
 static bool is_operator(const char *text, size_t len, size_t i)
 {
 	size_t n = strlen(OPERATOR);
@@ -24,7 +24,7 @@ static bool is_operator(const char *text, size_t len, size_t i)
 	       (!i || !is_in_word(text[i - 1]));
 }
 
-/* Behind the name of an operator that begins at i: in front of its parameters, if it has some. */
+/* The end of the operator name that begins at i: before its parameters, if any. */
 static size_t behind_operator(const char *text, size_t len, size_t i)
 {
 	i += strlen(OPERATOR);
@@ -74,7 +74,8 @@ size_t code_name__length(const char *text, size_t len)
 		} else if (is_operator(text, len, i)) {
 			for (i += strlen(OPERATOR); i < len && ispunct((unsigned char)text[i]) && text[i] != '_' &&
 						    text[i] != '(' && text[i] != ';' && text[i] != '@'; i++)
-				if (text[i] == '%' && !strncmp(text + i, "%return", len - i < 7 ? len - i : 7) && len - i == 7)
+				if (text[i] == '%' && !strncmp(text + i, "%return", len - i < 7 ? len - i : 7) &&
+				    len - i == 7)
 					break;
 			if (len - i >= 2 && !memcmp(text + i, "()", 2))
 				i += 2;
@@ -89,7 +90,7 @@ size_t code_name__length(const char *text, size_t len)
 
 /* --- demangled names --------------------------------------------------------------------------- */
 
-/* What stands behind a name: copies that the compiler made, "const", "&". */
+/* Length without trailing copies made by the compiler, "const" and "&". */
 static size_t without_qualifiers(const char *text, size_t len)
 {
 	static const char *const behind[] = { " const", " volatile", " &&", " &", "]" };
@@ -114,8 +115,8 @@ static size_t without_qualifiers(const char *text, size_t len)
 }
 
 /*
- * Where the name begins and ends, without what the function returns (only of templates) and without parameters.
- * Names of what is inside of functions have the parameters of these in them.
+ * Finds the start and end of the name, without return type (only templates have one) and
+ * parameters. Names nested in functions contain those functions' parameters.
  */
 static void find_name(const char *text, size_t len, size_t *start, size_t *end)
 {
@@ -167,7 +168,7 @@ char *code_name__form(char *out, size_t size, const char *demangled, enum code_n
 	if (form == CODE_NAME_FULL)
 		end = len;
 	i = start;
-	/* A method of Rust, <ns::K>::m; not one of a trait, <ns::K as ns::Trait>::m. */
+	/* A Rust method, <ns::K>::m; not one of a trait, <ns::K as ns::Trait>::m. */
 	next = form == CODE_NAME_PLAIN && demangled[i] == '<' ? code_name__behind_group(demangled, end, i) : i;
 	if (next > i && !memmem(demangled + i, next - i, " as ", 4)) {
 		drop = next - 1;
@@ -191,7 +192,7 @@ char *code_name__form(char *out, size_t size, const char *demangled, enum code_n
 		if (form == CODE_NAME_PLAIN && demangled[i] == '<' && i > start)
 			next = code_name__behind_group(demangled, end, i);
 		if (next > i) {
-			/* Rust has f::<T>. */
+			/* Rust writes f::<T>. */
 			if (n > 2 && !memcmp(out + n - 2, "::", 2))
 				n -= 2;
 			i = next;
@@ -233,7 +234,7 @@ bool code_name__matches(const char *typed, const char *demangled)
 	return is;
 }
 
-/* Where the last of the words begins that are joined by "::". */
+/* The start of the last "::" component. */
 static size_t find_last_word(const char *typed)
 {
 	size_t len = strlen(typed), i = 0, from = 0, next;
@@ -265,7 +266,7 @@ void code_name__last_word(const char *typed, char *out, size_t size)
 	out[n] = 0;
 }
 
-/* How long it is, if it is one of letters alone, that stands in each of its symbols; else 0. */
+/* Length of the last component if it is only letters, and so part of each matching symbol; else 0. */
 static size_t last_word(const char *typed, const char **word)
 {
 	size_t n = 0;

@@ -8,8 +8,8 @@
 #include "bpf/lib/event.h"
 
 /*
- * Of a function's type only the linkage matters, and that the verifier can tell what a global one takes: any
- * one of the object's will do. 0: there is none. A program's own function takes a pointer.
+ * The verifier needs only a function's linkage and, for a global one, its parameter types, so any
+ * such type in the object will do. 0: none. Programs take a pointer, which excludes them.
  */
 static u32 find_function_type(const struct btf *btf, u32 linkage)
 {

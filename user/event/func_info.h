@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel is told of the functions of a program that was put together here (event/splice.h), so that
- * its verifier looks at those that are global once, and not at each of their calls
- * (Documentation/bpf/verifier.rst; since 5.6). In the template they have the mark EVENT_ONCE_MARK.
+ * BTF function info for a spliced program (event/splice.h), so that the verifier checks its global
+ * functions once, not at each call (Documentation/bpf/verifier.rst; since 5.6). The template marks
+ * them with EVENT_ONCE_MARK.
  */
 #ifndef TALLY_EVENT_FUNC_INFO_H
 #define TALLY_EVENT_FUNC_INFO_H
@@ -18,8 +18,9 @@ struct func_info {
 };
 
 /*
- * Of the splice of a program of this name from obj; put into opts, which borrow it. Without such a function
- * nothing is told, and f->n is 0. To be freed in any case. Returns 0 or a negative errno.
+ * Fills in opts with the function info for a splice of obj's program of this name; opts borrows it.
+ * If no function is marked, opts is unchanged and f->n is 0. Always free *f. Returns 0 or a
+ * negative errno.
  */
 int func_info__tell(struct func_info *f, const struct splice *s, const struct bpf_object *obj,
 		    const char *name, struct bpf_prog_load_opts *opts);

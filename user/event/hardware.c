@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What CPUs of all makes count, by the kernel's names: PERF_TYPE_HARDWARE, and PERF_TYPE_HW_CACHE
- * as CACHE[-OPERATION][-RESULT], the two in any order. All spellings that perf takes, and those
- * in other case.
+ * Generic CPU events by the kernel's names: PERF_TYPE_HARDWARE, and PERF_TYPE_HW_CACHE as
+ * CACHE[-OPERATION][-RESULT], the two in any order. Accepts all of perf's spellings, in any case.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -39,11 +38,11 @@ static const struct {
 	  "cycles of a clock that knows no change of frequency" },
 };
 
-/* A part of a cache event's name; the number is its place in the config. */
+/* A part of a cache event's name; its index is its value in the config. */
 struct part {
-	const char *alias[ALIASES];     /* the first is the one shown */
+	const char *alias[ALIASES];     /* the first is displayed */
 	u32 number;
-	u32 operations;                 /* caches: which of them make sense, a bit each */
+	u32 operations;                 /* caches: bit mask of the operations that apply */
 	const char *description;
 };
 
@@ -95,8 +94,8 @@ static size_t find_counter(const struct event_word *w, size_t len)
 }
 
 /*
- * The part whose name stands at bytes *at..len of the word, up to a '-' or the end; the longest
- * name of those that fit. Moves *at behind it.
+ * Finds the longest part name at bytes *at..len of the word, up to a '-' or the end. Moves *at past
+ * it.
  */
 static const struct part *take_part(const struct part *parts, size_t n,
 				    const struct event_word *w, size_t *at, size_t len)
@@ -136,7 +135,7 @@ static bool hardware__claims(const struct event_context *ctx, const struct event
 	return find_counter(w, len) < ARRAY_SIZE(counters) || take_cache(w, &at, len);
 }
 
-/* "-PART" at bytes *at..len: an operation or a result, each once. */
+/* Parses "-PART" at bytes *at..len: an operation or a result, each at most once. */
 static int take_suffix(const struct part **operation, const struct part **result,
 		       const struct event_word *w, size_t *at, size_t len, struct complaint *c)
 {
@@ -242,7 +241,7 @@ static int hardware__resolve(struct event_sites *sites, const struct event *e,
 	return n < 0 ? complain(c, n, 0, 0, "the CPU's PMUs cannot be read from sysfs") : 0;
 }
 
-/* All events of one cache. */
+/* Lists all events of one cache. */
 static int list_cache(const struct part *cache, event_visit visit, void *arg)
 {
 	const struct part *op;
@@ -255,7 +254,7 @@ static int list_cache(const struct part *cache, event_visit visit, void *arg)
 		if (!(cache->operations & op->operations))
 			continue;
 		for (k = 0; k < ARRAY_SIZE(results) && !err; k++) {
-			/* L1-dcache-loads, L1-dcache-load-misses: as perf has them. */
+			/* L1-dcache-loads, L1-dcache-load-misses: perf's spelling. */
 			snprintf(name, sizeof(name), "%s-%s%s", cache->alias[0], op->alias[!!k],
 				 k ? "-misses" : "");
 			snprintf(description, sizeof(description), "%s: %s%s",

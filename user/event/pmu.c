@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events of any PMU that sysfs shows: PMU/TERM,TERM=NUMBER/, where a term is an event of the PMU,
- * a field of its configuration, or one of the general ones; and events of PMUs by their bare name.
+ * Events of the PMUs in sysfs: PMU/TERM,TERM=NUMBER/, where a term is an event of the PMU, a field
+ * of its configuration, or a general term; and events of PMUs by their bare name.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,13 +15,13 @@
 #include "event/pmu_terms.h"
 #include "event/sysfs.h"
 
-/* PMU/terms/modifiers, or EVENT:modifiers without a PMU, taken apart: offsets in the word. */
+/* Offsets of the parts of PMU/terms/modifiers, or of EVENT:modifiers without a PMU, in the word. */
 struct spec {
 	size_t pmu_len;
 	size_t terms, terms_end;
-	size_t modifiers;       /* the word's length: none */
+	size_t modifiers;       /* if none, the word's length */
 	bool is_bare;
-	bool is_closed;         /* the second slash is there */
+	bool is_closed;         /* has the second slash */
 };
 
 /* --- the word ------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void split(struct spec *s, const struct event_word *w)
 	s->modifiers = close ? s->terms_end + 1 : w->len;
 }
 
-/* The PMUs that the spec means. */
+/* Finds the PMUs of the spec. */
 static int find_pmus(struct pmus *found, const struct event_context *ctx,
 		     const struct event_word *w, const struct spec *s)
 {
@@ -76,7 +76,7 @@ static bool pmu_exists(const struct event_context *ctx, const struct event_word 
 	return exists;
 }
 
-/* Modifiers stand right behind the second slash, or behind a colon there. */
+/* Are modifiers directly after the second slash, or after a colon there? */
 static bool ends_like_pmu(const struct event_word *w, size_t from)
 {
 	size_t i;
@@ -99,7 +99,7 @@ static bool pmu__claims(const struct event_context *ctx, const struct event_word
 		return false;
 	if (s.is_closed && ends_like_pmu(w, s.modifiers))
 		return true;
-	/* Paths have slashes as well, and a colon before the function. */
+	/* Paths also have slashes, and a colon before the function. */
 	return (s.is_closed || !memchr(w->text, ':', w->len)) && pmu_exists(ctx, w, &s);
 }
 
@@ -141,7 +141,7 @@ static int no_pmu(const struct event_context *ctx, const struct event_word *w,
 
 /* --- parse ------------------------------------------------------------------------------------ */
 
-/* An event by its bare name must be one of a single PMU, or of several of a kind. */
+/* A bare event name must belong to a single PMU, or to several of one kind. */
 static int check_bare(const struct pmus *found, const struct event_word *w, const struct spec *s,
 		      struct complaint *c)
 {
@@ -209,7 +209,7 @@ out:
 
 /* --- sites ------------------------------------------------------------------------------------ */
 
-/* How the event is called on one PMU of several. New memory. */
+/* The event's name on one PMU of several. Allocated. */
 static char *site_name(const struct event_word *w, const struct spec *s, const struct pmus *found,
 		       const struct pmu *p, const struct pmu_setting *set)
 {
@@ -229,7 +229,7 @@ static char *site_name(const struct event_word *w, const struct spec *s, const s
 	return n < 0 ? NULL : name;
 }
 
-/* The unit of an event, and what its count is multiplied with: events/NAME.unit and .scale. */
+/* Reads the event's unit and scale factor: events/NAME.unit and .scale. */
 static int read_unit(struct event_site *site, const struct pmu *p, const char *event)
 {
 	char name[256], *text, *end;

@@ -13,13 +13,13 @@
 #define TERMS 64
 #define CONFIG_WORDS 4
 
-/* What a term is; they are applied in this order, so that explicit ones win over an event's. */
+/* Kinds of terms, in the order of application, so that explicit ones override an event's. */
 enum term_kind {
-	TERM_EVENT,             /* of events/ */
-	TERM_GENERIC,           /* cycles, L1-dcache-loads: by the kernel's names */
+	TERM_EVENT,             /* in events/ */
+	TERM_GENERIC,           /* the kernel's names: cycles, L1-dcache-loads */
 	TERM_RAW,               /* r003c */
 	TERM_CONFIG,            /* config= config1= ... */
-	TERM_FIELD,             /* of format/ */
+	TERM_FIELD,             /* in format/ */
 	TERM_PERIOD,
 	TERM_NAME,
 	TERM_KINDS,
@@ -28,7 +28,7 @@ enum term_kind {
 struct term {
 	enum term_kind kind;
 	char *name;
-	size_t from, name_end, to;      /* in the word; the value begins behind name_end + 1 */
+	size_t from, name_end, to;      /* offsets in the word; the value begins after name_end + 1 */
 	bool has_value;
 };
 
@@ -44,7 +44,7 @@ static int no_memory(const struct event_word *w, struct complaint *c)
 	return complain(c, -ENOMEM, w->at, w->len, "no memory");
 }
 
-/* Adds names to the hint, with commas, as many as fit. */
+/* Appends as many names as fit to the hint, separated by commas. */
 void complain_names(struct complaint *c, const char *title, const struct pmu_names *names)
 {
 	size_t used = strlen(c->hint), i;
@@ -59,7 +59,7 @@ void complain_names(struct complaint *c, const char *title, const struct pmu_nam
 	}
 }
 
-/* Terms that perf knows and that say how to sample, which options do here. */
+/* perf's terms for sampling, which are options here. */
 static bool is_term_of_perf(const char *name)
 {
 	static const char *const terms[] = {
@@ -75,7 +75,7 @@ static bool is_term_of_perf(const char *name)
 	return false;
 }
 
-/* What the PMU has that comes near, and all it has. */
+/* Hints at the nearest name that the PMU has, and lists all. */
 static void hint_terms(const struct pmu *p, const char *name, struct complaint *c)
 {
 	struct pmu_names events, fields;
@@ -121,7 +121,7 @@ static int unknown_term(const struct pmu *p, const struct event_word *w, const s
 	return err;
 }
 
-/* The PMU's own description of an event is of no use. */
+/* The PMU's own description of an event is invalid. */
 static int bad_event(const struct pmu *p, const struct event_word *w, const struct term *t,
 		     const char *text, struct complaint *c)
 {
@@ -132,7 +132,7 @@ static int bad_event(const struct pmu *p, const struct event_word *w, const stru
 
 /* --- terms ---------------------------------------------------------------------------------- */
 
-/* config, config1, ...: NULL where the headers of this build are too old for it. */
+/* config, config1, ...; NULL if this build's headers lack it. */
 static u64 *config_word(struct perf_event_attr *attr, u32 number)
 {
 	__u64 *const words[CONFIG_WORDS] = {
@@ -147,7 +147,7 @@ static u64 *config_word(struct perf_event_attr *attr, u32 number)
 	return words[number];
 }
 
-/* "config", "config1", ...: which, else -1. */
+/* The number of "config", "config1", ..., else -1. */
 static int config_number(const char *name)
 {
 	if (strncmp(name, "config", 6))
@@ -200,7 +200,7 @@ static int classify(struct term *t, const struct pmu *p, const struct event_word
 	return 0;
 }
 
-/* Checks the characters of bytes from..to, a term, and takes it apart. */
+/* Checks the characters of a term, bytes from..to, and splits it. */
 static int read_term(struct term *t, const struct event_word *w, size_t from, size_t to,
 		     struct complaint *c)
 {
@@ -223,7 +223,7 @@ static int read_term(struct term *t, const struct event_word *w, size_t from, si
 	return t->name ? 0 : no_memory(w, c);
 }
 
-/* A term given twice, or a second event. */
+/* Complains about a repeated term or a second event. */
 static int check_repeated(const struct terms *s, const struct term *t, const struct event_word *w,
 			  struct complaint *c)
 {
@@ -247,7 +247,7 @@ static void free_terms(struct terms *s)
 		free(s->term[--s->n].name);
 }
 
-/* The terms, as this PMU understands them. */
+/* Reads the terms for this PMU. */
 static int read_terms(struct terms *s, const struct pmu *p, const struct event_word *w,
 		      size_t from, size_t end, struct complaint *c)
 {
@@ -277,8 +277,8 @@ static int read_terms(struct terms *s, const struct pmu *p, const struct event_w
 /* --- what they come to ------------------------------------------------------------------------ */
 
 /*
- * Puts a value into the field of that name. -ENOENT: there is none. -ERANGE: too large, *max is
- * the largest. -EINVAL: sysfs describes it in a way nobody understands. -EOPNOTSUPP: config3.
+ * Sets the field of that name to a value. -ENOENT: no such field. -ERANGE: too large, *max is the
+ * limit. -EINVAL: unknown format in sysfs. -EOPNOTSUPP: config3.
  */
 static int set_field(struct perf_event_attr *attr, const struct pmu *p, const char *name, u64 value,
 		     u64 *max)
@@ -301,7 +301,7 @@ static int set_field(struct perf_event_attr *attr, const struct pmu *p, const ch
 	return 0;
 }
 
-/* NAME or NAME=VALUE of an event's description in sysfs. */
+/* Applies NAME or NAME=VALUE of an event's description in sysfs. */
 static int set_from_sysfs(struct perf_event_attr *attr, const struct pmu *p, char *text,
 			  const struct terms *s)
 {
@@ -330,7 +330,7 @@ static int set_from_sysfs(struct perf_event_attr *attr, const struct pmu *p, cha
 	return 0;
 }
 
-/* "event=0x3c,umask=0x1" of events/NAME. */
+/* Applies "event=0x3c,umask=0x1" of events/NAME. */
 static int apply_event(struct pmu_setting *set, const struct pmu *p, const struct terms *s,
 		       const struct term *t, const struct event_word *w, struct complaint *c)
 {
@@ -361,7 +361,7 @@ static int apply_event(struct pmu_setting *set, const struct pmu *p, const struc
 	return err == -ENOMEM ? no_memory(w, c) : err;
 }
 
-/* cycles and the like on this PMU and no other (kernels from 5.13 on; "cpu" is the only one). */
+/* Applies cycles and the like to this PMU only (since 5.13; before, "cpu" is the only one). */
 static int apply_generic(struct pmu_setting *set, const struct pmu *p, const struct terms *s,
 			 const struct term *t, const struct event_word *w, struct complaint *c)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events by number: of the CPU as its manual has them, r003c; of the kernel as <linux/perf_event.h> has them,
+ * Events by number: the CPU's, as in its manual, r003c; the kernel's, as in <linux/perf_event.h>,
  * TYPE:CONFIG.
  */
 #include <ctype.h>
@@ -8,7 +8,10 @@
 
 #include "event/event.h"
 
-/* Length of TYPE:CONFIG, two numbers, with modifiers behind another colon or not; 0: it is something else. */
+/*
+ * Length of TYPE:CONFIG, two numbers, optionally followed by a colon and modifiers; 0: not such a
+ * word.
+ */
 static size_t numbers_len(const struct event_word *w, u64 *type, u64 *config)
 {
 	size_t colon = event_word__find(w, 0, ":"), end;
@@ -20,8 +23,8 @@ static size_t numbers_len(const struct event_word *w, u64 *type, u64 *config)
 }
 
 /*
- * An r and hexadecimal digits. With -x, "read" and the like are functions: one of the digits must
- * be none of the letters then.
+ * An r and hexadecimal digits. With -x, "read" and the like are functions, so at least one digit
+ * must not be a letter.
  */
 static bool raw__claims(const struct event_context *ctx, const struct event_word *w)
 {
@@ -41,7 +44,7 @@ static bool raw__claims(const struct event_context *ctx, const struct event_word
 	return number || !ctx->binary;
 }
 
-/* Types that the kernel numbers for all machines, and that are nothing but a counter. */
+/* Accepts types with fixed numbers on all machines that are plain counters. */
 static int parse_numbers(struct event *e, const struct event_word *w, size_t len, u64 type,
 			 u64 config, struct complaint *c)
 {

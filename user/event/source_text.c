@@ -12,7 +12,7 @@
 
 #define MOST_BYTES (64 << 20)
 
-/* As much of a file as there is, with a NUL behind it. */
+/* Reads the whole file, NUL-terminated. */
 static int read_whole(const char *path, char **text, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
@@ -41,7 +41,7 @@ static int read_whole(const char *path, char **text, size_t *size)
 	return err;
 }
 
-/* Moves what is no blank to the front. */
+/* Copies the text without blanks. */
 static size_t squeeze(char *to, const char *from, size_t len)
 {
 	size_t i, n = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The text of source files, to find lines by what they look like. Their paths come from debug
- * information, which is not trusted: only regular files of some size are read, and nothing of them
- * is ever shown.
+ * The text of source files, to find lines by pattern. The paths come from debug information, which
+ * is not trusted: only regular files of limited size are read, and their text is never shown.
  */
 #ifndef TALLY_EVENT_SOURCE_TEXT_H
 #define TALLY_EVENT_SOURCE_TEXT_H
@@ -11,19 +10,19 @@
 
 struct source_text {
 	char *path;
-	char **line;            /* without their blanks; line 1 is the first */
+	char **line;            /* without blanks; line[0] is line 1 */
 	size_t n;
-	char *text;             /* what they point into */
+	char *text;             /* backs line[] */
 };
 
 /*
- * Reads a file, unless it is there already; *t is zeroed or from an earlier call. 0, or a negative
- * errno: -ENOENT, -EFBIG, ...; then *t is empty.
+ * Reads a file, unless it is already loaded; *t is zeroed or from an earlier call. Returns 0, or a
+ * negative errno (-ENOENT, -EFBIG, ...) with *t empty.
  */
 int source_text__read(struct source_text *t, const char *path);
 void source_text__free(struct source_text *t);
 
-/* Is line number (from 1) like the glob? Blanks in either do not count (lazy, perf-probe(1)). */
+/* Does line number (from 1) match the glob? Blanks are ignored in both (perf-probe(1), lazy matching). */
 bool source_text__matches(const struct source_text *t, u32 number, const char *glob);
 
 /* "/usr/src/x/main.c" ends with "main.c" and "x/main.c", not with "ain.c". */

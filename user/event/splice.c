@@ -35,7 +35,7 @@ static bool is_call(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
 }
 
-/* The function that holds instruction at: from its beginning to that of the next. */
+/* The range of the function that contains instruction at. */
 static void find_function(const struct splice *s, size_t at, size_t *from, size_t *to)
 {
 	size_t i;
@@ -54,7 +54,7 @@ static void find_function(const struct splice *s, size_t at, size_t *from, size_
 	}
 }
 
-/* Where instruction i stands once [from, to) is len long. */
+/* The new position of instruction i after [from, to) becomes len long. */
 static size_t moved(size_t i, size_t from, size_t to, size_t len)
 {
 	return i >= to ? i - (to - from) + len : i;

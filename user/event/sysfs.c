@@ -19,11 +19,11 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define UNCORE "uncore_"
-#define FILE_MAX 4096   /* sysfs gives a page at most */
+#define FILE_MAX 4096   /* a sysfs file is at most one page */
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* A name that stays in its folder. */
+/* Is it a name without a path? */
 static bool is_plain(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
@@ -91,7 +91,7 @@ static int add_name(struct pmu_names *names, const char *name)
 	return 0;
 }
 
-/* NAME.unit and its like say something about the event NAME. */
+/* NAME.unit and the like describe the event NAME. */
 static bool describes_another(const char *name)
 {
 	static const char *const ends[] = { ".unit", ".scale", ".per-pkg", ".snapshot" };
@@ -105,7 +105,7 @@ static bool describes_another(const char *name)
 	return false;
 }
 
-/* Takes over fd. */
+/* Takes ownership of fd. */
 static int list_folder(struct pmu_names *names, int fd)
 {
 	DIR *dir = fdopendir(fd);
@@ -162,7 +162,7 @@ void pmus__free(struct pmus *pmus)
 	*pmus = (struct pmus){};
 }
 
-/* Takes over p. One without a number is left out: it has just gone away. */
+/* Takes ownership of p. A PMU without a number is skipped: it has just gone away. */
 static int add_pmu(struct pmus *pmus, struct pmu *p)
 {
 	struct pmu *larger;
@@ -186,7 +186,7 @@ static int add_pmu(struct pmus *pmus, struct pmu *p)
 	return 0;
 }
 
-/* Length of a name without the number at its end, "uncore_imc_0": 10, "cpu": 3. */
+/* Length of a name without its trailing number: "uncore_imc_0": 10, "cpu": 3. */
 static size_t stem_len(const char *name)
 {
 	size_t len = strlen(name), stem = len;
@@ -203,7 +203,7 @@ static const char *without_uncore(const char *name)
 	return strncmp(name, UNCORE, strlen(UNCORE)) ? name : name + strlen(UNCORE);
 }
 
-/* Do the PMUs of a name include this one, which has not quite that name? */
+/* Does name mean this PMU, although its name differs? */
 static bool is_meant(const char *pmu, const char *name)
 {
 	size_t len = strlen(name);
@@ -242,7 +242,7 @@ static int open_pmu(struct pmus *found, int devices, const char *name)
 	struct pmu p = { .fd = openat(devices, name, O_PATH | O_DIRECTORY | O_CLOEXEC) };
 
 	if (p.fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;     /* it went away */
+		return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;     /* it has gone away */
 	p.name = strdup(name);
 	if (!p.name) {
 		close(p.fd);
@@ -305,7 +305,7 @@ int pmu__cpus(const struct pmu *p, u64 **cpus)
 		return errno == ENOENT ? 0 : -errno;
 	set = calloc(SCOPE_MAX_CPUS / 64, sizeof(*set));
 	err = set ? 0 : -ENOMEM;
-	/* An empty mask is that of a PMU none of whose CPUs is online. */
+	/* A PMU without online CPUs has an empty mask. */
 	if (!err && *text)
 		err = parse_cpu_list(text, set, SCOPE_MAX_CPUS / 64);
 	free(text);
@@ -330,7 +330,7 @@ int pmu_field__parse(struct pmu_field *f, const char *text)
 		field.word = *text++ - '0';
 	if (*text++ != ':')
 		return -EINVAL;
-	err = parse_cpu_list(text, &field.bits, 1);     /* bits are written as CPUs are */
+	err = parse_cpu_list(text, &field.bits, 1);     /* bit lists have the syntax of CPU lists */
 	if (err)
 		return err == -ENOMEM ? err : -EINVAL;
 	*f = field;

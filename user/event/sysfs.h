@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PMUs as sysfs shows them (Documentation/ABI/testing/sysfs-bus-event_source-devices*): a folder
- * for each in /sys/bus/event_source/devices, with its number (type), the fields of its
- * configuration (format/), named events (events/), and the CPUs it is to be asked on (cpumask of
- * an uncore PMU, cpus of a kind of cores).
+ * PMUs in sysfs (Documentation/ABI/testing/sysfs-bus-event_source-devices*): one directory each in
+ * /sys/bus/event_source/devices, with its number (type), the fields of its configuration (format/),
+ * named events (events/), and the CPUs to open it on (cpumask of an uncore PMU, cpus of a kind of
+ * cores).
  */
 #ifndef TALLY_EVENT_SYSFS_H
 #define TALLY_EVENT_SYSFS_H
@@ -12,40 +12,40 @@
 
 struct pmu {
 	char *name;
-	int fd;                 /* its folder */
+	int fd;                 /* its directory */
 	u32 type;               /* perf_event_attr.type */
 };
 
 struct pmus {
-	struct pmu *pmu;        /* by name, numbers in it by value */
+	struct pmu *pmu;        /* sorted by name, embedded numbers by value */
 	size_t n;
 };
 
 /*
- * The PMUs that a name stands for (NULL: all): the one of that name; else those a glob matches;
+ * Finds the PMUs that a name means (NULL: all): the PMU of that name; else those a glob matches;
  * else those of that name with a number (uncore_imc: uncore_imc_0, uncore_imc_1). "uncore_" may be
- * left out. Returns 0 (n may be 0) or a negative errno.
+ * omitted. Returns 0 (n may be 0) or a negative errno.
  */
 int pmus__find(struct pmus *found, const struct event_context *ctx, const char *name);
 void pmus__free(struct pmus *pmus);
 
-/* The PMUs that have an event of this name in events/. */
+/* Finds the PMUs that have an event of this name in events/. */
 int pmus__find_event(struct pmus *found, const struct event_context *ctx, const char *event);
 
-/* Are two PMUs the same but for the number at the end? */
+/* Do two PMUs' names differ only in the number at the end? */
 bool pmu__is_sibling(const struct pmu *a, const struct pmu *b);
 
-/* A PMU of CPU cores? Those count events by the kernel's names too. */
+/* Is it a PMU of CPU cores? Those also count the kernel's generic events. */
 bool pmu__is_core(const struct pmu *p);
 
 /*
- * The text of a file of the PMU, NAME in FOLDER (NULL: its own folder), without the newline. New
- * memory, or NULL with errno. Names that are no plain file names are -ENOENT.
+ * The contents of file NAME in the PMU's FOLDER (NULL: its own directory), without the newline.
+ * Allocated; NULL with errno on failure. -ENOENT for names that are not plain file names.
  */
 char *pmu__read(const struct pmu *p, const char *folder, const char *name);
 bool pmu__has(const struct pmu *p, const char *folder, const char *name);
 
-/* A field of the configuration: where its bits go, lowest first. */
+/* A configuration field: its bit positions, lowest first. */
 struct pmu_field {
 	u32 word;               /* 0: config, 1: config1, ... */
 	u64 bits;
@@ -54,13 +54,13 @@ struct pmu_field {
 /* Parses "config1:0-7,32-35"; pure. Returns 0 or -EINVAL. */
 int pmu_field__parse(struct pmu_field *f, const char *text);
 
-/* The largest value that fits. */
+/* The largest value that fits the field. */
 u64 pmu_field__max(const struct pmu_field *f);
 
-/* Puts a value that fits into the word. */
+/* Sets the field in word to a value that fits, and returns the word. */
 u64 pmu_field__pack(const struct pmu_field *f, u64 word, u64 value);
 
-/* Names of the files in a folder, sorted, without those that describe others (NAME.unit). */
+/* Sorted file names in a directory, without those that describe others (NAME.unit). */
 struct pmu_names {
 	char **name;
 	size_t n;
@@ -70,7 +70,7 @@ int pmu__names(struct pmu_names *names, const struct pmu *p, const char *folder)
 void pmu_names__free(struct pmu_names *names);
 
 /*
- * The CPUs the PMU can be opened on, SCOPE_MAX_CPUS bits in new memory; NULL in *cpus: any.
+ * The CPUs that the PMU can be opened on: allocated, SCOPE_MAX_CPUS bits; *cpus is NULL for any.
  * Returns 0 or a negative errno.
  */
 int pmu__cpus(const struct pmu *p, u64 **cpus);

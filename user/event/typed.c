@@ -6,8 +6,7 @@
 
 #include "report/diag.h"
 
-int events__take(struct events *events, const char ***text, const struct event_context *ctx,
-		 const char *typed)
+int events__take(struct events *events, const char ***text, const struct event_context *ctx, const char *typed)
 {
 	struct complaint c = {};
 	size_t from = events->n, i;

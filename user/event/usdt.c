@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * USDT probes: sdt_PROVIDER:NAME and sdt:NAME (any provider) of -x BINARY or behind PATH:, and
- * PROVIDER:NAME where the binary of -x has such a probe. Provider and name may be globs.
+ * USDT probes: sdt_PROVIDER:NAME and sdt:NAME (any provider) in -x BINARY or after PATH:, and
+ * PROVIDER:NAME if the binary of -x has such a probe. Provider and name may be globs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "event/user_code.h"
 #include "types/binary.h"
 
-/* Provider and name of the word behind from; an empty provider means any. */
+/* Splits the word after from into provider and name; an empty provider means any. */
 static int split(const struct event_word *w, size_t from, char **provider, char **name)
 {
 	size_t colon, end;
@@ -32,7 +32,7 @@ static int split(const struct event_word *w, size_t from, char **provider, char 
 	return -ENOMEM;
 }
 
-/* Has the binary such a probe? Only then does it take PROVIDER:NAME from the tracepoints. */
+/* Does the binary have such a probe? Only then is PROVIDER:NAME not a tracepoint. */
 static bool has_probe(const char *binary, const struct event_word *w)
 {
 	char *provider, *name, *path = binary__locate(binary);
@@ -92,7 +92,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	return end < w->len ? event__parse_modifiers(e, w, end + 1, c) : 0;
 }
 
-/* The probe nearest to what was asked for. */
+/* Suggests the nearest probe. */
 static int not_found(const struct event *e, const char *path, struct complaint *c)
 {
 	struct usdt_probes all = {};
@@ -118,7 +118,7 @@ static int not_found(const struct event *e, const char *path, struct complaint *
 	return -ENOENT;
 }
 
-/* The same note twice is one probe: the linker keeps those of functions it has merged. */
+/* Duplicate notes are one probe: the linker keeps the notes of functions it merged. */
 static bool is_double(const struct usdt_probes *found, size_t i)
 {
 	const struct usdt_probe *p = &found->probe[i], *q;
@@ -148,7 +148,7 @@ static int add_site(struct event_sites *sites, const struct event *e, const char
 	return site->path && site->arguments ? 0 : -ENOMEM;
 }
 
-/* What the notes say is trusted where it is a no-op, as they are, or an instruction begins there. */
+/* A note's address is trusted if it holds a no-op, as probes do, or an instruction begins there. */
 static int check_place(struct user_code *code, const struct event *e, const struct usdt_probe *p,
 		       struct complaint *c)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of a program or library, as far as probes have to know it: where instructions begin, since
- * a breakpoint inside of one makes a program compute something else; and by which instructions a
- * function ends, to see its ends without changing the return address on its stack. A return address
- * that is changed ends the program when an exception is to pass through the function.
+ * The code of a program or library, as far as probes need it: instruction boundaries, since a
+ * breakpoint inside an instruction corrupts the program; and the instructions that end a function,
+ * to probe its ends without changing the return address on the stack. A changed return address
+ * kills the program when an exception passes through the function.
  *
- * Files are not trusted: they are read and taken apart by processes without rights.
+ * Files are not trusted: processes without rights parse and disassemble them.
  */
 #ifndef TALLY_EVENT_USER_CODE_H
 #define TALLY_EVENT_USER_CODE_H
@@ -14,56 +14,59 @@
 
 struct user_code;
 
-/* Returns 0, -ENOEXEC, -ENOMEM, or what open(2) says. Addresses are the file's own, virtual ones. */
+/*
+ * Returns 0, -ENOEXEC, -ENOMEM, or an error of open(2). Addresses are virtual, in the file's own
+ * numbering.
+ */
 int user_code__open(struct user_code **code, const char *path);
 void user_code__close(struct user_code *code);
 
-/* The beginnings of instructions around an address. */
+/* The nearest instruction boundaries around an address. */
 struct code_neighbours {
 	u64 before, behind;
 };
 
 /*
- * Does an instruction begin at an address? 0: it does; -EILSEQ: it does not, *near is where the
- * nearest ones do; -ENODATA: that cannot be told.
+ * Does an instruction begin at an address? 0: yes; -EILSEQ: no, *near holds the nearest boundaries;
+ * -ENODATA: unknown.
  */
 int user_code__check(struct user_code *code, u64 address, struct code_neighbours *near);
 
-/* Is code looked at? False: in a build without capstone what else is known of it has to do. */
+/* Is code disassembled? False without capstone (sym/disassembly.h), where tally relies on other sources. */
 bool user_code__is_looked_at(void);
 
-/* Is it a no-op, as those of USDT probes are? */
+/* Is it a no-op, like those of USDT probes? */
 bool user_code__is_nop(const struct user_code *code, u64 file_offset);
 
-/* An instruction by which a function ends; the stack pointer there is that of its first one. */
+/* An instruction that ends a function; the stack pointer there is the same as at the function's entry. */
 struct code_exit {
 	u64 address;
-	bool is_tail_call;      /* it jumps to another function, which makes the result */
-	bool is_shared;         /* of a function jumped to: others come there, too */
+	bool is_tail_call;      /* jumps to another function, which produces the result */
+	bool is_shared;         /* belongs to the function jumped to: its other callers end there too */
 };
 
 struct code_exits {
 	struct code_exit *exit;
-	size_t n;               /* 0: it never returns */
+	size_t n;               /* 0: the function never returns */
 };
 
 /*
- * All instructions by which the function that begins at an address ends, in it and in the parts that
- * the compiler split off. follow: where it jumps to another function of the file, which then returns
- * in its place, the ends of that one. Returns 0; -ENOMEM; -ENODATA: they cannot be told for certain,
- * *why (a constant) is what stands in the way.
+ * Finds all instructions that end the function at an address, in the function and in the parts that
+ * the compiler split off. follow: for a jump to another function of the file, which then returns in
+ * its place, finds that function's ends. Returns 0; -ENOMEM; or -ENODATA if they cannot be found
+ * reliably, with the reason (a constant) in *why.
  */
 int user_code__exits(struct user_code *code, u64 address, bool follow, struct code_exits *exits,
 		     const char **why);
 void code_exits__free(struct code_exits *exits);
 
 /*
- * May an exception pass through the function at an address? Not in a file in which nothing takes part
- * in unwinding and which needs no library that throws.
+ * Can an exception pass through the function at an address? False for a file without any function
+ * that takes part in unwinding and without a needed library that throws.
  */
 bool user_code__may_unwind(struct user_code *code, u64 address);
 
-/* Bytes by which a return changes the stack pointer: 8, or 4 in a 32-bit program. */
+/* Bytes that a return pops from the stack: 8, or 4 in a 32-bit program; 0 on arm64. */
 u32 user_code__return_bytes(const struct user_code *code);
 
 #endif /* TALLY_EVENT_USER_CODE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One event's text: its parts, its modifiers, the function it names. */
+/* The text of one event: its parts, modifiers and function name. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ bool event_word__base(const struct event_word *w, size_t *len)
 
 	*len = colon ? (size_t)(colon - w->text) : w->len;
 	if (memchr(w->text, '-', *len))
-		return true;    /* nothing but a counter is spelt like that */
+		return true;    /* only counters are spelled like that */
 	for (i = *len; i < w->len; i++)
 		if (isdigit((unsigned char)w->text[i]) || strchr("_.+%*?[", w->text[i]))
 			return false;
@@ -55,7 +55,7 @@ bool event_word__base(const struct event_word *w, size_t *len)
 
 /* --- modifiers ------------------------------------------------------------------------------ */
 
-/* Has the letter a meaning for this type of event? Only CPUs know guests, hosts and precision. */
+/* Does the letter apply to this type of event? Only CPU events have guest, host and precision. */
 static bool modifier_applies(enum event_type type, char letter)
 {
 	switch (type) {
@@ -91,7 +91,7 @@ static int bad_modifier(const struct event *e, size_t at, char letter, struct co
 				     "G (guests), H (host), p (precise; pp, ppp more so)");
 }
 
-/* Adds one letter to what m has. */
+/* Adds one letter to m. */
 static void add_modifier(struct event_modifiers *m, char letter)
 {
 	m->user |= letter == 'u';
@@ -102,7 +102,7 @@ static void add_modifier(struct event_modifiers *m, char letter)
 	m->precise += letter == 'p';
 }
 
-/* Several letters of a kind leave all of them in: uk is user mode and the kernel. */
+/* Several letters of a kind combine: uk is user mode and the kernel. */
 static void apply_modifiers(struct perf_event_attr *attr, const struct event_modifiers *m)
 {
 	bool modes = m->user || m->kernel || m->hypervisor;
@@ -157,7 +157,7 @@ static bool in_function_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$';
 }
 
-/* Bytes from..to name a function; globs and sets of them allowed. */
+/* Checks that bytes from..to are a function name; globs and sets allowed. */
 static int check_function_name(const struct event_word *w, size_t from, size_t to, bool glob,
 			       struct complaint *c)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Expressions as people type them in filters, arguments and keys: parsed, with the place of every
- * part in the text, but not yet bound to what exists at an event. Pure.
+ * Expressions in filters, arguments and keys: parsed, with the position of every part in the text,
+ * but not yet bound to an event. Pure.
  *
- * The grammar, from what binds weakest to what binds tightest (C's order):
+ * The grammar, from the weakest to the tightest binding (C's order):
  *
  *   ||   &&   |   ^   &   == != ~ !~   < <= > >=   << >>   + -   * / %
- *   ! - ~ * & (TYPE)                     before an operand
- *   .NAME ->NAME [INDEX] :TYPE           behind one
+ *   ! - ~ * & (TYPE)                     prefix
+ *   .NAME ->NAME [INDEX] :TYPE           postfix
  *
- * with ~ and !~ between two operands for "is (not) like this glob". Where C's order is a known trap
- * (a & b == c is a & (b == c)), parentheses are asked for. Operands:
+ * ~ and !~ mean "does (not) match the glob". Where C's order is a known trap (a & b == c is a & (b
+ * == c)), parentheses are required. Operands:
  *
  *   12 0x1f 0o17 4K 2M 1G                numbers; K, M, G are powers of 1024
  *   10ms 5us 2s 1m 1h                    times, in nanoseconds
  *   8:0  /dev/sda                        a device: dev_t as the kernel has it, major << 20 | minor
  *   "text"                               with \" \\ \n \t \xNN
  *   name                                 a field, an argument, an enumerator, comm pid tid ...
- *   $retval $arg1 $elapsed $stack        what an event has besides
+ *   $retval $arg1 $elapsed $stack        the event's other values
  *   %di                                  a register
- *   @name                                a variable of the kernel or the program
- *   +8(EXPR) -8(EXPR)                    what is in memory at EXPR + 8 (perf-probe(1))
+ *   @name                                a global variable of the kernel or the program
+ *   +8(EXPR) -8(EXPR)                    memory at EXPR + 8 (perf-probe(1))
  */
 #ifndef TALLY_EXPR_EXPR_H
 #define TALLY_EXPR_EXPR_H
@@ -33,23 +33,23 @@ enum expr_op {
 	EXPR_NUMBER,            /* number */
 	EXPR_TIME,              /* number, in ns */
 	EXPR_DEVICE,            /* number */
-	EXPR_PATH,              /* text: of a device node */
+	EXPR_PATH,              /* text: path of a device node */
 	EXPR_STRING,            /* text */
 	EXPR_NAME,              /* text */
 	EXPR_SPECIAL,           /* text, without the $ */
 	EXPR_REGISTER,          /* text, without the % */
 	EXPR_SYMBOL,            /* text, without the @ */
-	/* One operand: left */
+	/* One operand, in left */
 	EXPR_NOT,
 	EXPR_NEGATE,
 	EXPR_COMPLEMENT,
 	EXPR_DEREFERENCE,
 	EXPR_ADDRESS,
 	EXPR_CAST,              /* text: the type in parentheses */
-	EXPR_TYPED,             /* text: the type behind the colon */
-	EXPR_MEMBER,            /* text: of a structure */
-	EXPR_ARROW,             /* text: of what a pointer points to */
-	EXPR_MEMORY,            /* number: bytes, signed, to add to left */
+	EXPR_TYPED,             /* text: the type after the colon */
+	EXPR_MEMBER,            /* text: the member of a structure */
+	EXPR_ARROW,             /* text: the member of the structure pointed to */
+	EXPR_MEMORY,            /* number: signed byte offset to add to left */
 	/* Two operands */
 	EXPR_INDEX,
 	EXPR_MULTIPLY,
@@ -77,25 +77,25 @@ enum expr_op {
 
 struct expr {
 	enum expr_op op;
-	size_t at, len;         /* the part of the text it was made of, operands included */
-	size_t op_at, op_len;   /* the operator's own place */
+	size_t at, len;         /* the source text, operands included */
+	size_t op_at, op_len;   /* position of the operator */
 	u64 number;
 	char *text;
 	struct expr *left, *right;
 };
 
-#define EXPR_MAX_DEPTH 100      /* of nesting; nobody types more */
+#define EXPR_MAX_DEPTH 100      /* nesting limit, beyond any typed text */
 
 /*
- * Parses all of text. Returns 0 with *e to be freed by expr__free(), or -EINVAL (-ENOMEM) with *c
- * filled in.
+ * Parses all of text. Returns 0, and the caller frees *e with expr__free(), or -EINVAL (-ENOMEM)
+ * with *c filled in.
  */
 int expr__parse(struct expr **e, const char *text, struct complaint *c);
 void expr__free(struct expr *e);
 
 /*
- * Writes it with all parentheses and in one form, "((a & 64) == 64)": for messages, -n and tests.
- * New memory, NULL without.
+ * Formats e in normal form with all parentheses, "((a & 64) == 64)": for messages, -n and tests.
+ * Allocated; NULL if out of memory.
  */
 char *expr__format(const struct expr *e);
 

@@ -10,7 +10,7 @@ static void put_string(FILE *f, const char *text)
 {
 	fputc('"', f);
 	for (; *text; text++) {
-		/* The backslash of a glob, \*, stays one. */
+		/* Keep the backslash of a glob, \*. */
 		if (*text == '"' || (*text == '\\' && !(text[1] && strchr("*?[]", text[1]))))
 			fprintf(f, "\\%c", *text);
 		else if (isprint((unsigned char)*text))

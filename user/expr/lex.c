@@ -8,13 +8,13 @@
 
 #include "base/numbers.h"
 
-/* Longer ones first, so that <= is not taken for <. */
+/* Longer ones first, so that <= is not read as <. */
 static const char *const operators[] = {
 	"||", "&&", "==", "!=", "!~", "<=", ">=", "<<", ">>", "->", "<", ">", "|", "^", "&", "~", "+",
 	"-", "*", "/", "%", "!", "(", ")", "[", "]", ".", ":", ",",
 };
 
-/* What people type for an operator, from other languages or in haste. */
+/* Operators typed by habit from other languages, or by mistake. */
 static const struct {
 	const char *typed, *meant;
 } mistaken[] = {
@@ -32,7 +32,7 @@ static bool is_name_letter(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* How long the name is that begins here; 0: none does. */
+/* Length of the name that begins here; 0: none. */
 static size_t name_length(const struct lexer *l)
 {
 	const char *from = l->text + l->at;
@@ -77,7 +77,7 @@ static int hex_digit(char c)
 	return found ? found - digits : -1;
 }
 
-/* One character behind a backslash. Returns how many bytes of text it took, 0 if it is none. */
+/* Decodes one escaped character. Returns the bytes consumed, 0 if invalid. */
 static size_t unescape(const char *from, char *to)
 {
 	switch (*from) {
@@ -102,7 +102,7 @@ static size_t unescape(const char *from, char *to)
 	}
 }
 
-/* The backslash of a glob stays: \* is a star, not any text. */
+/* Keeps the backslash of a glob: \* is a literal star. */
 static int take_string(struct lexer *l, struct token *t)
 {
 	char quote = l->text[l->at], *to;

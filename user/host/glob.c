@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Globs as automata: see struct scope_glob. */
+/* Compiles globs into automata: see struct scope_glob. */
 #include <errno.h>
 #include <string.h>
 
 #include "host/scope.h"
 
-/* The byte at *p of a set, which a backslash may quote; moves *p behind it. */
+/* Returns the byte of a set at *p, possibly quoted by a backslash, and advances *p. */
 static int set_byte(const char **p)
 {
 	if (**p == '\\' && (*p)[1])
@@ -13,7 +13,7 @@ static int set_byte(const char **p)
 	return (unsigned char)*(*p)++;
 }
 
-/* [abc], [a-z], [!abc]: lets position's element accept those bytes. Returns what follows it. */
+/* Compiles [abc], [a-z] or [!abc] into the element at position. Returns the rest of the pattern. */
 static const char *compile_set(struct scope_glob *glob, const char *p, u32 position)
 {
 	bool in[256] = {}, negated = *p == '!' || *p == '^';

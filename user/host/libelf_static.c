@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * For static builds with elfutils 0.192 (Debian 13): its libelf.a calls five functions of an
- * internal library, libeu, that is not shipped (https://sourceware.org/bugzilla/show_bug.cgi?id=32293).
- * They keep a search tree of raw data chunks, which libbpf never asks for. These are weak, so a
- * libelf.a that brings its own wins. The tree's first member is its root (lib/eu-search.h); we are
- * single-threaded, so its lock is not used.
+ * internal library, libeu, that is not shipped
+ * (https://sourceware.org/bugzilla/show_bug.cgi?id=32293). They manage a search tree of raw data
+ * chunks, which libbpf never requests. The definitions here are weak, so a complete libelf.a takes
+ * precedence. The tree's first member is its root (lib/eu-search.h); tally is single-threaded, so
+ * its lock is not used.
  */
 #ifdef TALLY_STATIC
 
@@ -55,7 +56,7 @@ __attribute__((weak)) void *eu_tdelete(const void *key, struct eu_search_tree *t
 
 #else
 
-/* ISO C wants a declaration in every file. */
+/* ISO C forbids an empty translation unit. */
 struct eu_search_tree;
 
 #endif /* TALLY_STATIC */

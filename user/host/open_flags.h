@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The flags of open(2) by name. */
+/* Names of open(2) flags. */
 #ifndef TALLY_HOST_OPEN_FLAGS_H
 #define TALLY_HOST_OPEN_FLAGS_H
 
@@ -8,12 +8,12 @@
 #define OPEN_FLAGS_SPACE 320
 
 /*
- * "O_WRONLY|O_CREAT|O_CLOEXEC", with what has no name as a hex number behind. Returns text, which
- * has room for OPEN_FLAGS_SPACE.
+ * "O_WRONLY|O_CREAT|O_CLOEXEC", followed by a hex number for unknown bits. Returns text, which has
+ * room for OPEN_FLAGS_SPACE.
  */
 char *open_flags(char text[OPEN_FLAGS_SPACE], u64 flags);
 
-/* Do they make a file, so that the mode counts? */
+/* Whether the flags create a file, so that the mode applies. */
 bool open_flags_create(u64 flags);
 
 #endif /* TALLY_HOST_OPEN_FLAGS_H */

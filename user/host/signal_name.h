@@ -9,15 +9,15 @@
 #define SIGNALS 64
 
 /*
- * "SIGTERM", "SIGRTMIN+2", or the number. Real-time signals are counted as the C library does, and
- * kill(1): from 34 on. The two before that it keeps for itself; they have no names.
+ * "SIGTERM", "SIGRTMIN+2", or the number. Real-time signals count from 34, as in the C library and
+ * kill(1); the C library reserves the two before that, which have no names.
  */
 char *signal_name(char text[SIGNAL_NAME_SPACE], int signal);
 
 /* "TERM", "SIGTERM", "15", "SIGRTMIN+2", "SIGRTMAX-1". Returns 0 or -EINVAL. */
 int signal_number(const char *text, int *signal);
 
-/* "SI_USER" and so on: si_code, which for some signals has names of its own. */
+/* The name of an si_code ("SI_USER"); some signals have names of their own. */
 char *signal_code_name(char text[SIGNAL_NAME_SPACE], int signal, int code);
 
 #endif /* TALLY_HOST_SIGNAL_NAME_H */

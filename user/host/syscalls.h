@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names and numbers of system calls. The tables come from the kernel's headers at build time
- * (asm/unistd.h, and asm/unistd_32.h on x86), with the calls that were added later to them.
- *
- * x32 (numbers from 0x40000000 on, CONFIG_X86_X32_ABI, off on most kernels) has no names here.
+ * Names and numbers of system calls. The tables come from the kernel headers at build time
+ * (asm/unistd.h, and asm/unistd_32.h on x86), plus calls newer than those headers. x32 (numbers
+ * from 0x40000000, CONFIG_X86_X32_ABI, off on most kernels) is not supported.
  */
 #ifndef TALLY_HOST_SYSCALLS_H
 #define TALLY_HOST_SYSCALLS_H
@@ -12,22 +11,22 @@
 
 #include "bpf/lib/syscalls.h"
 
-/* The number of a call by the name it has for user space ("stat"), or -ENOENT. */
+/* The number of a call by its user-space name ("stat"), or -ENOENT. */
 int syscall_number_in(enum syscall_abi abi, const char *name);
 
-/* The same of this machine's native calls. */
+/* The same for native calls of this machine. */
 int syscall_number(const char *name);
 
 /*
- * The same by the name of the kernel's function, without "sys_": what tracepoints are called after
- * ("newstat"). The names that differ: arch/x86/entry/syscalls/syscall_64.tbl.
+ * The same by the name of the kernel's function without "sys_", which tracepoints use ("newstat").
+ * For the names that differ, see arch/x86/entry/syscalls/syscall_64.tbl.
  */
 int syscall_number_of_entry(const char *name);
 
-/* Sets the element of that call in each of the tables it is in. */
+/* Sets the element of that call in each table that has it. */
 void syscall_mark(u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS], const char *name, u8 mark);
 
-/* NULL: no call that is known here has that number. */
+/* NULL: unknown number. */
 const char *syscall_name(enum syscall_abi abi, u32 number);
 
 #endif /* TALLY_HOST_SYSCALLS_H */

@@ -7,12 +7,12 @@
 #include "agg/variable.h"
 
 /*
- * The hash is allocated as a whole: four times the threads there are now, and at least this many
- * (2 MiB). Tasks that find no room are counted as lost.
+ * The hash is preallocated: four times the current number of threads, at least this many (2 MiB).
+ * Tasks that do not fit are counted as lost.
  */
 #define LEAST_TASKS 16384
 
-/* By version: a kernel with it backported keeps the hash, which is right everywhere. */
+/* Decided by version: a kernel with a backport uses the hash, which works everywhere. */
 bool task_state__in_storage(const struct host *host)
 {
 	return host->version >= KERNEL_VERSION(5, 13, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CPUs: which are online, and which core and socket each belongs to (sysfs, cputopology.rst). */
+/* Online CPUs, with their core and socket (sysfs, cputopology.rst). */
 #ifndef TALLY_HOST_TOPOLOGY_H
 #define TALLY_HOST_TOPOLOGY_H
 
@@ -13,15 +13,15 @@ struct cpu_place {
 };
 
 struct topology {
-	struct cpu_place *cpu;  /* the online ones, by number */
+	struct cpu_place *cpu;  /* online CPUs, by number */
 	size_t n;
 };
 
-/* Returns 0 or a negative errno. Where sysfs does not tell, each CPU is a core of socket 0. */
+/* Returns 0 or a negative errno. Without data in sysfs, each CPU is a core of socket 0. */
 int topology__read(struct topology *t);
 void topology__free(struct topology *t);
 
-/* One more than the highest number of a CPU that is online, or where that is not known, possible. */
+/* Highest number of an online CPU, plus one; if unknown, of a possible CPU. */
 u32 topology__end(const struct host *host);
 
 /* The place of a CPU, or NULL if it is not online. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more element of an array that doubles. */
+/* Makes room for one more element in an array that doubles. */
 static bool grow(struct code *c, void **array, size_t n, size_t size)
 {
 	void *larger;

@@ -115,7 +115,7 @@ const char *code__note_at(const struct code *c, size_t i)
 {
 	size_t k;
 
-	/* The innermost of those that begin here came last. */
+	/* The innermost note at a position was added last. */
 	for (k = c->nnotes; k-- > 0;)
 		if (c->note[k].at == i)
 			return c->note[k].text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BPF instructions as text, in the notation of the kernel's verifier (kernel/bpf/disasm.c): what
- * was compiled, for people. Knows what jit/code.h emits.
+ * Disassembles BPF instructions in the notation of the kernel's verifier (kernel/bpf/disasm.c), to
+ * show compiled code to the user. Supports the instructions that jit/code.h emits.
  */
 #ifndef TALLY_JIT_DUMP_H
 #define TALLY_JIT_DUMP_H
@@ -10,11 +10,13 @@
 
 #define DUMP_SPACE 128
 
-/* Instruction i, "r0 = *(u32 *)(r6 +16)", in text[DUMP_SPACE]. Returns how many instructions it is:
- * 1 or 2. */
+/*
+ * Instruction i, "r0 = *(u32 *)(r6 +16)", in text[DUMP_SPACE]. Returns the number of instruction
+ * slots: 1 or 2.
+ */
 size_t code__dump(const struct code *c, size_t i, char text[DUMP_SPACE]);
 
-/* What the instruction begins to do, NULL: what those before it do. */
+/* The note that starts at this instruction; NULL: the previous note still applies. */
 const char *code__note_at(const struct code *c, size_t i);
 
 #endif /* TALLY_JIT_DUMP_H */

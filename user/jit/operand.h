@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the compiler knows of a number before any event happens: its type, and between which two
- * numbers it is. Comparisons are those of mathematics, between any two types; results of
- * arithmetic are exact wherever they fit into 64 bits of their kind, and wrap there. A result that
- * can be below zero is signed, any other is not. Pure.
+ * What the compiler knows about a number before any event: its type and its range. Comparisons are
+ * mathematical, between any two types; results of arithmetic are exact if they fit into 64 bits of
+ * their kind, and wrap otherwise. A result that can be negative is signed, any other is unsigned.
+ * Pure.
  */
 #ifndef TALLY_JIT_OPERAND_H
 #define TALLY_JIT_OPERAND_H
@@ -11,37 +11,37 @@
 #include "expr/expr.h"
 #include "types/c_type.h"
 
-/* How the 64 bits of a number are to be read. */
+/* How to read the 64 bits of a number. */
 enum number_kind {
-	SMALL,                  /* 0 .. 2^63 - 1: the same, signed or not */
+	SMALL,                  /* 0 .. 2^63 - 1: same value signed or unsigned */
 	SIGNED,
 	UNSIGNED,
 };
 
 struct operand {
 	enum number_kind kind;
-	struct c_type type;     /* what it was loaded as; an integer of 8 bytes for what was computed */
-	__int128 lowest, highest;       /* never anything else, and inside of what kind can hold */
-	bool is_bits;           /* of a register: nobody says which type they have */
-	u32 elements;           /* of the array that it is the address of; 0: unknown, or none */
+	struct c_type type;     /* as loaded; computed values are 8-byte integers */
+	__int128 lowest, highest;       /* the value's range, within that of kind */
+	bool is_bits;           /* from a register: its declared type is unknown */
+	u32 elements;           /* of the array at this address; 0: unknown, or not an array */
 };
 
-/* A number of this type, as it was declared. */
+/* A number of this declared type. */
 struct operand operand_of(enum number_kind kind, const struct c_type *type);
 struct operand operand_integer(u32 size, bool is_signed);
-/* An address of something of this type. */
+/* The address of an object of this type. */
 struct operand operand_address(struct c_type type);
 
-/* A computed one; what does not fit into 64 bits has wrapped and can be any of its kind. */
+/* A computed number; if the range exceeds 64 bits, the value has wrapped and can be any of its kind. */
 struct operand operand_between(__int128 lowest, __int128 highest);
 struct operand operand_constant(u64 number, enum number_kind kind);
 
-/* The result of an operator, EXPR_ADD to EXPR_BIT_OR but for comparisons; and of one operand. */
+/* The result of an operator, EXPR_ADD to EXPR_BIT_OR except comparisons; and of a unary one. */
 struct operand operand_result(enum expr_op op, const struct operand *left,
 			      const struct operand *right);
 struct operand operand_unary(enum expr_op op, const struct operand *operand);
 
-/* Is the comparison decided by what both can be? Then *holds says how. */
+/* Do the operands' ranges decide the comparison? Then *holds is its result. */
 bool operand_decides(enum expr_op op, const struct operand *left, const struct operand *right,
 		     bool *holds);
 

@@ -12,19 +12,19 @@
 enum text_source {
 	TEXT_NONE,
 	TEXT_COMM,              /* of the current task */
-	TEXT_FIELD,             /* of the record, as long as it is */
-	TEXT_DYNAMIC,           /* of the record, its place and length are in the field */
+	TEXT_FIELD,             /* in the record, of fixed size */
+	TEXT_DYNAMIC,           /* in the record; its field holds offset and length */
 	TEXT_ARRAY,             /* in memory */
-	TEXT_POINTER,           /* a number that is the address of one */
+	TEXT_POINTER,           /* a number that is a text's address */
 };
 
 struct text {
 	enum text_source source;
 	const struct tracepoint_field *field;
 	const struct expr *e;           /* TEXT_ARRAY, TEXT_POINTER */
-	bool is_user; /* TEXT_POINTER: to a program's memory, whatever the address */
+	bool is_user; /* TEXT_POINTER: to user memory, whatever the address */
 	u32 most;                       /* characters */
-	bool is_open;                   /* TEXT_ARRAY: how long it is at most is not known */
+	bool is_open;                   /* TEXT_ARRAY: its maximum length is unknown */
 };
 
 static bool is_string_type(const struct expr *e)
@@ -45,8 +45,10 @@ static struct text field_text(const struct tracepoint_field *field)
 	return t;
 }
 
-/* By its type: an array of characters or a pointer to some. said: any pointer, and any number, will
- * do. */
+/*
+ * A text by type: an array of characters or a pointer to some. said: the user typed :string, so any
+ * pointer or number will do.
+ */
 static struct text typed_text(struct compiler *f, const struct expr *e, bool said)
 {
 	struct text t = { TEXT_POINTER, NULL, e, false, COMPILER_TEXT_MOST, false };
@@ -59,7 +61,8 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 	u32 n;
 
 	/*
-	 * No text is computed; and to compile such a thing here as well would double at each level.
+	 * Computed values are never texts; and compiling them here as well would double the work
+	 * per level.
 	 */
 	if (!said && e->right && e->op != EXPR_INDEX)
 		return (struct text){};
@@ -67,7 +70,7 @@ static struct text typed_text(struct compiler *f, const struct expr *e, bool sai
 	quiet.c = &ignored;
 	compiler__begin_losses(&quiet);
 	if (said && e->op == EXPR_MEMORY) {
-		/* As perf-probe(1) has it: +8(%di):string is the text at %di + 8. */
+		/* As in perf-probe(1), +8(%di):string is the text at %di + 8. */
 		t.source = TEXT_ARRAY;
 		t.is_open = true;
 	} else if (expr_is_lvalue(f, e) && !compiler__lvalue(&quiet, e, &l) &&
@@ -126,7 +129,7 @@ bool compiler__is_text(struct compiler *f, const struct expr *e, u32 *most)
  * --- copying -----------------------------------------------------------------------------------
  */
 
-/* probe_read_str() of what r3 is the address of. */
+/* probe_read_str() from the address in r3. */
 static void read_text(struct compiler *f, const struct text *t, int base, s64 offset, u32 size,
 		      int fault)
 {
@@ -191,7 +194,7 @@ static int address_of_text(struct compiler *f, const struct text *t)
 	}
 }
 
-/* What is known of comm is that of the task that runs. */
+/* comm is always that of the current task. */
 static int check_comm(struct compiler *f, const struct text *t)
 {
 	if (t->source != TEXT_COMM || !f->place->about_other)
@@ -214,11 +217,11 @@ static int copy_text(struct compiler *f, const struct text *t, int base, s64 off
 		code__op_number(f->code, BPF_ADD, BPF_REG_1, offset);
 		code__set(f->code, BPF_REG_2, COMM_SIZE);
 		code__call(f->code, BPF_FUNC_get_current_comm);
-		code__set(f->code, BPF_REG_0, COMM_SIZE);       /* the length, or as good as that */
+		code__set(f->code, BPF_REG_0, COMM_SIZE);       /* the length, or close enough */
 		return 0;
 	}
 	err = address_of_text(f, t);
-	/* One that fills its array has no zero behind it. */
+	/* A text that fills its array is not NUL-terminated. */
 	if ((t->source == TEXT_FIELD || t->source == TEXT_ARRAY) && !t->is_open &&
 	    size > t->most + 1)
 		size = t->most + 1;
@@ -234,9 +237,7 @@ int compiler__text(struct compiler *f, const struct expr *e, int base, s64 offse
 	return copy_text(f, &t, base, offset, size, fault);
 }
 
-/*
- * Buffers are used again: what stood behind a shorter text has to go, for equal texts to be equal.
- */
+/* Buffers are reused: clear the bytes after a shorter text, so that equal texts compare equal. */
 static void clear(struct compiler *f, int base, s64 from, u32 size)
 {
 	s64 at = from;
@@ -263,13 +264,13 @@ int compiler__padded_text(struct compiler *f, const struct expr *e, int base, s6
  * --- comparing ---------------------------------------------------------------------------------
  */
 
-/* Where the characters of a text are, after whatever had to be done to get at them. */
+/* Location of a text's characters, after fetching them. */
 struct text_place {
 	int base, off;
-	u32 most;               /* as many at most, with or without a zero behind them */
+	u32 most;               /* maximum length, with or without a NUL */
 };
 
-/* want: bytes of it to fetch at least, with the zero; 0: all. */
+/* want: minimum number of bytes to fetch, including the NUL; 0: all. */
 static int fetch(struct compiler *f, const struct text *t, size_t want, struct text_place *p)
 {
 	*p = (struct text_place){ BPF_REG_10, COMPILER_TEXT_AT, COMPILER_TEXT_MOST };
@@ -279,12 +280,12 @@ static int fetch(struct compiler *f, const struct text *t, size_t want, struct t
 	}
 	if (t->source == TEXT_COMM)
 		p->most = COMM_SIZE;
-	/* One byte more than the text has: a longer one differs in it. */
+	/* Fetches one byte more than the text: a longer text differs there. */
 	return copy_text(f, t, BPF_REG_10, COMPILER_TEXT_AT, (want ?: COMPILER_TEXT_MOST) + 1,
 			 f->fault);
 }
 
-/* Jumps to differs unless the bytes at base + off are those of text, with the zero behind it. */
+/* Jumps to differs unless the bytes at base + off equal text, including its NUL. */
 static void compare_bytes(struct compiler *f, int base, int off, const char *text, size_t n,
 			  int differs)
 {
@@ -292,7 +293,7 @@ static void compare_bytes(struct compiler *f, int base, int off, const char *tex
 	u64 wanted;
 
 	for (i = 0; i < n; i += size) {
-		/* The context can be read in aligned pieces only. */
+		/* Only aligned reads of the context are allowed. */
 		for (size = 4; i + size > n || (off + (int)i) % (int)size; size /= 2)
 			;
 		wanted = 0;
@@ -303,7 +304,7 @@ static void compare_bytes(struct compiler *f, int base, int off, const char *tex
 	}
 }
 
-/* Jumps to label if (name == text) is as wanted. */
+/* Jumps to label if (name == text) has the wanted result. */
 static int compare_text(struct compiler *f, const struct expr *e, const struct text *t,
 			const struct expr *text, bool wanted, int label)
 {
@@ -325,7 +326,7 @@ static int compare_text(struct compiler *f, const struct expr *e, const struct t
 	err = fetch(f, t, n, &p);
 	if (err)
 		return err;
-	/* One that fills the array has no zero behind it. */
+	/* A text that fills the array is not NUL-terminated. */
 	if (t->source == TEXT_FIELD && n > p.most)
 		n = p.most;
 	differs = equal ? code__label(f->code) : label;
@@ -337,7 +338,7 @@ static int compare_text(struct compiler *f, const struct expr *e, const struct t
 	return 0;
 }
 
-/* What most characters do in a glob, so that only the others need code. */
+/* The transition that most characters share in a glob, so that only the others need code. */
 static u32 usual(const struct scope_glob *glob)
 {
 	u32 best = 0, most = 0, a, b, n;
@@ -353,7 +354,10 @@ static u32 usual(const struct scope_glob *glob)
 	return best;
 }
 
-/* One step of the automaton of bpf/lib/scope.h: r4 the positions, r2 the character; r3, r5 scratch. */
+/*
+ * One step of the automaton of bpf/lib/scope.h: r4 holds the states, r2 the character; r3 and r5
+ * are scratch.
+ */
 static void glob_step(struct compiler *f, const struct scope_glob *glob)
 {
 	u32 byte, others = usual(glob);
@@ -380,7 +384,7 @@ static void glob_step(struct compiler *f, const struct scope_glob *glob)
 	code__op(f->code, BPF_OR, BPF_REG_4, BPF_REG_5);
 }
 
-/* Jumps to label if (name ~ glob) is as wanted. */
+/* Jumps to label if (name ~ glob) has the wanted result. */
 static int match_text(struct compiler *f, const struct expr *e, const struct text *t,
 		      const struct expr *text, bool wanted, int label)
 {
@@ -397,7 +401,7 @@ static int match_text(struct compiler *f, const struct expr *e, const struct tex
 	err = fetch(f, t, 0, &p);
 	if (err)
 		return err;
-	/* A text that did not fit cannot be judged by its beginning. */
+	/* A truncated text cannot be decided by its beginning. */
 	if (t->source == TEXT_DYNAMIC || t->source == TEXT_POINTER || t->source == TEXT_ARRAY)
 		code__jump_if_number(f->code, BPF_JGT, BPF_REG_0, COMPILER_TEXT_MOST, f->too_long);
 	code__set(f->code, BPF_REG_4, glob.start);
@@ -412,7 +416,7 @@ static int match_text(struct compiler *f, const struct expr *e, const struct tex
 	return 0;
 }
 
-/* The side that is a text in quotes, and the other. */
+/* The side that is a quoted text, and the other one. */
 static const struct expr *quoted(const struct expr *e, const struct expr **other)
 {
 	if (e->right->op == EXPR_STRING) {

@@ -19,7 +19,7 @@ const struct sqlite *sqlite__load(void)
 
 #else
 
-#define SONAME "libsqlite3.so.0"        /* of all of version 3 */
+#define SONAME "libsqlite3.so.0"        /* the same for all of version 3 */
 
 static struct sqlite loaded;
 

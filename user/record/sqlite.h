@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SQLite, for recordings alone: it is loaded when it is needed, since a tool is to run on hosts that lack it, and
- * no tool's start is to pay for it. Static builds have it linked in. https://www.sqlite.org/c3ref/intro.html
+ * SQLite, used only by recordings. It is loaded on demand: tools must run on hosts without it, and
+ * their start must not pay for it. Static builds link it in.
+ * https://www.sqlite.org/c3ref/intro.html
  */
 #ifndef TALLY_RECORD_SQLITE_H
 #define TALLY_RECORD_SQLITE_H
@@ -37,7 +38,10 @@ struct sqlite {
 };
 #undef SQLITE_MEMBER
 
-/* Its functions; NULL after saying that it is not on this machine. It stays loaded. */
+/*
+ * Returns the functions, or NULL after reporting that the library is not installed. It stays
+ * loaded.
+ */
 const struct sqlite *sqlite__load(void);
 
 #endif /* HAVE_SQLITE */

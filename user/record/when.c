@@ -12,7 +12,7 @@
 
 #define DAY (24 * 3600)
 
-/* strptime() takes a prefix: all of it has to be used. */
+/* strptime() accepts a prefix of text; require all of it. */
 static bool reads(const char *text, const char *format, struct tm *tm)
 {
 	const char *end = strptime(text, format, tm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Times as people type them, of a recording. */
+/* Parses times in a recording. */
 #ifndef TALLY_RECORD_WHEN_H
 #define TALLY_RECORD_WHEN_H
 
@@ -7,15 +7,15 @@
 #include "record/store.h"
 
 /*
- * "03:14" or "03:14:05": the last such time of day that is not behind end_ns, in the local time zone.
- * "2026-11-23 03:14[:05]", also with a T: that time. "-10m": so long before end_ns. "end": end_ns. "@1763867640[.5]":
- * seconds since 1970. Returns 0 or -EINVAL.
+ * "03:14" or "03:14:05": the last such time of day not after end_ns, in the local time zone.
+ * "2026-11-23 03:14[:05]", also with a T: that time. "-10m": that long before end_ns. "end":
+ * end_ns. "@1763867640[.5]": seconds since 1970. Returns 0 or -EINVAL.
  */
 int when__parse(const char *text, u64 end_ns, u64 *out_ns);
 
 /*
- * The window that options name: from and to, or at, which is the middle of width_ns; NULL: not given. Without any of
- * them, from begin_ns to behind end_ns. Says what is wrong. Returns 0 or -EINVAL.
+ * The window that the options select: from and to, or at, the middle of width_ns; NULL: not given.
+ * Without any, from begin_ns to just after end_ns. Reports errors. Returns 0 or -EINVAL.
  */
 struct when {
 	const char *from, *to, *at;
@@ -23,7 +23,7 @@ struct when {
 };
 int when__window(const struct when *when, u64 begin_ns, u64 end_ns, struct store_window *out);
 
-/* "Nov 23 03:14:05", of local time; text has WHEN_SPACE. */
+/* Formats local time, "Nov 23 03:14:05"; text has room for WHEN_SPACE. */
 #define WHEN_SPACE 32
 const char *when__text(char *text, u64 ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Diagnostics: sentences for the person at the terminal, on stderr, one line each, with the
- * tool's name in front. The only place besides the report writers that prints. The whole line is
- * escaped (report/escape.h), so arguments may come from anywhere.
+ * Diagnostics: sentences for the user on stderr, one line each, prefixed with the tool's name.
+ * Besides the report writers, the only place that prints. The whole line is escaped
+ * (report/escape.h), so arguments may come from anywhere.
  */
 #ifndef TALLY_OUT_DIAG_H
 #define TALLY_OUT_DIAG_H
@@ -13,29 +13,29 @@
 #include "base/types.h"
 
 /*
- * The name in front of all lines: that of the tool, or of the measurement that is at work; NULL: the one
- * from the first call again.
+ * Sets the prefix of all lines: the name of the tool, or of the measurement at work; NULL restores
+ * the name of the first call.
  */
 void diag_speaker(const char *name);
 
 /* Something cannot be done. */
 void diag_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
-/* Something is done, but differently from what one would expect. */
+/* Something is done, but not as the user would expect. */
 void diag_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
-/* What to try next; goes under an error. */
+/* What to try next; follows an error. */
 void diag_hint(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /*
- * What is wrong with the text of an option (NULL: of an argument), and where: the sentence, the
- * text with a caret under the part that is meant, and the hint if there is one.
+ * An error in the text of an option (NULL: of an argument): the sentence, the text with a caret
+ * under the wrong part, and the hint if there is one.
  */
 void diag_complaint(const char *option, const char *text, const struct complaint *c);
 
 /*
- * Detail for -v: nothing is printed unless diag_verbose(true) was called by the tool's main.
- * libbpf's own messages come this way too.
+ * Detail for -v: printed only after the tool's main has called diag_verbose(true). Messages of
+ * libbpf come through here, too.
  */
 void diag_detail(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void diag_verbose(bool on);

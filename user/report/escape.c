@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Decodes one well-formed UTF-8 sequence. Returns its length, or 0 if there is none at src:
- * overlong forms, surrogates, values above U+10FFFF and cut sequences are not well-formed.
+ * Decodes one well-formed UTF-8 sequence. Returns its length, or 0 for anything else: overlong
+ * forms, surrogates, values above U+10FFFF and truncated sequences.
  */
 static size_t decode(const unsigned char *src, size_t n, u32 *code)
 {
@@ -51,7 +51,10 @@ static bool harmless(u32 c)
 		{ 0x2060, 0x206f },             /* invisible operators; bidi isolates */
 		{ 0xfeff, 0xfeff },             /* byte order mark */
 		{ 0xfff9, 0xfffb },             /* interlinear annotation */
-		/* The rest of Unicode's Default_Ignorable_Code_Point: all that shows as nothing. */
+		/*
+		 * The rest of Unicode's Default_Ignorable_Code_Point: everything rendered as
+		 * nothing.
+		 */
 		{ 0xad, 0xad },                 /* soft hyphen */
 		{ 0x34f, 0x34f },               /* combining grapheme joiner */
 		{ 0x115f, 0x1160 },             /* Hangul fillers */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Folded stacks: "key;outermost;...;innermost value" on a line each, as flamegraph.pl reads them.
+ * Folded stacks: one line "key;outermost;...;innermost value" per stack, as flamegraph.pl reads
+ * them.
  */
 #include "report/tree.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Listings for people: an instruction a line, shares in front, what is hot in colour. */
+/* Text listings: one instruction per line, share first, hot ones in colour. */
 #include "report/listing.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include "report/escape.h"
 #include "report/report.h"
 
-#define FOLD 8                  /* so many cold lines in a row are too many */
-#define AROUND 2                /* of these, so many are shown on either side */
+#define FOLD 8                  /* fold runs of at least this many cold lines */
+#define AROUND 2                /* cold lines shown at either end of a fold */
 
 #define FIGURES 21              /* columns before the offset */
-#define MNEMONIC 8              /* and of the mnemonic, if it is not longer */
+#define MNEMONIC 8              /* columns of the mnemonic, unless it is longer */
 
 #define HOT_PERCENT 5.0
 #define WARM_PERCENT 1.0
@@ -45,13 +45,13 @@ void report_listings__free(struct report_listings *all)
 	free(all);
 }
 
-/* A listing being written. */
+/* Output state. */
 struct drawing {
 	FILE *file;
 	const struct report_listings *all;
 	const struct listing *listing;
 	int width;              /* of offsets */
-	const char *source;     /* the line of the source that was written last */
+	const char *source;     /* last source position written */
 	u32 source_line;
 };
 
@@ -86,7 +86,7 @@ static void put_title(const struct drawing *d)
 		l->why ? "" : "  instruction");
 }
 
-/* If it is another place of the source than that of the line before. */
+/* Writes the source position if it changed. */
 static void put_source(struct drawing *d, const struct listing_line *line)
 {
 	const char *slash = line->file ? strrchr(line->file, '/') : NULL;
@@ -167,7 +167,7 @@ static void put_line(struct drawing *d, const struct listing_line *line)
 	fprintf(d->file, "%s\n", *colour ? PLAIN : "");
 }
 
-/* How many lines from i on have no counts. */
+/* Number of consecutive lines without counts from line i on. */
 static size_t cold_from(const struct listing *l, size_t i)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Functions as lists of their instructions, each with what was counted there. Part of a report; in
- * text long stretches without counts are folded, JSON and CSV have every instruction.
+ * Functions as lists of their instructions with the counts of each. Part of a report; text folds
+ * long stretches without counts, JSON and CSV have every instruction.
  */
 #ifndef TALLY_OUT_LISTING_H
 #define TALLY_OUT_LISTING_H
@@ -11,39 +11,39 @@
 struct listing_line {
 	u64 offset;             /* from the start of the function */
 	u64 count;
-	u32 size;               /* 0: counted there, but no instruction is known to begin there */
+	u32 size;               /* 0: counts exist here, but no known instruction begins here */
 	const char *mnemonic, *operands;
-	/* The address it jumps to, calls or refers to. */
+	/* Address of a jump, call or reference. */
 	bool has_target;
-	bool target_is_operand; /* and that is all its operands say */
+	bool target_is_operand; /* the operands are only that address */
 	u64 target;
-	const char *target_name;        /* of the function there; NULL: not known */
+	const char *target_name;        /* function at target; NULL: unknown */
 	u64 target_offset;
-	const char *file;       /* in the source; NULL: not known */
+	const char *file;       /* source file; NULL: unknown */
 	u32 line;
-	char *source;           /* what stands there, the listing's own; NULL: not known */
+	char *source;           /* text of the source line, owned by the listing; NULL: unknown */
 };
 
-/* The texts without an owner belong to whoever resolved them, and outlive the report. */
+/* Texts not marked as owned belong to the resolver and outlive the report. */
 struct listing {
 	const char *name, *module;
-	const char *path;       /* NULL: it is in no file */
-	u64 address;            /* of its start, in the module's own numbering or the kernel's */
+	const char *path;       /* file of the code; NULL: none */
+	u64 address;            /* of the function's start, in the module's own numbering or the kernel's */
 	u64 size;
 	u64 count;
-	const char *why;        /* why its instructions are not known; NULL: they are */
+	const char *why;        /* why the instructions are unknown; NULL: they are known */
 	struct listing_line *line;      /* by offset */
 	size_t n;
-	char *texts;            /* what mnemonics and operands point into; may be NULL */
-	char *stubs;            /* and names of targets that have no symbol; likewise */
+	char *texts;            /* owned storage of mnemonics and operands; may be NULL */
+	char *stubs;            /* owned storage of target names without a symbol; may be NULL */
 };
 
 struct report_listings {
-	struct listing *listing;        /* the one with the largest count first */
+	struct listing *listing;        /* sorted by count, largest first */
 	size_t n;
-	u64 total;              /* counted in all functions, those that are not here included */
-	const char *unit;       /* of counts, in the plural: "samples" */
-	bool colour;            /* text goes to a terminal that has them */
+	u64 total;              /* counts of all functions, including those without a listing */
+	const char *unit;       /* of counts, plural: "samples" */
+	bool colour;            /* text output may use colours */
 };
 
 void listing__free(struct listing *l);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks as pprof reads them: the message Profile of profile.proto (github.com/google/pprof). It has
+ * Stacks as a pprof profile: the message Profile of profile.proto (github.com/google/pprof). It has
  *
- *   a sample      of each stack: its values (report/stack_values.h), and its key as labels
- *   a location    of each place: its address, where it is one and the same in all that was merged, and its
- *                 function, before which stand those inlined there, innermost first
- *   a function    of each name, as folded stacks have it (report/tree.h): "do_wait_[k]", "[incomplete]",
- *                 "libz.so.1+0x1234"; its system_name is without that mark. Inlined ones have none.
- *   a mapping     of each module, without addresses: a module is mapped elsewhere in each process
- *   comments      the command line, where the numbers come from, and what was lost
+ *   a sample      per stack: its values (report/stack_values.h), and its key as labels
+ *   a location    per frame: its address, unless merged stacks differ in it, and its function, preceded by
+ *                 the functions inlined there, innermost first
+ *   a function    per name, as in folded stacks (report/tree.h): "do_wait_[k]", "[incomplete]",
+ *                 "libz.so.1+0x1234"; system_name is the name without that suffix, empty if inlined
+ *   a mapping     per module, without addresses: each process maps a module elsewhere
+ *   comments      the command line, the source of the numbers, and the losses
  *
  * All texts are escaped (report/escape.h).
  */
@@ -18,7 +18,7 @@
 #include "report/protobuf.h"
 #include "report/report.h"
 
-/* Adds the fields of the message, not compressed, to an empty one. Returns 0 or -ENOMEM. */
+/* Encodes the message, uncompressed, into an empty one. Returns 0 or -ENOMEM. */
 int pprof__encode(const struct report *r, struct protobuf *profile);
 
 #endif /* TALLY_OUT_PPROF_H */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define LEAST_ROOM 64
-#define LONGEST_NUMBER 10       /* bytes: seven bits in each */
+#define LONGEST_NUMBER 10       /* bytes of a varint: seven bits each */
 
 enum wire_type { WIRE_NUMBER = 0, WIRE_LENGTH = 2 };
 

@@ -36,7 +36,7 @@ static int make_names(struct replacement *r, const char *path)
 	return r->path && r->beside ? 0 : -ENOMEM;
 }
 
-/* One without a name in the directory that beside would be in. */
+/* Creates a nameless file in the directory of beside. */
 static int create_nameless(const char *beside, mode_t mode)
 {
 	const char *slash = strrchr(beside, '/');
@@ -50,7 +50,7 @@ static int create_nameless(const char *beside, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* A leftover of a process that was killed, and had our number, is not in the way. */
+/* Removes the leftover of a killed process that had our PID. */
 static int create_named(const char *beside, mode_t mode)
 {
 	int fd;
@@ -92,7 +92,7 @@ int replacement__open(struct replacement *r, const char *path, mode_t mode)
 	return fd;
 }
 
-/* Through /proc: without that, AT_EMPTY_PATH needs a capability (CAP_DAC_READ_SEARCH). */
+/* Links through /proc: AT_EMPTY_PATH would need CAP_DAC_READ_SEARCH. */
 static int give_name(struct replacement *r)
 {
 	char path[32];
@@ -109,7 +109,7 @@ static int give_name(struct replacement *r)
 	return 0;
 }
 
-/* What came there since the beginning and is not a regular file is not replaced either. */
+/* Checks again: something other than a regular file may have appeared since. */
 int replacement__commit(struct replacement *r)
 {
 	struct stat st;

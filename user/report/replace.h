@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file in place of another of the same name: written beside it and renamed once there is something
- * in it, so that what was there stays until then, and stays for good if nothing comes. Others see all
- * of the old text or all of the new one. No link is followed, and nothing but a regular file is
- * replaced.
+ * Replaces a file atomically: the new file is written beside the old one and renamed once it has
+ * content, so the old file stays until then, and for good if nothing is written. Readers see all of
+ * the old text or all of the new one. Links are not followed; only a regular file is replaced.
  *
- * Until it is renamed the file has no name at all (O_TMPFILE), so that a process that is killed leaves nothing
- * behind. It has one for the moment between two system calls, since linkat(2) replaces nothing; and all the
- * time on file systems without O_TMPFILE (NFS, 9P).
+ * Until the rename, the file has no name (O_TMPFILE), so a killed process leaves nothing behind. It
+ * has a temporary name between two system calls, because linkat(2) cannot replace a file, and all
+ * the time on file systems without O_TMPFILE (NFS, 9P).
  */
 #ifndef TALLY_OUT_REPLACE_H
 #define TALLY_OUT_REPLACE_H
@@ -17,26 +16,26 @@
 #include "base/types.h"
 
 struct replacement {
-	char *path;             /* NULL: there is none */
-	char *beside;           /* ".NAME.PID.tally" in the same directory; NULL: has been renamed */
-	int fd;                 /* the file while it has no name, another descriptor of it; -1 */
+	char *path;             /* NULL: no file to replace */
+	char *beside;           /* ".NAME.PID.tally" in the same directory; NULL: renamed already */
+	int fd;                 /* duplicate descriptor of the file while it has no name; else -1 */
 };
 
 /*
  * Creates the file beside path with this mode less the umask. Returns its descriptor, or a negative
- * errno (-EEXIST: a link, or whatever else is no regular file, has that name).
+ * errno (-EEXIST: path is a link or not a regular file).
  */
 int MUST_CHECK replacement__open(struct replacement *r, const char *path, mode_t mode);
 
-/* Gives it the name, the first time. Returns 0 or a negative errno. */
+/* Renames it; only the first call does. Returns 0 or a negative errno. */
 int MUST_CHECK replacement__commit(struct replacement *r);
 
-/* Removes what has not been given the name. */
+/* Removes the file unless it was renamed. */
 void replacement__release(struct replacement *r);
 
 /*
- * All of that with n bytes. Mode 0644: whoever collects it is another user. Returns 0 or a negative
- * errno; then path is as it was.
+ * Replaces path with n bytes of text, in one call. Mode 0644: the collector is another user.
+ * Returns 0 or a negative errno; then path is unchanged.
  */
 int MUST_CHECK replace_file(const char *path, const char *text, size_t n);
 

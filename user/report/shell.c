@@ -17,7 +17,7 @@ static bool is_plain(const char *word, size_t n)
 	return n;
 }
 
-/* Will report/escape.h leave it as it is? No is the safe answer. */
+/* Whether report/escape.h leaves the word unchanged. False is always safe. */
 static bool stays(const char *word, size_t n)
 {
 	char *escaped = malloc(ESCAPE_SPACE(n));
@@ -28,8 +28,8 @@ static bool stays(const char *word, size_t n)
 }
 
 /*
- * 'word', or $'word' where there are bytes that leave as \xNN, which is how they are typed there. A
- * quote is put between others: "'".
+ * Writes 'word', or $'word' if some bytes will be escaped as \xNN, which bash reads back. A single
+ * quote becomes '"'"'.
  */
 static char *put_quoted(char *to, const char *word, size_t n)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What makes a time chart answer to mouse and keyboard (timechart_svg.c draws it). It reads
- * everything from the drawing: of each row <svg class="r">, whose units are slots and percent,
- * its name and its paths; of the document, the width of a slot. Names reach the document as text
- * only, never as markup.
+ * Handles mouse and keyboard of a time chart (drawn by timechart_svg.c). The script reads all data
+ * from the drawing: of each row <svg class="r">, whose units are slots and percent, its name and
+ * its paths; of the document, the width of a slot. Names reach the document as text only, never as
+ * markup.
  */
 #ifndef TALLY_OUT_TIMECHART_SCRIPT_H
 #define TALLY_OUT_TIMECHART_SCRIPT_H
@@ -18,7 +18,7 @@ static const char timechart_script[] =
 	"const reset = document.getElementById('reset');\n"
 	"const rows = Array.from(document.querySelectorAll('svg.r'));\n"
 	"let first = 0, wide = slots, from = null;\n"
-	/* How high a path is in each slot, in percent. */
+	/* Height of a path in each slot, in percent. */
 	"function heights(path) {\n"
 	"	const high = new Uint8Array(slots), parts = path.getAttribute('d')"
 	".match(/[MHV][\\d ]+/g) || [];\n"
@@ -39,7 +39,7 @@ static const char timechart_script[] =
 	"		const kind = path.getAttribute('class');\n"
 	"		return {kind: kind, row: path.dataset.row, high: heights(path)};\n"
 	"	});\n"
-	/* The script tells more of them: each slot. */
+	/* Static tooltips; the script shows every slot instead. */
 	"	row.querySelectorAll('.h0').forEach(function (cell) { cell.remove(); });\n"
 	"});\n"
 	"function time(ns) {\n"
@@ -69,7 +69,7 @@ static const char timechart_script[] =
 	"	const slot = first + (x - left) / plot * wide;\n"
 	"	return Math.max(first, Math.min(first + wide, slot));\n"
 	"}\n"
-	/* Of the pointer, in the document's units. */
+	/* Pointer position in the document's units. */
 	"function xOf(e) {\n"
 	"	const p = svg.createSVGPoint();\n"
 	"	p.x = e.clientX; p.y = e.clientY;\n"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A chart of CPUs and tasks over time as one SVG file that needs nothing else. Each row is drawn
- * in units of its own, slots across and percent up, so its numbers are in the drawing: the script
- * (timechart_script.h) zooms and tells them from there. Without it, rows tell them in some wider
- * steps.
+ * A chart of CPUs and tasks over time as a standalone SVG file. Each row is drawn in its own units,
+ * slots across and percent up, so the drawing contains its numbers: the script (timechart_script.h)
+ * zooms and shows figures from them. Without the script, coarser tooltips show them.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,10 +14,10 @@
 
 #define WIDE 1200
 #define LEFT 240                /* labels */
-#define RIGHT 70                /* run time in all */
+#define RIGHT 70                /* total run time */
 #define PLOT (WIDE - LEFT - RIGHT)
 #define ABOVE 108               /* titles, legend, times */
-#define BELOW 30                /* what is said of a place */
+#define BELOW 30                /* figures under the pointer */
 #define ROW 24
 #define GAP 4                   /* between rows */
 #define APART 18                /* between CPUs and tasks */
@@ -26,11 +25,11 @@
 #define COLOURS 12
 
 #define MOST_CPU_ROWS 128
-#define MOST_BYTES 550000       /* of all paths together, about */
-#define CPU_STEP 20             /* bytes of one slot, at most, about */
+#define MOST_BYTES 550000       /* approximate limit for all paths */
+#define CPU_STEP 20             /* approximate most bytes per slot */
 #define TASK_STEP 27
-#define MOST_CELLS 1800         /* places with numbers, 150 bytes each, without script */
-#define CELLS 60                /* in a row, at most */
+#define MOST_CELLS 1800         /* tooltips for use without script, 150 bytes each */
+#define CELLS 60                /* most per row */
 
 static const char style[] =
 	"svg{background:#fff;font:12px ui-monospace,Menlo,Consolas,monospace}"
@@ -47,8 +46,8 @@ static const char style[] =
 struct picture {
 	FILE *file;
 	const struct report *report;
-	const struct timechart *chart;  /* as it is drawn */
-	u32 cells;              /* in each row */
+	const struct timechart *chart;  /* at the drawn resolution */
+	u32 cells;              /* tooltips per row */
 	double bottom;
 };
 
@@ -66,7 +65,7 @@ static u32 percent_of(const struct picture *p, const struct timechart_row *row, 
  * --- paths -------------------------------------------------------------------------------------
  */
 
-/* How high the parts up to this one are, on top of each other. */
+/* Height of the parts up to upto, stacked. */
 static u64 stacked(const struct timechart_slot *s, enum timechart_part upto)
 {
 	u64 ns = s->ns[PART_RUN];
@@ -76,7 +75,7 @@ static u64 stacked(const struct timechart_slot *s, enum timechart_part upto)
 	return upto == PART_BLOCK ? ns + s->ns[PART_BLOCK] : ns;
 }
 
-/* A silhouette, from the bottom: equal neighbours are one step. */
+/* Outline from the bottom up: equal neighbours are one step. */
 static void put_silhouette(const struct picture *p, const struct timechart_row *row,
 			   enum timechart_part upto, char class)
 {
@@ -100,7 +99,7 @@ static void put_silhouette(const struct picture *p, const struct timechart_row *
 		fputs("z\"/>", p->file);
 }
 
-/* Where the tasks of one row ran most; 0: tasks that have none. */
+/* The slots where the tasks of row most ran most; 0: tasks without a row. */
 static void put_most(const struct picture *p, const struct timechart_row *row, u32 most)
 {
 	u32 i, high, last = 0;
@@ -216,7 +215,7 @@ static void put_cells(const struct picture *p, const struct timechart_row *row)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* The first letters; none is cut in two. */
+/* Length of the first letters, without splitting one. */
 static size_t head(const char *text, size_t limit)
 {
 	size_t n = strnlen(text, limit + 1);
@@ -349,7 +348,7 @@ static void draw(struct picture *p)
 {
 	size_t i, n = p->chart->n;
 
-	/* No row for others where there are none. */
+	/* Omit an empty row of others. */
 	if (n && p->chart->row[n - 1].kind == TIMECHART_OTHERS && !p->chart->row[n - 1].tasks)
 		n--;
 	p->bottom = y_of(p, n);

@@ -46,7 +46,7 @@ static const char *format_scaled(char *text, unsigned __int128 value, const stru
 		larger = scale++;
 	put_scaled(text, value, scale);
 	if (larger && strtod(text, NULL) * scale->size >= larger->size)
-		put_scaled(text, value, larger);        /* 999.7 us, rounded, is 1.00 ms */
+		put_scaled(text, value, larger);        /* 999.7 us rounds to 1.00 ms */
 	return text;
 }
 
@@ -74,7 +74,7 @@ const char *format_value(char *text, unsigned __int128 value, enum unit unit, bo
 	}
 }
 
-/* printf() has none for 128 bits: the last 18 digits, and those before them. */
+/* printf() cannot format 128 bits: print the digits before the last 18, then those. */
 const char *format_digits(char *text, __int128 value)
 {
 	const u64 part = 1000000000000000000ULL;

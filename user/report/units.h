@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers for people: three significant digits and the unit that fits. */
+/* Numbers for people: three significant digits and a fitting unit. */
 #ifndef TALLY_OUT_UNITS_H
 #define TALLY_OUT_UNITS_H
 
@@ -13,7 +13,7 @@ enum unit {
 
 #define UNITS_SPACE 64
 
-/* "ns", "bytes", "count": as JSON and CSV name the unit of raw values. */
+/* "ns", "bytes", "count": the unit of raw values in JSON and CSV. */
 const char *unit_name(enum unit unit);
 
 /*
@@ -29,8 +29,8 @@ const char *format_count(char *text, unsigned __int128 value);
 const char *format_digits(char *text, __int128 value);
 
 /*
- * For an axis: the shortest step, round to people (1, 2, 5, then minutes, hours, days), of which the
- * time has at most ten. Both in ns.
+ * Tick interval of a time axis: the shortest round step (1, 2, 5, then minutes, hours, days) that
+ * gives at most ten ticks. Both in ns.
  */
 u64 tick_of_time(u64 duration_ns);
 

@@ -26,8 +26,7 @@ void put_xml(FILE *f, const char *text, size_t n)
 			fputs("&quot;", f);
 			break;
 		default:
-			if (!strncmp(text + i, "\xef\xbf\xbe", 3) ||
-			    !strncmp(text + i, "\xef\xbf\xbf", 3)) {
+			if (!strncmp(text + i, "\xef\xbf\xbe", 3) || !strncmp(text + i, "\xef\xbf\xbf", 3)) {
 				fprintf(f, "\\xef\\xbf\\x%02x", (unsigned char)text[i + 2]);
 				i += 2;
 			} else {

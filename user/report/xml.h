@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text inside of SVG. */
+/* Text in SVG and HTML. */
 #ifndef TALLY_OUT_XML_H
 #define TALLY_OUT_XML_H
 
@@ -8,15 +8,15 @@
 #include "base/types.h"
 
 /*
- * At most n bytes of what escape() has made: valid UTF-8 without controls. XML wants four
- * characters more out of the way, and has no place for U+FFFE and U+FFFF.
+ * Writes at most n bytes of text that escape() has made: valid UTF-8 without controls. XML requires
+ * four more characters to be escaped, and does not allow U+FFFE and U+FFFF.
  */
 void put_xml(FILE *f, const char *text, size_t n);
 
 /* Any text, through escape(). */
 void put_xml_escaped(FILE *f, const char *text);
 
-/* The same, but no more than so many letters of it; then ".." stands for the others. */
+/* The same, cut to that many letters, followed by ".." if cut. */
 void put_xml_head(FILE *f, const char *text, size_t letters);
 
 #endif /* TALLY_OUT_XML_H */

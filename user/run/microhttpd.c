@@ -18,7 +18,7 @@ const struct microhttpd *microhttpd__load(void)
 
 #else
 
-/* That of libmicrohttpd 0.9.34 to 1.0. */
+/* The soname of libmicrohttpd 0.9.34 to 1.0. */
 #define SONAME "libmicrohttpd.so.12"
 
 static struct microhttpd loaded;

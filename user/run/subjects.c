@@ -41,14 +41,14 @@ bool subjects__all_ended(struct subjects *s)
 	do {
 		n = epoll_wait(s->epoll_fd, ended, ARRAY_SIZE(ended), 0);
 		for (i = 0; i < n; i++) {
-			close(ended[i].data.fd);        /* which also takes it off the list */
+			close(ended[i].data.fd);        /* also removes it from the epoll set */
 			s->alive--;
 		}
 	} while (n > 0);
 	return !s->alive;
 }
 
-/* The descriptors of those alive are closed with the process; a run watches once. */
+/* Descriptors of live processes are closed at exit; a run watches only once. */
 void subjects__release(struct subjects *s)
 {
 	if (s->epoll_fd >= 0)

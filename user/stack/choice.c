@@ -9,7 +9,7 @@
 #include "base/pattern.h"
 #include "report/diag.h"
 
-/* What is known of a frame, once it was asked for. */
+/* Cached results per frame. */
 enum {
 	ASKED = 1 << 0,
 	IS_WITH = 1 << 1,
@@ -23,8 +23,8 @@ static int compile(struct frame_pattern *p, const char *option, const char *text
 	if (!text)
 		return 0;
 	if (pattern__compile(&p->regex, text, why, sizeof(why))) {
-		diag_error("%s: '%.100s'%s is no regular expression: %s", option, text,
-			   strlen(text) > 100 ? "..." : "", why);
+		diag_error("%s: '%.100s'%s is no regular expression: %s", option, text, strlen(text) > 100 ? "..." : "",
+			   why);
 		return -EINVAL;
 	}
 	p->text = text;
@@ -51,8 +51,7 @@ static u8 ask(const struct stack_choice *c, const struct report_frame *f)
 {
 	const char *name = f->name ?: f->module ?: "[unknown]";
 
-	return ASKED | (matches(&c->with, name) ? IS_WITH : 0) |
-	       (matches(&c->without, name) ? IS_WITHOUT : 0);
+	return ASKED | (matches(&c->with, name) ? IS_WITH : 0) | (matches(&c->without, name) ? IS_WITHOUT : 0);
 }
 
 static int make_room(struct stack_choice *c, size_t frames)
@@ -70,8 +69,7 @@ static int make_room(struct stack_choice *c, size_t frames)
 	return 0;
 }
 
-int stack_choice__takes(struct stack_choice *c, const struct stack_names *names,
-			const struct stack_path *path)
+int stack_choice__takes(struct stack_choice *c, const struct stack_names *names, const struct stack_path *path)
 {
 	u8 found = 0;
 	u32 i, frame;

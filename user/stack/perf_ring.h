@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ring of a perf event, in which the kernel leaves records (perf_event_open(2)). */
+/* The ring buffer of a perf event, to which the kernel writes records (perf_event_open(2)). */
 #ifndef TALLY_STACK_PERF_RING_H
 #define TALLY_STACK_PERF_RING_H
 
@@ -7,19 +7,19 @@
 
 #include "base/types.h"
 
-/* All zero: none. */
+/* All zero: not mapped. */
 struct perf_ring {
-	void *base;             /* perf_event_mmap_page and the data behind it */
+	void *base;             /* perf_event_mmap_page, followed by the data */
 	size_t bytes;           /* of the data */
-	void *record;           /* room for the largest one */
+	void *record;           /* buffer for the largest record */
 };
 
-/* bytes: a power of two, in whole pages. fd stays the caller's. Returns 0 or a negative errno. */
+/* bytes: a power of two, in whole pages. fd remains the caller's. Returns 0 or a negative errno. */
 int perf_ring__map(struct perf_ring *r, int fd, size_t bytes);
 
 /*
- * Takes the records out and calls take for each, the oldest first; its size is in its header, and it
- * stays no longer than the call. Stops at the first that returns a negative errno, and returns it.
+ * Consumes the records and calls take for each, oldest first; the record's size is in its header,
+ * and it is valid only during the call. Stops at the first negative result, and returns it.
  */
 int perf_ring__read(struct perf_ring *r, int (*take)(void *ctx, const struct perf_event_header *record),
 		    void *ctx);

@@ -11,9 +11,9 @@
 #include "host/host.h"
 #include "report/diag.h"
 
-#define RING_PAGES 2    /* 128 times on pages of 4 KiB: half a second at the worst */
+#define RING_PAGES 2    /* 128 throttlings on pages of 4 KiB: half a second at worst */
 
-/* 0: not known. */
+/* 0: unknown. */
 static u64 read_limit(void)
 {
 	char line[32];
@@ -51,7 +51,7 @@ int throttled__watch(struct throttled *t, int fd, int cpu, int watch_fd)
 static int take(void *ctx, const struct perf_event_header *record)
 {
 	struct throttled_cpu *c = ctx;
-	u64 lost[2];            /* the event's id, and how many */
+	u64 lost[2];            /* event id, and count */
 
 	if (record->type == PERF_RECORD_THROTTLE)
 		c->times++;

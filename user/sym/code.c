@@ -9,19 +9,18 @@
 #define KCORE "/proc/kcore"
 #define MAX_SEGMENTS 4096
 
-/* Where in the file an address of the kernel is, and how many bytes from there on it has. */
+/* Finds the file offset of a kernel address, and the bytes left in its segment. */
 static int find_segment(int fd, u64 address, u64 *offset, u64 *left)
 {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 	u64 i;
 
-	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    header.e_phnum > MAX_SEGMENTS || header.e_phentsize != sizeof(segment))
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) || header.e_phnum > MAX_SEGMENTS ||
+	    header.e_phentsize != sizeof(segment))
 		return -EBADMSG;
 	for (i = 0; i < header.e_phnum; i++) {
-		if (pread(fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)) !=
-		    sizeof(segment))
+		if (pread(fd, &segment, sizeof(segment), header.e_phoff + i * sizeof(segment)) != sizeof(segment))
 			return -EBADMSG;
 		if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||
 		    address - segment.p_vaddr >= segment.p_memsz)

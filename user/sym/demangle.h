@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names as their authors wrote them. */
+/* Symbols as the source names that they were made from. */
 #ifndef TALLY_SYM_DEMANGLE_H
 #define TALLY_SYM_DEMANGLE_H
 
@@ -10,19 +10,19 @@
 #define DEMANGLED_MAX 16384
 
 /*
- * The name that a C++ or Rust compiler has made a symbol from, with its parameters. 0: it is no
- * such symbol, its name would be longer than the buffer or DEMANGLED_MAX, or the build is without
- * libiberty. Else the length in buffer, which has a NUL. Only for names one can trust.
+ * Demangles a C++ or Rust symbol, with parameters, into buffer, NUL-terminated. Returns the length,
+ * or 0: not such a symbol, longer than the buffer or DEMANGLED_MAX, or a build without libiberty.
+ * Only for trusted symbols.
  */
 size_t demangle(const char *symbol, char *buffer, size_t size);
 
 /*
- * The same done by a confined process (confined.h), since a symbol may be made to hurt: it is
- * started for the first one that needs it, and stays. A name it fails on is not demangled, and if
- * it fails on many, no more are.
+ * Demangles in a confined process (confined.h), since symbols may be crafted to attack the
+ * demangler. The process is started for the first mangled symbol, and stays. A symbol that it fails
+ * on stays mangled; after many failures, no more are tried.
  */
 struct demangler {
-	int fd;                 /* to ask it; -1: not started */
+	int fd;                 /* connection to the process; -1: not started */
 	pid_t pid;
 	u32 failures;
 };

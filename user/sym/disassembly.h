@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Machine code as instructions, in AT&T syntax as objdump(1) writes it. Code may be made to harm
- * whoever takes it apart: it is done by a child without rights (base/confined.h), and what that
- * answers is checked, but for its texts, which may be anything.
+ * Disassembles machine code to AT&T syntax, like objdump(1). Code may be crafted to attack the
+ * disassembler: a child without rights does the work (base/confined.h), and its answer is checked,
+ * except for its texts, which may be anything.
  */
 #ifndef TALLY_ANNOTATE_DISASSEMBLY_H
 #define TALLY_ANNOTATE_DISASSEMBLY_H
@@ -11,28 +11,28 @@
 
 enum instruction_kind {
 	INSTRUCTION_OTHER,
-	INSTRUCTION_REFERS,     /* to the address target: an operand relative to itself */
-	INSTRUCTION_BRANCHES,   /* to target: a jump or call, the operand is nothing else */
+	INSTRUCTION_REFERS,     /* to the address target, by a PC-relative operand */
+	INSTRUCTION_BRANCHES,   /* to target: a jump or call, with no other operand */
 };
 
-/* Where control goes from an instruction. */
+/* Where control goes after an instruction. */
 enum instruction_flow {
-	FLOW_ON,                /* to the next one; calls come back to it */
+	FLOW_ON,                /* to the next instruction; calls return to it */
 	FLOW_CALL,
 	FLOW_RETURN,
-	FLOW_JUMP,              /* to target, always */
-	FLOW_CONDITION,         /* to target, or on */
-	FLOW_JUMP_ELSEWHERE,    /* to what a register or memory says */
+	FLOW_JUMP,              /* to target, unconditionally */
+	FLOW_CONDITION,         /* to target, or to the next instruction */
+	FLOW_JUMP_ELSEWHERE,    /* to an address in a register or memory */
 	FLOW_STOP,              /* nowhere: ud2, hlt, int3 */
-	FLOW_UNKNOWN,           /* these bytes are no instruction, or not a known one */
+	FLOW_UNKNOWN,           /* these bytes are not a known instruction */
 };
 
 enum machine_code {
-	MACHINE_OWN,            /* of this CPU as we are */
-	MACHINE_32_BIT,         /* what it runs of its 32-bit predecessor; x86 alone has this */
+	MACHINE_OWN,            /* this CPU, in our mode */
+	MACHINE_32_BIT,         /* this CPU's 32-bit mode; x86 only */
 };
 
-/* Every byte is in one: what is no instruction, or not a known one, is a ".byte". */
+/* Instructions cover every byte: unknown ones become ".byte". */
 struct instruction {
 	u64 address;
 	u32 size;
@@ -43,23 +43,23 @@ struct instruction {
 };
 
 struct disassembly {
-	struct instruction *instruction;        /* in order, each where the one before ends */
+	struct instruction *instruction;        /* in order, contiguous */
 	size_t n;
 	char *texts;
 };
 
 /*
- * Takes size bytes of code apart, the first of which is at an address. Returns 0; -EOPNOTSUPP: a
- * build without capstone; -EBADMSG or -ETIME: it could not be done (see confined.h); -ENOMEM.
+ * Disassembles size bytes of code located at address. Returns 0; -EOPNOTSUPP: there is no capstone,
+ * here or in this build; -EBADMSG or -ETIME: it failed (see confined.h); -ENOMEM.
  */
 int disassembly__make(struct disassembly *d, enum machine_code machine, const void *code, size_t size,
 		      u64 address);
 void disassembly__free(struct disassembly *d);
 
-/* False: this is a build without capstone. */
+/* False in a build without capstone, or if it is not installed. */
 bool disassembly__is_possible(void);
 
-/* Its two halves: what the child answers, to be freed, and what is made of it, whatever it is. */
+/* Its two halves: get the child's answer, which the caller frees, and parse it, whatever it contains. */
 int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
 		     void **answer, size_t *answered);
 int disassembly__take(struct disassembly *d, const void *answer, size_t answered, size_t size,

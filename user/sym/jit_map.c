@@ -15,14 +15,14 @@
  * --- text --------------------------------------------------------------------------------------
  */
 
-/* A runtime has some 100,000; the shortest lines there can be would make 10 million of a file. */
+/* A runtime has about 100,000; a file of the shortest possible lines would have 10 million. */
 #define MAX_PIECES (2U << 20)
 
 struct piece {
 	u64 start;
 	u32 size;
-	u32 line;               /* the larger, the newer */
-	u32 name, len;          /* in the text */
+	u32 line;               /* larger is newer */
+	u32 name, len;          /* position in the text */
 };
 
 struct pieces {
@@ -30,7 +30,7 @@ struct pieces {
 	size_t n, room;
 };
 
-/* A hex number with a blank behind it; at most 64 bits. Returns what follows, or NULL. */
+/* Parses a hex number of at most 64 bits, followed by a blank. Returns the rest, or NULL. */
 static const char *take_hex(const char *at, const char *end, u64 *out)
 {
 	const char *first;
@@ -99,7 +99,7 @@ static int find_pieces(struct pieces *all, const char *text, size_t size)
 	while (!err && at < text + size && all->n < MAX_PIECES) {
 		end = memchr(at, '\n', text + size - at);
 		if (!end)
-			break;                  /* still being written */
+			break;                  /* line still being written */
 		if (parse_piece(&p, text, at, end))
 			err = add_piece(all, &p);
 		p.line++;
@@ -117,10 +117,7 @@ static int by_start(const void *a, const void *b)
 	return x->line < y->line ? -1 : 1;
 }
 
-/*
- * Where pieces overlap, the newer one was written over the older one, which is gone then. Left
- * are those that do not overlap.
- */
+/* Removes overlaps: a newer piece has overwritten the older one, which is gone. */
 static void drop_replaced(struct pieces *all)
 {
 	struct piece *p = all->piece;
@@ -227,7 +224,7 @@ int jit_map__open(struct jit_map *j, u32 pid)
 	return 0;
 }
 
-/* As much of the file as there is, up to size. */
+/* Reads the file, up to size bytes. */
 static ssize_t read_whole(int fd, char *text, size_t size)
 {
 	size_t at = 0;
@@ -245,7 +242,7 @@ struct head {
 	u64 entries, names_size;
 };
 
-/* confined_work: the file is 0. */
+/* confined_work: the file is descriptor 0. */
 static void read_map(struct answer *to, void *arg)
 {
 	const size_t *size = arg;
@@ -261,10 +258,10 @@ static void read_map(struct answer *to, void *arg)
 	answer__put(to, &head, sizeof(head));
 	answer__put(to, t.entry, t.n * sizeof(*t.entry));
 	answer__put(to, t.names, t.names_size);
-	/* The process ends here: nothing is given back one by one. */
+	/* The process exits here: nothing needs freeing. */
 }
 
-/* What may be lies. */
+/* Parses the answer, which is not trusted. */
 static int take_map(struct symbol_table *t, const char *answer, size_t size)
 {
 	struct symbol_entry *entry;
@@ -312,7 +309,10 @@ int jit_map__read(struct jit_map *j, struct allowance *allowance)
 	free(answer);
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	/* It replaces the former one: what all tables take is bounded elsewhere. */
+	/*
+	 * The new table replaces the old one, so it does not use up the allowance; the memory of
+	 * all tables is limited elsewhere.
+	 */
 	allowance->spent_bytes -= n < allowance->spent_bytes ? n : allowance->spent_bytes;
 	j->err = 0;
 	symbol_table__free(&j->table);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names of code that a process has made itself: /tmp/perf-PID.map, lines "START SIZE NAME"
- * with numbers in hex, by which runtimes tell perf(1). PID is the process's own number for
- * itself, and /tmp is its own.
+ * Symbols of code that a process has generated itself: /tmp/perf-PID.map, with lines "START SIZE
+ * NAME" in hex, which runtimes write for perf(1). PID is in the process's own pid namespace, and
+ * /tmp in its own root.
  *
- * Everybody may write to /tmp, so a file counts only if it is a regular one, reached without any
- * link, of the process's user or root, with no second name. Of a huge one JIT_MAP_MAX bytes are
+ * /tmp is writable by everybody, so a map is accepted only if it is a regular file, reached without
+ * links, owned by the process's user or root, with a single name. At most JIT_MAP_MAX bytes are
  * read.
  */
 #ifndef TALLY_SYM_JIT_MAP_H
@@ -19,27 +19,27 @@
 struct jit_map {
 	int fd;                 /* -1: none */
 	u64 dev, inode;
-	u64 size;               /* that was read */
+	u64 size;               /* bytes read so far */
 	struct symbol_table table;
-	int err;                /* of the last reading, 0: it went well */
+	int err;                /* of the last read; 0: success */
 };
 
 /*
- * Opens the map of a process, or the one it has now in place of an earlier one. -ENOENT, -EPERM
- * (it does not count), -ESRCH: what was there stays.
+ * Opens the map of a process, replacing the earlier one. On -ENOENT, -EPERM (not accepted) or
+ * -ESRCH, the earlier one is kept.
  */
 int jit_map__open(struct jit_map *j, u32 pid);
 
 /*
- * Reads it if it has grown since, in a process without rights. Where code was replaced, what was
- * written last holds. Where it cannot be read, what was there stays, and err says why. -ENOMEM
+ * Reads the map if it has grown, in a process without rights. If code was replaced, the last line
+ * written wins. On a read error the old symbols are kept and err is set. Returns 0 or -ENOMEM.
  */
 int jit_map__read(struct jit_map *j, struct allowance *allowance);
 
 void jit_map__init(struct jit_map *j);
 void jit_map__free(struct jit_map *j);
 
-/* Makes a table of the text of such a file, which has size bytes. -ENOMEM */
+/* Parses the text of such a file, size bytes, into a table. Returns 0 or -ENOMEM. */
 int jit_map__parse(struct symbol_table *t, const char *text, size_t size);
 
 #endif /* TALLY_SYM_JIT_MAP_H */

@@ -16,7 +16,7 @@ struct line {
 	const char *module;     /* NULL: vmlinux */
 };
 
-/* Where a symbol of any kind begins, to know where the one before it ends. */
+/* Start of a symbol of any kind, where the previous one ends. */
 struct start {
 	u64 address;
 	u32 owner;              /* differs between modules */
@@ -27,7 +27,7 @@ struct starts {
 	size_t n, room;
 };
 
-/* strtoull() would be a tenth of what the whole file costs: a hundred thousand lines and more. */
+/* strtoull() would take a tenth of the time of reading the file, with over 100,000 lines. */
 static char *parse_address(char *at, u64 *address)
 {
 	for (*address = 0;; at++) {
@@ -72,7 +72,7 @@ static bool parse_line(struct line *s, char *line)
 }
 
 /*
- * Code of the kernel or a module: not JITed programs and trampolines, nor the padding in front of
+ * Is it code of the kernel or a module? Not JITed programs and trampolines, nor the padding before
  * functions (which has symbols since 6.2).
  */
 static bool is_function(const struct line *s)
@@ -87,7 +87,7 @@ static bool is_function(const struct line *s)
 
 struct wanted {
 	const char *name;       /* NULL: all */
-	size_t literal;         /* its first bytes that stand for themselves */
+	size_t literal;         /* length of its prefix without wildcards */
 	const char *module;     /* NULL: any; "": vmlinux */
 };
 
@@ -97,7 +97,7 @@ static bool is_wanted(const struct wanted *w, const struct line *s)
 		return false;
 	if (!w->name)
 		return true;
-	/* Most names end here: fnmatch() of 100,000 would take longer than to read them. */
+	/* Rejects most names: calling fnmatch() 100,000 times would take longer than reading them. */
 	if (strncmp(w->name, s->name, w->literal))
 		return false;
 	if (!w->name[w->literal])
@@ -124,7 +124,7 @@ static int add_function(struct kernel_functions *f, const struct line *s)
 {
 	struct kernel_function new = { .address = s->address }, *more;
 
-	/* Room for a power of two of them, and always for one more. */
+	/* Keeps room for a power of two, and always for one more. */
 	if (!(f->n & (f->n - 1))) {
 		more = realloc(f->function, (f->n ? 2 * f->n : 1) * sizeof(*more));
 		if (!more)
@@ -158,7 +158,7 @@ static int compare_functions(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The whole of vmlinux comes in order, so this is rarely more than a look. */
+/* vmlinux is sorted already, so this is mostly a check. */
 static void sort_starts(struct starts *s)
 {
 	size_t i;
@@ -171,7 +171,7 @@ static void sort_starts(struct starts *s)
 	}
 }
 
-/* Both are sorted. The last function of a module ends nobody knows where. */
+/* Both are sorted. The size of a module's last function is unknown. */
 static void set_sizes(struct kernel_functions *f, const struct starts *s)
 {
 	size_t i, at = 0, next;
@@ -179,7 +179,7 @@ static void set_sizes(struct kernel_functions *f, const struct starts *s)
 	for (i = 0; i < f->n; i++) {
 		u64 address = f->function[i].address;
 
-		/* Who may not see addresses sees 0 for all of them. */
+		/* Without permission, all addresses are 0. */
 		if (!address)
 			continue;
 		while (at < s->n && s->start[at].address < address)
@@ -191,7 +191,7 @@ static void set_sizes(struct kernel_functions *f, const struct starts *s)
 	}
 }
 
-/* Tells modules apart by number: the symbols of one stand together. */
+/* Numbers modules: the symbols of one are consecutive. */
 static u32 owner_of(const struct line *s, char *last, size_t size, u32 *owner)
 {
 	if (strncmp(s->module ?: "", last, size - 1)) {
@@ -280,7 +280,7 @@ int kernel_symbols__locate(const char *const *name, size_t n, u64 *address)
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
-	/* A symbol at 0 may be one of the per-CPU area, or hidden like all others. */
+	/* A symbol at 0 may be per-CPU, or hidden like all others. */
 	while (!(found == all && any) && getline(&line, &size, file) >= 0) {
 		if (!parse_line(&s, line))
 			continue;
@@ -313,10 +313,10 @@ int kernel_symbol(const char *name, u64 *address)
  * --- by address --------------------------------------------------------------------------------
  */
 
-/* The last function of a module ends nobody knows where, but hardly further than this. */
+/* Limit for the last function of a module, whose size is unknown. */
 #define MAX_UNSIZED (64 << 10)
 
-/* Types of symbols, as nm(1) has them. */
+/* Types of symbols, as in nm(1). */
 #define CODE "tTwW"
 #define VARIABLES "dDbBrRvV"
 
@@ -327,7 +327,7 @@ static enum symbol_rank rank_of(const struct line *s, const char *types)
 	return strchr("tdbr", s->type) ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
 }
 
-/* The symbols of a module stand together: it is the last one, or a new one. */
+/* A module's symbols are consecutive: it is the last module, or a new one. */
 static int find_module(struct kernel_symbols *k, const struct line *s, size_t *found)
 {
 	const char *name = s->module ?: "[kernel]";

@@ -97,7 +97,7 @@ static char *build_id_path(const struct build_id *id)
 	return path;
 }
 
-/* Where the debug file may be. NULL: no more places, or no memory. */
+/* The next candidate path of the debug file. NULL: no more, or no memory. */
 static char *debug_path(const struct mapped_file *f, int place)
 {
 	const char *link = f->symbols.link.name, *slash = f->path ? strrchr(f->path, '/') : NULL;
@@ -118,8 +118,8 @@ static char *debug_path(const struct mapped_file *f, int place)
 }
 
 /*
- * Opens a file if it is the one that dwz has made. Who wrote its path may want us to open others,
- * so a process that knows nothing else reads its build ID.
+ * Opens a candidate for the dwz file. Its path is untrusted and may name any file, so a process
+ * without rights checks the build ID.
  */
 static int try_alt(const struct mapped_file *f, u32 pid, const char *path,
 		   struct allowance *allowance)
@@ -140,7 +140,7 @@ static int try_alt(const struct mapped_file *f, u32 pid, const char *path,
 	return err;
 }
 
-/* path: of the file with the debug information. Returns a descriptor or a negative errno. */
+/* path: the file with the debug information. Returns a descriptor or a negative errno. */
 static int open_alt(const struct mapped_file *f, u32 pid, const char *path,
 		    struct allowance *allowance)
 {
@@ -163,7 +163,10 @@ static int open_alt(const struct mapped_file *f, u32 pid, const char *path,
 	return fd;
 }
 
-/* fd, which stays the caller's, has the debug information that the symbols tell of. */
+/*
+ * Keeps fd's debug information, which matches the symbols, open for source lookup; fd remains the
+ * caller's.
+ */
 static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path,
 			struct allowance *allowance)
 {
@@ -180,15 +183,15 @@ static void keep_source(struct mapped_file *f, int fd, u32 pid, const char *path
 }
 
 /*
- * A file that many processes map is read once, with the debug file that one of them has: only who
- * could have put other names into the file itself may name what is in it.
+ * A file mapped by many processes is read once, with one process's debug file: that must be owned
+ * by a user who could have changed the file itself.
  */
 static bool may_name(const struct mapped_file *f, const struct stat *debug)
 {
 	return (!debug->st_uid && !(debug->st_mode & S_IWOTH)) || debug->st_uid == f->uid;
 }
 
-/* Reads both again if this is the debug file; its debug information counts if f has none. */
+/* Rereads both if this is the debug file; its debug information is used if f has none. */
 static int try_debug(struct mapped_file *f, u32 pid, const char *path,
 		     const struct reading_wish *want)
 {
@@ -200,7 +203,7 @@ static int try_debug(struct mapped_file *f, u32 pid, const char *path,
 	if (fd < 0)
 		return fd;
 	if (st.st_dev == f->dev && st.st_ino == f->inode)
-		err = -ESTALE;          /* stripped in place, under the name that the link says */
+		err = -ESTALE;          /* stripped in place, under the name in the debug link */
 	else if (!may_name(f, &st))
 		err = -EPERM;
 	else
@@ -215,13 +218,13 @@ static int try_debug(struct mapped_file *f, u32 pid, const char *path,
 	return err;
 }
 
-/* Nothing more to look for? */
+/* Is nothing left to search? */
 static bool has_all(const struct mapped_file *f, const struct reading_wish *want)
 {
 	return f->symbols.complete && (!want->source || f->source.fd >= 0);
 }
 
-/* Is it worth telling that a file could not be read for this? */
+/* Is this error worth reporting for a file? */
 static bool is_fault(int err)
 {
 	return err == -ETIME || err == -EDQUOT || err == -EBADMSG;
@@ -254,7 +257,7 @@ int mapped_file__read(struct mapped_file *f, const struct reading_wish *want)
 
 	if (f->fd < 0)
 		return 0;
-	elf_symbols__free(&f->symbols);         /* of a call that was interrupted */
+	elf_symbols__free(&f->symbols);         /* from an interrupted call */
 	err = elf_symbols__read(&f->symbols, f->fd, -1, want->allowance);
 	f->is_elf = !err;
 	f->err = is_fault(err) ? err : !err && f->symbols.dropped ? -E2BIG : 0;
@@ -264,7 +267,7 @@ int mapped_file__read(struct mapped_file *f, const struct reading_wish *want)
 		err = read_debug(f, want);
 	if (err == -EINTR) {
 		f->err = err;
-		return 0;       /* another time, if there is one */
+		return 0;       /* later, if called again */
 	}
 	close(f->fd);
 	f->fd = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A file that code runs from, known by device, inode, size and time: mapped by a thousand
- * processes it is one. It is held open until its symbols are read, which happens once.
+ * A file with code, identified by device, inode, size and time, so that a file mapped by a thousand
+ * processes is one object. It is held open until its symbols are read, once.
  */
 #ifndef TALLY_SYM_MAPPED_FILE_H
 #define TALLY_SYM_MAPPED_FILE_H
@@ -16,45 +16,44 @@
 struct mapped_file {
 	u64 dev, inode, size;
 	s64 modified_ns;
-	int fd;                 /* -1: read, or given up */
-	int code_fd;            /* kept open for its code (code.h); -1: not */
-	u32 pid;                /* the last process seen to map it, 0: none */
-	char *path;             /* as that one sees it; NULL: it has none */
-	u32 uid;                /* whose it is */
+	int fd;                 /* -1: symbols read, or given up */
+	int code_fd;            /* kept open to read code (code.h); -1: not */
+	u32 pid;                /* the last process seen to map it; 0: none */
+	char *path;             /* its path in that process; NULL: none */
+	u32 uid;                /* owner */
 	bool is_elf;
-	int err;                /* why names of it are missing, to be told; 0: none are for that */
-	bool is_told;           /* of struct symbols, as unread */
+	int err;                /* why its symbols are missing, to be reported; 0: they are not */
+	bool is_told;           /* is in the unread list of struct symbols */
 	bool is_mapped;         /* see symbols__close_unmapped() */
-	bool is_closed;         /* by that: to be opened, and read, anew */
+	bool is_closed;         /* by that function: to be reopened and reread */
 	STAILQ_ENTRY(mapped_file) next;
 	struct elf_symbols symbols;
 	struct source_file source;      /* fd -1 unless sources are wanted */
 	u32 mark;               /* see struct symbols_code */
 };
 
-/* fd is taken over, also on failure. NULL: no memory. */
+/* Takes ownership of fd, also on failure. NULL: no memory. */
 struct mapped_file *mapped_file__new(int fd, const struct stat *st);
 void mapped_file__free(struct mapped_file *f);
 
 /*
- * Closes it, and forgets what was read of it; and the other way round, where it is closed, with the descriptor of another
- * one of the same file.
+ * Closes the file and forgets its symbols; and the reverse: reopens a closed one with another
+ * descriptor of the same file.
  */
 void mapped_file__close(struct mapped_file *f);
 void mapped_file__open_again(struct mapped_file *f, struct mapped_file *other);
 
-/* Which is which. */
+/* Order by identity. */
 int mapped_file__compare(const void *a, const void *b);
 
 /*
- * Reads the symbols, if that has not been done: of the file, and if it has been stripped, of its
- * debug file, which is looked for below /usr/lib/debug by build ID and beside the file by its
- * link, in the root of the process and then in our own, and has to be root's or of the file's
- * owner. A file that cannot be read has none. Where a signal waits, it stays unread: another call
- * may read it. Returns 0 or -ENOMEM.
+ * Reads the symbols, once: of the file and, if it is stripped, of its debug file. That is searched
+ * by build ID below /usr/lib/debug and by debug link beside the file, in the root of the process
+ * and then in ours, and must be owned by root or the file's owner. An unreadable file has no
+ * symbols. If a signal is pending, the file stays unread, for a later call. Returns 0 or -ENOMEM.
  */
 struct reading_wish {
-	bool source;    /* keep the file with the debug information open, and look for it likewise */
+	bool source;    /* also look for a debug file with debug information, and keep that open */
 	struct allowance *allowance;    /* see base/confined.h */
 };
 

@@ -11,7 +11,7 @@
 #include "base/regular.h"
 #include "sym/mappings.h"
 
-/* O_PATH opens nothing yet: a device does not notice. */
+/* O_PATH does not really open the file: device drivers do not notice. */
 static int find(u32 pid, const char *path, u64 resolve)
 {
 	struct open_how how = {

@@ -7,9 +7,9 @@
 
 #include "sym/demangle.h"
 
-/* A file could nest its symbols a million deep; compilers do one or two. */
+/* A hostile file could nest a million symbols; compilers nest one or two. */
 #define MAX_NESTING 64
-/* Of all names together: offsets are 32 bits, and the memory is ours. */
+/* Limit of all names: offsets have 32 bits, and memory is ours. */
 #define MAX_NAMES (512U << 20)
 
 /*
@@ -35,7 +35,7 @@ static bool is_sound(const struct symbol_entry *entry, u64 n, const char *names,
 	return true;
 }
 
-/* Each chain of outer symbols gets shorter by every step taken here, so this is linear. */
+/* Linear: each step shortens a chain of outer symbols. */
 static void set_outer(struct symbol_table *t)
 {
 	u32 i, outer;
@@ -88,7 +88,7 @@ void symbol_table__free(struct symbol_table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* The last one that starts at or before address. */
+/* The last symbol that starts at or before address. */
 static u32 last_before(const struct symbol_table *t, u64 address)
 {
 	u32 low = 0, high = t->n, mid;
@@ -119,7 +119,7 @@ const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler 
 {
 	char *text, *name = t->names + t->entry[i].name;
 
-	/* Most are never asked for: calloc() gives large arrays without touching their memory. */
+	/* Most are never looked up, and calloc() does not touch large arrays. */
 	if (!t->shown)
 		t->shown = calloc(t->n, sizeof(*t->shown));
 	if (t->shown && !t->shown[i]) {
@@ -136,7 +136,7 @@ const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler 
  * --- the choice --------------------------------------------------------------------------------
  */
 
-/* Less than 0: a is the better name. */
+/* Negative: a is the better name. */
 static int compare_names(const char *a, const char *b)
 {
 	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
@@ -149,7 +149,7 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-/* Makes room for n more things in an array, doubling it. */
+/* Makes room for n more elements in an array, doubling it. */
 static int make_room(void **array, size_t *room, size_t used, size_t n, size_t each)
 {
 	size_t larger = *room ?: 4096;
@@ -195,7 +195,7 @@ void symbol_list__free(struct symbol_list *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* The best name of an address first. */
+/* Orders the best name of each address first. */
 static int compare_candidates(const void *a, const void *b, void *names)
 {
 	const struct symbol_candidate *x = a, *y = b;
@@ -207,7 +207,7 @@ static int compare_candidates(const void *a, const void *b, void *names)
 	return compare_names((char *)names + x->name, (char *)names + y->name);
 }
 
-/* One candidate for each address: the name of the best, and the largest size of all. */
+/* One candidate per address: the best name, and the largest size. */
 static void choose_names(struct symbol_list *l)
 {
 	struct symbol_candidate *s = l->symbol;
@@ -223,8 +223,8 @@ static void choose_names(struct symbol_list *l)
 }
 
 /*
- * What one without a size reaches to: the next symbol, the end of the section, and the end of the
- * symbol around it (which has the address reach), if it is in one.
+ * End of an unsized symbol: the next symbol, the end of the section, or the end of the enclosing
+ * symbol (reach), if any.
  */
 static u64 unsized(const struct symbol_list *l, size_t i, u64 reach)
 {
@@ -239,8 +239,8 @@ static u64 unsized(const struct symbol_list *l, size_t i, u64 reach)
 }
 
 /*
- * Drops labels inside symbols and gives the others their sizes. The symbols left are packed at
- * the front of the list, one for each entry.
+ * Drops labels inside symbols and sets the other sizes. The remaining symbols are packed at the
+ * front of the list, one per entry.
  */
 static size_t make_entries(struct symbol_list *l, struct symbol_entry *entry)
 {
@@ -268,7 +268,7 @@ static size_t make_entries(struct symbol_list *l, struct symbol_entry *entry)
 	return n;
 }
 
-/* Puts the names that were chosen behind each other, in the order of the entries. */
+/* Concatenates the chosen names in the order of the entries. */
 static int pack_names(struct symbol_list *l, struct symbol_entry *entry)
 {
 	size_t i, at = 0, size = 0;

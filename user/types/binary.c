@@ -14,7 +14,7 @@
 #include "base/wire.h"
 #include "types/debug_file.h"
 
-/* Of a USDT probe's texts, and of all names that are kept together. */
+/* Limits of one text of a USDT probe, and of all names kept together. */
 #define MAX_NAME 16384
 #define MAX_NAMES (512ULL << 20)
 #define MIN_NAMES (1ULL << 20)
@@ -22,8 +22,8 @@
 /*
  * --- questions ---------------------------------------------------------------------------------
  *
- * Files are read by a process without rights (base/confined.h), for which file 0 is the program or
- * library and 1, if there is that, its debug file. It answers with an error code and what it found.
+ * A process without rights reads the files (base/confined.h): descriptor 0 is the program or
+ * library, and 1 its debug file, if any. It answers with an error code and its findings.
  */
 struct question {
 	/* Fills in the answer; f is the program. */
@@ -44,7 +44,7 @@ static void answer_question(struct answer *to, void *arg)
 	s64 err;
 
 	err = elf_file__open_fd(&f, 0);
-	/* A program or a shared library: what user code runs from. */
+	/* A program or a shared library: user code. */
 	if (!err && f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
 		err = -ENOEXEC;
 	if (!err)
@@ -52,7 +52,7 @@ static void answer_question(struct answer *to, void *arg)
 	answer__put(to, &err, sizeof(err));
 	if (!err)
 		answer__put(to, w.data, w.n);
-	/* The process ends here: nothing is given back one by one. */
+	/* The process exits here: nothing needs freeing. */
 }
 
 static bool is_errno(s64 err)
@@ -61,7 +61,7 @@ static bool is_errno(s64 err)
 	       err == -EBADMSG;
 }
 
-/* What is looked for besides the file itself. */
+/* Opens the file to search in addition to the program itself. */
 static int open_debug(int fd, const char *path)
 {
 	struct elf_about about;
@@ -72,7 +72,7 @@ static int open_debug(int fd, const char *path)
 	return about.has_symbols ? -ENOENT : debug_file__open(&about, path, NULL);
 }
 
-/* *answer, to be freed, is what *u is about. */
+/* *answer, which the caller frees, backs *u. */
 static int ask(const char *path, struct question *q, bool symbols, void **answer, struct unwire *u)
 {
 	int fd[2] = { open_regular(path, NULL), -ENOENT }, err;
@@ -106,7 +106,7 @@ static int ask(const char *path, struct question *q, bool symbols, void **answer
  * --- symbols -----------------------------------------------------------------------------------
  */
 
-/* Every table of one file. A table that is not there or damaged takes nothing from the others. */
+/* Visits every table of one file. Missing or damaged tables do not affect the others. */
 static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
 {
 	static const char *const tables[][2] = {
@@ -125,7 +125,7 @@ static int visit_tables(const struct elf_file *f, symbol_visit visit, void *arg)
 	return there ? 0 : -ENOENT;
 }
 
-/* All symbols known of a file. What is not in the file itself is only looked for where needed. */
+/* Visits all known symbols of a file; searches other files only if needed. */
 static int visit_symbols(const struct elf_file *f, const struct question *q, symbol_visit visit,
 			 void *arg)
 {
@@ -134,7 +134,7 @@ static int visit_symbols(const struct elf_file *f, const struct question *q, sym
 
 	err = visit_tables(f, visit, arg);
 	if (err != -ENOENT)
-		return err;             /* .symtab has all of it */
+		return err;             /* .symtab is complete */
 	if (q->has_debug && !elf_file__open_fd(&other, 1)) {
 		err = visit_tables(&other, visit, arg);
 		elf_file__close(&other);
@@ -158,7 +158,7 @@ struct function_search {
 	struct binary_functions found;
 	size_t room;
 	u64 bytes;              /* of names */
-	u64 most;               /* that they may be */
+	u64 most;               /* limit */
 };
 
 static int keep_function(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
@@ -206,10 +206,10 @@ static int by_address(const void *a, const void *b)
 	names = strcmp(f->name, g->name);
 	if (names)
 		return names;
-	return f->size == g->size ? 0 : f->size > g->size ? -1 : 1;     /* the known size first */
+	return f->size == g->size ? 0 : f->size > g->size ? -1 : 1;     /* symbols of known size first */
 }
 
-/* The same symbol in .symtab and .dynsym, or in two versions. */
+/* Drops duplicates: in .symtab and .dynsym, or in two versions. */
 static void drop_doubles(struct binary_functions *f)
 {
 	size_t i, n = 0;
@@ -224,10 +224,7 @@ static void drop_doubles(struct binary_functions *f)
 	f->n = n;
 }
 
-/*
- * A table may point many symbols at one long name. What is packed (.gnu_debugdata) comes out some five
- * times as large.
- */
+/* A table may point many symbols at one long name. .gnu_debugdata expands about fivefold. */
 static u64 most_names(const struct question *q)
 {
 	u64 blocks = 0;
@@ -373,7 +370,7 @@ struct symbol_search {
 	bool found, global;
 };
 
-/* The first global symbol of that name; else the first local one. */
+/* Finds the first global symbol of that name; else the first local one. */
 static int find_symbol(void *arg, const GElf_Sym *symbol, const char *name, size_t len)
 {
 	struct symbol_search *search = arg;
@@ -429,7 +426,7 @@ int binary__symbol(const char *path, const char *name, u64 *address, bool *is_re
 struct usdt_search {
 	const struct elf_file *file;
 	const char *provider, *name;    /* globs */
-	u64 base;                       /* of .stapsdt.base now; 0: the file has none */
+	u64 base;                       /* current .stapsdt.base; 0: the file has none */
 	struct usdt_probes found;
 	u64 bytes;
 };
@@ -447,7 +444,7 @@ static u64 word_at(const struct elf_file *f, const u8 *p)
 	return small;
 }
 
-/* Three words and three strings; false if it is not so. The strings are those in the note. */
+/* Three words and three strings; false if malformed. The strings point into the note. */
 static bool parse_probe(const struct usdt_search *search, struct usdt_probe *probe, const u8 *desc,
 			size_t size)
 {
@@ -468,7 +465,7 @@ static bool parse_probe(const struct usdt_search *search, struct usdt_probe *pro
 	probe->pc = word_at(search->file, desc);
 	base = word_at(search->file, desc + word);
 	semaphore = word_at(search->file, desc + 2 * word);
-	/* prelink(8) moves the sections but not what the notes say: .stapsdt.base moves along. */
+	/* prelink(8) moves sections without updating the notes, but .stapsdt.base moves too. */
 	moved = search->base && base ? search->base - base : 0;
 	probe->pc += moved;
 	if (elf_file__offset(search->file, probe->pc, 1, true, &probe->file_offset))
@@ -506,7 +503,7 @@ static int keep_probe(void *arg, u32 type, const char *owner, size_t owner_size,
 	return search->bytes > MAX_NAMES ? -E2BIG : 0;
 }
 
-/* glibc's libc.so.6 has such a section; an executable without probes has none. */
+/* glibc's libc.so.6 has this section; an executable without probes has none. */
 static int visit_probes(struct usdt_search *search)
 {
 	GElf_Shdr header;
@@ -599,7 +596,7 @@ void usdt_probes__free(struct usdt_probes *p)
  * --- by name -----------------------------------------------------------------------------------
  */
 
-/* The first bytes of a file, which are the same for both classes of ELF up to e_machine. */
+/* Reads the start of a file; both ELF classes agree up to e_machine. */
 static bool read_header(const char *path, Elf32_Ehdr *h)
 {
 	int fd = open_regular(path, NULL);
@@ -612,7 +609,7 @@ static bool read_header(const char *path, Elf32_Ehdr *h)
 	return whole && !memcmp(h->e_ident, ELFMAG, SELFMAG);
 }
 
-/* Such a file exists, and is code for the same CPU as that of a program. */
+/* Does the file exist, with code for the same machine as program? */
 static bool is_like(const char *path, const char *program)
 {
 	Elf32_Ehdr own, f;
@@ -622,7 +619,7 @@ static bool is_like(const char *path, const char *program)
 	       own.e_machine == f.e_machine && (f.e_type == ET_EXEC || f.e_type == ET_DYN);
 }
 
-/* "libc.so.6" is meant by "libc.so.6" and by "libc". */
+/* "libc.so.6" and "libc" both mean "libc.so.6". */
 static bool is_library(const char *file, const char *name)
 {
 	size_t len = strlen(name);
@@ -630,7 +627,7 @@ static bool is_library(const char *file, const char *name)
 	return !strncmp(file, name, len) && (!file[len] || !strncmp(file + len, ".so", 3));
 }
 
-/* The cache of ld.so(8) as glibc has written it since 2.2: a header, entries, strings. */
+/* The cache of ld.so(8) in the format of glibc since 2.2: a header, entries, strings. */
 struct cache_header {
 	char magic[20];         /* "glibc-ld.so.cache1.1" */
 	u32 entries;
@@ -640,7 +637,7 @@ struct cache_header {
 
 struct cache_entry {
 	__s32 flags;
-	u32 key, value;         /* name and path: places in the file */
+	u32 key, value;         /* offsets of name and path in the file */
 	u32 os_version;
 	u64 hwcap;
 };
@@ -648,7 +645,7 @@ struct cache_entry {
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 #define CACHE_MAX (64 << 20)
 
-/* Reads a small file of the system. NULL: not there, or too large. */
+/* Reads a small system file. NULL: missing or too large. */
 static char *read_cache(size_t *size)
 {
 	FILE *file = fopen("/etc/ld.so.cache", "re");
@@ -669,7 +666,7 @@ static char *read_cache(size_t *size)
 	return text;
 }
 
-/* Old glibc wrote the cache of libc5 in front of the one we know. */
+/* Old glibc wrote the cache of libc5 before this one. */
 static const char *find_header(const char *cache, size_t size, struct cache_header *header)
 {
 	const char *at = memmem(cache, size, CACHE_MAGIC, strlen(CACHE_MAGIC));
@@ -680,7 +677,7 @@ static const char *find_header(const char *cache, size_t size, struct cache_head
 	return at;
 }
 
-/* The library of exactly that name before one it is the beginning of. */
+/* Prefers a library of exactly that name over one that starts with it. */
 static char *locate_library(const char *name, const char *program)
 {
 	struct cache_header header;
@@ -699,7 +696,7 @@ static char *locate_library(const char *name, const char *program)
 			break;
 		memcpy(&entry, start + at, sizeof(entry));
 		if (entry.key >= room || entry.value >= room)
-			continue;       /* the cache ends with a NUL: so does every string */
+			continue;       /* the cache ends with a NUL, and so does every string */
 		exact = !strcmp(start + entry.key, name);
 		if (!exact && (best || !is_library(start + entry.key, name)))
 			continue;
@@ -721,7 +718,7 @@ static char *locate(const char *name, const char *program)
 {
 	static const char *const places[] = {
 		"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
-		/* Where there is no cache (musl): what a library's full name is looked for in. */
+		/* Without a cache (musl): directories searched for a library's full name. */
 		"/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib",
 	};
 	char *path;
@@ -757,7 +754,7 @@ char *binary__locate_for(const char *name, const char *program)
 	char *path = program ? locate(program, own_program) : NULL, *found = NULL;
 	Elf32_Ehdr header;
 
-	/* A script is not loaded, but its interpreter, which is taken for one like us. */
+	/* For a script, the interpreter is what matters; it is assumed to match our own machine. */
 	if (path && read_header(path, &header))
 		found = locate(name, path);
 	free(path);

@@ -6,7 +6,7 @@
 
 #include "types/btf_common.h"
 
-/* Members of one type with all that lies inside; task_struct has some 2,000. */
+/* Limit for the members of one type including nested ones; task_struct has about 2,000. */
 #define MEMBERS_MAX (1 << 20)
 
 const struct btf_type *btf_bare_type(const struct btf *btf, u32 id, u32 *bare_id)
@@ -60,7 +60,7 @@ static int add_member(struct type_layout *l, const struct type_member *m)
 	return 0;
 }
 
-/* What surrounds a member. */
+/* The context of a member. */
 struct place {
 	const char *path;       /* "fault." or "" */
 	u64 bit_offset;
@@ -71,7 +71,7 @@ struct place {
 static int add_members(struct type_layout *l, const struct btf *btf, const struct btf_type *t,
 		       const struct place *at);
 
-/* The struct or union whose members are to be listed too; NULL: none. */
+/* The struct or union whose members are listed too; NULL: none. */
 static const struct btf_type *inner_type(const struct btf *btf, u32 id, bool deep)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -79,7 +79,7 @@ static const struct btf_type *inner_type(const struct btf *btf, u32 id, bool dee
 
 	if (deep)
 		t = btf_bare_type(btf, id, NULL);
-	/* A typedef has a name of its own to look it up by. */
+	/* A typedef's members are found under its own name. */
 	for (steps = 0; t && btf_is_mod(t) && steps < BTF_NESTING_MAX; steps++)
 		t = btf__type_by_id(btf, t->type);
 	if (!t || !btf_is_composite(t))
@@ -174,7 +174,7 @@ int enum_values__read(struct enum_values *out, const struct btf *btf, u32 id)
 	e.value = calloc(btf_vlen(t) ?: 1, sizeof(*e.value));
 	if (!e.value)
 		return -ENOMEM;
-	/* pahole before 1.24 (in kernels before 6.0) never says so: -1 reads 4294967295 there. */
+	/* pahole before 1.24 (in kernels before 6.0) never sets this: -1 reads as 4294967295 there. */
 	e.is_signed = btf_kflag(t);
 	for (i = 0; i < btf_vlen(t); i++) {
 		struct enum_value *v = &e.value[i];

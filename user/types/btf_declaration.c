@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types as C writes them. */
+/* Formats types in C syntax. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static char *declare(const struct btf *btf, u32 id, const char *name, int nesting);
 
-/* Replaces *text with a formatted one; *text is NULL from the first failure on. */
+/* Replaces *text with a formatted text; *text is NULL after the first failure. */
 static void PRINTF_LIKE(2, 3) rewrite(char **text, const char *fmt, ...)
 {
 	char *new;
@@ -47,7 +47,7 @@ static char *arguments(const struct btf *btf, const struct btf_type *proto, int 
 	return text;
 }
 
-/* "struct sock", "unsigned int"; anything that a declarator is put behind. */
+/* "struct sock", "unsigned int": a type that a declarator follows. */
 static char *base_name(const struct btf *btf, const struct btf_type *t)
 {
 	const char *name = t ? btf_name(btf, t->name_off) : "void", *kind = "";
@@ -71,14 +71,14 @@ static char *base_name(const struct btf *btf, const struct btf_type *t)
 	return asprintf(&text, "%s%s", kind, *name ? name : "{...}") < 0 ? NULL : text;
 }
 
-/* A declarator as C builds it, from the name outwards. */
+/* A C declarator, built from the name outwards. */
 struct declarator {
 	char *text;             /* NULL: no memory */
-	bool is_pointer;        /* needs parentheses in front of [] and () */
+	bool is_pointer;        /* needs parentheses before [] and () */
 	const char *constant, *is_volatile, *is_restrict;
 };
 
-/* Puts words, each with a blank behind it, in front; the last blank stays only before a name. */
+/* Prepends words, each followed by a blank; drops the last blank unless a name follows. */
 static void put_in_front(struct declarator *d, const char *star, const char *words)
 {
 	int n = strlen(words);
@@ -123,7 +123,7 @@ static void add_tag(struct declarator *d, const char *tag, bool is_attribute)
 	free(words);
 }
 
-/* Takes one step from the name towards the base type. false: this is the base. */
+/* Takes one step from the name towards the base type. False: this is the base type. */
 static bool step(struct declarator *d, const struct btf *btf, const struct btf_type *t, u32 *next,
 		 int nesting)
 {

@@ -21,7 +21,7 @@ struct about_answer {
 	struct elf_about about;
 };
 
-/* confined_work: the file is 0. */
+/* confined_work: the file is descriptor 0. */
 static void tell_about(struct answer *to, void *arg)
 {
 	struct about_answer a;
@@ -30,7 +30,7 @@ static void tell_about(struct answer *to, void *arg)
 	Elf_Data *data;
 
 	(void)arg;
-	memset(&a, 0, sizeof(a));       /* padding too: it goes through the pipe */
+	memset(&a, 0, sizeof(a));       /* including padding, which goes through the pipe */
 	a.err = elf_file__open_fd(&f, 0);
 	if (!a.err) {
 		a.about.type = f.header.e_type;
@@ -43,7 +43,7 @@ static void tell_about(struct answer *to, void *arg)
 	answer__put(to, &a, sizeof(a));
 }
 
-/* Anything the child may say is safe then: lengths are bounded and texts end. */
+/* Makes any answer of the child safe to use: bounded lengths, terminated strings. */
 static bool is_sound(const struct elf_about *a)
 {
 	return a->build_id.n <= sizeof(a->build_id.byte) &&
@@ -80,7 +80,7 @@ struct wanted {
 	const struct debug_link *link;
 };
 
-/* confined_work: the file is 0. */
+/* confined_work: the file is descriptor 0. */
 static void tell_belongs(struct answer *to, void *arg)
 {
 	const struct wanted *w = arg;
@@ -90,11 +90,11 @@ static void tell_belongs(struct answer *to, void *arg)
 		answer__put(to, "y", 1);
 }
 
-/* Opens a file if it is the one that is wanted. */
+/* Opens a file if it is the wanted one. */
 static int try(const char *path, const struct wanted *w)
 {
 	int fd = open_regular(path, NULL), err;
-	struct allowance once = {};     /* a CRC is computed of the whole file */
+	struct allowance once = {};     /* the CRC covers the whole file */
 	void *answer;
 	size_t size;
 
@@ -137,7 +137,7 @@ static int dir_of(const char *path, const char **dir)
 	return slash ? slash - path : 1;
 }
 
-/* Where the debug file may be; NULL: no memory. */
+/* The candidate paths of the debug file; NULL: no memory. */
 #define PLACES 4
 static char *place(const struct elf_about *a, const char *path, int which)
 {

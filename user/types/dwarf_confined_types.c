@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types of programs, from the process that reads them (types/dwarf_server.c): BTF that nobody vouches for. */
+/* Types of programs, from the process that reads them (types/dwarf_server.c): untrusted BTF. */
 #include "types/dwarf_wire.h"
 
 #ifdef HAVE_LIBDW
@@ -10,10 +10,7 @@
 
 #include "types/dwarf_libdw.h"
 
-/*
- * Each answer has all types up to then. Earlier ones stay, since who has asked for a type goes on
- * looking at it.
- */
+/* Each answer has all types so far. Earlier versions are kept, since callers still use their types. */
 struct types_version {
 	struct types_version *former;
 	struct btf *btf;
@@ -21,7 +18,7 @@ struct types_version {
 
 struct dwarf_types {
 	struct dwarf *d;
-	struct direct_types *direct;    /* of one that is read directly */
+	struct direct_types *direct;    /* if the files are read directly */
 	struct types_version *latest;
 };
 
@@ -41,7 +38,7 @@ int dwarf_types__new(struct dwarf_types **out, struct dwarf *d)
 	return 0;
 }
 
-/* An array of arrays of ... comes to an end. */
+/* Does a chain of nested arrays end? */
 static bool array_ends(const struct btf *btf, const struct btf_type *type)
 {
 	u32 depth;
@@ -54,7 +51,7 @@ static bool array_ends(const struct btf *btf, const struct btf_type *type)
 	return false;
 }
 
-/* Of the kinds that we make, and all that it refers to is there. */
+/* Is it a kind that our server makes, with valid references? */
 static bool is_sound(const struct btf *btf, const struct btf_type *type)
 {
 	u32 most = btf__type_cnt(btf), i;
@@ -75,14 +72,14 @@ static bool is_sound(const struct btf *btf, const struct btf_type *type)
 		return true;
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
-		/* The two have their names at the same place, and differ in size. */
+		/* Both layouts have the name at the same offset, but differ in size. */
 		for (i = 0; i < btf_vlen(type); i++)
 			if (!btf__name_by_offset(btf, btf_is_enum(type)
 							      ? btf_enum(type)[i].name_off
 							      : btf_enum64(type)[i].name_off))
 				return false;
 		return true;
-	case BTF_KIND_TYPE_TAG:         /* of a reference; never one of another */
+	case BTF_KIND_TYPE_TAG:         /* of a reference; never nested */
 		return type->type < most &&
 		       btf_kind(btf__type_by_id(btf, type->type)) != BTF_KIND_TYPE_TAG;
 	case BTF_KIND_INT:

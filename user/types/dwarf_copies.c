@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copies of inlined functions: of a loop that is unrolled or peeled, and of code that is duplicated, the
- * debug information has one entry with the code of all copies, and names the begin of one.
+ * Copies of inlined functions: for unrolled and peeled loops and duplicated code, the debug
+ * information has one entry with the code of all copies, and the start of only one.
  *
- * gcc marks where control enters: the line table has a statement with the very line and column of the
- * function's name there, for each copy (DEBUG_INLINE_ENTRY; no other code has that place). clang does
- * not. Its copies begin with the function's first statement, and so do the rounds of a loop that begins
- * with it: they cannot be told apart.
+ * gcc marks the entries: for each copy, the line table has a statement with the line and column of
+ * the function's name (DEBUG_INLINE_ENTRY; no other code has that location). clang does not. Its
+ * copies begin with the function's first statement, as does each iteration of a loop that begins
+ * with it, so they cannot be distinguished.
  */
 #ifdef HAVE_LIBDW
 
@@ -16,7 +16,7 @@
 
 #include "types/dwarf_libdw.h"
 
-/* A place in the source. */
+/* A source location. */
 struct spot {
 	const char *file;
 	int line, column;
@@ -26,13 +26,13 @@ struct scan {
 	struct dwarf *d;
 	Dwarf_Lines *rows;
 	size_t nrows;
-	struct spot spot;               /* what is looked for */
-	struct dwarf_ranges own;        /* the place's code */
-	struct dwarf_ranges inner;      /* in that: other places of the same function */
+	struct spot spot;               /* to find */
+	struct dwarf_ranges own;        /* code of the inlined place */
+	struct dwarf_ranges inner;      /* within own: other inlined copies of the same function */
 	struct dwarf_copies found;
 };
 
-/* A row that begins a statement; false: it is another one. */
+/* Reads a row that begins a statement; false: it does not. */
 static bool read_statement(Dwarf_Line *row, struct spot *spot, Dwarf_Addr *address)
 {
 	bool statement, end;
@@ -72,7 +72,7 @@ static int add_copy(struct scan *s, u64 address)
 	return 0;
 }
 
-/* Two marks at one address: two calls for each time that control comes by. */
+/* Two marks at one address mean two calls per execution. */
 static int find_marks(struct scan *s, const struct dwarf_range *range)
 {
 	size_t i = dwarf_rows__first(s->rows, s->nrows, range->start);
@@ -98,7 +98,7 @@ static int find_marks(struct scan *s, const struct dwarf_range *range)
 	return err;
 }
 
-/* How often control comes to the spot from another line, as far as rows tell. */
+/* Counts how often control reaches the spot from another line, as far as rows tell. */
 static int count_visits(struct scan *s, const struct dwarf_range *range, size_t *visits)
 {
 	size_t i = dwarf_rows__first(s->rows, s->nrows, range->start);
@@ -138,7 +138,7 @@ static bool has_mark(const struct scan *s, u64 at, const struct spot *mark)
 	return false;
 }
 
-/* The last statement at the first address that has one, from an address on. */
+/* The last statement at the first address that has one, starting at an address. */
 static bool find_first(const struct scan *s, u64 from, struct spot *found)
 {
 	size_t i = dwarf_rows__first(s->rows, s->nrows, from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions: every place where the code of one is, out of line and inlined. */
+/* Functions: all copies of their code, out of line and inlined. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "types/dwarf_libdw.h"
 
-/* A place with what it is a place of, until all are found. */
+/* A copy with its function, until all are found. */
 struct instance {
 	char *name, *linkage, *file;
 	int line;
@@ -19,8 +19,8 @@ struct instance {
 struct search {
 	struct dwarf *d;
 	const char *glob;
-	bool literal;           /* the glob is a plain name */
-	bool methods;           /* types of this unit's language have functions in them */
+	bool literal;           /* the glob has no wildcards */
+	bool methods;           /* this unit's language has functions inside types */
 	struct instance *found;
 	size_t n;
 };
@@ -52,10 +52,10 @@ static char *copy(const char *text, int *err)
 	return new;
 }
 
-/* What holds a place: its name, and where it begins. */
+/* The out-of-line function around a copy: its name and start. */
 struct holder {
 	const char *name;
-	u64 start;              /* UINT64_MAX: not known */
+	u64 start;              /* UINT64_MAX: unknown */
 };
 
 static int add_instance(struct search *s, Dwarf_Die *die, const struct holder *holder, u64 address,
@@ -88,7 +88,7 @@ static int add_instance(struct search *s, Dwarf_Die *die, const struct holder *h
 	return i->name ? err : -ENOMEM;
 }
 
-/* Adds die if it is a place of a function that is looked for. in: out of line, around it. */
+/* Adds die if it is a copy of a wanted function. in: the out-of-line function around it. */
 static int keep_instance(struct search *s, Dwarf_Die *die, Dwarf_Die *in)
 {
 	const char *name = dwarf_die__name(s->d, die), *linkage;
@@ -127,7 +127,7 @@ static int search_die(struct search *s, Dwarf_Die *die, Dwarf_Die *holder, u32 d
 	int tag = dwarf_tag(die), err = 0;
 
 	if (tag == DW_TAG_subprogram) {
-		/* One without code is a declaration, or what inlined places refer to. */
+		/* An entry without code is a declaration, or the origin of inlined copies. */
 		if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
 			return 0;
 		err = keep_instance(s, die, die);
@@ -182,7 +182,7 @@ static int search_units(struct search *s)
 	size_t header;
 	int err = 0;
 
-	/* A damaged unit takes nothing from the others. */
+	/* A damaged unit does not affect the others. */
 	while (!err && !dwarf_nextcu(s->d->dwarf, at, &next, &header, NULL, NULL, NULL)) {
 		if (next <= at)
 			return -EBADMSG;
@@ -202,7 +202,7 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a ?: "", b ?: "");
 }
 
-/* Names, then where they are defined: the same for all places of one function. */
+/* By name, then location of definition: equal for all copies of one function. */
 static int compare_functions(const struct instance *a, const struct instance *b)
 {
 	int order = compare_texts(a->name, b->name) ?: compare_texts(a->file, b->file);
@@ -240,7 +240,7 @@ static bool same_place(const struct dwarf_function *f, const struct instance *i)
 	return f->nplaces && f->place[f->nplaces - 1].address == i->place.address;
 }
 
-/* Makes functions of sorted instances, which it takes the texts from. */
+/* Makes functions from sorted instances, and takes over their strings. */
 static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 {
 	struct dwarf_function *f = NULL, *functions;
@@ -264,7 +264,7 @@ static int group(struct dwarf_functions *out, struct instance *found, size_t n)
 			first = i;
 		}
 		if (same_place(f, &found[i]))
-			continue;       /* inlined into itself, or a unit that is there twice */
+			continue;       /* inlined into itself, or a duplicate unit */
 		places = dwarf__grown(f->place, f->nplaces, sizeof(*places));
 		if (!places)
 			return -ENOMEM;
@@ -282,7 +282,7 @@ int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, cons
 	size_t i;
 	int err;
 
-	/* Rows of line tables are looked at, too: those of inlined places. */
+	/* Also covers rows of line tables, read for inlined copies. */
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	err = search_units(&s);
 	if (!err && s.n) {

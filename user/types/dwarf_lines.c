@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lines: where control comes to each. */
+/* Lines: the addresses at which control enters each. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static int compare(const void *x, const void *y)
 	return 0;
 }
 
-/* One entry per line, with all its addresses. first: of the function, 0 without one. */
+/* Merges to one entry per line, with all its addresses. first: the function's line, 0 without one. */
 int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 {
 	struct dwarf_line *to = NULL, *from;
@@ -72,7 +72,7 @@ int dwarf_lines__finish(struct dwarf_lines *lines, u32 first)
 	return err;
 }
 
-/* Two spellings of a path, one of which may lack directories in front. */
+/* Compares paths, one of which may lack leading directories. */
 static bool same_file(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
@@ -85,7 +85,7 @@ static bool same_file(const char *a, const char *b)
 
 /* --- one place -------------------------------------------------------------------------------- */
 
-/* Code of another function that is inlined here, and where that one begins if it is in our file. */
+/* Code of another function inlined here, and that function's first line if it is in our file. */
 struct guest {
 	struct dwarf_range range;
 	u32 line;
@@ -94,8 +94,8 @@ struct guest {
 struct place {
 	struct dwarf *d;
 	const char *file;
-	u32 first;              /* line of the function */
-	u32 limit;              /* lines from here on are its callers'; 0: no limit */
+	u32 first;              /* of the function */
+	u32 limit;              /* lines from here on belong to its callers; 0: no limit */
 	struct guest *guest;
 	size_t nguests;
 };
@@ -149,8 +149,8 @@ static int find_guests(struct place *p, Dwarf_Die *parent, u32 depth)
 }
 
 /*
- * Is a line of our file at this address one of the function's own? In the code of a guest it may
- * be the guest's (lines from where that begins, up to us if we come later) or the call's.
+ * Does a line of our file at this address belong to the function? In a guest's code it may be the
+ * guest's (lines from its start, up to ours if that is later) or the call's.
  */
 static bool is_own(const struct place *p, u32 line, u64 address)
 {
@@ -166,8 +166,8 @@ static bool is_own(const struct place *p, u32 line, u64 address)
 }
 
 /*
- * Where an inlined function begins there are often rows of the call as well. Those are told by
- * their lines, if the functions around it come later in the file.
+ * The start of inlined code often has rows of the call too. Their lines tell them apart, if the
+ * enclosing functions are later in the file.
  */
 static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
 {
@@ -190,7 +190,7 @@ static int find_limit(struct place *p, Dwarf_Die *unit, Dwarf_Die *die)
 	return err == -ENOENT ? 0 : err;
 }
 
-/* The first of n rows, which are sorted, at or behind an address. */
+/* The first of n sorted rows at or after an address. */
 size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address)
 {
 	size_t low = 0, high = n, middle;
@@ -220,8 +220,8 @@ bool dwarf_direct__has_row(struct dwarf *d, u64 address)
 }
 
 /*
- * The rows of a range. Neighbouring rows of one line are one visit to it: the compiler makes
- * several for the parts of an expression.
+ * Adds the rows of a range. Adjacent rows of one line are one visit: the compiler makes several for
+ * the parts of an expression.
  */
 static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *rows, size_t n,
 		     const struct dwarf_range *range)
@@ -262,7 +262,7 @@ static int add_range(struct dwarf_lines *lines, struct place *p, Dwarf_Lines *ro
 	return err;
 }
 
-/* Of the first place: those of a function are in one file. */
+/* Names the file of the first copy: a function is in one file. */
 static int name_file(struct dwarf_lines *lines, const struct place *p, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;

@@ -9,7 +9,7 @@
 
 #ifdef HAVE_LIBDW
 
-/* A stretch of code, and what it is of: the index of a unit, or the entry of a function. */
+/* A range of code, and its owner: the index of a unit, or the entry of a function. */
 struct span {
 	u64 start, end;
 	u64 of;
@@ -22,7 +22,7 @@ struct spans {
 
 struct unit {
 	Dwarf_Off entry;
-	bool known;             /* its functions are */
+	bool known;             /* its functions are loaded */
 	struct spans functions;
 };
 
@@ -35,7 +35,7 @@ struct dwarf_source {
 
 /* --- spans ------------------------------------------------------------------------------------ */
 
-/* Adds the ranges of an entry, as far as they are not damaged. */
+/* Adds the valid ranges of an entry. */
 static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 {
 	Dwarf_Addr base = 0, start, end;
@@ -45,7 +45,7 @@ static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		if (!dwarf__spend(d))
 			return -EBADMSG;
-		/* Code that the linker has dropped is left at 0, or beyond everything. */
+		/* Code removed by the linker is at 0, or beyond everything. */
 		if (!start || start >= end)
 			continue;
 		larger = dwarf__grown(s->span, s->n, sizeof(*larger));
@@ -57,7 +57,7 @@ static int add_spans(struct spans *s, struct dwarf *d, Dwarf_Die *die, u64 of)
 	return 0;
 }
 
-/* By address; of two at one address, the smaller one behind the one around it. */
+/* By address; at the same address, the inner one after the one around it. */
 static int compare_spans(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -73,7 +73,7 @@ static void sort_spans(struct spans *s)
 		qsort(s->span, s->n, sizeof(*s->span), compare_spans);
 }
 
-/* The innermost span over an address. They seldom overlap: a few steps back find one around. */
+/* The innermost span that contains an address. Overlaps are rare, so a few steps back find it. */
 static const struct span *find_span(const struct spans *s, u64 address)
 {
 	size_t low = 0, high = s->n, middle, steps;
@@ -104,7 +104,7 @@ static int add_unit(struct dwarf_source *s, Dwarf_Die *die)
 	return add_spans(&s->units, s->dwarf, die, s->nunits++);
 }
 
-/* By their own words: not every compiler writes .debug_aranges, and a file may be of several. */
+/* Uses the units' own ranges: not every compiler writes .debug_aranges, and a file may mix compilers. */
 static int find_units(struct dwarf_source *s)
 {
 	Dwarf *dwarf = s->dwarf->dwarf;
@@ -144,7 +144,7 @@ static int find_functions(struct spans *functions, struct dwarf *d, Dwarf_Die *p
 	return err;
 }
 
-/* The unit of an address, with its functions; *unit NULL: there is none. */
+/* The unit of an address, with its functions loaded; *unit NULL: none. */
 static int find_unit(struct dwarf_source *s, u64 address, struct unit **unit, Dwarf_Die *die)
 {
 	const struct span *span = find_span(&s->units, address);
@@ -165,7 +165,10 @@ static int find_unit(struct dwarf_source *s, u64 address, struct unit **unit, Dw
 
 /* --- one address ------------------------------------------------------------------------------ */
 
-/* Where an inlined function is called. DWARF 4 has 0 for no file, DWARF 5 for the unit's own. */
+/*
+ * The call site of an inlined function. File 0 means none in DWARF 4, and the unit's own file in
+ * DWARF 5.
+ */
 static void find_call(struct dwarf_source_place *place, Dwarf_Die *unit, Dwarf_Die *inlined)
 {
 	Dwarf_Attribute attr;
@@ -198,7 +201,7 @@ static void find_row(struct dwarf_source_place *place, Dwarf_Die *unit, u64 addr
 		place->line = line;
 }
 
-/* Files are named from the directory that the compiler ran in. */
+/* The compiler's working directory, base of relative file names. */
 static const char *directory(const struct dwarf *d, Dwarf_Die *unit)
 {
 	Dwarf_Attribute attr;
@@ -218,7 +221,7 @@ static void name_function(struct dwarf_source_place *place, const struct dwarf *
 	place->linkage = dwarf__text(d, dwarf_formstring(&attr));
 }
 
-/* The child of an entry, a block or an inlined function, that has the address: 1; 0: none. */
+/* Finds the child block or inlined function that contains the address: 1; 0: none. */
 static int find_child(Dwarf_Die *child, struct dwarf *d, Dwarf_Die *parent, u64 address)
 {
 	int more = dwarf_child(parent, child);
@@ -234,7 +237,7 @@ static int find_child(Dwarf_Die *child, struct dwarf *d, Dwarf_Die *parent, u64 
 	return 0;
 }
 
-/* A function and what is inlined in it there, the outermost first. */
+/* Finds a function and the functions inlined in it at an address, outermost first. */
 static int find_inlined(Dwarf_Die *chain, size_t *n, struct dwarf *d, u64 address)
 {
 	Dwarf_Die at = chain[0], child;

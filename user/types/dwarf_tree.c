@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tree of entries: what code belongs to one, and which are around an address. */
+/* The tree of entries: the code of an entry, and the entries around an address. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -60,7 +60,7 @@ const char *dwarf_die__file(Dwarf_Die *die)
 
 	if (file)
 		return file;
-	/* From DWARF 5 on, 0 is a file, the unit's own; libdw before 0.190 takes it for none. */
+	/* Since DWARF 5, file 0 is the unit's own file; libdw before 0.190 takes it for none. */
 	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attr), &index) || index ||
 	    !dwarf_cu_die(attr.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) || version < 5 ||
 	    dwarf_getsrcfiles(&unit, &files, &n) || !n)
@@ -77,8 +77,8 @@ int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die)
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && dwarf__spend(d)) {
 		/*
-		 * An inlined place may begin with an instruction that counts for the function
-		 * around it: an empty range, but control comes by there.
+		 * An inlined place may start with an instruction attributed to the enclosing
+		 * function: its range is empty, but control passes there.
 		 */
 		if (start == end)
 			end++;
@@ -110,7 +110,7 @@ int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address)
 	err = dwarf_ranges__of(&r, d, die);
 	if (err)
 		return err;
-	/* An entry outside of the ranges is one written as an offset (DWARF 5), or damaged. */
+	/* An entry address outside the ranges is either an offset (DWARF 5) or damaged. */
 	if (dwarf_entrypc(die, &entry))
 		entry = r.range[0].start;
 	for (i = 0; i < r.n; i++)
@@ -122,9 +122,9 @@ int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address)
 }
 
 /*
- * Compiled without optimization, a function first stores its arguments in its frame, and debug
- * information says "in the frame" for the whole of it, prologue included. It is recognized by
- * that. Optimized code has lists of where each argument is when.
+ * Unoptimized code first stores its arguments in its frame, and the debug information claims "in
+ * the frame" for the whole function, prologue included. This detects that. Optimized code has
+ * location lists.
  */
 static bool stores_arguments(Dwarf_Die *function)
 {
@@ -184,7 +184,7 @@ bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit)
 	return false;
 }
 
-/* Does the entry's code hold pc? Empty ranges of inlined places count, see dwarf_ranges__of(). */
+/* Does the entry's code contain pc? Empty ranges of inlined places count, see dwarf_ranges__of(). */
 static bool holds(struct dwarf *d, Dwarf_Die *die, u64 pc, bool empty)
 {
 	struct dwarf_ranges r;
@@ -206,7 +206,7 @@ static bool is_code(Dwarf_Die *die, bool functions)
 	return dwarf_die__is_block(die) || (functions && dwarf_die__is_function(die));
 }
 
-/* The child of parent that holds pc: 1, 0 if there is none. */
+/* Finds the child of parent that contains pc: 1; 0: none. */
 static int find_child(Dwarf_Die *found, struct dwarf *d, Dwarf_Die *parent, u64 pc, bool functions,
 		      bool empty)
 {
@@ -240,7 +240,7 @@ int dwarf_path__descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *fro
 	return 0;
 }
 
-/* The out-of-line function may be in a namespace or a type. */
+/* The out-of-line function may be nested in a namespace or a type. */
 static int find_function(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *parent, u64 pc,
 			 u32 depth)
 {
@@ -269,7 +269,7 @@ int dwarf_path__at(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u6
 	return find_function(path, d, unit, pc, 0);
 }
 
-/* Entries are stored parents first: the one on the way is the last child not behind the target. */
+/* Entries are stored in preorder: the target's ancestor is the last child not after it. */
 int dwarf_path__to(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, Dwarf_Off target)
 {
 	Dwarf_Die parent = *unit, child, last;

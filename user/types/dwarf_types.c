@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types of variables: as text, and what kind of value they have. */
+/* Types of variables: as text, and the kind of their values. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -8,10 +8,10 @@
 
 #include "types/dwarf_libdw.h"
 
-/* The text of a type, cut where it becomes longer than anybody reads. */
+/* A type's text, truncated at a readable length. */
 struct text {
 	const struct dwarf *d;
-	bool is_c;              /* types are named with their keywords */
+	bool is_c;              /* include keywords in type names */
 	char *at;
 	size_t size, n;
 };
@@ -27,7 +27,7 @@ static void put(struct text *t, const char *s)
 	t->at[t->n] = 0;
 }
 
-/* The type an entry refers to; NULL: none, which is void. */
+/* The type that an entry refers to; NULL: none, which is void. */
 static Dwarf_Die *type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
@@ -41,7 +41,7 @@ static bool is_qualifier(int tag)
 	       tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* The type behind typedefs and qualifiers; NULL: void, or a chain without end. */
+/* Strips typedefs and qualifiers; NULL: void, or an endless chain. */
 static Dwarf_Die *peel(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Die *t = type_of(die, type);
@@ -67,7 +67,7 @@ static u64 element_count(Dwarf_Die *range)
 	return 0;
 }
 
-/* Elements of an array in all dimensions, 0: not said. With a text, appends the dimensions. */
+/* The elements of an array over all dimensions, 0: unknown. With a text, appends the dimensions. */
 static u64 array_elements(Dwarf_Die *array, struct text *t)
 {
 	u32 dimensions = 0;
@@ -186,7 +186,7 @@ static void put_type(struct text *t, Dwarf_Die *type, u32 depth)
 	}
 }
 
-/* The bytes of a type; 0: not said. */
+/* A type's size in bytes; 0: unknown. */
 static u64 size_of(Dwarf_Die *type, u32 depth)
 {
 	Dwarf_Die element;
@@ -214,7 +214,7 @@ static Dwarf_Word encoding_of(Dwarf_Die *type)
 	return encoding;
 }
 
-/* An enumeration says by its own type if it is signed; without one, its constants tell. */
+/* An enumeration's signedness comes from its underlying type; without one, from its constants. */
 static enum dwarf_kind kind_of(Dwarf_Die *type)
 {
 	Dwarf_Die own;
@@ -273,7 +273,7 @@ int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Di
 	v->type = strdup(text);
 	if (!v->type)
 		return -ENOMEM;
-	/* What dwz(1) has moved out has numbers of its own. */
+	/* Entries in the dwz(1) file have offsets of their own. */
 	if (type_of(variable, &type) && dwarf_cu_getdwarf(type.cu) == d->dwarf)
 		v->type_entry = dwarf_dieoffset(&type);
 	if (!peel(variable, &type))

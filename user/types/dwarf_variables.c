@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Variables: which are visible at an address, where their values are, and where else they are. */
+/* Variables: those visible at an address, the locations of their values, and where else they are live. */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "types/dwarf_libdw.h"
 
-/* More than anybody reads; what is done with them is quadratic. */
+/* Limit, as processing is quadratic. */
 #define MAX_VARIABLES 4096
 
 /* --- where an expression says a value is ------------------------------------------------------ */
@@ -17,7 +17,7 @@ struct location {
 	enum dwarf_where where;
 	u32 reg;
 	s64 offset;
-	bool in_frame;          /* of the function itself, below what its caller pushed */
+	bool in_frame;          /* in the function's own frame, below the part pushed by its caller */
 };
 
 static bool is_register(const Dwarf_Op *op, u32 *reg)
@@ -56,7 +56,7 @@ static bool is_constant(const Dwarf_Op *op, s64 *value)
 	return true;
 }
 
-/* A value that only existed at the entry of the function, or never: it cannot be had here. */
+/* Does the value exist only at the function's entry, or never? */
 static bool is_unavailable(const Dwarf_Op *op, size_t n)
 {
 	size_t i;
@@ -75,7 +75,7 @@ static bool is_unavailable(const Dwarf_Op *op, size_t n)
 	return false;
 }
 
-/* The canonical frame address at pc as register and offset. */
+/* The canonical frame address (CFA) at pc, as register and offset. */
 static bool frame_address(struct dwarf *d, u64 pc, u32 *reg, s64 *offset)
 {
 	Dwarf_Frame *frame;
@@ -93,7 +93,7 @@ static bool frame_address(struct dwarf *d, u64 pc, u32 *reg, s64 *offset)
 	return found;
 }
 
-/* What DW_OP_fbreg counts from, in the function that holds the code. */
+/* The base of DW_OP_fbreg in the function that contains the code. */
 static bool frame_base(struct dwarf *d, Dwarf_Die *holder, u64 pc, u32 *reg, s64 *offset,
 		       bool *is_cfa)
 {
@@ -112,7 +112,7 @@ static bool frame_base(struct dwarf *d, Dwarf_Die *holder, u64 pc, u32 *reg, s64
 	return is_register(ops, reg) || is_register_offset(ops, reg, offset);
 }
 
-/* What attr's expression was written into the place of an operation: an address, or bytes. */
+/* The operand of an operation in attr's expression: an address, or a block. */
 static bool read_address(Dwarf_Attribute *attr, const Dwarf_Op *op, s64 *address)
 {
 	Dwarf_Attribute result;
@@ -144,9 +144,9 @@ static bool read_bytes(Dwarf_Attribute *attr, const Dwarf_Op *op, s64 *value)
 struct view {
 	struct dwarf *d;
 	Dwarf_Die *holder;      /* the out-of-line function */
-	Dwarf_Die *function;    /* it, or the one inlined */
+	Dwarf_Die *function;    /* holder, or the inlined function */
 	struct dwarf_ranges ranges;     /* of the function */
-	struct dwarf_lines lines;       /* of it, in this place */
+	struct dwarf_lines lines;       /* its lines in this copy */
 	u64 pc, entry, body;
 	bool is_c;
 };
@@ -203,7 +203,7 @@ static int add_range(struct dwarf_variable *out, u64 start, u64 end)
 	return 0;
 }
 
-/* Adds what of start..end lies in the function. */
+/* Adds the part of start..end within the function. */
 static int add_clipped(const struct view *v, struct dwarf_variable *out, u64 start, u64 end)
 {
 	const struct dwarf_range *r;
@@ -216,8 +216,8 @@ static int add_clipped(const struct view *v, struct dwarf_variable *out, u64 sta
 }
 
 /*
- * One location for the whole function. In the function's own frame it holds from behind the
- * prologue on (see dwarf_die__body()), which the first range of the function begins with.
+ * One location for the whole function. A location in the function's own frame is valid after the
+ * prologue (see dwarf_die__body()), which is at the start of the function's first range.
  */
 static int add_everywhere(const struct view *v, struct dwarf_variable *out,
 			  const struct location *l)
@@ -308,7 +308,10 @@ static int read_locations(const struct view *view, struct dwarf_variable *v, Dwa
 
 		if (!dwarf__spend(view->d))
 			return -EBADMSG;
-		/* Where the frame is at the start of a range says if the value can be had in it. */
+		/*
+		 * The frame's location at the start of a range decides if the value is available in
+		 * it.
+		 */
 		l = locate(view, attr, ops, n, everywhere ? view->entry : start);
 		if (l.where == DWARF_NOWHERE)
 			continue;
@@ -394,7 +397,7 @@ static int add_children(struct dwarf_variables *found, const struct view *view, 
 	return err;
 }
 
-/* Parameters first, as they are declared; what an inner block hides is dropped before that. */
+/* Parameters first, in declaration order; hidden variables have been dropped before. */
 static int compare_variables(const struct dwarf_variable *a, const struct dwarf_variable *b)
 {
 	return b->is_parameter - a->is_parameter;
@@ -424,8 +427,8 @@ static bool is_c(Dwarf_Die *unit)
 }
 
 /*
- * The path to the function that is meant, the place's or else the innermost, and to the blocks of
- * it around the address. *function: where in the path the function is.
+ * Finds the path to the given function (place's, or else the innermost) and to its blocks around
+ * the address. *function: index of the function in the path.
  */
 static int find_path(struct dwarf_path *path, size_t *function, struct dwarf *d,
 		     const struct dwarf_place *place, Dwarf_Die *unit, u64 address)
@@ -505,7 +508,7 @@ static int find(struct dwarf_variables *out, struct dwarf *d, const struct dwarf
 
 	d->budget = DWARF_MAX_STEPS + 16 * d->entries;
 	if (place) {
-		/* The unit of the place: another one may claim the address too. */
+		/* The unit of the place: another unit may claim the address too. */
 		known = dwarf_offdie(d->dwarf, place->entry, &unit);
 		if (!known || !dwarf_diecu(known, &unit, NULL, NULL))
 			return -EBADMSG;

@@ -16,9 +16,9 @@
 
 #include "base/regular.h"
 
-/* Distributions' .gnu_debugdata are some 100 KB; these are for a file that is out to hurt. */
+/* Distributions' .gnu_debugdata have about 100 KB; these limits are for hostile files. */
 #define MAX_DEBUGDATA (64 << 20)
-/* A file may claim 4 billion; only core dumps have more than some 20. */
+/* A file may claim 4 billion segments; only core dumps have more than about 20. */
 #define MAX_SEGMENTS 65536
 #define MAX_LZMA_MEMORY (128 << 20)
 
@@ -203,7 +203,7 @@ int elf_file__offset(const struct elf_file *f, u64 address, u64 size, bool execu
 int notes__each(const void *notes, size_t size, note_visit visit, void *arg)
 {
 	const u8 *p = notes;
-	Elf32_Nhdr h;           /* the same in 64-bit files */
+	Elf32_Nhdr h;           /* same in 64-bit files */
 	u64 name, desc, next;
 	size_t at = 0;
 	int err;
@@ -245,7 +245,7 @@ void build_id__of_notes(struct build_id *id, const void *notes, size_t size)
 
 void elf_file__build_id(const struct elf_file *f, struct build_id *id)
 {
-	/* vmlinux has all its notes in one section. */
+	/* vmlinux has all notes in one section. */
 	static const char *const names[] = { ".note.gnu.build-id", ".notes" };
 	GElf_Shdr header;
 	Elf_Data *data;
@@ -268,7 +268,7 @@ bool build_id__equal(const struct build_id *a, const struct build_id *b)
 
 #ifdef HAVE_LIBDW
 
-/* Unpacks into new memory that grows with what comes out. */
+/* Decompresses into a growing buffer. */
 static int unpack(lzma_stream *xz, u8 **out, size_t *size)
 {
 	size_t room = 256 << 10;
@@ -286,7 +286,7 @@ static int unpack(lzma_stream *xz, u8 **out, size_t *size)
 		xz->avail_out = room - xz->total_out;
 		ret = lzma_code(xz, LZMA_FINISH);
 		if (ret == LZMA_OK && xz->avail_out)
-			break;                  /* it wants more than there is */
+			break;                  /* truncated input */
 		room *= 2;
 	}
 	if (ret != LZMA_STREAM_END) {
@@ -395,7 +395,7 @@ int elf_file__debug_link(const struct elf_file *f, struct debug_link *link)
 	if (elf_file__section(f, ".gnu_debuglink", &header, &data))
 		return -ENOENT;
 	size = strnlen(data->d_buf, data->d_size);
-	/* The name, a NUL, up to a multiple of four bytes, and four of checksum. */
+	/* The name, a NUL, padding to a multiple of four bytes, and a checksum of four. */
 	if (!size || size > NAME_MAX || memchr(data->d_buf, '/', size) ||
 	    size / 4 * 4 + 8 > data->d_size)
 		return -ENOENT;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * For static builds: libdw.a can ask the network for debug information (debuginfod), for which it
- * loads a shared library at run time, which a static program must not. We never ask; so that the
- * linker leaves that part of libdw.a out, its functions are here, and find nothing. These are
- * weak: should a libdw.a need more of that part, its own win.
+ * For static builds: libdw.a can download debug information (debuginfod) through a shared library
+ * that it loads at run time, which a static program must not do. tally never uses that. The stubs
+ * below find nothing, and keep the linker from pulling in that part of libdw.a. They are weak: if a
+ * libdw.a needs more of that part, its own functions win.
  */
 #if defined(TALLY_STATIC) && defined(HAVE_LIBDW)
 
@@ -20,15 +20,13 @@ __attribute__((weak)) void __libdwfl_debuginfod_end(void *client)
 	(void)client;
 }
 
-__attribute__((weak)) int __libdwfl_debuginfod_find_executable(Dwfl *dwfl, const unsigned char *id,
-							       size_t size)
+__attribute__((weak)) int __libdwfl_debuginfod_find_executable(Dwfl *dwfl, const unsigned char *id, size_t size)
 {
 	(void)dwfl, (void)id, (void)size;
 	return -ENOSYS;
 }
 
-__attribute__((weak)) int __libdwfl_debuginfod_find_debuginfo(Dwfl *dwfl, const unsigned char *id,
-							      size_t size)
+__attribute__((weak)) int __libdwfl_debuginfod_find_debuginfo(Dwfl *dwfl, const unsigned char *id, size_t size)
 {
 	(void)dwfl, (void)id, (void)size;
 	return -ENOSYS;
@@ -36,7 +34,7 @@ __attribute__((weak)) int __libdwfl_debuginfod_find_debuginfo(Dwfl *dwfl, const 
 
 #else
 
-/* ISO C wants a declaration in every file. */
+/* ISO C requires a declaration in every file. */
 struct dwarf;
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parentheses in each other; more are not understood. */
+/* Nesting limit of parentheses. */
 #define NESTING_MAX 64
 
 /* --- values: constant expressions of C ------------------------------------------------------- */
@@ -23,7 +23,7 @@ static void skip_blanks(struct constant *c)
 		c->at++;
 }
 
-/* Takes the operator, but not the beginning of a longer one. */
+/* Consumes the operator, unless it is the start of a longer one. */
 static bool take(struct constant *c, const char *op)
 {
 	size_t n = strlen(op);
@@ -143,7 +143,7 @@ static u64 parse_or(struct constant *c)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-/* Behind a string literal that begins at p; NULL if it does not end. */
+/* The position after the string literal at p; NULL if it does not end. */
 static const char *skip_string(const char *p)
 {
 	for (p++; *p && *p != '"'; p++)
@@ -152,7 +152,7 @@ static const char *skip_string(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
-/* The end of an argument that begins at p: its comma or the parenthesis that closes the call. */
+/* The end of the argument at p: its comma, or the call's closing parenthesis. */
 static const char *end_of_argument(const char *p)
 {
 	int open = 0;
@@ -170,7 +170,7 @@ static const char *end_of_argument(const char *p)
 	return NULL;
 }
 
-/* Nothing but parentheses and casts. */
+/* Is the text only parentheses and casts? */
 static bool is_wrapping(const char *from, const char *to)
 {
 	for (; from < to; from++)
@@ -181,8 +181,8 @@ static bool is_wrapping(const char *from, const char *to)
 }
 
 /*
- * The NAME of an expression that is REC->NAME, or (of flags) some bits of it, in new memory. *field
- * stays NULL if it is anything else: then the numbers in the table are not the field's.
+ * Extracts NAME from an expression REC->NAME or (for flags) a bit mask of it; allocated. *field
+ * stays NULL for other expressions, whose table does not describe the field's numbers.
  */
 static int find_field(char **field, const char *from, const char *to, bool is_flags)
 {
@@ -202,7 +202,7 @@ static int find_field(char **field, const char *from, const char *to, bool is_fl
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Room for a power of two of elements, and always for one more. */
+/* Keeps room for a power of two of elements, and always for one more. */
 static void *grow(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1))
@@ -210,7 +210,7 @@ static void *grow(void *array, size_t n, size_t size)
 	return realloc(array, (n ? 2 * n : 1) * size);
 }
 
-/* One "{ VALUE, "NAME" }" at p, which is moved behind it. false: that is not what is there. */
+/* Parses "{ VALUE, "NAME" }" at p, and moves p past it. False: something else. */
 static bool parse_pair(struct field_symbol *s, const char **p, int *err)
 {
 	struct constant c = { *p + 1, false, 0 };
@@ -239,7 +239,7 @@ static bool parse_pair(struct field_symbol *s, const char **p, int *err)
 	return s->name;
 }
 
-/* "{ 1, "A" }, { 2, "B" })" from p on. */
+/* Parses "{ 1, "A" }, { 2, "B" })" from p on. */
 static int parse_pairs(struct field_symbols *t, const char *p)
 {
 	struct field_symbol s, *more;
@@ -281,7 +281,7 @@ static bool is_known(const struct symbol_tables *all, const struct field_symbols
 	return false;
 }
 
-/* The arguments of a call, from behind its parenthesis. */
+/* Parses the arguments of a call, after its opening parenthesis. */
 static int parse_call(struct symbol_tables *all, const char *p, bool is_flags)
 {
 	struct field_symbols t = { .is_flags = is_flags }, *more;
@@ -293,7 +293,7 @@ static int parse_call(struct symbol_tables *all, const char *p, bool is_flags)
 	err = find_field(&t.field, p, end, is_flags);
 	p = end + 1;
 	if (!err && t.field && is_flags) {
-		/* What stands between flags. */
+		/* The delimiter between flags. */
 		end = end_of_argument(p);
 		p = end && *end == ',' ? end + 1 : "";
 	}

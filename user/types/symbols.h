@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names that a tracepoint's own output has for numbers: the tables of __print_symbolic() and
+ * Symbolic names of numbers in a tracepoint's output: the tables of __print_symbolic() and
  * __print_flags() in the print fmt line of its format file.
  */
 #ifndef TALLY_TYPES_SYMBOLS_H
@@ -14,21 +14,20 @@ struct field_symbol {
 };
 
 struct field_symbols {
-	char *field;            /* the table is about this one */
-	bool is_flags;          /* values are bits that may be set together */
+	char *field;            /* the field that it describes */
+	bool is_flags;          /* values are bits that can be combined */
 	struct field_symbol *symbol;
 	size_t n;
 };
 
 struct symbol_tables {
-	struct field_symbols *table;    /* one for each field and kind */
+	struct field_symbols *table;    /* one per field and kind */
 	size_t n;
 };
 
 /*
- * Reads the tables of a print fmt; pure. What cannot be made use of is left out: a table whose
- * numbers are not those of one field, a value with names that only the compiler knew. Returns 0 or
- * -ENOMEM.
+ * Parses the tables of a print fmt; pure. Unusable parts are skipped: a table whose number is not
+ * that of one field, a name whose value only the compiler knew. Returns 0 or -ENOMEM.
  */
 int symbol_tables__parse(struct symbol_tables *out, const char *print);
 void symbol_tables__free(struct symbol_tables *t);

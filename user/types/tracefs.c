@@ -14,12 +14,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* No format file is anywhere near as long: the longest known have 30 kB. */
+/* Far above the size of any format file: the longest known have 30 kB. */
 #define FORMAT_MAX (4 << 20)
 
 /* --- the file system ------------------------------------------------------------------------- */
 
-/* The events directory below a place where tracefs is mounted; a negative errno. */
+/* The events directory below a tracefs mount point; a negative errno. */
 static int open_mounted(const char *path)
 {
 	struct statfs fs;
@@ -33,7 +33,7 @@ static int open_mounted(const char *path)
 	return -ENOENT;
 }
 
-/* A mount that no path leads to; the kernel drops it with the last descriptor. */
+/* A detached mount without a path; the kernel drops it with the last descriptor. */
 static int open_private(void)
 {
 	int fs, mount = -1, fd = -1, err;
@@ -87,7 +87,7 @@ int tracefs__open(void)
 	return forbidden || fd == -EACCES || fd == -EPERM ? -EPERM : -ENOENT;
 }
 
-/* Names go into paths, and come from what somebody typed. */
+/* Names are used in paths, and come from the user. */
 static bool is_name(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
@@ -107,7 +107,7 @@ static int open_file(int tracefs, const char *system, const char *name, const ch
 	return errno == EACCES ? -EPERM : -errno;
 }
 
-/* All of a file as a string in new memory. */
+/* Reads a whole file into an allocated string. */
 static int read_all(int fd, char **text)
 {
 	size_t size = 16384, n = 0;
@@ -157,7 +157,7 @@ static int add_name(struct tracepoints *t, const char *system, const char *name)
 {
 	struct tracepoint_name new, *more;
 
-	/* Room for a power of two of them, and always for one more. */
+	/* Keeps room for a power of two, and always for one more. */
 	if (!(t->n & (t->n - 1))) {
 		more = realloc(t->tracepoint, (t->n ? 2 * t->n : 1) * sizeof(*more));
 		if (!more)
@@ -175,7 +175,7 @@ static int add_name(struct tracepoints *t, const char *system, const char *name)
 	return 0;
 }
 
-/* The directories in at/path whose names match; with system NULL they are systems. */
+/* Adds the directories in at/path whose names match; with system NULL they are systems. */
 static int add_directories(struct tracepoints *t, int at, const char *path, const char *system,
 			   const char *glob)
 {
@@ -286,7 +286,7 @@ int tracepoint__id(int tracefs, const char *system, const char *name, u32 *id)
 
 /* --- formats --------------------------------------------------------------------------------- */
 
-/* A part of the text, not terminated. */
+/* A part of the text, not NUL-terminated. */
 struct span {
 	const char *at;
 	size_t len;
@@ -308,7 +308,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Takes a word off the front. */
+/* Removes a word from the front. */
 static bool take_word(struct span *s, const char *word)
 {
 	size_t n = strlen(word);
@@ -320,8 +320,9 @@ static bool take_word(struct span *s, const char *word)
 }
 
 /*
- * Takes the bounds [..]..[..] off the end. *product is that of the numbers in them, 0 if one is not
- * a number. (Not replaced by the kernel: TASK_COMM_LEN before 5.17, sizeof(struct sockaddr_in6).)
+ * Removes the bounds [..]..[..] from the end. *product is the product of the numbers in them, 0 if
+ * one is not a number (names that the kernel does not replace: TASK_COMM_LEN before 5.17,
+ * sizeof(struct sockaddr_in6)).
  */
 static bool take_bounds(struct span *s, u64 *product)
 {
@@ -347,7 +348,7 @@ static bool take_bounds(struct span *s, u64 *product)
 	return any;
 }
 
-/* Bytes of the types that arrays with bounds by name are made of, 0 for others. */
+/* Size of the element types of arrays with symbolic bounds, 0 for others. */
 static u32 size_of_type(const char *type)
 {
 	static const struct {
@@ -378,7 +379,7 @@ static u32 size_of_type(const char *type)
 	return 0;
 }
 
-/* A span as a string, with runs of blanks as one. */
+/* A span as a string, with runs of blanks collapsed. */
 static char *copy_span(struct span s)
 {
 	char *text = malloc(s.len + 1), *out = text;
@@ -408,7 +409,7 @@ static bool take_function_pointer(struct span *s, struct span *name)
 	return name->len;
 }
 
-/* The declaration between "field:" and the first ";": "__data_loc char[] name", "u8 a[6]". */
+/* Parses the declaration between "field:" and the first ";": "__data_loc char[] name", "u8 a[6]". */
 static int parse_declaration(struct tracepoint_field *f, struct span s, u64 *bound)
 {
 	struct span name, digits;
@@ -419,7 +420,7 @@ static int parse_declaration(struct tracepoint_field *f, struct span s, u64 *bou
 	if (!f->is_dynamic)
 		f->is_relative = take_word(&s, "__rel_loc");
 	if (!take_function_pointer(&s, &name)) {
-		/* A bit-field's width stands behind the name. */
+		/* A bit-field's width follows the name. */
 		digits = s;
 		while (digits.len && isdigit((unsigned char)digits.at[digits.len - 1]))
 			digits.len--;
@@ -443,7 +444,7 @@ static int parse_declaration(struct tracepoint_field *f, struct span s, u64 *bou
 	return f->name && f->type ? 0 : -ENOMEM;
 }
 
-/* "label:NUMBER;" somewhere in the rest of a field's line. */
+/* Parses "label:NUMBER;" somewhere in the rest of a field's line. */
 static int parse_number(struct span line, const char *label, u32 *out)
 {
 	const char *at = memmem(line.at, line.len, label, strlen(label));
@@ -473,7 +474,7 @@ static u32 count_elements(const struct tracepoint_field *f, u64 bound)
 	if (bound && bound <= f->size && f->size % bound == 0)
 		return bound;
 	each = size_of_type(f->type);
-	/* Of an unknown type, with bounds by name: all of it is one thing. */
+	/* An unknown element type with symbolic bounds: treated as one element. */
 	return each && f->size % each == 0 ? f->size / each : 1;
 }
 
@@ -560,7 +561,7 @@ int tracepoint_format__parse(struct tracepoint_format *out, const char *text)
 			err = parse_id(&f.id, line);
 			have_id = true;
 		} else if (take_label(&line, "print fmt:")) {
-			/* The last part; a string in it may hold a newline. */
+			/* The last part; its string may contain a newline. */
 			line = trimmed((struct span){ line.at, strlen(line.at) });
 			f.print = strndup(line.at, line.len);
 			err = f.print ? 0 : -ENOMEM;

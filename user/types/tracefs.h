@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tracepoints as tracefs shows them (Documentation/trace/events.rst): which there are, their
- * numbers, and their fields. Where tracefs is mounted nowhere it is mounted for this process
- * alone (fsopen(2), since 5.2): nothing is left behind.
+ * Tracepoints in tracefs (Documentation/trace/events.rst): their names, ids and fields. If tracefs
+ * is not mounted, it is mounted for this process only (fsopen(2), since 5.2): nothing is left
+ * behind.
  */
 #ifndef TALLY_TYPES_TRACEFS_H
 #define TALLY_TYPES_TRACEFS_H
@@ -10,12 +10,12 @@
 #include "base/types.h"
 
 /*
- * Opens the events directory of tracefs (O_PATH-like directory descriptor the caller closes).
- * Returns it, or -ENOENT (no tracefs in this kernel), -EPERM.
+ * Opens the events directory of tracefs. Returns an O_PATH-like directory descriptor, which the
+ * caller closes, or -ENOENT (this kernel has no tracefs), -EPERM.
  */
 int tracefs__open(void);
 
-/* Is it where others see it, too? */
+/* Is tracefs mounted where other processes see it? */
 bool tracefs__is_mounted(void);
 
 struct tracepoint_name {
@@ -35,22 +35,22 @@ int tracepoints__find(struct tracepoints *found, int tracefs, const char *system
 		      const char *name);
 void tracepoints__free(struct tracepoints *t);
 
-/* The systems there are, as tracepoints with a NULL name. */
+/* All systems, as tracepoints with a NULL name. */
 int tracepoints__systems(struct tracepoints *found, int tracefs);
 
-/* The number in SYSTEM/NAME/id. Returns 0 or a negative errno. */
+/* The id in SYSTEM/NAME/id. Returns 0 or a negative errno. */
 int tracepoint__id(int tracefs, const char *system, const char *name, u32 *id);
 
 /* One field of a tracepoint's record, from its format file. */
 struct tracepoint_field {
-	char *type;             /* C type as the file has it, array bounds taken off: "unsigned int" */
+	char *type;             /* C type as in the file, without array bounds: "unsigned int" */
 	char *name;
 	u32 offset, size;       /* bytes in the record */
 	u32 elements;           /* of a fixed array, else 0 */
 	bool is_signed;
 	bool is_dynamic;        /* __data_loc: offset:16, length:16 relative to the record's start */
 	bool is_relative;       /* __rel_loc: relative to the end of the field (5.17) */
-	bool is_common;         /* common_pid and so on: in every record */
+	bool is_common;         /* common_pid and the like: in every record */
 };
 
 struct tracepoint_format {

@@ -37,7 +37,7 @@ static int keep(struct reading *r, const struct code_extent *extent)
 	return 0;
 }
 
-/* Has it data for the language's handler, at a place other than 0? c is behind the size. */
+/* Does it have language-specific data at a non-zero address? c is after the size. */
 static bool has_handler(const struct reading *r, struct cursor *c)
 {
 	const struct cie *cie = &r->walk.cie;
@@ -52,7 +52,7 @@ static bool has_handler(const struct reading *r, struct cursor *c)
 	return !eh_take_raw(&data, cie->handler_encoding, r->walk.section.word_bytes, &at) || at;
 }
 
-/* An FDE. One that cannot be read is left out. */
+/* Reads an FDE. An unreadable one is skipped. */
 static int read_extent(struct reading *r, struct cursor c)
 {
 	const struct eh_bytes *section = &r->walk.section;
@@ -123,7 +123,7 @@ static int parse_file(struct code_extents *e, int fd)
 	return err;
 }
 
-/* confined_work: the file is 0. */
+/* confined_work: the file is descriptor 0. */
 static void give(struct answer *to, void *arg)
 {
 	struct code_extents e = {};
@@ -158,7 +158,7 @@ static int take(struct code_extents *e, const void *answer, size_t size)
 	memcpy(e->extent, (const u8 *)answer + sizeof(head), size);
 	e->n = head.n;
 	e->has_personality = head.has_personality;
-	/* The order is relied on. */
+	/* Lookups rely on the order. */
 	if (e->n)
 		qsort(e->extent, e->n, sizeof(*e->extent), by_start);
 	return 0;

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-/* A program looks at a range for less than a millisecond. */
+/* Programs use a range for less than a millisecond. */
 #define QUIET_NS NSEC_PER_SEC
 #define SWEEP_NS NSEC_PER_SEC
 
@@ -27,7 +27,7 @@ struct unwind_space_of {
  * --- ranges ------------------------------------------------------------------------------------
  */
 
-/* The index of the first gap behind a place. */
+/* Index of the first gap after a position. */
 static size_t gap_behind(const struct unwind_spaces *s, u32 place)
 {
 	size_t low = 0, high = s->ngaps, mid;
@@ -63,7 +63,7 @@ static bool insert_gap(struct unwind_spaces *s, size_t i, u32 first, u32 n)
 	return true;
 }
 
-/* With no memory for a gap of its own, the part is lost for this run. */
+/* Without memory for a gap, the range is lost for this run. */
 static void add_gap(struct unwind_spaces *s, u32 first, u32 n)
 {
 	size_t i = gap_behind(s, first);
@@ -187,7 +187,7 @@ static void forget(struct unwind_spaces *s, struct unwind_space_of *p)
 	free(p);
 }
 
-/* The range is the process's from now on; the one it had is let go once programs find this one. */
+/* Makes the range the process's; its old range is released after programs see the new one. */
 static void publish(struct unwind_spaces *s, struct unwind_space_of *p,
 		    const struct process_stamp *stamp, struct unwind_range *range)
 {
@@ -210,7 +210,7 @@ static void publish(struct unwind_spaces *s, struct unwind_space_of *p,
 	let_range_go(s, old);
 }
 
-/* Its code is where it was, though its data have grown; or it is a child that has its parent's. */
+/* Is the code unchanged, although data has grown; or is it a child with its parent's code? */
 static bool is_same(const struct unwind_spaces *s, const struct unwind_space_of *p,
 		    const struct process_stamp *stamp, const struct unwind_mapping *mapping, u32 n)
 {
@@ -282,7 +282,7 @@ bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now, boo
 	return !p || now >= p->rests_until_ns;
 }
 
-/* Children have their parent's range: what has been settled there has no token any more. */
+/* Children share their parent's range: mappings already settled have no token any more. */
 void unwind_spaces__settle(struct unwind_spaces *s, u32 token,
 			   void (*settle)(void *arg, struct unwind_mapping *m), void *arg)
 {
@@ -340,7 +340,7 @@ int unwind_spaces__init(struct unwind_spaces *s, int spaces_fd, int mappings_fd)
 	return insert_gap(s, 0, 0, s->room) ? 0 : -ENOMEM;
 }
 
-/* The maps go with the programs: nothing is taken out of them. */
+/* The maps are freed with the programs: no need to empty them. */
 void unwind_spaces__free(struct unwind_spaces *s)
 {
 	struct unwind_space_of *p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which code processes have mapped, in the maps of bpf/lib/unwind.h. What programs may be looking at
- * stays as it is for a second after it has been replaced.
+ * The code that processes have mapped, in the maps of bpf/lib/unwind.h. Replaced data stays valid
+ * for a second, for programs that may still be reading it.
  */
 #ifndef TALLY_UNWIND_SPACES_H
 #define TALLY_UNWIND_SPACES_H
@@ -12,61 +12,67 @@
 
 #include "bpf/lib/unwind.h"
 
-/* A part of the array of all mappings; a process and its children share one. */
+/* A range of the array of all mappings, shared by a process and its children. */
 struct unwind_range {
-	STAILQ_ENTRY(unwind_range) next;        /* of those that were replaced */
+	STAILQ_ENTRY(unwind_range) next;        /* list of replaced ranges */
 	u32 first, n, users;
 	u64 replaced_ns;
 };
 
-/* Free parts, by where they are; none touches the next. */
+/* Free ranges by position, never adjacent. */
 struct unwind_gap {
 	u32 first, n;
 };
 
 struct unwind_spaces {
 	int spaces_fd;
-	u32 room;                               /* of the array, mappings */
+	u32 room;                               /* capacity of the array, in mappings */
 	struct unwind_mapping *mapping;         /* the array itself */
 	struct unwind_gap *gap;
 	size_t ngaps, gaps_room;
-	STAILQ_HEAD(replaced, unwind_range) replaced;   /* the one longest ago first */
+	STAILQ_HEAD(replaced, unwind_range) replaced;   /* oldest first */
 	void *processes;                        /* tree */
 	TAILQ_HEAD(known, unwind_space_of) known;
 	u64 swept_ns;
-	u64 nknown, refused;                    /* refused: there was no room for it */
+	u64 nknown, refused;                    /* refused: lacked room */
 };
 
-/* The maps unwind_spaces and unwind_mappings, which stay the caller's. 0 or a negative errno. */
+/*
+ * Uses the maps unwind_spaces and unwind_mappings, which remain the caller's. Returns 0 or a
+ * negative errno.
+ */
 int unwind_spaces__init(struct unwind_spaces *s, int spaces_fd, int mappings_fd);
 void unwind_spaces__free(struct unwind_spaces *s);
 
-/* Is this what is in the maps of the process already? */
+/* Do the maps hold the process's state as of this stamp? */
 bool unwind_spaces__has(const struct unwind_spaces *s, u32 pid, const struct process_stamp *stamp);
 
 /*
- * The process has n mappings now, by address. Where there is no room for them it has none, which
- * is counted. 0 or -ENOMEM.
+ * Sets the n mappings of a process, sorted by address. Without room it gets none, which is counted.
+ * Returns 0 or -ENOMEM.
  */
 int unwind_spaces__put(struct unwind_spaces *s, u32 pid, const struct process_stamp *stamp,
 		       const struct unwind_mapping *mapping, u32 n);
 
 /*
- * A compiler at run time changes what its process has mapped a thousand times a second. Looking at a
- * process may take a tenth of a CPU: how long it took the last time, and whether it may be looked at
- * again. *known: it has a range.
+ * A JIT compiler can change its process's mappings a thousand times a second. Reading a process's
+ * mappings may take a tenth of a CPU: records the time the last read took, and decides whether
+ * another is allowed. *known: it has a range.
  */
 void unwind_spaces__note_seen(struct unwind_spaces *s, u32 pid, u64 now_ns, u64 took_ns);
 bool unwind_spaces__may_see(const struct unwind_spaces *s, u32 pid, u64 now_ns, bool *known);
 
-/* A child has what its parent has; nothing is done if that is not known. 0 or -ENOMEM. */
+/* Gives a child its parent's mappings; does nothing if those are unknown. Returns 0 or -ENOMEM. */
 int unwind_spaces__fork(struct unwind_spaces *s, u32 pid, u32 parent);
 
-/* What waits for a file, by its token: settle() fills in what is known of it now, and takes the token off. */
+/*
+ * For each mapping that waits for a file, by the file's token: settle() fills in the mapping and
+ * clears the token.
+ */
 void unwind_spaces__settle(struct unwind_spaces *s, u32 token,
 			   void (*settle)(void *arg, struct unwind_mapping *m), void *arg);
 
-/* Forgets the processes that have gone, if that was not done in the last second. */
+/* Forgets exited processes, at most once a second. */
 void unwind_spaces__sweep(struct unwind_spaces *s);
 
 #endif /* TALLY_UNWIND_SPACES_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls that are many in one: a line for each command whose arguments are others than the call's
- * line in table.c says. Commands are numbers, as the kernel's headers have them.
+ * Multiplexed calls: a line for each command whose arguments differ from the call's line in
+ * table.c. Commands are numbers from the kernel's headers.
  */
 #include <string.h>
 

@@ -10,9 +10,9 @@
 #include "bpf/calls/trace.h"
 
 /*
- * "[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}]": what stands in c,
- * as far as it makes sense; "..." for the rest. False, and nothing written, if c is NULL or has less
- * than one of them. Of 64-bit programs.
+ * Puts the messages in c, as far as they are valid, then "..." for the rest: "[{cmsg_len=20,
+ * cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[3]}]". Returns false and puts nothing if
+ * c is NULL or shorter than one header. Only for 64-bit programs.
  */
 bool control__put(FILE *f, const struct trace_chunk *c);
 

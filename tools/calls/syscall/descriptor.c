@@ -18,7 +18,7 @@
  * --- files -------------------------------------------------------------------------------------
  */
 
-/* The end of a name is a bracket, so those within it are escaped. */
+/* A bracket ends the name, so brackets within it are escaped. */
 static void put_path(FILE *f, const char *path)
 {
 	char *text = escape_string(path), *p;
@@ -31,7 +31,7 @@ static void put_path(FILE *f, const char *path)
 	free(text);
 }
 
-/* What a namespace or a pidfd is called is known to its file system alone. */
+/* Only their file systems know the names of namespaces and pidfds. */
 static bool is_nameless(const struct file_name *n)
 {
 	return n->flags & FILE_NAME_PLAIN && S_ISREG(n->mode) &&
@@ -93,7 +93,7 @@ static void put_end(FILE *f, const struct socket_address *a)
 	fputs(ip_end(a->family, a->ip, a->port, text) ?: "?", f);
 }
 
-/* Both ends, if there is another one; the inode of one that is bound to nothing. */
+/* Both ends, if there is a remote one; the inode if neither end has a port. */
 static void put_inet(FILE *f, const struct trace_socket *s, u64 inode)
 {
 	fprintf(f, "%s%s:[", protocol_name(s), s->local.family == AF_INET6 ? "v6" : "");
@@ -138,7 +138,7 @@ static void put_unix(FILE *f, const struct trace_socket *s, u64 inode)
 	fputc(']', f);
 }
 
-/* "NETLINK:[123]" of AF_NETLINK; "socket:[123]". */
+/* "NETLINK:[123]" for AF_NETLINK; "socket:[123]" for unknown families. */
 static void put_other(FILE *f, u32 family, u64 inode)
 {
 	const struct value_name *v = socket_families.name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a descriptor stands for, as strace(1) writes it. */
+/* The file behind a descriptor, as strace(1) shows it. */
 #ifndef TALLY_SYSCALL_DESCRIPTOR_H
 #define TALLY_SYSCALL_DESCRIPTOR_H
 
@@ -11,8 +11,8 @@
 
 /*
  * "</etc/passwd>", "<pipe:[123]>", "<TCP:[127.0.0.1:80->127.0.0.1:5555]>", "<UNIX-STREAM:[4->5]>",
- * "<anon_inode:[eventfd]>". Nothing where there is no chunk: of a descriptor that is none, or where
- * names were not asked for. "<...>": there was no room for it in the record.
+ * "<anon_inode:[eventfd]>". Puts nothing without a chunk: the descriptor is invalid, or names were
+ * not asked for. "<...>": the record had no room for it.
  */
 void descriptor__put(FILE *f, const struct trace_chunk *c);
 

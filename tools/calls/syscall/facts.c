@@ -11,10 +11,10 @@
 #include "calls/syscall/names.h"
 #include "calls/syscall/text.h"
 
-/* include/uapi/linux/utsname.h: six of these. */
+/* include/uapi/linux/utsname.h: six members of this size. */
 #define UTSNAME_SIZE 65
 
-/* include/uapi/linux/sched/types.h, which C libraries without it lack */
+/* include/uapi/linux/sched/types.h, missing in some C libraries */
 struct kernel_sched_attr {
 	u32 size, policy;
 	u64 flags;

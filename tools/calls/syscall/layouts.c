@@ -14,18 +14,18 @@ enum member_kind {
 	MEMBER_POINTER,
 	MEMBER_NAMES,
 	MEMBER_PERF_PERIOD,
-	MEMBER_PERF_CONFIG,     /* by the type, the first member */
-	MEMBER_TEXT,            /* in the struct, up to a NUL */
+	MEMBER_PERF_CONFIG,     /* by type, the first member */
+	MEMBER_TEXT,            /* within the struct, up to a NUL */
 	MEMBER_SIGNALS,
 	MEMBER_ADDRESS,         /* struct sockaddr */
-	MEMBER_TIME,            /* two s64: seconds, and parts of one */
+	MEMBER_TIME,            /* two s64: seconds, and fractions of a second */
 };
 
 struct member {
 	const char *name;
 	u8 at, size, kind;
-	u8 if_set;              /* shown only where it is not 0 */
-	u8 from_bit, bits;      /* of the number; 0: all of it */
+	u8 if_set;              /* shown only if nonzero */
+	u8 from_bit, bits;      /* a bit field within the number; 0 bits: all of it */
 	const struct value_names *names;
 };
 
@@ -37,7 +37,7 @@ struct member {
 #define NAMED(n, a, s, set) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_NAMES, .names = &(set) }
 #define TEXT(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_TEXT }
 #define TIME(n, a) { .name = #n, .at = (a), .size = 16, .kind = MEMBER_TIME }
-/* The same, where they are not 0. */
+/* The same, shown only if nonzero. */
 #define INT_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_INT, .if_set = 1 }
 #define UINT_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_UINT, .if_set = 1 }
 #define HEX_IF(n, a, s) { .name = #n, .at = (a), .size = (s), .kind = MEMBER_HEX, .if_set = 1 }
@@ -86,7 +86,7 @@ MEMBERS(perf_attr, NAMED(type, 0, 4, perf_types), UINT(size, 4, 4),
 	BIT(cgroup, 40, 32), BIT(text_poke, 40, 33), BIT(build_id, 40, 34),
 	BIT(inherit_thread, 40, 35), BIT(remove_on_exec, 40, 36), BIT(sigtrap, 40, 37),
 	UINT(wakeup_events, 48, 4), HEX_IF(bp_type, 52, 4), HEX_IF(config1, 56, 8));
-/* io_uring.h: struct io_uring_params; the offsets of its rings are not shown */
+/* io_uring.h: struct io_uring_params; the ring offsets are not shown */
 MEMBERS(ring, UINT(sq_entries, 0, 4), UINT(cq_entries, 4, 4), NAMED(flags, 8, 4, ring_flags),
 	UINT_IF(sq_thread_cpu, 12, 4), UINT_IF(sq_thread_idle, 16, 4),
 	NAMED(features, 20, 4, ring_features), INT_IF(wq_fd, 24, 4));
@@ -142,7 +142,7 @@ MEMBERS(bpf_bind, INT(prog_fd, 0, 4), INT(map_fd, 4, 4), HEX(flags, 8, 4));
 MEMBERS(hint, NAMED(, 0, 8, write_hints));
 MEMBERS(seccomp_action, NAMED(, 0, 4, seccomp_actions));
 MEMBERS(inode_flags_alone, NAMED(, 0, 4, inode_flags));
-/* tcp.h: struct tcp_info; what stands in halves of a byte is left out */
+/* tcp.h: struct tcp_info; bit fields are left out */
 MEMBERS(tcp_info, NAMED(tcpi_state, 0, 1, tcp_states), NAMED(tcpi_ca_state, 1, 1, tcp_congestion_states),
 	UINT(tcpi_retransmits, 2, 1), UINT(tcpi_probes, 3, 1), UINT(tcpi_backoff, 4, 1),
 	NAMED(tcpi_options, 5, 1, tcp_info_options), UINT(tcpi_rto, 8, 4), UINT(tcpi_ato, 12, 4),
@@ -170,13 +170,13 @@ MEMBERS(msg_status, IPC_MEMBERS(msg), INT(msg_stime, 48, 8), INT(msg_rtime, 56, 
 MEMBERS(cache_range, UINT(off, 0, 8), UINT(len, 8, 8));
 MEMBERS(cache_pages, UINT(nr_cache, 0, 8), UINT(nr_dirty, 8, 8), UINT(nr_writeback, 16, 8),
 	UINT(nr_evicted, 24, 8), UINT(nr_recently_evicted, 32, 8));
-/* if.h: struct ifreq, by what is asked for */
+/* if.h: struct ifreq, by request */
 MEMBERS(interface_index, TEXT(ifr_name, 0, 16), INT(ifr_ifindex, 16, 4));
 MEMBERS(interface_mtu, TEXT(ifr_name, 0, 16), INT(ifr_mtu, 16, 4));
 MEMBERS(interface_flags, TEXT(ifr_name, 0, 16), NAMED(ifr_flags, 16, 2, interface_flags_set));
 MEMBERS(interface_address, TEXT(ifr_name, 0, 16),
 	{ .name = "ifr_addr", .at = 16, .size = 16, .kind = MEMBER_ADDRESS });
-/* fs/select.c: what the sixth argument of pselect6 points to */
+/* fs/select.c: the target of pselect6's sixth argument */
 MEMBERS(set_and_size, PTR(sigmask, 0), UINT(sigsetsize, 8, 8));
 /* msg.h: struct msgbuf */
 MEMBERS(ipc_message, INT(mtype, 0, 8));
@@ -205,7 +205,7 @@ MEMBERS(bpf_run, INT(prog_fd, 0, 4), UINT(retval, 4, 4), UINT(data_size_in, 8, 4
 MEMBERS(signal_frame, { .name = "mask", .at = 0, .size = 8, .kind = MEMBER_SIGNALS });
 MEMBERS(u64_alone, HEX(, 0, 8));
 
-/* Of which there is more than is read. */
+/* A longer struct, of which only the beginning is read. */
 #define HEAD(name, bytes, same)                                                                    \
 	{ .size = (bytes), .least = (bytes), .alike = (same), .more = 1, .members = (name) }
 #define LAYOUT(name, bytes, fewest, same) { .size = (bytes), .least = (fewest), .alike = (same), .members = (name) }
@@ -358,7 +358,7 @@ static void put_member(FILE *f, const struct member *m, const u8 *data)
 	}
 }
 
-/* A union: after how many events, or how often a second where attr.freq is set. */
+/* A union: events per sample, or samples per second if attr.freq is set. */
 static const char *name_of(const struct member *m, const u8 *data)
 {
 	return m->kind == MEMBER_PERF_PERIOD && data[41] & 1 << 2 ? "sample_freq" : m->name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of arguments by the names that the kernel's headers give them. */
+/* Names of argument values, from the kernel's headers. */
 #ifndef TALLY_SYSCALL_NAMES_H
 #define TALLY_SYSCALL_NAMES_H
 
@@ -13,11 +13,11 @@ struct value_name {
 };
 
 /*
- * The names of one argument. Bits below `mask` are one value, all others flags; a mask of all bits:
- * there are no flags.
+ * The names of one argument. The bits of `mask` form one value, all others are flags; a mask of all
+ * bits means no flags.
  */
 struct value_names {
-	const struct value_name *name;  /* up to one without a name */
+	const struct value_name *name;  /* ends with an entry without a name */
 	u64 mask;
 };
 
@@ -63,7 +63,7 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 /* The name of a value of that set, or NULL. */
 const char *value_names__find(const struct value_names *names, u64 value);
 
-/* "PROT_READ|PROT_WRITE", with what has no name as a hex number behind: as C would take it. */
+/* "PROT_READ|PROT_WRITE", as a C expression; bits without a name follow as a hex number. */
 void value_names__put(FILE *f, const struct value_names *names, u64 value);
 
 /* "SIGTERM", "SIGRT_3" or a number. */

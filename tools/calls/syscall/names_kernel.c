@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Names of include/uapi/ of the kernel, as numbers: a C library may be older than the kernel that is
- * traced.
+ * Names from the kernel's include/uapi/, with numbers: the C library may be older than the traced
+ * kernel.
  */
 #include "calls/syscall/names.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers that have several values in them, as C would make them of these. */
+/* Numbers that combine several values, as C expressions. */
 #ifndef TALLY_SYSCALL_PACKED_H
 #define TALLY_SYSCALL_PACKED_H
 
@@ -11,13 +11,13 @@
 void file_mode__put(FILE *f, u32 mode);
 bool is_device_mode(u32 mode);
 
-/* "IPPROTO_TCP", "NETLINK_ROUTE", "htons(ETH_P_ALL)": by the family of the socket. */
+/* "IPPROTO_TCP", "NETLINK_ROUTE", "htons(ETH_P_ALL)", depending on the socket family. */
 void protocol__put(FILE *f, u32 family, u32 protocol);
 
 /* "QCMD(Q_GETQUOTA, USRQUOTA)" */
 void quota_command__put(FILE *f, u32 command);
 
-/* The magic number that mount needed once is no flag. */
+/* Leaves out the magic number that mount once required. */
 void mount_flags__put(FILE *f, u64 flags);
 
 /* "MAP_PRIVATE|MAP_HUGETLB|21<<MAP_HUGE_SHIFT" */
@@ -35,7 +35,7 @@ void futex_wake_op__put(FILE *f, u32 op);
 /* struct ip_mreq */
 void membership__put(FILE *f, const void *data);
 
-/* "[ECONNREFUSED]", of an int that is an errno. False, and nothing written: it has no name. */
+/* "[ECONNREFUSED]", for an int with an errno. Returns false and puts nothing if it has no name. */
 bool error_number__put(FILE *f, const void *data);
 
 #endif /* TALLY_SYSCALL_PACKED_H */

@@ -25,7 +25,7 @@ void pollfds__put(FILE *f, const struct trace_record *r, size_t size, u32 arg,
 	for (at = 0; at + sizeof(p) <= c->bytes; at += sizeof(p)) {
 		memcpy(&p, c->data + at, sizeof(p));
 		fprintf(f, "%s{fd=%d", at ? ", " : "", p.fd);
-		/* The kernel does not look at those. */
+		/* The kernel ignores negative descriptors. */
 		if (p.fd >= 0) {
 			put_name(f, r, size, arg, p.fd);
 			fputs(", events=", f);
@@ -54,10 +54,10 @@ void fd_set__put(FILE *f, const struct trace_record *r, size_t size, u32 arg,
 }
 
 /*
- * --- what was found ----------------------------------------------------------------------------
+ * --- results -----------------------------------------------------------------------------------
  */
 
-/* Pieces within "(...)", apart from each other. */
+/* Items within "(...)", with separators. */
 struct pieces {
 	FILE *f;
 	bool any;
@@ -128,7 +128,7 @@ static void put_ready_sets(struct pieces *to, const struct trace_record *r, size
 	}
 }
 
-/* A struct timespec or timeval, which are as long. */
+/* A struct timespec or timeval; both have the same size. */
 static void put_left(struct pieces *to, const struct signature *s, const struct trace_record *r,
 		     size_t size)
 {

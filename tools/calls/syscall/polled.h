@@ -12,18 +12,16 @@
 #include "bpf/calls/trace.h"
 
 /*
- * "[{fd=3, events=POLLIN}]" of an array, "[3 4]" of an fd_set: what was read of that argument, c,
- * and what is known of the descriptors in it. size: see syscall_arguments__put().
+ * "[{fd=3, events=POLLIN}]" for an array, "[3 4]" for an fd_set: c is the chunk of that argument;
+ * its descriptors are shown with their files, if known. size: see syscall_arguments__put().
  */
-void pollfds__put(FILE *f, const struct trace_record *r, size_t size, u32 arg,
-		  const struct trace_chunk *c);
-void fd_set__put(FILE *f, const struct trace_record *r, size_t size, u32 arg,
-		 const struct trace_chunk *c);
+void pollfds__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
+void fd_set__put(FILE *f, const struct trace_record *r, size_t size, u32 arg, const struct trace_chunk *c);
 
 /*
- * What calls that wait say beside their result: which descriptors are ready, and how much of the
- * timeout is left; "(Timeout)" of poll, select and their kin if none was ready. size: of the record
- * as it came.
+ * Puts the results of waiting calls besides their return value: the ready descriptors and the
+ * remaining timeout; "(Timeout)" if poll, select and the like found none ready. size: of the record
+ * as received.
  */
 void found__put(FILE *f, const struct signature *s, const struct trace_record *r, size_t size);
 

@@ -10,7 +10,7 @@ enum second_kind {
 	SECOND_HEX,
 	SECOND_NUMBER,
 	SECOND_POINTER,
-	SECOND_NAME,            /* given */
+	SECOND_NAME,            /* passed by the caller */
 	SECOND_NAME_TOLD,
 	SECOND_SIGNAL,
 	SECOND_CAPABILITY,
@@ -44,7 +44,7 @@ static const struct {
 	{ PR_GET_THP_DISABLE, 5, SECOND_NUMBER },
 };
 
-/* Its line of the table, or -1. */
+/* Returns its index in the table, or -1. */
 static int find_option(u64 option)
 {
 	size_t i;

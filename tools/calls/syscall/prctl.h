@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the arguments of prctl(2) are depends on its first: its table. */
+/* The arguments of prctl(2) depend on the first one; this is the table. */
 #ifndef TALLY_SYSCALL_PRCTL_H
 #define TALLY_SYSCALL_PRCTL_H
 
@@ -9,10 +9,10 @@
 
 #include "bpf/calls/trace.h"
 
-/* How many arguments it has with that option, the option included; 5 where that is not known. */
+/* Number of arguments for this option, including the option; 5 if unknown. */
 u32 prctl_arguments(u64 option);
 
-/* The second one of the call. size: of the record as it came. */
+/* Puts the second argument of the call. size: of the record as received. */
 void prctl_second__put(FILE *f, const struct trace_record *r, size_t size);
 
 #endif /* TALLY_SYSCALL_PRCTL_H */

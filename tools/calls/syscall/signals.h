@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Structs of the kernel's ABI about signals, as text in the way of strace(1): each takes one of
- * 64-bit programs, as long as struct_layout_size() says.
+ * Structs of the kernel's ABI about signals, as text like strace(1). Each function takes a struct
+ * of 64-bit programs, struct_layout_size() bytes long.
  */
 #ifndef TALLY_SYSCALL_SIGNALS_H
 #define TALLY_SYSCALL_SIGNALS_H
@@ -10,10 +10,10 @@
 
 #include "base/types.h"
 
-/* "[INT TERM]"; of a set with more than half of them, "~[...]": those that are not in it. */
+/* "[INT TERM]"; for a set with more than half of the signals, "~[...]" with those not in it. */
 void sigset__put(FILE *f, u64 set);
 
-/* siginfo_t: what the code says is there. A signal of 0, as waitid(2) leaves it: "{}". */
+/* siginfo_t: the members that its code implies. Signal 0, as left by waitid(2): "{}". */
 void siginfo__put(FILE *f, const void *data);
 void sigevent__put(FILE *f, const void *data);
 void sigstack__put(FILE *f, const void *data);

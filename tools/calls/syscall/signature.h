@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The words that lines of table.c and commands.c are made of. */
+/* Macros for the lines of table.c and commands.c. */
 #ifndef TALLY_SYSCALL_SIGNATURE_H
 #define TALLY_SYSCALL_SIGNATURE_H
 
 #include "calls/syscall/table.h"
 
-/* Kinds of arguments. A length is the number of the argument that has it, counted from 0. */
+/* Kinds of arguments. A length is the index of the argument that has it, counted from 0. */
 #define INT { .kind = ARG_INT }
 #define LONG { .kind = ARG_LONG }
 #define UINT { .kind = ARG_UINT }
@@ -36,13 +36,13 @@
 #define IN(type) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE }
 #define INOUT(type)                                                                                \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1 }
-/* Only where the argument `by` has one of these values. */
+/* Only if the argument `by` has one of these values. */
 #define IN_IF(type, by, values)                                                                    \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .if_arg = (by),        \
 	  .if_values = (values) }
 /* EPOLL_CTL_ADD and EPOLL_CTL_MOD; EPOLL_CTL_DEL ignores it. */
 #define EPOLL_CTL_WITH_EVENT (1 << 1 | 1 << 3)
-/* Commands of futex with a time: FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2. */
+/* Commands of futex with a timeout: FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2. */
 #define FUTEX_WITH_TIMEOUT (1 << 0 | 1 << 6 | 1 << 9 | 1 << 11 | 1 << 13)
 #define FUTEX_TIMEOUT                                                                              \
 	{ .kind = ARG_FUTEX_TIMEOUT, .layout = STRUCT_TIMESPEC, .length = TRACE_ONE, .if_arg = 1,  \
@@ -55,28 +55,28 @@
 #define OUT(type)                                                                                  \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE,                        \
 	  .out = FETCH_IF_SUCCEEDED }
-/* Taken at the begin, and shown with the result as it is then. */
+/* Read at the begin; its value at the end is shown with the result. */
 #define TAKEN_AND_LEFT(type)                                                                       \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .changed = 1,          \
 	  .after = FETCH_IF_FOUND }
-/* The second of its call; what it tells of is written, or read. */
+/* The second argument of a call; the call reads, or fills, the buffers it describes. */
 #define VECTOR { .kind = ARG_VECTOR }
 #define VECTOR_OUT { .kind = ARG_VECTOR, .out = 1 }
 #define MESSAGE { .kind = ARG_MESSAGE }
 #define MESSAGE_OUT { .kind = ARG_MESSAGE, .out = 1 }
 #define MESSAGES { .kind = ARG_MESSAGES }
 #define MESSAGES_OUT { .kind = ARG_MESSAGES, .out = 1 }
-/* The first of its call: how many bits of it count. */
+/* The first argument of the call says how many bits count. */
 #define FD_SET { .kind = ARG_FD_SET, .length = 0, .changed = 1, .after = FETCH_IF_FOUND }
 #define POLLFDS                                                                                    \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_POLLFD, .length = 1, .array = 1,                    \
 	  .after = FETCH_IF_FOUND }
-/* Of fcntl: a lock that is set is given, one that is asked for (F_GETLK) told. */
+/* For fcntl: the lock to set is passed in, the one asked for (F_GETLK) is filled in. */
 #define FCNTL                                                                                      \
 	{ .kind = ARG_FCNTL, .layout = STRUCT_FLOCK, .length = TRACE_ONE, .if_arg = 1,             \
 	  .if_values = 1 << 6 | 1 << 7, .if_small = 1, .after = FETCH_IF_SUCCEEDED,                \
 	  .after_values = 1 << 5 }
-/* Of prctl: a name that is set (PR_SET_NAME) or told (PR_GET_NAME). */
+/* For prctl: a name that is set (PR_SET_NAME), or returned (PR_GET_NAME). */
 #define PRCTL                                                                                      \
 	{ .kind = ARG_PRCTL, .if_arg = 0, .if_values = 1 << 15, .if_small = 1,                     \
 	  .after = FETCH_IF_SUCCEEDED, .after_values = 1 << 16 }
@@ -87,36 +87,36 @@
 #define ARRAY_OUT(type)                                                                            \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_RESULT, .out = 1, .array = 1 }
 
-/* A struct whose length the caller says; and what is written of it. */
+/* A struct whose length the caller passes; shorter versions are shown in part. */
 #define SIZED(type, len) { .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = (len), .sized = 1 }
-/* Given, and written by the call: both are shown where they differ. */
+/* Passed in, and changed by the call: both values are shown if they differ. */
 #define GIVEN_AND_TOLD(type)                                                                       \
 	{ .kind = ARG_STRUCT, .layout = STRUCT_##type, .length = TRACE_ONE, .after = FETCH_IF_SUCCEEDED, \
 	  .told = 1, .changed = 1 }
-/* As much as the call returns; it returns more than there is room for, too. */
+/* As many bytes as the call returns, which may exceed the size of the buffer. */
 #define BUF_WITHIN(len)                                                                            \
 	{ .kind = ARG_BUFFER, .out = FETCH_IF_FOUND, .length = TRACE_RESULT, .within = (len) + 1 }
 #define KIND(what) { .kind = ARG_##what }
-/* Names, and other values as decimal numbers. */
+/* Names; other values as decimal numbers. */
 #define NUMBER(set) { .kind = ARG_NAMED_NUMBER, .names = &(set) }
-/* Flags with the logarithm of a page's size above bit 26. */
+/* Flags with the logarithm of a page size from bit 26 on. */
 #define HUGE_NAMED(set) { .kind = ARG_HUGE_NAMES, .names = &(set) }
 #define LHUGE_NAMED(set) { .kind = ARG_HUGE_NAMES, .wide = 1, .names = &(set) }
-/* The kernel takes it, and does not look at it. */
+/* The kernel ignores this argument. */
 #define UNUSED { .kind = ARG_UNUSED, .wide = 1 }
 #define NODES_OUT(len) { .kind = ARG_NODE_SET, .length = (len), .out = FETCH_IF_SUCCEEDED }
 #define NODES(len) { .kind = ARG_NODE_SET, .length = (len) }
 
-/* CALL: the same arguments in both tables. NATIVE: not in that of 32-bit calls. */
+/* CALL: the same arguments in both tables. NATIVE: not in the table of 32-bit calls. */
 #define CALL(call, ...) { .name = #call, .arg = { __VA_ARGS__ } }
 #define NATIVE(call, ...) { .name = #call, .native = 1, .arg = { __VA_ARGS__ } }
 #define ENDS(call, ...) { .name = #call, .no_return = 1, .arg = { __VA_ARGS__ } }
 #define EXEC(call, ...) { .name = #call, .exec = 1, .arg = { __VA_ARGS__ } }
-/* OPENS: its result is a descriptor. */
+/* OPENS: the result is a descriptor. */
 #define OPENS(call, ...) { .name = #call, .result = RESULT_FD, .arg = { __VA_ARGS__ } }
 #define GIVES(what, call, ...)                                                                     \
 	{ .name = #call, .native = 1, .result = RESULT_##what, .arg = { __VA_ARGS__ } }
-/* BY: what it does, and what its arguments are, is up to one of them: lines of commands.c. */
+/* BY: one argument is a command, on which the others depend; see the lines of commands.c. */
 #define BY(arg_number, call, ...)                                                                  \
 	{ .name = #call, .by = (arg_number) + 1, .arg = { __VA_ARGS__ } }
 #define TELLS(set, call, ...)                                                                      \

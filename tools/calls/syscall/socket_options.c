@@ -35,8 +35,8 @@ void socket_option__put(FILE *f, u32 level, u32 option)
 }
 
 /*
- * Values of options, by level and option: texts, and structs by their size. All others are one number,
- * or bytes.
+ * Values of options, by level and option: strings, and structs by their size. All others are one
+ * number, or bytes.
  */
 static bool is_text_option(u32 level, u32 option)
 {
@@ -44,7 +44,7 @@ static bool is_text_option(u32 level, u32 option)
 	       (level == IPPROTO_TCP && (option == TCP_CONGESTION || option == TCP_ULP));
 }
 
-/* What kind of socket it is: one number that has a name. */
+/* The type or family of a socket: a number that has a name. */
 static bool put_socket_kind(FILE *f, u32 option, const struct trace_chunk *c)
 {
 	u32 kind;

@@ -29,7 +29,7 @@ static void add_cpus(struct call_sum *sum, const struct trace_sum *cpu, int cpus
 		sum->min_ns = ~min_inv;
 }
 
-/* Reads and clears. */
+/* Reads a slot and clears it. */
 static int take_slot(struct call_sum *sum, int map_fd, u32 at, struct trace_sum *cpu, int cpus)
 {
 	int err = bpf_map_lookup_elem(map_fd, &at, cpu);

@@ -6,7 +6,7 @@
 #include "calls/syscall/layouts.h"
 #include "calls/syscall/signature.h"
 
-/* The mask of signals that is set again: of a struct rt_sigframe, uc.uc_sigmask. */
+/* The signal mask that is restored: uc.uc_sigmask of a struct rt_sigframe. */
 #ifdef __x86_64__
 #define RT_SIGRETURN { .name = "rt_sigreturn", .native = 1, .frame = 296, .arg = { IN(SIGNAL_FRAME) } }
 #else
@@ -408,7 +408,7 @@ const struct signature *syscall_signature(const char *name)
 	return NULL;
 }
 
-/* Kernel ABI of 64-bit programs; of what is longer, as much as is shown. */
+/* Kernel ABI of 64-bit programs; for longer structs, the size of the part shown. */
 static const u8 sizes[STRUCT_OF_MEMBERS] = {
 	[STRUCT_INT] = 4, [STRUCT_FD_PAIR] = 8, [STRUCT_OFFSET] = 8, [STRUCT_TIMESPEC] = 16,
 	[STRUCT_TIMESPEC_PAIR] = 32, [STRUCT_TIMEVAL] = 16, [STRUCT_ITIMERSPEC] = 32,
@@ -416,7 +416,7 @@ static const u8 sizes[STRUCT_OF_MEMBERS] = {
 	[STRUCT_SIGSET] = 8, [STRUCT_SIGACTION] = 32, [STRUCT_WAIT_STATUS] = 4,
 	[STRUCT_POLLFD] = 8,
 #ifdef __x86_64__
-	[STRUCT_EPOLL_EVENT] = 12,      /* packed there */
+	[STRUCT_EPOLL_EVENT] = 12,      /* packed on x86-64 */
 #else
 	[STRUCT_EPOLL_EVENT] = 16,
 #endif
@@ -426,7 +426,7 @@ static const u8 sizes[STRUCT_OF_MEMBERS] = {
 	[STRUCT_SIGINFO] = 32, [STRUCT_SIGEVENT] = 24, [STRUCT_SIGSTACK] = 24,
 };
 
-/* The same for 32-bit programs? */
+/* Whether 32-bit programs have the same layout. */
 static bool is_alike(enum struct_layout layout)
 {
 	return layout == STRUCT_INT || layout == STRUCT_FD_PAIR || layout == STRUCT_STATX ||
@@ -446,7 +446,7 @@ u32 struct_layout_size(enum struct_layout layout)
 
 #define ADDRESS_MOST 128        /* struct sockaddr_storage */
 #define ELEMENTS_MOST 8
-#define SOCKET_VALUE_MOST 104   /* of a struct tcp_info up to tcpi_total_retrans */
+#define SOCKET_VALUE_MOST 104   /* of a struct tcp_info, up to tcpi_total_retrans */
 
 static bool fetch_of(struct trace_fetch *f, const struct argument *a, enum syscall_abi abi,
 		     u32 buffers_most)
@@ -563,7 +563,7 @@ static void describe_argument(struct trace_call *c, const struct argument *a, u8
 	}
 }
 
-/* What is read once, or at the begin and again at the end. */
+/* Adds the read of an argument: once, or at the begin and again at the end. */
 static void add_fetches(struct trace_call *c, struct trace_fetch *f, const struct argument *a, u8 i)
 {
 	f->id = TRACE_ID(i, PART_TARGET);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the arguments of system calls are: a line for each call in table.c. From that follows what
- * the kernel's side reads (syscall_fetches()) and how it is shown (calls/syscall/decode.h).
+ * The arguments of system calls: a line for each call in table.c. It determines what the kernel's
+ * side reads (syscall_fetches()) and how that is shown (calls/syscall/decode.h).
  */
 #ifndef TALLY_SYSCALL_TABLE_H
 #define TALLY_SYSCALL_TABLE_H
@@ -13,9 +13,9 @@
 #include "bpf/calls/trace.h"
 
 enum argument_kind {
-	ARG_NONE,               /* there are no more */
+	ARG_NONE,               /* no more arguments */
 	/* Values. */
-	ARG_INT,                /* 32 bits with a sign: numbers, pids, uids */
+	ARG_INT,                /* signed, 32 bits: numbers, pids, uids */
 	ARG_LONG,
 	ARG_UINT,
 	ARG_SIZE,
@@ -26,42 +26,42 @@ enum argument_kind {
 	ARG_FD,
 	ARG_DIRFD,
 	ARG_MODE,	 /* octal */
-	ARG_CREATE_MODE,        /* there if the flags before it create a file */
+	ARG_CREATE_MODE,        /* present if the flags before it create a file */
 	ARG_OPEN_FLAGS,
 	ARG_NAMES,              /* of argument.names */
-	ARG_FCNTL,              /* the third of fcntl: by its second; of some, a struct flock */
-	ARG_PRCTL,              /* the second of prctl: by its first; of some, a string */
+	ARG_FCNTL,              /* fcntl's third: depends on its second; may be a struct flock */
+	ARG_PRCTL,              /* prctl's second: depends on its first; may be a string */
 	ARG_FUTEX_OP,
-	ARG_FUTEX_VALUE,        /* its sixth: by its second */
-	ARG_SOCKET_OPTION,      /* the third of setsockopt: by its second */
+	ARG_FUTEX_VALUE,        /* futex's sixth: depends on its second */
+	ARG_SOCKET_OPTION,      /* setsockopt's third: depends on its second */
 	ARG_CLONE_FLAGS,        /* with a signal in the lowest byte */
 	ARG_SIGNAL,
 	ARG_MAKEDEV,
-	ARG_MKNOD_MODE,         /* with a file type; the next is a device if that is one */
-	ARG_PROTOCOL,           /* the third of socket: by its first */
+	ARG_MKNOD_MODE,         /* with a file type; the next one is a device for device types */
+	ARG_PROTOCOL,           /* socket's third: depends on its first */
 	ARG_QUOTA_COMMAND,
 	ARG_MOUNT_FLAGS,
 	ARG_HUGE_NAMES,         /* ARG_NAMES, and a page size */
 	ARG_NAMED_NUMBER,
 	ARG_IO_PRIORITY,
 	ARG_SIGNAL_OF_LONG,
-	ARG_IPC_FLAGS,          /* of shmget and its like: with permissions */
+	ARG_IPC_FLAGS,          /* shmget and the like: with permissions */
 	ARG_UNUSED,             /* not shown */
-	/* Pointers to what is read. */
+	/* Pointers to data that is read. */
 	ARG_STRING,
 	ARG_STRINGS,            /* argv */
 	ARG_BUFFER,
 	ARG_SOCKADDR,
-	ARG_STRUCT,             /* of argument.layout, an array where there is a length */
+	ARG_STRUCT,             /* argument.layout; an array if it has a length */
 	ARG_FD_SET,
 	ARG_CPU_SET,
-	ARG_NODE_SET,           /* the next argument: how many bits, and one */
-	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: by the second of its call */
-	ARG_SOCKET_VALUE,       /* by the second and third */
-	/* Pointers to what tells of buffers, TRACE_VECTOR_ARG of its call. */
-	ARG_VECTOR,             /* an array of struct iovec; the next argument: how many */
+	ARG_NODE_SET,           /* the next argument: the number of bits, plus one */
+	ARG_FUTEX_TIMEOUT,      /* STRUCT_TIMESPEC, or a number: depends on its second */
+	ARG_SOCKET_VALUE,       /* depends on the second and third */
+	/* Pointers to descriptions of buffers, TRACE_VECTOR_ARG of the call. */
+	ARG_VECTOR,             /* an array of struct iovec; the next argument is its length */
 	ARG_MESSAGE,            /* struct msghdr */
-	ARG_MESSAGES,           /* an array of struct mmsghdr; the next argument: how many */
+	ARG_MESSAGES,           /* an array of struct mmsghdr; the next argument is its length */
 };
 
 enum struct_layout {
@@ -168,23 +168,23 @@ struct argument {
 	u8 kind;                /* enum argument_kind */
 	u8 layout;              /* enum struct_layout */
 	u8 out;                 /* enum trace_when: written by the call, and read then */
-	u8 after;               /* likewise: read at the begin, and again then (PART_AFTER) */
-	u8 changed;             /* read by the call, and then written */
+	u8 after;               /* enum trace_when: read at begin, and again then (PART_AFTER) */
+	u8 changed;             /* read by the call, and then changed */
 	u8 length;              /* enum trace_value: bytes, or elements of an array */
 	u8 pointed;             /* that value points to the length */
 	u8 array;
-	u8 sized;               /* a struct: no more of it than the length is there */
-	u8 told;                /* what is read again stands behind it, not with the result */
+	u8 sized;               /* a struct, of which only that length is present */
+	u8 told;                /* the second value follows the first, not the result */
 	u8 within;              /* struct trace_fetch */
-	u8 wide;                /* ARG_NAMES: of 64 bits */
+	u8 wide;                /* ARG_NAMES: 64 bits */
 	u8 if_arg;              /* struct trace_fetch */
 	u8 if_small;
 	u32 if_values;
-	u32 after_values;       /* if_values of what is read again */
+	u32 after_values;       /* if_values of the second read */
 	const struct value_names *names;
 };
 
-/* Has the kernel a value of 32 bits there? Then the upper half of the register is not looked at. */
+/* Whether the kernel uses only 32 bits, and ignores the upper half of the register. */
 bool argument_is_narrow(const struct argument *a);
 
 enum result_kind {
@@ -192,7 +192,7 @@ enum result_kind {
 	RESULT_POINTER,
 	RESULT_OCTAL,
 	RESULT_FD,
-	RESULT_FD_BY_COMMAND,   /* fcntl: of some commands */
+	RESULT_FD_BY_COMMAND,   /* fcntl: for some commands */
 	RESULT_SIGNAL,
 	RESULT_SCHEDULER,
 	RESULT_NAMES,           /* flags, of signature.result_names */
@@ -207,30 +207,31 @@ struct signature {
 	u8 native;              /* 32-bit calls have other arguments */
 	u8 no_return;
 	u8 exec;
-	u8 by;                  /* the argument that is its command, and 1; 0: it has none */
+	u8 by;                  /* the argument that is its command, plus 1; 0: none */
 	u32 frame;              /* struct trace_call */
-	u32 command;            /* of a line of a command */
+	u32 command;            /* for lines of commands */
 	const struct value_names *result_names;
 };
 
-/* Of the call of that name, or NULL. */
+/* Returns the line of the call, or NULL. */
 const struct signature *syscall_signature(const char *name);
 
-/* All of them: n is their number. */
+/* All lines of calls; *n: their number. */
 const struct signature *syscall_signatures(size_t *n);
 
-/* All lines of commands. */
+/* All lines of commands; *n: their number. */
 const struct signature *syscall_commands(size_t *n);
 
-/* What the call of these arguments is: s, or the line of its command. */
+/* The line for these arguments: s, or the line of its command. */
 const struct signature *syscall_commanded(const struct signature *s, const u64 *value);
 
-/* Bytes of one such struct. */
+/* Size of one such struct. */
 u32 struct_layout_size(enum struct_layout layout);
 
 /*
- * What the kernel's side is to read of a call: c->fetch, vector, descriptors; of buffers, at most
- * so many bytes. Structs differ between the two tables; those of 32-bit calls are not read.
+ * Describes what the kernel's side reads of a call: c->fetch, vector, descriptors; at most
+ * buffers_most bytes of buffers. Structs differ between the two tables; those of 32-bit calls are
+ * not read, unless they are the same.
  */
 void syscall_fetches(struct trace_call *c, const struct signature *s, enum syscall_abi abi,
 		     u32 buffers_most);

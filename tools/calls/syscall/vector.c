@@ -8,24 +8,24 @@
 #include "calls/syscall/names.h"
 #include "calls/syscall/text.h"
 
-/* Where an array or a message is, and as much of its data as there is. */
+/* The source of an array or a message, and how many bytes of its buffers are valid. */
 struct source {
 	const struct trace_record *r;
 	size_t size;
-	u32 element;            /* of many messages: 1 for the first */
-	u64 there;              /* bytes that were sent, or filled */
-	bool ended;             /* behind those there is nothing to read */
+	u32 element;            /* in an array of messages: 1 for the first */
+	u64 there;              /* number of bytes sent, or filled in */
+	bool ended;             /* nothing beyond them is to be read */
 };
 
-/* An array and what is in the buffers that it tells of. */
+/* An array and the contents of its buffers. */
 struct vector {
 	const struct trace_chunk *array, *data;
-	u64 left;               /* bytes in those buffers that are not shown yet */
+	u64 left;               /* bytes of the buffers not shown yet */
 	bool ended;             /* see struct source */
-	size_t at;              /* those of the next one, in the chunk of data */
+	size_t at;              /* offset in the chunk of data of the next buffer's bytes */
 };
 
-/* What the call was given, or what it says that it has filled. */
+/* Describes the buffers passed to the call, or filled in by it according to its result. */
 static struct source source_of(const struct trace_record *r, size_t size, bool filled)
 {
 	s64 result = r->value[TRACE_RESULT];
@@ -44,7 +44,7 @@ static const struct trace_chunk *part_of(const struct source *s, enum trace_part
 					 s->element);
 }
 
-/* The bytes of one buffer. False: they were not read. */
+/* Puts the bytes of one buffer. Returns false if they were not read. */
 static bool put_data(FILE *f, struct vector *v, u32 i, u64 length)
 {
 	u64 there = length < v->left ? length : v->left;
@@ -122,7 +122,7 @@ static void put_name(FILE *f, const struct trace_chunk *c, u64 address)
 		pointer__put(f, address);
 }
 
-/* Where it is in the program, for one that could not be read. */
+/* from: its address in the program, shown if it could not be read. */
 static void put_message(FILE *f, const struct source *s, u64 from)
 {
 	const struct trace_chunk *c = part_of(s, PART_TARGET);
@@ -155,7 +155,9 @@ void message__put(FILE *f, const struct trace_record *r, size_t size, bool fille
 	put_message(f, &s, r->value[TRACE_VECTOR_ARG]);
 }
 
-/* The msg_len of message i. False: the call has not come so far, or it could not be read. */
+/*
+ * Reads the msg_len of message i. Returns false if the call did not reach it, or the read failed.
+ */
 static bool length_of(const struct trace_record *r, size_t size, u32 i, u32 *length)
 {
 	const struct trace_chunk *c =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Arrays of struct iovec, and messages with them, as strace(1) writes them. */
+/* Arrays of struct iovec, and messages with them, as strace(1) shows them. */
 #ifndef TALLY_SYSCALL_VECTOR_H
 #define TALLY_SYSCALL_VECTOR_H
 
@@ -10,8 +10,8 @@
 #include "bpf/calls/trace.h"
 
 /*
- * The argument TRACE_VECTOR_ARG of a call. size: see syscall_arguments__put(). filled: by the call,
- * as far as it says in its result.
+ * Puts the argument TRACE_VECTOR_ARG of a call. size: see syscall_arguments__put(). filled: the
+ * call has filled the buffers, as far as its result says.
  */
 void vector__put(FILE *f, const struct trace_record *r, size_t size, bool filled);
 void message__put(FILE *f, const struct trace_record *r, size_t size, bool filled);

@@ -6,8 +6,7 @@
 
 #include "agg/elements.h"
 
-static int take(struct call_snapshot *now, const struct bpf_object *obj,
-		const struct bpf_map *counted, bool *anew)
+static int take(struct call_snapshot *now, const struct bpf_object *obj, const struct bpf_map *counted, bool *anew)
 {
 	int err = loss__read(&now->losses, bpf_object__find_map_fd_by_name(obj, "losses"), obj);
 
@@ -22,9 +21,8 @@ static int take(struct call_snapshot *now, const struct bpf_object *obj,
 	return err;
 }
 
-int call_snapshot__difference(struct call_snapshot *last, const struct bpf_object *obj,
-			      const struct bpf_map *counted, struct calls *set,
-			      struct loss_counters *losses)
+int call_snapshot__difference(struct call_snapshot *last, const struct bpf_object *obj, const struct bpf_map *counted,
+			      struct calls *set, struct loss_counters *losses)
 {
 	struct call_snapshot now = {};
 	struct counts grown = {};

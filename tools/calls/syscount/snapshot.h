@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What syscount's programs have counted, from report to report. */
+/* The counts of syscount's programs, from report to report. */
 #ifndef TALLY_SYSCOUNT_SNAPSHOT_H
 #define TALLY_SYSCOUNT_SNAPSHOT_H
 
@@ -8,21 +8,20 @@
 #include "agg/loss.h"
 #include "calls/counts.h"
 
-/* The last snapshot; zeroed at first. */
+/* The last snapshot; must be zeroed at first. */
 struct call_snapshot {
 	struct counts counts;
 	struct loss_counters losses;
 };
 
 /*
- * Adds to *set what was counted since the last call of this, and fills in what was filtered and
- * lost. counted: the array, or the hash, that is counted in. 0 or a negative errno.
+ * Adds the counts since the last call to *set, and fills in filtered and lost events. counted: the
+ * array, or the hash, with the counts. Returns 0 or a negative errno.
  */
-int call_snapshot__difference(struct call_snapshot *last, const struct bpf_object *obj,
-			      const struct bpf_map *counted, struct calls *set,
-			      struct loss_counters *losses);
+int call_snapshot__difference(struct call_snapshot *last, const struct bpf_object *obj, const struct bpf_map *counted,
+			      struct calls *set, struct loss_counters *losses);
 
-/* Adds to *set the calls that go on now, as the programs' iterator says. 0 or a negative errno. */
+/* Adds the current calls, from the programs' iterator, to *set. Returns 0 or a negative errno. */
 int call_snapshot__add_running(struct calls *set, const struct bpf_link *show_running);
 
 void call_snapshot__free(struct call_snapshot *last);

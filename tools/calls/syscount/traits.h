@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What syscount's programs know of each call beforehand. */
+/* Properties of system calls that syscount's programs need. */
 #ifndef TALLY_SYSCOUNT_TRAITS_H
 #define TALLY_SYSCOUNT_TRAITS_H
 
@@ -8,8 +8,10 @@
 
 #include "bpf/calls/syscount.h"
 
-/* Fills the constants of that name: enum call_traits by call; the numbers of rt_sigreturn(). */
-void calls__describe(const struct syscall_set *wanted, u8 traits[CALLS],
-		     u32 sigreturn[SYSCALL_ABIS]);
+/*
+ * Fills in the constants of these names: enum call_traits by call, and the numbers of
+ * rt_sigreturn().
+ */
+void calls__describe(const struct syscall_set *wanted, u8 traits[CALLS], u32 sigreturn[SYSCALL_ABIS]);
 
 #endif /* TALLY_SYSCOUNT_TRAITS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the kernel's side is told of each call. */
+/* Describes each call to the programs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,7 +93,7 @@ static int describe_command(struct trace *t, u32 slot, const struct signature *s
 					   BPF_ANY);
 }
 
-/* Behind the calls, in both tables: what each command takes. */
+/* The entries of commands follow those of all calls, for both tables. */
 static int describe_commands(struct trace *t)
 {
 	u32 at = TRACE_SLOTS, slot, abi;

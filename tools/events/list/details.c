@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What an event is made of: fields of tracepoints, arguments of kernel functions. */
+/* The details of an event: fields of tracepoints, arguments of kernel functions. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "types/symbols.h"
 #include "types/tracefs.h"
 
-/* What is opened when it is needed first. */
+/* Opened when first needed. */
 struct details {
 	struct table table;
 	int tracefs;            /* -1: not open yet */
@@ -23,7 +23,7 @@ struct details {
 	int types_err;          /* 0: open; -EAGAIN: not tried yet */
 };
 
-/* One line of the answer. Zeroes and NULLs are not known, or have no meaning for it. */
+/* One line of the answer. Zeroes and NULLs mean unknown, or not applicable. */
 struct detail {
 	const char *event, *part, *name, *type;
 	bool has_offset;
@@ -54,9 +54,9 @@ static void add_detail(struct details *d, const struct detail *x)
 	table__end(t);
 }
 
-/* --- both ------------------------------------------------------------------------------------ */
+/* --- shared ---------------------------------------------------------------------------------- */
 
-/* 1: the kernel has none, and the caller goes on without. */
+/* Returns 1 if the kernel has no types; the caller then continues without. */
 static int open_types(struct details *d)
 {
 	if (d->types_err == -EAGAIN)
@@ -66,7 +66,7 @@ static int open_types(struct details *d)
 	return 0;
 }
 
-/* number: it is known as $argNUMBER, too; 0: that goes without saying. */
+/* number: it is also called $argNUMBER; 0: obvious. */
 static void add_argument(struct details *d, const char *event, const struct function_argument *a, size_t number)
 {
 	char filter[128] = "", note[256] = "", dollar[32] = "";
@@ -111,13 +111,13 @@ static bool is_pointer(const struct tracepoint_field *f)
 	return strchr(f->type, '*') && !is_array(f);
 }
 
-/* A condition to begin with, in new memory; NULL without memory. */
+/* An example of a condition, allocated; NULL without memory. */
 static char *example(const struct tracepoint_field *f)
 {
 	const char *value = is_text(f) ? "\"text\"" : is_device(f) ? "8:0" : "0";
 	char *text;
 
-	/* Filters do not look into arrays of numbers, nor at what every record has. */
+	/* Filters cannot test arrays of numbers, and common fields are useless there. */
 	if ((is_array(f) && !is_text(f)) || f->is_common)
 		return strdup("");
 	return asprintf(&text, "%s == %s", f->name, value) < 0 ? NULL : text;
@@ -150,7 +150,7 @@ static char *type_of(const struct tracepoint_field *f)
 	return n < 0 ? NULL : text;
 }
 
-/* "vec == 3", "gfp_flags & 0x40", in new memory. */
+/* "vec == 3", "gfp_flags & 0x40", allocated. */
 static char *condition(const struct tracepoint_field *f, const struct field_symbol *s,
 		       bool is_flags)
 {
@@ -166,7 +166,7 @@ static char *condition(const struct tracepoint_field *f, const struct field_symb
 	return n < 0 ? NULL : text;
 }
 
-/* One row for each name that a number of the field has. */
+/* Adds a row for each named value of the field. */
 static int add_symbols(struct details *d, const char *event, const struct tracepoint_field *f,
 		       const struct symbol_tables *symbols)
 {
@@ -210,7 +210,7 @@ static int add_field(struct details *d, const char *event, const struct tracepoi
 	return err;
 }
 
-/* Its own fields first, then those that every record has. */
+/* Adds the tracepoint's own fields first, then those common to all records. */
 static int add_fields(struct details *d, const char *event, const struct tracepoint_format *format)
 {
 	struct symbol_tables symbols;
@@ -227,7 +227,7 @@ static int add_fields(struct details *d, const char *event, const struct tracepo
 	return err;
 }
 
-/* What its programs are given beside the record. */
+/* The arguments that programs get beside the record. */
 static int add_arguments(struct details *d, const char *event, const char *name)
 {
 	struct function_prototype p;
@@ -291,7 +291,7 @@ static int add_event(struct details *d, const struct event_name *e)
 
 /* --- kernel functions ------------------------------------------------------------------------ */
 
-/* Not known here: 1, after which the caller goes on without. */
+/* Returns 1 if it is unknown; the caller then continues without. */
 static int find_prototype(struct details *d, const struct kernel_function *f,
 			  struct function_prototype *p)
 {
@@ -323,7 +323,7 @@ static void add_prototype(struct details *d, const char *event, const struct fun
 		});
 }
 
-/* The ways into kernel functions: which of them this kernel has. */
+/* The hook types for kernel functions, and which ones this kernel has. */
 static void add_ways(struct details *d, const char *event)
 {
 	static const char *const ways[] = { "kprobe", "fentry" };
@@ -378,7 +378,7 @@ static int add_function(struct details *d, const struct kernel_function *f)
 	return err;
 }
 
-/* NAME or MODULE:NAME, just so. Returns how many there were, or a negative errno. */
+/* An exact NAME or MODULE:NAME. Returns how many were found, or a negative errno. */
 static int add_functions(struct details *d, const char *pattern)
 {
 	const char *colon = strchr(pattern, ':');
@@ -429,7 +429,7 @@ static const struct event_name *find_event(const struct event_names *all, const 
 	return NULL;
 }
 
-/* An event of just that name, else functions of that name, else all events that match. */
+/* An event of exactly that name, else functions of that name, else all matching events. */
 static int add_pattern(struct details *d, const struct event_names *all, const char *pattern)
 {
 	const struct list_request one = { .pattern = &pattern, .npatterns = 1 };
@@ -448,7 +448,7 @@ static int add_pattern(struct details *d, const struct event_names *all, const c
 	return n;
 }
 
-/* Of a single event people see the name in the first row. */
+/* In text, the first row shows the name of a single event. */
 static void hide_event(struct report *r)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Functions of the kernel and of binaries; USDT probes. */
+/* Functions of the kernel and of binaries, and USDT probes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 #include "sym/kallsyms.h"
 #include "types/binary.h"
 
-/* What both kinds have in common. Borrows. */
+/* Properties of both kinds; borrowed. */
 struct function {
 	const char *name, *module;
 	u64 address, size;
-	char *written;          /* as its author wrote it, in C++ or Rust; else NULL */
+	char *written;          /* as in C++ or Rust source; else NULL */
 };
 
 static int compare(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int compare(const void *a, const void *b)
 	return x->address < y->address ? -1 : 1;
 }
 
-/* Of several names for one place: fewest underscores in front, then the shortest. */
+/* Prefers, among names of one address, the fewest leading underscores, then the shortest. */
 static bool is_plainer(const char *a, const char *b)
 {
 	size_t x = strspn(a, "_"), y = strspn(b, "_");
@@ -39,7 +39,7 @@ static bool is_plainer(const char *a, const char *b)
 	return x != y ? x < y : strlen(a) < strlen(b);
 }
 
-/* The n functions at f are one. */
+/* Adds a row for the n names at f, which have one address. */
 static void add_row(struct table *t, const struct function *f, size_t n, bool is_kernel)
 {
 	char *aliases = NULL, *more, *written = NULL;
@@ -93,7 +93,7 @@ static bool is_written_so(const struct list_request *q, const char *written)
 	return false;
 }
 
-/* One row for each place that has a name which matches, with all its names. */
+/* Adds a row for each address with a matching name, listing all its names. */
 static int add_functions(struct report *r, const struct list_request *q, struct function *f,
 			 size_t n, bool is_kernel)
 {
@@ -118,7 +118,7 @@ static int add_functions(struct report *r, const struct list_request *q, struct 
 	return t.err;
 }
 
-/* Nothing matched among those n. */
+/* Reports that none of the n functions matched. */
 static int no_function(const struct list_request *q, const struct function *f, size_t n,
 		       const char *where)
 {
@@ -142,7 +142,7 @@ static int no_function(const struct list_request *q, const struct function *f, s
 	return -ENOENT;
 }
 
-/* Is the module loaded? If not, says so. */
+/* Checks that the module is loaded, and reports if not. */
 static int check_module(const struct kernel_functions *all, const char *module)
 {
 	const char **names;
@@ -267,7 +267,7 @@ int list_functions(struct report *r, const struct list_request *q)
 
 /* --- USDT ------------------------------------------------------------------------------------ */
 
-/* "sdt:NAME" means any provider; "sdt_libc:NAME" and "libc:NAME" that one. */
+/* "sdt:NAME" matches any provider; "sdt_libc:NAME" and "libc:NAME" only that one. */
 static bool probe_matches(const struct list_request *q, const struct usdt_probe *p)
 {
 	char *name;

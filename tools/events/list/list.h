@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What there is to be traced here, and of what it is made: a function for each kind of question,
- * which fills a report. They say what is wrong and return 0 or a negative errno: -ENOENT when
- * nothing of that name exists (after a hint at what does), -EOPNOTSUPP when this kernel lacks what
- * the question is about.
+ * Lists things that can be traced here, and their details: a function for each kind of question,
+ * which fills in a report. They report errors and return 0 or a negative errno: -ENOENT if nothing
+ * of that name exists (after a hint at similar names), -EOPNOTSUPP if this kernel lacks support for
+ * the question.
  */
 #ifndef TALLY_LIST_LIST_H
 #define TALLY_LIST_LIST_H
@@ -11,30 +11,30 @@
 #include "events/list/table.h"
 
 struct list_request {
-	const char **pattern;           /* globs; without * ? [ parts of names */
+	const char **pattern;           /* globs; without * ? [ substrings */
 	size_t npatterns;
-	const char *binary;             /* of -x, or NULL: the kernel */
-	u32 pid;                        /* the binary is what this process has mapped by that name; 0: ours */
-	const char *module;             /* "vmlinux": none; NULL: any */
-	bool deep;                      /* all that a type has inside */
+	const char *binary;             /* -x, or NULL: the kernel */
+	u32 pid;                        /* the binary as this process has it mapped; 0: as we find it */
+	const char *module;             /* "vmlinux": no module; NULL: any */
+	bool deep;                      /* includes nested types */
 };
 
-/* Does a name match one of the patterns? Without any, all do. */
+/* Whether a name matches one of the patterns; without patterns, all do. */
 bool list_matches(const struct list_request *q, const char *name);
-/* Is it a glob? */
+/* Whether a pattern is a glob. */
 bool list_is_glob(const char *pattern);
 
-/* Where the binary is, in new memory; NULL with errno after saying that it is not there. */
+/* The path of the binary, allocated; NULL with errno after reporting that it was not found. */
 char *list_locate(const struct list_request *q);
 
-/* After "no ... matches": says the nearest of n names. false: none is near. */
+/* After "no ... matches": prints the most similar of n names. Returns false if none is similar. */
 bool list_hint(const char *text, const char *const *names, size_t n);
 
 /* Counters, tracepoints: event, type, description. */
 int list_events(struct report *r, const struct list_request *q);
-/* How many of them there are, by subsystem. */
+/* Counts of events by subsystem. */
 int list_summary(struct report *r, const struct list_request *q);
-/* Fields of the events that match, arguments of kernel functions of just that name. */
+/* Fields of matching events, arguments of kernel functions of exactly that name. */
 int list_details(struct report *r, const struct list_request *q);
 
 /* Functions of the kernel, or of the binary. */
@@ -42,12 +42,12 @@ int list_functions(struct report *r, const struct list_request *q);
 /* USDT probes of the binary. */
 int list_probes(struct report *r, const struct list_request *q);
 
-/* The layout of the kernel's types of that name. */
+/* The layout of kernel types of that name. */
 int list_type(struct report *r, const struct list_request *q, const char *name, bool indent);
 
 /*
- * FUNC[:LINE[-LINE]], of the binary or the kernel: the lines a probe can be put on, and the
- * variables at one, or at the function's beginning. Lines count from the function's first, 0.
+ * FUNC[:LINE[-LINE]], in the binary or the kernel: the lines that can be probed, and the variables
+ * at a line, or at the function's start. Lines count from the function's first, which is 0.
  */
 int list_lines(struct report *r, const struct list_request *q, const char *text);
 int list_variables(struct report *r, const struct list_request *q, const char *text);

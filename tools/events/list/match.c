@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Names and patterns; which file a name stands for. */
+/* Names, patterns, and the path of a binary. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -15,7 +15,7 @@ bool list_is_glob(const char *pattern)
 	return strpbrk(pattern, "*?[");
 }
 
-/* A glob may leave the subsystem out: "sched_*" is any sched_..., "sched:*" those of sched. */
+/* A glob may omit the subsystem: "sched_*" is any event sched_..., "sched:*" those of sched. */
 static bool matches(const char *pattern, const char *name)
 {
 	const char *colon;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All events that sources know by name. */
+/* All events that sources list by name. */
 #ifndef TALLY_LIST_NAMES_H
 #define TALLY_LIST_NAMES_H
 
@@ -15,14 +15,14 @@ struct event_name {
 struct event_names {
 	struct event_name *event;
 	size_t n;
-	const struct event_source *source;      /* being read */
+	const struct event_source *source;      /* the source being read */
 };
 
-/* A source that fails is warned about and left out. Returns 0 or -ENOMEM. */
+/* Sources that fail are reported and left out. Returns 0 or -ENOMEM. */
 int event_names__read(struct event_names *all);
 void event_names__free(struct event_names *all);
 
-/* Says that no event matches, and what is near. Returns the error for that. */
+/* Reports that no event matches, and similar names. Returns the error for that. */
 int event_names__none(const struct event_names *all, const struct list_request *q);
 
 #endif /* TALLY_LIST_NAMES_H */

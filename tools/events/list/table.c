@@ -22,7 +22,7 @@ void table__number(struct table *t, const char *name, u64 number)
 	add_field(t, (struct field){ .name = name, .number = number });
 }
 
-/* Numbers of reports have no sign, reals have. */
+/* FIELD_NUMBER is unsigned, so negative numbers become reals. */
 void table__signed(struct table *t, const char *name, s64 number)
 {
 	if (number < 0)
@@ -82,7 +82,7 @@ static bool is_empty(const struct field *f)
 	return f->text ? !*f->text : f->kind == FIELD_NONE;
 }
 
-/* Writers look at the first row for what is to be left out. */
+/* Writers take the columns to leave out from the first row. */
 void table__hide_empty(struct report *r)
 {
 	size_t i, k;

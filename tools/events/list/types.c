@@ -22,12 +22,12 @@ struct lines {
 	size_t n;
 };
 
-/* Takes over its texts. */
+/* Takes over the line's texts. */
 static int add_line(struct lines *l, const struct line *line)
 {
 	struct line *more = NULL;
 
-	/* Room for a power of two of them, and always for one more. */
+	/* Capacities are powers of two, with room for one more. */
 	if (line->type && line->name)
 		more = l->n & (l->n - 1) ? l->line :
 					   realloc(l->line, (l->n ? 2 * l->n : 1) * sizeof(*more));
@@ -100,7 +100,7 @@ static char *title(const struct kernel_type *k)
 	return n < 0 ? NULL : text;
 }
 
-/* "typedef struct foo foo": the struct is listed as well, under its own name. */
+/* "typedef struct foo foo": the struct is also listed under its own name. */
 static bool is_listed_too(const struct kernel_type *k, const struct kernel_type_list *all)
 {
 	const struct btf_type *t = btf__type_by_id(k->btf, k->id);

@@ -24,7 +24,7 @@ static int add(struct bounds *b, s64 bound)
 	return 0;
 }
 
-/* The number that is text[at..at + len). */
+/* Parses the number in text[at..at + len). */
 static int number(s64 *value, const char *text, size_t at, size_t len, struct complaint *c)
 {
 	char *part = strndup(text + at, len);
@@ -54,8 +54,7 @@ int bounds__linear(struct bounds *b, const char *text, struct complaint *c)
 
 	*b = (struct bounds){};
 	if (!text[first] || !text[second = first + 1 + strcspn(text + first + 1, ":")])
-		return complain(c, -EINVAL, 0, strlen(text),
-				"FROM:TO:STEP is wanted, as in 0:100:10");
+		return complain(c, -EINVAL, 0, strlen(text), "FROM:TO:STEP is wanted, as in 0:100:10");
 	err = number(&from, text, 0, first, c);
 	if (!err)
 		err = number(&to, text, first + 1, second - first - 1, c);
@@ -64,11 +63,9 @@ int bounds__linear(struct bounds *b, const char *text, struct complaint *c)
 	if (err)
 		return err;
 	if (step <= 0 || to <= from)
-		return complain(c, -EINVAL, 0, strlen(text),
-				"this goes nowhere: FROM is below TO, and STEP above 0");
+		return complain(c, -EINVAL, 0, strlen(text), "this goes nowhere: FROM is below TO, and STEP above 0");
 	if (((u64)to - (u64)from) / (u64)step >= BOUNDS_MOST)
-		return complain(c, -EINVAL, 0, strlen(text), "these are more than %d buckets",
-				BOUNDS_MOST);
+		return complain(c, -EINVAL, 0, strlen(text), "these are more than %d buckets", BOUNDS_MOST);
 	for (at = from; !err && at < to; at += step) {
 		err = add(b, at);
 		if (at > INT64_MAX - step)

@@ -9,8 +9,8 @@
 #include "event/code_name.h"
 
 /*
- * Where the part that begins at from ends: at the first separator outside of brackets and quotes. Those
- * around template arguments are brackets in an event alone.
+ * The end of the part that begins at from: the first separator outside of brackets and quotes.
+ * Angle brackets of template arguments count only in events.
  */
 static size_t end_of_part(const char *text, size_t from, const char *separators, bool is_event)
 {
@@ -43,7 +43,7 @@ static size_t end_of_part(const char *text, size_t from, const char *separators,
 	return i;
 }
 
-/* NAME= in front, but not NAME==: how long NAME is, or 0. */
+/* The length of NAME in a leading NAME= (not NAME==), or 0. */
 static size_t name_in_front(const char *text, size_t len)
 {
 	size_t n = 0;
@@ -55,7 +55,7 @@ static size_t name_in_front(const char *text, size_t len)
 	return n + 1 < len && text[n] == '=' && text[n + 1] != '=' ? n : 0;
 }
 
-/* What it is called without an alias: the member it ends in, or as it was typed. */
+/* The name without an alias: the member at the end, or the text as typed. */
 static char *name_of(const struct expr *e, const char *text)
 {
 	while (e->op == EXPR_TYPED)

@@ -8,12 +8,12 @@
 #include "report/diag.h"
 #include "report/shell.h"
 
-/* What --by becomes: stackcount takes both stacks unless it is told which. */
+/* The keys of --by: stackcount takes both stacks unless an option selects one. */
 struct stack_keys {
 	const char *first;      /* as typed */
 	size_t len;
 	bool kernel, user;
-	char *others;           /* the other keys, each with a comma in front */
+	char *others;           /* the other keys, each after a comma */
 };
 
 static bool is_word(const char *text, size_t len, const char *word)
@@ -38,7 +38,7 @@ static void take_key(struct stack_keys *keys, const char *key, size_t len)
 	keys->user |= both || !kernel;
 }
 
-/* A key may contain commas in parentheses: none of those begins with the name of a stack. */
+/* Commas within a key's parentheses split it, but no part of it begins with the name of a stack. */
 static int read_keys(struct stack_keys *keys, const char *by)
 {
 	const char *at = by, *end;
@@ -76,7 +76,7 @@ static void add_keys(struct words *w, const struct stack_keys *keys)
 	add_word(w, keys->others + 1, strlen(keys->others + 1));
 }
 
-/* Of a probe, the event: stackcount takes no arguments. */
+/* For a probe, the length of its event: stackcount takes no arguments. */
 static size_t length_of(const struct probe_request *r, const char *word)
 {
 	size_t i;
@@ -87,7 +87,7 @@ static size_t length_of(const struct probe_request *r, const char *word)
 	return strlen(word);
 }
 
-/* The words as typed, --by replaced, and --count gone. */
+/* The words as typed, with --by replaced and --count removed. */
 static void rewrite(struct words *w, const struct probe_request *r, const struct stack_keys *keys,
 		    char *const *argv)
 {
@@ -126,7 +126,7 @@ static void hint(const struct probe_request *r, const struct stack_keys *keys, c
 	free(line);
 }
 
-/* NULL: it does what is asked for. */
+/* Why stackcount cannot do this; NULL: it can. */
 static const char *not_done(const struct probe_request *r, u32 figures)
 {
 	if (r->latency || r->from)

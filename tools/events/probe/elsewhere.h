@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is asked of probe, and another tool does. */
+/* Requests to probe that another tool handles. */
 #ifndef TALLY_PROBE_ELSEWHERE_H
 #define TALLY_PROBE_ELSEWHERE_H
 
@@ -7,9 +7,10 @@
 #include "events/probe/results.h"
 
 /*
- * Keys that are stacks (kstack, ustack, stack) are refused, with the command line of stackcount(1)
- * that does it, if one does. figures: enum results_figure, ORed. argv: the words typed, ends with NULL.
- * Returns 0 where there are none, else -EINVAL after saying so.
+ * Rejects keys that are stacks (kstack, ustack, stack), and prints the command line of
+ * stackcount(1) for the request, if there is one. figures: enum results_figure, ORed. argv: the
+ * words typed, ends with NULL. Returns 0 if there are no such keys, else -EINVAL after reporting
+ * it.
  */
 int elsewhere__stacks(const struct probe_request *request, u32 figures, char *const *argv);
 

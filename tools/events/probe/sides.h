@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of a span, what is worked out where: at its begin what can be, the rest at its end. What is
- * known at the begin alone and is wanted at the end (size > 0 || $retval < 0) is kept with it.
+ * Divides expressions between the sides of a span: the begin evaluates as much as possible, the end
+ * the rest. Values known only at the begin but needed at the end (size > 0 || $retval < 0) are kept
+ * with it.
  */
 #ifndef TALLY_PROBE_SIDES_H
 #define TALLY_PROBE_SIDES_H
@@ -13,12 +14,13 @@ bool side__belongs_to_begin(const struct probe_plan *p, const struct expr *e,
 			    const struct place *begin);
 
 /*
- * Divides the filter into p->part[], with p->kept[] of what the part at the end needs of the begin.
- * Its parts between && are tested where they can be. 0 or a negative errno, after saying what is wrong.
+ * Divides the filter into p->part[], and fills in p->kept[] with what the part at the end needs
+ * from the begin. Parts between && are tested as early as possible. Returns 0 or a negative errno,
+ * after reporting the error.
  */
 int side__divide_filter(struct probe_plan *p, const struct place *begin);
 
-/* Adds what is kept to a place of an end, under the names that p->part[] has for it. */
+/* Adds the kept values to a place of an end, under their names in p->part[]. */
 int side__add_kept(struct place *end, const struct probe_plan *p);
 
 void side__free_filter(struct probe_plan *p);

@@ -30,7 +30,7 @@ static bool is_gone(u32 tid)
 	return access(path, F_OK) && errno == ENOENT;
 }
 
-/* What a call is known by begins so, jit/compile.c: match__call(). */
+/* The beginning of the key of a call, as made by match__call() in jit/compile.c. */
 struct call_key {
 	u64 thread, stack_pointer;
 };
@@ -41,7 +41,7 @@ struct call {
 	size_t i;               /* of the element */
 };
 
-/* By thread, the newest first. */
+/* By thread, newest first. */
 static int newest_first(const void *a, const void *b)
 {
 	const struct call *x = a, *y = b;
@@ -51,7 +51,7 @@ static int newest_first(const void *a, const void *b)
 	return x->time_ns > y->time_ns ? -1 : x->time_ns < y->time_ns;
 }
 
-/* Which have a frame below one that was made later: stacks grow downwards. */
+/* Finds calls whose frame is below that of a newer call: stacks grow downwards. */
 static int find_left(const struct elements *e, bool *is_left)
 {
 	struct call *call = calloc(e->n ?: 1, sizeof(*call));

@@ -37,7 +37,7 @@ static int check_event(const struct with_counters *w, size_t i)
 	return complain_about(w, i, &c);
 }
 
-/* Always, or not at all: what was counted for a part of the time cannot be told from the whole. */
+/* Pinned: a counter that runs only part of the time could not be told from one that always runs. */
 static int check_site(const struct with_counters *w, struct event_site *site)
 {
 	const struct event *e = site->event;
@@ -50,7 +50,7 @@ static int check_site(const struct with_counters *w, struct event_site *site)
 	return complain_about(w, e - w->events.event, &c);
 }
 
-/* Without -x: the names of counters are no functions of a program. */
+/* Without -x: names of counters are not functions of a program. */
 int with_counters__parse(struct with_counters *w, const char *list)
 {
 	const struct event_context ctx = {};
@@ -66,7 +66,7 @@ int with_counters__parse(struct with_counters *w, const char *list)
 	}
 	if (err)
 		return err;
-	/* Each is pinned, which only leaders of groups can be. */
+	/* Each counter is pinned, which only group leaders can be. */
 	for (i = 0; i < w->events.n; i++)
 		w->events.event[i].group = -1;
 	err = events__resolve(&w->sites, &w->events, &ctx, &c, &which);
@@ -93,7 +93,10 @@ static size_t number_of(const struct with_counters *w, const struct counter *eac
 	return w->sites.site[each->site].event - w->events.event;
 }
 
-/* Tasks go to any CPU: one that counts for others, too (of a socket, say) counts no task's. */
+/*
+ * Tasks run on any CPU, so each CPU needs a counter; one that covers several CPUs (a socket, say)
+ * cannot be attributed to tasks.
+ */
 static int check_opened(const struct with_counters *w, size_t ncpus)
 {
 	size_t on[PROBE_COUNTERS] = {}, i;
@@ -140,7 +143,7 @@ int with_counters__open(struct with_counters *w)
 	return err ?: check_opened(w, targets.ncpus);
 }
 
-/* One that is pinned and finds no room on its CPU ends: it reads as nothing. */
+/* A pinned counter that does not fit on its CPU is disabled, and reads nothing. */
 static int check_counting(const struct with_counters *w)
 {
 	struct counter_value value;
@@ -185,7 +188,7 @@ u32 with_counters__switches(const struct with_counters *w)
 	for (i = 0; i < w->events.n; i++) {
 		const struct perf_event_attr *attr = &w->events.event[i].attr;
 
-		/* cs:u is none: a switch is in the kernel. The counter knows that. */
+		/* Not for cs:u: switches are in the kernel, so the counter itself reads 0. */
 		if (attr->type == PERF_TYPE_SOFTWARE &&
 		    attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES && !attr->exclude_kernel)
 			switches |= 1U << i;

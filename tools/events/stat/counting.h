@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counting the sites of events, each by what is cheapest and still right:
+ * Counts the sites of events, each in the cheapest way that is correct:
  *
- *   counters, where perf_event_open(2) knows the scope     the kernel's own counting
- *   counters by task, or for a scope it does not know      charged at context switches
+ *   counters, if perf_event_open(2) supports the scope     the kernel's own counting
+ *   counters by task, or for other scopes                  charged at context switches
  *   tracepoints and functions                              one add in a BPF program
  *   tracepoints with a filter                              a program with the filter compiled into
  *                                                          it, or the kernel's counting and filter
  *
  *   counting__begin()   opens and attaches everything; nothing counts yet
- *   counting__go()      everything counts
- *   counting__stop()    nothing does any more
+ *   counting__go()      starts counting
+ *   counting__stop()    stops counting
  *   counting__read()    a cumulative snapshot
  *   counting__end()
  *
- * All say what is wrong (report/diag.h) and return 0 or a negative errno.
+ * Functions report errors (report/diag.h) and return 0 or a negative errno.
  */
 #ifndef TALLY_COUNT_COUNTING_H
 #define TALLY_COUNT_COUNTING_H
@@ -26,17 +26,17 @@
 #include "host/topology.h"
 #include "run/measurement.h"
 
-/* What to count. The texts are those of -e, for messages. */
+/* The sites to count. The texts are those of -e, for messages. */
 struct counting_plan {
 	const struct event_sites *sites;
-	const u32 *row;                 /* of each site: sites of one name share it */
+	const u32 *row;                 /* for each site: sites of one name share a row */
 	size_t nrows;
-	const char *const *text;        /* of each event, the -e it came from */
+	const char *const *text;        /* for each event, the -e it came from */
 	const struct events *events;
-	char *const *filter;            /* of each site, in the kernel's words; NULL: none at all */
-	const struct attach_code *compiled;   /* of each site, as a program; NULL: none at all */
+	char *const *filter;            /* for each site, in the kernel's syntax; NULL: no filter */
+	const struct attach_code *compiled;   /* for each site, as a program; NULL: none at all */
 	u32 by;                         /* enum task_key_part, ORed; 0: no key */
-	bool per_cpu;                   /* places are CPUs, else everything is COUNT_EVERYWHERE */
+	bool per_cpu;                   /* places are CPUs; otherwise all are COUNT_EVERYWHERE */
 };
 
 struct counting {
@@ -45,19 +45,19 @@ struct counting {
 	struct topology topology;
 	struct counters counters;
 	struct attachments attachments;
-	struct counting_bpf *bpf;       /* NULL: no program was needed */
+	struct counting_bpf *bpf;       /* NULL: no program is needed */
 	u32 *tids;                      /* the threads of -p */
 	size_t ntids;
-	u32 *charged;                   /* the sites that are charged at switches */
+	u32 *charged;                   /* the sites charged at context switches */
 	size_t ncharged;
-	bool charges;                   /* counters are charged at switches */
+	bool charges;                   /* counters are charged at context switches */
 };
 
 /*
- * Does perf_event_open(2) know the scope, threads or CPUs, and is there no key? Everything else is
- * tested by programs: at the event, or at context switches. So are threads on certain CPUs: a counter
- * of both is enabled and stands still while its thread runs elsewhere, which looks as if it had to take
- * turns with others.
+ * Whether perf_event_open(2) supports the scope, threads or CPUs, and there is no key. Programs
+ * handle everything else, at the event or at context switches, including threads on certain CPUs: a
+ * counter of both is enabled but does not run while its thread is elsewhere, which looks like
+ * multiplexing.
  */
 bool counting_is_native(const struct measurement *m, u32 by, bool per_cpu);
 
@@ -67,21 +67,23 @@ int counting__go(struct counting *c);
 void counting__stop(struct counting *c);
 
 /*
- * A snapshot, and what is left of it in the kernel, which the next one begins from (elements__take()).
- * Both are the caller's to free. What was lost is all zero where no program runs.
+ * Reads a snapshot, and the part of it that stays in the kernel, on which the next one builds
+ * (elements__take()). The caller frees both. Losses are zero if no program runs.
  */
 int counting__read(struct counting *c, struct counts *counts, struct counts *left,
 		   struct loss_counters *losses);
 
-/* How it is counted, for the report's header: "perf counters; raw tracepoint (2)". */
+/*
+ * Describes how events are counted, for the report's header: "perf counters; raw tracepoint (2)".
+ */
 void counting__describe(const struct counting *c, char *text, size_t size);
 
-/* Why a row cannot be counted: the errno of perf_event_open(2), 0 if it can; *site is its site. */
+/* Why a row cannot be counted: the errno of perf_event_open(2), or 0; *site is its site. */
 int counting__refused(const struct counting *c, u32 row, const struct event_site **site);
 
 /*
- * For -n: decides how everything would be counted, and does nothing. Then how site i would be:
- * "kprobe.multi", "counter", ...
+ * For -n: decides how everything would be counted, without doing it. counting__how() then returns
+ * the way for a site: "kprobe.multi", "counter", ...
  */
 int counting__explain(struct counting *c, const struct measurement *m,
 		      const struct counting_plan *plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What programs count: how they are set up, loaded and attached. */
+/* Counting by programs: setup, loading and attaching. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "bpf/lib/syscalls.h"
 #include "counting.skel.h"
 
-/* A keyed event has an element for each event and key: room for a few events at each key. */
+/* A keyed event has an element per event and key: room for a few events per key. */
 #define EVENTS_PER_KEY 4
 #define CPUS_PER_KEY 8
 
@@ -55,7 +55,7 @@ const volatile u32 *counting_syscall_slot(const struct counting *c, size_t site)
 				 &c->bpf->rodata->enter_slot[s->syscall];
 }
 
-/* A call that was asked for twice is counted in its first row: see copy_twins(). */
+/* A call given twice is counted in its first row: see copy_twins(). */
 static void set_syscall_slots(struct counting *c)
 {
 	const volatile u32 *slot;
@@ -71,7 +71,7 @@ static void set_syscall_slots(struct counting *c)
 static int size_maps(struct counting *c)
 {
 	const struct counting_plan *plan = c->plan;
-	/* A key has an element for each CPU it is seen on: few are seen on many. */
+	/* A key has an element for each CPU it is seen on; most are seen on few. */
 	u64 possible = c->m->run->host.cpus_possible;
 	u64 cpus = possible < CPUS_PER_KEY ? possible : CPUS_PER_KEY;
 	u64 keys = plan->by ? cpus * c->m->cli->max_keys : possible;
@@ -102,7 +102,7 @@ int counting_configure(struct counting *c)
 	c->bpf->rodata->by = plan->by;
 	c->bpf->rodata->ncounters = c->ncharged;
 	c->bpf->rodata->ncpus = c->m->run->host.cpus_possible;
-	/* Whoever names tasks does not mean the idle ones, whatever their user and cgroup. */
+	/* Scopes that name tasks never mean idle tasks, whatever their user and cgroup. */
 	c->bpf->rodata->count_idle = !names_tasks(c);
 	for (i = 0; i < c->ncharged; i++)
 		if (counting_counts_switches(&plan->sites->site[c->charged[i]]))
@@ -117,7 +117,7 @@ int counting_configure(struct counting *c)
 	return err ?: scope__prepare(c->bpf->obj, &c->m->scope, &c->m->cli->scope);
 }
 
-/* The skeleton ends the link with itself. */
+/* The skeleton destroys the link. */
 static int attach_link(struct bpf_program *prog, struct bpf_link **link)
 {
 	if (!bpf_program__autoload(prog))
@@ -126,7 +126,7 @@ static int attach_link(struct bpf_program *prog, struct bpf_link **link)
 	return *link ? 0 : -errno;
 }
 
-/* The programs that are not about one event: those of the scope, and the switch. */
+/* Attaches the programs that belong to no event: those of the scope, and of the context switch. */
 static int attach_fixed(struct counting *c)
 {
 	int err;
@@ -152,7 +152,7 @@ static int attach_sites(struct counting *c)
 			    &which);
 	if (err && complaint.what[0])
 		counting_complain(c, which, &complaint);
-	/* The command line was right; it is this place that the kernel will not have. */
+	/* The command line is valid; the kernel refuses this place. */
 	return err == -EINVAL ? -EIO : err;
 }
 

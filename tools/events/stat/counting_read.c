@@ -37,7 +37,7 @@ static int read_counters(const struct counting *c, struct counts *counts)
 	return err;
 }
 
-/* A place in code without a key: its slot of the per-CPU array. */
+/* Sites without a key: their slots in the per-CPU array. */
 static int read_slots(const struct counting *c, struct counts *counts)
 {
 	int map = bpf_map__fd(c->bpf->maps.counts), ncpus = c->m->run->host.cpus_possible;
@@ -122,7 +122,7 @@ static int read_map(const struct counting *c, struct counts *counts, struct coun
 	};
 	const struct writer_place writer = {
 		.at = offsetof(struct counting_key, writer),
-		/* Without keys there are as many elements as CPUs, and room for no more. */
+		/* Without keys there is one element per CPU, and no room for more. */
 		.generation = c->plan->by ? &c->bpf->bss->writer_generation : NULL,
 	};
 	bool anew;
@@ -136,7 +136,7 @@ static int read_map(const struct counting *c, struct counts *counts, struct coun
 	return err;
 }
 
-/* The counts of a system call in its first row are those of all its rows. */
+/* Copies the counts of a system call from its first row to its other rows. */
 static int copy_twins(const struct counting *c, struct counts *counts)
 {
 	size_t n = counts->n, i, k;
@@ -159,7 +159,7 @@ static int copy_twins(const struct counting *c, struct counts *counts)
 	return err;
 }
 
-/* Of programs without keys and of counters, all is left. */
+/* Counters, and programs without keys: the whole snapshot stays in the kernel. */
 static int read_unkeyed(struct counting *c, struct counts *counts, struct counts *left)
 {
 	int err = c->charges ? counting_charge_now(c) : read_counters(c, counts);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* numerator / denominator * factor; the first row whose both sides were counted is shown. */
+/* numerator / denominator * factor; the first row with both counts is shown. */
 static const struct {
 	const char *numerator, *denominator, *of;
 	double factor;
@@ -35,7 +35,7 @@ static bool is_named(const char *name, const char *base)
 	return base_length(name) == strlen(base) && !strncmp(name, base, strlen(base));
 }
 
-/* The count of that name with the modifiers of another; clocks have none that matter. */
+/* The count of that name with the modifiers of another one; modifiers of clocks do not matter. */
 static const struct ratio_count *find(const struct ratio_count *counts, size_t n, const char *base,
 				      const char *like)
 {

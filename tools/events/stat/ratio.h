@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a count means beside others: instructions per cycle, misses per reference, events per second. */
+/* Relates a count to others: instructions per cycle, misses per reference, events per second. */
 #ifndef TALLY_COUNT_RATIO_H
 #define TALLY_COUNT_RATIO_H
 
@@ -7,8 +7,8 @@
 
 /* The counts of one key in one place. */
 struct ratio_count {
-	const char *name;       /* the event's, with its modifiers */
-	double value;           /* nanoseconds for clocks */
+	const char *name;       /* of the event, with its modifiers */
+	double value;           /* in ns for clocks */
 	bool counted;
 	bool is_time;
 };
@@ -19,8 +19,8 @@ struct ratio {
 };
 
 /*
- * The ratio to show beside count i. Others are taken from the same n counts only, and with the
- * same modifiers (cycles:u goes with instructions:u). False: nothing to compare it with.
+ * The ratio to show beside count i. It uses only the same n counts, with the same modifiers
+ * (cycles:u with instructions:u). Returns false if there is no count to compare it with.
  */
 bool ratio__derive(struct ratio *ratio, const struct ratio_count *counts, size_t n, size_t i,
 		   u64 elapsed_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Repeated measurements of one value: their mean, and how far it may be from the true one. */
+/* Repeated measurements of one value: their mean, and its standard error. */
 #ifndef TALLY_COUNT_SERIES_H
 #define TALLY_COUNT_SERIES_H
 

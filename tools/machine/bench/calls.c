@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Loads for the way into the kernel and for processes: what tracers of those hang on to. */
+/* Loads of system calls and of processes, for tracers that hook these. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -8,7 +8,7 @@
 
 #include "machine/bench/load.h"
 
-/* syscall(2): nothing on the way may remember the answer. */
+/* By syscall(2): no layer may cache the result. */
 static u64 syscall_work(struct load_run *run, u32 task)
 {
 	long parent = syscall(SYS_getppid);
@@ -57,7 +57,7 @@ const struct load load_open = {
 	.work = open_work,
 };
 
-/* argv: what the child executes; NULL: it ends at once. */
+/* argv: executed by the child; NULL: the child exits at once. */
 static u64 fork_often(struct load_run *run, char *const argv[])
 {
 	int status;

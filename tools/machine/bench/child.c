@@ -58,7 +58,7 @@ int child__start(struct child *c, const struct child_signals *s, int parent_dies
 		sigprocmask(SIG_SETMASK, &s->before, NULL);
 		return 0;
 	}
-	setpgid(pid, pid);              /* whoever of both is first */
+	setpgid(pid, pid);              /* parent and child both do this: either may run first */
 	*c = (struct child){ pid, syscall(SYS_pidfd_open, pid, 0) };
 	if (c->pidfd >= 0)
 		return 1;
@@ -107,11 +107,11 @@ int child__end(struct child *c)
 {
 	int status = 0;
 
-	/* Not reaped yet, it keeps the number of its group. */
+	/* The leader is not reaped yet, so its group still exists. */
 	kill(-c->pid, SIGKILL);
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	/* Its children are ours now. */
+	/* Orphans of the child are our children now. */
 	while (waitpid(-c->pid, NULL, 0) > 0 || errno == EINTR)
 		;
 	if (c->pidfd >= 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Processes that `tally bench` starts, each with all it starts in a process group of its own, so
- * that nothing of it is left whatever happens: they are killed with their group and reaped, also
- * those whose parent has ended before them; if this process is killed, they are sent a signal.
+ * Processes that `tally bench` starts, each in a process group of its own, so that none is left in
+ * any case: they are killed with their group and reaped, including those whose parent ended before;
+ * if this process is killed, they get a signal.
  */
 #ifndef TALLY_BENCH_CHILD_H
 #define TALLY_BENCH_CHILD_H
@@ -12,19 +12,16 @@
 
 #include "base/types.h"
 
-/* SIGINT, SIGTERM and SIGHUP, held back from this process; readable when one has come. */
+/* SIGINT, SIGTERM and SIGHUP, blocked in this process; fd is readable once one is pending. */
 struct child_signals {
 	int fd;
-	sigset_t before;        /* the mask that children are given */
+	sigset_t before;        /* the signal mask for children */
 };
 
-/*
- * Also makes this process the one that reaps orphans of its children. Returns 0 or a negative
- * errno.
- */
+/* Also makes this process the reaper of its children's orphans. Returns 0 or a negative errno. */
 int child_signals__take(struct child_signals *s);
 
-/* One has come: the next one ends this process. */
+/* Call when a signal has come: the next one ends this process. */
 void child_signals__restore(const struct child_signals *s);
 
 struct child {
@@ -34,20 +31,20 @@ struct child {
 
 enum child_event {
 	CHILD_ENDED,
-	CHILD_READABLE,         /* the descriptor is, or closed at its other end */
-	CHILD_SIGNAL,           /* one has come for this process */
+	CHILD_READABLE,         /* the descriptor is readable, or closed at its other end */
+	CHILD_SIGNAL,           /* this process got a signal */
 	CHILD_TIMEOUT,
 };
 
 /*
- * As fork(2): 1 in the parent, 0 in the child, or a negative errno. The child gets the signal when
- * this process dies.
+ * Like fork(2): returns 1 in the parent, 0 in the child, or a negative errno. The child gets the
+ * signal parent_dies when this process dies.
  */
 int child__start(struct child *c, const struct child_signals *s, int parent_dies);
 
 /*
- * Waits for the first of: the end of the child, fd (-1: none), a signal (s may be NULL), so many
- * ns (UINT64_MAX: for ever).
+ * Waits for the first of: the end of the child, fd readable (-1: none), a signal (s may be NULL), a
+ * timeout in ns (UINT64_MAX: none).
  */
 enum child_event child__await(const struct child *c, const struct child_signals *s, int fd,
 			      u64 timeout_ns);
@@ -55,7 +52,8 @@ enum child_event child__await(const struct child *c, const struct child_signals 
 bool child__has_ended(const struct child *c);
 
 /*
- * Kills it and what is left of its group, and reaps them all. Returns its status, as of waitpid(2).
+ * Kills the child and the rest of its group, and reaps them all. Returns the child's status, as in
+ * waitpid(2).
  */
 int child__end(struct child *c);
 

@@ -42,7 +42,7 @@ struct crew *crew__new(const char *name, u32 n)
 	return crew;
 }
 
-/* Tasks may have been killed while they waited at the barrier: it goes with the memory. */
+/* Tasks may have been killed at the barrier, so it is not destroyed but freed with its memory. */
 void crew__free(struct crew *crew)
 {
 	if (crew)
@@ -61,7 +61,7 @@ static u64 timeval_ns(const struct timeval *t)
 	return t->tv_sec * NSEC_PER_SEC + t->tv_usec * NSEC_PER_USEC;
 }
 
-/* Adds what who has used up to now, times sign. */
+/* Adds the usage of who so far, times sign. */
 static void add_usage(struct crew_task *t, int who, int sign)
 {
 	struct rusage usage;
@@ -75,7 +75,7 @@ static void add_usage(struct crew_task *t, int who, int sign)
 static void count_usage(const struct job *job, struct crew_task *t, int sign)
 {
 	add_usage(t, RUSAGE_THREAD, sign);
-	if (!job->threads)              /* of threads, it is that of all of them */
+	if (!job->threads)              /* of threads, it would cover the whole process */
 		add_usage(t, RUSAGE_CHILDREN, sign);
 }
 

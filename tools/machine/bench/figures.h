@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What several rounds say together. No single round is taken for the truth, and no distribution is
- * assumed: the figures are order statistics.
- */
+/* Statistics of several rounds. No distribution is assumed: all figures are order statistics. */
 #ifndef TALLY_BENCH_FIGURES_H
 #define TALLY_BENCH_FIGURES_H
 
@@ -12,22 +9,22 @@ struct figures {
 	size_t n;
 	double median, min, max;
 	/*
-	 * Between these lies the median of all rounds that could be made, with this probability: at
-	 * least 0.95 from six rounds on; of fewer they are the smallest and the largest one.
+	 * The interval that contains the true median with this probability: at least 0.95 from six
+	 * rounds on; with fewer rounds, the minimum and the maximum.
 	 */
 	double low, high, confidence;
 };
 
-/* Of n values, at least one; sorts them. */
+/* Computes the figures of n values, at least one; sorts them. */
 void figures__make(struct figures *f, double *values, size_t n);
 
-/* From the smallest to the largest, in percent of the median. */
+/* The range from minimum to maximum, in percent of the median. */
 double figures__spread_percent(const struct figures *f);
 
-/* Of one state against another one. */
+/* Compares one state with another one. */
 enum verdict {
-	VERDICT_TOO_FEW,        /* rounds: of less than FIGURES_FEWEST nothing can be said */
-	VERDICT_SAME,           /* low to high overlap: they cannot be told apart */
+	VERDICT_TOO_FEW,        /* fewer than FIGURES_FEWEST rounds: no statement is possible */
+	VERDICT_SAME,           /* the intervals low to high overlap: no difference is visible */
 	VERDICT_MORE,
 	VERDICT_LESS,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Loads for futexes. Tasks are threads of one process: futexes are private to it, or --shared. */
+/* Futex loads. Tasks are threads of one process: futexes are private to it, or --shared. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -47,7 +47,7 @@ static u64 wake_often(struct load_run *run)
 		if (woken < 0 || woken > 1)
 			crew__fail(run->crew, "FUTEX_WAKE failed", woken < 0 ? errno : 0);
 		left -= woken;
-		if (!woken)             /* nobody waits yet: they may need this CPU */
+		if (!woken)             /* no waiter yet: the waiters may need this CPU */
 			sched_yield();
 	}
 	return 0;
@@ -76,10 +76,10 @@ const struct load load_futex_wake = {
 };
 
 /*
- * --- futex-hash: waits that fail at once, so what is left is finding the futex ------------------
+ * --- futex-hash: waits that fail at once, so the futex lookup dominates -------------------------
  */
 
-#define FUTEXES 1024            /* of each task */
+#define FUTEXES 1024            /* for each task */
 
 static void hash_prepare(struct load_run *run)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loads of `tally bench`. Each does exactly loops * operations() operations, checks its own
- * work, and fails (machine/bench/crew.h) where a system call or an answer is not what it has to be.
+ * The loads of `tally bench`. Each does exactly loops * operations() operations, verifies its own
+ * work, and fails (machine/bench/crew.h) if a system call or a result is wrong.
  */
 #ifndef TALLY_BENCH_LOAD_H
 #define TALLY_BENCH_LOAD_H
@@ -11,7 +11,7 @@
 #include "machine/bench/crew.h"
 #include "base/types.h"
 
-/* What can be asked for, where a load takes it. */
+/* Options that a load may accept. */
 enum load_takes {
 	LOAD_GROUPS = 1 << 0,
 	LOAD_TASKS = 1 << 1,
@@ -24,11 +24,11 @@ enum load_takes {
 
 struct load_options {
 	u64 groups;
-	u64 tasks;              /* of a group */
-	u64 size;               /* bytes of an operation */
+	u64 tasks;              /* in a group */
+	u64 size;               /* bytes per operation */
 	bool threads;           /* tasks are threads of one process */
-	bool pipe;              /* pipes, not sockets */
-	bool shared;            /* futexes as between processes */
+	bool pipe;              /* pipes instead of sockets */
+	bool shared;            /* futexes that processes can share */
 	bool pinned;
 	cpu_set_t cpus;         /* if pinned */
 };
@@ -36,28 +36,28 @@ struct load_options {
 struct load_run;
 
 struct load {
-	const char *name;       /* at most 15 characters: its tasks have it, too */
+	const char *name;       /* at most 15 characters: tasks get this name, too */
 	const char *summary;
-	const char *operation;  /* in the singular */
+	const char *operation;  /* singular */
 	u32 takes;              /* enum load_takes, ORed */
-	struct load_options usual;      /* groups, tasks: 0 where there are none; LOAD_EACH_CPU */
+	struct load_options usual;      /* defaults; groups, tasks: 0 if unused, or LOAD_EACH_CPU */
 	u64 least_size, most_size;
 	bool moves;             /* an operation moves size bytes */
 	u64 (*tasks)(const struct load_options *o);
-	u64 (*operations)(const struct load_options *o);        /* of one loop */
-	void (*prepare)(struct load_run *run);          /* before there are tasks; or NULL */
-	u64 (*work)(struct load_run *run, u32 task);    /* returns the operations it counts */
+	u64 (*operations)(const struct load_options *o);        /* in one loop */
+	void (*prepare)(struct load_run *run);          /* before the tasks start; or NULL */
+	u64 (*work)(struct load_run *run, u32 task);    /* returns the number of operations done */
 };
 
 #define LOAD_EACH_CPU UINT64_MAX
 
-/* One run of it, in a process of its own, which ends after that: nothing has to be freed. */
+/* One run of a load, in a process of its own that ends afterwards: nothing needs to be freed. */
 struct load_run {
 	const struct load *load;
 	const struct load_options *o;
 	u64 loops;
 	struct crew *crew;
-	void *state;            /* the load's own */
+	void *state;            /* belongs to the load */
 };
 
 extern const struct load load_sched_pipe, load_sched_messaging, load_futex_wake, load_futex_hash,
@@ -66,19 +66,22 @@ extern const struct load load_sched_pipe, load_sched_messaging, load_futex_wake,
 extern const struct load *const loads[];
 extern const size_t load_count;
 
-/* NULL if there is none. *nearest, if not NULL: the name that may be meant, or NULL. */
+/*
+ * Returns NULL if there is no such load; then *nearest, if not NULL, is the most similar name, or
+ * NULL.
+ */
 const struct load *load__find(const char *name, const char **nearest);
 
 /* "--groups" */
 const char *load__option_name(enum load_takes one);
 
-/* In the process of the load: sets it up and does it. */
+/* Sets up and runs the load, in the load's process. */
 void load__run(struct load_run *run);
 
-/* For prepare(): memory, zeroed. */
+/* For prepare(): zeroed memory. */
 void *load_run__memory(struct load_run *run, u64 n, size_t size);
 
-/* As many as --tasks says: of many loads tasks() and operations(). */
+/* The number of --tasks; serves as tasks() and operations() of many loads. */
 u64 load__tasks_of_options(const struct load_options *o);
 
 #endif /* TALLY_BENCH_LOAD_H */

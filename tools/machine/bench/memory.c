@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Loads for memory: copying, setting, and touching it for the first time. */
+/* Memory loads: copying, setting, and touching it for the first time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 
 #include "machine/bench/load.h"
 
-/* Called through pointers that the compiler cannot see through: no call is left out or merged. */
+/* Volatile pointers: the compiler can neither omit nor merge calls. */
 static void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 static void *(*volatile set)(void *, int, size_t) = memset;
 
-/* Of each task, touched: the copy's source and target. */
+/* For each task, already touched: the source and target of copies. */
 struct buffers {
 	char *from, *to;
 };
@@ -32,7 +32,7 @@ static void copy_prepare(struct load_run *run)
 	run->state = b;
 }
 
-/* The last byte is another one each time, so that a copy that did nothing is seen. */
+/* The last byte changes each time, so that a copy that did nothing is detected. */
 static u64 copy_work(struct load_run *run, u32 task)
 {
 	const struct buffers *b = (struct buffers *)run->state + task;
@@ -74,7 +74,7 @@ static u64 set_work(struct load_run *run, u32 task)
 		if (((volatile char *)b->to)[size - 1] != (char)i)
 			crew__fail(run->crew, "memset() did not set", 0);
 	}
-	/* All are as the first one, and that as it was set. */
+	/* All bytes equal the first one, and that one has the value set last. */
 	if (b->to[0] != (char)(i - 1) || memcmp(b->to, b->to + 1, size - 1))
 		crew__fail(run->crew, "memset() did not set all", 0);
 	return i;
@@ -120,7 +120,7 @@ static u64 fault_work(struct load_run *run, u32 task)
 			 -1, 0);
 		if (m == MAP_FAILED)
 			crew__fail(run->crew, "cannot map memory", errno);
-		/* One fault for each page. Kernels without huge pages refuse, and need not know. */
+		/* One fault per page. Kernels without huge pages refuse, which does no harm. */
 		madvise(m, PAGES * page, MADV_NOHUGEPAGE);
 		for (k = 0; k < PAGES; k++)
 			((volatile char *)m)[k * page] = 1;

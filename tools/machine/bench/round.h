@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A load, done once and measured. */
+/* A load, run once and measured. */
 #ifndef TALLY_BENCH_ROUND_H
 #define TALLY_BENCH_ROUND_H
 
@@ -8,21 +8,21 @@
 
 struct round {
 	u64 operations;
-	u64 elapsed_ns;         /* from the first task's begin to the last one's end */
+	u64 elapsed_ns;         /* from the start of the first task to the end of the last */
 	u64 user_ns, system_ns; /* CPU time of all tasks in between */
-	u64 switches;           /* and their context switches */
+	u64 switches;           /* their context switches */
 };
 
 /*
- * Returns 0 or a negative errno: -EINTR if a signal came, after which nothing of the load is left;
- * -EIO if it failed, which has been said.
+ * Returns 0 or a negative errno: -EINTR after a signal, when nothing of the load is left; -EIO
+ * after reporting its failure.
  */
 int round__run(struct round *round, const struct load *load, const struct load_options *o,
 	       u64 loops, const struct child_signals *signals);
 
 /*
- * How many loops take about target_ns, found by runs that become longer; they warm the machine up,
- * too. Returns as round__run().
+ * Finds the number of loops that take about target_ns, by runs of growing length, which also warm
+ * up the machine. Returns as round__run().
  */
 int round__find_loops(u64 *loops, u64 target_ns, const struct load *load,
 		      const struct load_options *o, const struct child_signals *signals);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Loads for the scheduler: tasks that wake each other through pipes and sockets. */
+/* Scheduler loads: tasks that wake each other through pipes and sockets. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "machine/bench/load.h"
 #include "host/host.h"
 
-/* The ends of a pipe, or of a pair of sockets used in one direction. */
+/* The ends of a pipe, or of a socket pair used in one direction. */
 struct channel {
-	int out, in;            /* read from out, write to in */
+	int out, in;            /* out is read, in is written */
 };
 
 static void open_channels(struct load_run *run, struct channel *c, u64 n, bool sockets)
@@ -27,7 +27,7 @@ static void open_channels(struct load_run *run, struct channel *c, u64 n, bool s
 	}
 }
 
-/* Small ones are written at once or not at all: at most PIPE_BUF. */
+/* Small messages, up to PIPE_BUF, are written at once or not at all. */
 static void put(struct load_run *run, int fd, const void *message, size_t size)
 {
 	ssize_t n = write(fd, message, size);
@@ -50,7 +50,7 @@ static void get(struct load_run *run, int fd, void *message, size_t size)
 }
 
 /*
- * --- sched-pipe: two tasks, a token goes forth and back ----------------------------------------
+ * --- sched-pipe: a token goes back and forth between two tasks ---------------------------------
  */
 
 static void pipe_prepare(struct load_run *run)
@@ -68,7 +68,7 @@ static void expect(struct load_run *run, int fd, u64 wanted)
 		crew__fail(run->crew, "a token came out of order", 0);
 }
 
-/* The first of a pair sends the turn's number, the other answers with its complement. */
+/* The first of a pair sends the number of the turn, the other one answers with its complement. */
 static u64 pipe_work(struct load_run *run, u32 task)
 {
 	const struct channel *c = run->state;
@@ -110,7 +110,7 @@ const struct load load_sched_pipe = {
 };
 
 /*
- * --- sched-messaging: in each group, all senders to all receivers ------------------------------
+ * --- sched-messaging: in each group, all senders write to all receivers ------------------------
  */
 
 struct message {
@@ -140,7 +140,7 @@ static u64 send_all(struct load_run *run, const struct channel *group, u64 sende
 	return 0;
 }
 
-/* What a sender writes comes in its order, those of several senders in any. */
+/* Messages of one sender arrive in order, those of several senders in any order. */
 static u64 receive_all(struct load_run *run, int fd)
 {
 	u64 *next = load_run__memory(run, run->o->tasks, sizeof(*next));

@@ -8,10 +8,10 @@
 
 #include "machine/bench/figures.h"
 
-/* One state: its rounds added up, and the figures of an operation. */
+/* One state: the sum of its rounds, and the figures per operation. */
 struct state {
 	struct round sum;
-	struct figures time, cpu;       /* ns: of the clock, and of all tasks' CPU time */
+	struct figures time, cpu;       /* in ns: elapsed, and CPU time of all tasks */
 };
 
 static int sum_up(struct state *s, const struct rounds *rounds)
@@ -39,7 +39,7 @@ static int sum_up(struct state *s, const struct rounds *rounds)
 }
 
 /*
- * --- what is compared --------------------------------------------------------------------------
+ * --- comparison --------------------------------------------------------------------------------
  */
 
 static const char *verdict_text(enum verdict v)
@@ -67,7 +67,7 @@ static struct field machine(struct field f)
 	return f;
 }
 
-/* Nothing is known where there is nothing to compare with. */
+/* A field without a value unless is_known. */
 static struct field known_if(bool is_known, struct field f)
 {
 	if (!is_known)
@@ -75,7 +75,7 @@ static struct field known_if(bool is_known, struct field f)
 	return f;
 }
 
-/* b beside a; nothing where they are the same. The names are constant. */
+/* b compared with a; no values if they are the same. The names are constant. */
 static int add_comparison(struct report_row *row, const struct figures *a, const struct figures *b,
 			  const char *const names[3])
 {
@@ -150,7 +150,7 @@ static int add_state(struct report *r, const char *tracer, const struct state *b
  * --- sentences ---------------------------------------------------------------------------------
  */
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 static PRINTF_LIKE(1, 2) char *sentence(const char *fmt, ...)
 {
 	va_list args;
@@ -194,7 +194,7 @@ static char *comparison(const struct load *load, const struct state *a, const st
 	return whole;
 }
 
-/* NULL where there is nothing to be said. */
+/* Returns NULL if there is nothing to warn about. */
 static char *warning(const struct state *s)
 {
 	double spread = figures__spread_percent(&s->time);

@@ -12,7 +12,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Runs of different things have nothing to be compared. */
+/* Rejects runs of different measurements. */
 static int check(const struct saved *a, const struct saved *b, bool flame)
 {
 	if (strcmp(a->tool, b->tool) || a->kind != b->kind || !same_text(a->value, b->value)) {
@@ -66,7 +66,7 @@ static char *source_of(const struct saved *a, const struct saved *b)
 	return NULL;
 }
 
-/* What keeps counts from being compared as they are; NULL: nothing. */
+/* The reason why counts cannot be compared directly, or NULL. */
 static const char *caveat_of(const struct saved *a, const struct saved *b)
 {
 	u64 by = a->duration_ns > b->duration_ns ? a->duration_ns - b->duration_ns

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Histograms of two runs. */
+/* Compares the histograms of two runs. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
  * --- reading -----------------------------------------------------------------------------------
  */
 
-/* Marks a histogram whose bounds are its own: its buckets are not read. */
+/* Marks a histogram with custom bounds: its buckets are not read. */
 static const s64 own_bounds[1];
 
-/* [first value, last value, count], of the one layout there is. */
+/* [first value, last value, count], in the standard layout only. */
 static int read_bucket(struct histogram *h, const json_t *b)
 {
 	u64 first, count;
@@ -47,7 +47,7 @@ static int read_buckets(struct histogram *h, const json_t *list)
 	return err;
 }
 
-/* Sum, minimum and maximum have a sign where the histogram has bounds of its own. */
+/* Sum, minimum and maximum are signed in histograms with custom bounds. */
 static int read_value(const json_t *o, const char *name, bool is_signed, u64 *value)
 {
 	const json_t *v = json_object_get(o, name);
@@ -59,7 +59,7 @@ static int read_value(const json_t *o, const char *name, bool is_signed, u64 *va
 	return saved_number(v, value);
 }
 
-/* Sums may be wider than 64 bits: then they are real. */
+/* Sums wider than 64 bits are reals. */
 static int read_sum(const json_t *o, bool is_signed, __int128 *sum)
 {
 	const json_t *v = json_object_get(o, "sum");
@@ -162,8 +162,8 @@ static enum unit unit_of(const struct saved *run)
 }
 
 /*
- * What is to be said of a value that was before and is after. bucketed: either is only known to a
- * bucket. The text is in new memory; NULL without any.
+ * The verdict on a value before and after. bucketed: either is known only to a bucket. Returns an
+ * allocated string; NULL without memory.
  */
 static char *verdict_of(u64 before, u64 after, enum unit unit, bool bucketed)
 {
@@ -191,7 +191,7 @@ struct comparison {
 	const char *unit_text;
 };
 
-/* One row: what the figure was and is. verdict is taken over. */
+/* Adds a row: the figure before and after. Takes over verdict. */
 static int add_figure(const struct comparison *c, const char *name, const struct field value[SIDES],
 		      char *verdict)
 {
@@ -232,7 +232,7 @@ static struct field value_field(const struct comparison *c, const struct histogr
 	return (struct field){ .kind = h->bound ? FIELD_SIGNED : kinds[c->unit], .number = value };
 }
 
-/* bucketed: as verdict_of(). few: too few values for such a percentile. */
+/* bucketed: as in verdict_of(). few: too few values for this percentile. */
 static int add_value(const struct comparison *c, const char *name, u64 before, u64 after,
 		     bool bucketed, bool few)
 {
@@ -251,7 +251,10 @@ static int add_value(const struct comparison *c, const char *name, u64 before, u
 	return add_figure(c, name, value, verdict);
 }
 
-/* Does less than one value lie above it, on one side? Then it is the maximum under another name. */
+/*
+ * Whether less than one value lies above the percentile in one of the runs: then it is just the
+ * maximum.
+ */
 static bool too_few(const struct pair *p, u32 per_10k)
 {
 	u64 least = p->hist[BEFORE].count < p->hist[AFTER].count ? p->hist[BEFORE].count
@@ -296,7 +299,7 @@ static int add_pair(const struct comparison *c)
 	return err;
 }
 
-/* At most what there is room for. */
+/* Saturates at UINT64_MAX. */
 static u64 distance(__int128 a, __int128 b)
 {
 	__int128 d = a > b ? a - b : b - a;

@@ -98,7 +98,7 @@ void pairs__sort(struct pairs *p)
 {
 	if (p->n)
 		qsort(p->pair, p->n, sizeof(*p->pair), heavier_first);
-	table__free(&p->table); /* its indexes are no longer true */
+	table__free(&p->table); /* sorting invalidates its indexes */
 }
 
 void pairs__free(struct pairs *p)

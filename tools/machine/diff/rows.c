@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Tables of two runs. Which cells are a row's key and which its figures, their names and types say:
- * texts and identities are keys, other numbers figures.
+ * Compares the tables of two runs. Names and types of cells distinguish keys from figures: texts
+ * and ids are keys, other numbers figures.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static bool is_key(const struct field *f, bool before_count)
 	return before_count || f->text || is_one_of(f->name, identities, ARRAY_SIZE(identities));
 }
 
-/* Neither: when something was, and what is said about other cells. */
+/* Neither a key nor a figure: times of day, and statements about other cells. */
 static bool is_remark(const struct field *f)
 {
 	static const char *const names[] = {
@@ -37,7 +37,7 @@ static bool is_remark(const struct field *f)
 	return is_one_of(f->name, names, ARRAY_SIZE(names)) || (f->text && !strcmp(f->name, "time"));
 }
 
-/* How figures of intervals become that of the run. */
+/* How the figures of intervals are combined for the run. */
 enum adding {
 	ADD_SUM,
 	ADD_MOST,
@@ -70,7 +70,6 @@ static struct field *figure_named(struct report_row *row, const char *name)
 	return NULL;
 }
 
-/* What is no longer a whole number is real, and so are sums that do not fit. */
 static void add_up(struct field *sum, const struct field *f)
 {
 	double real = field_real(sum) + field_real(f);
@@ -97,7 +96,7 @@ static void add_figure(struct field *to, const struct field *f)
 			*to = *f;
 		break;
 	default:
-		to->kind = FIELD_NONE;  /* of several intervals nobody knows it */
+		to->kind = FIELD_NONE;  /* unknown for several intervals */
 	}
 }
 
@@ -121,7 +120,7 @@ static int add_figures(struct report_row *sum, const struct report_row *row)
 	return err;
 }
 
-/* Moves the cells of a row to its key and to its figures. The row is empty then. */
+/* Moves the cells of a row to its key and its figures; the row is empty afterwards. */
 static int split(struct report_row *row, bool leading_keys, struct report_row *key,
 		 struct report_row *figures)
 {
@@ -147,7 +146,7 @@ static int split(struct report_row *row, bool leading_keys, struct report_row *k
 	return err;
 }
 
-/* As people read them: in the units that the report names. */
+/* Sets the units for text output, as named in the report. */
 static void set_units(struct report_row *figures, const json_t *units)
 {
 	const char *unit;
@@ -168,7 +167,7 @@ static void set_units(struct report_row *figures, const json_t *units)
 static int add_row(struct pairs *pairs, enum side side, const struct saved *run, const json_t *o,
 		   const json_t *units)
 {
-	/* The keys of probe are expressions of whoever ran it. */
+	/* The user's expressions name the keys of probe. */
 	bool leading_keys = !strcmp(run->tool, "probe") && json_object_get(o, "count");
 	struct report_row row, key = {}, figures = {};
 	struct pair *pair;
@@ -251,7 +250,7 @@ static int compare(struct report *r, struct pair *p)
 	return err;
 }
 
-/* By how much the first figure differs. */
+/* The difference of the first figure. */
 static u64 weight_of(struct pair *p)
 {
 	const struct report_row *row = p->row[BEFORE].ncells ? &p->row[BEFORE] : &p->row[AFTER];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs that were saved as JSON (docs/json.md), read back. The files may have been written by
- * anybody: what is not as tally writes it is refused, with file and line.
+ * Reads runs that were saved as JSON (docs/json.md). The files are untrusted: anything that tally
+ * would not have written is rejected, with file and line.
  */
 #ifndef TALLY_DIFF_SAVED_H
 #define TALLY_DIFF_SAVED_H
@@ -13,50 +13,50 @@
 
 #define SAVED_MOST_BYTES (256ULL << 20)
 
-/* What the reports of a run hold. */
+/* The contents of the reports of a run. */
 enum saved_kind {
 	SAVED_GROUPS,
 	SAVED_ROWS,
 	SAVED_STACKS,
 };
 
-/* All reports of one file; they are of one tool, value and unit. */
+/* All reports of one file; they share the tool, value and unit. */
 struct saved {
-	const char *path;       /* the caller's */
+	const char *path;       /* borrowed */
 	json_t **report;
-	u32 *line;              /* of each report in the file, from 1 on */
+	u32 *line;              /* of each report in the file, from 1 */
 	size_t n;
 	enum saved_kind kind;
-	char *tool, *value, *unit;      /* value and unit: NULL if there is none */
-	u64 duration_ns, events, lost, inexact, hidden; /* of all reports together */
+	char *tool, *value, *unit;      /* value and unit may be NULL */
+	u64 duration_ns, events, lost, inexact, hidden; /* sums over all reports */
 };
 
-/* Returns 0, or a negative errno after saying what is wrong. Free it in both cases. */
+/* Returns 0, or a negative errno after reporting the error. Call saved__free() in either case. */
 int saved__read(struct saved *s, const char *path);
 
-/* The same of what such a file holds; path: for messages. */
+/* The same for the text of such a file; path: for messages. */
 int saved__read_text(struct saved *s, const char *path, const char *text, size_t size);
 void saved__free(struct saved *s);
 
 /* The groups, rows or stacks of report i: an array. */
 const json_t *saved__list(const struct saved *s, size_t i);
 
-/* Says that report i is not as it should be, and why. Returns -EINVAL. */
+/* Reports that report i is malformed, and why. Returns -EINVAL. */
 int saved__wrong(const struct saved *s, size_t i, const char *why);
 
-/* A count or a value as docs/json.md has them, also above 2^63. Returns 0 or -EINVAL. */
+/* Reads a count or a value as in docs/json.md, also above 2^63. Returns 0 or -EINVAL. */
 int saved_number(const json_t *v, u64 *out);
 
-/* The same of a member of an object. */
+/* The same for a member of an object. */
 int saved_member(const json_t *object, const char *name, u64 *out);
 
-/* A string with its escapes undone, in new memory. NULL if it is no string. */
+/* Returns a string without its escapes, allocated. NULL if v is not a string. */
 char *saved_text(const json_t *v);
 
 /*
- * The members of an object as fields, numbers as IDs. Their names belong to the file. Names that go
- * with the one before (comm of a pid) are labels. Returns 0, -EINVAL or -ENOMEM; then *row is
- * empty.
+ * Reads the members of an object as fields, numbers as FIELD_ID. Their names belong to the file.
+ * Names that belong to the one before (comm of a pid) become labels. Returns 0, or -EINVAL or
+ * -ENOMEM with *row empty.
  */
 int saved_fields(struct report_row *row, const json_t *object);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stacks of two runs in one set: equal ones are one, with a value before and one after. Where in a
- * function a frame was does not matter.
+ * Merges the stacks of two runs into one set: equal stacks become one, with a value before and one
+ * after. The offset of a frame within its function is ignored.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,12 +11,12 @@
 #include "machine/diff/pair.h"
 #include "report/tree.h"
 
-#define MOST_FRAMES 4096        /* of one stack */
+#define MOST_FRAMES 4096        /* in one stack */
 
-/* A set of stacks that is being made, and how things in it are found again. */
+/* A set of stacks under construction, with hashes of its elements. */
 struct merge {
 	struct report_stacks *all;
-	struct report_frame *frame;     /* their texts are in here, too */
+	struct report_frame *frame;     /* owns their texts, too */
 	struct table frames, keys, stacks;
 };
 
@@ -85,7 +85,7 @@ static bool is_stack_key(const void *array, u32 index, const void *key)
 	return same_key((const struct report_row *)array + index, key);
 }
 
-/* The index of a key, which is taken over, or a negative errno. */
+/* Returns the index of a key, which is taken over, or a negative errno. */
 static s64 intern_key(struct merge *m, struct report_row *key)
 {
 	u64 hash = key_hash(key);
@@ -114,7 +114,7 @@ static bool is_stack(const void *array, u32 index, const void *key)
 	       !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame));
 }
 
-/* Adds value to the stack like s, whose frames are taken over. */
+/* Adds value to the stack equal to s, whose frames are taken over. */
 static int add_value(struct merge *m, struct report_stack *s, enum side side, u64 value)
 {
 	u64 hash = table_hash(s->key, s->frame, s->nframes * sizeof(*s->frame));
@@ -135,7 +135,7 @@ static int add_value(struct merge *m, struct report_stack *s, enum side side, u6
 	} else {
 		free(s->frame);
 	}
-	/* Sums of all below the total: that they fit is known when it does. */
+	/* Sums are at most the total, so checking the total for overflow is enough. */
 	if (side == BEFORE) {
 		all->stack[index].before += value;
 		return __builtin_add_overflow(all->before, value, &all->before) ? -EINVAL : 0;
@@ -201,11 +201,11 @@ static int add_run(struct merge *m, enum side side, const struct saved *run)
  * --- comparing ---------------------------------------------------------------------------------
  */
 
-/* One thing that has a share before and after. */
+/* A frame or a stack with its shares before and after. */
 struct share {
-	u32 index;              /* of the frame or the stack */
+	u32 index;              /* index of the frame or the stack */
 	u64 value[SIDES];
-	double points;          /* of 100, that it gained */
+	double points;          /* gain in percentage points */
 };
 
 struct comparison {
@@ -264,7 +264,7 @@ static void put_stack_name(FILE *f, const struct report_stacks *all, const struc
 	}
 }
 
-/* What a share is called, in new memory; is_stack: a stack, else a function. */
+/* The name of a share, allocated; is_whole: of a stack, otherwise of a function. */
 static char *name_of(const struct comparison *c, u32 index, bool is_whole)
 {
 	char *text = NULL;
@@ -307,7 +307,7 @@ static int add_share(const struct comparison *c, const char *part, const struct 
 	return report__end_row(c->report, &row, err);
 }
 
-/* Those that have changed most. */
+/* Adds the shares that changed most. */
 static int add_shares(const struct comparison *c, const char *part, struct share *share, size_t n)
 {
 	size_t i;
@@ -324,7 +324,7 @@ static int add_shares(const struct comparison *c, const char *part, struct share
 	return err;
 }
 
-/* A function that stands in a stack more than once has its value once. */
+/* A function that appears in a stack more than once counts once. */
 static void sum_frames(const struct report_stacks *all, const u32 *same, struct share *self,
 		       struct share *total, u32 *last_seen)
 {

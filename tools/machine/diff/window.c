@@ -11,7 +11,10 @@
 #include "record/when.h"
 #include "report/diag.h"
 
-/* Cuts it behind the file's name; what follows, or NULL. Names and times may have an @ of their own. */
+/*
+ * Cuts the text after the file's name, and returns the rest, or NULL. Names and times may contain
+ * '@'.
+ */
 static char *cut(char *text)
 {
 	char *at;
@@ -36,7 +39,7 @@ bool window_is_meant(const char *text)
 	return meant;
 }
 
-/* Times have dashes of their own: the first one that has a time on each side is meant. */
+/* Times contain dashes: the first dash with a valid time on both sides separates them. */
 static int parse_window(char *text, u64 end_ns, struct store_window *window)
 {
 	char *dash;
@@ -61,7 +64,7 @@ static int take_report(void *context, const struct report *r)
 	return merge__add(context, r);
 }
 
-/* As it would have been saved. */
+/* Reads the report as if it had been saved. */
 static int read_report(struct saved *s, const char *text, const struct report *r)
 {
 	char *json = NULL;
@@ -94,8 +97,10 @@ static int find_line(struct store *store, const char *line, s64 *id)
 	if (!line)
 		diag_error("several lines were recorded: which one?");
 	else
-		diag_error(found ? "'%s' was recorded with several lines: which one?" : "nothing of '%s' was recorded", line);
-	diag_hint("tally show FILE lists them; as in: tally diff FILE@03:00-03:10 FILE@03:10-03:20 'runqlat --by cgroup'");
+		diag_error(found ? "'%s' was recorded with several lines: which one?" : "nothing of '%s' was recorded",
+			   line);
+	diag_hint(
+		"tally show FILE lists them; as in: tally diff FILE@03:00-03:10 FILE@03:10-03:20 'runqlat --by cgroup'");
 	return -EINVAL;
 }
 

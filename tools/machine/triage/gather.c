@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Its name's place; -1: there is no room. */
+/* Finds or adds the name of a tool. Returns its index; -1: no room. */
 static int index_of(struct gathered *g, const char *tool)
 {
 	size_t i;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the measurements of triage have reported, of a run or of a recording: for its rules, and the rest of its page. */
+/*
+ * Collects what the measurements of triage have reported, live or from a recording, for its rules
+ * and page.
+ */
 #ifndef TALLY_TRIAGE_GATHER_H
 #define TALLY_TRIAGE_GATHER_H
 
@@ -9,22 +12,22 @@
 #include "triage/rule.h"
 
 struct gathered {
-	struct triage *triage;          /* whoever made it frees it */
+	struct triage *triage;          /* borrowed */
 	struct triage_loss loss[RUN_MOST];
 	size_t nlosses;
-	char tool[RUN_MOST][32];        /* those that have reported */
+	char tool[RUN_MOST][32];        /* the tools that have reported */
 	size_t ntools;
 	int cpus;
 	u64 start_ns, duration_ns;
 };
 
-/* A report. 0 or -ENOMEM. */
+/* Takes a report. Returns 0 or -ENOMEM. */
 int gathered__take(struct gathered *g, const struct report *r);
 
-/* An interval is over. */
+/* Ends an interval. */
 void gathered__end(struct gathered *g, u64 start_ns, u64 duration_ns);
 
-/* What the rules were given is forgotten; how long was looked, is not. */
+/* Forgets the input of the rules, but not the time covered. */
 void gathered__reset(struct gathered *g);
 
 #endif /* TALLY_TRIAGE_GATHER_H */

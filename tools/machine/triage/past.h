@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules over a recording: when something was wrong, and what in one window of it. */
+/* Applies the rules to a recording: when there were problems, or the problems in one window. */
 #ifndef TALLY_TRIAGE_PAST_H
 #define TALLY_TRIAGE_PAST_H
 
@@ -7,8 +7,9 @@
 #include "record/when.h"
 
 /*
- * With a window in when, its page, as of a run over that time; else a table of when each finding was there:
- * intervals that follow each other are one row, with its worst sentence. Says what is wrong; returns the exit status.
+ * With a window in when, writes its page, as for a run during that time; otherwise a table with the
+ * times of each finding: consecutive intervals share a row, with the worst sentence. Reports
+ * errors; returns the exit status.
  */
 int triage_past(const char *path, const struct when *when, const struct cli *cli);
 
