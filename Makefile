@@ -1,13 +1,36 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # tally: `make help` lists the targets.
 
-BUILD   ?= build
+# The machine that tally is built for: make ARCH=arm64 is a cross build on another one.
+own_arch := $(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m)))
+ARCH    ?= $(own_arch)
+cross   := $(filter-out $(own_arch),$(ARCH))
+BUILD   ?= build$(if $(cross),/$(ARCH))
+# However it is typed: the dependencies that compilers write name their targets as they are here.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CLANG   ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PYTHON  ?= /usr/bin/python3
-ARCH    := $(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m)))
+PKG_CONFIG ?= pkg-config
+ifneq ($(cross),)
+ifneq ($(ARCH),arm64)
+$(error ARCH=$(ARCH): there are x86 and arm64)
+endif
+ifneq ($(filter dist deb rpm,$(MAKECMDGOALS)),)
+$(error ARCH=$(ARCH): packages are made on a machine of their architecture; dist makes static programs of both)
+endif
+CROSS   ?= aarch64-linux-gnu-
+# An arm64 system with the libraries and headers; clang and bpftool are this machine's.
+SYSROOT ?= $(shell tests/kernels/arm64-root)
+ifeq ($(strip $(SYSROOT)),)
+$(error there is no arm64 system to link with: name one with SYSROOT=FOLDER)
+endif
+CC      := $(CROSS)gcc --sysroot=$(SYSROOT)
+CXX     := $(CROSS)g++ --sysroot=$(SYSROOT)
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/aarch64-linux-gnu/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
+endif
 
 # What `tally --version` says.
 VERSION := $(shell packaging/version)
@@ -30,7 +53,8 @@ library  := $(wildcard user/*/*.c) $(filter-out $(mains),$(wildcard tools/*/*.c 
 sources  := $(library) $(mains) tools/tally.c
 pages    := $(patsubst docs/man/%.scd,%,$(wildcard docs/man/*.scd))
 unit     := $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c))
-triggers := $(patsubst tests/triggers/%.c,%,$(wildcard tests/triggers/*.c)) \
+# vcpu is a virtual machine of x86.
+triggers := $(filter-out $(if $(filter x86,$(ARCH)),,vcpu),$(patsubst tests/triggers/%.c,%,$(wildcard tests/triggers/*.c))) \
 	    $(patsubst tests/triggers/%.cc,%,$(wildcard tests/triggers/*.cc)) \
 	    $(if $(filter x86,$(ARCH)),$(patsubst tests/triggers/32bit/%.c,%,$(wildcard tests/triggers/32bit/*.c)))
 
@@ -48,14 +72,14 @@ CPPFLAGS += -D_GNU_SOURCE -iquote user -iquote . -iquote tools -iquote bpf/lib -
 CFLAGS   ?= -O2 -g
 CFLAGS   += -std=gnu11 $(warnings)
 # DWARF (user/types/dwarf.h), and the symbols in .gnu_debugdata; LIBDW= builds without.
-LIBDW    ?= $(shell pkg-config --exists libdw liblzma && echo -ldw -llzma)
+LIBDW    ?= $(shell $(PKG_CONFIG) --exists libdw liblzma && echo -ldw -llzma)
 libdw    := $(strip $(LIBDW))
 LIBS     := $(libdw) -lbpf -lelf -lz -ljansson -lm
 ifdef STATIC
 CPPFLAGS += -DTALLY_STATIC
 # user/host/module_btfs.c, user/host/kernel_btf.c
 LDFLAGS  += -static $(foreach f,bpf_btf_get_next_id btf__load_vmlinux_btf btf__free,-Wl,--wrap=$(f))
-LIBS     := $(shell pkg-config --static --libs $(if $(libdw),libdw liblzma) libbpf libelf jansson) -lm
+LIBS     := $(shell $(PKG_CONFIG) --static --libs $(if $(libdw),libdw liblzma) libbpf libelf jansson) -lm
 endif
 ifneq ($(libdw),)
 CPPFLAGS += -DHAVE_LIBDW
@@ -70,16 +94,18 @@ LIBS     += $(LIBIBERTY)
 else
 $(info libiberty is missing: C++ and Rust names stay mangled; `make deps` installs it)
 endif
-# Disassembly (user/sym/disassembly.h); LIBCAPSTONE= builds without.
-LIBCAPSTONE ?= $(shell pkg-config --exists capstone && echo -lcapstone)
+# Disassembly (user/sym/capstone.h), which loads it; LIBCAPSTONE= builds without.
+LIBCAPSTONE ?= $(shell $(PKG_CONFIG) --exists capstone && echo -lcapstone)
 ifneq ($(strip $(LIBCAPSTONE)),)
 CPPFLAGS += -DHAVE_CAPSTONE
+ifdef STATIC
 LIBS     += $(LIBCAPSTONE)
+endif
 else
 $(info capstone is missing: built without disassembly; `make deps` installs it)
 endif
 # --listen (user/run/microhttpd.h), which loads it; LIBMICROHTTPD= builds without.
-LIBMICROHTTPD ?= $(shell pkg-config --exists libmicrohttpd && echo -lmicrohttpd)
+LIBMICROHTTPD ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo -lmicrohttpd)
 ifneq ($(strip $(LIBMICROHTTPD)),)
 CPPFLAGS += -DHAVE_MICROHTTPD
 ifdef STATIC
@@ -90,7 +116,7 @@ else
 $(info libmicrohttpd is missing: built without --listen; `make deps` installs it)
 endif
 # tally record (user/record/sqlite.h), which loads it; LIBSQLITE= builds without.
-LIBSQLITE ?= $(shell pkg-config --exists sqlite3 && echo -lsqlite3)
+LIBSQLITE ?= $(shell $(PKG_CONFIG) --exists sqlite3 && echo -lsqlite3)
 ifneq ($(strip $(LIBSQLITE)),)
 CPPFLAGS += -DHAVE_SQLITE
 ifdef STATIC
@@ -114,8 +140,8 @@ BPFFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Ibpf/
 
 all: $(BIN)/tally $(links:%=$(BIN)/%)
 
-.PHONY: all help demo check check-all unit check-unit check-static check-live check-live-all check-sanitized check-kernels check-browser check-fuzz check-release check-packages dist deb fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
-	deps deps-test deps-bench deps-packages format man triggers FORCE
+.PHONY: all help demo check check-all unit check-unit check-static check-live check-live-all check-sanitized check-kernels check-arm64 check-odd check-browser check-fuzz check-release static-branches check-packages dist deb rpm fuzz fuzz-run deps-browser bench soak asan install uninstall clean \
+	deps deps-test deps-arm64 deps-bench deps-packages format man triggers FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -126,14 +152,16 @@ help:
 	@echo 'make check-all  everything on all kernels, sanitizers, fuzzing, packages, browser (hours); P="kernels fuzz": these'
 	@echo 'make check-unit T="glob jit" | check-live K=runqlat    one part of them, or of these; check-static'
 	@echo 'make check-live-all | check-sanitized | check-kernels | check-fuzz    parts of check-all; WHOLE=1: each test on each kernel'
-	@echo 'make check-browser  flame graphs in Chromium (installs it)'
+	@echo 'make ARCH=arm64  a cross build in build/arm64 (INSTALL.md); make check-arm64: tests in an emulated arm64 machine'
+	@echo 'make check-odd  a few tools on odd machines: 64 CPUs, cgroup v1 alone, lockdown, no JIT'
+	@echo 'make check-browser  pictures and pages in Chromium (installs it)'
 	@echo 'make bench      cost of the tools beside their peers (installs those)'
 	@echo 'make fuzz       random expressions under the sanitizers; FUZZ_RUNS=N, -1 for ever'
 	@echo 'make soak       the long tests: half an hour each, or TALLY_SOAK_SECONDS'
 	@echo 'make asan       build/asan/tally, with the address and undefined-behaviour sanitizers'
 	@echo 'make STATIC=1   a static build/tally, one file to copy'
-	@echo 'make install    to DESTDIR and PREFIX, with man pages and bash completion; make uninstall'
-	@echo 'make dist | deb a release: tarball and static program; Debian packages (docs/packaging.md)'
+	@echo 'make install    to DESTDIR and PREFIX, with man pages and completion for bash, zsh, fish; make uninstall'
+	@echo 'make dist | deb | rpm   a release: tarball and static program; Debian package; RPM package (docs/packaging.md)'
 	@echo 'make check-packages     builds, installs and removes them'
 	@echo 'make compile_commands.json  for clangd'
 	@echo 'make deps       install what the build needs; deps-test, deps-bench likewise'
@@ -166,8 +194,11 @@ $(syscall_tables): Makefile
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)echo '$(if $(syscall_header),#include <$(syscall_header)>)' | $(CC) -E -dM -xc - | \
-		awk '$$2 ~ /^__NR_[a-z_0-9]+$$/ && $$3 ~ /^[0-9]+$$/ \
-			{ print "CALL(" substr($$2, 6) ", " $$3 ")" }' | sort > $@
+		awk '$$2 ~ /^__NR3264_/ { number[$$2] = $$3 } \
+			$$2 ~ /^__NR_[a-z_0-9]+$$/ && $$2 !~ /^__NR_(syscalls|arch_specific_syscall)$$/ \
+				{ call[substr($$2, 6)] = $$3 } \
+			END { for (name in call) { n = call[name]; if (n in number) n = number[n]; \
+				if (n ~ /^[0-9]+$$/) print "CALL(" name ", " n ")" } }' | sort > $@
 
 # Changes only when the version does.
 $(BUILD)/skel/version.h: FORCE
@@ -218,7 +249,7 @@ $(BUILD)/man/%: docs/man/%.scd
 	$(Q)scdoc < $< > $@
 
 $(BUILD)/man/%.txt: $(BUILD)/man/%
-	$(Q)GROFF_NO_SGR=1 nroff -man -Tascii -rLL=96n $< | sed 's/.\x08//g' > $@
+	$(Q)GROFF_NO_SGR=1 nroff -man -Tascii -rLL=78n $< | sed 's/.\x08//g' > $@
 
 $(BUILD)/manual.c: $(pages:%=$(BUILD)/man/%.txt) docs/man/embed.awk
 	$(call say,GEN,$@)
@@ -264,8 +295,12 @@ $(OBJ)/fuzz/%: tests/fuzz/%.c $(OBJ)/libtally.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer -MMD -MP -MT $@ -MF $@.d $< $(OBJ)/libtally.a $(LIBS) -o $@
 
-fuzz-run: $(OBJ)/fuzz/expressions $(OBJ)/fuzz/saved $(OBJ)/fuzz/eh_frame
-	@mkdir -p $(BUILD)/corpus $(BUILD)/corpus-saved $(BUILD)/corpus-eh_frame
+fuzz-run: $(OBJ)/fuzz/expressions $(OBJ)/fuzz/saved $(OBJ)/fuzz/eh_frame $(OBJ)/fuzz/python_code $(OBJ)/fuzz/go_functions
+	@mkdir -p $(BUILD)/corpus $(BUILD)/corpus-saved $(BUILD)/corpus-eh_frame $(BUILD)/corpus-python_code $(BUILD)/corpus-go_functions
+	$(OBJ)/fuzz/go_functions -max_len=1000 -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=30 \
+		-artifact_prefix=$(BUILD)/ -print_final_stats=1 -verbosity=0 $(BUILD)/corpus-go_functions tests/fuzz/go_functions.seeds
+	$(OBJ)/fuzz/python_code -max_len=1000 -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=30 \
+		-artifact_prefix=$(BUILD)/ -print_final_stats=1 -verbosity=0 $(BUILD)/corpus-python_code tests/fuzz/python_code.seeds
 	$(OBJ)/fuzz/eh_frame -max_len=1000 -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=30 \
 		-artifact_prefix=$(BUILD)/ -print_final_stats=1 -verbosity=0 $(BUILD)/corpus-eh_frame tests/fuzz/eh_frame.seeds
 	$(OBJ)/fuzz/saved -dict=tests/fuzz/saved.dict -max_len=1000 -seed=1 -runs=$(FUZZ_RUNS) -max_total_time=60 \
@@ -297,12 +332,33 @@ check-live check-live-all: all triggers
 check-kernels: all triggers
 	TALLY_WHOLE=$(WHOLE) tests/kernels/run
 
+# On an emulated arm64 machine, with a PMU whose cycles count instructions.
+check-arm64: deps-arm64
+	tests/kernels/fetch 6.12-arm64
+	@$(MAKE) --no-print-directory $(jobs) ARCH=arm64 BUILD=build/arm64 all triggers
+	TALLY_BOOT_TIMEOUT=$(or $(TALLY_BOOT_TIMEOUT),1800) TALLY_BOOT_QEMU='-icount shift=2,sleep=off' \
+		tests/kernels/boot 6.12-arm64 -- tests/kernels/arm64-checks build/arm64
+
+# Machines of an odd kind: many CPUs, version 1 of the control groups alone, each lockdown, no BPF JIT.
+check-odd: all
+	tests/kernels/fetch 6.1
+	TALLY_BOOT_TIMEOUT=$(or $(TALLY_BOOT_TIMEOUT),900) TALLY_BOOT_CPUS=64 TALLY_CGROUP=v1only \
+		TALLY_BOOT_APPEND=lockdown=integrity tests/kernels/boot 6.1 -- tests/kernels/odd-checks cpus $(BUILD)
+	TALLY_BOOT_TIMEOUT=$(or $(TALLY_BOOT_TIMEOUT),900) TALLY_BOOT_APPEND=lockdown=confidentiality \
+		tests/kernels/boot 6.1 -- tests/kernels/odd-checks confidential $(BUILD)
+	TALLY_BOOT_TIMEOUT=$(or $(TALLY_BOOT_TIMEOUT),900) tests/kernels/boot 6.1 -- tests/kernels/odd-checks nojit $(BUILD)
+
+# What differs in the static program (make STATIC=1), which takes minutes to build whole: packaging/dist.
+static-branches: $(patsubst %.c,$(OBJ)/%.o,$(shell grep -l TALLY_STATIC $(sources)))
+
 # What packages are made from.
 check-release: all
+	@$(MAKE) --no-print-directory $(jobs) STATIC=1 static-branches
 	$(PYTHON) -m pytest -q -p no:cacheprovider tests/packages/test_release.py
 
-# Packages, built, installed and removed: on Debian, as root, some 20 minutes.
+# Packages, built, installed and removed: on Debian, as root, some 25 minutes.
 check-packages: deps-packages
+	@$(MAKE) --no-print-directory $(jobs) all
 	$(PYTHON) -m pytest -q -p no:cacheprovider tests/packages
 
 # Pictures, in a real browser; installs one.
@@ -348,19 +404,25 @@ demo: deps
 
 packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma-dev zlib1g-dev \
 		  libiberty-dev libcapstone-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev pkg-config scdoc groff-base gawk
-packages_test  := $(packages) g++ systemtap-sdt-dev libcmocka-dev python3-pytest python3-pytest-xdist python3-pytest-timeout python3-prometheus-client \
-		  util-linux procps \
+# prometheus: promtool checks the metrics of every tool, and it scrapes and queries tally export. Servers and languages are for
+# tests/incidents, which start them by hand.
+packages_test  := $(packages) g++ lld systemtap-sdt-dev libcmocka-dev python3-pytest python3-pytest-xdist python3-pytest-timeout python3-prometheus-client \
+		  util-linux procps prometheus zsh fish \
+		  postgresql redis-server nginx-light default-jdk-headless $(if $(shell command -v node),,nodejs) $(if $(shell command -v go),,golang-go) \
 		  qemu-system-x86 busybox-static kmod cpio xz-utils zstd clang-format binutils
 # Other builds of node and npm will do: Debian's do not install beside them.
 packages_browser := chromium $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
+packages_arm64 := $(packages) gcc-aarch64-linux-gnu g++-aarch64-linux-gnu mmdebstrap qemu-system-arm kmod cpio xz-utils zstd util-linux
 packages_bench := $(packages) python3 libbpf-tools bpftrace linux-perf
 
-packages_packages := $(packages) dpkg-dev debhelper lintian mmdebstrap git python3-pytest util-linux
+packages_packages := $(packages_arm64) dpkg-dev debhelper lintian rpm rpm2cpio rpmlint man-db git python3-pytest
 
 deps:
 	@sh tests/install-packages $(packages)
 deps-test:
 	@sh tests/install-packages $(packages_test)
+deps-arm64:
+	@sh tests/install-packages $(packages_arm64)
 deps-browser:
 	@sh tests/install-packages $(packages) $(packages_browser)
 deps-bench:
@@ -377,17 +439,33 @@ deb:
 	packaging/dist $(BUILD)/deb source
 	+packaging/deb $(BUILD)/deb/tally-*.tar.gz $(BUILD)/deb
 
+rpm:
+	packaging/dist $(BUILD)/rpm source
+	packaging/rpm $(BUILD)/rpm/tally-*.tar.gz $(BUILD)/rpm
+
 # --- the rest --------------------------------------------------------------------------------------
 
 # Plain words are commands elsewhere, or may be in somebody's scripts: in PATH they are there as `tally NAME` only. All names
 # are links in libexec/tally, for those who want them in their PATH.
-plain    := faults list migrations probe profile reclaim record replay run show signals stat timers trace workqueues
+plain    := export faults list migrations probe profile reclaim record replay run show signals stat timers trace workqueues
 named    := $(filter-out $(plain),$(links))
 bindir   := $(DESTDIR)$(PREFIX)/bin
 execdir  := $(DESTDIR)$(PREFIX)/libexec/tally
 mandir   := $(DESTDIR)$(PREFIX)/share/man/man1
+# Completions. Debian's zsh looks elsewhere: packaging/debian/rules.
+ZSHDIR   ?= $(PREFIX)/share/zsh/site-functions
 compdir  := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir   := $(DESTDIR)$(ZSHDIR)
+fishdir  := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+# For tally export (docs/export.md). The unit is neither enabled nor started; what is in SYSCONFDIR is kept.
+SYSCONFDIR ?= /etc
+unitdir  := $(DESTDIR)$(PREFIX)/lib/systemd/system
+alertdir := $(DESTDIR)$(PREFIX)/share/tally/export
+confdir  := $(DESTDIR)$(SYSCONFDIR)/tally
 installed_pages := $(filter-out $(plain:%=%.1),$(pages)) $(plain:%=tally-%.1)
+
+# Each names tally at the end of a line; the others that are in PATH follow there.
+complete_named = sed 's/ tally$$/& $(named)/' $(1) >$(2) && chmod 644 $(2)
 
 # Earlier versions put links there: those are taken away, and nothing else of such a name.
 unlink_plain = for t in $(plain); do \
@@ -395,20 +473,30 @@ unlink_plain = for t in $(plain); do \
 	if test "$$(readlink $(compdir)/$$t)" = tally; then rm -f $(compdir)/$$t; fi; done
 
 install: all man
-	install -d $(bindir) $(execdir) $(mandir) $(compdir)
+	install -d $(bindir) $(execdir) $(mandir) $(compdir) $(zshdir) $(fishdir) $(unitdir) $(alertdir) $(confdir)
 	install -m 755 $(BUILD)/tally $(bindir)/tally
 	for t in $(named); do ln -sfT tally $(bindir)/$$t; done
 	for t in $(links); do ln -sfT ../../bin/tally $(execdir)/$$t; done
 	for p in $(filter-out $(plain:%=%.1),$(pages)); do install -m 644 $(BUILD)/man/$$p $(mandir)/$$p; done
 	for t in $(plain); do install -m 644 $(BUILD)/man/$$t.1 $(mandir)/tally-$$t.1; done
-	install -m 644 docs/completion.bash $(compdir)/tally
-	for t in $(named); do ln -sfT tally $(compdir)/$$t; done
+	$(call complete_named,docs/completion.bash,$(compdir)/tally)
+	$(call complete_named,docs/completion.zsh,$(zshdir)/_tally)
+	$(call complete_named,docs/completion.fish,$(fishdir)/tally.fish)
+	sed 's|/usr/bin/tally |$(PREFIX)/bin/tally |; s|/etc/tally/|$(SYSCONFDIR)/tally/|' packaging/export/tally-export.service >$(unitdir)/tally-export.service
+	chmod 644 $(unitdir)/tally-export.service
+	install -m 644 packaging/export/alerts.yml packaging/export/dashboard.json $(alertdir)
+	test -e $(confdir)/export.conf || install -m 644 packaging/export/export.conf $(confdir)
+	for t in $(named); do ln -sfT tally $(compdir)/$$t; ln -sfT tally.fish $(fishdir)/$$t.fish; done
 	@$(unlink_plain)
 
 uninstall:
 	rm -f $(bindir)/tally $(named:%=$(bindir)/%) $(links:%=$(execdir)/%) \
-		$(installed_pages:%=$(mandir)/%) $(compdir)/tally $(named:%=$(compdir)/%)
+		$(installed_pages:%=$(mandir)/%) $(compdir)/tally $(named:%=$(compdir)/%) \
+		$(zshdir)/_tally $(fishdir)/tally.fish $(named:%=$(fishdir)/%.fish) \
+		$(unitdir)/tally-export.service $(alertdir)/alerts.yml $(alertdir)/dashboard.json
 	@$(unlink_plain)
+	if cmp -s packaging/export/export.conf $(confdir)/export.conf; then rm $(confdir)/export.conf; fi
+	rmdir $(alertdir) $(alertdir:/export=) $(confdir) 2>/dev/null || true
 	if test -d $(execdir); then rmdir $(execdir); fi
 
 # For clangd: how each file is compiled.
@@ -419,9 +507,6 @@ compile_commands.json: $(skels) $(syscall_tables) $(BUILD)/skel/version.h FORCE
 		sed 's|.*|$(filter-out ccache,$(CC)) $(CPPFLAGS) $(CFLAGS) -c &|') | \
 		awk 'BEGIN { print "[" } { printf "%s{\"directory\": \"$(CURDIR)\", \"file\": \"%s\", \"command\": \"%s\"}", \
 			(NR > 1 ? ",\n" : ""), $$NF, $$0 } END { print "\n]" }' > $@
-
-format:
-	clang-format -i $(sources) $(wildcard user/*/*.h tools/*.h tools/*/*.h tools/*/*/*.h tests/*/*.c)
 
 clean:
 	rm -rf $(BUILD)

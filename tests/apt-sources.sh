@@ -42,12 +42,12 @@ keyring_of() {
 	[ ! -r "$ring" ] || echo "$ring"
 }
 
-# One source line for SUITE.  Without a keyring, apt uses those that the system
+# One source line for SUITE, of ARCHITECTURE (amd64).  Without a keyring, apt uses those that the system
 # trusts for every source; signatures are checked in any case.
 source_line() {
 	local uri file ring
 	read -r uri file <<<"$(archive_of "$1")"
 	[ -n "$uri" ] || die "apt has no Debian archive configured"
 	ring=$(keyring_of "$file")
-	echo "deb [arch=amd64${ring:+ signed-by=$ring}] $uri $1 main"
+	echo "deb [arch=${2-amd64}${ring:+ signed-by=$ring}] $uri $1 main"
 }

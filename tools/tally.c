@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The front door. tally NAME ... and a link called NAME run the same tool; tally alone lists
- * the tools, tally help NAME shows the manual page of one.
+ * The entry point. tally NAME ... and a link called NAME run the same tool; tally alone lists the
+ * tools, tally help NAME shows the manual page of one.
  */
 #include <argp.h>
 #include <errno.h>
@@ -12,9 +12,12 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "cli/complete.h"
+#include "cli/habits.h"
 #include "cli/options.h"
 #include "cli/peers.h"
 #include "cli/prescan.h"
+#include "cli/tools.h"
 #include "run/run.h"
 #include "manual.h"
 #include "report/diag.h"
@@ -56,7 +59,7 @@ static int show_peer(const struct peer *p)
 	return EXIT_USAGE;
 }
 
-/* second: the word behind it, or NULL. */
+/* second: the next word, or NULL. */
 static int unknown_tool(const char *name, const char *second)
 {
 	const struct peer *peer = peer__find(name, second);
@@ -78,8 +81,7 @@ static int unknown_tool(const char *name, const char *second)
 	return EXIT_USAGE;
 }
 
-/* For cli/prescan.c. */
-bool tools_with_option(const char *name, size_t len, char tools[TOOLS_WITH_OPTION])
+static bool tools_with_option(const char *name, size_t len, char tools[TOOLS_WITH_OPTION])
 {
 	char *end = tools, *most = tools + TOOLS_WITH_OPTION - sizeof(" and others");
 	size_t i, n = 0;
@@ -100,28 +102,68 @@ bool tools_with_option(const char *name, size_t len, char tools[TOOLS_WITH_OPTIO
 	return n;
 }
 
-/* profile -e TRACEPOINT --filter EXPR is stackcount's. */
+static void complete_measuring_tools(struct completion *c)
+{
+	size_t i;
+
+	for (i = 0; i < tool_count(); i++)
+		if (__start_tally_tools[i]->spec)
+			completion__add(c, __start_tally_tools[i]->name, __start_tally_tools[i]->summary);
+}
+
+/* Candidates for TOOL, or help TOOL. */
+static void complete_front(struct completion *c)
+{
+	size_t i;
+
+	if (c->position > 1 || (c->position && strcmp(c->first, "help")))
+		return;
+	for (i = 0; i < tool_count(); i++)
+		completion__add(c, __start_tally_tools[i]->name, __start_tally_tools[i]->summary);
+	if (!c->position)
+		completion__add(c, "help", "the manual page of a tool");
+}
+
+/* profile -e TRACEPOINT --filter EXPR is passed on to stackcount. */
 static const struct tool *tool_for(const struct tool *tool, int argc, char **argv)
 {
-	const char *name = tool->spec ? cli__other_tool(&tool->spec->cli, argc, argv) : NULL;
+	const char *name = NULL;
 
+	if (tool->spec && !complete__is_asked(argc, argv))
+		name = cli__other_tool(&tool->spec->cli, argc, argv);
 	if (!name)
 		return tool;
-	diag_warn("tracepoints with a filter, or several, are for %s: that is run", name);
+	diag_warn("tracepoints with a filter are for %s: that is run", name);
 	return find_tool(name);
 }
 
 static void become(const struct tool *tool, char **argv)
 {
-	/* The name in diagnostics, in argp's help and in reports is the tool's. */
+	/* Diagnostics, argp's help and reports show the tool's name. */
 	diag_speaker(tool->name);
 	program_invocation_name = (char *)tool->name;
 	argv[0] = (char *)tool->name;
 }
 
+/* syscount -l, probe -l */
+static int run_list(const char *shown)
+{
+	char *argv[] = { "list", (char *)shown, NULL };
+	const struct tool *tool = find_tool(argv[0]);
+
+	diag_hint("meant as: %s %s", argv[0], argv[1]);
+	become(tool, argv);
+	return tool->main(2, argv);
+}
+
 static int run_tool(const struct tool *tool, int argc, char **argv)
 {
+	const char *listed;
+
 	become(tool, argv);
+	listed = habits__listing(argc, argv);
+	if (listed)
+		return run_list(listed);
 	tool = tool_for(tool, argc, argv);
 	become(tool, argv);
 	return tool->spec ? measurement__main(tool->spec, argc, argv) :
@@ -148,6 +190,7 @@ static int list_tools(int argc, char **argv)
 		.groups = CLI_OUTPUT,
 		.doc = "Answers from summaries built in the kernel. Lists the tools.\v"
 		       "tally NAME [ARG...] runs a tool, tally help NAME shows its manual page.",
+		.arguments = complete_front,
 	};
 	struct report r = { .tool = "tally" };
 	struct writer w = {};
@@ -177,6 +220,17 @@ static int list_tools(int argc, char **argv)
 	return err ? EXIT_FAILED : EXIT_DONE;
 }
 
+/* The tool answers tally --complete TOOL [WORD...] CURRENT. */
+static int complete_line(int argc, char **argv)
+{
+	const struct tool *tool = argc > 3 ? find_tool(argv[2]) : NULL;
+
+	if (!tool)
+		return list_tools(argc, argv);
+	argv[2] = argv[1];
+	return run_tool(tool, argc - 1, argv + 1);
+}
+
 static int help(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "tally";
@@ -196,9 +250,9 @@ static int help(int argc, char **argv)
 }
 
 /*
- * A descriptor opened later (a BPF map) must not take the place of a closed standard output and
- * have reports written to it. Writing to what is opened fails as to a closed one: /dev/null is opened
- * to read from, the root directory, where there is no /dev/null, for neither.
+ * A descriptor opened later (a BPF map) must not take the place of a closed standard output, and
+ * get the reports. Writing to these placeholders fails like writing to a closed one: /dev/null is
+ * opened for reading only, the root directory, if there is no /dev/null, for neither.
  */
 static void fill_standard_descriptors(void)
 {
@@ -213,7 +267,7 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
-/* To open more than what is given: libraries, tracefs, a directory inside another. */
+/* Descriptors needed beyond the given ones: libraries, tracefs, a directory inside another. */
 #define FEWEST_FILES 10
 
 int main(int argc, char **argv)
@@ -222,15 +276,18 @@ int main(int argc, char **argv)
 	const struct tool *tool = find_tool(called);
 	const struct peer *pair;        /* `kmem stat` is perf's, kmem alone is ours */
 
+	cli_tools = (struct cli_tools){ tools_with_option, complete_measuring_tools };
 	argp_program_version = "tally " TALLY_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
 	fill_standard_descriptors();
 	diag_verbose(false);
-	/* Without them everything is missing here and there, and the reasons are misleading. */
+	/* With fewer descriptors, errors appear in various places, for misleading reasons. */
 	if (host__check_files(FEWEST_FILES))
 		return EXIT_FAILED;
 	if (tool)
 		return run_tool(tool, argc, argv);
+	if (complete__is_asked(argc, argv))
+		return complete_line(argc, argv);
 	if (argc < 2 || argv[1][0] == '-')
 		return list_tools(argc, argv);
 	if (!strcmp(argv[1], "help"))

@@ -183,10 +183,23 @@ struct file_system_type {
 	const char *name;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
 struct super_block {
 	unsigned long s_magic;
 	unsigned int s_dev;
 	struct file_system_type *s_type;
+};
+
+struct timespec64 {
+	long long tv_sec;
+	long tv_nsec;
 };
 
 struct inode {
@@ -194,18 +207,71 @@ struct inode {
 	unsigned long i_ino;
 	unsigned int i_generation;
 	unsigned int i_nlink;
+	long long i_size;
+	long long i_mtime_sec; /* optional: 6.11 */
+	unsigned int i_mtime_nsec; /* optional: 6.11 */
 	struct super_block *i_sb;
+	struct hlist_head i_dentry;
+};
+
+/* Times of a file until 6.6 (renamed by commit 12cd44023651), and until 6.10 (commit 3aa63a569c64). */
+struct inode___old { /* optional: until 6.6 */
+	struct timespec64 i_mtime; /* optional: until 6.6 */
+};
+
+struct inode___renamed { /* optional: from 6.7 until 6.10 */
+	struct timespec64 __i_mtime; /* optional: from 6.7 until 6.10 */
+};
+
+struct address_space {
+	struct inode *host;
+};
+
+/* Memory is managed by folios since 5.16. */
+struct folio { /* optional: 5.16 */
+	struct address_space *mapping; /* optional: 5.16 */
+	unsigned long index; /* optional: 5.16 */
+	unsigned int _nr_pages; /* optional: 6.15, in the second page of a large one */
+};
+
+struct folio___old { /* optional: from 5.19 until 6.14 */
+	unsigned int _folio_nr_pages; /* optional: from 5.19 until 6.14, on 64 bits */
+};
+
+/* What mapping and index stood in until then. */
+struct page {
+	struct address_space *mapping; /* optional: in later kernels by another name */
+	unsigned long index; /* optional: in later kernels by another name */
+};
+
+enum pageflags {
+	PG_head,
 };
 
 struct qstr {
+	u64 hash_len;
 	const unsigned char *name;
+};
+
+struct nameidata {
+	struct qstr last;
 };
 
 struct hlist_bl_node {
 	struct hlist_bl_node **pprev;
 };
 
+struct dentry_u { /* optional: a union without a name in the kernel */
+	struct hlist_node d_alias;
+};
+
+/* Another layout, should there be one without d_u. */
+struct dentry___alias {
+	struct hlist_node d_alias; /* optional: not known of any version */
+};
+
 struct dentry {
+	struct dentry_u d_u; /* optional: as far as is known */
 	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
 	struct qstr d_name;
@@ -241,6 +307,12 @@ struct file {
 	unsigned int f_mode;
 	long long f_pos;
 	void *private_data;
+	struct address_space *f_mapping;
+};
+
+struct kiocb {
+	struct file *ki_filp;
+	long long ki_pos;
 };
 
 struct fs_struct {
@@ -361,10 +433,14 @@ struct unix_sock {
 };
 
 /* x86: flags of the entry code (arch/x86/include/asm/thread_info.h). */
-struct thread_info {
-	u32 status;
-	u32 cpu; /* optional: 5.16, commit bcf9033e5449 */
-};
+/* struct thread_info, thread_struct, pt_regs */
+#if defined(__TARGET_ARCH_x86)
+#include "vmlinux_x86.h"
+#elif defined(__TARGET_ARCH_arm64)
+#include "vmlinux_arm64.h"
+#else
+#error "the registers of this machine have to be described in a file beside this one"
+#endif
 
 typedef struct {
 	s64 counter;
@@ -398,8 +474,35 @@ struct maple_arange_64 { /* optional: 6.1 */
 	void *slot[10]; /* optional: 6.1 */
 };
 
+struct xol_area { /* optional: CONFIG_UPROBES */
+	unsigned long vaddr; /* optional: CONFIG_UPROBES */
+};
+
+struct uprobes_state { /* optional: CONFIG_UPROBES */
+	struct xol_area *xol_area; /* optional: CONFIG_UPROBES */
+};
+
+/* And before. */
+struct rb_node {
+	struct rb_node *rb_right;
+	struct rb_node *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct vm_area_struct___rb { /* optional: until 6.0 */
+	struct rb_node vm_rb; /* optional: until 6.0 */
+};
+
+struct mm_struct___rb { /* optional: until 6.0 */
+	struct rb_root mm_rb; /* optional: until 6.0 */
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt; /* optional: 6.1 */
+	struct uprobes_state uprobes_state; /* optional: CONFIG_UPROBES */
 	unsigned long start_brk;
 	unsigned long brk;
 	unsigned long start_code;
@@ -416,7 +519,13 @@ struct vm_area_struct {
 	unsigned long vm_end;
 	unsigned long vm_flags;
 	const struct vm_operations_struct *vm_ops;
+	unsigned long vm_pgoff;
 	struct file *vm_file;
+};
+
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long pgoff;
 };
 
 /* Until 6.0 a task remembered the mappings it was last looked up in (commit 7964cf8caa4d). */
@@ -463,6 +572,10 @@ struct kernel_siginfo {
 	int si_code;
 };
 
+struct task_io_accounting {
+	u64 syscr; /* optional: CONFIG_TASK_XACCT */
+};
+
 /* on_cpu, on_rq: an int each, in 7.2 a byte. CO-RE resizes loads of what is unsigned. */
 struct task_struct {
 	struct thread_info thread_info;
@@ -487,12 +600,16 @@ struct task_struct {
 	struct sched_info sched_info; /* optional: CONFIG_SCHED_INFO */
 	unsigned long nvcsw;
 	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	struct task_io_accounting ioac; /* optional: CONFIG_TASK_XACCT */
 	const struct cred *cred;
 	struct pid *thread_pid;
 	struct fs_struct *fs;
 	struct files_struct *files;
 	struct css_set *cgroups;
 	int pagefault_disabled;
+	struct thread_struct thread;
 };
 
 /* Until 5.13 the state was a signed long with another name. */
@@ -557,23 +674,6 @@ struct request___disk {
 	struct gendisk *rq_disk; /* optional: until 5.16 */
 };
 
-/* x86: registers as the entry code saved them. */
-struct pt_regs {
-	unsigned long r10;
-	unsigned long r9;
-	unsigned long r8;
-	unsigned long bx;
-	unsigned long cx;
-	unsigned long dx;
-	unsigned long si;
-	unsigned long di;
-	unsigned long bp;
-	unsigned long ax;
-	unsigned long orig_ax;
-	unsigned long ip;
-	unsigned long sp;
-};
-
 /* The context of iter/task programs (5.8, kernel/bpf/task_iter.c). */
 struct bpf_iter_meta {
 	struct seq_file *seq;
@@ -590,12 +690,6 @@ struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 	struct file *file;
-};
-
-struct bpf_iter__bpf_map_elem {
-	struct bpf_iter_meta *meta;
-	void *key;
-	void *value;
 };
 
 /* CONFIG_CGROUPS controllers: numbers differ between configurations, so only the names count. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * System calls: how many returned, how many of them with an error, and how long they took. A call
- * counts when it returns, so one hook is enough to count; times need a second one, and state of
- * the task in between. The subject is the calling task.
+ * System calls: the number that returned, the number that failed, and their duration. A call counts when it returns,
+ * so counting needs one hook; durations need a second one, and per-task state in between. The subject is the calling
+ * task.
  *
- * Programs on these hooks do not interrupt themselves on one CPU: system calls are made by tasks
- * alone, and where such a program can be preempted (7.0) the kernel runs it for nobody else on that
- * CPU meanwhile and counts what it skipped. Plain adds are exact.
+ * Programs on these hooks do not interrupt themselves on one CPU: only tasks make system calls, and where such a
+ * program can be preempted (7.0), the kernel skips it for other tasks on that CPU and counts that. Plain adds are
+ * exact.
  */
 #define SCOPE_CURRENT
 #include "compat.bpf.h"
@@ -20,11 +20,11 @@
 #include "writer.bpf.h"
 
 const volatile u8 traits[CALLS] = {};           /* enum call_traits */
-const volatile u32 sigreturn[SYSCALL_ABIS] = {};        /* the number of rt_sigreturn() */
+const volatile u32 sigreturn[SYSCALL_ABIS] = {};        /* number of rt_sigreturn() */
 const volatile bool only_failed = false;
 const volatile u32 only_errno = 0;              /* 0: any */
-const volatile bool tell_failed = true;         /* apart from those that did not */
-const volatile bool only_calls = false;         /* are told apart: keyed_call_times */
+const volatile bool tell_failed = true;         /* apart from successful calls */
+const volatile bool only_calls = false;         /* only calls are told apart: keyed_call_times */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -36,11 +36,11 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);         /* set by the loader */
-	__uint(key_size, sizeof(struct syscount_key));  /* or SYSCOUNT_IDS_SIZE */
+	__uint(key_size, sizeof(struct syscount_key));  /* or less, by the loader */
 	__uint(value_size, sizeof(struct syscount_count));
 } keyed_counts SEC(".maps");
 
-/* Not used: there are always keys. */
+/* Unused: there are always keys. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -66,7 +66,7 @@ struct {
 
 static __always_inline u32 call_of(struct task_struct *t, u64 number)
 {
-	u32 abi = in_native_syscall_of(t) ? SYSCALL_NATIVE : SYSCALL_COMPAT;
+	u32 abi = is_native_of(t) ? SYSCALL_NATIVE : SYSCALL_COMPAT;
 
 	if (number >= CALL_BEYOND)
 		number = CALL_BEYOND;
@@ -74,27 +74,27 @@ static __always_inline u32 call_of(struct task_struct *t, u64 number)
 }
 
 /*
- * The call that returns now, by what is left in the registers. A return from a signal handler has
- * put back those of the interrupted code, and -1 for the number. (The call of that number returns
- * -ENOSYS.) execveat() that has succeeded is execve() by then.
+ * The call that returns now, from the registers. A return from a signal handler has restored those of the interrupted
+ * code, with -1 for the number. (The system call -1 itself returns -ENOSYS.) A successful execveat() looks like
+ * execve().
  */
 static __always_inline u32 call_returning(struct task_struct *t, struct pt_regs *regs, long ret)
 {
 	long number = syscall_number(regs);
 
 	if (number == -1 && ret != -ENOSYS)
-		number = sigreturn[in_native_syscall_of(t) ? SYSCALL_NATIVE : SYSCALL_COMPAT];
+		number = sigreturn[is_native_of(t) ? SYSCALL_NATIVE : SYSCALL_COMPAT];
 	return call_of(t, number);
 }
 
 static __always_inline bool has_trait(u32 call, u8 trait)
 {
-	/* 5.10 forgets the range of what has been on the stack: it has to be said anew each time. */
+	/* 5.10 loses the range of a spilled register: state it anew each time. */
 	barrier_var(call);
 	return traits[call & (CALLS - 1)] & trait;
 }
 
-/* 0: it did not fail. */
+/* 0: success. */
 static __always_inline u32 errno_of(u32 call, long ret)
 {
 	if (ret >= 0 || ret < -MAX_ERRNO || has_trait(call, CALL_SIGRETURN))
@@ -136,9 +136,6 @@ static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 erro
 
 	key.outcome = outcome_of(call, error);
 	task_key_of(&key.task, t);
-	key.pid = key.task.pid;
-	key.tid = key.task.tid;
-	key.task.pid = key.task.tid = 0;
 	c = bpf_map_lookup_elem(&keyed_counts, &key);
 	if (!c) {
 		err = bpf_map_update_elem(&keyed_counts, &key, &fresh, BPF_NOEXIST);
@@ -149,7 +146,7 @@ static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 erro
 		}
 	}
 	c->count++;
-	/* The cheapest of clocks: which of two names is newer needs no better one. */
+	/* The cheapest clock: enough to tell which of two names is newer. */
 	task_key_name(c->name, &c->name_stamp, t, bpf_jiffies64());
 	return 0;
 }
@@ -175,21 +172,21 @@ int UNPREEMPTED_PROG(count_exit, struct pt_regs *regs, long ret)
 
 /* --- times ------------------------------------------------------------------------------------ */
 
-#define CALL_SEEN (1U << 31)    /* the task would not have begun a call without our seeing it */
-#define CALL_OLDER (1U << 30)   /* this one began before we looked */
+#define CALL_SEEN (1U << 31)    /* every call that the task begins is seen */
+#define CALL_OLDER (1U << 30)   /* this one began before the programs were attached */
 
-/* When we did; 0: there is no task iterator. */
+/* When the programs were attached; 0: there is no task iterator. */
 u64 began_ns = 0;
 
 struct call_state {
-	u64 since;              /* 0: no call goes on that is asked for */
-	u32 call;               /* that one, with bits of those above */
+	u64 since;              /* 0: in no call that is asked for */
+	u32 call;               /* that call, with the bits above */
 	u32 pad;
 };
 
 TASK_STATE(call_states, struct call_state)
 
-/* Will its end be in scope? A command's execve() begins before the command belongs to it. */
+/* Might its end be in scope? A command's execve() begins before the command is in scope. */
 static __always_inline bool may_be_in_scope(struct task_struct *t)
 {
 	return scope_for_life(t) || (scope.command && scope_tgid(t) == scope.command);
@@ -265,8 +262,8 @@ int UNPREEMPTED_PROG(time_exit, struct pt_regs *regs, long ret)
 	if ((scope.command && !in_scope_for_life(t)) || !in_scope_now(t))
 		return 0;
 	/*
-	 * One that ends without having begun, of a task whose calls we see, was refused by seccomp,
-	 * which takes no time. Else it was under way, on a CPU, when we began to look.
+	 * A call that ends without a begin, of a task whose calls are seen, was refused by seccomp, which takes no
+	 * time. Otherwise it was running on a CPU when the programs were attached.
 	 */
 	if (!since && !seen) {
 		if (!is_older_than(t, began_ns)) {
@@ -294,9 +291,9 @@ static __always_inline bool makes_calls(struct task_struct *t)
 }
 
 /*
- * Calls that are there already when we start: of tasks that are on no CPU. Those have the number in
- * their registers, and a negative one where an interrupt has brought them into the kernel. Keeps
- * what the hooks may have written by now.
+ * Records calls that are in progress at the start, of tasks that are not on a CPU. Their registers contain the call's
+ * number, or a negative one if an interrupt brought the task into the kernel. Does not overwrite state that the hooks
+ * have written by now.
  */
 SEC("iter/task")
 int seed_calls(struct bpf_iter__task *ctx)
@@ -323,7 +320,7 @@ int seed_calls(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* One struct syscount_running for each call that goes on. */
+/* Writes one struct syscount_running for each call in progress. */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)
 {

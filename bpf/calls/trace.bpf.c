@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each system call with its arguments and what they point to, one record when it ends; or sums of
- * them without records (--summary). Subject: the task that calls.
+ * Records each system call when it ends, with its arguments and what they point to; or sums without records
+ * (--summary). The subject is the calling task.
  *
- * What a call is given is read when it begins: another thread may change it until the end, and exec
- * leaves nothing of it. Reading cannot wait for a page that is not in memory; the call itself does,
- * so what failed is read again at the end.
+ * Input is read when the call begins: another thread may change it before the end, and a successful exec discards it.
+ * Programs cannot wait for a page that is not in memory, but the call itself does, so reads that failed are repeated
+ * at the end.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -15,6 +15,7 @@
 #include "preempt.bpf.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
+#include "stack.bpf.h"
 #include "task_state.bpf.h"
 #include "trace.h"
 #include "writer.bpf.h"
@@ -24,15 +25,21 @@
 
 const volatile u64 min_ns = 0;
 const volatile bool failed_only = false;
+const volatile bool succeeded_only = false;
 
-/* The tracer's child: shown from its exec on. 0: there is no command. */
+const volatile u32 take = 0;            /* enum stack_flags: parts of stacks */
+
+/* The tracer's child, shown from its exec on. 0: there is no command. */
 const volatile u32 command = 0;
 bool command_runs = false;
+
+/* A process leaves the scope when it runs another program. */
+const volatile bool leaves_at_exec = false;
 
 /* When the gate was opened. */
 u64 began_ns = 0;
 
-/* No more calls are recorded: the last report is being made. */
+/* If set, no more calls are recorded: the last report is in progress. */
 u32 closed = 0;
 
 struct {
@@ -42,7 +49,7 @@ struct {
 	__type(value, struct trace_call);
 } calls SEC(".maps");
 
-/* Where in `calls` the line of a command is. */
+/* The index in `calls` of a command's entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TRACE_COMMANDS);
@@ -59,13 +66,13 @@ static __always_inline u32 slot_of(u64 number)
 	return current_syscall_abi() * SYSCALL_NUMBERS + n;
 }
 
-/* Is this the tracer's child, before it is the command? */
+/* Is this the tracer's child before its exec of the command? */
 static __always_inline bool is_before_command(void)
 {
 	return command && !command_runs && (u32)(bpf_get_current_pid_tgid() >> 32) == command;
 }
 
-/* The call if it is asked for, in scope, and not what the child does before its exec. */
+/* The call if it is asked for, in scope, and not made by the child before its exec. */
 static __always_inline struct trace_call *call_begins(u32 slot)
 {
 	struct trace_call *call;
@@ -83,6 +90,8 @@ int UNPREEMPTED_PROG(command_exec, struct task_struct *t)
 {
 	if (is_before_command())
 		command_runs = true;
+	else if (leaves_at_exec)
+		scope_process_ends(t);
 	return 0;
 }
 
@@ -94,9 +103,9 @@ static __always_inline bool is_exec(u32 slot)
 }
 
 /*
- * Does another call end than the one that was seen to begin? Then the end of that one and the begin
- * of this one were missed, and are counted so (LOSS_RECURSION). rt_sigreturn leaves no number: -1.
- * An exec that has succeeded is execve by then, that of the new program's table.
+ * Does a call end other than the one that was seen to begin? Then the end of that one and the begin of this one were
+ * missed, and are counted (LOSS_RECURSION). rt_sigreturn leaves -1 as the number. A successful exec has become
+ * execve, in the new program's table.
  */
 static __always_inline bool is_other_call(struct pt_regs *regs, u32 slot, u32 number)
 {
@@ -108,6 +117,18 @@ static __always_inline bool is_other_call(struct pt_regs *regs, u32 slot, u32 nu
 static __always_inline bool is_error(s64 result)
 {
 	return result < 0 && result >= -MAX_ERRNO;
+}
+
+/* Is a call with this result asked for? */
+static __always_inline bool is_asked_result(s64 result)
+{
+	return is_error(result) ? !succeeded_only : !failed_only;
+}
+
+/* Are calls without a result? */
+static __always_inline bool asks_no_result(void)
+{
+	return !failed_only && !succeeded_only;
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -135,7 +156,9 @@ static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u
 	r->tid = id;
 	r->slot = slot;
 	r->number = number;
+	r->ip = instruction_pointer(regs);
 	r->used = 0;
+	r->stack = (struct stack_id){};
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
 	if (slot < SYSCALL_NUMBERS)
 		syscall_arguments(regs, r->value);
@@ -148,7 +171,18 @@ static __always_inline void fill(struct trace_record *r, struct pt_regs *regs, u
 	r->value[TRACE_ONE] = 1;
 }
 
-/* The line of its command, where it has one. */
+/* Where the call is made; of an exec that succeeded, where the new program begins. */
+static __noinline int take_stack(void *ctx, struct stack_id *id)
+{
+	u32 flaw = stack_take(id, ctx, take);
+
+	if (id->tgid)
+		stack_see();
+	stack_count_flaw(flaw);
+	return 0;
+}
+
+/* The entry of the call's command, if it has one. */
 static __always_inline struct trace_call *as_commanded(struct trace_record *r, struct trace_call *call)
 {
 	struct trace_command key = { .slot = r->slot };
@@ -189,12 +223,15 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 	fetch_at_begin(s, as_commanded(&s->r, call));
 	s->r.start_ns = s->r.time_ns = bpf_ktime_get_ns();
 	s->active = !call->no_return;
-	if (call->no_return && !failed_only && !min_ns)
+	if (call->no_return && asks_no_result() && !min_ns) {
+		if (take)
+			take_stack(ctx, &s->r.stack);
 		emit(&s->r, TRACE_NO_RETURN);
+	}
 	return 0;
 }
 
-/* A call that began before the trace: its registers still hold the arguments. */
+/* A call that began before the trace: its registers still contain the arguments. */
 static __always_inline bool call_began_before(struct trace_state *s, struct pt_regs *regs)
 {
 	u32 slot = slot_of(syscall_number(regs));
@@ -228,8 +265,8 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 		return 0;
 	}
 	s->active = 0;
-	/* An exec that looked for the command where it is not is none of its calls either. */
-	if (is_before_command() || (failed_only && !is_error(result)))
+	/* Failed execs of the child, along PATH, are not calls of the command either. */
+	if (is_before_command() || !is_asked_result(result))
 		return 0;
 	if (now - (s->r.start_ns ?: began_ns) < min_ns)
 		return 0;
@@ -242,11 +279,13 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 	s->r.time_ns = now;
 	s->r.value[TRACE_RESULT] = result;
 	fetch_at_end(s, as_commanded(&s->r, call));
+	if (take)
+		take_stack(ctx, &s->r.stack);
 	emit(&s->r, TRACE_RETURNED);
 	return 0;
 }
 
-/* A task that ends within a call: killed, or another of its threads ended them all. */
+/* A task that ends in a call: killed, or another thread ended the whole process. */
 SEC("tp_btf/sched_process_exit")
 int UNPREEMPTED_PROG(task_exit, struct task_struct *t)
 {
@@ -256,12 +295,12 @@ int UNPREEMPTED_PROG(task_exit, struct task_struct *t)
 		return 0;
 	s->active = 0;
 	s->r.time_ns = bpf_ktime_get_ns();
-	if (!failed_only && s->r.time_ns - s->r.start_ns >= min_ns)
+	if (asks_no_result() && s->r.time_ns - s->r.start_ns >= min_ns)
 		emit(&s->r, TRACE_ENDED);
 	return 0;
 }
 
-/* Tasks that are there already when we start may be in a call. */
+/* Existing tasks may be in a call at the start. */
 SEC("iter/task")
 int seed_states(struct bpf_iter__task *ctx)
 {
@@ -277,7 +316,7 @@ int seed_states(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Calls that still run. Only once no more are recorded: their records are written to. */
+/* Calls still in progress. Runs only after recording has ended, because it writes to their records. */
 SEC("iter/task")
 int show_running(struct bpf_iter__task *ctx)
 {
@@ -287,9 +326,9 @@ int show_running(struct bpf_iter__task *ctx)
 	if (!t)
 		return 0;
 	s = states_find(t);
-	if (!s || !(s->active || s->before) || failed_only)
+	if (!s || !(s->active || s->before) || !asks_no_result())
 		return 0;
-	/* Which CPU a call began on was not seen. */
+	/* The CPU on which the call began is unknown. */
 	if (!s->active && (scope.has_cpus || !scope_now(t)))
 		return 0;
 	s->r.time_ns = bpf_ktime_get_ns();
@@ -383,7 +422,10 @@ struct {
 	__type(value, struct trace_sum);
 } sums SEC(".maps");
 
-/* The number of the visit that goes on; written by the loader. */
+/* Taken off the time of each call. */
+const volatile u64 overhead_ns = 0;
+
+/* The number of the current visit; set by the loader. */
 u64 visit = 0;
 
 struct {
@@ -413,8 +455,7 @@ int UNPREEMPTED_PROG(sum_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-/* 128 bits of ns * ns: exact for any time, and what is to be divided later is a small difference.
- */
+/* Adds ns * ns in 128 bits: exact for any time; the variance is later a small difference of such sums. */
 static __always_inline void add_square(u64 sum[2], u64 ns)
 {
 	u64 low = (u32)ns, high = ns >> 32, middle = low * high;
@@ -442,8 +483,8 @@ static __always_inline void add_call(struct trace_sum *sum, u64 ns, bool failed)
 }
 
 /*
- * The call that ends is the first wanted one of its task that we see anything of. If the task was
- * there before us, so was the call.
+ * The call that ends is the first wanted one seen of its task. If the task is older than the run, the call began
+ * before the run.
  */
 static __always_inline void sum_unseen(struct pt_regs *regs)
 {
@@ -456,7 +497,7 @@ static __always_inline void sum_unseen(struct pt_regs *regs)
 	if (!call || !call->wanted || is_before_command() || !scope_now(NULL) ||
 	    !is_older_than(calling_task(), began_ns))
 		return;
-	starts_get(calling_task(), NULL);       /* not again */
+	starts_get(calling_task(), NULL);       /* only once */
 	count_begun_before();
 }
 
@@ -477,11 +518,11 @@ int UNPREEMPTED_PROG(sum_exit, struct pt_regs *regs, long result)
 	s->start_ns = 0;
 	if (is_other_call(regs, s->slot, s->number))
 		return 0;
-	if (is_before_command() || ns < min_ns || (failed_only && !is_error(result)))
+	if (is_before_command() || ns < min_ns || !is_asked_result(result))
 		return 0;
 	sum = bpf_map_lookup_elem(&sums, &slot);
 	if (sum)
-		add_call(sum, ns, is_error(result));
+		add_call(sum, ns > overhead_ns ? ns - overhead_ns : 0, is_error(result));
 	return 0;
 }
 
@@ -501,12 +542,12 @@ int sum_running(struct bpf_iter__task *ctx)
 		return 0;
 	start = s->start_ns;
 	slot = s->slot;
-	/* Ended calls leave a 0; those of tasks that have ended are none. */
+	/* 0: the call has ended. Exiting tasks are in no call. */
 	if (!start || (t->flags & PF_EXITING))
 		return 0;
 	r = bpf_map_lookup_elem(&running, &slot);
 	ns = bpf_ktime_get_ns() - start;
-	if (!r || ns < min_ns || failed_only)
+	if (!r || ns < min_ns || !asks_no_result())
 		return 0;
 	if (r->visit != visit) {
 		r->visit = visit;

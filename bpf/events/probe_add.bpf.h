@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What probe keeps of an event: sums or histograms, with and without a key, or a record.
+ * Stores a probe's event: sums or histograms, with and without a key, or a record.
  *
- * What the adds have to reckon with: programs on the perf events of tracepoints shut each other out
- * (bpf_prog_active, trace_call_bpf()); those of fentry and of uprobes are only kept from running in
- * themselves, interrupt the others, and can be preempted. So numbers are added atomically unless
- * there are none but tracepoints. Keys contain the CPU: an element has one writer, but for those
- * that interrupt each other.
+ * Concurrency: programs on perf events of tracepoints exclude each other (bpf_prog_active, trace_call_bpf()); those
+ * of fentry and uprobes only exclude themselves, interrupt others, and can be preempted. So adds are atomic unless
+ * all programs are on tracepoints. Keys contain the CPU: an element has one writer, except for programs that
+ * interrupt each other.
  */
 #ifndef TALLY_PROBE_ADD_BPF_H
 #define TALLY_PROBE_ADD_BPF_H
@@ -16,13 +15,16 @@
 #include "own_counters.bpf.h"
 #include "probe.h"
 #include "ring.bpf.h"
+#include "site.h"
+#include "stack.bpf.h"
 #include "wide.bpf.h"
 #include "writer.bpf.h"
 
 const volatile u32 what = PROBE_COUNT;          /* enum probe_what */
 const volatile bool keyed = false;
-const volatile u64 bias = 0;                    /* of extremes; of bounds always 2^63 */
+const volatile u64 bias = 0;                    /* for extremes; for bounds always 2^63 */
 const volatile u32 named = PROBE_NAME_NONE;     /* enum probe_name */
+const volatile u32 take = 0;                    /* PROBE_STREAM: enum stack_flags, the parts of stacks; 0: none */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -53,8 +55,8 @@ struct {
 } keyed_values SEC(".maps");
 
 /*
- * Plain: 5.10 has no atomic maximum. Of two that interrupt each other just here, on one CPU and
- * with one key, the interrupted one may win with the smaller value.
+ * Not atomic: 5.10 has no atomic maximum. If one program interrupts another right here, on one CPU and with one key,
+ * the interrupted one may win with the smaller value.
  */
 static __always_inline void add_extremes(u64 *max, u64 *min_inv, u64 value)
 {
@@ -65,7 +67,7 @@ static __always_inline void add_extremes(u64 *max, u64 *min_inv, u64 value)
 		*min_inv = ~value;
 }
 
-/* Jiffies: any clock that rises on all CPUs will do, and this one is a load. */
+/* Jiffies: any clock that is monotonic across CPUs will do, and this one is a single load. */
 static __always_inline void put_name(char name[TASK_COMM_LEN], u64 *stamp)
 {
 	struct task_struct *t, *leader;
@@ -85,7 +87,7 @@ static __always_inline void put_name(char name[TASK_COMM_LEN], u64 *stamp)
 static const struct probe_sum no_sum = {};
 static const struct hist_segment no_segment = {};
 
-/* The element of the frame's key, made if there is none; NULL: lost, and counted. */
+/* The element of the frame's key, created if there is none; NULL: lost, and counted. */
 static __always_inline void *find_or_make(void *map, struct probe_frame *f, const void *fresh)
 {
 	void *element;
@@ -156,7 +158,7 @@ static __always_inline void add_value(struct probe_frame *f, bool alone)
 	struct hist_whole *all;
 	u32 zero = 0;
 
-	/* 5.10 knows the range of the very register that is compared, not of one shifted since. */
+	/* 5.10 knows the range only of the register that was compared, not of a shifted copy. */
 	barrier_var(i);
 	if (i >= HIST_BUCKETS)          /* does not happen; the verifier cannot know */
 		return;
@@ -177,12 +179,30 @@ static __always_inline void add_value(struct probe_frame *f, bool alone)
 	put_name(h->name, &h->name_stamp);
 }
 
-static __always_inline void add_record(struct probe_frame *f)
+/* Behind the record's fields, at a multiple of 8 bytes. Returns the flaw. */
+static __always_inline u32 add_stack(struct probe_frame *f, u64 size, u32 site, void *ctx, u32 regs)
+{
+	struct stack_id *id = (void *)f->key + size;
+	u32 flags = take | regs, flaw;
+
+	if (flags & STACK_USER && site & SITE_AT_ENTRY)
+		flags |= STACK_AT_ENTRY;
+	if (flags & STACK_USER && site & SITE_AT_EXIT)
+		flags |= STACK_AT_EXIT;
+	flaw = stack_take(id, ctx, flags);
+	if (id->tgid)
+		stack_see();
+	return flaw;
+}
+
+static __always_inline void add_record(struct probe_frame *f, u32 site, void *ctx, u32 regs)
 {
 	struct probe_record *r = (void *)f->key - sizeof(*r);
 	u64 elapsed = f->elapsed, id = bpf_get_current_pid_tgid(), size = f->size;
-	u32 event = f->event;
+	u32 event = f->event, flaw = 0;
 
+	if (take)
+		size = (size + 7) & ~7ULL;
 	barrier_var(size);
 	if (size > PROBE_KEY_MOST)      /* does not happen, as above */
 		return;
@@ -193,17 +213,29 @@ static __always_inline void add_record(struct probe_frame *f)
 	r->pid = id >> 32;
 	r->tid = id;
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
-	ring_output(r, sizeof(*r) + size);
+	if (take) {
+		flaw = add_stack(f, size, site, ctx, regs);
+		size += sizeof(struct stack_id);
+	}
+	if (ring_output(r, sizeof(*r) + size))
+		stack_count_flaw(flaw);
 }
 
 static __always_inline void add(struct probe_frame *f, bool alone)
 {
-	if (what == PROBE_STREAM)
-		add_record(f);
-	else if (what == PROBE_COUNT || what == PROBE_SUM)
+	if (what == PROBE_COUNT || what == PROBE_SUM)
 		add_sum(f, alone);
 	else
 		add_value(f, alone);
+}
+
+/* Of a frame in a buffer. ctx: where the walk of a stack begins; regs: STACK_REGS if it has registers. */
+static __always_inline void add_large(struct probe_frame *f, bool alone, u32 site, void *ctx, u32 regs)
+{
+	if (what == PROBE_STREAM)
+		add_record(f, site, ctx, regs);
+	else
+		add(f, alone);
 }
 
 static __always_inline bool has_value(void)

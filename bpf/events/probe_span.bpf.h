@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Spans of probe: each begins with one event and ends with another. Both make the same bytes, its
- * match, which are the key of its begin in starts. Every end is counted once: as an event, as
- * filtered (it began as one that is out of scope or filtered), or as lost.
+ * Probe's spans: each begins with one event and ends with another. Both compute the same bytes, the match, which are
+ * the begin's key in starts. Every end is counted once: as an event, as filtered (its begin was out of scope or
+ * filtered), or as lost.
  */
 #ifndef TALLY_PROBE_SPAN_BPF_H
 #define TALLY_PROBE_SPAN_BPF_H
@@ -13,14 +13,19 @@
 #include "probe_add.bpf.h"
 #include "probe_frame.bpf.h"
 #include "scope.bpf.h"
+#include "site.h"
 
-/* Of spans: what begins carry to their ends, from the start of the key; and the value. */
+/* What begins carry to their ends: bytes from the start of the key; the value; counters. */
 const volatile u32 begin_key = 0;
 const volatile bool begin_value = false;
-const volatile u32 begin_counters = 0;  /* where they stand behind it, a multiple of 8 */
+const volatile u32 begin_counters = 0;  /* offset of the counters after the key, a multiple of 8 */
 const volatile bool span_in_thread = false;     /* a span ends in the thread in which it began */
-/* Begins and ends without the other are losses: nothing but their absence can be the reason. */
+/* Unmatched begins and ends are losses: there is no reason for one but a missed event. */
 const volatile bool count_unmatched = false;
+/* Ends are single events that need something from their begins: the scope is that of the end. */
+const volatile bool counts_ends = false;
+/* Begins that are left without an end are no losses. */
+const volatile bool ignores_left = false;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -35,7 +40,7 @@ static __always_inline u64 start_of_thread(void)
 
 	if (!span_in_thread)
 		return 0;
-	/* A typed pointer to the current task: a load instead of a call. */
+	/* A typed pointer to the current task, read by a load instead of a helper. */
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
 		t = bpf_get_current_task_btf();
 		return t->start_time;
@@ -45,25 +50,24 @@ static __always_inline u64 start_of_thread(void)
 }
 
 /*
- * The newest begin is the one that counts: the one before it never ended where a function was left
- * by an exception, longjmp(), or an exec.
+ * The newest begin counts: an earlier one never ended, because an exception, longjmp() or exec left the function.
  */
 static __always_inline void put_begin(struct probe_frame *f, bool lost)
 {
 	struct probe_begin *b = (void *)f->key - sizeof(*b);
 	u64 value = f->value, order = f->order;
-	bool is_new = count_unmatched || span_in_thread;
+	bool is_new = (count_unmatched || span_in_thread) && !ignores_left;
 	long err;
 
 	b->task_start = start_of_thread();
 	b->value = value;
 	b->order = order;
 	b->tid = bpf_get_current_pid_tgid();
-	/* Made now: that takes longer than to read. */
+	/* Created before the time is taken, since that takes longer than reading it. */
 	if (ncounters)
 		own_counters_get(calling_task(), NULL);
 	b->time_ns = bpf_ktime_get_ns();
-	/* Within the time: what a task did cannot take longer. */
+	/* Read within the span, so that the task's counts cannot exceed the elapsed time. */
 	if (!lost && ncounters && !read_own_counters((void *)f->key + begin_counters)) {
 		count_lost(LOSS_READ_FAULT);
 		lost = true;
@@ -79,8 +83,8 @@ static __always_inline void put_begin(struct probe_frame *f, bool lost)
 }
 
 /*
- * Before the gate is open, too: ends that come after that find their begin. What is out of scope or
- * filtered here is counted at its end; what is lost here is not counted there again.
+ * Runs before the gate is open too, so that later ends find their begin. Begins out of scope or filtered are counted
+ * at their end; a begin lost here is not counted there again.
  */
 static __always_inline void begin_frame(void *ctx, struct probe_frame *f)
 {
@@ -126,7 +130,7 @@ static __always_inline void since_begin(struct probe_frame *f, const struct prob
 			f->counter[i] -= counter[i];
 }
 
-/* False: it is counted why not. */
+/* False: counted as lost. */
 static __always_inline bool has_counters(const struct probe_frame *f, bool were_read)
 {
 	if (!ncounters)
@@ -138,7 +142,7 @@ static __always_inline bool has_counters(const struct probe_frame *f, bool were_
 	return were_read && !f->counter[ncounters];
 }
 
-/* Takes the begin out of starts, what it carries into the frame. */
+/* Removes the begin from starts, and copies what it carries into the frame. */
 static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 {
 	struct probe_begin *b = bpf_map_lookup_elem(&starts, f->match);
@@ -159,7 +163,8 @@ static __always_inline enum begun take_begin(struct probe_frame *f, u64 now)
 	return found;
 }
 
-static __always_inline void end_frame(void *ctx, struct probe_frame *f, u64 now, bool alone)
+/* False: it does not count, or counts as lost. */
+static __always_inline bool end_frame(void *record, struct probe_frame *f, u64 now)
 {
 	bool were_read = false, is_shared;
 	enum begun begun;
@@ -168,31 +173,29 @@ static __always_inline void end_frame(void *ctx, struct probe_frame *f, u64 now,
 		were_read = read_own_counters(f->counter);
 		now = bpf_ktime_get_ns();
 	}
-	if (!make_match(ctx, f, &is_shared))
-		return;
+	if (!make_match(record, f, &is_shared))
+		return false;
 	begun = take_begin(f, now);
 	if (begun == BEGUN_LOST || (begun == BEGUN_NOT && is_shared))
-		return;
+		return false;
 	if (begun == BEGUN_NOT) {
-		/* The tool's own calls did not begin for us; in_scope() counts them as filtered. */
+		/* Begins of the tool's own calls are not recorded; in_scope() counts them as filtered. */
 		if (!count_unmatched)
 			count_filtered();
 		else if (in_scope(NULL))
 			count_lost(LOSS_UNMATCHED);
-		return;
+		return false;
 	}
-	if (!armed || !passes(ctx, f))
-		return;
+	if (!armed || (counts_ends && !in_scope(NULL)) || !passes(record, f))
+		return false;
 	if (!has_counters(f, were_read))
-		return;
-	if (has_value() && !begin_value && !make_value(ctx, f))
-		return;
-	if ((keyed || what == PROBE_STREAM) && !make_key(ctx, f))
-		return;
-	add(f, alone);
+		return false;
+	if (has_value() && !begin_value && !make_value(record, f))
+		return false;
+	return !(keyed || what == PROBE_STREAM) || make_key(record, f);
 }
 
-static __noinline int end_span(void *ctx, u32 event, bool alone)
+static __noinline int end_span(void *record, u32 site, bool alone, void *ctx, u32 regs)
 {
 	u64 now = bpf_ktime_get_ns();
 	struct probe_frame *f;
@@ -201,9 +204,10 @@ static __noinline int end_span(void *ctx, u32 event, bool alone)
 	f = take_frame(&buffer);
 	if (!f)
 		return 0;
-	f->event = event;
+	f->event = site & SITE_EVENT;
 	f->size = 0;
-	end_frame(ctx, f, now, alone);
+	if (end_frame(record, f, now))
+		add_large(f, alone, site, ctx, regs);
 	give_back(buffer);
 	return 0;
 }

@@ -1,38 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Events counted, or a value of theirs summed up, by the stack that led to them. The filter and the value are
- * compiled by the loader (probe.h has the contract; of the frame only the head is here).
+ * Counts events, or sums a value of them, by stack. The loader compiles the filter and the value (probe.h has the
+ * contract; only the head of the frame is used here).
  *
- * Programs on functions are kprobes: their context has the registers that the walk begins with, so that
- * no frame of the tracer is in it.
+ * Programs on functions are kprobes: their context contains the registers that the walk begins with, so that no frame
+ * of the tracer is in it.
  */
 #define SCOPE_UNTYPED
+#define PYTHON_SINCE 0
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
 #include "probe.h"
 #include "scope.bpf.h"
+#include "site.h"
 #include "stack.bpf.h"
-#include "stackcount.h"
 #include "syscall_event.bpf.h"
 #include "task_key.bpf.h"
 #include "verdict.bpf.h"
 
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
 const volatile bool with_value = false;                 /* sums, not counts */
+const volatile u64 every = 1;                           /* only each Nth of an event on a CPU is counted, as N */
+const volatile u64 most_for_every = ~0ULL;              /* 2^64 - 1 divided by that */
 
 STACK_COUNTS(counts);
+
+/* Events that came as far as to be counted, by number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, u32);
+	__type(value, u64);
+} turns SEC(".maps");
 
 EVENT_BODY(event_filter, EVENT_FILTER, struct probe_frame)
 EVENT_BODY(event_value, EVENT_VALUE, struct probe_frame)
 
-/* Of a frame, what there is in front of the key. */
+/* The part of a frame before the key. */
 struct head {
 	u8 byte[PROBE_HEAD];
 } __attribute__((aligned(8)));
 
-/* False: it does not count, and that is. */
+/* False: the event does not count, and the reason has been counted. */
 static __noinline bool find_value(void *record, u64 *n)
 {
 	struct head head = {};
@@ -59,37 +70,51 @@ static __noinline bool find_value(void *record, u64 *n)
 	return !verdict;
 }
 
-/* Inline: the walk begins in this program, and each function of its own is one more frame to walk. */
+/* Is it this one's turn? If so, *n becomes what it stands for, at most 2^64 - 1. */
+static __always_inline bool is_due(u32 event, u64 *n)
+{
+	u64 *turn;
+
+	if (every <= 1)
+		return true;
+	turn = bpf_map_lookup_elem(&turns, &event);
+	if (!turn || ++*turn % every)
+		return false;
+	*n = *n > most_for_every ? ~0ULL : *n * every;
+	return true;
+}
+
+/* Inline: the walk begins in this program, and each called function would add a frame to walk. */
 static __always_inline int count_stack(void *ctx, u32 site, u32 regs, u64 n)
 {
 	struct stack_key key = {};
 	u32 flags = take | regs;
 
-	if (flags & STACK_USER && site & STACKCOUNT_AT_ENTRY)
+	if (flags & STACK_USER && site & SITE_AT_ENTRY)
 		flags |= STACK_AT_ENTRY;
-	if (flags & STACK_USER && site & STACKCOUNT_AT_EXIT)
+	if (flags & STACK_USER && site & SITE_AT_EXIT)
 		flags |= STACK_AT_EXIT;
 	task_key_of(&key.task, NULL);
-	key.task.event = site & STACKCOUNT_EVENT;
+	key.task.event = site & SITE_EVENT;
 	stack_add(&counts, &key, ctx, flags, n);
 	return 0;
 }
 
-/* record: what compiled functions look at; ctx: where the walk begins; regs: STACK_REGS if it has them. */
+/* record: what compiled functions read; ctx: where the walk begins; regs: STACK_REGS if it has registers. */
 static __always_inline void count(void *record, u32 site, void *ctx, u32 regs)
 {
 	u64 n = 1;
 
 	if (!armed || !in_scope(NULL))
 		return;
-	if (find_value(record, &n))
+	if (find_value(record, &n) && is_due(site & SITE_EVENT, &n))
 		count_stack(ctx, site, regs, n);
 }
 
-/* No function begins at a tracepoint, and the verifier need not look at what would be done there. */
+/* A tracepoint is never at a function's entry, which spares the verifier that path. */
 static __always_inline void count_tracepoint(void *record, u32 site, void *ctx)
 {
-	count(record, site & STACKCOUNT_EVENT, ctx, 0);
+	count(record, site & SITE_EVENT, ctx, 0);
 }
 
 SEC("tracepoint")
@@ -99,7 +124,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* The same by its arguments. */
+/* On a tracepoint, with access to its arguments. */
 SEC("raw_tp")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_raw, void *, ctx)
 {
@@ -114,7 +139,7 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_probe, void *, ctx)
 	return KEEP_EVENT;
 }
 
-/* kprobe.multi and uprobe.multi; there 1 would mean something else. */
+/* kprobe.multi and uprobe.multi, where a result of 1 has another meaning. */
 SEC("kprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_probes, void *, ctx)
 {
@@ -122,7 +147,7 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_probes, void *, ctx)
 	return 0;
 }
 
-/* The record is made there; the walk begins at the program itself. */
+/* The macros build the record; the walk begins at the program itself. */
 SYSCALL_SLOTS(syscall_slots)
 ON_SYSCALL_ENTER(on_syscall_enter, syscall_slots, count_tracepoint, ctx)
 ON_SYSCALL_EXIT(on_syscall_exit, syscall_slots, count_tracepoint, ctx)

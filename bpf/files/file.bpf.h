@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * System calls about files, from entry to return, and the files they are about: found by the
- * caller's descriptor, as the kernel finds them. Whoever includes this defines file_call_ended(),
- * which is given each call of a task in scope on a regular file or directory (all_kinds: on
- * anything). The loader's half is user/files/.
+ * File system calls, from entry to return, and their files, which are found by the caller's descriptor as the kernel
+ * finds them. The including file defines file_call_ended(), which receives each call of a task in scope on a regular
+ * file or directory (all_kinds: on anything). The loader's side is user/files/.
  *
- * Both hooks run in the calling task only. Where they can be preempted (since 7.0) the kernel runs
- * neither for a second task on that CPU meanwhile and counts what it skipped (recursion). The hook
- * on entry writes nothing but the state of its task, so everything else has one writer at a time.
+ * Both hooks run only in the calling task. Where they can be preempted (since 7.0), the kernel skips both for a
+ * second task on that CPU and counts that (recursion). The entry hook writes only the task's state, so everything
+ * else has one writer at a time.
  *
- * A call whose entry was not seen is not in the numbers: how many began before the gate was opened
- * is told (begun_before); the entry of others is counted as lost already.
+ * A call whose entry was not seen is not in the numbers. Calls that began before the gate was opened are reported
+ * (begun_before); for all others the entry has already been counted as lost.
  */
 #ifndef TALLY_FILE_BPF_H
 #define TALLY_FILE_BPF_H
@@ -31,27 +30,27 @@
 const volatile u32 file_ops = ~0;                       /* 1 << enum file_op, ORed */
 const volatile bool all_kinds = false;
 const volatile bool has_only_fs = false;
-const volatile char only_fs[FILE_FS_LEN] = {};          /* a file system type */
+const volatile char only_fs[FILE_FS_LEN] = {};          /* file system type */
 const volatile bool has_only_mount = false;
-const volatile u32 only_mount = 0;                      /* the id of one */
-/* What the including program needs of files: each costs a read or two for every call. */
+const volatile u32 only_mount = 0;                      /* mount id */
+/* File properties that the including program needs: each takes a read or two per call. */
 const volatile bool want_ids = false;
 const volatile bool want_fs = false;
 const volatile bool want_mount = false;
 
-/* A file that a call is about. */
+/* A file of a call. */
 struct file_side {
-	u32 op;                 /* enum file_op; FILE_NOTHING: not one that is looked at */
+	u32 op;                 /* enum file_op; FILE_NOTHING: not traced */
 	u32 fd;
 	struct file *file;      /* the file while its descriptor is open; NULL: none */
-	struct super_block *sb; /* where wanted; NULL: none */
-	struct file_id id;      /* where wanted */
-	struct file_mount mount;        /* likewise */
+	struct super_block *sb; /* if wanted; NULL: none */
+	struct file_id id;      /* if wanted */
+	struct file_mount mount;        /* if wanted */
 };
 
-/* The call that a task is in. Those that copy have two files. */
+/* The call that a task is in. Copying calls have two files. */
 struct file_state {
-	u64 start_ns;           /* 0: none that is looked at */
+	u64 start_ns;           /* 0: no traced call */
 	u64 argument;           /* offset, or the path to open */
 	u32 number;
 	u16 call;               /* enum file_call */
@@ -62,16 +61,16 @@ struct file_state {
 TASK_STATE(file_states, struct file_state)
 
 /*
- * A call has ended, with a result or a negative errno, after took_ns. s->op says what it was, and
- * s->file is NULL for one that failed to open.
+ * Called at the end of a call, with a result or a negative errno, after took_ns. s->op is the operation; s->file is
+ * NULL for a failed open.
  */
 static __always_inline void file_call_ended(const struct file_state *st,
 					    const struct file_side *s, s64 result, u64 took_ns,
 					    u64 now);
 
 /*
- * A member of a kernel structure that there is but an address of: a plain load where such a
- * pointer can be given a type (6.2, commit a35b9af4ec2c), else a call of a helper.
+ * Reads a member of a kernel structure at an untyped address: a plain load on kernels that can give such a pointer a
+ * type (6.2, commit a35b9af4ec2c), else a helper call.
  */
 extern void *bpf_rdonly_cast(const void *address, u32 type) __weak __ksym;
 
@@ -82,7 +81,7 @@ extern void *bpf_rdonly_cast(const void *address, u32 type) __weak __ksym;
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* file_of_task() of the current one, by plain loads where there are typed pointers. */
+/* file_of_task() for the current task, by plain loads if typed pointers are available. */
 static __always_inline struct file *file_of_current(u32 fd)
 {
 	struct file **slot, *f = NULL;
@@ -94,6 +93,8 @@ static __always_inline struct file *file_of_current(u32 fd)
 	if (fd >= fdt->max_fds)
 		return NULL;
 	slot = fdt->fd + fd;
+	if (bpf_rdonly_cast)    /* any type whose first member is a pointer */
+		return (struct file *)MEMBER(struct hlist_node, slot, next);
 	bpf_probe_read_kernel(&f, sizeof(f), slot);
 	return f;
 }
@@ -129,11 +130,11 @@ static __always_inline void file_mount_of(struct file_mount *to, struct file *f)
 	struct mnt_namespace *ns = MEMBER(struct mount, m, mnt_ns);
 
 	to->id = MEMBER(struct mount, m, mnt_id);
-	/* Of the kernel's own mounts it is no address, but an error. */
+	/* For the kernel's own mounts this is an error value, not an address. */
 	to->ns = ns ? BPF_CORE_READ(ns, ns.inum) : 0;
 }
 
-/* Fills in a side if its file is one to look at. */
+/* Fills in a side if its file is to be traced. */
 static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
 {
 	struct super_block *sb = NULL;
@@ -175,13 +176,13 @@ static __always_inline bool file_looked_at(struct file_side *s, u32 fd, u32 op)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* Where in the file: 32-bit calls say it in halves. */
+/* The file offset; 32-bit calls pass it in halves. */
 static __always_inline u64 file_offset(const struct call *c, const u64 arg[6])
 {
 	return c->compat ? arg[3] | arg[4] << 32 : arg[3];
 }
 
-/* Which files is the call about? False: none to look at. */
+/* Finds the files of the call. False: none to be traced. */
 static __always_inline bool file_call_begins(struct file_state *st, const struct call *c,
 					     const u64 arg[6])
 {
@@ -193,7 +194,7 @@ static __always_inline bool file_call_begins(struct file_state *st, const struct
 	case FILE_CALL_OPEN:
 	case FILE_CALL_OPENAT:
 	case FILE_CALL_OPEN_HANDLE:
-		st->side[0].op = FILE_NOTHING;  /* there is none yet */
+		st->side[0].op = FILE_NOTHING;  /* there is no file yet */
 		st->side[0].file = NULL;
 		st->argument = call == FILE_CALL_OPEN	? arg[0] :
 			       call == FILE_CALL_OPENAT ? arg[1] :
@@ -230,7 +231,7 @@ int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
-	/* Cleared for other calls, too: the end of the one before may not have been seen. */
+	/* Cleared for other calls too: the end of the previous call may have been missed. */
 	st->start_ns = 0;
 	if (c.compat)
 		compat_syscall_arguments(regs, arg);
@@ -245,7 +246,7 @@ int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-/* A call that opens: by now there is a file, or an error. */
+/* The end of an opening call: there is a file, or an error. */
 static __always_inline bool file_opened(struct file_side *s, s64 result)
 {
 	if (result >= 0)
@@ -262,8 +263,8 @@ static __always_inline bool file_call_opens(u32 call)
 }
 
 /*
- * The first call of its task that we see anything of ends: one in scope, of a task that was there
- * before us, began before. It is told of if its file is one to look at.
+ * The first call seen of its task ends. If the task is in scope and older than the run, the call began before the
+ * run. It is reported if its file is to be traced.
  */
 static __always_inline void file_call_unseen(struct pt_regs *regs, const struct call *c, s64 result)
 {
@@ -289,18 +290,19 @@ static __always_inline void file_call_unseen(struct pt_regs *regs, const struct 
 SEC("tp_btf/sys_exit")
 int UNPREEMPTED_PROG(on_file_exit, struct pt_regs *regs, long result)
 {
-	u64 now = bpf_ktime_get_ns(), took_ns;
 	struct file_state *st;
+	u64 now, took_ns;
 	struct call c;
 
 	if (!call_of(&c, regs) || !armed)
 		return 0;
+	now = bpf_ktime_get_ns();
 	st = file_states_find(calling_task());
 	if (!st) {
 		file_call_unseen(regs, &c, result);
 		return 0;
 	}
-	if (!st->start_ns || st->number != (u32)regs->orig_ax || st->compat != c.compat)
+	if (!st->start_ns || st->number != (u32)syscall_number(regs) || st->compat != c.compat)
 		return 0;
 	took_ns = now - st->start_ns;
 	st->start_ns = 0;
@@ -316,8 +318,8 @@ int UNPREEMPTED_PROG(on_file_exit, struct pt_regs *regs, long result)
 /* --- names ------------------------------------------------------------------------------------ */
 
 /*
- * The name of a side's file, if the task's descriptor is still that file: nobody but the call
- * itself kept it from going away.
+ * The name of a side's file, if the task's descriptor still refers to that file: only the call itself held a
+ * reference.
  */
 static __always_inline void file_name_of_side(struct file_name *n, struct task_struct *t,
 					      const struct file_side *s)

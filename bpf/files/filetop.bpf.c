@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads and writes of files (file.bpf.h): how many, how much, how long, by file and by task. */
+/* Reads and writes of files (file.bpf.h): number, bytes and duration, by file and by task. */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "file.bpf.h"
@@ -17,20 +17,20 @@ struct {
 	__type(value, struct filetop_sums);
 } sums SEC(".maps");
 
-/* A name being made: too large for the stack. */
+/* A name under construction: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct filetop_name);
+	__type(value, struct file_record);
 } name_room SEC(".maps");
 
-/* A new element's first value. */
+/* The initial value of a new element. */
 const struct filetop_sums no_sums = {};
 
 static __always_inline void send_name(const struct file_side *s)
 {
-	struct filetop_name *n;
+	struct file_record *n;
 	u32 zero = 0;
 	u64 size;
 
@@ -42,7 +42,7 @@ static __always_inline void send_name(const struct file_side *s)
 	size = n->name.size;
 	barrier_var(size);
 	if (size <= sizeof(n->name.names))
-		ring_output_name(n, __builtin_offsetof(struct filetop_name, name.names) + size);
+		ring_output_name(n, __builtin_offsetof(struct file_record, name.names) + size);
 }
 
 static __always_inline struct filetop_sums *sums_of(const struct file_side *s)

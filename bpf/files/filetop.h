@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What filetop.bpf.c and its loader share. */
+/* Shared by filetop.bpf.c and its loader. */
 #ifndef TALLY_FILETOP_H
 #define TALLY_FILETOP_H
 
 #include "file.h"
 #include "task_key.h"
 
-/* Behind the parts of task keys, for --by. */
+/* Key parts for --by, beside those of tasks. */
 enum filetop_part {
 	BY_FILE = 1 << BY_PARTS,
 	BY_FILE_FS = 1 << (BY_PARTS + 1),
@@ -19,10 +19,10 @@ struct filetop_key {
 	struct task_key task;
 	char fs[FILE_FS_LEN];
 	struct file_mount mount;
-	__u32 writer;              /* last: what is before it is the key to people */
+	__u32 writer;              /* last: the members before it form the key in reports */
 };
 
-/* One way: calls that succeeded, what they moved, how long they took. */
+/* One direction: successful calls, their bytes, their duration. */
 struct filetop_way {
 	__u64 calls;
 	__u64 bytes;
@@ -35,12 +35,6 @@ struct filetop_sums {
 	__u64 failed;
 	__u64 name_stamp;
 	char name[TASK_KEY_COMM_LEN];
-};
-
-/* Sent when a file is seen for the first time (on a CPU, by a key). */
-struct filetop_name {
-	struct file_id id;
-	struct file_name name;
 };
 
 _Static_assert(sizeof(struct filetop_key) == 96, "filetop_key has padding");

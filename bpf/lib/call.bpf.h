@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The system calls a tool is about, native and 32-bit, in tp_btf programs of sys_enter and
- * sys_exit. At sys_exit the arguments still stand where the caller put them, unless the call itself
- * changed them (a successful exec), and the kernel has just read what they point to.
+ * The system calls a tool traces, native and 32-bit, for tp_btf programs on sys_enter and sys_exit. At sys_exit the
+ * argument registers still hold the caller's values, unless the call itself changed them (a successful exec), and
+ * the kernel has just read the memory they point to.
  */
 #ifndef TALLY_CALL_BPF_H
 #define TALLY_CALL_BPF_H
@@ -11,10 +11,10 @@
 #include "loss.bpf.h"
 #include "syscalls.h"
 
-/* Which of its calls a number is to the tool; 0: none. Set by the loader (user/run/snoop.h). */
+/* The tool's own number for each system call; 0: not traced. Set by the loader (user/run/snoop.h). */
 const volatile u8 calls[SYSCALL_ABIS][SYSCALL_NUMBERS] = {};
 
-/* Before anything is attached; written by the loader. Calls that begin later are seen to. */
+/* A time before anything was attached; set by the loader. Every call that begins later is seen. */
 u64 began_ns = 0;
 
 struct call {
@@ -36,12 +36,12 @@ static __always_inline void call_arguments(struct call *c, struct pt_regs *regs)
 		c->arg[i] = arg[i];
 }
 
-/* Most calls are others: known from the number. False for those; c->arg is to be asked for. */
+/* False for calls that are not traced: most, and decided by number alone. True: the caller fetches c->arg. */
 static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 {
-	u64 nr = (u32)regs->orig_ax;
+	u64 nr = (u32)syscall_number(regs);
 
-	/* 5.10 knows the range of the very register that is compared. */
+	/* 5.10 knows the range only of the register that was compared. */
 	barrier_var(nr);
 	if (nr >= SYSCALL_NUMBERS || !(calls[SYSCALL_NATIVE][nr] | calls[SYSCALL_COMPAT][nr]))
 		return false;
@@ -51,9 +51,9 @@ static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 }
 
 /*
- * A call of the current task ends whose begin was not seen. If it is the first call of the task that
- * we see anything of, and the task was there before the run, then so was the call; else its begin
- * has been hidden from us. Counts either; true: it began before.
+ * The current task ends a call whose begin was not seen. If this is the task's first call seen, and the task is
+ * older than the run, the call began before the run; otherwise its begin was missed. Counts either; returns true if
+ * it began before.
  */
 static __always_inline bool call_began_before(bool is_first)
 {
@@ -66,8 +66,8 @@ static __always_inline bool call_began_before(bool is_first)
 }
 
 /*
- * Reads a text of the caller, with its NUL. Returns its length, which is size where it was cut, or
- * a negative errno. Some kernels (5.10) say 0 for an empty text. No branch: this stands in loops.
+ * Reads a user string with its NUL. Returns its length, which is size if it was cut, or a negative errno. Some
+ * kernels (5.10) return 0 for an empty string. Branch-free, for use in loops.
  */
 static __always_inline long read_user_text(char *to, u32 size, u64 from)
 {

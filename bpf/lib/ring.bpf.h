@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ring buffer that single events leave by, one to a tool. The loader's half is
- * user/run/ring.h. What finds no room is counted (LOSS_RING_FULL).
+ * The ring buffer for single events, one per tool. The loader's side is user/run/ring.h. Records without room are
+ * counted (LOSS_RING_FULL).
  */
 #ifndef TALLY_RING_BPF_H
 #define TALLY_RING_BPF_H
@@ -14,7 +14,7 @@
 #define BPF_RB_FORCE_WAKEUP 2
 #define BPF_RB_AVAIL_DATA 0
 
-/* The reader is woken when so many bytes wait for it. It looks by itself now and then, too. */
+/* Wake the reader when this many bytes are unread. The reader also polls by timer. */
 const volatile u64 wake_bytes = 0;
 
 struct {
@@ -23,8 +23,8 @@ struct {
 } records SEC(".maps");
 
 /*
- * A reader woken for each record would be switched to for each one: costly, and with the scheduler's
- * events an event more each. It is woken where the buffer fills up, and has a timer for the rest.
+ * A wakeup per record would cost a context switch each, and a further event each when tracing the scheduler. So
+ * programs wake the reader only as the buffer fills up; its timer does the rest.
  */
 static __always_inline u64 ring_wakeup(void)
 {
@@ -32,7 +32,7 @@ static __always_inline u64 ring_wakeup(void)
 									     BPF_RB_NO_WAKEUP;
 }
 
-/* A zeroed record to be filled in and submitted; NULL when there is no room. */
+/* A zeroed record to fill in and submit; NULL if there is no room. */
 #define ring_reserve(type)                                                                         \
 	({                                                                                         \
 		type *_record = bpf_ringbuf_reserve(&records, sizeof(type), 0);                    \
@@ -49,14 +49,17 @@ static __always_inline void ring_submit(void *record)
 	bpf_ringbuf_submit(record, ring_wakeup());
 }
 
-/* Copies a record of any size from memory of the program: for those that end in a text. */
-static __always_inline void ring_output(void *record, u64 size)
+/* Copies a record of variable size (ending in a string) from the program's memory. False: there was no room. */
+static __always_inline bool ring_output(void *record, u64 size)
 {
-	if (bpf_ringbuf_output(&records, record, size, ring_wakeup()))
+	bool has_room = !bpf_ringbuf_output(&records, record, size, ring_wakeup());
+
+	if (!has_room)
 		count_lost(LOSS_RING_FULL);
+	return has_room;
 }
 
-/* The same for a name of something that is counted with or without it. */
+/* The same for a name, without which its event still counts. */
 static __always_inline void ring_output_name(void *record, u64 size)
 {
 	if (bpf_ringbuf_output(&records, record, size, ring_wakeup()))

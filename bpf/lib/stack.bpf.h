@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Taking stacks (stack.h).
+ * Takes stacks (stack.h).
  *
- *   stack_take(&id, ctx, flags)     walks the stack of the current task, stores it unless it is
- *                                   there already, and fills id in for the caller's key
+ *   stack_take(&id, ctx, flags)     walks the current task's stack, stores it unless it is already stored, and
+ *                                   fills in id for the caller's key
  *   stack_add(&map, &key, ctx, flags, n)
- *                                   takes the stack into the key, whose other parts the caller has
- *                                   filled in, and adds n to its count; exact on any number of CPUs
- *   stack_see()                     tells the loader of a process it has not seen yet (the current
- *                                   one), so that its mappings are known after it has gone
+ *                                   puts the stack into the key, whose other parts the caller has filled in, and
+ *                                   adds n to its count; exact on any number of CPUs
+ *   stack_see()                     tells the loader about the current process if it is new, so that its mappings
+ *                                   are known after it has exited
  *
- * A stack that could not be kept leaves an id of zeroes and is counted: the event still counts,
- * without its stack. Hooks may interrupt each other, and tasks preempt each other in the middle of
- * it: each has a slot of its own (preempt.bpf.h), of the STACK_NESTING that a CPU has.
+ * A stack that cannot be kept is counted and leaves an id of zeroes: the event still counts, without its stack. Hooks
+ * may interrupt each other, and tasks may preempt each other: each uses its own slot (preempt.bpf.h), of the
+ * STACK_NESTING slots of a CPU.
  *
- * The walk goes over perf's callchain (bpf_get_stack), and not over stack ids: those share buckets,
- * and stacks that collide there are lost or wrong.
+ * The walk uses perf's callchain (bpf_get_stack), not stack ids: those share buckets, and colliding stacks are lost
+ * or wrong.
  */
 #ifndef TALLY_STACK_BPF_H
 #define TALLY_STACK_BPF_H
@@ -28,36 +28,23 @@
 #include "user_stack.bpf.h"
 #include "wide.bpf.h"
 
-/* include/uapi/linux/bpf.h: the low byte is how many of the innermost frames to leave out. */
+/* include/uapi/linux/bpf.h: the low byte is the number of innermost frames to skip. */
 #define BPF_F_USER_STACK (1ULL << 8)
 
-/* What to take, and how many of the innermost kernel frames (the tracer's own) to leave out. */
-enum stack_flags {
-	STACK_KERNEL = 0x100,
-	STACK_USER = 0x200,
-	/*
-	 * A function of a program begins here (ctx is its struct pt_regs), and has made no frame yet: the walk
-	 * by frame pointers would leave its caller out, whose address is on top of the stack.
-	 */
-	STACK_AT_ENTRY = 0x400,
-	/* One is about to return: the walk begins at its caller, whose address is on top of the stack. */
-	STACK_AT_EXIT = 0x1000,
-	STACK_REGS = 0x800,     /* the context begins with the registers: perf events, kprobes, uprobes */
-	STACK_SKIP = 0xff,
-};
-
-const volatile u32 stack_walk = STACK_DEPTH;    /* how many frames the kernel walks at most */
+const volatile u32 stack_walk = STACK_DEPTH;    /* frames that the kernel walks at most */
 const volatile u64 stack_seed = 0;
 
+#define STACK_MOST_FRAMES ((python_in_stacks ? STACK_PARTS : 2) * stack_depth)
+
 /*
- * Part of the hash of each stack, and of each key that is added to. So the loader can take stacks and counts out and
- * lose nothing: it begins a new generation and waits until no program goes on that could have seen the one before (an
- * RCU grace period). From then on nobody adds to a key of before, and nobody refers to a stack of before, but for those
- * who have kept its id.
+ * Part of the hash of each stack, and of each key that is added to. It lets the loader remove stacks and counts
+ * without loss: the loader begins a new generation and waits until no program that could have seen the previous one
+ * is still running (an RCU grace period). From then on nothing adds to older keys, and only holders of an id refer to
+ * older stacks.
  */
 u32 stack_generation = 0;
 
-/* How many stacks have been stored, in each of the maps. */
+/* Number of stacks stored in each of the maps. */
 u64 stacks_stored[3] = {};
 
 static __always_inline u32 stack_generation_now(void)
@@ -66,8 +53,8 @@ static __always_inline u32 stack_generation_now(void)
 }
 
 /*
- * What a walk leaves of the room it is given, the kernel clears. So it is given little at first, and all
- * where that was full; or all at once, where little was not enough the last time.
+ * The kernel clears the part of the buffer that a walk does not fill. So a walk first gets little room, and all of it
+ * if that was full; or all at once if little room did not suffice the last time.
  */
 #define STACK_LITTLE_ROOM (32 * sizeof(u64))
 
@@ -83,7 +70,7 @@ STACK_MAP(stacks_small, STACK_SMALL);
 STACK_MAP(stacks_medium, STACK_MEDIUM);
 STACK_MAP(stacks_large, 2 * STACK_DEPTH);
 
-/* Sums by stack, as user/stack/stacks.h reads them; the loader sizes it. */
+/* Sums by stack, read by user/stack/stacks.h; the loader sets the size. */
 #define STACK_COUNTS(name)                                              \
 	struct {                                                        \
 		__uint(type, BPF_MAP_TYPE_HASH);                        \
@@ -92,8 +79,15 @@ STACK_MAP(stacks_large, 2 * STACK_DEPTH);
 		__type(value, struct stack_count);                      \
 	} name SEC(".maps")
 
-/* How a walk that returned n bytes ended; *frames is what is kept of it. */
-static __always_inline u8 stack_part(long n, u16 *frames)
+static __always_inline u32 stack_most(u32 flags)
+{
+	u32 most = flags & STACK_INNERMOST ? 1 : flags >> STACK_MOST_SHIFT;
+
+	return most && most < stack_depth ? most : stack_depth;
+}
+
+/* How a walk that returned n bytes ended; *frames is the number of frames kept, at most most. */
+static __always_inline u8 stack_part(long n, u32 most, u16 *frames)
 {
 	u32 found = (u32)n / sizeof(u64);
 
@@ -102,8 +96,8 @@ static __always_inline u8 stack_part(long n, u16 *frames)
 		return STACK_UNREADABLE;
 	if (!found)
 		return STACK_NOT_TAKEN;
-	*frames = found < stack_depth ? found : stack_depth;
-	return found > stack_depth || found >= stack_walk ? STACK_DEEPER : STACK_WALKED;
+	*frames = found < most ? found : most;
+	return found > most || found >= stack_walk ? STACK_DEEPER : STACK_WALKED;
 }
 
 static __always_inline long stack_get(void *ctx, u64 *frame, u32 room, u64 flags, u8 *is_deep)
@@ -120,52 +114,64 @@ static __always_inline long stack_get(void *ctx, u64 *frame, u32 room, u64 flags
 	return n;
 }
 
-/* How a walk that found so many frames ended, one more than is kept where there are. */
-static __always_inline u8 stack_end(const struct user_walk *w, u32 found, u16 *frames)
+/* How a walk that found that many frames ended; it looks for one more than is kept. */
+static __always_inline u8 stack_end(const struct user_walk *w, u32 found, u32 most, u16 *frames)
 {
-	*frames = found < stack_depth ? found : stack_depth;
+	*frames = found < most ? found : most;
 	if (!found)
 		return STACK_NOT_TAKEN;
-	return found > stack_depth ? STACK_DEEPER : w->end;
+	return found > most ? STACK_DEEPER : w->end;
+}
+
+/* at: index of the user frames. */
+static __always_inline void stack_walk_python(struct stack_slot *slot, u32 at, u32 frames, u32 most)
+{
+	struct stack *s = &slot->stack;
+
+	if (!python_in_stacks || slot->walk.end == STACK_GONE)
+		return;
+	s->python = python_walk(slot, at + frames, at, frames, most);
+	s->python_end = slot->python.end;
 }
 
 static __always_inline void stack_walk_user(struct stack_slot *slot, u32 at, void *ctx, u32 flags, u32 room)
 {
+	bool in_context = flags & STACK_REGS && context_is_user(ctx);
 	struct stack *s = &slot->stack;
+	u32 most = stack_most(flags);
 	u16 frames = 0;
 
-#ifdef HAVE_USER_WALK
-	bool in_context = flags & STACK_REGS && context_is_user(ctx);
-
 	if (in_context ? user_regs_of_context(&slot->walk, ctx) : user_regs_of_current(&slot->walk)) {
-		u32 found = user_stack_walk(slot, at, flags & STACK_AT_ENTRY, flags & STACK_AT_EXIT,
-					    stack_depth + 1);
+		u32 found = user_stack_walk(slot, at, flags & STACK_AT_ENTRY, flags & STACK_AT_EXIT, most + 1);
 
-		s->user_end = stack_end(&slot->walk, found, &frames);
-	} else
-#endif
+		s->user_end = stack_end(&slot->walk, found, most, &frames);
+		if (!(flags & STACK_INNERMOST))
+			stack_walk_python(slot, at, frames, most);
+	} else {
 		s->user_end = stack_part(stack_get(ctx, s->frame + at, room, BPF_F_USER_STACK,
-						   &slot->user_is_deep), &frames);
+						   &slot->user_is_deep), most, &frames);
+	}
 	s->user = frames;
 }
 
-/* One frame more than is kept is asked for: it tells whether there are more. */
+/* Asks for one frame more than is kept, which shows whether there are more. */
 static __always_inline void stack_walk_parts(struct stack_slot *slot, void *ctx, u32 flags)
 {
 	struct stack *s = &slot->stack;
-	u32 room = (stack_depth + 1) * sizeof(u64), at;
+	u32 most = stack_most(flags), room = (most + 1) * sizeof(u64), at;
 	u16 frames = 0;
 
 	s->kernel = s->user = 0;
 	s->kernel_end = s->user_end = STACK_NOT_TAKEN;
+	s->python = s->python_end = 0;
 	s->mark = 0;
 	s->generation = stack_generation_now();
 	if (flags & STACK_KERNEL) {
 		s->kernel_end = stack_part(stack_get(ctx, s->frame, room, flags & STACK_SKIP,
-						     &slot->kernel_is_deep), &frames);
+						     &slot->kernel_is_deep), most, &frames);
 		s->kernel = frames;
 	}
-	if (!(flags & STACK_USER))
+	if (!(flags & STACK_USER) || (flags & STACK_INNERMOST && frames))
 		return;
 	at = frames;
 	barrier_var(at);
@@ -190,7 +196,7 @@ static __always_inline long stack_store(void *map, u64 *stored, const u64 *hash,
 
 struct stack_code stack_codes[STACK_CODES] = {};
 
-/* Begins a new generation if the process has less code mapped than when it was seen last. */
+/* Begins a new generation if the process has less code mapped than when last seen. */
 static __always_inline void stack_see_code(u32 tgid, struct mm_struct *mm)
 {
 	struct stack_code *code = &stack_codes[tgid % STACK_CODES];
@@ -207,8 +213,8 @@ static __always_inline void stack_see_code(u32 tgid, struct mm_struct *mm)
 }
 
 /*
- * Memory is about to be mapped, where the kernel has found a place for it: what was there, if anything, has been
- * unmapped, and runs no more.
+ * Memory is about to be mapped at an address that the kernel has just chosen: whatever was there has been unmapped
+ * and no longer runs.
  */
 SEC("raw_tp/vm_unmapped_area")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, stack_on_mapping, void *, ctx)
@@ -224,8 +230,8 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, stack_on_mapping, void *, ctx)
 #define STACK_TASK_GET(t, member) (has_typed_current() ? (t)->member : BPF_CORE_READ(t, member))
 
 /*
- * See struct stack. The start time tells processes that have one number after the other. Not inline: with more
- * registers in use the verifier of 5.10 loses bounds that it knows.
+ * See struct stack. The start time distinguishes processes that reuse a pid. Not inlined: with more registers in use,
+ * the verifier of 5.10 loses bounds.
  */
 static __noinline u64 stack_space(u32 tgid)
 {
@@ -236,12 +242,12 @@ static __noinline u64 stack_space(u32 tgid)
 	return stack_mix(stack_mix(start, exec << 32 | generation), tgid) ?: 1;
 }
 
-/* Of the loader, unless that is the initial one: 0. */
+/* The loader's pid namespace; 0: the initial one. */
 const volatile u32 stack_pidns = 0;
 
 #define STACK_PIDNS_LEVELS 32           /* MAX_PID_NS_LEVEL */
 
-/* The number of the current process in the loader's pid namespace. */
+/* The current process's pid in the loader's pid namespace. */
 static __noinline u32 stack_own_pid(struct task_struct *t)
 {
 	struct pid *pid = BPF_CORE_READ(t, group_leader, thread_pid);
@@ -257,6 +263,12 @@ static __noinline u32 stack_own_pid(struct task_struct *t)
 	return 0;
 }
 
+static __always_inline u32 stack_current_pid(void)
+{
+	return stack_pidns ? stack_own_pid((struct task_struct *)bpf_get_current_task()) :
+			     bpf_get_current_pid_tgid() >> 32;
+}
+
 static __noinline int stack_sign(struct stack *s)
 {
 	s->pid = 0;
@@ -264,16 +276,15 @@ static __noinline int stack_sign(struct stack *s)
 	if (!s->user)
 		return 0;
 	s->first_ns = bpf_ktime_get_ns();
-	s->pid = stack_pidns ? stack_own_pid((struct task_struct *)bpf_get_current_task()) :
-			       bpf_get_current_pid_tgid() >> 32;
+	s->pid = stack_current_pid();
 	return 0;
 }
 
 /* --- storing ----------------------------------------------------------------------------------- */
 
 /*
- * What an event lacks whose stack is not all there: LOSS_STACKS_FULL and the like, 0 if nothing. It is counted
- * where the event is: one that finds no room itself is lost, and nothing else.
+ * Counts an event's missing or incomplete stack: LOSS_STACKS_FULL and the like, 0: nothing missing. Called where the
+ * event is counted: an event that finds no room itself counts as one loss only.
  */
 static __always_inline void stack_count_flaw(u32 flaw)
 {
@@ -281,7 +292,7 @@ static __always_inline void stack_count_flaw(u32 flaw)
 		count_lost(flaw);
 }
 
-/* The flaw, if it could not be stored. */
+/* Returns the flaw if the stack could not be stored. */
 static __always_inline u32 stack_keep(struct stack *s, u32 frames, u64 hash)
 {
 	long err;
@@ -293,9 +304,18 @@ static __always_inline u32 stack_keep(struct stack *s, u32 frames, u64 hash)
 		err = stack_store(&stacks_medium, &stacks_stored[1], &hash, s);
 	else
 		err = stack_store(&stacks_large, &stacks_stored[2], &hash, s);
-	if (!err || (int)err == -EEXIST)        /* another CPU was first */
+	if (!err || (int)err == -EEXIST)        /* another CPU stored it first */
 		return 0;
 	return (int)err == -E2BIG ? LOSS_STACKS_FULL : LOSS_STACK_MEMORY;
+}
+
+/* Nobody asked whether there are any: none are missing. */
+static __always_inline void stack_forget_callers(struct stack *s)
+{
+	if (s->kernel_end == STACK_DEEPER)
+		s->kernel_end = STACK_WALKED;
+	if (s->user)
+		s->user_end = s->user_end == STACK_GONE ? STACK_GONE : STACK_ROOT;
 }
 
 static __always_inline void stack_walk_into(struct stack_slot *slot, struct stack_id *id, void *ctx,
@@ -305,13 +325,15 @@ static __always_inline void stack_walk_into(struct stack_slot *slot, struct stac
 	struct stack *s = &slot->stack;
 
 	stack_walk_parts(slot, ctx, flags);
+	if (flags & STACK_INNERMOST)
+		stack_forget_callers(s);
 	s->space = s->user ? stack_space(tgid) : 0;
-	id->hash = stack_hash(s, stack_seed, 2 * stack_depth);
-	id->frames = s->kernel + s->user;
+	id->hash = stack_hash(s, stack_seed, STACK_MOST_FRAMES);
+	id->frames = s->kernel + s->user + s->python;
 	id->tgid = s->user ? tgid : 0;
 }
 
-/* A slot of this CPU that nobody else has, to be given back; NULL: there is none (LOSS_NESTING). */
+/* A free slot of this CPU, to be given back; NULL: there is none (LOSS_NESTING). */
 static __always_inline struct stack_slot *stack_take_slot(void)
 {
 	struct stack_slot *slot;
@@ -335,17 +357,18 @@ static __always_inline void stack_give_slot_back(struct stack_slot *slot)
 
 static __always_inline u32 stack_cut(const struct stack_slot *slot)
 {
-	if (slot->stack.kernel_end == STACK_DEEPER || slot->stack.user_end == STACK_DEEPER)
+	if (slot->stack.kernel_end == STACK_DEEPER || slot->stack.user_end == STACK_DEEPER ||
+	    slot->stack.python_end == PYTHON_DEEPER)
 		return LOSS_TRUNCATED;
 	return 0;
 }
 
-/* All zero, always; the verifier does not know that. */
+/* Always zero; the verifier does not know that. */
 struct stack_id no_stack = {};
 
 /*
- * Out of memory whose values the verifier does not know: what follows is verified once, and not for each way that a
- * walk may end.
+ * Copies through volatile memory, whose values the verifier does not know: it then verifies the following code once,
+ * not once for each way that a walk may end.
  */
 static __always_inline void stack_copy_id(struct stack_id *to, const struct stack_id *from)
 {
@@ -354,7 +377,7 @@ static __always_inline void stack_copy_id(struct stack_id *to, const struct stac
 	to->frames = *(volatile const u32 *)&from->frames;
 }
 
-/* Stores what was walked. Returns the flaw. */
+/* Stores the walked stack. Returns the flaw. */
 static __always_inline u32 stack_take_walked(struct stack_id *id, struct stack_slot *slot)
 {
 	u32 flaw = stack_keep(&slot->stack, slot->id.frames, slot->id.hash);
@@ -367,7 +390,7 @@ static __always_inline u32 stack_take_walked(struct stack_id *id, struct stack_s
 	return flaw;
 }
 
-/* Returns the flaw, for the caller to count with the event. */
+/* Returns the flaw, which the caller counts with the event. */
 static __always_inline u32 stack_take(struct stack_id *id, void *ctx, u32 flags)
 {
 	struct stack_slot *slot = stack_take_slot();
@@ -379,7 +402,7 @@ static __always_inline u32 stack_take(struct stack_id *id, void *ctx, u32 flags)
 	return stack_take_walked(id, slot);
 }
 
-/* The kernel's part of the stack of a task that is off its CPU, and stays so. */
+/* Walks the kernel stack of a task that is off its CPU, and stays off. */
 static __always_inline void stack_walk_task(struct stack_slot *slot, struct stack_id *id,
 					    struct task_struct *t)
 {
@@ -388,17 +411,18 @@ static __always_inline void stack_walk_task(struct stack_slot *slot, struct stac
 
 	s->user = 0;
 	s->user_end = STACK_NOT_TAKEN;
+	s->python = s->python_end = 0;
 	s->mark = 0;
 	s->generation = stack_generation_now();
 	s->space = 0;
 	s->kernel_end = stack_part(bpf_get_task_stack(t, s->frame, (stack_depth + 1) * sizeof(u64), 0),
-				   &frames);
+				   stack_depth, &frames);
 	s->kernel = frames;
-	id->hash = stack_hash(s, stack_seed, 2 * stack_depth);
+	id->hash = stack_hash(s, stack_seed, STACK_MOST_FRAMES);
 	id->frames = frames;
 }
 
-/* The same kept, like stack_take(). */
+/* The same, and stores it like stack_take(). */
 static __always_inline u32 stack_take_task(struct stack_id *id, struct task_struct *t)
 {
 	struct stack_slot *slot = stack_take_slot();
@@ -418,8 +442,8 @@ struct {
 } stack_processes SEC(".maps");
 
 /*
- * Which processes have been told of, as they were then: a cache by process number. Two that share a
- * place are told of again and again, which costs a little and spoils nothing.
+ * Processes that the loader was told about, with their state then: a cache by pid. Processes that share a place are
+ * reported repeatedly, which is cheap and harmless.
  */
 #define STACK_SEEN 4096
 
@@ -436,12 +460,12 @@ static __always_inline void stack_see(void)
 	if (!mm)
 		return;
 	stack_see_code(tgid, mm);
-	/* Another program after an exec, more code after a dlopen. A pid has at most 22 bits. */
+	/* Changes with an exec, and when a dlopen() maps more code. A pid has at most 22 bits. */
 	now = (u64)tgid << 42 | (((u64)mm >> 6) + BPF_CORE_READ(mm, exec_vm)) % (1ULL << 42);
 	if (*(volatile u64 *)seen == now)
 		return;
 	p.pid = stack_pidns ? stack_own_pid(t) : tgid;
-	/* When the ring is full, the next stack of the process tries again. */
+	/* If the ring is full, the process's next stack tries again. */
 	if (!bpf_ringbuf_output(&stack_processes, &p, sizeof(p), 0))
 		*(volatile u64 *)seen = now;
 }
@@ -461,8 +485,8 @@ static __always_inline struct stack_count *stack_new_count(void *counts,
 }
 
 /*
- * The element of the key with the current stack in it, if there is one: then the stack has been
- * stored and its process told of, and neither need be looked at again.
+ * The element for the key with the current stack in it, if it exists: then the stack is already stored and its
+ * process reported, and both steps can be skipped.
  */
 static __always_inline struct stack_count *stack_find_count(void *counts, struct stack_key *key,
 							    void *ctx, u32 flags, u32 *flaw)
@@ -508,7 +532,7 @@ static __always_inline void stack_add(void *counts, struct stack_key *key, void 
 		task_key_name(c->name, &c->name_stamp, NULL, bpf_ktime_get_ns());
 }
 
-/* Adds n to the count of a key whose stack has been taken already, with that flaw, of task t. */
+/* Adds n to the count of a key of task t whose stack was already taken, with that flaw. */
 static __always_inline void stack_add_taken(void *counts, struct stack_key *key, u32 flaw,
 					    struct task_struct *t, u64 n)
 {

@@ -1,63 +1,90 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks as they are kept in the kernel: taken by stack.bpf.h, read by user/stack/stack.h.
+ * Stacks as stored in the kernel: taken by stack.bpf.h, read by user/stack/stacks.h.
  *
- * A stack is stored once, under a 64-bit hash over all of it and the process that it is of; whatever counts
- * by stack has that hash in its key. Two stacks with one hash would be taken for one: of a million, by chance once
- * in 30 million runs. The hash is seeded anew in each run, so nobody can prepare such a pair.
+ * A stack is stored once, under a 64-bit hash of all its contents and its process; keys of maps that count by stack
+ * contain that hash. Two stacks with equal hashes would be merged: for a million stacks, once in 30 million runs by
+ * chance. Each run has a new seed, so nobody can prepare such a pair.
  *
- * Elements of a BPF map are all of one size and most stacks are much shorter than the longest.
- * So there are three maps, for stacks of up to so many frames; a stack is in the first that it fits.
+ * Elements of a BPF map have one size, and most stacks are much shorter than the longest. So there are three maps,
+ * for stacks of different lengths; a stack is in the first that it fits.
  *
- * What nobody counts by any more leaves the maps, in turns: see stack_generation in stack.bpf.h and
+ * Stacks that nothing counts by any more are removed, in turns: see stack_generation in stack.bpf.h and
  * stack_store__begin_turn() in user/stack/store.h.
  */
 #ifndef TALLY_STACK_H
 #define TALLY_STACK_H
 
+#include "python.h"
 #include "task_key.h"
 #include "unwind.h"
+#include "walk_regs.h"
 
-#define STACK_DEPTH 127         /* the kernel walks so far: kernel.perf_event_max_stack */
-#define STACK_MOST_DEPTH 1023   /* if that was raised: what the programs can hash */
+#define STACK_DEPTH 127         /* the kernel's default limit: kernel.perf_event_max_stack */
+#define STACK_MOST_DEPTH 1023   /* if that was raised: the most that programs can hash */
 
-#define STACK_SMALL 24          /* frames of both parts; each a u64 */
+#define STACK_PARTS 3           /* kernel, user, Python */
+
+#define STACK_SMALL 24          /* frames of all parts; a u64 each */
 #define STACK_MEDIUM 64
 
-/* How a part of a stack ended at its outer end. */
+/* The parts to take, and the number of innermost kernel frames (the tracer's own) to skip. */
+enum stack_flags {
+	STACK_KERNEL = 0x100,
+	STACK_USER = 0x200,
+	/*
+	 * At a user function's entry (ctx is its struct pt_regs), before it has set up its frame: a walk by frame
+	 * pointers would miss the caller, whose return address is on top of the stack.
+	 */
+	STACK_AT_ENTRY = 0x400,
+	/* Just before a return: the walk begins at the caller, whose address is on top of the stack. */
+	STACK_AT_EXIT = 0x1000,
+	STACK_REGS = 0x800,     /* the context begins with the registers: perf events, kprobes, uprobes */
+	STACK_INNERMOST = 0x2000,       /* only the innermost frame of all, without looking for callers */
+	STACK_SKIP = 0xff,
+};
+
+/* From this bit on: the most frames of each part to take, if fewer than stack_depth; 0: stack_depth. */
+#define STACK_MOST_SHIFT 16
+
+/* How a part of a stack ends at its outer end. */
 enum stack_end {
 	STACK_NOT_TAKEN,        /* not asked for, or the task has no such part */
-	STACK_WALKED,           /* the walk found no further frame: the first one, or a broken chain */
+	STACK_WALKED,           /* the walk found no further frame: the outermost one, or a broken chain */
 	STACK_DEEPER,           /* there are, or may be, more frames than were asked for */
 	STACK_UNREADABLE,       /* the kernel refused */
-	STACK_ROOT,             /* the walk came to the first function of the thread */
-	STACK_GONE,             /* the task is at its end, and has given its memory back, with the stack */
+	STACK_ROOT,             /* the walk reached the thread's first function */
+	STACK_GUESSED,          /* as STACK_WALKED, but there are tables, and none of the outermost frame's code */
+	STACK_STUCK,            /* the outermost frame's rule could not be followed, or its memory not be read */
+	STACK_GONE,             /* the task is exiting, and has released its memory, stack included */
 };
 
 /*
- * The element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user).
+ * An element of a map: frame[0 .. kernel) innermost first, then frame[kernel .. kernel + user), then the Python
+ * frames, encoded as in python.h.
  *
- * An address of a process means something only together with what was mapped when the stack was taken. So a
- * stack with a user part is kept apart by space: which process, which of its programs (exec), and how often
- * code was unmapped before (struct stack_code). All that counts by one stack has seen the code that was mapped
- * at first_ns.
+ * A user address is meaningful only with the mappings of the time when the stack was taken. So space is part of the
+ * identity of a stack with a user part: the process, its exec count, and how often code was unmapped before (struct
+ * stack_code). Everything counted by one stack saw the code that was mapped at first_ns.
  */
 struct stack {
 	__u16 kernel, user;     /* frames of each part */
 	__u8 kernel_end, user_end;      /* enum stack_end */
 	__u16 mark;             /* for the loader's use; 0 */
-	__u32 pid;              /* as the loader's pid namespace numbers it, 0: it is not in there */
-	__u32 generation;       /* it was stored in */
-	__u64 space;            /* 0 without a user part; as are the other two */
+	__u32 pid;              /* in the loader's pid namespace, 0: not in it */
+	__u32 generation;       /* in which it was stored */
+	__u64 space;            /* 0 without a user part, as are the other two */
 	__u64 first_ns;         /* CLOCK_MONOTONIC: when it was stored */
+	__u16 python;           /* Python frames */
+	__u8 python_end;        /* enum python_end */
+	__u8 pad[5];
 	__u64 frame[];
 };
 
 /*
- * What is known of a process's code, by its tgid modulo STACK_CODES; two that share a place may begin
- * generations for each other. A generation ends when less code is mapped than was seen before: something was
- * unmapped, and its addresses may soon be those of other code. Looked at where memory is mapped (the
- * tracepoint vm_unmapped_area) and at each new stack.
+ * The state of a process's code, by tgid modulo STACK_CODES; processes that share a place may begin generations for
+ * each other. A generation ends when less code is mapped than before: something was unmapped, and other code may soon
+ * have its addresses. Checked when memory is mapped (tracepoint vm_unmapped_area) and at each new stack.
  */
 struct stack_code {
 	__u64 seen;             /* tgid << 42 | pages of code */
@@ -70,46 +97,59 @@ struct stack_code {
 #define STACK_CODE_PAGES_BITS 42        /* a pid has at most 22 */
 
 #define USER_WINDOW 1024
+#define VMA_PIVOTS 15           /* of a node of the tree of mappings: the maximum of all types */
 
 /* The walk of a user stack (user_stack.bpf.h). */
 struct user_walk {
-	__u64 ip, cs, flags, sp, bp;    /* registers of the frame that it has come to; cs, flags: of the first */
+	union {                 /* of the current frame; link: only of the first */
+		struct walk_regs regs;
+		struct {
+			__u64 ip, sp, bp, base, link;
+		};
+	};
 	__u64 probed_return;    /* struct return_instance of the next frame that has one; 0: none */
 	__u32 n, most;          /* frames of both parts so far, and at most */
-	__u64 window;           /* the address of the memory that was read last */
-	__u32 have;             /* and how much of it is in bytes[] */
+	__u64 window;           /* address of the memory last read */
+	__u32 have;             /* how much of it is in bytes[] */
 	__u8 end;               /* enum stack_end */
-	__u8 is_exact;          /* ip is of the next instruction, and not behind a call */
-	__u8 at_entry;          /* a function begins at ip */
-	__u8 pad;
-	/* By tables: the process's mappings, and the one that ip is in. */
+	__u8 is_exact;          /* ip is of the next instruction, not behind a call */
+	__u8 at_entry;          /* ip is at a function's entry */
+	__u8 has_begun;         /* the first frame's mapping was looked for */
+	__u8 asks;              /* sought is in no mapping that the loader knows */
+	__u8 has_stepped;       /* this is not the first frame */
+	__u8 sp_is_least;       /* sp is not exact: see unwind_has_record() */
+	/* For walks by tables: the process's mappings, and the one that contains ip. */
 	struct unwind_space space;
 	struct unwind_mapping mapping;
 	struct unwind_file file;
+	__u64 sought;           /* address whose mapping was last looked for */
+	__u64 pivot[VMA_PIVOTS];        /* see vma.bpf.h */
+	struct unwind_identity identity;        /* of the file there */
 	__u8 bytes[USER_WINDOW];
 };
 
-/* What stands in the keys of those who count by stack. All zero: the stack was lost. */
+/* The part of a key that identifies a stack. All zero: the stack was lost. */
 struct stack_id {
 	__u64 hash;
-	__u32 tgid;             /* whose user addresses they are; 0: there are none */
-	__u32 frames;           /* of both parts: says which map */
+	__u32 tgid;             /* the process of the user addresses; 0: there are none */
+	__u32 frames;           /* of all parts: determines the map */
 };
 
-/* Where a stack is made. Only programs look at what is in it. */
+/* Where a stack is assembled. Only programs use the contents. */
 struct stack_slot {
 	__u64 holders;          /* preempt.bpf.h: claim_alone() */
-	__u32 level;            /* which one this is */
-	__u8 kernel_is_deep, user_is_deep;      /* the last ones made here were */
+	__u32 level;            /* index of this slot */
+	__u8 kernel_is_deep, user_is_deep;      /* of the last stack made here */
 	__u8 pad[2];
-	struct stack_id id;     /* of the last one */
+	struct stack_id id;     /* of the last stack */
 	struct user_walk walk;
+	struct python_walk python;
 	struct stack stack;
 };
 
 /*
- * What events are counted by, and the element of that hash. The generation is that in which it is added to: see
- * stack_generation in stack.bpf.h.
+ * The key that events are counted by, and the element of that hash. generation is the one in which it is added to:
+ * see stack_generation in stack.bpf.h.
  */
 struct stack_key {
 	struct stack_id stack;
@@ -119,35 +159,36 @@ struct stack_key {
 };
 
 struct stack_count {
-	__u64 count;                    /* or a sum: with the next one a number of 128 bits (wide.h) */
+	__u64 count;                    /* or a sum: with the next one a 128-bit number (wide.h) */
 	__u64 count_high;
-	__u64 name_stamp;               /* when name was written; the newest of a key wins */
-	char name[TASK_KEY_COMM_LEN];   /* of the task, if the key has a pid or tid and no comm */
+	__u64 name_stamp;               /* time name was written; the newest of a key wins */
+	char name[TASK_KEY_COMM_LEN];   /* of the task, if the key has a pid or tid but no comm */
 };
 
-/* Sent when a process has its first stack taken, or has mapped more code since. */
+/* Sent at the first stack of a process, and when it has mapped more code since. */
 struct stack_process {
 	__u32 pid;              /* as in struct stack */
 	__u32 pad;
 };
 
-/* Multiplication carries each bit upwards, the shift brings it down again. */
+/* The multiplication carries each bit upwards, the shift brings it down again. */
 static inline __attribute__((always_inline)) __u64 stack_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 32;
 }
 
-/* What a stack is stored under, never 0. most: frames that both parts have together at most. */
+/* The hash under which a stack is stored, never 0. most: limit of the frames of all parts together. */
 static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack *s, __u64 seed,
 							      __u32 most)
 {
-	__u32 n = s->kernel + s->user, i;
+	__u32 n = s->kernel + s->user + s->python, i;
 	__u64 hash = stack_mix(seed, (__u64)s->kernel << 32 | s->user);
 
 	hash = stack_mix(hash, (__u64)s->generation << 32 | s->kernel_end << 8 | s->user_end);
 	hash = stack_mix(hash, s->space);
-	for (i = 0; i < 2 * STACK_MOST_DEPTH; i++) {
+	hash = stack_mix(hash, (__u64)s->python_end << 32 | s->python);
+	for (i = 0; i < STACK_PARTS * STACK_MOST_DEPTH; i++) {
 		if (i >= n || i >= most)
 			break;
 		hash = stack_mix(hash, s->frame[i]);
@@ -155,7 +196,7 @@ static inline __attribute__((always_inline)) __u64 stack_hash(const struct stack
 	return hash ?: 1;
 }
 
-_Static_assert(sizeof(struct stack) == 32, "stack has padding");
+_Static_assert(sizeof(struct stack) == 40, "stack has padding");
 _Static_assert(sizeof(struct stack_code) == 24, "stack_code has padding");
 _Static_assert(sizeof(struct stack_id) == 16, "stack_id has padding");
 _Static_assert(sizeof(struct stack_key) == 72, "stack_key has padding");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Filling a struct task_key (task_key.h) from the subject of an event. */
+/* Fills in a struct task_key (task_key.h) from the subject of an event. */
 #ifndef TALLY_TASK_KEY_BPF_H
 #define TALLY_TASK_KEY_BPF_H
 
@@ -9,16 +9,26 @@
 
 const volatile u32 by = 0;      /* enum task_key_part, ORed */
 
-/* Of a task with a type by two loads, which costs less than a call of a helper. */
+/* Two loads cost less than a helper call. */
+static __always_inline void task_key_typed_comm(char to[TASK_KEY_COMM_LEN], struct task_struct *typed)
+{
+	((u64 *)to)[0] = ((u64 *)typed->comm)[0];
+	((u64 *)to)[1] = ((u64 *)typed->comm)[1];
+}
+
 static __always_inline void task_key_comm(char to[TASK_KEY_COMM_LEN], struct task_struct *t)
 {
-#ifndef SCOPE_UNTYPED
+#ifdef SCOPE_UNTYPED
+	if (!t && has_typed_current()) {
+		task_key_typed_comm(to, bpf_get_current_task_btf());
+		return;
+	}
+#else
 #ifdef SCOPE_CURRENT
 	if (has_typed_current())
 #endif
 	{
-		((u64 *)to)[0] = ((u64 *)t->comm)[0];
-		((u64 *)to)[1] = ((u64 *)t->comm)[1];
+		task_key_typed_comm(to, t);
 		return;
 	}
 #endif
@@ -44,8 +54,8 @@ static __always_inline void task_key_of(struct task_key *key, struct task_struct
 }
 
 /*
- * A pid alone says little at 3 a.m.: keys by pid or tid carry the name the task had at its last
- * event. stamp orders the names of one key's segments; any clock that rises on all CPUs will do.
+ * Keys by pid or tid carry the name that the task had at its last event. stamp orders the names of one key's
+ * segments; any clock that is monotonic across CPUs will do.
  */
 static __always_inline bool task_key_has_name(void)
 {
@@ -57,8 +67,14 @@ static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_st
 {
 	if (!task_key_has_name())
 		return;
-	task_key_comm(name, by & BY_TID ? t : SCOPE_GET(scope_subject(t), group_leader));
 	*name_stamp = stamp;
+#ifdef SCOPE_UNTYPED
+	if (!t && !(by & BY_TID) && has_typed_current()) {
+		task_key_typed_comm(name, bpf_get_current_task_btf()->group_leader);
+		return;
+	}
+#endif
+	task_key_comm(name, by & BY_TID ? t : SCOPE_GET(scope_subject(t), group_leader));
 }
 
 #endif /* TALLY_TASK_KEY_BPF_H */

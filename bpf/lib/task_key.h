@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What --by can name about a task, as a map key. Only the parts asked for are filled, the rest
- * stays zero. Filled by task_key.bpf.h, shown by user/agg/task_key.h.
+ * The task properties of --by, as a map key. Only the parts asked for are filled in; the rest is zero. Filled in by
+ * task_key.bpf.h, shown by user/cli/task_key.h.
  */
 #ifndef TALLY_TASK_KEY_H
 #define TALLY_TASK_KEY_H
 
 #define TASK_KEY_COMM_LEN 16
 
-/* Bits of the keys asked for, in the order in which they are shown. */
+/* The parts asked for, as bits, in display order. */
 enum task_key_part {
 	BY_CPU = 1 << 0,
 	BY_CGROUP = 1 << 1,
@@ -20,15 +20,19 @@ enum task_key_part {
 };
 #define BY_PARTS 7
 
+/*
+ * A map whose keys end with this may end them after the last part asked for (task_key__size()): hashing and comparing
+ * the rest takes time. The order of the members is that of how often they are asked for.
+ */
 struct task_key {
-	__u64 cgroup;           /* id in the hierarchy of scope_config.hierarchy */
-	__u32 cpu;              /* the CPU the event happened on */
-	__u32 pidns;            /* inode number; 0: the task has left its namespace (it is exiting) */
-	__u32 uid;              /* real uid */
-	__u32 pid;              /* process (tgid) in the initial pid namespace */
+	__u32 pid;              /* tgid in the initial pid namespace */
 	__u32 tid;
-	__u32 event;            /* number of the event, where a tool counts several */
 	char comm[TASK_KEY_COMM_LEN];
+	__u32 uid;              /* real uid */
+	__u32 cpu;              /* on which the event happened */
+	__u32 pidns;            /* inode number; 0: the exiting task has left its namespace */
+	__u32 event;            /* number of the event, in tools that count several */
+	__u64 cgroup;           /* id in the hierarchy of scope_config.hierarchy */
 };
 
 _Static_assert(sizeof(struct task_key) == 48, "task_key has padding");

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The walk of a user stack by tables (unwind.h): through code that keeps no frame pointers, out of signal
- * handlers, to the function that a thread began with. Where the tables say nothing, of code that a
- * compiler made at run time, it goes by frame pointers.
+ * Walks a user stack by tables (unwind.h): through code without frame pointers, out of signal handlers, to the
+ * thread's first function. Code without tables, made at run time by a compiler, is walked by frame pointers.
  *
- *   unwind_begin(walk, at_entry)   false: nothing is known of the current process
- *   unwind_frame(level)            from walk->ip, sp, bp to the caller's, whose frame it adds
+ *   unwind_begin(walk, at_entry)
+ *   unwind_frame(level)            steps from walk->ip, sp, bp to the caller, and adds its frame; 0: the walk ends
+ *   unwind_find_vma(level)         if walk->asks then: see there; 0: the walk ends
  */
 #ifndef TALLY_UNWIND_BPF_H
 #define TALLY_UNWIND_BPF_H
 
+#include "python.bpf.h"
 #include "user_memory.bpf.h"
 #include "unwind.h"
+#include "vma.bpf.h"
 
 const volatile bool unwind_by_tables = false;
 
@@ -61,6 +63,15 @@ struct {
 	__type(value, struct unwind_space);
 } unwind_spaces SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, UNWIND_FILES);
+	__type(key, struct unwind_identity);
+	__type(value, struct unwind_found);
+} unwind_found SEC(".maps");
+
+u32 unwind_lacks[UNWIND_LACKS] = {};
+
 /* --- looking up -------------------------------------------------------------------------------- */
 
 static __always_inline bool unwind_is_of(const struct unwind_space *space, struct mm_struct *mm)
@@ -68,7 +79,7 @@ static __always_inline bool unwind_is_of(const struct unwind_space *space, struc
 	return space->code == BPF_CORE_READ(mm, start_code) && space->stack == BPF_CORE_READ(mm, start_stack);
 }
 
-/* A copy: an element that is replaced is used again at once, for another process maybe. */
+/* Makes a copy: a replaced element is reused at once, possibly for another process. */
 static __always_inline bool unwind_space_of(struct unwind_space *space, u32 tgid, struct mm_struct *mm)
 {
 	const struct unwind_space *known = bpf_map_lookup_elem(&unwind_spaces, &tgid);
@@ -79,22 +90,27 @@ static __always_inline bool unwind_space_of(struct unwind_space *space, u32 tgid
 	return unwind_is_of(space, mm);
 }
 
-/* A child that has just been forked, and is not known yet, has what its parent has. */
-static __always_inline bool unwind_begin(struct user_walk *w, bool at_entry)
+/*
+ * A child that was just forked, and is not yet known, uses its parent's entry. If that is not known either, or has
+ * mapped code since, mappings are found where the kernel keeps them.
+ */
+static __always_inline void unwind_begin(struct user_walk *w, bool at_entry)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 	struct mm_struct *mm = BPF_CORE_READ(t, mm);
 
 	if (!unwind_space_of(&w->space, bpf_get_current_pid_tgid() >> 32, mm) &&
 	    !unwind_space_of(&w->space, BPF_CORE_READ(t, real_parent, tgid), mm))
-		return false;
+		w->space.first = w->space.n = 0;
 	w->mapping.start = w->mapping.end = 0;
+	w->mapping.token = 0;   /* what the walk before sought is not lacked again */
+	w->has_begun = w->has_stepped = false;
 	w->is_exact = true;
+	w->sp_is_least = false;
 	w->at_entry = at_entry;
-	return true;
 }
 
-/* 0 where there is none, which no more than page and rule numbers is right. */
+/* 0 if there is no such word, like a stored 0: row 0, or rule 0 (UNWIND_UNKNOWN). */
 static __always_inline u32 unwind_word(u32 n)
 {
 	u32 slab_number = n / UNWIND_SLAB_WORDS, line_number = n / UNWIND_LINE_WORDS % UNWIND_SLAB_LINES;
@@ -107,10 +123,10 @@ static __always_inline u32 unwind_word(u32 n)
 	return line ? line->word[n % UNWIND_LINE_WORDS] : 0;
 }
 
-#define UNWIND_MAPPING_STEPS 17         /* a bit more than that of UNWIND_MAPPINGS */
-#define UNWIND_ROW_STEPS 9              /* of UNWIND_MOST_ROWS_OF_A_PAGE */
+#define UNWIND_MAPPING_STEPS 17         /* of a binary search: log2 of UNWIND_MAPPINGS, and 1 */
+#define UNWIND_ROW_STEPS 9              /* log2 of UNWIND_MOST_ROWS_OF_A_PAGE, and 1 */
 
-/* The last mapping of the process that begins at pc or before it. */
+/* The last mapping of the process that begins at or before pc. */
 static __always_inline u32 unwind_mapping_before(const struct user_walk *w, u64 pc)
 {
 	u32 from = w->space.first, to = from + w->space.n, i, middle;
@@ -128,34 +144,111 @@ static __always_inline u32 unwind_mapping_before(const struct user_walk *w, u64 
 	return from - 1;
 }
 
-/* Brings the mapping of pc, and its file, into the walk. False: nothing is mapped there. */
-static __always_inline bool unwind_find_mapping(struct user_walk *w, u64 pc)
+static __always_inline void unwind_load_file(struct user_walk *w, u32 number)
+{
+	const struct unwind_file *f = bpf_map_lookup_elem(&unwind_files, &number);
+
+	w->mapping.file = number;
+	w->file.pages = 0;
+	if (f)
+		w->file = *f;
+}
+
+/* Loads the mapping of pc, and its file, into the walk, if the loader knows it. */
+static __always_inline bool unwind_known_mapping(struct user_walk *w, u64 pc)
 {
 	const struct unwind_mapping *m;
-	const struct unwind_file *f;
 	u32 n, file;
 
-	if (pc >= w->mapping.start && pc < w->mapping.end)
-		return true;
 	n = unwind_mapping_before(w, pc);
-	if (n - w->space.first >= w->space.n)   /* before the first one, too */
+	if (n - w->space.first >= w->space.n)   /* also before the first one */
 		return false;
 	m = bpf_map_lookup_elem(&unwind_mappings, &n);
 	if (!m || pc < m->start || pc >= m->end)
 		return false;
-	/* The loader writes it last: with a file there is its bias. Loads are not reordered here. */
+	/* The loader writes file last, so a valid file implies a valid bias. Loads are not reordered here. */
 	file = *(volatile const u32 *)&m->file;
 	barrier();
 	w->mapping = *m;
-	w->mapping.file = file;
-	w->file.pages = 0;
-	f = bpf_map_lookup_elem(&unwind_files, &file);
-	if (f)
-		w->file = *f;
+	unwind_load_file(w, file);
 	return true;
 }
 
-/* The rule at pc, which is in the walk's mapping; NULL: nothing is said of it. */
+/* --- mappings that the loader does not know yet ------------------------------------------------ */
+
+static __always_inline void unwind_modified(struct unwind_identity *id, struct inode *inode)
+{
+	struct inode___renamed *renamed = (void *)inode;
+	struct inode___old *old = (void *)inode;
+
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		id->modified_s = BPF_CORE_READ(inode, i_mtime_sec);
+		id->modified_ns = BPF_CORE_READ(inode, i_mtime_nsec);
+	} else if (bpf_core_field_exists(renamed->__i_mtime)) {
+		id->modified_s = BPF_CORE_READ(renamed, __i_mtime.tv_sec);
+		id->modified_ns = BPF_CORE_READ(renamed, __i_mtime.tv_nsec);
+	} else {
+		id->modified_s = BPF_CORE_READ(old, i_mtime.tv_sec);
+		id->modified_ns = BPF_CORE_READ(old, i_mtime.tv_nsec);
+	}
+}
+
+/* A mapping of a file that has no tables, or none yet, keeps UNWIND_NO_FILE. */
+static __always_inline void unwind_find_file(struct user_walk *w, struct vm_area_struct *vma)
+{
+	u64 offset = BPF_CORE_READ(vma, vm_pgoff) * USER_PAGE;
+	struct inode *inode = BPF_CORE_READ(vma, vm_file, f_inode);
+	const struct unwind_found *found;
+	struct unwind_identity *id = &w->identity;
+	u32 i;
+
+	id->inode = BPF_CORE_READ(inode, i_ino);
+	id->size = BPF_CORE_READ(inode, i_size);
+	id->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	unwind_modified(id, inode);
+	found = bpf_map_lookup_elem(&unwind_found, id);
+	if (!found)
+		return;
+	for (i = 0; i < UNWIND_SEGMENTS && i < found->n; i++) {
+		if (offset < found->segment[i].from || offset >= found->segment[i].to)
+			continue;
+		w->mapping.bias = w->mapping.start - offset - found->segment[i].delta;
+		unwind_load_file(w, found->file);
+		return;
+	}
+}
+
+/* Only memory at user addresses can be code. */
+#define USER_ADDRESSES (1ULL << 56)
+
+static __always_inline bool unwind_load_vma(struct user_walk *w, u64 pc)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct mm_struct *mm = BPF_CORE_READ(t, mm);
+	struct vm_area_struct *vma;
+
+	if (pc < USER_PAGE || pc >= USER_ADDRESSES)
+		return false;
+	vma = vma_in_tree(mm, pc, w->pivot) ?: vma_in_rb_tree(mm, pc);
+	if (!vma || !(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return false;
+	w->mapping.start = BPF_CORE_READ(vma, vm_start);
+	w->mapping.end = BPF_CORE_READ(vma, vm_end);
+	w->mapping.bias = 0;
+	w->mapping.token = 0;
+	w->mapping.file = UNWIND_NO_FILE;
+	w->file.pages = 0;
+	if (BPF_CORE_READ(vma, vm_file))
+		unwind_find_file(w, vma);
+	return true;
+}
+
+static __always_inline bool unwind_is_mapped(const struct user_walk *w, u64 pc)
+{
+	return pc >= w->mapping.start && pc < w->mapping.end;
+}
+
+/* The rule at pc, in the walk's mapping; NULL: there is none. */
 static __always_inline const struct unwind_rule *unwind_find_rule(const struct user_walk *w, u64 pc)
 {
 	u64 at = pc - w->mapping.bias - w->file.start, page = at >> UNWIND_PAGE_BITS;
@@ -180,40 +273,68 @@ static __always_inline const struct unwind_rule *unwind_find_rule(const struct u
 
 /* --- steps ------------------------------------------------------------------------------------- */
 
-/* arch/x86/include/uapi/asm/sigcontext.h: where registers are in a struct ucontext. */
-#define UCONTEXT_RBP 120
-#define UCONTEXT_RSP 160
-#define UCONTEXT_RIP 168
-
+/*
+ * Reads the lowest address first: all of them are then in the window; and into the walk, not onto the stack, of which
+ * 6.12 allows little: a walk that fails ends.
+ */
 static __always_inline bool unwind_out_of_signal(struct user_walk *w)
 {
-	u64 context = w->sp, ip, sp, bp;
+	u64 frame = w->sp;
 
-	if (!user_word(w, context + UCONTEXT_RBP, &bp) || !user_word(w, context + UCONTEXT_RSP, &sp) ||
-	    !user_word(w, context + UCONTEXT_RIP, &ip))
+	if (!user_word(w, frame + SIGNAL_FP, &w->bp) ||
+	    (SIGNAL_BASE && !user_word(w, frame + SIGNAL_BASE, &w->base)) ||
+	    (RETURNS_BY_LINK && !user_word(w, frame + SIGNAL_LINK, &w->link)) ||
+	    !user_word(w, frame + SIGNAL_SP, &w->sp) || !user_word(w, frame + SIGNAL_IP, &w->ip))
 		return false;
-	w->ip = ip;
-	w->sp = sp;
-	w->bp = bp;
+	if (RETURNS_BY_LINK)
+		w->link = code_address(w->link);
 	w->is_exact = true;
 	return true;
+}
+
+/* The code that a signal handler returns to, where tables do not tell. */
+static __always_inline bool unwind_is_signal_return(const struct user_walk *w)
+{
+	u64 code = 0;
+
+	return SIGNAL_RETURN && !w->is_exact && !w->sp_is_least &&
+	       !bpf_probe_read_user(&code, sizeof(code), (void *)w->ip) && code == SIGNAL_RETURN;
+}
+
+/*
+ * Where frame records are anywhere in a frame, a step by one leaves sp inexact: it is less than the caller's. A
+ * function that saves fp and the return address side by side has its record there, which fp points to.
+ */
+static __always_inline bool unwind_has_record(const struct unwind_rule *r)
+{
+	return r->fp == UNWIND_FP_AT_CFA && r->ra_offset == r->fp_offset + 8;
+}
+
+static __always_inline bool unwind_needs_sp(const struct unwind_rule *r)
+{
+	if (r->cfa == UNWIND_SP)
+		return !unwind_has_record(r);
+	return r->cfa != UNWIND_FP && r->cfa != UNWIND_FP_DEREF;
 }
 
 static __always_inline bool unwind_find_cfa(struct user_walk *w, const struct unwind_rule *r, u64 *cfa)
 {
 	switch (r->cfa) {
-	case UNWIND_RSP:
-		*cfa = w->sp + r->offset;
+	case UNWIND_SP:
+		*cfa = RETURNS_BY_LINK && w->sp_is_least ? w->bp - r->fp_offset : w->sp + r->offset;
 		return true;
-	case UNWIND_RBP:
+	case UNWIND_FP:
 		*cfa = w->bp + r->offset;
+		return true;
+	case UNWIND_BASE:
+		*cfa = w->base + r->offset;
 		return true;
 	case UNWIND_PLT:
 		*cfa = w->sp + r->offset + ((w->ip & 15) >= (u64)r->second ? 8 : 0);
 		return true;
-	case UNWIND_RSP_DEREF:
-	case UNWIND_RBP_DEREF:
-		if (!user_word(w, (r->cfa == UNWIND_RSP_DEREF ? w->sp : w->bp) + r->offset, cfa))
+	case UNWIND_SP_DEREF:
+	case UNWIND_FP_DEREF:
+		if (!user_word(w, (r->cfa == UNWIND_SP_DEREF ? w->sp : w->bp) + r->offset, cfa))
 			return false;
 		*cfa += r->second;
 		return true;
@@ -221,23 +342,42 @@ static __always_inline bool unwind_find_cfa(struct user_walk *w, const struct un
 	return false;
 }
 
-/* To the caller; a stack grows downwards, so it is above. */
-static __always_inline bool unwind_by_rule(struct user_walk *w, const struct unwind_rule *r)
+/* A return address in the link register is that of a function which has called none: cfa may be sp. */
+static __always_inline bool unwind_by_link(struct user_walk *w, u64 cfa, u64 bp)
 {
-	u64 cfa = 0, ip = 0, bp = w->bp;
-
-	if (!unwind_find_cfa(w, r, &cfa) || cfa <= w->sp)
+	if (cfa < w->sp || !w->link)
 		return false;
-	/* What is lower in memory first: both are in the window then. */
-	if (r->rbp == UNWIND_RBP_AT_CFA && !user_word(w, cfa + r->rbp_offset, &bp))
-		return false;
-	if (r->rbp == UNWIND_RBP_AT_RBP && !user_word(w, w->bp + r->rbp_offset, &bp))
-		return false;
-	if (!user_word(w, cfa - 8, &ip))
-		return false;
-	w->ip = user_return(w, cfa - 8, ip);
+	w->ip = user_return(w, w->sp, w->link);
 	w->sp = cfa;
 	w->bp = bp;
+	w->link = 0;
+	w->is_exact = false;
+	return true;
+}
+
+/* Steps to the caller, which is at a higher address: stacks grow downwards. */
+static __always_inline bool unwind_by_rule(struct user_walk *w, const struct unwind_rule *r)
+{
+	u64 cfa = 0, frame = w->bp;
+
+	if (!unwind_find_cfa(w, r, &cfa))
+		return false;
+	/* Read the lower addresses first: the others are then in the window. */
+	if (r->base_at == UNWIND_BASE_LOST ||
+	    (r->base_at != UNWIND_BASE_SAME && !user_word(w, cfa + r->base_at, &w->base)))
+		w->base = 0;
+	if (r->fp == UNWIND_FP_AT_CFA && !user_word(w, cfa + r->fp_offset, &w->bp))
+		return false;
+	if (r->fp == UNWIND_FP_AT_FP && !user_word(w, frame + r->fp_offset, &w->bp))
+		return false;
+	if (RETURNS_BY_LINK && !r->ra_offset)
+		return unwind_by_link(w, cfa, w->bp);
+	if (cfa <= w->sp || !user_word(w, cfa + r->ra_offset, &w->ip))
+		return false;
+	w->ip = user_return(w, cfa + r->ra_offset, w->ip);
+	w->sp = cfa;
+	w->link = 0;
+	w->sp_is_least = false;
 	w->is_exact = false;
 	return true;
 }
@@ -246,8 +386,10 @@ static __always_inline bool unwind_by_frame_pointer(struct user_walk *w)
 {
 	u64 frame = w->bp, ip = 0, bp = w->bp;
 
+	if (RETURNS_BY_LINK && w->at_entry)
+		return unwind_by_link(w, w->sp, w->bp);
 	if (w->at_entry) {
-		/* It has not been made yet. */
+		/* The frame is not set up yet. */
 		if (!user_word(w, w->sp, &ip))
 			return false;
 		frame = w->sp - 8;
@@ -257,54 +399,103 @@ static __always_inline bool unwind_by_frame_pointer(struct user_walk *w)
 	w->ip = user_return(w, frame + 8, ip);
 	w->sp = frame + 16;
 	w->bp = bp;
+	w->link = 0;
+	w->sp_is_least = RETURNS_BY_LINK;
+	w->base = 0;
 	w->is_exact = false;
 	return true;
 }
 
-static __always_inline bool unwind_step(struct user_walk *w)
+/* pc: of the frame, in its mapping if there is one. */
+static __always_inline bool unwind_step(struct user_walk *w, u64 pc)
 {
-	/* A return address may be the first one behind a function, whose last instruction is a call. */
-	u64 pc = w->ip - !w->is_exact;
 	const struct unwind_rule *rule = NULL;
 
-	if (unwind_find_mapping(w, pc))
+	if (unwind_is_mapped(w, pc))
 		rule = unwind_find_rule(w, pc);
+	w->end = STACK_GUESSED;
+	if (!rule && w->mapping.file == UNWIND_NO_FILE && w->mapping.token)
+		__sync_fetch_and_add(&unwind_lacks[w->mapping.token % UNWIND_LACKS], 1);
 	if (!rule || rule->cfa == UNWIND_UNKNOWN)
-		return unwind_by_frame_pointer(w);
+		return unwind_is_signal_return(w) ? unwind_out_of_signal(w) : unwind_by_frame_pointer(w);
 	if (rule->cfa == UNWIND_END) {
 		w->end = STACK_ROOT;
 		return false;
 	}
-	if (rule->cfa == UNWIND_SIGNAL)
-		return unwind_out_of_signal(w);
-	return unwind_by_rule(w, rule);
+	if (RETURNS_BY_LINK && w->sp_is_least && rule->cfa != UNWIND_SIGNAL && unwind_needs_sp(rule))
+		return unwind_by_frame_pointer(w);
+	w->end = STACK_STUCK;
+	if (!(rule->cfa == UNWIND_SIGNAL ? unwind_out_of_signal(w) : unwind_by_rule(w, rule)))
+		return false;
+	w->end = STACK_WALKED;
+	return true;
 }
 
-/* One frame more. Not static for the same reason as user_stack_frames(). 0: the walk has come to its end. */
+/* Consumers take all but the first frame for return addresses, which follow a call. */
+static __always_inline bool unwind_add(struct stack_slot *slot)
+{
+	struct user_walk *w = &slot->walk;
+	u64 n = w->n;
+
+	barrier_var(n);
+	if (n > 2 * stack_depth)        /* never; the verifier cannot know */
+		return false;
+	slot->stack.frame[n] = w->ip + w->is_exact;
+	if (python_in_stacks)
+		slot->stack.frame[STACK_POINTERS + n] = w->sp;
+	w->n = n + 1;
+	return true;
+}
+
+static __always_inline u64 unwind_pc(const struct user_walk *w)
+{
+	/* A return address may be just past a function whose last instruction is a call. */
+	return w->ip - !w->is_exact;
+}
+
+/*
+ * Not static, for the reason given at user_stack_frames(). A caller must be code: where the loader knows no mapping of
+ * it, unwind_find_vma() has to be called. Functions that have called each other share 512 bytes of stack: called from
+ * here it would be too much for offcputime on 6.1. Returns 0 at the end of the walk.
+ */
 __noinline int unwind_frame(u32 level)
 {
 	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);
 	struct user_walk *w;
-	u64 n;
 
 	VERIFIED_ONCE();
 	if (!slot || !unwind_by_tables)
 		return 0;
 	w = &slot->walk;
-	n = w->n;
-	if (n >= w->most || !unwind_step(w))
+	w->asks = false;
+	if (!w->has_begun) {
+		w->has_begun = true;
+		w->sought = unwind_pc(w);
+		if (!unwind_known_mapping(w, w->sought)) {
+			w->asks = true;
+			return 1;
+		}
+	}
+	if (w->n >= w->most || !unwind_step(w, unwind_pc(w)))
 		return 0;
 	w->at_entry = false;
-	/* What is not code is no caller. */
-	if (!unwind_find_mapping(w, w->ip - !w->is_exact))
-		return 0;
-	barrier_var(n);
-	if (n > 2 * stack_depth)        /* never; the verifier cannot know */
-		return 0;
-	/* All but the first are taken for return addresses, of calls that end there. */
-	slot->stack.frame[n] = w->ip + w->is_exact;
-	w->n = n + 1;
-	return 1;
+	w->has_stepped = true;
+	w->sought = unwind_pc(w);
+	w->asks = !unwind_is_mapped(w, w->sought) && !unwind_known_mapping(w, w->sought);
+	return w->asks || unwind_add(slot);
+}
+
+/* Not static either. Loads the mapping of the frame that is asked about, and adds it unless it is the first. */
+__noinline int unwind_find_vma(u32 level)
+{
+	struct stack_slot *slot = bpf_map_lookup_elem(&stack_slots, &level);
+
+	VERIFIED_ONCE();
+	if (!slot || !unwind_by_tables)
+		return false;
+	if (!unwind_load_vma(&slot->walk, slot->walk.sought))
+		return !slot->walk.has_stepped;
+	return !slot->walk.has_stepped || unwind_add(slot);
 }
 
 #endif /* TALLY_UNWIND_BPF_H */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tables by which user stacks are walked through code that keeps no frame pointers: what .eh_frame
- * says of each instruction, in a form that a program can look up. Made by user/unwind, walked by
- * unwind.bpf.h.
+ * Tables for walking user stacks through code without frame pointers: the rules of .eh_frame for each instruction, in
+ * a form that a program can look up. Made by user/unwind, used by unwind.bpf.h.
  *
- * What is said of files is in one space of words, cut into lines of 64 bytes (a cache line, an element
- * of a map) and slabs of 1 MiB (a map, so that memory is taken as files are added): word w is
- * line[w / 16 % UNWIND_SLAB_LINES].word[w % 16] of slab w / UNWIND_SLAB_WORDS.
+ * The tables of all files share one space of words, divided into lines of 64 bytes (a cache line, a map element) and
+ * slabs of 1 MiB (a map, so that memory is allocated as files are added): word w is line[w / 16 %
+ * UNWIND_SLAB_LINES].word[w % 16] of slab w / UNWIND_SLAB_WORDS.
  */
 #ifndef TALLY_UNWIND_H
 #define TALLY_UNWIND_H
@@ -21,11 +20,10 @@ struct unwind_line {
 };
 
 /*
- * The code of a file, from start on, a multiple of a page, by the virtual addresses of its program
- * headers. word[index + p] is the number of rows before page p, word[index + pages] that of all.
- * word[rows + i] is row i: from which byte of its page on (the low 8 bits) which rule holds (the
- * others: its number). Rows rise; the first one is of the first byte, so that the rule at an address
- * is that of the last row not behind it, in its page or before.
+ * The code of a file from start, a multiple of a page, in virtual addresses of its program headers. word[index + p]
+ * is the number of rows before page p, word[index + pages] the total. word[rows + i] is row i: the byte of its page
+ * from which a rule holds (the low 8 bits), and the rule's number (the others). Rows ascend; the first is at the
+ * first byte, so the rule at an address is that of the last row at or before it, in its page or an earlier one.
  */
 #define UNWIND_PAGE_BITS 8
 #define UNWIND_PAGE (1 << UNWIND_PAGE_BITS)
@@ -38,57 +36,94 @@ struct unwind_file {
 	__u32 pad;
 };
 
-/* How the caller's stack pointer (the CFA: the canonical frame address of DWARF) is found. */
+/* How to compute the caller's stack pointer (the CFA: DWARF's canonical frame address). */
 enum unwind_cfa {
-	UNWIND_UNKNOWN,         /* nothing is said of this code: the walk goes by frame pointers */
-	UNWIND_END,             /* the outermost function: there is no caller */
-	UNWIND_UNSUPPORTED,     /* said in a way that is not followed */
-	UNWIND_RSP,             /* rsp + offset */
-	UNWIND_RBP,             /* rbp + offset */
-	UNWIND_RSP_DEREF,       /* *(rsp + offset) + second */
-	UNWIND_RBP_DEREF,       /* *(rbp + offset) + second */
-	UNWIND_PLT,             /* rsp + offset, and 8 more if rip % 16 >= second */
-	UNWIND_SIGNAL,          /* rsp is at a struct ucontext: all registers are there */
+	UNWIND_UNKNOWN,         /* no rule for this code: walk by frame pointers */
+	UNWIND_END,             /* the outermost function: no caller */
+	UNWIND_UNSUPPORTED,     /* the rule has an unsupported form */
+	UNWIND_SP,              /* sp + offset */
+	UNWIND_FP,              /* fp + offset */
+	UNWIND_SP_DEREF,        /* *(sp + offset) + second */
+	UNWIND_FP_DEREF,        /* *(fp + offset) + second */
+	UNWIND_PLT,             /* sp + offset, and 8 more if ip % 16 >= second */
+	UNWIND_BASE,            /* base + offset: rbx on x86-64 */
+	UNWIND_SIGNAL,          /* sp points to what the kernel pushed for a signal handler, with all registers */
 };
 
-/* Where the caller's rbp is. Its rip is always below the CFA. */
-enum unwind_rbp {
-	UNWIND_RBP_SAME,        /* still in rbp */
-	UNWIND_RBP_AT_CFA,      /* *(CFA + rbp_offset) */
-	UNWIND_RBP_AT_RBP,      /* *(rbp + rbp_offset) */
-	UNWIND_RBP_LOST,
+/* Where the caller's fp is: rbp, x29. */
+enum unwind_fp {
+	UNWIND_FP_SAME,         /* still in fp */
+	UNWIND_FP_AT_CFA,       /* *(CFA + fp_offset) */
+	UNWIND_FP_AT_FP,        /* *(fp + fp_offset) */
+	UNWIND_FP_LOST,
 };
 
-/* Rules are shared by all files, equal ones kept once; number 0 is UNWIND_UNKNOWN. */
+/* Rules are shared by all files, without duplicates; number 0 is UNWIND_UNKNOWN. */
 struct unwind_rule {
 	__u8 cfa;               /* enum unwind_cfa */
-	__u8 rbp;               /* enum unwind_rbp */
+	__u8 fp;                /* enum unwind_fp */
 	__s16 second;
 	__s32 offset;
-	__s32 rbp_offset;
-	__u32 pad;
+	__s32 fp_offset;
+	__s32 ra_offset;        /* the return address is *(CFA + ra_offset); 0: still in the link register */
+	__s32 base_at;          /* enum unwind_base, or the caller's base is *(CFA + base_at) */
+};
+
+/*
+ * Where the caller's base register is, in the rules of files that have an UNWIND_BASE. That is the dynamic linker,
+ * whose functions that such a function calls save it; the rules of other files say that it is lost.
+ */
+enum unwind_base {
+	UNWIND_BASE_LOST,
+	UNWIND_BASE_SAME,       /* still in the register */
 };
 
 #define UNWIND_RULES (1 << 14)
 
-/* Code that a process has mapped, in order of address in the array of all mappings. */
+/* A code mapping of a process; sorted by address in the array of all mappings. */
 struct unwind_mapping {
 	__u64 start, end;
-	__u64 bias;             /* an address less bias is one of the file's own */
+	__u64 bias;             /* address minus bias is a virtual address of the file */
 	__u32 file;             /* number, or UNWIND_NO_FILE */
-	__u32 token;            /* of the loader, of a file that is still read: bias is the offset in it; 0 */
+	__u32 token;            /* the loader's, for a file still being read: bias is then the file offset; else 0 */
 };
 
+/* Walks count, by token modulo this, how often they lacked the table of a file still being read. */
+#define UNWIND_LACKS (1 << 10)
+
 #define UNWIND_FILES (1 << 12)
-#define UNWIND_NO_FILE 0xffffffffU       /* nothing is said of it: the walk goes by frame pointers */
+#define UNWIND_NO_FILE 0xffffffffU       /* no tables: walk by frame pointers */
+
+/*
+ * A file with tables, as a program finds it behind a mapping of a process that the loader has not seen yet. Identified
+ * by all four members of the key: numbers of files are used again. Addresses of its code are those of a segment: offset
+ * in the file, plus delta.
+ */
+#define UNWIND_SEGMENTS 4               /* of code; files with more of them are not found this way */
+
+struct unwind_identity {
+	__u64 inode, size;
+	__s64 modified_s;
+	__u32 modified_ns;
+	__u32 device;                   /* as in the kernel: major << 20 | minor */
+};
+
+struct unwind_found {
+	__u32 file;
+	__u32 n;                        /* segments */
+	struct {
+		__u64 from, to;         /* offsets, of whole pages */
+		__u64 delta;
+	} segment[UNWIND_SEGMENTS];
+};
 
 #define UNWIND_MAPPINGS (1 << 16)       /* of all processes */
 
 /*
- * What is known of a process, by its tgid. code and stack are mm->start_code and start_stack (fields
- * 26 and 28 of /proc/PID/stat), which change with an exec and not with a fork: where they differ, this
- * is of a program that has gone. mapping[first .. first + n) does not change while a program may look, but that
- * files become known: bias first and then file, which is read in the opposite order.
+ * A process, by tgid. code and stack are mm->start_code and start_stack (fields 26 and 28 of /proc/PID/stat), which
+ * change with an exec but not with a fork: if they differ, the entry is of an earlier program. mapping[first .. first
+ * + n) does not change while a program may read it, except that files become known: bias is written first, then file,
+ * and programs read them in the opposite order.
  */
 struct unwind_space {
 	__u64 code, stack;
@@ -98,7 +133,9 @@ struct unwind_space {
 #define UNWIND_SPACES (1 << 14)
 
 _Static_assert(sizeof(struct unwind_file) == 24, "unwind_file has padding");
-_Static_assert(sizeof(struct unwind_rule) == 16, "unwind_rule has padding");
+_Static_assert(sizeof(struct unwind_rule) == 20, "unwind_rule has padding");
+_Static_assert(sizeof(struct unwind_identity) == 32, "unwind_identity has padding");
+_Static_assert(sizeof(struct unwind_found) == 8 + 24 * UNWIND_SEGMENTS, "unwind_found has padding");
 _Static_assert(sizeof(struct unwind_mapping) == 32, "unwind_mapping has padding");
 _Static_assert(sizeof(struct unwind_space) == 24, "unwind_space has padding");
 

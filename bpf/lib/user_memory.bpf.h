@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where stacks are made, and the memory of a program as a walk of its stack reads it: by the KiB, since
- * the next word is near.
+ * The slots in which stacks are assembled, and reads of user memory for stack walks: one KiB at a time, because the
+ * next word is usually near.
  */
 #ifndef TALLY_USER_MEMORY_BPF_H
 #define TALLY_USER_MEMORY_BPF_H
@@ -11,12 +11,12 @@
 #include "stack.h"
 
 /*
- * So many stacks are made at once on a CPU: by a task, soft interrupt, interrupt, NMI; and, where programs on
- * functions can be preempted and cannot prevent it (preempt.bpf.h), by tasks that wait in the middle of it.
+ * Stacks taken at once on a CPU: by a task, a softirq, an interrupt, an NMI; and, where programs on functions are
+ * preemptible and cannot prevent it (preempt.bpf.h), by preempted tasks.
  */
 #define STACK_NESTING 8
 
-/* Values without a type: the loader sizes them by --max-depth. */
+/* Values without a type: the loader sets their size from --max-depth. */
 #define STACK_VALUE(frames) (sizeof(struct stack) + 8 * (frames))
 #define STACK_SLOT(frames) (sizeof(struct stack_slot) + 8 * (frames))
 
@@ -32,9 +32,9 @@ const volatile u32 stack_depth = STACK_DEPTH;   /* frames of each part at most *
 #define USER_PAGE 4096
 
 /*
- * Brings size bytes of memory into the window, at *at. It does not go beyond the page that they begin on,
- * unless they do: what comes behind may not be there, and to find that out is dear. Nothing is mapped
- * below the first page. False: they cannot be read.
+ * Makes size bytes of user memory available in the window, at *at. Does not read beyond the page that they begin on
+ * unless they cross it: the next page may be absent, and a fault is expensive. Nothing is mapped below the first
+ * page. Returns false if they cannot be read.
  */
 static __always_inline bool user_window(struct user_walk *w, u64 address, u32 size, u64 *at)
 {
@@ -51,7 +51,7 @@ static __always_inline bool user_window(struct user_walk *w, u64 address, u32 si
 			room = USER_WINDOW;
 		w->have = 0;
 		barrier_var(room);
-		if (room > USER_WINDOW)         /* never; 5.10 has lost sight of it */
+		if (room > USER_WINDOW)         /* never; 5.10 has lost the bound */
 			return false;
 		if (bpf_probe_read_user(w->bytes, room, (void *)address))
 			return false;
@@ -76,8 +76,8 @@ static __always_inline bool user_word(struct user_walk *w, u64 address, u64 *wor
 /* --- returns that are probed ------------------------------------------------------------------- */
 
 /*
- * A uprobe at the end of a function has put its own address in the place of the return address, which is kept in
- * a list, innermost first. (The kernel's walk has known of that since 6.11, commit 4edb7bd39dd1.)
+ * A uretprobe has replaced the return address by its own address; the original is in a list, innermost first. (The
+ * kernel's own walk restores it since 6.11, commit 4edb7bd39dd1.)
  */
 static __always_inline u64 user_probed_returns(void)
 {
@@ -90,18 +90,38 @@ static __always_inline u64 user_probed_returns(void)
 	return probes ? (u64)BPF_CORE_READ(probes, return_instances) : 0;
 }
 
-#define PROBED_RETURNS_OF_A_FRAME 8     /* so many tracers, or functions that have been left by longjmp() */
+/* The address with which uretprobes replace return addresses. */
+static __always_inline u64 user_probe_address(void)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 
-/* The return address that stands, or stood, at an address of the stack. They are asked for outwards. */
+	if (!bpf_core_field_exists(((struct xol_area *)0)->vaddr))
+		return 0;
+	return BPF_CORE_READ(t, mm, uprobes_state.xol_area, vaddr);
+}
+
+#define PROBED_RETURNS_OF_A_FRAME 8     /* tracers, or functions left by longjmp() */
+
+/*
+ * On machines whose functions save the return address where they like, only the stack pointer at the function's entry
+ * is known, above its frame. There, frames that contain the probe's address are matched with the list in order.
+ */
+static __always_inline bool is_return_from(u64 stack, u64 where, u64 found)
+{
+	return RETURNS_BY_LINK ? stack >= where && found == user_probe_address() : stack == where;
+}
+
+/* The original return address at a stack address. Calls must go outwards. */
 static __always_inline u64 user_return(struct user_walk *w, u64 where, u64 found)
 {
 	u32 i;
 
+	found = code_address(found);
 	for (i = 0; i < PROBED_RETURNS_OF_A_FRAME && w->probed_return; i++) {
 		struct return_instance *r = (struct return_instance *)w->probed_return;
 		u64 stack = BPF_CORE_READ(r, stack);
 
-		if (stack == where)
+		if (is_return_from(stack, where, found))
 			return BPF_CORE_READ(r, orig_ret_vaddr);
 		if (stack > where)
 			break;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Waits for futexes: how long they took and how they ended; or how many tasks each wake woke. A
- * call of the futex family counts when it returns; the subject is the calling task. Calls of
- * 32-bit programs are not looked at.
+ * Futex waits: their duration and result; or the number of tasks that each wake woke. A call of the futex family
+ * counts when it returns; the subject is the calling task. Calls of 32-bit programs are ignored.
  *
- * What a call is about is kept with its task from its entry on: futex(2) may change the
- * registers. The stack, too, is taken there: those of waits that never end are the ones people
- * ask for, and who sleeps has time for it.
+ * The call's arguments are kept with its task from the entry on, because futex(2) may change the registers. The stack
+ * is taken at the entry as well: waits that never end are of most interest, and a task that is about to sleep has the
+ * time.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -22,11 +21,11 @@
 const volatile u64 min_ns = 0;
 const volatile bool with_stacks = false;
 const volatile u32 take = STACK_USER;           /* enum stack_flags */
-const volatile bool of_wakes = false;           /* not of waits */
-/* Numbers of calls, which differ between machines. */
+const volatile bool of_wakes = false;           /* wakes instead of waits */
+/* System call numbers, which differ between architectures. */
 const volatile u32 nr_futex = 0, nr_restart = 0, nr_sigreturn = 0;
 
-/* The end of the run, not 0: from here on everything stays as it is, to be looked at. */
+/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 u64 waits_by_stack = 0;
@@ -37,14 +36,14 @@ HIST_MAPS(waits, struct futex_key);
 STACK_COUNTS(counts);
 
 struct futex_call {
-	u64 since;              /* 0: no call is under way */
+	u64 since;              /* 0: no call in progress */
 	u64 address;
-	u64 vector;             /* of futex_waitv(): its array */
+	u64 vector;             /* futex_waitv(): its array */
 	struct stack_id stack;
 	u32 shared;
 	u32 op;
 	u32 owner;
-	u32 restarts;           /* it was interrupted, and restart_syscall() may go on with it */
+	u32 restarts;           /* interrupted; restart_syscall() may continue it */
 	u32 flaw;               /* of the stack */
 	u32 pad;
 };
@@ -53,7 +52,7 @@ TASK_STATE(futex_calls, struct futex_call)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* The same numbers on all machines: 5.16, and three of 6.7. */
+/* The same numbers on all architectures: 5.16, and three of 6.7. */
 #define NR_FUTEX_WAITV 449
 #define NR_FUTEX_WAKE 454
 #define NR_FUTEX_WAIT 455
@@ -106,7 +105,7 @@ static __always_inline bool is_wake(u32 op)
 	return op < 64 && set >> op & 1;
 }
 
-/* One futex of an array: that which the call was woken by, before that the first. */
+/* One futex of an array: the one that woke the call, or before that the first. */
 static __always_inline void read_vector(struct futex_call *c, u64 index)
 {
 	struct futex_waitv v = {};
@@ -120,9 +119,8 @@ static __always_inline void read_vector(struct futex_call *c, u64 index)
 }
 
 /*
- * A PI futex is its owner's tid. Of others the kernel knows none; that of a mutex of glibc
- * stands two words behind the one its waiters sleep on, where they expect 2
- * (nptl/lowlevellock.h).
+ * The value of a PI futex is its owner's tid. For others the kernel knows no owner; a glibc mutex stores its owner
+ * two words after the futex, whose waiters expect the value 2 (nptl/lowlevellock.h).
  */
 static __always_inline u32 find_owner(const struct futex_call *c, u64 expected)
 {
@@ -135,7 +133,7 @@ static __always_inline u32 find_owner(const struct futex_call *c, u64 expected)
 	return (u32)expected == 2 && c->op != FUTEX_WAITV && word[0] == 2 ? word[2] : 0;
 }
 
-/* Which futex a call is about, and what it does with it. */
+/* Determines a call's futex and operation. */
 static __always_inline void decode(struct futex_call *c, u64 number, const u64 arg[6])
 {
 	c->address = arg[0];
@@ -187,7 +185,7 @@ static __always_inline void begin(void *ctx, struct pt_regs *regs, u64 number)
 	c->since = bpf_ktime_get_ns();
 }
 
-/* After a signal without a handler a wait with a timeout goes on as another call; with one, not. */
+/* After a signal without a handler, a wait with a timeout continues as another call; after a handler it does not. */
 static __always_inline void restart(u64 number)
 {
 	struct futex_call *c = futex_calls_find(calling_task());
@@ -235,7 +233,7 @@ static __always_inline u32 result_of(long ret)
 	return FUTEX_FAILED;
 }
 
-/* t: whose call it is; NULL: the current task. */
+/* t: the calling task; NULL: the current task. */
 static __always_inline void add_value(const struct futex_call *c, struct task_struct *t, u32 result,
 				      u64 value)
 {
@@ -298,6 +296,15 @@ static __noinline int end_wake(struct futex_call *c, long ret)
 	return 0;
 }
 
+/* Of futex(2). */
+static __always_inline bool asks_to_wait(const struct pt_regs *regs)
+{
+	u64 arg[6];
+
+	syscall_arguments(regs, arg);
+	return is_wait(arg[1] & FUTEX_CMD_MASK);
+}
+
 SEC("tp_btf/sys_exit")
 int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
@@ -310,7 +317,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 		return 0;
 	c = futex_calls_find(calling_task());
 	if (!c || !c->since) {
-		if (!c && !of_wakes && number == nr_futex && is_wait(regs->si & FUTEX_CMD_MASK))
+		if (!c && !of_wakes && number == nr_futex && asks_to_wait(regs))
 			count_begun_before();
 		return 0;
 	}
@@ -350,7 +357,7 @@ int show_waiting(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Stacks of calls that are yet to count (stack_store__begin_turn()). */
+/* Marks stacks held by calls that are not yet counted (stack_store__begin_turn()). */
 SEC("iter/task")
 int show_held(struct bpf_iter__task *ctx)
 {

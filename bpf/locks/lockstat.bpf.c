@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long tasks wait for locks of the kernel: lock:contention_begin and contention_end, which
- * are in the slow paths of all its locks (5.19, commit 16edd9b511a1).
+ * Time that tasks wait for kernel locks: lock:contention_begin and contention_end, in the slow paths of all lock
+ * types (5.19, commit 16edd9b511a1).
  *
- * The subject is the task that waits. Waits nest: a task that sleeps for a mutex, or is about
- * to, may be interrupted, and the interrupt may spin for another lock. So what sleeps is kept
- * with the task, what spins with the CPU, and each has room for some waits, the innermost last.
- * The end does not say which kind it is of; it is found by the lock.
+ * The subject is the waiting task. Waits nest: a task that sleeps for a mutex, or is about to, may be interrupted,
+ * and the interrupt may spin for another lock. So sleeping waits are kept per task and spinning ones per CPU, each
+ * with room for a few, innermost last. The end does not tell the kind; it is matched by lock.
  *
- * A wait for a mutex may begin several times: it spins while the owner runs, then sleeps, then
- * spins again. It is one wait, from the first begin to the end.
+ * A mutex wait may begin several times: it spins while the owner runs, then sleeps, then spins again. It is one wait,
+ * from the first begin to the end.
  *
- * The duration is tested before any stack is walked, at the end of the wait: it ends in the
- * function it began in.
+ * The duration is tested before any stack is walked, at the end of the wait, which is in the same function as the
+ * begin.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -29,10 +28,14 @@ const volatile u64 min_ns = 0;
 const volatile bool with_stacks = false;
 const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
 
-/* The functions of locks, and those that sleep; empty where the kernel hides addresses. */
+/* Code of lock functions, and of functions that sleep; empty if the kernel hides addresses. */
 const volatile struct lock_text lock_text = {}, sched_text = {};
 
-/* The end of the run, not 0: from here on everything stays as it is, to be looked at. */
+/* Which waits count: bits by enum lock_type; and bits by enum lock_place or places in memory, if there are any. */
+const volatile u32 types = ~0U, places = 0, nchosen = 0;
+const volatile struct lock_text chosen[CHOSEN_LOCKS] = {};
+
+/* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
 u64 waits_by_stack = 0;
@@ -44,7 +47,7 @@ STACK_COUNTS(counts);
 
 /* --- waits that go on ------------------------------------------------------------------------- */
 
-/* In a task, a soft interrupt, an interrupt, an NMI. */
+/* In a task, a softirq, an interrupt, an NMI. */
 #define NESTING 4
 
 struct wait {
@@ -69,7 +72,7 @@ struct {
 	__type(value, struct waits_of);
 } spinners SEC(".maps");
 
-/* The latest wait for that lock; NULL: there is none. *at: which one it is. */
+/* The latest wait for that lock; NULL: none. *at: its index. */
 static __always_inline struct wait *find_wait(struct waits_of *w, u64 lock, u32 *at)
 {
 	struct wait *found = NULL;
@@ -85,7 +88,7 @@ static __always_inline struct wait *find_wait(struct waits_of *w, u64 lock, u32 
 	return found;
 }
 
-/* Room for one more. Where ends went unseen there may be none: then those before are forgotten. */
+/* Room for one more wait. If missed ends have left none, earlier waits are dropped. */
 static __always_inline struct wait *new_wait(struct waits_of *w)
 {
 	u64 n = w->n;
@@ -133,11 +136,13 @@ static __always_inline bool is_spinning(u32 type)
 	return type <= LOCK_RWLOCK_WRITE;
 }
 
-/* Flags in the lowest bits of an owner; the first of a rwsem: it is a reader, maybe one of many. */
+/* Flags in the low bits of an owner. First flag of a rwsem: a reader, possibly one of many. */
 #define OWNER_FLAGS 7UL
 #define RWSEM_READER_OWNED 1UL
 
-/* Who holds a lock that knows it. It may let go, and be gone, as we look: then nobody. */
+/*
+ * Finds the owner, for locks that record it. The owner may release the lock, and exit, meanwhile: then there is none.
+ */
 static __always_inline void find_owner(struct wait *w)
 {
 	struct rw_semaphore *sem = (void *)w->lock;
@@ -162,8 +167,8 @@ static __always_inline void find_owner(struct wait *w)
 }
 
 /*
- * The locks of all run queues, found by way of the tasks that are on them. The programs must
- * not take what they may be waiting for, and looking up takes nothing.
+ * The locks of all run queues, found through the tasks on them. Programs must not take locks that the task may be
+ * waiting for, and a lookup takes none.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -208,9 +213,24 @@ static __always_inline u32 place_of(struct task_struct *t, const struct wait *w)
 	return bpf_map_lookup_elem(&run_queues, &lock) ? LOCK_RUN_QUEUE : LOCK_ELSEWHERE;
 }
 
+/* t waits. */
+static __always_inline bool is_chosen(struct task_struct *t, const struct wait *w)
+{
+	u32 i;
+
+	if (!(types >> w->type & 1))
+		return false;
+	if (!places && !nchosen)
+		return true;
+	for (i = 0; i < CHOSEN_LOCKS && i < nchosen; i++)
+		if (w->lock >= chosen[i].start && w->lock < chosen[i].end)
+			return true;
+	return places && places >> place_of(t, w) & 1;
+}
+
 /* --- callers ---------------------------------------------------------------------------------- */
 
-/* Few frames are cheaper to walk, and mostly do. */
+/* Walking few frames is cheaper, and mostly suffices. */
 #define CALLER_NEAR 11
 #define CALLER_DEPTH 24
 
@@ -220,9 +240,8 @@ static __always_inline bool is_in(u64 ip, const volatile struct lock_text *text)
 }
 
 /*
- * The first function outside those of locks. What comes before them is the tracer's. Locks that
- * sleep are among all that sleeps, and what waits for them is not; locks that spin may be
- * waited for from there. 0: not found.
+ * The first function outside the lock code. Frames before the lock code are the tracer's. Sleeping locks are part of
+ * the sleeping code, and their waiters are not; spinning locks may be waited for from within it. 0: not found.
  */
 static __always_inline u64 outside_locks(const u64 *frame, long size, bool spinning)
 {
@@ -253,7 +272,7 @@ static __noinline u64 find_caller(void *ctx, u32 spinning)
 	return outside_locks(frame, size, spinning);
 }
 
-/* Of a task that sleeps: the kernel leaves out what sleeps (in_sched_functions()). */
+/* For a sleeping task: the kernel's walk skips sleeping functions (in_sched_functions()). */
 static __noinline u64 find_caller_of(struct task_struct *t)
 {
 	u64 caller = 0;
@@ -364,7 +383,8 @@ static __always_inline void end_wait(void *ctx, struct wait *w, int ret)
 
 	if (!armed)
 		return;
-	if (now - w->since < min_ns)
+	if (now - w->since < min_ns ||
+	    !is_chosen((struct task_struct *)bpf_get_current_task(), w))
 		count_filtered();
 	else if (!in_scope_now(NULL))
 		return;
@@ -397,7 +417,7 @@ int UNPREEMPTED_PROG(on_end, void *lock, int ret)
 		return 0;
 	}
 	end_wait(ctx, w, ret);
-	/* Not before: an interrupt would take the place of this one. */
+	/* Only now: an interrupt would otherwise reuse this wait's place. */
 	all->n = at;
 	return 0;
 }
@@ -444,7 +464,7 @@ int show_waiting(struct bpf_iter__task *ctx)
 		return 0;
 	for (i = 0; i < NESTING; i++) {
 		w = &all->wait[i];
-		if (i >= all->n || w->since > ended_ns || ended_ns - w->since < min_ns)
+		if (i >= all->n || w->since > ended_ns || ended_ns - w->since < min_ns || !is_chosen(t, w))
 			continue;
 		if (with_stacks)
 			show_stack(t, w);

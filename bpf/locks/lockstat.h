@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What lockstat.bpf.c and its loader (tools/locks/lockstat.c, tools/locks/lock_names.h) share. */
+/* Shared by lockstat.bpf.c and its loader (tools/locks/lockstat.c, tools/locks/lock_names.h). */
 #ifndef TALLY_LOCKSTAT_H
 #define TALLY_LOCKSTAT_H
 
 #include "hist.h"
 #include "task_key.h"
 
-/* What a task waits for, from the flags of lock:contention_begin. */
+/* The type of lock, from the flags of lock:contention_begin. */
 enum lock_type {
 	LOCK_SPINLOCK,
 	LOCK_RWLOCK_READ,
@@ -17,35 +17,35 @@ enum lock_type {
 	LOCK_PERCPU_READ,
 	LOCK_PERCPU_WRITE,
 	LOCK_RTMUTEX,
-	LOCK_RT_READ,           /* PREEMPT_RT: rwlocks and rwsems made of an rtmutex */
+	LOCK_RT_READ,           /* PREEMPT_RT: rwlocks and rwsems based on an rtmutex */
 	LOCK_RT_WRITE,
 	LOCK_SEMAPHORE,
 	LOCK_TYPES,
 };
 
-/* Locks that are known by where they are, seen from the task that waits. */
+/* Locks identified by their location, relative to the waiting task. */
 enum lock_place {
 	LOCK_ELSEWHERE,
-	LOCK_MMAP,              /* of its memory */
-	LOCK_SIGLOCK,           /* of its process's signals */
-	LOCK_RUN_QUEUE,         /* of some CPU */
+	LOCK_MMAP,              /* its mmap lock */
+	LOCK_SIGLOCK,           /* its process's siglock */
+	LOCK_RUN_QUEUE,         /* of any CPU */
 };
 
 /* How a wait ended. */
 enum lock_end {
 	LOCK_ACQUIRED,
-	LOCK_GIVEN_UP,          /* for a signal, a deadlock, a timeout */
-	LOCK_WAITING,           /* it had not ended at the end of the run */
+	LOCK_GIVEN_UP,          /* because of a signal, a deadlock, a timeout */
+	LOCK_WAITING,           /* still waiting at the end of the run */
 };
 
-/* What stands behind the task in keys; zero where it is not asked for. */
+/* Key parts beside the task; zero if not asked for. */
 struct lock_parts {
 	__u64 lock;             /* its address */
 	__u64 caller;           /* a return address; 0: not found */
 	__u32 type;
 	__u32 place;
-	__u32 end;              /* LOCK_WAITING is there in any case */
-	__u32 owner;            /* tid of who held it when the wait began; 0: not known */
+	__u32 end;              /* LOCK_WAITING is set in any case */
+	__u32 owner;            /* tid of the owner when the wait began; 0: unknown */
 	char owner_comm[TASK_KEY_COMM_LEN];
 };
 
@@ -55,10 +55,13 @@ struct lock_key {
 	struct lock_parts parts;
 };
 
-/* Code from start up to end. */
+/* A range of kernel code, end excluded. */
 struct lock_text {
 	__u64 start, end;
 };
+
+/* Locks that are chosen by name: the variables that hold them, at most so many. */
+#define CHOSEN_LOCKS 32
 
 #define BY_LOCK (1 << (BY_PARTS + 0))
 #define BY_TYPE (1 << (BY_PARTS + 1))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Page faults, counted where the kernel counts them: its software events minor-faults and
- * major-faults, each single one (mm_account_fault()). A fault that failed, or is begun again, is
- * not one of them. The subject is the task that faults.
+ * Page faults, counted where the kernel counts them: every event of its software events
+ * minor-faults and major-faults (mm_account_fault()). Faults that fail or are retried are not
+ * counted there. The subject is the faulting task.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -16,11 +16,12 @@
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
 #include "task_state.bpf.h"
+#include "vma.bpf.h"
 #include "writer.bpf.h"
 
 const volatile u32 take = 0;            /* enum stack_flags; 0: sums without stacks */
 const volatile u32 kinds = ~0U;         /* 1 << enum fault_kind, ORed */
-const volatile bool want_vma = false;   /* what is mapped is in the key, or chosen by */
+const volatile bool want_vma = false;   /* the key or the filter needs the mapping */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -41,35 +42,23 @@ struct {
 /* --- the context ------------------------------------------------------------------------------ */
 
 /*
- * struct bpf_perf_event_data (include/uapi/linux/bpf_perf_event.h): the registers as user space has
- * them, then these. addr has been there since 4.17 (commit 95da0cdb723e).
+ * struct bpf_perf_event_data (include/uapi/linux/bpf_perf_event.h): the registers in their
+ * user-space layout, then these members. addr exists since 4.17 (commit 95da0cdb723e).
  */
 struct fault_context {
-#if defined(__TARGET_ARCH_x86)
-	u64 before_cs[17];
-	u64 cs;
-	u64 flags, sp, ss;
-#elif defined(__TARGET_ARCH_arm64)
-	u64 regs[31];
-	u64 sp, pc, pstate;
-#endif
+	struct saved_regs regs;
 	u64 sample_period;
 	u64 addr;
 };
 
 static __always_inline u32 mode_of(const struct fault_context *c)
 {
-#if defined(__TARGET_ARCH_x86)
-	return c->cs & 3 ? FAULT_BY_USER : FAULT_BY_KERNEL;
-#elif defined(__TARGET_ARCH_arm64)
-	return c->pstate & 0xc ? FAULT_BY_KERNEL : FAULT_BY_USER;
-#endif
+	return context_is_user(&c->regs) ? FAULT_BY_USER : FAULT_BY_KERNEL;
 }
 
-/* --- what is mapped there --------------------------------------------------------------------- */
+/* --- the mapping at the address --------------------------------------------------------------- */
 
 /* include/linux/mm.h, include/uapi/linux/magic.h */
-#define VM_EXEC 0x00000004
 #define VM_HUGETLB 0x00400000
 #define TMPFS_MAGIC 0x01021994
 
@@ -90,7 +79,7 @@ static __always_inline bool is_stack(struct mm_struct *mm, u64 start, u64 end)
 	return start <= at && end >= at;
 }
 
-/* As fs/proc/task_mmu.c: get_vma_name() tells them apart. */
+/* The same rules as get_vma_name() in fs/proc/task_mmu.c. */
 static __always_inline u32 kind_without_file(struct vm_area_struct *vma)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
@@ -122,15 +111,9 @@ static __always_inline void look_at(struct fault_place *p, struct vm_area_struct
 			    kind_without_file(vma);
 }
 
-static __always_inline bool is_at(struct vm_area_struct *vma, struct mm_struct *mm, u64 address)
-{
-	return vma && BPF_CORE_READ(vma, vm_mm) == mm && address >= BPF_CORE_READ(vma, vm_start) &&
-	       address < BPF_CORE_READ(vma, vm_end);
-}
-
 /*
- * Until 6.0: the fault has just been looked up, which left the mapping among the four that the task
- * remembers, and none of them can go while the fault holds the lock.
+ * Until 6.0: the fault has just looked up the mapping, so it is among the four that the task
+ * caches. None of them can be freed while the fault holds the lock.
  */
 static __always_inline struct vm_area_struct *remembered(struct mm_struct *mm, u64 address)
 {
@@ -143,93 +126,32 @@ static __always_inline struct vm_area_struct *remembered(struct mm_struct *mm, u
 #pragma unroll
 	for (i = 0; i < 4; i++) {
 		vma = BPF_CORE_READ(t, vmacache.vmas[i]);
-		if (is_at(vma, mm, address))
+		if (vma_is_at(vma, mm, address))
 			return vma;
 	}
 	return NULL;
 }
 
-/*
- * Since 6.1 mappings are in a maple tree (lib/maple_tree.c: mtree_range_walk()). A pointer to a node
- * has its type in the bits that the alignment leaves; slot i is for addresses up to pivot i.
- * Readers need no lock: nodes that are replaced stay as they are until no program can see them.
- * bpf_find_vma() would do it, but has the lock given back by an interrupt of its own for each fault.
- */
-#define NODE_ALIGN 256
-#define NODE_TYPE(entry) ((entry) >> 3 & 15)
-#define ROOT_IS_NODE 2          /* in the pointer to the root */
-#define LEAF 1                  /* enum maple_type */
-#define INNER 3
-#define PIVOTS 15               /* of all types the most */
-#define INNER_PIVOTS 9
-#define TREE_HEIGHT 10          /* 5 are enough for 65,530 mappings, which vm.max_map_count allows */
-
-static __always_inline u64 tree_step(u64 entry, u64 address)
-{
-	bool inner = NODE_TYPE(entry) == INNER;
-	u32 n = inner ? INNER_PIVOTS : PIVOTS, at = n, i;
-	u64 node = entry & ~(NODE_ALIGN - 1ULL), pivot[PIVOTS] = {}, next = 0, pivots, slots;
-
-	pivots = inner ? bpf_core_field_offset(struct maple_arange_64, pivot) :
-			 bpf_core_field_offset(struct maple_range_64, pivot);
-	slots = inner ? bpf_core_field_offset(struct maple_arange_64, slot) :
-			bpf_core_field_offset(struct maple_range_64, slot);
-	bpf_probe_read_kernel(pivot, n * sizeof(*pivot), (void *)(node + pivots));
-	/* A pivot of 0 behind the first: the node has no more. */
-#pragma unroll
-	for (i = PIVOTS; i-- > 0;)
-		if (i < n && (pivot[i] >= address || (i && !pivot[i])))
-			at = i;
-	bpf_probe_read_kernel(&next, sizeof(next), (void *)(node + slots + at * sizeof(next)));
-	return next;
-}
-
-static __noinline u64 tree_find(u64 root, u64 address)
-{
-	u64 entry = root, node;
-	u32 i;
-
-	for (i = 0; i < TREE_HEIGHT && entry >= NODE_ALIGN; i++) {
-		node = entry;
-		entry = tree_step(node, address);
-		if (NODE_TYPE(node) <= LEAF)
-			return entry;
-	}
-	return 0;
-}
-
-static __always_inline struct vm_area_struct *in_tree(struct mm_struct *mm, u64 address)
-{
-	struct vm_area_struct *vma;
-	u64 root;
-
-	if (!bpf_core_field_exists(mm->mm_mt))
-		return NULL;
-	root = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
-	if ((root & 3) != ROOT_IS_NODE)
-		return NULL;
-	vma = (struct vm_area_struct *)tree_find(root, address);
-	return is_at(vma, mm, address) ? vma : NULL;
-}
-
-/* What is not found was just being changed: FAULT_UNKNOWN. */
-static __always_inline void look_up(struct fault_place *p, u64 address)
+/* A mapping that is not found was just being changed: FAULT_UNKNOWN. */
+static __noinline int look_up(struct fault_place *p, u64 address)
 {
 	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
 	struct mm_struct *mm = BPF_CORE_READ(t, mm);
-	struct vm_area_struct *vma = in_tree(mm, address) ?: remembered(mm, address);
+	u64 pivot[VMA_PIVOTS] = {};
+	struct vm_area_struct *vma = vma_in_tree(mm, address, pivot) ?: remembered(mm, address);
 
 	if (vma)
 		look_at(p, vma);
+	return 0;
 }
 
-/* --- how it was touched ----------------------------------------------------------------------- */
+/* --- access and mode -------------------------------------------------------------------------- */
 
 /* arch/x86/include/asm/trap_pf.h */
 #define PF_WRITE (1 << 1)
 #define PF_INSTR (1 << 4)
 
-/* The fault that a task has come into the kernel with. */
+/* The fault with which a task entered the kernel. */
 struct fault_state {
 	u64 address;
 	u64 error;
@@ -276,17 +198,17 @@ static __always_inline u32 access_of(u64 address)
 
 static const struct faults_sums no_sums = {};
 
-/* A name being made: too large for the stack. */
+/* A name under construction: too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct faults_name);
+	__type(value, struct file_record);
 } name_room SEC(".maps");
 
 static __always_inline void send_name(const struct file_id *id, struct file *f)
 {
-	struct faults_name *n;
+	struct file_record *n;
 	u32 zero = 0;
 	u64 size;
 
@@ -298,7 +220,7 @@ static __always_inline void send_name(const struct file_id *id, struct file *f)
 	size = n->name.size;
 	barrier_var(size);
 	if (size <= sizeof(n->name.names))
-		ring_output_name(n, __builtin_offsetof(struct faults_name, name.names) + size);
+		ring_output_name(n, __builtin_offsetof(struct file_record, name.names) + size);
 }
 
 static __always_inline void parts_of(struct faults_parts *to, const struct fault_context *c,
@@ -378,7 +300,7 @@ static __always_inline int page_fault(struct fault_context *c, const struct faul
 		return 0;
 	}
 	task_key_of(&key.task, NULL);
-	/* There is no kernel part below user code, and not to look for it is cheaper. */
+	/* A fault in user mode has no kernel stack; not looking for it is cheaper. */
 	stack_add(&counts, &key, c, mode_of(c) == FAULT_BY_USER ? take & ~STACK_KERNEL : take, 1);
 	return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What faults.bpf.c and its loader share. */
+/* Shared by faults.bpf.c and its loader. */
 #ifndef TALLY_FAULTS_H
 #define TALLY_FAULTS_H
 
 #include "file.h"
 #include "task_key.h"
 
-/* Behind the parts of task keys, for --by. */
+/* Key parts for --by, beside those of tasks. */
 enum fault_part {
 	BY_FAULT_KIND = 1 << BY_PARTS,
 	BY_FAULT_FILE = 1 << (BY_PARTS + 1),
@@ -14,15 +14,15 @@ enum fault_part {
 	BY_FAULT_MODE = 1 << (BY_PARTS + 3),
 };
 
-/* What is mapped at the address. */
+/* The kind of mapping at the address. */
 enum fault_kind {
-	FAULT_UNKNOWN,          /* the mappings were being changed, and could not be looked at */
-	FAULT_HEAP,             /* what brk(2) makes */
-	FAULT_STACK,            /* of the main thread: those of others are anonymous */
+	FAULT_UNKNOWN,          /* the mappings were being changed, and could not be read */
+	FAULT_HEAP,             /* the brk(2) heap */
+	FAULT_STACK,            /* of the main thread; other threads' stacks are anonymous */
 	FAULT_ANON,
-	FAULT_SHMEM,            /* shared without a file, System V, memfd, files of a tmpfs */
-	FAULT_TEXT,             /* of a file, executable */
-	FAULT_DATA,             /* of a file, what is not; private copies of it, too */
+	FAULT_SHMEM,            /* shared without a file, System V, memfd, tmpfs files */
+	FAULT_TEXT,             /* executable file mapping */
+	FAULT_DATA,             /* other file mapping, private copies included */
 	FAULT_HUGETLB,
 	FAULT_SPECIAL,          /* the kernel's own: vdso, vvar */
 	FAULT_KINDS,
@@ -36,10 +36,10 @@ enum fault_access {
 	FAULT_ACCESSES,
 };
 
-/* What code did it. */
+/* The code that faulted. */
 enum fault_mode {
 	FAULT_BY_USER,
-	FAULT_BY_KERNEL,        /* for the task, in a system call */
+	FAULT_BY_KERNEL,        /* on behalf of the task, in a system call */
 	FAULT_MODES,
 };
 
@@ -51,12 +51,15 @@ struct faults_parts {
 	__u32 pad;
 };
 
-/* An element belongs to one CPU: plain adds are exact. */
+/*
+ * An element belongs to one CPU: plain adds are exact. Keys of the map end after the last part of task that is asked
+ * for, if none of parts is.
+ */
 struct faults_key {
-	struct task_key task;
-	struct faults_parts parts;
 	__u32 writer;
 	__u32 pad;
+	struct task_key task;
+	struct faults_parts parts;
 };
 
 /* Cumulative since the gate was opened. */
@@ -67,13 +70,7 @@ struct faults_sums {
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* Sent when a file is seen for the first time (on a CPU, by a key). */
-struct faults_name {
-	struct file_id id;
-	struct file_name name;
-};
-
-/* Per CPU: what the program was run for, as the kernel counts it. By major. */
+/* Per CPU: faults for which the program ran, as the kernel counts them; index: major. */
 struct faults_taken {
 	__u64 n[2];
 };

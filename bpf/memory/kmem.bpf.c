@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Allocations of kernel memory: of objects (slab), or of pages. The subject is the current task;
- * what an interrupt allocates is its.
+ * Allocations of kernel memory: of objects (slab), or of pages. The subject is the current task,
+ * also for allocations in an interrupt.
  *
- * These programs run wherever the kernel allocates, also inside one another's interrupts, so sums
- * are added to atomically. None of them allocates: all maps have their elements from the start, or
- * else each new element would be an allocation of the tracer's own that is counted here, and
- * before 6.1 one made under the map's lock. What the loader allocates is out of scope by its pid.
+ * These programs run wherever the kernel allocates, and may interrupt each other, so sums are added
+ * to atomically. None of them allocates: all maps are preallocated. Otherwise each new element
+ * would be an allocation of the tracer's own that is counted here, before 6.1 even under the map's
+ * lock. The loader's own allocations are excluded by its pid.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "kmem.h"
 #include "loss.bpf.h"
+#include "page.bpf.h"
 #include "preempt.bpf.h"
 #include "scope.bpf.h"
 #include "stack.bpf.h"
@@ -19,7 +20,7 @@
 #include "writer.bpf.h"
 
 const volatile u32 layout = KMEM_MERGED;        /* enum kmem_layout */
-const volatile bool follow = false;             /* each object to its free */
+const volatile bool follow = false;             /* match each object with its free */
 const volatile u32 take = 0;                    /* enum stack_flags; 0: no stacks */
 
 struct {
@@ -61,7 +62,7 @@ static __always_inline void name_sums(struct kmem_sums *s)
 		task_key_name(s->name, &s->name_stamp, NULL, bpf_ktime_get_ns());
 }
 
-/* What is in the key of an allocation and of a free. */
+/* The key parts that allocations and frees share. */
 static __always_inline void common_key(struct kmem_key *key, u64 caller)
 {
 	task_key_of(&key->task, NULL);
@@ -79,8 +80,9 @@ static __always_inline void name_cache(struct kmem_key *key, const char *name)
 /* --- objects that are followed ------------------------------------------------------------------- */
 
 /*
- * Of the key that an object was allocated under, of this CPU and generation: what was there then may have been taken
- * out since. Not inline: its key would be on the stack beside that of who calls it, which takes a stack later.
+ * Returns the sums of the key under which an object was allocated, for this CPU and the current
+ * generation: the original element may have been removed since. Not inline, to keep its key off the
+ * stack frame of callers, which take a stack later.
  */
 static __noinline struct kmem_sums *sums_of_object(const struct kmem_live *l)
 {
@@ -94,7 +96,7 @@ static __noinline struct kmem_sums *sums_of_object(const struct kmem_live *l)
 	return s;
 }
 
-/* Given out again, and not seen to be freed: frees in bulk have no tracepoint. */
+/* The address is allocated again, but its free was not seen: bulk frees have no tracepoint. */
 static __always_inline void end_unseen(u64 address)
 {
 	struct kmem_live *old = bpf_map_lookup_elem(&live, &address);
@@ -159,7 +161,7 @@ static __always_inline int end_following(u64 address)
 
 /* --- allocations and frees ----------------------------------------------------------------------- */
 
-/* The caller has filled in what is told of the key. */
+/* The caller has filled in the key parts that its tracepoint reports. */
 static __always_inline int allocated(void *ctx, struct kmem_live *l, u64 address, u64 requested,
 				     u64 bytes)
 {
@@ -234,7 +236,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_alloc, struct bpf_raw_tracepoint_ar
 			     cache);
 }
 
-/* Merged with those above in 6.1 (commit 11e9734bcb6a). */
+/* Merged into those above in 6.1 (commit 11e9734bcb6a). */
 SEC("raw_tp/kmalloc_node")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kmalloc_node, struct bpf_raw_tracepoint_args *, ctx)
 {
@@ -255,7 +257,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_alloc_node, struct bpf_raw_tracepoi
 	return on_allocation(ctx, ctx->args[2], ctx->args[3], NULL);
 }
 
-/* kfree() of NULL and of an error in place of a pointer is nothing. */
+/* kfree() ignores NULL and ZERO_SIZE_PTR, the result of kmalloc(0). */
 SEC("raw_tp/kfree")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kfree, struct bpf_raw_tracepoint_args *, ctx)
 {
@@ -272,7 +274,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_kfree, struct bpf_raw_tracepoint_args *, 
 	return freed(&key);
 }
 
-/* Its third argument: none until 5.11, then the name, since 6.1 the cache. */
+/* The third argument: none until 5.11, then the cache's name, since 6.1 the cache. */
 SEC("raw_tp/kmem_cache_free")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_free, struct bpf_raw_tracepoint_args *, ctx)
 {
@@ -294,8 +296,6 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_cache_free, struct bpf_raw_tracepoint_arg
 
 /* --- pages --------------------------------------------------------------------------------------- */
 
-#define PAGE_BYTES 4096ULL      /* x86 */
-
 SEC("raw_tp/mm_page_alloc")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_page_alloc, struct bpf_raw_tracepoint_args *, ctx)
 {
@@ -310,11 +310,11 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_page_alloc, struct bpf_raw_tracepoint_arg
 		l.key.order = order;
 	if (by & BY_MIGRATETYPE)
 		l.key.migratetype = ctx->args[3];
-	bytes = PAGE_BYTES << (order & 31);
+	bytes = 1ULL << (page_shift + (order & 31));
 	return allocated(ctx, &l, ctx->args[0], bytes, bytes);
 }
 
-/* Of all pages that are freed, those of mm_page_free_batched included. */
+/* Fires for every page freed, including those of mm_page_free_batched. */
 SEC("raw_tp/mm_page_free")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_page_free, struct bpf_raw_tracepoint_args *, ctx)
 {
@@ -330,7 +330,7 @@ int UNPREEMPTED(PREEMPT_TRACEPOINT, on_page_free, struct bpf_raw_tracepoint_args
 	if (by & BY_ORDER)
 		key.order = (u32)ctx->args[1];
 	if (by & BY_MIGRATETYPE)
-		key.migratetype = -1;   /* not told */
+		key.migratetype = -1;   /* not reported */
 	return freed(&key);
 }
 

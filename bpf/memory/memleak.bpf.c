@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Memory that processes have allocated (malloc() and the like) and not freed, by the stack that
- * asked for it. The subject is the calling thread.
+ * Memory that processes have allocated (malloc() and the like) and not freed, by allocating stack.
+ * The subject is the calling thread.
  *
  * Allocators call themselves: calloc() may call malloc(), realloc() may call free(). Only the
- * outermost call of a thread counts. It is known by its stack pointer: calls inside of it have
- * lower ones, and its return has its own. So a call that never returns, because of a longjmp(), is
+ * outermost call of a thread counts. It is identified by its stack pointer: calls inside it have
+ * lower ones, and its return has the same. So a call that never returns, because of a longjmp(), is
  * forgotten as soon as the stack is unwound.
  *
- * operator new may be left by an exception, std::bad_alloc, so its pending call stands in nobody's way: what it
- * calls counts for itself, and what it returns counts unless a function inside of it has just returned
- * the same. Its ends are seen by probes on its return instructions: a changed return address would
- * end the program when an exception passes.
+ * operator new may be left by an exception, std::bad_alloc, so its pending call hides nothing: the
+ * functions it calls count for themselves, and its own result counts unless a function inside it
+ * has just returned the same address. Probes on its return instructions see it end: a changed
+ * return address would end the program when an exception passes.
  *
- * Memory counts as allocated when the call returns, and as freed when it begins: between the two
- * the address may already be another thread's. What realloc() is given is taken away when it
- * begins, and put back if it fails.
+ * Memory counts as allocated when the call returns, and as freed when the call begins: between the
+ * two the address may already be another thread's. The block passed to realloc() is removed when
+ * the call begins, and put back if it fails.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
+#include "event.bpf.h"
 #include "loss.bpf.h"
 #include "memleak.h"
 #include "preempt.bpf.h"
@@ -36,7 +37,7 @@ struct {
 	__type(value, struct memleak_live);
 } live SEC(".maps");
 
-/* Processes that have made an exec: their self_exec_id. What is of an earlier one has gone. */
+/* The self_exec_id of processes that have made an exec. Allocations from before it are gone. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 16384);
@@ -53,23 +54,23 @@ struct {
 
 /* A call of operator new. */
 struct new_call {
-	u64 sp;                 /* at its entry; 0: none */
+	u64 sp;                 /* at entry; 0: none */
 	u64 bytes;
-	u64 caller;             /* what was on top of the stack: where it returns to */
+	u64 caller;             /* its return address */
 	u64 function;
-	u64 inside;             /* what a function that it has called has allocated last */
+	u64 inside;             /* the address last returned by an allocation function inside it */
 };
 
 /* The outermost call that a thread is in. */
 struct allocator_call {
-	u64 sp;                 /* at its entry; 0: none */
+	u64 sp;                 /* at entry; 0: none */
 	u64 bytes;
-	u64 result;             /* where posix_memalign() puts the address; 0: it is returned */
-	u64 old;                /* of realloc(): what it was given, if that is known */
+	u64 result;             /* where posix_memalign() stores the address; 0: it is returned */
+	u64 old;                /* realloc(): the block passed to it, if known */
 	struct memleak_live was;
-	u32 begun_before;       /* of realloc(): what it was given is not known */
+	u32 begun_before;       /* realloc(): the block passed to it is unknown */
 	u32 pad;
-	struct new_call made;   /* the innermost call of operator new, within none of the above */
+	struct new_call made;   /* the innermost call of operator new outside of the calls above */
 	u64 deleted;            /* by the last operator delete, which may pass it on to free() */
 	u64 deleted_sp;
 };
@@ -102,7 +103,7 @@ static __always_inline void count_freed(void)
 		__sync_fetch_and_add(&t->frees, 1);
 }
 
-/* An address that is given out again has been freed: by a function that is not watched. */
+/* An address that is allocated again has been freed, by a function that is not traced. */
 static __always_inline void keep(const struct memleak_key *key, const struct memleak_live *l, u32 flaw)
 {
 	long err = bpf_map_update_elem(&live, key, l, BPF_NOEXIST);
@@ -155,8 +156,8 @@ static __always_inline void add_allocation(void *ctx, u64 address, u64 bytes, u3
 }
 
 /*
- * Since its exec everything of the process was seen: what is freed without having been allocated is what the
- * C library frees once more when a thread ends (glibc's tcache_thread_shutdown()).
+ * Everything of the process since its exec was seen, so a free of unknown memory is one that the C
+ * library repeats when a thread ends (glibc's tcache_thread_shutdown()).
  */
 static __always_inline bool has_seen_all(const struct memleak_key *key)
 {
@@ -168,16 +169,7 @@ static __always_inline bool has_seen_all(const struct memleak_key *key)
 
 /* --- arguments of 64-bit and of 32-bit functions -------------------------------------------------- */
 
-static __always_inline bool is_32_bit(struct pt_regs *regs)
-{
-#ifdef HAVE_USER_WALK
-	return (u16)((const struct saved_regs *)regs)->cs == CS_USER_32;
-#else
-	return false;
-#endif
-}
-
-/* Where 32-bit functions find theirs: on the stack, behind the return address. */
+/* Arguments of 32-bit functions are on the stack, above the return address. */
 static __noinline u64 stacked_argument(u64 sp, u32 n)
 {
 	u32 value = 0;
@@ -199,24 +191,30 @@ static __always_inline u64 return_pops(struct pt_regs *regs)
 	return is_32_bit(regs) ? 4 : RETURN_POPS;
 }
 
-/* Where a call is: read once, for the verifier takes registers only from where the context is itself. */
+/*
+ * The place of a call, read once: the verifier allows register reads only through the context
+ * itself.
+ */
 struct place {
 	u64 sp, function, pops;
+	u64 link;       /* its return address, if a register holds it */
 };
 
 static __always_inline struct place place_of(struct pt_regs *regs)
 {
-	struct place p = { stack_pointer(regs), instruction_pointer(regs), return_pops(regs) };
+	struct place p = { stack_pointer(regs), instruction_pointer(regs), return_pops(regs),
+			   return_link(regs) };
 
 	barrier_var(p.sp);
 	barrier_var(p.function);
 	barrier_var(p.pops);
+	barrier_var(p.link);
 	return p;
 }
 
 /* --- operator new ------------------------------------------------------------------------------- */
 
-/* What is on top of the stack when a function begins, and just before it returns. */
+/* The top of the stack when a function begins, and just before it returns. */
 static __noinline u64 return_address(u64 sp, u64 size)
 {
 	u64 address = 0;
@@ -226,10 +224,29 @@ static __noinline u64 return_address(u64 sp, u64 size)
 	return address;
 }
 
+/* The return address of the call, at its first instruction and just before its last one. */
+static __always_inline u64 returns_to(const struct place *p)
+{
+	return RETURNS_BY_LINK ? p->link : return_address(p->sp, p->pops);
+}
+
 /*
- * Another allocation function begins, or something is freed. Within the pending call, its return address
- * is where it was; where it ends by jumping to the other function, that one takes its place. Else it has
- * been left.
+ * Whether the call is still pending, seen from a place. If only the first instruction of a function
+ * has its return address in a known place, all deeper calls are taken for parts of it.
+ */
+static __always_inline bool is_pending(const struct new_call *made, const struct place *p)
+{
+	if (p->sp > made->sp)
+		return false;
+	if (RETURNS_BY_LINK)
+		return p->sp < made->sp || p->link == made->caller;
+	return return_address(made->sp, p->pops) == made->caller;
+}
+
+/*
+ * Another allocation function begins, or memory is freed. If the pending call still encloses this
+ * one, its return address is in place. If it ends by a jump to the other function, that one
+ * replaces it. Otherwise it has been unwound.
  */
 static __always_inline void look_after_new(struct allocator_call *c, const struct place *p)
 {
@@ -238,7 +255,7 @@ static __always_inline void look_after_new(struct allocator_call *c, const struc
 
 	if (!made->sp)
 		return;
-	is_there = p->sp <= made->sp && return_address(made->sp, p->pops) == made->caller;
+	is_there = is_pending(made, p);
 	if (is_there && p->sp < made->sp)
 		return;
 	if (!is_there || p->function == made->function)
@@ -248,13 +265,13 @@ static __always_inline void look_after_new(struct allocator_call *c, const struc
 
 /* --- calls --------------------------------------------------------------------------------------- */
 
-/* False: another call is under way, which this one is a part of. */
+/* Returns false if this call is part of another one that is pending. */
 static __always_inline bool is_outermost(const struct allocator_call *c, u64 sp)
 {
 	return !c || !c->sp || sp >= c->sp;
 }
 
-/* The state of a call that begins and counts; NULL: none. */
+/* Returns the state for a call that begins and counts, or NULL. */
 static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 bytes)
 {
 	struct place p = place_of(regs);
@@ -278,73 +295,68 @@ static __always_inline struct allocator_call *begin(struct pt_regs *regs, u64 by
 	return c;
 }
 
-/* malloc(size), valloc(size) */
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_malloc, struct pt_regs *, regs)
+/*
+ * The barrier keeps the compiler from merging the reads of several kinds into one of a varying
+ * register, which the verifier does not allow.
+ */
+static __always_inline u64 argument_of_kind(struct pt_regs *regs, u32 i)
 {
-	begin(regs, allocator_argument(regs, 0));
-	return 0;
+	u64 argument = allocator_argument(regs, i);
+
+	barrier_var(argument);
+	return argument;
 }
 
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_calloc, struct pt_regs *, regs)
+/* How much a call asks for. */
+static __always_inline u64 bytes_asked(struct pt_regs *regs, u32 kind)
 {
-	begin(regs, allocator_argument(regs, 0) * allocator_argument(regs, 1));
-	return 0;
+	switch (kind) {
+	case ALLOCATOR_CALLOC:
+		return argument_of_kind(regs, 0) * argument_of_kind(regs, 1);
+	case ALLOCATOR_REALLOCARRAY:
+		return argument_of_kind(regs, 1) * argument_of_kind(regs, 2);
+	case ALLOCATOR_MEMALIGN:
+	case ALLOCATOR_REALLOC:
+		return argument_of_kind(regs, 1);
+	case ALLOCATOR_POSIX_MEMALIGN:
+		return argument_of_kind(regs, 2);
+	default:
+		return argument_of_kind(regs, 0);
+	}
 }
 
-/* aligned_alloc(alignment, size), memalign() */
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_memalign, struct pt_regs *, regs)
+static __always_inline void begin_realloc(struct allocator_call *c, u64 address)
 {
-	begin(regs, allocator_argument(regs, 1));
-	return 0;
-}
-
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_posix_memalign, struct pt_regs *, regs)
-{
-	struct allocator_call *c = begin(regs, allocator_argument(regs, 2));
-
-	if (c)
-		c->result = allocator_argument(regs, 0);
-	return 0;
-}
-
-static __always_inline int begin_realloc(struct pt_regs *regs, u64 bytes)
-{
-	struct allocator_call *c = begin(regs, bytes);
 	struct memleak_key key = {};
 	struct memleak_live *l;
-	u64 address = allocator_argument(regs, 0);
 
-	if (!c || !address)
-		return 0;
+	if (!address)
+		return;
 	key_of(&key, address);
 	l = bpf_map_lookup_elem(&live, &key);
 	if (!l) {
 		c->begun_before = !has_seen_all(&key);
-		return 0;
+		return;
 	}
 	c->was = *l;
 	c->old = address;
 	bpf_map_delete_elem(&live, &key);
-	return 0;
 }
 
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_realloc, struct pt_regs *, regs)
+static __always_inline void begin_allocation(struct pt_regs *regs, u32 kind)
 {
-	return begin_realloc(regs, allocator_argument(regs, 1));
+	u64 first = argument_of_kind(regs, 0);
+	struct allocator_call *c = begin(regs, bytes_asked(regs, kind));
+
+	if (!c)
+		return;
+	if (kind == ALLOCATOR_POSIX_MEMALIGN)
+		c->result = first;
+	else if (kind == ALLOCATOR_REALLOC || kind == ALLOCATOR_REALLOCARRAY)
+		begin_realloc(c, first);
 }
 
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_reallocarray, struct pt_regs *, regs)
-{
-	return begin_realloc(regs, allocator_argument(regs, 1) * allocator_argument(regs, 2));
-}
-
-/* What realloc() was given has been freed, unless it failed. */
+/* The block passed to realloc() has been freed, unless the call failed. */
 static __always_inline void end_realloc(const struct allocator_call *c, bool failed)
 {
 	struct memleak_key key = {};
@@ -361,7 +373,7 @@ static __always_inline void end_realloc(const struct allocator_call *c, bool fai
 	keep(&key, &c->was, 0);
 }
 
-/* Of all of the above. realloc(p, 0) is free(p) where it returns NULL. */
+/* The return of all of the above, whatever the kind. realloc(p, 0) that returns NULL has freed p. */
 SEC("uretprobe")
 int UNPREEMPTED(PREEMPT_GLOBAL, on_return, struct pt_regs *, regs)
 {
@@ -386,8 +398,7 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_return, struct pt_regs *, regs)
 	return 0;
 }
 
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_new, struct pt_regs *, regs)
+static __always_inline void begin_new(struct pt_regs *regs)
 {
 	struct place p = place_of(regs);
 	struct new_call made = { .sp = p.sp, .function = p.function };
@@ -395,41 +406,40 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_new, struct pt_regs *, regs)
 	u64 bytes = allocator_argument(regs, 0);
 
 	if (!armed || !in_scope(NULL))
-		return 0;
+		return;
 	c = allocator_calls_get(calling_task(), NULL);
 	if (!c) {
 		count_lost(LOSS_UNMATCHED);
-		return 0;
+		return;
 	}
 	if (!is_outermost(c, p.sp))
-		return 0;
+		return;
 	made.bytes = bytes;
-	made.caller = return_address(p.sp, p.pops);
+	made.caller = returns_to(&p);
 	c->sp = 0;
 	look_after_new(c, &p);
 	c->made = made;
-	return 0;
 }
 
-/* On an instruction by which it returns, which may be of a function that others jump to as well. */
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_new_exit, struct pt_regs *, regs)
+/*
+ * On a return instruction of operator new, which may be in a function that others jump to as well.
+ */
+static __always_inline void end_new(struct pt_regs *regs)
 {
 	struct allocator_call *c = allocator_calls_find(calling_task());
 	u64 address = return_value(regs);
 	struct place p = place_of(regs);
 
 	if (!c || !c->made.sp || p.sp != c->made.sp || !is_outermost(c, p.sp) ||
-	    return_address(p.sp, p.pops) != c->made.caller)
-		return 0;
+	    returns_to(&p) != c->made.caller)
+		return;
 	c->sp = 0;
 	c->made.sp = 0;
 	if (address && address != c->made.inside)
 		add_allocation(regs, address, c->made.bytes, STACK_AT_EXIT);
-	return 0;
 }
 
-/* Operator delete has freed it already, and now calls or jumps to free(). */
+/* operator delete has freed it already, and now calls or jumps to free(). */
 static __always_inline bool was_deleted(struct allocator_call *c, u64 sp, u64 address)
 {
 	if (!c || c->deleted != address || sp > c->deleted_sp)
@@ -438,7 +448,7 @@ static __always_inline bool was_deleted(struct allocator_call *c, u64 sp, u64 ad
 	return true;
 }
 
-/* Whoever frees it, in scope or not. */
+/* The calling thread may be in scope or not. */
 static __always_inline void end_life(struct allocator_call *c, const struct place *p, u64 address)
 {
 	struct memleak_key key = {};
@@ -455,26 +465,23 @@ static __always_inline void end_life(struct allocator_call *c, const struct plac
 		count_begun_before();
 }
 
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_free, struct pt_regs *, regs)
+static __always_inline void begin_free(struct pt_regs *regs)
 {
 	u64 address = allocator_argument(regs, 0);
 	struct place p = place_of(regs);
 
 	if (armed)
 		end_life(allocator_calls_find(calling_task()), &p, address);
-	return 0;
 }
 
-SEC("uprobe")
-int UNPREEMPTED(PREEMPT_GLOBAL, on_delete, struct pt_regs *, regs)
+static __always_inline void begin_delete(struct pt_regs *regs)
 {
 	u64 address = allocator_argument(regs, 0);
 	struct place p = place_of(regs);
 	struct allocator_call *c;
 
 	if (!armed || !address)
-		return 0;
+		return;
 	c = scope_for_life(NULL) ? allocator_calls_get(calling_task(), NULL) :
 				   allocator_calls_find(calling_task());
 	end_life(c, &p, address);
@@ -482,6 +489,41 @@ int UNPREEMPTED(PREEMPT_GLOBAL, on_delete, struct pt_regs *, regs)
 		c->deleted = address;
 		c->deleted_sp = p.sp;
 	}
+}
+
+/* --- the programs: one for all functions, told the kind of each (event.bpf.h) ---------------------- */
+
+static __always_inline void look_at_call(struct pt_regs *regs, u32 kind)
+{
+	switch (kind) {
+	case ALLOCATOR_FREE:
+		begin_free(regs);
+		break;
+	case ALLOCATOR_NEW:
+		begin_new(regs);
+		break;
+	case ALLOCATOR_NEW_EXIT:
+		end_new(regs);
+		break;
+	case ALLOCATOR_DELETE:
+		begin_delete(regs);
+		break;
+	default:
+		begin_allocation(regs, kind);
+	}
+}
+
+SEC("uprobe")
+int UNPREEMPTED(PREEMPT_GLOBAL, on_call, struct pt_regs *, regs)
+{
+	look_at_call(regs, event_slot());
+	return 0;
+}
+
+SEC("uprobe")
+int UNPREEMPTED(PREEMPT_GLOBAL, on_calls, struct pt_regs *, regs)
+{
+	look_at_call(regs, event_cookie(regs));
 	return 0;
 }
 

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What memleak.bpf.c and its loader share. */
+/* Shared by memleak.bpf.c and its loader. */
 #ifndef TALLY_MEMLEAK_H
 #define TALLY_MEMLEAK_H
 
 #include "outstanding.h"
 #include "task_key.h"
 
+/* Functions that allocate and free memory. The kinds differ by their arguments. */
+enum allocator_kind {
+	ALLOCATOR_MALLOC,               /* (size) */
+	ALLOCATOR_CALLOC,               /* (n, size) */
+	ALLOCATOR_MEMALIGN,             /* (alignment, size) */
+	ALLOCATOR_POSIX_MEMALIGN,       /* (&address, alignment, size) */
+	ALLOCATOR_REALLOC,              /* (address, size) */
+	ALLOCATOR_REALLOCARRAY,         /* (address, n, size) */
+	ALLOCATOR_FREE,                 /* (address) */
+	ALLOCATOR_NEW,                  /* (size): operator new, which may throw */
+	ALLOCATOR_NEW_EXIT,             /* a return instruction of operator new; probed first */
+	ALLOCATOR_DELETE,               /* (address) */
+	ALLOCATOR_KINDS,
+};
+
 /*
- * An allocation: after a fork the same address is another one in the child, after an exec nothing
- * is left of what was there before.
+ * Identifies an allocation: after a fork the same address is a different allocation in the child, and an exec
+ * discards all earlier ones.
  */
 struct memleak_key {
 	__u64 address;
@@ -23,13 +38,13 @@ struct memleak_live {
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* Of the whole run, per CPU. */
+/* For the whole run, per CPU. */
 struct memleak_totals {
-	__u64 allocs;           /* that succeeded */
-	__u64 bytes;            /* with the next one a number of 128 bits (wide.h) */
+	__u64 allocs;           /* successful ones */
+	__u64 bytes;            /* with the next one a 128-bit number (wide.h) */
 	__u64 bytes_high;
-	__u64 frees;            /* of those */
-	__u64 unseen;           /* likewise, known only by the address being given out again */
+	__u64 frees;            /* of those allocations */
+	__u64 unseen;           /* of those, noticed only because the address was allocated again */
 };
 
 _Static_assert(sizeof(struct memleak_live) == 96, "memleak_live has padding");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each connect(2), with its final result, and each accept(2). A connect of TCP that does not wait
- * returns before there is a result; the state of its socket brings that later, in whatever context
- * the packet arrives, and it is told in the name of the caller.
+ * Reports each connect(2), with its final result, and each accept(2). A nonblocking TCP connect
+ * returns before there is a result. The state change of its socket brings the result later, in the
+ * context of any task, and the record names the caller.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -30,23 +30,23 @@ const volatile bool only_failed = false;
 #define TCP_SYN_RECV 3
 #define TCP_CLOSE 7
 
-/* The connect that a task is in. */
+/* The connect(2) that a task is in. */
 struct conn_start {
 	u64 ns;                 /* 0: none */
-	u64 sock;               /* whose handshake it has begun (MPTCP: one behind it); 0: none */
-	u64 interrupted;        /* the socket of a call that may be made again by the kernel */
-	u64 seen;               /* something of a connect of this task */
+	u64 sock;               /* whose handshake it started (MPTCP: of a subflow); 0: none */
+	u64 interrupted;        /* the socket of an interrupted call that the kernel may restart */
+	u64 seen;               /* a connect of this task has been seen */
 };
 
 TASK_STATE(conn_starts, struct conn_start);
 
-/* A handshake of TCP, by socket: until both its call has returned and it has a result. */
+/* A TCP handshake, by socket: kept until its call has returned and its result is known. */
 struct handshake {
 	u64 start_ns;
 	u64 end_ns;
 	s64 result;
 	u64 there;              /* how many of the two have happened */
-	struct conn_record record;      /* once the call has returned */
+	struct conn_record record;      /* valid once the call has returned */
 };
 
 struct {
@@ -57,7 +57,7 @@ struct {
 	__type(value, struct handshake);
 } handshakes SEC(".maps");
 
-/* For on_exit, which does not run twice at once on a CPU: see opensnoop.bpf.c. */
+/* For on_exit, which never runs nested on a CPU: see files/opensnoop.bpf.c. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -65,7 +65,7 @@ struct {
 	__type(value, struct conn_record);
 } scratch SEC(".maps");
 
-/* For on_state, which packets interrupt: not with the first step of a connect, though. */
+/* For on_state, which packets may interrupt, but not at the first step of a connect. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -83,7 +83,7 @@ static __noinline u32 read_user_path(char *to, u64 length, const void *from)
 	return length;
 }
 
-/* As the caller gave it. */
+/* Reads the address that the caller passed. */
 static __always_inline void read_given(struct socket_address *a, u64 from, u64 length)
 {
 	u16 port = 0;
@@ -115,12 +115,16 @@ static __always_inline void tell(struct conn_record *r)
 		ring_output(r, sizeof(*r));
 }
 
-/* Both sides may come here at once: the one that takes the handshake off tells. */
+/* Both sides may come here at once: the one that deletes the handshake sends the record. */
 static __always_inline void tell_handshake(struct handshake *h, u64 key)
 {
 	struct conn_record *r;
-	bool wanted = !only_failed || h->result;
 
+	if (only_failed && !h->result) {
+		if (!bpf_map_delete_elem(&handshakes, &key))
+			count_filtered();
+		return;
+	}
 	r = bpf_ringbuf_reserve(&records, sizeof(*r), 0);
 	if (!r) {
 		if (!bpf_map_delete_elem(&handshakes, &key))
@@ -131,13 +135,13 @@ static __always_inline void tell_handshake(struct handshake *h, u64 key)
 	r->time_ns = h->end_ns;
 	r->latency_ns = h->end_ns - h->start_ns;
 	r->result = h->result;
-	if (bpf_map_delete_elem(&handshakes, &key) || !wanted)
+	if (bpf_map_delete_elem(&handshakes, &key))
 		bpf_ringbuf_discard(r, BPF_RB_NO_WAKEUP);
 	else
 		ring_submit(r);
 }
 
-/* An addition with a lock in front is a barrier for both sides. */
+/* The locked addition is a full barrier for both sides. */
 static __always_inline bool both_there(struct handshake *h)
 {
 	__sync_fetch_and_add(&h->there, 1);
@@ -245,15 +249,15 @@ static __always_inline void read_socket(struct conn_record *r, struct sock *sk)
 }
 
 /*
- * The call has returned; the handshake goes on. The kernel may make an interrupted call again: its
- * handshake is told by then, or will be.
+ * The call has returned, but the handshake goes on. The kernel may restart an interrupted call: the
+ * handshake has its record by then, or will have.
  */
 static __always_inline bool is_left_to_socket(long ret)
 {
 	return ret == -EINPROGRESS || ret == -ERESTARTSYS || ret == -EINTR;
 }
 
-/* One that is made again by the kernel is seen then. */
+/* A call that the kernel restarts is reported by its restart. */
 static __always_inline void connected_since_before(struct conn_start *start, struct conn_record *r)
 {
 	bool is_first = !start->seen;
@@ -308,7 +312,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	if (!call_of(&c, regs) || !armed)
 		return 0;
 	if (c.which == CONN_ACCEPT && (ret == -EAGAIN || ret == -ERESTARTSYS))
-		return 0;               /* there was none */
+		return 0;               /* no connection was waiting */
 	if (!in_scope(NULL))
 		return 0;
 	call_arguments(&c, regs);

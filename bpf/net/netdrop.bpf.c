@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Packets that the kernel dropped: freed by kfree_skb(), and not by consume_skb(), which is for
- * those that have arrived. By reason, place, protocol and port, or by stack.
+ * Packets that the kernel dropped: freed by kfree_skb(), not by consume_skb(), which is for packets
+ * that have arrived. By reason, location, protocol and port, or by stack.
  */
 #include "compat.bpf.h"
 #include "loss.bpf.h"
@@ -14,13 +14,13 @@
 #include "writer.bpf.h"
 
 /*
- * The tracepoint has the reason since 5.17 (commit c504e5c2f964). One of them, of later kernels,
- * says that the packet was not dropped.
+ * The tracepoint has the reason since 5.17 (commit c504e5c2f964). In later kernels one of the
+ * reasons means that the packet was not dropped.
  */
 const volatile bool have_reason = false;
 const volatile u32 consumed = ~0U;
 const volatile bool with_stacks = false;
-const volatile u32 nreasons = 0;        /* of stacks; the name behind them is for all others */
+const volatile u32 nreasons = 0;        /* for stacks; the name at nreasons stands for others */
 
 #define ETH_P_IP 0x0800
 #define ETH_P_IPV6 0x86dd
@@ -29,6 +29,14 @@ const volatile u32 nreasons = 0;        /* of stacks; the name behind them is fo
 #define IPPROTO_DCCP 33
 #define IPPROTO_SCTP 132
 #define IPPROTO_UDPLITE 136
+
+/* Headers of IPv6 between its own and the protocol's (RFC 8200; authentication: RFC 4302). */
+#define EXTENSION_HOP_BY_HOP 0
+#define EXTENSION_ROUTING 43
+#define EXTENSION_FRAGMENT 44
+#define EXTENSION_AUTHENTICATION 51
+#define EXTENSION_DESTINATION 60
+#define MOST_EXTENSIONS 8
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -45,7 +53,10 @@ static __always_inline bool has_ports(u8 protocol)
 	       protocol == IPPROTO_DCCP || protocol == IPPROTO_UDPLITE;
 }
 
-/* Of an IP header at p, its protocol, and where the one behind it begins; 0: nowhere. */
+/*
+ * Returns the length of the IP header at p, or 0 if the next header is not in this packet; sets
+ * *protocol.
+ */
 static __always_inline u32 behind_ipv4(const unsigned char *p, u8 *protocol)
 {
 	u8 head[10] = {};
@@ -57,17 +68,46 @@ static __always_inline u32 behind_ipv4(const unsigned char *p, u8 *protocol)
 	return (head[6] & 0x1f) | head[7] ? 0 : (head[0] & 0xf) * 4;
 }
 
+static __always_inline bool is_extension(u8 kind)
+{
+	return kind == EXTENSION_HOP_BY_HOP || kind == EXTENSION_ROUTING || kind == EXTENSION_FRAGMENT ||
+	       kind == EXTENSION_AUTHENTICATION || kind == EXTENSION_DESTINATION;
+}
+
+static __always_inline u32 extension_length(u8 kind, u8 length)
+{
+	if (kind == EXTENSION_FRAGMENT)
+		return 8;
+	return kind == EXTENSION_AUTHENTICATION ? (length + 2) * 4 : (length + 1) * 8;
+}
+
+/* Skips extension headers, each of which begins with the kind of the next one. */
 static __always_inline u32 behind_ipv6(const unsigned char *p, u8 *protocol)
 {
-	u8 head[7] = {};
+	u32 at = 40, i;
+	u8 head[7] = {}, next[4];
 
 	if (bpf_probe_read_kernel(head, sizeof(head), p) || head[0] >> 4 != 6)
 		return 0;
 	*protocol = head[6];
-	return 40;
+#pragma unroll
+	for (i = 0; i < MOST_EXTENSIONS; i++) {
+		if (!is_extension(*protocol))
+			return at;
+		if (bpf_probe_read_kernel(next, sizeof(next), p + at))
+			return 0;
+		at += extension_length(*protocol, next[1]);
+		/* Only the first fragment has ports. */
+		if (*protocol == EXTENSION_FRAGMENT && (next[2] | (next[3] & 0xf8))) {
+			*protocol = next[0];
+			return 0;
+		}
+		*protocol = next[0];
+	}
+	return is_extension(*protocol) ? 0 : at;
 }
 
-/* What a packet is: read from its headers, as far as they are there. */
+/* Reads what kind of packet it is from its headers, as far as they are present. */
 static __always_inline void read_packet(struct drop_key *key, struct sk_buff *skb)
 {
 	const unsigned char *p = skb->head + skb->network_header;
@@ -100,7 +140,7 @@ static __always_inline struct drop_sums *sums_of(const struct drop_key *key)
 	return s;
 }
 
-/* Packets are dropped in tasks and in interrupts, so sums are added to at once by any. */
+/* Tasks and interrupts on any CPU may drop packets at once, so sums are added to atomically. */
 static __always_inline void add(struct sk_buff *skb, u64 location, u32 reason)
 {
 	struct drop_key key = { .writer = shared_writer() };

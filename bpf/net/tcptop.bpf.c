@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Bytes of TCP, by connection and by the process that has it.
+ * TCP bytes, by connection and by the process that owns it.
  *
- * Nothing runs when bytes are sent or received: TCP itself counts them, for each socket, and those counters are
- * read at the end of an interval and when the connection ends. So the sums are exact whatever the bytes
- * went through (read, sendfile, splice, io_uring, the kernel's own users), in all network
- * namespaces, and cost the same at any rate. What programs run at is in each kernel from 5.10 on, and
- * needs no kprobes:
+ * No program runs when bytes are sent or received: TCP itself counts them for each socket, and
+ * those counters are read at the end of an interval and when the connection ends. So the sums are
+ * exact whatever path the bytes took (read, sendfile, splice, io_uring, users in the kernel), in
+ * all network namespaces, and cost the same at any rate. The hooks exist in every kernel from 5.10
+ * on, and no kprobes are needed:
  *
- *   inet_sock_set_state   a connection begins, ends, or its last user lets go of it
- *   sys_exit              accept(2) returns: who has accepted
- *   iter/task_file        at the start, and at each interval: who holds which socket
- *   iter/bpf_map_elem     at each interval: the counters of all connections
+ *   inet_sock_set_state   a connection begins, ends, or its last user closes it
+ *   sys_exit              accept(2) returns: the accepting process
+ *   iter/task_file        at the start, and at each interval: which process holds which socket
+ *   raw_tp, test-run      at each interval: the counters of all connections
  *
- * A connection belongs to the process that connected or accepted, as long as that holds it; then to one
- * that does: whoever closes it last or shuts it down, or is found holding it. So the child that a server has
- * made for a connection gets what it moves, and not the server.
+ * A connection belongs to the process that connected or accepted, as long as it holds the socket;
+ * then to another holder: the one that closes it last or shuts it down, or is found holding it. So
+ * a child that a server has forked for a connection gets its bytes, not the server.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -40,7 +40,6 @@ const volatile bool picks_tasks = false;        /* connections without an owner 
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);         /* set by the loader */
 	__type(key, u64);
 	__type(value, struct tcptop_connection);
@@ -49,12 +48,14 @@ struct {
 /* Written by the loader before each walk over all files. */
 u32 walk = 0;
 
-/* A walk has found one that a process holds which is not its owner: see adopt_connections. */
+/* A walk has found a connection held by a process that is not its owner: see adopt_connections. */
 u32 strays = 0;
+
+struct tcptop_look look = {};
 
 /* --- owners ----------------------------------------------------------------------------------- */
 
-/* t: NULL is the current task. */
+/* t: NULL means the current task. */
 static __always_inline void set_owner(struct tcptop_connection *c, struct task_struct *t)
 {
 	u64 stamp = 0;
@@ -66,7 +67,7 @@ static __always_inline void set_owner(struct tcptop_connection *c, struct task_s
 	c->wanted = scope_for_life(t) && scope_now(t);
 }
 
-/* A whole element takes the place of the one before: it may be read at any time. */
+/* Replaces the whole element, because it may be read at any time. */
 static __always_inline void pass_on(u64 sk, const struct tcptop_connection *from,
 				    struct task_struct *t)
 {
@@ -88,8 +89,8 @@ static __always_inline void keep(u64 sk, const struct tcptop_connection *c, u64 
 /* --- figures ---------------------------------------------------------------------------------- */
 
 /*
- * Payload: without what was sent again, and without the one that a FIN counts for. Of two counters that grow,
- * the one that is taken off is read first.
+ * Payload: without retransmitted bytes, and without the one that a FIN counts for. Both counters
+ * grow, so the one to subtract is read first.
  */
 static __always_inline void read_figures(u64 sk, u64 *sent, u64 *received)
 {
@@ -114,7 +115,7 @@ static __always_inline void fill(struct tcptop_record *r, u64 sk, const struct t
 	flow_of(&r->flow, (struct sock *)sk);
 }
 
-/* One that was there before it was seen: what it has moved up to now is not counted. */
+/* A connection older than its discovery: the bytes transferred so far do not count. */
 static __always_inline void find(u64 sk, struct task_struct *t)
 {
 	struct tcptop_connection c = { .serial = bpf_ktime_get_ns(), .seen = walk };
@@ -136,8 +137,8 @@ static __always_inline void begin(u64 sk, bool connects)
 }
 
 /*
- * It leaves the map before its record can be read, so that whoever finds it in the map after he has read its
- * counters has read something the record will go on from.
+ * The element leaves the map before its record can be read. So a reader that still finds it in the
+ * map after reading its counters has values that the record continues.
  */
 static __always_inline void tell_end(u64 sk, const struct tcptop_connection *c)
 {
@@ -170,8 +171,9 @@ static __always_inline void end(u64 sk)
 }
 
 /*
- * close(2) of the last descriptor, or shutdown(2): by who has used it, though he may not be the one who
- * accepted. Files that the kernel closes later, on a thread of its own, tell nothing.
+ * close(2) of the last descriptor, or shutdown(2): the caller has used the connection, though
+ * another process may have accepted it. Kernel threads that close files later do not change the
+ * owner.
  */
 static __always_inline void let_go(u64 sk)
 {
@@ -215,7 +217,7 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	key = (u64)sk;
 	c = bpf_map_lookup_elem(&connections, &key);
 	if (!c)
-		find(key, NULL);        /* it had waited for this since before the run */
+		find(key, NULL);        /* accept(2) has waited since before the run */
 	else if (!c->pid)
 		pass_on(key, c, NULL);
 	return 0;
@@ -231,7 +233,7 @@ static __always_inline bool is_connection(const struct sock *sk)
 	       state != TCP_LISTEN;
 }
 
-/* The connection that a file is; 0: none. */
+/* Returns the connection behind a file; 0: none. */
 static __always_inline u64 connection_of(struct file *file)
 {
 	struct sock *sk = socket_of_file(file);
@@ -239,7 +241,7 @@ static __always_inline u64 connection_of(struct file *file)
 	return sk && is_connection(sk) ? (u64)sk : 0;
 }
 
-/* Finds those from before the run, and later which owners hold theirs still. */
+/* Finds connections from before the run, and later the owners that still hold theirs. */
 SEC("iter/task_file")
 int walk_files(struct bpf_iter__task_file *ctx)
 {
@@ -263,7 +265,9 @@ int walk_files(struct bpf_iter__task_file *ctx)
 	return 0;
 }
 
-/* After that, if there were any: those whose owners do not hold them go to the first process that does. */
+/*
+ * Then, if there were strays: connections that their owners no longer hold go to the first holder.
+ */
 SEC("iter/task_file")
 int adopt_connections(struct bpf_iter__task_file *ctx)
 {
@@ -286,27 +290,37 @@ int adopt_connections(struct bpf_iter__task_file *ctx)
 /* --- all connections -------------------------------------------------------------------------- */
 
 /*
- * Sockets are read by their address, which may go meanwhile: their connection has left the map then, or
- * is another one. One whose end was hidden from us is closed.
+ * Sockets are read by address and may be freed meanwhile: then the connection has left the map, or
+ * another one is there. A connection whose end we missed is closed.
  */
-SEC("iter/bpf_map_elem")
-int show_connections(struct bpf_iter__bpf_map_elem *ctx)
+static __always_inline bool look_at(struct tcptop_record *r, u64 sk)
 {
-	const u64 *key = ctx->key;
-	struct tcptop_record r = {};
-	struct tcptop_connection *c;
-	u64 sk;
+	struct tcptop_connection *c = bpf_map_lookup_elem(&connections, &sk);
 
-	if (!key)
-		return 0;
-	sk = *key;
-	c = bpf_map_lookup_elem(&connections, &sk);
 	if (!c || !c->wanted || !is_connection((struct sock *)sk))
-		return 0;
-	fill(&r, sk, c);
+		return false;
+	fill(r, sk, c);
 	c = bpf_map_lookup_elem(&connections, &sk);
-	if (c && c->serial == r.serial && ports_match(&r.flow))
-		bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return c && c->serial == r->serial && ports_match(&r->flow);
+}
+
+/*
+ * Called by the loader (BPF_PROG_TEST_RUN, since 5.10), which has read the addresses from the map:
+ * some kernels refuse iter/bpf_map_elem programs. Preemption is off meanwhile, so the batches are
+ * small.
+ */
+SEC("raw_tp")
+int look_at_connections(void *ctx)
+{
+	u32 i;
+
+	for (i = 0; i < TCPTOP_LOOK && i < look.n; i++) {
+		struct tcptop_record *r = &look.record[i];
+
+		__builtin_memset(r, 0, sizeof(*r));
+		if (!look_at(r, look.socket[i]))
+			r->socket = 0;
+	}
 	return 0;
 }
 

@@ -1,40 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What tcptop's programs keep of a connection, and tell of it. */
+/* The state of connections in tcptop's programs, and the records that they send. */
 #ifndef TALLY_TCPTOP_H
 #define TALLY_TCPTOP_H
 
 #include "task_key.h"
 #include "tcp.h"
 
-/* The one system call that is looked at, for bpf/lib/call.bpf.h. */
+/* The only system call traced, for bpf/lib/call.bpf.h. */
 enum tcptop_call {
 	TCPTOP_NONE,
 	TCPTOP_ACCEPT,
 };
 
-/* The process that a connection belongs to: the parts of its key that are asked for, and its name. */
+/* The process that owns a connection: the key parts asked for, and its name. */
 struct tcptop_owner {
 	struct task_key task;
 	char name[TASK_KEY_COMM_LEN];
 };
 
-/* By the address of its socket, which is not used again before the connection has ended. */
+/* Keyed by the address of the socket, which is not reused before the connection has ended. */
 struct tcptop_connection {
-	__u64 serial;           /* CLOCK_MONOTONIC, in ns: tells it from another one with this socket */
-	__u64 sent, received;   /* bytes that were not seen going: what it had when it was found */
+	__u64 serial;           /* CLOCK_MONOTONIC, in ns: distinguishes connections that reuse a socket */
+	__u64 sent, received;   /* bytes transferred before it was found, which do not count */
 	struct tcptop_owner owner;
-	__u32 pid;              /* of the owner; 0: not known, nobody has accepted it yet */
+	__u32 pid;              /* of the owner; 0: unknown, not accepted so far */
 	__u32 seen;             /* the last walk over all files that found its owner holding it */
 	__u8 wanted;            /* in scope */
 	__u8 pad[7];
 };
 
-/* What it has moved since it was found. Read from one that is there, or sent when it ends. */
+/* Bytes transferred since it was found. Read from a current connection, or sent at its end. */
 struct tcptop_record {
-	__u64 socket, serial;   /* together: which one */
+	__u64 socket, serial;   /* together they identify the connection */
 	__u64 sent, received;
 	struct tcptop_owner owner;
 	struct tcp_flow flow;
+};
+
+/* A batch of connections: the loader passes sockets, and receives a record for each. */
+#define TCPTOP_LOOK 64
+
+struct tcptop_look {
+	__u64 n;
+	__u64 socket[TCPTOP_LOOK];
+	struct tcptop_record record[TCPTOP_LOOK];       /* socket 0: it is gone, or not asked for */
 };
 
 _Static_assert(sizeof(struct tcptop_connection) == 104, "tcptop_connection has padding");

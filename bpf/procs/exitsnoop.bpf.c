@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The end of each process, which is that of its last thread, or of each thread. What it was is
- * taken down when it begins to exit; how much time it used is known when it leaves its CPU for the
- * last time: the kernel's sum grows until then, and is what wait(2) will say.
+ * The end of each process, which is the end of its last thread, or of each thread. A record is made
+ * when the task begins to exit. Its CPU time is added when it leaves its CPU for the last time: the
+ * kernel's sum grows until then, and is the one that wait(2) reports.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -12,18 +12,19 @@
 #include "ring.bpf.h"
 #include "scope.bpf.h"
 
-const volatile bool threads = false;    /* each, instead of processes */
+const volatile bool threads = false;    /* each thread, instead of processes */
+const volatile bool failed_only = false;
 
 #define TASK_DEAD 0x80                  /* include/linux/sched.h */
 #define SIGNAL_GROUP_EXIT 0x4           /* include/linux/sched/signal.h */
 
-/* How many ends were taken down, and how many of them are told: the loader waits for the rest. */
+/* Number of ends recorded, and of those sent: the loader waits for the rest. */
 u64 taken_down = 0;
 u64 sent = 0;
 
 /*
- * By the address of the task, which is nobody else's until on_free() has run. Not in the task's storage: the
- * kernel does not let programs have that while it is busy with any task's, and an end comes only once.
+ * By the address of the task, which is not reused before on_free() has run. Not in task storage:
+ * the kernel refuses that to programs while it is busy with any task's, and a task ends only once.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -34,21 +35,26 @@ struct {
 } exits SEC(".maps");
 
 /*
- * Processes whose end is told already: where several threads end at once, more than one may see
- * none left. By the address of their signal_struct, which is nobody else's until on_free() has run:
- * their number may be used again before.
+ * Processes whose end has been recorded: if several threads end at once, more than one may be the
+ * last. The pid may be reused before on_free() has run, and so may the address of the signal_struct
+ * if the kernel skips on_free(): the start time distinguishes a process from the next one at that
+ * address. What it skipped stays in the map until the map is full: then the oldest leave.
  */
+struct process {
+	u64 signal;
+	u64 start_ns;
+};
+
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, u64);
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct process);
 	__type(value, u8);
 } told SEC(".maps");
 
 static __always_inline bool is_process_end(struct task_struct *t)
 {
-	u64 process = (u64)t->signal;
+	struct process process = { (u64)t->signal, t->group_leader->start_time };
 	u8 yes = 1;
 	long err;
 
@@ -58,11 +64,11 @@ static __always_inline bool is_process_end(struct task_struct *t)
 	if ((int)err == -EEXIST)
 		return false;
 	if (err)
-		count_lost(LOSS_INCOMPLETE);    /* and told, maybe twice */
+		count_lost(LOSS_INCOMPLETE);    /* and recorded, maybe twice */
 	return true;
 }
 
-/* The one that wait(2) reports: of the whole group, or its leader's own. */
+/* The code that wait(2) reports: of the whole group, or of its leader. */
 static __always_inline u32 process_code(struct task_struct *t)
 {
 	if (t->signal->flags & SIGNAL_GROUP_EXIT)
@@ -71,8 +77,8 @@ static __always_inline u32 process_code(struct task_struct *t)
 }
 
 /*
- * One that is there already is of an earlier task, which has gone without that a program was run for its last
- * switch or for its being freed.
+ * An existing element belongs to an earlier task, for which the kernel skipped the program at both
+ * its last switch and its freeing.
  */
 static __always_inline void take_down(struct task_struct *t, const struct exit_record *r)
 {
@@ -101,6 +107,8 @@ int UNPREEMPTED_PROG(on_process_exit, struct task_struct *t)
 	r.time_ns = bpf_ktime_get_ns();
 	r.age_ns = r.time_ns - whole->start_time;
 	r.code = threads ? (u32)t->exit_code : process_code(t);
+	if (failed_only && !r.code)
+		return 0;
 	r.pid = t->tgid;
 	r.tid = whole->pid;
 	r.ppid = t->real_parent->tgid;
@@ -112,8 +120,8 @@ int UNPREEMPTED_PROG(on_process_exit, struct task_struct *t)
 }
 
 /*
- * A thread's time is added to that of its process when it is released, which may be before it has
- * left its CPU; it has no signal handlers from then on. The leader stays until all others are gone.
+ * When a thread is released, its time is added to that of its process and it loses its signal
+ * handlers, maybe before it has left its CPU. The leader is released after all others.
  */
 static __always_inline u64 used_time(struct task_struct *t)
 {
@@ -152,11 +160,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-/* From 7.0 on the kernel may skip the program at the switch: those exits are told here. */
+/* From 7.0 on the kernel may skip the program at the switch: those exits are sent here. */
 SEC("tp_btf/sched_process_free")
 int UNPREEMPTED_PROG(on_free, struct task_struct *t)
 {
-	u64 process = (u64)t->signal;
+	struct process process = { (u64)t->signal, t->start_time };
 
 	tell(t);
 	if (t->pid == t->tgid)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where CPU time goes: a timer on each CPU looks many times a second at what runs there, and counts
- * by its stack. Or where another event comes from: every Nth one is looked at, and counts for N.
- * The subject is the task that is interrupted.
+ * Where CPU time goes: a timer on each CPU samples the running code many times a second and counts it by stack. Or
+ * where other events come from: every Nth one is sampled, and counts as N. The subject is the interrupted task.
+ *
+ * One run can sample several events: the loader loads a copy of a program for each further one, with the event's slot
+ * built in. The first event uses the program itself.
  */
 #define SCOPE_UNTYPED
+#define PYTHON_SINCE 0
 #include "compat.bpf.h"
 #include "event.bpf.h"
 #include "loss.bpf.h"
@@ -14,47 +17,42 @@
 #include "stack.bpf.h"
 #include "task_key.bpf.h"
 
-const volatile u32 take = STACK_KERNEL | STACK_USER;    /* enum stack_flags */
+/* enum stack_flags and how many frames, by slot */
+const volatile u32 take[PROFILE_EVENTS] = { STACK_KERNEL | STACK_USER };
 const volatile bool with_idle = false;
-const volatile u64 every = 1;           /* a sample stands for so many events; 0: by frequency */
+const volatile u64 every[PROFILE_EVENTS] = { 1 };       /* events per sample, by slot; 0: by frequency */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, PROFILE_EVENTS);
 	__type(key, u32);
 	__type(value, struct profile_samples);
 } samples SEC(".maps");
 
 STACK_COUNTS(counts);
 
-static __always_inline struct profile_samples *samples_here(void)
+static __always_inline u32 slot_here(void)
 {
-	u32 zero = 0;
+	u32 slot = event_slot();
 
-	return bpf_map_lookup_elem(&samples, &zero);
+	return slot < PROFILE_EVENTS ? slot : 0;        /* the program itself still has the mark */
 }
 
-/*
- * The context of programs on perf events begins with the registers, as struct pt_regs of user space has
- * them (arch/x86/include/uapi/asm/ptrace.h): nothing that a kernel could have moved.
- */
-struct sample_context {
-	u64 before_cs[17];
-	u64 cs;
-};
-
-/* Where a program was interrupted there is no kernel part, and not to look for it is cheaper. */
-static __always_inline u32 parts_of_sample(const struct sample_context *c)
+static __always_inline struct profile_samples *samples_of(u32 slot)
 {
-#if defined(__TARGET_ARCH_x86)
-	if (c->cs & 3)
-		return (take & ~STACK_KERNEL) | STACK_REGS;
-#endif
-	return take | STACK_REGS;
+	return bpf_map_lookup_elem(&samples, &slot);
+}
+
+/* If user code was interrupted there is no kernel part, and not looking for one is cheaper. */
+static __always_inline u32 parts_of_sample(const struct saved_regs *c, u32 slot)
+{
+	if (context_is_user(c))
+		return (take[slot] & ~STACK_KERNEL) | STACK_REGS;
+	return take[slot] | STACK_REGS;
 }
 
 /* A sample that stands for n events. */
-static __always_inline void count_sample(void *ctx, struct profile_samples *s, u64 n, u32 parts)
+static __always_inline void count_sample(void *ctx, u32 slot, struct profile_samples *s, u64 n, u32 parts)
 {
 	bool idle = !(u32)bpf_get_current_pid_tgid();
 	struct stack_key key = {};
@@ -69,62 +67,66 @@ static __always_inline void count_sample(void *ctx, struct profile_samples *s, u
 		return;
 	}
 	task_key_of(&key.task, NULL);
+	key.task.event = slot;
 	stack_add(&counts, &key, ctx, parts, n);
 }
 
-/* Of the timer: each sample counts as one. */
+/* The timer's: each sample counts as one. */
 SEC("perf_event")
 int on_sample(void *ctx)
 {
-	struct profile_samples *s = samples_here();
+	u32 slot = slot_here();
+	struct profile_samples *s = samples_of(slot);
 
 	if (armed && s)
-		count_sample(ctx, s, 1, parts_of_sample(ctx));
+		count_sample(ctx, slot, s, 1, parts_of_sample(ctx, slot));
 	return 0;
 }
 
 /*
- * With a frequency the kernel changes the period all the time, and the sample_period that it hands
- * out is that of another sample: of software events the one before (perf_swevent_set_period()). Its
- * count tells.
+ * With a frequency the kernel keeps changing the period, and the sample_period in the context belongs to
+ * another sample: with software events to the previous one (perf_swevent_set_period()). So this uses the
+ * event's count.
  */
-static __always_inline u64 events_since_last(void *ctx, struct profile_samples *s)
+static __always_inline u64 events_since_last(void *ctx, u32 slot, struct profile_samples *s)
 {
 	struct bpf_perf_event_value value = {};
 
-	if (every)
-		return every;
+	if (every[slot])
+		return every[slot];
 	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)))
 		return 0;
 	return value.counter - s->events;
 }
 
 /*
- * Of another event: what came before the gate opened is known, too, for the kernel's count has it.
+ * Another event's. Events before the gate opened are added to s->events too, as they are in the kernel's count.
  */
 SEC("perf_event")
 int on_event(void *ctx)
 {
-	struct profile_samples *s = samples_here();
+	u32 slot = slot_here();
+	struct profile_samples *s = samples_of(slot);
 	u64 n;
 
 	if (!s)
 		return 0;
-	n = events_since_last(ctx, s);
+	n = events_since_last(ctx, slot, s);
 	s->events += n;
 	if (armed)
-		count_sample(ctx, s, n, parts_of_sample(ctx));
+		count_sample(ctx, slot, s, n, parts_of_sample(ctx, slot));
 	return 0;
 }
 
 SEC("tracepoint")
 int UNPREEMPTED(PREEMPT_TRACEPOINT, on_tracepoint, void *, ctx)
 {
-	struct profile_samples *s = samples_here();
+	u32 slot = slot_here();
+	struct profile_samples *s = samples_of(slot);
 
-	if (!armed || !s || ++s->events % (every ?: 1))
+	if (!armed || !s || ++s->events % (every[slot] ?: 1))
 		return KEEP_EVENT;
-	count_sample(ctx, s, every, take);
+	count_sample(ctx, slot, s, every[slot], take[slot]);
 	return KEEP_EVENT;
 }
 

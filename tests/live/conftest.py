@@ -13,12 +13,14 @@ import pytest
 pytest.register_assert_rewrite("accounts")   # its figures are shown where they differ
 
 import cgroups
+import counted
+import stumbling
 import tally
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "soak: runs for a long time, with TALLY_SOAK=1 only")
-    config.addinivalue_line("markers", "everywhere: on each of the kernels, and not on half of them")
+    config.addinivalue_line("markers", "everywhere: on each of the kernels, and not on one of them")
     config.addinivalue_line("markers", "preempt: runs again on a kernel that preempts its own code wherever it can")
     config.addinivalue_line("markers", "exact: compares exact counts; a second try in make check only")
     config.addinivalue_line("markers", "exclusive: counts what the whole machine does, or changes it: runs alone")
@@ -28,11 +30,23 @@ def pytest_configure(config):
 def no_tracefs_is_left():
     """Fresh machines have tracefs mounted nowhere. A test that leaves it mounted hides what is wrong there."""
     def is_mounted():
-        return any(line.split()[1] == "/sys/kernel/tracing" for line in Path("/proc/self/mounts").read_text().splitlines())
+        return any(
+            line.split()[1] == "/sys/kernel/tracing" for line in Path("/proc/self/mounts").read_text().splitlines()
+        )
 
     before = is_mounted()
     yield
     assert is_mounted() == before, "a test has mounted tracefs and left it"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stumble():
+    """Holds up tools and tests now and then, if asked to."""
+    tally.Tool.stumbling = stumbling.begin()
+    yield
+    if tally.Tool.stumbling:
+        tally.Tool.stumbling.end()
+        tally.Tool.stumbling = None
 
 
 def kernels():
@@ -42,15 +56,16 @@ def kernels():
 
 
 def is_here(item, place):
-    """Guests are slow, and kernels that are neighbours in the list are much alike: a test runs on one of each two of
-    them, chosen by its name, so that it is the same one each time. The pairs choose independently of each other."""
+    """Guests are slow. Tests of what differs most from kernel to kernel run on each of them. Each of the others runs
+    on one, chosen by the test's name, so that it is the same one each time. make check-kernels WHOLE=1 runs all on
+    all."""
     if item.get_closest_marker("everywhere"):
         return True
-    return zlib.crc32(item.nodeid.encode()) >> place // 2 & 1 == place % 2
+    return zlib.crc32(item.nodeid.encode()) % len(kernels()) == place
 
 
 def pytest_collection_modifyitems(config, items):
-    if tally.GUEST in kernels() and os.environ.get("TALLY_HALF"):
+    if tally.GUEST in kernels() and os.environ.get("TALLY_ONE"):
         place = kernels().index(tally.GUEST)
         elsewhere = [item for item in items if not is_here(item, place)]
         config.hook.pytest_deselected(items=elsewhere)
@@ -93,6 +108,18 @@ def run(ends):
         return each.wait()
 
     return run_tool
+
+
+@pytest.fixture
+def perf(ends):
+    """Starts perf, which counts until stop(), or records until end(): perf("-e", "cycles", "-p", 1)."""
+
+    def start(*args, **kwargs):
+        each = counted.Perf(*args, **kwargs)
+        ends.callback(each.close)
+        return each
+
+    return start
 
 
 @pytest.fixture

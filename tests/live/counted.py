@@ -143,16 +143,26 @@ def why_no_perf():
 
 
 class Perf:
-    """perf stat in the background, which counts from its making on until stop()."""
+    """perf stat in the background, which counts from its making on until stop(); with a path perf record, until
+    end()."""
 
-    def __init__(self, *args):
+    def __init__(self, *args, record=None):
         self.out = tempfile.NamedTemporaryFile()
         control, self.control = os.pipe()
         self.acknowledged, acknowledge = os.pipe()
         self.process = subprocess.Popen(
-            [*tally.PERF, "stat", "-x", ";", "-o", self.out.name, "-D", "-1",
-             "--control", f"fd:{control},{acknowledge}", *map(str, args)],
-            pass_fds=(control, acknowledge), stdin=subprocess.DEVNULL)
+            [
+                *tally.PERF,
+                *(("record", "-q", "-N", "-B", "-o", record) if record else ("stat", "-x", ";", "-o", self.out.name)),
+                "-D",
+                "-1",
+                "--control",
+                f"fd:{control},{acknowledge}",
+                *map(str, args),
+            ],
+            pass_fds=(control, acknowledge),
+            stdin=subprocess.DEVNULL,
+        )
         os.close(control)
         os.close(acknowledge)
         self.tell("enable")
@@ -162,12 +172,15 @@ class Perf:
         said = os.read(self.acknowledged, 100)
         assert said.startswith(b"ack\n"), f"perf says {said}"
 
-    def stop(self, per_cpu=False):
-        """Returns {event: count}, {(cpu, event): count}: whole numbers as they are, clocks in
-        milliseconds."""
+    def end(self):
         self.tell("disable")
         self.process.send_signal(2)
         self.process.wait(tally.PATIENCE)
+
+    def stop(self, per_cpu=False):
+        """Returns {event: count}, {(cpu, event): count}: whole numbers as they are, clocks in
+        milliseconds."""
+        self.end()
         found = {}
         for line in Path(self.out.name).read_text().splitlines():
             fields = line.split(";")

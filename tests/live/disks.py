@@ -3,6 +3,7 @@
 the kernel says of a disk, and what the trigger "disk" asks of one."""
 
 import os
+import shutil
 import subprocess
 from collections import namedtuple
 from pathlib import Path
@@ -57,6 +58,8 @@ def loop(ends, directory, size=16 << 20):
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no loop device: {error}")
     ends.callback(run, "losetup", "-d", path)
+    if shutil.which("udevadm"):
+        run("udevadm", "settle")        # it reads what is on a new disk, some time after that is there
     return Disk(path)
 
 

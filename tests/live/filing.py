@@ -7,10 +7,8 @@
     intact(result.report)
 """
 
-import errno
 import os
 import re
-import subprocess
 
 import pytest
 
@@ -64,11 +62,3 @@ def mount_of(path):
 
 def type_of_fs(path):
     return mount_of(path)[1]
-
-
-def need_32_bit_calls():
-    """Skips a test where the kernel has none."""
-    result = subprocess.run([tally.BUILD / "triggers/opens", "1", "iopen:1:0:0:/dev/null"],
-                            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-    if f"done -{errno.ENOSYS}" in result.stdout:
-        pytest.skip("no 32-bit calls in this kernel")

@@ -4,6 +4,7 @@ that are lost on purpose, and what the kernel has counted."""
 
 import ctypes
 import fcntl
+import functools
 import os
 import re
 import socket
@@ -11,6 +12,9 @@ import struct
 from pathlib import Path
 
 import pytest
+
+import snooping
+import tally
 
 CLONE_NEWNET = 0x40000000
 SIOCSIFFLAGS = 0x8914
@@ -21,6 +25,28 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 LOOPBACK = {"IPv4": (socket.AF_INET, "127.0.0.1"), "IPv6": (socket.AF_INET6, "::1"),
             "mapped": (socket.AF_INET6, "::ffff:127.0.0.1")}
+
+
+def exact(test):
+    """As snooping.exact(), for events that happen in softirqs: what arrives, timers, what is sent again.
+
+    The threads of process 1 from whom a guest of PVM hides tracepoints (tally.holes()) hide those of a softirq that
+    comes over them, too: all programs on them miss them, and the kernel counts no skipped run. The kernel's own trace
+    has them. So a trial that such a thread ran in, and that found other counts, is apart: of that kind five in a row
+    fail.
+    """
+
+    @functools.wraps(test)
+    def judged(*args, **kwargs):
+        before = tally.holes()
+        try:
+            return test(*args, **kwargs)
+        except AssertionError as error:
+            if tally.holes() != before:
+                raise tally.Apart(str(error)) from error
+            raise
+
+    return snooping.exact(judged)
 
 
 class Own:
@@ -109,12 +135,32 @@ def receive(s, n):
 def tcp_info(s):
     """Some of struct tcp_info (include/uapi/linux/tcp.h), by name."""
     raw = s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
-    found = {"rtt": 68, "total_retrans": 100}
+    found = {"unacked": 24, "rtt": 68, "total_retrans": 100}
     info = {name: struct.unpack_from("I", raw, at)[0] for name, at in found.items()}
     info["bytes_acked"], info["bytes_received"] = struct.unpack_from("QQ", raw, 120)
-    info["min_rtt"] = struct.unpack_from("I", raw, 148)[0]
+    info["min_rtt"], info["data_segs_in"] = struct.unpack_from("II", raw, 148)
     info["bytes_sent"], info["bytes_retrans"] = struct.unpack_from("QQ", raw, 200)
     return info
+
+
+def await_acknowledged(*sockets):
+    """Until all that they have sent has arrived, and they know it: nothing is sent again from then on."""
+    tally.wait_until(lambda: not any(tcp_info(s)["unacked"] for s in sockets), "no acknowledgement")
+
+
+def await_closed():
+    """Until the last connection of this network has gone: a FIN or RST may still be on its way to the other end."""
+    listening, time_wait = "0A", "06"
+
+    def none_left():
+        lines = [
+            line.split()
+            for name in ("tcp", "tcp6")
+            for line in Path(f"/proc/thread-self/net/{name}").read_text().splitlines()[1:]
+        ]
+        return {line[3] for line in lines} <= {listening, time_wait}
+
+    tally.wait_until(none_left, "a connection does not go")
 
 
 def reset(s):

@@ -16,7 +16,7 @@ HEADER = {
     "lost": dict,
 }
 LINE = {"time_ns": int, "comm": str, "pid": int, "tid": int, "cpu": int, "values": dict}
-LINE_OPTIONAL = {"event": str, "elapsed_ns": int}
+LINE_OPTIONAL = {"event": str, "elapsed_ns": int, "frames": list}
 
 
 # What is decided before the kernel is asked, or behind it.

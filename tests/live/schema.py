@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The form of the JSON that tools print, which docs/json.md describes for people."""
 
+from fractions import Fraction
+
 LOSSES = {"map_full", "no_memory", "missed", "unmatched", "read_fault", "negative", "recursion", "ring_full",
-          "no_buffer", "unwound", "no_result", "bad_arithmetic", "text_too_long", "no_storage", "no_end"}
+          "no_buffer", "unwound", "no_result", "bad_arithmetic", "text_too_long", "no_storage", "no_end",
+          "too_deep"}
 INEXACT = {"no_state", "stacks_full", "truncated", "nesting", "stack_memory", "incomplete"}
 
 MEASUREMENT = {
@@ -10,13 +13,35 @@ MEASUREMENT = {
     "source": str, "value": str, "unit": str, "events": int, "filtered": int, "unaccounted": int, "corrected": int,
     "lost": dict, "inexact": dict, "groups": list,
 }
-MEASUREMENT_OPTIONAL = {"begun_before": int, "throttled": int, "hidden": int, "note": str, "left_out": int, "overhead": dict}
+MEASUREMENT_OPTIONAL = {
+    "begun_before": int,
+    "throttled": int,
+    "hidden": int,
+    "note": str,
+    "left_out": int,
+    "overhead": dict,
+}
 
 # A table may be one of a measurement, with the header of one.
 TABLE_OPTIONAL = {
-    "command": str, "kernel": str, "cpus": int, "start_ns": int, "duration_ns": int, "source": str,
-    "note": str, "value": str, "events": int, "filtered": int, "unaccounted": int,
-    "corrected": int, "begun_before": int, "throttled": int, "lost": dict, "inexact": dict, "hidden": int, "overhead": dict,
+    "command": str,
+    "kernel": str,
+    "cpus": int,
+    "start_ns": int,
+    "duration_ns": int,
+    "source": str,
+    "note": str,
+    "value": str,
+    "events": int,
+    "filtered": int,
+    "unaccounted": int,
+    "corrected": int,
+    "begun_before": int,
+    "throttled": int,
+    "lost": dict,
+    "inexact": dict,
+    "hidden": int,
+    "overhead": dict,
     "units": dict,
 }
 
@@ -27,14 +52,47 @@ GROUP = {
 GROUP_OPTIONAL = {"min_exact": bool, "max_exact": bool}
 
 KEY = {
-    "cpu": int, "cgroup": str, "pidns": int, "uid": int, "user": str, "pid": int, "tid": int,
-    "comm": str, "waker": str, "state": str, "syscall": str, "errno": str, "op": str, "fs": str,
-    "mount": str, "disk": str, "flags": str,
-    "local": str, "remote": str, "lport": int, "rport": int, "event": str,
-    "stage": str, "device": str,
-    "irq": str, "name": str, "softirq": str, "function": str, "kind": str, "workqueue": str,
+    "cpu": int,
+    "cgroup": str,
+    "container": str,
+    "container_id": str,
+    "systemd_unit": str,
+    "pidns": int,
+    "uid": int,
+    "user": str,
+    "pid": int,
+    "tid": int,
+    "comm": str,
+    "waker": str,
+    "state": str,
+    "syscall": str,
+    "errno": str,
+    "op": str,
+    "fs": str,
+    "mount": str,
+    "disk": str,
+    "flags": str,
+    "local": str,
+    "remote": str,
+    "lport": int,
+    "rport": int,
+    "event": str,
+    "stage": str,
+    "device": str,
+    "irq": str,
+    "name": str,
+    "softirq": str,
+    "function": str,
+    "kind": str,
+    "workqueue": str,
     "reason": str,
-    "lock": str, "type": str, "caller": str, "result": str, "owner": int, "owner_comm": str, "futex": str,
+    "lock": str,
+    "type": str,
+    "caller": str,
+    "result": str,
+    "owner": int,
+    "owner_comm": str,
+    "futex": str,
 }
 
 
@@ -163,13 +221,16 @@ def check_stat(report):
 # Stacks have the header of a measurement. A frame that nothing is known of is all null.
 FRAME = {"name": (str, type(None)), "module": (str, type(None)), "offset": (int, type(None)),
          "addr": (str, type(None))}
-FRAME_OPTIONAL = {"inlined": bool, "file": str, "line": int}
+FRAME_OPTIONAL = {"inlined": bool, "python": bool, "file": str, "line": int}
 
 
 def check_stacks(report):
     wanted = {name: kind for name, kind in MEASUREMENT.items() if name != "groups"}
-    check_members(report, {**wanted, "stacks": list}, MEASUREMENT_OPTIONAL, "report")
+    check_members(report, {**wanted, "stacks": list}, {**MEASUREMENT_OPTIONAL, "event_totals": list}, "report")
     check_losses(report)
+    totals = {each["event"]: each["total"] for each in report.get("event_totals", [])}
+    for each in report.get("event_totals", []):
+        check_members(each, {"event": str, "unit": str, "total": int, "missed": int}, {"left_out": int}, "event")
     seen = set()
     for stack in report["stacks"]:
         check_members(stack, {"key": dict, "frames": list, "value": int}, {}, "stack")
@@ -186,7 +247,11 @@ def check_stacks(report):
         assert key not in seen, f"{key} is there twice"
         seen.add(key)
     values = [stack["value"] for stack in report["stacks"]]
-    assert values == sorted(values, reverse=True), values
+    # The largest first; of several events by share.
+    shares = [
+        Fraction(int(stack["value"]), totals[stack["key"]["event"]] if totals else 1) for stack in report["stacks"]
+    ]
+    assert shares == sorted(shares, reverse=True), shares
     # What is summed up may be times, bytes, or anything.
     if report["unit"] == "count" and "--sum" not in report["command"]:
         assert sum(values) == report["events"] or (report.get("hidden") and sum(values) < report["events"])

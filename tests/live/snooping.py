@@ -22,14 +22,20 @@ def exact(test):
     return judged
 
 
+def nothing_lost(*reports):
+    """But what exact() is for."""
+    for report in reports:
+        lost = {reason for reason, n in tally.flaws(report).items() if n}
+        if PREEMPTIBLE and lost == {"recursion"}:
+            raise tally.Blurred
+        assert not lost, report
+
+
 def events_of(result):
     """The lines of a run, in order, and its report. Nothing is lost but what exact() is for."""
     lines, (report,) = told(result)
     assert len(lines) == report["events"], result
-    lost = {reason for reason, n in tally.flaws(report).items() if n}
-    if PREEMPTIBLE and lost == {"recursion"}:
-        raise tally.Blurred
-    assert not lost, result
+    nothing_lost(report)
     return lines, report
 
 
@@ -38,6 +44,8 @@ def values_of(result):
 
 
 def await_call(tid, number):
-    """Waits until a thread sleeps in that system call, and has left its CPU (as tally.settle())."""
-    tally.wait_until(lambda: Path(f"/proc/{tid}/syscall").read_text().split()[0] == str(number),
-                     f"{tid} in system call {number}")
+    """Waits until a thread sleeps in that system call until it is woken, and has left its CPU (as tally.settle())."""
+    def sleeps():
+        return Path(f"/proc/{tid}/syscall").read_text().split()[0] == str(number) and tally.state(tid) == "S"
+
+    tally.wait_until(sleeps, f"{tid} in system call {number}")

@@ -13,9 +13,9 @@ CHAINS = ("-x", binary("chains"))
 
 
 def check(report):
-    """As the schema has it. With several events each has stacks of its own."""
+    """As the schema has it. More events than have columns have stacks of their own."""
     report = copy.deepcopy(report)
-    for stack in report["stacks"]:
+    for stack in report["stacks"] if "event_totals" not in report else ():
         if "event" in stack["key"]:
             stack["key"]["comm"] = f"{stack['key'].pop('event')} {stack['key'].get('comm')}"
     schema.check(report)
@@ -34,21 +34,22 @@ def of(report, **key):
     return [s for s in report["stacks"] if all(s["key"].get(name) == value for name, value in key.items())]
 
 
-def from_work(stack):
-    """The frames behind work(). In front of it are main() or the thread's, and what the C library
-    leaves of its own, which has no frame pointers: one at most."""
+def from_work(stack, whole=True):
+    """The frames behind work(). A whole stack begins where its thread does, though the C library, which has no
+    frame pointers, is on the way. Of the whole machine the first stacks of a program may come before its tables."""
     frames = names(stack)
     at = frames.index("work")
-    assert frames[at - 1] == "main" and at <= 2 or frames[:at] == ("[incomplete]", "crew__member") or \
-        frames[at - 1] == "crew__member" and at <= 3, frames
+    if whole:
+        assert "[incomplete]" not in frames and at <= 4, frames
+        assert frames[at - 1] == "crew__member" or (frames[0], frames[at - 1]) == ("_start", "main"), frames
     return frames[at + 1:]
 
 
-def counts(stacks):
+def counts(stacks, whole=True):
     """{frames behind work(): value}"""
     found = {}
     for stack in stacks:
-        frames = from_work(stack)
+        frames = from_work(stack, whole)
         found[frames] = found.get(frames, 0) + stack["value"]
     return found
 

@@ -12,14 +12,20 @@ or without chance, a test says so: steady().
 """
 
 import contextlib
+import ctypes
+import errno
+import fcntl
 import functools
 import gzip
 import json
 import os
+import pty
 import re
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 from collections import namedtuple
 from pathlib import Path
@@ -36,11 +42,16 @@ KERNEL = tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", os.uname().release).gro
 # make check-sanitized: ours are several times slower, the machine and the triggers are not.
 SANITIZED = BUILD.name == "asan"
 
-# For anything that should take no time at all: so long that only a hang exceeds it.
-PATIENCE = 240 if GUEST or SANITIZED else 60
+# For anything that should take no time at all: so long that only a hang exceeds it. The arm64 guest's clock counts
+# instructions, and leaps to the next timer while the guest waits for the host: there tests/kernels/boot ends a hang.
+LEAPS = bool(GUEST) and GUEST.endswith("-arm64")
+PATIENCE = 10 ** 6 if LEAPS else 240 if GUEST or SANITIZED else 60
 
 NOBODY = 65534
 
+
+# For files of tests that another test cannot disturb, nor they it (tests/live/run), and for those in them that do need
+# the machine for themselves.
 
 # For tests of what is the same on each kernel: guests would take long to say nothing new.
 once = pytest.mark.skipif(bool(GUEST), reason="the same on each kernel: tested outside of guests")
@@ -64,8 +75,61 @@ def reads_dwarf():
     return "built without libdw" not in asked.stderr
 
 
+@functools.cache
+def makes_32_bit_calls():
+    """False: a kernel built or booted without them, or a virtual machine that has none."""
+    opens = BUILD / "triggers" / "opens"
+    if not opens.exists():
+        return True     # conftest.py says what is missing
+    asked = subprocess.run(
+        [opens, "1", "iopen:1:0:0:/dev/null"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    )
+    return f"done -{errno.ENOSYS}" not in asked.stdout
+
+
+@functools.cache
+def runs_32_bit_programs():
+    """False: likewise; or they are not built here."""
+    try:
+        subprocess.run(
+            [BUILD / "triggers" / "leaks32"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True
+        )
+    except OSError:
+        return False
+    return True
+
+
+@functools.cache
+def stops_at_breakpoints():
+    """Processors have breakpoints, virtual ones need not; and some take them and never stop there."""
+    class Attr(ctypes.Structure):
+        _fields_ = [("type", ctypes.c_uint32), ("size", ctypes.c_uint32), ("config", ctypes.c_uint64 * 4),
+                    ("flags", ctypes.c_uint64), ("wakeup", ctypes.c_uint32), ("bp_type", ctypes.c_uint32),
+                    ("bp_addr", ctypes.c_uint64), ("bp_len", ctypes.c_uint64)]
+
+    libc, watched = ctypes.CDLL(None, use_errno=True), ctypes.c_uint64()
+    exclude_kernel = 1 << 5
+    attr = Attr(
+        type=5, size=ctypes.sizeof(Attr), flags=exclude_kernel, bp_type=2, bp_addr=ctypes.addressof(watched), bp_len=8
+    )
+    perf_event_open = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+    fd = libc.syscall(perf_event_open, ctypes.byref(attr), 0, -1, -1, 0)
+    if fd < 0:
+        return ctypes.get_errno() not in (errno.ENODEV, errno.ENOENT, errno.EOPNOTSUPP)
+    watched.value = 1
+    count = int.from_bytes(os.read(fd, 8), "little")
+    os.close(fd)
+    return count == 1
+
+
+needs_32_bit_calls = pytest.mark.skipif(not makes_32_bit_calls(), reason="no 32-bit system calls on this machine")
+needs_32_bit_programs = pytest.mark.skipif(not runs_32_bit_programs(), reason="no 32-bit programs on this machine")
+needs_breakpoints = pytest.mark.skipif(not stops_at_breakpoints(), reason="no breakpoints on this machine")
+
 # For tests of what debug information says: variables, types, source lines, inlined functions.
-needs_dwarf = pytest.mark.skipif(not reads_dwarf(), reason="this tally was built without libdw: it reads no debug information")
+needs_dwarf = pytest.mark.skipif(
+    not reads_dwarf(), reason="this tally was built without libdw: it reads no debug information"
+)
 
 
 def scaled(n):
@@ -75,6 +139,34 @@ def scaled(n):
 
 # perf mounts tracefs where it is not mounted: let it do so in a mount namespace that ends with it.
 PERF = ("unshare", "-m", "perf")
+
+
+def at_terminal(*args, columns=80, rows=50, env=None, tool="runqlat"):
+    """What a tool writes to a terminal of that size, from its start to its end."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    running = Tool(*args, tool=tool, ready=False, stdout=slave,
+                   env={**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", **(env or {})})
+    os.close(slave)
+    said = b""
+    try:
+        while True:
+            try:
+                more = os.read(master, 65536)
+            except OSError:         # the other end is closed
+                break
+            if not more:
+                break
+            said += more
+        assert running.wait().code == 0
+    finally:
+        running.close()
+        os.close(master)
+    return said.decode().replace("\r\n", "\n")
+
+
+def without_styles(text):
+    return re.sub(r"\x1b\[[\d;]*m", "", text)
 
 
 # --- what one trial cannot tell ------------------------------------------------------------------
@@ -137,6 +229,10 @@ def wait_until(condition, what):
 # --- the kernel's books --------------------------------------------------------------------------
 
 Books = namedtuple("Books", "run_ns delay_ns count")
+
+# A thread that has just ended may still be listed, and has no files when they are read.
+GONE = FileNotFoundError, ProcessLookupError
+
 
 # A thread that has just ended may still be listed, and has no files when they are read.
 GONE = FileNotFoundError, ProcessLookupError
@@ -210,13 +306,18 @@ def asleep(pid):
 
     A state of S is not enough: it is set before the switch, and the task may be preempted in
     between. /proc/PID/syscall is read under wait_task_inactive(): it says "running" for a task
-    that is runnable, and otherwise returns when it is off its run queue.
+    that is runnable, and otherwise returns when it is off its run queue. Nor is that enough: one
+    that waits for a disk (D: a page of its program, a lock) goes on by itself.
     """
+    def rests(tid):
+        running = Path(f"/proc/{pid}/task/{tid}/syscall").read_text().startswith("running")
+        return not running and state(pid, tid) not in ("D", "R")
+
     found = {}
     for tid in threads(pid):
-        wait_until(lambda: not Path(f"/proc/{pid}/task/{tid}/syscall").read_text().startswith(
-            "running"), f"thread {tid} of {pid} does not go to sleep")
-        found[tid] = books(pid, tid)
+        with contextlib.suppress(*GONE):
+            wait_until(lambda: rests(tid), f"thread {tid} of {pid} does not go to sleep")
+            found[tid] = books(pid, tid)
     return found
 
 
@@ -355,6 +456,8 @@ class Pipe:
 class Tool:
     """A tool in the background. ready() returns once it measures, stop() ends it."""
 
+    stumbling = None    # or who is told of each process: conftest.py
+
     def __init__(self, *args, tool="runqlat", user=None, ready=True, stdout=None, **kwargs):
         args = [a if isinstance(a, bytes) else str(a) for a in args]
         self.out = tempfile.TemporaryFile()
@@ -379,6 +482,8 @@ class Tool:
         if said != b"ready\n":
             self.process.wait(PATIENCE)
             assert said == b"ready\n", self.result()
+        if self.stumbling:
+            self.stumbling.follow(self.process)
         return self
 
     def lines(self):
@@ -386,10 +491,11 @@ class Tool:
         fd = self.out.fileno()
         return os.pread(fd, os.fstat(fd).st_size, 0).count(b"\n")
 
-    def await_lines(self, more):
+    def await_lines(self, more, before=None):
         """Waits until it has written so many lines more: reports, in JSON. What had happened before
-        is in them if they are two or more: the first may have been on its way."""
-        wanted = self.lines() + more
+        is in them if they are two or more: the first may have been on its way. Lines of single events
+        that are known to come are waited for from the start: await_lines(5, 0)."""
+        wanted = (self.lines() if before is None else before) + more
 
         def are_there():
             assert self.process.poll() is None, self.result()
@@ -461,6 +567,8 @@ class Trigger:
         return [tid for pid in self.pids for tid in threads(pid)]
 
     def go(self):
+        if Tool.stumbling:
+            Tool.stumbling.load_begins()
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.everywhere, pytest.mark.exact]
 
 
 # Of short-lived processes. In guests they are as many as there is time for.
-MANY = 1000 if tally.GUEST else 20000
+MANY = 1000 if tally.GUEST else 5000
 
 
 @pytest.mark.parametrize("by_thread", (False, True), ids=("total", "by thread"))

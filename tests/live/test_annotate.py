@@ -151,7 +151,7 @@ def test_instructions(profile, trigger):
 HOTSPOT32 = BUILD / "triggers" / "hotspot32"
 
 
-@pytest.mark.skipif(not HOTSPOT32.exists(), reason="this machine's 32-bit programs are not built here")
+@tally.needs_32_bit_programs
 def test_instructions_of_a_32_bit_program(profile, trigger):
     """They are others than what the same bytes are to a 64-bit program."""
     load = trigger(HOTSPOT32)

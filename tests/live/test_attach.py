@@ -13,7 +13,7 @@ import pytest
 import tally
 from counted import (GETPPID, SYSCALLS, Perf, again_when_skipped, counts, lost, stat, why_no_perf,
                      work)
-from tally import BUILD, KERNEL, needs_dwarf, once, scaled, wait_until
+from tally import BUILD, KERNEL, needs_breakpoints, needs_dwarf, once, scaled, wait_until
 
 pytestmark = pytest.mark.everywhere
 
@@ -91,6 +91,7 @@ def test_functions_that_are_nowhere_but_inside_others(tool, trigger):
     assert len(found) == 2 and all(name.startswith("inlined_function") for name in found)
 
 
+@pytest.mark.exclusive
 @pytest.mark.parametrize("scope", ("-p", "-t", "--comm", "command", "--by tid", "-a"))
 def test_scopes_of_functions(run, tool, trigger, directory, scope):
     """Another process runs the same function of the same file all the while."""
@@ -216,14 +217,6 @@ def test_semaphores_go_back_to_zero(tool, trigger, how):
 
 # --- data ------------------------------------------------------------------------------------------
 
-def breakpoints_work():
-    """Processors have them, but not every virtual one."""
-    return DEVICES.joinpath("breakpoint").exists()
-
-
-needs_breakpoints = pytest.mark.skipif(not breakpoints_work(), reason="no breakpoints here")
-
-
 @needs_breakpoints
 @pytest.mark.parametrize("event, which", (
     ("mem:{data}:w", 0), ("mem:{data:#x}/8:w", 0), ("mem:{data:#x}/4:w", 0), ("mem:{data}:rw", 2),
@@ -279,6 +272,16 @@ def test_data_of_the_kernel(run, tool):
     assert 0 < counts(report)["mem:jiffies/8:w"] < 10_000
 
 
+@pytest.mark.skipif(tally.stops_at_breakpoints(), reason="breakpoints work here")
+@pytest.mark.parametrize("name", ("stat", "profile"))
+def test_breakpoints_that_never_stop_are_refused(run, name):
+    """perf opens them, and counts 0."""
+    result = run("-e", "mem:0x1000:w", "-d", 0.1, tool=name)
+    assert (
+        result.code == 4 and result.stdout == b"" and "breakpoints do not work on this machine" in result.stderr
+    ), result
+
+
 # --- functions of the kernel -----------------------------------------------------------------------
 
 HAS_KPROBES = DEVICES.joinpath("kprobe").exists()
@@ -312,10 +315,10 @@ def kernel_calls(tool, trigger, event, *options):
 
 @needs_kprobes
 @pytest.mark.parametrize("calls, at, ways", (
-    (("getpgid",), ("",), {"fentry (1)"}),
-    (("getpgid",), ("%return",), {"fexit (1)"}),
-    (("getpgid",), ("", "%return"), {"fentry (1)", "fexit (1)"}),
-    (("getpgid", "getsid"), ("",), {"fentry (2)"}),
+    (("getpgid",), ("",), ("fentry (1)",)),
+    (("getpgid",), ("%return",), ("fexit (1)",)),
+    (("getpgid",), ("", "%return"), ("fentry (1)", "fexit (1)")),
+    (("getpgid", "getsid"), ("",), ("fentry (2)",)),
 ), ids=str)
 def test_kernel_functions(tool, trigger, calls, at, ways):
     """The cheapest way for a few whose types are known: a trampoline of their own."""

@@ -69,7 +69,7 @@ def test_in_flight(ends, tool, trigger, source):
     load.done()
     report = second.stop().report
     assert report["events"] == 0 and nothing_lost(report)
-    assert report["note"] == "1 of before the run ended in it and left out"
+    assert report["note"] == "1 that began before the run ended in it: left out"
 
 
 def test_writeback(ends, tool, trigger, cgroup):

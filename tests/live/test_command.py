@@ -111,6 +111,61 @@ def test_the_command_starts_when_measuring_has_begun(tool, directory):
     assert started.wait().code == 0 and out.exists()
 
 
+WRITES = "syscalls:sys_enter_write"
+
+
+def writes_of(path):
+    (row,) = report_of(path)["rows"]
+    return row["count"]
+
+
+def test_the_end_of_the_command_ends_the_delay(run, directory):
+    """It has made its calls before measuring began."""
+    out = directory / "report"
+    result = run("--json", "-o", out, "--delay", "1000s", "-e", WRITES, "--", "sh", "-c",
+                 "echo 1; echo 2", tool="stat")
+    assert result.code == 0 and result.text == "1\n2\n", result
+    assert writes_of(out) == 0
+
+
+def test_after_the_delay_all_is_counted(tool, directory):
+    """The command waits until it is told that measuring has begun."""
+    fifo, out = directory / "fifo", directory / "report"
+    os.mkfifo(fifo)
+    tracer = tool("--json", "-o", out, "--delay", "1", "-e", WRITES, "--", "sh", "-c",
+                  f"read word < {fifo}; echo 1; echo 2; echo 3", tool="stat")
+    fifo.write_text("begin\n")
+    result = tracer.wait()
+    assert result.code == 0 and result.text == "1\n2\n3\n", result
+    assert writes_of(out) == 3
+
+
+@pytest.mark.parametrize("more, calls", (((), 3), (("--no-follow-forks",), 1)), ids=str)
+def test_a_command_without_its_children(run, directory, more, calls):
+    """The shell writes once, and so does each of two programs that it starts."""
+    out = directory / "report"
+    result = run("--json", "-o", out, *more, "-e", WRITES, "--", "sh", "-c",
+                 "echo 1; /bin/echo 2; /bin/echo 3; exit", tool="stat")
+    assert result.code == 0 and result.text == "1\n2\n3\n", result
+    assert writes_of(out) == calls
+
+
+def test_counters_of_a_command_without_its_children(run, directory):
+    """Each of twenty programs touches more than thirty pages."""
+    out, counts = directory / "report", []
+    for more in ((), ("--no-follow-forks",)):
+        assert run("--json", "-o", out, *more, "-e", "page-faults", "--", "sh", "-c",
+                   "/bin/true;" * 20 + "exit", tool="stat").code == 0
+        counts.append(writes_of(out))
+    assert counts[0] >= counts[1] + 20 * 30 and counts[1] > 0, counts
+
+
+def test_the_environment_of_a_command(run, directory):
+    result = run("-o", directory / "report", "--env", "ADDED=a b=c", "--env", "HOME", "-e", "cs", "--", "sh", "-c",
+                 'echo "$ADDED/${HOME-none}"', tool="stat")
+    assert result.code == 0 and result.text == "a b=c/none\n", result
+
+
 @once
 @pytest.mark.parametrize("command, why", (
     ("/nonexistent/program", "No such file"), ("no-such-program-here", "No such file"),

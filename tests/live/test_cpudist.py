@@ -190,8 +190,9 @@ def test_idle_counts_only_if_asked_for(cpudist, trigger):
         within(wait_ns(with_idle["groups"]) <= with_idle["duration_ns"] * 1.02,
                wait_ns(with_idle["groups"]), with_idle["duration_ns"])
         if wait_ns(without["groups"]) < 0.8 * without["duration_ns"]:
-            assert by_key(with_idle, "tid")[0]["count"] > 0
-            assert by_key(off, "tid")[0]["count"] > 0
+            # Or nobody's: a virtual CPU that has to wait for a real one.
+            idle = [by_key(report, "tid").get(0, {"count": 0})["count"] for report in (with_idle, off)]
+            within(all(idle), idle)
 
     steady(trial)
 

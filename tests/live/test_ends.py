@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-Probes on a program's code leave what it does as it was: none is inside of an instruction, and ends of functions are seen
-without a changed return address, so that exceptions pass. And all ends are seen, or it is told how many were not.
+Probes on a program's code leave what it does as it was: none is inside of an instruction, and ends of functions are
+seen without a changed return address, so that exceptions pass. And all ends are seen, or it is told how many were
+not.
 """
 
 import json
+import os
 import re
 import shutil
+import subprocess
 
 import pytest
 
+import tally
 from probing import Probe, alike, binary, instructions, measure, nothing_lost, report_of, rows_by
 from stackcounting import names, value
 from tally import Trigger, needs_dwarf, scaled, takes_code_apart
@@ -164,7 +168,7 @@ def test_every_instruction(tool, trigger):
 
 # --- 32 bits, other mount namespaces -------------------------------------------------------------
 
-@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+@tally.needs_32_bit_programs
 @pytest.mark.parametrize("name, calls", (("work", 100), ("deep", 101), ("malloc", 100)))
 def test_32_bits(tool, trigger, name, calls):
     for event, *option in ((name, "--latency"), (f"{name}%return",)):
@@ -172,7 +176,7 @@ def test_32_bits(tool, trigger, name, calls):
         assert [row["count"] for row in report["rows"]] == [calls] and nothing_lost(report)
 
 
-@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+@tally.needs_32_bit_programs
 @pytest.mark.parametrize("name, value, total", (
     ("work", "$arg1", sum(range(100))), ("work", "$stack1", sum(range(100))), ("deep", "$arg1", sum(range(101))),
     ("calloc", "$arg1 * 100 + $arg2", 5 * (700 + 11)), ("posix_memalign", "$arg3", 3 * 64)))
@@ -184,7 +188,7 @@ def test_arguments_of_32_bits(tool, trigger, name, value, total):
 
 
 @needs_dwarf
-@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+@tally.needs_32_bit_programs
 def test_results_of_32_bits(tool, trigger, run):
     report = measure(tool, trigger("leaks32"), "-x", binary("leaks32"), "work%return", "--sum", "$retval")
     assert report["rows"][0]["sum"] == 3 * sum(range(100)) and nothing_lost(report)
@@ -199,7 +203,9 @@ def test_a_library_of_its_own(tool, ends, tmp_path, how):
     ours = next(line.split()[-1] for line in open("/proc/self/maps", encoding="utf8") if "/libc.so.6" in line)
     theirs = tmp_path / "libc.so.6"
     shutil.copy(ours, theirs)
-    load = Trigger("throws", N, command=("unshare", "-m", "sh", "-c", f"mount --bind {theirs} {ours}; exec \"$@\"", "-"))
+    load = Trigger(
+        "throws", N, command=("unshare", "-m", "sh", "-c", f"mount --bind {theirs} {ours}; exec \"$@\"", "-")
+    )
     ends.callback(load.close)
     everyone = tool("--json", "-x", how, "longjmp", "--count", tool="probe")
     report = measure(tool, load, "-x", how, "longjmp", "--count")
@@ -208,3 +214,46 @@ def test_a_library_of_its_own(tool, ends, tmp_path, how):
     note = re.search(r"processes with another file of that name are not seen \((\d+)\): -p",
                      report_of(everyone.stop())["source"])
     assert int(note[1]) >= 1 and "not seen" not in report["source"]
+
+
+LONG_INSTRUCTIONS = """
+long middle(long n)
+{
+#ifdef SHIFTED
+	__asm__ volatile(".byte 0x0f, 0x1f, 0x00");
+#endif
+	__asm__ volatile("movabsq $0x1122334455667788, %%rax" : : : "rax");
+	__asm__ volatile("movabsq $0x1122334455667788, %%rax" : : : "rax");
+	return n + 1;
+}
+
+int main(int argc, char **argv)
+{
+	return middle(argc) != argc + 1;
+}
+"""
+
+
+@needs_dwarf
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="each instruction is as long as the others there")
+def test_lines_of_another_build(run, tmp_path):
+    """A program whose debug information is that of one with three bytes more: its line is inside of an instruction."""
+    source = tmp_path / "long.c"
+    source.write_text(LONG_INSTRUCTIONS)
+    for name, flags in (("built", ()), ("other", ("-DSHIFTED",))):
+        subprocess.run(["gcc", "-O1", "-gdwarf-4", "-fno-inline", *flags, source, "-o", tmp_path / name], check=True)
+    sections = [f".debug_{each}" for each in ("line", "info", "abbrev", "str")]
+    for each in sections:
+        subprocess.run(["objcopy", "-O", "binary", "--only-section", each, "--set-section-flags", f"{each}=alloc",
+                        tmp_path / "other", tmp_path / each], check=True)
+    subprocess.run(["objcopy", *(arg for each in sections for arg in ("--update-section", f"{each}={tmp_path / each}")),
+                    tmp_path / "built", tmp_path / "mixed"], check=True)
+    lines = LONG_INSTRUCTIONS.splitlines()
+    second = [i for i, line in enumerate(lines) if "movabsq" in line][1] - lines.index("long middle(long n)")
+    right = run("-n", "-x", tmp_path / "built", f"middle:{second}", tool="probe")
+    assert right.code == 0, right
+    wrong = run("-n", "-x", tmp_path / "mixed", f"middle:{second}", tool="probe")
+    assert wrong.code and "is inside of an instruction" in wrong.stderr, wrong
+    assert "the debug information is of another build" in wrong.stderr, wrong
+    # The program itself is as it was.
+    assert subprocess.run([tmp_path / "mixed"], check=False).returncode == 0

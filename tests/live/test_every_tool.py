@@ -16,39 +16,54 @@ import schema
 import tally
 from tally import BUILD, KERNEL
 
-pytestmark = pytest.mark.everywhere
-
 # Those that load nothing, or what others do.
-IDLE = {"bench", "diff", "doctor", "list", "peers", "record", "replay", "run", "show"}
+IDLE = {"bench", "diff", "doctor", "export", "list", "peers", "record", "replay", "run", "show"}
 
 # What a tool cannot be started without.
-NEEDED = {"probe": ("sched:sched_switch",), "stackcount": ("sched:sched_switch",)}
+NEEDED = {"probe": ("sched:sched_switch",), "stackcount": ("sched:sched_switch",),
+          "funcgraph": ("-x", "libc", "getpriority,setpriority")}
 
-# Programs of their own.
+# Programs of their own, or such as fill the 512 bytes of stack that a program and all that it calls have.
 OPTIONS = {
     "biolatency": (("--of", "queue"), ("--by", "comm")),
     "cpudist": (("--off",),),
     "faults": (("-g",),),
     "futexstat": (("-g",),),
     "kmem": (("--leak", "-g"), ("--pages",)),
-    "offcputime": (("--call-graph", "dwarf"), ("-K",), ("-U",)),
+    "lockstat": (("-g",),),
+    "migrations": (("-g",),),
+    "offcputime": (("--call-graph", "dwarf"), ("--call-graph", "dwarf", "--by", "cgroup"), ("-K",), ("-U",)),
     "offwaketime": (("--call-graph", "dwarf"),),
-    "probe": (("--by", "comm", "--filter", "prev_pid > 1", "--sum", "prev_prio"),),
-    "profile": (("--call-graph", "dwarf"), ("-K", "--by", "comm,sym"), ("-U",)),
+    "probe": (("--by", "comm", "--filter", "prev_pid > 1", "--sum", "prev_prio"), ("--stream", "-g")),
+    "profile": (("--call-graph", "dwarf"), ("-K", "--by", "comm,sym"), ("-U",), ("--wall",), ("-e", "cs"),
+                ("-e", "cpu-clock", "-e", "page-faults")),
     "stackcount": (("--call-graph", "dwarf"), ("-K",), ("-U", "--sum", "prev_prio")),
     "stat": (("-e", "sched:sched_switch,page-faults", "--by", "comm"),),
     "syscount": (("-L",), ("--by", "pid")),
     "timehist": (("-g",),),
+    "wakeuptime": (("--call-graph", "dwarf"),),
     "trace": (("--summary",), ("-e", "openat,read", "-y"), ("--faults",)),
 }
 
 # What happens on behalf of no task, or is counted for a CPU, has no scope but CPUs, or none.
-WITHOUT_TASKS = {"hardirqs", "netdrop", "netlat", "runqlen", "softirqs", "tcpretrans", "tcprtt", "timers", "triage", "workqueues"}
+WITHOUT_TASKS = {
+    "cputhrottle",
+    "hardirqs",
+    "netdrop",
+    "netlat",
+    "runqlen",
+    "softirqs",
+    "tcpretrans",
+    "tcprtt",
+    "timers",
+    "triage",
+    "workqueues",
+}
 
-SINCE = {"lockstat": (5, 19)}
+SINCE = {"lockstat": (5, 19), "cachestat": (6, 12)}
 
 # What is traced are functions of the kernel, to which this one may attach nothing.
-FUNCTIONS = {"filelife"}
+FUNCTIONS = {"dcstat", "filelife"}
 
 # What is traced is a module.
 MODULES = {"kvmstat": "kvm"}
@@ -85,6 +100,7 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("name", names())
 
 
+@pytest.mark.everywhere
 def test_loads(run, name):
     if name in MODULES:
         subprocess.run(["modprobe", "-q", MODULES[name]], check=tally.GUEST is not None)
@@ -106,7 +122,7 @@ def test_keys_of_the_help_are_taken(run, name):
     text = run("--help", tool=name).text
     said = re.search(r"--by=KEY,\.\.\s+One result per (.*(?:\n {20,}\S.*)*)", text)
     words = set(re.findall(r"\w+", said[1])) if said else set()
-    keys = words & {"pid", "tid", "comm", "cgroup", "cpu", "pidns", "uid"}
+    keys = words & {"pid", "tid", "comm", "cgroup", "container", "unit", "cpu", "pidns", "uid"}
     if said:
         assert ("-P     " in text) == ("pid" in keys) and ("-L     " in text) == ("tid" in keys)
     for key in sorted(keys):
@@ -117,7 +133,7 @@ def test_keys_of_the_help_are_taken(run, name):
 def test_the_default_of_max_keys_is_the_one_of_the_help(run, name):
     """Of reclaim's no number of keys is true: it takes memory for so many elements as keys on all CPUs may share."""
     said = re.search(r"about N keys \(default\s+(\d+)\)", run("--help", tool=name).text)
-    if not said or name in ("run", "reclaim") or name in MODULES or KERNEL < (6, 1):
+    if not said or name in ("run", "reclaim") or name in MODULES or cannot(name) or KERNEL < (6, 1):
         return      # before 6.1 stacks take their memory at once, and have less
 
     def rooms(*more):
@@ -127,3 +143,34 @@ def test_the_default_of_max_keys_is_the_one_of_the_help(run, name):
         return re.findall(r"map (\w+): (\d+) elements", result.stderr)
 
     assert rooms() == rooms("--max-keys", said[1])
+
+
+# Files, programs, signals, a disk, a connection: something to see for most tools.
+WORK = """
+d=$(mktemp -d); for n in 1 2 3; do ls -l / > $d/$n; cat /etc/hosts > /dev/null; sleep .01; done; kill -URG $$
+dd if=/dev/zero of=$d/file bs=4k count=16 conv=fsync 2> /dev/null; rm -r $d
+/usr/bin/python3 -c 'import socket; l = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(l.getsockname())
+o, _ = l.accept(); c.send(b"x"); o.recv(1)'
+"""
+
+
+@tally.once
+def test_the_first_report_fits_80_columns(name):
+    """It says in bold what was measured and for how long, what of it there was, or that there was nothing."""
+    if name in MODULES or cannot(name):
+        pytest.skip("this kernel cannot do it")
+    scope = ("-d", 0.3) if name in WITHOUT_TASKS else ("--", "sh", "-c", WORK)
+    styled = tally.at_terminal(*NEEDED.get(name, ()), *scope, rows=24, tool=name)
+    text = tally.without_styles(styled)
+    assert not [line for line in text.splitlines() if len(line) > 80], text
+    if name == "triage":
+        assert text.startswith("triage: 0.3 s from ") and re.search(
+            r"^\x1b\[1m(nothing is wrong|\d+ problem)", styled, re.M
+        ), text
+        return
+    assert styled.count(f"\x1b[1m{name}: ") == 1, styled
+    _, _, report = text.partition(f"{name}: ")
+    assert re.match(r"[^:]* over [\d.]+ m?s, \d+ CPUs ", " ".join(report.split())), text
+    seen = re.findall(r"^events ([\d,]+)", report, re.M)
+    assert seen or name in ("stat", "timechart"), text
+    assert seen != ["0"] or re.search(r"^(no|not|nothing|none|all) .*\w$", report, re.M | re.I), text

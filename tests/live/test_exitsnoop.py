@@ -97,6 +97,22 @@ def test_command(run):
     assert [line["values"]["status"] for line in lines][-1] == 4
 
 
+@exact
+def test_failed(run):
+    """A status that is not 0, and a signal."""
+    result = run(
+        "--json",
+        "--failed",
+        "--",
+        "sh",
+        "-c",
+        "/bin/true; /bin/false; (kill -9 $(exec sh -c 'echo $PPID')); exit 0",
+        tool="exitsnoop",
+    )
+    lines, _ = events_of(result)
+    assert [(line["values"]["status"], line["values"]["signal"]) for line in lines] == [(1, None), (None, "SIGKILL")]
+
+
 def test_usage(run):
     result = run("-n", tool="exitsnoop")
     assert result.code == 0 and "on_process_exit at tp_btf/sched_process_exit" in result.text

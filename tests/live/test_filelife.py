@@ -138,6 +138,7 @@ def test_each_is_there(filelife, directory):
     assert len({line["values"]["age"] for _, line in lines}) > 1
 
 
+@pytest.mark.exclusive         # others measure what is in the kernel's caches
 @needs_functions
 @exact
 def test_what_the_kernel_opens_anew(filelife, directory):

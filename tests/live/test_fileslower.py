@@ -9,8 +9,7 @@ import os
 import pytest
 
 import tally
-from filing import (APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, need_32_bit_calls,
-                    type_of_fs)
+from filing import (APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, type_of_fs)
 from probing import told
 from tally import once, steady, wait_until
 
@@ -74,9 +73,9 @@ def test_each_call(lines, directory):
                zip(found[1:], times, times[1:]))
 
 
+@tally.needs_32_bit_calls
 def test_32_bit_calls(lines, directory):
     """With their offsets, which they give in halves, and what they typed to open."""
-    need_32_bit_calls()
     path, far = str(directory / "a"), 4 << 30
     found = lines("iopen", CREATE | os.O_TRUNC, path, "iwrite", 1, 100, "ipwrite", 2, 50,
                   "ipread", 2, 50, "iopen", READ, path + "/none")

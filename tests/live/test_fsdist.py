@@ -9,8 +9,7 @@ import re
 import pytest
 
 import tally
-from filing import (CREATE, READ, after, in_namespace, intact, mount_of, need_32_bit_calls,
-                    type_of_fs)
+from filing import (CREATE, READ, after, in_namespace, intact, mount_of, type_of_fs)
 from probing import told
 from tally import by_key, flaws, once, scaled, steady
 
@@ -141,9 +140,9 @@ def test_mount_of_another_namespace(fsdist, trigger, directory):
     steady(trial)
 
 
+@tally.needs_32_bit_calls
 def test_32_bit_calls(counts, directory):
     """Numbers and registers are others; the files are the same."""
-    need_32_bit_calls()
     path = directory / "a"
     assert counts(("iopen", CREATE | os.O_TRUNC, path, "iwrite", 7, 100, "ipwrite", 5, 10,
                    "ifsync", 2, "ipread", 4, 10, "iopen", READ, f"{path}.none",

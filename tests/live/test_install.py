@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""make install: what it puts where, that no command of the system is shadowed, and that make uninstall takes it away."""
+"""make install: what it puts where, that no command of the system is shadowed, and that make uninstall takes it
+away."""
 
 import os
 import subprocess
@@ -54,6 +55,13 @@ def test_completion_is_for_nobody_elses_commands(installed):
                           check=True)
     completed = {line.split()[-1] for line in said.stdout.splitlines() if "_tally" in line}
     assert completed == names(installed / "usr/bin") == names(completions)
+    zsh = (installed / "usr/share/zsh/site-functions/_tally").read_text().splitlines()[0]
+    assert zsh.split()[0] == "#compdef" and set(zsh.split()[1:]) == completed
+    fish = installed / "usr/share/fish/vendor_completions.d"
+    assert {name.removesuffix(".fish") for name in names(fish)} == completed
+    assert {os.readlink(path) for path in fish.iterdir() if path.is_symlink()} == {"tally.fish"}
+    loop, = (line for line in (fish / "tally.fish").read_text().splitlines() if line.startswith("for name in "))
+    assert set(loop.split()[3:]) == completed
 
 
 def test_every_tool_is_a_link_that_runs(installed):
@@ -87,7 +95,19 @@ def test_links_of_earlier_versions_go(directory):
 
 def test_uninstall_leaves_nothing(installed):
     (installed / "usr/bin/other").write_text("another's")
+    unit = (installed / "usr/lib/systemd/system/tally-export.service").read_text()
+    assert "ExecStart=/usr/bin/tally export /etc/tally/export.conf\n" in unit
+    assert {path.name for path in (installed / "usr/share/tally/export").iterdir()} == {"alerts.yml", "dashboard.json"}
+    assert (installed / "etc/tally/export.conf").exists()
     make("uninstall", installed)
     left = [path for path in installed.rglob("*") if not path.is_dir()]
     assert left == [installed / "usr/bin/other"]
-    assert not (installed / "usr/libexec/tally").exists()
+    assert not (installed / "usr/libexec/tally").exists() and not (installed / "etc/tally").exists()
+
+
+def test_lines_of_the_service_that_were_changed_are_kept(installed):
+    lines = installed / "etc/tally/export.conf"
+    lines.write_text("runqlat\n")
+    make("install", installed)
+    make("uninstall", installed)
+    assert lines.read_text() == "runqlat\n"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When runqlat reports, and that intervals are differences: together they are the whole."""
 
+import json
 import subprocess
 import time
 
@@ -69,6 +70,24 @@ def test_keys_without_events_are_left_out_of_an_interval(tool, trigger):
     assert any(r["groups"] for r in reports)
     assert not reports[-1]["groups"] and not reports[-1]["events"]
     assert all(g["count"] for r in reports for g in r["groups"])
+
+
+def test_what_counts_lies_within_the_report(tool, ends):
+    """Each event comes behind the start of the report and before its end, however much there is to read when it ends.
+    Lines and reports have their times by readings of two clocks, between which a CPU may be held up."""
+    load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "status=none"])
+    ends.callback(tally.end_process, load)
+
+    def trial():
+        for _ in range(6):
+            tracer = tool("--json", "syscalls:sys_enter_read fd", "--stream", "-p", load.pid, tool="probe")
+            tracer.await_lines(3000)
+            *lines, report = map(json.loads, tracer.stop().text.splitlines())
+            before, behind = lines[0]["time_ns"], lines[-1]["time_ns"]
+            start, end = report["start_ns"], report["start_ns"] + report["duration_ns"]
+            within(start <= before and behind <= end, before - start, end - behind)
+
+    steady(trial)
 
 
 @pytest.mark.parametrize("n", (1, 3))

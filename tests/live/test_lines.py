@@ -69,7 +69,10 @@ def parts(stack):
 
 def expected(lines, inlined):
     """{frames: value} of N runs."""
-    calls = (("outer", "by middle"), ("middle", "middle"), ("inner", "inner")), (("outer", "by inner"), ("inner", "inner"))
+    calls = (("outer", "by middle"), ("middle", "middle"), ("inner", "inner")), (
+        ("outer", "by inner"),
+        ("inner", "inner"),
+    )
     found = {}
     for call in calls:
         frames = [("main", False, line("main")), ("work", False, line("work"))]
@@ -94,7 +97,7 @@ def test_exact_frames(ends, trigger):
         for stack in report["stacks"]:
             found[parts(stack)] = found.get(parts(stack), 0) + stack["value"]
             for frame in stack["frames"]:
-                if frame["module"] == "inlines":
+                if frame["module"] == "inlines" and frame["name"] != "_start":   # which is no C
                     assert ("file" in frame) == ("line" in frame) == way[0], frame
                     # Trigger.h is no place of any of these.
                     assert frame.get("file", "/inlines.c").endswith("/inlines.c"), frame

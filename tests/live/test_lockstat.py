@@ -126,6 +126,49 @@ def test_min(lockstat, trigger):
     within(abs(row["total"] - group["sum"]) <= ROUNDS * 200_000, row["total"], group["sum"])
 
 
+# The options, and which of all the waits those are, by type and lock.
+CHOICES = {
+    ("--type", "mutex"): lambda kind, lock: kind == "mutex",
+    ("--type", "rwsem:*,spinlock"): lambda kind, lock: kind in ("rwsem:R", "rwsem:W", "spinlock"),
+    ("--lock", "mmap_lock,siglock"): lambda kind, lock: lock.startswith(("mmap_lock@", "siglock@")),
+    ("--lock", "rq_*", "--type", "spinlock"): lambda kind, lock: lock.startswith("rq_lock@") and kind == "spinlock",
+    ("--lock", "ffffffff00000001"): lambda kind, lock: lock == "ffffffff00000001",
+}
+
+
+@exact
+def test_chosen_locks(lockstat, trigger):
+    """Of the same waits, those of some types and locks count, in tables and by stack; the others are filtered."""
+    load = trigger("locked", "mutex", ROUNDS, US, 0)
+    every = lockstat("-p", load.pid, "--by", "type,lock")
+    tools = {options: lockstat("-p", load.pid, "--by", "type,lock", *options) for options in CHOICES}
+    stacks = lockstat("-p", load.pid, "-g", "-K", "--type", "mutex")
+    load.go()
+    load.done()
+    load.settle()
+    every = whole(every.stop().report)["rows"]
+    assert sum(row["count"] for row in every if row["type"] == "mutex") >= ROUNDS
+    for options, tool in tools.items():
+        report = whole(tool.stop().report)
+        expected = {(row["type"], row["lock"]): row["count"] for row in every
+                    if CHOICES[options](row["type"], row["lock"])}
+        assert {(row["type"], row["lock"]): row["count"] for row in report["rows"]} == expected, (options, every)
+        assert report["events"] == sum(expected.values())
+    found = {stack["key"]["event"] for stack in whole(stacks.stop().report)["stacks"]}
+    assert found == {"mutex"}
+
+
+def test_locks_by_name(run):
+    """Variables of the kernel, where it shows them: what holds the lock."""
+    if TOO_OLD:
+        pytest.skip("lock:contention_begin came with 5.19")
+    with open("/proc/kallsyms", encoding="ascii") as file:
+        shown = any(line.endswith(" uts_sem\n") for line in file)
+    result = run("-n", "--lock", "uts_sem", tool="lockstat")
+    assert (result.code == 0) == shown, result
+    assert shown or result.code in (2, 4) and "--by lock" in result.stderr, result
+
+
 class Trace(Instance):
     """The kernel's own trace of one process's waits, in an instance of tracefs."""
 
@@ -156,7 +199,8 @@ def test_trace(lockstat, trigger, ends, how):
 
 def test_wrong(run):
     for args, text in ((("-K",), "-g"), (("--by", "nothing"), "no key 'nothing'; there are"),
-                       (("-g", "--hist"), "neither"), (("--min", "x"), "not a duration")):
+                       (("-g", "--hist"), "neither"), (("--min", "x"), "not a duration"),
+                       (("--type", "mutx"), "did you mean mutex?")):
         result = run(*args, "-d", 1, tool="lockstat")
         assert result.code == 2 and text in result.stderr, result
 

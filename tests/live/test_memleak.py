@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """memleak against a program that knows what it has not freed, function by function."""
 
+import collections
+import contextlib
+import ctypes
 import functools
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -163,7 +170,7 @@ def test_one_binary(run, trigger):
         assert run(*wrong, tool="memleak").code == 2, wrong
 
 
-@pytest.mark.skipif(not binary("leaks32").exists(), reason="this machine's 32-bit programs are not built here")
+@tally.needs_32_bit_programs
 def test_32_bits(memleak, trigger):
     """Its arguments are on the stack, its addresses have four bytes, and it has an allocator of its own."""
     load = trigger("leaks32")
@@ -236,3 +243,88 @@ def test_operator_new_is_left_out(memleak, trigger):
     assert of_functions(report) == {"plainly": (N, 32 * N)}
     assert "left out" in result.stderr and "untold" in result.stderr and "left out" in report["source"]
     assert load.process.poll() is None, "the program was ended"
+
+
+# --- how it is attached ----------------------------------------------------------------------------------
+
+def kinds_of_links(pid):
+    """{kind: how many} of the links that a process holds; and how many of its perf events there are."""
+    kinds = collections.Counter()
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            name = os.readlink(fd)
+            if "bpf" in name and "link" in name:
+                text = (fd.parents[1] / "fdinfo" / fd.name).read_text()
+                kinds[re.search(r"link_type:\s*(\S+)", text)[1]] += 1
+            elif "perf_event" in name:
+                kinds["perf_event"] += 1
+    return kinds
+
+
+@pytest.mark.skipif(tally.KERNEL < (6, 10), reason="one event for each function")
+@pytest.mark.parametrize("whose", ("everyone", "process"))
+def test_one_link_for_all_functions(memleak, trigger, whose):
+    """Each link takes a grace period to close: one is for the calls, one for the returns."""
+    load = trigger("leaks", 1)
+    tracer = memleak(*(("-p", load.pid) if whose == "process" else ("--pidns", load.pid)))
+    kinds = kinds_of_links(tracer.process.pid)
+    load.go()
+    load.done()
+    report = tracer.stop().report
+    # Records of mappings come by a perf event for each CPU.
+    assert (
+        kinds["perf_event"] <= os.cpu_count()
+        and sum(n for kind, n in kinds.items() if kind.endswith("probe_multi")) == 2
+    ), kinds
+    assert int(re.search(r"uprobes on (\d+) functions", report["source"])[1]) >= 7
+    assert report["events"]
+
+
+def first_byte(pid, function):
+    """Of a function of the C library, as the process has it: a breakpoint is seen."""
+    offset = ctypes.cast(getattr(ctypes.CDLL("libc.so.6"), function), ctypes.c_void_p).value
+    start = {of: next(int(line.split("-")[0], 16) for line in open(f"/proc/{of}/maps") if "/libc.so" in line)
+             for of in (os.getpid(), pid)}
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        return os.pread(memory.fileno(), 1, offset - start[os.getpid()] + start[pid])
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="a breakpoint there has another form")
+def test_other_processes_have_no_probes(memleak, trigger):
+    load, other = trigger("leaks", 1), trigger("leaks", 1)
+    before = first_byte(other.pid, "malloc")
+    tracer = memleak("-p", load.pid)
+    seen = [first_byte(each.pid, "malloc") for each in (load, other)]
+    tracer.stop()
+    assert before != b"\xcc" and seen == [b"\xcc", before]
+    assert first_byte(load.pid, "malloc") == before
+
+
+CHILD = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+sys.stdin.readline()
+child = os.fork()
+if not child:
+    for i in range(100):
+        libc.malloc(123457)
+os.write(1, f"{child:9}".encode())
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("option", ("--follow-forks", "--no-follow-forks"))
+def test_children_made_later(memleak, option):
+    parent = subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        tally.settle(parent.pid)
+        tracer = memleak("-p", parent.pid, option, "--by", "pid")
+        print(file=parent.stdin, flush=True)
+        child = sum(int(parent.stdout.read(9)) for _ in range(2))
+        report = tracer.stop().report
+        parent.communicate("\n\n")
+    finally:
+        tally.end_process(parent)
+    found = sum(row["count"] for row in report["rows"] if row["pid"] == child and row["bytes"] >= 123457)
+    assert found == (100 if option == "--follow-forks" else 0), report

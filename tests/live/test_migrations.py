@@ -133,7 +133,7 @@ def test_intervals_add_up(tool, wanderer):
         loads = wanderer(), wanderer()
         tracers = [tool("--json", "-p", ",".join(str(load.pid) for load in loads), *args,
                         tool="migrations") for args in ((), ("-I", 20))]
-        tally.let_work(loads, between=lambda: tracers[1].await_lines(2))
+        counted.work(*loads, between=lambda: tracers[1].await_lines(2))
         whole, parts = (tracer.stop() for tracer in tracers)
         summed = Counter()
         for report in parts.reports:
@@ -276,8 +276,7 @@ def test_stacks_are_those_of_who_moves(tool, load):
     thread that sets affinities."""
     tracers = [tool("--json", "-p", load.pid, "--by", "tid", *more, tool="migrations")
                for more in ((), ("-g",))]
-    load.go()
-    load.done()
+    work(load)
     ways, stacks = (tracer.stop().report for tracer in tracers)
     moved = {}
     for row in ways["rows"]:

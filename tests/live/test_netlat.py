@@ -103,7 +103,7 @@ def test_queue(tool, shaped):
     def trial():
         n = 40
         tracer = tool("--json", "--by", "device", tool="netlat")
-        before = transmitted(device)
+        before, hidden = transmitted(device), tally.holes()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
             for _ in range(n):
@@ -111,6 +111,9 @@ def test_queue(tool, shaped):
         tally.wait_until(lambda: transmitted(device) == before + n, "packets stay in the queue")
         result = tracer.stop()
         found = stages(result, device)
+        # What the timer of the queue sends out may be in the place of a thread whose events are hidden.
+        if tally.holes() > hidden and found["qdisc"]["count"] < n:
+            raise tally.Blurred
         # This machine is given each broadcast, too.
         assert counts(found) == {"qdisc": n, "device": n, "backlog": n}, result
         assert counts(stages(result, other)) == {"backlog": n}, result
@@ -269,7 +272,9 @@ def test_polls(tool, pair):
         row, = (row for row in result.report["rows"] if row["packets"])
         assert row["device"] == "(backlog)", result
         assert (row["packets"], row["full"]) == (n * segments, n), result
-        assert row["polls"] >= 2 * n and row["per_poll"] == row["packets"] / row["polls"], result
+        assert row["polls"] > n and row["per_poll"] == row["packets"] / row["polls"], result
+        # The one more may find the next datagram there already, where the softirq was put off to ksoftirqd.
+        tally.within(row["polls"] >= 2 * n, row["polls"])
         assert result.report["events"] == sum(r["polls"] for r in result.report["rows"]), result
 
     tally.steady(trial)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.parser import text_string_to_metric_families as families_of_older_text
 
 import schema
 import tally
@@ -219,3 +220,45 @@ def test_a_row_has_the_units_it_has(run):
     samples = [line.split("{")[1].split("}")[0] for line in text.splitlines()
                if line.startswith("tally_stat_events")]
     assert sorted(samples) == ['event="cs"', 'event="task-clock"']
+
+
+def samples_of(families):
+    return {(s.name, frozenset(s.labels.items())) for family in families for s in family.samples}
+
+
+@once
+@pytest.mark.parametrize("tool_name, args", (("syscount", ()), ("runqlat", ("--by", "comm")),
+                                             ("profile", ("--by", "comm,sym")), ("funcgraph", None)))
+def test_the_older_text(run, file, tool_name, args):
+    """What node_exporter's textfile collector reads: counters have their type and help under the name of their
+    samples."""
+    if args is None:
+        args = ("-x", tally.BUILD / "triggers" / "tree", "main")
+    command = ("--", tally.BUILD / "triggers" / "tree", "1") if tool_name == "funcgraph" else ("-d", "0.3")
+    ran = run(*args, "--format", "prometheus", "-o", file, *command, tool=tool_name)
+    assert ran.code == 0, ran
+    text = file.read_text()
+    assert "# EOF" not in text and "# UNIT" not in text
+    families = list(families_of_older_text(text))
+    assert not [
+        f.name for f in families if f.type not in ("counter", "gauge", "histogram") or not f.documentation
+    ], text
+    # The parser leaves _total away and gives it to samples.
+    counters = {f.name for f in families if f.type == "counter"}
+    assert {"tally_lost", "tally_measured_seconds"} <= counters, counters
+    assert f'tally_up{{tool="{tool_name}"}} 1\n' in text, text
+
+
+@once
+def test_both_texts_have_the_same(tool, trigger, tmp_path):
+    """Of one run: what is served, and what is in the file."""
+    from test_listen import OPENMETRICS, ask, free_port
+    port, path = free_port(), tmp_path / "tally.prom"
+    tool("--listen", port, "--format", "prometheus", "-o", path, "-I", 300, tool="syscount")
+
+    def both():
+        served, text = ask(port, Accept=OPENMETRICS).text, path.read_text() if path.exists() else ""
+        return "tally_syscount_calls_total" in text and \
+            samples_of(text_string_to_metric_families(served)) == samples_of(families_of_older_text(text))
+
+    wait_until(both, "both of one interval")

@@ -16,6 +16,61 @@ import tally
 from accounts import exactly, tool_by_the_books, work  # noqa: F401
 from tally import by_key, flaws, once, scaled
 
+# --- names of files that say what is in them ---------------------------------------------------------
+
+# So long that a sample is sure.
+WORK = "ls > /dev/null; i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"
+SVG, PPROF = "<svg", b"\x1f\x8b"
+NAMED = (
+    ("runqlat", "x.json", '{"tool":"runqlat"'),
+    ("runqlat", "x.csv", "start_ns,"),
+    ("runqlat", "x.svg", SVG),
+    ("runqlat", "x.txt", "runqlat: "),
+    ("syscount", "x.json", '{"tool":"syscount"'),
+    ("execsnoop", "x.json", '{"'),
+    ("profile", "x.svg", SVG),
+    ("profile", "x.json", '{"tool":"profile"'),
+    ("profile", "x.folded", ";"),
+    ("profile", "x.pb.gz", PPROF),
+    ("profile", "x.speedscope.json", '{"$schema"'),
+    ("stackcount", "x.svg", SVG),
+    ("timechart", "x.svg", SVG),
+    ("profile", "x.tree", "profile: "),
+)
+NOT_NAMED = (
+    (("runqlat", "--json"), "x.csv", '{"tool":"runqlat"'),
+    (("runqlat", "--format", "text"), "x.json", "runqlat: "),
+    (("profile", "--format", "tree"), "x.svg", "profile: "),
+    (("profile", "--format", "svg"), "x", SVG),
+    (("runqlat", "--format", "svg"), "x", SVG),
+    (("profile", "--csv"), "x.svg", "start_ns,"),
+)
+
+
+@once
+@pytest.mark.parametrize("line, name, begins", (*(((tool,), *rest) for tool, *rest in NAMED), *NOT_NAMED), ids=str)
+def test_the_name_says_the_format(run, directory, line, name, begins):
+    """Unless it is given."""
+    tool, *options = line
+    event = ["sched:sched_switch"] if tool == "stackcount" else []
+    result = run(*event, *options, "-o", directory / name, "--", "sh", "-c", WORK, tool=tool)
+    assert result.code == 0 and not result.text, result
+    content = (directory / name).read_bytes()
+    if begins == SVG:
+        assert b"<svg" in content[:300], content[:300]
+    elif begins == ";":
+        assert all(re.fullmatch(rb".*;.* \d+", line) for line in content.splitlines()), content[:300]
+    else:
+        assert content.startswith(begins if begins == PPROF else begins.encode()), content[:300]
+
+
+@once
+@pytest.mark.parametrize("line", (("filetop",), ("execsnoop",), ("lockstat",), ("profile", "--by", "sym"), ("runqlat", "--table")), ids=" ".join)
+def test_no_picture_by_its_name(run, directory, line):
+    result = run(*line[1:], "-o", directory / "x.svg", tool=line[0])
+    assert result.code == 2 and "no picture" in result.stderr and not (directory / "x.svg").exists(), result
+
+
 # --- names that mean harm ------------------------------------------------------------------------
 
 # Names as a process may give itself, and how they are to appear.

@@ -79,6 +79,17 @@ def test_statistics_end_with_the_tool(tool, how):
     assert Path("/proc/sys/kernel/bpf_stats_enabled").read_text() == "0\n"
 
 
+def test_what_the_start_took(tool):
+    """The CPU time of the process when it begins to count, which /proc has in two numbers, each cut to a tick."""
+    tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
+    tracer = tool("--json", "--overhead")
+    ticks = sum(map(int, Path(f"/proc/{tracer.pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    cost = tracer.stop().report["overhead"]
+    assert cost["start_ns"] <= (ticks + 2) * tick_ns, (cost, ticks)
+    # What comes between the two readings is one write per measurement.
+    assert cost["start_ns"] >= ticks * tick_ns // 2 and cost["start_ns"] > 1_000_000, (cost, ticks)
+
+
 def test_text(tool, trigger):
     load = trigger("calls", 100, 1, 1)
     tracer = tool("--overhead", "--hist", "$arg1", "-x", binary("calls"), "known_function", tool="probe")
@@ -86,7 +97,7 @@ def test_text(tool, trigger):
     load.done()
     text = tracer.stop().text
     line = re.search(r"^overhead: programs \S+% of a CPU.* \((\S+) runs, (\d\S*) \S?s each\), "
-                     r"this process .* of CPU, maps .*B$", text, re.M)
+                     r"this process .* of CPU, \d\S* \S?s more to start, maps .*B$", text, re.M)
     assert line and line[1] == "100", text
     assert re.search(r"^  \S+ +100 runs +\d\S* \S?s each +\d\S* \S?s in all$", text, re.M), text
 
@@ -131,6 +142,20 @@ def test_within_budget(run):
     assert result.code in (0, 3) and "stopped" not in result.stderr
     assert cost["budget_percent"] == 100 and "over_budget_percent" not in cost
     assert result.report["duration_ns"] >= 1.4e9
+
+
+@once
+def test_the_dearest_of_several_ends_first(run, trigger):
+    """By name. Its last report is about the time until then, exactly; the other goes on, and ends the run."""
+    dear, cheap = "syscount -e getppid", "runqlat --comm nobody"
+    load = trigger("syscalls", 1, "110:1000000000")
+    load.go()
+    result = run("--json", "--budget", LEAST, dear, cheap, "-d", "200", tool="run")
+    load.process.kill()
+    reports = {report["command"]: report for report in result.reports if "command" in report}
+    left_out = [line for line in result.stderr.splitlines() if "is left out from now on" in line]
+    assert result.code == 0 and len(left_out) == 1 and f"'{dear}'" in left_out[0] and "stopped" in result.stderr, result
+    assert reports[dear]["events"] > 0 and reports[dear]["duration_ns"] < reports[cheap]["duration_ns"] - 0.5e9 < 200e9
 
 
 def test_the_command_goes_on(run, tmp_path):

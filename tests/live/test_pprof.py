@@ -61,6 +61,10 @@ def behind_work(sums):
     return found
 
 
+def nonzero(sums):
+    return {names: value for names, value in sums.items() if value}
+
+
 def label(frame):
     """What a frame of JSON is called in both files."""
     kernel = frame["addr"] and int(frame["addr"], 16) >= 2 ** 63
@@ -94,27 +98,35 @@ def test_counts(ends, trigger, directory):
     report = as_json.report
     for result in (as_pprof, in_file, as_scope, summed):
         assert result.code == 0, result
-    wanted = {RIGHT: 2 * N, LEFT: N, BARE: N}
+    wanted = {"target": {RIGHT: 2 * N, LEFT: N}, "bare": {BARE: N}}
+
+    def by_event(profile):
+        assert profile.types == [("target", "count"), ("bare", "count")], profile.types
+        return {event: nonzero(behind_work(profile.sums(i))) for i, event in enumerate(wanted)}
+
     profile = Profile(as_pprof.stdout)
-    assert profile.types == [("events", "count")] and behind_work(profile.sums()) == wanted, profile.samples
+    assert by_event(profile) == wanted, profile.samples
     assert {labels["comm"] for _, labels, _ in profile.samples} == {ESCAPED}
     assert {labels["pid"] for _, labels, _ in profile.samples} == {str(load.pid)}
-    for event in ("target", "bare"):
-        found = {(tuple(label(f) for f in s["frames"]), str(s["key"]["cpu"])): s["value"] for s in of(report, event=event)}
-        assert found == {(names, labels["cpu"]): value for names, labels, (value,) in profile.samples
-                         if labels["event"] == event}, (report, profile.samples)
+    for i, event in enumerate(wanted):
+        found = {
+            (tuple(label(f) for f in s["frames"]), str(s["key"]["cpu"])): s["value"] for s in of(report, event=event)
+        }
+        assert found == {(names, labels["cpu"]): values[i] for names, labels, values in profile.samples
+                         if values[i]}, (report, profile.samples)
     assert any(c.startswith("events 28 ") for c in profile.comments), profile.comments
     assert any(re.match("command: stackcount .*-x ", c) for c in profile.comments), profile.comments
     assert 0 < profile.raw["duration_nanos"] < 600e9 and profile.raw["time_nanos"] == pytest.approx(
         report["start_ns"], abs=600e9)
 
     scope = Speedscope(as_scope.stdout)
-    (sums,), (name,) = scope.profiles.values(), scope.profiles
-    assert behind_work(sums) == wanted and name.startswith("events") and scope.units == ["none"], scope.raw
-    assert all(ESCAPED in names[0] and f"pid {load.pid}" in names[0] for names in sums), sums
+    assert len(scope.profiles) == 2 and scope.units == ["none", "none"], scope.raw
+    for (name, sums), event in zip(scope.profiles.items(), wanted):
+        assert behind_work(sums) == wanted[event] and name.startswith(event), scope.raw
+        assert all(ESCAPED in names[0] and f"pid {load.pid}" in names[0] for names in sums), sums
 
     assert not in_file.stdout and path.stat().st_mode & 0o777 == 0o600
-    assert behind_work(Profile(path.read_bytes()).sums()) == wanted
+    assert by_event(Profile(path.read_bytes())) == wanted
     profile = Profile(summed.stdout)
     assert profile.types == [("sum", "count")]
     assert behind_work(profile.sums()) == {LEFT: N * (N + 1) // 2, RIGHT: 2000 * N}
@@ -150,6 +162,7 @@ def test_inlined_functions(ends, trigger):
 
 # --- values ----------------------------------------------------------------------------------------
 
+@pytest.mark.exclusive
 @once
 def test_cpu_time(trigger, tool):
     """Shares that are known; samples and the time they stand for; no frame of the kernel has a program's name."""
@@ -173,8 +186,11 @@ def test_cpu_time(trigger, tool):
     for sums in (profile.sums(), cpu):
         shares = {name: sum(value for names, value in sums.items() if name in names) / sum(sums.values())
                   for name in ("seventy", "twenty", "ten")}
-        assert shares["seventy"] == pytest.approx(0.7, abs=0.1) and shares["twenty"] == pytest.approx(0.2, abs=0.1) and \
-            shares["ten"] == pytest.approx(0.1, abs=0.07), shares
+        assert (
+            shares["seventy"] == pytest.approx(0.7, abs=0.1)
+            and shares["twenty"] == pytest.approx(0.2, abs=0.1)
+            and shares["ten"] == pytest.approx(0.1, abs=0.07)
+        ), shares
 
 
 @pytest.mark.exact
@@ -229,17 +245,17 @@ def test_time_off_cpu(run):
 def test_what_was_lost(ends, trigger):
     load = trigger("chains", 400, 0, DEPTH)
     as_pprof, as_scope = observe(ends, load, [
-        (*CHAINS, "target", "bare", "--by", "pid", "--max-keys", "1", "--format", form)
+        (*CHAINS, "target", "--by", "pid", "--max-keys", "1", "--format", form)
         for form in ("pprof", "speedscope")], form=())
     profile, scope = Profile(as_pprof.stdout), Speedscope(as_scope.stdout)
     lost = [re.match(r"events [\d,]+ +filtered [\d,]+ +lost ([\d,]+)", c) for c in profile.comments]
     lost = [int(m[1].replace(",", "")) for m in lost if m]
-    assert len(lost) == 1 and lost[0] and sum(profile.sums().values()) + lost[0] >= 4 * 400, profile.comments
+    assert len(lost) == 1 and lost[0] and sum(profile.sums().values()) + lost[0] >= 3 * 400, profile.comments
     assert any(c.startswith("lost: ") and "--max-keys" in c for c in profile.comments), profile.comments
     sums, = scope.profiles.values()
     name = next(iter(scope.profiles))
     missing = re.match(r"events, lost ([\d,]+)", name)
-    assert missing and sum(sums.values()) + int(missing[1].replace(",", "")) >= 4 * 400, name
+    assert missing and sum(sums.values()) + int(missing[1].replace(",", "")) >= 3 * 400, name
 
 
 @pytest.mark.exact
@@ -311,12 +327,17 @@ def test_not_to_a_terminal(run):
     for form, said in (("pprof", b"-o stacks.pb.gz"), ("pprof -n", b"cpu-clock"), ("speedscope", b'{"$schema"')):
         result = subprocess.run(["script", "-qec", f"{line} {form}", "/dev/null"], capture_output=True, check=False,
                                 stdin=subprocess.DEVNULL, timeout=tally.PATIENCE)
-        assert said in result.stdout and b"\x1f\x8b" not in result.stdout, result
+        assert said in b" ".join(result.stdout.split()) and b"\x1f\x8b" not in result.stdout, result
         assert result.returncode == (2 if form == "pprof" else 0), result
 
 
+@pytest.mark.exclusive
 @once
 def test_an_interval_is_the_time(run):
-    """As for pictures: profile --format pprof 1 is one file of a second."""
-    profile = Profile(run("--format", "pprof", "0.3", tool="profile").stdout)
-    assert profile.raw["duration_nanos"] == pytest.approx(3e8, rel=0.5), profile.raw
+    """As for pictures: profile --format pprof 1 is one file of a second; a busy machine may end it later."""
+    def trial():
+        profile = Profile(run("--format", "pprof", "0.3", tool="profile").stdout)
+        assert profile.raw["duration_nanos"] >= 3e8, profile.raw
+        tally.within(profile.raw["duration_nanos"] < 4.5e8, profile.raw)
+
+    tally.steady(trial)

@@ -21,8 +21,7 @@ NEVER_PREEMPTED = {
     r"(tp_btf|raw_tp)/sched_(switch|waking|wakeup|wakeup_new|migrate_task)": "a lock of the scheduler is held",
     r"tp_btf/sched_process_free": "called by RCU, in a softirq or with softirqs off",
     r"tp_btf/(irq_handler|softirq|irq_work|local_timer|reschedule|call_function|call_function_single|"
-    r"x86_platform_ipi|thermal_apic|threshold_apic|deferred_error_apic|spurious_apic|error_apic)_(entry|exit)":
-        "an interrupt",
+    r"x86_platform_ipi|thermal_apic|threshold_apic|deferred_error_apic|spurious_apic|error_apic)_(entry|exit)": "an interrupt",
     r"tp_btf/softirq_raise": "interrupts are off",
     r"tp_btf/(hrtimer|timer)_expire_(entry|exit)": "an interrupt, or a softirq",
     r"tp_btf/signal_generate": "siglock is held",
@@ -30,7 +29,7 @@ NEVER_PREEMPTED = {
     r"raw_tp/kvm_entry": "preemption is off from here into the guest",
 }
 # Run by the loader, on one CPU after the other (BPF_PROG_TEST_RUN).
-RUN_BY_US = {"charge_now", "on_kick"}
+RUN_BY_US = {"charge_now", "look_at_connections", "on_kick"}
 
 FUNCTION = 2                            # STT_FUNC
 CALLED = 10                             # R_BPF_64_32

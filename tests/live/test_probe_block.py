@@ -98,6 +98,28 @@ def test_device_by_node(run, disk):
         assert report["rows"][0]["sum"] == N * 128, filter
 
 
+def test_devices_have_the_name_that_filters_take(run, disk):
+    """major:minor, as a key and in a stream."""
+    device = os.stat(disk).st_dev
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    report = issue(run, disk, ISSUE, "--by", "dev", "--filter", f"dev == {wanted}", "--sum", "nr_sector")
+    assert [(row["dev"], row["sum"]) for row in report["rows"]] == [(wanted, N * 128)], report
+    result = run(
+        f"{ISSUE} dev",
+        "--filter",
+        f"dev == {wanted}",
+        "--",
+        "dd",
+        f"if={disk}",
+        "of=/dev/null",
+        f"bs={SIZE}",
+        "iflag=direct",
+        "status=none",
+        tool="probe",
+    )
+    assert result.text.count(f" dev={wanted}\n") == N, result
+
+
 def test_latency_of_requests(tool, disk):
     """As it is asked for most. Completions are seen by whoever runs then: all are looked at."""
     tracer = tool("--json", "--from", ISSUE, "--to", COMPLETE, "--match", "dev,sector", "--hist",
@@ -119,7 +141,8 @@ WORKS = Work(READ, 10, 4096, 0, 4096), Work(DURABLE, 10, 4096, 1 << 20, 4096)
 
 
 def pairs(events):
-    """How many fit each other by device and sector, as the kernel shows them; (ends without a begin, begins without an end)."""
+    """How many fit each other by device and sector, as the kernel shows them; (ends without a begin, begins without
+    an end)."""
     under_way, found, unmatched, no_end = set(), 0, 0, 0
     for kind, dev, _, sector, _ in events:
         if kind == "issue":
@@ -135,7 +158,8 @@ def pairs(events):
 
 @pytest.fixture
 def flushed(ends, tool, trigger, directory):
-    """The reports of probes with these options beside each other, and the kernel's own record: where no other disk is."""
+    """The reports of probes with these options beside each other, and the kernel's own record: where no other disk
+    is."""
     if not GUEST:
         pytest.skip("other disks are busy here")
 

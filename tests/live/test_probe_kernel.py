@@ -65,6 +65,20 @@ def connection(ends):
     return each
 
 
+def test_arguments_at_a_return(ends, connection):
+    """They are those of the call that returns, which has sent all of it; by fexit where there is one, and by a return
+    probe."""
+    command = "tcp_sendmsg%return size sk->sk_sndbuf last=$arg3 ret=$retval"
+    results = watch(ends, [(command, *OWN), (command + " at=$stack", *OWN),
+                           (command, "--filter", "size > 10 && $retval < 1000", *OWN)], connection.send)
+    sndbuf = connection.sender.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    for result, sizes in zip(results, (SIZES, SIZES, SIZES[1:2])):
+        got, report = stream_of(result)
+        assert [(each["size"], each["sk_sndbuf"], each["last"], each["ret"]) for each in got] == \
+            [(size, sndbuf, size, size) for size in sizes]
+        assert nothing_lost(report) and "; arguments saved by " in report["source"]
+
+
 def test_members_of_a_socket(ends, connection):
     """As getsockopt() and getsockname() have them; a bit-field and an enumerator's name among them."""
     command = ("tcp_sendmsg size sk->__sk_common.skc_state port=sk->__sk_common.skc_num "
@@ -192,6 +206,33 @@ def test_names_of_files(ends, file):
     assert count(report_of(compared)["rows"]) == 1
 
 
+def test_whole_structures(ends, file):
+    """By their members, as open() has been told; a key of them; one of a task, enumerators and bit-fields in it."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    said = "{.flags=%d, .mode=0, .resolve=0}" % (flags | 0o100000)
+    ours = ("--filter", f"filename == \"{file}\"")
+
+    def work():
+        for _ in range(3):
+            os.close(os.open(file, flags))
+
+    stream, keys, cast, task = watch(ends, [(*command, *OWN) for command in (
+        ("do_sys_openat2 *how", *ours),
+        ("do_sys_openat2", "--by", "*how", *ours),
+        ("do_sys_openat2", "--latency", "--count", "--by", "h=*(struct open_how *)$arg3", *ours),
+        ("do_sys_openat2 id=$task->cred->euid alone=$task->cred->euid.val whole=*$task", *ours),
+    )], work)
+    got, report = stream_of(stream)
+    assert got == [{"*how": said}] * 3 and nothing_lost(report)
+    assert counts_by(report_of(keys), "*how") == {said: 3}
+    assert counts_by(report_of(cast), "h") == {said: 3}
+    got, report = stream_of(task)
+    assert len(got) == 3 and nothing_lost(report)
+    for line in got:
+        assert line["id"] == "{.val=%d}" % line["alone"]
+        assert line["whole"].startswith("{") and line["whole"].endswith(("...", "...}"))
+
+
 def test_members_of_a_new_task(ends):
     """An array of characters, its elements, and pointers to other structures."""
     children = []
@@ -226,7 +267,7 @@ def test_functions_of_modules(run):
 @pytest.mark.parametrize("args, said", (
     (("tcp_sendmsg sk->sk_nope",), "struct sock has no member 'sk_nope'"),
     (("tcp_sendmsg sizze",), "did you mean size?"),
-    (("tcp_sendmsg%return size",), "arguments are gone when the function has returned"),
+    (("tcp_sendmsg,tcp_sendmsg%return size",), "arguments are gone when the function has returned"),
     (("tcp_sendmsg $arg99",), "tcp_sendmsg has 3 arguments"),
     (("tcp_sendmesg",), "did you mean tcp_sendmsg?"),
     (("tcp_sendmsg", "--sum", "sk->__sk_common"), "no number"),

@@ -9,7 +9,7 @@ import pytest
 from probing import compile_trigger, counts_by, measure_each, nothing_lost
 from tally import GUEST, ROOT, Trigger, needs_dwarf
 
-pytestmark = pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")
+pytestmark = [pytest.mark.skipif(bool(GUEST), reason="compilers are slow in an emulated machine")]
 
 SOURCE = ROOT / "tests/triggers/arguments.c"
 TRIGGERS = ROOT / "tests/triggers"

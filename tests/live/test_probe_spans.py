@@ -113,6 +113,14 @@ def test_arguments_and_results_of_one_call(tool, trigger):
 
 
 @needs_dwarf
+@alike
+def test_an_argument_that_is_called_as_what_it_is(tool, trigger):
+    """With a type behind it: the name stands for itself then."""
+    got, _ = stream(tool, trigger("arguments", 3), "-x", ARGUMENTS, "many a:u8 b:x16 second=b r=$retval", "--latency")
+    assert got == [{"a": i, "b": hex(-i & 0xffff), "second": -i, "r": 3 - i} for i in range(3)]
+
+
+@needs_dwarf
 @pytest.mark.parametrize("filter, keep", few((
     ("b < -2", lambda i: i > 2), ("$retval < 0", lambda i: i > 3),
     ("b < -2 && $retval >= -1", lambda i: 2 < i <= 4),

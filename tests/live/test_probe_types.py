@@ -58,10 +58,11 @@ CALLED = r"(s|r|neg)_|_ZN?[0-9]+(cc|ref|refs)_|_ZN5thing"
 @needs_dwarf
 @pytest.mark.parametrize("language", ("c", "c++"))
 @pytest.mark.parametrize("level", LEVELS)
-def test_arguments_are_where_the_calling_convention_puts_them(tool, ends, made, language, level):
-    """Behind each kind of argument and each kind of result."""
+@pytest.mark.parametrize("end", ("", "%return"))
+def test_arguments_are_where_the_calling_convention_puts_them(tool, ends, made, language, level, end):
+    """Behind each kind of argument and each kind of result; at a return, as they were at the entry."""
     path = made[language, level]
-    names = functions(path, CALLED)
+    names = [name + end for name in functions(path, CALLED)]
     assert len(names) == {"c": 49, "c++": 74}[language]
     probe = Probe(tool, start(ends, path), "-x", path, ",".join(names) + " target second", "--stream")
     seen = lines_of(probe.work())
@@ -76,6 +77,10 @@ def test_a_reference_is_what_it_refers_to(tool, ends, made, level):
     path = made["c++", level]
     for probe, wanted in (
             (",".join(functions(path, r"_Z[0-9]+ref_")) + " referred", [{"referred": REFERRED}] * 3),
+            (",".join(name + "%return" for name in functions(path, r"_Z[0-9]+ref_")) + " referred",
+             [{"referred": REFERRED}] * 3),
+            (functions(path, r"_Z[0-9]+refs_member")[0] + "%return t.own t.other",
+             [{"own": 6, "other": REFERRED}]),
             (functions(path, r"_Z[0-9]+refs_array")[0] + " grid[0] grid[2]",
              [{"grid[0]": 10, "grid[2]": 30}]),
             (functions(path, r"_Z[0-9]+refs_member")[0] + " t.own arrow=t->own t.other",
@@ -215,7 +220,11 @@ def test_histograms_of_values_beyond_63_bits(ends):
         (group,) = report["groups"]
         total = sum(values) * n
         assert nothing_lost(report) and group["count"] == len(values) * n, report
-        assert (group["sum"], group["min"], group["max"]) == (exact(total), exact(min(values)), exact(max(values))), what
+        assert (group["sum"], group["min"], group["max"]) == (
+            exact(total),
+            exact(min(values)),
+            exact(max(values)),
+        ), what
         mean = abs(total) // group["count"] * (1 if total > 0 else -1)
         assert group["avg"] == exact(mean), (what, group)
 

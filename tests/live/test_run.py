@@ -9,6 +9,7 @@ import shlex
 import pytest
 
 import tally
+from snooping import exact, nothing_lost
 from tally import once
 
 GETPPID, READ = 110, 0
@@ -41,6 +42,7 @@ def measure(trigger, tool, lines, each):
     return measuring.stop()
 
 
+@exact
 def test_eight_at_once_agree_with_each_alone(tool, trigger):
     """The calls are counted exactly, in the run of eight and in eight runs of one."""
     each = tally.scaled(4000)
@@ -51,9 +53,9 @@ def test_eight_at_once_agree_with_each_alone(tool, trigger):
     assert [r["command"] for r in reports] == [line.replace("'", "") for line in LINES]
     assert len({(r["start_ns"], r["duration_ns"]) for r in reports}) == 1
     for line, report in zip(LINES, reports):
-        assert sum(report["lost"].values()) == 0, report
-        got = LINES[line](report)
-        alone = LINES[line](measure(trigger, tool, [line], each).report)
+        by_itself = measure(trigger, tool, [line], each).report
+        nothing_lost(report, by_itself)
+        got, alone = LINES[line](report), LINES[line](by_itself)
         calls = wanted["getppid" if "getppid" in line else "read"]
         # The trigger itself reads twice from its standard input, which does not fail.
         least, most = (calls, calls + 2) if line.startswith("trace") else (calls, calls)
@@ -61,6 +63,7 @@ def test_eight_at_once_agree_with_each_alone(tool, trigger):
         assert least <= alone <= most, line
 
 
+@exact
 def test_the_same_tool_twice(tool, trigger):
     """Nothing of a measurement is shared with another one of its kind."""
     load = trigger("syscalls", 2, f"{GETPPID}:500", f"{READ}:300")
@@ -69,6 +72,7 @@ def test_the_same_tool_twice(tool, trigger):
     load.go()
     load.done()
     first, second, third = measuring.stop().reports
+    nothing_lost(first, second, third)
     assert [row["calls"] for row in first["rows"]] == [1000]
     assert sorted(row["tid"] for row in third["rows"]) == sorted(load.numbers)
     assert [row["calls"] for row in third["rows"]] == [500, 500]
@@ -110,6 +114,18 @@ def test_intervals(tool):
             assert abs(one["start_ns"] + one["duration_ns"] - next_one["start_ns"]) <= 1
 
 
+@pytest.mark.parametrize("line", ("offcputime", "offwaketime"))
+def test_what_goes_on_is_in_the_last_report(run, trigger, line):
+    """And in no other one, though the programs of this line were there long before those of the others."""
+    load = trigger("sleepers", 1, 1, 100, -1)
+    others = ["execsnoop", "syscount", "stackcount sched:sched_switch"]
+    result = run("--json", "-p", load.pid, "-I", "50", "-d", "0.5", line, *others, tool="run")
+    assert result.code == 0, result
+    reports = [r for r in map(json.loads, result.text.splitlines()) if r["tool"] == line]
+    still = [sum(f["name"] == "[still blocked]" for s in r["stacks"] for f in s["frames"]) for r in reports]
+    assert still[:-1] == [0] * (len(reports) - 1) and still[-1] == len(load.tids()), still
+
+
 def test_scope_of_run_and_line(tool, trigger):
     """A line narrows what the run says; the other lines are not touched by it."""
     load = trigger("syscalls", 2, f"{GETPPID}:200")
@@ -142,8 +158,9 @@ def test_text_has_each_report_under_its_own_heading(run):
     (("timehist --record /dev/null",), "--record"),
     (("-p", "1", "runqlat -p 1"), "-p"),
     (("--csv", "runqlat", "syscount"), "--csv"),
-    (("--listen", "9435", "runqlat"), "--listen"),
-    (("--format", "openmetrics", "runqlat"), "--listen"),
+    (("--listen", "9435", "runqlat", "runqlat"), "twice"),
+    (("--listen", "9435", "profile"), "stacks"),
+    (("runqlat --help",), "--help is no part"),
     (("runqlat --wrong",), "runqlat: "),
 ), ids=str)
 def test_wrong_usage(run, args, said):

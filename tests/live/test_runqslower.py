@@ -76,7 +76,7 @@ def test_threshold(runqslower, trigger):
         (all_of_them, report), (some, _), (few, _) = (lines_of(t.stop()) for t in tracers)
         w.blurred = not nothing_lost(report)
         waits = sorted(line["values"]["wait"] for line in all_of_them)
-        assert waits[0] < 3_000_000 or tally.GUEST
+        tally.within(waits[0] < 3_000_000 or tally.GUEST, waits)
         for lines, least in ((some, 3_000_000), (few, 10_000_000)):
             found = sorted(line["values"]["wait"] for line in lines)
             assert w.blurred or w.holes or found == [wait for wait in waits if wait >= least]

@@ -2,9 +2,12 @@
 """Names of frames belong to the time of the event: code that is replaced, programs that execute others, processes
 that live for a millisecond, other pid namespaces."""
 
+import json
 import os
 import re
+import shutil
 import subprocess
+from collections import Counter
 
 import pytest
 
@@ -125,7 +128,9 @@ def test_code_mapped_over_code(ends, trigger, libraries):
     report, _ = stacks_of(ends, load, "-p", load.pid)
     found = callers(report)
     assert sum(found.values()) == 3 * N, found
-    said = re.search(r"up to (\d+) may have the names of code that other code was mapped over", report.get("note") or "")
+    said = re.search(
+        r"up to (\d+) may have the names of code that other code was mapped over", report.get("note") or ""
+    )
     wrong = sum(max(0, n - N) for n in found.values())
     assert not wrong or said and int(said[1]) >= wrong, (found, report)
 
@@ -142,8 +147,12 @@ def programs(directory):
 @pytest.mark.parametrize("tool_name", ("stackcount",))
 def test_exec(tool_name, programs):
     first, second = programs
-    result = subprocess.run([tally.BUILD / tool_name, "--json", "-U", EVENT, "--", first, second], timeout=tally.PATIENCE,
-                            capture_output=True, check=True)
+    result = subprocess.run(
+        [tally.BUILD / tool_name, "--json", "-U", EVENT, "--", first, second],
+        timeout=tally.PATIENCE,
+        capture_output=True,
+        check=True,
+    )
     report = tally.Result(0, result.stdout, result.stderr).report
     assert callers(report) == {"call_first": 1500, "call_second": 500}, report
 
@@ -186,3 +195,56 @@ def test_pid_namespace(directory, tracer_inside):
     assert callers(report) == {"call_lone": 300}, (report, result.stderr)
     assert "frame pointers" not in (report.get("note") or "") or not any(
         frame["name"] is None for stack in report["stacks"] for frame in stack["frames"]), report
+
+
+OVERLOADS = """
+extern "C" __attribute__((noipa)) void leaf() { asm volatile("" : : "r"(__builtin_frame_address(0))); }
+namespace shop { template <class T> struct till {
+	__attribute__((noinline)) static void take(T, long) { leaf(); asm volatile(""); }
+	__attribute__((noinline)) static void take(T *, char const *) { leaf(); asm volatile(""); }
+}; }
+int main()
+{
+	int n = 0;
+	for (int i = 0; i < 5; i++)
+		shop::till<int>::take(i, 1), shop::till<int>::take(&n, "");
+	shop::till<int>::take(2, 1);
+	return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="there is no g++")
+@tally.once
+def test_short_names_are_for_people(run, directory):
+    """A terminal has them without parameters, each with its own count; elsewhere, and with -v, each has its full
+    name."""
+    (directory / "shop.cc").write_text(OVERLOADS)
+    program = directory / "shop"
+    subprocess.run(
+        [
+            "g++",
+            "-O1",
+            "-fno-omit-frame-pointer",
+            "-fno-optimize-sibling-calls",
+            directory / "shop.cc",
+            "-o",
+            program,
+        ],
+        check=True,
+    )
+    line = ("-x", program, "leaf", "-U", "--call-graph", "fp")
+    full = {"shop::till<int>::take(int, long)": 6, "shop::till<int>::take(int*, char const*)": 5}
+
+    def shown(*more):
+        text = tally.without_styles(tally.at_terminal(*line, *more, "--", program, columns=120, tool="stackcount"))
+        lines = re.finditer(r"^ *[\d.]+% +(?:[\d.]+% +)?(\d+)  +(shop::.*)$", text.split("functions,")[0], re.M)
+        return sorted((line[2].removesuffix("  (shop)"), int(line[1])) for line in lines)
+
+    assert shown() == [("shop::till<>::take", 5), ("shop::till<>::take", 6)] and shown("-v") == sorted(full.items())
+    (report,) = [json.loads(each) for each in run(*line, "--json", "--", program, tool="stackcount").text.splitlines()]
+    found = Counter()
+    for stack in report["stacks"]:
+        for frame in stack["frames"]:
+            found[frame["name"]] += stack["value"] if str(frame["name"]).startswith("shop::") else 0
+    assert +found == full, report

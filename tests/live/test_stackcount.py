@@ -2,6 +2,8 @@
 """stackcount on functions of programs and on tracepoints: exact counts and sums by known call chains."""
 
 import errno
+import contextlib
+import json
 import os
 import re
 import subprocess
@@ -12,7 +14,7 @@ import pytest
 
 import tally
 from stackcounting import CHAINS, ask_of, counts, losses, names, observe, of, parsed, reports_of, value
-from tally import GUEST, flaws, once, scaled
+from tally import BUILD, GUEST, flaws, once, scaled
 
 pytestmark = pytest.mark.everywhere
 
@@ -97,6 +99,60 @@ def test_several_events(ends, chains):
         assert {s["key"]["event"] for s in report["stacks"]} == {"target", "bare"}, (args, report)
         assert counts(of(report, event="target")) == {LEFT: N, RIGHT: 2 * N}, (args, report)
         assert counts(of(report, event="bare")) == {BARE: N}, (args, report)
+
+
+@once
+def test_columns(ends, chains):
+    """Of several events, each has a column, a total and shares of its own."""
+    tree, table, json = observe(ends, chains(), [(*CHAINS, "target", "bare", *form)
+                                                 for form in ((), ("--by", "sym"), ("--json",))], form=())
+    assert re.search(rf"^ +target +bare\n +events +events\n +{3 * N:,} +{N:,}  all$", tree.text, re.M), tree
+    assert re.search(r"^target% +bare% +sym\n +0.0 +100.0 +bare\n +100.0 +0.0 +target$", table.text, re.M), table
+    assert {e["event"]: e["total"] for e in json.report["event_totals"]} == {"target": 3 * N, "bare": N}, json
+
+
+@once
+def test_every_nth(ends, chains):
+    """Each stands for N, so the sums are those of all but the last few of each CPU, by event."""
+    for every in (1, 7):
+        counted, several, summed, none = reports_of(
+            observe(
+                ends,
+                chains(),
+                [
+                    (*CHAINS, "target", "-c", every),
+                    (*CHAINS, "target", "bare", "-c", every),
+                    (GETPPID, "--sum", "__syscall_nr", "-U", "-c", every),
+                    (*CHAINS, "target", "-c", every, "--filter", "arg1 < 0"),
+                ],
+            )
+        )
+        last = (every - 1) * os.cpu_count()
+        targets, bare = of(several, event="target"), of(several, event="bare")
+        for stacks, total, each in (
+            (counted["stacks"], 3 * N, 1),
+            (targets, 3 * N, 1),
+            (bare, N, 1),
+            (summed["stacks"], N, 110),
+        ):
+            assert all(s["value"] % (every * each) == 0 for s in stacks), (every, stacks)
+            assert total - last <= value(stacks) / each <= total, (every, total, stacks)
+        assert counted["events"] == value(counted["stacks"]) and summed["events"] == N, (counted, summed)
+        assert none["events"] == 0 and none["filtered"] >= 3 * N, none
+        assert ("estimates" in str(summed.get("note"))) == ("one of each" in counted["source"]) == (every > 1), summed
+
+
+@once
+def test_every_nth_of_many_events(ends, trigger):
+    """Each of a long list has turns of its own; the event of the load is the last one."""
+    listed = subprocess.run(
+        [BUILD / "list", "--json", "syscalls:sys_enter_*"], stdout=subprocess.PIPE, check=True
+    ).stdout
+    others = [row["event"] for row in json.loads(listed)["rows"] if row["event"] != GETPPID][:80]
+    assert len(others) == 80
+    load = trigger("syscalls", 1, "110:400")
+    found, = reports_of(observe(ends, load, [(",".join([*others, GETPPID]), "-K", "-c", 4)]))
+    assert 400 - 3 * os.cpu_count() <= value(of(found, event=GETPPID)) <= 400, found
 
 
 @once
@@ -187,6 +243,15 @@ def test_sums_of_fields(ends, chains):
     """A field of a tracepoint; and of several events each its own."""
     with_field, = reports_of(observe(ends, chains(), [(GETPPID, "--sum", "__syscall_nr", "-U")]))
     assert counts(with_field["stacks"]) == {ASK: 110 * N}, with_field
+
+
+@once
+def test_below_zero(ends, chains):
+    """Is lost, and told: a part of a whole cannot be negative."""
+    reports = reports_of(observe(ends, chains(), [
+        (GETPPID, "--sum", f"__syscall_nr - {n}", "-U") for n in (109, 110, 111)]))
+    assert [counts(report["stacks"]) for report in reports] == [{ASK: N}, {}, {}], reports
+    assert [report["lost"]["negative"] for report in reports] == [0, 0, N], reports
 
 
 @once
@@ -287,10 +352,14 @@ def test_more_stacks_than_there_is_room_for(ends, trigger):
     """As many as there is room for are counted, each of the others is told."""
     n, room = 20_000, 1000
     load = trigger("paths", n)
-    report, = reports_of(observe(ends, load, [(GETPPID, "-U", "--max-keys", room)]))
+    args = GETPPID, "-U", "--max-keys", room
+    report, whole = reports_of(observe(ends, load, [(*args, "--call-graph", "fp"), args]))
     assert len(report["stacks"]) == report["events"] == room, report["lost"]
     # What has no room for its stack has none for its count: that is one event, and lost.
     assert {reason: n for reason, n in flaws(report).items() if n} == {"map_full": n - room}
+    # Whole they have more than 24 frames, for which there is room of its own, half as much. Their counts have room.
+    assert whole["events"] == n and len(whole["stacks"]) == room / 2 + 1, whole["lost"]
+    assert {reason: n for reason, n in flaws(whole).items() if n} == {"stacks_full": n - room / 2}
 
 
 @once
@@ -333,25 +402,49 @@ def test_intervals(tool, chains):
     assert sum(report["events"] > 0 for report in reports) >= 2 and not losses(reports[-1]), reports
 
 
+def rest(pid):
+    """Waits until a tool has nothing to do, nor the process that reads files for it: they sleep, and go on sleeping."""
+    def sleeping():
+        found = {}
+        for each in (pid, *tally.children(pid)):
+            with contextlib.suppress(*tally.GONE):
+                found[each] = tally.asleep(each)
+        return found
+
+    def unchanged():
+        before = sleeping()
+        time.sleep(0.1)
+        return sleeping() == before
+
+    tally.wait_until(unchanged, "the tool rests")
+
+
 def test_a_process_that_has_gone(tool, chains):
     load = chains(comm="gone")
     tracer = tool("--json", *CHAINS, "target", "--comm", "gone", tool="stackcount")
+    tally.settle(tracer.pid)
+    before = tally.books(tracer.pid).count
     load.go()
     load.done()
-    tally.settle(tracer.pid)        # its mappings are read when it is first seen
+    # Its mappings are read when it is first seen, for which the tool is woken.
+    tally.wait_until(lambda: tally.books(tracer.pid).count > before, "the tool is woken")
+    rest(tracer.pid)
     load.close()
     report, = parsed(tracer.stop())
-    assert counts(report["stacks"]) == {LEFT: N, RIGHT: 2 * N}, report
+    assert counts(report["stacks"], whole=False) == {LEFT: N, RIGHT: 2 * N}, report
 
 
 @once
 def test_a_command(run):
     """Its first event is counted, and so is the last. (In a guest it would have gone before its mappings are read.)"""
     result = run(*CHAINS, "target", "bare", "--format", "folded", "--", CHAINS[1], N, 0, 1, tool="stackcount")
-    lines = [re.fullmatch(r"(target|bare);(?:[^;]*;)?main;work;(.*) (\d+)", line)
+    lines = [re.fullmatch(r"(target|bare);(?:[^;]*;){1,3}main;work;(.*) (\d+)", line)
              for line in result.text.splitlines() if not line.startswith(("ready", "done"))]
     assert all(lines), result
-    assert {(m[1], m[2]): int(m[3]) for m in lines} == {
+    found = {}
+    for m in lines:     # some before there were tables of the new program
+        found[m[1], m[2]] = found.get((m[1], m[2]), 0) + int(m[3])
+    assert found == {
         ("target", ";".join(LEFT)): N, ("target", ";".join(RIGHT)): 2 * N, ("bare", ";".join(BARE)): N}, result
 
 
@@ -389,7 +482,7 @@ def test_tables(ends, chains):
     assert row == {"sym": "target", "percent": 100.0, "events": 3 * N}, by_sym
     row, = by_both.report["rows"]
     assert (row["comm"], row["dso"], row["sym"], row["events"]) == ("chains", "chains", "target", 3 * N), by_both
-    found = {(row["event"], row["sym"]): row["events"] for row in by_event.report["rows"]}
+    found = {(row["event"], row["sym"]): row["value"] for row in by_event.report["rows"]}
     assert found == {("target", "target"): 3 * N, ("bare", "bare"): N}, by_event
 
 
@@ -414,7 +507,7 @@ def test_top(ends, chains):
     ((GETPPID, "--filter", "(("), "--filter"),
     ((GETPPID, "--by", "module"), "dso"),
     ((GETPPID, "--max-depth", "0"), "--max-depth"),
-    ((GETPPID, "--format", "svg"), "flame"),
+    ((GETPPID, "--format", "png"), "flame"),
     ((GETPPID, "--format", "folded", "--by", "sym"), "table"),
     (("cpu-clock",), "cpu-clock"),
 ))

@@ -15,7 +15,7 @@ import pytest
 
 import schema
 import tally
-from counted import (GETPPID, SYSCALLS, Perf, again_when_skipped, counts, exactly, lost, since,
+from counted import (GETPPID, SYSCALLS, again_when_skipped, counts, exactly, lost, since,
                      stat, usage, why_no_perf, work)
 from tally import BUILD, once, scaled, steady, wait_until, within
 
@@ -38,16 +38,6 @@ def count(run, directory):
         return result
 
     return run_stat
-
-
-@pytest.fixture
-def perf(ends):
-    def start(*args):
-        each = Perf(*args)
-        ends.callback(each.close)
-        return each
-
-    return start
 
 
 def only(result):
@@ -92,13 +82,10 @@ def test_system_calls_have_the_right_names(tool, trigger, how):
     assert descriptors < 60, "a descriptor for each of 600 events is what others take"
 
 
+@tally.needs_32_bit_calls
 def test_calls_of_32_bit_programs_are_other_calls(tool, trigger):
     """getpid(2) has number 20 there, which is writev(2) in the 64-bit table. perf leaves these
     calls out too: the kernel's tracepoints say nothing of them."""
-    probe = subprocess.run([CALLER, "1", "i20:1"], stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, check=False)
-    if probe.returncode:
-        pytest.skip("this kernel runs no 32-bit system calls")
     load = trigger("syscalls", 1, "i20:50", "i64:50", f"{GETPPID}:7")
     tracer = stat(tool, "-e", "syscalls:sys_enter_*", "-e", "syscalls:sys_exit_*", "-t",
                   load.numbers[0])
@@ -338,13 +325,13 @@ def test_modifiers_hold_by_key(tool, trigger):
     assert found["cs"] == found["cs:k"] >= 2 and found["cs:u"] == 0
 
 
-@pytest.mark.parametrize("events", ("{cs,page-faults}", "{cs,page-faults}:u,minor-faults",
+@pytest.mark.parametrize("events", ("{cs,page-faults}", "cs,page-faults --group", "{cs,page-faults}:u,minor-faults",
                                     "page-faults:{u,k}"))
 def test_groups_and_braces(tool, trigger, events):
 
     def trial():
         load = trigger("faults", scaled(500), 1, 0)
-        tracer = stat(tool, "-e", events, "-p", load.pid)
+        tracer = stat(tool, "-e", *events.split(), "-p", load.pid)
         before = usage(load.pid)
         work(load)
         grown = since(before, load.pid)
@@ -352,6 +339,7 @@ def test_groups_and_braces(tool, trigger, events):
         switches = grown.voluntary + grown.involuntary
         expected = {
             "{cs,page-faults}": {"cs": switches, "page-faults": grown.minor},
+            "cs,page-faults --group": {"cs": switches, "page-faults": grown.minor},
             "page-faults:{u,k}": {"page-faults:u": found.get("page-faults:u"),
                                   "page-faults:k": grown.minor - found.get("page-faults:u", 0)},
         }.get(events)
@@ -446,6 +434,31 @@ def test_defaults(count):
     assert {"minor-faults", "major-faults"} <= set(detailed)
 
 
+def test_metrics_by_name(run, directory):
+    """The events of each, and the ratio that is meant."""
+    out = directory / "report"
+    assert run("--json", "-o", out, "--metric", "cs_per_second,CPUs_utilized", "--", "sh", "-c", "/bin/true; /bin/true",
+               tool="stat").code == 0
+    rows = {row["event"]: row for row in json.loads(out.read_text())["rows"]}
+    assert set(rows) == {"context-switches", "task-clock"}
+    switches, clock = rows["context-switches"], rows["task-clock"]
+    assert switches["count"] >= 2 and switches["of"] == "/s of task-clock"
+    assert abs(switches["ratio"] / (switches["count"] / clock["count"] * 1e9) - 1) < 1e-9
+    assert run("--metric", "cs_per_second,nothing", "--", "true", tool="stat").code == 2
+
+
+def test_ratios_without_counts(run, directory):
+    """In text; JSON has both."""
+    args = ("--metric-only", "-e", "task-clock,page-faults")
+    out = directory / "report"
+    assert run("-o", out, *args, "--", "true", tool="stat").code == 0
+    heading, *rows = [line.split() for line in out.read_text().splitlines() if "task-clock" in line or "ratio" in line]
+    assert heading == ["event", "ratio", "of"] and rows[0][0] == "task-clock"
+    assert run("--json", "-o", out, *args, "--", "true", tool="stat").code == 0
+    assert all(row["count"] > 0 for row in json.loads(out.read_text())["rows"])
+    assert run(*args, "--by", "comm", "--", "true", tool="stat").code == 2
+
+
 def test_ratios(tool, trigger):
     """Beside a clock events are so many a second of it, and the clock is so much of the time."""
     load = trigger("faults", scaled(500), 1, 0)
@@ -495,7 +508,7 @@ def test_keys_without_events_are_left_out_of_an_interval(tool, trigger):
     assert not reports[-1]["rows"]
 
 
-@pytest.mark.parametrize("args, n", ((("0.02", "3"), 3), (("-I", "20", "-d", "0.1"), None),
+@pytest.mark.parametrize("args, n", ((("0.02", "3"), 3), (("-I", "20", "--reports", "3"), 3), (("-I", "20", "-d", "0.1"), None),
                                      (("-d", "0.05"), 1)), ids=lambda v: str(v))
 def test_interval_and_count(run, args, n):
     def trial():
@@ -619,6 +632,23 @@ def test_output_is_a_file_of_ones_own(run, directory):
     report = json.loads(out.read_text())
     schema.check(report)
     assert report["tool"] == "stat"
+
+
+def test_output_at_the_end_of_a_file(run, directory):
+    """What is there stays, and so do links and what is no file."""
+    out, link = directory / "report", directory / "link"
+    out.write_text("before\n")
+    link.symlink_to(out)
+    args = ("--json", "--append", "-e", "cs", "--", "true")
+    for _ in range(2):
+        assert run("-o", out, *args, tool="stat").code == 0
+    first, *reports = out.read_text().splitlines()
+    assert first == "before" and len(reports) == 2
+    assert all(json.loads(each)["tool"] == "stat" for each in reports)
+    assert run("-o", link, *args, tool="stat").code == 1
+    assert run("-o", "/dev/null", *args, tool="stat").code == 1
+    assert len(out.read_text().splitlines()) == 3
+    assert run(*args, tool="stat").code == 2
 
 
 def test_text(run, trigger):

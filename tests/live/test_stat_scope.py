@@ -17,6 +17,7 @@ from tally import NOBODY, Blurred, scaled, steady, within
 EVENT = "syscalls:sys_enter_getppid"
 FAULTS = "minor-faults,major-faults,cs"
 CALLS = scaled(1000)
+SOMEBODY = 58731                # whom no other process belongs to: nobody has some at times
 THREADS = 3
 
 
@@ -46,7 +47,7 @@ SCOPES = {
     "thread": lambda load, group: ("-t", load.numbers[0]),
     "two threads": lambda load, group: ("-t", ",".join(map(str, load.numbers[:2]))),
     "name": lambda load, group: ("--comm", "coun*"),
-    "user": lambda load, group: ("-u", NOBODY),
+    "user": lambda load, group: ("-u", SOMEBODY),
     "cgroup": lambda load, group: ("-G", group.path),
     "pid and thread": lambda load, group: ("-p", load.pid, "-t", load.numbers[1]),
     "user and name": lambda load, group: ("-u", "nobody", "--comm", "counted"),
@@ -60,7 +61,8 @@ THREADS_INSIDE = {"thread": 1, "two threads": 2, "pid and thread": 1}
 def test_calls_in_scope(tool, trigger, cgroup, scope):
     """Those of one load, and none of another that makes the same calls outside of the scope."""
     group = cgroup(cgroups.default_hierarchy(), "")
-    load, other = caller(trigger, comm="counted", user=NOBODY), caller(trigger, comm="other")
+    user = NOBODY if scope == "user and name" else SOMEBODY
+    load, other = caller(trigger, comm="counted", user=user), caller(trigger, comm="other")
     group.add(load.pid)
     tracer = stat(tool, "-e", EVENT, *SCOPES[scope](load, group))
     work(load, other)
@@ -124,6 +126,48 @@ def test_calls_by_key(tool, trigger, cgroup, key):
     found = sums(report, *key.split(","))
     assert found == KEYS[key](load, group)
     assert sum(found.values()) == report["events"] == THREADS * CALLS
+
+
+def test_each_cgroup_with_what_is_below(tool, trigger, cgroup):
+    """A cgroup of the list has what happened in it and below it, one that is empty has zero, and others have no row."""
+    above, below, empty, other = (cgroup(cgroups.default_hierarchy(), name)
+                                  for name in ("above", "above/below", "empty", "above-not"))
+    loads = [caller(trigger, n * CALLS) for n in (1, 2, 4)]
+    for load, group in zip(loads, (above, below, other)):
+        group.add(load.pid)
+    pids = ",".join(str(load.pid) for load in loads)
+    asked = ",".join(group.name for group in (above, below, empty))
+    tracers = [stat(tool, "-e", EVENT, "-p", pids, "--for-each-cgroup", names) for names in (asked, "/")]
+    work(*loads)
+    found, whole = (tracer.stop().report for tracer in tracers)
+    assert sums(found, "cgroup") == {above.name: 3 * THREADS * CALLS, below.name: 2 * THREADS * CALLS, empty.name: 0}
+    assert sums(whole, "cgroup") == {"/": 7 * THREADS * CALLS}
+    assert (found["events"], whole["events"]) == (3 * THREADS * CALLS, 7 * THREADS * CALLS)
+    assert found["filtered"] >= 4 * THREADS * CALLS
+
+
+def test_each_cgroup_of_counters(tool, trigger, cgroup):
+    """Counters that the kernel keeps, too: no task of a cgroup takes longer than all of it."""
+    above, below = (cgroup(cgroups.default_hierarchy(), name) for name in ("above", "above/below"))
+    load = faulter(trigger)
+    below.add(load.pid)
+    tracer = stat(tool, "-e", FAULTS, "-e", "duration_time", "--for-each-cgroup", f"{above.name},{below.name}")
+    work(load)
+    report = tracer.stop().report
+    found = counts(report, "cgroup")
+    for event in FAULTS.split(","):
+        assert found[above.name, event] == found[below.name, event]
+    assert found[below.name, "minor-faults"] >= THREADS * scaled(400)
+    assert found[above.name, "duration_time"] == found[below.name, "duration_time"] == report["duration_ns"]
+
+
+@pytest.mark.parametrize("args, words", (
+    (("--for-each-cgroup", "/,no/such"), "--for-each-cgroup: no cgroup 'no/such'"),
+    (("--for-each-cgroup", "/", "--by", "comm"), "rows of other keys"),
+    (("--for-each-cgroup", "/", "-G", "/"), "give one of them")))
+def test_each_cgroup_as_typed(run, args, words):
+    result = run("-n", "-e", EVENT, *args, tool="stat")
+    assert result.code in (1, 2) and words in result.stderr, result
 
 
 def test_one_result_per_cpu(tool, trigger):
@@ -207,9 +251,9 @@ COUNTER_SCOPES = {
     "threads": (False, lambda load, group: ("-t", ",".join(map(str, load.tids())))),
     "CPUs": (True, lambda load, group: ("-p", load.pid, "-C", "0-1")),
     "name": (True, lambda load, group: ("--comm", "counted")),
-    "user": (True, lambda load, group: ("-u", NOBODY)),
+    "user": (True, lambda load, group: ("-u", SOMEBODY)),
     "cgroup": (True, lambda load, group: ("-G", group.path)),
-    "pid and user": (True, lambda load, group: ("-p", load.pid, "-u", NOBODY)),
+    "pid and user": (True, lambda load, group: ("-p", load.pid, "-u", SOMEBODY)),
     "key": (True, lambda load, group: ("-p", load.pid, "--by", "pid")),
 }
 
@@ -222,7 +266,7 @@ def test_faults_and_switches_in_scope(tool, trigger, cgroup, scope):
 
     def trial():
         group = cgroup(cgroups.default_hierarchy(), "")
-        load, other = (faulter(trigger, comm="counted", user=NOBODY),
+        load, other = (faulter(trigger, comm="counted", user=SOMEBODY),
                        faulter(trigger, comm="other"))
         group.add(load.pid)
         tracer = stat(tool, "-e", FAULTS, *options(load, group))

@@ -82,7 +82,7 @@ def test_strace(tool, by_strace, options):
     assert found["syscall_999"] == Calls(2, 2)
     assert found["(no such call)"] == Calls(4 + 6, 4 + 6)
     assert found["getppid"] == Calls(ALONE + FORKED, 0)
-    assert found["getpid@32"] == Calls(17, 0)
+    assert found.get("getpid@32") == (Calls(17, 0) if tally.makes_32_bit_calls() else None)
     assert found["rt_sigreturn"] == Calls(2, 0)
     assert "exit_group" not in found and "exit" not in found
 
@@ -112,8 +112,8 @@ def test_errors(tool, options):
 def test_sets(tool, by_strace, options):
     """-e: names, globs, classes, all but."""
     assert calls(counted(tool, *options, "-e", "getppid")) == {"getppid": Calls(1013, 0)}
-    assert set(calls(counted(tool, *options, "-e", "get*id"))) == {"getppid", "getpid", "gettid",
-                                                                   "getpid@32"}
+    of_32_bits = {"getpid@32"} if tally.makes_32_bit_calls() else set()
+    assert set(calls(counted(tool, *options, "-e", "get*id"))) == {"getppid", "getpid", "gettid"} | of_32_bits
     assert set(calls(counted(tool, *options, "-e", "getppid", "-e", "gettid"))) == {"getppid", "gettid"}
     memory = calls(counted(tool, *options, "-e", "%memory"))
     assert {"mmap", "mprotect", "munmap", "brk"} == set(memory)
@@ -197,7 +197,7 @@ def test_one_sleep(tool, trigger):
 def test_restart(tool, trigger):
     """A sleep that is stopped and continued is two calls: nanosleep, which fails with an error that
     programs do not see, and restart_syscall."""
-    load = trigger("callmix", "nap", 300)
+    load = trigger("callmix", "nap", 2000)     # far longer than until it is stopped
     tracers = [tool("--json", *options, "-p", load.pid, "-e", "nanosleep,restart_syscall", "--by",
                     "syscall,errno", tool="syscount") for options in MODES]
     load.go()

@@ -9,8 +9,8 @@ import pytest
 
 import network
 import tally
-from network import text
-from snooping import events_of, exact
+from network import exact, text
+from snooping import events_of
 
 
 @pytest.fixture
@@ -59,6 +59,7 @@ def test_bytes(tcplife, sockets):
         first.close()
         assert second.recv(1) == b""
         second.close()
+    tracer.await_lines(len(expected), 0)
     lines, report = events_of(tracer.stop())
     found = {}
     for line in lines:
@@ -117,6 +118,7 @@ def test_owner(tcplife, v4):
     assert not tracer.lines()
     os.close(into)
     os.waitpid(child, 0)
+    tracer.await_lines(2, 0)
     took = time.monotonic_ns() - began
     lines, _ = told(tracer)
     assert {line["pid"] for line in lines.values()} == {os.getpid()} and len(lines) == 2
@@ -134,6 +136,7 @@ def test_from_before(tcplife, v4):
     network.receive(old[1], 3)
     for s in old:
         s.close()
+    tracers[0].await_lines(2, 0)
     mine, init, port = (tracer.stop() for tracer in tracers)
     lines, report = events_of(mine)
     assert {line["values"]["local"] for line in lines} == ends
@@ -159,6 +162,8 @@ def test_no_sessions(tcplife, v4):
     end = text(client.getsockname())
     server.close()      # resets what nobody has accepted
     tally.wait_until(lambda: client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), "no reset")
+    for each in (tracer, everyone):
+        each.await_lines(1, 0)
     lines, _ = told(tracer)
     assert [line["values"]["error"] for line in lines.values()] == ["ECONNRESET"]
     assert list(lines) == list(told(everyone)[0]) == [end]
@@ -178,10 +183,11 @@ def test_each_is_there(tcplife, v4):
         network.receive(accepted, i)
         network.reset(client)
         accepted.close()
+    network.await_closed()
     lines, report = events_of(tracer.stop())
     assert sorted(ends) == sorted((line["values"]["local"], line["values"]["sent"])
                                   for line in lines)
-    assert report["filtered"] == n, report
+    assert report["filtered"] >= n, report     # others end sessions, too
 
 
 def test_usage(run):

@@ -5,8 +5,8 @@ import pytest
 
 import network
 import tally
-from network import counter, text
-from snooping import events_of, exact
+from network import counter, exact, text
+from snooping import events_of
 from tally import flaws, once
 
 COUNTERS = {"RetransSegs": "snmp", "TCPLossProbes": "netstat", "TCPSynRetrans": "netstat"}
@@ -33,10 +33,12 @@ def lose_data(client, accepted):
                      "no retransmissions")
     network.hear(accepted)
     network.receive(accepted, 1500)
+    network.await_acknowledged(client)
 
 
 def lose_handshake(sockets, server):
-    """A client that hears no answer asks again, and the server answers again."""
+    """A client that hears no answer asks again, and the server answers again, until it hears one: nothing is sent again
+    behind that."""
     s = sockets.new()
     network.be_deaf(s)
     s.setblocking(False)
@@ -44,6 +46,8 @@ def lose_handshake(sockets, server):
     before = counter("netstat", "TCPSynRetrans")
     tally.wait_until(lambda: counter("netstat", "TCPSynRetrans") >= before + 2, "no SYN")
     end = text(s.getsockname())
+    network.hear(s)
+    network.reset(server.accept()[0])
     s.close()
     return end
 
@@ -101,6 +105,7 @@ def check_tables(by_flow, by_remote, values, there, port, host):
         assert row[why] == sum(v["why"] == why for v in mine), row
 
 
+@exact
 @pytest.mark.parametrize("sockets", ("IPv4",), indirect=True)
 def test_new_connections_find_room(tool, sockets):
     """Each connection is there with what its own counter says, long after there was room for the first ones."""
@@ -119,6 +124,7 @@ def test_new_connections_find_room(tool, sockets):
             network.hear(accepted)
         for client, accepted in pairs:
             network.receive(accepted, 100)
+            network.await_acknowledged(client)
             wanted[text(client.getsockname())] = network.tcp_info(client)["total_retrans"]
             network.reset(client)
     reports = tracer.stop().reports

@@ -11,7 +11,7 @@ import pytest
 
 import network
 import tally
-from snooping import exact
+from network import exact
 from tally import flaws, once
 
 MOVED = "received", "sent"
@@ -248,6 +248,7 @@ def test_nobody_has_accepted(tcptop, v4):
     client = v4.new()
     client.connect(server.getsockname())
     client.sendall(b"abc")
+    network.await_acknowledged(client)
     end = end_of(client)
     all_rows, mine = (rows_of(tracer) for tracer in tracers)
     (row,) = all_rows
@@ -307,6 +308,20 @@ def test_many(tcptop, v4):
     assert sum(report["events"] for report in reports) == n - 1
     (row,) = intact(one.report)["rows"]
     assert (row["connections"], row["sent"], row["rport"]) == (n - 1, n * (n - 1) // 2, port), row
+
+
+@exact
+def test_many_at_once(tcptop, v4):
+    """Connections are read in parts of 64: all are in one report, open ones from before the run."""
+    n = 3 * 64 // 2 + 5
+    server = v4.server()
+    pairs = [v4.pair(server) for _ in range(n)]
+    tracer = tcptop("-p", os.getpid())
+    expected = {}
+    for i, (client, accepted) in enumerate(pairs, 1):
+        move(client, accepted, i)
+        expected[end_of(client)], expected[end_of(accepted)] = (0, i), (i, 0)
+    assert figures(rows_of(tracer)) == expected
 
 
 @once

@@ -223,9 +223,12 @@ def test_svg(run, directory):
 @tally.once
 def test_large_svg(run, directory, trigger):
     """The largest there is, of tasks that run now and then."""
-    load = trigger("sleepers", 220, 2000, 500, -1)
+    load = trigger("sleepers", 220, 10_000_000, 500, -1)      # it is ended when the tool has
     load.go()
-    svg = svg_of(run, directory, "--top", "200", "-d", "1.5")
+    try:
+        svg = svg_of(run, directory, "--top", "200", "-d", "1.5")
+    finally:
+        tally.end_process(load.process)
     assert len(svg.findall(".//*[@class='r']")) >= 200
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""triage: what was made wrong is said, with the figures of the tools it asks; whole incidents are in tests/incidents."""
+"""triage: what was made wrong is said, with the figures of the tools it asks; whole incidents are in
+tests/incidents."""
 
+import itertools
 import json
 import os
 import re
@@ -27,8 +29,18 @@ def page(result):
 
 
 def check_page(found):
-    assert set(found) == {"tool", "kernel", "cpus", "start_ns", "duration_ns", "findings", "looked_at", "losses", "absent",
-                          "cost"}, found
+    assert set(found) == {
+        "tool",
+        "kernel",
+        "cpus",
+        "start_ns",
+        "duration_ns",
+        "findings",
+        "looked_at",
+        "losses",
+        "absent",
+        "cost",
+    }, found
     for rule in found["findings"] + found["looked_at"]:
         assert rule["level"] in LEVELS and isinstance(rule["rule"], str), rule
         assert (rule["value"] is None) == (rule["level"] is None), rule
@@ -36,8 +48,12 @@ def check_page(found):
         limit = rule[rule["level"]]
         assert rule["value"] >= limit and rule["sentence"] and rule["evidence"], rule
         assert "?" not in rule["sentence"] and "{" not in rule["sentence"] + rule["next"], rule
-    levels = [LEVELS.index(rule["level"]) for rule in found["findings"]]
-    assert levels == sorted(levels) and all(rule["level"] in ("fine", None) for rule in found["looked_at"])
+    # A notice is before a problem only if that names the same program: it is the cause.
+    for rule, later in itertools.combinations(found["findings"], 2):
+        assert LEVELS.index(rule["level"]) <= LEVELS.index(later["level"]) or any(
+            each["level"] == "problem" and each["evidence"][0]["row"].get("comm") == rule["evidence"][0]["row"]["comm"]
+            for each in found["findings"]), (rule, later)
+    assert all(rule["level"] in ("fine", None) for rule in found["looked_at"])
     return {rule["rule"]: rule for rule in found["findings"]}
 
 
@@ -59,7 +75,7 @@ def test_every_rule_is_looked_at(run):
 
 def test_its_cost_is_told(run):
     cost = look(run, 1)["cost"]
-    assert cost["programs_ns"] > 0 and cost["process_ns"] > 0 and cost["map_bytes"] > 0, cost
+    assert cost["programs_ns"] > 0 and cost["process_ns"] > 0 and cost["start_ns"] > 0 and cost["map_bytes"] > 0, cost
 
 
 def test_crashes(run):
@@ -137,6 +153,35 @@ def test_files_that_are_not_there(run):
     assert rule["next"] == "opensnoop --failed --comm seeker", rule
 
 
+@once
+def test_a_terminal_that_has_ended(run):
+    """Whoever reads it gets EIO, as of a broken disk: worth a word, and no problem."""
+    times = 200
+    script = (
+        "import contextlib, os, sys\nopen('/proc/self/comm', 'w').write('terminals')\nprint(flush=True)\n"
+        f"sys.stdin.readline()\nfor _ in range({times}):\n    ends = os.openpty()\n    os.close(ends[1])\n"
+        "    with contextlib.suppress(OSError):\n        os.read(ends[0], 1)\n    os.close(ends[0])\nprint(flush=True)\n"
+        "sys.stdin.readline()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as load:
+        load.stdout.readline()
+        tracer = tally.Tool("--json", tool="triage")
+        try:
+            tracer.ready()
+            load.stdin.write("\n")
+            load.stdin.flush()
+            load.stdout.readline()
+            rules = check_page(page(tracer.stop()))
+        finally:
+            tracer.close()
+            load.stdin.close()
+    mine = {name: each["value"] for name in ("read-error", "io-error") if name in rules
+            for each in rules[name]["evidence"] if each["row"]["comm"] == "terminals"}
+    assert mine == {"read-error": times} and rules["read-error"]["level"] == "notice", rules
+
+
 def test_hostile_names_are_inert(run):
     """A process may call itself anything: no byte of it reaches the terminal, and the shell sees one word."""
     script = ("import os, signal\n"
@@ -159,7 +204,7 @@ def test_next_commands_are_command_lines(run):
     text = (ROOT / "tools/machine/triage/rules.c").read_text()
     lines = re.findall(r'\.next = "([^"]+)"', text)
     assert len(lines) >= 20
-    values = {"comm": "sh", "pid": str(os.getpid()), "syscall": "read"}
+    values = {"comm": "sh", "pid": str(os.getpid()), "syscall": "read", "cgroup": "/"}
     for line in sorted(set(lines)):
         words = line.format(**values).split()
         ran = run(*words[1:], "-n", tool=words[0])

@@ -100,6 +100,22 @@ def test_a_run_is_as_long_as_asked_for(storm, line):
     steady(trial)
 
 
+@pytest.mark.parametrize("line", TOOLS, ids=lambda line: line[0])
+def test_others_mappings_do_not_matter(storm, line):
+    """Of a process that has nothing to do with it, nothing is skipped."""
+    own = [word for word in line[1:] if word != "-a"]
+    storm()
+
+    def trial():
+        late = how_late_a_sleep_is(1)
+        _, result = timed((line[0], *own, "-p", str(os.getpid())), "-d", 1, "--json")
+        assert result.code == 0 and "skipped" not in result.stderr, result
+        took = result.report["duration_ns"] / 1e9
+        within(1 <= took < 1 + late + HEARD, took, late)
+
+    steady(trial)
+
+
 def stopped_cpu(tool, how):
     """CPU seconds from a signal to its end, and the result: on a busy machine the clock says how long others ran."""
     before = tally.cpu_ns(tool.pid) / 1e9

@@ -6,6 +6,7 @@ What the header lists must exist, unless its line, or the line that opens its st
 until that version: so of two layouts one is always there. Flavours (NAME___WHAT) are looked for
 under their plain name."""
 
+import os
 import re
 import subprocess
 from collections import namedtuple
@@ -81,7 +82,9 @@ def missing(items):
 
 @pytest.fixture(scope="module")
 def header():
-    return parse((tally.ROOT / "vmlinux/vmlinux.h").read_text())
+    machine = {"x86_64": "x86", "aarch64": "arm64"}[os.uname().machine]
+    return [item for name in ("vmlinux", f"vmlinux_{machine}")
+            for item in parse((tally.ROOT / f"vmlinux/{name}.h").read_text())]
 
 
 def test_the_header_is_read(header):

@@ -46,10 +46,14 @@ class Instance:
             (self.path / "events" / event / "filter").write_text(condition)
         (self.path / "events" / event / "enable").write_text("1")
 
+    def text(self):
+        """What has been recorded so far."""
+        return (self.path / "trace").read_text()
+
     def stop(self):
         """Records no more. The text of what was recorded."""
         (self.path / "tracing_on").write_text("0")
-        return (self.path / "trace").read_text()
+        return self.text()
 
     def close(self):
         (self.path / "events/enable").write_text("0")

@@ -14,8 +14,8 @@ WIDTH = 120
 CODE = (".c", ".h", ".cc", ".cpp")
 
 # A file has its licence in its first three lines, except what others read as a whole: data of tests, seeds of the
-# fuzzer, a format of Debian's, lists for git, and the version, which tarballs have.
-WITHOUT_LICENCE = ("tests/data/", "tests/fuzz/", "packaging/debian/source/format", "LICENSE", ".gitignore",
+# fuzzer, a format of Debian's, a dashboard in JSON, lists for git, and the version, which tarballs have.
+WITHOUT_LICENCE = ("tests/data/", "tests/fuzz/", "packaging/debian/source/format", "packaging/export/dashboard.json", "LICENSE", ".gitignore",
                    ".gitattributes", "VERSION")
 
 # Files that clang-format 14 leaves alone. A new file belongs here.

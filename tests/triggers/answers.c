@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "old_calls.h"
+
 #define SIGSET_BYTES 8
 
 static char space[16384];
@@ -42,28 +44,31 @@ static void what_is_ready(const int pipe_fds[2], const sigset_t *set)
 	int end = pipe_fds[1] + 1;
 	fd_set in, out, except;
 
-	syscall(SYS_poll, both, 2, 100);
+	old__poll(both, 2, 100);
 	syscall(SYS_ppoll, both, 2, &later, set, SIGSET_BYTES);
-	syscall(SYS_poll, both, 1, 0);
+	old__poll(both, 1, 0);
 	FD_ZERO(&in);
 	FD_ZERO(&out);
 	FD_ZERO(&except);
 	FD_SET(pipe_fds[0], &in);
 	FD_SET(pipe_fds[1], &out);
-	syscall(SYS_select, end, &in, &out, &except, &much_later);
+	old__select(end, &in, &out, &except, &much_later);
 	syscall(SYS_write, pipe_fds[1], "a\nb\tc\rd\\e\"f\033g\0h7", 17);
 	FD_SET(pipe_fds[0], &in);
 	syscall(SYS_pselect6, end, &in, &out, NULL, NULL, NULL);
 	syscall(SYS_read, pipe_fds[0], space, 100);
 	FD_ZERO(&out);
 	much_later = (struct timeval){};
-	syscall(SYS_select, end, &in, &out, NULL, &much_later);
+	old__select(end, &in, &out, NULL, &much_later);
 }
 
-/* A sleep of 100 s that a signal ends at once, or almost. */
+/*
+ * Sleeps of 100 s that a signal ends: the next one, should a machine that stood still have been given the first before it
+ * slept.
+ */
 static void how_long_is_left(void)
 {
-	struct itimerval soon = { .it_value.tv_usec = 20000 }, now;
+	struct itimerval soon = { .it_value.tv_usec = 200000, .it_interval.tv_usec = 200000 }, never = {}, now;
 	struct timespec whole = { 100, 0 }, left = { 7, 7 }, none = {};
 	struct sigaction action = { .sa_handler = nothing };
 
@@ -72,6 +77,7 @@ static void how_long_is_left(void)
 	syscall(SYS_nanosleep, &whole, &left);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &whole, &left);
+	setitimer(ITIMER_REAL, &never, NULL);
 	syscall(SYS_nanosleep, &none, &left);
 	syscall(SYS_getitimer, ITIMER_REAL, &now);
 }

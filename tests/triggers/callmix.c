@@ -147,6 +147,7 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "nothing"))
 		return 0;
+	trigger__prepare_32();
 	if (!strcmp(what, "mix"))
 		return mix(argv);
 	trigger__name();

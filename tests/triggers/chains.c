@@ -49,18 +49,10 @@ NOIPA __attribute__((optimize("omit-frame-pointer"))) void bare(long value)
 	sink = value;
 }
 
-/* Not by the C library, whose functions have no frames. */
 NOIPA void ask(void)
 {
-#ifdef __x86_64__
-	long result = SYS_getppid;
-
 	MAKE_FRAME();
-	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-	sink = result;
-#else
-	sink = syscall(SYS_getppid);
-#endif
+	sink = trigger__call(SYS_getppid, NULL, NULL);
 }
 
 #ifdef __x86_64__

@@ -70,9 +70,11 @@ static void files(void)
 	     P("/no/such"), 5, 0);
 	CALL("mq_open(\"a/b\", O_RDWR|O_CREAT, 0600, NULL)", SYS_mq_open, P("a/b"), O_RDWR | O_CREAT, 0600, 0);
 	CALL("mq_open(\"a/b\", O_RDONLY)", SYS_mq_open, P("a/b"), O_RDONLY, 0600, 16);
+#ifdef SYS_utimes
 	CALL("utimes(\"/no/such\", [{tv_sec=1, tv_usec=2}, {tv_sec=3, tv_usec=4}])", SYS_utimes, P("/no/such"),
 	     P(((uint64_t[]){ 1, 2, 3, 4 })));
 	CALL("utime(\"/no/such\", {actime=5, modtime=6})", SYS_utime, P("/no/such"), P(((uint64_t[]){ 5, 6 })));
+#endif
 }
 
 static void attributes(void)
@@ -123,7 +125,9 @@ static void commands(void)
 	CALL("ioctl(-1, NS_GET_USERNS)", SYS_ioctl, -1, 0xb701, 7);
 	CALL("ioctl(-1, TCGETS, ADDRESS)", SYS_ioctl, -1, 0x5401, P(space));
 	CALL("ioctl(-1, 0x12345678, 0x5)", SYS_ioctl, -1, 0x12345678, 5);
+#ifdef SYS_arch_prctl
 	CALL("arch_prctl(ARCH_GET_FS, [ADDRESS])", SYS_arch_prctl, 0x1003, P(space));
+#endif
 	CALL("membarrier(MEMBARRIER_CMD_QUERY, 0)", SYS_membarrier, 0, 0, 7);
 	CALL("prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, NULL, 0, \"name\")", SYS_prctl, 0x53564d41, 0, 0, 0, P("name"));
 	CALL("prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_RAW, 0, 0)", SYS_prctl, 47, 1, 13, 0, 0);

@@ -69,7 +69,6 @@ static long execute_32(const char *path, char **argv)
 {
 	uint32_t *pointers = page();
 	char *texts = page();
-	long ret = 11;
 	int i;
 
 	path = strcpy(texts, path);
@@ -77,11 +76,7 @@ static long execute_32(const char *path, char **argv)
 		texts += strlen(texts) + 1;
 		pointers[i] = (uint32_t)(uintptr_t)strcpy(texts, argv[i]);
 	}
-#ifdef __x86_64__
-	__asm__ volatile("int $0x80" : "+a"(ret) : "b"(path), "c"(pointers), "d"(0L)
-			 : "memory", "r8", "r9", "r10", "r11");
-#endif
-	return -ret;
+	return -trigger__call_32(11, (long)path, (long)pointers, 0, 0, 0);
 }
 
 static long execute_at(int fd, const char *path, char **argv)
@@ -108,6 +103,7 @@ static void fail(void)
 	memset(lengthy, 'l', LONG);
 	for (i = 0; i < MANY; i++)
 		many[i] = "m";
+	trigger__prepare_32();
 	trigger__say("ready");
 	trigger__wait();
 	printf("done");

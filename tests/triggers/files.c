@@ -15,6 +15,7 @@
  *   seek OFFSET
  *   unlink PATH  chroot PATH  chdir PATH  rename PATH PATH
  */
+#include "old_calls.h"
 #include "trigger.h"
 
 #include <fcntl.h>
@@ -153,6 +154,18 @@ static void do_path(const struct act *act, char **arg)
 		error(1, errno, "%s %s", act->name, arg[0]);
 }
 
+static void do_unlink(const struct act *act, char **arg)
+{
+	if (old__unlink(arg[0]))
+		error(1, errno, "%s %s", act->name, arg[0]);
+}
+
+static void do_rename(const struct act *act, char **arg)
+{
+	if (old__rename(arg[0], arg[1]))
+		error(1, errno, "%s %s", act->name, arg[0]);
+}
+
 static const struct act acts[] = {
 	{ "open", 2, do_open, 0 },
 	{ "eventfd", 0, do_eventfd, SYS_eventfd2 },
@@ -181,10 +194,10 @@ static const struct act acts[] = {
 	{ "seek", 1, do_seek, 0 },
 	{ "badfd", 1, do_wrong, SYS_read },
 	{ "fault", 1, do_wrong, SYS_write },
-	{ "unlink", 1, do_path, SYS_unlink },
+	{ "unlink", 1, do_unlink, 0 },
 	{ "chroot", 1, do_path, SYS_chroot },
 	{ "chdir", 1, do_path, SYS_chdir },
-	{ "rename", 2, do_path, SYS_rename },
+	{ "rename", 2, do_rename, 0 },
 };
 #define ACTS (sizeof(acts) / sizeof(*acts))
 
@@ -194,6 +207,7 @@ int main(int argc, char **argv)
 	int i;
 
 	trigger__name();
+	trigger__prepare_32();
 	if (pipe(ends))
 		error(1, errno, "pipe");
 	low = mmap(NULL, sizeof(buffer), PROT_READ | PROT_WRITE,

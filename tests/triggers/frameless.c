@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * frameless N THREADS DEPTH: without frame pointers, N times on main() or on each of THREADS threads
+ * frameless N THREADS DEPTH [NAME]: without frame pointers, N times on main() or on each of THREADS threads; with a NAME it
+ * has that one at first, and "frameless" a second before the work
  *
  *   work() -> outer() -> inner() -> ask(), which calls getppid()
  *   work() -> sorting() -> qsort() of the C library -> compare() -> ask()
@@ -15,6 +16,7 @@
  */
 #include <alloca.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "trigger.h"
@@ -33,14 +35,7 @@ static NOIPA void ask(long value)
 	char room[40];
 
 	KEEP(room);
-#ifdef __x86_64__
-	long result = SYS_getppid;
-
-	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-	sink = result + value;
-#else
-	sink = syscall(SYS_getppid) + value;
-#endif
+	sink = trigger__call(SYS_getppid, NULL, NULL) + value;
 }
 
 static NOIPA long inner(long a, long b)
@@ -161,8 +156,14 @@ int main(int argc, char **argv)
 		error(1, errno, "sigaction");
 	if (threads)
 		crew__hire(&crew, threads, work_of_thread);
+	if (argc > 4)
+		prctl(PR_SET_NAME, argv[4]);
 	trigger__say("ready");
 	trigger__wait();
+	if (argc > 4) {
+		prctl(PR_SET_NAME, "frameless");
+		sleep(1);
+	}
 	if (threads) {
 		crew__start(&crew);
 		crew__finish(&crew);

@@ -36,18 +36,12 @@ NOIPA void right(unsigned long bits, int levels)
 	sink = bits;
 }
 
-/* Not by the C library, whose functions may have no frames. */
-NOIPA static long call(long number, void *first, void *second)
+NOIPA static long call(long number, const void *first, const void *second)
 {
-#ifdef __x86_64__
-	long result = number;
+	long result = trigger__call(number, first, second);
 
-	__asm__ volatile("syscall" : "+a"(result) : "D"(first), "S"(second) : "rcx", "r11", "memory");
 	sink = (long)__builtin_frame_address(0);
 	return result;
-#else
-	return syscall(number, first, second);
-#endif
 }
 
 NOIPA void work(void)

@@ -11,7 +11,7 @@
 #include "trigger.h"
 
 static atomic_bool stop;
-static pid_t *tids;
+static _Atomic pid_t *tids;
 
 static void spin(long i)
 {
@@ -23,10 +23,10 @@ static void spin(long i)
 int main(int argc, char **argv)
 {
 	long n = trigger__number(argc, argv, 1), rounds = trigger__number(argc, argv, 2), r, i;
-	struct timespec pause = {0, 100000};
+	struct timespec pause = { 0, 100000 };
 	struct crew crew;
 	cpu_set_t set;
-	int cpu[2] = {-1, -1};
+	int cpu[2] = { -1, -1 };
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		error(1, errno, "sched_getaffinity");
@@ -42,10 +42,13 @@ int main(int argc, char **argv)
 	trigger__say("ready");
 	trigger__wait();
 	crew__start(&crew);
+	/* Each one has begun; else ROUNDS may have passed before a thread is there to be moved. */
+	for (i = 0; i < n; i++)
+		while (!tids[i])
+			nanosleep(&pause, NULL);
 	for (r = 0; r < rounds; r++) {
 		for (i = 0; i < n; i++)
-			if (tids[i])
-				trigger__pin(tids[i], cpu[(r + i) % 2]);
+			trigger__pin(tids[i], cpu[(r + i) % 2]);
 		nanosleep(&pause, NULL);
 	}
 	atomic_store(&stop, true);

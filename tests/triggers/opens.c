@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "old_calls.h"
 #include "trigger.h"
 
 struct op {
@@ -69,11 +70,14 @@ static long call_32(long number, const void *a, const void *b, const void *c, co
 	return trigger__call_32(number, (long)a, (long)b, (long)c, (long)d, 0);
 }
 
+static long negative(long ret)
+{
+	return ret < 0 ? -errno : ret;
+}
+
 static long native(long number, const void *a, const void *b, const void *c, const void *d)
 {
-	long ret = syscall(number, a, b, c, d);
-
-	return ret < 0 ? -errno : ret;
+	return negative(syscall(number, a, b, c, d));
 }
 
 #define ARG(n) ((void *)(unsigned long)(n))
@@ -88,9 +92,11 @@ static long make(const struct op *op, const struct open_how *how)
 
 	name += is_32;
 	if (!strcmp(name, "open"))
-		return call(is_32 ? 5 : SYS_open, op->path, ARG(op->bits), ARG(op->mode), NULL);
+		return is_32 ? call(5, op->path, ARG(op->bits), ARG(op->mode), NULL) :
+			       negative(old__open(op->path, op->bits, op->mode));
 	if (!strcmp(name, "creat"))
-		return call(is_32 ? 8 : SYS_creat, op->path, ARG(op->mode), NULL, NULL);
+		return is_32 ? call(8, op->path, ARG(op->mode), NULL, NULL) :
+			       negative(old__creat(op->path, op->mode));
 	if (!strcmp(name, "openat"))
 		return call(is_32 ? 295 : SYS_openat, here, op->path, ARG(op->bits), ARG(op->mode));
 	if (!strcmp(name, "openat2"))
@@ -124,6 +130,7 @@ int main(int argc, char **argv)
 	struct crew crew;
 	int i, at;
 
+	trigger__prepare_32();
 	nops = argc - 2;
 	ops = calloc(nops + 1, sizeof(*ops));
 	for (i = 0; i < nops; i++) {

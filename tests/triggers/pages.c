@@ -9,8 +9,10 @@
  *   done MINOR MAJOR CHILD_MINOR CHILD_MAJOR CHILD     since the start: getrusage(2); the child
  */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "trigger.h"
@@ -56,20 +58,58 @@ static char *map(long n, int flags, int fd)
 	return area;
 }
 
-/* A file of n pages, on the disk and nowhere else. */
-static int make_file(const char *path, long n)
+/* Is any of the file's first n pages in the page cache? */
+static bool is_cached(int fd, long n)
 {
-	int fd = open(path, O_RDWR | O_CREAT, 0600);
-	static char page[PAGE] = "x";
+	char *area = mmap(NULL, n * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	unsigned char *cached = calloc(n, 1);
+	bool is = false;
 	long i;
 
+	if (area == MAP_FAILED || !cached || mincore(area, n * PAGE, cached))
+		error(1, errno, "mincore");
+	munmap(area, n * PAGE);
+	for (i = 0; i < n; i++)
+		is |= cached[i] & 1;
+	free(cached);
+	return is;
+}
+
+/*
+ * Pages that are locked or moved at that moment stay in the cache: with those that are there, one fault maps more
+ * than its own page. Files that are nowhere else keep them (an overlay's, too: that of the guests is in memory).
+ */
+static void drop_cache(int fd, long n)
+{
+	struct statfs fs;
+	bool on_disk = !fstatfs(fd, &fs) && fs.f_type != TMPFS_MAGIC && fs.f_type != OVERLAYFS_SUPER_MAGIC;
+	int tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+		if (!on_disk || !is_cached(fd, n))
+			return;
+		usleep(1000);
+	}
+	error(1, 0, "pages of the file stay in the page cache");
+}
+
+/* A file of n pages, on the disk and nowhere else. A new one: pages that another process has mapped cannot be dropped. */
+static int make_file(const char *path, long n)
+{
+	static char page[PAGE] = "x";
+	long i;
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
 	if (fd < 0)
 		error(1, errno, "%s", path);
 	for (i = 0; i <= n; i++)
 		if (write(fd, page, PAGE) != PAGE)
 			error(1, errno, "%s", path);
 	fsync(fd);
-	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	drop_cache(fd, n + 1);
 	return fd;
 }
 

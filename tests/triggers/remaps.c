@@ -75,24 +75,12 @@ static void fixed(int argc, char **argv)
 	say_done(NULL, 0);
 }
 
-/* syscall(3) makes no frame, which hides its caller from a walk by frame pointers. */
-static inline void call_directly(void)
-{
-#ifdef __x86_64__
-	long ret;
-
-	__asm__ volatile("syscall" : "=a"(ret) : "0"((long)SYS_getppid) : "rcx", "r11", "memory");
-#else
-	syscall(SYS_getppid);
-#endif
-}
-
 static __attribute__((noinline)) void child_calls(void)
 {
 	int i;
 
 	for (i = 0; i < 3; i++)
-		call_directly();
+		trigger__call(SYS_getppid, NULL, NULL);
 }
 
 static void children(int argc, char **argv)

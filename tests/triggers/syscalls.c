@@ -3,7 +3,8 @@
  * syscalls THREADS CALL...: each thread makes each CALL in turn. A CALL is NUMBER:TIMES or
  * NUMBER:TIMES:THIRD, where the third argument of the system call is THIRD (the size of a read);
  * the first is -1, a descriptor that is none, and all others are 0, so that most calls fail and
- * none does harm. An i in front makes it a 32-bit call (int 0x80), with the numbers of those.
+ * none does harm. An i in front makes it a 32-bit call (int 0x80), with the numbers of those; where there are none, it
+ * is left out.
  * ready TID..., done
  */
 #include <sys/syscall.h>
@@ -14,23 +15,6 @@ static char **calls;
 static pid_t *tids;
 static pthread_barrier_t known;
 
-#ifdef __x86_64__
-static void call_32(long number)
-{
-	long ret = number;
-
-	__asm__ volatile("int $0x80" : "+a"(ret)
-			 : "b"(-1L), "c"(0L), "d"(0L), "S"(0L), "D"(0L)
-			 : "memory", "r8", "r9", "r10", "r11");
-}
-#else
-static void call_32(long number)
-{
-	(void)number;
-	error(2, 0, "no 32-bit calls here");
-}
-#endif
-
 static void make(const char *call)
 {
 	bool is_32 = *call == 'i';
@@ -40,7 +24,7 @@ static void make(const char *call)
 		error(2, 0, "%s is no call", call);
 	for (k = 0; k < times; k++) {
 		if (is_32)
-			call_32(number);
+			trigger__call_32(number, -1, 0, 0, 0, 0);
 		else
 			syscall(number, -1, 0L, third, 0L, 0L, 0L);
 	}
@@ -65,6 +49,7 @@ int main(int argc, char **argv)
 	calls = argv + 2;
 	tids = calloc(n, sizeof(*tids));
 	trigger__name();
+	trigger__prepare_32();
 	pthread_barrier_init(&known, NULL, n + 1);
 	crew__hire(&crew, n, work);
 	crew__start(&crew);

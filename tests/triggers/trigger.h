@@ -17,12 +17,15 @@
 #include <error.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,6 +111,27 @@ static inline void trigger__pin(pid_t tid, long cpu)
 		error(1, errno, "sched_setaffinity to CPU %ld", cpu);
 }
 
+/*
+ * A system call without the C library, whose functions may have no frames, which hides their callers from a walk by
+ * frame pointers. Its result, or a negative errno.
+ */
+static inline __attribute__((always_inline)) long trigger__call(long number, const void *first, const void *second)
+{
+#if defined(__x86_64__)
+	long result = number;
+
+	__asm__ volatile("syscall" : "+a"(result) : "D"(first), "S"(second) : "rcx", "r11", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = (long)first;
+	register long x1 __asm__("x1") = (long)second;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
+	return x0;
+#endif
+}
+
 /* What an open /proc/.../schedstat says. */
 static inline struct books trigger__books(int fd)
 {
@@ -120,8 +144,40 @@ static inline struct books trigger__books(int fd)
 	line[n] = 0;
 	if (sscanf(line, "%*u %llu %llu", &delay, &count) != 2)
 		error(1, 0, "schedstat: %s", line);
-	return (struct books){count, delay};
+	return (struct books){ count, delay };
 }
+
+/*
+ * Kernels may be built or booted without 32-bit system calls, and some virtual machines have none: there int $0x80
+ * is a fault.
+ */
+static __thread struct {
+	sigjmp_buf back;
+	volatile sig_atomic_t trying, none;
+} trigger__32;
+
+static inline void trigger__no_32(int number)
+{
+	if (trigger__32.trying)
+		siglongjmp(trigger__32.back, 1);
+	signal(number, SIG_DFL);
+}
+
+/* For programs that make 32-bit calls: once, at their start. */
+static inline void trigger__prepare_32(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = trigger__no_32;
+	action.sa_flags = SA_NODEFER;
+	sigaction(SIGSEGV, &action, NULL);
+}
+
+/* Memory below 4 GiB, where machines have it, for 32-bit calls. */
+#ifndef MAP_32BIT
+#define MAP_32BIT 0
+#endif
 
 /*
  * A 32-bit system call: its result or a negative errno, -ENOSYS where there are none. What its
@@ -132,10 +188,19 @@ static inline long trigger__call_32(long number, long a, long b, long c, long d,
 #ifdef __x86_64__
 	long ret = number;
 
+	if (trigger__32.none)
+		return -ENOSYS;
+	if (sigsetjmp(trigger__32.back, 0)) {
+		trigger__32.trying = 0;
+		trigger__32.none = 1;
+		return -ENOSYS;
+	}
+	trigger__32.trying = 1;
 	__asm__ volatile("int $0x80"
 			 : "+a"(ret)
 			 : "b"(a), "c"(b), "d"(c), "S"(d), "D"(e)
 			 : "memory", "r8", "r9", "r10", "r11");
+	trigger__32.trying = 0;
 	return ret;
 #else
 	(void)number, (void)a, (void)b, (void)c, (void)d, (void)e;
@@ -180,7 +245,7 @@ static inline void crew__hire(struct crew *crew, long n, void (*work)(long i))
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 64 << 10);
 	for (i = 0; i < n; i++) {
-		m[i] = (struct crew_member){crew, i};
+		m[i] = (struct crew_member){ crew, i };
 		errno = pthread_create(&thread, &attr, crew__member, &m[i]);
 		if (errno)
 			error(1, errno, "pthread_create");

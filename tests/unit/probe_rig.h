@@ -24,6 +24,7 @@
 #include "bpf/lib/loss.h"
 #include "bpf/lib/probe.h"
 #include "bpf/lib/scope.h"
+#include "bpf/lib/stack.h"
 #include "probe.skel.h"
 
 #define FRAME(member) ((int)offsetof(struct probe_frame, member))
@@ -124,6 +125,8 @@ struct setting {
 	bool keyed, span;
 	u32 key_size, begin_key;
 	bool begin_value, in_thread, count_unmatched, only_tracepoints;
+	bool counts_ends, ignores_left;
+	u32 uid;                /* the scope; 0: all */
 	u32 named;
 	u64 bias;
 	u32 room;               /* elements of keyed maps; 0: 1000 */
@@ -180,6 +183,10 @@ static inline void load(struct rig *r, const char *const *wanted, size_t n)
 	r->bpf->rodata->span_in_thread = r->set.in_thread;
 	r->bpf->rodata->count_unmatched = r->set.count_unmatched;
 	r->bpf->rodata->only_tracepoints = r->set.only_tracepoints;
+	r->bpf->rodata->counts_ends = r->set.counts_ends;
+	r->bpf->rodata->ignores_left = r->set.ignores_left;
+	memcpy((void *)&r->bpf->rodata->scope, &(struct scope_config){ .has_uid = r->set.uid, .uid = r->set.uid },
+	       sizeof(r->bpf->rodata->scope));
 	size_maps(r);
 	bpf_object__for_each_program(prog, r->bpf->obj) {
 		bpf_program__set_autoload(prog, false);

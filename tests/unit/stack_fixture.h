@@ -67,7 +67,8 @@ static inline void add_stack(struct stacks_fixture *f, u32 key, const u32 *frame
 
 	assert_true(s->n <= f->most);
 	*stack = (struct report_stack){
-		key, n, calloc(n ?: 1, sizeof(*stack->frame)), calloc(n ?: 1, sizeof(*stack->place)), value, 0,
+		.key = key, .nframes = n, .frame = calloc(n ?: 1, sizeof(*stack->frame)),
+		.place = calloc(n ?: 1, sizeof(*stack->place)), .value = value,
 	};
 	assert_non_null(stack->frame);
 	assert_non_null(stack->place);

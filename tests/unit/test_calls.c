@@ -146,6 +146,54 @@ static void what_never_ends_is_forgotten(void **state)
 	calls__free(&before);
 }
 
+static void to_one_cgroup(void *cgroup, void *key)
+{
+	((struct task_key *)key)->cgroup = *(const u64 *)cgroup;
+}
+
+/* What becomes one key after all has been added up has the times of all, and a histogram of all. */
+static void keys_that_become_one(void **state)
+{
+	struct task_key_of_time {
+		struct task_key task;
+		u64 outcome;
+	} keys[] = {
+		{ { .cgroup = 1, .pid = 5 }, READ }, { { .cgroup = 2, .pid = 5 }, READ },
+		{ { .cgroup = 2, .pid = 6 }, READ }, { { .cgroup = 3, .pid = 5 }, WRITE },
+	};
+	struct hist_group g[ARRAY_SIZE(keys)] = {};
+	struct hist_set times = { .key_size = sizeof(keys[0]), .ngroups = ARRAY_SIZE(keys), .group = g };
+	struct calls set = {}, before = {};
+	u64 one = 9;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		struct dense d = {};
+
+		dense__add(&d, 100 << i);
+		g[i].key = &keys[i];
+		g[i].hist = dense__histogram(&d);
+	}
+	assert_int_equal(calls__add_times(&set, &times), 0);
+	assert_int_equal(calls__add_up(&set, &before), 0);
+	assert_int_equal(set.n, 4);
+	assert_int_equal(calls__regroup(&set, to_one_cgroup, &one), 0);
+	assert_int_equal(set.n, 3);
+	assert_int_equal(set.call[0].task.pid, 5);
+	assert_int_equal(set.call[0].outcome, READ);
+	assert_int_equal(set.call[0].calls, 2);
+	assert_int_equal(set.call[0].time_ns, 300);
+	assert_int_equal(set.call[0].hist.count, 2);
+	assert_int_equal(set.call[0].hist.max, 200);
+	assert_int_equal(set.call[1].outcome, WRITE);
+	assert_int_equal(set.call[1].time_ns, 800);
+	assert_int_equal(set.call[2].task.pid, 6);
+	assert_int_equal(set.call[2].time_ns, 400);
+	calls__free(&set);
+	calls__free(&before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +202,7 @@ int main(void)
 		cmocka_unit_test(what_goes_on_counts_once),
 		cmocka_unit_test(what_ends_between_the_readings_is_in_the_next_report),
 		cmocka_unit_test(what_never_ends_is_forgotten),
+		cmocka_unit_test(keys_that_become_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,31 +310,48 @@ static void allowance(void **state)
 	assert_int_equal(confined__run(quick, NULL, NULL, 0, &none, &data, &size), -EDQUOT);
 }
 
+/* How long a run takes that a signal ends. */
+static u64 interrupted_ns(confined_work work)
+{
+	u64 began_ns = monotonic_ns();
+	size_t size;
+	void *data;
+
+	assert_int_equal(confined__run(work, NULL, NULL, 0, NULL, &data, &size), -EINTR);
+	return monotonic_ns() - began_ns;
+}
+
+/* A machine that stands still for a moment makes a run longer, but not each of these. */
+#define TRIES 10
+
 /* A blocked signal ends the wait, and is still there for who takes it. */
 static void signals(void **state)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
 	struct itimerspec soon = { .it_value.tv_nsec = 100 * NSEC_PER_MSEC };
-	u64 began_ns;
+	bool at_once = false;
+	int which, i;
+	u64 soonest_ns = ~0ULL;
 	sigset_t set, old;
 	timer_t timer;
 	size_t size;
 	void *data;
-	int which;
 
 	(void)state;
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &old), 0);
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
-	assert_int_equal(timer_settime(timer, 0, &soon, NULL), 0);
-	began_ns = monotonic_ns();
-	assert_int_equal(confined__run(spin, NULL, NULL, 0, NULL, &data, &size), -EINTR);
 	/* 100 ms, 100 ms to hear of it, and time to die on a busy machine. */
-	assert_true(monotonic_ns() - began_ns < 600 * NSEC_PER_MSEC);
-	began_ns = monotonic_ns();
-	assert_int_equal(confined__run(quick, NULL, NULL, 0, NULL, &data, &size), -EINTR);
-	assert_true(monotonic_ns() - began_ns < 20 * NSEC_PER_MSEC);
+	for (i = 0; i < TRIES && soonest_ns >= 600 * NSEC_PER_MSEC; i++) {
+		assert_true(!i || !sigwait(&set, &which));
+		assert_int_equal(timer_settime(timer, 0, &soon, NULL), 0);
+		soonest_ns = interrupted_ns(spin);
+	}
+	assert_true(soonest_ns < 600 * NSEC_PER_MSEC);
+	for (i = 0; i < TRIES && !at_once; i++)
+		at_once = interrupted_ns(quick) < 20 * NSEC_PER_MSEC;
+	assert_true(at_once);
 	assert_int_equal(sigwait(&set, &which), 0);
 	assert_int_equal(which, SIGTERM);
 	assert_int_equal(confined__run(quick, NULL, NULL, 0, NULL, &data, &size), 0);

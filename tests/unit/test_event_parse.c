@@ -387,6 +387,83 @@ static void places(void **state)
 	}
 }
 
+/* How to sample an event may be said between slashes, where events are sampled; elsewhere that is refused. */
+static void terms_of_samples(void **state)
+{
+	static const struct {
+		const char *text, *name, *label;
+		struct event_sampling sampling;
+		size_t modifiers;
+	} cases[] = {
+		{ "cpu-clock/max-stack=2/", "cpu-clock", NULL, { .max_stack = 2 }, 0 },
+		{ "cs/period=100,call-graph=no/u", "cs:u", NULL, { .every = 100, .innermost = true }, 28 },
+		{ "cs/name=x,freq=0x10/:k", "cs:k", "x", { .hz = 16 }, 21 },
+		{ "cs/freq=16,name=x/", "cs", "x", { .hz = 16 }, 0 },
+		{ "sched:sched_switch/max-stack=9,period=3/",
+		  "sched:sched_switch",
+		  NULL,
+		  { .max_stack = 9, .every = 3 },
+		  0 },
+		{ "cpu/freq=99,event=0x3c,max-stack=5,umask=1/p",
+		  "cpu/event=0x3c,umask=1/p",
+		  NULL,
+		  { .hz = 99, .max_stack = 5 },
+		  43 },
+		{ "cycles//u", "cycles:u", NULL, {}, 8 },
+		{ "mem:0x1000/4:w", "mem:0x1000/4:w", NULL, {}, 0 },
+	};
+	static const struct {
+		const char *text;
+		size_t at, len;
+		const char *what;
+	} wrong[] = {
+		{ "cs,cpu-clock/freq=1,max-stack=0/", 30, 1, "a number from 1 to 65535" },
+		{ "cs/max-stack=/", 13, 1, "a number from 1 to 65535" },
+		{ "cs/freq=1,period=2/", 10, 8, "two ways" },
+		{ "cs/call-graph=no,max-stack=2/", 17, 11, "call-graph=no has none" },
+		{ "cs/call-graph=dwarf/", 14, 5, "call-graph=no" },
+		{ "cs/max-stack=2,foo=1/", 15, 5, "no term but name=TEXT" },
+		{ "cs/max-stack=2/q", 15, 1, "no modifier 'q'" },
+		{ "cpu/max-stack=2,umask=0x100/", 22, 5, "does not fit" },
+	};
+	struct event_context ctx = { .pmus = PMUS, .samples = true };
+	struct complaint c;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct events events = {};
+		const struct event *e;
+
+		if (events__parse(&events, &ctx, cases[i].text, &c))
+			fail_msg("'%s': %s", cases[i].text, c.what);
+		e = &events.event[0];
+		assert_int_equal(events.n, 1);
+		assert_string_equal(e->name, cases[i].name);
+		assert_string_equal(e->label ?: "", cases[i].label ?: "");
+		assert_memory_equal(&e->sampling, &cases[i].sampling, sizeof(e->sampling));
+		assert_int_equal(e->len, strlen(cases[i].text));
+		assert_int_equal(e->modifiers.at, cases[i].modifiers);
+		events__free(&events);
+	}
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct events events = {};
+
+		c = (struct complaint){};
+		assert_int_equal(events__parse(&events, &ctx, wrong[i].text, &c), -EINVAL);
+		if (c.at != wrong[i].at || c.len != wrong[i].len || !strstr(c.what, wrong[i].what))
+			fail_msg("'%s': '%s' at %zu+%zu", wrong[i].text, c.what, c.at, c.len);
+		events__free(&events);
+	}
+	ctx.samples = false;
+	for (i = 0; i < 6; i++) {
+		struct events events = {};
+
+		assert_int_equal(events__parse(&events, &ctx, cases[i].text, &c), -EINVAL);
+		events__free(&events);
+	}
+}
+
 static void groups_are_numbered_on(void **state)
 {
 	struct event_context ctx = { .pmus = PMUS };
@@ -701,7 +778,7 @@ static void random_texts(void **state)
 		"mem:", "0x10", "4", "+", "%return", "*", " ", "=", "sched:", "vfs_read", "event",
 		"L1-dcache", "-", "loads", "r1f", "_", ".", "@", "sdt_", "\xc3\xa9", "\x01", "?",
 		"/bin/sh:", "12345678901234567890", "energy-pkg", "uncore_imc/", "name=",
-		"config1=",
+		"config1=", "max-stack=", "freq=", "call-graph=no",
 	};
 	struct random r = { 31 };
 	struct complaint c;
@@ -711,7 +788,7 @@ static void random_texts(void **state)
 
 	(void)state;
 	for (k = 0; k < 50000; k++) {
-		struct event_context ctx = { .pmus = PMUS, .binary = k % 3 ? NULL : BINARY };
+		struct event_context ctx = { .pmus = PMUS, .binary = k % 3 ? NULL : BINARY, .samples = k % 2 };
 		struct events events = {};
 		int err;
 
@@ -927,6 +1004,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_good_event),
 		cmocka_unit_test(places),
+		cmocka_unit_test(terms_of_samples),
 		cmocka_unit_test(groups_are_numbered_on),
 		cmocka_unit_test(every_bad_event),
 		cmocka_unit_test(hints),

@@ -45,13 +45,12 @@ static void add_sights(struct report *r, const char *comm, const struct sight *s
 
 static int add(struct heat *h, u64 duration_ns, const struct sight *s, size_t n)
 {
-	struct writer w = {.file = stdout, .format = FORMAT_SVG};
 	struct report r = interval_report(duration_ns);
 	int err;
 
 	if (n)
 		add_sights(&r, NULL, s, n);
-	err = heat__add(h, &w, &r);
+	err = heat__add(h, &r);
 	report__free(&r);
 	return err;
 }
@@ -270,7 +269,6 @@ static void an_empty_run_says_so(void **state)
 static void keys_have_maps_the_largest_first(void **state)
 {
 	static const char *const names[] = {"small", "<b>&\"\x1b", "large", "middle"};
-	struct writer w = {.file = stdout, .format = FORMAT_SVG};
 	struct heat *h = heat__new(plain, NSEC_PER_SEC, false, 3, report_sort_column("count"));
 	struct heat_grid g;
 	char *text;
@@ -283,7 +281,7 @@ static void keys_have_maps_the_largest_first(void **state)
 
 		for (k = 0; k < ARRAY_SIZE(names); k++)
 			add_sights(&r, names[(k + i) % 4], &sizes[(k + i) % 4], 1);
-		assert_int_equal(heat__add(h, &w, &r), 0);
+		assert_int_equal(heat__add(h, &r), 0);
 		report__free(&r);
 	}
 	assert_int_equal(heat_grid__make(&g, h, 20, 40), 0);
@@ -343,7 +341,6 @@ static void own_bounds(void **state)
 	static const s64 bound[] = {-10, 0, 10};
 	u64 counts[] = {1, 0, 2, 3};
 	struct histogram_totals totals = {5, 40ULL ^ 1ULL << 63, ~((u64)-20 ^ 1ULL << 63)};
-	struct writer w = {.file = stdout, .format = FORMAT_SVG};
 	struct report r = interval_report(NSEC_PER_SEC);
 	struct heat *h = new_heat(NSEC_PER_SEC);
 	struct report_group group = {};
@@ -355,7 +352,7 @@ static void own_bounds(void **state)
 	assert_int_equal(histogram__init(&group.hist, counts, 0, 4, &totals), 0);
 	histogram__set_bounds(&group.hist, bound, ARRAY_SIZE(bound));
 	assert_int_equal(report__add_group(&r, &group), 0);
-	assert_int_equal(heat__add(h, &w, &r), 0);
+	assert_int_equal(heat__add(h, &r), 0);
 	report__free(&r);
 	assert_int_equal(heat_grid__make(&g, h, 20, 40), 0);
 	assert_int_equal(g.rows, 4);
@@ -433,13 +430,12 @@ static void files_are_bounded(void **state)
 
 static void tables_are_refused(void **state)
 {
-	struct writer w = {.file = stdout};
 	struct report r = interval_report(NSEC_PER_SEC);
 	struct heat *h = new_heat(NSEC_PER_SEC);
 
 	(void)state;
 	r.table = true;
-	assert_int_equal(heat__add(h, &w, &r), -EOPNOTSUPP);
+	assert_int_equal(heat__add(h, &r), -EOPNOTSUPP);
 	heat__free(h);
 }
 
@@ -521,7 +517,8 @@ static void live_lines(void **state)
 
 		if (i)
 			add_sights(&r, NULL, seen, 2);
-		assert_int_equal(heat__add(h, &w, &r), 0);
+		assert_int_equal(heat__add(h, &r), 0);
+		assert_int_equal(heat__write_line(h, &w, &r), 0);
 		report__free(&r);
 	}
 	fclose(w.file);

@@ -97,7 +97,7 @@ static void make_place(struct place *p)
 	for (i = 0; i < ARRAY_SIZE(numbers_of_record); i++) {
 		v.name = (char *)numbers_of_record[i].name;
 		v.number = i;
-		assert_int_equal(c_type__parse(&v.type, NULL, numbers_of_record[i].type), 0);
+		assert_int_equal(c_type__parse(&v.type, NULL, NULL, numbers_of_record[i].type), 0);
 		assert_int_equal(place__add(p, &v), 0);
 	}
 	v = (struct place_variable){ .name = (char *)"p", .where = AT_ARGUMENT, .number = 8,
@@ -239,7 +239,7 @@ static size_t make_types(struct typed *t, struct btf *btf)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(integers); i++) {
-		assert_int_equal(c_type__parse(&t[i].type, NULL, integers[i].name), 0);
+		assert_int_equal(c_type__parse(&t[i].type, NULL, NULL, integers[i].name), 0);
 		t[i] = typed(integers[i].name, t[i].type, integers[i].size, integers[i].is_signed);
 	}
 	plain = btf__add_enum(btf, "plain", 4);

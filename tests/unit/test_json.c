@@ -190,7 +190,7 @@ static void all_reasons_of_loss(void **state)
 		{"inexact", "stacks_full"}, {"inexact", "truncated"}, {"inexact", "nesting"},
 		{"lost", "ring_full"}, {"lost", "no_buffer"}, {"lost", "unwound"}, {"lost", "no_result"},
 		{"lost", "bad_arithmetic"}, {"lost", "text_too_long"}, {"lost", "no_storage"},
-		{"inexact", "stack_memory"}, {"inexact", "incomplete"}, {"lost", "no_end"},
+		{"inexact", "stack_memory"}, {"inexact", "incomplete"}, {"lost", "no_end"}, {"lost", "too_deep"},
 	};
 	struct report report = { .tool = "t", .value = "v", .has_events = true };
 	json_t *o;

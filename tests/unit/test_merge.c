@@ -41,7 +41,11 @@ static void add_waits(struct report *r, u64 tid, const char *comm, u64 count, u6
 static struct report interval(u64 start_ns)
 {
 	return (struct report){
-		.tool = "waits", .command = "waits --by tid", .start_ns = start_ns, .duration_ns = NSEC_PER_SEC, .table = true,
+		.tool = "waits",
+		.command = "waits --by tid",
+		.start_ns = start_ns,
+		.duration_ns = NSEC_PER_SEC,
+		.table = true,
 		.has_events = true,
 	};
 }
@@ -202,6 +206,53 @@ static void test_histograms(void **state)
 	merge__free(m);
 }
 
+/* n values of one bucket. Its last value is both percentiles. */
+static void add_waits_of(struct report *r, u64 tid, u32 bucket, u64 n)
+{
+	u64 value = histogram_bucket_first(bucket), counts[HIST_BUCKETS] = {};
+	const struct histogram_totals totals = { .sum = n * value, .max = value, .min_inv = ~value };
+	struct histogram *h = calloc(1, sizeof(*h));
+
+	assert_non_null(h);
+	counts[bucket] = n;
+	assert_int_equal(histogram__init(h, counts, 0, HIST_BUCKETS, &totals), 0);
+	add_waits(r, tid, "sh", n, n * value, value, value);
+	r->row[r->nrows - 1].hist = h;
+}
+
+/* In a table of histograms, percentiles are those of all values, and the share is that of all the time. */
+static void test_tables_of_histograms(void **state)
+{
+	struct merge *m = merge__new();
+	struct report first = interval(1), second = interval(2), third = interval(3), *all;
+	u64 high = histogram_bucket_first(400);
+
+	(void)state;
+	add_waits_of(&first, 7, 10, 95);
+	add_waits_of(&first, 8, 20, 1);
+	add(m, &first);
+	add_waits_of(&second, 7, 400, 5);
+	add(m, &second);
+	all = merge__report(m);
+	assert_int_equal(all->nrows, 2);
+	assert_int_equal(all->row[0].hist->count, 100);
+	assert_int_equal(cell(&all->row[0], "p99")->number, high);
+	assert_int_equal(cell(&all->row[0], "p99")->kind, FIELD_DURATION);
+	assert_int_equal(histogram__percentile(all->row[0].hist, 9500), 10);
+	assert_float_equal(cell(&all->row[0], "of_cpu_percent")->real, 100.0 * (950 + 5 * high) / (2 * NSEC_PER_SEC),
+			   1e-9);
+	assert_int_equal(cell(&all->row[1], "p99")->number, 20);
+	assert_float_equal(cell(&all->row[1], "of_cpu_percent")->real, 100.0 * 20 / (2 * NSEC_PER_SEC), 1e-9);
+	/* An interval that has no histogram (of an older recording): nothing is made up. */
+	add_waits(&third, 7, "sh", 1, 5, 5, 5);
+	add(m, &third);
+	all = merge__report(m);
+	assert_null(all->row[0].hist);
+	assert_int_equal(cell(&all->row[0], "p99")->kind, FIELD_NONE);
+	assert_int_equal(cell(&all->row[0], "count")->number, 101);
+	merge__free(m);
+}
+
 /* More than there is room for at first. */
 static void test_many_keys(void **state)
 {
@@ -238,7 +289,8 @@ static void test_times(void **state)
 		{ "2026-11-23", 1795392000 },
 	};
 	static const char *const bad[] = {
-		"", "yesterday", "25:00", "11:60", "11:00x", "-", "@", "-x", "-99999999h", "2026-13-01", "2026-11-23 11:00 pm", "1100",
+		"",	      "yesterday",	     "25:00", "11:60", "11:00x", "-", "@", "-x", "-99999999h",
+		"2026-13-01", "2026-11-23 11:00 pm", "1100",
 	};
 	u64 ns = 0;
 	size_t i;
@@ -259,7 +311,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows), cmocka_unit_test(test_sums_with_a_sign),
 		cmocka_unit_test(test_what_stands_is_the_last),
-		cmocka_unit_test(test_histograms), cmocka_unit_test(test_many_keys), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_histograms), cmocka_unit_test(test_tables_of_histograms),
+		cmocka_unit_test(test_many_keys), cmocka_unit_test(test_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 /* Reports as OpenMetrics: totals over reports, which keys are shown, bounds, what is escaped. */
 #include "unit.h"
 
+#include "report/exposition.h"
 #include "report/openmetrics.h"
 
 static struct report new_report(bool table)
@@ -39,12 +40,43 @@ static void add_call(struct report *r, const char *name, u64 calls, u64 ns, u64 
 	add_row(r, cell, ARRAY_SIZE(cell));
 }
 
-static char *write_one(struct writer *w, struct report *r)
-{
-	size_t len;
-	char *text = written(w, r, &len);
+/* A measurement, and what is told to it. */
+struct told {
+	struct openmetrics *metrics;
+	const char *measurement;        /* its label, or NULL */
+	u64 top;
+};
 
+static char *text_of(struct exposition *x, size_t *len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+
+	assert_non_null(f);
+	assert_int_equal(exposition__write(x, f), 0);
+	fclose(f);
+	exposition__free(x);
+	return text;
+}
+
+static void tell(struct told *w, struct report *r)
+{
+	if (!w->metrics)
+		w->metrics = openmetrics__new(w->measurement);
+	assert_non_null(w->metrics);
+	assert_int_equal(openmetrics__add(w->metrics, r, w->top), 0);
 	report__free(r);
+}
+
+static char *write_one(struct told *w, struct report *r)
+{
+	struct exposition *x = exposition__new();
+	size_t len;
+	char *text;
+
+	tell(w, r);
+	assert_int_equal(openmetrics__put(w->metrics, x), 0);
+	text = text_of(x, &len);
 	assert_true(len > 6 && !strcmp(text + len - 6, "# EOF\n"));
 	assert_true(is_utf8(text, len));
 	return text;
@@ -64,7 +96,7 @@ static void assert_line(const char *text, const char *line)
 
 static void totals_of_all_reports(void **state)
 {
-	struct writer w = { .format = FORMAT_OPENMETRICS };
+	struct told w = {};
 	struct report r = new_report(false);
 	char *text;
 
@@ -100,7 +132,7 @@ static void totals_of_all_reports(void **state)
 
 static void tables(void **state)
 {
-	struct writer w = { .format = FORMAT_OPENMETRICS, .top = 1 };
+	struct told w = { .top = 1 };
 	struct report r = new_report(true);
 	char *text;
 
@@ -128,7 +160,7 @@ static void tables(void **state)
 static void bounds_with_signs(void **state)
 {
 	static const s64 bounds[] = { -10, 0, 1000000000 };
-	struct writer w = { .format = FORMAT_OPENMETRICS };
+	struct told w = {};
 	struct report r = new_report(false);
 	struct histogram_totals totals = { .sum = 1, .max = 1ULL << 63, .min_inv = ~0ULL };
 	struct report_group g = {};
@@ -151,7 +183,7 @@ static void bounds_with_signs(void **state)
 
 static void names_that_are_taken(void **state)
 {
-	struct writer w = { .format = FORMAT_OPENMETRICS };
+	struct told w = {};
 	struct report r = new_report(false);
 	struct report_group g = {};
 	struct report_row key = {};
@@ -188,7 +220,7 @@ static bool has_call(const char *text, const char *name)
 /* What is new is shown however much there was of what is old, and what is old leaves at last. */
 static void new_keys_find_room(void **state)
 {
-	struct writer w = { .format = FORMAT_OPENMETRICS, .top = 2 };
+	struct told w = { .top = 2 };
 	struct report r;
 	char *text, name[16];
 	int i;
@@ -218,6 +250,66 @@ static void new_keys_find_room(void **state)
 	openmetrics__free(w.metrics);
 }
 
+static size_t times(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+/* Two of one tool: a family is there once, its samples are together, and say whose they are. */
+static void several_in_one_text(void **state)
+{
+	struct told w[] = { { .measurement = "a-tool --by \"x\"" }, { .measurement = "a-tool" } };
+	struct exposition *x = exposition__new();
+	struct report r;
+	size_t len, i;
+	char *text;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(w); i++) {
+		r = new_report(true);
+		add_call(&r, "c", i + 1, 2, 3);
+		tell(&w[i], &r);
+		assert_int_equal(openmetrics__put(w[i].metrics, x), 0);
+	}
+	assert_true(exposition__series(x) > 8);
+	text = text_of(x, &len);
+	assert_int_equal(times(text, "# TYPE tally_a_tool_calls counter\n"), 1);
+	assert_int_equal(times(text, "# HELP tally_a_tool_calls "), 1);
+	assert_int_equal(times(text, "# EOF\n"), 1);
+	assert_line(text, "tally_a_tool_calls_total{measurement=\"a-tool --by \\\"x\\\"\",call=\"c\"} 1\n"
+			  "tally_a_tool_calls_total{measurement=\"a-tool\",call=\"c\"} 2");
+	assert_line(text, "tally_events_total{measurement=\"a-tool\",tool=\"a-tool\"} 0");
+	for (i = 0; i < ARRAY_SIZE(w); i++)
+		openmetrics__free(w[i].metrics);
+	free(text);
+}
+
+/* What is a counter to one and a gauge to the other has two names. */
+static void types_do_not_clash(void **state)
+{
+	char first[METRIC_NAME_SPACE] = "tally_x", second[METRIC_NAME_SPACE] = "tally_x",
+	     third[METRIC_NAME_SPACE] = "tally_x";
+	struct exposition *x = exposition__new();
+	size_t len;
+	char *text;
+
+	(void)state;
+	fputs("tally_x_total 1\n", exposition__family(x, first, "counter", NULL, "a \\ b", NULL));
+	fprintf(exposition__family(x, second, "gauge", NULL, "c", NULL), "%s 2\n", second);
+	fprintf(exposition__family(x, third, "gauge", NULL, "d", NULL), "%s{a=\"1\"} 3\n", third);
+	assert_int_equal(exposition__series(x), 3);
+	assert_non_null(exposition__family(x, (char[METRIC_NAME_SPACE]){ "tally_y" }, "gauge", NULL, "nothing", NULL));
+	text = text_of(x, &len);
+	assert_string_equal(text, "# TYPE tally_x counter\n# HELP tally_x a \\\\x5c b\ntally_x_total 1\n"
+				  "# TYPE tally_x_gauge gauge\n# HELP tally_x_gauge c\ntally_x_gauge 2\n"
+				  "tally_x_gauge{a=\"1\"} 3\n# EOF\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +318,8 @@ int main(void)
 		cmocka_unit_test(bounds_with_signs),
 		cmocka_unit_test(names_that_are_taken),
 		cmocka_unit_test(new_keys_find_room),
+		cmocka_unit_test(several_in_one_text),
+		cmocka_unit_test(types_do_not_clash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -261,6 +261,58 @@ static void begins_before_the_gate_and_those_without_an_end(void **state)
 	stop(&r);
 }
 
+static void ends_that_count_are_single_events(void **state)
+{
+	struct setting s = { .what = PROBE_COUNT, .span = true, .count_unmatched = true, .counts_ends = true };
+	struct rig r;
+
+	(void)state;
+	s.ignores_left = true;
+	start(&r, &s);
+	event(1, 7);
+	event(1, 7);
+	end_event(7);
+	end_event(7);
+	assert_int_equal(plain_sum(&r, 0).count, 1);
+	assert_int_equal(losses(&r).lost[LOSS_NO_END], 0);
+	assert_int_equal(losses(&r).lost[LOSS_UNMATCHED], 1);
+	stop(&r);
+	s.ignores_left = false;
+	start(&r, &s);
+	event(1, 7);
+	event(1, 7);
+	assert_int_equal(losses(&r).lost[LOSS_NO_END], 1);
+	stop(&r);
+}
+
+/* A task has entered the scope between the two, or left it: what it is at the end decides. */
+static void scope_of_ends_that_count(void **state)
+{
+	struct setting s = { .what = PROBE_COUNT, .span = true, .count_unmatched = true, .counts_ends = true };
+	struct rig r;
+
+	(void)state;
+	if (getuid())
+		skip();
+	s.uid = 4711;
+	start(&r, &s);
+	event(1, 7);
+	end_event(7);
+	assert_int_equal(losses(&r).filtered, 1);
+	end_event(7);
+	assert_int_equal(losses(&r).filtered, 2);
+	assert_int_equal(plain_sum(&r, 0).count, 0);
+	event(1, 8);
+	assert_int_equal(syscall(SYS_setresuid, 4711, 0, 0), 0);
+	end_event(8);
+	end_event(8);
+	assert_int_equal(syscall(SYS_setresuid, 0, 0, 0), 0);
+	assert_int_equal(plain_sum(&r, 0).count, 1);
+	assert_int_equal(losses(&r).lost[LOSS_UNMATCHED], 1);
+	assert_int_equal(losses(&r).filtered, 2);
+	stop(&r);
+}
+
 /* A buffer that is not given back would be missing after four. */
 static void buffers_are_given_back(void **state)
 {
@@ -464,6 +516,8 @@ int main(void)
 		cmocka_unit_test(streams),
 		cmocka_unit_test(spans_carry_value_and_key),
 		cmocka_unit_test(begins_before_the_gate_and_those_without_an_end),
+		cmocka_unit_test(ends_that_count_are_single_events),
+		cmocka_unit_test(scope_of_ends_that_count),
 		cmocka_unit_test(buffers_are_given_back),
 		cmocka_unit_test(counts_are_exact_on_all_cpus),
 		cmocka_unit_test(uprobes_are_exact_on_all_cpus),

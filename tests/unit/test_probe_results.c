@@ -57,6 +57,49 @@ static void assert_signed(const struct report_row *row, const char *name, s64 wa
 	assert_int_equal((s64)cell(row, name)->number, want);
 }
 
+/* The last byte of a key is left out. */
+static void drop_last(void *context, void *key)
+{
+	(void)context;
+	((u8 *)key)[7] = 0;
+}
+
+/* Entries with keys that have become equal: sums and counts add up, extremes are those of all, with their sign. */
+static void entries_of_one_name_are_added_up(void **state)
+{
+	static const struct {
+		const char key[9];
+		u64 count;
+		s64 sum, min, max;
+	} from[] = {
+		{ "aaaaaaa1", 2, -3, -2, -1 }, { "aaaaaaa2", 3, 30, 5, 20 }, { "bbbbbbb1", 1, 4, 4, 4 },
+		{ "aaaaaaa3", 1, -9, -9, -9 },
+	};
+	struct probe_sums set = {
+		.key_size = 8, .n = ARRAY_SIZE(from), .entry = calloc(ARRAY_SIZE(from), sizeof(struct sum_entry)),
+		.keys = calloc(ARRAY_SIZE(from), 8),
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(from); i++)
+		set.entry[i] = (struct sum_entry){
+			.key = memcpy(set.keys + 8 * i, from[i].key, 8), .count = from[i].count, .sum = from[i].sum,
+			.min = from[i].min, .max = from[i].max, .counter = { i },
+		};
+	probe_sums__regroup(&set, drop_last, NULL, SIGN);
+	assert_int_equal(set.n, 2);
+	assert_memory_equal(set.entry[0].key, "aaaaaaa", 8);
+	assert_int_equal(set.entry[0].count, 6);
+	assert_int_equal((s64)set.entry[0].sum, 18);
+	assert_int_equal((s64)set.entry[0].min, -9);
+	assert_int_equal((s64)set.entry[0].max, 20);
+	assert_int_equal(set.entry[0].counter[0], 0 + 1 + 3);
+	assert_memory_equal(set.entry[1].key, "bbbbbbb", 8);
+	assert_int_equal(set.entry[1].count, 1);
+	probe_sums__free(&set);
+}
+
 static void counts_by_event(void **state)
 {
 	const struct setting s = { .what = PROBE_COUNT };
@@ -318,6 +361,7 @@ static void sweeping_what_was_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries_of_one_name_are_added_up),
 		cmocka_unit_test(counts_by_event),
 		cmocka_unit_test(sums_by_key_in_intervals),
 		cmocka_unit_test(histograms_with_bounds),

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "report/html.h"
+
 static const char *const columns[] = {
 	"key", "count", "sum", "min", "avg", "max", "p50", "p90", "p99", "p999",
 };
@@ -208,6 +210,14 @@ static struct report small_report(void)
 	return report;
 }
 
+/* A page is written when all of it is there. */
+static int write_whole(struct writer *w, const struct report *r)
+{
+	int err = writer__write(w, r);
+
+	return err ?: html__end(w);
+}
+
 /* Fully and line buffered: the error shows up in fflush() or in the printing before it. */
 static const int buffering[] = { _IOFBF, _IOLBF, _IONBF };
 
@@ -229,7 +239,7 @@ static void a_reader_that_has_gone(void **state)
 			assert_non_null(w.file);
 			setvbuf(w.file, NULL, buffering[i], 0);
 			close(fds[0]);
-			assert_int_equal(writer__write(&w, &report), -EPIPE);
+			assert_int_equal(write_whole(&w, &report), -EPIPE);
 			fclose(w.file);
 		}
 	report__free(&report);
@@ -249,7 +259,7 @@ static void a_full_disk(void **state)
 			w.file = fopen("/dev/full", "w");
 			assert_non_null(w.file);
 			setvbuf(w.file, NULL, buffering[i], 0);
-			assert_int_equal(writer__write(&w, &report), -ENOSPC);
+			assert_int_equal(write_whole(&w, &report), -ENOSPC);
 			fclose(w.file);
 		}
 	report__free(&report);

@@ -110,6 +110,33 @@ static void intervals(void **state)
 	assert_null(copy.sums);
 }
 
+static void to_one_cgroup(void *cgroup, void *key)
+{
+	((struct biotop_key *)key)->task.cgroup = *(const u64 *)cgroup;
+}
+
+/* Sums add up, the slowest is the slowest of both. */
+static void keys_that_become_one(void **state)
+{
+	struct request_sums sums[] = {
+		{ .key = { .task.cgroup = 1 }, .requests = 5, .bytes = 50, .slowest_ns = 8 },
+		{ .key = { .task.cgroup = 2, .task.pid = 4 }, .requests = 1, .slowest_ns = 9 },
+		{ .key = { .task.cgroup = 3 }, .requests = 2, .bytes = 70, .errors = 1, .slowest_ns = 3 },
+	};
+	struct request_sums_set set = { sums, ARRAY_SIZE(sums) };
+	u64 one = 7;
+
+	(void)state;
+	request_sums__regroup(&set, to_one_cgroup, &one);
+	assert_int_equal(set.n, 2);
+	assert_int_equal(set.sums[0].key.task.pid, 0);
+	assert_int_equal(set.sums[0].requests, 7);
+	assert_int_equal(set.sums[0].bytes, 120);
+	assert_int_equal(set.sums[0].errors, 1);
+	assert_int_equal(set.sums[0].slowest_ns, 8);
+	assert_int_equal(set.sums[1].slowest_ns, 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +144,7 @@ int main(void)
 		cmocka_unit_test(results),
 		cmocka_unit_test(disk_names),
 		cmocka_unit_test(intervals),
+		cmocka_unit_test(keys_that_become_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,40 @@ static void text(void **state)
 	fixture__free(&f);
 }
 
+/* People need neither the entry of system calls nor the same unknown code twice; where they fork or take time, all
+ * stays. */
+static void brief_trees(void **state)
+{
+	static const char brief[] = "  90.0%                  90    main  (web)\n"
+				    "                               libz.so.1 [no symbol]\n"
+				    "  90.0%   90.0%          90    ksys_read  ([kernel])\n"
+				    "  10.0%   10.0%          10    do_syscall_64  ([kernel])\n";
+	struct writer w = { .format = FORMAT_TEXT, .brief = true };
+	struct stacks_fixture f;
+	u32 key, i;
+	char *text, *full;
+	size_t n;
+
+	(void)state;
+	fixture__make(&f, 8);
+	add_frame(&f, "main", "web", 0, FRAME_USER);
+	for (i = 1; i < 4; i++)
+		add_frame(&f, NULL, "libz.so.1", 0x1000 * i, FRAME_USER);
+	add_frame(&f, "do_syscall_64", "[kernel]", 0, FRAME_KERNEL);
+	add_frame(&f, "ksys_read", "[kernel]", 0, FRAME_KERNEL);
+	key = add_key(&f, "web");
+	STACK(&f, key, 90, 0, 1, 2, 3, 4, 5);
+	STACK(&f, key, 10, 4);
+	full = as(&f, FORMAT_TEXT);
+	assert_non_null(strstr(full, "do_syscall_64\n") ?: strstr(full, "do_syscall_64  ([kernel])\n"));
+	assert_non_null(strstr(strstr(full, "[no symbol]") + 1, "[no symbol]"));
+	text = written(&w, &f.report, &n);
+	assert_non_null(strstr(text, brief));
+	free(text);
+	free(full);
+	fixture__free(&f);
+}
+
 static void nothing_was_sampled(void **state)
 {
 	static const enum report_format formats[] = {
@@ -309,7 +343,7 @@ static void formats_have_names(void **state)
 	assert_int_equal(report_stack_format("pprof"), FORMAT_PPROF);
 	assert_int_equal(report_stack_format("speedscope"), FORMAT_SPEEDSCOPE);
 	assert_int_equal(report_stack_format("json"), FORMAT_JSON);
-	assert_int_equal(report_stack_format("svg"), -EINVAL);
+	assert_int_equal(report_stack_format("svg"), FORMAT_FLAME);
 	/* Those of tools without stacks. */
 	assert_int_equal(report_format("json"), FORMAT_JSON);
 	assert_int_equal(report_format("flame"), -EINVAL);
@@ -329,6 +363,7 @@ int main(void)
 		cmocka_unit_test(csv),
 		cmocka_unit_test(json),
 		cmocka_unit_test(text),
+		cmocka_unit_test(brief_trees),
 		cmocka_unit_test(nothing_was_sampled),
 		cmocka_unit_test(formats_have_names),
 	};

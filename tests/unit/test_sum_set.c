@@ -177,12 +177,40 @@ static void of_nothing(void **state)
 	sum_set__free(&one);
 }
 
+/* A map's keys may end before the members that are zero. */
+static void short_keys(void **state)
+{
+	static const u32 keys[][2] = { { 5, 0 }, { 5, 1 }, { 4, 1 } };
+	static const struct value values[] = { { 1, 10, 1, "a" }, { 2, 20, 2, "b" }, { 4, 40, 3, "c" } };
+	const struct elements e = {
+		.n = 3, .key_size = sizeof(keys[0]), .value_size = sizeof(struct value), .keys = (char *)keys,
+		.values = (char *)values,
+	};
+	const struct row *row;
+	struct sum_set set;
+
+	(void)state;
+	assert_int_equal(sum_set__make(&set, &layout, &e), 0);
+	assert_int_equal(set.n, 2);
+	row = sum_set__at(&set, 0);
+	assert_int_equal(row->key.id, 4);
+	row = sum_set__at(&set, 1);
+	assert_int_equal(row->key.id, 5);
+	assert_int_equal(row->key.cpu, 0);
+	assert_int_equal(row->key.other, 0);
+	assert_int_equal(row->value.calls, 3);
+	assert_int_equal(row->value.bytes, 30);
+	assert_string_equal(row->value.name, "b");
+	sum_set__free(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpus_add_up),
 		cmocka_unit_test(without_cpus),
 		cmocka_unit_test(differences),
+		cmocka_unit_test(short_keys),
 		cmocka_unit_test(regrouped),
 		cmocka_unit_test(of_nothing),
 	};

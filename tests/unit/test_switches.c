@@ -126,9 +126,11 @@ static void the_longest(void **state)
 }
 
 /* What fill writes, in new memory. */
+static u32 terminal;    /* its columns; 0: none */
+
 static char *line_of(const struct timeline *t, const struct switches_record *r, bool titles)
 {
-	struct writer w = { .format = FORMAT_TEXT };
+	struct writer w = { .format = FORMAT_TEXT, .terminal.columns = terminal };
 	char *text = NULL;
 	size_t n;
 
@@ -170,6 +172,30 @@ static void columns(void **state)
 	}
 }
 
+/* A name longer than its column takes blanks of the times, and nothing else. */
+static void narrow(void **state)
+{
+	static const struct timeline t = { .cpus = 2 };
+	struct switches_record r = {
+		.kind = SWITCHES_SWITCH,
+		.task = { .pid = 419430, .tid = 4194303, .comm = "fifteen letters" },
+		.off_ns = 18183000, .wait_ns = 1000, .run_ns = SWITCHES_UNKNOWN,
+	};
+	char *line;
+
+	(void)state;
+	terminal = 80;
+	line = line_of(&t, &r, false);
+	assert_int_equal(strchr(line, '\n') - line, 80);
+	assert_non_null(strstr(line, "  fifteen letters[4194303/419430] 18.183  0.001          -\n"));
+	free(line);
+	r.off_ns = r.wait_ns = 123456789012;    /* no room: the line is longer, and whole */
+	line = line_of(&t, &r, false);
+	assert_non_null(strstr(line, "419430] 123456.789 123456.789 "));
+	free(line);
+	terminal = 0;
+}
+
 static void hostile_names(void **state)
 {
 	const struct timeline t = { .next = true };
@@ -196,6 +222,7 @@ int main(void)
 		cmocka_unit_test(codes),
 		cmocka_unit_test(the_longest),
 		cmocka_unit_test(columns),
+		cmocka_unit_test(narrow),
 		cmocka_unit_test(hostile_names),
 	};
 

@@ -241,10 +241,15 @@ static const struct {
 	{ "_Z3addii", "add(int, int)" },
 	{ "_ZN5space5Class6methodEPKc", "space::Class::method(char const*)" },
 	{ "_ZN5space5Class6methodEPKc.cold", "space::Class::method(char const*) [clone .cold]" },
-	{ "_ZNSt6vectorIiSaIiEE9push_backERKi",
-	  "std::vector<int, std::allocator<int> >::push_back(int const&)" },
+	{ "_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)" },
 	{ "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt" },
 	{ "_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar" },
+	/* As rustc 1.95 makes them: twice() of a closure, a method of K<[u8; 3]>, and one of a trait. */
+	{ "_RINvCs6GmmlP4bgsG_1r5twiceNCNvB2_4main0EB2_", "r::twice::<r::main::{closure#0}>" },
+	{ "_RNvMs_NtCs6GmmlP4bgsG_1r6shapesINtB4_1KAhj3_E5array", "<r::shapes::K<[u8; 3]>>::array" },
+	{ "_RNvXNtCs6GmmlP4bgsG_1r6shapesINtB2_1KmENtB2_4Spin4spinB4_",
+	  "<r::shapes::K<u32> as r::shapes::Spin>::spin" },
+	{ "_RNvXNtCs6GmmlP4bgsG_1r6shapesINtB2_1KmENtB2_4Spin4spinB", NULL },
 	{ "_ZN5space5Class6methodEPK", NULL },
 };
 

@@ -6,6 +6,8 @@
  */
 #include "unit.h"
 
+#include "base/clock.h"
+
 #include <dirent.h>
 
 #include <dlfcn.h>
@@ -836,6 +838,34 @@ static void read_damaged(const char *path)
 	elf_symbols__free(&s);
 }
 
+/* The pages that a mapping begins with may be shared with the segment before: code's addresses are those of its own
+ * segment. */
+static void mappings_begin_with_pages(void **state)
+{
+	/* As lld links, GNU ld, and a mapping in the middle of a segment. */
+	static struct elf_segment lld[] = { { 0, 0, 0x12dcc, false },
+					    { 0x13dd0, 0x12dd0, 0x3d580, true },
+					    { 0x52350, 0x50350, 0x2748, false },
+					    { 0x65000, 0x53000, 0x1000, true } },
+				  gnu[] = { { 0, 0, 0x618, false },
+					    { 0x1000, 0x1000, 0x2bd, true },
+					    { 0x2000, 0x2000, 0x10, false } };
+	const struct elf_symbols of_lld = { .segment = lld, .nsegments = ARRAY_SIZE(lld) },
+				 of_gnu = { .segment = gnu, .nsegments = ARRAY_SIZE(gnu) };
+	u64 address;
+
+	(void)state;
+	assert_int_equal(elf_symbols__mapped_address(&of_lld, 0x12000, &address), 0);
+	assert_int_equal(address, 0x13000);
+	assert_int_equal(elf_symbols__mapped_address(&of_lld, 0x20000, &address), 0);
+	assert_int_equal(address, 0x21000);
+	assert_int_equal(elf_symbols__mapped_address(&of_lld, 0x53000, &address), 0);
+	assert_int_equal(address, 0x65000);
+	assert_int_equal(elf_symbols__mapped_address(&of_gnu, 0x1000, &address), 0);
+	assert_int_equal(address, 0x1000);
+	assert_int_equal(elf_symbols__mapped_address(&of_gnu, 0x40000000, &address), -ENOENT);
+}
+
 static void damaged_files(void **state)
 {
 	struct fixture f;
@@ -880,6 +910,54 @@ static void damaged_answers(void **state)
 		free(copy);
 	}
 	free(answer);
+}
+
+static enum symbol_kind kind_at(struct symbols *s, const struct child *c, u64 at_ns, u64 address)
+{
+	struct symbol found;
+
+	assert_int_equal(symbols__user_at(s, c->pid, at_ns, address, &found), 0);
+	return found.kind;
+}
+
+/* Records are read later than /proc: what was seen belongs to the program from its exec on, and to none before. */
+static void told_of_an_exec_after_it_was_seen(void **state)
+{
+	struct symbols *s = new_symbols();
+	u64 first, begun, second;
+	struct fixture f;
+	struct child c;
+	char other[80];
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "program", source, kinds[1]);
+	snprintf(other, sizeof(other), "%s/other", f.dir);
+	assert_int_equal(run_command("cc -w -O1 -pie -fPIE -o %s %s.c", other, f.path), 0);
+	start(&c, "", f.path, other, NULL);
+	listen_to(&c);
+	begun = monotonic_ns();
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	assert_int_equal(kind_at(s, &c, begun - 1, c.at[GLOBAL]), SYMBOL_USER);
+	assert_int_equal(symbols__execed(s, c.pid, begun), 0);
+	check_program(s, &c, "program", true);
+	assert_int_equal(kind_at(s, &c, begun, c.at[GLOBAL]), SYMBOL_USER);
+	assert_int_equal(kind_at(s, &c, begun - 1, c.at[GLOBAL]), SYMBOL_UNKNOWN);
+	first = c.at[GLOBAL];
+	second = monotonic_ns();
+	assert_int_equal(write(c.in, "x", 1), 1);
+	listen_to(&c);
+	assert_int_equal(symbols__see(s, c.pid), 0);
+	assert_int_equal(kind_at(s, &c, second, first), SYMBOL_USER);
+	assert_int_equal(symbols__execed(s, c.pid, second), 0);
+	check_program(s, &c, "other", true);
+	assert_int_equal(kind_at(s, &c, second, c.at[GLOBAL]), SYMBOL_USER);
+	assert_int_equal(kind_at(s, &c, second, first), SYMBOL_UNKNOWN);
+	assert_int_equal(kind_at(s, &c, second - 1, first), SYMBOL_USER);
+	assert_int_equal(kind_at(s, &c, second - 1, c.at[GLOBAL]), SYMBOL_UNKNOWN);
+	end(&c);
+	fixture__free(&f);
+	symbols__free(s);
 }
 
 /* --- what records tell ------------------------------------------------------------------------ */
@@ -1111,6 +1189,50 @@ static void told_too_much(void **state)
 	free_told(s, &line);
 }
 
+#define TOLD_FILES 300
+
+static int count_marks(void *arg, const struct symbols_code *code)
+{
+	*(u32 *)arg += code->mark != NULL;
+	return 0;
+}
+
+/* Who needs the files of code has all of them, though more than are held open were mapped at once. */
+static void code_of_many_files(void **state)
+{
+	char directory[] = "/tmp/tally-unit-XXXXXX", path[64];
+	struct symbols *s;
+	u32 i, marks = 0;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(symbols__new(&s), 0);
+	for (i = 0; i < TOLD_FILES; i++) {
+		struct mapping_line line = { .start = (1ULL + i) << 20, .executable = true };
+		struct stat st;
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/%u", directory, i);
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+		assert_int_equal(fstat(fd, &st), 0);
+		close(fd);
+		line.end = line.start + 4096;
+		line.inode = st.st_ino;
+		line.device = st.st_dev;
+		line.name = path;
+		map(s, NOBODY, &line, 1);
+	}
+	assert_int_equal(symbols__each_code(s, NOBODY, count_marks, &marks), 0);
+	assert_int_equal(marks, TOLD_FILES);
+	symbols__free(s);
+	for (i = 0; i < TOLD_FILES; i++) {
+		snprintf(path, sizeof(path), "%s/%u", directory, i);
+		unlink(path);
+	}
+	rmdir(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1120,6 +1242,7 @@ int main(void)
 		cmocka_unit_test(debug_links),
 		cmocka_unit_test(containers),
 		cmocka_unit_test(executed),
+		cmocka_unit_test(told_of_an_exec_after_it_was_seen),
 		cmocka_unit_test(cxx),
 		cmocka_unit_test(own),
 		cmocka_unit_test(libc),
@@ -1136,6 +1259,8 @@ int main(void)
 		cmocka_unit_test(told_again),
 		cmocka_unit_test(told_files_are_closed),
 		cmocka_unit_test(told_too_much),
+		cmocka_unit_test(code_of_many_files),
+		cmocka_unit_test(mappings_begin_with_pages),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(damaged_answers),
 	};

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "calls/syscall/control.h"
+#include "calls/syscall/constants.h"
 #include "calls/syscall/decode.h"
 #include "calls/syscall/layouts.h"
 #include "calls/syscall/packed.h"
@@ -117,6 +118,7 @@ static void check_names(const struct value_names *names, u64 value, const char *
 
 	value_names__put(f, names, value);
 	fclose(f);
+	found = constants__choose(found, CONSTANTS_BY_NAME);
 	assert_string_equal(found, text);
 	free(found);
 }
@@ -138,6 +140,66 @@ static void test_names(void **state)
 	check_names(&socket_types, 0x80801, "SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK");
 }
 
+static void check_constants(enum constant_style style, const char *text)
+{
+	char *found = NULL;
+	size_t n;
+	FILE *f = open_memstream(&found, &n);
+
+	value_names__put(f, &protections, 3);
+	fputs(", ", f);
+	constant__begin(f, CONSTANT_HEX, UINT64_MAX);
+	value_names__put(f, &protections, 1);
+	fputs("|B", f);
+	constant__end(f);
+	signal_name__put(f, 9);
+	value_names__put(f, &whences, 77);
+	file_mode__put(f, 0100644);
+	constant__begin(f, CONSTANT_UNSIGNED, UINT64_MAX);
+	constant__end(f);
+	fputs(".", f);
+	fclose(f);
+	found = constants__choose(found, style);
+	assert_string_equal(found, text);
+	free(found);
+}
+
+/* A constant within another is a part of its name; a number without a name has no comment. */
+static void test_constants(void **state)
+{
+	(void)state;
+	check_constants(CONSTANTS_BY_NAME, "PROT_READ|PROT_WRITE, PROT_READ|BSIGKILL0x4dS_IFREG|0644.");
+	check_constants(CONSTANTS_RAW, "0x3, 0xffffffffffffffff90x4d010064418446744073709551615.");
+	check_constants(CONSTANTS_WITH_BOTH,
+			"0x3 /* PROT_READ|PROT_WRITE */, 0xffffffffffffffff /* PROT_READ|B */9 /* SIGKILL */"
+			"0x4d0100644 /* S_IFREG|0644 */18446744073709551615 /*  */.");
+}
+
+/* A text that ends within a constant, or within its number, is not read beyond its end. */
+static void test_cut_constants(void **state)
+{
+	const enum constant_style styles[] = { CONSTANTS_BY_NAME, CONSTANTS_RAW, CONSTANTS_WITH_BOTH };
+	char *text = NULL, *found;
+	size_t size, n, i;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	fputs("a ", f);
+	signal_name__put(f, 9);
+	value_names__put(f, &protections, 3);
+	fclose(f);
+	for (n = 0; n < size; n++) {
+		for (i = 0; i < ARRAY_SIZE(styles); i++) {
+			found = constants__choose(strndup(text, n), styles[i]);
+			assert_non_null(found);
+			assert_memory_equal(found, "a ", n < 2 ? n : 2);
+			assert_null(strpbrk(found, "\1\2"));
+			free(found);
+		}
+	}
+	free(text);
+}
+
 static void check_arguments(struct trace_record *r, size_t size, const char *call, const char *text)
 {
 	char *found = NULL;
@@ -146,6 +208,7 @@ static void check_arguments(struct trace_record *r, size_t size, const char *cal
 
 	syscall_arguments__put(f, syscall_signature(call), r, size);
 	fclose(f);
+	found = constants__choose(found, CONSTANTS_BY_NAME);
 	assert_string_equal(found, text);
 	free(found);
 }
@@ -260,6 +323,7 @@ static void check_result(struct trace_record *r, const char *call, const char *t
 
 	syscall_result__put(f, syscall_signature(call), r, size_of(r));
 	fclose(f);
+	found = constants__choose(found, CONSTANTS_BY_NAME);
 	assert_string_equal(found, text);
 	free(found);
 }
@@ -362,6 +426,7 @@ static void check_control(const struct trace_chunk *c, const char *text)
 
 	assert_true(control__put(f, c));
 	fclose(f);
+	found = constants__choose(found, CONSTANTS_BY_NAME);
 	assert_string_equal(found, text);
 	free(found);
 }
@@ -556,6 +621,7 @@ static void check_mode(u32 mode, const char *text)
 
 	file_mode__put(f, mode);
 	fclose(f);
+	found = constants__choose(found, CONSTANTS_BY_NAME);
 	assert_string_equal(found, text);
 	free(found);
 }
@@ -587,6 +653,8 @@ int main(void)
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_constants),
+		cmocka_unit_test(test_cut_constants),
 		cmocka_unit_test(test_short_records),
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_many_messages),

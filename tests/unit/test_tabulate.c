@@ -103,6 +103,7 @@ static void total_is_of_all_keys(void **state)
 	assert_int_equal(r.hidden, 2);
 	assert_string_equal(name_of(&r, 0), "a");
 	cell = r.row[1].cell;
+	assert_true(r.row[1].is_total);
 	assert_string_equal(cell[0].text, "total");
 	assert_null(cell[1].text);
 	assert_int_equal(cell[1].kind, FIELD_NONE);
@@ -164,6 +165,99 @@ static void kinds_follow_the_unit(void **state)
 	report__free(&r);
 }
 
+/* All figures of --table, and the one that rows are sorted by. */
+static void full_tables_have_more_columns(void **state)
+{
+	static const struct tabulation full = { .full = true };
+	struct cli cli = options(FORMAT_CSV);
+	struct report r;
+	char *text;
+
+	(void)state;
+	fill(&r, UNIT_NS);
+	assert_int_equal(report__tabulate(&r, &full, &cli), 0);
+	text = csv(&r);
+	assert_non_null(strstr(text, "name,cpu,count,total,avg,p50,p90,p99,max\n"));
+	assert_non_null(strstr(text, "a,0,2,4000,2000,1023,3000,3000,3000\n"));
+	free(text);
+	report__free(&r);
+	cli.sort = report_sort_column("min");
+	fill(&r, UNIT_NS);
+	assert_int_equal(report__tabulate(&r, &full, &cli), 0);
+	text = csv(&r);
+	assert_non_null(strstr(text, "count,total,min,avg,p50,p90,p99,max\n"));
+	assert_non_null(strstr(text, "a,0,2,4000,1000,2000,"));
+	free(text);
+	report__free(&r);
+	cli.sort = report_sort_column("p999");
+	fill(&r, UNIT_NS);
+	assert_int_equal(report__tabulate(&r, &full, &cli), 0);
+	text = csv(&r);
+	assert_non_null(strstr(text, "count,total,avg,p50,p90,p99,p999,max\n"));
+	free(text);
+	report__free(&r);
+}
+
+/* Adds keys, each with one value. */
+static void add_keys(struct report *r, u64 n)
+{
+	struct dense d = {};
+
+	dense__add(&d, 7);
+	while (n--)
+		add_group(r, FIELDS(number_field("cpu", n)), &d);
+	r->events = r->ngroups;
+}
+
+/* One report with that many keys; then one with a single key. Returns whether they are tables, as two bits. */
+static int shape_of(u64 keys, const struct cli *cli, const struct writer *writer, enum cli_form usual,
+		    const char **told)
+{
+	static const struct tabulation plain = {};
+	struct measurement measurement = { .cli = (struct cli *)cli, .writer = (struct writer *)writer };
+	struct report first = { .tool = "t" }, second = { .tool = "t" };
+	struct measure m = {};
+	int tables;
+
+	add_keys(&first, keys);
+	add_keys(&second, 1);
+	assert_int_equal(measure__shape(&m, &measurement, &first, &plain, usual), 0);
+	assert_int_equal(measure__shape(&m, &measurement, &second, &plain, usual), 0);
+	*told = first.no_table;
+	assert_null(second.no_table);
+	tables = first.table | second.table << 1;
+	report__free(&first);
+	report__free(&second);
+	return tables;
+}
+
+static void many_keys_are_a_table_on_a_terminal(void **state)
+{
+	struct writer terminal = { .terminal = { .columns = 80 } }, pipe = {}, json = terminal;
+	struct cli usual = options(FORMAT_TEXT), heat = usual, table = usual, hist = usual, first = usual;
+	const char *told;
+
+	(void)state;
+	json.format = FORMAT_JSON;
+	heat.heat = true;
+	table.form = FORM_TABLE;
+	hist.form = FORM_HISTOGRAMS;
+	first.top = TABULATE_KEYS;
+	assert_int_equal(shape_of(TABULATE_KEYS, &usual, &terminal, FORM_USUAL, &told), 0);
+	assert_null(told);
+	assert_int_equal(shape_of(TABULATE_KEYS + 1, &usual, &terminal, FORM_USUAL, &told), 3);
+	assert_string_equal(told, "--hist");
+	assert_int_equal(shape_of(TABULATE_KEYS + 1, &usual, &pipe, FORM_USUAL, &told), 0);
+	assert_int_equal(shape_of(TABULATE_KEYS + 1, &usual, &json, FORM_USUAL, &told), 0);
+	assert_int_equal(shape_of(TABULATE_KEYS + 1, &first, &terminal, FORM_USUAL, &told), 0);
+	assert_int_equal(shape_of(TABULATE_KEYS + 1, &hist, &terminal, FORM_USUAL, &told), 0);
+	assert_int_equal(shape_of(TABULATE_KEYS + 1, &heat, &terminal, FORM_TABLE, &told), 0);
+	assert_int_equal(shape_of(1, &table, &pipe, FORM_USUAL, &told), 3);
+	assert_int_equal(shape_of(1, &usual, &pipe, FORM_TABLE, &told), 3);
+	assert_int_equal(shape_of(1, &hist, &terminal, FORM_TABLE, &told), 0);
+	assert_null(told);
+}
+
 /* A run without keys has one group, with or without values. */
 static void one_row_needs_no_total(void **state)
 {
@@ -192,6 +286,8 @@ int main(void)
 		cmocka_unit_test(subtotals_are_of_what_has_several_rows),
 		cmocka_unit_test(kinds_follow_the_unit),
 		cmocka_unit_test(one_row_needs_no_total),
+		cmocka_unit_test(full_tables_have_more_columns),
+		cmocka_unit_test(many_keys_are_a_table_on_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

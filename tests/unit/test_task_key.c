@@ -3,6 +3,9 @@
 #include "unit.h"
 
 #include "cli/task_key.h"
+#include "host/cgroup_names.h"
+
+static struct cgroup_names cgroups;
 
 static void parts(void **state)
 {
@@ -14,13 +17,16 @@ static void parts(void **state)
 		{ "pid", BY_PID, NULL },
 		{ "tid", BY_TID, NULL },
 		{ "comm", BY_COMM, NULL },
-		{ "cgroup", BY_CGROUP, NULL },
+		{ "cgroup", BY_CGROUP | BY_CGROUP_PATH, NULL },
+		{ "container", BY_CGROUP | BY_CONTAINER, NULL },
+		{ "unit", BY_CGROUP | BY_UNIT, NULL },
+		{ "unit,cgroup", BY_CGROUP | BY_CGROUP_PATH | BY_UNIT, NULL },
 		{ "cpu", BY_CPU, NULL },
 		{ "pidns", BY_PIDNS, NULL },
 		{ "uid", BY_UID, NULL },
 		{ "cpu,pid", BY_CPU | BY_PID, NULL },
 		{ "pid,cpu,pid", BY_CPU | BY_PID, NULL },
-		{ "pid,tid,comm,cgroup,cpu,pidns,uid", (1 << BY_PARTS) - 1, NULL },
+		{ "pid,tid,comm,cgroup,cpu,pidns,uid", ((1 << BY_PARTS) - 1) | BY_CGROUP_PATH, NULL },
 		{ "", 0, "" },
 		{ "pids", 0, "pids" },
 		{ "pi", 0, "pi" },
@@ -84,7 +90,7 @@ static void fields_of_a_key(void **state)
 	u32 by = BY_CPU | BY_PIDNS | BY_PID | BY_TID;
 
 	(void)state;
-	assert_int_equal(task_key__report(&report, &set, by, NULL, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, by, NULL, &cgroups), 0);
 	assert_int_equal(report.ngroups, 1);
 	assert_int_equal(report.group[0].hist.sum, 100);        /* moved */
 	assert_null(set.group[0].hist.bucket);
@@ -106,7 +112,7 @@ static void fields_of_a_key(void **state)
 
 	/* Asked for, the comm is that of the key, and is not read beyond its 16 bytes. */
 	set = make_set(&key, &name, 1);
-	assert_int_equal(task_key__report(&report, &set, BY_COMM, NULL, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, BY_COMM, NULL, &cgroups), 0);
 	assert_int_equal(report.group[0].nkey, 1);
 	assert_string_equal(report.group[0].key[0].text, "sixteen bytes no");
 	assert_false(report.group[0].key[0].label);
@@ -156,7 +162,7 @@ static void parts_of_a_tool(void **state)
 	set.group[0].key = memcpy(set.keys + 1, &key, sizeof(key));
 	set.group[0].hist = dense__histogram(&d);
 	assert_int_equal(task_key__report(&report, &set, BY_OWN(1) | BY_COMM, &own,
-					  SCOPE_CGROUP_V2), 0);
+					  &cgroups), 0);
 	assert_int_equal(report.group[0].nkey, 2);
 	assert_string_equal(report.group[0].key[0].name, "disk");
 	assert_int_equal(report.group[0].key[0].number, 0x800001);
@@ -176,12 +182,79 @@ static void without_keys_no_fields(void **state)
 	set.group = calloc(1, sizeof(*set.group));
 	assert_non_null(set.group);
 	set.group[0].hist = dense__histogram(&d);
-	assert_int_equal(task_key__report(&report, &set, 0, NULL, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, 0, NULL, &cgroups), 0);
 	assert_int_equal(report.ngroups, 1);
 	assert_int_equal(report.group[0].nkey, 0);
 	assert_histogram(&report.group[0].hist, &d);
 	hist_set__free(&set);
 	report__free(&report);
+}
+
+#define WEB_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* What is shown of cgroups, and what has become one thereby: its histograms are added up. */
+static void fields_of_cgroups(void **state)
+{
+	static const struct {
+		u64 id;
+		const char *path;       /* NULL: it is gone */
+	} told[] = {
+		{ 11, "/system.slice/docker-" WEB_ID ".scope/init" },
+		{ 12, "/system.slice/nginx.service" },
+		{ 13, NULL },
+		{ 14, "/system.slice/docker-" WEB_ID ".scope/worker" },
+		{ 15, "/" },
+		{ 16, NULL },
+	};
+	static const struct {
+		u32 by;
+		size_t n, first;        /* groups, and of how many cgroups the first one is */
+		const char *field[4], *text[4];
+	} cases[] = {
+		{ BY_CGROUP | BY_CGROUP_PATH, 6, 1, { "cgroup" }, { "/system.slice/docker-" WEB_ID ".scope/init" } },
+		{ BY_CGROUP | BY_CONTAINER, 4, 2, { "container", "container_id" }, { "0123456789ab", "0123456789ab" } },
+		{ BY_CGROUP | BY_UNIT, 5, 2, { "systemd_unit" }, { "docker-" WEB_ID ".scope" } },
+		{ BY_CGROUP | BY_CONTAINER | BY_UNIT, 5, 2, { "container", "container_id", "systemd_unit" },
+		  { "0123456789ab", "0123456789ab", "docker-" WEB_ID ".scope" } },
+		{ BY_CGROUP | BY_CGROUP_PATH | BY_CONTAINER, 6, 1, { "cgroup", "container", "container_id" },
+		  { "/system.slice/docker-" WEB_ID ".scope/init", "0123456789ab", "0123456789ab" } },
+	};
+	static const char *const names[ARRAY_SIZE(told)] = { "", "", "", "", "", "" };
+	struct cgroup_names known = {};
+	struct task_key keys[ARRAY_SIZE(told)];
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		keys[i] = (struct task_key){ .cgroup = told[i].id };
+		assert_int_equal(cgroup_names__tell(&known, told[i].id, told[i].path), 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct hist_set set = make_set(keys, names, ARRAY_SIZE(keys));
+		struct report report = { .tool = "t" };
+		u64 sum = 0, count = 0;
+
+		assert_int_equal(task_key__report(&report, &set, cases[i].by, NULL, &known), 0);
+		assert_int_equal(report.ngroups, cases[i].n);
+		for (k = 0; k < report.ngroups; k++) {
+			sum += report.group[k].hist.sum;
+			count += report.group[k].hist.count;
+		}
+		assert_int_equal(count, ARRAY_SIZE(told));
+		assert_int_equal(sum, 100 + 101 + 102 + 103 + 104 + 105);
+		assert_int_equal(report.group[0].hist.count, cases[i].first);
+		assert_int_equal(report.group[0].hist.min, 100);
+		assert_int_equal(report.group[0].hist.max, cases[i].first > 1 ? 103 : 100);
+		for (k = 0; k < ARRAY_SIZE(cases[i].field) && cases[i].field[k]; k++) {
+			assert_string_equal(report.group[0].key[k].name, cases[i].field[k]);
+			assert_string_equal(report.group[0].key[k].text, cases[i].text[k]);
+			assert_int_equal(report.group[0].key[k].label, !strcmp(cases[i].field[k], "container_id"));
+		}
+		assert_int_equal(report.group[0].nkey, k);
+		hist_set__free(&set);
+		report__free(&report);
+	}
+	cgroup_names__free(&known);
 }
 
 /* CSV has one header: all groups must have the same fields, also those of users without a name. */
@@ -197,7 +270,7 @@ static void users_without_a_name(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(task_key__report(&report, &set, BY_UID, NULL, SCOPE_CGROUP_V2), 0);
+	assert_int_equal(task_key__report(&report, &set, BY_UID, NULL, &cgroups), 0);
 	assert_int_equal(report.ngroups, 2);
 	assert_string_equal(report.group[0].key[0].name, "uid");
 	assert_int_equal(report.group[0].key[0].number, 0);
@@ -217,13 +290,50 @@ static void users_without_a_name(void **state)
 	report__free(&report);
 }
 
+static bool is_zero(const char *bytes, size_t n)
+{
+	while (n && !bytes[n - 1])
+		n--;
+	return !n;
+}
+
+/* Keys may be cut there: what each part fills in ends before it. */
+static void sizes(void **state)
+{
+	static const struct {
+		u32 by;
+		struct task_key key;
+	} parts[] = {
+		{ BY_PID, { .pid = ~0U } }, { BY_TID, { .tid = ~0U } }, { BY_COMM, { .comm = "sixteen bytes no" } },
+		{ BY_UID, { .uid = ~0U } }, { BY_CPU, { .cpu = ~0U } }, { BY_PIDNS, { .pidns = ~0U } },
+		{ BY_CGROUP, { .cgroup = ~0ULL } },
+	};
+	size_t i, size;
+	u32 by;
+
+	(void)state;
+	for (by = 0; by < 1 << BY_PARTS; by++) {
+		size = task_key__size(by);
+		assert_true(size && size <= sizeof(struct task_key) && size % 8 == 0);
+		for (i = 0; i < ARRAY_SIZE(parts); i++)
+			if (by & parts[i].by)
+				assert_true(
+					is_zero((const char *)&parts[i].key + size, sizeof(struct task_key) - size));
+	}
+	assert_int_equal(task_key__size(BY_PID), 8);
+	assert_int_equal(task_key__size(BY_COMM), 24);
+	assert_int_equal(task_key__size(BY_CGROUP), sizeof(struct task_key));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts),
+		cmocka_unit_test(sizes),
 		cmocka_unit_test(fields_of_a_key),
 		cmocka_unit_test(parts_of_a_tool),
 		cmocka_unit_test(without_keys_no_fields),
+		cmocka_unit_test(fields_of_cgroups),
 		cmocka_unit_test(users_without_a_name),
 	};
 

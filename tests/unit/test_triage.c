@@ -10,34 +10,115 @@
 
 static const struct triage_rule rules[] = {
 	{
-		.name = "files", .tool = "count", .where = { { "errno", "ENOENT|ENOTDIR" } }, .by = "comm",
-		.figure = "calls", .per = TRIAGE_PER_SECOND, .notice = 10, .problem = 100, .weight = 5,
-		.why = "because", .sentence = "{comm} fails, {value}, pid {pid}", .next = "trace --comm {comm} -p {pid}",
+		.name = "files",
+		.tool = "count",
+		.where = { { "errno", "ENOENT|ENOTDIR" } },
+		.by = "comm",
+		.figure = "calls",
+		.per = TRIAGE_PER_SECOND,
+		.notice = 10,
+		.problem = 100,
+		.weight = 5,
+		.why = "because",
+		.sentence = "{comm} fails, {value}, pid {pid}",
+		.next = "trace --comm {comm} -p {pid}",
 	},
 	{
-		.name = "others", .tool = "count", .where = { { "errno", .is_not = "ENOENT|success" }, { "calls", .least = 3 } },
-		.by = "comm|errno", .figure = "calls", .per = TRIAGE_COUNT, .problem = 1, .weight = 9,
-		.why = "because", .sentence = "{comm}: {errno} {nothing}",
+		.name = "others",
+		.tool = "count",
+		.where = { { "errno", .is_not = "ENOENT|success" }, { "calls", .least = 3 } },
+		.by = "comm|errno",
+		.figure = "calls",
+		.per = TRIAGE_COUNT,
+		.problem = 1,
+		.weight = 9,
+		.why = "because",
+		.sentence = "{comm}: {errno} {nothing}",
 	},
 	{
-		.name = "ends", .tool = "ends", .by = "comm", .per = TRIAGE_COUNT, .whole = true, .notice = 5,
-		.weight = 1, .why = "because", .sentence = "{all} in all, {value} {comm}",
+		.name = "ends",
+		.tool = "ends",
+		.by = "comm",
+		.per = TRIAGE_COUNT,
+		.whole = true,
+		.notice = 5,
+		.weight = 1,
+		.why = "because",
+		.sentence = "{all} in all, {value} {comm}",
 	},
 	{
-		.name = "longest", .tool = "times", .by = "disk", .figure = "p99", .per = TRIAGE_LONGEST, .notice = 1000,
-		.why = "because", .sentence = "{disk}",
+		.name = "longest",
+		.tool = "times",
+		.by = "disk",
+		.figure = "p99",
+		.per = TRIAGE_LONGEST,
+		.notice = 1000,
+		.why = "because",
+		.sentence = "{disk}",
 	},
 	{
-		.name = "beside", .tool = "count", .figure = "calls", .per = TRIAGE_COUNT, .notice = 1, .weight = 2,
-		.beside = "ends", .at_most = 5, .why = "because", .sentence = "{value}",
+		.name = "beside",
+		.tool = "count",
+		.figure = "calls",
+		.per = TRIAGE_COUNT,
+		.notice = 1,
+		.weight = 2,
+		.beside = "ends",
+		.at_most = 5,
+		.why = "because",
+		.sentence = "{value} beside {beside}, {beside2}",
 	},
 	{
-		.name = "share", .tool = "shares", .by = "comm", .figure = "of_time_percent", .per = TRIAGE_PERCENT,
-		.notice = 10, .why = "because", .sentence = "{comm} {value}",
+		.name = "share",
+		.tool = "shares",
+		.by = "comm",
+		.figure = "of_time_percent",
+		.per = TRIAGE_PERCENT,
+		.notice = 8,
+		.why = "because",
+		.sentence = "{comm} {value}",
+	},
+	{
+		.name = "option",
+		.tool = "options",
+		.option = "--state disk",
+		.by = "comm",
+		.figure = "calls",
+		.per = TRIAGE_PER_SECOND,
+		.notice = 1,
+		.why = "because",
+		.sentence = "{comm} {value}",
+	},
+	{
+		.name = "cause",
+		.tool = "uses",
+		.by = "comm",
+		.figure = "calls",
+		.per = TRIAGE_PER_SECOND,
+		.notice = 10,
+		.problem = 100,
+		.each_cpu = true,
+		.weight = 4,
+		.cpu_use = true,
+		.why = "because",
+		.sentence = "{comm}",
+	},
+	{
+		.name = "effect",
+		.tool = "effects",
+		.by = "comm",
+		.figure = "calls",
+		.per = TRIAGE_PER_SECOND,
+		.notice = 10,
+		.problem = 50,
+		.weight = 3,
+		.cpu_use = true,
+		.why = "because",
+		.sentence = "{comm}",
 	},
 };
 
-enum { FILES, OTHERS, ENDS, LONGEST, BESIDE, SHARE };
+enum { FILES, OTHERS, ENDS, LONGEST, BESIDE, SHARE, OPTION, CAUSE, EFFECT };
 
 static void add_calls(struct report *r, const char *comm, u64 pid, const char *error, u64 calls)
 {
@@ -122,6 +203,26 @@ static void test_rows_are_added_up_by_key(void **state)
 	triage__free(t);
 }
 
+/* As evidence of a finding: who would be one alone. */
+static void test_small_keys_are_no_evidence(void **state)
+{
+	struct triage *t = new_triage();
+	struct report r = calls();
+	struct triage_finding *f;
+
+	(void)state;
+	add_calls(&r, "ls", 7, "ENOENT", 100);
+	add_calls(&r, "find", 8, "ENOENT", 20);
+	add_calls(&r, "sh", 9, "ENOENT", 19);
+	take(t, &r);
+	f = findings(t);
+	assert_int_equal(of(f, FILES)->nkeys, 2);
+	assert_float_equal(of(f, FILES)->key_value[1], 10, 1e-9);
+	assert_float_equal(of(f, FILES)->all, 69.5, 1e-9);
+	free(f);
+	triage__free(t);
+}
+
 static void test_limits(void **state)
 {
 	static const struct { u64 calls; enum triage_level level; } cases[] = {
@@ -145,6 +246,50 @@ static void test_limits(void **state)
 	triage__free(t);
 }
 
+static void test_a_count_as_text(void **state)
+{
+	static const struct triage_rule rule = {
+		.name = "deaths", .tool = "count", .by = "pid", .figure = "calls", .per = TRIAGE_COUNT, .problem = 1,
+		.why = "because", .sentence = "{comm} dies, {times}",
+	};
+	static const struct { u64 calls; const char *sentence;
+	} cases[] = {
+		{ 1, "ls dies, once" },
+		{ 2, "ls dies, 2 times" },
+		{ 11, "ls dies, 11 times" },
+		{ 1234, "ls dies, 1,234 times" },
+	};
+	struct triage *t = triage__new(&rule, 1);
+	size_t i;
+
+	(void)state;
+	assert_non_null(t);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct report r = calls();
+		struct triage_finding *f;
+
+		add_calls(&r, "ls", 7, "ENOENT", cases[i].calls);
+		take(t, &r);
+		f = triage__findings(t, 2);
+		assert_non_null(f);
+		assert_text(triage_sentence(f), cases[i].sentence);
+		free(f);
+		triage__reset(t);
+	}
+	triage__free(t);
+}
+
+/* A pid alone tells nobody who that was. */
+static void test_cells_of_evidence(void **state)
+{
+	const struct triage_rule by_pid = { .by = "pid|cpu" }, by_disk = { .by = "disk" };
+
+	(void)state;
+	assert_true(triage_shows_cell(&by_pid, "pid") && triage_shows_cell(&by_pid, "cpu") &&
+		    triage_shows_cell(&by_pid, "comm"));
+	assert_false(triage_shows_cell(&by_pid, "calls") || triage_shows_cell(&by_disk, "comm"));
+}
+
 static void test_conditions(void **state)
 {
 	struct triage *t = new_triage();
@@ -161,7 +306,7 @@ static void test_conditions(void **state)
 	f = findings(t);
 	assert_int_equal(of(f, OTHERS)->nkeys, 2);
 	assert_int_equal(of(f, OTHERS)->level, TRIAGE_PROBLEM);
-	assert_text(triage_sentence(of(f, OTHERS)), "c: ENO ?");
+	assert_text(triage_sentence(of(f, OTHERS)), "c: ENO an unknown nothing");
 	assert_null(triage_next(of(f, OTHERS)));
 	free(f);
 	triage__free(t);
@@ -249,6 +394,32 @@ static void test_keys_without_end(void **state)
 	triage__free(t);
 }
 
+/* Two lines of one tool: neither the rows nor the time of the other one count. */
+static void test_lines_with_an_option(void **state)
+{
+	struct triage *t = new_triage();
+	struct report disk = { .tool = "options",
+			       .command = "options --state disk -K",
+			       .duration_ns = 2 * NSEC_PER_SEC };
+	struct report sleep = { .tool = "options",
+				.command = "options --state sleep",
+				.duration_ns = 2 * NSEC_PER_SEC };
+	struct triage_finding *f;
+
+	(void)state;
+	add_calls(&disk, "sh", 1, NULL, 20);
+	add_calls(&sleep, "sh", 1, NULL, 500);
+	take(t, &sleep);
+	f = findings(t);
+	assert_false(of(f, OPTION)->looked);
+	free(f);
+	take(t, &disk);
+	f = findings(t);
+	assert_float_equal(of(f, OPTION)->value, 10, 1e-9);
+	free(f);
+	triage__free(t);
+}
+
 static void add_times(struct report *r, const char *disk, const u64 *counts, u32 n)
 {
 	const struct histogram_totals totals = { .sum = 1, .max = ~0ULL, .min_inv = ~0ULL };
@@ -285,12 +456,72 @@ static void test_order(void **state)
 	assert_ptr_equal(f[3].rule, &rules[ENDS]);
 	assert_ptr_equal(f[4].rule, &rules[LONGEST]);
 	assert_false(f[4].looked);
+	assert_text(triage_sentence(of(f, BESIDE)), "303 beside 5, an unknown beside2");
 	free(f);
 	/* One end more, and what stands beside them has nothing to say. */
 	assert_int_equal(triage__take_line(t, "ends", &line), 0);
 	f = findings(t);
 	assert_int_equal(of(f, BESIDE)->level, TRIAGE_FINE);
 	free(f);
+	triage__free(t);
+}
+
+static void take_calls(struct triage *t, const char *tool, const char *comm, u64 calls)
+{
+	struct report r = { .tool = tool, .duration_ns = NSEC_PER_SEC };
+
+	add_calls(&r, comm, 7, NULL, calls);
+	take(t, &r);
+}
+
+/* A problem of a machine of 2 CPUs is none of one with 4. */
+static void test_limits_of_each_cpu(void **state)
+{
+	static const struct { int cpus; enum triage_level level; double problem;
+	} cases[] = {
+		{ 0, TRIAGE_PROBLEM, 100 },
+		{ 1, TRIAGE_PROBLEM, 100 },
+		{ 2, TRIAGE_PROBLEM, 200 },
+		{ 4, TRIAGE_NOTICE, 400 },
+	};
+	struct triage *t = new_triage();
+	struct triage_finding *f;
+	size_t i;
+
+	(void)state;
+	take_calls(t, "uses", "sh", 200);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		f = triage__findings(t, cases[i].cpus);
+		assert_non_null(f);
+		assert_int_equal(of(f, CAUSE)->level, cases[i].level);
+		assert_float_equal(of(f, CAUSE)->problem, cases[i].problem, 1e-9);
+		free(f);
+	}
+	triage__free(t);
+}
+
+/* Of one program the cause is first, whichever limit it has reached; what another program does is no cause. */
+static void test_a_cause_is_before_its_effect(void **state)
+{
+	static const struct { const char *comm; u64 calls, effects; int first; } cases[] = {
+		{ "sh", 20, 60, CAUSE }, { "sh", 300, 60, CAUSE }, { "sh", 20, 20, CAUSE }, { "sh", 300, 20, CAUSE },
+		{ "other", 20, 60, EFFECT }, { "sh", 5, 60, EFFECT },
+	};
+	struct triage *t = new_triage();
+	struct triage_finding *f;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		take_calls(t, "uses", cases[i].comm, cases[i].calls);
+		take_calls(t, "effects", "sh", cases[i].effects);
+		f = findings(t);
+		assert_ptr_equal(f[0].rule, &rules[cases[i].first]);
+		assert_int_equal(of(f, CAUSE)->level, cases[i].calls < 10 ? TRIAGE_FINE :
+				 cases[i].calls < 200 ? TRIAGE_NOTICE : TRIAGE_PROBLEM);
+		free(f);
+		triage__reset(t);
+	}
 	triage__free(t);
 }
 
@@ -364,10 +595,16 @@ static void test_shares_of_several_reports(void **state)
 
 static void test_values(void **state)
 {
-	static const struct { enum triage_per per; double value; const char *text; } cases[] = {
-		{ TRIAGE_COUNT, 3, "3" }, { TRIAGE_COUNT, 1234.4, "1,234" }, { TRIAGE_PER_SECOND, 2.5, "2.5 a second" },
-		{ TRIAGE_BYTES_PER_SECOND, 8 << 20, "8.00 MiB a second" }, { TRIAGE_OF_CPU, 1.944, "1.94 CPUs" },
-		{ TRIAGE_TASKS, 0.5, "0.50 tasks" }, { TRIAGE_OF_MACHINE, 0.123, "12.3 %" }, { TRIAGE_PERCENT, 30, "30 %" },
+	static const struct { enum triage_per per; double value; const char *text;
+	} cases[] = {
+		{ TRIAGE_COUNT, 3, "3" },
+		{ TRIAGE_COUNT, 1234.4, "1,234" },
+		{ TRIAGE_PER_SECOND, 2.5, "2.5 a second" },
+		{ TRIAGE_BYTES_PER_SECOND, 8 << 20, "8.00 MiB a second" },
+		{ TRIAGE_OF_CPU, 1.944, "1.94 CPUs" },
+		{ TRIAGE_TASKS, 0.5, "0.50 tasks" },
+		{ TRIAGE_OF_MACHINE, 0.123, "12.3 %" },
+		{ TRIAGE_PERCENT, 30, "30 %" },
 		{ TRIAGE_LONGEST, 104e6, "104 ms" },
 	};
 	char text[UNITS_SPACE];
@@ -387,7 +624,11 @@ int main(void)
 		cmocka_unit_test(test_rows_are_added_up_by_key), cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_conditions), cmocka_unit_test(test_own_rows_are_left_out),
 		cmocka_unit_test(test_single_events), cmocka_unit_test(test_keys_without_end),
+		cmocka_unit_test(test_lines_with_an_option),
+		cmocka_unit_test(test_a_count_as_text), cmocka_unit_test(test_cells_of_evidence),
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_small_keys_are_no_evidence), cmocka_unit_test(test_limits_of_each_cpu),
+		cmocka_unit_test(test_a_cause_is_before_its_effect),
 		cmocka_unit_test(test_histograms_are_rows), cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_shares_of_several_reports), cmocka_unit_test(test_values),
 	};

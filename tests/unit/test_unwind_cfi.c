@@ -25,10 +25,10 @@ static void assert_rule(u64 address, const struct unwind_rule *got, const struct
 {
 	if (got && !memcmp(got, want, sizeof(*got)))
 		return;
-	fail_msg("%#llx: cfa %d %d %d rbp %d %d, and not cfa %d %d %d rbp %d %d", address,
+	fail_msg("%#llx: cfa %d %d %d fp %d %d ra %d base %d, and not cfa %d %d %d fp %d %d ra %d base %d", address,
 		 got ? got->cfa : -1, got ? got->offset : 0, got ? got->second : 0,
-		 got ? got->rbp : 0, got ? got->rbp_offset : 0, want->cfa, want->offset,
-		 want->second, want->rbp, want->rbp_offset);
+		 got ? got->fp : 0, got ? got->fp_offset : 0, got ? got->ra_offset : 0, got ? got->base_at : 0,
+		 want->cfa, want->offset, want->second, want->fp, want->fp_offset, want->ra_offset, want->base_at);
 }
 
 static int open_file(const char *path)
@@ -60,24 +60,37 @@ static bool is_plt(const Dwarf_Op *op, size_t n)
 	       op[7].atom == DW_OP_shl && op[8].atom == DW_OP_plus;
 }
 
-static struct unwind_rule cfa_rule(const Dwarf_Op *op, size_t n)
+/* A register and an offset are said as DW_OP_bregx. */
+static bool is_register(const Dwarf_Op *op, u8 reg)
+{
+	return op->atom == DW_OP_breg0 + reg || is_op(op, DW_OP_bregx, reg);
+}
+
+/* Whether the rules of the file that is compared say where rbx is: if some function needs that. */
+static bool tracks_rbx;
+
+static struct unwind_rule cfa_rule(const struct unwind_machine *m, const Dwarf_Op *op, size_t n)
 {
 	struct unwind_rule r = { .cfa = UNWIND_UNSUPPORTED };
-	bool is_rsp;
+	bool is_sp;
 
 	if (!n)
 		return r;
-	/* A register and an offset are said as DW_OP_bregx. */
-	is_rsp = op[0].atom == DW_OP_breg7 || is_op(&op[0], DW_OP_bregx, 7);
-	if (!is_rsp && op[0].atom != DW_OP_breg6 && !is_op(&op[0], DW_OP_bregx, 6))
+	if (tracks_rbx && n == 1 && is_register(&op[0], m->base)) {
+		r.cfa = UNWIND_BASE;
+		r.offset = op[0].atom == DW_OP_bregx ? op[0].number2 : op[0].number;
+		return r;
+	}
+	is_sp = is_register(&op[0], m->sp);
+	if (!is_sp && !is_register(&op[0], m->fp))
 		return r;
 	r.offset = op[0].atom == DW_OP_bregx ? op[0].number2 : op[0].number;
 	if (n == 1)
-		r.cfa = is_rsp ? UNWIND_RSP : UNWIND_RBP;
+		r.cfa = is_sp ? UNWIND_SP : UNWIND_FP;
 	else if (is_plt(op, n))
 		r.cfa = UNWIND_PLT;
 	else if (op[1].atom == DW_OP_deref && (n == 2 || (n == 3 && op[2].atom == DW_OP_plus_uconst)))
-		r.cfa = is_rsp ? UNWIND_RSP_DEREF : UNWIND_RBP_DEREF;
+		r.cfa = is_sp ? UNWIND_SP_DEREF : UNWIND_FP_DEREF;
 	if (r.cfa == UNWIND_PLT)
 		r.second = op[4].atom - DW_OP_lit0;
 	else if (n == 3)
@@ -85,9 +98,9 @@ static struct unwind_rule cfa_rule(const Dwarf_Op *op, size_t n)
 	return r;
 }
 
-enum where { SAME, UNDEFINED, AT_CFA, AT_RBP, ELSEWHERE };
+enum where { SAME, UNDEFINED, AT_CFA, AT_FP, ELSEWHERE };
 
-static enum where where_is(Dwarf_Frame *frame, int reg, s64 *offset)
+static enum where where_is(const struct unwind_machine *m, Dwarf_Frame *frame, int reg, s64 *offset)
 {
 	Dwarf_Op room[3], *op;
 	size_t n;
@@ -105,66 +118,85 @@ static enum where where_is(Dwarf_Frame *frame, int reg, s64 *offset)
 		return AT_CFA;
 	}
 	/* An expression begins with the CFA on the stack. */
-	if (op->atom == DW_OP_call_frame_cfa && n == 2 && op[1].atom == DW_OP_breg6) {
+	if (op->atom == DW_OP_call_frame_cfa && n == 2 && op[1].atom == DW_OP_breg0 + m->fp) {
 		*offset = op[1].number;
-		return AT_RBP;
+		return AT_FP;
 	}
 	return ELSEWHERE;
 }
 
-/* The caller's rsp is the CFA, as it is where nothing is said of it. */
-static bool is_rsp_usual(Dwarf_Frame *frame)
+/* The caller's sp is the CFA, as it is where nothing is said of it. */
+static bool is_sp_usual(const struct unwind_machine *m, Dwarf_Frame *frame)
 {
 	Dwarf_Op room[3], *op;
 	size_t n;
 
-	assert_int_equal(dwarf_frame_register(frame, 7, room, &op, &n), 0);
+	assert_int_equal(dwarf_frame_register(frame, m->sp, room, &op, &n), 0);
 	return (!n && op != room) ||
 	       (n == 2 && op->atom == DW_OP_call_frame_cfa && op[1].atom == DW_OP_stack_value);
 }
 
-static struct unwind_rule rule_of(Dwarf_Frame *frame, bool is_signal)
+/* On x86-64 the return address is just below the CFA; on arm64, at any place of the frame, or in x30. */
+static bool is_ra_usual(const struct unwind_machine *m, enum where ra, s64 offset)
+{
+	if (m == &unwind_x86)
+		return ra == AT_CFA && offset == -8;
+	return ra == SAME || (ra == AT_CFA && offset);
+}
+
+static struct unwind_rule rule_of(const struct unwind_machine *m, Dwarf_Frame *frame, bool is_signal)
 {
 	const struct unwind_rule end = { .cfa = UNWIND_END }, signal = { .cfa = UNWIND_SIGNAL },
-				 unsupported = { .cfa = UNWIND_UNSUPPORTED };
+				 unsupported = { .cfa = UNWIND_UNSUPPORTED }, unknown = {};
 	struct unwind_rule r;
-	s64 rip_offset, rbp_offset;
-	enum where rip = where_is(frame, 16, &rip_offset), rbp = where_is(frame, 6, &rbp_offset);
+	s64 ra_offset, fp_offset, base_offset;
+	enum where ra = where_is(m, frame, m->ra, &ra_offset), fp = where_is(m, frame, m->fp, &fp_offset);
+	enum where base = where_is(m, frame, m->base, &base_offset);
 	Dwarf_Op *op;
 	size_t n;
 
-	if (rip == UNDEFINED)
+	if (ra == UNDEFINED)
 		return end;
 	assert_int_equal(dwarf_frame_cfa(frame, &op, &n), 0);
-	r = cfa_rule(op, n);
+	r = cfa_rule(m, op, n);
+	if (is_signal && m == &unwind_arm64)
+		return unknown;
 	if (is_signal)
-		return r.cfa == UNWIND_RSP_DEREF && r.offset == 160 && !r.second ? signal :
+		return r.cfa == UNWIND_SP_DEREF && r.offset == 160 && !r.second ? signal :
 										   unsupported;
-	if (r.cfa == UNWIND_UNSUPPORTED || rip != AT_CFA || rip_offset != -8 || !is_rsp_usual(frame))
+	if (r.cfa == UNWIND_UNSUPPORTED || !is_ra_usual(m, ra, ra_offset) || !is_sp_usual(m, frame))
 		return unsupported;
-	r.rbp = rbp == SAME   ? UNWIND_RBP_SAME :
-		rbp == AT_CFA ? UNWIND_RBP_AT_CFA :
-		rbp == AT_RBP ? UNWIND_RBP_AT_RBP :
-				UNWIND_RBP_LOST;
-	r.rbp_offset = rbp_offset;
+	r.fp = fp == SAME   ? UNWIND_FP_SAME :
+	       fp == AT_CFA ? UNWIND_FP_AT_CFA :
+	       fp == AT_FP  ? UNWIND_FP_AT_FP :
+			      UNWIND_FP_LOST;
+	r.fp_offset = fp_offset;
+	r.ra_offset = ra_offset;
+	/* libdw takes rbx for undefined where nothing is said of it, although callees save it. */
+	if (tracks_rbx)
+		r.base_at = base == SAME || base == UNDEFINED ? UNWIND_BASE_SAME :
+			    base == AT_CFA && base_offset < 0 ? base_offset :
+								UNWIND_BASE_LOST;
 	return r;
 }
 
 /* The rule at an address, and where the next one may be another. */
-static struct unwind_rule oracle(Dwarf_CFI *cfi, u64 address, u64 *end)
+static struct unwind_rule oracle(const struct unwind_machine *m, Dwarf_CFI *cfi, u64 address, u64 *end)
 {
-	struct unwind_rule unknown = {}, r;
+	struct unwind_rule unknown = {}, unsupported = { .cfa = UNWIND_UNSUPPORTED }, r;
 	Dwarf_Addr from, to;
 	Dwarf_Frame *frame;
 	bool is_signal;
+	int ra;
 
 	*end = address + 1;
 	if (dwarf_cfi_addrframe(cfi, address, &frame))
 		return unknown;
-	assert_int_equal(dwarf_frame_info(frame, &from, &to, &is_signal), 16);
+	/* rawmemchr() of arm64's C library keeps its return address in x15. */
+	ra = dwarf_frame_info(frame, &from, &to, &is_signal);
 	assert_true(from <= address && address < to);
 	*end = to;
-	r = rule_of(frame, is_signal);
+	r = ra == (int)m->ra ? rule_of(m, frame, is_signal) : unsupported;
 	free(frame);
 	return r;
 }
@@ -180,7 +212,7 @@ static u64 row_address(const struct cfi_table *t, u32 page, u32 i)
 }
 
 /* All rows of the table, each as far as it goes. Returns the number of libdw's. */
-static u64 compare_all(const struct cfi_table *t, Dwarf_CFI *cfi)
+static u64 compare_all(const struct unwind_machine *m, const struct cfi_table *t, Dwarf_CFI *cfi)
 {
 	u64 at = t->rows.start, end, stop = at + (u64)t->rows.pages * UNWIND_PAGE, n = 0, row;
 	const struct unwind_rule *here, *last;
@@ -188,7 +220,7 @@ static u64 compare_all(const struct cfi_table *t, Dwarf_CFI *cfi)
 	u32 page, i;
 
 	while (at < stop) {
-		want = oracle(cfi, at, &end);
+		want = oracle(m, cfi, at, &end);
 		here = cfi_table__find(t, at);
 		assert_rule(at, here, &want);
 		/* The same rule, up to the last byte: there is no row between. */
@@ -200,7 +232,7 @@ static u64 compare_all(const struct cfi_table *t, Dwarf_CFI *cfi)
 	for (page = 0; page < t->rows.pages; page++)
 		for (i = t->rows.word[page]; i < t->rows.word[page + 1]; i++) {
 			row = row_address(t, page, i);
-			want = oracle(cfi, row, &end);
+			want = oracle(m, cfi, row, &end);
 			assert_rule(row, cfi_table__find(t, row), &want);
 		}
 	return n;
@@ -224,21 +256,22 @@ static u64 now_us(void)
 	return ts.tv_sec * 1000000ULL + ts.tv_nsec / 1000;
 }
 
-static void compare_file(const char *path, struct cfi_table *t)
+static void compare_file(const struct unwind_machine *m, const char *path, struct cfi_table *t)
 {
 	int fd = open_file(path);
 	u64 start = now_us(), read, theirs;
 	Dwarf_CFI *cfi;
 	Elf *elf;
 
-	assert_int_equal(cfi_table__read(t, fd, NULL), 0);
+	assert_int_equal(cfi_table__make(t, dup(fd), m), 0);
 	read = now_us() - start;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	assert_non_null(elf);
 	cfi = dwarf_getcfi_elf(elf);
 	assert_non_null(cfi);
-	theirs = compare_all(t, cfi);
+	tracks_rbx = count_rules(t, UNWIND_BASE);
+	theirs = compare_all(m, t, cfi);
 	print_message("%s: %llu functions, %u rows, %u rules, %llu rows not followed, read in %llu us; "
 		      "libdw looked up %llu in %llu us\n", path, t->counts.functions, t->rows.nrows,
 		      t->nrules, t->counts.unsupported, read, theirs, now_us() - start - read);
@@ -261,15 +294,49 @@ static void libraries(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(path); i++) {
-		compare_file(path[i], &t);
-		assert_true(count_rules(&t, UNWIND_RSP) > 1000);
+		compare_file(&unwind_x86, path[i], &t);
+		assert_true(count_rules(&t, UNWIND_SP) > 1000);
+		/* _dl_runtime_resolve(). */
+		if (strstr(path[i], "/ld-"))
+			assert_true(count_rules(&t, UNWIND_BASE));
 		cfi_table__free(&t);
 	}
+}
+
+/* Those that gcc-aarch64-linux-gnu comes with. */
+static void libraries_of_arm64(void **state)
+{
+	static const char *const path[] = {
+		"/usr/aarch64-linux-gnu/lib/libc.so.6",
+		"/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1",
+		"/usr/aarch64-linux-gnu/lib/libstdc++.so.6",
+	};
+	struct cfi_table t;
+	size_t i, n = 0;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(path); i++) {
+		if (access(path[i], R_OK))
+			continue;
+		compare_file(&unwind_arm64, path[i], &t);
+		assert_true(count_rules(&t, UNWIND_SP) > 500);
+		assert_true(count_rules(&t, UNWIND_FP) > 0);
+		cfi_table__free(&t);
+		n++;
+	}
+	if (!n)
+		skip();
 }
 
 #else
 
 static void libraries(void **state)
+{
+	(void)state;
+	skip();
+}
+
+static void libraries_of_arm64(void **state)
 {
 	(void)state;
 	skip();
@@ -348,43 +415,43 @@ struct place {
 	struct unwind_rule rule;
 };
 
-#define RULE(cfa_, offset_, second_, rbp_, rbp_offset_) \
-	{ .cfa = UNWIND_##cfa_, .offset = offset_, .second = second_, .rbp = UNWIND_RBP_##rbp_, \
-	  .rbp_offset = rbp_offset_ }
+#define RULE(cfa_, offset_, second_, fp_, fp_offset_) \
+	{ .cfa = UNWIND_##cfa_, .offset = offset_, .second = second_, .fp = UNWIND_FP_##fp_, \
+	  .fp_offset = fp_offset_, .ra_offset = UNWIND_##cfa_ > UNWIND_UNSUPPORTED ? -8 : 0 }
 
 static const struct place places[] = {
-	{ 0, RULE(RSP, 8, 0, SAME, 0) },
-	{ 16, RULE(RSP, 16, 0, AT_CFA, -16) },
-	{ 32, RULE(RBP, 16, 0, AT_CFA, -16) },
-	{ 48, RULE(RSP, 8, 0, SAME, 0) },
-	{ 64, RULE(RBP, 16, 0, AT_CFA, -16) },
-	{ 80, RULE(RBP, 16, 0, AT_CFA, -16) },
-	{ 96, RULE(RBP_DEREF, -8, 0, AT_RBP, 0) },
-	{ 112, RULE(RBP_DEREF, -8, 0, LOST, 0) },
-	{ 128, RULE(RBP_DEREF, -8, 0, LOST, 0) },
-	{ 144, RULE(RBP_DEREF, -8, 0, SAME, 0) },
-	{ 160, RULE(RSP_DEREF, 24, 8, SAME, 0) },
-	{ 176, RULE(RBP_DEREF, -16, 8, SAME, 0) },
+	{ 0, RULE(SP, 8, 0, SAME, 0) },
+	{ 16, RULE(SP, 16, 0, AT_CFA, -16) },
+	{ 32, RULE(FP, 16, 0, AT_CFA, -16) },
+	{ 48, RULE(SP, 8, 0, SAME, 0) },
+	{ 64, RULE(FP, 16, 0, AT_CFA, -16) },
+	{ 80, RULE(FP, 16, 0, AT_CFA, -16) },
+	{ 96, RULE(FP_DEREF, -8, 0, AT_FP, 0) },
+	{ 112, RULE(FP_DEREF, -8, 0, LOST, 0) },
+	{ 128, RULE(FP_DEREF, -8, 0, LOST, 0) },
+	{ 144, RULE(FP_DEREF, -8, 0, SAME, 0) },
+	{ 160, RULE(SP_DEREF, 24, 8, SAME, 0) },
+	{ 176, RULE(FP_DEREF, -16, 8, SAME, 0) },
 	{ 192, RULE(PLT, 8, 11, SAME, 0) },
 	{ 208, RULE(UNSUPPORTED, 0, 0, SAME, 0) },
 	{ 224, RULE(UNSUPPORTED, 0, 0, SAME, 0) },
 	{ 240, RULE(END, 0, 0, SAME, 0) },
-	{ 256, RULE(RSP, 40, 0, SAME, 0) },
-	{ 272, RULE(RSP, 16, 0, SAME, 0) },
-	{ 288, RULE(RSP, 24, 0, AT_CFA, -16) },
-	{ 304, RULE(RSP, 24, 0, AT_CFA, -24) },
-	{ 320, RULE(RSP, 24, 0, AT_CFA, 16) },
-	{ 336, RULE(RSP, 24, 0, LOST, 0) },
-	{ 352, RULE(RSP, 24, 0, LOST, 0) },
-	{ 368, RULE(RSP, 32, 0, LOST, 0) },
+	{ 256, RULE(SP, 40, 0, SAME, 0) },
+	{ 272, RULE(SP, 16, 0, SAME, 0) },
+	{ 288, RULE(SP, 24, 0, AT_CFA, -16) },
+	{ 304, RULE(SP, 24, 0, AT_CFA, -24) },
+	{ 320, RULE(SP, 24, 0, AT_CFA, 16) },
+	{ 336, RULE(SP, 24, 0, LOST, 0) },
+	{ 352, RULE(SP, 24, 0, LOST, 0) },
+	{ 368, RULE(SP, 32, 0, LOST, 0) },
 	{ 384, RULE(UNSUPPORTED, 0, 0, SAME, 0) },
-	{ 400, RULE(RSP, 8, 0, SAME, 0) },
-	{ 699, RULE(RSP, 8, 0, SAME, 0) },
-	{ 700, RULE(RSP, 24, 0, SAME, 0) },
-	{ 70699, RULE(RSP, 24, 0, SAME, 0) },
-	{ 70700, RULE(RSP, 32, 0, SAME, 0) },
+	{ 400, RULE(SP, 8, 0, SAME, 0) },
+	{ 699, RULE(SP, 8, 0, SAME, 0) },
+	{ 700, RULE(SP, 24, 0, SAME, 0) },
+	{ 70699, RULE(SP, 24, 0, SAME, 0) },
+	{ 70700, RULE(SP, 32, 0, SAME, 0) },
 	{ 70716, RULE(UNSUPPORTED, 0, 0, SAME, 0) },
-	{ 70732, RULE(RSP, 32, 0, SAME, 0) },
+	{ 70732, RULE(SP, 32, 0, SAME, 0) },
 };
 
 static void assert_at(const struct cfi_table *t, u64 address, struct unwind_rule want)
@@ -551,7 +618,7 @@ static void put_function(struct made *m, size_t common, u64 start, u64 size, u8 
 	end_entry(m);
 }
 
-static int read_made(const struct made *m, struct cfi_table *t)
+static int read_made_of(const struct unwind_machine *machine, const struct made *m, struct cfi_table *t)
 {
 	static const struct elf_segment segment = { CODE, 0, 0x100000, true };
 	struct rule_set *rules = malloc(sizeof(*rules));
@@ -560,13 +627,19 @@ static int read_made(const struct made *m, struct cfi_table *t)
 	assert_non_null(rules);
 	memset(t, 0, sizeof(*t));
 	rule_set__init(rules);
-	err = eh_frame__read(&t->rows, rules, &t->counts, cursor__of(m->byte, m->n), BASE, &segment, 1);
+	err = eh_frame__read(&t->rows, rules, &t->counts, machine, cursor__of(m->byte, m->n), BASE, &segment,
+			     1);
 	t->nrules = rules->n;
 	t->rule = malloc(sizeof(rules->rule));
 	assert_non_null(t->rule);
 	memcpy(t->rule, rules->rule, sizeof(rules->rule));
 	free(rules);
 	return err;
+}
+
+static int read_made(const struct made *m, struct cfi_table *t)
+{
+	return read_made_of(&unwind_x86, m, t);
 }
 
 /* In no order, overlapping, outside, and with gaps. */
@@ -599,15 +672,15 @@ static void orders(void **state)
 	/* unknown, 16, 24, unknown, 32, unknown */
 	assert_int_equal(t.rows.nrows, 6);
 	assert_at(&t, CODE + 0x104, unknown);
-	assert_at(&t, CODE + 0x105, (struct unwind_rule)RULE(RSP, 16, 0, SAME, 0));
-	assert_at(&t, CODE + 0x124, (struct unwind_rule)RULE(RSP, 16, 0, SAME, 0));
-	assert_at(&t, CODE + 0x125, (struct unwind_rule)RULE(RSP, 24, 0, SAME, 0));
-	assert_at(&t, CODE + 0x144, (struct unwind_rule)RULE(RSP, 24, 0, SAME, 0));
+	assert_at(&t, CODE + 0x105, (struct unwind_rule)RULE(SP, 16, 0, SAME, 0));
+	assert_at(&t, CODE + 0x124, (struct unwind_rule)RULE(SP, 16, 0, SAME, 0));
+	assert_at(&t, CODE + 0x125, (struct unwind_rule)RULE(SP, 24, 0, SAME, 0));
+	assert_at(&t, CODE + 0x144, (struct unwind_rule)RULE(SP, 24, 0, SAME, 0));
 	assert_at(&t, CODE + 0x145, unknown);
 	assert_at(&t, CODE + 0x200, unknown);
 	assert_at(&t, CODE + 0x2ff, unknown);
-	assert_at(&t, CODE + 0x300, (struct unwind_rule)RULE(RSP, 32, 0, SAME, 0));
-	assert_at(&t, CODE + 0x31f, (struct unwind_rule)RULE(RSP, 32, 0, SAME, 0));
+	assert_at(&t, CODE + 0x300, (struct unwind_rule)RULE(SP, 32, 0, SAME, 0));
+	assert_at(&t, CODE + 0x31f, (struct unwind_rule)RULE(SP, 32, 0, SAME, 0));
 	assert_at(&t, CODE + 0x320, unknown);
 	assert_null(cfi_table__find(&t, CODE + 0x400));
 	assert_null(cfi_table__find(&t, CODE + 0xff));
@@ -617,7 +690,7 @@ static void orders(void **state)
 /* Pointers and lengths of all kinds. */
 static void encodings(void **state)
 {
-	const struct unwind_rule rule = RULE(RSP, 16, 0, SAME, 0);
+	const struct unwind_rule rule = RULE(SP, 16, 0, SAME, 0);
 	struct made m = {};
 	struct cfi_table t;
 	size_t common, at;
@@ -826,6 +899,7 @@ static void instructions(void **state)
 		size_t n;
 	} bad[] = {
 		{ "\x3f", 1 },                           /* unknown */
+		{ "\x2d", 1 },                           /* arm64's, and SPARC's */
 		{ "\x01\x00\x00\x00\x00", 5 },           /* set_loc, which nobody writes */
 		{ "\x0b", 1 },                           /* nothing was remembered */
 		{ "\x0c\x07\xff\xff\xff\xff\x7f", 7 },   /* more than a rule holds */
@@ -852,13 +926,112 @@ static void instructions(void **state)
 		put(&m, 0x50, 1);
 		end_entry(&m);
 		assert_int_equal(read_made(&m, &t), 0);
-		assert_at(&t, CODE + 15, (struct unwind_rule)RULE(RSP, 8, 0, SAME, 0));
+		assert_at(&t, CODE + 15, (struct unwind_rule)RULE(SP, 8, 0, SAME, 0));
 		assert_at(&t, CODE + 16, (struct unwind_rule){ .cfa = UNWIND_UNSUPPORTED });
 		assert_at(&t, CODE + 47, (struct unwind_rule){ .cfa = UNWIND_UNSUPPORTED });
 		assert_at(&t, CODE + 48, (struct unwind_rule){});
 		assert_int_equal(t.counts.unsupported, 1);
 		cfi_table__free(&t);
 	}
+}
+
+/*
+ * As compilers write it for arm64: each step of 16 bytes, with the rule that AADWARF64 gives it. Of a CIE with
+ * augmentation text, code unit 4, data unit -8, column 30, sp + 0.
+ */
+struct arm64_step {
+	const char *bytes;
+	size_t n;
+	struct unwind_rule rule;
+};
+
+#define ARM64(cfa_, offset_, fp_, fp_offset_, ra_offset_) \
+	{ .cfa = UNWIND_##cfa_, .offset = offset_, .fp = UNWIND_FP_##fp_, .fp_offset = fp_offset_, \
+	  .ra_offset = ra_offset_ }
+#define BYTES(bytes) bytes, sizeof(bytes) - 1
+
+static const struct arm64_step arm64_steps[] = {
+	{ BYTES(""), ARM64(SP, 0, SAME, 0, 0) },
+	{ BYTES("\x2d"), ARM64(SP, 0, SAME, 0, 0) },                     /* paciasp: x30 is signed */
+	/* stp x29, x30, [sp, #-48]!: CFA sp + 48, x29 at -48, x30 at -40 */
+	{ BYTES("\x0e\x30\x9d\x06\x9e\x05"), ARM64(SP, 48, AT_CFA, -48, -40) },
+	{ BYTES("\x0d\x1d"), ARM64(FP, 48, AT_CFA, -48, -40) },          /* mov x29, sp and alloca() */
+	{ BYTES("\x0c\x1d\x10"), ARM64(FP, 16, AT_CFA, -48, -40) },      /* clang's */
+	{ BYTES("\x0a\xdd\xde\x0c\x1f\x00\x2d"), ARM64(SP, 0, SAME, 0, 0) }, /* ldp, autiasp, before ret */
+	{ BYTES("\x0b"), ARM64(FP, 16, AT_CFA, -48, -40) },
+	{ BYTES("\x2c"), ARM64(FP, 16, AT_CFA, -48, -40) },              /* signed with PC */
+	{ BYTES("\xdd\x0c\x1f\x20"), ARM64(SP, 32, SAME, 0, -40) },      /* without a frame pointer */
+	{ BYTES("\x0c\x0f\x00"), { .cfa = UNWIND_UNSUPPORTED } },        /* x15: probing a large frame */
+	/* x86's PLT, with registers of other meanings here */
+	{ BYTES("\x0f\x0b\x8f\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"), { .cfa = UNWIND_UNSUPPORTED } },
+	{ BYTES("\x0c\x1f\x20\x09\x1e\x10"), { .cfa = UNWIND_UNSUPPORTED } },     /* x30 is in x16 */
+	{ BYTES("\x9e\x00"), { .cfa = UNWIND_UNSUPPORTED } },           /* in the caller's frame */
+	{ BYTES("\x07\x1e"), { .cfa = UNWIND_END } },                   /* _start */
+	{ BYTES("\xde\x0e\x00"), ARM64(SP, 0, SAME, 0, 0) },
+};
+
+static size_t put_arm64_common(struct made *m, const char *augmentation)
+{
+	size_t at = m->n;
+
+	begin_entry(m);
+	put(m, 0, 4);
+	put(m, 1, 1);
+	put_bytes(m, augmentation, strlen(augmentation) + 1);
+	put_bytes(m, "\x04\x78\x1e\x01\x03\x0c\x1f\x00", 8);
+	end_entry(m);
+	return at;
+}
+
+static size_t put_arm64_function(struct made *m, size_t common, u64 start)
+{
+	size_t i, n = ARRAY_SIZE(arm64_steps);
+
+	begin_entry(m);
+	put(m, m->n - common, 4);
+	put(m, start, 4);
+	put(m, 16 * n, 4);
+	put(m, 0, 1);
+	for (i = 0; i < n; i++) {
+		if (i)
+			put(m, 0x44, 1);        /* advance_loc 4 units */
+		put_bytes(m, arm64_steps[i].bytes, arm64_steps[i].n);
+	}
+	end_entry(m);
+	return 16 * n;
+}
+
+/* Signed with the other key, with tagged memory, and a signal frame, which its code tells of. */
+static void arm64(void **state)
+{
+	static const char *const augmentations[] = { "zR", "zRB", "zRG", "zRBG" };
+	struct made m = {};
+	struct cfi_table t;
+	size_t i, k, size = 0;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(augmentations); k++)
+		size = put_arm64_function(&m, put_arm64_common(&m, augmentations[k]), CODE + 0x1000 * k);
+	put_arm64_function(&m, put_arm64_common(&m, "zRS"), CODE + 0x8000);
+	assert_int_equal(read_made_of(&unwind_arm64, &m, &t), 0);
+	assert_int_equal(t.counts.damaged, 0);
+	assert_int_equal(t.counts.functions, k + 1);
+	for (k = 0; k < ARRAY_SIZE(augmentations); k++) {
+		for (i = 0; i < ARRAY_SIZE(arm64_steps); i++) {
+			assert_at(&t, CODE + 0x1000 * k + 16 * i, arm64_steps[i].rule);
+			assert_at(&t, CODE + 0x1000 * k + 16 * i + 15, arm64_steps[i].rule);
+		}
+		assert_at(&t, CODE + 0x1000 * k + size, (struct unwind_rule){});
+	}
+	assert_at(&t, CODE + 0x8000, (struct unwind_rule){});
+	cfi_table__free(&t);
+	/* Columns and instructions of the one machine are not those of the other. */
+	assert_int_equal(read_made(&m, &t), 0);
+	assert_int_equal(t.counts.functions, k + 1);
+	assert_at(&t, CODE, (struct unwind_rule){ .cfa = UNWIND_UNSUPPORTED });
+	assert_at(&t, CODE + size - 1, (struct unwind_rule){ .cfa = UNWIND_UNSUPPORTED });
+	assert_at(&t, CODE + size, (struct unwind_rule){});
+	cfi_table__free(&t);
 }
 
 /* Functions enough that the instructions of their CIE, run again for each other one, are too many. */
@@ -893,8 +1066,8 @@ static void quadratic(void **state)
 		n += m->n;
 	}
 	rule_set__init(rules);
-	assert_int_equal(eh_frame__read(&rows, rules, &counts, cursor__of(section, n), BASE, &segment, 1),
-			 -E2BIG);
+	assert_int_equal(eh_frame__read(&rows, rules, &counts, &unwind_x86, cursor__of(section, n), BASE,
+					&segment, 1), -E2BIG);
 	assert_true(counts.functions < 20);
 	free(rules);
 	free(section);
@@ -956,7 +1129,7 @@ static void hostile_files(void **state)
 		for (i = 0; i < n; i++)
 			bad[round % 3 ? offset + random__below(&random, length) :
 					random__below(&random, 1024)] = random__next(&random);
-		err = cfi_table__make(&t, file_of(bad, cut));
+		err = cfi_table__make(&t, file_of(bad, cut), &unwind_x86);
 		assert_true(is_expected(err));
 		if (err)
 			continue;
@@ -1006,6 +1179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(libraries),
+		cmocka_unit_test(libraries_of_arm64),
 		cmocka_unit_test(shapes),
 		cmocka_unit_test(no_sections),
 		cmocka_unit_test(orders),
@@ -1014,6 +1188,7 @@ int main(void)
 		cmocka_unit_test(words),
 		cmocka_unit_test(extents),
 		cmocka_unit_test(instructions),
+		cmocka_unit_test(arm64),
 		cmocka_unit_test(quadratic),
 		cmocka_unit_test(hostile_files),
 		cmocka_unit_test(hostile_answers),

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include "sym/mappings.h"
 #include "unwind/sweep.h"
 #include "unwind/wanted.h"
+
+#include "bpf/lib/unwind.h"
 
 static int any_file(void)
 {
@@ -23,13 +26,54 @@ static int any_file(void)
 
 static u32 taken(struct wanted_files *w)
 {
-	struct wanted_file *f = wanted__take(w);
+	struct wanted_file *f = wanted__take(w, UINT64_MAX);
 	u32 token = f ? f->token : 0;
 
 	if (f)
 		close(f->fd);
 	free(f);
 	return token;
+}
+
+static int large_file(void)
+{
+	int fd = memfd_create("large", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 64 << 20), 0);
+	return fd;
+}
+
+/* What walks lack goes first, by how often they lack it and how soon it can be read. */
+static void lacked_files(void **state)
+{
+	u32 lacks[UNWIND_LACKS] = { [3] = 1, [4] = 7 }, mark = 0, i;
+	struct wanted_file *small;
+	struct wanted_files w;
+
+	(void)state;
+	wanted__init(&w);
+	w.lacks = lacks;
+	for (i = 1; i <= 4; i++)
+		assert_int_equal(wanted__add(&w, any_file(), &mark, false), i);
+	assert_int_equal(taken(&w), 4);
+	assert_int_equal(taken(&w), 3);
+	lacks[2] = 1;
+	assert_int_equal(wanted__add(&w, large_file(), &mark, true), 5);
+	lacks[5] = 64;
+	assert_int_equal(taken(&w), 2);
+	small = wanted__take(&w, 1 << 20);
+	assert_int_equal(small->token, 1);
+	assert_null(wanted__take(&w, 1 << 20));
+	close(small->fd);
+	free(small);
+	assert_int_equal(wanted__add(&w, any_file(), &mark, true), 6);
+	lacks[6] = 1;
+	lacks[5] = 66;
+	assert_int_equal(taken(&w), 5);
+	assert_int_equal(taken(&w), 6);
+	assert_int_equal(taken(&w), 0);
+	wanted__free(&w);
 }
 
 /* What runs now goes first, the rest in order; and there is a bound. */
@@ -87,7 +131,7 @@ static void few_descriptors(void **state)
 	close(fd);
 }
 
-/* Every process once, also this one, by CPU time; no thread of the kernel (its first is 2). */
+/* Every process once, also this one, by CPU time per age; no thread of the kernel (its first is 2). */
 static void processes(void **state)
 {
 	u64 end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 50 * NSEC_PER_MSEC;
@@ -104,9 +148,9 @@ static void processes(void **state)
 	assert_int_equal(seen, 1);
 	assert_true(s.n && s.given == s.n);
 	for (i = 0; i < s.n; i++) {
-		assert_true(!i || s.process[i].ticks <= s.process[i - 1].ticks);
+		assert_true(!i || s.process[i].share <= s.process[i - 1].share);
 		if (s.process[i].pid == self)
-			assert_true(s.process[i].ticks > 0);
+			assert_true(s.process[i].share > 0);
 	}
 	assert_false(sweep__step(&s, &pid));
 	sweep__end(&s);
@@ -116,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files),
+		cmocka_unit_test(lacked_files),
 		cmocka_unit_test(few_descriptors),
 		cmocka_unit_test(processes),
 	};

@@ -10,7 +10,7 @@
 
 #include "agg/elements.h"
 
-/* --- what the programs counted ---------------------------------------------------------------- */
+/* --- the programs' counts --------------------------------------------------------------------- */
 
 int calls__read_array(struct counts *c, int map_fd)
 {
@@ -60,8 +60,6 @@ int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 
 			.key = key.task, .place = COUNT_EVERYWHERE, .row = key.outcome,
 			.value = value->count, .name_stamp = value->name_stamp,
 		};
-		each.key.pid = key.pid;
-		each.key.tid = key.tid;
 		memcpy(each.name, value->name, sizeof(each.name));
 		err = counts__add(c, &each);
 	}
@@ -71,7 +69,7 @@ int calls__read_keyed(struct counts *c, const struct bpf_map *map, volatile u32 
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
-/* Takes the histogram over, also when there is no memory. */
+/* Takes over the histogram, even without memory. */
 static int add(struct calls *set, struct call *each)
 {
 	struct call *larger;
@@ -176,6 +174,7 @@ static int merge(struct call *to, struct call *from)
 	to->so_far_ns += from->so_far_ns;
 	to->before_ns += from->before_ns;
 	to->ahead_ns += from->ahead_ns;
+	to->time_ns += from->time_ns;
 	if (from->name[0])
 		memcpy(to->name, from->name, sizeof(to->name));
 	return err;
@@ -202,8 +201,8 @@ static int settle(struct calls *set)
 /* --- times over intervals --------------------------------------------------------------------- */
 
 /*
- * Negative where a call that was in an earlier report has gone meanwhile, but is not in hist yet:
- * what is missing is ahead, and taken off the next report, which has it there.
+ * The change is negative if a call in progress at the last report has returned, but is not in hist
+ * yet: the missing time is ahead, and subtracted from the next report, in which hist has it.
  */
 static void spend(struct call *c)
 {
@@ -239,6 +238,15 @@ int calls__add_up(struct calls *set, struct calls *before)
 	calls__free(before);
 	*before = next;
 	return err;
+}
+
+int calls__regroup(struct calls *set, void (*change)(void *context, void *key), void *context)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		change(context, &set->call[i].task);
+	return settle(set);
 }
 
 void calls__free(struct calls *set)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* syscount: system calls, their errors, and how long they took. See bpf/calls/syscount.bpf.c. */
+/* syscount: system calls, their errors and their times. See bpf/calls/syscount.bpf.c. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "calls/counts.h"
@@ -19,27 +20,24 @@
 
 SKELETON(syscount);
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 #define KEY_LATENCY 0x1000
 #define KEY_HIST 0x1001
 #define KEY_FAILED 0x1002
 #define KEY_ERRNO 0x1003
 #define KEY_ORDER 0x1004
 
-/* An element for each key and CPU that it is seen on. */
-#define CPUS_PER_KEY 8
-
 struct syscount {
 	struct syscall_set wanted;
-	bool chosen;            /* by -e; else all */
+	bool chosen;            /* by -e; otherwise all */
 	struct call_columns columns;
 	bool hist;
 	bool failed;
 	int only_errno;         /* 0: any */
-	const char *order;      /* a column; NULL: the usual one */
+	const char *order;      /* a column; NULL: the default */
 	struct syscount_bpf *bpf;
-	struct measure measure; /* of times */
-	struct call_snapshot last;      /* of counts */
+	struct measure measure; /* for times */
+	struct call_snapshot last;      /* for counts */
 	struct calls before;
 	struct bpf_link *running;
 };
@@ -48,7 +46,7 @@ struct syscount {
  * --- options -----------------------------------------------------------------------------------
  */
 
-/* Of several -e, whatever one of them names. */
+/* Several -e add up. */
 static error_t parse_calls(struct syscount *s, const char *text)
 {
 	struct complaint c = {};
@@ -113,7 +111,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* Calls that returned first: see calls__add_up(). */
+/* Reads returned calls before those in progress: see calls__add_up(). */
 static int read_times(struct measurement *m, struct calls *set, struct loss_counters *losses)
 {
 	struct hist_set times;
@@ -162,7 +160,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Histograms are reported from keys with a task in them. */
+/* Histograms need keys with a task. */
 static bool only_calls(const struct syscount *s, const struct measurement *m)
 {
 	return m->cli->by == BY_SYSCALL && !s->hist;
@@ -207,14 +205,14 @@ static int prepare_times(struct syscount *s, struct measurement *m)
 static int prepare_counts(struct syscount *s, struct measurement *m)
 {
 	struct syscount_bpf *bpf = s->bpf;
-	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
-	u64 keys = m->cli->by == BY_SYSCALL ? 1 : cpus * m->cli->max_keys;
 	int err = 0;
 
-	if (!(m->cli->by & ~SYSCOUNT_IDS))
-		err = bpf_map__set_key_size(bpf->maps.keyed_counts, SYSCOUNT_IDS_SIZE);
+	err = bpf_map__set_key_size(bpf->maps.keyed_counts,
+				    offsetof(struct syscount_key, task) + task_key__size(m->cli->by));
 	if (!err)
-		err = map__set_room_for_keys(bpf->maps.keyed_counts, &m->run->host, keys);
+		err = m->cli->by == BY_SYSCALL ?
+			map__set_room_for_keys(bpf->maps.keyed_counts, &m->run->host, 1) :
+			map__set_room_for_writers(bpf->maps.keyed_counts, &m->run->host, m->cli->max_keys);
 	if (!err)
 		err = bpf_map__set_autocreate(bpf->maps.call_states, false);
 	if (!err)
@@ -243,8 +241,8 @@ static int open_skeleton(struct measurement *m)
 }
 
 /*
- * Calls that go on, for tables. Not where it is not known yet how they will count: by CPU, or by
- * how they end.
+ * Calls in progress, for tables. Left out if it is still unknown how they will count: by CPU, or by
+ * result.
  */
 static void prepare_running(struct syscount *s, const struct measurement *m)
 {
@@ -272,7 +270,7 @@ static int attach(struct measurement *m)
 	return err;
 }
 
-/* What was not given; histograms have columns of their own. */
+/* Fills in defaults; histograms have their own columns. */
 static int check(void *context, struct cli *cli)
 {
 	struct syscount *s = context;
@@ -318,12 +316,16 @@ static const struct argp_option option_list[] = {
 	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", 5 },
 	{},
 };
+
+OPTION_VALUES(calls, .options = option_list, .key = 'e', .add = complete_syscalls, .separators = SYSCALL_SEPARATORS);
+OPTION_VALUES(errno, .options = option_list, .key = KEY_ERRNO, .add = complete_errors);
+OPTION_VALUES(sort, .options = option_list, .key = KEY_ORDER, .add = call_orders__complete);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "syscount",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_HEAT,
 		.doc = "System calls: how many, how many failed, and how long they took.",
 		.own = &own_argp,

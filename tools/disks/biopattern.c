@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* biopattern: sequential or random. The measurement is bpf/disks/biopattern.bpf.c. */
+/* biopattern: sequential or random access. The measurement is bpf/disks/biopattern.bpf.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* What an element had in an earlier snapshot: there are few. */
+/* The sums of a key in an earlier snapshot. A linear search: there are few keys. */
 static struct biopattern_sums before(const struct elements *e, const struct biopattern_key *key)
 {
 	size_t i;
@@ -167,12 +167,14 @@ static const struct argp own_argp = { .options = option_list, .parser = parse_ow
 static const struct tool_spec spec = {
 	.name = "biopattern",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "Whether disks are read and written in order or all over the place.",
 		.own = &own_argp,
 	},
 	.own_size = sizeof(struct biopattern), .skeleton = &biopattern_skeleton,
 	.init = init, .open = open_skeleton, .attach = attach, .report = report, .free = release,
 };
+
+REQUESTS_VALUES(option_list);
 
 TOOL_MEASURING(biopattern, spec, AREA_DISKS, "whether disks are used in order or at random");

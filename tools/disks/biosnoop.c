@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* biosnoop: each block request, when it ends. The measurement is bpf/disks/biosnoop.bpf.c. */
+/* biosnoop: block requests as they complete. The measurement is bpf/disks/biosnoop.bpf.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +17,9 @@ SKELETON(biosnoop);
 
 #define KEY_MIN 0x1000
 
-static const char *const field_names[] = {
+enum { DISK, RWBS, SECTOR, BYTES, QUEUE, DEVICE, RESULT, FIELDS };
+
+static const char *const field_names[FIELDS] = {
 	"disk", "rwbs", "sector", "bytes", "queue", "device", "result",
 };
 
@@ -60,11 +62,12 @@ static int show(void *context, const void *record, size_t size)
 	const struct field values[ARRAY_SIZE(field_names)] = {
 		{ .text = (char *)disk__name(r->disk, disk), .word = true },
 		{ .text = (char *)request_rwbs(r->op, r->flags, rwbs), .word = true },
-		{ .number = r->sector == UINT64_MAX ? 0 : r->sector, .kind = FIELD_NUMBER },
-		{ .number = r->bytes, .kind = FIELD_NUMBER },
+		{ .number = r->sector == UINT64_MAX ? 0 : r->sector, .kind = FIELD_NUMBER,
+		  .spare = true },
+		{ .number = r->bytes, .kind = FIELD_SIZE },
 		{ .number = r->queue_ns, .kind = FIELD_TIME },
 		{ .number = r->device_ns, .kind = FIELD_TIME },
-		{ .text = (char *)request_result(r->error, result), .word = true },
+		{ .text = (char *)request_result(r->error, result), .word = true, .spare = !r->error },
 	};
 	struct stream_field fields[ARRAY_SIZE(field_names)] = {};
 	struct stream_line line = {
@@ -153,6 +156,8 @@ static const struct argp_option option_list[] = {
 	REQUESTS_OPTIONS,
 	{},
 };
+
+REQUESTS_VALUES(option_list);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {

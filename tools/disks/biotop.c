@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* biotop: who uses the disks, and what they get. The measurement is bpf/disks/biotop.bpf.c. */
+/* biotop: disk usage by task. The measurement is bpf/disks/biotop.bpf.c. */
 #include <errno.h>
 
 #include "agg/loss.h"
 #include "disks/requests.h"
 #include "disks/sums.h"
+#include "cli/key_view.h"
 #include "cli/order.h"
 #include "run/measurement.h"
 #include "run/measure.h"
@@ -16,14 +17,8 @@ SKELETON(biotop);
 
 #define KEY_SORT 0x1000
 
-/* Of people, who see the largest at the top; programs are given all. */
-#define DEFAULT_TOP 20
-
-/* Elements a key may fill: CPUs that its requests end on. */
-#define CPUS_PER_KEY 8
-
 struct biotop {
-	const char *order;      /* the column; NULL: by key */
+	const char *order;      /* a column; NULL: by key */
 	struct requests requests;
 	struct biotop_bpf *bpf;
 	struct request_sums_set before;
@@ -34,11 +29,12 @@ struct biotop {
  * --- options -----------------------------------------------------------------------------------
  */
 
+static const char *const orders[] = {
+	"requests", "bytes", "time", "avg", "queue", "device", "max", "errors", "requeued",
+};
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = {
-		"requests", "bytes", "time", "avg", "queue", "device", "max", "errors", "requeued",
-	};
 	struct biotop *b = state->input;
 
 	if (key == KEY_SORT)
@@ -50,7 +46,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* What came since the last call, to be freed; the snapshot becomes the next call's "before". */
+/*
+ * Reads the change since the last call, which the caller frees. The snapshot becomes the next
+ * "before".
+ */
 static int read_interval(struct biotop *b, struct request_sums_set *set,
 			 struct loss_counters *losses)
 {
@@ -113,8 +112,9 @@ static int add_row(struct report *r, const struct request_sums *s, u32 by,
 
 static int report(struct measurement *m, struct report *r)
 {
-	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	struct task_key_names names = { .cgroups = m->cgroups };
 	const struct cli *cli = m->cli;
+	struct key_view view = { cli->by, &names, offsetof(struct biotop_key, task) };
 	struct biotop *b = m->own;
 	struct request_sums_set set;
 	size_t i, nkeys = 0;
@@ -128,14 +128,15 @@ static int report(struct measurement *m, struct report *r)
 		err = read_interval(b, &set, &r->counters);
 	if (err)
 		return err;
+	if (key_view__merges(&view))
+		request_sums__regroup(&set, key_view__change, &view);
 	for (i = 0; i < set.n && !err; i++) {
 		err = add_row(r, &set.sums[i], cli->by, &names, &nkeys);
 		r->events += set.sums[i].requests;
 	}
 	task_key_names__free(&names);
 	request_sums__free(&set);
-	report__sort_rows(r, b->order, nkeys,
-			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
+	report__sort_rows(r, b->order, nkeys, table_rows(cli));
 	return err;
 }
 
@@ -153,14 +154,12 @@ static int check(void *context, struct cli *cli)
 
 static int open_skeleton(struct measurement *m)
 {
-	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
 	struct biotop_bpf *bpf = m->bpf;
 	struct biotop *b = m->own;
 	int err;
 
 	b->bpf = bpf;
-	err = map__set_room_for_keys(bpf->maps.sums, &m->run->host,
-					     cpus * m->cli->max_keys);
+	err = map__set_room_for_writers(bpf->maps.sums, &m->run->host, m->cli->max_keys);
 	return err ?: requests__prepare(&b->requests, m);
 }
 
@@ -194,12 +193,15 @@ static const struct argp_option option_list[] = {
 	REQUESTS_OPTIONS,
 	{},
 };
+
+REQUESTS_VALUES(option_list);
+ORDER_VALUES(option_list, KEY_SORT, orders);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "biotop",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES,
 		.doc = "Who uses the disks: requests, bytes and times, by process, disk and "
 		       "operation (--by), the first 20 (--top).",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "disks/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -30,15 +31,14 @@ static int parse_number(const char *text, u32 *disk)
 	return 0;
 }
 
-/* Where sysfs has it; device nodes may lie in folders, which have a '!' there. */
+/* Finds the disk in sysfs, where '!' replaces the '/' of device nodes in folders. */
 static int find_folder(const char *name, char folder[PATH_MAX])
 {
 	size_t i, from;
 	u32 disk;
 
 	if (!parse_number(name, &disk)) {
-		snprintf(folder, PATH_MAX, "/sys/dev/block/%u:%u", disk >> MINOR_BITS,
-			 disk & ((1 << MINOR_BITS) - 1));
+		snprintf(folder, PATH_MAX, "/sys/dev/block/%u:%u", disk >> MINOR_BITS, disk & ((1 << MINOR_BITS) - 1));
 	} else {
 		if (!strncmp(name, "/dev/", 5))
 			name += 5;
@@ -67,14 +67,14 @@ int disk__find(const char *name, u32 *disk)
 
 	if (find_folder(name, folder)) {
 		diag_error("there is no disk '%s'", name);
-		diag_hint("those there are: ls /sys/block");
+		diag_hint("ls /sys/block lists them");
 		return -ENOENT;
 	}
 	if (has(folder, "partition")) {
 		diag_error("'%s' is a partition; requests are those of a whole disk", name);
 		return -EINVAL;
 	}
-	/* Request-based disks have their hardware queues there. */
+	/* Only request-based disks have hardware queues there. */
 	if (!has(folder, "mq")) {
 		diag_error("'%s' has no requests of its own", name);
 		diag_hint("it is put together from disks (dm, md, bcache) or in memory (zram): see "
@@ -108,4 +108,22 @@ const char *disk__name(u32 disk, char *text)
 	else
 		snprintf(text, DISK_NAME_SPACE, "%u:%u", major, minor);
 	return text;
+}
+
+void complete_disks(struct completion *c)
+{
+	char folder[PATH_MAX], *slash;
+	DIR *dir = opendir("/sys/block");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(folder, sizeof(folder), "/sys/block/%s", entry->d_name);
+		if (entry->d_name[0] == '.' || !has(folder, "mq"))
+			continue;
+		for (slash = entry->d_name; (slash = strchr(slash, '!'));)
+			*slash = '/';
+		completion__add(c, entry->d_name, "");
+	}
+	if (dir)
+		closedir(dir);
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Disks: names and device numbers (major << 20 | minor, as the kernel has them). */
+/* Disks: names and device numbers (the kernel's major << 20 | minor). */
 #ifndef TALLY_BLOCK_DISK_H
 #define TALLY_BLOCK_DISK_H
 
 #include "base/types.h"
+#include "cli/complete.h"
 
 #define DISK_NAME_SPACE 48
 
 /*
- * The number of a disk by name (sda, /dev/sda) or number (8:0). Says what is wrong: there is
- * none, it is a partition, or it has no requests of its own. Returns 0 or a negative errno.
+ * Finds the number of a disk by name (sda, /dev/sda) or number (8:0). Reports errors: no such disk,
+ * a partition, or a disk without requests of its own. Returns 0 or a negative errno.
  */
 int disk__find(const char *name, u32 *disk);
 
 /*
- * Writes its name as in /dev, or its number where it has gone, into text[DISK_NAME_SPACE] and
+ * Writes the name in /dev, or the number if the disk has gone, into text[DISK_NAME_SPACE] and
  * returns text. Not escaped. 0: "-".
  */
 const char *disk__name(u32 disk, char *text);
+
+/* Adds the names of disks that disk__find() accepts. */
+void complete_disks(struct completion *c);
 
 #endif /* TALLY_BLOCK_DISK_H */

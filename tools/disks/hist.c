@@ -10,19 +10,19 @@
 
 SHARED_SKELETON(biolatency);
 
-/* Of our own options; user/cli's are below, those of disks/requests.h above. */
+/* Keys of our own options; those of user/cli are below, those of disks/requests.h above. */
 #define KEY_OF 0x1000
+
+static const char *const times[] = {
+	[REQUEST_QUEUE_TIME] = "queue", [REQUEST_DEVICE_TIME] = "device", [REQUEST_TOTAL_TIME] = "total",
+};
 
 static error_t parse_of(struct request_hist *h, const char *name)
 {
-	static const char *const names[] = {
-		[REQUEST_QUEUE_TIME] = "queue", [REQUEST_DEVICE_TIME] = "device",
-		[REQUEST_TOTAL_TIME] = "total",
-	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strcmp(name, names[i])) {
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		if (!strcmp(name, times[i])) {
 			h->value = i;
 			return 0;
 		}
@@ -93,5 +93,8 @@ static const struct argp_option options_of_times[] = {
 	REQUESTS_OPTIONS,
 	{},
 };
+
+OPTION_VALUES(of, .options = options_of_times, .key = KEY_OF, .word = times, .n = ARRAY_SIZE(times));
+REQUESTS_VALUES(options_of_times);
 const struct argp request_times_argp = { .options = options_of_times, .parser = parse_own };
 const struct argp request_sizes_argp = { .options = options_of_times + 1, .parser = parse_own };

@@ -9,14 +9,14 @@
 #include "agg/elements.h"
 #include "base/clock.h"
 #include "host/errno_name.h"
+#include "host/kernel_btf.h"
 #include "report/diag.h"
 #include "report/units.h"
-#include "types/btf.h"
 
 /*
- * Requests that can be under way at once: a full queue of a thousand on each of sixteen CPUs.
- * Allocated at once (3 MiB): an element is made and deleted with each request, and that costs half as
- * much so.
+ * Maximum number of requests under way: a full queue of a thousand on each of sixteen CPUs.
+ * Preallocated (3 MiB), because each request adds and deletes an element, which then costs half as
+ * much.
  */
 #define MOST_REQUESTS 16384
 
@@ -58,6 +58,16 @@ static error_t parse_source(struct requests *r, const char *name)
 	return EINVAL;
 }
 
+void requests__complete_source(struct completion *c)
+{
+	enum request_source i;
+
+	completion__add(c, "auto", "");
+	for (i = 0; i < REQUEST_SOURCES; i++)
+		if (sources[i].name)
+			completion__add(c, sources[i].name, sources[i].text);
+}
+
 error_t requests__parse(struct requests *r, int key, const char *arg)
 {
 	switch (key) {
@@ -71,17 +81,17 @@ error_t requests__parse(struct requests *r, int key, const char *arg)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- setup -------------------------------------------------------------------------------------
  */
 
-/* Reading the kernel's types takes longer than all the rest: not where the version says it. */
+/* Reading the kernel's types is slow, so the version is tested first. */
 static bool has_start(const struct host *host)
 {
 	return host->version >= KERNEL_VERSION(6, 5, 0) ||
 	       kernel_btf_arguments("btf_trace_block_io_start") >= 0;
 }
 
-/* Does anything depend on who submitted a request, on its CPU, or on its flags then? */
+/* Whether anything depends on the submitter of a request, or on its CPU or flags at submission. */
 static bool needs_submissions(const struct requests *r, const struct cli *cli)
 {
 	return !r->from_issue || cli__picks_tasks(cli) || cli->scope.cpus ||
@@ -126,8 +136,11 @@ int requests__prepare(struct requests *r, struct measurement *m)
 	c->by_bio = r->source == REQUEST_SOURCE_GETRQ;
 	c->at_issue = r->source == REQUEST_SOURCE_ISSUE;
 	if (c->at_issue)
-		m->scope.exclude_tgid = 0;    /* whose they are is not known: for -n */
-	/* The context, the queue maybe, and the request, or bio and flags: long before 6.5. */
+		m->scope.exclude_tgid = 0;    /* the submitter is unknown; shown by -n */
+	/*
+	 * The arguments are the context, in old kernels the queue, and the request, or the bio and
+	 * flags. Kernels with block_io_start (6.5) no longer have the queue.
+	 */
 	c->queue_first = !start && kernel_btf_arguments("btf_trace_block_rq_issue") >= 3;
 	c->queue_before_bio = !start && kernel_btf_arguments("btf_trace_block_getrq") >= 4;
 	err = choose_program(m->obj, "on_start", r->source == REQUEST_SOURCE_START);
@@ -142,7 +155,7 @@ void requests__begin(struct requests *r, struct request_run *counters)
 }
 
 /*
- * --- what is in flight -------------------------------------------------------------------------
+ * --- requests in flight ------------------------------------------------------------------------
  */
 
 struct in_flight {
@@ -154,7 +167,9 @@ static bool is_in_flight(const struct requests *r, const struct request_state *s
 {
 	if (st->standing != REQUEST_IN_SCOPE || (r->disk && st->disk != r->disk))
 		return false;
-	/* One that waits for a flush, which is a request itself. */
+	/*
+	 * Excludes an empty request that waits for a flush, because the flush is a request itself.
+	 */
 	return st->issue_ns || st->bytes || !(st->flags & REQUEST_PREFLUSH);
 }
 
@@ -194,7 +209,10 @@ static size_t add_in_flight(struct requests *r, const struct in_flight *f)
 	else
 		length += snprintf(r->note + length, sizeof(r->note) - length,
 				   "; --by pid says by whom");
-	/* Text has notes above the first report only; a disk that hangs is to be heard of later, too. */
+	/*
+	 * Text output has notes above the first report only; a hanging disk must be reported later,
+	 * too.
+	 */
 	if (r->reports && age_ns >= NSEC_PER_SEC)
 		diag_warn("%s", r->note);
 	return length;
@@ -208,7 +226,7 @@ static void add_before(struct requests *r, size_t at)
 	r->before = before;
 	if (new && at < sizeof(r->note))
 		snprintf(r->note + at, sizeof(r->note) - at,
-			 "%s%s of before the run ended in it and left out", at ? "; " : "",
+			 "%s%s that began before the run ended in it: left out", at ? "; " : "",
 			 format_count(n, new));
 }
 
@@ -271,7 +289,7 @@ const char *request_flags_name(u8 flags, char text[REQUEST_TEXT_SPACE])
 	return text;
 }
 
-/* blk_fill_rwbs() */
+/* As in the kernel's blk_fill_rwbs(). */
 const char *request_rwbs(u8 op, u8 flags, char text[REQUEST_TEXT_SPACE])
 {
 	static const char *const letters[] = {
@@ -286,7 +304,7 @@ const char *request_rwbs(u8 op, u8 flags, char text[REQUEST_TEXT_SPACE])
 	return text;
 }
 
-/* block/blk-core.c, blk_errors[]; numbers above these have moved. */
+/* block/blk-core.c, blk_errors[]; higher numbers differ between versions. */
 static int status_errno(__s32 status)
 {
 	static const int errnos[] = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loader's half of bpf/disks/request.bpf.h, which all tools for block requests share: their options,
- * where submissions are seen, names of what requests are, and what is still in flight.
+ * The loader's half of bpf/disks/request.bpf.h, shared by all tools for block requests: their
+ * options, the source of submissions, names of operations and flags, and requests still in flight.
  *
  *   requests__parse()      from the tool's parser, for keys it does not know
  *   requests__prepare()    between open and load
  *   requests__begin()      after attach, before the gate is opened
  *   requests__describe()   from report()
  *
- * All return 0 or a negative errno, where nothing else is said.
+ * Functions return 0 or a negative errno, unless stated otherwise.
  */
 #ifndef TALLY_BLOCK_REQUESTS_H
 #define TALLY_BLOCK_REQUESTS_H
@@ -17,17 +17,18 @@
 #include <bpf/libbpf.h>
 
 #include "disks/disk.h"
+#include "cli/complete.h"
 #include "cli/task_key.h"
 #include "report/report.h"
 #include "run/measurement.h"
 
 #include "bpf/disks/request.h"
 
-/* Where the submission of a request is seen. */
+/* The hook that sees a request's submission. */
 enum request_source {
 	REQUEST_SOURCE_START,
 	REQUEST_SOURCE_GETRQ,
-	REQUEST_SOURCE_ISSUE,           /* nowhere: nothing depends on it; chosen by AUTO only */
+	REQUEST_SOURCE_ISSUE,           /* none: nothing depends on it; chosen by AUTO only */
 	REQUEST_SOURCES,
 	REQUEST_SOURCE_AUTO,
 };
@@ -35,11 +36,11 @@ enum request_source {
 struct requests {
 	enum request_source source;
 	u32 disk;                       /* 0: all */
-	bool from_issue;                /* the tool's: it shows nothing of before the issue */
+	bool from_issue;                /* set by tools that use nothing from before the issue */
 	const struct bpf_object *obj;
-	struct request_run *counters;   /* the programs' */
-	u64 reports;                    /* so far */
-	u64 before;                     /* of the last report */
+	struct request_run *counters;   /* updated by the programs */
+	u64 reports;                    /* number of reports so far */
+	u64 before;                     /* requests from before the run, at the last report */
 	char note[256];                 /* of the last report */
 };
 
@@ -56,24 +57,31 @@ enum {
 	{ "source", REQUESTS_KEY_SOURCE, "NAME", 0,                                                \
 	  "Where submissions are seen: auto (default), start (6.5), getrq", 0 }
 
-/* ARGP_ERR_UNKNOWN for other keys, EINVAL after saying what is wrong. */
+/* Declares the values of these options, below the tool's table (OPTION_VALUES). */
+#define REQUESTS_VALUES(table)                                                                     \
+	OPTION_VALUES(disk, .options = table, .key = REQUESTS_KEY_DISK, .add = complete_disks);     \
+	OPTION_VALUES(source, .options = table, .key = REQUESTS_KEY_SOURCE, .add = requests__complete_source)
+void requests__complete_source(struct completion *c);
+
+/* Returns ARGP_ERR_UNKNOWN for other keys, EINVAL after reporting an error. */
 error_t requests__parse(struct requests *r, int key, const char *arg);
 
 /*
- * Chooses the programs and sizes the map of requests. config: the object's constant. Without
- * block_io_start that source is -EOPNOTSUPP, after saying so.
+ * Chooses the programs and sizes the map of requests. config: the object's constant. Returns
+ * -EOPNOTSUPP, after reporting it, if the source start was requested and the kernel has no
+ * block_io_start.
  */
 int requests__prepare(struct requests *r, struct measurement *m);
 
-/* counters: the object's. */
+/* counters: in the object. */
 void requests__begin(struct requests *r, struct request_run *counters);
 
 /* For a report's source. */
 const char *requests__source(const struct requests *r);
 
 /*
- * Fills in source and caveat: requests that were submitted before the run, and those in scope
- * that are in flight now. The texts live as long as r, until the next call.
+ * Fills in source and caveat: the number of requests submitted before the run, and of those in
+ * scope that are in flight now. The texts are valid until the next call, as long as r lives.
  */
 int requests__describe(struct requests *r, struct report *report);
 
@@ -82,12 +90,15 @@ extern const struct own_parts request_own_parts;
 
 #define REQUEST_TEXT_SPACE 96
 
-/* What a request does: "read"; its flags: "Sync+Meta"; both as the kernel's tracepoints: "WSM". */
+/*
+ * The operation of a request: "read"; its flags: "Sync+Meta"; both as in the kernel's tracepoints:
+ * "WSM".
+ */
 const char *request_op_name(u8 op, char text[REQUEST_TEXT_SPACE]);
 const char *request_flags_name(u8 flags, char text[REQUEST_TEXT_SPACE]);
 const char *request_rwbs(u8 op, u8 flags, char text[REQUEST_TEXT_SPACE]);
 
-/* How it ended, from struct request_state: "ok", "EIO". */
+/* The result of a request, from struct request_state: "ok", "EIO". */
 const char *request_result(__s32 error, char text[REQUEST_TEXT_SPACE]);
 
 #endif /* TALLY_BLOCK_REQUESTS_H */

@@ -52,7 +52,7 @@ static void add_up(struct request_sums *to, const struct request_sums *from)
 	}
 }
 
-/* Sorts, and adds up those of one key. */
+/* Sorts, and merges equal keys. */
 static void settle(struct request_sums_set *set)
 {
 	size_t i, n = 0;
@@ -119,6 +119,15 @@ void request_sums__subtract(struct request_sums_set *later, const struct request
 			later->sums[n++] = each;
 	}
 	later->n = n;
+}
+
+void request_sums__regroup(struct request_sums_set *set, void (*change)(void *context, void *key), void *context)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		change(context, &set->sums[i].key);
+	settle(set);
 }
 
 int request_sums__copy(struct request_sums_set *to, const struct request_sums_set *from)

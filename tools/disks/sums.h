@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots of what biotop's program keeps (bpf/disks/biotop.h), by key, the CPUs of each key added up,
- * sorted. Totals are cumulative; an interval is the difference of two snapshots. The slowest
- * request is that of the interval asked for.
+ * Snapshots of biotop's map (bpf/disks/biotop.h) by key, summed over the CPUs of each key, sorted.
+ * Totals are cumulative; an interval is the difference of two snapshots. The slowest request is
+ * that of the given interval.
  */
 #ifndef TALLY_BLOCK_SUMS_H
 #define TALLY_BLOCK_SUMS_H
@@ -30,16 +30,22 @@ struct request_sums_set {
 };
 
 /*
- * *set = the elements of a map, which grows meanwhile, with the slowest requests of an interval and
- * of the next one, which has begun. Returns 0 or a negative errno, then *set is empty.
+ * Reads the elements of a map, which may grow meanwhile, with the slowest requests of an interval
+ * and of the next one, which has begun. Returns 0, or a negative errno with *set empty.
  */
 int request_sums__read(struct request_sums_set *set, int map_fd, u64 interval,
 		       volatile u32 *generation, bool *anew);
 
-/* Takes off what earlier had, and those out that did not grow. */
+/* Subtracts earlier, and removes elements that did not grow. */
 void request_sums__subtract(struct request_sums_set *later, const struct request_sums_set *earlier);
 
-/* Returns 0 or -ENOMEM, then *to is empty. */
+/*
+ * Changes keys with change(), for reports with coarser keys, and merges keys that have become
+ * equal.
+ */
+void request_sums__regroup(struct request_sums_set *set, void (*change)(void *context, void *key), void *context);
+
+/* Returns 0, or -ENOMEM with *to empty. */
 int request_sums__copy(struct request_sums_set *to, const struct request_sums_set *from);
 void request_sums__free(struct request_sums_set *set);
 

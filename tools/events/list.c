@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* list: what can be traced here, and what it is made of. */
+/* list: what can be traced here, and the details of it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
 #include "cli/options.h"
+#include "event/complete.h"
 #include "events/list/list.h"
 #include "report/diag.h"
 #include "run/run.h"
 #include "tools.h"
 
-/* The questions; events is what is asked without an option. */
+/* The questions; without an option, events are listed. */
 enum question {
 	ASK_EVENTS,
 	ASK_SUMMARY,
@@ -23,8 +24,8 @@ enum question {
 
 struct list {
 	enum question question;
-	const char *asked_by;   /* the option */
-	const char *subject;    /* its value */
+	const char *asked_by;   /* its option */
+	const char *subject;    /* the value of that option */
 	struct list_request request;
 };
 
@@ -56,7 +57,7 @@ static int add_pattern(struct list_request *q, const char *pattern)
 
 	if (!more)
 		return ENOMEM;
-	more[q->npatterns++] = pattern;
+	more[q->npatterns++] = !strcmp(pattern, "hw") ? "hardware" : !strcmp(pattern, "sw") ? "software" : pattern;
 	q->pattern = more;
 	return 0;
 }
@@ -104,19 +105,21 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option own_options[] = {
-	{ NULL, 0, NULL, 0, "What to list (default: events):", 1 },
+	{ NULL, 0, NULL, 0, "Kinds (default: events):", 1 },
 	{ "summary", KEY_SUMMARY, NULL, 0, "How many events each subsystem has", 1 },
 	{ "functions", KEY_FUNCTIONS, NULL, 0, "Functions of the kernel, or of -x", 1 },
 	{ "type", KEY_TYPE, "NAME", 0, "Layout of a kernel type ('struct sock'); -v: all inside", 1 },
 	{ "lines", KEY_LINES, "FUNC[:A-B]", 0, "Source lines that can be probed", 1 },
 	{ "vars", KEY_VARS, "FUNC[:LINE]", 0, "Variables at its beginning, or at a line", 1 },
-	{ "module", KEY_MODULE, "NAME", 0, "Of this kernel module (vmlinux: of none)", 1 },
-	{ "binary", 'x', "BINARY", 0, "Of this program or library; alone: its probes", 1 },
+	{ "module", KEY_MODULE, "NAME", 0, "only this kernel module (vmlinux: none)", 1 },
+	{ "binary", 'x', "BINARY", 0, "only this program or library; alone: its probes", 1 },
 	{ "pid", 'p', "PID", 0, "BINARY is the file that this process has mapped by that name", 1 },
 	{},
 };
 
-/* What no single option can see. */
+OPTION_VALUES(pid, .options = own_options, .key = 'p', .add = complete_pids);
+
+/* Checks combinations of options. */
 static int check_together(const struct list *l)
 {
 	const struct list_request *q = &l->request;
@@ -151,7 +154,7 @@ static int answer(struct report *r, const struct list *l, const struct cli *cli)
 	const struct list_request *q = &l->request;
 	bool text = cli->format == FORMAT_TEXT;
 
-	/* Where a column does not explain itself it has a title; in the other formats all have. */
+	/* In text, only columns that need explanation have titles; other formats name all. */
 	r->table = text;
 	switch (l->question) {
 	case ASK_SUMMARY:
@@ -188,6 +191,7 @@ static int list(int argc, char **argv)
 		       "USDT probes, types, source lines. A PATTERN is a glob or a part of a name.",
 		.own = &own,
 		.own_input = &l,
+		.arguments = complete_events,
 	};
 	struct report r = { .tool = "list" };
 	struct writer w = {};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* probe: any event, its arguments and results, filtered and summed up in the kernel. */
+/* probe: events with arguments and results, filtered and aggregated in the kernel. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/complete.h"
 #include "report/diag.h"
 #include "events/probe/bounds.h"
 #include "events/probe/elsewhere.h"
@@ -28,6 +29,7 @@ enum {
 	KEY_TO,
 	KEY_MATCH,
 	KEY_WITH,
+	KEY_NO_TABLE,
 };
 
 #define MOST_DEFINITIONS 64
@@ -36,11 +38,12 @@ struct probe {
 	struct probe_request request;
 	struct probe_session session;
 	const char *typed[MOST_DEFINITIONS];
-	bool interval_begun;            /* what follows is interval and count */
-	bool count, stream;             /* asked for in so many words */
+	bool interval_begun;            /* the remaining words are interval and count */
+	bool no_table;
+	bool count, stream;             /* given explicitly */
 	const char *bounds_option, *bounds_text;
 	struct bounds bounds;
-	char **argv;                    /* with the values of options that had none */
+	char **argv;                    /* with empty values for options that had none */
 };
 
 /*
@@ -57,7 +60,7 @@ static error_t add_definition(struct probe *p, const char *text)
 	return 0;
 }
 
-/* Anything but a number is a probe, until the interval has begun. */
+/* Until the interval begins, every word that is not a number is a probe. */
 static bool takes(void *input, char *arg)
 {
 	struct probe *p = input;
@@ -66,7 +69,7 @@ static bool takes(void *input, char *arg)
 	return !p->interval_begun && !add_definition(p, arg);
 }
 
-/* --sum, --hist and the others name the value; they may share it. */
+/* --sum, --hist and the others name the value; they may share one. */
 static error_t set_value(struct probe *p, const char *option, const char *arg)
 {
 	struct probe_request *r = &p->request;
@@ -105,6 +108,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct probe *p = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		p->session.callers.both = true;
+		state->child_inputs[0] = &p->session.callers;
+		return 0;
 	case KEY_COUNT:
 		p->count = true;
 		return 0;
@@ -146,13 +153,16 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_WITH:
 		p->request.with = arg;
 		return 0;
+	case KEY_NO_TABLE:
+		p->no_table = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp_option own_options[] = {
-	{ NULL, 0, NULL, 0, "What is kept of each event (default: how many there are):", 1 },
+	{ NULL, 0, NULL, 0, "Figures of each event (default: their number):", 1 },
 	{ "count", KEY_COUNT, NULL, 0, "How many", 1 },
 	{ "sum", KEY_SUM, "EXPR", 0, "The sum of a value", 1 },
 	{ "avg", KEY_AVG, "EXPR", 0, "Its average", 1 },
@@ -162,6 +172,7 @@ static const struct argp_option own_options[] = {
 	{ "lhist", KEY_LHIST, "FROM:TO:STEP", 0, "in buckets of this width", 1 },
 	{ "pow", KEY_POW, "N", 0, "in powers of N", 1 },
 	{ "buckets", KEY_BUCKETS, "LIST", 0, "with these bounds, \"100 1000 10000\"", 1 },
+	{ "no-table", KEY_NO_TABLE, NULL, 0, "A histogram for each key, however many there are", 1 },
 	{ "stream", KEY_STREAM, NULL, 0, "Each event, a line each (default with arguments)", 1 },
 	{ "template", KEY_TEMPLATE, "TEXT", 0, "How such a line looks: '{time} {comm} {NAME}'", 1 },
 	{ NULL, 0, NULL, 0, "Between two events, whose time apart is $elapsed:", 2 },
@@ -170,11 +181,15 @@ static const struct argp_option own_options[] = {
 	{ "to", KEY_TO, "EVENT", 0, "to this one", 2 },
 	{ "match", KEY_MATCH, "EXPR,..", 0, "in which these are the same", 2 },
 	{ "with", KEY_WITH, "COUNTER,..", 0,
-	  "What counters advanced by meanwhile, in that thread: page-faults, instructions, ...", 2 },
+	  "counters between the two, in that thread: page-faults, instructions, ...", 2 },
 	{},
 };
 
-/* An option, and no expression: --by, or -p; -count is one, and so is -(a + b). */
+OPTION_VALUES(from, .options = own_options, .key = KEY_FROM, .add = complete_events);
+OPTION_VALUES(to, .options = own_options, .key = KEY_TO, .add = complete_events);
+OPTION_VALUES(with, .options = own_options, .key = KEY_WITH, .add = complete_counters, .separators = ",");
+
+/* An option, not an expression: --by or -p; expressions are -count and -(a + b). */
 static bool is_option(const char *arg)
 {
 	return !strncmp(arg, "--", 2) ||
@@ -182,8 +197,8 @@ static bool is_option(const char *arg)
 }
 
 /*
- * --hist and the others may stand without a value, which is then the probe's only argument, or the
- * time passed: argp wants one, and is given an empty one.
+ * --hist and the others may have no value: then it is the probe's only argument, or the time
+ * elapsed. argp requires a value, so they get an empty one.
  */
 static char **with_values(int argc, char **argv)
 {
@@ -208,7 +223,7 @@ static char **with_values(int argc, char **argv)
 }
 
 /*
- * --- what was asked for ------------------------------------------------------------------------
+ * --- the measurement ---------------------------------------------------------------------------
  */
 
 static int parse_bounds(struct probe *p)
@@ -243,7 +258,7 @@ static bool has_arguments(const struct probe *p)
 	return false;
 }
 
-/* Exactly one thing is kept of an event. */
+/* Checks that exactly one kind of result is requested. */
 static int choose_what(struct probe *p, const struct cli *cli)
 {
 	struct probe_request *r = &p->request;
@@ -312,6 +327,30 @@ static int check_spans(const struct probe_request *r)
 	return 0;
 }
 
+/* The table of a distribution has percentiles, and buckets of one's own are too coarse for these. */
+static int choose_form(struct probe *p, struct cli *cli)
+{
+	bool table = cli->form == FORM_TABLE;
+
+	if (table && p->no_table) {
+		diag_error("--table and --no-table: give one of them");
+		return -EINVAL;
+	}
+	if ((cli->form || cli->live) && p->request.what == PROBE_STREAM) {
+		diag_error("%s is about counts, sums and distributions; these are single events",
+			   cli->live ? "--live" : "--table");
+		return -EINVAL;
+	}
+	if (table && p->request.what == PROBE_BOUNDS) {
+		diag_error("--table: %s gives no percentiles; take --hist, or --count, --avg and --max",
+			   p->bounds_option);
+		return -EINVAL;
+	}
+	if (p->no_table || p->request.what == PROBE_BOUNDS)
+		cli->form = FORM_HISTOGRAMS;
+	return 0;
+}
+
 static int make_request(struct probe *p, const struct cli *cli)
 {
 	struct probe_request *r = &p->request;
@@ -374,7 +413,7 @@ static int explain(struct measurement *m)
 	return probe_session__explain(&p->session);
 }
 
-/* Attached and armed. */
+/* Attaches and arms. */
 static int attach(struct measurement *m)
 {
 	struct probe *p = m->own;
@@ -383,7 +422,8 @@ static int attach(struct measurement *m)
 	m->has_said = err;
 	if (!err && p->session.stream) {
 		m->watch = watch;
-		m->watch_fd = stream__fd(p->session.stream);
+		if (!p->session.callers.wanted)
+			m->watch_fd = stream__fd(p->session.stream);
 	}
 	return err;
 }
@@ -395,10 +435,21 @@ static char **expand(void *own, int argc, char **argv)
 	return p->argv = with_values(argc, argv);
 }
 
+/* Stacks by count are stackcount's. */
+static int check_stacks(struct probe *p)
+{
+	if (p->session.callers.wanted && p->request.what != PROBE_STREAM) {
+		diag_error("-g is about single events: the stack stands below each line");
+		diag_hint("with --stream; stackcount counts by stack, and sums up values");
+		return -EINVAL;
+	}
+	return callers__check(&p->session.callers);
+}
+
 static int check(void *own, struct cli *cli)
 {
 	cli->scope.command_joins_at_exec = true;
-	return make_request(own, cli);
+	return make_request(own, cli) ?: choose_form(own, cli) ?: check_stacks(own);
 }
 
 static void release(void *own)
@@ -410,16 +461,18 @@ static void release(void *own)
 	free(p->argv);
 }
 
+static const struct argp_child child_argps[] = { { &callers_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = own_options,
 	.parser = parse_own,
+	.children = child_argps,
 	.args_doc = "PROBE... [INTERVAL [COUNT]]\nPROBE... -- COMMAND [ARG...]",
 };
 
 static const struct tool_spec spec = {
 	.name = "probe",
 	.cli = {
-		.groups = CLI_HISTOGRAM | CLI_EVENTS,
+		.groups = (CLI_HISTOGRAM & ~CLI_HIST) | CLI_EVENTS,
 		.doc = "Any event, its arguments and results, filtered and summed up in the "
 		       "kernel.\v"
 		       "A PROBE is an event, and behind it expressions: 'tcp_sendmsg size', "
@@ -427,8 +480,9 @@ static const struct tool_spec spec = {
 		       "probe(1) has the language.",
 		.own = &own_argp,
 		.own_keys = true,
-		.keys = "pid, tid, comm, cgroup, cpu, uid, func, or any expression",
+		.keys = "pid, tid, comm, cgroup, container, unit, cpu, pidns, uid, func, or any expression",
 		.takes = takes,
+		.arguments = complete_events,
 	},
 	.own_size = sizeof(struct probe), .skeleton = &probe_skeleton, .stays_attached = true,
 	.expand = expand, .check = check, .load = load, .explain = explain, .attach = attach,

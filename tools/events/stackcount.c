@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* stackcount: which code paths lead to an event. The measurement is bpf/events/stackcount.bpf.c. */
+/* stackcount: stacks that lead to an event. The measurement is bpf/events/stackcount.bpf.c. */
 #include <bpf/btf.h>
 #include <ctype.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "cli/task_key.h"
+#include "event/complete.h"
 #include "report/diag.h"
 #include "events/probe/plan.h"
 #include "run/measurement.h"
@@ -17,12 +18,12 @@
 #include "stack/stacks.h"
 #include "tools.h"
 
-#include "bpf/events/stackcount.h"
+#include "bpf/events/site.h"
 #include "stackcount.skel.h"
 
 SKELETON(stackcount);
 
-#define MOST_EVENTS 64
+#define MOST_EVENTS 64          /* words; each may be a list */
 
 enum {
 	KEY_SUM = 0x1000,
@@ -35,9 +36,12 @@ struct stackcount {
 	const char *typed[MOST_EVENTS];
 	bool interval_begun;
 	const char *caller;             /* a glob */
-	char *filter;                   /* with the caller in it */
+	char *filter;                   /* includes the caller */
 	struct probe_plan plan;
-	const char **event;             /* names by number; NULL: there is only one */
+	u64 every;                      /* -c; 0: not given */
+	const char **event;             /* names by number; NULL: only one */
+	struct report_event column[REPORT_MOST_EVENTS];         /* of several events that have one each */
+	char *share_name[REPORT_MOST_EVENTS];   /* "NAME%"; owned */
 	struct stackcount_bpf *bpf;
 	struct stacks stacks;
 	char source[256];
@@ -57,7 +61,7 @@ static error_t add_event(struct stackcount *s, const char *text)
 	return 0;
 }
 
-/* Anything but a number is an event, until the interval has begun. */
+/* Until the interval begins, every word that is not a number is an event. */
 static bool takes(void *input, char *arg)
 {
 	struct stackcount *s = input;
@@ -80,12 +84,17 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_CALLER:
 		s->caller = arg;
 		return 0;
+	case 'c':
+		if (!parse_u64_between(arg, 1, INT64_MAX, &s->every))
+			return 0;
+		diag_error("-c: '%s' is not a number of events", arg);
+		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* --caller is a filter like others, put in front of the one that is there. */
+/* --caller becomes a filter, in front of the given one. */
 static int add_caller(struct stackcount *s, const struct cli *cli)
 {
 	s->request.filter = cli->filter;
@@ -118,7 +127,7 @@ static int check_options(struct stackcount *s, struct cli *cli)
 	r->typed = s->typed;
 	r->what = r->value ? PROBE_SUM : PROBE_COUNT;
 	r->option = "--sum";
-	r->is_unsigned = true;          /* as the widths of trees and pictures are */
+	r->is_unsigned = true;          /* widths of trees and flame graphs are unsigned */
 	r->is_scoped = cli__picks_tasks(cli) || cli->by || cli->by_text;
 	r->context = event_context__of(cli->binary, cli->scope.pids, cli->scope.npids, cli->command);
 	if (!err)
@@ -144,7 +153,7 @@ static int check_caller(const struct stackcount *s)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* What programs are told of each site. */
+/* Sets the slot of each site, which programs get as cookie: event number and flags. */
 static void number_sites(struct stackcount *s)
 {
 	struct probe_side *side = &s->plan.side[PROBE_END];
@@ -154,13 +163,42 @@ static void number_sites(struct stackcount *s)
 		const struct event_site *site = &side->sites.site[i];
 
 		side->slot[i] = site->event - side->events.event;
-		if (site->event->type == EVENT_USER_FUNCTION && !site->is_return && !site->offset &&
-		    !site->is_inlined)
-			side->slot[i] |= STACKCOUNT_AT_ENTRY;
+		if (event_site__is_at_entry(site))
+			side->slot[i] |= SITE_AT_ENTRY;
 		if (site->is_exit)
-			side->slot[i] |= STACKCOUNT_AT_EXIT;
+			side->slot[i] |= SITE_AT_EXIT;
 		s->stacks.at_tracepoints |= site->tracepoint_id != 0;
 	}
+}
+
+/* A few events stand side by side, with a column each. More of them have rows of their own. */
+static int make_columns(struct stackcount *s, size_t n)
+{
+	size_t i;
+
+	if (n > REPORT_MOST_EVENTS)
+		return 0;
+	if (s->options.table && (s->options.with || s->options.without)) {
+		diag_error("--frames and --no-frames choose stacks, and several events in a table have none");
+		return -EINVAL;
+	}
+	for (i = 0; i < n; i++) {
+		if (asprintf(&s->share_name[i], "%s%%", s->event[i]) < 0) {
+			s->share_name[i] = NULL;
+			return -ENOMEM;
+		}
+		s->column[i] = (struct report_event){
+			.name = s->event[i],
+			.share_name = s->share_name[i],
+			.unit = s->request.value ? "sum" : "events",
+			.period = s->request.value ? 0 :
+				  s->every	   ?:
+						     1,
+		};
+	}
+	s->stacks.events = s->column;
+	s->stacks.nevents = n;
+	return 0;
 }
 
 static int name_events(struct stackcount *s)
@@ -176,7 +214,7 @@ static int name_events(struct stackcount *s)
 	for (i = 0; i < side->events.n; i++)
 		s->event[i] = side->events.event[i].name;
 	s->stacks.event = s->event;
-	return 0;
+	return make_columns(s, side->events.n);
 }
 
 static int make_plan(struct stackcount *s)
@@ -230,6 +268,10 @@ static int load(struct stackcount *s, struct measurement *m)
 
 	s->bpf->rodata->take = stack_options__take(&s->options, &s->stacks);
 	s->bpf->rodata->with_value = s->request.what == PROBE_SUM;
+	s->bpf->rodata->every = s->every ?: 1;
+	if (s->every > 1)
+		bpf_map__set_max_entries(s->bpf->maps.turns, s->plan.side[PROBE_END].events.n);
+	s->bpf->rodata->most_for_every = UINT64_MAX / (s->every ?: 1);
 	err = stacks__prepare(&s->stacks, m, s->bpf->obj, "counts", cli->asked_keys);
 	if (!err && !cli->explain)
 		err = run__load(s->bpf->skeleton);
@@ -249,7 +291,7 @@ static int attach(struct measurement *m)
 	int err = stacks__begin(&s->stacks, m);
 
 	if (!err)
-		err = measurement__attach_programs(m);   /* what keeps the scope up to date */
+		err = measurement__attach_programs(m);   /* programs that update the scope */
 	if (err)
 		return err;
 	err = probe_plan__attach(&s->plan);
@@ -260,25 +302,53 @@ static int attach(struct measurement *m)
 	return 0;
 }
 
+/* Losses that happen to events whose turn it was: each stands for as many. */
+static void scale_losses(const struct stackcount *s, struct report *r)
+{
+	static const enum loss_reason later[] = {
+		LOSS_MAP_FULL, LOSS_NO_MEMORY, LOSS_STACKS_FULL, LOSS_TRUNCATED, LOSS_NESTING, LOSS_STACK_MEMORY,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(later) && s->every; i++)
+		r->counters.lost[later[i]] *= s->every;
+}
+
+static void describe(struct stackcount *s, struct report *r)
+{
+	size_t n;
+
+	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
+	n = strlen(s->source);
+	if (s->every > 1)
+		snprintf(s->source + n, sizeof(s->source) - n, "; one of each %llu on a CPU, which stands for them",
+			 s->every);
+	r->value = s->request.value ?: "events";
+	r->is_estimate = s->every > 1;
+	if (s->every > 1 && s->request.value)
+		r->caveat =
+			"the sums are estimates: they take the values of the events that are counted for those of all";
+}
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct stackcount *s = m->own;
 	int err;
 
-	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
-	r->value = s->request.value ?: "events";
+	describe(s, r);
 	r->source = s->source;
 	err = stacks__report(&s->stacks, m, r, s->options.table ? 0 : m->cli->top);
 	if (err)
 		return err;
+	scale_losses(s, r);
 	r->counters.lost[LOSS_RECURSION] += attach__misses(&s->plan.side[PROBE_END].attachments);
-	r->stacks->unit = s->request.value ? "sum" : "events";
-	/* What was summed up is no number of events. One without room for its stack is in no sum. */
+	r->stacks->unit = s->stacks.nevents ? "value" : s->request.value ? "sum" : "events";
+	/* Sums are not numbers of events. Events without room for their stack are in no sum. */
 	if (s->request.value)
 		r->events = r->counters.summed - r->counters.lost[LOSS_MAP_FULL] -
 			    r->counters.lost[LOSS_NO_MEMORY];
 	r->has_losses = true;
-	return s->options.table ? stacks__tabulate(r, s->options.leaf, m->cli->top) : 0;
+	return s->options.table ? stacks__tabulate(r, s->options.leaf, m->cli->top, m->cli->format == FORMAT_TEXT) : 0;
 }
 
 static int explain_sites(void *arg, struct report *r)
@@ -325,7 +395,10 @@ static int check(void *own, struct cli *cli)
 static void release(void *own)
 {
 	struct stackcount *s = own;
+	size_t i;
 
+	for (i = 0; i < REPORT_MOST_EVENTS; i++)
+		free(s->share_name[i]);
 	stacks__free(&s->stacks);
 	probe_plan__free(&s->plan);
 	free(s->event);
@@ -333,8 +406,9 @@ static void release(void *own)
 }
 
 static const struct argp_option own_options[] = {
-	{NULL, 0, NULL, 0, "What is counted (default: how many there are):", 1},
+	{NULL, 0, NULL, 0, "Figures (default: the number of events):", 1},
 	{"sum", KEY_SUM, "EXPR", 0, "The sum of a value of the event", 1},
+	{"count", 'c', "N", 0, "Count every Nth event on each CPU, as N", 1},
 	{"caller", KEY_CALLER, "GLOB", 0, "Only calls from kernel functions like this", 1},
 	{},
 };
@@ -347,14 +421,16 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "stackcount",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_EVENTS,
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Which code paths lead to an event: counts, or sums of a value, by "
 		       "stack.\n" STACK_FORMATS_DOC,
 		.own = &own_argp,
 		.own_keys = true,
+		.keys = STACK_KEYS,
 		.takes = takes,
+		.arguments = complete_events,
 	},
 	.own_size = sizeof(struct stackcount), .skeleton = &stackcount_skeleton, .stays_attached = true,
 	.init = init, .check = check, .load = open_and_load, .explain = explain,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* stat: counts of events. What is asked and shown, and how it is counted, is in stat/. */
+/* stat: counts of events. The parts, planning, counting and reporting, are in stat/. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "events/stat/stat.h"
 #include "tools.h"
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 enum {
 	KEY_DETAILED = 0x1000,
 	KEY_PER_CORE,
@@ -16,10 +16,14 @@ enum {
 	KEY_PRE,
 	KEY_POST,
 	KEY_ZEROS,
+	KEY_GROUP,
+	KEY_METRIC,
+	KEY_METRIC_ONLY,
+	KEY_EACH_CGROUP,
 };
 
 /*
- * --- what is asked -----------------------------------------------------------------------------
+ * --- options -----------------------------------------------------------------------------------
  */
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -50,6 +54,21 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_POST:
 		s->post = arg;
 		return 0;
+	case KEY_METRIC:
+		return -stat__add_metrics(s, arg);
+	case KEY_METRIC_ONLY:
+		s->metric_only = true;
+		return 0;
+	case KEY_EACH_CGROUP:
+		if (s->each.typed) {
+			diag_error("--for-each-cgroup: give all cgroups in one, with commas between them");
+			return EINVAL;
+		}
+		s->each.typed = arg;
+		return 0;
+	case KEY_GROUP:
+		s->grouped = true;
+		return 0;
 	case KEY_ZEROS:
 		s->zeros = true;
 		return 0;
@@ -69,6 +88,10 @@ static int check_options(const struct stat_run *s, struct cli *cli)
 	if (places && cli->by) {
 		diag_error("-A, --per-core and --per-socket do not go with --by; --by cpu,comm "
 			   "says both");
+		return -EINVAL;
+	}
+	if (s->metric_only && cli->by) {
+		diag_error("--metric-only is about rows of events, and --by has rows of keys");
 		return -EINVAL;
 	}
 	if (s->repeat && !cli->command) {
@@ -93,7 +116,7 @@ static int check_options(const struct stat_run *s, struct cli *cli)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* What cannot be counted is said once, on its own line. */
+/* Reports events that cannot be counted once, on a line of their own. */
 static void say_refused(const struct stat_run *s)
 {
 	const struct event_site *site = NULL, *first = NULL;
@@ -133,7 +156,10 @@ static bool all_refused(const struct stat_run *s)
 
 static int load(struct measurement *m)
 {
-	return stat__plan(m->own, m, m->cli);
+	struct stat_run *s = m->own;
+	int err = s->each.typed ? each_cgroup__find(&s->each, m->scope.hierarchy) : 0;
+
+	return err ?: stat__plan(s, m, m->cli);
 }
 
 static int explain(struct measurement *m)
@@ -214,11 +240,27 @@ static int measure(struct measurement *m)
 	return s->repeat ? measure_repeatedly(m) : measure_once(m);
 }
 
+static int check_each_cgroup(struct cli *cli)
+{
+	if (cli->by && cli->by != (BY_CGROUP | BY_CGROUP_PATH)) {
+		diag_error("--for-each-cgroup has rows of cgroups, and --by has rows of other keys");
+		return -EINVAL;
+	}
+	if (cli->scope.cgroup) {
+		diag_error("-G is one cgroup, and --for-each-cgroup several; give one of them");
+		return -EINVAL;
+	}
+	cli->by = BY_CGROUP | BY_CGROUP_PATH;
+	return 0;
+}
+
 static int check(void *own, struct cli *cli)
 {
 	struct stat_run *s = own;
 
-	/* By CPU alone needs no task: the counters of each CPU say it. */
+	if (s->each.typed && check_each_cgroup(cli))
+		return -EINVAL;
+	/* --by cpu alone needs no task: per-CPU counters suffice. */
 	if (cli->by == BY_CPU) {
 		cli->by = 0;
 		s->per_cpu = true;
@@ -251,16 +293,25 @@ static const struct argp_option options[] = {
 	{"pre", KEY_PRE, "CMD", 0, "Run this shell command before each run, not counted",
 	 1},
 	{"post", KEY_POST, "CMD", 0, "Run this one after each run", 1},
+	{"metric", KEY_METRIC, "NAME,..", 0,
+	 "The events of a ratio, as perf -M names it: IPC, branch_miss_rate; may be given again", 1},
+	{"metric-only", KEY_METRIC_ONLY, NULL, 0, "Ratios without the counts, in text", 1},
+	{"group", KEY_GROUP, NULL, 0,
+	 "All counters in one group: each counts while all do, as -e '{...}'", 1},
+	{"for-each-cgroup", KEY_EACH_CGROUP, "NAME,..", 0,
+	 "A row for each of these cgroups, with what is below it", 1},
 	{"zeros", KEY_ZEROS, NULL, 0, "Show the rows of globs that are zero, too", 1},
 	{},
 };
+OPTION_VALUES(each_cgroup, .options = options, .key = KEY_EACH_CGROUP, .add = complete_cgroups, .separators = ",");
+OPTION_VALUES(metric, .options = options, .key = KEY_METRIC, .add = stat__complete_metric, .separators = ",");
 static const struct argp own_argp = { .options = options, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "stat",
 	.cli = {
 		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_EVENTS | CLI_OUTPUT |
-			  CLI_RUN | CLI_COMMAND,
+			  CLI_RUN | CLI_COMMAND | CLI_LIVE,
 		.follows = true,
 		.doc = "Counts events: of a command, of processes, of the whole system.",
 		.own = &own_argp,

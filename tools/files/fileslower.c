@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fileslower: each slow read, write, open, fsync of a file. See bpf/files/fileslower.bpf.c. */
+/* fileslower: slow reads, writes, opens and fsyncs of files. See bpf/files/fileslower.bpf.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ SKELETON(fileslower);
 
 #define KEY_MIN 0x1000
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
-#define RARE_MIN NSEC_PER_MSEC  /* calls that take so long are few */
+#define RARE_MIN NSEC_PER_MSEC  /* calls this slow are rare */
 
 enum { TOOK, BYTES, OFFSET, ERROR, FS, PATH, FIELDS };
 
@@ -54,7 +54,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- lines -------------------------------------------------------------------------------------
  */
 
-/* "ENOENT"; what is restarted when a signal has been handled has numbers user space never sees. */
+/* "ENOENT"; calls that restart after a signal have errors that user space never sees. */
 static const char *error_text(const struct fileslower_record *r)
 {
 	const char *name;
@@ -89,7 +89,8 @@ static int write_line(struct fileslower *s, const struct fileslower_record *r, c
 	bool done = r->result >= 0 && !r->unfinished;
 	struct stream_field field[FIELDS] = {
 		[TOOK] = { .field = { .number = r->took_ns, .kind = FIELD_TIME } },
-		[BYTES] = { .field = number_or_none(r->result, done && moves_bytes(r)) },
+		[BYTES] = { .field = { .number = r->result,
+				       .kind = done && moves_bytes(r) ? FIELD_SIZE : FIELD_NONE } },
 		[OFFSET] = { .field = number_or_none(r->offset, r->offset >= 0) },
 		[ERROR] = { .field = text_or_none(error_text(r), true) },
 		[FS] = { .field = text_or_none(r->fs[0] ? fs : NULL, true) },
@@ -103,6 +104,7 @@ static int write_line(struct fileslower *s, const struct fileslower_record *r, c
 
 	memcpy(comm, r->comm, sizeof(r->comm));
 	memcpy(fs, r->fs, sizeof(r->fs));
+	field[OFFSET].field.spare = field[FS].field.spare = true;
 	for (i = 0; i < FIELDS; i++)
 		field[i].field.name = field_names[i];
 	return lines__write(&s->lines, &line);
@@ -199,6 +201,9 @@ static const struct argp_option option_list[] = {
 	{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
 	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
 };
+
+FILE_VALUES_FS(option_list);
+FILE_VALUES_OPS(option_list);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* fsdist: how long reads, writes, opens and fsyncs of files take. See bpf/files/fsdist.bpf.c. */
+/* fsdist: times of reads, writes, opens and fsyncs of files. See bpf/files/fsdist.bpf.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +105,9 @@ static const struct own_parts *parts(void *own)
 static const struct argp_option option_list[] = {
 	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
 };
+
+FILE_VALUES_FS(option_list);
+FILE_VALUES_OPS(option_list);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {

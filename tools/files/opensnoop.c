@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* opensnoop: each open of a file by name. The measurement is bpf/files/opensnoop.bpf.c. */
+/* opensnoop: files opened by name. The measurement is bpf/files/opensnoop.bpf.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -34,7 +34,7 @@ static const struct snoop_call calls[] = {
 };
 
 struct opensnoop {
-	struct snoop snoop;     /* first: show() is given it */
+	struct snoop snoop;     /* first: show() casts its context to this type */
 	bool only_failed;
 	bool elapsed;
 	int only_errno;         /* 0: any */
@@ -121,8 +121,8 @@ static int show_line(struct opensnoop *o, const struct open_record *r, const cha
 	struct stream_field fields[ARRAY_SIZE(field_names)] = {
 		r->result < 0 ? snoop_none("fd") : snoop_number("fd", r->result),
 		snoop_word("error", error),
-		snoop_word("flags", open_flags(flags, r->flags)),
-		snoop_word("mode", makes ? mode : NULL),
+		snoop_spare(snoop_word("flags", open_flags(flags, r->flags))),
+		snoop_spare(snoop_word("mode", makes ? mode : NULL)),
 		dirfd_field(r, path),
 		*last,
 	};
@@ -211,6 +211,8 @@ static const struct argp_option option_list[] = {
 	{ "min", KEY_MIN, "TIME", 0, "Only opens that took at least so long", 0 },
 	{},
 };
+
+OPTION_VALUES(errno, .options = option_list, .key = KEY_ERRNO, .add = complete_errors);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {

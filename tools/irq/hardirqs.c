@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* hardirqs: how long interrupts are worked on. See bpf/irq/hardirqs.bpf.c. */
+/* hardirqs: time spent in interrupt handlers. See bpf/irq/hardirqs.bpf.c. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static error_t parse_own(struct spans *s, int key, char *arg)
 	}
 }
 
-/* As /proc/interrupts has it: a number or, without one, three letters. */
+/* As in /proc/interrupts: a number, or three letters for interrupts without one. */
 static int add_line(struct report_row *row, u64 id)
 {
 	static const char *const lines[VECTOR_LINES] = {
@@ -82,8 +82,8 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 }
 
 /*
- * Which vectors there are depends on architecture and configuration. 0: at least one. -ENOENT:
- * none, or they are not wanted.
+ * Loads the programs on vectors, which depend on architecture and configuration. Returns 0 if there
+ * is at least one; -ENOENT: none, or they are not wanted.
  */
 static int choose_vectors(const struct hardirqs *h)
 {
@@ -96,7 +96,7 @@ static int choose_vectors(const struct hardirqs *h)
 	bpf_object__for_each_program(prog, h->bpf->obj) {
 		const char *event = bpf_program__section_name(prog) + sizeof(prefix) - 1;
 
-		/* Not those of scope.bpf.h either. */
+		/* Skips the programs of scope.bpf.h, too. */
 		if (!strncmp(event, device, sizeof(device) - 1) || !strncmp(event, "sched_", 6))
 			continue;
 		snprintf(name, sizeof(name), "btf_trace_%s", event);
@@ -135,7 +135,6 @@ static const struct argp_option option_list[] = {
 	  "Only those of such a name, e.g. 'virtio*' or local_timer", 1 },
 	{ "devices", KEY_DEVICES, NULL, 0,
 	  "Only those of devices: no timer, no interrupts between CPUs", 1 },
-	SPANS_OPTIONS,
 	{},
 };
 static const struct spans_tool spans_tool = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* softirqs: how long softirqs run, or how long they are late. See bpf/irq/softirqs.bpf.c. */
+/* softirqs: run times or delays of softirqs. See bpf/irq/softirqs.bpf.c. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ SKELETON(softirqs);
 
 static int add_parts(void *context, const void *own, u32 by, struct report_row *row)
 {
-	/* As /proc/softirqs has them. */
+	/* As in /proc/softirqs. */
 	static const char *const names[SOFTIRQS] = {
 		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
 		"HRTIMER", "RCU",
@@ -32,7 +32,6 @@ static const char *const of_time[] = { "on_entry", "on_exit", NULL };
 static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
 static const struct argp_option option_list[] = {
 	SPANS_LATENCY("How long they are late instead: from being raised to running"),
-	SPANS_OPTIONS,
 	{},
 };
 static const struct spans_tool spans_tool = {

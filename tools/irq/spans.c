@@ -10,7 +10,7 @@
 
 _Static_assert(BY_SPAN_ID == BY_OWN(0) && BY_SPAN_DETAIL == BY_OWN(1), "own parts of keys");
 
-/* A key's values on one CPU fill about two segments. */
+/* The values of a key on one CPU fill about two segments. */
 #define SEGMENTS_PER_KEY 2
 
 /*
@@ -22,9 +22,6 @@ error_t spans__parse(int key, char *arg, struct argp_state *state)
 	struct spans *s = state->input;
 
 	switch (key) {
-	case SPANS_KEY_HIST:
-		s->hist = true;
-		return 0;
 	case SPANS_KEY_LATENCY:
 		s->late = true;
 		return 0;
@@ -33,7 +30,7 @@ error_t spans__parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Those that a task is chosen by; a command sets the time. */
+/* Rejects options that choose tasks; a command only sets the duration. */
 static int refuse_tasks(const struct cli *cli)
 {
 	struct cli options = *cli;
@@ -66,7 +63,6 @@ int spans__check(void *own, struct cli *cli)
 	if (!cli->asked_keys)
 		cli->max_keys = SPANS_USUAL_KEYS;
 	cli->scope.all = true;
-	s->hist |= cli->heat;
 	return 0;
 }
 
@@ -111,8 +107,6 @@ int spans__report(struct measurement *m, struct report *r)
 	r->caveat = s->value->caveat;
 	r->source = s->source;
 	r->unit = UNIT_NS;
-	if (s->hist)
-		return measure__report(&m->measure, m, r);
 	return measure__tabulate(&m->measure, m, r, &columns);
 }
 

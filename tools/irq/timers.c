@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* timers: how long the functions of timers run, or how late. See bpf/irq/timers.bpf.c. */
+/* timers: run times or delays of timer functions. See bpf/irq/timers.bpf.c. */
 #include <errno.h>
 #include <time.h>
 
@@ -51,7 +51,6 @@ static const char *const of_time[] = { "on_timer_entry", "on_timer_exit",
 static const char *const of_late[] = { "on_late_timer", "on_late_hrtimer", NULL };
 static const struct argp_option option_list[] = {
 	SPANS_LATENCY("How late they begin instead: after the time that was asked for"),
-	SPANS_OPTIONS,
 	{},
 };
 static const struct spans_tool spans_tool = {

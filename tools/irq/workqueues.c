@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* workqueues: how long works run, or wait until they do. See bpf/irq/workqueues.bpf.c. */
+/* workqueues: run times or delays of work items. See bpf/irq/workqueues.bpf.c. */
 #include <errno.h>
 
 #include "irq/spans.h"
@@ -16,13 +16,13 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 
 	if (by & BY_SPAN_ID)
 		err = spans__add_function(context, what->id, row);
-	/* Of works that were queued before the run it is not known. */
+	/* Unknown for items queued before the run. */
 	if (!err && by & BY_SPAN_DETAIL)
 		err = report_row__add_text(row, "workqueue", what->name[0] ? what->name : "?");
 	return err;
 }
 
-/* Works that are queued, those included that were cancelled, and works that run, for each key. */
+/* Queued items, including cancelled ones, and running items per key. */
 #define QUEUED_PER_KEY 64
 #define RUNNING_PER_KEY 4
 
@@ -41,7 +41,7 @@ static int open_skeleton(struct measurement *m)
 	int err;
 
 	bpf->rodata->queue_time = s->late;
-	/* The queue's name is known from there. */
+	/* on_queue also provides the name of the workqueue. */
 	err = bpf_program__set_autoload(bpf->progs.on_queue,
 					s->late || m->cli->by & BY_SPAN_DETAIL);
 	if (!err)
@@ -53,7 +53,6 @@ static const char *const part_names[] = { "function", "workqueue" };
 static const char *const of_time[] = { "on_end", NULL };
 static const struct argp_option option_list[] = {
 	SPANS_LATENCY("How long they are queued instead, until they run"),
-	SPANS_OPTIONS,
 	{},
 };
 static const struct spans_tool spans_tool = {

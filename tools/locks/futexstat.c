@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* futexstat: waits for futexes, and who wakes. The measurement is bpf/locks/futexstat.bpf.c. */
+/* futexstat: futex waits, and wakers. The measurement is bpf/locks/futexstat.bpf.c. */
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -20,7 +20,7 @@ SKELETON(futexstat);
 #define KEY_WAKES 0x1000
 
 struct futexstat {
-	struct lock_waits waits;        /* first: lock_waits__begin() */
+	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
 	bool of_wakes;
 	struct futexstat_bpf *bpf;
 };
@@ -56,7 +56,7 @@ static int check(void *context, struct cli *cli)
 		w->by = BY_PID | BY_FUTEX;
 		w->mark = 0;
 	}
-	/* In the kernel all of them have come the same way. */
+	/* All waits take the same path in the kernel. */
 	if (w->with_stacks && !w->options.no_user)
 		w->options.no_kernel = true;
 	return lock_waits__check(w, cli);
@@ -145,7 +145,7 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "futexstat",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_OUTPUT |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_FORM | CLI_OUTPUT | CLI_LIVE |
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
 		.doc = "How long threads wait for locks of user space: futexes, by process and "
 		       "result.",

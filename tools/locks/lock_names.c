@@ -2,9 +2,15 @@
 #include "locks/lock_names.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* A symbol, an offset, a module, a mark. */
+#include "base/nearest.h"
+#include "report/diag.h"
+
+/* Room for a symbol, an offset, a module, and a mark. */
 #define TEXT_SPACE 640
 #define STILL_WAITING " [still waiting]"
 
@@ -21,16 +27,25 @@ const char *const lock_type_names[2 * LOCK_TYPES] = { TYPES(""), TYPES(STILL_WAI
  * --- locks -------------------------------------------------------------------------------------
  */
 
-/* A variable's name, and where in it; false: it is in no variable, or the kernel shows none. */
-static bool name_variable(struct lock_names *names, u64 lock, char text[TEXT_SPACE])
+/* Empty if the kernel hides its variables. */
+static const struct symbol_table *variables_of(struct lock_names *names)
 {
-	const struct symbol_table *t = &names->data.table;
-	u64 offset;
-	u32 i;
-
 	if (!names->data_read)
 		kernel_symbols__read_variables(&names->data);
 	names->data_read = true;
+	return &names->data.table;
+}
+
+/*
+ * Names the variable that contains the lock, with the offset. Returns false if the lock is in no
+ * variable, or the kernel hides its variables.
+ */
+static bool name_variable(struct lock_names *names, u64 lock, char text[TEXT_SPACE])
+{
+	const struct symbol_table *t = variables_of(names);
+	u64 offset;
+	u32 i;
+
 	i = symbol_table__find(t, lock);
 	if (i == SYMBOL_NONE)
 		return false;
@@ -42,24 +57,140 @@ static bool name_variable(struct lock_names *names, u64 lock, char text[TEXT_SPA
 	return true;
 }
 
+static const char *const place_names[] = {
+	[LOCK_ELSEWHERE] = "", [LOCK_MMAP] = "mmap_lock", [LOCK_SIGLOCK] = "siglock",
+	[LOCK_RUN_QUEUE] = "rq_lock",
+};
+
 static void name_lock(struct lock_names *names, const struct lock_parts *p, char text[TEXT_SPACE])
 {
-	static const char *const places[] = {
-		[LOCK_ELSEWHERE] = "", [LOCK_MMAP] = "mmap_lock@", [LOCK_SIGLOCK] = "siglock@",
-		[LOCK_RUN_QUEUE] = "rq_lock@",
-	};
+	bool has_place = p->place != LOCK_ELSEWHERE && p->place < ARRAY_SIZE(place_names);
 
-	if (p->place == LOCK_ELSEWHERE && name_variable(names, p->lock, text))
+	if (!has_place && name_variable(names, p->lock, text))
 		return;
-	snprintf(text, TEXT_SPACE, "%s%llx", p->place < ARRAY_SIZE(places) ? places[p->place] : "",
-		 p->lock);
+	snprintf(text, TEXT_SPACE, "%s%s%llx", has_place ? place_names[p->place] : "",
+		 has_place ? "@" : "", p->lock);
+}
+
+/*
+ * --- which locks count -------------------------------------------------------------------------
+ */
+
+/* Calls add() with each word of a list. */
+static int each_word(const char *text, int (*add)(void *arg, const char *word), void *arg)
+{
+	char *copy = strdup(text), *rest = copy, *word;
+	int err = copy ? 0 : -ENOMEM;
+
+	while (!err && (word = strsep(&rest, ",")))
+		err = add(arg, word);
+	free(copy);
+	return err;
+}
+
+static int add_type(void *arg, const char *word)
+{
+	struct lock_choice *c = arg;
+	const char *near;
+	u32 i, found = 0;
+
+	for (i = 0; i < LOCK_TYPES; i++)
+		if (!fnmatch(word, lock_type_names[i], 0))
+			found |= 1U << i;
+	c->types |= found;
+	if (found)
+		return 0;
+	near = nearest(word, lock_type_names, LOCK_TYPES);
+	diag_error("--type: no type of lock is called '%s'", word);
+	if (near)
+		diag_hint("did you mean %s?", near);
+	else
+		diag_hint("as in mutex, spinlock, 'rwsem:*'; --by type shows those that are waited for");
+	return -EINVAL;
+}
+
+int lock_choice__add_types(struct lock_choice *c, const char *text)
+{
+	c->types = 0;
+	return each_word(text, add_type, c);
+}
+
+/* Where locks that are chosen are added. */
+struct choosing {
+	struct lock_choice *choice;
+	struct lock_names *names;
+};
+
+static int choose(struct lock_choice *c, u64 start, u64 end, const char *word)
+{
+	if (c->n == CHOSEN_LOCKS) {
+		diag_error("--lock: '%s' makes more than %d locks", word, CHOSEN_LOCKS);
+		return -EINVAL;
+	}
+	c->chosen[c->n++] = (struct lock_text){ start, end };
+	return 0;
+}
+
+static int no_lock(const struct symbol_table *t, const char *word)
+{
+	if (!t->n) {
+		diag_error("--lock: the kernel shows no names of variables");
+		diag_hint("give its address, as --by lock shows it; or mmap_lock, siglock, rq_lock");
+		return -EOPNOTSUPP;
+	}
+	diag_error("--lock: the kernel has no variable '%s'", word);
+	diag_hint("--by lock shows those that are waited for; an address, mmap_lock, siglock and rq_lock "
+		  "can be given, too");
+	return -EINVAL;
+}
+
+/* --by lock shows addresses without 0x, and offsets in variables. */
+static bool is_address(const char *word, u64 *address)
+{
+	char *end;
+
+	if (strlen(word) < 8)
+		return false;
+	errno = 0;
+	*address = strtoull(word, &end, 16);
+	return !errno && !*end;
+}
+
+static int add_lock(void *arg, const char *word)
+{
+	struct choosing *to = arg;
+	u32 places = to->choice->places, n = to->choice->n, i;
+	const struct symbol_table *t;
+	int err = 0;
+	u64 address;
+
+	for (i = LOCK_ELSEWHERE + 1; i < ARRAY_SIZE(place_names); i++)
+		if (!fnmatch(word, place_names[i], 0))
+			to->choice->places |= 1U << i;
+	if (is_address(word, &address))
+		return choose(to->choice, address, address + 1, word);
+	t = variables_of(to->names);
+	for (i = 0; i < t->n && !err; i++)
+		if (!fnmatch(word, symbol_table__name(t, i), 0))
+			err = choose(to->choice, t->entry[i].start,
+				     t->entry[i].start + t->entry[i].size, word);
+	if (!err && n == to->choice->n && places == to->choice->places)
+		err = no_lock(t, word);
+	return err;
+}
+
+int lock_choice__add_locks(struct lock_choice *c, struct lock_names *names, const char *text)
+{
+	struct choosing to = { c, names };
+
+	return each_word(text, add_lock, &to);
 }
 
 /*
  * --- callers -----------------------------------------------------------------------------------
  */
 
-/* A return address: the call is in front of it. */
+/* A return address: the call is the instruction before it. */
 static int name_caller(struct lock_names *names, u64 address, char text[TEXT_SPACE])
 {
 	struct symbol s = {};
@@ -94,7 +225,7 @@ static const char *result_name(u32 end)
 	return end < ARRAY_SIZE(names) ? names[end] : "unknown";
 }
 
-/* marked: this field says whether the wait had ended. */
+/* marked: this field says whether the wait was unfinished. */
 static int add_text(struct report_row *row, const char *name, char text[TEXT_SPACE], bool marked)
 {
 	char whole[TEXT_SPACE + sizeof(STILL_WAITING)];
@@ -155,7 +286,7 @@ void lock_names__free(struct lock_names *names)
 }
 
 /*
- * --- code of locks -----------------------------------------------------------------------------
+ * --- the code of locks -------------------------------------------------------------------------
  */
 
 int lock_texts__find(struct lock_text *lock, struct lock_text *sched)

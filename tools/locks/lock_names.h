@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The keys of lockstat for people: types of locks, locks and callers by name. */
+/* The keys of lockstat as text: types of locks, locks and callers by name. */
 #ifndef TALLY_LOCKS_LOCK_NAMES_H
 #define TALLY_LOCKS_LOCK_NAMES_H
 
@@ -9,20 +9,20 @@
 
 #include "bpf/locks/lockstat.h"
 
-/* All zero at first. */
+/* Must be zeroed at first. */
 struct lock_names {
 	struct symbols *symbols;
-	struct kernel_symbols data;     /* variables, where the kernel shows them */
+	struct kernel_symbols data;     /* variables, if the kernel shows them */
 	bool data_read;
 };
 
-/* "mutex", "rwsem:R", ...; from LOCK_TYPES on those of waits that had not ended. */
+/* "mutex", "rwsem:R", ...; from LOCK_TYPES on, those of unfinished waits. */
 extern const char *const lock_type_names[2 * LOCK_TYPES];
 
 /*
- * For struct own_parts: the fields of a struct lock_parts; context: struct lock_names. A wait that
- * had not ended is marked as that in the result or, where that is no key, in the first of the
- * fields lock, type, caller.
+ * For struct own_parts: adds the fields of a struct lock_parts; context: struct lock_names. An
+ * unfinished wait is marked in the result or, if that is not a key, in the first of the fields
+ * lock, type, caller.
  */
 extern const char *const lock_part_names[5];
 #define LOCK_PARTS_TEXT "lock, type, caller, result, owner"
@@ -31,8 +31,25 @@ int lock_names__add(void *context, const void *own, u32 by, struct report_row *r
 void lock_names__free(struct lock_names *names);
 
 /*
- * Where the functions of locks are, and those that sleep. 0, or -ENOENT, -EPERM: this kernel or
- * its rights hide that; callers are not found then.
+ * Which locks count, by --type and --lock: bits by enum lock_type; bits by enum lock_place, and
+ * places in memory. Starts as { .types = ~0U }: all.
+ */
+struct lock_choice {
+	u32 types, places, n;
+	struct lock_text chosen[CHOSEN_LOCKS];
+};
+
+/*
+ * The words are separated by commas: globs of types; globs of variables' names, of mmap_lock, siglock
+ * and rq_lock, and addresses. Both report an error and return -EINVAL; or -ENOMEM, or -EOPNOTSUPP:
+ * the kernel hides its variables.
+ */
+int lock_choice__add_types(struct lock_choice *c, const char *text);
+int lock_choice__add_locks(struct lock_choice *c, struct lock_names *names, const char *text);
+
+/*
+ * Locates the code of lock functions, and of functions that sleep. Returns 0, or -ENOENT, -EPERM:
+ * the kernel or missing privileges hide it; then callers cannot be found.
  */
 int lock_texts__find(struct lock_text *lock, struct lock_text *sched);
 

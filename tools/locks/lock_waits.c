@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "agg/variable.h"
+#include "base/clock.h"
 #include "base/numbers.h"
 #include "report/diag.h"
 #include "run/tabulate.h"
@@ -14,7 +15,6 @@
 
 enum {
 	KEY_MIN = 0x1800,
-	KEY_HIST,
 };
 
 static error_t parse_min(struct lock_waits *w, const char *arg)
@@ -36,9 +36,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MIN:
 		return parse_min(w, arg);
-	case KEY_HIST:
-		w->hist = true;
-		return 0;
 	case 'g':
 		w->with_stacks = true;
 		return 0;
@@ -48,9 +45,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ NULL, 0, NULL, 0, "Shown:", 1 },
 	{ "min", KEY_MIN, "TIME", 0, "Only waits of at least this (us without a unit)", 1 },
-	{ "hist", KEY_HIST, NULL, 0, "A histogram for each key instead of a row", 1 },
 	{ "stacks", 'g', NULL, 0, "Time by the stack of those who waited", 1 },
 	{},
 };
@@ -81,8 +77,8 @@ int lock_waits__check(struct lock_waits *w, struct cli *cli)
 {
 	if (!w->with_stacks && stack_options__check_none(&w->options, cli))
 		return -EINVAL;
-	if (w->with_stacks && (w->hist || cli->sort >= 0)) {
-		diag_error("-g shows time by stack, the most first: neither --hist nor --sort");
+	if (w->with_stacks && (cli->form || cli->sort >= 0)) {
+		diag_error("-g shows time by stack, the most first: neither --hist, --table nor --sort");
 		return -EINVAL;
 	}
 	return w->with_stacks ? stack_options__check(&w->options, &w->stacks, cli, 0) :
@@ -114,7 +110,7 @@ int lock_waits__prepare(struct lock_waits *w, struct measurement *m, size_t key_
 	if (w->with_stacks)
 		return prepare_stacks(w, m);
 	w->sees_processes = m->cli->by & w->of_memory;
-	/* There are no stacks, but the programs tell of processes in the same way. */
+	/* Without stacks, but the programs report processes in the same way. */
 	if (w->sees_processes)
 		err = stacks__set_depth(&w->stacks, 0) ?:
 		      stacks__prepare(&w->stacks, m, m->obj, NULL, 1);
@@ -134,7 +130,6 @@ int lock_waits__begin(struct lock_waits *w, struct measurement *m)
 {
 	int err = w->with_stacks ? 0 : measure__begin(&m->measure, m, "waits");
 
-	w->last.began_ns = monotonic_ns();
 	if (err || !(w->with_stacks || w->sees_processes))
 		return err;
 	m->watch = watch;
@@ -145,10 +140,10 @@ void lock_waits__end(struct lock_waits *w, const struct measurement *m)
 {
 	volatile u64 *ended_ns = object_variable(m->obj, ".bss", "ended_ns");
 
-	if (w->ended || !last_report__is_now(&w->last, m))
+	if (w->ended || !m->writer->is_last)
 		return;
 	w->ended = true;
-	*ended_ns = monotonic_ns();
+	*ended_ns = m->ended_ns ?: m->run->ended_ns ?: monotonic_ns();
 	if (tasks__visit(bpf_object__find_program_by_name(m->obj, "show_waiting")))
 		diag_detail("no task iterator: waits that go on at the end are not in the report");
 }
@@ -164,7 +159,7 @@ static int report_stacks(struct lock_waits *w, struct measurement *m, struct rep
 	w->waits_before = waits;
 	r->stacks->unit = "ns";
 	r->stacks->type = "lock-wait";
-	return table ? stacks__tabulate(r, w->options.leaf, m->cli->top) : 0;
+	return table ? stacks__tabulate(r, w->options.leaf, m->cli->top, false) : 0;
 }
 
 int lock_waits__report(struct lock_waits *w, struct measurement *m, struct report *r, u64 waits,
@@ -178,8 +173,7 @@ int lock_waits__report(struct lock_waits *w, struct measurement *m, struct repor
 		return err;
 	if (w->with_stacks)
 		return report_stacks(w, m, r, waits);
-	return w->hist ? measure__report(&m->measure, m, r) :
-			 measure__tabulate(&m->measure, m, r, &t);
+	return measure__tabulate(&m->measure, m, r, &t);
 }
 
 void lock_waits__free(struct lock_waits *w)

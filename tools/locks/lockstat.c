@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* lockstat: waits for locks of the kernel. The measurement is bpf/locks/lockstat.bpf.c. */
+/* lockstat: waits for kernel locks. The measurement is bpf/locks/lockstat.bpf.c. */
 #include <errno.h>
+#include <string.h>
 
 #include "host/host.h"
+#include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "locks/lock_names.h"
 #include "locks/lock_waits.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "bpf/locks/lockstat.h"
 #include "lockstat.skel.h"
@@ -19,9 +20,46 @@ SKELETON(lockstat);
 #define SOURCE "tp_btf/contention_begin and contention_end (lock), by CLOCK_MONOTONIC"
 
 struct lockstat {
-	struct lock_waits waits;        /* first: lock_waits__begin() */
+	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
 	struct lock_names names;
+	struct lock_choice choice;
+	const char *locks;              /* --lock */
 	struct lockstat_bpf *bpf;
+};
+
+enum {
+	KEY_TYPE = 0x1900,
+	KEY_LOCK,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct lockstat *l = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &l->waits;
+		return 0;
+	case KEY_TYPE:
+		return lock_choice__add_types(&l->choice, arg) ? EINVAL : 0;
+	case KEY_LOCK:
+		l->locks = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option options[] = {
+	{ "type", KEY_TYPE, "TYPE,..", 0, "Only these types of locks, as mutex or 'rwsem:*'", 1 },
+	{ "lock", KEY_LOCK, "LOCK,..", 0,
+	  "Only these locks: variables, mmap_lock, siglock, rq_lock, addresses", 1 },
+	{},
+};
+
+static const struct argp_child children[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };
+static const struct argp own_argp = {
+	.options = options, .parser = parse, .children = children,
 };
 
 static int check(void *context, struct cli *cli)
@@ -53,6 +91,11 @@ static void find_texts(struct lockstat *l)
 	l->bpf->rodata->sched_text = sched;
 }
 
+static bool needs_run_queues(const struct lockstat *l, const struct measurement *m)
+{
+	return m->cli->by & BY_LOCK || l->choice.places >> LOCK_RUN_QUEUE & 1;
+}
+
 static int configure(struct lockstat *l, struct measurement *m)
 {
 	int err = task_state__prepare(l->bpf->obj, "sleepers", &m->run->host);
@@ -63,7 +106,15 @@ static int configure(struct lockstat *l, struct measurement *m)
 		return err;
 	if (m->cli->by & BY_CALLER)
 		find_texts(l);
-	bpf_program__set_autoload(l->bpf->progs.find_run_queues, m->cli->by & BY_LOCK);
+	if (l->locks)
+		err = lock_choice__add_locks(&l->choice, &l->names, l->locks);
+	if (err)
+		return err;
+	l->bpf->rodata->types = l->choice.types;
+	l->bpf->rodata->places = l->choice.places;
+	l->bpf->rodata->nchosen = l->choice.n;
+	memcpy((void *)l->bpf->rodata->chosen, l->choice.chosen, sizeof(l->choice.chosen));
+	bpf_program__set_autoload(l->bpf->progs.find_run_queues, needs_run_queues(l, m));
 	return 0;
 }
 
@@ -90,7 +141,7 @@ static int attach(struct measurement *m)
 
 	if (err)
 		return err;
-	if (m->cli->by & BY_LOCK && tasks__visit(l->bpf->progs.find_run_queues))
+	if (needs_run_queues(l, m) && tasks__visit(l->bpf->progs.find_run_queues))
 		diag_detail("no task iterator: locks of run queues have no name");
 	return measurement__attach_programs(m);
 }
@@ -100,6 +151,7 @@ static void init(void *own)
 	struct lockstat *l = own;
 
 	*l = (struct lockstat){
+		.choice = { .types = ~0U },
 		.waits = {
 			.options = STACK_OPTIONS,
 			.by = BY_TYPE | BY_CALLER,
@@ -133,10 +185,11 @@ static void release(void *own)
 static const struct tool_spec spec = {
 	.name = "lockstat",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_OUTPUT |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_SORT | CLI_FORM | CLI_OUTPUT | CLI_LIVE |
 			  CLI_RUN | CLI_COMMAND | CLI_TIMES,
+		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "How long tasks wait for locks of the kernel, by type and caller.",
-		.own = &lock_waits_argp,
+		.own = &own_argp,
 		.own_keys = true,
 	},
 	.own_size = sizeof(struct lockstat), .skeleton = &lockstat_skeleton,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bench: loads to measure a machine with, and what a tracer costs it: the load alone and beside the
- * tracer, in turn. See tools/machine/bench/load.h and round.h.
+ * bench: loads for measuring a machine, and the cost of a tracer: rounds of the load alone and
+ * rounds beside the tracer take turns. See tools/machine/bench/load.h and round.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "run/run.h"
 #include "tools.h"
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 enum {
 	KEY_GROUPS = 0x1000,
 	KEY_TASKS,
@@ -36,7 +36,7 @@ enum {
 #define MOST_TASKS 10000
 #define MOST_ROUNDS 1000
 #define LONGEST_NS (86400 * NSEC_PER_SEC)
-/* A round where neither -l nor -d says: many tasks take their time until all of them work. */
+/* Duration of a round without -l and -d: many tasks need a while until all of them run. */
 #define ROUND_NS (200 * NSEC_PER_MSEC)
 #define ROUND_NS_EACH_TASK (2 * NSEC_PER_MSEC)
 
@@ -45,9 +45,9 @@ extern const struct tool *const __stop_tally_tools[];
 
 struct bench {
 	const struct load *load;
-	struct load_options asked;      /* zero where nothing was */
+	struct load_options asked;      /* zero: not given */
 	u32 given;                      /* enum load_takes */
-	u64 loops;                      /* 0: found */
+	u64 loops;                      /* 0: to be determined */
 	u64 duration_ns;                /* of all rounds; 0: not given */
 	u64 repeat;
 	const char *tracer_output;
@@ -183,7 +183,7 @@ static const struct argp_option own_options[] = {
 	{ "tasks", KEY_TASKS, "N", 0,
 	  "Tasks; of sched-messaging, the senders of a group, and as many receivers", 1 },
 	{ "threads", KEY_THREADS, NULL, 0, "Tasks are threads of a process, not processes", 1 },
-	{ "size", KEY_SIZE, "BYTES", 0, "Of a message, or what is copied; 64K, 1M", 1 },
+	{ "size", KEY_SIZE, "BYTES", 0, "size of a message or a copy; 64K, 1M", 1 },
 	{ "pipe", KEY_PIPE, NULL, 0, "Pipes instead of sockets", 1 },
 	{ "shared", KEY_SHARED, NULL, 0, "Futexes that other processes could use", 1 },
 	{ "cpu", 'C', "CPUS", 0, "The load runs on these CPUs, e.g. 0,2-5", 1 },
@@ -195,11 +195,11 @@ static const struct argp_option own_options[] = {
 	{ "settle", KEY_SETTLE, "SECONDS", 0,
 	  "Time it is given to begin, unless it is one of these tools; 1 without this", 3 },
 	{ "tracer-output", KEY_TRACER_OUTPUT, "FILE", 0,
-	  "What it prints; else that is not kept", 3 },
+	  "keep its output here; otherwise it is dropped", 3 },
 	{},
 };
 
-/* What load and options say together. */
+/* Combines the options with the defaults of the load. */
 static int settle_options(struct bench *b)
 {
 	const struct load *load = b->load;
@@ -296,7 +296,7 @@ static void keep(struct rounds *rounds, const struct round *done)
 	rounds->round[rounds->n++] = *done;
 }
 
-/* One without the tracer and one with it; both count, or none. */
+/* A round without the tracer and one with it; either both count or none. */
 static int do_pair(struct bench *b)
 {
 	struct round without, with;
@@ -413,6 +413,14 @@ static int measure(struct bench *b)
 	return err;
 }
 
+static void complete_load(struct completion *c)
+{
+	size_t i;
+
+	for (i = 0; !c->position && i < load_count; i++)
+		completion__add(c, loads[i]->name, loads[i]->summary);
+}
+
 static int bench(int argc, char **argv)
 {
 	static const struct argp own = {
@@ -426,6 +434,7 @@ static int bench(int argc, char **argv)
 		       "load, lists them.",
 		.own = &own,
 		.own_input = &b,
+		.arguments = complete_load,
 	};
 	int err;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* diff: two saved runs of one tool, compared. What it does is tools/machine/diff/diff.h. */
+/* diff: compares two saved runs of one tool. See tools/machine/diff/diff.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -11,13 +11,13 @@
 #include "run/run.h"
 #include "tools.h"
 
-#define KEY_FORMAT 0x1000       /* in place of the one that all tools have */
-#define TOP 10                  /* where --top does not say */
+#define KEY_FORMAT 0x1000       /* replaces the common one */
+#define TOP 10                  /* default of --top */
 
 struct diff {
 	const char *path[2];
 	unsigned int npaths;
-	const char *line;       /* of recordings */
+	const char *line;       /* for recordings */
 	bool flame;
 };
 
@@ -74,14 +74,18 @@ static int compare(struct writer *w, const struct diff *d, size_t top)
 	return err;
 }
 
+static const struct argp_option options[] = {
+	{ "format", KEY_FORMAT, "NAME", 0,
+	  "flame: of stacks, an SVG file as wide as what came after, red where that is more", 6 },
+	{},
+};
+
+static const char *const formats[] = { "flame" };
+
+OPTION_VALUES(format, .options = options, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
+
 static int diff(int argc, char **argv)
 {
-	static const struct argp_option options[] = {
-		{ "format", KEY_FORMAT, "NAME", 0,
-		  "flame: of stacks, an SVG file as wide as what came after, red where that is "
-		  "more", 6 },
-		{},
-	};
 	static const struct argp own = {
 		.options = options, .parser = parse_own, .args_doc = "BEFORE.json AFTER.json\n"
 			    "RECORDING@FROM-TO RECORDING@FROM-TO [TOOL|LINE]",
@@ -89,10 +93,11 @@ static int diff(int argc, char **argv)
 	struct diff d = {};
 	const struct cli_spec spec = {
 		.groups = CLI_OUTPUT | CLI_TOP,
-		.doc = "What has changed between two runs that were saved with --json -o FILE, or between two windows of a "
+		.doc = "Changes between two runs that were saved with --json -o FILE, or between two windows of a "
 		       "recording (tally record): percentiles, rows of tables, stacks.",
 		.own = &own,
 		.own_input = &d,
+		.arguments = complete_files,
 	};
 	struct writer w = {};
 	struct cli cli;
@@ -101,7 +106,7 @@ static int diff(int argc, char **argv)
 	if (cli__parse(&cli, &spec, argc, argv))
 		return EXIT_USAGE;
 	diag_verbose(cli.verbose);
-	if (d.flame)
+	if (d.flame || (!cli.has_format && cli__output_ends_with(&cli, ".svg")))
 		cli.format = FORMAT_FLAME;
 	err = cli__open_writer(&cli, &w);
 	if (!err)

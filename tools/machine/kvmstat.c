@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* kvmstat: why virtual CPUs leave their guests, and for how long. See bpf/machine/kvmstat.bpf.c. */
+/*
+ * kvmstat: exits of virtual CPUs from their guests, and their times. See bpf/machine/kvmstat.bpf.c.
+ */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "host/task_state.h"
 #include "machine/exit_names.h"
 #include "report/diag.h"
 #include "run/measurement.h"
-#include "run/last.h"
 #include "run/tabulate.h"
 #include "tools.h"
 #include "types/tracefs.h"
@@ -21,42 +23,26 @@
 SKELETON(kvmstat);
 
 #define SOURCE "tracepoint/kvm:kvm_exit, raw_tp/kvm_entry"
-#define KEY_HIST 0x1000
 
-/* How many keys there is room for, and how many segments a key fills, by CPU and size of times. */
+/* Default limit of keys, and segments per key, by CPU and range of times. */
 #define USUAL_MAX_KEYS 4096
 #define SEGMENTS_PER_KEY 8
 
 struct kvmstat {
-	bool hist;
 	u32 exit_id;            /* of the tracepoint */
 	struct kvmstat_bpf *bpf;
-	struct last_report last;
 	bool ended;
 };
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	struct kvmstat *k = state->input;
-
-	(void)arg;
-	if (key != KEY_HIST)
-		return ARGP_ERR_UNKNOWN;
-	k->hist = true;
-	return 0;
-}
-
-/* Times in the guest are never added to times out of it. */
+/* Times in the guest are never added to times outside of it. */
 static int check(void *context, struct cli *cli)
 {
-	struct kvmstat *k = context;
-
+	(void)context;
 	if (!cli->by)
 		cli->by = BY_EXIT_REASON;
 	cli->by |= BY_VCPU_STATE;
 	if (!cli->asked_keys)
 		cli->max_keys = USUAL_MAX_KEYS;
-	k->hist |= cli->heat;
 	return 0;
 }
 
@@ -65,22 +51,22 @@ static int check(void *context, struct cli *cli)
  */
 
 /*
- * Adds what goes on at the end. Where the CPU matters, an iterator, which runs on any of them,
- * cannot say on which that is.
+ * Adds unfinished times at the end. If the CPU matters, they are left out: an iterator runs on any
+ * CPU, so it cannot tell theirs.
  */
 static void end_measurement(struct kvmstat *k, const struct measurement *m)
 {
-	if (k->ended || !last_report__is_now(&k->last, m))
+	if (k->ended || !m->writer->is_last)
 		return;
 	k->ended = true;
-	k->bpf->bss->ended_ns = monotonic_ns();
+	k->bpf->bss->ended_ns = m->ended_ns ?: m->run->ended_ns ?: monotonic_ns();
 	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
 		return;
 	if (tasks__visit(k->bpf->progs.show_running))
 		diag_detail("no task iterator: what goes on at the end is not in the report");
 }
 
-/* Commit 791a089861fc (6.5) moved SVM's tracepoint to where the guest has just been left. */
+/* Commit 791a089861fc (6.5) moved SVM's tracepoint to the point right after the exit. */
 static bool tells_late(const struct measurement *m)
 {
 	return m->run->host.version < KERNEL_VERSION(6, 5, 0) && !access("/sys/module/kvm_amd", F_OK);
@@ -99,8 +85,6 @@ static int report(struct measurement *m, struct report *r)
 		r->caveat = "before Linux 6.5, interrupts and preemption that end a stretch in the "
 			    "guest are still part of it (AMD)";
 	r->nothing = "no virtual CPU in scope entered or left its guest";
-	if (k->hist)
-		return measure__report(&m->measure, m, r);
 	return measure__tabulate(&m->measure, m, r, &columns);
 }
 
@@ -118,7 +102,7 @@ static bool has_field(const struct tracepoint_format *f, const char *name, size_
 	return false;
 }
 
-/* Are there machines to look at, and are exits told of in the way we know? */
+/* Checks that there is KVM, and that exits are reported in a known format. */
 static int find_tracepoint(u32 *id)
 {
 	struct tracepoint_format format = {};
@@ -164,12 +148,12 @@ static int open_skeleton(struct measurement *m)
 	if (!err)
 		err = measure__prepare(&m->measure, m, bpf->obj, "times",
 				       sizeof(struct kvmstat_key));
-	/* Guests are left with interrupts off: memory may not be had at that moment. */
+	/* Exits run with interrupts off, where allocation may fail. */
 	return err ?: map__preallocate(bpf->maps.keyed_times,
 				      (u64)SEGMENTS_PER_KEY * m->cli->max_keys);
 }
 
-/* By number: libbpf would want tracefs to be mounted. On one CPU it is attached to all. */
+/* By number: libbpf would need tracefs mounted. Attaching to one CPU attaches to all. */
 static int attach_exits(struct kvmstat *k)
 {
 	struct perf_event_attr attr = {
@@ -193,17 +177,10 @@ static int attach(struct measurement *m)
 	struct kvmstat *k = m->own;
 	int err = measure__begin(&m->measure, m, "times");
 
-	k->last.began_ns = monotonic_ns();
 	if (!err)
 		err = attach_exits(k);
 	return err ?: measurement__attach_programs(m);
 }
-
-static const struct argp_option option_list[] = {
-	{ "hist", KEY_HIST, NULL, 0, "A histogram for each key, not a table", 1 },
-	{},
-};
-static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "kvmstat",
@@ -212,7 +189,6 @@ static const struct tool_spec spec = {
 		.usual_keys = USUAL_MAX_KEYS,
 		.doc = "Why virtual CPUs (KVM) leave their guests and for how long; how long they "
 		       "run in them. --by pid: machines, --by tid: virtual CPUs.",
-		.own = &own_argp,
 		.own_parts = &kvm_parts,
 	},
 	.own_size = sizeof(struct kvmstat), .skeleton = &kvmstat_skeleton,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* record: measurements interval by interval into a file (record/store.h), of which show and triage take a window. */
+/*
+ * record: measurements in a file (record/store.h), by interval; show, diff and triage read windows
+ * of it.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -25,7 +28,7 @@ struct recording {
 	struct store_limits limits;
 	const char *line[RUN_MOST];
 	size_t n;
-	bool interval_begun;            /* what follows is interval and count */
+	bool interval_begun;            /* the remaining words are interval and count */
 	struct store *store;
 	u64 interval_ns;
 };
@@ -62,14 +65,15 @@ static int begin(void *context, struct run *run)
 	return store__create(&rec->store, rec->path, &origin, &rec->limits);
 }
 
-/* What became of it; where something is missing, the exit status says so, too. */
+/* Reports the result; the exit status tells if intervals are missing. */
 static int conclude(const struct recording *rec, int code)
 {
 	struct store_progress p = store__progress(rec->store);
 	char intervals[UNITS_SPACE], bytes[UNITS_SPACE];
 
 	if (p.left_out)
-		diag_warn("%llu %s not written: there was no room", p.left_out, p.left_out == 1 ? "interval was" : "intervals were");
+		diag_warn("%llu %s not written: there was no room", p.left_out,
+			  p.left_out == 1 ? "interval was" : "intervals were");
 	if (p.intervals)
 		diag_hint("%s %s, %s: tally show %s; tally triage %s", format_count(intervals, p.intervals),
 			  p.intervals == 1 ? "interval" : "intervals", format_value(bytes, p.bytes, UNIT_BYTES, false),
@@ -81,6 +85,7 @@ static int record_lines(struct recording *rec, struct cli *cli)
 {
 	struct several_plan plan = {
 		.line = rec->n ? rec->line : triage_lines, .n = rec->n ?: triage_line_count,
+		.needed = rec->n ? 0 : triage_lines_needed,
 		.sink = { rec, take_report, take_line, end }, .begin = begin,
 	};
 	int code;
@@ -97,7 +102,7 @@ static int record_lines(struct recording *rec, struct cli *cli)
  * --- the command line --------------------------------------------------------------------------
  */
 
-/* Anything but a number is a line, until the interval has begun. */
+/* Until the interval begins, every word that is not a number is a line. */
 static bool takes(void *input, char *arg)
 {
 	struct recording *rec = input;
@@ -140,7 +145,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 static int record(int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
-		{ "output", 'o', "FILE", 0, "The recording, made with mode 0600; one that is there is gone on with", 5 },
+		{ "output", 'o', "FILE", 0,
+		  "The recording, made with mode 0600; one that is there is gone on with", 5 },
 		{ "keep", KEY_KEEP, "TIME", 0, "Keep so much of the newest (default 24h)", 5 },
 		{ "size", KEY_SIZE, "BYTES", 0, "And no more than this: the oldest goes (default 256M)", 5 },
 		{},
@@ -156,6 +162,7 @@ static int record(int argc, char **argv)
 		.own = &own,
 		.own_input = &rec,
 		.takes = takes,
+		.arguments = complete_tools,
 		.doc = "The hours before: what the tools of triage measure, or those that are given as lines, interval by "
 		       "interval (10 s) into a file of bounded size, until interrupted. tally show FILE prints any window of it, "
 		       "tally triage FILE says when something was wrong. It can be read while it is being written.",

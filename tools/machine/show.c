@@ -9,32 +9,34 @@
 #include "record/store.h"
 #include "record/when.h"
 #include "report/diag.h"
+#include "report/html.h"
 #include "report/stream.h"
 #include "run/run.h"
+#include "run/tabulate.h"
 #include "tools.h"
 
-#define TOP_OF_TEXT 30          /* rows, where --top does not say; the rest is counted */
+#define TOP_OF_TEXT 30          /* rows, without --top; the others are counted */
 
 #define KEY_FROM 0x1000
 #define KEY_TO 0x1001
 #define KEY_AT 0x1002
 #define KEY_EACH 0x1003
 #define KEY_ORDER 0x1004
-#define KEY_FORMAT 0x1005            /* in place of the one that all tools have */
+#define KEY_FORMAT 0x1005            /* replaces the common one */
 
 struct show {
 	const char *path, *line;
 	struct when when;
 	const char *sort;
 	bool each;
-	int format;             /* -1: not said */
+	int format;             /* -1: not given */
 	const struct cli *cli;
 	struct writer writer;
 	struct merge *merge;
 };
 
 /*
- * --- what is in it -----------------------------------------------------------------------------
+ * --- contents ----------------------------------------------------------------------------------
  */
 
 static int add_measurement(struct report *r, const struct store_measurement *m)
@@ -77,23 +79,6 @@ static int list_measurements(struct show *show, const struct store_measurement *
  * --- a window ----------------------------------------------------------------------------------
  */
 
-/* The largest first: of a table by its total, or by the first column that adds up. */
-static const char *usual_column(const struct report *r)
-{
-	const char *first = NULL;
-	size_t i;
-
-	for (i = 0; r->nrows && i < r->row[0].ncells; i++) {
-		const struct field *f = &r->row[0].cell[i];
-
-		if (f->adds_up && !strcmp(f->name, "total"))
-			return f->name;
-		if (f->adds_up && !first)
-			first = f->name;
-	}
-	return first;
-}
-
 static bool has_column(const struct report *r, const char *name)
 {
 	size_t i;
@@ -102,6 +87,23 @@ static bool has_column(const struct report *r, const char *name)
 		if (!strcmp(r->row[0].cell[i].name, name))
 			return true;
 	return false;
+}
+
+static int tabulate(const struct show *show, struct report *r, int column, u64 top)
+{
+	static const struct tabulation table = { .full = true };
+	struct cli cli = *show->cli;
+
+	cli.sort = column;
+	cli.top = top;
+	r->no_table = cli.form == FORM_TABLE ? NULL : "--hist";
+	return report__tabulate(r, &table, &cli);
+}
+
+static bool is_table(const struct show *show, const struct report *r)
+{
+	return show->cli->form == FORM_TABLE ||
+	       (!show->cli->form && tabulate__has_many(r, show->cli, &show->writer));
 }
 
 static int sort(const struct show *show, struct report *r)
@@ -118,7 +120,9 @@ static int sort(const struct show *show, struct report *r)
 		return -EINVAL;
 	}
 	if (r->nrows)
-		report__sort_rows(r, show->sort ?: usual_column(r), 1, top);
+		report__sort_rows(r, show->sort ?: report__usual_column(r), 1, top);
+	if (r->ngroups && is_table(show, r))
+		return tabulate(show, r, column, top);
 	if (r->ngroups)
 		report__sort_groups(r, column, top);
 	if (r->stacks)
@@ -134,7 +138,8 @@ static int write_report(struct show *show, struct report *r)
 		diag_error("%s: this format is of stacks, which it has none of", r->command);
 		return -EINVAL;
 	}
-	if (merge__count(show->merge) > 1 || show->sort || show->cli->top || show->cli->format == FORMAT_TEXT)
+	if (merge__count(show->merge) > 1 || show->sort || show->cli->top || show->cli->format == FORMAT_TEXT ||
+	    show->cli->form == FORM_TABLE)
 		err = sort(show, r);
 	return err ?: writer__write(&show->writer, r);
 }
@@ -143,6 +148,8 @@ static int take_report(void *context, const struct report *r)
 {
 	struct show *show = context;
 
+	if (show->writer.format == FORMAT_HTML && !show->each && html__add_interval(&show->writer, r))
+		return -ENOMEM;
 	return merge__add(show->merge, r);
 }
 
@@ -154,7 +161,7 @@ static int take_line(void *context, const char *tool, const struct stream_line *
 	return stream__write_line(&show->writer, NULL, line);
 }
 
-/* The report of the interval, or of all of them. */
+/* Writes the report of the interval, or of all intervals. */
 static int write_merged(struct show *show)
 {
 	struct report *r = merge__report(show->merge);
@@ -227,6 +234,8 @@ static int show_window(struct show *show, struct store *store, const struct stor
 			continue;
 		if (count > 1)
 			show->writer.tool = m[i].tool;
+		show->writer.of_tool = m[i].tool;
+		show->writer.of_command = m[i].command;
 		err = show_one(show, store, &m[i], window, &any);
 	}
 	if (!err && !any && !show->each)
@@ -262,9 +271,11 @@ static error_t parse_format(struct show *show, const char *arg)
 	show->format = report_format(arg);
 	if (show->format < 0)
 		show->format = report_stack_format(arg);
-	if (show->format >= 0 && show->format != FORMAT_OPENMETRICS)
+	if (show->format >= 0 && !format_is_metrics(show->format))
 		return 0;
-	diag_error("--format: '%s' is not one of text, json, csv; of stacks also folded, flame, pprof, speedscope", arg);
+	diag_error(
+		"--format: '%s' is not one of text, json, csv, html; of stacks also folded, flame, pprof, speedscope",
+		arg);
 	return EINVAL;
 }
 
@@ -307,25 +318,45 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_option option_list[] = {
+	{ "from", KEY_FROM, "TIME", 0, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 4 },
+	{ "to", KEY_TO, "TIME", 0, "Up to here", 4 },
+	{ "at", KEY_AT, "TIME", 0, "The minute around that time", 4 },
+	{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 4 },
+	{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 4 },
+	{ "format", KEY_FORMAT, "NAME", 0,
+	  "text, json, csv, html; of stacks also folded, flame, pprof, speedscope", 6 },
+	{},
+};
+
+static const char *const formats[] = {
+	"text", "json", "csv", "html", "folded", "flame", "pprof", "speedscope",
+};
+
+OPTION_VALUES(format, .options = option_list, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
+
+/* FILE, then lines and times. */
+static void complete_arguments(struct completion *c)
+{
+	if (!c->position)
+		completion__leave(c, "files");
+	if (c->position == 1) {
+		complete_tools(c);
+		completion__add(c, "all", "");
+	}
+}
+
 static int show(int argc, char **argv)
 {
-	static const struct argp_option option_list[] = {
-		{ "from", KEY_FROM, "TIME", 0, "From here on: 03:14, '2026-11-23 03:14:05', -10m (before the end)", 4 },
-		{ "to", KEY_TO, "TIME", 0, "Up to here", 4 },
-		{ "at", KEY_AT, "TIME", 0, "The minute around that time", 4 },
-		{ "each", KEY_EACH, NULL, 0, "Each interval by itself", 4 },
-		{ "sort", KEY_ORDER, "COL", 0, "Order rows by this column (default total, or the first that adds up)", 4 },
-		{ "format", KEY_FORMAT, "NAME", 0, "text, json, csv; of stacks also folded, flame, pprof, speedscope", 6 },
-		{},
-	};
 	static const struct argp own = {
 		.options = option_list, .parser = parse_own, .args_doc = "FILE [TOOL|LINE|all]",
 	};
 	struct show show = { .when.width_ns = 60 * NSEC_PER_SEC, .format = -1 };
 	const struct cli_spec spec = {
-		.groups = CLI_OUTPUT | CLI_TOP,
+		.groups = CLI_OUTPUT | CLI_TOP | CLI_FORM,
 		.own = &own,
 		.own_input = &show,
+		.arguments = complete_arguments,
 		.doc = "A window of a recording, as the tool would have printed it: counts, sums and histograms of the "
 		       "intervals in it are added up exactly. Without TOOL: what was recorded, and when. An interval "
 		       "belongs to the window that has its middle.",
@@ -342,6 +373,8 @@ static int show(int argc, char **argv)
 	err = cli__open_writer(&cli, &show.writer);
 	if (!err)
 		err = store__open(&store, show.path);
+	if (!err)
+		show.writer.host = store__host(store);
 	if (!err)
 		err = show_file(&show, store);
 	err = cli__close_writer(&show.writer, err);

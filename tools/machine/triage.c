@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* triage: what is wrong with this machine. What it measures and its rules: triage/rules.c. */
+/* triage: finds problems of this machine. Its measurements and rules are in triage/rules.c. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "machine/triage/past.h"
 #include "machine/triage/rules.h"
 #include "report/diag.h"
+#include "report/html.h"
 #include "report/stream.h"
 #include "run/measurement.h"
 #include "run/several.h"
@@ -23,12 +25,12 @@
 struct looking {
 	struct gathered gathered;
 	struct run *run;
-	struct report_overhead cost;    /* without its programs */
-	u64 start_ns, duration_ns;      /* of the report that is about the longest time */
+	struct report_overhead cost;    /* without the list of programs */
+	u64 start_ns, duration_ns;      /* of the longest report */
 	bool verbose;
 };
 
-/* The last report has the cost. */
+/* Takes a report; the last one has the cost. */
 static int take_report(void *context, const struct report *r)
 {
 	struct looking *l = context;
@@ -41,6 +43,8 @@ static int take_report(void *context, const struct report *r)
 		l->duration_ns = r->duration_ns;
 		l->start_ns = r->start_ns;
 	}
+	if (l->run->writer.format == FORMAT_HTML && html__add_report(&l->run->writer, r))
+		return -ENOMEM;
 	return gathered__take(&l->gathered, r);
 }
 
@@ -48,10 +52,15 @@ static int take_line(void *context, const struct writer *w, const struct stream_
 {
 	struct looking *l = context;
 
+	if (l->run->writer.format == FORMAT_HTML && html__add_line(&l->run->writer, line))
+		return -ENOMEM;
 	return triage__take_line(l->gathered.triage, w->of_tool, line);
 }
 
-/* The first word of a line, if no measurement of the run is of that tool; else NULL. */
+/*
+ * Returns the first word of a line if the run has no measurement of that tool, else NULL.
+ * Allocated.
+ */
 static char *absent_tool(const struct run *run, const char *line)
 {
 	size_t n = strcspn(line, " "), i;
@@ -122,11 +131,12 @@ static int look(struct cli *cli)
 	};
 	const struct several_plan plan = {
 		.line = triage_lines, .n = triage_line_count,
+		.needed = triage_lines_needed,
 		.sink = { &l, take_report, take_line, end }, .begin = begin,
 	};
 	int code = EXIT_FAILED;
 
-	cli->verbose = false;           /* of each measurement it would be pages */
+	cli->verbose = false;           /* it would print pages for each measurement */
 	if (l.gathered.triage) {
 		triage__leave_out(l.gathered.triage, getpid());
 		code = several__run(find_tool_spec, &plan, cli);
@@ -141,11 +151,13 @@ static int look(struct cli *cli)
  * --- the rules ---------------------------------------------------------------------------------
  */
 
-static int add_limit(struct report_row *row, const struct triage_rule *rule, const char *name, double limit)
+static int add_limit(struct report_row *row, const struct triage_rule *rule, const char *name, double limit,
+		     bool each_cpu)
 {
-	char text[UNITS_SPACE];
+	char value[UNITS_SPACE], text[UNITS_SPACE + 16];
 
-	return report_row__add_text(row, name, limit > 0 ? triage_value(text, rule, limit) : "-");
+	snprintf(text, sizeof(text), "%s%s", triage_value(value, rule, limit), each_cpu ? " per CPU" : "");
+	return report_row__add_text(row, name, limit > 0 ? text : "-");
 }
 
 static int add_rule(struct report *r, const struct triage_rule *rule)
@@ -156,9 +168,9 @@ static int add_rule(struct report *r, const struct triage_rule *rule)
 	if (!err)
 		err = report_row__add_text(&row, "tool", rule->tool);
 	if (!err)
-		err = add_limit(&row, rule, "notice", rule->notice);
+		err = add_limit(&row, rule, "notice", rule->notice, false);
 	if (!err)
-		err = add_limit(&row, rule, "problem", rule->problem);
+		err = add_limit(&row, rule, "problem", rule->problem, rule->each_cpu);
 	if (!err)
 		err = report_row__add_text(&row, "because", rule->why);
 	return report__end_row(r, &row, err);
@@ -187,7 +199,7 @@ static int show_rules(const struct cli *cli)
 
 struct asked {
 	bool rules;
-	const char *recording;          /* NULL: what is measured now */
+	const char *recording;          /* NULL: measures now */
 	struct when when;
 };
 
@@ -218,7 +230,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* What does not begin with a digit is a file; one that does may be ./1. */
+/* A word that does not begin with a digit is a file; files that do can be given as ./1. */
 static bool takes(void *input, char *arg)
 {
 	struct asked *asked = input;
@@ -233,8 +245,9 @@ static int triage_main(int argc, char **argv)
 {
 	static const struct argp_option option_list[] = {
 		{ "rules", KEY_RULES, NULL, 0, "List the rules and their limits, and measure nothing", 5 },
-		{ "at", KEY_AT, "TIME", 0, "Of a recording: the minute around that time (03:14, '2026-11-23 03:14', -10m)", 5 },
-		{ "from", KEY_FROM, "TIME", 0, "Of a recording: from here on", 5 },
+		{ "at", KEY_AT, "TIME", 0,
+		  "of a recording, the minute around that time (03:14, '2026-11-23 03:14', -10m)", 5 },
+		{ "from", KEY_FROM, "TIME", 0, "of a recording, from here on", 5 },
 		{ "to", KEY_TO, "TIME", 0, "And up to here", 5 },
 		{},
 	};
@@ -247,6 +260,7 @@ static int triage_main(int argc, char **argv)
 		.own = &own,
 		.own_input = &asked,
 		.takes = takes,
+		.arguments = complete_files,
 		.doc = "What is wrong with this machine? Measures with many tools over the same time (10 s without -d), "
 		       "holds what they found against rules, and says what stands out: problems first, each "
 		       "with its figures and the command to type next. -v: also what is fine, and the "

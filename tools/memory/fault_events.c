@@ -36,9 +36,9 @@ int fault_events__start(struct fault_events *e, const struct measurement *m,
 		e->event[i].every = 1;
 		err = sampled_event__find(&e->event[i], names[i], 0);
 		if (!err)
-			err = sampled_event__start(&e->event[i], program[i], &m->scope);
+			err = sampled_event__start(&e->event[i], bpf_program__fd(program[i]), &m->scope);
 	}
-	/* What programs have seen is read first, so that no more than was missed can seem to be. */
+	/* Reads the programs' counts first, so that missed events are never overestimated. */
 	if (!err)
 		err = read_taken(e, m, e->taken);
 	for (i = 0; i < FAULT_EVENTS && !err; i++)
@@ -52,7 +52,7 @@ int fault_events__missed(struct fault_events *e, const struct measurement *m, u6
 	int err = 0, i;
 
 	*missed = 0;
-	/* The kernel's count first: what is in it has been seen when the programs' are read. */
+	/* Reads the kernel's count first: programs have seen all of its events by the next read. */
 	for (i = 0; i < FAULT_EVENTS && !err; i++)
 		err = sampled_event__count(&e->event[i], &counted[i]);
 	if (!err)

@@ -64,6 +64,14 @@ static int refuse(const char *name)
 	return EINVAL;
 }
 
+void fault_kinds__complete(struct completion *c)
+{
+	size_t i;
+
+	for (i = 0; i < FAULT_KINDS; i++)
+		completion__add(c, kinds[i], "");
+}
+
 int fault_kinds__parse(const char *text, u32 *mask)
 {
 	char *list = strdup(text), *rest = list, *name;

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What page faults are told apart by beside their task: kind, file, access, mode (bpf/memory/faults.h). */
+/* Key parts of page faults beside their task: kind, file, access, mode (bpf/memory/faults.h). */
 #ifndef TALLY_MEMORY_FAULT_KEYS_H
 #define TALLY_MEMORY_FAULT_KEYS_H
 
+#include "cli/complete.h"
 #include "cli/task_key.h"
 #include "files/name.h"
 
 #include "bpf/memory/faults.h"
 
-/* For spec.own_parts. The files' names are added by fault_parts__add(). */
+/* For spec.own_parts. fault_parts__add() adds the names of the files. */
 extern const struct own_parts fault_own_parts;
 
 /* Appends the parts in by to a row. Returns 0 or -ENOMEM. */
 int fault_parts__add(struct report_row *row, const struct faults_parts *parts, u32 by,
 		     const struct file_names *files);
 
-/* "heap,anon" to 1 << enum fault_kind, ORed. Says what is wrong and returns EINVAL. */
+/* Parses "heap,anon" into 1 << enum fault_kind, ORed. Returns EINVAL after reporting the error. */
+void fault_kinds__complete(struct completion *c);
 int fault_kinds__parse(const char *text, u32 *kinds);
 
 #endif /* TALLY_MEMORY_FAULT_KEYS_H */

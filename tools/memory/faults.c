@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* faults: page faults, by whom and of what. The measurement is bpf/memory/faults.bpf.c. */
+/* faults: page faults by task and by mapping. The measurement is bpf/memory/faults.bpf.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agg/loss.h"
-#include "agg/sum_set.h"
 #include "cli/order.h"
+#include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "memory/fault_events.h"
 #include "memory/fault_keys.h"
@@ -15,10 +14,10 @@
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
-#include "run/ring.h"
+#include "run/named_files.h"
+#include "run/sum_table.h"
 #include "stack/options.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "faults.skel.h"
 
@@ -30,34 +29,21 @@ enum {
 	KEY_SORT,
 };
 
-/* Of people, who see the largest at the top; programs are given all. */
-#define DEFAULT_TOP 20
-
-/* An element for each key and CPU that it is seen on. */
-#define CPUS_PER_KEY 8
-
 struct faults {
 	struct stack_options options;
 	bool with_stacks;
 	u32 kinds;              /* 1 << enum fault_kind, ORed; 0: all */
-	const char *order;      /* a cell's name; NULL: by key */
+	const char *order;      /* name of a column; NULL: by key */
 	struct faults_bpf *bpf;
 	struct fault_events events;
-	struct stacks stacks;   /* of -g */
-	/* Of tables: */
-	struct ring *ring;
-	struct file_names names;
-	struct sum_set last;
-	struct loss_counters losses_before;
-	struct rss_set rss;     /* as of the last report */
+	struct stacks stacks;   /* for -g */
+	/* For tables: */
+	struct named_files files;
+	struct sum_table table;
+	struct rss_set rss, rss_before; /* at this report, and at the previous one */
 };
 
-static const struct sum_layout sum_layout = {
-	.key_size = sizeof(struct faults_key), .value_size = sizeof(struct faults_sums),
-	.writer_at = offsetof(struct faults_key, writer), .nsums = 2, .named = true,
-};
-
-/* An element of the set. */
+/* An element of the set of sums. */
 struct fault_sum {
 	struct faults_key key;
 	struct faults_sums sums;
@@ -67,11 +53,12 @@ struct fault_sum {
  * --- options -----------------------------------------------------------------------------------
  */
 
+static const char *const orders[] = {
+	"faults", "minor", "major", "rss", "anon_growth", "file_growth", "shmem_growth",
+};
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = {
-		"faults", "minor", "major", "rss", "anon_growth", "file_growth", "shmem_growth",
-	};
 	struct faults *f = state->input;
 
 	switch (key) {
@@ -93,7 +80,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* dso and sym are of the code that faults. */
+/* dso and sym name the code that faults. */
 static bool names_code(const char *by_text)
 {
 	char *text = strdup(by_text ?: ""), *rest = text, *part;
@@ -136,7 +123,7 @@ static int check(void *context, struct cli *cli)
  * --- the table ---------------------------------------------------------------------------------
  */
 
-/* What the process has now, and how much more than before; nothing where it has gone. */
+/* The resident set of the process and its growth; no values if the process has gone. */
 static int add_rss(struct report_row *row, const struct rss *now, const struct rss_set *earlier)
 {
 	static const char *const names[RSS_PARTS] = {
@@ -158,53 +145,47 @@ static int add_rss(struct report_row *row, const struct rss *now, const struct r
 	return err;
 }
 
-static int add_figures(struct report_row *row, const struct faults_sums *s)
+static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
 {
+	const struct fault_sum *e = element;
+	const struct faults *f = t->own;
+	int err = task_key__add_fields(row, &e->key.task, e->sums.name, t->cli->by, &t->names);
+
+	return err ?: fault_parts__add(row, &e->key.parts, t->cli->by, &f->files.names);
+}
+
+static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
+{
+	const struct fault_sum *e = element;
+	const struct faults_sums *s = &e->sums;
+	const struct faults *f = t->own;
 	const struct field figures[] = {
 		{ .name = "faults", .number = s->minor + s->major, .kind = FIELD_NUMBER, .adds_up = true },
 		{ .name = "minor", .number = s->minor, .kind = FIELD_NUMBER, .adds_up = true },
 		{ .name = "major", .number = s->major, .kind = FIELD_NUMBER, .adds_up = true },
 	};
+	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 
-	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
-}
-
-static int fill_row(struct faults *f, const struct cli *cli, const struct fault_sum *s,
-		    struct task_key_names *names, const struct rss_set *rss, struct report *r,
-		    size_t *nkeys)
-{
-	struct report_row row = {};
-	int err = task_key__add_fields(&row, &s->key.task, s->sums.name, cli->by, names);
-
-	if (!err)
-		err = fault_parts__add(&row, &s->key.parts, cli->by, &f->names);
-	*nkeys = row.ncells;
-	if (!err)
-		err = add_figures(&row, &s->sums);
-	if (!err && cli->by == BY_PID)
-		err = add_rss(&row, rss_set__find(rss, s->key.task.pid), &f->rss);
-	return report__end_row(r, &row, err);
-}
-
-static int fill_rows(struct faults *f, const struct measurement *m, struct report *r,
-		     const struct sum_set *set, const struct rss_set *rss)
-{
-	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
-	const struct cli *cli = m->cli;
-	size_t i, nkeys = 0;
-	int err = 0;
-
-	for (i = 0; i < set->n && !err; i++) {
-		const struct fault_sum *s = sum_set__at(set, i);
-
-		r->events += s->sums.minor + s->sums.major;
-		err = fill_row(f, cli, s, &names, rss, r, &nkeys);
-	}
-	task_key_names__free(&names);
-	report__sort_rows(r, f->order, nkeys,
-			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
+	if (!err && t->cli->by == BY_PID)
+		err = add_rss(row, rss_set__find(&f->rss, e->key.task.pid), &f->rss_before);
 	return err;
 }
+
+static u64 events(const void *element)
+{
+	const struct fault_sum *e = element;
+
+	return e->sums.minor + e->sums.major;
+}
+
+static const struct sum_table_spec table = {
+	.layout = {
+		.key_size = sizeof(struct faults_key), .value_size = sizeof(struct faults_sums),
+		.writer_at = offsetof(struct faults_key, writer), .nsums = 2, .named = true,
+	},
+	.task_at = offsetof(struct faults_key, task),
+	.add_key = add_key, .add_figures = add_figures, .events = events,
+};
 
 static int read_rss(const struct measurement *m, struct rss_set *set)
 {
@@ -214,37 +195,15 @@ static int read_rss(const struct measurement *m, struct rss_set *set)
 
 static int report_table(struct faults *f, struct measurement *m, struct report *r)
 {
-	struct sum_set set = {};
-	struct rss_set rss = {};
-	int err;
+	struct rss_set now;
+	int err = read_rss(m, &now);
 
-	r->table = true;
-	r->has_events = true;
-	err = loss__since(&r->counters, &f->losses_before, bpf_map__fd(f->bpf->maps.losses),
-			  f->bpf->obj);
-	if (!err)
-		err = sum_set__since(&set, &f->last, &sum_layout, bpf_map__fd(f->bpf->maps.sums),
-				     &f->bpf->bss->writer_generation);
-	/* Names are sent after their sums are there: what was sent meanwhile is wanted, too. */
-	if (!err)
-		err = ring__drain(f->ring);
-	if (!err)
-		err = read_rss(m, &rss);
-	if (!err)
-		err = fill_rows(f, m, r, &set, &rss);
-	sum_set__free(&set);
-	rss_set__free(&f->rss);
-	f->rss = rss;
-	return err;
-}
-
-static int take_name(void *context, const void *record, size_t size)
-{
-	const struct faults_name *n = record;
-	struct faults *f = context;
-
-	size -= offsetof(struct faults_name, name);
-	return file_names__add(&f->names, &n->id, file_name__path(&n->name, size));
+	if (err)
+		return err;
+	rss_set__free(&f->rss_before);
+	f->rss_before = f->rss;
+	f->rss = now;
+	return sum_table__report(&f->table, &table, m, f->files.ring, f->order, r);
 }
 
 /*
@@ -259,7 +218,7 @@ static int report_stacks(struct faults *f, struct measurement *m, struct report 
 	if (err)
 		return err;
 	r->stacks->unit = "faults";
-	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top) : 0;
+	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top, false) : 0;
 }
 
 static int report(struct measurement *m, struct report *r)
@@ -281,7 +240,7 @@ static int watch(struct measurement *m)
 {
 	struct faults *f = m->own;
 
-	return f->with_stacks ? stacks__watch(&f->stacks) : ring__drain(f->ring);
+	return f->with_stacks ? stacks__watch(&f->stacks) : named_files__drain(&f->files);
 }
 
 /*
@@ -298,7 +257,7 @@ static bool wants_access(const struct faults *f, const struct cli *cli)
 	return !f->with_stacks && cli->by & BY_FAULT_ACCESS;
 }
 
-/* Those on the events are attached by fault_events__start(). */
+/* fault_events__start() attaches on_minor and on_major. */
 static void choose_programs(const struct faults *f, const struct measurement *m)
 {
 	bool access = wants_access(f, m->cli);
@@ -319,15 +278,16 @@ static int prepare_stacks(struct faults *f, struct measurement *m)
 
 static int prepare_table(struct faults *f, struct measurement *m)
 {
-	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
 	struct faults_bpf *bpf = f->bpf;
 	int err;
 
 	err = stacks__leave_out(bpf->obj);
+	if (!err && !(m->cli->by >> BY_PARTS))
+		err = bpf_map__set_key_size(bpf->maps.sums,
+					    offsetof(struct faults_key, task) + task_key__size(m->cli->by));
 	if (!err)
-		err = map__set_room_for_keys(bpf->maps.sums, &m->run->host,
-					     cpus * m->cli->max_keys);
-	return err ?: ring__prepare_bytes(bpf->obj, ring__bytes_of_rare(&m->run->host));
+		err = map__set_room_for_writers(bpf->maps.sums, &m->run->host, m->cli->max_keys);
+	return err ?: named_files__prepare(m, bpf->obj);
 }
 
 static int open_skeleton(struct measurement *m)
@@ -357,12 +317,8 @@ static int begin(struct faults *f, struct measurement *m)
 	m->watch = watch;
 	if (f->with_stacks)
 		return stacks__begin(&f->stacks, m);
-	err = ring__open(&f->ring, f->bpf->maps.records, offsetof(struct faults_name, name.names),
-			 m->writer, take_name, f);
-	if (err)
-		return err;
-	m->watch_fd = ring__fd(f->ring);
-	return measurement__fill_scope(m, f->bpf->obj);
+	err = named_files__open(&f->files, m);
+	return err ?: measurement__fill_scope(m, f->bpf->obj);
 }
 
 static int attach(struct measurement *m)
@@ -386,10 +342,10 @@ static int attach(struct measurement *m)
 static void free_all(struct faults *f)
 {
 	fault_events__free(&f->events);
-	ring__close(f->ring);
-	file_names__free(&f->names);
-	sum_set__free(&f->last);
+	named_files__free(&f->files);
+	sum_table__free(&f->table);
 	rss_set__free(&f->rss);
+	rss_set__free(&f->rss_before);
 	stacks__free(&f->stacks);
 }
 
@@ -418,6 +374,9 @@ static const struct argp_option option_list[] = {
 	  "shmem_growth or key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_SORT, orders);
+OPTION_VALUES(kind, .options = option_list, .key = KEY_KIND, .add = fault_kinds__complete, .separators = ",");
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -426,12 +385,14 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "faults",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
+		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Page faults: who has them, of which memory, and where in the code (-g); "
 		       "how much processes grow.",
 		.own = &own_argp,
 		.own_keys = true,
+		.keys = TASK_KEY_PARTS ", kind, file, access, mode, dso, sym",
 		.own_parts = &fault_own_parts,
 	},
 	.own_size = sizeof(struct faults), .skeleton = &faults_skeleton,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* kmem: what the kernel allocates, for whom, and what is not freed. See bpf/memory/kmem.bpf.c. */
+/* kmem: kernel allocations by task, and those not freed. See bpf/memory/kmem.bpf.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "cli/order.h"
 #include "host/host.h"
+#include "host/kernel_btf.h"
 #include "memory/kmem_sums.h"
 #include "memory/outstanding.h"
 #include "report/diag.h"
@@ -16,7 +17,6 @@
 #include "run/measure.h"
 #include "stack/options.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "bpf/memory/kmem.h"
 #include "kmem.skel.h"
@@ -33,17 +33,14 @@ enum {
 	KEY_MAX_LIVE,
 };
 
-/* An element for each key and CPU that it is seen on. */
+/* Elements per key: one for each CPU that it is seen on. */
 #define CPUS_PER_KEY 4
 
 /* 30 MB. */
 #define DEFAULT_MAX_LIVE 131072
 
-/* Stacks there is room for, in 35 MB; with intervals twice as many. */
+/* Room for stacks, 35 MB; twice as many with intervals. */
 #define DEFAULT_STACKS 32768
-
-/* Of people, who see the largest at the top; programs are given all. */
-#define DEFAULT_TOP 20
 
 #define BY_SLAB (BY_CALLER | BY_CACHE | BY_SIZE)
 #define BY_PAGES (BY_ORDER | BY_MIGRATETYPE)
@@ -51,8 +48,8 @@ enum {
 struct kmem {
 	bool pages, follow, leak, with_stacks;
 	u64 max_live;
-	const char *order;              /* a cell's name; NULL: by key */
-	bool ordered;                   /* by an option */
+	const char *order;              /* name of a column; NULL: by key */
+	bool ordered;                   /* --order was given */
 	struct stack_options options;
 	struct kmem_bpf *bpf;
 	struct kmem_keys keys;
@@ -66,13 +63,13 @@ struct kmem {
  * --- options -----------------------------------------------------------------------------------
  */
 
+static const char *const orders[] = {
+	"allocated", "allocs", "requested", "wasted", "wasted_percent", "failed", "frees",
+	"freed", "other_cpu", "unseen", "bytes", "count", "oldest",
+};
+
 static error_t parse_order(struct kmem *k, const char *arg)
 {
-	static const char *const orders[] = {
-		"allocated", "allocs", "requested", "wasted", "wasted_percent", "failed", "frees",
-		"freed", "other_cpu", "unseen", "bytes", "count", "oldest",
-	};
-
 	k->ordered = true;
 	return order__parse(&k->order, orders, ARRAY_SIZE(orders), arg);
 }
@@ -197,18 +194,13 @@ static int read_live(struct kmem *k)
 
 		memcpy(&l, elements__value(&e, i), sizeof(l));
 		l.key.writer = 0;
-		kmem_key__to_function(&k->keys, &l.key);
+		kmem_key__as_shown(&k->keys, &l.key);
 		err = outstanding__add(&k->outstanding, &l.key, l.name, &l.item, now);
 	}
 	if (!err)
 		outstanding__end(&k->outstanding);
 	elements__free(&e);
 	return err;
-}
-
-static size_t top_of(const struct cli *cli)
-{
-	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
 }
 
 static int read_losses(struct kmem *k, struct report *r)
@@ -231,7 +223,7 @@ static int report_leak(struct kmem *k, const struct cli *cli, struct report *r)
 		return err;
 	if (k->with_stacks && !k->options.table)
 		return outstanding__report_stacks(&k->outstanding, r, cli->top);
-	return outstanding__report_rows(&k->outstanding, r, k->order, top_of(cli));
+	return outstanding__report_rows(&k->outstanding, r, k->order, table_rows(cli));
 }
 
 static int report(struct measurement *m, struct report *r)
@@ -247,7 +239,7 @@ static int report(struct measurement *m, struct report *r)
 		return read_losses(k, r) ?:
 		       kmem_table__report(&k->table, bpf_map__fd(k->bpf->maps.sums),
 					  &k->bpf->bss->writer_generation, r, k->order,
-					  top_of(m->cli));
+					  table_rows(m->cli));
 	}
 	r->value = "allocated in the run, not freed yet";
 	if (!k->pages)
@@ -260,7 +252,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Reads the kernel's types once: they say how the arguments stand. */
+/* The layout of the tracepoints' arguments, from the kernel's types, which are read once. */
 static int choose_layout(struct kmem *k)
 {
 	bool has_node = kernel_btf_arguments("btf_trace_kmalloc_node") > 0;
@@ -293,7 +285,7 @@ static void choose_programs(struct kmem *k)
 	bpf_program__set_autoload(k->bpf->progs.on_page_free, k->pages);
 }
 
-/* No program may allocate: see bpf/memory/kmem.bpf.c. */
+/* Preallocates hashes: no program may allocate, see bpf/memory/kmem.bpf.c. */
 static int preallocate(struct bpf_object *obj)
 {
 	struct bpf_map *map;
@@ -325,7 +317,7 @@ static int open_skeleton(struct measurement *m)
 	int err;
 
 	k->bpf = m->bpf;
-	k->keys.names.hierarchy = m->scope.hierarchy;
+	k->keys.names.cgroups = m->cgroups;
 	k->bpf->rodata->follow = k->follow;
 	choose_programs(k);
 	err = k->pages ? 0 : choose_layout(k);
@@ -391,15 +383,15 @@ static void release(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ NULL, 0, NULL, 0, "Shown:", 1 },
 	{ "pages", KEY_PAGES, NULL, 0, "Pages, and not objects of the slab allocator", 1 },
 	{ "follow", KEY_FOLLOW, NULL, 0,
 	  "Each object to its free: frees are then of the row's objects", 1 },
 	{ "leak", KEY_LEAK, NULL, 0,
 	  "Only what was allocated in the run and has not been freed", 1 },
 	{ "outstanding", KEY_LEAK, NULL, OPTION_ALIAS, NULL, 1 },
-	{ "stacks", 'g', NULL, 0, "That by stack", 1 },
-	{ "older", KEY_OLDER, "TIME", 0, "Of that what is at least so old", 1 },
+	{ "stacks", 'g', NULL, 0, "live memory by stack", 1 },
+	{ "older", KEY_OLDER, "TIME", 0, "only memory at least this old", 1 },
 	{ "count", KEY_COUNT, NULL, 0, "Stacks by how many, and not by bytes", 1 },
 	{ "max-live", KEY_MAX_LIVE, "N", 0,
 	  "Follow N objects at once (default 128K, in 30 MB)", 1 },
@@ -409,6 +401,8 @@ static const struct argp_option option_list[] = {
 	  "or by key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -422,8 +416,9 @@ static const struct own_parts parts = {
 static const struct tool_spec spec = {
 	.name = "kmem",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
+		.usual_stacks = DEFAULT_STACKS,
 		.doc = "What the kernel allocates: by caller, cache, size or task; what of it is "
 		       "wasted, and what is not freed.",
 		.own = &own_argp,

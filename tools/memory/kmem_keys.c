@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-void kmem_key__to_function(struct kmem_keys *keys, struct kmem_key *key)
+#include "cli/key_view.h"
+
+static void to_function(const struct kmem_keys *keys, struct kmem_key *key)
 {
 	struct symbol symbol;
 
@@ -12,6 +14,14 @@ void kmem_key__to_function(struct kmem_keys *keys, struct kmem_key *key)
 	    !symbol.name)
 		return;
 	key->caller -= 1 + symbol.offset;
+}
+
+void kmem_key__as_shown(struct kmem_keys *keys, struct kmem_key *key)
+{
+	struct key_view view = { keys->by, &keys->names, offsetof(struct kmem_key, task) };
+
+	to_function(keys, key);
+	key_view__change(&view, key);
 }
 
 static int add_caller(struct kmem_keys *keys, struct report_row *row, u64 address)
@@ -30,7 +40,7 @@ static int add_caller(struct kmem_keys *keys, struct report_row *row, u64 addres
 	return report_row__add_text(row, "caller", text);
 }
 
-/* Those of kmalloc() are told by the size of their objects only; beyond 8 KiB it takes pages. */
+/* kmalloc() caches are known by their object size only; above 8 KiB kmalloc() takes pages. */
 static int add_cache(struct report_row *row, const struct kmem_key *key)
 {
 	char text[KMEM_CACHE_LEN + 16];
@@ -48,7 +58,7 @@ static int add_cache(struct report_row *row, const struct kmem_key *key)
 	return report_row__add_text(row, "cache", text);
 }
 
-/* include/linux/mmzone.h; those behind them depend on the kernel's configuration. */
+/* include/linux/mmzone.h; later types depend on the kernel's configuration. */
 static int add_migratetype(struct report_row *row, int type)
 {
 	static const char *const names[] = { "unmovable", "movable", "reclaimable", "highatomic" };

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* An element of the map, the CPUs of its key added up. */
+/* A map element, summed over the CPUs of its key. */
 struct kmem_row {
 	struct kmem_key key;
 	struct kmem_sums sums;
@@ -57,9 +57,9 @@ static int fill_row(struct kmem_table *t, const struct kmem_row *e, bool failed,
 	return report__end_row(r, &row, err);
 }
 
-static void to_function(void *keys, void *key)
+static void as_shown(void *keys, void *key)
 {
-	kmem_key__to_function(keys, key);
+	kmem_key__as_shown(keys, key);
 }
 
 int kmem_table__report(struct kmem_table *t, int sums_fd, volatile u32 *generation,
@@ -72,7 +72,7 @@ int kmem_table__report(struct kmem_table *t, int sums_fd, volatile u32 *generati
 
 	if (err)
 		return err;
-	sum_set__regroup(&set, to_function, t->keys);
+	sum_set__regroup(&set, as_shown, t->keys);
 	for (i = 0; i < set.n; i++) {
 		const struct kmem_row *e = sum_set__at(&set, i);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* memleak: memory that processes have allocated and not freed, by stack. See bpf/memory/memleak.bpf.c. */
+/* memleak: memory that processes have not freed, by stack. See bpf/memory/memleak.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,10 @@
 #include "agg/wide.h"
 #include "base/clock.h"
 #include "base/numbers.h"
+#include "cli/key_view.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
+#include "event/attach.h"
 #include "event/user_binary.h"
 #include "host/process.h"
 #include "host/task_state.h"
@@ -37,21 +39,27 @@ enum {
 	KEY_MAX_LIVE,
 };
 
-/* Allocated at once before Linux 6.1: 180 MB. */
+/* 180 MB, preallocated before Linux 6.1. */
 #define DEFAULT_MAX_LIVE (1 << 20)
 
-#define DEFAULT_TOP 20
+/* Places in the allocators that are probed with one program. */
+struct probes {
+	struct event_sites sites;
+	u32 *slot;                      /* of each site */
+	struct attach_programs programs;
+	struct attachments attachments;
+};
 
 struct memleak {
 	const char *binary;             /* -x */
-	const char *order;              /* a cell's name; NULL: by key */
+	const char *order;              /* name of a column; NULL: by key */
 	u64 max_live;
 	struct stack_options options;
 	struct memleak_bpf *bpf;
 	struct allocators allocators;
-	struct bpf_link **link;         /* two for each function, or NULL */
+	struct probes returns, calls;   /* of the functions of allocators */
 	u32 by;
-	bool keeps_ended;               /* what ended processes had is in the report, too */
+	bool keeps_ended;               /* the report includes processes that have ended */
 	struct task_key_names names;
 	struct stacks stacks;
 	struct outstanding outstanding;
@@ -78,9 +86,10 @@ static error_t parse_older(struct memleak *m, const char *arg)
 	return EINVAL;
 }
 
+static const char *const orders[] = { "bytes", "count", "oldest" };
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = { "bytes", "count", "oldest" };
 	struct memleak *m = state->input;
 
 	switch (key) {
@@ -104,7 +113,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A table unless a format of stacks is asked for. */
+/* A table, unless a stack format is given. */
 static int check(void *context, struct cli *cli)
 {
 	struct memleak *m = context;
@@ -114,7 +123,8 @@ static int check(void *context, struct cli *cli)
 		diag_error("-K: memory of processes is allocated by their own functions");
 		return -EINVAL;
 	}
-	m->options.table = m->options.format < 0 || m->options.format == FORMAT_OPENMETRICS;
+	m->options.table = m->options.format < 0 || format_is_metrics(m->options.format) ||
+			   m->options.format == FORMAT_HTML;
 	err = stack_options__check(&m->options, &m->stacks, cli, 0);
 	if (!err && m->options.table && m->outstanding.by_count) {
 		diag_error("--count: a table has both; it is for the formats of stacks, as --format tree");
@@ -137,10 +147,10 @@ static int add_key(void *context, const void *key, const char *name, struct repo
 	return task_key__add_fields(row, key, name, m->by, &m->names);
 }
 
-/* What is known of the process asked for last. */
+/* The process that was looked up last. */
 struct owner {
 	u32 tgid;
-	u64 exec;               /* 0: it has made none in the run */
+	u64 exec;               /* 0: no exec during the run */
 	bool has_gone;
 };
 
@@ -152,6 +162,15 @@ static void find_owner(const struct memleak *m, struct owner *o, u32 tgid)
 	if (bpf_map_lookup_elem(bpf_map__fd(m->bpf->maps.execs), &tgid, &o->exec))
 		o->exec = 0;
 	o->has_gone = !m->keeps_ended && !process_exists(tgid);
+}
+
+static int add_live(struct memleak *m, const struct memleak_live *l, u64 now)
+{
+	struct key_view view = { m->by, &m->names, 0 };
+	struct task_key task = l->task;
+
+	key_view__change(&view, &task);
+	return outstanding__add(&m->outstanding, &task, l->name, &l->item, now);
 }
 
 static int read_live(struct memleak *m)
@@ -173,7 +192,7 @@ static int read_live(struct memleak *m)
 		if (owner.has_gone || (owner.exec && owner.exec != key->exec))
 			bpf_map_delete_elem(fd, key);
 		else
-			err = outstanding__add(&m->outstanding, &l->task, l->name, &l->item, now);
+			err = add_live(m, l, now);
 	}
 	if (!err)
 		outstanding__end(&m->outstanding);
@@ -181,7 +200,7 @@ static int read_live(struct memleak *m)
 	return err;
 }
 
-/* Where uprobes are missed, and what is freed by functions that are not watched, shows here. */
+/* The totals also reveal missed uprobes, and frees by functions that are not traced. */
 static int read_totals(struct memleak *m)
 {
 	int cpus = libbpf_num_possible_cpus(), i, err;
@@ -210,11 +229,6 @@ static int read_totals(struct memleak *m)
 	return err;
 }
 
-static size_t top_of(const struct cli *cli)
-{
-	return cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0;
-}
-
 static int report(struct measurement *measurement, struct report *r)
 {
 	struct memleak *m = measurement->own;
@@ -229,14 +243,16 @@ static int report(struct measurement *measurement, struct report *r)
 	r->value = m->value;
 	r->source = m->source;
 	r->has_events = true;
+	r->counters.lost[LOSS_RECURSION] += attach__misses(&m->calls.attachments) +
+					    attach__misses(&m->returns.attachments);
 	if (m->options.table && !m->options.leaf)
 		return outstanding__report_rows(&m->outstanding, r, m->order,
-						top_of(measurement->cli));
+						table_rows(measurement->cli));
 	err = outstanding__report_stacks(&m->outstanding, r,
 					 m->options.table ? 0 : measurement->cli->top);
 	if (err || !m->options.table)
 		return err;
-	return stacks__tabulate(r, m->options.leaf, top_of(measurement->cli));
+	return stacks__tabulate(r, m->options.leaf, table_rows(measurement->cli), false);
 }
 
 static int watch(struct measurement *measurement)
@@ -252,7 +268,7 @@ static int watch(struct measurement *measurement)
 
 static const char c_library[] = "libc.so.6";
 
-/* Unless a binary is named: those of each process of -p; else the command's, and the C library. */
+/* Uses -x BINARY, else the processes of -p, else the command and the C library. */
 static int find_allocators(struct memleak *m, const struct cli *cli)
 {
 	const char *command = cli->command ? cli->command[0] : NULL;
@@ -334,25 +350,7 @@ static int choose_functions(struct memleak *m, const struct cli *cli)
 	return -EINVAL;
 }
 
-static struct bpf_program *program_of(const struct memleak *m, enum allocator_kind kind)
-{
-	struct bpf_program *const programs[ALLOCATOR_KINDS] = {
-		[ALLOCATOR_MALLOC] = m->bpf->progs.on_malloc,
-		[ALLOCATOR_CALLOC] = m->bpf->progs.on_calloc,
-		[ALLOCATOR_MEMALIGN] = m->bpf->progs.on_memalign,
-		[ALLOCATOR_POSIX_MEMALIGN] = m->bpf->progs.on_posix_memalign,
-		[ALLOCATOR_REALLOC] = m->bpf->progs.on_realloc,
-		[ALLOCATOR_REALLOCARRAY] = m->bpf->progs.on_reallocarray,
-		[ALLOCATOR_FREE] = m->bpf->progs.on_free,
-		[ALLOCATOR_NEW] = m->bpf->progs.on_new,
-		[ALLOCATOR_NEW_EXIT] = m->bpf->progs.on_new_exit,
-		[ALLOCATOR_DELETE] = m->bpf->progs.on_delete,
-	};
-
-	return programs[kind];
-}
-
-/* Seen by the return address on the stack: nothing can throw through these. */
+/* Return probes are safe here: no exception passes through these functions. */
 static bool has_return_probe(enum allocator_kind kind)
 {
 	switch (kind) {
@@ -366,53 +364,101 @@ static bool has_return_probe(enum allocator_kind kind)
 	}
 }
 
-/* Other processes have no probe at all where there is only one to look at. */
-static struct bpf_link *attach_one(struct bpf_program *program, const struct cli *cli,
-				   const struct allocator_site *s, bool is_return)
-{
-	const struct bpf_uprobe_opts opts = { .sz = sizeof(opts), .retprobe = is_return };
-	pid_t pid = cli->scope.npids == 1 && !cli->command ? (pid_t)cli->scope.pids[0] : -1;
+static const struct event an_allocator = {
+	.type = EVENT_USER_FUNCTION, .name = "memory", .group = -1,
+};
 
-	return bpf_program__attach_uprobe_opts(program, pid, s->path, s->file_offset, &opts);
+/* Slot: the kind of the function; 0 for returns, which need none. */
+static int add_site(struct probes *to, const struct allocator_site *s, bool is_return)
+{
+	struct event_site *site = event_sites__add(&to->sites, &an_allocator, s->name);
+
+	if (!site)
+		return -ENOMEM;
+	site->is_return = is_return;
+	site->file_offset = s->file_offset;
+	site->path = strdup(s->path);
+	to->slot[to->sites.n - 1] = is_return ? 0 : s->kind;
+	return site->path ? 0 : -ENOMEM;
 }
 
-/* What attaching opens for a moment, and the timers of the run. */
-#define FILES_BESIDE_LINKS 12
+/* With a single process, the probe is installed for that one only, and costs others nothing. */
+static u32 only_process(const struct cli *cli)
+{
+	return cli->scope.npids == 1 && !cli->command && !cli->scope.follow ? cli->scope.pids[0] : 0;
+}
 
-/* Returns first: a call whose beginning is seen is seen to the end. */
-static int attach_functions(struct memleak *m, const struct cli *cli)
+static int add_sites(struct memleak *m, enum allocator_kind kind)
 {
 	const struct allocators *a = &m->allocators;
-	struct bpf_link **link;
-	int err = host__need_files(2 * a->n + FILES_BESIDE_LINKS);
+	int err = 0;
 	size_t i;
 
-	if (err)
-		return err;
-	m->link = calloc(2 * a->n, sizeof(*m->link));
-	if (!m->link)
-		return -ENOMEM;
-	for (i = 0; i < a->n; i++) {
-		link = &m->link[2 * i];
-		if (has_return_probe(a->site[i].kind)) {
-			link[0] = attach_one(m->bpf->progs.on_return, cli, &a->site[i], true);
-			if (!link[0])
-				return -errno;
-		}
-		link[1] = attach_one(program_of(m, a->site[i].kind), cli, &a->site[i], false);
-		if (!link[1])
-			return -errno;
+	for (i = 0; i < a->n && !err; i++) {
+		if (a->site[i].kind != kind)
+			continue;
+		if (has_return_probe(kind))
+			err = add_site(&m->returns, &a->site[i], true);
+		if (!err)
+			err = add_site(&m->calls, &a->site[i], false);
 	}
-	return 0;
+	return err;
 }
 
-static void detach_functions(struct memleak *m)
+/* Chooses how each function is probed, and the programs for that: functions of one kind share one. */
+static int plan_probes(struct memleak *m, const struct cli *cli)
 {
-	size_t i;
+	const struct bpf_object *object = m->bpf->obj;
+	const struct allocators *a = &m->allocators;
+	u32 pid = only_process(cli);
+	int err = 0, kind;
 
-	for (i = 0; m->link && i < 2 * m->allocators.n; i++)
-		bpf_link__destroy(m->link[i]);
-	free(m->link);
+	m->returns.programs = (struct attach_programs){
+		.object = object, .pid = pid,
+		.probe = m->bpf->progs.on_return, .probes = m->bpf->progs.on_return,
+	};
+	m->calls.programs = (struct attach_programs){
+		.object = object, .pid = pid,
+		.probe = m->bpf->progs.on_call, .probes = m->bpf->progs.on_calls,
+	};
+	m->returns.slot = calloc(a->n, sizeof(*m->returns.slot));
+	m->calls.slot = calloc(a->n, sizeof(*m->calls.slot));
+	if (!m->returns.slot || !m->calls.slot)
+		return -ENOMEM;
+	for (kind = 0; kind < ALLOCATOR_KINDS && !err; kind++)
+		err = add_sites(m, kind);
+	if (!err)
+		err = attach__plan(&m->returns.attachments, &m->returns.sites, NULL,
+				   &m->returns.programs);
+	return err ?: attach__plan(&m->calls.attachments, &m->calls.sites, NULL, &m->calls.programs);
+}
+
+/* The caller reports the error, as for the programs of the skeleton. */
+static int attach_probes(struct probes *p)
+{
+	struct complaint c = {};
+	size_t which;
+
+	return attach__sites(&p->attachments, &p->sites, p->slot, &p->programs, &c, &which);
+}
+
+/* Descriptors that attaching uses for a moment, and the timers of the run. */
+#define FILES_BESIDE_LINKS 12
+
+/* Attaches return probes first, so that a call whose entry is seen also has its return seen. */
+static int attach_functions(struct memleak *m)
+{
+	int err = host__need_files(2 * m->allocators.n + FILES_BESIDE_LINKS);
+
+	if (!err)
+		err = attach_probes(&m->returns);
+	return err ?: attach_probes(&m->calls);
+}
+
+static void probes__free(struct probes *p)
+{
+	event_sites__free(&p->sites);
+	free(p->slot);
 }
 
 /*
@@ -429,12 +475,14 @@ static int open_skeleton(struct measurement *measurement)
 		return err;
 	m->bpf = measurement->bpf;
 	measurement->source = m->source;
-	m->names.hierarchy = measurement->scope.hierarchy;
+	m->names.cgroups = measurement->cgroups;
 	m->options.no_kernel = true;
 	m->bpf->rodata->take = stack_options__take(&m->options, &m->stacks);
 	err = task_state__prepare(m->bpf->obj, "allocator_calls", &measurement->run->host);
 	if (!err)
 		err = stacks__prepare(&m->stacks, measurement, m->bpf->obj, NULL, cli->asked_keys);
+	if (!err)
+		err = plan_probes(m, cli);
 	return err ?: map__set_room(m->bpf->maps.live, &measurement->run->host, m->max_live);
 }
 
@@ -446,12 +494,14 @@ static int attach(struct measurement *measurement)
 	measurement->watch = watch;
 	if (!err)
 		err = measurement__attach_programs(measurement);
-	return err ?: attach_functions(m, measurement->cli);
+	return err ?: attach_functions(m);
 }
 
 static void memleak__free(struct memleak *m)
 {
-	detach_functions(m);
+	attach__release_both(&m->calls.attachments, &m->returns.attachments);
+	probes__free(&m->calls);
+	probes__free(&m->returns);
 	allocators__free(&m->allocators);
 	task_key_names__free(&m->names);
 	outstanding__free(&m->outstanding);
@@ -478,7 +528,7 @@ static void release(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	{ NULL, 0, NULL, 0, "What is shown:", 1 },
+	{ NULL, 0, NULL, 0, "Shown:", 1 },
 	{ "executable", 'x', "BINARY", 0,
 	  "The program or library with malloc() (default: the C library)", 1 },
 	{ "older", KEY_OLDER, "TIME", 0, "Only what is at least so old (seconds)", 1 },
@@ -489,6 +539,8 @@ static const struct argp_option option_list[] = {
 	  "Order by bytes (default), count, oldest or key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -497,15 +549,16 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "memleak",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Memory that processes have allocated and not freed, by stack.\n"
 		       "--format is table (default), tree, folded, flame (SVG), pprof, speedscope, json or csv.",
 		.own = &own_argp,
 		.own_keys = true,
+		.keys = STACK_KEYS,
 	},
-	.own_size = sizeof(struct memleak), .skeleton = &memleak_skeleton,
+	.own_size = sizeof(struct memleak), .skeleton = &memleak_skeleton, .stays_attached = true,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,
 	.free = release,
 };

@@ -11,13 +11,13 @@
 
 #include "bpf/lib/task_key.h"
 
-/* Of a stack in a row, so many of its innermost functions are shown. */
+/* Limit of functions shown of a stack in a row, from the innermost. */
 #define FRAMES_IN_A_ROW 8
 
 struct outstanding_stack {
 	struct stack_id id;
 	struct stack_path path;
-	bool is_used;           /* by an allocation that was there the last time */
+	bool is_used;           /* by an allocation in the last pass */
 };
 
 struct outstanding_group {
@@ -28,7 +28,7 @@ struct outstanding_group {
 	u64 oldest_ns;          /* age */
 };
 
-/* Makes room for one more, where n are there. */
+/* Makes room for one more element after n. Grows only if n is 0 or a power of two. */
 static int grow(void *array, size_t n, size_t size)
 {
 	void **p = array, *larger;
@@ -57,7 +57,7 @@ static int resolve(struct outstanding *o, const struct stack_id *id, struct stac
 	struct stack *stack = NULL;
 	int err = id->hash ? stack_store__fetch(&o->stacks->store, id, &stack) : 0;
 
-	/* Its process may have been told of since the last look. */
+	/* Side-band records of its process may have arrived since the last poll. */
 	if (!err && stack && stack->user)
 		err = stacks__watch(o->stacks);
 	if (!err)
@@ -92,7 +92,7 @@ static int find_stack(struct outstanding *o, const struct stack_id *id, u32 *ind
 	return 0;
 }
 
-/* Forgets those that no allocation had the last time. */
+/* Forgets the stacks that no allocation had in the last pass. */
 static int drop_unused(struct outstanding *o)
 {
 	size_t i, n = 0;
@@ -167,7 +167,7 @@ static bool same_group(const void *array, u32 index, const void *key)
 	       (g->stack == w->stack || same_path(path_of(o, g->stack), path_of(o, w->stack)));
 }
 
-/* Stacks that look the same to people are one. */
+/* Stacks that look alike in the output share a group. */
 static int find_group(struct outstanding *o, const void *key, u32 stack, u32 *index)
 {
 	const struct stack_path *path = path_of(o, stack);
@@ -197,7 +197,10 @@ int outstanding__add(struct outstanding *o, const void *key, const char *name,
 	u32 stack, index;
 	int err;
 
-	/* Of those that are too young yet, too: their process may be gone by then, and its names. */
+	/*
+	 * Also for allocations that are still too young: their process, with its names, may be gone
+	 * later.
+	 */
 	err = find_stack(o, &item->stack, &stack);
 	if (o->turns)
 		stack_store__hold(&o->stacks->store, &item->stack);
@@ -301,14 +304,14 @@ int outstanding__report_rows(struct outstanding *o, struct report *r, const char
 	return err;
 }
 
-/* Keys of groups, each once: their fields become a row. */
+/* Finds the index of a group's key in out->key; a new key gets its fields added. */
 static int find_key(struct outstanding *o, struct report_stacks *out, size_t *first, size_t group,
 		    u32 *index)
 {
 	const char *key = o->keys + group * o->key_size;
 	u32 i;
 
-	/* There are few of them: processes, or threads. */
+	/* A linear search: there are few keys, one for each process or thread. */
 	for (i = 0; i < out->nkeys; i++)
 		if (!memcmp(o->keys + first[i] * o->key_size, key, o->key_size))
 			break;
@@ -332,7 +335,7 @@ static int add_stacks(struct outstanding *o, struct report *r, size_t *first)
 		r->events += g->count;
 		err = find_key(o, r->stacks, first, i, &key);
 		if (!err)
-			err = stacks__add_path(o->stacks, r, &by_path, key,
+			err = stacks__add_path(o->stacks, r, &by_path, key, 0,
 					       o->by_count ? g->count : g->bytes,
 					       path_of(o, g->stack));
 	}

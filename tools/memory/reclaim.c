@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* reclaim: what tasks do for want of free memory. The measurement is bpf/memory/reclaim.bpf.c. */
+/* reclaim: stalls for lack of free memory. The measurement is bpf/memory/reclaim.bpf.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/numbers.h"
 #include "cli/order.h"
+#include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "memory/stalls.h"
 #include "report/diag.h"
@@ -14,7 +15,6 @@
 #include "run/ring.h"
 #include "run/snoop.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "reclaim.skel.h"
 
@@ -25,8 +25,9 @@ enum {
 	KEY_SORT,
 };
 
-/* A key has one for each CPU that it is seen on, of times a few where they are very different. */
-#define ELEMENTS 4096
+/* A key has an element for each CPU that it is seen on, and more if its times vary widely. */
+#define USUAL_KEYS 1024          /* and their elements: */
+#define ELEMENTS (4 * USUAL_KEYS)
 
 static const char source[] =
 	"tp_btf/mm_vmscan_*_reclaim_begin and _end, mm_compaction_begin and _end, "
@@ -37,7 +38,7 @@ static const char *const field_names[] = { "kind", "time", "pages", "for_comm", 
 struct reclaim {
 	bool by_line;           /* --min */
 	u64 min_ns;
-	const char *order;      /* a cell's name; NULL: by key */
+	const char *order;      /* name of a column; NULL: by key */
 	struct reclaim_bpf *bpf;
 	struct lines lines;
 	struct stalls stalls;
@@ -47,11 +48,12 @@ struct reclaim {
  * --- options -----------------------------------------------------------------------------------
  */
 
+static const char *const orders[] = {
+	"total", "count", "avg", "p99", "max", "pages", "unfinished",
+};
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = {
-		"total", "count", "avg", "p99", "max", "pages", "unfinished",
-	};
 	struct reclaim *c = state->input;
 
 	switch (key) {
@@ -68,7 +70,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Kinds are too different to be added up. */
+/* The kinds are too different to be added up, so each row has its kind. */
 static int check(void *context, struct cli *cli)
 {
 	struct reclaim *c = context;
@@ -85,6 +87,8 @@ static int check(void *context, struct cli *cli)
 	cli->by = (cli->by & ~BY_RECLAIM_KIND ?: BY_PID) | BY_RECLAIM_KIND;
 	err = lines__init(&c->lines, cli, field_names, ARRAY_SIZE(field_names));
 	c->lines.rare = true;
+	if (!err && c->by_line)
+		err = lines__check(cli);
 	return err;
 }
 
@@ -141,7 +145,7 @@ static int report(struct measurement *m, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Kernels are built without cgroups, compaction, NUMA: those tracepoints are not there then. */
+/* Kernels without cgroups, compaction or NUMA do not have all of these tracepoints. */
 static int leave_out_absent(struct bpf_object *obj)
 {
 	static const char hook[] = "tp_btf/";
@@ -185,8 +189,8 @@ static int prepare_lines(struct reclaim *c, struct measurement *m)
 }
 
 /*
- * Memory is what is missing when it matters: all that sums need is taken at the start. So there is
- * less of it than other tools allow themselves, unless --max-keys says otherwise.
+ * When this tool matters, memory is short: all elements are allocated at the start. So there are
+ * fewer than in other tools, unless --max-keys says otherwise.
  */
 static int take_room_now(struct bpf_map *map, const struct cli *cli)
 {
@@ -223,7 +227,10 @@ static int open_skeleton(struct measurement *m)
 	return err ?: tool->by_line ? prepare_lines(tool, m) : prepare_sums(tool, m);
 }
 
-/* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a stall is. */
+/*
+ * Where the CPU matters, current stalls are left out: an iterator runs on any CPU, so it cannot
+ * tell the CPU of a stall.
+ */
 static void prepare_running(struct reclaim *c, const struct measurement *m)
 {
 	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
@@ -272,13 +279,16 @@ static const struct argp_option option_list[] = {
 	  "Order by total (default), count, avg, p99, max, pages, unfinished or key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_SORT, orders);
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "reclaim",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND | CLI_TIMES | CLI_LINES,
+		.usual_keys = USUAL_KEYS,
 		.doc = "What tasks do for want of free memory: direct reclaim, compaction, kswapd, "
 		       "victims of the OOM killer.",
 		.own = &own_argp,

@@ -8,26 +8,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/task_key.h"
+#include "cli/key_view.h"
 
 static const struct sum_layout pages_layout = {
 	.key_size = sizeof(struct reclaim_pages_key), .value_size = sizeof(u64),
 	.writer_at = offsetof(struct reclaim_pages_key, writer), .nsums = 1,
 };
 
-/* An element of that set. */
+/* An element of the set of freed pages. */
 struct freed {
 	struct reclaim_pages_key key;
 	u64 pages;
 };
 
-/* What a row is about: the key of a hist_group. */
+/* The key of a hist_group, and of a row. */
 struct stall_key {
 	struct task_key task;
 	struct reclaim_parts parts;
 };
 
-/* All that a report is made of. */
+/* All input of a report. */
 struct gathered {
 	struct hist_set hists;
 	struct sum_set pages;
@@ -126,7 +126,7 @@ static u64 pages_of(const struct gathered *g, const struct stall_key *key)
 	return 0;
 }
 
-/* How long those of the key that go on have done so; they are taken out. */
+/* Sums the durations so far of the key's unfinished stalls, and removes these. */
 static u64 take_running(struct gathered *g, const struct stall_key *key)
 {
 	size_t i = 0;
@@ -165,7 +165,7 @@ static int add_figures(struct report_row *row, const struct histogram *h, u64 pa
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 }
 
-/* A report in the making. */
+/* A report under construction. */
 struct making {
 	const struct measurement *measurement;
 	struct report *r;
@@ -191,7 +191,7 @@ static int add_row(struct making *m, const struct stall_key *key, const char *na
 	return report__end_row(m->r, &row, err);
 }
 
-/* Of which none has ended yet. */
+/* Adds rows for keys that have only unfinished stalls. */
 static int add_unfinished(struct making *m)
 {
 	const struct histogram none = {};
@@ -208,11 +208,22 @@ static int add_unfinished(struct making *m)
 	return err;
 }
 
+static int regroup(struct making *m)
+{
+	struct key_view view = { m->measurement->cli->by, &m->names, 0 };
+	size_t i;
+
+	for (i = 0; i < m->g.nrunning; i++)
+		key_view__change(&view, &m->g.running[i].task);
+	key_view__sum_set(&view, &m->g.pages);
+	return key_view__hist_set(&view, &m->g.hists);
+}
+
 int stalls__report(struct stalls *s, const struct measurement *measurement, struct report *r,
 		   const char *order)
 {
-	struct making m = { .measurement = measurement, .r = r, .names = { .hierarchy = measurement->scope.hierarchy } };
-	int err = gather(s, &m.g, &r->counters);
+	struct making m = { .measurement = measurement, .r = r, .names = { .cgroups = measurement->cgroups } };
+	int err = gather(s, &m.g, &r->counters) ?: regroup(&m);
 	size_t i;
 
 	r->table = true;

@@ -20,7 +20,7 @@ enum {
 };
 
 static const char *const field_names[] = {
-	"fd", "error", "protocol", "local", "remote", "latency",
+	"fd", "error", "latency", "protocol", "local", "remote",
 };
 
 static const struct snoop_call calls[] = {
@@ -28,7 +28,7 @@ static const struct snoop_call calls[] = {
 };
 
 struct connsnoop {
-	struct snoop snoop;     /* first: show() is given it */
+	struct snoop snoop;     /* first: show() casts its context to this type */
 	bool only_failed;
 	struct connsnoop_bpf *bpf;
 };
@@ -62,7 +62,7 @@ static void format_path(char text[ADDRESS_SPACE], const struct socket_address *a
 	text[n] = 0;
 }
 
-/* "127.0.0.1:80", "[::1]:80", a path; an address that is not known, or no address yet: none. */
+/* "127.0.0.1:80", "[::1]:80", a path; no value if the address is unknown or not set yet. */
 static struct stream_field address(const char *name, char text[ADDRESS_SPACE],
 				   const struct socket_address *a)
 {
@@ -112,12 +112,12 @@ static int show(void *context, const void *record, size_t size)
 	bool accepts = r->call == CONN_ACCEPT;
 	char comm[sizeof(r->comm) + 1] = "", local[ADDRESS_SPACE], remote[ADDRESS_SPACE];
 	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
-		snoop_number("fd", accepts && r->result >= 0 ? r->result : r->fd),
+		snoop_spare(snoop_number("fd", accepts && r->result >= 0 ? r->result : r->fd)),
 		error_field(r),
-		snoop_word("protocol", protocol_name(r)),
-		address("local", local, &r->local),
-		address("remote", remote, &r->remote),
 		r->latency_ns ? snoop_time("latency", r->latency_ns) : snoop_none("latency"),
+		snoop_spare(snoop_word("protocol", protocol_name(r))),
+		snoop_spare(address("local", local, &r->local)),
+		address("remote", remote, &r->remote),
 	};
 	struct stream_line line = {
 		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,

@@ -4,17 +4,16 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "agg/loss.h"
-#include "agg/sum_set.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
+#include "host/kernel_btf.h"
 #include "net/drop.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
+#include "run/sum_table.h"
 #include "stack/options.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "bpf/net/netdrop.h"
 #include "netdrop.skel.h"
@@ -23,25 +22,16 @@ SKELETON(netdrop);
 
 #define KEY_ORDER 0x1000
 
-/* Of people, who see the largest at the top; programs are given all. */
-#define DEFAULT_TOP 20
-
-static const struct sum_layout layout = {
-	.key_size = sizeof(struct drop_key), .value_size = sizeof(struct drop_sums),
-	.writer_at = offsetof(struct drop_key, writer), .nsums = sizeof(struct drop_sums) / sizeof(u64),
-};
-
 struct netdrop {
 	struct stack_options options;
 	bool with_stacks;
 	const char *order;      /* a column; NULL: by key */
 	struct drop_reasons reasons;
 	struct netdrop_bpf *bpf;
-	struct stacks stacks;   /* of -g */
-	/* Of tables: */
+	struct stacks stacks;   /* for -g */
+	/* For tables: */
 	struct symbols *symbols;
-	struct sum_set before;
-	struct loss_counters losses_before;
+	struct sum_table table;
 };
 
 /*
@@ -56,9 +46,10 @@ static const struct own_parts parts = {
 
 _Static_assert(BY_REASON == BY_OWN(0) && BY_PORT == BY_OWN(3), "parts in the order of their names");
 
+static const char *const orders[] = { "drops", "bytes" };
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = { "drops", "bytes" };
 	struct netdrop *n = state->input;
 
 	switch (key) {
@@ -81,7 +72,7 @@ static int check_stacks(struct netdrop *n, struct cli *cli)
 		diag_error("-g shows drops by stack and reason; --by is about tables");
 		return -EINVAL;
 	}
-	n->options.no_user = true;      /* whoever has the CPU has nothing to do with most packets */
+	n->options.no_user = true;      /* most packets do not belong to the current task */
 	n->stacks.at_tracepoints = true;
 	return stack_options__check(&n->options, &n->stacks, cli, 0);
 }
@@ -112,8 +103,12 @@ static int check(void *context, struct cli *cli)
  * --- the report --------------------------------------------------------------------------------
  */
 
-static int add_key(struct netdrop *n, struct report_row *row, const struct drop_key *k, u32 by)
+static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
 {
+	const struct drop_element *e = element;
+	const struct drop_key *k = &e->key;
+	struct netdrop *n = t->own;
+	u32 by = t->cli->by;
 	char text[DROP_TEXT_SPACE];
 	int err = 0;
 
@@ -132,44 +127,38 @@ static int add_key(struct netdrop *n, struct report_row *row, const struct drop_
 	return err;
 }
 
-static int add_row(struct netdrop *n, struct report *r, const struct drop_element *e, u32 by,
-		   size_t *nkeys)
+static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
 {
-	struct report_row row = {};
-	int err = add_key(n, &row, &e->key, by);
+	const struct drop_element *e = element;
+	int err = report_row__add_sum(row, "drops", e->sums.drops, FIELD_NUMBER);
 
-	*nkeys = row.ncells;
-	if (!err)
-		err = report_row__add_sum(&row, "drops", e->sums.drops, FIELD_NUMBER);
-	if (!err)
-		err = report_row__add_sum(&row, "bytes", e->sums.bytes, FIELD_NUMBER);
-	return report__end_row(r, &row, err);
+	(void)t;
+	return err ?: report_row__add_sum(row, "bytes", e->sums.bytes, FIELD_NUMBER);
 }
 
-static int report_table(struct netdrop *n, const struct cli *cli, struct report *r)
+static u64 events(const void *element)
 {
-	struct sum_set set = {};
-	size_t i, nkeys = 0;
-	int err = loss__since(&r->counters, &n->losses_before, bpf_map__fd(n->bpf->maps.losses),
-			      n->bpf->obj);
+	const struct drop_element *e = element;
 
-	r->table = true;
-	r->has_events = true;
-	if (!err && !n->symbols && cli->by & BY_LOCATION)
+	return e->sums.drops;
+}
+
+static const struct sum_table_spec table = {
+	.layout = {
+		.key_size = sizeof(struct drop_key), .value_size = sizeof(struct drop_sums),
+		.writer_at = offsetof(struct drop_key, writer), .nsums = sizeof(struct drop_sums) / sizeof(u64),
+	},
+	.task_at = SUM_NO_TASK,
+	.add_key = add_key, .add_figures = add_figures, .events = events,
+};
+
+static int report_table(struct netdrop *n, struct measurement *m, struct report *r)
+{
+	int err = 0;
+
+	if (!n->symbols && m->cli->by & BY_LOCATION)
 		err = symbols__new(&n->symbols);
-	if (!err)
-		err = sum_set__since(&set, &n->before, &layout, bpf_map__fd(n->bpf->maps.sums),
-				     &n->bpf->bss->writer_generation);
-	for (i = 0; i < set.n && !err; i++) {
-		const struct drop_element *e = sum_set__at(&set, i);
-
-		r->events += e->sums.drops;
-		err = add_row(n, r, e, cli->by, &nkeys);
-	}
-	sum_set__free(&set);
-	report__sort_rows(r, n->order, nkeys,
-			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
-	return err;
+	return err ?: sum_table__report(&n->table, &table, m, NULL, n->order, r);
 }
 
 static int report_stacks(struct netdrop *n, struct measurement *m, struct report *r)
@@ -180,7 +169,7 @@ static int report_stacks(struct netdrop *n, struct measurement *m, struct report
 	if (err)
 		return err;
 	r->stacks->unit = "drops";
-	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top) : 0;
+	return o->table ? stacks__tabulate(r, o->leaf, m->cli->top, false) : 0;
 }
 
 static int report(struct measurement *m, struct report *r)
@@ -192,7 +181,7 @@ static int report(struct measurement *m, struct report *r)
 	if (!n->reasons.n)
 		r->caveat = "this kernel gives no reasons (5.17 does), and frees some packets this way "
 			    "that it has taken";
-	return n->with_stacks ? report_stacks(n, m, r) : report_table(n, m->cli, r);
+	return n->with_stacks ? report_stacks(n, m, r) : report_table(n, m, r);
 }
 
 static int watch(struct measurement *m)
@@ -259,7 +248,7 @@ static int attach(struct measurement *m)
 
 static void free_all(struct netdrop *n)
 {
-	sum_set__free(&n->before);
+	sum_table__free(&n->table);
 	symbols__free(n->symbols);
 	stacks__free(&n->stacks);
 	drop_reasons__free(&n->reasons);
@@ -284,6 +273,8 @@ static const struct argp_option option_list[] = {
 	{ "sort", KEY_ORDER, "COL", 0, "Order by drops (default), bytes or key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -292,7 +283,8 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "netdrop",
 	.cli = {
-		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN,
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN,
+		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Packets that the kernel dropped: why, where, and what they were (--by reason, "
 		       "location, protocol, port); with -g by stack.",
 		.own = &own_argp,

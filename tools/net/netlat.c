@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* netlat: how long packets are on their way out and in. The measurement is bpf/net/netlat.bpf.c. */
+/* netlat: latency of packets on their way out and in. The measurement is bpf/net/netlat.bpf.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
-#include "run/tabulate.h"
 #include "sym/kallsyms.h"
 #include "tools.h"
 
@@ -21,8 +20,7 @@
 SKELETON(netlat);
 
 enum {
-	KEY_TABLE = 0x1000,
-	KEY_NAPI,
+	KEY_NAPI = 0x1000,
 };
 
 #define SOURCE "tp_btf/net_dev_queue, net_dev_start_xmit, netif_rx, netif_receive_skb, " \
@@ -36,11 +34,10 @@ static const struct sum_layout polls_layout = {
 };
 
 struct netlat {
-	bool table;
 	bool napi;
-	bool sees_datagrams;    /* of UDP being read */
+	bool sees_datagrams;    /* sees the reads of UDP datagrams */
 	struct netlat_bpf *bpf;
-	/* Of --napi: */
+	/* For --napi: */
 	struct sum_set polls_before;
 	struct loss_counters losses_before;
 };
@@ -51,9 +48,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 
 	(void)arg;
 	switch (key) {
-	case KEY_TABLE:
-		n->table = true;
-		return 0;
 	case KEY_NAPI:
 		n->napi = true;
 		return 0;
@@ -91,11 +85,11 @@ static const struct own_parts parts = {
 _Static_assert(BY_STAGE == BY_OWN(0) && BY_DEVICE == BY_OWN(1),
 	       "parts in the order of their names");
 
-static int check_napi(const struct netlat *n, struct cli *cli)
+static int check_napi(struct cli *cli)
 {
-	if (n->table || cli->heat || cli->sort >= 0 || cli->by & BY_STAGE) {
-		diag_error("--napi is a table by device and cpu, of no times: without --table, --heat, "
-			   "--sort and --by stage");
+	if (cli->form || cli->heat || cli->sort >= 0 || cli->by & BY_STAGE) {
+		diag_error("--napi is a table by device and cpu, of no times: without --table, --hist, "
+			   "--heat, --sort and --by stage");
 		return -EINVAL;
 	}
 	if (!cli->by)
@@ -103,7 +97,7 @@ static int check_napi(const struct netlat *n, struct cli *cli)
 	return 0;
 }
 
-/* Stages are never added up: a packet goes through one after the other. */
+/* Rows of stages are never added up: each packet passes through several of them. */
 static int check(void *context, struct cli *cli)
 {
 	const struct netlat *n = context;
@@ -113,7 +107,7 @@ static int check(void *context, struct cli *cli)
 		return -EINVAL;
 	}
 	if (n->napi)
-		return check_napi(n, cli);
+		return check_napi(cli);
 	cli->by |= BY_STAGE;
 	return 0;
 }
@@ -125,7 +119,7 @@ static int check(void *context, struct cli *cli)
 static int add_polls(struct report *r, const struct netlat_poll_element *e, u32 by, size_t *nkeys)
 {
 	u64 polls = e->sums.polls;
-	/* Read amid a poll, its packets may come one interval after it. */
+	/* A snapshot taken during a poll may count its packets one interval later. */
 	const struct field per_poll = {
 		.name = "per_poll", .kind = polls ? FIELD_REAL : FIELD_NONE, .decimals = 1,
 		.real = polls ? (double)e->sums.packets / polls : 0,
@@ -183,7 +177,6 @@ static int report_polls(struct netlat *n, const struct cli *cli, struct report *
 
 static int report(struct measurement *m, struct report *r)
 {
-	static const struct tabulation table = {};
 	struct netlat *n = m->own;
 
 	if (n->napi)
@@ -193,12 +186,10 @@ static int report(struct measurement *m, struct report *r)
 	r->source = n->sees_datagrams ? SOURCE ", kretprobe/" DEQUEUE : SOURCE;
 	if (!n->sees_datagrams)
 		r->caveat = "without a kprobe on " DEQUEUE " most datagrams of UDP are not seen being read";
-	if (n->table && !m->cli->heat)
-		return measure__tabulate(&m->measure, m, r, &table);
 	return measure__report(&m->measure, m, r);
 }
 
-/* Either on_poll() alone, or all others. */
+/* Loads either on_poll() alone or all the others. */
 static int choose_programs(struct netlat *n)
 {
 	struct bpf_program *prog;
@@ -258,7 +249,6 @@ static void release(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	{ "table", KEY_TABLE, NULL, 0, "A table, a row for each key, not histograms", 5 },
 	{ "napi", KEY_NAPI, NULL, 0,
 	  "Instead, how many packets each poll of a device (NAPI) finds", 1 },
 	{},
@@ -268,7 +258,7 @@ static const struct argp own_argp = { .options = option_list, .parser = parse_ow
 static const struct tool_spec spec = {
 	.name = "netlat",
 	.cli = {
-		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_TIMES,
 		.doc = "How long packets are on their way: out, in the queue of a device (qdisc) and in the "
 		       "device; in, until the protocols take them up, and until they are read.",

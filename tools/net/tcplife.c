@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tcplife: each session of TCP as it ends. The measurement is bpf/net/tcplife.bpf.c. */
+/* tcplife: TCP sessions as they end. The measurement is bpf/net/tcplife.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct snoop_call calls[] = {
 };
 
 struct tcplife {
-	struct snoop snoop;     /* first: show() is given it */
+	struct snoop snoop;     /* first: show() casts its context to this type */
 	struct tcp_ports ports;
 	struct tcplife_bpf *bpf;
 	char note[128];
@@ -61,8 +61,8 @@ static const char *role_name(const struct tcplife_record *r)
 }
 
 /*
- * The kernel counts sequence numbers, of which SYN and FIN have one each; bytes are wanted. What
- * was sent once has neither, and a FIN is acknowledged after all bytes.
+ * The kernel counts sequence numbers, and SYN and FIN take one each; we report bytes. bytes_sent
+ * less bytes_retrans includes neither. A FIN is acknowledged after all bytes.
  */
 static u64 bytes_sent(const struct tcplife_record *r)
 {
@@ -86,6 +86,13 @@ static struct stream_field rtt(const char *name, u32 us)
 	return us && us != UINT32_MAX ? snoop_time(name, us * 1000ULL) : snoop_none(name);
 }
 
+static struct stream_field retransmits(u32 n)
+{
+	struct stream_field f = snoop_number("retransmits", n);
+
+	return n ? f : snoop_spare(f);
+}
+
 static int show(void *context, const void *record, size_t size)
 {
 	const struct tcplife_record *r = record;
@@ -95,12 +102,12 @@ static int show(void *context, const void *record, size_t size)
 		snoop_word("role", role_name(r)),
 		snoop_word("local", tcp_flow__local(&r->flow, local)),
 		snoop_word("remote", tcp_flow__remote(&r->flow, remote)),
-		snoop_number("received", bytes_received(r)),
-		snoop_number("sent", bytes_sent(r)),
-		snoop_number("acked", bytes_acked(r)),
-		snoop_number("retransmits", r->retransmits),
+		snoop_size("received", bytes_received(r)),
+		snoop_size("sent", bytes_sent(r)),
+		snoop_spare(snoop_size("acked", bytes_acked(r))),
+		retransmits(r->retransmits),
 		rtt("rtt", r->srtt_us),
-		rtt("min_rtt", r->min_rtt_us),
+		snoop_spare(rtt("min_rtt", r->min_rtt_us)),
 		r->start_ns ? snoop_time("duration", r->time_ns - r->start_ns) :
 			      snoop_none("duration"),
 		snoop_word("begun", r->start_ns ? NULL : "before"),

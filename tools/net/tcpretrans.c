@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tcpretrans: retransmissions of TCP. The measurement is bpf/net/tcpretrans.bpf.c. */
+/* tcpretrans: TCP retransmissions. The measurement is bpf/net/tcpretrans.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "agg/loss.h"
-#include "agg/sum_set.h"
 #include "cli/order.h"
 #include "host/errno_name.h"
+#include "host/kernel_btf.h"
 #include "net/tcp.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/lines.h"
 #include "run/measure.h"
+#include "run/sum_table.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "bpf/net/tcpretrans.h"
 #include "tcpretrans.skel.h"
@@ -27,9 +26,6 @@ enum {
 	KEY_ORDER,
 };
 
-/* Of people, who see the largest at the top; programs are given all. */
-#define DEFAULT_TOP 20
-
 static const char *const field_names[] = {
 	"why", "local", "remote", "state", "segments", "bytes", "error",
 };
@@ -39,29 +35,24 @@ static const char *const why_names[RETRANS_WHYS] = {
 	[RETRANS_TIMEOUT] = "timeout", [RETRANS_RECOVERY] = "recovery", [RETRANS_PROBE] = "probe",
 };
 
-static const struct sum_layout layout = {
-	.key_size = sizeof(struct retrans_key), .value_size = sizeof(struct retrans_sums),
-	.writer_at = offsetof(struct retrans_key, writer), .nsums = sizeof(struct retrans_sums) / sizeof(u64),
-};
-
 struct tcpretrans {
 	struct tcp_ports ports;
 	bool summed;
 	const char *order;      /* a column; NULL: by key */
 	struct tcpretrans_bpf *bpf;
 	struct lines lines;
-	struct stream_template template;        /* where none is asked for: no task is in it */
-	struct sum_set before;
-	struct loss_counters losses_before;
+	struct stream_template template;        /* the default; it has no task */
+	struct sum_table table;
 };
 
 /*
  * --- options -----------------------------------------------------------------------------------
  */
 
+static const char *const orders[] = { "retransmits", "segments", "bytes" };
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = { "retransmits", "segments", "bytes" };
 	struct tcpretrans *t = state->input;
 
 	switch (key) {
@@ -88,7 +79,7 @@ static int check(void *context, struct cli *cli)
 
 	if (err)
 		return err;
-	t->summed |= cli->by != 0;
+	t->summed |= cli->by || cli->live;
 	if (t->summed && cli->template_text) {
 		diag_error("--template is about lines, and --count and --by make a table");
 		return -EINVAL;
@@ -160,11 +151,14 @@ static int watch(struct measurement *m)
  * --- the table ---------------------------------------------------------------------------------
  */
 
-static int add_figures(struct report_row *row, const struct retrans_sums *s)
+static int add_figures(struct sum_table_report *t, struct report_row *row, const void *element)
 {
+	const struct retrans_element *e = element;
+	const struct retrans_sums *s = &e->sums;
 	int err = report_row__add_sum(row, "retransmits", s->retransmits, FIELD_NUMBER);
 	u32 why;
 
+	(void)t;
 	if (!err)
 		err = report_row__add_sum(row, "segments", s->segments, FIELD_NUMBER);
 	if (!err)
@@ -174,40 +168,28 @@ static int add_figures(struct report_row *row, const struct retrans_sums *s)
 	return err ?: report_row__add_sum(row, "other", s->why[RETRANS_OTHER], FIELD_NUMBER);
 }
 
-static int add_row(struct report *r, const struct retrans_element *e, u32 by, size_t *nkeys)
+static int add_key(struct sum_table_report *t, struct report_row *row, const void *element)
 {
-	struct report_row row = {};
-	int err = tcp_flow__add_parts(NULL, &e->key.flow, by, &row);
+	const struct retrans_element *e = element;
 
-	*nkeys = row.ncells;
-	if (!err)
-		err = add_figures(&row, &e->sums);
-	return report__end_row(r, &row, err);
+	return tcp_flow__add_parts(NULL, &e->key.flow, t->cli->by, row);
 }
 
-static int report_table(struct tcpretrans *t, const struct cli *cli, struct report *r)
+static u64 events(const void *element)
 {
-	struct sum_set set = {};
-	size_t i, nkeys = 0;
-	int err = loss__since(&r->counters, &t->losses_before, bpf_map__fd(t->bpf->maps.losses),
-			      t->bpf->obj);
+	const struct retrans_element *e = element;
 
-	r->table = true;
-	r->has_events = true;
-	if (!err)
-		err = sum_set__since(&set, &t->before, &layout, bpf_map__fd(t->bpf->maps.sums),
-				     &t->bpf->bss->writer_generation);
-	for (i = 0; i < set.n && !err; i++) {
-		const struct retrans_element *e = sum_set__at(&set, i);
-
-		r->events += e->sums.retransmits;
-		err = add_row(r, e, cli->by, &nkeys);
-	}
-	sum_set__free(&set);
-	report__sort_rows(r, t->order, nkeys,
-			  cli->top ?: cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
-	return err;
+	return e->sums.retransmits;
 }
+
+static const struct sum_table_spec table = {
+	.layout = {
+		.key_size = sizeof(struct retrans_key), .value_size = sizeof(struct retrans_sums),
+		.writer_at = offsetof(struct retrans_key, writer), .nsums = sizeof(struct retrans_sums) / sizeof(u64),
+	},
+	.task_at = SUM_NO_TASK,
+	.add_key = add_key, .add_figures = add_figures, .events = events,
+};
 
 static int report(struct measurement *m, struct report *r)
 {
@@ -215,7 +197,9 @@ static int report(struct measurement *m, struct report *r)
 
 	r->value = "TCP retransmissions";
 	r->source = "tp_btf/tcp_retransmit_skb, tcp_retransmit_synack";
-	return t->summed ? report_table(t, m->cli, r) : lines__report(&t->lines, r);
+	if (t->summed)
+		return sum_table__report(&t->table, &table, m, NULL, t->order, r);
+	return lines__report(&t->lines, r);
 }
 
 /*
@@ -259,7 +243,7 @@ static void release(void *own)
 
 	lines__free(&t->lines);
 	stream_template__free(&t->template);
-	sum_set__free(&t->before);
+	sum_table__free(&t->table);
 }
 
 static const struct argp_option option_list[] = {
@@ -268,6 +252,8 @@ static const struct argp_option option_list[] = {
 	  "Order that by retransmits (default), segments, bytes or key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -276,7 +262,7 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "tcpretrans",
 	.cli = {
-		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_LINES,
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_LINES,
 		.doc = "Each retransmission of TCP: of which connection, and why; or counts of them.",
 		.own = &own_argp,
 		.own_parts = &tcp_own_parts,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tcprtt: round-trip times of TCP. The measurement is bpf/net/tcprtt.bpf.c. */
+/* tcprtt: TCP round-trip times. The measurement is bpf/net/tcprtt.bpf.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,13 +16,11 @@ SKELETON(tcprtt);
 
 enum {
 	KEY_MIN = 0x1000,
-	KEY_HIST,
 };
 
 struct tcprtt {
 	struct tcp_ports ports;
 	bool minimum;
-	bool hist;
 };
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -36,9 +34,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_MIN:
 		t->minimum = true;
-		return 0;
-	case KEY_HIST:
-		t->hist = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -60,7 +55,7 @@ static int report(struct measurement *m, struct report *r)
 	r->value = t->minimum ? "smallest round-trip time" : "smoothed round-trip time";
 	r->unit = UNIT_NS;
 	r->source = "tp_btf/tcp_probe: at each segment that arrives for an established connection";
-	if (cli->by && !t->hist && !cli->heat)
+	if (cli->by)
 		return measure__tabulate(&m->measure, m, r, &table);
 	return measure__report(&m->measure, m, r);
 }
@@ -78,7 +73,6 @@ static int open_skeleton(struct measurement *m)
 static const struct argp_option option_list[] = {
 	{ "min", KEY_MIN, NULL, 0,
 	  "The smallest one a connection has seen lately: the path without its queues", 1 },
-	{ "hist", KEY_HIST, NULL, 0, "With --by: a histogram for each key, not a table", 5 },
 	{},
 };
 static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
@@ -89,7 +83,7 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "tcprtt",
 	.cli = {
-		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_TIMES,
 		.doc = "Round-trip times of TCP, as connections take them.",
 		.own = &own_argp,

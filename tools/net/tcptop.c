@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* tcptop: bytes of TCP by process and connection. The measurement is bpf/net/tcptop.bpf.c. */
+/* tcptop: TCP bytes by process and connection. The measurement is bpf/net/tcptop.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "agg/elements.h"
 #include "agg/loss.h"
 #include "agg/sum_set.h"
+#include "cli/key_view.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
 #include "host/syscalls.h"
@@ -25,19 +26,16 @@ SKELETON(tcptop);
 
 #define KEY_ORDER 0x1000
 
-/* Connections at once, and keys of an interval. */
+/* Default limit of concurrent connections, and of keys per interval. */
 #define USUAL_MAX_KEYS 262144
 
-/* Of people, who see the largest at the top; programs are given all. */
-#define DEFAULT_TOP 20
-
-/* What is known of a connection: up to where its bytes have been counted. */
+/* The state of a connection: the bytes of it that have been counted. */
 struct past {
 	u64 serial, socket;
 	u64 sent, received;
 	bool ended;             /* its last record has been taken */
-	bool seen;              /* by the last look at all connections */
-	bool missing;           /* it had left the map, and its last record had not come */
+	bool seen;              /* in the last pass over all connections */
+	bool missing;           /* it had left the map, but its last record had not arrived */
 };
 
 struct tcptop_key {
@@ -45,7 +43,7 @@ struct tcptop_key {
 	struct tcp_flow flow;
 };
 
-/* An element of the sums of an interval. */
+/* Sums of one key in an interval. */
 struct tcptop_sums {
 	struct tcptop_key key;
 	u64 sent, received, connections;
@@ -61,17 +59,16 @@ static const struct sum_layout layout = {
 
 struct tcptop {
 	struct tcp_ports ports;
-	const char *order;              /* a cell's name; NULL: by key */
+	const char *order;              /* name of a column; NULL: by key */
 	const struct cli *cli;
 	struct tcptop_bpf *bpf;
-	struct bpf_link *show;          /* the iterator over the connections */
 	struct ring *ring;
 	struct past *past;              /* by serial and socket */
 	size_t npast;
-	struct sum_set sums;            /* of this interval; those of one key may stand apart */
-	size_t room;                    /* elements that there is memory for */
-	u64 dropped;                    /* connections for which there was no room */
-	bool settled;                   /* the counters were read for the last time */
+	struct sum_set sums;            /* of this interval; one key may have several elements */
+	size_t room;                    /* allocated elements */
+	u64 dropped;                    /* records not counted because there was no room */
+	bool settled;                   /* the counters have been read for the last time */
 	struct loss_counters losses_before;
 };
 
@@ -79,9 +76,10 @@ struct tcptop {
  * --- options -----------------------------------------------------------------------------------
  */
 
+static const char *const orders[] = { "bytes", "sent", "received", "connections" };
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = { "bytes", "sent", "received", "connections" };
 	struct tcptop *t = state->input;
 
 	if (key == ARGP_KEY_INIT) {
@@ -131,7 +129,7 @@ static void reduce_key(void *context, void *key)
 		f->rport = 0;
 }
 
-/* False: there is no room for one more, which is counted. */
+/* Returns false if there is no room for one more element. */
 static bool has_room(struct tcptop *t)
 {
 	size_t most = 2 * (size_t)t->cli->max_keys, room;
@@ -184,8 +182,9 @@ static void forget_sums(struct tcptop *t)
  */
 
 /*
- * What has come since. Two counters that are read one after the other can be too high by what came in
- * between, so the next value can be lower: nothing came until it is higher again.
+ * Returns the increase. The value is the difference of two counters that are not read at the same
+ * moment, so it can be too high, and the next one lower: then the increase is 0 until it is higher
+ * again.
  */
 static u64 advance(u64 *from, u64 to)
 {
@@ -224,7 +223,7 @@ static int compare_past(const void *record, const void *past)
 	return compare(r->serial, r->socket, p->serial, p->socket);
 }
 
-/* The last record of one that has ended. */
+/* Takes the last record of a connection that has ended. */
 static int take_end(void *context, const void *record, size_t size)
 {
 	const struct tcptop_record *r = record;
@@ -241,42 +240,50 @@ static int take_end(void *context, const void *record, size_t size)
 	return 0;
 }
 
-/* Records of all connections, sorted, in new memory. */
+/* Reads the counters of n sockets and appends the records, of which there are *have, to records. */
+static int look_at_some(struct tcptop *t, const u64 *sockets, size_t n,
+			struct tcptop_record *records, size_t *have)
+{
+	struct tcptop_look *look = &t->bpf->bss->look;
+	size_t i;
+	int err;
+
+	look->n = n;
+	memcpy(look->socket, sockets, n * sizeof(*sockets));
+	err = bpf_prog_test_run_opts(bpf_program__fd(t->bpf->progs.look_at_connections), NULL);
+	for (i = 0; i < n && !err; i++)
+		if (look->record[i].socket)
+			records[(*have)++] = look->record[i];
+	return err;
+}
+
+/* Reads the counters of all connections. Returns sorted records, which the caller frees. */
 static int read_connections(struct tcptop *t, struct tcptop_record **records, size_t *n)
 {
-	size_t have = 0, room = 0;
-	char *bytes = NULL, *larger;
-	ssize_t got = 0;
-	int fd = bpf_iter_create(bpf_link__fd(t->show));
+	struct elements all = { .key_size = sizeof(u64),
+				.value_size = sizeof(struct tcptop_connection) };
+	int err = elements__read(&all, bpf_map__fd(t->bpf->maps.connections));
+	struct tcptop_record *r = err ? NULL : calloc(all.n ?: 1, sizeof(*r));
+	size_t i, some, have = 0;
 
-	if (fd < 0)
-		return fd;
-	do {
-		have += got;
-		if (have == room) {
-			room = room ? 2 * room : 256 * sizeof(**records);
-			larger = realloc(bytes, room);
-			if (!larger) {
-				errno = ENOMEM;
-				got = -1;
-				break;
-			}
-			bytes = larger;
-		}
-		got = read(fd, bytes + have, room - have);
-	} while (got > 0);
-	close(fd);
-	if (got < 0) {
-		free(bytes);
-		return -errno;
+	if (!err && !r)
+		err = -ENOMEM;
+	for (i = 0; i < all.n && !err; i += some) {
+		some = all.n - i < TCPTOP_LOOK ? all.n - i : TCPTOP_LOOK;
+		err = look_at_some(t, elements__key(&all, i), some, r, &have);
 	}
-	*records = (struct tcptop_record *)bytes;
-	*n = have / sizeof(**records);
-	qsort(*records, *n, sizeof(**records), compare_records);
+	elements__free(&all);
+	if (err) {
+		free(r);
+		return err;
+	}
+	qsort(r, have, sizeof(*r), compare_records);
+	*records = r;
+	*n = have;
 	return 0;
 }
 
-/* Those known before and those found now become one array; both are in order. */
+/* Merges the new records into t->past. Both are sorted. */
 static int merge(struct tcptop *t, const struct tcptop_record *r, size_t n)
 {
 	struct past *now = calloc(t->npast + n + 1, sizeof(*now)), *p = now;
@@ -319,7 +326,10 @@ static bool is_there(const struct tcptop *t, const struct past *p)
 	       c.serial == p->serial;
 }
 
-/* Those that have ended. One whose last record may still be on its way waits for it until the next time. */
+/*
+ * Forgets connections that have ended. If the last record may still be under way, the connection is
+ * kept until the next time.
+ */
 static void forget_ended(struct tcptop *t)
 {
 	size_t i, n = 0;
@@ -336,7 +346,7 @@ static void forget_ended(struct tcptop *t)
 	t->npast = n;
 }
 
-/* Who holds which connection. */
+/* Finds out which process holds which connection. */
 static int walk_files(struct tcptop *t)
 {
 	int err;
@@ -349,7 +359,9 @@ static int walk_files(struct tcptop *t)
 	return err;
 }
 
-/* Reads all counters. What has ended by now is in the ring, or comes with the next look. */
+/*
+ * Reads all counters. Connections that end meanwhile are in the ring, or arrive by the next pass.
+ */
 static int look(struct tcptop *t)
 {
 	struct tcptop_record *records = NULL;
@@ -365,7 +377,7 @@ static int look(struct tcptop *t)
 	return err;
 }
 
-/* Owners matter to keys and scopes only. */
+/* Updates the owners, which only task keys and scopes need, and reads all counters. */
 static int settle(struct tcptop *t)
 {
 	int err = 0;
@@ -413,11 +425,13 @@ static int add_row(struct report *r, const struct tcptop_sums *e, u32 by,
 
 static int fill_rows(struct tcptop *t, struct measurement *m, struct report *r)
 {
-	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	struct task_key_names names = { .cgroups = m->cgroups };
+	const struct key_view view = { m->cli->by, &names, offsetof(struct tcptop_key, task) };
 	size_t i, nkeys = 0;
 	int err = 0;
 
 	sum_set__regroup(&t->sums, reduce_key, t);
+	key_view__sum_set(&view, &t->sums);
 	for (i = 0; i < t->sums.n && !err; i++) {
 		const struct tcptop_sums *e = sum_set__at(&t->sums, i);
 
@@ -425,8 +439,7 @@ static int fill_rows(struct tcptop *t, struct measurement *m, struct report *r)
 		err = add_row(r, e, m->cli->by, &names, &nkeys);
 	}
 	task_key_names__free(&names);
-	report__sort_rows(r, t->order, nkeys,
-			  m->cli->top ?: m->cli->format == FORMAT_TEXT ? DEFAULT_TOP : 0);
+	report__sort_rows(r, t->order, nkeys, table_rows(m->cli));
 	return err;
 }
 
@@ -471,18 +484,8 @@ static int open_skeleton(struct measurement *m)
 	memcpy(&bpf->rodata->ports, &t->ports, sizeof(t->ports));
 	syscall_mark(bpf->rodata->calls, "accept", TCPTOP_ACCEPT);
 	syscall_mark(bpf->rodata->calls, "accept4", TCPTOP_ACCEPT);
-	err = bpf_map__set_max_entries(bpf->maps.connections, m->cli->max_keys);
+	err = map__set_room(bpf->maps.connections, &m->run->host, m->cli->max_keys);
 	return err ?: ring__prepare_bytes(bpf->obj, ring__bytes_of_rare(&m->run->host));
-}
-
-static int attach_iterator(struct tcptop *t)
-{
-	union bpf_iter_link_info info = { .map.map_fd = bpf_map__fd(t->bpf->maps.connections) };
-	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,
-		    .link_info_len = sizeof(info));
-
-	t->show = bpf_program__attach_iter(t->bpf->progs.show_connections, &options);
-	return t->show ? 0 : -errno;
 }
 
 static int attach(struct measurement *m)
@@ -497,12 +500,10 @@ static int attach(struct measurement *m)
 	m->watch = watch;
 	forget_sums(t);
 	err = measurement__attach(m);
-	if (!err)
-		err = attach_iterator(t);
 	return err ?: walk_files(t);
 }
 
-/* What connections have moved before is read, and left out. */
+/* Reads and discards what connections have transferred before. */
 static int arm(struct measurement *m)
 {
 	struct tcptop *t = m->own;
@@ -513,7 +514,7 @@ static int arm(struct measurement *m)
 	return err;
 }
 
-/* The counters do not look at the gate. */
+/* Reads the counters now: the kernel updates them whether the gate is open or not. */
 static void disarm(struct measurement *m)
 {
 	struct tcptop *t = m->own;
@@ -532,7 +533,6 @@ static void release(void *own)
 {
 	struct tcptop *t = own;
 
-	bpf_link__destroy(t->show);
 	ring__close(t->ring);
 	sum_set__free(&t->sums);
 	free(t->past);
@@ -543,6 +543,8 @@ static const struct argp_option option_list[] = {
 	  "Order by bytes (default), sent, received, connections or key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &tcp_ports_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -551,12 +553,12 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "tcptop",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "Bytes that TCP has sent and received, by process and connection.",
 		.own = &own_argp,
 		.own_parts = &tcp_own_parts,
-		.keys = "pid, tid, comm, cgroup, pidns, uid, local, remote, lport, rport",
+		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid, local, remote, lport, rport",
 		.usual_keys = USUAL_MAX_KEYS,
 	},
 	.own_size = sizeof(struct tcptop), .skeleton = &tcptop_skeleton,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* execsnoop: each program that is executed. The measurement is bpf/procs/execsnoop.bpf.c. */
+/* execsnoop: executed programs. The measurement is bpf/procs/execsnoop.bpf.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static const struct snoop_call calls[] = {
 };
 
 struct execsnoop {
-	struct snoop snoop;     /* first: show() is given it */
-	bool done, failed;      /* which of them */
+	struct snoop snoop;     /* first: show() casts its context to this type */
+	bool done, failed;      /* which execs are shown */
 	struct execsnoop_bpf *bpf;
 };
 
@@ -65,12 +65,13 @@ static struct stream_field path_field(const struct exec_record *r, char path[EXE
 	};
 }
 
-/* Of the words of a command; nothing of it could be read: a fault. */
+/* The words of a command, quoted for a shell. A fault if none of it could be read. */
 static struct stream_field args_field(const struct exec_record *r, char *line)
 {
 	shell_words(line, r->text + r->path_length, r->args_length);
 	return (struct stream_field){
 		.field = { .name = "args", .text = line, .word = true },
+		.rest = true,
 		.fault = r->args_fault && !r->args_length,
 		.cut = r->args_cut || r->args_fault,
 	};
@@ -82,10 +83,10 @@ static int show_line(struct execsnoop *e, const struct exec_record *r, char *arg
 	bool has_dirfd = r->result && r->dirfd != AT_FDCWD;
 	struct stream_field fields[ARRAY_SIZE(field_names)] = {
 		snoop_id("ppid", r->ppid),
-		snoop_id("uid", r->uid),
+		snoop_spare(snoop_id("uid", r->uid)),
 		snoop_word("error", r->result ? errno_name(-r->result) ?: "?" : NULL),
 		has_dirfd ? snoop_number("dirfd", r->dirfd) : snoop_none("dirfd"),
-		path_field(r, path),
+		snoop_spare(path_field(r, path)),
 		args_field(r, args),
 	};
 	struct stream_line line = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* exitsnoop: the end of each process. The measurement is bpf/procs/exitsnoop.bpf.c. */
+/* exitsnoop: ends of processes. The measurement is bpf/procs/exitsnoop.bpf.c. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -15,21 +15,22 @@ SKELETON(exitsnoop);
 
 enum {
 	KEY_THREADS = 0x1000,
+	KEY_FAILED,
 };
 
 static const char *const field_names[] = {
 	"status", "signal", "core", "age", "cpu_time", "ppid", "uid",
 };
 
-/* wait(2): the low byte is a signal and whether there is a core, the next one the status. */
+/* wait(2): the low byte is the signal and the core dump flag, the next one the exit status. */
 #define CODE_SIGNAL 0x7f
 #define CODE_CORE 0x80
 
 #define SETTLE_MS 1000
 
 struct exitsnoop {
-	struct snoop snoop;     /* first: show() is given it */
-	bool threads;
+	struct snoop snoop;     /* first: show() casts its context to this type */
+	bool threads, failed;
 	struct exitsnoop_bpf *bpf;
 };
 
@@ -38,10 +39,16 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct exitsnoop *e = state->input;
 
 	(void)arg;
-	if (key != KEY_THREADS)
+	switch (key) {
+	case KEY_THREADS:
+		e->threads = true;
+		return 0;
+	case KEY_FAILED:
+		e->failed = true;
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	e->threads = true;
-	return 0;
+	}
 }
 
 static int show(void *context, const void *record, size_t size)
@@ -57,7 +64,7 @@ static int show(void *context, const void *record, size_t size)
 		snoop_time("age", r->age_ns),
 		snoop_time("cpu_time", r->cpu_time_ns),
 		snoop_id("ppid", r->ppid),
-		snoop_id("uid", r->uid),
+		snoop_spare(snoop_id("uid", r->uid)),
 	};
 	struct stream_line line = {
 		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
@@ -70,9 +77,10 @@ static int show(void *context, const void *record, size_t size)
 }
 
 /*
- * Those who wait for a process, the end of a run among them, are woken before it has left its CPU:
- * its line is microseconds away, or as long as others have that CPU; or an RCU grace period, where
- * the kernel skipped the program at the switch.
+ * Waits for the records of tasks that are still exiting. Tasks that wait for a process, as this run
+ * does for its command, are woken before the process leaves its CPU. Its record follows within
+ * microseconds, or once it gets that CPU again, or after an RCU grace period if the kernel skipped
+ * the program at the switch.
  */
 static void settle(struct snoop *s)
 {
@@ -93,6 +101,7 @@ static int open_skeleton(struct snoop *s)
 
 	e->bpf = bpf;
 	bpf->rodata->threads = e->threads;
+	bpf->rodata->failed_only = e->failed;
 	return 0;
 }
 
@@ -124,6 +133,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "threads", KEY_THREADS, NULL, 0, "The end of each thread", 0 },
+	{ "failed", KEY_FAILED, NULL, 0, "Only ends by a signal, or with a status that is not 0", 0 },
 	{},
 };
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };

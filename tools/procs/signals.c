@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* signals: each signal that is sent. The measurement is bpf/procs/signals.bpf.c. */
+/* signals: signals that are sent. The measurement is bpf/procs/signals.bpf.c. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,13 +24,13 @@ static const char *const field_names[] = {
 	"signal", "code", "result", "to", "sender_comm", "sender_pid", "sender_tid",
 };
 
-/* include/trace/events/signal.h, in its order. */
+/* include/trace/events/signal.h, in the same order. */
 static const char *const results[] = {
 	"delivered", "ignored", "already-pending", "overflow", "info-lost",
 };
 
 struct signals {
-	struct snoop snoop;     /* first: show() is given it */
+	struct snoop snoop;     /* first: show() casts its context to this type */
 	bool by_sender;
 	u64 only;               /* 1 << (signal - 1), ORed; 0: all */
 	struct signals_bpf *bpf;
@@ -70,7 +70,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Sent by a task with a system call. The kernel itself sends the rest, whoever is on the CPU. */
+/* Whether a task sent it by a system call. The kernel itself sends the rest, in any context. */
 static bool has_sender(int code)
 {
 	return code == SI_USER || code == SI_QUEUE || code == SI_TKILL;
@@ -98,7 +98,7 @@ static int show(void *context, const void *record, size_t size)
 	};
 
 	(void)size;
-	fields[4].field.word = false;   /* a text: in quotes */
+	fields[4].field.word = false;   /* a text, shown in quotes */
 	memcpy(comm, r->comm, sizeof(r->comm));
 	memcpy(sender, r->sender_comm, sizeof(r->sender_comm));
 	return lines__write(&s->snoop.lines, &line);
@@ -145,6 +145,8 @@ static const struct argp_option option_list[] = {
 	  "The scope (-p, -u, ...) is about who sends, not about who is sent to", 0 },
 	{},
 };
+
+OPTION_VALUES(signal, .options = option_list, .key = KEY_SIGNAL, .add = complete_signals, .separators = ",");
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {

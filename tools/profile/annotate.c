@@ -16,15 +16,15 @@
 #include "sym/code.h"
 #include "sym/source.h"
 
-/* More of a function is not taken apart; samples beyond are shown by their place. */
+/* Limit of disassembled bytes of a function; samples beyond it are shown by their offset. */
 #define MAX_CODE (1U << 20)
-/* So many functions are named if the one that was asked for has no samples. */
+/* Number of functions named if the requested one has no samples. */
 #define NAMED 5
 
 void annotate__begin(struct stacks *s)
 {
 	symbols__want_code(s->names.symbols);
-	/* A build without libdw shows the instructions alone. */
+	/* A build without libdw shows only instructions. */
 	symbols__want_source(s->names.symbols);
 }
 
@@ -32,11 +32,11 @@ void annotate__begin(struct stacks *s)
  * --- code --------------------------------------------------------------------------------------
  */
 
-/* Why there are no instructions to show. */
+/* Explains why there are no instructions to show. */
 static const char *why_not(int err, bool kernel)
 {
 	if (err == -EOPNOTSUPP)
-		return "built without capstone";
+		return "built without capstone, or it is not installed";
 	if (err == -EBADMSG || err == -ETIME)
 		return "its code could not be taken apart";
 	if (kernel && err == -ENOENT)
@@ -48,7 +48,7 @@ static const char *why_not(int err, bool kernel)
 	return kernel ? "/proc/kcore does not have its code" : "its code cannot be read";
 }
 
-/* Fills in d, or returns why it cannot be. */
+/* Disassembles a function into d, or returns a negative errno. */
 static int take_apart(struct stacks *s, const struct sampled_function *f, u64 address,
 		      struct disassembly *d)
 {
@@ -72,7 +72,9 @@ static int take_apart(struct stacks *s, const struct sampled_function *f, u64 ad
  * --- lines -------------------------------------------------------------------------------------
  */
 
-/* The name of what an instruction leads to. target is in the module's numbering, names are not. */
+/*
+ * Names the target of an instruction. The target is a file address, names are by runtime address.
+ */
 static int name_target(struct stacks *s, const struct sampled_function *f, u64 address,
 		       struct listing_line *line)
 {
@@ -93,7 +95,7 @@ static bool may_be_stub(const struct listing_line *line)
 	return line->target_is_operand && !line->target_name;
 }
 
-/* Calls of other files go through stubs. Best effort: without a name, the address is shown. */
+/* Calls into other files go through stubs. Best effort: without a name, the address is shown. */
 static int name_stubs(struct stacks *s, const struct sampled_function *f, struct listing *l)
 {
 	int fd = f->pid ? symbols__user_file(s->names.symbols, f->pid, f->runtime) : -ENOENT;
@@ -118,7 +120,7 @@ static int name_stubs(struct stacks *s, const struct sampled_function *f, struct
 	return 0;
 }
 
-/* Each has its own copy; most have that of the one before. */
+/* Each line has its own copy; most lines repeat the text of the one before. */
 static void add_source_texts(struct listing *l)
 {
 	const struct listing_line *before = NULL;
@@ -139,7 +141,10 @@ static void add_source_texts(struct listing *l)
 	source_texts__free(&texts);
 }
 
-/* The line of the innermost function, which may be inlined. *known: something is said of it. */
+/*
+ * Finds the source line of the innermost function, which may be inlined. *known: whether there is
+ * debug information for the instruction.
+ */
 static int find_source(struct stacks *s, const struct sampled_function *f,
 		       struct listing_line *line, bool *known)
 {
@@ -157,7 +162,7 @@ static int find_source(struct stacks *s, const struct sampled_function *f,
 	return 0;
 }
 
-/* A function of which nothing is known where it begins was compiled without debug information. */
+/* No debug information for the first instruction: the function was compiled without it. */
 static int find_sources(struct stacks *s, const struct sampled_function *f, struct listing *l)
 {
 	bool known = true;
@@ -196,7 +201,7 @@ static void add_place(struct listing *l, const struct sampled_place *p)
 		l->line[l->n++] = (struct listing_line){ .offset = p->offset, .count = p->count };
 }
 
-/* Instructions and places, both in order, become one list. */
+/* Merges instructions and sampled places, both sorted, into one list. */
 static int make_lines(struct stacks *s, const struct sampled_function *f, struct listing *l,
 		      const struct disassembly *d)
 {
@@ -219,7 +224,7 @@ static int make_lines(struct stacks *s, const struct sampled_function *f, struct
 	return err;
 }
 
-/* Where it begins, by the numbers that nm(1) shows; of the kernel and of a JIT, the address. */
+/* The address of the function as in nm(1); for the kernel and JIT code, the runtime address. */
 static u64 address_of(const struct sampled_function *f)
 {
 	const struct symbol *s = &f->symbol;
@@ -258,7 +263,7 @@ static int make_listing(struct stacks *s, const struct sampled_function *f, stru
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* NULL: nothing that has samples is called much like it. */
+/* Returns the most similar name that has samples, or NULL. */
 static const char *near_name(const struct sampled_functions *f, const char *glob)
 {
 	const char **names = calloc(f->n ?: 1, sizeof(*names)), *found = NULL;
@@ -344,7 +349,7 @@ int annotate__report(struct stacks *s, const char *glob, const char *unit, size_
 	if (err)
 		return err;
 	r->listings->unit = unit;
-	/* One frame is all that is asked for: that there are more is no loss. */
+	/* Only one frame was wanted, so truncated stacks are no loss. */
 	r->counters.lost[LOSS_TRUNCATED] = 0;
 	err = fill_in(s, &f, glob, top, r);
 	sampled_functions__free(&f);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* profile: where CPU time or another event goes, by stack. The measurement is bpf/profile/profile.bpf.c. */
+/* profile: CPU time or another event by stack. The measurement is bpf/profile/profile.bpf.c. */
 #include <errno.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
+#include "event/complete.h"
 #include "profile/annotate.h"
 #include "base/numbers.h"
 #include "report/diag.h"
 #include "report/heat.h"
 #include "report/listing.h"
-#include "report/screen.h"
-#include "profile/sampling.h"
+#include "profile/events.h"
+#include "profile/wall.h"
 #include "run/measurement.h"
 #include "stack/options.h"
 #include "tools.h"
@@ -19,18 +18,15 @@
 
 SKELETON(profile);
 
-#define LIVE_INTERVAL_NS (2 * NSEC_PER_SEC)
-
-enum { KEY_IDLE = 0x1000, KEY_LIVE, KEY_ANNOTATE };
+enum { KEY_IDLE = 0x1000, KEY_ANNOTATE, KEY_WALL };
 
 struct profile {
-	struct sampling sampling;
+	struct profile_events events;
 	struct stack_options options;
-	bool live;
-	const char *annotate;           /* functions that are shown as instructions */
-	struct screen screen;
+	const char *annotate;           /* functions to show as instructions */
 	struct profile_bpf *bpf;
 	struct stacks stacks;
+	struct wall wall;               /* replaces the rest if asked for */
 };
 
 /* --- options ----------------------------------------------------------------------------------- */
@@ -42,68 +38,41 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &p->options;
-		p->options.call_graph = CALL_GRAPH_AUTO;
 		return 0;
 	case 'e':
-		if (p->sampling.typed) {
-			diag_error("-e: one event at a time");
-			diag_hint("several, side by side: tally run 'profile -e %s' 'profile -e %s'",
-				  p->sampling.typed, arg);
-			return EINVAL;
-		}
-		p->sampling.typed = arg;
-		return 0;
+		return -profile_events__add(&p->events, arg);
 	case 'F':
-		if (!parse_u64_between(arg, 1, UINT32_MAX, &p->sampling.hz))
+		if (!parse_u64_between(arg, 1, UINT32_MAX, &p->events.hz))
 			return 0;
 		diag_error("-F: '%s' is not a number of samples a second", arg);
 		return EINVAL;
 	case 'c':
-		if (!parse_u64_between(arg, 1, INT64_MAX, &p->sampling.every))
+		if (!parse_u64_between(arg, 1, INT64_MAX, &p->events.every))
 			return 0;
 		diag_error("-c: '%s' is not a number of events", arg);
 		return EINVAL;
 	case KEY_IDLE:
-		p->sampling.with_idle = true;
-		return 0;
-	case KEY_LIVE:
-		p->live = true;
+		p->events.with_idle = true;
 		return 0;
 	case KEY_ANNOTATE:
 		p->annotate = arg;
+		return 0;
+	case KEY_WALL:
+		p->wall.asked = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* A table that is drawn again and again: of functions, where nothing else is asked for. */
-static int check_live(struct profile *p, struct cli *cli)
-{
-	if (p->options.format >= 0 || cli->format != FORMAT_TEXT || cli->output) {
-		diag_error("--live is a table on the terminal, in no other format and place");
-		return -EINVAL;
-	}
-	if (cli->command) {
-		diag_error("--live: what the command writes would go over the screen; use -p");
-		return -EINVAL;
-	}
-	if (!cli->interval_ns)
-		cli->interval_ns = LIVE_INTERVAL_NS;
-	p->options.table = true;
-	if (!cli->by_text)
-		p->options.leaf = LEAF_DSO | LEAF_SYM;
-	return cli->explain ? 0 : screen__check();
-}
-
-/* Instructions are found by the innermost frame, and there are no others to choose or show. */
+/* Instructions need only the innermost frame, so options about stacks do not apply. */
 static int check_annotate(struct profile *p, const struct cli *cli)
 {
 	const struct stack_options *o = &p->options;
 
 	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->table ||
-	    o->callee_first || o->lines || o->inlined || cli->by_text || cli->by || p->live ||
-	    (o->format >= 0 && o->format != FORMAT_JSON && o->format != FORMAT_CSV)) {
+	    o->callee_first || o->lines || o->inlined || cli->by_text || cli->by || cli->live ||
+	    (o->format >= 0 && o->format != FORMAT_JSON && o->format != FORMAT_CSV && o->format != FORMAT_HTML)) {
 		diag_error("--annotate shows instructions: options about stacks, keys and their "
 			   "formats do not go with it");
 		return -EINVAL;
@@ -112,59 +81,81 @@ static int check_annotate(struct profile *p, const struct cli *cli)
 	return 0;
 }
 
+/* A table of several events has no place for what is left out. */
+static int check_several(const struct profile *p)
+{
+	if (p->annotate)
+		diag_error("--annotate shows the instructions of one event, and -e names %zu", p->events.n);
+	else if (p->wall.asked)
+		diag_error("--wall and -e: time is sampled by the clock, and is no other event's");
+	else if ((p->options.with || p->options.without) && p->options.table)
+		diag_error("--frames and --no-frames choose stacks, and several events in a table have none");
+	else
+		return 0;
+	return -EINVAL;
+}
+
 static int check(void *context, struct cli *cli)
 {
 	struct profile *p = context;
-	int err = sampling__check(&p->sampling);
+	int err;
 
+	if (p->wall.asked && (cli->live || p->annotate)) {
+		diag_error("--wall: neither --live nor --annotate go with it");
+		return -EINVAL;
+	}
+	err = profile_events__check(&p->events);
 	if (!err && p->annotate)
 		err = check_annotate(p, cli);
-	else if (!err && p->live)
-		err = check_live(p, cli);
-	/* Every Nth event may be each one: a walk by tables costs twice as much. */
-	if (p->sampling.every && p->options.call_graph == CALL_GRAPH_AUTO)
-		p->options.call_graph = CALL_GRAPH_FP;
 	cli->scope.command_joins_at_exec = true;
-	/* Whose time it is comes first, where nothing else is asked for. */
-	return err ?: stack_options__check(&p->options, &p->stacks, cli,
-					   p->annotate ? 0 : BY_COMM);
+	/* Stacks begin with the command unless --by says otherwise. */
+	if (!err)
+		err = stack_options__check(&p->options, &p->stacks, cli, p->annotate ? 0 : BY_COMM);
+	if (!err)
+		err = profile_events__check_depth(&p->events, p->stacks.depth);
+	if (!err && p->events.n > 1)
+		err = check_several(p);
+	return err ?: p->wall.asked ? wall__check(&p->wall, cli) : 0;
 }
 
 /* --- report ------------------------------------------------------------------------------------ */
 
 static void describe(const struct profile *p, struct report *r)
 {
-	bool weighted = sampling__is_weighted(&p->sampling);
+	const struct sampling *first = &p->events.each[0];
+	bool weighted = sampling__is_weighted(first);
+	size_t i;
 
-	r->value = weighted ? sampled_event__name(&p->sampling.event) : "CPU time";
-	r->source = p->sampling.source;
+	for (i = 0; i < p->events.n; i++)
+		r->is_estimate |= sampling__is_estimate(&p->events.each[i]);
+	r->value = p->events.n > 1 ? "events" : weighted ? sampled_event__name(&first->event) : "CPU time";
+	r->source = p->events.source;
 	if (p->annotate)
-		r->caveat = sampling__describe_place(&p->sampling);
-	else if (!weighted && !p->live)
+		r->caveat = sampling__describe_place(first);
+	else if (!weighted)
 		r->caveat = "the timer cannot interrupt code that has interrupts off: its time shows "
 			    "where it turns them on again";
 }
 
-static const char *unit(const struct profile *p)
-{
-	return sampling__is_weighted(&p->sampling) ? "events" : "samples";
-}
-
 static int report_instructions(struct profile *p, const struct measurement *m, struct report *r)
 {
-	int err = annotate__report(&p->stacks, p->annotate, unit(p), m->cli->top, r);
+	int err = annotate__report(&p->stacks, p->annotate,
+				   sampling__is_weighted(&p->events.each[0]) ? "events" : "samples", m->cli->top, r);
 
 	if (err)
 		return err;
 	r->listings->colour = heat_style__of(m->writer->file).colour;
-	return sampling__count(&p->sampling, m, r);
+	return profile_events__count(&p->events, m, r);
 }
 
 static int report(struct measurement *m, struct report *r)
 {
 	struct profile *p = m->own;
-	int err = sampling__settle(&p->sampling, m);
+	int err;
 
+	if (p->wall.asked)
+		return wall__report(&p->wall, m, r);
+	err = profile_events__settle(&p->events, m);
 	describe(p, r);
 	if (err)
 		return err;
@@ -172,60 +163,43 @@ static int report(struct measurement *m, struct report *r)
 		return report_instructions(p, m, r);
 	err = stacks__report(&p->stacks, m, r, p->options.table ? 0 : m->cli->top);
 	if (!err)
-		err = sampling__count(&p->sampling, m, r);
+		err = profile_events__count(&p->events, m, r);
 	if (err)
 		return err;
-	r->stacks->unit = unit(p);
-	r->stacks->type = sampling__is_weighted(&p->sampling) ? r->value : NULL;
-	r->stacks->period = sampling__period(&p->sampling);
+	profile_events__describe(&p->events, r);
 	if (!p->options.table)
 		return 0;
-	err = stacks__tabulate(r, p->options.leaf, p->live ? screen__rows() : m->cli->top);
-	return err ?: p->live ? screen__show(r) : 0;
+	return stacks__tabulate(r, p->options.leaf, m->cli->top, m->cli->format == FORMAT_TEXT);
 }
 
 static int watch(struct measurement *m)
 {
 	struct profile *p = m->own;
 
-	if (p->live && screen__is_quit())
-		return 1;
-	throttled__read(&p->sampling.throttled);
+	profile_events__read_throttled(&p->events);
 	return stacks__watch(&p->stacks);
 }
 
 /* --- the hooks --------------------------------------------------------------------------------- */
 
-static int find_event(struct profile *p)
+static int find_events(struct profile *p)
 {
-	int err = sampling__find(&p->sampling);
+	struct profile_events *e = &p->events;
+	int err = profile_events__find(e);
+	size_t i;
 
-	p->stacks.at_tracepoints = p->sampling.event.is_tracepoint;
-	if (err || !p->annotate || !p->sampling.event.is_tracepoint)
+	for (i = 0; i < e->n; i++)
+		p->stacks.at_tracepoints |= e->each[i].event.is_tracepoint;
+	if (!err && e->n > 1) {
+		p->stacks.event = e->name;
+		p->stacks.events = e->report;
+		p->stacks.nevents = e->n;
+	}
+	if (err || !p->annotate || !e->each[0].event.is_tracepoint)
 		return err;
 	diag_error("--annotate: a tracepoint is one place in the kernel; stackcount(1) shows who "
 		   "gets there");
 	return -EINVAL;
-}
-
-static struct bpf_program *program_of(const struct profile *p)
-{
-	if (p->sampling.event.is_tracepoint)
-		return p->bpf->progs.on_tracepoint;
-	return sampling__is_weighted(&p->sampling) ? p->bpf->progs.on_event : p->bpf->progs.on_sample;
-}
-
-/* One of the three, attached by hand. */
-static void choose_program(struct profile *p)
-{
-	struct bpf_program *all[] = { p->bpf->progs.on_sample, p->bpf->progs.on_event,
-				      p->bpf->progs.on_tracepoint };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(all); i++) {
-		bpf_program__set_autoload(all[i], all[i] == program_of(p));
-		bpf_program__set_autoattach(all[i], false);
-	}
 }
 
 static int open_skeleton(struct measurement *m)
@@ -236,36 +210,26 @@ static int open_skeleton(struct measurement *m)
 	if (err)
 		return err;
 	p->bpf = m->bpf;
-	p->bpf->rodata->take = stack_options__take(&p->options, &p->stacks);
-	p->bpf->rodata->with_idle = p->sampling.with_idle;
-	p->bpf->rodata->every = p->sampling.event.every;
-	choose_program(p);
+	p->bpf->rodata->with_idle = p->events.with_idle;
+	profile_events__configure(&p->events, p->bpf, stack_options__take(&p->options, &p->stacks));
 	return stacks__prepare(&p->stacks, m, p->bpf->obj, "counts", m->cli->asked_keys);
 }
 
 static int load(struct measurement *m)
 {
 	struct profile *p = m->own;
-	int err = find_event(p);
+	int err;
 
+	if (p->wall.asked)
+		return wall__load(&p->wall, m);
+	err = find_events(p);
 	if (err)
 		return err;
-	m->source = p->sampling.source;
+	m->source = p->events.source;
 	err = open_skeleton(m);
 	if (!err && !m->cli->explain)
 		err = run__load(p->bpf->skeleton);
 	return err ? measurement__complain(m, "load", err) : 0;
-}
-
-/* What is drawn there is not written, too; keys wake the run like what programs tell. */
-static int start_screen(struct profile *p, struct measurement *m)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	m->hold = true;
-	if (epoll_ctl(m->watch_fd, EPOLL_CTL_ADD, STDIN_FILENO, &event))
-		return -errno;
-	return screen__open(&p->screen);
 }
 
 static int attach(struct measurement *m)
@@ -274,15 +238,17 @@ static int attach(struct measurement *m)
 	int err = stacks__begin(&p->stacks, m);
 
 	m->watch = watch;
+	if (!err && p->wall.asked)
+		return wall__attach(&p->wall, m);
 	if (!err && p->annotate)
 		annotate__begin(&p->stacks);
 	if (!err)
 		err = measurement__attach_programs(m);
 	if (err)
 		return err;
-	err = sampling__start(&p->sampling, m, program_of(p), bpf_map__fd(p->bpf->maps.samples));
+	err = profile_events__start(&p->events, m, p->bpf);
 	m->has_said = err;
-	return err ?: p->live ? start_screen(p, m) : 0;
+	return err;
 }
 
 static int arm(struct measurement *m)
@@ -290,23 +256,23 @@ static int arm(struct measurement *m)
 	struct profile *p = m->own;
 
 	*m->armed = 1;
-	return sampling__arm(&p->sampling, m);
+	return profile_events__arm(&p->events, m);
 }
 
 static void disarm(struct measurement *m)
 {
 	struct profile *p = m->own;
 
-	sampling__disarm(&p->sampling);
+	if (p->wall.asked)
+		wall__disarm(&p->wall);
+	profile_events__disarm(&p->events);
 }
 
-/* What the terminal had comes back before anything more is said. */
 static int end(struct measurement *m, int err)
 {
 	struct profile *p = m->own;
 
-	screen__close(&p->screen);
-	sampling__free(&p->sampling);
+	profile_events__end(&p->events);
 	return err;
 }
 
@@ -314,20 +280,18 @@ static void init(void *own)
 {
 	struct profile *p = own;
 
-	*p = (struct profile){ .options = STACK_OPTIONS };
-}
-
-static const char *alone(const void *own)
-{
-	const struct profile *p = own;
-
-	return p->live ? "--live" : NULL;
+	*p = (struct profile){
+		.options = STACK_OPTIONS,
+		.wall = { .sampling = &p->events.each[0], .options = &p->options, .stacks = &p->stacks },
+	};
 }
 
 static void release(void *own)
 {
 	struct profile *p = own;
 
+	profile_events__free(&p->events);
+	wall__free(&p->wall);
 	stacks__free(&p->stacks);
 }
 
@@ -336,12 +300,15 @@ static const struct argp_option option_list[] = {
 	{ "event", 'e', "EVENT", 0, "At this event, not by the clock, as perf names it", 1 },
 	{ "frequency", 'F', "HZ", 0, "Samples a second on each CPU; 99 without this", 1 },
 	{ "count", 'c', "N", 0, "A sample at every Nth event of -e", 1 },
-	{ "idle", KEY_IDLE, NULL, 0, "Idle CPUs too", 1 },
+	{ "idle", KEY_IDLE, NULL, 0, "Idle CPUs too; with --wall tasks that sleep through the whole run", 1 },
+	{ "wall", KEY_WALL, NULL, 0,
+	  "All time of the tasks: where they are on a CPU, and where they block or wait for one", 1 },
 	{ "annotate", KEY_ANNOTATE, "SYM", 0,
 	  "The instructions of functions of this name, and which are hot", 1 },
-	{ "live", KEY_LIVE, NULL, 0, "A table on the whole terminal, drawn anew each interval", 1 },
 	{},
 };
+
+OPTION_VALUES(event, .options = option_list, .key = 'e', .add = complete_events);
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps};
@@ -349,16 +316,17 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "profile",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
 		.usual_keys = STACKS_ON_DEMAND,
 		.doc = "Where CPU time goes, or another event comes from: samples of what "
 		       "runs on each CPU, by stack.\n" STACK_FORMATS_DOC,
 		.own = &own_argp,
 		.own_keys = true,
+		.keys = STACK_KEYS,
 	},
 	.own_size = sizeof(struct profile), .skeleton = &profile_skeleton,
-	.init = init, .check = check, .alone = alone, .load = load, .attach = attach, .arm = arm,
+	.init = init, .check = check, .load = load, .attach = attach, .arm = arm,
 	.disarm = disarm, .report = report,
 	.end = end, .free = release,
 };

@@ -19,7 +19,7 @@ int sampling__check(struct sampling *s)
 		diag_error("-c is about an event: name it with -e");
 		return -EINVAL;
 	}
-	/* The clock has a timer of its own, of which it is known when samples are due. */
+	/* The clock has its own timer, so it is known when samples are due. */
 	if (s->typed && !strcmp(s->typed, "cpu-clock"))
 		s->typed = NULL;
 	s->sampler.hz = s->hz ?: SAMPLING_DEFAULT_HZ;
@@ -61,6 +61,16 @@ bool sampling__is_weighted(const struct sampling *s)
 	return s->typed && !s->event.is_time;
 }
 
+bool sampling__is_estimate(const struct sampling *s)
+{
+	return sampling__is_weighted(s) && s->event.every != 1;
+}
+
+const char *sampling__name(const struct sampling *s)
+{
+	return s->typed ? sampled_event__name(&s->event) : "cpu-clock";
+}
+
 u64 sampling__period(const struct sampling *s)
 {
 	u64 every = s->typed ? s->event.every : s->sampler.period_ns;
@@ -68,7 +78,7 @@ u64 sampling__period(const struct sampling *s)
 
 	if (every || sampling__is_weighted(s))
 		return every;
-	return hz ? NSEC_PER_SEC / hz : 0;      /* as the kernel makes a period of it, for clocks */
+	return hz ? NSEC_PER_SEC / hz : 0;      /* the kernel's own conversion, for clocks */
 }
 
 static bool is_page_fault(u64 software)
@@ -100,16 +110,15 @@ const char *sampling__describe_place(const struct sampling *s)
 static struct profile_samples *read_samples(const struct sampling *s, const struct measurement *m)
 {
 	struct profile_samples *samples = calloc(m->run->host.cpus_possible, sizeof(*samples));
-	u32 zero = 0;
 
-	if (samples && bpf_map_lookup_elem(s->samples_fd, &zero, samples)) {
+	if (samples && bpf_map_lookup_elem(s->samples_fd, &s->slot, samples)) {
 		free(samples);
 		samples = NULL;
 	}
 	return samples;
 }
 
-/* What the programs have seen on all CPUs since the last call. */
+/* Reads what the programs have seen on all CPUs since the last call. */
 static int take_seen(struct sampling *s, const struct measurement *m,
 		     struct profile_samples *gained)
 {
@@ -133,9 +142,9 @@ static int take_seen(struct sampling *s, const struct measurement *m,
 	return 0;
 }
 
-static int start_clock(struct sampling *s, struct measurement *m, const struct bpf_program *prog)
+static int start_clock(struct sampling *s, struct measurement *m, int prog_fd)
 {
-	int err = sampler__start(&s->sampler, prog, &m->scope);
+	int err = sampler__start(&s->sampler, prog_fd, &m->scope);
 	size_t i;
 
 	for (i = 0; i < s->sampler.n && !err; i++)
@@ -144,10 +153,10 @@ static int start_clock(struct sampling *s, struct measurement *m, const struct b
 	return err;
 }
 
-static int start_event(struct sampling *s, struct measurement *m, const struct bpf_program *prog)
+static int start_event(struct sampling *s, struct measurement *m, int prog_fd)
 {
 	const struct counters *c = &s->event.counters;
-	int err = sampled_event__start(&s->event, prog, &m->scope);
+	int err = sampled_event__start(&s->event, prog_fd, &m->scope);
 	size_t i;
 
 	for (i = 0; i < c->n && !err; i++)
@@ -156,7 +165,7 @@ static int start_event(struct sampling *s, struct measurement *m, const struct b
 	return err;
 }
 
-/* What the programs have seen is read first, so that no more than was missed can seem to be. */
+/* Reads the programs' counts first, so that missed events are never overestimated. */
 int sampling__arm(struct sampling *s, const struct measurement *m)
 {
 	struct profile_samples gained;
@@ -176,19 +185,18 @@ void sampling__disarm(struct sampling *s)
 		sampler__disarm(&s->sampler);
 }
 
-int sampling__start(struct sampling *s, struct measurement *m, const struct bpf_program *prog,
-		    int samples_fd)
+int sampling__start(struct sampling *s, struct measurement *m, int prog_fd, int samples_fd)
 {
 	s->samples_fd = samples_fd;
 	throttled__begin(&s->throttled);
-	return s->typed ? start_event(s, m, prog) : start_clock(s, m, prog);
+	return s->typed ? start_event(s, m, prog_fd) : start_clock(s, m, prog_fd);
 }
 
-/* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
+/* A CPU skips samples if it is stopped (by its hypervisor, with interrupts off) or throttled. */
 static int find_missed(struct sampling *s, const struct measurement *m)
 {
 	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
-	/* The time first: what is due by then has been taken when the samples are read. */
+	/* Reads the time first: samples due by then have been taken when the map is read. */
 	u64 due = sampler__due(&s->sampler);
 	struct profile_samples *samples = read_samples(s, m);
 	int err = seen && samples ? 0 : -ENOMEM, i;
@@ -208,9 +216,9 @@ int sampling__settle(struct sampling *s, const struct measurement *m)
 }
 
 /*
- * The kernel's own count has also what no sample came for: the program was running already, or
- * sampling was throttled. With a frequency, what is left over of the last period is not known, and
- * nothing said.
+ * The kernel's own count includes events without a sample: the program was already running, or
+ * sampling was throttled. With a frequency the length of the unfinished period is unknown, so
+ * nothing is reported.
  */
 static u64 missed_events(struct sampling *s, u64 counted, u64 seen)
 {
@@ -223,12 +231,15 @@ static u64 missed_events(struct sampling *s, u64 counted, u64 seen)
 	return missed;
 }
 
-/* In events, all of them: what was lost is known in samples, that stand for a period each. */
-static int count_events(struct sampling *s, const struct measurement *m, struct report *r)
+/* All figures are events. Losses are known in samples, which stand for a period each. */
+static int count_events(struct sampling *s, const struct measurement *m, struct report *r, bool alone)
 {
 	struct profile_samples gained;
 	u64 counted, period;
-	/* The kernel's count first: what is in it has been seen when the samples are read. */
+	/*
+	 * Reads the kernel's count first: the programs have seen all of it when the samples are
+	 * read.
+	 */
 	int err = sampled_event__count(&s->event, &counted), i;
 
 	if (!err)
@@ -236,21 +247,30 @@ static int count_events(struct sampling *s, const struct measurement *m, struct 
 	if (err)
 		return err;
 	period = s->event.every ?: gained.taken ? gained.events / gained.taken : 1;
-	for (i = 0; i < LOSS_REASONS; i++)
+	for (i = 0; i < LOSS_REASONS && alone; i++)
 		r->counters.lost[i] *= period;
-	r->counters.filtered = gained.filtered;
-	if (!s->event.is_tracepoint)
-		r->counters.lost[LOSS_MISSED] += missed_events(s, counted, gained.events);
+	r->counters.filtered += gained.filtered;
+	s->lost = s->event.is_tracepoint ? 0 : missed_events(s, counted, gained.events);
+	r->counters.lost[LOSS_MISSED] += s->lost;
 	return 0;
 }
 
-int sampling__count(struct sampling *s, const struct measurement *m, struct report *r)
+int sampling__count(struct sampling *s, const struct measurement *m, struct report *r, bool alone)
 {
+	struct profile_samples gained;
+	int err;
+
 	r->is_sampled = true;
-	r->throttled = throttled__since(&s->throttled);
-	if (!s->typed)
-		r->counters.lost[LOSS_MISSED] += s->missed;
-	return sampling__is_weighted(s) ? count_events(s, m, r) : 0;
+	r->throttled += throttled__since(&s->throttled);
+	if (sampling__is_weighted(s))
+		return count_events(s, m, r, alone);
+	s->lost = s->typed ? 0 : s->missed;
+	r->counters.lost[LOSS_MISSED] += s->lost;
+	if (alone)
+		return 0;
+	err = take_seen(s, m, &gained);
+	r->counters.filtered += err ? 0 : gained.filtered;
+	return err;
 }
 
 void sampling__free(struct sampling *s)

@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "host/kernel_btf.h"
 #include "sched/blocked.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "sched/waits.h"
-#include "types/btf.h"
 
 #include "offcputime.skel.h"
 
 SHARED_SKELETON(offcputime);
 
-/* Of our own options; those of user/cli and of stacks are elsewhere. */
+/* Keys of our own options; those of user/cli and of stacks are elsewhere. */
 enum {
 	KEY_MIN = 0x1000,
 	KEY_MAX,
 	KEY_STATE,
+	KEY_IDLE,
+	KEY_USER_THREADS,
+	KEY_KERNEL_THREADS,
 };
 
 /*
- * From this --min on, user's parts are taken in an interrupt after the slice
- * (bpf/sched/offcputime.bpf.c): one CPU can have at most 20,000 of those a second, and most likely far
- * fewer.
+ * From this --min on, user stacks are taken in an interrupt after the context switch
+ * (bpf/lib/blocked.bpf.h): at most 20,000 times a second on a CPU, most likely far less often.
  */
 #define LATER_FROM_NS 50000
 
@@ -98,20 +97,30 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return parse_limit("--max", arg, &b->max_ns);
 	case KEY_STATE:
 		return parse_state(b, arg);
+	case KEY_USER_THREADS:
+		b->only_user = true;
+		return 0;
+	case KEY_KERNEL_THREADS:
+		b->only_kernel = true;
+		return 0;
+	case KEY_IDLE:
+		b->with_sleepers = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* --by has one key more, which is no part of a task. */
+/* --by accepts one more key, which is not part of a task. */
 static int take_state_key(struct blocked *b, struct cli *cli)
 {
-	char *text, *end, *part, *rest;
+	size_t room = cli->by_text ? strlen(cli->by_text) + 2 : 0, n = 0;
+	char *text, *part, *rest;
 
 	if (!cli->by_text)
 		return 0;
 	text = strdup(cli->by_text);
-	b->by = end = calloc(1, strlen(cli->by_text) + 2);
+	b->by = calloc(1, room);
 	if (!text || !b->by) {
 		free(text);
 		return -ENOMEM;
@@ -120,7 +129,7 @@ static int take_state_key(struct blocked *b, struct cli *cli)
 		if (!strcmp(part, "state"))
 			b->report.by_state = true;
 		else
-			end += sprintf(end, "%s%s", end == b->by ? "" : ",", part);
+			n += snprintf(b->by + n, room - n, "%s%s", n ? "," : "", part);
 	}
 	free(text);
 	if (b->report.by_state)
@@ -135,10 +144,19 @@ int blocked__check(void *own, struct cli *cli)
 
 	if (err)
 		return err;
+	if (b->only_user && b->only_kernel) {
+		diag_error("--user-threads and --kernel-threads leave nothing; give one of them");
+		return -EINVAL;
+	}
 	if (b->min_ns > b->max_ns) {
 		diag_error("--min is more than --max: nothing is left");
 		return -EINVAL;
 	}
+	if (b->with_sleepers && b->view == BLOCKED_BY_WAKER) {
+		diag_error("--idle: nobody woke tasks that slept through the whole run; offcputime has those");
+		return -EINVAL;
+	}
+	b->report.without_sleepers = !b->with_sleepers && !cli__picks_tasks(cli);
 	cli->scope.command_joins_at_exec = true;
 	return stack_options__check(&b->options, &b->stacks, cli, b->report.by_state ? 0 : BY_COMM);
 }
@@ -153,7 +171,7 @@ static const char *source(const struct blocked *b)
 	       "tp_btf/sched_switch and sched_waking, by CLOCK_MONOTONIC";
 }
 
-/* Are user's parts taken when a task has come back? */
+/* Whether user stacks are taken when the task runs again. */
 static bool takes_later(const struct blocked *b)
 {
 	return b->stacks.user && b->view != BLOCKED_BY_WAKER && b->min_ns >= LATER_FROM_NS &&
@@ -170,6 +188,8 @@ static int configure(struct blocked *b, struct measurement *m)
 	bpf->rodata->user_later = takes_later(b);
 	bpf_program__set_autoload(bpf->progs.on_kick, takes_later(b));
 	bpf->rodata->wanted = b->wanted;
+	bpf->rodata->user_threads = !b->only_kernel;
+	bpf->rodata->kernel_threads = !b->only_user;
 	bpf->rodata->by_state = b->report.by_state;
 	bpf->rodata->min_ns = b->min_ns;
 	bpf->rodata->max_ns = b->max_ns;
@@ -208,82 +228,29 @@ int blocked__attach(struct measurement *m)
 	stack_store__fill_stocks(&b->stacks.store);
 	if (b->bpf->rodata->user_later)
 		err = kicks__open(&b->kicks, bpf_map__fd(b->bpf->maps.kicks));
-	if (!err)
-		err = measurement__attach_programs(m);
-	b->began_ns = monotonic_ns();
-	return err;
+	return err ?: measurement__attach_programs(m);
 }
 
 /*
- * --- what goes on ------------------------------------------------------------------------------
+ * --- unfinished waits --------------------------------------------------------------------------
  */
 
-struct still {
-	struct blocked_still *task;
-	size_t n, room;
-};
-
-/* All records of the iterator; a read may end within one. */
-static int read_still(struct still *s, int fd)
+/* From here on nothing changes: each wait is either in the counts or unfinished. */
+void blocked__disarm(struct measurement *m)
 {
-	size_t have = 0, size = sizeof(*s->task);
-	struct blocked_still *larger;
-	ssize_t n;
+	struct blocked *b = m->own;
 
-	do {
-		if (have + size > s->room * size) {
-			s->room = s->room ? 2 * s->room : 64;
-			larger = realloc(s->task, s->room * size);
-			if (!larger)
-				return -ENOMEM;
-			s->task = larger;
-		}
-		n = read(fd, (char *)s->task + have, s->room * size - have);
-		if (n > 0)
-			have += n;
-	} while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
-	s->n = have / size;
-	return n < 0 ? -errno : 0;
+	if (!b->bpf->bss->ended_ns)
+		b->bpf->bss->ended_ns = monotonic_ns();
 }
 
-/* Everything stands still from here on: what is in the counts goes on nowhere, and the reverse. */
-static int find_still(struct blocked *b, struct still *s)
+static int find_still(struct measurement *m, struct blocked_stills *s)
 {
-	struct bpf_link *link;
-	int fd, err;
+	struct blocked *b = m->own;
 
 	b->ended = true;
-	b->bpf->bss->ended_ns = monotonic_ns();
-	if (b->view == BLOCKED_BY_WAKER)
-		return 0;
-	link = bpf_program__attach_iter(b->bpf->progs.show_blocked, NULL);
-	if (!link) {
-		diag_detail("no task iterator: what is blocked at the end is not in the report");
-		return 0;
-	}
-	fd = bpf_iter_create(bpf_link__fd(link));
-	err = fd < 0 ? fd : read_still(s, fd);
-	if (fd >= 0)
-		close(fd);
-	bpf_link__destroy(link);
-	return err;
-}
-
-static bool command_has_ended(const struct measurement *m)
-{
-	struct pollfd p = { m->run->command.pidfd, POLLIN, 0 };
-
-	return m->run->command.pid && poll(&p, 1, 0) > 0;
-}
-
-static bool is_last(struct blocked *b, const struct measurement *m)
-{
-	const struct cli *cli = m->cli;
-
-	b->reports++;
-	return !cli->interval_ns || m->run->interrupted || (cli->count && b->reports == cli->count) ||
-	       (cli->duration_ns && monotonic_ns() - b->began_ns >= cli->duration_ns) ||
-	       command_has_ended(m);
+	blocked__disarm(m);
+	return b->view == BLOCKED_BY_WAKER ? 0 : blocked_stills__read(s, b->bpf->progs.show_blocked);
 }
 
 static const char *value(const struct blocked *b)
@@ -300,14 +267,14 @@ static const char *value(const struct blocked *b)
 int blocked__report(struct measurement *m, struct report *r)
 {
 	struct blocked *b = m->own;
-	struct still still = {};
+	struct blocked_stills still = {};
 	int err = 0;
 
 	r->value = value(b);
 	r->unit = UNIT_NS;
 	r->source = source(b);
-	if (!b->ended && is_last(b, m))
-		err = find_still(b, &still);
+	if (!b->ended && m->writer->is_last)
+		err = find_still(m, &still);
 	if (!err)
 		err = blocked_report__make(&b->report, m, r, still.task, still.n,
 					   b->options.table ? 0 : m->cli->top);
@@ -316,7 +283,7 @@ int blocked__report(struct measurement *m, struct report *r)
 		return err;
 	r->stacks->unit = "ns";
 	r->stacks->type = b->view == BLOCKED_BY_TASK ? "off-cpu" : "blocked";
-	return b->options.table ? stacks__tabulate(r, b->options.leaf, m->cli->top) : 0;
+	return b->options.table ? stacks__tabulate(r, b->options.leaf, m->cli->top, false) : 0;
 }
 
 void blocked__init(struct blocked *b, enum blocked_view view)
@@ -348,8 +315,25 @@ static const struct argp_option option_list[] = {
 	{ "state", KEY_STATE, "STATE,..", 0,
 	  "Only of tasks that left in such a state: sleep, disk, idle, "
 	  "stopped, traced, other, preempted (all but the last without this)", 1 },
+	{ "user-threads", KEY_USER_THREADS, NULL, 0, "Only threads of programs, not of the kernel", 1 },
+	{ "kernel-threads", KEY_KERNEL_THREADS, NULL, 0, "Only threads of the kernel", 1 },
+	{ "idle", KEY_IDLE, NULL, 0,
+	  "for the whole machine: tasks that slept through the whole run, too", 1 },
 	{},
 };
+
+/* A preempted task has no waker. */
+static void complete_states(struct completion *c)
+{
+	const struct blocked *b = c->spec->own_input;
+	u32 why;
+
+	for (why = 0; why < BLOCKED_WHYS; why++)
+		if (why != BLOCKED_PREEMPTED || b->view == BLOCKED_BY_TASK)
+			completion__add(c, blocked_why_name(why), "");
+}
+
+OPTION_VALUES(state, .options = option_list, .key = KEY_STATE, .add = complete_states, .separators = ",");
 static const struct argp_child child_argps[] = { { &stack_options_argp, 0, NULL, 0 }, {} };
 const struct argp blocked_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,

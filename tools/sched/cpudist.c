@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* cpudist: how long tasks stay on a CPU, or off it. The measurement is bpf/sched/cpudist.bpf.c. */
+/*
+ * cpudist: time slices on a CPU, or absences from it. The measurement is bpf/sched/cpudist.bpf.c.
+ */
 #include <errno.h>
 #include <string.h>
 
+#include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
 #include "sched/waits.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "bpf/sched/cpudist.h"
 #include "cpudist.skel.h"
 
 SKELETON(cpudist);
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 #define KEY_OFF 0x1000
 #define KEY_IDLE 0x1001
 
@@ -26,13 +28,14 @@ struct cpudist {
 	struct cpudist_bpf *bpf;
 };
 
+static const char *const absences[] = {
+	[ABSENCE_ANY] = "all",
+	[ABSENCE_BLOCKED] = "blocked",
+	[ABSENCE_PREEMPTED] = "preempted",
+};
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const absences[] = {
-		[ABSENCE_ANY] = "all",
-		[ABSENCE_BLOCKED] = "blocked",
-		[ABSENCE_PREEMPTED] = "preempted",
-	};
 	struct cpudist *c = state->input;
 	size_t i;
 
@@ -82,7 +85,7 @@ static int report(struct measurement *m, struct report *r)
 	return measure__report(&m->measure, m, r);
 }
 
-/* The programs and the state of one direction are loaded, the other's are not. */
+/* Loads the programs and the state of one direction only. */
 static int choose_direction(struct cpudist *c, struct measurement *m)
 {
 	struct cpudist_bpf *bpf = c->bpf;
@@ -126,6 +129,8 @@ static const struct argp_option option_list[] = {
 	{ "idle", KEY_IDLE, NULL, 0, "Count the idle tasks, too", 1 },
 	{},
 };
+
+OPTION_VALUES(off, .options = option_list, .key = KEY_OFF, .word = absences, .n = ARRAY_SIZE(absences));
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {

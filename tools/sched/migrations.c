@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * migrations: which tasks move between CPUs, from where to where. The measurement is
- * bpf/sched/migrations.bpf.c.
- */
+/* migrations: tasks that move between CPUs. The measurement is bpf/sched/migrations.bpf.c. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -23,12 +20,12 @@ SKELETON(migrations);
 
 #define SOURCE "tp_btf/sched_migrate_task"
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 #define KEY_MATRIX 0x1000
 
 /*
- * An element of the map is a key, a way from CPU to CPU, and the CPU that moved the task. Room for
- * as many of them for each key; most have fewer.
+ * A map element has a key, a source and a target CPU, and the CPU that moved the task. The room is
+ * for this many combinations per key; most keys have fewer.
  */
 #define WAYS_PER_KEY 4
 #define CPUS_PER_KEY 8
@@ -40,7 +37,7 @@ struct migrations {
 	struct migrations_bpf *bpf;
 	struct counts before;           /* the last snapshot */
 	struct loss_counters losses_before;
-	struct move_columns columns;    /* of --matrix */
+	struct move_columns columns;    /* for --matrix */
 };
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -63,7 +60,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* --by, and --format, of ways. */
+/* Checks --by and --format of the table and the matrix. */
 static int check_ways(struct migrations *m, struct cli *cli)
 {
 	char bad[32];
@@ -101,7 +98,7 @@ static int check(void *context, struct cli *cli)
 
 /* --- the report -------------------------------------------------------------------------------- */
 
-/* What came since the last call: the snapshot becomes the next one's "before". */
+/* The change since the last call; the snapshot becomes the next "before". */
 static int difference(struct migrations *m, struct counts *counts, struct loss_counters *losses)
 {
 	struct counts now = {};
@@ -134,7 +131,7 @@ static int report_stacks(struct migrations *m, struct measurement *measurement, 
 	if (err)
 		return err;
 	r->stacks->unit = "migrations";
-	return m->options.table ? stacks__tabulate(r, m->options.leaf, measurement->cli->top) : 0;
+	return m->options.table ? stacks__tabulate(r, m->options.leaf, measurement->cli->top, false) : 0;
 }
 
 static int watch(struct measurement *measurement)
@@ -168,9 +165,7 @@ static int report(struct measurement *measurement, struct report *r)
 
 /* --- the hooks --------------------------------------------------------------------------------- */
 
-/*
- * Either the map of ways or those of stacks are made: the program has the other branch taken out.
- */
+/* Creates either the map of moves or those of stacks: the program's other branch is dead code. */
 static int configure_stacks(struct migrations *m, struct measurement *measurement)
 {
 	const struct cli *cli = measurement->cli;
@@ -182,7 +177,10 @@ static int configure_stacks(struct migrations *m, struct measurement *measuremen
 	return err ?: bpf_map__set_autocreate(m->bpf->maps.migrations, false);
 }
 
-/* Not the slots: the walk is a function of its own, which the verifier looks at if it is called or not. */
+/*
+ * The slots stay: the stack walk is a global function, which the verifier checks even if it is not
+ * called.
+ */
 static int leave_out_stacks(const struct migrations *m)
 {
 	struct bpf_map *maps[] = {
@@ -275,11 +273,12 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "migrations",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
+		.usual_stacks = STACKS_ON_DEMAND,
 		.doc = "Which tasks move between CPUs, how often, from where to where.",
 		.own = &own_argp,
 		.own_keys = true,
-		.keys = "pid, tid, comm, cgroup, pidns, uid",
+		.keys = "pid, tid, comm, cgroup, container, unit, pidns, uid",
 	},
 	.own_size = sizeof(struct migrations), .skeleton = &migrations_skeleton,
 	.init = init, .check = check, .open = open_skeleton, .attach = attach, .report = report,

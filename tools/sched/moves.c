@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "agg/elements.h"
-#include "cli/task_key.h"
+#include "cli/key_view.h"
 #include "host/topology.h"
 
 #include "bpf/sched/migrations.h"
@@ -95,11 +95,13 @@ static int put_way(struct report *r, const struct count *c, u32 by, struct task_
 
 int moves__table(struct report *r, const struct measurement *m, struct counts *c)
 {
-	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	struct task_key_names names = { .cgroups = m->cgroups };
 	const struct cli *cli = m->cli;
+	const struct key_view view = { cli->by, &names, 0 };
 	int err = 0;
 	size_t i;
 
+	key_view__counts(&view, c);
 	if (c->n)
 		qsort(c->count, c->n, sizeof(*c->count), by_value);
 	for (i = 0; i < c->n && c->count[i].value && !err; i++) {
@@ -114,7 +116,7 @@ int moves__table(struct report *r, const struct measurement *m, struct counts *c
 
 /* --- the matrix ------------------------------------------------------------------------------- */
 
-/* The same columns in all reports of a run: those of CSV are named once. */
+/* All reports of a run have the same columns, because CSV names them only once. */
 int moves__take_columns(struct move_columns *m)
 {
 	struct topology t;
@@ -136,7 +138,7 @@ int moves__take_columns(struct move_columns *m)
 	return err;
 }
 
-/* The row of a CPU: n counts, sorted by the CPU they go to. */
+/* Adds the row of a source CPU: n counts, sorted by target CPU. */
 static int put_from(const struct move_columns *m, struct report *r, const struct count *c, size_t n)
 {
 	struct report_row row = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* replay: runs a recorded schedule again, as a load. See tools/sched/schedule.h and replay.h. */
+/* replay: runs a recorded schedule again, as a load. See tools/sched/schedule.h and replaying.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "sched/replay_table.h"
 #include "tools.h"
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 #define KEY_COMM 0x1000
 
 #define MOST_REPEATS 1000
@@ -32,7 +32,7 @@ struct replay_tool {
 	struct writer writer;
 	struct schedule schedule;
 	struct switches_file_text file;
-	struct replayed *replayed;      /* of each task */
+	struct replayed *replayed;      /* for each task */
 };
 
 /*
@@ -99,7 +99,7 @@ static bool has_pid(const struct replay_tool *t, u32 pid)
 	return !t->npids;
 }
 
-/* Says what is wrong. Returns 0 or a negative errno. */
+/* Chooses the tasks. Returns 0, or a negative errno after reporting the error. */
 static int choose(struct replay_tool *t)
 {
 	struct schedule *s = &t->schedule;
@@ -114,7 +114,7 @@ static int choose(struct replay_tool *t)
 		const struct task_totals *id = &s->ids.task[i];
 		struct schedule_task *task = &s->task[i];
 
-		/* Of some only that they woke others is known: they were out of scope. */
+		/* Tasks that never ran are known only as wakers: they were out of scope. */
 		task->left_out = !task->run_ns || !has_pid(t, id->pid) ||
 				 (t->comm && !scope_glob__matches(&glob, id->comm));
 		n += !task->left_out;
@@ -215,7 +215,7 @@ static int run(struct replay_tool *t)
 static int replay(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ NULL, 0, NULL, 0, "What of the recording:", 1 },
+		{ NULL, 0, NULL, 0, "Part of the recording:", 1 },
 		{ "pid", 'p', "PID,..", 0, "Only the threads of these processes", 1 },
 		{ "comm", KEY_COMM, "GLOB", 0, "Only tasks of such names", 1 },
 		{ "repeat", 'r', "N", 0, "N times, with a report each; 1 without this", 1 },
@@ -230,6 +230,7 @@ static int replay(int argc, char **argv)
 		.doc = "Runs a recorded schedule (timehist --record) again, as a load.",
 		.own = &own,
 		.own_input = &t,
+		.arguments = complete_files,
 	};
 	int code = EXIT_USAGE;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sched/replay_table.h"
 
-/* What stands in one row: recorded, and replayed. */
+/* The two halves of a row: recorded and replayed. */
 struct pair {
 	struct replayed was, is;
 };
@@ -58,10 +58,10 @@ static int add_task(struct report *r, const struct task_totals *id, const struct
 	return report__end_row(r, &row, err);
 }
 
-/* For people; programs can add up rows, and would have to leave out this one. */
+/* For text output; programs can add up rows, and would have to skip this one. */
 static int add_total(struct report *r, const struct pair *total)
 {
-	struct report_row row = {};
+	struct report_row row = { .is_total = true };
 	int err = report_row__add_text(&row, "tid", "total");
 
 	if (!err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* runqlen: how many tasks wait for each CPU, by sampling. The measurement is bpf/sched/runqlen.bpf.c. */
+/* runqlen: sampled run queue lengths. The measurement is bpf/sched/runqlen.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 
 SKELETON(runqlen);
 
-#define DEFAULT_HZ 99           /* not in step with the scheduler's tick */
+#define DEFAULT_HZ 99           /* does not coincide with the scheduler's tick */
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 #define KEY_BY_CPU 0x1000
 #define KEY_CLASS 0x1001
 
@@ -70,12 +70,12 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A CPU that is held up (by its hypervisor, with interrupts off), or throttled, skips samples. */
+/* A CPU skips samples if it is stopped (by its hypervisor, with interrupts off) or throttled. */
 static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *missed)
 {
 	u64 *taken = calloc(m->run->host.cpus_possible, sizeof(*taken));
 	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
-	/* The time first: what is due by then has been taken when the samples are read. */
+	/* Reads the time first: samples due by then have been taken when the map is read. */
 	u64 due = sampler__due(&rl->sampler);
 	int err = taken && seen ? 0 : -ENOMEM, cpu;
 	u32 zero = 0;
@@ -123,7 +123,7 @@ static int open_skeleton(struct measurement *m)
 		 rl->fair_only ? "tasks of the fair class on the run queue (rq->cfs.h_nr_*)" :
 				 "tasks of all classes on the run queue (rq->nr_running)", rl->sampler.hz);
 	m->source = rl->source;
-	m->cli->max_keys = m->run->host.cpus_possible;  /* a key is a CPU */
+	m->cli->max_keys = m->run->host.cpus_possible;  /* keys are CPUs */
 	bpf->rodata->fair_only = rl->fair_only;
 	return measure__prepare(&m->measure, m, bpf->obj, "lengths", sizeof(struct runqlen_key));
 }
@@ -134,7 +134,7 @@ static int attach(struct measurement *m)
 	int err = measure__begin(&m->measure, m, "lengths");
 
 	if (!err)
-		err = sampler__start(&rl->sampler, rl->bpf->progs.on_sample, &m->scope);
+		err = sampler__start(&rl->sampler, bpf_program__fd(rl->bpf->progs.on_sample), &m->scope);
 	m->has_said = err;
 	return err;
 }
@@ -162,7 +162,7 @@ static void init(void *own)
 	rl->sampler.idle_counts = true;
 }
 
-/* Queues are not about tasks: a command only sets the time. */
+/* Run queues do not belong to tasks: a command only sets the duration. */
 static int check(void *own, struct cli *cli)
 {
 	struct runqlen *rl = own;
@@ -190,12 +190,18 @@ static const struct argp_option options[] = {
 	{},
 };
 
+static const char *const keys[] = { "cpu" };
+static const char *const classes[] = { "all", "fair" };
+
+OPTION_VALUES(by, .options = options, .key = KEY_BY_CPU, .word = keys, .n = ARRAY_SIZE(keys));
+OPTION_VALUES(class, .options = options, .key = KEY_CLASS, .word = classes, .n = ARRAY_SIZE(classes));
+
 static const struct argp own_argp = { .options = options, .parser = parse_own };
 
 static const struct tool_spec spec = {
 	.name = "runqlen",
 	.cli = {
-		.groups = CLI_TIME | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_TIME | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
 		.doc = "How many tasks wait for each CPU: the length of the run queues, by sampling.",
 		.own = &own_argp,
 	},

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* runqslower: each long wait for a CPU, and who had it. The measurement is bpf/sched/runqslower.bpf.c. */
+/*
+ * runqslower: long waits for a CPU, each with the task that ran before. See
+ * bpf/sched/runqslower.bpf.c.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -18,7 +21,7 @@ SKELETON(runqslower);
 #define KEY_MIN 0x1000
 
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
-#define RARE_MIN NSEC_PER_MSEC  /* waits that are so long are few */
+#define RARE_MIN NSEC_PER_MSEC  /* waits this long are rare */
 
 static const char *const field_names[] = { "wait", "prev_comm", "prev_pid", "prev_tid" };
 
@@ -69,7 +72,8 @@ static int show(void *context, const void *record, size_t size)
 		{ .field = { .name = field_names[0], .number = r->wait_ns, .kind = FIELD_TIME } },
 		{ .field = { .name = field_names[1], .text = prev } },
 		{ .field = { .name = field_names[2], .number = r->other.pid, .kind = FIELD_ID } },
-		{ .field = { .name = field_names[3], .number = r->other.tid, .kind = FIELD_ID } },
+		{ .field = { .name = field_names[3], .number = r->other.tid, .kind = FIELD_ID,
+			     .spare = true } },
 	};
 	struct stream_line line = {
 		.time_ns = r->time_ns,

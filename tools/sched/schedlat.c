@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* schedlat: what each task had of the CPUs, and how long it waited. See bpf/sched/schedlat.bpf.c. */
+/* schedlat: run time and waits of each task. The measurement is bpf/sched/schedlat.bpf.c. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "agg/latency_set.h"
 #include "agg/loss.h"
 #include "base/clock.h"
+#include "cli/key_view.h"
 #include "cli/order.h"
 #include "cli/task_key.h"
 #include "host/task_state.h"
@@ -24,15 +25,12 @@
 
 SKELETON(schedlat);
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 #define KEY_ORDER 0x1000
-
-/* An element for each key and CPU that it is seen on. */
-#define CPUS_PER_KEY 8
 
 struct schedlat {
 	int source;             /* enum wait_source or WAIT_SOURCE_AUTO */
-	const char *order;      /* a cell's name; NULL: by key */
+	const char *order;      /* name of a column; NULL: by key */
 	struct schedlat_bpf *bpf;
 	struct bpf_link *running;
 	u64 began_ns;           /* CLOCK_MONOTONIC */
@@ -44,9 +42,10 @@ struct schedlat {
  * --- options -----------------------------------------------------------------------------------
  */
 
+static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
+
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	static const char *const orders[] = { "runtime", "switches", "wait", "avg", "max" };
 	struct schedlat *s = state->input;
 
 	switch (key) {
@@ -64,7 +63,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
  * --- the report --------------------------------------------------------------------------------
  */
 
-/* Slices that go on, after the totals: see read_totals(). */
+/* Adds the current slices, after the totals: see read_totals(). */
 static int add_running(struct schedlat *s, struct latency_set *set)
 {
 	int fd = bpf_iter_create(bpf_link__fd(s->running)), err;
@@ -77,8 +76,8 @@ static int add_running(struct schedlat *s, struct latency_set *set)
 }
 
 /*
- * Totals first, then slices that go on: a task that is switched out in between is short by one
- * slice until the next report, and never has one twice. *ended: the totals alone.
+ * Reads totals first, then current slices: a task that is switched out in between lacks one slice
+ * until the next report, but never has one twice. *ended: the totals alone.
  */
 static int read_totals(struct schedlat *s, struct latency_set *set, struct latency_set *ended,
 		       bool *anew)
@@ -100,8 +99,8 @@ static int read_totals(struct schedlat *s, struct latency_set *set, struct laten
 }
 
 /*
- * What the next report begins from. Where the totals have left the kernel that is what was shown
- * beyond them: of the slices that go on, or of those that ended while they were read.
+ * The base of the next report. If the totals have been removed from the kernel, it is what the
+ * report showed beyond them: of slices in progress, or of those that ended during the reading.
  */
 static int replace_before(struct schedlat *s, struct latency_set *now,
 			  const struct latency_set *ended, bool anew)
@@ -140,7 +139,7 @@ static int read_interval(struct schedlat *s, struct latency_set *set, struct los
 	return err;
 }
 
-/* When the longest wait ended: a time of day for people, ns since the start for programs. */
+/* When the longest wait ended: time of day in text output, ns since the start for programs. */
 static int add_when(struct report_row *row, const struct schedlat *s, const struct latency *l)
 {
 	u64 real = realtime_ns() - (monotonic_ns() - l->longest_at_ns);
@@ -160,6 +159,8 @@ static int add_when(struct report_row *row, const struct schedlat *s, const stru
 		at.kind = FIELD_NUMBER;
 	}
 	err = report_row__add_text(row, "max_at", when);
+	if (!err)
+		row->cell[row->ncells - 1].spare = true;
 	return err ?: report_row__add_field(row, &at);
 }
 
@@ -179,11 +180,11 @@ static int add_figures(struct report_row *row, const struct schedlat *s, const s
 	return err ?: add_when(row, s, l);
 }
 
-/* For people; programs can add up rows, and would have to leave out this one. */
+/* For text output; programs can add up rows, and would have to skip this one. */
 static int add_total(struct report *r, const struct schedlat *s, const struct latency *total,
 		     size_t nkeys)
 {
-	struct report_row row = {};
+	struct report_row row = { .is_total = true };
 	int err = 0;
 	size_t i;
 
@@ -207,13 +208,15 @@ static void add_to_total(struct latency *total, const struct latency *l)
 }
 
 static int fill_rows(struct schedlat *s, struct measurement *m, struct report *r,
-		     const struct latency_set *set)
+		     struct latency_set *set)
 {
-	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	struct task_key_names names = { .cgroups = m->cgroups };
+	const struct key_view view = { m->cli->by, &names, 0 };
 	struct latency total = {};
 	size_t i, nkeys = 0;
 	int err = 0;
 
+	key_view__latency_set(&view, set);
 	for (i = 0; i < set->n && !err; i++) {
 		const struct latency *l = &set->latency[i];
 		struct report_row row = {};
@@ -259,12 +262,11 @@ static int configure(struct measurement *m, enum wait_source source)
 {
 	struct schedlat_bpf *bpf = m->bpf;
 	struct schedlat *s = m->own;
-	u64 cpus = m->run->host.cpus_online < CPUS_PER_KEY ? m->run->host.cpus_online : CPUS_PER_KEY;
 	int err;
 
 	(void)source;
 	s->bpf = bpf;
-	err = map__set_room_for_keys(bpf->maps.tasks, &m->run->host, cpus * m->cli->max_keys);
+	err = map__set_room_for_writers(bpf->maps.tasks, &m->run->host, m->cli->max_keys);
 	return err ?: task_state__prepare(m->obj, "slice_states", &m->run->host);
 }
 
@@ -275,7 +277,10 @@ static int load(struct measurement *m)
 	return waits__load(m, &s->source, configure);
 }
 
-/* Where the CPU matters, an iterator, which runs on any of them, cannot say of which a slice is. */
+/*
+ * Where the CPU matters, current slices are left out: an iterator runs on any CPU, so it cannot
+ * tell the CPU of a slice.
+ */
 static void prepare_running(struct schedlat *s, const struct measurement *m)
 {
 	if (m->cli->scope.cpus || m->cli->by & BY_CPU)
@@ -325,6 +330,8 @@ static const struct argp_option option_list[] = {
 	  "Order by runtime, switches, wait, avg (default), max or key", 5 },
 	{},
 };
+
+ORDER_VALUES(option_list, KEY_ORDER, orders);
 static const struct argp_child child_argps[] = { { &wait_source_argp, 0, NULL, 0 }, {} };
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
@@ -333,7 +340,7 @@ static const struct argp own_argp = {
 static const struct tool_spec spec = {
 	.name = "schedlat",
 	.cli = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_RUN |
+		.groups = CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN |
 			  CLI_COMMAND,
 		.doc = "What each task had of the CPUs: run time, switches, and waits for a CPU.",
 		.own = &own_argp,

@@ -3,12 +3,11 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agg/elements.h"
 #include "agg/loss.h"
 #include "host/task_state.h"
 #include "host/topology.h"
@@ -124,9 +123,12 @@ static int take_stacked(struct session *s, const struct switches_stacked *stacke
 	bool is_new;
 	int err = callers__number(&s->callers, &stacked->stack, &r.stack, &is_new);
 
+	/* Before the next line: a file has each stack under the number that it was given. */
 	if (!err && is_new && s->file && !s->file_full)
 		err = switches_file__add_stack(s->file,
 					       call_stacks__find(&s->callers.all, r.stack));
+	if (!err && callers__take_interrupted(&s->callers) && !s->writer->is_last)
+		err = -EINTR;
 	return err ?: take_one(s, &r);
 }
 
@@ -231,6 +233,7 @@ static int attach(struct session *s, struct measurement *m)
 			 take, s);
 	if (err)
 		return measurement__complain(m, "attach", err);
+	ring__hear_signals(s->ring);
 	m->watch = watch;
 	m->watch_fd = fd = ring__fd(s->ring);
 	err = s->callers.wanted ? callers__begin(&s->callers, m, fd) :
@@ -269,7 +272,7 @@ static int begin(struct session *s, struct measurement *m)
 	return 0;
 }
 
-/* With what was lost behind what was not. */
+/* Writes the losses after the records. */
 static int finish_file(struct session *s, int err)
 {
 	int failed;
@@ -337,21 +340,19 @@ static int read_running(struct session *s, struct worst *w)
 	return err;
 }
 
-/* A heap may be in disorder for a moment: until programs that are running now have ended. */
-static void stop_programs(struct session *s)
+/* A heap may be inconsistent while a program updates it. */
+static int stop_programs(struct session *s)
 {
 	s->bpf->bss->armed = 0;
-	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
-		usleep(10000);
+	return elements__await_programs();
 }
 
 int session__read_worst(struct session *s, struct worst *w)
 {
 	int err;
 
-	/* First, so that none is in neither: a task that leaves in between is in both. */
-	err = read_running(s, w);
-	stop_programs(s);
+	/* First, so that no wait is missed: a task that leaves in between is found twice. */
+	err = read_running(s, w) ?: stop_programs(s);
 	if (!err)
 		err = worst__read(w, bpf_map__fd(s->bpf->maps.worst), s->worst);
 	worst__settle(w, s->worst);

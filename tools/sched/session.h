@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run about single switches, from what was asked for to its records: measured now
- * (bpf/sched/timehist.bpf.c), or read from a file. What is shown of them is the tool's.
+ * A run about single switches, from its options to its records: measured now
+ * (bpf/sched/timehist.bpf.c), or read from a file. The tool decides what to show of them.
  *
  *   session_argp        options that all such tools have, a child of the tool's own
- *   session__check()    do they fit the others?
- *   session__run()      the whole run; calls begin(), then take() with each record, then report()
+ *   session__check()    checks that the options fit together
+ *   SESSION_HOOKS       call begin(), then take() with each record, and report()
  */
 #ifndef TALLY_SCHED_SESSION_H
 #define TALLY_SCHED_SESSION_H
@@ -14,7 +14,7 @@
 
 #include "run/ring.h"
 #include "run/measurement.h"
-#include "sched/callers.h"
+#include "stack/callers.h"
 #include "sched/file.h"
 #include "sched/worst.h"
 
@@ -22,35 +22,38 @@
 
 struct timehist_bpf;
 
-/* Options of all tools that have a session; keys from SESSION_KEYS on. */
+/* Options of all tools with a session; their keys start at SESSION_KEYS. */
 #define SESSION_KEYS 0x1100
 extern const struct argp session_argp;
 
 struct session {
 	/* Options. */
-	const char *record;             /* --record, a file; nothing is shown then */
+	const char *record;             /* --record FILE; nothing is shown then */
 	const char *read;               /* --read */
 	int source;                     /* enum wait_source or WAIT_SOURCE_AUTO */
-	/* Set by the tool; what is recorded has all but the worst. */
+	/* Set by the tool; recordings contain everything except the worst. */
 	const char *value;
 	struct cli *cli;                /* set by session__check() */
 	bool wakeups, migrations;
-	bool arrivals;                  /* switches to tasks in scope, too */
-	u32 worst;                      /* only so many are kept; 0: all are taken */
+	bool arrivals;                  /* also switches to tasks in scope */
+	u32 worst;                      /* only this many are kept; 0: all records are taken */
 	enum switches_order worst_by;
-	struct callers callers;         /* its options are the tool's */
-	/* Before the first record: CPUs, and what is to be added to times. */
-	/* They are given the session, which the tool's own state begins with. */
+	struct callers callers;         /* the tool parses its options */
+	/* The hooks get the session, the first member of the tool's own state. */
+	/*
+	 * Before the first record: the number of CPUs, and the offset of its times to the wall
+	 * clock.
+	 */
 	void (*begin)(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock);
-	/* With each record: returns 0 or a negative errno. */
+	/* For each record: returns 0 or a negative errno. */
 	int (*take)(struct session *s, struct writer *w, const struct switches_record *r);
 	/* At the end of each interval; fills in rows and events. NULL: there are no rows. */
 	int (*report)(struct session *s, struct report *r);
 
-	/* Those of the records, by number: good from begin() on. */
+	/* The stacks of the records, by number; valid from begin() on. */
 	const struct call_stacks *stacks;
 
-	/* Its own. */
+	/* Private. */
 	u64 taken;                      /* records since the last report */
 	struct writer *writer;
 	struct timehist_bpf *bpf;
@@ -60,7 +63,7 @@ struct session {
 	struct loss_counters losses_before;
 };
 
-/* Tells whether the options fit each other; says what does not. Returns 0 or -EINVAL. */
+/* Checks that the options fit together, and reports what does not. Returns 0 or -EINVAL. */
 int session__check(struct session *s, struct cli *cli);
 
 /* The hooks of the tools (run/measurement.h), whose m->own begins with the struct session. */
@@ -80,14 +83,14 @@ extern const struct skeleton_type timehist_skeleton;
 	.report = session__report, .end = session__end
 
 /*
- * From report(): the worst that were kept, the longest first, at most session->worst; to be freed.
- * Nothing is measured any more after that.
+ * Called from report(): the longest ones kept, longest first, at most session->worst; the caller
+ * frees them. Measuring ends with this call.
  */
 int session__read_worst(struct session *s, struct worst *w);
 
 /*
- * One of the stacks of the worst, at most so many frames (0: all), as text to be freed; NULL: it
- * was not taken. Returns 0 or a negative errno.
+ * Describes a stack of one of the worst, at most so many frames (0: all). *text is allocated; NULL:
+ * no stack was taken. Returns 0 or a negative errno.
  */
 int session__describe_stack(struct session *s, const struct switches_worst *w,
 			    enum switches_taken which, u32 most, char **text);

@@ -8,6 +8,7 @@
 
 #include "agg/loss.h"
 #include "base/clock.h"
+#include "host/kernel_btf.h"
 #include "host/task_state.h"
 #include "host/topology.h"
 #include "report/diag.h"
@@ -16,24 +17,23 @@
 #include "run/ring.h"
 #include "sched/chart.h"
 #include "tools.h"
-#include "types/btf.h"
 
 #include "timechart.skel.h"
 
 SKELETON(timechart);
 
-/* Of our own options; those of user/cli are below. */
+/* Keys of our own options; those of user/cli are below. */
 #define KEY_FORMAT 0x1000
 
 #define DEFAULT_TOP 15
 #define MOST_TOP 200            /* rows that fit into a file of 1 MB */
-#define FIRST_WIDTH_NS NSEC_PER_MSEC    /* of slots, where nobody knows how long the run will be */
-/* Begin and end are set so long before they come: no program runs for that long. */
+#define FIRST_WIDTH_NS NSEC_PER_MSEC    /* of slots, if the duration is unknown */
+/* Begin and end are set this long in advance: no program runs that long. */
 #define AHEAD_NS (2 * NSEC_PER_MSEC)
 
 struct timechart_tool {
-	int format;             /* enum report_format; -1: not said */
-	u32 width;              /* of a line */
+	int format;             /* enum report_format; -1: not given */
+	u32 width;              /* columns of a line */
 	struct timechart_bpf *bpf;
 	struct bpf_link *stretches;
 	struct ring *ring;
@@ -57,7 +57,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	return EINVAL;
 }
 
-/* One chart is of the whole run: an interval alone says how long that is. */
+/* A chart covers the whole run: an interval alone sets its duration. */
 static int check(void *context, struct cli *cli)
 {
 	struct timechart_tool *t = context;
@@ -65,12 +65,14 @@ static int check(void *context, struct cli *cli)
 	const char *what = NULL;
 
 	if (t->format >= 0)
-		cli->format = t->format;
+		cli__set_format(cli, t->format);
 	else if (cli->format == FORMAT_TEXT && end && !strcmp(end, ".svg"))
 		cli->format = FORMAT_SVG;
 	cli->top = cli->top ?: DEFAULT_TOP;
 	if (cli->format == FORMAT_OPENMETRICS)
 		what = "--format openmetrics is of histograms and tables, not of charts";
+	else if (cli->format == FORMAT_HTML)
+		what = "--format html has no place for charts; -o chart.svg makes a picture";
 	else if (cli->interval_ns && (cli->count > 1 || cli->duration_ns))
 		what = "one chart of the whole run; give its time with -d";
 	else if (cli->scope.cpus)
@@ -112,7 +114,7 @@ static int watch(struct measurement *m)
 	return ring__drain(t->ring);
 }
 
-/* Until a moment that is ahead has come; returns it. */
+/* Sleeps until a moment in the future. */
 static void sleep_until(u64 moment_ns)
 {
 	const struct timespec ts = { moment_ns / NSEC_PER_SEC, moment_ns % NSEC_PER_SEC };
@@ -121,7 +123,7 @@ static void sleep_until(u64 moment_ns)
 		;
 }
 
-/* What tasks that are there have done since they were last heard of. */
+/* Takes what existing tasks have done since their last record. */
 static int take_stretches(struct timechart_tool *t, int fd)
 {
 	struct timechart_record records[64];
@@ -129,7 +131,7 @@ static int take_stretches(struct timechart_tool *t, int fd)
 	ssize_t n;
 	int err;
 
-	/* What is read may end in the middle of one. */
+	/* A read may end in the middle of a record. */
 	while ((n = read(fd, (char *)records + have, sizeof(records) - have)) > 0) {
 		have += n;
 		for (i = 0; i < have / sizeof(*records); i++) {
@@ -212,7 +214,7 @@ static bool is_empty(const struct timechart_slot *s)
 	return !(s->ns[PART_RUN] | s->ns[PART_WAIT] | s->ns[PART_SLEEP] | s->ns[PART_BLOCK]);
 }
 
-/* A row for each slot in which there is something. */
+/* Adds a row for each slot that is not empty. */
 static int add_slots(struct report *r, const struct timechart *c)
 {
 	int err = 0;
@@ -280,7 +282,7 @@ static int open_skeleton(struct measurement *m)
 	return err;
 }
 
-/* The gate is open a little before the chart begins: what runs then is known. */
+/* The gate opens a little before the chart begins, so that the tasks running then are known. */
 static int begin(struct timechart_tool *t, struct measurement *m)
 {
 	/* Timers are late. */
@@ -340,6 +342,10 @@ static const struct argp_option option_list[] = {
 	  "text (default), svg (of -o NAME.svg, too), json, csv", 6 },
 	{},
 };
+
+static const char *const formats[] = { "text", "svg", "json", "csv" };
+
+OPTION_VALUES(format, .options = option_list, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
 
 static const struct tool_spec spec = {

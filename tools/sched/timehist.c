@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* timehist: switch by switch, who had a CPU and what came before that. See bpf/sched/timehist.bpf.c. */
+/* timehist: switch by switch, the task on a CPU and what preceded. See bpf/sched/timehist.bpf.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +20,13 @@ enum {
 	KEY_SUMMARY,
 	KEY_WORST,
 	KEY_BY,
-	KEY_MAX_DEPTH,
 };
 
 struct timehist {
-	struct session session;         /* first: its hooks are given it */
+	struct session session;         /* first: hooks cast the session to this type */
 	struct timeline timeline;
 	struct tasks tasks;
-	bool migrations;                /* shown; the summary has them anyhow */
+	bool migrations;                /* shown as lines; the summary always has them */
 	bool summary, lines;
 	u64 events;                     /* lines since the last report */
 };
@@ -48,20 +47,12 @@ static error_t parse_worst(struct timehist *h, const char *arg)
 	return 0;
 }
 
-static error_t parse_depth(struct timehist *h, const char *arg)
-{
-	if (!parse_u64_between(arg, 1, STACK_MOST_DEPTH, &h->session.callers.most_frames))
-		return 0;
-	diag_error("--max-depth: '%s' is not a number of frames from 1 to %u", arg,
-		   STACK_MOST_DEPTH);
-	return EINVAL;
-}
+static const char *const orders[] = {
+	[SWITCHES_BY_WAIT] = "delay", [SWITCHES_BY_OFF] = "wait", [SWITCHES_BY_RUN] = "run",
+};
 
 static error_t parse_order(struct timehist *h, const char *arg)
 {
-	static const char *const orders[] = {
-		[SWITCHES_BY_WAIT] = "delay", [SWITCHES_BY_OFF] = "wait", [SWITCHES_BY_RUN] = "run",
-	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(orders); i++) {
@@ -93,6 +84,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &h->session;
+		state->child_inputs[1] = &h->session.callers;
 		return 0;
 	case KEY_NEXT:
 		h->timeline.next = true;
@@ -112,17 +104,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		return parse_worst(h, arg);
 	case KEY_BY:
 		return parse_order(h, arg);
-	case 'g':
-		h->session.callers.wanted = true;
-		return 0;
-	case 'K':
-		h->session.callers.kernel = true;
-		return 0;
-	case 'U':
-		h->session.callers.user = true;
-		return 0;
-	case KEY_MAX_DEPTH:
-		return parse_depth(h, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -220,7 +201,7 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 	return err ?: report_row__add_sum(row, "migrations", t->migrations, FIELD_NUMBER);
 }
 
-/* Takes row over, whatever err says of the making of it. */
+/* Takes over row, even if err reports that making it failed. */
 static int finish_row(struct report *r, struct report_row *row, int err)
 {
 	if (!err)
@@ -229,7 +210,7 @@ static int finish_row(struct report *r, struct report_row *row, int err)
 	return err;
 }
 
-/* Of the interval: the next one begins with nothing. */
+/* Covers the interval: the next one begins empty. */
 static int report_summary(struct timehist *h, struct report *r)
 {
 	int err = 0;
@@ -332,7 +313,7 @@ static int report(struct session *s, struct report *r)
  * --- the hooks ---------------------------------------------------------------------------------
  */
 
-/* Has something been asked for that is about lines, or about a summary? */
+/* Whether an option about lines or about a summary was given. */
 static bool is_about_more(const struct timehist *h, const struct cli *cli)
 {
 	return h->summary || h->session.wakeups || h->migrations || h->timeline.picture ||
@@ -347,9 +328,7 @@ static int check(void *own, struct cli *cli)
 
 	h->session.migrations = h->migrations || h->summary;
 	h->lines = h->lines && !h->session.worst;
-	if (!c->wanted && (c->kernel || c->user || c->most_frames))
-		what = "what is said of stacks goes with -g";
-	else if (c->wanted && !h->lines && !h->session.worst)
+	if (c->wanted && !h->lines && !h->session.worst)
 		what = "-g is about lines, and --summary=only has none";
 	else if (h->session.worst && is_about_more(h, cli))
 		what = "--worst has a table of its own, of which only --sort says more";
@@ -361,7 +340,7 @@ static int check(void *own, struct cli *cli)
 		diag_error("%s", what);
 	if (what || session__check(&h->session, cli))
 		return -EINVAL;
-	return c->wanted && !h->session.read ? callers__check(c) : 0;
+	return c->wanted && h->session.read ? 0 : callers__check(c);
 }
 
 static void init(void *own)
@@ -372,7 +351,7 @@ static void init(void *own)
 		.lines = true,
 		.session = {
 			.source = WAIT_SOURCE_AUTO, .value = "switches",
-			.begin = begin, .take = take, .report = report,
+			.begin = begin, .take = take, .report = report, .callers.at_switches = true,
 		},
 	};
 }
@@ -385,22 +364,24 @@ static void release(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	{ "next", KEY_NEXT, NULL, 0, "Who comes, too", 1 },
+	{ "next", KEY_NEXT, NULL, 0, "the next task, too", 1 },
 	{ "cpu-picture", KEY_PICTURE, NULL, 0, "A column of one letter for each CPU", 1 },
 	{ "wakeups", KEY_WAKEUPS, NULL, 0, "Wakeups, too", 1 },
 	{ "migrations", KEY_MIGRATIONS, NULL, 0, "Tasks moved to another CPU, too", 1 },
-	{ "stacks", 'g', NULL, 0, "Where the task was in the kernel when it left", 1 },
-	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part (default)", 1 },
-	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 1 },
-	{ "max-depth", KEY_MAX_DEPTH, "N", 0,
-	  "of -g: the N innermost frames; 5 without this, in JSON all", 1 },
 	{ "summary", KEY_SUMMARY, "only", OPTION_ARG_OPTIONAL,
 	  "At the end what each task had; =only: no lines before that", 1 },
 	{ "worst", KEY_WORST, "N", 0, "Only the N longest delays, at the end", 1 },
-	{ "sort", KEY_BY, "COL", 0, "of --worst: by delay (default), wait or run", 1 },
+	{ "sort", KEY_BY, "COL", 0, "with --worst: by delay (default), wait or run", 1 },
 	{},
 };
-static const struct argp_child child_argps[] = { { &session_argp, 0, NULL, 0 }, {} };
+
+static const char *const summaries[] = { "only" };
+
+OPTION_VALUES(order, .options = option_list, .key = KEY_BY, .word = orders, .n = ARRAY_SIZE(orders));
+OPTION_VALUES(summary, .options = option_list, .key = KEY_SUMMARY, .word = summaries, .n = ARRAY_SIZE(summaries));
+static const struct argp_child child_argps[] = {
+	{ &session_argp, 0, NULL, 0 }, { &callers_argp, 0, NULL, 0 }, {}
+};
 static const struct argp own_argp = {
 	.options = option_list, .parser = parse_own, .children = child_argps,
 };

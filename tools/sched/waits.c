@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "host/kernel_btf.h"
 #include "sched/waits.h"
 
 #include <bpf/bpf.h>
@@ -10,7 +11,6 @@
 #include "agg/variable.h"
 #include "host/task_state.h"
 #include "report/diag.h"
-#include "types/btf.h"
 
 const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 	[WAIT_ACCOUNTING] = {
@@ -26,7 +26,7 @@ const struct wait_source_text wait_sources[WAIT_SOURCES] = {
 	},
 };
 
-/* What --source auto tries, in order. */
+/* Sources that --source auto tries, in order. */
 static const enum wait_source preferred[] = { WAIT_WAKEUP, WAIT_ACCOUNTING };
 
 static error_t parse_source(int key, char *name, struct argp_state *state)
@@ -56,6 +56,10 @@ static const struct argp_option options[] = {
 	{},
 };
 
+static const char *const source_words[] = { "auto", "wakeup", "accounting" };
+
+OPTION_VALUES(source, .options = options, .key = WAIT_SOURCE_KEY, .word = source_words, .n = ARRAY_SIZE(source_words));
+
 const struct argp wait_source_argp = { .options = options, .parser = parse_source };
 
 void waits__describe(enum wait_source source, struct report *r)
@@ -64,7 +68,7 @@ void waits__describe(enum wait_source source, struct report *r)
 	r->caveat = wait_sources[source].caveat;
 }
 
-/* Does the scheduler keep its books? */
+/* Whether the scheduler keeps its accounting. */
 static bool has_accounting(void)
 {
 	char line[128], *count;
@@ -75,7 +79,7 @@ static bool has_accounting(void)
 	return count && strtoull(count + 1, NULL, 10) > 0;
 }
 
-/* Can it be had here? On 5.10 the kernel's books may be off (nodelayacct). */
+/* Whether the source is available. On 5.10 the accounting may be off (nodelayacct). */
 static bool is_here(enum wait_source source)
 {
 	if (source != WAIT_ACCOUNTING || has_accounting())

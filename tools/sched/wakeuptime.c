@@ -17,6 +17,7 @@ static const struct tool_spec spec = {
 		       "them.\n" STACK_FORMATS_DOC " --by also takes state.",
 		.own = &blocked_argp,
 		.own_keys = true,
+		.keys = STACK_KEYS ", state",
 	},
 	.own_size = sizeof(struct blocked),
 	BLOCKED_HOOKS,

@@ -87,6 +87,15 @@ void counts__fold(struct counts *c, const int *place, size_t n)
 	counts__settle(c);
 }
 
+void counts__regroup(struct counts *c, void (*change)(void *context, void *key), void *context)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		change(context, &c->count[i].key);
+	counts__settle(c);
+}
+
 int counts__copy(struct counts *to, const struct counts *from)
 {
 	size_t i;
@@ -116,7 +125,6 @@ bool count__scale(const struct count *each, u64 *value, double *running)
 	*running = 100.0 * each->running_ns / each->enabled_ns;
 	if (*running < 1)
 		return false;
-	*value = ((unsigned __int128)each->value * each->enabled_ns + each->running_ns / 2) /
-		 each->running_ns;
+	*value = ((unsigned __int128)each->value * each->enabled_ns + each->running_ns / 2) / each->running_ns;
 	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What has been counted, wherever it comes from (the kernel's counters, programs, counters
- * charged to tasks): a list of values, each of one event, in one place, for one key. Snapshots
- * are cumulative; an interval is the difference of two.
+ * Counts from any source (kernel counters, programs, counters charged to tasks): a list of values,
+ * each for one event, place and key. Snapshots are cumulative; an interval is the difference of
+ * two.
  */
 #ifndef TALLY_COUNT_COUNTS_H
 #define TALLY_COUNT_COUNTS_H
@@ -14,11 +14,11 @@
 
 struct count {
 	struct task_key key;            /* zero without --by */
-	int place;                      /* a CPU; a core or socket once folded; COUNT_EVERYWHERE */
-	u32 row;                        /* which event: a row of the report */
+	int place;                      /* a CPU; after folding a core or socket; COUNT_EVERYWHERE */
+	u32 row;                        /* index of the event: a row of the report */
 	u64 value;
-	u64 enabled_ns, running_ns;     /* counters: how long they were to count, and did */
-	u64 name_stamp;                 /* when the name was taken, by some rising clock */
+	u64 enabled_ns, running_ns;     /* counters: time enabled, and time actually counting */
+	u64 name_stamp;                 /* when the name was recorded, by some increasing clock */
 	char name[TASK_KEY_COMM_LEN];   /* of the task, for keys by pid or tid */
 };
 
@@ -30,26 +30,31 @@ struct counts {
 /* Adds a copy. Returns 0 or -ENOMEM. */
 int counts__add(struct counts *c, const struct count *each);
 
-/* Sorts by key, place and row, and adds up those that agree in all three. */
+/* Sorts by key, place and row, and adds up entries equal in all three. */
 void counts__settle(struct counts *c);
 
-/* Takes earlier away from later, both settled, in place. What is not in earlier stays as it is. */
+/*
+ * Subtracts earlier from later in place; both settled. Entries missing in earlier stay unchanged.
+ */
 void counts__subtract(struct counts *later, const struct counts *earlier);
 
+/* Changes keys (struct task_key) with change(), for reports that show less than was counted by, then settles. */
+void counts__regroup(struct counts *c, void (*change)(void *context, void *key), void *context);
+
 /*
- * Adds up places: each CPU becomes place[cpu] (n of them), or COUNT_EVERYWHERE where place is
- * NULL or does not reach. Settles.
+ * Adds up places: CPU cpu becomes place[cpu], or COUNT_EVERYWHERE if place is NULL or cpu >= n.
+ * Settles.
  */
 void counts__fold(struct counts *c, const int *place, size_t n);
 
-/* A copy; -ENOMEM. */
+/* Copies. Returns 0 or -ENOMEM. */
 int counts__copy(struct counts *to, const struct counts *from);
 void counts__free(struct counts *c);
 
 /*
- * The value of a counter that counted for part of the time only, scaled to all of it: value *
- * enabled / running, rounded. *running is the share of the time in percent (100 where there was
- * nothing to share). False: it counted less than 1 % of the time, which is too little to scale.
+ * Scales a counter that counted only part of the time: value * enabled / running, rounded. *running
+ * is the share of the time in percent (100 if it counted all the time). Returns false if it counted
+ * less than 1 % of the time, too little to scale.
  */
 bool count__scale(const struct count *each, u64 *value, double *running);
 

@@ -70,15 +70,15 @@ static int by_key_then_segment(const void *a, const void *b)
 	return s->segment < t->segment ? -1 : s->segment > t->segment;
 }
 
-/* Adds up the segments of one key: order[0..n) differ in CPU and segment only. */
+/* Adds up the segments of one key: order[0..n) differ only in CPU and segment. */
 static int add_group(struct hist_group *g, const struct element *order, size_t n, bool is_signed)
 {
-	u64 dense[HIST_SEGMENTS * HIST_SEGMENT_BUCKETS] = {}, newest = 0;
+	u64 dense[HIST_SEGMENTS * HIST_SEGMENT_BUCKETS] = {};
 	struct histogram_totals totals = {};
 	size_t k;
 	u32 b;
 
-	memset(g->name, 0, sizeof(g->name));    /* g may be left from a key that was left out */
+	*g = (struct hist_group){};     /* it may hold data of a key that was dropped */
 	for (k = 0; k < n; k++) {
 		const struct elements *e = order[k].of;
 		const struct hist_segment *seg = elements__value(e, order[k].i);
@@ -89,8 +89,8 @@ static int add_group(struct hist_group *g, const struct element *order, size_t n
 		totals_add(&totals, &seg->totals, is_signed);
 		for (b = 0; b < HIST_SEGMENT_BUCKETS; b++)
 			dense[slot->segment * HIST_SEGMENT_BUCKETS + b] += seg->bucket[b];
-		if (seg->name_stamp > newest) {
-			newest = seg->name_stamp;
+		if (seg->name_stamp > g->name_stamp) {
+			g->name_stamp = seg->name_stamp;
 			memcpy(g->name, seg->name, sizeof(g->name));
 			g->name[sizeof(g->name) - 1] = 0;
 		}
@@ -114,7 +114,7 @@ static int group_elements(struct hist_set *set, const struct elements *e, struct
 		err = add_group(g, order + i, end - i, is_signed);
 		if (err)
 			return err;
-		if (!g->hist.count)     /* made, but its first value not yet added */
+		if (!g->hist.count)     /* created, but its first value is not added yet */
 			continue;
 		key = set->keys + set->ngroups++ * tail;
 		memcpy(key, order_key(&order[i]), tail);
@@ -200,6 +200,7 @@ int hist_set__difference(struct hist_set *out, struct hist_set *later,
 			continue;
 		}
 		memcpy(g->name, later->group[i].name, sizeof(g->name));
+		g->name_stamp = later->group[i].name_stamp;
 		key = d.keys + d.ngroups++ * d.key_size;
 		if (d.key_size)
 			g->key = memcpy(key, later->group[i].key, d.key_size);
@@ -209,6 +210,46 @@ int hist_set__difference(struct hist_set *out, struct hist_set *later,
 fail:
 	d.ngroups = later->ngroups;
 	hist_set__free(&d);
+	return err;
+}
+
+static int compare_groups(const void *a, const void *b, void *key_size)
+{
+	const struct hist_group *x = a, *y = b;
+
+	return memcmp(x->key, y->key, *(const size_t *)key_size);
+}
+
+static int add_up(struct hist_group *to, struct hist_group *from)
+{
+	int err = histogram__add(&to->hist, &from->hist);
+
+	histogram__free(&from->hist);
+	if (from->name_stamp > to->name_stamp) {
+		to->name_stamp = from->name_stamp;
+		memcpy(to->name, from->name, sizeof(to->name));
+	}
+	return err;
+}
+
+int hist_set__regroup(struct hist_set *set, void (*change)(void *context, void *key), void *context)
+{
+	struct hist_group *g = set->group;
+	size_t i, n = 0;
+	int err = 0;
+
+	if (!set->key_size || !set->ngroups)
+		return 0;
+	for (i = 0; i < set->ngroups; i++)
+		change(context, (char *)g[i].key);
+	qsort_r(g, set->ngroups, sizeof(*g), compare_groups, &set->key_size);
+	for (i = 1; i < set->ngroups; i++) {
+		if (!compare_groups(&g[n], &g[i], &set->key_size))
+			err = add_up(&g[n], &g[i]) ?: err;
+		else
+			g[++n] = g[i];
+	}
+	set->ngroups = n + 1;
 	return err;
 }
 

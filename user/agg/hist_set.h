@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots of the kernel's histograms: one histogram per key, sorted by key bytes, the CPUs and
- * segments of each key added up. Snapshots are cumulative since load; an interval is the
- * difference of two. Keys leave the kernel once they have been read for good (elements__take()).
+ * Snapshots of the kernel's histograms: one histogram per key, sorted by key bytes, with CPUs and
+ * segments added up. Snapshots are cumulative since load; an interval is the difference of two.
+ * elements__take() removes keys from the kernel after a final read.
  */
 #ifndef TALLY_AGG_HIST_SET_H
 #define TALLY_AGG_HIST_SET_H
@@ -13,40 +13,47 @@
 struct hist_maps {
 	int whole_fd;           /* per-CPU array of struct hist_whole: read when keyed is false */
 	int keyed_fd;           /* hash of struct hist_segment: read when keyed is true */
-	size_t key_size;        /* of the hash: struct hist_slot and what follows it */
+	size_t key_size;        /* of the hash: struct hist_slot and the rest of the key */
 	bool keyed;
-	bool is_signed;         /* values are; their sum, too */
-	volatile u32 *generation;       /* elements__generation(), or NULL: elements stay */
+	bool is_signed;         /* values and their sum are signed */
+	volatile u32 *generation;       /* elements__generation(), or NULL: elements are never removed */
 };
 
 struct hist_group {
 	const void *key;                /* the key without its struct hist_slot; NULL without keys */
 	char name[HIST_NAME_LEN];       /* newest name recorded with the key's events; not escaped */
+	u64 name_stamp;                 /* when, by some rising clock */
 	struct histogram hist;
 };
 
 struct hist_set {
 	size_t key_size;                /* of group[].key; 0 without keys */
 	size_t ngroups;
-	struct hist_group *group;       /* without keys always one; keys without values are left out */
-	char *keys;                     /* what the keys point into */
-	bool anew;                      /* the next snapshot begins from nothing: elements__take() */
+	struct hist_group *group;       /* without keys exactly one; otherwise only keys with values */
+	char *keys;                     /* storage of the keys */
+	bool anew;                      /* the next snapshot begins from zero: elements__take() */
 };
 
 /*
- * Reads the maps. Values that arrive during the read are in this snapshot or in the next one.
- * Returns 0 or a negative errno, then *set is untouched.
+ * Reads the maps. Values that arrive during the read are in this snapshot or in the next. Returns
+ * 0, or a negative errno with *set untouched.
  */
 int hist_set__read(struct hist_set *set, const struct hist_maps *maps);
 
 /*
- * *out = later - earlier, groups that did not grow left out. later is to be the next one's earlier:
- * see histogram__difference(). Errors as hist_set__read().
+ * Sets *out = later - earlier, without groups that did not grow. later may be adjusted and must be
+ * the next call's earlier: see histogram__difference(). Errors as hist_set__read().
  */
 int hist_set__difference(struct hist_set *out, struct hist_set *later,
 			 const struct hist_set *earlier);
 
-/* What follows the difference: *earlier becomes later, or empty where the next one begins anew. */
+/*
+ * Changes keys with change(), for reports that show less than was counted by, and adds up the groups of keys that have
+ * become equal. Returns 0 or -ENOMEM, after which the set can only be freed.
+ */
+int hist_set__regroup(struct hist_set *set, void (*change)(void *context, void *key), void *context);
+
+/* After a difference: *earlier becomes later, or empty if the next snapshot begins from zero. */
 void hist_set__replace(struct hist_set *earlier, struct hist_set *later);
 
 void hist_set__free(struct hist_set *set);

@@ -71,6 +71,15 @@ void latency_set__settle(struct latency_set *set)
 	set->n = n + 1;
 }
 
+void latency_set__regroup(struct latency_set *set, void (*change)(void *context, void *key), void *context)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		change(context, &set->latency[i].key);
+	latency_set__settle(set);
+}
+
 static int add_element(struct latency_set *set, const struct schedlat_key *key,
 		       const struct schedlat_task *task, u64 interval)
 {
@@ -137,7 +146,7 @@ int latency_set__read_running(struct latency_set *set, int fd)
 	ssize_t n;
 	int err;
 
-	/* What is read may end in the middle of one. */
+	/* A read may end in the middle of a record. */
 	while ((n = read(fd, (char *)running + have, sizeof(running) - have)) > 0) {
 		have += n;
 		for (i = 0; i < have / sizeof(*running); i++) {
@@ -174,7 +183,10 @@ int latency_set__difference(struct latency_set *out, struct latency_set *later,
 			each.switches -= then->switches;
 			each.wait_ns -= then->wait_ns;
 		}
-		/* One that is in the next interval, too, and was shown. */
+		/*
+		 * No switch in this interval: the wait is the next interval's, or was shown
+		 * already.
+		 */
 		if (!each.switches)
 			each.has_longest = false;
 		if ((each.switches || each.run_ns) && latency_set__add(out, &each)) {

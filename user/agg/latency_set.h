@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots of what schedlat's programs keep (bpf/lib/schedlat.h), by key, the CPUs of each key added
- * up. Totals are cumulative; an interval is the difference of two snapshots. The longest wait is
- * that of the interval asked for.
+ * Snapshots of the maps of schedlat's programs (bpf/lib/schedlat.h), by key, CPUs added up. Totals
+ * are cumulative; an interval is the difference of two snapshots. The longest wait is that of the
+ * requested interval.
  */
 #ifndef TALLY_AGG_LATENCY_SET_H
 #define TALLY_AGG_LATENCY_SET_H
@@ -27,28 +27,35 @@ struct latency_set {
 	size_t n;
 };
 
-/* Adds a copy, behind the others. Returns 0 or -ENOMEM. */
+/* Appends a copy. Returns 0 or -ENOMEM. */
 int latency_set__add(struct latency_set *set, const struct latency *each);
 
-/* Sorts by key and adds up those of one key; of longest waits the first is kept of equals. */
+/* Sorts by key and adds up equal keys; of equally long waits, the first is kept. */
 void latency_set__settle(struct latency_set *set);
 
+/* Changes keys (struct task_key) with change(), for reports that show less than was counted by, then settles. */
+void latency_set__regroup(struct latency_set *set, void (*change)(void *context, void *key), void *context);
+
 /*
- * Adds the elements of a map, taken as by elements__take(), with the longest waits of an interval and
- * of the next one, which has begun and whose waits are in the totals. 0 or a negative errno.
+ * Adds the elements of a map, read as by elements__take(), with the longest waits of interval and
+ * of the next one, which has begun and whose waits are already in the totals. Returns 0 or a
+ * negative errno.
  */
 int latency_set__read(struct latency_set *set, int map_fd, u64 interval,
 		      volatile u32 *generation, bool *anew);
 
-/* A copy. Returns 0 or -ENOMEM. */
+/* Copies. Returns 0 or -ENOMEM. */
 int latency_set__copy(struct latency_set *to, const struct latency_set *from);
 
-/* Adds the struct schedlat_running that an iterator's descriptor gives. 0 or a negative errno. */
+/*
+ * Adds the struct schedlat_running records of an iterator's descriptor. Returns 0 or a negative
+ * errno.
+ */
 int latency_set__read_running(struct latency_set *set, int fd);
 
 /*
- * *out = later - earlier, both settled, keys that did not grow left out. Run times of later that are
- * below those of earlier (a slice that ended while they were read) are brought up to them. 0 or -ENOMEM.
+ * *out = later - earlier, both settled, without keys that did not grow. Run times in later below
+ * those in earlier (a slice ended during the read) are raised to them. Returns 0 or -ENOMEM.
  */
 int latency_set__difference(struct latency_set *out, struct latency_set *later,
 			    const struct latency_set *earlier);

@@ -33,6 +33,7 @@ static const struct {
 	[LOSS_STACK_MEMORY] = {"stack_memory", "without a stack: the kernel had no memory for it",
 			       LOSS_INEXACT},
 	[LOSS_NO_END] = {"no_end", "another one with the same --match began before it ended"},
+	[LOSS_TOO_DEEP] = {"too_deep", "calls in too many others to be kept apart"},
 	[LOSS_INCOMPLETE] = {"incomplete", "a part could not be read or kept: a name, a text, who asked",
 			     LOSS_INEXACT},
 };
@@ -77,7 +78,7 @@ static u64 recursion_misses(const struct bpf_object *obj)
 		u32 len = sizeof(info);
 		int fd = bpf_program__fd(prog);
 
-		/* An older kernel fills in less than info; what it does not know stays 0. */
+		/* An older kernel fills in less of info; unknown members stay 0. */
 		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len))
 			sum += info.recursion_misses;
 	}

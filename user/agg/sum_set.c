@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agg/sum_set.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What follows the sums of an element that has a name. */
+/* The part of a named element after its sums. */
 struct sum_name {
 	u64 stamp;
 	char name[SUM_NAME_LEN];
@@ -46,7 +47,7 @@ static void add_up(const struct sum_layout *l, void *to, void *from)
 		*name_of(l, to) = *name_of(l, from);
 }
 
-/* Sorts by key and adds up those of one key. */
+/* Sorts by key and adds up equal keys. */
 static void settle(struct sum_set *set)
 {
 	const struct sum_layout *l = set->layout;
@@ -79,7 +80,7 @@ int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const st
 	for (i = 0; i < e->n; i++) {
 		char *to = set->element + i * size;
 
-		memcpy(to, elements__key(e, i), layout->key_size);
+		memcpy(to, elements__key(e, i), e->key_size);
 		if (layout->writer_at != SUM_NO_WRITER)
 			memset(to + layout->writer_at, 0, sizeof(u32));
 		memcpy(sums_of(layout, to), elements__value(e, i), layout->value_size);
@@ -89,9 +90,20 @@ int sum_set__make(struct sum_set *set, const struct sum_layout *layout, const st
 	return 0;
 }
 
+/* The map's keys may be shorter: the rest is zero. */
+static size_t key_size_of(int map_fd, const struct sum_layout *layout)
+{
+	struct bpf_map_info info = {};
+	u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(map_fd, &info, &size) || info.key_size > layout->key_size)
+		return layout->key_size;
+	return info.key_size;
+}
+
 int sum_set__read(struct sum_set *set, const struct sum_layout *layout, int map_fd)
 {
-	struct elements e = { .key_size = layout->key_size, .value_size = layout->value_size };
+	struct elements e = { .key_size = key_size_of(map_fd, layout), .value_size = layout->value_size };
 	int err = elements__read(&e, map_fd);
 
 	*set = (struct sum_set){};
@@ -101,7 +113,7 @@ int sum_set__read(struct sum_set *set, const struct sum_layout *layout, int map_
 	return err;
 }
 
-/* Takes off what was there earlier. Returns whether anything is left. */
+/* Subtracts earlier sums. Returns whether anything is left. */
 static bool subtract(const struct sum_layout *l, void *from, void *earlier)
 {
 	bool grew = false;
@@ -144,7 +156,7 @@ int sum_set__difference(struct sum_set *out, const struct sum_set *later,
 int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_layout *layout,
 		   int map_fd, volatile u32 *generation)
 {
-	struct elements e = { .key_size = layout->key_size, .value_size = layout->value_size };
+	struct elements e = { .key_size = key_size_of(map_fd, layout), .value_size = layout->value_size };
 	bool has_writer = layout->writer_at != SUM_NO_WRITER, anew;
 	const struct writer_place writer = {
 		.at = layout->writer_at, .generation = has_writer ? generation : NULL,

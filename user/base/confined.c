@@ -38,11 +38,11 @@ void answer__put(struct answer *a, const void *data, size_t size)
 	}
 }
 
-/* Of one that is asked: who asks sets the time for each answer. */
+/* CPU time of a service; its users limit the time of each answer. */
 #define SERVICE_NS (600 * NSEC_PER_SEC)
 
 struct limits {
-	u64 memory;     /* on top of what this process has */
+	u64 memory;     /* beyond that of this process */
 	u64 answer;     /* bytes */
 	u64 time_ns;
 };
@@ -52,8 +52,9 @@ struct limits {
  */
 
 /*
- * Sanitizers want address space and system calls of their own. What they find in the child is a fault of ours,
- * whatever the file was: it is no damaged file, and ends the parent, too (see heed_fault()).
+ * Sanitizers need address space and system calls of their own. A finding in the child is our fault,
+ * whatever the file, so it ends the parent, too, instead of counting as a damaged file (see
+ * heed_fault()).
  */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
@@ -62,7 +63,7 @@ struct limits {
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
 
-/* Asked by the two sanitizers when a program begins. */
+/* Read by the two sanitizers at program start. */
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 
@@ -76,13 +77,13 @@ const char *__ubsan_default_options(void)
 	return "exitcode=" TEXT_OF(CONFINED_FAULT);
 }
 
-/* What is found is written to fd. */
+/* Sends findings to fd. */
 static void tell_faults(int fd)
 {
 	__sanitizer_set_report_fd((void *)(intptr_t)fd);
 }
 
-/* They find bad accesses by this signal. */
+/* Sanitizers catch bad accesses by this signal. */
 static bool is_sanitizers(int signal_number)
 {
 	return signal_number == SIGSEGV;
@@ -125,7 +126,7 @@ static void heed_fault(int status)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), \
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* What malloc, elf_begin() on an open file, and reading and writing take. */
+/* Allows what malloc, elf_begin() on an open file, and reading and writing need. */
 static int filter_calls(void)
 {
 	struct sock_filter code[] = {
@@ -175,7 +176,7 @@ static void limit(int resource, rlim_t to)
 	setrlimit(resource, &r);
 }
 
-/* Bytes of address space now. */
+/* Current address space in bytes. */
 static u64 address_space(void)
 {
 	u64 pages = 0;
@@ -194,7 +195,7 @@ static u64 address_space(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Where memory is short, this is what to end. */
+/* Makes this process the first victim of the OOM killer. */
 static void offer_to_oom(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -229,15 +230,18 @@ static bool give_up_rights(pid_t parent)
 	if (syscall(SYS_capset, &header, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
 		return false;
-	/* Only now: changing the user clears it. Too late if the parent has gone already. */
+	/*
+	 * Set last, because changing the user clears it. The second test catches a parent that
+	 * exited before.
+	 */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent)
 		return false;
 	return SANITIZED || !filter_calls();
 }
 
 /*
- * The files become 0 and up, the answer the one behind them, with sanitizers stderr where it was, or the next;
- * all others are closed.
+ * Moves the files to 0 and up and the answer behind them; with sanitizers, stderr keeps its number
+ * or gets the next; closes all others.
  */
 static int place_files(const int *fd, size_t nfds, int answer)
 {
@@ -246,7 +250,7 @@ static int place_files(const int *fd, size_t nfds, int answer)
 	int place = nfds < 2 ? STDERR_FILENO : nfds + 1;
 	size_t i;
 
-	/* First out of the way, so that none is overwritten before it has its place. */
+	/* Move all out of the way first, so that none is overwritten. */
 	for (i = 0; i <= nfds; i++) {
 		moved[i] = fcntl(i < nfds ? fd[i] : answer, F_DUPFD, CONFINED_MAX_FILES + 1);
 		if (moved[i] < 0)
@@ -274,7 +278,7 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
 	struct answer a = {};
 	int i;
 
-	/* A crash is to be a crash, and Ctrl-C on the terminal is the parent's business. */
+	/* Crashes must be fatal; Ctrl-C on the terminal is the parent's business. */
 	for (i = 1; i < NSIG; i++)
 		if (!is_sanitizers(i))
 			signal(i, i == SIGINT ? SIG_IGN : SIG_DFL);
@@ -290,9 +294,11 @@ static void __attribute__((noreturn)) run_child(confined_work work, void *arg, c
  * --- the parent --------------------------------------------------------------------------------
  */
 
-/* A wait is interrupted so often for a look at the signals. */
+/* Interval at which a wait checks for signals. */
 #define LOOK_NS (40 * NSEC_PER_MSEC)
-/* Time to die: giving back a gigabyte takes a while. */
+/* Time before signals end a wait for an answer. */
+#define PATIENCE_NS (40 * NSEC_PER_MSEC)
+/* Time to exit after SIGKILL: freeing a gigabyte takes a while. */
 #define DEATH_NS (200 * NSEC_PER_MSEC)
 
 bool confined__interrupted(void)
@@ -303,20 +309,32 @@ bool confined__interrupted(void)
 				     sigismember(&set, SIGHUP));
 }
 
-int confined__wait(int fd, u64 end_ns)
+/* Ignores signals before patient_ns, so that a quick answer is not lost. */
+static int wait_until(int fd, u64 patient_ns, u64 end_ns)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	u64 now, left;
 
-	while (!confined__interrupted()) {
+	for (;;) {
 		now = monotonic_ns();
+		if (now >= patient_ns && confined__interrupted())
+			return -EINTR;
 		if (now >= end_ns)
 			return -ETIME;
 		left = end_ns - now < LOOK_NS ? end_ns - now : LOOK_NS;
 		if (poll(&p, 1, left / NSEC_PER_MSEC + 1) > 0)
 			return 0;
 	}
-	return -EINTR;
+}
+
+int confined__wait(int fd, u64 end_ns)
+{
+	return wait_until(fd, 0, end_ns);
+}
+
+int confined__wait_for_answer(int fd, u64 end_ns)
+{
+	return wait_until(fd, monotonic_ns() + PATIENCE_NS, end_ns);
 }
 
 int confined__read(int fd, void *data, size_t size, u64 end_ns)
@@ -340,7 +358,7 @@ int confined__read(int fd, void *data, size_t size, u64 end_ns)
 	return err;
 }
 
-/* One read more of the answer: the number of bytes, 0 at its end, or a negative errno. */
+/* Reads once from the answer: the number of bytes, 0 at its end, or a negative errno. */
 static ssize_t read_some(struct confined_job *j)
 {
 	ssize_t n;
@@ -367,14 +385,14 @@ static int await_answer(struct confined_job *j)
 	ssize_t n = 1;
 
 	while (n > 0) {
-		n = confined__wait(j->answer_fd, j->end_ns);
+		n = wait_until(j->answer_fd, j->began_ns + PATIENCE_NS, j->end_ns);
 		if (!n)
 			n = read_some(j);
 	}
 	return n;
 }
 
-/* Eight times what is on disk: symbols and their names are kept twice, sections may be packed. */
+/* Eight times the disk blocks: symbols and names are held twice, sections may be compressed. */
 static u64 memory_for(const int *fd, size_t n)
 {
 	u64 memory = CONFINED_MEMORY, mapped = 0, there;
@@ -393,10 +411,10 @@ static u64 memory_for(const int *fd, size_t n)
 	return (memory < CONFINED_MAX_MEMORY ? memory : CONFINED_MAX_MEMORY) + mapped;
 }
 
-/* With less there is no use in beginning. */
+/* Less time is not worth a start. */
 #define LEAST_NS (50 * NSEC_PER_MSEC)
 
-/* Only root can have put there what is in them. */
+/* Whether only root can have written the files. */
 static bool are_roots(const int *fd, size_t n)
 {
 	struct stat st;
@@ -408,7 +426,7 @@ static bool are_roots(const int *fd, size_t n)
 	return n;
 }
 
-/* What it may take now. The time that went by since the last look gives some back. */
+/* Refills the allowance for the time since the last refill, and limits the job to what is left. */
 static int grant(struct allowance *a, struct limits *l)
 {
 	u64 now = monotonic_ns(), back = a->at_ns ? (now - a->at_ns) / ALLOWANCE_SHARE : 0;
@@ -478,7 +496,7 @@ const char *confined__why(int err)
 	}
 }
 
-/* 1: it has ended, 0: not until then, or a negative errno. */
+/* 1: exited, 0: not before end_ns, or a negative errno. */
 static int await_end(pid_t pid, u64 end_ns, int *status)
 {
 	struct timespec pause = { .tv_nsec = 20000 };
@@ -510,6 +528,9 @@ bool confined__end(pid_t pid, bool kill_it)
 	return false;
 }
 
+/* So that a child need not wait for this process for each 64 KiB, while CPUs are busy. */
+#define PIPE_BYTES (1 << 20)
+
 int confined__begin(struct confined_job *j, confined_work work, void *arg, const int *fd, size_t nfds,
 		    struct allowance *allowance)
 {
@@ -523,6 +544,8 @@ int confined__begin(struct confined_job *j, confined_work work, void *arg, const
 		return err;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
+	/* Best effort: users have a limit (/proc/sys/fs/pipe-user-pages-soft). */
+	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
 	j->answer_fd = ends[0];
 	j->began_ns = monotonic_ns();
 	j->end_ns = j->began_ns + l.time_ns;
@@ -534,7 +557,7 @@ int confined__begin(struct confined_job *j, confined_work work, void *arg, const
 	return err;
 }
 
-/* After its answer has come, or err: it never will. */
+/* Ends the job once its answer is complete, or err occurred. */
 static int finish(struct confined_job *j, int err, void **data, size_t *size)
 {
 	if (!confined__end(j->pid, err != 0) && !err)
@@ -554,7 +577,7 @@ static int finish(struct confined_job *j, int err, void **data, size_t *size)
 	return err;
 }
 
-#define READS_AT_ONCE 16        /* a pipe has 64 KiB */
+#define READS_AT_ONCE 16
 
 int confined__take(struct confined_job *j, void **data, size_t *size)
 {

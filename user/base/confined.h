@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The one way to parse what others control: files that processes have mapped, their debug files,
- * maps of JIT compilers, names. A child process does it that can do nothing else: no user's and no
- * capabilities' rights, no open files but those it is given, system calls for memory and for
- * reading and writing those files, and limits on time, memory and the size of its answer. It is
- * killed when it is late, and left behind where it cannot be (it waits for a disk or a server).
- * What it answers is no more to be trusted than its input.
+ * The only way to parse data that others control: files that processes have mapped, their debug
+ * files, maps of JIT compilers, names. A child process does it, stripped of everything else: no
+ * user's rights, no capabilities, only the open files it is given, only system calls for memory and
+ * for reading and writing those files, and limits on time, memory and the size of its answer. A
+ * late child is killed, or abandoned if it cannot be killed (blocked on a disk or a server). Do not
+ * trust its answer any more than its input.
  *
- * Who waits for it hears signals: SIGINT, SIGTERM and SIGHUP, where they are blocked (as they are
- * from run__init() on), end the wait within 100 ms with -EINTR, and each later one at once, until
- * the signal is taken.
+ * Waits respond to signals: SIGINT, SIGTERM or SIGHUP, if blocked (as they are from run__init()
+ * on), ends a wait within 100 ms with -EINTR, unless the answer arrives within 40 ms, and ends each
+ * later wait at once, until the signal is taken.
  *
- * Files are to be opened with open_regular() (base/regular.h) or root__open() (sym/root.h), which
- * refuse all that is no regular file.
+ * Open files with open_regular() (base/regular.h) or root__open() (sym/root.h), which refuse
+ * anything but regular files.
  */
 #ifndef TALLY_BASE_CONFINED_H
 #define TALLY_BASE_CONFINED_H
@@ -22,7 +22,7 @@
 
 #include "base/types.h"
 
-/* Where the work's answer goes. Sticky: after an error nothing more is written. */
+/* The stream for the child's answer. Errors are sticky: later calls do nothing. */
 struct answer {
 	int fd;
 	int err;
@@ -31,20 +31,21 @@ struct answer {
 void answer__put(struct answer *a, const void *data, size_t size);
 
 /*
- * Runs in the child, with fd[i] as file descriptor i. It may crash, hang or lie; it must not use
- * what needs other system calls (stdio, opening files).
+ * Runs in the child, with fd[i] as file descriptor i. It may crash, hang or lie; it must not need
+ * other system calls (stdio, opening files).
  */
 typedef void (*confined_work)(struct answer *answer, void *arg);
 
 #define CONFINED_MAX_FILES 3
 
-/* Built with sanitizers: the exit status of a child in which they found a fault, and of its parent then. */
+/* Sanitizer builds: exit status of a child with a finding, and then of its parent. */
 #define CONFINED_FAULT 86
 
 /*
- * Limits. An answer has at most CONFINED_MAX_ANSWER bytes. Memory is address space on top of what
- * this process has: CONFINED_MEMORY and eight times what is really on disk of the files (a sparse
- * one claims anything), at most CONFINED_MAX_MEMORY; and as much again as is on disk, to map it. Time is on the wall; CPU time is a second more.
+ * Limits. An answer has at most CONFINED_MAX_ANSWER bytes. Memory is address space beyond that of
+ * this process: CONFINED_MEMORY plus eight times the disk blocks of the files (a sparse file may
+ * claim any size), at most CONFINED_MAX_MEMORY; plus their disk blocks once more, to map them. Time
+ * is wall time; the limit on CPU time is one second longer.
  */
 #define CONFINED_MEMORY (256ULL << 20)
 #define CONFINED_MAX_MEMORY (2ULL << 30)
@@ -52,81 +53,86 @@ typedef void (*confined_work)(struct answer *answer, void *arg);
 #define CONFINED_TIME_NS (20 * NSEC_PER_SEC)
 
 /*
- * What a run reads unasked, of processes that happen to be there, takes from an allowance besides:
- * each file that anyone but root can write to, ALLOWANCE_FILE_NS; all of those together,
- * ALLOWANCE_NS, which come back as one part in ALLOWANCE_SHARE of the time that goes by; and
- * ALLOWANCE_BYTES of answers, once. Root's own files take nothing from it.
+ * What a run reads unasked, from processes that happen to exist, is also charged to an allowance:
+ * ALLOWANCE_FILE_NS per file that anyone but root can write to; ALLOWANCE_NS for all of those
+ * together, refilled at 1/ALLOWANCE_SHARE of the passing time; and ALLOWANCE_BYTES of answers,
+ * never refilled. Files of root are not charged.
  */
 #define ALLOWANCE_FILE_NS (3 * NSEC_PER_SEC)
 #define ALLOWANCE_NS (10 * NSEC_PER_SEC)
 #define ALLOWANCE_SHARE 20
 #define ALLOWANCE_BYTES (256ULL << 20)
 
-struct allowance {      /* all 0 at first */
+struct allowance {      /* initialise to all zeros */
 	u64 spent_ns, spent_bytes;
-	u64 at_ns;      /* when spent_ns was looked at */
+	u64 at_ns;      /* time of the last refill */
 };
 
 /*
  * Runs work with arg and these files (at most CONFINED_MAX_FILES) and waits for it. allowance may
- * be NULL. Returns 0 and what was written, to be freed; -EBADMSG: the child did not come to its end
- * or wrote too much; -ETIME; -EDQUOT: the allowance is used up; -EINTR: a signal waits; or what
- * fork(2) and pipe(2) say.
+ * be NULL. Returns 0 and the answer, which the caller frees; -EBADMSG: the child died or wrote too
+ * much; -ETIME; -EDQUOT: the allowance is used up; -EINTR: a signal is pending; or an error of
+ * fork(2) or pipe(2).
  */
 int confined__run(confined_work work, void *arg, const int *fd, size_t nfds,
 		  struct allowance *allowance, void **data, size_t *size);
 
 /*
- * The same in pieces, for who has other things to do meanwhile: begun, then taken from whenever
- * answer_fd can be read and when end_ns has come, until that is no longer -EAGAIN.
+ * The same without blocking: begin a job, then take from it whenever answer_fd is readable and at
+ * end_ns, until the result is not -EAGAIN.
  */
 struct confined_job {
-	pid_t pid;              /* 0: there is none */
+	pid_t pid;              /* 0: no job */
 	int answer_fd;
 	u64 began_ns, end_ns;   /* CLOCK_MONOTONIC */
-	u64 most;               /* bytes of its answer */
+	u64 most;               /* most bytes of its answer */
 	struct allowance *allowance;
-	char *data;             /* what has come of the answer */
+	char *data;             /* the answer so far */
 	size_t n, room;
 };
 
 int confined__begin(struct confined_job *job, confined_work work, void *arg, const int *fd, size_t nfds,
 		    struct allowance *allowance);
-/* A MiB at a time. -EAGAIN: more is to come; else the job is over, and it is as of confined__run(). */
+/*
+ * Reads up to 1 MiB. -EAGAIN: not finished; any other result ends the job and is as of
+ * confined__run().
+ */
 int confined__take(struct confined_job *job, void **data, size_t *size);
-/* Ends it, if there is one. */
+/* Ends the job, if there is one. */
 void confined__drop(struct confined_job *job);
 
 /*
- * The same without waiting, for work that goes on until confined__end(): ten minutes of CPU time at
- * most. answer_fd is what it writes to, and may be a socket on which it is asked; who waits for an
- * answer sets the time for it. Returns 0 or a negative errno.
+ * Starts a service that runs until confined__end(): at most ten minutes of CPU time. It writes to
+ * answer_fd, which may be a socket for requests; the caller sets a time limit per answer. Returns 0
+ * or a negative errno.
  */
 int confined__start(confined_work work, void *arg, const int *fd, size_t nfds, int answer_fd,
 		    pid_t *pid);
 
 /*
- * For who asks such a one: the time that an answer about these files may take, 0: the allowance is
- * used up; and then the time that it took.
+ * For users of such a service: the time limit of an answer about these files, 0 if the allowance is
+ * used up; and charging the time it took.
  */
 u64 allowance__time(struct allowance *a, const int *fd, size_t nfds);
 void allowance__spend(struct allowance *a, const int *fd, size_t nfds, u64 ns);
 
-/* Why nothing was read, for people: of -ETIME, -EDQUOT, -EBADMSG, ... */
+/* Why nothing was read, as text: for -ETIME, -EDQUOT, -EBADMSG, ... */
 const char *confined__why(int err);
 
-/* Does a signal wait that is to end what takes long? */
+/* Whether a signal is pending that should end long operations. */
 bool confined__interrupted(void);
 
-/* Waits until there is something to read, or the end. 0, -ETIME: end_ns (monotonic), or -EINTR. */
+/* Waits for input or end of file. Returns 0, -ETIME at end_ns (CLOCK_MONOTONIC), or -EINTR. */
 int confined__wait(int fd, u64 end_ns);
+/* The same, but ignores signals for the first 40 ms, within which most answers arrive. */
+int confined__wait_for_answer(int fd, u64 end_ns);
 
-/* Reads so many bytes. -EBADMSG: there are fewer; else as confined__wait(). */
+/* Reads exactly size bytes. -EBADMSG: fewer came; otherwise as confined__wait(). */
 int confined__read(int fd, void *data, size_t size, u64 end_ns);
 
 /*
- * Ends it, or waits a second for its end and then kills it. Did it end by itself and well? One that
- * does not die of SIGKILL within some 100 ms is left behind.
+ * Kills the child, or waits up to one second for it to exit before killing it. Returns whether it
+ * exited successfully by itself. A child that survives SIGKILL for some 100 ms is abandoned.
  */
 bool confined__end(pid_t pid, bool kill_it);
 

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/program_path.h"
 #include "cli/habits_table.h"
 #include "cli/option_table.h"
 #include "report/diag.h"
@@ -17,7 +16,7 @@
  * --- the table ---------------------------------------------------------------------------------
  */
 
-/* Is it one of these names with blanks between? */
+/* Whether name is one of names, which are separated by blanks. */
 static bool is_among(const char *name, const char *names)
 {
 	size_t len = strlen(name), n;
@@ -35,7 +34,7 @@ static bool is_call_graph(const char *value)
 	return !strcmp(value, "fp") || !strcmp(value, "lbr") || !strncmp(value, "dwarf", 5);
 }
 
-/* value: what stands behind the option, in its word or the next, or NULL. */
+/* value: the rest of the option's word, or the next word, or NULL. */
 static bool fits(enum habit_when when, bool is_own, const char *value)
 {
 	switch (when) {
@@ -43,6 +42,8 @@ static bool fits(enum habit_when when, bool is_own, const char *value)
 		return value && isdigit((unsigned char)*value);
 	case WHEN_NO_NUMBER:
 		return !value || (!isdigit((unsigned char)*value) && *value != '.');
+	case WHEN_ALONE:
+		return !value || *value == '-';
 	case WHEN_SEPARATOR:
 		return value && ispunct((unsigned char)*value) && !value[1];
 	case WHEN_CALL_GRAPH:
@@ -68,31 +69,14 @@ static const struct habit *find_habit(const char *tool, const char *option, size
  * --- commands ----------------------------------------------------------------------------------
  */
 
-static bool is_executable(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-/* As execvp(3) will find it. */
+/* Looks it up as execvp(3) will. */
 static bool is_program(const char *word)
 {
-	const char *at = getenv("PATH") ?: "/bin:/usr/bin";
-	char path[4096];
-	int len;
+	char *path = isdigit((unsigned char)*word) ? NULL : program_path(word);
+	bool found = path;
 
-	if (isdigit((unsigned char)*word) || !*word)
-		return false;
-	if (strchr(word, '/'))
-		return is_executable(word);
-	for (; *at; at += len + (at[len] == ':')) {
-		len = strcspn(at, ":");
-		if (snprintf(path, sizeof(path), "%.*s/%s", len, at, word) < (int)sizeof(path) &&
-		    is_executable(path))
-			return true;
-	}
-	return false;
+	free(path);
+	return found;
 }
 
 /*
@@ -105,12 +89,13 @@ struct translation {
 	const struct cli_spec *spec;
 	int argc;
 	char **argv;
-	int i;                  /* the word of argv that is looked at */
+	int i;                  /* current word of argv */
 	char **word;            /* the new argv */
 	int n;
-	char *text;             /* room for new words, behind them */
+	char *text;             /* storage of new words, after word[] */
+	const char *command;    /* of an option, in one word */
 	size_t narguments;
-	int argument;           /* the first of them, in word[] */
+	int argument;           /* index in word[] of the first argument */
 	bool has_events;        /* -e */
 	bool has_min;           /* --min */
 };
@@ -120,7 +105,7 @@ static void put(struct translation *t, const char *word)
 	t->word[t->n++] = (char *)word;
 }
 
-/* A word made of two. */
+/* Adds a and b as one word. */
 static void put_joined(struct translation *t, const char *a, const char *b)
 {
 	put(t, t->text);
@@ -144,8 +129,14 @@ static int put_habit(struct translation *t, const struct habit *h, const char *v
 		diag_error("'%s' needs a value", h->option);
 		return -EINVAL;
 	}
-	if (h->value == VALUE_KEPT && last && last[strlen(last) - 1] == '=') {
+	if (h->value == VALUE_COMMAND) {
+		t->command = value;
+		return 0;
+	}
+	if (h->value != VALUE_NONE && last && last[strlen(last) - 1] == '=') {
 		put_joined(t, last, value);
+		if (h->value == VALUE_MS)
+			t->text = stpcpy(t->text - 1, "ms") + 1;
 		return 0;
 	}
 	if (h->becomes[0])
@@ -165,7 +156,7 @@ static void note_own(struct translation *t, int k)
 	t->has_min |= !strcmp(t->table.name[k], "min");
 }
 
-/* argv[i] is a long option. Goes on to the word behind it and its value. */
+/* Translates the long option argv[i] and advances past it and its value. */
 static int translate_long(struct translation *t)
 {
 	const char *word = t->argv[t->i], *name = word + 2;
@@ -192,8 +183,8 @@ static int translate_long(struct translation *t)
 }
 
 /*
- * One of the letters in argv[i], p. Returns whether the word is done with, its value too: 1; 0: there
- * may be another letter; or -EINVAL.
+ * Translates one of the letters in argv[i], at p. Returns 1 if the word, with its value, is done, 0
+ * if another letter may follow, or -EINVAL.
  */
 static int translate_letter(struct translation *t, const char *p, bool *took_next)
 {
@@ -211,7 +202,7 @@ static int translate_letter(struct translation *t, const char *p, bool *took_nex
 		put_joined(t, option, "");
 		return 0;
 	}
-	/* With the rest of the word: its value, or letters that are unknown. */
+	/* With the rest of the word: a value, or unknown letters. */
 	put_joined(t, "-", p);
 	if (*took_next)
 		put(t, value);
@@ -230,7 +221,7 @@ static int translate_letters(struct translation *t)
 	return done < 0 ? done : 0;
 }
 
-/* perf's way of running a command, without "--". Where a tool takes events as arguments, only behind -e. */
+/* perf runs commands without "--". In tools that take events as arguments, only after -e. */
 static bool begins_command(const struct translation *t, const char *word)
 {
 	const struct cli_spec *spec = t->spec;
@@ -246,6 +237,22 @@ static void put_rest(struct translation *t)
 {
 	while (t->i < t->argc)
 		put(t, t->argv[t->i++]);
+}
+
+/* As bcc does: blanks separate words, and nothing quotes them. */
+static void put_command(struct translation *t)
+{
+	const char *word = t->command;
+	size_t len;
+
+	put(t, "--");
+	for (word += strspn(word, " "); *word; word += strspn(word, " ")) {
+		len = strcspn(word, " ");
+		put(t, t->text);
+		t->text = mempcpy(t->text, word, len);
+		*t->text++ = 0;
+		word += len;
+	}
 }
 
 static int translate_word(struct translation *t)
@@ -269,8 +276,8 @@ static int translate_word(struct translation *t)
 }
 
 /*
- * bcc's runqslower and fileslower take a number that is the threshold. Here a number alone would be the
- * interval, which those who want it give with --min, or -I, or with a count.
+ * In bcc's runqslower and fileslower, a single number is the threshold. Here it would be the
+ * interval, so users who want an interval must add --min or a count, or use -I.
  */
 static void take_threshold(struct translation *t)
 {
@@ -292,7 +299,7 @@ static void take_threshold(struct translation *t)
 	diag_warn("%s alone is the least time, as in %s; an interval is -I MS", number, said);
 }
 
-/* A letter becomes a word of its own, or two and its value, and three bytes of text. */
+/* A letter becomes at most two words and its value, with three bytes of text. */
 static int make_room(struct translation *t)
 {
 	size_t letters = 0, longest = 0, i;
@@ -325,6 +332,8 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
 		err = translate_word(&t);
 	if (!err && t.narguments)
 		take_threshold(&t);
+	if (!err && t.command)
+		put_command(&t);
 	t.word[t.n] = NULL;
 	*n = t.n;
 	return err;
@@ -334,7 +343,7 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
  * --- another tool ------------------------------------------------------------------------------
  */
 
-/* Events of profile, and whether they are for stackcount. */
+/* The events of profile; tracepoints with a filter are a job for stackcount. */
 struct wanted {
 	size_t events, tracepoints;
 	bool filter;
@@ -354,7 +363,7 @@ static void want_event(struct wanted *w, const char *event)
 	w->tracepoints += event && is_tracepoint(event);
 }
 
-/* Looks at an option; its value, if it takes one, is the next word unless it stands in this one. */
+/* Counts an option's events; its value, if any, is the next word unless this word contains it. */
 static bool look_at_option(const struct option_table *table, struct wanted *w, const char *word,
 			   const char *next)
 {
@@ -391,6 +400,24 @@ const char *habits__other_tool(const struct argp *argp, int argc, char **argv)
 	for (i = 1; i < argc && strcmp(argv[i], "--") && !is_program(argv[i]); i++)
 		if (argv[i][0] == '-' && look_at_option(&table, &w, argv[i], argv[i + 1]))
 			i++;
-	return w.events && w.events == w.tracepoints && (w.filter || w.events > 1) ? "stackcount" :
-										       NULL;
+	return w.events && w.events == w.tracepoints && w.filter ? "stackcount" : NULL;
+}
+
+const char *habits__listing(int argc, char **argv)
+{
+	static const struct {
+		const char *tool, *shown;
+	} listings[] = { { "syscount", "syscalls:*" }, { "probe", "probe*:*" } };
+	size_t at;
+	int i;
+
+	for (at = 0; at < ARRAY_SIZE(listings); at++)
+		if (!strcmp(argv[0], listings[at].tool))
+			break;
+	if (at == ARRAY_SIZE(listings))
+		return NULL;
+	for (i = 1; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "-l") || !strcmp(argv[i], "--list"))
+			return listings[at].shown;
+	return NULL;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Command lines as people type them for perf, bcc and strace, with only the tool's name exchanged, put
- * into tally's words before they are parsed:
+ * Translates command lines in the style of perf, bcc and strace, with only the tool's name
+ * exchanged, into tally's options before they are parsed:
  *
  *   profile -F 99 -ag sleep 10     profile -F 99 -a -- sleep 10
  *   biolatency -DF                 biolatency --by disk --by flags
- *   runqslower 5000                runqslower --min 5000us, which is said
+ *   runqslower 5000                runqslower --min 5000us, with a message
  *
- * An option that the tool has itself always means what it means here; only a value that it cannot have
- * (`stat -d CMD`) tells that another one is meant. What cannot be had is refused in a line that says what to type instead.
+ * An option of the tool itself always keeps its meaning; only a value that it cannot take (`stat -d
+ * CMD`) selects the foreign one. What tally does not have is refused, with a hint what to type
+ * instead.
  */
 #ifndef TALLY_CLI_HABITS_H
 #define TALLY_CLI_HABITS_H
@@ -18,16 +19,23 @@
 #include "cli/options.h"
 
 /*
- * *translated becomes a new argv of *n words, one piece of memory for free(); the words of argv that are
- * kept are not copied. argv[0] is the tool's name. Returns 0, -ENOMEM, or -EINVAL after saying what is wrong.
+ * *translated becomes a new argv of *n words, in one allocation for free(); words taken from argv
+ * are not copied. argv[0] is the tool's name. Returns 0, -ENOMEM, or -EINVAL after reporting the
+ * error.
  */
 int habits__translate(const struct argp *argp, const struct cli_spec *spec, int argc, char **argv,
 		      char ***translated, int *n);
 
 /*
- * Another tool that does what this one is asked for, or NULL: `profile -e TRACEPOINT --filter EXPR` is
- * stackcount's.
+ * Another tool that does what was typed for this one, or NULL: `profile -e TRACEPOINT --filter
+ * EXPR` is a job for stackcount.
  */
 const char *habits__other_tool(const struct argp *argp, int argc, char **argv);
+
+/*
+ * What list(1) shows for -l or --list of this tool, or NULL: bcc's syscount lists calls, perf probe the probes it made.
+ * argv[0] is the tool's name.
+ */
+const char *habits__listing(int argc, char **argv);
 
 #endif /* TALLY_CLI_HABITS_H */

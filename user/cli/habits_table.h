@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of perf, bcc and strace that tools of the same work have here under another name, or not at all. */
+/*
+ * Options of perf, bcc and strace that the corresponding tools here lack or have under another
+ * name.
+ */
 #ifndef TALLY_CLI_HABITS_TABLE_H
 #define TALLY_CLI_HABITS_TABLE_H
 
 #include <stddef.h>
 
-/* What has to stand behind the option, in the same word or as the next one. */
+/* Condition on the value, in the same word or the next one. */
 enum habit_when {
-	WHEN_ANY,               /* never looked at where the tool has the option itself */
+	WHEN_ANY,               /* not applied if the tool has the option itself */
 	WHEN_NUMBER,            /* begins with a digit */
 	WHEN_NO_NUMBER,         /* anything else, or nothing */
+	WHEN_ALONE,             /* nothing, or another option */
 	WHEN_SEPARATOR,         /* one character of punctuation */
 	WHEN_CALL_GRAPH,        /* fp, dwarf, lbr */
 };
 
 enum habit_value {
-	VALUE_NONE,             /* it takes none there */
-	VALUE_KEPT,             /* it becomes the value of what the option becomes */
+	VALUE_NONE,             /* the translation takes no value */
+	VALUE_KEPT,             /* becomes the value of the translation */
 	VALUE_DROPPED,
+	VALUE_MS,               /* the same as VALUE_KEPT, with the unit: milliseconds */
+	VALUE_COMMAND,          /* a command in one word, split at blanks, behind all options */
 };
 
 struct habit {
-	const char *tools;      /* names with a blank between; NULL: all */
-	const char *option;     /* "-g", "--sort": as it is typed elsewhere */
+	const char *tools;      /* names separated by blanks; NULL: all */
+	const char *option;     /* "-g", "--sort": the foreign option */
 	enum habit_when when;
 	enum habit_value value;
-	const char *becomes[2]; /* words; one that ends in '=' takes the value into itself. None: nothing */
-	const char *say;        /* or: it is refused with this */
+	const char *becomes[2]; /* words; one that ends in '=' is joined with the value. None: drop the option */
+	const char *say;        /* alternatively: refuse it with this message */
 };
 
 extern const struct habit habits[];

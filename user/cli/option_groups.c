@@ -30,11 +30,18 @@ enum {
 	KEY_TEMPLATE,
 	KEY_RING_SIZE,
 	KEY_HEAT,
+	KEY_TABLE,
+	KEY_HIST,
+	KEY_LIVE,
 	KEY_OVERHEAD,
 	KEY_BUDGET,
 	KEY_LISTEN,
 	KEY_FOLLOW,
 	KEY_NO_FOLLOW,
+	KEY_REPORTS,
+	KEY_DELAY,
+	KEY_APPEND,
+	KEY_ENV,
 };
 
 /* The kernel's limit on pids, PID_MAX_LIMIT on 64-bit machines. */
@@ -63,7 +70,7 @@ static int parse_ids(const char *option, const char *value, u32 **ids, size_t *n
 	return all ? 0 : ENOMEM;
 }
 
-/* "1203, 1204" of many ends in "...". */
+/* Formats "1203, 1204"; a long list ends in "...". */
 static void say_pids(const char *name, const u32 *pids, size_t n)
 {
 	char text[128] = "";
@@ -90,7 +97,7 @@ static error_t add_named(const char *name, struct scope_options *o)
 	return 0;
 }
 
-/* Does one of these begin with a letter? */
+/* Whether an item of the list begins with a letter. */
 static bool has_names(const char *list)
 {
 	while (!isalpha((unsigned char)*list)) {
@@ -101,7 +108,7 @@ static bool has_names(const char *list)
 	return true;
 }
 
-/* Numbers, names of processes, or both. */
+/* Parses pids, process names, or a mix of both. */
 static error_t parse_pids(struct scope_options *o, const char *value)
 {
 	char *list, *rest, *each;
@@ -120,7 +127,10 @@ static error_t parse_pids(struct scope_options *o, const char *value)
 	return err;
 }
 
-/* Of times and numbers the first is not lost in silence, either. was: 0 before the first. */
+/*
+ * Refuses a second, different time or number, which would silently replace the first. was: 0 before
+ * the first.
+ */
 static error_t once(const char *option, const char *value, u64 was, u64 is)
 {
 	if (!was || was == is)
@@ -129,7 +139,7 @@ static error_t once(const char *option, const char *value, u64 was, u64 is)
 	return EINVAL;
 }
 
-/* Conditions all hold: of two users or two names none would be left, and one must not be lost. */
+/* All conditions must hold, and no task matches two users or two names: refuse a second one. */
 static int parse_once(const char *option, char *value, const char **where)
 {
 	if (*where) {
@@ -164,6 +174,7 @@ static error_t parse_scope(int key, char *arg, struct argp_state *state)
 	case KEY_FOLLOW:
 	case KEY_NO_FOLLOW:
 		o->follow = key == KEY_FOLLOW;
+		o->command_alone = key == KEY_NO_FOLLOW;
 		((struct cli *)state->input)->asked_follow = true;
 		return 0;
 	case KEY_PIDNS:
@@ -186,7 +197,8 @@ static const struct argp_option scope_options[] = {
 	{"follow-forks", KEY_FOLLOW, NULL, 0,
 	 "With -p: the children these processes make during the run, too, and theirs (the default of "
 	 "stat and trace)", 3},
-	{"no-follow-forks", KEY_NO_FOLLOW, NULL, 0, "With -p: these processes alone", 3},
+	{"no-follow-forks", KEY_NO_FOLLOW, NULL, 0,
+	 "The processes of -p, or that of the command, without their children", 3},
 	{"tid", 't', "TID,..", 0, "These threads", 3},
 	{"uid", 'u', "USER", 0, "Tasks of this user (name or number)", 3},
 	{"cgroup", 'G', "CGROUP", 0, "Tasks in this cgroup or below it", 3},
@@ -197,6 +209,11 @@ static const struct argp_option scope_options[] = {
 	{"all", 'a', NULL, 0, "Everything (the default without a scope or a command)", 3},
 	{},
 };
+
+OPTION_VALUES(pid, .options = scope_options, .key = 'p', .add = complete_processes, .separators = ",");
+OPTION_VALUES(cgroup, .options = scope_options, .key = 'G', .add = complete_cgroups);
+OPTION_VALUES(comm, .options = scope_options, .key = KEY_COMM, .add = complete_task_names);
+OPTION_VALUES(pidns, .options = scope_options, .key = KEY_PIDNS, .add = complete_pids);
 
 static error_t parse_time(int key, char *arg, struct argp_state *state)
 {
@@ -218,6 +235,13 @@ static error_t parse_time(int key, char *arg, struct argp_state *state)
 			return EINVAL;
 		cli->duration_ns = n;
 		return 0;
+	case KEY_REPORTS:
+		if (parse_u64_between(arg, 1, UINT32_MAX, &n))
+			return bad_value("--reports", arg, "a count of reports");
+		if (once("--reports", arg, cli->count, n))
+			return EINVAL;
+		cli->count = n;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -227,6 +251,7 @@ static const struct argp_option time_options[] = {
 	{ NULL, 0, NULL, 0, "Time:", 4 },
 	{ "duration", 'd', "SECONDS", 0, "Stop after this time in all", 4 },
 	{ "interval", 'I', "MS", 0, "A report each MS milliseconds", 4 },
+	{ "reports", KEY_REPORTS, "N", 0, "Stop after N reports", 4 },
 	{},
 };
 
@@ -271,32 +296,71 @@ static error_t parse_keys(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option key_options[] = {
 	{ NULL, 0, NULL, 0, "Grouping:", 5 },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per pid, tid, comm, cgroup, cpu, pidns, uid", 5 },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, 5 },
 	{ NULL, 'P', NULL, 0, "By process, like --by pid", 5 },
 	{ NULL, 'L', NULL, 0, "By thread, like --by tid", 5 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 5 },
 	{},
 };
 
-/* Of a tool whose keys are no tasks': -P and -L are read, to say so. */
+/* For tools whose keys are not tasks: -P and -L are accepted only to report that. */
 static const struct argp_option taskless_key_options[] = {
 	{ NULL, 0, NULL, 0, "Grouping:", 5 },
-	{ "by", KEY_BY, "KEY,..", 0, "One result per pid, tid, comm, cgroup, cpu, pidns, uid", 5 },
+	{ "by", KEY_BY, "KEY,..", 0, "One result per " TASK_KEY_PARTS, 5 },
 	{ NULL, 'P', NULL, OPTION_HIDDEN, NULL, 5 },
 	{ NULL, 'L', NULL, OPTION_HIDDEN, NULL, 5 },
 	{ "max-keys", KEY_MAX_KEYS, "N", 0, "Make room for about N keys (default 10240)", 5 },
 	{},
 };
 
-/* argp's: what is returned is freed unless it is text. */
+/* Adds each name of a list like "pid, comm, or any expression"; entries with blanks are no names. */
+static void add_names_of(struct completion *c, const char *text)
+{
+	char name[32];
+	size_t len;
+
+	for (;; text += len + 2) {
+		len = strcspn(text, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)len, text);
+		if (!strchr(name, ' '))
+			completion__add(c, name, "");
+		if (!text[len])
+			return;
+	}
+}
+
+static void complete_keys(struct completion *c)
+{
+	const struct own_parts *own = c->spec->own_parts;
+	u32 i;
+
+	add_names_of(c, c->spec->keys ?: task_key_parts());
+	for (i = 0; own && !c->spec->keys && i < own->n; i++)
+		completion__add(c, own->name[i], "");
+}
+
+OPTION_VALUES(by, .options = key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
+OPTION_VALUES(taskless_by, .options = taskless_key_options, .key = KEY_BY, .add = complete_keys, .separators = ",");
+
+static char *name_room(const struct cli *cli, const char *text)
+{
+	u32 keys = cli->usual_keys ?: CLI_DEFAULT_MAX_KEYS;
+	char *more;
+	int n = cli->usual_stacks ?
+			asprintf(&more, "Make room for about N keys (default %u; %u stacks)", keys, cli->usual_stacks) :
+			asprintf(&more, "Make room for about N keys (default %u)", keys);
+
+	return n < 0 ? (char *)text : more;
+}
+
+/* argp help filter: a result other than text is freed by argp. */
 static char *name_own_parts(int key, const char *text, void *input)
 {
 	const struct cli *cli = input;
 	char *more;
 
-	if (key == KEY_MAX_KEYS && cli && cli->usual_keys &&
-	    asprintf(&more, "Make room for about N keys (default %u)", cli->usual_keys) >= 0)
-		return more;
+	if (key == KEY_MAX_KEYS && cli)
+		return name_room(cli, text);
 	if (key != KEY_BY || !cli || !(cli->keys || cli->own_parts))
 		return (char *)text;
 	if ((cli->keys ? asprintf(&more, "One result per %s", cli->keys) :
@@ -341,6 +405,17 @@ static const struct argp_option sort_options[] = {
 	{},
 };
 
+static void complete_columns(struct completion *c)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; (name = report_sort_column_name(i)); i++)
+		completion__add(c, name, "");
+}
+
+OPTION_VALUES(sort, .options = sort_options, .key = KEY_SORT, .add = complete_columns);
+
 static error_t parse_heat(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
@@ -355,6 +430,49 @@ static error_t parse_heat(int key, char *arg, struct argp_state *state)
 static const struct argp_option heat_options[] = {
 	{ "heat", KEY_HEAT, NULL, 0,
 	  "A heat map: values over time; an SVG file with -o NAME.svg or --format svg", 5 },
+	{},
+};
+
+static error_t parse_form(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+	enum cli_form form;
+
+	(void)arg;
+	if (key != KEY_TABLE && key != KEY_HIST)
+		return ARGP_ERR_UNKNOWN;
+	form = key == KEY_TABLE ? FORM_TABLE : FORM_HISTOGRAMS;
+	if (cli->form && cli->form != form) {
+		diag_error("--table and --hist are two ways to show the same; give one of them");
+		return EINVAL;
+	}
+	cli->form = form;
+	return 0;
+}
+
+static error_t parse_live(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+
+	(void)arg;
+	if (key != KEY_LIVE)
+		return ARGP_ERR_UNKNOWN;
+	cli->live = true;
+	return 0;
+}
+
+static const struct argp_option live_options[] = {
+	{ "live", KEY_LIVE, NULL, 0, "On the whole terminal, drawn anew each interval; h shows the keys", 6 },
+	{},
+};
+
+static const struct argp_option table_options[] = {
+	{ "table", KEY_TABLE, NULL, 0, "Distributions as a table, a row for each key", 5 },
+	{},
+};
+
+static const struct argp_option hist_options[] = {
+	{ "hist", KEY_HIST, NULL, 0, "Distributions as histograms, one for each key", 5 },
 	{},
 };
 
@@ -407,7 +525,7 @@ static error_t parse_events(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_option event_options[] = {
+const struct argp_option event_options[] = {
 	{NULL, 0, NULL, 0, "Events (`list` shows them):", 2},
 	{"event", 'e', "EVENT,..", 0, "These events, as perf names them; may be given again", 2},
 	{"binary", 'x', "FILE", 0, "Functions and USDT probes are those of this program or library",
@@ -416,6 +534,13 @@ static const struct argp_option event_options[] = {
 	{},
 };
 
+void cli__set_format(struct cli *cli, enum report_format format)
+{
+	cli->has_format = true;
+	cli->prometheus = format == FORMAT_PROMETHEUS;
+	cli->format = cli->prometheus ? FORMAT_OPENMETRICS : format;
+}
+
 static error_t parse_output(int key, char *arg, struct argp_state *state)
 {
 	struct cli *cli = state->input;
@@ -423,22 +548,25 @@ static error_t parse_output(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_JSON:
-		cli->format = FORMAT_JSON;
+		cli__set_format(cli, FORMAT_JSON);
 		return 0;
 	case KEY_CSV:
 		if (arg && (strlen(arg) != 1 || strchr("\"\r\n", *arg)))
 			return bad_value("--csv", arg, "one character to stand between fields");
-		cli->format = FORMAT_CSV;
+		cli__set_format(cli, FORMAT_CSV);
 		cli->separator = arg ? *arg : ',';
 		return 0;
 	case KEY_FORMAT:
 		format = report_format(arg);
 		if (format < 0)
-			return bad_value("--format", arg, "one of text, json, csv, openmetrics");
-		cli->format = format;
+			return bad_value("--format", arg, "one of text, json, csv, openmetrics, prometheus, html");
+		cli__set_format(cli, format);
 		return 0;
 	case 'o':
 		return parse_once("-o", arg, &cli->output);
+	case KEY_APPEND:
+		cli->append = true;
+		return 0;
 	case 'T':
 		cli->timestamps = true;
 		return 0;
@@ -455,12 +583,30 @@ static const struct argp_option output_options[] = {
 	{"json", KEY_JSON, NULL, 0, "JSON, one object per line", 6},
 	{"csv", KEY_CSV, "SEP", OPTION_ARG_OPTIONAL, "Comma-separated values, or SEP between them",
 	 6},
-	{"format", KEY_FORMAT, "NAME", 0, "text, json, csv or openmetrics", 6},
+	{"format", KEY_FORMAT, "NAME", 0, "text, json, csv, openmetrics, prometheus or html", 6},
 	{"output", 'o', "FILE", 0, "Write to FILE, made anew, mode 0600", 6},
+	{"append", KEY_APPEND, NULL, 0, "Write to the end of the file of -o instead", 6},
 	{"timestamps", 'T', NULL, 0, "Begin each report with its time", 6},
 	{"verbose", 'v', NULL, 0, "Say more on standard error, libbpf's messages included", 6},
 	{},
 };
+
+/* svg is for heat maps, metrics are for measurements. */
+static void complete_formats(struct completion *c)
+{
+	const char *name;
+	int i;
+
+	for (i = 0; i < FORMATS; i++) {
+		name = report_format_name(i);
+		if (report_format(name) < 0 || (i == FORMAT_SVG && !(c->spec->groups & CLI_HEAT)) ||
+		    (format_is_metrics(i) && !(c->spec->groups & CLI_RUN)))
+			continue;
+		completion__add(c, name, "");
+	}
+}
+
+OPTION_VALUES(format, .options = output_options, .key = KEY_FORMAT, .add = complete_formats);
 
 static error_t parse_lines(int key, char *arg, struct argp_state *state)
 {
@@ -502,7 +648,7 @@ static const struct argp_option times_options[] = {
 	{},
 };
 
-/* "0.5", "1%": above 0, at most 100. */
+/* Parses "0.5" or "1%": above 0, at most 100. */
 static int parse_percent(const char *text, double *percent)
 {
 	char *end;
@@ -544,6 +690,13 @@ static error_t parse_run(int key, char *arg, struct argp_state *state)
 					 "a port, or ADDRESS:PORT in numbers, like 9435, "
 					 "192.0.2.1:9435, [::]:9435");
 		return 0;
+	case KEY_DELAY:
+		if (parse_duration(arg, NSEC_PER_MSEC, &n) || !n || n > LONGEST_NS)
+			return bad_value("--delay", arg, "a time in milliseconds");
+		if (once("--delay", arg, cli->delay_ns, n))
+			return EINVAL;
+		cli->delay_ns = n;
+		return 0;
 	case KEY_OVERHEAD:
 		cli->overhead = true;
 		return 0;
@@ -557,11 +710,36 @@ static const struct argp_option run_options[] = {
 	{"explain", 'n', NULL, 0, "Say what would be done, and do nothing", 7},
 	{"strict", KEY_STRICT, NULL, 0, "Exit with 3 if anything was lost or inexact", 7},
 	{"ready-fd", KEY_READY_FD, "N", 0, "Write a line to descriptor N when measuring begins", 7},
+	{"delay", KEY_DELAY, "MS", 0,
+	 "Begin to measure MS milliseconds after the command has begun, or from now", 7},
 	{"listen", KEY_LISTEN, "[ADDRESS:]PORT", 0,
 	 "Serve OpenMetrics text over HTTP, at /metrics; of this host alone without ADDRESS", 7},
 	{"overhead", KEY_OVERHEAD, NULL, 0, "Say what the measurement itself cost, by program", 7},
 	{"budget", KEY_BUDGET, "PERCENT", 0,
 	 "Stop measuring when the programs take more of the machine's CPU time than this", 7},
+	{},
+};
+
+static error_t parse_command(int key, char *arg, struct argp_state *state)
+{
+	struct cli *cli = state->input;
+	char **larger;
+
+	if (key != KEY_ENV)
+		return ARGP_ERR_UNKNOWN;
+	if (!*arg || *arg == '=')
+		return bad_value("--env", arg, "NAME=VALUE, or NAME");
+	larger = realloc(cli->env, (cli->nenv + 1) * sizeof(*larger));
+	if (!larger)
+		return ENOMEM;
+	cli->env = larger;
+	cli->env[cli->nenv++] = arg;
+	return 0;
+}
+
+static const struct argp_option command_options[] = {
+	{"env", KEY_ENV, "NAME[=VALUE]", 0,
+	 "In the environment of the command; NAME alone is removed from it", 7},
 	{},
 };
 
@@ -575,9 +753,13 @@ static const struct {
 	  { .options = key_options, .parser = parse_keys, .help_filter = name_own_parts } },
 	{ CLI_SORT, { .options = sort_options, .parser = parse_sort } },
 	{ CLI_HEAT, { .options = heat_options, .parser = parse_heat } },
+	{ CLI_TABLE, { .options = table_options, .parser = parse_form } },
+	{ CLI_HIST, { .options = hist_options, .parser = parse_form } },
+	{ CLI_LIVE, { .options = live_options, .parser = parse_live } },
 	{ CLI_OUTPUT, { .options = output_options, .parser = parse_output } },
 	{ CLI_TIMES, { .options = times_options, .parser = parse_times } },
 	{ CLI_RUN, { .options = run_options, .parser = parse_run } },
+	{ CLI_COMMAND, { .options = command_options, .parser = parse_command } },
 	{ CLI_TOP, { .options = top_options, .parser = parse_top } },
 	{ CLI_EVENTS, { .options = event_options, .parser = parse_events } },
 	{ CLI_LINES, { .options = lines_options, .parser = parse_lines } },

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The options of each group (cli/options.h): what they are called, and what is made of them. Each
- * group is a child of glibc's argp whose input is the struct cli. They say what is wrong.
+ * The options of each group (cli/options.h) and their parsers. Each group is a child of glibc's
+ * argp whose input is the struct cli. Parsers report errors.
  */
 #ifndef TALLY_CLI_OPTION_GROUPS_H
 #define TALLY_CLI_OPTION_GROUPS_H
 
 #include "cli/options.h"
 
-/* A day in a year's seconds is enough for any -d. */
+/* Upper limit of -d and intervals: 366 days. */
 #define LONGEST_NS (366 * 86400 * NSEC_PER_SEC)
 
-/* Groups that have options. */
-#define OPTION_GROUPS 11
+/* Number of groups that have options. */
+#define OPTION_GROUPS 15
+
+/* Options of CLI_EVENTS. event/complete.c declares the values of -e. */
+extern const struct argp_option event_options[];
 
 /*
- * Puts those that are in groups (enum cli_groups, ORed) into child, which is all zeroes before.
- * keys_of_no_task: as in struct cli_spec.
+ * Adds the groups (enum cli_groups, ORed) to child, which must be all zeros. keys_of_no_task: as in
+ * struct cli_spec.
  */
 void option_groups__put(u32 groups, bool keys_of_no_task, struct argp_child child[OPTION_GROUPS]);
 

@@ -4,39 +4,54 @@
 #include <ctype.h>
 #include <string.h>
 
-static void add(struct option_table *t, const char *name, int key, enum option_takes takes)
+/* main: o itself, or the option that o is an alias of. */
+static void add(struct option_table *t, const struct argp *argp, const struct argp_option *o,
+		const struct argp_option *main)
 {
-	if (t->n == OPTION_TABLE_MOST)
+	size_t i = t->n;
+
+	if (i == OPTION_TABLE_MOST)
 		return;
-	t->name[t->n] = name ?: "";
-	t->letter[t->n] = key > 0 && key < 128 && isprint(key) ? key : 0;
-	t->takes[t->n++] = takes;
+	t->name[i] = o->name ?: "";
+	t->letter[i] = o->key > 0 && o->key < 128 && isprint(o->key) ? o->key : 0;
+	t->takes[i] = !main->arg ? TAKES_NOTHING :
+		      main->flags & OPTION_ARG_OPTIONAL ? MAY_TAKE_VALUE : TAKES_VALUE;
+	t->argp[i] = argp;
+	t->option[i] = o;
+	t->doc[i] = main->doc;
+	t->n++;
 }
 
 static void collect(struct option_table *t, const struct argp *argp)
 {
-	const struct argp_option *o = argp->options;
+	const struct argp_option *o = argp->options, *main = o;
 	const struct argp_child *child;
-	enum option_takes takes = TAKES_NOTHING;
 
 	for (; o && (o->name || o->key || o->doc); o++) {
 		if (!(o->flags & OPTION_ALIAS))
-			takes = !o->arg ? TAKES_NOTHING :
-				o->flags & OPTION_ARG_OPTIONAL ? MAY_TAKE_VALUE : TAKES_VALUE;
+			main = o;
 		if (o->name || o->key)
-			add(t, o->name, o->key, takes);
+			add(t, argp, o, main);
 	}
 	for (child = argp->children; child && child->argp; child++)
 		collect(t, child->argp);
 }
 
+/* Those of argp itself. */
+static const struct argp_option argp_own_options[] = {
+	{ "help", '?', NULL, 0, "Give this help list", 0 },
+	{ "usage", 0, NULL, 0, "Give a short usage message", 0 },
+	{ "version", 'V', NULL, 0, "Print program version", 0 },
+	{},
+};
+
+static const struct argp argp_own = { .options = argp_own_options };
+
 void option_table__fill(struct option_table *t, const struct argp *argp)
 {
 	*t = (struct option_table){};
 	collect(t, argp);
-	add(t, "help", '?', TAKES_NOTHING);
-	add(t, "usage", 0, TAKES_NOTHING);
-	add(t, "version", 'V', TAKES_NOTHING);
+	collect(t, &argp_own);
 }
 
 int option_table__letter(const struct option_table *t, char letter)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of an argp and its children, flat, for looking at a command line before argp does. */
+/*
+ * The options of an argp and its children as a flat table, to inspect a command line before argp
+ * parses it.
+ */
 #ifndef TALLY_CLI_OPTION_TABLE_H
 #define TALLY_CLI_OPTION_TABLE_H
 
@@ -8,6 +11,7 @@
 #include "base/types.h"
 
 #define OPTION_TABLE_MOST 128
+#define OPTION_NAME_SPACE 64    /* for a long name with its dashes */
 
 enum option_takes {
 	TAKES_NOTHING,
@@ -20,22 +24,25 @@ struct option_table {
 	const char *name[OPTION_TABLE_MOST];    /* long name or "" */
 	int letter[OPTION_TABLE_MOST];          /* 0: none */
 	enum option_takes takes[OPTION_TABLE_MOST];
+	const struct argp *argp[OPTION_TABLE_MOST];             /* its parser */
+	const struct argp_option *option[OPTION_TABLE_MOST];
+	const char *doc[OPTION_TABLE_MOST];     /* description, of an alias that of the option; NULL: none */
 };
 
-/* All options of argp, then argp's own: --help, --usage, --version. */
+/* Adds all options of argp, then argp's own: --help, --usage, --version. */
 void option_table__fill(struct option_table *t, const struct argp *argp);
 
 /* Index of the option with this letter, or -1. */
 int option_table__letter(const struct option_table *t, char letter);
 
 /*
- * Index of the long option of which the first len characters of name are the name or the beginning;
- * -1: none; -2: several, of which *other is one and *first another.
+ * Index of the long option that the first len characters of name spell or abbreviate; -1: none; -2:
+ * ambiguous between *first and *other.
  */
 int option_table__name(const struct option_table *t, const char *name, size_t len, int *first,
 		       int *other);
 
-/* Is the option that is meant called exactly so? */
+/* Whether those len characters are the whole name of option i. */
 bool option_table__is_whole(const struct option_table *t, int i, size_t len);
 
 #endif /* TALLY_CLI_OPTION_TABLE_H */

@@ -51,7 +51,7 @@ struct parse_input {
 	struct cli *cli;
 	const struct cli_spec *spec;
 	const struct argp_child *children;
-	unsigned int taken;     /* positional arguments that were the tool's */
+	unsigned int taken;     /* positional arguments taken by the tool */
 };
 
 static error_t parse_root(int key, char *arg, struct argp_state *state)
@@ -68,7 +68,7 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 		}
 		return 0;
 	case ARGP_KEY_ARG:
-		/* A tool that takes arguments of its own names them in its argp. */
+		/* A tool with its own arguments names them in its argp. */
 		if (in->spec->takes && in->spec->takes(in->spec->own_input, arg)) {
 			in->taken++;
 			return 0;
@@ -81,12 +81,12 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Heat maps drawn with --by where --top does not say. */
+/* Default of --top for heat maps with --by. */
 #define HEAT_TOP 4
 
 /*
- * The columns of a heat map where no interval is given: sixty, or as many as there are seconds.
- * Commands may be short.
+ * Default interval of a heat map: 1/60 of the duration, within 100 ms and 1 s; without a duration 1
+ * s, or 100 ms for a command, which may be short.
  */
 static u64 heat_interval_ns(const struct cli *cli)
 {
@@ -99,15 +99,40 @@ static u64 heat_interval_ns(const struct cli *cli)
 	return ns < least ? least : ns;
 }
 
-/* What --heat implies. Maps are sorted and cut when the run has ended, its reports are not. */
+/*
+ * The format that the name of -o says, if none is given. A picture is a heat map where there are distributions; tools
+ * with stacks, whose pictures are others, have theirs from stack_options__check().
+ */
+static void settle_format(struct cli *cli, const struct cli_spec *spec)
+{
+	bool is_picture = cli->format == FORMAT_SVG || (!cli->has_format && cli__output_ends_with(cli, ".svg"));
+
+	if (is_picture && spec->groups & CLI_HEAT && cli->form != FORM_TABLE)
+		cli->heat = true;
+	if (cli->has_format || !(spec->groups & CLI_OUTPUT))
+		return;
+	if (cli__output_ends_with(cli, ".html"))
+		cli->format = FORMAT_HTML;
+	else if (cli__output_ends_with(cli, ".csv"))
+		cli->format = FORMAT_CSV;
+	else if (cli__output_ends_with(cli, ".json") && !cli__output_ends_with(cli, ".speedscope.json"))
+		cli->format = FORMAT_JSON;
+}
+
+/*
+ * Applies what --heat implies. Maps are sorted and cut at the end of the run; its reports are not.
+ */
 static void settle_heat(struct cli *cli)
 {
-	const char *end = cli->output ? strrchr(cli->output, '.') : NULL;
-
 	if (!cli->heat)
 		return;
-	if (cli->format == FORMAT_TEXT && end && !strcmp(end, ".svg"))
+	if (cli->format == FORMAT_TEXT && !cli->has_format && cli__output_ends_with(cli, ".svg"))
 		cli->format = FORMAT_SVG;
+	if (cli->format == FORMAT_HTML) {       /* a page has a heat map whenever there are intervals */
+		cli->heat = false;
+		cli->interval_ns = cli->interval_ns ?: heat_interval_ns(cli);
+		return;
+	}
 	cli->heat_live = cli->interval_ns;
 	if (!cli->interval_ns)
 		cli->interval_ns = heat_interval_ns(cli);
@@ -118,8 +143,8 @@ static void settle_heat(struct cli *cli)
 }
 
 /*
- * What --listen implies. Without an interval the counters are read when somebody asks: that is an
- * interval, too, of no length that could be told before.
+ * Applies what --listen implies. Without an interval, requests read the counters and so end
+ * intervals of unpredictable length.
  */
 static int settle_listen(struct cli *cli)
 {
@@ -136,7 +161,30 @@ static int settle_listen(struct cli *cli)
 	return 0;
 }
 
-/* What no single option can see. */
+#define LIVE_INTERVAL_NS NSEC_PER_SEC
+
+/* Applies what --live implies. */
+static int settle_live(struct cli *cli)
+{
+	if (!cli->live)
+		return 0;
+	if (cli->format != FORMAT_TEXT || cli->output || cli->listen.n) {
+		diag_error("--live is text on the terminal, in no other format and place");
+		return -EINVAL;
+	}
+	if (cli->heat) {
+		diag_error(
+			"--live replaces each report by the next one, and --heat draws all of them; give one of them");
+		return -EINVAL;
+	}
+	if (!cli->interval_ns)
+		cli->interval_ns = LIVE_INTERVAL_NS;
+	cli->live_top = cli->top;
+	cli->top = 0;
+	return 0;
+}
+
+/* Checks combinations of options. */
 static int check_together(const struct cli *cli, const struct cli_spec *spec)
 {
 	const struct scope_options *s = &cli->scope;
@@ -146,19 +194,34 @@ static int check_together(const struct cli *cli, const struct cli_spec *spec)
 			   "tables, numbers of events");
 		return -EINVAL;
 	}
+	if (cli->heat && cli->form == FORM_TABLE) {
+		diag_error("--heat draws distributions over time, and a table has none; give one of them");
+		return -EINVAL;
+	}
 	if (cli->format == FORMAT_SVG && !cli->heat) {
 		diag_error("--format svg is the format of heat maps: it goes with --heat");
 		return -EINVAL;
 	}
 
-	if (s->all && (s->npids || s->ntids || s->user || s->cgroup || s->comm || s->pidns)) {
-		diag_error(
-			"-a means every task; it cannot be combined with -p, -t, -u, -G, --comm or "
-			"--pidns");
+	if (s->all && (s->npids || s->ntids || s->user || s->comm || s->pidns)) {
+		diag_error("-a means every task; it cannot be combined with -p, -t, -u, --comm or --pidns");
 		return -EINVAL;
 	}
-	if (cli->asked_follow && !s->npids) {
-		diag_error("--follow-forks and --no-follow-forks are about the processes of -p");
+	if (cli->asked_follow && !s->npids && !cli->command) {
+		diag_error("--follow-forks and --no-follow-forks are about the processes of -p, or of a command");
+		return -EINVAL;
+	}
+	if (cli->nenv && !cli->command) {
+		diag_error("--env is about the environment of a command; there is none behind --");
+		return -EINVAL;
+	}
+	if (cli->append && (!cli->output || cli->format == FORMAT_OPENMETRICS || cli->format == FORMAT_HTML ||
+			    cli->format == FORMAT_SVG)) {
+		diag_error("--append is about the text, JSON or CSV in the file of -o");
+		return -EINVAL;
+	}
+	if (cli->count && !cli->interval_ns) {
+		diag_error("--reports needs an interval, as in -I 1000");
 		return -EINVAL;
 	}
 	if (cli->count && cli->duration_ns) {
@@ -185,7 +248,7 @@ static int take_command(struct cli *cli, const struct cli_spec *spec, int argc, 
 	return 0;
 }
 
-/* Before argp sorts argv. NULL when there is no memory for it. */
+/* Joins argv before argp reorders it. NULL without memory. */
 static char *joined(int argc, char **argv)
 {
 	size_t length = 1;
@@ -203,7 +266,7 @@ static char *joined(int argc, char **argv)
 	return text;
 }
 
-/* All options of a tool: its own, those of the groups, and the end. */
+/* All options of a tool: its own, those of the groups, and the terminator. */
 struct whole_argp {
 	struct argp_child children[1 + OPTION_GROUPS + 1];
 	struct argp root;
@@ -244,6 +307,21 @@ const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv)
 	return habits__other_tool(&whole.root, argc, argv);
 }
 
+/* Prints the answer and exits, as argp does for --help. */
+static void answer_shell(struct cli *cli, const struct cli_spec *spec, const struct argp *root, int argc, char **argv)
+{
+	char *text = complete__answer(spec, root, cli, argc, argv);
+	struct writer w = {};
+	int err = text ? cli__open_writer(cli, &w) : -ENOMEM;
+
+	if (!err)
+		err = writer__emit(&w, text, strlen(text));
+	err = cli__close_writer(&w, err);
+	free(text);
+	cli__free(cli);
+	exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv)
 {
 	struct whole_argp whole;
@@ -257,7 +335,10 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 		.filter_each = spec->filter_each,
 		.has_max_keys = spec->groups & CLI_KEYS, .scope.follow = spec->follows,
 		.own_parts = spec->own_parts, .keys = spec->keys, .usual_keys = spec->usual_keys,
+		.usual_stacks = spec->usual_stacks,
 	};
+	if (complete__is_asked(argc, argv))
+		answer_shell(cli, spec, &whole.root, argc, argv);
 	err = habits__translate(&whole.root, spec, argc, argv, &cli->translated, &argc);
 	argv = cli->translated;
 	if (!err)
@@ -271,7 +352,13 @@ int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **ar
 	if (!err && argp_parse(&whole.root, end, argv, 0, NULL, &input))
 		err = -EINVAL;
 	if (!err)
+		settle_format(cli, spec);
+	if (!err)
 		err = settle_listen(cli);
+	if (!err)
+		err = settle_live(cli);
+	/* perf takes -G with -a alone, for its tasks on all CPUs. */
+	cli->scope.all &= !cli->scope.cgroup;
 	if (!err)
 		err = check_together(cli, spec);
 	if (!err)
@@ -294,11 +381,13 @@ void cli__free(struct cli *cli)
 	scope_options__free(&cli->scope);
 	free(cli->command_line);
 	free(cli->events);
+	free(cli->env);
 	free(cli->filters);
 	free(cli->translated);
 	free(cli->meant);
 	cli->meant = NULL;
 	cli->translated = NULL;
 	cli->events = NULL;
+	cli->env = NULL;
 	cli->command_line = NULL;
 }

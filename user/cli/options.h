@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command line all tools share, in groups that a tool picks from (glibc argp children):
+ * The command line that all tools share, in groups from which a tool selects (glibc argp children):
  *
  *   CLI_SCOPE    -p -t -u -G -C --comm --pidns -a --follow-forks      whose events
- *   CLI_TIME     [interval [count]] -I -d              how long, how often
- *   CLI_KEYS     --by -P -L --max-keys                 summed up by what
- *   CLI_TOP      --top                                 how many of those are shown
- *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    in which order, or over time (histograms)
+ *   CLI_TIME     [interval [count]] -I -d --reports    how long, how often
+ *   CLI_KEYS     --by -P -L --max-keys                 grouping
+ *   CLI_TOP      --top                                 how many groups are shown
+ *   CLI_GROUPS   --sort --heat (CLI_SORT, CLI_HEAT)    their order, or over time (histograms)
+ *   CLI_TABLE    --table                               histograms as rows of a table
+ *   CLI_HIST     --hist                                the opposite
+ *   CLI_LIVE     --live                                reports on the whole terminal, with keys
  *   CLI_EVENTS   -e -x --filter                        which events
- *   CLI_OUTPUT   --json --csv --format -o -T -v        how it is written (every tool)
- *   CLI_RUN      -n --strict --ready-fd --overhead --budget --listen    things a measurement has
+ *   CLI_OUTPUT   --json --csv --format -o --append -T -v    output format (every tool)
+ *   CLI_RUN      -n --strict --ready-fd --delay --overhead --budget --listen    options of a measurement
  *   CLI_TIMES    -m                                    values are times
- *   CLI_LINES    --template                            how a line of a single event looks
- *   CLI_COMMAND  -- command args...                    run it and measure it
+ *   CLI_LINES    --template                            layout of a line of a single event
+ *   CLI_COMMAND  --env, -- command args...             run it and measure it
  *
- * One letter has one meaning in all tools. A tool adds its own options with an argp of its own.
- * Unknown options are refused with the nearest name; numbers are strict.
+ * A letter has the same meaning in all tools. A tool adds its own options with an argp of its own.
+ * Unknown options are refused with the nearest name; numbers are parsed strictly.
  */
 #ifndef TALLY_CLI_OPTIONS_H
 #define TALLY_CLI_OPTIONS_H
@@ -23,6 +26,7 @@
 #include <argp.h>
 
 #include "cli/address.h"
+#include "cli/complete.h"
 #include "cli/task_key.h"
 #include "host/scope.h"
 #include "report/report.h"
@@ -41,119 +45,152 @@ enum cli_groups {
 	CLI_EVENTS = 1 << 9,
 	CLI_LINES = 1 << 10,
 	CLI_HEAT = 1 << 11,
+	CLI_TABLE = 1 << 12,
+	CLI_HIST = 1 << 13,
+	CLI_FORM = CLI_TABLE | CLI_HIST,
+	CLI_LIVE = 1 << 14,
 	CLI_GROUPS = CLI_SORT | CLI_HEAT,
 };
 
-/* What most measurements take. */
+/* The groups of most measurements. */
 #define CLI_HISTOGRAM                                                                              \
-	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_OUTPUT | CLI_RUN |           \
-	 CLI_COMMAND)
+	(CLI_SCOPE | CLI_TIME | CLI_KEYS | CLI_TOP | CLI_GROUPS | CLI_FORM | CLI_OUTPUT |          \
+	 CLI_RUN | CLI_COMMAND | CLI_LIVE)
 
-/* Everything that was asked for; zero where nothing was. */
+/* How the distributions of several keys are shown. */
+enum cli_form {
+	FORM_USUAL,             /* as the tool does; many keys on a terminal are a table (run/tabulate.h) */
+	FORM_TABLE,             /* --table */
+	FORM_HISTOGRAMS,        /* --hist */
+};
+
+/* The parsed options; zero if not given. */
 struct cli {
 	struct scope_options scope;
 	bool asked_follow;      /* --follow-forks or --no-follow-forks */
 	u64 interval_ns;        /* 0: one report at the end */
 	u64 count;              /* reports; 0: no limit */
 	u64 duration_ns;        /* 0: until interrupted, or the command ends */
+	u64 delay_ns;           /* --delay: measuring begins so long after the command, or the tool */
 	u32 by;                 /* enum task_key_part and BY_OWN(), ORed */
-	const char *by_text; /* --by as typed, where the tool's keys are its own (spec->own_keys) */
+	const char *by_text; /* --by as typed, if the tool has its own keys (spec->own_keys) */
 	bool own_keys;
 	bool has_max_keys;      /* CLI_KEYS */
 	const struct own_parts *own_parts;
-	const char *keys;       /* as in the spec */
-	u32 usual_keys;         /* likewise */
+	const char *keys;       /* from the spec */
+	u32 usual_keys, usual_stacks;   /* from the spec */
 	u32 max_keys;           /* --max-keys, or CLI_DEFAULT_MAX_KEYS */
 	u32 asked_keys;         /* --max-keys; 0: not given */
 	u64 top;                /* 0: all */
-	bool heat;              /* --heat; an interval is set with it if none is given */
-	bool heat_live;         /* one was given */
-	u64 heat_top;           /* --top of heat maps: top is 0 then */
-	u64 metrics_top;        /* likewise of OpenMetrics, which choose by the whole run */
-	int sort;               /* a report_sort_column(); -1: the tool's own order */
-	const char **events;    /* the texts of -e, in order; they point into argv */
+	bool heat;              /* --heat; sets an interval if none is given */
+	bool heat_live;         /* an interval was given */
+	u64 heat_top;           /* --top of heat maps, replacing top, which is 0 */
+	u64 metrics_top;        /* --top of OpenMetrics, which ranks over the whole run; also replaces top */
+	enum cli_form form;
+	bool live;              /* --live: all rows are wanted, and the screen shows live_top of them */
+	u64 live_top;           /* --top with --live; 0: all; also replaces top */
+	int sort;               /* a report_sort_column(); -1: the tool's default order */
+	const char **events;    /* the texts of -e, in order; pointers into argv */
 	size_t nevents;
 	const char *binary;     /* -x */
-	const char *filter;     /* --filter, the first of several */
-	bool filter_each;       /* as in the spec */
+	const char *filter;     /* first --filter */
+	bool filter_each;       /* from the spec */
 	struct cli_filter {
 		const char *text;
-		size_t end;     /* events[] in front of it */
-	} *filters;             /* all of --filter, in order */
+		size_t end;     /* number of events[] before it */
+	} *filters;             /* all --filter, in order */
 	size_t nfilters;
 	enum report_format format;
+	bool has_format;                /* it was given, and does not follow from the name of -o */
 	char separator;
+	bool prometheus;                /* FORMAT_OPENMETRICS: written as Prometheus text 0.0.4 */
 	bool milliseconds;
 	bool timestamps;
 	bool explain;
 	bool verbose;
 	bool strict;
 	int ready_fd;           /* -1: none */
-	struct listen_addresses listen;         /* --listen; format is FORMAT_OPENMETRICS then */
-	bool on_demand;         /* and no interval given: one ends when somebody asks (run/run.c) */
-	bool overhead;          /* --overhead, or implied by: */
+	struct listen_addresses listen;         /* --listen; format is FORMAT_OPENMETRICS */
+	bool profiles;          /* --listen: profiles, too */
+	bool on_demand;         /* --listen without an interval: a request ends one (run/run.c) */
+	bool overhead;          /* --overhead; implied by --budget */
 	double budget;          /* --budget: percent of the machine; 0: none */
 	const char *template_text;      /* --template */
-	u64 ring_bytes;         /* --ring-size; 0: as the tool needs */
+	u64 ring_bytes;         /* --ring-size; 0: the tool's default */
 	const char *output;     /* file name; NULL: standard output */
-	char **command;         /* NULL-terminated, points into argv; NULL: none */
-	char *command_line;     /* all of argv, for the report's header; not escaped */
-	char *meant;            /* the same in our own words */
-	char **translated;      /* argv in our own words (cli/habits.h); what points into argv may point here */
+	bool append;            /* to what the file has */
+	char **env;             /* --env: NAME=VALUE, or NAME to remove it, of the command; pointers into argv */
+	size_t nenv;
+	char **command;         /* NULL-terminated, pointers into argv; NULL: none */
+	char *command_line;     /* all of argv, for the report header; not escaped */
+	char *meant;            /* the same after translation */
+	char **translated;      /* argv after translation (cli/habits.h); pointers into argv may point here */
 };
 
 struct cli_spec {
 	u32 groups;             /* enum cli_groups, ORed */
-	const char *doc;        /* what the tool does: the help text, argp's conventions */
-	const struct argp *own; /* the tool's own options, or NULL; with args_doc it takes the
-				 * positional arguments, too */
+	const char *doc;        /* description for --help, in argp's format */
+	const struct argp *own; /* the tool's own options, or NULL; with args_doc it also takes the
+				 * positional arguments */
 	void *own_input;        /* state->input of own's parser */
-	bool own_keys;          /* --by is read by the tool: cli->by_text */
-	bool filter_each;       /* several --filter: each is for the -e in front of it */
-	/* What --by takes beside the parts of task keys (cli/task_key.h), or NULL. */
+	bool own_keys;          /* the tool parses --by: cli->by_text */
+	bool filter_each;       /* each --filter applies to the -e before it */
+	/* Keys of --by beyond the parts of task keys (cli/task_key.h), or NULL. */
 	const struct own_parts *own_parts;
-	/* What --help says that --by takes, of a tool that does not take all parts of task keys; NULL: all. */
+	/* Keys that --help lists for --by, if the tool lacks some parts of task keys; NULL: all. */
 	const char *keys;
-	/* What --help says that there is room for without --max-keys; 0: CLI_DEFAULT_MAX_KEYS. */
+	/* Default of --max-keys shown by --help; 0: CLI_DEFAULT_MAX_KEYS. */
 	u32 usual_keys;
-	bool keys_of_no_task;   /* and none of those by which -P and -L are */
-	bool follows;           /* -p stands for later children, too: --follow-forks is the default */
+	u32 usual_stacks;       /* the same for stacks (-g) in a tool that also has other keys; 0: usual_keys */
+	bool keys_of_no_task;   /* keys are not tasks: -P and -L do not apply */
+	bool follows;           /* -p includes later children: --follow-forks is the default */
 	/*
-	 * Which positional arguments are the tool's; the others are interval and count. NULL: all.
+	 * Whether a positional argument belongs to the tool; the others are interval and count.
+	 * NULL: all do.
 	 */
 	bool (*takes)(void *own_input, char *arg);
+	/* Adds candidates for a positional argument (cli/complete.h); NULL: there are none. */
+	void (*arguments)(struct completion *c);
 };
 
 #define CLI_DEFAULT_MAX_KEYS 10240
 
 /*
- * Parses argv. Returns 0, or -EINVAL after saying what is wrong. --help and --version print and
- * exit(0), as argp does. The caller frees with cli__free().
+ * Parses argv. Returns 0, or -EINVAL after reporting the error. --help, --version and --complete (cli/complete.h)
+ * print and exit(0), as argp does. The caller frees *cli with cli__free().
  */
 int cli__parse(struct cli *cli, const struct cli_spec *spec, int argc, char **argv);
 void cli__free(struct cli *cli);
 
-/* Does a tool with this command line have the long option of which these are all len characters? */
+/* For tools with formats of their own. FORMAT_PROMETHEUS becomes FORMAT_OPENMETRICS with the flag. */
+void cli__set_format(struct cli *cli, enum report_format format);
+
+/*
+ * Whether a tool with this spec has a long option whose whole name is the first len characters of
+ * name.
+ */
 bool cli__has_option(const struct cli_spec *spec, const char *name, size_t len);
 
-/* Another tool that does what is typed for this one, or NULL (cli/habits.h). */
+/* Another tool that does what was typed for this one, or NULL (cli/habits.h). */
 const char *cli__other_tool(const struct cli_spec *spec, int argc, char **argv);
 
-/* Are only some tasks in scope, or those of a command? -C alone leaves all of them. */
+/* Whether the name of -o does, and has more before it. */
+bool cli__output_ends_with(const struct cli *cli, const char *what);
+
+/* Whether the scope selects tasks or a command. -C alone does not. */
 bool cli__picks_tasks(const struct cli *cli);
 
 /*
- * Opens the place reports go to. A file of -o is made anew with mode 0600 and never through a
- * symbolic link; an existing regular file of that name is replaced. One of OpenMetrics is replaced
- * by each report as a whole (report/replace.h), and has none at first. Says what is wrong. Returns 0
- * or a negative errno.
+ * Opens the output of reports. -o creates a new file with mode 0600, never through a symbolic link;
+ * an existing regular file of that name is replaced. An OpenMetrics file is replaced atomically by
+ * each report (report/replace.h), and does not exist before the first. Reports errors. Returns 0 or
+ * a negative errno.
  */
 int MUST_CHECK cli__open_writer(const struct cli *cli, struct writer *w);
 
 /*
- * Closes it, which may have been opened or be all zeros, at the end of what came to err, and says
- * what has gone wrong with writing. Returns what the whole has come to: 0 if it ended because nobody
- * reads any more, what went wrong with writing, or err.
+ * Closes a writer, opened or all zeros, and reports write errors. err: the result so far. Returns 0
+ * if the run ended because the reader is gone, else a write error, else err.
  */
 int MUST_CHECK cli__close_writer(struct writer *w, int err);
 

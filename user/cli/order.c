@@ -7,6 +7,8 @@
 
 #include "report/diag.h"
 
+#define ROWS_FOR_PEOPLE 20
+
 error_t order__parse(const char **order, const char *const *column, size_t n, const char *arg)
 {
 	char all[256] = "";
@@ -25,4 +27,14 @@ error_t order__parse(const char **order, const char *const *column, size_t n, co
 	}
 	diag_error("--sort: no column '%s'; there are %skey", arg, all);
 	return EINVAL;
+}
+
+void order__complete_key(struct completion *c)
+{
+	completion__add(c, "key", "");
+}
+
+size_t table_rows(const struct cli *cli)
+{
+	return cli->top ?: cli->format == FORMAT_TEXT && !cli->live ? ROWS_FOR_PEOPLE : 0;
 }

@@ -11,9 +11,25 @@
 #include "report/diag.h"
 #include "report/replace.h"
 
-static int open_output(struct replacement *r, const char *path)
+/* The end of an existing file. Never through a symbolic link, and never blocks. */
+static int open_end(const char *path)
 {
-	int fd = replacement__open(r, path, 0600);
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	struct stat st;
+	int err = fd < 0 ? -errno : 0;
+
+	if (!err && fstat(fd, &st))
+		err = -errno;
+	if (!err && !S_ISREG(st.st_mode))
+		err = -EEXIST;
+	if (err && fd >= 0)
+		close(fd);
+	return err ?: fd;
+}
+
+static int open_output(struct replacement *r, const char *path, bool append)
+{
+	int fd = append ? open_end(path) : replacement__open(r, path, 0600);
 
 	if (fd == -EEXIST)
 		diag_error("-o: '%s' is there and is not a regular file", path);
@@ -22,11 +38,11 @@ static int open_output(struct replacement *r, const char *path)
 	return fd;
 }
 
-/* Can the file be replaced? What there is stays until there is something to say. */
+/* Whether the file can be replaced. It stays until there is a report to write. */
 static int check_output(const char *path)
 {
 	struct replacement tried = {};
-	int fd = open_output(&tried, path);
+	int fd = open_output(&tried, path, false);
 
 	if (fd >= 0)
 		close(fd);
@@ -34,7 +50,7 @@ static int check_output(const char *path)
 	return fd < 0 ? fd : 0;
 }
 
-/* Single events have no place there: what is not a report goes nowhere. */
+/* OpenMetrics has no single events, so output other than reports is discarded. */
 static int open_metrics(const struct cli *cli, struct writer *w)
 {
 	int err = cli->output ? check_output(cli->output) : 0, fd;
@@ -42,7 +58,7 @@ static int open_metrics(const struct cli *cli, struct writer *w)
 	if (err)
 		return err;
 	w->path = cli->output;
-	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);   /* fopen() would make it */
+	fd = open("/dev/null", O_WRONLY | O_CLOEXEC);   /* O_WRONLY: fopen() would create a missing file */
 	w->file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (w->file)
 		return 0;
@@ -53,19 +69,54 @@ static int open_metrics(const struct cli *cli, struct writer *w)
 	return err;
 }
 
+/* -n output is text. */
+static enum report_format format_of(const struct cli *cli)
+{
+	return cli->format == FORMAT_HTML && cli->explain ? FORMAT_TEXT : cli->format;
+}
+
+bool cli__output_ends_with(const struct cli *cli, const char *what)
+{
+	size_t n = cli->output ? strlen(cli->output) : 0, len = strlen(what);
+
+	return n > len && !strcmp(cli->output + n - len, what);
+}
+
+/* A page must begin at the start of the file. */
+static int check_page(const struct cli *cli, const struct writer *w)
+{
+	if (w->format != FORMAT_HTML || cli->output || (!cli->command && !isatty(STDOUT_FILENO)))
+		return 0;
+	diag_error(cli->command ?
+			   "--format html: what the command writes would stand in the page; name a file: -o page.html" :
+			   "--format html: a page is not for a terminal; name a file: -o page.html");
+	return -EINVAL;
+}
+
+/* A picture by its name, of what has none. */
+static int check_picture(const struct cli *cli)
+{
+	if (cli->format != FORMAT_TEXT || cli->has_format || !cli__output_ends_with(cli, ".svg"))
+		return 0;
+	diag_error("-o %s: this report is text and tables, and no picture", cli->output);
+	diag_hint("-o page.html is a page of it; --format text writes it to that file all the same");
+	return -EINVAL;
+}
+
 int cli__open_writer(const struct cli *cli, struct writer *w)
 {
 	int fd;
 
 	*w = (struct writer){
-		.file = stdout, .format = cli->format, .separator = cli->separator,
-		.milliseconds = cli->milliseconds, .timestamps = cli->timestamps,
-		.top = cli->metrics_top,
+		.file = stdout, .format = format_of(cli), .separator = cli->separator,
+		.milliseconds = cli->milliseconds, .timestamps = cli->timestamps, .prometheus = cli->prometheus,
 	};
+	if (check_page(cli, w) || check_picture(cli))
+		return -EINVAL;
 	if (cli->format == FORMAT_OPENMETRICS && !cli->explain && (cli->output || cli->listen.n))
 		return open_metrics(cli, w);
 	if (cli->output) {
-		fd = open_output(&w->replacement, cli->output);
+		fd = open_output(&w->replacement, cli->output, cli->append);
 		if (fd < 0)
 			return fd;
 		w->file = fdopen(fd, "w");
@@ -76,6 +127,10 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 		}
 	}
 	setvbuf(w->file, NULL, _IOLBF, 0);
+	w->terminal = terminal__of(w->file);
+	w->brief = w->terminal.columns && !cli->verbose;
+	if (cli->top)           /* --top is given: show those rows */
+		w->terminal.rows = 0;
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #define RUNTIMES "`tally list -x FILE` lists the USDT probes a runtime has, `tally stat` counts them"
 #define DATABASES "`tally probe -x FILE` times what is between two of its USDT probes"
 
-/* In the order of names. tests/live/test_peers.py has each line parsed by its tool. */
+/* Sorted by name. tests/live/test_peers.py has each line parsed by its tool. */
 const struct peer peers[] = {
 	{ "annotate", PERF, "profile --annotate FUNCTION", NULL },
 	{ "archive", PERF, NULL, "names are found while measuring; reports need no other files" },
@@ -28,10 +28,7 @@ const struct peer peers[] = {
 	{ "btrfsslower", BCC, "fileslower --fs btrfs", NULL },
 	{ "buildid-cache", PERF, "list -x FILE 'sdt:*'", NULL },
 	{ "c2c", PERF, NULL, "it takes sampling of data addresses; `tally stat --detailed` has misses" },
-	{ "cachestat", BCC, NULL,
-	  "no hit ratio; `tally stat -e filemap:mm_filemap_add_to_page_cache` counts misses" },
-	{ "cachetop", BCC, NULL,
-	  "no hit ratio; `tally stat --by pid,comm -e filemap:mm_filemap_add_to_page_cache`" },
+	{ "cachetop", BCC, "cachestat 1 --by pid", NULL },
 	{ "capable", BCC, "probe 'cap_capable cap' --by comm,cap", NULL },
 	{ "cobjnew", BCC, "stackcount -x libstdc++.so.6 _Znwm --sum arg1", NULL },
 	{ "compactsnoop", BCC, "reclaim --min 0", NULL },
@@ -42,11 +39,11 @@ const struct peer peers[] = {
 	{ "criticalstat", BCC, NULL,
 	  "no times with interrupts off; `tally softirqs --latency` shows what they delay" },
 	{ "daemon", PERF, NULL, "--listen lets a tool run and answer over HTTP" },
-	{ "data", PERF, NULL, "nothing is converted: --json, --csv and --format folded, pprof, speedscope are written" },
+	{ "data", PERF, NULL,
+	  "nothing is converted: --json, --csv and --format folded, pprof, speedscope are written" },
 	{ "dbslower", BCC, NULL, DATABASES },
 	{ "dbstat", BCC, NULL, DATABASES },
-	{ "dcsnoop", BCC, "probe d_lookup --by comm", NULL },
-	{ "dcstat", BCC, "stat -e lookup_fast,d_lookup", NULL },
+	{ "dcsnoop", BCC, "dcstat --by comm,name", NULL },
 	{ "deadlock", BCC, NULL,
 	  "no order of locks is kept; `tally futexstat -g --by owner` shows who waits for whom" },
 	{ "dirtop", BCC, "filetop --by mount,file", NULL },
@@ -59,10 +56,8 @@ const struct peer peers[] = {
 	{ "f2fsslower", BCC, "fileslower --fs f2fs", NULL },
 	{ "filegone", BCC, "trace -e 'unlink*,rename*'", NULL },
 	{ "fsslower", BCC, "fileslower", NULL },
-	{ "ftrace", PERF, "probe vfs_read --latency", NULL },
+	{ "ftrace", PERF, "funcgraph 'vfs_read,ext4_*' -d 10", NULL },
 	{ "funccount", BCC, "stat -e 'vfs_*'", NULL },
-	{ "funcgraph", PERF_TOOLS, NULL,
-	  "no call tree with times; `tally probe FUNCTION --latency` times one function" },
 	{ "funcinterval", BCC, NULL,
 	  "no time between two calls; `tally probe FUNCTION --stream` shows when each was" },
 	{ "funclatency", BCC, "probe vfs_read --latency", NULL },
@@ -112,7 +107,7 @@ const struct peer peers[] = {
 	{ "pythoncalls", BCC, NULL, RUNTIMES },
 	{ "rdmaucma", BCC, NULL, "nothing here knows RDMA; `tally probe FUNCTION` counts calls" },
 	{ "readahead", BCC, NULL,
-	  "no pages read in vain; `tally stat -e filemap:mm_filemap_add_to_page_cache` counts all" },
+	  "no pages read in vain; `tally cachestat` counts those that were read ahead" },
 	{ "report", PERF, "profile --by comm,dso,sym -d 10", NULL },
 	{ "reset-ftrace", PERF_TOOLS, NULL, "nothing is left behind that had to be reset" },
 	{ "reset-trace", BCC, NULL, "nothing is left behind that had to be reset" },

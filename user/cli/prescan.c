@@ -6,14 +6,18 @@
 
 #include "base/nearest.h"
 #include "cli/option_table.h"
+#include "cli/tools.h"
 #include "report/diag.h"
 
-/* What each option was last given. */
+/* The last value of each option. */
 struct values {
 	const char *of[OPTION_TABLE_MOST];
 };
 
-/* A long option may be cut short as long as it means one thing, and is no other tool's in full. */
+/*
+ * A long option may be abbreviated if it is unambiguous and not the full name of another tool's
+ * option.
+ */
 static int find_long(const struct option_table *t, const char *name, size_t len)
 {
 	int first, other, i = option_table__name(t, name, len, &first, &other);
@@ -21,8 +25,8 @@ static int find_long(const struct option_table *t, const char *name, size_t len)
 	if (i == -2)
 		diag_error("'--%.*s' could be --%s or --%s", (int)len, name, t->name[first],
 			   t->name[other]);
-	if (i >= 0 && !option_table__is_whole(t, i, len) && tools_with_option &&
-	    tools_with_option(name, len, NULL))
+	if (i >= 0 && !option_table__is_whole(t, i, len) && cli_tools.with_option &&
+	    cli_tools.with_option(name, len, NULL))
 		return -1;
 	return i;
 }
@@ -37,7 +41,7 @@ static void unknown_long(const struct option_table *t, const char *name, size_t 
 	memcpy(text, name, len);
 	text[len] = 0;
 	diag_error("unknown option '--%s'", text);
-	if (tools_with_option && tools_with_option(text, len, tools)) {
+	if (cli_tools.with_option && cli_tools.with_option(text, len, tools)) {
 		diag_hint("it is an option of %s", tools);
 		return;
 	}
@@ -49,7 +53,7 @@ static void unknown_long(const struct option_table *t, const char *name, size_t 
 }
 
 /*
- * Options of tools whose last value would win in silence. Those that are in no list add up or see to it themselves.
+ * Options whose last value would silently win. Options not listed add up or check this themselves.
  */
 static const char *const once_only[] = {
 	"annotate", "avg", "buckets", "bytes", "call-graph", "caller", "class", "count", "disk", "errno", "format",
@@ -69,7 +73,7 @@ static bool takes_once(const char *name)
 	return false;
 }
 
-/* The same value may be given again. */
+/* Repeating the same value is allowed. */
 static int note_value(const struct option_table *t, struct values *values, int k, const char *value)
 {
 	const char *before = values->of[k];
@@ -81,7 +85,7 @@ static int note_value(const struct option_table *t, struct values *values, int k
 	return -EINVAL;
 }
 
-/* Checks argv[i], a long option. Returns how many elements it takes, or -EINVAL. */
+/* Checks the long option argv[i]. Returns the number of elements it takes, or -EINVAL. */
 static int check_long(const struct option_table *t, struct values *values, int argc, char **argv,
 		      int i)
 {
@@ -109,7 +113,7 @@ static int check_long(const struct option_table *t, struct values *values, int a
 	return note_value(t, values, k, argv[i + 1]) ?: 2;
 }
 
-/* The same for a cluster of letters, -Tp 1. */
+/* The same for a cluster of letters, such as -Tp 1. */
 static int check_short(const struct option_table *t, struct values *values, int argc, char **argv,
 		       int i)
 {

@@ -2,24 +2,33 @@
 #include "cli/task_key.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cgroup.h"
+#include "cli/key_view.h"
+#include "host/cgroup_names.h"
 #include "host/user.h"
 
 static const struct {
 	const char *name;
 	u32 part;
-} parts[BY_PARTS] = {
-	{ "cpu", BY_CPU }, { "cgroup", BY_CGROUP }, { "pidns", BY_PIDNS }, { "uid", BY_UID },
-	{ "pid", BY_PID }, { "tid", BY_TID },       { "comm", BY_COMM },
+} parts[] = {
+	{ "cpu", BY_CPU },
+	{ "cgroup", BY_CGROUP | BY_CGROUP_PATH },
+	{ "container", BY_CGROUP | BY_CONTAINER },
+	{ "unit", BY_CGROUP | BY_UNIT },
+	{ "pidns", BY_PIDNS },
+	{ "uid", BY_UID },
+	{ "pid", BY_PID },
+	{ "tid", BY_TID },
+	{ "comm", BY_COMM },
 };
 
 const char *task_key_parts(void)
 {
-	return "pid, tid, comm, cgroup, cpu, pidns, uid";
+	return TASK_KEY_PARTS;
 }
 
 static bool is_named(const char *name, const char *text, size_t len)
@@ -27,18 +36,29 @@ static bool is_named(const char *name, const char *text, size_t len)
 	return strlen(name) == len && !strncmp(text, name, len);
 }
 
-/* 0: there is none of that name. */
+/* 0: unknown name. */
 static u32 part_named(const char *text, size_t len, const struct own_parts *own)
 {
 	size_t i;
 
-	for (i = 0; i < BY_PARTS; i++)
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		if (is_named(parts[i].name, text, len))
 			return parts[i].part;
 	for (i = 0; own && i < own->n; i++)
 		if (is_named(own->name[i], text, len))
 			return BY_OWN(i);
 	return 0;
+}
+
+size_t task_key__size(u32 by)
+{
+	if (by & BY_CGROUP)
+		return sizeof(struct task_key);
+	if (by & BY_PIDNS)
+		return offsetof(struct task_key, cgroup);
+	if (by & (BY_UID | BY_CPU))
+		return offsetof(struct task_key, pidns);
+	return by & BY_COMM ? offsetof(struct task_key, uid) : offsetof(struct task_key, comm);
 }
 
 int task_key__parse(const char *text, const struct own_parts *own, u32 *by, char *bad,
@@ -62,22 +82,6 @@ int task_key__parse(const char *text, const struct own_parts *own, u32 *by, char
 	return 0;
 }
 
-static char *cgroup_text(struct task_key_names *names, u64 id)
-{
-	char text[64];
-
-	if (!names->cgroup_path || names->cgroup != id) {
-		free(names->cgroup_path);
-		names->cgroup = id;
-		names->cgroup_path = cgroup__path(names->hierarchy, id);
-		if (!names->cgroup_path) {
-			snprintf(text, sizeof(text), "(removed, id %llu)", id);
-			names->cgroup_path = strdup(text);
-		}
-	}
-	return names->cgroup_path ? strdup(names->cgroup_path) : NULL;
-}
-
 static char *user_text(struct task_key_names *names, u32 uid)
 {
 	if (!names->user || names->uid != uid) {
@@ -88,7 +92,7 @@ static char *user_text(struct task_key_names *names, u32 uid)
 	return names->user ? strdup(names->user) : NULL;
 }
 
-/* Takes text over, which may be NULL for want of memory. */
+/* Takes over text; NULL means no memory. */
 static int add_text(struct report_row *row, const char *name, char *text, bool label)
 {
 	const struct field f = { .name = name, .text = text, .label = label };
@@ -96,6 +100,37 @@ static int add_text(struct report_row *row, const char *name, char *text, bool l
 
 	if (err)
 		free(text);
+	return err;
+}
+
+/* The id is for programs; people see the name only. */
+static int add_container(struct report_row *row, const struct cgroup_name *n)
+{
+	struct field id = {
+		.name = "container_id", .label = true, .machine = true,
+		.text = strdup(n->has_several ? "several" : n->container_id),
+	};
+	int err = report_row__add_text(row, "container", n->container);
+
+	if (!err)
+		err = id.text ? report_row__add_field(row, &id) : -ENOMEM;
+	if (err)
+		free(id.text);
+	return err;
+}
+
+/* The field is not called "unit": rows of stat already have a column of that name. */
+static int add_cgroup(struct report_row *row, u64 id, u32 by, struct task_key_names *names)
+{
+	const struct cgroup_name *n = names->err ? NULL : cgroup_names__find(names->cgroups, id);
+	int err = n ? 0 : -ENOMEM;
+
+	if (!err && by & BY_CGROUP_PATH)
+		err = report_row__add_text(row, "cgroup", n->path);
+	if (!err && by & BY_CONTAINER)
+		err = add_container(row, n);
+	if (!err && by & BY_UNIT)
+		err = report_row__add_text(row, "systemd_unit", n->unit);
 	return err;
 }
 
@@ -107,12 +142,12 @@ int task_key__add_fields(struct report_row *row, const struct task_key *k, const
 	if (by & BY_CPU)
 		err = report_row__add_number(row, "cpu", k->cpu, FIELD_ID);
 	if (!err && by & BY_CGROUP)
-		err = add_text(row, "cgroup", cgroup_text(names, k->cgroup), false);
+		err = add_cgroup(row, k->cgroup, by, names);
 	if (!err && by & BY_PIDNS)
 		err = report_row__add_number(row, "pidns", k->pidns, FIELD_ID);
 	if (!err && by & BY_UID)
 		err = report_row__add_number(row, "uid", k->uid, FIELD_ID);
-	if (!err && by & BY_UID)        /* groups have equal fields */
+	if (!err && by & BY_UID)        /* groups need identical fields */
 		err = add_text(row, "user", user_text(names, k->uid) ?: strdup("?"), true);
 	if (!err && by & BY_PID)
 		err = report_row__add_number(row, "pid", k->pid, FIELD_ID);
@@ -125,7 +160,7 @@ int task_key__add_fields(struct report_row *row, const struct task_key *k, const
 	return err;
 }
 
-/* A key as it lies in a map; own parts behind it. */
+/* A key as stored in a map, followed by own parts. */
 #define KEY_WORDS 32
 
 static int add_key(struct report_row *row, const struct hist_group *g, size_t size, u32 by,
@@ -142,13 +177,14 @@ static int add_key(struct report_row *row, const struct hist_group *g, size_t si
 }
 
 int task_key__report(struct report *r, struct hist_set *set, u32 by, const struct own_parts *own,
-		     enum scope_hierarchy hierarchy)
+		     struct cgroup_names *cgroups)
 {
-	struct task_key_names names = { .hierarchy = hierarchy };
+	struct task_key_names names = { .cgroups = cgroups };
+	const struct key_view view = { by, &names, 0 };
 	struct report_row row;
 	struct report_group g;
 	size_t i;
-	int err = 0;
+	int err = key_view__hist_set(&view, set);
 
 	for (i = 0; i < set->ngroups && !err; i++) {
 		row = (struct report_row){};
@@ -167,7 +203,6 @@ int task_key__report(struct report *r, struct hist_set *set, u32 by, const struc
 
 void task_key_names__free(struct task_key_names *names)
 {
-	free(names->cgroup_path);
 	free(names->user);
-	*names = (struct task_key_names){};
+	*names = (struct task_key_names){ .cgroups = names->cgroups };
 }

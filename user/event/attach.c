@@ -7,13 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/attach_copy.h"
 #include "event/attach_many.h"
 #include "event/attach_site.h"
 #include "event/attach_way.h"
 #include "event/user_binary.h"
+#include "files/closing.h"
 #include "host/host.h"
 
-/* Before the run: one that has gone already cannot have been probed. */
+/* Before the run: a module that is already gone cannot have been probed. */
 static int note_modules(struct attachments *a, const struct event_sites *sites)
 {
 	int err = 0;
@@ -62,6 +64,7 @@ int attach__sites(struct attachments *a, const struct event_sites *sites, const 
 		}
 	}
 	free(done);
+	attach__forget_copy(a);
 	return err ?: note_modules(a, sites);
 }
 
@@ -82,6 +85,8 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 	if (a->untold && n < size)
 		n += snprintf(text + n, size - n, "; %zu inlined, and may have copies in unrolled loops "
 			      "that are not counted", a->untold);
+	if (a->several && n < size)
+		n += snprintf(text + n, size - n, "; of %s", a->several);
 	if (n < size)
 		event_binaries__describe_others(a->elsewhere, text + n, size - n);
 	n = strlen(text);
@@ -90,13 +95,22 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 
 void attach__release(struct attachments *a)
 {
-	size_t i;
-
-	for (i = 0; i < a->nfds; i++)
-		close(a->fd[i]);
+	attach__forget_copy(a);
+	close_together(a->fd, a->nfds);
 	free(a->fd);
 	free(a->program);
 	free(a->way);
 	attach_modules__free(&a->modules);
 	*a = (struct attachments){};
+}
+
+void attach__release_both(struct attachments *a, struct attachments *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nfds; i++)
+		attach__keep(a, b->fd[i]);
+	b->nfds = 0;
+	attach__release(a);
+	attach__release(b);
 }

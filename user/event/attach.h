@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hanging BPF programs on the sites of events, each the cheapest way that works here:
+ * Attaches BPF programs to event sites, each in the cheapest way this kernel supports:
  *
- *   a system call        raw tracepoints sys_enter and sys_exit, one program for all of them; with
- *                        compiled functions, one for all that have the same
- *   a tracepoint         raw tracepoint; the tracepoint's perf event where it has none
+ *   a system call        raw tracepoints sys_enter and sys_exit, one program for all of them;
+ *                        one program per distinct set of compiled functions
+ *   a tracepoint         raw tracepoint, or else the tracepoint's perf event
  *   a kernel function    fentry, fexit (a few of them); kprobe.multi; kprobe
  *   a user function      uprobe.multi; uprobe
  *
- * An object offers template programs (bpf/lib/event.bpf.h); from them a program per site is loaded that
- * knows its slot, or one for all where the kernel hands out cookies.
+ * An object provides template programs (bpf/lib/event.bpf.h). Each site gets its own copy, which
+ * has the slot built in, or one program serves all sites if the kernel supports cookies. Functions
+ * in sequence with the same slot share a copy, and a template with nothing to fill in is used itself.
  *
- *   attach__plan()      on the opened object: decides, and has libbpf load what is needed
- *   attach__sites()     on the loaded object; a gate in the programs is opened after it
+ *   attach__plan()      on the opened object: chooses, and sets which programs libbpf loads
+ *   attach__sites()     on the loaded object; open the programs' gate afterwards
  *   attach__release()
  */
 #ifndef TALLY_EVENT_ATTACH_H
@@ -26,7 +27,7 @@
 #include "event/event.h"
 
 enum attach_way {
-	ATTACH_SYSCALL, /* raw tracepoints sys_enter, sys_exit; the slot by number */
+	ATTACH_SYSCALL, /* raw tracepoints sys_enter and sys_exit; slot by system call number */
 	ATTACH_RAW_TRACEPOINT,
 	ATTACH_TRACEPOINT,
 	ATTACH_FENTRY,
@@ -38,76 +39,84 @@ enum attach_way {
 	ATTACH_WAYS,
 };
 
-/* The templates of an object. Those a tool has no use for may be NULL if no event needs them. */
+/* The object's template programs. Templates that no event needs may be NULL. */
 struct attach_programs {
-	/* Of all that follow; NULL: none has global functions. */
+	/* The object of all programs below; NULL: none of them has global functions. */
 	const struct bpf_object *object;
 	struct bpf_program *sys_enter, *sys_exit;       /* SEC("raw_tp/sys_enter"), sys_exit */
-	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"), about the current task */
-	struct bpf_program *raw_tracepoint_task;        /* about the task in its first argument */
+	struct bpf_program *raw_tracepoint;             /* SEC("raw_tp"): subject is the current task */
+	struct bpf_program *raw_tracepoint_task;        /* subject is the task in the first argument */
 	struct bpf_program *tracepoint;                 /* SEC("tracepoint") */
-	struct bpf_program *filtered_tracepoint;        /* the same with compiled functions */
-	/* The same for system calls (bpf/events/syscall_event.bpf.h); NULL: filtered_tracepoint does. */
+	struct bpf_program *filtered_tracepoint;        /* same, with compiled functions */
+	/* Same for system calls (bpf/events/syscall_event.bpf.h); NULL: use filtered_tracepoint. */
 	struct bpf_program *syscall_enter, *syscall_exit;
 	struct bpf_map *syscall_slots;
-	struct bpf_program *fentry, *fexit; /* SEC("fentry"), SEC("fexit"); NULL: never this way */
+	struct bpf_program *fentry, *fexit; /* SEC("fentry"), SEC("fexit"); NULL: never used */
 	struct bpf_program *probe;	    /* SEC("kprobe"): kprobes, uprobes, returns */
-	struct bpf_program *probes;                     /* SEC("kprobe"), slot from the cookie */
+	/* SEC("kprobe"), slot from the cookie; the same as probe if that needs no slot. */
+	struct bpf_program *probes;
+	u32 pid;                /* user functions: only in this process; 0: in all */
 };
 
 struct attachments {
-	enum attach_way *way;           /* of each site */
+	enum attach_way *way;           /* per site */
 	const struct bpf_object *object;        /* of the programs */
-	const struct attach_code *code; /* likewise; NULL: none */
+	const struct attach_code *code; /* per site; NULL: none */
 	size_t nsites;
 	size_t attached[ATTACH_WAYS];   /* sites */
-	size_t refused;                 /* sites of globs that the kernel would not have */
+	size_t refused;                 /* sites of globs that the kernel refused */
 	size_t left_out;                /* event_sites.left_out */
 	size_t untold;                  /* and event_sites.untold */
 	size_t elsewhere;               /* event_sites.elsewhere */
-	int *fd;                        /* what keeps them attached */
+	const char *several;            /* event_sites.several */
+	int *fd;                        /* links and perf events that keep the programs attached */
 	size_t nfds;
-	u32 syscall_copies;             /* of syscall_enter and syscall_exit */
-	u32 *program;                   /* ids of the copies that were loaded */
+	u32 syscall_copies;             /* copies of syscall_enter and syscall_exit */
+	struct attach_made {            /* the copy for a function made last; next sites may share it */
+		struct bpf_program *template;   /* NULL: none */
+		enum bpf_attach_type attach;
+		const struct attach_code *code;
+		u32 slot;
+		int fd;
+	} last;
+	u32 *program;                   /* ids of the loaded copies */
 	size_t nprograms;
 	struct attach_modules modules;  /* of the sites */
 };
 
-/*
- * A compiled function (jit/compile.h) that takes the place of one in the template (event/splice.h).
- */
+/* A compiled function (jit/compile.h) that replaces one of the template (event/splice.h). */
 struct attach_body {
 	const struct bpf_insn *insn;
 	size_t n;               /* 0: none */
 };
 
-/* What is compiled for a site. Only by_record has to be known when the way is chosen. */
+/* The functions compiled for a site. Choosing a way needs only by_record. */
 struct attach_code {
 	struct attach_body body[EVENT_BODIES];
-	bool by_record;         /* it reads the record of the tracepoint */
+	bool by_record;         /* reads the tracepoint's record */
 };
 
 /*
- * Chooses a way for each site that is no counter, and which templates are loaded. code has one for
- * each site, or is NULL; it must live as long as *a, and what is compiled may be filled in until
- * attach__sites(), when the ways are known. Also sizes the map of slots of system calls. Returns 0
- * or a negative errno.
+ * Chooses a way for each site that is not a counter, and which templates are loaded. code has one
+ * element per site, or is NULL; it must outlive *a. Its bodies may be filled in until
+ * attach__sites(), when the ways are known. Also sizes the slot map of system calls. Returns 0 or a
+ * negative errno.
  */
 int attach__plan(struct attachments *a, const struct event_sites *sites,
 		 const struct attach_code *code, const struct attach_programs *programs);
 
 /*
- * Attaches: slot[i] is what the program is told at site i. For ATTACH_SYSCALL without compiled
- * functions the tool has written the slots into its own table. A site the kernel refuses is an
- * error if it was named in full, with *c about its event and *which its site; of a glob it is
- * counted in a->refused and named with -v.
+ * Attaches the programs; site i is passed slot[i]. For ATTACH_SYSCALL without compiled functions,
+ * the tool has already written the slots into its own table. If the kernel refuses a site that was
+ * named in full, returns the error, with *c about its event and *which its site. Refused sites of a
+ * glob are counted in a->refused and listed with -v.
  */
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
 		  const struct attach_programs *programs, struct complaint *c, size_t *which);
 
 /*
- * "raw tracepoints sys_enter and sys_exit (4 events), kprobe.multi (61 sites)"; what was used, what was
- * left out, and which modules were removed until now.
+ * "raw tracepoints sys_enter and sys_exit (4 events), kprobe.multi (61 sites)": the ways used, the
+ * sites left out, and the modules removed so far.
  */
 void attach__describe(const struct attachments *a, char *text, size_t size);
 
@@ -116,11 +125,12 @@ u64 attach__misses(const struct attachments *a);
 
 void attach__release(struct attachments *a);
 
+/* Both at once, which waits for the kernel once (files/closing.h). */
+void attach__release_both(struct attachments *a, struct attachments *b);
+
 const char *attach_way_name(enum attach_way way);
 
-/*
- * Is the event of this tracepoint about the task in its first argument (a wakee), not the current?
- */
+/* Is the subject of this tracepoint the task in its first argument (a wakee), not the current task? */
 bool tracepoint_has_task(const char *name);
 
 #endif /* TALLY_EVENT_ATTACH_H */

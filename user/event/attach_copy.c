@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include "event/func_info.h"
 #include "event/splice.h"
 
-/* To ask it later what it missed, without holding its descriptor. Not to know is no failure. */
+/* Remembers the id, to query missed runs later without holding the descriptor. Errors are ignored. */
 static void remember(struct attachments *a, int fd)
 {
 	struct bpf_prog_info info = {};
@@ -47,40 +48,101 @@ u64 attach__misses(const struct attachments *a)
 	return sum;
 }
 
-/*
- * The template's instructions are those libbpf gave the kernel: relocated, with the descriptors of
- * maps.
- */
-int attach__copy(struct attachments *a, struct bpf_program *template,
-		 const struct attach_kind *kind, u32 slot)
+/* Tracepoints run a program for one task on a CPU at a time, so their sites do not share copies. */
+static bool may_share(const struct attach_kind *kind)
+{
+	return kind->type == BPF_PROG_TYPE_KPROBE;
+}
+
+static bool is_last(const struct attach_made *last, const struct bpf_program *template,
+		    const struct attach_kind *kind, u32 slot)
+{
+	return may_share(kind) && last->template == template && last->attach == kind->attach &&
+	       last->slot == slot && attach_code__is_same(last->code, kind->code);
+}
+
+void attach__forget_copy(struct attachments *a)
+{
+	if (a->last.template)
+		close(a->last.fd);
+	a->last.template = NULL;
+}
+
+static int again(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -errno : copy;
+}
+
+/* Remembers the copy for the sites that follow. */
+static void keep_copy(struct attachments *a, struct bpf_program *template,
+		      const struct attach_kind *kind, u32 slot, int fd)
+{
+	attach__forget_copy(a);
+	fd = may_share(kind) ? again(fd) : -1;
+	if (fd >= 0)
+		a->last = (struct attach_made){ template, kind->attach, kind->code, slot, fd };
+}
+
+/* Is nothing to be filled in, so that the template, as libbpf loaded it, is what the copy would be? */
+static bool is_complete(const struct splice *s, const struct bpf_program *template,
+			const struct attach_kind *kind)
+{
+	size_t i;
+
+	for (i = 0; i < EVENT_BODIES; i++)
+		if (kind->code && kind->code->body[i].n)
+			return false;
+	return may_share(kind) && bpf_program__fd(template) >= 0 &&
+	       bpf_program__expected_attach_type(template) == kind->attach &&
+	       !splice__has(s, 0, s->n, EVENT_SLOT_MARK);
+}
+
+/* s: the template's instructions as libbpf passed them to the kernel, relocated, with map descriptors. */
+static int load_copy(struct attachments *a, struct splice *s, const struct bpf_program *template,
+		     const struct attach_kind *kind, u32 slot)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = kind->attach,
 		    .attach_btf_id = kind->btf_id);
 	const struct attach_code *code = kind->code;
 	struct func_info functions;
-	struct splice copy;
-	int fd, err;
+	int fd, err = 0;
 	size_t i;
 
-	err = splice__begin(&copy, bpf_program__insns(template), bpf_program__insn_cnt(template));
 	for (i = 0; i < EVENT_BODIES && code && !err; i++)
 		if (code->body[i].n)
-			err = splice__put_body(&copy, EVENT_BODY_MARK + i, code->body[i].insn,
+			err = splice__put_body(s, EVENT_BODY_MARK + i, code->body[i].insn,
 					       code->body[i].n);
-	if (err) {
-		splice__free(&copy);
+	if (err)
 		return err;
-	}
-	splice__put_number(&copy, EVENT_SLOT_MARK, slot);
-	err = func_info__tell(&functions, &copy, a->object, bpf_program__name(template), &opts);
-	fd = err ?: bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL",
-				  copy.insn, copy.n, &opts);
+	splice__put_number(s, EVENT_SLOT_MARK, slot);
+	err = func_info__tell(&functions, s, a->object, bpf_program__name(template), &opts);
+	fd = err ?: bpf_prog_load(kind->type, bpf_program__name(template), "Dual BSD/GPL", s->insn,
+				  s->n, &opts);
 	if (fd < 0)
-		splice__explain(&copy, kind->type, &opts);
+		splice__explain(s, kind->type, &opts);
 	func_info__free(&functions);
-	splice__free(&copy);
 	if (fd >= 0)
 		remember(a, fd);
+	return fd;
+}
+
+int attach__copy(struct attachments *a, struct bpf_program *template,
+		 const struct attach_kind *kind, u32 slot)
+{
+	struct splice copy;
+	int fd;
+
+	if (is_last(&a->last, template, kind, slot))
+		return again(a->last.fd);
+	fd = splice__begin(&copy, bpf_program__insns(template), bpf_program__insn_cnt(template));
+	if (!fd)
+		fd = is_complete(&copy, template, kind) ? again(bpf_program__fd(template)) :
+							  load_copy(a, &copy, template, kind, slot);
+	splice__free(&copy);
+	if (fd >= 0)
+		keep_copy(a, template, kind, slot, fd);
 	return fd;
 }
 

@@ -16,10 +16,7 @@
 
 /* --- multi links ----------------------------------------------------------------------------- */
 
-/* include/uapi/linux/bpf.h since 6.6; older headers lack it. */
-#define TRACE_UPROBE_MULTI 48
-
-/* union bpf_attr's link_create for the multi links, of which libbpf 1.1 knows one (5.18, 6.6). */
+/* union bpf_attr's link_create for the multi links; libbpf 1.1 has only one of them (5.18, 6.6). */
 struct link_create {
 	u32 prog_fd;
 	u32 target;
@@ -47,7 +44,7 @@ struct link_create {
 
 #define MULTI_RETURN 1          /* BPF_F_KPROBE_MULTI_RETURN, BPF_F_UPROBE_MULTI_RETURN */
 
-/* The sites of one link: their places as the kernel wants them, and what stands beside. */
+/* The sites of one link: their places in the kernel's format, with parallel arrays. */
 struct batch {
 	bool user, is_return;
 	const struct attach_code *code;
@@ -57,7 +54,8 @@ struct batch {
 	size_t n;
 };
 
-static int link_batch(struct attachments *a, const struct batch *b, size_t from, size_t n, int prog)
+static int link_batch(const struct attach_course *k, const struct batch *b, size_t from, size_t n,
+		      int prog)
 {
 	struct link_create attr = { .prog_fd = prog };
 	int fd;
@@ -69,6 +67,7 @@ static int link_batch(struct attachments *a, const struct batch *b, size_t from,
 		attr.uprobe.semaphores = (uintptr_t)(b->semaphore + from);
 		attr.uprobe.cookies = (uintptr_t)(b->cookie + from);
 		attr.uprobe.cnt = n;
+		attr.uprobe.pid = k->programs->pid;
 		attr.uprobe.flags = b->is_return ? MULTI_RETURN : 0;
 	} else {
 		attr.attach_type = BPF_TRACE_KPROBE_MULTI;
@@ -78,12 +77,12 @@ static int link_batch(struct attachments *a, const struct batch *b, size_t from,
 		attr.kprobe.cookies = (uintptr_t)(b->cookie + from);
 	}
 	fd = syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-	return attach__keep(a, fd < 0 ? -errno : fd);
+	return attach__keep(k->a, fd < 0 ? -errno : fd);
 }
 
 /*
- * One link for all of the batch. The kernel takes all or none: what it refuses is found by halving,
- * and tried as a single probe, which can do more.
+ * Attaches the batch with one link. The kernel attaches all or none: refused sites are found by
+ * bisection, and tried as single probes, which accept more.
  */
 static int attach_batch(struct attach_course *k, const struct batch *b, size_t from, size_t n,
 			int prog)
@@ -91,7 +90,7 @@ static int attach_batch(struct attach_course *k, const struct batch *b, size_t f
 	size_t i = b->site[from];
 	int err;
 
-	err = link_batch(k->a, b, from, n, prog);
+	err = link_batch(k, b, from, n, prog);
 	if (!err) {
 		k->a->attached[k->a->way[i]] += n;
 		return 0;
@@ -106,13 +105,13 @@ static int attach_batch(struct attach_course *k, const struct batch *b, size_t f
 	return err ?: attach_batch(k, b, from + n / 2, n - n / 2, prog);
 }
 
-/* By the return address on the stack, and not by the instructions that return. */
+/* Uses the return address on the stack, not the returning instructions. */
 static bool is_return_probe(const struct event_site *s)
 {
 	return s->is_return && !s->is_exit;
 }
 
-/* The same kind of site in the same file, with the same code, goes into the same link. */
+/* Sites of the same kind in the same file, with the same code, share a link. */
 static bool belongs(const struct batch *b, const struct event_site *s, enum attach_way way,
 		    const struct attach_code *code)
 {
@@ -120,7 +119,7 @@ static bool belongs(const struct batch *b, const struct event_site *s, enum atta
 	       (!b->user || !strcmp(s->path, b->path)) && attach_code__is_same(b->code, code);
 }
 
-/* A link runs its program once at each place: what is asked for twice goes into another link. */
+/* A link runs its program once per place: duplicate sites go into another link. */
 static bool has_place(const struct batch *b, u64 place)
 {
 	size_t i;
@@ -184,7 +183,10 @@ int attach_course__multi(struct attach_course *k, size_t first, bool *done)
 
 /* --- system calls ---------------------------------------------------------------------------- */
 
-/* The slots of the calls that copy number copies is to serve, from the first on; those are done. */
+/*
+ * Sets the slots of the calls that the next pair of copies serves, from the first on, and marks
+ * them done.
+ */
 static int put_syscall_slots(struct attach_course *k, size_t first, bool *done)
 {
 	const struct event_site *s = k->sites->site, *b = &s[first];
@@ -194,7 +196,7 @@ static int put_syscall_slots(struct attach_course *k, size_t first, bool *done)
 	size_t i;
 
 	for (i = first; i < k->sites->n && !err; i++) {
-		/* What is asked for twice goes into another copy. */
+		/* Duplicate sites go into another copy. */
 		if (done[i] || !attach_is_place(&s[i]) || k->a->way[i] != ATTACH_SYSCALL ||
 		    s[i].syscall_exit != b->syscall_exit || served[s[i].syscall] ||
 		    !attach_code__is_same(attach_code_of(k->a, first), attach_code_of(k->a, i)))
@@ -208,7 +210,7 @@ static int put_syscall_slots(struct attach_course *k, size_t first, bool *done)
 	return err;
 }
 
-/* All calls with the same code by one copy of the template. */
+/* Attaches all calls that have the same code with one copy of the template. */
 int attach_course__syscalls(struct attach_course *k, size_t first, bool *done)
 {
 	const struct attach_programs *p = k->programs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which way each site is attached, and which templates that takes. */
+/* Chooses the way each site is attached, and the templates needed for that. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,21 +11,26 @@
 
 #include "bpf/lib/syscalls.h"
 
-/*
- * Attaching by fentry is cheap to run but dear to set up: a trampoline and a grace period for
- * each function.
- */
+/* fentry is cheap to run but expensive to set up: a trampoline and a grace period per function. */
 #define FENTRY_MOST 8
 
 /* --- the ladder ------------------------------------------------------------------------------ */
 
-/* What this kernel offers for functions, found out when the first is met. */
+/* Support for functions in this kernel, detected at the first one. */
 struct ladder {
 	bool known;
 	bool fentry, kprobe_multi, uprobe_multi;
-	size_t functions;       /* sites that fentry could serve */
-	bool perf_syscalls;     /* by perf events, where there are compiled functions */
+	size_t functions;       /* sites that could use fentry */
+	bool perf_syscalls;     /* compiled functions use perf events */
 };
+
+/* Before 6.10 (commit 46ba0e49b642) a link for one process ran programs for one of its threads only. */
+static bool picks_processes(void)
+{
+	struct host host;
+
+	return !host__read(&host) && host.version >= KERNEL_VERSION(6, 10, 0);
+}
 
 static void find_out(struct ladder *l, const struct event_sites *sites,
 		     const struct attach_programs *p)
@@ -40,11 +45,12 @@ static void find_out(struct ladder *l, const struct event_sites *sites,
 	l->fentry = p->fentry && p->fexit && l->functions <= FENTRY_MOST &&
 		    feature__probe("fentry") == FEATURE_OK;
 	l->kprobe_multi = feature__probe("kprobe.multi") == FEATURE_OK;
-	l->uprobe_multi = feature__probe("uprobe.multi") == FEATURE_OK;
+	l->uprobe_multi = feature__probe("uprobe.multi") == FEATURE_OK &&
+			  (!p->pid || picks_processes());
 	l->known = true;
 }
 
-/* Static functions of one name are several; BTF and fentry know only one of them. */
+/* Several static functions can share a name; BTF and fentry know only one of them. */
 static bool is_only_one(const struct event_sites *sites, size_t i)
 {
 	size_t k;
@@ -75,7 +81,7 @@ static enum attach_way choose(struct ladder *l, const struct event_sites *sites,
 {
 	const struct event_site *s = &sites->site[i];
 
-	/* MODULE:FUNCTION is spelled like a tracepoint: the site tells which it is. */
+	/* MODULE:FUNCTION is spelled like a tracepoint: tell them apart by the site. */
 	if (s->event->type == EVENT_TRACEPOINT && s->tracepoint_id) {
 		if (s->syscall >= 0)
 			return ATTACH_SYSCALL;
@@ -91,9 +97,10 @@ static enum attach_way choose(struct ladder *l, const struct event_sites *sites,
 /* --- system calls ---------------------------------------------------------------------------- */
 
 /*
- * Since 7.0 a program on a system call can be preempted, and is then run for no other task on that
- * CPU, which is counted. On a perf event it is preempted less often than on the raw tracepoint (two
- * loops of reads on one CPU: 10 % missed, not 20 %), but each perf event takes long to close.
+ * Since 7.0 a program on a system call can be preempted, and then runs for no other task on that
+ * CPU, which the kernel counts as missed. On a perf event it is preempted less often than on the
+ * raw tracepoint (two loops of reads on one CPU: 10 % missed, not 20 %), but each perf event takes
+ * long to close.
  */
 #define PERF_SYSCALLS_MOST 8
 
@@ -146,7 +153,7 @@ static void want(struct bpf_program *template, bool load)
 		bpf_program__set_autoload(template, load);
 }
 
-/* Each may need a copy of its own. */
+/* Each site may need its own copy. */
 static int want_syscalls(const struct syscall_sites *n, const struct attach_programs *p)
 {
 	size_t coded = n->coded_enter + n->coded_exit;
@@ -158,7 +165,7 @@ static int want_syscalls(const struct syscall_sites *n, const struct attach_prog
 	return coded ? bpf_map__set_max_entries(p->syscall_slots, coded * SYSCALL_NUMBERS) : 0;
 }
 
-/* A template needs some target to be loaded: its first site. */
+/* A template needs an attach target to be loaded: uses its first site. */
 static void want_functions(const struct attachments *a, const struct event_sites *sites,
 			   const struct attach_programs *p)
 {
@@ -189,7 +196,8 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 
 	*a = (struct attachments){ .nsites = sites->n, .left_out = sites->left_out,
 				   .untold = sites->untold,
-				    .elsewhere = sites->elsewhere, .code = code, .object = p->object };
+				   .elsewhere = sites->elsewhere, .several = sites->several,
+				   .code = code, .object = p->object };
 	ladder.perf_syscalls = code && has_few_perf(a, sites);
 	a->way = calloc(sites->n ?: 1, sizeof(*a->way));
 	if (!a->way)
@@ -209,11 +217,16 @@ int attach__plan(struct attachments *a, const struct event_sites *sites,
 	probes = wanted[ATTACH_KPROBE_MULTI] || wanted[ATTACH_UPROBE_MULTI];
 	want(p->raw_tracepoint_task, task);
 	want(p->raw_tracepoint, wanted[ATTACH_RAW_TRACEPOINT] > task);
-	/* What has no raw tracepoint after all has a perf event. */
+	/* Sites without a raw tracepoint fall back to a perf event. */
 	want(p->tracepoint, wanted[ATTACH_TRACEPOINT] > filtered || wanted[ATTACH_RAW_TRACEPOINT]);
 	want(p->filtered_tracepoint, filtered);
 	want(p->probe, probes || wanted[ATTACH_KPROBE] || wanted[ATTACH_UPROBE]);
-	want(p->probes, probes);
+	if (p->probes != p->probe)
+		want(p->probes, probes);
+	/* For one kind of link only, the template may be what is attached. */
+	if (probes && !(wanted[ATTACH_KPROBE_MULTI] && wanted[ATTACH_UPROBE_MULTI]))
+		bpf_program__set_expected_attach_type(p->probes, wanted[ATTACH_UPROBE_MULTI] ?
+						      TRACE_UPROBE_MULTI : BPF_TRACE_KPROBE_MULTI);
 	want_functions(a, sites, p);
 	return want_syscalls(&syscalls, p);
 }

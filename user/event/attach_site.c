@@ -19,20 +19,23 @@
 
 /* --- perf events ----------------------------------------------------------------------------- */
 
-static int open_event(const struct perf_event_attr *attr)
+/* pid: the process whose code gets the probe; 0: all */
+static int open_event(const struct perf_event_attr *attr, u32 pid)
 {
 	/*
-	 * A program on such an event runs on all CPUs whichever the event is opened on: it hangs
-	 * on the trace event itself (perf_event_attach_bpf_prog()).
+	 * A program on such an event runs on all CPUs, whichever CPU the event is opened on: it is
+	 * attached to the trace event itself (perf_event_attach_bpf_prog()).
 	 */
-	int fd = syscall(SYS_perf_event_open, attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open, attr, pid ? (int)pid : -1, pid ? -1 : 0, -1,
+			 PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
 
-static int attach_to_event(struct attachments *a, const struct perf_event_attr *attr, int prog)
+static int attach_to_event(struct attachments *a, const struct perf_event_attr *attr, u32 pid,
+			   int prog)
 {
-	int fd = open_event(attr), err = 0;
+	int fd = open_event(attr, pid), err = 0;
 
 	if (fd < 0)
 		return fd;
@@ -59,12 +62,12 @@ static int attach_tracepoint(struct attachments *a, const struct event_site *s, 
 
 	if (prog < 0)
 		return prog;
-	err = attach_to_event(a, &attr, prog);
+	err = attach_to_event(a, &attr, 0, prog);
 	close(prog);
 	return err;
 }
 
-/* The number by which perf_event_open() knows a PMU. */
+/* The PMU's type number for perf_event_open(). */
 static int pmu_type(const char *name)
 {
 	char path[128], line[32];
@@ -103,7 +106,7 @@ static int attach_probe(struct attachments *a, const struct event_site *s, u32 s
 	prog = attach__copy(a, p->probe, &kind, slot);
 	if (prog < 0)
 		return prog;
-	err = attach_to_event(a, &attr, prog);
+	err = attach_to_event(a, &attr, user ? p->pid : 0, prog);
 	close(prog);
 	return err;
 }
@@ -148,7 +151,7 @@ static int attach_function(struct attachments *a, const struct event_site *s, u3
 	return err;
 }
 
-/* include/linux/errno.h: what arch_uprobe_analyze_insn() returns. */
+/* include/linux/errno.h: returned by arch_uprobe_analyze_insn(). */
 #define ENOTSUPP 524
 
 /* --- a site ---------------------------------------------------------------------------------- */
@@ -185,7 +188,7 @@ int attach_course__refuse(struct attach_course *k, size_t i, int err)
 		return 0;
 	}
 	*k->which = i;
-	/* Their perf events take programs of another kind: perf_event_set_bpf_prog(). */
+	/* Their perf events need another program type: perf_event_set_bpf_prog(). */
 	if (k->a->way[i] == ATTACH_TRACEPOINT && err == -EINVAL) {
 		complain(k->c, 0, e->at, e->len, "%s was made by a tracer (perf probe, kprobe_events, "
 			 "uprobe_events): the kernel lets no program of tracepoints count it", s->name);
@@ -221,10 +224,10 @@ int attach_course__site(struct attach_course *k, size_t i)
 	switch (*way) {
 	case ATTACH_RAW_TRACEPOINT:
 		err = attach_raw_tracepoint(k->a, s, slot, code, p);
-		/* What is compiled is compiled for this way. */
+		/* The compiled code fits only this way. */
 		if (err != -ENOENT || code)
 			break;
-		*way = ATTACH_TRACEPOINT;       /* made by a tracer, under a system of its own */
+		*way = ATTACH_TRACEPOINT;       /* made by a tracer, in a system of its own */
 		/* fall through */
 	case ATTACH_TRACEPOINT:
 		err = attach_tracepoint(k->a, s, slot, code, p);
@@ -232,7 +235,7 @@ int attach_course__site(struct attach_course *k, size_t i)
 	case ATTACH_FENTRY:
 	case ATTACH_FEXIT:
 		err = attach_function(k->a, s, slot, code, p);
-		/* What is compiled is compiled for this way. */
+		/* The compiled code fits only this way. */
 		if (!err || code)
 			break;
 		diag_detail("%s of %s: %s; a kprobe instead", attach_way_name(*way), s->name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Facts about a site and its way that the files of attaching share (event/attach.h). */
+/* Facts about a site and its way, shared by the attach files (event/attach.h). */
 #ifndef TALLY_EVENT_ATTACH_WAY_H
 #define TALLY_EVENT_ATTACH_WAY_H
 
@@ -7,25 +7,28 @@
 
 #include "event/attach.h"
 
-/* Is it a place in code, where a program runs? The others are counters. */
+/* include/uapi/linux/bpf.h since 6.6; missing from older headers. */
+#define TRACE_UPROBE_MULTI 48
+
+/* Is it a place in code, which runs a program? All other sites are counters. */
 static inline bool attach_is_place(const struct event_site *s)
 {
 	return s->event->type >= EVENT_TRACEPOINT && s->attr.type != PERF_TYPE_TRACEPOINT;
 }
 
-/* What is compiled for site i; NULL: nothing is, for any. */
+/* The functions compiled for site i; NULL: no site has any. */
 static inline const struct attach_code *attach_code_of(const struct attachments *a, size_t i)
 {
 	return a->code ? &a->code[i] : NULL;
 }
 
-/* Fields are those of the record, which raw tracepoints do not make. */
+/* Fields come from the tracepoint's record, which raw tracepoints do not have. */
 static inline bool attach_is_by_record(const struct attachments *a, size_t i)
 {
 	return a->code && a->code[i].by_record;
 }
 
-/* The name of a function's site without %return and +OFFSET, in name[size], which is returned. */
+/* The function name of a site, without %return and +OFFSET, in name[size]. Returns name. */
 const char *attach_function_name(const struct event_site *s, char *name, size_t size);
 
 #endif /* TALLY_EVENT_ATTACH_WAY_H */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Accesses to an address, by the debug registers of the CPU: mem:ADDRESS[/LENGTH][:rwx]. */
+/* Accesses to an address, by hardware breakpoints: mem:ADDRESS[/LENGTH][:rwx]. */
 #include <ctype.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 
 #include "event/event.h"
+#include "host/features.h"
 #include "sym/kallsyms.h"
 #include "types/binary.h"
 
-#define PREFIX 4        /* of "mem:" */
+#define PREFIX 4        /* length of "mem:" */
 
 static bool breakpoint__claims(const struct event_context *ctx, const struct event_word *w)
 {
@@ -22,7 +23,7 @@ static bool in_symbol(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '$';
 }
 
-/* SYMBOL[+OFFSET], bytes from..to. */
+/* Parses SYMBOL[+OFFSET], bytes from..to. */
 static int parse_symbol(struct event *e, const struct event_word *w, size_t from, size_t to,
 			struct complaint *c)
 {
@@ -46,7 +47,7 @@ static int parse_symbol(struct event *e, const struct event_word *w, size_t from
 	return e->symbol ? 0 : complain(c, -ENOMEM, w->at, w->len, "no memory");
 }
 
-/* ADDRESS or SYMBOL[+OFFSET] behind the prefix; *end is where it ends. */
+/* Parses ADDRESS or SYMBOL[+OFFSET] after the prefix; sets *end to its end. */
 static int parse_address(struct event *e, const struct event_word *w, size_t *end,
 			 struct complaint *c)
 {
@@ -72,7 +73,7 @@ static int parse_address(struct event *e, const struct event_word *w, size_t *en
 	return 0;
 }
 
-/* "/LENGTH" at *end, moved behind it. */
+/* Parses "/LENGTH" at *end, and moves *end past it. */
 static int parse_length(struct event *e, const struct event_word *w, size_t *end,
 			struct complaint *c)
 {
@@ -90,7 +91,7 @@ static int parse_length(struct event *e, const struct event_word *w, size_t *end
 	return 0;
 }
 
-/* The letters r w x at *end, moved behind them. */
+/* Parses the letters r w x at *end, and moves *end past them. */
 static int parse_access(struct event *e, const struct event_word *w, size_t *end,
 			struct complaint *c)
 {
@@ -112,7 +113,7 @@ static int parse_access(struct event *e, const struct event_word *w, size_t *end
 	return 0;
 }
 
-/* perf's defaults, and what no CPU can watch. Bytes PREFIX..address are the address. */
+/* Applies perf's defaults, and refuses what no CPU can watch. Bytes PREFIX..address are the address. */
 static int complete(struct event *e, const struct event_word *w, size_t address,
 		    struct complaint *c)
 {
@@ -215,7 +216,11 @@ static int breakpoint__resolve(struct event_sites *sites, const struct event *e,
 	struct event_site *s;
 	int err;
 
-	(void)ctx;
+	/* Events for a recorded machine are not tried on this one. */
+	if (!ctx->pmus && feature__probe(FEATURE_BREAKPOINTS) == FEATURE_MISSING)
+		return complain_hint(c, complain(c, -EOPNOTSUPP, e->at, e->len,
+			"breakpoints do not work on this machine: one that tally set for a test counted nothing"),
+			"virtual machines may lack them; perf would count 0 here");
 	if (e->symbol) {
 		err = find_symbol(e, &address, c);
 		if (err)

@@ -12,7 +12,7 @@
 #include "host/features.h"
 #include "host/host.h"
 
-/* Sites that perf_event_open() counts: counters, and tracepoints when they are filtered. */
+/* Sites counted with perf_event_open(): counters, and filtered tracepoints. */
 static bool is_counted(const struct event_site *s)
 {
 	return s->event->type < EVENT_TRACEPOINT || s->attr.type == PERF_TYPE_TRACEPOINT;
@@ -37,7 +37,7 @@ static int add(struct counters *counters, const struct counter *each)
 	return 0;
 }
 
-/* The descriptor that leads the group of a site on the same target; -1 if this is the first. */
+/* The group leader's descriptor for a site on the same target; -1: this counter leads. */
 static int leader_of(const struct counters *counters, const struct event_sites *sites,
 		     const struct counter *each)
 {
@@ -65,10 +65,10 @@ static int open_counter(struct counter *each, const struct event_site *site,
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr.inherit = targets->inherit;
 	attr.inherit_thread = targets->inherit_thread;
-	/* Members of a group follow their leader. */
+	/* Group members follow their leader. */
 	attr.disabled = leader < 0;
 	attr.enable_on_exec = targets->on_exec && leader < 0;
-	/* Counting needs no samples; a period would take interrupts. */
+	/* Counting needs no samples; a period would cause interrupts. */
 	attr.sample_period = targets->period;
 	attr.freq = targets->by_frequency;
 	each->fd = syscall(SYS_perf_event_open, &attr, each->tid ? (int)each->tid : -1, each->cpu,
@@ -77,7 +77,7 @@ static int open_counter(struct counter *each, const struct event_site *site,
 	return each->err;
 }
 
-/* Errors about the machine as a whole, not about this event. */
+/* Errors of the whole machine, not of this event. */
 static bool is_fatal(const struct event_site *site, int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EPERM || err == -EACCES ||
@@ -124,7 +124,7 @@ static int open_site(struct counters *counters, const struct event_sites *sites,
 			if (!on_cpu(site, each.cpu))
 				continue;
 			err = open_counter(&each, site, t, leader_of(counters, sites, &each));
-			if (err == -ESRCH) {    /* the thread has ended meanwhile */
+			if (err == -ESRCH) {    /* the thread has exited meanwhile */
 				gone++;
 				continue;
 			}
@@ -242,4 +242,12 @@ void counters__close(struct counters *counters)
 			close(counters->counter[i].fd);
 	free(counters->counter);
 	*counters = (struct counters){};
+}
+
+/* PERF_EVENT_IOC_SET_BPF works on all kernels; links of perf events do not (5.15), and would take over the event. */
+int perf_event__run(int event_fd, int prog_fd)
+{
+	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, prog_fd) || ioctl(event_fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
 }

@@ -9,6 +9,8 @@
 
 #include "base/nearest.h"
 #include "event/code_name.h"
+#include "event/sampling_terms.h"
+#include "event/user_binary.h"
 
 const struct event_source *const event_sources[] = {
 	&event_hardware,   &event_software,      &event_raw,  &event_pmu,
@@ -64,30 +66,39 @@ void events__free(struct events *events)
 	*events = (struct events){};
 }
 
+static void free_site(struct event_site *s)
+{
+	free(s->name);
+	free(s->unit);
+	free(s->cpus);
+	free(s->module);
+	free(s->path);
+	free(s->arguments);
+	free(s->symbol);
+}
+
 static void event_sites__truncate(struct event_sites *sites, size_t n)
 {
-	struct event_site *s;
+	while (sites->n > n)
+		free_site(&sites->site[--sites->n]);
+}
 
-	while (sites->n > n) {
-		s = &sites->site[--sites->n];
-		free(s->name);
-		free(s->unit);
-		free(s->cpus);
-		free(s->module);
-		free(s->path);
-		free(s->arguments);
-		free(s->symbol);
-	}
+void event_sites__remove(struct event_sites *sites, size_t i)
+{
+	free_site(&sites->site[i]);
+	sites->n--;
+	memmove(&sites->site[i], &sites->site[i + 1], (sites->n - i) * sizeof(*sites->site));
 }
 
 void event_sites__free(struct event_sites *sites)
 {
 	event_sites__truncate(sites, 0);
+	free(sites->several);
 	free(sites->site);
 	*sites = (struct event_sites){};
 }
 
-/* Room for one more in an array that doubles whenever its length is a power of two. */
+/* Makes room for one more in an array that doubles when its length is a power of two. */
 static void *grown(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1))
@@ -131,7 +142,7 @@ struct parser {
 	const struct event_context *ctx;
 	const char *text;
 	size_t pos;
-	int group;              /* of the events that come next; -1: none */
+	int group;              /* for the next events; -1: none */
 	struct complaint *c;
 };
 
@@ -146,33 +157,39 @@ static int no_memory(struct parser *p, size_t at)
 	return complain(p->c, -ENOMEM, at, 0, "no memory");
 }
 
-/* How a word that names a file begins. */
+/* Does the text begin like a file name? */
 static bool begins_path(const char *text)
 {
 	return text[0] == '/' || text[0] == '~' || text[0] == '.';
 }
 
 /*
- * Length of NAME/terms/ at text, 0 if it does not begin like that: the commas between the slashes
- * are no commas of the list. A path, or an address with a length (mem:1/4), has a colon before or
+ * Length of NAME/terms/ or SYSTEM:NAME/terms/ at text, 0 if it does not begin like that: commas between the slashes do
+ * not separate list items. A path, or an address with a length (mem:1/4), has a colon before or
  * between its slashes.
  */
 static size_t pmu_len(const char *text)
 {
 	size_t name, terms;
+	bool is_tracepoint;
 
 	if (begins_path(text))
 		return 0;
 	name = strcspn(text, "/,:{} \t");
+	is_tracepoint = text[name] == ':';
+	if (is_tracepoint)
+		name += 1 + strcspn(text + name + 1, "/,:{} \t");
 	if (!name || text[name] != '/')
 		return 0;
 	terms = strcspn(text + name + 1, "/:{}");
-	return text[name + 1 + terms] == '/' ? name + terms + 2 : 0;
+	if (text[name + 1 + terms] != '/' || (is_tracepoint && !memchr(text + name, '=', terms)))
+		return 0;
+	return name + terms + 2;
 }
 
 /*
- * The end of the word that begins here, blanks behind it left out, and the brace of its
- * alternatives (*end if it has none).
+ * Finds the end of the word that begins here, without trailing blanks, and the brace of its
+ * alternatives (*end if there is none).
  */
 static int find_word_end(struct parser *p, size_t *end, size_t *open)
 {
@@ -212,6 +229,34 @@ static int find_word_end(struct parser *p, size_t *end, size_t *open)
 	return 0;
 }
 
+/* Could the word only be a counter? No other event contains a '-'. */
+static bool looks_like_counter(const struct event_word *w, size_t *len)
+{
+	return event_word__base(w, len) && memchr(w->text, '-', *len) &&
+	       event_word__find(w, 0, "/+%*?[") == w->len;
+}
+
+/*
+ * With -p and without -x, a bare name or a C++ or Rust name that is not a kernel function means a
+ * function in the files that those processes have mapped. So does a glob where the kernel's functions
+ * cannot be probed.
+ */
+static bool is_of_processes(const struct event_context *ctx, const struct event_word *w)
+{
+	size_t colon = event_word__find(w, 0, ":");
+
+	if (ctx->binary || !ctx->npids || event_word__find(w, 0, "/") < w->len)
+		return false;
+	if (code_name__is_at(w->text, w->len))
+		return true;
+	if (colon < w->len && (colon + 1 == w->len || !isdigit((unsigned char)w->text[colon + 1])))
+		return false;           /* MODULE:NAME */
+	if (looks_like_counter(w, &colon))
+		return false;
+	return !kernel_has_function(w) ||
+	       (event_word__find(w, 0, "*?[") < w->len && !kernel_functions_can_be_probed());
+}
+
 static const struct event_source *source_of(const struct event_context *ctx,
 					    const struct event_word *w)
 {
@@ -223,16 +268,16 @@ static const struct event_source *source_of(const struct event_context *ctx,
 		if (event_sources[i]->claims(ctx, w))
 			return event_sources[i];
 	}
-	return ctx->binary ? &event_user_function : &event_kernel_function;
+	return ctx->binary || is_of_processes(ctx, w) ? &event_user_function : &event_kernel_function;
 }
 
-/* Names of counters, to find the one that was meant. */
+/* Names of counters, for suggestions. */
 struct names {
 	char **name;
 	size_t n;
 };
 
-/* Of PMU/EVENT/ the event: PMUs are hardly mistyped. */
+/* For PMU/EVENT/ adds the event: PMUs are rarely mistyped. */
 static int add_name(void *arg, const char *name, const char *description)
 {
 	struct names *names = arg;
@@ -250,7 +295,7 @@ static int add_name(void *arg, const char *name, const char *description)
 	return 0;
 }
 
-/* Names the counter that text is near to, if there is one, in the hint. */
+/* Adds the counter name nearest to text to the hint, if any. */
 static void hint_counter(const struct event_context *ctx, const char *text, struct complaint *c)
 {
 	struct names names = {};
@@ -270,13 +315,6 @@ static void hint_counter(const struct event_context *ctx, const char *text, stru
 	free(names.name);
 }
 
-/* A word that could only be a counter's: nothing else is spelt with a '-'. */
-static bool looks_like_counter(const struct event_word *w, size_t *len)
-{
-	return event_word__base(w, len) && memchr(w->text, '-', *len) &&
-	       event_word__find(w, 0, "/+%*?[") == w->len;
-}
-
 static int unknown_counter(struct parser *p, const struct event_word *w, size_t len)
 {
 	int err = complain(p->c, -EINVAL, w->at, len, "there is no counter named '%.*s'",
@@ -289,7 +327,7 @@ static int unknown_counter(struct parser *p, const struct event_word *w, size_t 
 	return err;
 }
 
-/* One word that stands for one event. */
+/* Adds the event of one word. */
 static int add_event(struct parser *p, const struct event_word *w)
 {
 	const struct event_source *source = source_of(p->ctx, w);
@@ -314,8 +352,9 @@ static int add_event(struct parser *p, const struct event_word *w)
 	e->name = event_word__copy(w, 0, w->len);
 	if (!e->name)
 		return no_memory(p, w->at);
-	if (p->ctx->binary && (e->type == EVENT_BREAKPOINT || e->type > EVENT_TRACEPOINT)) {
-		e->binary = strdup(p->ctx->binary);
+	if ((p->ctx->binary && (e->type == EVENT_BREAKPOINT || e->type > EVENT_TRACEPOINT)) ||
+	    (source == &event_user_function && !begins_path(w->text) && !event_word__path(w))) {
+		e->binary = strdup(p->ctx->binary ?: EVENT_ALL_BINARIES);
 		if (!e->binary)
 			return no_memory(p, w->at);
 	}
@@ -327,8 +366,8 @@ static int add_event(struct parser *p, const struct event_word *w)
 }
 
 /*
- * NAME/TERMS/MODIFIERS, as perf has it for events that are no PMU's: cycles//u, cs/name=switches/. Length of
- * NAME; 0: it is something else.
+ * NAME/TERMS/MODIFIERS, perf's syntax for events without a PMU: cycles//u, cs/name=switches/.
+ * Length of NAME; 0: not such a word.
  */
 static size_t slashed_len(const struct event_context *ctx, const struct event_word *w)
 {
@@ -347,7 +386,7 @@ static size_t slashed_len(const struct event_context *ctx, const struct event_wo
 	       source == &event_tracepoint ? name.len : 0;
 }
 
-/* What stands between the slashes, from..to: nothing, or name=LABEL. */
+/* Parses the text between the slashes, from..to: nothing, or name=LABEL. */
 static int parse_slashed_terms(struct parser *p, const struct event_word *w, size_t from, size_t to,
 			       char **label)
 {
@@ -360,6 +399,7 @@ static int parse_slashed_terms(struct parser *p, const struct event_word *w, siz
 		return complain_hint(p->c, complain(p->c, -EINVAL, w->at + from, to - from,
 			"'%.*s' is an event by its name: no term but name=TEXT can follow",
 			(int)(from - 1 < 100 ? from - 1 : 100), w->text),
+			p->ctx->samples ? "terms of samples are freq=HZ, period=N, max-stack=N and call-graph=no" :
 			"PMUs have terms: cpu/event=0x3c/");
 	if (name == to || event_word__find(w, name, ",") < to)
 		return complain(p->c, -EINVAL, w->at + name, to - name, name == to ?
@@ -368,7 +408,7 @@ static int parse_slashed_terms(struct parser *p, const struct event_word *w, siz
 	return *label ? 0 : no_memory(p, w->at);
 }
 
-/* The event is that of NAME:MODIFIERS. */
+/* Adds the event as NAME:MODIFIERS. */
 static int add_slashed(struct parser *p, const struct event_word *w, size_t name)
 {
 	size_t close = event_word__find(w, name + 1, "/"), from = close + 1, first = p->events->n;
@@ -404,14 +444,55 @@ static int add_slashed(struct parser *p, const struct event_word *w, size_t name
 	return 0;
 }
 
-static int add_any_event(struct parser *p, const struct event_word *w)
+static int add_plain_event(struct parser *p, const struct event_word *w)
 {
 	size_t name = slashed_len(p->ctx, w);
 
 	return name ? add_slashed(p, w, name) : add_event(p, w);
 }
 
-/* PREFIX{a,b}: each alternative is an event. The word is at p->pos..end, its '{' at open. */
+/* Moves a place in the plain word, from..to, to where it is in the word that was typed. */
+static void move_place(const struct plain_word *plain, size_t base, size_t n, size_t *at, size_t *len)
+{
+	size_t from = *at - base, to = from + *len;
+
+	if (*at < base || to > n)
+		return;
+	*at = base + plain->at[from];
+	*len = to > from ? plain->at[to - 1] + 1 - plain->at[from] : 0;
+}
+
+/* Where events are sampled, with terms that say how. */
+static int add_any_event(struct parser *p, const struct event_word *w)
+{
+	struct plain_word plain = {};
+	struct event_word rest = { .at = w->at };
+	struct event_sampling sampling;
+	size_t first = p->events->n;
+	struct event *e;
+	int err;
+
+	if (!p->ctx->samples || begins_path(w->text))
+		return add_plain_event(p, w);
+	err = sampling_terms__take(&sampling, &plain, w, p->c);
+	if (!err) {
+		rest.text = plain.text;
+		rest.len = strlen(plain.text);
+		err = add_plain_event(p, &rest);
+		if (err)
+			move_place(&plain, w->at, rest.len, &p->c->at, &p->c->len);
+	}
+	if (!err) {
+		e = &p->events->event[first];
+		e->sampling = sampling;
+		e->len = w->len;
+		move_place(&plain, w->at, rest.len, &e->modifiers.at, &e->modifiers.len);
+	}
+	plain_word__free(&plain);
+	return err;
+}
+
+/* PREFIX{a,b}: adds an event per alternative. The word is at p->pos..end, its '{' at open. */
 static int add_alternatives(struct parser *p, size_t open, size_t end)
 {
 	size_t prefix = open - p->pos, from = open + 1, to, next, first;
@@ -439,7 +520,7 @@ static int add_alternatives(struct parser *p, size_t open, size_t end)
 		w = (struct event_word){ text, p->pos, prefix + to - from };
 		err = add_any_event(p, &w);
 		free(text);
-		/* Places in the alternative are behind those before it. */
+		/* Positions in an alternative shift by the text before it. */
 		if (err && p->c->at >= open)
 			p->c->at += from - open;
 		else if (err && p->c->at + p->c->len > open)
@@ -477,7 +558,7 @@ static int add_word(struct parser *p)
 	return err;
 }
 
-/* The group's modifiers become part of the event and of its name, as if written there. */
+/* Appends the group's modifiers to the event and its name, as if typed there. */
 static int add_group_modifiers(struct parser *p, struct event *e, const struct event_word *w)
 {
 	const char *colon = "";
@@ -581,14 +662,14 @@ static int resolve(struct event_sites *sites, const struct event *e,
 		   const struct event_context *ctx, struct complaint *c)
 {
 	u32 max = ctx->max_sites ?: EVENT_MAX_SITES;
-	size_t before = sites->n;
+	size_t before = sites->n, endless = sites->endless;
 	int err;
 
 	c->what[0] = 0;
 	err = e->source->resolve(sites, e, ctx, c);
 	if (err)
 		return c->what[0] ? err : complain(c, err, e->at, e->len, "%s", strerror(-err));
-	if (sites->n == before)
+	if (sites->n == before && sites->endless == endless)
 		return complain(c, -ENOENT, e->at, e->len, "nothing here goes by this name");
 	if (sites->n - before > max)
 		return complain_hint(c, complain(c, -E2BIG, e->at, e->len,

@@ -9,13 +9,14 @@
 #include "base/nearest.h"
 #include "event/event.h"
 #include "host/features.h"
+#include "report/diag.h"
 #include "sym/kallsyms.h"
 
 /*
- * What a wildcard leaves out; a function named in full is probed all the same. These run inside
- * of every probe, or so often in it that the kernel skips or counts the probe against itself; or
- * are not called as functions are. The kernel refuses the really dangerous ones on its own
- * (NOKPROBE_SYMBOL, notrace).
+ * Functions that wildcards skip; a function named in full is probed anyway. They run inside every
+ * probe, or so often in it that the kernel skips the probe or counts it against itself; or they are
+ * not called like functions. The kernel itself refuses the really dangerous ones (NOKPROBE_SYMBOL,
+ * notrace).
  */
 static const char *const denied[] = {
 	"*bpf*", "perf_*", "__perf_*", "ftrace_*", "__ftrace_*", "trace_*", "__trace_*",
@@ -46,7 +47,7 @@ static bool is_glob(const char *name)
 static bool claims(const struct event_context *ctx, const struct event_word *w)
 {
 	(void)ctx, (void)w;
-	return true;            /* the last source: everything that is nothing else */
+	return true;            /* the last source: claims the rest */
 }
 
 static int parse(struct event *e, const struct event_context *ctx, const struct event_word *w,
@@ -81,7 +82,7 @@ static int keep_name(void *arg, const char *name, const char *description)
 	return 0;
 }
 
-/* A bare word that is no function may be a counter mistyped: those first, they are few. */
+/* A bare word that is not a function may be a mistyped counter: suggest those first, they are few. */
 static void hint_near(const struct event *e, const struct event_context *ctx, struct complaint *c)
 {
 	static const struct event_source *const sources[] = { &event_hardware, &event_software };
@@ -115,7 +116,7 @@ static void hint_near(const struct event *e, const struct event_context *ctx, st
 	free(names.name);
 }
 
-/* Where in the text the function's name stands: behind MODULE: where there is one. */
+/* Position of the function's name in the text: after MODULE:, if present. */
 static size_t name_at(const struct event *e)
 {
 	return e->at + (e->function.module ? strlen(e->function.module) + 1 : 0);
@@ -138,11 +139,16 @@ static int not_found(const struct event *e, const struct event_context *ctx, str
 	return -ENOENT;
 }
 
-/* Functions are there, but can this kernel put a probe on them? */
+bool kernel_functions_can_be_probed(void)
+{
+	return feature__probe("kprobe") == FEATURE_OK || feature__probe("kprobe.multi") == FEATURE_OK ||
+	       feature__probe("fentry") == FEATURE_OK;
+}
+
+/* The functions exist, but can this kernel probe them? */
 static int check_probes(const struct event *e, struct complaint *c)
 {
-	if (feature__probe("kprobe") == FEATURE_OK || feature__probe("kprobe.multi") == FEATURE_OK ||
-	    feature__probe("fentry") == FEATURE_OK)
+	if (kernel_functions_can_be_probed())
 		return 0;
 	complain(c, 0, e->at, e->len, "this kernel lets nobody probe its functions: it has no kprobes "
 		 "and refuses fentry");
@@ -178,7 +184,7 @@ static int add_site(struct event_sites *sites, const struct event *e,
 	return 0;
 }
 
-/* Aliases, and a weak symbol beside the strong one, are one place in the code. */
+/* Aliases, and a weak symbol next to the strong one, are the same code. */
 static bool is_alias(const struct kernel_functions *found, size_t i)
 {
 	return i && found->function[i].address &&
@@ -219,9 +225,9 @@ static int add_sites(struct event_sites *sites, const struct event *e,
 }
 
 /*
- * Is this what a kernel calls the function `name`? From 6.10 on allocators are macros around NAME_noprof()
- * (b951aaff5035, "mm: enable page allocation tagging"); the compiler marks what it has changed for its
- * callers, or split.
+ * Is variant the kernel's name for the function `name`? Since 6.10 allocators are macros around
+ * NAME_noprof() (b951aaff5035, "mm: enable page allocation tagging"); the compiler adds suffixes to
+ * functions that it changed for their callers, or split.
  */
 static bool is_variant(const char *variant, const char *name)
 {
@@ -238,7 +244,7 @@ static bool is_variant(const char *variant, const char *name)
 	return false;
 }
 
-/* The one variant of a function that is not there by its own name, if there is just one. */
+/* Finds the variant of a function that does not exist under its own name, if there is exactly one. */
 static int find_variant(struct kernel_functions *found, const struct event_function *f)
 {
 	struct kernel_functions like;
@@ -268,21 +274,41 @@ static int find_variant(struct kernel_functions *found, const struct event_funct
 	return err;
 }
 
+/* Finds the function by its name, else by this kernel's variant. */
+static int find(struct kernel_functions *found, const struct event_function *f)
+{
+	int err = kernel_functions__find(found, f->name, f->module);
+
+	if (!err && !found->n && !is_glob(f->name) && !f->line)
+		err = find_variant(found, f);
+	return err;
+}
+
+bool kernel_has_function(const struct event_word *w)
+{
+	struct event_function f = { .name = event_word__copy(w, 0, event_word__find(w, 0, "+:%@;")) };
+	struct kernel_functions found = {};
+	bool has = f.name && !find(&found, &f) && found.n;
+
+	kernel_functions__free(&found);
+	free(f.name);
+	return has;
+}
+
 static int resolve(struct event_sites *sites, const struct event *e,
 		   const struct event_context *ctx, struct complaint *c)
 {
 	const struct event_function *f = &e->function;
-	struct kernel_functions found;
+	struct kernel_functions found = {};
 	int err;
 
-	err = kernel_functions__find(&found, f->name, f->module);
+	err = find(&found, f);
 	if (err) {
 		complain(c, 0, e->at, e->len, "the kernel's functions cannot be read: %s", strerror(-err));
+		kernel_functions__free(&found);
 		return err;
 	}
-	if (!found.n && !is_glob(f->name) && !f->line)
-		err = find_variant(&found, f);
-	if (!err && !found.n)
+	if (!found.n)
 		err = not_found(e, ctx, c);
 	if (!err)
 		err = check_probes(e, c);
@@ -290,6 +316,9 @@ static int resolve(struct event_sites *sites, const struct event *e,
 		complain(c, 0, e->at, e->len, "lines of the kernel's source need its debug information");
 		err = complain_hint(c, -EOPNOTSUPP, "FUNC+OFFSET works without");
 	}
+	/* A glob of a few letters matches some of the kernel's functions nearly always. */
+	if (!err && ctx->npids && !ctx->binary && is_glob(f->name))
+		diag_hint("'%s': functions of the kernel; -x '*' takes those of the processes of -p", f->name);
 	if (!err)
 		err = add_sites(sites, e, &found, ctx->max_sites ?: EVENT_MAX_SITES, c);
 	kernel_functions__free(&found);

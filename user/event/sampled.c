@@ -26,7 +26,7 @@ const char *sampled_event__name(const struct sampled_event *s)
 static int refuse_other(const struct event *e)
 {
 	diag_error("-e: '%s' is neither a counter nor a tracepoint", e->name);
-	diag_hint("`list` names those there are; stackcount counts calls of functions by stack");
+	diag_hint("`list` names those there are; stackcount counts calls of functions by stack, with -c N every Nth");
 	return -EINVAL;
 }
 
@@ -157,65 +157,49 @@ static int refuse(const struct sampled_event *s, const struct counter *counter)
 	return -EOPNOTSUPP;
 }
 
-/* The link closes its descriptor; the counter keeps its own, to be read. */
-static int attach(struct sampled_event *s, const struct bpf_program *prog, int fd)
+static int attach(const struct sampled_event *s, int prog_fd, int fd)
 {
-	int copy = dup(fd);
-	struct bpf_link *link = copy < 0 ? NULL : bpf_program__attach_perf_event(prog, copy);
-	int err = -errno;
+	int err = perf_event__run(fd, prog_fd);
 
-	if (link) {
-		s->link[s->nlinks++] = link;
-		return 0;
-	}
-	if (copy >= 0)
-		close(copy);
-	if (err == -EMFILE || err == -ENFILE)
-		return host__complain_of_files();
-	diag_error("-e: no program can be attached to %s: %s", sampled_event__name(s),
-		   strerror(-err));
+	if (err)
+		diag_error("-e: no program can be attached to %s: %s", sampled_event__name(s), strerror(-err));
 	return err;
 }
 
 /*
- * A program on a tracepoint's perf event runs on all CPUs whichever the event is opened on
+ * A program on a tracepoint's perf event runs on all CPUs, whichever CPU the event is opened on
  * (perf_event_attach_bpf_prog()).
  */
-static int start_tracepoint(struct sampled_event *s, const struct bpf_program *prog)
+static int start_tracepoint(struct sampled_event *s, int prog_fd)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .sample_period = 1,
 		.config = s->sites.site[0].tracepoint_id, .disabled = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC), err;
+	int fd = syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC), err = -errno;
 
-	s->link = calloc(1, sizeof(*s->link));
-	if (fd < 0) {
-		err = -errno;
-		diag_error("-e: %s cannot be opened: %s", sampled_event__name(s), strerror(-err));
-		return err;
+	if (fd >= 0) {
+		s->tracepoint_fd = fd + 1;
+		return attach(s, prog_fd, fd);
 	}
-	err = s->link ? attach(s, prog, fd) : -ENOMEM;
-	close(fd);
+	if (err == -EMFILE || err == -ENFILE)
+		return host__complain_of_files();
+	diag_error("-e: %s cannot be opened: %s", sampled_event__name(s), strerror(-err));
 	return err;
 }
 
-int sampled_event__start(struct sampled_event *s, const struct bpf_program *prog,
-			 const struct scope_config *scope)
+int sampled_event__start(struct sampled_event *s, int prog_fd, const struct scope_config *scope)
 {
 	size_t i;
 	int err;
 
 	if (s->is_tracepoint)
-		return start_tracepoint(s, prog);
+		return start_tracepoint(s, prog_fd);
 	err = open_on_cpus(s, scope);
-	s->link = calloc(s->counters.n ?: 1, sizeof(*s->link));
-	if (!err && !s->link)
-		err = -ENOMEM;
 	for (i = 0; i < s->counters.n && !err; i++) {
 		const struct counter *counter = &s->counters.counter[i];
 
-		err = counter->err ? refuse(s, counter) : attach(s, prog, counter->fd);
+		err = counter->err ? refuse(s, counter) : attach(s, prog_fd, counter->fd);
 	}
 	return err;
 }
@@ -236,11 +220,8 @@ int sampled_event__count(const struct sampled_event *s, u64 *events)
 
 void sampled_event__free(struct sampled_event *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->nlinks; i++)
-		bpf_link__destroy(s->link[i]);
-	free(s->link);
+	if (s->tracepoint_fd)
+		close(s->tracepoint_fd - 1);
 	counters__close(&s->counters);
 	event_sites__free(&s->sites);
 	events__free(&s->events);

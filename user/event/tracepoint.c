@@ -71,7 +71,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	return end < w->len ? parse_modifiers(e, w, end + 1, c) : 0;
 }
 
-/* syscalls:sys_enter_NAME and sys_exit_NAME by the number of the call. */
+/* Sets the system call number for syscalls:sys_enter_NAME and sys_exit_NAME. */
 static void find_syscall(struct event_site *site, const char *name)
 {
 	int number = -ENOENT;
@@ -85,7 +85,7 @@ static void find_syscall(struct event_site *site, const char *name)
 	site->syscall = number < 0 ? -1 : number;
 }
 
-/* Events that ftrace itself makes are no tracepoints of the kernel's code. */
+/* ftrace's own events are not tracepoints in kernel code. */
 static bool is_raw(const char *system)
 {
 	static const char *const made[] = {
@@ -109,7 +109,7 @@ static int add_site(struct event_sites *sites, const struct event *e, int tracef
 
 	err = tracepoint__id(tracefs, t->system, t->name, &id);
 	if (err == -ENOENT)
-		return 0;       /* ftrace:function and others that only ftrace can have */
+		return 0;       /* ftrace:function and others only usable by ftrace */
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s:%s", t->system, t->name);
@@ -123,7 +123,7 @@ static int add_site(struct event_sites *sites, const struct event *e, int tracef
 	return 0;
 }
 
-/* The name nearest to text among systems (by_name false) or names. */
+/* The nearest to text among systems (by_name false) or names. */
 static const char *near_name(const struct tracepoints *t, const char *text, bool by_name)
 {
 	const char **names = calloc(t->n ?: 1, sizeof(*names));
@@ -161,8 +161,11 @@ static int complain_about_system(const struct event *e, int tracefs, struct comp
 	struct tracepoints near = {};
 	const char *name = NULL;
 
+	/* A glob matches names of any system, which says nothing about the one meant. */
+	bool is_name = !strpbrk(e->tracepoint, "*?[");
+
 	complain(c, 0, e->at, strlen(e->system), "no tracepoints of a system '%s'", e->system);
-	if (!tracepoints__find(&near, tracefs, NULL, e->tracepoint) && near.n)
+	if (is_name && !tracepoints__find(&near, tracefs, NULL, e->tracepoint) && near.n)
 		complain_hint(c, 0, "did you mean %s:%s?", near.tracepoint[0].system,
 			      near.tracepoint[0].name);
 	else if (!tracepoints__systems(&near, tracefs) &&
@@ -174,7 +177,7 @@ static int complain_about_system(const struct event *e, int tracefs, struct comp
 	return -ENOENT;
 }
 
-/* ext4:ext4_sync_fs is a function of a module where it is no tracepoint. */
+/* If ext4:ext4_sync_fs is not a tracepoint, it is a module's function. */
 static int resolve_as_function(struct event_sites *sites, const struct event *e,
 			       const struct event_context *ctx)
 {

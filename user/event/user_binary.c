@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static bool is_same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Takes path over. */
+/* Takes ownership of path. */
 static int add_binary(struct event_binaries *b, char *path)
 {
 	char **larger;
@@ -90,12 +91,14 @@ static int add_binary(struct event_binaries *b, char *path)
 	return 0;
 }
 
-/* "libc" means libc.so.6 and libc-2.31.so, "libc.so.6" that alone; a path means itself. */
+/* "libc" means libc.so.6 and libc-2.31.so, "libc.so.6" only itself; a path means itself. */
 static bool is_meant(const char *name, const char *path)
 {
 	const char *file = event_binary_name(path);
 	size_t n = strlen(name);
 
+	if (event_is_glob(name))
+		return !fnmatch(name, strchr(name, '/') ? path : file, 0);
 	if (strchr(name, '/'))
 		return !strcmp(name, path);
 	if (strncmp(file, name, n))
@@ -116,7 +119,7 @@ static bool is_code_of(const struct search *s, const struct mapping_line *line)
 	return line->executable && line->name[0] == '/' && is_meant(s->name, line->name);
 }
 
-/* Such a file as we can open it, by a name that lasts longer than the mapping where there is one. */
+/* A path by which we can open the mapped file; if possible one that outlives the mapping. */
 static char *name_mapped(const struct search *s, const struct mapping_line *line)
 {
 	char mapped[MAPPED_PATH], *path;
@@ -126,7 +129,7 @@ static char *name_mapped(const struct search *s, const struct mapping_line *line
 		return strdup(s->own);
 	if (asprintf(&path, "/proc/%u/root%s", s->pid, line->name) < 0)
 		return NULL;
-	/* Where it has been replaced meanwhile, the name leads to another one. */
+	/* If the file was replaced meanwhile, the name means another one. */
 	if (is_same_file(path, mapped))
 		return path;
 	free(path);
@@ -155,9 +158,9 @@ static bool is_fault(int err)
 
 int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx)
 {
-	char *own = binary__locate_for(name, ctx->command);
+	char *own = event_is_glob(name) ? NULL : binary__locate_for(name, ctx->command);
 	struct search s = { .name = name, .own = own, .found = found };
-	int err = !own && errno == ENOMEM ? -ENOMEM : 0;
+	int err = !own && !event_is_glob(name) && errno == ENOMEM ? -ENOMEM : 0;
 	size_t i;
 
 	*found = (struct event_binaries){};
@@ -166,7 +169,7 @@ int event_binaries__find(struct event_binaries *found, const char *name, const s
 		err = mappings__each(s.pid, add_mapping, &s);
 	}
 	if (!is_fault(err))
-		err = 0;        /* what may not be looked at has none */
+		err = 0;        /* skip processes without permission */
 	if (!err && !found->n && own) {
 		err = add_binary(found, own);
 		own = NULL;
@@ -189,11 +192,16 @@ int event__locate_binaries(struct event_binaries *found, const struct event *e,
 	if (err != -ENOENT)
 		return complain(c, err, e->at, e->len, "looking for '%s' in what the process has mapped: %s",
 				e->binary, confined__why(err));
+	if (event_is_glob(e->binary) && ctx->npids)
+		return complain(c, err, e->at, e->len, "the processes of -p have no program and no library "
+				"like '%s' mapped, or they may not be looked at", e->binary);
 	complain(c, 0, e->at, e->len, "there is no program and no library '%s'", e->binary);
+	if (event_is_glob(e->binary))
+		return complain_hint(c, err, "a glob is of what the processes of -p have mapped");
 	return complain_hint(c, err, "name it with its path");
 }
 
-/* Another file than our own by that name. What may not be looked at is not one. */
+/* Is it a different file than ours under that name? Files without permission do not count. */
 static int is_another(void *arg, const struct mapping_line *line)
 {
 	const struct search *s = arg;
@@ -206,7 +214,7 @@ static int is_another(void *arg, const struct mapping_line *line)
 	return !stat(path, &mapped) && !is_same_file(s->own, path);
 }
 
-/* Of CPU time, whatever else the machine does; and on the wall, where a process keeps us waiting. */
+/* In CPU time, independent of other load; and in wall time, for processes that keep us waiting. */
 #define LOOK_ELSEWHERE (NSEC_PER_SEC / 10)
 #define LOOK_AT_MOST (2 * NSEC_PER_SEC)
 

@@ -11,15 +11,16 @@
 #include "base/sorted.h"
 #include "event/code_file.h"
 #include "event/user_code_exits.h"
+#include "base/arch.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
 #include "unwind/cfi.h"
 #include "unwind/extents.h"
 
-/* Of one function or part of one. */
+/* Limit of one function or part of one. */
 #define MAX_CODE (4U << 20)
 
-/* Of an instruction, x86. */
+/* Longest x86 instruction. */
 #define LONGEST 15
 
 struct user_code {
@@ -29,7 +30,7 @@ struct user_code {
 	struct binary_functions functions;
 	struct code_extents extents;
 	struct cfi_table cfi;
-	bool has_extents, has_cfi, knows_cfi;   /* were they read, and could they be? */
+	bool has_extents, has_cfi, knows_cfi;   /* read already, and usable */
 	int extents_err;
 };
 
@@ -84,7 +85,7 @@ void user_code__close(struct user_code *c)
 
 u32 user_code__return_bytes(const struct user_code *c)
 {
-	return c->machine == MACHINE_32_BIT ? 4 : 8;
+	return c->machine == MACHINE_32_BIT ? 4 : ARCH_CALL_BYTES;
 }
 
 /*
@@ -114,16 +115,19 @@ enum stack_state user_code__stack_at(struct user_code *c, u64 address)
 
 	if (!r || r->cfa == UNWIND_UNKNOWN || r->cfa == UNWIND_UNSUPPORTED)
 		return STACK_UNKNOWN;
-	return r->cfa == UNWIND_RSP && r->offset == 8 ? STACK_AS_AT_ENTRY : STACK_IN_USE;
+	if (r->cfa != UNWIND_SP || r->offset != ARCH_CALL_BYTES)
+		return STACK_IN_USE;
+	/* Where calls push nothing, functions that call none never change the stack. */
+	return ARCH_CALL_BYTES ? STACK_AS_AT_ENTRY : STACK_UNKNOWN;
 }
 
-/* The first function behind an address: those are sorted. */
+/* The first function after an address, in address order. */
 static size_t first_behind(const struct user_code *c, u64 address)
 {
 	return SORTED_UP_TO(c->functions.function, c->functions.n, address, address);
 }
 
-/* Of those that hold the address the one that begins last; of its names the one with a size. */
+/* Picks the containing function that begins last, and among its names one with a size. */
 const struct binary_function *user_code__function(const struct user_code *c, u64 address)
 {
 	size_t i = first_behind(c, address), steps;
@@ -212,7 +216,7 @@ int user_code__take_apart(struct user_code *c, struct disassembly *d, u64 start,
  * --- where instructions begin ------------------------------------------------------------------
  */
 
-/* By what was found when the file was made, without looking at the code. */
+/* Known from the file's own tables, without disassembling. */
 static bool is_named(struct user_code *c, u64 address)
 {
 	const struct binary_function *f = user_code__function(c, address);
@@ -231,7 +235,7 @@ static bool is_named(struct user_code *c, u64 address)
 	return has;
 }
 
-/* Of code from a function's first instruction on. */
+/* Looks up the address in code disassembled from a function's first instruction. */
 static int find_in(const struct disassembly *d, u64 address, struct code_neighbours *near)
 {
 	size_t i;
@@ -258,7 +262,7 @@ int user_code__check(struct user_code *c, u64 address, struct code_neighbours *n
 	int err = user_code__extent(c, address, &start, &size);
 
 	if (!err) {
-		/* The last one as far as it goes. */
+		/* The last function, as far as it extends. */
 		if (size > address - start + LONGEST)
 			size = address - start + LONGEST;
 		err = user_code__take_apart(c, &d, start, size);

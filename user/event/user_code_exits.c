@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* By which instructions a function ends. */
+/* Finds the instructions that end a function. */
 #include "event/user_code_exits.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include "base/sorted.h"
 
 #define MOST_PARTS 16
-#define LOOK_BACK 12            /* instructions in front of a jump to what a register says */
+#define LOOK_BACK 12            /* instructions before an indirect jump */
 
 struct part {
 	u64 start, size;
-	bool is_shared;         /* it is another function, or a part of that */
+	bool is_shared;         /* in another function, or a part of one */
 	struct disassembly d;
 };
 
@@ -27,7 +27,7 @@ struct search {
 	const char *why;
 };
 
-/* For what is in the way: the first reason stays. */
+/* Records why the ends cannot be determined: the first reason stays. */
 static int undecided(struct search *s, const char *why)
 {
 	s->why = s->why ?: why;
@@ -46,7 +46,7 @@ static int add_part(struct search *s, u64 start, u64 size, bool is_shared)
 	if (err)
 		return err == -ENOMEM ? err : undecided(s, disassembly__is_possible() ?
 						       "its code could not be taken apart" :
-						       "this tally was built without capstone");
+						       "this tally was built without capstone, or it is not installed");
 	s->n++;
 	return 0;
 }
@@ -80,7 +80,7 @@ static const struct part *part_of(const struct search *s, u64 address)
  * --- jumps to addresses ------------------------------------------------------------------------
  */
 
-/* GCC and clang call what they split off FUNCTION.cold, and a number may follow. Of p? */
+/* Is f split off from p? GCC and clang name such parts FUNCTION.cold, optionally with a number. */
 static bool is_split_off(const struct search *s, const struct part *p, const struct binary_function *f)
 {
 	const char *cold = strstr(f->name, ".cold");
@@ -93,7 +93,7 @@ static bool is_split_off(const struct search *s, const struct part *p, const str
 	return false;
 }
 
-/* Of code without a name: does it come back, and can it end at all? */
+/* For code without a name: does it jump back, and can it end at all? */
 struct nature {
 	bool comes_back, ends;
 };
@@ -134,7 +134,7 @@ static int leave(struct search *s, const struct part *p, const struct instructio
 	return add_exit(s, p, i->address, true);
 }
 
-/* Stripped files do not name their own functions; .eh_frame lists them. */
+/* Stripped files have no names for local functions; .eh_frame lists their ranges. */
 static int jump_to_nameless(struct search *s, const struct part *p, const struct instruction *i)
 {
 	const struct code_extent *e = code_extents__find(user_code__extents(s->code), i->target);
@@ -152,7 +152,10 @@ static int jump_to_nameless(struct search *s, const struct part *p, const struct
 		return err;
 	if (nature.comes_back)
 		return add_part(s, e->start, e->size, p->is_shared);
-	/* What cannot end, like a call of abort(), needs no probe, whose ever it is. */
+	/*
+	 * Code that cannot end, such as a call of abort(), needs no probe, whichever function it
+	 * belongs to.
+	 */
 	return nature.ends || i->flow == FLOW_JUMP ? leave(s, p, i) : 0;
 }
 
@@ -193,13 +196,13 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* "(,%rax,8)", "(%rdx,%rax,8)": an element of a table of addresses. */
+/* "(,%rax,8)", "(%rdx,%rax,8)": an entry of an address table. */
 static bool is_element(const char *operand)
 {
 	return ends_with(operand, ",8)") || ends_with(operand, ", 8)");
 }
 
-/* A table at a fixed address: what is its first element? */
+/* A table at a fixed address: checks its first entry. */
 static enum verdict by_table(struct search *s, const char *operand)
 {
 	char *end;
@@ -211,14 +214,14 @@ static enum verdict by_table(struct search *s, const char *operand)
 	return part_of(s, to) ? STAYS : LEAVES;
 }
 
-/* What a register was given that is jumped to. */
+/* Judges a jump through a register by the instruction that set the register. */
 static enum verdict by_origin(struct search *s, const struct instruction *i)
 {
 	const char *from = i->operands, *comma = strrchr(from, ',');
 	char source[64] = "";
 
 	if (!strncmp(i->mnemonic, "add", 3))
-		return STAYS;           /* a table of distances */
+		return STAYS;           /* a table of relative offsets */
 	if (strncmp(i->mnemonic, "mov", 3) || !comma || (size_t)(comma - from) >= sizeof(source))
 		return UNDECIDED;
 	memcpy(source, from, comma - from);
@@ -242,7 +245,7 @@ static enum verdict by_register(struct search *s, const struct part *p, size_t a
 		if (ends_with(before->operands, reg))
 			return by_origin(s, before);
 	}
-	/* It is what the function was given, or computed long before. */
+	/* An argument of the function, or computed long before. */
 	return reg ? LEAVES : UNDECIDED;
 }
 
@@ -253,7 +256,10 @@ static enum verdict jump_elsewhere(struct search *s, const struct part *p, size_
 	const char *operand = i->operands + (*i->operands == '*');
 	enum verdict v;
 
-	/* What cannot be a target for certain is in a table that the compiler has made. */
+	/*
+	 * notrack marks the compiler's own jump tables; with the stack in use, it cannot be a tail
+	 * call.
+	 */
 	if (!strncmp(i->mnemonic, "notrack", 7) || stack == STACK_IN_USE)
 		return STAYS;
 	if (i->kind == INSTRUCTION_REFERS)
@@ -275,7 +281,7 @@ static bool is_padding(const struct instruction *i)
 	       (!strncmp(i->mnemonic, "xchg", 4) && !strcmp(i->operands, "%ax, %ax"));
 }
 
-/* Does control run over the end of a part? A call at its end is one that does not return. */
+/* Can control fall through the end of a part? A call at its end does not return. */
 static int check_end(struct search *s, const struct part *p)
 {
 	size_t i;
@@ -328,7 +334,10 @@ static int search_part(struct search *s, const struct part *p)
 	return err;
 }
 
-/* Does an instruction begin there? Behind a lock prefix, too, which single threads jump over. */
+/*
+ * Does an instruction begin there? Also accepts the address after a lock prefix, which
+ * single-threaded code jumps over.
+ */
 static bool begins_at(const struct part *p, u64 address)
 {
 	size_t from = SORTED_UP_TO(p->d.instruction, p->d.n, address, address);
@@ -340,7 +349,7 @@ static bool begins_at(const struct part *p, u64 address)
 		!strncmp(p->d.instruction[from - 1].mnemonic, "lock", 4));
 }
 
-/* Jumps that lead into the middle of instructions show that these are none. */
+/* Jumps into the middle of instructions show that the disassembly is wrong. */
 static int check_jumps(struct search *s)
 {
 	const struct part *p, *to;
@@ -387,7 +396,7 @@ int user_code__exits(struct user_code *code, u64 address, bool follow, struct co
 	err = search_all(&s);
 	if (err)
 		code_exits__free(exits);
-	/* What cannot be followed ends by its jump. */
+	/* If the callee cannot be followed, the jump itself is the end. */
 	if (err == -ENODATA && follow)
 		return user_code__exits(code, address, false, exits, why);
 	*why = s.why;

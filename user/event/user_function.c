@@ -11,12 +11,13 @@
 #include "event/source_text.h"
 #include "event/user_binary.h"
 #include "event/user_code.h"
+#include "base/arch.h"
 #include "report/diag.h"
 #include "sym/demangle.h"
 #include "types/binary.h"
 #include "types/dwarf.h"
 
-/* A path; bare names behind -x are ours too, once no other source claims them. */
+/* A path; with -x also bare names that no other source claims. */
 static bool claims(const struct event_context *ctx, const struct event_word *w)
 {
 	size_t path = event_word__path(w);
@@ -27,7 +28,7 @@ static bool claims(const struct event_context *ctx, const struct event_word *w)
 	return w->len && (w->text[0] == '/' || (w->text[0] == '.' && memchr(w->text, '/', w->len)));
 }
 
-/* NAME, or NAME@SOURCE; and behind it ;PATTERN, or what may stand behind any function. */
+/* Parses NAME, or NAME@SOURCE; then ;PATTERN, or the suffixes of any function. */
 static int parse_function(struct event *e, const struct event_word *w, size_t from,
 			  struct complaint *c)
 {
@@ -80,7 +81,7 @@ static int parse(struct event *e, const struct event_context *ctx, const struct 
 	return parse_function(e, w, from, c);
 }
 
-#define TOLD_MOST 320           /* characters of a name in a report */
+#define TOLD_MOST 320           /* characters of a name in reports */
 
 /* --- resolving -------------------------------------------------------------------------------- */
 
@@ -89,16 +90,18 @@ struct resolver {
 	const struct event *event;
 	struct complaint *c;
 	const char *path;
-	struct user_code *code; /* NULL: not needed yet */
+	struct user_code *code; /* opened on first use */
 	bool is_32_bit;
-	bool by_code_name;      /* names are those of C++ and Rust, as their authors wrote them */
-	char **told;            /* then what the functions found are called, without parameters */
+	bool is_one_of_several; /* other files may have the function instead */
+	bool is_split;          /* functions may be described in further files, which are not read */
+	bool by_code_name;      /* match C++ and Rust names as in the source */
+	char **told;            /* then the names of the functions found, without parameters */
 	struct demangler demangler;
-	size_t first;           /* of our sites */
+	size_t first;           /* index of our first site */
 	u32 most;
 };
 
-/* The code of the file, NULL: it cannot be had. */
+/* The code of the file; NULL: unavailable. */
 static struct user_code *code_of(struct resolver *r)
 {
 	if (!r->code && user_code__open(&r->code, r->path))
@@ -106,7 +109,7 @@ static struct user_code *code_of(struct resolver *r)
 	return r->code;
 }
 
-/* Is it there already? Functions may share the instruction by which they end. */
+/* Does the site exist? Functions may share an instruction that ends them. */
 static bool has_site(const struct resolver *r, u64 file_offset, u64 function)
 {
 	size_t i;
@@ -119,8 +122,8 @@ static bool has_site(const struct resolver *r, u64 file_offset, u64 function)
 }
 
 /*
- * Adds a site unless one is there already at that address. address: of the instruction; function: of
- * the first one of its function. *to, unless NULL, becomes the site, or NULL.
+ * Adds a site unless one exists at that address. address is the instruction's, function that of the
+ * first instruction of its function. If to is not NULL, *to is the new site, or NULL.
  */
 static int add_site(struct resolver *r, const char *name, u64 address, u64 offset, u64 file_offset,
 		    u64 function, struct event_site **to)
@@ -154,9 +157,9 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 /* --- ends ------------------------------------------------------------------------------------- */
 
 /*
- * Of the C library and those that take its place: they are called so often that what an end costs
- * matters, and neither throw nor call back (ISO C, 7.24.3). Ends by the return address on the stack
- * cost less than those by the instructions that return, which the kernel has to step over.
+ * Allocators of the C library and its replacements: called so often that the cost of a return probe
+ * matters, and they neither throw nor call back (ISO C, 7.24.3). Probing the return address on the
+ * stack costs less than probing the returning instructions, which the kernel has to single-step.
  */
 static bool is_allocator(const char *name)
 {
@@ -182,14 +185,14 @@ static bool has_tail_call(const struct code_exits *exits)
 	return false;
 }
 
-/* By the return address on its stack. */
+/* Probes the return by the return address on the stack. */
 static int add_return_probe(struct resolver *r, const char *text, u64 function, u64 file_offset)
 {
 	struct event_site *site;
 	int err = add_site(r, text, function, 0, file_offset, function, &site);
 
 	if (!err && site)
-		site->return_bytes = r->code ? user_code__return_bytes(r->code) : 8;
+		site->return_bytes = r->code ? user_code__return_bytes(r->code) : ARCH_CALL_BYTES;
 	return err;
 }
 
@@ -217,7 +220,7 @@ static int add_exits(struct resolver *r, const char *text, u64 function,
 	return err;
 }
 
-/* A function of which no end can be had without harm: of a glob it is left out. */
+/* Handles a function whose ends cannot be probed safely: one of a glob is left out. */
 static int leave_out(struct resolver *r, const char *name, const char *why, const char *hint)
 {
 	const struct event *e = r->event;
@@ -232,9 +235,9 @@ static int leave_out(struct resolver *r, const char *name, const char *why, cons
 }
 
 /*
- * The ends of a function by the instructions that return, which harms nobody; by the return address
- * where those cannot be told, and nothing can throw through it: a return address that has been
- * changed ends the program then. Also where a result is wanted that another function makes.
+ * Probes the ends of a function at the returning instructions, which is always safe; if those are
+ * unknown, by the return address, provided nothing can throw through the function: an exception
+ * would kill the program. Also uses the return address if the wanted result is another function's.
  */
 static int add_ends(struct resolver *r, const char *name, const char *text, u64 function,
 		    u64 file_offset)
@@ -244,12 +247,16 @@ static int add_ends(struct resolver *r, const char *name, const char *text, u64 
 	const char *why = "its file cannot be read";
 	int err = -ENODATA;
 
-	if (is_allocator(name) && code_of(r) && user_code__return_bytes(r->code) == 8)
+	if (is_allocator(name) && code_of(r) && user_code__return_bytes(r->code) == ARCH_CALL_BYTES)
 		return add_return_probe(r, text, function, file_offset);
 	if (code_of(r))
 		err = user_code__exits(r->code, function, follow, &exits, &why);
 	if (err && err != -ENODATA)
 		return err;
+	if (!err && !exits.n && r->event->function.is_call && !event_is_glob(r->event->function.name)) {
+		r->sites->endless++;
+		return 0;
+	}
 	if (!err && !exits.n)
 		return leave_out(r, name, "it never returns", "its entry can be probed");
 	if ((err || (!follow && has_tail_call(&exits))) && r->code &&
@@ -268,7 +275,7 @@ static int add_ends(struct resolver *r, const char *name, const char *text, u64 
 
 /* --- places inside of functions --------------------------------------------------------------- */
 
-/* Whose debug information says that an instruction begins there is trusted as long as nothing speaks against it. */
+/* An address from debug information is trusted to begin an instruction unless the code contradicts it. */
 static int check_place(struct resolver *r, const char *name, u64 address, bool from_dwarf)
 {
 	const struct event *e = r->event;
@@ -295,12 +302,12 @@ static int check_place(struct resolver *r, const char *name, u64 address, bool f
 		return complain_hint(r->c, -EOPNOTSUPP, "%sthe function's first instruction can be probed, "
 				     "or a line of it if there is debug information",
 				     user_code__is_looked_at() ? "" :
-				     "this tally was built without capstone; ");
+				     "this tally was built without capstone, or it is not installed; ");
 	}
 	return err;
 }
 
-/* The name by which a function with several is known: the one typed, else the plainest. */
+/* The best of a function's names: the one typed, else the plainest. */
 static const char *best_name(const struct binary_function *f, size_t n, const char *typed)
 {
 	const char *best = f->name;
@@ -315,7 +322,7 @@ static const char *best_name(const struct binary_function *f, size_t n, const ch
 	return best;
 }
 
-/* What such a symbol's address holds chooses the function; it is not called with it. */
+/* Such a symbol is a resolver: it selects the function, and is not called with its arguments. */
 static int refuse_indirect(const struct resolver *r)
 {
 	const struct event *e = r->event;
@@ -328,7 +335,7 @@ static int refuse_indirect(const struct resolver *r)
 
 /* --- names of C++ and Rust --------------------------------------------------------------------- */
 
-/* The sites behind from are of this symbol. */
+/* Sets the symbol of the sites from index from on. */
 static int set_symbols(struct resolver *r, size_t from, const char *symbol)
 {
 	for (; from < r->sites->n; from++) {
@@ -342,7 +349,7 @@ static int set_symbols(struct resolver *r, size_t from, const char *symbol)
 	return 0;
 }
 
-/* Its name in a form, in text[size]: as the symbol has it where that is no name of C++ or Rust. */
+/* Formats the name in text[size]; symbols that are not C++ or Rust are printed as is. */
 static void tell_name(struct resolver *r, char *text, size_t size, const char *symbol, enum code_name_form form)
 {
 	char *demangled = malloc(DEMANGLED_MAX);
@@ -354,7 +361,7 @@ static void tell_name(struct resolver *r, char *text, size_t size, const char *s
 	free(demangled);
 }
 
-/* confined_work's: the name is asked for by its symbols there, which may be made to hurt. */
+/* confined_work's callback: demangles there, since symbols may be crafted to attack the demangler. */
 static bool is_named_so(const char *symbol, const void *typed)
 {
 	char *demangled;
@@ -369,7 +376,7 @@ static bool is_named_so(const char *symbol, const void *typed)
 	return is;
 }
 
-/* The short names of all that were found; NULL without memory. */
+/* The short names of all functions found; NULL if out of memory. */
 static char **tell_all(struct resolver *r, const struct binary_functions *all)
 {
 	char **told = calloc(all->n ?: 1, sizeof(*told)), text[TOLD_MOST];
@@ -391,7 +398,7 @@ static void free_told(char **told, size_t n)
 	free(told);
 }
 
-/* Of overloads each is told by its parameters, any other function without. */
+/* Overloaded functions are named with parameters, all others without. */
 static void tell_shortly(struct resolver *r, char *text, size_t size, const struct binary_functions *all, size_t which)
 {
 	const char *name = r->told[which];
@@ -480,7 +487,7 @@ static int add_address(struct resolver *r, const char *name, u64 address, u64 of
 
 	int err;
 
-	/* An address outside of the file's code is no place for a probe. */
+	/* Skip addresses outside the file's code. */
 	if (binary__file_offset(r->path, address, &file_offset))
 		return 0;
 	if (r->event->function.is_return)
@@ -490,8 +497,8 @@ static int add_address(struct resolver *r, const char *name, u64 address, u64 of
 }
 
 /*
- * Calls that the compiler has inlined are calls too. They have no return, and what is at an offset
- * in one is not what is there in the function.
+ * Inlined copies are calls too. They have no return, and an offset in one is not the same code as
+ * in the function.
  */
 static int add_places(struct resolver *r, const struct dwarf_function *f)
 {
@@ -520,7 +527,7 @@ static int add_places(struct resolver *r, const struct dwarf_function *f)
 	return err;
 }
 
-/* The two lines with code around the one asked for, to choose from. */
+/* The nearest lines with code before and after the requested one, as suggestions. */
 static void near_lines(const struct dwarf_lines *lines, u32 line, u32 *before, u32 *behind)
 {
 	size_t i;
@@ -533,7 +540,7 @@ static void near_lines(const struct dwarf_lines *lines, u32 line, u32 *before, u
 	}
 }
 
-/* How far an address is into the place that it belongs to. */
+/* Offset of an address within its copy of the function. */
 static u64 offset_of(const struct dwarf_function *f, u64 address)
 {
 	const struct dwarf_place *p;
@@ -545,11 +552,11 @@ static u64 offset_of(const struct dwarf_function *f, u64 address)
 	return offset;
 }
 
-/* Which lines of a function are asked for: one by its number, or those that look so. */
+/* The lines requested in a function: one by number, or those that match a pattern. */
 struct wanted_lines {
-	u32 before, behind;     /* lines with code near the number, to choose from */
-	struct source_text text;        /* of the file that was read last */
-	char *missing;          /* the path of one that could not be; owned */
+	u32 before, behind;     /* nearest lines with code, as suggestions */
+	struct source_text text;        /* of the last file read */
+	char *missing;          /* path of an unreadable file; owned */
 };
 
 static bool is_wanted(const struct event_function *e, const struct dwarf_line *line,
@@ -572,7 +579,7 @@ static int add_line(struct resolver *r, const struct dwarf_function *f,
 	return err;
 }
 
-/* Reads the source of these lines; what is not there is remembered. */
+/* Reads the source of these lines; remembers a missing file. */
 static int read_source(struct wanted_lines *wanted, const struct dwarf_lines *lines)
 {
 	char *path;
@@ -638,7 +645,7 @@ static int no_line(const struct resolver *r, const struct wanted_lines *wanted)
 	return -ENOENT;
 }
 
-/* The file that was asked for, and which it is in instead. */
+/* Complains that the function is not in the requested source file, and names the file it is in. */
 static int no_source(const struct resolver *r, const struct dwarf_functions *found)
 {
 	const struct event *e = r->event;
@@ -655,7 +662,7 @@ static bool is_in_source(const struct event_function *e, const struct dwarf_func
 	return !e->source || (f->file && source_path__ends_with(f->file, e->source));
 }
 
-/* Lines and source files need debug information; for plain names it only adds what is inlined. */
+/* Lines and source files need debug information; for plain names it only adds inlined copies. */
 static bool needs_dwarf(const struct event_function *e)
 {
 	return event_function__has_line(e) || e->source;
@@ -672,8 +679,8 @@ static bool is_described_so(struct resolver *r, const struct dwarf_function *f)
 }
 
 /*
- * Debug information has the last word of a name, and the symbol, which says the rest; behind the word there may be
- * template arguments. Others than the function asked for may be among those found.
+ * Finds functions by the last component of the name; debug information has the rest in the linkage
+ * name, and may append template arguments. The result may include other functions.
  */
 static int find_described(struct resolver *r, struct dwarf_functions *found, struct dwarf *d)
 {
@@ -700,6 +707,7 @@ static int add_from_dwarf(struct resolver *r)
 	err = dwarf__open(&d, r->path);
 	if (err)
 		return err;
+	r->is_split = dwarf__is_split(d);
 	err = find_described(r, &found, d);
 	for (i = 0; i < found.n && !err; i++) {
 		size_t before = r->sites->n;
@@ -726,6 +734,21 @@ static int add_from_dwarf(struct resolver *r)
 	return err;
 }
 
+/* Complains: what is asked for is in no debug information that is read. */
+static int is_split(const struct resolver *r)
+{
+	const struct event *e = r->event;
+
+	if (needs_dwarf(&e->function))
+		complain(r->c, 0, e->at, e->len, "lines and source files need debug information: %s " DWARF_SPLIT,
+			 r->path);
+	else
+		complain(r->c, 0, e->at, e->len, "no function %s '%s' is known in %s, which " DWARF_SPLIT,
+			 event_is_glob(e->function.name) ? "like" : "named", e->function.name, r->path);
+	return complain_hint(r->c, -ENOENT, DWARF_SPLIT_HINT "%s", needs_dwarf(&e->function) ?
+			     "; FUNCTION+OFFSET works without" : "");
+}
+
 static int no_debug_information(const struct resolver *r, int err)
 {
 	const struct event *e = r->event;
@@ -741,7 +764,7 @@ static int no_debug_information(const struct resolver *r, int err)
 			     "its -dbgsym or -debuginfo package", "FUNCTION+OFFSET");
 }
 
-/* A function of another class, or with other parameters. */
+/* Complains: only functions of another class, or with other parameters, exist. */
 static int no_code_name(struct resolver *r)
 {
 	const struct event *e = r->event;
@@ -756,7 +779,8 @@ static int no_code_name(struct resolver *r)
 		tell_name(r, near, sizeof(near), all.function[0].name, CODE_NAME_FULL);
 		complain_hint(r->c, 0, "there is %s", near);
 	} else {
-		complain_hint(r->c, 0, "`list --functions -x %s '*'` shows those there are", event_binary_name(r->path));
+		complain_hint(r->c, 0, "`list --functions -x %s '*'` shows those there are",
+			      event_binary_name(r->path));
 	}
 	binary_functions__free(&all);
 	return -ENOENT;
@@ -769,6 +793,8 @@ static int not_found(struct resolver *r)
 	const char **names, *near = NULL;
 	size_t i;
 
+	if (r->is_split && needs_dwarf(&e->function))
+		return is_split(r);
 	if (code_name__is_at(e->function.name, strlen(e->function.name)))
 		return no_code_name(r);
 
@@ -780,7 +806,9 @@ static int not_found(struct resolver *r)
 			names[i] = all.function[i].name;
 		if (names)
 			near = nearest(e->function.name, names, all.n);
-		if (near)
+		if (r->is_split && !near)
+			is_split(r);
+		else if (near)
 			complain_hint(r->c, 0, "did you mean %s?", near);
 		else if (!all.n)
 			complain_hint(r->c, 0, "it has no symbols at all (stripped)");
@@ -794,23 +822,29 @@ static int resolve_in(struct resolver *r)
 {
 	const struct event_function *f = &r->event->function;
 	bool needed = needs_dwarf(f);
+	size_t endless = r->sites->endless;
 	int err = 0, dwarf;
 
 	if (!needed)
 		err = add_symbols(r);
-	if (err)
+	if (err || (f->is_call && (r->sites->n > r->first || r->sites->endless > endless)))
 		return err;
-	/* A glob stands for functions that exist, not for every place one was inlined in. */
+	if (r->is_one_of_several && !needed && r->sites->n == r->first)
+		return -ENOENT;
+	/* A glob means out-of-line functions, not all their inlined copies. */
 	if (!event_is_glob(f->name) || needed) {
+		r->c->what[0] = 0;
 		dwarf = add_from_dwarf(r);
+		if (needed && dwarf && r->c->what[0])
+			return dwarf;   /* it has complained */
 		if (needed && (dwarf == -ENODATA || dwarf == -EOPNOTSUPP))
 			return no_debug_information(r, dwarf);
-		if (dwarf == -ENOMEM || dwarf == -E2BIG || (needed && dwarf == -ENOENT))
+		if (dwarf == -ENOMEM || dwarf == -E2BIG)
 			return dwarf;
 		if (needed && dwarf)
 			return event__complain_binary(r->event, r->path, dwarf, r->c);
 	}
-	/* A plain name may be that of a C++ function in no namespace, which its symbol does not show. */
+	/* A plain name may be a C++ function outside namespaces, whose symbol differs. */
 	if (r->sites->n == r->first && !r->by_code_name && !needed) {
 		r->by_code_name = true;
 		err = add_symbols(r);
@@ -818,27 +852,86 @@ static int resolve_in(struct resolver *r)
 	return err ?: r->sites->n > r->first ? 0 : not_found(r);
 }
 
+/* Errors of a single file of a glob; the search continues with the others. */
+static bool is_of_one_file(int err)
+{
+	return err == -ENOENT || err == -ENOEXEC || err == -EBADMSG || err == -EACCES || err == -ENODATA;
+}
+
+/* Notes a file, if several define a plain name: all are probed, and the report lists the files. */
+static int note_file(struct event_sites *sites, const char *path)
+{
+	const char *file = event_binary_name(path), *at = sites->several;
+	size_t n = strlen(file);
+	char *longer;
+
+	for (; at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
+		if (!strncmp(at, file, n) && (!at[n] || !strncmp(at + n, ", ", 2)))
+			return 0;
+	if (asprintf(&longer, "%s%s%s", sites->several ?: "", sites->several ? ", " : "", file) < 0)
+		return -ENOMEM;
+	free(sites->several);
+	sites->several = longer;
+	return 0;
+}
+
+static int in_none(const struct event *e, size_t files, struct complaint *c)
+{
+	bool all = !strcmp(e->binary, EVENT_ALL_BINARIES);
+
+	complain(c, 0, e->at, e->len, "no function %s '%s' in %sany of the %zu files that the processes of -p "
+		 "have mapped", event_is_glob(e->function.name) ? "like" : "named", e->function.name,
+		 all ? "the kernel, nor in " : "", files);
+	return complain_hint(c, -ENOENT, "`list --functions -x FILE '*'` shows those of one");
+}
+
+/* one_of_several: see struct resolver. */
+static int resolve_in_all(struct resolver *r, const struct event_binaries *binaries, bool one_of_several)
+{
+	bool is_glob = event_is_glob(r->event->binary);
+	const char *name = r->event->function.name;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < binaries->n && !err; i++) {
+		r->path = binaries->path[i];
+		r->first = r->sites->n;
+		r->code = NULL;
+		r->is_split = false;
+		r->is_32_bit = binary__is_32_bit(r->path);
+		r->by_code_name = code_name__is_at(name, strlen(name));
+		r->is_one_of_several = one_of_several;
+		err = resolve_in(r);
+		user_code__close(r->code);
+		if (is_glob && is_of_one_file(err))
+			err = 0;
+		else if (is_glob && !err && r->sites->n > r->first)
+			err = note_file(r->sites, r->path);
+	}
+	return err;
+}
+
 static int resolve(struct event_sites *sites, const struct event *e,
 		   const struct event_context *ctx, struct complaint *c)
 {
+	bool is_glob = event_is_glob(e->binary);
+	size_t before = sites->n;
 	struct resolver r = { .sites = sites, .event = e, .c = c,
 			      .most = ctx->max_sites ?: EVENT_MAX_SITES };
 	struct event_binaries binaries;
-	size_t i;
 	int err;
 
 	demangler__init(&r.demangler);
 	err = event__locate_binaries(&binaries, e, ctx, c);
 	event__look_elsewhere(sites, e, ctx, &binaries);
-	for (i = 0; i < binaries.n && !err; i++) {
-		r.path = binaries.path[i];
-		r.first = sites->n;
-		r.code = NULL;
-		r.is_32_bit = binary__is_32_bit(r.path);
-		r.by_code_name = code_name__is_at(e->function.name, strlen(e->function.name));
-		err = resolve_in(&r);
-		user_code__close(r.code);
-	}
+	err = err ?: resolve_in_all(&r, &binaries, is_glob);
+	/*
+	 * In none as a symbol: a method by its last name, or an inlined function, takes debug information of all files.
+	 */
+	if (is_glob && !err && sites->n == before)
+		err = resolve_in_all(&r, &binaries, false);
+	if (is_glob && !err && sites->n == before)
+		err = in_none(e, binaries.n, c);
 	event_binaries__free(&binaries);
 	demangler__end(&r.demangler);
 	return err == -ENOMEM ? complain(c, err, e->at, e->len, "no memory") : err;

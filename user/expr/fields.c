@@ -89,3 +89,54 @@ int expr__device(const struct expr *e, u64 *number, struct complaint *c)
 	*number = (u64)major(st.st_rdev) << 20 | minor(st.st_rdev);
 	return 0;
 }
+
+/* A field may have a table of each kind. */
+static bool has_table(const struct symbol_tables *tables, const char *field, bool is_flags)
+{
+	size_t i;
+
+	for (i = 0; i < tables->n; i++)
+		if (tables->table[i].is_flags == is_flags && tables->table[i].n &&
+		    !strcmp(tables->table[i].field, field))
+			return true;
+	return false;
+}
+
+static enum field_symbol_kind kind_in(const struct symbol_tables *tables, const char *field)
+{
+	return has_table(tables, field, false) ? FIELD_HAS_SYMBOLS :
+	       has_table(tables, field, true) ? FIELD_HAS_FLAGS : FIELD_HAS_NO_SYMBOLS;
+}
+
+int field__each_symbol(const struct tracepoint_format *format, const char *field,
+		       int (*visit)(void *arg, const char *name, u64 number), void *arg)
+{
+	struct symbol_tables tables;
+	bool is_flags;
+	size_t i, k;
+	int err = 0;
+
+	if (!format->print || symbol_tables__parse(&tables, format->print))
+		return 0;
+	is_flags = kind_in(&tables, field) == FIELD_HAS_FLAGS;
+	for (i = 0; i < tables.n && !err; i++) {
+		const struct field_symbols *t = &tables.table[i];
+
+		for (k = 0; t->is_flags == is_flags && !strcmp(t->field, field) && k < t->n && !err; k++)
+			err = visit(arg, t->symbol[k].name, t->symbol[k].value);
+	}
+	symbol_tables__free(&tables);
+	return err;
+}
+
+enum field_symbol_kind field__symbol_kind(const struct tracepoint_format *format, const char *field)
+{
+	enum field_symbol_kind kind;
+	struct symbol_tables tables;
+
+	if (!format->print || symbol_tables__parse(&tables, format->print))
+		return FIELD_HAS_NO_SYMBOLS;
+	kind = kind_in(&tables, field);
+	symbol_tables__free(&tables);
+	return kind;
+}

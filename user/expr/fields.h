@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the names and constants of an expression mean beside the fields of a tracepoint. */
+/* Names and constants in expressions, other than the fields of a tracepoint. */
 #ifndef TALLY_EXPR_FIELDS_H
 #define TALLY_EXPR_FIELDS_H
 
@@ -8,18 +8,29 @@
 
 const struct tracepoint_field *field__find(const struct tracepoint_format *format, const char *name);
 
-/* An array of characters, of fixed or any length; not a pointer to some. */
+/* Is it an array of characters, fixed or dynamic (not a pointer)? */
 bool field_is_text(const struct tracepoint_field *f);
 bool field_is_pointer(const struct tracepoint_field *f);
 
-/* The name e is no field of the event: says so, and which there are. Returns -EINVAL. */
+/* Complains that the name e is not a field of the event, and lists the fields. Returns -EINVAL. */
 int field__complain(const struct tracepoint_format *format, const char *event, const struct expr *e,
 		    struct complaint *c);
 
-/* The number that the event's own output shows as name in this field (vec == TIMER). */
+/* What the event's own output calls the numbers of a field. */
+enum field_symbol_kind {
+	FIELD_HAS_NO_SYMBOLS,
+	FIELD_HAS_SYMBOLS,      /* a number has one name */
+	FIELD_HAS_FLAGS,        /* each bit has one, or several bits together */
+};
+
+enum field_symbol_kind field__symbol_kind(const struct tracepoint_format *format, const char *field);
+/* Calls visit for each symbol, or each flag, until it returns non-zero, which is returned. */
+int field__each_symbol(const struct tracepoint_format *format, const char *field,
+		       int (*visit)(void *arg, const char *name, u64 number), void *arg);
+/* The number that is printed as name in this field (vec == TIMER). */
 bool field__symbol(const struct tracepoint_format *format, const char *field, const char *name, u64 *number);
 
-/* The kernel's number of the device node e is the path of. 0, -ENOENT, -EINVAL (no device). */
+/* The kernel's number of the device node at path e. Returns 0, -ENOENT, or -EINVAL (not a device). */
 int expr__device(const struct expr *e, u64 *number, struct complaint *c);
 
 #endif /* TALLY_EXPR_FIELDS_H */

@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 #include "expr/lex.h"
 
 struct parser {
 	struct lexer lexer;
-	struct token token;     /* the one that is looked at */
+	struct token token;     /* the current one */
 	int depth;
 };
 
@@ -26,7 +27,7 @@ void expr__free(struct expr *e)
 	free(e);
 }
 
-/* Takes over left and right, also when there is no memory. */
+/* Takes ownership of left and right, also on failure. */
 static int make(struct expr **e, enum expr_op op, struct expr *left, struct expr *right)
 {
 	*e = calloc(1, sizeof(**e));
@@ -69,7 +70,7 @@ static bool is_at(const struct parser *p, const char *punctuation)
 	       !strncmp(p->lexer.text + t->at, punctuation, t->len);
 }
 
-/* "and", "or", "not": words in other languages. */
+/* Operators of other languages: "and", "or", "not". */
 static const char *word_operator(const struct parser *p)
 {
 	static const char *const words[][2] = {
@@ -85,7 +86,7 @@ static const char *word_operator(const struct parser *p)
 	return NULL;
 }
 
-/* Something stands where an operator or the end should. */
+/* Complains about a token in place of an operator or the end. */
 static int complain_about_rest(struct parser *p)
 {
 	const struct token *t = &p->token;
@@ -115,9 +116,7 @@ static int complain_about_operand(struct parser *p)
 			(int)t->len, p->lexer.text + t->at);
 }
 
-/*
- * On failure *e may hold what had been parsed of it; whoever called frees that.
- */
+/* On failure *e may hold a partial result, which the caller frees. */
 
 /* --- the grammar ------------------------------------------------------------------------------- */
 
@@ -137,7 +136,7 @@ static int parse_operand(struct parser *p, struct expr **e)
 	return advance(p, false);
 }
 
-/* The token must be this; goes behind it. */
+/* Requires this token, and moves past it. */
 static int expect(struct parser *p, const char *closing, size_t opened, bool operand)
 {
 	if (is_at(p, closing))
@@ -147,14 +146,50 @@ static int expect(struct parser *p, const char *closing, size_t opened, bool ope
 	return complain_about_rest(p);
 }
 
+/* Length of a name, including C++ and Rust: ns::table, map<int, entry *>. */
+static size_t type_name_length(const char *text)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789 ";
+	size_t n = 0, nested = 0;
+
+	for (;;) {
+		n += strspn(text + n, letters);
+		if (text[n] == ':' && text[n + 1] == ':')
+			n += 2;
+		else if (text[n] == '<' && text[n + 1] != '<' && text[n + 1] != '=')
+			nested++, n++;
+		else if (nested && text[n] == '>')
+			nested--, n++;
+		else if (nested && (text[n] == ',' || text[n] == '*' || text[n] == '&'))
+			n++;
+		else
+			return nested ? 0 : n;
+	}
+}
+
+/* Is (name) followed by something that cannot be an operator? Then it is a cast. */
+static bool is_before_operand(const char *text)
+{
+	static const char *const words[] = { "and", "or", "like", "eq", "ne", "lt", "gt", "le", "ge", "is" };
+	size_t len, i;
+
+	text += strspn(text, " ");
+	len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (len == strlen(words[i]) && !strncasecmp(text, words[i], len))
+			return false;
+	return len || *text == '$' || *text == '@';
+}
+
 /*
- * (TYPE) before an operand: a name, maybe with struct, union, enum, unsigned, and stars. What
- * stands in parentheses without all that is an expression.
+ * (TYPE) before an operand: a name, optionally with struct, union, enum, unsigned, and stars.
+ * Parentheses without any of these are an expression, unless a value follows.
  */
 static size_t cast_length(const char *text)
 {
 	static const char *const leading[] = {
-		"struct ", "union ", "enum ", "unsigned ", "signed ", "const ", "long ", "short ",
+		"struct ", "union ", "enum ", "class ", "unsigned ", "signed ", "const ", "long ", "short ",
 	};
 	static const char *const plain[] = {
 		"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "int", "char", "long", "short",
@@ -165,7 +200,7 @@ static size_t cast_length(const char *text)
 
 	for (i = 0; i < ARRAY_SIZE(leading); i++)
 		is_type |= !strncmp(text + n, leading[i], strlen(leading[i]));
-	n += strspn(text + n, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789 ");
+	n += type_name_length(text + n);
 	len = n - from;
 	while (len && text[from + len - 1] == ' ')
 		len--;
@@ -173,9 +208,11 @@ static size_t cast_length(const char *text)
 		is_type |= len == strlen(plain[i]) && !strncmp(text + from, plain[i], len);
 	while (text[n] == '*' || text[n] == ' ')
 		pointer |= text[n++] == '*';
-	if (text[n] != ')' || !len || (!is_type && !pointer))
+	if (text[n] != ')' || !len || (text[from] >= '0' && text[from] <= '9'))
 		return 0;
-	/* (name *) alone is a cast; an operand follows all of them. */
+	if (!is_type && !pointer && !is_before_operand(text + n + 1))
+		return 0;
+	/* (name *) is always a cast; an operand follows. */
 	return n + 1;
 }
 
@@ -208,7 +245,7 @@ static int parse_cast(struct parser *p, struct expr **e, size_t len)
 	return (*e)->text ? 0 : -ENOMEM;
 }
 
-/* +N(EXPR), -N(EXPR): the token is the sign, and a number and a parenthesis follow. */
+/* +N(EXPR), -N(EXPR): the token is the sign; a number and a parenthesis must follow. */
 static bool is_memory(const struct parser *p)
 {
 	const char *text = p->lexer.text + p->token.at;
@@ -274,7 +311,7 @@ static int parse_parentheses(struct parser *p, struct expr **e)
 	return err;
 }
 
-/* A name behind . or -> or : */
+/* Parses a name after . or -> or : */
 static int parse_suffix_name(struct parser *p, struct expr **e, enum expr_op op, const char *what)
 {
 	size_t op_at = p->token.at, op_len = p->token.len;
@@ -396,7 +433,7 @@ static int parse_unary(struct parser *p, struct expr **e)
 	return err;
 }
 
-/* Operators of two operands, weakest first. */
+/* Binary operators, weakest first. */
 static const struct {
 	const char *text;
 	enum expr_op op;
@@ -452,8 +489,8 @@ static bool in_parentheses(const struct parser *p, const struct expr *e)
 }
 
 /*
- * a & b == c means a & (b == c) in C, and nobody means that; a < b < c compares a truth. Both
- * are asked about.
+ * a & b == c means a & (b == c) in C, which nobody means; a < b < c compares a truth value. Asks
+ * for parentheses in both cases.
  */
 static int check_trap(const struct parser *p, const struct expr *e)
 {

@@ -23,7 +23,10 @@ const char *const file_op_names[FILE_OPS] = {
 	[FILE_OPEN] = "open",   [FILE_SYNC] = "fsync", [FILE_READDIR] = "readdir",
 };
 
-/* By either table of calls; those it has not got (open, on newer architectures) are left out. */
+/*
+ * Marked in both system call tables; calls missing in a table (open, on newer architectures) are
+ * skipped.
+ */
 static const struct {
 	const char *name;
 	enum file_call call;
@@ -83,8 +86,8 @@ static error_t parse_ops(struct file_options *o, const char *text)
 	}
 }
 
-/* Does the kernel know this type now? What is mounted, it does. */
-static bool fs_exists(const char *type)
+/* Calls visit with each type until it returns true, and returns whether it did; unknown if the file cannot be read. */
+static bool visit_fs(bool (*visit)(void *context, const char *type), void *context, bool unknown)
 {
 	FILE *f = fopen("/proc/filesystems", "re");
 	bool found = false;
@@ -92,15 +95,37 @@ static bool fs_exists(const char *type)
 	char *line = NULL, *name;
 
 	if (!f)
-		return true;
+		return unknown;
 	while (!found && getline(&line, &room, f) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		name = strrchr(line, '\t');
-		found = name && !strcmp(name + 1, type);
+		found = name && visit(context, name + 1);
 	}
 	free(line);
 	fclose(f);
 	return found;
+}
+
+static bool is_type(void *type, const char *name)
+{
+	return !strcmp(type, name);
+}
+
+/* Does the kernel know this type now? What is mounted, it does. */
+static bool fs_exists(const char *type)
+{
+	return visit_fs(is_type, (void *)type, true);
+}
+
+static bool add_type(void *completion, const char *name)
+{
+	completion__add(completion, name, "");
+	return false;
+}
+
+void file_options__complete_fs(struct completion *c)
+{
+	visit_fs(add_type, c, false);
 }
 
 static error_t parse_fs(struct file_options *o, const char *type)
@@ -113,7 +138,7 @@ static error_t parse_fs(struct file_options *o, const char *type)
 	return EINVAL;
 }
 
-/* The mount that path is on, as df(1) understands it. */
+/* Sets the mount that contains path, as df(1) resolves it. */
 static error_t parse_mount(struct file_options *o, const char *path)
 {
 	struct statx st;

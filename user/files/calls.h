@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loader's half of bpf/files/file.bpf.h: which system calls are about files, and the options that all
- * tools about files have.
+ * The user-space half of bpf/files/file.bpf.h: which system calls are about files, and the options
+ * that file tools share.
  */
 #ifndef TALLY_FILES_CALLS_H
 #define TALLY_FILES_CALLS_H
@@ -10,26 +10,27 @@
 #include <bpf/libbpf.h>
 
 #include "base/types.h"
+#include "cli/complete.h"
 #include "host/host.h"
 
 #include "bpf/lib/file.h"
 #include "bpf/lib/syscalls.h"
 
-/* What reports say of all of it. */
+/* Source and caveat of their reports. */
 extern const char file_calls_source[], file_calls_caveat[];
 
-/* "read", "write", "open", "fsync", "readdir"; by enum file_op. */
+/* "read", "write", "open", "fsync", "readdir"; indexed by enum file_op. */
 extern const char *const file_op_names[FILE_OPS];
 
 struct file_options {
 	u32 ops;                /* 1 << enum file_op, ORed */
 	const char *fs;         /* a file system type; NULL: any */
-	bool has_mount;         /* only on the mount of that id */
+	bool has_mount;         /* restrict to the mount with this id */
 	u32 mount;
-	bool all_kinds;         /* also what is neither a regular file nor a directory */
+	bool all_kinds;         /* include objects other than regular files and directories */
 };
 
-/* Of a tool's own options: those of files. */
+/* Keys of the file options, among a tool's own options. */
 enum {
 	KEY_FILE_FS = 0x1100,
 	KEY_FILE_MOUNT,
@@ -47,19 +48,28 @@ enum {
 	{ "all-kinds", KEY_FILE_ALL_KINDS, NULL, 0,                                                \
 	  "Pipes, sockets, terminals and devices, too, not only files and directories", 1 }
 
+/* Declare the values of --fs and --op below the tool's table (OPTION_VALUES). */
+#define FILE_VALUES_FS(table)                                                                      \
+	OPTION_VALUES(fs, .options = table, .key = KEY_FILE_FS, .add = file_options__complete_fs)
+#define FILE_VALUES_OPS(table)                                                                     \
+	OPTION_VALUES(op, .options = table, .key = KEY_FILE_OPS, .word = file_op_names + FILE_NOTHING + 1, \
+		      .n = FILE_OPS - FILE_NOTHING - 1, .separators = ",")
+void file_options__complete_fs(struct completion *c);
+
 /*
- * One of the keys above; ARGP_ERR_UNKNOWN for others. Says what is wrong and returns EINVAL.
+ * Parses an option with one of the keys above; returns ARGP_ERR_UNKNOWN for others, or EINVAL after
+ * reporting the error.
  */
 error_t file_options__parse(struct file_options *o, int key, char *arg);
 
 /*
- * On the opened object: marks is its constant calls (bpf/lib/call.bpf.h), and *have_task_storage is for
- * the one of that name. The other constants are set by FILE_OPTIONS_SET. 0 or a negative errno.
+ * Prepares the opened object: sets its constant calls (bpf/lib/call.bpf.h) and have_task_storage.
+ * FILE_OPTIONS_SET sets the other constants. Returns 0 or a negative errno.
  */
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
 			const struct file_options *o);
 
-/* The constants of file.bpf.h that say the same as the options. */
+/* Sets the constants of file.bpf.h that correspond to the options. */
 #define FILE_OPTIONS_SET(rodata, o)                                                                \
 	do {                                                                                       \
 		(rodata)->file_ops = (o)->ops;                                                     \

@@ -13,7 +13,7 @@
  * --- paths -------------------------------------------------------------------------------------
  */
 
-/* What has no directory. */
+/* Objects without a directory. */
 static char *plain_name(const struct file_name *n, const char *name)
 {
 	const char *deleted = n->flags & FILE_NAME_DELETED ? " (deleted)" : "";
@@ -31,7 +31,7 @@ static char *plain_name(const struct file_name *n, const char *name)
 	return len < 0 ? NULL : text;
 }
 
-/* names: the last one first, size bytes that end in a NUL. */
+/* names: last component first, size bytes that end in a NUL. */
 static char *joined(const char *names, size_t size, u32 flags)
 {
 	char *text = malloc(size + sizeof("... (deleted)")), *to = text;
@@ -48,7 +48,7 @@ static char *joined(const char *names, size_t size, u32 flags)
 		*to++ = '/';
 		to = stpcpy(to, names + begin);
 	}
-	strcpy(to, flags & FILE_NAME_DELETED ? " (deleted)" : "");
+	stpcpy(to, flags & FILE_NAME_DELETED ? " (deleted)" : "");
 	return text;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "host/cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,10 +15,10 @@
 
 #include "report/diag.h"
 
-/* include/linux/exportfs.h: a file handle that is a 64-bit kernfs id. */
+/* include/linux/exportfs.h: the file handle is a 64-bit kernfs id. */
 #define FILEID_KERNFS 0xfe
 
-/* Controllers as mount options of v1 name them. */
+/* Controllers by the names of their v1 mount options. */
 static const char *const controllers[SCOPE_CGROUP_HIERARCHIES] = {
 	[SCOPE_CGROUP_CPUSET] = "cpuset",         [SCOPE_CGROUP_CPU] = "cpu",
 	[SCOPE_CGROUP_CPUACCT] = "cpuacct",       [SCOPE_CGROUP_BLKIO] = "blkio",
@@ -42,8 +43,8 @@ static const char *const names[SCOPE_CGROUP_HIERARCHIES] = {
 /* One mount of a cgroup file system. */
 struct mount {
 	enum scope_hierarchy hierarchy;
-	char point[PATH_MAX];   /* where */
-	char root[PATH_MAX];    /* which cgroup of the hierarchy is its root */
+	char point[PATH_MAX];   /* mount point */
+	char root[PATH_MAX];    /* the cgroup mounted there */
 };
 
 const char *cgroup_hierarchy_name(enum scope_hierarchy hierarchy)
@@ -51,7 +52,7 @@ const char *cgroup_hierarchy_name(enum scope_hierarchy hierarchy)
 	return names[hierarchy];
 }
 
-/* mountinfo writes blanks and the like as \ooo. */
+/* mountinfo escapes blanks and similar characters as \ooo. */
 static void unescape(char *s)
 {
 	char *out = s;
@@ -67,7 +68,7 @@ static void unescape(char *s)
 	*out = 0;
 }
 
-/* Which v1 hierarchy has these mount options? 0 (v2) when they name no controller. */
+/* The v1 hierarchy with these mount options; 0 (v2) if they name no controller. */
 static enum scope_hierarchy v1_hierarchy(char *options)
 {
 	char *option, *rest;
@@ -80,7 +81,9 @@ static enum scope_hierarchy v1_hierarchy(char *options)
 	return SCOPE_CGROUP_V2;
 }
 
-/* A line of /proc/self/mountinfo, proc(5). Is it a cgroup mount we can speak of? */
+/*
+ * Parses a line of /proc/self/mountinfo, proc(5). Returns whether it is a cgroup mount we support.
+ */
 static bool parse_mount(char *line, struct mount *m)
 {
 	char *field[10], *tail, *rest, *type, *options;
@@ -97,7 +100,7 @@ static bool parse_mount(char *line, struct mount *m)
 	}
 	rest = tail + 3;
 	type = strsep(&rest, " ");
-	strsep(&rest, " ");             /* the source */
+	strsep(&rest, " ");             /* mount source */
 	options = strsep(&rest, " \n");
 	if (!type || !options)
 		return false;
@@ -118,8 +121,8 @@ static bool parse_mount(char *line, struct mount *m)
 }
 
 /*
- * The mount of a hierarchy (below == NULL), or the one that holds the path below. Of several, the
- * one nearest to the root of the hierarchy, or nearest to the path.
+ * Finds the mount of a hierarchy (below == NULL), or the one that contains the path below. Of
+ * several, the one nearest to the root of the hierarchy, or nearest to the path.
  */
 static bool find_mount(struct mount *found, enum scope_hierarchy hierarchy, const char *below)
 {
@@ -171,7 +174,7 @@ static u32 components(const char *path)
 	return n;
 }
 
-/* The directory that path means: as it is, or below the root of the default hierarchy. */
+/* The directory of path: absolute, or relative to the root of the default hierarchy. */
 static int absolute_path(char real[PATH_MAX], const char *path)
 {
 	struct mount m;
@@ -191,7 +194,7 @@ static int absolute_path(char real[PATH_MAX], const char *path)
 	return err;
 }
 
-int cgroup__find(struct cgroup_ref *ref, const char *path)
+int cgroup__find(struct cgroup_ref *ref, const char *option, const char *path)
 {
 	char real[PATH_MAX];
 	struct mount m;
@@ -200,19 +203,19 @@ int cgroup__find(struct cgroup_ref *ref, const char *path)
 
 	err = absolute_path(real, path);
 	if (err) {
-		diag_error("-G: no cgroup '%s': %s", path, strerror(-err));
+		diag_error("%s: no cgroup '%s': %s", option, path, strerror(-err));
 		diag_hint("give the directory of a cgroup, or its name as in /proc/PID/cgroup");
 		return err;
 	}
 	if (stat(real, &st))
 		return -errno;
 	if (!S_ISDIR(st.st_mode)) {
-		diag_error("-G: '%s' is not a cgroup's directory", path);
+		diag_error("%s: '%s' is not a cgroup's directory", option, path);
 		return -ENOTDIR;
 	}
 	if (!find_mount(&m, 0, real)) {
-		diag_error("-G: '%s' is in a hierarchy without a controller; the kernel keeps no "
-			   "link from a task to it that can be tested", path);
+		diag_error("%s: '%s' is in a hierarchy without a controller; the kernel keeps no "
+			   "link from a task to it that can be tested", option, path);
 		return -ENOENT;
 	}
 	ref->hierarchy = m.hierarchy;
@@ -250,4 +253,68 @@ char *cgroup__path(enum scope_hierarchy hierarchy, u64 id)
 	}
 	close(fd);
 	return name;
+}
+
+char *cgroup__mount(enum scope_hierarchy hierarchy)
+{
+	struct mount m;
+
+	return find_mount(&m, hierarchy, NULL) ? strdup(m.point) : NULL;
+}
+
+struct cgroup_visit {
+	const char *begins;     /* without a slash in front */
+	int (*visit)(void *context, const char *name);
+	void *context;
+	char name[PATH_MAX];
+};
+
+/* Whether one begins with the other: otherwise no name below this one matches. */
+static bool is_on_the_way(const char *name, const char *begins)
+{
+	size_t n = strlen(name), m = strlen(begins);
+
+	return !strncmp(name, begins, n < m ? n : m);
+}
+
+/* Visits the cgroups below v->name, which has len bytes. fd is its directory, and is closed. */
+static int visit_below(struct cgroup_visit *v, int fd, size_t len)
+{
+	DIR *dir = fdopendir(fd);
+	struct dirent *entry;
+	int err = 0, below;
+	size_t n;
+
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (!err && (entry = readdir(dir))) {
+		n = strlen(entry->d_name);
+		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+		    len + n + 2 > sizeof(v->name))
+			continue;
+		snprintf(v->name + len, sizeof(v->name) - len, "/%s", entry->d_name);
+		if (!is_on_the_way(v->name + 1, v->begins))
+			continue;
+		if (len + n >= strlen(v->begins))
+			err = v->visit(v->context, v->name);
+		below = err ? -1 : openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (below >= 0)
+			err = visit_below(v, below, len + n + 1);
+	}
+	closedir(dir);
+	return err;
+}
+
+int cgroups__visit(const char *begins, int (*visit)(void *context, const char *name), void *context)
+{
+	struct cgroup_visit v = { begins + (*begins == '/'), visit, context, "" };
+	struct mount m;
+	int fd;
+
+	if (!find_mount(&m, cgroup__default_hierarchy(), NULL))
+		return -ENOENT;
+	fd = open(m.point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : visit_below(&v, fd, 0);
 }

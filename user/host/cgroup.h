@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Cgroups: from a path to what the kernel compares (hierarchy, id, level), and from an id back to
- * a name. The id of a cgroup is that of its directory (kernfs_node.id): st_ino on 64-bit kernels
- * since 5.5 (commit 40430452fd5d), in v1 and v2 alike.
+ * Cgroups: from a path to what the kernel compares (hierarchy, id, level), and from an id to a
+ * path. The id of a cgroup is that of its directory (kernfs_node.id): st_ino on 64-bit kernels
+ * since 5.5 (commit 40430452fd5d), in v1 and v2.
  */
 #ifndef TALLY_HOST_CGROUP_H
 #define TALLY_HOST_CGROUP_H
@@ -19,14 +19,14 @@ struct cgroup_ref {
 
 /*
  * Finds a cgroup by absolute path or by its name below the root of the default hierarchy
- * ("/system.slice", "system.slice"). Says what is wrong if it is none. Returns 0 or a negative
- * errno, then *ref is untouched.
+ * ("/system.slice", "system.slice"). Reports errors, as of that option. Returns 0, or a negative errno with
+ * *ref untouched.
  */
-int cgroup__find(struct cgroup_ref *ref, const char *path);
+int cgroup__find(struct cgroup_ref *ref, const char *option, const char *path);
 
 /*
- * The hierarchy --by cgroup speaks of where no -G names one: that of the v1 cpu controller where
- * it is mounted (there the v2 hierarchy has no resources), v2 everywhere else.
+ * The hierarchy of --by cgroup without -G: that of the v1 cpu controller if it is mounted (then v2
+ * has no resource control), otherwise v2.
  */
 enum scope_hierarchy cgroup__default_hierarchy(void);
 
@@ -34,9 +34,19 @@ enum scope_hierarchy cgroup__default_hierarchy(void);
 const char *cgroup_hierarchy_name(enum scope_hierarchy hierarchy);
 
 /*
- * The path of a cgroup below the root of its hierarchy, "/" for the root, in new memory, not
- * escaped; NULL if it has been removed or may not be looked up.
+ * The path of a cgroup below the root of its hierarchy, "/" for the root; allocated, not escaped.
+ * NULL: it was removed, or may not be looked up.
  */
 char *cgroup__path(enum scope_hierarchy hierarchy, u64 id);
+
+/*
+ * Calls visit with the name ("/a/b") of each cgroup of the default hierarchy that begins with the given text, with or
+ * without the leading "/". Returns 0, a negative errno, or the first value other than 0 that visit returns, which ends
+ * the visit.
+ */
+int cgroups__visit(const char *begins, int (*visit)(void *context, const char *name), void *context);
+
+/* Mount point of the hierarchy, allocated; NULL: not mounted. */
+char *cgroup__mount(enum scope_hierarchy hierarchy);
 
 #endif /* TALLY_HOST_CGROUP_H */

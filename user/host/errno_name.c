@@ -6,7 +6,7 @@
 
 #include "base/numbers.h"
 
-/* The kernel's own of include/linux/errno.h that system call programs can see. */
+/* Kernel-internal errors of include/linux/errno.h that system call programs can see. */
 static const struct {
 	int error;
 	const char *name;
@@ -14,8 +14,6 @@ static const struct {
 	{ 512, "ERESTARTSYS" }, { 513, "ERESTARTNOINTR" }, { 514, "ERESTARTNOHAND" },
 	{ 516, "ERESTART_RESTARTBLOCK" }, { 517, "EPROBE_DEFER" }, { 524, "ENOTSUPP" },
 };
-
-#define MOST_ERRNO 4095         /* include/linux/err.h: MAX_ERRNO */
 
 const char *errno_name(int error)
 {

@@ -6,12 +6,14 @@
 #include "base/types.h"
 
 /*
- * "ENOENT" for 2; those the kernel has for itself, too ("ERESTARTSYS" for 512: a signal has
- * interrupted a call, which is then made again or returns EINTR). NULL if there is no such error.
+ * "ENOENT" for 2; also kernel-internal ones ("ERESTARTSYS" for 512: a signal interrupted a call,
+ * which is restarted or returns EINTR). NULL: unknown.
  */
 const char *errno_name(int error);
 
-/* The number of a name, or of a number in text. Returns 0 or -EINVAL. */
+#define MOST_ERRNO 4095 /* include/linux/err.h: MAX_ERRNO */
+
+/* The number of a name, or of a decimal number as text. Returns 0 or -EINVAL. */
 int errno_number(const char *text, int *error);
 
 #endif /* TALLY_HOST_ERRNO_NAME_H */

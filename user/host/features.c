@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@
 
 #include "host/cgroup.h"
 #include "host/host.h"
+#include "report/diag.h"
 #include "types/tracefs.h"
 
-/* A function that exists for such tests: net/bpf/test_run.c, since 5.5. */
+/* A function made for such tests: net/bpf/test_run.c, since 5.5. */
 #define TEST_FUNCTION "bpf_fentry_test1"
 
 static const struct bpf_insn do_nothing[] = {
@@ -96,14 +98,14 @@ static enum feature_status probe_jit(char *detail)
 	char line[16];
 	int err = read_line("/proc/sys/net/core/bpf_jit_enable", line, sizeof(line));
 
-	/* Absent or unreadable where the JIT is always on. */
+	/* The file is missing or unreadable if the JIT is always on. */
 	if (err == -ENOENT)
 		return FEATURE_MISSING;
 	snprintf(detail, FEATURE_DETAIL, "bpf_jit_enable is %s", err ? "not readable" : line);
 	return err || line[0] != '0' ? FEATURE_OK : FEATURE_MISSING;
 }
 
-/* A PMU that the perf subsystem has registered. */
+/* Whether perf has registered this PMU. */
 static enum feature_status has_pmu(const char *name)
 {
 	char path[128];
@@ -148,8 +150,8 @@ static enum feature_status probe_kprobe_multi(char *detail)
 }
 
 /*
- * The link is refused for its file, a directory, by a kernel that knows the type (EBADF), and
- * for its type by others (EINVAL). 48 is BPF_TRACE_UPROBE_MULTI.
+ * The link fails either way: with EBADF, since its file is a directory, if the kernel knows the
+ * type, otherwise with EINVAL. 48 is BPF_TRACE_UPROBE_MULTI.
  */
 static enum feature_status probe_uprobe_multi(char *detail)
 {
@@ -193,7 +195,7 @@ static enum feature_status probe_task_storage(char *detail)
 	struct host host;
 
 	(void)detail;
-	/* Tracing programs may use it since 5.13 only: commit a10787e6d58c. */
+	/* Usable by tracing programs only since 5.13: commit a10787e6d58c. */
 	if (host__read(&host) || host.version < KERNEL_VERSION(5, 13, 0))
 		return FEATURE_MISSING;
 	return probe_map_type(BPF_MAP_TYPE_TASK_STORAGE);
@@ -244,6 +246,31 @@ static enum feature_status probe_software(char *detail)
 {
 	(void)detail;
 	return probe_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+}
+
+/* Some virtual machines accept breakpoints that never fire, so this triggers one by a write. */
+static enum feature_status probe_breakpoint(char *detail)
+{
+	volatile u64 watched = 0;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uintptr_t)&watched, .bp_len = sizeof(watched), .exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	u64 count = 0;
+	ssize_t size;
+
+	if (fd < 0 && errno == ENOSPC) {
+		snprintf(detail, FEATURE_DETAIL, "all in use");
+		return FEATURE_OK;
+	}
+	if (fd < 0)
+		return status_of(-errno);
+	watched = 1;
+	size = read(fd, &count, sizeof(count));
+	close(fd);
+	return size == sizeof(count) && count == 1 ? FEATURE_OK : FEATURE_MISSING;
 }
 
 static enum feature_status probe_tracefs(char *detail)
@@ -353,7 +380,7 @@ const struct feature features[] = {
 	  AS_ROOT },
 	{ "CAP_DAC_READ_SEARCH", probe_cap_dac, "cgroups are shown by number, not by name", AS_ROOT },
 	{ "CAP_SYSLOG", probe_cap_syslog, "kernel functions are shown as numbers", AS_ROOT },
-	{ "lockdown", probe_lockdown, "the kernel refuses to let BPF read its memory",
+	{ FEATURE_LOCKDOWN, probe_lockdown, "the kernel refuses to let BPF read its memory",
 	  "boot with lockdown=integrity or none" },
 	{ "memlock", probe_memlock, "maps cannot be made", "ulimit -l unlimited" },
 	{ "perf_event_paranoid", probe_paranoid, "counters and samples of the whole system",
@@ -362,7 +389,8 @@ const struct feature features[] = {
 	  "run on the host, or in a container with its pid namespace" },
 	{ "kernel BTF", probe_btf, "no tool works: types of this kernel are unknown",
 	  "use a kernel with CONFIG_DEBUG_INFO_BTF" },
-	{ "BPF JIT", probe_jit, "programs are interpreted: several times the cost",
+	{ FEATURE_JIT, probe_jit,
+	  "programs are interpreted, at several times the cost, or refused",
 	  "sysctl net.core.bpf_jit_enable=1" },
 	{ "tp_btf tracepoints", probe_tp_btf, "no tool works: nothing to attach to",
 	  "use a kernel from 5.5 on with CONFIG_BPF_EVENTS" },
@@ -396,6 +424,8 @@ const struct feature features[] = {
 	  "virtual machines need a virtual PMU; see the hypervisor's settings" },
 	{ "software counters", probe_software, "cpu-clock, page-faults, context-switches",
 	  "use a kernel with CONFIG_PERF_EVENTS" },
+	{ FEATURE_BREAKPOINTS, probe_breakpoint, "accesses to an address (mem:ADDRESS)",
+	  "use a machine whose CPU stops at breakpoints; some virtual ones never do" },
 	{ "cgroups", probe_cgroups, "-G and --by cgroup", "use a kernel with CONFIG_CGROUPS" },
 };
 const size_t feature_count = ARRAY_SIZE(features);
@@ -411,13 +441,34 @@ const char *feature_status_name(enum feature_status status)
 	return names[status];
 }
 
-enum feature_status feature__probe(const char *name)
+static const struct feature *find(const char *name)
 {
-	char detail[FEATURE_DETAIL];
 	size_t i;
 
 	for (i = 0; i < feature_count; i++)
 		if (!strcmp(features[i].name, name))
-			return features[i].probe(detail);
-	return FEATURE_MISSING;
+			return &features[i];
+	return NULL;
+}
+
+enum feature_status feature__probe(const char *name)
+{
+	const struct feature *f = find(name);
+	char detail[FEATURE_DETAIL];
+
+	return f ? f->probe(detail) : FEATURE_MISSING;
+}
+
+static void hint_at(const struct feature *f)
+{
+	char detail[FEATURE_DETAIL];
+
+	if (f && f->probe(detail) == FEATURE_MISSING)
+		diag_hint("%s: %s; %s", f->name, f->lost, f->remedy);
+}
+
+void features__hint_at_settings(void)
+{
+	hint_at(find(FEATURE_LOCKDOWN));
+	hint_at(find(FEATURE_JIT));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What this kernel and machine can do, found out by trying wherever trying is possible: what a
- * configuration promises is not always allowed (fentry can be refused although it is built in).
+ * Capabilities of this kernel and machine, tested by use wherever possible: the configuration is no
+ * proof (fentry may be refused although it is built in).
  */
 #ifndef TALLY_HOST_FEATURES_H
 #define TALLY_HOST_FEATURES_H
@@ -11,16 +11,16 @@
 enum feature_status {
 	FEATURE_OK,
 	FEATURE_MISSING,
-	FEATURE_NOT_PERMITTED,  /* cannot be told, or not used, with the rights we have */
+	FEATURE_NOT_PERMITTED,  /* cannot be tested, or not be used, with our rights */
 	FEATURE_STATUSES,
 };
 
 struct feature {
 	const char *name;
-	/* Returns the status; may write what was found to detail[FEATURE_DETAIL]. */
+	/* Returns the status; may write findings to detail[FEATURE_DETAIL]. */
 	enum feature_status (*probe)(char *detail);
-	const char *lost;       /* without it: what tools can no longer do, or do how instead */
-	const char *remedy;     /* what to do about it */
+	const char *lost;       /* what tools cannot do without it, or do differently */
+	const char *remedy;     /* how to get it */
 };
 
 #define FEATURE_DETAIL 128
@@ -28,8 +28,15 @@ struct feature {
 extern const struct feature features[];
 extern const size_t feature_count;
 
-/* Tries the feature of that name. FEATURE_MISSING for a name there is none of. */
+#define FEATURE_BREAKPOINTS "hardware breakpoints"
+#define FEATURE_JIT "BPF JIT"
+#define FEATURE_LOCKDOWN "lockdown"
+
+/* Tests the feature of that name. FEATURE_MISSING for an unknown name. */
 enum feature_status feature__probe(const char *name);
+
+/* After a load that failed: hints at each setting of this machine for which kernels refuse programs. */
+void features__hint_at_settings(void);
 
 const char *feature_status_name(enum feature_status status);
 

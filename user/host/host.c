@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -51,7 +53,7 @@ static u32 version_of(const char *release)
 			break;
 		release = end + 1;
 	}
-	/* The last byte saturates in KERNEL_VERSION: 4.9.256 and later exist. */
+	/* KERNEL_VERSION saturates the last byte: 4.9.256 and later exist. */
 	return part[0] << 16 | (part[1] & 0xff) << 8 | (part[2] > 255 ? 255 : part[2]);
 }
 
@@ -59,7 +61,7 @@ static bool is_namespace(const char *path, ino_t inode)
 {
 	struct stat st;
 
-	return stat(path, &st) || st.st_ino == inode;   /* no such namespace: nothing differs */
+	return stat(path, &st) || st.st_ino == inode;   /* the kernel has no such namespaces */
 }
 
 int host__read(struct host *host)
@@ -112,7 +114,7 @@ int host__check_rights(const struct host *host)
 		if (right_held(needed[i]))
 			continue;
 		if (needed[i] == RIGHT_SYS_RESOURCE && host->version >= KERNEL_VERSION(5, 11, 0))
-			continue;       /* maps are charged to the memory cgroup since then */
+			continue;       /* since then, maps are charged to the memory cgroup */
 		n += snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "",
 			      rights[needed[i]].name);
 	}
@@ -129,7 +131,7 @@ void host__allow_files(size_t n)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= n)
 		return;
-	/* A privileged process may raise the hard limit too. */
+	/* A privileged process may also raise the hard limit. */
 	if (limit.rlim_max < n) {
 		struct rlimit higher = { n, n };
 
@@ -140,7 +142,7 @@ void host__allow_files(size_t n)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Tries it: descriptors that are open already may have any numbers. Of a file that is always there. */
+/* Tests by opening "/", because existing descriptors may have any numbers. */
 static bool has_room_for_files(size_t n)
 {
 	int *copy = calloc(n ?: 1, sizeof(*copy));
@@ -177,7 +179,7 @@ int host__check_types(void)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
 	int err = access(path, R_OK) ? errno : 0;
-	struct btf *btf = err ? btf__load_vmlinux_btf() : NULL;         /* may be in /boot, too */
+	struct btf *btf = err ? btf__load_vmlinux_btf() : NULL;         /* it may also be in /boot */
 
 	btf__free(btf);
 	if (!err || btf)
@@ -214,6 +216,24 @@ int read_line(const char *path, char *line, size_t size)
 	line[n] = 0;
 	line[strcspn(line, "\n")] = 0;
 	return 0;
+}
+
+/*
+ * Memory with addresses of more than 48 bits is only given to those who name one. The program's name is
+ * at the upper end of its stack, which is near that of all other memory.
+ */
+u32 host__address_bits(void)
+{
+	const size_t page = sysconf(_SC_PAGESIZE);
+	u64 highest = getauxval(AT_EXECFN);
+	void *far = mmap((void *)(1UL << 51), page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (far != MAP_FAILED) {
+		if ((u64)far > highest)
+			highest = (u64)far;
+		munmap(far, page);
+	}
+	return 64 - __builtin_clzl(highest);
 }
 
 u64 host__threads(void)

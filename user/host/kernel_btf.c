@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Replaces libbpf's btf__load_vmlinux_btf() and btf__free(). libbpf reads and indexes the kernel's
- * BTF anew for each object (bpf_object__load(), libbpf 1.1 to 1.6), and has no way to be given one; that
- * was most of what a tool's start cost.
+ * BTF again for each object (bpf_object__load(), libbpf 1.1 to 1.6) and offers no way to share it;
+ * that dominated the start time of a tool.
  *
- * A shared libbpf calls both through its PLT, where the program's own definition comes first; for a
- * static one the Makefile passes --wrap.
+ * A shared libbpf calls both through its PLT, where the executable's definition takes precedence;
+ * for a static one the Makefile passes --wrap.
  */
 #include "host/kernel_btf.h"
 
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "types/btf_part.h"
 
 #ifdef TALLY_STATIC
 #define btf__load_vmlinux_btf __wrap_btf__load_vmlinux_btf
@@ -51,29 +62,209 @@ static void real_free(struct btf *btf)
 #endif
 
 static struct {
-	struct btf *btf;
-	unsigned int users;
+	void *file;             /* /sys/kernel/btf/vmlinux; NULL: not read, or not readable */
+	size_t size;
+	struct btf_bytes bytes; /* .n: 0: not read */
+	struct btf *btf, *part;
+	unsigned int users, part_users;
+	bool loading;
 } shared;
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static void *read_file(int fd, size_t size)
+{
+	u8 *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t done = 0;
+
+	if (data == MAP_FAILED)
+		return NULL;
+	while (done < size) {
+		ssize_t n = read(fd, data + done, size - done);
+
+		if (n <= 0) {
+			munmap(data, size);
+			return NULL;
+		}
+		done += n;
+	}
+	return data;
+}
+
+/* The kernel lets it be mapped since 6.16 (commit a539e2a6d51d), which costs no memory. */
+static void open_file(void)
+{
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *data;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && st.st_size > 0) {
+		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		shared.file = data == MAP_FAILED ? read_file(fd, st.st_size) : data;
+		shared.size = st.st_size;
+	}
+	close(fd);
+}
+
+static void close_file(void)
+{
+	btf_bytes__close(&shared.bytes);
+	if (shared.file)
+		munmap(shared.file, shared.size);
+	shared.file = NULL;
+}
+
+static int open_bytes(void)
+{
+	if (shared.bytes.n)
+		return 0;
+	if (!shared.file)
+		open_file();
+	return shared.file ? btf_bytes__open(&shared.bytes, shared.file, shared.size) : -ENOENT;
+}
+
+/* --- all of it, or a part ----------------------------------------------------------------------- */
+
+static struct btf *load_all(void)
+{
+	struct btf *btf;
+
+	if (!shared.file)
+		open_file();
+	btf = shared.file ? btf__new(shared.file, shared.size) : NULL;
+	close_file();
+	return btf ?: real_load();
+}
 
 struct btf *btf__load_vmlinux_btf(void)
 {
+	if (shared.loading && shared.part) {
+		shared.part_users++;
+		return shared.part;
+	}
 	if (!shared.btf)
-		shared.btf = real_load();
+		shared.btf = load_all();
 	if (shared.btf)
 		shared.users++;
 	return shared.btf;
 }
 
+static void free_part(void)
+{
+	if (shared.loading || shared.part_users)
+		return;
+	if (!shared.part)
+		return;
+	real_free(shared.part);
+	shared.part = NULL;
+	malloc_trim(0);         /* what it took would stay for the run */
+}
+
 void btf__free(struct btf *btf)
 {
-	if (!btf || btf != shared.btf)
-		real_free(btf);
-	else
+	if (btf && btf == shared.part) {
+		shared.part_users--;
+		free_part();
+	} else if (btf && btf == shared.btf) {
 		shared.users--;
+	} else {
+		real_free(btf);
+	}
+}
+
+/* Modules have BTFs in sysfs since 5.11; libbpf reads none on older kernels. */
+static bool modules_have_types(void)
+{
+	DIR *dir = opendir("/sys/kernel/btf");
+	struct dirent *e;
+	bool have = !dir;
+
+	while (dir && !have && (e = readdir(dir)))
+		have = *e->d_name != '.' && strcmp(e->d_name, "vmlinux");
+	if (dir)
+		closedir(dir);
+	return have;
+}
+
+static void make_part(const struct bpf_object_skeleton *s)
+{
+	struct btf_names names = {};
+	void *data;
+	u32 size;
+
+	if (!btf_names__add_object(&names, *s->obj, s->data, s->data_sz) && !open_bytes() &&
+	    !btf_bytes__make_part(&shared.bytes, &names, modules_have_types(), &data, &size)) {
+		shared.part = btf__new(data, size);
+		free(data);
+	}
+	btf_names__free(&names);
+}
+
+void kernel_btf__begin_load(const struct bpf_object_skeleton *skeleton)
+{
+	if (!shared.btf && !shared.part)
+		make_part(skeleton);
+	shared.loading = true;
+}
+
+void kernel_btf__end_load(void)
+{
+	shared.loading = false;
+	free_part();
+}
+
+bool kernel_btf__is_part(void)
+{
+	return shared.loading && shared.part;
+}
+
+/* --- tracepoints -------------------------------------------------------------------------------- */
+
+static const struct btf_type *type_of(u32 id)
+{
+	return shared.btf ? btf__type_by_id(shared.btf, id) : btf_bytes__type(&shared.bytes, id);
+}
+
+static int count_arguments(u32 id)
+{
+	const struct btf_type *t;
+
+	while (id && (t = type_of(id))) {
+		switch (btf_kind(t)) {
+		case BTF_KIND_FUNC_PROTO:
+			return btf_vlen(t);
+		case BTF_KIND_TYPEDEF:
+		case BTF_KIND_PTR:
+			id = t->type;
+			break;
+		default:
+			return -ENOENT;
+		}
+	}
+	return -ENOENT;
+}
+
+int kernel_btf_arguments(const char *trace_typedef)
+{
+	struct btf *btf;
+	int id, n;
+
+	if (!shared.btf && !open_bytes())
+		return count_arguments(btf_bytes__find_typedef(&shared.bytes, trace_typedef));
+	btf = btf__load_vmlinux_btf();
+	if (!btf)
+		return -errno;
+	id = btf__find_by_name_kind(btf, trace_typedef, BTF_KIND_TYPEDEF);
+	n = count_arguments(id > 0 ? id : 0);
+	btf__free(btf);
+	return n;
 }
 
 void kernel_btf__drop(void)
 {
+	close_file();
 	if (shared.users)
 		return;
 	real_free(shared.btf);

@@ -2,13 +2,38 @@
 #ifndef TALLY_HOST_KERNEL_BTF_H
 #define TALLY_HOST_KERNEL_BTF_H
 
+#include "base/types.h"
+
+struct bpf_object_skeleton;
+
 /*
- * The kernel's BTF (/sys/kernel/btf/vmlinux, 5 to 10 MB) is read once and shared by every object that is
- * loaded and by all who look up types: btf__load_vmlinux_btf() gives the same one each time, and
- * btf__free() of it keeps it for the next.
- *
- * Frees it, if nobody has it now. Called when everything is loaded, so that a run does not keep it; the
- * next btf__load_vmlinux_btf() reads it again. Not thread-safe, as nothing here needs it to be.
+ * Shares one copy of the kernel's BTF (/sys/kernel/btf/vmlinux, 5 to 10 MB) between all objects
+ * that are loaded and all type lookups: btf__load_vmlinux_btf() always returns the same one, and
+ * btf__free() of it keeps it. Objects that are loaded before anybody asks for arbitrary types get
+ * the part of it that they need (types/btf_part.h). Not thread-safe; tally has no threads that need
+ * it.
+ */
+
+/*
+ * Around bpf_object__load_skeleton(): btf__load_vmlinux_btf() returns the part for this object. If
+ * that is not known, or names may have to be found in modules, or all of the BTF has been read
+ * already, it returns all, as it does otherwise.
+ */
+void kernel_btf__begin_load(const struct bpf_object_skeleton *skeleton);
+void kernel_btf__end_load(void);
+
+/* Whether an object is being loaded with a part, which BTFs of modules cannot continue. */
+bool kernel_btf__is_part(void);
+
+/*
+ * The number of arguments of a tracepoint's handler, typedef btf_trace_NAME, including the leading
+ * context pointer. -ENOENT if there is no such tracepoint, another negative errno without BTF.
+ */
+int kernel_btf_arguments(const char *trace_typedef);
+
+/*
+ * Frees the copy unless it is in use. Called once everything is loaded, to save memory during a
+ * run; the next btf__load_vmlinux_btf() reads it again.
  */
 void kernel_btf__drop(void);
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Replaces libbpf's bpf_btf_get_next_id(), which is what it walks the BTFs of kernel modules with.
+ * Replaces libbpf's bpf_btf_get_next_id(), with which it enumerates the BTFs of kernel modules.
  *
- * All our programs name kfuncs that older kernels lack (bpf/lib/preempt.bpf.h). libbpf looks for those
- * in the modules too, and the kernel lists modules only for CAP_SYS_ADMIN. Before 1.3 (commit
- * 3f33f9a6b8f7) libbpf then fails to load the object, although the kfunc is optional; Debian 12 has 1.1.2.
- * Here, as in later versions, who may not list modules sees none.
+ * All our programs name kfuncs that older kernels lack (bpf/lib/preempt.bpf.h). libbpf also looks
+ * for those in modules, which the kernel lists only for CAP_SYS_ADMIN. Before 1.3 (commit
+ * 3f33f9a6b8f7) libbpf then fails to load the object although the kfunc is optional; Debian 12 has
+ * 1.1.2. Here, as in later versions, a process that may not list modules sees none.
  *
- * A shared libbpf calls it through its PLT, where the program's own definition comes first; for a
- * static one the Makefile passes --wrap.
+ * A shared libbpf calls it through its PLT, where the executable's definition takes precedence; for
+ * a static one the Makefile passes --wrap.
+ *
+ * It also sees none while an object is loaded with a part of the kernel's BTF that those of modules
+ * cannot continue (host/kernel_btf.h).
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -17,6 +20,8 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+
+#include "host/kernel_btf.h"
 
 #ifdef TALLY_STATIC
 #define bpf_btf_get_next_id __wrap_bpf_btf_get_next_id
@@ -27,6 +32,10 @@ int bpf_btf_get_next_id(__u32 start_id, __u32 *next_id)
 {
 	union bpf_attr attr;
 
+	if (kernel_btf__is_part()) {
+		errno = ENOENT;
+		return -ENOENT;
+	}
 	memset(&attr, 0, sizeof(attr));
 	attr.start_id = start_id;
 	if (syscall(SYS_bpf, BPF_BTF_GET_NEXT_ID, &attr, sizeof(attr))) {

@@ -5,14 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The C library has 0 for it where all programs are 64-bit ones, but some pass it. */
-#ifdef __x86_64__
-#define LARGEFILE 0100000
-#else
-#define LARGEFILE O_LARGEFILE
-#endif
+#include "base/arch.h"
 
-/* Those of several bits stand before their parts. */
+/* Flags of several bits come before their parts. */
 static const struct {
 	u64 bits;
 	const char *name;
@@ -20,7 +15,7 @@ static const struct {
 	{ O_CREAT, "O_CREAT" }, { O_EXCL, "O_EXCL" }, { O_NOCTTY, "O_NOCTTY" },
 	{ O_TRUNC, "O_TRUNC" }, { O_APPEND, "O_APPEND" }, { O_NONBLOCK, "O_NONBLOCK" },
 	{ O_SYNC, "O_SYNC" }, { O_DSYNC, "O_DSYNC" }, { O_ASYNC, "O_ASYNC" },
-	{ O_DIRECT, "O_DIRECT" }, { LARGEFILE, "O_LARGEFILE" }, { O_TMPFILE, "O_TMPFILE" },
+	{ O_DIRECT, "O_DIRECT" }, { ARCH_O_LARGEFILE, "O_LARGEFILE" }, { O_TMPFILE, "O_TMPFILE" },
 	{ O_DIRECTORY, "O_DIRECTORY" }, { O_NOFOLLOW, "O_NOFOLLOW" }, { O_NOATIME, "O_NOATIME" },
 	{ O_CLOEXEC, "O_CLOEXEC" }, { O_PATH, "O_PATH" },
 };
@@ -39,7 +34,7 @@ char *open_flags(char text[OPEN_FLAGS_SPACE], u64 flags)
 		flags &= ~names[i].bits;
 	}
 	if (flags)
-		sprintf(end, "|0x%llx", flags);
+		snprintf(end, text + OPEN_FLAGS_SPACE - end, "|0x%llx", flags);
 	return text;
 }
 

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* /proc/N answers for a thread too; the Tgid in its status tells which process it belongs to. */
+#include "host/scope.h"
+
+/* /proc/N exists for threads, too; Tgid in its status names the process. */
 bool process_exists(u32 pid)
 {
 	char path[64], *line = NULL;
@@ -40,7 +42,9 @@ bool thread_exists(u32 tid)
 	return !access(path, F_OK);
 }
 
-/* The beginning of a file of /proc/PID, up to a newline or a zero byte. False: it cannot be read. */
+/*
+ * Reads the start of a /proc/PID file, up to a newline or NUL. Returns false if it cannot be read.
+ */
 static bool read_first(u32 pid, const char *file, char *text, size_t size)
 {
 	char path[64];
@@ -58,11 +62,12 @@ static bool read_first(u32 pid, const char *file, char *text, size_t size)
 	return n;
 }
 
-static bool is_called(u32 pid, const char *name)
+/* comm: its name in the kernel. */
+static bool is_called(u32 pid, const char *comm, const char *name)
 {
 	char text[4096], *slash;
 
-	if (read_first(pid, "comm", text, sizeof(text)) && !strcmp(text, name))
+	if (!strcmp(comm, name))
 		return true;
 	if (!read_first(pid, "cmdline", text, sizeof(text)))
 		return false;
@@ -81,24 +86,64 @@ static int append_pid(u32 **pids, size_t *n, u32 pid)
 	return 0;
 }
 
-int processes_named(const char *name, u32 **pids, size_t *n)
+int processes__visit(int (*visit)(void *context, u32 pid, const char *name), void *context)
 {
+	char name[PROCESS_NAME_SPACE];
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	int err = 0, found = 0;
+	int err = 0;
 	u32 pid;
 
 	if (!proc)
 		return -errno;
 	while (!err && (entry = readdir(proc))) {
 		pid = strtoul(entry->d_name, NULL, 10);
-		if (!pid || pid == (u32)getpid() || !is_called(pid, name))
-			continue;
-		err = append_pid(pids, n, pid);
-		found++;
+		if (pid && pid != (u32)getpid() && read_first(pid, "comm", name, sizeof(name)))
+			err = visit(context, pid, name);
 	}
 	closedir(proc);
-	return err ?: found;
+	return err;
+}
+
+bool process_has_thread_named(u32 pid, const struct scope_glob *names)
+{
+	char name[PROCESS_NAME_SPACE], path[64];
+	struct dirent *entry;
+	bool found = false;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	tasks = opendir(path);
+	while (tasks && !found && (entry = readdir(tasks))) {
+		u32 tid = strtoul(entry->d_name, NULL, 10);
+
+		found = tid && read_first(tid, "comm", name, sizeof(name)) && scope_glob__matches(names, name);
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
+struct named {
+	const char *name;
+	u32 **pids;
+	size_t *n;
+};
+
+static int append_named(void *context, u32 pid, const char *comm)
+{
+	const struct named *named = context;
+
+	return is_called(pid, comm, named->name) ? append_pid(named->pids, named->n, pid) : 0;
+}
+
+int processes_named(const char *name, u32 **pids, size_t *n)
+{
+	struct named named = { name, pids, n };
+	size_t before = *n;
+	int err = processes__visit(append_named, &named);
+
+	return err ?: (int)(*n - before);
 }
 
 int process_pidns(u32 pid, u32 *inode)

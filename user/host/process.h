@@ -7,18 +7,34 @@
 
 #include "base/types.h"
 
-/* Is there such a process (tgid) or thread (tid)? */
+struct scope_glob;
+
+/* Whether there is such a process (tgid) or thread (tid). */
 bool process_exists(u32 pid);
 bool thread_exists(u32 tid);
 
+#define PROCESS_NAME_SPACE 64   /* names of kernel threads are longer than a comm */
+
 /*
- * Appends the pids of all processes but this one that are called so: by their name in the kernel (comm, which
- * has 15 characters) or by the last part of their first argument. *pids is for free(). Returns how many
- * there are, or a negative errno.
+ * Calls visit with each process except this one, and its name in the kernel. Returns 0, a negative errno, or the first
+ * value other than 0 that visit returns, which ends the visit.
+ */
+int processes__visit(int (*visit)(void *context, u32 pid, const char *name), void *context);
+
+/* Whether a thread of the process has a name in the kernel that matches. */
+bool process_has_thread_named(u32 pid, const struct scope_glob *names);
+
+/*
+ * Appends the pids of all other processes of that name: their comm (at most 15 bytes) or the last
+ * path component of argv[0]. The caller frees *pids with free(). Returns the number found, or a
+ * negative errno.
  */
 int processes_named(const char *name, u32 **pids, size_t *n);
 
-/* Inode number of the pid namespace of a process, "self" for 0. Returns 0 or a negative errno. */
+/*
+ * Inode number of the pid namespace of a process; pid 0 means this one. Returns 0 or a negative
+ * errno.
+ */
 int process_pidns(u32 pid, u32 *inode);
 
 #endif /* TALLY_HOST_PROCESS_H */

@@ -14,10 +14,10 @@
 #include "host/user.h"
 #include "report/diag.h"
 
-/* Room for the processes that one traced command may have at once; a full set is counted. */
+/* Room for the live processes that following may add; a full set is counted. */
 #define FOLLOW_PROCESSES 65536
 
-/* Pids that users and tests meet are those of the initial namespace, which the kernel tests. */
+/* The kernel compares pids of the initial namespace, so tally must run in it. */
 static int check_ids(const struct scope_options *o)
 {
 	struct host host;
@@ -102,7 +102,7 @@ static int resolve_cgroup(struct scope_config *c, const char *path)
 		diag_error("-G needs the initial cgroup namespace: levels here are not the kernel's");
 		return -EOPNOTSUPP;
 	}
-	err = cgroup__find(&ref, path);
+	err = cgroup__find(&ref, "-G", path);
 	if (err)
 		return err;
 	c->has_cgroup = true;
@@ -112,7 +112,7 @@ static int resolve_cgroup(struct scope_config *c, const char *path)
 	return 0;
 }
 
-/* One id is a constant, several are a set. */
+/* One id becomes a constant, several become a set. */
 static u32 ids_kind(size_t n)
 {
 	return !n ? SCOPE_IDS_ANY : n == 1 ? SCOPE_IDS_ONE : SCOPE_IDS_SET;
@@ -143,7 +143,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 	c->tids = ids_kind(o->ntids);
 	if (o->command_pid) {
 		c->pids = SCOPE_IDS_SET;
-		c->follow = true;
+		c->follow = !o->command_alone;
 		c->command = o->command_joins_at_exec ? o->command_pid : 0;
 	} else if (o->npids && o->follow) {
 		c->pids = SCOPE_IDS_SET;
@@ -207,8 +207,8 @@ int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 	}
 	if (!pids || !tids)
 		return -ENOENT;
-	/* Numbers and addresses; of threads the process, too. */
-	err = bpf_map__set_max_entries(pids, (config->follow ? FOLLOW_PROCESSES : 1) +
+	/* Per id: its number and its address; for threads also the process. */
+	err = bpf_map__set_max_entries(pids, (config->follow ? FOLLOW_PROCESSES : 2) +
 				       2 * o->npids);
 	if (!err)
 		err = bpf_map__set_max_entries(tids, o->ntids ? 3 * o->ntids : 1);
@@ -239,7 +239,7 @@ static void take_numbers(int fd, const u32 *ids, size_t n)
 	}
 }
 
-/* Once over all tasks, which gives the addresses of those whose numbers are in the sets. */
+/* Runs over all tasks once, to add the addresses of tasks whose numbers are in the sets. */
 static int seed(const struct bpf_object *obj)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "scope_seed");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scope of a run: from what the options name to the constants and sets that
- * bpf/lib/scope.bpf.h tests. Order: scope__resolve() before the programs are loaded (its result goes
- * into their rodata), scope__prepare() on the opened object, scope__fill() after loading.
+ * The scope of a run: from options to the constants and sets that bpf/lib/scope.bpf.h tests. Order:
+ * scope__resolve() before the object is loaded (its result becomes rodata), scope__prepare() on the
+ * opened object, scope__fill() after loading.
  */
 #ifndef TALLY_HOST_SCOPE_H
 #define TALLY_HOST_SCOPE_H
@@ -13,7 +13,7 @@
 
 #include "bpf/lib/scope.h"
 
-/* What was asked for; NULL, 0 or false where nothing was. */
+/* As requested; NULL, 0 or false if not. */
 struct scope_options {
 	u32 *pids;
 	size_t npids;
@@ -23,28 +23,29 @@ struct scope_options {
 	const char *cgroup;     /* path or name */
 	const char *cpus;       /* list */
 	const char *comm;       /* glob */
-	bool pidns;             /* only the pid namespace of pidns_of */
+	bool pidns;             /* restricts to the pid namespace of pidns_of */
 	u32 pidns_of;           /* a pid; 0: our own */
 	bool all;               /* -a */
-	bool follow;            /* the children that -p's processes make during the run, too */
+	bool follow;            /* includes children that the -p processes create during the run */
+	bool command_alone;     /* without the children of the command */
 	u32 command_pid;        /* the process that runs the command; 0: none */
-	bool command_joins_at_exec;     /* not before: what runs until then is the tracer's child */
+	bool command_joins_at_exec;     /* until its exec, the command is a child of the tracer */
 };
 
 /*
- * Checks that what is named exists and makes *config of it. Says what is wrong. Returns 0, or a
- * negative errno: -EINVAL for text that means nothing, -ESRCH, -ENOENT for what is not there.
+ * Checks that everything named exists and fills in *config. Reports errors. Returns 0, -EINVAL for
+ * invalid text, -ESRCH or -ENOENT for what does not exist, or another negative errno.
  */
 int scope__resolve(struct scope_config *config, const struct scope_options *options);
 
-/* Sizes the sets and leaves out the programs that this scope does not need. */
+/* Sizes the sets and disables programs that this scope does not need. */
 int scope__prepare(struct bpf_object *obj, const struct scope_config *config,
 		   const struct scope_options *options);
 
-/* Puts the members into the sets, before anything is attached. Nothing to do without any. */
+/* Fills the sets, before anything is attached. Does nothing without sets. */
 int scope__fill(const struct bpf_object *obj, const struct scope_options *options);
 
-/* Are events on this CPU in scope (-C)? */
+/* Whether events on this CPU are in scope (-C). */
 bool scope__has_cpu(const struct scope_config *config, int cpu);
 
 void scope_options__free(struct scope_options *options);
@@ -55,7 +56,7 @@ void scope_options__free(struct scope_options *options);
  */
 int scope_glob__compile(struct scope_glob *glob, const char *pattern);
 
-/* The same steps as the kernel side takes; for tests and for lists that are filtered here. */
+/* Matches as the BPF side does; for tests and for lists filtered in user space. */
 bool scope_glob__matches(const struct scope_glob *glob, const char *text);
 
 #endif /* TALLY_HOST_SCOPE_H */

@@ -32,7 +32,7 @@ char *signal_name(char text[SIGNAL_NAME_SPACE], int signal)
 	if (name)
 		snprintf(text, SIGNAL_NAME_SPACE, "SIG%s", name);
 	else if (signal == SIGRTMIN)
-		strcpy(text, "SIGRTMIN");
+		snprintf(text, SIGNAL_NAME_SPACE, "SIGRTMIN");
 	else if (signal > SIGRTMIN && signal <= SIGNALS)
 		snprintf(text, SIGNAL_NAME_SPACE, "SIGRTMIN+%d", signal - SIGRTMIN);
 	else
@@ -40,7 +40,7 @@ char *signal_name(char text[SIGNAL_NAME_SPACE], int signal)
 	return text;
 }
 
-/* SIGRTMAX, SIGRTMAX-3: how kill(1) and systemd have the upper ones. */
+/* SIGRTMAX, SIGRTMAX-3: how kill(1) and systemd name the upper ones. */
 static bool from_the_top(const char *text, int *signal)
 {
 	u64 below = 0;
@@ -85,6 +85,6 @@ char *signal_code_name(char text[SIGNAL_NAME_SPACE], int signal, int code)
 	snprintf(text, SIGNAL_NAME_SPACE, "%d", code);
 	for (i = 0; i < ARRAY_SIZE(codes); i++)
 		if (codes[i].code == code && (!codes[i].signal || codes[i].signal == signal))
-			strcpy(text, codes[i].name);
+			snprintf(text, SIGNAL_NAME_SPACE, "%s", codes[i].name);
 	return text;
 }

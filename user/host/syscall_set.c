@@ -12,9 +12,9 @@
 #define NAME_SPACE 64           /* the longest name has 24 letters */
 
 /*
- * What a call takes or gives puts it into its class: a path, a descriptor, the life of processes,
- * sockets, the address space, signals, System V objects, ids and capabilities, the wall clock.
- * Words are names or globs, of calls of both tables.
+ * Arguments and results decide the class of a call: a path, a descriptor, processes, sockets, the
+ * address space, signals, System V IPC, ids and capabilities, the wall clock. Words are names or
+ * globs of calls in either table.
  */
 static const struct {
 	const char *name, *calls;
@@ -71,7 +71,7 @@ static const struct {
 	  "setresuid setresgid setfsuid setfsgid getgroups setgroups getuid32 geteuid32 getgid32 "
 	  "getegid32 getresuid32 getresgid32 setuid32 setgid32 setreuid32 setregid32 setresuid32 "
 	  "setresgid32 setfsuid32 setfsgid32 getgroups32 setgroups32 capget capset prctl" },
-	/* The same question about files, by name, link and descriptor; and about file systems. */
+	/* Variants of stat by name, link and descriptor; and of statfs. */
 	{ "stat", "stat stat64 oldstat" },
 	{ "lstat", "lstat lstat64 oldlstat" },
 	{ "fstat", "fstat fstat64 oldfstat fstatat64 newfstatat" },
@@ -81,7 +81,7 @@ static const struct {
 	{ "statfs", "statfs statfs64" },
 	{ "fstatfs", "fstatfs fstatfs64" },
 	{ "%statfs", "statfs statfs64 fstatfs fstatfs64 ustat" },
-	/* They take nothing, and do not fail. */
+	/* Calls without arguments that never fail. */
 	{ "pure",
 	  "getpid getppid gettid getpgrp getuid geteuid getgid getegid getuid32 geteuid32 getgid32 "
 	  "getegid32" },
@@ -91,12 +91,17 @@ static const struct {
 	  "clock_getres_time64" },
 };
 
-/* As strace(1) has them, too. */
+/* Aliases that strace(1) accepts, too. */
 static const struct {
 	const char *name, *class_name;
 } aliases[] = {
 	{ "net", "network" }, { "cred", "creds" },
 };
+
+const char *syscall_class_name(size_t i)
+{
+	return i < ARRAY_SIZE(classes) ? classes[i].name : NULL;
+}
 
 const char *syscall_classes(void)
 {
@@ -127,7 +132,7 @@ static void put(struct syscall_set *set, enum syscall_abi abi, u32 number, bool 
 		set->bits[abi][number / 64] &= ~bit;
 }
 
-/* How many calls, of both tables, the glob matches; those are put in or taken out. */
+/* Adds or removes the calls that match the glob. Returns how many matched, over both tables. */
 static u32 put_matching(struct syscall_set *set, const char *glob, bool in)
 {
 	const char *name;
@@ -145,7 +150,7 @@ static u32 put_matching(struct syscall_set *set, const char *glob, bool in)
 	return n;
 }
 
-/* Copies the next of the words; false: there is none. */
+/* Copies the next word; false: none left. */
 static bool next_word(const char **words, char word[NAME_SPACE])
 {
 	size_t len;
@@ -195,7 +200,7 @@ bool syscall_set__has(const struct syscall_set *set, enum syscall_abi abi, u32 n
 	return number < SYSCALL_NUMBERS && set->bits[abi][number / 64] & 1ULL << number % 64;
 }
 
-/* Names of both tables and of the classes, for the nearest one. */
+/* Suggests the nearest name of either table or of a class. */
 static void hint_at_nearest(struct complaint *c, const char *word)
 {
 	const char **names, *name = NULL;
@@ -222,7 +227,7 @@ static void hint_at_nearest(struct complaint *c, const char *word)
 		complain_hint(c, 0, "classes are %s", syscall_classes());
 }
 
-/* at: where the word is in the whole text. */
+/* at: offset of the word in the whole text. */
 static int put_word(struct syscall_set *set, const char *word, bool in, size_t at,
 		    struct complaint *c)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sets of system calls, as -e takes them:
+ * Sets of system calls, as typed for -e:
  *
- *   SET  := ["!"] PART ("," PART)*          "!" in front: all but these
- *   PART := ["!"] NAME | GLOB | ["%"] CLASS  "!" here: without those named so far
+ *   SET  := ["!"] PART ("," PART)*          leading "!": all but these
+ *   PART := ["!"] NAME | GLOB | ["%"] CLASS  "!" here: removes from those named so far
  *
  *   openat,read       those two            '*stat*'       all with "stat" in their names
  *   %network          a class              '!%desc'       all but a class
  *   %file,!statx      a class but one      all            every call
  *
- * Classes are named as strace(1) names them: file desc process network memory signal ipc creds
- * clock. Their "%" can be left out (the 32-bit calls "signal" and "ipc" are in the classes of these
- * names). A name means the calls of that name in both tables, native and 32-bit.
+ * Classes are named as in strace(1): file desc process network memory signal ipc creds clock. Their
+ * "%" is optional (the 32-bit calls "signal" and "ipc" are in the classes of these names). A name
+ * means the calls of that name in both tables, native and 32-bit.
  */
 #ifndef TALLY_HOST_SYSCALL_SET_H
 #define TALLY_HOST_SYSCALL_SET_H
@@ -24,28 +24,29 @@ struct syscall_set {
 };
 
 /*
- * Returns 0; or -EINVAL, or -ENOENT for what no call or class is named, after filling in the
- * complaint (with the nearest name); then *set is not to be used.
+ * Returns 0; or -EINVAL, or -ENOENT for an unknown call or class, with the complaint filled in
+ * (with the nearest name) and *set undefined.
  */
 int syscall_set__parse(struct syscall_set *set, const char *text, struct complaint *c);
 
-/* Every number, those without a name too. */
+/* Adds every number, also those without a name. */
 void syscall_set__all(struct syscall_set *set);
 
-/* Puts in those of more. */
+/* Adds the calls of more. */
 void syscall_set__add(struct syscall_set *set, const struct syscall_set *more);
 
 bool syscall_set__has(const struct syscall_set *set, enum syscall_abi abi, u32 number);
 
+/* Name of the i-th class ("file"), without the "%" that marks a class; NULL: there are no more. */
+const char *syscall_class_name(size_t i);
+
 /* "file, desc, ...", for messages. */
 const char *syscall_classes(void);
 
-/*
- * The calls of a class: names and globs, with blanks between. NULL: no class is named so.
- */
+/* The calls of a class: names and globs, separated by blanks. NULL: unknown class. */
 const char *syscall_class_words(const char *class_name);
 
-/* Is the call known to be of the class ("file")? False too where there is no such class. */
+/* Whether the call is known to be in the class ("file"). False for an unknown class. */
 bool syscall_is_in_class(const char *class_name, const char *call);
 
 #endif /* TALLY_HOST_SYSCALL_SET_H */

@@ -11,10 +11,20 @@
 
 #include "base/numbers.h"
 
+static const char *name_in(const struct passwd *pw)
+{
+	return pw->pw_name;
+}
+
+static const char *home_in(const struct passwd *pw)
+{
+	return pw->pw_dir;
+}
+
 #ifdef TALLY_STATIC
 
-/* The entry of a name, or of a uid where name is NULL. */
-static int find(const char *name, u32 *uid, char **its_name)
+/* What take() picks from the entry of a name, or of *uid if name is NULL, in new memory. */
+static int find(const char *name, u32 *uid, const char *(*take)(const struct passwd *pw), char **taken)
 {
 	FILE *f = fopen("/etc/passwd", "re");
 	struct passwd *pw;
@@ -26,8 +36,8 @@ static int find(const char *name, u32 *uid, char **its_name)
 		if (name ? strcmp(pw->pw_name, name) : pw->pw_uid != *uid)
 			continue;
 		*uid = pw->pw_uid;
-		*its_name = strdup(pw->pw_name);
-		err = *its_name ? 0 : -ENOMEM;
+		*taken = strdup(take(pw));
+		err = *taken ? 0 : -ENOMEM;
 	}
 	fclose(f);
 	return err;
@@ -60,7 +70,7 @@ static int set_groups(const char *name, gid_t gid)
 
 #else
 
-static int find(const char *name, u32 *uid, char **its_name)
+static int find(const char *name, u32 *uid, const char *(*take)(const struct passwd *pw), char **taken)
 {
 	struct passwd pw, *found = NULL;
 	char buf[4096];
@@ -71,8 +81,8 @@ static int find(const char *name, u32 *uid, char **its_name)
 	if (err || !found)
 		return -ENOENT;
 	*uid = pw.pw_uid;
-	*its_name = strdup(pw.pw_name);
-	return *its_name ? 0 : -ENOMEM;
+	*taken = strdup(take(&pw));
+	return *taken ? 0 : -ENOMEM;
 }
 
 static int set_groups(const char *name, gid_t gid)
@@ -86,13 +96,13 @@ int user_id(const char *text, u32 *uid)
 {
 	char *name = NULL;
 	u64 number;
-	u32 id;
+	u32 id = 0;
 
 	if (!parse_u64_between(text, 0, UINT32_MAX - 1, &number)) {
 		*uid = number;
 		return 0;
 	}
-	if (find(text, &id, &name))
+	if (find(text, &id, name_in, &name))
 		return -ENOENT;
 	free(name);
 	*uid = id;
@@ -103,7 +113,14 @@ char *user_name(u32 uid)
 {
 	char *name = NULL;
 
-	return find(NULL, &uid, &name) ? NULL : name;
+	return find(NULL, &uid, name_in, &name) ? NULL : name;
+}
+
+char *user_home(u32 uid)
+{
+	char *home = NULL;
+
+	return find(NULL, &uid, home_in, &home) ? NULL : home;
 }
 
 int user_become(u32 uid, u32 gid)

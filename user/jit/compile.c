@@ -7,21 +7,32 @@
 
 #include "bpf/lib/probe.h"
 #include "expr/fields.h"
+#include "base/arch.h"
 #include "jit/compiler.h"
 #include "jit/registers.h"
 
 #define KEY_AT offsetof(struct probe_frame, key)
 
-/* Does it look at the frame? What is only asked for its verdict may be given none. */
+/* Spans carry values in it. */
+static bool has_frame(const struct place *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nvariables; i++)
+		if (p->variable[i].where == AT_FRAME)
+			return true;
+	return false;
+}
+
+/* Does it use the frame? Callers that only want a filter's verdict may pass none. */
 static bool needs_frame(const struct expr *e, const struct place *p)
 {
 	struct compiler f = { .place = p };
-	const struct place_variable *v = e->op == EXPR_NAME ? place__find(p, e->text) : NULL;
 
+	if (has_frame(p))
+		return true;
 	if (compiler__follow(&f, e) != e)
 		return needs_frame(compiler__follow(&f, e), p);
-	if (v && v->where == AT_FRAME)
-		return true;
 	return (e->op == EXPR_SPECIAL && !strcmp(e->text, "elapsed")) ||
 	       (e->left && needs_frame(e->left, p)) || (e->right && needs_frame(e->right, p));
 }
@@ -45,7 +56,7 @@ static void say(struct code *code, int verdict)
 	code__exit(code);
 }
 
-/* The verifier takes no code that is out of reach. */
+/* Places the label only if it is used: the verifier rejects unreachable code. */
 static void say_at(struct code *code, int label, int verdict)
 {
 	code__place(code, label);
@@ -126,7 +137,7 @@ int bucket__compile(struct code *code, const struct expr *e, const s64 *bound, s
 	if (err)
 		return err;
 	store_value(code, BPF_REG_0, offsetof(struct probe_frame, order));
-	/* Bounds have signs: what is above all numbers that have is above all bounds. */
+	/* Bounds are signed: an unsigned number beyond the signed range is above all bounds. */
 	if (o.kind == UNSIGNED) {
 		over = code__label(code);
 		code__jump_if_number(code, BPF_JSGE, BPF_REG_0, 0, over);
@@ -153,13 +164,76 @@ static const char *said_type(const struct compiler *f, const struct expr *e)
 
 static bool is_id(const struct expr *e)
 {
-	static const char *const ids[] = { "pid", "tid", "uid", "cpu" };
+	static const char *const ids[] = { "pid", "tid", "uid", "cpu", "pidns" };
 	size_t i;
 
 	for (i = 0; e->op == EXPR_NAME && i < ARRAY_SIZE(ids); i++)
 		if (!strcmp(e->text, ids[i]))
 			return true;
 	return false;
+}
+
+static u32 value_size(const struct c_type *type)
+{
+	u64 size = c_type__size(type);
+
+	return size < SHAPE_BYTES_MOST ? size : SHAPE_BYTES_MOST;
+}
+
+/* A number displayed by name: its enumerators, or a tracepoint field's symbols. */
+static int enum_type(struct compiler *f, struct operand_type *t, const struct expr *e)
+{
+	const struct expr *number = compiler__follow(f, e)->left;
+	const struct expr *field = compiler__follow(f, number);
+	struct operand o;
+	bool is_signed;
+	u32 size;
+	int err = compiler__type(f, number, &o);
+
+	if (err)
+		return err;
+	t->kind = LAYOUT_ENUM;
+	t->is_signed = o.kind == SIGNED;
+	t->type = o.type;
+	t->size = c_type__is_number(&o.type, &size, &is_signed) && size <= 4 ? 4 : 8;
+	if (c_type__is_enum(&o.type))
+		return 0;
+	if (f->place->format && field->op == EXPR_NAME && field__symbol_kind(f->place->format, field->text)) {
+		t->symbols = field->text;
+		return 0;
+	}
+	compiler__refuse(f, number, "its numbers have no names");
+	return complain_hint(f->c, -EINVAL, "enumerations have, and fields for which a tracepoint's own output has");
+}
+
+/* An address in the task's process: usymbol, or symbol of what is a program's. */
+static bool is_program_address(const struct compiler *f, const struct expr *e)
+{
+	e = compiler__follow(f, e);
+	return e->op == EXPR_TYPED && (!strcmp(e->text, "usymbol") ||
+				       (!strcmp(e->text, "symbol") && f->place->is_user && !expr_is_of_task(f, e)));
+}
+
+/* The field of a tracepoint that the expression is, or NULL. */
+static const struct tracepoint_field *field_of(const struct compiler *f, const struct expr *e)
+{
+	const struct expr *named = compiler__follow(f, e);
+
+	return f->place->format && named->op == EXPR_NAME ? field__find(f->place->format, named->text) : NULL;
+}
+
+static bool is_device(const struct compiler *f, const struct expr *e)
+{
+	const struct tracepoint_field *field = field_of(f, e);
+
+	return field && !strcmp(field->type, "dev_t");
+}
+
+static bool is_pointer_field(const struct compiler *f, const struct expr *e)
+{
+	const struct tracepoint_field *field = field_of(f, e);
+
+	return field && field_is_pointer(field);
 }
 
 int expr__type(struct operand_type *t, const struct expr *e, const struct place *place,
@@ -174,9 +248,21 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 
 	*c = (struct complaint){};
 	*t = (struct operand_type){};
+	if (!strcmp(said, "enum"))
+		return enum_type(&f, t, e);
+	err = compiler__cgroup_name(&f, e, &t->kind);
+	if (err != -ENOENT) {
+		t->size = 8;
+		return err;
+	}
+	if (compiler__is_aggregate(&f, e, &t->type)) {
+		t->kind = LAYOUT_VALUE;
+		t->size = (value_size(&t->type) + 3) / 4 * 4;
+		return 0;
+	}
 	if (compiler__is_text(&f, e, &most)) {
 		t->kind = LAYOUT_TEXT;
-		/* Arrays of the kernel end in a zero; those of programs may be full. */
+		/* Kernel arrays are NUL-terminated; a program's may be full. */
 		t->size = most == COMPILER_TEXT_MOST ? PROBE_TEXT_MOST :
 						       (most + place->is_user + 3) / 4 * 4;
 		return 0;
@@ -187,11 +273,15 @@ int expr__type(struct operand_type *t, const struct expr *e, const struct place 
 	t->is_signed = o.kind == SIGNED;
 	t->size = c_type__is_number(&o.type, &size, &is_signed) && size <= 4 ? 4 : 8;
 	t->kind = t->is_signed ? LAYOUT_SIGNED : LAYOUT_UNSIGNED;
-	if (!strcmp(said, "symbol"))
+	if (is_program_address(&f, e))
+		t->kind = LAYOUT_USER_SYMBOL;
+	else if (!strcmp(said, "symbol"))
 		t->kind = LAYOUT_SYMBOL;
 	else if (!strcmp(said, "errno"))
 		t->kind = LAYOUT_ERRNO;
-	else if (said[0] == 'x' || c_type__is_pointer(&o.type) ||
+	else if (!*said && is_device(&f, e))
+		t->kind = LAYOUT_DEVICE;
+	else if (said[0] == 'x' || c_type__is_pointer(&o.type) || (!*said && is_pointer_field(&f, e)) ||
 		 compiler__follow(&f, e)->op == EXPR_REGISTER)
 		t->kind = LAYOUT_HEX;
 	else if (compiler__follow(&f, e)->op == EXPR_SPECIAL &&
@@ -218,6 +308,8 @@ static int number_field(struct compiler *f, const struct expr *e, const struct l
 			   offsetof(struct probe_frame, event));
 	else if (field->kind == LAYOUT_EVENT)
 		code__set(f->code, BPF_REG_0, f->place->number);
+	else if (field->kind == LAYOUT_CONTAINER || field->kind == LAYOUT_UNIT)
+		err = compiler__cgroup(f, e);
 	else
 		err = compiler__value(f, e, &o);
 	code__store(f->code, size_code(field->size), REG_FRAME, BPF_REG_0, KEY_AT + field->offset);
@@ -225,9 +317,8 @@ static int number_field(struct compiler *f, const struct expr *e, const struct l
 }
 
 /*
- * A text of a record: behind what is there already. r8 is how much that is, never more than what
- * fits with one more text. One that cannot be read leaves its mark, and the rest of the record is
- * good.
+ * Appends a text to a record. r8 is the record's size so far, limited so that one more text fits.
+ * An unreadable text is marked, and the rest of the record is kept.
  */
 static int record_text(struct compiler *f, const struct expr *e, const struct layout_field *field)
 {
@@ -243,10 +334,12 @@ static int record_text(struct compiler *f, const struct expr *e, const struct la
 	code__move(code, BPF_REG_9, REG_FRAME);
 	code__op(code, BPF_ADD, BPF_REG_9, REG_TAIL);
 	err = compiler__text(f, e, BPF_REG_9, KEY_AT, PROBE_TEXT_MOST, fault);
-	/* The verifier of 5.10 has to be told that it is no larger than it can be. */
+	/* The verifier of 5.10 needs the upper bound. */
 	code__op_number(code, BPF_AND, BPF_REG_0, 2 * PROBE_TEXT_MOST - 1);
-	/* The zero is counted, but by strncpy_from_user_nofault() not in an empty text (seen
-	 * in 5.10). */
+	/*
+	 * The length includes the NUL, except for an empty text in strncpy_from_user_nofault()
+	 * (seen in 5.10).
+	 */
 	code__jump_if_number(code, BPF_JEQ, BPF_REG_0, 0, empty);
 	code__op_number(code, BPF_SUB, BPF_REG_0, 1);
 	code__jump_if_number(code, BPF_JGE, BPF_REG_0, PROBE_TEXT_MOST, fault);
@@ -273,7 +366,9 @@ int key__compile(struct code *code, const struct expr *const *e, const struct la
 		code__set(code, REG_TAIL, fixed_size);
 	for (i = 0; i < n && !err; i++) {
 		*which = i;
-		if (field[i].kind != LAYOUT_TEXT)
+		if (field[i].kind == LAYOUT_VALUE)
+			err = compiler__aggregate(&f, e[i], &field[i], behind);
+		else if (field[i].kind != LAYOUT_TEXT)
 			err = number_field(&f, e[i], &field[i]);
 		else if (behind)
 			err = record_text(&f, e[i], &field[i]);
@@ -315,10 +410,10 @@ int match__compile(struct code *code, const struct expr *const *e, size_t n,
 }
 
 /*
- * A call is known by its thread and by where its return address stood on the stack: the stack
- * pointer at the entry, and one word more once it has returned. Programs on fentry and fexit are
- * not told the stack pointer, but what they are given stands on the stack, at the same place for
- * both. 1: it may be another function's end.
+ * A call is identified by its thread and by the stack position of its return address: the stack
+ * pointer at entry, and one word more after the return. Programs on fentry and fexit do not get the
+ * stack pointer, but their arguments are on the stack, at the same position for both. Result 1: the
+ * end may be another function's.
  */
 int match__call(struct code *code, const struct place *place)
 {
@@ -336,7 +431,7 @@ int match__call(struct code *code, const struct place *place)
 	} else {
 		code__load(code, BPF_DW, BPF_REG_0, REG_CONTEXT, sp.offset);
 		if (place->is_return && !place->is_exit)
-			code__op_number(code, BPF_SUB, BPF_REG_0, place->return_bytes ?: 8);
+			code__op_number(code, BPF_SUB, BPF_REG_0, place->return_bytes ?: ARCH_CALL_BYTES);
 	}
 	store_value(code, BPF_REG_0, at + 8);
 	code__load(code, BPF_W, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, event));

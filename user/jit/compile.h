@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Expressions as BPF instructions: the bodies of the functions in bpf/lib/probe.h, for one site.
+ * Compiles expressions to BPF instructions: the bodies of the functions in bpf/lib/probe.h, for one
+ * site.
  *
- * Numbers are compared as numbers: a signed one with an unsigned one by value, not by bits.
- * Arithmetic is in 64 bits, as in C. What is in memory is read where it stands in the expression,
- * once for each pointer that is followed, and a read that fails makes the whole function fail: no
- * zero is ever taken as data. A text is read where it is compared or stored.
+ * Comparisons are by value: a signed number and an unsigned one compare correctly. Arithmetic is in
+ * 64 bits, as in C. Memory is read in the order of the expression, once per dereference, and a
+ * failed read makes the whole function fail: its zeroes are never used as data. A text is read when
+ * it is compared or stored.
  *
- * Besides the names of the place, comm pid tid uid cpu cgroup are known (of the current task) and
- * nsecs.
+ * Besides the names of the place, expressions can use comm pid tid uid cpu cgroup pidns (of the current
+ * task) and nsecs; container and unit as a whole field of a key or record.
  *
- * All take *code zeroed, to be freed by code__free() in any case. -EINVAL with *c about the text
- * that e was parsed of; -EOPNOTSUPP for what the kernel's own filter can do and this cannot (the
- * common fields of a tracepoint); -ENOENT for a device that is not there; -ENOMEM.
+ * All functions take a zeroed *code; always release it with code__free(). Errors: -EINVAL, with *c
+ * about the text that e was parsed from; -EOPNOTSUPP: only the kernel's own filter supports this
+ * (the common fields of a tracepoint); -ENOENT: no such device; -ENOMEM.
  */
 #ifndef TALLY_JIT_COMPILE_H
 #define TALLY_JIT_COMPILE_H
@@ -25,14 +26,16 @@
 /* event_filter() */
 int filter__compile(struct code *code, const struct expr *e, const struct place *place,
 		    struct complaint *c);
-/* One that lets everything through, and the others' equal: a function that only says result. */
+/* A body that only returns result: a filter that passes everything, or its equivalent for the others. */
 int body__constant(struct code *code, int result);
 
-/* What an expression is at a place. */
+/* The type of an expression at a place. */
 struct operand_type {
-	enum layout_kind kind;          /* as it is shown */
-	u32 size;                       /* bytes: 4 or 8; of a text, with its zero */
+	enum layout_kind kind;          /* how it is displayed */
+	u32 size;                       /* bytes: 4 or 8; of a text, including the NUL */
 	bool is_signed;
+	struct c_type type;             /* LAYOUT_VALUE, LAYOUT_ENUM */
+	const char *symbols;            /* LAYOUT_ENUM: the tracepoint field whose names apply; NULL: those of type */
 };
 int expr__type(struct operand_type *t, const struct expr *e, const struct place *place,
 	       struct complaint *c);
@@ -46,26 +49,28 @@ enum value_range {
 int value__compile(struct code *code, const struct expr *e, enum value_range range,
 		   const struct place *place, struct complaint *c);
 
-/* The same; then the bucket of the value among n rising bounds: 0 below the first. */
+/* event_value() and the index of its bucket among n rising bounds: 0 is below the first. */
 int bucket__compile(struct code *code, const struct expr *e, const s64 *bound, size_t n,
 		    const struct place *place, struct complaint *c);
 
 /*
- * event_key(): e[i] becomes field[i] of a key; a field of LAYOUT_EVENT has none. *which is the one
- * that *c is about. fixed_size: of the record of a stream, without texts that stand behind its
- * fields, as long as they are (behind); the frame's size is set. 0: a key.
+ * event_key(): stores e[i] in field[i] of a key; a LAYOUT_EVENT field has no expression. On failure
+ * *which is the index of the expression that *c is about. behind: texts follow the fixed fields, at
+ * their actual length. fixed_size: size of a stream's record without those texts; the function then
+ * sets the frame's size. 0: a key. In a key, bytes of structures that are not displayed become
+ * zero, so that equal displays give equal keys.
  */
 int key__compile(struct code *code, const struct expr *const *e, const struct layout_field *field,
 		 size_t n, bool behind, u32 fixed_size, const struct place *place,
 		 struct complaint *c, size_t *which);
 
-/* event_match(): n numbers of 8 bytes. */
+/* event_match(): n numbers of 8 bytes each. */
 int match__compile(struct code *code, const struct expr *const *e, size_t n,
 		   const struct place *place, struct complaint *c, size_t *which);
 
 /*
- * event_match() of the entry and the return of a function: the thread and where on its stack the
- * call is, so that calls inside of calls are kept apart; and the number of the event.
+ * event_match() for a function's entry and return: the thread and the call's stack position, which
+ * keeps nested calls apart; and the event's number.
  */
 int match__call(struct code *code, const struct place *place);
 #define MATCH_CALL_SIZE 24

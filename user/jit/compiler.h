@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the compiler share. Registers: r6 the context, r7 the frame (bpf/lib/probe.h), r8
- * where the next text of a record goes, r0 the value just computed, r1 to r5 scratch. What has to
- * outlive the computation of something else goes into slots on the stack; texts that are compared
- * into a buffer below them. The whole stays below 256 bytes: the program that calls needs its own.
+ * Shared by the files of the compiler. Registers: r6 is the context, r7 the frame
+ * (bpf/lib/probe.h), r8 the position of a record's next text, r0 the value just computed, r1 to r5
+ * scratch. Values that must survive another computation are spilled to stack slots; texts to
+ * compare go to a buffer below the slots. Total stack use stays below 256 bytes, since the calling
+ * program needs the rest.
  */
 #ifndef TALLY_JIT_COMPILER_H
 #define TALLY_JIT_COMPILER_H
@@ -11,11 +12,11 @@
 #include "jit/compile.h"
 #include "jit/operand.h"
 
-#define COMPILER_SLOTS 8        /* of nested operators whose right side is not a plain value */
-#define COMPILER_TEXT_MOST 127  /* characters a text may be compared with */
-#define COMPILER_READ_AT (-8 * COMPILER_SLOTS - 8)      /* where memory is read to */
+#define COMPILER_SLOTS 8        /* for nested operators whose right side is not a plain value */
+#define COMPILER_TEXT_MOST 127  /* characters of a text in a comparison */
+#define COMPILER_READ_AT (-8 * COMPILER_SLOTS - 8)      /* destination of memory reads */
 #define COMPILER_TEXT_AT (COMPILER_READ_AT - 128)
-#define COMPILER_MOST_ALIASES 16        /* names that stand for names ... */
+#define COMPILER_MOST_ALIASES 16        /* length of a chain of aliases */
 
 enum { REG_CONTEXT = BPF_REG_6, REG_FRAME = BPF_REG_7, REG_TAIL = BPF_REG_8 };
 
@@ -24,25 +25,25 @@ struct compiler {
 	const struct place *place;
 	struct complaint *c;
 	int slots;              /* in use */
-	int aliases;            /* that are being followed */
-	int fault;              /* label: something could not be read */
-	bool no_result;         /* a result was asked for where there is none: that is the fault */
-	int arithmetic;         /* label: there is no such number, as of a division by zero */
-	int too_long;           /* label: a text has more characters than can be looked at */
+	int aliases;            /* being resolved */
+	int fault;              /* label: a read failed */
+	bool no_result;         /* the fault: an expression needs a result where none exists */
+	int arithmetic;         /* label: the number is undefined, such as a division by zero */
+	int too_long;           /* label: a text is longer than can be compared */
 };
 
-/* Labels for the ways in which an event can be lost. */
+/* Creates the labels for each way to lose an event. */
 void compiler__begin_losses(struct compiler *f);
 
-/* Says so about e; -EINVAL. */
+/* Complains about e. Returns -EINVAL. */
 int compiler__refuse(struct compiler *f, const struct expr *e, const char *why);
 
-/* A free slot's offset from r10, 0 after saying that there is none; given back by f->slots--. */
+/* A free slot's offset from r10, or 0 after complaining that none is left; free it with f->slots--. */
 int compiler__slot(struct compiler *f, const struct expr *e);
 
-int size_code(u32 size);        /* BPF_B ... BPF_DW of 1 .. 8, -EINVAL */
+int size_code(u32 size);        /* size 1 .. 8 to BPF_B ... BPF_DW, or -EINVAL */
 
-/* r0 becomes what its lower size bytes say. */
+/* Extends the lower size bytes of r0 to 64 bits. */
 void compiler__convert(struct compiler *f, u32 size, bool is_signed);
 
 /*
@@ -51,16 +52,19 @@ void compiler__convert(struct compiler *f, u32 size, bool is_signed);
 
 int compiler__value(struct compiler *f, const struct expr *e, struct operand *o);
 
-/* r1 becomes how many of the rising bounds from..to are at or below r0; then jumps to done. */
+/*
+ * Sets r1 to the number of bounds, of the rising ones from..to, that are at or below r0; then jumps
+ * to done.
+ */
 void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t to, int done);
 
-/* Left into r0, right into r1. A constant is an operand with one value. */
+/* Evaluates left into r0 and right into r1. A constant is an operand with one value. */
 int compiler__both(struct compiler *f, const struct expr *e, struct operand *left,
 		   struct operand *right);
 
 /*
- * Is it known now? Then *number is it, and *o says the same. beside: what it is compared with; a
- * name may be one of that's symbols or enumerators.
+ * Is the expression constant? Then sets *number to its value and *o to match. beside: the
+ * expression it is compared with; a name may be one of its symbols or enumerators.
  */
 int compiler__constant(struct compiler *f, const struct expr *e, const struct expr *beside,
 		       u64 *number, struct operand *o, bool *is_constant);
@@ -69,75 +73,98 @@ int compiler__constant(struct compiler *f, const struct expr *e, const struct ex
  * --- name.c: what has a name, or a $ in front of it --------------------------------------------
  */
 
-/* The expression that a name stands for, or e itself. */
+/* The expression that a name is an alias of, or e itself. */
 const struct expr *compiler__follow(const struct compiler *f, const struct expr *e);
+
+/*
+ * Is it container or unit, of the current task's cgroup? Returns 0 with *kind, -ENOENT if it is something else, or
+ * -EINVAL after complaining that the event is about another task. The value is the cgroup's id.
+ */
+int compiler__cgroup_name(struct compiler *f, const struct expr *e, enum layout_kind *kind);
+
+/* The id of the current task's cgroup, into r0. */
+int compiler__cgroup(struct compiler *f, const struct expr *e);
 
 int compiler__name(struct compiler *f, const struct expr *e, struct operand *o);
 int compiler__special(struct compiler *f, const struct expr *e, struct operand *o);
 int compiler__register(struct compiler *f, const struct expr *e, struct operand *o);
 
-/* Is it of the structure that $task leads to? That is the kernel's, and so is what it points to. */
+/*
+ * Is it a member reached through $task? Such memory is the kernel's, as is the memory that its
+ * pointers reach.
+ */
 bool expr_is_of_task(const struct compiler *f, const struct expr *e);
 
 int compiler__load_variable(struct compiler *f, const struct expr *e,
 			    const struct place_variable *v, struct operand *o);
 
-/* What $arg1 is declared to point to; false: it is no pointer, or that is not known. */
+/* The type that $arg1 is declared to point to; false: not a pointer, or unknown. */
 bool compiler__argument_pointee(const struct compiler *f, const struct expr *e, struct c_type *to);
 
-/* The address of a variable that is in memory into r0. False: it is not in memory. */
+/* Loads the address of a variable in memory into r0. False: the variable is not in memory. */
 bool compiler__variable_address(struct compiler *f, const struct place_variable *v);
 
 /*
  * --- memory.c: what pointers lead to -----------------------------------------------------------
  */
 
-/* Something in memory: at r0 + offset, once compiler__place() is done. */
+/* An object in memory: at r0 + offset after compiler__place(). */
 struct lvalue {
 	s64 offset;
 	struct c_type type;
-	u64 bit_offset;         /* of a bit-field, from offset */
+	u64 bit_offset;         /* of a bit-field, relative to offset */
 	u32 bits;
-	bool in_kernel;         /* it is of $task */
-	bool by_reference;      /* of C++: who writes -> for . means the same */
+	bool in_kernel;         /* reached through $task */
+	bool by_reference;      /* a C++ reference: -> and . mean the same */
 };
 
 bool expr_is_lvalue(const struct compiler *f, const struct expr *e);
 int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l);
 
-/* Loads it, or where it is an array, its address. */
+/* Loads the object's value; for an array, its address. */
 int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue *l,
 		   struct operand *o);
 
 /*
- * Reads size (1, 2, 4, 8) bytes at r0 + offset into r0, extended with zeroes. in_kernel: of a structure of the
- * kernel, also where pointers are a program's.
+ * Reads size (1, 2, 4, 8) bytes at r0 + offset into r0, zero-extended. in_kernel: kernel memory,
+ * even if the site's pointers are a program's.
  */
 void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel);
 
-/* The type an expression has, without leaving code behind. */
+/* Is it a structure, or an array of non-characters, of known size? */
+bool compiler__is_aggregate(struct compiler *f, const struct expr *e, struct c_type *type);
+
+/*
+ * Copies it to a field of a key. Unless the field is only displayed (record), the padding between
+ * members and after texts becomes zero.
+ */
+int compiler__aggregate(struct compiler *f, const struct expr *e, const struct layout_field *field,
+			bool record);
+
+/* The type of an expression, without emitting code. */
 int compiler__type(struct compiler *f, const struct expr *e, struct operand *o);
 
 /*
  * --- text.c ------------------------------------------------------------------------------------
  */
 
-/* Is it a text? Then *most is how many characters it can have, COMPILER_TEXT_MOST where that is not
- * known. */
+/* Is it a text? Then *most is its maximum length in characters, COMPILER_TEXT_MOST if unknown. */
 bool compiler__is_text(struct compiler *f, const struct expr *e, u32 *most);
 
 /*
- * Copies it to size bytes at base + offset, with a zero behind it; r0 is then its length with the
- * zero, or size if it is longer. Jumps to fault where it cannot be read.
+ * Copies a text and a NUL to size bytes at base + offset; sets r0 to the length including the NUL,
+ * or to size if the text is longer. Jumps to fault if a read fails.
  */
 int compiler__text(struct compiler *f, const struct expr *e, int base, s64 offset, u32 size,
 		   int fault);
 
-/* The same with zeroes behind it up to size, a multiple of 4 as offset is. Faults are the
- * function's. */
+/*
+ * Same, padded with zeroes to size; size and offset are multiples of 4. A failed read jumps to the
+ * function's fault label.
+ */
 int compiler__padded_text(struct compiler *f, const struct expr *e, int base, s64 offset, u32 size);
 
-/* Jumps to label if the comparison of texts e is as wanted. */
+/* Jumps to label if the text comparison e has the wanted result. */
 int compiler__text_condition(struct compiler *f, const struct expr *e, bool wanted, int label);
 bool expr_compares_texts(struct compiler *f, const struct expr *e);
 
@@ -145,7 +172,7 @@ bool expr_compares_texts(struct compiler *f, const struct expr *e);
  * --- symbol.c ----------------------------------------------------------------------------------
  */
 
-/* Is it an address that is compared with the name of a function, $caller ~ "tcp_*"? */
+/* Does it compare an address with a function name: $caller ~ "tcp_*"? */
 bool expr_compares_symbols(const struct compiler *f, const struct expr *e);
 int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wanted, int label);
 
@@ -153,7 +180,7 @@ int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wa
  * --- condition.c -------------------------------------------------------------------------------
  */
 
-/* Jumps to label if e is as wanted, else goes on behind. */
+/* Jumps to label if e has the wanted truth value; otherwise falls through. */
 int compiler__condition(struct compiler *f, const struct expr *e, bool wanted, int label);
 /* The truth of a condition as a number, 1 or 0. */
 int compiler__truth(struct compiler *f, const struct expr *e, struct operand *o);

@@ -8,11 +8,17 @@
 
 #include "host/errno_name.h"
 
-/* include/linux/err.h: results below zero and not below -MAX_ERRNO are errors. */
+/* include/linux/err.h: results from -MAX_ERRNO to -1 are errors. */
 #define MAX_ERRNO 4095
 
 #include "bpf/lib/probe.h"
 #include "host/cgroup.h"
+
+void layout_field__free(struct layout_field *f)
+{
+	shape__free(f->shape);
+	free(f->name);
+}
 
 void layout_names__free(struct layout_names *names)
 {
@@ -72,6 +78,19 @@ static char *cgroup_text(struct layout_names *names, u64 id)
 	return asprintf(&text, "(removed, id %llu)", id) < 0 ? NULL : text;
 }
 
+/* The container or the unit of a cgroup. */
+static char *group_text(struct layout_names *names, enum layout_kind kind, u64 id)
+{
+	const struct cgroup_name *n = cgroup_names__find(names->cgroups, id);
+
+	return n ? strdup(kind == LAYOUT_CONTAINER ? n->container : n->unit) : NULL;
+}
+
+static char *address_text(struct layout_names *names, u64 address)
+{
+	return names->name_address ? names->name_address(names->name_arg, address) : hex_text(address);
+}
+
 static char *errno_text(s64 result)
 {
 	const char *name = result < 0 && result >= -MAX_ERRNO ? errno_name(-result) : NULL;
@@ -80,6 +99,14 @@ static char *errno_text(s64 result)
 	if (name)
 		return strdup(name);
 	return asprintf(&text, "%lld", result) < 0 ? NULL : text;
+}
+
+/* MAJOR() and MINOR() of include/linux/kdev_t.h */
+static char *device_text(u64 device)
+{
+	char *text;
+
+	return asprintf(&text, "%llu:%llu", device >> 20, device & 0xfffff) < 0 ? NULL : text;
 }
 
 static char *event_text(const struct layout_names *names, u64 number)
@@ -91,7 +118,7 @@ static char *event_text(const struct layout_names *names, u64 number)
 	return asprintf(&text, "%llu", number) < 0 ? NULL : text;
 }
 
-/* One that fills all that is kept of texts was longer, or no shorter than that, as in streams. */
+/* A text that fills its field was truncated, or exactly that long, as in streams. */
 static char *key_text(const char *bytes, u32 size)
 {
 	size_t n = strnlen(bytes, size);
@@ -107,7 +134,7 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 {
 	struct field new = { .name = f->name };
 
-	if (f->kind != LAYOUT_TEXT)
+	if (f->kind < LAYOUT_TEXT)
 		new.number = number_at(f, bytes);
 	switch (f->kind) {
 	case LAYOUT_UNSIGNED:
@@ -132,6 +159,10 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 	case LAYOUT_EVENT:
 		new.text = event_text(names, new.number);
 		break;
+	case LAYOUT_DEVICE:
+		new.word = true;
+		new.text = device_text(new.number);
+		break;
 	case LAYOUT_ERRNO:
 		new.word = true;
 		new.text = errno_text(new.number);
@@ -139,8 +170,21 @@ int layout_field__show(struct field *out, const struct layout_field *f, const vo
 	case LAYOUT_CGROUP:
 		new.text = cgroup_text(names, new.number);
 		break;
+	case LAYOUT_CONTAINER:
+	case LAYOUT_UNIT:
+		new.text = group_text(names, f->kind, new.number);
+		break;
+	case LAYOUT_USER_SYMBOL:
+		new.word = true;
+		new.text = address_text(names, new.number);
+		break;
 	case LAYOUT_TEXT:
 		new.text = key_text(bytes, f->size);
+		break;
+	case LAYOUT_VALUE:
+	case LAYOUT_ENUM:
+		new.word = true;
+		new.text = shape__text(f->shape, bytes, f->size);
 		break;
 	}
 	if (f->kind >= LAYOUT_SYMBOL || f->kind == LAYOUT_HEX) {
@@ -161,7 +205,70 @@ static int add_cell(struct report_row *row, struct field *f)
 	return err;
 }
 
-/* The last field that is a task's number; n: there is none, the name goes last. */
+/*
+ * --- cgroups of one name -----------------------------------------------------------------------
+ */
+
+/* The names that make two cgroups one: enum cgroup_names_part, ORed. */
+static u32 merged_parts(const struct layout *l)
+{
+	u32 parts = 0;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		parts |= l->field[i].kind == LAYOUT_CONTAINER ? CGROUP_CONTAINER :
+			 l->field[i].kind == LAYOUT_UNIT ? CGROUP_UNIT : 0;
+	return parts;
+}
+
+bool layout__merges(const struct layout *l)
+{
+	return merged_parts(l);
+}
+
+int layout__merge_key(const struct layout *l, void *key, struct layout_names *names)
+{
+	u32 parts = merged_parts(l);
+	char *bytes = key;
+	int err = 0;
+	size_t i;
+	u64 id;
+
+	for (i = 0; i < l->n && !err; i++) {
+		if (l->field[i].kind != LAYOUT_CONTAINER && l->field[i].kind != LAYOUT_UNIT)
+			continue;
+		memcpy(&id, bytes + l->field[i].offset, sizeof(id));
+		err = cgroup_names__first(names->cgroups, id, parts, &id);
+		memcpy(bytes + l->field[i].offset, &id, sizeof(id));
+	}
+	return err;
+}
+
+size_t layout__ncells(const struct layout *l)
+{
+	size_t n = l->n + l->has_name, i;
+
+	for (i = 0; i < l->n; i++)
+		n += l->field[i].kind == LAYOUT_CONTAINER;
+	return n;
+}
+
+/*
+ * --- rows --------------------------------------------------------------------------------------
+ */
+
+/* The id is for programs; people see the name only. As in cli/task_key.c. */
+static int add_container_id(struct report_row *row, const struct layout_field *of, const char *key,
+			    struct layout_names *names)
+{
+	struct field f = { .name = "container_id", .label = true, .machine = true };
+	const struct cgroup_name *n = cgroup_names__find(names->cgroups, number_at(of, key + of->offset));
+
+	f.text = n ? strdup(n->has_several ? "several" : n->container_id) : NULL;
+	return f.text ? add_cell(row, &f) : -ENOMEM;
+}
+
+/* The last pid or tid field; n: there is none, the name goes last. */
 static size_t task_field(const struct layout *l)
 {
 	size_t i, last = l->n;
@@ -192,6 +299,8 @@ int layout__add_cells(struct report_row *row, const struct layout *l, const void
 					 names);
 		if (!err)
 			err = add_cell(row, &f);
+		if (!err && l->field[i].kind == LAYOUT_CONTAINER)
+			err = add_container_id(row, &l->field[i], key, names);
 		if (!err && i == named)
 			err = add_name(row, name);
 	}

@@ -2,27 +2,28 @@
 #include "jit/compiler.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
+#include "bpf/lib/probe.h"
 #include "sym/kallsyms.h"
 
 /*
- * Whose memory an address is in shows in its highest bit on all machines that have 64 bits: what
- * pointers of the kernel lead to may also be a program's (char __user *), and types do not say so
- * everywhere.
+ * On all 64-bit machines the top bit of an address tells kernel from user memory. A kernel pointer
+ * may also lead to user memory (char __user *), and types do not always say so.
  */
-void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel)
+static void copy(struct compiler *f, s64 offset, int base, s64 to, u32 size, bool in_kernel)
 {
 	struct code *code = f->code;
 
 	code__move(code, BPF_REG_3, BPF_REG_0);
 	if (offset)
 		code__op_number(code, BPF_ADD, BPF_REG_3, offset);
-	code__move(code, BPF_REG_1, BPF_REG_10);
-	code__op_number(code, BPF_ADD, BPF_REG_1, COMPILER_READ_AT);
+	code__move(code, BPF_REG_1, base);
+	code__op_number(code, BPF_ADD, BPF_REG_1, to);
 	code__set(code, BPF_REG_2, size);
 	if (f->place->is_user && !in_kernel) {
 		code__call(code, BPF_FUNC_probe_read_user);
@@ -37,10 +38,15 @@ void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel)
 		code__place(code, done);
 	}
 	code__jump_if_number(code, BPF_JNE, BPF_REG_0, 0, f->fault);
-	code__load(code, size_code(size), BPF_REG_0, BPF_REG_10, COMPILER_READ_AT);
 }
 
-/* A function that returns a C++ reference: $retval is what that refers to. */
+void compiler__read(struct compiler *f, s64 offset, u32 size, bool in_kernel)
+{
+	copy(f, offset, BPF_REG_10, COMPILER_READ_AT, size, in_kernel);
+	code__load(f->code, size_code(size), BPF_REG_0, BPF_REG_10, COMPILER_READ_AT);
+}
+
+/* Is it the $retval of a function that returns a C++ reference? It means the referred object. */
 static bool is_referring_result(const struct place *p, const struct expr *e)
 {
 	struct c_type to;
@@ -142,7 +148,7 @@ static int member(struct compiler *f, const struct expr *e, struct lvalue *l)
 	return 0;
 }
 
-/* r0 is a pointer: what it points to. *elements: of the array that it is, 0: not known. */
+/* Dereferences the pointer in r0. *elements: of the array there, 0: unknown. */
 static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l, u32 *elements)
 {
 	struct operand o = {};
@@ -177,7 +183,7 @@ static int pointed_to(struct compiler *f, const struct expr *e, struct lvalue *l
  * --- arrays ------------------------------------------------------------------------------------
  */
 
-/* Arrays of one element at the end of a structure are older than flexible ones. */
+/* Arrays of one element at the end of a structure predate flexible arrays. */
 static int check_index(struct compiler *f, const struct expr *e, s64 index, u32 elements)
 {
 	if (index > INT32_MAX || index < INT32_MIN)
@@ -198,7 +204,7 @@ static int indexed(struct compiler *f, const struct expr *e, struct lvalue *l)
 
 	err = compiler__constant(f, e->right, NULL, &number, &o, &is_constant);
 	if (!err)
-		err = pointed_to(f, e->left, l, &elements);     /* an array is its address */
+		err = pointed_to(f, e->left, l, &elements);     /* an array's value is its address */
 	if (err)
 		return err;
 	size = c_type__size(&l->type);
@@ -262,7 +268,7 @@ static int variable(struct compiler *f, const struct expr *e, struct lvalue *l)
 	}
 	if (!is_referring_result(f->place, e) && !(v && c_type__referred(&v->type, &to)))
 		return compiler__refuse(f, e, "this is in no place in memory");
-	/* A reference that is in a register. */
+	/* A reference in a register. */
 	err = v ? compiler__load_variable(f, e, v, &o) : compiler__special(f, e, &o);
 	*l = (struct lvalue){ .by_reference = true };
 	if (!err)
@@ -304,7 +310,7 @@ static int find_place(struct compiler *f, const struct expr *e, struct lvalue *l
 	}
 }
 
-/* A reference in memory is an address there; nobody means that when he writes its name. */
+/* A reference in memory is an address; its name always means the referred object. */
 int compiler__lvalue(struct compiler *f, const struct expr *e, struct lvalue *l)
 {
 	int err = find_place(f, compiler__follow(f, e), l);
@@ -329,7 +335,7 @@ static int load_bits(struct compiler *f, const struct expr *e, const struct lval
 
 	if (first + l->bits > 64 || !c_type__is_number(&l->type, &size, &is_signed))
 		return compiler__refuse(f, e, "this bit-field cannot be read");
-	/* The bytes it is in, and no others: those behind may be out of reach. */
+	/* Load only the bytes of the bit-field: those after it may be inaccessible. */
 	for (size = 1; size * 8 < first + l->bits; size *= 2)
 		;
 	compiler__read(f, l->offset + l->bit_offset / 8, size, l->in_kernel);
@@ -356,7 +362,7 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 		return compiler__refuse(f, e, "this is too far away");
 	if (l->bits)
 		return load_bits(f, e, l, o);
-	/* An array is its address. */
+	/* An array's value is its address. */
 	if (c_type__element(&l->type, &element, &n)) {
 		code__op_number(f->code, BPF_ADD, BPF_REG_0, l->offset);
 		*o = operand_address(element);
@@ -373,5 +379,108 @@ int compiler__load(struct compiler *f, const struct expr *e, const struct lvalue
 	if (is_signed && size < 8)
 		compiler__convert(f, size, true);
 	*o = operand_of(is_signed ? SIGNED : size < 8 ? SMALL : UNSIGNED, &l->type);
+	return 0;
+}
+
+/*
+ * --- structures and arrays as they are ---------------------------------------------------------
+ */
+
+bool compiler__is_aggregate(struct compiler *f, const struct expr *e, struct c_type *type)
+{
+	struct complaint ignored = {};
+	struct compiler quiet = *f;
+	struct code scratch = {};
+	struct c_type element;
+	struct lvalue l;
+	bool is = false;
+	u32 n;
+
+	e = compiler__follow(f, e);
+	quiet.code = &scratch;
+	quiet.c = &ignored;
+	compiler__begin_losses(&quiet);
+	if (expr_is_lvalue(f, e) && !compiler__lvalue(&quiet, e, &l) && !l.bits) {
+		is = c_type__is_struct(&l.type) ||
+		     (c_type__element(&l.type, &element, &n) && !c_type__is_char(&element));
+		*type = l.type;
+	}
+	code__free(&scratch);
+	return is && c_type__size(type);
+}
+
+/* Position of a key's bytes, for the visitor of its texts. */
+struct key_bytes {
+	struct code *code;
+	s64 at;
+};
+
+static void clear_byte(struct code *code, s64 at)
+{
+	code__store(code, BPF_B, REG_FRAME, BPF_REG_1, at);
+}
+
+/* Clears all bytes from the first NUL on: jumps into a row of stores, one entry per possible position. */
+static void clear_behind_text(void *arg, u32 offset, u32 size)
+{
+	struct key_bytes *k = arg;
+	int done = code__label(k->code), *ends = calloc(size, sizeof(*ends));
+	u32 i;
+
+	if (!ends && !k->code->err)
+		k->code->err = -ENOMEM;
+	code__set(k->code, BPF_REG_1, 0);
+	for (i = 0; ends && i < size; i++) {
+		ends[i] = code__label(k->code);
+		code__load(k->code, BPF_B, BPF_REG_0, REG_FRAME, k->at + offset + i);
+		code__jump_if_number(k->code, BPF_JEQ, BPF_REG_0, 0, ends[i]);
+	}
+	code__jump(k->code, done);
+	for (i = 0; ends && i < size; i++) {
+		code__place(k->code, ends[i]);
+		clear_byte(k->code, k->at + offset + i);
+	}
+	code__place(k->code, done);
+	free(ends);
+}
+
+static void clear_padding(struct compiler *f, const struct shape *shape, s64 at)
+{
+	u8 mask[SHAPE_BYTES_MOST];
+	u32 i;
+
+	shape__mask(shape, mask);
+	code__set(f->code, BPF_REG_1, 0);
+	for (i = 0; i < shape__size(shape); i++) {
+		if (!mask[i]) {
+			clear_byte(f->code, at + i);
+		} else if (mask[i] != 0xff) {
+			code__load(f->code, BPF_B, BPF_REG_0, REG_FRAME, at + i);
+			code__op_number(f->code, BPF_AND, BPF_REG_0, mask[i]);
+			code__store(f->code, BPF_B, REG_FRAME, BPF_REG_0, at + i);
+		}
+	}
+}
+
+int compiler__aggregate(struct compiler *f, const struct expr *e, const struct layout_field *field,
+			bool record)
+{
+	s64 at = offsetof(struct probe_frame, key) + field->offset;
+	u32 size = shape__size(field->shape), i;
+	struct key_bytes bytes = { f->code, at };
+	struct lvalue l;
+	int err = compiler__lvalue(f, compiler__follow(f, e), &l);
+
+	if (err)
+		return err;
+	code__note(f->code, expr__format(e));
+	copy(f, l.offset, REG_FRAME, at, size, l.in_kernel);
+	code__set(f->code, BPF_REG_1, 0);
+	for (i = size; i < field->size; i++)
+		clear_byte(f->code, at + i);
+	if (record)
+		return 0;
+	clear_padding(f, field->shape, at);
+	shape__each_text(field->shape, clear_behind_text, &bytes);
 	return 0;
 }

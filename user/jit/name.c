@@ -11,7 +11,9 @@
 #include "base/numbers.h"
 #include "bpf/lib/probe.h"
 #include "expr/fields.h"
+#include "base/arch.h"
 #include "jit/registers.h"
+#include "types/dwarf.h"
 
 const struct expr *compiler__follow(const struct compiler *f, const struct expr *e)
 {
@@ -23,9 +25,9 @@ const struct expr *compiler__follow(const struct compiler *f, const struct expr 
  */
 
 /*
- * A pointer that the verifier knows the type of becomes a number: the byte order of this machine is
- * that of the instruction, which therefore does nothing, but nobody tracks its result. Numbers can
- * be compared and stored, and are read by helpers that say when they fail.
+ * Turns a typed pointer into a number for the verifier: converting to the machine's own byte order
+ * changes nothing, but ends the tracking. Numbers can be compared, stored, and passed to helpers
+ * that report a failed read.
  */
 static void forget_pointer(struct compiler *f)
 {
@@ -45,7 +47,7 @@ static void load_register(struct compiler *f, const struct machine_register *r)
 		code__op_number(f->code, BPF_RSH, BPF_REG_0, r->shift);
 }
 
-/* The number in r0, of any upper bits, as one of this type. */
+/* Converts r0, with undefined upper bits, to a number of this type. */
 static int typed(struct compiler *f, const struct expr *e, const struct c_type *type,
 		 struct operand *o)
 {
@@ -84,12 +86,17 @@ static int load_argument(struct compiler *f, u32 n)
 	return 0;
 }
 
+static void load_saved(struct compiler *f, const struct place_variable *v)
+{
+	code__load(f->code, BPF_DW, BPF_REG_0, REG_FRAME, offsetof(struct probe_frame, key) + v->offset);
+}
+
 bool compiler__variable_address(struct compiler *f, const struct place_variable *v)
 {
 	struct machine_register r, index;
 
 	if (v->where == AT_STATIC) {
-		/* The program was loaded anywhere, but its parts keep their distances. */
+		/* The load address varies, but distances within the program do not. */
 		r = machine_instruction_pointer();
 		load_register(f, &r);
 		return true;
@@ -131,8 +138,7 @@ int compiler__load_variable(struct compiler *f, const struct expr *e,
 		code__set(f->code, BPF_REG_0, v->offset);
 		break;
 	case AT_FRAME:
-		code__load(f->code, BPF_DW, BPF_REG_0, REG_FRAME,
-			   offsetof(struct probe_frame, key) + v->offset);
+		load_saved(f, v);
 		break;
 	default:
 		return complain(f->c, -EINVAL, e->at, e->len, "%s is not known here: %s", e->text,
@@ -156,13 +162,12 @@ static int load_field(struct compiler *f, const struct expr *e,
 	if (field->elements || field->is_dynamic || field->is_relative || size < 0)
 		return compiler__refuse(
 			f, e, "this field is no number; a text is compared with a text in quotes");
-	/* In the place of the first fields programs find something else
-	 * (tp_prog_is_valid_access()). */
+	/* The kernel replaces the first fields for programs (tp_prog_is_valid_access()). */
 	if (field->offset < 8) {
 		compiler__refuse(f, e, "the fields common to all events cannot be read here");
 		return complain_hint(f->c, -EOPNOTSUPP, "pid, tid, uid and cpu say who and where");
 	}
-	/* The kernel lets programs read their context in aligned pieces only. */
+	/* The kernel allows only aligned reads of the context. */
 	if (field->offset % field->size)
 		return compiler__refuse(
 			f, e, "this field is not aligned in its record and cannot be read");
@@ -171,8 +176,8 @@ static int load_field(struct compiler *f, const struct expr *e,
 		compiler__convert(f, field->size, true);
 	*o = operand_integer(field->size, field->is_signed);
 	/*
-	 * Records of system calls have 8 bytes for each argument, whatever its type is, and call all
-	 * of them unsigned (syscall_enter_define_fields()).
+	 * Records of system calls have 8 bytes per argument, all declared unsigned
+	 * (syscall_enter_define_fields()), whatever the argument's type.
 	 */
 	if (is_call_argument(f->place, field) && !place__parse_type(f->place, &type, field->type))
 		return typed(f, e, &type, o);
@@ -191,13 +196,12 @@ static bool load_builtin(struct compiler *f, const char *name, struct operand *o
 		const char *name;
 		int helper;
 		u32 size;
-		bool upper;             /* the value is in the upper half */
+		bool upper;             /* value is in the upper half */
 	} known[] = {
 		{ "pid", BPF_FUNC_get_current_pid_tgid, 4, true },
 		{ "tid", BPF_FUNC_get_current_pid_tgid, 4, false },
 		{ "uid", BPF_FUNC_get_current_uid_gid, 4, false },
 		{ "cpu", BPF_FUNC_get_smp_processor_id, 4, false },
-		{ "cgroup", BPF_FUNC_get_current_cgroup_id, 8, false },
 		{ "nsecs", BPF_FUNC_ktime_get_ns, 8, false },
 	};
 	struct c_type type;
@@ -218,7 +222,102 @@ static bool load_builtin(struct compiler *f, const char *name, struct operand *o
 	return false;
 }
 
-/* What these say is about the task that runs, which the event is not about. */
+/* Reads a member of what the pointer or structure at r0 has; *t becomes its type, the target of which stays at r0. */
+static bool read_member(struct compiler *f, struct c_type *t, const char *name)
+{
+	struct c_member m;
+	bool is_signed;
+	u32 size;
+
+	if (!c_type__member(t, name, &m) || m.bits || m.bit_offset / 8 > INT32_MAX)
+		return false;
+	if (!c_type__is_number(&m.type, &size, &is_signed)) {
+		code__op_number(f->code, BPF_ADD, BPF_REG_0, m.bit_offset / 8);
+		*t = m.type;
+		return true;
+	}
+	compiler__read(f, m.bit_offset / 8, size, true);
+	return !c_type__is_pointer(&m.type) || c_type__pointee(&m.type, t);
+}
+
+/* As task_pidns() in bpf/lib/scope.bpf.h: 0 once an exiting task has left its namespace. */
+static int pid_namespace(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	const struct c_type *task = f->place->task_type ? f->place->task_type(f->place->types_arg) : NULL;
+	int at = compiler__slot(f, e), gone = code__label(f->code);
+	struct c_type pid, level, upid;
+	u32 n;
+
+	if (!at)
+		return -EINVAL;
+	if (!task)
+		return compiler__refuse(f, e, "what the kernel knows of a task is not known: it has no BTF");
+	pid = *task;
+	code__call(f->code, BPF_FUNC_get_current_task);
+	if (!read_member(f, &pid, "thread_pid"))
+		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+	code__jump_if_number(f->code, BPF_JEQ, BPF_REG_0, 0, gone);
+	code__store(f->code, BPF_DW, BPF_REG_10, BPF_REG_0, at);
+	level = upid = pid;
+	if (!read_member(f, &level, "level"))
+		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+	code__move(f->code, BPF_REG_1, BPF_REG_0);
+	code__load(f->code, BPF_DW, BPF_REG_0, BPF_REG_10, at);
+	code__store(f->code, BPF_DW, BPF_REG_10, BPF_REG_1, at);
+	if (!read_member(f, &upid, "numbers") || !c_type__element(&upid, &upid, &n))
+		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+	code__load(f->code, BPF_DW, BPF_REG_1, BPF_REG_10, at);
+	code__op_number(f->code, BPF_MUL, BPF_REG_1, c_type__size(&upid));
+	code__op(f->code, BPF_ADD, BPF_REG_0, BPF_REG_1);
+	if (!read_member(f, &upid, "ns") || !read_member(f, &upid, "ns") || !read_member(f, &upid, "inum"))
+		return compiler__refuse(f, e, "this kernel's tasks have none that is known");
+	code__place(f->code, gone);
+	f->slots--;
+	*o = operand_integer(4, false);
+	return 0;
+}
+
+static int unknown_cgroup(struct compiler *f, const struct expr *e)
+{
+	return compiler__refuse(f, e, "what this kernel knows of a task's cgroups is not known");
+}
+
+/* As scope_cgroup_id() in bpf/lib/scope.bpf.h: that of cgroups v2, or of a controller of v1. */
+int compiler__cgroup(struct compiler *f, const struct expr *e)
+{
+	static const char *const controllers[SCOPE_CGROUP_HIERARCHIES] = {
+		[SCOPE_CGROUP_CPUSET] = "cpuset_cgrp_id", [SCOPE_CGROUP_CPU] = "cpu_cgrp_id",
+		[SCOPE_CGROUP_CPUACCT] = "cpuacct_cgrp_id", [SCOPE_CGROUP_BLKIO] = "io_cgrp_id",
+		[SCOPE_CGROUP_MEMORY] = "memory_cgrp_id", [SCOPE_CGROUP_DEVICES] = "devices_cgrp_id",
+		[SCOPE_CGROUP_FREEZER] = "freezer_cgrp_id", [SCOPE_CGROUP_NET_CLS] = "net_cls_cgrp_id",
+		[SCOPE_CGROUP_PERF_EVENT] = "perf_event_cgrp_id", [SCOPE_CGROUP_NET_PRIO] = "net_prio_cgrp_id",
+		[SCOPE_CGROUP_HUGETLB] = "hugetlb_cgrp_id", [SCOPE_CGROUP_PIDS] = "pids_cgrp_id",
+		[SCOPE_CGROUP_RDMA] = "rdma_cgrp_id", [SCOPE_CGROUP_MISC] = "misc_cgrp_id",
+	};
+	const struct c_type *task = f->place->task_type ? f->place->task_type(f->place->types_arg) : NULL;
+	const char *controller = controllers[f->place->hierarchy];
+	struct c_type t, css;
+	u64 index;
+	u32 n;
+
+	if (!controller) {
+		code__call(f->code, BPF_FUNC_get_current_cgroup_id);
+		return 0;
+	}
+	if (!task || !btf_enumerator(task->btf, controller, &index))
+		return unknown_cgroup(f, e);
+	t = *task;
+	code__call(f->code, BPF_FUNC_get_current_task);
+	if (!read_member(f, &t, "cgroups") || !read_member(f, &t, "subsys") || !c_type__element(&t, &t, &n) ||
+	    index >= n || !c_type__pointee(&t, &css))
+		return unknown_cgroup(f, e);
+	compiler__read(f, 8 * index, 8, true);
+	if (!read_member(f, &css, "cgroup") || !read_member(f, &css, "kn") || !read_member(f, &css, "id"))
+		return unknown_cgroup(f, e);
+	return 0;
+}
+
+/* These describe the current task, which is not the event's subject. */
 static int check_subject(struct compiler *f, const struct expr *e)
 {
 	if (!f->place->about_other || !strcmp(e->text, "cpu") || !strcmp(e->text, "nsecs"))
@@ -230,10 +329,32 @@ static int check_subject(struct compiler *f, const struct expr *e)
 	return complain_hint(f->c, -EINVAL, "`list -v %s` shows what it says", f->place->event);
 }
 
+static int cgroup(struct compiler *f, const struct expr *e, struct operand *o)
+{
+	struct c_type type = c_type__integer(8, false);
+	int err = check_subject(f, e) ?: compiler__cgroup(f, e);
+
+	*o = operand_of(SMALL, &type);
+	return err;
+}
+
+int compiler__cgroup_name(struct compiler *f, const struct expr *e, enum layout_kind *kind)
+{
+	const struct place *p = f->place;
+
+	e = compiler__follow(f, e);
+	if (e->op != EXPR_NAME || (strcmp(e->text, "container") && strcmp(e->text, "unit")) ||
+	    place__find(p, e->text) || (p->format && field__find(p->format, e->text)))
+		return -ENOENT;
+	*kind = *e->text == 'c' ? LAYOUT_CONTAINER : LAYOUT_UNIT;
+	return check_subject(f, e);
+}
+
 static int unknown_name(struct compiler *f, const struct expr *e)
 {
-	static const char *const builtins[] = {"comm", "pid",	 "tid",	 "uid",
-					       "cpu",  "cgroup", "nsecs"};
+	static const char *const builtins[] = {
+		"comm", "pid", "tid", "uid", "cpu", "cgroup", "container", "unit", "pidns", "nsecs",
+	};
 	const struct place *p = f->place;
 	const char **names, *near;
 	char list[400];
@@ -248,6 +369,12 @@ static int unknown_name(struct compiler *f, const struct expr *e)
 	for (i = 0; names && i < ARRAY_SIZE(builtins); i++)
 		names[n++] = builtins[i];
 	near = names ? nearest(e->text, names, n) : NULL;
+	if (p->is_split && !p->nvariables) {
+		free(names);
+		complain(f->c, 0, e->at, e->len, "'%s' is not known here: %s " DWARF_SPLIT, e->text, p->binary);
+		return complain_hint(f->c, -EINVAL,
+				     DWARF_SPLIT_HINT "; or name arguments by number, $arg1, $arg2, ...");
+	}
 	if (p->is_return)
 		complain(f->c, 0, e->at, e->len, "'%s' is not known when %s has returned", e->text,
 			 p->event);
@@ -257,7 +384,7 @@ static int unknown_name(struct compiler *f, const struct expr *e)
 		complain_hint(f->c, 0, "did you mean %s?%s%s", near, *list ? " It has " : "", list);
 	else if (p->is_return)
 		complain_hint(f->c, 0,
-			      "$retval is; arguments are at the entry, and --latency has both");
+			      "$retval is, and arguments are if the events of probe are returns alone");
 	else if (*list)
 		complain_hint(f->c, 0, "it has %s", list);
 	else
@@ -285,7 +412,7 @@ static int result(struct compiler *f, const struct expr *e, struct operand *o)
 		return complain_hint(f->c, -EINVAL, "as in FUNCTION%%return, or with --latency");
 	}
 	if (p->is_tail_call) {
-		/* The verifier wants a way to what follows. */
+		/* The verifier needs a path to the code that follows. */
 		f->no_result = true;
 		code__set(f->code, BPF_REG_0, 0);
 		code__jump_if_number(f->code, BPF_JEQ, BPF_REG_0, 0, f->fault);
@@ -299,18 +426,22 @@ static int result(struct compiler *f, const struct expr *e, struct operand *o)
 	return err;
 }
 
-/* What is declared to come there; NULL: not known. */
+/* The parameter declared at this slot, or at a return what was saved of it; NULL: unknown. */
 static const struct place_variable *argument_variable(const struct place *p, u32 slot)
 {
+	char name[16];
 	size_t i;
 
+	snprintf(name, sizeof(name), "$arg%u", slot + 1);
+	if (p->is_return)
+		return place__find(p, name);
 	for (i = 0; i < p->nvariables; i++)
 		if (p->variable[i].where == AT_ARGUMENT && p->variable[i].number == slot)
 			return &p->variable[i];
 	return NULL;
 }
 
-/* The number behind a word: arg3. */
+/* Parses the number after a word: arg3. */
 static bool numbered(const char *text, const char *word, u64 from, u64 to, u64 *n)
 {
 	size_t len = strlen(word);
@@ -353,8 +484,11 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 	}
 	if (p->context == PLACE_RECORD)
 		return compiler__refuse(f, e, "a tracepoint has fields, by name, and no arguments");
-	if (p->is_return)
-		return compiler__refuse(f, e, "arguments are gone when the function has returned");
+	v = argument_variable(p, n - 1);
+	if (p->is_return && !v) {
+		compiler__refuse(f, e, "arguments are gone when the function has returned");
+		return complain_hint(f->c, -EINVAL, "probe saves them if all its events are returns");
+	}
 	if (p->own_arguments) {
 		place__names(p, list, sizeof(list));
 		complain(f->c, 0, e->at, e->len, "%s has no such argument", p->event);
@@ -365,11 +499,11 @@ static int argument(struct compiler *f, const struct expr *e, u64 n, struct oper
 	if (p->context == PLACE_ARGUMENTS && n > p->nslots)
 		return complain(f->c, -EINVAL, e->at, e->len, "%s has %u arguments", p->event,
 				p->nslots);
-	err = load_argument(f, n - 1);
-	if (err)
+	if (p->is_return)
+		load_saved(f, v);
+	else if ((err = load_argument(f, n - 1)))
 		return err;
-	/* Others than integers stay what the register says. */
-	v = argument_variable(p, n - 1);
+	/* Non-integers keep the register's raw value. */
 	if (v && !c_type__is_pointer(&v->type) && c_type__is_number(&v->type, &size, &is_signed))
 		return typed(f, e, &v->type, o);
 	*o = operand_bits(p->is_32_bit ? 4 : 8);
@@ -384,15 +518,18 @@ static int on_stack(struct compiler *f, const struct expr *e, u64 n, struct oper
 	if (f->place->context != PLACE_REGISTERS)
 		return compiler__refuse(f, e, "the stack is not known here");
 	load_register(f, &sp);
-	/* As the caller finds it: the return address is still on top where a function is about to return. */
-	compiler__read(f, size * (n + f->place->is_exit), size, false);
+	/*
+	 * The caller's view: at an instruction that is about to return, the return address is still
+	 * on top.
+	 */
+	compiler__read(f, size * (n + (f->place->is_exit && ARCH_CALL_BYTES)), size, false);
 	*o = operand_bits(size);
 	return 0;
 }
 
 /*
- * The structure of the task that runs, of the kernel in programs, too. Nobody need be told whose it is: it is about
- * the one that runs at every event.
+ * The current task's structure: the kernel's, even in user code. No subject check: it means the
+ * current task at every event.
  */
 static int current_task(struct compiler *f, const struct expr *e, struct operand *o)
 {
@@ -426,11 +563,18 @@ bool expr_is_of_task(const struct compiler *f, const struct expr *e)
 	}
 }
 
-/* The return address is on top of the stack when a function begins. */
+/* At a function's entry the return address is on top of the stack. */
 static int caller(struct compiler *f, const struct expr *e, struct operand *o)
 {
+	struct machine_register link;
+
 	if (f->place->context != PLACE_REGISTERS || f->place->is_return || f->place->is_inside)
 		return compiler__refuse(f, e, "the caller is known where a function begins");
+	if (machine_link(&link)) {
+		load_register(f, &link);
+		*o = operand_bits(8);
+		return 0;
+	}
 	return on_stack(f, e, 0, o);
 }
 
@@ -449,6 +593,14 @@ int compiler__name(struct compiler *f, const struct expr *e, struct operand *o)
 		return compiler__load_variable(f, e, v, o);
 	if (load_builtin(f, e->text, o))
 		return check_subject(f, e);
+	if (!strcmp(e->text, "pidns"))
+		return check_subject(f, e) ?: pid_namespace(f, e, o);
+	if (!strcmp(e->text, "cgroup"))
+		return cgroup(f, e, o);
+	if (!strcmp(e->text, "container") || !strcmp(e->text, "unit")) {
+		complain(f->c, 0, e->at, e->len, "%s is a key or a column, and no value", e->text);
+		return complain_hint(f->c, -EINVAL, "as in --by %s; cgroup is a number", e->text);
+	}
 	if (p->context != PLACE_RECORD && !strcmp(e->text, "retval"))
 		return result(f, e, o);
 	if (p->context != PLACE_RECORD && numbered(e->text, "arg", 1, 100, &number))
@@ -500,9 +652,13 @@ int compiler__special(struct compiler *f, const struct expr *e, struct operand *
 		*o = operand_between(0, INT64_MAX);
 		return 0;
 	}
-	/* $comm, $pid: as the names. */
+	/* $comm, $pid: same as the names. */
 	if (load_builtin(f, e->text, o))
 		return check_subject(f, e);
+	if (!strcmp(e->text, "pidns"))
+		return check_subject(f, e) ?: pid_namespace(f, e, o);
+	if (!strcmp(e->text, "cgroup"))
+		return cgroup(f, e, o);
 	complain(f->c, 0, e->at, e->len, "there is no $%s", e->text);
 	return complain_hint(
 		f->c, -EINVAL,

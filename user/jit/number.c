@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "expr/fields.h"
+#include "types/dwarf.h"
 
 int compiler__refuse(struct compiler *f, const struct expr *e, const char *why)
 {
@@ -56,7 +57,7 @@ static enum number_kind kind_of(u64 number)
 	return number > INT64_MAX ? UNSIGNED : SMALL;
 }
 
-/* What the name stands for beside an operand: one of its symbols, or an enumerator of its type. */
+/* Resolves a name next to an operand: one of its symbols, or an enumerator of its type. */
 static bool named_number(struct compiler *f, const struct expr *e, const struct expr *beside,
 			 u64 *number)
 {
@@ -68,8 +69,12 @@ static bool named_number(struct compiler *f, const struct expr *e, const struct 
 	bool found;
 
 	beside = compiler__follow(f, beside);
-	/* What has been computed has neither; and to compile it here as well would double at each
-	 * level. */
+	if (beside->op == EXPR_TYPED && !strcmp(beside->text, "enum"))
+		beside = compiler__follow(f, beside->left);
+	/*
+	 * A computed operand has neither; and compiling it here as well would double the work per
+	 * level.
+	 */
 	if (beside->right && beside->op != EXPR_INDEX)
 		return false;
 	if (format && beside->op == EXPR_NAME &&
@@ -89,7 +94,7 @@ static bool is_known(const struct place *p, const char *name)
 	return (p->format && field__find(p->format, name)) || place__find(p, name);
 }
 
-/* False: not known now. */
+/* False: not a constant. */
 static bool known_number(struct compiler *f, const struct expr *e, const struct expr *beside,
 			 u64 *number, enum number_kind *kind, int *err)
 {
@@ -133,7 +138,7 @@ int compiler__constant(struct compiler *f, const struct expr *e, const struct ex
 	return err;
 }
 
-/* A tree of comparisons. */
+/* A binary search by comparisons. */
 void compiler__bucket(struct compiler *f, const s64 *bound, size_t from, size_t to, int done)
 {
 	size_t middle = from + (to - from) / 2;
@@ -184,8 +189,10 @@ int compiler__both(struct compiler *f, const struct expr *e, struct operand *lef
 	return err;
 }
 
-/* In C a pointer moves by what it points to; as a number it does not. Which is meant has to be
- * said. */
+/*
+ * In C, pointer arithmetic is scaled by the pointee's size; on numbers it is not. The user must say
+ * which is meant.
+ */
 static int check_pointers(struct compiler *f, const struct expr *e, const struct operand *left,
 			  const struct operand *right)
 {
@@ -211,7 +218,7 @@ static int bpf_op(enum expr_op op, enum number_kind left)
 	return op == EXPR_SHIFT_RIGHT && left == SIGNED ? BPF_ARSH : ops[op];
 }
 
-/* reg becomes its magnitude; r2 is turned over where it was negative. */
+/* Makes reg its absolute value; toggles r2 if it was negative. */
 static void make_positive(struct compiler *f, int reg, bool turns)
 {
 	int positive = code__label(f->code);
@@ -224,8 +231,8 @@ static void make_positive(struct compiler *f, int reg, bool turns)
 }
 
 /*
- * Division of magnitudes, which is all that BPF has before 6.6 (commit ec0e2da95f72), with the sign
- * that C gives: that of both together, and a remainder's that of the left side.
+ * Divides absolute values, since BPF has no signed division before 6.6 (commit ec0e2da95f72), and
+ * applies C's signs: the product of both for the quotient, the left side's for the remainder.
  */
 static void divide(struct compiler *f, enum expr_op op, const struct operand *left,
 		   const struct operand *right)
@@ -262,24 +269,37 @@ static int arithmetic(struct compiler *f, const struct expr *e, struct operand *
 		divide(f, e->op, &left, &right);
 		return 0;
 	}
-	/* A count beyond the width means nothing in C; here it is not a number. */
+	/* A shift count beyond the width is undefined in C; here the result is undefined too. */
 	if (e->op == EXPR_SHIFT_LEFT || e->op == EXPR_SHIFT_RIGHT)
 		code__jump_if_number(f->code, BPF_JGT, BPF_REG_1, 63, f->arithmetic);
 	code__op(f->code, bpf_op(e->op, left.kind), BPF_REG_0, BPF_REG_1);
 	return 0;
 }
 
-static int unknown_type(struct compiler *f, const struct expr *e)
+static int unknown_type(struct compiler *f, const struct expr *e, int err)
 {
+	const struct place *p = f->place;
+
+	if (err == -EEXIST) {
+		complain(f->c, 0, e->op_at, e->op_len, "files of %s have different types called '%s'",
+			 p->binary ?: "the program", e->text);
+		return complain_hint(f->c, -EINVAL, "a function whose file has it knows which is meant");
+	}
+	if (p->is_split) {
+		complain(f->c, 0, e->op_at, e->op_len, "'%s' is no type known here: %s " DWARF_SPLIT, e->text,
+			 p->binary);
+		return complain_hint(f->c, -EINVAL, DWARF_SPLIT_HINT);
+	}
 	complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type known here", e->text);
 	return complain_hint(
 		f->c, -EINVAL,
 		"there are u8 to u64, s8 to s64, x8 to x64, the integers of C, string, "
-		"symbol, errno%s",
-		place__types(f->place) ? ", and pointers to the kernel's types" : "");
+		"symbol, errno, enum%s",
+		place__types(p) ? ", and pointers to the kernel's types" :
+		p->find_type ? ", and pointers to types of the program's debug information" : "");
 }
 
-/* A result in which errors are negative numbers, whatever it was declared as. */
+/* A result with negative error numbers, whatever its declared type. */
 static int result_number(struct compiler *f, const struct expr *e, struct operand *o)
 {
 	bool is_signed;
@@ -302,20 +322,23 @@ static int cast(struct compiler *f, const struct expr *e, struct operand *o)
 	struct c_type to;
 	bool is_signed;
 	struct lvalue l;
+	int err = 0;
 	u32 size;
-	int err;
 
 	if (e->op == EXPR_TYPED && !strcmp(e->text, "errno"))
 		return result_number(f, e, o);
-
-	if (e->op == EXPR_TYPED && !strcmp(e->text, "symbol"))
+	if (e->op == EXPR_TYPED && !strcmp(e->text, "enum"))
+		return compiler__value(f, e->left, o);
+	if (e->op == EXPR_TYPED && (!strcmp(e->text, "symbol") || !strcmp(e->text, "usymbol")))
 		to = c_type__integer(8, false);
-	else if (place__parse_type(f->place, &to, e->text))
-		return unknown_type(f, e);
+	else
+		err = place__parse_type(f->place, &to, e->text);
+	if (err)
+		return unknown_type(f, e, err);
 	if (!c_type__is_number(&to, &size, &is_signed))
 		return complain(f->c, -EINVAL, e->op_at, e->op_len, "'%s' is no type of a number",
 				e->text);
-	/* What is in memory and has no type of its own is read as what it is said to be. */
+	/* Untyped memory is read with the given type. */
 	if (e->left->op == EXPR_MEMORY) {
 		err = compiler__lvalue(f, e->left, &l);
 		l.type = to;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "jit/registers.h"
 
 struct kernel_types *place__types(const struct place *p)
@@ -16,7 +17,14 @@ struct kernel_types *place__types(const struct place *p)
 
 int place__parse_type(const struct place *p, struct c_type *t, const char *text)
 {
-	return c_type__parse(t, NULL, text) ? c_type__parse(t, place__types(p), text) : 0;
+	struct kernel_types *types;
+
+	if (!c_type__parse(t, NULL, NULL, text))
+		return 0;
+	if (p->find_type)
+		return c_type__parse(t, p->find_type, (void *)p, text);
+	types = place__types(p);
+	return types ? c_type__parse(t, c_type__find_kernel, types, text) : -ENOENT;
 }
 
 int place__add(struct place *p, const struct place_variable *v)
@@ -81,7 +89,7 @@ const struct expr *place__stands_for_other(const struct place *p, const struct e
 
 		if (strcmp(a->name, e->text))
 			continue;
-		/* "size" is also the name of the argument that is just size, or size:u32. */
+		/* An alias "size" may share the name of an argument if it is only size, or size:u32. */
 		for (just = a->expr; just->op == EXPR_TYPED || just->op == EXPR_CAST; just = just->left)
 			;
 		return just->op == EXPR_NAME && !strcmp(just->text, e->text) ? NULL : a->expr;
@@ -93,7 +101,7 @@ const struct expr *place__stands_for_other(const struct place *p, const struct e
  * --- functions of the kernel -------------------------------------------------------------------
  */
 
-/* Words that an argument takes: structures and __int128 may take several. */
+/* Words that an argument takes: structures and __int128 may take more than one. */
 static u32 words_of(const struct c_type *t)
 {
 	u64 size = c_type__size(t);
@@ -101,12 +109,11 @@ static u32 words_of(const struct c_type *t)
 	return size > 8 && !c_type__is_pointer(t) ? (size + 7) / 8 : 1;
 }
 
-#define REGISTERS 6             /* of arguments; the words behind them are on the stack */
-
 /*
- * Where arguments are: in the array that fentry is given, one behind the other; else as the System V
- * ABI for x86-64 has them, where nothing is half in registers, and what is larger than two of them
- * is on the stack. The kernel has no floating-point numbers.
+ * Locations of arguments. In the array of fentry: consecutive words. In the System V ABI for
+ * x86-64: an argument is never split between registers and stack, and those larger than two words
+ * are on the stack. In the AAPCS64: those are passed by address, and after the first stack argument
+ * all are on the stack. The kernel has no floating-point arguments.
  */
 struct passing {
 	bool in_array;
@@ -117,16 +124,20 @@ static u32 take_slot(struct passing *p, u32 words)
 {
 	u32 slot = p->next;
 
-	if (p->in_array || (words <= 2 && p->next + words <= REGISTERS)) {
+	if (!p->in_array && !ARCH_PASSES_SYSV && words > 2)
+		words = 1;
+	if (p->in_array || (words <= 2 && p->next + words <= ARCH_ARGUMENT_REGISTERS)) {
 		p->next += words;
 		return slot;
 	}
-	slot = REGISTERS + p->on_stack;
+	slot = ARCH_ARGUMENT_REGISTERS + p->on_stack;
 	p->on_stack += words;
+	if (!ARCH_PASSES_SYSV)
+		p->next = ARCH_ARGUMENT_REGISTERS;
 	return slot;
 }
 
-/* from: the first parameter that is an argument. */
+/* from: index of the first parameter that programs see. */
 static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 from)
 {
 	const struct btf_type *t = btf_bare_type(btf, id, &id);
@@ -146,14 +157,15 @@ static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 fro
 		p->result = c_type__of(btf, t->type);
 	else
 		p->no_result = "this function returns nothing";
-	/* A large result is written where the first register says. */
-	if (t->type && words_of(&p->result) > 2 && !passing.in_array)
+	/* A large result is written to an address in a register: on x86-64 that of the first argument. */
+	if (ARCH_RESULT_BY_ARGUMENT && t->type && words_of(&p->result) > 2 && !passing.in_array)
 		passing.next = 1;
 	for (i = from; i < n && !err; i++) {
 		struct place_variable v = {
 			.name = (char *)(btf__name_by_offset(btf, param[i].name_off) ?: ""),
 			.where = AT_ARGUMENT,
 			.type = c_type__of(btf, param[i].type),
+			.is_parameter = true,
 		};
 
 		if (!param[i].type)
@@ -162,13 +174,13 @@ static int add_prototype(struct place *p, const struct btf *btf, u32 id, u32 fro
 		v.number = take_slot(&passing, words);
 		if (p->is_return) {
 			v.where = AT_NOWHERE;
-			v.why = "arguments are gone when the function has returned; --latency has "
-				"both";
+			v.why = "arguments are gone when the function has returned; probe saves them if "
+				"all its events are returns";
 		} else if (words > 1) {
 			v.where = AT_NOWHERE;
 			v.why = "it is given by value, in several registers or on the stack";
 		}
-		/* One without a name is known by its number. */
+		/* Unnamed parameters are accessible by number. */
 		if (*v.name || from)
 			err = place__add(p, &v);
 	}
@@ -198,8 +210,7 @@ int place__add_tracepoint(struct place *p, const struct kernel_type *found)
  * --- USDT --------------------------------------------------------------------------------------
  */
 
-/* Operands as the assembler writes them: $5, %eax, 8(%rbp), -4(%rax,%rbx,8). Sets *v but for its
- * type. */
+/* Parses operands in assembler syntax: $5, %eax, 8(%rbp), -4(%rax,%rbx,8). Sets *v except its type. */
 static bool parse_operand(struct place_variable *v, const char *text)
 {
 	struct machine_register r;
@@ -232,7 +243,7 @@ static bool parse_operand(struct place_variable *v, const char *text)
 	} else {
 		return false;
 	}
-	/* Relative to an instruction, but the note does not say to which. */
+	/* PC-relative, but the note does not give the instruction. */
 	return machine_register__find(&r, base) &&
 	       r.offset != machine_instruction_pointer().offset &&
 	       machine_register__dwarf(&r, &v->number);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an expression can name at one site of an event, and where it is there. Made from what is
- * known of the site (tracepoint format, kernel BTF, USDT note, DWARF), used by the compiler; it
- * borrows everything it points to but its own variables.
+ * The names that an expression can use at one site of an event, and where their values are. Made
+ * from the site's tracepoint format, kernel BTF, USDT note or DWARF, used by the compiler. Owns its
+ * variables and borrows everything else.
  */
 #ifndef TALLY_JIT_PLACE_H
 #define TALLY_JIT_PLACE_H
@@ -11,24 +11,26 @@
 #include "types/c_type.h"
 #include "types/tracefs.h"
 
-/* What the context of the program is. */
+#include "bpf/lib/scope.h"
+
+/* The type of the program's context. */
 enum place_context {
 	PLACE_RECORD,           /* the record of a tracepoint */
-	PLACE_REGISTERS,        /* struct pt_regs: kprobes, uprobes and their returns */
+	PLACE_REGISTERS,        /* struct pt_regs: kprobes, uprobes and their return probes */
 	PLACE_ARGUMENTS,        /* an array of u64: fentry, fexit, raw tracepoints */
 };
 
 enum place_where {
-	AT_ARGUMENT,            /* number: of the argument */
-	AT_REGISTER,            /* number: DWARF's of the register, whose value it is */
+	AT_ARGUMENT,            /* argument number */
+	AT_REGISTER,            /* value of DWARF register number */
 	AT_MEMORY,              /* in memory at register number + offset */
 	AT_INDEXED,             /* in memory at register number + register index * scale + offset */
-	AT_SUM,                 /* it is register number + offset */
-	AT_STATIC,              /* in memory, offset bytes behind the site's instruction */
-	AT_CONSTANT,            /* it is offset */
-	AT_POINTED,             /* in memory at the address that argument number is */
-	AT_FRAME,               /* 8 bytes of the frame, offset behind where its key begins */
-	AT_NOWHERE,             /* not at this point: why says so */
+	AT_SUM,                 /* register number + offset is the value */
+	AT_STATIC,              /* in memory, offset bytes after the site's instruction */
+	AT_CONSTANT,            /* offset is the value */
+	AT_POINTED,             /* in memory at the address in argument number */
+	AT_FRAME,               /* 8 bytes of the frame, offset bytes after the start of its key */
+	AT_NOWHERE,             /* not available at this point: see why */
 };
 
 struct place_variable {
@@ -37,10 +39,11 @@ struct place_variable {
 	u32 number, index, scale;
 	s64 offset;
 	struct c_type type;
+	bool is_parameter;      /* of the function */
 	char *why;              /* AT_NOWHERE: a sentence; else NULL */
 };
 
-/* A name given to an expression: ALIAS=EXPR, or the last member in it. */
+/* A name for an expression: ALIAS=EXPR, or the last member in it. */
 struct place_alias {
 	const char *name;
 	const struct expr *expr;
@@ -49,45 +52,54 @@ struct place_alias {
 struct place {
 	enum place_context context;
 	const char *event;              /* for messages */
-	bool is_user;                   /* a program's code: its pointers lead to its memory */
-	bool is_return;                 /* only the result is known, not the arguments */
-	bool is_exit;                   /* is_return: the instruction has not returned yet */
-	bool is_tail_call;              /* is_exit: another function makes the result */
-	bool is_shared;                 /* is_exit: calls of other functions end there, too */
-	u32 return_bytes;               /* is_return, not is_exit: what a return took off the stack */
-	bool is_32_bit;                 /* a program's: arguments are on the stack, 4 bytes each */
-	bool is_inside;                 /* of a function, not where it begins */
-	bool is_end;                    /* $elapsed is known */
-	bool about_other;               /* the event is not about the current task */
-	bool own_arguments; /* $arg1 is the variable arg1, or not known: no function begins here */
-	bool has_arguments;             /* PLACE_RECORD: it has arguments, which are known without the record */
-	bool by_site;                   /* LAYOUT_EVENT: the number of the site; else number */
+	bool is_user;                   /* user-space code: pointers are in its address space */
+	bool is_return;                 /* the result is available; arguments only where they were saved: $arg1 is then
+					 * the variable of that name */
+	bool is_exit;                   /* is_return: at the instruction that is about to return */
+	bool is_tail_call;              /* is_exit: another function produces the result */
+	bool is_shared;                 /* is_exit: calls of other functions also end here */
+	u32 return_bytes;               /* is_return, not is_exit: bytes that the return popped from the stack */
+	bool is_32_bit;                 /* 32-bit program: arguments are on the stack, 4 bytes each */
+	bool is_inside;                 /* inside a function, not at its entry */
+	bool is_end;                    /* $elapsed is available */
+	bool about_other;               /* the subject is not the current task */
+	bool own_arguments; /* $arg1 is the variable arg1, or unknown: not at a function's entry */
+	bool has_arguments;             /* PLACE_RECORD: has arguments that are available without the record */
+	bool by_site;                   /* LAYOUT_EVENT: show the site's number; else number */
 	u32 number;
 	const struct tracepoint_format *format;         /* PLACE_RECORD */
 	struct place_variable *variable;
 	size_t nvariables;
-	u32 nslots;                     /* PLACE_ARGUMENTS: where the result is */
+	u32 nslots;                     /* PLACE_ARGUMENTS: index of the result */
 	bool has_result;
-	bool guessed_result;            /* its type is not known: s64 is assumed */
+	bool guessed_result;            /* the result's type is unknown: s64 assumed */
 	struct c_type result;           /* of $retval */
-	const char *no_result;          /* why there is none, a sentence; NULL: nothing has returned */
+	const char *no_result;          /* why there is no result, a sentence; NULL: nothing has returned */
 	const struct place_alias *alias;
 	size_t naliases;
-	/* For casts and enumerators, opened when asked for; NULL, or what it returns: there are none. */
+	enum scope_hierarchy hierarchy; /* of cgroups */
+	/* Kernel types for casts and enumerators, opened on first use; NULL, or a NULL result: none. */
 	struct kernel_types *(*types)(void *arg);
 	void *types_arg;
-	/* struct task_struct, of the kernel everywhere; NULL, or what it returns: not known. */
+	/*
+	 * Finds a program's own types, for casts; arg is the place. -EEXIST: its files define
+	 * different types of that name.
+	 */
+	c_type_find find_type;
+	/* struct task_struct, always the kernel's; NULL, or a NULL result: unknown. */
 	const struct c_type *(*task_type)(void *types_arg);
-	const char *binary;             /* is_user: where @symbols are looked for */
-	u64 address;                    /* is_user: of the site, as the binary counts */
+	const char *binary;             /* is_user: the program */
+	/* its variables and types may be in files that are not read (dwarf__is_split()) */
+	bool is_split;
+	u64 address;                    /* is_user: address of the site, in the binary's numbering */
 };
 
-/* The types there are, NULL: none. */
+/* The kernel types; NULL: none. */
 struct kernel_types *place__types(const struct place *p);
 
 /*
- * A type by name (c_type__parse()). The kernel's take some milliseconds to read: they are, only for
- * what is no integer.
+ * Parses a type name (c_type__parse()): the program's types in user code, else the kernel's.
+ * Reading these takes some milliseconds, so it is done only for types that are not integers.
  */
 int place__parse_type(const struct place *p, struct c_type *t, const char *text);
 
@@ -99,23 +111,23 @@ void place__free(struct place *p);
 
 const struct place_variable *place__find(const struct place *p, const char *name);
 
-/* The expression that a name is an alias of; NULL: e is no such name. */
+/* The expression that e is an alias of; NULL: e is not an alias. */
 const struct expr *place__stands_for_other(const struct place *p, const struct expr *e);
 
-/* The names that there are, "fd, buf, count": for messages. In text[size]. */
+/* The known names, "fd, buf, count", in text[size], for messages. */
 void place__names(const struct place *p, char *text, size_t size);
 
 /*
- * The arguments of a USDT note, "-4@%edi 8@-16(%rbp)", as arg1 to argN (stap's sys/sdt.h; the
- * SystemTap wiki, "UserSpaceProbeImplementation"). What cannot be had is added with its reason.
+ * Adds the arguments of a USDT note, "-4@%edi 8@-16(%rbp)", as arg1 to argN (stap's sys/sdt.h; the
+ * SystemTap wiki, "UserSpaceProbeImplementation"). Unavailable ones are added with the reason.
  * Returns 0 or -ENOMEM.
  */
 int place__add_usdt(struct place *p, const char *arguments);
 
-/* The arguments and the result of a function of the kernel from BTF. 0 or a negative errno. */
+/* Adds the arguments and the result of a kernel function, from BTF. Returns 0 or a negative errno. */
 int place__add_prototype(struct place *p, const struct btf *btf, u32 id);
 
-/* The arguments of a tracepoint (kernel_types__tracepoint()). 0 or a negative errno. */
+/* Adds the arguments of a tracepoint (kernel_types__tracepoint()). Returns 0 or a negative errno. */
 int place__add_tracepoint(struct place *p, const struct kernel_type *found);
 
 #endif /* TALLY_JIT_PLACE_H */

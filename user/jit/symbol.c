@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Addresses compared with the names of functions: as ranges of addresses, found out now. */
+/* Compares addresses with function names, as address ranges resolved at compile time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +7,15 @@
 #include "jit/compiler.h"
 #include "sym/kallsyms.h"
 
-#define MOST_BOUNDS 900         /* two for each stretch of functions; a program is that long */
+#define MOST_BOUNDS 900         /* two per range of functions; limited by program size */
 #define PADDING                                                                                    \
-	16 /* bytes in front of functions since 6.2 (CALL_PADDING), which nothing returns to */
-#define LAST_FUNCTION 4096      /* bytes, of a function whose end is not known */
+	16 /* bytes before functions since 6.2 (CALL_PADDING), never returned to */
+#define LAST_FUNCTION 4096      /* bytes of a function of unknown size */
 
 static bool is_symbol(const struct expr *e)
 {
 	return (e->op == EXPR_SPECIAL && !strcmp(e->text, "caller")) ||
-	       (e->op == EXPR_TYPED && !strcmp(e->text, "symbol"));
+	       (e->op == EXPR_TYPED && (!strcmp(e->text, "symbol") || !strcmp(e->text, "usymbol")));
 }
 
 bool expr_compares_symbols(const struct compiler *f, const struct expr *e)
@@ -24,11 +24,11 @@ bool expr_compares_symbols(const struct compiler *f, const struct expr *e)
 }
 
 struct ranges {
-	s64 *bound;             /* begin, end, begin, end ... rising */
+	s64 *bound;             /* start, end, start, end ... rising */
 	size_t n;
 };
 
-/* Functions are sorted by address; those that follow each other are one range. */
+/* Functions are sorted by address; adjacent ones form one range. */
 static int make_ranges(struct ranges *r, const struct kernel_functions *found)
 {
 	size_t i;
@@ -86,7 +86,7 @@ int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wa
 	if (!like && e->op != EXPR_NOT_LIKE && e->op != EXPR_NOT_EQUAL)
 		return complain(f->c, -EINVAL, e->op_at, e->op_len,
 				"names have no order; ==, !=, ~ and !~ work");
-	if (f->place->is_user)
+	if (f->place->is_user || !strcmp(compiler__follow(f, e->left)->text, "usymbol"))
 		return compiler__refuse(f, e, "only functions of the kernel can be named here");
 	err = find_ranges(f, e->right, &ranges);
 	if (err)
@@ -94,7 +94,7 @@ int compiler__symbol_condition(struct compiler *f, const struct expr *e, bool wa
 	err = compiler__value(f, e->left, &o);
 	compiler__bucket(f, ranges.bound, 0, ranges.n, done);
 	code__place(f->code, done);
-	/* An odd number of bounds below it: inside of a range. */
+	/* An odd number of lower bounds: inside a range. */
 	code__op_number(f->code, BPF_AND, BPF_REG_1, 1);
 	code__jump_if_number(f->code, like == wanted ? BPF_JNE : BPF_JEQ, BPF_REG_1, 0, label);
 	free(ranges.bound);

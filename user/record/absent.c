@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Built without SQLite: there are no recordings. */
+/* Stubs for builds without SQLite, which have no recordings. */
 #include "record/store.h"
 
 #include <errno.h>
@@ -60,6 +60,12 @@ u32 store__recorder(const struct store *s)
 {
 	(void)s;
 	return 0;
+}
+
+const char *store__host(struct store *s)
+{
+	(void)s;
+	return NULL;
 }
 
 int store__measurements(struct store *s, struct store_measurement **list, size_t *n)

@@ -12,10 +12,12 @@ struct merge {
 	struct report_overhead cost;
 	char *tool, *command;
 	size_t n;
-	struct table rows, groups, stacks;      /* indexes into the report's by key */
-	size_t *times;          /* of each row: how many of the reports have it */
+	struct table rows, groups, stacks;      /* indexes by key into the report's arrays */
+	size_t *times;          /* per row: number of reports that have it */
 	size_t room;
 	struct report_frame *frame;
+	/* of several events; names are borrowed, as the report's texts are */
+	struct report_event event[REPORT_MOST_EVENTS];
 };
 
 struct merge *merge__new(void)
@@ -64,7 +66,7 @@ static bool is_figure(const struct field *f)
 	return !f->text && f->kind != FIELD_ID && f->kind != FIELD_NONE;
 }
 
-/* Which cells, between the first that is none of the key's and the end, belong to the key all the same. */
+/* Whether a cell after the first figure still belongs to the key. */
 static bool names_event(const struct field *f)
 {
 	return f->text && !strcmp(f->name, "event");
@@ -77,7 +79,7 @@ static bool same_value(const struct field *a, const struct field *b)
 	return a->kind == b->kind && a->number == b->number;
 }
 
-/* The comm of a pid is no part of what makes a key, as it may change. */
+/* Labels, such as the comm of a pid, may change and are not part of the key. */
 static bool is_key(const struct field *f, size_t index)
 {
 	return !(f->label && index);
@@ -85,7 +87,7 @@ static bool is_key(const struct field *f, size_t index)
 
 struct cells {
 	const struct field *cell;
-	size_t n;               /* of the key: the first ones */
+	size_t n;               /* number of leading key cells */
 	size_t all;
 };
 
@@ -100,7 +102,8 @@ static struct cells key_of_row(const struct report_row *row)
 
 static u64 hash_field(u64 hash, const struct field *f)
 {
-	return f->text ? table_hash(hash, f->text, strlen(f->text) + 1) : table_hash(hash, &f->number, sizeof(f->number));
+	return f->text ? table_hash(hash, f->text, strlen(f->text) + 1) :
+			 table_hash(hash, &f->number, sizeof(f->number));
 }
 
 static u64 hash_cells(const struct cells *c)
@@ -192,7 +195,10 @@ static void add_up(struct field *sum, const struct field *f)
 	}
 }
 
-/* The one that says more, by its name. */
+/*
+ * Merges a figure that does not add up: max* and min* are compared, others stay only if all are
+ * equal.
+ */
 static void choose(struct field *there, const struct field *f)
 {
 	bool most = !strncmp(there->name, "max", 3), least = !strncmp(there->name, "min", 3);
@@ -204,7 +210,7 @@ static void choose(struct field *there, const struct field *f)
 	else if ((most && field_real(f) > field_real(there)) || (least && field_real(f) < field_real(there)))
 		*there = *f;
 	else if (!most && !least && (there->kind != f->kind || field_real(there) != field_real(f)))
-		there->kind = FIELD_NONE;       /* of several intervals nobody knows it */
+		there->kind = FIELD_NONE;       /* it cannot be merged */
 }
 
 static int take_text(struct field *there, const struct field *f)
@@ -232,7 +238,7 @@ static int add_cell(struct field *there, const struct field *f)
 	return 0;
 }
 
-/* What comes of sums: as the table of a histogram has it (run/tabulate.h). */
+/* Recomputes averages from sums, as in a histogram's table (run/tabulate.h). */
 static void take_average(struct report_row *row)
 {
 	struct field *avg = cell_named(row, "avg"), *count = cell_named(row, "count");
@@ -252,10 +258,35 @@ static void take_average(struct report_row *row)
 	}
 }
 
+static void drop_histogram(struct report_row *row)
+{
+	if (row->hist)
+		histogram__free(row->hist);
+	free(row->hist);
+	row->hist = NULL;
+}
+
+/* Where one of them has none, the others are not all there is. */
+static int merge_histogram(struct report_row *there, const struct report_row *row)
+{
+	if (there->hist && row->hist)
+		return histogram__add(there->hist, row->hist);
+	drop_histogram(there);
+	return 0;
+}
+
+static int copy_histogram(struct report_row *copy, const struct report_row *row)
+{
+	if (!row->hist)
+		return 0;
+	copy->hist = calloc(1, sizeof(*copy->hist));
+	return copy->hist ? histogram__add(copy->hist, row->hist) : -ENOMEM;
+}
+
 static int merge_row(struct report_row *there, const struct report_row *row, size_t nkey)
 {
+	int err = merge_histogram(there, row);
 	size_t i;
-	int err = 0;
 
 	for (i = 0; i < row->ncells && !err; i++)
 		if (i >= nkey || !is_key(&row->cell[i], i))
@@ -291,6 +322,8 @@ static int add_row(struct merge *m, const struct report_row *row)
 	if (err || there >= 0)
 		return err ?: merge_row(&m->report.row[there], row, key.n);
 	err = copy_cells(&copy, row->cell, row->ncells);
+	if (!err)
+		err = copy_histogram(&copy, row);
 	if (!err)
 		err = table__add(&m->rows, hash, m->report.nrows);
 	return report__end_row(&m->report, &copy, err);
@@ -349,10 +382,11 @@ static bool same_stack(const void *array, u32 index, const void *key)
 	const struct report_stack *a = &stacks->stack[index], *b = wanted->stack;
 	struct cells x = key_of_stack(stacks, a), y = key_of_stack(wanted->stacks, b);
 
-	return a->nframes == b->nframes && !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame)) && same_cells(&x, &y);
+	return a->nframes == b->nframes && !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame)) &&
+	       same_cells(&x, &y);
 }
 
-/* Frames of all reports of a store have the same indexes: the longest list has all. */
+/* All reports of a store use the same frame indexes, so the longest list contains all frames. */
 static int take_frames(struct merge *m, const struct report_stacks *s)
 {
 	struct report_frame *larger = realloc(m->frame, (s->nframes ?: 1) * sizeof(*larger));
@@ -366,6 +400,44 @@ static int take_frames(struct merge *m, const struct report_stacks *s)
 	return 0;
 }
 
+/* A line has the same events in all its reports. */
+static bool same_events(const struct report_stacks *a, const struct report_stacks *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->nevents && i < b->nevents; i++)
+		if (strcmp(a->event[i].name, b->event[i].name))
+			return false;
+	return a->nevents == b->nevents;
+}
+
+static int begin_events(struct merge *m, const struct report_stacks *s)
+{
+	size_t i;
+
+	if (s->nevents > REPORT_MOST_EVENTS)
+		return -EUCLEAN;
+	for (i = 0; i < s->nevents; i++) {
+		m->event[i] = s->event[i];
+		m->event[i].total = m->event[i].chosen = m->event[i].left_out = m->event[i].missed = 0;
+	}
+	m->report.stacks->event = s->nevents ? m->event : NULL;
+	m->report.stacks->nevents = s->nevents;
+	return 0;
+}
+
+static void add_events(struct merge *m, const struct report_stacks *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nevents; i++) {
+		m->event[i].total += s->event[i].total;
+		m->event[i].chosen += s->event[i].chosen;
+		m->event[i].left_out += s->event[i].left_out;
+		m->event[i].missed += s->event[i].missed;
+	}
+}
+
 static int begin_stacks(struct merge *m, const struct report_stacks *s)
 {
 	if (m->report.stacks)
@@ -377,7 +449,7 @@ static int begin_stacks(struct merge *m, const struct report_stacks *s)
 	m->report.stacks->type = s->type;
 	m->report.stacks->period = s->period;
 	m->report.stacks->callee_first = s->callee_first;
-	return 0;
+	return begin_events(m, s);
 }
 
 static int find_key(struct report_stacks *to, const struct report_stacks *from, u32 key, u32 *index)
@@ -443,6 +515,8 @@ static int add_stacks(struct merge *m, const struct report_stacks *s)
 	int err = begin_stacks(m, s);
 	size_t i;
 
+	if (!err && !same_events(m->report.stacks, s))
+		err = -EUCLEAN;
 	if (!err)
 		err = take_frames(m, s);
 	for (i = 0; i < s->n && !err; i++) {
@@ -458,6 +532,8 @@ static int add_stacks(struct merge *m, const struct report_stacks *s)
 	}
 	if (m->report.stacks)
 		m->report.stacks->total += s->total;
+	if (!err)
+		add_events(m, s);
 	return err;
 }
 
@@ -465,7 +541,7 @@ static int add_stacks(struct merge *m, const struct report_stacks *s)
  * --- reports -----------------------------------------------------------------------------------
  */
 
-/* The rest of the report's own figures. */
+/* Adds up the remaining totals of the report. */
 static void add_totals(struct merge *m, const struct report *r)
 {
 	struct report *to = &m->report;
@@ -495,7 +571,7 @@ static void add_totals(struct merge *m, const struct report *r)
 	to->overhead = &m->cost;
 }
 
-/* Constants are those of the last report. */
+/* Constants come from the last report. */
 static int take_head(struct merge *m, const struct report *r)
 {
 	struct report *to = &m->report;
@@ -521,6 +597,7 @@ static int take_head(struct merge *m, const struct report *r)
 	to->has_losses = r->has_losses;
 	to->has_max_keys = r->has_max_keys;
 	to->is_sampled = r->is_sampled;
+	to->is_estimate = r->is_estimate;
 	to->nothing = r->nothing;
 	to->left_out_by = r->left_out_by;
 	return 0;
@@ -557,13 +634,13 @@ int merge__add(struct merge *m, const struct report *r)
 	return err;
 }
 
-/* Is it of the time of an interval? */
+/* Whether the figure is relative to the duration. */
 static bool is_of_time(const struct field *f)
 {
 	return !f->text && !f->adds_up && (ends_with(f->name, "percent") || ends_with(f->name, "per_second"));
 }
 
-/* A key that was not there in all intervals has its share of those in which it was. */
+/* Clears relative figures of keys that were missing in some intervals. */
 static void drop_shares(struct merge *m)
 {
 	struct report *r = &m->report;
@@ -575,8 +652,39 @@ static void drop_shares(struct merge *m)
 				r->row[i].cell[k].kind = FIELD_NONE;
 }
 
+/* A percentile, or the share of the time, as in a histogram's table (run/tabulate.h). */
+static void take_from_histogram(struct field *f, const struct histogram *h, enum field_kind kind, u64 duration_ns)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
+		if (!strcmp(f->name, report_percentiles[i].json)) {
+			f->number = histogram__percentile(h, report_percentiles[i].per_10k);
+			f->kind = kind;
+		}
+	if (ends_with(f->name, "_percent") && duration_ns) {
+		f->real = 100.0 * h->sum / duration_ns;
+		f->kind = FIELD_REAL;
+		f->decimals = 2;
+	}
+}
+
+static void take_figures(struct report_row *row, u64 duration_ns)
+{
+	const struct field *max = cell_named(row, "max");
+	size_t i;
+
+	for (i = 0; i < row->ncells && row->hist && max && is_figure(max); i++)
+		if (!row->cell[i].text)
+			take_from_histogram(&row->cell[i], row->hist, max->kind, duration_ns);
+}
+
 struct report *merge__report(struct merge *m)
 {
+	size_t i;
+
 	drop_shares(m);
+	for (i = 0; i < m->report.nrows && m->n > 1 && !m->report.standing; i++)
+		take_figures(&m->report.row[i], m->report.duration_ns);
 	return m->n ? &m->report : NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reports and single events to rows. */
+/* Converts reports and single events to rows. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -14,19 +14,19 @@
 
 #ifdef HAVE_SQLITE
 
-/* Marks a text that was longer, as the stream's writers do. */
+/* Suffix of a truncated text, as in the stream writers. */
 #define CUT "..."
 
-/* Pruned at once: so much of all, so that it is not done each time. */
+/* 1/PRUNE_PART of the intervals is pruned at once, to prune rarely. */
 #define PRUNE_PART 20
-/* That takes a look at all stacks. */
+/* Intervals between searches for unused stacks, which scan all of them. */
 #define PRUNE_UNUSED 64
 
 /*
  * --- dictionaries ------------------------------------------------------------------------------
  */
 
-/* The id of what the statement finds; 0: nothing. */
+/* The id that the statement finds; 0: none. */
 static int find_id(struct store *s, sqlite3_stmt *find, s64 *id)
 {
 	int result = s->sql->step(find);
@@ -36,9 +36,10 @@ static int find_id(struct store *s, sqlite3_stmt *find, s64 *id)
 	return store__error(result);
 }
 
-/* Both take the same parameters, which bind() binds. */
+/* Both statements take the parameters that bind() binds. */
 static int find_or_add(struct store *s, enum store_statement find, enum store_statement add,
-		       int (*bind)(struct store *s, sqlite3_stmt *statement, const void *what), const void *what, s64 *id)
+		       int (*bind)(struct store *s, sqlite3_stmt *statement, const void *what), const void *what,
+		       s64 *id)
 {
 	int err = 0;
 	sqlite3_stmt *statement = store__statement(s, find, &err);
@@ -58,13 +59,13 @@ static int find_or_add(struct store *s, enum store_statement find, enum store_st
 	return err;
 }
 
-/* A text that is plain or has been escaped; it is there until the statement has run. */
+/* Binds a text that needs no escaping; it must stay valid until the statement has run. */
 static int bind_plain(struct store *s, sqlite3_stmt *statement, const void *text)
 {
 	return store__error(s->sql->bind_text(statement, 1, text, -1, SQLITE_STATIC));
 }
 
-/* '' for none, as NULLs are equal to nothing, and would be added again each time. */
+/* Binds '' for a missing text: NULL equals nothing, so the frame would be added again each time. */
 static int bind_frame(struct store *s, sqlite3_stmt *statement, const void *what)
 {
 	const struct report_frame *f = what;
@@ -130,7 +131,7 @@ static struct shape_column column_of(const struct field *f)
 	};
 }
 
-#define COLUMNS 128             /* no tool has nearly as many */
+#define COLUMNS 128             /* far more than any tool has */
 
 static struct shape *shape_of(struct store *s, s64 measurement, enum shape_kind kind, const struct field *f, size_t n,
 			      int *err)
@@ -144,7 +145,7 @@ static struct shape *shape_of(struct store *s, s64 measurement, enum shape_kind 
 	return *err ? NULL : shapes__find(s, measurement, kind, column, n, err);
 }
 
-/* A row's own columns are bound; the cells follow behind them. */
+/* The caller has bound the row's own columns; cells follow from first on. */
 static int add_row(struct store *s, struct shape *shape, s64 report, int first, const struct field *f, size_t n)
 {
 	int err = 0;
@@ -155,14 +156,6 @@ static int add_row(struct store *s, struct shape *shape, s64 report, int first, 
 	for (i = 0; i < n && !err; i++)
 		err = bind_field(s, shape->add, first + i, &f[i]);
 	return err ?: store__run(s, shape->add);
-}
-
-static int save_row(struct store *s, s64 measurement, s64 report, const struct report_row *row)
-{
-	int err;
-	struct shape *shape = shape_of(s, measurement, SHAPE_ROWS, row->cell, row->ncells, &err);
-
-	return err ?: add_row(s, shape, report, 3, row->cell, row->ncells);
 }
 
 /*
@@ -186,7 +179,7 @@ static char *bucket_text(const struct histogram *h)
 	return NULL;
 }
 
-/* What no 64 bits hold is a text of its digits. */
+/* Sums beyond 64 bits become decimal text. */
 static int bind_sum(struct store *s, sqlite3_stmt *statement, int index, __int128 sum)
 {
 	char text[UNITS_SPACE];
@@ -197,27 +190,51 @@ static int bind_sum(struct store *s, sqlite3_stmt *statement, int index, __int12
 	return store__error(s->sql->bind_text(statement, index, text, -1, SQLITE_TRANSIENT));
 }
 
-static int save_group(struct store *s, s64 measurement, s64 report, const struct report_group *g)
+/* The columns from the third to the tenth. */
+static int bind_histogram(struct store *s, sqlite3_stmt *statement, const struct histogram *h)
 {
-	const struct histogram *h = &g->hist;
 	char *buckets = bucket_text(h);
-	int err;
-	struct shape *shape = shape_of(s, measurement, SHAPE_HISTOGRAMS, g->key, g->nkey, &err);
+	int err = buckets ? 0 : -ENOMEM;
 
-	if (!buckets)
-		err = -ENOMEM;
 	if (!err) {
-		s->sql->bind_int64(shape->add, 3, h->count);
-		err = bind_sum(s, shape->add, 4, h->sum);
-		s->sql->bind_int64(shape->add, 5, h->min);
-		s->sql->bind_int64(shape->add, 6, h->max);
-		s->sql->bind_int64(shape->add, 7, h->min_exact | h->max_exact << 1);
-		s->sql->bind_int64(shape->add, 8, h->bound ? 0 : histogram__percentile(h, 5000));
-		s->sql->bind_int64(shape->add, 9, h->bound ? 0 : histogram__percentile(h, 9900));
-		s->sql->bind_text(shape->add, 10, buckets, -1, SQLITE_TRANSIENT);
+		s->sql->bind_int64(statement, 3, h->count);
+		err = bind_sum(s, statement, 4, h->sum);
+		s->sql->bind_int64(statement, 5, h->min);
+		s->sql->bind_int64(statement, 6, h->max);
+		s->sql->bind_int64(statement, 7, h->min_exact | h->max_exact << 1);
+		s->sql->bind_int64(statement, 8, h->bound ? 0 : histogram__percentile(h, 5000));
+		s->sql->bind_int64(statement, 9, h->bound ? 0 : histogram__percentile(h, 9900));
+		s->sql->bind_text(statement, 10, buckets, -1, SQLITE_TRANSIENT);
 	}
 	free(buckets);
-	return err ?: add_row(s, shape, report, 11, g->key, g->nkey);
+	return err;
+}
+
+static int save_with_histogram(struct store *s, s64 measurement, s64 report, enum shape_kind kind,
+			       const struct field *f, size_t n, const struct histogram *h)
+{
+	int err;
+	struct shape *shape = shape_of(s, measurement, kind, f, n, &err);
+
+	if (!err)
+		err = bind_histogram(s, shape->add, h);
+	return err ?: add_row(s, shape, report, 11, f, n);
+}
+
+static int save_group(struct store *s, s64 measurement, s64 report, const struct report_group *g)
+{
+	return save_with_histogram(s, measurement, report, SHAPE_HISTOGRAMS, g->key, g->nkey, &g->hist);
+}
+
+static int save_row(struct store *s, s64 measurement, s64 report, const struct report_row *row)
+{
+	struct shape *shape;
+	int err;
+
+	if (row->hist)
+		return save_with_histogram(s, measurement, report, SHAPE_TABLES, row->cell, row->ncells, row->hist);
+	shape = shape_of(s, measurement, SHAPE_ROWS, row->cell, row->ncells, &err);
+	return err ?: add_row(s, shape, report, 3, row->cell, row->ncells);
 }
 
 /*
@@ -305,7 +322,22 @@ static json_t *bounds_of(const struct histogram *h)
 	return list;
 }
 
-/* What is the same of interval after interval. */
+static json_t *events_of(const struct report_stacks *s)
+{
+	json_t *list = json_array(), *o;
+	size_t i;
+
+	for (i = 0; i < s->nevents; i++) {
+		o = json_object();
+		put_text(o, "name", s->event[i].name);
+		put_text(o, "unit", s->event[i].unit);
+		json_object_set_new(o, "period", json_of_number(s->event[i].period));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/* The part of a report that is the same in every interval. */
 static json_t *head_of(const struct report *r)
 {
 	json_t *o = json_object(), *stacks;
@@ -324,6 +356,7 @@ static json_t *head_of(const struct report *r)
 	json_put_flag(o, "has_losses", r->has_losses);
 	json_put_flag(o, "has_max_keys", r->has_max_keys);
 	json_put_flag(o, "is_sampled", r->is_sampled);
+	json_put_flag(o, "is_estimate", r->is_estimate);
 	if (r->ngroups && r->group[0].hist.bound)
 		json_object_set_new(o, "bounds", bounds_of(&r->group[0].hist));
 	if (r->stacks) {
@@ -332,6 +365,8 @@ static json_t *head_of(const struct report *r)
 		put_text(stacks, "type", r->stacks->type);
 		json_object_set_new(stacks, "period", json_of_number(r->stacks->period));
 		json_put_flag(stacks, "callee_first", r->stacks->callee_first);
+		if (r->stacks->nevents)
+			json_object_set_new(stacks, "events", events_of(r->stacks));
 		json_object_set_new(o, "stacks", stacks);
 	}
 	return o;
@@ -358,6 +393,22 @@ static json_t *counters_of(const struct loss_counters *c)
 	return o;
 }
 
+static json_t *figures_of_events(const struct report_stacks *s)
+{
+	json_t *list = json_array(), *o;
+	size_t i;
+
+	for (i = 0; i < s->nevents; i++) {
+		o = json_object();
+		put_count(o, "total", s->event[i].total);
+		put_count(o, "chosen", s->event[i].chosen);
+		put_count(o, "left_out", s->event[i].left_out);
+		put_count(o, "missed", s->event[i].missed);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *figures_of(const struct report *r)
 {
 	json_t *o = json_object();
@@ -368,6 +419,8 @@ static json_t *figures_of(const struct report *r)
 	put_count(o, "chosen", r->chosen);
 	if (r->stacks)
 		put_count(o, "total", r->stacks->total);
+	if (r->stacks && r->stacks->nevents)
+		json_object_set_new(o, "events", figures_of_events(r->stacks));
 	if (r->overhead) {
 		put_count(o, "programs_ns", r->overhead->ns);
 		put_count(o, "programs_runs", r->overhead->runs);
@@ -377,7 +430,7 @@ static json_t *figures_of(const struct report *r)
 	return o;
 }
 
-/* Gives the reference back; {} is NULL. */
+/* Releases the reference; {} becomes NULL. */
 static int bind_json(struct store *s, sqlite3_stmt *statement, int index, json_t *o)
 {
 	char *text = json_object_size(o) ? json_dumps(o, JSON_COMPACT) : NULL;
@@ -426,7 +479,7 @@ static int begin_interval(struct store *s)
 	return err;
 }
 
-/* r: NULL of single events. */
+/* r: NULL for single events. */
 static int add_report(struct store *s, s64 measurement, const struct report *r, s64 *id)
 {
 	s64 head = 0;
@@ -472,10 +525,13 @@ static int save_report(struct store *s, const struct report *r)
 		err = save_group(s, measurement, id, &r->group[i]);
 	if (!err && r->stacks)
 		err = save_stacks(s, measurement, id, r->stacks);
-	if (r->start_ns < s->start_ns)
+	/*
+	 * Of the line that is read first, and always was: of all lines together they would overlap the next interval.
+	 */
+	if (r->start_ns < s->start_ns) {
 		s->start_ns = r->start_ns;
-	if (r->start_ns + r->duration_ns > s->end_ns)
 		s->end_ns = r->start_ns + r->duration_ns;
+	}
 	return err;
 }
 
@@ -545,7 +601,7 @@ static int save_line(struct store *s, const struct names *names, const struct st
 	return err ?: store__run(s, shape->add);
 }
 
-/* May the next interval be written, though this one is not? */
+/* Whether the error affects only this interval, so that the next may be written. */
 static bool is_for_now(int err)
 {
 	return err == -ENOSPC || err == -EIO || err == -EROFS;
@@ -575,7 +631,7 @@ int store__add_line(struct store *s, const char *tool, const char *command, cons
  * --- what goes ---------------------------------------------------------------------------------
  */
 
-/* All intervals before that one. */
+/* Removes all intervals before that one. */
 static int drop_before(struct store *s, s64 interval)
 {
 	char *text = NULL;
@@ -601,7 +657,7 @@ static int drop_before(struct store *s, s64 interval)
 	return err;
 }
 
-/* Stacks, and then frames, that nothing refers to any more. */
+/* Removes unreferenced stacks, then unreferenced frames. */
 static int drop_unused(struct store *s)
 {
 	char *text = NULL;
@@ -622,7 +678,7 @@ static int drop_unused(struct store *s)
 	return err;
 }
 
-/* The first interval to keep, if so many ns are kept; 0: all. */
+/* The first interval to keep under keep_ns; 0: all. */
 static int first_by_time(struct store *s, s64 *interval)
 {
 	char *text;
@@ -631,18 +687,20 @@ static int first_by_time(struct store *s, s64 *interval)
 	*interval = 0;
 	if (!s->limits.keep_ns)
 		return 0;
-	/* The newest of those behind which there is as much as is kept. */
-	if (asprintf(&text, "SELECT max(id) FROM (SELECT id, sum(duration_ns) OVER (ORDER BY id DESC) AS newer FROM interval) "
+	/*
+	 * Keep the intervals after the newest one at which the total reaches the limit. Always keep
+	 * the newest, even if it alone exceeds the limit.
+	 */
+	if (asprintf(&text, "SELECT min(max(id) + 1, (SELECT max(id) FROM interval)) FROM "
+		     "(SELECT id, sum(duration_ns) OVER (ORDER BY id DESC) AS newer FROM interval) "
 		     "WHERE newer > %lld", (long long)s->limits.keep_ns) < 0)
 		return -ENOMEM;
 	err = store__number(s, text, interval);
 	free(text);
-	if (*interval)
-		++*interval;
 	return err;
 }
 
-/* What is used of the file: a part of it may be free already. */
+/* Bytes in use; part of the file may be free. */
 static int used_bytes(struct store *s, u64 *used, u64 *file)
 {
 	s64 pages, idle, size;
@@ -709,7 +767,9 @@ static int close_interval(struct store *s)
 	return store__run(s, end);
 }
 
-/* SQLite may have done that itself. What was made in it is unknown again. */
+/*
+ * SQLite may have rolled back already. Tables created in the transaction are gone, so reload them.
+ */
 static int roll_back(struct store *s)
 {
 	shapes__free(s);
@@ -750,7 +810,7 @@ int store__end_interval(struct store *s)
 	if (!err)
 		err = store__exec(s, "BEGIN IMMEDIATE");
 	if (is_for_now(err)) {
-		s->failed = err;        /* the next interval has no transaction to be in */
+		s->failed = err;        /* there is no transaction for the next interval */
 		err = 0;
 	}
 	return err ? store__complain(s, err) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tables that rows are in: one for each set of cells that rows of a measurement have. */
+/* The tables of rows: one for each set of cells in the rows of a measurement. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -12,19 +12,23 @@
 #ifdef HAVE_SQLITE
 
 const char *const shape_kind_names[SHAPE_KINDS] = {
-	[SHAPE_ROWS] = "rows", [SHAPE_HISTOGRAMS] = "histograms", [SHAPE_STACKS] = "stacks", [SHAPE_LINES] = "lines",
+	[SHAPE_ROWS] = "rows",	   [SHAPE_TABLES] = "tables", [SHAPE_HISTOGRAMS] = "histograms",
+	[SHAPE_STACKS] = "stacks", [SHAPE_LINES] = "lines",
 };
 
-/* Beside _report and _n, which all have. */
+#define OF_HISTOGRAM ", _count, _sum, _min, _max, _exact, _p50, _p99, _buckets"
+
+/* Besides _report and _n, which all tables have. */
 const char *const shape_own_columns[SHAPE_KINDS] = {
 	[SHAPE_ROWS] = "",
-	[SHAPE_HISTOGRAMS] = ", _count, _sum, _min, _max, _exact, _p50, _p99, _buckets",
+	[SHAPE_TABLES] = OF_HISTOGRAM,
+	[SHAPE_HISTOGRAMS] = OF_HISTOGRAM,
 	[SHAPE_STACKS] = ", _value, _stack",
 	[SHAPE_LINES] = ", _time_ns, _comm, _pid, _tid, _cpu, _event, _elapsed_ns, _flags",
 };
 
 static const int own_columns[SHAPE_KINDS] = {
-	[SHAPE_HISTOGRAMS] = 8, [SHAPE_STACKS] = 2, [SHAPE_LINES] = 8,
+	[SHAPE_TABLES] = 8, [SHAPE_HISTOGRAMS] = 8, [SHAPE_STACKS] = 2, [SHAPE_LINES] = 8,
 };
 
 static const char *const kind_names[] = {
@@ -145,7 +149,7 @@ static struct shape *new_shape(struct store *s)
 	return &s->shape[s->nshapes++];
 }
 
-/* In quotes. Tools' names are letters; the file may be anybody's. */
+/* Quotes an SQL name. Tools use plain letters, but the file is untrusted. */
 static char *quoted(const char *name)
 {
 	char *text = NULL;
@@ -177,7 +181,8 @@ static int load_shape(struct store *s, sqlite3_stmt *row)
 int shapes__load(struct store *s)
 {
 	sqlite3_stmt *rows;
-	int err = store__prepare(s, &rows, "SELECT id, measurement, kind, name, columns FROM shape ORDER BY id"), result;
+	int err = store__prepare(s, &rows, "SELECT id, measurement, kind, name, columns FROM shape ORDER BY id"),
+	    result;
 
 	while (!err) {
 		result = s->sql->step(rows);
@@ -243,7 +248,7 @@ static int prepare_adding(struct store *s, struct shape *shape)
 	return err;
 }
 
-/* The columns of the file's row, and the table's name. */
+/* Stores the columns and the name of the table. */
 static int write_shape(struct store *s, const struct shape *shape)
 {
 	char *columns = columns_text(shape), *name = shape->table ? strdup(shape->table + 1) : NULL;
@@ -302,7 +307,7 @@ static int add_shape(struct store *s, struct shape *shape)
 	return err ?: create_table(s, shape);
 }
 
-/* A number has a kind, or none was seen yet. */
+/* Kinds are equal, or one is not known yet. */
 static bool fits(const struct shape_column *a, const struct shape_column *b)
 {
 	return (a->kind == b->kind || a->kind == FIELD_NONE || b->kind == FIELD_NONE) &&

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A recording: what measurements have reported, interval by interval, in an SQLite file that docs/record.md
- * describes. One process writes it, any number read it meanwhile. An interval is there whole or not at
- * all: it is one transaction, in write-ahead mode, so that a writer that is killed loses the interval it was
- * in and nothing else.
+ * A recording: the reports of measurements, interval by interval, in an SQLite file described in
+ * docs/record.md. It has one writer and any number of concurrent readers. An interval is one
+ * transaction in write-ahead mode, so it is complete or absent, and a killed writer loses only its
+ * current interval.
  *
- * Texts are kept escaped (report/escape.h), so that what other programs read of the file steers no terminal; they
- * are given back as they were.
+ * Texts are stored escaped (report/escape.h), so that other programs that read the file cannot
+ * disturb a terminal; they are unescaped when read.
  *
- * All functions say what is wrong. Errors are negative errnos: -ENOSPC (disk full), -EBUSY (somebody else
- * records into the file), -EUCLEAN (damaged), -EPROTO (of another version of tally, or no recording), -EIO, -ENOMEM,
- * -ENOSYS (built without SQLite, or it is not here).
+ * All functions report errors. Errors are negative errnos: -ENOSPC (disk full), -EBUSY (another
+ * process records into the file), -EUCLEAN (damaged), -EPROTO (another version of tally, or not a
+ * recording), -EIO, -ENOMEM, -ENOSYS (built without SQLite, or SQLite is not installed).
  */
 #ifndef TALLY_RECORD_STORE_H
 #define TALLY_RECORD_STORE_H
@@ -23,31 +23,33 @@
 
 struct store;
 
-/* Where what is recorded comes from, and how much of it is kept. */
+/* Source of a recording. */
 struct store_origin {
 	const char *kernel;     /* uname -r */
-	const char *host;       /* its name */
+	const char *host;       /* host name */
 	int cpus;
 	u64 interval_ns;
 };
 
-/* The oldest intervals go when there is more than either; 0: no limit. */
+/* The oldest intervals are removed if either limit is exceeded; 0: no limit. */
 struct store_limits {
-	u64 keep_ns;            /* of measured time: clocks that are set do not matter */
-	u64 bytes;              /* of the file; space that becomes free is used again */
+	u64 keep_ns;            /* measured time, so setting the clock has no effect */
+	u64 bytes;              /* size of the file; freed space is reused */
 };
 
 /*
- * Makes the file, mode 0600, or goes on with one that is a recording. A file that holds something else is left
- * alone. From here on nobody else can record into it.
+ * Creates the file, mode 0600, or continues an existing recording. A file with other contents is
+ * not changed. Locks out other writers from now on.
  */
 int store__create(struct store **store, const char *path, const struct store_origin *origin,
 		  const struct store_limits *limits);
 
-/* Of what is being recorded meanwhile everything up to now is read, and nothing that comes later. */
+/*
+ * Opens a recording for reading. If it is being written, the store shows the state at this moment.
+ */
 int store__open(struct store **store, const char *path);
 
-/* What was added since the last store__end_interval() is dropped. NULL is none. */
+/* Drops everything added since the last store__end_interval(). s may be NULL. */
 void store__close(struct store *s);
 
 /*
@@ -55,21 +57,21 @@ void store__close(struct store *s);
  */
 
 /*
- * Adds to the interval. 0, or an error after which nothing can be recorded any more (-EBUSY, -EUCLEAN,
- * -ENOMEM). An interval that the disk has no room for is left out as a whole when it ends.
+ * Adds to the interval. Returns 0, or an error that ends the recording (-EBUSY, -EUCLEAN, -ENOMEM).
+ * An interval that does not fit on the disk is dropped as a whole when it ends.
  */
 int store__add_report(struct store *s, const struct report *r);
 
-/* command: the command line of the measurement whose event it is, as in struct report. */
+/* command: command line of the event's measurement, as in struct report. */
 int store__add_line(struct store *s, const char *tool, const char *command, const struct stream_line *line);
 
-/* The interval is written, and what is too old or too much goes. */
+/* Commits the interval and removes intervals beyond the limits. */
 int store__end_interval(struct store *s);
 
 struct store_progress {
 	u64 intervals;          /* written */
-	u64 left_out;           /* not written, for want of room */
-	u64 bytes;              /* of the file, its journal not included */
+	u64 left_out;           /* dropped, because they did not fit */
+	u64 bytes;              /* size of the file without its journal */
 };
 struct store_progress store__progress(const struct store *s);
 
@@ -77,23 +79,23 @@ struct store_progress store__progress(const struct store *s);
  * --- reading -----------------------------------------------------------------------------------
  */
 
-/* One line of a recording. */
+/* One line of a recording: a measurement. */
 struct store_measurement {
 	s64 id;
-	const char *tool, *command;     /* the store's, until it is closed */
+	const char *tool, *command;     /* valid until the store is closed */
 	u64 reports, lines;
-	u64 begin_ns, end_ns;           /* CLOCK_REALTIME: of the first interval, of the last */
-	u64 duration_ns;                /* measured in all */
+	u64 begin_ns, end_ns;           /* CLOCK_REALTIME: start of the first interval, end of the last */
+	u64 duration_ns;                /* total measured time */
 };
 
-/* In the order in which they were typed. The caller frees *list. */
+/* In command-line order. The caller frees *list. */
 int store__measurements(struct store *s, struct store_measurement **list, size_t *n);
 
-/* From when to when it was recorded; both 0 if there is nothing. */
+/* Start and end of the recording; both 0 if it is empty. */
 int store__extent(struct store *s, u64 *begin_ns, u64 *end_ns);
 
 /*
- * An interval belongs to the window in which its middle is: windows that follow each other have each
+ * An interval belongs to the window that contains its middle, so adjacent windows contain each
  * interval once. CLOCK_REALTIME.
  */
 struct store_window {
@@ -101,9 +103,9 @@ struct store_window {
 };
 
 /*
- * Takes what is read, in the order in which it was measured. Reports are the store's: what they point to is gone
- * when the function returns, except for names, texts of the head and frames, which are there until the store is
- * closed. end: of each interval; may be NULL, as all of them. What they return but 0 ends the reading.
+ * Callbacks, called in the order of measurement. Reports belong to the store and are valid only
+ * during the call, except names, texts of the head and frames, which are valid until the store is
+ * closed. end: after each interval. Each may be NULL. A nonzero result ends the reading.
  */
 struct store_reader {
 	void *context;
@@ -112,10 +114,16 @@ struct store_reader {
 	int (*end)(void *context, u64 start_ns, u64 duration_ns);
 };
 
-/* The process that recorded what a reader is being given: it is no part of what it has measured. 0: not known. */
+/*
+ * PID of the process that recorded the data being read, which excludes itself from its
+ * measurements. 0: unknown.
+ */
 u32 store__recorder(const struct store *s);
 
-/* Of one measurement, or of all (0). Returns what the reader returned, 0, or an error. */
+/* The recording host, or hosts; owned by the store. NULL: unknown. */
+const char *store__host(struct store *s);
+
+/* Reads one measurement, or all (0). Returns the callback's nonzero result, 0, or an error. */
 int store__read(struct store *s, const struct store_window *window, s64 measurement, const struct store_reader *reader);
 
 #endif /* TALLY_RECORD_STORE_H */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/escape.h"
+#include "report/short_name.h"
 
 static size_t text_size(const char *text)
 {
@@ -75,6 +76,32 @@ static void put_frame(FILE *out, const struct report_frame *f)
 	if (name && !f->name)
 		fprintf(out, "+0x%llx", f->offset);
 	free(name);
+}
+
+char *call_stack__frame(const struct call_stack *s, u32 i, bool brief)
+{
+	struct report_frame f = s->frame[i];
+	bool is_user = f.kind == FRAME_USER && f.name && f.module;
+	char *name = is_user && brief ? short_name(f.name) : NULL, *module = is_user ? escape_string(f.module) : NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int err = !out || (is_user && (!module || (brief && !name))) ? -ENOMEM : 0;
+
+	if (!err) {
+		f.name = name ?: f.name;
+		put_frame(out, &f);
+		if (module)
+			fprintf(out, " (%s)", module);
+	}
+	free(name);
+	free(module);
+	if (out && fclose(out))
+		err = -ENOMEM;
+	if (!err)
+		return text;
+	free(text);
+	return NULL;
 }
 
 char *call_stack__line(const struct call_stack *s, u32 most)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks in lines: where a task was when something happened. Each is kept once, by names, under a
- * number from 1 on, so that it can be shown again, and written to a file that is read elsewhere.
+ * Stacks of single events: where a task was when the event happened. Each distinct stack is kept
+ * once, by names, under a number from 1 up, so that lines can refer to it and it can be written to
+ * a file that is read on another machine.
  */
 #ifndef TALLY_OUT_CALL_STACK_H
 #define TALLY_OUT_CALL_STACK_H
@@ -10,27 +11,33 @@
 #include "report/report.h"
 
 struct call_stack {
-	struct report_frame *frame;     /* the innermost first; with their texts behind them */
+	struct report_frame *frame;     /* innermost first; owned, together with their texts */
 	u32 n;
 };
 
-/* All zero is an empty one. */
+/* Initialise to all zeros: empty. */
 struct call_stacks {
-	struct call_stack *stack;       /* number 1 first */
+	struct call_stack *stack;       /* stack[0] has number 1 */
 	size_t n;
 };
 
-/* Adds a stack, whose texts are copied; its number is s->n then. Returns 0 or -ENOMEM. */
+/* Adds a stack and copies its texts; its number is the new s->n. Returns 0 or -ENOMEM. */
 int call_stacks__add(struct call_stacks *s, const struct report_frame *frame, u32 n);
 
-/* The stack of a number, from wherever it comes; NULL: there is none. */
+/* The stack with that number, which need not be trusted; NULL: none. */
 const struct call_stack *call_stacks__find(const struct call_stacks *s, u32 number);
 void call_stacks__free(struct call_stacks *s);
 
 /*
- * "do_wait <- __do_sys_wait4 <- ...": the innermost frames, at most so many (0: all), escaped. To
- * be freed; NULL: no memory.
+ * "do_wait <- __do_sys_wait4 <- ...": the innermost frames, at most this many (0: all), escaped.
+ * The caller frees it; NULL: no memory.
  */
 char *call_stack__line(const struct call_stack *s, u32 most);
+
+/*
+ * "malloc (libc.so.6)": one frame; functions of the kernel stand alone. brief: names as report/short_name.h has them.
+ * The rest as above.
+ */
+char *call_stack__frame(const struct call_stack *s, u32 i, bool brief);
 
 #endif /* TALLY_OUT_CALL_STACK_H */

@@ -5,13 +5,14 @@
 
 #include "agg/wide.h"
 #include "report/escape.h"
+#include "report/short_name.h"
 #include "report/tree.h"
 
 /*
  * --- names -------------------------------------------------------------------------------------
  */
 
-/* Escapes ';' too, which escape() leaves alone. Takes over text. */
+/* Also escapes ';', which escape() leaves alone. Takes over text. */
 static char *fold(char *text)
 {
 	size_t n = 0, i;
@@ -45,25 +46,32 @@ static char *frame_label(const struct report_frame *f, enum label_style style)
 {
 	static const char *const suffixes[FRAME_KINDS] = {
 		[FRAME_USER] = "", [FRAME_KERNEL] = "_[k]", [FRAME_JIT] = "_[j]",
-		[FRAME_INLINED] = "_[i]", [FRAME_NOTE] = "",
+		[FRAME_INLINED] = "_[i]", [FRAME_NOTE] = "", [FRAME_PYTHON] = "_[p]",
 	};
-	bool drawn = style == LABELS_DRAWN;
-	char *raw = NULL, *text, line[16] = "";
+	bool drawn = style == LABELS_DRAWN || style == LABELS_SHORT;
+	char *raw = NULL, *text, *brief = NULL, line[16] = "";
+	const char *name = f->name;
 	const char *suffix = !drawn ? suffixes[f->kind] : f->kind == FRAME_INLINED ? " (inlined)" : "";
 	int n;
 
 	if (f->line)
 		snprintf(line, sizeof(line), ":%u", f->line);
-	if (f->name && f->file && style != LABELS_NAMED)
-		n = asprintf(&raw, "%s %s%s%s", f->name, report_frame__file(f), line, suffix);
-	else if (f->name)
-		n = asprintf(&raw, "%s%s", f->name, suffix);
+	if (name && style == LABELS_SHORT && (f->kind == FRAME_USER || f->kind == FRAME_INLINED)) {
+		name = brief = short_name(name);
+		if (!brief)
+			return NULL;
+	}
+	if (name && f->file && style != LABELS_NAMED)
+		n = asprintf(&raw, "%s %s%s%s", name, report_frame__file(f), line, suffix);
+	else if (name)
+		n = asprintf(&raw, "%s%s", name, suffix);
 	else if (f->module && drawn)
 		n = asprintf(&raw, "%s [no symbol]", f->module);
 	else if (f->module)
 		n = asprintf(&raw, "%s+0x%llx", f->module, f->offset);
 	else
 		n = asprintf(&raw, "[unknown]");
+	free(brief);
 	if (n < 0)
 		return NULL;
 	text = escape_string(raw);
@@ -71,20 +79,24 @@ static char *frame_label(const struct report_frame *f, enum label_style style)
 	return style == LABELS_FOLDED ? fold(text) : text;
 }
 
-/* "nginx"; "pid 12 nginx"; "cpu 3, comm nginx": a name alone needs no word in front. */
-static char *key_label(const struct report_row *key, bool folded)
+/* "nginx"; "pid 12 nginx"; "cpu 3, comm nginx": a lone name needs no label. first: of the fields. */
+static char *key_label(const struct report_row *key, size_t first, bool folded)
 {
 	char *text = NULL, *escaped;
-	size_t n = 0, i;
+	size_t n = 0, shown = 0, i;
 	FILE *f = open_memstream(&text, &n);
 
-	for (i = 0; f && i < key->ncells; i++) {
+	for (i = first; i < key->ncells; i++)
+		shown += !key->cell[i].machine;
+	for (i = first; f && i < key->ncells; i++) {
 		const struct field *cell = &key->cell[i];
 
+		if (cell->machine)
+			continue;
 		if (cell->label)
 			fputc(' ', f);
-		else if (key->ncells > 1 || !cell->text)
-			fprintf(f, "%s%s ", i ? ", " : "", cell->name);
+		else if (shown > 1 || !cell->text)
+			fprintf(f, "%s%s ", i > first ? ", " : "", cell->name);
 		if (cell->text)
 			fputs(cell->text, f);
 		else
@@ -112,24 +124,59 @@ static int by_label(const void *a, const void *b)
 	return d ?: (int)(x->index > y->index) - (int)(x->index < y->index);
 }
 
-/* Frames without a symbol that have got one name are one. */
+static void unite(struct stack_labels *l, struct ranked_label *list, size_t n)
+{
+	size_t i;
+
+	qsort(list, n, sizeof(*list), by_label);
+	for (i = 1; i < n; i++)
+		if (!strcmp(list[i].label, list[i - 1].label))
+			l->same[list[i].index] = l->same[list[i - 1].index];
+}
+
+/* Frames without a symbol that share a name are one frame; keys that differ in the event are one key. */
 static int find_same(struct stack_labels *l, const struct report_stacks *s)
 {
-	struct ranked_label *unnamed = calloc(l->nframes ?: 1, sizeof(*unnamed));
+	struct ranked_label *list = calloc(l->nframes + l->nkeys ?: 1, sizeof(*list));
 	size_t n = 0, i;
 
-	if (!unnamed)
+	if (!list)
 		return -ENOMEM;
-	for (i = 0; i < l->nframes; i++) {
+	for (i = 0; i < l->nframes + l->nkeys; i++)
 		l->same[i] = i;
+	for (i = 0; i < l->nframes; i++)
 		if (!s->frame[i].name)
-			unnamed[n++] = (struct ranked_label){ l->frame[i], i };
+			list[n++] = (struct ranked_label){ l->frame[i], i };
+	unite(l, list, n);
+	for (i = n = 0; s->nevents && i < l->nkeys; i++)
+		list[n++] = (struct ranked_label){ l->key[i], l->nframes + i };
+	unite(l, list, n);
+	free(list);
+	return 0;
+}
+
+static char *event_label(const char *name, bool folded)
+{
+	char *text = escape_string(name);
+
+	return folded ? fold(text) : text;
+}
+
+static int label_events(struct stack_labels *l, const struct report_stacks *s, bool folded)
+{
+	size_t i;
+
+	if (!s->nevents)
+		return 0;
+	l->event = calloc(s->nevents, sizeof(*l->event));
+	if (!l->event)
+		return -ENOMEM;
+	l->nevents = s->nevents;
+	for (i = 0; i < s->nevents; i++) {
+		l->event[i] = event_label(s->event[i].name, folded);
+		if (!l->event[i])
+			return -ENOMEM;
 	}
-	qsort(unnamed, n, sizeof(*unnamed), by_label);
-	for (i = 1; i < n; i++)
-		if (!strcmp(unnamed[i].label, unnamed[i - 1].label))
-			l->same[unnamed[i].index] = l->same[unnamed[i - 1].index];
-	free(unnamed);
 	return 0;
 }
 
@@ -139,11 +186,12 @@ int stack_labels__make(struct stack_labels *l, const struct report_stacks *s,
 	size_t i;
 
 	*l = (struct stack_labels){
-		s->nframes, s->nkeys, calloc(s->nframes ?: 1, sizeof(*l->frame)),
-		calloc(s->nkeys ?: 1, sizeof(*l->key)), calloc(s->nframes ?: 1, sizeof(*l->same)),
-		s->callee_first,
+		.nframes = s->nframes, .nkeys = s->nkeys, .callee_first = s->callee_first,
+		.frame = calloc(s->nframes ?: 1, sizeof(*l->frame)),
+		.key = calloc(s->nkeys ?: 1, sizeof(*l->key)),
+		.same = calloc(s->nframes + s->nkeys ?: 1, sizeof(*l->same)),
 	};
-	if (!l->frame || !l->key || !l->same)
+	if (!l->frame || !l->key || !l->same || label_events(l, s, style == LABELS_FOLDED))
 		return -ENOMEM;
 	for (i = 0; i < l->nframes; i++) {
 		l->frame[i] = frame_label(&s->frame[i], style);
@@ -151,7 +199,7 @@ int stack_labels__make(struct stack_labels *l, const struct report_stacks *s,
 			return -ENOMEM;
 	}
 	for (i = 0; i < l->nkeys; i++) {
-		l->key[i] = key_label(&s->key[i], style == LABELS_FOLDED);
+		l->key[i] = key_label(&s->key[i], s->nevents ? 1 : 0, style == LABELS_FOLDED);
 		if (!l->key[i])
 			return -ENOMEM;
 	}
@@ -166,6 +214,9 @@ void stack_labels__free(struct stack_labels *l)
 		free(l->frame[i]);
 	for (i = 0; l->key && i < l->nkeys; i++)
 		free(l->key[i]);
+	for (i = 0; l->event && i < l->nevents; i++)
+		free(l->event[i]);
+	free(l->event);
 	free(l->frame);
 	free(l->key);
 	free(l->same);
@@ -176,8 +227,12 @@ void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report
 	const char *gap = "";
 	u32 i;
 
+	if (l->event) {
+		fputs(l->event[s->event], f);
+		gap = ";";
+	}
 	if (*l->key[s->key]) {
-		fputs(l->key[s->key], f);
+		fprintf(f, "%s%s", gap, l->key[s->key]);
 		gap = ";";
 	}
 	for (i = 0; i < s->nframes; i++, gap = ";")
@@ -188,14 +243,14 @@ void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report
  * --- the tree ----------------------------------------------------------------------------------
  */
 
-/* What the order of stacks goes by: labels are compared once, their ranks from then on. */
+/* Sort keys of stacks: labels are compared once, then by rank. */
 struct ranked {
 	const struct report_stack *stack;
-	const u32 *rank;        /* of each label */
+	const u32 *rank;        /* per label */
 	const struct stack_labels *labels;
 };
 
-/* Ranks of frames, behind them those of keys. NULL without memory. */
+/* Ranks of the frames, followed by those of the keys. NULL without memory. */
 static u32 *rank_labels(const struct stack_labels *l)
 {
 	size_t n = l->nframes + l->nkeys, i;
@@ -218,7 +273,7 @@ static u32 *rank_labels(const struct stack_labels *l)
 	return rank;
 }
 
-/* Level 0 is the key, where keys have a name; frames follow. */
+/* Level 0 is the key, if keys have a name; frames follow. */
 static bool has_key(const struct stack_labels *l, const struct report_stack *s)
 {
 	return *l->key[s->key];
@@ -232,7 +287,7 @@ static u32 levels(const struct stack_labels *l, const struct report_stack *s)
 static u32 at_level(const struct stack_labels *l, const struct report_stack *s, u32 level)
 {
 	if (has_key(l, s) && !level)
-		return l->nframes + s->key;
+		return l->same[l->nframes + s->key];
 	level -= has_key(l, s);
 	return l->same[s->frame[l->callee_first ? s->nframes - 1 - level : level]];
 }
@@ -253,11 +308,42 @@ static int by_path(const void *a, const void *b)
 }
 
 struct path {
-	u32 *node;      /* of each level */
+	u32 *node;      /* per level */
 	u32 depth;
 };
 
-/* Adds a stack that comes behind all those added before, in the order of by_path(). */
+static int make_room(struct call_tree *t, size_t n, size_t *room)
+{
+	struct call_node *larger;
+	struct call_share *shares;
+
+	while (t->n + n > *room) {
+		larger = realloc(t->node, 2 * *room * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		t->node = larger;
+		if (t->nevents) {
+			shares = realloc(t->share, 2 * *room * t->nevents * sizeof(*shares));
+			if (!shares)
+				return -ENOMEM;
+			t->share = shares;
+			memset(shares + *room * t->nevents, 0, *room * t->nevents * sizeof(*shares));
+		}
+		*room *= 2;
+	}
+	return 0;
+}
+
+static void add_shares(struct call_tree *t, const struct path *path, u32 n, const struct report_stack *s)
+{
+	u32 i;
+
+	for (i = 0; i <= n; i++)
+		add_saturating(&t->share[path->node[i] * t->nevents + s->event].total, s->value);
+	add_saturating(&t->share[path->node[n] * t->nevents + s->event].self, s->value);
+}
+
+/* Adds a stack; stacks must come in the order of by_path(). */
 static int add_stack(struct call_tree *t, struct path *path, size_t *room,
 		     const struct stack_labels *l, const struct report_stack *s)
 {
@@ -266,14 +352,8 @@ static int add_stack(struct call_tree *t, struct path *path, size_t *room,
 	while (level < n && level < path->depth &&
 	       t->node[path->node[level + 1]].frame == at_level(l, s, level))
 		level++;
-	while (t->n + n > *room) {
-		struct call_node *larger = realloc(t->node, 2 * *room * sizeof(*larger));
-
-		if (!larger)
-			return -ENOMEM;
-		t->node = larger;
-		*room *= 2;
-	}
+	if (make_room(t, n, room))
+		return -ENOMEM;
 	for (; level < n; level++) {
 		t->node[t->n] = (struct call_node){ at_level(l, s, level), 0, level + 1, 0, 0, 0 };
 		path->node[level + 1] = t->n++;
@@ -284,12 +364,14 @@ static int add_stack(struct call_tree *t, struct path *path, size_t *room,
 		t->node[path->node[i]].before += s->before;
 	}
 	add_saturating(&t->node[path->node[n]].self, s->value);
+	if (t->nevents)
+		add_shares(t, path, n, s);
 	if (n > t->depth)
 		t->depth = n;
 	return 0;
 }
 
-/* The span of a node reaches to the next one that is not deeper. */
+/* A subtree ends at the next node that is not deeper. */
 static int set_spans(struct call_tree *t)
 {
 	u32 *open = calloc(t->depth + 2, sizeof(*open)), depth = 0, i;
@@ -322,14 +404,17 @@ int call_tree__make(struct call_tree *t, const struct report_stacks *s,
 	struct path path = {};
 	int err = -ENOMEM;
 
-	*t = (struct call_tree){ .node = calloc(room, sizeof(*t->node)), .n = 1 };
+	*t = (struct call_tree){
+		.node = calloc(room, sizeof(*t->node)), .n = 1, .nevents = s->nevents,
+		.share = calloc(room * s->nevents ?: 1, sizeof(*t->share)),
+	};
 	for (i = 0; order && i < s->n; i++) {
 		order[i] = (struct ranked){ &s->stack[i], rank, l };
 		if (s->stack[i].nframes > deepest)
 			deepest = s->stack[i].nframes;
 	}
 	path.node = calloc(deepest + 2, sizeof(*path.node));
-	if (order && rank && t->node && path.node) {
+	if (order && rank && t->node && t->share && path.node) {
 		qsort(order, s->n, sizeof(*order), by_path);
 		err = 0;
 	}
@@ -348,6 +433,7 @@ int call_tree__make(struct call_tree *t, const struct report_stacks *s,
 void call_tree__free(struct call_tree *t)
 {
 	free(t->node);
+	free(t->share);
 	memset(t, 0, sizeof(*t));
 }
 

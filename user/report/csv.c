@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reports as CSV (RFC 4180, other separators allowed): one header for the whole output. A
- * histogram group is one line of its figures, in the base unit; buckets are in the JSON only. A
- * stack is one line with its frames in folded form.
+ * Reports as CSV (RFC 4180, other separators allowed): one header for the whole output. A histogram
+ * group is one line of summary figures, in the base unit; only JSON has buckets. A stack is one
+ * line with its frames in folded form.
  */
 #include <errno.h>
 #include <math.h>
@@ -31,7 +31,7 @@ void csv_put_text(struct writer *w, const char *text)
 	fputc('"', w->file);
 }
 
-/* The separator may be a digit or a letter too: numbers and names are quoted like text. */
+/* The separator may be a digit or a letter, so numbers and names are quoted like text. */
 static void put_number(struct writer *w, u64 number)
 {
 	char text[24];
@@ -40,7 +40,7 @@ static void put_number(struct writer *w, u64 number)
 	csv_put_text(w, text);
 }
 
-/* With all the digits that tell it from its neighbours; no locale is ever set. */
+/* Enough digits to be exact; the locale is always "C". */
 static void put_real(struct writer *w, const struct field *f)
 {
 	char text[32];
@@ -69,7 +69,7 @@ static void put_signed(struct writer *w, s64 number)
 	csv_put_text(w, text);
 }
 
-/* A value of a histogram: those of one with bounds have a sign. */
+/* A histogram value: signed if the histogram has bounds. */
 static void next_value(struct writer *w, const struct histogram *h, u64 value)
 {
 	fputc(w->separator, w->file);
@@ -234,8 +234,9 @@ static int put_stack(struct writer *w, const struct report *r, const struct stac
 		err = put_field(w, &key->cell[i]);
 	}
 	next_number(w, stack->value);
-	without.key = 0;        /* it has columns of its own */
+	without.key = 0;        /* keys have columns of their own */
 	frames.key = &no_key;
+	frames.event = NULL;
 	if (f)
 		put_folded_stack(f, &frames, &without);
 	if (!f || fclose(f))

@@ -8,6 +8,21 @@
 #include <string.h>
 
 #include "report/escape.h"
+#include "report/terminal.h"
+
+/* Broken between words on a terminal. */
+static void put_line(const char *kind, const char *line)
+{
+	const struct terminal t = terminal__of(stderr);
+	char *all;
+
+	if (!t.columns || asprintf(&all, "%s: %s%s\n", program_invocation_short_name, kind, line) < 0) {
+		fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, kind, line);
+		return;
+	}
+	terminal__put_paragraph(stderr, &t, all, strlen(program_invocation_short_name) + 4);
+	free(all);
+}
 
 static void say(const char *kind, const char *fmt, va_list args)
 {
@@ -21,7 +36,7 @@ static void say(const char *kind, const char *fmt, va_list args)
 	while (n && text[n - 1] == '\n')
 		n--;
 	escape(line, text, n);
-	fprintf(stderr, "%s: %s%s\n", program_invocation_short_name, kind, line);
+	put_line(kind, line);
 }
 
 #define SAY(kind)                      \
@@ -55,7 +70,7 @@ void diag_hint(const char *fmt, ...)
 	SAY("  ");
 }
 
-/* Places on the screen that the first n bytes of text take once they are escaped. */
+/* Screen columns of the first n bytes of text once escaped. */
 static size_t width(const char *text, size_t n)
 {
 	char *line = malloc(ESCAPE_SPACE(n));
@@ -95,7 +110,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-/* libbpf's messages, line by line: a verifier log comes as one message of many lines. */
+/* Prints libbpf's messages line by line: a verifier log is one message of many lines. */
 static int talk(enum libbpf_print_level level, const char *fmt, va_list args)
 {
 	char *text, *line, *rest;
@@ -110,7 +125,7 @@ static int talk(enum libbpf_print_level level, const char *fmt, va_list args)
 	return 0;
 }
 
-/* libbpf keeps the switch: its print function is the one bit of state this needs. */
+/* The current libbpf print function doubles as the -v flag, so no state is needed here. */
 void diag_verbose(bool on)
 {
 	libbpf_set_print(on ? talk : quiet);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What makes a flame graph answer to mouse and keyboard (flame.c draws it). It reads everything
- * from the drawing: of each frame <g>, its <title> (the name, and
- * on a second line "1,234 samples, 5.67%"), its <rect> and its <text>, if there is room for one.
- * Names reach the document as text only, never as markup.
+ * Handles mouse and keyboard of a flame graph (drawn by flame.c). The script reads all data from
+ * the drawing: of each frame <g>, its <title> (the name, and on a second line "1,234 samples,
+ * 5.67%"), its <rect>, and its <text> if it has room for one. Names reach the document as text
+ * only, never as markup. flame() gets the drawing, as a page may have several, and the key target:
+ * the document, or the drawing while it has the focus.
  */
 #ifndef TALLY_OUT_FLAME_SCRIPT_H
 #define TALLY_OUT_FLAME_SCRIPT_H
 
 static const char flame_script[] =
 	"'use strict';\n"
-	"(function () {\n"
-	"const svg = document.documentElement, plot = document.getElementById('plot');\n"
+	"function flame(svg, keys) {\n"
+	"const plot = svg.querySelector('.plot');\n"
 	"const left = +plot.dataset.left, wide = +plot.dataset.wide, letter = 6.6, gap = 0.4;\n"
-	"const say = document.getElementById('said'), found = document.getElementById('found');\n"
-	"const box = document.getElementById('box'), reset = document.getElementById('reset');\n"
+	"const say = svg.querySelector('.said'), found = svg.querySelector('.found');\n"
+	"const box = svg.querySelector('input'), reset = svg.querySelector('.reset');\n"
 	"const frames = Array.from(plot.children, function (g, index) {\n"
 	"	const rect = g.querySelector('rect'), text = g.querySelector('text');\n"
 	"	const lines = g.querySelector('title').textContent.split('\\n');\n"
@@ -27,7 +28,7 @@ static const char flame_script[] =
 	"const root = frames[0];\n"
 	"frames.forEach(function (f) { f.w = wide * f.value / root.value; });\n"
 	"let zoomed = root, selected = null;\n"
-	/* Places are rounded to hundredths. */
+	/* Positions are rounded to hundredths. */
 	"function spans(a, b) { return a.x <= b.x + 0.02 && a.x + a.w >= b.x + b.w - 0.02; }\n"
 	"function place(f, x, w) {\n"
 	"	f.shown = w > 0.05;\n"
@@ -78,7 +79,7 @@ static const char flame_script[] =
 	"	f.g.classList.add('selected');\n"
 	"	tell(f);\n"
 	"}\n"
-	/* Of hits that stand on each other only the lowest counts. */
+	/* Of nested hits, only the outermost counts. */
 	"function count() {\n"
 	"	const inside = frames.filter(function (f) { return f.hit && f.shown; });\n"
 	"	let sum = 0;\n"
@@ -108,7 +109,7 @@ static const char flame_script[] =
 	"	count();\n"
 	"}\n"
 	"function of(target) {\n"
-	"	const g = target.closest ? target.closest('#plot > g') : null;\n"
+	"	const g = target.closest ? target.closest('.plot > g') : null;\n"
 	"	return g ? frames.find(function (f) { return f.g === g; }) : null;\n"
 	"}\n"
 	"function step(key) {\n"
@@ -135,7 +136,7 @@ static const char flame_script[] =
 	"plot.addEventListener('mouseleave', function () { tell(selected || zoomed); });\n"
 	"reset.addEventListener('click', function () { select(null); zoom(root); });\n"
 	"box.addEventListener('input', search);\n"
-	"document.addEventListener('keydown', function (e) {\n"
+	"keys.addEventListener('keydown', function (e) {\n"
 	"	if (e.ctrlKey || e.altKey || e.metaKey) return;\n"
 	"	if (document.activeElement === box) {\n"
 	"		if (e.key !== 'Escape' && e.key !== 'Enter') return;\n"
@@ -151,9 +152,56 @@ static const char flame_script[] =
 	"	else return;\n"
 	"	e.preventDefault();\n"
 	"});\n"
-	"Array.from(document.querySelectorAll('.js'), function (e) { e.classList.remove('js'); "
+	"Array.from(svg.querySelectorAll('.js'), function (e) { e.classList.remove('js'); "
 	"});\n"
 	"zoom(root);\n"
+	"svg.dataset.ready = 'yes';\n"
+	"}\n";
+
+/*
+ * Of a file of several events: turns the headings (.switch) into a row of buttons and shows the drawing (.part) of one.
+ * Keys 1 to 8 switch, too. Without the script all are shown, one below the other. Inner svg elements have no property
+ * style.display in old browsers, so the attribute is set.
+ */
+static const char flame_switch_script[] =
+	"(function () {\n"
+	"const svg = document.documentElement;\n"
+	"const parts = Array.from(svg.querySelectorAll('.part')), buttons = Array.from(svg.querySelectorAll('.switch'));\n"
+	"let shown = 0;\n"
+	/* Keys go to the drawing that is shown. */
+	"const keys = parts.map(function () { return new EventTarget(); });\n"
+	"parts.forEach(function (part, index) { flame(part, keys[index]); });\n"
+	"const top = Math.min.apply(null, parts.map(function (part) { return +part.getAttribute('y'); }));\n"
+	"let x = 10;\n"
+	"buttons.forEach(function (g, index) {\n"
+	"	const rect = g.querySelector('rect'), text = g.querySelector('text');\n"
+	"	const wide = Math.ceil(text.getComputedTextLength()) + 12;\n"
+	"	rect.setAttribute('x', x); rect.setAttribute('y', top - 22); rect.setAttribute('width', wide);\n"
+	"	text.setAttribute('x', x + 6); text.setAttribute('y', top - 9);\n"
+	"	x += wide + 8;\n"
+	"	g.addEventListener('click', function () { show(index); });\n"
+	"});\n"
+	"function show(index) {\n"
+	"	const high = top + +parts[index].getAttribute('height');\n"
+	"	shown = index;\n"
+	"	parts.forEach(function (part, i) {\n"
+	"		part.setAttribute('y', top);\n"
+	"		part.setAttribute('display', i === index ? 'inline' : 'none');\n"
+	"		buttons[i].classList.toggle('shown', i === index);\n"
+	"	});\n"
+	"	svg.setAttribute('height', high);\n"
+	"	svg.setAttribute('viewBox', '0 0 ' + svg.getAttribute('width') + ' ' + high);\n"
+	"	svg.dataset.shown = index;\n"
+	"}\n"
+	"document.addEventListener('keydown', function (e) {\n"
+	"	const typing = document.activeElement && document.activeElement.localName === 'input';\n"
+	"	const n = '12345678'.indexOf(e.key);\n"
+	"	if (!typing && e.key && n >= 0 && n < parts.length && !e.ctrlKey && !e.altKey && !e.metaKey) { show(n); return; }\n"
+	"	const passed = new KeyboardEvent('keydown', {key: e.key, ctrlKey: e.ctrlKey, altKey: e.altKey, metaKey: e.metaKey, "
+	"cancelable: true});\n"
+	"	if (!keys[shown].dispatchEvent(passed)) e.preventDefault();\n"
+	"});\n"
+	"show(0);\n"
 	"svg.dataset.ready = 'yes';\n"
 	"})();\n";
 

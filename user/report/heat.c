@@ -49,7 +49,7 @@ void heat__free(struct heat *h)
  * --- spans -------------------------------------------------------------------------------------
  */
 
-/* Each two neighbours become one. */
+/* Merges neighbouring spans in pairs. */
 static int halve(struct heat *h)
 {
 	struct heat_slice *to, *from;
@@ -87,8 +87,8 @@ static int halve(struct heat *h)
 }
 
 /*
- * Makes the span that a report of that length goes to the last one. What remains of the last
- * interval when the run ends, some microseconds, is no column of its own.
+ * Extends the last span by a report of that duration, or begins a new one. The remainder after the
+ * last full interval, a few microseconds, gets no column of its own.
  */
 static int extend(struct heat *h, u64 duration_ns)
 {
@@ -113,7 +113,7 @@ static int extend(struct heat *h, u64 duration_ns)
  * --- values ------------------------------------------------------------------------------------
  */
 
-/* An order of keys. A label (the name of a pid) may change, and says nothing. */
+/* Order of keys. Labels (the name of a pid) may change, so they are ignored. */
 static int compare_keys(const struct field *a, size_t na, const struct field *b, size_t nb)
 {
 	size_t i;
@@ -132,7 +132,7 @@ static int compare_keys(const struct field *a, size_t na, const struct field *b,
 	return d ?: (na > nb) - (na < nb);
 }
 
-/* Where the map of a key is, or, if there is none, where it belongs: maps stand in order. */
+/* Index of a key's map, or, if there is none, its insertion point: maps are sorted. */
 static size_t place_of(const struct heat *h, const struct field *key, size_t nkey, bool *found)
 {
 	size_t low = 0, high = h->nmaps, middle;
@@ -235,7 +235,7 @@ static void add_totals(struct heat *h, const struct report *r)
 	h->total = sum;
 }
 
-int heat__add(struct heat *h, struct writer *w, const struct report *r)
+int heat__add(struct heat *h, const struct report *r)
 {
 	int err = r->table || r->stacks ? -EOPNOTSUPP : extend(h, r->duration_ns);
 	size_t i;
@@ -246,30 +246,14 @@ int heat__add(struct heat *h, struct writer *w, const struct report *r)
 	for (i = 0; i < r->ngroups && !err; i++)
 		if (r->group[i].hist.count)
 			err = add_group(h, &r->group[i]);
-	if (!err && h->live && w->format == FORMAT_TEXT &&
-	    !(r->ngroups && r->group[0].nkey))
-		err = write_heat_line(w, h, r);
 	return err;
-}
-
-int heat__write(struct heat *h, struct writer *w)
-{
-	struct writing writing;
-	int err;
-
-	if (!h->total.tool)
-		return 0;
-	err = writer__begin(w, &writing);
-	if (!err)
-		err = w->format == FORMAT_SVG ? write_heat_svg(w, h) : write_heat_text(w, h);
-	return writer__end(w, &writing, err);
 }
 
 /*
  * --- cells -------------------------------------------------------------------------------------
  */
 
-/* The maps, the largest first. Returns 0 or -ENOMEM. */
+/* Sorts the maps, largest first. Returns 0 or -ENOMEM. */
 static int sort_maps(struct heat_grid *g, const struct heat *h)
 {
 	struct report all = {};
@@ -288,11 +272,11 @@ static int sort_maps(struct heat_grid *g, const struct heat *h)
 	report__sort_groups(&all, h->sort, 0);
 	for (i = 0; i < all.ngroups; i++)
 		g->map[i] = &h->map[place_of(h, all.group[i].key, all.group[i].nkey, &found)];
-	free(all.group);        /* what is in it belongs to the maps */
+	free(all.group);        /* its contents belong to the maps */
 	return 0;
 }
 
-/* Rows of whole powers of two, or parts or multiples of them: few enough. */
+/* Chooses rows of whole powers of two, or fractions or multiples of them, to fit the limit. */
 static void fit_rows(struct heat_grid *g, u32 rows)
 {
 	u32 lowest = UINT32_MAX, highest = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Heat maps: how a distribution changes over time. Time goes across, a column for each interval;
- * values go up, a row for some neighbouring buckets of the histogram; a cell is how many values it
- * holds, shaded. Nothing is made of single events: columns are the reports of a run, so cells add
- * up to the histogram of the whole run exactly.
+ * Heat maps: how a distribution changes over time. Time runs across, one column per interval;
+ * values run up, one row per few neighbouring buckets; the shade of a cell is its number of values.
+ * Columns are made from the reports of a run, not from single events, so cells add up to the
+ * histogram of the whole run exactly.
  *
- *   heat__init()
- *   heat__add()       a report each interval; as text, live, it writes a line
+ *   heat__new()
+ *   heat__add()       a report each interval
+ *   heat__write_line()  its line, in live text
  *   heat__write()     the picture, at the end: text, or SVG
  *   heat__free()
  *
- * With keys there is a map for each of the largest ones, all to one scale.
- *
- * Memory is bounded: beyond HEAT_SPANS intervals, each two neighbours become one.
+ * With keys, each of the largest keys has a map, all to one scale. Memory is bounded: beyond
+ * HEAT_SPANS intervals, neighbours are merged in pairs.
  */
 #ifndef TALLY_OUT_HEAT_H
 #define TALLY_OUT_HEAT_H
@@ -22,22 +22,22 @@
 
 #define HEAT_SPANS 600
 
-/* How text is drawn. */
+/* Style of text output. */
 struct heat_style {
 	u32 width;              /* of a line */
-	bool colour;            /* a background of 256 colours */
-	bool utf8;              /* blocks, else ASCII */
+	bool colour;            /* 256-colour backgrounds */
+	bool utf8;              /* block characters, else ASCII */
 };
 
-/* What a file is good for: a terminal's width and colours, as NO_COLOR, TERM and COLUMNS say. */
+/* The style that fits a file: width and colours of its terminal, NO_COLOR, TERM and COLUMNS. */
 struct heat_style heat_style__of(FILE *file);
 
-/* A stretch of time: one interval, or some. */
+/* A time span: one or more intervals. */
 struct heat_span {
 	u64 start_ns, duration_ns;      /* since measuring began */
 };
 
-/* What came in one span; spans without values have none. */
+/* The values of one span; spans without values have no slice. */
 struct heat_slice {
 	u32 span;
 	struct histogram hist;
@@ -51,24 +51,24 @@ struct heat_map {
 	size_t nslices;
 };
 
-/* The scale of lines that are written live: it widens when something is outside. */
+/* The scale of live lines: it widens when a value falls outside. */
 struct heat_lines {
-	u32 first, step;        /* bucket of the first cell; buckets in each */
-	u32 lowest, highest;    /* buckets seen up to now */
+	u32 first, step;        /* bucket of the first cell; buckets per cell */
+	u32 lowest, highest;    /* buckets seen so far */
 	u32 lines;              /* since the scale was written */
 };
 
 struct heat {
 	struct heat_style style;
 	bool live;
-	u64 interval_ns;        /* asked for: a much shorter last one joins its neighbour */
-	size_t top;             /* maps drawn at most; 0: all */
-	int sort;               /* report_sort_column() that the largest go by */
+	u64 interval_ns;        /* as requested: a much shorter last interval joins its neighbour */
+	size_t top;             /* most maps drawn; 0: all */
+	int sort;               /* report_sort_column() that ranks the maps */
 	struct heat_span span[HEAT_SPANS];
 	size_t nspans;
-	u32 per_span;           /* intervals in one */
-	u32 in_last;            /* intervals in the last one */
-	struct heat_map *map;   /* in the order of their keys */
+	u32 per_span;           /* intervals per span */
+	u32 in_last;            /* intervals in the last span so far */
+	struct heat_map *map;   /* sorted by key */
 	size_t nmaps;
 	struct report total;    /* of the whole run, without groups */
 	struct heat_lines lines;
@@ -78,13 +78,15 @@ struct heat {
 struct heat *heat__new(struct heat_style style, u64 interval_ns, bool live, size_t top, int sort);
 
 /*
- * Adds a report: its texts must live as long as the heat map, its groups need not. A live one
- * writes a line, if there are no keys. Returns 0, -ENOMEM, -EIO and the like from writing, or
- * -EOPNOTSUPP if the report has no histograms.
+ * Adds a report: its texts must live as long as the heat map, its groups need not. Returns 0,
+ * -ENOMEM, or -EOPNOTSUPP if the report has no histograms.
  */
-int heat__add(struct heat *h, struct writer *w, const struct report *r);
+int heat__add(struct heat *h, const struct report *r);
 
-/* Draws what has been added. Returns as writer__write(). */
+/* Writes the line of a report that was added, if the heat map is live text without keys. Returns as writer__write(). */
+int heat__write_line(struct heat *h, struct writer *w, const struct report *r);
+
+/* Draws all reports added so far. Returns as writer__write(). */
 int heat__write(struct heat *h, struct writer *w);
 
 void heat__free(struct heat *h);
@@ -95,30 +97,30 @@ void heat__free(struct heat *h);
 struct heat_grid {
 	const struct heat_map **map;
 	size_t nmaps;
-	u32 first, step;        /* bucket that row 0 begins with, buckets in a row */
+	u32 first, step;        /* first bucket of row 0, buckets per row */
 	u32 rows, columns;
-	u32 per_column;         /* spans in a column */
+	u32 per_column;         /* spans per column */
 	u64 *cell;              /* of map m: cell[(m * columns + column) * rows + row] */
-	u64 most;               /* in one cell */
+	u64 most;               /* largest count of a cell */
 };
 
 /*
- * At most so many rows and columns. The maps are those of h, the largest first, no more than
- * h->top. Returns 0 or -ENOMEM; free it in both cases.
+ * Makes a grid of at most that many rows and columns, from the largest h->top maps, largest first.
+ * Returns 0 or -ENOMEM; free the grid in both cases.
  */
 int heat_grid__make(struct heat_grid *g, const struct heat *h, u32 rows, u32 columns);
 void heat_grid__free(struct heat_grid *g);
 
 u64 heat_grid__cell(const struct heat_grid *g, size_t map, u32 column, u32 row);
 
-/* Smallest and largest value of a row, both inclusive, and the time that a column covers. */
+/* Smallest and largest value of a row, both inclusive, and the time span of a column. */
 u64 heat_grid__low(const struct heat_grid *g, u32 row);
 u64 heat_grid__high(const struct heat_grid *g, u32 row);
 struct heat_span heat_grid__span(const struct heat_grid *g, const struct heat *h, u32 column);
 
 /*
- * Shades are about equal steps of the logarithm of the count. Shade k is of counts from from[k] to
- * below from[k + 1]; the first one begins at 1: what is there is seen.
+ * Shades: about equal steps of the logarithm of the count. Shade k covers counts in [from[k],
+ * from[k + 1]); the first begins at 1, so every value is visible.
  */
 #define HEAT_SHADES 9
 
@@ -127,14 +129,14 @@ struct heat_shades {
 	u32 n;
 };
 
-/* n shades or, where there are fewer counts from 1 to most, as many. */
+/* Makes n shades, or fewer if there are fewer counts from 1 to most. */
 void heat_shades__make(struct heat_shades *s, u64 most, u32 n);
-int heat_shade(const struct heat_shades *s, u64 count);        /* -1: none, the count is 0 */
+int heat_shade(const struct heat_shades *s, u64 count);        /* -1: count is 0 */
 
-/* Which of so many colours, pale to strong, a shade has: the strongest is always used. */
+/* Maps a shade to one of that many colours, pale to strong: the strongest is always used. */
 u32 heat_shade_colour(const struct heat_shades *s, u32 shade, u32 colours);
 
-/* Text for people, with a sign where the values have one. text has room for HEAT_VALUE. */
+/* Formats a value, with a sign if the values have one. text has room for HEAT_VALUE. */
 #define HEAT_VALUE (UNITS_SPACE + 1)
 const char *heat_value(char *text, const struct heat *h, const struct histogram *like, u64 value,
 		       bool milliseconds);
@@ -143,5 +145,12 @@ const char *heat_value(char *text, const struct heat *h, const struct histogram 
 int write_heat_text(struct writer *w, struct heat *h);
 int write_heat_line(struct writer *w, struct heat *h, const struct report *r);
 int write_heat_svg(struct writer *w, struct heat *h);
+
+/*
+ * As part of a page: writes an svg element of at most about most_cells cells. heat_style_rules: its
+ * CSS rules, without nesting, once per page. Returns 0 or -ENOMEM.
+ */
+int put_heat_svg(FILE *f, const struct heat *h, bool milliseconds, size_t most_cells);
+extern const char heat_style_rules[];
 
 #endif /* TALLY_OUT_HEAT_H */

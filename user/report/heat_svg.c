@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Heat maps as one SVG file that needs nothing else, not even a script: each cell tells its time,
- * values and count to whoever points at it. Columns are as wide as their time.
+ * Heat maps as a standalone SVG file without script, or as part of a page: each cell has a tooltip
+ * with its time, values and count. The width of a column is proportional to its duration.
  */
 #include <string.h>
 #include <time.h>
@@ -12,20 +12,21 @@
 #include "report/xml.h"
 
 #define WIDE 1200
-#define LEFT 92                 /* values */
+#define LEFT 92                 /* labels of values */
 #define RIGHT 30
 #define PLOT (WIDE - LEFT - RIGHT)
 #define ABOVE 112               /* titles and shades */
+#define TITLES 82               /* titles, within ABOVE */
 #define KEY 24                  /* above a map: its key */
-#define AXIS 44                 /* below one: times */
-#define HIGHEST 520             /* a map, if there is one only; several are half as high */
-#define ROWS 61                 /* 16 buckets each, of all there are */
-#define MOST_CELLS 14000        /* of a file, 150 bytes each */
-#define LETTER 7.3              /* width of one, about, at 12 px */
-#define TITLE 108               /* letters in a line, at 16 px */
-#define LINE 145                /* at 12 px */
+#define AXIS 44                 /* below a map: times */
+#define HIGHEST 520             /* height of a single map; several maps are half as high */
+#define ROWS 61                 /* for the whole range, 16 buckets each */
+#define MOST_CELLS 14000        /* in a file, 150 bytes each */
+#define LETTER 7.3              /* approximate letter width at 12 px */
+#define TITLE 108               /* letters in a line at 16 px */
+#define LINE 145                /* letters in a line at 12 px */
 
-static const char style[] =
+const char heat_style_rules[] =
 	"svg{background:#fff;font:12px ui-monospace,Menlo,Consolas,monospace}"
 	"text{fill:#222}.h{font-size:16px;font-weight:600}.q{fill:#555}"
 	".k{font-size:13px;font-weight:600}"
@@ -43,16 +44,23 @@ struct picture {
 	struct heat_grid grid;
 	struct heat_shades shades;
 	bool milliseconds;
-	double row;             /* height of one */
+	double row;             /* height of a row */
 	u64 duration_ns;
+	bool within;            /* part of a page that has the style and the heading */
+	size_t most_cells;
 };
+
+static u32 above(const struct picture *p)
+{
+	return p->within ? ABOVE - TITLES : ABOVE;
+}
 
 static double x_of(const struct picture *p, u64 ns)
 {
 	return LEFT + (p->duration_ns ? (double)PLOT * ns / p->duration_ns : 0);
 }
 
-/* Of the lower edge of a row, below the top of its map. */
+/* Position of a row's lower edge, from the top of its map. */
 static double y_of(const struct picture *p, u32 row)
 {
 	return (p->grid.rows - row) * p->row;
@@ -74,7 +82,7 @@ static void put_edge(const struct picture *p, char text[HEAT_VALUE], u32 row)
 			   p->milliseconds);
 }
 
-/* Values at the left, where there is room for them, and lines across. */
+/* Labels of values at the left, as space allows, and horizontal lines. */
 static void put_values(const struct picture *p, double top)
 {
 	u32 each = 1, row;
@@ -85,7 +93,7 @@ static void put_values(const struct picture *p, double top)
 	for (row = 0; row <= p->grid.rows; row++) {
 		double y = top + y_of(p, row);
 
-		/* From the lowest edge up in even steps, and the highest if it has room. */
+		/* Label the lowest edge, then even steps, then the highest edge if it fits. */
 		if (row % each && (row < p->grid.rows || row % each * p->row < 16))
 			continue;
 		put_edge(p, text, row);
@@ -119,7 +127,7 @@ static void put_range(const struct picture *p, u32 row)
 
 	put_edge(p, from, row);
 	put_edge(p, to, row + 1);
-	/* Where a row is one value, that is what it is called. */
+	/* A row of a single value is labelled with that value. */
 	if (heat_grid__low(g, row) == heat_grid__high(g, row))
 		fprintf(p->file, "%s", from);
 	else
@@ -170,10 +178,16 @@ static void put_key(const struct picture *p, const struct heat_map *m, double y)
 	for (i = 0; i < m->nkey; i++) {
 		const struct field *f = &m->key[i];
 
+		if (f->machine)
+			continue;
 		if (f->label)
 			fputc(' ', p->file);
 		else
-			fprintf(p->file, "%s%s ", i ? ", " : "", f->name);
+			fputs(i ? ", " : "", p->file);
+		if (!f->label) {
+			put_xml_escaped(p->file, f->name);
+			fputc(' ', p->file);
+		}
 		if (f->text)
 			put_xml_escaped(p->file, f->text);
 		else
@@ -190,7 +204,7 @@ static double map_height(const struct picture *p)
 static void put_map(const struct picture *p, size_t map)
 {
 	const struct heat_map *m = p->grid.map[map];
-	double top = ABOVE + map * map_height(p), bottom;
+	double top = above(p) + map * map_height(p), bottom;
 
 	if (m->nkey) {
 		put_key(p, m, top + 14);
@@ -205,14 +219,14 @@ static void put_map(const struct picture *p, size_t map)
 	put_axis(p, bottom);
 }
 
-/* Swatches, each with its counts. */
+/* Swatches with their counts. */
 static void put_legend(const struct picture *p)
 {
 	char from[UNITS_SPACE], to[UNITS_SPACE], text[2 * UNITS_SPACE];
 	double x = LEFT + 16 * LETTER;
 	u32 i;
 
-	fprintf(p->file, "<text x=\"%d\" y=\"98\">events in a cell</text>\n", LEFT);
+	fprintf(p->file, "<text x=\"%d\" y=\"%u\">events in a cell</text>\n", LEFT, above(p) - 14);
 	for (i = 0; i < p->shades.n; i++) {
 		u64 last = i + 1 < p->shades.n ? p->shades.from[i + 1] - 1 : p->grid.most;
 
@@ -220,9 +234,10 @@ static void put_legend(const struct picture *p)
 		format_count(to, last);
 		snprintf(text, sizeof(text), last > p->shades.from[i] ? "%s-%s" : "%s", from, to);
 		fprintf(p->file,
-			"<rect class=\"s%u\" x=\"%.1f\" y=\"87\" width=\"14\" height=\"14\"/>"
-			"<text x=\"%.1f\" y=\"98\">%s</text>\n",
-			heat_shade_colour(&p->shades, i, HEAT_SHADES), x + 10, x + 29, text);
+			"<rect class=\"s%u\" x=\"%.1f\" y=\"%u\" width=\"14\" height=\"14\"/>"
+			"<text x=\"%.1f\" y=\"%u\">%s</text>\n",
+			heat_shade_colour(&p->shades, i, HEAT_SHADES), x + 10, above(p) - 25, x + 29, above(p) - 14,
+			text);
 		x += 34 + LETTER * strlen(text);
 	}
 }
@@ -263,10 +278,9 @@ static void put_summary(const struct picture *p)
 		fprintf(p->file, ", %zu more not shown (--top)", hidden);
 }
 
-static void put_head(const struct picture *p)
+static void put_file_head(const struct picture *p, double high)
 {
 	const struct report *r = p->report;
-	double high = ABOVE + (p->grid.nmaps ? p->grid.nmaps * map_height(p) : 40);
 	FILE *f = p->file;
 
 	fprintf(f,
@@ -277,7 +291,7 @@ static void put_head(const struct picture *p)
 	put_xml_escaped(f, r->tool);
 	fputs(": ", f);
 	put_summary(p);
-	fprintf(f, "</title>\n<style>%s</style>\n<text class=\"h\" x=\"%d\" y=\"24\">", style,
+	fprintf(f, "</title>\n<style>%s</style>\n<text class=\"h\" x=\"%d\" y=\"24\">", heat_style_rules,
 		LEFT);
 	put_xml_head(f, r->command ?: r->tool, TITLE);
 	fprintf(f, "</text>\n<text x=\"%d\" y=\"43\">", LEFT);
@@ -289,6 +303,23 @@ static void put_head(const struct picture *p)
 	fputs("</text>\n", f);
 }
 
+static void put_head(const struct picture *p)
+{
+	double high = above(p) + (p->grid.nmaps ? p->grid.nmaps * map_height(p) : 40);
+
+	if (!p->within) {
+		put_file_head(p, high);
+		return;
+	}
+	fprintf(p->file,
+		"<svg width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"heat map of ",
+		WIDE, high, WIDE, high);
+	put_xml_escaped(p->file, p->report->tool);
+	fputs(": ", p->file);
+	put_summary(p);
+	fputs("\">\n", p->file);
+}
+
 static size_t cells_filled(const struct heat_grid *g)
 {
 	size_t n = g->nmaps * g->columns * g->rows, used = 0;
@@ -298,7 +329,7 @@ static size_t cells_filled(const struct heat_grid *g)
 	return used;
 }
 
-/* The finest grid whose cells are few enough. */
+/* Makes the finest grid within the limit of cells. */
 static int make_grid(struct picture *p, const struct heat *h)
 {
 	u32 columns = HEAT_SPANS, rows;
@@ -307,40 +338,56 @@ static int make_grid(struct picture *p, const struct heat *h)
 	for (;; columns /= 2) {
 		rows = h->nmaps > 1 && h->top != 1 ? ROWS / 2 : ROWS;
 		err = heat_grid__make(&p->grid, h, rows, columns);
-		if (err || columns < 40 || cells_filled(&p->grid) <= MOST_CELLS)
+		if (err || columns < 40 || cells_filled(&p->grid) <= p->most_cells)
 			return err;
 		heat_grid__free(&p->grid);
 	}
+}
+
+static int draw(struct picture *p)
+{
+	int err = make_grid(p, p->heat);
+	size_t i;
+
+	if (err) {
+		heat_grid__free(&p->grid);
+		return err;
+	}
+	heat_shades__make(&p->shades, p->grid.most, HEAT_SHADES);
+	if (p->grid.rows) {
+		p->row = HIGHEST / (p->grid.nmaps > 1 ? 2.0 : 1.0) / p->grid.rows;
+		if (p->row > 26)
+			p->row = 26;
+	}
+	put_head(p);
+	if (p->grid.nmaps)
+		put_legend(p);
+	else
+		fprintf(p->file, "<text x=\"%d\" y=\"%u\">no event happened in that time</text>\n",
+			LEFT, above(p) - 6);
+	for (i = 0; i < p->grid.nmaps; i++)
+		put_map(p, i);
+	fputs("</svg>\n", p->file);
+	heat_grid__free(&p->grid);
+	return 0;
 }
 
 int write_heat_svg(struct writer *w, struct heat *h)
 {
 	struct picture p = {
 		.file = w->file, .report = &h->total, .heat = h, .milliseconds = w->milliseconds,
-		.duration_ns = h->total.duration_ns,
+		.duration_ns = h->total.duration_ns, .most_cells = MOST_CELLS,
 	};
-	int err = make_grid(&p, h);
-	size_t i;
 
-	if (err) {
-		heat_grid__free(&p.grid);
-		return err;
-	}
-	heat_shades__make(&p.shades, p.grid.most, HEAT_SHADES);
-	if (p.grid.rows) {
-		p.row = HIGHEST / (p.grid.nmaps > 1 ? 2.0 : 1.0) / p.grid.rows;
-		if (p.row > 26)
-			p.row = 26;
-	}
-	put_head(&p);
-	if (p.grid.nmaps)
-		put_legend(&p);
-	else
-		fprintf(w->file, "<text x=\"%d\" y=\"106\">no event happened in that time</text>\n",
-			LEFT);
-	for (i = 0; i < p.grid.nmaps; i++)
-		put_map(&p, i);
-	fputs("</svg>\n", w->file);
-	heat_grid__free(&p.grid);
-	return 0;
+	return draw(&p);
+}
+
+int put_heat_svg(FILE *f, const struct heat *h, bool milliseconds, size_t most_cells)
+{
+	struct picture p = {
+		.file = f, .report = &h->total, .heat = h, .milliseconds = milliseconds,
+		.duration_ns = h->total.duration_ns, .within = true, .most_cells = most_cells,
+	};
+
+	return draw(&p);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Heat maps as text: the picture of a whole run, and lines written while it goes on. A cell is one
+ * Heat maps as text: the picture of a whole run, and live lines during the run. A cell is one
  * character: a shade, or on a terminal a colour.
  */
 #include <errno.h>
@@ -13,12 +13,13 @@
 #include "base/numbers.h"
 #include "report/escape.h"
 #include "report/heat.h"
+#include "report/terminal.h"
 #include "report/text.h"
 
-#define ROWS 28                 /* of a picture: from 0 to a second in powers of two of ns */
-#define LABEL 12                /* of a row, and its unit */
-#define TOTAL 14                /* behind a row */
-#define WIDEST 4                /* column */
+#define ROWS 28                 /* of a picture: covers 0 to one second in powers of two of ns */
+#define LABEL 12                /* label of a row, with its unit */
+#define TOTAL 14                /* after a row */
+#define WIDEST 4                /* widest column */
 #define LEAST_WIDTH 60
 #define MOST_WIDTH 1000
 
@@ -57,13 +58,12 @@ static bool speaks_utf8(void)
 
 struct heat_style heat_style__of(FILE *file)
 {
-	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
 	bool dumb = term && !strcmp(term, "dumb");
 
 	return (struct heat_style){
 		.width = width_of(file),
-		.colour = isatty(fileno(file)) && term && *term && !dumb &&
-			  !(no_colour && *no_colour),
+		.colour = terminal__has_colour(file),
 		.utf8 = speaks_utf8() && !dumb,
 	};
 }
@@ -72,7 +72,7 @@ struct heat_style heat_style__of(FILE *file)
  * --- cells -------------------------------------------------------------------------------------
  */
 
-/* From purple to yellow: what is strong is bright, and each stands out on black and on white. */
+/* Purple to yellow: stronger is brighter, and all are visible on black and on white. */
 static const unsigned char colours[HEAT_SHADES] = { 53, 90, 126, 162, 197, 203, 209, 215, 227 };
 static const char ascii[HEAT_SHADES][2] = { ".", ":", "-", "=", "+", "*", "#", "%", "@" };
 static const char *const blocks[] = { "░", "▒", "▓", "█" };
@@ -82,7 +82,7 @@ static u32 shades_of(const struct heat_style *s)
 	return s->colour || !s->utf8 ? HEAT_SHADES : ARRAY_SIZE(blocks);
 }
 
-/* shade as heat_shade() returns it. */
+/* shade: as returned by heat_shade(). */
 static void put_cell(FILE *f, const struct heat_style *style, const struct heat_shades *s,
 		     int shade)
 {
@@ -114,7 +114,7 @@ struct picture {
 	struct heat *heat;
 	struct heat_grid grid;
 	struct heat_shades shades;
-	u32 wide;               /* characters of a column: few of them are easier to see */
+	u32 wide;               /* characters per column: a few columns are drawn wider */
 	bool milliseconds;
 };
 
@@ -142,9 +142,9 @@ static void put_row(const struct picture *p, size_t map, u32 row)
 	fputc('\n', p->file);
 }
 
-#define TICK 12                 /* characters from one to the next */
+#define TICK 12                 /* characters between ticks */
 
-/* Marks some columns with the times that they begin at. */
+/* Labels some columns with their start times. */
 static void put_axis(const struct picture *p)
 {
 	const struct heat_grid *g = &p->grid;
@@ -204,7 +204,7 @@ static void put_legend(const struct picture *p)
 	}
 }
 
-/* How long a column is, and when the first one began. */
+/* Duration of a column, and start of the first one. */
 static void put_times(const struct picture *p)
 {
 	const struct heat *h = p->heat;
@@ -232,7 +232,7 @@ int write_heat_text(struct writer *w, struct heat *h)
 
 	if (w->header)
 		fputc('\n', w->file);
-	w->header = false;      /* lines have been about less than all of it */
+	w->header = false;      /* live lines had headers of their own */
 	text_put_header(w, &h->total);
 	err = heat_grid__make(&p.grid, h, ROWS, room);
 	if (err) {
@@ -259,12 +259,12 @@ int write_heat_text(struct writer *w, struct heat *h)
  * --- lines -------------------------------------------------------------------------------------
  */
 
-#define TIME 12                 /* of a line: 23:59:59.123 */
+#define TIME 12                 /* start of a line: 23:59:59.123 */
 #define FIGURES 42              /* events, p50, p99, max */
-#define LABEL_ROOM 8            /* cells from one label of the scale to the next */
-#define SCREENFUL 20            /* lines to the next scale */
+#define LABEL_ROOM 8            /* cells between labels of the scale */
+#define SCREENFUL 20            /* lines between repeated scales */
 
-/* Shares of the line's events, in 1/1000, that shades begin at: each line is its own scale. */
+/* Thresholds of the shades, in 1/1000 of the line's events: each line has its own scale. */
 static const u32 shares[HEAT_SHADES] = { 0, 10, 30, 60, 100, 200, 300, 500, 750 };
 static const u32 few_shares[ARRAY_SIZE(blocks)] = { 0, 50, 200, 500 };
 
@@ -278,7 +278,7 @@ static u32 cells_of(const struct heat *h)
 	return h->style.width - TIME - FIGURES - 3;
 }
 
-/* Widens the scale to what is in the histogram, with room to spare. Is it another one now? */
+/* Widens the scale to cover the histogram, with a margin. Returns whether the scale changed. */
 static bool widen(struct heat *h, const struct histogram *hist)
 {
 	struct heat_lines *l = &h->lines;
@@ -313,7 +313,7 @@ static void put_scale(FILE *f, const struct writer *w, const struct heat *h,
 	char text[HEAT_VALUE];
 
 	fprintf(f, "%*s", TIME + 2, "");
-	/* Without a value up to now there is no scale. */
+	/* There is no scale before the first value. */
 	for (cell = 0; l->step && cell < cells; cell += LABEL_ROOM) {
 		u32 index = l->first + cell * l->step;
 
@@ -351,7 +351,7 @@ static void put_line_legend(FILE *f, const struct heat *h)
 	}
 }
 
-/* As above a report, but for the time, which is each line's own. */
+/* The header of a report without its time, since each line has its own. */
 static void put_line_header(struct writer *w, const struct heat *h, const struct report *r)
 {
 	char *what = NULL, *escaped, length[UNITS_SPACE];
@@ -379,7 +379,7 @@ static void put_time(FILE *f, u64 ns)
 	fprintf(f, "%s.%03llu |", when, ns % NSEC_PER_SEC / NSEC_PER_MSEC);
 }
 
-/* In which cells the values are. NULL without memory. */
+/* Counts per cell. NULL without memory. */
 static u64 *cells_filled(const struct heat *h, const struct histogram *hist)
 {
 	u64 *count = calloc(cells_of(h), sizeof(*count));

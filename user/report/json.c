@@ -13,19 +13,19 @@
 #include "report/listing.h"
 #include "report/report.h"
 
-/* A value of a histogram: those of one with bounds have a sign. */
+/* A histogram value: signed if the histogram has bounds. */
 static json_t *value_of(const struct histogram *h, u64 value)
 {
 	return h->bound ? json_integer((s64)value) : json_of_number(value);
 }
 
-/* What no 64 bits hold is a real number, of which 53 bits are exact. */
+/* Sums beyond 64 bits become reals, exact to 53 bits. */
 static json_t *sum_of(const struct histogram *h)
 {
 	return wide_fits(h->sum, h->bound) ? value_of(h, h->sum) : json_real((double)h->sum);
 }
 
-/* Where the first or the last bucket of a histogram with bounds has none, null. */
+/* null for the open end of the first or last bucket of a histogram with bounds. */
 static json_t *bucket_end(const struct histogram *h, bool open, u64 value)
 {
 	return h->bound && open ? json_null() : value_of(h, value);
@@ -78,7 +78,7 @@ static json_t *offset(u64 value)
 	return value == FRAME_PLACES ? json_null() : json_of_number(value);
 }
 
-/* As text: those of the kernel are beyond what a JSON integer can hold exactly. */
+/* As a string: kernel addresses exceed the exact range of JSON integers. */
 static json_t *address(u64 value)
 {
 	return value == FRAME_PLACES ? json_null() : json_sprintf("0x%llx", value);
@@ -94,6 +94,8 @@ static json_t *frame(const struct report_frame *f, const struct report_place *p)
 	json_object_set_new(o, "addr", address(p->address));
 	if (f->kind == FRAME_INLINED)
 		json_object_set_new(o, "inlined", json_true());
+	if (f->kind == FRAME_PYTHON)
+		json_object_set_new(o, "python", json_true());
 	if (f->file)
 		json_object_set_new(o, "file", json_of_text(f->file));
 	if (f->file && f->line)
@@ -113,6 +115,27 @@ static json_t *stack(const struct report_stacks *all, const struct report_stack 
 	json_object_set_new(o, "frames", frames);
 	json_object_set_new(o, "value", json_of_number(s->value));
 	return o;
+}
+
+/* Of several events. */
+static json_t *events_of(const struct report_stacks *s)
+{
+	json_t *list = json_array(), *o;
+	size_t i;
+
+	for (i = 0; i < s->nevents; i++) {
+		const struct report_event *e = &s->event[i];
+
+		o = json_object();
+		json_object_set_new(o, "event", json_of_text(e->name));
+		json_object_set_new(o, "unit", json_of_text(e->unit));
+		json_object_set_new(o, "total", json_of_number(e->total));
+		json_object_set_new(o, "missed", json_of_number(e->missed));
+		if (e->chosen || e->left_out)
+			json_object_set_new(o, "left_out", json_of_number(e->left_out));
+		json_array_append_new(list, o);
+	}
+	return list;
 }
 
 static json_t *stacks(const struct report_stacks *all)
@@ -213,6 +236,8 @@ static json_t *overhead(const struct report_overhead *cost)
 	json_object_set_new(o, "ns", json_of_number(cost->ns));
 	json_object_set_new(o, "cpu_percent", json_real(overhead_percent(cost)));
 	json_object_set_new(o, "own_ns", json_of_number(cost->own_ns));
+	if (cost->start_ns)
+		json_object_set_new(o, "start_ns", json_of_number(cost->start_ns));
 	json_object_set_new(o, "map_bytes", json_of_number(cost->map_bytes));
 	if (cost->budget)
 		json_object_set_new(o, "budget_percent", json_real(cost->budget));
@@ -221,7 +246,7 @@ static json_t *overhead(const struct report_overhead *cost)
 	return o;
 }
 
-/* Of the columns that have one: those whose cells are all times, or all sizes. */
+/* Units of the columns whose cells are all times or all sizes. */
 static json_t *units(const struct report_row *row, size_t n)
 {
 	json_t *all = json_object(), *was;
@@ -305,6 +330,8 @@ int write_json(struct writer *w, const struct report *r)
 		json_object_set_new(o, "functions", listings(r->listings));
 	} else if (r->stacks) {
 		json_decref(list);
+		if (r->stacks->nevents)
+			json_object_set_new(o, "event_totals", events_of(r->stacks));
 		json_object_set_new(o, "stacks", stacks(r->stacks));
 	} else {
 		json_object_set_new(o, r->value && !r->table ? "groups" : "rows", list);

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/escape.h"
+#include "report/exposition.h"
 
-#define NAME_SPACE 128
+#define NAME_SPACE 128           /* for a part of a name, or for a label */
 
-/* For each key that may be written so many are kept, which would go on with their totals if they came again. */
+/* Keys kept per key written; a kept key that returns goes on with its totals. */
 #define KEPT_FOR_EACH_SHOWN 10
 
-/* A column of a table is a family of its own for each unit that its cells have. */
+/* A column of a table makes one family per unit of its cells. */
 struct family {
 	char *column;
 	enum unit unit;
@@ -24,19 +24,19 @@ struct family {
 
 struct figure {
 	__int128 sum;           /* counters: since the start of the run */
-	double last;            /* gauges: of the last report, if it is known */
+	double last;            /* gauges: value in the last report, if known */
 	bool known;
-	bool ever;              /* this key has such a cell */
+	bool ever;              /* this key has had such a cell */
 };
 
-/* What is known of one key: a histogram, or the figures of each family, as far as there are. */
+/* State of one key: a histogram, or the figures of each family it has. */
 struct keyed {
-	char *id;               /* key without labels: what makes it one */
+	char *id;               /* key without labels: its identity */
 	char *labels;           /* pid="1",comm="init": the newest */
 	struct histogram hist;
 	struct figure *figure;
 	size_t nfigures;
-	u64 report;             /* number of the last one that had it */
+	u64 report;             /* number of the last report with this key */
 };
 
 struct openmetrics {
@@ -47,9 +47,15 @@ struct openmetrics {
 	struct family *family;
 	size_t nfamilies;
 	u64 events, measured_ns;
-	bool standing;          /* all figures are of the last report */
+	bool standing;          /* all figures are gauges */
 	struct loss_counters counters;
-	u64 runs, program_ns, own_ns;   /* --overhead */
+	char *label;            /* measurement="runqlat --by cgroup", before all other labels; may be "" */
+	/* From the last report. */
+	char *tool, *value, *source;    /* value and source may be NULL */
+	enum unit unit;
+	bool table, has_events, has_losses;
+	u64 ended_ns;
+	u64 top;
 };
 
 /*
@@ -63,7 +69,9 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Letters, digits and single underscores between them; never nothing. */
+/*
+ * Makes a name of lower-case letters, digits and single underscores; otherwise if nothing is left.
+ */
 static void make_name(char name[NAME_SPACE], const char *text, const char *otherwise)
 {
 	size_t n = 0;
@@ -85,8 +93,8 @@ static const char *unit_suffix(enum unit unit)
 	return unit == UNIT_NS ? "seconds" : unit == UNIT_BYTES ? "bytes" : NULL;
 }
 
-/* "tally_runqlat_wait_seconds". Endings that the format gives a meaning to are avoided. */
-static void family_name(char name[NAME_SPACE], const char *tool, const char *what,
+/* "tally_runqlat_wait_seconds". Avoids suffixes that the format reserves. */
+static void family_name(char name[METRIC_NAME_SPACE], const char *tool, const char *what,
 			const char *unit)
 {
 	static const char *const reserved[] = { "_count", "_sum", "_total", "_bucket", "_created",
@@ -96,40 +104,12 @@ static void family_name(char name[NAME_SPACE], const char *tool, const char *wha
 
 	make_name(owner, tool, "tool");
 	make_name(part, what, "value");
-	snprintf(name, NAME_SPACE, "tally_%.30s_%.70s", owner, part);
+	snprintf(name, METRIC_NAME_SPACE, "tally_%.30s_%.70s", owner, part);
 	if (unit && !ends_with(name, unit))
-		snprintf(name + strlen(name), NAME_SPACE - strlen(name), "_%s", unit);
+		snprintf(name + strlen(name), METRIC_NAME_SPACE - strlen(name), "_%s", unit);
 	for (i = 0; i < ARRAY_SIZE(reserved); i++)
 		if (ends_with(name, reserved[i]))
 			strcat(name, "_value");
-}
-
-/* Inside of quotes, or of HELP: no control is left by escape(). */
-static int put_escaped(FILE *f, const char *text)
-{
-	char *shown = escape_string(text), *p;
-
-	if (!shown)
-		return -ENOMEM;
-	for (p = shown; *p; p++) {
-		if (*p == '\\' || *p == '"')
-			fputc('\\', f);
-		fputc(*p, f);
-	}
-	free(shown);
-	return 0;
-}
-
-static int put_help(FILE *f, const char *text)
-{
-	char *shown = escape_string(text), *p;
-
-	if (!shown)
-		return -ENOMEM;
-	for (p = shown; *p; p++)
-		fputs(*p == '\\' ? "\\\\" : (char[]){ *p, 0 }, f);
-	free(shown);
-	return 0;
 }
 
 /* A raw value in its base unit, exact: 1023 ns are 0.000001023. */
@@ -164,7 +144,7 @@ static int put_label(FILE *f, const struct field *field, const char *names, size
 	int err = 0;
 
 	make_name(name, field->name, "key");
-	/* Not twice in a line, and not that of a bucket. */
+	/* A label must be unique in its sample, and not the reserved label of buckets. */
 	do {
 		snprintf(quoted, sizeof(quoted), "%s=\"", name);
 		if (strcmp(name, "le") && !memmem(names, n, quoted, strlen(quoted)))
@@ -173,21 +153,25 @@ static int put_label(FILE *f, const struct field *field, const char *names, size
 	} while (strlen(name) < NAME_SPACE - 1);
 	fprintf(f, "%s%s%s", n ? "," : "", isdigit((unsigned char)*name) ? "_" : "", quoted);
 	if (field->text)
-		err = put_escaped(f, field->text);
+		err = put_label_value(f, field->text);
 	else if (field->kind != FIELD_NONE)
 		fprintf(f, field_is_signed(field->kind) ? "%lld" : "%llu", field->number);
 	fputc('"', f);
 	return err;
 }
 
-/* The key as labels, with or without those that only go with another. NULL: no memory. */
-static char *labels_of(const struct field *key, size_t n, bool all)
+/*
+ * Labels of a key, after first; all: including fields that only accompany another. NULL: no memory.
+ */
+static char *labels_of(const char *first, const struct field *key, size_t n, bool all)
 {
 	char *text = NULL;
 	size_t length = 0, i;
 	FILE *f = open_memstream(&text, &length);
 	int err = f ? 0 : -ENOMEM;
 
+	if (f)
+		fputs(first, f);
 	for (i = 0; i < n && !err; i++) {
 		if (key[i].label && !all)
 			continue;
@@ -230,11 +214,11 @@ static struct keyed *add_entry(struct openmetrics *m, char *id)
 	return m->entry[m->n++] = e;
 }
 
-/* That of a key, with its newest labels. NULL: no memory. */
+/* The entry of a key, with its labels updated. NULL: no memory. */
 static struct keyed *entry_of(struct openmetrics *m, const struct field *key, size_t nkey)
 {
-	struct keyed wanted = { .id = labels_of(key, nkey, false) }, **found, *e;
-	char *labels = labels_of(key, nkey, true);
+	struct keyed wanted = { .id = labels_of("", key, nkey, false) }, **found, *e;
+	char *labels = labels_of(m->label, key, nkey, true);
 
 	if (!wanted.id || !labels) {
 		free(wanted.id);
@@ -271,7 +255,7 @@ static int add_group(struct openmetrics *m, const struct report_group *g)
 	return histogram__add(&e->hist, &g->hist);
 }
 
-/* The index of the family that a cell belongs to. */
+/* Finds or adds the family of a cell. */
 static int find_family(struct openmetrics *m, const struct field *f, size_t *index)
 {
 	bool real = f->kind == FIELD_REAL, is_signed = field_is_signed(f->kind);
@@ -308,7 +292,7 @@ static double real_of(const struct field *f)
 	return field_unit(f) == UNIT_NS ? f->number / 1e9 : f->number;
 }
 
-/* Sums that no 64 bits hold are real. */
+/* Sums beyond 64 bits are reals. */
 static __int128 whole_of(const struct field *f)
 {
 	if (f->kind == FIELD_REAL)
@@ -344,7 +328,7 @@ static bool is_figure(const struct field *f)
 }
 
 /*
- * A cell that is not known is no figure to be found by, but the name of one may be: a row begins
+ * An unknown cell does not show whether it is a figure, so known column names decide: a row begins
  * with its key, and all rows have the same columns.
  */
 static size_t key_cells(const struct openmetrics *m, const struct report_row *row)
@@ -358,7 +342,7 @@ static size_t key_cells(const struct openmetrics *m, const struct report_row *ro
 	return i;
 }
 
-/* stat names the event behind its count. */
+/* stat puts the name of the event after its count. */
 static int row_key(const struct openmetrics *m, const struct report_row *row,
 		   struct report_row *key)
 {
@@ -379,7 +363,7 @@ static int add_row(struct openmetrics *m, const struct report_row *row)
 	size_t i;
 
 	e = err ? NULL : entry_of(m, key.cell, key.ncells);
-	free(key.cell);         /* its texts are the report's */
+	free(key.cell);         /* its texts belong to the report */
 	if (!e)
 		return -ENOMEM;
 	for (i = 0; i < row->ncells && !err; i++)
@@ -405,11 +389,6 @@ static int add_report(struct openmetrics *m, const struct report *r)
 		err = add_row(m, &r->row[i]);
 	m->events += r->events;
 	m->measured_ns += r->duration_ns;
-	if (r->overhead) {
-		m->runs += r->overhead->runs;
-		m->program_ns += r->overhead->ns;
-		m->own_ns += r->overhead->own_ns;
-	}
 	m->counters.filtered += r->counters.filtered;
 	for (i = 0; i < LOSS_REASONS; i++)
 		m->counters.lost[i] += r->counters.lost[i];
@@ -419,24 +398,6 @@ static int add_report(struct openmetrics *m, const struct report *r)
 /*
  * --- what is written ---------------------------------------------------------------------------
  */
-
-static int begin_family(FILE *f, const char *name, const char *type, const char *unit,
-			const char *help, const char *more)
-{
-	int err;
-
-	fprintf(f, "# TYPE %s %s\n", name, type);
-	if (unit && ends_with(name, unit))
-		fprintf(f, "# UNIT %s %s\n", name, unit);
-	fprintf(f, "# HELP %s ", name);
-	err = put_help(f, help);
-	if (!err && more) {
-		fputs("; ", f);
-		err = put_help(f, more);
-	}
-	fputc('\n', f);
-	return err;
-}
 
 static void put_labels(FILE *f, const char *labels)
 {
@@ -450,8 +411,8 @@ static void put_bucket(FILE *f, const char *name, const struct keyed *e)
 }
 
 /*
- * The same bounds in each report and for each key, whatever the values: one less than powers of
- * two, so that buckets are exact. 1 us to 34 s, 512 bytes to 1 GiB, 0 to a million.
+ * Fixed bounds for every report and key, whatever the values: powers of two minus one, so that
+ * buckets are exact. 1 us to 34 s, 512 bytes to 1 GiB, 0 to a million.
  */
 static void put_buckets(FILE *f, const char *name, const struct keyed *e, enum unit unit)
 {
@@ -470,7 +431,7 @@ static void put_buckets(FILE *f, const char *name, const struct keyed *e, enum u
 	}
 }
 
-/* Bounds are the user's own, and exclusive: values are whole numbers. */
+/* The user's own bounds, which are exclusive; values are integers, so subtract one. */
 static void put_own_buckets(FILE *f, const char *name, const struct keyed *e, enum unit unit)
 {
 	const struct histogram *h = &e->hist;
@@ -490,7 +451,7 @@ static void put_own_buckets(FILE *f, const char *name, const struct keyed *e, en
 	}
 }
 
-/* Where values may be negative there is no _sum, and without that no _count. */
+/* With negative values, _sum is not allowed, and without it neither is _count. */
 static void put_histogram(FILE *f, const char *name, const struct keyed *e, enum unit unit)
 {
 	if (e->hist.bound)
@@ -510,33 +471,32 @@ static void put_histogram(FILE *f, const char *name, const struct keyed *e, enum
 	fprintf(f, " %llu\n", e->hist.count);
 }
 
-static int put_histograms(FILE *f, const struct openmetrics *m, size_t n, const struct report *r)
+static void put_histograms(struct exposition *x, const struct openmetrics *m, size_t n)
 {
-	const char *unit = unit_suffix(r->unit);
-	char name[NAME_SPACE];
+	const char *unit = unit_suffix(m->unit);
+	char name[METRIC_NAME_SPACE];
 	size_t i;
-	int err;
+	FILE *f;
 
-	family_name(name, r->tool, r->value, unit);
-	err = begin_family(f, name, "histogram", unit, r->value, r->source);
-	for (i = 0; i < n; i++)
-		put_histogram(f, name, m->entry[i], r->unit);
-	return err;
+	family_name(name, m->tool, m->value, unit);
+	f = exposition__family(x, name, "histogram", unit, m->value, m->source);
+	for (i = 0; f && i < n; i++)
+		put_histogram(f, name, m->entry[i], m->unit);
 }
 
-static int begin_column(FILE *f, char name[NAME_SPACE], const struct family *family,
-			const struct report *r)
+static FILE *begin_column(struct exposition *x, char name[METRIC_NAME_SPACE], const struct family *family,
+			  const struct openmetrics *m)
 {
 	const char *unit = family->is_percent ? "ratio" : unit_suffix(family->unit);
 	const char *what = family->column;
 	char part[NAME_SPACE];
 	size_t n;
 
-	/* "_count" and "_total" are endings with a meaning. */
+	/* "_count" and "_total" are reserved suffixes. */
 	if (!strcmp(what, "count"))
 		what = "events";
-	else if (!strcmp(what, "total") && r->value)
-		what = r->value;
+	else if (!strcmp(what, "total") && m->value)
+		what = m->value;
 	make_name(part, what, "value");
 	n = strlen(part);
 	if (ends_with(part, "_ns"))
@@ -545,20 +505,19 @@ static int begin_column(FILE *f, char name[NAME_SPACE], const struct family *fam
 		part[n - 8] = 0;        /* "_percent" */
 	else if (family->is_percent)
 		strcpy(part, "share");
-	family_name(name, r->tool, part, unit);
-	return begin_family(f, name, family->is_counter ? "counter" : "gauge", unit,
-			    r->value ?: r->tool, family->column);
+	family_name(name, m->tool, part, unit);
+	return exposition__family(x, name, family->is_counter ? "counter" : "gauge", unit, m->value ?: m->tool,
+				  family->column);
 }
 
-static int put_column(FILE *f, const struct openmetrics *m, size_t index, size_t n,
-		      const struct report *r)
+static void put_column(struct exposition *x, const struct openmetrics *m, size_t index, size_t n)
 {
 	const struct family *family = &m->family[index];
-	char name[NAME_SPACE];
-	int err = begin_column(f, name, family, r);
+	char name[METRIC_NAME_SPACE];
+	FILE *f = begin_column(x, name, family, m);
 	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; f && i < n; i++) {
 		const struct keyed *e = m->entry[i];
 
 		if (index >= e->nfigures || !e->figure[index].ever ||
@@ -573,86 +532,90 @@ static int put_column(FILE *f, const struct openmetrics *m, size_t index, size_t
 			fprintf(f, "%.15g", e->figure[index].last);
 		fputc('\n', f);
 	}
-	return err;
 }
 
-static int put_of_tool(FILE *f, const char *name, const char *suffix, const char *type,
-		       const char *unit, const char *help, const char *tool, u64 value,
-		       enum unit raw)
-{
-	int err = begin_family(f, name, type, unit, help, NULL);
+/* A figure of the whole measurement. */
+struct whole {
+	const char *name, *unit, *help;
+	bool is_counter;
+	enum unit raw;
+};
 
-	fprintf(f, "%s%s{tool=\"", name, suffix);
-	err = err ?: put_escaped(f, tool);
+static int put_first_labels(FILE *f, const struct openmetrics *m)
+{
+	fprintf(f, "{%s%stool=\"", m->label, *m->label ? "," : "");
+	return put_label_value(f, m->tool);
+}
+
+static int put_whole(struct exposition *x, const struct openmetrics *m, const struct whole *w, u64 value)
+{
+	char name[METRIC_NAME_SPACE];
+	FILE *f;
+	int err;
+
+	snprintf(name, sizeof(name), "%s", w->name);
+	f = exposition__family(x, name, w->is_counter ? "counter" : "gauge", w->unit, w->help, NULL);
+	if (!f)
+		return -ENOMEM;
+	fprintf(f, "%s%s", name, w->is_counter ? "_total" : "");
+	err = put_first_labels(f, m);
 	fputs("\"} ", f);
-	put_value(f, value, raw, false);
+	put_value(f, value, w->raw, false);
 	fputc('\n', f);
 	return err;
 }
 
-static int put_losses_of(FILE *f, const struct openmetrics *m, const struct report *r,
-			 enum loss_kind kind)
+static int put_losses_of(struct exposition *x, const struct openmetrics *m, enum loss_kind kind)
 {
 	static const char *const names[LOSS_KINDS] = { "tally_lost", "tally_inexact" };
 	static const char *const helps[LOSS_KINDS] = {
 		"events that are not in the figures",
 		"events that are in the figures without something that belongs to them",
 	};
-	int err = begin_family(f, names[kind], "counter", NULL, helps[kind], NULL), i;
+	char name[METRIC_NAME_SPACE];
+	FILE *f;
+	int err, i;
 
+	snprintf(name, sizeof(name), "%s", names[kind]);
+	f = exposition__family(x, name, "counter", NULL, helps[kind], NULL);
+	err = f ? 0 : -ENOMEM;
 	for (i = 0; i < LOSS_REASONS && !err; i++) {
 		if (loss_kind(i) != kind)
 			continue;
-		fprintf(f, "%s_total{tool=\"", names[kind]);
-		err = put_escaped(f, r->tool);
+		fprintf(f, "%s_total", name);
+		err = put_first_labels(f, m);
 		fprintf(f, "\",reason=\"%s\"} %llu\n", loss_name(i), m->counters.lost[i]);
 	}
 	return err;
 }
 
-static int put_losses(FILE *f, const struct openmetrics *m, const struct report *r)
+static int put_of_run(struct exposition *x, const struct openmetrics *m, size_t hidden)
 {
-	int err = put_losses_of(f, m, r, LOSS_LOST);
+	static const struct whole measured = { "tally_measured_seconds", "seconds", "time that was measured", true,
+					       UNIT_NS };
+	static const struct whole ended = {
+		"tally_report_timestamp_seconds", "seconds", "when the last interval ended", false, UNIT_NS };
+	static const struct whole left_out = {
+		"tally_hidden_groups", NULL, "keys that are left out by --top", false, UNIT_COUNT };
+	static const struct whole events = {
+		"tally_events", NULL, "events that are in the figures, hidden groups included", true, UNIT_COUNT };
+	static const struct whole filtered = { "tally_filtered", NULL, "events that were not in scope", true,
+					       UNIT_COUNT };
+	int err = put_whole(x, m, &measured, m->measured_ns);
 
-	return err ?: put_losses_of(f, m, r, LOSS_INEXACT);
-}
-
-static int put_of_run(FILE *f, const struct openmetrics *m, size_t hidden, const struct report *r)
-{
-	int err = put_of_tool(f, "tally_measured_seconds", "_total", "counter", "seconds",
-			      "time that was measured", r->tool, m->measured_ns, UNIT_NS);
-
-	err = err ?: put_of_tool(f, "tally_report_timestamp_seconds", "", "gauge", "seconds",
-				 "when the last interval ended", r->tool,
-				 r->start_ns + r->duration_ns, UNIT_NS);
-	err = err ?: put_of_tool(f, "tally_hidden_groups", "", "gauge", NULL,
-				 "keys that are left out by --top", r->tool, hidden, UNIT_COUNT);
-	if (err || !(r->has_events || r->has_losses))
+	err = err ?: put_whole(x, m, &ended, m->ended_ns);
+	err = err ?: put_whole(x, m, &left_out, hidden);
+	if (err || !(m->has_events || m->has_losses))
 		return err;
-	if (r->has_events && !r->standing)
-		err = put_of_tool(f, "tally_events", "_total", "counter", NULL,
-				  "events that are in the figures, hidden groups included", r->tool,
-				  m->events, UNIT_COUNT);
-	if (r->has_events)
-		err = err ?: put_of_tool(f, "tally_filtered", "_total", "counter", NULL,
-					 "events that were not in scope", r->tool,
-					 m->counters.filtered, UNIT_COUNT);
-	return err ?: put_losses(f, m, r);
+	if (m->has_events && !m->standing)
+		err = put_whole(x, m, &events, m->events);
+	if (m->has_events)
+		err = err ?: put_whole(x, m, &filtered, m->counters.filtered);
+	err = err ?: put_losses_of(x, m, LOSS_LOST);
+	return err ?: put_losses_of(x, m, LOSS_INEXACT);
 }
 
-static int put_cost(FILE *f, const struct openmetrics *m, const char *tool)
-{
-	int err = put_of_tool(f, "tally_program_runs", "_total", "counter", NULL,
-			      "how often the tool's BPF programs were run", tool, m->runs,
-			      UNIT_COUNT);
-
-	err = err ?: put_of_tool(f, "tally_program_seconds", "_total", "counter", "seconds",
-				 "CPU time of the tool's BPF programs", tool, m->program_ns, UNIT_NS);
-	return err ?: put_of_tool(f, "tally_process_cpu_seconds", "_total", "counter", "seconds",
-				  "CPU time of the tool's process", tool, m->own_ns, UNIT_NS);
-}
-
-/* What keys are chosen by: their time, or whatever is summed up, or counted first. */
+/* Rank of a key: its time, else its other sum, else its count. */
 static __int128 weight(const struct keyed *e)
 {
 	if (e->hist.bound)
@@ -660,7 +623,7 @@ static __int128 weight(const struct keyed *e)
 	return e->hist.count ? e->hist.sum : e->nfigures ? e->figure[0].sum : 0;
 }
 
-/* What has just been seen comes first: in the end what is new would be nowhere among what is old, and much. */
+/* Newest first: otherwise many old keys would crowd out the new ones. */
 static int by_report_and_weight(const void *a, const void *b)
 {
 	const struct keyed *x = *(struct keyed *const *)a, *y = *(struct keyed *const *)b;
@@ -672,7 +635,7 @@ static int by_report_and_weight(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-/* Of those in order, the last ones leave that the last report had not, as far as there are too many. */
+/* Drops keys beyond most from the end of the sorted entries, but none of the last report. */
 static void forget_idle(struct openmetrics *m, size_t most)
 {
 	struct keyed *e;
@@ -684,31 +647,95 @@ static void forget_idle(struct openmetrics *m, size_t most)
 	}
 }
 
-int write_openmetrics(struct writer *w, const struct report *r)
+/* Keeps what a report says about the whole measurement. Without memory, the previous copy stays. */
+static int note_head(struct openmetrics *m, const struct report *r)
 {
-	struct openmetrics *m = w->metrics ?: calloc(1, sizeof(*m));
-	size_t n, i, top = w->top ?: OPENMETRICS_TOP;
-	int err;
+	char *tool = strdup(r->tool), *value = r->value ? strdup(r->value) : NULL;
+	char *source = r->source ? strdup(r->source) : NULL;
 
-	if (!m)
+	if (!tool || (r->value && !value) || (r->source && !source)) {
+		free(tool);
+		free(value);
+		free(source);
 		return -ENOMEM;
-	w->metrics = m;
-	err = add_report(m, r);
-	if (err)
-		return err;
+	}
+	free(m->tool);
+	free(m->value);
+	free(m->source);
+	m->tool = tool;
+	m->value = value;
+	m->source = source;
+	m->unit = r->unit;
+	m->table = r->table;
+	m->has_events = r->has_events;
+	m->has_losses = r->has_losses;
+	m->ended_ns = r->start_ns + r->duration_ns;
+	return 0;
+}
+
+int openmetrics__add(struct openmetrics *m, const struct report *r, u64 top)
+{
+	int err = note_head(m, r);
+
+	m->top = top ?: OPENMETRICS_TOP;
+	if (!err)
+		err = add_report(m, r);
 	if (m->n)
 		qsort(m->entry, m->n, sizeof(*m->entry), by_report_and_weight);
-	forget_idle(m, top * KEPT_FOR_EACH_SHOWN);
-	n = m->n < top ? m->n : top;
-	if (!r->table && r->value)
-		err = put_histograms(w->file, m, n, r);
-	for (i = 0; i < m->nfamilies && !err; i++)
-		err = put_column(w->file, m, i, n, r);
-	err = err ?: put_of_run(w->file, m, m->n - n, r);
-	if (!err && r->overhead)
-		err = put_cost(w->file, m, r->tool);
-	fputs("# EOF\n", w->file);
+	forget_idle(m, m->top * KEPT_FOR_EACH_SHOWN);
 	return err;
+}
+
+int openmetrics__put(const struct openmetrics *m, struct exposition *x)
+{
+	size_t n = m->n < m->top ? m->n : m->top, i;
+
+	if (!m->reports)
+		return 0;
+	if (!m->table && m->value)
+		put_histograms(x, m, n);
+	for (i = 0; i < m->nfamilies; i++)
+		put_column(x, m, i, n);
+	return put_of_run(x, m, m->n - n);
+}
+
+const char *openmetrics__label(const struct openmetrics *m)
+{
+	return m->label;
+}
+
+/* Formats the label, with quotes. NULL: no memory. */
+static char *label_of(const char *measurement)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f;
+	int err;
+
+	if (!measurement)
+		return strdup("");
+	f = open_memstream(&text, &n);
+	if (!f)
+		return NULL;
+	fputs("measurement=\"", f);
+	err = put_label_value(f, measurement);
+	fputc('"', f);
+	if (!fclose(f) && !err)
+		return text;
+	free(text);
+	return NULL;
+}
+
+struct openmetrics *openmetrics__new(const char *measurement)
+{
+	struct openmetrics *m = calloc(1, sizeof(*m));
+
+	if (m)
+		m->label = label_of(measurement);
+	if (m && m->label)
+		return m;
+	free(m);
+	return NULL;
 }
 
 void openmetrics__free(struct openmetrics *m)
@@ -725,6 +752,10 @@ void openmetrics__free(struct openmetrics *m)
 		free(m->family[i].column);
 	free(m->family);
 	free(m->entry);
+	free(m->label);
+	free(m->tool);
+	free(m->value);
+	free(m->source);
 	free(m);
 }
 

@@ -35,7 +35,12 @@ void put_overhead_line(FILE *f, const struct report_overhead *o)
 	put_time(f, each_ns(o->ns, o->runs));
 	fputs(" each), this process ", f);
 	put_time(f, o->own_ns);
-	fprintf(f, " of CPU, maps %s", format_value(text, o->map_bytes, UNIT_BYTES, false));
+	fputs(" of CPU, ", f);
+	if (o->start_ns) {
+		put_time(f, o->start_ns);
+		fputs(" more to start, ", f);
+	}
+	fprintf(f, "maps %s", format_value(text, o->map_bytes, UNIT_BYTES, false));
 }
 
 static void put_program(FILE *f, const struct report_program *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a measurement itself has cost, as part of its report (run/overhead.h finds it out). */
+/* The measured cost of a measurement, as part of its report (run/overhead.h measures it). */
 #ifndef TALLY_OUT_OVERHEAD_H
 #define TALLY_OUT_OVERHEAD_H
 
@@ -8,26 +8,27 @@
 #include "base/types.h"
 
 struct report_program {
-	char name[16];          /* as the kernel keeps it, cut to 15 letters */
+	char name[16];          /* as the kernel keeps it, truncated to 15 bytes */
 	u64 runs, ns;
 };
 
 struct report_overhead {
-	struct report_program *program; /* the one that took most first */
+	struct report_program *program; /* most expensive first */
 	size_t nprograms;
 	u64 runs, ns;           /* of all programs */
-	u64 duration_ns;        /* in so long a time */
+	u64 duration_ns;        /* length of the interval */
 	int cpus;               /* of the machine */
-	u64 own_ns;             /* CPU time of the tool's process */
-	u64 map_bytes;          /* what its maps are charged in the kernel now */
+	u64 own_ns;             /* CPU time of the tool's process in the interval */
+	u64 start_ns;           /* CPU time it took before the first interval: loading, attaching; 0: not known */
+	u64 map_bytes;          /* kernel memory charged for the maps now */
 	double budget;          /* --budget, in percent of the machine; 0: none */
-	double over_budget;     /* the share that ended the measurement; 0: it has not */
+	double over_budget;     /* the share that ended the measurement; 0: none did */
 };
 
-/* The programs' share of one CPU, in percent; of the machine it is this by cpus. */
+/* The programs' share of one CPU, in percent; divide by cpus for the share of the machine. */
 double overhead_percent(const struct report_overhead *o);
 
-/* For the footer of text, and in one line. */
+/* For the footer of text, and on one line. */
 void put_overhead(FILE *f, const struct report_overhead *o);
 void put_overhead_line(FILE *f, const struct report_overhead *o);
 

@@ -12,7 +12,7 @@
 #include "report/text.h"
 #include "report/tree.h"
 
-/* The numbers of the fields, as profile.proto has them. */
+/* Field numbers of profile.proto. */
 enum profile_field {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE,
@@ -42,7 +42,7 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_NUMBER };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE };
 
-/* Numbers of texts, of which 0 is the empty one. */
+/* Indexes into the string table, where 0 is the empty string. */
 struct function {
 	u32 name, system_name, file;
 };
@@ -52,14 +52,14 @@ struct module {
 	bool has_files, has_lines, has_inlined;
 };
 
-/* A place in a stack: frames, of which the last one is no inlined one unless it has to be. */
+/* A location: a function, if known, and the functions inlined into it at that point. */
 struct location {
-	u64 address;            /* 0: not one */
-	const u32 *frame;       /* of a report_stack, the innermost one last: the others are before it */
+	u64 address;            /* 0: not unique */
+	const u32 *frame;       /* in a report_stack, innermost last */
 	u32 n;
 };
 
-/* An array that grows, in which things are found again. */
+/* A growing array with lookup of its elements. */
 struct set {
 	void *element;
 	size_t n;
@@ -72,23 +72,23 @@ struct builder {
 	struct stack_value value[MOST_STACK_VALUES];
 	size_t nvalues;
 	struct set texts;       /* of char *, escaped */
-	struct set functions;   /* numbers in the message are indexes + 1 */
-	struct set modules;     /* likewise */
-	struct set locations;   /* likewise */
-	u32 *function_of;       /* of each frame of the report: its number; 0: not looked for yet */
-	u32 *module_of;         /* likewise, where it has one */
-	struct protobuf *key;   /* of each key of the report: its labels */
-	u64 *ids;               /* of the sample that is made */
+	struct set functions;   /* IDs in the message are index + 1 */
+	struct set modules;     /* as functions */
+	struct set locations;   /* as functions */
+	u32 *function_of;       /* per frame of the report: its ID; 0: not looked up yet */
+	u32 *module_of;         /* as function_of, for frames with a module */
+	struct protobuf *key;   /* per key of the report: its labels */
+	u64 *ids;               /* of the current sample */
 	u32 ids_room;
 	struct protobuf samples, part, inner;
-	bool is_cut;            /* a value went beyond what the format has */
+	bool is_cut;            /* a value was capped at the format's limit */
 };
 
 /*
  * --- sets --------------------------------------------------------------------------------------
  */
 
-/* The index of an element, which is added if it is not there. -1: no memory. */
+/* The index of an element, which is added if missing. -1: no memory. */
 static s64 set__find(struct set *s, u64 hash, table_same_fn same, const void *element, size_t size)
 {
 	s64 known = table__find(&s->table, hash, same, s->element, element);
@@ -125,7 +125,7 @@ static bool same_text(const void *array, u32 index, const void *key)
 	return !strcmp(((char *const *)array)[index], *(char *const *)key);
 }
 
-/* Takes over an escaped text, NULL for want of memory. */
+/* Takes over an escaped text; NULL means no memory. */
 static int take_text(struct builder *b, char *text, u32 *number)
 {
 	size_t before = b->texts.n;
@@ -142,7 +142,7 @@ static int take_text(struct builder *b, char *text, u32 *number)
 	return 0;
 }
 
-/* NULL is the empty one. */
+/* raw: NULL is the empty string. */
 static int add_text(struct builder *b, const char *raw, u32 *number)
 {
 	return take_text(b, escape_string(raw ?: ""), number);
@@ -257,7 +257,7 @@ static int make_room(struct builder *b, u32 n)
 	return 0;
 }
 
-/* The innermost one first. */
+/* Innermost first. */
 static int find_locations(struct builder *b, const struct report_stack *s, u32 *n)
 {
 	u32 end = s->nframes, first;
@@ -292,7 +292,9 @@ static const char *unit_of_label(const struct field *f)
 	}
 }
 
-/* A number without a unit is a name, of a process or a CPU: as text, since readers take a 0 for none. */
+/*
+ * A number without a unit identifies a process or a CPU: written as text, because readers drop a 0.
+ */
 static int put_label(struct builder *b, const struct field *f, struct protobuf *labels)
 {
 	const char *unit = f->text ? NULL : unit_of_label(f);
@@ -325,7 +327,8 @@ static int put_labels(struct builder *b)
 
 	for (i = 0; i < b->stacks->nkeys; i++) {
 		row = &b->stacks->key[i];
-		for (k = 0; k < row->ncells && !err; k++)
+		/* The value says which of several events it is. */
+		for (k = b->stacks->nevents ? 1 : 0; k < row->ncells && !err; k++)
 			err = put_label(b, &row->cell[k], &b->key[i]);
 	}
 	return err;
@@ -343,7 +346,7 @@ static int put_sample(struct builder *b, const struct report_stack *s)
 	if (err)
 		return err;
 	for (i = 0; i < b->nvalues; i++) {
-		value[i] = stack_value__number(&b->value[i], s->value);
+		value[i] = b->value[i].event == s->event ? stack_value__number(&b->value[i], s->value) : 0;
 		b->is_cut |= value[i] == INT64_MAX;
 	}
 	protobuf__put_numbers(&b->part, SAMPLE_LOCATIONS, b->ids, n);
@@ -380,13 +383,13 @@ static int put_types(struct builder *b, struct protobuf *p)
 	return err;
 }
 
-/* What is sampled at each so manieth is the last of the values. */
+/* The period is in the type of the last value. */
 static int put_period(struct builder *b, struct protobuf *p)
 {
 	const struct stack_value *last = &b->value[b->nvalues - 1];
 	int err;
 
-	if (!b->stacks->period)
+	if (!b->stacks->period || b->stacks->nevents)
 		return 0;
 	err = put_type(b, p, PROFILE_PERIOD_TYPE, last->type, last->unit);
 	protobuf__put_number(p, PROFILE_PERIOD, b->stacks->period);
@@ -462,7 +465,7 @@ static void put_named(FILE *f, const char *name, const char *raw, int *err)
 	free(text);
 }
 
-/* All that is said of the run beside its stacks, a comment a line, escaped. */
+/* All other facts about the run, one comment per line, escaped. */
 static char *make_comments(const struct builder *b, const struct report *r)
 {
 	char *text = NULL;
@@ -554,7 +557,10 @@ static void end(struct builder *b)
 	protobuf__free(&b->inner);
 }
 
-/* Fields stand in the order of their numbers, but for texts: all have been added when these are written. */
+/*
+ * Fields are in the order of their numbers, except the texts, which are written once all have been
+ * added.
+ */
 static int put_profile(struct builder *b, const struct report *r, struct protobuf *p)
 {
 	const struct location *l;
@@ -594,7 +600,7 @@ int pprof__encode(const struct report *r, struct protobuf *profile)
 	return err;
 }
 
-#define GZIP_WINDOW (15 + 16)   /* 16: with the header of gzip */
+#define GZIP_WINDOW (15 + 16)   /* + 16: gzip header */
 #define GZIP_MEMORY 8
 
 static int put_compressed(FILE *f, const struct protobuf *p)

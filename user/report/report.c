@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/listing.h"
-#include "report/openmetrics.h"
-#include "report/replace.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -36,10 +34,13 @@ void report_group__free(struct report_group *g)
 void report_row__free(struct report_row *row)
 {
 	fields__free(row->cell, row->ncells);
+	if (row->hist)
+		histogram__free(row->hist);
+	free(row->hist);
 	memset(row, 0, sizeof(*row));
 }
 
-/* Room for one more element of an array that doubles; NULL if there is none. */
+/* Makes room for one more element of an array that doubles; NULL: no memory. */
 static void *grow(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1))
@@ -81,6 +82,11 @@ int report_row__add_sum(struct report_row *row, const char *name, u64 number, en
 	const struct field f = { .name = name, .number = number, .kind = kind, .adds_up = true };
 
 	return report_row__add_field(row, &f);
+}
+
+bool report_frame__is_off_cpu(const struct report_frame *f)
+{
+	return f->kind == FRAME_NOTE && f->name && !strncmp(f->name, NOTE_OFF_CPU, strlen(NOTE_OFF_CPU));
 }
 
 int report_row__add_text(struct report_row *row, const char *name, const char *text)
@@ -138,7 +144,7 @@ int report__end_row(struct report *r, struct report_row *row, int err)
 int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
 		      size_t n)
 {
-	struct report_row row = { calloc(n, sizeof(*row.cell)), n };
+	struct report_row row = { .cell = calloc(n, sizeof(*row.cell)), .ncells = n };
 	size_t i;
 
 	for (i = 0; row.cell && i < n; i++) {
@@ -161,7 +167,7 @@ int report_sort_column(const char *name)
 {
 	size_t i;
 
-	if (!strcmp(name, "total"))     /* so it is called in text and in tables */
+	if (!strcmp(name, "total"))     /* the name in text and tables */
 		name = "sum";
 	for (i = 0; i < ARRAY_SIZE(columns); i++)
 		if (!strcmp(name, columns[i]))
@@ -172,6 +178,11 @@ int report_sort_column(const char *name)
 const char *report_sort_columns(void)
 {
 	return "key, count, sum, min, avg, max, p50, p90, p99, p999; total is sum";
+}
+
+const char *report_sort_column_name(size_t i)
+{
+	return i < ARRAY_SIZE(columns) ? columns[i] : NULL;
 }
 
 static __int128 wide(const struct histogram *h, u64 value)
@@ -249,13 +260,29 @@ static int by_figure_then_key(const void *a, const void *b)
 	return 0;
 }
 
+const char *report__usual_column(const struct report *r)
+{
+	const char *first = NULL;
+	size_t i;
+
+	for (i = 0; r->nrows && i < r->row[0].ncells; i++) {
+		const struct field *f = &r->row[0].cell[i];
+
+		if (f->adds_up && !strcmp(f->name, "total"))
+			return f->name;
+		if (f->adds_up && !first)
+			first = f->name;
+	}
+	return first;
+}
+
 void report__sort_groups(struct report *r, int column, size_t top)
 {
 	struct sort_entry *order = calloc(r->ngroups ?: 1, sizeof(*order));
 	size_t i;
 
 	if (!order)
-		return;         /* unsorted is still right */
+		return;         /* no memory: unsorted is still correct */
 	for (i = 0; i < r->ngroups; i++) {
 		order[i].group = r->group[i];
 		order[i].figure = column ? figure(&r->group[i].hist, column) : 0;
@@ -272,7 +299,7 @@ void report__sort_groups(struct report *r, int column, size_t top)
 
 struct row_entry {
 	size_t nkeys;
-	const struct field *figure;     /* NULL: none to sort by */
+	const struct field *figure;     /* NULL: no cell to sort by */
 	struct report_row row;
 };
 
@@ -281,7 +308,7 @@ static bool is_known(const struct field *f)
 	return f && (f->text || f->kind != FIELD_NONE);
 }
 
-/* With room for any number of 64 bits. */
+/* long double represents every 64-bit number exactly. */
 static long double real_of(const struct field *f)
 {
 	if (f->kind == FIELD_REAL)
@@ -289,7 +316,7 @@ static long double real_of(const struct field *f)
 	return field_is_signed(f->kind) ? (long double)(s64)f->number : (long double)f->number;
 }
 
-/* Of cells with one name: the greater one is greater than 0. */
+/* Compares cells of the same name: > 0 if a is greater. */
 static int compare_cells(const struct field *a, const struct field *b)
 {
 	if (!is_known(a) || !is_known(b))
@@ -326,7 +353,7 @@ void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_
 	size_t i;
 
 	if (!order)
-		return;         /* unsorted is still right */
+		return;         /* no memory: unsorted is still correct */
 	for (i = 0; i < r->nrows; i++)
 		order[i] = (struct row_entry){ nkeys, cell_named(&r->row[i], column), r->row[i] };
 	qsort(order, r->nrows, sizeof(*order), by_cell_then_key);
@@ -364,15 +391,29 @@ static int compare_frames(const struct report_frame *a, const struct report_fram
 	return d;
 }
 
+u64 report_stacks__total(const struct report_stacks *s, const struct report_stack *stack)
+{
+	return s->nevents ? s->event[stack->event].total : s->total;
+}
+
+/* Larger first. */
+static int compare_shares(const struct report_stacks *s, const struct report_stack *a, const struct report_stack *b)
+{
+	unsigned __int128 x = (unsigned __int128)a->value * report_stacks__total(s, b),
+			  y = (unsigned __int128)b->value * report_stacks__total(s, a);
+
+	return x == y ? 0 : x > y ? -1 : 1;
+}
+
 static int by_value_then_frames(const void *a, const void *b)
 {
 	const struct stack_entry *x = a, *y = b;
 	const struct report_frame *frame = x->all->frame;
 	u32 i;
-	int d = 0;
+	int d = compare_shares(x->all, &x->stack, &y->stack);
 
-	if (x->stack.value != y->stack.value)
-		return x->stack.value > y->stack.value ? -1 : 1;
+	if (d)
+		return d;
 	for (i = 0; !d && i < x->stack.nframes && i < y->stack.nframes; i++)
 		if (x->stack.frame[i] != y->stack.frame[i])
 			d = compare_frames(&frame[x->stack.frame[i]], &frame[y->stack.frame[i]]);
@@ -394,7 +435,7 @@ void report__sort_stacks(struct report *r, size_t top)
 	size_t i;
 
 	if (!order)
-		return;         /* unsorted is still right */
+		return;         /* no memory: unsorted is still correct */
 	for (i = 0; i < all->n; i++)
 		order[i] = (struct stack_entry){ all, all->stack[i] };
 	qsort(order, all->n, sizeof(*order), by_value_then_frames);
@@ -453,18 +494,25 @@ enum unit field_unit(const struct field *f)
 	return UNIT_COUNT;
 }
 
-static int format_named(const char *name)
+const char *report_format_name(enum report_format format)
 {
 	static const char *const names[FORMATS] = {
 		[FORMAT_TEXT] = "text", [FORMAT_JSON] = "json", [FORMAT_CSV] = "csv",
 		[FORMAT_FOLDED] = "folded", [FORMAT_FLAME] = "flame", [FORMAT_SVG] = "svg",
 		[FORMAT_PPROF] = "pprof", [FORMAT_SPEEDSCOPE] = "speedscope",
-		[FORMAT_OPENMETRICS] = "openmetrics",
+		[FORMAT_OPENMETRICS] = "openmetrics", [FORMAT_PROMETHEUS] = "prometheus",
+		[FORMAT_HTML] = "html",
 	};
+
+	return names[format];
+}
+
+static int format_named(const char *name)
+{
 	int i;
 
 	for (i = 0; i < FORMATS; i++)
-		if (!strcmp(name, names[i]))
+		if (!strcmp(name, report_format_name(i)))
 			return i;
 	return -EINVAL;
 }
@@ -480,93 +528,5 @@ int report_stack_format(const char *name)
 {
 	int format = strcmp(name, "tree") ? format_named(name) : FORMAT_TEXT;
 
-	return format == FORMAT_SVG ? -EINVAL : format;
-}
-
-/*
- * A line-buffered file fails in the middle of a report, and errno is gone. It may fail in fwrite()
- * and yet return n: ferror() knows.
- */
-int writer__begin(struct writer *w, struct writing *writing)
-{
-	*writing = (struct writing){ .file = w->file };
-	w->file = open_memstream(&writing->text, &writing->n);
-	return w->file ? 0 : -ENOMEM;
-}
-
-int writer__end(struct writer *w, struct writing *writing, int err)
-{
-	size_t n;
-
-	if (w->file && fclose(w->file) && !err)
-		err = -ENOMEM;
-	w->file = writing->file;
-	n = writing->n;
-	if (!err && w->path)
-		err = w->failed = replace_file(w->path, writing->text, n);
-	if (!err && w->publish)
-		err = w->publish(w->publisher, writing->text, n);
-	else if (!err && !w->path)
-		err = writer__emit(w, writing->text, n);
-	free(writing->text);
-	return err;
-}
-
-int writer__emit(struct writer *w, const char *text, size_t n)
-{
-	int err = 0;
-
-	errno = 0;
-	if (fwrite(text, 1, n, w->file) != n || fflush(w->file) || ferror(w->file))
-		err = errno ? -errno : -EIO;
-	if (!err)
-		err = replacement__commit(&w->replacement);
-	if (err && !w->failed)
-		w->failed = err;
-	return err;
-}
-
-int writer__begin_metrics(struct writer *w)
-{
-	static const char nothing[] = "# EOF\n";
-
-	if (w->path)
-		w->failed = replace_file(w->path, nothing, sizeof(nothing) - 1);
-	return w->failed;
-}
-
-void writer__close(struct writer *w)
-{
-	int err = 0;
-
-	errno = 0;
-	if (w->file && (w->file == stdout ? fflush(stdout) : fclose(w->file)))
-		err = errno ? -errno : -EIO;
-	if (!w->failed)
-		w->failed = err;
-	w->file = NULL;
-	replacement__release(&w->replacement);
-}
-
-int writer__write(struct writer *w, const struct report *r)
-{
-	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
-		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv,
-		[FORMAT_FOLDED] = write_folded, [FORMAT_FLAME] = write_flame,
-		[FORMAT_PPROF] = write_pprof, [FORMAT_SPEEDSCOPE] = write_speedscope,
-		[FORMAT_OPENMETRICS] = write_openmetrics,
-	};
-	/* What has no stacks (-n) is for people, where stacks would be drawn; so is what has no time. */
-	bool fits = w->format == FORMAT_OPENMETRICS ? r->start_ns && !r->stacks :
-						      w->format < FORMAT_FOLDED || r->stacks;
-	enum report_format format = fits ? w->format : FORMAT_TEXT;
-	struct writing writing;
-	int err;
-
-	if (w->sink)
-		return w->sink->report(w->sink->context, r);
-	err = writer__begin(w, &writing);
-	if (!err)
-		err = writers[format](w, r);
-	return writer__end(w, &writing, err);
+	return format == FORMAT_SVG ? FORMAT_FLAME : format;
 }

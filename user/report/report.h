@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One report model, one writer per format. A tool fills a report and hands it over; it never
- * prints. Strings go in as they are: the writers escape them (report/escape.h).
+ * One report model, one writer per format. A tool fills in a report and hands it over; it never
+ * prints. Strings are stored raw: the writers escape them (report/escape.h).
  *
- * A report is about one interval (or the whole run) and holds histogram groups, table rows or
- * stacks. JSON: one object per line, as docs/json.md says. CSV: one header for the whole output,
- * then lines. Text: for people; of stacks, a tree.
+ * A report covers one interval (or the whole run) and holds histogram groups, table rows or stacks.
+ * JSON: one object per line, see docs/json.md. CSV: one header for the whole output, then lines.
+ * Text: for people; stacks as a tree.
  */
 #ifndef TALLY_OUT_REPORT_H
 #define TALLY_OUT_REPORT_H
@@ -16,20 +16,21 @@
 #include "agg/loss.h"
 #include "report/overhead.h"
 #include "report/replace.h"
+#include "report/terminal.h"
 #include "report/units.h"
 #include "base/types.h"
 
-/* How a field without text is to be read. JSON and CSV have numbers as they are. */
+/* How to read a field without text. JSON and CSV show raw numbers; "text" below is text output. */
 enum field_kind {
 	FIELD_NUMBER,
-	FIELD_ID,               /* number, of a task, user, CPU: no separators between its digits */
-	FIELD_SIGNED,           /* number, in two's complement */
-	FIELD_TIME,             /* number, in ns; "1,234.567 ms" for people */
-	FIELD_DURATION,         /* number, in ns; "1.23 us" for people: each in the unit that fits */
-	FIELD_SIZE,             /* number, in bytes; likewise */
-	FIELD_SIGNED_SIZE,      /* number, in bytes, in two's complement; likewise */
-	FIELD_REAL,             /* real, with so many decimals for people */
-	FIELD_NONE,             /* not known: null in JSON, empty otherwise */
+	FIELD_ID,               /* number of a task, user or CPU: text without digit separators */
+	FIELD_SIGNED,           /* number, two's complement */
+	FIELD_TIME,             /* number, ns; text: "1,234.567 ms" */
+	FIELD_DURATION,         /* number, ns; text: "1.23 us", each in the unit that fits */
+	FIELD_SIZE,             /* number, bytes; text: in the unit that fits */
+	FIELD_SIGNED_SIZE,      /* number, bytes, two's complement; as FIELD_SIZE */
+	FIELD_REAL,             /* real, shown with this many decimals in text */
+	FIELD_NONE,             /* unknown: null in JSON, empty otherwise */
 };
 
 static inline bool field_is_signed(enum field_kind kind)
@@ -37,7 +38,7 @@ static inline bool field_is_signed(enum field_kind kind)
 	return kind == FIELD_SIGNED || kind == FIELD_SIGNED_SIZE;
 }
 
-/* One part of a key, or one cell of a table. Owned by the report once added. */
+/* A part of a key, or a cell of a table. Owned by the report once added. */
 struct field {
 	const char *name;       /* constant, e.g. "pid" */
 	char *text;             /* NULL: the field is a number */
@@ -45,13 +46,15 @@ struct field {
 	double real;
 	enum field_kind kind;
 	u8 decimals;
-	bool label;             /* goes with the field before it (the comm of a pid) */
-	bool machine;           /* left out of text: people read it elsewhere */
-	bool word;              /* a text that is no text to people: 0x1f */
-	bool adds_up;           /* over intervals: a counter for monitoring; else it stands, a gauge */
+	bool label;             /* belongs to the field before it (the comm of a pid) */
+	bool machine;           /* omitted from text, which shows it elsewhere */
+	bool word;              /* text shown unquoted: 0x1f */
+	u8 indent;              /* columns to indent the text by, in text output */
+	bool adds_up;           /* over intervals: a counter in metrics; else a gauge */
+	bool spare;             /* a narrow terminal leaves it out before others */
 };
 
-/* What a figure is, as near as a double comes. */
+/* The value as the nearest double. */
 static inline double field_real(const struct field *f)
 {
 	if (f->kind == FIELD_REAL)
@@ -63,6 +66,7 @@ static inline double field_real(const struct field *f)
 bool field__add_whole(struct field *sum, const struct field *f);
 
 /* That of its number: times and sizes have one, by kind or by name (read_bytes, wait_ns). */
+/* The unit of a time or size, from its kind or its name (read_bytes, wait_ns). */
 enum unit field_unit(const struct field *f);
 
 struct report_group {
@@ -74,98 +78,134 @@ struct report_group {
 struct report_row {
 	struct field *cell;
 	size_t ncells;
+	bool is_total;          /* total of all rows before it: always shown */
+	/* what its figures are of, if they are a histogram's (run/tabulate.h); owned; NULL: they are not */
+	struct histogram *hist;
 };
 
-/* What a frame of a stack is, for those who show it. */
+/* Kind of a stack frame. */
 enum frame_kind {
 	FRAME_USER,
 	FRAME_KERNEL,
 	FRAME_JIT,
-	FRAME_NOTE,             /* no frame: the name says what is missing here */
-	FRAME_INLINED,          /* a function inlined in the one that calls it */
+	FRAME_NOTE,             /* not a frame: a note about what is missing here */
+	FRAME_INLINED,          /* function inlined into its caller */
+	FRAME_PYTHON,           /* Python function: file and line of its definition, or the line that ran */
 	FRAME_KINDS,
 };
 
-/* A function, or as much as is known of one. The texts belong to whoever resolved them. */
+/* A function, as far as known. Texts belong to the resolver. */
 struct report_frame {
 	const char *name;       /* NULL: no symbol */
-	const char *module;     /* file name, "[kernel]"; NULL: not known */
-	u64 offset;             /* without a name: where in the module */
+	const char *module;     /* file name, "[kernel]"; NULL: unknown */
+	u64 offset;             /* within the module, if there is no name */
 	enum frame_kind kind;
-	const char *file;       /* of the source, with its directory; NULL: not asked for or known */
-	u32 line;               /* 0 likewise */
+	const char *file;       /* source file with its directory; NULL: not requested or unknown */
+	u32 line;               /* 0: not requested or unknown */
 };
 
-/* Where in its function a frame was; FRAME_PLACES for both where stacks merged into one differ. */
+/*
+ * First frames of stacks in reports that combine on-CPU and off-CPU time; the second is followed by
+ * a state and ']'.
+ */
+#define NOTE_ON_CPU "[on-CPU]"
+#define NOTE_OFF_CPU "[off-CPU: "
+
+bool report_frame__is_off_cpu(const struct report_frame *f);
+
+/* Position of a frame; both are FRAME_PLACES if merged stacks differ in it. */
 struct report_place {
 	u64 address;
-	u64 offset;             /* from the start of the name, or without one in the module */
+	u64 offset;             /* from the start of the named function, or of the module without one */
 };
 
 #define FRAME_PLACES UINT64_MAX
 
-/* Equal to no other one of its report in key and frames. */
+/*
+ * One of several events of a report, whose values have units of their own: they are never added up. Each stack has a
+ * value of one event. Its key begins with the field "event", which trees, pictures and profiles leave out, as they have
+ * the event.
+ */
+struct report_event {
+	const char *name;       /* "page-faults"; borrowed, not escaped */
+	const char *share_name; /* "page-faults%": the title of a column of shares; likewise */
+	const char *unit;       /* of values, plural: "samples" */
+	u64 period;             /* as in report_stacks */
+	u64 total;              /* of all its stacks, including those cut by --top */
+	u64 chosen, left_out;   /* as in the report */
+	u64 missed;             /* events that the kernel counted and no sample stands for */
+};
+
+#define REPORT_MOST_EVENTS 8
+
+/* Key and frames are unique in a report. */
 struct report_stack {
 	u32 key;                /* index into keys */
+	u32 event;              /* index into events, if there are several */
 	u32 nframes;
-	u32 *frame;             /* indexes into frames, the outermost caller first */
-	struct report_place *place;     /* of each frame */
+	u32 *frame;             /* indexes into frames, outermost caller first */
+	struct report_place *place;     /* per frame */
 	u64 value;
-	u64 before;             /* where two runs are compared: that of the first one */
+	u64 before;             /* for comparisons of two runs: value in the first run */
 };
 
 struct report_stacks {
-	const struct report_frame *frame;       /* not the report's */
+	const struct report_frame *frame;       /* borrowed */
 	size_t nframes;
-	struct report_row *key; /* what stacks are grouped by; rows without cells if nothing */
+	struct report_row *key; /* grouping keys; rows without cells if not grouped */
 	size_t nkeys;
-	struct report_stack *stack;     /* the largest first */
+	struct report_stack *stack;     /* largest first */
 	size_t n;
-	u64 total;              /* of all, those that --top leaves out included */
-	const char *unit;       /* of values, in the plural: "samples" */
-	const char *type;       /* what they are, in a word for other programs: "off-cpu"; NULL: the unit says it */
-	u64 period;             /* how much one sample stands for: ns of "samples", else so many; 0: not known */
-	bool compared;          /* with a run before */
-	u64 before;             /* the total of that */
+	struct report_event *event;     /* nevents of them, borrowed; NULL: all values are of one event */
+	size_t nevents;
+	/* of all stacks, including those cut by --top; of several events only for their number */
+	u64 total;
+	const char *unit;       /* of values, plural: "samples"; of several events: "value" */
+	const char *type;       /* what values are, for other programs: "off-cpu"; NULL: the unit says it */
+	u64 period;             /* weight of one sample: ns if unit is "samples", else events; 0: unknown */
+	bool compared;          /* with an earlier run */
+	u64 before;             /* total of the earlier run */
 	bool callee_first;      /* trees and pictures begin with the innermost frames */
 };
 
 struct report {
 	const char *tool;
-	const char *source;     /* where the numbers come from, and how it is attached */
-	const char *caveat;     /* a sentence the reader of the numbers must know, or NULL */
+	const char *source;     /* where the numbers come from, and the attach points */
+	const char *caveat;     /* a sentence the reader must know, or NULL */
 	const char *value;      /* what is measured: "wait" */
 	enum unit unit;         /* of histograms */
-	bool table;             /* the rows are what is measured; they have titles in text */
-	bool standing;          /* of what there is when it ends: no row adds up over intervals */
+	bool table;             /* the rows are the measurement; text prints their titles */
+	const char *no_table;   /* option that shows histograms in place of the rows, or NULL: nothing to say of it */
+	bool standing;          /* state at the end of the interval: no row adds up over intervals */
 	const char *command;    /* the tool's command line, or NULL */
 	const char *kernel;     /* uname -r */
 	int cpus;
 	u64 start_ns;           /* CLOCK_REALTIME */
 	u64 duration_ns;
-	bool has_events;        /* events, filtered and lost mean something here */
-	bool has_losses;        /* lost does, the others do not */
-	bool has_max_keys;      /* the tool has that option */
-	u64 events;             /* in the groups or rows, those that --top leaves out included */
+	bool has_events;        /* events, filtered and lost apply */
+	bool has_losses;        /* lost applies; events and filtered do not */
+	bool has_max_keys;      /* the tool has --max-keys */
+	u64 events;             /* in the groups or rows, including those cut by --top */
 	struct loss_counters counters;
-	bool is_sampled;        /* events are looks at what runs, by a clock or a counter */
-	u64 throttled;          /* so often, at least, the kernel held samples back; of all CPUs */
-	size_t hidden;          /* groups or rows left out by --top */
-	const char *nothing;    /* what it means that there are no events, or NULL: none happened in scope */
-	const char *left_out_by; /* what stacks are chosen by, or NULL; their values are not in the others */
-	u64 left_out;           /* the value of those that do not belong to the choice */
-	u64 chosen;             /* and of those that do */
+	bool is_sampled;        /* events are samples, by a clock or a counter */
+	bool is_estimate;       /* what was counted stands for more: the source says for how much, to everybody */
+	u64 throttled;          /* least number of times the kernel throttled sampling, over all CPUs */
+	size_t hidden;          /* groups or rows cut by --top */
+	const char *nothing;    /* explanation if there are no events, or NULL: none happened in scope */
+	const char *left_out_by; /* what selects the stacks, or NULL; other values omit excluded stacks */
+	u64 left_out;           /* value of the excluded stacks */
+	u64 chosen;             /* value of the selected ones */
 	struct report_group *group;
 	size_t ngroups;
 	struct report_row *row;
 	size_t nrows;
-	struct report_stacks *stacks;   /* what is measured; NULL: nothing with stacks */
+	struct report_stacks *stacks;   /* the measurement, if it has stacks; else NULL */
 	struct report_listings *listings;       /* of functions (report/listing.h); NULL: none */
-	const struct report_overhead *overhead; /* --overhead; not the report's; NULL: not asked for */
+	const struct report_overhead *overhead; /* --overhead; borrowed; NULL: not requested */
 };
 
 /*
- * Appends a cell to a row that is being made: text (copied; NULL: none) or a number. Returns 0 or
+ * Append a cell to a row under construction: a text (copied; NULL: none) or a number. Return 0 or
  * -ENOMEM.
  */
 int report_row__add_text(struct report_row *row, const char *name, const char *text);
@@ -177,33 +217,42 @@ int report_row__add_field(struct report_row *row, const struct field *f);
 int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind);
 int report_row__add_fields(struct report_row *row, const struct field *f, size_t n);
 
-/* Takes over the contents of what is added; on failure (-ENOMEM) frees them. */
+/* Take over the contents of g or row; on failure (-ENOMEM) free them. */
 int report__add_group(struct report *r, struct report_group *g);
 int report__add_row(struct report *r, struct report_row *row);
 
-/* The same for a row that err came of making: unless that is 0, frees it and returns err. */
+/* Adds the row if err, from building it, is 0; otherwise frees it and returns err. */
 int report__end_row(struct report *r, struct report_row *row, int err);
 
 /* Adds a row of n texts, which are copied. Returns 0 or -ENOMEM. */
 int report__add_texts(struct report *r, const char *const *names, const char *const *texts,
 		      size_t n);
 
-/* What groups can be sorted by: the name of a figure ("sum", "p99") or "key". */
-int report_sort_column(const char *name);       /* -EINVAL if there is none */
+/* Sort columns of groups: the name of a figure ("sum", "p99") or "key". */
+int report_sort_column(const char *name);       /* -EINVAL: unknown */
 const char *report_sort_columns(void);          /* all of them, for messages */
+const char *report_sort_column_name(size_t i);  /* NULL: there are no more */
 
-/* Sorts by a column, largest first ("key": rising), and keeps the first top (0: all). */
+/* Sorts by a column, largest first ("key": ascending), and keeps the first top (0: all). */
 void report__sort_groups(struct report *r, int column, size_t top);
 
 /*
- * Sorts rows by the cell called column, largest first, where cells without a value come last; equal
- * ones, and all where column is NULL, by their first nkeys cells, rising. Keeps the first top (0:
- * all).
+ * Sorts rows by the cell named column, largest first, cells without a value last; ties, or all rows
+ * if column is NULL, by their first nkeys cells, ascending. Keeps the first top (0: all).
  */
 void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_t top);
 
 /*
- * Sorts stacks, the largest first, equal ones by their frames' names. Keeps the first top (0: all).
+ * Default sort column for rows of several intervals: "total", or the first column that adds up;
+ * NULL: neither.
+ */
+const char *report__usual_column(const struct report *r);
+
+/* What the shares of a stack are of: the total of its event, or of all. */
+u64 report_stacks__total(const struct report_stacks *s, const struct report_stack *stack);
+
+/*
+ * Sorts stacks, largest first, of several events by share; ties by the names of frames. Keeps the first top (0: all).
  */
 void report__sort_stacks(struct report *r, size_t top);
 
@@ -212,7 +261,7 @@ void report_stacks__free(struct report_stacks *s);
 void report_group__free(struct report_group *g);
 void report_row__free(struct report_row *row);
 
-/* Percentiles every writer shows. */
+/* The percentiles that every writer shows. */
 struct report_percentile {
 	const char *json;       /* "p999" */
 	const char *text;       /* "p99.9" */
@@ -223,67 +272,91 @@ extern const struct report_percentile report_percentiles[4];
 enum report_format {
 	FORMAT_TEXT,
 	FORMAT_JSON,
-	FORMAT_OPENMETRICS,     /* of histograms and tables; of single events their number */
+	FORMAT_OPENMETRICS,     /* histograms and tables; events only as a number. Whole run: run/metrics.h */
+	FORMAT_PROMETHEUS,      /* the same in the older text format; a name only: see cli__set_format() */
+	FORMAT_HTML,            /* one page of all reports and events (report/html.h) */
 	FORMAT_CSV,
-	FORMAT_FOLDED,          /* from here on of stacks only */
+	FORMAT_FOLDED,          /* from here on, stacks only */
 	FORMAT_FLAME,
 	FORMAT_PPROF,
 	FORMAT_SPEEDSCOPE,
-	FORMAT_SVG,             /* of heat maps only */
+	FORMAT_SVG,             /* heat maps only */
 	FORMATS,
 };
 
 /*
- * -EINVAL if there is no such format, or, of the second function, none for stacks ("tree" is text).
+ * Return -EINVAL for an unknown format; the second one also if it is not a format for stacks
+ * ("tree" is text).
  */
 int report_format(const char *name);
+const char *report_format_name(enum report_format format);
+
+static inline bool format_is_metrics(int format)
+{
+	return format == FORMAT_OPENMETRICS || format == FORMAT_PROMETHEUS;
+}
+
 int report_stack_format(const char *name);
 
 struct stream_line;
 struct writer;
 
 /*
- * Takes what is measured instead of a file: whoever makes something of several measurements. What it is
- * given is the caller's and gone afterwards. end() comes when an interval's reports are all there. All return 0
- * or a negative errno.
+ * Receives reports in place of a file, for callers that combine several measurements. Arguments
+ * belong to the caller and are valid only during the call. end() follows all reports of an
+ * interval. All return 0 or a negative errno.
  */
 struct writer_sink {
 	void *context;
 	int (*report)(void *context, const struct report *r);
-	int (*line)(void *context, const struct writer *w, const struct stream_line *line);     /* w: of_tool, of_command */
+	/* w: of_tool, of_command */
+	int (*line)(void *context, const struct writer *w, const struct stream_line *line);
 	int (*end)(void *context);
 };
 
-/* Where and how reports are written; made by the output options. */
+/* Destination and format of reports; set up by the output options. */
 struct writer {
 	FILE *file;
-	const char *path;       /* each report replaces this file (report/replace.h), or NULL */
-	struct replacement replacement; /* of what had the file's name, from the first report on */
-	int failed;             /* the first error of writing; -EPIPE: the reader has gone away */
-	/* Or NULL: takes the text of each report, too, which then goes to no other file. 0 or negative. */
+	const char *path;       /* file that each report replaces (report/replace.h), or NULL */
+	struct replacement replacement; /* of that file, from the first report on */
+	int failed;             /* first write error; -EPIPE: the reader is gone */
+	/*
+	 * May be NULL. Receives the text of each report in place of a file. Returns 0 or a negative
+	 * errno.
+	 */
 	int (*publish)(void *publisher, const char *text, size_t n);
 	void *publisher;
-	const struct writer_sink *sink; /* not the writer's; NULL: reports and lines are written */
-	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS: all there was up to now; see there */
-	u64 top;                /* and how many keys are written; 0: see there */
-	const char *tool;       /* whose single events come now, in a run of several; else NULL */
-	const char *of_tool, *of_command;       /* the same for a sink, of any run */
+	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS with a sink: collects the reports; or NULL */
+	const struct writer_sink *sink; /* borrowed; NULL: reports and lines are written */
+	struct html *html;      /* FORMAT_HTML: the page so far; written on close */
+	const char *host;       /* host of the reports, for the head of a page; or NULL */
+	const char *tool;       /* in a run of several: the tool whose single events are written; else NULL */
+	const char *of_tool, *of_command;       /* the same for a sink, in any run */
 	enum report_format format;
 	char separator;         /* CSV */
 	bool milliseconds;
 	bool timestamps;
-	bool header;            /* the header has been written */
+	const char *more;       /* how to see rows that are left out; NULL: "--top N" */
+	/*
+	 * text for a terminal: without the kernel and, unless they are estimates, the source of the numbers; trees
+	 * without repetitions
+	 */
+	bool brief;
+	bool header;            /* the CSV or text header has been written */
+	bool follows;           /* text: a report has been written, and a blank line separates the next */
+	bool is_last;           /* the run has ended: what follows is its last output */
+	bool prometheus;        /* FORMAT_OPENMETRICS: files and standard output get the older text format */
+	struct terminal terminal;       /* of text output; rows: 0 to show all of them */
+	/* of single events on a terminal, of all tools, from the first one on; else NULL */
+	struct stream_columns *columns;
 };
 
-/*
- * Writes one report and flushes it. Returns 0 or a negative errno (-EPIPE when the reader has
- * gone away).
- */
+/* Writes one report and flushes it. Returns 0 or a negative errno (-EPIPE: the reader is gone). */
 int MUST_CHECK writer__write(struct writer *w, const struct report *r);
 
 /*
- * A report is written at once: begin has everything go to memory, end writes it if err is 0 and
- * flushes. Both return 0 or a negative errno, end also err.
+ * Output in one piece: begin redirects the writer to memory; end writes that memory if err is 0,
+ * and flushes. Both return 0 or a negative errno; end returns err if it is set.
  */
 struct writing {
 	FILE *file;
@@ -292,35 +365,35 @@ struct writing {
 };
 
 /*
- * Writes n bytes behind what the file has been given, and flushes all. Returns 0 or a negative errno,
- * and keeps the first one in failed.
+ * Appends n bytes to the file and flushes it. Returns 0 or a negative errno; failed keeps the first
+ * error.
  */
 int MUST_CHECK writer__emit(struct writer *w, const char *text, size_t n);
 
-/* Now that there will be reports: metrics of another run leave the file that path names. */
-int MUST_CHECK writer__begin_metrics(struct writer *w);
-
-/* Closes the file, keeping in failed what only that brings out, unless it is standard output. */
+/*
+ * Writes the page, if any, and closes the file unless it is standard output. An error of closing
+ * goes to failed.
+ */
 void writer__close(struct writer *w);
 
 int MUST_CHECK writer__begin(struct writer *w, struct writing *writing);
 int MUST_CHECK writer__end(struct writer *w, struct writing *writing, int err);
 
-/* The writers; -ENOMEM is their only error, the file keeps its own. */
+/* The writers. They only return -ENOMEM; write errors stay with the file (ferror()). */
 int write_text(struct writer *w, const struct report *r);
 int write_json(struct writer *w, const struct report *r);
 int write_csv(struct writer *w, const struct report *r);
 
-/* The listings of a report as text. */
+/* Writes the listings of a report as text. */
 void write_listings(struct writer *w, const struct report *r);
 
-/* One cell of CSV, in quotes if it needs them. */
+/* Writes one CSV cell, quoted if necessary. */
 void csv_put_text(struct writer *w, const char *text);
 
 /*
- * Of reports with stacks. Tree: callers first, shares of all. Folded: a line a stack, its frames
- * with ';' between them and its value. Flame: an SVG file of its own. Pprof: report/pprof.h.
- * Speedscope: a JSON file of its own.
+ * Writers of stacks. Tree: callers first, shares of the total. Folded: one line per stack, frames
+ * joined by ';', then the value. Flame: a standalone SVG file. Pprof: report/pprof.h. Speedscope: a
+ * standalone JSON file.
  */
 int write_tree(struct writer *w, const struct report *r);
 int write_folded(struct writer *w, const struct report *r);

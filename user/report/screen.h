@@ -1,37 +1,79 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A report on the whole terminal that the next one takes the place of. Plain ECMA-48 sequences,
- * which every terminal of today knows, and the kernel's own idea of its size: a library (ncurses) would
- * want the host's description of the terminal, which is not there where one file is copied.
+ * A text that fills the terminal and is replaced by the next one, and keys. Uses plain ECMA-48
+ * sequences, which every current terminal understands, and the kernel's window size: ncurses would
+ * need a terminfo database, which is missing where only one file is copied.
+ *
+ * The terminal is taken over in the foreground only: in the background a screen stays closed, nothing
+ * is written or read, and no setting changes. While it is open, messages on a standard error that is a
+ * terminal are kept, and shown once it is closed.
+ *
+ * A child process waits for the end of this one and then gives the terminal back, if that has not been
+ * done: after SIGKILL or a crash, too.
  */
 #ifndef TALLY_OUT_SCREEN_H
 #define TALLY_OUT_SCREEN_H
 
+#include <stdio.h>
+#include <sys/types.h>
 #include <termios.h>
 
-#include "report/report.h"
+#include "base/types.h"
 
 struct screen {
 	bool is_open;
-	struct termios before;  /* what the terminal was like */
+	bool has_keys;          /* while open: keys are read from standard input */
+	bool wants_keys;
+	struct termios before;  /* settings to restore, if has_keys */
+	pid_t guard;            /* 0: none */
+	int guard_fd;
+	FILE *messages, *error; /* while open: takes stderr's place, and stderr; NULL: it is not a terminal */
+	char *text;
+	size_t n;
 };
 
-/* Are standard input and output a terminal? Says so if not, and returns -EINVAL. */
+/* Checks that standard output is a terminal; otherwise reports it and returns -EINVAL. */
 int screen__check(void);
 
-/* Takes over that terminal. Returns 0 or a negative errno. */
-int screen__open(struct screen *s);
+/*
+ * Prepares a screen. Forks, so call it before descriptors are opened that should end with this
+ * process. keys: read them, if standard input is a terminal. Returns 0 or a negative errno. Call
+ * screen__free() in either case.
+ */
+int screen__init(struct screen *s, bool keys);
 
-/* How many rows of a table there is room for, beside all that stands around it. */
-size_t screen__rows(void);
+/*
+ * Takes over the terminal unless it is open, or this process in the background. Returns whether it is open. From the
+ * first call on, SIGTTOU and SIGTTIN do not stop the process.
+ */
+bool screen__open(struct screen *s);
 
-/* As text, what does not fit is cut off. Returns 0 or a negative errno. */
-int screen__show(const struct report *r);
+/* After SIGCONT: takes an open screen over again, whose terminal a shell may have used meanwhile. */
+void screen__again(struct screen *s);
 
-/* Takes what was typed, standard input can be read: was there a q, or is the terminal gone? */
-bool screen__is_quit(void);
-
-/* Gives the terminal back as it was. */
+/* Gives the terminal back, and shows the messages. */
 void screen__close(struct screen *s);
+void screen__free(struct screen *s);
+
+struct screen_size {
+	size_t lines, columns;
+};
+
+struct screen_size screen__size(void);
+
+/*
+ * Shows the text and the lines below it at the end of an open screen, each cut to the width; the text,
+ * which is changed, also to the height.
+ */
+void screen__show(const struct screen *s, char *text, const char *below);
+
+/*
+ * Reads keys without waiting, when standard input is readable. Returns their number, 0 if there are
+ * none or none can be read now, and -EIO if the terminal is gone.
+ */
+ssize_t screen__read(struct screen *s, char *keys, size_t room);
+
+/* Stops this process as SIGTSTP does by default, with the terminal given back. Returns when it goes on. */
+void screen__stop(struct screen *s);
 
 #endif /* TALLY_OUT_SCREEN_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Stacks as speedscope.app reads them: a JSON file with a table of frames, and a profile for each unit the
- * values have. The key of a stack is its outermost frame, as in folded stacks. Texts are escaped
+ * Stacks for speedscope.app: a JSON file with a table of frames and one profile per unit of the
+ * values, and per event of several. The key of a stack is its outermost frame, as in folded stacks. Texts are escaped
  * (report/escape.h).
  */
 #include <errno.h>
@@ -22,10 +22,10 @@ struct scope_file {
 	const struct report_stacks *stacks;
 	struct stack_labels labels;
 	json_t *frames;
-	s64 *number;            /* of each label's frame in the file, keys behind frames; -1: none yet */
+	s64 *number;            /* per label, keys after frames: its index in the file; -1: none yet */
 };
 
-/* What has no source file is of its module, which gives it a colour of its own. */
+/* A frame without a source file uses its module, which gives it its own colour. */
 static json_t *frame(const struct scope_file *s, size_t index)
 {
 	const struct report_frame *f = index < s->stacks->nframes ? &s->stacks->frame[index] : NULL;
@@ -49,7 +49,13 @@ static void add_frame(struct scope_file *s, json_t *sample, size_t index)
 	json_array_append_new(sample, json_integer(s->number[index]));
 }
 
-static json_t *samples(struct scope_file *s)
+static bool has_value(const struct report_stack *stack, const struct stack_value *v)
+{
+	return stack->event == v->event;
+}
+
+/* The samples that have this value. */
+static json_t *samples(struct scope_file *s, const struct stack_value *v)
 {
 	json_t *list = json_array(), *sample;
 	const struct report_stack *stack;
@@ -58,6 +64,8 @@ static json_t *samples(struct scope_file *s)
 
 	for (i = 0; i < s->stacks->n; i++) {
 		stack = &s->stacks->stack[i];
+		if (!has_value(stack, v))
+			continue;
 		sample = json_array();
 		if (*s->labels.key[stack->key])
 			add_frame(s, sample, s->stacks->nframes + stack->key);
@@ -68,7 +76,7 @@ static json_t *samples(struct scope_file *s)
 	return list;
 }
 
-/* "off-cpu, lost 3": the format has no other place for what is missing. */
+/* "off-cpu, lost 3": the format has no other place for losses. */
 static json_t *profile_name(const struct report *r, const struct stack_value *v)
 {
 	char *text = NULL;
@@ -79,7 +87,10 @@ static json_t *profile_name(const struct report *r, const struct stack_value *v)
 	if (!f)
 		return NULL;
 	fputs(v->type, f);
-	if (!loss__is_none(&r->counters)) {
+	if (r->stacks->nevents) {
+		if (r->stacks->event[v->event].missed)
+			fprintf(f, ", missed %llu", r->stacks->event[v->event].missed);
+	} else if (!loss__is_none(&r->counters)) {
 		fputs(", ", f);
 		text_put_lost(f, &r->counters);
 	}
@@ -98,6 +109,8 @@ static json_t *profile(const struct report *r, const struct stack_value *v, json
 	size_t i;
 
 	for (i = 0; i < r->stacks->n; i++) {
+		if (!has_value(&r->stacks->stack[i], v))
+			continue;
 		number = stack_value__number(v, r->stacks->stack[i].value);
 		add_saturating(&sum, number);
 		json_array_append_new(weights, json_integer(number));
@@ -109,7 +122,7 @@ static json_t *profile(const struct report *r, const struct stack_value *v, json
 	json_object_set_new(o, "unit", json_string(strcmp(v->unit, "count") ? v->unit : "none"));
 	json_object_set_new(o, "startValue", json_integer(0));
 	json_object_set_new(o, "endValue", json_integer(sum));
-	json_object_set(o, "samples", samples);
+	json_object_set_new(o, "samples", samples);
 	json_object_set_new(o, "weights", weights);
 	return o;
 }
@@ -119,16 +132,14 @@ static json_t *file(struct scope_file *s, const struct report *r)
 	struct stack_value value[MOST_STACK_VALUES];
 	size_t n = stack_values__of(r->stacks, value), i;
 	json_t *o = json_object(), *profiles = json_array(), *shared = json_object();
-	json_t *list = samples(s);
 
-	/* The last one is the most telling: the first that is seen. */
 	for (i = 0; i < n; i++)
-		json_array_append_new(profiles, profile(r, &value[i], list));
-	json_decref(list);
+		json_array_append_new(profiles, profile(r, &value[i], samples(s, &value[i])));
 	json_object_set_new(o, "$schema", json_string(SCHEMA));
 	json_object_set_new(o, "exporter", json_string(EXPORTER));
 	json_object_set_new(o, "name", json_of_text(r->command ?: r->tool));
-	json_object_set_new(o, "activeProfileIndex", json_integer(n - 1));
+	/* The last value says most, so its profile is shown first; of several events, the first event's. */
+	json_object_set_new(o, "activeProfileIndex", json_integer(r->stacks->nevents ? 0 : n - 1));
 	json_object_set(shared, "frames", s->frames);
 	json_object_set_new(o, "shared", shared);
 	json_object_set_new(o, "profiles", profiles);

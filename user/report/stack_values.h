@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the values of stacks are called in the files of other programs, and what one is in each unit. */
+/* Names and units of stack values in files for other programs. */
 #ifndef TALLY_OUT_STACK_VALUES_H
 #define TALLY_OUT_STACK_VALUES_H
 
 #include "report/report.h"
 
-/* A stack's value in one unit. */
+/* A stack value in one unit. */
 struct stack_value {
 	const char *type;       /* "samples"; not escaped */
 	const char *unit;       /* "count", "nanoseconds" or "bytes" */
-	u64 scale;              /* by this the value is multiplied */
+	u64 scale;              /* factor from the stack's value */
+	u32 event;              /* of several events: the stacks that have this value; else 0, as in all stacks */
 };
 
-#define MOST_STACK_VALUES 2
+#define MOST_STACK_VALUES (REPORT_MOST_EVENTS + 1)
 
-/* Samples by the clock have two, their number and the CPU time they stand for; others have one. Returns how many. */
+/*
+ * Clock samples have two values, their number and the CPU time they represent; others have one. Several events have one
+ * or two each. Returns the number of values, at most MOST_STACK_VALUES.
+ */
 size_t stack_values__of(const struct report_stacks *s, struct stack_value *value);
 
-/* What a stack has; what goes beyond INT64_MAX, which is the largest value of these files, is that. */
+/* The value of a stack, capped at INT64_MAX, the limit of these file formats. */
 u64 stack_value__number(const struct stack_value *v, u64 value);
 
 #endif /* TALLY_OUT_STACK_VALUES_H */

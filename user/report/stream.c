@@ -6,133 +6,63 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "report/escape.h"
+#include "report/html.h"
 #include "report/json_value.h"
-
-#define FAULT "(fault)"
-#define CUT "..."
+#include "report/stream_columns.h"
+#include "report/stream_value.h"
 
 /*
- * --- values as text ----------------------------------------------------------------------------
+ * --- text --------------------------------------------------------------------------------------
  */
 
-/* "12:34:56.123456" */
-static void put_time(FILE *f, u64 time_ns)
-{
-	time_t seconds = time_ns / NSEC_PER_SEC;
-	char clock[16] = "?";
-	struct tm tm;
-
-	if (localtime_r(&seconds, &tm))
-		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	fprintf(f, "%s.%06llu", clock, time_ns % NSEC_PER_SEC / 1000);
-}
-
-static void put_elapsed(FILE *f, u64 ns, bool milliseconds)
-{
-	char text[UNITS_SPACE];
-
-	fputs(format_value(text, ns, UNIT_NS, milliseconds), f);
-}
-
-/* Escaped; in quotes, where it has to be seen where the text ends, quotes are, too. */
-static int put_text(FILE *f, const char *text, bool quoted)
-{
-	char *line = escape_string(text), *p;
-
-	if (!line)
-		return -ENOMEM;
-	for (p = line; *p; p++) {
-		if (quoted && *p == '"')
-			fputs("\\x22", f);
-		else
-			fputc(*p, f);
-	}
-	free(line);
-	return 0;
-}
-
-static int put_value(FILE *f, const struct stream_field *v, bool quoted, bool milliseconds)
-{
-	int err = 0;
-
-	if (v->fault) {
-		fputs(FAULT, f);
-	} else if (v->field.kind == FIELD_NONE) {
-		fputc('-', f);          /* a template has a place for it */
-	} else if (v->field.text && v->escaped) {
-		fputs(v->field.text, f);
-	} else if (v->field.text) {
-		quoted &= !v->field.word;
-		if (quoted)
-			fputc('"', f);
-		err = put_text(f, v->field.text, quoted);
-		if (quoted)
-			fputc('"', f);
-		if (v->cut)
-			fputs(CUT, f);
-	} else if (v->seconds) {
-		fprintf(f, "%llu.%06llu", v->field.number / NSEC_PER_SEC,
-			v->field.number % NSEC_PER_SEC / NSEC_PER_USEC);
-	} else if (v->field.kind == FIELD_TIME) {
-		put_elapsed(f, v->field.number, milliseconds);
-	} else {
-		fprintf(f, field_is_signed(v->field.kind) ? "%lld" : "%llu", v->field.number);
-	}
-	return err;
-}
-
-/* Is there something to show? */
-static bool is_there(const struct stream_field *v)
-{
-	return v->fault || v->field.kind != FIELD_NONE;
-}
-
-static void put_elapsed_of(FILE *f, const struct stream_line *line, bool milliseconds)
-{
-	if (line->elapsed_unknown)
-		fputc('-', f);
-	else
-		put_elapsed(f, line->elapsed_ns, milliseconds);
-}
-
-static int write_plain(struct writer *w, const struct stream_line *line)
+static int put_plain(FILE *f, const struct writer *w, const struct stream_line *line)
 {
 	const char *gap = "  ";
-	size_t i, width;
+	size_t width;
 	int err;
 
-	put_time(w->file, line->time_ns);
-	fputc(' ', w->file);
+	stream_put_time(f, line->time_ns);
+	fputc(' ', f);
 	if (w->tool)
-		fprintf(w->file, "%-11s ", w->tool);
-	err = put_text(w->file, line->comm, false);
+		fprintf(f, "%-11s ", w->tool);
+	err = stream_put_text(f, line->comm, false);
 	for (width = strlen(line->comm); width < 15; width++)
-		fputc(' ', w->file);
-	fprintf(w->file, " %7u %3u", line->tid, line->cpu);
+		fputc(' ', f);
+	fprintf(f, " %7u %3u", line->tid, line->cpu);
 	if (line->event && !err) {
-		fputc(' ', w->file);
-		err = put_text(w->file, line->event, false);
+		fputc(' ', f);
+		err = stream_put_text(f, line->event, false);
 	}
 	if (line->has_elapsed) {
-		fputs("  elapsed=", w->file);
-		put_elapsed_of(w->file, line, w->milliseconds);
+		fputs("  elapsed=", f);
+		stream_put_elapsed(f, line, w->milliseconds);
 		gap = " ";
 	}
-	for (i = 0; i < line->n && !err; i++) {
-		if (!is_there(&line->field[i]))
-			continue;
-		fputs(gap, w->file);
-		gap = " ";
-		err = put_text(w->file, line->field[i].field.name, false);
-		fputc('=', w->file);
-		if (!err)
-			err = put_value(w->file, &line->field[i], true, w->milliseconds);
+	return err ?: stream_put_pairs(f, line, gap, w->milliseconds);
+}
+
+/* Below the line. */
+static int write_stack(struct writer *w, const struct stream_line *line)
+{
+	char text[] = "        ", *frame, *all;
+	u32 i;
+
+	for (i = 0; line->stack && i < line->stack->n && (!line->most_frames || i < line->most_frames); i++) {
+		frame = call_stack__frame(line->stack, i, w->brief);
+		if (!frame || asprintf(&all, "%s%s", text, frame) < 0)
+			all = NULL;
+		free(frame);
+		if (!all)
+			return -ENOMEM;
+		if (w->terminal.columns)
+			stream_columns__put_wrapped(w->file, &w->terminal, all);
+		else
+			fprintf(w->file, "%s\n", all);
+		free(all);
 	}
-	fputc('\n', w->file);
-	return err;
+	return 0;
 }
 
 /*
@@ -174,7 +104,10 @@ static struct stream_piece *add_piece(struct stream_template *t, size_t room)
 	return larger[t->n].text ? &larger[t->n++] : NULL;
 }
 
-/* Copies up to a value or the end, doubled braces as one. Returns how far, or -EINVAL at *bad. */
+/*
+ * Copies text up to the next value or the end, doubled braces as one. Returns the length read, or
+ * -EINVAL at *bad.
+ */
 static ssize_t copy_text(char *to, const char *text, size_t *bad)
 {
 	size_t i;
@@ -240,18 +173,16 @@ void stream_template__free(struct stream_template *t)
 	*t = (struct stream_template){};
 }
 
-static int put_piece(struct writer *w, const struct stream_piece *piece,
+static int put_piece(FILE *f, const struct writer *w, const struct stream_piece *piece,
 		     const struct stream_line *line)
 {
-	FILE *f = w->file;
-
-	fputs(piece->text, f);          /* the user's own, from the command line */
+	fputs(piece->text, f);          /* trusted: from the command line */
 	switch (piece->value) {
 	case STREAM_TIME:
-		put_time(f, line->time_ns);
+		stream_put_time(f, line->time_ns);
 		break;
 	case STREAM_COMM:
-		return put_text(f, line->comm, false);
+		return stream_put_text(f, line->comm, false);
 	case STREAM_PID:
 		fprintf(f, "%u", line->pid);
 		break;
@@ -262,14 +193,14 @@ static int put_piece(struct writer *w, const struct stream_piece *piece,
 		fprintf(f, "%u", line->cpu);
 		break;
 	case STREAM_EVENT:
-		return put_text(f, line->event ?: "", false);
+		return stream_put_text(f, line->event ?: "", false);
 	case STREAM_ELAPSED:
 		if (line->has_elapsed)
-			put_elapsed_of(f, line, w->milliseconds);
+			stream_put_elapsed(f, line, w->milliseconds);
 		break;
 	case STREAM_FIELD:
 		if (piece->field < line->n)
-			return put_value(f, &line->field[piece->field], false, w->milliseconds);
+			return stream_put_value(f, &line->field[piece->field], false, w->milliseconds);
 		break;
 	case STREAM_NOTHING:
 		break;
@@ -277,15 +208,34 @@ static int put_piece(struct writer *w, const struct stream_piece *piece,
 	return 0;
 }
 
-static int write_by_template(struct writer *w, const struct stream_template *t,
-			     const struct stream_line *line)
+static int put_by_template(FILE *f, const struct writer *w, const struct stream_template *t,
+			   const struct stream_line *line)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < t->n && !err; i++)
-		err = put_piece(w, &t->piece[i], line);
-	fputc('\n', w->file);
+		err = put_piece(f, w, &t->piece[i], line);
+	return err;
+}
+
+/* t: a template; NULL: the default. On a terminal, long lines are continued below. */
+static int write_plain(struct writer *w, const struct stream_template *t, const struct stream_line *line)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = w->terminal.columns ? open_memstream(&text, &n) : w->file;
+	int err = !f ? -ENOMEM : t ? put_by_template(f, w, t, line) : put_plain(f, w, line);
+
+	if (f == w->file) {
+		fputc('\n', f);
+		return err;
+	}
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	if (!err)
+		stream_columns__put_wrapped(w->file, &w->terminal, text);
+	free(text);
 	return err;
 }
 
@@ -293,13 +243,13 @@ static int write_by_template(struct writer *w, const struct stream_template *t,
  * --- JSON --------------------------------------------------------------------------------------
  */
 
-/* Of a text that was longer. */
+/* For truncated texts. */
 static json_t *json_cut_text(const char *s)
 {
 	char *text = escape_string(s), *all = NULL;
 	json_t *value = NULL;
 
-	if (text && asprintf(&all, "%s" CUT, text) >= 0)
+	if (text && asprintf(&all, "%s" STREAM_CUT, text) >= 0)
 		value = json_string(all);
 	free(all);
 	free(text);
@@ -430,7 +380,7 @@ static int csv_value(struct writer *w, const struct stream_field *v)
 	else if (v->field.text && v->escaped)
 		csv_put(w, v->field.text, false);
 	else if (v->field.text)
-		return csv_put_escaped(w, v->field.text, v->cut ? CUT : "");
+		return csv_put_escaped(w, v->field.text, v->cut ? STREAM_CUT : "");
 	else
 		csv_put_number(w, v->field.number, field_is_signed(v->field.kind));
 	return 0;
@@ -475,16 +425,23 @@ static int write_record(struct writer *w, const struct stream_line *line)
 	return err;
 }
 
+static int write_text_line(struct writer *w, const struct stream_template *t, const struct stream_line *line)
+{
+	return !t && stream_columns__fit(w, line) ? stream_columns__write(w, line) : write_plain(w, t, line);
+}
+
 int stream__write_line(struct writer *w, const struct stream_template *t,
 		       const struct stream_line *line)
 {
 	if (w->sink)
 		return w->sink->line(w->sink->context, w, line);
+	if (w->format == FORMAT_HTML)
+		return html__add_line(w, line);
 	if (w->format == FORMAT_JSON)
 		return write_object(w, line);
 	if (w->format == FORMAT_CSV)
 		return write_record(w, line);
-	if (w->format == FORMAT_OPENMETRICS)
-		return 0;       /* they are counted in the report */
-	return t ? write_by_template(w, t, line) : write_plain(w, line);
+	if (format_is_metrics(w->format))
+		return 0;       /* the report counts them */
+	return write_text_line(w, t, line) ?: line->has_stack ? write_stack(w, line) : 0;
 }

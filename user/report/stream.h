@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single events, a line each, as reports are for what was summed up: as text, JSON or CSV, and text
- * also by a template. Everything goes through report/escape.h.
+ * Single events, one line each, as text, JSON or CSV; the counterpart of reports, which hold sums.
+ * Text may use a template. All text is escaped (report/escape.h).
  *
  *   12:34:56.123456 cat               4711   0 vfs_read  count=4096 path="/etc/passwd"
+ *
+ * A terminal gets columns with a heading: report/stream_columns.h.
  */
 #ifndef TALLY_OUT_STREAM_H
 #define TALLY_OUT_STREAM_H
@@ -13,57 +15,58 @@
 #include "report/report.h"
 #include "base/types.h"
 
-/* One value of an event, named as it is shown. FIELD_NONE: left out of text, else as a fault. */
+/* One value of an event, with its name. FIELD_NONE: omitted from text, otherwise like fault. */
 struct stream_field {
 	struct field field;
-	bool fault;             /* it could not be read: "(fault)", null in JSON, empty in CSV */
-	bool cut;               /* the text is longer: "..." follows */
-	bool escaped;           /* the text has been (report/escape.h), and has its own quotes */
-	bool seconds;           /* a time that people read as 0.000012 */
+	bool fault;             /* unreadable: "(fault)", null in JSON, empty in CSV */
+	bool cut;               /* the text was longer: "..." follows */
+	bool escaped;           /* the text is already escaped (report/escape.h) and quoted */
+	bool seconds;           /* a time shown as 0.000012 in text */
+	bool rest;              /* the last field: a text that takes the rest of the line */
 };
 
 struct stream_line {
 	u64 time_ns;            /* CLOCK_REALTIME */
 	const char *comm;
 	u32 pid, tid, cpu;
-	const char *event;      /* NULL: there is only one, and its name goes without saying */
+	const char *event;      /* NULL: the tool has only one event, which needs no name */
 	bool has_elapsed;
 	bool elapsed_unknown;   /* it began before the run */
 	u64 elapsed_ns;
 	const struct stream_field *field;
 	size_t n;
-	/* "frames" of JSON, "stack" of CSV; not in text. */
+	/* "frames" in JSON, "stack" in CSV; in text each frame has a line of its own, below. */
 	bool has_stack;
-	const struct call_stack *stack; /* NULL: none of this event */
+	const struct call_stack *stack; /* NULL: none for this event */
 	u32 most_frames;        /* 0: all */
 };
 
-/* How a line of text looks: pieces of text with values between them. */
+/* Template of a text line: pieces of text, each followed by a value. */
 struct stream_template {
 	struct stream_piece {
-		char *text;             /* in front of the value */
+		char *text;             /* before the value */
 		enum stream_value {
 			STREAM_TIME, STREAM_COMM, STREAM_PID, STREAM_TID, STREAM_CPU, STREAM_EVENT,
 			STREAM_ELAPSED, STREAM_FIELD, STREAM_NOTHING,
 		} value;
-		size_t field;           /* STREAM_FIELD: which */
+		size_t field;           /* index, for STREAM_FIELD */
 	} *piece;
 	size_t n;
 };
 
 /*
- * Parses "TEXT {name} ...". Names are those of the n fields, then time comm pid tid cpu event
- * elapsed;
- * {{ and }} are braces. Returns 0, or -EINVAL (-ENOMEM) with *c filled in. To be freed in any case.
+ * Parses "TEXT {name} ...". Names: the n fields, then time comm pid tid cpu event elapsed; {{ and
+ * }} are literal braces. Returns 0, -EINVAL with *c filled in, or -ENOMEM. Free the template in any
+ * case.
  */
 int stream_template__parse(struct stream_template *t, const char *text, const char *const *name,
 			   size_t n, struct complaint *c);
 void stream_template__free(struct stream_template *t);
 
 /*
- * Writes one line. The first one of CSV is preceded by the header (w->header): later ones are to
- * have the same fields. t: of text; NULL, or for the other formats: theirs. Nothing is flushed.
- * Returns 0 or -ENOMEM.
+ * Writes one line. In CSV, a header precedes the first line (w->header), so later lines must have
+ * the same fields. t: a template, for text only; NULL: the default layout. Does not flush. Returns
+ * 0 or -ENOMEM.
  */
 int stream__write_line(struct writer *w, const struct stream_template *t,
 		       const struct stream_line *line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reports for people: histograms by powers of two with bars, figures below, then what was lost. */
+/* Text reports: histograms by powers of two with bars, figures below, then losses. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,11 @@
 
 #include "report/escape.h"
 #include "report/report.h"
+#include "report/terminal.h"
 #include "report/text.h"
 
 #define BAR_WIDTH 40
+#define BEFORE_BAR 49           /* columns: range, count, share */
 
 static void put_escaped(struct writer *w, const char *text)
 {
@@ -19,10 +21,29 @@ static void put_escaped(struct writer *w, const char *text)
 	free(line);
 }
 
+static const char *style(const struct writer *w, enum terminal_style which)
+{
+	return terminal_style(&w->terminal, which);
+}
+
 static void put_labelled(struct writer *w, const char *label, const char *text)
 {
 	fputs(label, w->file);
 	put_escaped(w, text);
+}
+
+/* A line of its own, wrapped to the terminal. */
+static void put_remark(struct writer *w, const char *label, const char *text)
+{
+	char *line = escape_string(text), *all = NULL;
+
+	if (line && asprintf(&all, "%s%s\n", label, line) >= 0) {
+		fputs(style(w, STYLE_DIM), w->file);
+		terminal__put_paragraph(w->file, &w->terminal, all, strlen(label));
+		fputs(style(w, STYLE_PLAIN), w->file);
+	}
+	free(all);
+	free(line);
 }
 
 void text_put_key(struct writer *w, const struct field *key, size_t n)
@@ -32,6 +53,8 @@ void text_put_key(struct writer *w, const struct field *key, size_t n)
 	for (i = 0; i < n; i++) {
 		const struct field *f = &key[i];
 
+		if (f->machine)
+			continue;
 		if (f->label) {
 			fputc(' ', w->file);
 		} else {
@@ -47,7 +70,12 @@ void text_put_key(struct writer *w, const struct field *key, size_t n)
 
 static void put_bar(struct writer *w, u64 n, u64 most)
 {
-	u64 length = ((unsigned __int128)n * BAR_WIDTH + most - 1) / most;
+	u32 columns = w->terminal.columns, width = BAR_WIDTH;
+	u64 length;
+
+	if (columns && columns < BEFORE_BAR + BAR_WIDTH)
+		width = columns > BEFORE_BAR + 1 ? columns - BEFORE_BAR : 1;
+	length = ((unsigned __int128)n * width + most - 1) / most;
 
 	fputs("  |", w->file);
 	while (length--)
@@ -56,8 +84,8 @@ static void put_bar(struct writer *w, u64 n, u64 most)
 }
 
 /*
- * Small counts (tasks in a queue) stand one to a row: the value itself says more than a range.
- * Below 32 a bucket is one value.
+ * Small counts (tasks in a queue) get one row per value, which says more than a range. Below 32, a
+ * bucket is one value.
  */
 #define VALUE_ROWS 32
 
@@ -75,7 +103,7 @@ static void fill_by_value(const struct histogram *h, u64 rows[HISTOGRAM_POWER_RO
 		rows[histogram_bucket_first(h->bucket[i].index)] += h->bucket[i].count;
 }
 
-/* What row i is about: a value, or from the power of two to the next. */
+/* Range of row i: a value, or from one power of two to the next. */
 static void put_range(struct writer *w, const struct report *r, int i, bool by_value)
 {
 	char from[UNITS_SPACE], to[UNITS_SPACE];
@@ -90,6 +118,12 @@ static void put_range(struct writer *w, const struct report *r, int i, bool by_v
 	last = first + (first - 1);
 	format_value(to, last == UINT64_MAX ? last : last + 1, r->unit, w->milliseconds);
 	fprintf(w->file, "%11s - %-10s", from, to);
+}
+
+static void put_titles(struct writer *w, const struct report *r)
+{
+	fprintf(w->file, "%s%*s %14s  share%s\n", style(w, STYLE_HEADING), 24, r->value, "count",
+		style(w, STYLE_PLAIN));
 }
 
 static void put_rows(struct writer *w, const struct report *r, const struct histogram *h)
@@ -112,11 +146,11 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 		if (rows[i] > most)
 			most = rows[i];
 	}
-	fprintf(w->file, "%*s %14s  share\n", 24, r->value, "count");
+	put_titles(w, r);
 	for (i = lowest; i <= highest; i++) {
 		for (gap = 0; !rows[i + gap]; gap++)
 			;
-		if (gap > 2) {          /* a long stretch without values is one line */
+		if (gap > 2) {          /* fold a long empty stretch into one line */
 			fprintf(w->file, "%13s\n", "...");
 			i += gap;
 		}
@@ -129,7 +163,7 @@ static void put_rows(struct writer *w, const struct report *r, const struct hist
 
 #define SIGNED_SPACE (UNITS_SPACE + 1)
 
-/* A value of a histogram with bounds, which has a sign. */
+/* A value of a histogram with bounds, which is signed. */
 static const char *format_signed(char *text, __int128 value, enum unit unit, bool milliseconds)
 {
 	char size[UNITS_SPACE];
@@ -151,7 +185,7 @@ static void put_bound_range(struct writer *w, const struct report *r, const stru
 	fprintf(w->file, "%11s %c %-10s", from, i && i < h->nbounds ? '-' : ' ', to);
 }
 
-/* All rows between the first and the last that are not empty: they are few. */
+/* All rows from the first to the last nonempty one: there are few. */
 static void put_bound_rows(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	u64 most = 0, count;
@@ -162,7 +196,7 @@ static void put_bound_rows(struct writer *w, const struct report *r, const struc
 	for (k = 0; k < h->nbuckets; k++)
 		if (h->bucket[k].count > most)
 			most = h->bucket[k].count;
-	fprintf(w->file, "%*s %14s  share\n", 24, r->value, "count");
+	put_titles(w, r);
 	for (k = 0, i = h->bucket[0].index; k < h->nbuckets; i++) {
 		count = h->bucket[k].index == i ? h->bucket[k++].count : 0;
 		put_bound_range(w, r, h, i);
@@ -188,7 +222,7 @@ static void put_bound_figures(struct writer *w, const struct report *r, const st
 	fprintf(w->file, "  total %s\n", format_signed(text, h->sum, r->unit, w->milliseconds));
 }
 
-/* Of counts, a whole number says too little about the average, and 0 is a case of its own. */
+/* Averages of counts keep decimals, and 0 is a case of its own. */
 static void put_average(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	u64 zeros = h->nbuckets && !h->bucket[0].index ? h->bucket[0].count : 0;
@@ -202,7 +236,7 @@ static void put_average(struct writer *w, const struct report *r, const struct h
 			format_value(text, histogram__average(h), r->unit, w->milliseconds));
 }
 
-/* min and max of an interval may be known to a bucket only. */
+/* min and max of an interval may be known only to the bucket. */
 static void put_figures(struct writer *w, const struct report *r, const struct histogram *h)
 {
 	char text[UNITS_SPACE];
@@ -239,44 +273,74 @@ static void put_histogram(struct writer *w, const struct report *r, const struct
 	text_put_figures(w, r, h);
 }
 
-void text_put_header(struct writer *w, const struct report *r)
+static void put_first_line(struct writer *w, const struct report *r, FILE *f)
 {
-	char duration[UNITS_SPACE], when[32];
+	char duration[UNITS_SPACE], when[32], *kernel;
 	time_t seconds = r->start_ns / NSEC_PER_SEC;
 	struct tm tm;
 
-	if (r->value) {
-		if (w->timestamps && localtime_r(&seconds, &tm)) {
-			strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-			fprintf(w->file, "%s.%03llu  ", when,
-				r->start_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
-		}
-		fprintf(w->file, "%s: %s over %s", r->tool, r->value,
-			format_value(duration, r->duration_ns, UNIT_NS, false));
-		if (!w->header && r->cpus)
-			fprintf(w->file, ", %d CPUs", r->cpus);
-		if (!w->header && r->kernel)
-			put_labelled(w, ", kernel ", r->kernel);
-		fputc('\n', w->file);
+	if (w->timestamps && localtime_r(&seconds, &tm)) {
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+		fprintf(f, "%s.%03llu  ", when, r->start_ns % NSEC_PER_SEC / NSEC_PER_MSEC);
 	}
-	if (!w->header && r->source) {
-		put_labelled(w, "source: ", r->source);
+	fprintf(f, "%s: %s over %s", r->tool, r->value ?: "events",
+		format_value(duration, r->duration_ns, UNIT_NS, false));
+	if (!w->header && r->cpus)
+		fprintf(f, ", %d CPUs", r->cpus);
+	kernel = !w->header && !w->brief && r->kernel ? escape_string(r->kernel) : NULL;
+	if (kernel)
+		fprintf(f, ", kernel %s", kernel);
+	fputc('\n', f);
+	free(kernel);
+}
+
+/* Output captured and written as paragraphs on a terminal. */
+struct paragraphs {
+	FILE *file;             /* NULL: no memory */
+	char *text;
+	size_t n;
+};
+
+static void paragraphs__end(struct paragraphs *p, struct writer *w, u32 indent)
+{
+	if (p->file && !fclose(p->file))
+		terminal__put_paragraph(w->file, &w->terminal, p->text, indent);
+	free(p->text);
+}
+
+static void put_first(struct writer *w, const struct report *r)
+{
+	struct paragraphs p = {};
+
+	p.file = open_memstream(&p.text, &p.n);
+	if (p.file)
+		put_first_line(w, r, p.file);
+	fputs(style(w, STYLE_HEADING), w->file);
+	paragraphs__end(&p, w, 2);
+	fputs(style(w, STYLE_PLAIN), w->file);
+}
+
+void text_put_header(struct writer *w, const struct report *r)
+{
+	if (w->follows)
 		fputc('\n', w->file);
-	}
-	if (!w->header && r->caveat) {
-		put_labelled(w, "note: ", r->caveat);
-		fputc('\n', w->file);
-	}
+	w->follows = true;
+	if (r->value || r->duration_ns)
+		put_first(w, r);
+	if (!w->header && r->source && (!w->brief || r->is_estimate))
+		put_remark(w, "source: ", r->source);
+	if (!w->header && r->caveat)
+		put_remark(w, "note: ", r->caveat);
 	w->header = true;
 }
 
-/* Samples that did not come were held back, by whoever kept the CPU. */
+/* Missed samples were delayed by whatever held the CPU; they are not hidden from programs. */
 static bool is_hidden(const struct report *r, int reason)
 {
 	return loss_is_hidden(reason) && !(r->is_sampled && reason == LOSS_MISSED);
 }
 
-/* What no program can see on this kernel is one sentence, of whichever kind it is. */
+/* One sentence for everything programs cannot see on this kernel, whatever its kind. */
 static void put_hidden(struct writer *w, const struct report *r)
 {
 	const char *before = "  this kernel does not show programs everything: ";
@@ -308,7 +372,7 @@ static void put_losses(struct writer *w, const struct report *r)
 	put_hidden(w, r);
 }
 
-/* "lost 3", and how many are in the figures without something: where there are any. */
+/* "lost 3", followed by the number of inexact events if there are any. */
 void text_put_lost(FILE *f, const struct loss_counters *c)
 {
 	u64 inexact = loss__of(c, LOSS_INEXACT);
@@ -317,6 +381,41 @@ void text_put_lost(FILE *f, const struct loss_counters *c)
 	fprintf(f, "lost %s", format_count(n, loss__of(c, LOSS_LOST)));
 	if (inexact)
 		fprintf(f, "  inexact %s", format_count(n, inexact));
+}
+
+/* Of several events, each by itself. */
+static void put_each_left_out(struct writer *w, const struct report *r)
+{
+	char n[UNITS_SPACE];
+	size_t i;
+
+	fputs("left out", w->file);
+	for (i = 0; i < r->stacks->nevents; i++) {
+		const struct report_event *e = &r->stacks->event[i];
+		u64 all = e->left_out + e->chosen;
+
+		put_labelled(w, i ? ", " : ": ", e->name);
+		fprintf(w->file, " %s, %.1f%% of all", format_count(n, e->left_out),
+			all ? 100.0 * e->left_out / all : 0);
+	}
+	put_labelled(w, ", by ", r->left_out_by);
+	fputc('\n', w->file);
+}
+
+/* Of several events: which of them were missed. */
+static void put_each_missed(struct writer *w, const struct report_stacks *s)
+{
+	char n[UNITS_SPACE];
+	size_t i, shown = 0;
+
+	for (i = 0; i < s->nevents; i++) {
+		if (!s->event[i].missed)
+			continue;
+		put_labelled(w, shown++ ? ", " : "  missed: ", s->event[i].name);
+		fprintf(w->file, " %s", format_count(n, s->event[i].missed));
+	}
+	if (shown)
+		fputc('\n', w->file);
 }
 
 static void put_left_out(struct writer *w, const struct report *r)
@@ -330,14 +429,21 @@ static void put_left_out(struct writer *w, const struct report *r)
 	fputc('\n', w->file);
 }
 
-void text_put_footer(struct writer *w, const struct report *r)
+/* What the report has and does not show. */
+static void put_not_shown(struct writer *w, const struct report *r)
+{
+	if (r->hidden && !(w->terminal.columns && r->nrows))     /* else text_put_table() has reported it */
+		fprintf(w->file, "%zu more not shown (--top)\n", r->hidden);
+	if (r->left_out_by && r->stacks && r->stacks->nevents)
+		put_each_left_out(w, r);
+	else if (r->left_out_by)
+		put_left_out(w, r);
+}
+
+static void put_footer(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
 
-	if (r->hidden)
-		fprintf(w->file, "%zu more not shown (--top)\n", r->hidden);
-	if (r->left_out_by)
-		put_left_out(w, r);
 	if (!r->has_events) {
 		if (r->has_losses) {
 			text_put_lost(w->file, &r->counters);
@@ -364,6 +470,8 @@ void text_put_footer(struct writer *w, const struct report *r)
 		fprintf(w->file, "  throttled %s time%s by the kernel: what was busy then has too few samples\n",
 			format_count(n, r->throttled), r->throttled == 1 ? "" : "s");
 	put_losses(w, r);
+	if (r->stacks)
+		put_each_missed(w, r->stacks);
 	if (r->left_out)
 		return;
 	if (r->events || r->nrows || !loss__is_none(&r->counters))
@@ -376,167 +484,28 @@ void text_put_footer(struct writer *w, const struct report *r)
 		fputs("no event happened in that time\n", w->file);
 }
 
-/*
- * ns in ms, or us, with three decimals: a column has one unit, so that its numbers can be compared.
- */
-static char *time_text(u64 ns, bool micro)
+void text_put_footer(struct writer *w, const struct report *r)
 {
-	u64 unit = micro ? NSEC_PER_USEC : NSEC_PER_MSEC;
-	char number[UNITS_SPACE], *text;
+	struct writer in_memory = *w;
+	struct paragraphs above = {}, p = {};
+	bool alarm = w->terminal.colour && loss__of(&r->counters, LOSS_LOST);
 
-	format_count(number, ns / unit);
-	if (asprintf(&text, "%s.%03llu %s", number, ns % unit * 1000 / unit, micro ? "us" : "ms") <
-	    0)
-		return NULL;
-	return text;
+	above.file = in_memory.file = open_memstream(&above.text, &above.n);
+	if (above.file)
+		put_not_shown(&in_memory, r);
+	paragraphs__end(&above, w, 4);
+	p.file = in_memory.file = open_memstream(&p.text, &p.n);
+	if (p.file)
+		put_footer(&in_memory, r);
+	fputs(alarm ? style(w, STYLE_ALARM) : "", w->file);
+	paragraphs__end(&p, w, 4);
+	fputs(alarm ? style(w, STYLE_PLAIN) : "", w->file);
 }
 
-/* Are all times of a column below a millisecond? */
-static bool column_is_micro(const struct report *r, size_t k)
-{
-	u64 most = 0;
-	size_t i;
-
-	for (i = 0; i < r->nrows; i++)
-		if (k < r->row[i].ncells && r->row[i].cell[k].kind == FIELD_TIME &&
-		    r->row[i].cell[k].number > most)
-			most = r->row[i].cell[k].number;
-	return most && most < NSEC_PER_MSEC;
-}
-
-/* A cell as people read it, in new memory; NULL without any. */
-static char *cell_text(const struct field *f, bool micro)
-{
-	char number[UNITS_SPACE], signed_number[SIGNED_SPACE], *text = NULL;
-
-	if (f->text)
-		return escape_string(f->text);
-	switch (f->kind) {
-	case FIELD_NONE:
-		return strdup("");
-	case FIELD_SIGNED:
-		return strdup(format_signed(signed_number, (s64)f->number, UNIT_COUNT, false));
-	case FIELD_SIGNED_SIZE:
-		return strdup(format_signed(signed_number, (s64)f->number, UNIT_BYTES, false));
-	case FIELD_ID:
-		return asprintf(&text, "%llu", f->number) < 0 ? NULL : text;
-	case FIELD_TIME:
-		return time_text(f->number, micro);
-	case FIELD_DURATION:
-		return strdup(format_value(number, f->number, UNIT_NS, false));
-	case FIELD_SIZE:
-		return strdup(format_value(number, f->number, UNIT_BYTES, false));
-	case FIELD_REAL:
-		if (asprintf(&text, "%.*f", f->decimals, f->real) < 0)
-			return NULL;
-		return text;
-	default:
-		return strdup(format_count(number, f->number));
-	}
-}
-
-/* Places on the screen: code points. Wide characters take two; nobody aligns those. */
-static int columns(const char *text)
-{
-	int n = 0;
-
-	for (; *text; text++)
-		n += (*text & 0xc0) != 0x80;
-	return n;
-}
-
-/* Of a table: everything as text, then how wide and on which side. */
-struct layout {
-	size_t rows, cells;
-	char **text; /* rows * cells, the titles first if there are any; NULL: left out */
-	int *width;
-	bool *right;
-	bool *micro;            /* times in us */
-};
-
-static void layout__free(struct layout *l)
+static int put_groups(struct writer *w, const struct report *r)
 {
 	size_t i;
 
-	for (i = 0; l->text && i < l->rows * l->cells; i++)
-		free(l->text[i]);
-	free(l->text);
-	free(l->width);
-	free(l->right);
-	free(l->micro);
-}
-
-static int layout__make(struct layout *l, const struct report *r)
-{
-	size_t first = r->table, i, k;
-
-	l->cells = r->row[0].ncells;
-	l->rows = r->nrows + first;
-	l->text = calloc(l->rows * l->cells ?: 1, sizeof(*l->text));
-	l->width = calloc(l->cells ?: 1, sizeof(*l->width));
-	l->right = calloc(l->cells ?: 1, sizeof(*l->right));
-	l->micro = calloc(l->cells ?: 1, sizeof(*l->micro));
-	if (!l->text || !l->width || !l->right || !l->micro)
-		return -ENOMEM;
-	for (k = 0; k < l->cells; k++)
-		l->micro[k] = column_is_micro(r, k);
-	for (i = 0; i < l->rows; i++) {
-		const struct report_row *row = &r->row[i < first ? 0 : i - first];
-
-		for (k = 0; k < l->cells && k < row->ncells; k++) {
-			char **text = &l->text[i * l->cells + k];
-
-			if (r->row[0].cell[k].machine)
-				continue;
-			*text = i < first ? strdup(row->cell[k].name)
-					  : cell_text(&row->cell[k], l->micro[k]);
-			if (!*text)
-				return -ENOMEM;
-			if (columns(*text) > l->width[k])
-				l->width[k] = columns(*text);
-			l->right[k] |= i >= first && !row->cell[k].text &&
-				       row->cell[k].kind != FIELD_NONE;
-		}
-	}
-	return 0;
-}
-
-/* Columns as wide as their widest cell; numbers to the right; nothing behind the last. */
-static int put_table(struct writer *w, const struct report *r)
-{
-	struct layout l = {};
-	size_t i, k;
-	int err = layout__make(&l, r), gap, pad;
-
-	for (i = 0; !err && i < l.rows; i++) {
-		gap = 0;
-		for (k = 0; k < l.cells; k++) {
-			const char *text = l.text[i * l.cells + k];
-
-			if (!text)
-				continue;
-			pad = l.width[k] - columns(text);
-			if (!*text) {
-				gap += l.width[k] + 2;
-				continue;
-			}
-			fprintf(w->file, "%*s%s", gap + (l.right[k] ? pad : 0), "", text);
-			gap = 2 + (l.right[k] ? 0 : pad);
-		}
-		fputc('\n', w->file);
-	}
-	layout__free(&l);
-	return err;
-}
-
-int write_text(struct writer *w, const struct report *r)
-{
-	bool again = w->header;
-	size_t i;
-
-	if (again)
-		fputc('\n', w->file);
-	text_put_header(w, r);
 	for (i = 0; i < r->ngroups; i++) {
 		if (!r->group[i].hist.count)
 			continue;
@@ -545,14 +514,54 @@ int write_text(struct writer *w, const struct report *r)
 			text_put_key(w, r->group[i].key, r->group[i].nkey);
 		put_histogram(w, r, &r->group[i].hist);
 	}
+	return 0;
+}
+
+static int put_listings(struct writer *w, const struct report *r)
+{
+	write_listings(w, r);
+	return 0;
+}
+
+/* Writes lines as they are; on a terminal, cut to its width. */
+static int put_cut(struct writer *w, const struct report *r,
+		   int (*put)(struct writer *w, const struct report *r))
+{
+	struct writing writing = { .file = w->file };
+	int err;
+
+	if (!w->terminal.columns)
+		return put(w, r);
+	w->file = open_memstream(&writing.text, &writing.n);
+	err = w->file ? put(w, r) : -ENOMEM;
+	if (w->file && fclose(w->file) && !err)
+		err = -ENOMEM;
+	w->file = writing.file;
+	if (!err)
+		terminal__put_cut(w->file, &w->terminal, writing.text);
+	free(writing.text);
+	return err;
+}
+
+int write_text(struct writer *w, const struct report *r)
+{
+	bool again = w->header;
+	int err = 0;
+
+	if (again)
+		fputc('\n', w->file);
+	text_put_header(w, r);
+	err = put_cut(w, r, put_groups);
 	if (r->nrows && r->table)
 		fputc('\n', w->file);
-	if (r->nrows && put_table(w, r))
-		return -ENOMEM;
-	if (r->stacks && write_tree(w, r))
-		return -ENOMEM;
-	if (r->listings)
-		write_listings(w, r);
+	if (r->nrows && !err)
+		err = put_cut(w, r, text_put_table);
+	if (r->stacks && !err)
+		err = put_cut(w, r, write_tree);
+	if (r->listings && !err)
+		err = put_cut(w, r, put_listings);
+	if (err)
+		return err;
 	if (r->has_events || r->has_losses || r->hidden) {
 		fputc('\n', w->file);
 		text_put_footer(w, r);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of a report as text, for what draws the histograms in another way: heat maps. */
+/* Parts of the text report, for writers that replace the histograms: heat maps. */
 #ifndef TALLY_OUT_TEXT_H
 #define TALLY_OUT_TEXT_H
 
 #include "report/report.h"
 
-/* What was measured, for how long, from which source. */
+/* Value, duration and source. */
 void text_put_header(struct writer *w, const struct report *r);
 
 /* A line: "pid 123 nginx  cpu 3". */
@@ -14,10 +14,23 @@ void text_put_key(struct writer *w, const struct field *key, size_t n);
 /* Count, extremes, average, percentiles. */
 void text_put_figures(struct writer *w, const struct report *r, const struct histogram *h);
 
-/* "lost 3  inexact 1": the second only where there are any. */
+/* "lost 3  inexact 1"; the second only if nonzero. */
 void text_put_lost(FILE *f, const struct loss_counters *c);
 
-/* How many events, how many lost and why. */
+/*
+ * The rows, in columns as wide as their widest cell. On a terminal, figures have three digits and a
+ * fitting unit, texts are cut, columns and rows that do not fit are left out, and a line below says
+ * which. Returns 0 or -ENOMEM.
+ */
+int text_put_table(struct writer *w, const struct report *r);
+
+/*
+ * Heading of a column: "hit_percent" becomes "hit%", "max_at" becomes "max at". Allocated; NULL: no
+ * memory.
+ */
+char *text_heading(const char *name);
+
+/* Number of events, losses and their reasons. */
 void text_put_footer(struct writer *w, const struct report *r);
 
 #endif /* TALLY_OUT_TEXT_H */

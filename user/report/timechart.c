@@ -8,8 +8,8 @@
 #include "report/escape.h"
 #include "report/text.h"
 
-#define LABEL 32                /* columns for who a row is about */
-#define FIGURES 22              /* behind a row */
+#define LABEL 32                /* columns of a row's label */
+#define FIGURES 22              /* after a row */
 
 /*
  * --- coarser -----------------------------------------------------------------------------------
@@ -22,14 +22,14 @@ static void add_slot(struct timechart_slot *to, const struct timechart_slot *fro
 	for (i = 0; i < PARTS; i++)
 		to->ns[i] += from->ns[i];
 	to->known_ns += from->known_ns;
-	/* Of several slots, or CPUs, the one that has most is the most of them. */
+	/* The row that ran most in any merged slot or CPU ran most in the result. */
 	if (from->most_ns > to->most_ns) {
 		to->most = from->most;
 		to->most_ns = from->most_ns;
 	}
 }
 
-/* rows_less: by how many the rows of tasks move up. */
+/* rows_less: task rows move up by this many. */
 static void add_row(struct timechart_row *sum, const struct timechart_row *row, u32 by_slots,
 		    u32 nslots, u32 rows_less)
 {
@@ -133,7 +133,7 @@ void timechart__label(const struct timechart_row *row, char text[TIMECHART_LABEL
  * --- text --------------------------------------------------------------------------------------
  */
 
-/* What fills most of a column: running is shown by how much, from 1 % on. */
+/* The dominant state of a column; running is shown by its share, from 1 % on. */
 static char letter_of(const struct timechart_slot *slot, u64 span_ns)
 {
 	static const char shades[] = ".:-=+*%#@";
@@ -150,7 +150,7 @@ static char letter_of(const struct timechart_slot *slot, u64 span_ns)
 	return shades[shade < sizeof(shades) - 2 ? shade : sizeof(shades) - 2];
 }
 
-/* Letters on the screen: what escape() makes is UTF-8 without anything invisible. */
+/* Screen columns: escape() produces UTF-8 without invisible characters. */
 static u32 width_of(const char *text)
 {
 	u32 width = 0;
@@ -174,7 +174,7 @@ static void put_row(FILE *f, const struct timechart *c, const struct timechart_r
 	for (i = 0; i < c->nslots; i++) {
 		struct timechart_slot slot = row->slot[i];
 
-		/* Of all others together, waits may be longer than any column. */
+		/* The waits of all other tasks together may exceed any column. */
 		if (row->kind == TIMECHART_OTHERS)
 			slot.ns[PART_WAIT] = slot.ns[PART_BLOCK] = 0;
 		fputc(letter_of(&slot, timechart__span(c, i, 1) * row->ncpus), f);
@@ -200,7 +200,7 @@ static void put_rows(FILE *f, const struct timechart *c)
 	}
 	fprintf(f,
 		"\nA column is %s. Share of it that ran, from 1 %% to 100 %%: .:-=+*%%#@\n"
-		"w: waits for a CPU, longer than it runs; D: blocked (uninterruptible sleep); "
+		"w: waits for a CPU, longer than it runs; D: blocked (uninterruptible sleep)\n"
 		"blank: idle, asleep\n",
 		format_value(width, c->slot_ns, UNIT_NS, false));
 }

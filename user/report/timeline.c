@@ -12,8 +12,10 @@
 
 #define NSEC_PER_USEC 1000ULL
 
-/* A name of 15 letters, and two ids of 7 digits: "[4194304/4194304]". */
+/* A name of 15 letters and two 7-digit ids: "[4194304/4194304]". */
 #define TASK_WIDTH 32
+#define TASK_NARROW 23          /* of a terminal without room for that; longer names take the blanks behind them */
+#define ALL_WIDTH 89
 #define TIME_WIDTH 10
 
 /*
@@ -41,18 +43,29 @@ static void put_time(const struct timeline *t, FILE *f, u64 time_ns)
 	fputs(text, f);
 }
 
-/* Cut off, as perf does. */
-static void put_milliseconds(FILE *f, u64 ns)
+/* Puts text on the right of width columns, of which those before it have taken *over: as many as are blank. */
+static void put_right(FILE *f, const char *text, int width, int *over)
 {
-	u64 us = ns / NSEC_PER_USEC;
+	int blank = width - (int)strlen(text), taken = *over < blank ? *over : blank;
 
-	if (ns == SWITCHES_UNKNOWN)
-		fprintf(f, " %*s", TIME_WIDTH, "-");
-	else
-		fprintf(f, " %*llu.%03llu", TIME_WIDTH - 4, us / 1000, us % 1000);
+	if (taken < 0)
+		taken = 0;
+	*over -= taken;
+	fprintf(f, " %*s", width - taken, text);
 }
 
-/* Letters on the screen; what comes out of escape() is UTF-8 without anything invisible. */
+/* Truncated, as in perf. */
+static void put_milliseconds(FILE *f, u64 ns, int *over)
+{
+	char text[32] = "-";
+	u64 us = ns / NSEC_PER_USEC;
+
+	if (ns != SWITCHES_UNKNOWN)
+		snprintf(text, sizeof(text), "%llu.%03llu", us / 1000, us % 1000);
+	put_right(f, text, TIME_WIDTH, over);
+}
+
+/* Screen columns: escape() produces UTF-8 without invisible characters. */
 static int width_of(const char *text)
 {
 	int width = 0;
@@ -62,8 +75,8 @@ static int width_of(const char *text)
 	return width;
 }
 
-/* "name[tid/pid]"; a main thread is "name[pid]". */
-static void put_task(FILE *f, const struct switches_task *t, int width)
+/* "name[tid/pid]"; for a main thread "name[pid]". Returns the columns beyond width. */
+static int put_task(FILE *f, const struct switches_task *t, int width)
 {
 	char name[ESCAPE_SPACE(sizeof(t->comm))], text[sizeof(name) + 32];
 	const char *comm = (const char *)t->comm;
@@ -81,6 +94,7 @@ static void put_task(FILE *f, const struct switches_task *t, int width)
 	fputs(text, f);
 	for (n = width_of(text); n < width; n++)
 		fputc(' ', f);
+	return n - width;
 }
 
 static void put_picture(const struct timeline *t, FILE *f, const struct switches_record *r)
@@ -103,6 +117,11 @@ static void put_picture(const struct timeline *t, FILE *f, const struct switches
  * --- lines of text -----------------------------------------------------------------------------
  */
 
+static int task_width(const struct writer *w)
+{
+	return w->terminal.columns && w->terminal.columns < ALL_WIDTH ? TASK_NARROW : TASK_WIDTH;
+}
+
 void timeline__write_titles(const struct timeline *t, struct writer *w)
 {
 	FILE *f = w->file;
@@ -116,9 +135,9 @@ void timeline__write_titles(const struct timeline *t, struct writer *w)
 		for (cpu = 0; cpu < t->cpus; cpu++)
 			fputc('0' + cpu % 10, f);
 	}
-	fprintf(f, "  %-*s %*s %*s %*s\n", TASK_WIDTH, "task[tid/pid]", TIME_WIDTH, "wait time",
+	fprintf(f, "  %-*s %*s %*s %*s\n", task_width(w), "task[tid/pid]", TIME_WIDTH, "wait time",
 		TIME_WIDTH, "sch delay", TIME_WIDTH, "run time");
-	fprintf(f, "%*s %*s %*s %*s\n", 24 + (t->picture ? 2 + (int)t->cpus : 0) + TASK_WIDTH, "",
+	fprintf(f, "%*s %*s %*s %*s\n", 24 + (t->picture ? 2 + (int)t->cpus : 0) + task_width(w), "",
 		TIME_WIDTH, "(ms)", TIME_WIDTH, "(ms)", TIME_WIDTH, "(ms)");
 }
 
@@ -136,14 +155,15 @@ static void put_stack(const struct timeline *t, FILE *f, const struct call_stack
 	free(line);
 }
 
-static void put_switch(const struct timeline *t, FILE *f, const struct switches_record *r)
+static void put_switch(const struct timeline *t, struct writer *w, const struct switches_record *r)
 {
 	const struct call_stack *stack = stack_of(t, r);
+	FILE *f = w->file;
+	int over = put_task(f, &r->task, task_width(w));
 
-	put_task(f, &r->task, TASK_WIDTH);
-	put_milliseconds(f, r->off_ns);
-	put_milliseconds(f, r->wait_ns);
-	put_milliseconds(f, r->run_ns);
+	put_milliseconds(f, r->off_ns, &over);
+	put_milliseconds(f, r->wait_ns, &over);
+	put_milliseconds(f, r->run_ns, &over);
 	if (t->next) {
 		fputs("  next: ", f);
 		put_task(f, &r->other, 0);
@@ -152,28 +172,32 @@ static void put_switch(const struct timeline *t, FILE *f, const struct switches_
 		put_stack(t, f, stack);
 }
 
-/* Who did it stands in the column of tasks. */
-static void put_other_event(FILE *f, const struct switches_record *r)
+/* The column of tasks shows who did it. */
+static void put_other_event(struct writer *w, const struct switches_record *r)
 {
-	put_task(f, &r->other, TASK_WIDTH);
-	fprintf(f, " %*s", 3 * TIME_WIDTH + 2, "");
+	FILE *f = w->file;
+	int over = put_task(f, &r->other, task_width(w));
+
+	put_right(f, "", 3 * TIME_WIDTH + 2, &over);
 	fputs(r->kind == SWITCHES_WAKEUP ? "  awakened: " : "  migrated: ", f);
 	put_task(f, &r->task, 0);
 	if (r->kind == SWITCHES_MIGRATION)
 		fprintf(f, " cpu %u => %u", r->from, r->to);
 }
 
-static void write_text_line(const struct timeline *t, FILE *f, const struct switches_record *r)
+static void write_text_line(const struct timeline *t, struct writer *w, const struct switches_record *r)
 {
+	FILE *f = w->file;
+
 	put_time(t, f, r->time_ns);
 	fprintf(f, " [%04u]", r->cpu);
 	if (t->picture)
 		put_picture(t, f, r);
 	fputs("  ", f);
 	if (r->kind == SWITCHES_SWITCH)
-		put_switch(t, f, r);
+		put_switch(t, w, r);
 	else
-		put_other_event(f, r);
+		put_other_event(w, r);
 	fputc('\n', f);
 }
 
@@ -181,7 +205,7 @@ static void write_text_line(const struct timeline *t, FILE *f, const struct swit
  * --- lines for programs ------------------------------------------------------------------------
  */
 
-/* What is not known, or makes no sense for this event, is null. */
+/* null if unknown or meaningless for this event. */
 static struct stream_field number_field(const char *name, u64 n, enum field_kind kind, bool has)
 {
 	return (struct stream_field){
@@ -227,7 +251,7 @@ int timeline__write(const struct timeline *t, struct writer *w, const struct swi
 {
 	if (w->format != FORMAT_TEXT)
 		return write_fields(t, w, r);
-	write_text_line(t, w->file, r);
+	write_text_line(t, w, r);
 	return 0;
 }
 

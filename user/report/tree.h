@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks as the writers draw them: what each frame and each key is called, and the tree that
- * stacks with the same outer frames make.
+ * Stacks prepared for the writers: names of frames and keys, and the tree of stacks that share
+ * their outer frames.
  */
 #ifndef TALLY_OUT_TREE_H
 #define TALLY_OUT_TREE_H
@@ -9,15 +9,17 @@
 #include "report/report.h"
 
 /*
- * The names of all frames and keys, escaped (report/escape.h). Folded ones stand between ';': one in
- * a name is escaped too; kernel, JIT and inlined frames end in _[k], _[j] and _[i], as
- * flamegraph.pl knows them, and a frame without a symbol is "libfoo.so+0x1234". Drawn ones: all those of one module are
- * one, "libfoo.so [no symbol]". One of which nothing is known is "[unknown]".
+ * Names of all frames and keys, escaped (report/escape.h). Folded: ';' separates names, so a ';'
+ * inside a name is escaped, too; kernel, JIT and inlined frames end in _[k], _[j] and _[i], as
+ * flamegraph.pl expects, and a frame without a symbol is "libfoo.so+0x1234". Drawn: all frames of a
+ * module without symbols are one, "libfoo.so [no symbol]". A frame of which nothing is known is
+ * "[unknown]".
  */
 enum label_style {
 	LABELS_FOLDED,
 	LABELS_DRAWN,
-	LABELS_NAMED,           /* as folded ones, without source files, and ';' is left alone */
+	LABELS_SHORT,           /* as drawn, but C++ and Rust names without parameters: report/short_name.h */
+	LABELS_NAMED,           /* as folded, but without source files, and ';' is not escaped */
 };
 
 /* The source file without its directory; NULL: none. */
@@ -25,8 +27,10 @@ const char *report_frame__file(const struct report_frame *f);
 
 struct stack_labels {
 	size_t nframes, nkeys;
-	char **frame, **key;
-	u32 *same;              /* of each frame, the index of the one that stands for it */
+	char **frame, **key;    /* of several events, key labels omit the event */
+	char **event;           /* per event; NULL: there is one, or it is written elsewhere */
+	size_t nevents;
+	u32 *same;              /* per frame, then per key: index of the one that represents it */
 	bool callee_first;
 };
 
@@ -34,26 +38,31 @@ int stack_labels__make(struct stack_labels *l, const struct report_stacks *s,
 		       enum label_style style);
 void stack_labels__free(struct stack_labels *l);
 
-/* One stack in folded form, without its value: key;outermost;...;innermost. */
+/* Writes one folded stack, without its value: event;key;outermost;...;innermost. */
 void put_folded_stack(FILE *f, const struct stack_labels *l, const struct report_stack *s);
 
 /*
- * Nodes stand in the order of a walk that visits parents first: the children of node i begin at
- * i + 1, and the next sibling of node c is c + node[c].span. Siblings are ordered by their names.
- * Node 0 is the root, of all stacks; below it the keys, if there are any, then frames.
+ * Nodes are in preorder: the first child of node i is i + 1, and the next sibling of node c is c +
+ * node[c].span. Siblings are sorted by name. Node 0 is the root, with the total of all stacks;
+ * below it are the keys, if any, then frames.
  */
 struct call_node {
-	u32 frame; /* index into labels; of a key: nframes + its index; of the root: 0 */
-	u32 span;               /* nodes of this subtree, itself included */
-	u32 depth;              /* of the root: 0 */
+	u32 frame; /* index into labels; key: nframes + its index; root: 0 */
+	u32 span;               /* nodes of this subtree, including itself */
+	u32 depth;              /* root: 0 */
 	u64 total, self;
-	u64 before;             /* the total in the run that this one is compared with */
+	u64 before;             /* total in the run it is compared with */
 };
 
 struct call_tree {
 	struct call_node *node;
 	size_t n;
-	u32 depth;              /* of the deepest */
+	/*
+	 * Of several events: nevents per node. Totals in the nodes then mix events, and only say whether there are any.
+	 */
+	struct call_share { u64 total, self; } *share;
+	size_t nevents;
+	u32 depth;              /* depth of the deepest node */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -61,7 +70,7 @@ int call_tree__make(struct call_tree *t, const struct report_stacks *s,
 		    const struct stack_labels *l);
 void call_tree__free(struct call_tree *t);
 
-/* The name of a node that is not the root, and what it is; that of a key is FRAME_NOTE. */
+/* Name and kind of a node other than the root; a key has kind FRAME_NOTE. */
 const char *call_node__label(const struct call_node *node, const struct stack_labels *l);
 enum frame_kind call_node__kind(const struct call_node *node, const struct report_stacks *s);
 

@@ -14,7 +14,7 @@
 #include "host/user.h"
 #include "report/diag.h"
 
-/* A number from the environment that sudo(8) sets; false if there is none. */
+/* Parses an ID that sudo(8) sets in the environment; false if absent. */
 static bool sudo_id(const char *name, u32 *id)
 {
 	const char *text = getenv(name);
@@ -35,6 +35,16 @@ static int become_invoking_user(void)
 	return user_become(uid, gid);
 }
 
+static int change_environment(const struct command_setting *setting)
+{
+	size_t i;
+
+	for (i = 0; i < setting->nenv; i++)
+		if (strchr(setting->env[i], '=') ? putenv(setting->env[i]) : unsetenv(setting->env[i]))
+			return -errno;
+	return 0;
+}
+
 static void child(char **argv, int go, int report, const struct command_setting *setting)
 {
 	struct rusage before;
@@ -48,6 +58,8 @@ static void child(char **argv, int go, int report, const struct command_setting 
 	if (read(go, &byte, 1) != 1)
 		_exit(127);
 	err = become_invoking_user();
+	if (!err)
+		err = change_environment(setting);
 	if (!err && (getrusage(RUSAGE_SELF, &before) ||
 		     write(report, &before, sizeof(before)) != sizeof(before)))
 		_exit(126);
@@ -98,7 +110,7 @@ close_go:
 	return err;
 }
 
-/* It waited for its turn, and did not live to see it. */
+/* The child died while it waited for its go. */
 static int complain_of_early_end(const struct command *c)
 {
 	siginfo_t info = {};
@@ -133,13 +145,13 @@ int command__go(struct command *c)
 	ssize_t n;
 	int err;
 
-	/* The only reader is the child. */
+	/* The child is the only reader. */
 	if (write(c->go_fd, "", 1) != 1)
 		return errno == EPIPE ? complain_of_early_end(c) : -errno;
 	n = read_on(c->error_fd, &said, sizeof(said));
 	if (n == sizeof(said.before)) {
 		c->before = said.before;
-		/* Closed by a successful exec; otherwise it brings the reason. */
+		/* A successful exec closes it; a failed one writes its errno. */
 		n = read_on(c->error_fd, &said, sizeof(said));
 		if (!n)
 			return 0;
@@ -170,7 +182,7 @@ int command__wait(const struct command *c, struct rusage *usage, int *status)
 {
 	siginfo_t info = {};
 
-	/* The system call fills in the usage; glibc's waitid() leaves it out. */
+	/* The system call fills in usage; glibc's waitid() has no such argument. */
 	while (syscall(SYS_waitid, P_PID, c->pid, &info, WEXITED | WNOWAIT, usage)) {
 		if (errno != EINTR)
 			return -errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The command behind "--": started as the user who called sudo, if any, and held back until
- * measuring has begun, so that nothing it does is missed.
+ * The command behind "--". It runs as the user who called sudo, if any, and the child waits until
+ * measuring begins, so no event of the command is missed.
  */
 #ifndef TALLY_RUN_COMMAND_H
 #define TALLY_RUN_COMMAND_H
@@ -12,48 +12,51 @@
 
 #include "base/types.h"
 
-/* What the process came with, and its commands are given. */
+/* The signal mask and limits that this process started with; its commands inherit them. */
 struct command_setting {
-	sigset_t signals;       /* the mask */
-	struct rlimit files;    /* RLIMIT_NOFILE; all zeros: it could not be read, nor changed */
+	sigset_t signals;       /* signal mask */
+	struct rlimit files;    /* RLIMIT_NOFILE; all zeros: reading it failed, so it was not changed */
+	char **env;             /* changes of the environment: NAME=VALUE, or NAME to remove */
+	size_t nenv;
 };
 
 struct command {
 	pid_t pid;              /* 0: none */
-	int pidfd;              /* readable when it has ended */
-	int go_fd;              /* closing it without a byte makes the child give up */
-	int error_fd;           /* brings the errno of a failed exec */
+	int pidfd;              /* readable once the process has ended */
+	int go_fd;              /* closing it without writing a byte makes the child give up */
+	int error_fd;           /* receives the errno of a failed exec */
 	const char *name;
-	struct rusage before;   /* what its process had used when it was executed */
+	struct rusage before;   /* what the process had used when it called execve(2) */
 };
 
 /*
- * Forks; the child waits. Returns 0 or a negative errno. command__release() in any case.
+ * Forks; the child waits. Returns 0 or a negative errno. The caller must call command__release() in
+ * either case.
  */
 int command__start(struct command *c, char **argv, const struct command_setting *setting);
 
 /*
- * Lets it run. Says so and returns a negative errno if it cannot be executed, or was killed before
- * it could be (-ECHILD).
+ * Lets the child exec the command. Reports an error and returns a negative errno if the exec fails,
+ * or if the child was killed before it (-ECHILD).
  */
 int command__go(struct command *c);
 
 bool command__has_ended(const struct command *c);
 
 /*
- * Waits for its end. *usage is that of the command and of all children it has waited for
- * (getrusage(2)), its times from the execve(2) on; *status as of waitpid(2). It is still there for command__release(). Returns 0 or
- * a negative errno.
+ * Waits for the command to end. *usage covers the command and all children it has waited for
+ * (getrusage(2)), with times counted from the execve(2); *status is as in waitpid(2). The zombie is
+ * left for command__release() to reap. Returns 0 or a negative errno.
  */
 int command__wait(const struct command *c, struct rusage *usage, int *status);
 
 /*
- * Runs a shell command line to its end, as the user who called sudo, if any. Says what is wrong,
- * an exit status other than 0 too. Returns 0 or a negative errno.
+ * Runs a shell command line to its end, as the user who called sudo, if any. Reports errors,
+ * including a nonzero exit status. Returns 0 or a negative errno.
  */
 int command__shell(const char *line, const struct command_setting *setting);
 
-/* Ends what still runs (SIGTERM), reaps what has ended, closes everything. */
+/* Sends SIGTERM to a command that still runs, reaps one that has ended, closes all descriptors. */
 void command__release(struct command *c);
 
 #endif /* TALLY_RUN_COMMAND_H */

@@ -8,7 +8,7 @@
 
 #include "host/cgroup.h"
 
-/* What the kernel keeps beside each element of a hash, and the head of each hash bucket. */
+/* Kernel overhead per element of a hash, and per hash bucket. */
 #define HASH_ELEMENT_BYTES 48
 #define HASH_BUCKET_BYTES 16
 
@@ -33,7 +33,7 @@ u64 map_bytes_at_most(const struct bpf_map *map, int cpus_possible)
 			heads *= 2;
 		return n * (key + value + HASH_ELEMENT_BYTES) + heads * HASH_BUCKET_BYTES;
 	case BPF_MAP_TYPE_RINGBUF:
-		return n;       /* elements are bytes */
+		return n;       /* one element is one byte */
 	default:
 		return n * value;
 	}
@@ -95,6 +95,8 @@ static int add_object(struct report *r, const struct measurement *m, const struc
 	u64 sum = 0, most;
 	int err = 0;
 
+	if (!obj)
+		return 0;
 	bpf_object__for_each_program(prog, obj)
 	{
 		if (bpf_program__autoload(prog) && !err)

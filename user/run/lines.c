@@ -21,6 +21,10 @@ int lines__init(struct lines *l, const struct cli *cli, const char *const *name,
 
 int lines__check(const struct cli *cli)
 {
+	if (cli->live) {
+		diag_error("--live is about tables and histograms; these are single events");
+		return -EINVAL;
+	}
 	if (!cli->listen.n)
 		return 0;
 	diag_error("--listen serves figures, and this shows single events");
@@ -53,9 +57,11 @@ int lines__begin(struct lines *l, struct measurement *m, size_t least, ring_take
 	if (!records || l->losses_fd < 0)
 		return -ENOENT;
 	err = ring__open(&l->ring, records, least, m->writer, take, context);
-	if (!err)
-		m->watch_fd = ring__fd(l->ring);
-	return err;
+	if (err)
+		return err;
+	ring__hear_signals(l->ring);
+	m->watch_fd = ring__fd(l->ring);
+	return 0;
 }
 
 int lines__drain(struct lines *l)

@@ -2,30 +2,56 @@
 #include "run/listen.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/numbers.h"
 #include "report/diag.h"
 #include "report/openmetrics.h"
 #include "run/microhttpd.h"
+#include "run/profiling.h"
 
 #ifdef HAVE_MICROHTTPD
 
 /*
- * Of each address. A connection takes a descriptor and at most so much memory; answers are shared
- * by all. A scraper asks at once, and reads as fast as it can.
+ * Limits per address. A connection takes a descriptor and at most CONNECTION_BYTES; all share the
+ * answers. Scrapers send their request at once and read as fast as they can.
  */
 #define MOST_CONNECTIONS 128U
 #define CONNECTION_BYTES ((size_t)8192)
 #define SILENT_SECONDS 3U
 #define CONNECTION_NS (10 * NSEC_PER_SEC)
 
-/* The formats of the answer. */
+/*
+ * A connection without an answer by then is dropped and counted as slow. Less than SILENT_SECONDS.
+ */
+#define SLOW_NS (2 * NSEC_PER_SEC)
+
+/* Free connections kept for newcomers: more than the library accepts in one call. */
+#define FREE_PLACES 16U
+
+/*
+ * With a thread: how often the run's loop turns at least, and for how long it may not until /-/healthy says so. Reading
+ * the maps of many measurements takes seconds on a busy machine.
+ */
+#define TURN_MS 10000
+#define STUCK_NS (60 * NSEC_PER_SEC)
+
+#define LONGEST_PROFILE 60      /* s; as short as scrapers of profiles have it */
+#define USUAL_PROFILE "10"
+
+#define STACK_BYTES ((size_t)256 << 10) /* of the thread, whatever ulimit -s says */
+
+/* Formats of the answer. */
 enum {
 	AS_OPENMETRICS,
 	AS_PROMETHEUS,
@@ -33,8 +59,12 @@ enum {
 };
 
 struct connection {
-	int fd;                 /* the library's */
-	u64 since_ns;           /* 0: a free place */
+	int fd;                 /* owned by the library */
+	struct MHD_Daemon *daemon;
+	u64 since_ns;           /* 0: a free entry */
+	bool answered;          /* the kernel has taken the whole answer */
+	bool ended;             /* we shut it down; the library has not noticed yet */
+	bool waits;             /* for its profile */
 };
 
 struct listen {
@@ -42,19 +72,31 @@ struct listen {
 	struct MHD_Daemon *daemon[LISTEN_MOST_ADDRESSES];
 	char place[LISTEN_MOST_ADDRESSES][LISTEN_ADDRESS_SPACE];
 	size_t ndaemons;
-	int epoll_fd;           /* of those of the daemons */
+	int epoll_fd;           /* watches the epoll descriptors of the daemons */
 	struct MHD_Response *newest[AS_NEITHER];
 	struct connection connection[LISTEN_MOST_ADDRESSES * MOST_CONNECTIONS];
-	listen_refresh refresh;
+	listen_refresh refresh; /* NULL: there is a thread */
 	void *context;
-	int err;                /* of refresh() */
+	int err;                /* from refresh(), or of the thread */
+	bool is_ready;
+	u64 turned_ns;          /* the loop was last seen; 0: it has not begun */
+	struct listen_counts counts;
+	pthread_mutex_t lock;   /* for all of the above; the thread holds it but while it waits */
+	pthread_t thread;
+	bool has_thread;
+	int stop_fd;            /* ends the thread */
+	bool profiles;
+	struct profiling profile;
+	struct MHD_Connection *client;  /* who waits for the profile, suspended until it is made; NULL: nobody */
+	bool client_left;
+	int made;               /* the profile, or a negative errno */
 };
 
 /*
  * --- answers -----------------------------------------------------------------------------------
  */
 
-/* A copy of the text. NULL: no memory. */
+/* Copies the text. Returns NULL without memory. */
 static struct MHD_Response *make_response(const struct microhttpd *http, const char *text, size_t n,
 					  const char *type)
 {
@@ -71,7 +113,7 @@ static struct MHD_Response *make_response(const struct microhttpd *http, const c
 	return NULL;
 }
 
-/* The library counts who still sends a response. MHD_NO closes the connection. */
+/* The library holds a reference for each response being sent. MHD_NO closes the connection. */
 static enum MHD_Result say(const struct listen *l, struct MHD_Connection *c, unsigned int status,
 			   const char *text)
 {
@@ -88,7 +130,7 @@ static enum MHD_Result say(const struct listen *l, struct MHD_Connection *c, uns
 	return result;
 }
 
-/* Is that range of media among those of the header? */
+/* Whether the Accept header lists that media range. */
 static bool names(const char *accept, const char *range)
 {
 	size_t n = strlen(range);
@@ -103,8 +145,8 @@ static bool names(const char *accept, const char *range)
 }
 
 /*
- * OpenMetrics for those who name it, or do not care; the older text format for those who name
- * that. Which of several they like best is theirs to say, but not asked: both say the same.
+ * OpenMetrics for clients that name it or accept anything; the older text format for clients that
+ * name only that. Quality values are ignored: both formats carry the same data.
  */
 static int format_for(const char *accept)
 {
@@ -125,11 +167,66 @@ static enum MHD_Result give_metrics(struct listen *l, struct MHD_Connection *c)
 	if (format == AS_NEITHER)
 		return say(l, c, MHD_HTTP_NOT_ACCEPTABLE,
 			   "There is application/openmetrics-text and text/plain.\n");
-	if (!l->err)
+	if (!l->err && l->refresh)
 		l->err = l->refresh(l->context);
 	if (l->err)
 		return say(l, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "The counters cannot be read.\n");
 	return l->http->queue_response(c, MHD_HTTP_OK, l->newest[format]);
+}
+
+static struct connection *place_of(const struct listen *l, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = l->http->get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* The response owns the descriptor. */
+static enum MHD_Result hand_over_profile(struct listen *l, struct MHD_Connection *c)
+{
+	struct MHD_Response *r;
+	enum MHD_Result result = MHD_NO;
+	off_t n = l->made < 0 ? 0 : lseek(l->made, 0, SEEK_END);
+
+	l->client = NULL;
+	if (l->made < 0)
+		return say(l, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "The profile failed; tally's messages say why.\n");
+	r = n < 0 ? NULL : l->http->create_response_from_fd(n, l->made);
+	if (!r) {
+		close(l->made);
+		return MHD_NO;
+	}
+	if (l->http->add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream") == MHD_YES &&
+	    l->http->add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES &&
+	    l->http->add_response_header(r, "X-Content-Type-Options", "nosniff") == MHD_YES)
+		result = l->http->queue_response(c, MHD_HTTP_OK, r);
+	l->http->destroy_response(r);
+	return result;
+}
+
+/* The library calls again for a connection that is resumed. */
+static enum MHD_Result give_profile(struct listen *l, struct MHD_Connection *c)
+{
+	const char *text = l->http->lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
+	struct connection *place = place_of(l, c);
+	u64 seconds;
+
+	if (c == l->client)
+		return hand_over_profile(l, c);
+	if (!l->profiles)
+		return say(l, c, MHD_HTTP_NOT_FOUND, "Profiles are offered with --profiles.\n");
+	if (parse_u64_between(text ?: USUAL_PROFILE, 1, LONGEST_PROFILE, &seconds))
+		return say(l, c, MHD_HTTP_BAD_REQUEST, "seconds: from 1 to 60.\n");
+	if (l->client)
+		return say(l, c, MHD_HTTP_SERVICE_UNAVAILABLE, "Another client's profile is being made.\n");
+	if (!place || !l->has_thread || profiling__start(&l->profile, seconds))
+		return say(l, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "The profile cannot be started.\n");
+	place->waits = true;
+	l->client = c;
+	l->client_left = false;
+	l->made = -EINTR;
+	l->http->suspend_connection(c);
+	return MHD_YES;
 }
 
 static enum MHD_Result answer(void *listen, struct MHD_Connection *c, const char *url,
@@ -138,12 +235,23 @@ static enum MHD_Result answer(void *listen, struct MHD_Connection *c, const char
 {
 	struct listen *l = listen;
 
-	/* What is uploaded is not read: the connection ends with the answer. */
+	/* Request bodies are not read: the answer ends the connection. */
 	(void)version, (void)upload, (void)upload_size, (void)own;
+	l->counts.requests += c != l->client;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
 		return say(l, c, MHD_HTTP_METHOD_NOT_ALLOWED, "There is only GET.\n");
 	if (!strcmp(url, "/metrics"))
 		return give_metrics(l, c);
+	if (!strcmp(url, "/profile"))
+		return give_profile(l, c);
+	if (!strcmp(url, "/-/healthy") && l->turned_ns && monotonic_ns() - l->turned_ns > STUCK_NS)
+		return say(l, c, MHD_HTTP_SERVICE_UNAVAILABLE, "Nothing was read for a minute.\n");
+	if (!strcmp(url, "/-/healthy"))
+		return say(l, c, MHD_HTTP_OK, "Measuring.\n");
+	if (!strcmp(url, "/-/ready") && l->is_ready)
+		return say(l, c, MHD_HTTP_OK, "There are figures.\n");
+	if (!strcmp(url, "/-/ready"))
+		return say(l, c, MHD_HTTP_SERVICE_UNAVAILABLE, "The first interval has not ended.\n");
 	if (!strcmp(url, "/"))
 		return say(l, c, MHD_HTTP_OK, "The metrics of tally are at /metrics.\n");
 	return say(l, c, MHD_HTTP_NOT_FOUND, "The metrics of tally are at /metrics.\n");
@@ -163,6 +271,7 @@ int listen__publish(void *listen, const char *text, size_t n)
 	free(plain);
 	if (!newest[AS_OPENMETRICS] || !newest[AS_PROMETHEUS])
 		err = -ENOMEM;
+	pthread_mutex_lock(&l->lock);
 	for (i = 0; i < AS_NEITHER; i++) {
 		struct MHD_Response *old = err ? newest[i] : l->newest[i];
 
@@ -171,69 +280,13 @@ int listen__publish(void *listen, const char *text, size_t n)
 		if (old)
 			l->http->destroy_response(old);
 	}
+	pthread_mutex_unlock(&l->lock);
 	return err;
 }
 
 /*
  * --- connections -------------------------------------------------------------------------------
  */
-
-static void note_connection(void *listen, struct MHD_Connection *c, void **own,
-			    enum MHD_ConnectionNotificationCode what)
-{
-	struct listen *l = listen;
-	struct connection *place = *own;
-	const union MHD_ConnectionInfo *info;
-	size_t i;
-
-	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (place)
-			place->since_ns = 0;
-		return;
-	}
-	info = l->http->get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-	for (i = 0; i < ARRAY_SIZE(l->connection) && info; i++) {
-		if (l->connection[i].since_ns)
-			continue;
-		l->connection[i] = (struct connection){ info->connect_fd, monotonic_ns() };
-		*own = &l->connection[i];
-		return;
-	}
-}
-
-/*
- * The library ends those that are silent. One that says a little again and again would stay: it is
- * seen here each time that it does.
- */
-static void end_old_connections(const struct listen *l)
-{
-	u64 now = monotonic_ns();
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(l->connection); i++)
-		if (l->connection[i].since_ns && now - l->connection[i].since_ns > CONNECTION_NS)
-			shutdown(l->connection[i].fd, SHUT_RDWR);
-}
-
-int listen__fd(const struct listen *l)
-{
-	return l ? l->epoll_fd : -1;
-}
-
-int listen__timeout_ms(const struct listen *l)
-{
-	MHD_UNSIGNED_LONG_LONG ms, least = SILENT_SECONDS * 1000;
-	bool any = false;
-	size_t i;
-
-	for (i = 0; l && i < l->ndaemons; i++) {
-		if (l->http->get_timeout(l->daemon[i], &ms) != MHD_YES)
-			continue;
-		any = true;
-		least = ms < least ? ms : least;
-	}
-	return any ? (int)least : -1;
-}
 
 static unsigned int connections(const struct listen *l, struct MHD_Daemon *d)
 {
@@ -243,9 +296,108 @@ static unsigned int connections(const struct listen *l, struct MHD_Daemon *d)
 	return info ? info->num_connections : 0;
 }
 
+static void end_connection(struct listen *l, struct connection *c)
+{
+	c->ended = true;
+	l->counts.dropped++;
+	shutdown(c->fd, SHUT_RDWR);
+}
+
+/* Scrapers finish within moments, so the oldest connection is not a scraper. */
+static void make_room(struct listen *l, struct MHD_Daemon *d)
+{
+	struct connection *oldest = NULL, *c;
+	unsigned int n = 0;
+
+	for (c = l->connection; c < l->connection + ARRAY_SIZE(l->connection); c++) {
+		if (!c->since_ns || c->ended || c->waits || c->daemon != d)
+			continue;
+		n++;
+		if (!oldest || c->since_ns < oldest->since_ns)
+			oldest = c;
+	}
+	if (n > MOST_CONNECTIONS - FREE_PLACES)
+		end_connection(l, oldest);
+}
+
+static void note_connection(void *listen, struct MHD_Connection *c, void **own,
+			    enum MHD_ConnectionNotificationCode what)
+{
+	struct listen *l = listen;
+	struct connection *place = *own;
+	const union MHD_ConnectionInfo *info, *daemon;
+	size_t i;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (c == l->client) {
+			l->client = NULL;
+			if (l->made >= 0)
+				close(l->made);
+		}
+		if (!place)
+			return;
+		l->counts.dropped += !place->ended && !place->answered && monotonic_ns() - place->since_ns > SLOW_NS;
+		place->since_ns = 0;
+		return;
+	}
+	info = l->http->get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	daemon = l->http->get_connection_info(c, MHD_CONNECTION_INFO_DAEMON);
+	for (i = 0; i < ARRAY_SIZE(l->connection) && info && daemon; i++) {
+		if (l->connection[i].since_ns)
+			continue;
+		l->connection[i] = (struct connection){
+			.fd = info->connect_fd, .daemon = daemon->daemon, .since_ns = monotonic_ns(),
+		};
+		*own = &l->connection[i];
+		make_room(l, daemon->daemon);
+		return;
+	}
+}
+
+static void note_answer(void *listen, struct MHD_Connection *c, void **own, enum MHD_RequestTerminationCode how)
+{
+	struct listen *l = listen;
+	struct connection *place = place_of(l, c);
+
+	(void)own;
+	if (place && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		place->answered = true;
+}
+
 /*
- * Again after connections have ended: where there were as many as there may be, it is the next call
- * that looks for those who wait, and nothing else might wake us.
+ * The library closes silent connections. A client that sends a little now and then would stay: each
+ * time it sends, its age is checked here.
+ */
+static void end_old_connections(struct listen *l)
+{
+	u64 now = monotonic_ns();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(l->connection); i++)
+		if (l->connection[i].since_ns && !l->connection[i].ended && !l->connection[i].waits &&
+		    now - l->connection[i].since_ns > CONNECTION_NS)
+			end_connection(l, &l->connection[i]);
+}
+
+/* How long until a client has been silent for too long; -1: there is none. */
+static int timeout_ms(const struct listen *l)
+{
+	MHD_UNSIGNED_LONG_LONG ms, least = SILENT_SECONDS * 1000;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < l->ndaemons; i++) {
+		if (l->http->get_timeout(l->daemon[i], &ms) != MHD_YES)
+			continue;
+		any = true;
+		least = ms < least ? ms : least;
+	}
+	return any ? (int)least : -1;
+}
+
+/*
+ * Runs the daemon again after connections have ended. At the connection limit the library accepts
+ * waiting clients only in its next call, and no event would wake us for that.
  */
 static int serve_address(const struct listen *l, struct MHD_Daemon *d)
 {
@@ -259,7 +411,7 @@ static int serve_address(const struct listen *l, struct MHD_Daemon *d)
 	return 0;
 }
 
-int listen__serve(struct listen *l)
+static int serve_all(struct listen *l)
 {
 	size_t i;
 	int err = 0;
@@ -271,10 +423,150 @@ int listen__serve(struct listen *l)
 }
 
 /*
+ * --- the thread --------------------------------------------------------------------------------
+ */
+
+/* The client has its time to read the profile from now on. */
+static void end_profile(struct listen *l)
+{
+	struct connection *place = place_of(l, l->client);
+
+	l->made = profiling__end(&l->profile);
+	if (place) {
+		place->waits = false;
+		place->since_ns = monotonic_ns();
+	}
+	l->http->resume_connection(l->client);
+}
+
+/*
+ * The library does not look at a suspended connection, so we watch its socket. Who has closed it, or only its half of
+ * the connection, does not read the profile: HTTP servers cannot tell these apart before they write.
+ */
+static int client_fd(const struct listen *l)
+{
+	const struct connection *place = l->profile.pid && !l->client_left ? place_of(l, l->client) : NULL;
+
+	return place ? place->fd : -1;
+}
+
+static void *serve(void *listen)
+{
+	enum { LIBRARY, STOP, PROFILE, CLIENT };
+	struct listen *l = listen;
+	struct pollfd wait[] = {
+		[LIBRARY] = { l->epoll_fd, POLLIN, 0 }, [STOP] = { l->stop_fd, POLLIN, 0 },
+		[PROFILE] = { -1, POLLIN, 0 }, [CLIENT] = { -1, POLLRDHUP, 0 },
+	};
+	int ms, err;
+
+	do {
+		pthread_mutex_lock(&l->lock);
+		if (wait[PROFILE].revents) {
+			end_profile(l);
+		} else if (wait[CLIENT].revents) {
+			l->client_left = true;
+			profiling__kill(&l->profile);
+		}
+		err = l->err = serve_all(l);
+		ms = timeout_ms(l);
+		wait[PROFILE].fd = l->profile.pid ? l->profile.pidfd : -1;
+		wait[CLIENT].fd = client_fd(l);
+		pthread_mutex_unlock(&l->lock);
+		if (!err)
+			poll(wait, ARRAY_SIZE(wait), ms);
+	} while (!err && !wait[STOP].revents);
+	return NULL;
+}
+
+/* Signals are the loop's. Without a thread (a limit of processes), the loop serves. */
+static int start_thread(struct listen *l)
+{
+	sigset_t all, before;
+	pthread_attr_t attr;
+
+	l->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (l->stop_fd < 0)
+		return -errno;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!pthread_attr_init(&attr)) {
+		pthread_attr_setstacksize(&attr, STACK_BYTES);
+		l->has_thread = !pthread_create(&l->thread, &attr, serve, l);
+		pthread_attr_destroy(&attr);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return 0;
+}
+
+static void end_thread(struct listen *l)
+{
+	if (l->has_thread) {
+		eventfd_write(l->stop_fd, 1);
+		pthread_join(l->thread, NULL);
+	}
+	/* The library ends no suspended connection. */
+	if (l->profile.pid) {
+		profiling__stop(&l->profile);
+		l->made = -EINTR;
+		l->http->resume_connection(l->client);
+	}
+	if (l->stop_fd >= 0)
+		close(l->stop_fd);
+}
+
+/*
+ * --- the loop ----------------------------------------------------------------------------------
+ */
+
+int listen__fd(const struct listen *l)
+{
+	return l && !l->has_thread ? l->epoll_fd : -1;
+}
+
+int listen__timeout_ms(const struct listen *l)
+{
+	if (!l)
+		return -1;
+	return l->has_thread ? TURN_MS : timeout_ms(l);
+}
+
+int listen__serve(struct listen *l)
+{
+	int err;
+
+	pthread_mutex_lock(&l->lock);
+	l->turned_ns = monotonic_ns();
+	err = l->has_thread ? l->err : 0;
+	pthread_mutex_unlock(&l->lock);
+	/* Without a thread nobody else takes the lock, and the answer may be made now, by listen__publish(). */
+	return l->has_thread ? err : serve_all(l);
+}
+
+void listen__set_ready(struct listen *l)
+{
+	if (!l)
+		return;
+	pthread_mutex_lock(&l->lock);
+	l->is_ready = true;
+	pthread_mutex_unlock(&l->lock);
+}
+
+struct listen_counts listen__counts(struct listen *l)
+{
+	struct listen_counts counts;
+
+	pthread_mutex_lock(&l->lock);
+	counts = l->counts;
+	pthread_mutex_unlock(&l->lock);
+	return counts;
+}
+
+/*
  * --- ports -------------------------------------------------------------------------------------
  */
 
-/* The port, or a negative errno. */
+/* Returns the listening socket or a negative errno. */
 static int take_port(const union listen_address *a)
 {
 	socklen_t size = a->any.sa_family == AF_INET6 ? sizeof(a->v6) : sizeof(a->v4);
@@ -283,7 +575,9 @@ static int take_port(const union listen_address *a)
 
 	if (fd < 0)
 		return -errno;
-	/* Connections that the last run has closed are not in the way; [::] is all of the machine. */
+	/*
+	 * Lets us bind while connections of an earlier run are in TIME_WAIT; [::] covers IPv4, too.
+	 */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (a->any.sa_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
@@ -299,19 +593,20 @@ static int start_daemon(struct listen *l, int fd)
 	struct epoll_event event = { .events = EPOLLIN };
 	const union MHD_DaemonInfo *info = NULL;
 	struct MHD_Daemon *d = l->http->start_daemon(
-		MHD_USE_EPOLL, 0, NULL, NULL, answer, l,
+		MHD_USE_EPOLL | (l->profiles ? MHD_ALLOW_SUSPEND_RESUME : 0), 0, NULL, NULL, answer, l,
 		MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, MOST_CONNECTIONS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, SILENT_SECONDS,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, l,
+		MHD_OPTION_NOTIFY_COMPLETED, note_answer, l,
 		MHD_OPTION_END);
 
 	if (!d) {
 		close(fd);
 		return -ENOMEM;
 	}
-	l->daemon[l->ndaemons++] = d;   /* the port is its own from here on */
+	l->daemon[l->ndaemons++] = d;   /* the daemon owns the socket now */
 	info = l->http->get_daemon_info(d, MHD_DAEMON_INFO_EPOLL_FD);
 	if (!info || info->epoll_fd < 0)
 		return -EOPNOTSUPP;
@@ -324,7 +619,7 @@ static int add_address(struct listen *l, const union listen_address *a)
 	int fd = take_port(a), err = fd < 0 ? fd : 0;
 
 	listen_address__format(place, a);
-	/* Of the loopback addresses the second one is missing on a machine without IPv6. */
+	/* The second loopback address, ::1, is missing on a machine without IPv6. */
 	if (l->ndaemons && (err == -EADDRNOTAVAIL || err == -EAFNOSUPPORT))
 		return 0;
 	err = err ?: start_daemon(l, fd);
@@ -335,7 +630,7 @@ static int add_address(struct listen *l, const union listen_address *a)
 	return err;
 }
 
-int listen__open(struct listen **listen, const struct listen_addresses *a, listen_refresh refresh,
+int listen__open(struct listen **listen, const struct listen_addresses *a, bool profiles, listen_refresh refresh,
 		 void *context)
 {
 	static const char nothing[] = "# EOF\n";        /* before the first report */
@@ -348,13 +643,16 @@ int listen__open(struct listen **listen, const struct listen_addresses *a, liste
 	if (!l)
 		return http ? -ENOMEM : -EOPNOTSUPP;
 	l->http = http;
+	l->stop_fd = -1;
+	l->profiles = profiles;
+	pthread_mutex_init(&l->lock, NULL);
 	l->refresh = refresh;
 	l->context = context;
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	err = l->epoll_fd < 0 ? -errno : listen__publish(l, nothing, sizeof(nothing) - 1);
 	for (i = 0; i < a->n && !err; i++)
 		err = add_address(l, &a->address[i]);
-	return err;
+	return err || refresh ? err : start_thread(l);
 }
 
 void listen__announce(const struct listen *l)
@@ -371,6 +669,7 @@ void listen__close(struct listen *l)
 
 	if (!l)
 		return;
+	end_thread(l);
 	for (i = 0; i < l->ndaemons; i++)
 		l->http->stop_daemon(l->daemon[i]);
 	for (i = 0; i < AS_NEITHER; i++)
@@ -378,15 +677,27 @@ void listen__close(struct listen *l)
 			l->http->destroy_response(l->newest[i]);
 	if (l->epoll_fd >= 0)
 		close(l->epoll_fd);
+	pthread_mutex_destroy(&l->lock);
 	free(l);
 }
 
 #else /* !HAVE_MICROHTTPD */
 
-int listen__open(struct listen **l, const struct listen_addresses *a, listen_refresh refresh,
+void listen__set_ready(struct listen *l)
+{
+	(void)l;
+}
+
+struct listen_counts listen__counts(struct listen *l)
+{
+	(void)l;
+	return (struct listen_counts){};
+}
+
+int listen__open(struct listen **l, const struct listen_addresses *a, bool profiles, listen_refresh refresh,
 		 void *context)
 {
-	(void)a, (void)refresh, (void)context;
+	(void)a, (void)profiles, (void)refresh, (void)context;
 	*l = NULL;
 	diag_error("this tally was built without libmicrohttpd, which --listen takes");
 	diag_hint("--format openmetrics -o FILE does without it");

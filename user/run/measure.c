@@ -7,8 +7,9 @@
 #include "agg/elements.h"
 #include "cli/task_key.h"
 #include "run/measurement.h"
+#include "run/tabulate.h"
 
-/* How many segments a key fills: CPUs it is seen on, times groups of four powers of two. */
+/* Segments per key: CPUs it is seen on, times groups of four powers of two. */
 #define SEGMENTS_WHEN_CHEAP (8 * 4)
 #define SEGMENTS_WHEN_ALLOCATED (4 * 2)
 
@@ -16,6 +17,8 @@ static bool allocates_on_demand(const struct host *host)
 {
 	return host->version >= KERNEL_VERSION(6, 1, 0);
 }
+
+#define CPUS_PER_KEY 8
 
 static int set_entries(struct bpf_map *map, u64 elements)
 {
@@ -39,6 +42,13 @@ int map__set_room(struct bpf_map *map, const struct host *host, u64 elements)
 int map__set_room_for_keys(struct bpf_map *map, const struct host *host, u64 elements)
 {
 	return map__set_room(map, host, elements__room(elements, allocates_on_demand(host)));
+}
+
+int map__set_room_for_writers(struct bpf_map *map, const struct host *host, u64 keys)
+{
+	u64 cpus = host->cpus_online < CPUS_PER_KEY ? host->cpus_online : CPUS_PER_KEY;
+
+	return map__set_room_for_keys(map, host, cpus * keys);
 }
 
 static int prepare_map(struct bpf_map *map, const struct host *host, u32 max_keys, bool keyed)
@@ -119,7 +129,7 @@ int measure__groups(struct measure *m, const struct measurement *measurement, st
 	r->has_events = true;
 	for (i = 0; i < set.ngroups; i++)
 		r->events += set.group[i].hist.count;
-	err = task_key__report(r, &set, cli->by, cli->own_parts, measurement->scope.hierarchy);
+	err = task_key__report(r, &set, cli->by, cli->own_parts, measurement->cgroups);
 	hist_set__free(&set);
 	return err;
 }
@@ -134,11 +144,10 @@ void measure__sort(struct report *r, const struct cli *cli)
 
 int measure__report(struct measure *m, const struct measurement *measurement, struct report *r)
 {
+	static const struct tabulation plain = {};
 	int err = measure__groups(m, measurement, r);
 
-	if (!err)
-		measure__sort(r, measurement->cli);
-	return err;
+	return err ?: measure__shape(m, measurement, r, &plain, FORM_USUAL);
 }
 
 void measure__free(struct measure *m)

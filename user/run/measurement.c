@@ -10,14 +10,19 @@
 
 #include "agg/variable.h"
 #include "base/clock.h"
+#include "host/cgroup_names.h"
+#include "host/errno_name.h"
+#include "host/features.h"
+#include "host/host.h"
 #include "report/diag.h"
+#include "report/openmetrics.h"
 #include "run/explain.h"
 
 /*
  * --- the scope, and memory ---------------------------------------------------------------------
  */
 
-/* The bytes a map is charged now: the kernel's own figure (bpf_map_show_fdinfo, memlock). */
+/* Bytes a map is charged now, by the kernel's own figure (bpf_map_show_fdinfo, memlock). */
 static u64 charged_bytes(int fd)
 {
 	char path[64], *line = NULL;
@@ -64,9 +69,15 @@ int measurement__configure(const struct measurement *m, struct bpf_object *obj)
 {
 	struct scope_config *scope = object_variable(obj, ".rodata", "scope");
 	u32 *by = object_variable(obj, ".rodata", "by");
+	u32 *page_shift = object_variable(obj, ".rodata", "page_shift");
+	u32 *address_bits = object_variable(obj, ".rodata", "address_bits");
 
 	if (by)
 		*by = m->cli->by;
+	if (page_shift)
+		*page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
+	if (address_bits)
+		*address_bits = host__address_bits();
 	if (!scope)
 		return 0;
 	*scope = m->scope;
@@ -83,14 +94,24 @@ int measurement__fill_scope(const struct measurement *m, const struct bpf_object
  * --- what hooks need ---------------------------------------------------------------------------
  */
 
+/*
+ * The C library does not know the numbers that kernels do not mean to return: ENOTSUPP, of programs that need the JIT.
+ */
+static const char *reason(int err)
+{
+	const char *name = -err >= 512 ? errno_name(-err) : NULL;
+
+	return name ?: strerror(-err);
+}
+
 int measurement__complain(const struct measurement *m, const char *what, int err)
 {
 	bool many = m->cli->max_keys > CLI_DEFAULT_MAX_KEYS;
 
-	/* The limit has been named where it was met first: run__load(). */
+	/* run__load() has already reported the limit. */
 	if (err == -EMFILE || err == -ENFILE)
 		return strcmp(what, "load") ? host__complain_of_files() : err;
-	/* A hash beyond the kernel's limits is refused with E2BIG, as is a program. */
+	/* The kernel refuses hashes beyond its limits with E2BIG, and programs, too. */
 	if (err == -ENOMEM || (err == -E2BIG && many)) {
 		diag_error("not enough memory for the maps");
 		if (m->cli->by || many)
@@ -106,7 +127,9 @@ int measurement__complain(const struct measurement *m, const char *what, int err
 	}
 	if (!strcmp(what, "load") && host__check_types())
 		return -EOPNOTSUPP;
-	diag_error("this kernel cannot %s the programs: %s", what, strerror(-err));
+	diag_error("this kernel cannot %s the programs: %s", what, reason(err));
+	if (!strcmp(what, "load"))
+		features__hint_at_settings();
 	diag_hint("-v shows the kernel's reasons; `tally doctor` shows what it lacks");
 	return err == -EPERM ? err : -EOPNOTSUPP;
 }
@@ -134,7 +157,7 @@ static bool is_iterator(const struct bpf_program *prog)
 	return !strncmp(bpf_program__section_name(prog), "iter/", 5);
 }
 
-/* What programs have to know of tasks that are there already. */
+/* Shows the programs the tasks that already exist. */
 static void look_at_tasks(const struct measurement *m)
 {
 	struct bpf_program *prog;
@@ -174,7 +197,7 @@ int measurement__attach(struct measurement *m)
  * --- the parts of a run ------------------------------------------------------------------------
  */
 
-/* The beginning of all skeletons (bpftool gen skeleton). */
+/* The common head of all skeletons (bpftool gen skeleton). */
 struct any_skeleton {
 	struct bpf_object_skeleton *skeleton;
 	struct bpf_object *obj;
@@ -182,7 +205,7 @@ struct any_skeleton {
 
 static int open_skeleton(struct measurement *m)
 {
-	const struct skeleton_type *type = m->spec->skeleton;
+	const struct skeleton_type *type = m->skeleton_type ?: m->spec->skeleton;
 	struct any_skeleton *any;
 
 	type->destroy(m->bpf);
@@ -214,7 +237,7 @@ static int open_and_load(struct measurement *m)
 	if (!err && m->spec->open)
 		err = m->spec->open(m);
 
-	/* Said already: what was asked for cannot be, or it was not found out in time. */
+	/* Already reported: not possible as asked, or not found out in time. */
 	if (err == -EINVAL || err == -EOPNOTSUPP || err == -EPERM || err == -ETIME || err == -EINTR)
 		return err;
 	if (!err && !m->cli->explain)
@@ -259,8 +282,17 @@ bool measurement__can_stop(const struct measurement *m)
 	return m->skeleton && m->armed && !m->spec->stays_attached;
 }
 
+/* Outside of an interval (stat -r), metrics wait until the measurement ends. */
+static int add_metrics(struct measurement *m, const struct report *r)
+{
+	m->has_metrics = true;
+	return openmetrics__add(m->metrics, r, m->cli->metrics_top);
+}
+
 int measurement__write(struct measurement *m, const struct report *r)
 {
+	if (m->metrics && !m->writer->sink && r->start_ns && !r->stacks)
+		return add_metrics(m, r);
 	return writer__write(m->writer, r);
 }
 
@@ -270,6 +302,8 @@ int measurement__report(struct measurement *m, struct report *r)
 	r->unit = m->spec->unit;
 	r->source = m->source;
 	r->caveat = m->caveat;
+	m->cgroups->hierarchy = m->scope.hierarchy;
+	cgroup_names__begin(m->cgroups);
 	return m->spec->report ? m->spec->report(m, r) : measure__report(&m->measure, m, r);
 }
 
@@ -279,8 +313,12 @@ void measurement__release(struct measurement *m)
 		m->spec->free(m->own);
 	measure__free(&m->measure);
 	if (m->bpf)
-		m->spec->skeleton->destroy(m->bpf);
+		(m->skeleton_type ?: m->spec->skeleton)->destroy(m->bpf);
 	heat__free(m->heat);
+	openmetrics__free(m->metrics);
+	if (m->cgroups)
+		cgroup_names__free(m->cgroups);
+	free(m->cgroups);
 	free(m->own);
 }
 
@@ -288,9 +326,9 @@ int measurement__init(struct measurement *m, const struct tool_spec *spec)
 {
 	*m = (struct measurement){
 		.spec = spec, .tool = spec->name, .source = spec->source, .caveat = spec->caveat,
-		.watch_fd = -1, .own = calloc(1, spec->own_size ?: 1),
+		.watch_fd = -1, .own = calloc(1, spec->own_size ?: 1), .cgroups = calloc(1, sizeof(*m->cgroups)),
 	};
-	if (!m->own)
+	if (!m->own || !m->cgroups)
 		return -ENOMEM;
 	if (spec->init)
 		spec->init(m->own);
@@ -310,7 +348,7 @@ int measurement__parse(struct measurement *m, struct cli *cli, u32 without, int 
 	spec.own_input = m->own;
 	if (m->spec->parts)
 		spec.own_parts = m->spec->parts(m->own);
-	if (m->spec->expand)
+	if (m->spec->expand && !complete__is_asked(argc, argv))
 		argv = m->spec->expand(m->own, argc, argv);
 	if (!argv)
 		return -ENOMEM;
@@ -331,14 +369,14 @@ static int measure(struct measurement *m)
 	if (m->cli->explain)
 		return measurement__tell(m);
 	if (m->spec->measure)
-		return m->spec->measure(m);
+		return m->spec->measure(m) ?: m->has_metrics ? run__end_metrics(m->run) : 0;
 	err = measurement__begin(m);
 	return err ?: run__loop(m->run);
 }
 
 static int run_one(struct measurement *m)
 {
-	struct run run;
+	struct run run = {};
 	int err = run__init(&run, m->cli);
 
 	if (!err)

@@ -6,39 +6,40 @@
  *   struct measurement   one instance of it with its options and its programs
  *   struct run           one or more measurements that begin and end together (run/run.h)
  *
- * `runqlat` is a run of one measurement, `tally run 'runqlat' 'biolatency'` one of two. A measurement
- * keeps its state in m->own: nothing of it is global, so a run may hold the same tool twice.
+ * `runqlat` is a run of one measurement, `tally run 'runqlat' 'biolatency'` one of two. A
+ * measurement keeps its state in m->own: nothing of it is global, so a run may hold the same tool
+ * twice.
  *
- * The hooks of a measurement, in order; all may be NULL but report() of a tool without a histogram. All return 0 or a negative errno:
+ * The hooks of a measurement, in order. Each may be NULL, except report() of a tool without a
+ * histogram. Those of type int return 0 or a negative errno, unless stated otherwise.
  *
- *   init()      the defaults of m->own, which is all zeros
- *   parts()     the parts of keys that are the tool's own, where they have state of m->own: instead of
- *               cli.own_parts
- *   expand()    argv as it is to be parsed: an array that free() frees, or NULL without memory
- *   check()     do the options make sense together? Says what is wrong
- *   alone()     the option, if there is one, that makes it unfit to be one of several in a run: "--live"
- *   instead()   does something else than measure (--read FILE) and returns the exit status, or -1:
+ *   init()      sets defaults of m->own, which starts as all zeros
+ *   parts()     key parts of the tool's own that need state in m->own; replaces cli.own_parts
+ *   expand()    returns the argv to parse, an array the caller frees with free(); NULL: out of memory
+ *   check()     checks that the options fit together; reports what does not
+ *   alone()     the given option that keeps this measurement out of runs of several ("--live"), or NULL
+ *   instead()   does something other than measure (--read FILE) and returns the exit status; -1:
  *               measure
- *   open()      m->bpf is opened: writes the tool's own constants, sizes its maps, so that it can be
- *               loaded (-n ends here: it shows what was opened). Without spec->skeleton it opens one
- *   load()      instead of open(), where there is more than one object or way: opens, and loads
- *               unless m->cli->explain. Says what is wrong
+ *   open()      m->bpf is opened: writes the tool's own constants and sizes its maps before load
+ *               (-n stops here and shows what was opened). Without spec->skeleton, opens the object itself
+ *   load()      replaces open() for tools with several objects or ways to load: opens, and loads
+ *               unless m->cli->explain. Reports errors
  *   explain()   for -n; NULL: measurement__explain() of m->obj and m->source
  *   attach()    attaches what was loaded; NULL: measurement__attach()
- *   arm()       opens the gate; NULL: *m->armed = 1. Short: all of a run are armed at one instant.
- *               began_ns of the object, if there is one, is set just before
- *   disarm()    behind *m->armed = 0: stops what does not look at the gate (counters, timers). Of runs of
- *               several, which are read one after the other but end at one instant
- *   measure()   instead of attach(), arm() and the loop, where it is done several times (stat -r).
+ *   arm()       opens the gate; NULL: *m->armed = 1. Must be short: all measurements of a run are armed at
+ *               once. The object's began_ns, if it has one, is set just before
+ *   disarm()    after *m->armed = 0: stops whatever ignores the gate (counters, timers). A run of several
+ *               reads its measurements one after the other, but ends them all at one instant
+ *   measure()   replaces attach(), arm() and the loop in tools that measure several times (stat -r).
  *               Such a tool runs alone
- *   report()    at the end of each interval; value, unit, source and caveat are filled in. NULL: the
- *               histogram
- *   end()       after the last report, in any case; gets what the run came to and returns it, or
- *               what went wrong since
- *   free()      gives back what m->own has; the skeleton is still there
+ *   report()    at the end of each interval; value, unit, source and caveat are filled in. NULL: reports
+ *               the histogram
+ *   end()       after the last report, also after errors; gets the result of the run and returns it, or
+ *               an error of its own
+ *   free()      frees what m->own holds; the skeleton still exists
  *
- * open() and attach() may leave the message to measurement__complain(): what open() returns -EINVAL,
- * -EOPNOTSUPP or -EPERM for it has said itself, and attach() where it sets m->has_said.
+ * open() and attach() may leave the message to measurement__complain(). open() must report -EINVAL,
+ * -EOPNOTSUPP and -EPERM itself; attach() sets m->has_said if it has reported the error.
  */
 #ifndef TALLY_RUN_MEASUREMENT_H
 #define TALLY_RUN_MEASUREMENT_H
@@ -54,17 +55,17 @@
 #include "run/run.h"
 
 /*
- * A skeleton that bpftool has made, for code that does not know its type: SKELETON(runqlat) behind the
- * #include of runqlat.skel.h declares runqlat_skeleton.
+ * A skeleton generated by bpftool, for code that does not know its type: SKELETON(runqlat) after
+ * the #include of runqlat.skel.h declares runqlat_skeleton.
  */
 struct skeleton_type {
-	void *(*open)(void);            /* NULL: errno says why */
-	void (*destroy)(void *bpf);     /* of NULL: nothing */
+	void *(*open)(void);            /* NULL: see errno */
+	void (*destroy)(void *bpf);     /* bpf may be NULL */
 };
 
 #define SKELETON(name) SKELETON_FUNCTIONS(name) static SKELETON_TYPE(name)
 
-/* The same for several tools: a header declares name_skeleton extern. */
+/* The same for a skeleton that several tools share: a header declares name_skeleton extern. */
 #define SHARED_SKELETON(name) SKELETON_FUNCTIONS(name) SKELETON_TYPE(name)
 
 #define SKELETON_FUNCTIONS(name)                                                                   \
@@ -83,24 +84,24 @@ struct skeleton_type {
 	}
 
 /*
- * What a tool is. What most tools do needs no hook: with a skeleton, it is opened; scope and by, if
- * there are such constants, are written; it is attached once the scope's sets are filled; programs
- * seed_* of iter/task are run over all tasks then. With a histogram, that is reported.
+ * What a tool is. Common work needs no hook: the skeleton is opened; the constants scope and by, if
+ * present, are written; the scope's sets are filled; programs are attached; seed_* programs
+ * (iter/task) then run over all tasks. A histogram, if any, is reported.
  */
 struct tool_spec {
 	const char *name;
 	struct cli_spec cli;            /* own_input is m->own */
 	size_t own_size;                /* of m->own */
 	const struct skeleton_type *skeleton;
-	bool stays_attached;            /* to what is not the skeleton's: --budget cannot end it early */
+	bool stays_attached;            /* attachments outside the skeleton remain: --budget cannot end it early */
 	struct {
-		const char *name;       /* of its maps: run/measure.h */
+		const char *name;       /* NAME of its maps: run/measure.h */
 		size_t key_size;
-	} hist;                         /* m->measure; no name: there is none */
+	} hist;                         /* for m->measure; no name: no histogram */
 	const char *value;              /* what is measured, in reports of hist: "wait for a CPU" */
 	enum unit unit;
 	const char *source;             /* where the numbers come from; m->source */
-	const char *caveat;             /* what the reader has to know, or NULL; m->caveat */
+	const char *caveat;             /* what the reader must know, or NULL; m->caveat */
 	void (*init)(void *own);
 	const struct own_parts *(*parts)(void *own);
 	char **(*expand)(void *own, int argc, char **argv);
@@ -126,95 +127,105 @@ struct measurement {
 	struct cli *cli;
 	void *own;
 	struct scope_config scope;
+	struct cgroup_names *cgroups;   /* names for keys; reports fill it in */
 	struct writer *writer;          /* the run's */
+	/* CLOCK_MONOTONIC when --budget stopped it in a run that goes on; 0: it did not */
+	u64 ended_ns;
+	u64 spent_ns;                   /* run time of its programs when --budget was last checked */
 	u64 began_ns, start_ns;         /* the current interval: CLOCK_MONOTONIC, CLOCK_REALTIME */
-	bool header;                    /* of several: this one's has been written */
+	bool header;                    /* runs of several: this measurement's header has been written */
 	struct heat *heat;              /* --heat: takes the reports; NULL: they are written */
-	bool hold;                      /* report() is called as ever, but its report is not written */
-	bool has_said;                  /* attach() has said what is wrong */
-	const char *source, *caveat;    /* the spec's, unless a hook knows better */
-	struct measure measure;         /* of spec->hist */
-	void *bpf;                      /* of spec->skeleton, a struct NAME_bpf; the measurement's */
+	struct openmetrics *metrics;    /* FORMAT_OPENMETRICS: takes the reports (run/metrics.h) */
+	bool has_metrics;               /* it has metrics not yet written to any text */
+	u64 reading_ns;                 /* duration of the last report() */
+	bool hold;                      /* report() is called as usual, but its report is not written */
+	bool has_said;                  /* attach() has reported the error */
+	const char *source, *caveat;    /* from spec, unless a hook sets them */
+	struct measure measure;         /* for spec->hist */
+	const struct skeleton_type *skeleton_type;      /* replaces spec->skeleton if set before opening; or NULL */
+	void *bpf;                      /* struct NAME_bpf of that skeleton; owned */
 	/*
-	 * Called whenever watch_fd (a ring buffer's; -1: none) can be read, and before each report.
-	 * Returns 0, 1 to end the run with a last report, or a negative errno.
+	 * Called whenever watch_fd (usually a ring buffer; -1: none) is readable, and before each
+	 * report. Returns 0, 1 to end the run with a last report, or a negative errno.
 	 */
 	int (*watch)(struct measurement *m);
 	int watch_fd;
-	/* Of the skeleton (bpf is that of its type). NULL without spec->skeleton. */
+	/* The generic part of bpf. NULL without spec->skeleton. */
 	struct bpf_object_skeleton *skeleton;
 	struct bpf_object *obj;
 	volatile u32 *armed;
-	volatile u64 *armed_ns;         /* began_ns of the object, if it has one: what began before is told by it */
+	volatile u64 *armed_ns;         /* the object's began_ns, to recognise what began before; or NULL */
 };
 
-/* The main() of a tool: a run of one. Returns the exit status. */
+/* main() of a tool: a run of one. Returns the exit status. */
 int measurement__main(const struct tool_spec *spec, int argc, char **argv);
 
 /*
- * Opens the skeleton, another time too, and writes what every measurement has: scope, by, the room of
- * the histogram. For load() of what is tried in several ways.
+ * Opens the skeleton, again if need be, and writes the common settings: scope, by, the histogram's
+ * size. For load() hooks that try several ways.
  */
 int measurement__open(struct measurement *m);
 
 /*
- * Runs a program of iter/task over all tasks. Returns 0, or a negative errno where the kernel has no
+ * Runs an iter/task program over all tasks. Returns 0, or a negative errno if the kernel has no
  * such iterator.
  */
 int tasks__visit(struct bpf_program *prog);
 
 /*
- * The parts of measurement__main(), for runs of several. init() makes own, with its defaults; release() in any
- * case gives back what own, the skeleton and the others have.
+ * The parts of measurement__main(), for runs of several. init() allocates own and sets its
+ * defaults; call release() in either case: it frees own, the skeleton and the rest.
  */
 int measurement__init(struct measurement *m, const struct tool_spec *spec);
 void measurement__release(struct measurement *m);
 
 /*
- * The tool's command line, without these groups of options, into *cli, which becomes m->cli and is the
- * caller's to free if this returns 0. -EINVAL after saying what is wrong, or -ENOMEM.
+ * Parses the tool's command line, without the option groups in without, into *cli, which becomes
+ * m->cli. On success the caller frees *cli. Returns 0, -EINVAL after reporting the error, or
+ * -ENOMEM.
  */
 int measurement__parse(struct measurement *m, struct cli *cli, u32 without, int argc, char **argv);
 
-/* Opens and loads, or opens for -n. Says what is wrong. */
+/* Opens and loads, or only opens for -n. Reports errors. */
 int measurement__load(struct measurement *m);
-int measurement__tell(struct measurement *m);           /* -n: what was opened */
+int measurement__tell(struct measurement *m);           /* -n: shows what was opened */
 int measurement__report(struct measurement *m, struct report *r);
-int measurement__begin(struct measurement *m);          /* attaches; says what is wrong */
+int measurement__begin(struct measurement *m);          /* attaches; reports errors */
 int measurement__arm(struct measurement *m);
 void measurement__disarm(struct measurement *m);
 
-/* Whether it costs nothing once it is disarmed and its skeleton detached, while its command goes on. */
+/* Whether it costs nothing once disarmed and detached, while its command goes on. */
 bool measurement__can_stop(const struct measurement *m);
 
-
 /*
- * What the user asked for, in an object: between open and load its constants scope and by, if it has them,
- * and room for the scope's sets; once it is loaded, the sets filled, with what -v says of the memory that
- * its maps take. measurement__open() and measurement__attach() do both for m->obj.
+ * Applies the user's options to an object. configure(), between open and load, writes the constants
+ * scope and by, if present, and sizes the scope's sets. fill_scope(), after load, fills the sets
+ * and with -v prints the memory of the maps. measurement__open() and measurement__attach() call
+ * them for m->obj.
  */
 int measurement__configure(const struct measurement *m, struct bpf_object *obj);
 int measurement__fill_scope(const struct measurement *m, const struct bpf_object *obj);
 
-/* Prints what -v says of a loaded object: its maps and the memory they take now and at most. */
+/* -v: prints the maps of a loaded object and their memory, now and at most. */
 void measurement__describe_memory(const struct measurement *m, const struct bpf_object *obj);
 
-/* Fills the scope's sets, attaches the skeleton and has seed_* look at all tasks. */
+/* Fills the scope's sets, attaches the skeleton, and runs seed_* programs over all tasks. */
 int measurement__attach(struct measurement *m);
 
 /*
- * Its second half, for a tool that has filled the scope otherwise (measure__begin(), stacks__begin()): all
- * programs but those of iterators, then seed_* run over all tasks.
+ * The second half of measurement__attach(), for tools that filled the scope otherwise
+ * (measure__begin(), stacks__begin()): attaches all programs except iterators, then runs seed_*
+ * over all tasks.
  */
 int measurement__attach_programs(struct measurement *m);
 
 /*
- * Says why the programs cannot be had: what is "load" or "attach". Returns what the run is to end
- * with.
+ * Reports why programs cannot be loaded or attached; what is "load" or "attach". Returns the run's
+ * error.
  */
 int measurement__complain(const struct measurement *m, const char *what, int err);
 
-/* Writes a report that the tool has made by itself; only what it has set is in it. */
+/* Writes a report that the tool has filled in itself. Metrics are kept for run__end_metrics(). */
 int MUST_CHECK measurement__write(struct measurement *m, const struct report *r);
 
 #endif /* TALLY_RUN_MEASUREMENT_H */

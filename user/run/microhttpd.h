@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * libmicrohttpd, for --listen alone. It brings nine more libraries with it (GnuTLS and what that is
- * made of), whose loading would make every start of every tool some 3 ms longer, and a tool is to
- * run on hosts that have none of them: so it is loaded when it is needed. Static builds have it
- * linked in.
+ * libmicrohttpd, used only by --listen. It is loaded on demand, because it pulls in nine more
+ * libraries (GnuTLS and its dependencies): loading them would add about 3 ms to the start of every
+ * tool, and tools must run on hosts without them. Static builds link it in.
  */
 #ifndef TALLY_RUN_MICROHTTPD_H
 #define TALLY_RUN_MICROHTTPD_H
 
 #ifdef HAVE_MICROHTTPD
 
-#define MHD_NO_DEPRECATION      /* later releases have other names beside these */
+#define MHD_NO_DEPRECATION      /* later releases deprecate names used here */
 #include <microhttpd.h>
 
 #define MICROHTTPD_FUNCTIONS(F)                                                                    \
@@ -21,7 +20,10 @@
 	F(get_daemon_info)                                                                         \
 	F(get_connection_info)                                                                     \
 	F(lookup_connection_value)                                                                 \
+	F(suspend_connection)                                                                      \
+	F(resume_connection)                                                                       \
 	F(create_response_from_buffer)                                                             \
+	F(create_response_from_fd)                                                                 \
 	F(add_response_header)                                                                     \
 	F(queue_response)                                                                          \
 	F(destroy_response)
@@ -32,12 +34,15 @@ struct microhttpd {
 };
 #undef MICROHTTPD_MEMBER
 
-/* Its functions; NULL after saying that it is not on this machine. It stays loaded. */
+/*
+ * Returns the functions, or NULL after reporting that the library is not installed. It stays
+ * loaded.
+ */
 const struct microhttpd *microhttpd__load(void);
 
 #else
 
-/* ISO C wants a declaration in every file. */
+/* ISO C forbids an empty translation unit. */
 struct microhttpd;
 
 #endif /* HAVE_MICROHTTPD */

@@ -12,7 +12,7 @@
 
 #include "report/diag.h"
 
-/* Cumulative, of one program. */
+/* Cumulative cost of one program. */
 struct program_cost {
 	u32 id;
 	u64 runs, ns;
@@ -33,7 +33,7 @@ u64 own_cpu_ns(void)
  * --- descriptors -------------------------------------------------------------------------------
  */
 
-/* Calls visit() for each descriptor of a kind ("bpf-prog") until it returns other than 0. */
+/* Calls visit() for each descriptor of a kind ("bpf-prog") until visit() returns nonzero. */
 static int each_descriptor(const char *kind, int (*visit)(void *context, int fd), void *context)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -70,7 +70,7 @@ static const struct program_cost *program_by_id(const struct program_cost *p, si
 	return NULL;
 }
 
-/* A program may have several descriptors. */
+/* Counts a program once, even with several descriptors. */
 static int add_program(void *context, int fd)
 {
 	struct snapshot *s = context;
@@ -101,7 +101,7 @@ static int add_program_by_id(struct snapshot *s, u32 id)
 	return err;
 }
 
-/* Of programs whose own descriptor was closed once they were attached. */
+/* For programs whose own descriptor was closed after attaching. */
 static int add_program_of_link(void *context, int fd)
 {
 	struct bpf_link_info info = {};
@@ -110,7 +110,7 @@ static int add_program_of_link(void *context, int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : add_program_by_id(context, info.prog_id);
 }
 
-/* The same where perf events had no links (before 5.15). */
+/* The same for perf events without links (before 5.15). */
 static int add_program_of_event(void *context, int fd)
 {
 	u32 size = 0, id = 0, type;
@@ -136,7 +136,7 @@ static int take_snapshot(struct snapshot *s)
 	return err;
 }
 
-/* The kernel's own figure of what a map is charged. */
+/* The kernel's own figure of what the map is charged. */
 static int add_map(void *context, int fd)
 {
 	char path[64], line[256];
@@ -175,7 +175,7 @@ int overhead__start(struct overhead *o)
 		return err;
 	o->before = now.program;
 	o->nbefore = now.n;
-	o->own_before_ns = own_cpu_ns();
+	o->own_before_ns = o->own_start_ns = own_cpu_ns();
 	return 0;
 }
 
@@ -220,7 +220,7 @@ int overhead__since(struct overhead *o, u64 duration_ns, int cpus)
 		return err;
 	free(o->cost.program);
 	o->cost = (struct report_overhead){
-		.own_ns = own - o->own_before_ns, .duration_ns = duration_ns, .cpus = cpus,
+		.own_ns = own - o->own_before_ns, .start_ns = o->own_start_ns, .duration_ns = duration_ns, .cpus = cpus,
 	};
 	err = fill_programs(o, &now, &o->cost);
 	each_descriptor("bpf-map", add_map, &o->cost.map_bytes);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a measurement itself costs: the run time of its BPF programs, which the kernel keeps while
- * its BPF statistics are on (5.8), the CPU time of this process, and the memory of the maps.
- *
- * Programs and maps are found by the descriptors that this process has (of programs also by those
- * of links and perf events), so nothing has to be told of them. Statistics are on as long as a
- * descriptor is open, whatever ends the process, and cost all BPF programs of the host two readings
- * of the clock a run (20 to 45 ns).
+ * The cost of measuring: the run time of our BPF programs, which the kernel accounts while BPF
+ * statistics are on (5.8), the CPU time of this process, and the memory of the maps. Programs and
+ * maps are found through the descriptors of this process (programs also through links and perf
+ * events), so nothing needs to be registered. Statistics stay on as long as their descriptor is
+ * open, so they end with the process. Meanwhile every BPF program of the host pays two clock reads
+ * per run (20 to 45 ns).
  *
  *   overhead__start()    once everything is attached
  *   overhead__since()    for each report
@@ -22,23 +21,23 @@ struct overhead {
 	int stats_fd;                   /* -1: statistics are not on */
 	struct program_cost *before;    /* the last snapshot */
 	size_t nbefore;
-	u64 own_before_ns;
-	struct report_overhead cost;    /* of the last report, which points here */
+	u64 own_before_ns, own_start_ns;
+	struct report_overhead cost;    /* of the last report, which points to it */
 };
 
-/* Says what is wrong. Returns 0 or a negative errno; to be stopped in any case. */
+/* Reports errors. Returns 0 or a negative errno; call overhead__stop() in either case. */
 int overhead__start(struct overhead *o);
 
 /*
- * Fills o->cost with what came since the last call, or the start, in so long a time. Returns 0 or
- * -ENOMEM.
+ * Fills o->cost with the cost since the last call or the start; duration_ns is that interval.
+ * Returns 0 or -ENOMEM.
  */
 int overhead__since(struct overhead *o, u64 duration_ns, int cpus);
 
-/* The run time of all programs since they were loaded, while statistics were on. */
+/* Run time of all our programs since load, as far as statistics were on. */
 u64 overhead__program_ns(void);
 
-/* The CPU time this process has used, in user space and in the kernel. */
+/* CPU time of this process, user and system. */
 u64 own_cpu_ns(void);
 
 void overhead__stop(struct overhead *o);

@@ -4,34 +4,43 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agg/elements.h"
 #include "agg/variable.h"
 #include "base/clock.h"
+#include "base/confined.h"
 
-#define AT_ONCE 4096            /* records whose lines are written at once */
-#define STOP (-EINTR)           /* from the callback: enough for now */
+#define AT_ONCE 4096            /* records per write */
+#define STOP (-EINTR)           /* from the callback: pause the drain */
 #define LOOK_NS (50 * NSEC_PER_MSEC)
 
-/* The reader may be away for a third of a second: others run, or the terminal is slow. */
+/*
+ * Large enough for a reader that is away for a third of a second: descheduled, or a slow terminal.
+ */
 #define LEAST_RING (8ULL << 20)
 #define MOST_RING (64ULL << 20)
 #define RING_PER_CPU (1ULL << 20)
-#define RARER 8                         /* all of that smaller by so much */
+#define RARER 8                         /* rings of rare events are this much smaller */
 
 struct ring {
 	struct writer *writer;
 	ring_take take;
 	void *context;
 	struct ring_buffer *buffer;
-	size_t least;                   /* bytes of a record */
+	size_t least;                   /* bytes of the shortest record */
+	bool hears_signals;
+	bool all_committed;             /* no program runs any more, so no record is reserved only */
 	int epoll_fd, timer_fd;
-	u32 room;                       /* records that the buffer has room for at most */
-	u32 here, most;                 /* records of this call of the kernel */
-	int err;                        /* likewise */
+	u32 room;                       /* most records the buffer can hold */
+	u32 here, most;                 /* records taken by this consume call, and its limit */
+	int err;                        /* of this consume call */
+	void *kept;                     /* a record that could not be taken yet, before all others; NULL */
+	size_t kept_size;
 };
 
 static u64 bytes_for(const struct host *host)
@@ -68,28 +77,63 @@ u64 ring__to_wall_clock(void)
 	return realtime_ns() - monotonic_ns();
 }
 
+static bool is_to_wait(const struct ring *r)
+{
+	return r->hears_signals && !r->writer->is_last && confined__interrupted();
+}
+
+static int keep(struct ring *r, const void *data, size_t size)
+{
+	r->kept = malloc(size);
+	if (!r->kept)
+		return -ENOMEM;
+	memcpy(r->kept, data, size);
+	r->kept_size = size;
+	return 0;
+}
+
 static int take_record(void *context, void *data, size_t size)
 {
 	struct ring *r = context;
 
 	r->err = size < r->least ? -EBADMSG : r->take(r->context, data, size);
+	/* libbpf counts it as consumed, and stops behind it. */
+	if (r->err == -EINTR) {
+		r->err = keep(r, data, size);
+		return STOP;
+	}
 	if (r->err)
 		return r->err;
-	return ++r->here == r->most ? STOP : 0;
+	return ++r->here >= r->most || is_to_wait(r) ? STOP : 0;
 }
 
-/* The lines that records become, in new memory. */
+static int take_kept(struct ring *r)
+{
+	int err = r->take(r->context, r->kept, r->kept_size);
+
+	if (err)
+		return err;
+	free(r->kept);
+	r->kept = NULL;
+	r->here++;
+	return 0;
+}
+
+/* Formats pending records into new memory. */
 static int collect(struct ring *r, char **text, size_t *n)
 {
 	FILE *file = r->writer->file;
-	int taken;
+	int taken = 0;
 
 	r->writer->file = open_memstream(text, n);
 	if (!r->writer->file) {
 		r->writer->file = file;
 		return -ENOMEM;
 	}
-	taken = ring_buffer__consume(r->buffer);
+	if (r->kept)
+		taken = take_kept(r);
+	if (!taken)
+		taken = ring_buffer__consume(r->buffer);
 	if (fclose(r->writer->file) && !r->err)
 		r->err = -ENOMEM;
 	r->writer->file = file;
@@ -113,7 +157,7 @@ static int take_some(struct ring *r)
 	return err;
 }
 
-/* The descriptor is edge-triggered: whoever comes to read has seen the edge. */
+/* The epoll descriptor is edge-triggered: reading it consumes the edge. */
 static void forget_edges(struct ring *r)
 {
 	struct epoll_event events[2];
@@ -124,13 +168,29 @@ static void forget_edges(struct ring *r)
 		return;         /* it was not the timer */
 }
 
+/*
+ * Behind a record that is reserved and not committed yet, nothing can be read: in the last report, whatever a program
+ * was about to commit on a CPU that stands still would be lost, and all behind it.
+ */
+static int await_commits(struct ring *r)
+{
+	int err;
+
+	if (r->all_committed || !r->writer->is_last)
+		return 0;
+	err = elements__await_programs();
+	r->all_committed = !err;
+	return err;
+}
+
 int ring__drain(struct ring *r)
 {
 	u32 left = r->room;
-	int err = 0;
+	int err;
 
 	forget_edges(r);
-	while (left && !err) {
+	err = await_commits(r);
+	while (left && !err && !is_to_wait(r)) {
 		r->most = left < AT_ONCE ? left : AT_ONCE;
 		err = take_some(r);
 		if (r->here < r->most)
@@ -138,6 +198,16 @@ int ring__drain(struct ring *r)
 		left -= r->most;
 	}
 	return err;
+}
+
+void ring__hear_signals(struct ring *r)
+{
+	r->hears_signals = true;
+}
+
+bool ring__keeps_one(const struct ring *r)
+{
+	return r->kept;
 }
 
 int ring__fd(const struct ring *r)
@@ -179,7 +249,7 @@ int ring__open(struct ring **out, const struct bpf_map *records, size_t least,
 	r->take = take;
 	r->context = context;
 	r->epoll_fd = r->timer_fd = -1;
-	/* Each has a header of 8 bytes in front of it. */
+	/* Each record has an 8-byte header. */
 	r->room = bpf_map__max_entries(records) / (8 + least) + 1;
 	r->buffer = ring_buffer__new(bpf_map__fd(records), take_record, r, NULL);
 	err = r->buffer ? watch_all(r, bpf_map__fd(records)) : -errno;
@@ -196,6 +266,7 @@ void ring__close(struct ring *r)
 	if (!r)
 		return;
 	ring_buffer__free(r->buffer);
+	free(r->kept);
 	if (r->timer_fd >= 0)
 		close(r->timer_fd);
 	if (r->epoll_fd >= 0)

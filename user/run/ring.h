@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single events as they come out of the ring buffer of bpf/lib/ring.bpf.h. What is written to the
- * writer while they are taken is written many lines at once. What did not fit into the buffer is
- * counted by the kernel's side.
+ * Reads single events from the ring buffer of bpf/lib/ring.bpf.h. Output to the writer is batched,
+ * many lines per write. The BPF side counts records that did not fit.
  */
 #ifndef TALLY_RUN_RING_H
 #define TALLY_RUN_RING_H
@@ -16,41 +15,53 @@
 struct ring;
 
 /*
- * size: of the record, rounded up to 8 bytes where the kernel's side submitted one of that type; at
- * least what ring__open() was told. Returns 0, or a negative errno, which ends the drain.
+ * size: of the record, rounded up to 8 bytes if the BPF side reserved it by type; at least the
+ * least given to ring__open(). Returns 0, or a negative errno, which ends the drain; -EINTR: a signal
+ * kept names from being found (ring__hear_signals()), so the ring gives this record again, before all
+ * others. Not in the last report: nothing comes after that.
  */
 typedef int (*ring_take)(void *context, const void *record, size_t size);
 
 /*
- * Sizes the buffer of the opened object (its map records) and sets the constant wake_bytes. The kernel takes all of
- * the memory at once. Without a number: what this machine needs where each CPU may make some
- * 100,000 records a second (system calls, block requests, switches). Else so many bytes, rounded up
- * to a power of two. Return 0 or a negative errno.
+ * Sizes the buffer (map records) of the opened object and sets its constant wake_bytes. The kernel
+ * allocates all of the memory at once. ring__prepare() chooses a size for up to about 100,000
+ * records a second and CPU (system calls, block requests, switches); ring__prepare_bytes() rounds
+ * bytes up to a power of two. Return 0 or a negative errno.
  */
 int ring__prepare(struct bpf_object *obj, const struct host *host);
 int ring__prepare_bytes(struct bpf_object *obj, u64 bytes);
 
-/* What is enough where each CPU makes at most some 10,000 (processes, slow calls). */
+/* Enough for up to about 10,000 records a second and CPU (processes, slow calls). */
 u64 ring__bytes_of_rare(const struct host *host);
 
 /*
- * least: bytes of the shortest record; what is shorter ends the drain with -EBADMSG. writer and
+ * least: bytes of the shortest record; a shorter one ends the drain with -EBADMSG. writer and
  * context are borrowed. Returns 0 or a negative errno.
  */
 int ring__open(struct ring **ring, const struct bpf_map *records, size_t least,
 	       struct writer *writer, ring_take take, void *context);
 void ring__close(struct ring *ring);
 
-/* Can be read when records should be looked for: for run->watch_fd. */
+/*
+ * For records shown with symbol names. A waiting signal ends the child that reads symbols
+ * (base/confined.h), so once a signal waits, records wait too, until the run has taken the signal
+ * or makes its last report.
+ */
+void ring__hear_signals(struct ring *ring);
+
+/* Whether a record has to be given again. */
+bool ring__keeps_one(const struct ring *ring);
+
+/* Readable when records may be waiting: for m->watch_fd. */
 int ring__fd(const struct ring *ring);
 
 /*
- * Takes what is there now, in the order in which it came. Returns 0 or a negative errno (-EPIPE:
- * nobody reads the lines any more).
+ * Takes the records present now, in order; in the last report, once programs that still run have
+ * ended. Returns 0 or a negative errno (-EPIPE: the reader of the output is gone).
  */
 int ring__drain(struct ring *ring);
 
-/* CLOCK_REALTIME - CLOCK_MONOTONIC, to be added to the times of records. */
+/* CLOCK_REALTIME - CLOCK_MONOTONIC, to add to the times of records. */
 u64 ring__to_wall_clock(void);
 
 #endif /* TALLY_RUN_RING_H */

@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,12 +15,14 @@
 
 #include "base/clock.h"
 #include "host/kernel_btf.h"
+#include "report/arrange.h"
 #include "report/diag.h"
 #include "report/openmetrics.h"
+#include "run/budget.h"
 #include "run/measurement.h"
 #include "run/subjects.h"
 
-/* What a run waits for with a descriptor: without it, it would not end when it should. */
+/* A descriptor that the run waits on failed: without it, the run might not end when it should. */
 static int complain_of_waiting(const char *what, int err)
 {
 	if (err == -EMFILE || err == -ENFILE)
@@ -36,6 +39,11 @@ static int take_signals(struct run *run)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	if (run->live) {
+		sigaddset(&set, SIGTSTP);
+		sigaddset(&set, SIGCONT);
+		sigaddset(&set, SIGWINCH);
+	}
 	if (sigprocmask(SIG_BLOCK, &set, &run->setting.signals))
 		return -errno;
 	signal(SIGPIPE, SIG_IGN);
@@ -54,13 +62,13 @@ static int start_command(struct run *run)
 		diag_error("cannot start '%s': %s", cli->command[0], strerror(-err));
 		return err;
 	}
-	/* perf's habit: with tasks named, or -a, the command only sets the time. */
+	/* As in perf: with tasks named, or -a, the command only sets the duration. */
 	if (!cli->scope.npids && !cli->scope.ntids && !cli->scope.all)
 		cli->scope.command_pid = run->command.pid;
 	return 0;
 }
 
-/* JSON and CSV have all that is in a heat map: the reports of its intervals. */
+/* JSON and CSV carry a heat map as the reports of its intervals. */
 static int open_heat(struct measurement *m)
 {
 	const struct cli *cli = m->cli;
@@ -72,6 +80,16 @@ static int open_heat(struct measurement *m)
 	return m->heat ? 0 : -ENOMEM;
 }
 
+static int open_metrics(struct measurement *m)
+{
+	const struct cli *cli = m->cli;
+
+	if (m->run->cli->format != FORMAT_OPENMETRICS || cli->explain)
+		return 0;
+	m->metrics = openmetrics__new(m->run->several ? cli->command_line : NULL);
+	return m->metrics ? 0 : -ENOMEM;
+}
+
 static int refresh(void *context);
 
 static int open_listen(struct run *run)
@@ -80,7 +98,8 @@ static int open_listen(struct run *run)
 
 	if (!run->cli->listen.n || run->cli->explain)
 		return 0;
-	err = listen__open(&run->listen, &run->cli->listen, refresh, run);
+	err = listen__open(&run->listen, &run->cli->listen, run->cli->profiles,
+			   run->cli->on_demand ? refresh : NULL, run);
 	run->writer.publish = listen__publish;
 	run->writer.publisher = run->listen;
 	return err;
@@ -90,7 +109,10 @@ int run__init(struct run *run, struct cli *cli)
 {
 	int err;
 
-	*run = (struct run){ .cli = cli, .signal_fd = -1, .overhead.stats_fd = -1 };
+	*run = (struct run){
+		.cli = cli, .signal_fd = -1, .overhead.stats_fd = -1, .several = run->several,
+		.metrics.started_ns = realtime_ns(),
+	};
 	diag_verbose(cli->verbose);
 	if (cli->explain || strcmp(cli->meant, cli->command_line))
 		diag_detail("meant as: %s", cli->meant);
@@ -107,11 +129,17 @@ int run__init(struct run *run, struct cli *cli)
 		cli->top = 0;
 	}
 	err = cli__open_writer(cli, &run->writer);
+	run->writer.host = run->host.uts.nodename;
+	run->rows = run->writer.terminal.rows;
 	if (!err)
 		err = open_listen(run);
+	if (!err && cli->live && !cli->explain)
+		err = live__new(&run->live, cli);
 	if (err)
 		return err;
 	getrlimit(RLIMIT_NOFILE, &run->setting.files);
+	run->setting.env = cli->env;
+	run->setting.nenv = cli->nenv;
 	err = take_signals(run);
 	if (err)
 		return err;
@@ -127,7 +155,7 @@ int run__add(struct run *run, struct measurement *m)
 	run->measurement[run->n++] = m;
 	m->run = run;
 	m->writer = &run->writer;
-	err = open_heat(m);
+	err = open_heat(m) ?: open_metrics(m);
 	return err ?: scope__resolve(&m->scope, &m->cli->scope);
 }
 
@@ -141,8 +169,8 @@ int run__again(struct run *run)
 }
 
 /*
- * Beside what the object holds: what libbpf opens for a moment to ask what the kernel can do, a ring
- * and its clock, the timers of the run, files of /proc.
+ * Open files beyond the object's own: libbpf's feature probes, a ring and its timer, the timers of
+ * the run, files of /proc.
  */
 #define FILES_BESIDE 12
 
@@ -155,7 +183,7 @@ static size_t files_of(const struct bpf_object *obj)
 	bpf_object__for_each_map(map, obj)
 		n += bpf_map__autocreate(map);
 	bpf_object__for_each_program(prog, obj)
-		n += 2 * bpf_program__autoload(prog);   /* it, and where it is attached */
+		n += 2 * bpf_program__autoload(prog);   /* the program and its link */
 	return n;
 }
 
@@ -163,80 +191,163 @@ int run__load(struct bpf_object_skeleton *skeleton)
 {
 	int err = host__need_files(files_of(*skeleton->obj));
 
-	return err ?: bpf_object__load_skeleton(skeleton);
-}
-
-/* What the main loop waits for. */
-enum {
-	WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_BUDGET, WAIT_LISTEN,
-	WAIT_WATCH,             /* and on: that of each measurement */
-	WAITS = WAIT_WATCH + RUN_MOST,
-};
-
-/* The programs' share is looked at so often. */
-#define BUDGET_WINDOW_NS NSEC_PER_SEC
-
-/* first_ns 0: there is none, and nothing is waited for. */
-static int MUST_CHECK start_timer(struct pollfd *wait, u64 first_ns, u64 period_ns)
-{
-	struct itimerspec spec = {
-		.it_value = { first_ns / NSEC_PER_SEC, first_ns % NSEC_PER_SEC },
-		.it_interval = { period_ns / NSEC_PER_SEC, period_ns % NSEC_PER_SEC },
-	};
-
-	if (!first_ns)
-		return 0;
-	wait->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	if (wait->fd < 0 || timerfd_settime(wait->fd, 0, &spec, NULL))
-		return complain_of_waiting("the time", -errno);
-	return 0;
-}
-
-static int MUST_CHECK start_timers(const struct cli *cli, struct pollfd wait[WAITS])
-{
-	int err = start_timer(&wait[WAIT_INTERVAL], cli->interval_ns, cli->interval_ns);
-
-	if (!err)
-		err = start_timer(&wait[WAIT_END], cli->duration_ns, 0);
-	if (!err && cli->budget)
-		err = start_timer(&wait[WAIT_BUDGET], BUDGET_WINDOW_NS, BUDGET_WINDOW_NS);
+	if (err)
+		return err;
+	kernel_btf__begin_load(skeleton);
+	err = bpf_object__load_skeleton(skeleton);
+	kernel_btf__end_load();
 	return err;
 }
 
-static void stop_timers(struct pollfd wait[WAITS])
-{
-	static const int timers[] = { WAIT_INTERVAL, WAIT_END, WAIT_BUDGET };
-	size_t i;
+/* Descriptors that the main loop polls. */
+enum {
+	WAIT_SIGNAL, WAIT_INTERVAL, WAIT_END, WAIT_COMMAND, WAIT_SUBJECTS, WAIT_BUDGET, WAIT_LISTEN,
+	WAIT_KEYS,
+	WAIT_WATCH,             /* and up: one per measurement */
+	WAITS = WAIT_WATCH + RUN_MOST,
+};
 
-	for (i = 0; i < ARRAY_SIZE(timers); i++)
-		if (wait[timers[i]].fd >= 0)
-			close(wait[timers[i]].fd);
+/* How often --budget is checked. */
+#define BUDGET_WINDOW_NS NSEC_PER_SEC
+
+/* A timer of the run. It counts from the beginning of the measurement, so no run is shorter than asked for. */
+struct timer {
+	int wait;               /* its place among the descriptors */
+	u64 first_ns;           /* 0: not wanted */
+	u64 period_ns;          /* 0: once */
+};
+
+#define TIMERS 3
+
+static void get_timers(struct timer timer[TIMERS], const struct cli *cli)
+{
+	timer[0] = (struct timer){ WAIT_INTERVAL, cli->interval_ns, cli->interval_ns };
+	timer[1] = (struct timer){ WAIT_END, cli->duration_ns, 0 };
+	timer[2] = (struct timer){ WAIT_BUDGET, cli->budget ? BUDGET_WINDOW_NS : 0, BUDGET_WINDOW_NS };
 }
 
-/* One signal asks for the last report; the next one is not to wait for anything. */
-static void restore_signals(struct run *run)
+static struct timespec timespec_of(u64 ns)
 {
-	struct signalfd_siginfo info;
+	return (struct timespec){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
+}
+
+static int MUST_CHECK open_timers(const struct cli *cli, struct pollfd wait[WAITS])
+{
+	struct timer timer[TIMERS];
+	size_t i;
+
+	get_timers(timer, cli);
+	for (i = 0; i < TIMERS; i++) {
+		if (!timer[i].first_ns)
+			continue;
+		wait[timer[i].wait].fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		if (wait[timer[i].wait].fd < 0)
+			return complain_of_waiting("the time", -errno);
+	}
+	return 0;
+}
+
+static int MUST_CHECK start_timers(const struct cli *cli, const struct pollfd wait[WAITS], u64 began_ns)
+{
+	struct timer timer[TIMERS];
+	size_t i;
+
+	get_timers(timer, cli);
+	for (i = 0; i < TIMERS; i++) {
+		struct itimerspec spec = {
+			.it_value = timespec_of(began_ns + timer[i].first_ns),
+			.it_interval = timespec_of(timer[i].period_ns),
+		};
+
+		if (timer[i].first_ns &&
+		    timerfd_settime(wait[timer[i].wait].fd, TFD_TIMER_ABSTIME, &spec, NULL))
+			return complain_of_waiting("the time", -errno);
+	}
+	return 0;
+}
+
+static void close_timers(const struct cli *cli, struct pollfd wait[WAITS])
+{
+	struct timer timer[TIMERS];
+	size_t i;
+
+	get_timers(timer, cli);
+	for (i = 0; i < TIMERS; i++)
+		if (wait[timer[i].wait].fd >= 0)
+			close(wait[timer[i].wait].fd);
+}
+
+/*
+ * The first signal asks for the last report; a second one ends the run without waiting. Returns
+ * whether the run ends.
+ */
+static bool take_signal(struct run *run)
+{
+	struct signalfd_siginfo info = {};
 	sigset_t set;
 
 	if (read(run->signal_fd, &info, sizeof(info)) < 0)
-		return;
+		return true;
+	if (info.ssi_signo == SIGTSTP || info.ssi_signo == SIGCONT || info.ssi_signo == SIGWINCH) {
+		live__take_signal(run->live, info.ssi_signo);
+		return false;
+	}
+	if (info.ssi_signo == SIGHUP && run->reload) {
+		run->reload(run->reloader);
+		return false;
+	}
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	run->interrupted = true;
+	return true;
 }
 
-static int write_or_add(struct measurement *m, const struct report *r)
+static int write_top(struct measurement *m, const struct report *r, size_t top)
+{
+	struct report view;
+	int err = arrange__view(&view, r, top);
+
+	if (err)
+		return err;
+	err = measurement__write(m, &view);
+	free(view.row);
+	return err;
+}
+
+/*
+ * The last report is written below the terminal's earlier content. If its interval had just begun, it
+ * says little: the one that was on the screen is written, too.
+ */
+static int write_live(struct measurement *m, struct report *r)
+{
+	const struct cli *cli = m->run->cli;
+	const struct report *before;
+	int err = 0;
+
+	if (!m->writer->is_last)
+		return live__show(m->run->live, m->cli, m->writer, r);
+	before = live__leave(m->run->live, m->cli, r);
+	if (before && r->duration_ns < cli->interval_ns / 2)
+		err = write_top(m, before, m->cli->live_top);
+	return err ?: write_top(m, r, m->cli->live_top);
+}
+
+static int write_or_add(struct measurement *m, struct report *r)
 {
 	int err;
 
 	if (m->hold)
 		return 0;
+	if (m->run->live)
+		return write_live(m, r);
 	if (!m->heat)
 		return measurement__write(m, r);
-	err = heat__add(m->heat, m->writer, r);
+	err = heat__add(m->heat, r);
+	if (!err)
+		err = heat__write_line(m->heat, m->writer, r);
 	if (err == -EOPNOTSUPP) {
 		diag_error("--heat is about a histogram, and this report has none");
 		m->run->usage = true;
@@ -253,10 +364,12 @@ static int add_overhead(struct run *run, struct report *r)
 	cost->budget = run->cli->budget;
 	cost->over_budget = run->over_budget;
 	r->overhead = cost;
+	if (!err)
+		metrics__add_cost(&run->metrics, cost);
 	return err;
 }
 
-/* Where reports have no place for it. */
+/* For reports that have no place for the cost. */
 static void tell_overhead(const struct measurement *m, const struct report *r)
 {
 	enum report_format format = m->writer->format;
@@ -265,7 +378,7 @@ static void tell_overhead(const struct measurement *m, const struct report *r)
 	FILE *f;
 
 	if (m->hold || m->writer->sink || (!m->heat && (format == FORMAT_TEXT || format == FORMAT_JSON ||
-					 format == FORMAT_OPENMETRICS)))
+					 format == FORMAT_OPENMETRICS || format == FORMAT_HTML)))
 		return;
 	f = open_memstream(&line, &n);
 	if (!f)
@@ -276,7 +389,7 @@ static void tell_overhead(const struct measurement *m, const struct report *r)
 	free(line);
 }
 
-/* What the programs cost is told once, with the last report of an interval. */
+/* The cost of the programs is shown once, with the last report of an interval. */
 static bool tells_overhead(const struct measurement *m)
 {
 	const struct run *run = m->run;
@@ -285,8 +398,8 @@ static bool tells_overhead(const struct measurement *m)
 }
 
 /*
- * What the writer knows of whoever writes now: of several, each has its own headings and its own
- * unit of times, and names itself in messages.
+ * Points the writer at this measurement: in a run of several, each has its own headings, its own
+ * time unit and --top, and its own name in messages.
  */
 static void begin_writing(struct measurement *m)
 {
@@ -296,6 +409,7 @@ static void begin_writing(struct measurement *m)
 		return;
 	m->writer->header = m->header;
 	m->writer->milliseconds = m->cli->milliseconds;
+	m->writer->terminal.rows = m->cli->top ? 0 : m->run->rows;
 	m->writer->tool = m->tool;
 	diag_speaker(m->tool);
 }
@@ -308,14 +422,28 @@ static void end_writing(struct measurement *m)
 	diag_speaker(NULL);
 }
 
+#define CLOCK_STEP_NS (NSEC_PER_SEC / 2)        /* more than NTP slews the clock between two reports */
+
 /*
- * The next interval begins where this one ends. Several measurements are read one after the other:
- * each has intervals of its own, but for the beginning of the first and the end of the last.
+ * Start of the next interval: the end of the last one, so that intervals have no gaps. If the clock
+ * was set or the machine suspended meanwhile, what the clock says for that moment.
+ */
+static u64 next_start(u64 expected_ns, u64 began_ns)
+{
+	u64 by_clock_ns = realtime_ns() - (monotonic_ns() - began_ns);
+	u64 apart_ns = by_clock_ns > expected_ns ? by_clock_ns - expected_ns : expected_ns - by_clock_ns;
+
+	return apart_ns > CLOCK_STEP_NS ? by_clock_ns : expected_ns;
+}
+
+/*
+ * The next interval begins where this one ends. Measurements are read one after the other, so each
+ * has intervals of its own; they share only the first start and the last end.
  */
 static int write_report(struct measurement *m)
 {
 	struct run *run = m->run;
-	u64 duration_ns = (run->ended_ns ?: monotonic_ns()) - m->began_ns;
+	u64 duration_ns = (m->ended_ns ?: run->ended_ns ?: monotonic_ns()) - m->began_ns;
 	struct report r = {
 		.tool = m->tool,
 		.command = m->cli->command_line,
@@ -325,8 +453,10 @@ static int write_report(struct measurement *m)
 		.duration_ns = duration_ns,
 		.has_max_keys = m->cli->has_max_keys,
 	};
+	u64 began_ns = monotonic_ns();
 	int err = measurement__report(m, &r);
 
+	m->reading_ns = monotonic_ns() - began_ns;
 	if (!err && tells_overhead(m))
 		err = add_overhead(run, &r);
 	if (!err) {
@@ -340,9 +470,14 @@ static int write_report(struct measurement *m)
 		diag_error("cannot read the results: %s", strerror(-err));
 	}
 	report__free(&r);
-	m->start_ns += duration_ns;
 	m->began_ns += duration_ns;
+	m->start_ns = next_start(m->start_ns + duration_ns, m->began_ns);
 	return err;
+}
+
+int run__end_metrics(struct run *run)
+{
+	return run->cli->format == FORMAT_OPENMETRICS ? metrics__write(run) : 0;
 }
 
 static int write_reports(struct run *run)
@@ -357,44 +492,23 @@ static int write_reports(struct run *run)
 	}
 	if (!err && run->writer.sink)
 		err = run->writer.sink->end(run->writer.sink->context);
-	return err;
+	return err || run->measurement[0]->hold ? err : run__end_metrics(run);
 }
 
-/* A look at the end of each window: have the programs taken more than they may? */
-struct budget {
-	u64 program_ns, time_ns;
-};
-
-static bool is_over_budget(struct run *run, struct budget *last)
-{
-	struct budget now = { overhead__program_ns(), monotonic_ns() };
-	double share = 100.0 * ((double)now.program_ns - last->program_ns) /
-		       (now.time_ns - last->time_ns) / run->host.cpus_online;
-
-	*last = now;            /* programs may have gone since: less than before is no cost */
-	if (share <= run->cli->budget)
-		return false;
-	run->over_budget = share;
-	run->lost = true;
-	diag_warn("the programs took %.3g%% of the machine's CPU time, --budget is %g%%: stopped",
-		  share, run->cli->budget);
-	return true;
-}
-
-/* Nothing more is counted, by any measurement. */
+/* Stops all measurements from counting, at one instant: the end of their last reports. */
 static void close_gates(struct run *run)
 {
 	size_t i;
 
+	if (run->ended_ns)
+		return;
 	for (i = 0; i < run->n; i++)
-		measurement__disarm(run->measurement[i]);
+		if (!run->measurement[i]->ended_ns)
+			measurement__disarm(run->measurement[i]);
 	run->ended_ns = monotonic_ns();
 }
 
-/*
- * The command goes on without being measured. Hooks that are not the skeleton's find the gate
- * closed.
- */
+/* The command goes on unmeasured. Hooks outside the skeleton find the gate closed. */
 static void await_command(struct run *run, struct pollfd wait[WAITS])
 {
 	struct pollfd end[] = { wait[WAIT_SIGNAL], wait[WAIT_END], wait[WAIT_COMMAND] };
@@ -429,15 +543,37 @@ static int take_events(struct run *run)
 	return err < 0 ? err : end;
 }
 
+/*
+ * A run that is listened to goes on for weeks. What a long interval with many keys took, later ones do not need.
+ */
+#define TRIM_NS (10 * NSEC_PER_SEC)
+
+static void give_memory_back(struct run *run)
+{
+	u64 now = monotonic_ns();
+
+	if (!run->listen || now - run->trimmed_ns < TRIM_NS)
+		return;
+	run->trimmed_ns = now;
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
 static int end_interval(struct run *run)
 {
+	int err = write_reports(run);
+
+	give_memory_back(run);
 	run->has_reported = true;
-	return write_reports(run);
+	if (!err)
+		listen__set_ready(run->listen);
+	return err;
 }
 
 /*
- * Somebody asks for metrics. With an interval everybody is told of the last one. Else the counters
- * are read now, but not again and again: who asks is not to decide how much work that is.
+ * Answers a request for metrics without an interval: the counters are read now, but at most once per FRESH_NS, because
+ * clients must not control how much work we do.
  */
 #define FRESH_NS (500 * NSEC_PER_MSEC)
 
@@ -445,10 +581,17 @@ static int refresh(void *context)
 {
 	struct run *run = context;
 
-	if (!run->cli->on_demand ||
-	    (run->has_reported && monotonic_ns() - run->measurement[0]->began_ns < FRESH_NS))
+	if (run->has_reported && monotonic_ns() - run->measurement[0]->began_ns < FRESH_NS)
 		return 0;
 	return end_interval(run);
+}
+
+static void begin_last(struct run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->n; i++)
+		run->measurement[i]->writer->is_last = true;
 }
 
 static bool has_events(const struct run *run, const struct pollfd wait[WAITS])
@@ -461,25 +604,38 @@ static bool has_events(const struct run *run, const struct pollfd wait[WAITS])
 	return false;
 }
 
+static void watch_events(const struct run *run, struct pollfd wait[WAITS])
+{
+	size_t i;
+
+	for (i = 0; i < run->n; i++)
+		wait[WAIT_WATCH + i] =
+			(struct pollfd){ run->measurement[i]->watch_fd, POLLIN, 0 };
+}
+
 static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *subjects)
 {
-	struct budget spent = { run->cli->budget ? overhead__program_ns() : 0, monotonic_ns() };
+	struct budget spent = {};
+	enum live_request request;
 	bool end = false, due, is_last;
 	u64 expired, n = 0;
 	int err;
 
+	budget__begin(&spent, run);
 	if (subjects->epoll_fd >= 0 && !subjects->alive)
-		raise(SIGTERM);         /* all ended before they were watched */
+		raise(SIGTERM);         /* all ended before they could be watched */
 	while (!end) {
+		if (budget__take_out(run))
+			watch_events(run, wait);
+		wait[WAIT_KEYS].fd = live__fd(run->live);
 		if (poll(wait, WAIT_WATCH + run->n, listen__timeout_ms(run->listen)) < 0) {
 			if (errno == EINTR)
 				continue;
 			return -errno;
 		}
 		if (wait[WAIT_SIGNAL].revents) {
-			restore_signals(run);
-			run->interrupted = true;
-			end = true;
+			end = take_signal(run);
+			watch_events(run, wait);
 		}
 		if (wait[WAIT_END].revents || wait[WAIT_COMMAND].revents)
 			end = true;
@@ -487,20 +643,31 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 			end |= subjects__all_ended(subjects);
 		if (wait[WAIT_BUDGET].revents &&
 		    read(wait[WAIT_BUDGET].fd, &expired, sizeof(expired)) > 0 && !end)
-			end = is_over_budget(run, &spent);
+			end = budget__is_over(&spent, run);
+		request = wait[WAIT_KEYS].revents ? live__take_keys(run->live) : LIVE_NOTHING;
+		end |= request == LIVE_QUIT;
 		due = wait[WAIT_INTERVAL].revents;
 		is_last = end || (due && run->cli->count && n + 1 == run->cli->count);
-		/* Several measurements are read one after the other, and end at one instant. */
-		if (is_last && run->n > 1)
+		/* What is read from here on, for however long, has happened until now. */
+		if (is_last) {
 			close_gates(run);
+			begin_last(run);
+		}
 		if (end || due || wait[WAIT_LISTEN].revents || has_events(run, wait)) {
 			err = take_events(run);
 			if (err < 0)
 				return err;
 			end |= err;
+			if (end)
+				begin_last(run);
 		}
 		if (run->listen && !end) {
 			err = listen__serve(run->listen);
+			if (err)
+				return err;
+		}
+		if (!end && !due && request == LIVE_NOW) {
+			err = end_interval(run);
 			if (err)
 				return err;
 		}
@@ -518,11 +685,41 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 	return 0;
 }
 
+/*
+ * Reports will come: removes metrics of an earlier run from the file, and announces what is
+ * measured.
+ */
+static int begin_metrics(struct run *run)
+{
+	if (run->cli->on_demand)
+		listen__set_ready(run->listen);
+	return run->writer.path || run->writer.publish ? run__end_metrics(run) : 0;
+}
+
+#define LONG_NS (5 * NSEC_PER_SEC)     /* shorter runs need no explanation */
+
+/* Tells a user at a terminal what is being measured, and how to end it. */
+static void tell_who_waits(const struct run *run)
+{
+	const struct cli *cli = run->cli;
+	char duration[UNITS_SPACE];
+
+	if (!isatty(STDERR_FILENO) || cli->ready_fd >= 0 || cli->interval_ns || run->command.pid ||
+	    run->listen)
+		return;
+	if (!cli->duration_ns)
+		diag_hint("measuring; Ctrl-C ends it and prints the report");
+	else if (cli->duration_ns >= LONG_NS)
+		diag_hint("measuring for %s; Ctrl-C ends it earlier",
+			  format_value(duration, cli->duration_ns, UNIT_NS, false));
+}
+
 static int announce(struct run *run)
 {
 	static const char line[] = "ready\n";
 
 	listen__announce(run->listen);
+	tell_who_waits(run);
 	if (run->cli->ready_fd < 0)
 		return 0;
 	if (write(run->cli->ready_fd, line, sizeof(line) - 1) < 0)
@@ -547,25 +744,6 @@ static int start_overhead(struct run *run)
 	return overhead__start(&run->overhead);
 }
 
-static void watch_events(const struct run *run, struct pollfd wait[WAITS])
-{
-	size_t i;
-
-	for (i = 0; i < run->n; i++)
-		wait[WAIT_WATCH + i] =
-			(struct pollfd){ run->measurement[i]->watch_fd, POLLIN, 0 };
-}
-
-static int arm(const struct run *run)
-{
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < run->n && !err; i++)
-		err = measurement__arm(run->measurement[i]);
-	return err;
-}
-
 static void begin_interval(struct run *run)
 {
 	u64 began_ns = monotonic_ns(), start_ns = realtime_ns();
@@ -576,6 +754,52 @@ static void begin_interval(struct run *run)
 		run->measurement[i]->began_ns = began_ns;
 		run->measurement[i]->start_ns = start_ns;
 	}
+}
+
+/* All that counts comes after the begin of the interval, for however long this process is held up in between. */
+static int arm(struct run *run)
+{
+	int err = 0;
+	size_t i;
+
+	begin_interval(run);
+	for (i = 0; i < run->n && !err; i++)
+		err = measurement__arm(run->measurement[i]);
+	return err;
+}
+
+/*
+ * --delay: the command, or what is measured otherwise, runs unmeasured until the delay has passed. A signal or the end
+ * of the command cuts it short; the loop then ends the run.
+ */
+static int begin_late(struct run *run, const struct pollfd wait[WAITS])
+{
+	u64 end_ns = monotonic_ns() + run->cli->delay_ns, now_ns;
+	struct pollfd end[] = { wait[WAIT_SIGNAL], wait[WAIT_COMMAND] };
+	struct timespec left;
+	int err = run->command.pid ? command__go(&run->command) : 0;
+
+	if (err)
+		return err;
+	while ((now_ns = monotonic_ns()) < end_ns) {
+		left = timespec_of(end_ns - now_ns);
+		if (ppoll(end, ARRAY_SIZE(end), &left, NULL) > 0)
+			break;
+	}
+	return arm(run);
+}
+
+int run__arm_late(struct measurement *m)
+{
+	int err;
+
+	m->began_ns = monotonic_ns();
+	m->start_ns = realtime_ns();
+	kernel_btf__drop();
+	err = measurement__arm(m);
+	if (err)
+		diag_error("cannot begin to measure: %s", strerror(-err));
+	return err;
 }
 
 static int write_heat(const struct run *run)
@@ -603,10 +827,11 @@ int run__loop(struct run *run)
 		[WAIT_SUBJECTS] = { -1, POLLIN, 0 },
 		[WAIT_BUDGET] = { -1, POLLIN, 0 },
 		[WAIT_LISTEN] = { listen__fd(run->listen), POLLIN, 0 },
+		[WAIT_KEYS] = { -1, POLLIN, 0 },
 	};
 
 	kernel_btf__drop();
-	err = arm(run);
+	err = cli->delay_ns ? 0 : arm(run);
 	if (err)
 		return err;
 	watch_events(run, wait);
@@ -615,19 +840,28 @@ int run__loop(struct run *run)
 		err = complain_of_waiting("the processes of -p", err);
 	wait[WAIT_SUBJECTS].fd = subjects.epoll_fd;
 	if (!err)
-		err = start_timers(cli, wait);
+		err = open_timers(cli, wait);
 	if (!err && cli->overhead)
 		err = start_overhead(run);
 	if (!err && !run->command.pid)
-		err = writer__begin_metrics(&run->writer);
+		err = begin_metrics(run);
+	run->measuring = !err;
+	if (!err && cli->delay_ns)
+		err = begin_late(run, wait);
 	if (!err)
 		err = announce(run);
-	run->measuring = !err;
-	begin_interval(run);
+	if (!err)
+		err = start_timers(cli, wait, run->measurement[0]->began_ns);
+	if (!err && run->command.pid && !cli->delay_ns)
+		err = command__go(&run->command);
 	if (!err && run->command.pid)
-		err = command__go(&run->command) ?: writer__begin_metrics(&run->writer);
+		err = begin_metrics(run);
+	if (!err && run->live)
+		live__begin(run->live);
 	if (!err)
 		err = loop(run, wait, &subjects);
+	if (run->live)
+		live__end(run->live);
 	if (!err)
 		err = write_heat(run);
 	if (!err && run->over_budget && run->command.pid)
@@ -636,7 +870,7 @@ int run__loop(struct run *run)
 	diag_detail("this process used %s of CPU time, loading included",
 		    format_value(used, own_cpu_ns(), UNIT_NS, false));
 	subjects__release(&subjects);
-	stop_timers(wait);
+	close_timers(cli, wait);
 	return err;
 }
 
@@ -644,6 +878,7 @@ void run__release(struct run *run)
 {
 	command__release(&run->command);
 	listen__close(run->listen);
+	live__free(run->live);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
 	run->unwritten = cli__close_writer(&run->writer, 0);
@@ -652,7 +887,7 @@ void run__release(struct run *run)
 
 int run__exit_code(const struct run *run, int err)
 {
-	/* Nobody reads any more: an end like another. */
+	/* The reader of the output is gone: a normal end. */
 	if (run->writer.failed == -EPIPE)
 		err = 0;
 	if (run->unwritten)

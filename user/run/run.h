@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run: one or more measurements (run/measurement.h) that begin and end together. What they
- * share is here: the host, the command, signals, the clock, the writer, --listen, --overhead.
+ * A run: one or more measurements (run/measurement.h) that begin and end together. It owns what
+ * they share: the host, the command, signals, the clock, the writer, --listen, --overhead.
  *
  *   run__init()       host, rights, output, signals; forks the command, which waits
  *   run__add()        for each measurement: its scope, its heat map
  *   ... each is loaded and attached ...
- *   run__loop()       opens all gates, lets the command go, has each report at the end of each interval
+ *   run__loop()       opens all gates, starts the command, calls each report() at the end of each interval
  *   run__release()
  *
- * SIGINT, SIGTERM, SIGHUP, the end of the command, of all processes of -p, of the duration or of
- * the count end the run with a last report; a second signal ends the process at once. All functions
- * say what is wrong and return 0 or a negative errno; run__exit_code() makes the exit status of
- * that.
+ * A run ends with a last report at SIGINT, SIGTERM or SIGHUP (unless reload is set), or at the end
+ * of the command, of all processes of -p, of the duration or of the count; a second signal ends the
+ * process at once. All functions report errors and return 0 or a negative errno; run__exit_code()
+ * turns that into the exit status.
  */
 #ifndef TALLY_RUN_RUN_H
 #define TALLY_RUN_RUN_H
@@ -21,6 +21,8 @@
 
 #include "run/command.h"
 #include "run/listen.h"
+#include "run/live.h"
+#include "run/metrics.h"
 #include "run/overhead.h"
 #include "cli/options.h"
 #include "host/host.h"
@@ -33,7 +35,7 @@ enum exit_code {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_LOST = 3,          /* --strict, and something was lost */
-	EXIT_UNABLE = 4,        /* this kernel cannot do it, or this user may not */
+	EXIT_UNABLE = 4,        /* not possible with this kernel or this user's rights */
 };
 
 struct measurement;
@@ -41,34 +43,45 @@ struct measurement;
 #define RUN_MOST 64             /* measurements a run may hold */
 
 struct run {
-	struct cli *cli;        /* how long, where to, with which command: of a run of one its own */
+	struct cli *cli;        /* times, output, command; in a run of one, the measurement's own */
 	struct host host;
 	struct writer writer;
 	struct listen *listen;  /* --listen, or NULL */
+	struct live *live;      /* --live, or NULL */
+	u32 rows;               /* of the terminal; 0: none, or --top is given for all */
 	struct command command;
 	struct command_setting setting;
 	int signal_fd;
-	u64 ended_ns;           /* all gates were closed: CLOCK_MONOTONIC; 0: they are open */
+	u64 ended_ns;           /* CLOCK_MONOTONIC when all gates were closed; 0: open */
 	bool has_reported;
-	struct measurement *measurement[RUN_MOST];      /* in the order in which they report */
+	u64 trimmed_ns;         /* CLOCK_MONOTONIC when free memory was last given back */
+	struct measurement *measurement[RUN_MOST];      /* in report order */
 	size_t n;
+	bool several;           /* made of lines (run/several.h), even if only one */
+	struct run_absent absent[RUN_MOST];     /* lines that cannot be measured here */
+	size_t nabsent;
+	struct run_metrics metrics;     /* FORMAT_OPENMETRICS */
+	void (*reload)(void *reloader); /* at SIGHUP; may change the measurements. NULL: SIGHUP ends the run */
+	void *reloader;
 	bool lost;              /* some report had losses */
-	bool measuring;         /* errors from here on are not the command line's */
+	bool measuring;         /* errors from now on are not usage errors */
 	bool usage;             /* except this one */
-	int unwritten;          /* run__release(): what went wrong with writing reports */
-	bool interrupted;       /* by a signal: the last report has been made */
+	int unwritten;          /* error writing reports, set by run__release() */
+	bool interrupted;       /* by a signal, after the last report */
 	struct overhead overhead;       /* --overhead */
-	double over_budget;     /* --budget: the share that ended the run; 0: none did */
+	double over_budget;     /* --budget: the share that ended the run; 0: none */
 };
 
 int run__init(struct run *run, struct cli *cli);
 
-/* Borrows it until run__release(). -E2BIG, without a word: there are RUN_MOST already. */
+/*
+ * Borrows m until run__release(). Returns -E2BIG, without a message, if there are RUN_MOST already.
+ */
 int run__add(struct run *run, struct measurement *m);
 
 /*
- * Loads what was opened. Not enough open files are an answer of their own (-EMFILE, which has been
- * said): libbpf, which asks the kernel what it can do by opening some, takes that for a no.
+ * Loads an opened skeleton. Returns -EMFILE, already reported, if open files run out: libbpf probes
+ * kernel features by opening files and would take that failure for a missing feature.
  */
 int run__load(struct bpf_object_skeleton *skeleton);
 
@@ -76,14 +89,23 @@ int run__load(struct bpf_object_skeleton *skeleton);
 int run__loop(struct run *run);
 
 /*
- * Starts the command once more, for another run__loop(); the scope is about the new process. Of runs
- * of one measurement.
+ * After the reports: writes the text of all metrics if the run has that format. Returns 0 or a
+ * negative errno.
+ */
+int run__end_metrics(struct run *run);
+
+/* Opens the gate of a measurement added while the others run, and begins its first interval. */
+int run__arm_late(struct measurement *m);
+
+/*
+ * Starts the command again, for another run__loop(), with the scope set to the new process. For
+ * runs of one measurement only.
  */
 int run__again(struct run *run);
 
 void run__release(struct run *run);
 
-/* After run__release(): what to exit with after err, from any of these functions or from libbpf. */
+/* After run__release(): the exit status for err, an error of any function here or of libbpf. */
 int run__exit_code(const struct run *run, int err);
 
 #endif /* TALLY_RUN_RUN_H */

@@ -6,28 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/words.h"
 #include "report/diag.h"
+#include "report/openmetrics.h"
 
-/* What is the run's, and stands in no line. */
-#define GROUPS_OF_RUN (CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_HEAT)
+/* Options of the run, which lines may not have. */
+#define GROUPS_OF_RUN (CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_HEAT | CLI_LIVE)
 
-/* One line, and what became of it. */
+/* One line and its state. */
 struct line {
-	const char *text;
+	char *text;
 	char **words;
-	bool parsed;                    /* cli is to be freed */
+	bool parsed;                    /* cli must be freed */
+	bool measured;                  /* m has been added to the run */
 	struct cli cli;
 	struct measurement m;
 };
 
 struct several {
 	several_find find;
-	const struct several_plan *plan;        /* NULL: the lines were typed */
+	const struct several_plan *plan;        /* NULL: lines come from the command line */
 	const char *text[RUN_MOST];
-	struct line *line;
+	size_t ntexts;
+	struct line **line;
 	size_t n;
-	bool interval_begun;            /* what follows is interval and count */
+	bool interval_begun;            /* the next arguments are interval and count */
 	struct run run;
 };
 
@@ -35,19 +39,19 @@ struct several {
  * --- the command line --------------------------------------------------------------------------
  */
 
-/* Anything but a number is a line, until the interval has begun. */
+/* Everything but a number is a line, until the interval has begun. */
 static bool takes(void *input, char *arg)
 {
 	struct several *s = input;
 
 	s->interval_begun |= isdigit((unsigned char)arg[0]) || arg[0] == '.';
-	if (s->interval_begun || s->n == RUN_MOST)
+	if (s->interval_begun || s->ntexts == RUN_MOST)
 		return false;
-	s->text[s->n++] = arg;
+	s->text[s->ntexts++] = arg;
 	return true;
 }
 
-/* The run's value of a scope option becomes the line's, which may not have one. */
+/* Copies a scope option of the run to the line, which must not set it itself. */
 static int merge(const void *of_run, void *of_line, size_t size, const char *option)
 {
 	static const char nothing[16];
@@ -100,6 +104,7 @@ static int merge_scopes(const struct cli *run, struct cli *line)
 		l->pidns_of = r->pidns_of;
 	if (run->asked_follow)
 		l->follow = r->follow;
+	l->command_alone |= r->command_alone;
 	l->all |= r->all;
 	return err;
 }
@@ -121,17 +126,27 @@ static int impose(const struct several *s, struct cli *line)
 	line->interval_ns = run->interval_ns;
 	line->count = run->count;
 	line->duration_ns = run->duration_ns;
-	line->format = s->plan ? FORMAT_JSON : run->format;     /* all rows: no first few for people */
+	line->delay_ns = run->delay_ns;
+	line->format = s->plan && s->plan->sink.report ? FORMAT_JSON : run->format;     /* no default --top */
+	if (line->format == FORMAT_OPENMETRICS) {
+		line->metrics_top = line->top ?: run->top ?: run->metrics_top;
+		line->top = 0;
+	}
 	line->separator = run->separator;
 	line->timestamps = run->timestamps;
 	line->explain = run->explain;
 	line->verbose = run->verbose;
 	line->ring_bytes = run->ring_bytes;
 	line->command = run->command;
+	if (run->live) {
+		line->live = true;
+		line->live_top = line->top ?: run->live_top;
+		line->top = 0;
+	}
 	return merge_scopes(run, line);
 }
 
-/* Tools with stacks have formats of their own, which they look at last. */
+/* Tools with stacks check their own formats last. */
 static int check(struct line *l)
 {
 	const struct tool_spec *spec = l->m.spec;
@@ -143,13 +158,38 @@ static int check(struct line *l)
 		diag_error("%s is for a run of its own", option);
 		return -EINVAL;
 	}
+	if (l->cli.live && !(spec->cli.groups & CLI_LIVE)) {
+		diag_error("--live shows tables and histograms, and %s prints lines", spec->name);
+		diag_hint("without --live, lines and reports follow each other");
+		return -EINVAL;
+	}
 	err = spec->check ? spec->check(l->m.own, &l->cli) : 0;
 	return err ?: check_format(&l->cli, format);
 }
 
+/* --help and similar options exit, which would end a run in progress. */
+static int check_words(char *const *word)
+{
+	static const char *const wrong[] = { "--help", "--usage", "--version" };
+	size_t i;
+
+	for (; *word; word++)
+		for (i = 0; i < ARRAY_SIZE(wrong); i++)
+			if (!strcmp(*word, "-?") || !strcmp(*word, "-V") ||
+			    (strlen(*word) > 3 && !strncmp(*word, wrong[i], strlen(*word)))) {
+				diag_error("%s is no part of a measurement", *word);
+				return -EINVAL;
+			}
+	return 0;
+}
+
 static int parse_words(struct several *s, struct line *l, int argc)
 {
-	int err = measurement__parse(&l->m, &l->cli, GROUPS_OF_RUN, argc, l->words);
+	int err = check_words(l->words);
+
+	if (err)
+		return err;
+	err = measurement__parse(&l->m, &l->cli, GROUPS_OF_RUN, argc, l->words);
 
 	if (err == -EINVAL)
 		diag_hint("options about time, output and the command stand behind the lines, as in: "
@@ -186,26 +226,114 @@ static int parse_line(struct several *s, struct line *l)
 	return err;
 }
 
-static int parse_lines(struct several *s)
+static void free_line(struct line *l)
 {
-	int err = 0;
+	measurement__release(&l->m);
+	if (l->parsed)
+		cli__free(&l->cli);
+	free(l->words);
+	free(l->text);
+	free(l);
+}
+
+/* Returns the parsed line, or NULL after reporting the error. */
+static struct line *new_line(struct several *s, const char *text)
+{
+	struct line *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->text = strdup(text);
+	if (l->text && !parse_line(s, l))
+		return l;
+	if (s->plan && s->plan->reload)
+		diag_hint("the line is: %s", text);
+	free_line(l);
+	return NULL;
+}
+
+/* The line is the label that tells metrics apart. */
+static int check_unique(const struct several *s, struct line *const *line, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n && s->run.cli->format == FORMAT_OPENMETRICS; i++)
+		for (k = 0; k < i; k++)
+			if (!strcmp(line[i]->cli.command_line, line[k]->cli.command_line)) {
+				diag_error("'%s' is there twice", line[i]->text);
+				return -EINVAL;
+			}
+	return 0;
+}
+
+/* The line with that text that is being measured, unless it is in have. */
+static struct line *same_line(const struct several *s, const char *text, struct line *const *have, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < s->n; i++) {
+		if (!s->line[i]->measured || s->line[i]->m.ended_ns || strcmp(s->line[i]->text, text))
+			continue;
+		for (k = 0; k < n && have[k] != s->line[i]; k++)
+			;
+		if (k == n)
+			return s->line[i];
+	}
+	return NULL;
+}
+
+static bool is_among(const struct line *l, struct line *const *line, size_t n)
+{
+	while (n--)
+		if (line[n] == l)
+			return true;
+	return false;
+}
+
+/* Ends and frees the lines that are not in others. */
+static void free_lines_but(struct line **line, size_t n, struct line *const *others, size_t nothers)
+{
 	size_t i;
 
-	s->line = calloc(s->n, sizeof(*s->line));
-	if (!s->line)
-		return -ENOMEM;
-	for (i = 0; i < s->n && !err; i++) {
-		s->line[i].text = s->text[i];
-		err = parse_line(s, &s->line[i]);
+	for (i = 0; i < n; i++) {
+		struct line *l = line[i];
+
+		if (is_among(l, others, nothers))
+			continue;
+		if (l->m.run) {
+			if (l->measured)
+				measurement__disarm(&l->m);
+			if (l->m.spec->end)
+				(void)l->m.spec->end(&l->m, 0);
+		}
+		free_line(l);
 	}
-	return err;
+	free(line);
+}
+
+/* Returns an array of n lines, reusing those already measured. NULL after reporting the error. */
+static struct line **parse_lines(struct several *s, const char *const *text, size_t n)
+{
+	struct line **line = calloc(n ?: 1, sizeof(struct line *));
+	size_t i;
+
+	for (i = 0; line && i < n; i++) {
+		line[i] = same_line(s, text[i], line, i) ?: new_line(s, text[i]);
+		if (!line[i])
+			break;
+	}
+	if (line && i == n && !check_unique(s, line, n))
+		return line;
+	if (line)
+		free_lines_but(line, i, s->line, s->n);
+	return NULL;
 }
 
 /*
  * --- the run -----------------------------------------------------------------------------------
  */
 
-/* The command is everybody's subject unless a line has one of its own: perf's habit. */
+/* Scopes a line to the command unless it has a scope of its own, as perf does. */
 static void follow_command(const struct cli *run, struct cli *line)
 {
 	const struct scope_options *o = &line->scope;
@@ -214,7 +342,7 @@ static void follow_command(const struct cli *run, struct cli *line)
 		line->scope.command_pid = run->scope.command_pid;
 }
 
-/* Ready to be armed. */
+/* Loads and attaches; ready to be armed. */
 static int begin(struct measurement *m)
 {
 	int err = measurement__load(m);
@@ -224,57 +352,191 @@ static int begin(struct measurement *m)
 	return err;
 }
 
-/* Is it no fault of the kernel, that others may be spared? A mistake in a line, a missing right. */
+/*
+ * Whether the error would stop every line: a usage error or a missing right, not a limit of the
+ * kernel.
+ */
 static bool is_for_all(int err)
 {
 	return err == -EINVAL || err == -EPERM || err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 }
 
-static int add_lines(struct several *s)
+static int add_line(struct run *run, struct line *l)
 {
-	struct run *run = &s->run;
+	struct measurement *m = &l->m;
+	int err;
+
+	follow_command(run->cli, m->cli);
+	err = run__add(run, m);
+	if (err)
+		return err;
+	err = begin(m);
+	l->measured = !err;
+	if (err)
+		run->n--;
+	return err;
+}
+
+/* Adds a line; reports one that cannot be measured. Returns what add_line() did. */
+static int add_new_line(struct run *run, struct line *l)
+{
+	int err;
+
+	diag_speaker(l->m.tool);
+	err = add_line(run, l);
+	if (err && !is_for_all(err)) {
+		diag_warn("'%s' is left out", l->text);
+		run->absent[run->nabsent++] = (struct run_absent){ l->m.tool, l->cli.command_line };
+	}
+	diag_speaker(NULL);
+	return err;
+}
+
+static bool is_any_measured(struct line *const *line, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (line[i]->measured)
+			return true;
+	return false;
+}
+
+/*
+ * Keeps measured lines and begins the others. needed: at least one of the first that many must
+ * work.
+ */
+static int add_lines(struct run *run, struct line **line, size_t n, size_t needed)
+{
 	int err = 0, last = 0;
 	size_t i;
 
-	for (i = 0; i < s->n && !err; i++) {
-		struct measurement *m = &s->line[i].m;
-
-		diag_speaker(m->tool);
-		follow_command(run->cli, m->cli);
-		err = run__add(run, m);
-		if (!err) {
-			last = begin(m);
-			if (last)
-				run->n--;
-			if (is_for_all(last))
-				err = last;
-			else if (last)
-				diag_warn("'%s' is left out", s->line[i].text);
+	run->n = run->nabsent = 0;
+	for (i = 0; i < n && !err; i++) {
+		if (line[i]->measured) {
+			run->measurement[run->n++] = &line[i]->m;
+			continue;
 		}
-		diag_speaker(NULL);
+		last = add_new_line(run, line[i]) ?: last;
+		err = is_for_all(last) ? last : 0;
 	}
-	return err ?: run->n ? 0 : last;
+	return err ?: is_any_measured(line, needed) ? 0 : last;
+}
+
+/*
+ * --- other lines, while it runs ----------------------------------------------------------------
+ */
+
+static int arm_new(struct several *s, struct line *const *line, size_t n)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n && !err; i++)
+		if (line[i]->measured && !is_among(line[i], s->line, s->n))
+			err = run__arm_late(&line[i]->m);
+	return err;
+}
+
+/* What the run measured before the reload, to go back to. */
+struct former {
+	struct measurement *measurement[RUN_MOST];
+	struct run_absent absent[RUN_MOST];
+	size_t n, nabsent;
+};
+
+static void keep_former(struct former *f, const struct run *run)
+{
+	memcpy(f->measurement, run->measurement, sizeof(f->measurement));
+	memcpy(f->absent, run->absent, sizeof(f->absent));
+	f->n = run->n;
+	f->nabsent = run->nabsent;
+}
+
+static void restore_former(const struct former *f, struct run *run)
+{
+	memcpy(run->measurement, f->measurement, sizeof(f->measurement));
+	memcpy(run->absent, f->absent, sizeof(f->absent));
+	run->n = f->n;
+	run->nabsent = f->nabsent;
+}
+
+/* Applies all changes or none. */
+static int change_lines(struct several *s, const char *const *text, size_t n)
+{
+	struct line **line = parse_lines(s, text, n);
+	struct former former;
+	int err;
+
+	if (!line)
+		return -EINVAL;
+	keep_former(&former, &s->run);
+	err = add_lines(&s->run, line, n, n);
+	if (!err)
+		err = arm_new(s, line, n);
+	if (err) {
+		restore_former(&former, &s->run);
+		free_lines_but(line, n, s->line, s->n);
+		return err;
+	}
+	free_lines_but(s->line, s->n, line, n);
+	s->line = line;
+	s->n = n;
+	return 0;
+}
+
+static void reload(void *several)
+{
+	struct several *s = several;
+	struct run_metrics *m = &s->run.metrics;
+	const char *text[RUN_MOST];
+	size_t n = 0;
+	int err = s->plan->reload(s->plan->sink.context, text, &n);
+
+	if (!err)
+		err = change_lines(s, text, n);
+	m->reads++;
+	m->failures += err != 0;
+	m->is_read = !err;
+	if (err) {
+		diag_warn("the measurement goes on");
+	} else {
+		m->read_ns = realtime_ns();
+		diag_hint("%zu of %zu lines are measured", s->run.n, n);
+	}
 }
 
 static int measure(struct several *s)
 {
-	int err = add_lines(s);
-	size_t i;
+	size_t needed = s->plan && s->plan->needed ? s->plan->needed : s->n, i;
+	int err = add_lines(&s->run, s->line, s->n, needed);
 
 	if (!err && !s->run.cli->explain)
 		err = run__loop(&s->run);
 	for (i = 0; i < s->n; i++)
-		if (s->line[i].m.run && s->line[i].m.spec->end)
-			err = s->line[i].m.spec->end(&s->line[i].m, err);
+		if (s->line[i]->m.run && s->line[i]->m.spec->end)
+			err = s->line[i]->m.spec->end(&s->line[i]->m, err);
 	return err;
 }
 
-static void free_line(struct line *l)
+static int take_plan(struct several *s)
 {
-	measurement__release(&l->m);
-	if (l->parsed)
-		cli__free(&l->cli);
-	free(l->words);
+	struct run *run = &s->run;
+
+	if (s->plan->sink.report)
+		run->writer.sink = &s->plan->sink;
+	if (run->writer.sink && run->cli->format == FORMAT_OPENMETRICS) {
+		run->writer.metrics = openmetrics__new(NULL);
+		if (!run->writer.metrics)
+			return -ENOMEM;
+	}
+	if (!s->plan->reload)
+		return 0;
+	run->reload = reload;
+	run->reloader = s;
+	run->metrics.has_file = run->metrics.is_read = true;
+	run->metrics.read_ns = run->metrics.started_ns;
+	return 0;
 }
 
 static int run_lines(struct several *s, struct cli *cli)
@@ -282,22 +544,22 @@ static int run_lines(struct several *s, struct cli *cli)
 	int err = run__init(&s->run, cli), code;
 	size_t i;
 
-	if (!err && s->plan && !cli->explain) {
+	if (!err && s->plan && s->plan->begin && !cli->explain)
 		err = s->plan->begin(s->plan->sink.context, &s->run);
-		s->run.writer.sink = &s->plan->sink;
-	}
+	if (!err && s->plan && !cli->explain)
+		err = take_plan(s);
 	if (!err)
 		err = measure(s);
 	run__release(&s->run);
 	code = run__exit_code(&s->run, err);
 	for (i = 0; i < s->n; i++)
-		free_line(&s->line[i]);
+		free_line(s->line[i]);
 	return code;
 }
 
 static int check_run(const struct several *s, const struct cli *cli)
 {
-	if (!s->n) {
+	if (!s->ntexts) {
 		diag_error("nothing to measure");
 		diag_hint("as in: tally run 'runqlat --by cgroup' 'biolatency --by disk' -d 10");
 		return -EINVAL;
@@ -306,24 +568,22 @@ static int check_run(const struct several *s, const struct cli *cli)
 		diag_error("--csv has one heading for all lines, and each tool has its own; --json has both");
 		return -EINVAL;
 	}
-	if (cli->format == FORMAT_OPENMETRICS) {
-		diag_error("--listen and --format openmetrics are of one tool: start one for each");
-		return -EINVAL;
-	}
 	return 0;
 }
 
 static int parse_and_run(struct several *s, struct cli *cli)
 {
-	int code = EXIT_USAGE;
-	size_t i;
+	struct line **line;
+	int code;
 
 	s->run.cli = cli;
-	if (!parse_lines(s))
-		code = run_lines(s, cli);
-	else
-		for (i = 0; s->line && i < s->n; i++)
-			free_line(&s->line[i]);
+	s->run.several = true;
+	line = parse_lines(s, s->text, s->ntexts);
+	if (!line)
+		return EXIT_USAGE;
+	s->line = line;
+	s->n = s->ntexts;
+	code = run_lines(s, cli);
 	free(s->line);
 	return code;
 }
@@ -332,9 +592,9 @@ int several__run(several_find find, const struct several_plan *plan, struct cli 
 {
 	struct several s = { .find = find, .plan = plan };
 
-	while (s.n < plan->n && s.n < RUN_MOST) {
-		s.text[s.n] = plan->line[s.n];
-		s.n++;
+	while (s.ntexts < plan->n && s.ntexts < RUN_MOST) {
+		s.text[s.ntexts] = plan->line[s.ntexts];
+		s.ntexts++;
 	}
 	return parse_and_run(&s, cli);
 }
@@ -347,12 +607,13 @@ int several__main(several_find find, int argc, char **argv)
 	};
 	struct several s = { .find = find };
 	const struct cli_spec spec = {
-		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND,
+		.groups = CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_LIVE,
 		.doc = "Several measurements at once, over the same time: each 'TOOL [OPTION...]' in "
 		       "quotes, what is for all of them behind.",
 		.own = &own,
 		.own_input = &s,
 		.takes = takes,
+		.arguments = complete_tools,
 	};
 	struct cli cli;
 	int code = EXIT_USAGE;

@@ -4,33 +4,40 @@
  *
  *   tally run 'runqlat --by cgroup' 'biolatency --by disk' -d 10
  *
- * What belongs to the run (interval, duration, output, the command) stands behind the lines and not in
- * them. Scope options of the run are every measurement's; a line may narrow them by one that the run
- * does not have. A measurement that this kernel cannot do is named, and the others go on.
+ * Options of the run (interval, duration, output, the command) follow the lines and may not appear
+ * in them. Scope options of the run apply to every measurement; a line may add scope options that
+ * the run does not set. A measurement that this kernel cannot do is named, and the others go on.
  */
 #ifndef TALLY_RUN_SEVERAL_H
 #define TALLY_RUN_SEVERAL_H
 
 #include "run/measurement.h"
 
-/* Finds what is known by that name; NULL: nothing that measures. */
+/* Finds a tool by name; NULL: no tool that measures. */
 typedef const struct tool_spec *(*several_find)(const char *name);
 
 /*
- * A run whose lines are not typed but known, and whose reports go to a sink. begin() tells it of the run, before
- * anything is loaded; its writer is what it writes to, with the sink taken away meanwhile.
+ * A run with built-in lines, whose reports go to a sink. begin() receives the run before anything
+ * is loaded; it writes to the run's writer, with the sink removed meanwhile. Without a sink (report
+ * is NULL) reports go where the options say.
+ *
+ * reload() supplies new lines at SIGHUP, at most RUN_MOST; it keeps their texts until its next
+ * call. Unchanged lines go on with their figures. If a line is wrong, the run goes on as it was; a
+ * line that this kernel cannot do is named and left out.
  */
 struct several_plan {
 	const char *const *line;
 	size_t n;                       /* at most RUN_MOST */
+	size_t needed;                  /* at least one of the first that many lines must work; 0: of all */
 	struct writer_sink sink;
-	int (*begin)(void *context, struct run *run);   /* 0, or a negative errno after saying why it cannot be */
+	int (*begin)(void *context, struct run *run);   /* 0, or a negative errno after reporting it; may be NULL */
+	int (*reload)(void *context, const char **line, size_t *n);     /* as begin(); NULL: SIGHUP ends the run */
 };
 
-/* cli: of the run, parsed and checked; the caller's. Returns the exit status. */
+/* cli: of the run, parsed and checked; borrowed. Returns the exit status. */
 int several__run(several_find find, const struct several_plan *plan, struct cli *cli);
 
-/* The main() of such a tool. Returns the exit status. */
+/* main() of such a tool. Returns the exit status. */
 int several__main(several_find find, int argc, char **argv);
 
 #endif /* TALLY_RUN_SEVERAL_H */

@@ -31,6 +31,13 @@ struct stream_field snoop_id(const char *name, u32 id)
 	};
 }
 
+struct stream_field snoop_size(const char *name, u64 bytes)
+{
+	return (struct stream_field){
+		.field = { .name = name, .number = bytes, .kind = FIELD_SIZE },
+	};
+}
+
 struct stream_field snoop_none(const char *name)
 {
 	return (struct stream_field){ .field = { .name = name, .kind = FIELD_NONE } };
@@ -43,6 +50,12 @@ struct stream_field snoop_word(const char *name, const char *word)
 	return (struct stream_field){
 		.field = { .name = name, .text = (char *)word, .word = true },
 	};
+}
+
+struct stream_field snoop_spare(struct stream_field f)
+{
+	f.field.spare = true;
+	return f;
 }
 
 /*

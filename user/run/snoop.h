@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tools do that show a line for each event, and have no choice to
- * make on the way: opensnoop, execsnoop, ... A tool fills in what it is, and opens its skeleton.
+ * Shared code of tools that only show a line for each event: opensnoop, execsnoop, ... A tool fills
+ * in a struct snoop and opens its skeleton.
  */
 #ifndef TALLY_RUN_SNOOP_H
 #define TALLY_RUN_SNOOP_H
@@ -12,44 +12,44 @@
 #include "bpf/lib/scope.h"
 #include "bpf/lib/syscalls.h"
 
-/* The groups of options they have. */
+/* Their option groups. */
 #define SNOOP_GROUPS                                                                               \
 	(CLI_SCOPE | CLI_TIME | CLI_OUTPUT | CLI_RUN | CLI_COMMAND | CLI_TIMES | CLI_LINES)
 
-/* A system call the programs are about, and what they call it. */
+/* A system call that the programs trace, and their number for it. */
 struct snoop_call {
 	const char *name;
 	u8 which;               /* not 0 */
 };
 
 struct snoop {
-	const char *value;      /* of the report: what lines are about */
+	const char *value;      /* subject of the lines, in reports */
 	const char *source;
 	const char *caveat;     /* or NULL */
-	bool rare;              /* the events are: run/lines.h */
-	const char *const *field;       /* names of the fields of each line, in order */
+	bool rare;              /* few events: run/lines.h */
+	const char *const *field;       /* names of the fields of a line, in order */
 	size_t nfields;
 	const struct snoop_call *call;  /* for bpf/lib/call.bpf.h, or NULL */
 	size_t ncalls;
 	const char *state;      /* a TASK_STATE, or NULL */
 	size_t least;           /* bytes of the shortest record */
-	ring_take show;         /* its context is this struct */
+	ring_take show;         /* its context is this struct snoop */
 	/*
-	 * Or NULL. Sets the program's own constants in the opened skeleton. Returns 0 or a negative
+	 * May be NULL. Sets the tool's constants in the opened skeleton. Returns 0 or a negative
 	 * errno.
 	 */
 	int (*open)(struct snoop *s);
-	/* Or NULL. Called before each report: waits for lines that are on their way. */
+	/* May be NULL. Called before each report: waits for records in flight. */
 	void (*settle)(struct snoop *s);
 
 	struct measurement *m;
 
 	/* For show(). */
 	struct lines lines;
-	u64 filtered;           /* not shown, since the last report: counted by show() */
+	u64 filtered;           /* not shown since the last report; show() counts them */
 };
 
-/* The hooks of such a tool (run/measurement.h): m->own begins with the struct snoop. */
+/* The hooks of such a tool (run/measurement.h): m->own begins with its struct snoop. */
 int snoop__check(void *own, struct cli *cli);
 int snoop__open(struct measurement *m);
 int snoop__attach(struct measurement *m);
@@ -59,7 +59,7 @@ int snoop__report(struct measurement *m, struct report *r);
 	.check = snoop__check, .open = snoop__open, .attach = snoop__attach, .report = snoop__report
 
 /*
- * Fields of a line. What is not there is left out of text, null in JSON and empty in CSV. Texts are
+ * Fields of a line. A missing value is left out of text, null in JSON and empty in CSV. Texts are
  * borrowed.
  */
 struct stream_field snoop_number(const char *name, s64 number);
@@ -67,5 +67,9 @@ struct stream_field snoop_time(const char *name, u64 ns);
 struct stream_field snoop_id(const char *name, u32 id);
 struct stream_field snoop_word(const char *name, const char *word);      /* NULL: none */
 struct stream_field snoop_none(const char *name);
+struct stream_field snoop_size(const char *name, u64 bytes);
+
+/* The same field, which a narrow terminal does without. */
+struct stream_field snoop_spare(struct stream_field f);
 
 #endif /* TALLY_RUN_SNOOP_H */

@@ -27,7 +27,7 @@ static int add_share(struct report_row *row, const char *name, u64 total, u64 du
 	return report_row__add_field(row, &f);
 }
 
-/* Of counts, a whole number says too little. */
+/* Averages of counts keep decimals. */
 static struct field average(const struct histogram *h, enum field_kind kind)
 {
 	struct field f = { .name = "avg", .number = histogram__average(h), .kind = kind };
@@ -40,26 +40,67 @@ static struct field average(const struct histogram *h, enum field_kind kind)
 	return f;
 }
 
+static bool is_sorted_by(const struct cli *cli, const char *column)
+{
+	return cli->sort >= 0 && cli->sort == report_sort_column(column);
+}
+
+/* A narrow terminal leaves out the inner percentiles first. */
+static int add_spread(struct report_row *row, const struct tabulation *t, const struct histogram *h,
+		      enum field_kind kind, const struct cli *cli)
+{
+	const struct {
+		bool wanted;
+		struct field field;
+	} spread[] = {
+		{ t->full && is_sorted_by(cli, "min"), { .name = "min", .number = h->min } },
+		{ true, average(h, kind) },
+		{ true, { .name = "p50", .number = histogram__percentile(h, 5000), .spare = true } },
+		{ t->full, { .name = "p90", .number = histogram__percentile(h, 9000), .spare = true } },
+		{ true, { .name = "p99", .number = histogram__percentile(h, 9900) } },
+		{ t->full && is_sorted_by(cli, "p999"), { .name = "p999", .number = histogram__percentile(h, 9990) } },
+		{ true, { .name = "max", .number = h->max } },
+	};
+	struct field f;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(spread) && !err; i++) {
+		f = spread[i].field;
+		f.kind = f.kind ?: kind;
+		if (spread[i].wanted)
+			err = report_row__add_field(row, &f);
+	}
+	return err;
+}
+
 static int add_figures(struct report_row *row, const struct report *r, const struct tabulation *t,
 		       const struct histogram *h, const struct cli *cli)
 {
 	enum field_kind kind = value_kind(r->unit, cli), known = h->count ? kind : FIELD_NONE;
-	const struct field spread[] = {
-		average(h, known),
-		{ .name = "p50", .number = histogram__percentile(h, 5000), .kind = known },
-		{ .name = "p99", .number = histogram__percentile(h, 9900), .kind = known },
-		{ .name = "max", .number = h->max, .kind = known },
-	};
 	int err = report_row__add_sum(row, "count", h->count, FIELD_NUMBER);
 
 	if (!err)
 		err = report_row__add_sum(row, "total", h->sum, kind);
 	if (!err && t->share)
 		err = add_share(row, t->share, h->sum, r->duration_ns);
-	return err ?: report_row__add_fields(row, spread, ARRAY_SIZE(spread));
+	return err ?: add_spread(row, t, h, known, cli);
 }
 
-/* The key moves from the group to the row. */
+/* Moves the histogram, too: of several reports, percentiles are made of these (record/merge.h). */
+static int move_histogram(struct report_row *row, struct report_group *g)
+{
+	if (g->hist.bound)
+		return 0;       /* the bounds are the report's */
+	row->hist = malloc(sizeof(*row->hist));
+	if (!row->hist)
+		return -ENOMEM;
+	*row->hist = g->hist;
+	g->hist = (struct histogram){};
+	return 0;
+}
+
+/* Moves the key from the group to the row. */
 static int add_row(struct report *r, const struct tabulation *t, struct report_group *g,
 		   const struct cli *cli)
 {
@@ -74,18 +115,20 @@ static int add_row(struct report *r, const struct tabulation *t, struct report_g
 	}
 	if (!err)
 		err = add_figures(&row, r, t, &g->hist, cli);
+	if (!err)
+		err = move_histogram(&row, g);
 	return report__end_row(r, &row, err);
 }
 
 /*
- * For people; programs can add up rows, and would have to leave out this one. of: the first part of
- * the keys it is of; NULL: all.
+ * For text only; machine formats would have to skip this row when adding up. of: the first key part
+ * to cover; NULL: all.
  */
 static int add_total(struct report *r, const struct tabulation *t, const struct histogram *total,
 		     const char *of, size_t nkeys, const struct cli *cli)
 {
 	const char *texts[] = { of ?: "total", of ? "total" : NULL };
-	struct report_row row = {};
+	struct report_row row = { .is_total = true };
 	int err = 0;
 	size_t i;
 
@@ -97,7 +140,7 @@ static int add_total(struct report *r, const struct tabulation *t, const struct 
 	return report__end_row(r, &row, err);
 }
 
-/* Of all groups whose keys begin with that text. */
+/* The sum of all groups whose first key part is of. */
 struct subtotal {
 	char *of;
 	struct histogram hist;
@@ -218,10 +261,51 @@ int report__tabulate(struct report *r, const struct tabulation *t, const struct 
 	return err;
 }
 
+bool tabulate__has_many(const struct report *r, const struct cli *cli, const struct writer *w)
+{
+	size_t most = cli->live ? 1 : TABULATE_KEYS, n = 0, i;
+
+	for (i = 0; i < r->ngroups; i++)
+		n += r->group[i].hist.count != 0;
+	if (cli->top && n > cli->top)
+		n = cli->top;
+	return n > most && w->format == FORMAT_TEXT && w->terminal.columns && !w->sink;
+}
+
+/* Once there were many keys, later reports are tables with fewer, too: they are read one below the other. */
+static bool is_table(struct measure *m, const struct measurement *measurement, struct report *r,
+		     const struct tabulation *t, enum cli_form usual)
+{
+	const struct cli *cli = measurement->cli;
+
+	if (cli->heat || cli->form == FORM_HISTOGRAMS || (cli->format == FORMAT_TEXT && !r->events))
+		return false;
+	if (cli->form == FORM_TABLE || usual == FORM_TABLE || m->tabulated)
+		return true;
+	m->tabulated = tabulate__has_many(r, cli, measurement->writer);
+	if (m->tabulated)
+		r->no_table = t->no_table ?: "--hist";
+	return m->tabulated;
+}
+
+int measure__shape(struct measure *m, const struct measurement *measurement, struct report *r,
+		   const struct tabulation *t, enum cli_form usual)
+{
+	const struct writer *w = measurement->writer;
+	struct tabulation columns = *t;
+
+	if (!is_table(m, measurement, r, t, usual)) {
+		measure__sort(r, measurement->cli);
+		return 0;
+	}
+	columns.full = measurement->cli->form == FORM_TABLE || (w->format == FORMAT_TEXT && w->terminal.columns);
+	return report__tabulate(r, &columns, measurement->cli);
+}
+
 int measure__tabulate(struct measure *m, const struct measurement *measurement, struct report *r,
 		      const struct tabulation *t)
 {
 	int err = measure__groups(m, measurement, r);
 
-	return err ?: report__tabulate(r, t, measurement->cli);
+	return err ?: measure__shape(m, measurement, r, t, FORM_TABLE);
 }

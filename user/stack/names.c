@@ -141,7 +141,7 @@ static int add_note(struct stack_names *names, struct stack_path *path, const ch
 	return add_frame(names, path, &f, FRAME_PLACES, FRAME_PLACES);
 }
 
-/* What the debug information says is at an address; n 0: nothing, or it was not asked for. */
+/* The debug information at an address; n 0: none, or not requested. */
 struct places {
 	const struct source_place *place;
 	size_t n;
@@ -170,7 +170,7 @@ static void set_line(const struct stack_names *names, struct report_frame *f,
 	f->line = place->line;
 }
 
-/* The functions inlined at an address, behind the one that holds them. */
+/* Adds the functions inlined at an address, after the one that contains them. */
 static int add_inlined(struct stack_names *names, struct stack_path *path, const char *module,
 		       u64 address, const struct places *p)
 {
@@ -190,7 +190,7 @@ static int add_inlined(struct stack_names *names, struct stack_path *path, const
 	return err;
 }
 
-/* code: the address in the instruction that was running, or that is a call. */
+/* code: an address inside the running instruction, or inside the call. */
 static int add_symbol(struct stack_names *names, struct stack_path *path, const struct symbol *s,
 		      const struct stack *of, u64 address, u64 code)
 {
@@ -217,21 +217,21 @@ static int add_symbol(struct stack_names *names, struct stack_path *path, const 
  * --- parts -------------------------------------------------------------------------------------
  */
 
-/* What C libraries and run times begin a thread with. */
+/* Functions in which C libraries and runtimes start a thread. */
 static bool is_start_name(const char *name)
 {
 	static const char *const names[] = {
-		/* glibc, musl, and its loader, before main() */
+		/* glibc, musl, and musl's loader, before main() */
 		"_start", "__libc_start_main", "__libc_start_main_impl", "__libc_start_call_main",
 		"_start_c", "libc_start_main_stage2", "_dl_start", "_dl_start_user", "_dlstart",
 		"start_thread", "clone", "__clone", "clone3", "__clone3", "__thread_start",
-		/* Go: of a goroutine, of a thread's own stack, of the program */
+		/* Go: goroutine, a thread's own stack, program start */
 		"runtime.goexit", "runtime.mstart", "runtime.rt0_go", "runtime.mcall",
 		"runtime.systemstack",
 	};
 	size_t len = strcspn(name, "@"), i;
 
-	/* What the Go linker calls a function in assembler since 1.17. */
+	/* The Go linker's suffix for assembly functions since 1.17. */
 	if (len > 5 && !strncmp(name, "runtime.", 8) && !strncmp(name + len - 5, ".abi0", 5))
 		len -= 5;
 
@@ -248,9 +248,7 @@ bool is_first_function(const struct symbol *s, u32 nuser)
 
 	if (s->name && is_start_name(s->name))
 		return true;
-	/*
-	 * Stripped C libraries have no name for it; nobody else calls from there at the outer end.
-	 */
+	/* Stripped C libraries lack the name; only thread starts call from there at the outer end. */
 	for (i = 0; nuser > 1 && !s->name && s->module && i < ARRAY_SIZE(libraries); i++)
 		if (!strncmp(s->module, libraries[i], strlen(libraries[i])))
 			return true;
@@ -258,20 +256,219 @@ bool is_first_function(const struct symbol *s, u32 nuser)
 }
 
 /*
- * Frames beyond the innermost hold return addresses: the call is before them. The innermost one is
- * where the task was; of a user part below a kernel part, it is behind the instruction that
- * entered the kernel, which no function ends with.
+ * Outer frames hold return addresses: the call is before them. The innermost frame is the current
+ * instruction; in a user part below a kernel part it follows the instruction that entered the
+ * kernel, which never ends a function.
  */
 static u64 code_address(const u64 *frame, u32 i)
 {
 	return i && frame[i] ? frame[i] - 1 : frame[i];
 }
 
-/* Code without frame pointers leads the walk to other things than code. */
+/* Code without frame pointers leads the walk to addresses outside code. */
 static bool is_no_code(const struct symbol *s)
 {
 	return s->kind == SYMBOL_UNKNOWN ||
 	       (s->module && (!strcmp(s->module, "[heap]") || !strcmp(s->module, "[stack]")));
+}
+
+/* --- frames of Python -------------------------------------------------------------------------- */
+
+/*
+ * Python frames replace the interpreter's: each run of them replaces the C function that ran it.
+ * Other frames of the interpreter's file between and around them are hidden; frames of other files
+ * are shown, as are calls made by the innermost Python frame.
+ */
+struct python_part {
+	const u64 *word;                /* innermost first */
+	u64 *placed;                    /* copy of the words, see place_objects() */
+	u64 runs, runs_end;             /* the function that runs them, likewise */
+	u32 left;                       /* not shown yet */
+	u32 innermost;                  /* innermost frame that a run replaces */
+	u32 outermost;                  /* nothing beyond this frame is hidden */
+	const char *module, *path;      /* of the interpreter */
+};
+
+/* The native frame replaced by the run that contains word i; n: unknown, or beyond the stack. */
+static u32 native_of(const struct stack *stack, const u64 *word, u32 i, u32 n)
+{
+	u32 native;
+
+	while (i < stack->python && python_native_of(word[i]) == PYTHON_IN_RUN)
+		i++;
+	native = i < stack->python ? python_native_of(word[i]) : n;
+	return native < n ? native : n;
+}
+
+static bool is_call(const struct python_part *part, const u64 *frame, u32 i)
+{
+	return code_address(frame, i) >= part->runs && code_address(frame, i) < part->runs_end;
+}
+
+/*
+ * Up to 3.10, each frame is run by a call of a C function, and none tells by which: by the first, second... from the
+ * inner end. Calls beyond the number of frames have not entered their frame yet, or have left it; frames beyond the
+ * number of calls (of a part of the function that is elsewhere) belong to the outermost call, or to the part of the
+ * stack that is missing.
+ */
+static void place_objects(const struct stack *stack, const u64 *frame, u32 n, struct python_part *part)
+{
+	u64 *word = part->placed;
+	u32 calls = 0, placed = 0, last = n, extra, i;
+
+	for (i = 0; i < n; i++)
+		calls += is_call(part, frame, i);
+	extra = stack->python_end == PYTHON_WHOLE && calls > stack->python ? calls - stack->python : 0;
+	for (i = 0; i < n && placed < stack->python; i++) {
+		if (!is_call(part, frame, i) || (extra && extra--))
+			continue;
+		last = i;
+		word[placed] = (word[placed] & ~(u64)PYTHON_IN_RUN) | i;
+		placed++;
+	}
+	if (!placed || placed == stack->python || n < stack->user || stack->user_end != STACK_ROOT)
+		return;
+	word[placed - 1] |= PYTHON_IN_RUN;
+	word[stack->python - 1] = (word[stack->python - 1] & ~(u64)PYTHON_IN_RUN) | last;
+}
+
+/* Sets the words and their places; part->placed is to be freed. */
+static int place_words(struct stack_names *names, const struct stack *stack, u32 n, struct python_part *part)
+{
+	const u64 *word = stack->frame + stack->kernel + stack->user;
+	u32 i;
+
+	*part = (struct python_part){ .word = word, .left = stack->python, .innermost = n, .outermost = n };
+	for (i = 0; i < stack->python; i++)
+		if (python__is_object(names->python, word[i], &part->runs, &part->runs_end))
+			break;
+	if (i == stack->python)
+		return 0;
+	part->placed = malloc(stack->python * sizeof(*word));
+	if (!part->placed)
+		return -ENOMEM;
+	memcpy(part->placed, word, stack->python * sizeof(*word));
+	part->word = part->placed;
+	place_objects(stack, stack->frame + stack->kernel, n, part);
+	return 0;
+}
+
+static void bound_part(const struct stack *stack, const struct symbol *symbol, u32 n, struct python_part *part)
+{
+	u32 i, native;
+
+	for (i = 0; i < stack->python; i++) {
+		native = native_of(stack, part->word, i, n);
+		if (native == n)
+			break;
+		if (part->innermost == n)
+			part->innermost = native;
+		part->outermost = native;
+	}
+	if (stack->python_end == PYTHON_WHOLE)
+		part->outermost = n;
+	if (part->innermost < n) {
+		part->module = symbol[part->innermost].module;
+		part->path = symbol[part->innermost].path;
+	}
+}
+
+static bool is_left_out(const struct python_part *part, const struct symbol *symbol, u32 i)
+{
+	return i > part->innermost && i < part->outermost && symbol->module == part->module &&
+	       symbol->path == part->path;
+}
+
+static int add_python_frame(struct stack_names *names, struct stack_path *path, u64 word)
+{
+	struct report_frame f = { .kind = FRAME_PYTHON };
+	struct python_frame found;
+
+	python__find(names->python, word, &found);
+	if (!found.name) {
+		path->lacks_python = true;
+		return add_note(names, path, "[python]");
+	}
+	f.name = found.name;
+	f.module = found.module;
+	f.file = found.file;
+	f.line = names->lines && found.line ? found.line : found.first_line;
+	return add_frame(names, path, &f, FRAME_PLACES, FRAME_PLACES);
+}
+
+/* Adds the run that replaces frame i, outermost first; n: all runs without a known frame. */
+static int add_run(struct stack_names *names, struct stack_path *path, const struct stack *stack,
+		   struct python_part *part, u32 i, u32 n)
+{
+	int err = 0;
+
+	while (!err && part->left && native_of(stack, part->word, part->left - 1, n) == i)
+		err = add_python_frame(names, path, part->word[--part->left]);
+	return err;
+}
+
+/* Adds a note for Python frames missing at the outer end. */
+static int add_python_note(struct stack_names *names, struct stack_path *path, const struct stack *stack)
+{
+	switch (stack->python_end) {
+	case PYTHON_DEEPER:
+		return add_note(names, path, "[deeper]");
+	case PYTHON_UNREADABLE:
+	case PYTHON_CROWDED:
+	case PYTHON_AMBIGUOUS:
+		path->lacks_python = true;
+		return add_note(names, path, "[python]");
+	}
+	return 0;
+}
+
+static int add_user_frames(struct stack_names *names, struct stack_path *path, const struct stack *stack,
+			   const struct symbol *symbol, u32 n)
+{
+	const u64 *frame = stack->frame + stack->kernel;
+	struct python_part part;
+	u32 i = n, outer, outermost;
+	int err = place_words(names, stack, n, &part);
+
+	if (err)
+		return err;
+	bound_part(stack, symbol, n, &part);
+	/* Position of the outermost run: missing frames are beyond it. */
+	outermost = stack->python ? native_of(stack, part.word, stack->python - 1, n) : n;
+	err = outermost == n ? add_python_note(names, path, stack) : 0;
+	err = err ?: add_run(names, path, stack, &part, n, n);
+	while (i-- && !err) {
+		outer = part.left;
+		if (i == outermost)
+			err = add_python_note(names, path, stack);
+		if (!err)
+			err = add_run(names, path, stack, &part, i, n);
+		if (!err && outer == part.left && !is_left_out(&part, &symbol[i], i))
+			err = add_symbol(names, path, &symbol[i], stack, frame[i], code_address(frame, i));
+	}
+	free(part.placed);
+	return err;
+}
+
+/* The reason, for a walk by tables. */
+static enum stack_break break_of(const struct stack *stack, const struct symbol *outermost)
+{
+	switch (stack->user_end) {
+	case STACK_GUESSED:
+		return outermost->path ? STACK_NO_TABLE : STACK_GENERATED;
+	case STACK_STUCK:
+		return STACK_NOT_FOLLOWED;
+	default:
+		return STACK_NO_CALLER;
+	}
+}
+
+static int add_incomplete(struct stack_names *names, struct stack_path *path, const struct stack *stack,
+			  const struct symbol *outermost)
+{
+	path->breaks = break_of(stack, outermost);
+	path->breaks_in = outermost->module ?: "[unknown]";
+	return add_note(names, path, "[incomplete]");
 }
 
 static int add_user(struct stack_names *names, struct stack_path *path, const struct stack *stack)
@@ -285,22 +482,27 @@ static int add_user(struct stack_names *names, struct stack_path *path, const st
 		err = symbols__user_at(names->symbols, stack->pid, stack->first_ns,
 				       code_address(frame, i), &symbol[i]);
 		path->is_mixed |= symbol[i].is_mixed;
-		/* Of a process that was never seen, nothing is known; else what is beyond means
-		 * nothing. */
+		/*
+		 * Nothing is known of an unseen process; otherwise, frames beyond a non-code
+		 * address are meaningless.
+		 */
 		if (i && is_no_code(&symbol[i]) && !is_no_code(&symbol[0]))
 			n = i;
 	}
 	if (err || !n)
 		goto out;
+	for (i = 0; i < n; i++)
+		if (symbol[i].is_generated)
+			path->generated_by = stack->pid;
 	path->is_unknown = symbol[0].kind == SYMBOL_UNKNOWN;
 	if (stack->user_end == STACK_DEEPER && n == stack->user)
 		err = add_note(names, path, "[deeper]");
 	else if (stack->user_end == STACK_GONE)
 		err = add_note(names, path, "[exiting]");
 	else if (stack->user_end != STACK_ROOT && !path->is_unknown && !is_first_function(&symbol[n - 1], n))
-		err = add_note(names, path, "[incomplete]");
-	for (i = n; i-- && !err;)
-		err = add_symbol(names, path, &symbol[i], stack, frame[i], code_address(frame, i));
+		err = add_incomplete(names, path, stack, &symbol[n - 1]);
+	if (!err)
+		err = add_user_frames(names, path, stack, symbol, n);
 out:
 	free(symbol);
 	return err;
@@ -309,11 +511,11 @@ out:
 bool is_tracers_own(const char *name)
 {
 	static const char *const begin[] = {
-		"__traceiter_",         /* calls all who trace it (since 5.10) */
-		"perf_trace_",          /* perf events on it, whose programs these are */
+		"__traceiter_",         /* calls all tracers of it (since 5.10) */
+		"perf_trace_",          /* perf events on it, with their programs */
 		"perf_syscall_enter", "perf_syscall_exit",
 		"perf_call_bpf_enter", "perf_call_bpf_exit", "trace_call_bpf",
-		"__bpf_trace_", "bpf_trace_run", "bpf_prog_",   /* programs of tp_btf */
+		"__bpf_trace_", "bpf_trace_run", "bpf_prog_",   /* tp_btf programs */
 	};
 	size_t i;
 
@@ -323,7 +525,7 @@ bool is_tracers_own(const char *name)
 	return false;
 }
 
-/* How many of the innermost frames are the tracer's own; never all of them. */
+/* Number of innermost frames that belong to the tracer; never all of them. */
 static int count_own(struct stack_names *names, const struct stack *stack, u32 *n)
 {
 	struct symbol symbol;
@@ -350,7 +552,7 @@ static int add_kernel(struct stack_names *names, struct stack_path *path, const 
 	for (i = stack->kernel; i-- > own && !err;) {
 		err = symbols__kernel(names->symbols, code_address(stack->frame, i), &symbol);
 		if (!err && symbol.kind == SYMBOL_UNKNOWN) {
-			symbol.module = "[kernel]";     /* hidden, or code that has gone since */
+			symbol.module = "[kernel]";     /* hidden, or code unloaded since */
 			symbol.kind = SYMBOL_KERNEL;
 		}
 		if (!err)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The frames of a stack from addresses to names; equal ones are kept once. */
+/* Resolves the addresses of a stack to frames; equal frames are kept once. */
 #ifndef TALLY_STACK_NAMES_H
 #define TALLY_STACK_NAMES_H
 
 #include "base/types.h"
 #include "report/report.h"
 #include "base/table.h"
+#include "runtime/python.h"
 #include "sym/source.h"
 #include "sym/symbols.h"
 
@@ -13,39 +14,56 @@
 
 struct stack_names {
 	struct symbols *symbols;
-	/* Frames by what they are called; indexes never change. */
+	struct python *python;
+	/* Frames by name; indexes never change. */
 	struct report_frame *frame;
 	size_t n;
 	struct table by_name;
 	bool at_tracepoints;    /* see is_tracers_own() */
-	bool lines;             /* frames are of a line in the source, and apart from others by that */
+	bool lines;             /* frames include the source line, and differ by it */
 	bool inlined;           /* inlined functions are frames of their own */
 };
 
-/* What a stack is made of, the outermost frame first: the user's part, then the kernel's. */
+/* Why a stack is [incomplete]. */
+enum stack_break {
+	STACK_WHOLE,            /* it is not; or it was walked by frame pointers only */
+	STACK_NO_TABLE,         /* code of a file without .eh_frame, or whose table was not read yet */
+	STACK_GENERATED,        /* code that is in no file */
+	STACK_NOT_FOLLOWED,     /* a rule that is not followed, or memory that is not in RAM */
+	STACK_NO_CALLER,        /* a return address that is not code */
+	STACK_BREAKS,
+};
+
+/* The frames of a stack, outermost first: the user part, then the kernel part. */
 struct stack_path {
 	u32 n, room;
 	bool is_mixed;          /* see struct symbol */
-	bool is_unknown;        /* of a process of which nothing is known, or that has no code there */
-	u32 *frame;             /* indexes into stack_names.frame */
+	bool lacks_python;      /* Python frames or their names are missing */
+	bool is_unknown;        /* the process is unknown, or has no code there */
+	/* pid of the process, if frames are in code that it has generated without naming it; else 0 */
+	u32 generated_by;
+	enum stack_break breaks;
+	const char *breaks_in;  /* module of the outermost frame, if it breaks there; lives as long as the symbols */
+	u32 *frame;             /* indexes in stack_names.frame */
 	struct report_place *place;
 };
 
-/* All return 0 or a negative errno. */
+/* Functions return 0 or a negative errno. */
 int stack_names__init(struct stack_names *names);
 void stack_names__free(struct stack_names *names);
 
-/* Where no path refers to them any more: there are no frames, and indexes begin anew. */
+/* Frees all frames, once no path refers to them; indexes start again. */
 void stack_names__forget_frames(struct stack_names *names);
 
 /*
- * Resolves a stack (NULL: a lost one), by what its process had mapped when it was first seen. Where frames are
- * known to be missing, a frame of kind FRAME_NOTE says so in their place:
- *   [stack lost]    there was no room for it
- *   [user mode]     only the kernel's part was asked for, and the task was not there
- *   [no user stack] only the user's part was asked for, of a task that has none
- *   [deeper]        more callers than were kept
- *   [exiting]       the task had given its memory back, and the stack with it
+ * Resolves a stack (NULL: a lost one), by the mappings of its process when the stack was first
+ * seen. A frame of kind FRAME_NOTE stands for frames known to be missing:
+ *   [stack lost]    no room in the map
+ *   [user mode]     only the kernel part was requested, and the task was in user mode
+ *   [no user stack] only the user part was requested, and the task has none
+ *   [deeper]        more callers than the depth limit
+ *   [exiting]       the task had released its memory, stack included
+ *   [python]        Python frames, or names of their code, that could not be read
  *   [incomplete]    the chain of frame pointers broke before the first function of the thread
  */
 int stack_names__resolve(struct stack_names *names, const struct stack *stack, bool kernel,
@@ -53,14 +71,15 @@ int stack_names__resolve(struct stack_names *names, const struct stack *stack, b
 void stack_path__free(struct stack_path *path);
 
 /*
- * Is this kernel function one of those that a tracepoint calls to get to a tracer's program?
- * Whether the walk finds them depends on the kernel and on who else traces; where events are
- * tracepoints, they are taken off the inner end of stacks.
+ * Does a tracepoint call this kernel function to reach a tracer's program? Whether a stack walk
+ * sees such functions depends on the kernel and on other tracers; for tracepoint events they are
+ * removed from the inner end of stacks.
  */
 bool is_tracers_own(const char *name);
 
 /*
- * Is this where threads begin, so that a stack that ends here is whole? nuser: frames of its part.
+ * Is this where threads start, so that a stack that ends here is complete? nuser: frames of the
+ * user part.
  */
 bool is_first_function(const struct symbol *symbol, u32 nuser);
 

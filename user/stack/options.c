@@ -11,10 +11,6 @@
 #include "cli/task_key.h"
 #include "report/diag.h"
 
-/* As bpf/lib/stack.bpf.h has them. */
-#define TAKE_KERNEL 0x100
-#define TAKE_USER 0x200
-
 enum {
 	KEY_MAX_DEPTH = 0x2000,
 	KEY_FORMAT,
@@ -24,6 +20,7 @@ enum {
 	KEY_LINES,
 	KEY_INLINE,
 	KEY_CALL_GRAPH,
+	KEY_NO_PYTHON,
 };
 
 static const struct argp_option options[] = {
@@ -33,34 +30,43 @@ static const struct argp_option options[] = {
 	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "At most N frames of either; 127 without this", 2 },
 	{ "call-graph", KEY_CALL_GRAPH, "HOW", 0,
 	  "User stacks by frame pointers (fp) or by .eh_frame (dwarf)", 2 },
+	{ "no-python", KEY_NO_PYTHON, NULL, 0, "Frames of the Python interpreter, not of Python", 2 },
 	{ "frames", KEY_FRAMES, "REGEX", 0, "Only stacks with a function whose name is like this", 2 },
 	{ "no-frames", KEY_NO_FRAMES, "REGEX", 0, "Only stacks without such a function", 2 },
 	{ "callee", KEY_CALLEE, NULL, 0, "Innermost functions first, and who calls them", 2 },
 	{ "lines", KEY_LINES, NULL, 0, "Frames of user space by source line, from debug information", 2 },
 	{ "inline", KEY_INLINE, NULL, 0, "Inlined functions as frames of their own, likewise", 2 },
-	/* Takes the place of the one that all tools have. */
+	/* Replaces the common option of all tools. */
 	{ "format", KEY_FORMAT, "NAME", OPTION_HIDDEN, NULL, 0 },
 	{},
 };
+
+static const char *const formats[] = {
+	"tree", "table", "folded", "flame", "pprof", "speedscope", "json", "csv", "html",
+};
+static const char *const call_graphs[] = { "fp", "dwarf" };
+
+OPTION_VALUES(format, .options = options, .key = KEY_FORMAT, .word = formats, .n = ARRAY_SIZE(formats));
+OPTION_VALUES(call_graph, .options = options, .key = KEY_CALL_GRAPH, .word = call_graphs, .n = ARRAY_SIZE(call_graphs));
 
 static error_t parse_format(struct stack_options *o, const char *arg)
 {
 	if (!strcmp(arg, "table")) {
 		o->table = true;
-		o->format = -1;         /* as text, or what --json and --csv say */
+		o->format = -1;         /* as text, or as set by --json and --csv */
 		return 0;
 	}
 	o->format = report_stack_format(arg);
 	if (o->format >= 0)
 		return 0;
 	diag_error("--format: '%s' is not one of tree, table, folded, flame, pprof, speedscope, json, "
-		   "csv", arg);
+		   "csv, html", arg);
 	return EINVAL;
 }
 
 static error_t parse_call_graph(struct stack_options *o, const char *arg)
 {
-	/* perf's "dwarf,4096" has how much of the stack is copied; here none is. */
+	/* perf's "dwarf,4096" gives the bytes of stack to copy; here none is copied. */
 	bool dwarf = !strcmp(arg, "dwarf") || !strncmp(arg, "dwarf,", 6);
 
 	o->call_graph = dwarf ? CALL_GRAPH_DWARF : CALL_GRAPH_FP;
@@ -99,6 +105,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_CALL_GRAPH:
 		return parse_call_graph(o, arg);
+	case KEY_NO_PYTHON:
+		o->no_python = true;
+		return 0;
 	case KEY_FRAMES:
 		o->with = arg;
 		return 0;
@@ -112,10 +121,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp stack_options_argp = { .options = options, .parser = parse };
 
-static int parse_by(struct stack_options *o, const char *arg, u32 *by)
+/* all: the tool's keys, for the message. */
+static int parse_by(struct stack_options *o, const char *arg, const char *all, u32 *by)
 {
-	char *text = strdup(arg), *keys = calloc(1, strlen(arg) + 2), *end = keys, *part, *rest,
-	     bad[64];
+	size_t room = strlen(arg) + 2, n = 0;
+	char *text = strdup(arg), *keys = calloc(1, room), *part, *rest, bad[64];
 	int err = text && keys ? 0 : -ENOMEM;
 
 	for (rest = text; !err && (part = strsep(&rest, ","));) {
@@ -124,10 +134,10 @@ static int parse_by(struct stack_options *o, const char *arg, u32 *by)
 		else if (!strcmp(part, "sym"))
 			o->leaf |= LEAF_SYM;
 		else
-			end += sprintf(end, "%s%s", end == keys ? "" : ",", part);
+			n += snprintf(keys + n, room - n, "%s%s", n ? "," : "", part);
 	}
-	if (!err && (end > keys || !o->leaf) && task_key__parse(keys, NULL, by, bad, sizeof(bad))) {
-		diag_error("--by: no key '%s'; there are %s, dso, sym", bad, task_key_parts());
+	if (!err && (n || !o->leaf) && task_key__parse(keys, NULL, by, bad, sizeof(bad))) {
+		diag_error("--by: no key '%s'; there are %s", bad, all);
 		err = -EINVAL;
 	}
 	free(text);
@@ -135,7 +145,7 @@ static int parse_by(struct stack_options *o, const char *arg, u32 *by)
 	return err;
 }
 
-/* Formats of which a file holds one report, and what that is called. */
+/* Formats with one report per file, and what that is called. */
 struct single {
 	const char *name, *what, *file;
 	bool is_text;           /* a terminal can show it */
@@ -152,8 +162,7 @@ static const struct single *single_of(enum report_format format)
 	return singles[format].name ? &singles[format] : NULL;
 }
 
-/* Such a file is of the whole run: an interval alone says how long that is. */
-static int check_single(struct cli *cli)
+int stack_format__check(struct cli *cli)
 {
 	const struct single *single = single_of(cli->format);
 
@@ -185,7 +194,33 @@ static bool takes_tables(const struct stack_options *o)
 {
 	if (o->call_graph != CALL_GRAPH_AUTO)
 		return o->call_graph == CALL_GRAPH_DWARF;
-	return STACKS_HAVE_TABLES && !o->table && o->max_depth != 1;
+	return !o->table && o->max_depth != 1;
+}
+
+/* These options come in place of --format, which user/cli checks. */
+static int check_live(const struct stack_options *o, const struct cli *cli)
+{
+	if (!cli->live || o->format <= FORMAT_TEXT)
+		return 0;
+	diag_error("--live is text on the terminal, in no other format and place");
+	return -EINVAL;
+}
+
+/* The format that the name of -o says; names of other formats are known to all tools. */
+static void set_format_by_name(struct cli *cli)
+{
+	static const struct {
+		const char *end;
+		enum report_format format;
+	} names[] = {
+		{ ".svg", FORMAT_FLAME }, { ".folded", FORMAT_FOLDED }, { ".pb.gz", FORMAT_PPROF },
+		{ ".speedscope.json", FORMAT_SPEEDSCOPE },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (cli__output_ends_with(cli, names[i].end))
+			cli__set_format(cli, names[i].format);
 }
 
 int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *cli, u32 by)
@@ -196,15 +231,25 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 		diag_error("-K and -U leave nothing; give one of them");
 		return -EINVAL;
 	}
-	if (cli->by_text && parse_by(o, cli->by_text, &asked))
+	if (cli->by_text && parse_by(o, cli->by_text, cli->keys ?: STACK_KEYS, &asked))
+		return -EINVAL;
+	if (check_live(o, cli))
 		return -EINVAL;
 	o->table |= o->leaf != 0;
-	if (o->format >= 0 && o->format != FORMAT_OPENMETRICS && cli->listen.n) {
+	/* A screen has no room for a tree: a table of functions, unless other keys are asked for. */
+	if (cli->live && !o->table) {
+		o->table = true;
+		if (!cli->by_text)
+			o->leaf = LEAF_DSO | LEAF_SYM;
+	}
+	if (o->format >= 0 && !format_is_metrics(o->format) && cli->listen.n) {
 		diag_error("--listen serves OpenMetrics text, and no other format goes with it");
 		return -EINVAL;
 	}
 	if (o->format >= 0)
-		cli->format = o->format;
+		cli__set_format(cli, o->format);
+	else if (!o->table && !cli->has_format)
+		set_format_by_name(cli);
 	if (!o->table && cli->format == FORMAT_OPENMETRICS) {
 		diag_error("--format openmetrics has no place for stacks");
 		return -EINVAL;
@@ -222,10 +267,13 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	s->lines = o->lines;
 	s->inlined = o->inlined;
 	s->unwind = takes_tables(o);
+	s->hides_callers = o->table;
+	/* A table of innermost frames, or a depth of 1, needs no Python frames. */
+	s->python = !o->no_python && !o->table && o->max_depth != 1;
 	s->unwinds_all = o->call_graph == CALL_GRAPH_DWARF;
 	if (o->lines && o->leaf & LEAF_SYM)
 		o->leaf |= LEAF_LINE;
-	if (stacks__set_depth(s, o->max_depth) || check_single(cli))
+	if (stacks__set_depth(s, o->max_depth) || stack_format__check(cli))
 		return -EINVAL;
 	return stack_choice__init(&s->choice, o->with, o->without);
 }
@@ -233,13 +281,15 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 int stack_options__check_none(const struct stack_options *o, struct cli *cli)
 {
 	if (o->no_kernel || o->no_user || o->max_depth || o->with || o->without || o->callee_first ||
-	    o->lines || o->inlined || o->call_graph != CALL_GRAPH_FP || o->table ||
+	    o->lines || o->inlined || o->call_graph != CALL_GRAPH_AUTO || o->table ||
 	    o->format > FORMAT_CSV) {
 		diag_error("stacks are taken with -g, and this is about stacks");
 		return -EINVAL;
 	}
+	if (check_live(o, cli))
+		return -EINVAL;
 	if (o->format >= 0)
-		cli->format = o->format;
+		cli__set_format(cli, o->format);
 	return 0;
 }
 
@@ -247,5 +297,5 @@ u32 stack_options__take(const struct stack_options *o, struct stacks *s)
 {
 	s->kernel = !o->no_kernel;
 	s->user = !o->no_user;
-	return (o->no_kernel ? 0 : TAKE_KERNEL) | (o->no_user ? 0 : TAKE_USER);
+	return (o->no_kernel ? 0 : STACK_KERNEL) | (o->no_user ? 0 : STACK_USER);
 }

@@ -13,15 +13,16 @@
 
 #include "base/clock.h"
 #include "base/numbers.h"
+#include "event/counter.h"
 #include "host/host.h"
 #include "host/scope.h"
 #include "host/topology.h"
 #include "report/diag.h"
 
-#define SHORTEST_PERIOD_NS 10000        /* the kernel's own (perf_swevent_hrtimer()) */
-#define USER_TICK_NS 10000000           /* the unit of /proc/stat, USER_HZ */
+#define SHORTEST_PERIOD_NS 10000        /* the kernel's minimum (perf_swevent_hrtimer()) */
+#define USER_TICK_NS 10000000           /* unit of /proc/stat, USER_HZ */
 
-/* The kernel would refuse it, too, but only with a number. */
+/* The kernel would refuse it too, but without saying why. */
 int sampler__check_rate(u64 hz)
 {
 	char line[32];
@@ -46,7 +47,7 @@ static int list_cpus(struct sampler *s, const struct scope_config *scope)
 	s->cpu = calloc(t.n ?: 1, sizeof(*s->cpu));
 	for (i = 0; s->cpu && i < t.n; i++)
 		if (scope__has_cpu(scope, t.cpu[i].cpu))
-			s->cpu[s->n++].cpu = t.cpu[i].cpu;
+			s->cpu[s->n++] = (struct sampler_cpu){ .cpu = t.cpu[i].cpu, .fd = -1 };
 	topology__free(&t);
 	if (!s->cpu)
 		return -ENOMEM;
@@ -57,31 +58,22 @@ static int list_cpus(struct sampler *s, const struct scope_config *scope)
 	return 0;
 }
 
-static int start_cpu(struct sampler_cpu *c, const struct sampler *s, const struct bpf_program *prog)
+static int start_cpu(struct sampler_cpu *c, const struct sampler *s, int prog_fd)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.freq = !s->period_ns,
-		.sample_period = s->period_ns ?: s->hz, /* in one place with sample_freq */
+		.sample_period = s->period_ns ?: s->hz, /* shares a union with sample_freq */
 		.disabled = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, c->cpu, -1, PERF_FLAG_FD_CLOEXEC), err;
 
-	if (fd < 0)
-		return -errno;
-	c->fd = fd;
-	c->link = bpf_program__attach_perf_event(prog, fd);
-	if (c->link)
-		return 0;       /* which owns fd now, and has enabled the timer */
-	err = -errno;
-	close(fd);
-	return err;
+	c->fd = syscall(SYS_perf_event_open, &attr, -1, c->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return c->fd < 0 ? -errno : perf_event__run(c->fd, prog_fd);
 }
 
-int sampler__start(struct sampler *s, const struct bpf_program *prog,
-		   const struct scope_config *scope)
+int sampler__start(struct sampler *s, int prog_fd, const struct scope_config *scope)
 {
 	int err = list_cpus(s, scope);
 	size_t i;
@@ -90,7 +82,7 @@ int sampler__start(struct sampler *s, const struct bpf_program *prog,
 		return err;
 	host__allow_files(s->n);
 	for (i = 0; i < s->n && !err; i++)
-		err = start_cpu(&s->cpu[i], s, prog);
+		err = start_cpu(&s->cpu[i], s, prog_fd);
 	if (!err)
 		return 0;
 	if (err == -EMFILE || err == -ENFILE)
@@ -113,7 +105,7 @@ static struct sampler_cpu *find_cpu(struct sampler *s, u64 cpu)
 	return NULL;
 }
 
-/* "cpu3 USER NICE SYSTEM IDLE IOWAIT ...": the sum of the last two. False for other lines. */
+/* Parses "cpu3 USER NICE SYSTEM IDLE IOWAIT ...": the sum of the last two. False for other lines. */
 static bool parse_idle(const char *line, u64 *cpu, u64 *idle_ns)
 {
 	u64 field[5];
@@ -132,7 +124,7 @@ static bool parse_idle(const char *line, u64 *cpu, u64 *idle_ns)
 	return true;
 }
 
-/* Calls fn for each CPU that is sampled. */
+/* Calls fn for each sampled CPU. */
 static int each_idle(struct sampler *s, void (*fn)(struct sampler_cpu *c, u64 idle_ns, void *ctx),
 		     void *ctx)
 {
@@ -178,7 +170,7 @@ void sampler__disarm(struct sampler *s)
 
 	s->disarmed_ns = monotonic_ns();
 	for (i = 0; i < s->n; i++)
-		if (s->cpu[i].link)
+		if (s->cpu[i].fd >= 0)
 			ioctl(s->cpu[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
@@ -189,7 +181,7 @@ static u64 period_of(const struct sampler *s)
 	return period < SHORTEST_PERIOD_NS ? SHORTEST_PERIOD_NS : period;
 }
 
-/* The newest sample may be about to come. */
+/* The latest sample may still be pending. */
 u64 sampler__due(const struct sampler *s)
 {
 	u64 period = period_of(s), due;
@@ -209,7 +201,7 @@ u64 samples_missed(u64 hz, u64 due, const struct sampler_seen *seen, u64 elapsed
 	busy = (double)(elapsed_ns - idle_ns);
 	share = busy / elapsed_ns;
 	busy_due = due * share;
-	/* Three standard deviations, and the coarse unit of the idle time, at either end. */
+	/* Three standard deviations, plus the resolution of the idle time at both ends. */
 	chance = idle_ns ? 3 * sqrt(due * share * (1 - share)) +
 				   2.0 * hz * USER_TICK_NS / NSEC_PER_SEC + 1
 			 : 0;
@@ -229,7 +221,7 @@ static void count_missing(struct sampler_cpu *c, u64 idle_ns, void *ctx)
 	const struct missing *m = ctx;
 	u64 idle = idle_ns > c->idle_before_ns ? idle_ns - c->idle_before_ns : 0, n;
 
-	if (!c->link)
+	if (c->fd < 0)
 		return;
 	if (m->sampler->idle_counts)
 		idle = 0;
@@ -238,7 +230,7 @@ static void count_missing(struct sampler_cpu *c, u64 idle_ns, void *ctx)
 		c->missed = n;
 }
 
-/* With its timer gone for good, an offline CPU is no longer sampled. */
+/* An offline CPU has lost its timer for good and is no longer sampled. */
 static int forget_offline(struct sampler *s)
 {
 	struct topology t;
@@ -246,11 +238,11 @@ static int forget_offline(struct sampler *s)
 	size_t i;
 
 	for (i = 0; i < s->n && !err; i++) {
-		if (!s->cpu[i].link || topology__place(&t, s->cpu[i].cpu))
+		if (s->cpu[i].fd < 0 || topology__place(&t, s->cpu[i].cpu))
 			continue;
 		diag_warn("CPU %d went offline and is not sampled any more", s->cpu[i].cpu);
-		bpf_link__destroy(s->cpu[i].link);
-		s->cpu[i].link = NULL;
+		close(s->cpu[i].fd);
+		s->cpu[i].fd = -1;
 	}
 	if (!err)
 		topology__free(&t);
@@ -280,7 +272,8 @@ void sampler__free(struct sampler *s)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		bpf_link__destroy(s->cpu[i].link);
+		if (s->cpu[i].fd >= 0)
+			close(s->cpu[i].fd);
 	free(s->cpu);
 	s->cpu = NULL;
 	s->n = 0;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Looking at CPUs by the clock: a timer (perf event cpu-clock) on each CPU runs a program so many
- * times a second, whatever runs there, and the looks that did not come are counted.
+ * Samples CPUs by time: a timer (perf event cpu-clock) on each CPU runs a program at a fixed rate,
+ * whatever runs there, and missed samples are counted.
  */
 #ifndef TALLY_STACK_SAMPLER_H
 #define TALLY_STACK_SAMPLER_H
-
-#include <bpf/libbpf.h>
 
 #include "base/types.h"
 
@@ -14,58 +12,56 @@
 
 struct sampler_cpu {
 	int cpu;
-	int fd;                 /* of the event; the link's */
-	struct bpf_link *link;  /* NULL: the CPU went offline, and its timer with it */
-	u64 idle_before_ns;     /* what the kernel's books said when sampling began */
-	u64 missed;             /* samples that did not come, since the start */
+	int fd;                 /* of the event; -1: none, or the CPU went offline, with its timer */
+	u64 idle_before_ns;     /* idle time in /proc/stat when sampling began */
+	u64 missed;             /* missed samples since the start */
 };
 
 struct sampler {
 	u64 hz;                 /* samples a second, */
-	u64 period_ns;          /* or, if this is not 0, one in each such time */
-	bool idle_counts;       /* looks at an idle CPU are missed like any others */
+	u64 period_ns;          /* or, if not 0, one sample per period */
+	bool idle_counts;       /* samples of an idle CPU can be missed too */
 	struct sampler_cpu *cpu;
 	size_t n;
-	u64 armed_ns;           /* CLOCK_MONOTONIC: the one that the timers go by */
-	u64 disarmed_ns;        /* likewise; 0: samples still come */
-	u64 missed;             /* of all CPUs, as of the last sampler__missed() */
+	u64 armed_ns;           /* CLOCK_MONOTONIC, the timers' clock */
+	u64 disarmed_ns;        /* likewise; 0: still sampling */
+	u64 missed;             /* all CPUs, at the last sampler__missed() */
 };
 
-/* What the program has seen on one CPU since the start. */
+/* Samples that the program took on one CPU since the start. */
 struct sampler_seen {
 	u64 taken;
-	u64 idle;               /* of these, looks at an idle CPU */
+	u64 idle;               /* of these, while the CPU was idle */
 };
 
-/* Does the kernel allow such a rate? Says so if not, and returns -EINVAL. */
+/* Does the kernel allow this rate? If not, reports it and returns -EINVAL. */
 int sampler__check_rate(u64 hz);
 
 /*
- * Starts a timer on each CPU that is online and in scope. Says what is wrong. Returns 0 or a
- * negative errno. sampler__free() in any case.
+ * Starts a timer on each online CPU in scope. prog_fd may be closed afterwards. Reports errors. Returns 0 or a negative
+ * errno. Always call sampler__free().
  */
-int sampler__start(struct sampler *s, const struct bpf_program *prog,
-		   const struct scope_config *scope);
+int sampler__start(struct sampler *s, int prog_fd, const struct scope_config *scope);
 
-/* From here on samples are due: to be called when the programs begin to record. */
+/* Call when the programs begin to record: samples are due from here on. */
 int sampler__arm(struct sampler *s);
 
-/* No more samples come, nor are due. */
+/* Stops sampling; no more samples are due. */
 void sampler__disarm(struct sampler *s);
 
 /*
- * How many samples did not come since the last call, by what has been seen on each possible CPU.
- * A CPU that sleeps deeply may not be woken by the timer; nothing is missed there. So no more are
- * missed than the time in which the CPU was not idle accounts for (/proc/stat), nor are they where
- * the difference is as small as chance makes it. *due: before what has been seen was read, see
- * sampler__due(). Returns 0 or a negative errno.
+ * Number of samples missed since the last call, given those seen on each possible CPU. The timer
+ * may not wake a CPU in a deep idle state; such samples are not missed. So a CPU's missed samples
+ * are limited to its non-idle time (/proc/stat), and differences within the statistical error are
+ * not counted. *due: taken before reading the seen counts, see sampler__due(). Returns 0 or a
+ * negative errno.
  */
 u64 sampler__due(const struct sampler *s);
 int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen, u64 *missed);
 
 /*
- * The samples missed on a CPU on which due were due, some were seen, and which was idle for
- * idle_ns of elapsed_ns.
+ * Samples missed on a CPU: due samples were due, the program has seen some, and the CPU was idle
+ * for idle_ns of elapsed_ns.
  */
 u64 samples_missed(u64 hz, u64 due, const struct sampler_seen *seen, u64 elapsed_ns, u64 idle_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "stack/stacks.h"
+#include "stack/stack_processes.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,14 +14,11 @@
 #include "agg/variable.h"
 #include "agg/wide.h"
 #include "base/clock.h"
-#include "cli/task_key.h"
+#include "cli/key_view.h"
 #include "report/diag.h"
 
-/* Samples that are named without a look at what is told. */
+/* Samples resolved between two reads of the rings. */
 #define SAMPLES_AT_ONCE 1024
-
-/* Files without debug information that a note names. */
-#define MOST_SOURCELESS 4
 
 int stacks__set_depth(struct stacks *s, u64 depth)
 {
@@ -41,16 +37,13 @@ int stacks__set_depth(struct stacks *s, u64 depth)
 	return 0;
 }
 
-static int leave_out_tables(const struct bpf_object *obj)
+static int leave_out(const struct bpf_object *obj, const char *const *names, size_t n)
 {
-	static const char *const names[] = {
-		"unwind_rules", "unwind_files", "unwind_mappings", "unwind_spaces", "unwind_slabs",
-	};
 	struct bpf_map *map;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(names) && !err; i++) {
+	for (i = 0; i < n && !err; i++) {
 		map = bpf_object__find_map_by_name(obj, names[i]);
 		if (map)
 			err = bpf_map__set_autocreate(map, false);
@@ -58,7 +51,26 @@ static int leave_out_tables(const struct bpf_object *obj)
 	return err;
 }
 
-/* Programs of no others than these are on what they are about. */
+static int leave_out_tables(const struct bpf_object *obj)
+{
+	static const char *const names[] = {
+		"unwind_rules", "unwind_files", "unwind_mappings", "unwind_spaces", "unwind_slabs",
+		"unwind_found",
+	};
+
+	return leave_out(obj, names, ARRAY_SIZE(names));
+}
+
+static int leave_out_python(const struct bpf_object *obj)
+{
+	static const char *const names[] = {
+		"python_processes", "python_known", "python_records", "python_codes",
+	};
+
+	return leave_out(obj, names, ARRAY_SIZE(names));
+}
+
+/* Skips stack_on_mapping, which only stacks need. */
 static int leave_out_mappings(const struct bpf_object *obj)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "stack_on_mapping");
@@ -71,7 +83,20 @@ int stacks__leave_out(const struct bpf_object *obj)
 	struct bpf_program *held = bpf_object__find_program_by_name(obj, "show_held");
 	int err = held ? bpf_program__set_autoload(held, false) : 0;
 
-	return err ?: leave_out_tables(obj) ?: leave_out_mappings(obj);
+	return err ?: leave_out_tables(obj) ?: leave_out_python(obj) ?: leave_out_mappings(obj);
+}
+
+/* Without callers in stacks, Python frames have nowhere to go. */
+static int prepare_python(struct stacks *s, const struct measurement *m)
+{
+	const u32 *since = object_variable(s->obj, ".rodata", "python_since");
+	bool *in_stacks = object_variable(s->obj, ".rodata", "python_in_stacks");
+
+	s->python = s->python && s->user && in_stacks && since && m->run->host.version >= *since && ARCH_HAS_PYTHON;
+	if (!s->python)
+		return leave_out_python(s->obj);
+	*in_stacks = true;
+	return 0;
 }
 
 static int prepare_tables(struct stacks *s)
@@ -81,18 +106,15 @@ static int prepare_tables(struct stacks *s)
 	s->unwind = s->unwind && s->user;
 	if (!s->unwind)
 		return leave_out_tables(s->obj);
-	if (!by_tables || !STACKS_HAVE_TABLES) {
-		diag_error("--call-graph dwarf: not %s", by_tables ? "on this machine, only on x86-64" :
-								     "with this tool");
+	if (!by_tables) {
+		diag_error("--call-graph dwarf: not with this tool");
 		return -EOPNOTSUPP;
 	}
 	*by_tables = true;
 	return 0;
 }
 
-/*
- * Processes have the numbers that they have where we are: /proc, and records of perf events, say no others.
- */
+/* Processes are identified by pids of our pid namespace: /proc and perf records give no others. */
 static int prepare_processes(struct stacks *s, const struct measurement *m)
 {
 	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
@@ -129,62 +151,18 @@ int stacks__prepare(struct stacks *s, const struct measurement *m, struct bpf_ob
 	s->obj = obj;
 	s->counts = counts;
 	if (getrandom(&s->seed, sizeof(s->seed), GRND_NONBLOCK) < 0)
-		s->seed = (u64)s;       /* early in boot; stacks are told apart all the same */
+		s->seed = (u64)s;       /* early in boot; stacks are still distinguished */
 	err = set_constants(s);
 	if (!err)
 		err = prepare_tables(s);
+	if (!err)
+		err = prepare_python(s, m);
 	if (!err)
 		err = prepare_processes(s, m);
 	held = bpf_object__find_program_by_name(obj, "show_held");
 	if (held)
 		bpf_program__set_autoattach(held, false);
-	return err ?: stack_store__prepare(obj, &m->run->host, counts, max_keys, s->depth, repeats);
-}
-
-/*
- * --- processes ---------------------------------------------------------------------------------
- */
-
-/* One that has gone already cannot be helped: its frames have no names. */
-static int see(void *ctx, void *data, size_t size)
-{
-	struct stacks *s = ctx;
-	const struct stack_process *p = data;
-	int err;
-
-	if (size < sizeof(*p) || !p->pid)
-		return 0;
-	if (s->unwind)
-		err = unwinder__see(&s->unwinder, p->pid);
-	else
-		err = symbols__see_again(s->names.symbols, p->pid, s->told.n && !s->told.lost);
-	return err == -ENOMEM ? err : 0;
-}
-
-/* What was told first: what is seen of a process that is still there is the truth. */
-int stacks__watch(struct stacks *s)
-{
-	int n = told__read(&s->told, s->names.symbols);
-
-	if (!n)
-		n = ring_buffer__consume(s->processes);
-	if (n >= 0 && s->unwind)
-		n = unwinder__work(&s->unwinder);
-	return n < 0 ? n : 0;
-}
-
-static int watch_all(struct stacks *s)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-
-	s->watch_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->watch_fd < 0 ||
-	    epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, ring_buffer__epoll_fd(s->processes), &event) ||
-	    (s->told.epoll_fd >= 0 &&
-	     epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->told.epoll_fd, &event)) ||
-	    (s->unwind && epoll_ctl(s->watch_fd, EPOLL_CTL_ADD, s->unwinder.epoll_fd, &event)))
-		return -errno;
-	return 0;
+	return err ?: stack_store__prepare(obj, &m->run->host, counts, max_keys, s->depth, s->python, repeats);
 }
 
 static int want_sources(struct stacks *s)
@@ -193,7 +171,7 @@ static int want_sources(struct stacks *s)
 	s->names.inlined = s->inlined;
 	if (!s->lines && !s->inlined)
 		return 0;
-	/* With what is held open for names; whoever has less, has fewer lines. */
+	/* In addition to files held open for names; with a lower limit, fewer frames get lines. */
 	host__allow_files(2048);
 	if (!symbols__want_source(s->names.symbols))
 		return 0;
@@ -201,91 +179,17 @@ static int want_sources(struct stacks *s)
 	return -EOPNOTSUPP;
 }
 
-/* A run of the whole machine begins at most so much later for its tables. */
-#define HEAD_START_NS (30 * NSEC_PER_MSEC)
-
-/* Tables of what runs most, and of the rest while it is measured; or of all of it, where that was asked for. */
-static int see_all(struct stacks *s)
+int stacks__begin(struct stacks *s, struct measurement *m)
 {
 	int err;
 
-	if (s->unwinds_all)
-		return unwinder__see_all(&s->unwinder);
-	err = unwinder__sweep_all(&s->unwinder);
-	return err ?: unwinder__finish(&s->unwinder, monotonic_ns() + HEAD_START_NS);
-}
-
-/* What runs already, as far as it is in scope; others are told of. */
-static int see_processes(struct stacks *s, const struct scope_options *scope)
-{
-	size_t i;
-	int err = 0;
-
-	if (scope->all || (!scope->npids && !scope->command_pid))
-		return see_all(s);
-	unwinder__follow(&s->unwinder, scope->command_pid);
-	/* It is this program still, whose libraries the other will have, too. */
-	if (scope->command_pid)
-		err = unwinder__see(&s->unwinder, scope->command_pid);
-	for (i = 0; i < scope->npids && err != -ENOMEM; i++)
-		err = unwinder__see(&s->unwinder, scope->pids[i]);
-	return err == -ENOMEM ? err : unwinder__finish(&s->unwinder, UINT64_MAX);
-}
-
-/* Of processes that are out of scope nobody wants to know. */
-static int want_processes(struct stacks *s, const struct scope_options *scope)
-{
-	size_t i;
-	int err = 0;
-
-	if (scope->ntids || (!scope->npids && !scope->command_pid))
-		return 0;
-	for (i = 0; i < scope->npids && !err; i++)
-		err = told__want(&s->told, scope->pids[i]);
-	if (!err && scope->command_pid)
-		err = told__want(&s->told, scope->command_pid);
-	s->told.with_children = scope->command_pid;
-	return err;
-}
-
-static int begin_told(struct stacks *s, const struct measurement *m)
-{
-	struct bpf_program *prog = bpf_object__find_program_by_name(s->obj, "stack_on_mapping");
-	int err = told__open(&s->told, s->unwind ? &s->unwinder : NULL);
-
-	if (!err)
-		err = want_processes(s, &m->cli->scope);
-	if (err)
-		return err;
-	if (m->run->host.initial_pidns)
-		s->told.codes = object_variable(s->obj, ".bss", "stack_codes");
-	s->mappings = bpf_program__attach(prog);
-	if (!s->mappings)
-		diag_detail("no tracepoint where memory is mapped (vm_unmapped_area): %s", strerror(errno));
-	return 0;
-}
-
-static int begin_unwinding(struct stacks *s, const struct measurement *m)
-{
-	int err = unwinder__begin(&s->unwinder, s->obj, s->names.symbols);
-
-	/* First the rings, so that no process slips through between. */
-	if (!err)
-		err = begin_told(s, m);
-	return err ?: see_processes(s, &m->cli->scope);
-}
-
-int stacks__begin(struct stacks *s, struct measurement *m)
-{
-	int fd = bpf_object__find_map_fd_by_name(s->obj, "stack_processes"), err;
-
 	s->losses_fd = bpf_object__find_map_fd_by_name(s->obj, "losses");
-	if (fd < 0 || s->losses_fd < 0)
+	if (s->losses_fd < 0)
 		return -ENOENT;
 	err = measurement__fill_scope(m, s->obj);
 	if (!err)
 		err = stack_store__begin(&s->store, s->obj, s->counts, s->seed);
-	/* The iterator shows the tasks of our pid namespace only. */
+	/* The iterator only shows the tasks of our pid namespace. */
 	if (s->store.show_held && !m->run->host.initial_pidns)
 		s->store.generation = NULL;
 	if (!err)
@@ -293,19 +197,14 @@ int stacks__begin(struct stacks *s, struct measurement *m)
 	if (err)
 		return err;
 	s->names.at_tracepoints = s->at_tracepoints;
+	s->names.python = &s->interpreters;
+	err = s->python ? python__begin(&s->interpreters, s->obj, s->names.symbols) : 0;
+	if (err)
+		return err;
 	err = want_sources(s);
 	if (err)
 		return err;
-	s->processes = ring_buffer__new(fd, see, s, NULL);
-	if (!s->processes)
-		return -errno;
-	s->told.epoll_fd = -1;
-	if (s->unwind)
-		err = begin_unwinding(s, m);
-	else if (s->user)
-		err = begin_told(s, m);
-	if (!err)
-		err = watch_all(s);
+	err = stack_processes__begin(s, m);
 	m->watch_fd = s->watch_fd;
 	return err;
 }
@@ -321,7 +220,7 @@ static bool same_known(const void *array, u32 index, const void *key)
 	return a->stack == b->stack;
 }
 
-/* The index of the resolved stack of a sample. */
+/* Index of the resolved stack of a sample. */
 static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *index)
 {
 	struct known_stack k = { sample->stack, {} }, *larger;
@@ -354,32 +253,40 @@ static int resolve(struct stacks *s, const struct stack_sample *sample, u32 *ind
 	return 0;
 }
 
-/* A report in the making: its keys and stacks, found again by what they are. */
+struct merged_key {
+	struct task_key task;           /* as the report shows it */
+	const struct stack_count *newest;       /* has the newest name */
+};
+
+/* A report under construction: its keys and stacks, with lookup tables. */
 struct merge {
 	struct report_stacks *out;
-	const struct stack_sample **key;        /* of each key, the sample with the newest name */
+	struct merged_key *key;
 	struct table by_key, by_path;
 	struct task_key_names names;
+	struct key_view view;
 };
 
 static bool same_key(const void *array, u32 index, const void *key)
 {
-	const struct stack_sample *const *samples = array;
+	const struct merged_key *keys = array;
 
-	return !memcmp(&samples[index]->key->task, key, sizeof(struct task_key));
+	return !memcmp(&keys[index].task, key, sizeof(struct task_key));
 }
 
 static int find_key(struct merge *m, const struct stack_sample *sample, u32 *index)
 {
-	const struct task_key *key = &sample->key->task;
-	u64 hash = table_hash(0, key, sizeof(*key));
-	s64 known = table__find(&m->by_key, hash, same_key, m->key, key);
+	struct merged_key new = { sample->key->task, sample->newest }, *larger;
 	size_t n = m->out->nkeys;
-	const struct stack_sample **larger;
+	s64 known;
+	u64 hash;
 
+	key_view__change(&m->view, &new.task);
+	hash = table_hash(0, &new.task, sizeof(new.task));
+	known = table__find(&m->by_key, hash, same_key, m->key, &new.task);
 	if (known >= 0) {
-		if (sample->newest->name_stamp > m->key[known]->newest->name_stamp)
-			m->key[known] = sample;
+		if (new.newest->name_stamp > m->key[known].newest->name_stamp)
+			m->key[known].newest = new.newest;
 		*index = known;
 		return 0;
 	}
@@ -391,12 +298,12 @@ static int find_key(struct merge *m, const struct stack_sample *sample, u32 *ind
 	}
 	if (table__add(&m->by_key, hash, n))
 		return -ENOMEM;
-	m->key[n] = sample;
+	m->key[n] = new;
 	*index = m->out->nkeys++;
 	return 0;
 }
 
-/* The names of keys are looked up once all of them are known, and with them the newest names. */
+/* Resolves key names at the end, when all keys and their newest names are known. */
 static int name_keys(struct merge *m, u32 by, const char *const *event)
 {
 	size_t i;
@@ -407,10 +314,10 @@ static int name_keys(struct merge *m, u32 by, const char *const *event)
 		return -ENOMEM;
 	for (i = 0; i < m->out->nkeys && event && !err; i++)
 		err = report_row__add_text(&m->out->key[i], "event",
-					   event[m->key[i]->key->task.event]);
+					   event[m->key[i].task.event]);
 	for (i = 0; i < m->out->nkeys && by && !err; i++)
-		err = task_key__add_fields(&m->out->key[i], &m->key[i]->key->task,
-					   m->key[i]->newest->name, by, &m->names);
+		err = task_key__add_fields(&m->out->key[i], &m->key[i].task, m->key[i].newest->name, by,
+					   &m->names);
 	return err;
 }
 
@@ -422,7 +329,7 @@ static bool same_path(const void *array, u32 index, const void *key)
 	       !memcmp(a->frame, b->frame, a->nframes * sizeof(*a->frame));
 }
 
-/* Where two stacks of one name have been: what they do not share is no longer said. */
+/* Merges stacks with equal names: drops the location details in which they differ. */
 static void merge_places(struct report_stack *to, const struct stack_path *from)
 {
 	u32 i;
@@ -460,35 +367,41 @@ static int append_stack(struct report_stacks *out, const struct report_stack *li
 	return 0;
 }
 
-/* False: the stack does not belong to what was asked for, and its value is noted. */
-static int choose(struct stacks *s, struct report *r, u64 value, const struct stack_path *path)
+/* False: the stack is not selected, and its value is counted as left out. */
+static int choose(struct stacks *s, struct report *r, u32 event, u64 value, const struct stack_path *path)
 {
 	int takes = stack_choice__takes(&s->choice, &s->names, path);
+	struct report_event *e = r->stacks->nevents ? &r->stacks->event[event] : NULL;
 
 	r->stacks->callee_first = s->callee_first;
 	if (stack_choice__describe(&s->choice, s->left_out_by, sizeof(s->left_out_by)))
 		r->left_out_by = s->left_out_by;
 	if (takes > 0)
-		add_saturating(&r->chosen, value);
+		add_saturating(e ? &e->chosen : &r->chosen, value);
 	else if (!takes)
-		add_saturating(&r->left_out, value);
+		add_saturating(e ? &e->left_out : &r->left_out, value);
 	return takes;
 }
 
-int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u64 value,
+int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, u32 key, u32 event, u64 value,
 		     const struct stack_path *path)
 {
 	struct report_stacks *out = r->stacks;
 	const struct report_stack new = {
-		.key = key, .nframes = path->n, .frame = path->frame, .value = value,
+		.key = key, .event = event, .nframes = path->n, .frame = path->frame, .value = value,
 	};
 	u64 hash = table_hash(key, path->frame, path->n * sizeof(*path->frame));
 	s64 known = table__find(by_path, hash, same_path, out->stack, &new);
-	int err = choose(s, r, value, path);
+	int err = choose(s, r, event, value, path);
 
 	if (err <= 0)
 		return err;
+	/* The share is that of the first event. */
+	if (path->generated_by)
+		generated__add(&s->generated, path->generated_by, event ? 0 : value);
 	add_saturating(&out->total, value);
+	if (out->nevents)
+		add_saturating(&out->event[event].total, value);
 	if (known >= 0) {
 		add_saturating(&out->stack[known].value, value);
 		merge_places(&out->stack[known], path);
@@ -498,160 +411,25 @@ int stacks__add_path(struct stacks *s, struct report *r, struct table *by_path, 
 	return err ?: append_stack(out, &new, path);
 }
 
-/*
- * The names of the first files that say nothing, with the reason where that is not just that they
- * have no debug information. Returns how many there are.
- */
-static size_t put_sourceless(FILE *f, const struct symbols *symbols)
-{
-	const char *name, *slash;
-	size_t at = 0, n = 0;
-	int why;
-
-	while ((name = symbols__sourceless(symbols, &at, &why))) {
-		slash = strrchr(name, '/');
-		if (n++ < MOST_SOURCELESS)
-			fprintf(f, "%s%s%s", n > 1 ? ", " : "", slash ? slash + 1 : name,
-				why == -EBADMSG	 ? " (cannot be read)"
-				: why == -EMFILE ? " (too many files)"
-						 : "");
-	}
-	if (n > MOST_SOURCELESS)
-		fprintf(f, " and %zu more", n - MOST_SOURCELESS);
-	return n;
-}
-
-/* The names of the first files that could not be read, with the reason. Returns how many there are. */
-static size_t put_unread(FILE *f, const struct symbols *symbols)
-{
-	const char *name, *slash, *why;
-	size_t at = 0, n = 0;
-
-	while ((name = symbols__unread(symbols, &at, &why))) {
-		slash = strrchr(name, '/');
-		if (n++ < MOST_SOURCELESS)
-			fprintf(f, "%s%s (%s)", n > 1 ? ", " : "", slash ? slash + 1 : name, why);
-	}
-	if (n > MOST_SOURCELESS)
-		fprintf(f, " and %zu more", n - MOST_SOURCELESS);
-	return n;
-}
-
-/*
- * Adds a note, if put() finds what to say: begins with title, and with "; " behind other notes. Returns
- * how many were added.
- */
-static size_t add_list(FILE *f, const char *title, bool others, const struct symbols *symbols,
-		       size_t (*put)(FILE *f, const struct symbols *symbols))
-{
-	char *text = NULL;
-	size_t size, n = 0;
-	FILE *list = open_memstream(&text, &size);
-
-	if (!list)
-		return 0;
-	n = put(list, symbols);
-	if (!fclose(list) && n)
-		fprintf(f, "%s%s: %s", others ? "; " : "", title, text);
-	free(text);
-	return n != 0;
-}
-
-/* From so much of all on, in %, incomplete stacks are worth a note. */
-#define INCOMPLETE_TO_NOTE 10
-
-/* And those of which nothing is known. */
-#define UNKNOWN_TO_NOTE 1
-
-/* How much of the report comes by stacks that begin in the middle, in %. */
-static u32 share_incomplete(const struct report_stacks *stacks)
-{
-	u64 incomplete = 0;
-	size_t i;
-
-	for (i = 0; i < stacks->n; i++) {
-		const struct report_stack *stack = &stacks->stack[i];
-		const struct report_frame *outermost;
-
-		if (!stack->nframes)
-			continue;
-		outermost = &stacks->frame[stack->frame[0]];
-		if (outermost->kind == FRAME_NOTE && !strcmp(outermost->name, "[incomplete]"))
-			incomplete += stack->value;
-	}
-	return stacks->total ? incomplete * 100.0 / stacks->total : 0;
-}
-
-static const char *separator(const struct report *r, size_t n)
-{
-	return r->caveat || n ? "; " : "";
-}
-
-/* What its processes have to do with it that stacks have no names, or the wrong ones. */
-static size_t put_process_notes(FILE *f, const struct stacks *s, const struct report *r)
-{
-	size_t n = 0;
-
-	if (s->unknown * 100 >= r->stacks->total * UNKNOWN_TO_NOTE && s->unknown)
-		fprintf(f, "%s%llu without names, of processes whose mappings are not known%s",
-			separator(r, n++), s->unknown,
-			s->told.n ? "" : " (there are no records of them: perf_event_open)");
-	if (s->mixed)
-		fprintf(f, "%sup to %llu may have the names of code that other code was mapped over",
-			separator(r, n++), s->mixed);
-	else if (s->told.unnoticed && !s->counts_doubts)
-		fprintf(f, "%scode was mapped over other code %llu times, and what came meanwhile may have "
-			"the names of the other", separator(r, n++), s->told.unnoticed);
-	return n;
-}
-
-static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
-{
-	u32 share = s->user && !s->unwind ? share_incomplete(r->stacks) : 0;
-	size_t n = put_process_notes(f, s, r);
-
-	if (r->stacks->total == UINT64_MAX)
-		fprintf(f, "%ssums of 2^64 and more are shown as 2^64 - 1", separator(r, n++));
-	if (share >= INCOMPLETE_TO_NOTE) {
-		fprintf(f, "%s%u %% by [incomplete] stacks: their code keeps no frame pointers, "
-			"--call-graph dwarf walks through it", separator(r, n), share);
-		n++;
-	}
-	if (s->lines || s->inlined)
-		n += add_list(f, "without debug information", r->caveat || n, s->names.symbols,
-			      put_sourceless);
-	return n + add_list(f, "names missing of", r->caveat || n, s->names.symbols, put_unread);
-}
-
-int stacks__add_notes(struct stacks *s, struct report *r)
-{
-	char *text = NULL;
-	size_t size, n;
-	FILE *f = open_memstream(&text, &size);
-
-	if (!f)
-		return -ENOMEM;
-	if (r->caveat)
-		fputs(r->caveat, f);
-	n = put_notes(f, s, r);
-	if (fclose(f)) {
-		free(text);
-		return -ENOMEM;
-	}
-	free(s->note);
-	s->note = text;
-	if (n)
-		r->caveat = text;
-	return 0;
-}
-
 static int add_sample(struct stacks *s, struct report *r, struct merge *m,
 		      const struct stack_sample *sample, const struct stack_path *path)
 {
 	u32 key;
 	int err = find_key(m, sample, &key);
 
-	return err ?: stacks__add_path(s, r, &m->by_path, key, sample->count, path);
+	return err ?: stacks__add_path(s, r, &m->by_path, key, s->nevents ? sample->key->task.event : 0,
+				       sample->count, path);
+}
+
+/* Of several events, their figures begin at zero. */
+static void begin_events(struct stacks *s, struct report_stacks *out)
+{
+	size_t i;
+
+	out->event = s->events;
+	out->nevents = s->nevents;
+	for (i = 0; i < s->nevents; i++)
+		s->events[i].total = s->events[i].chosen = s->events[i].left_out = 0;
 }
 
 static void merge__free(struct merge *m)
@@ -686,10 +464,11 @@ static void forget_known(struct stacks *s)
 	s->nknown = s->known_room = 0;
 }
 
-/* Names that turned out to be doubtful are looked up once more. */
+/* Doubtful names are resolved again. */
 static void forget_mixed(struct stacks *s)
 {
-	s->mixed = s->unknown = 0;
+	s->mixed = s->unknown = s->lacks_python = 0;
+	s->broken = (struct broken){};
 	s->counts_doubts = true;
 	if (s->told.unnoticed == s->unnoticed_before)
 		return;
@@ -703,7 +482,7 @@ static bool is_over(const struct stacks *s, const struct stack *stack)
 	       symbols__is_over(s->names.symbols, stack->pid, stack->first_ns, s->read_ns);
 }
 
-/* The resolved stacks that stay. */
+/* Keeps the resolved stacks that remain. */
 static int keep_known(struct stacks *s)
 {
 	size_t n = 0, i;
@@ -727,13 +506,16 @@ static int keep_known(struct stacks *s)
 
 void stacks__forget_ended(struct stacks *s)
 {
-	if (s->read_ns && s->user)
-		symbols__forget_over(s->names.symbols, s->read_ns);
+	if (!s->read_ns || !s->user)
+		return;
+	/* Before the record of ended programs is dropped. */
+	python__forget_over(&s->interpreters, s->read_ns);
+	symbols__forget_over(s->names.symbols, s->read_ns);
 }
 
 /*
- * Gives back what belongs to programs that had ended when the counts were read last: all of it has been reported,
- * and nobody can add to it.
+ * Frees the data of programs that had ended by the last read: all of it is reported, and nobody can
+ * add to it.
  */
 static int forget_over(struct stacks *s)
 {
@@ -756,6 +538,9 @@ static void count_doubtful(struct stacks *s, const struct stack_path *path, u64 
 		s->mixed += count;
 	if (path->is_unknown)
 		s->unknown += count;
+	if (path->lacks_python)
+		s->lacks_python += count;
+	broken__count(&s->broken, path, count);
 }
 
 int stacks__read(struct stacks *s)
@@ -775,14 +560,16 @@ int stacks__read(struct stacks *s)
 int stacks__report(struct stacks *s, const struct measurement *measurement, struct report *r,
 		   size_t top)
 {
-	struct merge m = { .names = { .hierarchy = measurement->scope.hierarchy } };
+	struct merge m = {
+		.names = { .cgroups = measurement->cgroups }, .view = { measurement->cli->by, &m.names, 0 },
+	};
 	size_t i;
 	u32 index;
 	int err = stacks__read_losses(s, r);
 
 	if (!err)
 		err = stacks__read(s);
-	/* After that: what is told is of all that was read. */
+	/* Afterwards, so that records cover everything that was read. */
 	if (!err)
 		err = stacks__watch(s);
 	forget_mixed(s);
@@ -790,8 +577,10 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 	r->stacks = m.out = calloc(1, sizeof(*m.out));
 	if (!err && !m.out)
 		err = -ENOMEM;
+	if (!err)
+		begin_events(s, m.out);
 	for (i = 0; i < s->store.nsamples && !err; i++) {
-		/* Names may take a while, and rings fill up meanwhile. */
+		/* Resolving may take a while, and rings fill up meanwhile. */
 		if (i % SAMPLES_AT_ONCE == SAMPLES_AT_ONCE - 1)
 			err = stacks__watch(s);
 		if (!err)
@@ -806,14 +595,17 @@ int stacks__report(struct stacks *s, const struct measurement *measurement, stru
 	merge__free(&m);
 	if (err)
 		return err;
+	r->counters.lost[LOSS_INCOMPLETE] += s->lacks_python;
 	r->events = r->stacks->total;
 	r->stacks->frame = s->names.frame;
 	r->stacks->nframes = s->names.n;
+	if (s->unwind)
+		broken__tell(&s->broken);
 	report__sort_stacks(r, top);
 	return stacks__add_notes(s, r);
 }
 
-/* What was left out to stay within bounds. */
+/* Reports what was left out to stay within bounds. */
 static void tell_bounds(const struct stacks *s)
 {
 	struct symbols_bounds left = s->names.symbols ? symbols__bounds(s->names.symbols) :
@@ -823,7 +615,7 @@ static void tell_bounds(const struct stacks *s)
 		diag_warn("%llu mappings of processes that map without end were skipped: frames there may have "
 			  "no names", left.skipped);
 	if (left.cut)
-		diag_warn("what processes have mapped took too long to read, %llu times: frames there may have no "
+		diag_warn("reading the mappings of processes took too long, %llu times: frames there may have no "
 			  "names", left.cut);
 	if (left.unnamed)
 		diag_warn("%llu mappings have no names: all together are too long", left.unnamed);
@@ -841,6 +633,7 @@ void stacks__free(struct stacks *s)
 		close(s->watch_fd);
 	told__close(&s->told);
 	unwinder__end(&s->unwinder);
+	python__end(&s->interpreters);
 	ring_buffer__free(s->processes);
 	stack_store__free(&s->store);
 	stack_names__free(&s->names);

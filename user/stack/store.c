@@ -39,11 +39,11 @@ static size_t value_size(u32 frames)
 	return sizeof(struct stack) + sizeof(u64) * frames;
 }
 
-static u32 class_frames(size_t class, u32 depth)
+static u32 class_frames(size_t class, u32 most)
 {
-	static const u32 frames[] = { STACK_SMALL, STACK_MEDIUM, 2 * STACK_MOST_DEPTH };
+	static const u32 frames[] = { STACK_SMALL, STACK_MEDIUM, STACK_PARTS * STACK_MOST_DEPTH };
 
-	return frames[class] < 2 * depth ? frames[class] : 2 * depth;
+	return frames[class] < most ? frames[class] : most;
 }
 
 static int set_room(struct bpf_map *map, const struct host *host, u64 room, bool repeats)
@@ -51,27 +51,28 @@ static int set_room(struct bpf_map *map, const struct host *host, u64 room, bool
 	return repeats ? map__set_room_for_keys(map, host, room) : map__set_room(map, host, room);
 }
 
-/* Long stacks are rarer; what all three take when full is what bounds the memory. */
+/* Long stacks are rarer; the total size of all three maps bounds the memory. */
 static int size_class(struct bpf_object *obj, const struct host *host, size_t class, u32 stacks,
-		      u32 depth, bool repeats)
+		      u32 most, bool repeats)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, class_names[class]);
-	u32 frames = class_frames(class, depth);
+	u32 frames = class_frames(class, most);
 	u64 room = stacks >> class ?: 1;
 	int err;
 
 	if (!map)
 		return -ENOENT;
-	/* None is as long as this class is for. */
-	if (class && frames == class_frames(class - 1, depth))
+	/* No stack is long enough for this class. */
+	if (class && frames == class_frames(class - 1, most))
 		room = 1;
 	err = bpf_map__set_value_size(map, value_size(frames));
 	return err ?: set_room(map, host, room, repeats);
 }
 
 int stack_store__prepare(struct bpf_object *obj, const struct host *host, const char *counts,
-			 u32 stacks, u32 depth, bool repeats)
+			 u32 stacks, u32 depth, bool python, bool repeats)
 {
+	u32 most = (python ? STACK_PARTS : 2) * depth;
 	struct bpf_map *slots = bpf_object__find_map_by_name(obj, "stack_slots");
 	struct bpf_map *by_key = counts ? bpf_object__find_map_by_name(obj, counts) : NULL;
 	size_t i;
@@ -82,9 +83,14 @@ int stack_store__prepare(struct bpf_object *obj, const struct host *host, const 
 	if (!stacks)
 		stacks = host->version >= KERNEL_VERSION(6, 1, 0) ? STACKS_ON_DEMAND :
 								    STACKS_AT_ONCE;
-	err = bpf_map__set_value_size(slots, offsetof(struct stack_slot, stack) + value_size(2 * depth + 1));
+	/*
+	 * With Python frames, stack pointers follow all frames (STACK_POINTERS in
+	 * bpf/lib/python.bpf.h).
+	 */
+	err = bpf_map__set_value_size(slots, offsetof(struct stack_slot, stack) +
+						     value_size(python ? most + 2 + 2 * depth + 1 : most + 1));
 	for (i = 0; i < ARRAY_SIZE(class_names) && !err; i++)
-		err = size_class(obj, host, i, stacks, depth, repeats);
+		err = size_class(obj, host, i, stacks, most, repeats);
 	if (!err && by_key)
 		err = set_room(by_key, host, stacks, repeats);
 	return err;
@@ -120,7 +126,7 @@ int stack_store__begin(struct stack_store *s, const struct bpf_object *obj, cons
 	return s->generation && s->stored && s->armed ? 0 : -ENOENT;
 }
 
-/* A key of zeroes is that of no stack, and of no count yet. */
+/* A key of zeroes belongs to no stack and no count. */
 static void fill_stock(int fd)
 {
 	struct bpf_map_info info = {};
@@ -201,7 +207,7 @@ static int keep_stack(struct stack_store *s, struct stack *stack, u64 hash)
 	return 0;
 }
 
-/* The map it is in, by the rule of stack_keep() in bpf/lib/stack.bpf.h. */
+/* The map of a stack, by the rule of stack_keep() in bpf/lib/stack.bpf.h. */
 static const struct stack_classes *class_of(const struct stack_store *s, u32 frames)
 {
 	return &s->class[frames <= STACK_SMALL ? 0 : frames <= STACK_MEDIUM ? 1 : 2];
@@ -218,7 +224,7 @@ int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, s
 	if (!larger)
 		return -ENOMEM;
 	if (bpf_map_lookup_elem(class->fd, &id->hash, larger) ||
-	    (u32)larger->kernel + larger->user != id->frames ||
+	    (u32)larger->kernel + larger->user + larger->python != id->frames ||
 	    stack_hash(larger, s->seed, id->frames) != id->hash) {
 		free(larger);
 		return 0;
@@ -228,7 +234,7 @@ int stack_store__fetch(const struct stack_store *s, const struct stack_id *id, s
 	return 0;
 }
 
-/* The index of a stack in *index, NO_STACK if it was lost. */
+/* Sets *index to a stack's index, NO_STACK if it was lost. */
 static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *index)
 {
 	struct stack *stack = NULL;
@@ -258,10 +264,10 @@ static int find_stack(struct stack_store *s, const struct stack_id *id, u32 *ind
  * --- turns -------------------------------------------------------------------------------------
  */
 
-/* With fewer keys than these that do not grow, it is not worth while. */
+/* A turn is not worth it below this number of idle keys. */
 #define IDLE_TO_NOTE 4096
 
-/* So often in any case: names of files that nobody has mapped any more go with them. */
+/* Maximum time between turns: they also drop the names of files that nobody maps any more. */
 #define LONGEST_TURN_NS (300 * NSEC_PER_SEC)
 
 u64 stack_store__in_maps(const struct stack_store *s)
@@ -278,13 +284,14 @@ bool stack_store__is_due(const struct stack_store *s, size_t n, size_t nidle)
 {
 	size_t i;
 
-	/* At the end nothing is to be left for the next time. */
+	/* At the end of a run nothing may be left for a next read. */
 	if (!s->generation || !*s->armed)
 		return false;
 	for (i = 0; i < ARRAY_SIZE(s->class); i++)
 		if (s->class[i].room > 1 && s->stored[i] - s->taken[i] >= s->class[i].room / 4)
 			return true;
-	return monotonic_ns() - s->turned_ns >= LONGEST_TURN_NS || n >= s->counts_room / 4 || (nidle > IDLE_TO_NOTE && nidle > n / 2);
+	return monotonic_ns() - s->turned_ns >= LONGEST_TURN_NS || n >= s->counts_room / 4 ||
+	       (nidle > IDLE_TO_NOTE && nidle > n / 2);
 }
 
 static int add_leaving(struct stack_store *s, u64 hash, u32 class)
@@ -312,7 +319,7 @@ void stack_store__leave_all(struct stack_store *s)
 	s->nold = s->old_room = 0;
 }
 
-/* Programs only add: what is there at the beginning is found, and what comes meanwhile may be. */
+/* Programs only add: entries present at the start are found, later ones may be. */
 static int find_leaving(struct stack_store *s, u32 class)
 {
 	u64 hash, *before = NULL;
@@ -360,7 +367,7 @@ static int hold_shown(struct stack_store *s, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* What tasks have taken and not counted yet. */
+/* Holds stacks that tasks have taken but not counted yet. */
 static int hold_of_tasks(struct stack_store *s)
 {
 	struct bpf_link *link;
@@ -387,7 +394,7 @@ int stack_store__begin_turn(struct stack_store *s)
 	for (class = 0; class < ARRAY_SIZE(s->class) && !err; class++)
 		err = find_leaving(s, class);
 	s->turned_ns = monotonic_ns();
-	/* Not that of elements__next_generation(): all 32 bits are there for it. */
+	/* Unlike elements__next_generation(), uses all 32 bits. */
 	generation = *s->generation + 1;
 	*s->generation = generation;
 	if (!err)
@@ -464,7 +471,7 @@ static int add_key(struct stack_store *s, const struct stack_key *key, u64 hash,
 	return 0;
 }
 
-/* What one key has gained since the last read. */
+/* The increase of one key since the last read. */
 static int take_element(struct stack_store *s, const struct stack_key *key,
 			const struct stack_count *now, u32 *gained_by, u64 *gained)
 {
@@ -484,7 +491,10 @@ static int take_element(struct stack_store *s, const struct stack_key *key,
 	return 0;
 }
 
-/* Of a generation that goes on, at the end of another: it is left for the next time, with its stack. */
+/*
+ * Belongs to the current generation, at the end of the previous one: left for the next read, with
+ * its stack.
+ */
 static bool is_left(struct stack_store *s, const struct stack_key *key)
 {
 	if (key->generation != *s->generation)
@@ -493,7 +503,7 @@ static bool is_left(struct stack_store *s, const struct stack_key *key)
 	return true;
 }
 
-/* Fills in how much each sample has gained, and the index of its key. */
+/* Sets the increase of each sample, and the index of its key. */
 static int take_elements(struct stack_store *s, const struct elements *e, bool turns, u32 *index)
 {
 	u64 gained = 0;
@@ -526,7 +536,7 @@ static void delete_elements(struct stack_store *s, const struct elements *e)
 	}
 }
 
-/* Nothing moves any more. */
+/* The arrays no longer move. */
 static void fill_in_samples(struct stack_store *s, const u32 *index)
 {
 	size_t i;
@@ -548,7 +558,7 @@ int stack_store__read(struct stack_store *s)
 	u32 *index = NULL;
 	int err;
 
-	/* Where it cannot be, all stays as it is. */
+	/* On failure nothing is removed. */
 	turns = turns && !stack_store__begin_turn(s);
 	err = elements__read(&e, s->counts_fd);
 	free(s->sample);
@@ -575,7 +585,7 @@ int stack_store__read(struct stack_store *s)
  * --- what is over ------------------------------------------------------------------------------
  */
 
-/* Their new numbers; NO_STACK for those that go. NULL: no memory. */
+/* New numbers of stacks; NO_STACK for removed ones. NULL: no memory. */
 static u32 *renumber(const struct stack_store *s)
 {
 	u32 *number = reallocarray(NULL, s->nstacks ?: 1, sizeof(*number)), n = 0;
@@ -619,7 +629,7 @@ static int drop_stacks(struct stack_store *s, const u32 *number)
 		struct stack *stack = s->stack[i];
 
 		if (number[i] == NO_STACK) {
-			take_out(s, class_of(s, stack->kernel + stack->user), s->hash[i]);
+			take_out(s, class_of(s, stack->kernel + stack->user + stack->python), s->hash[i]);
 			free(stack);
 			continue;
 		}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stacks as a table: how much of everything each key, module or function has. */
+/* Stacks as a table: totals by key, module or function. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,24 @@
 #include "report/tree.h"
 #include "stack/stacks.h"
 
-/* A row in the making. */
+/* A row under construction. */
 struct leaf {
 	u32 key;
-	const char *dso, *sym;  /* NULL: not known, or not asked for */
+	const char *dso, *sym;  /* NULL: unknown, or not requested */
 	const char *file;       /* likewise */
 	u32 line;
-	u64 value;
+	u32 event;              /* of several, if each has rows of its own */
+	u64 value[REPORT_MOST_EVENTS];  /* one, or those of several events side by side */
+	double share;           /* the largest, side by side */
+};
+
+/* A table under construction. */
+struct tabulation {
+	struct report *r;
+	u32 leaf;               /* enum leaf_part */
+	bool side_by_side;
+	/* per key: the one that represents it, after all frames (report/tree.h); NULL: each itself */
+	const u32 *same;
 };
 
 static const char *dso_of(const struct report_frame *f)
@@ -32,10 +43,11 @@ static bool same_leaf(const void *array, u32 index, const void *key)
 	       !strcmp(a->file ?: "", b->file ?: "") && a->line == b->line;
 }
 
-static struct leaf leaf_of(const struct report_stacks *s, const struct report_stack *stack,
-			   u32 leaf)
+static struct leaf leaf_of(const struct tabulation *t, const struct report_stack *stack)
 {
-	struct leaf l = { .key = stack->key };
+	const struct report_stacks *s = t->r->stacks;
+	struct leaf l = { .key = t->same ? t->same[stack->key] - s->nframes : stack->key };
+	u32 leaf = t->leaf;
 	const struct report_frame *f;
 
 	if (!stack->nframes)
@@ -52,13 +64,14 @@ static struct leaf leaf_of(const struct report_stacks *s, const struct report_st
 	return l;
 }
 
-static int copy_key(struct report_row *row, const struct report_row *key)
+/* first: of the fields. */
+static int copy_key(struct report_row *row, const struct report_row *key, size_t first)
 {
 	struct field f;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < key->ncells && !err; i++) {
+	for (i = first; i < key->ncells && !err; i++) {
 		f = key->cell[i];
 		if (f.text) {
 			f.text = strdup(f.text);
@@ -85,34 +98,62 @@ static int add_line(struct report_row *row, const struct leaf *l)
 	return err;
 }
 
-/* The column of values. */
+/* Name of the column of values. */
 static const char *value_name(const struct report *r)
 {
 	return r->unit == UNIT_NS ? "time" : r->stacks->unit;
 }
 
-static int add_row(struct report *r, const struct leaf *l, u32 leaf)
+/* Shares are of the row's event, if there are several. */
+static int add_figures(const struct report *r, const struct leaf *l, struct report_row *row)
 {
+	const struct report_stack like = { .event = r->stacks->nevents ? l->event : 0 };
 	struct field samples = {
-		.name = value_name(r), .number = l->value,
+		.name = value_name(r), .number = l->value[0],
 		.kind = r->unit == UNIT_NS ? FIELD_TIME : FIELD_NUMBER, .adds_up = true,
 	};
 	struct field percent = {
 		.name = "percent", .kind = FIELD_REAL, .decimals = 1,
-		.real = 100.0 * l->value / r->stacks->total,
+		.real = 100.0 * l->value[0] / report_stacks__total(r->stacks, &like),
 	};
+
+	return report_row__add_field(row, &percent) ?: report_row__add_field(row, &samples);
+}
+
+static double share_of(const struct report_event *e, u64 value)
+{
+	return e->total ? 100.0 * value / e->total : 0;
+}
+
+static int add_shares(const struct report *r, const struct leaf *l, struct report_row *row)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->stacks->nevents && !err; i++) {
+		const struct report_event *e = &r->stacks->event[i];
+		struct field share = {
+			.name = e->share_name, .kind = FIELD_REAL, .decimals = 1, .real = share_of(e, l->value[i]),
+		};
+
+		err = report_row__add_field(row, &share);
+	}
+	return err;
+}
+
+static int add_row(const struct tabulation *t, const struct leaf *l)
+{
+	struct report *r = t->r;
 	struct report_row row = {};
-	int err = report_row__add_field(&row, &percent);
+	int err = t->side_by_side ? add_shares(r, l, &row) : add_figures(r, l, &row);
 
 	if (!err)
-		err = report_row__add_field(&row, &samples);
-	if (!err)
-		err = copy_key(&row, &r->stacks->key[l->key]);
-	if (!err && leaf & LEAF_DSO)
+		err = copy_key(&row, &r->stacks->key[l->key], t->side_by_side);
+	if (!err && t->leaf & LEAF_DSO)
 		err = report_row__add_text(&row, "dso", l->dso);
-	if (!err && leaf & LEAF_SYM)
+	if (!err && t->leaf & LEAF_SYM)
 		err = report_row__add_text(&row, "sym", l->sym);
-	if (!err && leaf & LEAF_LINE)
+	if (!err && t->leaf & LEAF_LINE)
 		err = add_line(&row, l);
 	if (err) {
 		report_row__free(&row);
@@ -121,38 +162,93 @@ static int add_row(struct report *r, const struct leaf *l, u32 leaf)
 	return report__add_row(r, &row);
 }
 
-int stacks__tabulate(struct report *r, u32 leaf, size_t top)
+static u64 hash_leaf(const struct leaf *l)
 {
-	const char *value = value_name(r);
-	const struct report_stacks *s = r->stacks;
-	struct leaf *list = calloc(s->n ?: 1, sizeof(*list)), l;
+	u64 hash = table_hash(l->key, l->dso ?: "", strlen(l->dso ?: ""));
+
+	hash = table_hash(hash, l->sym ?: "", strlen(l->sym ?: ""));
+	return table_hash(hash, &l->line, sizeof(l->line));
+}
+
+static int add_leaf(const struct tabulation *t, struct table *by_leaf, struct leaf *list, size_t *n,
+		    const struct report_stack *stack)
+{
+	struct leaf l = leaf_of(t, stack);
+	u64 hash = hash_leaf(&l);
+	s64 known = table__find(by_leaf, hash, same_leaf, list, &l);
+	int err = 0;
+
+	if (known < 0) {
+		l.event = stack->event;
+		err = table__add(by_leaf, hash, *n);
+		known = (*n)++;
+		list[known] = l;
+	}
+	add_saturating(&list[known].value[t->side_by_side ? stack->event : 0], stack->value);
+	return err;
+}
+
+/* Rows of shares are sorted here: no column of theirs says which comes first. */
+static int by_share(const void *a, const void *b)
+{
+	const struct leaf *x = a, *y = b;
+	int d;
+
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
+	d = strcmp(x->sym ?: "", y->sym ?: "");
+	if (!d)
+		d = strcmp(x->dso ?: "", y->dso ?: "");
+	return d ?: (int)(x->key > y->key) - (int)(x->key < y->key);
+}
+
+static size_t rank(const struct report *r, struct leaf *list, size_t n, size_t top)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < r->stacks->nevents; k++)
+			if (share_of(&r->stacks->event[k], list[i].value[k]) > list[i].share)
+				list[i].share = share_of(&r->stacks->event[k], list[i].value[k]);
+	qsort(list, n, sizeof(*list), by_share);
+	return top && top < n ? top : n;
+}
+
+static int tabulate(const struct tabulation *t, size_t top)
+{
+	const struct report_stacks *s = t->r->stacks;
+	struct leaf *list = calloc(s->n ?: 1, sizeof(*list));
 	struct table by_leaf = {};
-	size_t n = 0, i;
-	s64 known;
-	u64 hash;
+	size_t n = 0, shown, i;
 	int err = list ? 0 : -ENOMEM;
 
-	for (i = 0; i < s->n && !err; i++) {
-		l = leaf_of(s, &s->stack[i], leaf);
-		hash = table_hash(l.key, l.dso ?: "", strlen(l.dso ?: ""));
-		hash = table_hash(hash, l.sym ?: "", strlen(l.sym ?: ""));
-		hash = table_hash(hash, &l.line, sizeof(l.line));
-		known = table__find(&by_leaf, hash, same_leaf, list, &l);
-		if (known < 0) {
-			err = table__add(&by_leaf, hash, n);
-			known = n++;
-			list[known] = l;
-		}
-		add_saturating(&list[known].value, s->stack[i].value);
-	}
-	for (i = 0; i < n && !err; i++)
-		err = add_row(r, &list[i], leaf);
+	for (i = 0; i < s->n && !err; i++)
+		err = add_leaf(t, &by_leaf, list, &n, &s->stack[i]);
+	shown = !err && t->side_by_side ? rank(t->r, list, n, top) : n;
+	for (i = 0; i < shown && !err; i++)
+		err = add_row(t, &list[i]);
+	t->r->hidden += n - shown;
 	free(list);
 	table__free(&by_leaf);
+	return err;
+}
+
+int stacks__tabulate(struct report *r, u32 leaf, size_t top, bool side_by_side)
+{
+	struct tabulation t = { r, leaf, side_by_side && r->stacks->nevents, NULL };
+	const char *value = r->stacks->nevents ? "percent" : value_name(r);
+	struct stack_labels labels = {};
+	int err = t.side_by_side ? stack_labels__make(&labels, r->stacks, LABELS_DRAWN) : 0;
+
+	if (t.side_by_side && !err)
+		t.same = labels.same + labels.nframes;
+	if (!err)
+		err = tabulate(&t, top);
+	stack_labels__free(&labels);
 	report_stacks__free(r->stacks);
 	r->stacks = NULL;
 	r->table = true;
-	if (!err)
+	if (!err && !t.side_by_side)
 		report__sort_rows(r, value, r->nrows ? r->row[0].ncells : 0, top);
 	return err;
 }

@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/scope.h"
 #include "report/diag.h"
 #include "sym/mappings.h"
 
-#define RING_BYTES (1 << 20)            /* of each CPU: some ten thousand mappings */
-#define RING_SOON 64                    /* a mapping is longer, a fork or exit alone is not */
+#define RING_BYTES (1 << 20)            /* per CPU: about ten thousand mappings */
+#define RING_SOON 64                    /* shorter than a mapping record, longer than a fork or exit */
 
 /*
  * --- rings -------------------------------------------------------------------------------------
@@ -88,6 +89,7 @@ void told__close(struct told *t)
 	free(t->records.bytes);
 	free(t->records.position);
 	free(t->wanted);
+	free(t->names);
 	*t = (struct told){};
 }
 
@@ -114,38 +116,67 @@ static bool make_room(void **array, size_t *room, size_t wanted, size_t size)
 
 #define MOST_PIDS (1U << 22)            /* include/linux/threads.h: PID_MAX_LIMIT */
 
-int told__want(struct told *t, u32 pid)
+static int want_some(struct told *t)
 {
 	if (!t->wanted)
 		t->wanted = calloc(MOST_PIDS / 8, 1);
-	if (!t->wanted)
+	return t->wanted ? 0 : -ENOMEM;
+}
+
+int told__want(struct told *t, u32 pid)
+{
+	if (want_some(t))
 		return -ENOMEM;
 	if (pid < MOST_PIDS)
 		t->wanted[pid / 8] |= 1U << pid % 8;
 	return 0;
 }
 
-static bool is_wanted(const struct told *t, u32 pid)
+int told__want_names(struct told *t, const struct scope_glob *names)
+{
+	t->names = malloc(sizeof(*names));
+	if (!t->names || want_some(t))
+		return -ENOMEM;
+	*t->names = *names;
+	t->with_children = true;
+	return 0;
+}
+
+bool told__wants(const struct told *t, u32 pid)
 {
 	return !t->wanted || (pid < MOST_PIDS && t->wanted[pid / 8] & 1U << pid % 8);
 }
 
-/* A child of one that counts; or one that has the number of one that counted and is gone. */
+/* A child of a counted process; or a reuse of such a process's pid. */
 static void note_child(struct told *t, u32 pid, u32 parent)
 {
 	if (!t->wanted || pid == parent || pid >= MOST_PIDS)
 		return;
-	if (t->with_children && is_wanted(t, parent))
+	if (t->with_children && told__wants(t, parent))
 		t->wanted[pid / 8] |= 1U << pid % 8;
 	else
 		t->wanted[pid / 8] &= ~(1U << pid % 8);
+}
+
+/* Returns whether the process is wanted from now on, and was not before. */
+static bool note_name(struct told *t, u32 pid, const char *name, bool execs)
+{
+	bool was = told__wants(t, pid);
+
+	if (!t->names || pid >= MOST_PIDS)
+		return false;
+	if (scope_glob__matches(t->names, name))
+		t->wanted[pid / 8] |= 1U << pid % 8;
+	else if (execs)
+		t->wanted[pid / 8] &= ~(1U << pid % 8);
+	return !was && told__wants(t, pid);
 }
 
 /*
  * --- records -----------------------------------------------------------------------------------
  */
 
-/* The time is the last thing in a record (sample_id). */
+/* The time is the last member of a record (sample_id). */
 static int add_record(void *ctx, const struct perf_event_header *record)
 {
 	struct told_records *r = ctx;
@@ -173,7 +204,7 @@ static int by_time(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* What perf_event_open(2) says of these records, behind the header. */
+/* Layouts of the records after the header, as in perf_event_open(2). */
 struct mmap2_record {
 	u32 pid, tid;
 	u64 address, length, offset;
@@ -183,9 +214,14 @@ struct mmap2_record {
 	char name[];
 };
 
-/* Of forks and exits alike. */
+/* For FORK and EXIT. */
 struct task_record {
 	u32 pid, parent, tid, parent_tid;
+};
+
+struct comm_record {
+	u32 pid, tid;
+	char name[];
 };
 
 struct lost_record {
@@ -207,7 +243,7 @@ static int tell_fork(struct told *t, struct symbols *s, const struct task_record
 	int err;
 
 	note_child(t, fork->pid, fork->parent);
-	if (!is_wanted(t, fork->pid))
+	if (!told__wants(t, fork->pid))
 		return 0;
 	err = symbols__forked(s, fork->pid, fork->parent, at_ns);
 	return err || !t->unwinder ? err : unwinder__forked(t->unwinder, fork->pid, fork->parent);
@@ -220,7 +256,7 @@ static int by_pid(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Those that cannot be looked at so soon are told of again with the next records. */
+/* Processes seen too recently are passed again with the next records. */
 static int tell_unwinder(struct told *t)
 {
 	size_t i, left = 0;
@@ -243,7 +279,7 @@ static int tell_unwinder(struct told *t)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Has a program noticed, since the code from from_ns was mapped, that some was unmapped? */
+/* Has a program noticed an unmapping since the code from from_ns was mapped? */
 static void check_generation(struct told *t, struct symbols *s, u32 pid, u64 from_ns)
 {
 	struct stack_code *code = t->codes ? &t->codes[pid % STACK_CODES] : NULL;
@@ -266,9 +302,9 @@ static int tell_mapping(struct told *t, struct symbols *s, const char *body, siz
 	if (size <= sizeof(m))
 		return 0;
 	memcpy(&m, body, sizeof(m));
-	if (!is_wanted(t, m.pid))
+	if (!told__wants(t, m.pid))
 		return 0;
-	/* The name ends in a zero before the time begins. */
+	/* The name must be terminated before the time. */
 	if (!memchr(body + sizeof(m), 0, size - sizeof(m)))
 		return 0;
 	line = (struct mapping_line){
@@ -289,11 +325,23 @@ static int tell_mapping(struct told *t, struct symbols *s, const char *body, siz
 	return err ?: note_changed(t, m.pid);
 }
 
-static int tell_exec(struct told *t, struct symbols *s, u32 pid, u64 at_ns)
+/* COMM: a thread has another name, by prctl(2) or by an exec. */
+static int tell_name(struct told *t, struct symbols *s, const char *body, size_t size, bool execs, u64 at_ns)
 {
-	int err = is_wanted(t, pid) ? symbols__execed(s, pid, at_ns) : 0;
+	const char *name = body + offsetof(struct comm_record, name);
+	struct comm_record comm;
+	bool begins;
+	int err = 0;
 
-	return err || !is_wanted(t, pid) ? err : note_changed(t, pid);
+	if (size <= sizeof(comm) || !memchr(name, 0, size - sizeof(comm)))
+		return 0;
+	memcpy(&comm, body, sizeof(comm));
+	begins = note_name(t, comm.pid, name, execs);
+	if (!told__wants(t, comm.pid) || (!execs && !begins))
+		return 0;
+	if (execs)
+		err = symbols__execed(s, comm.pid, at_ns);
+	return err ?: note_changed(t, comm.pid);
 }
 
 static int tell_task(struct told *t, struct symbols *s, u32 type, const char *body, u64 at_ns)
@@ -303,7 +351,7 @@ static int tell_task(struct told *t, struct symbols *s, u32 type, const char *bo
 	memcpy(&task, body, sizeof(task));
 	if (type == PERF_RECORD_FORK)
 		return tell_fork(t, s, &task, at_ns);
-	/* Of a thread: the first one's, which may not be the last, but most are. */
+	/* EXIT is per thread: this uses the first thread's, which is usually the last to exit. */
 	if (task.pid == task.tid)
 		symbols__exited(s, task.pid, at_ns);
 	return 0;
@@ -314,7 +362,6 @@ static int tell(struct told *t, struct symbols *s, const char *record, u64 at_ns
 	struct perf_event_header header;
 	struct lost_record lost;
 	size_t size;
-	u32 pid;
 
 	memcpy(&header, record, sizeof(header));
 	size = header.size - sizeof(header);
@@ -326,10 +373,7 @@ static int tell(struct told *t, struct symbols *s, const char *record, u64 at_ns
 	case PERF_RECORD_EXIT:
 		return size < sizeof(struct task_record) ? 0 : tell_task(t, s, header.type, record, at_ns);
 	case PERF_RECORD_COMM:
-		if (size < sizeof(pid) || !(header.misc & PERF_RECORD_MISC_COMM_EXEC))
-			return 0;
-		memcpy(&pid, record, sizeof(pid));
-		return tell_exec(t, s, pid, at_ns);
+		return tell_name(t, s, record, size, header.misc & PERF_RECORD_MISC_COMM_EXEC, at_ns);
 	case PERF_RECORD_LOST:
 		if (size < sizeof(lost))
 			return 0;
@@ -341,7 +385,7 @@ static int tell(struct told *t, struct symbols *s, const char *record, u64 at_ns
 	}
 }
 
-/* Those from first on are kept for the next time. */
+/* Keeps the records from first on for the next read. */
 static void keep_records(struct told_records *r, size_t first)
 {
 	struct told_records left = {};
@@ -356,8 +400,9 @@ static void keep_records(struct told_records *r, size_t first)
 }
 
 /*
- * Rings are read one after the other: in one that is read late there may be a record that is younger than one that
- * came, after it was read, into another. So only what is older than the reading is told.
+ * Rings are read one after another: a ring read late may hold a record newer than one that arrived,
+ * after its read, in an earlier ring. So only records older than the start of reading are passed
+ * on.
  */
 int told__read(struct told *t, struct symbols *symbols)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the kernel tells of processes as it happens, so that one that lived for a millisecond has
- * names, too: the records MMAP2, FORK, COMM and EXIT of perf_event_open(2), of all CPUs in order of time.
- * Each ring holds 1 MiB; what it has no room for is lost, and counted.
+ * Side-band records of processes (MMAP2, FORK, COMM and EXIT of perf_event_open(2)), so that even a
+ * process of one millisecond has symbols: from all CPUs, in order of time. Each ring holds 1 MiB;
+ * records lost to a full ring are counted.
  */
 #ifndef TALLY_STACK_TOLD_H
 #define TALLY_STACK_TOLD_H
@@ -18,7 +18,7 @@ struct told_cpu {
 	struct perf_ring ring;
 };
 
-/* Records as they were in the rings, one behind the other. */
+/* Raw records from the rings, back to back. */
 struct told_records {
 	char *bytes;
 	size_t n, room;
@@ -32,38 +32,49 @@ struct told_records {
 struct told {
 	struct told_cpu *cpu;
 	size_t n;
-	int epoll_fd;           /* can be read when a ring has filled up by an eighth */
-	u64 lost;               /* records for which there was no room */
-	struct unwinder *unwinder;      /* which is told, too; NULL: nobody */
-	u32 *changed;           /* processes that have new code, of which it is to be told */
+	int epoll_fd;           /* readable when a ring is an eighth full */
+	u64 lost;               /* records lost to a full ring */
+	struct unwinder *unwinder;      /* to notify as well; NULL: none */
+	u32 *changed;           /* processes with new code, to notify it of */
 	size_t nchanged, changed_room;
-	struct told_records records;    /* too new for the last read: others may lack their elders */
-	u8 *wanted;             /* a bit for each pid; NULL: all processes */
-	bool with_children;     /* theirs, too */
-	struct stack_code *codes;       /* of the programs (bpf/lib/stack.h); NULL: they have other numbers */
+	struct told_records records;    /* too new for the last read: earlier ones of other rings may follow */
+	u8 *wanted;             /* a bit per pid; NULL: all processes */
+	bool with_children;     /* include children */
+	struct scope_glob *names;       /* of threads whose processes are wanted, too; NULL: none */
+	struct stack_code *codes;       /* generations, from the programs (bpf/lib/stack.h); NULL: pids differ
+					 * there */
 	u64 unnoticed;          /* see told__read() */
 };
 
 /*
- * Opens a ring on each CPU that is online. Best effort: CPUs whose ring cannot be opened are skipped.
- * unwinder: it is told at once of processes with new code, since it is to know it before the first
- * sample of it, or soon after; NULL: names can wait. 0 or -ENOMEM.
+ * Opens a ring on each online CPU. Best effort: CPUs whose ring cannot be opened are skipped.
+ * unwinder: notified at once of processes with new code, so that it has the tables for their first
+ * samples, or soon after; NULL: reading can wait. Returns 0 or -ENOMEM.
  */
 int told__open(struct told *t, struct unwinder *unwinder);
 
-/* From here on records of this process count, and those of others that were not named so do not. 0 or -ENOMEM. */
+/* From now on, only records of processes named this way count. Returns 0 or -ENOMEM. */
 int told__want(struct told *t, u32 pid);
 
 /*
- * Takes the records out of the rings and tells symbols all that happened up to now. Returns 0 or -ENOMEM.
+ * The same for processes that give a thread a name that matches, until an exec gives them another one, and for their
+ * children. Those that have such a thread now are told__want()'s. Returns 0 or -ENOMEM.
+ */
+int told__want_names(struct told *t, const struct scope_glob *names);
+
+/* Whether records of that process count. */
+bool told__wants(const struct told *t, u32 pid);
+
+/*
+ * Reads the rings and passes all events up to now to symbols. Returns 0 or -ENOMEM.
  *
- * Code that was mapped over other code is looked up in codes: if the programs have not begun a generation since
- * that was mapped, one is begun here, and what was counted in between is under the names of the code before.
- * That is counted as unnoticed.
+ * If code was mapped over other code, checks codes: unless the programs have begun a new generation
+ * since, begins one here. Counts in between are under the old code's names; they are counted as
+ * unnoticed.
  */
 int told__read(struct told *t, struct symbols *symbols);
 
-/* Says so if records were lost: what they told of may have no names. */
+/* Reports lost records, whose code may lack names. */
 void told__close(struct told *t);
 
 #endif /* TALLY_STACK_TOLD_H */

@@ -16,8 +16,8 @@
 #include <setjmp.h>
 
 /*
- * A few hundred bytes can stand for gigabytes, by substitutions of substitutions. The functions
- * with a callback allocate nothing but stack, so it may leave them by a jump when it has enough.
+ * A few hundred bytes can expand to gigabytes, by nested substitutions. The demanglers with a
+ * callback allocate only stack, so the callback can longjmp() out of them at the limit.
  */
 struct output {
 	char *text;
@@ -49,7 +49,7 @@ size_t demangle(const char *symbol, char *buffer, size_t size)
 
 	if (!may_be_mangled(symbol) || !size || setjmp(o.full))
 		return 0;
-	/* Rust's older names are C++ ones with a hash: it has the first word. */
+	/* Rust's legacy symbols are C++ ones with a hash, so try Rust first. */
 	if (!rust_demangle_callback(symbol, 0, append, &o)) {
 		o.n = 0;
 		if (!cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, append, &o))
@@ -83,10 +83,10 @@ size_t demangle(const char *symbol, char *buffer, size_t size)
 #define MAX_FAILURES 32
 #define ANSWER_NS (2 * NSEC_PER_SEC)
 
-/* Each message is a symbol; each answer a name behind a '=', so that none is empty. */
+/* Each message is a symbol; each answer is '=' and a name, so that none is empty. */
 static void serve(struct answer *to, void *arg)
 {
-	/* Of this process, which does nothing else: not on a stack that the user may have cut. */
+	/* Static, as this process does nothing else, and the user may have limited its stack. */
 	static char symbol[MAX_SYMBOL + 1], text[1 + DEMANGLED_MAX] = "=";
 	ssize_t n;
 
@@ -114,7 +114,7 @@ static int start(struct demangler *d)
 	return err;
 }
 
-/* The length of the name that came back, or a negative errno. */
+/* Returns the length of the received name, or a negative errno. */
 static ssize_t ask(const struct demangler *d, const char *symbol, size_t len, char *text,
 		   size_t size)
 {
@@ -123,7 +123,7 @@ static ssize_t ask(const struct demangler *d, const char *symbol, size_t len, ch
 
 	if (send(d->fd, symbol, len, MSG_NOSIGNAL) != (ssize_t)len)
 		return -EIO;
-	err = confined__wait(d->fd, monotonic_ns() + ANSWER_NS);
+	err = confined__wait_for_answer(d->fd, monotonic_ns() + ANSWER_NS);
 	if (err)
 		return err;
 	n = recv(d->fd, text, size - 1, 0);

@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "base/confined.h"
+#include "sym/capstone.h"
 
-#ifdef HAVE_CAPSTONE
-#include <capstone/capstone.h>
-#endif
-
-/* What the child answers for each instruction; two texts with their NULs follow. */
+/* The child's answer for each instruction, followed by two NUL-terminated texts. */
 struct sent {
 	u32 size;
 	u32 kind;               /* enum instruction_kind */
@@ -28,6 +25,7 @@ struct sent {
 #ifdef HAVE_CAPSTONE
 
 struct work {
+	const struct capstone *cs;
 	enum machine_code machine;
 	const u8 *code;
 	size_t size;
@@ -36,10 +34,10 @@ struct work {
 
 #if defined(__x86_64__)
 
-static int open_capstone(csh *handle, enum machine_code machine)
+static int open_capstone(const struct capstone *cs, csh *handle, enum machine_code machine)
 {
-	return cs_open(CS_ARCH_X86, machine == MACHINE_32_BIT ? CS_MODE_32 : CS_MODE_64, handle) ||
-	       cs_option(*handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	return cs->open(CS_ARCH_X86, machine == MACHINE_32_BIT ? CS_MODE_32 : CS_MODE_64, handle) ||
+	       cs->option(*handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 }
 
 static void find_target(const cs_insn *i, bool branches, struct sent *s)
@@ -60,7 +58,7 @@ static void find_target(const cs_insn *i, bool branches, struct sent *s)
 	}
 }
 
-static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+static enum instruction_flow flow_of(const struct capstone *cs, csh handle, const cs_insn *i)
 {
 	const cs_x86 *x = &i->detail->x86;
 
@@ -82,15 +80,15 @@ static enum instruction_flow flow_of(csh handle, const cs_insn *i)
 	case X86_INS_IRETQ:
 		return FLOW_UNKNOWN;
 	}
-	if (cs_insn_group(handle, i, CS_GRP_CALL))
+	if (cs->insn_group(handle, i, CS_GRP_CALL))
 		return FLOW_CALL;
-	return cs_insn_group(handle, i, CS_GRP_JUMP) ||
-	       cs_insn_group(handle, i, CS_GRP_BRANCH_RELATIVE) ? FLOW_CONDITION : FLOW_ON;
+	return cs->insn_group(handle, i, CS_GRP_JUMP) ||
+	       cs->insn_group(handle, i, CS_GRP_BRANCH_RELATIVE) ? FLOW_CONDITION : FLOW_ON;
 }
 
 #define LONGEST 15              /* bytes of an instruction */
 
-/* The bytes of an operand in memory behind its ModRM byte, which is modrm[0]. */
+/* Bytes of a memory operand after its ModRM byte, which is modrm[0]. */
 static size_t operand_length(const u8 *modrm)
 {
 	u8 mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -103,7 +101,7 @@ static size_t operand_length(const u8 *modrm)
 	return has_sib + ((has_sib ? modrm[1] & 7 : rm) == 5 ? 4 : 0);
 }
 
-/* Bytes of a VEX or EVEX prefix, and which map of opcodes it says; 0: it is none. */
+/* Length of a VEX or EVEX prefix, and its opcode map; 0: not a prefix. */
 static size_t vector_prefix(const u8 *code, u8 *map)
 {
 	*map = code[0] == 0xc5 ? 1 : code[1] & (code[0] == 0x62 ? 7 : 0x1f);
@@ -111,8 +109,8 @@ static size_t vector_prefix(const u8 *code, u8 *map)
 }
 
 /*
- * The length of a vector instruction that capstone does not know, as 4.0 does not know many with
- * masks: so that what follows is taken apart from its begin. 0: it is none, or there is no rule.
+ * Length of a vector instruction that capstone does not know (4.0 lacks many with masks), so that
+ * disassembly resumes at the next instruction. 0: not one, or unknown.
  */
 static size_t unknown_length(const u8 *bytes, size_t left)
 {
@@ -132,28 +130,28 @@ static size_t unknown_length(const u8 *bytes, size_t left)
 
 #elif defined(__aarch64__)
 
-/* All have four bytes. */
+/* All instructions have four bytes. */
 static size_t unknown_length(const u8 *code, size_t left)
 {
 	(void)code;
 	return left < 4 ? 0 : 4;
 }
 
-static int open_capstone(csh *handle, enum machine_code machine)
+static int open_capstone(const struct capstone *cs, csh *handle, enum machine_code machine)
 {
 	if (machine != MACHINE_OWN)
 		return -1;
-	return cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, handle);
+	return cs->open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, handle);
 }
 
-/* What leaves a function is not looked for here. */
-static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+/* Only flow within a function is classified. */
+static enum instruction_flow flow_of(const struct capstone *cs, csh handle, const cs_insn *i)
 {
-	(void)handle, (void)i;
+	(void)cs, (void)handle, (void)i;
 	return FLOW_ON;
 }
 
-/* The address is the last operand (cbz x0, ADDRESS), and beside it there may be others. */
+/* The address is the last operand (cbz x0, ADDRESS), possibly after others. */
 static void find_target(const cs_insn *i, bool branches, struct sent *s)
 {
 	const cs_arm64 *a = &i->detail->arm64;
@@ -173,15 +171,15 @@ static size_t unknown_length(const u8 *code, size_t left)
 	return 0;
 }
 
-static int open_capstone(csh *handle, enum machine_code machine)
+static int open_capstone(const struct capstone *cs, csh *handle, enum machine_code machine)
 {
-	(void)handle, (void)machine;
+	(void)cs, (void)handle, (void)machine;
 	return -1;
 }
 
-static enum instruction_flow flow_of(csh handle, const cs_insn *i)
+static enum instruction_flow flow_of(const struct capstone *cs, csh handle, const cs_insn *i)
 {
-	(void)handle, (void)i;
+	(void)cs, (void)handle, (void)i;
 	return FLOW_ON;
 }
 
@@ -201,27 +199,28 @@ static void put(struct answer *to, struct sent *s, const char *mnemonic, const c
 	answer__put(to, operands, s->operands);
 }
 
-static void put_instruction(struct answer *to, csh handle, const cs_insn *i)
+static void put_instruction(struct answer *to, const struct capstone *cs, csh handle,
+			    const cs_insn *i)
 {
-	bool branches = cs_insn_group(handle, i, CS_GRP_JUMP) ||
-			cs_insn_group(handle, i, CS_GRP_CALL) ||
-			cs_insn_group(handle, i, CS_GRP_BRANCH_RELATIVE);
-	struct sent s = { .size = i->size, .flow = flow_of(handle, i) };
+	bool branches = cs->insn_group(handle, i, CS_GRP_JUMP) ||
+			cs->insn_group(handle, i, CS_GRP_CALL) ||
+			cs->insn_group(handle, i, CS_GRP_BRANCH_RELATIVE);
+	struct sent s = { .size = i->size, .flow = flow_of(cs, handle, i) };
 
 	find_target(i, branches, &s);
 	put(to, &s, i->mnemonic, i->op_str);
 }
 
-/* What is not known is shown as its bytes. Returns how many. */
+/* Emits unknown code as bytes. Returns how many. */
 static size_t put_unknown(struct answer *to, const u8 *code, size_t left)
 {
 	size_t known = unknown_length(code, left);
 	struct sent s = { .size = known ?: 1, .flow = known ? FLOW_ON : FLOW_UNKNOWN };
 	char text[16 * 6] = "";
-	size_t i;
+	size_t i, n = 0;
 
-	for (i = 0; i < s.size; i++)
-		sprintf(text + strlen(text), "%s0x%02x", i ? ", " : "", code[i]);
+	for (i = 0; i < s.size && n < sizeof(text); i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s0x%02x", i ? ", " : "", code[i]);
 	put(to, &s, ".byte", text);
 	return s.size;
 }
@@ -230,20 +229,21 @@ static size_t put_unknown(struct answer *to, const u8 *code, size_t left)
 static void disassemble(struct answer *to, void *arg)
 {
 	const struct work *w = arg;
+	const struct capstone *cs = w->cs;
 	const u8 *at = w->code;
 	uint64_t address = w->address;
 	size_t left = w->size, n;
 	cs_insn *instruction;
 	csh handle;
 
-	to->err = open_capstone(&handle, w->machine) ? -ENOMEM : 0;
+	to->err = open_capstone(cs, &handle, w->machine) ? -ENOMEM : 0;
 	if (to->err)
 		return;
-	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
-	instruction = cs_malloc(handle);
+	cs->option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+	instruction = cs->malloc(handle);
 	while (left && instruction && !to->err) {
-		if (cs_disasm_iter(handle, &at, &left, &address, instruction)) {
-			put_instruction(to, handle, instruction);
+		if (cs->disasm_iter(handle, &at, &left, &address, instruction)) {
+			put_instruction(to, cs, handle, instruction);
 			continue;
 		}
 		n = put_unknown(to, at, left);
@@ -251,20 +251,22 @@ static void disassemble(struct answer *to, void *arg)
 		address += n;
 		left -= n;
 	}
-	/* The process ends here: nothing is given back one by one. */
+	/* The process exits here: nothing needs freeing. */
 }
 
 int disassembly__ask(enum machine_code machine, const void *code, size_t size, u64 address,
 		     void **answer, size_t *answered)
 {
-	struct work w = { machine, code, size, address };
+	struct work w = { capstone__load(), machine, code, size, address };
 
+	if (!w.cs)
+		return -EOPNOTSUPP;
 	return confined__run(disassemble, &w, NULL, 0, NULL, answer, answered);
 }
 
 bool disassembly__is_possible(void)
 {
-	return true;
+	return capstone__load();
 }
 
 #else
@@ -287,7 +289,7 @@ int disassembly__ask(enum machine_code machine, const void *code, size_t size, u
  * --- the parent: takes what may be lies --------------------------------------------------------
  */
 
-/* A text of n bytes at the begin of what is left, with its NUL; NULL: it is none. */
+/* Takes a NUL-terminated text of n bytes from the rest of the answer; NULL: malformed. */
 static const char *take_text(const char **at, size_t *left, u32 n)
 {
 	const char *text = *at;

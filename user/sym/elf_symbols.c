@@ -7,14 +7,15 @@
 #include <unistd.h>
 
 #include "base/confined.h"
+#include "sym/go_functions.h"
 
 #define MAX_SEGMENTS 1024
-/* The coarsest pages that the kernel maps files in, on the machines there are. */
+/* The largest page size of supported machines, in which the kernel maps files. */
 #define PAGE_MAX 65536ULL
 
 /*
- * What the child answers: this, then segments, entries and names. Nothing here is of a type that
- * some bytes are no value of, as of bool.
+ * The child's answer: this, then segments, entries and names. Its members' types have no invalid
+ * values, unlike bool.
  */
 struct head {
 	s64 err;
@@ -38,18 +39,18 @@ struct sent_segment {
  * --- the child: reads what nobody vouches for --------------------------------------------------
  */
 
-/* Where code is, section by section: the place of a symbol is not believed without. */
+/* Code ranges of sections: symbols outside of them are ignored. */
 struct code {
 	u64 start, end;
 };
 
 struct reading {
 	struct symbol_list list;
-	struct code *code;      /* of each section; empty: no code */
+	struct code *code;      /* per section; empty: no code */
 	size_t ncode;
-	u64 moved;              /* to be added: prelink moves a file, but not its debug file */
-	u64 names;              /* bytes that may be kept */
-	u64 dropped;            /* for want of them */
+	u64 moved;              /* to add to addresses: prelink moves a file, but not its debug file */
+	u64 names;              /* limit in bytes */
+	u64 dropped;            /* symbols dropped at the limit */
 };
 
 static enum symbol_rank rank_of(const GElf_Sym *s)
@@ -63,7 +64,7 @@ static enum symbol_rank rank_of(const GElf_Sym *s)
 	return GELF_ST_BIND(s->st_info) == STB_LOCAL ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_GLOBAL;
 }
 
-/* Functions, and labels in code; not a compiler's own, nor those that mark kinds of code. */
+/* Is it a function, or a label in code; not a compiler's local label or a mapping symbol? */
 static bool is_code(const GElf_Sym *s, const char *name)
 {
 	int type = GELF_ST_TYPE(s->st_info);
@@ -135,7 +136,7 @@ static int find_code(struct reading *r, const struct elf_file *f)
 	return 0;
 }
 
-/* Both tables of one file; *complete if there is a .symtab. A damaged one is passed over. */
+/* Reads both tables of one file; *complete: it has a .symtab. A damaged table is skipped. */
 static int read_tables(struct reading *r, const struct elf_file *f, u32 *complete)
 {
 	int err = find_code(r, f);
@@ -148,6 +149,108 @@ static int read_tables(struct reading *r, const struct elf_file *f, u32 *complet
 	if (!err || err == -ENOENT || err == -EBADMSG)
 		err = elf_file__symbols(f, ".dynsym", ".dynstr", keep, r);
 	return err == -ENOENT || err == -EBADMSG ? 0 : err;
+}
+
+/* --- Go ---------------------------------------------------------------------------------------- */
+
+static const struct code *code_at(const struct reading *r, u64 address)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncode; i++)
+		if (address >= r->code[i].start && address < r->code[i].end)
+			return &r->code[i];
+	return NULL;
+}
+
+static int keep_go(void *arg, u64 start, u64 end, const char *name, size_t len)
+{
+	struct reading *r = arg;
+	const struct code *code = code_at(r, start);
+	struct symbol_candidate c = { .start = start, .size = end - start, .rank = SYMBOL_RANK_LOCAL };
+
+	if (!code)
+		return 0;
+	if (c.size > code->end - start)
+		c.size = code->end - start;
+	c.limit = code->end;
+	if (len >= r->names) {
+		r->dropped++;
+		return 0;
+	}
+	r->names -= len + 1;
+	return symbol_list__add(&r->list, &c, name, len);
+}
+
+/* What a relocation writes to an address when the program is loaded; 0: none does. */
+static u64 relocated(const struct elf_file *f, u64 address)
+{
+	u32 relative = f->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
+	GElf_Shdr header;
+	Elf_Data *data;
+	GElf_Rela rela;
+	size_t i;
+
+	if (elf_file__section(f, ".rela.dyn", &header, &data) && elf_file__section(f, ".rela", &header, &data))
+		return 0;
+	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && i < INT32_MAX; i++)
+		if (gelf_getrela(data, i, &rela) && rela.r_offset == address && GELF_R_TYPE(rela.r_info) == relative)
+			return rela.r_addend;
+	return 0;
+}
+
+struct entry_search {
+	u64 address;
+	bool is_go;
+};
+
+/* Programs that Go has linked itself begin in the runtime: at _rt0_amd64_linux. */
+static int look_for_entry(void *arg, u64 start, u64 end, const char *name, size_t len)
+{
+	struct entry_search *search = arg;
+
+	(void)end;
+	if (start == search->address)
+		search->is_go = len > 5 && !memcmp(name, "_rt0_", 5);
+	return start >= search->address;
+}
+
+/*
+ * Where the functions are, if the table does not say: at the begin of .text, unless other code precedes them there.
+ * That they are there shows at the program's entry.
+ */
+static u64 guess_text(const struct elf_file *f, struct go_table *t)
+{
+	struct entry_search search = { .address = f->header.e_entry };
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	if (elf_file__section(f, ".text", &header, &data))
+		return 0;
+	t->text = header.sh_addr;
+	go_table__each(t, look_for_entry, &search);
+	return search.is_go ? t->text : 0;
+}
+
+static int read_go(struct reading *r, const struct elf_file *f)
+{
+	static const char *const sections[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
+	GElf_Shdr header;
+	struct go_table t;
+	Elf_Data *data;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sections); i++)
+		if (!elf_file__section(f, sections[i], &header, &data))
+			break;
+	if (i == ARRAY_SIZE(sections) || go_table__open(&t, data->d_buf, data->d_size))
+		return 0;
+	if (t.text_at && !t.text)
+		t.text = relocated(f, header.sh_addr + t.text_at) ?: guess_text(f, &t);
+	if (t.text_at && !t.text)
+		return 0;
+	r->names += 4 * (u64)data->d_size;
+	return go_table__each(&t, keep_go, r);
 }
 
 static u64 first_code(const struct elf_file *f)
@@ -204,7 +307,10 @@ static int read_all(struct reading *r, const struct elf_file *f, int debug_fd, s
 		err = read_tables(r, &small, &ignored);
 		elf_file__close(&small);
 	}
-	return err;
+	if (err || head->complete)
+		return err;
+	err = find_code(r, f);
+	return err ?: read_go(r, f);
 }
 
 static void give_segments(struct answer *to, const struct elf_file *f, u64 n)
@@ -244,7 +350,7 @@ static void give(struct answer *to, struct reading *r, const struct elf_file *f,
 	free(names);
 }
 
-/* confined_work: the file is 0, the debug file 1. */
+/* confined_work: descriptor 0 is the file, 1 the debug file. */
 static void read_symbols(struct answer *to, void *arg)
 {
 	const bool *has_debug = arg;
@@ -252,21 +358,21 @@ static void read_symbols(struct answer *to, void *arg)
 	struct elf_file f = {};
 	struct head head;
 
-	memset(&head, 0, sizeof(head));         /* padding too: it goes through the pipe */
+	memset(&head, 0, sizeof(head));         /* including padding, which goes through the pipe */
 	head.err = elf_file__open_fd(&f, 0);
 	if (!head.err && f.header.e_type != ET_EXEC && f.header.e_type != ET_DYN)
 		head.err = -ENOEXEC;
 	if (!head.err)
 		head.err = read_all(&r, &f, *has_debug ? 1 : -1, &head);
 	give(to, &r, &f, &head);
-	/* The process ends here: nothing is given back one by one. */
+	/* The process exits here: nothing needs freeing. */
 }
 
 /*
  * --- the parent: takes what may be lies --------------------------------------------------------
  */
 
-/* Copies n things of a size from what is left of the answer; NULL if they are not there. */
+/* Copies n elements from the rest of the answer; NULL if it is too short. */
 static void *take(const char **at, size_t *left, u64 n, size_t size)
 {
 	void *copy;
@@ -287,7 +393,7 @@ static bool is_errno(s64 err)
 	return err == -ENOEXEC || err == -ESTALE;
 }
 
-/* Anything the child may say is safe then: lengths are bounded and texts end. */
+/* Makes any answer of the child safe to use: bounded lengths, terminated strings. */
 static int take_head(struct head *head, const char **at, size_t *left)
 {
 	if (*left < sizeof(*head))
@@ -427,7 +533,7 @@ void elf_symbols__free(struct elf_symbols *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Does the segment hold the offset; with slack, in the pages around it that are mapped too? */
+/* Does the segment contain the offset; with slack, in the surrounding pages that are mapped too? */
 static bool holds(const struct elf_segment *s, u64 offset, u64 slack)
 {
 	u64 from = s->offset - s->offset % slack, end;
@@ -447,7 +553,7 @@ int elf_symbols__address(const struct elf_symbols *s, u64 offset, u64 *address)
 
 	for (i = 0; i < 2 * ARRAY_SIZE(slacks); i++) {
 		for (seg = s->segment; seg < s->segment + s->nsegments; seg++) {
-			/* Segments may share pages of the file: code first, exactly first. */
+			/* Segments may share pages of the file: prefer code, and exact matches. */
 			if (seg->executable == (i % 2 == 0) &&
 			    holds(seg, offset, slacks[i / 2])) {
 				*address = offset - seg->offset + seg->address;
@@ -456,4 +562,21 @@ int elf_symbols__address(const struct elf_symbols *s, u64 offset, u64 *address)
 		}
 	}
 	return -ENOENT;
+}
+
+int elf_symbols__mapped_address(const struct elf_symbols *s, u64 offset, u64 *address)
+{
+	static const u64 slacks[] = { 1, 4096, PAGE_MAX };
+	const struct elf_segment *seg;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(slacks); i++) {
+		for (seg = s->segment; seg < s->segment + s->nsegments; seg++) {
+			if (seg->executable && holds(seg, offset, slacks[i])) {
+				*address = offset - seg->offset + seg->address;
+				return 0;
+			}
+		}
+	}
+	return elf_symbols__address(s, offset, address);
 }

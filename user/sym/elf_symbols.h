@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The symbols of an ELF file that code runs from, read by a process without rights. */
+/* The symbols of the ELF file of a program or library, read by a process without rights. */
 #ifndef TALLY_SYM_ELF_SYMBOLS_H
 #define TALLY_SYM_ELF_SYMBOLS_H
 
@@ -15,48 +15,51 @@ enum debug_info {
 
 #define ELF_SYMBOLS_NAMES (1ULL << 20)
 
-/* All addresses are virtual ones in the file's own numbering. */
+/* All addresses are virtual, in the file's own numbering. */
 struct elf_symbols {
 	struct symbol_table table;
-	struct elf_segment *segment;    /* PT_LOAD, in the file's order */
+	struct elf_segment *segment;    /* PT_LOAD, in file order */
 	size_t nsegments;
 	u32 machine;                    /* EM_X86_64, ... */
 	struct build_id build_id;
 	struct debug_link link;         /* name "": none */
-	bool complete;                  /* .symtab was there: a debug file has no more */
+	bool complete;                  /* has .symtab: a debug file adds nothing */
 	enum debug_info debug_info;
-	struct debug_alt alt;           /* of the one with the debug information */
-	u64 dropped;                    /* symbols whose names were too much */
-	u64 moved;                      /* what addresses are above those of the debug file */
+	struct debug_alt alt;           /* of the file with the debug information */
+	u64 dropped;                    /* symbols left out because their names take too much memory */
+	u64 moved;                      /* addresses minus those of the debug file */
 };
 
 /*
- * Reads .symtab and .dynsym of the file fd, of .gnu_debugdata, and of the debug file debug_fd
- * (-1: none), which has to have the build ID or the CRC that the file asks for. Returns 0;
- * -ENOEXEC: no ELF file, or none of this machine; -ESTALE: the debug file belongs to another
- * file; -ENOMEM; or what confined__run() says, of which allowance may be NULL.
+ * Reads the symbols of the file fd (.symtab, .dynsym), of its .gnu_debugdata, and of the debug file
+ * debug_fd (-1: none), whose build ID or CRC must match. allowance may be NULL. Returns 0;
+ * -ENOEXEC: not an ELF file of this machine; -ESTALE: the debug file belongs to another file;
+ * -ENOMEM; or an error of confined__run().
  *
- * Names that many symbols share are one string in a file and one each here: what is more than
- * ELF_SYMBOLS_NAMES and four times the file's strings is left out (dropped).
+ * Symbols can share a name string in the file, but each gets its own copy here: names beyond
+ * ELF_SYMBOLS_NAMES plus four times the file's strings are left out (dropped).
  */
 int elf_symbols__read(struct elf_symbols *s, int fd, int debug_fd, struct allowance *allowance);
 void elf_symbols__free(struct elf_symbols *s);
 
-/* The build ID alone, of any ELF file, read likewise: n is 0 where it has none. */
+/* Reads only the build ID, of any ELF file, in the same way: n is 0 if it has none. */
 int elf_symbols__build_id(struct build_id *id, int fd, struct allowance *allowance);
 
 /*
- * Its two halves: what the process without rights answers, to be freed, and what is made of it,
- * whatever it is.
+ * Its two halves: get the answer of the process without rights, which the caller frees, and parse
+ * it, whatever it contains.
  */
 int elf_symbols__ask(int fd, int debug_fd, struct allowance *allowance, void **answer,
 		     size_t *size);
 int elf_symbols__take(struct elf_symbols *s, const void *answer, size_t size);
 
-/*
- * The virtual address of an offset in the file, at which code is mapped. -ENOENT: no segment has
- * it in its pages.
- */
+/* The virtual address of a file offset at which code is mapped. -ENOENT: it is in no segment's pages. */
 int elf_symbols__address(const struct elf_symbols *s, u64 offset, u64 *address);
+
+/*
+ * Same, for the file offset at which an executable mapping begins: the begin of a page, which may lie before the code's
+ * segment, in the one before it, whose addresses are others (lld links like that).
+ */
+int elf_symbols__mapped_address(const struct elf_symbols *s, u64 offset, u64 *address);
 
 #endif /* TALLY_SYM_ELF_SYMBOLS_H */

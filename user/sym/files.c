@@ -12,9 +12,9 @@
 #include "sym/root.h"
 #include "sym/state.h"
 
-/* Files held open; more are read at once, whether anybody asks for their symbols or not. */
+/* Unread files held open; at the limit files are read at once, even if nobody needs their symbols. */
 #define MAX_HELD 256
-/* And of those that have been read, for their code. */
+/* Files kept open after reading, for their code. */
 #define MAX_KEPT_OPEN 256
 
 /*
@@ -26,7 +26,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The one copy of a text; NULL: no memory. */
+/* Returns the shared copy of a string; NULL: no memory. */
 const char *symbols__intern(struct symbols *s, const char *text)
 {
 	char **found = tfind(text, &s->texts, compare_texts), *copy;
@@ -69,7 +69,7 @@ int symbols__read_file(struct symbols *s, struct mapped_file *f)
 	return err;
 }
 
-/* The file that is open as fd, which is taken over: the one known already, or a new one. */
+/* Takes ownership of fd, and returns the known file that it is, or a new one. */
 int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct mapped_file **file)
 {
 	struct mapped_file *new = mapped_file__new(fd, st), **found;
@@ -91,7 +91,20 @@ int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct m
 	return 0;
 }
 
-/* The file of a mapping: itself if we may, else what has its name, if that is still the same. */
+int symbols__expect(struct symbols *s, int fd, const struct stat *st, u32 **mark)
+{
+	struct mapped_file *file;
+	int err = symbols__add_file(s, fd, st, &file);
+
+	if (!err)
+		*mark = &file->mark;
+	return err;
+}
+
+/*
+ * Opens the file of a mapping: the mapped file itself if permitted, else by name, if that is still
+ * the same file.
+ */
 static int open_file(u32 pid, const struct mapping_line *line, struct stat *st)
 {
 	int fd = root__open_mapped(pid, line->start, line->end, st);
@@ -120,7 +133,7 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 	err = symbols__add_file(s, fd, &st, file);
 	if (err || (*file)->fd < 0)
 		return err;
-	/* Where its debug file will be looked for. */
+	/* The path for finding its debug file. */
 	path = strdup(line->name);
 	if (!path)
 		return -ENOMEM;
@@ -132,7 +145,7 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 	return 0;
 }
 
-/* A file by what records say of it. */
+/* A file as identified by records. */
 struct told_file {
 	u64 device, inode, generation;
 	const char *path;               /* interned */
@@ -188,16 +201,26 @@ int symbols__open_at_once(struct symbols *s, u32 pid, const struct mapping_line 
 	if (s->held >= MAX_HELD)
 		return 0;
 	err = symbols__open_told(s, pid, m);
-	/* Another process may find it, or this one when it is asked for. */
+	/* Another process may have it open, or it is opened on first use. */
 	m->unopened = !m->file;
 	told.file = m->file;
 	return err || !m->file ? err : keep_told(s, &told);
 }
 
+int symbols__open_now(struct symbols *s, u32 pid, struct mapping *m)
+{
+	int err = symbols__open_told(s, pid, m);
+
+	if (!err && m->file && m->file->fd >= 0 &&
+	    (s->held > MAX_HELD || descriptor_is_scarce(m->file->fd)))
+		return symbols__read_file(s, m->file);
+	return err;
+}
+
 struct closing {
 	struct symbols *symbols;
 	bool with_names;
-	struct told_file **told;        /* of files that were closed */
+	struct told_file **told;        /* entries of closed files */
 	size_t n, room;
 };
 
@@ -237,7 +260,7 @@ static void count_told(const void *node, VISIT which, void *arg)
 	((struct closing *)arg)->room += which == postorder || which == leaf;
 }
 
-/* First the memory: a record that says where a closed file is would not open it. */
+/* Allocate first: a record of a closed file must not refer to it. */
 void symbols__close_unmapped(struct symbols *s, bool with_names)
 {
 	struct closing c = { .symbols = s, .with_names = with_names && !s->with_source };
@@ -274,7 +297,7 @@ int symbols__read_memory(u32 pid, u64 start, void *to, size_t size)
 	return n == (ssize_t)size ? 0 : -EIO;
 }
 
-/* A file with the image in it: what reads symbols takes files. */
+/* Makes a file with the image, since symbols are read from files. */
 static struct mapped_file *image_file(const void *image, size_t size)
 {
 	struct stat st = {};
@@ -289,7 +312,7 @@ static struct mapped_file *image_file(const void *image, size_t size)
 	return mapped_file__new(fd, &st);
 }
 
-/* Takes the image over. */
+/* Takes ownership of the image. */
 static struct mapped_file *add_vdso(struct symbols *s, void *image, size_t size)
 {
 	struct mapped_file *file;
@@ -330,7 +353,7 @@ struct mapped_file *symbols__find_vdso(struct symbols *s, u32 pid, const struct 
 	return add_vdso(s, image, size);
 }
 
-/* Where ours is; false: nowhere. */
+/* Finds our own vdso; false: none. */
 static int take_own_vdso(void *arg, const struct mapping_line *line)
 {
 	if (strcmp(line->name, "[vdso]"))
@@ -340,8 +363,8 @@ static int take_own_vdso(void *arg, const struct mapping_line *line)
 }
 
 /*
- * That of a process that is gone is one of those that were seen, or ours. Two kinds of processes have images of
- * different sizes, or the names in them are the same.
+ * For an exited process, uses a known vdso, or ours. Kinds of processes have images of different
+ * sizes, or the same names in them.
  */
 static struct mapped_file *find_own_vdso(struct symbols *s, u64 size)
 {

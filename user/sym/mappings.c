@@ -16,7 +16,7 @@
  * --- lines -------------------------------------------------------------------------------------
  */
 
-/* A number with a certain character behind it, which is passed over. */
+/* Takes a number and the required character after it. */
 static bool take_number(char **at, int base, char behind, u64 *out)
 {
 	char *end;
@@ -30,7 +30,7 @@ static bool take_number(char **at, int base, char behind, u64 *out)
 	return true;
 }
 
-/* The kernel writes newlines as \012, and nothing else. */
+/* The kernel escapes only newlines, as \012. */
 static void unescape(char *name)
 {
 	char *to = name;
@@ -70,7 +70,7 @@ bool mapping__parse(struct mapping_line *m, char *line)
 	if (!take_number(&line, 16, ' ', &m->offset) || !take_number(&line, 16, ':', &major) ||
 	    !take_number(&line, 16, ' ', &minor))
 		return false;
-	/* No name, no blank: some kernels end the line behind the inode. */
+	/* Without a name, some kernels end the line directly after the inode. */
 	m->inode = strtoull(line, &name, 10);
 	if (name == line || (*name && *name != ' '))
 		return false;
@@ -81,7 +81,7 @@ bool mapping__parse(struct mapping_line *m, char *line)
 	return true;
 }
 
-/* Where the root of the process is, as we see it: "" for our own. */
+/* The process's root as a path in ours: "" for our own. */
 static void read_root(u32 pid, char *root, size_t size)
 {
 	char link[32];
@@ -94,24 +94,24 @@ static void read_root(u32 pid, char *root, size_t size)
 	root[n] = 0;
 }
 
-/* Names are those of our own root: a chroot is in front of them. */
+/* Names are relative to our root: strip the path of a chroot. */
 static const char *below_root(const char *name, const char *root, size_t len)
 {
 	return len && !strncmp(name, root, len) && name[len] == '/' ? name + len : name;
 }
 
-/* The kernel hands out a page at a time, which is more than stdio asks of it. */
+/* The kernel returns a page per read, which is more than stdio's buffer. */
 #define MAPS_BUFFER 4096
-/* Ordinary lines between two looks at the clock and at the signals; a long one may have taken long. */
+/* Short lines between two checks of the clock and of signals; a long line may take long by itself. */
 #define LINES_AT_ONCE 64
 #define LONG_LINE 512
 
 /*
- * A signal that waits ends only a reading that takes long: the first one asks for a last report, in which what
- * has just been seen of a process is to have its names.
+ * A pending signal ends only long reads: the first signal requests a final report, which needs the
+ * names of processes just seen.
  */
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
-/* On a machine that is so busy that CPU time does not tell. */
+/* Wall-clock limit, for a machine so busy that little CPU time passes. */
 #define LAST_NS (5 * MAPPINGS_TIME_NS)
 
 struct reading {
@@ -120,10 +120,10 @@ struct reading {
 	size_t size;
 	u64 patient_ns, last_ns;        /* CLOCK_MONOTONIC */
 	u64 end_ns;     /* CLOCK_THREAD_CPUTIME_ID */
-	u32 since;      /* lines, the last look */
+	u32 since;      /* lines since the last check */
 };
 
-/* 1: there is a line, 0: the end, or a negative errno. */
+/* 1: a line, 0: the end, or a negative errno. */
 static int next_line(struct reading *r)
 {
 	ssize_t n;
@@ -218,7 +218,7 @@ void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end)
  * --- processes ---------------------------------------------------------------------------------
  */
 
-/* The beginning of a file of a process, as a string. */
+/* Reads the start of a process's file as a string. */
 static int read_file(u32 pid, const char *name, char *text, size_t size)
 {
 	char path[48];
@@ -239,7 +239,7 @@ static int read_file(u32 pid, const char *name, char *text, size_t size)
 	return 0;
 }
 
-/* proc_pid_stat(5), counted from 1. */
+/* Fields of proc_pid_stat(5), counted from 1. */
 enum stat_field {
 	STAT_STATE = 3, STAT_USER = 14, STAT_SYSTEM = 15, STAT_START_TIME = 22, STAT_SIZE = 23,
 	STAT_CODE = 26, STAT_STACK = 28, STAT_FIELDS
@@ -253,7 +253,7 @@ static int read_fields(u64 field[STAT_FIELDS], u32 pid)
 	err = read_file(pid, "stat", text, sizeof(text));
 	if (err)
 		return err;
-	/* The second one is a name in parentheses, with any bytes in it, parentheses too. */
+	/* Field 2 is a name in parentheses that may contain any bytes, parentheses too. */
 	at = strrchr(text, ')');
 	if (!at || strnlen(at, 4) < 4)
 		return -ESRCH;
@@ -279,14 +279,19 @@ static int read_stat(struct process_stamp *p, u32 pid)
 	return 0;
 }
 
-int process_cpu_ticks(u32 pid, u64 *ticks)
+/* So that one tick of a process that has just begun is no large share. */
+#define YOUNG_TICKS 10
+
+int process_cpu_share(u32 pid, u64 *share)
 {
+	u64 tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), now = clock_ns(CLOCK_BOOTTIME) / tick_ns, age;
 	u64 field[STAT_FIELDS] = {};
 	int err = read_fields(field, pid);
 
 	if (err)
 		return err;
-	*ticks = field[STAT_USER] + field[STAT_SYSTEM];
+	age = now > field[STAT_START_TIME] ? now - field[STAT_START_TIME] : 0;
+	*share = (field[STAT_USER] + field[STAT_SYSTEM]) * 1000000 / (age + YOUNG_TICKS);
 	return field[STAT_SIZE] ? 0 : -ESRCH;
 }
 
@@ -315,7 +320,7 @@ int process_stamp__read(struct process_stamp *p, u32 pid)
 	return err;
 }
 
-/* The number at an index, or the last if there are fewer; false if there is none. */
+/* The number at an index, or the last one if there are fewer; false if there is none. */
 static bool number_at(const char *text, int index, u32 *out)
 {
 	char *end;
@@ -343,7 +348,7 @@ int process_self__read(struct process_self *p, u32 pid)
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
-	/* A newline in the name is escaped, so no name can pass for another line. */
+	/* Newlines in the name are escaped, so a name cannot imitate another line. */
 	while (!(uid && own) && getline(&line, &size, file) >= 0) {
 		if (!strncmp(line, "Uid:", 4))
 			uid = number_at(line + 4, EFFECTIVE, &p->uid);

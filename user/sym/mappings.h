@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What /proc says of a process and its memory. */
+/* A process and its memory, from /proc. */
 #ifndef TALLY_SYM_MAPPINGS_H
 #define TALLY_SYM_MAPPINGS_H
 
@@ -7,61 +7,64 @@
 
 /* One line of /proc/PID/maps. */
 struct mapping_line {
-	u64 start, end;         /* end: the first byte behind it */
+	u64 start, end;         /* end is exclusive */
 	u64 offset;             /* in the file */
-	u64 inode;              /* 0: it is no file */
-	u64 device, generation; /* of the inode, where a record tells; else 0 */
+	u64 inode;              /* 0: not a file */
+	u64 device, generation; /* device and inode generation if from a record; else 0 */
 	bool executable;
-	bool deleted;           /* its file's name is gone, or was when it was mapped */
-	const char *name;       /* as the process sees it; "[heap]"; "": anonymous. Not kept */
+	bool deleted;           /* its file was deleted, now or when it was mapped */
+	const char *name;       /* as the process sees it; "[heap]"; "": anonymous. Valid during the visit */
 };
 
 /*
- * Calls visit for each mapping, in order of address, until it returns non-zero, which is passed
- * on. -ESRCH: the process has gone, or is one of the kernel's and has no memory of its own. A process may
- * have mapped so much, by names so long, that the kernel takes minutes to write it all: -ETIME after
- * MAPPINGS_TIME_NS of CPU time (a busy machine is no reason), and -EINTR if a signal waits (see base/confined.h) after 50 ms.
+ * Calls visit for each mapping, by rising address, until it returns non-zero, which is returned.
+ * -ESRCH: the process has exited, or is a kernel thread without memory of its own. A process can
+ * have so many mappings, with names so long, that the kernel takes minutes to list them: -ETIME
+ * after MAPPINGS_TIME_NS of CPU time (so a busy machine does not count), and after 50 ms -EINTR if
+ * a signal is pending (see base/confined.h).
  */
 #define MAPPINGS_TIME_NS (2 * NSEC_PER_SEC)
 typedef int (*mapping_visit)(void *arg, const struct mapping_line *line);
 int mappings__each(u32 pid, mapping_visit visit, void *arg);
-/* The same until end_ns, CLOCK_THREAD_CPUTIME_ID. */
+/* Same, until end_ns of CLOCK_THREAD_CPUTIME_ID. */
 int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg);
 
-/* What a process's program is called there. 0 or a negative errno. */
+/* The path of a process's executable, in that process's root. Returns 0 or a negative errno. */
 int mappings__program(u32 pid, char *name, size_t size);
 
 /*
- * A mapped file as a path that we can open, whatever its name leads to by now or in our mount namespace.
- * Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, and is good while the mapping is there.
+ * A path by which we can open a mapped file, whatever its name means by now or in our mount
+ * namespace. Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, and is valid as long as the mapping.
  */
 #define MAPPED_PATH 80
 void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end);
 
-/* Parses a line, which is changed. false: it is none. */
+/* Parses a line, in place. False: malformed. */
 bool mapping__parse(struct mapping_line *m, char *line);
 
 /*
- * What changes when a process becomes another, or its mappings change. Of these it is the sizes
- * that are looked at: what is mapped in the place of something else of the same size and the same
- * use goes unnoticed.
+ * Changes after an exec, pid reuse, or a change of mappings. Mappings are compared by size only:
+ * replacing one by another of the same size and kind goes unnoticed.
  */
 struct process_stamp {
-	u64 start_time;         /* another process */
-	u64 code, stack;        /* the same process after an exec */
+	u64 start_time;         /* changes when the pid is reused */
+	u64 code, stack;        /* change on exec */
 	u64 size;               /* of all its mappings */
-	u64 data;               /* of what it can write to: reserved memory becomes code */
+	u64 data;               /* of writable mappings: reserved memory can become code */
 };
 
 int process_stamp__read(struct process_stamp *p, u32 pid);      /* -ESRCH */
 
-/* CPU time, in clock ticks. -ESRCH: it has gone, or has no memory of its own, as the kernel's threads. */
-int process_cpu_ticks(u32 pid, u64 *ticks);
+/*
+ * CPU time of all of its threads, in millionths of its age. -ESRCH: it has exited, or is a kernel
+ * thread without memory of its own.
+ */
+int process_cpu_share(u32 pid, u64 *share);
 
-/* Who a process is to itself. */
+/* A process's own view of its identity. */
 struct process_self {
-	u32 uid;                /* effective, by our numbers */
-	u32 pid;                /* in its own pid namespace, where it knows itself by it */
+	u32 uid;                /* effective, in our user namespace */
+	u32 pid;                /* in its own pid namespace */
 };
 
 int process_self__read(struct process_self *p, u32 pid);        /* -ESRCH */

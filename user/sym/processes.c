@@ -11,11 +11,11 @@
 #include "sym/root.h"
 #include "sym/state.h"
 
-/* All processes together: mappings, and lines of their JIT maps. */
+/* Limit for all processes together: mappings, and lines of JIT maps. */
 #define MAX_KEPT 1000000
-/* Of one process: code that is no longer mapped, but may be in stacks that were seen earlier. */
+/* Limit per process: code that is no longer mapped, but may be in earlier stacks. */
 #define MAX_FORMER 4096
-/* Of one process, as far as records tell. */
+/* Limit per process of mappings from records. */
 #define MAX_MAPPINGS 8192
 
 /*
@@ -30,7 +30,7 @@ static void let_code_go(struct code *c)
 	free(c);
 }
 
-/* Takes the array over. NULL: no memory, and it is freed. */
+/* Takes ownership of the array, also on failure. NULL: no memory. */
 static struct code *new_code(struct mapping *mapping, size_t n)
 {
 	struct code *c = calloc(1, sizeof(*c));
@@ -43,7 +43,7 @@ static struct code *new_code(struct mapping *mapping, size_t n)
 	return c;
 }
 
-/* Makes p the only one whose code this is, with room for more mappings. */
+/* Unshares p's code, and makes room for more mappings. */
 static int own_code(struct process *p, size_t more)
 {
 	struct code *old = p->code;
@@ -88,7 +88,10 @@ static const struct mapping *find_current(const struct process *p, u64 address)
 	return c && low < c->n && c->mapping[low].start <= address ? &c->mapping[low] : NULL;
 }
 
-/* The last that was mapped there before. They are not in order: of some it is told when others have been seen. */
+/*
+ * The last mapping there before that time. The list is unordered: records may arrive after newer
+ * mappings have been seen.
+ */
 static const struct mapping *find_former(const struct process *p, u64 address, u64 at_ns)
 {
 	const struct mapping *last = NULL, *m;
@@ -110,14 +113,14 @@ const struct mapping *process__find_mapping(const struct process *p, u64 address
 	return m && m->from_ns <= at_ns ? m : find_former(p, address, at_ns);
 }
 
-/* What names are the same by. */
+/* Do both give the same names? */
 static bool is_same_code(const struct mapping *a, const struct mapping *b)
 {
 	return a->inode == b->inode && a->module == b->module && a->path == b->path &&
 	       a->start - a->offset == b->start - b->offset;
 }
 
-/* What is mapped over is kept, unless what comes has the same names. Without memory it is forgotten. */
+/* Keeps a replaced mapping, unless the new one has the same names. Dropped if out of memory. */
 static void keep_former(struct process *p, const struct mapping *old, const struct mapping *new)
 {
 	struct mapping *larger;
@@ -180,7 +183,7 @@ void symbols__free_process(struct symbols *s, struct process *p)
 	free(p);
 }
 
-/* What is shared with a parent is counted there. */
+/* Shared code is counted at the parent. */
 void symbols__count_kept(struct symbols *s, struct process *p)
 {
 	size_t now = 1 + p->nformer + p->jit.table.n;
@@ -191,7 +194,7 @@ void symbols__count_kept(struct symbols *s, struct process *p)
 	p->kept = now;
 }
 
-/* Takes it out of the chain of those that had its number. */
+/* Removes it from the list of processes with the same pid. */
 static void unchain(struct symbols *s, struct process *p)
 {
 	struct process **at = tfind(p, &s->processes, compare_processes);
@@ -217,7 +220,7 @@ static void forget(struct symbols *s, struct process *p)
 	symbols__free_process(s, p);
 }
 
-/* Makes it the last one that was seen, and forgets the first ones if they are too many. */
+/* Makes it the most recently seen, and forgets the oldest ones above the limit. */
 static void note_seen(struct symbols *s, struct process *p)
 {
 	struct process *first;
@@ -236,7 +239,7 @@ static void note_seen(struct symbols *s, struct process *p)
 	}
 }
 
-/* From here on it is over: another program, or none. */
+/* Ends the process or its current program. */
 static void end_process(struct symbols *s, struct process *p, u64 at_ns)
 {
 	if (p->over_ns)
@@ -246,7 +249,7 @@ static void end_process(struct symbols *s, struct process *p, u64 at_ns)
 	p->over_ns = at_ns ?: 1;
 }
 
-/* One that begins then; what had its number before is over. */
+/* Adds one that begins then; the previous one with that pid has ended. */
 static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
 {
 	struct process *p = calloc(1, sizeof(*p)), **at;
@@ -271,7 +274,7 @@ static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
 	return p;
 }
 
-/* The first thread may have ended, which is told like the end of the process, and others go on. */
+/* The exit of the first thread is reported like that of the process, but other threads may continue. */
 static bool has_ended(const struct process *p, u64 before_ns)
 {
 	return p->over_ns && p->over_ns < before_ns &&
@@ -294,7 +297,7 @@ static void mark_files_of(const struct process *p)
 	mark_files(p->former, p->nformer);
 }
 
-/* Files that only programs of before had mapped; with fewer of them open it is not worth while. */
+/* Closes files that only ended programs had mapped; not worth it below this number of open files. */
 #define HELD_TO_NOTE 32
 
 static void let_files_go(struct symbols *s, bool with_names)
@@ -335,7 +338,7 @@ bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns
 {
 	const struct process *p = symbols__find_process_at(s, pid, at_ns);
 
-	/* One that has been forgotten is over. */
+	/* A forgotten process has ended. */
 	return p ? has_ended(p, before_ns) : kill(pid, 0) && errno == ESRCH;
 }
 
@@ -346,8 +349,8 @@ bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns
 struct taking {
 	struct symbols *symbols;
 	const struct process *process;
-	bool is_same;           /* its former mappings are of the same memory */
-	u64 from_ns;            /* of what was not there when it was seen last */
+	bool is_same;           /* its earlier mappings are of the same address space */
+	u64 from_ns;            /* for mappings not there when it was last seen */
 	struct mapping *mapping;
 	size_t n, room;
 	bool makes_code;
@@ -362,7 +365,7 @@ static const char *base_name(const char *name)
 	return slash && slash[1] ? slash + 1 : name;
 }
 
-/* Memory that the kernel keeps in files of its own has names that look like paths. */
+/* The kernel's internal files have names that look like paths. */
 static bool has_path(const struct mapping_line *line)
 {
 	static const char *const memory[] = {
@@ -378,17 +381,17 @@ static bool has_path(const struct mapping_line *line)
 	return true;
 }
 
-/* Code that may be the process's own work: in no file, or in one that it has unlinked. */
+/* Can it be generated code? Not in a file, or in an unlinked one. */
 static bool is_made(const struct mapping_line *line)
 {
 	if (!line->executable)
 		return false;
-	/* Other names in brackets are the kernel's, [vdso]. */
+	/* Other names in brackets are the kernel's: [vdso]. */
 	return line->deleted || !line->name[0] || !strncmp(line->name, "[anon", 5) ||
 	       !strncmp(line->name, "[heap]", 6) || !strncmp(line->name, "[stack", 6);
 }
 
-/* The file of a mapping that was there before: most are, and opening takes some microseconds. */
+/* Reuses the file of an unchanged mapping: most are, and opening takes some microseconds. */
 static const struct mapping *known_mapping(const struct taking *t, const struct mapping *m)
 {
 	const struct mapping *old = t->is_same ? find_current(t->process, m->start) : NULL;
@@ -417,10 +420,7 @@ static int take_file(const struct taking *t, const struct mapping_line *line, st
 	return err;
 }
 
-/*
- * The names of what is mapped, as long as those of all processes are not too much. Paths that are longer than
- * anything that may be opened are of no use.
- */
+/* Limit of all mapping names together. Paths too long to be opened are dropped. */
 #define MAX_PATH_BYTES (32 << 20)
 
 static int name_mapping(struct symbols *s, const struct mapping_line *line, struct mapping *m)
@@ -472,8 +472,8 @@ static int take_mapping(void *arg, const struct mapping_line *line)
 }
 
 /*
- * Keeps the code that was mapped before: where nothing is mapped now, as it is; else among the former. Both are
- * in order.
+ * Keeps earlier code: as current if nothing is mapped there now, else as former. Both lists are
+ * sorted.
  */
 static int keep_code(struct taking *t, struct process *p)
 {
@@ -509,16 +509,16 @@ bool process__is_same(const struct process_stamp *a, const struct process_stamp 
 	return a->start_time == b->start_time && a->code == b->code && a->stack == b->stack;
 }
 
-/* p has been seen before, and this is the same program, or only records told of it. */
+/* Is it the same program as seen before, or known only from records? */
 static bool goes_on(const struct process *p, const struct process_stamp *now)
 {
 	return !p->stamp.start_time || process__is_same(&p->stamp, now);
 }
 
-/* So much CPU time each process has of its own; more is of the allowance. */
+/* CPU time granted to each process; more is charged to the allowance. */
 #define EACH_PROCESS_NS (100 * NSEC_PER_MSEC)
 
-/* What there is no time for is left out. */
+/* Mappings beyond the time limit are skipped. */
 static int read_mappings(struct taking *t)
 {
 	struct allowance *a = &t->symbols->allowance;
@@ -565,7 +565,7 @@ static int take_mappings(struct symbols *s, struct process *p, const struct proc
 	return 0;
 }
 
-/* Its map of what it has compiled, if it may have one: it may come any time. */
+/* Opens its JIT map, if it can have one: it may appear at any time. */
 static int take_jit_map(struct symbols *s, struct process *p)
 {
 	bool held = p->jit.fd >= 0;
@@ -590,7 +590,7 @@ int symbols__see(struct symbols *s, u32 pid)
 			p->jit_due = true;
 		return err;
 	}
-	/* Another program, of which nobody has told. */
+	/* An exec without a record. */
 	if (p && (p->over_ns || !goes_on(p, &stamp)))
 		p = add_process(s, pid, p->over_ns ?: monotonic_ns());
 	else if (!p)
@@ -625,7 +625,7 @@ static int insert_mapping(struct process *p, const struct mapping *m)
 	return 0;
 }
 
-/* Takes out of the mappings of p what m takes the place of; the outer parts of what it cuts stay. */
+/* Removes from p's mappings the range that m replaces; cut mappings keep their outer parts. */
 static int cut_mappings(struct process *p, const struct mapping *m)
 {
 	size_t i, n = 0, total = p->code->n;
@@ -665,15 +665,16 @@ static int put_mapping(struct process *p, const struct mapping *m)
 }
 
 /*
- * A record from before the process was seen: what is there now is known better. One from meanwhile may be of what
- * was seen, or of what came after; if of what came before, then there is another one of what was seen.
+ * Is the record from before the process was seen? Then the mappings seen are newer. A record from
+ * during the read may belong to the mappings seen or to later ones; if it is older, a further
+ * record follows.
  */
 static bool is_old(const struct process *p, u64 at_ns)
 {
 	return at_ns < p->seen_ns;
 }
 
-/* A process may tell of so many in a burst, and so many in a second for long; others cost it names. */
+/* Mappings per process in a burst, and per second over time; more cost that process its names. */
 #define MAPPINGS_AT_ONCE 4096
 #define MAPPINGS_A_SECOND 512
 
@@ -690,7 +691,7 @@ static bool has_credit(struct process *p, u64 at_ns)
 	return true;
 }
 
-/* The one that begins and ends there. */
+/* The mapping with exactly this range. */
 static struct mapping *find_exactly(const struct process *p, u64 start, u64 end)
 {
 	struct mapping *m = (struct mapping *)find_current(p, start);
@@ -704,7 +705,7 @@ static int take_told(struct symbols *s, struct process *p, const struct mapping_
 	struct mapping *old = find_exactly(p, m->start, m->end);
 	int err;
 
-	/* Seen already. Since when it is there was not known then, and others may have been there before. */
+	/* Already seen, with unknown mapping time; other mappings may have been there before. */
 	if (old && is_same_code(old, m)) {
 		if (m->from_ns <= p->seen_until_ns && old->path && old->from_ns == p->from_ns)
 			old->from_ns = m->from_ns;
@@ -741,7 +742,7 @@ int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line,
 		return -ENOMEM;
 	if (line->end <= line->start)
 		return 0;
-	/* Code made at run time is in the map of its compiler, wherever it is mapped. */
+	/* Code generated at run time is named by the JIT map, wherever it is mapped. */
 	p->makes_code |= is_made(line);
 	if (!has_credit(p, at_ns) || (p->code && p->code->n >= MAX_MAPPINGS)) {
 		s->skipped++;
@@ -773,7 +774,7 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
 	if (pid == parent)
 		return 0;
 	from = symbols__find_process_at(s, parent, at_ns);
-	/* It was there before anybody told of it, and may still be. */
+	/* It started before the records, and may still exist. */
 	if (!from && symbols__see(s, parent) == -ENOMEM)
 		return -ENOMEM;
 	from = from ?: symbols__find_process_at(s, parent, at_ns);
@@ -790,17 +791,53 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns)
 	return 0;
 }
 
+/* It was seen as its current program, and it is told only now that this one began earlier. */
+static void began_earlier(struct process *p, u64 at_ns)
+{
+	size_t i;
+
+	if (!p->before || p->before->over_ns != p->from_ns || at_ns < p->before->from_ns)
+		return;
+	for (i = 0; p->code && i < p->code->n; i++)
+		if (p->code->mapping[i].from_ns == p->from_ns)
+			p->code->mapping[i].from_ns = at_ns;
+	p->before->over_ns = at_ns;
+	p->from_ns = at_ns;
+}
+
+/* The mappings were seen after the exec, so they are the new program's; nothing is known of the one before. */
+static void take_over(struct process *to, struct process *from)
+{
+	struct jit_map jit = to->jit;
+
+	to->code = from->code;
+	to->stamp = from->stamp;
+	to->seen_ns = from->seen_ns;
+	to->seen_until_ns = from->seen_until_ns;
+	to->makes_code = from->makes_code;
+	to->jit = from->jit;
+	to->jit_due = from->jit_due;
+	from->jit = jit;
+	from->code = NULL;
+}
+
 int symbols__execed(struct symbols *s, u32 pid, u64 at_ns)
 {
-	struct process *p = symbols__find_process(s, pid);
+	struct process *p = symbols__find_process(s, pid), *before = p;
+	bool was_seen = p && !p->over_ns && p->stamp.start_time && at_ns < p->seen_ns;
 
-	/* It has been seen as what it is now. */
-	if (p && at_ns < p->from_ns)
+	if (p && at_ns < p->from_ns) {
+		began_earlier(p, at_ns);
 		return 0;
+	}
 	p = add_process(s, pid, at_ns);
 	if (!p)
 		return -ENOMEM;
 	p->is_told = true;
+	if (was_seen) {
+		take_over(p, before);
+		symbols__count_kept(s, before);
+	}
 	note_seen(s, p);
 	return 0;
 }
@@ -813,7 +850,7 @@ void symbols__exited(struct symbols *s, u32 pid, u64 at_ns)
 		end_process(s, p, at_ns);
 }
 
-/* Whoever maps that much holds the lock on it most of the time, and we would wait for it. */
+/* Such a process holds its mmap lock most of the time, and reading its mappings would block. */
 static bool is_stormy(const struct process *p)
 {
 	return p->debt_ns >= (u64)MAPPINGS_AT_ONCE / 2 * (NSEC_PER_SEC / MAPPINGS_A_SECOND);
@@ -842,7 +879,8 @@ int symbols__see_again(struct symbols *s, u32 pid, bool told_all)
 }
 
 /*
- * Below the process's own root, or if it has gone, ours: the file must be the one that was mapped.
+ * Opens by path in the process's root, or in ours if it has exited: it must be the file that was
+ * mapped.
  */
 int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
 {

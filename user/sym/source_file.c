@@ -15,15 +15,15 @@
 #include "sym/demangle.h"
 #include "types/dwarf_source.h"
 
-/* Processes that wait for the next question. Starting one again reads its file again. */
+/* Idle readers kept. Restarting one rereads its file. */
 #define MAX_READERS 32
-/* One after the other: an address may be one that libdw fails on, more are a file's fault. */
+/* Consecutive failures: libdw may fail on single addresses; more are the file's fault. */
 #define MAX_FAILURES 3
 #define MAX_ANSWER (64 << 10)
 
 /*
- * An answer: how it went, then for each place its line in four bytes, the function and the file,
- * each with its NUL, "" where they are not said.
+ * An answer: a status, then for each place the line in four bytes, and the function and file,
+ * NUL-terminated, "" if unknown.
  */
 enum { ANSWER_PLACES = '=', ANSWER_DAMAGED = '!' };
 
@@ -36,7 +36,7 @@ struct message {
 	size_t n;
 };
 
-/* What does not fit is not said. Of each place a line and two NULs do: room is kept for them. */
+/* Omits a text that does not fit, keeping room for a line and two NULs per place. */
 static void put_text(struct message *m, const char *text, size_t reserve)
 {
 	size_t len = text ? strlen(text) : 0;
@@ -89,14 +89,14 @@ static void answer_one(struct answer *to, struct dwarf_source *source, u64 addre
 
 	m.n = 0;
 	m.data[m.n++] = ANSWER_PLACES;
-	/* A function with damaged entries says nothing; its neighbours may. */
+	/* Damaged entries of one function do not affect its neighbours. */
 	if (dwarf_source__at(source, address, place, &n))
 		n = 0;
 	put_places(&m, place, n);
 	answer__put(to, m.data, m.n);
 }
 
-/* confined_work: 0 is the file, 1 what dwz has moved out of it, if there is that. */
+/* confined_work: descriptor 0 is the file, 1 the dwz file, if any. */
 static void serve(struct answer *to, void *arg)
 {
 	const bool *has_alt = arg;
@@ -115,7 +115,7 @@ static void serve(struct answer *to, void *arg)
 		else
 			answer_one(to, source, address);
 	}
-	/* The process ends here: nothing is given back one by one. */
+	/* The process exits here: nothing needs freeing. */
 }
 
 /*
@@ -147,7 +147,7 @@ static void end_reader(struct sources *s, struct source_file *f)
 	s->nreaders--;
 }
 
-/* It becomes the one asked last. */
+/* Makes it the most recently queried. */
 static int start_reader(struct sources *s, struct source_file *f)
 {
 	int ends[2], files[] = { f->fd, f->alt_fd }, err;
@@ -174,7 +174,7 @@ static int start_reader(struct sources *s, struct source_file *f)
 	return 0;
 }
 
-/* Its size, or a negative errno. */
+/* Returns the answer's size, or a negative errno. */
 static ssize_t ask_reader(struct sources *s, struct source_file *f, u64 address, char *answer,
 			  size_t size)
 {
@@ -189,7 +189,7 @@ static ssize_t ask_reader(struct sources *s, struct source_file *f, u64 address,
 	address -= f->moved;
 	if (send(f->ask_fd, &address, sizeof(address), MSG_NOSIGNAL) != sizeof(address))
 		return -EIO;
-	err = confined__wait(f->ask_fd, began_ns + time_ns);
+	err = confined__wait_for_answer(f->ask_fd, began_ns + time_ns);
 	allowance__spend(s->allowance, files, nfiles, monotonic_ns() - began_ns);
 	if (err)
 		return err;
@@ -221,7 +221,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The next text of an answer, its one copy. "" is NULL. */
+/* Takes the next text of an answer, as its shared copy. "" becomes NULL. */
 static int take_text(struct sources *s, const char **at, const char *end, const char **text)
 {
 	const char *start = *at, *nul = memchr(start, 0, end - start);
@@ -332,7 +332,7 @@ int sources__ask(struct sources *s, struct source_file *f, const char *name, u64
 	if (!old) {
 		err = ask(s, f, address, found, n);
 		if (err == -EINTR) {
-			*n = 0;         /* asked again another time, if there is one */
+			*n = 0;         /* retried at the next query */
 			end_reader(s, f);
 			return 0;
 		}

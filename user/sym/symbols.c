@@ -18,7 +18,7 @@
  * --- lookup ------------------------------------------------------------------------------------
  */
 
-/* Fills in the name of an address of a table, if it has one. */
+/* Looks up an address in a table and fills in the name, if any. */
 static int name_it(struct symbols *s, struct symbol_table *t, u64 address, struct symbol *found)
 {
 	u32 i = symbol_table__find(t, address);
@@ -57,7 +57,7 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 	i = symbol_table__find(&p->jit.table, address);
 	if (i == SYMBOL_NONE)
 		return 0;
-	/* The table goes when the map has grown, the name has to stay. */
+	/* The table is replaced when the map grows, but the name must stay. */
 	name = symbols__intern(s, symbol_table__name(&p->jit.table, i));
 	if (!name)
 		return -ENOMEM;
@@ -73,6 +73,16 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 static struct mapping *find_mapping(const struct process *p, u64 address, u64 at_ns)
 {
 	return p ? (struct mapping *)process__find_mapping(p, address, at_ns) : NULL;
+}
+
+/*
+ * Code in memory of its own: in no file, or in one without a path that is no program. Not what the kernel maps:
+ * [uprobes].
+ */
+static bool is_generated(const struct mapping *m)
+{
+	return m->executable && !m->path && !(m->file && m->file->is_elf) &&
+	       (m->module[0] != '[' || !strncmp(m->module, "[anon", 5));
 }
 
 int symbols__user_at(struct symbols *s, u32 pid, u64 at_ns, u64 address, struct symbol *found)
@@ -97,6 +107,7 @@ int symbols__user_at(struct symbols *s, u32 pid, u64 at_ns, u64 address, struct 
 		err = name_in_file(s, m->file, offset, found);
 	if (!err && !found->name && !(m->file && m->file->is_elf))
 		err = name_in_jit_map(s, p, address, found);
+	found->is_generated = !err && !found->name && is_generated(m);
 	return err;
 }
 
@@ -165,7 +176,7 @@ bool symbols__user_is_32_bit(struct symbols *s, u32 pid, u64 address)
 	return m && is_32_bit(m);
 }
 
-/* Is the process still the one that was seen, and not another program or one of that number? */
+/* Is it still the process that was seen, not another program or a reused pid? */
 static bool is_there(const struct process *p)
 {
 	struct process_stamp now;
@@ -198,7 +209,7 @@ int symbols__stamp(const struct symbols *s, u32 pid, struct process_stamp *stamp
 {
 	const struct process *p = symbols__find_process(s, pid);
 
-	/* What records alone have told of has none. */
+	/* Processes known only from records have none. */
 	if (!p || !p->stamp.start_time)
 		return -ESRCH;
 	*stamp = p->stamp;
@@ -214,21 +225,26 @@ int symbols__each_code(struct symbols *s, u32 pid, code_visit visit, void *arg)
 	if (!p)
 		return -ESRCH;
 	for (i = 0; p->code && i < p->code->n && !err; i++) {
-		const struct mapping *m = &p->code->mapping[i];
-		const struct symbols_code code = {
+		struct mapping *m = &p->code->mapping[i];
+		struct symbols_code code = {
 			.start = m->start,
 			.end = m->end,
 			.offset = m->kind == SYMBOL_VDSO ? 0 : m->offset,
-			.mark = m->file ? &m->file->mark : NULL,
+			.module = m->module,
 		};
 
-		if (m->executable)
+		if (!m->executable)
+			continue;
+		if (m->unopened)
+			err = symbols__open_now(s, pid, m);
+		code.mark = m->file ? &m->file->mark : NULL;
+		if (!err)
 			err = visit(arg, &code);
 	}
 	return err;
 }
 
-/* One that was read and closed meanwhile is opened once more, if it is still mapped there. */
+/* Reopens a file that was read and closed meanwhile, if it is still mapped. */
 int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *code)
 {
 	const struct process *p = symbols__find_process(s, pid);
@@ -306,7 +322,7 @@ int symbols__kernel(struct symbols *s, u64 address, struct symbol *found)
 		return -ENOMEM;
 	s->kernel_read = true;
 	i = symbol_table__find(t, address);
-	/* The upper half of the address space is the kernel's, on every machine we know. */
+	/* On all supported machines the kernel has the upper half of the address space. */
 	if (i == SYMBOL_NONE && !(address >> 63))
 		return 0;
 	found->kind = SYMBOL_KERNEL;

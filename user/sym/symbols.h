@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses to names, for stacks: those of the kernel and its modules (kallsyms), and those of
- * processes (their mappings, the ELF files mapped there with their separate debug files, the
- * vdso, and the maps that JIT compilers write to /tmp/perf-PID.map).
+ * Addresses to names, for stacks: of the kernel and its modules (kallsyms), and of processes (their
+ * mappings, the ELF files mapped there with their separate debug files, the vdso, and the maps that
+ * JIT compilers write to /tmp/perf-PID.map).
  *
- * A process is to be seen while it is alive, symbols__see(); what it had mapped then can be
- * asked for after it has gone. The files of its code are opened when it is seen (so deleted
- * ones and those of containers are found) and parsed when the first address in them is asked
- * for: each file once, however many processes map it.
+ * Call symbols__see() while a process is alive; its mappings at that time can be queried after it
+ * has exited. The files of its code are opened at that point (so deleted files and those of
+ * containers are found) and parsed at the first lookup of an address in them: each file once,
+ * however many processes map it.
  *
- * Nothing here is trusted. Files are parsed in a child without rights; names may hold any bytes
- * but NUL, and are not escaped: that is the work of user/report.
+ * Nothing here is trusted. Children without rights parse the files; names may hold any bytes but
+ * NUL and are not escaped: user/report does that.
  */
 #ifndef TALLY_SYM_SYMBOLS_H
 #define TALLY_SYM_SYMBOLS_H
@@ -23,53 +23,60 @@ enum symbol_kind {
 	SYMBOL_UNKNOWN,         /* nothing is mapped there, or the process was never seen */
 	SYMBOL_KERNEL,
 	SYMBOL_USER,            /* a mapping of the process: a file, or [heap], [stack], [anon] */
-	SYMBOL_JIT,             /* named by the process's own perf-PID.map */
+	SYMBOL_JIT,             /* named by the process's perf-PID.map */
 	SYMBOL_VDSO,
 };
 
-/* What is known of one address. The texts live as long as struct symbols. */
+/* The result of one lookup. Strings live as long as struct symbols. */
 struct symbol {
 	const char *name;       /* demangled; NULL: no symbol covers the address */
 	u64 offset;             /* of the address from the symbol's start; 0 without a name */
-	u64 size;               /* of what the name stands for; 0 without one */
+	u64 size;               /* of the symbol; 0 without a name */
 	/*
-	 * Base name of the file, without " (deleted)": "libc.so.6"; of kernel code "[kernel]" or
+	 * Base name of the file, without " (deleted)": "libc.so.6"; for kernel code "[kernel]" or
 	 * the module's name, "ext4"; "[vdso]", "[JIT]", "[heap]", "[anon]". NULL: no mapping.
 	 */
 	const char *module;
-	const char *path;       /* of the file as the process sees it; NULL: it is no file */
+	const char *path;       /* of the file as the process sees it; NULL: not a file */
 	/*
-	 * The address in the module's own numbering: in an ELF file the virtual address that its
-	 * program headers give (what nm and addr2line say), in other files the offset. Elsewhere
-	 * bytes from the start of the mapping, of the kernel's text or of the kernel module.
+	 * The address in the module's own numbering: in an ELF file the virtual address by its
+	 * program headers (as in nm and addr2line), in other files the offset. Elsewhere the offset
+	 * from the start of the mapping, of the kernel's text or of the kernel module.
 	 */
 	u64 module_offset;
 	enum symbol_kind kind;
 	bool is_mixed;          /* other code was mapped there while it was counted */
+	bool is_generated;      /* code that the process has generated; nothing names it */
 };
 
 int symbols__new(struct symbols **s);
 void symbols__free(struct symbols *s);
 
 /*
- * Takes down what process pid (as this process's /proc numbers it) has mapped. To be called while
- * it is alive, as often as its samples are looked at: if nothing has changed, a call reads two
- * small files. What was mapped earlier stays known where nothing else is mapped now; after an
- * exec nothing stays. -ESRCH: it has gone, and what was seen of it stays; else a negative errno.
+ * Records the mappings of process pid (in our /proc). Call it while the process is alive, whenever
+ * its samples are processed: if nothing has changed, a call reads two small files. Earlier mappings
+ * stay known unless something else is mapped there now; an exec discards all. -ESRCH: it has
+ * exited, and what is known of it stays; else a negative errno.
  *
- * The processes seen longest ago are forgotten when all together have too many mappings (a
- * million: 80 MB), so this can go on for days.
+ * Bounded, so this can run for days: when all processes together have too many mappings (a million:
+ * 80 MB), those seen longest ago are forgotten.
  */
 int symbols__see(struct symbols *s, u32 pid);
 
 /*
- * What the kernel told of a process as it happened (perf_event_open(2): MMAP2, FORK, COMM and EXIT records), and
- * when, by CLOCK_MONOTONIC; in order of time. It is known even of one that has gone before it could be seen: it
- * has mapped this code; it is a copy of its parent; it has become another program; it has ended. Files are
- * opened at once, see symbols__open_at_once(). A process is let tell of some thousands of mappings at once and
- * some hundreds a second for long; the others are skipped, and counted. replaced_ns: since when
- * the code was there that this mapping takes the place of; unchanged if there was none of another name.
- * 0 or -ENOMEM.
+ * A file that a process is going to map, before it does. Takes ownership of fd, also on failure.
+ * *mark is the file's, as in struct symbols_code. Returns 0 or -ENOMEM.
+ */
+struct stat;
+int symbols__expect(struct symbols *s, int fd, const struct stat *st, u32 **mark);
+
+/*
+ * Side-band records of a process (perf_event_open(2): MMAP2, FORK, COMM and EXIT), with their
+ * CLOCK_MONOTONIC time; call in order of time. They cover processes that exit before they can be
+ * seen: mapped code, a copy of its parent, an exec, an exit. Files are opened at once, see
+ * symbols__open_at_once(). A process may add some thousands of mappings at once and some hundreds a
+ * second over time; more are skipped, and counted. replaced_ns: mapping time of the code that this
+ * mapping replaces; unchanged if none of another name was there. Returns 0 or -ENOMEM.
  */
 struct mapping_line;
 int symbols__mapped(struct symbols *s, u32 pid, const struct mapping_line *line, u64 at_ns,
@@ -78,67 +85,69 @@ int symbols__forked(struct symbols *s, u32 pid, u32 parent, u64 at_ns);
 int symbols__execed(struct symbols *s, u32 pid, u64 at_ns);
 void symbols__exited(struct symbols *s, u32 pid, u64 at_ns);
 
-/* What was replaced last in this process went on being counted under its old name. */
+/* The code replaced last in this process continued to be counted under its old name. */
 void symbols__note_mixed(struct symbols *s, u32 pid);
 
 /*
- * symbols__see() within bounds: not again in ten times what it took, if that was 5 ms or more, nor of one that maps
- * so much that its mappings cannot be looked at. told_all: no record was lost; then of one that is known only the
- * map of its compiler is looked at.
+ * Rate-limited symbols__see(): skipped for ten times the duration of the last call if that was 5 ms
+ * or more, and for processes with too many mappings. told_all: no record was lost; then only the
+ * JIT map of a known process is checked.
  */
 int symbols__see_again(struct symbols *s, u32 pid, bool told_all);
 
-/* Forgets the processes and programs that had ended then. */
+/* Forgets the processes and programs that had ended by then. */
 void symbols__forget_over(struct symbols *s, u64 before_ns);
 
-/* No name that was given out is used any more: files that no program has mapped that is known are forgotten. */
+/* No returned name is used any more: forgets files that no known program maps. */
 void symbols__forget_names(struct symbols *s);
 
-/* Had the program ended before before_ns, that process pid ran at at_ns? */
+/* Had the program that process pid ran at at_ns ended before before_ns? */
 bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns);
 
-/* What was left out to stay within bounds. */
+/* Amounts left out to stay within bounds. */
 struct symbols_bounds {
-	u64 skipped;            /* mappings, of processes that made too many */
+	u64 skipped;            /* mappings of processes that created too many */
 	u64 forgotten;          /* processes, of too many */
-	u64 cut;                /* times that what a process has mapped was not read to the end */
-	u64 unnamed;            /* mappings whose names were too much */
+	u64 cut;                /* times that a process's mappings were not read completely */
+	u64 unnamed;            /* mappings whose names took too much memory */
 };
 struct symbols_bounds symbols__bounds(const struct symbols *s);
 
 /*
- * Code that a process has mapped, for those who want to know more of files than names. mark is the
- * file's or the vdso's, 0 at first, for the caller's use as long as struct symbols; NULL: it is in no
- * file, or in one that could not be opened.
+ * Code mapped by a process, for users that need the file, not names. mark belongs to the file or
+ * vdso, starts at 0, and is for the caller's use as long as struct symbols lives; NULL: not in a
+ * file, or the file could not be opened.
  */
 struct symbols_code {
 	u64 start, end, offset;
+	const char *module;     /* as in struct symbol */
 	u32 *mark;
 };
 /*
- * Calls visit for each, in order of address, until it returns non-zero, which is passed on: what the
- * last symbols__see() found. What this is of is in *stamp (sym/mappings.h). -ESRCH: it was not seen.
+ * Calls visit for each mapping found by the last symbols__see(), by rising address, until it
+ * returns non-zero, which is returned. *stamp is the process's stamp at that time (sym/mappings.h).
+ * -ESRCH: never seen.
  */
 typedef int (*code_visit)(void *arg, const struct symbols_code *code);
 struct process_stamp;
 int symbols__stamp(const struct symbols *s, u32 pid, struct process_stamp *stamp);
 int symbols__each_code(struct symbols *s, u32 pid, code_visit visit, void *arg);
-/* Opens the file, from visit. The descriptor is the caller's; or a negative errno. */
+/* Opens the file, during visit. Returns a descriptor that the caller owns, or a negative errno. */
 int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *code);
 
 /*
- * What is at an address. Addresses inside an instruction will do: for the caller in a stack, give
- * the return address less 1. 0, even if nothing is known: *found is filled in with what is. Else
- * -ENOMEM. Of a process, what it had mapped when it was last seen.
+ * Looks up an address. It may point inside an instruction: for a caller in a stack, pass the return
+ * address minus 1. Returns 0 with *found filled in, even if nothing is known, or -ENOMEM. For a
+ * process, uses the mappings last seen.
  */
 int symbols__kernel(struct symbols *s, u64 address, struct symbol *found);
-/* at_ns: what it had mapped then, and what program it was. */
+/* at_ns: use the mappings and the program of that time. */
 int symbols__user_at(struct symbols *s, u32 pid, u64 at_ns, u64 address, struct symbol *found);
 int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found);
 
 /*
- * The next file that names are missing of because it could not be read as a whole, NULL: no more.
- * *at: 0 at first. *why: for people.
+ * The next file whose symbols are missing because it could not be read completely, NULL: no more.
+ * *at starts at 0. *why is a text for messages.
  */
 const char *symbols__unread(const struct symbols *s, size_t *at, const char **why);
 

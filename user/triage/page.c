@@ -9,6 +9,10 @@
 
 #include "report/escape.h"
 #include "report/json_value.h"
+#include "report/terminal.h"
+#include "triage/page_html.h"
+
+#define SENTENCE 11             /* column where sentences of findings begin */
 
 static const char *const level_names[] = {
 	[TRIAGE_FINE] = "fine", [TRIAGE_NOTICE] = "notice", [TRIAGE_PROBLEM] = "problem",
@@ -21,11 +25,6 @@ static const char *const units[] = {
 	[TRIAGE_OF_MACHINE] = "share", [TRIAGE_PERCENT] = "percent", [TRIAGE_LONGEST] = "ns",
 };
 
-static double judged(const struct triage_finding *f)
-{
-	return f->rule->whole ? f->all : f->value;
-}
-
 static size_t count_of(const struct triage_page *p, enum triage_level level)
 {
 	size_t i, n = 0;
@@ -35,7 +34,7 @@ static size_t count_of(const struct triage_page *p, enum triage_level level)
 	return n;
 }
 
-/* Takes the text over. 0 or -ENOMEM. */
+/* Takes over text. Returns 0 or -ENOMEM. */
 static int put_escaped(FILE *f, char *text)
 {
 	char *line = text ? escape_string(text) : NULL;
@@ -62,7 +61,7 @@ static int put_key(FILE *f, const struct triage_rule *r, const struct triage_key
 	for (i = 0; i < k->row.ncells && !err; i++) {
 		const struct field *c = &k->row.cell[i];
 
-		if (!triage_word_is_in(c->name, r->by))
+		if (!triage_shows_cell(r, c->name))
 			continue;
 		fputc(' ', f);
 		if (c->text)
@@ -85,15 +84,18 @@ static void put_others(FILE *f, const struct triage_finding *finding)
 		finding->rule->by);
 }
 
-static int put_finding(FILE *f, const struct triage_finding *finding, size_t number, bool verbose)
+static int put_finding(FILE *f, const struct terminal *t, const struct triage_finding *finding, size_t number,
+		       bool verbose)
 {
+	bool problem = finding->level == TRIAGE_PROBLEM;
 	const struct triage_rule *r = finding->rule;
 	int err;
 	size_t i;
 
-	fprintf(f, "\n%zu %s  ", number, finding->level == TRIAGE_PROBLEM ? "PROBLEM" : "notice ");
+	fprintf(f, "\n%s%zu %s  ", terminal_style(t, problem ? STYLE_ALARM : STYLE_HEADING), number,
+		problem ? "PROBLEM" : "notice ");
 	err = put_escaped(f, triage_sentence(finding));
-	fputc('\n', f);
+	fprintf(f, "%s\n", terminal_style(t, STYLE_PLAIN));
 	for (i = 0; r->by && i < finding->nkeys && !err; i++)
 		err = put_key(f, r, finding->key[i], finding->key_value[i]);
 	if (r->by && finding->nothers && !err)
@@ -108,7 +110,7 @@ static int put_finding(FILE *f, const struct triage_finding *finding, size_t num
 	return err;
 }
 
-/* What was found fine, with how far it is from being a notice. */
+/* Lists the rules without a finding, with value and limit. */
 static void put_looked_at(FILE *f, const struct triage_page *p)
 {
 	char value[UNITS_SPACE], limit[UNITS_SPACE];
@@ -121,8 +123,8 @@ static void put_looked_at(FILE *f, const struct triage_page *p)
 
 		if (x->level != TRIAGE_FINE || !x->looked)
 			continue;
-		fprintf(f, "%-16s %16s %16s  %s\n", r->name, triage_value(value, r, judged(x)),
-			triage_value(limit, r, r->notice > 0 ? r->notice : r->problem), r->tool);
+		fprintf(f, "%-16s %16s %16s  %s\n", r->name, triage_value(value, r, triage_finding__judged(x)),
+			triage_value(limit, r, r->notice > 0 ? r->notice : x->problem), r->tool);
 	}
 }
 
@@ -149,7 +151,7 @@ static void put_absent(FILE *f, const struct triage_page *p)
 		fputc('\n', f);
 }
 
-static int put_text(const struct triage_page *p, FILE *f)
+static int put_text(const struct triage_page *p, const struct terminal *t, FILE *f)
 {
 	size_t problems = count_of(p, TRIAGE_PROBLEM), notices = count_of(p, TRIAGE_NOTICE), i;
 	int err = 0;
@@ -160,16 +162,18 @@ static int put_text(const struct triage_page *p, FILE *f)
 
 	if (localtime_r(&seconds, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	fprintf(f, "triage: %.1f s from %s on, %d CPUs, kernel ", (double)p->duration_ns / NSEC_PER_SEC, clock, p->cpus);
+	fprintf(f, "triage: %.1f s from %s on, %d CPUs, kernel ", (double)p->duration_ns / NSEC_PER_SEC, clock,
+		p->cpus);
 	err = put_escaped(f, strdup(p->kernel));
 	fprintf(f, "; %zu measurements, %zu rules\n", p->measurements, p->n);
+	fputs(terminal_style(t, STYLE_HEADING), f);
 	if (!problems && !notices)
-		fputs("nothing is wrong by any of the rules\n", f);
+		fputs("nothing is wrong by any of the rules", f);
 	else
-		fprintf(f, "%zu %s, %zu worth a word\n", problems, problems == 1 ? "problem" : "problems",
-			notices);
+		fprintf(f, "%zu %s, %zu worth a word", problems, problems == 1 ? "problem" : "problems", notices);
+	fprintf(f, "%s\n", terminal_style(t, STYLE_PLAIN));
 	for (i = 0; i < problems + notices && !err; i++)
-		err = put_finding(f, &p->finding[i], i + 1, p->verbose);
+		err = put_finding(f, t, &p->finding[i], i + 1, p->verbose);
 	if (p->verbose || !(problems + notices))
 		put_looked_at(f, p);
 	fputc('\n', f);
@@ -186,7 +190,7 @@ static int put_text(const struct triage_page *p, FILE *f)
  * --- JSON --------------------------------------------------------------------------------------
  */
 
-/* Takes the text over. */
+/* Takes over text. */
 static json_t *json_of_own_text(char *text)
 {
 	json_t *value = json_of_text(text);
@@ -211,7 +215,7 @@ static json_t *evidence_of(const struct triage_finding *f)
 	return list;
 }
 
-/* null: all keys were told apart. */
+/* null: no key was moved to the others. */
 static json_t *others_of(const struct triage_finding *f)
 {
 	json_t *o;
@@ -237,10 +241,10 @@ static json_t *rule_of(const struct triage_finding *f)
 	json_object_set_new(o, "rule", json_string(r->name));
 	json_object_set_new(o, "level", f->looked ? json_string(level_names[f->level]) : json_null());
 	json_object_set_new(o, "tool", json_string(r->tool));
-	json_object_set_new(o, "value", f->looked ? json_real(judged(f)) : json_null());
+	json_object_set_new(o, "value", f->looked ? json_real(triage_finding__judged(f)) : json_null());
 	json_object_set_new(o, "unit", json_string(units[r->per]));
 	json_object_set_new(o, "notice", limit_of(r->notice));
-	json_object_set_new(o, "problem", limit_of(r->problem));
+	json_object_set_new(o, "problem", limit_of(f->problem));
 	return o;
 }
 
@@ -288,6 +292,8 @@ static json_t *cost_of(const struct report_overhead *o)
 
 	json_object_set_new(cost, "programs_ns", json_of_number(o->ns));
 	json_object_set_new(cost, "process_ns", json_of_number(o->own_ns));
+	if (o->start_ns)
+		json_object_set_new(cost, "start_ns", json_of_number(o->start_ns));
 	json_object_set_new(cost, "map_bytes", json_of_number(o->map_bytes));
 	return cost;
 }
@@ -326,7 +332,8 @@ static int put_json(const struct triage_page *p, FILE *f)
 static int add_row(struct report *r, const struct triage_finding *f)
 {
 	const struct field value = {
-		.name = "value", .real = judged(f), .kind = f->looked ? FIELD_REAL : FIELD_NONE, .decimals = 3,
+		.name = "value", .real = triage_finding__judged(f), .kind = f->looked ? FIELD_REAL : FIELD_NONE,
+		.decimals = 3,
 	};
 	struct report_row row = {};
 	int err = report_row__add_text(&row, "rule", f->rule->name);
@@ -357,16 +364,34 @@ static int write_table(const struct triage_page *p, struct writer *w)
 	return err;
 }
 
+/* Broken between words to the width of a terminal; sentences continue below their beginning. */
+static int write_page_text(const struct triage_page *p, struct writer *w)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	int err = f ? put_text(p, &w->terminal, f) : -ENOMEM;
+
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	if (!err)
+		terminal__put_paragraph(w->file, &w->terminal, text, SENTENCE);
+	free(text);
+	return err;
+}
+
 int triage_page__write(const struct triage_page *p, struct writer *w)
 {
 	struct writing writing;
 	int err;
 
+	if (w->format == FORMAT_HTML)
+		return triage_page__add(p, w);
 	if (w->format != FORMAT_JSON && w->format != FORMAT_TEXT)
 		return write_table(p, w);
 	err = writer__begin(w, &writing);
 
 	if (!err)
-		err = w->format == FORMAT_JSON ? put_json(p, w->file) : put_text(p, w->file);
+		err = w->format == FORMAT_JSON ? put_json(p, w->file) : write_page_text(p, w);
 	return writer__end(w, &writing, err);
 }

@@ -10,20 +10,20 @@
 #include "report/shell.h"
 #include "report/stream.h"
 
-/* Keys of a rule are added up when there are so many more. */
+/* Initial room for the keys of a rule; whenever it is full, equal keys are merged. */
 #define ROOM_AT_FIRST 256
 
 struct keys {
 	struct triage_key *key;
-	size_t n, room, merged; /* the first merged ones are of different keys */
-	u64 duration_ns;        /* that its tool has reported; 0: nothing yet */
-	u64 nothers;            /* keys that are no longer told apart, and what they had */
+	size_t n, room, merged; /* the first merged keys are distinct */
+	u64 duration_ns;        /* total of its tool's reports; 0: none yet */
+	u64 nothers;            /* keys moved to the others, and their total */
 	double others;
 };
 
 struct triage {
 	const struct triage_rule *rule;
-	struct keys *keys;      /* of each rule */
+	struct keys *keys;      /* per rule */
 	size_t n;
 	u32 pid;
 };
@@ -106,6 +106,11 @@ bool triage_word_is_in(const char *word, const char *list)
 	}
 }
 
+bool triage_shows_cell(const struct triage_rule *rule, const char *cell)
+{
+	return triage_word_is_in(cell, rule->by) || (!strcmp(cell, "comm") && triage_word_is_in("pid", rule->by));
+}
+
 static bool holds(const struct triage_condition *c, const struct report_row *row)
 {
 	const struct field *f = cell(row, c->cell);
@@ -165,7 +170,7 @@ static int compare_keys(const void *a, const void *b, void *rule)
 	return order;
 }
 
-/* Adds b, whose key is a's, to a. */
+/* Adds b to a, which has the same key. */
 static void merge_key(const struct triage_rule *r, struct triage_key *a, struct triage_key *b)
 {
 	double sum = a->figure + b->figure;
@@ -209,7 +214,7 @@ static double with(const struct triage_rule *r, double all, double figure)
 	return adds_up(r) ? all + figure : fmax(all, figure);
 }
 
-/* The smaller half of the keys is not told apart any more. */
+/* Moves the smaller half of the keys to the others. */
 static void give_up_half(const struct triage_rule *r, struct keys *k)
 {
 	size_t half = k->n / 2, i;
@@ -221,7 +226,7 @@ static void give_up_half(const struct triage_rule *r, struct keys *k)
 	}
 	k->nothers += k->n - half;
 	k->n = half;
-	k->merged = 0;          /* the order is another one now */
+	k->merged = 0;          /* no longer sorted by key */
 }
 
 static int make_room(const struct triage_rule *r, struct keys *k)
@@ -264,7 +269,7 @@ static int copy_cells(struct report_row *to, const struct report_row *from)
 	return err;
 }
 
-/* A share of one report is worth as much as that lasted: what is added up is the time it stands for. */
+/* Percentages are weighted by the report's duration: the sum is the time they represent. */
 static double figure_of(const struct triage_rule *r, const struct report_row *row, u64 duration_ns)
 {
 	double figure = r->figure ? number_of(cell(row, r->figure)) : 1;
@@ -272,7 +277,7 @@ static double figure_of(const struct triage_rule *r, const struct report_row *ro
 	return r->per == TRIAGE_PERCENT ? figure * duration_ns : figure;
 }
 
-/* The cells are borrowed: what is kept is copied. duration_ns: of the report; 0: a single event. */
+/* Borrows row and copies what it keeps. duration_ns: of the report; 0: a single event. */
 static int take_row(struct triage *t, size_t i, const struct report_row *row, u64 duration_ns)
 {
 	const struct triage_rule *r = &t->rule[i];
@@ -336,13 +341,18 @@ static int take_stack(struct triage *t, size_t i, const struct report_stacks *s,
 	return take_row(t, i, &row, duration_ns);
 }
 
+static bool checks(const struct triage_rule *rule, const struct report *r)
+{
+	return !strcmp(rule->tool, r->tool) && (!rule->option || !r->command || strstr(r->command, rule->option));
+}
+
 int triage__take(struct triage *t, const struct report *r)
 {
 	size_t i, k;
 	int err = 0;
 
 	for (i = 0; i < t->n && !err; i++) {
-		if (strcmp(t->rule[i].tool, r->tool))
+		if (!checks(&t->rule[i], r))
 			continue;
 		t->keys[i].duration_ns += r->duration_ns;
 		for (k = 0; k < r->nrows && !err; k++)
@@ -401,11 +411,18 @@ static double in_unit(const struct triage_rule *r, double figure, u64 duration_n
 	return figure;
 }
 
-static enum triage_level level_of(const struct triage_rule *r, double value)
+static enum triage_level level_of(const struct triage_finding *f)
 {
-	if (r->problem > 0 && value >= r->problem)
+	double value = triage_finding__judged(f);
+
+	if (f->problem > 0 && value >= f->problem)
 		return TRIAGE_PROBLEM;
-	return r->notice > 0 && value >= r->notice ? TRIAGE_NOTICE : TRIAGE_FINE;
+	return f->rule->notice > 0 && value >= f->rule->notice ? TRIAGE_NOTICE : TRIAGE_FINE;
+}
+
+static double lower_limit(const struct triage_finding *f)
+{
+	return f->rule->notice > 0 ? f->rule->notice : f->problem;
 }
 
 static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding *f)
@@ -415,56 +432,100 @@ static void conclude(struct triage *t, size_t i, int cpus, struct triage_finding
 	double all = k->others;
 	size_t j;
 
-	*f = (struct triage_finding){ .rule = r, .looked = k->duration_ns };
+	*f = (struct triage_finding){
+		.rule = r,
+		.looked = k->duration_ns,
+		.problem = r->each_cpu && cpus > 0 ? r->problem * cpus : r->problem,
+	};
 	if (!k->duration_ns || !k->n)
 		return;
 	merge(r, k);
 	qsort(k->key, k->n, sizeof(*k->key), by_figure);
-	k->merged = 0;          /* the order is another one now */
+	k->merged = 0;          /* no longer sorted by key */
 	for (j = 0; j < k->n; j++)
 		all = with(r, all, k->key[j].figure);
 	f->value = in_unit(r, k->key[0].figure, k->duration_ns, cpus);
 	f->all = in_unit(r, all, k->duration_ns, cpus);
 	f->nothers = k->nothers;
 	f->others = in_unit(r, k->others, k->duration_ns, cpus);
-	f->level = level_of(r, r->whole ? f->all : f->value);
+	f->level = level_of(f);
 	for (j = 0; j < k->n && j < TRIAGE_EVIDENCE; j++) {
+		double value = in_unit(r, k->key[j].figure, k->duration_ns, cpus);
+
+		if (f->level != TRIAGE_FINE && !r->whole && value < lower_limit(f))
+			break;
 		f->key[j] = &k->key[j];
-		f->key_value[j] = in_unit(r, k->key[j].figure, k->duration_ns, cpus);
+		f->key_value[j] = value;
 	}
 	f->nkeys = j;
 }
 
-/* How far beyond what is worth a word. */
+/* The figure as a multiple of the lower limit. */
 static double excess(const struct triage_finding *f)
 {
-	double limit = f->rule->notice > 0 ? f->rule->notice : f->rule->problem;
+	double limit = lower_limit(f);
 
-	return limit > 0 ? (f->rule->whole ? f->all : f->value) / limit : 0;
+	return limit > 0 ? triage_finding__judged(f) / limit : 0;
 }
 
 static int worst_first(const void *a, const void *b)
 {
 	const struct triage_finding *x = a, *y = b;
 
-	if (x->level != y->level)
-		return x->level > y->level ? -1 : 1;
-	if (x->level != TRIAGE_FINE && x->rule->weight != y->rule->weight)
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	if (x->rank != TRIAGE_FINE && x->rule->weight != y->rule->weight)
 		return x->rule->weight > y->rule->weight ? -1 : 1;
 	if (x->looked != y->looked)
 		return x->looked ? -1 : 1;
 	return (excess(y) > excess(x)) - (excess(y) < excess(x));
 }
 
-/* Is what it stands beside small enough? */
-static bool speaks(const struct triage_rule *r, const struct triage_finding *f, size_t n)
+static const struct triage_finding *find(const struct triage_finding *f, size_t n, const char *name)
 {
 	size_t i;
 
-	for (i = 0; r->beside && i < n; i++)
-		if (!strcmp(f[i].rule->name, r->beside))
-			return f[i].looked && f[i].all <= r->at_most;
-	return true;
+	for (i = 0; name && i < n; i++)
+		if (!strcmp(f[i].rule->name, name))
+			return &f[i];
+	return NULL;
+}
+
+/* Applies the condition of beside. */
+static void look_beside(struct triage_finding *f, const struct triage_finding *beside)
+{
+	if (!beside)
+		return;
+	f->beside = beside->rule;
+	f->beside_all = beside->all;
+	if (!beside->looked || beside->all > f->rule->at_most)
+		f->level = TRIAGE_FINE;
+}
+
+static bool same_program(const struct triage_finding *a, const struct triage_finding *b)
+{
+	const struct field *x = cell(&a->key[0]->row, "comm"), *y = cell(&b->key[0]->row, "comm");
+
+	return x && y && x->text && y->text && !strcmp(x->text, y->text);
+}
+
+/* Whether the notice tells why the problem is there. */
+static bool explains(const struct triage_finding *notice, const struct triage_finding *problem)
+{
+	return notice->level == TRIAGE_NOTICE && problem->level == TRIAGE_PROBLEM && notice->rule->cpu_use &&
+	       problem->rule->cpu_use && notice->rule->weight > problem->rule->weight && same_program(notice, problem);
+}
+
+static void rank(struct triage_finding *f, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		f[i].rank = f[i].level;
+		for (k = 0; k < n && f[i].rank != TRIAGE_PROBLEM; k++)
+			if (explains(&f[i], &f[k]))
+				f[i].rank = TRIAGE_PROBLEM;
+	}
 }
 
 struct triage_finding *triage__findings(struct triage *t, int cpus)
@@ -477,8 +538,8 @@ struct triage_finding *triage__findings(struct triage *t, int cpus)
 	for (i = 0; i < t->n; i++)
 		conclude(t, i, cpus, &f[i]);
 	for (i = 0; i < t->n; i++)
-		if (!speaks(f[i].rule, f, t->n))
-			f[i].level = TRIAGE_FINE;
+		look_beside(&f[i], find(f, t->n, f[i].rule->beside));
+	rank(f, t->n);
 	qsort(f, t->n, sizeof(*f), worst_first);
 	return f;
 }
@@ -528,7 +589,7 @@ const char *triage_value(char *text, const struct triage_rule *rule, double valu
 	return text;
 }
 
-/* A text as a word for a shell. */
+/* Writes a text as a shell word. */
 static int put_word(FILE *f, const char *text)
 {
 	size_t n = strlen(text);
@@ -542,13 +603,14 @@ static int put_word(FILE *f, const char *text)
 	return 0;
 }
 
-static int put_cell(FILE *f, const struct field *cell, bool as_word)
+/* name: what the template calls it, of n bytes. A call that has not ended may have no path yet. */
+static int put_cell(FILE *f, const struct field *cell, const char *name, size_t n, bool as_word)
 {
 	char text[UNITS_SPACE];
 	enum unit unit;
 
 	if (!cell || (!cell->text && cell->kind == FIELD_NONE)) {
-		fputc('?', f);
+		fprintf(f, "an unknown %.*s", (int)n, name);
 	} else if (cell->text && as_word) {
 		return put_word(f, cell->text);
 	} else if (cell->text) {
@@ -565,7 +627,18 @@ static int put_cell(FILE *f, const struct field *cell, bool as_word)
 	return 0;
 }
 
-/* A text with {names} in it; as_words: for a shell. */
+static void put_times(FILE *f, double value)
+{
+	char text[UNITS_SPACE];
+
+	format_number(text, value);
+	if (strcmp(text, "1"))
+		fprintf(f, "%s times", text);
+	else
+		fputs("once", f);
+}
+
+/* Fills in the {names} of a template; as_words: as shell words. */
 static char *fill_in(const struct triage_finding *f, const char *template, bool as_words)
 {
 	char value[UNITS_SPACE], *text = NULL;
@@ -587,10 +660,14 @@ static char *fill_in(const struct triage_finding *f, const char *template, bool 
 		n = strcspn(++p, "}");
 		if (n == 5 && !strncmp(p, "value", n))
 			fputs(triage_value(value, f->rule, f->value), out);
+		else if (n == 5 && !strncmp(p, "times", n))
+			put_times(out, f->value);
 		else if (n == 3 && !strncmp(p, "all", n))
 			fputs(triage_value(value, f->rule, f->all), out);
+		else if (n == 6 && !strncmp(p, "beside", n) && f->beside)
+			fputs(triage_value(value, f->beside, f->beside_all), out);
 		else
-			err = put_cell(out, cell_of(&f->key[0]->row, p, n), as_words);
+			err = put_cell(out, cell_of(&f->key[0]->row, p, n), p, n, as_words);
 		p += n + (p[n] == '}');
 	}
 	if (fclose(out) || err) {

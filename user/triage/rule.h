@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is wrong with a machine, looked for in what several tools have measured over the same time.
+ * Finds problems of a machine in the measurements of several tools over the same time.
  *
- * A rule is a row of a table: which rows of which tool it looks at, what of them is added up by what, how much of
- * that is worth a word and how much is a problem, and what to say then. struct triage holds the rules and
- * is fed with reports and single events, in any order; its findings are what came of them.
+ * A rule is a row of a table: the tool and its rows, the figure and the grouping, the limits of a
+ * notice and of a problem, and the sentence. struct triage holds the rules and receives reports and
+ * single events, in any order; from these it makes the findings.
  */
 #ifndef TALLY_TRIAGE_RULE_H
 #define TALLY_TRIAGE_RULE_H
@@ -13,63 +13,69 @@
 #include "report/report.h"
 
 enum triage_per {
-	TRIAGE_COUNT,           /* the figures' sum */
+	TRIAGE_COUNT,           /* sum of the figures */
 	TRIAGE_PER_SECOND,
 	TRIAGE_BYTES_PER_SECOND,
-	TRIAGE_OF_CPU,          /* of times in ns: how many CPUs have as much */
-	TRIAGE_TASKS,           /* likewise, how many tasks that is on average */
-	TRIAGE_OF_MACHINE,      /* and its share of all CPUs' time, 0..1 */
-	TRIAGE_PERCENT,         /* the figures are in per cent of a report's time */
-	TRIAGE_LONGEST,         /* the largest figure; in ns */
+	TRIAGE_OF_CPU,          /* for times in ns: number of CPUs */
+	TRIAGE_TASKS,           /* for times in ns: average number of tasks */
+	TRIAGE_OF_MACHINE,      /* for times in ns: share of all CPUs, 0..1 */
+	TRIAGE_PERCENT,         /* the figures are percentages of the report's duration */
+	TRIAGE_LONGEST,         /* largest figure, in ns */
 };
 
 /*
- * Which rows: the cell is one of the texts, or another text than these (what is not known is neither), or a number of
- * at least so much.
+ * Selects rows: the cell is one of the texts, or is known and none of the texts, or is a number of
+ * at least least.
  */
 struct triage_condition {
-	const char *cell;       /* NULL: the end of the conditions */
+	const char *cell;       /* NULL: end of the conditions */
 	const char *is;         /* "ENOENT|ENOTDIR" */
 	const char *is_not;
-	double least;           /* where neither is given */
+	double least;           /* used if is and is_not are NULL */
 };
 
 #define TRIAGE_CONDITIONS 4
 
 /*
- * sentence and next are texts with {names} of the row's cells between them, of the key whose figure is the
- * largest; {value} is that figure, {all} that of all keys. In next, texts are words for a shell.
+ * sentence and next are texts with {names} of cells, taken from the row of the key with the largest
+ * figure; {value} is that figure, {times} the same of a count ("once", "7 times"), {all} the total of
+ * all keys, {beside} the total of the rule beside. In next, cell texts are shell-quoted.
  */
 struct triage_rule {
 	const char *name;       /* "forks" */
-	const char *tool;       /* whose report */
+	const char *tool;       /* whose reports it checks */
+	const char *option;     /* of its lines only those with this text, "--state disk"; NULL: all */
 	struct triage_condition where[TRIAGE_CONDITIONS];
-	const char *by;         /* cells with '|' between them whose rows are added up; NULL: all of them */
-	const char *figure;     /* the cell; of a histogram "p99" too; NULL: how many rows (single events) */
+	const char *by;         /* grouping cells, separated by '|'; NULL: a single group */
+	const char *figure;     /* figure cell; for histograms also "p99"; NULL: number of rows (single events) */
 	enum triage_per per;
-	const char *beside;     /* speaks only where all of that rule is at most so much; NULL: always */
+	const char *beside;     /* applies only if the total of that rule is at most at_most; NULL: always */
 	double at_most;
-	bool whole;             /* the limits are about the sum over all keys */
-	double notice, problem; /* from here on; 0: never */
-	u32 weight;             /* of two findings of a level, what stands first: causes before symptoms */
-	const char *why;        /* the reason of the limits */
+	bool whole;             /* the limits apply to the sum over all keys */
+	double notice, problem; /* limits; 0: none */
+	/* problem is multiplied by the number of CPUs: the load hurts by its share of the machine */
+	bool each_cpu;
+	u32 weight;             /* order of findings of the same level: causes before symptoms */
+	bool cpu_use;           /* why a program uses CPUs or waits for them: see triage__findings() */
+	const char *why;        /* reason of the limits */
 	const char *sentence;
-	const char *next;       /* the command to type then */
+	const char *next;       /* suggested next command */
 };
 
 enum triage_level { TRIAGE_FINE, TRIAGE_NOTICE, TRIAGE_PROBLEM };
 
 /* One key of a rule. */
 struct triage_key {
-	struct report_row row;  /* the cells of the row with the largest figure */
+	struct report_row row;  /* cells of the row with the largest figure */
 	double figure;
 };
 
 #define TRIAGE_EVIDENCE 3
 
 /*
- * Of a rule, at most so many keys are told apart: what makes keys (commands, paths, addresses) may be an attacker's.
- * Beyond that the smaller half is added to the others, which are in the sum of all keys and not the largest of them.
+ * Most keys per rule: an attacker may control what makes keys (commands, paths, addresses). Beyond
+ * that, the smaller half moves to the others, which count in the sum of all keys but not as the
+ * largest.
  */
 #define TRIAGE_KEYS 16384
 
@@ -77,44 +83,63 @@ struct triage_finding {
 	const struct triage_rule *rule;
 	enum triage_level level;
 	bool looked;            /* the tool has reported */
-	double value, all;      /* of the largest key and of all, in the rule's unit */
-	const struct triage_key *key[TRIAGE_EVIDENCE];  /* the largest first; the triage's */
+	enum triage_level rank; /* the level by which it is placed, see triage__findings() */
+	double value, all;      /* largest key and total, in the rule's unit */
+	double problem;         /* limit on this machine; 0: none */
+	const struct triage_rule *beside;       /* NULL: the rule has none */
+	double beside_all;      /* its total, in its unit */
+	/*
+	 * Largest first, owned by the triage. Of a finding, unless the limits apply to the sum, those that are one by
+	 * themselves.
+	 */
+	const struct triage_key *key[TRIAGE_EVIDENCE];
 	double key_value[TRIAGE_EVIDENCE];
 	size_t nkeys;
-	u64 nothers;            /* keys that were added to the others, again each time one comes back */
-	double others;          /* what they have, in the rule's unit; in all, too */
+	u64 nothers;            /* keys moved to the others; a key that returns counts again */
+	double others;          /* their total in the rule's unit; included in all */
 };
 
 struct triage;
 
-/* rule: the caller's, n of them. NULL without memory. */
+/* rule: n rules, borrowed. NULL without memory. */
 struct triage *triage__new(const struct triage_rule *rule, size_t n);
 void triage__free(struct triage *t);
 
-/* Forgets what it was given: another interval begins. */
+/* Drops all input, for the next interval. */
 void triage__reset(struct triage *t);
 
-/* Rows of this process are left out: what has a cell pid of that number. 0: of none. */
+/* Excludes rows whose cell pid has this number. 0: none. */
 void triage__leave_out(struct triage *t, u32 pid);
 
-/* A report, and a single event. Texts are copied. 0 or -ENOMEM. */
+/* Add a report or a single event. Texts are copied. Return 0 or -ENOMEM. */
 struct stream_line;
 int triage__take(struct triage *t, const struct report *r);
 int triage__take_line(struct triage *t, const char *tool, const struct stream_line *line);
 
 /*
- * What came of all rules, in new memory that the caller frees: n of them, problems first, then what is worth
- * a word, then what is fine and what was not looked at. NULL without memory. cpus: of the machine.
+ * The findings of all n rules, allocated, for the caller to free: problems first, then notices,
+ * then rules that found nothing or had no data. Among the rules of cpu_use, a notice is placed among
+ * the problems if a problem of a smaller weight names the same program: it is the cause, whichever of
+ * the two limits a faster or smaller machine reaches first. NULL without memory. cpus: of the machine.
  */
 struct triage_finding *triage__findings(struct triage *t, int cpus);
 
-/* Is it one of a list's words, "A|B|C"? */
+/* Whether word is in the list "A|B|C". */
 bool triage_word_is_in(const char *word, const char *list);
 
-/* What a rule's value is for people: "352 a second", "1.94 CPUs". space: UNITS_SPACE. */
+/* Whether evidence shows that cell of a key: those it is grouped by, and beside a pid the name. */
+bool triage_shows_cell(const struct triage_rule *rule, const char *cell);
+
+/* Formats a rule's value: "352 a second", "1.94 CPUs". text: UNITS_SPACE. */
 const char *triage_value(char *text, const struct triage_rule *rule, double value);
 
-/* The sentence, and the command, of a finding that has keys; new memory for the caller, or NULL. Not escaped. */
+/* The figure compared with the limits. */
+static inline double triage_finding__judged(const struct triage_finding *f)
+{
+	return f->rule->whole ? f->all : f->value;
+}
+
+/* The sentence and the next command of a finding that has keys; allocated, or NULL. Not escaped. */
 char *triage_sentence(const struct triage_finding *f);
 char *triage_next(const struct triage_finding *f);
 

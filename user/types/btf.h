@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types of the running kernel and its modules from BTF (Documentation/bpf/btf.rst), as C and as
- * offsets. Those of a module are read when something is looked for in it. The functions that take
- * a struct btf work on any, and are pure.
+ * Types of the running kernel and its modules from BTF (Documentation/bpf/btf.rst), as C
+ * declarations and as offsets. A module's BTF is read at the first lookup in it. Functions that
+ * take a struct btf work on any BTF and are pure.
  *
- * All return 0 or a negative errno, leave the result alone on failure, and hand out new memory.
+ * All functions return 0 or a negative errno, leave the result unchanged on failure, and allocate
+ * results.
  */
 #ifndef TALLY_TYPES_BTF_H
 #define TALLY_TYPES_BTF_H
@@ -17,33 +18,33 @@
 
 /*
  * "const char *name", "int (*fn)(struct sock *)", "u8 addr[16]"; name "" gives the type alone:
- * "const char *". What has no name of its own is "struct {...}". NULL without memory, or for BTF
- * that is nested absurdly deep.
+ * "const char *". Anonymous types are "struct {...}". NULL if out of memory or if the BTF is nested
+ * too deeply.
  */
 char *btf_declaration(const struct btf *btf, u32 id, const char *name);
 
-/* What is left when typedefs and qualifiers are taken off. NULL if there is no such type. */
+/* The type without typedefs and qualifiers. NULL if there is no such type. */
 const struct btf_type *btf_bare_type(const struct btf *btf, u32 id, u32 *bare_id);
 
 struct type_member {
-	char *type;             /* as C, without the name; no width: "unsigned int" */
-	char *name;             /* the way to it: "sk_flags", "fault.address"; or "" */
-	u64 bit_offset;         /* from the start of the whole */
-	u64 size;               /* bytes of its type; 0 for a flexible array */
+	char *type;             /* as C, without the name and bit-field width: "unsigned int" */
+	char *name;             /* the access path: "sk_flags", "fault.address"; or "" */
+	u64 bit_offset;         /* from the start of the outermost type */
+	u64 size;               /* bytes of its type; 0: flexible array */
 	u32 bits;               /* of a bit-field, else 0 */
-	u32 depth;              /* inside of how many others in the list */
+	u32 depth;              /* nesting depth in the list */
 };
 
-/* Of a struct or union (typedefs of one are followed). */
+/* The layout of a struct or union (typedefs are followed). */
 struct type_layout {
 	u64 size;
-	struct type_member *member;     /* as declared; a container stands before its members */
+	struct type_member *member;     /* in declaration order; a container precedes its members */
 	size_t n;
 };
 
 /*
- * Members of nameless structs and unions are listed too; with deep those of all that lie inside,
- * typedefs followed, but not in arrays. -EINVAL: no struct or union.
+ * Members of anonymous structs and unions are included; with deep, so are those of all nested
+ * types, through typedefs but not arrays. -EINVAL: not a struct or union.
  */
 int type_layout__read(struct type_layout *l, const struct btf *btf, u32 id, bool deep);
 void type_layout__free(struct type_layout *l);
@@ -55,29 +56,32 @@ struct enum_value {
 
 struct enum_values {
 	u32 size;               /* bytes */
-	bool is_signed;         /* values are to be read as s64 */
+	bool is_signed;         /* read values as s64 */
 	struct enum_value *value;
 	size_t n;
 };
 
-/* -EINVAL: no enum. */
+/* -EINVAL: not an enum. */
 int enum_values__read(struct enum_values *e, const struct btf *btf, u32 id);
 void enum_values__free(struct enum_values *e);
 
 struct function_argument {
-	char *type, *name;      /* name "" where BTF has none */
-	u64 size;               /* bytes, 0 if unknown */
+	char *type, *name;      /* name is "" if BTF has none */
+	u64 size;               /* bytes; 0: unknown */
 };
 
 struct function_prototype {
-	char *text;             /* "int tcp_sendmsg(struct sock *sk, ...)" with all of them */
+	char *text;             /* the whole declaration: "int tcp_sendmsg(struct sock *sk, ...)" */
 	char *returns;          /* "int" */
 	struct function_argument *argument;
 	size_t n;
-	bool is_variadic;       /* and more: "..." */
+	bool is_variadic;       /* ends with "..." */
 };
 
-/* Of a function (BTF_KIND_FUNC), or a prototype, typedefs and pointers to it. -EINVAL: none. */
+/*
+ * The prototype of a function (BTF_KIND_FUNC), or of a prototype, typedef or pointer to one.
+ * -EINVAL: none.
+ */
 int function_prototype__read(struct function_prototype *p, const struct btf *btf, u32 id);
 void function_prototype__free(struct function_prototype *p);
 
@@ -94,11 +98,14 @@ struct kernel_types {
 	size_t nmodules;
 };
 
-/* Types of vmlinux, and which modules have some. -ENOENT: the kernel has no BTF; -EPERM. */
+/*
+ * Opens the types of vmlinux and lists the modules that have BTF. -ENOENT: the kernel has no BTF;
+ * -EPERM.
+ */
 int kernel_types__open(struct kernel_types *t);
 void kernel_types__close(struct kernel_types *t);
 
-/* A type and where it was found; lives as long as the kernel_types. */
+/* A type and where it was found; valid as long as the kernel_types. */
 struct kernel_type {
 	const struct btf *btf;
 	u32 id;
@@ -112,34 +119,28 @@ struct kernel_type_list {
 
 /*
  * All definitions of a type: "struct sock", "union ...", "enum ...", or "sock", which may also be a
- * typedef. One name may have several: they are private to files. In vmlinux, and if it is not
- * there in all modules. n is at least 1, else -ENOENT.
+ * typedef. A name may have several definitions, private to source files. Searches vmlinux, and only
+ * if that has none, all modules. n is at least 1, or the result is -ENOENT.
  */
 int kernel_types__find(struct kernel_types *t, const char *name, struct kernel_type_list *found);
 void kernel_type_list__free(struct kernel_type_list *l);
 
 /*
- * A function by name, in a module or (NULL) in vmlinux. BTF lacks what was inlined or changed by
- * the compiler, and functions whose name has two meanings: -ENOENT.
+ * A function by name, in a module or in vmlinux (NULL). -ENOENT for functions that BTF lacks:
+ * inlined, changed by the compiler, or with an ambiguous name.
  */
 int kernel_types__function(struct kernel_types *t, const char *name, const char *module,
 			   struct kernel_type *found);
 
 /*
- * The prototype of a tracepoint's handlers, of vmlinux or any module: a function, or where BTF does not have that
- * a typedef without names. In front of the arguments it has one that programs do not see. -ENOENT: BTF
- * knows no tracepoint of this name.
+ * The prototype of a tracepoint's handlers, in vmlinux or any module: a function, or if BTF lacks
+ * that, a typedef without argument names. Its first argument is hidden from programs. -ENOENT: BTF
+ * has no tracepoint of this name.
  */
 #define TRACEPOINT_DATA 1
 int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct kernel_type *found);
 
-/*
- * Arguments of a tracepoint's handler, typedef btf_trace_NAME, the context pointer in front of
- * them included. -ENOENT if there is no such tracepoint, another negative errno without BTF.
- */
-int kernel_btf_arguments(const char *trace_typedef);
-
-/* The names that a type could be meant by, for hints; they belong to the types. */
+/* All type names, for hints; they belong to the types. */
 int kernel_types__names(const struct kernel_types *t, const char ***names, size_t *n);
 
 #endif /* TALLY_TYPES_BTF_H */

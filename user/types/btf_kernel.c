@@ -22,7 +22,7 @@ static int add_module(struct kernel_types *t, const char *name)
 	return 0;
 }
 
-/* In sysfs since 5.11; before, the types of modules are not there to be had. */
+/* In sysfs since 5.11; older kernels do not expose the types of modules. */
 static int find_modules(struct kernel_types *t)
 {
 	DIR *dir = opendir("/sys/kernel/btf");
@@ -75,7 +75,7 @@ void kernel_types__close(struct kernel_types *t)
 	*t = (struct kernel_types){};
 }
 
-/* NULL: it has none, or has gone, or its types cannot be read. */
+/* NULL: it has no BTF, has been unloaded, or its BTF cannot be read. */
 static const struct btf *read_module(struct kernel_types *t, struct module_types *m)
 {
 	if (!m->btf)
@@ -83,7 +83,7 @@ static const struct btf *read_module(struct kernel_types *t, struct module_types
 	return m->btf;
 }
 
-/* A name with its keyword taken off, and the kinds (bits) it may stand for. */
+/* A name without its keyword, and a bit mask of the kinds it may be. */
 struct sought {
 	const char *name;
 	u64 kinds;
@@ -114,7 +114,7 @@ static struct sought read_name(const char *name)
 	};
 }
 
-/* The types of one BTF, without those of the one it is based on. */
+/* Searches the types of one BTF, without those of its base. */
 static int find_in(const struct btf *btf, const char *module, const struct sought *s,
 		   struct kernel_type_list *found)
 {
@@ -127,7 +127,7 @@ static int find_in(const struct btf *btf, const char *module, const struct sough
 
 		if (!(s->kinds >> btf_kind(t) & 1) || strcmp(btf_name(btf, t->name_off), s->name))
 			continue;
-		/* An enum without values is the declaration of one. */
+		/* An enum without values is a forward declaration. */
 		if (btf_is_any_enum(t) && !btf_vlen(t))
 			continue;
 		more = btf_grow(found->type, found->n, sizeof(*more));
@@ -193,7 +193,7 @@ int kernel_types__function(struct kernel_types *t, const char *name, const char 
 	return err;
 }
 
-/* __traceiter_NAME() has names; since 5.10 (commit d25e37d89dd2), where BTF has the function. */
+/* __traceiter_NAME() has argument names; since 5.10 (commit d25e37d89dd2), if BTF has the function. */
 int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct kernel_type *found)
 {
 	struct kernel_type_list list = {};
@@ -209,23 +209,6 @@ int kernel_types__tracepoint(struct kernel_types *t, const char *name, struct ke
 	kernel_types__function(t, text, found->module, found);
 	kernel_type_list__free(&list);
 	return 0;
-}
-
-int kernel_btf_arguments(const char *trace_typedef)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *t = NULL;
-	u32 proto_id;
-	int id;
-
-	if (!btf)
-		return -errno;
-	id = btf__find_by_name_kind(btf, trace_typedef, BTF_KIND_TYPEDEF);
-	if (id > 0)
-		t = btf_find_prototype(btf, id, &proto_id);
-	id = t ? btf_vlen(t) : -ENOENT;
-	btf__free(btf);
-	return id;
 }
 
 int kernel_types__names(const struct kernel_types *t, const char ***names, size_t *n)

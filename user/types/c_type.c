@@ -8,8 +8,8 @@
 
 #include "types/dwarf.h"
 
-#define MOST_NESTED 16          /* nameless members inside of nameless members */
-#define MOST_NAMELESS 1000      /* of one type: what comes from debug information may go in circles */
+#define MOST_NESTED 16          /* nesting limit of anonymous members */
+#define MOST_NAMELESS 1000      /* limit per type: debug information may contain cycles */
 
 struct c_type c_type__integer(u32 size, bool is_signed)
 {
@@ -27,7 +27,7 @@ struct c_type c_type__pointer_to(struct c_type t)
 	return t;
 }
 
-/* Without typedefs and qualifiers; NULL for pointers made by stars, void, and what has no BTF. */
+/* Strips typedefs and qualifiers; NULL for pointers by stars, void, and types without BTF. */
 static const struct btf_type *bare(const struct c_type *t, u32 *id)
 {
 	return t->btf && !t->stars ? btf_bare_type(t->btf, t->id, id) : NULL;
@@ -72,6 +72,14 @@ bool c_type__is_struct(const struct c_type *t)
 	const struct btf_type *b = bare(t, &id);
 
 	return b && btf_is_composite(b);
+}
+
+bool c_type__is_enum(const struct c_type *t)
+{
+	u32 id;
+	const struct btf_type *b = bare(t, &id);
+
+	return b && btf_is_any_enum(b);
 }
 
 bool c_type__is_char(const struct c_type *t)
@@ -292,16 +300,12 @@ static bool integer_by_name(const char *name, struct c_type *t)
 	return false;
 }
 
-static int type_by_name(struct c_type *t, struct kernel_types *types, const char *name)
+int c_type__find_kernel(struct c_type *t, void *arg, const char *name)
 {
 	struct kernel_type_list found;
 	int err;
 
-	if (integer_by_name(name, t))
-		return 0;
-	if (!types)
-		return -ENOENT;
-	err = kernel_types__find(types, name, &found);
+	err = kernel_types__find(arg, name, &found);
 	if (err)
 		return err;
 	*t = c_type__of(found.type[0].btf, found.type[0].id);
@@ -309,9 +313,9 @@ static int type_by_name(struct c_type *t, struct kernel_types *types, const char
 	return 0;
 }
 
-int c_type__parse(struct c_type *t, struct kernel_types *types, const char *text)
+int c_type__parse(struct c_type *t, c_type_find find, void *arg, const char *text)
 {
-	char *name = strdup(text);
+	char *name = strdup(text), *bare;
 	u32 stars = 0;
 	size_t n;
 	int err;
@@ -321,7 +325,11 @@ int c_type__parse(struct c_type *t, struct kernel_types *types, const char *text
 	for (n = strlen(name); n && strchr(" *\t", name[n - 1]); n--)
 		stars += name[n - 1] == '*';
 	name[n] = 0;
-	err = type_by_name(t, types, strncmp(name, "const ", 6) ? name : name + 6);
+	bare = strncmp(name, "const ", 6) ? name : name + 6;
+	if (integer_by_name(bare, t))
+		err = 0;
+	else
+		err = find ? find(t, arg, bare) : -ENOENT;
 	if (!err)
 		t->stars += stars;
 	free(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finding and opening debug information, in the process that reads it. */
+/* Finds and opens debug information, in the process that reads it. */
 #include "types/dwarf.h"
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 
 #ifdef HAVE_LIBDW
 
-/* Of all sections together, unpacked. Chromium's, the largest we know of, are about 4 GB. */
+/* Limit of all sections together, uncompressed. The largest known, Chromium's, have about 4 GB. */
 #define MAX_DEBUG_INFO (8ULL << 30)
 
 /*
- * What a section of debug information takes once unpacked, by its own words: libdw allocates
- * that much before it unpacks. Deflate makes at most 1032 bytes out of one.
+ * The uncompressed size that a section claims: libdw allocates it before decompressing. Deflate
+ * expands at most 1032-fold.
  */
 static int unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name, u64 *size)
 {
@@ -36,7 +36,7 @@ static int unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *
 			return -EBADMSG;
 		*size = compressed.ch_size;
 	} else if (!strncmp(name, ".zdebug", 7)) {
-		/* "ZLIB" and eight bytes, the highest first */
+		/* "ZLIB" and a big-endian size of eight bytes */
 		raw = elf_rawdata(section, NULL);
 		if (!raw || raw->d_size < 12)
 			return -EBADMSG;
@@ -50,7 +50,7 @@ static int unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *
 	return *size / 2048 > header->sh_size ? -EBADMSG : 0;
 }
 
-/* Is there debug information in the file, of a size that we take? entries: a bound for it. */
+/* Does the file have debug information of acceptable size? entries: upper limit of its entries. */
 static int check_sections(Elf *elf, u64 *entries)
 {
 	Elf_Scn *section = NULL;
@@ -76,15 +76,15 @@ static int check_sections(Elf *elf, u64 *entries)
 		if (size > MAX_DEBUG_INFO || total > MAX_DEBUG_INFO)
 			return -EBADMSG;
 		if (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info"))
-			*entries += size;       /* an entry takes a byte at least */
+			*entries += size;       /* an entry takes at least a byte */
 	}
 	return *entries ? 0 : -ENODATA;
 }
 
 /*
- * libdw checks where a string begins, but not always that it ends within its section. Sections of
- * strings get a NUL as their last byte, which they have unless they are damaged. Of the sections
- * with entries we remember where they are, see dwarf__text().
+ * libdw checks where a string begins, but not always that it ends within its section. So the last
+ * byte of string sections is set to NUL, which it already is unless they are damaged. Sections with
+ * entries are remembered for dwarf__text().
  */
 static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
 {
@@ -93,7 +93,7 @@ static int end_strings(struct dwarf *d, Elf_Scn *section, const char *name)
 
 	if (!strings && !strstr(name, "debug_info") && !strstr(name, "debug_types"))
 		return 0;
-	data = elf_rawdata(section, NULL);      /* what libdw uses, unpacked by now */
+	data = elf_rawdata(section, NULL);      /* the data libdw uses, uncompressed by now */
 	if (!data || !data->d_buf || !data->d_size)
 		return 0;
 	if (strings) {
@@ -162,7 +162,7 @@ void dwarf_direct__close(struct dwarf *d)
 	if (d->cfi_owned)
 		dwarf_cfi_end(d->cfi[1]);
 	if (d->dwfl)
-		dwfl_end(d->dwfl);      /* d->dwarf with it */
+		dwfl_end(d->dwfl);      /* frees d->dwarf too */
 	else
 		dwarf_end(d->dwarf);
 	dwarf_end(d->alt);
@@ -173,7 +173,7 @@ void dwarf_direct__close(struct dwarf *d)
 	free(d);
 }
 
-/* elf has debug information. whole: unwind tables, too. */
+/* elf has debug information. whole: read unwind tables too. */
 static int begin(struct dwarf *d, Elf *elf, bool whole)
 {
 	int err;
@@ -182,14 +182,14 @@ static int begin(struct dwarf *d, Elf *elf, bool whole)
 	err = d->dwarf ? end_all_strings(d, elf) : -EBADMSG;
 	if (err || !whole)
 		return err;
-	/* A separate file has no .eh_frame of its own. */
+	/* A separate debug file has no .eh_frame. */
 	d->cfi[0] = dwarf_getcfi(d->dwarf);
 	d->cfi[1] = dwarf_getcfi_elf(d->file.elf);
 	d->cfi_owned = d->cfi[1];
 	return 0;
 }
 
-/* d->file is open: looks for debug information in it, then in the file that belongs to it. */
+/* d->file is open: looks for debug information in it, then in its separate debug file. */
 static int open_dwarf(struct dwarf *d, const char *path)
 {
 	Elf *elf = d->file.elf;
@@ -206,6 +206,42 @@ static int open_dwarf(struct dwarf *d, const char *path)
 	if (err)
 		return err;
 	return begin(d, elf, true);
+}
+
+/* Units that are in other files have their addresses here: .debug_addr, which few others have. */
+static bool has_addresses(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	const char *name;
+	GElf_Shdr header;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		name = gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		if (name && (!strcmp(name, ".debug_addr") || !strcmp(name, ".zdebug_addr")))
+			return true;
+	}
+	return false;
+}
+
+bool dwarf_direct__is_split(struct dwarf *d)
+{
+	Dwarf_Off at = 0, next;
+	Dwarf_Die unit;
+	size_t header;
+
+	if (!has_addresses(dwarf_getelf(d->dwarf)))
+		return false;
+	d->budget = DWARF_MAX_STEPS + d->entries;
+	while (!dwarf_nextcu(d->dwarf, at, &next, &header, NULL, NULL, NULL) && next > at && dwarf__spend(d)) {
+		if (dwarf_offdie(d->dwarf, at + header, &unit) &&
+		    (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name)))
+			return true;
+		at = next;
+	}
+	return false;
 }
 
 int dwarf_direct__open_path(struct dwarf **out, const char *path)
@@ -227,7 +263,7 @@ int dwarf_direct__open_path(struct dwarf **out, const char *path)
 	return err;
 }
 
-/* Its entries are looked up through those of d, so they are part of the bound. */
+/* Its entries are reached through those of d, so they add to the limit. */
 static int open_alt(struct dwarf *d, int fd)
 {
 	u64 entries;
@@ -254,7 +290,7 @@ int dwarf_direct__open(struct dwarf **out, int fd, int debug_fd, int alt_fd, boo
 	int err;
 
 	if (!d)
-		return -ENOMEM;         /* with what is open: the process ends by it */
+		return -ENOMEM;         /* leaks open files: the process exits */
 	with = debug_fd >= 0 ? &d->debug : &d->file;
 	err = elf_file__map_fd(&d->file, fd);
 	if (!err && debug_fd >= 0)
@@ -302,7 +338,7 @@ static int open_vmlinux(struct dwarf **out, const char *root, const char *releas
 		"/usr/lib/debug/boot/vmlinux-%s",               /* Debian, Ubuntu */
 		"/usr/lib/debug/lib/modules/%s/vmlinux",        /* Fedora */
 		"/lib/modules/%s/vmlinux",
-		"/lib/modules/%s/build/vmlinux",                /* built here */
+		"/lib/modules/%s/build/vmlinux",                /* local build */
 		"/boot/vmlinux-%s",
 		"/usr/lib/debug/boot/vmlinux-%s.debug",         /* SUSE */
 	};
@@ -330,7 +366,7 @@ static int open_vmlinux(struct dwarf **out, const char *root, const char *releas
 	return -ENODATA;
 }
 
-/* NAME.ko, .ko.debug, .ko.xz and so on; the kernel writes - in names as _. */
+/* NAME.ko, .ko.debug, .ko.xz and so on; the kernel replaces - in names by _. */
 static bool is_module_file(const char *file, const char *module)
 {
 	for (; *module; module++, file++)
@@ -353,12 +389,12 @@ static int no_elf(Dwfl_Module *m, void **user, const char *name, Dwarf_Addr base
 	return -1;
 }
 
-/* A module is an object file, whose debug information has to be relocated: libdwfl does that. */
+/* A module is an object file, whose debug information needs relocation: libdwfl does it. */
 static int open_module_file(struct dwarf **out, const char *path, const struct build_id *running)
 {
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = no_elf,
-		.find_debuginfo = no_debuginfo,         /* libdwfl's own asks the network */
+		.find_debuginfo = no_debuginfo,         /* libdwfl's own would use the network */
 		.section_address = dwfl_offline_section_address,
 	};
 	struct dwarf *d = new_dwarf(path);
@@ -482,6 +518,12 @@ const char *dwarf__path(const struct dwarf *d)
 	return NULL;
 }
 
+bool dwarf__is_split(const struct dwarf *d)
+{
+	(void)d;
+	return false;
+}
+
 int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name)
 {
 	(void)found, (void)d, (void)name;
@@ -522,6 +564,12 @@ int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
 int dwarf_types__new(struct dwarf_types **t, struct dwarf *d)
 {
 	(void)t, (void)d;
+	return -EOPNOTSUPP;
+}
+
+int dwarf__find_type(struct dwarf *d, const char *name, u64 address, u64 *entry)
+{
+	(void)d, (void)name, (void)address, (void)entry;
 	return -EOPNOTSUPP;
 }
 

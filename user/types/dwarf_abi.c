@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Where arguments are when a function begins: the calling convention of the System V ABI for
- * x86-64 (its chapter 3.2.3), and that of the Itanium C++ ABI for what has a copy constructor or a
- * destructor of its own (3.1.2.3). What the compiler did with a function that nobody else can call
- * may differ: its own locations say so.
+ * Where arguments are at a function's entry: by the calling convention of the System V ABI for
+ * x86-64 (chapter 3.2.3), and of the Itanium C++ ABI for classes with their own copy constructor or
+ * destructor (3.1.2.3). The compiler may deviate for functions without outside callers, but then
+ * gives locations. On arm64 numbers and pointers are placed (AAPCS64, 6.8.2); structures and
+ * two-register values are not, nor are the arguments after them.
  */
 #ifdef HAVE_LIBDW
 
 #include <errno.h>
 #include <string.h>
 
+#include "base/arch.h"
 #include "types/dwarf_libdw.h"
 
-#define INTEGER_REGISTERS 6
+#define INTEGER_REGISTERS ARCH_ARGUMENT_REGISTERS
 #define VECTOR_REGISTERS 8
-#define MOST_MEMBERS 64         /* of what has 16 bytes or less */
+#define MOST_MEMBERS 64         /* of types with at most 16 bytes */
 
 enum abi_class {
 	ABI_NONE,
 	ABI_SSE,
 	ABI_INTEGER,
-	ABI_X87,                /* long double: a result in st0, an argument in memory */
+	ABI_X87,                /* long double: result in st0, argument in memory */
 	ABI_MEMORY,
 };
 
-/* A value as it is passed: up to two words in registers, or on the stack. */
+/* A value to pass: up to two words in registers, or on the stack. */
 struct value {
 	enum abi_class word[2];
 	u64 size, align;
-	bool by_address;        /* C++: what is passed is where it is */
-	bool unknown;           /* nothing behind it can be placed */
+	bool by_address;        /* C++: its address is passed */
+	bool unknown;           /* no later argument can be placed */
 };
 
 /* --- types -------------------------------------------------------------------------------------- */
@@ -84,7 +86,10 @@ static bool has_flag(Dwarf_Die *die, int name)
 
 static bool is_nontrivial(struct dwarf *d, Dwarf_Die *record, u32 depth);
 
-/* A copy or move constructor: its one argument besides the object is a reference to its own type. */
+/*
+ * Is it a copy or move constructor? Its only argument besides the object is a reference to its own
+ * type.
+ */
 static bool copies(Dwarf_Die *constructor, Dwarf_Die *record)
 {
 	Dwarf_Die child, type;
@@ -106,7 +111,7 @@ static bool copies(Dwarf_Die *constructor, Dwarf_Die *record)
 	return own && n == 1;
 }
 
-/* One of its own making: neither what the compiler adds, nor "= default" in the class itself. */
+/* Is it user-provided, neither added by the compiler nor "= default" in the class? */
 static bool is_own_special(struct dwarf *d, Dwarf_Die *function, Dwarf_Die *record)
 {
 	const char *name = dwarf_die__name(d, function), *of = dwarf_die__name(d, record);
@@ -117,7 +122,7 @@ static bool is_own_special(struct dwarf *d, Dwarf_Die *function, Dwarf_Die *reco
 		return false;
 	if (*name == '~')
 		return true;
-	/* A template's constructors do not have its arguments in their names. */
+	/* A template's constructors have no template arguments in their names. */
 	return of && !strncmp(of, name, strlen(name)) &&
 	       (!of[strlen(name)] || of[strlen(name)] == '<') && copies(function, record);
 }
@@ -154,7 +159,7 @@ static bool is_nontrivial(struct dwarf *d, Dwarf_Die *record, u32 depth)
 	u64 convention = number_at(record, DW_AT_calling_convention, 0);
 	Dwarf_Die child;
 
-	/* clang says it. */
+	/* clang states it. */
 	if (convention == DW_CC_pass_by_reference || convention == DW_CC_pass_by_value)
 		return convention == DW_CC_pass_by_reference;
 	if (depth > 16 || dwarf_child(record, &child))
@@ -172,7 +177,7 @@ static bool is_nontrivial(struct dwarf *d, Dwarf_Die *record, u32 depth)
 
 static enum abi_class joined(enum abi_class a, enum abi_class b)
 {
-	return a > b ? a : b;   /* their order is that of the ABI's rules for two in one word */
+	return a > b ? a : b;   /* in the order of the ABI's rules for two classes in one word */
 }
 
 static void classify(struct dwarf *d, struct value *v, Dwarf_Die *type, u64 at, u32 *budget);
@@ -180,7 +185,7 @@ static void classify(struct dwarf *d, struct value *v, Dwarf_Die *type, u64 at, 
 static void put_word(struct value *v, u64 at, u64 size, enum abi_class class)
 {
 	if (at + size > 16 || (size && at % (size < 16 ? size : 16))) {
-		v->word[0] = ABI_MEMORY;        /* not aligned: packed */
+		v->word[0] = ABI_MEMORY;        /* unaligned: packed */
 		return;
 	}
 	v->word[at / 8] = joined(v->word[at / 8], class);
@@ -257,7 +262,7 @@ static void classify_array(struct dwarf *d, struct value *v, Dwarf_Die *array, u
 		return;
 	}
 	if (has_flag(array, DW_AT_GNU_vector)) {
-		/* Where those of 32 bytes and more go depends on how it was compiled. */
+		/* Passing of 32 bytes and more depends on compiler options. */
 		v->unknown |= size > 16;
 		return put_word(v, at, size, ABI_SSE);
 	}
@@ -297,7 +302,7 @@ static void classify(struct dwarf *d, struct value *v, Dwarf_Die *type, u64 at, 
 	}
 }
 
-/* Alignment matters above 8 only: of what contains numbers of 16 bytes. */
+/* Alignment matters only above 8: for types that contain 16-byte numbers. */
 static u64 align_of(Dwarf_Die *type, const struct value *v)
 {
 	u64 said = number_at(type, DW_AT_alignment, 0);
@@ -307,7 +312,7 @@ static u64 align_of(Dwarf_Die *type, const struct value *v)
 	return dwarf_tag(type) == DW_TAG_base_type && v->size == 16 ? 16 : 8;
 }
 
-/* Is there a number of 16 bytes in it? */
+/* Does it contain a 16-byte number? */
 static bool contains_wide(struct dwarf *d, Dwarf_Die *type, u32 depth)
 {
 	Dwarf_Die child, member;
@@ -361,6 +366,12 @@ static struct value value_of(struct dwarf *d, Dwarf_Die *type)
 	return value_by_copy(d, type);
 }
 
+/* Is it placed on every machine? One number in one register. */
+static bool is_plain(Dwarf_Die *type, const struct value *v)
+{
+	return v->by_address || (!is_record(dwarf_tag(type)) && v->word[0] != ABI_MEMORY && v->size <= 8);
+}
+
 /* --- arguments ---------------------------------------------------------------------------------- */
 
 struct convention {
@@ -371,8 +382,8 @@ struct convention {
 };
 
 /*
- * gcc does not say which classes are passed by address, but the location of an argument that was
- * reads the address first.
+ * gcc does not tell which classes are passed by address, but the location of such an argument
+ * starts by reading the address.
  */
 static struct value argument_of(struct dwarf *d, Dwarf_Die *type, Dwarf_Die *parameter)
 {
@@ -432,14 +443,14 @@ static void pass(struct convention *c, Dwarf_Die *parameter, struct dwarf_variab
 	if (c->unknown)
 		return;
 	v = argument_of(c->d, &type, parameter);
-	if (v.unknown) {
+	if (v.unknown || (!ARCH_PASSES_SYSV && !is_plain(&type, &v))) {
 		c->unknown = true;
 		return;
 	}
 	integers = (v.word[0] == ABI_INTEGER) + (v.word[1] == ABI_INTEGER);
 	vectors = (v.word[0] == ABI_SSE) + (v.word[1] == ABI_SSE);
 	if (!is_in_memory(&v) && !integers && !vectors)
-		out->passed = DWARF_PASSED_NOWHERE;     /* it is empty */
+		out->passed = DWARF_PASSED_NOWHERE;     /* empty */
 	else if (is_in_memory(&v) || c->integers + integers > INTEGER_REGISTERS ||
 		 c->vectors + vectors > VECTOR_REGISTERS)
 		put_on_stack(c, &v, out);
@@ -447,7 +458,7 @@ static void pass(struct convention *c, Dwarf_Die *parameter, struct dwarf_variab
 		put_in_registers(c, &v, integers, vectors, out);
 }
 
-/* The result into *out. True: the first register says where the caller wants it. */
+/* Places the result in *out. True: the first argument register holds the result's address. */
 static bool return_value(struct convention *c, Dwarf_Die *function, struct dwarf_variable *out)
 {
 	struct value v;
@@ -458,10 +469,10 @@ static bool return_value(struct convention *c, Dwarf_Die *function, struct dwarf
 		return false;
 	v = value_of(c->d, &type);
 	out->passed = DWARF_PASSED_UNKNOWN;
-	if (v.unknown)
+	if (v.unknown || (!ARCH_PASSES_SYSV && !is_plain(&type, &v)))
 		return false;
 	out->passed = DWARF_PASSED_VECTOR;
-	/* A complex long double is in st0 and st1, though no argument ever is. */
+	/* A complex long double is returned in st0 and st1, but never passed there. */
 	if (dwarf_tag(&type) == DW_TAG_base_type && v.word[0] == ABI_MEMORY)
 		return false;
 	if (v.by_address || v.word[0] == ABI_MEMORY || (v.word[0] == ABI_X87 && v.word[1] != ABI_X87)) {
@@ -490,8 +501,8 @@ void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *
 	struct dwarf_variable nameless, *v;
 	Dwarf_Die child;
 
-	c.integers = return_value(&c, function, &found->result);
-	c.unknown = found->result.passed == DWARF_PASSED_UNKNOWN;
+	c.integers = return_value(&c, function, &found->result) && ARCH_RESULT_BY_ARGUMENT;
+	c.unknown = ARCH_RESULT_BY_ARGUMENT && found->result.passed == DWARF_PASSED_UNKNOWN;
 	if (dwarf_child(function, &child))
 		return;
 	do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Types of programs as BTF, so that what reads the kernel's structures reads theirs. */
+/* Converts a program's types to BTF, so that the code for kernel structures reads them too. */
 #include "types/dwarf.h"
 
 #include <errno.h>
@@ -11,21 +11,20 @@
 
 #include "types/dwarf_libdw.h"
 
-#define MOST_TYPES 16384        /* what lies behind more pointers than that is not known */
+#define MOST_TYPES 16384        /* types beyond this limit are unknown */
 #define MOST_DIMENSIONS 8
-#define REFERRED_TO MOST_DIMENSIONS     /* in place of a dimension: a reference's tag */
+#define REFERRED_TO MOST_DIMENSIONS     /* instead of a dimension: a reference's tag */
 #define MOST_MEMBERS 4096
 #define BUCKETS 4096
 
 /*
- * A type that has a number. Types refer to each other in circles, but BTF is written from the first
- * to the last: so numbers are given when a type is first seen, and it is written when its turn
- * comes.
+ * A numbered type. Types refer to each other in cycles, but BTF is written in order: a type gets
+ * its number when first seen, and is written when its turn comes.
  */
 struct item {
 	Dwarf_Die die;
-	u32 dimension;          /* of an array: this one and those behind it */
-	u32 next;               /* in the bucket; 0: the last */
+	u32 dimension;          /* of an array: this one and the ones after it */
+	u32 next;               /* in the bucket; 0: end */
 };
 
 struct direct_types {
@@ -33,7 +32,7 @@ struct direct_types {
 	struct btf *btf;
 	struct item *item;      /* item[i] is type i + 1 */
 	u32 n, written;
-	u32 bucket[BUCKETS];    /* number of the newest type there */
+	u32 bucket[BUCKETS];    /* number of the bucket's newest type */
 };
 
 int direct_types__new(struct direct_types **out, struct dwarf *d)
@@ -67,7 +66,7 @@ void direct_types__free(struct direct_types *t)
 	free(t);
 }
 
-/* The number of a type, the next one if it is new; 0, which is void, where there is no room. */
+/* The number of a type, the next one if it is new; 0 (void) if there is no room. */
 static u32 number_of(struct direct_types *t, const Dwarf_Die *die, u32 dimension)
 {
 	u32 *bucket = &t->bucket[((uintptr_t)die->addr / 2 + dimension) % BUCKETS], i;
@@ -92,8 +91,7 @@ static bool is_transparent(int tag)
 	       tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* Without typedefs and qualifiers. False: void, a function, or a chain without end. */
-static bool peel(Dwarf_Die *type)
+bool dwarf_die__peel(Dwarf_Die *type)
 {
 	Dwarf_Attribute attr;
 	u32 depth;
@@ -107,13 +105,13 @@ static bool peel(Dwarf_Die *type)
 	return false;
 }
 
-/* The number of the type that an entry refers to; 0: void, as far as BTF is concerned. */
+/* The number of the type that an entry refers to; 0: void, or unknown to BTF. */
 static u32 type_of(struct direct_types *t, Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die type;
 
-	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attr), &type) || !peel(&type))
+	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attr), &type) || !dwarf_die__peel(&type))
 		return 0;
 	return number_of(t, &type, 0);
 }
@@ -129,7 +127,7 @@ static bool number_at(Dwarf_Die *die, int name, u64 *number)
 	return true;
 }
 
-/* Where a member is: a number of bytes, in DWARF 2 as an operation that adds it. */
+/* A member's offset in bytes; in DWARF 2 it is an operation that adds it. */
 static bool location_of(Dwarf_Die *member, u64 *bytes)
 {
 	Dwarf_Attribute attr;
@@ -155,7 +153,7 @@ static bool has_flag(Dwarf_Die *die, int name)
 
 /* --- writing one ------------------------------------------------------------------------------ */
 
-/* What stands for what BTF cannot say, so that the numbers stay in step. */
+/* A placeholder for a type that BTF cannot express, to keep the numbers in step. */
 static int write_unknown(struct direct_types *t, Dwarf_Die *die)
 {
 	const char *name = dwarf_die__name(t->d, die);
@@ -190,27 +188,47 @@ static int write_base(struct direct_types *t, Dwarf_Die *die)
 	return btf__add_int(t->btf, name && *name ? name : "?", size < 0 ? 0 : size, encoding);
 }
 
+/* Negative values have a signed form; read as signed, libdw returns -56 for a one-byte 200. */
+static bool enumerator_at(Dwarf_Die *die, s64 *value)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Sword with_sign;
+	u64 number;
+
+	if (!dwarf_attr(die, DW_AT_const_value, &attr))
+		return false;
+	if (dwarf_whatform(&attr) == DW_FORM_sdata || dwarf_whatform(&attr) == DW_FORM_implicit_const) {
+		if (dwarf_formsdata(&attr, &with_sign))
+			return false;
+		*value = with_sign;
+		return true;
+	}
+	if (!number_at(die, DW_AT_const_value, &number))
+		return false;
+	*value = number;
+	return true;
+}
+
 static int write_enumeration(struct direct_types *t, Dwarf_Die *die)
 {
 	int size = dwarf_bytesize(die), err = btf__add_enum(t->btf, dwarf_die__name(t->d, die),
 							    size < 0 ? 4 : size);
-	Dwarf_Attribute attr;
 	Dwarf_Die child;
-	Dwarf_Sword value;
 	const char *name;
+	s64 value;
 
 	if (err < 0 || dwarf_child(die, &child))
 		return err;
 	do {
 		name = dwarf_die__name(t->d, &child);
 		if (dwarf_tag(&child) == DW_TAG_enumerator && name && *name &&
-		    !dwarf_formsdata(dwarf_attr(&child, DW_AT_const_value, &attr), &value))
-			btf__add_enum_value(t->btf, name, value); /* if it fits: 32 bits */
+		    enumerator_at(&child, &value))
+			btf__add_enum_value(t->btf, name, value); /* if it fits into 32 bits */
 	} while (dwarf__spend(t->d) && !dwarf_siblingof(&child, &child));
 	return err;
 }
 
-/* Dimension i of an array and how many there are. False: there is none such. */
+/* Dimension i of an array, and their number. False: no such dimension. */
 static bool dimension_of(Dwarf_Die *array, u32 i, u64 *elements, u32 *dimensions)
 {
 	Dwarf_Die child;
@@ -240,7 +258,7 @@ static int write_array(struct direct_types *t, Dwarf_Die *die, u32 dimension)
 	return btf__add_array(t->btf, element, element, n);
 }
 
-/* Where a bit-field begins. Before DWARF 4 it was counted from the most significant bit. */
+/* A bit-field's offset. Before DWARF 4 it was counted from the most significant bit. */
 static u64 bits_at(Dwarf_Die *member, u64 bytes, u64 bits)
 {
 	u64 at, size;
@@ -267,8 +285,8 @@ static void write_member(struct direct_types *t, Dwarf_Die *member, bool is_unio
 	bool has_bits = number_at(member, DW_AT_bit_size, &bits);
 
 	/*
-	 * Static ones, and bases whose place is known at run time, are nowhere in it. Beside bit-fields
-	 * BTF has 24 bits for where others are.
+	 * Skip static members, and base classes with an offset known only at run time. In a
+	 * structure with bit-fields, BTF has 24 bits for offsets.
 	 */
 	if (has_flag(member, DW_AT_external) || has_flag(member, DW_AT_declaration) ||
 	    (!placed && !is_union && !has_bits) || bytes * 8 > 0xffffff || bits > 64)
@@ -304,7 +322,7 @@ static int write_reference(struct direct_types *t, struct item item)
 	return btf__add_ptr(t->btf, number_of(t, &item.die, REFERRED_TO));
 }
 
-/* By value: what is new moves the items. */
+/* By value, since adding types moves the items. */
 static int write_type(struct direct_types *t, struct item item)
 {
 	Dwarf_Die *die = &item.die;
@@ -335,7 +353,7 @@ int direct_types__add(struct direct_types *t, u64 entry, u32 *id)
 {
 	Dwarf_Die type;
 
-	if (!dwarf_offdie(t->d->dwarf, entry, &type) || !peel(&type))
+	if (!dwarf_offdie(t->d->dwarf, entry, &type) || !dwarf_die__peel(&type))
 		return -ENOENT;
 	t->d->budget = DWARF_MAX_STEPS + 16 * t->d->entries;
 	*id = number_of(t, &type, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * types/dwarf.h for programs: who asks the process without rights that reads the files
- * (types/dwarf_server.c), and takes its answers, which are no more trusted than the files. What is read
- * directly is asked directly.
+ * types/dwarf.h for programs: queries the process without rights that reads the files
+ * (types/dwarf_server.c). Its answers are trusted no more than the files. Files that are read
+ * directly are queried directly.
  */
 #include "types/dwarf_wire.h"
 
@@ -23,7 +23,7 @@
 static bool is_errno(s64 err)
 {
 	return err == -ENOENT || err == -EBADMSG || err == -ENOMEM || err == -ENODATA ||
-	       err == -ENOEXEC || err == -E2BIG;
+	       err == -ENOEXEC || err == -E2BIG || err == -EEXIST;
 }
 
 static void end(struct dwarf *d, int err)
@@ -112,12 +112,14 @@ static int start(struct dwarf *d, const int *fd, size_t n, struct dwarf_files *h
 	}
 	d->ask_fd = ends[0];
 	err = dwarf__ask(d, ASK_OPENED, &w, &data, &u);
-	if (!err)
-		free(data);
-	return err;
+	if (err)
+		return err;
+	d->is_split = unwire__number(&u);
+	free(data);
+	return u.err;
 }
 
-/* *fd: the program's is there. The others are added, as far as they are found. */
+/* fd[0] is the program. Adds the other files, if found. */
 static int open_files(struct dwarf *d, int *fd, size_t *n, struct dwarf_files *has)
 {
 	struct elf_about about;
@@ -191,6 +193,11 @@ void dwarf__close(struct dwarf *d)
 const char *dwarf__path(const struct dwarf *d)
 {
 	return d->path;
+}
+
+bool dwarf__is_split(const struct dwarf *d)
+{
+	return d->is_split;
 }
 
 int dwarf_functions__find(struct dwarf_functions *found, struct dwarf *d, const char *name)
@@ -291,6 +298,28 @@ int dwarf_variables__of(struct dwarf_variables *found, struct dwarf *d,
 	free(data);
 	if (!u.err)
 		*found = new;
+	return u.err;
+}
+
+int dwarf__find_type(struct dwarf *d, const char *name, u64 address, u64 *entry)
+{
+	struct wire w = {};
+	struct unwire u;
+	void *data;
+	u64 found;
+	int err;
+
+	if (!d->is_confined)
+		return dwarf_direct__find_type(d, name, address, entry);
+	wire__text(&w, name);
+	wire__number(&w, address);
+	err = dwarf__ask(d, ASK_TYPE_NAMED, &w, &data, &u);
+	if (err)
+		return err;
+	found = unwire__number(&u);
+	free(data);
+	if (!u.err)
+		*entry = found;
 	return u.err;
 }
 

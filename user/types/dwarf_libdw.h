@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files behind types/dwarf.h share, and nobody else sees. */
+/* Private to the files behind types/dwarf.h. */
 #ifndef TALLY_TYPES_DWARF_LIBDW_H
 #define TALLY_TYPES_DWARF_LIBDW_H
 
@@ -12,55 +12,59 @@
 #include "types/dwarf.h"
 #include "types/elf_file.h"
 
-/* Deeper nesting of blocks, or longer chains of types, than this are not followed. */
+/* Limit for the nesting of blocks and for chains of types. */
 #define DWARF_MAX_DEPTH 64
 
-/* Steps that a query may take besides those that go with the size of the debug information. */
+/* Steps that a query may take, in addition to those proportional to the size of the debug information. */
 #define DWARF_MAX_STEPS (16 << 20)
 
 /*
- * One that is read by a process without rights has only its path and what leads to that process; all
- * else is there, in a struct dwarf that is read directly.
+ * A dwarf that a process without rights reads has only its path and the connection to that process;
+ * everything else is in a struct dwarf that is read directly.
  */
 struct dwarf {
 	char *path;
 	bool is_confined;
-	int ask_fd;             /* -1: it has gone */
+	int ask_fd;             /* -1: the process has exited */
 	pid_t pid;
-	int err;                /* why */
+	int err;                /* its error */
+	bool is_split;          /* its answer: dwarf__is_split() */
 	struct elf_file file;   /* the program */
-	struct elf_file debug;  /* the separate file, fd -1 and elf NULL without */
+	struct elf_file debug;  /* the separate file; fd -1 and elf NULL if there is none */
 	struct elf_file alt_file;       /* of alt, likewise */
-	Dwfl *dwfl;             /* of a kernel module, which has to be relocated first */
+	Dwfl *dwfl;             /* of a kernel module, which needs relocation first */
 	Dwarf *dwarf;
-	Dwarf *alt;             /* what dwz(1) has moved out of it; NULL */
+	Dwarf *alt;             /* the parts that dwz(1) has moved out; or NULL */
 	Dwarf_CFI *cfi[2];      /* .debug_frame, .eh_frame; each may be NULL */
-	u64 cfi_bias[2];        /* what has to be added to an address for it */
-	bool cfi_owned;         /* cfi[1] is ours to free */
-	Elf_Data section[8];    /* those with entries, for dwarf__text() */
+	u64 cfi_bias[2];        /* to add to an address before a lookup */
+	bool cfi_owned;         /* free cfi[1] on close */
+	Elf_Data section[8];    /* sections with entries, for dwarf__text() */
 	size_t nsections;
-	u64 budget;             /* entries that may still be looked at in this query */
-	u64 entries;            /* more than there can be */
+	u64 budget;             /* entries that this query may still visit */
+	u64 entries;            /* upper limit of their number */
 };
 
 /*
- * Opens files that are open for reading, and nothing else: the program, its debug file and the one
- * that dwz(1) has moved shared parts to (-1: none), which are taken over, also on failure, and
- * mapped. whole: unwind tables, too.
+ * Opens open, readable files only: the program, its debug file and the file to which dwz(1) has
+ * moved shared parts (-1: none). Takes ownership of the descriptors, also on failure, and maps
+ * them. whole: read unwind tables too.
  */
 int dwarf_direct__open(struct dwarf **d, int fd, int debug_fd, int alt_fd, bool whole);
-/* By name, with the separate file: one that is known to be the system's. */
+/* Opens by path, with the separate file; only for trusted system files. */
 int dwarf_direct__open_path(struct dwarf **d, const char *path);
 void dwarf_direct__close(struct dwarf *d);
 
-/* What is behind types/dwarf.h, in the process that reads the files. place NULL: whatever is there. */
+/* The functions of types/dwarf.h in the process that reads the files. place NULL: whatever is there. */
 int dwarf_direct__functions(struct dwarf_functions *found, struct dwarf *d, const char *name);
 int dwarf_direct__lines_of(struct dwarf_lines *lines, struct dwarf *d,
 			   const struct dwarf_function *f);
 int dwarf_direct__lines_of_file(struct dwarf_lines *lines, struct dwarf *d, const char *file);
+bool dwarf_direct__is_split(struct dwarf *d);
 bool dwarf_direct__has_row(struct dwarf *d, u64 address);
 int dwarf_direct__variables(struct dwarf_variables *found, struct dwarf *d,
 			    const struct dwarf_place *place, u64 address, bool globals);
+
+int dwarf_direct__find_type(struct dwarf *d, const char *name, u64 address, u64 *entry);
 
 struct btf;
 struct direct_types;
@@ -70,15 +74,15 @@ const struct btf *direct_types__btf(const struct direct_types *t);
 void direct_types__free(struct direct_types *t);
 
 /*
- * Takes one from the budget: what steps through entries calls it for each, so that a damaged
- * file that leads in circles comes to an end. False: it is used up.
+ * Spends one entry of the budget. Every step through entries calls it, so that cycles in a damaged
+ * file end. False: the budget is used up.
  */
 static inline bool dwarf__spend(struct dwarf *d)
 {
 	return d->budget && --d->budget;
 }
 
-/* A text that libdw has returned, NULL if there is none or it does not end within its section. */
+/* A string returned by libdw; NULL if it is NULL or not terminated within its section. */
 const char *dwarf__text(const struct dwarf *d, const char *text);
 
 static inline const char *dwarf_die__name(const struct dwarf *d, Dwarf_Die *die)
@@ -86,15 +90,18 @@ static inline const char *dwarf_die__name(const struct dwarf *d, Dwarf_Die *die)
 	return dwarf__text(d, dwarf_diename(die));
 }
 
-/* Is it a lexical block? A function, out of line or inlined? Or what functions may be in? */
+/* Is it a lexical block; a function, out of line or inlined; or a scope that can contain functions? */
 bool dwarf_die__is_block(Dwarf_Die *die);
 bool dwarf_die__is_function(Dwarf_Die *die);
 bool dwarf_die__may_hold_functions(Dwarf_Die *die);
 
-/* The file an entry was declared in; NULL: not said. */
+/* Strips typedefs and qualifiers. False: void, a function, or an endless chain. */
+bool dwarf_die__peel(Dwarf_Die *type);
+
+/* The file that declares an entry; NULL: unknown. */
 const char *dwarf_die__file(Dwarf_Die *die);
 
-/* Address ranges of an entry, in one array that the caller frees. */
+/* Address ranges of an entry, in an array that the caller frees. */
 struct dwarf_ranges {
 	struct dwarf_range *range;
 	size_t n;
@@ -102,16 +109,16 @@ struct dwarf_ranges {
 
 int dwarf_ranges__of(struct dwarf_ranges *out, struct dwarf *d, Dwarf_Die *die);
 
-/* The first instruction of a function or of a place it is inlined in. */
+/* The first instruction of a function or an inlined copy. */
 int dwarf_die__entry(struct dwarf *d, Dwarf_Die *die, u64 *address);
 
-/* The address behind the prologue of an out-of-line function; its entry where not known. */
+/* The address after the prologue of an out-of-line function; its entry if unknown. */
 u64 dwarf_die__body(Dwarf_Die *die, u64 entry);
 
 /*
- * Where control enters an inlined place, of which the compiler may have made copies: their first
- * instructions, the one at entry among them where any is known. untold: there may be more.
- * 0, -EBADMSG or -ENOMEM.
+ * The entry addresses of an inlined place, which the compiler may have duplicated: the first
+ * instruction of each copy, including the one at entry if any is known. untold: there may be more.
+ * Returns 0, -EBADMSG or -ENOMEM.
  */
 struct dwarf_copies {
 	u64 *address;
@@ -121,43 +128,43 @@ struct dwarf_copies {
 
 int dwarf_copies__find(struct dwarf_copies *out, struct dwarf *d, Dwarf_Die *die, u64 entry);
 
-/* The first of n rows of a line table, which are sorted, at or behind an address. */
+/* Index of the first of n sorted line table rows at or after an address. */
 size_t dwarf_rows__first(Dwarf_Lines *rows, size_t n, u64 address);
 
-/* The unit an address belongs to; false: none. */
+/* The compilation unit of an address; false: none. */
 bool dwarf__unit_at(struct dwarf *d, u64 address, Dwarf_Die *unit);
 
-/* The functions, inlined ones and blocks around an address, outermost first. */
+/* The functions, inlined functions and blocks around an address, outermost first. */
 struct dwarf_path {
 	Dwarf_Die die[DWARF_MAX_DEPTH];
 	size_t n;
 };
 
-/* By address; n is 0 where no function of the unit is. */
+/* Finds the path to an address; n is 0 if the unit has no function there. */
 int dwarf_path__at(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, u64 pc);
 
-/* To an entry that is known; -ENOENT: it is not in the unit. */
+/* Finds the path to a known entry; -ENOENT: it is not in the unit. */
 int dwarf_path__to(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *unit, Dwarf_Off target);
 
-/* Adds what is around the address below an entry: blocks, and functions inlined there. */
+/* Appends the blocks and inlined functions around the address below an entry. */
 int dwarf_path__descend(struct dwarf_path *path, struct dwarf *d, Dwarf_Die *from, u64 pc,
 			bool functions);
 
 /*
- * The lines of one place of a function, in the file where it is defined, which becomes
- * lines->file unless there is one: added to lines, unsorted. dwarf_lines__finish() sorts them.
+ * Appends to lines, unsorted, the lines of one copy of a function in the file that defines it; sets
+ * lines->file if it is not set. dwarf_lines__finish() sorts them.
  */
 int dwarf_lines__add_place(struct dwarf_lines *lines, struct dwarf *d, Dwarf_Die *die);
 int dwarf_lines__finish(struct dwarf_lines *lines, u32 first);
 
-/* Type, kind, size and is_string of a variable. Returns 0 or -ENOMEM. */
+/* Sets type, kind, size and is_string of a variable. Returns 0 or -ENOMEM. */
 int dwarf_variable__set_type(struct dwarf_variable *v, struct dwarf *d, Dwarf_Die *variable,
 			     bool is_c);
 
-/* Sets passed and slot of the parameters of an out-of-line function, and of its result. */
+/* Sets passed and slot for the parameters and the result of an out-of-line function. */
 void dwarf_abi__pass(struct dwarf_variables *found, struct dwarf *d, Dwarf_Die *function);
 
-/* Room for one more in an array of n whose room is the next power of two. NULL: no memory. */
+/* Makes room for one more in an array of n, whose capacity is the next power of two. NULL: no memory. */
 void *dwarf__grown(void *array, size_t n, size_t size);
 
 #endif /* HAVE_LIBDW */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The process without rights that reads debug information, and answers what it is asked about it. */
+/* The process without rights that reads debug information and answers queries. */
 #include "types/dwarf_wire.h"
 
 #ifdef HAVE_LIBDW
@@ -44,7 +44,7 @@ static int tell_lines_of(struct server *s, struct unwire *u, struct wire *w)
 	if (!err)
 		dwarf_wire__put_lines(w, &lines);
 	dwarf_lines__free(&lines);
-	return err;             /* f is small, and goes with the process */
+	return err;             /* f is small, and freed at exit */
 }
 
 static int tell_lines_of_file(struct server *s, struct unwire *u, struct wire *w)
@@ -88,7 +88,7 @@ static int tell_variables(struct server *s, struct unwire *u, struct wire *w)
 	return err;
 }
 
-/* The type's number, and all types that are known by now. */
+/* Answers with the type's number and all types so far. */
 static int tell_type(struct server *s, struct unwire *u, struct wire *w)
 {
 	u64 entry = unwire__number(u);
@@ -110,12 +110,25 @@ static int tell_type(struct server *s, struct unwire *u, struct wire *w)
 	return 0;
 }
 
+static int tell_type_named(struct server *s, struct unwire *u, struct wire *w)
+{
+	char *name = unwire__text(u);
+	u64 address = unwire__number(u), entry;
+	int err = u->err ?: dwarf_direct__find_type(s->d, name ?: "", address, &entry);
+
+	if (!err)
+		wire__number(w, entry);
+	free(name);
+	return err;
+}
+
 static int tell(struct server *s, u64 what, struct unwire *u, struct wire *w)
 {
 	if (s->err)
 		return s->err;
 	switch (what) {
 	case ASK_OPENED:
+		wire__number(w, dwarf_direct__is_split(s->d));
 		return 0;
 	case ASK_FUNCTIONS:
 		return tell_functions(s, u, w);
@@ -129,6 +142,8 @@ static int tell(struct server *s, u64 what, struct unwire *u, struct wire *w)
 		return tell_variables(s, u, w);
 	case ASK_TYPE:
 		return tell_type(s, u, w);
+	case ASK_TYPE_NAMED:
+		return tell_type_named(s, u, w);
 	default:
 		return -EINVAL;
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What types/dwarf.h tells of, on the way from the process that reads the files (types/dwarf_server.c)
- * to who asks (types/dwarf_confined.c), and back. Structures go as they are, so that a new member goes
- * with them; what their pointers lead to follows. A new pointer has to be put here, too.
+ * Serialization of the structures of types/dwarf.h between the process that reads the files
+ * (types/dwarf_server.c) and the one that queries it (types/dwarf_confined.c). Structures are sent
+ * as they are, so new members are included, followed by the data of their pointers. A new pointer
+ * needs code here.
  *
- * What is taken is checked as far as the one who takes it has to rely on it. After an error (unwire.err)
- * functions, lines and variables have been freed; a single place or function has to be.
+ * Receivers check what they rely on. After an error (unwire.err) functions, lines and variables
+ * have been freed; the caller frees a single place or function.
  */
 #ifndef TALLY_TYPES_DWARF_WIRE_H
 #define TALLY_TYPES_DWARF_WIRE_H
@@ -13,15 +14,16 @@
 #include "base/wire.h"
 #include "types/dwarf.h"
 
-/* Each with what is put behind it. */
+/* Each with the arguments that follow it. */
 enum dwarf_question {
-	ASK_OPENED,             /* nothing: did it go well? */
+	ASK_OPENED,             /* none: did opening succeed? Answer: dwarf__is_split() */
 	ASK_FUNCTIONS,          /* glob */
 	ASK_LINES_OF,           /* function */
 	ASK_LINES_OF_FILE,      /* file */
 	ASK_ROW,                /* address */
 	ASK_VARIABLES,          /* has place, place, address, globals */
 	ASK_TYPE,               /* entry */
+	ASK_TYPE_NAMED,         /* name, address */
 };
 
 struct dwarf_asked {
@@ -33,17 +35,20 @@ struct dwarf_answered {
 	u64 size;
 };
 
-/* Which files the process has, besides the program's. */
+/* The files passed in addition to the program's. */
 struct dwarf_files {
 	bool has_debug, has_alt;
 };
 
 struct answer;
 
-/* confined_work, of struct dwarf_files: the files are the program, its debug file, and what dwz has moved. */
+/*
+ * A confined_work, with a struct dwarf_files: the files are the program, its debug file, and the
+ * dwz file.
+ */
 void dwarf_server__run(struct answer *to, void *arg);
 
-/* Takes the question's memory over. *data, to be freed, is what *u is about. */
+/* Sends a question and takes ownership of its memory. The caller frees *data, which backs *u. */
 int dwarf__ask(struct dwarf *d, enum dwarf_question what, struct wire *w, void **data,
 	       struct unwire *u);
 

@@ -5,27 +5,24 @@
 #include <errno.h>
 #include <string.h>
 
-/* System V ABI for AMD64, figure 3.36. */
-enum { RBP = 6, RSP = 7, RIP = 16 };
+/* DWARF for the Arm 64-bit architecture. DW_CFA_AARCH64_negate_ra_state is 0x2d, DW_CFA_GNU_window_save. */
+#define CFA_NEGATE_RA_STATE_WITH_PC 0x2c
 
-/* Where the kernel keeps rsp in the frame of a signal: struct ucontext, uc_mcontext.rsp. */
-#define RSP_IN_UCONTEXT 160
-
-/* GCC remembers one state, hand-written code two. */
+/* GCC nests one remembered state, hand-written code two. */
 #define MAX_REMEMBERED 16
 
 struct machine {
 	const struct cfa_common *common;
 	struct cursor program;
 	u32 size;               /* of the function */
-	u64 at;                 /* offset of the code that the state is of */
-	bool failed;            /* the state is of no use from here on */
+	u64 at;                 /* offset of the code that state describes */
+	bool failed;            /* state is unusable from here on */
 	struct cfa_state state;
 	struct cfa_state remembered[MAX_REMEMBERED];
 	u32 nremembered;
 	struct unwind_rule told;
 	bool has_told;
-	cfa_visit visit;        /* NULL: the initial ones, where nothing is told */
+	cfa_visit visit;        /* NULL: initial instructions, which report no rules */
 	void *arg;
 };
 
@@ -43,18 +40,44 @@ static bool fits_s32(s64 n)
 	return n >= INT32_MIN && n <= INT32_MAX;
 }
 
-static void put_rbp(struct unwind_rule *r, const struct cfa_place *p)
+static bool is_base(const struct unwind_machine *machine, u64 reg)
 {
-	r->rbp = UNWIND_RBP_LOST;
-	if (p->how == CFA_SAME)
-		r->rbp = UNWIND_RBP_SAME;
-	if ((p->how != CFA_AT_CFA && p->how != CFA_AT_RBP) || !fits_s32(p->offset))
-		return;
-	r->rbp = p->how == CFA_AT_CFA ? UNWIND_RBP_AT_CFA : UNWIND_RBP_AT_RBP;
-	r->rbp_offset = p->offset;
+	return machine->base && reg == machine->base;
 }
 
-static bool put_cfa(struct unwind_rule *r, const struct cfa_state *s)
+static void put_fp(struct unwind_rule *r, const struct cfa_place *p)
+{
+	r->fp = UNWIND_FP_LOST;
+	if (p->how == CFA_SAME)
+		r->fp = UNWIND_FP_SAME;
+	if ((p->how != CFA_AT_CFA && p->how != CFA_AT_FP) || !fits_s32(p->offset))
+		return;
+	r->fp = p->how == CFA_AT_CFA ? UNWIND_FP_AT_CFA : UNWIND_FP_AT_FP;
+	r->fp_offset = p->offset;
+}
+
+static void put_base(struct unwind_rule *r, const struct cfa_place *p)
+{
+	if (p->how == CFA_SAME)
+		r->base_at = UNWIND_BASE_SAME;
+	else if (p->how == CFA_AT_CFA && p->offset < 0 && fits_s32(p->offset))
+		r->base_at = p->offset;
+}
+
+/* A return address at the CFA itself would be in the caller's frame. */
+static bool put_ra(struct unwind_rule *r, const struct unwind_machine *machine,
+		   const struct cfa_place *p)
+{
+	if (p->how == CFA_SAME)
+		return !machine->pushed_ra;
+	if (p->how != CFA_AT_CFA || !p->offset || !fits_s32(p->offset))
+		return false;
+	r->ra_offset = p->offset;
+	return !machine->pushed_ra || p->offset == machine->pushed_ra;
+}
+
+static bool put_cfa(struct unwind_rule *r, const struct unwind_machine *machine,
+		    const struct cfa_state *s, bool tracks_base)
 {
 	s64 offset = s->by_expression ? s->shape_offset : s->offset;
 
@@ -66,31 +89,47 @@ static bool put_cfa(struct unwind_rule *r, const struct cfa_state *s)
 		r->second = s->shape_second;
 		return s->shape != UNWIND_UNSUPPORTED;
 	}
-	r->cfa = s->reg == RSP ? UNWIND_RSP : UNWIND_RBP;
-	return s->reg == RSP || s->reg == RBP;
+	r->cfa = s->reg == machine->sp ? UNWIND_SP : is_base(machine, s->reg) ? UNWIND_BASE : UNWIND_FP;
+	return s->reg == machine->sp || s->reg == machine->fp ||
+	       (is_base(machine, s->reg) && tracks_base);
 }
 
-/* Fields that say nothing are 0: equal rules are equal bytes. */
+/* Where the machine's signal frames have no rules, programs recognize them by their code. */
+static struct unwind_rule signal_rule(const struct unwind_machine *machine,
+				      const struct cfa_state *s)
+{
+	const struct unwind_rule signal = { .cfa = UNWIND_SIGNAL }, unknown = { .cfa = UNWIND_UNKNOWN },
+				 unsupported = { .cfa = UNWIND_UNSUPPORTED };
+
+	if (!machine->signal_sp)
+		return unknown;
+	return s->by_expression && s->shape == UNWIND_SP_DEREF && !s->shape_second &&
+			       s->shape_offset == machine->signal_sp ? signal : unsupported;
+}
+
+/* Unused fields are 0: equal rules have equal bytes. */
 static struct unwind_rule rule_of(const struct machine *m)
 {
-	const struct unwind_rule end = { .cfa = UNWIND_END }, signal = { .cfa = UNWIND_SIGNAL },
-				 unsupported = { .cfa = UNWIND_UNSUPPORTED };
+	const struct unwind_rule end = { .cfa = UNWIND_END }, unsupported = { .cfa = UNWIND_UNSUPPORTED };
+	const struct unwind_machine *machine = m->common->machine;
 	const struct cfa_state *s = &m->state;
 	struct unwind_rule r = {};
 
-	if (m->failed)
+	if (m->failed || m->common->has_other_ra)
 		return unsupported;
-	if (s->rip.how == CFA_UNDEFINED)
+	if (s->ra.how == CFA_UNDEFINED)
 		return end;
 	if (m->common->is_signal_frame)
-		return s->by_expression && s->shape == UNWIND_RSP_DEREF &&
-				       s->shape_offset == RSP_IN_UCONTEXT && !s->shape_second ?
-			       signal : unsupported;
-	/* The caller's stack pointer is the CFA, unless something else is said of it. */
-	if (s->rsp.how != CFA_SAME || s->rip.how != CFA_AT_CFA || s->rip.offset != -8 ||
-	    !put_cfa(&r, s))
+		return signal_rule(machine, s);
+	if (!s->by_expression && is_base(machine, s->reg) && m->common->needs_base)
+		*m->common->needs_base = true;
+	/* The caller's stack pointer is the CFA, unless stated otherwise. */
+	if (s->sp.how != CFA_SAME || !put_ra(&r, machine, &s->ra) ||
+	    !put_cfa(&r, machine, s, m->common->tracks_base))
 		return unsupported;
-	put_rbp(&r, &s->rbp);
+	put_fp(&r, &s->fp);
+	if (m->common->tracks_base)
+		put_base(&r, &s->base);
 	return r;
 }
 
@@ -112,7 +151,7 @@ static int tell(struct machine *m)
  * --- expressions -------------------------------------------------------------------------------
  */
 
-/* breg16 0, lit15, and, litN, ge, lit3, shl, plus: 8 more behind byte N of 16. */
+/* x86-64: breg16 0, lit15, and, litN, ge, lit3, shl, plus: 8 more from byte N of 16 on. */
 static bool is_rest_of_plt(struct cursor *c, s64 *second)
 {
 	u64 lit;
@@ -127,22 +166,24 @@ static bool is_rest_of_plt(struct cursor *c, s64 *second)
 	       cursor__take(c, 1) == DW_OP_plus && !cursor__left(c);
 }
 
-/* The shapes that compilers, linkers and assemblers' authors write. */
-static enum unwind_cfa shape_of(struct cursor c, s64 *offset, s64 *second)
+/* Recognizes the shapes that compilers, linkers and assembly authors write. */
+static enum unwind_cfa shape_of(const struct unwind_machine *machine, struct cursor c, s64 *offset,
+				s64 *second)
 {
 	u64 op = cursor__take(&c, 1);
+	bool is_sp = op == (u32)DW_OP_breg0 + machine->sp;
 	struct cursor rest;
 
 	*offset = *second = 0;
-	if (op != DW_OP_breg0 + RSP && op != DW_OP_breg0 + RBP)
+	if (!is_sp && op != (u32)DW_OP_breg0 + machine->fp)
 		return UNWIND_UNSUPPORTED;
 	*offset = cursor__take_sleb(&c);
 	if (c.failed)
 		return UNWIND_UNSUPPORTED;
 	if (!cursor__left(&c))
-		return op == DW_OP_breg0 + RSP ? UNWIND_RSP : UNWIND_RBP;
+		return is_sp ? UNWIND_SP : UNWIND_FP;
 	rest = c;
-	if (op == DW_OP_breg0 + RSP && is_rest_of_plt(&rest, second) && !rest.failed)
+	if (is_sp && machine->pushed_ra && is_rest_of_plt(&rest, second) && !rest.failed)
 		return UNWIND_PLT;
 	*second = 0;
 	if (cursor__take(&c, 1) != DW_OP_deref)
@@ -154,25 +195,26 @@ static enum unwind_cfa shape_of(struct cursor c, s64 *offset, s64 *second)
 	}
 	if (c.failed || cursor__left(&c))
 		return UNWIND_UNSUPPORTED;
-	return op == DW_OP_breg0 + RSP ? UNWIND_RSP_DEREF : UNWIND_RBP_DEREF;
+	return is_sp ? UNWIND_SP_DEREF : UNWIND_FP_DEREF;
 }
 
-static void set_expression(struct cfa_state *s, struct cursor c)
+static void set_expression(const struct unwind_machine *machine, struct cfa_state *s,
+			   struct cursor c)
 {
 	s->by_expression = true;
-	s->shape = shape_of(c, &s->shape_offset, &s->shape_second);
+	s->shape = shape_of(machine, c, &s->shape_offset, &s->shape_second);
 }
 
-/* Of a register: only rbp + N is known. */
-static struct cfa_place place_of(struct cursor c)
+/* A register's location: only fp + N is supported. */
+static struct cfa_place place_of(const struct unwind_machine *machine, struct cursor c)
 {
 	struct cfa_place p = { .how = CFA_OTHERWISE };
 
-	if (cursor__take(&c, 1) != DW_OP_breg0 + RBP)
+	if (cursor__take(&c, 1) != (u32)DW_OP_breg0 + machine->fp)
 		return p;
 	p.offset = cursor__take_sleb(&c);
 	if (!c.failed && !cursor__left(&c))
-		p.how = CFA_AT_RBP;
+		p.how = CFA_AT_FP;
 	return p;
 }
 
@@ -180,22 +222,24 @@ static struct cfa_place place_of(struct cursor c)
  * --- instructions ------------------------------------------------------------------------------
  */
 
-static struct cfa_place *place(const struct cfa_common *common, struct cfa_state *s, u64 reg)
+static struct cfa_place *place(const struct unwind_machine *machine, struct cfa_state *s, u64 reg)
 {
-	if (reg == common->return_register)
-		return &s->rip;
-	return reg == RBP ? &s->rbp : reg == RSP ? &s->rsp : NULL;
+	if (reg == machine->ra)
+		return &s->ra;
+	if (is_base(machine, reg))
+		return &s->base;
+	return reg == machine->fp ? &s->fp : reg == machine->sp ? &s->sp : NULL;
 }
 
 static void put_place(struct machine *m, u64 reg, enum cfa_how how, s64 offset)
 {
-	struct cfa_place *p = place(m->common, &m->state, reg);
+	struct cfa_place *p = place(m->common->machine, &m->state, reg);
 
 	if (p)
 		*p = (struct cfa_place){ how, how == CFA_AT_CFA ? offset : 0 };
 }
 
-/* Sums and products of a hostile file may leave the numbers there are: they wrap. */
+/* Sums and products of a hostile file may overflow: they wrap. */
 static s64 scaled(u64 n, s64 unit)
 {
 	return (s64)(n * (u64)unit);
@@ -208,26 +252,26 @@ static void put_offset(struct machine *m, u64 reg, u64 n)
 
 static void put_expression(struct machine *m, u64 reg, struct cursor c)
 {
-	struct cfa_place *p = place(m->common, &m->state, reg);
+	struct cfa_place *p = place(m->common->machine, &m->state, reg);
 
 	if (p)
-		*p = place_of(c);
+		*p = place_of(m->common->machine, c);
 }
 
 static void restore(struct machine *m, u64 reg)
 {
 	struct cfa_state initial = m->common->initial;
-	struct cfa_place *p = place(m->common, &m->state, reg);
+	struct cfa_place *p = place(m->common->machine, &m->state, reg);
 
 	if (p)
-		*p = *place(m->common, &initial, reg);
+		*p = *place(m->common->machine, &initial, reg);
 }
 
 static int advance(struct machine *m, u64 units)
 {
 	int err = tell(m);
 
-	/* A function is shorter than 4 GiB, and what is behind its end is not told. */
+	/* A function is shorter than 4 GiB; rules beyond its end are not reported. */
 	if (__builtin_mul_overflow(units, m->common->code_unit, &units) ||
 	    units >= m->size - m->at)
 		m->at = m->size;
@@ -259,7 +303,7 @@ static void define(struct machine *m, u64 reg, s64 offset)
 	m->state.by_expression = false;
 }
 
-/* Those that say what the CFA is. false: it is none of them. */
+/* Runs an instruction that defines the CFA. False: it is another one. */
 static bool run_definition(struct machine *m, u8 op)
 {
 	struct cursor *c = &m->program;
@@ -284,14 +328,15 @@ static bool run_definition(struct machine *m, u8 op)
 		m->state.offset = scaled(cursor__take_sleb(c), m->common->data_unit);
 		return true;
 	case DW_CFA_def_cfa_expression:
-		set_expression(&m->state, cursor__cut(c, cursor__take_uleb(c)));
+		set_expression(m->common->machine, &m->state,
+			       cursor__cut(c, cursor__take_uleb(c)));
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Those that say where registers are. false: it is none of them. */
+/* Runs an instruction that locates a register. False: it is another one. */
 static bool run_place(struct machine *m, u8 op)
 {
 	struct cursor *c = &m->program;
@@ -358,6 +403,11 @@ static int run_other(struct machine *m, u8 op)
 		return 0;
 	case DW_CFA_GNU_args_size:
 		cursor__take_uleb(c);
+		return 0;
+	case CFA_NEGATE_RA_STATE_WITH_PC:
+	case DW_CFA_GNU_window_save:
+		/* Is the return address signed? Its signature is removed without being asked for. */
+		m->failed |= !m->common->machine->has_signed_ra;
 		return 0;
 	default:
 		m->failed = true;

@@ -1,65 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The instructions in .eh_frame that tell, for each instruction of a function, where its caller's
- * registers are (DWARF 5, 6.4.2): run, and made into rules of bpf/lib/unwind.h. Of x86-64; of the
- * registers, only rsp, rbp and rip are followed.
+ * Runs the call frame instructions of .eh_frame, which locate the caller's registers at each
+ * instruction of a function (DWARF 5, 6.4.2), and converts them to the rules of bpf/lib/unwind.h.
+ * Of the machine's registers, only sp, fp and the return address are tracked, and its base register if asked for.
  *
- * libdw says the same (tests/unit/test_unwind_cfi.c compares them) in five times the time, and runs a
- * function from its start for each row: a hostile file makes that the square of its size.
+ * libdw gives the same results (tests/unit/test_unwind_cfi.c compares them) in five times the time,
+ * and runs a function from its start for each row: a hostile file makes that quadratic in its size.
  */
 #ifndef TALLY_UNWIND_CFA_H
 #define TALLY_UNWIND_CFA_H
 
-#include "unwind/cursor.h"
+#include "base/cursor.h"
 
 #include "bpf/lib/unwind.h"
+#include "unwind/machine.h"
 
-/* Where a register of the caller is. */
+/* Location of a caller's register. */
 struct cfa_place {
 	enum cfa_how {
 		CFA_SAME,
 		CFA_AT_CFA,             /* *(CFA + offset) */
-		CFA_AT_RBP,             /* *(rbp + offset) */
+		CFA_AT_FP,              /* *(fp + offset) */
 		CFA_UNDEFINED,
-		CFA_OTHERWISE,          /* in another register, say */
+		CFA_OTHERWISE,          /* elsewhere, for example in another register */
 	} how;
 	s64 offset;
 };
 
-/* What is known at an instruction. */
+/* The rule at an instruction. */
 struct cfa_state {
 	u64 reg;                        /* CFA = reg + offset */
 	s64 offset;
-	bool by_expression;             /* or rather: */
-	enum unwind_cfa shape;          /* UNWIND_UNSUPPORTED if it is none of those known */
+	bool by_expression;             /* or instead of reg + offset: */
+	enum unwind_cfa shape;          /* UNWIND_UNSUPPORTED if not a known shape */
 	s64 shape_offset, shape_second;
-	struct cfa_place rbp, rsp, rip;
+	struct cfa_place fp, sp, ra, base;
 };
 
-/* What many functions share (a CIE). */
+/* Shared by many functions (a CIE). */
 struct cfa_common {
+	const struct unwind_machine *machine;
 	u64 code_unit;
 	s64 data_unit;
-	u64 return_register;
 	bool is_signal_frame;
+	bool has_other_ra;      /* the return address is in another register than the machine's */
+	/* rules say where the base register is; else those that need it are unsupported */
+	bool tracks_base;
+	bool *needs_base;               /* set if there is such a rule */
 	struct cfa_state initial;
 };
 
 /*
- * Rules hold from an offset from the start of the function on. Offsets rise, the first one is 0; a
- * rule that is the same as the one before is not told. -ENOMEM and the like are passed on.
+ * Called for each rule with the offset from the function's start where it takes effect. Offsets
+ * rise from 0; a rule equal to the previous one is not reported. -ENOMEM and other errors are
+ * passed on.
  */
 typedef int (*cfa_visit)(void *arg, u32 offset, const struct unwind_rule *rule);
 
 /*
- * Runs the instructions of a function of size bytes. What cannot be understood is
- * UNWIND_UNSUPPORTED from there on. *steps is the number of instructions that may still be run:
- * -E2BIG when they are used up.
+ * Runs the instructions of a function of size bytes. Instructions that are not understood make the
+ * rest UNWIND_UNSUPPORTED. *steps is the number of instructions that may still be run: -E2BIG when
+ * used up.
  */
 int cfa__run(const struct cfa_common *common, struct cursor program, u32 size, u64 *steps,
 	     cfa_visit visit, void *arg);
 
-/* Runs those that all functions begin with, to fill in common->initial. -EBADMSG, -E2BIG. */
+/* Runs the initial instructions of a CIE, to fill in common->initial. -EBADMSG, -E2BIG. */
 int cfa__run_initial(struct cfa_common *common, struct cursor program, u64 *steps);
 
 #endif /* TALLY_UNWIND_CFA_H */

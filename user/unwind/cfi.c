@@ -21,21 +21,21 @@
 struct section {
 	struct cursor bytes;
 	u64 address;
-	void *memory;           /* to be freed */
+	void *memory;           /* freed at the end */
 };
 
-static int check_kind(const struct elf_file *f)
+static int check_kind(const struct elf_file *f, const struct unwind_machine *machine)
 {
 	const GElf_Ehdr *h = &f->header;
 
-	/* The 32-bit ABI of x86-64 has another class. */
-	if (h->e_machine != EM_X86_64 || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+	/* The x32 ABI has another class. */
+	if (h->e_machine != machine->elf || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    (h->e_type != ET_EXEC && h->e_type != ET_DYN))
 		return -ENOEXEC;
 	return 0;
 }
 
-/* Those with bytes in the file, and addresses that do not wrap, nor do those a page behind. */
+/* Keeps segments with data in the file whose addresses do not wrap, even one page further. */
 static int keep_segments(struct cfi_table *t, const struct elf_file *f)
 {
 	struct stat st;
@@ -70,7 +70,7 @@ static bool find_header(const struct elf_file *f, GElf_Phdr *header)
 	return false;
 }
 
-/* What .eh_frame_hdr says: version, three encodings, and the address of .eh_frame by the first. */
+/* Parses .eh_frame_hdr: version, three encodings, and the address of .eh_frame in the first encoding. */
 static int find_by_header(const struct elf_file *f, u64 *address)
 {
 	u8 bytes[16];
@@ -94,7 +94,7 @@ static int find_by_header(const struct elf_file *f, u64 *address)
 	return eh_take_pointer(&c, encoding, &b, address) ? 0 : -EBADMSG;
 }
 
-/* From an address to the end of its segment, or as much as there may be. */
+/* Reads from an address to the end of its segment, up to the limit. */
 static int read_segment(const struct elf_file *f, const struct cfi_table *t, u64 address,
 			struct section *to)
 {
@@ -147,23 +147,36 @@ static int keep_rules(struct cfi_table *t, const struct rule_set *rules)
 	return 0;
 }
 
-static int read_section(struct cfi_table *t, const struct section *section)
+static int read_rows(struct cfi_table *t, const struct unwind_machine *machine, const struct section *section,
+		     struct rule_set *rules, bool tracks_base)
+{
+	rule_set__init(rules);
+	rules->tracks_base = tracks_base;
+	t->counts = (struct eh_frame_counts){};
+	eh_frame_rows__free(&t->rows);
+	return eh_frame__read(&t->rows, rules, &t->counts, machine, section->bytes, section->address,
+			      t->segment, t->nsegments);
+}
+
+/* Few files need the base register, and it would make the rows of all others more. */
+static int read_section(struct cfi_table *t, const struct unwind_machine *machine,
+			const struct section *section)
 {
 	struct rule_set *rules = malloc(sizeof(*rules));
 	int err;
 
 	if (!rules)
 		return -ENOMEM;
-	rule_set__init(rules);
-	err = eh_frame__read(&t->rows, rules, &t->counts, section->bytes, section->address,
-			     t->segment, t->nsegments);
+	err = read_rows(t, machine, section, rules, false);
+	if (!err && rules->needs_base)
+		err = read_rows(t, machine, section, rules, true);
 	if (!err)
 		err = t->rows.nrows ? keep_rules(t, rules) : -ENOENT;
 	free(rules);
 	return err;
 }
 
-int cfi_table__make(struct cfi_table *t, int fd)
+int cfi_table__make(struct cfi_table *t, int fd, const struct unwind_machine *machine)
 {
 	struct section section = {};
 	struct elf_file f;
@@ -173,13 +186,13 @@ int cfi_table__make(struct cfi_table *t, int fd)
 	err = elf_file__open_fd(&f, fd);
 	if (err)
 		return err;
-	err = check_kind(&f);
+	err = check_kind(&f, machine);
 	if (!err)
 		err = keep_segments(t, &f);
 	if (!err)
 		err = find_section(&f, t, &section);
 	if (!err)
-		err = read_section(t, &section);
+		err = read_section(t, machine, &section);
 	free(section.memory);
 	elf_file__close(&f);
 	if (err)
@@ -188,8 +201,8 @@ int cfi_table__make(struct cfi_table *t, int fd)
 }
 
 /*
- * What the child answers: this, then segments, rules and words. Nothing here is of a type that
- * some bytes are no value of, as of bool.
+ * The child's answer: this, then segments, rules and words. Its members' types have no invalid
+ * values, unlike bool.
  */
 struct head {
 	s64 err;
@@ -214,11 +227,11 @@ static void give_segments(struct answer *to, const struct cfi_table *t)
 	}
 }
 
-/* confined_work: the file is 0. */
+/* confined_work: the file is descriptor 0. */
 static void give(struct answer *to, void *arg)
 {
 	struct cfi_table t;
-	struct head head = { .err = cfi_table__make(&t, 0) };
+	struct head head = { .err = cfi_table__make(&t, 0, &UNWIND_OWN_MACHINE) };
 
 	(void)arg;
 	head.nsegments = t.nsegments;
@@ -244,7 +257,7 @@ static bool is_errno(s64 err)
 	return err == -ENOEXEC || err == -ENOENT || err == -E2BIG || err == -ENOMEM;
 }
 
-/* Copies n things of a size from what is left of the answer; NULL if they are not there. */
+/* Copies n elements from the rest of the answer; NULL if it is too short. */
 static void *take(struct cursor *c, u64 n, size_t size)
 {
 	void *copy;
@@ -284,13 +297,13 @@ static bool are_rules(const struct cfi_table *t)
 	u32 i;
 
 	for (i = 0; i < t->nrules; i++)
-		if (t->rule[i].cfa > UNWIND_SIGNAL || t->rule[i].rbp > UNWIND_RBP_LOST ||
-		    t->rule[i].pad)
+		if (t->rule[i].cfa > UNWIND_SIGNAL || t->rule[i].fp > UNWIND_FP_LOST ||
+		    t->rule[i].base_at > UNWIND_BASE_SAME)
 			return false;
 	return t->nrules && !memcmp(t->rule, &unknown, sizeof(unknown));
 }
 
-/* Of each page, those that the index says are in it: rising, of rules that there are. */
+/* Checks the rows of each page: rising, with existing rules. */
 static bool are_rows(const struct cfi_table *t)
 {
 	const u32 *index = t->rows.word, *row = index + t->rows.pages + 1;
@@ -385,7 +398,7 @@ void cfi_table__free(struct cfi_table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* The last row that is not behind the address. */
+/* The last row at or before the address. */
 const struct unwind_rule *cfi_table__find(const struct cfi_table *t, u64 address)
 {
 	const u32 *index = t->rows.word, *row = index + t->rows.pages + 1;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* "zPLRS" is all there is. */
+/* "zPLRSBG" has all known letters. */
 #define MAX_AUGMENTATION 8
 
 u32 eh_pointer_bytes(u8 encoding, u32 word_bytes)
@@ -50,7 +50,7 @@ bool eh_take_pointer(struct cursor *c, u8 encoding, const struct eh_bytes *b, u6
 	return true;
 }
 
-/* What the letters behind the 'z' say of the data; text ends with a zero. */
+/* Reads the data that the letters after the 'z' describe; text is NUL-terminated. */
 static bool read_augmentation(struct cie *cie, const char *text, struct cursor data, u32 word_bytes)
 {
 	u8 encoding;
@@ -74,6 +74,10 @@ static bool read_augmentation(struct cie *cie, const char *text, struct cursor d
 		case 'S':
 			cie->is_signal_frame = true;
 			break;
+		/* arm64: the key that return addresses are signed with, and tagged stack memory. */
+		case 'B':
+		case 'G':
+			break;
 		default:
 			return false;
 		}
@@ -81,7 +85,7 @@ static bool read_augmentation(struct cie *cie, const char *text, struct cursor d
 	return !data.failed;
 }
 
-/* A CIE behind its length and its number, 0. */
+/* Reads a CIE after its length and its id, 0. */
 static bool read_cie(struct cie *cie, struct cursor c, u32 word_bytes)
 {
 	u8 version = cursor__take(&c, 1);
@@ -104,7 +108,7 @@ static bool read_cie(struct cie *cie, struct cursor c, u32 word_bytes)
 	return !c.failed;
 }
 
-/* An entry's length, and what follows as far as it goes. False: no more entries. */
+/* Takes an entry's length and its contents, as far as present. False: no more entries. */
 static bool take_entry(struct cursor *c, struct cursor *entry)
 {
 	u64 length = cursor__take(c, 4);
@@ -115,7 +119,7 @@ static bool take_entry(struct cursor *c, struct cursor *entry)
 	return length && !c->failed && !entry->failed;
 }
 
-/* The CIE at a place in the section, into w->cie. */
+/* Reads the CIE at a position in the section into w->cie. */
 static bool find_cie(struct eh_walk *w, const u8 *at)
 {
 	struct cursor c = { .at = at, .end = w->section.end }, entry;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Entries of .eh_frame (Linux Standard Base, 10.6) and what they share: a CIE says how the entries
- * of functions (FDEs) that refer to it are written. Of 64-bit and 32-bit files, bytes nobody vouches
- * for: nothing outside the section is read, and one damaged entry spoils no other.
+ * Entries of .eh_frame (Linux Standard Base, 10.6). A CIE defines the encoding of the function
+ * entries (FDEs) that refer to it. For 64-bit and 32-bit files, untrusted: nothing outside the
+ * section is read, and a damaged entry does not affect others.
  */
 #ifndef TALLY_UNWIND_CIE_H
 #define TALLY_UNWIND_CIE_H
 
-#include "unwind/cursor.h"
+#include "base/cursor.h"
 
-/* Bytes that hold pointers, and what these depend on. */
+/* Bytes that contain pointers, and the context to decode those. */
 struct eh_bytes {
 	const u8 *at, *end;
 	u64 address;            /* of the first byte, in the file's own numbering */
@@ -21,18 +21,18 @@ struct cie {
 	s64 data_unit;
 	u64 return_register;
 	u8 encoding;            /* DW_EH_PE_*, of start and size in FDEs */
-	u8 handler_encoding;    /* of the language's data; DW_EH_PE_omit: FDEs have none */
-	bool has_data;          /* FDEs have a length and augmentation data behind start and size */
-	bool has_personality;   /* takes part in exceptions; set even if the rest cannot be read */
+	u8 handler_encoding;    /* of the language-specific data; DW_EH_PE_omit: FDEs have none */
+	bool has_data;          /* in FDEs, start and size are followed by a length and augmentation data */
+	bool has_personality;   /* takes part in exception handling; set even if the rest cannot be read */
 	bool is_signal_frame;
-	struct cursor program;  /* the instructions that all its FDEs begin with */
+	struct cursor program;  /* the initial instructions of all its FDEs */
 };
 
-/* Goes from one FDE to the next. The CIE read last is kept: most FDEs have that of those before. */
+/* Iterates over FDEs. The last CIE is cached, since consecutive FDEs mostly share one. */
 struct eh_walk {
 	struct eh_bytes section;
 	struct cursor rest;
-	const u8 *cie_at;       /* NULL: none was read */
+	const u8 *cie_at;       /* NULL: none read yet */
 	bool cie_ok;
 	struct cie cie;
 };
@@ -40,21 +40,21 @@ struct eh_walk {
 void eh_walk__init(struct eh_walk *w, struct eh_bytes section);
 
 /*
- * Moves on to the next FDE. 1: fde is what follows its pointer to the CIE, which is w->cie, read from
- * w->cie_at. -EBADMSG: the FDE or its CIE cannot be read; w->cie is undefined but for
- * has_personality, and the walk can go on. 0: there are no more.
+ * Advances to the next FDE. 1: fde is the part after its CIE pointer, and w->cie is its CIE, read
+ * from w->cie_at. -EBADMSG: the FDE or its CIE cannot be read; w->cie is undefined except
+ * has_personality, and the walk can continue. 0: the end.
  */
 int eh_walk__next(struct eh_walk *w, struct cursor *fde);
 
-/* Bytes of a pointer or size in an encoding; 0: it has no fixed size. */
+/* Size in bytes of a pointer in this encoding; 0: variable. */
 u32 eh_pointer_bytes(u8 encoding, u32 word_bytes);
 
-/* Takes a pointer as it stands, without its base. False: not of a fixed size, or cut off. */
+/* Takes a pointer's raw value, without its base. False: variable size, or truncated. */
 bool eh_take_raw(struct cursor *c, u8 encoding, u32 word_bytes, u64 *raw);
 
 /*
- * Takes a pointer, absolute or relative to itself; 0 is 0 either way, as the format has it. c is
- * within b. False: in another encoding, or cut off.
+ * Takes an absolute or PC-relative pointer; a raw 0 is always 0, per the format. c is within b.
+ * False: another encoding, or truncated.
  */
 bool eh_take_pointer(struct cursor *c, u8 encoding, const struct eh_bytes *b, u64 *pointer);
 

@@ -8,11 +8,9 @@
 #include "unwind/cfa.h"
 #include "unwind/cie.h"
 
-/* DWARF, the column of the return address. */
-#define RETURN_ADDRESS 16
 #define WORD_BYTES 8
 
-/* Instructions of a whole section: each is a byte at least, those of CIEs may be run again. */
+/* Instruction limit per byte of the section: each has at least a byte, and those of CIEs are rerun. */
 #define STEPS_PER_BYTE 4
 
 /*
@@ -63,7 +61,7 @@ void rule_set__init(struct rule_set *s)
 struct function {
 	u64 start;
 	u32 size;
-	u32 n;                  /* its rows, from the one with that index on */
+	u32 n;                  /* number of its rows, starting at that index */
 	size_t first;
 };
 
@@ -73,6 +71,7 @@ struct row {
 
 struct reading {
 	struct eh_walk walk;
+	const struct unwind_machine *machine;
 	const struct elf_segment *segment;
 	size_t nsegments;
 	u64 steps;
@@ -82,7 +81,7 @@ struct reading {
 	size_t nfunctions, functions_room;
 	struct row *row;
 	size_t nrows, rows_room;
-	const u8 *common_at;    /* the CIE that common is of */
+	const u8 *common_at;    /* the CIE in common */
 	struct cfa_common common;
 	bool common_ok;
 };
@@ -102,7 +101,7 @@ static bool make_room(void **array, size_t *room, size_t n, size_t size)
 	return true;
 }
 
-/* What of the walk's CIE is needed to run programs. */
+/* Prepares the walk's CIE for running programs. */
 static bool find_common(struct reading *r)
 {
 	const struct cie *cie = &r->walk.cie;
@@ -111,17 +110,19 @@ static bool find_common(struct reading *r)
 		return r->common_ok;
 	r->common_at = r->walk.cie_at;
 	r->common = (struct cfa_common){
+		.machine = r->machine,
 		.code_unit = cie->code_unit,
 		.data_unit = cie->data_unit,
-		.return_register = cie->return_register,
 		.is_signal_frame = cie->is_signal_frame,
+		.has_other_ra = cie->return_register != r->machine->ra,
+		.tracks_base = r->rules->tracks_base,
+		.needs_base = &r->rules->needs_base,
 	};
-	r->common_ok = cie->return_register == RETURN_ADDRESS &&
-		       !cfa__run_initial(&r->common, cie->program, &r->steps);
+	r->common_ok = !cfa__run_initial(&r->common, cie->program, &r->steps);
 	return r->common_ok;
 }
 
-/* Is it in the code of the file, wholly? */
+/* Is the range completely within the file's code? */
 static bool is_code(const struct reading *r, u64 start, u64 size)
 {
 	const struct elf_segment *s;
@@ -159,7 +160,7 @@ static int add_function(struct reading *r, u64 start, u32 size, struct cursor pr
 	return 0;
 }
 
-/* The start and size in an FDE; c is behind its data then. */
+/* Takes the start and size of an FDE; c is then after its augmentation data. */
 static bool take_extent(const struct eh_walk *w, struct cursor *c, u64 *start, u64 *size)
 {
 	if (!eh_take_pointer(c, w->cie.encoding, &w->section, start))
@@ -178,7 +179,7 @@ static int read_function(struct reading *r, struct cursor c)
 		r->counts->damaged++;
 		return 0;
 	}
-	/* A linker that drops a function may leave its entry, at 0 or without a size. */
+	/* Linkers may leave the entry of a removed function, at address 0 or with size 0. */
 	if (!size || size > UINT32_MAX || !is_code(r, start, size)) {
 		r->counts->outside++;
 		return 0;
@@ -207,13 +208,13 @@ static int read_functions(struct reading *r)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* Rows of the whole file in the making: the last one is held back, since it may be replaced. */
+/* The file's rows under construction: the last one is held back, as it may still be replaced. */
 struct building {
 	struct eh_frame_rows *to;
 	struct eh_frame_counts *counts;
 	u32 *row;
-	u32 page;               /* up to this one the index is filled in */
-	u64 at;                 /* of the one held back */
+	u32 page;               /* the index is filled up to this page */
+	u64 at;                 /* address of the row held back */
 	u32 rule, told_rule;
 };
 
@@ -239,7 +240,7 @@ static void put(struct building *b, u64 at, u32 rule)
 	b->rule = rule;
 }
 
-/* What of a function is at from and behind it, where the one before ends. */
+/* Adds the part of a function from address from on, where the previous one ends. */
 static void put_function(struct building *b, const struct reading *r, const struct function *f,
 			 u64 from)
 {
@@ -272,7 +273,7 @@ static void put_functions(struct building *b, const struct reading *r)
 		b->to->word[b->page++] = b->to->nrows;
 }
 
-/* By start; of those with the same one, the first in the section. */
+/* By start; equal ones in section order. */
 static int by_start(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -304,7 +305,7 @@ static int build(struct eh_frame_rows *rows, const struct reading *r)
 		return 0;
 	qsort(r->function, r->nfunctions, sizeof(*r->function), by_start);
 	rows->start = b.at = r->function->start / UNWIND_PAGE * UNWIND_PAGE;
-	/* With the byte behind the last one, of which nothing is known. */
+	/* Includes the byte after the last one, which is unknown. */
 	pages = (last_byte(r) - rows->start) / UNWIND_PAGE + 1;
 	if (pages > EH_FRAME_MAX_PAGES || most > UINT32_MAX - pages)
 		return -E2BIG;
@@ -318,10 +319,11 @@ static int build(struct eh_frame_rows *rows, const struct reading *r)
 }
 
 int eh_frame__read(struct eh_frame_rows *rows, struct rule_set *rules, struct eh_frame_counts *counts,
-		   struct cursor section, u64 address, const struct elf_segment *segment,
-		   size_t nsegments)
+		   const struct unwind_machine *machine, struct cursor section, u64 address,
+		   const struct elf_segment *segment, size_t nsegments)
 {
 	struct reading r = {
+		.machine = machine,
 		.segment = segment,
 		.nsegments = nsegments,
 		.steps = STEPS_PER_BYTE * cursor__left(&section) + 1024,

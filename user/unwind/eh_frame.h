@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .eh_frame (Linux Standard Base, 10.6) to rules by address: functions in any order, that overlap
- * or lie outside the code, and damaged ones do no harm.
+ * Converts .eh_frame (Linux Standard Base, 10.6) to rules by address. Unordered, overlapping and
+ * damaged functions, and those outside the code, are handled.
  */
 #ifndef TALLY_UNWIND_EH_FRAME_H
 #define TALLY_UNWIND_EH_FRAME_H
 
 #include "types/elf_file.h"
-#include "unwind/cursor.h"
+#include "base/cursor.h"
 
 #include "bpf/lib/unwind.h"
+#include "unwind/machine.h"
 
-/* What was met with, for those who ask. */
+/* Statistics. */
 struct eh_frame_counts {
 	u64 functions;
-	u64 outside;            /* functions that are not in the file's code */
-	u64 overlapping;        /* and those that begin in another one */
-	u64 damaged;            /* that cannot be read */
-	u64 unsupported;        /* rows */
+	u64 outside;            /* functions outside the file's code */
+	u64 overlapping;        /* functions that start inside another one */
+	u64 damaged;            /* unreadable functions */
+	u64 unsupported;        /* unsupported rows */
 };
 
-/* Rules of one file by number. The first ones are always there. */
+/* A file's rules by number. The first ones always exist. */
 enum { RULE_UNKNOWN, RULE_UNSUPPORTED, RULES_FIXED };
 
 struct rule_set {
 	struct unwind_rule rule[UNWIND_RULES];
 	u32 n;
 	u32 bucket[2 * UNWIND_RULES];           /* number + 1 */
+	bool tracks_base;       /* set after init: see struct cfa_common */
+	bool needs_base;        /* result: there are rules that need it */
 };
 
 void rule_set__init(struct rule_set *s);
-/* The number of a rule, which is added if it is new; RULE_UNSUPPORTED if there is no room. */
+/* Returns the number of a rule, adding it if it is new; RULE_UNSUPPORTED if there is no room. */
 u32 rule_set__number(struct rule_set *s, const struct unwind_rule *r);
 
-/* As bpf/lib/unwind.h lays it out: word[0 .. pages] is the index, behind it are the rows. */
+/* Layout as in bpf/lib/unwind.h: word[0 .. pages] is the index, the rows follow. */
 struct eh_frame_rows {
 	u64 start;
 	u32 pages, nrows;
@@ -41,17 +44,17 @@ struct eh_frame_rows {
 };
 
 #define EH_FRAME_MAX_SIZE (256U << 20)
-/* Of all code together, from the first function to the last: 1 GiB. */
+/* Limit of all code, from the first function to the last: 1 GiB. */
 #define EH_FRAME_MAX_PAGES (1U << 22)
 
 /*
- * Reads the section, which is at an address, of a file with these segments. Its end is that of the
- * bytes or a length of zero. 0, even if nothing could be read of it (nrows is 0 then); -E2BIG: it
- * takes too long or has too much code; -ENOMEM.
+ * Reads the section at address, of a machine's file with these segments. It ends with its bytes or a zero
+ * length. Returns 0, even if nothing was readable (nrows is 0 then); -E2BIG: takes too long or has
+ * too much code; -ENOMEM.
  */
 int eh_frame__read(struct eh_frame_rows *rows, struct rule_set *rules, struct eh_frame_counts *counts,
-		   struct cursor section, u64 address, const struct elf_segment *segment,
-		   size_t nsegments);
+		   const struct unwind_machine *machine, struct cursor section, u64 address,
+		   const struct elf_segment *segment, size_t nsegments);
 void eh_frame_rows__free(struct eh_frame_rows *rows);
 
 #endif /* TALLY_UNWIND_EH_FRAME_H */

@@ -52,8 +52,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct sweep_process *x = a, *y = b;
 
-	if (x->ticks != y->ticks)
-		return x->ticks > y->ticks ? -1 : 1;
+	if (x->share != y->share)
+		return x->share > y->share ? -1 : 1;
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
@@ -63,8 +63,8 @@ bool sweep__step(struct sweep *s, u32 *pid)
 	if (s->ranked < s->n) {
 		struct sweep_process *p = &s->process[s->ranked];
 
-		/* The kernel's own threads have no code of theirs. */
-		if (process_cpu_ticks(p->pid, &p->ticks))
+		/* Kernel threads have no user code. */
+		if (process_cpu_share(p->pid, &p->share))
 			*p = s->process[--s->n];
 		else
 			s->ranked++;

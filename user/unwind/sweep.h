@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All processes there are, the one that has used the most CPU time first, in small steps: listed at once, then
- * ranked one by one, then given out.
+ * Iterates over all processes, those first that have used most of the time since they began, in
+ * small steps: lists all at once, ranks them one by one, then returns them.
  */
 #ifndef TALLY_UNWIND_SWEEP_H
 #define TALLY_UNWIND_SWEEP_H
@@ -12,7 +12,7 @@
 
 struct sweep_process {
 	u32 pid;
-	u64 ticks;              /* of CPU time; 0: not known, or none */
+	u64 share;              /* CPU time in millionths of its age; 0: unknown, or none */
 };
 
 struct sweep {
@@ -21,11 +21,11 @@ struct sweep {
 	size_t ranked, given;
 };
 
-/* Lists them. 0 or -ENOMEM; where there is no /proc, there are none. */
+/* Lists the processes: none without /proc. Returns 0 or -ENOMEM. */
 int sweep__begin(struct sweep *s);
 void sweep__end(struct sweep *s);
 
-/* One step. False: all have been given out. *pid 0: there is none to give out yet. */
+/* Does one step. False: all have been returned. *pid 0: none to return yet. */
 bool sweep__step(struct sweep *s, u32 *pid);
 
 #endif /* TALLY_UNWIND_SWEEP_H */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,7 +15,7 @@
 
 #define SLAB_BYTES (sizeof(struct unwind_line) * UNWIND_SLAB_LINES)
 
-int unwind_tables__init(struct unwind_tables *t, int rules_fd, int files_fd, int slabs_fd, u64 budget)
+int unwind_tables__init(struct unwind_tables *t, const struct unwind_maps *maps, u64 budget)
 {
 	struct rule_set *rules = malloc(sizeof(*rules));
 	u64 slabs = budget / SLAB_BYTES;
@@ -23,15 +25,16 @@ int unwind_tables__init(struct unwind_tables *t, int rules_fd, int files_fd, int
 	if (!rules)
 		return -ENOMEM;
 	*t = (struct unwind_tables){
-		.rules_fd = rules_fd,
-		.files_fd = files_fd,
-		.slabs_fd = slabs_fd,
+		.rules_fd = maps->rules,
+		.files_fd = maps->files,
+		.slabs_fd = maps->slabs,
+		.found_fd = maps->found,
 		.rules = rules,
 		.most_slabs = slabs < UNWIND_SLABS ? slabs : UNWIND_SLABS,
 	};
 	rule_set__init(rules);
 	for (i = 0; i < rules->n; i++)
-		if (bpf_map_update_elem(rules_fd, &i, &rules->rule[i], BPF_ANY))
+		if (bpf_map_update_elem(maps->rules, &i, &rules->rule[i], BPF_ANY))
 			return -errno;
 	return 0;
 }
@@ -53,7 +56,7 @@ void unwind_tables__free(struct unwind_tables *t)
  * --- words -------------------------------------------------------------------------------------
  */
 
-/* The next slab is the one that is written to from now on. The map holds it from then on, too. */
+/* Adds the next slab for writing, and puts it into the map. */
 static int add_slab(struct unwind_tables *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -97,8 +100,8 @@ static int put_word(struct unwind_tables *t, u32 word)
 }
 
 /*
- * A file that does not get into the maps leaves its words behind: they are not many, since there is no
- * memory or no room.
+ * If a file does not get into the maps, its words are leaked: they are few, since memory or room
+ * has run out.
  */
 static int put_words(struct unwind_tables *t, const struct eh_frame_rows *rows, const u32 *number)
 {
@@ -118,7 +121,7 @@ static int put_words(struct unwind_tables *t, const struct eh_frame_rows *rows, 
  * --- files -------------------------------------------------------------------------------------
  */
 
-/* The numbers that the file's rules have in the map; NULL: no memory, or the map says no. */
+/* The map's numbers for the file's rules; NULL: no memory, or the map refused. */
 static u32 *put_rules(struct unwind_tables *t, const struct cfi_table *file)
 {
 	u32 *number = calloc(file->nrules, sizeof(*number)), i, known;
@@ -143,7 +146,7 @@ static bool has_room(const struct unwind_tables *t, const struct cfi_table *file
 	return words <= (u64)t->most_slabs * UNWIND_SLAB_WORDS && t->nfiles < UNWIND_FILES;
 }
 
-/* Takes the segments over. */
+/* Takes ownership of the segments. */
 static int note_file(struct unwind_tables *t, struct cfi_table *file)
 {
 	u32 room = t->files_room ? 2 * t->files_room : 64;
@@ -161,7 +164,7 @@ static int note_file(struct unwind_tables *t, struct cfi_table *file)
 	return 0;
 }
 
-/* First what it refers to, so that programs never find the one without the other. */
+/* Writes referenced data first, so that programs never see a dangling reference. */
 static int put_file(struct unwind_tables *t, struct cfi_table *file, u32 *number)
 {
 	struct unwind_file entry = {
@@ -187,7 +190,7 @@ static int put_file(struct unwind_tables *t, struct cfi_table *file, u32 *number
 	return 0;
 }
 
-/* A file that could not be read as it should is one without a table. */
+/* An unreadable file counts as one without a table. */
 static int count_failure(struct unwind_tables *t, int err)
 {
 	if (err == -ENOEXEC || err == -ENOENT)
@@ -238,6 +241,43 @@ int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, u32 *
 	return err;
 }
 
+#define PAGE_BYTES 4096
+
+/* False: too many segments. */
+static bool find_code(const struct unwind_segments *s, struct unwind_found *found)
+{
+	const struct elf_segment *from;
+
+	for (from = s->segment; from < s->segment + s->n; from++) {
+		if (!from->executable)
+			continue;
+		if (found->n == UNWIND_SEGMENTS)
+			return false;
+		found->segment[found->n].from = from->offset - from->offset % PAGE_BYTES;
+		found->segment[found->n].to = from->offset + from->size;
+		found->segment[found->n++].delta = from->address - from->offset;
+	}
+	return true;
+}
+
+void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd)
+{
+	struct unwind_found found = { .file = number };
+	struct unwind_identity id;
+	struct stat st;
+
+	if (fstat(fd, &st) || !find_code(&t->file[number], &found))
+		return;
+	id = (struct unwind_identity){
+		.inode = st.st_ino,
+		.size = st.st_size,
+		.modified_s = st.st_mtim.tv_sec,
+		.modified_ns = st.st_mtim.tv_nsec,
+		.device = major(st.st_dev) << 20 | minor(st.st_dev),
+	};
+	bpf_map_update_elem(t->found_fd, &id, &found, BPF_ANY);
+}
+
 int unwind_tables__bias(const struct unwind_tables *t, u32 number, u64 start, u64 offset, u64 *bias)
 {
 	const struct elf_symbols file = {
@@ -245,7 +285,7 @@ int unwind_tables__bias(const struct unwind_tables *t, u32 number, u64 start, u6
 		.nsegments = t->file[number].n,
 	};
 	u64 address;
-	int err = elf_symbols__address(&file, offset, &address);
+	int err = elf_symbols__mapped_address(&file, offset, &address);
 
 	if (!err)
 		*bias = start - address;

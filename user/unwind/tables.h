@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of files, in the maps of bpf/lib/unwind.h: each file once, rules shared by all, memory
- * as files are added.
+ * Unwind tables of files, in the maps of bpf/lib/unwind.h: each file once, rules shared by all
+ * files, memory allocated as files are added.
  */
 #ifndef TALLY_UNWIND_TABLES_H
 #define TALLY_UNWIND_TABLES_H
 
 #include "unwind/cfi.h"
+#include "unwind/maps.h"
 
-/* What -v tells. */
+/* Statistics for -v. */
 struct unwind_counts {
 	u64 files;              /* with a table */
-	u64 silent;             /* ELF files that say nothing of their code */
-	u64 unread;             /* damaged ones, or too large */
-	u64 refused;            /* for which there was no room: also told without -v */
+	u64 silent;             /* ELF files without unwind information */
+	u64 unread;             /* damaged or too large */
+	u64 refused;            /* files without room; reported even without -v */
 	u64 words;              /* of all tables */
 	u64 rows, unsupported;
-	u64 time_ns;            /* that it took to read them */
+	u64 time_ns;            /* total reading time */
 };
 
 struct unwind_segments {
@@ -25,12 +26,12 @@ struct unwind_segments {
 };
 
 struct unwind_tables {
-	int rules_fd, files_fd, slabs_fd;
+	int rules_fd, files_fd, slabs_fd, found_fd;
 	struct rule_set *rules;
-	struct unwind_segments *file;   /* by number */
+	struct unwind_segments *file;   /* by file number */
 	u32 nfiles, files_room;
 	u32 nslabs, most_slabs;
-	u32 *slab;                      /* the last one, mapped */
+	u32 *slab;                      /* the last slab, mapped */
 	struct unwind_counts counts;
 	struct allowance allowance;     /* for reading files */
 };
@@ -38,23 +39,29 @@ struct unwind_tables {
 #define UNWIND_BUDGET (64ULL << 20)
 
 /*
- * The maps unwind_rules, unwind_files and unwind_slabs, which stay the caller's, and how many bytes
- * all files may take. Returns 0 or a negative errno.
+ * Uses the maps unwind_rules, unwind_files, unwind_slabs and unwind_found, which remain the
+ * caller's. budget: bytes for all files. Returns 0 or a negative errno.
  */
-int unwind_tables__init(struct unwind_tables *t, int rules_fd, int files_fd, int slabs_fd, u64 budget);
+int unwind_tables__init(struct unwind_tables *t, const struct unwind_maps *maps, u64 budget);
 void unwind_tables__free(struct unwind_tables *t);
 
 /*
- * Reads a file (the descriptor stays the caller's) and puts it into the maps: begun, and then taken, as
- * base/confined.h has it of a job. *number is UNWIND_NO_FILE if there is nothing to put or no room for it. Both
- * return 0, begun or known, or -ENOMEM; take, -EAGAIN too.
+ * Reads a file (the descriptor remains the caller's) and puts it into the maps, in two steps, as a
+ * job of base/confined.h. *number is UNWIND_NO_FILE if the file has no table or there is no room.
+ * Both return 0, begun or already known, or -ENOMEM; take also -EAGAIN.
  */
 int unwind_tables__begin(struct unwind_tables *t, struct confined_job *job, int fd);
 int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, u32 *number);
 
 /*
- * What addresses of a mapping are above the file's own, where code at an offset in the file is
- * mapped at start. -ENOENT: that is no code of the file.
+ * From now on, programs find the file behind the mappings of processes that are not known yet; fd is
+ * the file. Best effort: some file systems have other numbers in stat(2) than in the kernel.
+ */
+void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd);
+
+/*
+ * The bias of a mapping: its addresses minus the file's own, if code at this offset of the file is
+ * mapped at start. -ENOENT: not code of the file.
  */
 int unwind_tables__bias(const struct unwind_tables *t, u32 number, u64 start, u64 offset, u64 *bias);
 

@@ -4,28 +4,34 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "agg/variable.h"
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "report/diag.h"
 
-/* What a file's mark is: nothing yet, nothing to be had, its number and this much, or its token and a bit. */
+/*
+ * States of a file's mark: not read, no table, MARK_NUMBERS plus its number, or its token with a
+ * bit set.
+ */
 enum { MARK_NONE, MARK_SILENT, MARK_NUMBERS };
 #define MARK_WANTED (1U << 31)
 
-/* A piece of work, and the pause behind it. */
+/* Time slice of work, and the pause after it. */
 #define PIECE_NS (2 * NSEC_PER_MSEC)
 #define PAUSE_NS NSEC_PER_MSEC
-/* What cannot be looked at so soon, and a file that is not read in time, are looked at again so much later. */
+/* Retry delays, for processes seen too recently and for files not read in time. */
 #define PUT_OFF_NS (2 * NSEC_PER_MSEC)
 #define LATE_NS (100 * NSEC_PER_MSEC)
 
-/* While so many files wait to be read, the sweep does. */
+/* The sweep pauses while this many files are queued. */
 #define SWEEP_WAITING 32
 
 static int open_events(struct unwinder *u)
@@ -46,10 +52,11 @@ int unwinder__init(struct unwinder *u, const struct unwind_maps *maps, struct sy
 
 	memset(u, 0, sizeof(*u));
 	u->symbols = symbols;
+	u->began_ns = monotonic_ns();
 	wanted__init(&u->wanted);
 	err = open_events(u);
 	if (!err)
-		err = unwind_tables__init(&u->tables, maps->rules, maps->files, maps->slabs, UNWIND_BUDGET);
+		err = unwind_tables__init(&u->tables, maps, UNWIND_BUDGET);
 	return err ?: unwind_spaces__init(&u->spaces, maps->spaces, maps->mappings);
 }
 
@@ -59,21 +66,25 @@ int unwinder__begin(struct unwinder *u, const struct bpf_object *obj, struct sym
 		.rules = bpf_object__find_map_fd_by_name(obj, "unwind_rules"),
 		.files = bpf_object__find_map_fd_by_name(obj, "unwind_files"),
 		.slabs = bpf_object__find_map_fd_by_name(obj, "unwind_slabs"),
+		.found = bpf_object__find_map_fd_by_name(obj, "unwind_found"),
 		.mappings = bpf_object__find_map_fd_by_name(obj, "unwind_mappings"),
 		.spaces = bpf_object__find_map_fd_by_name(obj, "unwind_spaces"),
 	};
+	int err;
 
-	if (maps.rules < 0 || maps.files < 0 || maps.slabs < 0 || maps.mappings < 0 ||
-	    maps.spaces < 0)
+	if (maps.rules < 0 || maps.files < 0 || maps.slabs < 0 || maps.found < 0 ||
+	    maps.mappings < 0 || maps.spaces < 0)
 		return -ENOENT;
-	return unwinder__init(u, &maps, symbols);
+	err = unwinder__init(u, &maps, symbols);
+	u->wanted.lacks = object_variable(obj, ".bss", "unwind_lacks");
+	return err;
 }
 
 /*
  * --- processes ---------------------------------------------------------------------------------
  */
 
-/* What is known of a file that has been read goes into a mapping of it, of what is at an offset in it. */
+/* Fills in a mapping at an offset of a file that has been read. */
 static void place(const struct unwinder *u, struct unwind_mapping *m, u32 number, u64 offset)
 {
 	u64 bias;
@@ -84,7 +95,7 @@ static void place(const struct unwinder *u, struct unwind_mapping *m, u32 number
 	__atomic_store_n(&m->file, number, __ATOMIC_RELEASE);
 }
 
-/* The file is to be read, if it can be opened. 0: it is not. */
+/* Queues the file for reading, if it can be opened. 0: not queued. */
 static u32 want(struct unwinder *u, const struct symbols_code *code)
 {
 	int fd = symbols__open_code(u->symbols, u->pid, code);
@@ -128,7 +139,7 @@ static int add_mapping(struct unwinder *u, const struct unwind_mapping *m)
 	return 0;
 }
 
-/* Code of which nothing is known is code all the same: what is in no mapping is no caller. */
+/* Code without information is still included: addresses outside all mappings are not callers. */
 static int take_code(void *arg, const struct symbols_code *code)
 {
 	struct unwind_mapping m = { .start = code->start, .end = code->end, .file = UNWIND_NO_FILE };
@@ -139,8 +150,8 @@ static int take_code(void *arg, const struct symbols_code *code)
 }
 
 /*
- * Of one of which records tell, what they told is all: only the stamp is read. If that is of a program of which
- * nothing was told yet, walks by what was told would find no code of theirs.
+ * For processes covered by records, only the stamp is read: the records are complete. If the stamp
+ * is of a program without records yet, walks would not find its code in the recorded mappings.
  */
 static int see(struct unwinder *u, u32 pid, bool soon)
 {
@@ -174,6 +185,24 @@ static int see_and_note(struct unwinder *u, u32 pid, bool soon)
 int unwinder__see(struct unwinder *u, u32 pid)
 {
 	return see_and_note(u, pid, true);
+}
+
+int unwinder__expect(struct unwinder *u, int fd, const struct stat *st)
+{
+	int own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	u32 *mark, token = 0;
+	int err = symbols__expect(u->symbols, fd, st, &mark);
+
+	if (own_fd < 0)
+		return err;
+	if (err || *mark != MARK_NONE) {
+		close(own_fd);
+		return err;
+	}
+	token = wanted__add(&u->wanted, own_fd, mark, true);
+	if (token)
+		*mark = MARK_WANTED | token;
+	return 0;
 }
 
 void unwinder__follow(struct unwinder *u, u32 pid)
@@ -250,15 +279,49 @@ static void let_file_go(struct unwinder_reader *r)
 	r->file = NULL;
 }
 
-/* The answer's descriptor is closed when it is over, which takes it out of the events. */
+/* The C library, which all processes need, does not wait for all of the large files. */
+#define LARGE_BYTES (8 << 20)
+#define LARGE_READERS 4
+
+static u64 most_bytes(const struct unwinder *u)
+{
+	int i, large = 0;
+
+	for (i = 0; i < UNWINDER_READERS; i++)
+		large += u->reader[i].file && u->reader[i].file->size > LARGE_BYTES;
+	return large < LARGE_READERS ? UINT64_MAX : LARGE_BYTES;
+}
+
+static void hurry(struct unwinder *u, bool now)
+{
+	int before;
+
+	now = now && monotonic_ns() - u->began_ns < UNWINDER_HURRY_NS;
+	if (now == u->hurries)
+		return;
+	if (!now) {
+		setpriority(PRIO_PROCESS, 0, u->nice_before);
+		u->hurries = false;
+		return;
+	}
+	errno = 0;
+	before = getpriority(PRIO_PROCESS, 0);
+	if (errno || before <= UNWINDER_NICE || setpriority(PRIO_PROCESS, 0, UNWINDER_NICE))
+		return;
+	u->nice_before = before;
+	u->hurries = true;
+}
+
+/* Closing the answer's descriptor at the end also removes it from the epoll. */
 static int begin_file(struct unwinder *u, struct unwinder_reader *r)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	int err;
 
-	r->file = wanted__take(&u->wanted);
+	r->file = wanted__take(&u->wanted, most_bytes(u));
 	if (!r->file)
 		return 0;
+	hurry(u, true);
 	err = unwind_tables__begin(&u->tables, &r->job, r->file->fd);
 	if (!err && r->job.pid)
 		epoll_ctl(u->epoll_fd, EPOLL_CTL_ADD, r->job.answer_fd, &event);
@@ -272,13 +335,15 @@ static int take_file(struct unwinder *u, struct unwinder_reader *r)
 
 	if (err)
 		return err == -EAGAIN ? 0 : err;
+	if (with.number != UNWIND_NO_FILE)
+		unwind_tables__announce(&u->tables, with.number, r->file->fd);
 	*r->file->mark = with.number == UNWIND_NO_FILE ? MARK_SILENT : with.number + MARK_NUMBERS;
 	unwind_spaces__settle(&u->spaces, r->file->token, settle, &with);
 	let_file_go(r);
 	return 0;
 }
 
-/* Takes what has been read, and has all read that can. */
+/* Takes finished files, and starts as many readers as possible. */
 static int read_files(struct unwinder *u)
 {
 	struct unwinder_reader *r;
@@ -341,7 +406,7 @@ static void set_timer(struct unwinder *u)
 	const struct itimerspec at = { .it_value = { .tv_nsec = pause_ns(u) } };
 
 	u->puts_off = false;
-	/* Which takes away what it has told of, too. */
+	/* This also clears a pending expiration. */
 	timerfd_settime(u->timer_fd, 0, &at, NULL);
 }
 
@@ -355,6 +420,7 @@ int unwinder__work(struct unwinder *u)
 		if (!err)
 			err = read_files(u);
 	}
+	hurry(u, is_reading(u) || u->wanted.n);
 	set_timer(u);
 	return err;
 }
@@ -402,6 +468,7 @@ void unwinder__end(struct unwinder *u)
 {
 	int i;
 
+	hurry(u, false);
 	if (u->tables.rules)
 		tell(u);
 	if (u->symbols && u->epoll_fd >= 0)

@@ -3,9 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/descriptors.h"
+
+#include "bpf/lib/unwind.h"
 
 void wanted__init(struct wanted_files *w)
 {
@@ -17,7 +20,7 @@ void wanted__free(struct wanted_files *w)
 {
 	struct wanted_file *f;
 
-	while ((f = wanted__take(w))) {
+	while ((f = wanted__take(w, UINT64_MAX))) {
 		close(f->fd);
 		free(f);
 	}
@@ -35,12 +38,14 @@ u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
 {
 	bool room = w->n < WANTED_MOST && !descriptor_is_scarce(fd);
 	struct wanted_file *f = room ? malloc(sizeof(*f)) : NULL;
+	struct stat st;
 
 	if (!f) {
 		close(fd);
 		return 0;
 	}
 	*f = (struct wanted_file){ .token = ++w->last_token, .fd = fd, .mark = mark };
+	f->size = fstat(fd, &st) ? 0 : st.st_size;
 	insert(w, f, soon);
 	w->n++;
 	return f->token;
@@ -59,10 +64,24 @@ void wanted__hasten(struct wanted_files *w, u32 token)
 	insert(w, f, true);
 }
 
-struct wanted_file *wanted__take(struct wanted_files *w)
-{
-	struct wanted_file *f = TAILQ_FIRST(&w->files);
+/* What beginning to read any file costs is as much as this size does. */
+#define LEAST_BYTES (1 << 20)
 
+/* How often it was lacked per byte, 0 if never. */
+static double urgency(const struct wanted_files *w, const struct wanted_file *f)
+{
+	u32 n = w->lacks ? __atomic_load_n(&w->lacks[f->token % UNWIND_LACKS], __ATOMIC_RELAXED) : 0;
+
+	return (double)n / (f->size + LEAST_BYTES);
+}
+
+struct wanted_file *wanted__take(struct wanted_files *w, u64 most)
+{
+	struct wanted_file *f = NULL, *other;
+
+	TAILQ_FOREACH(other, &w->files, next)
+		if (other->size <= most && (!f || urgency(w, other) > urgency(w, f)))
+			f = other;
 	if (!f)
 		return NULL;
 	TAILQ_REMOVE(&w->files, f, next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files whose tables are still to be read, in the order in which they will be. */
+/* The queue of files whose tables are still to be read. */
 #ifndef TALLY_UNWIND_WANTED_H
 #define TALLY_UNWIND_WANTED_H
 
@@ -7,35 +7,41 @@
 
 #include "base/types.h"
 
-/* So many descriptors are held open for that, where there are enough of them (base/descriptors.h). */
+/* Limit of descriptors held open for the queue, if there are enough (base/descriptors.h). */
 #define WANTED_MOST 256
 
 struct wanted_file {
 	TAILQ_ENTRY(wanted_file) next;
-	u32 token;              /* 1 and up: no two files have the same */
+	u32 token;              /* from 1 on, unique per file */
 	int fd;
-	u32 *mark;              /* where it is noted what came of it (struct symbols_code) */
+	u64 size;               /* of the file, in bytes */
+	u32 *mark;              /* where to store the result (struct symbols_code) */
 };
 
 struct wanted_files {
 	TAILQ_HEAD(wanted_queue, wanted_file) files;
 	u32 n;
-	u32 last_token;         /* how many have been wanted so far */
+	const u32 *lacks;       /* see UNWIND_LACKS; NULL: not known */
+	u32 last_token;         /* number of files queued so far */
 };
 
 void wanted__init(struct wanted_files *w);
 void wanted__free(struct wanted_files *w);
 
 /*
- * fd is taken over, also on failure. soon: before the others. Returns the token; 0: there are too many, few
- * descriptors are left, or there is no memory.
+ * Takes ownership of fd, also on failure. soon: put it at the front. Returns the token; 0: queue
+ * full, few descriptors left, or no memory.
  */
 u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon);
 
-/* To the front, if it has not been taken yet. */
+/* Moves it to the front, if it is still queued. */
 void wanted__hasten(struct wanted_files *w, u32 token);
 
-/* The next one, which is the caller's: its fd is to be closed, and it is to be freed. NULL: none. */
-struct wanted_file *wanted__take(struct wanted_files *w);
+/*
+ * Takes the file that walks have lacked most often for its size, so that the fewest walks lack one until
+ * all are read; the first of the queue if none is lacked. Only files of at most that many bytes. The
+ * caller owns it: it closes fd and frees it. NULL: none.
+ */
+struct wanted_file *wanted__take(struct wanted_files *w, u64 most);
 
 #endif /* TALLY_UNWIND_WANTED_H */

@@ -10,6 +10,7 @@
 #include "host/errno_name.h"
 #include "host/open_flags.h"
 #include "report/units.h"
+#include "calls/syscall/constants.h"
 #include "calls/syscall/descriptor.h"
 #include "calls/syscall/facts.h"
 #include "calls/syscall/layouts.h"
@@ -27,7 +28,7 @@
  * --- what was read -----------------------------------------------------------------------------
  */
 
-/* One argument: its value, and what was read of its target, or NULL. */
+/* One argument: its value, and the chunk of its target, or NULL. */
 struct operand {
 	const struct argument *arg;
 	const struct trace_record *r;
@@ -58,7 +59,7 @@ static void put_strings(FILE *f, const struct operand *o)
  * --- arguments ---------------------------------------------------------------------------------
  */
 
-/* waitid(WNOHANG) of no child clears the siginfo, and leaves the rusage as it was. */
+/* waitid(WNOHANG) without a child clears the siginfo, and leaves the rusage unchanged. */
 static bool has_child(const struct operand *o)
 {
 	const struct trace_chunk *info = trace_chunk__find(o->r, o->size, TRACE_ID(2, PART_TARGET));
@@ -69,7 +70,7 @@ static bool has_child(const struct operand *o)
 	return signal;
 }
 
-/* "[0 1]"; the set is in longs. */
+/* "[0 1]"; the set consists of longs. */
 static void put_cpu_set(FILE *f, const struct operand *o, u64 most)
 {
 	const struct trace_chunk *c = o->chunk;
@@ -87,7 +88,7 @@ static void put_cpu_set(FILE *f, const struct operand *o, u64 most)
 	fputs(cut ? (first ? "...]" : " ...]") : "]", f);
 }
 
-/* One struct, of which the caller may have given less than we know. */
+/* One struct; the caller may have passed a shorter version than ours. */
 static void put_struct(FILE *f, const struct operand *o, const struct trace_chunk *c)
 {
 	u64 data[32] = {};
@@ -105,7 +106,7 @@ static void put_struct(FILE *f, const struct operand *o, const struct trace_chun
 	}
 }
 
-/* As it was given; behind it what the call has made of it, if that is something else. */
+/* Puts the value before the call; then the value after it, if it differs. */
 static void put_given_and_told(FILE *f, const struct operand *o)
 {
 	const struct trace_chunk *after = trace_chunk__find(o->r, o->size,
@@ -167,7 +168,7 @@ static void put_structs(FILE *f, const struct operand *o)
 		fputs(o->chunk->flags & TRACE_CHUNK_CUT ? ", ...]" : "]", f);
 }
 
-/* What is known of the file of a descriptor that this argument is, or points to. */
+/* Finds what is known of the file of a descriptor that this argument is, or points to. */
 static const struct trace_chunk *fd_chunk(const struct operand *o, enum trace_part part)
 {
 	return trace_chunk__find(o->r, o->size, TRACE_ID(o->number, part));
@@ -239,7 +240,7 @@ static void put_target(FILE *f, const struct operand *o)
 		put_cpu_set(f, o, o->r->value[o->arg->length] - 1);
 		break;
 	default:
-		/* Asked how long it is, with no room for it: nothing was written. */
+		/* The caller passed no buffer, to ask for the length: nothing was written. */
 		if (o->arg->within && !o->chunk->bytes)
 			pointer__put(f, o->value);
 		else
@@ -261,13 +262,20 @@ static void put_lock(FILE *f, const struct operand *o, enum trace_part part)
 	flock__put(f, lock, part == PART_AFTER);
 }
 
-static void put_fcntl(FILE *f, const struct operand *o)
+static void put_open_flags(FILE *f, u64 flags)
 {
 	char text[OPEN_FLAGS_SPACE];
 
+	constant__begin(f, CONSTANT_HEX, flags);
+	fputs(open_flags(text, flags), f);
+	constant__end(f);
+}
+
+static void put_fcntl(FILE *f, const struct operand *o)
+{
 	switch (o->r->value[o->number - 1]) {
 	case F_SETFL:
-		fputs(open_flags(text, o->value), f);
+		put_open_flags(f, o->value);
 		break;
 	case F_SETFD:
 		value_names__put(f, &fd_flags, o->value);
@@ -295,11 +303,13 @@ static void put_fcntl(FILE *f, const struct operand *o)
 
 static void put_futex_op(FILE *f, u64 op)
 {
+	constant__begin(f, CONSTANT_HEX, (u32)op);
 	value_names__put(f, &futex_ops, op & FUTEX_CMD_MASK);
 	if (op & FUTEX_PRIVATE_FLAG)
 		fputs("_PRIVATE", f);
 	if (op & FUTEX_CLOCK_REALTIME)
 		fputs("|FUTEX_CLOCK_REALTIME", f);
+	constant__end(f);
 }
 
 static void put_clone_flags(FILE *f, u64 flags)
@@ -316,10 +326,13 @@ static void put_clone_flags(FILE *f, u64 flags)
 
 static void put_fd(FILE *f, const struct operand *o)
 {
-	if (o->arg->kind == ARG_DIRFD && (int)o->value == AT_FDCWD)
+	if (o->arg->kind == ARG_DIRFD && (int)o->value == AT_FDCWD) {
+		constant__begin(f, CONSTANT_DECIMAL, AT_FDCWD);
 		fputs("AT_FDCWD", f);
-	else
+		constant__end(f);
+	} else {
 		fprintf(f, "%d", (int)o->value);
+	}
 	if (o->arg->kind == ARG_DIRFD || (int)o->value >= 0)
 		descriptor__put(f, fd_chunk(o, PART_FD));
 }
@@ -338,7 +351,7 @@ static void put_futex_value(FILE *f, const struct operand *o)
 		fprintf(f, "%#x", value);
 }
 
-/* The fourth of futex is a time, or a second number of waiters. */
+/* futex's fourth argument is a time, or a second number of waiters. */
 static void put_futex_timeout(FILE *f, const struct operand *o)
 {
 	if (o->arg->if_values >> (o->r->value[1] & 31) & 1)
@@ -358,13 +371,15 @@ static void put_names(FILE *f, const struct operand *o)
 		break;
 	case ARG_NAMED_NUMBER:
 		name = value_names__find(o->arg->names, value);
+		constant__begin(f, CONSTANT_DECIMAL, value);
 		if (name)
 			fputs(name, f);
 		else
 			fprintf(f, "%d", (int)value);
+		constant__end(f);
 		break;
 	default:
-		/* What there is now is asked for, and nothing set. */
+		/* A query of the current value, which sets nothing. */
 		if (o->arg->names == &personalities && value == UINT32_MAX)
 			fputs("0xffffffff", f);
 		else
@@ -375,8 +390,6 @@ static void put_names(FILE *f, const struct operand *o)
 
 static void put_argument(FILE *f, const struct operand *o)
 {
-	char text[OPEN_FLAGS_SPACE];
-
 	switch (o->arg->kind) {
 	case ARG_INT:
 		fprintf(f, "%d", (int)o->value);
@@ -411,7 +424,7 @@ static void put_argument(FILE *f, const struct operand *o)
 		fprintf(f, "%#03llo", o->value & 07777777);
 		break;
 	case ARG_OPEN_FLAGS:
-		fputs(open_flags(text, (u32)o->value), f);
+		put_open_flags(f, (u32)o->value);
 		break;
 	case ARG_NAMES:
 	case ARG_HUGE_NAMES:
@@ -491,7 +504,7 @@ static bool fcntl_has_third(u64 command)
 	       command != F_GET_SEALS;
 }
 
-/* Bits of the arguments that the kernel looks at, by command. */
+/* The arguments that the kernel reads, by command; a bit for each. */
 static u32 futex_arguments(u64 op)
 {
 	static const u8 taken[] = {
@@ -506,13 +519,13 @@ static u32 futex_arguments(u64 op)
 	return op < ARRAY_SIZE(taken) && taken[op] ? taken[op] : 0x3f;
 }
 
-/* The new address of mremap counts with MREMAP_FIXED and MREMAP_DONTUNMAP. */
+/* The new address of mremap is used with MREMAP_FIXED and MREMAP_DONTUNMAP. */
 static bool takes_new_address(const struct signature *s, const struct trace_record *r)
 {
 	return s->arg[3].names != &mremap_flags || r->value[3] & 6;
 }
 
-/* Some arguments are taken by what others are. */
+/* Whether the call uses an argument; this may depend on others. */
 static bool is_taken(const struct signature *s, const struct trace_record *r, u32 i)
 {
 	switch (s->arg[i].kind) {
@@ -566,8 +579,10 @@ int syscall_error(const struct trace_record *r)
 	return r->state == TRACE_RETURNED && result < 0 && result >= -MAX_ERRNO ? -result : 0;
 }
 
-/* A call that a signal interrupted: the kernel makes it again, or returns EINTR, before the task
- * sees it. */
+/*
+ * A call that a signal interrupted: before the task sees the result, the kernel restarts the call
+ * or returns EINTR.
+ */
 static const char *restarts(int error)
 {
 	switch (error) {
@@ -596,7 +611,7 @@ static void put_error(FILE *f, int error)
 		fprintf(f, "-%d", error);
 }
 
-/* What a number that is returned means, where it has a name. */
+/* Puts what a returned number means, if it has a name. */
 static void put_meaning(FILE *f, const struct signature *s, const struct trace_record *r)
 {
 	u64 result = r->value[TRACE_RESULT];
@@ -678,17 +693,43 @@ void syscall_result__put(FILE *f, const struct signature *s, const struct trace_
 }
 
 /*
- * --- calls of no table -------------------------------------------------------------------------
+ * --- calls without a line in the tables ---------------------------------------------------------
  */
 
-/* Fields of syscall tracepoints are all of 64 bits; their types are those of the call's parameters. */
+/*
+ * All fields of syscall tracepoints have 64 bits; their types are those of the call's parameters.
+ */
 bool syscall_type_is_narrow(const char *type)
 {
 	static const char *const narrow[] = {
-		"int", "unsigned int", "unsigned", "u32", "__u32", "s32", "__s32", "umode_t", "mode_t",
-		"unsigned short", "u16", "pid_t", "uid_t", "gid_t", "qid_t", "key_t", "clockid_t",
-		"timer_t", "mqd_t", "key_serial_t", "rwf_t", "enum landlock_rule_type",
-		"const enum landlock_rule_type", "const int", "const unsigned int", "const clockid_t", "const __u32", "const pid_t",
+		"int",
+		"unsigned int",
+		"unsigned",
+		"u32",
+		"__u32",
+		"s32",
+		"__s32",
+		"umode_t",
+		"mode_t",
+		"unsigned short",
+		"u16",
+		"pid_t",
+		"uid_t",
+		"gid_t",
+		"qid_t",
+		"key_t",
+		"clockid_t",
+		"timer_t",
+		"mqd_t",
+		"key_serial_t",
+		"rwf_t",
+		"enum landlock_rule_type",
+		"const enum landlock_rule_type",
+		"const int",
+		"const unsigned int",
+		"const clockid_t",
+		"const __u32",
+		"const pid_t",
 	};
 	size_t i;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "calls/syscall/names.h"
 
-#include <asm/prctl.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -36,9 +35,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "calls/syscall/constants.h"
+
+#if __has_include(<asm/prctl.h>)
+#include <asm/prctl.h>
+#endif
+
 #define N(value) { (u64)(value), #value }
 
-/* Names of a set: the bits of `mask` are one value. */
+/* Names of a set: the bits of `mask` form one value. */
 #define NAMES(set, bits, ...)                                                                      \
 	const struct value_names set = {                                                           \
 		.name = (const struct value_name[]){ __VA_ARGS__, {} },                            \
@@ -47,7 +52,7 @@
 #define FLAGS(set, ...) NAMES(set, 0, __VA_ARGS__)
 #define VALUES(set, ...) NAMES(set, VALUE_ONLY, __VA_ARGS__)
 
-/* Kernel ABI that older headers lack, or that has no header for user space. */
+/* Kernel ABI that older headers lack, or that is in no user-space header. */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
@@ -150,10 +155,15 @@ FLAGS(timer_flags, N(TIMER_ABSTIME), { 2, "TFD_TIMER_CANCEL_ON_SET" });
 
 /* --- memory ---------------------------------------------------------------------------------- */
 
+#ifdef MAP_32BIT
+#define ONLY_X86_MAP N(MAP_32BIT),
+#else
+#define ONLY_X86_MAP
+#endif
 FLAGS(protections, N(PROT_NONE), N(PROT_READ), N(PROT_WRITE), N(PROT_EXEC), N(PROT_GROWSDOWN),
       N(PROT_GROWSUP));
 NAMES(map_flags, 3, N(MAP_FILE), N(MAP_SHARED), N(MAP_PRIVATE), N(MAP_SHARED_VALIDATE),
-      N(MAP_FIXED), N(MAP_ANONYMOUS), N(MAP_32BIT), N(MAP_NORESERVE), N(MAP_POPULATE),
+      N(MAP_FIXED), N(MAP_ANONYMOUS), ONLY_X86_MAP N(MAP_NORESERVE), N(MAP_POPULATE),
       N(MAP_NONBLOCK), N(MAP_GROWSDOWN), N(MAP_DENYWRITE), N(MAP_EXECUTABLE), N(MAP_LOCKED),
       N(MAP_STACK), N(MAP_HUGETLB), N(MAP_SYNC), N(MAP_FIXED_NOREPLACE));
 FLAGS(mremap_flags, N(MREMAP_MAYMOVE), N(MREMAP_FIXED), { 4, "MREMAP_DONTUNMAP" });
@@ -286,13 +296,13 @@ VALUES(level_names, { 0, "SOL_IP" }, { 1, "SOL_SOCKET" }, { 6, "SOL_TCP" }, { 17
        { 41, "SOL_IPV6" }, { 58, "SOL_ICMPV6" }, { 132, "SOL_SCTP" }, { 255, "SOL_RAW" },
        { 263, "SOL_PACKET" }, { 270, "SOL_NETLINK" }, { 277, "SOL_IUCV" }, { 279, "SOL_ALG" },
        { 282, "SOL_TLS" }, { 283, "SOL_XDP" }, { 284, "SOL_MPTCP" }, { 287, "SOL_VSOCK" });
-/* Of control messages: those the C library has another name for, or none. */
+/* Control messages: types that the C library names differently, or not at all. */
 VALUES(socket_control_types, { 1, "SCM_RIGHTS" }, { 2, "SCM_CREDENTIALS" }, { 3, "SCM_SECURITY" },
        { 4, "SCM_PIDFD" }, { 29, "SO_TIMESTAMP_OLD" }, { 35, "SO_TIMESTAMPNS_OLD" },
        { 37, "SO_TIMESTAMPING_OLD" });
 VALUES(ip_control_types, { 1, "IP_TOS" }, { 2, "IP_TTL" }, { 7, "IP_RETOPTS" }, { 8, "IP_PKTINFO" },
        { 11, "IP_RECVERR" }, { 20, "IP_ORIGDSTADDR" });
-/* Of SOL_SOCKET. */
+/* For SOL_SOCKET. */
 VALUES(socket_options, N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(SO_DONTROUTE),
        N(SO_BROADCAST), N(SO_SNDBUF), N(SO_RCVBUF), N(SO_KEEPALIVE), N(SO_OOBINLINE),
        N(SO_PRIORITY), N(SO_LINGER), N(SO_REUSEPORT), N(SO_PASSCRED), N(SO_PEERCRED),
@@ -314,7 +324,7 @@ VALUES(socket_options, N(SO_DEBUG), N(SO_REUSEADDR), N(SO_TYPE), N(SO_ERROR), N(
        { 72, "SO_BUF_LOCK" }, { 73, "SO_RESERVE_MEM" }, { 74, "SO_TXREHASH" },
        { 75, "SO_RCVMARK" }, { 76, "SO_PASSPIDFD" }, { 77, "SO_PEERPIDFD" });
 
-/* Of SOL_IP, SOL_IPV6, SOL_TCP. */
+/* For SOL_IP, SOL_IPV6, SOL_TCP. */
 VALUES(ip_options, N(IP_TOS), N(IP_TTL), N(IP_HDRINCL), N(IP_OPTIONS), N(IP_RECVOPTS), N(IP_RETOPTS),
        N(IP_PKTINFO), N(IP_MTU_DISCOVER), N(IP_RECVERR), N(IP_RECVTTL), N(IP_RECVTOS), N(IP_MTU),
        N(IP_FREEBIND), N(IP_TRANSPARENT), N(IP_RECVORIGDSTADDR), N(IP_MINTTL),
@@ -356,6 +366,7 @@ void value_names__put(FILE *f, const struct value_names *names, u64 value)
 	const struct value_name *n;
 	const char *name = value_names__find(names, one), *bar = "";
 
+	constant__begin(f, CONSTANT_HEX, value);
 	if (name && (one || !left)) {
 		fputs(name, f);
 		bar = "|";
@@ -372,20 +383,23 @@ void value_names__put(FILE *f, const struct value_names *names, u64 value)
 	}
 	if (left)
 		fprintf(f, "%s%#llx", bar, left);
+	constant__end(f);
 }
 
 void signal_name__put(FILE *f, u64 number)
 {
 	const char *name = number < 32 ? sigabbrev_np(number) : NULL;
 
-	/* The kernel's name; SIGPOLL is another one. */
+	/* The kernel's name; the C library may call it SIGPOLL. */
 	if (number == SIGIO)
 		name = "IO";
 
+	constant__begin(f, CONSTANT_DECIMAL, number);
 	if (name)
 		fprintf(f, "SIG%s", name);
 	else if (number >= 32 && number <= 64)
 		fprintf(f, number == 32 ? "SIGRTMIN" : "SIGRT_%llu", number - 32);
 	else
 		fprintf(f, "%d", (int)number);
+	constant__end(f);
 }

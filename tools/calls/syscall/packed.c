@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "calls/syscall/constants.h"
 #include "host/errno_name.h"
 
 /* include/uapi/asm-generic/hugetlb_encode.h */
@@ -23,10 +24,12 @@ void file_mode__put(FILE *f, u32 mode)
 {
 	const char *type = mode >> 16 ? NULL : file_types[mode >> 12 & 15];
 
+	constant__begin(f, CONSTANT_OCTAL, mode);
 	if (type)
 		fprintf(f, "%s|%#03o", type, mode & 07777);
 	else
 		fprintf(f, "%#03o", mode);
+	constant__end(f);
 }
 
 bool is_device_mode(u32 mode)
@@ -109,7 +112,7 @@ void ipc_flags__put(FILE *f, u32 flags)
 void futex_wake_op__put(FILE *f, u32 op)
 {
 	fputs("FUTEX_OP(", f);
-	/* The highest bit: the number is that of a bit. */
+	/* If the highest bit is set, the operand is a bit number. */
 	if (op >> 31)
 		fputs("FUTEX_OP_OPARG_SHIFT|", f);
 	value_names__put(f, &futex_wake_ops, op >> 28 & 7);
@@ -126,8 +129,7 @@ void membership__put(FILE *f, const void *data)
 	memcpy(&m, data, sizeof(m));
 	inet_ntop(AF_INET, &m.imr_multiaddr, group, sizeof(group));
 	inet_ntop(AF_INET, &m.imr_interface, interface, sizeof(interface));
-	fprintf(f, "{imr_multiaddr=inet_addr(\"%s\"), imr_interface=inet_addr(\"%s\")}", group,
-		interface);
+	fprintf(f, "{imr_multiaddr=inet_addr(\"%s\"), imr_interface=inet_addr(\"%s\")}", group, interface);
 }
 
 bool error_number__put(FILE *f, const void *data)

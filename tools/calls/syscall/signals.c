@@ -4,10 +4,11 @@
 #include <signal.h>
 #include <string.h>
 
+#include "calls/syscall/constants.h"
 #include "calls/syscall/names.h"
 #include "calls/syscall/text.h"
 
-/* include/uapi/asm-generic/siginfo.h, as 64-bit programs see it: the first 32 bytes. */
+/* include/uapi/asm-generic/siginfo.h, the layout of 64-bit programs: the first 32 bytes. */
 struct kernel_siginfo {
 	int signal, error, code, pad;
 	union {
@@ -48,20 +49,21 @@ void sigset__put(FILE *f, u64 set)
 		if (!first)
 			fputc(' ', f);
 		first = false;
+		constant__begin(f, CONSTANT_DECIMAL, i);
 		if (name)
 			fputs(name, f);
 		else if (i == 32)
 			fputs("RTMIN", f);
 		else
 			fprintf(f, "RT_%d", i - 32);
+		constant__end(f);
 	}
 	fputc(']', f);
 }
 
 static bool is_of_cpu(int signal)
 {
-	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
-	       signal == SIGTRAP;
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
 }
 
 static void put_value(FILE *f, u64 value)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Structs of the kernel's ABI as text: the members that matter, by their names. */
+/* Structs of the kernel's ABI as text: the relevant members, by name. */
 #include <linux/openat2.h>
 #include <linux/sched.h>
 #include <linux/stat.h>
@@ -14,12 +14,13 @@
 #include <time.h>
 
 #include "host/open_flags.h"
+#include "calls/syscall/constants.h"
 #include "calls/syscall/decode.h"
 #include "calls/syscall/facts.h"
 #include "calls/syscall/signals.h"
 #include "calls/syscall/text.h"
 
-/* What the kernel takes, unlike the C library's struct. */
+/* The kernel's struct, which differs from the C library's. */
 struct kernel_sigaction {
 	u64 handler, flags, restorer, mask;
 };
@@ -44,26 +45,35 @@ static void put_mode(FILE *f, u32 mode)
 	};
 	const char *type = types[mode >> 12 & 15];
 
+	constant__begin(f, CONSTANT_OCTAL, mode);
 	if (type)
 		fprintf(f, "%s|%04o", type, mode & 07777);
 	else
 		fprintf(f, "%#o", mode);
+	constant__end(f);
 }
 
 static void put_rlimit(FILE *f, const char *name, u64 value)
 {
+	fprintf(f, "%s=", name);
+	constant__begin(f, CONSTANT_UNSIGNED, value);
 	if (value == UINT64_MAX)
-		fprintf(f, "%s=RLIM64_INFINITY", name);
+		fputs("RLIM64_INFINITY", f);
 	else
-		fprintf(f, "%s=%llu", name, value);
+		fprintf(f, "%llu", value);
+	constant__end(f);
 }
 
 static void put_sigaction(FILE *f, const struct kernel_sigaction *a)
 {
+	fputs("{sa_handler=", f);
+	constant__begin(f, CONSTANT_HEX, a->handler);
 	if (a->handler <= 1)
-		fprintf(f, "{sa_handler=%s, sa_mask=", a->handler ? "SIG_IGN" : "SIG_DFL");
+		fputs(a->handler ? "SIG_IGN" : "SIG_DFL", f);
 	else
-		fprintf(f, "{sa_handler=%#llx, sa_mask=", a->handler);
+		fprintf(f, "%#llx", a->handler);
+	constant__end(f);
+	fputs(", sa_mask=", f);
 	sigset__put(f, a->mask);
 	fputs(", sa_flags=", f);
 	value_names__put(f, &sa_flags, a->flags);
@@ -132,7 +142,10 @@ static void put_open_how(FILE *f, const struct open_how *h)
 {
 	char text[OPEN_FLAGS_SPACE];
 
-	fprintf(f, "{flags=%s", open_flags(text, h->flags));
+	fputs("{flags=", f);
+	constant__begin(f, CONSTANT_HEX, h->flags);
+	fputs(open_flags(text, h->flags), f);
+	constant__end(f);
 	if (open_flags_create(h->flags))
 		fprintf(f, ", mode=%#llo", h->mode);
 	if (h->resolve)
@@ -170,7 +183,7 @@ static void put_timevals(FILE *f, const struct timeval *t)
 	fputc(']', f);
 }
 
-/* it_interval, it_value: of timespecs, or of timevals, which are as long. */
+/* it_interval, it_value: of timespecs, or of timevals, which have the same size. */
 static void put_itimer(FILE *f, const void *data, bool microseconds)
 {
 	const struct timespec *t = data;

@@ -14,8 +14,7 @@
 #include "report/escape.h"
 #include "calls/syscall/names.h"
 
-/* The chunk at that place, which is moved behind it. NULL: there are no more. */
-static const struct trace_chunk *next_chunk(const struct trace_record *r, size_t size, size_t *at)
+const struct trace_chunk *trace_chunk__next(const struct trace_record *r, size_t size, size_t *at)
 {
 	size_t end = size - offsetof(struct trace_record, data);
 	const struct trace_chunk *c = (const void *)(r->data + *at);
@@ -33,7 +32,7 @@ const struct trace_chunk *trace_chunk__find(const struct trace_record *r, size_t
 	const struct trace_chunk *c;
 	size_t at = 0;
 
-	while ((c = next_chunk(r, size, &at)))
+	while ((c = trace_chunk__next(r, size, &at)))
 		if (c->id == id)
 			break;
 	return c;
@@ -45,13 +44,13 @@ const struct trace_chunk *trace_chunk__find_element(const struct trace_record *r
 	const struct trace_chunk *c;
 	size_t at = 0;
 
-	while ((c = next_chunk(r, size, &at)))
+	while ((c = trace_chunk__next(r, size, &at)))
 		if (c->id == id && c->element == element)
 			break;
 	return c;
 }
 
-/* Puts the next character of escaped text, as C writes it where it has a short way. Returns its end. */
+/* Puts the next character of escaped text, in C's short form if there is one. Returns its end. */
 static const char *put_character(FILE *f, const char *p)
 {
 	static const struct {
@@ -83,7 +82,7 @@ void quoted__put(FILE *f, const void *data, size_t n)
 	size_t part;
 
 	fputc('"', f);
-	/* In parts: whole characters, as far as a part can hold. */
+	/* Piecewise, without splitting characters. */
 	for (; n; from += part, n -= part) {
 		part = n < 64 ? n : 64;
 		while (part < n && part > 60 && ((u8)from[part] & 0xc0) == 0x80)
@@ -125,7 +124,7 @@ static void put_unix(FILE *f, const struct sockaddr_un *a, size_t n)
 	if (len > sizeof(a->sun_path))
 		len = sizeof(a->sun_path);
 	fputs(", sun_path=", f);
-	/* A name that begins with a NUL is abstract, and all of it counts: unix(7). */
+	/* A name that begins with a NUL is abstract, and its full length counts: unix(7). */
 	if (len && !*path) {
 		fputc('@', f);
 		quoted__put(f, path + 1, len - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pieces that arguments of system calls are made of, as text in the way of strace(1), and where
- * they are in a record. What comes from a traced process is escaped (report/escape.h).
+ * Building blocks of arguments as text, like strace(1), and the search for chunks in a record.
+ * Everything that comes from a traced process is escaped (report/escape.h).
  */
 #ifndef TALLY_SYSCALL_TEXT_H
 #define TALLY_SYSCALL_TEXT_H
@@ -12,19 +12,22 @@
 
 #include "bpf/calls/trace.h"
 
+/* Returns the chunk at *at, 0 for the first, and advances *at. NULL: there are no more. */
+const struct trace_chunk *trace_chunk__next(const struct trace_record *r, size_t size, size_t *at);
+
 /*
- * The first chunk of that TRACE_ID(), or NULL. size: of the record as it came; a chunk that goes
- * beyond it is not there.
+ * The first chunk with this TRACE_ID(), or NULL. size: of the record as received; chunks beyond it
+ * are ignored.
  */
 const struct trace_chunk *trace_chunk__find(const struct trace_record *r, size_t size, u32 id);
 
-/* The first one of these that is about that element. */
+/* The first such chunk for this element. */
 const struct trace_chunk *trace_chunk__find_element(const struct trace_record *r, size_t size,
 						    u32 id, u32 element);
 
 /*
- * The bytes of a chunk, and "..." if there were more. In quotes: what has a short form in C (\n, \t,
- * \", \\) has that one, other bytes are escaped as everywhere (out/escape.h).
+ * The bytes of a chunk in quotes, and "..." if there were more. Characters with a short form in C
+ * (\n, \t, \", \\) use it, others are escaped as everywhere (report/escape.h).
  */
 void quoted__put(FILE *f, const void *data, size_t n);
 void quoted_chunk__put(FILE *f, const struct trace_chunk *c);
@@ -32,13 +35,10 @@ void quoted_chunk__put(FILE *f, const struct trace_chunk *c);
 /* "0x7ffc1234", "NULL". */
 void pointer__put(FILE *f, u64 value);
 
-/*
- * A pointer, of whose target nothing is there: because nobody had to read it (no chunk), or because
- * nobody could: "(fault)".
- */
+/* A pointer without a target: reading it was not necessary (no chunk), or failed: "(fault)". */
 void unread__put(FILE *f, u64 value, const struct trace_chunk *c);
 
-/* "{sa_family=AF_INET, ...}", of n bytes. False, and nothing written, if they are too few. */
+/* "{sa_family=AF_INET, ...}", of n bytes. Returns false and puts nothing if they are too few. */
 bool sockaddr__put(FILE *f, const void *data, size_t n);
 
 #endif /* TALLY_SYSCALL_TEXT_H */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/key_view.h"
 #include "host/errno_name.h"
 #include "host/syscalls.h"
 
@@ -13,7 +14,7 @@ _Static_assert(BY_SYSCALL == BY_OWN(0) && BY_ERRNO == BY_OWN(1), "own parts of k
  * --- keys --------------------------------------------------------------------------------------
  */
 
-/* "read", "read@32" of the 32-bit table, "syscall_999" for a number without a name. */
+/* "read"; "read@32" in the 32-bit table; "syscall_999" without a name. */
 static int add_call(struct report_row *row, u32 call)
 {
 	const char *name = syscall_name(call_abi(call), call_number(call));
@@ -74,6 +75,14 @@ static const struct {
 
 const char call_orders[] = "calls, errors, time, avg, p50, p99, max, running, longest or key";
 
+void call_orders__complete(struct completion *c)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++)
+		completion__add(c, orders[i].name, "");
+}
+
 const char *call_order(const char *text, bool *is_time)
 {
 	size_t i;
@@ -127,7 +136,7 @@ static int add_figures(struct report_row *row, const struct call_columns *column
  * --- rows --------------------------------------------------------------------------------------
  */
 
-/* Takes row over, whatever err says of the making of it. */
+/* Takes over row, even if err reports that making it failed. */
 static int finish_row(struct report *r, struct report_row *row, int err)
 {
 	if (!err)
@@ -147,11 +156,11 @@ static int add_to_total(struct call *total, const struct call *c)
 	return histogram__add(&total->hist, &c->hist);
 }
 
-/* For people; programs can add up rows, and would have to leave out this one. */
+/* For text output; programs can add up rows, and would have to skip this one. */
 static int add_total(struct report *r, const struct call_columns *columns, const struct call *total,
 		     size_t nkeys)
 {
-	struct report_row row = {};
+	struct report_row row = { .is_total = true };
 	int err = 0;
 	size_t i;
 
@@ -162,7 +171,7 @@ static int add_total(struct report *r, const struct call_columns *columns, const
 	return finish_row(r, &row, err);
 }
 
-/* *nkeys: cells of the key, which come first. */
+/* *nkeys: number of key cells, which come first. */
 static int add_row(struct report *r, const struct call_columns *columns, const struct call *c,
 		   u32 by, struct task_key_names *names, size_t *nkeys)
 {
@@ -177,13 +186,14 @@ static int add_row(struct report *r, const struct call_columns *columns, const s
 	return finish_row(r, &row, err);
 }
 
-int calls__report(struct report *r, const struct calls *set, const struct call_columns *columns,
+int calls__report(struct report *r, struct calls *set, const struct call_columns *columns,
 		  const char *order, const struct measurement *m)
 {
-	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	struct task_key_names names = { .cgroups = m->cgroups };
+	struct key_view view = { m->cli->by, &names, 0 };
 	struct call total = {};
 	size_t i, nkeys = 0;
-	int err = 0;
+	int err = key_view__merges(&view) ? calls__regroup(set, key_view__change, &view) : 0;
 
 	for (i = 0; i < set->n && !err; i++) {
 		const struct call *c = &set->call[i];

@@ -8,28 +8,29 @@
 #include "report/report.h"
 #include "run/measurement.h"
 
-/* What --by takes beside the parts of task keys: syscall, errno (BY_SYSCALL, BY_ERRNO). */
+/* Keys for --by beside those of tasks: syscall, errno (BY_SYSCALL, BY_ERRNO). */
 extern const struct own_parts call_parts;
 
-/* Which columns there are, beside calls and errors. */
+/* Optional columns, beside calls and errors. */
 struct call_columns {
 	bool times;
-	bool running;           /* of those: calls that go on */
-	bool one_unit;          /* times are in that of their column, else in the one that fits */
+	bool running;           /* with times: also calls in progress */
+	bool one_unit;          /* one unit for all times of a column, or a fitting one for each */
 };
 
 /*
- * The column that --sort names, NULL if there is none; *is_time: it is one of times. call_orders
- * lists them for people.
+ * The column that --sort names, or NULL; *is_time: it is a time. call_orders lists them for
+ * messages.
  */
 const char *call_order(const char *text, bool *is_time);
+void call_orders__complete(struct completion *c);
 extern const char call_orders[];
 
 /*
- * Adds a row for each key, by order (NULL: by time where there are times, else by calls), the first
- * cli->top of them, and in text one of all together. Sets r->events. 0 or -ENOMEM.
+ * Adds a row for each key, sorted by order (NULL: by time if there are times, else by calls), at
+ * most cli->top, and in text output a total. Sets r->events. Returns 0 or -ENOMEM.
  */
-int calls__report(struct report *r, const struct calls *set, const struct call_columns *columns,
+int calls__report(struct report *r, struct calls *set, const struct call_columns *columns,
 		  const char *order, const struct measurement *m);
 
 #endif /* TALLY_SYSCOUNT_ROWS_H */

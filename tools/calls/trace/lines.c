@@ -12,28 +12,30 @@
 #include "calls/syscall/decode.h"
 #include "calls/trace/trace.h"
 
-#define AS_STRACE "{time} {comm}[{pid}/{tid}] {call}({args}) = {result} <{duration}>"
+#define AS_CALL "{comm}[{pid}/{tid}] {call}({args}) = {result} <{duration}>"
 #define AS_FAULT "{time} {comm}[{pid}/{tid}] {call}({args})"
 
 #define COMM_SPACE (sizeof(((struct trace_record *)NULL)->comm) + 1)
 
-/* In this order in JSON and CSV. */
+/* The order of fields in JSON and CSV. */
 enum line_field {
 	LINE_CALL,
 	LINE_ARGS,
-	LINE_RESULT, /* for people; ret and error say the same */
+	LINE_RESULT, /* for text; ret and error have the same */
 	LINE_RET,
 	LINE_ERROR,
 	LINE_DURATION,
+	LINE_SINCE, /* with --since */
+	LINE_IP,    /* with --ip */
 	LINE_FIELDS,
 };
 
 static const char *const field_names[LINE_FIELDS] = {
-	"call", "args", "result", "ret", "error", "duration",
+	"call", "args", "result", "ret", "error", "duration", "since", "ip",
 };
 
-/* Its head: whose it is. comm and fields stay the caller's. */
-static struct stream_line line_of(const struct trace_record *r, char comm[COMM_SPACE],
+/* Fills in the head of a line: time, task, CPU. The line refers to comm and fields. */
+static struct stream_line line_of(const struct trace *t, const struct trace_record *r, char comm[COMM_SPACE],
 				  const struct stream_field fields[LINE_FIELDS])
 {
 	memcpy(comm, r->comm, sizeof(r->comm));
@@ -45,7 +47,8 @@ static struct stream_line line_of(const struct trace_record *r, char comm[COMM_S
 		.tid = r->tid,
 		.cpu = r->cpu,
 		.field = fields,
-		.n = LINE_FIELDS,
+		.n = t->nfields,
+		.has_stack = t->callers.wanted,
 	};
 }
 
@@ -53,7 +56,10 @@ static struct stream_line line_of(const struct trace_record *r, char comm[COMM_S
  * --- calls -------------------------------------------------------------------------------------
  */
 
-/* What a call that runs since before the trace is: /proc knows. False: it runs in user space. */
+/*
+ * Reads from /proc a call that has run since before the trace. Returns false if the task runs in
+ * user space.
+ */
 static bool ask_proc(struct trace_record *r)
 {
 	char path[64], line[256];
@@ -73,80 +79,6 @@ static bool ask_proc(struct trace_record *r)
 	return true;
 }
 
-static int make_text(char **text, size_t *n, const struct signature *s,
-		     const struct trace_record *r, size_t size, bool result)
-{
-	FILE *f = open_memstream(text, n);
-
-	if (!f)
-		return -ENOMEM;
-	if (result)
-		syscall_result__put(f, s, r, size);
-	else
-		syscall_arguments__put(f, s, r, size);
-	return fclose(f) ? -ENOMEM : 0;
-}
-
-static int write_call(struct trace *t, const struct trace_record *r, char *args, char *result)
-{
-	bool returned = r->state == TRACE_RETURNED, timed = returned && r->start_ns;
-	int error = syscall_error(r);
-	char comm[COMM_SPACE], call[CALL_NAME_SPACE];
-	const struct stream_field fields[LINE_FIELDS] = {
-		{.field = {.name = field_names[LINE_CALL], .text = call, .word = true}},
-		{.field = {.name = field_names[LINE_ARGS], .text = args}, .escaped = true},
-		{.field = {.name = field_names[LINE_RESULT], .text = result}, .escaped = true},
-		{.field = {.name = field_names[LINE_RET],
-			   .number = r->value[TRACE_RESULT],
-			   .kind = returned ? FIELD_SIGNED : FIELD_NONE}},
-		{.field = {.name = field_names[LINE_ERROR],
-			   .text = (char *)errno_name(error),
-			   .word = true,
-			   .kind = error ? FIELD_NUMBER : FIELD_NONE}},
-		{.field = {.name = field_names[LINE_DURATION],
-			   .number = r->time_ns - r->start_ns,
-			   .kind = timed ? FIELD_TIME : FIELD_NONE},
-		 .seconds = true},
-	};
-	struct stream_line line = line_of(r, comm, fields);
-
-	trace__call_name(call, r->slot, r->number);
-	return lines__write(&t->lines, &line);
-}
-
-static int show_call(struct trace *t, const struct trace_record *r, size_t size)
-{
-	const struct signature *s = trace__signature(t, r->slot % TRACE_SLOTS);
-	char *args = NULL, *result = NULL;
-	size_t n;
-	int err;
-
-	err = make_text(&args, &n, s, r, size, false);
-	if (!err)
-		err = make_text(&result, &n, s, r, size, true);
-	if (!err)
-		err = write_call(t, r, args, result);
-	free(args);
-	free(result);
-	return err;
-}
-
-static int show_running(struct trace *t, const struct trace_record *known)
-{
-	size_t size = offsetof(struct trace_record, data);
-	struct trace_record r;
-
-	memcpy(&r, known, size);
-	if (!ask_proc(&r) || !syscall_set__has(&t->set, r.slot / SYSCALL_NUMBERS,
-					       r.slot % SYSCALL_NUMBERS))
-		return 0;
-	return show_call(t, &r, size);
-}
-
-/*
- * --- page faults -------------------------------------------------------------------------------
- */
-
 static void put_escaped(FILE *f, const char *name)
 {
 	char *text = escape_string(name);
@@ -155,7 +87,7 @@ static void put_escaped(FILE *f, const char *name)
 	free(text);
 }
 
-/* "main+0x1b (prog)", "[heap]+0x1010"; nothing where nothing is known. */
+/* "main+0x1b (prog)", "[heap]+0x1010"; puts nothing if nothing is known. */
 static void put_place(FILE *f, const struct symbol *at)
 {
 	if (at->name) {
@@ -181,6 +113,148 @@ static int put_address(FILE *f, struct trace *t, u32 pid, u64 address)
 	return err;
 }
 
+/* The code that makes the call. Its mappings are read now: if the process has gone, only the address is known. */
+static int ip_text(char **text, size_t *n, struct trace *t, const struct trace_record *r)
+{
+	FILE *f = open_memstream(text, n);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	symbols__see(t->symbols, r->pid);
+	err = put_address(f, t, r->pid, r->ip);
+	return fclose(f) ? -ENOMEM : err;
+}
+
+static int make_text(char **text, size_t *n, const struct trace *t, const struct signature *s,
+		     const struct trace_record *r, size_t size, bool result)
+{
+	FILE *f = open_memstream(text, n);
+
+	if (!f)
+		return -ENOMEM;
+	if (result)
+		syscall_result__put(f, s, r, size);
+	else
+		syscall_arguments__put(f, s, r, size);
+	if (fclose(f))
+		return -ENOMEM;
+	*text = constants__choose(*text, t->constants);
+	return *text ? 0 : -ENOMEM;
+}
+
+/*
+ * How long after the latest begin of a line before it a call began. Lines are in the order of ends: a call that began
+ * before that one has no such time, and neither has the first.
+ */
+static struct field since_field(struct trace *t, const struct trace_record *r)
+{
+	bool known = t->last_start_ns && r->start_ns >= t->last_start_ns;
+	struct field since = {
+		.name = field_names[LINE_SINCE],
+		.number = r->start_ns - t->last_start_ns,
+		.kind = known ? FIELD_TIME : FIELD_NONE,
+	};
+
+	if (r->start_ns > t->last_start_ns)
+		t->last_start_ns = r->start_ns;
+	return since;
+}
+
+/*
+ * A call that has not returned has no stack: number is 0. -EINTR: a signal kept names from being found; this record is
+ * shown once it has been taken.
+ */
+static int find_stack(struct trace *t, const struct trace_record *r, u32 *number)
+{
+	bool is_new;
+	int err;
+
+	*number = 0;
+	if (!t->callers.wanted || !r->stack.hash)
+		return 0;
+	err = callers__number(&t->callers, &r->stack, number, &is_new);
+	if (!err && callers__take_interrupted(&t->callers) && !t->lines.writer->is_last)
+		err = -EINTR;
+	return err;
+}
+
+static int write_call(struct trace *t, const struct trace_record *r, u32 stack, char *args, char *result, char *ip)
+{
+	bool returned = r->state == TRACE_RETURNED, timed = returned && r->start_ns;
+	int error = syscall_error(r);
+	char comm[COMM_SPACE], call[CALL_NAME_SPACE];
+	struct stream_field fields[LINE_FIELDS] = {
+		{.field = {.name = field_names[LINE_CALL], .text = call, .word = true}},
+		{.field = {.name = field_names[LINE_ARGS], .text = args}, .escaped = true},
+		{.field = {.name = field_names[LINE_RESULT], .text = result}, .escaped = true},
+		{.field = {.name = field_names[LINE_RET],
+			   .number = r->value[TRACE_RESULT],
+			   .kind = returned ? FIELD_SIGNED : FIELD_NONE}},
+		{.field = {.name = field_names[LINE_ERROR],
+			   .text = (char *)errno_name(error),
+			   .word = true,
+			   .kind = error ? FIELD_NUMBER : FIELD_NONE}},
+		{.field = {.name = field_names[LINE_DURATION],
+			   .number = r->time_ns - r->start_ns,
+			   .kind = timed ? FIELD_TIME : FIELD_NONE},
+		 .seconds = true},
+		{.field = since_field(t, r), .seconds = true},
+		{.field = {.name = field_names[LINE_IP], .text = ip}, .escaped = true},
+	};
+	struct stream_line line = line_of(t, r, comm, fields);
+
+	line.most_frames = t->callers.most_frames;
+	if (stack)
+		line.stack = call_stacks__find(&t->callers.all, stack);
+	if (!t->since)
+		fields[LINE_SINCE] = fields[LINE_IP];
+	trace__call_name(call, r->slot, r->number);
+	return lines__write(&t->lines, &line);
+}
+
+static int show_call(struct trace *t, const struct trace_record *r, size_t size)
+{
+	const struct signature *s = trace__signature(t, r->slot % TRACE_SLOTS);
+	char *args = NULL, *result = NULL, *ip = NULL;
+	u32 stack;
+	size_t n;
+	int err;
+
+	if (t->paths.n && !trace_paths__touches(&t->paths, s, r, size))
+		return 0;
+	err = find_stack(t, r, &stack);
+	if (err)
+		return err;
+	err = make_text(&args, &n, t, s, r, size, false);
+	if (!err)
+		err = make_text(&result, &n, t, s, r, size, true);
+	if (!err && t->ip)
+		err = ip_text(&ip, &n, t, r);
+	if (!err)
+		err = write_call(t, r, stack, args, result, ip);
+	free(ip);
+	free(args);
+	free(result);
+	return err;
+}
+
+static int show_running(struct trace *t, const struct trace_record *known)
+{
+	size_t size = offsetof(struct trace_record, data);
+	struct trace_record r;
+
+	memcpy(&r, known, size);
+	if (!ask_proc(&r) || !syscall_set__has(&t->set, r.slot / SYSCALL_NUMBERS,
+					       r.slot % SYSCALL_NUMBERS))
+		return 0;
+	return show_call(t, &r, size);
+}
+
+/*
+ * --- page faults -------------------------------------------------------------------------------
+ */
+
 static const char *access_name(u64 error)
 {
 	if (error & FAULT_INSTRUCTION)
@@ -188,7 +262,7 @@ static const char *access_name(u64 error)
 	return error & FAULT_WRITE ? "write" : "read";
 }
 
-/* What was touched, how, and where the program was. */
+/* The address, the access, and the code that faulted. */
 static int fault_text(char **text, size_t *n, struct trace *t, const struct trace_record *r)
 {
 	FILE *f = open_memstream(text, n);
@@ -196,7 +270,7 @@ static int fault_text(char **text, size_t *n, struct trace *t, const struct trac
 
 	if (!f)
 		return -ENOMEM;
-	/* Of a process that has gone there are the addresses. */
+	/* If the process has gone, only addresses are shown. */
 	symbols__see(t->symbols, r->pid);
 	err = put_address(f, t, r->pid, r->value[FAULT_ADDRESS]);
 	fprintf(f, ", %s%s, ", access_name(r->value[FAULT_ERROR]),
@@ -211,12 +285,12 @@ static int write_fault(struct trace *t, const struct trace_record *r, char *args
 	char *call = r->value[FAULT_IN_KERNEL] ? "page_fault_kernel" : "page_fault_user";
 	struct stream_field fields[LINE_FIELDS];
 	char comm[COMM_SPACE];
-	struct stream_line line = line_of(r, comm, fields);
+	struct stream_line line = line_of(t, r, comm, fields);
 	size_t i;
 
-	for (i = 0; i < LINE_FIELDS; i++)
+	for (i = 0; i < t->nfields; i++)
 		fields[i] = (struct stream_field){
-			.field = {.name = field_names[i], .kind = FIELD_NONE}};
+			.field = {.name = t->field[i], .kind = FIELD_NONE}};
 	fields[LINE_CALL].field = (struct field){
 		.name = field_names[LINE_CALL], .text = call, .word = true};
 	fields[LINE_ARGS].field = (struct field){.name = field_names[LINE_ARGS], .text = args};
@@ -238,7 +312,7 @@ static int show_fault(struct trace *t, const struct trace_record *r)
 }
 
 /*
- * --- the course --------------------------------------------------------------------------------
+ * --- the records -------------------------------------------------------------------------------
  */
 
 static int show(void *context, const void *data, size_t size)
@@ -259,11 +333,12 @@ static int show(void *context, const void *data, size_t size)
 static int watch(struct measurement *m)
 {
 	struct trace *t = m->own;
+	int err = t->callers.wanted ? stacks__watch(&t->callers.stacks) : 0;
 
-	return lines__drain(&t->lines);
+	return err ?: lines__drain(&t->lines);
 }
 
-/* Without intervals the report is the last one, and whatever still runs is shown with it. */
+/* Without intervals this report is the last one, and includes calls in progress. */
 static int drain_last(struct trace *t)
 {
 	int err;
@@ -287,30 +362,55 @@ int trace_lines__report(struct measurement *m, struct report *r)
 	return err ?: lines__report(&t->lines, r);
 }
 
+static void name_fields(struct trace *t)
+{
+	_Static_assert(ARRAY_SIZE(t->field) >= LINE_FIELDS, "a name for each field");
+	size_t i;
+
+	for (i = 0; i < LINE_FIELDS; i++)
+		if ((i != LINE_SINCE || t->since) && (i != LINE_IP || t->ip))
+			t->field[t->nfields++] = field_names[i];
+}
+
+/* As strace writes it. */
+static const char *usual_template(const struct trace *t)
+{
+	if (t->ip)
+		return t->since ? "{since} [{ip}] " AS_CALL : "{time} [{ip}] " AS_CALL;
+	return t->since ? "{since} " AS_CALL : "{time} " AS_CALL;
+}
+
 int trace_lines__init(struct trace *t, struct cli *cli)
 {
 	struct complaint c;
 	int err = 0;
 
+	name_fields(t);
+
 	if (!cli->template_text && cli->format == FORMAT_TEXT) {
-		cli->template_text = AS_STRACE;
-		err = stream_template__parse(&t->fault_line, AS_FAULT, field_names, LINE_FIELDS,
+		cli->template_text = usual_template(t);
+		err = stream_template__parse(&t->fault_line, AS_FAULT, t->field, t->nfields,
 					     &c);
 	}
-	if (!err && t->faults)
+	if (!err && (t->faults || t->ip))
 		err = symbols__new(&t->symbols);
-	return err ?: lines__init(&t->lines, cli, field_names, LINE_FIELDS);
+	return err ?: lines__init(&t->lines, cli, t->field, t->nfields);
 }
 
 int trace_lines__begin(struct trace *t, struct measurement *m)
 {
+	int err = lines__begin(&t->lines, m, offsetof(struct trace_record, data), show, t);
+
+	if (!err && t->callers.wanted)
+		err = callers__begin(&t->callers, m, ring__fd(t->lines.ring));
 	m->watch = watch;
-	return lines__begin(&t->lines, m, offsetof(struct trace_record, data), show, t);
+	return err;
 }
 
 void trace_lines__free(struct trace *t)
 {
 	lines__free(&t->lines);
+	callers__free(&t->callers);
 	stream_template__free(&t->fault_line);
 	symbols__free(t->symbols);
 }

@@ -10,21 +10,88 @@
 
 static const char *const columns[] = {"total", "calls", "errors", "avg", "min", "max"};
 
-int trace_table__sort_column(const char *name, const char **column)
+void trace_table__complete_column(struct completion *c)
 {
 	size_t i;
 
-	*column = NULL;
-	if (!strcmp(name, "call"))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(columns) && !*column; i++)
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
+		completion__add(c, columns[i], "");
+	completion__add(c, "call", "");
+}
+
+/* The column of this name, here or in strace; "call" is the first one. NULL: there is none. */
+static const char *column_named(const char *name)
+{
+	static const struct {
+		const char *strace, *name;
+	} others[] = {
+		{"time", "total"}, {"time-percent", "total"}, {"time-total", "total"},
+		{"total-time", "total"}, {"time-avg", "avg"}, {"avg-time", "avg"},
+		{"time-min", "min"}, {"min-time", "min"}, {"time-max", "max"}, {"max-time", "max"},
+		{"count", "calls"}, {"error", "errors"}, {"name", "call"}, {"syscall", "call"},
+		{"syscall-name", "call"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strcmp(name, others[i].strace))
+			name = others[i].name;
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
 		if (!strcmp(name, columns[i]))
-			*column = columns[i];
-	if (*column)
-		return 0;
-	diag_error("--sort: no column '%s'; there are total, calls, errors, avg, min, max, call",
-		   name);
+			return columns[i];
+	return strcmp(name, "call") ? NULL : "call";
+}
+
+static int refuse_column(const char *option, const char *name)
+{
+	diag_error("%s: no column '%s'; there are total, calls, errors, avg, min, max, call", option, name);
 	return -EINVAL;
+}
+
+int trace_table__sort_column(const char *name, const char **column)
+{
+	const char *found = column_named(name);
+
+	if (!found)
+		return refuse_column("--sort", name);
+	*column = strcmp(found, "call") ? found : NULL;
+	return 0;
+}
+
+int trace_table__add_columns(struct trace *t, const char *names)
+{
+	char *text = strdup(names), *rest = text, *name;
+	const char *found;
+	size_t i;
+	int err = text ? 0 : -ENOMEM;
+
+	while (!err && (name = strsep(&rest, ","))) {
+		found = column_named(name);
+		if (!found)
+			err = refuse_column("--columns", name);
+		for (i = 0; found && i < ARRAY_SIZE(columns); i++)
+			if (found == columns[i])
+				t->columns |= 1U << i;
+		t->has_columns = true;
+	}
+	free(text);
+	return err;
+}
+
+/* Those that are not asked for are for programs only. */
+static void hide_columns(const struct trace *t, struct report_row *row)
+{
+	const char *name;
+	size_t i, k;
+
+	for (i = 0; i < row->ncells && t->has_columns; i++) {
+		name = row->cell[i].name;
+		for (k = 0; k < ARRAY_SIZE(columns); k++)
+			if (!strcmp(name, columns[k]) && t->columns & 1U << k)
+				break;
+		if (k == ARRAY_SIZE(columns) && strcmp(name, "call"))
+			row->cell[i].machine = true;
+	}
 }
 
 static int add_time(struct report_row *row, const char *name, u64 ns, bool known)
@@ -96,7 +163,7 @@ static void add_to_total(struct call_sum *total, const struct call_sum *s)
 	total->count += s->count;
 	total->errors += s->errors;
 	total->ns += s->ns;
-	/* No squares: the error of a mean over calls of different kinds says nothing. */
+	/* No squares: the error of a mean over different calls is meaningless. */
 }
 
 static int read_faults(struct trace *t, u32 in_kernel, u64 *sum)
@@ -113,7 +180,7 @@ static int read_faults(struct trace *t, u32 in_kernel, u64 *sum)
 	return err;
 }
 
-/* Not in the total, which is of times. */
+/* Page faults are not in the total, which is of times. */
 static int add_faults(struct trace *t, struct report *r)
 {
 	static const char *const names[2] = {"page_fault_user", "page_fault_kernel"};
@@ -139,6 +206,7 @@ static int fill_rows(struct trace *t, struct measurement *m, struct report *r,
 	struct trace_running running, all_running = {};
 	struct call_sum sum, total = {};
 	char name[CALL_NAME_SPACE];
+	size_t i;
 	u32 slot;
 	int err = 0;
 
@@ -159,9 +227,13 @@ static int fill_rows(struct trace *t, struct measurement *m, struct report *r,
 	if (!err && t->faults)
 		err = add_faults(t, r);
 	report__sort_rows(r, t->sort, 1, m->cli->top);
-	/* For people; programs can add up rows, and would have to leave out this one. */
+	/* For text output; programs can add up rows, and would have to skip this one. */
 	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
 		err = add_row(r, "total", &total, &all_running);
+	if (!err && r->nrows && m->cli->format == FORMAT_TEXT)
+		r->row[r->nrows - 1].is_total = true;
+	for (i = 0; i < r->nrows; i++)
+		hide_columns(t, &r->row[i]);
 	return err;
 }
 

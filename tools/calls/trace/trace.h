@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the tool trace: which calls, as the kernel's side is told; their records as lines
- * (lines.c), or their sums as a table (table.c).
+ * The parts of the tool trace: the calls, described to the programs (calls.c); their records as
+ * lines (lines.c), those of some paths only (paths.c), or their sums as a table (table.c).
  *
- * All of int return 0 or a negative errno.
+ * Functions of type int return 0 or a negative errno.
  */
 #ifndef TALLY_TRACE_TRACE_H
 #define TALLY_TRACE_TRACE_H
@@ -12,7 +12,9 @@
 #include "host/syscall_set.h"
 #include "run/lines.h"
 #include "run/measurement.h"
+#include "stack/callers.h"
 #include "sym/symbols.h"
+#include "calls/syscall/constants.h"
 #include "calls/syscall/sums.h"
 #include "calls/syscall/table.h"
 
@@ -20,22 +22,35 @@
 
 #define TRACE_SOURCE "tp_btf/sys_enter and sys_exit"
 
-/* The first lines are what the options say; the functions below make the rest. */
+/* -P: each as typed, and as it is without symbolic links. */
+struct trace_paths {
+	char **path;
+	size_t n;
+};
+
+/* The options set the first members; the functions below set the rest. */
 struct trace {
-	bool summary, failed, has_set, fd_names, faults;
-	u64 min_ns, string_max, bytes;
+	bool summary, failed, succeeded, has_set, fd_names, faults, since, ip, has_columns, detach;
+	u32 columns;                    /* of --summary, as bits of the table in table.c */
+	enum constant_style constants;
+	u64 min_ns, overhead_ns, string_max, bytes;
 	const char *sort;
 	struct syscall_set set;
+	struct trace_paths paths;
 
 	struct trace_bpf *bpf;
-	const struct signature *signature[TRACE_SLOTS]; /* where known, or guessed */
+	const struct signature *signature[TRACE_SLOTS]; /* once known, or guessed */
 	int tracefs;                                    /* -1: none */
 
+	struct callers callers;         /* -g */
 	struct lines lines;
 	struct stream_template fault_line;
-	struct symbols *symbols;        /* --faults */
+	const char *field[8];           /* names of the fields of lines */
+	size_t nfields;
+	u64 last_start_ns;              /* the latest begin of the calls shown so far */
+	struct symbols *symbols;        /* for --faults and --ip */
 
-	/* --summary */
+	/* for --summary */
 	u64 faults_before[2];
 	struct loss_counters losses_before;
 };
@@ -45,34 +60,51 @@ struct trace {
 #define CALL_NAME_SPACE 64
 
 /*
- * "openat", "openat:32" of a 32-bit call, "syscall_600" where no name is known; in sums, the
- * highest number stands for all above it. Returns text.
+ * "openat", "openat:32" for a 32-bit call, "syscall_600" for an unknown name; in sums, the highest
+ * number stands for all above it. Returns text.
  */
 const char *trace__call_name(char text[CALL_NAME_SPACE], u32 slot, u32 number);
 
-/* Of a slot below TRACE_SLOTS; never NULL. */
+/* For a slot below TRACE_SLOTS; never NULL. */
 const struct signature *trace__signature(struct trace *t, u32 slot);
 void trace__free_signatures(struct trace *t);
 
-/* Tells the loaded programs which calls are wanted and what to read of them. */
+/* Describes to the loaded programs which calls are wanted and what to read of them. */
 int trace__describe_calls(struct trace *t);
 
 /* --- lines.c ---------------------------------------------------------------------------------- */
 
-/* After the options were parsed: the templates. Says what is wrong with that of the user. */
+/* Parses the templates, after the options. Reports errors in the user's template. */
 int trace_lines__init(struct trace *t, struct cli *cli);
 
-/* Between load and attach. */
+/* Call between load and attach. */
 int trace_lines__begin(struct trace *t, struct measurement *m);
 
 /* The hook report(); m->own is the struct trace. */
 int trace_lines__report(struct measurement *m, struct report *r);
 void trace_lines__free(struct trace *t);
 
+/* --- paths.c ---------------------------------------------------------------------------------- */
+
+/* Returns 0 or -ENOMEM. */
+int trace_paths__add(struct trace_paths *p, const char *path);
+
+/*
+ * Whether the call has one of the paths as an argument, or a descriptor of its file: one it was given, or one it
+ * returns. size: of the record as received.
+ */
+bool trace_paths__touches(const struct trace_paths *p, const struct signature *s,
+			  const struct trace_record *r, size_t size);
+void trace_paths__free(struct trace_paths *p);
+
 /* --- table.c ---------------------------------------------------------------------------------- */
 
-/* The column of --sort of that name, "call" (NULL), or -EINVAL after saying which there are. */
+/* Finds the column of --sort, NULL for "call"; returns -EINVAL after listing the valid ones. */
 int trace_table__sort_column(const char *name, const char **column);
+
+/* Adds columns, separated by commas, to those shown; returns -EINVAL after listing the valid ones. */
+int trace_table__add_columns(struct trace *t, const char *names);
+void trace_table__complete_column(struct completion *c);
 
 /* The hook report(). */
 int trace_table__report(struct measurement *m, struct report *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Events by name: those of all sources but functions, of which there are too many. */
+/* Events by name, from all sources except functions, of which there are too many. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int add_name(void *arg, const char *name, const char *description)
 	struct event_names *all = arg;
 	struct event_name *more;
 
-	/* Room for a power of two of them, and always for one more. */
+	/* Capacities are powers of two, with room for one more. */
 	if (!(all->n & (all->n - 1))) {
 		more = realloc(all->event, (all->n ? 2 * all->n : 1) * sizeof(*more));
 		if (!more)
@@ -76,7 +76,7 @@ void event_names__free(struct event_names *all)
 	*all = (struct event_names){};
 }
 
-/* A pattern may also be the whole name of a kind: "software". */
+/* A pattern may also be the full name of a kind: "software". */
 static bool is_wanted(const struct list_request *q, const struct event_name *e)
 {
 	size_t i;
@@ -107,7 +107,9 @@ int event_names__none(const struct event_names *all, const struct list_request *
 	}
 	for (k = 0; k < q->npatterns; k++) {
 		diag_error("no event matches '%s'", q->pattern[k]);
-		if (!list_hint(q->pattern[k], names, 2 * all->n))
+		if (!strcmp(q->pattern[k], "sdt") || !strcmp(q->pattern[k], "usdt"))
+			diag_hint("USDT probes are those of a program or a library: list -x FILE");
+		else if (!list_hint(q->pattern[k], names, 2 * all->n))
 			diag_hint("functions are listed with --functions");
 	}
 	free(names);
@@ -140,7 +142,7 @@ int list_events(struct report *r, const struct list_request *q)
 	return err;
 }
 
-/* What stands before the colon of a tracepoint or the slash of a PMU's event; else the kind. */
+/* The part before a tracepoint's colon or the slash of a PMU event; else the kind. */
 static char *subsystem_of(const struct event_name *e)
 {
 	size_t n = strcspn(e->name, ":/");
@@ -161,7 +163,7 @@ static int add_sum(struct table *t, const char *subsystem, const char *type, u64
 	return t->err;
 }
 
-/* Sources list the events of one subsystem together. */
+/* Sources list the events of one subsystem consecutively. */
 int list_summary(struct report *r, const struct list_request *q)
 {
 	struct table t = { .report = r };

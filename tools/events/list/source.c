@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Source lines that can be probed and the variables there, from debug information. */
+/* Source lines that can be probed and their variables, from debug information. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static int parse_spot(struct spot *s, const char *option, const char *text)
 	return s->function ? 0 : -ENOMEM;
 }
 
-/* The kernel's own debug information is a package of its own nearly everywhere. */
+/* Most distributions package the kernel's debug information separately. */
 static int no_kernel_dwarf(const char *module)
 {
 	struct utsname uts;
@@ -115,6 +115,11 @@ static int no_function(struct dwarf *d, const char *name)
 	const char **names;
 	size_t i;
 
+	if (dwarf__is_split(d)) {
+		diag_error("'%s' is not known: %s " DWARF_SPLIT, name, dwarf__path(d));
+		diag_hint(DWARF_SPLIT_HINT);
+		return -ENOENT;
+	}
 	diag_error("the debug information in %s knows no function '%s'", dwarf__path(d), name);
 	if (dwarf_functions__find(&all, d, NULL))
 		return -ENOENT;
@@ -138,7 +143,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What the function is inlined into there; NULL: nothing. */
+/* The function into which this one is inlined here; NULL: none. */
 static const char *inlined_into(const struct dwarf_place *place)
 {
 	return place && place->is_inlined ? place->function : NULL;
@@ -244,8 +249,8 @@ static void add_variable(struct table *t, const char *probe, const char *inlined
 }
 
 /*
- * Those of the function that was asked for, as probe has them: whatever may be inlined at the address.
- * place NULL: of the innermost function.
+ * Adds the variables of the requested function, like probe does: others may be inlined at the
+ * address. place NULL: those of the innermost function.
  */
 static int add_variables(struct table *t, struct dwarf *d, const char *probe,
 			 const struct dwarf_place *place, u64 address)
@@ -301,7 +306,7 @@ static int add_variables_of(struct table *t, struct dwarf *d, const struct dwarf
 	return err;
 }
 
-/* --- both ------------------------------------------------------------------------------------ */
+/* --- shared ---------------------------------------------------------------------------------- */
 
 typedef int (*add_function_fn)(struct table *t, struct dwarf *d, const struct dwarf_function *f,
 			       const struct spot *s);

@@ -1,85 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The second half of a plan: where each expression is worked out, and the code of each site. */
+/*
+ * The second half of a plan: the side on which each expression is evaluated, and the code of each
+ * site.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "expr/fields.h"
 #include "report/diag.h"
+#include "events/probe/every_field.h"
 #include "events/probe/plan.h"
+#include "events/probe/saved.h"
 #include "events/probe/sides.h"
+#include "events/probe/spot.h"
 #include "bpf/lib/task_key.h"
 
 #define BEGINS_OWN (8 * (PROBE_KEPT_MOST + PROBE_COUNTERS + 1))
-
-/*
- * --- places ------------------------------------------------------------------------------------
- */
-
-/* A place of a side, with everything that goes with it. */
-struct spot {
-	struct place place;
-	struct tracepoint_format format;
-	struct place_alias *alias;
-};
-
-/* The first of the sites that belong to the same event. */
-static size_t first_of_event(const struct probe_side *s, size_t i)
-{
-	while (i && s->sites.site[i - 1].event == s->sites.site[i].event)
-		i--;
-	return i;
-}
-
-/* The names that the probe itself gives come before those of others. */
-static int add_aliases(struct spot *spot, const struct probe_plan *p, size_t definition)
-{
-	size_t i, first = 0, n = 0;
-
-	spot->alias = calloc(2 * p->naliases + 1, sizeof(*spot->alias));
-	if (!spot->alias)
-		return -ENOMEM;
-	for (i = 0; i < definition && i < p->ndefinitions; i++)
-		first += p->definition[i].n;
-	for (i = 0; definition < p->ndefinitions && i < p->definition[definition].n; i++)
-		spot->alias[n++] = p->alias[first + i];
-	for (i = 0; i < p->naliases; i++)
-		spot->alias[n++] = p->alias[i];
-	spot->place.alias = spot->alias;
-	spot->place.naliases = n;
-	return 0;
-}
-
-static void spot__free(struct spot *spot)
-{
-	site_place__free(&spot->place, &spot->format);
-	free(spot->alias);
-}
-
-static int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name side, size_t i)
-{
-	struct probe_side *s = &p->side[side];
-	const struct event_site *site = &s->sites.site[i];
-	int err = site_place__make(&spot->place, &spot->format, site, s->attachments.way[i],
-				   &p->known);
-
-	spot->alias = NULL;
-	if (!err)
-		err = add_aliases(spot, p, s->definition[site->event - s->events.event]);
-	if (!err && side == PROBE_END)
-		err = side__add_kept(&spot->place, p);
-	if (err) {
-		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
-		spot__free(spot);
-		return err;
-	}
-	spot->place.is_end = p->spans && side == PROBE_END;
-	spot->place.by_site = p->by_site;
-	spot->place.number = p->request->latency && side == PROBE_END ?
-				     first_of_event(&p->side[PROBE_BEGIN], s->slot[i]) :
-				     first_of_event(s, i);
-	return 0;
-}
 
 /*
  * --- fields ------------------------------------------------------------------------------------
@@ -103,7 +41,7 @@ static int add_fields(struct probe_plan *p, const struct probe_argument *a, size
 	size_t i;
 
 	for (i = 0; i < n && !err; i++) {
-		struct probe_field f = { a[i].name, a[i].expr, option, a[i].text, false };
+		struct probe_field f = { .name = a[i].name, .expr = a[i].expr, .option = option, .text = a[i].text };
 
 		if (a[i].expr->op == EXPR_NAME && !strcmp(a[i].expr->text, "func")) {
 			p->by_site = true;
@@ -129,12 +67,12 @@ static int add_task_fields(struct probe_plan *p)
 	for (i = 0; i < ARRAY_SIZE(parts) && !err; i++)
 		if (p->request->by_task & parts[i].part)
 			err = add_field(p,
-					&(struct probe_field){parts[i].expr.text, &parts[i].expr,
-							      "--by", parts[i].expr.text, false});
+					&(struct probe_field){ .name = parts[i].expr.text, .expr = &parts[i].expr,
+							       .option = "--by", .text = parts[i].expr.text });
 	return err;
 }
 
-/* Several probes in one run share the report: which it was is the first key, or its own column. */
+/* Probes in one run share the report: their event becomes the first key, or a column. */
 static bool needs_event(const struct probe_plan *p)
 {
 	size_t i;
@@ -148,29 +86,113 @@ static bool needs_event(const struct probe_plan *p)
 	       p->request->what == PROBE_BOUNDS;
 }
 
-/* One stream has one kind of line: the arguments of all its probes have to be the same. */
+static bool have_same_arguments(const struct probe_definition *a, const struct probe_definition *b)
+{
+	size_t i;
+
+	if (a->n != b->n)
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (strcmp(a->argument[i].name, b->argument[i].name) ||
+		    strcmp(a->argument[i].text, b->argument[i].text))
+			return false;
+	return true;
+}
+
+static bool all_have_the_same(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 1; i < p->ndefinitions; i++)
+		if (!have_same_arguments(&p->definition[0], &p->definition[i]))
+			return false;
+	return true;
+}
+
+static size_t definition_of(const struct probe_plan *p, size_t site)
+{
+	const struct probe_side *s = &p->side[PROBE_END];
+
+	return s->definition[s->sites.site[site].event - s->events.event];
+}
+
+static int add_group(struct probe_plan *p, const struct probe_argument *a, size_t n, size_t group)
+{
+	size_t from = p->nfields;
+	int err = add_fields(p, a, n, NULL);
+
+	for (; from < p->nfields; from++)
+		p->field[from].group = group;
+	return err;
+}
+
+/* Takes over the arguments, with their names and texts. */
+static int keep_arguments(struct probe_plan *p, struct probe_argument *a, size_t n)
+{
+	struct probe_argument *larger = n ? reallocarray(p->every, p->nevery + n, sizeof(*larger)) : NULL;
+
+	if (!n)
+		return 0;
+	if (!larger) {
+		probe_arguments__free(a, n);
+		return -ENOMEM;
+	}
+	p->every = larger;
+	memcpy(p->every + p->nevery, a, n * sizeof(*a));
+	p->nevery += n;
+	free(a);
+	return 0;
+}
+
+/* All fields of a tracepoint for which none are named. */
+static int add_every_field(struct probe_plan *p, size_t site, size_t group)
+{
+	struct probe_argument *a;
+	size_t n;
+	int err = every_field__of(&a, &n, p, site);
+
+	if (!err)
+		err = add_group(p, a, n, group);
+	return keep_arguments(p, a, n) ?: err;
+}
+
+/* Definitions whose arguments differ: a group each, and one for each tracepoint without arguments. */
+static int add_groups(struct probe_plan *p)
+{
+	size_t nsites = p->side[PROBE_END].sites.n, d, i;
+	int err = 0;
+
+	p->group = calloc(nsites, sizeof(*p->group));
+	if (!p->group)
+		return -ENOMEM;
+	for (d = 0; d < p->ndefinitions && !err; d++)
+		err = add_group(p, p->definition[d].argument, p->definition[d].n, d + 1);
+	for (i = 0; i < nsites && !err; i++) {
+		d = definition_of(p, i);
+		p->group[i] = p->definition[d].n ? d + 1 : p->ndefinitions + i + 1;
+		p->each_site |= !p->definition[d].n;
+		if (!p->definition[d].n)
+			err = add_every_field(p, i, p->group[i]);
+	}
+	return err;
+}
+
 static int add_stream_fields(struct probe_plan *p)
 {
-	const struct probe_definition *first = p->definition, *d;
-	size_t i, k;
+	const struct probe_definition *first = p->definition;
+	size_t nsites = p->side[PROBE_END].sites.n;
 
 	if (!p->ndefinitions)
 		return 0;
-	for (i = 1; i < p->ndefinitions; i++) {
-		d = &p->definition[i];
-		for (k = 0; k < first->n && d->n == first->n; k++)
-			if (strcmp(d->argument[k].name, first->argument[k].name) ||
-			    strcmp(d->argument[k].text, first->argument[k].text))
-				break;
-		if (d->n == first->n && k == first->n)
-			continue;
-		diag_error("the probes of one stream need the same arguments: '%s' has others than "
-			   "'%s'",
-			   d->typed, first->typed);
+	if (p->spans && !all_have_the_same(p)) {
+		diag_error("the calls of one stream need the same arguments: '%s' has others than '%s'",
+			   p->definition[1].typed, first->typed);
 		diag_hint("run two of them, or give one list: 'EVENT1,EVENT2 ARGUMENT...'");
 		return -EINVAL;
 	}
-	return add_fields(p, first->argument, first->n, NULL);
+	if (p->spans || (first->n && all_have_the_same(p)))
+		return add_fields(p, first->argument, first->n, NULL);
+	return nsites == 1 ? add_every_field(p, 0, 0) : add_groups(p);
 }
 
 static int collect_fields(struct probe_plan *p)
@@ -189,8 +211,8 @@ static int collect_fields(struct probe_plan *p)
 }
 
 /*
- * Texts of a record stand behind its other fields, as long as they are. What begins carry to their
- * ends has one size: there they are fields as in a key.
+ * Texts in a record follow the other fields, with their actual length. Begins of spans have a fixed
+ * size, so their texts are fields as in a key.
  */
 static bool texts_behind(const struct probe_plan *p)
 {
@@ -201,11 +223,67 @@ static bool texts_behind(const struct probe_plan *p)
  * --- layout ------------------------------------------------------------------------------------
  */
 
+static int add_symbol(void *arg, const char *name, u64 number)
+{
+	return shape__add_name(arg, name, number);
+}
+
+static int make_shape(struct shape **shape, const struct operand_type *t, const struct place *place)
+{
+	*shape = NULL;
+	if (t->kind != LAYOUT_VALUE && t->kind != LAYOUT_ENUM)
+		return 0;
+	if (!t->symbols)
+		return shape__new(shape, &t->type);
+	*shape = field__symbol_kind(place->format, t->symbols) == FIELD_HAS_FLAGS ?
+			 shape__of_flags(t->size) :
+			 shape__of_names(t->size, t->is_signed);
+	return *shape ? field__each_symbol(place->format, t->symbols, add_symbol, *shape) : -ENOMEM;
+}
+
+/* A structure or an enumeration must be the same in all events. */
+static int set_shape(struct layout_field *l, const struct probe_field *f, const struct operand_type *t,
+		     const struct place *place, bool first)
+{
+	struct shape *shape;
+	int err = make_shape(&shape, t, place);
+	bool is_same = !err && shape && l->shape && shape__equal(shape, l->shape);
+
+	if (!err && first) {
+		l->shape = shape;
+		l->size = t->size;
+		return 0;
+	}
+	shape__free(shape);
+	if (err || is_same)
+		return err;
+	diag_error("%s is of one type in some of the events, and of another in others", f->name);
+	return -EINVAL;
+}
+
+/* As in all other tools: "unit" is a column of stat. */
+static int name_unit(struct layout_field *l)
+{
+	char *name = strdup("systemd_unit");
+
+	if (!name)
+		return -ENOMEM;
+	free(l->name);
+	l->name = name;
+	return 0;
+}
+
+/* Numbers that stand for something: for what, the kind says. */
+static bool is_named(enum layout_kind kind)
+{
+	return kind == LAYOUT_SYMBOL || kind == LAYOUT_USER_SYMBOL || kind == LAYOUT_CONTAINER || kind == LAYOUT_UNIT;
+}
+
 /* Makes a field of the layout as wide as this site needs it. */
 static int widen(struct layout_field *l, const struct probe_field *f, const struct place *place,
 		 bool first)
 {
-	struct operand_type t = { LAYOUT_EVENT, 4, false };
+	struct operand_type t = { .kind = LAYOUT_EVENT, .size = 4 };
 	struct complaint c;
 	int err = 0;
 
@@ -217,6 +295,21 @@ static int widen(struct layout_field *l, const struct probe_field *f, const stru
 	}
 	if (first || t.kind == LAYOUT_SIGNED)
 		l->kind = t.kind;
+	if (first && t.kind == LAYOUT_UNIT && !strcmp(l->name, "unit")) {
+		err = name_unit(l);
+		if (err)
+			return err;
+	}
+	if ((is_named(l->kind) || is_named(t.kind)) && l->kind != t.kind) {
+		diag_error("%s is of one kind in some of the events, and of another in others", f->name);
+		return -EINVAL;
+	}
+	if (first) {
+		shape__free(l->shape);
+		l->shape = NULL;
+	}
+	if (l->shape || t.kind == LAYOUT_VALUE || t.kind == LAYOUT_ENUM)
+		return set_shape(l, f, &t, place, first);
 	if ((l->kind == LAYOUT_TEXT) != (t.kind == LAYOUT_TEXT)) {
 		diag_error("%s is a text in some of the events, and a number in others", f->name);
 		return -EINVAL;
@@ -226,18 +319,21 @@ static int widen(struct layout_field *l, const struct probe_field *f, const stru
 	return 0;
 }
 
-/* Numbers of 8 bytes first, then those of 4, then texts: everything lies where it may. */
-static void place_fields(struct layout *l, bool record)
+/* Numbers of 8 bytes first, then those of 4, then texts: all are aligned. */
+static void place_group(struct probe_plan *p, size_t group, bool record)
 {
 	static const u32 sizes[] = { 8, 4, 0 };
+	struct layout *l = &p->layout;
 	size_t pass, i;
 
 	for (pass = 0; pass < ARRAY_SIZE(sizes); pass++)
 		for (i = 0; i < l->n; i++) {
 			struct layout_field *f = &l->field[i];
-			bool text = f->kind == LAYOUT_TEXT;
+			bool text = f->kind >= LAYOUT_TEXT;
 
-			if (text && record)
+			if (p->field[i].group != group)
+				continue;
+			if (f->kind == LAYOUT_TEXT && record)
 				f->size = sizeof(struct probe_text);
 			if (text ? sizes[pass] : f->size != sizes[pass])
 				continue;
@@ -246,9 +342,27 @@ static void place_fields(struct layout *l, bool record)
 		}
 }
 
-/* rows: its figures are columns beside the key. */
-static bool is_taken(const struct layout *l, const char *name, bool rows)
+static void place_fields(struct probe_plan *p, bool record)
 {
+	size_t groups = p->group ? p->ndefinitions + p->side[PROBE_END].sites.n : 0, group;
+	struct layout *l = &p->layout;
+	u32 common, most;
+
+	l->size = 0;
+	place_group(p, 0, record);
+	common = most = p->group ? (l->size + 7) / 8 * 8 : l->size;
+	for (group = 1; group <= groups; group++) {
+		l->size = common;
+		place_group(p, group, record);
+		most = l->size > most ? l->size : most;
+	}
+	l->size = most;
+}
+
+/* rows: the names of figures are taken, too. */
+static bool is_taken(const struct probe_plan *p, const struct probe_field *f, const char *name, bool rows)
+{
+	const struct layout *l = &p->layout;
 	static const char *const figures[] = { "event", "count", "sum", "avg", "min", "max" };
 	size_t i;
 
@@ -256,24 +370,27 @@ static bool is_taken(const struct layout *l, const char *name, bool rows)
 		if (!strcmp(name, figures[i]))
 			return true;
 	for (i = 0; i < l->n; i++)
-		if (!strcmp(name, l->field[i].name))
+		if (!strcmp(name, l->field[i].name) &&
+		    (!f->group || !p->field[i].group || f->group == p->field[i].group))
 			return true;
 	return false;
 }
 
-/* No two columns have one name: what is typed tells p->comm from p->parent->comm. NULL without
- * memory. */
-static char *name_of_field(const struct layout *l, const struct probe_field *f, bool rows)
+/*
+ * Makes names of columns unique: the expression as typed distinguishes p->comm from
+ * p->parent->comm. NULL without memory.
+ */
+static char *name_of_field(const struct probe_plan *p, const struct probe_field *f, bool rows)
 {
 	char *name = strdup(f->name), *longer;
 
 	if (!f->expr)
 		return name;
-	if (name && is_taken(l, name, rows)) {
+	if (name && is_taken(p, f, name, rows)) {
 		free(name);
 		name = strdup(f->text);
 	}
-	while (name && is_taken(l, name, rows)) {
+	while (name && is_taken(p, f, name, rows)) {
 		if (asprintf(&longer, "key.%s", name) < 0)
 			longer = NULL;
 		free(name);
@@ -294,11 +411,11 @@ static int make_layout(struct probe_plan *p)
 	if (!l->field)
 		err = -ENOMEM;
 	for (i = 0; i < p->nfields && !err; i++) {
-		l->field[i].name = name_of_field(l, &p->field[i], rows);
+		l->field[i].name = name_of_field(p, &p->field[i], rows);
 		if (!l->field[i].name)
 			err = -ENOMEM;
 		else
-			l->n++;
+			l->field[l->n++].group = p->field[i].group;
 		comm |= !strcmp(p->field[i].name, "comm");
 		task |= !strcmp(p->field[i].name, "pid") || !strcmp(p->field[i].name, "tid");
 	}
@@ -306,9 +423,57 @@ static int make_layout(struct probe_plan *p)
 	return err;
 }
 
-/* Of each site's point of view: which side, and how wide. */
+/* Does a span end in the thread in which it began? */
+static bool is_in_thread(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nmatches; i++)
+		if (p->match[i].expr->op == EXPR_NAME && !strcmp(p->match[i].expr->text, "tid"))
+			return true;
+	return p->calls;
+}
+
+/* An address of a program has a name in one process, at one time. */
+static int check_addresses(const struct probe_plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nfields; i++) {
+		if (p->layout.field[i].kind != LAYOUT_USER_SYMBOL)
+			continue;
+		if (p->request->what != PROBE_STREAM) {
+			diag_error(
+				"--by: %s is an address of a program, which has a name in one process at one time: not in a "
+				"key",
+				p->field[i].text);
+			diag_hint("--stream shows the names; --by pid,ADDRESS counts the addresses");
+			return -EINVAL;
+		}
+		if (p->field[i].at_begin && !is_in_thread(p)) {
+			diag_error(
+				"%s: an address of the first event's process is not one of the second's, unless tid is in "
+				"--match",
+				p->field[i].text);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static bool is_of_group(const struct probe_field *f, size_t group)
+{
+	return !f->group || f->group == group;
+}
+
+static size_t group_of(const struct probe_plan *p, enum probe_side_name side, size_t site)
+{
+	return side == PROBE_END && p->group ? p->group[site] : 0;
+}
+
+/* Of each site's point of view: which side, and how wide. group: of the site. */
 static int look_from(struct probe_plan *p, const struct place *place, const struct place *begin,
-		     enum probe_side_name side, bool first)
+		     enum probe_side_name side, bool first, size_t group)
 {
 	struct operand_type t;
 	struct complaint c;
@@ -319,9 +484,11 @@ static int look_from(struct probe_plan *p, const struct place *place, const stru
 		struct probe_field *f = &p->field[i];
 
 		if (first && side == PROBE_BEGIN && f->expr)
-			f->at_begin = side__belongs_to_begin(p, f->expr, begin);
-		if (f->at_begin == (side == PROBE_BEGIN))
-			err = widen(&p->layout.field[i], f, place, first);
+			p->layout.field[i].is_of_begin = f->at_begin = side__belongs_to_begin(p, f->expr, begin);
+		if (f->at_begin != (side == PROBE_BEGIN) || !is_of_group(f, group))
+			continue;
+		err = widen(&p->layout.field[i], f, place, !f->typed);
+		f->typed = true;
 	}
 	if (err || !p->measured)
 		return err;
@@ -333,10 +500,10 @@ static int look_from(struct probe_plan *p, const struct place *place, const stru
 	if (err)
 		diag_complaint(p->request->option, p->nvalues ? p->value[0].text : p->measured_text,
 			       &c);
-	else if (t.kind == LAYOUT_TEXT) {
-		diag_error("%s: '%s' is a text, and no number", p->request->option,
-			   p->measured_text);
-		diag_hint("--by counts texts");
+	else if (t.kind == LAYOUT_TEXT || t.kind == LAYOUT_VALUE) {
+		diag_error("%s: '%s' is %s, and no number", p->request->option, p->measured_text,
+			   t.kind == LAYOUT_TEXT ? "a text" : "a structure or an array");
+		diag_hint("--by counts %s", t.kind == LAYOUT_TEXT ? "texts" : "them");
 		err = -EINVAL;
 	}
 	p->is_signed |= !err && t.is_signed;
@@ -349,13 +516,15 @@ static int look_around(struct probe_plan *p)
 	struct spot spot;
 	size_t i;
 
+	for (i = 0; i < p->nfields; i++)
+		p->field[i].typed = false;
 	for (side = PROBE_BEGIN; side < PROBE_SIDES && !err; side++)
 		for (i = 0; i < p->side[side].sites.n && !err; i++) {
 			err = spot__make(&spot, p, side, i);
 			if (err)
 				break;
 			err = look_from(p, &spot.place, side == PROBE_BEGIN ? &spot.place : NULL,
-					side, i == 0);
+					side, i == 0, group_of(p, side, i));
 			spot__free(&spot);
 		}
 	return err;
@@ -400,20 +569,21 @@ static int compile_value(const struct probe_plan *p, struct code *code, const st
 }
 
 static int compile_key(const struct probe_plan *p, struct code *code, const struct place *place,
-		       enum probe_side_name side)
+		       enum probe_side_name side, size_t definition, size_t group)
 {
-	size_t most = p->nfields + PROBE_KEPT_MOST;
+	size_t most = p->nfields + 2 * PROBE_KEPT_MOST;
 	const struct expr **e = calloc(most, sizeof(*e));
 	struct layout_field *field = calloc(most, sizeof(*field));
 	const struct probe_field **from = calloc(most, sizeof(*from));
 	const struct probe_field filter = { .option = "--filter", .text = p->request->filter };
+	struct probe_field saved[PROBE_KEPT_MOST];
 	bool sized = p->request->what == PROBE_STREAM && side == PROBE_END;
 	size_t i, n = 0, which = 0;
 	struct complaint c;
 	int err = e && field && from ? 0 : -ENOMEM;
 
 	for (i = 0; i < p->nfields && !err; i++) {
-		if (p->field[i].at_begin != (side == PROBE_BEGIN))
+		if (p->field[i].at_begin != (side == PROBE_BEGIN) || !is_of_group(&p->field[i], group))
 			continue;
 		from[n] = &p->field[i];
 		e[n] = p->field[i].expr;
@@ -422,6 +592,15 @@ static int compile_key(const struct probe_plan *p, struct code *code, const stru
 	for (i = 0; i < p->nkept && side == PROBE_BEGIN && !err; i++) {
 		from[n] = &filter;
 		e[n] = p->kept[i].expr;
+		field[n++] = (struct layout_field){
+			.kind = LAYOUT_UNSIGNED, .offset = p->kept_at + 8 * i, .size = 8 };
+	}
+	for (i = 0; i < p->nsaved && side == PROBE_BEGIN && !err; i++) {
+		if (!(p->saved[i].definitions & 1ULL << definition))
+			continue;
+		saved[i] = (struct probe_field){ .option = p->saved[i].option, .text = p->saved[i].text };
+		from[n] = &saved[i];
+		e[n] = p->saved[i].expr;
 		field[n++] = (struct layout_field){
 			.kind = LAYOUT_UNSIGNED, .offset = p->kept_at + 8 * i, .size = 8 };
 	}
@@ -448,7 +627,7 @@ static int compile_match(const struct probe_plan *p, struct code *code, const st
 
 	if (!p->spans)
 		return body__constant(code, 0);
-	if (p->request->latency)
+	if (p->calls)
 		return match__call(code, place);
 	for (i = 0; i < p->nmatches; i++)
 		e[i] = p->match[i].expr;
@@ -464,7 +643,7 @@ static bool asks_for_result(const struct expr *e)
 		return false;
 	if ((e->op == EXPR_SPECIAL || e->op == EXPR_NAME) && !strcmp(e->text, "retval"))
 		return true;
-	/* Whose type is then said. */
+	/* A cast gives its type. */
 	if (e->op == EXPR_CAST || e->op == EXPR_TYPED)
 		return false;
 	return asks_for_result(e->left) || asks_for_result(e->right);
@@ -498,7 +677,8 @@ static int compile_site(struct probe_plan *p, enum probe_side_name side, size_t 
 	if (!err)
 		err = compile_value(p, &code[EVENT_VALUE], &spot.place, side);
 	if (!err)
-		err = compile_key(p, &code[EVENT_KEY], &spot.place, side);
+		err = compile_key(p, &code[EVENT_KEY], &spot.place, side,
+				  s->definition[s->sites.site[i].event - s->events.event], group_of(p, side, i));
 	if (!err)
 		err = compile_match(p, &code[EVENT_MATCH], &spot.place);
 	for (k = 0; k < EVENT_BODIES && !err; k++)
@@ -518,25 +698,25 @@ static int compile_sides(struct probe_plan *p)
 	return err;
 }
 
-/* What is for begins is the same for all of them: the first one says it. */
+/* All begins share a part of the filter; the first one stands for them. */
 static int divide_filter(struct probe_plan *p)
 {
 	struct spot begins = {};
 	int err = 0;
 
-	if (p->spans && p->side[PROBE_BEGIN].sites.n)
+	if (p->spans && !p->returns && p->side[PROBE_BEGIN].sites.n)
 		err = spot__make(&begins, p, PROBE_BEGIN, 0);
 	if (!err)
-		err = side__divide_filter(p, p->spans ? &begins.place : NULL);
+		err = side__divide_filter(p, p->spans && !p->returns ? &begins.place : NULL);
 	spot__free(&begins);
 	p->kept_at = (p->layout.size + 7) / 8 * 8;
 	return err;
 }
 
-/* Is it a glob, of events that have names of their own? */
+/* Whether it is a glob whose events have different names. */
 static bool has_several_names(const struct probe_side *s, size_t i)
 {
-	const struct event_site *site = s->sites.site, *first = &site[first_of_event(s, i)];
+	const struct event_site *site = s->sites.site, *first = &site[probe_side__first_of_event(s, i)];
 	size_t k;
 
 	for (k = first - site; k < s->sites.n && site[k].event == first->event; k++)
@@ -545,14 +725,14 @@ static bool has_several_names(const struct probe_side *s, size_t i)
 	return false;
 }
 
-/* What the numbers of events are called: each function by its name, or each probe by its own. */
+/* Calls have the numbers of their entries. If their returns are counted, these have the names. */
 static int name_events(struct probe_plan *p)
 {
-	struct probe_side *s = &p->side[p->request->latency ? PROBE_BEGIN : PROBE_END];
+	struct probe_side *s = &p->side[p->calls && !p->returns ? PROBE_BEGIN : PROBE_END];
 	size_t i;
 
 	free(p->names);
-	p->names = calloc(s->sites.n ?: 1, sizeof(*p->names));
+	p->names = calloc(probe_plan__nevents(p) ?: 1, sizeof(*p->names));
 	if (!p->names)
 		return -ENOMEM;
 	for (i = 0; i < s->sites.n; i++) {
@@ -562,32 +742,20 @@ static int name_events(struct probe_plan *p)
 		bool named = d < p->ndefinitions && p->definition[d].name;
 		bool each = p->by_site || (p->request->what == PROBE_STREAM && !named &&
 					   has_several_names(s, i));
+		bool own = each || p->each_site;
 
-		/* All places of an event are counted as one. Those of spans tell calls apart. */
-		if (!p->spans && !each)
-			s->slot[i] = first_of_event(s, i);
-		if (each)
-			p->names[i] = site->name;
-		else
-			p->names[i] = named ? p->definition[d].name : site->event->name;
+		/* Sites of one event share a number. For spans, the numbers distinguish calls. */
+		if (!p->spans && !own)
+			s->slot[i] = probe_side__first_of_event(s, i);
+		p->names[p->returns ? s->slot[i] : i] = each ? site->name :
+						      named ? p->definition[d].name : site->event->name;
 	}
 	return 0;
 }
 
-/* Counters are divided up by thread: a span that ends in another one has none. */
-static bool is_in_thread(const struct probe_plan *p)
-{
-	size_t i;
-
-	for (i = 0; i < p->nmatches; i++)
-		if (p->match[i].expr->op == EXPR_NAME && !strcmp(p->match[i].expr->text, "tid"))
-			return true;
-	return p->request->latency;
-}
-
 static int check_match(struct probe_plan *p)
 {
-	p->match_size = p->request->latency ? MATCH_CALL_SIZE : 8 * p->nmatches;
+	p->match_size = p->calls ? MATCH_CALL_SIZE : 8 * p->nmatches;
 	if (p->spans && !p->match_size) {
 		diag_error("--from and --to need --match: what a begin and its end have in common");
 		diag_hint("as in --match dev,sector, or --match tid for events of the same thread");
@@ -611,12 +779,11 @@ int probe_plan__compile(struct probe_plan *p)
 		err = make_layout(p);
 	if (err)
 		return err;
-	err = look_around(p);
+	err = look_around(p) ?: check_addresses(p);
 	if (err)
 		return err;
-	p->layout.size = 0;
-	place_fields(&p->layout, texts_behind(p));
-	/* Behind a begin's part of the key stands what is kept, and its counters. */
+	place_fields(p, texts_behind(p));
+	/* In a begin, the kept values and its counters follow its part of the key. */
 	if (p->layout.size > PROBE_KEY_MOST - (p->spans ? BEGINS_OWN : 0)) {
 		diag_error("--by: these are too many keys");
 		return -EINVAL;

@@ -9,17 +9,19 @@
 
 #include "base/numbers.h"
 #include "event/typed.h"
+#include "event/user_binary.h"
 #include "expr/fields.h"
 #include "report/diag.h"
+#include "events/probe/saved.h"
 #include "events/probe/sides.h"
 
-#define ALIASES_DEEP 8          /* names that stand for names */
+#define ALIASES_DEEP 8          /* limit of nested aliases */
 
 /*
  * --- events ------------------------------------------------------------------------------------
  */
 
-/* Keeps a text that was put together; NULL without memory. */
+/* Keeps a text for probe_plan__free(); frees it and returns NULL without memory. */
 static char *keep(struct probe_plan *p, char *text)
 {
 	char **larger = text ? realloc(p->made, (p->nmade + 1) * sizeof(*larger)) : NULL;
@@ -50,7 +52,7 @@ static int take_events(struct probe_plan *p, struct probe_side *s, const char *t
 	return 0;
 }
 
-/* The returns of functions are events of their own. */
+/* Adds the returns of functions as events of the end. */
 static int take_returns(struct probe_plan *p)
 {
 	struct probe_side *begin = &p->side[PROBE_BEGIN], *end = &p->side[PROBE_END];
@@ -65,11 +67,9 @@ static int take_returns(struct probe_plan *p)
 		if ((e->type != EVENT_KERNEL_FUNCTION && e->type != EVENT_USER_FUNCTION) ||
 		    e->function.is_return || e->function.offset ||
 		    event_function__has_line(&e->function)) {
-			complain(&c, 0, e->at, e->len,
-				 "--latency is the time a function takes, from its entry to "
-				 "its return");
-			complain_hint(&c, 0,
-				      "between other events it is measured by --from and --to");
+			complain(&c, 0, e->at, e->len, "%s the time a function takes, from its entry to "
+				 "its return", p->request->bare ? "what is measured is" : "--latency is");
+			complain_hint(&c, 0, "between other events `probe` measures it, by --from and --to");
 			diag_complaint(NULL, begin->text[i], &c);
 			return -EINVAL;
 		}
@@ -78,6 +78,8 @@ static int take_returns(struct probe_plan *p)
 	}
 	for (i = 0; i < end->events.n; i++)
 		end->events.event[i].function.has_entry = true;
+	for (i = 0; i < end->events.n && p->request->bare; i++)
+		begin->events.event[i].function.is_call = end->events.event[i].function.is_call = true;
 	return err;
 }
 
@@ -147,17 +149,18 @@ static int check_site(const struct probe_plan *p, const struct probe_side *s,
  * --- tracepoints by their record, or by their arguments ----------------------------------------
  */
 
-/* What the expressions of a plan name at a tracepoint. */
+/* The names that a plan's expressions use at a tracepoint. */
 struct named {
 	const struct place *place;      /* its format and its arguments */
-	bool perhaps;                   /* these are not known yet */
-	bool field, argument;           /* that is nothing else */
+	bool perhaps;                   /* arguments are not known yet */
+	bool field, argument;           /* a name that is only a field, only an argument */
 };
 
 static bool is_known_everywhere(const char *name)
 {
-	static const char *const known[] = {"comm",   "pid",   "tid",  "uid",	"cpu",
-					    "cgroup", "nsecs", "func"};
+	static const char *const known[] = {
+		"comm", "pid", "tid", "uid", "cpu", "cgroup", "container", "unit", "pidns", "nsecs", "func",
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(known); i++)
@@ -197,8 +200,8 @@ static void look_at_list(struct named *n, const struct probe_plan *p, const stru
 }
 
 /*
- * Where a field is named, the record it is; where arguments are, and no fields, they are. pid and others that are
- * known everywhere are the field only where the record is read.
+ * A named field selects the record; named arguments without fields select the arguments. pid and
+ * other names that are known everywhere are fields only if the record is read.
  */
 static bool asks_for_arguments(void *arg, const struct place *place, bool perhaps)
 {
@@ -230,13 +233,16 @@ static int resolve(struct probe_plan *p, struct probe_side *s)
 		err = check_site(p, s, &s->sites.site[i]);
 	if (err)
 		return err;
+	s->slot = calloc(s->sites.n ?: 1, sizeof(*s->slot));
+	for (i = 0; i < s->sites.n && s->slot; i++)
+		s->slot[i] = i;
+	if (p->request->bare)
+		return s->slot ? 0 : -ENOMEM;
 	s->own = calloc(s->sites.n ?: 1, sizeof(*s->own));
 	s->code = calloc(s->sites.n ?: 1, sizeof(*s->code));
-	s->slot = calloc(s->sites.n ?: 1, sizeof(*s->slot));
 	if (!s->own || !s->code || !s->slot)
 		return -ENOMEM;
 	for (i = 0; i < s->sites.n; i++) {
-		s->slot[i] = i;
 		s->code[i].by_record = s->sites.site[i].tracepoint_id &&
 			!site_place__needs_arguments(&s->sites.site[i], asks_for_arguments, p, &p->known);
 	}
@@ -250,35 +256,39 @@ static bool is_named_return(const struct event_site *end, const struct event_sit
 	return !strncmp(begin->name, end->name, len) && !strcmp(end->name + len, "%return");
 }
 
-/* Is it an end of the function that begins there? Both sides have the same events in their order. */
+/* Whether end belongs to the function of begin. Both sides list the events in the same order. */
 static bool is_end_of(const struct probe_plan *p, size_t end, size_t begin)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
 	const struct event_site *from = &b->sites.site[begin], *to = &e->sites.site[end];
 
+	if (from->event - b->events.event != to->event - e->events.event)
+		return false;
 	if (from->event->type != EVENT_USER_FUNCTION)
-		return end == begin && is_named_return(to, from);
-	return from->event - b->events.event == to->event - e->events.event && !from->is_inlined &&
-	       from->function == to->function && !strcmp(from->path, to->path);
+		return from->address == to->address && is_named_return(to, from);
+	return !from->is_inlined && from->function == to->function && !strcmp(from->path, to->path);
 }
 
-/*
- * The entry and the ends of one function have the same number, the entry's: nothing may be missing of
- * either.
- */
-static int check_pairs(const struct probe_plan *p)
+/* Functions of one name whose addresses the kernel hides are in the same order on both sides. */
+static bool is_next_end_of(const struct probe_plan *p, const bool *has_end, size_t end, size_t begin)
+{
+	const struct event_sites *begins = &p->side[PROBE_BEGIN].sites;
+
+	return begin < begins->n && is_end_of(p, end, begin) &&
+	       (begins->site[begin].event->type == EVENT_USER_FUNCTION || !has_end[begin]);
+}
+
+/* Gives each end the number of its begin. Returns the name of an end without one, or NULL. */
+static const char *number_ends(struct probe_plan *p, bool *has_end)
 {
 	const struct probe_side *b = &p->side[PROBE_BEGIN], *e = &p->side[PROBE_END];
-	bool *has_end = calloc(b->sites.n ?: 1, sizeof(*has_end));
 	const char *alone = NULL;
 	size_t i, k;
 
-	if (!has_end)
-		return -ENOMEM;
 	for (i = 0, k = 0; i < e->sites.n; i++) {
-		/* Ends of a function stand together: the one before has the same begin. */
-		if (!b->sites.n || k >= b->sites.n || !is_end_of(p, i, k))
-			for (k = 0; k < b->sites.n && !is_end_of(p, i, k); k++)
+		/* The ends of a function are adjacent: the previous end has the same begin. */
+		if (!is_next_end_of(p, has_end, i, k) && !is_next_end_of(p, has_end, i, ++k))
+			for (k = 0; k < b->sites.n && !is_next_end_of(p, has_end, i, k); k++)
 				;
 		if (k < b->sites.n) {
 			has_end[k] = true;
@@ -287,8 +297,47 @@ static int check_pairs(const struct probe_plan *p)
 			alone = alone ?: e->sites.site[i].name;
 		}
 	}
+	return alone;
+}
+
+/* Removes begins matched by globs that have no end. Returns how many. */
+static size_t drop_endless(struct probe_side *b, const bool *has_end)
+{
+	size_t before = b->sites.n, i;
+
+	for (i = before; i--;)
+		if (!has_end[i] && event_is_glob(b->sites.site[i].event->function.name))
+			event_sites__remove(&b->sites, i);
+	return before - b->sites.n;
+}
+
+static const char *find_alone(struct probe_plan *p, bool *has_end)
+{
+	struct probe_side *b = &p->side[PROBE_BEGIN];
+	const char *alone = number_ends(p, has_end);
+	size_t i;
+
+	if (alone)
+		return alone;
+	if (drop_endless(b, has_end)) {
+		memset(has_end, 0, b->sites.n);
+		number_ends(p, has_end);
+	}
 	for (i = 0; i < b->sites.n; i++)
-		alone = has_end[i] ? alone : alone ?: b->sites.site[i].name;
+		if (!has_end[i] && (!p->request->bare || b->sites.site[i].is_inlined))
+			return b->sites.site[i].name;
+	return NULL;
+}
+
+/* The entry and the ends of a function share the entry's number, and both must be complete. */
+static int check_pairs(struct probe_plan *p)
+{
+	bool *has_end = calloc(p->side[PROBE_BEGIN].sites.n ?: 1, sizeof(*has_end));
+	const char *alone;
+
+	if (!has_end)
+		return -ENOMEM;
+	alone = find_alone(p, has_end);
 	free(has_end);
 	if (!alone)
 		return 0;
@@ -298,7 +347,7 @@ static int check_pairs(const struct probe_plan *p)
 
 size_t probe_plan__nevents(const struct probe_plan *p)
 {
-	return p->side[p->request->latency ? PROBE_BEGIN : PROBE_END].sites.n;
+	return p->side[p->calls ? PROBE_BEGIN : PROBE_END].sites.n;
 }
 
 /*
@@ -333,7 +382,7 @@ static int parse_filter(struct probe_plan *p)
 	return err;
 }
 
-/* Does a name in e stand for itself, by way of others? size:u32 called size does not. */
+/* Whether a name in e is defined by itself, directly or indirectly. size:u32 called size is not. */
 static bool goes_round(const struct probe_plan *p, const struct expr *e, int depth)
 {
 	const struct expr *just;
@@ -385,7 +434,7 @@ static int collect_aliases(struct probe_plan *p)
 	return check_aliases(p);
 }
 
-/* What is measured, where it was not said. */
+/* Chooses the default value to measure. */
 static int choose_value(struct probe_plan *p)
 {
 	static const struct expr elapsed = {
@@ -416,14 +465,14 @@ static int choose_value(struct probe_plan *p)
 	return 0;
 }
 
-/* $retval and $arg1 have the types that the function was declared with. */
+/* The declaration of the function gives $retval and $arg1 their types. */
 static bool is_typed_by_function(const char *text)
 {
 	return !strcmp(text, "retval") ||
 	       (!strncmp(text, "arg", 3) && isdigit((unsigned char)text[3]));
 }
 
-/* Is there a name in it that is not known of every event? */
+/* Whether the expression has a name that is not known for every event. */
 static bool has_own_names(const struct probe_plan *p, const struct expr *e)
 {
 	size_t i;
@@ -458,17 +507,82 @@ static bool plan_has_own_names(const struct probe_plan *p)
 
 	for (i = 0; i < p->ndefinitions; i++)
 		if (p->definition[i].n)
-			return true;    /* an argument may be called what it is */
+			return true;    /* an argument may be its own alias */
 	return list_has_own_names(p, p->key, p->nkeys) ||
 	       list_has_own_names(p, p->match, p->nmatches) ||
 	       list_has_own_names(p, p->value, p->nvalues) || has_own_names(p, p->filter);
+}
+
+/*
+ * --- arguments at returns ----------------------------------------------------------------------
+ */
+
+static bool only_returns(const struct probe_side *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->events.n; i++)
+		if (!s->events.event[i].function.is_return)
+			return false;
+	return s->events.n;
+}
+
+/* The entries of the functions whose returns are the events, in the same order. Inlined copies have no return. */
+static int take_entries(struct probe_plan *p)
+{
+	struct probe_side *begin = &p->side[PROBE_BEGIN], *end = &p->side[PROBE_END];
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < p->ndefinitions && !err; i++)
+		err = take_events(p, begin, p->definition[i].event, i);
+	for (i = 0; i < begin->events.n; i++) {
+		begin->events.event[i].function.is_return = false;
+		begin->events.event[i].function.is_call = true;
+	}
+	for (i = 0; i < end->events.n; i++)
+		end->events.event[i].function.has_entry = true;
+	return err;
+}
+
+static void forget_sites(struct probe_side *s)
+{
+	event_sites__free(&s->sites);
+	free(s->own);
+	free(s->code);
+	free(s->slot);
+	s->own = NULL;
+	s->code = NULL;
+	s->slot = NULL;
+}
+
+/* Makes spans of returns for which arguments have to be saved. */
+static int save_arguments(struct probe_plan *p)
+{
+	int err;
+
+	if (p->spans || p->request->bare || !p->known.want_dwarf || !only_returns(&p->side[PROBE_END]))
+		return 0;
+	err = probe_saved__find(p);
+	if (err || !p->nsaved)
+		return err;
+	p->spans = p->calls = p->returns = true;
+	err = take_entries(p);
+	forget_sites(&p->side[PROBE_END]);
+	if (!err)
+		err = resolve(p, &p->side[PROBE_BEGIN]);
+	if (!err)
+		err = resolve(p, &p->side[PROBE_END]);
+	return err ?: check_pairs(p);
 }
 
 int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
 {
 	int err;
 
-	*p = (struct probe_plan){ .request = request, .spans = request->latency || request->from };
+	*p = (struct probe_plan){
+		.request = request, .spans = request->latency || request->from, .calls = request->latency,
+	};
 	knowledge__init(&p->known);
 	err = parse_definitions(p);
 	if (!err)
@@ -492,10 +606,10 @@ int probe_plan__init(struct probe_plan *p, const struct probe_request *request)
 	if (!err && request->latency)
 		err = check_pairs(p);
 	p->known.want_dwarf = plan_has_own_names(p);
-	return err;
+	return err ?: save_arguments(p);
 }
 
-/* Programs on fentry are given arguments, and no registers. */
+/* Programs on fentry get arguments, but no registers. */
 static bool needs_registers(const struct expr *e)
 {
 	if (!e)
@@ -561,7 +675,7 @@ static bool uses_fentry(const struct probe_side *s)
 
 int probe_plan__attach(struct probe_plan *p)
 {
-	/* Ends first: what begins then has an end that is seen. */
+	/* Ends first: then the end of every begin is seen. */
 	static const enum probe_side_name order[] = { PROBE_END, PROBE_BEGIN };
 	struct complaint c = {};
 	size_t which = 0, i;
@@ -606,13 +720,17 @@ void probe_plan__describe(const struct probe_plan *p, char *text, size_t size)
 {
 	size_t n = 0;
 
-	if (p->spans) {
+	if (p->spans && !p->returns) {
 		attach__describe(&p->side[PROBE_BEGIN].attachments, text, size);
 		n = strlen(text);
 		n += snprintf(text + n, size - n, " to ");
 	}
 	if (n < size)
 		attach__describe(&p->side[PROBE_END].attachments, text + n, size - n);
+	if (p->returns && (n = strlen(text)) < size)
+		n += snprintf(text + n, size - n, "; arguments saved by ");
+	if (p->returns && n < size)
+		attach__describe(&p->side[PROBE_BEGIN].attachments, text + n, size - n);
 	describe_renamed(p, text, size);
 }
 
@@ -621,7 +739,6 @@ static void free_side(struct probe_side *s)
 	size_t i;
 	int k;
 
-	attach__release(&s->attachments);
 	for (i = 0; s->own && i < s->sites.n; i++)
 		for (k = 0; k < EVENT_BODIES; k++)
 			code__free(&s->own[i].code[k]);
@@ -638,6 +755,7 @@ void probe_plan__free(struct probe_plan *p)
 {
 	size_t i;
 
+	attach__release_both(&p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments);
 	for (i = 0; i < PROBE_SIDES; i++)
 		free_side(&p->side[i]);
 	for (i = 0; i < p->ndefinitions; i++)
@@ -645,7 +763,7 @@ void probe_plan__free(struct probe_plan *p)
 	for (i = 0; i < p->nmade; i++)
 		free(p->made[i]);
 	for (i = 0; i < p->layout.n; i++)
-		free(p->layout.field[i].name);
+		layout_field__free(&p->layout.field[i]);
 	free(p->layout.field);
 	free(p->definition);
 	free(p->made);
@@ -654,8 +772,11 @@ void probe_plan__free(struct probe_plan *p)
 	probe_arguments__free(p->value, p->nvalues);
 	expr__free(p->filter);
 	side__free_filter(p);
+	probe_saved__free(p);
 	free(p->alias);
 	free(p->field);
+	free(p->group);
+	probe_arguments__free(p->every, p->nevery);
 	free(p->names);
 	knowledge__release(&p->known);
 }

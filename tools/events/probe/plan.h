@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A measurement of probe, from what was typed to what is compiled for each site.
+ * A measurement of probe, from the typed text to the code compiled for each site.
  *
- *   probe_plan__init()      parses and resolves; says what is wrong
+ *   probe_plan__init()      parses and resolves
  *   probe_plan__choose()    on the opened object: how each site is attached
  *   probe_plan__compile()   the functions of each site (jit/compile.h), and the layout of keys
  *   ... the tool loads the object ...
  *   probe_plan__attach()
  *   probe_plan__free()
  *
- * A measurement over spans has two sides, begins and ends; one of single events only the latter.
- * An expression is worked out at the begin where it can be, else at the end: the arguments of a
- * function at its entry, $retval and $elapsed at its return; of two events the first that has the
+ * A measurement of spans has two sides, begins and ends; one of single events has only ends.
+ * Expressions are evaluated at the begin if possible, else at the end: the arguments of a function
+ * at its entry, $retval and $elapsed at its return; with two events, at the first that has the
  * name.
  *
- * All return 0 or a negative errno, after saying what is wrong.
+ * Returns of functions are single events. If an expression there needs arguments, they become spans of calls whose
+ * begins do nothing but save these (saved.h): scope, filter, keys and values are those of the return.
+ *
+ * Functions return 0 or a negative errno, after reporting the error.
  */
 #ifndef TALLY_PROBE_PLAN_H
 #define TALLY_PROBE_PLAN_H
@@ -26,24 +29,25 @@
 #include "events/probe/site_place.h"
 #include "bpf/lib/probe.h"
 
-/* What is asked for; texts are borrowed. */
+/* The request; texts are borrowed. */
 struct probe_request {
 	const char *const *typed;       /* definitions */
 	size_t ntyped;
-	const char *from, *to;          /* spans between any two events, NULL: none */
-	const char *match;              /* what they have in common */
-	bool latency;                   /* spans from the entry to the return of functions */
+	const char *from, *to;          /* spans between any two events; NULL: none */
+	const char *match;              /* the expressions that both have in common */
+	bool latency;                   /* spans from entry to return of functions */
+	bool bare;                      /* no code is compiled: programs only get their sites */
 	enum probe_what what;
 	const char *option;             /* "--hist", for messages about value */
-	const char *value;              /* NULL: the argument that there is, or $elapsed */
-	bool is_unsigned;               /* no sums of values below zero: these are lost (LOSS_NEGATIVE) */
-	const s64 *bound;               /* PROBE_BOUNDS */
+	const char *value;              /* NULL: the only argument, or $elapsed */
+	bool is_unsigned;               /* sums take no values below zero: these are lost (LOSS_NEGATIVE) */
+	const s64 *bound;               /* for PROBE_BOUNDS */
 	size_t nbounds;
 	const char *by;                 /* keys; NULL: none */
-	u32 by_task;                    /* BY_PID, BY_TID of -P and -L */
+	u32 by_task;                    /* BY_PID, BY_TID: -P and -L */
 	const char *filter;
-	const char *with;               /* counters between begin and end; NULL: none */
-	bool is_scoped;                 /* only some tasks are looked at */
+	const char *with;               /* counters read at begin and end; NULL: none */
+	bool is_scoped;                 /* only some tasks are in scope */
 	struct event_context context;
 };
 
@@ -55,13 +59,13 @@ struct site_code {
 
 struct probe_side {
 	struct events events;
-	const char **text;              /* of each event, what it came from */
+	const char **text;              /* the text of each event */
 	size_t *definition;             /* of each event */
 	struct event_sites sites;
 	struct attachments attachments;
-	struct site_code *own;          /* of each site */
+	struct site_code *own;          /* for each site */
 	struct attach_code *code;
-	u32 *slot;                      /* its number */
+	u32 *slot;                      /* number of each site */
 	struct attach_programs programs;
 };
 
@@ -71,47 +75,70 @@ struct probe_field {
 	const struct expr *expr;        /* NULL: the event */
 	const char *option, *text;      /* for messages */
 	bool at_begin;
+	bool typed;                     /* its place in the layout has a type */
+	size_t group;                   /* of sites that have it; 0: all have it */
 };
 
-/* A part of the filter that is worked out at the begin and asked for at the end. */
+/* A part of the filter that is evaluated at the begin and needed at the end. */
 struct probe_kept {
 	const struct expr *expr;
-	const char *name;               /* at the end */
+	const char *name;               /* its name at the end */
 	bool is_signed;
 };
 
 #define PROBE_KEPT_MOST 8
 
+/* An argument that returns ask for. */
+struct probe_saved {
+	char *name;                     /* at the end: size, $arg1 */
+	const struct expr *expr;        /* where it is named, borrowed; with its option and text, for messages */
+	const char *option, *text;
+	u64 definitions;                /* that ask for it, a bit each */
+};
+
 struct probe_plan {
 	const struct probe_request *request;
 	struct knowledge known;
+	enum scope_hierarchy hierarchy; /* of cgroups; set before probe_plan__compile() */
 	struct probe_definition *definition;
 	size_t ndefinitions;
-	char **made;                    /* texts that were put together, to be freed */
+	char **made;                    /* allocated texts, freed with the plan */
 	size_t nmade;
 	struct probe_side side[PROBE_SIDES];
 	bool spans;
-	/* Expressions of the options */
+	bool calls;                     /* the spans are calls of functions */
+	bool returns;                   /* what counts of a call is its return; its entry saves arguments */
+	/* Expressions of options. */
 	struct probe_argument *key, *match, *value;
 	size_t nkeys, nmatches, nvalues;
 	struct expr *filter;
 	struct place_alias *alias;      /* of all arguments */
 	size_t naliases;
-	/* What they became */
-	struct expr *part[PROBE_SIDES]; /* of the filter, where it is tested; NULL: nothing is */
+	/* Derived: */
+	struct expr *part[PROBE_SIDES]; /* of the filter, by the side that tests it; NULL: none */
 	struct probe_kept kept[PROBE_KEPT_MOST];
 	size_t nkept;
-	u32 kept_at;                    /* where they stand, 8 bytes each: behind a begin's key */
-	struct probe_field *field;      /* as in layout */
+	struct probe_saved saved[PROBE_KEPT_MOST];
+	size_t nsaved;                  /* if there are any, nothing is in kept */
+	u32 kept_at;                    /* offset of either, 8 bytes each, after the key of a begin */
+	struct probe_field *field;      /* in the same order as in layout */
 	size_t nfields;
+	/*
+	 * A stream of events with different fields: the group of each site at the end, from 1 on; NULL:
+	 * all have the same. Groups share the room in the layout behind what all have.
+	 */
+	size_t *group;
+	bool each_site;                 /* each site is a group of its own */
+	struct probe_argument *every;   /* fields of tracepoints without named ones */
+	size_t nevery;
 	struct layout layout;
-	const struct expr *measured;    /* NULL: nothing but the number of events */
+	const struct expr *measured;    /* NULL: only events are counted */
 	const char *measured_text;
 	bool value_at_begin, is_signed, by_site;
-	bool guessed_result;            /* $retval is asked for where nothing says its type */
+	bool guessed_result;            /* $retval is used without a known type */
 	bool is_time;                   /* the value is in nanoseconds */
 	u32 match_size;                 /* bytes */
-	const char **names;             /* of the numbers of events, slots of the ends */
+	const char **names;             /* by number of the event, the slot of an end */
 };
 
 int probe_plan__init(struct probe_plan *p, const struct probe_request *request);
@@ -121,13 +148,15 @@ int probe_plan__choose(struct probe_plan *p, const struct attach_programs progra
 		       bool without_fentry);
 int probe_plan__compile(struct probe_plan *p);
 
-/* How many numbers of events there are: calls have those of their begins. */
+/* Number of event numbers: calls have those of their begins. */
 size_t probe_plan__nevents(const struct probe_plan *p);
 
-/* -EAGAIN: the kernel does not have fentry for one of these functions; nothing is attached. */
+/*
+ * Returns -EAGAIN if the kernel lacks fentry for one of these functions; then nothing is attached.
+ */
 int probe_plan__attach(struct probe_plan *p);
 
-/* What the numbers come from, for the header of reports; the name of what is measured. */
+/* Describes the source for the header of reports, and the measured value. */
 void probe_plan__describe(const struct probe_plan *p, char *text, size_t size);
 void probe_plan__free(struct probe_plan *p);
 

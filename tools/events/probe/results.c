@@ -54,12 +54,21 @@ int results__begin(struct results *r, const struct results_plan *plan, const str
 				.event = plan->event,
 				.nevents = plan->nevents,
 				.hierarchy = plan->hierarchy,
+				.cgroups = plan->cgroups,
 			},
 	};
 	if (r->losses_fd < 0 || r->sum_maps.plain_fd < 0 || r->sum_maps.keyed_fd < 0 ||
 	    r->hist_maps.whole_fd < 0 || r->hist_maps.keyed_fd < 0 || !r->sum_maps.generation)
 		return -ENOENT;
 	return 0;
+}
+
+/* Containers and units: what is counted by cgroup is shown by their names. */
+static void change_key(void *context, void *key)
+{
+	struct results *r = context;
+
+	r->err = r->err ?: layout__merge_key(&r->plan->layout, key, &r->names);
 }
 
 static int report_losses(struct results *r, struct report *report)
@@ -101,7 +110,11 @@ static int hist_difference(struct results *r, struct hist_set *d)
 		return err;
 	}
 	hist_set__replace(&r->hists_before, &now);
-	return 0;
+	if (r->plan->keyed && layout__merges(&r->plan->layout))
+		err = hist_set__regroup(d, change_key, r);
+	if (err || r->err)
+		hist_set__free(d);
+	return err ?: r->err;
 }
 
 static int add_group(struct results *r, struct report *report, struct hist_group *from)
@@ -120,7 +133,7 @@ static int add_group(struct results *r, struct report *report, struct hist_group
 	return report__add_group(report, &g);
 }
 
-static int report_histograms(struct results *r, const struct cli *cli, struct report *report)
+static int report_histograms(struct results *r, struct report *report)
 {
 	struct hist_set d;
 	int err = hist_difference(r, &d);
@@ -131,8 +144,6 @@ static int report_histograms(struct results *r, const struct cli *cli, struct re
 	for (i = 0; i < d.ngroups && !err; i++)
 		err = add_group(r, report, &d.group[i]);
 	hist_set__free(&d);
-	report__sort_groups(report, cli->sort >= 0 ? cli->sort : report_sort_column("sum"),
-			    cli->top);
 	return err;
 }
 
@@ -156,7 +167,11 @@ static int sum_difference(struct results *r, struct probe_sums *d)
 	if (now.anew)
 		probe_sums__free(&now);
 	r->sums_before = now;
-	return 0;
+	if (r->plan->keyed && layout__merges(&r->plan->layout))
+		probe_sums__regroup(d, change_key, r, r->plan->bias);
+	if (r->err)
+		probe_sums__free(d);
+	return r->err;
 }
 
 static const struct {
@@ -172,7 +187,7 @@ static u32 figures_of(const struct results_plan *plan)
 	return plan->what == PROBE_COUNT ? RESULT_COUNT : plan->figures | RESULT_COUNT;
 }
 
-/* avg of times in whole nanoseconds, of other numbers with what is behind the point. */
+/* avg of times in whole nanoseconds, of other numbers with decimals. */
 static struct field average(const struct results_plan *plan, const struct sum_entry *e)
 {
 	struct field f = { .name = "avg", .kind = FIELD_REAL, .decimals = 2 };
@@ -184,7 +199,7 @@ static struct field average(const struct results_plan *plan, const struct sum_en
 	return f;
 }
 
-/* What no 64 bits hold is said as a real number, of which 53 bits are exact. */
+/* Sums beyond 64 bits become reals, of which 53 bits are exact. */
 static struct field total(const struct results_plan *plan, __int128 sum, struct field f)
 {
 	if (wide_fits(sum, plan->is_signed)) {
@@ -285,7 +300,7 @@ bool results__has_column(const struct results_plan *plan, const char *name)
 static int report_sums(struct results *r, const struct cli *cli, const char *sort,
 		       struct report *report)
 {
-	size_t nkeys = r->plan->keyed ? r->plan->layout.n + r->plan->layout.has_name : 1, i;
+	size_t nkeys = r->plan->keyed ? layout__ncells(&r->plan->layout) : 1, i;
 	struct probe_sums d;
 	int err = sum_difference(r, &d);
 
@@ -307,7 +322,7 @@ int results__report(struct results *r, const struct cli *cli, const char *sort,
 	if (err || r->plan->what == PROBE_STREAM)
 		return err;
 	if (has_histograms(r->plan))
-		return report_histograms(r, cli, report);
+		return report_histograms(r, report);
 	return report_sums(r, cli, sort, report);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From the maps of bpf/events/probe.bpf.c to reports: what was counted, summed up or distributed since the
- * last report, by key and event.
+ * From the maps of bpf/events/probe.bpf.c to reports: counts, sums or distributions since the last
+ * report, by key and event.
  *
  *   results__begin()    on the loaded object, before the gate is opened
  *   results__report()   from report()
  *   results__free()
  *
- * All return 0 or a negative errno.
+ * Functions return 0 or a negative errno.
  */
 #ifndef TALLY_PROBE_RESULTS_H
 #define TALLY_PROBE_RESULTS_H
@@ -24,7 +24,7 @@
 
 #include "bpf/lib/probe.h"
 
-/* Columns of sums, in the order in which they are shown. */
+/* Columns of sums, in display order. */
 enum results_figure {
 	RESULT_COUNT = 1 << 0,
 	RESULT_SUM = 1 << 1,
@@ -33,30 +33,31 @@ enum results_figure {
 	RESULT_MAX = 1 << 4,
 };
 
-/* One of --with: two columns of sums, of all calls and of each on average. */
+/* A counter of --with: two columns of sums, the total and the average per call. */
 struct results_counter {
 	const char *name;
 	char each[96];                  /* "NAME/call" */
 	bool is_time;                   /* in ns */
 };
 
-/* What was measured; all of it is borrowed, and stays as it is while results are read. */
+/* The measurement; borrowed, and constant while results are read. */
 struct results_plan {
 	enum probe_what what;
 	bool keyed;
-	struct layout layout;           /* of the key, where there is one */
+	struct layout layout;           /* of the key, if there is one */
 	const char *const *event;       /* names, by number */
 	u32 nevents;
-	u64 bias;                       /* as the programs have it */
-	bool is_signed;                 /* sums are of values with a sign */
-	bool is_time;                   /* they are in ns */
+	u64 bias;                       /* as in the programs */
+	bool is_signed;                 /* sums are of signed values */
+	bool is_time;                   /* values are in ns */
 	u32 figures;                    /* PROBE_SUM: enum results_figure, ORed */
 	struct results_counter counter[PROBE_COUNTERS];
 	size_t ncounters;
-	const s64 *bound;               /* PROBE_BOUNDS */
+	const s64 *bound;               /* for PROBE_BOUNDS */
 	size_t nbounds;
 	enum scope_hierarchy hierarchy; /* of cgroup ids */
-	const struct attachments *attachments[2];       /* whose misses are losses; NULL: none */
+	struct cgroup_names *cgroups;
+	const struct attachments *attachments[2];       /* misses count as losses; NULL: none */
 };
 
 struct results {
@@ -67,25 +68,25 @@ struct results {
 	struct hist_maps hist_maps;
 	struct probe_sums sums_before;             /* the last snapshots */
 	struct hist_set hists_before;
-	u64 left;               /* calls that will not end, found out by the caller */
+	u64 left;               /* calls that will not end, found by the caller */
 	struct loss_counters losses_before;
 	struct layout_names names;
+	int err;                /* -ENOMEM: keys of this report could not be named */
 };
 
 int results__begin(struct results *r, const struct results_plan *plan,
 		   const struct bpf_object *obj);
 
 /*
- * Fills in events, losses, and groups (PROBE_HIST, PROBE_BOUNDS) or the rows of a table, sorted and
- * cut as the options say: groups as cli->sort does (sum), rows by the column named sort, NULL for
- * the first figure but count that is asked for, else count. The caller fills in value, unit,
- * source. Of a stream there are the losses alone: what was shown is for the caller to add to
- * events.
+ * Fills in events, losses, and groups (PROBE_HIST, PROBE_BOUNDS), in any order, or the rows of a
+ * table, sorted and cut by the options: by the column sort; NULL: the first requested figure other
+ * than count, else count. The caller fills in value, unit, source. For a stream only losses are
+ * filled in: the caller adds the events shown.
  */
 int results__report(struct results *r, const struct cli *cli, const char *sort,
 		    struct report *report);
 
-/* What rows can be sorted by: the name of a figure, or of a field of the key. */
+/* Whether rows can be sorted by this name: of a figure, or of a key field. */
 bool results__has_column(const struct results_plan *plan, const char *name);
 
 void results__free(struct results *r);

@@ -15,25 +15,31 @@
 #include "run/lines.h"
 #include "run/measure.h"
 #include "run/ring.h"
+#include "run/tabulate.h"
 
+#include "bpf/events/site.h"
 #include "probe.skel.h"
 
 SHARED_SKELETON(probe);
 
-#define MOST_STARTS 65536       /* spans that are under way at the same time */
-#define AHEAD_MOST (12 << 20)   /* bytes of keys and values for which memory is taken at once */
+#define MOST_STARTS 65536       /* maximum number of spans under way */
+#define AHEAD_MOST (12 << 20)   /* limit for preallocation: bytes of keys and values */
 
 static void templates(const struct probe_session *s, struct attach_programs programs[PROBE_SIDES])
 {
+	/* Of its functions, only those that walk stacks are global. */
+	const struct bpf_object *obj = s->callers.wanted ? s->bpf->obj : NULL;
 	typeof(s->bpf->progs) *p = &s->bpf->progs;
 
 	programs[PROBE_BEGIN] = (struct attach_programs){
+		.object = obj,
 		.filtered_tracepoint = p->begin_tracepoint, .raw_tracepoint = p->begin_raw, .fentry = p->begin_entry,
 		.fexit = p->begin_exit, .probe = p->begin_probe, .probes = p->begin_probes,
 		.syscall_enter = p->begin_syscall_enter, .syscall_exit = p->begin_syscall_exit,
 		.syscall_slots = s->bpf->maps.begin_syscall_slots,
 	};
 	programs[PROBE_END] = (struct attach_programs){
+		.object = obj,
 		.filtered_tracepoint = s->plan.spans ? p->end_tracepoint : p->on_tracepoint,
 		.raw_tracepoint = s->plan.spans ? p->end_raw : p->on_raw,
 		.fentry = s->plan.spans ? p->end_entry : p->on_entry,
@@ -50,8 +56,7 @@ static void templates(const struct probe_session *s, struct attach_programs prog
  * --- maps --------------------------------------------------------------------------------------
  */
 
-/* Elements a key takes: one for each CPU it is seen on, and of histograms for each part of their
- * range. */
+/* Number of elements: for each key one for each CPU it is seen on, and two for histograms. */
 static u64 room(const struct probe_session *s)
 {
 	const struct host *host = &s->m->run->host;
@@ -62,9 +67,9 @@ static u64 room(const struct probe_session *s)
 }
 
 /*
- * Small elements are made beforehand: then they stand side by side in the order of their first use.
- * Those made when they are needed are larger by what their allocator adds, and anywhere; with 10,000
- * keys, most of what an event costs is waiting for their memory.
+ * Preallocates small maps: then elements are adjacent, in the order of their first use. Elements
+ * allocated on demand are larger, by the allocator's overhead, and scattered; with 10,000 keys most
+ * of the cost of an event is waiting for memory.
  */
 static int make_ahead(struct bpf_map *map)
 {
@@ -102,7 +107,7 @@ static int size_starts(struct probe_session *s, struct bpf_map *map)
 	return err ?: map__set_room(map, &s->m->run->host, MOST_STARTS);
 }
 
-/* What divides the counters up among tasks, if there are any. */
+/* Sizes the maps that divide counters among tasks, if there are any. */
 static int size_counters(struct probe_session *s)
 {
 	u64 n = s->with.events.n;
@@ -164,17 +169,32 @@ static bool has_field(const struct probe_plan *p, const char *name)
 	return false;
 }
 
-/* What begins carry to their ends: their part of the key, and what is kept for the filter. */
+/* Begins carry to their ends: their part of the key, and the values that are kept for the filter or saved. */
 static u32 key_at_begin(const struct probe_plan *p)
 {
 	size_t i;
 
-	if (p->nkept)
-		return p->kept_at + 8 * p->nkept;
+	if (p->nkept || p->nsaved)
+		return p->kept_at + 8 * (p->nkept + p->nsaved);
 	for (i = 0; i < p->nfields; i++)
 		if (p->field[i].at_begin)
 			return p->layout.size;
 	return 0;
+}
+
+/*
+ * Returns that are seen by the return address can be missed, where the kernel follows no more calls: their begins then
+ * wait in vain.
+ */
+static bool may_miss_ends(const struct probe_plan *p)
+{
+	const struct event_sites *ends = &p->side[PROBE_END].sites;
+	size_t i;
+
+	for (i = 0; i < ends->n; i++)
+		if (ends->site[i].event->type == EVENT_USER_FUNCTION && !ends->site[i].is_exit)
+			return true;
+	return false;
 }
 
 static bool only_tracepoints(const struct probe_plan *p)
@@ -210,6 +230,7 @@ static void plan_results(struct probe_session *s)
 		.bound = r->bound,
 		.nbounds = r->nbounds,
 		.hierarchy = s->m->scope.hierarchy,
+		.cgroups = s->m->cgroups,
 		.attachments = {&p->side[PROBE_BEGIN].attachments, &p->side[PROBE_END].attachments},
 	};
 	for (i = 0; i < s->with.events.n; i++) {
@@ -228,6 +249,7 @@ static void configure(struct probe_session *s)
 	const struct probe_request *r = p->request;
 
 	memcpy((void *)&c->scope, &s->m->scope, sizeof(c->scope));
+	s->m->cgroups->hierarchy = s->m->scope.hierarchy;       /* streams name them before the first report */
 	c->what = r->what;
 	c->keyed = p->nfields && r->what != PROBE_STREAM;
 	c->key_size = p->layout.size;
@@ -239,9 +261,12 @@ static void configure(struct probe_session *s)
 		   has_field(p, "tid") ? PROBE_NAME_THREAD : PROBE_NAME_PROCESS;
 	c->begin_key = key_at_begin(p);
 	c->begin_value = p->spans && p->measured && p->value_at_begin;
-	c->span_in_thread = r->latency;
+	c->span_in_thread = p->calls;
+	c->counts_ends = p->returns;
+	c->ignores_left = p->returns && !may_miss_ends(p);
 	/* With -C, what begins on one CPU may end on another. */
-	c->count_unmatched = p->spans && !r->is_scoped && !r->filter && !s->m->scope.has_cpus;
+	c->count_unmatched = p->returns ||
+			     (p->spans && !r->is_scoped && !r->filter && !s->m->scope.has_cpus);
 	c->ncounters = s->with.events.n;
 	c->ncpus = s->m->run->host.cpus_possible;
 	c->switch_counters = with_counters__switches(&s->with);
@@ -249,7 +274,7 @@ static void configure(struct probe_session *s)
 	plan_results(s);
 }
 
-/* The template of --template, against the fields that there are. */
+/* Parses --template against the existing fields. */
 static int parse_line(struct probe_session *s)
 {
 	const struct layout *l = &s->plan.layout;
@@ -269,15 +294,45 @@ static int parse_line(struct probe_session *s)
 	return err;
 }
 
+/* Programs that take stacks get to know whether a function's frame exists at their site. */
+static void tell_sites(struct probe_side *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->sites.n; i++) {
+		const struct event_site *site = &side->sites.site[i];
+
+		if (event_site__is_at_entry(site))
+			side->slot[i] |= SITE_AT_ENTRY;
+		if (site->is_exit)
+			side->slot[i] |= SITE_AT_EXIT;
+	}
+}
+
+static int prepare_stacks(struct probe_session *s)
+{
+	if (!s->callers.wanted)
+		return stacks__leave_out(s->bpf->obj);
+	tell_sites(&s->plan.side[PROBE_END]);
+	return callers__prepare(&s->callers, s->m, s->bpf->obj);
+}
+
 static int prepare_stream(struct probe_session *s)
 {
 	const struct probe_plan *p = &s->plan;
 	int err = s->line ? parse_line(s) : 0;
 
+	if (p->group && s->m->cli->format == FORMAT_CSV) {
+		diag_error("--csv: all lines of a table have the same columns, and these events have different fields");
+		diag_hint("name fields that all have, 'EVENT1,EVENT2 FIELD...'; --json has no columns");
+		return -EINVAL;
+	}
 	s->stream_plan = (struct stream_plan){
-		.layout = &p->layout, .event = p->names, .nevents = probe_plan__nevents(p),
-		.has_elapsed = p->spans, .hierarchy = s->m->scope.hierarchy,
+		.layout = &p->layout, .group = p->group, .event = p->names, .nevents = probe_plan__nevents(p),
+		.has_elapsed = p->spans && !p->returns, .hierarchy = s->m->scope.hierarchy,
+		.cgroups = s->m->cgroups, .host = &s->m->run->host,
 		.line = s->line ? &s->stream_template : NULL, .writer = s->m->writer,
+		.callers = s->callers.wanted ? &s->callers : NULL,
 	};
 	return err;
 }
@@ -299,6 +354,7 @@ static int open_programs(struct probe_session *s, bool without_fentry)
 			bpf_program__set_autoattach(prog, false);
 		}
 	templates(s, programs);
+	s->plan.hierarchy = s->m->scope.hierarchy;
 	err = probe_plan__choose(&s->plan, programs, without_fentry);
 	if (!err)
 		err = probe_plan__compile(&s->plan);
@@ -307,6 +363,8 @@ static int open_programs(struct probe_session *s, bool without_fentry)
 	configure(s);
 	if (p->request->what == PROBE_STREAM)
 		err = prepare_stream(s);
+	if (!err)
+		err = prepare_stacks(s);
 	if (err)
 		return err;
 	if (s->bpf->rodata->keyed && p->layout.size > PROBE_KEY_OLD &&
@@ -327,7 +385,8 @@ int probe_session__prepare(struct probe_session *s, struct measurement *m,
 	err = probe_plan__init(&s->plan, request);
 	if (!err && request->with)
 		err = with_counters__parse(&s->with, request->with);
-	return err ?: open_programs(s, false);
+	/* Stacks begin at the registers that a kprobe has. */
+	return err ?: open_programs(s, s->callers.wanted);
 }
 
 /*
@@ -341,7 +400,7 @@ static int explain_code(struct report *r, const char *name, const struct code *c
 	size_t i, n;
 	int err = 0;
 
-	/* Two instructions say yes, or nothing. */
+	/* Two instructions only return a constant. */
 	if (code->n <= 2)
 		return 0;
 	for (i = 0; i < code->n && !err; i += n) {
@@ -393,8 +452,10 @@ static int explain_sites(void *arg, struct report *r)
 
 int probe_session__explain(struct probe_session *s)
 {
-	return measurement__explain_with(s->m, s->bpf->obj, s->plan.spans ? "what passes between events" :
-				 "the events named", explain_sites, s);
+	return measurement__explain_with(s->m, s->bpf->obj,
+					 s->plan.spans && !s->plan.returns ? "what passes between events" :
+									     "the events named",
+					 explain_sites, s);
 }
 
 /*
@@ -407,19 +468,22 @@ static int load(struct probe_session *s)
 
 	if (err)
 		return measurement__complain(s->m, "load", err);
-	err = scope__fill(s->bpf->obj, &s->m->cli->scope);
+	if (!s->callers.wanted)
+		err = scope__fill(s->bpf->obj, &s->m->cli->scope);
 	if (!err) {
 		measurement__describe_memory(s->m, s->bpf->obj);
 		err = results__begin(&s->results, &s->results_plan, s->bpf->obj);
 	}
 	if (!err && s->plan.request->what == PROBE_STREAM)
 		err = stream__open(&s->stream, &s->stream_plan, s->bpf->maps.records);
+	if (!err && s->callers.wanted)
+		err = callers__begin(&s->callers, s->m, stream__fd(s->stream));
 	if (!err)
-		err = measurement__attach_programs(s->m);     /* what keeps the scope up to date */
+		err = measurement__attach_programs(s->m);     /* programs that update the scope */
 	return err ? measurement__complain(s->m, "attach", err) : 0;
 }
 
-/* Loads and attaches. -EAGAIN: not with fentry. */
+/* Loads and attaches. Returns -EAGAIN if fentry does not work. */
 static int load_and_attach(struct probe_session *s)
 {
 	int err = load(s);
@@ -447,7 +511,7 @@ int probe_session__start(struct probe_session *s)
 	return err;
 }
 
-/* How the figures came about, until now. */
+/* Describes the source of the figures, as known so far. */
 static void describe(struct probe_session *s)
 {
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
@@ -464,7 +528,7 @@ int probe_session__drain(struct probe_session *s)
 	return s->stream ? stream__drain(s->stream) : 0;
 }
 
-/* Functions of the kernel that a task ends in are no calls that anybody waits for. */
+/* Kernel functions in which a task ends are not unfinished calls worth reporting. */
 static bool only_user_functions(const struct probe_session *s)
 {
 	const struct event_sites *begins = &s->plan.side[PROBE_BEGIN].sites;
@@ -482,17 +546,17 @@ static int sweep(struct probe_session *s)
 	const struct starts_plan plan = {
 		.fd = bpf_map__fd(map), .key_size = bpf_map__key_size(map),
 		.value_size = bpf_map__value_size(map), .max_entries = bpf_map__max_entries(map),
-		.in_thread = s->plan.request->latency,
+		.in_thread = s->plan.calls,
 	};
 	size_t left = 0;
 	int err = s->plan.spans ? starts__sweep(&plan, &left) : 0;
 
-	if (only_user_functions(s))
+	if (only_user_functions(s) && !s->bpf->rodata->ignores_left)
 		s->results.left += left;
 	return err;
 }
 
-/* --sort by one of the figures of rows. */
+/* The column of --sort, if it is a figure of rows. */
 static const char *sort_column(const struct probe_session *s)
 {
 	static const char *const names[] = { "key", "count", "sum", "min", "avg", "max" };
@@ -506,6 +570,7 @@ static const char *sort_column(const struct probe_session *s)
 
 int probe_session__report(struct probe_session *s, struct report *r)
 {
+	static const struct tabulation table = { .no_table = "--no-table" };
 	const struct probe_plan *p = &s->plan;
 	int err;
 
@@ -518,6 +583,8 @@ int probe_session__report(struct probe_session *s, struct report *r)
 		err = probe_session__drain(s);
 	if (!err)
 		err = results__report(&s->results, s->m->cli, sort_column(s), r);
+	if (!err && r->ngroups)
+		err = measure__shape(&s->m->measure, s->m, r, &table, FORM_USUAL);
 	if (s->stream)
 		r->events += stream__take_count(s->stream);
 	return err;
@@ -528,6 +595,7 @@ void probe_session__free(struct probe_session *s)
 	results__free(&s->results);
 	stream__close(s->stream);
 	stream_template__free(&s->stream_template);
+	callers__free(&s->callers);
 	with_counters__free(&s->with);
 	probe_plan__free(&s->plan);
 }

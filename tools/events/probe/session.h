@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run of probe: its plan, the programs (bpf/events/probe.bpf.c) configured for it, and its results.
+ * A run of probe: its plan, the programs (bpf/events/probe.bpf.c) configured for it, and its
+ * results.
  *
  *   probe_session__prepare()   plan, open, configure, compile; with -n that is all
  *   probe_session__start()     load, attach, open the gate
  *   probe_session__report()    from report()
  *   probe_session__free()
  *
- * All return 0 or a negative errno after saying what is wrong.
+ * Functions return 0 or a negative errno after reporting the error.
  */
 #ifndef TALLY_PROBE_SESSION_H
 #define TALLY_PROBE_SESSION_H
@@ -17,6 +18,7 @@
 #include "events/probe/stream.h"
 #include "events/probe/with.h"
 #include "run/measurement.h"
+#include "stack/callers.h"
 
 struct probe_bpf;
 
@@ -29,22 +31,23 @@ struct probe_session {
 	struct results_plan results_plan;
 	struct results results;
 	u32 figures;            /* enum results_figure, ORed: set before prepare */
-	const char *sort;       /* of rows; NULL: the tool's own order */
-	const char *line;       /* template of a stream's lines (report/stream.h); NULL: the usual */
+	const char *sort;       /* order of rows; NULL: the tool's own */
+	const char *line;       /* template of a stream (report/stream.h); NULL: the default */
 	struct stream_plan stream_plan;
 	struct stream_template stream_template;
 	struct stream *stream;
+	struct callers callers; /* stacks of a stream's events; its options are set before prepare */
 	struct with_counters with;
 	char source[512];
 };
 
 int probe_session__prepare(struct probe_session *s, struct measurement *m,
 			   const struct probe_request *request);
-/* -n: what would be done; with -v the compiled functions, too. */
+/* -n: shows what would be done; with -v also the compiled functions. */
 int probe_session__explain(struct probe_session *s);
 int probe_session__start(struct probe_session *s);
 int probe_session__report(struct probe_session *s, struct report *r);
-/* From m->watch: writes the lines of a stream that there are. */
+/* From m->watch: writes the available lines of a stream. */
 int probe_session__drain(struct probe_session *s);
 void probe_session__free(struct probe_session *s);
 

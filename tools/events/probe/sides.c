@@ -8,20 +8,20 @@
 
 #include "report/diag.h"
 
-/* The result and the time passed are known at the end of a span alone. */
+/* Only the end of a span knows the result and the time elapsed. */
 static bool mentions_end(const struct probe_plan *p, const struct expr *e)
 {
-	size_t i;
+	const struct place named = { .alias = p->alias, .naliases = p->naliases };
+	const struct expr *other = place__stands_for_other(&named, e);
 
 	if (e->op == EXPR_SPECIAL && (!strcmp(e->text, "retval") || !strcmp(e->text, "elapsed")))
 		return true;
-	for (i = 0; e->op == EXPR_NAME && i < p->naliases; i++)
-		if (!strcmp(p->alias[i].name, e->text) && p->alias[i].expr->op != EXPR_NAME)
-			return mentions_end(p, p->alias[i].expr);
+	if (other)
+		return mentions_end(p, other);
 	return (e->left && mentions_end(p, e->left)) || (e->right && mentions_end(p, e->right));
 }
 
-/* Is it a number there? Conditions are, also those that compare texts. */
+/* Whether the expression is a number there. Conditions are, even those that compare texts. */
 static bool is_number(const struct expr *e, const struct place *place, struct operand_type *t)
 {
 	struct complaint ignored;
@@ -29,10 +29,10 @@ static bool is_number(const struct expr *e, const struct place *place, struct op
 	bool known = !expr__type(t, e, place, &ignored);
 
 	if (known)
-		return t->kind != LAYOUT_TEXT;
+		return t->kind < LAYOUT_TEXT;
 	known = !filter__compile(&code, e, place, &ignored);
 	code__free(&code);
-	*t = (struct operand_type){ LAYOUT_UNSIGNED, 8, false };
+	*t = (struct operand_type){ .kind = LAYOUT_UNSIGNED, .size = 8 };
 	return known;
 }
 
@@ -41,9 +41,9 @@ bool side__belongs_to_begin(const struct probe_plan *p, const struct expr *e,
 {
 	struct operand_type t = {};
 
-	if (!begin || mentions_end(p, e))
+	if (!begin || p->returns || mentions_end(p, e))
 		return false;
-	return p->request->latency || is_number(e, begin, &t) || t.kind == LAYOUT_TEXT;
+	return p->calls || is_number(e, begin, &t) || t.kind >= LAYOUT_TEXT;
 }
 
 /*
@@ -78,7 +78,7 @@ static bool is_constant(const struct expr *e)
 					is_constant(e->left));
 }
 
-/* A name for what is kept that nobody can type: with its parentheses. */
+/* The name of a kept value contains parentheses, so it cannot be typed. */
 static struct expr *keep(struct divider *d, const struct expr *e, const struct operand_type *t)
 {
 	struct probe_plan *p = d->p;
@@ -109,7 +109,7 @@ static struct expr *keep(struct divider *d, const struct expr *e, const struct o
 	return new;
 }
 
-/* A copy; for the end, with what is known at the begin alone replaced. */
+/* Copies e; for the end, with parts known only at the begin replaced. */
 static struct expr *copy(struct divider *d, const struct expr *e, bool for_end)
 {
 	struct operand_type t = {};
@@ -128,7 +128,7 @@ static struct expr *copy(struct divider *d, const struct expr *e, bool for_end)
 	return new;
 }
 
-/* Of e, the parts between && that are for this side. NULL: none. */
+/* The parts of e between && that belong to this side. NULL: none. */
 static struct expr *part(struct divider *d, const struct expr *e, bool begin)
 {
 	struct expr *left, *right, *both;

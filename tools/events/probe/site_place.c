@@ -7,11 +7,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "jit/registers.h"
 
 void knowledge__init(struct knowledge *k)
 {
 	*k = (struct knowledge){ .tracefs = -1 };
+}
+
+static void forget_named(struct knowledge *k)
+{
+	u32 i;
+
+	for (i = 0; i < NAMED_TYPES; i++)
+		free(k->named[i].name);
+	memset(k->named, 0, sizeof(k->named));
 }
 
 void knowledge__release(struct knowledge *k)
@@ -20,6 +30,7 @@ void knowledge__release(struct knowledge *k)
 		kernel_types__close(&k->types);
 	if (k->tracefs >= 0)
 		close(k->tracefs);
+	forget_named(k);
 	dwarf_types__free(k->dwarf_types);
 	dwarf__close(k->dwarf);
 	free(k->dwarf_path);
@@ -53,6 +64,7 @@ static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 {
 	if (k->dwarf_path && !strcmp(k->dwarf_path, path))
 		return k->dwarf;
+	forget_named(k);
 	dwarf_types__free(k->dwarf_types);
 	k->dwarf_types = NULL;
 	dwarf__close(k->dwarf);
@@ -64,7 +76,7 @@ static struct dwarf *dwarf_of(struct knowledge *k, const char *path)
 	return k->dwarf;
 }
 
-/* The same sentence for all that is known of its arguments. */
+/* Makes all variables unavailable, for the same reason. */
 static void forget(struct place *p, const char *why)
 {
 	size_t i;
@@ -76,7 +88,7 @@ static void forget(struct place *p, const char *why)
 	}
 }
 
-/* The function a site is in: its name up to what perf's syntax puts behind it. */
+/* The function a site is in: its name without the suffixes of perf's syntax. */
 static char *function_of(const struct event_site *s)
 {
 	const char *colon = strchr(s->name, ':'), *from = colon ? colon + 1 : s->name;
@@ -146,7 +158,7 @@ bool site_place__needs_arguments(const struct event_site *site, names_arguments 
  * --- user code ---------------------------------------------------------------------------------
  */
 
-/* Structures, and what leads to them; enumerations, for the names of their values. */
+/* Reads structures, pointers to them, and enumerations, which have names for their values. */
 static bool full_type(struct c_type *t, const struct dwarf_variable *v, struct knowledge *k)
 {
 	u32 id;
@@ -161,6 +173,50 @@ static bool full_type(struct c_type *t, const struct dwarf_variable *v, struct k
 	return true;
 }
 
+static int read_type(struct c_type *t, struct knowledge *k, const char *name, u64 address)
+{
+	u64 entry;
+	u32 id;
+	int err = dwarf__find_type(k->dwarf, name, address, &entry);
+
+	if (!err && !k->dwarf_types)
+		err = dwarf_types__new(&k->dwarf_types, k->dwarf);
+	if (!err)
+		err = dwarf_types__add(k->dwarf_types, entry, &id);
+	if (!err)
+		*t = c_type__of(dwarf_types__btf(k->dwarf_types), id);
+	return err;
+}
+
+/* Finds a type by the name in a cast. */
+static int find_type(struct c_type *t, void *arg, const char *name)
+{
+	const struct place *p = arg;
+	struct knowledge *k = p->types_arg;
+	struct named_type *n;
+	u32 i;
+
+	if (!dwarf_of(k, p->binary))
+		return -ENOENT;
+	for (i = 0; i < NAMED_TYPES; i++) {
+		n = &k->named[i];
+		if (n->name && n->address == p->address && !strcmp(n->name, name))
+			break;
+	}
+	if (i == NAMED_TYPES) {
+		n = &k->named[k->nnamed++ % NAMED_TYPES];
+		free(n->name);
+		n->name = strdup(name);
+		if (!n->name)
+			return -ENOMEM;
+		n->address = p->address;
+		n->err = read_type(&n->type, k, name, p->address);
+	}
+	if (!n->err)
+		*t = n->type;
+	return n->err;
+}
+
 static struct c_type type_of(const struct dwarf_variable *v, struct knowledge *k)
 {
 	struct c_type t = c_type__integer(v->size, v->kind == DWARF_SIGNED);
@@ -170,7 +226,7 @@ static struct c_type type_of(const struct dwarf_variable *v, struct knowledge *k
 	t = c_type__integer(v->is_string ? 1 : 8, false);
 	t.is_char = v->is_string;
 	if (!v->is_string)
-		return t;       /* what it points to is not known */
+		return t;       /* its target type is unknown */
 	return c_type__pointer_to(t);
 }
 
@@ -186,11 +242,11 @@ static const char *where_live(const struct dwarf_variable *v, char *text, size_t
 	return text;
 }
 
-#define FIRST_ON_STACK 6        /* the slot of the first word above the return address */
+#define FIRST_ON_STACK ARCH_ARGUMENT_REGISTERS  /* the slot of the first word on the stack */
 
 /*
- * At the first instruction of a function what its parameters' locations say is not yet true of
- * those that it moves to memory: they are where the calling convention puts them.
+ * At the first instruction of a function, the locations of parameters that it moves to memory are
+ * not yet valid: these are still where the calling convention puts them.
  */
 static int add_passed(struct place *p, const struct dwarf_variable *v, struct place_variable *add)
 {
@@ -210,7 +266,7 @@ static int add_passed(struct place *p, const struct dwarf_variable *v, struct pl
 		break;
 	case DWARF_PASSED_STACK:
 		add->where = AT_MEMORY;
-		add->offset = 8 * (s64)(v->slot - FIRST_ON_STACK + 1);
+		add->offset = 8 * (s64)(v->slot - FIRST_ON_STACK) + ARCH_CALL_BYTES;
 		machine_register__dwarf(&sp, &add->number);
 		break;
 	case DWARF_PASSED_REGISTERS:
@@ -233,8 +289,8 @@ static int add_passed(struct place *p, const struct dwarf_variable *v, struct pl
 }
 
 /*
- * A function that nobody else can call may be compiled to be called otherwise: its parameters are
- * at its entry in other registers than those of the convention, or have become constants.
+ * A function that no other file can call may use its own convention: at its entry, parameters are
+ * in other registers, or have become constants.
  */
 static bool is_passed_otherwise(const struct dwarf_variables *found)
 {
@@ -256,7 +312,7 @@ static bool is_passed_otherwise(const struct dwarf_variables *found)
 	return false;
 }
 
-/* Where the compiler says that it is. */
+/* Adds a variable at the location given by the compiler. */
 static int add_variable(struct place *p, const struct dwarf_variable *v, struct knowledge *k,
 			bool by_convention, u64 address)
 {
@@ -267,6 +323,7 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 	};
 	struct place_variable add = {
 		.name = v->name, .number = v->reg, .offset = v->offset, .type = type_of(v, k),
+		.is_parameter = v->is_parameter,
 	};
 	char why[200];
 
@@ -286,7 +343,7 @@ static int add_variable(struct place *p, const struct dwarf_variable *v, struct 
 	return place__add(p, &add);
 }
 
-/* The body of f that the site is in; NULL: none. */
+/* The body of f that contains the site; NULL: none. */
 static const struct dwarf_place *place_of(const struct dwarf_function *f,
 					  const struct event_site *site)
 {
@@ -304,7 +361,7 @@ static const struct dwarf_place *place_of(const struct dwarf_function *f,
 }
 
 /*
- * Those of the function that was asked for: others may be inlined at the same address, with
+ * Finds the variables of the requested function: others may be inlined at the same address, with
  * variables of the same names.
  */
 static int variables_at(struct dwarf_variables *found, struct dwarf *d,
@@ -348,8 +405,8 @@ static void set_result(struct place *p, const struct dwarf_variable *result, str
 }
 
 /*
- * Registers have other numbers in the debug information of 32-bit programs, and what has 64 bits takes two
- * arguments, or two registers as a result.
+ * 32-bit programs have other register numbers in their debug information, and values of 64 bits
+ * take two arguments, or two registers as a result.
  */
 static void limit_to_32_bits(struct place *p)
 {
@@ -378,6 +435,7 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 
 	p->has_result = p->guessed_result = p->is_return;
 	p->own_arguments = !at_entry;
+	p->is_split = d && dwarf__is_split(d);
 	if (!d || variables_at(&found, d, site)) {
 		if (p->is_32_bit)
 			limit_to_32_bits(p);
@@ -393,8 +451,8 @@ static int user_function(struct place *p, const struct event_site *site, struct 
 	if (p->is_32_bit)
 		limit_to_32_bits(p);
 	if (site->is_return)
-		forget(p, "variables are gone when the function has returned; --latency has its "
-			  "arguments");
+		forget(p, "variables are gone when the function has returned; probe saves its arguments if all "
+			  "its events are returns");
 	return err;
 }
 
@@ -435,9 +493,13 @@ int site_place__make(struct place *p, struct tracepoint_format *format,
 		.task_type = task_type,
 		.types_arg = k,
 	};
-	/* A program's types are others. */
-	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION)
+	/* Programs have their own types. */
+	if (site->event->type != EVENT_USDT && site->event->type != EVENT_USER_FUNCTION) {
 		p->types = kernel_types;
+	} else {
+		p->find_type = find_type;
+		p->binary = site->path;
+	}
 	switch (p->context) {
 	case PLACE_RECORD:
 		if (k->tracefs < 0)

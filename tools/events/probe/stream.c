@@ -4,19 +4,28 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
+#include "base/clock.h"
+#include "events/probe/addresses.h"
 #include "run/ring.h"
 
 struct stream {
 	const struct stream_plan *plan;
 	struct ring *ring;
 	struct layout_names names;
-	struct stream_field *field;     /* of the line being made */
+	struct stream_field *field;     /* of the current line */
+	size_t nfields;                 /* of them used */
+	struct addresses *addresses;    /* NULL: there are none */
+	int epoll_fd;                   /* of ring and records of processes; -1: the ring alone */
+	u32 pid;                        /* of the record, and the time that its field is of */
+	u64 at_ns;
 	u64 to_wall_clock;              /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	u64 count;
 };
 
-/* A text stands somewhere in the record, as long as it is: nothing is believed. */
+/* A text has its offset and length in the record; neither is trusted. */
 static int show_text(struct stream_field *out, const struct layout_field *f,
 		     const struct probe_record *record, size_t size)
 {
@@ -34,22 +43,46 @@ static int show_text(struct stream_field *out, const struct layout_field *f,
 	return out->field.text ? 0 : -ENOMEM;
 }
 
+static char *name_address(void *arg, u64 address)
+{
+	struct stream *s = arg;
+
+	return addresses__name(s->addresses, s->pid, s->at_ns, address);
+}
+
+static bool has_field(const struct stream_plan *plan, const struct probe_record *record, const struct layout_field *f)
+{
+	return !plan->group || !f->group || (record->event < plan->nevents && plan->group[record->event] == f->group);
+}
+
+/* Fields that the event does not have are left out, but not for a template, which knows them by their place. */
 static int show_fields(struct stream *s, const struct probe_record *record, size_t size)
 {
 	const struct layout *l = s->plan->layout;
 	const struct layout_field *f;
+	struct stream_field *shown;
 	bool behind;
 	size_t i;
 	int err = 0;
 
+	s->nfields = 0;
 	for (i = 0; i < l->n && !err; i++) {
 		f = &l->field[i];
+		if (!has_field(s->plan, record, f)) {
+			if (s->plan->line)
+				s->field[s->nfields++] = (struct stream_field){ .field = { .name = f->name,
+											   .kind = FIELD_NONE } };
+			continue;
+		}
+		shown = &s->field[s->nfields++];
 		behind = f->kind == LAYOUT_TEXT && f->size == sizeof(struct probe_text);
 		if (f->size > size || f->offset > size - f->size)
 			return -EBADMSG;
-		s->field[i] = (struct stream_field){};
-		err = behind ? show_text(&s->field[i], f, record, size) :
-			       layout_field__show(&s->field[i].field, f, record->key + f->offset,
+		*shown = (struct stream_field){};
+		s->pid = record->pid;
+		s->at_ns = record->time_ns - (f->is_of_begin ? record->elapsed : 0);
+		err = behind ? show_text(shown, f, record, size) :
+			       layout_field__show(&shown->field, f, record->key + f->offset,
 						 &s->names);
 	}
 	return err;
@@ -59,10 +92,42 @@ static void forget_fields(struct stream *s)
 {
 	size_t i;
 
-	for (i = 0; i < s->plan->layout->n; i++) {
+	for (i = 0; i < s->nfields; i++) {
 		free(s->field[i].field.text);
 		s->field[i].field.text = NULL;
 	}
+}
+
+/* The record's last bytes. */
+static int find_stack(struct stream *s, const struct probe_record *record, size_t *size, struct stream_line *line)
+{
+	struct callers *callers = s->plan->callers;
+	struct stack_id id;
+	u32 number;
+	bool is_new;
+	int err;
+
+	if (!callers)
+		return 0;
+	if (*size < sizeof(id))
+		return -EBADMSG;
+	*size -= sizeof(id);
+	memcpy(&id, record->key + *size, sizeof(id));
+	err = callers__number(callers, &id, &number, &is_new);
+	if (err)
+		return err;
+	line->has_stack = true;
+	line->stack = call_stacks__find(&callers->all, number);
+	line->most_frames = callers->most_frames;
+	return 0;
+}
+
+/* Whether a signal kept names from being found. */
+static bool has_waited_in_vain(struct stream *s)
+{
+	bool addresses = s->addresses && addresses__take_interrupted(s->addresses);
+
+	return (s->plan->callers && callers__take_interrupted(s->plan->callers)) || addresses;
 }
 
 static int show_record(struct stream *s, const struct probe_record *record, size_t size)
@@ -73,14 +138,19 @@ static int show_record(struct stream *s, const struct probe_record *record, size
 		.time_ns = record->time_ns + s->to_wall_clock,
 		.comm = comm, .pid = record->pid, .tid = record->tid, .cpu = record->cpu,
 		.has_elapsed = plan->has_elapsed, .elapsed_ns = record->elapsed,
-		.field = s->field, .n = plan->layout->n,
+		.field = s->field,
 	};
 	int err;
 
 	memcpy(comm, record->comm, sizeof(record->comm));
 	if (plan->nevents > 1 || plan->line)
 		line.event = record->event < plan->nevents ? plan->event[record->event] : "?";
-	err = show_fields(s, record, size);
+	err = find_stack(s, record, &size, &line);
+	if (!err)
+		err = show_fields(s, record, size);
+	line.n = s->nfields;
+	if (!err && has_waited_in_vain(s) && !plan->writer->is_last)
+		err = -EINTR;
 	if (!err)
 		err = stream__write_line(plan->writer, plan->line, &line);
 	forget_fields(s);
@@ -99,13 +169,21 @@ static int take_record(void *context, const void *data, size_t size)
 
 int stream__drain(struct stream *s)
 {
+	u64 now = monotonic_ns();
+	int err = s->plan->callers ? stacks__watch(&s->plan->callers->stacks) : 0;
+
+	if (!err && s->addresses)
+		err = addresses__read(s->addresses);
 	s->to_wall_clock = ring__to_wall_clock();
-	return ring__drain(s->ring);
+	err = err ?: ring__drain(s->ring);
+	if (!err && s->addresses && !ring__keeps_one(s->ring))
+		addresses__forget(s->addresses, now);
+	return err;
 }
 
 int stream__fd(const struct stream *s)
 {
-	return ring__fd(s->ring);
+	return s->epoll_fd >= 0 ? s->epoll_fd : ring__fd(s->ring);
 }
 
 u64 stream__take_count(struct stream *s)
@@ -114,6 +192,39 @@ u64 stream__take_count(struct stream *s)
 
 	s->count = 0;
 	return count;
+}
+
+static bool has_addresses(const struct layout *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->field[i].kind == LAYOUT_USER_SYMBOL)
+			return true;
+	return false;
+}
+
+/* Before anything is attached: what processes map is known from then on. */
+static int open_addresses(struct stream *s)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int err, fd;
+
+	if (!has_addresses(s->plan->layout))
+		return 0;
+	err = addresses__open(&s->addresses, s->plan->host);
+	if (err)
+		return err;
+	s->names.name_address = name_address;
+	s->names.name_arg = s;
+	fd = addresses__fd(s->addresses);
+	if (fd < 0)
+		return 0;
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0 || epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &event) ||
+	    epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ring__fd(s->ring), &event))
+		return -errno;
+	return 0;
 }
 
 int stream__open(struct stream **out, const struct stream_plan *plan,
@@ -125,17 +236,22 @@ int stream__open(struct stream **out, const struct stream_plan *plan,
 	if (!s)
 		return -ENOMEM;
 	s->plan = plan;
+	s->epoll_fd = -1;
 	s->names = (struct layout_names){
 		.event = plan->event, .nevents = plan->nevents, .hierarchy = plan->hierarchy,
+		.cgroups = plan->cgroups,
 	};
 	s->field = calloc(plan->layout->n ?: 1, sizeof(*s->field));
 	if (s->field)
 		err = ring__open(&s->ring, records, sizeof(struct probe_record), plan->writer,
 				 take_record, s);
+	if (!err)
+		err = open_addresses(s);
 	if (err) {
 		stream__close(s);
 		return err;
 	}
+	ring__hear_signals(s->ring);
 	*out = s;
 	return 0;
 }
@@ -144,6 +260,9 @@ void stream__close(struct stream *s)
 {
 	if (!s)
 		return;
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	addresses__close(s->addresses);
 	ring__close(s->ring);
 	layout_names__free(&s->names);
 	free(s->field);

@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Single events as they come out of the ring buffer (struct probe_record), a line each. What did not
- * fit into the buffer is in the report's losses.
+ * Single events from the ring buffer (struct probe_record), as lines. Events that did not fit into
+ * the buffer are in the report's losses.
  */
 #ifndef TALLY_PROBE_STREAM_H
 #define TALLY_PROBE_STREAM_H
 
 #include <bpf/libbpf.h>
 
+#include "host/host.h"
 #include "report/stream.h"
 #include "jit/layout.h"
+#include "stack/callers.h"
 
 #include "bpf/lib/probe.h"
 
 struct stream;
 
-/* All of it is borrowed and outlives the stream. */
+/* Borrowed; must outlive the stream. */
 struct stream_plan {
-	const struct layout *layout;    /* of the record behind its head */
+	const struct layout *layout;    /* of the record after its head */
+	const size_t *group;            /* of each event: its fields in the layout; NULL: all have the same */
 	const char *const *event;       /* names, by number */
-	u32 nevents;                    /* with only one, lines do not name it */
+	u32 nevents;                    /* with only one, lines omit it */
 	bool has_elapsed;               /* spans */
+	struct cgroup_names *cgroups;
+	const struct host *host;
 	enum scope_hierarchy hierarchy; /* of cgroup ids */
-	const struct stream_template *line;     /* NULL: the usual one */
+	const struct stream_template *line;     /* NULL: the default */
+	struct callers *callers;        /* records have stacks; NULL: they do not */
 	struct writer *writer;
 };
 
@@ -35,7 +41,7 @@ void stream__close(struct stream *s);
 int stream__fd(const struct stream *s);
 int stream__drain(struct stream *s);
 
-/* Events shown since the last call. */
+/* Number of events shown since the last call. */
 u64 stream__take_count(struct stream *s);
 
 #endif /* TALLY_PROBE_STREAM_H */

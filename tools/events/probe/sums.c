@@ -10,13 +10,13 @@
 #include "agg/elements.h"
 #include "agg/wide.h"
 
-/* An entry while elements are added to it. */
+/* State of an entry while elements are added. */
 struct total {
 	u64 max, min_inv;
-	u64 newest;             /* name_stamp of the name it has */
+	u64 newest;             /* name_stamp of its current name */
 };
 
-/* size: of what there is of an element. */
+/* Elements may be shorter than struct probe_sum: maps->size. */
 static void add_element(struct sum_entry *to, struct total *total, const void *element,
 			const struct sum_maps *maps)
 {
@@ -45,7 +45,9 @@ static void finish_entry(struct sum_entry *entry, const struct total *total, u64
 	entry->min = ~total->min_inv ^ bias;
 }
 
-/* The event's elements are read into per_cpu, and cleared where they are of the interval alone. */
+/*
+ * Adds up the event's elements, using per_cpu, and clears them if they belong to one interval only.
+ */
 static int take_plain(struct sum_entry *entry, const struct sum_maps *maps, u32 at, char *per_cpu,
 		      int ncpus)
 {
@@ -98,7 +100,7 @@ static int by_key(const void *a, const void *b)
 	return memcmp(order_key(x), order_key(y), x->of->key_size - sizeof(struct hist_slot));
 }
 
-/* Elements of one key differ in CPU only. */
+/* Elements of one key differ only in their CPU. */
 static void group_elements(struct probe_sums *set, const struct element *order, size_t n,
 			   const struct sum_maps *maps)
 {
@@ -112,7 +114,7 @@ static void group_elements(struct probe_sums *set, const struct element *order, 
 		for (k = i; k < n && !by_key(&order[i], &order[k]); k++)
 			add_element(entry, &total, elements__value(order[k].of, order[k].i), maps);
 		finish_entry(entry, &total, maps->bias);
-		if (!entry->count) {    /* made, but nothing has been added yet */
+		if (!entry->count) {    /* created, but nothing was added yet */
 			memset(entry, 0, sizeof(*entry));
 			continue;
 		}
@@ -207,6 +209,46 @@ int probe_sums__difference(struct probe_sums *out, const struct probe_sums *late
 	}
 	*out = d;
 	return 0;
+}
+
+static int by_bytes(const void *a, const void *b, void *size)
+{
+	return memcmp(((const struct sum_entry *)a)->key, ((const struct sum_entry *)b)->key, *(size_t *)size);
+}
+
+static void add_up(struct sum_entry *to, const struct sum_entry *from, u64 bias)
+{
+	size_t i;
+
+	to->count += from->count;
+	to->sum += from->sum;
+	if ((from->max ^ bias) > (to->max ^ bias))
+		to->max = from->max;
+	if ((from->min ^ bias) < (to->min ^ bias))
+		to->min = from->min;
+	for (i = 0; i < ARRAY_SIZE(to->counter); i++)
+		to->counter[i] += from->counter[i];
+	if (!to->name[0])
+		memcpy(to->name, from->name, sizeof(to->name));
+}
+
+void probe_sums__regroup(struct probe_sums *set, void (*change)(void *context, void *key), void *context, u64 bias)
+{
+	struct sum_entry *e = set->entry;
+	size_t i, n = 0;
+
+	if (!set->key_size || !set->n)
+		return;
+	for (i = 0; i < set->n; i++)
+		change(context, (char *)e[i].key);
+	qsort_r(e, set->n, sizeof(*e), by_bytes, &set->key_size);
+	for (i = 1; i < set->n; i++) {
+		if (!by_bytes(&e[n], &e[i], &set->key_size))
+			add_up(&e[n], &e[i], bias);
+		else
+			e[++n] = e[i];
+	}
+	set->n = n + 1;
 }
 
 void probe_sums__free(struct probe_sums *set)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshots of the kernel's sums (struct probe_sum): one for each event, or for each key, sorted by
- * number or by key bytes, with the CPUs added up. Where there are but counts, they are cumulative
- * since load, and an interval is the difference of two. Where there are more figures, a snapshot ends
- * an interval and is of it alone: what programs write from then on is in the next one, so that all
- * figures of an entry are of the same events (probe_sum__in_turns()).
+ * Snapshots of the kernel's sums (struct probe_sum), one for each event or key, sorted by number or
+ * by key bytes, summed over CPUs. Plain counts are cumulative since load, and an interval is the
+ * difference of two snapshots. With more figures, a snapshot ends an interval and covers only that:
+ * programs then write to the next one, so all figures of an entry cover the same events
+ * (probe_sum__in_turns()).
  */
 #ifndef TALLY_PROBE_SUMS_H
 #define TALLY_PROBE_SUMS_H
@@ -14,13 +14,13 @@
 #include "bpf/lib/probe.h"
 
 struct sum_maps {
-	int plain_fd;           /* sums: read when keyed is false */
-	int keyed_fd;           /* keyed_sums: read when keyed is true */
+	int plain_fd;           /* the map sums; read if keyed is false */
+	int keyed_fd;           /* the map keyed_sums; read if keyed is true */
 	u32 nevents;            /* elements of sums */
-	u32 key_size;           /* of keyed_sums: struct hist_slot and what follows it */
-	u32 size;               /* of elements: how much of struct probe_sum they have */
+	u32 key_size;           /* of keyed_sums: struct hist_slot and what follows */
+	u32 size;               /* of elements, a prefix of struct probe_sum */
 	bool keyed, in_turns;           /* probe_sum__in_turns() */
-	volatile u32 *generation;       /* elements__generation(); NULL: elements stay, but not in_turns */
+	volatile u32 *generation;       /* elements__generation(); NULL, not if in_turns: elements stay */
 	u64 bias;               /* of struct probe_sum's extremes */
 };
 
@@ -30,27 +30,33 @@ struct sum_entry {
 	char name[HIST_NAME_LEN];       /* newest name recorded with the key; not escaped */
 	u64 count;
 	__int128 sum;                   /* exact */
-	u64 min, max;                   /* of the snapshot, in turns; without a value undefined */
+	u64 min, max;                   /* of a snapshot in turns; undefined without a value */
 	u64 counter[PROBE_COUNTERS];
 };
 
 struct probe_sums {
 	size_t key_size;                /* of entry[].key; 0 without keys */
 	size_t n;
-	struct sum_entry *entry;        /* without keys one for each event */
-	char *keys;                     /* what the keys point into */
-	bool anew;                      /* the next snapshot begins from nothing */
+	struct sum_entry *entry;        /* without keys, one for each event */
+	char *keys;                     /* memory of the keys */
+	bool anew;                      /* the next snapshot starts from zero */
 };
 
 /*
- * Reads the maps; in turns, takes an RCU grace period, some 10 ms. Returns 0 or a negative errno, then
- * *set is untouched.
+ * Reads the maps; with in_turns, waits for an RCU grace period, some 10 ms. Returns 0, or a
+ * negative errno with *set unchanged.
  */
 int probe_sums__read(struct probe_sums *set, const struct sum_maps *maps);
 
-/* *out = later - earlier, entries whose count did not grow left out. 0 or -ENOMEM. */
+/* *out = later - earlier, without entries whose count did not grow. Returns 0 or -ENOMEM. */
 int probe_sums__difference(struct probe_sums *out, const struct probe_sums *later,
 			   const struct probe_sums *earlier);
+
+/*
+ * Adds up entries whose keys change() makes equal: names and extremes, too. bias: of the extremes, as in struct
+ * sum_maps. For a difference: its entries are not in order of their keys any more before, and are afterwards.
+ */
+void probe_sums__regroup(struct probe_sums *set, void (*change)(void *context, void *key), void *context, u64 bias);
 
 void probe_sums__free(struct probe_sums *set);
 

@@ -58,7 +58,7 @@ int counting__begin(struct counting *c, const struct measurement *m,
 
 int counting__go(struct counting *c)
 {
-	bool on_exec = !c->charges && c->m->cli->scope.command_pid;
+	bool on_exec = !c->charges && c->m->cli->scope.command_pid && !c->m->cli->delay_ns;
 	int err = 0;
 
 	if (!on_exec)

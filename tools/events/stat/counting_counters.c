@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What perf_event_open(2) counts: for threads and CPUs, or charged to tasks at context switches. */
+/* Counting by perf_event_open(2): for threads and CPUs, or charged to tasks at context switches. */
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ static int add_threads(struct counting *c, u32 pid)
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	dir = opendir(path);
 	if (!dir)
-		return 0;       /* gone: nothing to count */
+		return 0;       /* it has ended: nothing to count */
 	while ((entry = readdir(dir))) {
 		if (parse_u64_between(entry->d_name, 1, UINT32_MAX, &tid))
 			continue;
@@ -45,7 +45,7 @@ static int add_threads(struct counting *c, u32 pid)
 	return 0;
 }
 
-/* The threads there are now: -p stands for all of a process, and new ones are inherited. */
+/* The current threads: -p stands for all threads of a process, and new ones inherit counters. */
 static int list_threads(struct counting *c)
 {
 	const struct scope_options *o = &c->m->cli->scope;
@@ -73,8 +73,9 @@ static int open_targets(struct counting *c, const struct counter_targets *target
 }
 
 /*
- * A thread that is made while its process is being opened may be inherited from its maker, or be
- * missing: nothing tells. So it is done again until no thread came or went meanwhile.
+ * A thread that is created while its process is being opened may inherit counters from its creator
+ * or have none: there is no way to tell. So this is repeated until no thread was created or ended
+ * meanwhile.
  */
 static int open_processes(struct counting *c, struct counter_targets *targets)
 {
@@ -113,7 +114,7 @@ static int open_processes(struct counting *c, struct counter_targets *targets)
 	return -EAGAIN;
 }
 
-/* The CPUs to open counters on: all that are online, or of them those of -C. */
+/* The CPUs to open counters on: all online ones, or those of -C. */
 static int *cpu_list(const struct counting *c, bool all, size_t *n)
 {
 	int *cpus = calloc(c->topology.n ?: 1, sizeof(*cpus));
@@ -146,13 +147,14 @@ int counting_open_natively(struct counting *c)
 	if (o->command_pid) {
 		targets.tids = &o->command_pid;
 		targets.ntids = 1;
-		targets.on_exec = true;
+		targets.on_exec = !c->m->cli->delay_ns;
+		targets.inherit_thread = o->command_alone;
 		err = open_targets(c, &targets);
 	} else if (o->npids) {
 		targets.inherit_thread = !o->follow;
 		err = open_processes(c, &targets);
 	} else {
-		/* -t means that thread, not those it makes. */
+		/* -t means only that thread, not those it creates. */
 		targets.inherit = false;
 		targets.tids = o->tids;
 		targets.ntids = o->ntids;
@@ -181,7 +183,7 @@ int counting_set_filter(struct counting *c)
 
 bool counting_counts_switches(const struct event_site *s)
 {
-	/* cs:u is none: a switch is in the kernel. The counter knows that. */
+	/* Not for cs:u: switches are in the kernel, so the counter itself reads 0. */
 	return s->attr.type == PERF_TYPE_SOFTWARE &&
 	       s->attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES && !s->attr.exclude_kernel;
 }
@@ -192,8 +194,8 @@ static bool is_charged(const struct counting *c, size_t site)
 }
 
 /*
- * Counters of context switches are not needed: the switch itself is the event. What cannot be
- * counted is not there to be read.
+ * Context switches need no counters: the switch itself is the event. Events that cannot be counted
+ * are left out.
  */
 int counting_open_for_charging(struct counting *c)
 {
@@ -210,7 +212,7 @@ int counting_open_for_charging(struct counting *c)
 	targets.cpus = cpus;
 	err = open_targets(c, &targets);
 	free(cpus);
-	/* The counters of a site follow each other. */
+	/* The counters of a site are adjacent. */
 	for (i = 0; i < c->counters.n; i++)
 		if (c->counters.counter[i].fd >= 0 && !is_charged(c, c->counters.counter[i].site))
 			c->charged[c->ncharged++] = c->counters.counter[i].site;

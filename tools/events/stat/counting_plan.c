@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What of a plan goes which way. */
+/* How the sites of a plan are counted. */
 #include "events/stat/counting_parts.h"
 #include "report/diag.h"
 
@@ -18,8 +18,9 @@ bool counting_is_native(const struct measurement *m, u32 by, bool per_cpu)
 	const struct scope_options *o = &m->cli->scope;
 	bool tasks = o->npids || o->ntids || o->command_pid, cpus = o->cpus || per_cpu;
 
-	/* Before 5.13 (commit 2b26f0aa0049) counters are inherited by all children or by none. */
-	if (o->npids && !o->follow && m->run->host.version < KERNEL_VERSION(5, 13, 0))
+	/* Before 5.13 (commit 2b26f0aa0049) either all children inherit counters or none. */
+	if (((o->npids && !o->follow) || (o->command_pid && o->command_alone)) &&
+	    m->run->host.version < KERNEL_VERSION(5, 13, 0))
 		return false;
 	return !by && !o->user && !o->cgroup && !o->comm && !o->pidns && !(tasks && cpus);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From what was typed to a plan of counting. */
+/* From options to a plan of counting. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ bool stat_is_glob(const struct event *e)
 	return e->type >= EVENT_TRACEPOINT && strpbrk(e->name, "*?[");
 }
 
-/* Sites of one name are one row: several places of a line, functions that share their name. */
+/* Sites of one name share a row: several places of a line, functions with the same name. */
 static int make_rows(struct stat_run *s)
 {
 	size_t i, k;
@@ -51,7 +51,7 @@ static int make_rows(struct stat_run *s)
 		const struct event_site *site = &s->sites.site[i];
 		size_t event = site->event - s->events.event;
 
-		/* Sites of an event follow each other, and so do those of one name. */
+		/* Sites of an event are adjacent, and so are those of one name. */
 		for (k = s->nrows; k > 0; k--)
 			if (s->row[k - 1].event != event || !strcmp(s->row[k - 1].name, site->name))
 				break;
@@ -68,7 +68,7 @@ static int make_rows(struct stat_run *s)
 	return 0;
 }
 
-/* A program counts the event, and the filter becomes a part of it. */
+/* A program counts the event, with the filter compiled into it. */
 static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 			  const struct tracepoint_format *format, struct complaint *c)
 {
@@ -83,7 +83,7 @@ static int compile_filter(struct stat_run *s, size_t i, const struct expr *e,
 	return err;
 }
 
-/* The kernel counts the event, and knows filters too: fewer, but all fields. */
+/* The kernel counts the event; its own filters are less expressive, but know all fields. */
 static int tell_filter(struct stat_run *s, size_t i, const struct expr *e,
 		       const struct tracepoint_format *format, struct complaint *c)
 {
@@ -97,7 +97,10 @@ static int tell_filter(struct stat_run *s, size_t i, const struct expr *e,
 typedef int (*make_filter_fn)(struct stat_run *s, size_t i, const struct expr *e,
 			      const struct tracepoint_format *format, struct complaint *c);
 
-/* One --filter is for all events; of several, each for those since the one before. */
+/*
+ * A single --filter applies to all events; with several, each applies to the events since the
+ * previous one.
+ */
 static bool is_filtered(const struct stat_run *s, const struct cli *cli, const struct cli_filter *f,
 			size_t site)
 {
@@ -118,7 +121,7 @@ static int for_tracepoints(struct stat_run *s, const struct cli *cli, const stru
 	for (i = 0; i < s->sites.n && !err; i++) {
 		if (!is_filtered(s, cli, f, i))
 			continue;
-		/* The fields of each decide what the names in the filter mean. */
+		/* The fields of each tracepoint define the names in the filter. */
 		err = event_site__read_format(&format, &s->sites.site[i], tracefs);
 		if (err) {
 			diag_error("the fields of %s cannot be read: %s", s->sites.site[i].name,
@@ -149,8 +152,8 @@ static bool is_per_cpu(const struct stat_run *s)
 }
 
 /*
- * A wakeup is about the task that is woken. Its record has that task's number and name, but
- * programs that read records have no way to the task itself, to its user or cgroup.
+ * A wakeup is about the woken task. Its record has the task's pid and name, but programs that read
+ * records cannot reach the task itself, its user or cgroup.
  */
 static int check_subjects(const struct stat_run *s, const struct cli *cli)
 {
@@ -173,7 +176,7 @@ static int check_subjects(const struct stat_run *s, const struct cli *cli)
 	return 0;
 }
 
-/* quiet: the kernel's own filter is asked where this one cannot say it. */
+/* quiet: no message, because the kernel's own filter is the alternative. */
 static int make_filter(struct stat_run *s, const struct cli *cli, const struct cli_filter *f,
 		       make_filter_fn make, bool quiet)
 {
@@ -207,7 +210,7 @@ static int make_all(struct stat_run *s, const struct cli *cli, make_filter_fn ma
 	return err;
 }
 
-/* native: the kernel could count them. */
+/* native: the kernel could count the events itself. */
 static int make_filters(struct stat_run *s, const struct cli *cli, bool native)
 {
 	int err;
@@ -238,7 +241,7 @@ static int remember_typed(struct stat_run *s, size_t typed)
 	return 0;
 }
 
-/* perf's -x is the separator of its CSV, and ours a file: said where nothing is looked for in it. */
+/* perf's -x is the separator of CSV, ours a file: reported if no event uses the file. */
 static int check_binary(const struct stat_run *s, const char *binary)
 {
 	size_t i;
@@ -267,10 +270,16 @@ static int find_events(struct stat_run *s, const struct measurement *m, const st
 		err = events__take(&s->events, &s->text, &ctx, cli->events[i]);
 		err = err ?: remember_typed(s, i);
 	}
-	if (!err && !cli->nevents)
+	for (i = 0; i < s->nmetrics && !err; i++) {
+		err = events__take(&s->events, &s->text, &ctx, s->metric[i]);
+		err = err ?: remember_typed(s, cli->nevents + i);
+	}
+	if (!err && !cli->nevents && !s->nmetrics)
 		err = add_default_events(s, &ctx) ?: remember_typed(s, 0);
 	if (err)
 		return err;
+	for (i = 0; i < s->events.n && s->grouped; i++)
+		s->events.event[i].group = 0;
 	err = events__resolve(&s->sites, &s->events, &ctx, &c, &which);
 	if (err) {
 		diag_complaint("-e", s->text[which], &c);
@@ -309,7 +318,7 @@ int stat__plan(struct stat_run *s, const struct measurement *m, const struct cli
 	return err ?: make_plan(s, cli);
 }
 
-/* -n: what each event stands for here, and how it would be counted. */
+/* -n: shows what each event stands for here, and how it would be counted. */
 int stat__explain(struct stat_run *s, struct measurement *m)
 {
 	static const char *const names[] = { "event", "type", "how" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From counts to reports: of an interval, and of the means of several runs. */
+/* From counts to reports: of an interval, or of the means of several runs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "agg/loss.h"
 #include "events/stat/table.h"
 
-/* What came since the last call, by key, place and row. */
+/* Reads the change since the last call, by key, place and row. */
 static int read_interval(struct stat_run *s, struct counts *c, struct loss_counters *losses)
 {
 	struct loss_counters now;
@@ -68,31 +68,69 @@ static bool has_places(const struct stat_run *s)
 	return false;
 }
 
+static void set_durations(const struct stat_run *s, const struct report *r, struct counts *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (s->row[c->count[i].row].site->is_duration)
+			c->count[i].value = c->count[i].enabled_ns = c->count[i].running_ns = r->duration_ns;
+}
+
+static void count_events(const struct stat_run *s, struct report *r, const struct counts *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (!s->row[c->count[i].row].counter)
+			r->events += c->count[i].value;
+}
+
+static int put_each_cgroup(struct stat_run *s, struct measurement *m, struct report *r, struct counts *c)
+{
+	u64 removed, all = r->events;
+	int err = each_cgroup__select(&s->each, m->cgroups, c, &removed);
+
+	r->events = 0;
+	count_events(s, r, c);
+	r->counters.filtered += all - r->events;
+	if (!err)
+		err = each_cgroup__regroup(&s->each, m->cgroups, c, s->nrows);
+	if (err || !removed)
+		return err;
+	snprintf(s->removed, sizeof(s->removed),
+		 "cgroups that are gone have counts, and may have been below one of these");
+	r->caveat = s->removed;
+	return 0;
+}
+
 int stat__report(struct measurement *m, struct report *r)
 {
 	struct stat_run *s = m->own;
 	struct counts c = {};
-	size_t i;
 	int err;
 
 	describe(s, r);
 	err = read_interval(s, &c, &r->counters);
 	if (err)
 		return err;
-	for (i = 0; i < c.n; i++)
-		if (s->row[c.count[i].row].site->is_duration)
-			c.count[i].value = c.count[i].enabled_ns = c.count[i].running_ns =
-				r->duration_ns;
+	count_events(s, r, &c);
+	if (s->each.typed)
+		err = put_each_cgroup(s, m, r, &c);
+	if (err) {
+		counts__free(&c);
+		return err;
+	}
 	r->has_losses = s->counting.bpf;
 	r->has_events = s->counting.bpf && has_places(s);
-	for (i = 0; i < c.n; i++)
-		if (!s->row[c.count[i].row].counter)
-			r->events += c.count[i].value;
+	set_durations(s, r, &c);
 	if (s->repeat)
 		keep_for_mean(s, r, &c);
 	else
 		err = table__put(s, m, r, &c);
-	if (!err && !s->repeat && s->defaults && !s->plan.by && !s->plan.per_cpu &&
+	/* getrusage(2) covers the whole life of the command, and its children. */
+	if (!err && !m->cli->delay_ns && !m->cli->scope.command_alone &&
+	    !s->repeat && s->defaults && !s->plan.by && !s->plan.per_cpu &&
 	    !m->cli->interval_ns && command__has_ended(&m->run->command))
 		err = table__put_usage(m, r);
 	counts__free(&c);
@@ -122,6 +160,7 @@ static int put_mean(const struct stat_run *s, struct report *r, const struct rat
 		f.why = refusal.why;
 		f.count = (struct field){ .name = "count", .kind = FIELD_NONE };
 	}
+	f.count.machine = s->metric_only;
 	err = figures__put(&row, s->row[i].name, figures_unit(site), &f);
 	return report__end_row(r, &row, err);
 }
@@ -139,7 +178,7 @@ static int put_elapsed(const struct stat_run *s, struct report *r)
 	return report__end_row(r, &row, err);
 }
 
-/* The means of all runs of -r, in one report. */
+/* Writes the means of all runs of -r, in one report. */
 int stat__means(struct stat_run *s, struct measurement *m)
 {
 	struct report r = {
@@ -187,9 +226,11 @@ void stat__forget(struct stat_run *s)
 
 void stat__free(struct stat_run *s)
 {
+	free(s->metric);
 	size_t i;
 
 	stat__forget(s);
+	each_cgroup__free(&s->each);
 	for (i = 0; s->filter && i < s->sites.n; i++)
 		free(s->filter[i]);
 	for (i = 0; s->code && i < s->sites.n; i++)

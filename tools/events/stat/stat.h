@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the tool stat: which events are asked for, how they are counted (events/stat/counting.h),
- * and the rows that become of the counts.
+ * The parts of the tool stat: the requested events, how they are counted (events/stat/counting.h),
+ * and the rows made of the counts.
  *
  *   stat__plan()      from the options and the names of events to a plan of counting
  *   stat__explain()   -n: that plan
  *   stat__place()     once counting has begun: by core, by socket
- *   stat__report()    what came since the last call, as rows; or kept for the mean (-r)
+ *   stat__report()    the change since the last call, as rows; or kept for the mean (-r)
  *   stat__means()     the means of all runs of -r
  *   stat__forget()    between two runs of -r
  *   stat__free()
  *
- * All of int return 0 or a negative errno, after saying what is wrong with what was asked.
+ * Functions of type int return 0 or a negative errno, after reporting errors in the request.
  */
 #ifndef TALLY_STAT_STAT_H
 #define TALLY_STAT_STAT_H
 
 #include "events/stat/counting.h"
+#include "events/stat/each_cgroup.h"
 #include "events/stat/series.h"
 #include "jit/compile.h"
 #include "run/measurement.h"
@@ -24,41 +25,48 @@
 /* One event as the report shows it. */
 struct stat_row {
 	const char *name;
-	const struct event_site *site;  /* the first of that name */
-	size_t event;                   /* index of the event that asked for it */
+	const struct event_site *site;  /* the first site of that name */
+	size_t event;                   /* index of the event it belongs to */
 	bool counter;                   /* counted by perf_event_open(2) */
 };
 
-/* The first lines are what the options say; the functions below make the rest, in their order. */
+/* The options set the first members; the functions below set the rest, in their order. */
 struct stat_run {
-	bool detailed, per_cpu, per_core, per_socket, zeros;
+	bool detailed, per_cpu, per_core, per_socket, zeros, grouped, metric_only;
 	u64 repeat;
 	const char *pre, *post;
+	struct each_cgroup each;
+	const char **metric;            /* the events of each --metric */
+	size_t nmetrics;
 
-	const char **text;              /* of each event, the -e it came from */
+	const char **text;              /* for each event, the -e it came from */
 	struct events events;
 	struct event_sites sites;
-	u32 *row_of;                    /* of each site */
+	u32 *row_of;                    /* for each site */
 	struct stat_row *row;
 	size_t nrows;
-	size_t *typed, ntyped;          /* in which -e each event stood */
+	size_t *typed, ntyped;          /* index of the -e of each event */
 	struct code *code;              /* --filter, compiled for each site; NULL: none */
 	struct attach_code *compiled;
-	char **filter;                  /* or in the kernel's words */
+	char **filter;                  /* or in the kernel's syntax */
 	bool defaults;                  /* no -e was given */
-	bool no_pmu; /* and there is no PMU to count what should have been there */
+	bool no_pmu; /* and there is no PMU for the default events */
 
 	struct counting_plan plan;
 	struct counting counting;
 	struct counts before;
 	struct loss_counters losses_before;
-	int *place; /* of each CPU, a core or a socket; NULL: CPUs as they are */
+	int *place; /* core or socket of each CPU; NULL: places are CPUs */
 
-	struct series *series;          /* -r: of each row */
+	struct series *series;          /* for -r: of each row */
 	struct series elapsed;
 	u64 start_ns;                   /* of the first run */
-	char source[1024], caveat[256];
+	char source[1024], caveat[256], removed[128];
 };
+
+/* --metric: names of ratios, separated by commas. Returns -EINVAL after listing those there are. */
+int stat__add_metrics(struct stat_run *s, const char *names);
+void stat__complete_metric(struct completion *c);
 
 int stat__plan(struct stat_run *s, const struct measurement *m, const struct cli *cli);
 int stat__explain(struct stat_run *s, struct measurement *m);

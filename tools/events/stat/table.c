@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The rows of an interval: by key, by place, or one for each event. */
+/* The rows of an interval: by key, by place, or one per event. */
 #include "events/stat/table.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "cli/task_key.h"
+#include "cli/key_view.h"
 
-/* Cores are numbered by socket and core, so that an int says both: see put_place(). */
+/* Core numbers combine socket and core in an int: see put_place(). */
 #define CORES_PER_SOCKET 65536
 
 int stat__place(struct stat_run *s)
@@ -35,7 +35,7 @@ struct group {
 	const struct count *first;
 	u64 *value;
 	double *running;
-	bool *counted;                  /* not where it cannot be, or was too short a time */
+	bool *counted;                  /* false: cannot be counted, or ran for too short a time */
 	struct ratio_count *ratio;
 };
 
@@ -68,7 +68,7 @@ static bool same_group(const struct count *a, const struct count *b)
 	return a->place == b->place && !memcmp(&a->key, &b->key, sizeof(a->key));
 }
 
-/* Fills in the n counts of a group, which follow each other. */
+/* Fills in the n counts of a group, which are adjacent. */
 static void group__fill(struct group *g, const struct stat_run *s, const struct count *c, size_t n)
 {
 	const struct event_site *site;
@@ -86,7 +86,7 @@ static void group__fill(struct group *g, const struct stat_run *s, const struct 
 	for (i = 0; i < s->nrows; i++)
 		g->ratio[i] = (struct ratio_count){
 			s->row[i].name, g->value[i] * s->row[i].site->scale,
-			/* A duration is what others are compared with. */
+			/* Ratios are relative to durations, so these have none. */
 			g->counted[i] && !s->row[i].site->is_duration, s->row[i].site->is_time,
 		};
 }
@@ -109,9 +109,9 @@ static int put_place(const struct stat_run *s, struct report_row *row, int place
 static bool is_shown(const struct stat_run *s, const struct cli *cli, const struct group *g,
 		     size_t i)
 {
-	if (s->zeros || g->value[i])
+	if (s->zeros || s->each.typed || g->value[i])
 		return true;
-	/* Hundreds of zeroes say nothing; a zero that was asked for by name does. */
+	/* Hundreds of zeroes are useless; a zero of an event given by name is not. */
 	return !stat_is_glob(&s->events.event[s->row[i].event]) && (!cli->by || s->row[i].counter);
 }
 
@@ -142,6 +142,7 @@ static int put_row(struct stat_run *s, struct report *r, const struct cli *cli,
 		err = task_key__add_fields(&row, &g->first->key, g->first->name, cli->by, names);
 	else if (s->plan.per_cpu)
 		err = put_place(s, &row, g->first->place);
+	f.count.machine = s->metric_only;
 	if (!err)
 		err = figures__put(&row, s->row[i].name, figures_unit(site), &f);
 	if (err) {
@@ -151,7 +152,7 @@ static int put_row(struct stat_run *s, struct report *r, const struct cli *cli,
 	return report__add_row(r, &row);
 }
 
-/* Within a glob the largest first; else as they were asked for. */
+/* Within a glob, largest first; otherwise in the order given. */
 struct order {
 	const struct stat_run *stat;
 	const struct group *group;
@@ -195,7 +196,7 @@ static int put_group(struct stat_run *s, struct report *r, const struct cli *cli
 	return err;
 }
 
-/* For people a key is one line, with a column for each event, as long as that fits a screen. */
+/* Text output shows a key in one line, with a column for each event, if that fits a screen. */
 #define WIDE_MOST 8
 
 static bool is_wide(const struct stat_run *s, const struct cli *cli)
@@ -231,10 +232,10 @@ static int put_wide(struct stat_run *s, struct report *r, const struct cli *cli,
 	return report__add_row(r, &row);
 }
 
-/* Where the counts of each key and place begin; the largest in the first event come first. */
+/* The counts of one key and place. Sorted by the first event, largest first. */
 struct span {
 	size_t from, n;
-	u64 first;              /* the value of the first event, to sort by */
+	u64 first;              /* the value of the first event, for sorting */
 };
 
 static int by_first_value(const void *a, const void *b)
@@ -256,7 +257,7 @@ static bool is_idle(const struct counts *c, const struct span *span)
 	return true;
 }
 
-/* Keys that did nothing in this interval are left out, without idle. */
+/* Finds the spans, without keys that did nothing in this interval unless idle. */
 static struct span *find_spans(const struct counts *c, bool keyed, bool idle, size_t *n)
 {
 	struct span *span = calloc(c->n ?: 1, sizeof(*span));
@@ -287,11 +288,12 @@ static bool any_scaled(const struct counts *c)
 	return false;
 }
 
-int table__put(struct stat_run *s, struct measurement *m, struct report *r, const struct counts *c)
+int table__put(struct stat_run *s, struct measurement *m, struct report *r, struct counts *c)
 {
 	const struct count nothing = { .place = COUNT_EVERYWHERE };
-	struct task_key_names names = { .hierarchy = m->scope.hierarchy };
+	struct task_key_names names = { .cgroups = m->cgroups };
 	const struct cli *cli = m->cli;
+	const struct key_view view = { cli->by, &names, 0 };
 	bool scaled = any_scaled(c);
 	struct span *span;
 	struct group g;
@@ -301,10 +303,11 @@ int table__put(struct stat_run *s, struct measurement *m, struct report *r, cons
 	err = group__make(&g, s);
 	if (err)
 		return err;
-	span = find_spans(c, cli->by, s->zeros, &n);
+	key_view__counts(&view, c);
+	span = find_spans(c, cli->by, s->zeros || s->each.typed, &n);
 	if (!span)
 		err = -ENOMEM;
-	/* Without keys and places there is always one group, be it of zeroes. */
+	/* Without keys and places there is always one group, even if all counts are zero. */
 	if (!err && !n && !cli->by && !s->plan.per_cpu) {
 		group__fill(&g, s, &nothing, 0);
 		err = put_group(s, r, cli, &g, false, &names);
@@ -324,7 +327,10 @@ int table__put(struct stat_run *s, struct measurement *m, struct report *r, cons
 	return err;
 }
 
-/* The command's own time from its execve(2) on, once it has ended: getrusage(2), its children included. */
+/*
+ * CPU times of the command since its execve(2), with its children (getrusage(2)), once it has
+ * ended.
+ */
 int table__put_usage(struct measurement *m, struct report *r)
 {
 	const struct { const char *name; size_t at; } times[] = {

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,42 +12,27 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/program_path.h"
 #include "report/diag.h"
 
 #define STOP_NS (20 * NSEC_PER_SEC)
-/* The kernel takes some hooks away after their descriptors are closed (RCU). */
+/* After their descriptors are closed, the kernel removes some hooks later (RCU). */
 #define GONE_NS (50 * NSEC_PER_MSEC)
-#define STATUS_OF_SIGINT (128 + SIGINT) /* as shells say it, and some programs */
+#define STATUS_OF_SIGINT (128 + SIGINT) /* as in shells and some programs */
 
 /*
- * --- is it one of ours? ------------------------------------------------------------------------
+ * --- is it tally itself? -----------------------------------------------------------------------
  */
-
-/* What execvp(3) would take, as far as stat(2) can tell. */
-static bool find_program(const char *name, struct stat *st)
-{
-	const char *dir = getenv("PATH") ?: "/bin:/usr/bin";
-	char path[PATH_MAX];
-	size_t n;
-
-	if (strchr(name, '/'))
-		return !stat(name, st);
-	for (; *dir; dir += n + (dir[n] == ':')) {
-		n = strcspn(dir, ":");
-		if (snprintf(path, sizeof(path), "%.*s/%s", (int)n, n ? dir : ".", name) <
-			    (int)sizeof(path) &&
-		    !access(path, X_OK) && !stat(path, st) && S_ISREG(st->st_mode))
-			return true;
-	}
-	return false;
-}
 
 static bool is_this_program(const char *name)
 {
+	char *path = program_path(name);
 	struct stat it, self;
+	bool is_it = path && !stat(path, &it) && !stat("/proc/self/exe", &self) && it.st_dev == self.st_dev &&
+		     it.st_ino == self.st_ino;
 
-	return find_program(name, &it) && !stat("/proc/self/exe", &self) &&
-	       it.st_dev == self.st_dev && it.st_ino == self.st_ino;
+	free(path);
+	return is_it;
 }
 
 int tracer__prepare(struct tracer *t, bool (*is_tool)(const char *name))
@@ -62,7 +46,7 @@ int tracer__prepare(struct tracer *t, bool (*is_tool)(const char *name))
 		return 0;
 	while (t->argv[n])
 		n++;
-	/* Behind the name of the tool, which may be the second word: tally syscount -a */
+	/* After the name of the tool, which may be the second word: tally syscount -a */
 	if (!is_tool(name ? name + 1 : t->argv[0]) && n > 1)
 		before = 2;
 	t->own_argv = calloc(n + 3, sizeof(*t->own_argv));
@@ -96,13 +80,16 @@ static void redirect(const struct tracer *t)
 		close(null);
 }
 
-/* In the child. ready: closed when it is executed, except by ours; brings the errno otherwise. */
+/*
+ * Runs in the child. ready: exec closes it, except in our own tools; on failure it receives the
+ * errno.
+ */
 static _Noreturn void become(struct tracer *t, int ready)
 {
 	char **argv = t->ours ? t->own_argv : t->argv;
 	int err;
 
-	/* Shells have their background commands ignore it, and what they start would, too. */
+	/* Background commands of shells ignore SIGINT, and their children would inherit that. */
 	signal(SIGINT, SIG_DFL);
 	redirect(t);
 	if (t->ours) {
@@ -116,7 +103,7 @@ static _Noreturn void become(struct tracer *t, int ready)
 	_exit(127);
 }
 
-/* The last line that it has said, if any. */
+/* Shows the last line of its messages, if any. */
 static void show_messages(const struct tracer *t)
 {
 	off_t end = lseek(t->messages, 0, SEEK_END), from;
@@ -173,7 +160,7 @@ static int interrupted(struct tracer *t)
 	return -EINTR;
 }
 
-/* What came through the pipe: ours say a line, closed is what exec(2) does, else it is an errno. */
+/* Reads the pipe: our tools send a line, an exec closes it, a failure sends an errno. */
 static int await_ready(struct tracer *t, int ready)
 {
 	char text[16];

@@ -23,7 +23,7 @@ int saved_number(const json_t *v, u64 *out)
 		*out = json_integer_value(v);
 		return 0;
 	}
-	/* Written as a real, a number of 2^64 - 1 reads as 2^64. */
+	/* A value of 2^64 - 1 written as a real reads as 2^64. */
 	x = json_real_value(v);
 	if (!json_is_real(v) || x < 0 || x > 0x1p64 || x != floor(x))
 		return -EINVAL;
@@ -45,7 +45,7 @@ char *saved_text(const json_t *v)
 	return text;
 }
 
-/* A name that would have to be escaped is none of ours. */
+/* Names that need escaping are never ours. */
 static bool is_plain(const char *name)
 {
 	char *escaped = escape_string(name);
@@ -87,7 +87,8 @@ static bool is_label(const struct report_row *row, const char *name)
 	const char *before = row->ncells ? row->cell[row->ncells - 1].name : "";
 
 	return (!strcmp(name, "comm") && (!strcmp(before, "pid") || !strcmp(before, "tid"))) ||
-	       (!strcmp(name, "user") && !strcmp(before, "uid"));
+	       (!strcmp(name, "user") && !strcmp(before, "uid")) ||
+	       (!strcmp(name, "container_id") && !strcmp(before, "container"));
 }
 
 int saved_fields(struct report_row *row, const json_t *object)
@@ -96,7 +97,7 @@ int saved_fields(struct report_row *row, const json_t *object)
 	json_t *v;
 	int err = json_is_object(object) ? 0 : -EINVAL;
 
-	*row = (struct report_row){ calloc(json_object_size(object) ?: 1, sizeof(*row->cell)), 0 };
+	*row = (struct report_row){ .cell = calloc(json_object_size(object) ?: 1, sizeof(*row->cell)) };
 	if (!row->cell)
 		return -ENOMEM;
 	json_object_foreach((json_t *)object, name, v) {
@@ -104,6 +105,7 @@ int saved_fields(struct report_row *row, const json_t *object)
 			break;
 		err = read_field(&row->cell[row->ncells], name, v);
 		row->cell[row->ncells].label = is_label(row, name);
+		row->cell[row->ncells].machine = !strcmp(name, "container_id");
 		row->ncells += !err;
 	}
 	if (err) {
@@ -123,7 +125,7 @@ int saved__wrong(const struct saved *s, size_t i, const char *why)
 	return -EINVAL;
 }
 
-/* All of a file, or of a pipe, with a NUL behind it. */
+/* Reads a whole file or pipe, and adds a NUL. */
 static int read_all(const char *path, char **text, size_t *size)
 {
 	size_t room = 1 << 16, n = 0;
@@ -159,7 +161,7 @@ static int read_all(const char *path, char **text, size_t *size)
 	return err;
 }
 
-/* Of two texts that may be missing. */
+/* Compares two texts, either of which may be NULL. */
 static bool same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
@@ -186,7 +188,7 @@ const json_t *saved__list(const struct saved *s, size_t i)
 	return json_object_get(s->report[i], names[s->kind]);
 }
 
-/* Optional members are 0 where they are missing. */
+/* A missing member counts as 0. */
 static int add_number(const json_t *o, const char *name, u64 *sum)
 {
 	u64 n = 0;
@@ -196,7 +198,7 @@ static int add_number(const json_t *o, const char *name, u64 *sum)
 	return __builtin_add_overflow(*sum, n, sum) ? -EINVAL : 0;
 }
 
-/* All reasons of a kind. Reports of earlier versions have all of them as lost. */
+/* Adds all reasons of a kind. Reports of earlier versions count all of them as lost. */
 static int add_reasons(const json_t *o, enum loss_kind kind, u64 *sum)
 {
 	const json_t *of_kind = json_object_get(o, loss_kind_name(kind));
@@ -233,6 +235,8 @@ static int read_header(struct saved *s, const json_t *o)
 
 	if (!tool || read_kind(o, &kind))
 		err = saved__wrong(s, s->n - 1, "not a report of tally");
+	else if (json_object_get(o, "event_totals"))
+		err = saved__wrong(s, s->n - 1, "stacks of several events: compare runs of one");
 	else if (s->n > 1 && (kind != s->kind || !same_text(tool, s->tool) ||
 			      !same_text(value, s->value) || !same_text(unit, s->unit)))
 		err = saved__wrong(s, s->n - 1, "a report of something else than the first one");
@@ -281,7 +285,7 @@ static int read_line(struct saved *s, const char *text, size_t n, u32 line)
 		json_decref(o);
 		return -EINVAL;
 	}
-	/* A single event of a stream: what is compared is the report behind them. */
+	/* A single event of a stream: only the reports after the events are compared. */
 	if (json_object_get(o, "time_ns") && !json_object_get(o, "tool")) {
 		json_decref(o);
 		return 0;

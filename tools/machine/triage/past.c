@@ -7,18 +7,20 @@
 
 #include "machine/triage/gather.h"
 #include "machine/triage/rules.h"
+#include "record/merge.h"
 #include "record/store.h"
 #include "report/diag.h"
+#include "report/html.h"
 #include "run/run.h"
 #include "triage/page.h"
 #include "triage/rule.h"
 
-/* One finding from when to when. */
+/* One finding, with begin and end. */
 struct episode {
 	const struct triage_rule *rule;
 	u64 from_ns, to_ns;
 	enum triage_level level;
-	double value;           /* the worst */
+	double value;           /* the worst one */
 	char *sentence;
 };
 
@@ -28,19 +30,14 @@ struct past {
 	char kernel[96];
 	struct episode *episode;
 	size_t n;
-	bool each;              /* episodes, of each interval; else all is one */
+	bool each;              /* an episode per interval; otherwise one for the whole window */
 };
 
 /*
  * --- one interval ------------------------------------------------------------------------------
  */
 
-static double value_of(const struct triage_finding *f)
-{
-	return f->rule->whole ? f->all : f->value;
-}
-
-/* The newest episode of that rule that lasts up to here, or nearly. */
+/* The newest episode of the rule, if it lasts until start_ns, or nearly. */
 static struct episode *going_on(struct past *p, const struct triage_rule *rule, u64 start_ns, u64 duration_ns)
 {
 	size_t i;
@@ -72,14 +69,14 @@ static int add_finding(struct past *p, const struct triage_finding *f, u64 start
 	if (!e)
 		return -ENOMEM;
 	e->to_ns = start_ns + duration_ns;
-	if (e->sentence && (f->level < e->level || value_of(f) <= e->value))
+	if (e->sentence && (f->level < e->level || triage_finding__judged(f) <= e->value))
 		return 0;
 	sentence = triage_sentence(f);
 	if (!sentence)
 		return -ENOMEM;
 	free(e->sentence);
 	e->sentence = sentence;
-	e->value = value_of(f);
+	e->value = triage_finding__judged(f);
 	if (f->level > e->level)
 		e->level = f->level;
 	return 0;
@@ -124,7 +121,7 @@ static int take_line(void *context, const char *tool, const struct stream_line *
 }
 
 /*
- * --- what is written ---------------------------------------------------------------------------
+ * --- output ------------------------------------------------------------------------------------
  */
 
 static int by_time(const void *a, const void *b)
@@ -156,8 +153,9 @@ static int add_episode(struct report *r, const struct episode *e)
 static int write_episodes(struct past *p, const char *path, struct writer *w)
 {
 	struct report r = {
-		.tool = "triage", .value = "findings", .table = true, .standing = true, .command = path, .kernel = p->kernel,
-		.cpus = p->gathered.cpus, .start_ns = p->gathered.start_ns, .duration_ns = p->gathered.duration_ns,
+		.tool = "triage", .value = "findings", .table = true, .standing = true, .command = path,
+		.kernel = p->kernel, .cpus = p->gathered.cpus, .start_ns = p->gathered.start_ns,
+		.duration_ns = p->gathered.duration_ns,
 		.nothing = "nothing was wrong by any of the rules",
 	};
 	size_t i;
@@ -169,8 +167,9 @@ static int write_episodes(struct past *p, const char *path, struct writer *w)
 	if (!err)
 		err = writer__write(w, &r);
 	if (!err && p->n)
-		diag_hint("what else there was then: tally triage %s --at TIME; the figures: tally show %s TOOL --at TIME",
-			  path, path);
+		diag_hint(
+			"other findings of that time: tally triage %s --at TIME; the figures: tally show %s TOOL --at TIME",
+			path, path);
 	report__free(&r);
 	return err;
 }
@@ -193,6 +192,71 @@ static int write_page(struct past *p, const struct cli *cli, struct writer *w)
 	return err;
 }
 
+/*
+ * --- figures of a page -------------------------------------------------------------------------
+ */
+
+struct adding {
+	struct writer *w;
+	struct merge *merge;
+};
+
+static int add_interval(void *context, const struct report *r)
+{
+	struct adding *a = context;
+
+	return html__add_interval(a->w, r) ?: merge__add(a->merge, r);
+}
+
+static int add_line(void *context, const char *tool, const struct stream_line *line)
+{
+	struct adding *a = context;
+
+	(void)tool;
+	return html__add_line(a->w, line);
+}
+
+static int add_merged(struct adding *a)
+{
+	struct report *r = merge__report(a->merge);
+
+	if (!r)
+		return 0;
+	if (merge__count(a->merge) > 1 && r->nrows)
+		report__sort_rows(r, report__usual_column(r), 1, 0);
+	if (merge__count(a->merge) > 1 && r->ngroups)
+		report__sort_groups(r, report_sort_column("count"), 0);
+	return html__add_report(a->w, r);
+}
+
+static int add_measurement(struct writer *w, struct store *store, const struct store_measurement *m,
+			   const struct store_window *window)
+{
+	struct adding a = { w, merge__new() };
+	const struct store_reader reader = { .context = &a, .report = add_interval, .line = add_line };
+	int err;
+
+	w->of_tool = m->tool;
+	w->of_command = m->command;
+	err = a.merge ? store__read(store, window, m->id, &reader) : -ENOMEM;
+	if (!err)
+		err = add_merged(&a);
+	merge__free(a.merge);
+	return err;
+}
+
+static int add_measurements(struct writer *w, struct store *store, const struct store_window *window)
+{
+	struct store_measurement *m = NULL;
+	size_t n = 0, i;
+	int err = store__measurements(store, &m, &n);
+
+	for (i = 0; i < n && !err; i++)
+		err = add_measurement(w, store, &m[i], window);
+	free(m);
+	return err;
+}
+
 static int look(struct past *p, struct store *store, const char *path, const struct when *when, const struct cli *cli,
 		struct writer *w)
 {
@@ -212,7 +276,12 @@ static int look(struct past *p, struct store *store, const char *path, const str
 	}
 	if (err)
 		return err;
-	return p->each ? write_episodes(p, path, w) : write_page(p, cli, w);
+	if (p->each)
+		return write_episodes(p, path, w);
+	err = write_page(p, cli, w);
+	if (!err && w->format == FORMAT_HTML)
+		err = add_measurements(w, store, &window);
+	return err;
 }
 
 int triage_past(const char *path, const struct when *when, const struct cli *cli)
@@ -228,6 +297,8 @@ int triage_past(const char *path, const struct when *when, const struct cli *cli
 
 	if (!err)
 		err = store__open(&store, path);
+	if (!err)
+		w.host = store__host(store);
 	if (!err)
 		err = look(&p, store, path, when, cli, &w);
 	err = cli__close_writer(&w, err);

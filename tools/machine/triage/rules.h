@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What triage measures, and what it takes for wrong. */
+/* The measurements of triage, and its rules. */
 #ifndef TALLY_TRIAGE_RULES_H
 #define TALLY_TRIAGE_RULES_H
 
 #include "triage/rule.h"
 
-/* Tool lines, each of another tool; cheap ones. */
+/*
+ * Command lines of cheap tools. The first triage_lines_needed load BPF programs. The others only read
+ * the kernel's accounting, which works on any kernel: a run that can do nothing else is refused.
+ */
 extern const char *const triage_lines[];
-extern const size_t triage_line_count;
+extern const size_t triage_line_count, triage_lines_needed;
 
 extern const struct triage_rule triage_rules[];
 extern const size_t triage_rule_count;

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The machine-dependent part; no other program names a register. Each machine has its own file, which defines
+ *
+ *   is_native_of(t)                    is the caller's own task in a native system call?
+ *   task_syscall_abi(t)                the system call table of a task that is not on a CPU
+ *   syscall_of(regs)                   the system call number
+ *   syscall_number(regs), syscall_arguments(regs, arg), compat_syscall_arguments(regs, arg)
+ *                                      the number and all arguments, by plain loads: regs must be typed (tp_btf)
+ *   syscall_argument(regs, n)          one of the first four arguments
+ *   instruction_pointer(regs), stack_pointer(regs), call_argument(regs, n), return_value(regs)
+ *                                      from the context of a kprobe or uprobe program: position, one of the first
+ *                                      three arguments of a user function, and its result
+ *   is_32_bit(regs)                    do the registers belong to a 32-bit program?
+ *   SIGNAL_FP, SIGNAL_BASE, SIGNAL_LINK, SIGNAL_SP, SIGNAL_IP
+ *                                      where the kernel keeps registers for a signal handler's return, from the stack
+ *                                      pointer then; no LINK without RETURNS_BY_LINK
+ *   SIGNAL_RETURN                      the code that a handler returns to; 0: .eh_frame says where it is
+ *   RETURN_POPS                        bytes by which the stack pointer after a return exceeds that at the entry
+ *   RETURNS_BY_LINK, return_link(regs) is the return address in a register, and its value
+ *   struct saved_regs                  the registers in user space's layout. Contexts of perf events, kprobes and
+ *                                      uprobes begin with it; it is ABI, so no kernel can move a member
+ *   context_is_user(saved)             user mode registers, or an interrupted kernel?
+ *   regs_of_context(r, saved)          registers to start a stack walk with, from a context
+ *   regs_of_task(r, saved)             the same, from registers at that kernel address
+ *                                      false: they do not belong to a 64-bit program
+ *   thread_pointer(t)                  the task's thread pointer where that equals pthread_self(), else 0
+ *   code_address(value)                a return address without its signature bits
+ */
+#ifndef TALLY_ARCH_BPF_H
+#define TALLY_ARCH_BPF_H
+
+#include "walk_regs.h"
+
+#if defined(__TARGET_ARCH_x86)
+#include "arch_x86.bpf.h"
+#elif defined(__TARGET_ARCH_arm64)
+#include "arch_arm64.bpf.h"
+#endif
+
+/*
+ * For sys_enter and sys_exit: did the system call come through a native entry point? Numbers of the others belong
+ * to another table; the kernel's own syscall tracepoints skip them too (ARCH_TRACE_IGNORE_COMPAT_SYSCALLS).
+ */
+static __always_inline bool in_native_syscall(void)
+{
+	return is_native_of(calling_task());
+}
+
+/* The table that the current task's system call number refers to. */
+static __always_inline enum syscall_abi current_syscall_abi(void)
+{
+	return in_native_syscall() ? SYSCALL_NATIVE : SYSCALL_COMPAT;
+}
+
+/*
+ * The registers with which a task entered the kernel. Kernels without bpf_task_pt_regs() have them at the upper end
+ * of the task's 16 KiB stack (THREAD_SIZE without KASAN).
+ */
+static __always_inline struct pt_regs *regs_on_stack(void *stack)
+{
+	return (struct pt_regs *)((char *)stack + (16 << 10) - bpf_core_type_size(struct pt_regs));
+}
+
+static __always_inline struct pt_regs *task_user_regs(struct task_struct *t)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return (struct pt_regs *)bpf_task_pt_regs(t);
+	return regs_on_stack(t->stack);
+}
+
+/* The same for the current task, which may be untyped. */
+static __always_inline struct pt_regs *current_user_regs(void)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return regs_on_stack(BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), stack));
+}
+
+/* The number of the current task's native system call, and one of its first four arguments. */
+static __always_inline u32 current_syscall_number(void)
+{
+	return syscall_of(current_user_regs());
+}
+
+static __always_inline u64 current_syscall_argument(u32 n)
+{
+	return syscall_argument(current_user_regs(), n);
+}
+
+#endif /* TALLY_ARCH_BPF_H */

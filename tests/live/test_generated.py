@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Code that a process generates and nobody names: how much it is, and what its runtime needs to name it."""
+import os
+import re
+
+import pytest
+
+from tally import BUILD, once
+
+HOTSPOT = BUILD / "triggers" / "hotspot"
+MS = 200
+
+
+def unnamed(tracer, load):
+    load.go()
+    load.done()
+    report = tracer.stop().report
+    return report, sum(s["value"] for s in report["stacks"] if any(f["module"] == "[anon]" for f in s["frames"]))
+
+
+@once
+@pytest.mark.parametrize("name, advice", (
+    ("node", "(Node.js) has generated, without names: node --perf-basic-prof names it"),
+    ("libjvm.so.7", "(Java) has generated, without names: jcmd {pid} Compiler.perfmap names it"),
+    ("ruby3.1", "(Ruby) has generated, without names: ruby --yjit-perf"),
+    ("qemu-system-x86_64", "(QEMU) has generated, without names: -perfmap"),
+    ("nodes", "process {pid} has generated, without names: its runtime can write /tmp/perf-PID.map"),
+))
+def test_advice(tool, trigger, directory, name, advice):
+    """By the files that the process has mapped: here its own."""
+    path = directory / name
+    path.write_bytes(HOTSPOT.read_bytes())
+    path.chmod(0o755)
+    load = trigger(str(path), MS, -1, "jitted")
+    os.unlink(f"/tmp/perf-{load.pid}.map")
+    report, value = unnamed(tool("--json", "-F", 499, "-p", load.pid, tool="profile"), load)
+    note = report["note"]
+    assert advice.format(pid=load.pid) in note, note
+    said = float(re.search(r"([\d.]+) % in code that process", note)[1])
+    assert value and abs(said - 100 * value / report["events"]) <= 0.051, (note, value, report["events"])
+
+
+@once
+def test_nothing_to_say(tool, trigger):
+    """Named code needs no advice, and nor does any that is in files."""
+    load = trigger("hotspot", MS, -1, "jitted")
+    report, value = unnamed(tool("--json", "-F", 499, "-p", load.pid, tool="profile"), load)
+    assert value == 0 and any(f["name"] == "jitted" for s in report["stacks"] for f in s["frames"]), report
+    assert "generated" not in str(report.get("note")), report["note"]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Names of functions in Go programs without a symbol table, by the table of their runtime."""
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tally import once, steady, within
+
+SOURCE = """
+package main
+
+import "time"
+
+type shape struct{ n int }
+
+//go:noinline
+func (s *shape) spin(end time.Time) {
+	for time.Now().Before(end) {
+		for i := 0; i < 10000; i++ {
+			s.n = s.n*31 + i
+		}
+	}
+}
+
+//go:noinline
+func work(s *shape, end time.Time) { s.spin(end) }
+
+func main() {
+	done := make(chan bool)
+	go func() {
+		work(&shape{1}, time.Now().Add(400 * time.Millisecond))
+		done <- true
+	}()
+	<-done
+}
+"""
+CHAIN = ["runtime.goexit", "main.main.func1", "main.work", "main.(*shape).spin"]
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="there is no go")
+@once
+@pytest.mark.parametrize("how", ("stripped", "-ldflags=-s", "-buildmode=pie", "symbols"))
+def test_chain(run, directory, how):
+    """The whole chain from the goroutine's first function, whichever way the symbols went."""
+    source, program = directory / "main.go", directory / "program"
+    source.write_text(SOURCE)
+    flags = [how] if how.startswith("-ldflags") else [how, "-ldflags=-s -w"] if how.startswith("-build") else []
+    subprocess.run(["go", "build", *flags, "-o", program, source], check=True, cwd=directory,
+                   env={**os.environ, "GOFLAGS": "-mod=mod", "CGO_ENABLED": "0"})
+    if how == "stripped":
+        subprocess.run(["strip", program], check=True)
+    steady(lambda: check_chain(run, program))
+
+
+def check_chain(run, program):
+    result = run("--json", "-F", 499, "-U", "--", program, tool="profile")
+    stacks = [([f["name"] and f["name"].removesuffix(".abi0") for f in s["frames"]], s["value"])
+              for s in result.reports[-1]["stacks"]]
+    total = sum(value for _, value in stacks)
+    spinning = sum(value for names, value in stacks if names[:len(CHAIN)] == CHAIN)
+    assert not [names for names, _ in stacks if None in names and "[incomplete]" not in names], stacks
+    within(total > 20 and spinning >= 0.8 * total, stacks)

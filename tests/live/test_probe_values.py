@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Structures and arrays, written by their members, and casts to types of the traced program: against a program that
+says what it puts there (tests/triggers/values.cpp)."""
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+
+import tracefs
+from probing import alike, compile_trigger, nothing_lost, report_of, stream_of
+from tally import ROOT, needs_dwarf
+
+pytestmark = [pytest.mark.exact, needs_dwarf]
+
+SOURCE = ROOT / "tests/triggers/values.cpp"
+N = 6
+INNER = "{.x=-7, .bytes=[1, 2, 255]}"
+VALUE = ('{.a=-1, .b=1099511627776, .name="x""y", .low=5, .high=-3, .self=0x1234, .nothing=0x0, .color=GREEN, '
+         '.sign=MINUS, .in=[%s, {.x=8, .bytes=[0, 0, 0]}], .real=2.5, .small=-0.5, .yes=true, '
+         '{.u=131073, .halves=[1, 2]}, .last={.c=-128}}') % INNER
+END = "{.port=8080, .address=[127, 0, 0, 1]}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("values")
+    found = {"c": compile_trigger(directory, SOURCE, "-x", "c", "-g", "-O1", name="values")}
+    if shutil.which("g++"):
+        found["c++"] = compile_trigger(directory, SOURCE, "-g", "-O1", name="values_cc", compiler="g++")
+    return found
+
+
+def run(tool, path, *args):
+    return tool("--json", "-x", path, *args, "--", path, str(N), tool="probe", ready=False).wait()
+
+
+def each(tool, path, probe):
+    """What every one of N events said, which was the same."""
+    got, report = stream_of(run(tool, path, probe))
+    assert nothing_lost(report) and len(got) == N and all(line == got[0] for line in got), got
+    return got[0]
+
+
+# --- casts ----------------------------------------------------------------------------------------
+
+CASTS = (
+    ("((struct value *)any)->b", 1 << 40),
+    ("((struct value *)$arg1)->in[1].x", 8),
+    ("((value *)arg1)->last.c", -128),
+    ("((const struct value *)any)->name", 'x"y'),
+    ("((struct value *)%di)->high", -3),
+    ("((endpoint *)any)->port", 0xffff),
+    ("(unsigned char)n", 255),
+    ("(endpoint *)n", "0xffffffffffffffff"),
+    ("*(int *)any", -1),
+)
+
+
+@pytest.mark.parametrize("typed, wanted", CASTS)
+def test_casts_to_types_of_the_program(tool, made, typed, wanted):
+    assert each(tool, made["c"], f"take v={typed}")["v"] == wanted
+
+
+def test_casts_in_filters_and_values(tool, made):
+    path = made["c"]
+    report = report_of(run(tool, path, "take", "--filter", '((struct value *)any)->color == GREEN', "--sum",
+                           "((struct value *)any)->a"))
+    assert report["rows"][0]["sum"] == -N and report["events"] == N
+    report = report_of(run(tool, path, "take", "--filter", '((struct value *)any)->name == "x"'))
+    assert report["events"] == 0 and report["filtered"] == N
+
+
+def test_classes_are_named_with_their_scopes(tool, made):
+    if "c++" not in made:
+        pytest.skip("there is no g++")
+    for typed, wanted in (("((ns::box<int> *)numbers)->what", -8), ("((struct box<int> *)numbers)->id", 7),
+                          ("((ns::box< int > *)numbers)->what", -8), ("box->what", -10),
+                          ("*(ns::box<int> *)numbers", "{{.id=7}, .what=-8}"), ("*box", "{{.id=9}, .what=-10}")):
+        assert each(tool, made["c++"], f"take_boxes v={typed}")["v"] == wanted, typed
+
+
+@alike
+def test_types_that_are_not_known(run, made):
+    path = made["c"]
+    for typed, said in (("((struct other *)any)->b", "'struct other *' is no type known here"),
+                        ("((struct color *)any)->b", "is no type known here"),
+                        ("((struct value *)any)->c", "has no member 'c'"),
+                        ("(struct value)any", "is no type of a number"),
+                        ("((ns::value *)any)->a", "is no type known here")):
+        result = run("-n", "-x", path, f"take v={typed}", tool="probe")
+        assert result.code == 2 and said in result.stderr, result
+    result = run("-n", "-x", path, "take", "--filter", "(any) or n", tool="probe")
+    assert result.code == 2 and "did you mean '||'?" in result.stderr, result
+
+
+@alike
+def test_a_name_that_two_files_have_for_different_types(run, tool, tmp_path):
+    """Each file's functions mean their own; those of others cannot say which."""
+    parts = {"one": "struct own { int before; int mark; };", "two": "struct own { long mark; };", "three": ""}
+    objects = []
+    for name, kind in parts.items():
+        main = "int main(void) { extern void one(void), two(void); one(); two(); three(0); return 0; }"
+        body = (
+            (
+                f'{kind} static struct own own = {{ .mark = {len(name)} }};\n'
+                f'void __attribute__((noinline)) take_{name}(void *p) {{ __asm__ volatile("" : "+r"(p) :: "memory"); }}\n'
+                f"void {name}(void) {{ take_{name}(&own); }}\n"
+            )
+            if kind
+            else (f'void __attribute__((noinline)) three(void *p) {{ __asm__ volatile("" : "+r"(p)); }}\n{main}')
+        )
+        (tmp_path / f"{name}.c").write_text(body)
+        objects.append(str(tmp_path / f"{name}.c"))
+    path = tmp_path / "two_files"
+    subprocess.run(["gcc", "-g", "-O1", *objects, "-o", path], check=True)
+    for name in ("one", "two"):
+        result = tool("--json", "-x", path, f"take_{name} v=((struct own *)p)->mark", "--", path, tool="probe",
+                      ready=False).wait()
+        assert stream_of(result)[0] == [{"v": 3}], result
+    result = run("-n", "-x", path, "three v=((struct own *)p)->mark", tool="probe")
+    assert result.code == 2 and "have different types called 'struct own *'" in result.stderr, result
+
+
+# --- names of numbers ---------------------------------------------------------------------------
+
+def test_enumerators_by_name(tool, made):
+    """Of members, arguments and what is cast; a number without a name stays one."""
+    path = made["c"]
+    assert each(tool, path, "take_value v->color c=v->color:enum s=v->sign:enum") == {
+        "color": 5, "c": "GREEN", "s": "MINUS"}
+    assert each(tool, path, "take c=((enum color)((struct value *)any)->a):enum") == {"c": "4294967295"}
+    report = report_of(run(tool, path, "take_value", "--by", "v->color:enum", "--sum", "v->sign:enum"))
+    assert [(row["color"], row["count"], row["sum"]) for row in report["rows"]] == [("GREEN", N, -3 * N)]
+    report = report_of(run(tool, path, "take_value", "--latency", "--by", "v->sign:enum", "--count"))
+    assert [(row["sign"], row["count"]) for row in report["rows"]] == [("MINUS", N)]
+    if "c++" in made:
+        assert each(tool, made["c++"], "take_boxes k=*kind n=(*kind):enum") == {"k": 200, "n": "large"}
+
+
+def test_names_that_a_tracepoint_has_for_its_numbers(tool):
+    """The kernel's own output says the same: irq_vector.h and trace/events/irq.h."""
+    known = {0: "HI", 1: "TIMER", 2: "NET_TX", 3: "NET_RX", 4: "BLOCK", 5: "IRQ_POLL", 6: "TASKLET", 7: "SCHED",
+             8: "HRTIMER", 9: "RCU"}
+    probe = tool(
+        "--json", "irq:softirq_raise", "--by", "number=vec,name=vec:enum", "-d", "1", tool="probe", ready=False
+    )
+    rows = report_of(probe.wait())["rows"]
+    assert rows and all(known[row["number"]] == row["name"] for row in rows)
+
+
+def test_flags_that_a_tracepoint_has_names_for(tool, trigger):
+    """As the kernel's own ring has them: of the pages that a program gets."""
+    load = trigger("faults", 200, 1, 0)
+    tracers = [tool("--json", "-p", load.pid, *args, tool="probe")
+               for args in (("kmem:mm_page_alloc", "--by", "gfp_flags:enum"), ("kmem:mm_page_alloc", "--stream"))]
+    ring = tracefs.Instance()
+    try:
+        threads = os.listdir(f"/proc/{load.pid}/task")
+        ring.enable("kmem/mm_page_alloc", " || ".join(f"common_pid == {tid}" for tid in threads))
+        load.go()
+        load.done()
+        counted, streamed = (tracer.stop() for tracer in tracers)
+        wanted = Counter(re.findall(r"mm_page_alloc: .* gfp_flags=(\S+)", ring.stop()))
+    finally:
+        ring.close()
+    rows, (lines, _) = report_of(counted)["rows"], stream_of(streamed)
+    assert sum(wanted.values()) >= 200 and any("|" in name for name in wanted)
+    assert (
+        Counter({row["gfp_flags"]: row["count"] for row in rows})
+        == Counter(line["gfp_flags"] for line in lines)
+        == wanted
+    )
+
+
+@alike
+def test_numbers_without_names(run, made):
+    for args in (("-x", made["c"], "take_value v->a:enum"), ("syscalls:sys_enter_read", "--by", "count:enum")):
+        result = run("-n", *args, tool="probe")
+        assert result.code == 2 and "its numbers have no names" in result.stderr, result
+    assert run("-n", "irq:softirq_raise", "--filter", "vec:enum == TIMER", tool="probe").code == 0
+
+
+# --- structures and arrays ------------------------------------------------------------------------
+
+VALUES = (
+    ("take_value *v", {"*v": VALUE}),
+    ("take_value whole=*v end=*e v->in", {"whole": VALUE, "end": END, "in": f"[{INNER}, {{.x=8, .bytes=[0, 0, 0]}}]"}),
+    ("take_value v->in[0] e->address v->name", {"in[0]": INNER, "address": "[127, 0, 0, 1]", "name": 'x"y'}),
+    ("take v=*(struct value *)any", {"v": VALUE}),
+    ("take_numbers *grid grid[1]", {"*grid": "[1, -2, 3]", "grid[1]": "[4, 5, -6]"}),
+)
+
+
+@pytest.mark.parametrize("language", ("c", "c++"))
+@pytest.mark.parametrize("probe, wanted", VALUES)
+def test_values_by_their_members(tool, made, language, probe, wanted):
+    if language not in made:
+        pytest.skip("there is no g++")
+    got = each(tool, made[language], probe)
+    assert list(got.values()) == list(wanted.values())
+
+
+@pytest.mark.parametrize("key, wanted", (("*v", VALUE), ("v->in[0]", INNER), ("*e", END)))
+def test_values_as_keys(tool, made, key, wanted):
+    report = report_of(run(tool, made["c"], "take_value", "--by", key))
+    (row,) = report["rows"]
+    assert wanted in row.values() and row["count"] == N and nothing_lost(report)
+
+
+def test_what_is_not_shown_makes_no_other_key(tool, made):
+    """Padding, the bits beside a field of bits, and what is behind the end of a text."""
+    report = report_of(run(tool, made["c"], "take_padded", "--by", "k=*p"))
+    rest = ", .bits=2, .number=-4, .wide=1}"
+    assert {row["k"]: row["count"] for row in report["rows"]} == {
+        '{.text="ab"' + rest: N - N // 3, '{.text=""' + rest: N // 3}
+    assert nothing_lost(report)
+
+
+def test_from_entries_to_returns(tool, made):
+    report = report_of(run(tool, made["c"], "take_value", "--latency", "--by", "e=*e", "--sum", "$retval"))
+    (row,) = report["rows"]
+    assert row["e"] == END and row["sum"] == N * ((1 << 40) + 8080) and nothing_lost(report)
+
+
+def test_what_is_too_large_says_so(tool, made):
+    got = each(tool, made["c"], "take_vast vast=*v endless=*e")
+    assert got["vast"].startswith("{.first=1, .many=[{.a=0, ") and got["vast"].endswith(", ...}")
+    assert ".behind" not in got["vast"] and len(got["vast"]) <= 4096 + 3
+    assert got["endless"] == '{.next=[0x0, 0x0], ...}'
+
+
+def test_csv_and_text_have_the_same(tool, made):
+    path = made["c"]
+    lines = tool("--csv", "-x", path, "take_value", "--by", "k=*e", "--", path, str(N), tool="probe",
+                 ready=False).wait().text.splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert (rows[0]["k"], rows[0]["count"]) == (END, str(N))
+    text = tool("-x", path, "take_value end=*e", "--", path, "1", tool="probe", ready=False).wait().text
+    assert f"end={END}\n" in text
+
+
+@alike
+def test_values_where_numbers_are_wanted(run, made):
+    for args, said in ((("--sum", "*v"), "is a structure or an array, and no number"),
+                       (("--hist", "v->in"), "is a structure or an array, and no number"),
+                       (("--filter", "*v == 1"), "no number")):
+        result = run("-n", "-x", made["c"], "take_value", *args, tool="probe")
+        assert result.code == 2 and said in result.stderr, result
+    result = run("-n", "-x", made["c"], "take_value,take_padded", "--by", "*$arg1", tool="probe")
+    assert result.code == 2 and "of one type in some of the events, and of another in others" in result.stderr
+
+
+def test_of_the_kernel(tool):
+    """Members of a structure are what they are when they are named, each for itself."""
+    lines, report = stream_of(
+        tool(
+            "--json",
+            "syscalls:sys_enter_exit_group u=$task->cred->euid a=$task->cred->euid.val " "c=$task->tasks",
+            "--",
+            "/bin/true",
+            tool="probe",
+            ready=False,
+        ).wait()
+    )
+    assert nothing_lost(report)
+    for line in lines:
+        assert line["u"] == "{.val=%d}" % line["a"]
+        assert line["c"].startswith("{.next=0x") and ", .prev=0x" in line["c"]
+    assert lines

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Frames of Python in stacks: chains, files and lines as the interpreter itself says them, counted exactly."""
+
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import tally
+from probing import compile_trigger
+from stackcounting import losses, reports_of
+from tally import GUEST, ROOT, Tool, cpu_ns, once, wait_until
+
+pytestmark = [pytest.mark.everywhere,
+              pytest.mark.skipif(platform.machine() != "x86_64", reason="stacks of Python are walked on x86-64 only")]
+
+N = 10
+GETPPID = "syscalls:sys_enter_getppid"
+PROGRAMS = ROOT / "tests/data/python"
+
+# Those of the distribution, and others that somebody wants to be tested: TALLY_PYTHONS=/opt/python3.13/bin/python3:...
+PYTHONS = sorted(glob.glob("/usr/bin/python3.[0-9]*[0-9]")) + [
+    path for path in os.environ.get("TALLY_PYTHONS", "").split(":") if path]
+# Releases of other suites of Debian, where they can be fetched (make deps-packages): guests have no network.
+RELEASES = ["3.9", "3.13", "3.14", "3.15"] if shutil.which("mmdebstrap") and not GUEST else []
+
+
+@pytest.fixture(params=PYTHONS + RELEASES)
+def python(request):
+    if request.param not in RELEASES:
+        return request.param
+    fetched = subprocess.run([ROOT / "tests/pythons", request.param], stdout=subprocess.PIPE, text=True, check=False)
+    if fetched.returncode == 77:
+        pytest.skip(f"Debian's suites do not have {request.param} any more")
+    assert fetched.returncode == 0
+    return fetched.stdout.strip()
+
+
+@pytest.fixture
+def program(ends, python):
+    """A program that waits for go()."""
+    def start(name, *args):
+        process = subprocess.Popen([python, str(PROGRAMS / name), *map(str, args)], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        ends.callback(lambda: (process.kill(), process.communicate()))
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    return start
+
+
+def chain(stack):
+    """The frames of Python: (function, file, line)."""
+    return tuple((f["name"], f["file"], f["line"]) for f in stack["frames"] if f.get("python"))
+
+
+def chains_of(report):
+    found = {}
+    for stack in report["stacks"]:
+        found[chain(stack)] = found.get(chain(stack), 0) + stack["value"]
+    return found
+
+
+def measure(ends, process, *args):
+    tracer = Tool("--json", GETPPID, "-U", "--lines", *args, "-p", process.pid, tool="stackcount")
+    ends.callback(tracer.close)
+    tracer.ready()
+    out, _ = process.communicate("go")
+    assert process.returncode == 0
+    report, = reports_of([tracer.stop()])
+    said = {tuple(map(tuple, frames)): n for frames, n in json.loads(out)}
+    return report, said
+
+
+@pytest.mark.parametrize("how", ["dwarf", "fp"])
+def test_chains(ends, program, how):
+    """
+    Recursion, generators, coroutines, callbacks from C, properties, destructors, code that comes and goes, threads,
+    names of all alphabets: each frame, its file and its line, and nothing else. The walk of the machine's stack
+    has no part in that.
+    """
+    report, said = measure(ends, program("chains.py", N), "--call-graph", how)
+    found = chains_of(report)
+    assert {c: n for c, n in found.items() if said.get(c) != n} == {}, report["lost"]
+    assert found == said
+    assert not losses(report), report["lost"]
+
+
+@once
+def test_between(ends, program):
+    """
+    Where frames of C stand: a library that calls back is between its caller and what it calls, and of the interpreter's
+    own functions none is between frames of Python.
+    """
+    report, _ = measure(ends, program("chains.py", N), "--call-graph", "dwarf")
+    through = 0
+    for stack in report["stacks"]:
+        frames = stack["frames"]
+        at = [i for i, frame in enumerate(frames) if frame.get("python")]
+        for outer, inner in zip(at, at[1:]):
+            between = {frame["module"].split(".")[0] for frame in frames[outer + 1:inner]}
+            if frames[outer]["name"] == "calling_back":
+                assert "libffi" in between and between <= {"libffi", "_ctypes"}, frames
+                through += stack["value"]
+            assert not [module for module in between if "python" in module], frames
+    assert through == 2 * (N + 4)
+
+
+# What is said of a frame, and whether something is said to be missing.
+WHOLE = ((("forged", "forged.py", 7),), False)
+NO_LINE = ((("forged", "forged.py", 7),), False)        # where the function begins
+NOTHING = ((), False)
+MISSING = ((), True)
+LIES = {
+    "nothing": WHOLE,
+    "no interpreter": NOTHING,
+    "nobody's thread": NOTHING,
+    "interpreter in the kernel": MISSING,
+    "interpreter nowhere": MISSING,
+    "interpreters in a circle": MISSING,
+    "threads in a circle": MISSING,
+    "thread of another": MISSING,
+    "record nowhere": MISSING,
+    "frame in the kernel": MISSING,
+    "frames in a circle": ((("forged", "forged.py", 7),) * 127, False),
+    "record of another caller": ((("forged", "forged.py", 7),), True),
+    "no code": MISSING,
+    "code of no type": MISSING,
+    "name of no type": MISSING,
+    "name nowhere": MISSING,
+    "name without end": MISSING,
+    "name of -1": MISSING,
+    "name beyond belief": MISSING,
+    "name of no kind": MISSING,
+    "name of kind 7": MISSING,
+    "file nowhere": MISSING,
+    "lines without end": NO_LINE,
+    "lines of -1": MISSING,
+    "lines of no form": NO_LINE,
+    "instruction nowhere": NO_LINE,
+}
+
+
+@once
+def test_forged(ends, tmp_path):
+    """
+    A program that says of itself that it is an interpreter, and lies: no name that it does not have, a bounded walk,
+    each stack counted, and what is missing is said and counted. Nothing at all is wrong with the first.
+    """
+    path = compile_trigger(tmp_path, PROGRAMS / "forged.c", "-O1", "-Wall", "-Werror", "-rdynamic", "-no-pie",
+                           name="python-forged")
+    processes = {}
+    for how in LIES:
+        process = subprocess.Popen([path, how, str(N)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        ends.callback(lambda p=process: (p.kill(), p.communicate()))
+        assert process.stdout.readline() == "ready\n"
+        processes[process.pid] = how, process
+    tracer = Tool(
+        "--json", GETPPID, "-U", "--lines", "--by", "pid", "-p", ",".join(map(str, processes)), tool="stackcount"
+    )
+    ends.callback(tracer.close)
+    tracer.ready()
+    for _, process in processes.values():
+        process.communicate("go")
+    report, = reports_of([tracer.stop()])
+    found = {}
+    for stack in report["stacks"]:
+        how, _ = processes[stack["key"]["pid"]]
+        assert stack["value"] == N and how not in found, how
+        found[how] = chain(stack), "[python]" in [f["name"] for f in stack["frames"]]
+    assert found == LIES
+    assert losses(report) == {"truncated": N, "incomplete": N * sum(missing for _, missing in LIES.values())}
+
+
+@once
+def test_shares(ends, program):
+    """
+    CPU time by function against thread_time(2) of the program itself. Each sample is of a function with its share p as
+    probability: of n samples, n p are, give or take four standard deviations, sqrt(n p (1 - p)); chance goes beyond
+    once in 16,000.
+    """
+    process = program("shares.py")
+    tracer = Tool("--json", "-U", "-F", 999, "-p", process.pid, tool="profile")
+    ends.callback(tracer.close)
+    tracer.ready()
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    before = tally.cpu_ns(process.pid)
+    tally.wait_until(lambda: tally.cpu_ns(process.pid) > before + 1_500_000_000, "a second and a half of a CPU")
+    said = json.loads(process.communicate("end\n")[0])
+    report, = reports_of([tracer.stop()])
+    found = dict.fromkeys(said, 0)
+    for stack in report["stacks"]:
+        for name, _, _ in chain(stack):
+            if name in found:
+                found[name] += stack["value"]
+    n, total = sum(found.values()), sum(said.values())
+    assert n > 300, report["lost"]
+    for name, seconds in said.items():
+        p = seconds / total
+        assert abs(found[name] - n * p) <= 4 * (n * p * (1 - p)) ** 0.5, (found, said)
+    assert n >= 0.95 * report["events"], found
+
+
+def fold(ends, process, *args):
+    """Of 0.4 s of the process's CPU time, however long that takes."""
+    tracer = Tool("--format", "folded", "-U", "-F", 999, *args, "-p", process.pid, tool="profile")
+    ends.callback(tracer.close)
+    tracer.ready()
+    end = cpu_ns(process.pid) + 400_000_000
+    wait_until(lambda: cpu_ns(process.pid) > end, "0.4 s of CPU time")
+    return tracer.stop().text
+
+
+@once
+def test_forms(ends, program):
+    """
+    Folded and as a table of a flame graph: the file, and what kind of frame it is. The program goes round in 10 ms:
+    the usual rate meets the same part of that again and again, for most of a second.
+    """
+    process = program("shares.py")
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    folded = fold(ends, process)
+    line = next(line for line in folded.splitlines() if "often" in line)
+    # Up to 3.10, a module begins with its first statement.
+    assert re.search(
+        r"<module> shares.py:[12]_\[p];timed shares.py:17_\[p];often shares.py:23_\[p];spin shares.py:11_\[p]", line
+    ), folded
+    assert "_PyEval_EvalFrameDefault" not in line, folded
+    without = fold(ends, process, "--no-python")
+    assert "often" not in without and "_PyEval_EvalFrameDefault" in without, without
+    process.communicate("end\n")

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""User stacks of a whole machine are whole: of programs that have just begun, of a compiler, of many processes, of
+Debian's programs."""
+
+import hashlib
+import json
+import mmap
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from probing import binary
+from stackcounting import losses, names, value
+from tally import BUILD, ROOT, Tool, children, once, steady, wait_until, within
+from test_unwind import CHAINS, DEPTH, DWARF, GETPPID, N, chains_of
+
+TRIES, RUNS = 10, 20
+
+# The goal, of the reports from the third second on. Before, the tables of the files that run are read: some 0.1 to
+# 0.3 s for those of a compiler, ten times that while all CPUs are busy with other work, which is nobody's fault.
+MOST_PERCENT = 2
+SKIPPED, JUDGED = 2, 3
+
+
+def is_told_its_device(path):
+    """Does the kernel know the file by the device that stat(2) tells? Not on overlayfs."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ):
+        line = next(
+            line.split() for line in Path("/proc/self/maps").read_text().splitlines() if line.endswith(f" {path}")
+        )
+    device = os.stat(path).st_dev
+    return line[3] == f"{os.major(device):02x}:{os.minor(device):02x}"
+
+
+@pytest.fixture
+def copied(ends, directory):
+    """The command of the trigger, with copies of its files where the kernel side can recognise them."""
+    linked = subprocess.run(["ldd", binary("frameless")], check=True, capture_output=True, text=True).stdout
+    libraries = re.findall(r"(/\S+) \(0x", linked)
+    loader = next(path for path in libraries if "/ld" in path)
+    for place in (directory, Path(ends.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm")))):
+        files = [shutil.copy(path, place) for path in (*libraries, binary("frameless"))]
+        if all(is_told_its_device(path) for path in files):
+            return [place / Path(loader).name, "--library-path", place, place / "frameless", str(N), "0", str(DEPTH)]
+    pytest.skip("the kernel knows files by other devices than stat(2) tells")
+
+
+def run(command):
+    subprocess.run(command, input=b"\n", stdout=subprocess.DEVNULL, check=True)
+
+
+def reports_so_far(tracer):
+    fd = tracer.out.fileno()
+    return [
+        json.loads(line)
+        for line in os.pread(fd, os.fstat(fd).st_size, 0).splitlines(keepends=True)
+        if line.endswith(b"\n")
+    ]
+
+
+def asking(report):
+    """Its stacks of the copied trigger, whose processes have the name of the dynamic linker."""
+    return [s for s in report["stacks"] if s["key"]["comm"].startswith("ld-") and "ask" in names(s)]
+
+
+@pytest.mark.everywhere
+def test_from_the_first_instruction(ends, copied):
+    """Processes that live for a few milliseconds, of a program that the tool has seen before: all of their stacks are
+    whole, and each call is counted. Their mappings are found in the kernel, at the first stack."""
+    tracer = Tool("--json", "-U", *DWARF, GETPPID, "--by", "comm", "1", tool="stackcount")
+    ends.callback(tracer.close)
+    tracer.ready()
+    # The first one's files are new to the tool, and emulated CPUs take a while to read them.
+    for _ in range(TRIES):
+        seen = tracer.lines()
+        run(copied)
+        tracer.await_lines(2)
+        ours = [s for report in reports_so_far(tracer)[seen:] for s in asking(report)]
+        if ours and all(names(s)[0] == "_start" for s in ours):
+            break
+    seen = tracer.lines()
+    for _ in range(RUNS):
+        run(copied)
+    tracer.await_lines(2)
+    result = tracer.stop()
+    assert result.code == 0, result
+    found = {}
+    for report in result.reports[seen:]:
+        assert not losses(report), report
+        for path, n in chains_of({"stacks": asking(report)}).items():
+            found[path] = found.get(path, 0) + n
+    assert found == {path: n * RUNS for path, n in CHAINS.items()}, found
+
+
+class Load:
+    """Runs a shell command again and again, with processes of its own, until it is closed."""
+
+    def __init__(self, command, directory):
+        self.process = subprocess.Popen(
+            ["sh", "-c", f"while :; do {command}; done"],
+            cwd=directory,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def close(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def incomplete(report, group):
+    """Samples of the processes with these names, or of all (None): how many are incomplete, and all."""
+    ours = [stack for stack in report["stacks"] if group is None or stack["key"]["comm"] in group]
+    broken = [stack for stack in ours if "[incomplete]" in names(stack)]
+    return value(broken), value(ours)
+
+
+def check_share(start, group, least=100, has_begun=lambda load: True):
+    """Of samples of these programs, while the load that start() begins is running."""
+
+    def trial():
+        load = start()
+        try:
+            wait_until(lambda: has_begun(load), "the load begins")
+            result = subprocess.run([BUILD / "profile", "--json", "-v", "-U", "1", str(SKIPPED + JUDGED)], check=True,
+                                    capture_output=True, text=True)
+        finally:
+            load.close()
+        reports = [json.loads(line) for line in result.stdout.splitlines()]
+        # Reasons are told exactly: as many as there are stacks, in each report.
+        told = re.findall(r"(\d+) of (\d+) with \[incomplete\] stacks", result.stderr)
+        reasons = sum(map(int, re.findall(r"(\d+) of them (?:in|by) ", result.stderr)))
+        everybody = [incomplete(report, None) for report in reports]
+        assert [(int(n), int(of)) for n, of in told] == everybody, result.stderr
+        assert reasons == sum(n for n, _ in everybody), result.stderr
+        broken, total = (sum(figures) for figures in zip(*(incomplete(report, group) for report in reports[SKIPPED:])))
+        within(total >= least, f"{total} samples only")
+        why = [line for line in result.stderr.splitlines() if "incomplete" in line or "of them" in line]
+        within(100 * broken <= MOST_PERCENT * total, f"{broken} of {total} are incomplete", *why)
+
+    steady(trial)
+
+
+@pytest.mark.exclusive
+@once
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no compiler")
+def test_compiler(directory):
+    """Each file is compiled by programs that live for a tenth of a second: cc, cc1, as."""
+    source = ROOT / "user" / "unwind" / "cfa.c"
+    command = (
+        f"cc -D_GNU_SOURCE -O2 -iquote {ROOT}/user -iquote {ROOT} -c {source} -o cfa.o && cc -shared -o cfa.so cfa.o"
+    )
+    check_share(lambda: Load(command, directory), {"cc", "gcc", "cc1", "as", "collect2", "ld", "sh"})
+
+
+@pytest.mark.exclusive
+@once
+def test_programs_of_the_distribution(directory):
+    """Stripped, and compiled without frame pointers."""
+    big = directory / "big"
+    big.write_bytes(
+        b"".join(b"%d %s\n" % (i * 7919 % 10007, hashlib.md5(b"%d" % i).hexdigest().encode()) for i in range(20000))
+    )
+    commands = {
+        "gzip": "gzip -c big",
+        "bzip2": "bzip2 -c big",
+        "xz": "xz -0 -c big",
+        "sort": "sort big",
+        "sha256sum": "sha256sum big",
+        "awk": "awk '{ n[$1 % 100] += length($2) } END { print n[7] }' big",
+        "grep": "grep -c 'a.*b.*c.*7' big",
+        "tar": "tar -c /usr/bin/c* | cat",
+        "find": "find /usr/share/doc -name x",
+        "sed": "sed s/[0-7]/x/g big",
+        "perl": "perl -ne '$n{$1}++ if /(\\w\\w\\d)/' big",
+    }
+    there = {name: command for name, command in commands.items() if shutil.which(name)}
+    assert len(there) >= 5, there
+    check_share(lambda: Load("; ".join(there.values()), directory), {*there, "mawk", "gawk", "cat", "sh"})
+
+
+@pytest.mark.exclusive
+@once
+@pytest.mark.skipif(not shutil.which("perl"), reason="there is no Perl")
+def test_five_hundred_processes(directory):
+    """Each with a little work, twice a second."""
+    program = "while (1) { select undef, undef, undef, 0.4 + rand 0.2; @a = sort { $a <=> $b } map { rand } 1 .. 4000 }"
+    command = f"for i in $(seq 500); do perl -e '{program}' & done; wait"
+    check_share(
+        lambda: Load(command, directory), {"perl"}, has_begun=lambda load: len(children(load.process.pid)) >= 500
+    )
+
+
+NEEDED = {
+    "b.c": "long through_b(long (*f)(void)) { return f() + 1; }\n",
+    "a.c": "long through_b(long (*f)(void)); long through_a(long (*f)(void)) { return through_b(f) + 1; }\n",
+    "short.c": """
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        long through_a(long (*f)(void));
+        static __attribute__((noinline)) long ask(void)
+        {
+            long result;
+            asm volatile("syscall" : "=a"(result) : "0"(SYS_getppid) : "rcx", "r11", "memory");
+            return result + 1;
+        }
+        int main(void)
+        {
+            for (int i = 0; i < 7; i++)
+                if (through_a(ask) < 0)
+                    return 1;
+            return 0;
+        }
+        """,
+}
+
+
+@pytest.fixture
+def short(directory):
+    """A program that ends after a millisecond, which needs a library of its own, which needs another. All are new."""
+    for name, text in NEEDED.items():
+        (directory / name).write_text(text)
+    flags = ["cc", "-O2", "-fomit-frame-pointer", "-Wl,-rpath,$ORIGIN", "-L."]
+    for command in (["-shared", "-fPIC", "b.c", "-o", "libb.so"], ["-shared", "-fPIC", "a.c", "-lb", "-o", "liba.so"],
+                    ["short.c", "-la", "-Wl,--allow-shlib-undefined", "-o", "short"]):
+        subprocess.run([*flags, *command], cwd=directory, check=True)
+    script = directory / "script"
+    script.write_text(f"#!{directory}/short\n")
+    script.chmod(0o755)
+    if not all(is_told_its_device(directory / name) for name in ("short", "liba.so", "libb.so")):
+        pytest.skip("the kernel knows files by other devices than stat(2) tells")
+    return directory
+
+
+@once
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no compiler")
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the program is for x86")
+@pytest.mark.parametrize("how", ["path", "name", "link", "script"])
+def test_command_that_soon_ends(short, how):
+    """All that it maps has been read before it begins: its stacks are whole, each call is counted."""
+    (short / "other").mkdir()
+    (short / "other" / "link").symlink_to(short / "short")
+    command = {
+        "path": short / "short",
+        "name": "short",
+        "link": short / "other" / "link",
+        "script": short / "script",
+    }[how]
+    path = f"{short}:{os.environ['PATH']}" if how == "name" else os.environ["PATH"]
+    result = subprocess.run(
+        [BUILD / "stackcount", "--json", "-U", GETPPID, "--", command],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PATH": path},
+    )
+    report, = [json.loads(line) for line in result.stdout.splitlines()]
+    own = {"short", "liba.so", "libb.so"}
+    found = {}
+    for stack in report["stacks"]:
+        path = tuple(f["name"] for f in stack["frames"] if f["module"] in own or (f["name"] or "").startswith("["))
+        found[path] = found.get(path, 0) + stack["value"]
+    assert found == {("_start", "main", "through_a", "through_b", "ask"): 7}, report
+    assert not losses(report), report

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What can stand next: which word is whose value, and which words are offered. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "cli/complete.h"
+#include "cli/options.h"
+
+static const struct argp_option options[] = {
+	{ "kind", 'k', "KIND,..", 0, "Of these kinds", 1 },
+	{ "sort", 's', "COL", 0, "In that order", 1 },
+	{ "off", 'o', "WHAT", OPTION_ARG_OPTIONAL, "Off", 1 },
+	{ "quiet", 'q', NULL, 0, "Less", 1 },
+	{ "calm", 'c', NULL, OPTION_ALIAS, NULL, 1 },
+	{ "secret", 'x', NULL, OPTION_HIDDEN, "Not told", 1 },
+	{ "input", 'i', "FILE", 0, "From there", 1 },
+	{ NULL, 'L', NULL, 0, "Long", 1 },
+	{},
+};
+
+static const char *const kinds[] = { "one", "two", NULL, "three" };
+static const char *const offs[] = { "all", "some" };
+
+/* Anybody's. */
+static void add_odd(struct completion *c)
+{
+	completion__add(c, "with blank", "a\tb\n");
+	completion__add(c, "with\ttab", "");
+	completion__add(c, "with\x1b[31m", "");
+	completion__add(c, "with\\", "");
+	completion__add(c, "with\xff", "");
+	completion__add(c, "with,comma", "");
+	completion__add(c, "", "");
+}
+
+OPTION_VALUES(kind, .options = options, .key = 'k', .word = kinds, .n = ARRAY_SIZE(kinds), .add = add_odd,
+	      .separators = ",");
+OPTION_VALUES(off, .options = options, .key = 'o', .word = offs, .n = ARRAY_SIZE(offs));
+
+static void add_arguments(struct completion *c)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "argument%zu-%s", c->position, c->first ?: "none");
+	completion__add(c, text, "");
+}
+
+static const struct argp argp = { .options = options };
+static const struct cli_spec spec = { .groups = CLI_COMMAND, .arguments = add_arguments, .own = &argp };
+static const struct cli_spec runs_nothing = { .own = &argp };
+
+static void check_of(const struct cli_spec *s, const char *line, const char *expected)
+{
+	char text[256], *argv[32] = { "tool", COMPLETE_OPTION }, *rest = text, *answer;
+	struct cli cli = {};
+	int argc = 2;
+
+	snprintf(text, sizeof(text), "%s", line);
+	while ((argv[argc] = strsep(&rest, " ")))
+		argc++;
+	answer = complete__answer(s, &argp, &cli, argc, argv);
+	assert_non_null(answer);
+	assert_string_equal(answer, expected);
+	free(answer);
+}
+
+static void check(const char *line, const char *expected)
+{
+	check_of(&spec, line, expected);
+}
+
+static void names_and_letters(void **state)
+{
+	(void)state;
+	check("--q", "--quiet\tLess\n");
+	check("--ca", "--calm\tLess\n");
+	check("--se", "");
+	check("-x", "");
+	check("-q", "-q\tLess\n");
+	check("-L", "-L\tLong\n");
+	check("--v", "--version\tPrint program version\n");
+	check("-",
+	      "--kind\tOf these kinds\n--sort\tIn that order\n--off\tOff\n--quiet\tLess\n--calm\tLess\n--input\tFrom there\n-L\tLong\n"
+	      "--help\tGive this help list\n--usage\tGive a short usage message\n--version\tPrint program version\n");
+}
+
+static void values_of_options(void **state)
+{
+	(void)state;
+	check("--kind t", "two\t\nthree\t\n");
+	check("--kind=t", "--kind=two\t\n--kind=three\t\n");
+	check("--ki=t", "--ki=two\t\n--ki=three\t\n");
+	check("-k t", "two\t\nthree\t\n");
+	check("-qk t", "two\t\nthree\t\n");
+	check("-kt", "-ktwo\t\n-kthree\t\n");
+	check("-qkt", "-qktwo\t\n-qkthree\t\n");
+	check("--off s", "");
+	check("-o s", "");
+	check("--off=s", "--off=some\t\n");
+	check("-os", "-osome\t\n");
+	check("--sort ", "");
+	check("--nothing=", "");
+	check("--input ", "\tfiles\n");
+	check("--kind --q", "");
+}
+
+static void lists_of_values(void **state)
+{
+	(void)state;
+	check("--kind one,t", "one,two\t\none,three\t\n");
+	check("--kind two,one,t", "two,one,three\t\n");
+	check("--kind=two,t", "--kind=two,three\t\n");
+	check("--kind thre,t", "thre,two\t\nthre,three\t\n");
+	check("--off=all,", "");
+}
+
+static void words_that_would_be_misread(void **state)
+{
+	(void)state;
+	check("--kind w", "with blank\ta\\x09b\\x0a\n");
+}
+
+static void arguments(void **state)
+{
+	(void)state;
+	check("", "argument0-none\t\n");
+	check("--kind one arg", "argument0-none\t\n");
+	check("a -q b arg", "argument2-a\t\n");
+	check("a --off b arg", "argument2-a\t\n");
+	check("- arg", "argument1--\t\n");
+	check("x", "");
+	check_of(&runs_nothing, "", "");
+}
+
+static void commands(void **state)
+{
+	(void)state;
+	check("-- ", "\tcommand\n");
+	check("-q -- sleep --k", "\tcommand\n");
+	check("--kind -- t", "");       /* a value, and then an argument that does not begin so */
+	check_of(&runs_nothing, "-- ", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_and_letters),
+		cmocka_unit_test(values_of_options),
+		cmocka_unit_test(lists_of_values),
+		cmocka_unit_test(words_that_would_be_misread),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(commands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

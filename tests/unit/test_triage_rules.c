@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The rules of triage on other machines: tests/data/triage/incidents.json has what was counted of each staged incident
+ * and each healthy load (tests/incidents/kept.py). With these figures as they would be on a machine of another speed
+ * or size, or beside other work, the right rule is still the first one, and what is well is no problem.
+ */
+#include "unit.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "machine/triage/rules.h"
+#include "triage/rule.h"
+
+#define KEPT "tests/data/triage/incidents.json"
+#define MOST 64
+/* The tool of two lines, and what is in one of them. */
+#define LINES "offcputime"
+#define OPTION "ProcSleep"
+
+struct machine {
+	const char *what;
+	double speed;           /* of its CPUs, relative to that of the figures */
+	int cpus;
+	double share; /* of its CPU time that an incident gets at most; below 1 another program has the rest */
+	double loads;           /* as many of them at once, each with processes of its own */
+	bool paced;             /* clocks and disks set the incident's rates */
+};
+
+/* Where there are more CPUs, there is as much more that is well. */
+static const struct machine full_machines[] = {
+	{ "8 CPUs with as much to do", 1, 8, 1, 4, false }, { "64 CPUs with as much to do", 1, 64, 1, 32, false },
+	{ "64 fast CPUs with as much to do", 2, 64, 1, 32, false },
+};
+
+static const struct machine machines[] = {
+	{ "the same", 1, 2, 1, 1, false },
+	{ "half as fast", 0.5, 2, 1, 1, false },
+	{ "twice as fast", 2, 2, 1, 1, false },
+	{ "four times as fast", 4, 2, 1, 1, false },
+	{ "one CPU", 1, 1, 1, 1, false },
+	{ "one slow CPU", 0.5, 1, 1, 1, false },
+	{ "one fast CPU", 2, 1, 1, 1, false },
+	{ "4 CPUs", 1, 4, 1, 1, false },
+	{ "8 fast CPUs", 2, 8, 1, 1, false },
+	{ "8 slow CPUs", 0.5, 8, 1, 1, false },
+	{ "64 CPUs", 1, 64, 1, 1, false },
+	{ "64 fast CPUs", 4, 64, 1, 1, false },
+	{ "64 slow CPUs", 0.5, 64, 1, 1, false },
+	{ "other work", 1, 2, 0.7, 1, false },
+	{ "other work, fast", 2, 2, 0.7, 1, false },
+	{ "other work on 8 CPUs", 1, 8, 0.7, 1, false },
+};
+
+static json_t *kept[MOST];
+static size_t nkept;
+
+static int load(void **state)
+{
+	FILE *f = fopen(KEPT, "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	(void)state;
+	assert_non_null(f);
+	while (getline(&line, &room, f) > 0) {
+		assert_true(nkept < MOST);
+		kept[nkept] = json_loads(line, 0, NULL);
+		assert_non_null(kept[nkept++]);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	while (nkept)
+		json_decref(kept[--nkept]);
+	return 0;
+}
+
+static const char *text_of(const json_t *o, const char *name)
+{
+	return json_string_value(json_object_get(o, name));
+}
+
+static double number_of(const json_t *o, const char *name)
+{
+	return json_number_value(json_object_get(o, name));
+}
+
+/*
+ * --- figures of another machine ----------------------------------------------------------------
+ */
+
+/* What a program does more often with more CPU time. */
+static bool is_rate(const char *name)
+{
+	return triage_word_is_in(name, "calls|count|minor|major|anon_growth|switches|retransmits|drops");
+}
+
+/* CPU time. */
+static bool is_use(const char *name)
+{
+	return triage_word_is_in(name, "runtime|cpu_percent");
+}
+
+/* Time that each of them takes, which a faster CPU makes shorter. */
+static bool is_length(const char *tool, const char *name)
+{
+	return triage_word_is_in(name, "avg|p50|p99|max") && strcmp(tool, "biolatency");
+}
+
+/* CPU time, in ns. */
+static double used(const json_t *incident)
+{
+	double sum = 0;
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(json_object_get(incident, "rows"), i, each)
+		sum += number_of(json_object_get(each, "row"), "runtime");
+	return sum;
+}
+
+/* How much of its CPU time an incident has where there is less in all: at most all of it. */
+static double fitting(const json_t *incident, const struct machine *m)
+{
+	double there = m->cpus * m->share * number_of(incident, "duration_ns");
+
+	return used(incident) > there ? there / used(incident) : 1;
+}
+
+/* Whether rows of several processes with one name are one. */
+static bool is_by_name(const char *tool)
+{
+	return !triage_word_is_in(tool, "schedlat|faults|futexstat");
+}
+
+static double scaled(const char *tool, const char *name, double value, const struct machine *m, double fits)
+{
+	double loads = is_by_name(tool) ? m->loads : 1;
+
+	if (is_rate(name))
+		return m->paced ? value * loads : value * m->speed * fits * loads;
+	if (is_use(name))
+		return m->paced ? value : value * fits;
+	return is_length(tool, name) && !m->paced ? value / m->speed : value;
+}
+
+static void add_cell(struct report_row *row, const char *tool, const char *name, const json_t *cell,
+		     const struct machine *m, double fits)
+{
+	struct field f = { .name = name, .kind = FIELD_REAL };
+
+	if (json_is_string(cell)) {
+		assert_int_equal(report_row__add_text(row, name, json_string_value(cell)), 0);
+		return;
+	}
+	f.real = scaled(tool, name, json_number_value(cell), m, fits);
+	if (triage_word_is_in(name, "pid|ppid|cpu|irq|lport|rport"))
+		assert_int_equal(report_row__add_number(row, name, json_number_value(cell), FIELD_ID), 0);
+	else
+		assert_int_equal(report_row__add_field(row, &f), 0);
+}
+
+static void add_kept_row(struct report *r, json_t *each, const struct machine *m, double fits)
+{
+	size_t times = number_of(each, "times") ?: 1, i;
+	const char *tool = text_of(each, "tool"), *name;
+	json_t *cell;
+
+	/* Single events are as many as there are rows. */
+	if (times > 1)
+		times = ceil(times * m->loads * (m->paced ? 1 : m->speed * fits));
+	for (i = 0; i < times; i++) {
+		struct report_row row = {};
+
+		json_object_foreach(json_object_get(each, "row"), name, cell)
+			add_cell(&row, tool, name, cell, m, fits);
+		assert_int_equal(report__add_row(r, &row), 0);
+	}
+}
+
+static const char neighbour[] = "neighbour";
+
+/* The program that has the rest of the CPUs, and waits for as much again. */
+static void add_neighbour(struct report *r, const json_t *incident, const struct machine *m)
+{
+	double time = m->cpus * number_of(incident, "duration_ns") - used(incident) * fitting(incident, m);
+	struct report_row row = {};
+
+	if (m->share == 1 || strcmp(r->tool, "schedlat"))
+		return;
+	assert_int_equal(report_row__add_text(&row, "comm", neighbour), 0);
+	assert_int_equal(report_row__add_number(&row, "pid", 4711, FIELD_ID), 0);
+	assert_int_equal(report_row__add_number(&row, "runtime", time, FIELD_DURATION), 0);
+	assert_int_equal(report_row__add_number(&row, "wait", time, FIELD_DURATION), 0);
+	assert_int_equal(report_row__add_number(&row, "avg", 5000000, FIELD_DURATION), 0);
+	assert_int_equal(report__add_row(r, &row), 0);
+}
+
+static bool same_option(const char *a, const char *b)
+{
+	return !strstr(a, OPTION) == !strstr(b, OPTION);
+}
+
+/* One report of each line that triage measures. */
+static void take_line(struct triage *t, const char *line, json_t *incident, const struct machine *m)
+{
+	char tool[32];
+	struct report r = {
+		.tool = tool, .command = line, .duration_ns = number_of(incident, "duration_ns"), .cpus = m->cpus
+	};
+	json_t *each;
+	size_t i;
+
+	snprintf(tool, sizeof(tool), "%.*s", (int)strcspn(line, " "), line);
+	json_array_foreach(json_object_get(incident, "rows"), i,
+			   each) if (!strcmp(text_of(each, "tool"), tool) &&
+				     (strcmp(tool, LINES) || same_option(text_of(each, "command"), line)))
+		add_kept_row(&r, each, m, fitting(incident, m));
+	add_neighbour(&r, incident, m);
+	assert_int_equal(triage__take(t, &r), 0);
+	report__free(&r);
+}
+
+static struct triage *looked_at(json_t *incident, const struct machine *m)
+{
+	struct triage *t = triage__new(triage_rules, triage_rule_count);
+	size_t i;
+
+	assert_non_null(t);
+	for (i = 0; i < triage_line_count; i++)
+		take_line(t, triage_lines[i], incident, m);
+	return t;
+}
+
+/*
+ * --- what is found -----------------------------------------------------------------------------
+ */
+
+/* All of its evidence. */
+static bool is_neighbours(const struct triage_finding *f)
+{
+	size_t n = 0, i, k;
+
+	for (k = 0; k < f->nkeys; k++)
+		for (i = 0; i < f->key[k]->row.ncells; i++)
+			n += f->key[k]->row.cell[i].text && !strcmp(f->key[k]->row.cell[i].text, neighbour);
+	return n == f->nkeys;
+}
+
+static bool is_in(const json_t *list, const char *text)
+{
+	json_t *each;
+	size_t i;
+
+	json_array_foreach(list, i, each)
+		if (!strcmp(json_string_value(each), text))
+			return true;
+	return false;
+}
+
+static void tell(const json_t *incident, const struct machine *m, const struct triage_finding *f)
+{
+	size_t i;
+
+	print_error("%s on %s:\n", text_of(incident, "incident"), m->what);
+	for (i = 0; i < triage_rule_count && f[i].level != TRIAGE_FINE; i++) {
+		char *sentence = triage_sentence(&f[i]);
+
+		print_error("  %s %s: %s\n", f[i].level == TRIAGE_PROBLEM ? "PROBLEM" : "notice ", f[i].rule->name,
+			    sentence);
+		free(sentence);
+	}
+}
+
+/* The first finding that is not about the neighbour, or the first problem; NULL: there is none. */
+static const struct triage_finding *first(const struct triage_finding *f, enum triage_level least)
+{
+	size_t i;
+
+	for (i = 0; i < triage_rule_count && f[i].level != TRIAGE_FINE; i++)
+		if (f[i].level >= least && !is_neighbours(&f[i]))
+			return &f[i];
+	return NULL;
+}
+
+static bool is_right(json_t *incident, const struct machine *m)
+{
+	struct triage *t = looked_at(incident, m);
+	struct triage_finding *f = triage__findings(t, m->cpus);
+	const json_t *wanted = json_object_get(incident, "first");
+	const struct triage_finding *found = first(f, wanted ? TRIAGE_NOTICE : TRIAGE_PROBLEM);
+	bool right = wanted ? found && is_in(wanted, found->rule->name) : !found;
+
+	assert_non_null(f);
+	if (!right)
+		tell(incident, m, f);
+	free(f);
+	triage__free(t);
+	return right;
+}
+
+/* Who may use one CPU alone waits like everybody where no other one is idle: nothing tells them apart. */
+static bool cannot_be_told(const json_t *incident, const struct machine *m)
+{
+	return !strcmp(text_of(incident, "incident"), "run-queue") && m->share < 1 && m->cpus > 2;
+}
+
+static void look_at_all(bool healthy, const struct machine *machine, size_t n)
+{
+	size_t i, k, wrong = 0, looked = 0;
+
+	for (i = 0; i < nkept; i++) {
+		if (!json_object_get(kept[i], "first") != healthy)
+			continue;
+		looked++;
+		for (k = 0; k < n; k++) {
+			struct machine m = machine[k];
+
+			m.paced = json_is_true(json_object_get(kept[i], "paced"));
+			wrong += !cannot_be_told(kept[i], &m) && !is_right(kept[i], &m);
+		}
+	}
+	assert_true(looked >= (healthy ? 5 : 20));
+	assert_int_equal(wrong, 0);
+}
+
+static void test_the_right_one_is_first_everywhere(void **state)
+{
+	(void)state;
+	look_at_all(false, machines, ARRAY_SIZE(machines));
+}
+
+static void test_what_is_well_is_well_everywhere(void **state)
+{
+	(void)state;
+	look_at_all(true, machines, ARRAY_SIZE(machines));
+	look_at_all(true, full_machines, ARRAY_SIZE(full_machines));
+}
+
+/* Whether so many drops for that reason are a finding. */
+static bool drops_are_found(const char *reason)
+{
+	struct triage *t = triage__new(triage_rules, triage_rule_count);
+	struct report r = { .tool = "netdrop", .duration_ns = NSEC_PER_SEC };
+	struct report_row row = {};
+	struct triage_finding *f;
+	bool found;
+
+	assert_non_null(t);
+	assert_int_equal(report_row__add_text(&row, "reason", reason), 0);
+	assert_int_equal(report_row__add_text(&row, "location", "somewhere+0x1"), 0);
+	assert_int_equal(report_row__add_number(&row, "drops", 1000, FIELD_NUMBER), 0);
+	assert_int_equal(report__add_row(&r, &row), 0);
+	assert_int_equal(triage__take(t, &r), 0);
+	f = triage__findings(t, 2);
+	assert_non_null(f);
+	found = f[0].level != TRIAGE_FINE;
+	free(f);
+	triage__free(t);
+	report__free(&r);
+	return found;
+}
+
+/* Who closes a socket before all was read has lost nothing that it wanted. */
+static void test_drops_that_are_expected(void **state)
+{
+	(void)state;
+	assert_false(drops_are_found("SOCKET_CLOSE") || drops_are_found("QUEUE_PURGE") || drops_are_found("NO_SOCKET"));
+	assert_true(drops_are_found("SOCKET_RCVBUFF") && drops_are_found("NETFILTER_DROP") &&
+		    drops_are_found("TCP_LISTEN_OVERFLOW"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_right_one_is_first_everywhere),
+		cmocka_unit_test(test_what_is_well_is_well_everywhere),
+		cmocka_unit_test(test_drops_that_are_expected),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}

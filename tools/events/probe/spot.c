@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "events/probe/spot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diag.h"
+#include "events/probe/saved.h"
+#include "events/probe/sides.h"
+
+size_t probe_side__first_of_event(const struct probe_side *s, size_t i)
+{
+	while (i && s->sites.site[i - 1].event == s->sites.site[i].event)
+		i--;
+	return i;
+}
+
+/* The names that the probe itself gives come before those of others. */
+static int add_aliases(struct spot *spot, const struct probe_plan *p, size_t definition)
+{
+	size_t i, first = 0, n = 0;
+
+	spot->alias = calloc(2 * p->naliases + 1, sizeof(*spot->alias));
+	if (!spot->alias)
+		return -ENOMEM;
+	for (i = 0; i < definition && i < p->ndefinitions; i++)
+		first += p->definition[i].n;
+	for (i = 0; definition < p->ndefinitions && i < p->definition[definition].n; i++)
+		spot->alias[n++] = p->alias[first + i];
+	for (i = 0; i < p->naliases; i++)
+		spot->alias[n++] = p->alias[i];
+	spot->place.alias = spot->alias;
+	spot->place.naliases = n;
+	return 0;
+}
+
+void spot__free(struct spot *spot)
+{
+	site_place__free(&spot->place, &spot->format);
+	free(spot->alias);
+	*spot = (struct spot){};
+}
+
+static int make_place(struct spot *spot, struct probe_plan *p, const struct probe_side *s, size_t i)
+{
+	/* Before probe_plan__choose(), registers: all that is asked then is which names there are. */
+	enum attach_way way = s->attachments.way ? s->attachments.way[i] : ATTACH_KPROBE;
+
+	*spot = (struct spot){};
+	return site_place__make(&spot->place, &spot->format, &s->sites.site[i], way, &p->known);
+}
+
+/* The arguments that a return asks for, as they are declared at the entry. */
+static int add_saved(struct spot *end, struct probe_plan *p, size_t i)
+{
+	struct spot begin;
+	int err = make_place(&begin, p, &p->side[PROBE_BEGIN], p->side[PROBE_END].slot[i]);
+
+	if (!err)
+		err = probe_saved__add_to_end(&end->place, &begin.place, p);
+	spot__free(&begin);
+	return err;
+}
+
+int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name side, size_t i)
+{
+	struct probe_side *s = &p->side[side];
+	const struct event_site *site = &s->sites.site[i];
+	int err = make_place(spot, p, s, i);
+
+	/* Entries save the arguments themselves, under their own names. */
+	if (!err && !(p->returns && side == PROBE_BEGIN))
+		err = add_aliases(spot, p, s->definition[site->event - s->events.event]);
+	if (!err && side == PROBE_END)
+		err = side__add_kept(&spot->place, p);
+	if (!err && p->returns && side == PROBE_END)
+		err = add_saved(spot, p, i);
+	else if (!err && p->returns)
+		probe_saved__prepare_begin(&spot->place, p);
+	if (err) {
+		diag_error("the fields of %s cannot be read: %s", site->name, strerror(-err));
+		spot__free(spot);
+		return err;
+	}
+	spot->place.hierarchy = p->hierarchy;
+	spot->place.is_end = p->spans && !p->returns && side == PROBE_END;
+	spot->place.by_site = p->by_site;
+	spot->place.number = p->calls && side == PROBE_END ?
+				     probe_side__first_of_event(&p->side[PROBE_BEGIN], s->slot[i]) :
+				     probe_side__first_of_event(s, i);
+	return 0;
+}

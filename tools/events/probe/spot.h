@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A place of one side of a plan, with the names that the probes themselves give. */
+#ifndef TALLY_PROBE_SPOT_H
+#define TALLY_PROBE_SPOT_H
+
+#include "events/probe/plan.h"
+
+struct spot {
+	struct place place;
+	struct tracepoint_format format;
+	struct place_alias *alias;
+};
+
+/* i: of the side's sites. Returns 0 or a negative errno, after saying what is wrong. */
+int spot__make(struct spot *spot, struct probe_plan *p, enum probe_side_name side, size_t i);
+
+/* Also frees a zeroed one. */
+void spot__free(struct spot *spot);
+
+/* The first of the sites that belong to the same event. */
+size_t probe_side__first_of_event(const struct probe_side *s, size_t i);
+
+#endif /* TALLY_PROBE_SPOT_H */

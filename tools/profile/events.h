@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The events of one run of `profile`: the clock, one named event, or several, each counted by its own stacks and in its
+ * own unit. All share the object's maps; the key of a stack has the event's number (task_key.event).
+ *
+ *   profile_events__add()       for each -e
+ *   profile_events__check()     once all options are known; then the members are as for struct sampling
+ *   profile_events__find()      before the object is opened
+ *   profile_events__configure() between open and load: loads the programs that the events need
+ *   profile_events__start()     after load
+ *   profile_events__arm() ...   for each event, as in profile/sampling.h
+ *   profile_events__describe()  for a report of several: r->stacks->event
+ *   profile_events__end()       after the last report: closes the events
+ *   profile_events__free()      in any case, after that
+ *
+ * Functions return 0 or a negative errno. All up to arm() report what is wrong.
+ */
+#ifndef TALLY_PROFILE_EVENTS_H
+#define TALLY_PROFILE_EVENTS_H
+
+#include "event/attach.h"
+#include "profile/sampling.h"
+
+struct profile_bpf;
+
+struct profile_events {
+	/* What was asked for. */
+	const char *typed[PROFILE_EVENTS];      /* -e */
+	size_t ntyped;
+	u64 hz, every;                          /* -F, -c; 0: not given */
+	bool with_idle;                         /* --idle */
+
+	struct sampling each[PROFILE_EVENTS];   /* after profile_events__check() */
+	size_t n;                               /* at least 1 */
+	char *text[PROFILE_EVENTS];             /* of lists of events: each one's own; owned */
+	char *label[PROFILE_EVENTS];            /* name=TEXT; NULL: none; owned */
+	struct event_sampling own[PROFILE_EVENTS];      /* what each says itself */
+	const char *name[PROFILE_EVENTS];       /* after profile_events__find() */
+	char *share_name[PROFILE_EVENTS];       /* "NAME%"; likewise, owned */
+	struct report_event report[PROFILE_EVENTS];
+	struct attachments copies;              /* of programs, for all events but the first */
+	char source[PROFILE_EVENTS * (SAMPLING_SOURCE + 32)];   /* of all, after profile_events__find() */
+};
+
+int profile_events__add(struct profile_events *e, const char *typed);
+int profile_events__check(struct profile_events *e);
+int profile_events__find(struct profile_events *e);
+
+/* take: the parts of stacks to take (stack_options__take()). */
+void profile_events__configure(struct profile_events *e, struct profile_bpf *bpf, u32 take);
+
+/* Does an event want more frames than all keep? If so, reports it and returns -EINVAL. */
+int profile_events__check_depth(const struct profile_events *e, u32 depth);
+int profile_events__start(struct profile_events *e, struct measurement *m, struct profile_bpf *bpf);
+int profile_events__arm(struct profile_events *e, const struct measurement *m);
+void profile_events__disarm(struct profile_events *e);
+void profile_events__read_throttled(struct profile_events *e);
+int profile_events__settle(struct profile_events *e, const struct measurement *m);
+int profile_events__count(struct profile_events *e, const struct measurement *m, struct report *r);
+
+/* Fills in what the values of r->stacks are, after their totals are known. */
+void profile_events__describe(struct profile_events *e, struct report *r);
+
+void profile_events__end(struct profile_events *e);
+void profile_events__free(struct profile_events *e);
+
+#endif /* TALLY_PROFILE_EVENTS_H */

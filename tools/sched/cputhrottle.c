@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* cputhrottle: cgroups throttled by their CPU quota, by the kernel's counters (cpu.stat). */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/order.h"
+#include "host/cgroup.h"
+#include "host/cpu_stat.h"
+#include "report/diag.h"
+#include "run/measurement.h"
+#include "tools.h"
+
+#define KEY_ORDER 0x1000
+#define KEY_ALL 0x1001
+
+struct cputhrottle {
+	const char *order;              /* name of a column; NULL: by key */
+	bool all;                       /* also cgroups without a quota, or never throttled */
+	bool ended;                     /* the counters have been read for the last time */
+	struct cpu_stats before, now;
+};
+
+static const char *const orders[] = {
+	"throttled_time", "throttled", "periods", "throttled_percent",
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	struct cputhrottle *t = state->input;
+
+	switch (key) {
+	case KEY_ORDER:
+		return order__parse(&t->order, orders, ARRAY_SIZE(orders), arg);
+	case KEY_ALL:
+		t->all = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/*
+ * --- the report --------------------------------------------------------------------------------
+ */
+
+/* The change since the last report; for a cgroup created in the interval, all of it. */
+static struct cpu_stat since(const struct cputhrottle *t, const struct cpu_stat *now)
+{
+	const struct cpu_stat *before = cpu_stats__find(&t->before, now->id);
+	struct cpu_stat s = *now;
+
+	/* The counters of a reused inode number begin at 0. */
+	if (before && before->periods <= s.periods && before->throttled <= s.throttled &&
+	    before->throttled_ns <= s.throttled_ns) {
+		s.periods -= before->periods;
+		s.throttled -= before->throttled;
+		s.throttled_ns -= before->throttled_ns;
+	}
+	return s;
+}
+
+static int add_row(struct report *r, const struct cpu_stat *s)
+{
+	const struct field fields[] = {
+		{ .name = "cpus", .kind = s->quota_us && s->period_us ? FIELD_REAL : FIELD_NONE, .decimals = 2,
+		  .real = s->period_us ? (double)s->quota_us / s->period_us : 0 },
+		{ .name = "periods", .number = s->periods, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "throttled", .number = s->throttled, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "throttled_percent", .kind = s->periods ? FIELD_REAL : FIELD_NONE, .decimals = 2,
+		  .real = s->periods ? 100.0 * s->throttled / s->periods : 0 },
+		{ .name = "throttled_time", .number = s->throttled_ns, .kind = FIELD_TIME, .adds_up = true },
+	};
+	struct report_row row = {};
+	int err = report_row__add_text(&row, "cgroup", s->path);
+
+	if (!err)
+		err = report_row__add_fields(&row, fields, ARRAY_SIZE(fields));
+	return report__end_row(r, &row, err);
+}
+
+static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report *r)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < t->now.n && !err; i++) {
+		struct cpu_stat s = since(t, &t->now.stat[i]);
+
+		r->events += s.throttled;
+		if (s.throttled || s.throttled_ns || (t->all && s.quota_us))
+			err = add_row(r, &s);
+	}
+	report__sort_rows(r, t->order, 1, table_rows(cli));
+	return err;
+}
+
+static int report(struct measurement *m, struct report *r)
+{
+	struct cputhrottle *t = m->own;
+	int err = t->ended ? 0 : cpu_stats__read(&t->now);
+
+	r->value = "cgroups that their CPU quota has held back";
+	r->table = true;
+	r->has_events = true;
+	r->nothing = "no cgroup was throttled";
+	if (err)
+		return err;
+	err = fill_rows(t, m->cli, r);
+	cpu_stats__free(&t->before);
+	t->before = t->now;
+	t->now = (struct cpu_stats){};
+	return err;
+}
+
+/*
+ * --- the hooks: nothing is loaded --------------------------------------------------------------
+ */
+
+static int load(struct measurement *m)
+{
+	struct cputhrottle *t = m->own;
+	int err = cpu_stats__read(&t->before);
+
+	if (err == -ENOENT) {
+		diag_error("no hierarchy of cgroups with a cpu controller is mounted here");
+		return -EOPNOTSUPP;
+	}
+	if (!err && !t->before.n) {
+		diag_error(
+			"no cgroup here has books of a CPU quota: the cpu controller is off, or the kernel was built "
+			"without CONFIG_CFS_BANDWIDTH");
+		diag_hint("`echo +cpu > /sys/fs/cgroup/cgroup.subtree_control` turns the controller on");
+		return -EOPNOTSUPP;
+	}
+	return err;
+}
+
+static int attach(struct measurement *m)
+{
+	(void)m;
+	return 0;
+}
+
+static int arm(struct measurement *m)
+{
+	struct cputhrottle *t = m->own;
+
+	cpu_stats__free(&t->before);
+	return cpu_stats__read(&t->before);
+}
+
+/* In a run of several, reports follow each other, but all measurements end at one instant. */
+static void disarm(struct measurement *m)
+{
+	struct cputhrottle *t = m->own;
+
+	t->ended = !cpu_stats__read(&t->now);
+}
+
+static void init(void *own)
+{
+	struct cputhrottle *t = own;
+
+	*t = (struct cputhrottle){ .order = "throttled_time" };
+}
+
+static void release(void *own)
+{
+	struct cputhrottle *t = own;
+
+	cpu_stats__free(&t->before);
+	cpu_stats__free(&t->now);
+}
+
+static const struct argp_option option_list[] = {
+	{ "all", KEY_ALL, NULL, 0, "All cgroups that have a quota, those that were not throttled, too", 5 },
+	{ "sort", KEY_ORDER, "COL", 0,
+	  "Order by throttled_time (default), throttled, periods, throttled_percent or key", 5 },
+	{},
+};
+
+ORDER_VALUES(option_list, KEY_ORDER, orders);
+static const struct argp own_argp = { .options = option_list, .parser = parse_own };
+
+static const struct tool_spec spec = {
+	.name = "cputhrottle",
+	.cli = {
+		.groups = CLI_TIME | CLI_TOP | CLI_OUTPUT | CLI_LIVE | CLI_RUN | CLI_COMMAND,
+		.doc = "Cgroups that their CPU quota holds back: in how many periods, for how long.",
+		.own = &own_argp,
+	},
+	.own_size = sizeof(struct cputhrottle),
+	.source = "cpu.stat of each cgroup, before and after",
+	.init = init, .load = load, .attach = attach, .arm = arm, .disarm = disarm, .report = report,
+	.free = release,
+};
+
+TOOL_MEASURING(cputhrottle, spec, AREA_SCHEDULER,
+	       "cgroups that their CPU quota (cpu.max) holds back: how often, for how long");

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Differences between machines that a constant can express. Their registers are in
+ * jit/registers_x86.c and jit/registers_arm64.c, their instructions in sym/disassembly.c.
+ */
+#ifndef TALLY_BASE_ARCH_H
+#define TALLY_BASE_ARCH_H
+
+#include <stdbool.h>
+
+#if defined(__x86_64__)
+
+/* Stacks of Python are walked (bpf/lib/python.h). */
+#define ARCH_HAS_PYTHON true
+/* Number of registers for integer and pointer arguments; further arguments are on the stack. */
+#define ARCH_ARGUMENT_REGISTERS 6
+/* Bytes that a call pushes, above the stack pointer at function entry: the return address. */
+#define ARCH_CALL_BYTES 8
+/* Structures are passed as in the System V ABI for x86-64. */
+#define ARCH_PASSES_SYSV true
+/* The first argument points to the memory for a result that fits no register. */
+#define ARCH_RESULT_BY_ARGUMENT true
+/* O_LARGEFILE: 0 in the C library of 64-bit programs, but some programs pass the kernel's value. */
+#define ARCH_O_LARGEFILE 0100000
+
+#elif defined(__aarch64__)
+
+#define ARCH_HAS_PYTHON false
+#define ARCH_ARGUMENT_REGISTERS 8
+#define ARCH_CALL_BYTES 0
+#define ARCH_PASSES_SYSV false
+#define ARCH_RESULT_BY_ARGUMENT false
+#define ARCH_O_LARGEFILE 0400000
+
+#else
+#error "this machine has to be described here"
+#endif
+
+#endif /* TALLY_BASE_ARCH_H */

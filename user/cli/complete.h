@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What can stand next on a command line, for the completion of shells:
+ *
+ *   TOOL --complete [WORD...] CURRENT
+ *
+ * WORDs are the words after TOOL, CURRENT is the one at the cursor, up to the cursor; "" starts a new word. The answer
+ * has a line for each word that can replace CURRENT and begins with it: the word, a tab, and its description. A line
+ * without a word leaves the answer to the shell: "\tfiles", "\tusers", or "\tcommand" (a separate command line begins
+ * after "--"). If CURRENT is
+ * --OPTION=..., files and users begin after its "=".
+ *
+ * Options and descriptions come from the tables that argp parses with. OPTION_VALUES() below a table declares the
+ * values of an option, as its parser knows them. An option takes a file or a user if the table names its value FILE,
+ * BINARY, PATH or USER.
+ *
+ * Any user chooses names of processes and cgroups: a word that escape() would change is not offered.
+ */
+#ifndef TALLY_CLI_COMPLETE_H
+#define TALLY_CLI_COMPLETE_H
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "base/types.h"
+
+struct cli;
+struct cli_spec;
+
+#define COMPLETE_OPTION "--complete"
+
+struct completion {
+	const struct cli_spec *spec;    /* own_input is as the tool's init() left it */
+	const char *current;            /* as typed */
+	const char *typed;              /* the part of current that candidates must begin with */
+	const char *listed;             /* start of the list that typed ends; equals typed if there is none */
+	const char *separators;         /* of such a list, or "" */
+	size_t position;                /* number of positional arguments before current */
+	const char *first;              /* the first of those, or NULL */
+	FILE *out;
+};
+
+/* Adds the word if it begins with c->typed. help: its description, or "". */
+void completion__add(struct completion *c, const char *word, const char *help);
+
+/* Leaves the answer to the shell: "files", "users" or "command". */
+void completion__leave(struct completion *c, const char *what);
+
+/* The values of one option. The linker collects all of them. */
+struct option_values {
+	const struct argp_option *options;      /* the table of the option */
+	int key;
+	const char *const *word;        /* n constant words; NULL entries are skipped */
+	size_t n;
+	void (*add)(struct completion *c);      /* adds further words, or NULL */
+	const char *separators;         /* between values; NULL: the option takes one value */
+};
+
+#define OPTION_VALUES(id, ...)                                                                     \
+	static const struct option_values values_##id = { __VA_ARGS__ };                           \
+	static const struct option_values *const values_pointer_##id                               \
+		__attribute__((section("tally_values"), used)) = &values_##id
+
+/* Whether the command line begins with --complete. */
+bool complete__is_asked(int argc, char **argv);
+
+/*
+ * The answer, allocated; NULL: out of memory. root: all options of the tool. cli: the input of the option groups'
+ * parsers.
+ */
+char *complete__answer(const struct cli_spec *spec, const struct argp *root, struct cli *cli, int argc, char **argv);
+
+/* --- words from this machine ------------------------------------------------------------------- */
+
+void complete_processes(struct completion *c);          /* names and pids, as -p takes them */
+void complete_pids(struct completion *c);
+void complete_task_names(struct completion *c);
+void complete_cgroups(struct completion *c);
+void complete_errors(struct completion *c);
+void complete_signals(struct completion *c);
+void complete_syscalls(struct completion *c);           /* calls and classes (host/syscall_set.h) */
+void complete_files(struct completion *c);
+
+/* Separators of sets of system calls. */
+#define SYSCALL_SEPARATORS ",!"
+
+void complete_tools(struct completion *c);              /* tools that measure (cli/tools.h) */
+
+#endif /* TALLY_CLI_COMPLETE_H */

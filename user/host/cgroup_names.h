@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of the cgroups of a measurement: path, container, unit. A cgroup is looked up when a report first has it, and
+ * keeps its name for the rest of the run, even after it was removed (the kernel never reuses an id). If it was removed
+ * before that, all three are "(removed, id N)".
+ *
+ * The container or unit of a cgroup without one is "-".
+ */
+#ifndef TALLY_HOST_CGROUP_NAMES_H
+#define TALLY_HOST_CGROUP_NAMES_H
+
+#include "base/table.h"
+#include "base/types.h"
+#include "host/container_name.h"
+
+#include "bpf/lib/scope.h"
+
+/* Texts are not escaped. */
+struct cgroup_name {
+	u64 id;
+	bool is_removed;
+	char *path;
+	/*
+	 * The runtime's name, or the first digits of the id. USER/ precedes those of a user, OUTER/, an id, those
+	 * inside another container.
+	 */
+	char *container;
+	char *container_id;     /* the first digits, or the name of an LXC container, machine or pod */
+	bool has_several;       /* this report has containers of that name with different ids */
+	char *unit;
+};
+
+/* Initialise to all zeros, except hierarchy. */
+struct cgroup_names {
+	enum scope_hierarchy hierarchy;
+	struct container_files files;
+	struct cgroup_name **name;
+	size_t n;
+	struct table by_id, by_text;
+};
+
+/* Which names two cgroups must share to be the same in a report. */
+enum cgroup_names_part {
+	CGROUP_CONTAINER = 1 << 0,
+	CGROUP_UNIT = 1 << 1,
+};
+
+/* The result stays valid until the next cgroup_names__begin(). NULL: out of memory. */
+const struct cgroup_name *cgroup_names__find(struct cgroup_names *names, u64 id);
+
+/* Adds an unknown cgroup with its path (NULL: it was removed), without a lookup. Returns 0 or -ENOMEM. */
+int cgroup_names__tell(struct cgroup_names *names, u64 id, const char *path);
+
+/*
+ * *first = the first cgroup this report asked for among those with the same container, unit, or both (parts: enum
+ * cgroup_names_part, ORed; constant within a report). Returns 0 or -ENOMEM.
+ */
+int cgroup_names__first(struct cgroup_names *names, u64 id, u32 parts, u64 *first);
+
+/* Begins a report. Known names stay, up to a limit. */
+void cgroup_names__begin(struct cgroup_names *names);
+
+void cgroup_names__free(struct cgroup_names *names);
+
+#endif /* TALLY_HOST_CGROUP_NAMES_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a report's rows do not say: its head, counters and figures, as JSON in the file. */
+#include "record/load.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/escape.h"
+
+#ifdef HAVE_SQLITE
+
+/* Unescapes the texts of a head. */
+static void undo_texts(json_t *o)
+{
+	const char *name;
+	json_t *v;
+	void *next;
+
+	json_object_foreach_safe(o, next, name, v) {
+		char *text;
+
+		if (json_is_object(v))
+			undo_texts(v);
+		if (!json_is_string(v))
+			continue;
+		text = strdup(json_string_value(v));
+		if (!text)
+			continue;
+		escape_undo(text);
+		json_string_set_nocheck(v, text);
+		free(text);
+	}
+}
+
+static int read_bounds(struct store_head *h)
+{
+	const json_t *bounds = json_object_get(h->json, "bounds");
+	size_t n = json_array_size(bounds), i;
+
+	if (!n)
+		return 0;
+	h->bound = calloc(n, sizeof(*h->bound));
+	if (!h->bound)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		h->bound[i] = json_integer_value(json_array_get(bounds, i));
+		if (i && h->bound[i] <= h->bound[i - 1])
+			return -EUCLEAN;
+	}
+	h->nbounds = n;
+	return 0;
+}
+
+/* Copies a cached head, whose contents are valid until the store is closed. */
+int load__head(struct store *s, s64 id, struct store_head *head)
+{
+	sqlite3_stmt *find;
+	struct store_head *larger;
+	json_t *json = NULL;
+	size_t i;
+	int err;
+
+	for (i = 0; i < s->nheads; i++)
+		if (s->head[i].id == id) {
+			*head = s->head[i];
+			return 0;
+		}
+	err = store__prepare(s, &find, "SELECT text FROM head WHERE id = ?");
+	if (err)
+		return err;
+	s->sql->bind_int64(find, 1, id);
+	if (s->sql->step(find) == SQLITE_ROW && s->sql->column_text(find, 0))
+		json = json_loads((const char *)s->sql->column_text(find, 0), 0, NULL);
+	s->sql->finalize(find);
+	larger = json_is_object(json) ? realloc(s->head, (s->nheads + 1) * sizeof(*larger)) : NULL;
+	if (!larger) {
+		err = json_is_object(json) ? -ENOMEM : -EUCLEAN;
+		json_decref(json);
+		return err;
+	}
+	undo_texts(json);
+	s->head = larger;
+	s->head[s->nheads] = (struct store_head){ .id = id, .json = json };
+	err = read_bounds(&s->head[s->nheads]);
+	*head = s->head[s->nheads++];
+	return err;
+}
+
+const char *load__text(const json_t *o, const char *name)
+{
+	return json_string_value(json_object_get(o, name));
+}
+
+u64 load__number(const json_t *o, const char *name)
+{
+	const json_t *v = json_object_get(o, name);
+
+	return json_is_real(v) ? (u64)fmax(json_real_value(v), 0) : (u64)json_integer_value(v);
+}
+
+bool load__flag(const json_t *o, const char *name)
+{
+	return json_is_true(json_object_get(o, name));
+}
+
+static enum unit unit_in(const json_t *o)
+{
+	const char *name = load__text(o, "unit");
+	enum unit unit;
+
+	for (unit = UNIT_COUNT; unit < UNIT_BYTES; unit++)
+		if (name && !strcmp(name, unit_name(unit)))
+			break;
+	return name ? unit : UNIT_COUNT;
+}
+
+void load__use_head(struct report *r, const json_t *head)
+{
+	r->source = load__text(head, "source");
+	r->caveat = load__text(head, "caveat");
+	r->value = load__text(head, "value");
+	r->nothing = load__text(head, "nothing");
+	r->left_out_by = load__text(head, "left_out_by");
+	r->kernel = load__text(head, "kernel");
+	r->cpus = load__number(head, "cpus");
+	r->unit = unit_in(head);
+	r->table = load__flag(head, "table");
+	r->standing = load__flag(head, "standing");
+	r->has_events = load__flag(head, "has_events");
+	r->has_losses = load__flag(head, "has_losses");
+	r->has_max_keys = load__flag(head, "has_max_keys");
+	r->is_sampled = load__flag(head, "is_sampled");
+	r->is_estimate = load__flag(head, "is_estimate");
+}
+
+void load__counters(struct loss_counters *c, const json_t *o)
+{
+	size_t i;
+
+	c->filtered = load__number(o, "filtered");
+	c->unaccounted = load__number(o, "unaccounted");
+	c->corrected = load__number(o, "corrected");
+	c->begun_before = load__number(o, "begun_before");
+	c->summed = load__number(o, "summed");
+	for (i = 0; i < LOSS_REASONS; i++)
+		c->lost[i] = load__number(o, loss_name(i));
+}
+
+static void read_figures_of_events(struct report_stacks *s, const json_t *list)
+{
+	size_t i;
+
+	for (i = 0; i < s->nevents; i++) {
+		const json_t *o = json_array_get(list, i);
+
+		s->event[i].total = load__number(o, "total");
+		s->event[i].chosen = load__number(o, "chosen");
+		s->event[i].left_out = load__number(o, "left_out");
+		s->event[i].missed = load__number(o, "missed");
+	}
+}
+
+void load__figures(struct report *r, struct report_overhead *cost, const json_t *o)
+{
+	r->hidden = load__number(o, "hidden");
+	r->throttled = load__number(o, "throttled");
+	r->left_out = load__number(o, "left_out");
+	r->chosen = load__number(o, "chosen");
+	if (r->stacks) {
+		r->stacks->total = load__number(o, "total");
+		read_figures_of_events(r->stacks, json_object_get(o, "events"));
+	}
+	if (!json_object_get(o, "map_bytes"))
+		return;
+	*cost = (struct report_overhead){
+		.ns = load__number(o, "programs_ns"), .runs = load__number(o, "programs_runs"),
+		.own_ns = load__number(o, "process_ns"), .map_bytes = load__number(o, "map_bytes"),
+		.duration_ns = r->duration_ns, .cpus = r->cpus,
+	};
+	r->overhead = cost;
+}
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Opens and closes stores. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/file.h"
+#include "report/diag.h"
+
+#ifdef HAVE_SQLITE
+
+/* "taly", in the header of the file: https://www.sqlite.org/pragma.html#pragma_application_id */
+#define APPLICATION 0x74616c79
+
+#define TEXT(x) #x
+#define NUMBER(x) TEXT(x)
+
+/*
+ * Short at first, so that a second writer is refused quickly; later long, because checkpoints block
+ * readers.
+ */
+#define BUSY_MS_AT_FIRST 300
+#define BUSY_MS 5000
+
+/* Described in docs/record.md. */
+static const char schema[] =
+	"CREATE TABLE recording (id INTEGER PRIMARY KEY, started_ns INTEGER, host TEXT, kernel TEXT, cpus INTEGER, "
+	"every_ns INTEGER, pid INTEGER);"
+	"CREATE TABLE interval (id INTEGER PRIMARY KEY, recording INTEGER, start_ns INTEGER, duration_ns INTEGER);"
+	"CREATE INDEX interval_start ON interval (start_ns);"
+	"CREATE TABLE measurement (id INTEGER PRIMARY KEY, tool TEXT, line TEXT UNIQUE);"
+	"CREATE TABLE head (id INTEGER PRIMARY KEY, text TEXT UNIQUE);"
+	"CREATE TABLE report (id INTEGER PRIMARY KEY, interval INTEGER, measurement INTEGER, head INTEGER, "
+	"start_ns INTEGER, duration_ns INTEGER, events INTEGER, counters TEXT, figures TEXT);"
+	"CREATE INDEX report_interval ON report (interval);"
+	"CREATE TABLE shape (id INTEGER PRIMARY KEY, measurement INTEGER, kind TEXT, name TEXT UNIQUE, columns TEXT);"
+	"CREATE TABLE frame (id INTEGER PRIMARY KEY, name TEXT, module TEXT, offset INTEGER, kind INTEGER, file TEXT, "
+	"line INTEGER, UNIQUE (name, module, offset, kind, file, line));"
+	"CREATE TABLE stack (id INTEGER PRIMARY KEY, frames TEXT UNIQUE);"
+	"PRAGMA application_id = " NUMBER(APPLICATION) ";"
+	"PRAGMA user_version = " NUMBER(STORE_VERSION) ";";
+
+static int make_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600), err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode))
+		err = -EEXIST;
+	close(fd);
+	return err;
+}
+
+static int is_readable(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && !S_ISREG(st.st_mode))
+		err = -EEXIST;
+	close(fd);
+	return err;
+}
+
+static int open_file(struct store *s, const char *path, int flags)
+{
+	int err = s->writes ? make_file(path) : is_readable(path), result;
+
+	if (err == -EEXIST)
+		diag_error("'%s' is no regular file", path);
+	else if (err)
+		diag_error("'%s': %s", path, strerror(-err));
+	if (err)
+		return err;
+	s->path = strdup(path);
+	if (!s->path)
+		return -ENOMEM;
+	result = s->sql->open_v2(path, &s->db, flags, NULL);
+	err = store__error(result);
+	if (!err)
+		s->sql->busy_timeout(s->db, BUSY_MS_AT_FIRST);
+	return err ? store__complain(s, err) : 0;
+}
+
+/* Whether the file is a recording of this version. *empty: it has no contents yet. */
+static int check_version(struct store *s, bool *empty)
+{
+	s64 application, version, tables;
+	int err = store__number(s, "PRAGMA application_id", &application);
+
+	if (!err)
+		err = store__number(s, "PRAGMA user_version", &version);
+	if (!err)
+		err = store__number(s, "SELECT count(*) FROM sqlite_master", &tables);
+	if (err)
+		return err;
+	*empty = !tables && !application;
+	if (*empty && s->writes)
+		return 0;
+	if (application != APPLICATION) {
+		diag_error("'%s' is %s", s->path, *empty ? "empty: nothing was recorded" :
+							   "a database, but none that tally record has made");
+		return -EPROTO;
+	}
+	if (version != STORE_VERSION) {
+		diag_error("'%s' is a recording of version %lld; this tally takes version %d", s->path,
+			   (long long)version, STORE_VERSION);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+static struct store *new_store(void)
+{
+	const struct sqlite *sql = sqlite__load();
+	struct store *s = sql ? calloc(1, sizeof(*s)) : NULL;
+
+	if (s)
+		s->sql = sql;
+	return s;
+}
+
+static int add_recording(struct store *s, const struct store_origin *o)
+{
+	sqlite3_stmt *add;
+	int err =
+		store__prepare(s, &add,
+			       "INSERT INTO recording (started_ns, host, kernel, cpus, every_ns, pid) VALUES "
+			       "(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000, ?, ?, ?, ?, ?)");
+
+	if (err)
+		return err;
+	err = store__bind_text(s, add, 1, o->host);
+	if (!err)
+		err = store__bind_text(s, add, 2, o->kernel);
+	s->sql->bind_int64(add, 3, o->cpus);
+	s->sql->bind_int64(add, 4, o->interval_ns);
+	s->sql->bind_int64(add, 5, getpid());
+	if (!err)
+		err = store__run(s, add);
+	s->recording = s->sql->last_insert_rowid(s->db);
+	s->sql->finalize(add);
+	return err;
+}
+
+/* Begins the transaction of the first interval, which locks out other writers until we close. */
+static int begin_writing(struct store *s, const struct store_origin *origin)
+{
+	bool empty = true;
+	int err = check_version(s, &empty);
+
+	if (!err)
+		err = store__exec(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+	if (!err)
+		err = store__exec(s, "BEGIN IMMEDIATE");
+	if (!err && empty)
+		err = store__exec(s, schema);
+	if (!err)
+		err = add_recording(s, origin);
+	/* Makes the file a recording even if its first interval fails. */
+	if (!err)
+		err = store__exec(s, "COMMIT; BEGIN IMMEDIATE");
+	if (!err)
+		s->sql->busy_timeout(s->db, BUSY_MS);
+	return err ?: shapes__load(s);
+}
+
+int store__create(struct store **store, const char *path, const struct store_origin *origin,
+		  const struct store_limits *limits)
+{
+	struct store *s = new_store();
+	int err;
+
+	if (!s)
+		return -ENOSYS;
+	s->writes = true;
+	s->limits = *limits;
+	err = open_file(s, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	if (!err) {
+		err = begin_writing(s, origin);
+		if (err)
+			store__complain(s, err);
+	}
+	if (err)
+		store__close(s);
+	else
+		*store = s;
+	return err;
+}
+
+int store__open(struct store **store, const char *path)
+{
+	struct store *s = new_store();
+	bool empty;
+	int err;
+
+	if (!s)
+		return -ENOSYS;
+	err = open_file(s, path, SQLITE_OPEN_READWRITE);
+	if (!err) {
+		s->sql->busy_timeout(s->db, BUSY_MS);
+		err = check_version(s, &empty);
+		if (!err)
+			err = store__exec(s, "BEGIN");  /* one snapshot of the file, whatever is written meanwhile */
+		if (!err)
+			err = shapes__load(s);
+		if (err)
+			store__complain(s, err);
+	}
+	if (err)
+		store__close(s);
+	else
+		*store = s;
+	return err;
+}
+
+void store__close(struct store *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	if (s->db && !s->sql->get_autocommit(s->db))
+		store__exec(s, "ROLLBACK");
+	for (i = 0; i < STATEMENTS; i++)
+		s->sql->finalize(s->statement[i]);
+	shapes__free(s);
+	for (i = 0; i < s->nheads; i++) {
+		json_decref(s->head[i].json);
+		free(s->head[i].bound);
+	}
+	free(s->head);
+	for (i = 0; i < s->nframes; i++) {
+		free(s->frame[i].name);
+		free(s->frame[i].module);
+		free(s->frame[i].file);
+	}
+	free(s->frame);
+	table__free(&s->frames);
+	if (s->db)
+		s->sql->close_v2(s->db);
+	free(s->host);
+	free(s->path);
+	free(s);
+}
+
+#endif /* HAVE_SQLITE */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of C++ and Rust functions for people: without parameters, and without the arguments of templates.
+ *
+ *   std::vector<int, std::allocator<int> >::push_back(int const&)     std::vector<>::push_back
+ *   void ns::run<long>(long)                                          ns::run<>
+ *   <alloc::vec::Vec<T> as core::ops::drop::Drop>::drop    <alloc::vec::Vec<> as core::ops::drop::Drop>::drop
+ *
+ * Operators, "(anonymous namespace)", lambdas' numbers and receivers in Go (main.(*T).run) stay. Names may be hostile:
+ * one whose brackets do not match, or that is very long, stays as it is. Pure.
+ */
+#ifndef TALLY_REPORT_SHORT_NAME_H
+#define TALLY_REPORT_SHORT_NAME_H
+
+/* Allocated; NULL: no memory. */
+char *short_name(const char *name);
+
+#endif /* TALLY_REPORT_SHORT_NAME_H */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+
+#include "report/html.h"
+#include "report/openmetrics.h"
+#include "report/replace.h"
+#include "report/report.h"
+#include "report/stream_columns.h"
+
+void writer__close(struct writer *w)
+{
+	int err = html__end(w);
+
+	if (err && !w->failed)
+		w->failed = err;
+	errno = 0;
+	err = 0;
+	if (w->file && (w->file == stdout ? fflush(stdout) : fclose(w->file)))
+		err = errno ? -errno : -EIO;
+	if (!w->failed)
+		w->failed = err;
+	w->file = NULL;
+	stream_columns__free(w->columns);
+	w->columns = NULL;
+	replacement__release(&w->replacement);
+}
+
+int writer__write(struct writer *w, const struct report *r)
+{
+	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
+		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv,
+		[FORMAT_FOLDED] = write_folded, [FORMAT_FLAME] = write_flame,
+		[FORMAT_PPROF] = write_pprof, [FORMAT_SPEEDSCOPE] = write_speedscope,
+	};
+	/*
+	 * Reports that the format cannot show become text: no stacks (-n) in a format of stacks, no
+	 * figures for metrics.
+	 */
+	bool fits = !format_is_metrics(w->format) && (w->format < FORMAT_FOLDED || r->stacks);
+	enum report_format format = fits ? w->format : FORMAT_TEXT;
+	struct writing writing;
+	int err;
+
+	if (w->sink)
+		return w->sink->report(w->sink->context, r);
+	if (w->metrics)
+		return openmetrics__add(w->metrics, r, 0);
+	if (w->format == FORMAT_HTML)
+		return html__add_report(w, r);
+	err = writer__begin(w, &writing);
+	if (!err)
+		err = writers[format](w, r);
+	stream_columns__interrupt(w->columns);
+	return writer__end(w, &writing, err);
+}

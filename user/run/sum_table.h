@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables of tools whose programs add up sums by key: elements of the map "sums" (agg/sum_set.h)
+ * become rows of a report. The tool defines the cells of an element; intervals, losses (map
+ * "losses"), order and the number of rows shown in text are handled here.
+ */
+#ifndef TALLY_RUN_SUM_TABLE_H
+#define TALLY_RUN_SUM_TABLE_H
+
+#include "agg/loss.h"
+#include "agg/sum_set.h"
+#include "base/types.h"
+#include "cli/task_key.h"
+#include "report/report.h"
+#include "run/measurement.h"
+#include "run/ring.h"
+
+#define SUM_NO_TASK SIZE_MAX
+
+/* A report in progress, for the hooks below. */
+struct sum_table_report {
+	void *own;                      /* m->own */
+	const struct cli *cli;
+	struct task_key_names names;    /* for task_key__add_fields() */
+};
+
+/*
+ * A tool's definition of its table. An element is its key followed by its value, as in a sum_set.
+ */
+struct sum_table_spec {
+	struct sum_layout layout;
+	size_t task_at;                 /* offset of the struct task_key in a key; SUM_NO_TASK: keys have none */
+
+	/* Add the key cells of a row, then the others. Return 0 or -ENOMEM. */
+	int (*add_key)(struct sum_table_report *t, struct report_row *row, const void *element);
+	int (*add_figures)(struct sum_table_report *t, struct report_row *row, const void *element);
+
+	/* Number of events in an element. */
+	u64 (*events)(const void *element);
+};
+
+/* Initialise to all zeros. */
+struct sum_table {
+	struct sum_set before;
+	struct loss_counters losses_before;
+};
+
+/*
+ * Fills the rows of r with the change since the last call. order: a cell's name, or NULL (by key).
+ * names: the ring of records that programs send after they create an element, drained before rows
+ * are made; may be NULL. Returns 0 or a negative errno.
+ */
+int sum_table__report(struct sum_table *t, const struct sum_table_spec *spec, struct measurement *m, struct ring *names,
+		      const char *order, struct report *r);
+void sum_table__free(struct sum_table *t);
+
+#endif /* TALLY_RUN_SUM_TABLE_H */

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/broken.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diag.h"
+
+/* Modules named for each reason, those with the most events first. */
+#define TOLD_MODULES 5
+
+static struct broken_module *find(struct broken *b, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		if (!strcmp(b->module[i].name, name))
+			return &b->module[i];
+	if (b->n == BROKEN_MODULES)
+		return NULL;
+	b->module[b->n].name = name;
+	return &b->module[b->n++];
+}
+
+void broken__count(struct broken *b, const struct stack_path *path, u64 count)
+{
+	struct broken_module *m;
+
+	b->total += count;
+	if (!path->breaks)
+		return;
+	b->value[path->breaks] += count;
+	m = find(b, path->breaks_in);
+	if (m)
+		m->value[path->breaks] += count;
+}
+
+/* The module with the most events of those with fewer than below, or as many and later ones. */
+static const struct broken_module *next_module(const struct broken *b, enum stack_break why,
+					       const struct broken_module *before)
+{
+	const struct broken_module *m, *best = NULL;
+
+	for (m = b->module; m < b->module + b->n; m++) {
+		u64 value = m->value[why], most = before ? before->value[why] : UINT64_MAX;
+
+		if (!value || value > most || (value == most && m <= before))
+			continue;
+		if (!best || value > best->value[why])
+			best = m;
+	}
+	return best;
+}
+
+static void tell_modules(const struct broken *b, enum stack_break why, const char *reason)
+{
+	const struct broken_module *m = NULL;
+	char *text = NULL;
+	size_t size, i;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return;
+	for (i = 0; i < TOLD_MODULES && (m = next_module(b, why, m)); i++)
+		fprintf(f, "%s%s %llu", i ? ", " : ": ", m->name, m->value[why]);
+	if (!fclose(f))
+		diag_detail("%llu of them %s%s", b->value[why], reason, text);
+	free(text);
+}
+
+void broken__tell(const struct broken *b)
+{
+	static const char *const reason[STACK_BREAKS] = {
+		[STACK_NO_TABLE] = "in code of files without tables, or whose tables were not read yet",
+		[STACK_GENERATED] = "in generated code",
+		[STACK_NOT_FOLLOWED] = "by a rule that is not followed, or memory that could not be read",
+		[STACK_NO_CALLER] = "by a return address that is not code",
+	};
+	u64 sum = 0;
+	u32 why;
+
+	for (why = 1; why < STACK_BREAKS; why++)
+		sum += b->value[why];
+	diag_detail("%llu of %llu with [incomplete] stacks", sum, b->total);
+	for (why = 1; why < STACK_BREAKS; why++)
+		if (b->value[why])
+			tell_modules(b, why, reason[why]);
+}

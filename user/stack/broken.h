@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why stacks of a report are [incomplete], and in whose code: counts by reason and module, for -v. */
+#ifndef TALLY_STACK_BROKEN_H
+#define TALLY_STACK_BROKEN_H
+
+#include "stack/names.h"
+
+/* More modules are counted by reason only. */
+#define BROKEN_MODULES 64
+
+struct broken {                 /* initialise to all zeros */
+	u64 total;              /* events, those with whole stacks included */
+	u64 value[STACK_BREAKS];
+	struct broken_module {
+		const char *name;       /* of the path */
+		u64 value[STACK_BREAKS];
+	} module[BROKEN_MODULES];
+	size_t n;
+};
+
+/* Adds count events with this stack. */
+void broken__count(struct broken *b, const struct stack_path *path, u64 count);
+
+/* With -v: a line with the total, and one for each reason. */
+void broken__tell(const struct broken *b);
+
+#endif /* TALLY_STACK_BROKEN_H */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "stack/callers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "agg/variable.h"
+#include "base/confined.h"
+#include "base/numbers.h"
+#include "report/diag.h"
+
+/*
+ * --- options -----------------------------------------------------------------------------------
+ */
+
+enum { KEY_MAX_DEPTH = 0x2100 };
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "Stacks of single events:", 3 },
+	{ "stacks", 'g', NULL, 0, "Where the task was: the functions and their callers", 3 },
+	{ "kernel-stacks", 'K', NULL, 0, "of -g: the kernel's part", 3 },
+	{ "user-stacks", 'U', NULL, 0, "of -g: the user's part; with -K both", 3 },
+	{ "max-depth", KEY_MAX_DEPTH, "N", 0, "of -g: the N innermost frames", 3 },
+	{},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct callers *c = state->input;
+
+	switch (key) {
+	case 'g':
+		c->wanted = true;
+		return 0;
+	case 'K':
+		c->kernel = true;
+		return 0;
+	case 'U':
+		c->user = true;
+		return 0;
+	case KEY_MAX_DEPTH:
+		if (!parse_u64_between(arg, 1, STACK_MOST_DEPTH, &c->most_frames))
+			return 0;
+		diag_error("--max-depth: '%s' is not a number of frames from 1 to %u", arg, STACK_MOST_DEPTH);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp callers_argp = { .options = options, .parser = parse };
+
+/* Some of the innermost frames may be left out: so at least STACK_DEPTH frames are walked. */
+int callers__check(struct callers *c)
+{
+	bool chosen = c->kernel || c->user;
+
+	if (!c->wanted && (chosen || c->most_frames)) {
+		diag_error("an option about stacks goes with -g");
+		return -EINVAL;
+	}
+	if (!c->wanted)
+		return 0;
+	c->stacks.kernel = c->kernel || !chosen;
+	c->stacks.user = c->user || (!chosen && c->both);
+	c->stacks.unwind = true;
+	c->stacks.at_tracepoints = true;
+	return stacks__set_depth(&c->stacks, c->most_frames > STACK_DEPTH ? c->most_frames : 0);
+}
+
+/*
+ * --- the measurement ---------------------------------------------------------------------------
+ */
+
+int callers__prepare(struct callers *c, const struct measurement *m, struct bpf_object *obj)
+{
+	u32 take = (c->stacks.kernel ? STACK_KERNEL : 0) | (c->stacks.user ? STACK_USER : 0);
+
+	return object_set(obj, "take", take) ?: stacks__prepare(&c->stacks, m, obj, NULL, 0);
+}
+
+int callers__begin(struct callers *c, struct measurement *m, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int err = stacks__begin(&c->stacks, m);
+
+	if (err)
+		return err;
+	stack_store__fill_stocks(&c->stacks.store);
+	return epoll_ctl(c->stacks.watch_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Whether a frame is one of the innermost of every context switch; perf leaves them out, too. */
+static bool is_every_switch(const struct report_frame *f)
+{
+	static const char *const names[] = {
+		"__schedule", "schedule", "preempt_schedule", "preempt_schedule_common",
+	};
+	size_t i;
+
+	for (i = 0; f->name && f->kind == FRAME_KERNEL && i < ARRAY_SIZE(names); i++)
+		if (!strcmp(f->name, names[i]))
+			return true;
+	return false;
+}
+
+/* The innermost frame comes first here; in a path it is last. */
+static int add_path(struct callers *c, const struct stack_path *path)
+{
+	struct report_frame *frame = calloc(path->n ?: 1, sizeof(*frame));
+	u32 n = path->n, i;
+	int err;
+
+	if (!frame)
+		return -ENOMEM;
+	while (c->at_switches && n > 1 && is_every_switch(&c->stacks.names.frame[path->frame[n - 1]]))
+		n--;
+	for (i = 0; i < n; i++)
+		frame[i] = c->stacks.names.frame[path->frame[n - 1 - i]];
+	err = call_stacks__add(&c->all, frame, n);
+	free(frame);
+	return err;
+}
+
+static int add_stack(struct callers *c, const struct stack_id *id)
+{
+	struct stack *stack = NULL;
+	struct stack_path path = {};
+	/* Side-band records of its process may have arrived since the last poll. */
+	int err = id->tgid ? stacks__watch(&c->stacks) : 0;
+
+	if (!err && id->hash)
+		err = stack_store__fetch(&c->stacks.store, id, &stack);
+	if (!err)
+		err = stack_names__resolve(&c->stacks.names, stack, c->stacks.kernel, &path);
+	if (!err)
+		err = add_path(c, &path);
+	stack_path__free(&path);
+	free(stack);
+	return err;
+}
+
+static bool same_id(const void *array, u32 index, const void *key)
+{
+	return !memcmp(&((const struct stack_id *)array)[index], key, sizeof(struct stack_id));
+}
+
+int callers__number(struct callers *c, const struct stack_id *id, u32 *number, bool *is_new)
+{
+	u64 hash = table_hash(0, id, sizeof(*id));
+	s64 known = table__find(&c->by_id, hash, same_id, c->id, id);
+	size_t n = c->all.n;
+	struct stack_id *larger;
+	int err;
+
+	*is_new = known < 0;
+	*number = known + 1;
+	if (known >= 0)
+		return 0;
+	if (!(n & (n - 1))) {
+		larger = realloc(c->id, (n ? 2 * n : 1) * sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		c->id = larger;
+	}
+	err = add_stack(c, id);
+	if (err)
+		return err;
+	c->id[n] = *id;
+	*number = n + 1;
+	if (!confined__interrupted())
+		return table__add(&c->by_id, hash, n);
+	c->interrupted = true;
+	return 0;
+}
+
+bool callers__take_interrupted(struct callers *c)
+{
+	bool was = c->interrupted;
+
+	c->interrupted = false;
+	return was;
+}
+
+void callers__free(struct callers *c)
+{
+	stacks__free(&c->stacks);
+	call_stacks__free(&c->all);
+	free(c->id);
+	table__free(&c->by_id);
+	*c = (struct callers){};
+}

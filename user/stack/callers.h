@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stacks of single events (-g of streams), from the kernel's maps to numbered stacks of names. Each stack is resolved
+ * when it is first seen, with the names of the kernel and the programs at that time.
+ *
+ *   callers_argp         options; sets c->wanted
+ *   callers__check()     after parsing
+ *   callers__prepare()   between open and load
+ *   callers__begin()     between load and attach
+ *   callers__number()    for each record
+ *   callers__free()
+ */
+#ifndef TALLY_STACK_CALLERS_H
+#define TALLY_STACK_CALLERS_H
+
+#include <argp.h>
+
+#include "report/call_stack.h"
+#include "run/measurement.h"
+#include "stack/stacks.h"
+
+/* Initialise to all zeros, but for the tool's own choices. */
+struct callers {
+	/* The tool's. */
+	bool both;                      /* without -K and -U: both parts, else the kernel's */
+	bool at_switches;               /* leaves out the functions that every context switch ends in */
+	/* Options. */
+	bool wanted;                    /* -g */
+	bool kernel, user;              /* -K, -U: parts given */
+	u64 most_frames;                /* --max-depth: limit of frames shown; 0: not given */
+	/* Private. */
+	struct stacks stacks;
+	struct call_stacks all;
+	struct stack_id *id;            /* for each of all */
+	struct table by_id;             /* of those whose names were looked for in full */
+	bool interrupted;
+};
+
+/* -g, -K, -U, --max-depth. Its input is the struct callers, which the tool's parser passes at ARGP_KEY_INIT. */
+extern const struct argp callers_argp;
+
+/*
+ * Checks the combination of options, and the depth against the kernel's limit. Returns 0, or -EINVAL after reporting
+ * the error.
+ */
+int callers__check(struct callers *c);
+
+/*
+ * Writes the constants of the opened object: its scope, and "take", the parts of stacks. Returns 0 or a negative errno.
+ */
+int callers__prepare(struct callers *c, const struct measurement *m, struct bpf_object *obj);
+
+/*
+ * Also fills the scope. Sets m->watch_fd: it becomes readable when fd is, or when stacks__watch()
+ * must be called. Returns 0 or a negative errno.
+ */
+int callers__begin(struct callers *c, struct measurement *m, int fd);
+
+/*
+ * Finds the number of a stack; *is_new: it is seen for the first time. Returns 0 or a negative
+ * errno.
+ */
+int callers__number(struct callers *c, const struct stack_id *id, u32 *number, bool *is_new);
+
+/* Whether a signal has cut short the search for names since the last call: they are looked for again when asked. */
+bool callers__take_interrupted(struct callers *c);
+void callers__free(struct callers *c);
+
+#endif /* TALLY_STACK_CALLERS_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Frames in code that a process has generated and that no perf map names, and the option of its runtime that makes it
+ * write one. The files that the process has mapped say which runtime it is.
+ *
+ *   generated__add()     for each stack of a report that has such a frame
+ *   generated__say()     "41.3 % in code that process 812 (Node.js) has generated, without names:
+ *                         node --perf-basic-prof names it"
+ */
+#ifndef TALLY_STACK_GENERATED_H
+#define TALLY_STACK_GENERATED_H
+
+#include <stdio.h>
+
+#include "base/types.h"
+#include "sym/symbols.h"
+
+/* More processes than these are only in the sum. */
+#define GENERATED_PROCESSES 64
+
+/* All zero: none yet. */
+struct generated {
+	struct {
+		u32 pid;
+		u64 value;              /* of its stacks; saturates */
+	} process[GENERATED_PROCESSES];
+	size_t n;
+	u64 value;                      /* of all processes; saturates */
+};
+
+void generated__add(struct generated *g, u32 pid, u64 value);
+
+/* Writes the sentence about all of them, with the advice for the process that has most. total: of the report. */
+void generated__say(const struct generated *g, struct symbols *symbols, u64 total, FILE *f);
+
+#endif /* TALLY_STACK_GENERATED_H */

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a report of stacks says below: what is incomplete, which names are missing, and why. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack/stacks.h"
+
+/* Files without debug information listed in a note. */
+#define MOST_SOURCELESS 4
+
+/*
+ * Lists the first files without source information, with the reason unless they only lack debug
+ * information. Returns their number.
+ */
+static size_t put_sourceless(FILE *f, const struct symbols *symbols)
+{
+	const char *name, *slash;
+	size_t at = 0, n = 0;
+	int why;
+
+	while ((name = symbols__sourceless(symbols, &at, &why))) {
+		slash = strrchr(name, '/');
+		if (n++ < MOST_SOURCELESS)
+			fprintf(f, "%s%s%s", n > 1 ? ", " : "", slash ? slash + 1 : name,
+				why == -EBADMSG	 ? " (cannot be read)"
+				: why == -EMFILE ? " (too many files)"
+						 : "");
+	}
+	if (n > MOST_SOURCELESS)
+		fprintf(f, " and %zu more", n - MOST_SOURCELESS);
+	return n;
+}
+
+/* Lists the first unreadable files, with the reason. Returns their number. */
+static size_t put_unread(FILE *f, const struct symbols *symbols)
+{
+	const char *name, *slash, *why;
+	size_t at = 0, n = 0;
+
+	while ((name = symbols__unread(symbols, &at, &why))) {
+		slash = strrchr(name, '/');
+		if (n++ < MOST_SOURCELESS)
+			fprintf(f, "%s%s (%s)", n > 1 ? ", " : "", slash ? slash + 1 : name, why);
+	}
+	if (n > MOST_SOURCELESS)
+		fprintf(f, " and %zu more", n - MOST_SOURCELESS);
+	return n;
+}
+
+/*
+ * Adds a note with title and put()'s list, unless empty; begins with "; " after other notes.
+ * Returns the number of items.
+ */
+static size_t add_list(FILE *f, const char *title, bool others, const struct symbols *symbols,
+		       size_t (*put)(FILE *f, const struct symbols *symbols))
+{
+	char *text = NULL;
+	size_t size, n = 0;
+	FILE *list = open_memstream(&text, &size);
+
+	if (!list)
+		return 0;
+	n = put(list, symbols);
+	if (!fclose(list) && n)
+		fprintf(f, "%s%s: %s", others ? "; " : "", title, text);
+	free(text);
+	return n != 0;
+}
+
+/* Incomplete stacks get a note from this percentage on. */
+#define INCOMPLETE_TO_NOTE 10
+
+/* Unknown ones get a note from this percentage on. */
+#define UNKNOWN_TO_NOTE 1
+
+/* The frame after the note on the kind of time, if any. */
+static const struct report_frame *outermost_of(const struct report_stacks *stacks, const struct report_stack *stack)
+{
+	const struct report_frame *f = &stacks->frame[stack->frame[0]];
+	bool is_kind = report_frame__is_off_cpu(f) || (f->kind == FRAME_NOTE && !strcmp(f->name, NOTE_ON_CPU));
+
+	return is_kind && stack->nframes > 1 ? &stacks->frame[stack->frame[1]] : f;
+}
+
+/* Of several events, that of the first one. */
+static u64 total_of(const struct report_stacks *stacks)
+{
+	return stacks->nevents ? stacks->event[0].total : stacks->total;
+}
+
+/* Percentage of the report in incomplete stacks; of several events, of the first one. */
+static u32 share_incomplete(const struct report_stacks *stacks)
+{
+	u64 incomplete = 0, total = total_of(stacks);
+	size_t i;
+
+	for (i = 0; i < stacks->n; i++) {
+		const struct report_stack *stack = &stacks->stack[i];
+		const struct report_frame *outermost;
+
+		if (!stack->nframes || stack->event)
+			continue;
+		outermost = outermost_of(stacks, stack);
+		if (outermost->kind == FRAME_NOTE && !strcmp(outermost->name, "[incomplete]"))
+			incomplete += stack->value;
+	}
+	return total ? incomplete * 100.0 / total : 0;
+}
+
+static const char *separator(const struct report *r, size_t n)
+{
+	return r->caveat || n ? "; " : "";
+}
+
+/* Trees do not show smaller branches (GENERATED_TO_NOTE of a thousand). */
+#define GENERATED_TO_NOTE 5
+
+static bool is_generated_shown(const struct stacks *s, const struct report_stacks *stacks)
+{
+	return s->generated.n &&
+	       (stacks->nevents > 1 || s->generated.value >= total_of(stacks) * (GENERATED_TO_NOTE / 1000.0));
+}
+
+/* Notes on missing and wrong names caused by events in the processes. */
+static size_t put_process_notes(FILE *f, const struct stacks *s, const struct report *r)
+{
+	size_t n = 0;
+
+	if (s->unknown * 100 >= r->stacks->total * UNKNOWN_TO_NOTE && s->unknown)
+		fprintf(f, "%s%llu without names, of processes whose mappings are not known%s",
+			separator(r, n++), s->unknown,
+			s->told.n ? "" : " (there are no records of them: perf_event_open)");
+	if (s->mixed)
+		fprintf(f, "%sup to %llu may have the names of code that other code was mapped over",
+			separator(r, n++), s->mixed);
+	else if (s->told.unnoticed && !s->counts_doubts)
+		fprintf(f, "%scode was mapped over other code %llu times, and what came meanwhile may have "
+			"the names of the other", separator(r, n++), s->told.unnoticed);
+	return n;
+}
+
+static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
+{
+	u32 share = s->user && !s->unwind && !s->hides_callers ? share_incomplete(r->stacks) : 0;
+	size_t n = put_process_notes(f, s, r);
+
+	if (r->stacks->total == UINT64_MAX)
+		fprintf(f, "%ssums of 2^64 and more are shown as 2^64 - 1", separator(r, n++));
+	if (share >= INCOMPLETE_TO_NOTE) {
+		fprintf(f, "%s%u %% by [incomplete] stacks: their code keeps no frame pointers, "
+			"--call-graph dwarf walks through it", separator(r, n), share);
+		n++;
+	}
+	if (is_generated_shown(s, r->stacks)) {
+		fputs(separator(r, n++), f);
+		generated__say(&s->generated, s->names.symbols, total_of(r->stacks), f);
+	}
+	if (s->lines || s->inlined)
+		n += add_list(f, "without debug information", r->caveat || n, s->names.symbols,
+			      put_sourceless);
+	return n + add_list(f, "names missing of", r->caveat || n, s->names.symbols, put_unread);
+}
+
+int stacks__add_notes(struct stacks *s, struct report *r)
+{
+	char *text = NULL;
+	size_t size, n;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return -ENOMEM;
+	if (r->caveat)
+		fputs(r->caveat, f);
+	n = put_notes(f, s, r);
+	s->generated = (struct generated){};
+	if (fclose(f)) {
+		free(text);
+		return -ENOMEM;
+	}
+	free(s->note);
+	s->note = text;
+	if (n)
+		r->caveat = text;
+	return 0;
+}

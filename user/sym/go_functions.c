@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The layouts are those of go's src/debug/gosym/pclntab.go and src/cmd/link/internal/ld/pcln.go. */
+#include "sym/go_functions.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cursor.h"
+
+#define HEADER 8                /* magic, two zeroes, the size of instructions, the size of addresses */
+
+enum { GO_1_2 = 12, GO_1_16 = 116, GO_1_18 = 118 };
+
+static u32 version_of(u32 magic)
+{
+	switch (magic) {
+	case 0xfffffffb:
+		return GO_1_2;
+	case 0xfffffffa:
+		return GO_1_16;
+	case 0xfffffff0:        /* 1.18, 1.19 */
+	case 0xfffffff1:        /* since 1.20 */
+		return GO_1_18;
+	default:
+		return 0;
+	}
+}
+
+/* The number of that many bytes at an offset; false: it is not in the table. */
+static bool read_at(const struct go_table *t, u64 at, u32 bytes, u64 *n)
+{
+	struct cursor c;
+
+	if (at > t->size)
+		return false;
+	c = cursor__of(t->bytes + at, t->size - at);
+	*n = cursor__take(&c, bytes);
+	return !c.failed;
+}
+
+/* The header's field of that number, an address wide. */
+static bool read_field(const struct go_table *t, u32 i, u64 *n)
+{
+	return read_at(t, HEADER + (u64)i * t->word, t->word, n);
+}
+
+static bool read_parts(struct go_table *t)
+{
+	switch (t->version) {
+	case GO_1_2:
+		t->names = 0;
+		t->entries = HEADER + t->word;
+		return true;
+	case GO_1_16:
+		return read_field(t, 2, &t->names) && read_field(t, 6, &t->entries);
+	default:
+		t->text_at = HEADER + 2 * t->word;
+		return read_field(t, 2, &t->text) && read_field(t, 3, &t->names) && read_field(t, 7, &t->entries);
+	}
+}
+
+/* Bytes of each number in the list of functions. */
+static u32 width(const struct go_table *t)
+{
+	return t->version == GO_1_18 ? 4 : t->word;
+}
+
+int go_table__open(struct go_table *t, const void *bytes, size_t size)
+{
+	struct cursor c = cursor__of(bytes, size);
+	u32 zeroes, step;
+
+	*t = (struct go_table){ .bytes = bytes, .size = size, .version = version_of(cursor__take(&c, 4)) };
+	zeroes = cursor__take(&c, 2);
+	step = cursor__take(&c, 1);
+	t->word = cursor__take(&c, 1);
+	if (c.failed || !t->version || zeroes || (step != 1 && step != 2 && step != 4) ||
+	    (t->word != 4 && t->word != 8))
+		return -EBADMSG;
+	if (!read_field(t, 0, &t->n) || !read_parts(t) || t->names > size || t->entries > size)
+		return -EBADMSG;
+	/* Each has two numbers, and one more says where the last one ends. */
+	if (t->n > (size - t->entries) / (2 * width(t)))
+		return -EBADMSG;
+	return 0;
+}
+
+/* The ends of names are not looked for in all of the table, which would take long for each of many functions. */
+#define MOST_NAME 4096
+
+/* The name of a function whose description begins at an offset; false: it is damaged. */
+static bool find_name(const struct go_table *t, u64 description, const char **name, size_t *len)
+{
+	const char *end;
+	u64 at, offset;
+
+	/* Descriptions begin with the address, and go on with the name's place. */
+	if (__builtin_add_overflow(t->version == GO_1_2 ? 0 : t->entries, description, &at) ||
+	    __builtin_add_overflow(at, width(t), &at) || !read_at(t, at, 4, &offset) || offset >= t->size - t->names)
+		return false;
+	*name = (const char *)t->bytes + t->names + offset;
+	offset = t->size - t->names - offset;
+	end = memchr(*name, 0, offset < MOST_NAME ? offset : MOST_NAME);
+	*len = end ? end - *name : 0;
+	return *len;
+}
+
+static int visit_one(const struct go_table *t, u64 i, go_visit visit, void *arg)
+{
+	u64 at = t->entries + i * 2 * width(t), start, end, description;
+	const char *name;
+	size_t len;
+
+	if (!read_at(t, at, width(t), &start) || !read_at(t, at + width(t), width(t), &description) ||
+	    !read_at(t, at + 2 * width(t), width(t), &end) || end <= start)
+		return 0;
+	if (!find_name(t, description, &name, &len))
+		return 0;
+	return visit(arg, t->text + start, t->text + end, name, len);
+}
+
+int go_table__each(const struct go_table *t, go_visit visit, void *arg)
+{
+	u64 i;
+	int err = 0;
+
+	for (i = 0; i < t->n && !err; i++)
+		err = visit_one(t, i, visit, arg);
+	return err;
+}

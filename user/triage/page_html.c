@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "triage/page_html.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/html.h"
+#include "report/xml.h"
+
+/* Takes over text. */
+static int put_own(FILE *f, char *text)
+{
+	if (!text)
+		return -ENOMEM;
+	put_xml_escaped(f, text);
+	free(text);
+	return 0;
+}
+
+static void put_value(FILE *f, const struct triage_rule *r, double value)
+{
+	char text[UNITS_SPACE];
+
+	fprintf(f, "<td class=\"n\" data-v=\"%.17g\" title=\"%.17g\">%s</td>", value, value,
+		triage_value(text, r, value));
+}
+
+static void put_key_names(FILE *f, const struct triage_finding *x)
+{
+	const struct report_row *row = &x->key[0]->row;
+	size_t i;
+
+	fputs("<thead><tr>", f);
+	for (i = 0; i < row->ncells; i++)
+		if (triage_shows_cell(x->rule, row->cell[i].name)) {
+			fputs("<th scope=\"col\">", f);
+			put_xml_escaped(f, row->cell[i].name);
+			fputs("</th>", f);
+		}
+	fputs("<th scope=\"col\" class=\"n\">figure</th></tr></thead>\n<tbody>\n", f);
+}
+
+static void put_key(FILE *f, const struct triage_finding *x, size_t k)
+{
+	const struct report_row *row = &x->key[k]->row;
+	size_t i;
+
+	fputs("<tr>", f);
+	for (i = 0; i < row->ncells; i++) {
+		struct field cell = row->cell[i];
+
+		if (!triage_shows_cell(x->rule, cell.name))
+			continue;
+		cell.kind = cell.kind == FIELD_NUMBER ? FIELD_ID : cell.kind;
+		html_put_cell(f, &cell, false);
+	}
+	put_value(f, x->rule, x->key_value[k]);
+	fputs("</tr>\n", f);
+}
+
+static void put_others(FILE *f, const struct triage_finding *x)
+{
+	char value[UNITS_SPACE], count[UNITS_SPACE];
+
+	fprintf(f, "<p class=\"left\">others: %s, of %s %s that were too many to tell apart</p>\n",
+		triage_value(value, x->rule, x->others), format_count(count, x->nothers), x->rule->by);
+}
+
+static void put_evidence(FILE *f, const struct triage_finding *x)
+{
+	size_t i;
+
+	if (!x->rule->by || !x->nkeys)
+		return;
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"evidence\"><table>", f);
+	put_key_names(f, x);
+	for (i = 0; i < x->nkeys; i++)
+		put_key(f, x, i);
+	fputs("</tbody></table></div>\n", f);
+	if (x->nothers)
+		put_others(f, x);
+}
+
+static int put_next(FILE *f, const struct triage_finding *x)
+{
+	char *next;
+
+	if (!x->rule->next)
+		return 0;
+	next = triage_next(x);
+	if (!next)
+		return -ENOMEM;
+	html_put_command(f, next);
+	free(next);
+	return 0;
+}
+
+static int put_finding(FILE *f, const struct triage_finding *x)
+{
+	const char *level = x->level == TRIAGE_PROBLEM ? "problem" : "notice";
+	int err;
+
+	fprintf(f, "<article class=\"finding %s\" data-rule=\"%s\">\n<h3><span class=\"level\">%s</span>", level,
+		x->rule->name, level);
+	err = put_own(f, triage_sentence(x));
+	fputs("</h3>\n", f);
+	put_evidence(f, x);
+	fputs("<p class=\"soft\">", f);
+	put_xml_escaped(f, x->rule->why);
+	fprintf(f, " (rule %s, of %s)</p>\n", x->rule->name, x->rule->tool);
+	if (!err)
+		err = put_next(f, x);
+	fputs("</article>\n", f);
+	return err;
+}
+
+static void put_fine(FILE *f, const struct triage_finding *x)
+{
+	const struct triage_rule *r = x->rule;
+
+	fprintf(f, "<tr><th scope=\"row\">%s</th>", r->name);
+	put_value(f, r, triage_finding__judged(x));
+	put_value(f, r, r->notice > 0 ? r->notice : x->problem);
+	fprintf(f, "<td>%s</td></tr>\n", r->tool);
+}
+
+/* Lists the rules without a finding, with value and limit. */
+static void put_looked_at(FILE *f, const struct triage_page *p, bool open)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < p->n; i++)
+		n += p->finding[i].level == TRIAGE_FINE && p->finding[i].looked;
+	if (!n)
+		return;
+	fprintf(f,
+		"<details%s><summary>%zu rules found nothing</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		"aria-label=\"rules\"><table class=\"data\"><thead><tr><th scope=\"col\">rule</th>"
+		"<th scope=\"col\" class=\"n\">largest</th><th scope=\"col\" class=\"n\">a notice from</th><th scope=\"col\">of</th></tr>"
+		"</thead><tbody>\n",
+		open ? " open" : "", n);
+	for (i = 0; i < p->n; i++)
+		if (p->finding[i].level == TRIAGE_FINE && p->finding[i].looked)
+			put_fine(f, &p->finding[i]);
+	fputs("</tbody></table></div></details>\n", f);
+}
+
+static int put_part(FILE *f, const struct triage_page *p)
+{
+	size_t count[] = { [TRIAGE_FINE] = 0, [TRIAGE_NOTICE] = 0, [TRIAGE_PROBLEM] = 0 }, i;
+	int err = 0;
+
+	for (i = 0; i < p->n; i++)
+		count[p->finding[i].level]++;
+	if (!count[TRIAGE_PROBLEM] && !count[TRIAGE_NOTICE])
+		fputs("<p>Nothing is wrong by any of the rules.</p>\n", f);
+	else
+		fprintf(f, "<p>%zu %s, %zu worth a word. The first one is what to mend first.</p>\n",
+			count[TRIAGE_PROBLEM], count[TRIAGE_PROBLEM] == 1 ? "problem" : "problems",
+			count[TRIAGE_NOTICE]);
+	for (i = 0; i < p->n && p->finding[i].level != TRIAGE_FINE && !err; i++)
+		err = put_finding(f, &p->finding[i]);
+	put_looked_at(f, p, !i);
+	return err;
+}
+
+/* With several intervals, each has a part of its own. */
+static void heading_of(char *text, size_t size, const struct triage_page *p)
+{
+	time_t seconds = p->start_ns / NSEC_PER_SEC;
+	char clock[16] = "?";
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	snprintf(text, size, "Findings from %s, %.1f s", clock, (double)p->duration_ns / NSEC_PER_SEC);
+}
+
+int triage_page__add(const struct triage_page *p, struct writer *w)
+{
+	char heading[64], *html = NULL;
+	size_t n = 0, i;
+	FILE *f = open_memstream(&html, &n);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	err = put_part(f, p);
+	if (fclose(f) && !err)
+		err = -ENOMEM;
+	if (err) {
+		free(html);
+		return err;
+	}
+	heading_of(heading, sizeof(heading), p);
+	err = html__add_part(w, "triage", heading, html);
+	for (i = 0; i < p->nabsent && !err; i++)
+		err = html__add_absent(w, p->absent[i]);
+	return err;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The names that libbpf looks up in the kernel's BTF when it loads an object. */
+#ifndef TALLY_TYPES_BTF_NAMES_H
+#define TALLY_TYPES_BTF_NAMES_H
+
+#include <bpf/btf.h>
+
+#include "base/types.h"
+
+struct bpf_object;
+
+struct btf_wanted {
+	char *name;             /* of relocated types without their flavours (NAME___FLAVOUR) */
+	size_t length;
+	u32 kind;               /* BTF_KIND_; an enum may be of either kind */
+	/* Of the search, types/btf_part.c: the next one of this hash, its index and 1; found. */
+	size_t next;
+	bool found;
+};
+
+struct btf_names {
+	struct btf_wanted *name;
+	size_t n;
+};
+
+/*
+ * Adds the names for this object: the roots of its relocations, where its programs are attached,
+ * its ksyms. file: the ELF file that the object was opened from. -EOPNOTSUPP: not known for this
+ * object; -EBADMSG, -ENOMEM.
+ */
+int btf_names__add_object(struct btf_names *names, const struct bpf_object *obj, const void *file,
+			  size_t size);
+void btf_names__free(struct btf_names *names);
+
+/* Length of a name without its flavour, as libbpf sees it. */
+size_t btf_essential_length(const char *name);
+
+/* The kind, the same for both kinds of enums. */
+static inline u32 btf_plain_kind(const struct btf_type *t)
+{
+	return btf_is_any_enum(t) ? BTF_KIND_ENUM : btf_kind(t);
+}
+
+#endif /* TALLY_TYPES_BTF_NAMES_H */

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "types/btf_part.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the kernel's bytes ----------------------------------------------------------------------- */
+
+/* Bytes of a type's record; 0: unknown. */
+static size_t record_size(const struct btf_type *t)
+{
+	size_t n = btf_vlen(t);
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_FWD:
+	case BTF_KIND_CONST:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_PTR:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_FUNC:
+	case BTF_KIND_FLOAT:
+	case BTF_KIND_TYPE_TAG:
+		return sizeof(*t);
+	case BTF_KIND_INT:
+		return sizeof(*t) + sizeof(u32);
+	case BTF_KIND_ENUM:
+		return sizeof(*t) + n * sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64:
+		return sizeof(*t) + n * sizeof(struct btf_enum64);
+	case BTF_KIND_ARRAY:
+		return sizeof(*t) + sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return sizeof(*t) + n * sizeof(struct btf_member);
+	case BTF_KIND_FUNC_PROTO:
+		return sizeof(*t) + n * sizeof(struct btf_param);
+	case BTF_KIND_VAR:
+		return sizeof(*t) + sizeof(struct btf_var);
+	case BTF_KIND_DATASEC:
+		return sizeof(*t) + n * sizeof(struct btf_var_secinfo);
+	case BTF_KIND_DECL_TAG:
+		return sizeof(*t) + sizeof(struct btf_decl_tag);
+	}
+	return 0;
+}
+
+static bool is_within(u32 offset, u32 size, size_t whole)
+{
+	return offset <= whole && size <= whole - offset;
+}
+
+static int find_types(struct btf_bytes *b)
+{
+	size_t size;
+	u32 at;
+
+	b->n = 1;
+	for (at = 0; at < b->types_size; at += size) {
+		if (b->types_size - at < sizeof(struct btf_type))
+			return -EBADMSG;
+		size = record_size((const void *)(b->types + at));
+		if (!size)
+			return -EOPNOTSUPP;
+		if (size > b->types_size - at)
+			return -EBADMSG;
+		b->offset[b->n++] = at;
+	}
+	return 0;
+}
+
+int btf_bytes__open(struct btf_bytes *out, const void *data, size_t size)
+{
+	const struct btf_header *h = data;
+	struct btf_bytes b;
+	int err;
+
+	if (size < sizeof(*h))
+		return -EBADMSG;
+	if (h->magic != BTF_MAGIC || h->version != BTF_VERSION || h->flags)
+		return -EOPNOTSUPP;
+	if (h->hdr_len < sizeof(*h) || h->hdr_len > size || h->hdr_len % 4 || h->type_off % 4 ||
+	    !is_within(h->type_off, h->type_len, size - h->hdr_len) ||
+	    !is_within(h->str_off, h->str_len, size - h->hdr_len) || !h->str_len)
+		return -EBADMSG;
+	b = (struct btf_bytes){
+		.types = (const u8 *)data + h->hdr_len + h->type_off, .types_size = h->type_len,
+		.strings = (const char *)data + h->hdr_len + h->str_off, .strings_size = h->str_len,
+		.offset = malloc((h->type_len / sizeof(struct btf_type) + 2) * sizeof(u32)),
+	};
+	if (!b.offset)
+		return -ENOMEM;
+	err = b.strings[0] || b.strings[b.strings_size - 1] ? -EBADMSG : find_types(&b);
+	if (err)
+		btf_bytes__close(&b);
+	else
+		*out = b;
+	return err;
+}
+
+void btf_bytes__close(struct btf_bytes *b)
+{
+	free(b->offset);
+	*b = (struct btf_bytes){};
+}
+
+const struct btf_type *btf_bytes__type(const struct btf_bytes *b, u32 id)
+{
+	return id && id < b->n ? (const void *)(b->types + b->offset[id]) : NULL;
+}
+
+static const char *string_at(const struct btf_bytes *b, u32 offset)
+{
+	return offset < b->strings_size ? b->strings + offset : "";
+}
+
+u32 btf_bytes__find_typedef(const struct btf_bytes *b, const char *name)
+{
+	const struct btf_type *t;
+	u32 id;
+
+	for (id = 1; id < b->n; id++) {
+		t = btf_bytes__type(b, id);
+		if (btf_kind(t) == BTF_KIND_TYPEDEF && !strcmp(string_at(b, t->name_off), name))
+			return id;
+	}
+	return 0;
+}
+
+/* --- finding them ------------------------------------------------------------------------------ */
+
+#define HASHES 1024
+
+/* Of the first bytes of a name, without its flavour. */
+static u32 hash_name(const char *s)
+{
+	u32 hash = 0, i;
+
+	for (i = 0; i < 6 && s[i]; i++) {
+		if (i && s[i] == '_' && s[i + 1] == '_' && s[i + 2] == '_')
+			break;
+		hash = hash * 31 + (u8)s[i];
+	}
+	return (hash ^ hash >> 10) % HASHES;
+}
+
+struct search {
+	const struct btf_bytes *b;
+	struct btf_names *names;
+	size_t first[HASHES];   /* index and 1 */
+	u8 *how;                /* enum kept of each id */
+	u32 *todo;              /* kept; what they hold has to be kept, too */
+	size_t ntodo;
+	bool bad;
+};
+
+enum kept {
+	KEPT_NOT, KEPT,
+	KEPT_FOLLOWED,          /* also what its pointers point to: compared for functions */
+};
+
+static void keep(struct search *s, u32 id, enum kept how)
+{
+	if (id >= s->b->n)
+		s->bad = true;
+	else if (id && s->how[id] < how) {
+		s->how[id] = how;
+		s->todo[s->ntodo++] = id;
+	}
+}
+
+/* Keeps more than is asked for: functions called like a wanted struct, other flavours. */
+static bool is_wanted(struct search *s, const struct btf_type *t, const char *name)
+{
+	size_t i = s->first[hash_name(name)];
+	bool is = false;
+
+	for (; i; i = s->names->name[i - 1].next) {
+		struct btf_wanted *w = &s->names->name[i - 1];
+
+		if (strncmp(name, w->name, w->length) ||
+		    (name[w->length] && strncmp(name + w->length, "___", 3)))
+			continue;
+		w->found |= w->kind == btf_plain_kind(t) && btf_essential_length(name) == w->length;
+		is = true;
+	}
+	return is;
+}
+
+static void find_wanted(struct search *s)
+{
+	const struct btf_type *t;
+	size_t i;
+	u32 id;
+
+	for (i = 0; i < s->names->n; i++) {
+		size_t *first = &s->first[hash_name(s->names->name[i].name)];
+
+		s->names->name[i].next = *first;
+		*first = i + 1;
+	}
+	for (id = 1; id < s->b->n; id++) {
+		t = btf_bytes__type(s->b, id);
+		if (t->name_off && is_wanted(s, t, string_at(s->b, t->name_off)))
+			keep(s, id, KEPT_FOLLOWED);
+		else if (btf_kind(t) == BTF_KIND_INT)
+			keep(s, id, KEPT);      /* libbpf tells the size of pointers by them */
+	}
+}
+
+static void keep_held(struct search *s, u32 id)
+{
+	const struct btf_type *t = btf_bytes__type(s->b, id);
+	enum kept how = s->how[id];
+	u32 i;
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_PTR:
+		if (how == KEPT_FOLLOWED)
+			keep(s, t->type, how);
+		break;
+	case BTF_KIND_CONST:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_TYPE_TAG:
+	case BTF_KIND_FUNC:
+	case BTF_KIND_VAR:
+		keep(s, t->type, how);
+		break;
+	case BTF_KIND_ARRAY:
+		keep(s, btf_array(t)->type, how);
+		keep(s, btf_array(t)->index_type, KEPT);
+		break;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (i = 0; i < btf_vlen(t); i++)
+			keep(s, btf_members(t)[i].type, KEPT);
+		break;
+	case BTF_KIND_FUNC_PROTO:
+		keep(s, t->type, KEPT_FOLLOWED);
+		for (i = 0; i < btf_vlen(t); i++)
+			keep(s, btf_params(t)[i].type, KEPT_FOLLOWED);
+		break;
+	}
+}
+
+static bool all_found(const struct btf_names *names)
+{
+	size_t i;
+
+	for (i = 0; i < names->n; i++)
+		if (!names->name[i].found)
+			return false;
+	return true;
+}
+
+/* --- writing them ------------------------------------------------------------------------------ */
+
+struct part {
+	const struct search *s;
+	u8 *data;
+	u32 n, types_size, strings_size;
+};
+
+static u32 put_string(struct part *p, u32 offset)
+{
+	const char *text = string_at(p->s->b, offset);
+	char *strings = (char *)p->data + sizeof(struct btf_header) + p->types_size;
+	u32 to = p->strings_size, size = strlen(text) + 1;
+
+	if (!*text)
+		return 0;
+	memcpy(strings + to, text, size);
+	p->strings_size += size;
+	return to;
+}
+
+/* Calls back for each string of a record. */
+static void each_string(struct btf_type *t, void (*visit)(struct part *p, u32 *offset),
+			struct part *p)
+{
+	u32 i, n = btf_vlen(t);
+
+	visit(p, &t->name_off);
+	switch (btf_kind(t)) {
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (i = 0; i < n; i++)
+			visit(p, &btf_members(t)[i].name_off);
+		break;
+	case BTF_KIND_ENUM:
+		for (i = 0; i < n; i++)
+			visit(p, &btf_enum(t)[i].name_off);
+		break;
+	case BTF_KIND_ENUM64:
+		for (i = 0; i < n; i++)
+			visit(p, &btf_enum64(t)[i].name_off);
+		break;
+	case BTF_KIND_FUNC_PROTO:
+		for (i = 0; i < n; i++)
+			visit(p, &btf_params(t)[i].name_off);
+		break;
+	}
+}
+
+static void count_string(struct part *p, u32 *offset)
+{
+	p->strings_size += strlen(string_at(p->s->b, *offset)) + 1;
+}
+
+static void move_string(struct part *p, u32 *offset)
+{
+	*offset = put_string(p, *offset);
+}
+
+static void measure(struct part *p)
+{
+	const struct btf_bytes *b = p->s->b;
+	u32 id, last = 0;
+
+	for (id = 1; id < b->n; id++)
+		if (p->s->how[id])
+			last = id;
+	p->n = last + 1;
+	p->strings_size = 1;
+	for (id = 1; id < p->n; id++) {
+		const struct btf_type *t = btf_bytes__type(b, id);
+
+		p->types_size += p->s->how[id] ? record_size(t) : sizeof(*t);
+		if (p->s->how[id])
+			each_string((struct btf_type *)t, count_string, p);
+	}
+}
+
+static void put_types(struct part *p)
+{
+	static const struct btf_type none = { .info = BTF_KIND_FWD << 24 };
+	u8 *to = p->data + sizeof(struct btf_header);
+	u32 id;
+
+	for (id = 1; id < p->n; id++) {
+		const struct btf_type *t = p->s->how[id] ? btf_bytes__type(p->s->b, id) : &none;
+		struct btf_type *copy = (void *)to;
+		size_t size = record_size(t);
+
+		memcpy(to, t, size);
+		if (t != &none)
+			each_string(copy, move_string, p);
+		/* Of one that was not followed nobody has looked at the id. */
+		if (btf_kind(t) == BTF_KIND_PTR && (t->type >= p->n || !p->s->how[t->type]))
+			copy->type = 0;
+		to += size;
+	}
+}
+
+static int write_part(const struct search *s, void **data, u32 *size)
+{
+	struct part p = { .s = s };
+	struct btf_header *h;
+	size_t all;
+
+	measure(&p);
+	all = sizeof(*h) + (size_t)p.types_size + p.strings_size;
+	p.data = all <= UINT32_MAX ? calloc(1, all) : NULL;
+	if (!p.data)
+		return -ENOMEM;
+	h = (void *)p.data;
+	*h = (struct btf_header){
+		.magic = BTF_MAGIC, .version = BTF_VERSION, .hdr_len = sizeof(*h),
+		.type_len = p.types_size, .str_off = p.types_size, .str_len = p.strings_size,
+	};
+	p.strings_size = 1;
+	put_types(&p);
+	*data = p.data;
+	*size = all;
+	return 0;
+}
+
+int btf_bytes__make_part(const struct btf_bytes *b, struct btf_names *names, bool all,
+			 void **part, u32 *size)
+{
+	struct search s = { .b = b, .names = names, .how = calloc(b->n, 1) };
+	int err = -ENOMEM;
+
+	/* A type is kept at most twice. */
+	s.todo = calloc(b->n, 2 * sizeof(*s.todo));
+	if (!s.how || !s.todo)
+		goto out;
+	find_wanted(&s);
+	while (s.ntodo)
+		keep_held(&s, s.todo[--s.ntodo]);
+	if (s.bad)
+		err = -EBADMSG;
+	else if (all && !all_found(names))
+		err = -ENOENT;
+	else
+		err = write_part(&s, part, size);
+out:
+	free(s.how);
+	free(s.todo);
+	return err;
+}

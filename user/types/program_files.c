@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "types/program_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/confined.h"
+#include "base/program_path.h"
+#include "base/regular.h"
+#include "base/wire.h"
+#include "types/binary.h"
+#include "types/elf_file.h"
+
+/*
+ * --- in the process without rights -------------------------------------------------------------
+ */
+
+static void put_interpreter(struct wire *w, const struct elf_file *f)
+{
+	char name[PATH_MAX] = "";
+	GElf_Phdr header;
+	int i;
+
+	for (i = 0; gelf_getphdr(f->elf, i, &header); i++) {
+		if (header.p_type != PT_INTERP || header.p_filesz >= sizeof(name))
+			continue;
+		if (pread(0, name, header.p_filesz, header.p_offset) != (ssize_t)header.p_filesz)
+			name[0] = 0;
+		break;
+	}
+	wire__text(w, name);
+}
+
+/* Each library, or directories to search: its tag and its text. */
+static void put_needs(struct wire *w, const struct elf_file *f)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+	GElf_Dyn entry;
+	const char *text;
+	int i;
+
+	if (elf_file__section(f, ".dynamic", &header, &data))
+		return;
+	for (i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH)
+			continue;
+		text = elf_strptr(f->elf, header.sh_link, entry.d_un.d_val);
+		if (!text || strlen(text) >= PATH_MAX)
+			continue;
+		wire__number(w, entry.d_tag);
+		wire__text(w, text);
+	}
+}
+
+/* confined_work: the file is 0, which elf_file__map_fd() takes over and leaves open. */
+static void tell(struct answer *to, void *arg)
+{
+	struct elf_file f = {};
+	struct wire w = {};
+
+	(void)arg;
+	if (!elf_file__map_fd(&f, 0)) {
+		put_interpreter(&w, &f);
+		put_needs(&w, &f);
+	}
+	answer__put(to, w.data, w.err ? 0 : w.n);
+	/* The process exits here: nothing needs freeing. */
+}
+
+/*
+ * --- who asks ----------------------------------------------------------------------------------
+ */
+
+struct program_files {
+	program_file_visit visit;
+	void *arg;
+	u64 end_ns;
+	char *program;          /* whose libraries are sought; owned by path */
+	char *path[PROGRAM_FILES_MOST];
+	struct {
+		dev_t device;
+		ino_t inode;
+	} seen[PROGRAM_FILES_MOST];
+	size_t n, nseen;
+};
+
+/* Takes ownership of path, which may be NULL. */
+static void add_path(struct program_files *p, char *path)
+{
+	size_t i;
+
+	for (i = 0; path && i < p->n && strcmp(p->path[i], path); i++)
+		;
+	if (path && i == p->n && p->n < PROGRAM_FILES_MOST)
+		p->path[p->n++] = path;
+	else
+		free(path);
+}
+
+/* The directory of a path, without its slash; "" of one without. */
+static int directory_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash - path : 0;
+}
+
+/* A file of that name in a list of directories that can be read. NULL: none. */
+static char *search(const char *directories, const char *origin, const char *name)
+{
+	static const char *const origins[] = { "$ORIGIN", "${ORIGIN}" };
+	const char *at = directories, *rest;
+	char *path;
+	size_t i;
+
+	for (; at && *at; at = rest + (*rest == ':')) {
+		int from = 0;
+
+		rest = strchrnul(at, ':');
+		for (i = 0; origin && i < ARRAY_SIZE(origins); i++)
+			if (!strncmp(at, origins[i], strlen(origins[i])))
+				from = strlen(origins[i]);
+		if (asprintf(&path, "%.*s%.*s/%s", from ? directory_length(origin) : 0, origin ?: "",
+			     (int)(rest - at) - from, at + from, name) < 0)
+			return NULL;
+		if (rest > at && !access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* From here on as ld.so(8): DT_RPATH and DT_RUNPATH, which may be NULL, are of the file itself. */
+static char *locate(const struct program_files *p, const char *name, const char *origin,
+		    const char *rpath, const char *runpath)
+{
+	char *found;
+
+	if (strchr(name, '/'))
+		return strdup(name);
+	found = runpath ? NULL : search(rpath, origin, name);
+	found = found ?: search(getenv("LD_LIBRARY_PATH"), NULL, name);
+	found = found ?: search(runpath, origin, name);
+	return found ?: binary__locate_for(name, p->program);
+}
+
+struct needs {
+	char *rpath, *runpath;
+	char *library[PROGRAM_FILES_MOST];
+	size_t n;
+};
+
+static void take_needs(struct needs *needs, struct unwire *u)
+{
+	while (u->left && !u->err) {
+		u64 tag = unwire__number(u);
+		char *text = unwire__text(u);
+
+		if (text && tag == DT_NEEDED && needs->n < PROGRAM_FILES_MOST) {
+			needs->library[needs->n++] = text;
+		} else if (text && (tag == DT_RPATH || tag == DT_RUNPATH)) {
+			char **to = tag == DT_RPATH ? &needs->rpath : &needs->runpath;
+
+			free(*to);
+			*to = text;
+		} else {
+			free(text);
+		}
+	}
+}
+
+static void add_needs(struct program_files *p, const char *path, struct unwire *u)
+{
+	char *interpreter = unwire__text(u), *origin = realpath(path, NULL);
+	struct needs needs = {};
+	size_t i;
+
+	if (interpreter && *interpreter == '/')
+		add_path(p, interpreter);
+	else
+		free(interpreter);
+	take_needs(&needs, u);
+	for (i = 0; i < needs.n; i++) {
+		add_path(p, locate(p, needs.library[i], origin, needs.rpath, needs.runpath));
+		free(needs.library[i]);
+	}
+	free(needs.rpath);
+	free(needs.runpath);
+	free(origin);
+}
+
+/* "#!/bin/sh -e": the interpreter is the program. False: no script. */
+static bool add_interpreter(struct program_files *p, int fd)
+{
+	char line[256];
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+	char *from;
+
+	if (n < 2 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[n] = 0;
+	from = line + 2 + strspn(line + 2, " \t");
+	from[strcspn(from, " \t\n")] = 0;
+	if (*from == '/')
+		add_path(p, strdup(from));
+	return true;
+}
+
+static bool is_seen(struct program_files *p, const struct stat *st)
+{
+	size_t i;
+
+	for (i = 0; i < p->nseen; i++)
+		if (p->seen[i].device == st->st_dev && p->seen[i].inode == st->st_ino)
+			return true;
+	p->seen[p->nseen].device = st->st_dev;
+	p->seen[p->nseen++].inode = st->st_ino;
+	return false;
+}
+
+/* A file that cannot be opened or read is skipped. */
+static int visit_file(struct program_files *p, char *path)
+{
+	struct unwire u = {};
+	void *answer = NULL;
+	struct stat st;
+	size_t size;
+	int fd = open_regular(path, &st);
+
+	if (fd < 0)
+		return 0;
+	if (is_seen(p, &st) || add_interpreter(p, fd)) {
+		close(fd);
+		return 0;
+	}
+	p->program = p->program ?: path;
+	if (!confined__run(tell, NULL, &fd, 1, NULL, &answer, &size) && size) {
+		u = (struct unwire){ answer, size, 0 };
+		add_needs(p, path, &u);
+	}
+	free(answer);
+	return p->visit(p->arg, fd, &st);
+}
+
+int program_files__each(const char *name, u64 end_ns, program_file_visit visit, void *arg)
+{
+	struct program_files *p = calloc(1, sizeof(*p));
+	size_t i;
+	int err = 0;
+
+	if (!p)
+		return -ENOMEM;
+	p->visit = visit;
+	p->arg = arg;
+	add_path(p, program_path(name));
+	for (i = 0; i < p->n && !err && monotonic_ns() < end_ns; i++)
+		err = visit_file(p, p->path[i]);
+	for (i = 0; i < p->n; i++)
+		free(p->path[i]);
+	free(p);
+	return err;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "unwind/machine.h"
+
+#include <elf.h>
+
+/*
+ * DWARF for the Arm 64-bit architecture (AADWARF64), 4.1. The vdso's __kernel_rt_sigreturn has no
+ * rules since 5.8 (87676cfca141), nor does musl's: signal_sp is 0.
+ */
+const struct unwind_machine unwind_arm64 = {
+	.elf = EM_AARCH64,
+	.sp = 31,
+	.fp = 29,               /* x29 */
+	.ra = 30,               /* x30, the link register */
+	.has_signed_ra = true,
+};

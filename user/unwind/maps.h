@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The maps of bpf/lib/unwind.h, open; they remain the caller's. */
+#ifndef TALLY_UNWIND_MAPS_H
+#define TALLY_UNWIND_MAPS_H
+
+struct unwind_maps {
+	int rules, files, slabs, found, mappings, spaces;
+};
+
+#endif /* TALLY_UNWIND_MAPS_H */
