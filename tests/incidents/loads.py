@@ -111,8 +111,8 @@ def burn(threads, cpus=None):
 
 @load
 def burn_in_kernel():
-    """Has the kernel write zeros, 1 MiB for each system call."""
-    buffer = bytearray(MIB)
+    """Has the kernel write zeros, so many for each system call that their number says nothing."""
+    buffer = bytearray(16 * MIB)
     with open("/dev/zero", "rb", buffering=0) as file:
         ready()
         forever(file.readinto, buffer)
@@ -201,7 +201,7 @@ def contend(threads=8, hold_ms=1):
 # --- memory --------------------------------------------------------------------------------------
 
 @load
-def leak(per_second=16, at_most=2048):
+def leak(per_second=24, at_most=2048):
     """Grows by so many MiB a second, up to at_most of them."""
     kept = []
     ready()
@@ -289,7 +289,7 @@ class Loop:
 
 
 @load
-def write_slowly(file, limits, requests=20):
+def write_slowly(file, limits, requests=10):
     """Writes of 4 KiB past the page cache, to a disk that completes so many a second: a loop device over another one
     of which the kernel lets through no more. limits: [[file of the cgroup, format], ...]."""
     inner = Loop(file)
@@ -440,18 +440,78 @@ def connect_often(to):
 
 
 @load
-def serve(folder):
-    """The web server of Python."""
-    import http.server
-    os.chdir(folder)
+def reset():
+    """A server that closes connections without reading the request: the kernel answers with a reset."""
+    server = listener()
+    ready(address=address(server))
+    while True:
+        connection, _ = server.accept()
+        connection.recv(1)
+        connection.close()
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
 
-    with http.server.ThreadingHTTPServer((LOOPBACK, 0), Quiet) as server:
-        ready(address=address(server.socket))
-        server.serve_forever()
+@load
+def be_reset(to, each=0.005):
+    """Sends a request, and reads the answer."""
+    host, _, port = to.partition(":")
+    ready()
+    while True:
+        with contextlib.suppress(ConnectionResetError), socket.create_connection((host, int(port))) as sock:
+            sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            sock.recv(100)
+        time.sleep(each)
+
+
+@load
+def answer_slowly(each=0.2):
+    """A web server that does one request after the other, each in so many seconds. Its queue has room for two."""
+    server = listener(1)
+    ready(address=address(server))
+    while True:
+        with server.accept()[0] as sock, contextlib.suppress(OSError):
+            sock.recv(PAGE)
+            time.sleep(each)
+            sock.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nok\n")
+
+
+@load
+def request_at_once(to, threads=16):
+    """Clients of a web server, each with its next request as soon as the last one is answered, however."""
+    def work():
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{to}/") as answer:
+            answer.read()
+
+    in_threads(threads, work)
+
+
+@load
+def look_through_keys(file):
+    """Has redis look for keys that are not there, in all that are: one command after the other."""
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.connect(file)
+        ready()
+        while True:
+            sock.sendall(b"KEYS session:*:nobody\r\n")
+            sock.recv(PAGE)
+
+
+@load
+def flood():
+    """A process for each CPU sends packets to itself, 64 at a time; whether to take one, a long filter asks."""
+    SOL_UDP, UDP_SEGMENT = 17, 103
+
+    def work():
+        receiver, sender = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+        receiver.bind((LOOPBACK, 0))
+        drop(receiver, 400 * ((LOAD, 0, 0, RANDOM),) + ALL)
+        sender.setsockopt(SOL_UDP, UDP_SEGMENT, 1)
+        sender.connect(receiver.getsockname())
+        forever(sender.send, bytes(64))
+
+    for _ in range(os.cpu_count()):
+        forked(work)
+    ready()
+    signal.pause()
 
 
 @load

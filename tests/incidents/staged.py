@@ -13,10 +13,13 @@ import argparse
 import contextlib
 import dataclasses
 import errno
+import grp
 import json
 import os
+import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,9 +28,16 @@ from collections import namedtuple
 from pathlib import Path
 
 LOADS = Path(__file__).with_name("loads.py")
+# What was counted of each: kept.py.
+KEPT = Path(__file__).resolve().parents[1] / "data/triage/incidents.json"
 # Not pyenv's and the like, which are a shell first.
 PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
 MIB = 1 << 20
+# Debian does not put postgres on the path, and scripts in place of its tools.
+SERVERS = os.pathsep.join(
+    (*map(str, Path("/usr/lib/postgresql").glob("*/bin")), os.environ.get("PATH", ""), "/usr/sbin")
+)
+PATIENCE = 60
 
 
 class Missing(Exception):
@@ -46,7 +56,8 @@ class Facts:
     pids: list = dataclasses.field(default_factory=list)    # of others that belong to it
     cgroup: str = None          # below the mount of its hierarchy: /small-4711
     cgroup_folder: str = None   # its folder
-    file: str = None
+    file: str = None            # for databases their socket
+    softirq: str = None
     disk: str = None            # loop1
     address: str = None         # 127.0.0.1:4711
     victim: int = None          # a process that suffers, where that is another one
@@ -74,6 +85,35 @@ class Stage:
         if not said:
             raise RuntimeError(f"{load} failed: {process.stderr.read()}")
         return {"pid": process.pid, "comm": comm, **json.loads(said)}
+
+    def program(self, comm, name, *args, user=None, first=False, cwd="/", end_by=signal.SIGKILL):
+        """A program of this machine under another name, which is that of all its processes. It ends with this one.
+        first: it has a CPU whatever else this machine does."""
+        path = os.path.join(self.folder(), comm)
+        os.symlink(os.path.realpath(find_program(name)), path)
+        rights = ["--reuid", user, "--regid", user_group(user), "--clear-groups"] if user else []
+        said = self.ends.enter_context(tempfile.TemporaryFile("w+"))
+        # pylint: disable=consider-using-with
+        process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", end_by.name[3:], *rights, path, *args], stdin=subprocess.DEVNULL, stdout=said,
+            stderr=said, cwd=cwd, start_new_session=first)
+        self.ends.callback(end_program, process, end_by)
+        if first:
+            go_first(process.pid)
+        return Program(process, said)
+
+    def postgres(self, comm):
+        """An empty cluster on a disk, with a server whose processes have that name: Postgres."""
+        folder = self.folder()
+        shutil.chown(folder, "nobody")
+        settle(self.program("initdb", "initdb", "-D", f"{folder}/data", "--no-sync", "--no-instructions", "-A", "trust",
+                            "-U", "tally", "--locale", "C", "-E", "UTF8", user="nobody", cwd=folder))
+        # SIGQUIT: its processes end at once, and its System V shared memory goes.
+        server = self.program(comm, "postgres", "-D", f"{folder}/data", "-k", folder, "-c", "listen_addresses=",
+                              "-c", "shared_buffers=16MB", user="nobody", cwd=folder, end_by=signal.SIGQUIT)
+        database = Postgres(self, server, folder)
+        server.until(lambda: os.path.exists(f"{folder}/data/postmaster.pid") and database.answers())
+        return database
 
     def folder(self):
         """On a disk, where /var/tmp is on one."""
@@ -122,6 +162,119 @@ class Stage:
             if text is not None:
                 (folder / file).write_text(text)
         return Cgroup(path, folder, hierarchy.version)
+
+
+class Program:
+    """A process that Stage.program() has started."""
+
+    def __init__(self, process, said):
+        self.process, self.said, self.pid = process, said, process.pid
+
+    def fail(self):
+        self.said.seek(0)
+        raise RuntimeError(f"{self.process.args}: {self.said.read()}")
+
+    def until(self, holds):
+        """Waits for what the program is to do, while it goes on."""
+        began = time.monotonic()
+        while not holds():
+            if self.process.poll() is not None or time.monotonic() - began > PATIENCE:
+                self.fail()
+            time.sleep(0.02)
+
+
+class Postgres:
+    """A server; file is its socket."""
+
+    def __init__(self, stage, server, folder):
+        self.stage, self.server, self.folder = stage, server, folder
+        self.file = f"{folder}/.s.PGSQL.5432"
+
+    def answers(self):
+        return ask_postgres(self.file, "SELECT 1") == "1"
+
+    def clients(self, script, *args):
+        """pgbench, which runs a script over and over."""
+        path = os.path.join(self.folder, "script")
+        Path(path).write_text(script)
+        return self.stage.program(
+            "pg-clients",
+            "pgbench",
+            "-n",
+            "-h",
+            self.folder,
+            "-U",
+            "tally",
+            "-T",
+            "1000000",
+            "-f",
+            path,
+            *args,
+            "postgres"
+        )
+
+
+def find_program(name):
+    """Of a server or its tools."""
+    return shutil.which(name, path=SERVERS)
+
+
+def ask_postgres(file, query):
+    """What psql prints; "" if there is no answer."""
+    asked = subprocess.run(
+        [
+            find_program("psql"),
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-h",
+            os.path.dirname(file),
+            "-U",
+            "tally",
+            "-c",
+            query,
+            "postgres",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return asked.stdout.strip() if asked.returncode == 0 else ""
+
+
+def ask_redis(file, *words):
+    """A command of redis in the protocol's oldest form, and the first bytes of the answer."""
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(PATIENCE)
+        sock.connect(file)
+        sock.sendall(" ".join(words).encode() + b"\r\n")
+        return sock.recv(1 << 16).decode(errors="replace")
+
+
+def go_first(pid):
+    """Within its session and, where each is a group to the scheduler, before other sessions."""
+    os.setpriority(os.PRIO_PROCESS, pid, -20)
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text("-20")
+
+
+def settle(program):
+    if program.process.wait():
+        program.fail()
+
+
+def user_group(user):
+    return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
+
+
+def end_program(process, by):
+    process.send_signal(by)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 Cgroup = namedtuple("Cgroup", "path folder version")
@@ -233,7 +386,7 @@ def context_switches(stage):
 
 
 def memory_leak(stage):
-    """one process grows by 16 MiB a second"""
+    """one process grows by 24 MiB a second"""
     return stage.start("leak")
 
 
@@ -265,7 +418,7 @@ def reclaim(stage):
 
 
 def slow_disk(stage):
-    """a disk takes 50 ms for each request"""
+    """a disk takes 100 ms for each request"""
     if not os.path.exists("/dev/loop-control") and shutil.which("modprobe"):
         subprocess.run(["modprobe", "-q", "loop"], check=False)
     if not os.path.exists("/dev/loop-control"):
@@ -283,6 +436,148 @@ def fsync_neighbour(stage):
     guilty = stage.start("write_and_sync", file=f"{folder}/large", size=32 * MIB)
     victim = stage.start("write_and_sync", comm="small-commits", file=f"{folder}/small", size=4096)
     return {**guilty, "victim": victim["pid"], "victim_comm": victim["comm"]}
+
+
+def postgres_slow_fsync(stage):
+    """postgres commits on a disk that another process keeps busy"""
+    stage.file_on_disk(MIB)
+    database = stage.postgres("pg-slow-commit")
+    ask_postgres(database.file, "CREATE TABLE t AS SELECT 1 AS id, 0 AS n")
+    guilty = stage.start("write_and_sync", comm="neighbour", file=f"{stage.folder()}/large", size=32 * MIB)
+    database.clients("UPDATE t SET n = n + 1;\n")
+    return {**guilty, "victim": database.server.pid, "victim_comm": "pg-slow-commit", "file": database.file}
+
+
+def postgres_row_lock(stage):
+    """eight clients of postgres change one row, each in a transaction that takes its time"""
+    database = stage.postgres("postgres-locks")
+    ask_postgres(database.file, "CREATE TABLE t AS SELECT 1 AS id, 0 AS n")
+    clients = database.clients("BEGIN;\nUPDATE t SET n = n + 1;\n\\sleep 300 ms\nCOMMIT;\n", "-c", "8")
+    clients.until(lambda: int(ask_postgres(database.file, WAITING) or 0) >= 4)
+    return {"pid": database.server.pid, "comm": "postgres-locks", "file": database.file}
+
+
+# How many clients of postgres wait for a lock.
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+
+
+def redis_keys(stage):
+    """one client of redis has it look through all its keys, and every other client waits"""
+    folder = stage.folder()
+    file = f"{folder}/socket"
+    server = stage.program(
+        "redis-keys",
+        "redis-server",
+        "--port",
+        "0",
+        "--unixsocket",
+        file,
+        "--save",
+        "",
+        "--dir",
+        folder,
+        "--enable-debug-command",
+        "yes",
+        first=True,
+    )
+    server.until(lambda: os.path.exists(file) and ask_redis(file, "PING").startswith("+PONG"))
+    ask_redis(file, "DEBUG", "POPULATE", "400000")
+    stage.start("look_through_keys", comm="redis-client", file=file)
+    return {"pid": server.pid, "comm": "redis-keys", "file": file}
+
+
+def nginx_slow_upstream(stage):
+    """the server behind nginx takes a fifth of a second for each request, one after the other"""
+    upstream = stage.start("answer_slowly", comm="upstream")
+    server, where = nginx(
+        stage,
+        "nginx-proxy",
+        f"proxy_pass http://{upstream['address']}; proxy_connect_timeout 2s; proxy_next_upstream off;",
+    )
+    client = stage.start("request_at_once", comm="web-clients", to=where)
+    return {
+        "pid": server.pid,
+        "comm": "nginx-proxy",
+        "address": upstream["address"],
+        "pids": [upstream["pid"], client["pid"]],
+    }
+
+
+def nginx(stage, comm, location):
+    """A server of one process: Program and address."""
+    folder = stage.folder()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        where = "{}:{}".format(*free.getsockname())
+    places = "".join(
+        f"{each}_temp_path {folder}/{each}; " for each in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    Path(folder, "conf").write_text(
+        f"daemon off; master_process off; pid {folder}/pid; events {{}}\n"
+        f"http {{ access_log off; {places} server {{ listen {where}; location / {{ root {folder}; {location} }} }} }}\n"
+    )
+    server = stage.program(comm, "nginx", "-p", folder, "-e", "stderr", "-c", f"{folder}/conf", cwd=folder)
+    server.until(lambda: os.path.exists(f"{folder}/pid") and answers(where))
+    return server, where
+
+
+def answers(where):
+    host, _, port = where.partition(":")
+    with socket.socket() as sock:
+        return sock.connect_ex((host, int(port))) == 0
+
+
+JAVA = """
+class Monitor {
+    static long n;
+
+    public static void main(String[] args) {
+        for (int i = 0; i < 8; i++)
+            new Thread(() -> {
+                for (;;)
+                    synchronized (Monitor.class) {
+                        for (int k = 0; k < 20000; k++)
+                            n += k ^ n;
+                    }
+            }).start();
+    }
+}
+"""
+
+
+def java_monitor(stage):
+    """eight threads of Java want the monitor of one object"""
+    folder = stage.folder()
+    source = f"{folder}/Monitor.java"
+    Path(source).write_text(JAVA)
+    server = stage.program("java-monitor", "java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx64m", source)
+    server.until(
+        lambda: len(os.listdir(f"/proc/{server.pid}/task")) >= 20 and threads_named(server.pid, "Thread-") >= 8
+    )
+    return {"pid": server.pid, "comm": "java-monitor"}
+
+
+def threads_named(pid, beginning):
+    return sum(path.read_text().startswith(beginning) for path in Path(f"/proc/{pid}/task").glob("*/comm"))
+
+
+def node_hog(stage):
+    """a program of node computes, in code that was compiled while it runs"""
+    server = stage.program(
+        "node-hog", "node", "-e", "let n = 0; for (let i = 0;; i++) n = (n * 31 + i) | 0;", first=True
+    )
+    began = cpu_ticks(server.pid)
+    server.until(lambda: cpu_ticks(server.pid) > began + 10)
+    return {"pid": server.pid, "comm": "node-hog"}
+
+
+def cpu_ticks(pid):
+    return sum(int(field) for field in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])
+
+
+def softirq_storm(stage):
+    """packets come in that take the kernel long, on every CPU"""
+    facts = stage.start("flood")
+    return {**facts, "softirq": "NET_RX"}
 
 
 def full_disk(stage):
@@ -309,6 +604,13 @@ def listen_overflow(stage):
     """a server accepts fewer connections than come"""
     server = stage.start("accept_slowly")
     client = stage.start("connect_often", comm="clients", to=server["address"])
+    return {**server, "victim": client["pid"], "victim_comm": client["comm"]}
+
+
+def resets(stage):
+    """a server closes connections before it has read what clients send"""
+    server = stage.start("reset", comm="resetting")
+    client = stage.start("be_reset", comm="reset-clients", to=server["address"])
     return {**server, "victim": client["pid"], "victim_comm": client["comm"]}
 
 
@@ -339,14 +641,29 @@ def compiling(stage):
 
 def idle_webserver(stage):
     """a web server with a client in no hurry"""
-    server = stage.start("serve", folder=stage.folder())
-    client = stage.start("ask", comm="slow-client", to=server["address"])
-    return {**server, "pids": [client["pid"]]}
+    server, where = nginx(stage, "idle-nginx", "autoindex on;")
+    client = stage.start("ask", comm="slow-client", to=where)
+    return {"pid": server.pid, "comm": "idle-nginx", "address": where, "pids": [client["pid"]]}
 
 
 def half_loaded_worker(stage):
     """a process as long at work as at rest"""
     return stage.start("work_half", comm="half-loaded")
+
+
+def half_loaded_database(stage):
+    """postgres with fewer transactions than it can do"""
+    database = stage.postgres("postgres-half")
+    ask_postgres(database.file, "CREATE TABLE t (id int PRIMARY KEY, n int); "
+                                "INSERT INTO t SELECT i, 0 FROM generate_series(1, 1000) i")
+    database.clients(
+        "\\set id random(1, 1000)\nSELECT n FROM t WHERE id = :id;\nUPDATE t SET n = n + 1 WHERE id = :id;\n",
+        "-c",
+        "4",
+        "-R",
+        "50",
+    )
+    return {"pid": database.server.pid, "comm": "postgres-half", "file": database.file}
 
 
 def backup(stage):
@@ -375,30 +692,113 @@ INCIDENTS = {each.name: each for each in (
     Incident("reclaim", "reclaim", reclaim),
     Incident("slow-disk", "disk", slow_disk),
     Incident("fsync-neighbour", "fsync", fsync_neighbour),
+    Incident("postgres-slow-fsync", "fsync", postgres_slow_fsync, ("postgres", "pgbench")),
+    Incident("postgres-row-lock", "row lock", postgres_row_lock, ("postgres", "pgbench")),
+    Incident("redis-keys", "KEYS", redis_keys, ("redis-server",)),
+    Incident("nginx-slow-upstream", "upstream", nginx_slow_upstream, ("nginx",)),
+    Incident("java-monitor", "futex", java_monitor, ("java",)),
+    Incident("node-hog", "cpu", node_hog, ("node",)),
+    Incident("softirq-storm", "softirq", softirq_storm),
     Incident("full-disk", "ENOSPC", full_disk),
     Incident("tcp-drops", "retransmi", tcp_drops),
     Incident("refused-connects", "refused", refused_connects),
     Incident("black-holed-connects", "SYN", black_holed_connects),
     Incident("listen-overflow", "listen", listen_overflow),
+    Incident("resets", "reset", resets),
     Incident("deaths-by-signal", "SIGSEGV", deaths_by_signal),
     Incident("stuck", "uninterruptible", stuck),
     Incident("zombies", "zombie", zombies),
     # No incidents: nothing is to be found.
     Incident("idle", "", idle),
     Incident("compile", "", compiling, ("gcc",)),
-    Incident("idle-webserver", "", idle_webserver),
+    Incident("idle-webserver", "", idle_webserver, ("nginx",)),
     Incident("half-loaded-worker", "", half_loaded_worker),
+    Incident("half-loaded-database", "", half_loaded_database, ("postgres", "pgbench")),
     Incident("backup", "", backup),
 )}
 
 HEALTHY = [each.name for each in INCIDENTS.values() if not each.cause]
+
+# The rules of triage of which one is to be the first to speak about who is guilty. Where there is one CPU, who keeps
+# it busy has all.
+FIRST = {
+    "cpu-hog": ("cpu-hog", "busy"),
+    "cpu-hog-kernel": ("busy", "cpu-hog"),
+    "fork-storm": ("processes",),
+    "run-queue": ("held-back", "futexes", "cpu-waits", "cpu-hog"),
+    "cgroup-throttled": ("throttled",),
+    "small-reads": ("calls",),
+    "enoent-storm": ("not-found",),
+    "descriptor-leak": ("no-descriptors",),
+    "futex-convoy": ("futexes",),
+    "context-switches": ("switches",),
+    "memory-leak": ("growth",),
+    "page-fault-storm": ("page-faults",),
+    "oom-in-cgroup": ("oom-kill",),
+    # How long tasks stand still depends on how fast the disk is; how often the limit is reached does not.
+    "reclaim": ("reclaim", "memory-limit"),
+    "slow-disk": ("slow-disk", "slow-requests", "slow-files"),
+    "fsync-neighbour": ("slow-files",),
+    "postgres-slow-fsync": ("slow-files",),
+    "postgres-row-lock": ("database-locks",),
+    "redis-keys": ("busy", "cpu-hog"),
+    "nginx-slow-upstream": ("failed-connects", "retransmissions"),
+    "java-monitor": ("futexes",),
+    "node-hog": ("busy", "cpu-hog"),
+    "softirq-storm": ("softirqs",),
+    "full-disk": ("no-space",),
+    "tcp-drops": ("retransmissions",),
+    "refused-connects": ("failed-connects",),
+    "black-holed-connects": ("retransmissions",),
+    "listen-overflow": ("failed-connects",),
+    "deaths-by-signal": ("crash",),
+    "stuck": ("stuck",),
+}
+# What triage does not look for: zombies cost nothing but entries in a table, and many healthy programs end
+# connections with a reset.
+UNSEEN = {"zombies", "resets"}
+# Those whose rates are set by the time they sleep, by clocks or by disks: a faster CPU does not raise them.
+PACED = {
+    "cgroup-throttled",
+    "descriptor-leak",
+    "futex-convoy",
+    "memory-leak",
+    "reclaim",
+    "slow-disk",
+    "fsync-neighbour",
+    "postgres-slow-fsync",
+    "postgres-row-lock",
+    "nginx-slow-upstream",
+    "full-disk",
+    "tcp-drops",
+    "refused-connects",
+    "black-holed-connects",
+    "listen-overflow",
+    "resets",
+    "deaths-by-signal",
+    "stuck",
+    "zombies",
+    "idle",
+    "idle-webserver",
+    "half-loaded-worker",
+    "half-loaded-database",
+    "backup",
+}
+
+
+def is_about(row, facts):
+    """Whether a row of a report, {cell: value}, names the guilty, what is theirs, or who suffers."""
+    names = {facts.comm, facts.victim_comm, facts.disk, facts.softirq, facts.address, facts.cgroup} - {None}
+    port = int(facts.address.rpartition(":")[2]) if facts.address else None
+    return bool(names & {str(value) for value in row.values()} or row.get("ppid") == facts.pid or
+                port and port in (row.get("lport"), row.get("rport")))
 
 
 @contextlib.contextmanager
 def staged(name):
     """An incident, until it is left: Facts. Missing says what this machine has not got for it."""
     incident = INCIDENTS[name]
-    missing = [each for each in incident.needs if not shutil.which(each)]
+    missing = [each for each in incident.needs if not find_program(each)]
     if missing:
         raise Missing(f"no {', '.join(missing)} here")
     if os.geteuid():

@@ -136,8 +136,7 @@ def opening_fails(facts):
     instance = tracefs.Instance()
     try:
         instance.enable("syscalls/sys_exit_openat", f"common_pid == {facts.pid} && ret == -2")
-        time.sleep(0.2)
-        assert instance.stop().count("sys_openat -> 0xfffffffffffffffe") > 1000
+        wait_until(lambda: instance.text().count("sys_openat -> 0xfffffffffffffffe") > 1000, "a thousand in vain")
     finally:
         instance.close()
 
@@ -226,6 +225,64 @@ def the_small_one_is_faster_alone(facts):
     assert sum(alone) > 2 * sum(beside), (alone, beside)
 
 
+@oracle("postgres-slow-fsync")
+def it_commits_beside_it(facts):
+    """What has committed is on the disk: postgres waits for it."""
+    assert (
+        staged.ask_postgres(facts.file, "SHOW fsync")
+        == staged.ask_postgres(facts.file, "SHOW synchronous_commit")
+        == "on"
+    )
+    grows(lambda: pairs(f"/proc/{facts.pid}/io")["write_bytes"], 64 * MIB, "bytes written")
+    grows(lambda: int(staged.ask_postgres(facts.file, "SELECT n FROM t")), 3, "commits")
+
+
+@oracle("postgres-row-lock")
+def clients_wait_for_a_row(facts):
+    wait_until(
+        lambda: int(staged.ask_postgres(facts.file, staged.WAITING)) >= 6, "six of eight clients wait for a lock"
+    )
+    grows(lambda: int(staged.ask_postgres(facts.file, "SELECT n FROM t")), 3, "transactions")
+
+
+@oracle("redis-keys")
+def keys_takes_long(facts):
+    """And nobody is answered meanwhile."""
+    def calls():
+        stats = re.search(r"cmdstat_keys:calls=(\d+),usec=(\d+)", staged.ask_redis(facts.file, "INFO", "commandstats"))
+        return [int(n) for n in stats.groups()] if stats else [0, 0]
+
+    in_a_while(calls, lambda seconds, n, us: n and us / n > 10000)
+
+
+@oracle("nginx-slow-upstream")
+def its_upstream_is_slow(facts):
+    grows(lambda: network("netstat", "TcpExt.ListenOverflows"), 10, "ListenOverflows")
+    wait_until(lambda: sockets_to(facts.address, 1) + sockets_to(facts.address, 2) > 2, "nginx waits for its upstream")
+
+
+@oracle("java-monitor")
+def threads_of_java_wait(facts):
+    in_a_while(
+        lambda: [
+            sum(pairs(path)["voluntary_ctxt_switches"] for path in Path(f"/proc/{facts.pid}/task").glob("*/status"))
+        ],
+        lambda seconds, switches: switches > 500 * seconds,
+    )
+    assert staged.threads_named(facts.pid, "Thread-") == 8
+
+
+@oracle("node-hog")
+def node_computes(facts):
+    in_a_while(lambda: ticks(facts.pid), lambda seconds, user, system: user > seconds * TICKS / 2)
+    assert re.search(r"^[0-9a-f-]+ rwx[ps] ", Path(f"/proc/{facts.pid}/maps").read_text(), re.MULTILINE)
+
+
+@oracle("softirq-storm")
+def softirqs_take_the_time(_):
+    in_a_while(lambda: [cpu_line()[6], sum(cpu_line()[:8])], lambda _, softirq, total: softirq > total / 4)
+
+
 @oracle("full-disk")
 def no_block_is_free(facts):
     seen = os.statvfs(f"/proc/{facts.pid}/root{os.path.dirname(facts.file)}")
@@ -261,6 +318,12 @@ def nobody_answers(facts):
 @oracle("listen-overflow")
 def the_queue_overflows(_):
     grows(lambda: network("netstat", "TcpExt.ListenOverflows"), 10, "ListenOverflows")
+
+
+@oracle("resets")
+def connections_are_reset(_):
+    grows(lambda: network("snmp", "Tcp.EstabResets"), 50, "EstabResets")
+    grows(lambda: network("snmp", "Tcp.OutRsts"), 50, "OutRsts")
 
 
 @oracle("deaths-by-signal")
@@ -313,6 +376,15 @@ def it_answers_and_is_idle(facts):
 @oracle("half-loaded-worker")
 def it_works_half_of_the_time(facts):
     in_a_while(lambda: schedstat(facts.pid)[:1], lambda seconds, ran: 0.15 < ran / seconds / 1e9 < 0.7)
+
+
+@oracle("half-loaded-database")
+def it_commits_as_often_as_asked(facts):
+    in_a_while(
+        lambda: [int(staged.ask_postgres(facts.file, "SELECT sum(n) FROM t"))],
+        lambda seconds, n: 10 < n / seconds < 100,
+        1,
+    )
 
 
 @oracle("backup")

@@ -33,6 +33,8 @@ def guilty(facts):
         return [facts.address.rpartition(":")[2]]
     if facts.name == "cgroup-throttled":
         return [facts.cgroup]
+    if facts.name == "resets":
+        return [facts.comm, facts.victim_comm, facts.address.rpartition(":")[2]]
     files = [facts.file] if facts.name in ("small-reads", "fsync-neighbour", "enoent-storm", "full-disk") else []
     return [facts.comm, *files, *filter(None, (facts.disk,))]
 

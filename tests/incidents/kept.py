@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""kept.py [NAME...] - stages incidents, measures as triage does, and keeps what was counted of the guilty and their
+victims
+
+In tests/data/triage/incidents.json: tests/unit/test_triage_rules.c has the rules look at these figures as they would be
+on other machines. Run it where nothing else goes on. Without names: all incidents.
+"""
+
+import collections
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import staged
+
+ROOT = Path(__file__).resolve().parents[2]
+TALLY = ROOT / "build/tally"
+SECONDS = 3
+# Cells that rules look at. Of single events, whose pids come and go, no pid.
+CELLS = {
+    "anon_growth",
+    "avg",
+    "calls",
+    "cgroup",
+    "comm",
+    "count",
+    "cpu",
+    "cpu_percent",
+    "disk",
+    "drops",
+    "errno",
+    "error",
+    "event",
+    "irq",
+    "kind",
+    "lport",
+    "location",
+    "major",
+    "max",
+    "minor",
+    "name",
+    "p50",
+    "p99",
+    "path",
+    "periods",
+    "pid",
+    "ppid",
+    "reason",
+    "remote",
+    "result",
+    "retransmits",
+    "rport",
+    "runtime",
+    "signal",
+    "softirq",
+    "switches",
+    "syscall",
+    "throttled",
+    "throttled_time",
+    "took",
+    "total",
+    "value",
+    "wait",
+}
+ADDS_UP = {"took"}
+# Programs that are started by the load, which nobody else runs here meanwhile.
+STARTED = {"compile": {"gcc", "cc1", "as", "collect2", "ld"}}
+# Of a tool, with the largest of one of these: processes come and go by the hundred.
+ROWS = 20
+FIGURES = ("runtime", "minor", "calls", "count", "total", "value", "took", "times")
+
+
+def rows_of(report):
+    """(is it a single event, cells) of each."""
+    if "time_ns" in report:
+        yield True, {"comm": report["comm"], "event": report.get("event"), **report["values"]}
+    for row in report.get("rows", ()):
+        yield False, row
+    for group in report.get("groups", ()):
+        yield False, {**group, **group["key"]}
+    for stack in report.get("stacks", ()):
+        yield False, {"value": stack["value"], **stack["key"]}
+
+
+def kept_of(reports, facts):
+    """A row for each tool and each set of cells: with how many there were of it, or the sum of what adds up."""
+    counted, sums = collections.Counter(), collections.Counter()
+    for report in reports:
+        for single, row in rows_of(report):
+            if not staged.is_about(row, facts) and row.get("comm") not in STARTED.get(facts.name, ()):
+                continue
+            cells = {
+                name: value
+                for name, value in row.items()
+                if name in CELLS and value is not None and not (single and name == "pid")
+            }
+            added = {name: cells.pop(name) for name in ADDS_UP if name in cells}
+            key = (
+                report["tool"],
+                report.get("command") if report["tool"] == "offcputime" else None,
+                json.dumps(cells, sort_keys=True),
+            )
+            counted[key] += 1
+            for name, value in added.items():
+                sums[key, name] += value
+    for key, times in counted.items():
+        tool, command, cells = key
+        more = {name: total for (of, name), total in sums.items() if of == key}
+        kept = {"tool": tool, "row": {**json.loads(cells), **more}}
+        if command:
+            kept["command"] = command
+        if times > 1 and not more:
+            kept["times"] = times
+        yield kept
+
+
+def size(kept):
+    return next((value for figure in FIGURES if (value := {**kept, **kept["row"]}.get(figure))), 0)
+
+
+def largest(rows):
+    by_tool = collections.defaultdict(list)
+    for each in rows:
+        by_tool[each["tool"]].append(each)
+    return [each for tool in sorted(by_tool) for each in sorted(by_tool[tool], key=size, reverse=True)[:ROWS]]
+
+
+def expected(name):
+    first = {"first": staged.FIRST[name]} if name in staged.FIRST else {}
+    return {"cause": staged.INCIDENTS[name].cause, **first, "paced": name in staged.PACED}
+
+
+def keep(name):
+    with tempfile.TemporaryDirectory() as folder, staged.staged(name) as facts:
+        path = f"{folder}/recording"
+        subprocess.run([TALLY, "record", "-o", path, str(SECONDS), "1"], check=True, stderr=subprocess.DEVNULL)
+        shown = subprocess.run(
+            [TALLY, "show", path, "all", "--json"], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+    reports = [json.loads(line) for line in shown.splitlines()]
+    whole = next(report for report in reports if "cpus" in report)
+    return {"incident": name, **expected(name), "cpus": whole["cpus"], "duration_ns": whole["duration_ns"],
+            "rows": largest(kept_of(reports, facts))}
+
+
+def main():
+    lines = staged.KEPT.read_text().splitlines() if staged.KEPT.exists() else ()
+    kept = {each["incident"]: {**each, **expected(each["incident"])} for each in map(json.loads, lines)}
+    for name in sys.argv[1:] or staged.INCIDENTS:
+        kept[name] = keep(name)
+        print(f"{name}: {len(kept[name]['rows'])} rows", flush=True)
+        staged.KEPT.write_text("".join(f"{json.dumps(kept[each])}\n" for each in staged.INCIDENTS if each in kept))
+
+
+if __name__ == "__main__":
+    main()
