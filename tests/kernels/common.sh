@@ -21,9 +21,20 @@ kernel_names() {
 	awk '!/^#/ && NF { print $1 }' "$here/list"
 }
 
-# The suites of the kernel NAME; fails when the list has no such kernel.
+# Of those for arm64, likewise.
+arm64_names() {
+	awk '!/^#/ && NF { print $1 }' "$here/list-arm64"
+}
+
+# The suites of the kernel NAME; fails when no list has such a kernel.
 kernel_suites() {
-	awk -v name="$1" '$1 == name { $1 = ""; print; found = 1 } END { exit !found }' "$here/list"
+	awk -v name="$1" '$1 == name { $1 = ""; print; found = 1 } END { exit !found }' \
+		"$here/list" "$here/list-arm64"
+}
+
+# Debian's name of the machine that the kernel NAME is for.
+kernel_architecture() {
+	case $1 in *-arm64) echo arm64 ;; *) echo amd64 ;; esac
 }
 
 # Fails, naming the Debian package, when one of the programs is missing.
