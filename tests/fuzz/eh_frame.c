@@ -23,7 +23,7 @@ static void look_up(const struct cfi_table *t)
 
 	for (at = t->rows.start; t->rows.nrows && at < end; at++) {
 		r = cfi_table__find(t, at);
-		if (!r || r->cfa > UNWIND_SIGNAL || r->rbp > UNWIND_RBP_LOST || r->pad)
+		if (!r || r->cfa > UNWIND_SIGNAL || r->fp > UNWIND_FP_LOST || r->base_at > UNWIND_BASE_SAME)
 			abort();
 	}
 }
@@ -41,19 +41,28 @@ static void find_extents(const struct cursor *c, u64 address, u32 word_bytes)
 	code_extents__free(&e);
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+static void make_table(const struct unwind_machine *machine, struct cursor c, u64 address, bool tracks_base)
 {
 	static struct rule_set rules;
 	struct cfi_table t = { .rule = rules.rule };
-	struct cursor c = cursor__of(data, size);
-	u64 address = cursor__take(&c, 2);
 
 	rule_set__init(&rules);
-	eh_frame__read(&t.rows, &rules, &t.counts, c, address, segments, 3);
+	rules.tracks_base = tracks_base;
+	eh_frame__read(&t.rows, &rules, &t.counts, machine, c, address, segments, 3);
 	t.nrules = rules.n;
 	look_up(&t);
 	eh_frame_rows__free(&t.rows);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct cursor c = cursor__of(data, size);
+	u64 address = cursor__take(&c, 2);
+
+	make_table(&unwind_x86, c, address, false);
+	make_table(&unwind_x86, c, address, true);
+	make_table(&unwind_arm64, c, address, false);
 	find_extents(&c, address, 4);
 	find_extents(&c, address, 8);
 	return 0;

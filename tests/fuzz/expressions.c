@@ -3,6 +3,7 @@
  * libFuzzer's entry: whatever is typed as an expression, a probe, bounds, or the arguments of a USDT note is
  * parsed, written out, parsed again, typed and compiled, at a place with something of everything.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ static const char format_text[] =
 	"\tfield:__data_loc char[] any;\toffset:32;\tsize:4;\tsigned:1;\n"
 	"\nprint fmt: \"%s\", __print_symbolic(REC->b, { 1, \"ONE\" })\n";
 
-/* A structure that has itself in it, an array, a bit-field and a text: struct s { struct s *n; u32 a[4]; u32 x:3; char t[4]; } */
+/* A structure that has itself in it, an array, a bit-field and a text: struct s { struct s *n; u32 a[4]; u32 x:3; char
+ * t[4]; } */
 static struct btf *make_types(u32 *pointer)
 {
 	struct btf *btf = btf__new_empty();
@@ -37,6 +39,29 @@ static struct btf *make_types(u32 *pointer)
 	return btf;
 }
 
+/* Whatever the bytes are. */
+static void show(struct layout_field *field, const struct expr *e)
+{
+	u8 bytes[SHAPE_BYTES_MOST];
+
+	if (!field->shape)
+		return;
+	memset(bytes, e->at * 37 + e->len, sizeof(bytes));
+	free(shape__text(field->shape, bytes, field->size));
+	layout_field__free(field);
+}
+
+/* What a cast can name: struct s. */
+static int find_type(struct c_type *t, void *arg, const char *name)
+{
+	const struct place *p = arg;
+
+	if (strcmp(name, "struct s") && strcmp(name, "ns::s") && strcmp(name, "s"))
+		return strcmp(name, "twice") ? -ENOENT : -EEXIST;
+	c_type__pointee(&p->variable[0].type, t);
+	return 0;
+}
+
 static void compile(const struct expr *e, const struct place *place)
 {
 	struct code filter = {}, value = {}, key = {};
@@ -50,7 +75,11 @@ static void compile(const struct expr *e, const struct place *place)
 	if (!expr__type(&type, e, place, &c)) {
 		field.kind = type.kind;
 		field.size = type.size;
+		if ((type.kind == LAYOUT_VALUE || (type.kind == LAYOUT_ENUM && !type.symbols)) &&
+		    shape__new(&field.shape, &type.type))
+			abort();        /* it has been said to be one */
 		key__compile(&key, &e, &field, 1, false, 0, place, &c, &which);
+		show(&field, e);
 	}
 	code__free(&filter);
 	code__free(&value);
@@ -120,7 +149,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		tracepoint_format__parse(&format, format_text);
 		record = (struct place){ .context = PLACE_RECORD, .event = "fuzz", .format = &format };
 		registers = (struct place){ .context = PLACE_REGISTERS, .event = "fuzz", .has_result = true,
-					    .is_end = true, .result = c_type__integer(8, true) };
+					    .is_end = true, .result = c_type__integer(8, true),
+					    .find_type = find_type };
 		place__add(&registers, &(struct place_variable){ .name = (char *)"p", .where = AT_ARGUMENT,
 								 .type = c_type__of(btf, pointer) });
 		place__add(&registers, &(struct place_variable){ .name = (char *)"m", .where = AT_MEMORY, .number = 7,
