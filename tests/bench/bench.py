@@ -29,10 +29,11 @@ import switching
 import syscalls
 import tables
 import tracing
+import triaging
 
 PARTS = {"runqlat": runqlat, "stat": counting, "probe": probing, "files": filing,
          "block": block, "offcputime": blocking, "switches": switching, "syscalls": syscalls,
-         "profile": sampling, "trace": tracing, "opensnoop": opening}
+         "profile": sampling, "trace": tracing, "opensnoop": opening, "triage": triaging}
 TRACEFS = (("tracefs", "/sys/kernel/tracing"), ("debugfs", "/sys/kernel/debug"))
 
 
@@ -55,10 +56,9 @@ def build():
     """The empty programs and what holds them."""
     os.makedirs(subjects.WORK, exist_ok=True)
     here = os.path.dirname(os.path.abspath(__file__))
-    arch = {"x86_64": "x86", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
     for command in (
             [os.environ.get("CLANG", "clang"), "-g", "-O2", "-target", "bpf", "-mcpu=v2",
-             f"-D__TARGET_ARCH_{arch}", "-Ivmlinux", "-c", f"{here}/empty.bpf.c",
+             subjects.TARGET, "-Ivmlinux", "-c", f"{here}/empty.bpf.c",
              "-o", f"{subjects.WORK}/empty.bpf.o"],
             [os.environ.get("CC", "cc"), "-O2", "-Wall", f"{here}/hold.c", "-lbpf",
              "-o", subjects.HOLD]):

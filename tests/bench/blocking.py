@@ -40,6 +40,8 @@ def candidates():
     yield lambda: OneLink("libbpf-below", "libbpf-tools offcputime -m 10000000",
                           ["/usr/sbin/offcputime", "-m", "10000000", "600"], EMPTIES)
     yield lambda: tally("all", "offcputime").beside_peer("libbpf-all")
+    # As the peer walks them.
+    yield lambda: tally("all-fp", "offcputime", "--call-graph", "fp").beside_peer("libbpf-all")
     yield lambda: OneLink("libbpf-all", "libbpf-tools offcputime", ["/usr/sbin/offcputime", "600"], EMPTIES)
     yield lambda: tally("wakeups-both", "wakeuptime").beside_peer("libbpf-wakeups")
     # As much as the peer does: it has no user stacks.

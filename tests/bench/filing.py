@@ -32,6 +32,9 @@ def candidates():
     yield lambda: LibbpfTool("libbpf-filetop", "libbpf-tools filetop", ["/usr/sbin/filetop", "60"],
                              EMPTIES)
     yield lambda: tally("filetop-pid", "filetop", "--by", "pid")
+    # On the tracepoints of the page cache, not on calls: of each read and what it asks for.
+    yield lambda: tally("cachestat", "cachestat")
+    yield lambda: tally("cachestat-file", "cachestat", "--by", "file")
     yield lambda: tally("fileslower", "fileslower").beside_peer("libbpf-syscount")
     # Needs no kprobes: it times all calls by the same hooks, and knows no files.
     yield lambda: Timer("libbpf-syscount", "libbpf-tools syscount -L", ["/usr/sbin/syscount", "-L"],

@@ -15,7 +15,7 @@ import tables
 from figures import Spread
 from loads import CPU, Load
 from processes import Process, wait_for_text
-from subjects import BUILD, HOLD, WORK, Bpftrace, Empty, Tally, available
+from subjects import BUILD, HOLD, TARGET, WORK, Bpftrace, Empty, Tally, available
 
 LOAD = os.path.abspath(f"{WORK}/work")
 LOAD_DEBUG = os.path.abspath(f"{WORK}/work-debug")
@@ -36,7 +36,7 @@ def build():
     here = os.path.dirname(os.path.abspath(__file__))
     compiler = [os.environ.get("CC", "cc"), "-O2", "-fno-omit-frame-pointer", "-pthread",
                 f"{here}/work.c"]
-    clang = [os.environ.get("CLANG", "clang"), "-g", "-O2", "-target", "bpf", "-mcpu=v2",
+    clang = [os.environ.get("CLANG", "clang"), "-g", "-O2", "-target", "bpf", "-mcpu=v2", TARGET,
              f'-DWORK="{LOAD}"', "-Ivmlinux", "-c", f"{here}/probing.bpf.c", "-o", EMPTIES]
     for command in (compiler + ["-o", LOAD], compiler + ["-g", "-o", LOAD_DEBUG], clang):
         subprocess.run(command, check=True)
@@ -405,6 +405,10 @@ def starting():
     yield from pair("libc", ["probe", "-x", "libc", "malloc"],
                     [(f"uprobe:{libc()}:malloc", "{ @ = count(); }")], label="libc:malloc")
     yield from pair("stacks", ["stackcount", READ], [(read, "{ @[ustack, kstack] = count(); }")])
+    # As the peer walks them.
+    yield from pair(
+        "stacks-fp", ["stackcount", READ, "--call-graph", "fp"], [(read, "{ @[ustack, kstack] = count(); }")]
+    )
     yield from pair("profile", ["profile"],
                     [("profile:hz:99", "{ @[ustack, kstack] = count(); }")])
 

@@ -12,6 +12,8 @@ BUILD = os.environ.get("BUILD", "build")
 WORK = f"{BUILD}/bench"
 HOLD = f"{WORK}/hold"
 EMPTY = f"{WORK}/empty.bpf.o"
+# The kernel types that programs use have the registers of one architecture (vmlinux/).
+TARGET = "-D__TARGET_ARCH_" + {"x86_64": "x86", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
 QUIET = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
