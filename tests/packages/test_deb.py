@@ -95,6 +95,17 @@ def test_dependencies(built, suite):
     assert microhttpd.startswith("libmicrohttpd12") and sqlite == "libsqlite3-0"
 
 
+def test_every_tool_has_its_page(built):
+    """Each page that is written, under the name that it has here: plain words are pages of tally."""
+    listed = [line.split()[5] for line in said("dpkg-deb", "-c", package(built)).splitlines()]
+    pages = [path.rpartition("/")[2] for path in listed if path.startswith("./usr/share/man/man1/") and path[-1] != "/"]
+    written = {path.name.removesuffix(".1.scd") for path in (ROOT / "docs/man").glob("*.1.scd")}
+    assert {page.removesuffix(".1.gz").removeprefix("tally-") for page in pages} == \
+        {name.removeprefix("tally-") for name in written}
+    links = {path.rpartition("/")[2] for path in listed if path.startswith("./usr/libexec/tally/")} - {""}
+    assert links == {name for name in written if not name.startswith("tally")}
+
+
 def paths(root):
     """Everything there is, but for what package managers write down for themselves."""
     books = {"/proc", "/sys", "/dev", "/tmp", "/srv", "/var/lib/dpkg", "/var/lib/apt", "/var/cache", "/var/log"}
@@ -121,6 +132,15 @@ def test_installs_runs_and_leaves_nothing(built, suite, tmp_path):
     shutil.copy("/etc/resolv.conf", root / "etc" / "resolv.conf")
     within(root, "apt-get", "-qq", "update")
     within(root, "apt-get", "-qq", "-y", "install", "/srv/tally.deb")
+
+    assert (root / "usr/share/zsh/vendor-completions/_tally").read_text().startswith("#compdef tally ")
+    for name in ("tally", "runqlat"):
+        for place in (
+            f"usr/share/fish/vendor_completions.d/{name}.fish",
+            f"usr/share/bash-completion/completions/{name}",
+        ):
+            assert "--complete" in (root / place).read_text()
+    assert not (root / "usr/share/zsh/site-functions").exists()
 
     assert within(root, "tally", "--version").strip() == "tally " + field(built, "Version").rpartition("-")[0]
     report = within(root, "tally", "runqlat", "1", "1")

@@ -18,14 +18,7 @@ def said(*command, **options):
     return result.stdout
 
 
-def dist(folder, **environment):
-    said(ROOT / "packaging" / "dist", folder, env={**os.environ, "MAKEFLAGS": f"-j{os.cpu_count()}", **environment})
-    return folder
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return dist(tmp_path_factory.mktemp("dist"))
+OTHER = "aarch64"
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +27,22 @@ def program(made):
 
 
 @pytest.fixture(scope="module")
+def other(made):
+    """The one that was cross-built."""
+    if os.uname().machine == OTHER:
+        pytest.skip("this is the machine that the other one is built for")
+    return next(path for path in made.iterdir() if path.name.endswith("-" + OTHER))
+
+
+@pytest.fixture(scope="module")
 def bill(program):
     return json.loads(program.with_name(program.name + ".spdx.json").read_text())
 
 
 def test_sums(made):
+    """The tarball; of each machine three."""
     checked = said("sha256sum", "--check", "--strict", "SHA256SUMS", cwd=made)
-    assert checked.count(": OK\n") == 3
+    assert checked.count(": OK\n") == (4 if os.uname().machine == OTHER else 7)
 
 
 def test_program_needs_nothing(program, tmp_path):
@@ -65,12 +67,61 @@ def test_bill_names_the_libraries(program, bill):
     packages = {each["name"]: each for each in bill["packages"]}
     digest = hashlib.sha256(program.read_bytes()).hexdigest()
     assert packages["tally"]["checksums"] == [{"algorithm": "SHA256", "checksumValue": digest}]
-    libraries = ["libbpf-dev", "libelf-dev", "libdw-dev", "liblzma-dev", "libjansson-dev", "libcapstone-dev", "libiberty-dev",
-                 "libmicrohttpd-dev", "libsqlite3-dev", "libc6-dev", "zlib1g-dev"]
+    libraries = [
+        "libbpf-dev",
+        "libelf-dev",
+        "libdw-dev",
+        "liblzma-dev",
+        "libjansson-dev",
+        "libcapstone-dev",
+        "libiberty-dev",
+        "libmicrohttpd-dev",
+        "libsqlite3-dev",
+        "libc6-dev",
+        "zlib1g-dev",
+    ]
     for name in libraries:
         assert packages[name]["versionInfo"] == said("dpkg-query", "-W", "-f", "${Version}", name)
     linked = {each["relatedSpdxElement"] for each in bill["relationships"] if each["relationshipType"] == "STATIC_LINK"}
     assert linked == {each["SPDXID"] for each in bill["packages"]} - {packages["tally"]["SPDXID"]}
+
+
+def test_the_other_program_measures_on_its_kernel(other, made):
+    """In a guest, which has the checkout and nothing else of this machine."""
+    assert "INTERP" not in said("aarch64-linux-gnu-readelf", "-lW", other)
+    assert str(ROOT).encode() not in other.read_bytes() and b"/tmp/tmp." not in other.read_bytes()
+    said(ROOT / "tests" / "kernels" / "fetch", "6.12-arm64")
+    copy = ROOT / "build" / "arm64-static"
+    copy.write_bytes(other.read_bytes())
+    copy.chmod(0o755)
+    try:
+        report = said(ROOT / "tests" / "kernels" / "boot", "6.12-arm64", "--", "sh", "-c",
+                      "build/arm64-static --version; build/arm64-static runqlat --json 1 1",
+                      env={**os.environ, "TALLY_BOOT_TIMEOUT": "900", "TALLY_BOOT_QEMU": "-icount shift=2,sleep=off"})
+    finally:
+        copy.unlink()
+    version, report = [line for line in report.splitlines() if line.startswith(("tally ", "{"))]
+    assert version == "tally " + other.name.split("-")[1]
+    assert json.loads(report)["kernel"].endswith("arm64") and json.loads(report)["events"] > 0
+
+
+def test_bill_of_the_other_program(other):
+    """Its libraries are packages of its own architecture, but for the compiler's."""
+    bill = json.loads(other.with_name(other.name + ".spdx.json").read_text())
+    packages = {each["name"]: each for each in bill["packages"]}
+    assert {
+        "libbpf-dev",
+        "libelf-dev",
+        "libdw-dev",
+        "libcapstone-dev",
+        "libsqlite3-dev",
+        "libc6-dev",
+    } <= packages.keys()
+    for name, each in packages.items():
+        if name != "tally" and not name.endswith("-cross"):
+            assert "?arch=arm64" in each["externalRefs"][0]["referenceLocator"], each
+    notices = other.with_name(other.name + ".notices").read_text()
+    assert "No notice" not in notices and all(f"{name} " in notices for name in packages if name != "tally")
 
 
 def test_bill_is_spdx(bill):
@@ -84,23 +135,47 @@ def test_bill_is_spdx(bill):
         assert {each["spdxElementId"], each["relatedSpdxElement"]} <= {"SPDXRef-DOCUMENT", *ids}
 
 
+def test_notices_are_those_of_the_libraries(program, bill):
+    """Debian's copyright file of each, in full, and the licences that these leave to files of the system."""
+    notices = program.with_name(program.name + ".notices").read_text()
+    for each in bill["packages"]:
+        if each["name"] != "tally":
+            assert f"{each['name']} {each['versionInfo']}\n" in notices
+            assert pathlib.Path("/usr/share/doc", each["name"], "copyright").read_text(errors="replace") in notices
+    for name in ("LGPL-2.1", "LGPL-3", "GPL-2", "GPL-3"):
+        assert notices.count(pathlib.Path("/usr/share/common-licenses", name).read_text()) == 1
+
+
 def test_bill_of_a_library_without_a_package(tmp_path):
     archive, program, linker_map = (tmp_path / name for name in ("libown.a", "program", "map"))
     for path in (archive, program):
         path.write_text("x")
     linker_map.write_text(f"Archive member included\n\n{archive}(own.o)\n    main.o (own)\n"
                           f"LOAD {tmp_path}/libunused.a\n")
-    bill = json.loads(said(ROOT / "packaging" / "sbom", program, linker_map, "1", env={**os.environ, "SOURCE_DATE_EPOCH": "0"}))
+    bill = json.loads(
+        said(ROOT / "packaging" / "sbom", program, linker_map, "1", env={**os.environ, "SOURCE_DATE_EPOCH": "0"})
+    )
     assert [each["name"] for each in bill["packages"]] == ["tally", "libown.a"]
     assert bill["creationInfo"]["created"] == "1970-01-01T00:00:00Z"
+    bill_file = tmp_path / "bill"
+    bill_file.write_text(json.dumps(bill))
+    notices = said(ROOT / "packaging" / "notices", bill_file)
+    assert f"libown.a {bill['packages'][1]['versionInfo']}\n" in notices and "No notice" in notices
     empty = tmp_path / "empty"
     empty.write_text("")
-    refused = subprocess.run([ROOT / "packaging" / "sbom", program, empty, "1"], capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        [ROOT / "packaging" / "sbom", program, empty, "1"], capture_output=True, text=True, check=False
+    )
     assert refused.returncode == 1 and "names no archive" in refused.stderr
 
 
 def test_is_the_same_again(made, tmp_path):
     """Compiled anew, one file after the other."""
-    again = dist(tmp_path / "again", CCACHE_DISABLE="1", MAKEFLAGS="-j1", TZ="Asia/Tokyo")
+    again = tmp_path / "again"
+    said(
+        ROOT / "packaging" / "dist",
+        again,
+        env={**os.environ, "CCACHE_DISABLE": "1", "MAKEFLAGS": "-j1", "TZ": "Asia/Tokyo"},
+    )
     for path in made.iterdir():
         assert (again / path.name).read_bytes() == path.read_bytes(), path.name
