@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Function calls by call path: their number, their duration, and their duration without traced callees. The subject
+ * is the calling thread.
+ *
+ * Each thread has a stack of its current calls. A call is identified by the position of its return address: the stack
+ * pointer at its entry, to which it returns at its end. Stacks grow downwards, so a frame with a lower stack pointer
+ * than a call that begins or ends was left without a return: by an exception, or longjmp(). Two frames with the same
+ * stack pointer are a function and the one that it tail-called.
+ *
+ * A thread's several stacks are ordered: the kernel stack comes after the user stack, and interrupt stacks after
+ * both.
+ *
+ * Frames are kept before the gate is opened, so that paths are complete. Calls that began before it are in no figure,
+ * except for the time in which they are open.
+ */
+#define SCOPE_UNTYPED
+#include "compat.bpf.h"
+#include "event.bpf.h"
+#include "funcgraph.h"
+#include "loss.bpf.h"
+#include "preempt.bpf.h"
+#include "scope.bpf.h"
+#include "task_state.bpf.h"
+#include "writer.bpf.h"
+
+/* Deeper calls are not asked for; calls deeper than FUNCGRAPH_DEPTH are lost. */
+const volatile u32 depth_most = FUNCGRAPH_DEPTH;
+
+/* CLOCK_MONOTONIC, set by the loader: calls count from began_ns until ended_ns. 0: not yet. */
+u64 began_ns = 0;
+u64 ended_ns = 0;
+
+enum frame_flags {
+	FRAME_FILTERED = 1 << 0,        /* in no figure: its callees count as called by its caller */
+	FRAME_JUMPS = 1 << 1,           /* a frame with the same stack pointer may be a tail call from here */
+	FRAME_ENDED = 1 << 2,           /* ended together with the frame above it, its tail call */
+};
+
+struct frame {
+	u64 order;              /* order_of() its stack pointer: callers have larger values than callees */
+	u64 path;
+	u64 began_ns;
+	u64 children_ns;        /* total time of completed callees */
+	u32 function;
+	u32 flags;
+};
+
+/* Working memory of drop_left(). */
+struct dropping {
+	u64 order;
+	u64 calls, children_ns;
+	u32 function, pad;
+};
+
+struct call_frames {
+	u32 depth;
+	u32 busy;               /* a program is modifying the frames; any other has interrupted it */
+	u64 outermost;          /* ~order of the outermost call that began in the run: all calls in it were seen */
+	struct dropping dropping;
+	u64 is_new;             /* an element was created, whose callers may lack one */
+	struct frame frame[FUNCGRAPH_DEPTH];
+};
+
+TASK_STATE(frames, struct call_frames)
+
+static const struct call_frames no_frames = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);         /* set by the loader */
+	__type(key, struct funcgraph_key);
+	__type(value, struct funcgraph_sums);
+} paths SEC(".maps");
+
+static const struct funcgraph_sums no_sums = {};
+
+/* --- the order of stack pointers ---------------------------------------------------------------- */
+
+#define STACK_BYTES (16 << 10)          /* THREAD_SIZE, and that of stacks for interrupts, without KASAN */
+#define ORDER_BITS 62
+
+enum stack_of { STACK_OF_USER, STACK_OF_TASK, STACK_OF_INTERRUPT };
+
+static __always_inline u64 stack_base(void)
+{
+	struct task_struct *t = calling_task();
+
+	return (u64)(has_typed_current() ? t->stack : BPF_CORE_READ(t, stack));
+}
+
+static __always_inline u64 order_of(u64 sp)
+{
+	u64 of = STACK_OF_USER;
+
+	if (sp >> 63)
+		of = sp - stack_base() < STACK_BYTES ? STACK_OF_TASK : STACK_OF_INTERRUPT;
+	return of << ORDER_BITS | (~sp & ((1ULL << ORDER_BITS) - 1));
+}
+
+/* Was the frame left without a return, given that a call of that order begins or ends? */
+static __always_inline bool is_left(const struct frame *f, u64 order)
+{
+	if (f->order <= order)
+		return false;
+	/* A nested interrupt may have another stack, at any address. */
+	return order >> ORDER_BITS < STACK_OF_INTERRUPT || f->order - order < STACK_BYTES;
+}
+
+/* --- elements of the map ------------------------------------------------------------------------ */
+
+static __noinline struct funcgraph_sums *make_sums(u64 parent, u32 function)
+{
+	struct funcgraph_key key = { .parent = parent, .function = function, .writer = this_writer() };
+	long err = bpf_map_update_elem(&paths, &key, &no_sums, BPF_NOEXIST);
+	struct funcgraph_sums *s = bpf_map_lookup_elem(&paths, &key);
+
+	if (!s)
+		count_failed_update(err);
+	return s;
+}
+
+static __always_inline struct funcgraph_sums *find_sums(u64 parent, u32 function)
+{
+	struct funcgraph_key key = { .parent = parent, .function = function, .writer = this_writer() };
+
+	return bpf_map_lookup_elem(&paths, &key);
+}
+
+/* --- frames ------------------------------------------------------------------------------------- */
+
+static __always_inline u64 less(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Frame number n, counted from 1 at the outermost. */
+static __always_inline struct frame *frame_at(struct call_frames *s, u64 n)
+{
+	n--;
+	n &= FUNCGRAPH_DEPTH - 1;
+	/* 5.10 knows the range only of the register that was masked. */
+	barrier_var(n);
+	if (n >= FUNCGRAPH_DEPTH)
+		return NULL;
+	return &s->frame[n];
+}
+
+/*
+ * Path ids are hashes, decoded through the paths' elements. So each path that has an element needs elements for all
+ * its callers, which this creates.
+ */
+static __noinline int make_callers(struct call_frames *s)
+{
+	u64 parent = 0;
+	struct frame *f;
+	u32 i;
+
+	for (i = 0; i < FUNCGRAPH_DEPTH; i++) {
+		f = i < *(volatile u32 *)&s->depth ? frame_at(s, i + 1) : NULL;
+		if (!f)
+			break;
+		if (!(f->flags & FRAME_FILTERED) && !find_sums(parent, f->function))
+			make_sums(parent, f->function);
+		parent = f->path;
+	}
+	return 0;
+}
+
+static __always_inline void add_call(struct funcgraph_sums *s, u64 elapsed, u64 self)
+{
+	if (!s)
+		return;
+	__sync_fetch_and_add(&s->calls, 1);
+	__sync_fetch_and_add(&s->total_ns, elapsed);
+	__sync_fetch_and_add(&s->self_ns, self);
+	if (elapsed > s->max_ns)
+		s->max_ns = elapsed;
+}
+
+static __always_inline void add_open(struct funcgraph_sums *s, u64 elapsed, u64 self)
+{
+	if (!s)
+		return;
+	__sync_fetch_and_add(&s->open, 1);
+	__sync_fetch_and_add(&s->open_ns, elapsed);
+	__sync_fetch_and_add(&s->open_self_ns, self);
+}
+
+/* Has the frame the same order as a call of that function that begins, without being its caller? */
+static __always_inline bool is_in_its_place(const struct frame *f, u64 order, u32 function)
+{
+	return f->order == order && (!(f->flags & FRAME_JUMPS) || f->function == function);
+}
+
+#define NO_FUNCTION ~0U
+
+/* For a call that begins or ends at dropping.order. */
+static __always_inline bool is_to_be_dropped(const volatile struct dropping *d, const struct frame *f)
+{
+	u64 order = d->order;
+
+	return is_left(f, order) || (d->function != NO_FUNCTION && is_in_its_place(f, order, d->function));
+}
+
+/*
+ * Drops frames that were left without a return. Their callees' time stays with their callers. function: of the call
+ * that begins; NO_FUNCTION: a call ends. The loop keeps its variables in memory only, whose contents the verifier
+ * does not track: so all iterations look alike to it, and it explores few paths.
+ */
+static __noinline int drop_left(struct call_frames *s, u64 order, u32 function)
+{
+	volatile struct dropping *d = &s->dropping;
+	struct frame *f;
+	u32 i, n;
+
+	d->order = order;
+	d->function = function;
+	d->calls = d->children_ns = 0;
+	for (i = 0; i < FUNCGRAPH_DEPTH; i++) {
+		n = *(volatile u32 *)&s->depth;
+		f = n ? frame_at(s, n) : NULL;
+		if (!f || !is_to_be_dropped(d, f))
+			break;
+		d->children_ns += f->children_ns;
+		if (!(f->flags & FRAME_FILTERED) && f->began_ns >= *(volatile u64 *)&began_ns)
+			d->calls++;
+		*(volatile u32 *)&s->depth = n - 1;
+	}
+	n = *(volatile u32 *)&s->depth;
+	f = n ? frame_at(s, n) : NULL;
+	if (f)
+		f->children_ns += d->children_ns;
+	if (d->calls)
+		count_lost_many(LOSS_UNWOUND, d->calls);
+	return 0;
+}
+
+/* Ends the innermost call. */
+static __noinline int pop(struct call_frames *s, u64 now)
+{
+	u32 n = s->depth;
+	struct frame *f = n ? frame_at(s, n) : NULL, *caller = n > 1 ? frame_at(s, n - 1) : NULL;
+	struct funcgraph_sums *sums;
+	u64 elapsed, parent;
+
+	if (!f)
+		return 0;
+	s->depth = n - 1;
+	elapsed = less(now, f->began_ns);
+	parent = caller ? caller->path : 0;
+	if (caller)
+		caller->children_ns += f->flags & FRAME_FILTERED ? f->children_ns : elapsed;
+	if (f->flags & FRAME_FILTERED) {
+		count_filtered();
+		return 0;
+	}
+	if (f->began_ns < *(volatile u64 *)&began_ns)
+		count_begun_before();
+	if (!armed || f->began_ns < *(volatile u64 *)&began_ns)
+		return 0;
+	sums = find_sums(parent, f->function);
+	if (!sums) {
+		sums = make_sums(parent, f->function);
+		*(volatile u64 *)&s->is_new = 1;
+	}
+	add_call(sums, elapsed, less(elapsed, f->children_ns));
+	return 0;
+}
+
+static __always_inline void push(struct call_frames *s, u64 order, u32 slot, bool filtered)
+{
+	u32 n = s->depth;
+	struct frame *caller = n ? frame_at(s, n) : NULL, *f = frame_at(s, n + 1);
+	u64 parent = caller ? caller->path : 0;
+
+	if (armed && ~order > s->outermost)
+		s->outermost = ~order;
+	if (!f || n >= depth_most || n >= FUNCGRAPH_DEPTH)
+		return;         /* counted at its end */
+	f->order = order;
+	f->function = slot & FUNCGRAPH_FUNCTION;
+	f->path = filtered ? parent : funcgraph_path(parent, f->function);
+	f->flags = (filtered ? FRAME_FILTERED : 0) | (slot & FUNCGRAPH_JUMPS ? FRAME_JUMPS : 0);
+	f->children_ns = 0;
+	s->depth = n + 1;
+	f->began_ns = bpf_ktime_get_ns();
+}
+
+/* A function has tail-called the innermost one, and ends with it. */
+static __always_inline void mark_ended(struct call_frames *s, u64 order, u32 function)
+{
+	u32 n = s->depth, i;
+	struct frame *f;
+
+	for (i = 0; i < FUNCGRAPH_DEPTH; i++) {
+		f = n > 1 ? frame_at(s, --n) : NULL;
+		if (!f || f->order != order)
+			return;
+		if (f->function == function) {
+			f->flags |= FRAME_ENDED;
+			return;
+		}
+	}
+}
+
+/* A call ends that has no frame. */
+static __always_inline void count_without_frame(const struct call_frames *s, u64 order)
+{
+	if (!armed)
+		return;
+	if (!scope_now(NULL))
+		count_filtered();
+	else if (s && s->depth >= depth_most && depth_most < FUNCGRAPH_DEPTH)
+		count_filtered();
+	else if (s && s->depth >= FUNCGRAPH_DEPTH)
+		count_lost(LOSS_TOO_DEEP);
+	else if (is_older_than(calling_task(), *(volatile u64 *)&began_ns) && (!s || ~order > s->outermost))
+		count_begun_before();
+	else
+		count_lost(LOSS_UNMATCHED);
+}
+
+#define JUMPS_MOST 8            /* longest chain of tail calls */
+
+/* Ends the innermost call, and those that tail-called it. */
+static __always_inline void pop_all(struct call_frames *s, u64 order, u64 now)
+{
+	struct frame *f;
+	u32 i;
+
+	pop(s, now);
+	for (i = 0; i < JUMPS_MOST; i++) {
+		f = s->depth ? frame_at(s, s->depth) : NULL;
+		if (!f || f->order != order || !(f->flags & FRAME_ENDED))
+			return;
+		pop(s, now);
+	}
+}
+
+/* --- entries and ends --------------------------------------------------------------------------- */
+
+static __noinline int enter(u64 sp, u32 slot)
+{
+	struct call_frames *s;
+	u64 order;
+
+	if (*(volatile u64 *)&ended_ns)
+		return 0;
+	if (!scope_for_life(NULL)) {
+		count_filtered();
+		return 0;
+	}
+	s = frames_get(calling_task(), (struct call_frames *)&no_frames);
+	if (!s) {
+		count_lost(LOSS_NO_STORAGE);
+		return 0;
+	}
+	if (s->busy) {
+		count_lost(LOSS_NO_BUFFER);
+		return 0;
+	}
+	*(volatile u32 *)&s->busy = 1;
+	order = order_of(sp);
+	drop_left(s, order, slot & FUNCGRAPH_FUNCTION);
+	push(s, order, slot, !scope_now(NULL));
+	*(volatile u32 *)&s->busy = 0;
+	return 0;
+}
+
+static __noinline int leave_frame(struct call_frames *s, u64 order, u32 slot, u64 now)
+{
+	u32 function = slot & FUNCGRAPH_FUNCTION;
+	struct frame *f;
+
+	drop_left(s, order, NO_FUNCTION);
+	f = s->depth ? frame_at(s, s->depth) : NULL;
+	*(volatile u64 *)&s->is_new = 0;
+	if (f && f->order == order && f->function == function)
+		pop_all(s, order, now);
+	else if (f && f->order == order)
+		mark_ended(s, order, function);
+	else if (!(slot & FUNCGRAPH_IS_SHARED))
+		count_without_frame(s, order);
+	if (*(volatile u64 *)&s->is_new)
+		make_callers(s);
+	return 0;
+}
+
+static __noinline int leave(u64 sp, u32 slot)
+{
+	u64 now = bpf_ktime_get_ns(), order;
+	struct call_frames *s;
+
+	if (*(volatile u64 *)&ended_ns || !scope_for_life(NULL))
+		return 0;
+	s = frames_find(calling_task());
+	order = order_of(sp - (slot >> FUNCGRAPH_POPPED_SHIFT));
+	if (!s) {
+		if (!(slot & FUNCGRAPH_IS_SHARED))
+			count_without_frame(NULL, order);
+		return 0;
+	}
+	/* A call that interrupted a program here began during the interruption too, and has been counted. */
+	if (s->busy)
+		return 0;
+	*(volatile u32 *)&s->busy = 1;
+	leave_frame(s, order, slot, now);
+	*(volatile u32 *)&s->busy = 0;
+	return 0;
+}
+
+/* The loader attaches copies of these: to one site each, or to all if the kernel supports cookies. */
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_entry, struct pt_regs *, ctx)
+{
+	enter(stack_pointer(ctx), event_slot());
+	return KEEP_EVENT;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_entries, struct pt_regs *, ctx)
+{
+	enter(stack_pointer(ctx), event_cookie(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_end, struct pt_regs *, ctx)
+{
+	leave(stack_pointer(ctx), event_slot());
+	return KEEP_EVENT;
+}
+
+SEC("kprobe")
+int UNPREEMPTED(PREEMPT_FUNCTION, on_ends, struct pt_regs *, ctx)
+{
+	leave(stack_pointer(ctx), event_cookie(ctx));
+	return 0;
+}
+
+/* --- calls that go on --------------------------------------------------------------------------- */
+
+/*
+ * Adds the calls in progress of a task, up to now, and subtracts their time from their callers'. user_only: calls in
+ * the kernel do not count, since the task ends in them. Removes the frames, as drop_left() does.
+ */
+static __noinline int add_open_frames(struct call_frames *s, u64 now, bool user_only)
+{
+	u64 began = *(volatile u64 *)&began_ns, inside = 0, since, elapsed, parent;
+	struct frame *f, *caller;
+	u32 i, n;
+
+	for (i = 0; i < FUNCGRAPH_DEPTH; i++) {
+		n = *(volatile u32 *)&s->depth;
+		f = n ? frame_at(s, n) : NULL;
+		if (!f)
+			break;
+		caller = n > 1 ? frame_at(s, n - 1) : NULL;
+		*(volatile u32 *)&s->depth = n - 1;
+		if (f->flags & FRAME_FILTERED || (user_only && f->order >> ORDER_BITS != STACK_OF_USER)) {
+			inside += f->children_ns;
+			continue;
+		}
+		since = f->began_ns > began ? f->began_ns : began;
+		elapsed = less(now, since);
+		parent = caller ? caller->path : 0;
+		add_open(find_sums(parent, f->function) ?: make_sums(parent, f->function), elapsed,
+			 less(elapsed, f->children_ns + inside));
+		inside = elapsed;
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int UNPREEMPTED_PROG(on_thread_exit, struct task_struct *t)
+{
+	struct call_frames *s;
+
+	if (*(volatile u64 *)&ended_ns)
+		return 0;
+	s = frames_find(t);
+	if (!s || !s->depth)
+		return 0;
+	if (armed)
+		add_open_frames(s, bpf_ktime_get_ns(), true);
+	s->depth = 0;
+	return 0;
+}
+
+/* An exec gives the thread a new user stack; calls in the kernel continue. */
+SEC("tp_btf/sched_process_exec")
+int UNPREEMPTED_PROG(on_thread_exec, struct task_struct *t)
+{
+	struct call_frames *s;
+	u32 i;
+
+	if (*(volatile u64 *)&ended_ns)
+		return 0;
+	s = frames_find(t);
+	if (!s)
+		return 0;
+	/* Includes unused frames: with a bound the verifier would explore each depth. */
+	for (i = 0; i < FUNCGRAPH_DEPTH; i++)
+		if (s->frame[i].order >> ORDER_BITS == STACK_OF_USER)
+			s->frame[i].order = (1ULL << ORDER_BITS) - 1;
+	s->outermost = ~0ULL;
+	return 0;
+}
+
+/* The loader runs this after it has set ended_ns and no program that started earlier is still running. */
+SEC("iter/task")
+int show_open(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct call_frames *s;
+	u64 now = *(volatile u64 *)&ended_ns;
+
+	if (!t || !now)
+		return 0;
+	s = frames_find(t);
+	if (s && s->depth)
+		add_open_frames(s, now, false);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
