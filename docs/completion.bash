@@ -1,57 +1,75 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# bash completion for tally and its tools: options come from --help, so they are never out of date.
+# bash completion for tally and its tools, which list the candidates themselves: `tally --complete`, see tally(1).
 
-_tally_options()
+# Completes a separate command line that begins at COMP_WORDS[$1].
+_tally_command()
 {
-	"$@" --help 2>/dev/null | grep -oE '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,'
+	local cur=${COMP_WORDS[COMP_CWORD]}
+
+	if declare -F _command_offset >/dev/null; then
+		_command_offset "$1"
+	elif ((COMP_CWORD == $1)) && [[ $cur != */* ]]; then
+		mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+	else
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	fi
 }
 
 _tally()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local command=(${COMP_WORDS[0]}) tools
+	local line=${COMP_LINE:0:COMP_POINT} safe='-A-Za-z0-9_.,:=/%@+' words=() i word rest cur answer left= quoted= kept= value
 
 	COMPREPLY=()
-	if [[ ${COMP_WORDS[0]##*/} == tally ]]; then
-		tools=$("${COMP_WORDS[0]}" --csv 2>/dev/null | tail -n +2 | cut -d, -f2)
-		if ((COMP_CWORD == 1)) || [[ $prev == help && $COMP_CWORD == 2 ]]; then
-			COMPREPLY=($(compgen -W "$tools help" -- "$cur"))
+	# bash also splits words at = and : (COMP_WORDBREAKS). This joins words without a blank between them, up to the cursor.
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		rest=${line#"${line%%[![:blank:]]*}"}
+		word=${COMP_WORDS[i]}
+		((i < COMP_CWORD)) || word=$rest
+		if ((i)) && [[ $rest == "$line" ]]; then
+			words[-1]+=$word
+		else
+			words+=("$word")
+		fi
+		line=${rest#"$word"}
+		if [[ $word == -- ]] && ((i < COMP_CWORD)); then
+			_tally_command $((i + 1))
 			return
 		fi
-		command+=("${COMP_WORDS[1]}")
+	done
+	cur=${words[-1]}
+	if [[ $cur == [\"\']* ]]; then
+		quoted=1 cur=${cur:1}
+	else
+		# readline replaces only the part after the last of these characters.
+		i=${COMP_WORDBREAKS//[!=:]/}
+		[[ -z $i ]] || kept=${cur%"${cur##*[$i]}"}
 	fi
-	case $prev in
-	--by)
-		COMPREPLY=($(compgen -W 'pid tid comm cgroup cpu pidns uid' -- "$cur"))
-		return
+	while IFS= read -r answer; do
+		word=${answer%%$'\t'*}
+		if [[ -z $word ]]; then
+			left=${answer#$'\t'}
+		elif [[ $quoted ]]; then
+			[[ $word == *[!$safe\ ]* ]] || COMPREPLY+=("$word")
+		else
+			word=${word#"$kept"}
+			[[ $word != *[!$safe]* ]] || printf -v word %q "$word"
+			COMPREPLY+=("$word")
+		fi
+	done < <("${words[0]}" --complete "${words[@]:1:${#words[@]}-2}" "$cur" 2>/dev/null)
+
+	value=$cur
+	[[ $cur == --*=* ]] && value=${cur#*=}
+	case $left in
+	files)
+		compopt -o filenames
+		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$value")
 		;;
-	--sort)
-		COMPREPLY=($(compgen -W 'key count sum min avg max p50 p90 p99 p999' -- "$cur"))
-		return
-		;;
-	--format)
-		COMPREPLY=($(compgen -W 'text json csv openmetrics tree folded flame pprof speedscope table svg' -- "$cur"))
-		return
-		;;
-	--call-graph)
-		COMPREPLY=($(compgen -W 'fp dwarf' -- "$cur"))
-		return
-		;;
-	--source)
-		COMPREPLY=($(compgen -W 'auto accounting wakeup' -- "$cur"))
-		return
-		;;
-	-u | --uid)
-		COMPREPLY=($(compgen -u -- "$cur"))
-		return
-		;;
-	-o | --output | -G | --cgroup)
-		COMPREPLY=($(compgen -f -- "$cur"))
-		return
+	users)
+		mapfile -t COMPREPLY < <(compgen -u -- "$value")
 		;;
 	esac
-	[[ $cur == -* ]] && COMPREPLY=($(compgen -W "$(_tally_options "${command[@]}")" -- "$cur"))
 }
 
-# Not those that are plain words: `stat` is another's command.
-complete -F _tally tally runqlat runqlen schedlat cpudist runqslower timehist schedmap timechart offcputime wakeuptime offwaketime stackcount syscount opensnoop fsdist fileslower filetop filelife biolatency biosnoop biotop bitesize biopattern execsnoop exitsnoop connsnoop kmem memleak lockstat futexstat tcplife tcprtt tcpretrans tcptop netdrop netlat hardirqs softirqs kvmstat triage
+# make install adds the tools that are installed under their own names.
+complete -F _tally tally
