@@ -4,7 +4,7 @@
 'use strict';
 const assert = require('node:assert');
 const path = require('node:path');
-const {chromium} = require('playwright-core');
+const {addressOf, check} = require('./checks.js');
 
 const [browserPath, heat, events, diff, directory] = process.argv.slice(2);
 const NAMES = ['<b>&";]]>\\x1b', '</svg>'];
@@ -67,7 +67,7 @@ const tests = {
 	},
 
 	async 'a comparison tells both numbers'(page) {
-		await page.goto('file://' + path.resolve(diff));
+		await page.goto(addressOf(diff));
 		const all = await page.evaluate(() => document.querySelector('#plot > g title').textContent);
 		assert.match(all, /^all\n250 events, 100\.00%\nbefore: 100 events, 100\.00%; \+0\.00 points$/);
 		await page.mouse.move(600, await page.evaluate(() =>
@@ -76,31 +76,6 @@ const tests = {
 	},
 };
 
-async function main() {
-	const browser = await chromium.launch({executablePath: browserPath, args: ['--no-sandbox']});
-	const page = await browser.newPage({viewport: {width: 1220, height: 860}});
-	const problems = [];
-	let failed = 0, passed = 0;
-
-	page.on('pageerror', (error) => problems.push(error.message));
-	page.on('console', (message) => problems.push(message.text()));
-	page.on('dialog', (dialog) => problems.push('dialog: ' + dialog.message()));
-	await page.goto('file://' + path.resolve(heat));
-	await page.screenshot({path: path.join(directory, 'heat.png')});
-	const all = {...tests, 'no errors': () => assert.deepStrictEqual(problems, [])};
-	for (const [name, test] of Object.entries(all)) {
-		try {
-			await test(page);
-			passed++;
-		} catch (error) {
-			failed++;
-			console.log(`not ok: ${name}: ${error.message}`);
-		}
-	}
-	await page.screenshot({path: path.join(directory, 'diff.png')});
-	await browser.close();
-	console.log(`${passed} passed, ${failed} failed`);
-	process.exitCode = failed ? 1 : 0;
-}
-
-main();
+check({browserPath, file: heat, directory, viewport: {width: 1220, height: 860}, name: 'heat-failed', tests,
+	begins: (page) => page.screenshot({path: path.join(directory, 'heat.png')}),
+	ends: (page) => page.screenshot({path: path.join(directory, 'diff.png')})});

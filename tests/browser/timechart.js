@@ -4,11 +4,10 @@
 'use strict';
 const assert = require('node:assert');
 const path = require('node:path');
-const {chromium} = require('playwright-core');
+const {check} = require('./checks.js');
 
 const [browserPath, svg, directory] = process.argv.slice(2);
 const NAME = '<b>&";]]>\\x1b[';
-let problems = [];
 
 const said = (page) => page.textContent('#said');
 const shown = (page) => page.evaluate(() =>
@@ -103,31 +102,7 @@ const tests = {
 		assert.ok(told.some((text) => /^CPU 0, .*: busy \d+ %, most: /.test(text) &&
 			text.includes(NAME)), told.join('\n'));
 	},
-
-	'no errors': () => assert.deepStrictEqual(problems, []),
 };
 
-async function main() {
-	const browser = await chromium.launch({executablePath: browserPath, args: ['--no-sandbox']});
-	const page = await browser.newPage({viewport: {width: 1220, height: 860}});
-	let failed = 0, passed = 0;
-
-	page.on('pageerror', (error) => problems.push(error.message));
-	page.on('console', (message) => problems.push(message.text()));
-	await page.goto('file://' + path.resolve(svg));
-	await page.screenshot({path: path.join(directory, 'timechart.png')});
-	for (const [name, test] of Object.entries(tests)) {
-		try {
-			await test(page);
-			passed++;
-		} catch (error) {
-			failed++;
-			console.log(`not ok: ${name}: ${error.message}`);
-		}
-	}
-	await browser.close();
-	console.log(`${passed} passed, ${failed} failed`);
-	process.exitCode = failed ? 1 : 0;
-}
-
-main();
+check({browserPath, file: svg, directory, viewport: {width: 1220, height: 860}, name: 'timechart-failed', tests,
+	begins: (page) => page.screenshot({path: path.join(directory, 'timechart.png')})});
