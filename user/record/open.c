@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Opens and closes stores. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/file.h"
+#include "record/guard.h"
 #include "report/diag.h"
 
 #ifdef HAVE_SQLITE
@@ -43,51 +41,21 @@ static const char schema[] =
 	"PRAGMA application_id = " NUMBER(APPLICATION) ";"
 	"PRAGMA user_version = " NUMBER(STORE_VERSION) ";";
 
-static int make_file(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600), err = 0;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = -EEXIST;
-	close(fd);
-	return err;
-}
-
-static int is_readable(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && !S_ISREG(st.st_mode))
-		err = -EEXIST;
-	close(fd);
-	return err;
-}
-
 static int open_file(struct store *s, const char *path, int flags)
 {
-	int err = s->writes ? make_file(path) : is_readable(path), result;
+	const char *vfs = guard__vfs(s->sql);
+	char *uri = guard__recording(path, s->writes);
+	int err;
 
-	if (err == -EEXIST)
-		diag_error("'%s' is no regular file", path);
-	else if (err)
-		diag_error("'%s': %s", path, strerror(-err));
-	if (err)
-		return err;
+	if (!uri)
+		return -EPROTO;         /* already reported */
 	s->path = strdup(path);
-	if (!s->path)
-		return -ENOMEM;
-	result = s->sql->open_v2(path, &s->db, flags, NULL);
-	err = store__error(result);
+	err = vfs && s->path ? store__error(s->sql->open_v2(uri, &s->db, flags | SQLITE_OPEN_URI, vfs)) : -ENOMEM;
+	free(uri);
 	if (!err)
 		s->sql->busy_timeout(s->db, BUSY_MS_AT_FIRST);
+	if (!err)
+		err = guard__connection(s);
 	return err ? store__complain(s, err) : 0;
 }
 
@@ -116,7 +84,7 @@ static int check_version(struct store *s, bool *empty)
 			   (long long)version, STORE_VERSION);
 		return -EPROTO;
 	}
-	return 0;
+	return guard__schema(s);
 }
 
 static struct store *new_store(void)
@@ -152,6 +120,26 @@ static int add_recording(struct store *s, const struct store_origin *o)
 	return err;
 }
 
+/*
+ * A recording has a write-ahead log. The change to it is the only one that would take a rollback journal: it is held in
+ * memory.
+ */
+static int use_log(struct store *s)
+{
+	sqlite3_stmt *ask;
+	const char *mode;
+	int err = store__prepare(s, &ask, "PRAGMA journal_mode");
+
+	if (err)
+		return err;
+	err = store__error(s->sql->step(ask));
+	mode = err ? NULL : (const char *)s->sql->column_text(ask, 0);
+	if (mode && strcmp(mode, "wal"))
+		err = store__exec(s, "PRAGMA journal_mode = MEMORY");
+	s->sql->finalize(ask);
+	return err ?: store__exec(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+}
+
 /* Begins the transaction of the first interval, which locks out other writers until we close. */
 static int begin_writing(struct store *s, const struct store_origin *origin)
 {
@@ -159,7 +147,7 @@ static int begin_writing(struct store *s, const struct store_origin *origin)
 	int err = check_version(s, &empty);
 
 	if (!err)
-		err = store__exec(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+		err = use_log(s);
 	if (!err)
 		err = store__exec(s, "BEGIN IMMEDIATE");
 	if (!err && empty)

@@ -30,7 +30,11 @@
 	F(last_insert_rowid)                                                                                      \
 	F(busy_timeout)                                                                                           \
 	F(get_autocommit)                                                                                         \
-	F(errmsg)
+	F(errmsg)                                                                                                 \
+	F(vfs_find)                                                                                               \
+	F(vfs_register)                                                                                           \
+	F(db_config)                                                                                              \
+	F(limit)
 
 #define SQLITE_MEMBER(name) __typeof__(sqlite3_##name) *name;
 struct sqlite {
