@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import statistics
@@ -835,6 +836,16 @@ def test_faults(trace, tool, trigger):
 MANY = 5000
 
 
+def is_output_full(pid):
+    output = os.open(f"/proc/{pid}/fd/1", os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        poll = select.poll()
+        poll.register(output, select.POLLOUT)
+        return not poll.poll(0)
+    finally:
+        os.close(output)
+
+
 def test_names_of_lines_that_a_signal_finds_waiting(trace, trigger, tmp_path):
     """A signal ends what is being read for names: lines behind it have theirs all the same.
 
@@ -852,10 +863,7 @@ def test_names_of_lines_that_a_signal_finds_waiting(trace, trigger, tmp_path):
             load.go()
             load.done()
         os.kill(tracer.pid, signal.SIGCONT)
-        # In a call whose first argument is standard output: write().
-        wait_until(
-            lambda: Path(f"/proc/{tracer.pid}/syscall").read_text().split()[1:2] == ["0x1"], "the pipe is not full"
-        )
+        wait_until(lambda: is_output_full(tracer.pid), "the pipe is not full")
         os.kill(tracer.pid, signal.SIGINT)
         lines = [json.loads(line) for line in pipe.reader]
     *lines, report = lines

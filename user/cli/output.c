@@ -137,7 +137,9 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 int cli__close_writer(struct writer *w, int err)
 {
 	writer__close(w);
-	if (w->failed && w->failed != -EPIPE)
+	if (w->failed == -ECANCELED)
+		diag_error("the rest of the output is lost: its reader took nothing when the run had to end");
+	else if (w->failed && w->failed != -EPIPE)
 		diag_error("cannot write the report: %s", strerror(-w->failed));
 	if (w->failed)
 		return w->failed == -EPIPE ? 0 : w->failed;

@@ -319,7 +319,9 @@ struct writer {
 	FILE *file;
 	const char *path;       /* file that each report replaces (report/replace.h), or NULL */
 	struct replacement replacement; /* of that file, from the first report on */
-	int failed;             /* first write error; -EPIPE: the reader is gone */
+	int failed;             /* first write error; -EPIPE: the reader is gone, -ECANCELED: it did not read */
+	/* Readable once the run must end (signalfd(2)): then a reader that does not read is not waited for. 0: none */
+	int stop_fd;
 	/*
 	 * May be NULL. Receives the text of each report in place of a file. Returns 0 or a negative
 	 * errno.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/openmetrics.h"
 #include "report/replace.h"
@@ -52,12 +56,59 @@ int writer__end(struct writer *w, struct writing *writing, int err)
 	return err;
 }
 
+/* A run that must end waits so long for a reader that takes nothing: on a busy machine one may wait for a CPU. */
+#define GRACE_MS 1000
+
+/* Waits until the file takes text. -ECANCELED: the run must end, and the file took none for GRACE_MS. */
+static int await_reader(int fd, int stop_fd)
+{
+	struct pollfd waited[2] = { { .fd = fd, .events = POLLOUT }, { .fd = stop_fd, .events = POLLIN } };
+	int n;
+
+	do
+		n = poll(waited, 2, -1);
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && !waited[0].revents)
+		n = poll(waited, 1, GRACE_MS);
+	return n < 0 ? -errno : waited[0].revents ? 0 : -ECANCELED;
+}
+
+/*
+ * Pipes, sockets and terminals get pieces that they take at once when poll(2) says so: a longer write(2) would wait for
+ * the reader, and hear no signal.
+ */
+static int write_heeding(int fd, int stop_fd, const char *text, size_t n)
+{
+	struct stat st;
+	size_t most = !fstat(fd, &st) && S_ISREG(st.st_mode) ? SSIZE_MAX : PIPE_BUF;
+	ssize_t written;
+	int err;
+
+	for (; n; text += written, n -= written) {
+		err = await_reader(fd, stop_fd);
+		if (err)
+			return err;
+		written = write(fd, text, n < most ? n : most);
+		if (written < 0 && errno != EINTR && errno != EAGAIN)
+			return -errno;
+		if (written < 0)
+			written = 0;
+	}
+	return 0;
+}
+
 int writer__emit(struct writer *w, const char *text, size_t n)
 {
-	int err = 0;
+	int err = 0, fd = w->stop_fd > 0 ? fileno(w->file) : -1;
 
+	if (w->failed == -ECANCELED)
+		return w->failed;
 	errno = 0;
-	if (fwrite(text, 1, n, w->file) != n || fflush(w->file) || ferror(w->file))
+	if (fd >= 0 && fflush(w->file))
+		err = errno ? -errno : -EIO;
+	else if (fd >= 0)
+		err = write_heeding(fd, w->stop_fd, text, n);
+	else if (fwrite(text, 1, n, w->file) != n || fflush(w->file) || ferror(w->file))
 		err = errno ? -errno : -EIO;
 	if (!err)
 		err = replacement__commit(&w->replacement);

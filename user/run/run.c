@@ -48,6 +48,7 @@ static int take_signals(struct run *run)
 		return -errno;
 	signal(SIGPIPE, SIG_IGN);
 	run->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	run->writer.stop_fd = run->signal_fd < 0 ? 0 : run->signal_fd;
 	return run->signal_fd < 0 ? complain_of_waiting("signals", -errno) : 0;
 }
 
@@ -278,13 +279,44 @@ static void close_timers(const struct cli *cli, struct pollfd wait[WAITS])
 }
 
 /*
+ * timeout(1) signals its command and then their process group, and a terminal's group may hold a shell that passes the
+ * signal on: what comes so soon after the first signal is the same request.
+ */
+#define SAME_SIGNAL_NS (300 * NSEC_PER_MSEC)
+
+static u64 first_signal_ns;
+
+static void take_another(int signo)
+{
+	if (monotonic_ns() - first_signal_ns < SAME_SIGNAL_NS)
+		return;
+	signal(signo, SIG_DFL);
+	raise(signo);
+}
+
+static void end_at_another_signal(void)
+{
+	const struct sigaction action = { .sa_handler = take_another, .sa_flags = SA_RESTART };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t set;
+	size_t i;
+
+	first_signal_ns = monotonic_ns();
+	sigemptyset(&set);
+	for (i = 0; i < ARRAY_SIZE(signals); i++) {
+		sigaction(signals[i], &action, NULL);
+		sigaddset(&set, signals[i]);
+	}
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/*
  * The first signal asks for the last report; a second one ends the run without waiting. Returns
  * whether the run ends.
  */
 static bool take_signal(struct run *run)
 {
 	struct signalfd_siginfo info = {};
-	sigset_t set;
 
 	if (read(run->signal_fd, &info, sizeof(info)) < 0)
 		return true;
@@ -296,11 +328,7 @@ static bool take_signal(struct run *run)
 		run->reload(run->reloader);
 		return false;
 	}
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	end_at_another_signal();
 	run->interrupted = true;
 	return true;
 }
