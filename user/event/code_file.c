@@ -41,37 +41,45 @@ static void put_plts(struct wire *w, const struct elf_file *f)
 	wire__array(w, range, n, sizeof(*range));
 }
 
-/* Libraries that code links to for throwing exceptions or unwinding. */
-static bool is_unwinding_library(const char *name)
+/*
+ * C libraries and allocators: their malloc() and free() return to their caller on the stack they were called on, and no
+ * exception passes through them (ISO C, 7.24.3).
+ */
+static bool is_c_library(const struct elf_file *f)
 {
 	static const char *const names[] = {
-		"libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so", "libunwind.so",
+		"libc.so.", "libc.musl-", "libjemalloc.so.", "libtcmalloc.so.", "libtcmalloc_minimal.so.",
+		"libmimalloc.so.",
 	};
-	size_t i;
+	GElf_Shdr header;
+	Elf_Data *data;
+	GElf_Dyn entry;
+	const char *name = NULL;
+	size_t k;
+	int i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
+	if (elf_file__section(f, ".dynamic", &header, &data))
+		return false;
+	for (i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+		if (entry.d_tag == DT_SONAME)
+			name = elf_strptr(f->elf, header.sh_link, entry.d_un.d_val);
+	for (k = 0; name && k < ARRAY_SIZE(names); k++)
+		if (!strncmp(name, names[k], strlen(names[k])))
 			return true;
 	return false;
 }
 
-static bool needs_unwinding(const struct elf_file *f)
+/* The linker of Go makes these, also for shared libraries: cmd/link/internal/ld/pcln.go, buildinfo.go. */
+static bool is_go(const struct elf_file *f)
 {
+	static const char *const names[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".go.buildinfo" };
 	GElf_Shdr header;
 	Elf_Data *data;
-	GElf_Dyn entry;
-	const char *name;
-	int i, err = elf_file__section(f, ".dynamic", &header, &data);
+	size_t i;
 
-	if (err)
-		return err != -ENOENT;          /* unreadable: assume it may */
-	for (i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		if (entry.d_tag != DT_NEEDED)
-			continue;
-		name = elf_strptr(f->elf, header.sh_link, entry.d_un.d_val);
-		if (!name || is_unwinding_library(name))
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!elf_file__section(f, names[i], &header, &data))
 			return true;
-	}
 	return false;
 }
 
@@ -89,7 +97,8 @@ static void tell(struct answer *to, void *arg)
 	} else {
 		put_segments(&w, &f);
 		put_plts(&w, &f);
-		wire__number(&w, needs_unwinding(&f));
+		wire__number(&w, is_c_library(&f));
+		wire__number(&w, is_go(&f));
 	}
 	if (w.err)
 		to->err = w.err;
@@ -130,7 +139,8 @@ static int take(struct code_file *f, const void *answer, size_t size)
 	take_segments(&u, f);
 	f->plt = unwire__array(&u, &n, sizeof(*f->plt));
 	f->nplts = n;
-	f->needs_unwinding = unwire__number(&u);
+	f->is_c_library = unwire__number(&u);
+	f->is_go = unwire__number(&u);
 	return u.err;
 }
 

@@ -22,7 +22,8 @@ struct code_file {
 		u64 address, size;
 	} *plt;
 	size_t nplts;
-	bool needs_unwinding;           /* a library that throws exceptions or unwinds stacks */
+	bool is_c_library;              /* by its name: a C library, or one of its allocators' replacements */
+	bool is_go;
 };
 
 /*

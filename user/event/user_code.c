@@ -20,6 +20,9 @@
 /* Limit of one function or part of one. */
 #define MAX_CODE (4U << 20)
 
+/* A check of the stack, with that for large frames, takes up to eight instructions. */
+#define GO_CHECK_MOST 10
+
 /* Longest x86 instruction. */
 #define LONGEST 15
 
@@ -297,15 +300,54 @@ bool user_code__is_nop(const struct user_code *c, u64 file_offset)
 }
 
 /*
- * --- exceptions --------------------------------------------------------------------------------
+ * --- Go ----------------------------------------------------------------------------------------
  */
 
-bool user_code__may_unwind(struct user_code *c, u64 address)
+/* In the instructions from an address on, a jump to the entry comes before the function can end. */
+static bool leads_back(const struct disassembly *d, u64 from, u64 entry)
 {
-	const struct code_extents *e = user_code__extents(c);
-	const struct code_extent *own = code_extents__find(e, address);
+	size_t i;
 
-	if (c->extents_err && c->extents_err != -ENOENT)
-		return true;
-	return e->has_personality || (own && own->has_handler) || c->file.needs_unwinding;
+	for (i = 0; i < d->n; i++) {
+		const struct instruction *at = &d->instruction[i];
+
+		if (at->address < from)
+			continue;
+		if (at->flow == FLOW_JUMP)
+			return at->target == entry;
+		if (at->flow != FLOW_ON && at->flow != FLOW_CALL)
+			return false;
+	}
+	return false;
+}
+
+u64 user_code__body(struct user_code *c, u64 entry)
+{
+	struct disassembly d;
+	u64 start, size, body = entry;
+	size_t i;
+
+	if (!c->file.is_go || user_code__extent(c, entry, &start, &size) || start != entry ||
+	    user_code__take_apart(c, &d, start, size))
+		return entry;
+	for (i = 0; i + 1 < d.n && i < GO_CHECK_MOST; i++) {
+		const struct instruction *at = &d.instruction[i];
+
+		if (at->flow == FLOW_CONDITION && leads_back(&d, at->target, entry))
+			body = d.instruction[i + 1].address;
+		else if (at->flow != FLOW_ON)
+			break;
+	}
+	disassembly__free(&d);
+	return body;
+}
+
+bool user_code__is_go(const struct user_code *c)
+{
+	return c->file.is_go;
+}
+
+bool user_code__is_c_library(const struct user_code *c)
+{
+	return c->file.is_c_library;
 }

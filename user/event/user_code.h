@@ -61,10 +61,16 @@ int user_code__exits(struct user_code *code, u64 address, bool follow, struct co
 void code_exits__free(struct code_exits *exits);
 
 /*
- * Can an exception pass through the function at an address? False for a file without any function
- * that takes part in unwinding and without a needed library that throws.
+ * Functions of Go begin with a check of their stack, and begin again when it has been made larger
+ * (https://go.dev/src/cmd/internal/obj/x86/obj6.go, stacksplit()). The body is what follows the check: it is
+ * reached once a call, with the registers of the entry. Equal to the entry for functions without a check, and
+ * in other programs.
  */
-bool user_code__may_unwind(struct user_code *code, u64 address);
+u64 user_code__body(struct user_code *code, u64 entry);
+bool user_code__is_go(const struct user_code *code);
+
+/* A C library, or a replacement of its allocator. */
+bool user_code__is_c_library(const struct user_code *code);
 
 /* Bytes that a return pops from the stack: 8, or 4 in a 32-bit program; 0 on arm64. */
 u32 user_code__return_bytes(const struct user_code *code);

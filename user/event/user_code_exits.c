@@ -164,7 +164,8 @@ static int jump(struct search *s, const struct part *p, const struct instruction
 	const struct binary_function *f;
 
 	if (part_of(s, i->target)) {
-		if (i->target != s->entry)
+		/* In Go the call begins again, on a larger stack. */
+		if (i->target != s->entry || user_code__is_go(s->code))
 			return 0;
 		if (i->flow == FLOW_CONDITION)
 			return undecided(s, "its first instruction is in a loop");

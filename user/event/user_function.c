@@ -158,8 +158,8 @@ static int add_site(struct resolver *r, const char *name, u64 address, u64 offse
 
 /*
  * Allocators of the C library and its replacements: called so often that the cost of a return probe
- * matters, and they neither throw nor call back (ISO C, 7.24.3). Probing the return address on the
- * stack costs less than probing the returning instructions, which the kernel has to single-step.
+ * matters. Probing the return address on the stack costs less than probing the returning
+ * instructions, which the kernel has to single-step.
  */
 static bool is_allocator(const char *name)
 {
@@ -175,14 +175,15 @@ static bool is_allocator(const char *name)
 	return false;
 }
 
-static bool has_tail_call(const struct code_exits *exits)
+/*
+ * A return address may be replaced only where the program is known to return through it, on the stack
+ * of the call: not where stacks move or are switched (Go, swapcontext(), fibers), nor where an
+ * exception or longjmp() passes through. That is known of allocators of C libraries alone.
+ */
+static bool may_replace_return(struct resolver *r, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < exits->n; i++)
-		if (exits->exit[i].is_tail_call)
-			return true;
-	return false;
+	return is_allocator(name) && !event_is_glob(r->event->function.name) && code_of(r) &&
+	       user_code__is_c_library(r->code) && user_code__return_bytes(r->code) == ARCH_CALL_BYTES;
 }
 
 /* Probes the return by the return address on the stack. */
@@ -234,23 +235,18 @@ static int leave_out(struct resolver *r, const char *name, const char *why, cons
 	return complain_hint(r->c, -EOPNOTSUPP, "%s", hint);
 }
 
-/*
- * Probes the ends of a function at the returning instructions, which is always safe; if those are
- * unknown, by the return address, provided nothing can throw through the function: an exception
- * would kill the program. Also uses the return address if the wanted result is another function's.
- */
+/* Probes the ends of a function at the returning instructions, which changes nothing on its stack. */
 static int add_ends(struct resolver *r, const char *name, const char *text, u64 function,
 		    u64 file_offset)
 {
-	bool follow = r->event->function.has_entry;
 	struct code_exits exits = {};
 	const char *why = "its file cannot be read";
 	int err = -ENODATA;
 
-	if (is_allocator(name) && code_of(r) && user_code__return_bytes(r->code) == ARCH_CALL_BYTES)
+	if (may_replace_return(r, name))
 		return add_return_probe(r, text, function, file_offset);
 	if (code_of(r))
-		err = user_code__exits(r->code, function, follow, &exits, &why);
+		err = user_code__exits(r->code, function, r->event->function.has_entry, &exits, &why);
 	if (err && err != -ENODATA)
 		return err;
 	if (!err && !exits.n && r->event->function.is_call && !event_is_glob(r->event->function.name)) {
@@ -259,14 +255,11 @@ static int add_ends(struct resolver *r, const char *name, const char *text, u64 
 	}
 	if (!err && !exits.n)
 		return leave_out(r, name, "it never returns", "its entry can be probed");
-	if ((err || (!follow && has_tail_call(&exits))) && r->code &&
-	    !user_code__may_unwind(r->code, function))
-		err = add_return_probe(r, text, function, file_offset);
-	else if (err)
+	if (err)
 		err = leave_out(r, name, why,
-				"by its return address they could, but an exception that passes through "
-				"it would then end the program; probe its entry, or the function that "
-				"calls it");
+				"by its return address they could, but that ends a program which moves or "
+				"switches stacks, or throws through the function; probe its entry, or the function "
+				"that calls it");
 	else
 		err = add_exits(r, text, function, &exits);
 	code_exits__free(&exits);
@@ -274,6 +267,16 @@ static int add_ends(struct resolver *r, const char *name, const char *text, u64 
 }
 
 /* --- places inside of functions --------------------------------------------------------------- */
+
+/* Probes the place at an offset in a function, which is at file_offset. */
+static int add_place(struct resolver *r, const char *text, u64 function, u64 offset, u64 file_offset)
+{
+	u64 at = function + offset;
+
+	if (!offset && code_of(r))
+		at = user_code__body(r->code, function);
+	return add_site(r, text, at, offset, file_offset + (at - function), function, NULL);
+}
 
 /* An address from debug information is trusted to begin an instruction unless the code contradicts it. */
 static int check_place(struct resolver *r, const char *name, u64 address, bool from_dwarf)
@@ -446,8 +449,7 @@ static int add_symbol(struct resolver *r, const struct binary_functions *all, co
 		err = add_ends(r, name, text, f->address, f->file_offset);
 	} else {
 		err = e->offset ? check_place(r, text, f->address + e->offset, false) : 0;
-		err = err ?: add_site(r, text, f->address + e->offset, e->offset,
-				      f->file_offset + e->offset, f->address, NULL);
+		err = err ?: add_place(r, text, f->address, e->offset, f->file_offset);
 	}
 	return err ?: set_symbols(r, before, symbol);
 }
@@ -493,7 +495,7 @@ static int add_address(struct resolver *r, const char *name, u64 address, u64 of
 	if (r->event->function.is_return)
 		return add_ends(r, r->event->function.name, name, address, file_offset);
 	err = offset ? check_place(r, name, address, !r->event->function.offset) : 0;
-	return err ?: add_site(r, name, address, offset, file_offset, address - offset, NULL);
+	return err ?: add_place(r, name, address - offset, offset, file_offset - offset);
 }
 
 /*
