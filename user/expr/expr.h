@@ -12,7 +12,7 @@
  * ~ and !~ mean "does (not) match the glob". Where C's order is a known trap (a & b == c is a & (b
  * == c)), parentheses are required. Operands:
  *
- *   12 0x1f 0o17 4K 2M 1G                numbers; K, M, G are powers of 1024
+ *   12 0x1f 0755 4K 2M 1G                numbers; 0755 is octal; K, M, G are powers of 1024
  *   10ms 5us 2s 1m 1h                    times, in nanoseconds
  *   8:0  /dev/sda                        a device: dev_t as the kernel has it, major << 20 | minor
  *   "text"                               with \" \\ \n \t \xNN

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,19 @@ static bool take_device(struct lexer *l, struct token *t, size_t len)
 	return true;
 }
 
+/* 0755 is octal, as in C and in the kernel's own filters. 089 is no number then. */
+static int parse_number(const char *word, u64 *number)
+{
+	char octal[64];
+	size_t n = strlen(word);
+
+	if (word[0] != '0' || n == 1 || strspn(word, "0123456789") != n)
+		return parse_u64(word, number);
+	if (snprintf(octal, sizeof(octal), "0o%s", word + 1) >= (int)sizeof(octal))
+		return -ERANGE;
+	return parse_u64(octal, number);
+}
+
 static int take_number(struct lexer *l, struct token *t)
 {
 	const char *text = l->text + l->at;
@@ -176,7 +190,7 @@ static int take_number(struct lexer *l, struct token *t)
 	t->op = EXPR_NUMBER;
 	t->len = len;
 	l->at += len;
-	err = parse_u64(word, &t->number);
+	err = parse_number(word, &t->number);
 	if (err == -EINVAL && strpbrk(word, "nsumh") && !begins(word, "0x")) {
 		t->op = EXPR_TIME;
 		err = parse_duration(word, 1, &t->number);
@@ -188,7 +202,7 @@ static int take_number(struct lexer *l, struct token *t)
 		return complain(l->c, -EINVAL, t->at, len, "the number is too large");
 	if (err) {
 		complain(l->c, 0, t->at, len, "this is no number");
-		return complain_hint(l->c, -EINVAL, "12, 0x1f, 0o17, 4K, 10ms are; a name does not "
+		return complain_hint(l->c, -EINVAL, "12, 0x1f, 0755 (octal), 4K, 10ms are; a name does not "
 				     "begin with a digit");
 	}
 	return 0;
