@@ -99,6 +99,7 @@ static int report(struct measurement *m, struct report *r)
 	int err = requests__describe(&b->requests, r);
 
 	r->value = "requests";
+	lines__none_so_long(&b->lines, r, "request", b->min_ns);
 	return err ?: lines__report(&b->lines, r);
 }
 

@@ -142,6 +142,7 @@ static int report(struct measurement *m, struct report *r)
 	r->value = "slow calls";
 	r->source = file_calls_source;
 	r->caveat = file_calls_caveat;
+	lines__none_so_long(&s->lines, r, "call", s->min_ns);
 	return lines__report(&s->lines, r);
 }
 

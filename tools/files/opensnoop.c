@@ -172,7 +172,7 @@ static int open_skeleton(struct snoop *s)
 	o->bpf = bpf;
 	bpf->rodata->only_failed = o->only_failed;
 	bpf->rodata->only_errno = o->only_errno;
-	bpf->rodata->min_ns = o->min_ns;
+	bpf->rodata->min_ns = s->min_ns = o->min_ns;
 	bpf->rodata->timed = o->elapsed;
 	bpf_program__set_autoload(bpf->progs.on_enter, o->elapsed);
 	return 0;

@@ -137,6 +137,8 @@ static int report(struct measurement *m, struct report *r)
 	if (!bpf_program__autoload(c->bpf->progs.on_victim))
 		r->caveat = "this kernel does not tell whom the OOM killer chose (oom:mark_victim "
 			    "with the task: 6.8)";
+	if (c->by_line)
+		lines__none_so_long(&c->lines, r, "stall", c->min_ns);
 	return c->by_line ? lines__report(&c->lines, r) :
 			    stalls__report(&c->stalls, m, r, c->order);
 }

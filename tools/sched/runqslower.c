@@ -100,6 +100,7 @@ static int report(struct measurement *m, struct report *r)
 
 	r->value = "waits for a CPU";
 	waits__describe(s->source, r);
+	lines__none_so_long(&s->lines, r, "wait", s->min_ns);
 	return lines__report(&s->lines, r);
 }
 

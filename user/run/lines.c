@@ -2,8 +2,10 @@
 #include "run/lines.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "report/diag.h"
+#include "report/units.h"
 
 int lines__init(struct lines *l, const struct cli *cli, const char *const *name, size_t n)
 {
@@ -89,6 +91,18 @@ int lines__report(struct lines *l, struct report *r)
 	r->events = l->shown;
 	l->shown = 0;
 	return loss__since(&r->counters, &l->losses_before, l->losses_fd, l->obj);
+}
+
+void lines__none_so_long(struct lines *l, struct report *r, const char *what, u64 min_ns)
+{
+	char least[UNITS_SPACE];
+
+	if (!min_ns)
+		return;
+	format_value(least, min_ns, UNIT_NS, l->cli->milliseconds);
+	snprintf(l->nothing, sizeof(l->nothing), "no chosen %s took %s or more; a smaller --min shows shorter ones",
+		 what, least);
+	r->nothing = l->nothing;
 }
 
 void lines__free(struct lines *l)

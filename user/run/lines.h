@@ -31,6 +31,7 @@ struct lines {
 	int losses_fd;
 	const struct bpf_object *obj;
 	struct loss_counters losses_before;
+	char nothing[160];      /* lines__none_so_long() */
 };
 
 /*
@@ -71,6 +72,12 @@ int MUST_CHECK lines__write_as(struct lines *l, const struct stream_template *t,
  * lost. The caller fills in value and source. Returns 0 or a negative errno.
  */
 int lines__report(struct lines *l, struct report *r);
+
+/*
+ * For tools that show what took min_ns or more: a report without lines says so, instead of that nothing happened. what:
+ * "call". Of no effect if min_ns is 0.
+ */
+void lines__none_so_long(struct lines *l, struct report *r, const char *what, u64 min_ns);
 
 void lines__free(struct lines *l);
 

@@ -83,6 +83,7 @@ int snoop__report(struct measurement *m, struct report *r)
 	r->value = s->value;
 	r->source = s->source;
 	r->caveat = s->caveat;
+	lines__none_so_long(&s->lines, r, "call", s->min_ns);
 	err = lines__report(&s->lines, r);
 	r->counters.filtered += s->filtered;
 	s->filtered = 0;

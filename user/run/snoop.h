@@ -33,6 +33,7 @@ struct snoop {
 	size_t ncalls;
 	const char *state;      /* a TASK_STATE, or NULL */
 	size_t least;           /* bytes of the shortest record */
+	u64 min_ns;             /* events that took less are not shown; 0: all are */
 	ring_take show;         /* its context is this struct snoop */
 	/*
 	 * May be NULL. Sets the tool's constants in the opened skeleton. Returns 0 or a negative

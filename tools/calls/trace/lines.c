@@ -359,6 +359,7 @@ int trace_lines__report(struct measurement *m, struct report *r)
 
 	r->value = "system calls";
 	r->source = TRACE_SOURCE;
+	lines__none_so_long(&t->lines, r, "call", t->min_ns);
 	return err ?: lines__report(&t->lines, r);
 }
 

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tools that show what took --min or more: a report without a line does not say that nothing happened."""
+
+import pytest
+
+from tally import once
+
+pytestmark = once
+
+LINES = {"biosnoop": "request", "fileslower": "call", "opensnoop": "call", "reclaim": "stall", "runqslower": "wait",
+         "trace": "call"}
+
+
+@pytest.mark.parametrize("name, what", LINES.items())
+def test_says_so(run, name, what):
+    chosen = ("-e", "openat") if name == "trace" else ()
+    ran = run("--min", "10s", *chosen, "--", "cat", "/dev/null", tool=name)
+    assert ran.code == 0 and f"no chosen {what} took 10.0 s or more" in " ".join(ran.text.split()), ran
+    assert "left all of them out" not in ran.text and "no event happened" not in ran.text
+
+
+def test_without_a_minimum(run):
+    """All files were opened before."""
+    ran = run("--failed", "--", "true", tool="opensnoop")
+    assert "no chosen" not in ran.text, ran
+
+
+def test_one_that_took_so_long_is_a_line(run):
+    ran = run("--min", "1ms", "-e", "nanosleep,clock_nanosleep", "--", "sleep", "0.01", tool="trace")
+    assert "nanosleep" in ran.text and "no chosen" not in ran.text, ran
