@@ -183,6 +183,9 @@ int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 		begin_handshake(key);
 		return 0;
 	}
+	/* A new socket of a listening one: a connect at the same address has gone, perhaps with its thread. */
+	if (state == TCP_SYN_RECV && old != TCP_SYN_SENT)
+		bpf_map_delete_elem(&handshakes, &key);
 	if ((old != TCP_SYN_SENT && old != TCP_SYN_RECV) || state == TCP_SYN_RECV)
 		return 0;
 	h = bpf_map_lookup_elem(&handshakes, &key);
@@ -302,6 +305,22 @@ static __always_inline void connected(struct conn_record *r, struct sock *sk, lo
 	tell(r);
 }
 
+/* A connect that is not reported leaves nothing: its socket's address will be that of another one. */
+static __always_inline int forget_connect(const struct call *c)
+{
+	struct conn_start *start = c->which == CONN_CONNECT ? conn_starts_find(calling_task()) : NULL;
+	u64 sock;
+
+	if (!start || !start->ns)
+		return 0;
+	sock = start->sock;
+	start->ns = 0;
+	start->interrupted = 0;
+	if (sock)
+		bpf_map_delete_elem(&handshakes, &sock);
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
@@ -309,12 +328,14 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	struct sock *sk;
 	struct call c;
 
-	if (!call_of(&c, regs) || !armed)
+	if (!call_of(&c, regs))
 		return 0;
+	if (!armed)
+		return forget_connect(&c);
 	if (c.which == CONN_ACCEPT && (ret == -EAGAIN || ret == -ERESTARTSYS))
 		return 0;               /* no connection was waiting */
 	if (!in_scope(NULL))
-		return 0;
+		return forget_connect(&c);
 	call_arguments(&c, regs);
 	r = new_record(&c, ret);
 	if (!r)

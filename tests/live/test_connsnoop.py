@@ -59,6 +59,25 @@ def told(tracer):
     return [(line["event"], line["values"]) for line in lines]
 
 
+@pytest.mark.parametrize("scope", (("--comm", "nosuch"), ("--comm", "nosuch", "--failed")), ids=" ".join)
+@exact
+def test_no_connect_out_of_scope(tool, sockets, scope):
+    """Connects of this process are out of scope; sockets of a server at the same addresses are none of them."""
+    server = listening(sockets, *IP[0])
+    closed = listening(sockets, *IP[0])
+    nobody = closed.getsockname()
+    closed.close()
+    tracer = tool("--json", *scope, tool="connsnoop")
+    for _ in range(tally.scaled(300)):
+        for address in (nobody, server.getsockname()):
+            client = socket.socket()
+            connect(client, address)
+            client.close()
+        server.accept()[0].close()
+    lines, report = events_of(tracer.stop())
+    assert not lines and report["events"] == 0, lines[:3]
+
+
 @pytest.mark.parametrize("wait", (True, False), ids=("waiting", "not-waiting"))
 @pytest.mark.parametrize("family, host", IP, ids=("IPv4", "IPv6"))
 @exact
