@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
+#include "base/process_thread.h"
 #include "sym/mappings.h"
 #include "types/binary.h"
 
@@ -127,7 +128,7 @@ static char *name_mapped(const struct search *s, const struct mapping_line *line
 	mapping__path(mapped, s->pid, line->start, line->end);
 	if (s->own && is_same_file(s->own, mapped))
 		return strdup(s->own);
-	if (asprintf(&path, "/proc/%u/root%s", s->pid, line->name) < 0)
+	if (asprintf(&path, "/proc/%u/root%s", process_thread(s->pid), line->name) < 0)
 		return NULL;
 	/* If the file was replaced meanwhile, the name means another one. */
 	if (is_same_file(path, mapped))

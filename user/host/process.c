@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process_thread.h"
 #include "host/scope.h"
 
 /* /proc/N exists for threads, too; Tgid in its status names the process. */
@@ -152,7 +153,7 @@ int process_pidns(u32 pid, u32 *inode)
 	struct stat st;
 
 	if (pid)
-		snprintf(path, sizeof(path), "/proc/%u/ns/pid", pid);
+		snprintf(path, sizeof(path), "/proc/%u/ns/pid", process_thread(pid));
 	if (stat(path, &st))
 		return -errno;
 	*inode = st.st_ino;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/process_thread.h"
 #include "sym/root.h"
 #include "sym/state.h"
 
@@ -288,7 +289,7 @@ int symbols__read_memory(u32 pid, u64 start, void *to, size_t size)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	snprintf(path, sizeof(path), "/proc/%u/mem", process_thread(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
+#include "base/process_thread.h"
 
 /*
  * --- lines -------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ static void read_root(u32 pid, char *root, size_t size)
 	char link[32];
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%u/root", pid);
+	snprintf(link, sizeof(link), "/proc/%u/root", process_thread(pid));
 	n = readlink(link, root, size - 1);
 	if (n <= 1 || (size_t)n >= size - 1)
 		n = 0;
@@ -173,7 +174,7 @@ int mappings__each_until(u32 pid, u64 end_ns, mapping_visit visit, void *arg)
 	};
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%u/maps", process_thread(pid));
 	r.file = fopen(path, "re");
 	if (!r.file)
 		return errno == ENOENT ? -ESRCH : -errno;
@@ -195,7 +196,7 @@ int mappings__program(u32 pid, char *name, size_t size)
 	const char *below;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+	snprintf(link, sizeof(link), "/proc/%u/exe", process_thread(pid));
 	n = readlink(link, whole, sizeof(whole) - 1);
 	if (n < 0)
 		return -errno;
@@ -211,7 +212,7 @@ int mappings__program(u32 pid, char *name, size_t size)
 
 void mapping__path(char path[MAPPED_PATH], u32 pid, u64 start, u64 end)
 {
-	snprintf(path, MAPPED_PATH, "/proc/%u/map_files/%llx-%llx", pid, start, end);
+	snprintf(path, MAPPED_PATH, "/proc/%u/map_files/%llx-%llx", process_thread(pid), start, end);
 }
 
 /*
@@ -245,24 +246,41 @@ enum stat_field {
 	STAT_CODE = 26, STAT_STACK = 28, STAT_FIELDS
 };
 
-static int read_fields(u64 field[STAT_FIELDS], u32 pid)
+/* *ended: the thread is a zombie. */
+static int read_thread(u64 field[STAT_FIELDS], u32 tid, bool *ended)
 {
 	char text[1024], *at;
 	int err, i;
 
-	err = read_file(pid, "stat", text, sizeof(text));
+	err = read_file(tid, "stat", text, sizeof(text));
 	if (err)
 		return err;
 	/* Field 2 is a name in parentheses that may contain any bytes, parentheses too. */
 	at = strrchr(text, ')');
 	if (!at || strnlen(at, 4) < 4)
 		return -ESRCH;
-	if (at[2] == 'Z' || at[2] == 'X')
-		return -ESRCH;
+	*ended = at[2] == 'Z' || at[2] == 'X';
 	at += 3;
 	for (i = STAT_STATE + 1; i < STAT_FIELDS; i++)
 		field[i] = strtoull(at, &at, 10);
 	return 0;
+}
+
+/* If the first thread has ended, the fields are those of another, but for the time of the process's start. */
+static int read_fields(u64 field[STAT_FIELDS], u32 pid)
+{
+	u64 start_time;
+	bool ended;
+	u32 tid;
+	int err = read_thread(field, pid, &ended);
+
+	if (err || !ended)
+		return err;
+	start_time = field[STAT_START_TIME];
+	tid = process_thread(pid);
+	err = tid == pid ? -ESRCH : read_thread(field, tid, &ended);
+	field[STAT_START_TIME] = start_time;
+	return err ?: ended ? -ESRCH : 0;
 }
 
 static int read_stat(struct process_stamp *p, u32 pid)
@@ -301,7 +319,7 @@ static int read_statm(struct process_stamp *p, u32 pid)
 	char text[256], *at = text;
 	int err, i;
 
-	err = read_file(pid, "statm", text, sizeof(text));
+	err = read_file(process_thread(pid), "statm", text, sizeof(text));
 	for (i = 0; !err && i < 6; i++)
 		p->data = strtoull(at, &at, 10);
 	return err;

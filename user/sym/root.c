@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/process_thread.h"
 #include "base/regular.h"
 #include "sym/mappings.h"
 
@@ -22,7 +23,7 @@ static int find(u32 pid, const char *path, u64 resolve)
 	int dir, fd, err;
 
 	if (pid)
-		snprintf(root, sizeof(root), "/proc/%u/root", pid);
+		snprintf(root, sizeof(root), "/proc/%u/root", process_thread(pid));
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
