@@ -284,6 +284,28 @@ static void text(void **state)
 	fixture__free(&f);
 }
 
+/* Sums of times and bytes: 2^64 / 1000 and more in one branch. */
+static void large_branches(void **state)
+{
+	struct stacks_fixture f;
+	char *text;
+	u32 key;
+
+	(void)state;
+	fixture__make(&f, 4);
+	add_frame(&f, "most", "web", 0, FRAME_USER);
+	add_frame(&f, "half", "web", 0, FRAME_USER);
+	key = add_key(&f, "web");
+	STACK(&f, key, 12000000000000000000ULL, 0);
+	STACK(&f, key, 18446744073709552ULL, 1);
+	STACK(&f, key, 6000000000000000000ULL, 1);
+	text = as(&f, FORMAT_TEXT);
+	assert_non_null(strstr(text, "most"));
+	assert_non_null(strstr(text, "half"));
+	free(text);
+	fixture__free(&f);
+}
+
 /* People need neither the entry of system calls nor the same unknown code twice; where they fork or take time, all
  * stays. */
 static void brief_trees(void **state)
@@ -363,7 +385,7 @@ int main(void)
 		cmocka_unit_test(csv),
 		cmocka_unit_test(json),
 		cmocka_unit_test(text),
-		cmocka_unit_test(brief_trees),
+		cmocka_unit_test(large_branches), cmocka_unit_test(brief_trees),
 		cmocka_unit_test(nothing_was_sampled),
 		cmocka_unit_test(formats_have_names),
 	};

@@ -60,7 +60,9 @@ static double percent(const struct drawing *d, size_t column, u64 value)
 
 static bool is_small_in(const struct drawing *d, size_t column, u64 value)
 {
-	return value * 1000 < d->column[column].total * LEAST_SHARE || !value;
+	unsigned __int128 share = (unsigned __int128)value * 1000;
+
+	return share < (unsigned __int128)d->column[column].total * LEAST_SHARE || !value;
 }
 
 /* Small in every column. */
