@@ -284,6 +284,11 @@ static void objects(void)
 
 	CALL("shmget(0x1234, 5, IPC_EXCL|0600)", SYS_shmget, 0x1234, 5, 02600);
 	CALL("semop(-1, [{sem_num=3, sem_op=-1, sem_flg=IPC_NOWAIT}], 1)", SYS_semop, -1, P(&operation), 1);
+	operation.flags = 010000;
+	CALL("semop(-1, [{sem_num=3, sem_op=-1, sem_flg=SEM_UNDO}], 1)", SYS_semop, -1, P(&operation), 1);
+	CALL("delete_module(\"no such module\", O_NONBLOCK)", SYS_delete_module, P("no such module"), 04000);
+	CALL("delete_module(\"no such module\", 0)", SYS_delete_module, P("no such module"), 0);
+	CALL("fchmodat(-1, \"\", 0755)", SYS_fchmodat, -1, P(""), 0200755);
 	CALL("semctl(-1, 2, SETVAL, 5)", SYS_semctl, -1, 2, 16, 5);
 	CALL("semctl(-1, 0, IPC_RMID)", SYS_semctl, -1, 0, 0, 5);
 	CALL("msgrcv(-1, ADDRESS, 8, 5, IPC_NOWAIT|MSG_NOERROR)", SYS_msgrcv, -1, P(space), 8, 5, 014000);

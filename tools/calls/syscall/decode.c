@@ -421,7 +421,7 @@ static void put_argument(FILE *f, const struct operand *o)
 		break;
 	case ARG_MODE:
 	case ARG_CREATE_MODE:
-		fprintf(f, "%#03llo", o->value & 07777777);
+		fprintf(f, "%#03o", (u32)(o->value & 0xffff));    /* umode_t: all that the kernel takes */
 		break;
 	case ARG_OPEN_FLAGS:
 		put_open_flags(f, (u32)o->value);

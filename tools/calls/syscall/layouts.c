@@ -67,7 +67,7 @@ MEMBERS(waiter, HEX(val, 0, 8), PTR(uaddr, 8), NAMED(flags, 16, 4, futex2_flags)
 MEMBERS(utimes, INT(actime, 0, 8), INT(modtime, 8, 8));
 MEMBERS(mq_attr, HEX(mq_flags, 0, 8), INT(mq_maxmsg, 8, 8), INT(mq_msgsize, 16, 8),
 	INT(mq_curmsgs, 24, 8));
-MEMBERS(sembuf, UINT(sem_num, 0, 2), INT(sem_op, 2, 2), NAMED(sem_flg, 4, 2, ipc_flags));
+MEMBERS(sembuf, UINT(sem_num, 0, 2), INT(sem_op, 2, 2), NAMED(sem_flg, 4, 2, semaphore_flags));
 /* perf_event.h */
 MEMBERS(perf_attr, NAMED(type, 0, 4, perf_types), UINT(size, 4, 4),
 	{ .name = "config", .at = 8, .size = 8, .kind = MEMBER_PERF_CONFIG },

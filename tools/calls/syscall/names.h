@@ -47,7 +47,8 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 	interface_flags_set, internet_protocols, ipc_flags, ipc_get_flags, ipc_keys, kcmp_types,
 	key_commands, key_rights, keyrings, landlock_files, landlock_flags, landlock_ports,
 	landlock_rules, landlock_scopes, log_actions, mbind_flags, membarrier_flags,
-	membarrier_supported, memory_policies, mlock2_flags, module_flags, mount_attributes,
+	membarrier_supported, memory_policies, mlock2_flags, module_deletion, module_flags,
+	mount_attributes,
 	mount_propagations, move_mount_flags, msg_commands, namespaces, netlink_options,
 	netlink_protocols, notifications, open_tree_flags, owner_types, packet_options,
 	packet_types, perf_flags, perf_hardware, perf_reads, perf_samples, perf_software,
@@ -55,7 +56,7 @@ extern const struct value_names ambient_commands, attach_flags, bpf_attach_types
 	quota_commands, quota_types, reboot_commands, reboot_magic, resolve_flags,
 	ring_enter_flags, ring_features, ring_flags, ring_registers, scheduling_flags, seals,
 	seccomp_actions, seccomp_flags, seccomp_modes, seccomp_operations, secure_bits,
-	sem_commands, shm_commands, statx_attributes, swap_flags, tcp_congestion_states,
+	sem_commands, semaphore_flags, shm_commands, statx_attributes, swap_flags, tcp_congestion_states,
 	tcp_info_options, tcp_states, terminal_control, terminal_input, terminal_local,
 	terminal_output, timerfd_settings, timex_modes, trace_options, trace_requests,
 	udp_options, vma_names, waitid_flags, write_hints;

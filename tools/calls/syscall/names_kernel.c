@@ -384,6 +384,10 @@ FLAGS(handle_flags, { 0x400, "AT_SYMLINK_FOLLOW" }, { 0x1000, "AT_EMPTY_PATH" },
 VALUES(ipc_keys, { 0, "IPC_PRIVATE" });
 FLAGS(ipc_flags, { 0x200, "IPC_CREAT" }, { 0x400, "IPC_EXCL" }, { 0x800, "IPC_NOWAIT" },
 	{ 010000, "MSG_NOERROR" }, { 020000, "MSG_EXCEPT" });
+/* include/uapi/linux/sem.h, ipc.h */
+FLAGS(semaphore_flags, { 0x800, "IPC_NOWAIT" }, { 0x1000, "SEM_UNDO" });
+/* kernel/module/main.c: what delete_module() looks at */
+FLAGS(module_deletion, { 0x200, "O_TRUNC" }, { 0x800, "O_NONBLOCK" });
 FLAGS(ipc_get_flags, { 0x200, "IPC_CREAT" }, { 0x400, "IPC_EXCL" }, { 04000, "SHM_HUGETLB" },
 	{ 010000, "SHM_NORESERVE" });
 #define IPC_COMMANDS { 0, "IPC_RMID" }, { 1, "IPC_SET" }, { 2, "IPC_STAT" }, { 3, "IPC_INFO" }

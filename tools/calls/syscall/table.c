@@ -384,7 +384,7 @@ static const struct signature signatures[] = {
 	CALL(setdomainname, BUF(1), INT),
 	CALL(init_module, PTR, SIZE, STR),
 	CALL(finit_module, FD, STR, NAMED(module_flags)),
-	CALL(delete_module, STR, OPEN_FLAGS),
+	CALL(delete_module, STR, NAMED(module_deletion)),
 	CALL(syslog, NAMED(log_actions), PTR, INT),
 	CALL(reboot, NAMED(reboot_magic), NAMED(reboot_magic), NAMED(reboot_commands), PTR),
 	CALL(vhangup),
