@@ -78,6 +78,23 @@ def test_its_cost_is_told(run):
     assert cost["programs_ns"] > 0 and cost["process_ns"] > 0 and cost["start_ns"] > 0 and cost["map_bytes"] > 0, cost
 
 
+def test_its_cost_is_estimated_from_slices(run, ends):
+    """The kernel's statistics are on for 100 ms of each second. Of a steady load that shows as much as the whole does."""
+    load = subprocess.Popen(["dd", "if=/dev/zero", "of=/dev/null", "bs=1"], stderr=subprocess.DEVNULL)
+    ends.callback(load.wait)
+    ends.callback(load.kill)
+
+    def trial():
+        whole = page(run("--json", "--overhead", "-d", "3", tool="triage"))
+        part = look(run)
+        measured = part["cost"]["measured_ns"] / part["duration_ns"]
+        shares = [each["cost"]["programs_ns"] / each["duration_ns"] for each in (whole, part)]
+        assert "measured_ns" not in whole["cost"]
+        tally.within(0.08 < measured < 0.2 and 0.5 < shares[1] / shares[0] < 2, measured, shares)
+
+    tally.steady(trial)
+
+
 def test_crashes(run):
     """As many as there were: counted in the kernel by no clock."""
     def crash():

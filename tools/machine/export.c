@@ -178,6 +178,7 @@ static int settle(struct exporting *e, struct cli *cli)
 		cli->interval_ns = DEFAULT_INTERVAL_NS;
 	cli->on_demand = false;
 	cli->profiles = e->profiles;
+	cli->overhead_sliced = !cli->overhead;
 	cli->overhead = true;
 	cli->top = cli->top ?: DEFAULT_TOP;
 	cli->format = FORMAT_OPENMETRICS;

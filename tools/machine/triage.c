@@ -279,6 +279,7 @@ static int triage_main(int argc, char **argv)
 	} else {
 		if (!cli.interval_ns && !cli.on_demand)
 			cli.duration_ns = cli.duration_ns ?: DEFAULT_SECONDS * NSEC_PER_SEC;
+		cli.overhead_sliced = !cli.overhead;
 		cli.overhead = true;
 		code = look(&cli);
 	}

@@ -114,6 +114,7 @@ struct cli {
 	bool profiles;          /* --listen: profiles, too */
 	bool on_demand;         /* --listen without an interval: a request ends one (run/run.c) */
 	bool overhead;          /* --overhead; implied by --budget */
+	bool overhead_sliced;   /* nobody typed it: an estimate will do (run/overhead.h) */
 	double budget;          /* --budget: percent of the machine; 0: none */
 	const char *template_text;      /* --template */
 	u64 ring_bytes;         /* --ring-size; 0: the tool's default */

@@ -235,6 +235,8 @@ static json_t *overhead(const struct report_overhead *cost)
 	json_object_set_new(o, "runs", json_of_number(cost->runs));
 	json_object_set_new(o, "ns", json_of_number(cost->ns));
 	json_object_set_new(o, "cpu_percent", json_real(overhead_percent(cost)));
+	if (cost->measured_ns)
+		json_object_set_new(o, "measured_ns", json_of_number(cost->measured_ns));
 	json_object_set_new(o, "own_ns", json_of_number(cost->own_ns));
 	if (cost->start_ns)
 		json_object_set_new(o, "start_ns", json_of_number(cost->start_ns));

@@ -17,6 +17,7 @@ struct report_overhead {
 	size_t nprograms;
 	u64 runs, ns;           /* of all programs */
 	u64 duration_ns;        /* length of the interval */
+	u64 measured_ns;        /* programs are estimated from so much of it; 0: measured all the time */
 	int cpus;               /* of the machine */
 	u64 own_ns;             /* CPU time of the tool's process in the interval */
 	u64 start_ns;           /* CPU time it took before the first interval: loading, attaching; 0: not known */

@@ -4,12 +4,14 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "report/diag.h"
 
 /* Cumulative cost of one program. */
@@ -154,10 +156,104 @@ static int add_map(void *context, int fd)
 }
 
 /*
+ * --- slices ------------------------------------------------------------------------------------
+ */
+
+#define SLICE_NS (100 * NSEC_PER_MSEC)
+#define REST_NS (900 * NSEC_PER_MSEC)
+
+/* A thread turns the statistics on and off. It holds the lock but while it waits. */
+struct overhead_slices {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool end;
+	u64 on_ns;              /* of all slices that have ended */
+	u64 since_ns;           /* the current one began; 0: there is none */
+};
+
+static void rest(struct overhead_slices *s, u64 ns)
+{
+	u64 until = monotonic_ns() + ns;
+	const struct timespec at = { until / NSEC_PER_SEC, until % NSEC_PER_SEC };
+
+	while (!s->end && monotonic_ns() < until)
+		pthread_cond_timedwait(&s->ended, &s->lock, &at);
+}
+
+static void *turn_on_and_off(void *arg)
+{
+	struct overhead_slices *s = arg;
+	int fd;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->end) {
+		fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+		s->since_ns = fd < 0 ? 0 : monotonic_ns();
+		rest(s, SLICE_NS);
+		if (fd >= 0) {
+			s->on_ns += monotonic_ns() - s->since_ns;
+			close(fd);
+		}
+		s->since_ns = 0;
+		rest(s, REST_NS);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static struct overhead_slices *begin_slices(void)
+{
+	struct overhead_slices *s = calloc(1, sizeof(*s));
+	pthread_condattr_t clock;
+
+	if (!s)
+		return NULL;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->ended, &clock);
+	pthread_condattr_destroy(&clock);
+	if (!pthread_create(&s->thread, NULL, turn_on_and_off, s))
+		return s;
+	pthread_cond_destroy(&s->ended);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return NULL;
+}
+
+static void end_slices(struct overhead_slices *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->end = true;
+	pthread_cond_signal(&s->ended);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	pthread_cond_destroy(&s->ended);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* No slice begins or ends while the snapshot is taken. *on_ns: the time in slices until then. */
+static int take_snapshot_between(struct overhead_slices *s, struct snapshot *now, u64 *on_ns)
+{
+	int err;
+
+	*on_ns = 0;
+	if (!s)
+		return take_snapshot(now);
+	pthread_mutex_lock(&s->lock);
+	err = take_snapshot(now);
+	*on_ns = s->on_ns + (s->since_ns ? monotonic_ns() - s->since_ns : 0);
+	pthread_mutex_unlock(&s->lock);
+	return err;
+}
+
+/*
  * --- the cost ----------------------------------------------------------------------------------
  */
 
-int overhead__start(struct overhead *o)
+int overhead__start(struct overhead *o, bool sliced)
 {
 	struct snapshot now;
 	int err;
@@ -170,7 +266,13 @@ int overhead__start(struct overhead *o)
 		diag_hint("they take CAP_SYS_ADMIN and kernel 5.8");
 		return err == -EPERM ? err : -EOPNOTSUPP;
 	}
-	err = take_snapshot(&now);
+	/* Without memory for a thread they stay on. */
+	o->slices = sliced ? begin_slices() : NULL;
+	if (o->slices) {
+		close(o->stats_fd);
+		o->stats_fd = -1;
+	}
+	err = take_snapshot_between(o->slices, &now, &o->on_before_ns);
 	if (err)
 		return err;
 	o->before = now.program;
@@ -188,6 +290,12 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Estimates the whole from a figure of the slices. */
+static u64 whole_of(const struct report_overhead *cost, u64 seen)
+{
+	return cost->measured_ns ? (u64)((unsigned __int128)seen * cost->duration_ns / cost->measured_ns) : seen;
+}
+
 static int fill_programs(const struct overhead *o, const struct snapshot *now,
 			 struct report_overhead *cost)
 {
@@ -199,8 +307,8 @@ static int fill_programs(const struct overhead *o, const struct snapshot *now,
 		return -ENOMEM;
 	for (p = now->program; p < now->program + now->n; p++, out++) {
 		before = program_by_id(o->before, o->nbefore, p->id);
-		out->runs = p->runs - (before ? before->runs : 0);
-		out->ns = p->ns - (before ? before->ns : 0);
+		out->runs = whole_of(cost, p->runs - (before ? before->runs : 0));
+		out->ns = whole_of(cost, p->ns - (before ? before->ns : 0));
 		memcpy(out->name, p->name, sizeof(p->name));
 		cost->runs += out->runs;
 		cost->ns += out->ns;
@@ -212,15 +320,16 @@ static int fill_programs(const struct overhead *o, const struct snapshot *now,
 
 int overhead__since(struct overhead *o, u64 duration_ns, int cpus)
 {
-	u64 own = own_cpu_ns();
+	u64 own = own_cpu_ns(), on_ns;
 	struct snapshot now;
-	int err = take_snapshot(&now);
+	int err = take_snapshot_between(o->slices, &now, &on_ns);
 
 	if (err)
 		return err;
 	free(o->cost.program);
 	o->cost = (struct report_overhead){
 		.own_ns = own - o->own_before_ns, .start_ns = o->own_start_ns, .duration_ns = duration_ns, .cpus = cpus,
+		.measured_ns = on_ns - o->on_before_ns,
 	};
 	err = fill_programs(o, &now, &o->cost);
 	each_descriptor("bpf-map", add_map, &o->cost.map_bytes);
@@ -228,6 +337,7 @@ int overhead__since(struct overhead *o, u64 duration_ns, int cpus)
 	o->before = now.program;
 	o->nbefore = now.n;
 	o->own_before_ns = own;
+	o->on_before_ns = on_ns;
 	return err;
 }
 
@@ -247,6 +357,8 @@ u64 overhead__program_ns(void)
 
 void overhead__stop(struct overhead *o)
 {
+	if (o->slices)
+		end_slices(o->slices);
 	if (o->stats_fd >= 0)
 		close(o->stats_fd);
 	free(o->cost.program);

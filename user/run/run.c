@@ -769,7 +769,9 @@ static int start_overhead(struct run *run)
 		diag_hint("measure it without --, by -p or -G, or take --overhead");
 		return -EINVAL;
 	}
-	return overhead__start(&run->overhead);
+	/* Shorter intervals would have no slice, or most of one. */
+	return overhead__start(&run->overhead, run->cli->overhead_sliced && !run->cli->budget &&
+			       (!run->cli->interval_ns || run->cli->interval_ns >= 2 * NSEC_PER_SEC));
 }
 
 static void begin_interval(struct run *run)

@@ -291,6 +291,8 @@ static json_t *cost_of(const struct report_overhead *o)
 	json_t *cost = json_object();
 
 	json_object_set_new(cost, "programs_ns", json_of_number(o->ns));
+	if (o->measured_ns)
+		json_object_set_new(cost, "measured_ns", json_of_number(o->measured_ns));
 	json_object_set_new(cost, "process_ns", json_of_number(o->own_ns));
 	if (o->start_ns)
 		json_object_set_new(cost, "start_ns", json_of_number(o->start_ns));
