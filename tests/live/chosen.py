@@ -27,7 +27,7 @@ TESTS = Path(__file__).resolve().parents[1]
 COSTS, QUARANTINE = TESTS / "costs", TESTS / "quarantine"
 
 # A test that takes longer is not in the gate: it costs more than a hundred others.
-DEAR_SECONDS = 20
+DEAR_SECONDS = 10
 
 # Quarantine is not a place to stay.
 LONGEST_DAYS, ENOUGH_PASSES = 14, 20
