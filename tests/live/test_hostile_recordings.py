@@ -103,6 +103,19 @@ def test_no_file_is_deleted(sticky, recorded, tool, whose):
         assert "other users can replace files in it" in ended.stderr, ended
 
 
+def test_the_user_of_sudo_is_trusted(sticky):
+    """sudo tally record -o FILE, in one's own directory."""
+    home = sticky / "home"
+    home.mkdir()
+    to_nobody(home)
+    path = home / "night.db"
+    assert run(*reader("record", path)).returncode != 0
+    for tool in ("record", "show"):
+        ended = run(*reader(tool, path), env={**os.environ, "SUDO_UID": str(NOBODY)})
+        assert ended.returncode == 0, ended
+    assert run(*reader("show", path), env={**os.environ, "SUDO_UID": "1"}).returncode != 0
+
+
 def prepared(kind, place):
     """What another user makes before root records there."""
     path = place / "night.db"
@@ -148,6 +161,36 @@ def test_a_recording_in_tmp(sticky, tool):
     assert run("show", path).returncode == 0
     recorder.stop()
     assert run("show", path).returncode == 0
+
+
+@pytest.mark.parametrize("text", ("", "no database\n", "SQLite format 3\0" + 4096 * "\0"), ids=("empty", "text", "damaged"))
+@pytest.mark.parametrize("tool", ("show", "triage", "record"))
+def test_nothing_is_left_beside_other_files(sticky, text, tool):
+    path = sticky / "notes"
+    path.write_text(text)
+    ended = run(*reader(tool, path))
+    assert (ended.returncode == 0) == (tool == "record" and not text), ended
+    assert [each.name for each in sticky.iterdir()] == ["notes"]
+
+
+def test_a_log_of_others_is_not_played_back(sticky, recorded):
+    """Beside a database that has none: SQLite would write its pages into the file."""
+    path = sticky / "plain.db"
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE t (x)")
+    whole = path.read_bytes()
+    log = sticky / "plain.db-wal"
+    made = recorded.with_name("other.db")
+    shutil.copy(recorded, made)
+    with contextlib.closing(sqlite3.connect(made)) as db:
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        db.execute("CREATE TABLE theirs (x)")
+        db.commit()
+        shutil.copy(f"{made}-wal", log)
+    to_nobody(log)
+    for tool in ("show", "record"):
+        assert run(*reader(tool, path)).returncode != 0
+    assert path.read_bytes() == whole and log.exists()
 
 
 # --- contents --------------------------------------------------------------------------------------

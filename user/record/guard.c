@@ -13,6 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/numbers.h"
 #include "report/diag.h"
 
 #ifdef HAVE_SQLITE
@@ -24,15 +25,25 @@
  * --- owners ------------------------------------------------------------------------------------
  */
 
-static bool is_ours(const struct stat *st)
+/* Is it the user or group of sudo(8), who can do all that root can? name: SUDO_UID, SUDO_GID */
+static bool is_of_sudo(const char *name, u64 id)
 {
-	return !st->st_uid || st->st_uid == geteuid();
+	const char *text = geteuid() ? NULL : getenv(name);
+	u64 sudo;
+
+	return text && !parse_u64(text, &sudo) && id == sudo;
 }
 
-/* Whether users other than root and the caller may write. */
+static bool is_ours(const struct stat *st)
+{
+	return !st->st_uid || st->st_uid == geteuid() || is_of_sudo("SUDO_UID", st->st_uid);
+}
+
+/* Whether other users may write. */
 static bool others_write(const struct stat *st)
 {
-	bool group = st->st_mode & S_IWGRP && st->st_gid && st->st_gid != getegid();
+	bool group = st->st_mode & S_IWGRP && st->st_gid && st->st_gid != getegid() &&
+		     !is_of_sudo("SUDO_GID", st->st_gid);
 
 	return group || st->st_mode & S_IWOTH;
 }
@@ -154,6 +165,22 @@ static char *follow(const char *path)
 	return to;
 }
 
+/*
+ * Whether the file has a write-ahead log, or will have: bytes 18 and 19 of the header say so
+ * (https://www.sqlite.org/fileformat.html#file_format_version_numbers). An empty file becomes a recording if it is
+ * written.
+ */
+static bool has_log(int fd, bool writes)
+{
+	static const char magic[16] = "SQLite format 3";
+	char header[20];
+	ssize_t n = pread(fd, header, sizeof(header), 0);
+
+	if (!n)
+		return writes;
+	return n == sizeof(header) && !memcmp(header, magic, sizeof(magic)) && header[18] == 2 && header[19] == 2;
+}
+
 /* Whether the file is there as a whole, and cannot change. dir: its directory */
 static bool is_immutable(const char *path, const char *dir)
 {
@@ -183,19 +210,22 @@ static char *uri_of(const char *path, bool immutable)
 char *guard__recording(const char *path, bool writes)
 {
 	char *real = follow(path), *dir = real ? strdup(real) : NULL, *uri = NULL;
-	bool shared = false;
+	bool shared = false, logs = false;
 	int fd, err = dir ? check_directories(dirname(dir), &shared) : -ENOMEM;
 
 	if (!err) {
 		fd = open_recording(real, writes);
 		err = fd < 0 ? fd : check_file(path, "", fd, writes);
-		if (fd < 0)
+		if (fd < 0) {
 			diag_error("'%s': %s", path, strerror(-err));
-		else
+		} else {
+			logs = has_log(fd, writes);
 			close(fd);
+		}
 	}
 	if (!err) {
-		bool immutable = !writes && is_immutable(real, dir);
+		/* A file without a log has nothing beside it, whatever others have put there. */
+		bool immutable = (!writes && is_immutable(real, dir)) || (shared && !logs);
 
 		if (shared && !immutable)
 			err = make_beside(real, "-wal") ?: make_beside(real, "-shm");

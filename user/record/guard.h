@@ -6,9 +6,10 @@
  * (https://www.sqlite.org/fileformat.html#the_rollback_journal). A recording may come from another
  * machine, so its contents are not trusted either (https://www.sqlite.org/security.html).
  *
- * So a recording is opened only if it, its directory and those above are root's or the caller's, and no
- * other user can replace it. The files beside it are made first where others could make them. Rollback
- * journals do not exist in the VFS that is used; recordings have a write-ahead log.
+ * So a recording is opened only if it, its directory and those above are root's, the caller's or, under
+ * sudo(8), its user's, and no other user can replace it. The files beside it are made first where others
+ * could make them. Rollback journals do not exist in the VFS that is used; recordings have a write-ahead
+ * log.
  */
 #ifndef TALLY_RECORD_GUARD_H
 #define TALLY_RECORD_GUARD_H
@@ -21,6 +22,9 @@
  * Checks the recording at path; makes it, readable by its owner only, if it is written and there is none. Returns a URI
  * for SQLITE_OPEN_URI, allocated, or NULL after reporting the error. A recording without a log on a read-only file
  * system is immutable: SQLite needs no files beside it then.
+ *
+ * A process may have one store of a file open at a time: the descriptors that are closed here take SQLite's locks of
+ * that file with them (fcntl(2)).
  */
 char *guard__recording(const char *path, bool writes);
 
