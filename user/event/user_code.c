@@ -34,7 +34,6 @@ struct user_code {
 	struct code_extents extents;
 	struct cfi_table cfi;
 	bool has_extents, has_cfi, knows_cfi;   /* read already, and usable */
-	int extents_err;
 };
 
 static bool is_known_machine(u32 elf_machine, enum machine_code *machine)
@@ -98,7 +97,7 @@ u32 user_code__return_bytes(const struct user_code *c)
 const struct code_extents *user_code__extents(struct user_code *c)
 {
 	if (!c->has_extents)
-		c->extents_err = code_extents__read(&c->extents, c->file.fd);
+		code_extents__read(&c->extents, c->file.fd);
 	c->has_extents = true;
 	return &c->extents;
 }
