@@ -38,7 +38,7 @@ enum trace_when {
 	FETCH_IF_INTERRUPTED,   /* the same, if a signal interrupted it: the remainder to continue with */
 };
 
-/* What to read for one argument. */
+/* How to read one argument. */
 struct trace_fetch {
 	__u8 kind;
 	__u8 id;                /* TRACE_ID() of the chunk; the argument */

@@ -327,7 +327,7 @@ static __always_inline struct request_state *adopt(struct request *rq)
 
 /*
  * If neither submitter nor submission time matter, the request begins here. False: it began before, and was requeued.
- * One that was issued and not requeued is a leftover whose end was missed.
+ * A request that was issued and not requeued is a leftover whose end was missed.
  */
 static __always_inline bool begins_at_issue(struct request *rq)
 {

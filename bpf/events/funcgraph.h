@@ -4,7 +4,7 @@
 #define TALLY_FUNCGRAPH_H
 
 /*
- * What a program knows about its site. At an entry: the function's number, and whether its calls may end in a jump to
+ * The site that a program runs at. At an entry: the function's number, and whether its calls may end in a jump to
  * another traced function. At an end: the function's number, whether calls of other functions end there as well, and
  * how many bytes have been popped off the stack by then.
  */

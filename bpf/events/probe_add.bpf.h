@@ -229,7 +229,7 @@ static __always_inline void add(struct probe_frame *f, bool alone)
 		add_value(f, alone);
 }
 
-/* Of a frame in a buffer. ctx: where the walk of a stack begins; regs: STACK_REGS if it has registers. */
+/* Takes a frame in a buffer. ctx: where the walk of a stack begins; regs: STACK_REGS if it has registers. */
 static __always_inline void add_large(struct probe_frame *f, bool alone, u32 site, void *ctx, u32 regs)
 {
 	if (what == PROBE_STREAM)

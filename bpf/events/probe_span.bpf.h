@@ -15,7 +15,7 @@
 #include "scope.bpf.h"
 #include "site.h"
 
-/* What begins carry to their ends: bytes from the start of the key; the value; counters. */
+/* Begins carry to their ends: bytes from the start of the key; the value; counters. */
 const volatile u32 begin_key = 0;
 const volatile bool begin_value = false;
 const volatile u32 begin_counters = 0;  /* offset of the counters after the key, a multiple of 8 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What programs that take stacks of any event know about their site, in its slot: the event's number, and whether it
+ * The site of a program that takes stacks of any event, in its slot: the event's number, and whether it
  * is at a function's entry, before the frame is set up (the caller is then found by the return address), or just
  * before a return.
  */

@@ -78,7 +78,7 @@ static __always_inline u64 take_arguments(struct open_record *r, const struct ca
 }
 
 /*
- * Reads one byte more than the limit, to detect longer paths. That byte may be in a page that is not present, since
+ * Reads one byte more than the limit, to detect longer paths. The byte may be in a page that is not present, since
  * the kernel does not read it either.
  */
 static __always_inline long read_path(struct open_record *r, u64 path)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What opensnoop's program sends about an open. */
+/* The record of an open that opensnoop's program sends. */
 #ifndef TALLY_OPENSNOOP_H
 #define TALLY_OPENSNOOP_H
 

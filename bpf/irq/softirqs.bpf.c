@@ -3,9 +3,9 @@
  * Run time of softirqs, or their latency: from raise to run, on the CPU that raised them. A softirq raised several
  * times before it runs is late since the first raise.
  *
- * The kernel takes all pending softirqs at once and then runs them in turn. One that is raised again in between will
- * run twice, and the raise seems to belong to the first run: so the last of several raises is kept for a run to which
- * none seems to belong. (If yet another raise precedes that run, the latency counts from that raise only.)
+ * The kernel takes all pending softirqs at once and then runs them in turn. A softirq that is raised again in between
+ * will run twice, and the raise seems to belong to the first run: so the last of several raises is kept for a run to
+ * which none seems to belong. (If yet another raise precedes that run, the latency counts from that raise only.)
  */
 #include "span.bpf.h"
 

@@ -85,7 +85,7 @@ static __always_inline u64 return_value(struct pt_regs *regs)
 }
 
 /*
- * The bits of user addresses. Those above them in a saved return address may hold its signature (pointer
+ * The bits of user addresses. Bits above them in a saved return address may hold its signature (pointer
  * authentication). Where there are 52, the code of uprobes (user_probe_address()) is at the upper end, and that of
  * programs below 48 bits.
  */

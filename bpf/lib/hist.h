@@ -27,7 +27,7 @@
 #define HIST_NAME_LEN 16
 
 /*
- * What an element stores beside its buckets. sum and sum_high form one 128-bit number (wide.h): values may be
+ * An element stores this beside its buckets. sum and sum_high form one 128-bit number (wide.h): values may be
  * anything that a program passes to a function. min_inv is the largest ~value seen, so zeroed memory means "no value
  * yet".
  */

@@ -28,7 +28,7 @@
 #define PROBE_HEAD 40           /* bytes of a frame before the key */
 #define PROBE_COUNTERS 4        /* of --with */
 
-/* What is recorded of the events. */
+/* The figure that is recorded of the events. */
 enum probe_what {
 	PROBE_COUNT,            /* their number */
 	PROBE_SUM,              /* their number, and sum, minimum and maximum of a value */
@@ -49,8 +49,8 @@ enum probe_name {
  * stands directly before it, so that both form one key.
  *
  * The frame of a single event with a small key is on its program's stack, and ends PROBE_KEY_SMALL bytes into the
- * key. All others (spans, streams, larger keys) are complete, in one of a few buffers per CPU. Of the 512 bytes of
- * stack, compiled functions and their callees have 256.
+ * key. All others (spans, streams, larger keys) are complete, in one of a few buffers per CPU. Compiled functions and
+ * their callees have 256 of the 512 bytes of stack.
  */
 struct probe_frame {
 	__u64 value;

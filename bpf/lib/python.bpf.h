@@ -6,7 +6,7 @@
  *                    writes words to slot->stack.frame[base...] and returns their number; slot->python.end tells how
  *                    the walk ended. native, nnative: the user frames, whose stack pointers are at STACK_POINTERS
  *
- * That memory is not trusted: every step is bounded, anything unreadable or implausible ends the walk, and a code
+ * The memory is not trusted: every step is bounded, anything unreadable or implausible ends the walk, and a code
  * object is recognized by its strings, not by its address. Nothing is remembered about a thread.
  */
 #ifndef TALLY_PYTHON_BPF_H

@@ -70,7 +70,7 @@ struct unwind_rule {
 };
 
 /*
- * Where the caller's base register is, in the rules of files that have an UNWIND_BASE. That is the dynamic linker,
+ * Where the caller's base register is, in the rules of files that have an UNWIND_BASE. It is the dynamic linker,
  * whose functions that such a function calls save it; the rules of other files say that it is lost.
  */
 enum unwind_base {

@@ -6,7 +6,7 @@
 #ifndef TALLY_WIDE_H
 #define TALLY_WIDE_H
 
-/* What a value adds to the second sum: the value shifted right by 32, arithmetically if signed. */
+/* A value adds this to the second sum: the value shifted right by 32, arithmetically if signed. */
 static inline __attribute__((always_inline)) __u64 wide_high(__u64 value, int is_signed)
 {
 	return is_signed ? (__u64)((__s64)value >> 32) : value >> 32;

@@ -296,7 +296,7 @@ static __noinline int end_wake(struct futex_call *c, long ret)
 	return 0;
 }
 
-/* Of futex(2). */
+/* For futex(2). */
 static __always_inline bool asks_to_wait(const struct pt_regs *regs)
 {
 	u64 arg[6];

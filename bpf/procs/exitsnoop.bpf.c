@@ -38,7 +38,7 @@ struct {
  * Processes whose end has been recorded: if several threads end at once, more than one may be the
  * last. The pid may be reused before on_free() has run, and so may the address of the signal_struct
  * if the kernel skips on_free(): the start time distinguishes a process from the next one at that
- * address. What it skipped stays in the map until the map is full: then the oldest leave.
+ * address. Skipped entries stay in the map until the map is full: then the oldest leave.
  */
 struct process {
 	u64 signal;

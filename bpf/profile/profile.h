@@ -8,7 +8,7 @@
 /* Events that one run can sample, each under its slot (bpf/lib/event.h). */
 #define PROFILE_EVENTS 8
 
-/* Of one event, per CPU, since the programs were loaded. */
+/* For one event, per CPU, since the programs were loaded. */
 struct profile_samples {
 	__u64 taken;            /* all samples, counted or not */
 	__u64 idle;             /* samples of an idle CPU */

@@ -101,7 +101,7 @@ static __always_inline enum wait_kind end_wait(struct task_struct *t, u64 now, u
 
 	/*
 	 * Each migration of a queued task adds its wait so far to run_delay and restarts last_queued, so the whole
-	 * wait is the increase of both since the last switch-in. That requires that the switch-in was seen (pcount
+	 * wait is the increase of both since the last switch-in. This requires that the switch-in was seen (pcount
 	 * has grown by one at most), or that there was none.
 	 */
 	first_seen = !st->mark;

@@ -51,7 +51,7 @@ static void show(struct layout_field *field, const struct expr *e)
 	layout_field__free(field);
 }
 
-/* What a cast can name: struct s. */
+/* A cast can name struct s. */
 static int find_type(struct c_type *t, void *arg, const char *name)
 {
 	const struct place *p = arg;

@@ -446,8 +446,8 @@ static void *thread(void *arg)
 }
 
 /*
- * Is heard of by a pipe: whether pthread_join() has to wait is a matter of luck. What the thread calls at its end it has
- * called before the program ends: the kernel clears its id then, which is looked at without a call.
+ * Is heard of by a pipe: whether pthread_join() has to wait is a matter of luck. The thread makes its last calls
+ * before the program ends: the kernel clears its id then, which is looked at without a call.
  */
 static void other_thread(void)
 {

@@ -151,7 +151,7 @@ static void to_one_cgroup(void *cgroup, void *key)
 	((struct task_key *)key)->cgroup = *(const u64 *)cgroup;
 }
 
-/* What becomes one key after all has been added up has the times of all, and a histogram of all. */
+/* Keys that become one after all has been added up have the times of all, and a histogram of all. */
 static void keys_that_become_one(void **state)
 {
 	struct task_key_of_time {

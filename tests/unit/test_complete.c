@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What can stand next: which word is whose value, and which words are offered. */
+/* Words that can stand next: which word is whose value, and which words are offered. */
 #include "unit.h"
 
 #include <string.h>

@@ -93,7 +93,7 @@ static const struct path {
 	{ "/machine.slice/libpod-conmon-" A ".scope", "-", "-", "libpod-conmon-" A ".scope" },
 	{ "/system.slice/crio-conmon-" A ".scope", "-", "-", "crio-conmon-" A ".scope" },
 	{ "/system.slice/crio-" A ".scope", A12, A12, "crio-" A ".scope" },
-	/* Of a user, here one without a name. */
+	/* A container of a user, here without a name. */
 	{ USER "/user.slice/libpod-" A ".scope", "4123456789/" A12, A12, "libpod-" A ".scope" },
 	{ USER "/app.slice/docker.service/docker/" A, "4123456789/" A12, A12, "docker.service" },
 	{ USER "/user.slice/libpod-" A ".scope/container/user.slice/user-0.slice", "4123456789/" A12, A12,
@@ -117,7 +117,7 @@ static const struct path {
 	  "machine-qemu\\x2d1\\x2dvm1.scope" },
 };
 
-/* What only looks like one. */
+/* Paths that only look like containers. */
 static const struct path hostile[] = {
 	{ "/docker-.scope", "-", "-", "docker-.scope" },
 	{ "/docker-" A12 ".scope", "-", "-", "docker-" A12 ".scope" },
@@ -322,7 +322,7 @@ static void names_of_docker(void **state)
 		{ "{\"ID\":\"" A "\",\"Name\":\"web_2.b-c\"}", "web_2.b-c" },
 		{ "{\"State\":{\"Name\":\"no\"},\"Name\":\"/web\",\"ID\":\"" A "\",\"Config\":{\"Env\":[1,null,{}]}}",
 		  "web" },
-		/* Of another container, without a name, or with one that is none. */
+		/* For another container, without a name, or with one that is none. */
 		{ "{\"ID\":\"" B "\",\"Name\":\"/web\"}", A12 },
 		{ "{\"Name\":\"/web\"}", A12 },
 		{ "{\"ID\":\"" A "\"}", A12 },
@@ -498,7 +498,7 @@ static void the_first_of_a_name(void **state)
 			assert_int_equal(first, told[i].first[parts]);
 		}
 		cgroup_names__begin(&names);
-		/* Those that were gone are looked up again; they are told once more here. */
+		/* Containers that were gone are looked up again; they are told once more here. */
 		assert_int_equal(cgroup_names__tell(&names, 4, NULL), 0);
 		assert_int_equal(cgroup_names__tell(&names, 5, NULL), 0);
 	}

@@ -46,7 +46,7 @@ static u32 cgroup_of(const struct task_key *key)
 	return (1000 - key->cgroup) / 7;
 }
 
-/* What a cgroup is to people: one of 3 containers, of 2 units, or of both. */
+/* A cgroup as people know it: one of 3 containers, of 2 units, or of both. */
 static u32 name_of(u32 cgroup, u32 by)
 {
 	if (by & BY_CGROUP_PATH)

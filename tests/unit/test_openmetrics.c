@@ -288,7 +288,7 @@ static void several_in_one_text(void **state)
 	free(text);
 }
 
-/* What is a counter to one and a gauge to the other has two names. */
+/* A counter in one report that is a gauge in the other has two names. */
 static void types_do_not_clash(void **state)
 {
 	char first[METRIC_NAME_SPACE] = "tally_x", second[METRIC_NAME_SPACE] = "tally_x",

@@ -26,7 +26,7 @@ static void make(const char *name, mode_t mode)
 	assert_int_equal(chmod(name, mode), 0);
 }
 
-/* What execvp(3) executes, or "". */
+/* The file that execvp(3) executes, or "". */
 static void executed(char text[PATH_MAX], const char *name)
 {
 	char *argv[] = { (char *)name, NULL };

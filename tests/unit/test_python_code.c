@@ -116,7 +116,7 @@ static void test_lines_of_3_9(void **state)
 	assert_int_equal(python_line(PYTHON_LNOTAB, (const u8 []){ 0, 0xf0 }, 2, 10, 0), 0);
 }
 
-/* What is left of a table has the lines of all of it, or none. */
+/* A cut table has the lines of the whole, or none. */
 static void test_cut_lines(void **state)
 {
 	const u8 table[] = { ENTRY(14, 4), 0x41, 0x41, 0x41, 1, 0x41, 1, 0x41, 1, 0x41, 1, ENTRY(13, 4), 2 };

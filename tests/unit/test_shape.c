@@ -77,7 +77,7 @@ static void texts_end_at_a_zero_or_at_their_end(void **state)
 	btf__free(btf);
 }
 
-/* Of a structure: bytes of its bits that mean something. */
+/* Bytes of a structure: those of its bits that mean something. */
 static void padding_is_what_no_member_has(void **state)
 {
 	static const u8 wanted[16] = { 0xff, 0, 0x38, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0xff, 0xff };

@@ -1197,7 +1197,7 @@ static int count_marks(void *arg, const struct symbols_code *code)
 	return 0;
 }
 
-/* Who needs the files of code has all of them, though more than are held open were mapped at once. */
+/* A caller that needs the files of code gets all of them, though more than are held open were mapped at once. */
 static void code_of_many_files(void **state)
 {
 	char directory[] = "/tmp/tally-unit-XXXXXX", path[64];

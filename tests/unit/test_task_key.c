@@ -192,7 +192,7 @@ static void without_keys_no_fields(void **state)
 
 #define WEB_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* What is shown of cgroups, and what has become one thereby: its histograms are added up. */
+/* Keys by cgroup, and keys that became one by their view: its histograms are added up. */
 static void fields_of_cgroups(void **state)
 {
 	static const struct {

@@ -500,7 +500,7 @@ static void test_limits_of_each_cpu(void **state)
 	triage__free(t);
 }
 
-/* Of one program the cause is first, whichever limit it has reached; what another program does is no cause. */
+/* The cause within a program comes first, whichever limit it has reached; what another program does is no cause. */
 static void test_a_cause_is_before_its_effect(void **state)
 {
 	static const struct { const char *comm; u64 calls, effects; int first; } cases[] = {

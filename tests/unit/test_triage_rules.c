@@ -95,7 +95,7 @@ static double number_of(const json_t *o, const char *name)
  * --- figures of another machine ----------------------------------------------------------------
  */
 
-/* What a program does more often with more CPU time. */
+/* Counts that grow with a program's CPU time. */
 static bool is_rate(const char *name)
 {
 	return triage_word_is_in(name, "calls|count|minor|major|anon_growth|switches|retransmits|drops");
@@ -305,7 +305,7 @@ static bool is_right(json_t *incident, const struct machine *m)
 	return right;
 }
 
-/* Who may use one CPU alone waits like everybody where no other one is idle: nothing tells them apart. */
+/* A task that may use one CPU alone waits like all others where no other one is idle: nothing tells them apart. */
 static bool cannot_be_told(const json_t *incident, const struct machine *m)
 {
 	return !strcmp(text_of(incident, "incident"), "run-queue") && m->share < 1 && m->cpus > 2;
@@ -367,7 +367,7 @@ static bool drops_are_found(const char *reason)
 	return found;
 }
 
-/* Who closes a socket before all was read has lost nothing that it wanted. */
+/* A program that closes a socket before it has read all loses nothing that it wanted. */
 static void test_drops_that_are_expected(void **state)
 {
 	(void)state;

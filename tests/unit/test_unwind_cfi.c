@@ -303,7 +303,7 @@ static void libraries(void **state)
 	}
 }
 
-/* Those that gcc-aarch64-linux-gnu comes with. */
+/* The libraries that gcc-aarch64-linux-gnu comes with. */
 static void libraries_of_arm64(void **state)
 {
 	static const char *const path[] = {
@@ -936,7 +936,7 @@ static void instructions(void **state)
 }
 
 /*
- * As compilers write it for arm64: each step of 16 bytes, with the rule that AADWARF64 gives it. Of a CIE with
+ * As compilers write it for arm64: each step of 16 bytes, with the rule that AADWARF64 gives it. The CIE has
  * augmentation text, code unit 4, data unit -8, column 30, sp + 0.
  */
 struct arm64_step {

@@ -304,7 +304,7 @@ static void records(void **state)
 	end_child(child);
 	unwind_spaces__note_seen(&u.spaces, child, 0, 0);
 	assert_int_equal(unwinder__changed(&u, child), 0);
-	/* Of one that was seen that is no matter of course: if it took long, it is left alone for a while. */
+	/* A process that was seen is not read as a matter of course: if it took long, it is left alone for a while. */
 	end_child(other);
 	assert_int_equal(unwinder__see(&u, other), -ESRCH);
 	end(&u, symbols);

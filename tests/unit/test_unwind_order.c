@@ -44,7 +44,7 @@ static int large_file(void)
 	return fd;
 }
 
-/* What walks lack goes first, by how often they lack it and how soon it can be read. */
+/* Tables that walks lack go first, by how often they are missed and how soon they can be read. */
 static void lacked_files(void **state)
 {
 	u32 lacks[UNWIND_LACKS] = { [3] = 1, [4] = 7 }, mark = 0, i;

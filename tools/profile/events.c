@@ -43,7 +43,7 @@ static const char *shown(const struct profile_events *e, size_t i)
 }
 
 /*
- * What an event says itself comes before options. -F is for clocks, and without -c for counters; -c is for all but
+ * Terms of an event come before options. -F is for clocks, and without -c for counters; -c is for all but
  * clocks. Tracepoints have no frequency.
  */
 static int add_one(struct profile_events *e, const struct event *event)

@@ -24,7 +24,7 @@
 struct profile_bpf;
 
 struct profile_events {
-	/* What was asked for. */
+	/* The events as typed. */
 	const char *typed[PROFILE_EVENTS];      /* -e */
 	size_t ntyped;
 	u64 hz, every;                          /* -F, -c; 0: not given */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is sampled: the clock, with a timer of its own on each CPU, or a named event; and the samples that were due and
- * did not come. A run may sample several (profile/events.h).
+ * The source of samples: the clock, with a timer of its own on each CPU, or a named event; and the samples that were
+ * due and did not come. A run may sample several (profile/events.h).
  *
  *   sampling__check()      do the options fit together?
  *   sampling__find()       resolves the event on this machine

@@ -53,7 +53,7 @@ typedef void (*confined_work)(struct answer *answer, void *arg);
 #define CONFINED_TIME_NS (20 * NSEC_PER_SEC)
 
 /*
- * What a run reads unasked, from processes that happen to exist, is also charged to an allowance:
+ * Files that a run reads unasked, from processes that happen to exist, are also charged to an allowance:
  * ALLOWANCE_FILE_NS per file that anyone but root can write to; ALLOWANCE_NS for all of those
  * together, refilled at 1/ALLOWANCE_SHARE of the passing time; and ALLOWANCE_BYTES of answers,
  * never refilled. Files of root are not charged.

@@ -6,7 +6,7 @@
 
 /*
  * The number below /proc for what a process has: its mappings, memory, root, executable and namespaces.
- * That is its pid, unless its first thread has ended and others go on (launchers of the JVM, daemons):
+ * It is its pid, unless its first thread has ended and others go on (launchers of the JVM, daemons):
  * /proc/PID then belongs to a zombie, which has none of these, but /proc/TID of another thread has them
  * all (proc(5)). If there is no such thread, the result is pid.
  */

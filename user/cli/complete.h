@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What can stand next on a command line, for the completion of shells:
+ * Words that can stand next on a command line, for the completion of shells:
  *
  *   TOOL --complete [WORD...] CURRENT
  *

@@ -8,7 +8,7 @@
  *   runqslower 5000                runqslower --min 5000us, with a message
  *
  * An option of the tool itself always keeps its meaning; only a value that it cannot take (`stat -d
- * CMD`) selects the foreign one. What tally does not have is refused, with a hint what to type
+ * CMD`) selects the foreign one. Options that tally does not have are refused, with a hint what to type
  * instead.
  */
 #ifndef TALLY_CLI_HABITS_H
@@ -33,8 +33,8 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
 const char *habits__other_tool(const struct argp *argp, int argc, char **argv);
 
 /*
- * What list(1) shows for -l or --list of this tool, or NULL: bcc's syscount lists calls, perf probe the probes it made.
- * argv[0] is the tool's name.
+ * The arguments of list(1) for -l or --list of this tool, or NULL: bcc's syscount lists calls, perf probe the probes it
+ * made. argv[0] is the tool's name.
  */
 const char *habits__listing(int argc, char **argv);
 

@@ -37,7 +37,7 @@ static void collect(struct option_table *t, const struct argp *argp)
 		collect(t, child->argp);
 }
 
-/* Those of argp itself. */
+/* Options of argp itself. */
 static const struct argp_option argp_own_options[] = {
 	{ "help", '?', NULL, 0, "Give this help list", 0 },
 	{ "usage", 0, NULL, 0, "Give a short usage message", 0 },

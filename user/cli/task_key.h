@@ -35,8 +35,8 @@ struct own_parts {
 };
 
 /*
- * What a report shows of a task's cgroup. Programs count by cgroup (BY_CGROUP is set with each of these bits); a report
- * adds up the cgroups that have the same name (cli/key_view.h).
+ * Parts of a task's cgroup that a report shows. Programs count by cgroup (BY_CGROUP is set with each of these bits); a
+ * report adds up the cgroups that have the same name (cli/key_view.h).
  */
 #define BY_CGROUP_PATH (1U << 29)
 #define BY_CONTAINER (1U << 30)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What options and completion ask about the other tools. The program, which knows its tools, answers. */
+/* Questions that options and completion ask about the other tools. The program, which knows its tools, answers. */
 #ifndef TALLY_CLI_TOOLS_H
 #define TALLY_CLI_TOOLS_H
 

@@ -35,7 +35,7 @@ int pmus__find_event(struct pmus *found, const struct event_context *ctx, const 
 /* Do two PMUs' names differ only in the number at the end? */
 bool pmu__is_sibling(const struct pmu *a, const struct pmu *b);
 
-/* Is it a PMU of CPU cores? Those also count the kernel's generic events. */
+/* Is it a PMU of CPU cores? Such PMUs also count the kernel's generic events. */
 bool pmu__is_core(const struct pmu *p);
 
 /*

@@ -178,7 +178,7 @@ static bool is_allocator(const char *name)
 /*
  * A return address may be replaced only where the program is known to return through it, on the stack
  * of the call: not where stacks move or are switched (Go, swapcontext(), fibers), nor where an
- * exception or longjmp() passes through. That is known of allocators of C libraries alone.
+ * exception or longjmp() passes through. Only allocators of C libraries are known to do so.
  */
 static bool may_replace_return(struct resolver *r, const char *name)
 {

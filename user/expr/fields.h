@@ -16,7 +16,7 @@ bool field_is_pointer(const struct tracepoint_field *f);
 int field__complain(const struct tracepoint_format *format, const char *event, const struct expr *e,
 		    struct complaint *c);
 
-/* What the event's own output calls the numbers of a field. */
+/* The names that the event's own output gives the numbers of a field. */
 enum field_symbol_kind {
 	FIELD_HAS_NO_SYMBOLS,
 	FIELD_HAS_SYMBOLS,      /* a number has one name */

@@ -111,7 +111,7 @@ static bool is_type(void *type, const char *name)
 	return !strcmp(type, name);
 }
 
-/* Does the kernel know this type now? What is mounted, it does. */
+/* Does the kernel know this type now? It does if such a file system is mounted. */
 static bool fs_exists(const char *type)
 {
 	return visit_fs(is_type, (void *)type, true);

@@ -121,8 +121,8 @@ static bool parse_mount(char *line, struct mount *m)
 }
 
 /*
- * Finds the mount of a hierarchy (below == NULL), or the one that contains the path below. Of
- * several, the one nearest to the root of the hierarchy, or nearest to the path.
+ * Finds the mount of a hierarchy (below == NULL), or the one that contains the path below. If
+ * there are several, the one nearest to the root of the hierarchy, or nearest to the path.
  */
 static bool find_mount(struct mount *found, enum scope_hierarchy hierarchy, const char *below)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the compiler knows about a number before any event: its type and its range. Comparisons are
+ * A number as the compiler knows it before any event: its type and its range. Comparisons are
  * mathematical, between any two types; results of arithmetic are exact if they fit into 64 bits of
  * their kind, and wrap otherwise. A result that can be negative is signed, any other is unsigned.
  * Pure.

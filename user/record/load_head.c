@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a report's rows do not say: its head, counters and figures, as JSON in the file. */
+/* The parts of a report beside its rows: its head, counters and figures, as JSON in the file. */
 #include "record/load.h"
 
 #include <errno.h>

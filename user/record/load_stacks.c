@@ -155,7 +155,7 @@ static int find_key(struct report_stacks *stacks, struct report_row *key, u32 *i
 	return 0;
 }
 
-/* Of several events, the key of a stack begins with its event. */
+/* With several events, the key of a stack begins with its event. */
 static int find_event(const struct report_stacks *stacks, struct report_stack *stack)
 {
 	const struct report_row *key = &stacks->key[stack->key];

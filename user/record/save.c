@@ -526,7 +526,8 @@ static int save_report(struct store *s, const struct report *r)
 	if (!err && r->stacks)
 		err = save_stacks(s, measurement, id, r->stacks);
 	/*
-	 * Of the line that is read first, and always was: of all lines together they would overlap the next interval.
+	 * The times of the line that is read first in each interval: of all lines together they would overlap the next
+	 * interval.
 	 */
 	if (r->start_ns < s->start_ns) {
 		s->start_ns = r->start_ns;

@@ -24,7 +24,7 @@ void diag_error(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* Something is done, but not as the user would expect. */
 void diag_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
-/* What to try next; follows an error. */
+/* Advice what to try next; follows an error. */
 void diag_hint(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /*

@@ -302,7 +302,7 @@ static size_t measure(struct picture *p)
  * --- the rest ----------------------------------------------------------------------------------
  */
 
-/* What was measured, and how much. */
+/* The heading: the measured figure, and its total. */
 static void put_summary(const struct picture *p)
 {
 	const struct report *r = p->report;

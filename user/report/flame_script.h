@@ -79,7 +79,7 @@ static const char flame_script[] =
 	"	f.g.classList.add('selected');\n"
 	"	tell(f);\n"
 	"}\n"
-	/* Of nested hits, only the outermost counts. */
+	/* Only the outermost of nested hits counts. */
 	"function count() {\n"
 	"	const inside = frames.filter(function (f) { return f.hit && f.shown; });\n"
 	"	let sum = 0;\n"
@@ -159,9 +159,9 @@ static const char flame_script[] =
 	"}\n";
 
 /*
- * Of a file of several events: turns the headings (.switch) into a row of buttons and shows the drawing (.part) of one.
- * Keys 1 to 8 switch, too. Without the script all are shown, one below the other. Inner svg elements have no property
- * style.display in old browsers, so the attribute is set.
+ * For a file of several events: turns the headings (.switch) into a row of buttons and shows the drawing (.part) of
+ * one. Keys 1 to 8 switch, too. Without the script all are shown, one below the other. Inner svg elements have no
+ * property style.display in old browsers, so the attribute is set.
  */
 static const char flame_switch_script[] =
 	"(function () {\n"

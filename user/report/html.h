@@ -5,7 +5,7 @@
  * Content-Security-Policy blocks every script and resource that was not written here.
  *
  * A page covers a whole run: additions become markup at once, by measurement (tool and command
- * line), and everything is written when the writer is closed. Of many intervals, the last
+ * line), and everything is written when the writer is closed. With many intervals, the last
  * HTML_INTERVALS reports stay; heat maps cover all. The page is bounded and states what it leaves
  * out.
  *

@@ -117,7 +117,7 @@ static json_t *stack(const struct report_stacks *all, const struct report_stack 
 	return o;
 }
 
-/* Of several events. */
+/* For several events. */
 static json_t *events_of(const struct report_stacks *s)
 {
 	json_t *list = json_array(), *o;

@@ -248,7 +248,7 @@ void report__sort_rows(struct report *r, const char *column, size_t nkeys, size_
  */
 const char *report__usual_column(const struct report *r);
 
-/* What the shares of a stack are of: the total of its event, or of all. */
+/* The whole that the shares of a stack refer to: the total of its event, or of all. */
 u64 report_stacks__total(const struct report_stacks *s, const struct report_stack *stack);
 
 /*

@@ -60,7 +60,7 @@ static void copy(struct shortening *s, size_t n)
 	s->at += n;
 }
 
-/* What may follow the parameters of a function. */
+/* Words that may follow the parameters of a function. */
 static const char *skip_qualifiers(const char *text)
 {
 	static const char *const words[] = { " const", " volatile", " noexcept", " &&", " &" };

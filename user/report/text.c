@@ -383,7 +383,7 @@ void text_put_lost(FILE *f, const struct loss_counters *c)
 		fprintf(f, "  inexact %s", format_count(n, inexact));
 }
 
-/* Of several events, each by itself. */
+/* Several events, each by itself. */
 static void put_each_left_out(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
@@ -402,7 +402,7 @@ static void put_each_left_out(struct writer *w, const struct report *r)
 	fputc('\n', w->file);
 }
 
-/* Of several events: which of them were missed. */
+/* The missed ones of several events. */
 static void put_each_missed(struct writer *w, const struct report_stacks *s)
 {
 	char n[UNITS_SPACE];
@@ -429,7 +429,7 @@ static void put_left_out(struct writer *w, const struct report *r)
 	fputc('\n', w->file);
 }
 
-/* What the report has and does not show. */
+/* Rows that the report has and does not show. */
 static void put_not_shown(struct writer *w, const struct report *r)
 {
 	if (r->hidden && !(w->terminal.columns && r->nrows))     /* else text_put_table() has reported it */

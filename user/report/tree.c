@@ -2,7 +2,7 @@
 /*
  * Text stacks: a tree, callers first. Shares are of all samples, so any two can be compared. A
  * chain of frames with the same share is listed without figures and without further indentation, so
- * that forks stand out. Of several events, each has a column of shares.
+ * that forks stand out. With several events, each has a column of shares.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static void put_shares(const struct drawing *d, const u64 *value)
 	fputs("  ", d->file);
 }
 
-/* self: NULL if there is none. Of several events, a tree has no room for it. */
+/* self: NULL if there is none. A tree of several events has no room for it. */
 static void put_figures(const struct drawing *d, const u64 *total, const u64 *self)
 {
 	char n[UNITS_SPACE];
@@ -255,7 +255,7 @@ static int put_children(const struct drawing *d, const struct call_node *node, u
 	return err;
 }
 
-/* What leads into the kernel's code for a system call or an interrupt, whichever it is. */
+/* Frames that lead into the kernel's code for a system call or an interrupt. */
 static bool is_entry(const struct drawing *d, const struct call_node *node)
 {
 	static const char *const names[] = {

@@ -58,7 +58,8 @@ struct call_tree {
 	struct call_node *node;
 	size_t n;
 	/*
-	 * Of several events: nevents per node. Totals in the nodes then mix events, and only say whether there are any.
+	 * For several events: nevents per node. Totals in the nodes then mix events, and only say whether there are
+	 * any.
 	 */
 	struct call_share { u64 total, self; } *share;
 	size_t nevents;

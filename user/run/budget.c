@@ -24,7 +24,7 @@ static u64 program_ns(const struct measurement *m)
 	return sum;
 }
 
-/* What the programs of a measurement took since the last call. */
+/* The time that the programs of a measurement took since the last call. */
 static u64 spend(struct measurement *m)
 {
 	u64 now = program_ns(m), spent = now - m->spent_ns;

@@ -440,8 +440,8 @@ static void end_profile(struct listen *l)
 }
 
 /*
- * The library does not look at a suspended connection, so we watch its socket. Who has closed it, or only its half of
- * the connection, does not read the profile: HTTP servers cannot tell these apart before they write.
+ * The library does not look at a suspended connection, so we watch its socket. A client that has closed it, or only its
+ * half of the connection, does not read the profile: HTTP servers cannot tell these apart before they write.
  */
 static int client_fd(const struct listen *l)
 {

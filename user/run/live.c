@@ -26,7 +26,7 @@ static const char help[] =
 	"h, ?   shows this, or hides it\n";
 static const char help_of_several[] = "tab    puts the next measurement on top, which s, r, n and b are about\n";
 
-/* What is shown of a measurement. */
+/* The part of a measurement that is shown. */
 struct pane {
 	const struct cli *cli;  /* the measurement's, which tells panes apart */
 	struct report report;   /* on the screen, in its order */

@@ -11,7 +11,7 @@
  * twice.
  *
  * The hooks of a measurement, in order. Each may be NULL, except report() of a tool without a
- * histogram. Those of type int return 0 or a negative errno, unless stated otherwise.
+ * histogram. Functions of type int return 0 or a negative errno, unless stated otherwise.
  *
  *   init()      sets defaults of m->own, which starts as all zeros
  *   parts()     key parts of the tool's own that need state in m->own; replaces cli.own_parts
@@ -84,7 +84,7 @@ struct skeleton_type {
 	}
 
 /*
- * What a tool is. Common work needs no hook: the skeleton is opened; the constants scope and by, if
+ * A tool. Common work needs no hook: the skeleton is opened; the constants scope and by, if
  * present, are written; the scope's sets are filled; programs are attached; seed_* programs
  * (iter/task) then run over all tasks. A histogram, if any, is reported.
  */

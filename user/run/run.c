@@ -572,7 +572,7 @@ static int take_events(struct run *run)
 }
 
 /*
- * A run that is listened to goes on for weeks. What a long interval with many keys took, later ones do not need.
+ * A run that is listened to goes on for weeks. Later intervals do not need the memory of a long one with many keys.
  */
 #define TRIM_NS (10 * NSEC_PER_SEC)
 
@@ -676,7 +676,7 @@ static int loop(struct run *run, struct pollfd wait[WAITS], struct subjects *sub
 		end |= request == LIVE_QUIT;
 		due = wait[WAIT_INTERVAL].revents;
 		is_last = end || (due && run->cli->count && n + 1 == run->cli->count);
-		/* What is read from here on, for however long, has happened until now. */
+		/* All that is read from here on, for however long, has happened until now. */
 		if (is_last) {
 			close_gates(run);
 			begin_last(run);

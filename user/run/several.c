@@ -438,7 +438,7 @@ static int arm_new(struct several *s, struct line *const *line, size_t n)
 	return err;
 }
 
-/* What the run measured before the reload, to go back to. */
+/* The measurements before the reload, to go back to. */
 struct former {
 	struct measurement *measurement[RUN_MOST];
 	struct run_absent absent[RUN_MOST];

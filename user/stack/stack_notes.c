@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a report of stacks says below: what is incomplete, which names are missing, and why. */
+/* The notes below a report of stacks: what is incomplete, which names are missing, and why. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static const struct report_frame *outermost_of(const struct report_stacks *stack
 	return is_kind && stack->nframes > 1 ? &stacks->frame[stack->frame[1]] : f;
 }
 
-/* Of several events, that of the first one. */
+/* With several events, that of the first one. */
 static u64 total_of(const struct report_stacks *stacks)
 {
 	return stacks->nevents ? stacks->event[0].total : stacks->total;

@@ -421,7 +421,7 @@ static int add_sample(struct stacks *s, struct report *r, struct merge *m,
 				       sample->count, path);
 }
 
-/* Of several events, their figures begin at zero. */
+/* Figures of several events begin at zero. */
 static void begin_events(struct stacks *s, struct report_stacks *out)
 {
 	size_t i;

@@ -131,7 +131,7 @@ enum leaf_part {
 };
 
 /*
- * Makes rows from a report's stacks, by key and innermost frame, largest first. Of several events, each row is of one
+ * Makes rows from a report's stacks, by key and innermost frame, largest first. With several events, each row is of one
  * of them, which its first key names; with side_by_side a row has a column of shares for each, for people.
  */
 int stacks__tabulate(struct report *r, u32 leaf, size_t top, bool side_by_side);

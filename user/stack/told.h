@@ -58,7 +58,7 @@ int told__want(struct told *t, u32 pid);
 
 /*
  * The same for processes that give a thread a name that matches, until an exec gives them another one, and for their
- * children. Those that have such a thread now are told__want()'s. Returns 0 or -ENOMEM.
+ * children. Processes that have such a thread now are told__want()'s. Returns 0 or -ENOMEM.
  */
 int told__want_names(struct told *t, const struct scope_glob *names);
 

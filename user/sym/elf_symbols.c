@@ -182,7 +182,7 @@ static int keep_go(void *arg, u64 start, u64 end, const char *name, size_t len)
 	return symbol_list__add(&r->list, &c, name, len);
 }
 
-/* What a relocation writes to an address when the program is loaded; 0: none does. */
+/* The value that a relocation writes to an address when the program is loaded; 0: none does. */
 static u64 relocated(const struct elf_file *f, u64 address)
 {
 	u32 relative = f->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
@@ -217,7 +217,7 @@ static int look_for_entry(void *arg, u64 start, u64 end, const char *name, size_
 
 /*
  * Where the functions are, if the table does not say: at the begin of .text, unless other code precedes them there.
- * That they are there shows at the program's entry.
+ * The program's entry shows whether they are there.
  */
 static u64 guess_text(const struct elf_file *f, struct go_table *t)
 {

@@ -47,8 +47,8 @@ void mapped_file__open_again(struct mapped_file *f, struct mapped_file *other);
 int mapped_file__compare(const void *a, const void *b);
 
 /*
- * Reads the symbols, once: of the file and, if it is stripped, of its debug file. That is searched
- * by build ID below /usr/lib/debug and by debug link beside the file, in the root of the process
+ * Reads the symbols, once: of the file and, if it is stripped, of its debug file. The debug file
+ * is searched by build ID below /usr/lib/debug and by debug link beside the file, in the root of the process
  * and then in ours, and must be owned by root or the file's owner. An unreadable file has no
  * symbols. If a signal is pending, the file stays unread, for a later call. Returns 0 or -ENOMEM.
  */

@@ -89,7 +89,7 @@ struct triage_finding {
 	const struct triage_rule *beside;       /* NULL: the rule has none */
 	double beside_all;      /* its total, in its unit */
 	/*
-	 * Largest first, owned by the triage. Of a finding, unless the limits apply to the sum, those that are one by
+	 * Largest first, owned by the triage. Unless the limits of a finding apply to the sum: rows that exceed them by
 	 * themselves.
 	 */
 	const struct triage_key *key[TRIAGE_EVIDENCE];

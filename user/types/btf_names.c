@@ -101,7 +101,7 @@ static int add_ksyms(struct btf_names *names, const struct btf *btf)
 	return err;
 }
 
-/* What libbpf puts before the name of a program's target, by attach type; NULL: it has none. */
+/* The text that libbpf puts before the name of a program's target, by attach type; NULL: it has none. */
 static const char *target_prefix(const struct bpf_program *prog)
 {
 	switch (bpf_program__expected_attach_type(prog)) {

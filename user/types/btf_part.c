@@ -133,7 +133,7 @@ u32 btf_bytes__find_typedef(const struct btf_bytes *b, const char *name)
 
 #define HASHES 1024
 
-/* Of the first bytes of a name, without its flavour. */
+/* Takes the first bytes of a name, without its flavour. */
 static u32 hash_name(const char *s)
 {
 	u32 hash = 0, i;
@@ -349,7 +349,7 @@ static void put_types(struct part *p)
 		memcpy(to, t, size);
 		if (t != &none)
 			each_string(copy, move_string, p);
-		/* Of one that was not followed nobody has looked at the id. */
+		/* Nobody has looked at the id of a type that was not followed. */
 		if (btf_kind(t) == BTF_KIND_PTR && (t->type >= p->n || !p->s->how[t->type]))
 			copy->type = 0;
 		to += size;

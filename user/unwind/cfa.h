@@ -2,7 +2,7 @@
 /*
  * Runs the call frame instructions of .eh_frame, which locate the caller's registers at each
  * instruction of a function (DWARF 5, 6.4.2), and converts them to the rules of bpf/lib/unwind.h.
- * Of the machine's registers, only sp, fp and the return address are tracked, and its base register if asked for.
+ * Only sp, fp and the return address are tracked, and the base register if asked for.
  *
  * libdw gives the same results (tests/unit/test_unwind_cfi.c compares them) in five times the time,
  * and runs a function from its start for each row: a hostile file makes that quadratic in its size.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the compiler of unwind tables has to know about a machine: DWARF's numbers of its registers,
+ * The compiler of unwind tables knows this about a machine: DWARF's numbers of its registers,
  * and conventions of its ABI. machine_x86.c and machine_arm64.c describe theirs; both are always
  * there, so that either machine's tables can be made, and tested, on the other one.
  */

@@ -64,7 +64,7 @@ void wanted__hasten(struct wanted_files *w, u32 token)
 	insert(w, f, true);
 }
 
-/* What beginning to read any file costs is as much as this size does. */
+/* To begin to read any file costs as much as this size does. */
 #define LEAST_BYTES (1 << 20)
 
 /* How often it was lacked per byte, 0 if never. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Constants in the text of a call: by name, as numbers, or both. What writes the text puts the number before each name,
- * in control characters, which nothing else in it has (report/escape.h); the last step chooses.
+ * Constants in the text of a call: by name, as numbers, or both. The code that writes the text puts the number before
+ * each name, in control characters, which nothing else in it has (report/escape.h); the last step chooses.
  *
  *   constant__begin(f, CONSTANT_HEX, 3);
  *   fputs("PROT_READ|PROT_WRITE", f);

@@ -78,7 +78,7 @@ int trace_table__add_columns(struct trace *t, const char *names)
 	return err;
 }
 
-/* Those that are not asked for are for programs only. */
+/* Columns that nobody asked for are for programs only. */
 static void hide_columns(const struct trace *t, struct report_row *row)
 {
 	const char *name;

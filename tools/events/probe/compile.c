@@ -471,7 +471,7 @@ static size_t group_of(const struct probe_plan *p, enum probe_side_name side, si
 	return side == PROBE_END && p->group ? p->group[site] : 0;
 }
 
-/* Of each site's point of view: which side, and how wide. group: of the site. */
+/* The sides from each site's point of view, and how wide they are. group: of the site. */
 static int look_from(struct probe_plan *p, const struct place *place, const struct place *begin,
 		     enum probe_side_name side, bool first, size_t group)
 {

@@ -27,7 +27,7 @@ SHARED_SKELETON(probe);
 
 static void templates(const struct probe_session *s, struct attach_programs programs[PROBE_SIDES])
 {
-	/* Of its functions, only those that walk stacks are global. */
+	/* Only its functions that walk stacks are global. */
 	const struct bpf_object *obj = s->callers.wanted ? s->bpf->obj : NULL;
 	typeof(s->bpf->progs) *p = &s->bpf->progs;
 

@@ -20,7 +20,7 @@ const char *const triage_lines[] = {
 	"netdrop --by reason,location",
 	"tcpretrans --count",
 	"offcputime --state disk -K --by comm",
-	/* What waits for a lock of postgres sleeps like an idle client: only the stack tells. */
+	/* A backend that waits for a lock of postgres sleeps like an idle client: only the stack tells. */
 	"offcputime --state sleep --min 100ms -U --call-graph dwarf --frames '^ProcSleep$' --comm 'postgres*' --by comm",
 	"softirqs --by cpu,softirq",
 	"hardirqs --by cpu,irq,name",
@@ -97,7 +97,7 @@ const struct triage_rule triage_rules[] = {
 		.next = "trace --failed --comm {comm} -e {syscall}",
 	},
 	{
-		/* Whoever reads a pseudo-terminal whose other end has closed gets EIO: sshd, tmux. */
+		/* A read of a pseudo-terminal whose other end has closed fails with EIO: sshd, tmux. */
 		.name = "read-error",
 		.tool = "syscount",
 		.where = { { "errno", "EIO|EUCLEAN|ENODATA" }, { "syscall", "read|readv" } },
@@ -461,7 +461,7 @@ const struct triage_rule triage_rules[] = {
 		.next = "biotop",
 	},
 	{
-		/* Of less than a hundred, one request in a hundred would be the longest one. */
+		/* With less than a hundred requests, one in a hundred would be the longest one. */
 		.name = "slow-requests",
 		.tool = "biolatency",
 		.where = { { "count", .least = 10 } },
