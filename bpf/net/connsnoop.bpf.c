@@ -3,6 +3,10 @@
  * Reports each connect(2), with its final result, and each accept(2). A nonblocking TCP connect
  * returns before there is a result. The state change of its socket brings the result later, in the
  * context of any task, and the record names the caller.
+ *
+ * A server makes few connects and many other system calls, each of which pays for the hooks of connect(2). by_state
+ * does without them: it reports connects of TCP alone, whose sockets tell all but the errors that come before the first
+ * packet.
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
@@ -16,6 +20,8 @@
 #include "task_state.bpf.h"
 
 const volatile bool only_failed = false;
+/* --tcp: only on_state is loaded. The first state of a connect tells its caller, the last one its result. */
+const volatile bool by_state = false;
 
 /* Kernel ABI: errno.h, include/linux/errno.h, in.h. */
 #define EAGAIN 11
@@ -29,6 +35,9 @@ const volatile bool only_failed = false;
 #define TCP_SYN_SENT 2
 #define TCP_SYN_RECV 3
 #define TCP_CLOSE 7
+
+/* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
 
 /* The connect(2) that a task is in. */
 struct conn_start {
@@ -171,6 +180,52 @@ static __always_inline void begin_handshake(u64 key)
 		start->sock = key;
 }
 
+/* The descriptor of connect(2); -1: the connect was made otherwise, as by io_uring or sendto(2). */
+static __always_inline s32 connecting_fd(void)
+{
+	struct pt_regs *regs = current_user_regs();
+	struct call c;
+
+	if (!call_of(&c, regs) || c.which != CONN_CONNECT)
+		return -1;
+	call_arguments(&c, regs);
+	return c.arg[0];
+}
+
+static __always_inline void fill_caller(struct conn_record *r)
+{
+	u64 id = bpf_get_current_pid_tgid();
+
+	r->pid = id >> 32;
+	r->tid = id;
+	r->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+}
+
+/* The kernel's own connects, as of NFS, are not reported. */
+static __always_inline void begin_by_state(struct sock *sk)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+	struct handshake *h;
+	u64 key = (u64)sk;
+	u32 zero = 0;
+	long err;
+
+	h = bpf_map_lookup_elem(&new_handshake, &zero);
+	if (!h || !armed || BPF_CORE_READ(t, flags) & PF_KTHREAD || !in_scope(NULL))
+		return;
+	h->start_ns = bpf_ktime_get_ns();
+	h->there = 1;
+	fill_caller(&h->record);
+	h->record.fd = connecting_fd();
+	h->record.call = CONN_CONNECT;
+	h->record.protocol = IPPROTO_TCP;
+	read_remote(&h->record.remote, sk);
+	err = bpf_map_update_elem(&handshakes, &key, h, BPF_ANY);
+	if (err)
+		count_failed_update(err);
+}
+
 SEC("tp_btf/inet_sock_set_state")
 int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 {
@@ -180,7 +235,10 @@ int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	if (state == TCP_SYN_SENT) {
-		begin_handshake(key);
+		if (by_state)
+			begin_by_state((struct sock *)sk);
+		else
+			begin_handshake(key);
 		return 0;
 	}
 	/* A new socket of a listening one: a connect at the same address has gone, perhaps with its thread. */
@@ -196,6 +254,8 @@ int UNPREEMPTED_PROG(on_state, const struct sock *sk, int old, int state)
 		h->result = sk->sk_err ? -sk->sk_err : CONN_CLOSED;
 	else
 		h->result = 0;
+	if (by_state)
+		read_local(&h->record.local, (struct sock *)sk);
 	if (both_there(h))
 		tell_handshake(h, key);
 	return 0;
@@ -224,23 +284,19 @@ static __always_inline struct conn_record *new_record(const struct call *c, long
 {
 	u32 zero = 0;
 	struct conn_record *r = bpf_map_lookup_elem(&scratch, &zero);
-	u64 id = bpf_get_current_pid_tgid();
 
 	if (!r)
 		return NULL;
+	fill_caller(r);
 	r->time_ns = bpf_ktime_get_ns();
 	r->latency_ns = 0;
 	r->result = ret;
 	r->fd = c->arg[0];
-	r->pid = id >> 32;
-	r->tid = id;
-	r->cpu = bpf_get_smp_processor_id();
 	r->call = c->which;
 	r->local.family = 0;
 	r->remote.family = 0;
 	r->protocol = 0;
 	r->type = 0;
-	bpf_get_current_comm(r->comm, sizeof(r->comm));
 	return r;
 }
 

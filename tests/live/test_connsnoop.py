@@ -183,6 +183,37 @@ def test_each_is_there(connsnoop, sockets):
 
 
 @exact
+def test_tcp_alone(connsnoop, sockets, run, directory):
+    """--tcp has the same connects by their sockets' states, without a program at each system call."""
+    silent = listening(sockets, *IP[0], 0)
+    first = sockets()
+    first.connect(silent.getsockname())
+    tracers = connsnoop(), connsnoop("--tcp"), connsnoop("--tcp", "--failed")
+    for family, host in IP:
+        server = listening(sockets, family, host)
+        closed = listening(sockets, family, host)
+        nobody = closed.getsockname()
+        closed.close()
+        for address in (server.getsockname(), nobody):
+            sockets(family).connect_ex(address)
+            connect(sockets(family), address)
+    given_up = socket.socket()
+    given_up.setblocking(False)
+    assert given_up.connect_ex(silent.getsockname()) == errno.EINPROGRESS
+    given_up.close()
+    assert sockets(socket.AF_UNIX).connect_ex(f"{directory}/nobody") == errno.ENOENT
+    whole, alone, failed = ([v for event, v in told(each) if event == "connect"] for each in tracers)
+    assert whole.pop()["protocol"] == "unix"
+    keys = "fd", "error", "protocol", "remote"
+    assert [[v[k] for k in keys] for v in alone] == [[v[k] for k in keys] for v in whole]
+    assert [v["error"] for v in alone] == [None, None, "ECONNREFUSED", "ECONNREFUSED"] * 2 + ["closed"]
+    assert [v["local"] for v in alone if not v["error"]] == [v["local"] for v in whole if not v["error"]]
+    assert [v["error"] for v in failed] == [v["error"] for v in alone if v["error"]]
+    assert all(v["latency"] > 0 for v in alone)
+    assert b"sys_e" not in run("-n", "--tcp", tool="connsnoop").stdout
+
+
+@exact
 def test_unix(connsnoop, sockets, directory):
     """Paths, names of the abstract namespace, and what is not there."""
     tracer = connsnoop()

@@ -17,6 +17,7 @@ SKELETON(connsnoop);
 
 enum {
 	KEY_FAILED = 0x1000,
+	KEY_TCP,
 };
 
 static const char *const field_names[] = {
@@ -29,7 +30,7 @@ static const struct snoop_call calls[] = {
 
 struct connsnoop {
 	struct snoop snoop;     /* first: show() casts its context to this type */
-	bool only_failed;
+	bool only_failed, by_state;
 	struct connsnoop_bpf *bpf;
 };
 
@@ -38,10 +39,16 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	struct connsnoop *c = state->input;
 
 	(void)arg;
-	if (key != KEY_FAILED)
+	switch (key) {
+	case KEY_FAILED:
+		c->only_failed = true;
+		return 0;
+	case KEY_TCP:
+		c->by_state = true;
+		return 0;
+	default:
 		return ARGP_ERR_UNKNOWN;
-	c->only_failed = true;
-	return 0;
+	}
 }
 
 /*
@@ -110,9 +117,10 @@ static int show(void *context, const void *record, size_t size)
 	const struct conn_record *r = record;
 	struct connsnoop *c = context;
 	bool accepts = r->call == CONN_ACCEPT;
+	int fd = accepts && r->result >= 0 ? r->result : r->fd;
 	char comm[sizeof(r->comm) + 1] = "", local[ADDRESS_SPACE], remote[ADDRESS_SPACE];
 	const struct stream_field fields[ARRAY_SIZE(field_names)] = {
-		snoop_spare(snoop_number("fd", accepts && r->result >= 0 ? r->result : r->fd)),
+		snoop_spare(fd < 0 && c->by_state ? snoop_none("fd") : snoop_number("fd", fd)),
 		error_field(r),
 		r->latency_ns ? snoop_time("latency", r->latency_ns) : snoop_none("latency"),
 		snoop_spare(snoop_word("protocol", protocol_name(r))),
@@ -141,7 +149,13 @@ static int open_skeleton(struct snoop *s)
 
 	c->bpf = bpf;
 	bpf->rodata->only_failed = c->only_failed;
-	return 0;
+	if (!c->by_state)
+		return 0;
+	bpf->rodata->by_state = true;
+	s->m->source = s->source = "tp_btf/inet_sock_set_state";
+	s->value = "TCP connects";
+	return bpf_program__set_autoload(bpf->progs.on_enter, false) ?:
+	       bpf_program__set_autoload(bpf->progs.on_exit, false);
 }
 
 static void init(void *own)
@@ -172,6 +186,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "failed", KEY_FAILED, NULL, 0, "Only those that fail", 0 },
+	{ "tcp", KEY_TCP, NULL, 0, "Only connects of TCP, without a hook at each system call", 0 },
 	{},
 };
 static const struct argp own_argp = { .options = option_list, .parser = parse_own };
