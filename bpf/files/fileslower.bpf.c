@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Each file call (file.bpf.h) that takes at least the minimum time, with the file's name. */
+/*
+ * Each file call (file.bpf.h) that takes at least the minimum time, with the file's name. on_wait replaces the hooks at
+ * system calls, which busy servers feel: it reports each wait of a task in a file call, by context switches alone.
+ */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "file.bpf.h"
@@ -19,7 +22,7 @@ struct {
 
 /* The call's file offset. A call that moves the position has moved it by now, appending or not. */
 static __always_inline s64 offset_of(const struct file_state *st, struct file *f, u32 mode,
-				     s64 result, bool unfinished)
+				     s64 result, u32 end)
 {
 	s64 position;
 
@@ -30,7 +33,7 @@ static __always_inline s64 offset_of(const struct file_state *st, struct file *f
 	if ((st->call != FILE_CALL_READ && st->call != FILE_CALL_WRITE) || result < 0)
 		return FILESLOWER_NO_OFFSET;
 	position = BPF_CORE_READ(f, f_pos);
-	return unfinished ? position : position - result;
+	return end ? position : position - result;
 }
 
 static __always_inline void fill_file(struct fileslower_record *r, struct task_struct *t,
@@ -44,8 +47,8 @@ static __always_inline void fill_file(struct fileslower_record *r, struct task_s
 	file_name_of_side(&r->name, t, s);
 	if (!(r->name.flags & FILE_NAME_UNKNOWN)) {
 		file_fs_name(r->fs, BPF_CORE_READ(f, f_inode, i_sb));
-		r->offset = offset_of(st, f, r->name.mode, r->result, r->unfinished);
-	} else if (s->op == FILE_OPEN && !r->unfinished && st->argument) {
+		r->offset = offset_of(st, f, r->name.mode, r->result, r->end);
+	} else if (s->op == FILE_OPEN && r->end == FILESLOWER_ENDED && st->argument) {
 		size = bpf_probe_read_user_str(r->name.names, FILE_PATH_MAX, (void *)st->argument);
 		if (size < 0 || size > FILE_PATH_MAX)
 			return;
@@ -85,13 +88,30 @@ static __always_inline void file_call_ended(const struct file_state *st,
 	r->tid = id;
 	r->cpu = bpf_get_smp_processor_id();
 	r->op = s->op;
-	r->unfinished = 0;
+	r->end = FILESLOWER_ENDED;
 	bpf_get_current_comm(r->comm, sizeof(r->comm));
 	fill_file(r, (struct task_struct *)bpf_get_current_task(), st, s);
 	send_record(r);
 }
 
-/* Calls in progress that have taken as long already. The loader runs this before a report. */
+/* What t has been in since a time, from the outside: its memory cannot be read. */
+static __always_inline void fill_other(struct fileslower_record *r, struct task_struct *t, const struct file_state *st,
+				       u64 since, u64 now, u32 end)
+{
+	r->time_ns = now;
+	r->took_ns = now - since;
+	r->result = 0;
+	r->pid = t->tgid;
+	r->tid = t->pid;
+	r->op = file_call_opens(st->call) ? FILE_OPEN : st->side[0].op ?: st->side[1].op;
+	r->end = end;
+	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);
+	fill_file(r, t, st, st->side[0].op ? &st->side[0] : &st->side[1]);
+}
+
+/*
+ * Calls in progress that have taken as long already; with on_wait, waits. The loader runs this before a report.
+ */
 SEC("iter/task")
 int show_unfinished(struct bpf_iter__task *ctx)
 {
@@ -111,19 +131,74 @@ int show_unfinished(struct bpf_iter__task *ctx)
 	now = bpf_ktime_get_ns();
 	if (!since || since > now || now - since < min_ns)
 		return 0;
-	r->time_ns = now;
-	r->took_ns = now - since;
-	r->result = 0;
-	r->pid = t->tgid;
-	r->tid = t->pid;
+	fill_other(r, t, st, since, now, FILESLOWER_UNFINISHED);
 	r->cpu = task_cpu(t);
-	r->op = file_call_opens(st->call) ? FILE_OPEN : st->side[0].op ?: st->side[1].op;
-	r->unfinished = 1;
-	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);
-	fill_file(r, t, st, st->side[0].op ? &st->side[0] : &st->side[1]);
 	/* The call may have ended, and another begun, in the meantime. */
 	if (*(volatile u64 *)&st->start_ns == since)
 		send_record(r);
+	return 0;
+}
+
+/* --- waits ------------------------------------------------------------------------------------ */
+
+#define PF_KTHREAD 0x00200000   /* include/linux/sched.h */
+
+/* The current task leaves its CPU. Its registers say in which call. */
+static __always_inline void begin_wait(struct task_struct *t)
+{
+	struct pt_regs *regs = current_user_regs();
+	struct file_state *st;
+	struct call c;
+	u64 arg[6];
+
+	if (!call_of(&c, regs) || !in_scope(t))
+		return;
+	st = file_states_get(t, NULL);
+	if (!st) {
+		count_lost(LOSS_NO_STORAGE);
+		return;
+	}
+	if (c.compat)
+		compat_syscall_arguments(regs, arg);
+	else
+		syscall_arguments(regs, arg);
+	if (!file_call_begins(st, &c, arg))
+		return;
+	st->call = c.which;
+	st->start_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void end_wait(struct task_struct *t)
+{
+	struct file_state *st = file_states_find(t);
+	struct fileslower_record *r;
+	u64 since, now;
+	u32 zero = 0;
+
+	if (!st || !st->start_ns)
+		return;
+	since = st->start_ns;
+	st->start_ns = 0;
+	now = bpf_ktime_get_ns();
+	if (since > now || now - since < min_ns)
+		return;
+	r = bpf_map_lookup_elem(&record_room, &zero);
+	if (!r)
+		return;
+	fill_other(r, t, st, since, now, FILESLOWER_WAITED);
+	r->cpu = bpf_get_smp_processor_id();
+	send_record(r);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_wait, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	if (!armed)
+		return 0;
+	if (!preempt && !(prev->flags & PF_KTHREAD))
+		begin_wait(prev);
+	if (!(next->flags & PF_KTHREAD))
+		end_wait(next);
 	return 0;
 }
 

@@ -7,15 +7,22 @@
 
 #define FILESLOWER_NO_OFFSET (-1LL)
 
-/* One call; the last member is only sent as far as it is filled. */
+/* What a record is of. */
+enum fileslower_end {
+	FILESLOWER_ENDED,
+	FILESLOWER_UNFINISHED,  /* a call, or with --waits a wait, still in progress */
+	FILESLOWER_WAITED,      /* a wait that has ended; its call goes on */
+};
+
+/* One call or wait; the last member is only sent as far as it is filled. */
 struct fileslower_record {
 	__u64 time_ns;          /* CLOCK_MONOTONIC: its end, or the time it was looked at */
 	__u64 took_ns;
-	__s64 result;           /* bytes, or a negative errno */
+	__s64 result;           /* bytes, or a negative errno, of an ended call */
 	__s64 offset;           /* in the file, or FILESLOWER_NO_OFFSET */
 	__u32 pid, tid, cpu;
 	__u32 op;               /* enum file_op */
-	__u32 unfinished;       /* still in progress */
+	__u32 end;              /* enum fileslower_end */
 	__u32 pad;
 	char comm[TASK_KEY_COMM_LEN];
 	char fs[FILE_FS_LEN];

@@ -2,9 +2,14 @@
 """fileslower: each call with what it did, in order, and only those that took as long."""
 
 import errno
+import fcntl
 import functools
 import json
 import os
+import struct
+import subprocess
+import termios
+import time
 
 import pytest
 
@@ -36,6 +41,11 @@ def lines(fileslower, trigger):
         return steady(trial)
 
     return measure
+
+
+def unread(fd):
+    """Bytes in a pipe."""
+    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
 
 
 def done(line):
@@ -71,6 +81,35 @@ def test_each_call(lines, directory):
     assert times == sorted(times)
     assert all(0 < line["values"]["took"] <= after_ - before for line, before, after_ in
                zip(found[1:], times, times[1:]))
+
+
+def test_waits(fileslower, directory, ends):
+    """--waits has each wait of a task in a read, by context switches alone; the hooks at system calls have the reads."""
+    fifo = directory / "fifo"
+    os.mkfifo(fifo)
+    # For reading, too: dd then opens it without a wait, and ends by its count.
+    writer = os.open(fifo, os.O_RDWR)
+    ends.callback(os.close, writer)
+    n = 5
+    load = subprocess.Popen(["dd", f"if={fifo}", "of=/dev/null", "bs=1", f"count={n}"], stderr=subprocess.DEVNULL)
+    ends.callback(load.wait)
+    ends.callback(load.kill)
+    tally.settle(load.pid)
+    tracers = [fileslower("-p", load.pid, "--all-kinds", "--min", "20ms", *more) for more in ((), ("--waits",))]
+    for _ in range(n):
+        tally.settle(load.pid)
+        time.sleep(0.03)
+        os.write(writer, b"x")
+        wait_until(lambda: not unread(writer), "the byte is read")
+    assert not load.wait()
+    calls, waits = (told(tracer.stop())[0] for tracer in tracers)
+    # The first read had begun before either was there.
+    assert len(calls) == n - 1 and len(waits) in (n - 1, n), (calls, waits)
+    assert all(each["event"] == "read" and each["values"]["path"] == str(fifo) for each in waits)
+    assert all(each["values"]["bytes"] is None and each["values"]["error"] is None for each in waits)
+    for call, wait in zip(calls, waits[-len(calls):]):
+        assert 20e6 < wait["values"]["took"] <= call["values"]["took"]
+        assert call["time_ns"] - call["values"]["took"] <= wait["time_ns"] - wait["values"]["took"]
 
 
 @tally.needs_32_bit_calls

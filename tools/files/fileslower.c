@@ -21,6 +21,7 @@
 SKELETON(fileslower);
 
 #define KEY_MIN 0x1000
+#define KEY_WAITS 0x1001
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
 #define RARE_MIN NSEC_PER_MSEC  /* calls this slow are rare */
 
@@ -34,6 +35,7 @@ static const char *const field_names[FIELDS] = {
 struct fileslower {
 	struct file_options options;
 	u64 min_ns;
+	bool waits;             /* --waits: waits in calls, by context switches */
 	struct fileslower_bpf *bpf;
 	struct lines lines;
 };
@@ -42,6 +44,10 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct fileslower *s = state->input;
 
+	if (key == KEY_WAITS) {
+		s->waits = true;
+		return 0;
+	}
 	if (key != KEY_MIN)
 		return file_options__parse(&s->options, key, arg);
 	if (!parse_duration(arg, NSEC_PER_MSEC, &s->min_ns))
@@ -59,9 +65,9 @@ static const char *error_text(const struct fileslower_record *r)
 {
 	const char *name;
 
-	if (r->unfinished)
+	if (r->end == FILESLOWER_UNFINISHED)
 		return "unfinished";
-	if (r->result >= 0)
+	if (r->end || r->result >= 0)
 		return NULL;
 	name = strerrorname_np(-r->result);
 	return name ?: "interrupted";
@@ -86,7 +92,7 @@ static struct field text_or_none(const char *text, bool word)
 static int write_line(struct fileslower *s, const struct fileslower_record *r, char *path)
 {
 	char comm[sizeof(r->comm) + 1] = "", fs[sizeof(r->fs) + 1] = "";
-	bool done = r->result >= 0 && !r->unfinished;
+	bool done = r->result >= 0 && r->end == FILESLOWER_ENDED;
 	struct stream_field field[FIELDS] = {
 		[TOOK] = { .field = { .number = r->took_ns, .kind = FIELD_TIME } },
 		[BYTES] = { .field = { .number = r->result,
@@ -139,10 +145,10 @@ static int report(struct measurement *m, struct report *r)
 	err = lines__drain(&s->lines);
 	if (err)
 		return err;
-	r->value = "slow calls";
-	r->source = file_calls_source;
+	r->value = s->waits ? "long waits in file calls" : "slow calls";
+	r->source = m->source;
 	r->caveat = file_calls_caveat;
-	lines__none_so_long(&s->lines, r, "call", s->min_ns);
+	lines__none_so_long(&s->lines, r, s->waits ? "wait" : "call", s->min_ns);
 	return lines__report(&s->lines, r);
 }
 
@@ -159,6 +165,13 @@ static int check(void *context, struct cli *cli)
 	return err;
 }
 
+static int choose_programs(const struct fileslower *s)
+{
+	return bpf_program__set_autoload(s->bpf->progs.on_file_enter, !s->waits) ?:
+	       bpf_program__set_autoload(s->bpf->progs.on_file_exit, !s->waits) ?:
+	       bpf_program__set_autoload(s->bpf->progs.on_wait, s->waits);
+}
+
 static int open_skeleton(struct measurement *m)
 {
 	struct fileslower_bpf *bpf = m->bpf;
@@ -168,7 +181,9 @@ static int open_skeleton(struct measurement *m)
 	s->bpf = bpf;
 	bpf->rodata->min_ns = s->min_ns;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	err = lines__prepare(&s->lines, m, bpf->obj);
+	if (s->waits)
+		m->source = "context switches, and the call that a task is in (tp_btf/sched_switch)";
+	err = choose_programs(s) ?: lines__prepare(&s->lines, m, bpf->obj);
 	if (!err)
 		err = file_calls__prepare(bpf->obj, &m->run->host, &s->options);
 	return err;
@@ -200,6 +215,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
+	{ "waits", KEY_WAITS, NULL, 0, "Each wait in a call instead, without a hook at each system call", 0 },
 	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
 };
 
