@@ -28,6 +28,9 @@ const volatile u32 nr_futex = 0, nr_restart = 0, nr_sigreturn = 0;
 /* If not 0, the run has ended: state no longer changes, so that the loader can read it. */
 u64 ended_ns = 0;
 
+/* --slices: the programs were attached then; before, ends of calls were not seen. 0: they always were. */
+u64 slice_ns = 0;
+
 u64 waits_by_stack = 0;
 
 HIST_MAPS(waits, struct futex_key);
@@ -316,6 +319,8 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	if (ended_ns || !in_native_syscall() || !in_scope_for_life(NULL))
 		return 0;
 	c = futex_calls_find(calling_task());
+	if (slice_ns && (!c || c->since < slice_ns))
+		return 0;
 	if (!c || !c->since) {
 		if (!c && !of_wakes && number == nr_futex && asks_to_wait(regs))
 			count_begun_before();
@@ -345,7 +350,7 @@ int show_waiting(struct bpf_iter__task *ctx)
 	if (!t || of_wakes || !scope_for_life(t) || !scope_now(t))
 		return 0;
 	c = futex_calls_find(t);
-	if (!c || !c->since || c->since > ended_ns)
+	if (!c || !c->since || c->since < slice_ns || c->since > ended_ns)
 		return 0;
 	ns = ended_ns - c->since;
 	if (ns < min_ns)

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
 triage beside ordinary loads: what it takes of their own work, what it says of itself, and what its process takes from
-its start to its end. The goal is a hundredth of the machine.
+its start to its end. The goal is a hundredth of the machine. Beside a server that makes many system calls:
+what it takes of the requests a second. The goal is a tenth at most.
 """
+import contextlib
 import json
 import os
+import re
+import shutil
+import socket
 import subprocess
+import time
 from statistics import median
 
 import figures
@@ -91,6 +97,65 @@ def whole_run():
     return [begun, used.ru_utime + used.ru_stime - begun]
 
 
+NGINX = """daemon off; worker_processes 1; pid {folder}/pid; error_log /dev/null;
+events {{ worker_connections 256; }}
+http {{ access_log off; server {{ listen 127.0.0.1:{port}; location / {{ return 200 "hello"; }} }} }}
+"""
+
+
+@contextlib.contextmanager
+def nginx(folder):
+    """A server of one worker on loopback; its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{folder}/conf", "w") as f:
+        f.write(NGINX.format(folder=folder, port=port))
+    with subprocess.Popen(["nginx", "-p", folder, "-c", f"{folder}/conf"], **QUIET) as server:
+        try:
+            wait_for_port(port)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+
+
+def wait_for_port(port):
+    for _ in range(500):
+        with socket.socket() as s:
+            if not s.connect_ex(("127.0.0.1", port)):
+                return
+        time.sleep(0.01)
+    raise Failed("nginx did not start")
+
+
+def requests_a_second(address, seconds):
+    command = ["wrk", "-t1", "-c4", f"-d{seconds}s", address]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return float(re.search(r"Requests/sec: +([0-9.]+)", said)[1])
+
+
+def serving(triage, rounds, seconds, progress):
+    """Pairs of requests a second, alone and beside triage, in turn."""
+    pairs = []
+    with nginx(os.path.abspath(f"{WORK}/nginx")) as address:
+        requests_a_second(address, 1)
+        for n in range(rounds):
+            progress(f"nginx, pair {n + 1} of {rounds}")
+            alone = requests_a_second(address, seconds)
+            with triage.running():
+                pairs.append((alone, requests_a_second(address, seconds)))
+    return pairs
+
+
+def of_serving(pairs):
+    alone, beside = zip(*pairs)
+    row = ["nginx, wrk -c4", [tables.spread(alone, 0), tables.spread(beside, 0),
+                              tables.spread([b / a for a, b in pairs], 2)]]
+    return tables.grid("Requests a second of a server, alone and beside triage; median (lowest..highest)",
+                       ["alone", "beside triage", "ratio"], [row])
+
+
 def percent(numbers):
     return tables.spread(numbers, 2)
 
@@ -150,6 +215,12 @@ def measure_all(quick, show, look, progress):
         raw["said"] = triage.said
         show(own_work(raw["slowdowns"], triage, all_loads))
         show(said_of_itself(triage))
+        if shutil.which("nginx") and shutil.which("wrk"):
+            raw["serving"] = serving(triage, *((2, 3) if quick else (5, 4)), progress)
+            show(of_serving(raw["serving"]))
+            look()
+        else:
+            notes = [*notes, "no server was measured: nginx and wrk are not both installed"]
         progress("whole runs")
         raw["runs"] = [whole_run() for _ in range(3)]
         show(of_runs(raw["runs"]))

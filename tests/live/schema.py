@@ -18,6 +18,7 @@ MEASUREMENT_OPTIONAL = {
     "throttled": int,
     "hidden": int,
     "note": str,
+    "measured_ns": int,
     "left_out": int,
     "overhead": dict,
 }
@@ -31,6 +32,7 @@ TABLE_OPTIONAL = {
     "duration_ns": int,
     "source": str,
     "note": str,
+    "measured_ns": int,
     "value": str,
     "events": int,
     "filtered": int,

@@ -84,10 +84,10 @@ def test_each_call(lines, directory):
 
 
 def test_waits(fileslower, directory, ends):
-    """--waits has each wait of a task in a read, by context switches alone; the hooks at system calls have the reads."""
+    """--waits has each wait of a task in a read, by context switches alone."""
     fifo = directory / "fifo"
     os.mkfifo(fifo)
-    # For reading, too: dd then opens it without a wait, and ends by its count.
+    # Open for reading, too: dd opens it without a wait then.
     writer = os.open(fifo, os.O_RDWR)
     ends.callback(os.close, writer)
     n = 5

@@ -38,6 +38,7 @@ def check_page(found):
         "findings",
         "looked_at",
         "losses",
+        "estimated",
         "absent",
         "cost",
     }, found

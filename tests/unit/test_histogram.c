@@ -251,6 +251,27 @@ static void add_equals_one_list(void **state)
 	}
 }
 
+/* Whole factors scale as so many additions do; others round each bucket. */
+static void scale_rounds_buckets(void **state)
+{
+	struct dense d = {}, thrice = {};
+	struct histogram h;
+
+	(void)state;
+	dense__add_many(&d, 77, 3);
+	dense__add_many(&d, 1000, 1);
+	dense__add_many(&thrice, 77, 9);
+	dense__add_many(&thrice, 1000, 3);
+	h = dense__histogram(&d);
+	histogram__scale(&h, 3);
+	assert_histogram(&h, &thrice);
+	histogram__scale(&h, 1.4);
+	assert_int_equal(h.count, 13 + 4);
+	assert_int_equal(h.bucket[0].count, 13);
+	assert_int_equal((u64)h.sum, (u64)((9 * 77 + 3 * 1000) * 1.4));
+	histogram__free(&h);
+}
+
 static void add_to_itself_doubles(void **state)
 {
 	struct dense d = {}, twice = {};
@@ -337,6 +358,7 @@ int main(void)
 		cmocka_unit_test(one_bucket_of_2_to_the_63),
 		cmocka_unit_test(powers_of_two),
 		cmocka_unit_test(add_equals_one_list),
+		cmocka_unit_test(scale_rounds_buckets),
 		cmocka_unit_test(add_to_itself_doubles),
 		cmocka_unit_test(add_keeps_what_is_only_a_bound),
 		cmocka_unit_test(the_sum_wraps),

@@ -249,6 +249,16 @@ int calls__regroup(struct calls *set, void (*change)(void *context, void *key), 
 	return settle(set);
 }
 
+void calls__scale(struct calls *set, double by)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++) {
+		set->call[i].calls = set->call[i].calls * by + 0.5;
+		set->call[i].errors = set->call[i].errors * by + 0.5;
+	}
+}
+
 void calls__free(struct calls *set)
 {
 	size_t i;

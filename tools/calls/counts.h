@@ -74,6 +74,9 @@ int calls__add_up(struct calls *set, struct calls *before);
  */
 int calls__regroup(struct calls *set, void (*change)(void *context, void *key), void *context);
 
+/* Multiplies the calls that returned, and rounds. */
+void calls__scale(struct calls *set, double by);
+
 void calls__free(struct calls *set);
 
 #endif /* TALLY_COUNT_CALLS_H */

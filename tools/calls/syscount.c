@@ -26,6 +26,7 @@ SKELETON(syscount);
 #define KEY_FAILED 0x1002
 #define KEY_ERRNO 0x1003
 #define KEY_ORDER 0x1004
+#define KEY_SLICES 0x1005
 
 struct syscount {
 	struct syscall_set wanted;
@@ -33,6 +34,7 @@ struct syscount {
 	struct call_columns columns;
 	bool hist;
 	bool failed;
+	bool sliced;            /* --slices */
 	int only_errno;         /* 0: any */
 	const char *order;      /* a column; NULL: the default */
 	struct syscount_bpf *bpf;
@@ -98,6 +100,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_FAILED:
 		s->failed = true;
 		return 0;
+	case KEY_SLICES:
+		s->sliced = true;
+		return 0;
 	case KEY_ERRNO:
 		return parse_errno(s, arg);
 	case KEY_ORDER:
@@ -135,6 +140,7 @@ static int report(struct measurement *m, struct report *r)
 	struct calls set = { .tell_errors = m->cli->by & BY_ERRNO };
 	struct syscount *s = m->own;
 	const struct bpf_map *counted;
+	double scale;
 	int err;
 
 	r->value = s->hist ? "time in system calls" : "system calls that returned";
@@ -144,12 +150,15 @@ static int report(struct measurement *m, struct report *r)
 		return measure__report(&m->measure, m, r);
 	r->table = true;
 	r->has_events = true;
+	scale = measurement__scale(m, r);
 	counted = m->cli->by == BY_SYSCALL ? s->bpf->maps.counts : s->bpf->maps.keyed_counts;
 	err = s->columns.times ? read_times(m, &set, &r->counters)
 			       : call_snapshot__difference(&s->last, s->bpf->obj, counted, &set,
 							   &r->counters);
 	if (!err)
 		err = calls__add_up(&set, &s->before);
+	if (scale != 1)
+		calls__scale(&set, scale);
 	if (!err)
 		err = calls__report(r, &set, &s->columns, s->order, m);
 	calls__free(&set);
@@ -260,6 +269,8 @@ static int attach(struct measurement *m)
 	struct syscount *s = m->own;
 	int err;
 
+	if (s->sliced)
+		m->sliced = (struct sliced){ .program = { s->bpf->progs.count_exit }, .n = 1 };
 	if (!s->columns.times)
 		return measurement__attach(m);
 	err = measure__begin(&m->measure, m, times_map(s, m));
@@ -283,6 +294,10 @@ static int check(void *context, struct cli *cli)
 	s->columns.one_unit = cli->milliseconds;
 	if (cli->heat)
 		s->hist = s->columns.times = true;
+	if (s->sliced && s->columns.times) {
+		diag_error("--slices counts calls; times of calls need all of them");
+		return -EINVAL;
+	}
 	if (!s->hist || !s->order)
 		return 0;
 	cli->sort = report_sort_column(!strcmp(s->order, "calls") ? "count" :
@@ -312,6 +327,8 @@ static const struct argp_option option_list[] = {
 	{ "errno", KEY_ERRNO, "ERROR", 0, "Only those that fail so: ENOENT, or a number", 1 },
 	{ "latency", KEY_LATENCY, NULL, 0, "Also how long they take; calls that go on, too", 1 },
 	{ "hist", KEY_HIST, NULL, 0, "A histogram of that for each key", 1 },
+	{ "slices", KEY_SLICES, NULL, 0,
+	  "Where calls are many, look for 100 ms of each second, and estimate", 1 },
 	{ "sort", KEY_ORDER, "COL", 0,
 	  "Order by calls, errors, time, avg, p50, p99, max, running, longest or key", 5 },
 	{},

@@ -18,10 +18,12 @@ SKELETON(futexstat);
 #define SOURCE "tp_btf/sys_enter and sys_exit of the futex calls, by CLOCK_MONOTONIC"
 
 #define KEY_WAKES 0x1000
+#define KEY_SLICES 0x1001
 
 struct futexstat {
 	struct lock_waits waits;        /* first: lock_waits__begin() casts m->own to it */
 	bool of_wakes;
+	bool sliced;            /* --slices */
 	struct futexstat_bpf *bpf;
 };
 
@@ -37,6 +39,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case KEY_WAKES:
 		f->of_wakes = true;
 		return 0;
+	case KEY_SLICES:
+		f->sliced = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -50,6 +55,10 @@ static int check(void *context, struct cli *cli)
 	if (f->of_wakes && (w->with_stacks || w->min_ns)) {
 		diag_error("--wakes counts the tasks that are woken: there are no times for -g and "
 			   "--min");
+		return -EINVAL;
+	}
+	if (f->sliced && (w->with_stacks || w->min_ns)) {
+		diag_error("--slices estimates how many waits there are: there are no long ones for -g and --min");
 		return -EINVAL;
 	}
 	if (f->of_wakes) {
@@ -94,6 +103,11 @@ static int attach(struct measurement *m)
 	struct futexstat *f = m->own;
 	int err = lock_waits__begin(&f->waits, m);
 
+	if (f->sliced)
+		m->sliced = (struct sliced){
+			.program = { f->bpf->progs.on_enter, f->bpf->progs.on_exit }, .n = 2,
+			.since_ns = (volatile u64 *)&f->bpf->bss->slice_ns,
+		};
 	return err ?: measurement__attach_programs(m);
 }
 
@@ -135,6 +149,8 @@ static void release(void *own)
 static const struct argp_option option_list[] = {
 	{ "wakes", KEY_WAKES, NULL, 0,
 	  "Instead: how many tasks each call woke, by who called", 1 },
+	{ "slices", KEY_SLICES, NULL, 0,
+	  "Where calls are many, look for 100 ms of each second, and estimate", 1 },
 	{},
 };
 static const struct argp_child child_argps[] = { { &lock_waits_argp, 0, NULL, 0 }, {} };

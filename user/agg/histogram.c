@@ -85,6 +85,18 @@ int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
 	return 0;
 }
 
+void histogram__scale(struct histogram *h, double by)
+{
+	size_t i;
+
+	h->count = 0;
+	for (i = 0; i < h->nbuckets; i++) {
+		h->bucket[i].count = h->bucket[i].count * by + 0.5;
+		h->count += h->bucket[i].count;
+	}
+	h->sum = h->sum * by;
+}
+
 int histogram__add(struct histogram *h, const struct histogram *other)
 {
 	const struct histogram_bucket *a = h->bucket, *b = other->bucket;

@@ -66,6 +66,9 @@ void histogram__set_bounds(struct histogram *h, const s64 *bound, size_t nbounds
 int histogram__init(struct histogram *h, const u64 *counts, u32 first, u32 n,
 		    const struct histogram_totals *totals);
 
+/* Multiplies the count of each bucket, and rounds; the sum, too. by: at least 1. */
+void histogram__scale(struct histogram *h, double by);
+
 /* Adds other to h, exactly. Returns 0, or -ENOMEM with h untouched. */
 int histogram__add(struct histogram *h, const struct histogram *other);
 

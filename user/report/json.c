@@ -287,6 +287,8 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "start_ns", json_of_number(r->start_ns));
 		json_object_set_new(o, "duration_ns", json_of_number(r->duration_ns));
 	}
+	if (r->measured_ns)
+		json_object_set_new(o, "measured_ns", json_of_number(r->measured_ns));
 	if (r->source)
 		json_object_set_new(o, "source", json_of_text(r->source));
 	if (r->value) {

@@ -182,6 +182,7 @@ struct report {
 	int cpus;
 	u64 start_ns;           /* CLOCK_REALTIME */
 	u64 duration_ns;
+	u64 measured_ns;        /* counts are estimated from so much of it; 0: they are of all of it */
 	bool has_events;        /* events, filtered and lost apply */
 	bool has_losses;        /* lost applies; events and filtered do not */
 	bool has_max_keys;      /* the tool has --max-keys */

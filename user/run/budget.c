@@ -57,6 +57,7 @@ static struct measurement *dearest(struct run *run, u64 *spent_ns)
 
 static void stop(struct measurement *m)
 {
+	slices__remove(m);
 	measurement__disarm(m);
 	m->ended_ns = monotonic_ns();
 	bpf_object__detach_skeleton(m->skeleton);

@@ -116,10 +116,11 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
 	return 0;
 }
 
-int measure__groups(struct measure *m, const struct measurement *measurement, struct report *r)
+int measure__groups(struct measure *m, struct measurement *measurement, struct report *r)
 {
 	const struct cli *cli = measurement->cli;
 	struct hist_set set;
+	double scale;
 	size_t i;
 	int err;
 
@@ -127,8 +128,12 @@ int measure__groups(struct measure *m, const struct measurement *measurement, st
 	if (err)
 		return err;
 	r->has_events = true;
-	for (i = 0; i < set.ngroups; i++)
+	scale = measurement__scale(measurement, r);
+	for (i = 0; i < set.ngroups; i++) {
+		if (scale != 1)
+			histogram__scale(&set.group[i].hist, scale);
 		r->events += set.group[i].hist.count;
+	}
 	err = task_key__report(r, &set, cli->by, cli->own_parts, measurement->cgroups);
 	hist_set__free(&set);
 	return err;
@@ -142,7 +147,7 @@ void measure__sort(struct report *r, const struct cli *cli)
 	report__sort_groups(r, column, cli->top);
 }
 
-int measure__report(struct measure *m, const struct measurement *measurement, struct report *r)
+int measure__report(struct measure *m, struct measurement *measurement, struct report *r)
 {
 	static const struct tabulation plain = {};
 	int err = measure__groups(m, measurement, r);

@@ -52,10 +52,10 @@ int measure__begin(struct measure *m, const struct measurement *measurement, con
  * only key. The caller fills in value, unit and source. With --table, or many keys on a terminal, the
  * groups become rows (run/tabulate.h).
  */
-int measure__report(struct measure *m, const struct measurement *measurement, struct report *r);
+int measure__report(struct measure *m, struct measurement *measurement, struct report *r);
 
 /* The two halves of measure__report(): groups in map order, then sorting and cutting. */
-int measure__groups(struct measure *m, const struct measurement *measurement, struct report *r);
+int measure__groups(struct measure *m, struct measurement *measurement, struct report *r);
 void measure__sort(struct report *r, const struct cli *cli);
 
 /*

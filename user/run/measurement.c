@@ -277,6 +277,16 @@ void measurement__disarm(struct measurement *m)
 		m->spec->disarm(m);
 }
 
+double measurement__scale(struct measurement *m, struct report *r)
+{
+	u64 rest_ns = slices__rest_ns(m, m->began_ns + r->duration_ns);
+
+	if (!rest_ns || rest_ns >= r->duration_ns)
+		return 1;
+	r->measured_ns = r->duration_ns - rest_ns;
+	return (double)r->duration_ns / r->measured_ns;
+}
+
 bool measurement__can_stop(const struct measurement *m)
 {
 	return m->skeleton && m->armed && !m->spec->stays_attached;
@@ -309,6 +319,7 @@ int measurement__report(struct measurement *m, struct report *r)
 
 void measurement__release(struct measurement *m)
 {
+	slices__remove(m);
 	if (m->own && m->spec->free)
 		m->spec->free(m->own);
 	measure__free(&m->measure);

@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,97 +154,17 @@ static int add_map(void *context, int fd)
 	return 0;
 }
 
-/*
- * --- slices ------------------------------------------------------------------------------------
- */
-
-#define SLICE_NS (100 * NSEC_PER_MSEC)
-#define REST_NS (900 * NSEC_PER_MSEC)
-
-/* A thread turns the statistics on and off. It holds the lock but while it waits. */
-struct overhead_slices {
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t ended;
-	bool end;
-	u64 on_ns;              /* of all slices that have ended */
-	u64 since_ns;           /* the current one began; 0: there is none */
-};
-
-static void rest(struct overhead_slices *s, u64 ns)
-{
-	u64 until = monotonic_ns() + ns;
-	const struct timespec at = { until / NSEC_PER_SEC, until % NSEC_PER_SEC };
-
-	while (!s->end && monotonic_ns() < until)
-		pthread_cond_timedwait(&s->ended, &s->lock, &at);
-}
-
-static void *turn_on_and_off(void *arg)
-{
-	struct overhead_slices *s = arg;
-	int fd;
-
-	pthread_mutex_lock(&s->lock);
-	while (!s->end) {
-		fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-		s->since_ns = fd < 0 ? 0 : monotonic_ns();
-		rest(s, SLICE_NS);
-		if (fd >= 0) {
-			s->on_ns += monotonic_ns() - s->since_ns;
-			close(fd);
-		}
-		s->since_ns = 0;
-		rest(s, REST_NS);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return NULL;
-}
-
-static struct overhead_slices *begin_slices(void)
-{
-	struct overhead_slices *s = calloc(1, sizeof(*s));
-	pthread_condattr_t clock;
-
-	if (!s)
-		return NULL;
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->ended, &clock);
-	pthread_condattr_destroy(&clock);
-	if (!pthread_create(&s->thread, NULL, turn_on_and_off, s))
-		return s;
-	pthread_cond_destroy(&s->ended);
-	pthread_mutex_destroy(&s->lock);
-	free(s);
-	return NULL;
-}
-
-static void end_slices(struct overhead_slices *s)
-{
-	pthread_mutex_lock(&s->lock);
-	s->end = true;
-	pthread_cond_signal(&s->ended);
-	pthread_mutex_unlock(&s->lock);
-	pthread_join(s->thread, NULL);
-	pthread_cond_destroy(&s->ended);
-	pthread_mutex_destroy(&s->lock);
-	free(s);
-}
-
 /* No slice begins or ends while the snapshot is taken. *on_ns: the time in slices until then. */
-static int take_snapshot_between(struct overhead_slices *s, struct snapshot *now, u64 *on_ns)
+static int take_snapshot_between(struct slices *s, struct snapshot *now, u64 *on_ns)
 {
 	int err;
 
 	*on_ns = 0;
 	if (!s)
 		return take_snapshot(now);
-	pthread_mutex_lock(&s->lock);
+	*on_ns = slices__hold(s);
 	err = take_snapshot(now);
-	*on_ns = s->on_ns + (s->since_ns ? monotonic_ns() - s->since_ns : 0);
-	pthread_mutex_unlock(&s->lock);
+	slices__let_go(s);
 	return err;
 }
 
@@ -253,7 +172,7 @@ static int take_snapshot_between(struct overhead_slices *s, struct snapshot *now
  * --- the cost ----------------------------------------------------------------------------------
  */
 
-int overhead__start(struct overhead *o, bool sliced)
+int overhead__start(struct overhead *o, struct slices *slices)
 {
 	struct snapshot now;
 	int err;
@@ -266,9 +185,8 @@ int overhead__start(struct overhead *o, bool sliced)
 		diag_hint("they take CAP_SYS_ADMIN and kernel 5.8");
 		return err == -EPERM ? err : -EOPNOTSUPP;
 	}
-	/* Without memory for a thread they stay on. */
-	o->slices = sliced ? begin_slices() : NULL;
-	if (o->slices) {
+	o->slices = slices;
+	if (slices) {
 		close(o->stats_fd);
 		o->stats_fd = -1;
 	}
@@ -357,8 +275,6 @@ u64 overhead__program_ns(void)
 
 void overhead__stop(struct overhead *o)
 {
-	if (o->slices)
-		end_slices(o->slices);
 	if (o->stats_fd >= 0)
 		close(o->stats_fd);
 	free(o->cost.program);

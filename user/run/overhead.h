@@ -16,13 +16,12 @@
 #define TALLY_RUN_OVERHEAD_H
 
 #include "report/report.h"
+#include "run/slices.h"
 #include "base/types.h"
-
-struct overhead_slices;
 
 struct overhead {
 	int stats_fd;                   /* -1: statistics are not on, or in slices */
-	struct overhead_slices *slices; /* NULL: they are on all the time */
+	struct slices *slices;          /* borrowed; NULL: they are on all the time */
 	u64 on_before_ns;               /* time in slices until the last snapshot */
 	struct program_cost *before;    /* the last snapshot */
 	size_t nbefore;
@@ -30,8 +29,11 @@ struct overhead {
 	struct report_overhead cost;    /* of the last report, which points to it */
 };
 
-/* Reports errors. Returns 0 or a negative errno; call overhead__stop() in either case. */
-int overhead__start(struct overhead *o, bool sliced);
+/*
+ * slices: they turn the statistics on, and outlive o; NULL: statistics are on until overhead__stop(). Reports errors.
+ * Returns 0 or a negative errno; call overhead__stop() in either case.
+ */
+int overhead__start(struct overhead *o, struct slices *slices);
 
 /*
  * Fills o->cost with the cost since the last call or the start; duration_ns is that interval.

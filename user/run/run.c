@@ -464,6 +464,17 @@ static u64 next_start(u64 expected_ns, u64 began_ns)
 	return apart_ns > CLOCK_STEP_NS ? by_clock_ns : expected_ns;
 }
 
+#define ESTIMATE "estimated: system calls were looked at for %s of %s"
+
+static const char *tell_estimate(char *text, size_t size, const struct report *r)
+{
+	char part[UNITS_SPACE], whole[UNITS_SPACE];
+
+	snprintf(text, size, ESTIMATE, format_value(part, r->measured_ns, UNIT_NS, false),
+		 format_value(whole, r->duration_ns, UNIT_NS, false));
+	return text;
+}
+
 /*
  * The next interval begins where this one ends. Measurements are read one after the other, so each
  * has intervals of its own; they share only the first start and the last end.
@@ -482,9 +493,12 @@ static int write_report(struct measurement *m)
 		.has_max_keys = m->cli->has_max_keys,
 	};
 	u64 began_ns = monotonic_ns();
+	char estimate[sizeof(ESTIMATE) + 2 * UNITS_SPACE];
 	int err = measurement__report(m, &r);
 
 	m->reading_ns = monotonic_ns() - began_ns;
+	if (r.measured_ns)
+		r.caveat = tell_estimate(estimate, sizeof(estimate), &r);
 	if (!err && tells_overhead(m))
 		err = add_overhead(run, &r);
 	if (!err) {
@@ -534,6 +548,7 @@ static void close_gates(struct run *run)
 		if (!run->measurement[i]->ended_ns)
 			measurement__disarm(run->measurement[i]);
 	run->ended_ns = monotonic_ns();
+	slices__stop(run->slices);
 }
 
 /* The command goes on unmeasured. Hooks outside the skeleton find the gate closed. */
@@ -757,6 +772,25 @@ static int announce(struct run *run)
 	return 0;
 }
 
+/* Shorter intervals would have no slice, or most of one. */
+#define SLICED_INTERVAL_NS (2 * NSEC_PER_SEC)
+
+/* Without memory for them, nothing is sliced. */
+static void start_slices(struct run *run)
+{
+	const struct cli *cli = run->cli;
+	bool wanted = cli->overhead_sliced;
+	size_t i;
+
+	for (i = 0; i < run->n; i++)
+		wanted |= run->measurement[i]->sliced.n > 0;
+	if (!wanted || cli->on_demand || (cli->interval_ns && cli->interval_ns < SLICED_INTERVAL_NS))
+		return;
+	run->slices = slices__begin(run->host.cpus_online);
+	for (i = 0; i < run->n; i++)
+		slices__add(run->slices, run->measurement[i]);
+}
+
 static int start_overhead(struct run *run)
 {
 	bool stops = true;
@@ -769,9 +803,7 @@ static int start_overhead(struct run *run)
 		diag_hint("measure it without --, by -p or -G, or take --overhead");
 		return -EINVAL;
 	}
-	/* Shorter intervals would have no slice, or most of one. */
-	return overhead__start(&run->overhead, run->cli->overhead_sliced && !run->cli->budget &&
-			       (!run->cli->interval_ns || run->cli->interval_ns >= 2 * NSEC_PER_SEC));
+	return overhead__start(&run->overhead, run->cli->overhead_sliced && !run->cli->budget ? run->slices : NULL);
 }
 
 static void begin_interval(struct run *run)
@@ -783,6 +815,7 @@ static void begin_interval(struct run *run)
 	for (i = 0; i < run->n; i++) {
 		run->measurement[i]->began_ns = began_ns;
 		run->measurement[i]->start_ns = start_ns;
+		slices__rest_ns(run->measurement[i], began_ns);
 	}
 }
 
@@ -827,6 +860,7 @@ int run__arm_late(struct measurement *m)
 	m->start_ns = realtime_ns();
 	kernel_btf__drop();
 	err = measurement__arm(m);
+	slices__add(m->run->slices, m);
 	if (err)
 		diag_error("cannot begin to measure: %s", strerror(-err));
 	return err;
@@ -871,6 +905,8 @@ int run__loop(struct run *run)
 	wait[WAIT_SUBJECTS].fd = subjects.epoll_fd;
 	if (!err)
 		err = open_timers(cli, wait);
+	if (!err)
+		start_slices(run);
 	if (!err && cli->overhead)
 		err = start_overhead(run);
 	if (!err && !run->command.pid)
@@ -897,6 +933,8 @@ int run__loop(struct run *run)
 	if (!err && run->over_budget && run->command.pid)
 		await_command(run, wait);
 	overhead__stop(&run->overhead);
+	slices__free(run->slices);
+	run->slices = NULL;
 	diag_detail("this process used %s of CPU time, loading included",
 		    format_value(used, own_cpu_ns(), UNIT_NS, false));
 	subjects__release(&subjects);

@@ -68,6 +68,7 @@ struct run {
 	bool usage;             /* except this one */
 	int unwritten;          /* error writing reports, set by run__release() */
 	bool interrupted;       /* by a signal, after the last report */
+	struct slices *slices;          /* NULL: nothing is sliced */
 	struct overhead overhead;       /* --overhead */
 	double over_budget;     /* --budget: the share that ended the run; 0: none */
 };

@@ -302,7 +302,7 @@ int measure__shape(struct measure *m, const struct measurement *measurement, str
 	return report__tabulate(r, &columns, measurement->cli);
 }
 
-int measure__tabulate(struct measure *m, const struct measurement *measurement, struct report *r,
+int measure__tabulate(struct measure *m, struct measurement *measurement, struct report *r,
 		      const struct tabulation *t)
 {
 	int err = measure__groups(m, measurement, r);

@@ -39,7 +39,7 @@ struct tabulation {
 };
 
 /* measure__report() of a tool that shows tables. Returns 0 or a negative errno. */
-int measure__tabulate(struct measure *m, const struct measurement *measurement, struct report *r,
+int measure__tabulate(struct measure *m, struct measurement *measurement, struct report *r,
 		      const struct tabulation *t);
 
 /*

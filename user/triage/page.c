@@ -136,6 +136,11 @@ static void put_losses(FILE *f, const struct triage_page *p)
 	for (i = 0; i < p->nlosses; i++) {
 		const struct triage_loss *l = &p->loss[i];
 
+		if (l->duration_ns)
+			fprintf(f, "%s: estimated: system calls were looked at for %.1f s of %.1f s\n", l->tool,
+				(double)l->measured_ns / NSEC_PER_SEC, (double)l->duration_ns / NSEC_PER_SEC);
+		if (!l->lost && !l->inexact)
+			continue;
 		fprintf(f, "%s: of %s events %s lost, %s inexact\n", l->tool, format_count(events, l->events),
 			format_count(lost, l->lost), format_count(inexact, l->inexact));
 	}
@@ -276,11 +281,30 @@ static json_t *losses_of(const struct triage_page *p)
 	size_t i;
 
 	for (i = 0; i < p->nlosses; i++) {
+		if (!p->loss[i].lost && !p->loss[i].inexact)
+			continue;
 		o = json_object();
 		json_object_set_new(o, "tool", json_string(p->loss[i].tool));
 		json_object_set_new(o, "events", json_of_number(p->loss[i].events));
 		json_object_set_new(o, "lost", json_of_number(p->loss[i].lost));
 		json_object_set_new(o, "inexact", json_of_number(p->loss[i].inexact));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *estimates_of(const struct triage_page *p)
+{
+	json_t *list = json_array(), *o;
+	size_t i;
+
+	for (i = 0; i < p->nlosses; i++) {
+		if (!p->loss[i].duration_ns)
+			continue;
+		o = json_object();
+		json_object_set_new(o, "tool", json_string(p->loss[i].tool));
+		json_object_set_new(o, "duration_ns", json_of_number(p->loss[i].duration_ns));
+		json_object_set_new(o, "measured_ns", json_of_number(p->loss[i].measured_ns));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -319,6 +343,7 @@ static int put_json(const struct triage_page *p, FILE *f)
 	json_object_set_new(page, "findings", findings);
 	json_object_set_new(page, "looked_at", looked);
 	json_object_set_new(page, "losses", losses_of(p));
+	json_object_set_new(page, "estimated", estimates_of(p));
 	json_object_set_new(page, "absent", names_of(p->absent, p->nabsent));
 	json_object_set_new(page, "cost", p->overhead ? cost_of(p->overhead) : json_null());
 	err = json_dumpf(page, f, JSON_COMPACT) ? -ENOMEM : 0;

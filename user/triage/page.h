@@ -5,10 +5,12 @@
 
 #include "triage/rule.h"
 
-/* Losses of a tool (agg/loss.h). */
+/* Losses of a tool (agg/loss.h), and estimates (run/slices.h). */
 struct triage_loss {
 	const char *tool;
 	u64 events, lost, inexact;
+	u64 duration_ns;        /* of its estimated reports; 0: all are exact */
+	u64 measured_ns;        /* the part of it that they are estimated from */
 };
 
 struct triage_page {

@@ -35,11 +35,15 @@ static void take_losses(struct gathered *g, const char *tool, const struct repor
 {
 	struct triage_loss *l;
 
-	if (!(r->has_events || r->has_losses) || loss__is_none(&r->counters))
+	if (!r->measured_ns && (!(r->has_events || r->has_losses) || loss__is_none(&r->counters)))
 		return;
 	l = loss_of(g, tool);
 	if (!l)
 		return;
+	if (r->measured_ns) {
+		l->duration_ns += r->duration_ns;
+		l->measured_ns += r->measured_ns;
+	}
 	l->events += r->events;
 	l->lost += loss__of(&r->counters, LOSS_LOST);
 	l->inexact += loss__of(&r->counters, LOSS_INEXACT);

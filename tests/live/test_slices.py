@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""--slices: exact while looking is cheap, else estimated from a tenth of the time, and the report says which."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tally
+
+# What the whole machine does decides whether looking is cheap.
+pytestmark = pytest.mark.exclusive
+
+PING = """
+import threading
+here, there = threading.Semaphore(0), threading.Semaphore(0)
+def answer():
+    while True:
+        here.acquire()
+        there.release()
+threading.Thread(target=answer, daemon=True).start()
+while True:
+    here.release()
+    there.acquire()
+"""
+
+
+@pytest.fixture
+def load(ends):
+    """Starts a program that makes calls until the test ends."""
+
+    def start(*command):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        ends.callback(process.wait)
+        ends.callback(process.kill)
+        return process
+
+    return start
+
+
+def both(tool, name, *options):
+    """The reports with and without --slices over the same time."""
+    tracers = [tool("--json", *options, *more, tool=name) for more in ((), ("--slices",))]
+    # Whole slices, and what lies between them.
+    time.sleep(4)
+    return [tracer.stop().report for tracer in tracers]
+
+
+def is_estimate(report):
+    """Looked at for about a tenth: longer on a busy machine, where the thread that ends slices waits for a CPU."""
+    part = report.get("measured_ns", 0) / report["duration_ns"]
+    assert part < 1
+    return 0.05 < part < 0.6
+
+
+def test_calls(tool, load):
+    """dd does nothing but call: too dear to look at all the time. The estimate is near to what another run counts."""
+    dd = load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+
+    def trial():
+        exact, estimate = both(tool, "syscount", "--by", "pid,syscall", "-p", dd.pid)
+        assert "measured_ns" not in exact and "note" not in exact
+        rows = [{row["syscall"]: row["calls"] for row in each["rows"]} for each in (exact, estimate)]
+        ratios = [rows[1][call] / rows[0][call] for call in ("read", "write")]
+        # The load runs evenly only as far as the machine lets it: without scaling, the ratio would be about a tenth.
+        tally.within(is_estimate(estimate) and all(0.5 < ratio < 2 for ratio in ratios), ratios, estimate)
+        assert estimate["note"].startswith("estimated: system calls were looked at for ")
+        assert estimate["events"] == sum(row["calls"] for row in estimate["rows"])
+
+    tally.steady(trial)
+
+
+def test_waits(tool, load):
+    """Waits for futexes beside so many calls; none of them is longer than a slice."""
+    load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    python = load(sys.executable, "-c", PING)
+
+    def trial():
+        exact, estimate = both(tool, "futexstat", "--by", "pid,result", "-p", python.pid)
+        counts = [{row["result"]: row["count"] for row in each["rows"]} for each in (exact, estimate)]
+        ratio = counts[1]["woken"] / counts[0]["woken"]
+        tally.within(is_estimate(estimate) and 0.5 < ratio < 2, ratio, estimate)
+        longest = max(row["max"] for row in estimate["rows"])
+        assert longest <= max(row["max"] for row in exact["rows"]) + 1e6, (exact, estimate)
+
+    tally.steady(trial)
+
+
+def test_exact_while_cheap(tool, trigger):
+    """A machine that makes few calls is looked at all the time: nothing is estimated."""
+
+    def trial():
+        work = trigger("futexes", 20, 2000)
+        tracer = tool("--json", "--by", "pid,syscall", "-p", work.pid, "--slices", tool="syscount")
+        other = tool("--json", "--by", "pid,syscall", "-p", work.pid, tool="syscount")
+        time.sleep(0.5)
+        work.go()
+        work.done()
+        sliced, whole = (each.stop().report for each in (tracer, other))
+        tally.within("measured_ns" not in sliced, sliced)
+        assert sliced["events"] > 0
+        found, known = ([(row["syscall"], row["calls"]) for row in each["rows"]] for each in (sliced, whole))
+        assert found == known
+
+    tally.steady(trial)
+
+
+@pytest.mark.parametrize("command", ("syscount --latency", "syscount --hist", "futexstat -g", "futexstat --min 5"))
+def test_refused(run, command):
+    """Times need both ends of a call."""
+    name, *options = command.split()
+    result = run(*options, "--slices", "-d", "0.1", tool=name)
+    assert result.code == 2 and "--slices" in result.stderr, result
+
+
+def test_short_intervals_are_exact(tool, load):
+    """An interval of a second would have one slice or none."""
+    dd = load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    tracer = tool("--json", "--by", "syscall,pid", "-p", dd.pid, "--slices", "1", "2", tool="syscount")
+    reports = [json.loads(line) for line in tracer.wait().text.splitlines()]
+    assert len(reports) == 2 and not any("measured_ns" in report for report in reports), reports

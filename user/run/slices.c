@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/slices.h"
+
+#include <bpf/bpf.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "run/measurement.h"
+
+#define SLICE_NS (100 * NSEC_PER_MSEC)
+#define REST_NS (900 * NSEC_PER_MSEC)
+#define CALL_NS 200             /* the slow path of a system call */
+#define CHEAP_SHARE 0.01        /* of the machine */
+
+/* A thread begins and ends slices. It holds the lock but while it waits. */
+struct slices {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool end, joined;
+	int cpus;
+	u64 on_ns;              /* statistics were on, in slices that have ended */
+	u64 since_ns;           /* they are on since; 0: they are off */
+	struct measurement *member[RUN_MOST];
+	size_t n;
+};
+
+static void rest(struct slices *s, u64 ns)
+{
+	u64 until = monotonic_ns() + ns;
+	const struct timespec at = { until / NSEC_PER_SEC, until % NSEC_PER_SEC };
+
+	while (!s->end && monotonic_ns() < until)
+		pthread_cond_timedwait(&s->ended, &s->lock, &at);
+}
+
+/*
+ * --- programs ----------------------------------------------------------------------------------
+ */
+
+/* The skeleton's link of a program. */
+static struct bpf_link **link_of(const struct measurement *m, const struct bpf_program *program)
+{
+	int i;
+
+	for (i = 0; i < m->skeleton->prog_cnt; i++)
+		if (*m->skeleton->progs[i].prog == program)
+			return m->skeleton->progs[i].link;
+	return NULL;
+}
+
+/* A program that cannot be attached again is tried at the next slice. */
+static void attach(struct measurement *m)
+{
+	struct sliced *p = &m->sliced;
+	struct bpf_link **link;
+	bool all = true;
+	size_t i;
+
+	if (!p->detached_ns)
+		return;
+	if (p->since_ns)
+		*p->since_ns = monotonic_ns();
+	for (i = 0; i < p->n; i++) {
+		link = link_of(m, p->program[i]);
+		if (!*link)
+			*link = bpf_program__attach(p->program[i]);
+		all &= *link != NULL;
+	}
+	if (!all)
+		return;
+	p->rest_ns += monotonic_ns() - p->detached_ns;
+	p->detached_ns = 0;
+}
+
+static void detach(struct measurement *m)
+{
+	struct sliced *p = &m->sliced;
+	struct bpf_link **link;
+	size_t i;
+
+	if (p->detached_ns)
+		return;
+	p->detached_ns = monotonic_ns();
+	if (p->since_ns)
+		*p->since_ns = UINT64_MAX;
+	for (i = 0; i < p->n; i++) {
+		link = link_of(m, p->program[i]);
+		bpf_link__destroy(*link);
+		*link = NULL;
+	}
+}
+
+struct cost {
+	u64 ns;                 /* of all programs */
+	u64 calls;              /* system calls: runs of the program that ran most */
+};
+
+static struct cost cost_of(const struct slices *s)
+{
+	struct cost cost = {};
+	size_t i, k;
+
+	for (i = 0; i < s->n; i++)
+		for (k = 0; k < s->member[i]->sliced.n; k++) {
+			struct bpf_prog_info info = {};
+			u32 size = sizeof(info);
+
+			if (bpf_obj_get_info_by_fd(bpf_program__fd(s->member[i]->sliced.program[k]), &info, &size))
+				continue;
+			cost.ns += info.run_time_ns;
+			if (info.run_cnt > cost.calls)
+				cost.calls = info.run_cnt;
+		}
+	return cost;
+}
+
+static bool is_cheap(const struct slices *s, const struct cost *before, u64 slice_ns)
+{
+	struct cost now = cost_of(s);
+	double ns = (double)now.ns - before->ns + CALL_NS * ((double)now.calls - before->calls);
+
+	return ns <= CHEAP_SHARE * slice_ns * s->cpus;
+}
+
+/*
+ * --- the thread --------------------------------------------------------------------------------
+ */
+
+static void do_slice(struct slices *s)
+{
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	struct cost before = cost_of(s);
+	size_t i, members = s->n;
+	u64 began_ns;
+
+	for (i = 0; i < s->n; i++)
+		attach(s->member[i]);
+	began_ns = monotonic_ns();
+	s->since_ns = fd < 0 ? 0 : began_ns;
+	rest(s, SLICE_NS);
+	if (!s->end && (fd < 0 || (s->n == members && !is_cheap(s, &before, monotonic_ns() - began_ns))))
+		for (i = 0; i < s->n; i++)
+			detach(s->member[i]);
+	if (fd >= 0) {
+		s->on_ns += monotonic_ns() - s->since_ns;
+		close(fd);
+	}
+	s->since_ns = 0;
+}
+
+static void *do_slices(void *arg)
+{
+	struct slices *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->end) {
+		do_slice(s);
+		rest(s, REST_NS);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void release(struct slices *s)
+{
+	pthread_cond_destroy(&s->ended);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+struct slices *slices__begin(int cpus)
+{
+	struct slices *s = calloc(1, sizeof(*s));
+	pthread_condattr_t clock;
+
+	if (!s)
+		return NULL;
+	s->cpus = cpus;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->ended, &clock);
+	pthread_condattr_destroy(&clock);
+	if (!pthread_create(&s->thread, NULL, do_slices, s))
+		return s;
+	release(s);
+	return NULL;
+}
+
+void slices__stop(struct slices *s)
+{
+	if (!s || s->joined)
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->end = true;
+	pthread_cond_signal(&s->ended);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	s->joined = true;
+}
+
+void slices__free(struct slices *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	slices__stop(s);
+	for (i = 0; i < s->n; i++)
+		s->member[i]->sliced.slices = NULL;
+	release(s);
+}
+
+/*
+ * --- measurements ------------------------------------------------------------------------------
+ */
+
+void slices__add(struct slices *s, struct measurement *m)
+{
+	if (!s || !m->sliced.n || !m->skeleton)
+		return;
+	pthread_mutex_lock(&s->lock);
+	if (s->n < RUN_MOST) {
+		m->sliced.slices = s;
+		s->member[s->n++] = m;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void slices__remove(struct measurement *m)
+{
+	struct slices *s = m->sliced.slices;
+	size_t i;
+
+	if (!s)
+		return;
+	pthread_mutex_lock(&s->lock);
+	for (i = 0; i < s->n; i++)
+		if (s->member[i] == m)
+			s->member[i--] = s->member[--s->n];
+	m->sliced.slices = NULL;
+	pthread_mutex_unlock(&s->lock);
+}
+
+u64 slices__rest_ns(struct measurement *m, u64 now_ns)
+{
+	struct slices *s = m->sliced.slices;
+	struct sliced *p = &m->sliced;
+	u64 ns;
+
+	if (!s)
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	ns = p->rest_ns;
+	p->rest_ns = 0;
+	if (p->detached_ns && p->detached_ns < now_ns) {
+		ns += now_ns - p->detached_ns;
+		p->detached_ns = now_ns;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ns;
+}
+
+u64 slices__hold(struct slices *s)
+{
+	pthread_mutex_lock(&s->lock);
+	return s->on_ns + (s->since_ns ? monotonic_ns() - s->since_ns : 0);
+}
+
+void slices__let_go(struct slices *s)
+{
+	pthread_mutex_unlock(&s->lock);
+}
