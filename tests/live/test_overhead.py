@@ -96,7 +96,7 @@ def test_text(tool, trigger):
     load.go()
     load.done()
     text = tracer.stop().text
-    line = re.search(r"^overhead: programs \S+% of a CPU.* \((\S+) runs, (\d\S*) \S?s each\), "
+    line = re.search(r"^overhead: programs \S+% of a CPU.* \((\S+) runs, (\d\S*) \S?s each\), hooks not included; "
                      r"this process .* of CPU, \d\S* \S?s more to start, maps .*B$", text, re.M)
     assert line and line[1] == "100", text
     assert re.search(r"^  \S+ +100 runs +\d\S* \S?s each +\d\S* \S?s in all$", text, re.M), text

@@ -33,13 +33,13 @@ void put_overhead_line(FILE *f, const struct report_overhead *o)
 		fprintf(f, ", %.3g%% of the machine", percent / o->cpus);
 	fprintf(f, " (%s runs, ", format_count(text, o->runs));
 	put_time(f, each_ns(o->ns, o->runs));
-	fputs(" each)", f);
+	fputs(" each", f);
 	if (o->measured_ns) {
-		fputs(" by ", f);
+		fputs(", sampled for ", f);
 		put_time(f, o->measured_ns);
-		fputs(" of it", f);
 	}
-	fputs(", this process ", f);
+	/* The tracepoint, the trampoline, the slow path of a system call: often more than the program. */
+	fputs("), hooks not included; this process ", f);
 	put_time(f, o->own_ns);
 	fputs(" of CPU, ", f);
 	if (o->start_ns) {
