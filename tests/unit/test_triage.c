@@ -604,6 +604,8 @@ static void test_values(void **state)
 		{ TRIAGE_OF_CPU, 1.944, "1.94 CPUs" },
 		{ TRIAGE_TASKS, 0.5, "0.50 tasks" },
 		{ TRIAGE_OF_MACHINE, 0.123, "12.3 %" },
+		{ TRIAGE_OF_MACHINE, 9.994, "999 %" },
+		{ TRIAGE_OF_MACHINE, 10.3, "1030 %" },
 		{ TRIAGE_PERCENT, 30, "30 %" },
 		{ TRIAGE_LONGEST, 104e6, "104 ms" },
 	};

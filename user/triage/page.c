@@ -173,9 +173,10 @@ static int put_text(const struct triage_page *p, const struct terminal *t, FILE 
 	fprintf(f, "; %zu measurements, %zu rules\n", p->measurements, p->n);
 	fputs(terminal_style(t, STYLE_HEADING), f);
 	if (!problems && !notices)
-		fputs("nothing is wrong by any of the rules", f);
+		fputs("no rule fired; the largest figure of each:", f);
 	else
-		fprintf(f, "%zu %s, %zu worth a word", problems, problems == 1 ? "problem" : "problems", notices);
+		fprintf(f, "%zu %s, %zu %s", problems, problems == 1 ? "problem" : "problems", notices,
+			notices == 1 ? "notice" : "notices");
 	fprintf(f, "%s\n", terminal_style(t, STYLE_PLAIN));
 	for (i = 0; i < problems + notices && !err; i++)
 		err = put_finding(f, t, &p->finding[i], i + 1, p->verbose);

@@ -155,11 +155,11 @@ static int put_part(FILE *f, const struct triage_page *p)
 	for (i = 0; i < p->n; i++)
 		count[p->finding[i].level]++;
 	if (!count[TRIAGE_PROBLEM] && !count[TRIAGE_NOTICE])
-		fputs("<p>Nothing is wrong by any of the rules.</p>\n", f);
+		fputs("<p>No rule fired. The largest figure of each is below.</p>\n", f);
 	else
-		fprintf(f, "<p>%zu %s, %zu worth a word. The first one is what to mend first.</p>\n",
+		fprintf(f, "<p>%zu %s, %zu %s. Mend the first one first.</p>\n",
 			count[TRIAGE_PROBLEM], count[TRIAGE_PROBLEM] == 1 ? "problem" : "problems",
-			count[TRIAGE_NOTICE]);
+			count[TRIAGE_NOTICE], count[TRIAGE_NOTICE] == 1 ? "notice" : "notices");
 	for (i = 0; i < p->n && p->finding[i].level != TRIAGE_FINE && !err; i++)
 		err = put_finding(f, &p->finding[i]);
 	put_looked_at(f, p, !i);

@@ -556,6 +556,12 @@ static void format_number(char *text, double value)
 		format_count(text, (unsigned __int128)fmax(value + 0.5, 0));
 }
 
+/* Three digits, but no exponent. */
+static void format_percent(char *text, double percent)
+{
+	snprintf(text, UNITS_SPACE, percent < 999.5 ? "%.3g %%" : "%.0f %%", percent);
+}
+
 const char *triage_value(char *text, const struct triage_rule *rule, double value)
 {
 	switch (rule->per) {
@@ -566,10 +572,10 @@ const char *triage_value(char *text, const struct triage_rule *rule, double valu
 		snprintf(text, UNITS_SPACE, "%.2f tasks", value);
 		break;
 	case TRIAGE_OF_MACHINE:
-		snprintf(text, UNITS_SPACE, "%.3g %%", 100 * value);
+		format_percent(text, 100 * value);
 		break;
 	case TRIAGE_PERCENT:
-		snprintf(text, UNITS_SPACE, "%.3g %%", value);
+		format_percent(text, value);
 		break;
 	case TRIAGE_LONGEST:
 		format_value(text, (unsigned __int128)value, UNIT_NS, false);

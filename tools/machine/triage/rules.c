@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The limits suit servers of any size: rates that keep one CPU busy, or that nobody causes on
- * purpose, are worth a word; a rate is a problem where it takes much of the machine, so those limits
+ * purpose, are notices; a rate is a problem where it takes much of the machine, so those limits
  * are for each CPU. docs/triage.md lists them; tests/incidents creates each problem and some healthy
  * loads; tests/unit/test_triage_rules.c has their figures on other machines.
  */
