@@ -146,22 +146,21 @@ int show_unfinished(struct bpf_iter__task *ctx)
 /* The current task leaves its CPU. Its registers say in which call. */
 static __always_inline void begin_wait(struct task_struct *t)
 {
-	struct pt_regs *regs = current_user_regs();
 	struct file_state *st;
+	u64 arg[6] = {};
 	struct call c;
-	u64 arg[6];
+	int i;
 
-	if (!call_of(&c, regs) || !in_scope(t))
+	if (!call_now(&c) || !in_scope(t))
 		return;
 	st = file_states_get(t, NULL);
 	if (!st) {
 		count_lost(LOSS_NO_STORAGE);
 		return;
 	}
-	if (c.compat)
-		compat_syscall_arguments(regs, arg);
-	else
-		syscall_arguments(regs, arg);
+#pragma unroll
+	for (i = 0; i < 4; i++)
+		arg[i] = c.arg[i];
 	if (!file_call_begins(st, &c, arg))
 		return;
 	st->call = c.which;

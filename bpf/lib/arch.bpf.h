@@ -7,7 +7,8 @@
  *   syscall_of(regs)                   the system call number
  *   syscall_number(regs), syscall_arguments(regs, arg), compat_syscall_arguments(regs, arg)
  *                                      the number and all arguments, by plain loads: regs must be typed (tp_btf)
- *   syscall_argument(regs, n)          one of the first four arguments
+ *   syscall_argument(regs, n), compat_syscall_argument(regs, n)
+ *                                      one of the first four arguments
  *   instruction_pointer(regs), stack_pointer(regs), call_argument(regs, n), return_value(regs)
  *                                      from the context of a kprobe or uprobe program: position, one of the first
  *                                      three arguments of a user function, and its result

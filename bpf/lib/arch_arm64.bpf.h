@@ -56,6 +56,11 @@ static __always_inline u64 syscall_argument(struct pt_regs *regs, u32 n)
 	       n == 2 ? BPF_CORE_READ(regs, regs[2]) : BPF_CORE_READ(regs, regs[3]);
 }
 
+static __always_inline u64 compat_syscall_argument(struct pt_regs *regs, u32 n)
+{
+	return (u32)syscall_argument(regs, n);
+}
+
 /* arch/arm64/include/uapi/asm/ptrace.h: struct user_pt_regs, the beginning of the kernel's pt_regs. */
 struct saved_regs {
 	u64 x[31];

@@ -54,6 +54,12 @@ static __always_inline u64 syscall_argument(struct pt_regs *regs, u32 n)
 	       n == 2 ? BPF_CORE_READ(regs, dx) : BPF_CORE_READ(regs, r10);
 }
 
+static __always_inline u64 compat_syscall_argument(struct pt_regs *regs, u32 n)
+{
+	return (u32)(n == 0 ? BPF_CORE_READ(regs, bx) : n == 1 ? BPF_CORE_READ(regs, cx) :
+		     n == 2 ? BPF_CORE_READ(regs, dx) : BPF_CORE_READ(regs, si));
+}
+
 static __always_inline u64 instruction_pointer(struct pt_regs *regs)
 {
 	return regs->ip;

@@ -36,11 +36,8 @@ static __always_inline void call_arguments(struct call *c, struct pt_regs *regs)
 		c->arg[i] = arg[i];
 }
 
-/* False for calls that are not traced: most, and decided by number alone. True: the caller fetches c->arg. */
-static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
+static __always_inline bool call_numbered(struct call *c, u64 nr)
 {
-	u64 nr = (u32)syscall_number(regs);
-
 	/* 5.10 knows the range only of the register that was compared. */
 	barrier_var(nr);
 	if (nr >= SYSCALL_NUMBERS || !(calls[SYSCALL_NATIVE][nr] | calls[SYSCALL_COMPAT][nr]))
@@ -48,6 +45,26 @@ static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 	c->compat = !in_native_syscall();
 	c->which = c->compat ? calls[SYSCALL_COMPAT][nr] : calls[SYSCALL_NATIVE][nr];
 	return c->which;
+}
+
+/* False for calls that are not traced: most, and decided by number alone. True: the caller fetches c->arg. */
+static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
+{
+	return call_numbered(c, (u32)syscall_number(regs));
+}
+
+/* The same elsewhere than at sys_enter and sys_exit: the call that the current task is in, with its arguments. */
+static __always_inline bool call_now(struct call *c)
+{
+	struct pt_regs *regs = current_user_regs();
+	int i;
+
+	if (!call_numbered(c, (u32)syscall_of(regs)))
+		return false;
+#pragma unroll
+	for (i = 0; i < 4; i++)
+		c->arg[i] = c->compat ? compat_syscall_argument(regs, i) : syscall_argument(regs, i);
+	return true;
 }
 
 /*

@@ -183,12 +183,10 @@ static __always_inline void begin_handshake(u64 key)
 /* The descriptor of connect(2); -1: the connect was made otherwise, as by io_uring or sendto(2). */
 static __always_inline s32 connecting_fd(void)
 {
-	struct pt_regs *regs = current_user_regs();
-	struct call c;
+	struct call c = {};
 
-	if (!call_of(&c, regs) || c.which != CONN_CONNECT)
+	if (!call_now(&c) || c.which != CONN_CONNECT)
 		return -1;
-	call_arguments(&c, regs);
 	return c.arg[0];
 }
 
