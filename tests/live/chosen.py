@@ -3,9 +3,12 @@
 
 As a program it prints which tests the gate leaves out, and why.
 
-The gate (make check) leaves out tests that are quarantined or dear. check-live-all runs them all.
+The gate (make check) leaves out tests that are quarantined or dear, and of a family of tests, which are the cases of
+one function, what goes beyond the family's seconds. check-live-all runs them all.
 
 tests/costs         SECONDS TEST, the dearest first: what each test took last. `make check-live-all` rewrites it.
+tests/gate          families that get more or fewer seconds than the others. Fields are separated by " | ":
+                    FAMILY | SECONDS | WHY; see there.
 tests/quarantine    tests that the gate does not trust now. Fields are separated by " | ":
                     TEST | REASON | SINCE | UNTIL | MEND | PASSED
                     SINCE and UNTIL are dates (2026-11-26), 14 days apart at most; MEND says what would mend the test;
@@ -18,21 +21,27 @@ TALLY_OUTCOMES      a file: one line of JSON for each test that ran (see Outcome
 import datetime
 import json
 import os
+import zlib
 from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
-COSTS, QUARANTINE = TESTS / "costs", TESTS / "quarantine"
+COSTS, QUARANTINE, RULES = TESTS / "costs", TESTS / "quarantine", TESTS / "gate"
 
 # A test that takes longer is not in the gate: it costs more than a hundred others.
 DEAR_SECONDS = 10
+
+# A family without a rule: the longest case, and all cases together.
+CASE_SECONDS, FAMILY_SECONDS = 5, 15
+ALL = float("inf")
 
 # Quarantine is not a place to stay.
 LONGEST_DAYS, ENOUGH_PASSES = 14, 20
 
 Entry = namedtuple("Entry", "test reason since until mend passed")
+Rule = namedtuple("Rule", "family seconds why")
 
 
 def data_lines(path):
@@ -73,10 +82,60 @@ def faults(entries, today, known):
             yield f"{entry.test}: passed {entry.passed} times in a row: take it out of quarantine"
 
 
+def rules(path=RULES):
+    """{family: Rule}. A line that has not three fields, or a wrong number, is a ValueError."""
+    found = {}
+    for line in data_lines(path):
+        fields = [field.strip() for field in line.split(" | ")]
+        if len(fields) != len(Rule._fields) or not all(fields) or fields[0] in found:
+            raise ValueError(f"{path.name}: expected {len(Rule._fields)} fields, once for a family: {line}")
+        family, seconds, why = fields
+        found[family] = Rule(family, ALL if seconds == "all" else float(seconds), why)
+    return found
+
+
+def family_of(test):
+    return test.partition("[")[0]
+
+
+def limits(family, known):
+    """The seconds that a case of the family may take, and all of them together."""
+    rule = known.get(family) or known.get(family.partition("::")[0])
+    if rule is None:
+        return CASE_SECONDS, FAMILY_SECONDS
+    return ALL if rule.seconds == ALL else DEAR_SECONDS, rule.seconds
+
+
+def taken(cases, longest, seconds):
+    """Which of a family's cases, {test: seconds}, the gate runs: in the order of a hash, so that a change of costs
+    changes little, and neighbours are not chosen together. A case that does not fit is skipped for one that does. One
+    is taken at least, if one is not too dear."""
+    found = []
+    for test in sorted(cases, key=lambda test: zlib.crc32(test.encode())):
+        if cases[test] <= longest and (cases[test] <= seconds or not found):
+            found.append(test)
+            seconds -= cases[test]
+    return found
+
+
+def families(known):
+    """{family: {test: seconds}}"""
+    found = {}
+    for test, seconds in known.items():
+        found.setdefault(family_of(test), {})[test] = seconds
+    return found
+
+
 def left_out():
     """{test: why the gate does not run it}"""
-    dear = {test: f"takes {seconds:.0f} s" for test, seconds in costs().items() if seconds > DEAR_SECONDS}
-    return {**dear, **{entry.test: f"in quarantine until {entry.until}: {entry.reason}" for entry in quarantine()}}
+    out, known = {}, rules()
+    for family, cases in families(costs()).items():
+        longest, seconds = limits(family, known)
+        kept = taken(cases, longest, seconds)
+        for test in cases.keys() - kept:
+            dear = cases[test] > longest
+            out[test] = f"takes {cases[test]:.0f} s" if dear else f"its family takes {sum(cases.values()):.0f} s"
+    return {**out, **{entry.test: f"in quarantine until {entry.until}: {entry.reason}" for entry in quarantine()}}
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -140,10 +199,17 @@ def pytest_configure(config):
 
 
 def main():
-    out, known = left_out(), len(costs())
-    print(f"{known - len(out):,} of {known:,} live tests; {len(out)} are left out here, make check-live-all runs them:")
-    for test, why in out.items():
-        print(f"  {test}: {why}")
+    """Cases that a family's seconds leave out have one line for the family."""
+    out, known = left_out(), costs()
+    print(f"{len(known) - len(out):,} of {len(known):,} live tests; {len(out)} are left out here, "
+          "make check-live-all runs them:")
+    for family, cases in families(known).items():
+        mine = {test: out[test] for test in cases if test in out}
+        if len(mine) > 3:
+            print(f"  {family}: {len(mine)} of {len(cases)} cases, of {sum(cases.values()):.0f} s")
+            continue
+        for test, why in mine.items():
+            print(f"  {test}: {why}")
 
 
 if __name__ == "__main__":

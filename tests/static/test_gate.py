@@ -44,9 +44,40 @@ def test_costs_are_of_tests_that_exist(collected):
     assert len(known.keys() & collected) >= 0.9 * len(collected), "make check-live-all writes tests/costs"
 
 
-def test_left_out_is_little(collected):
-    """The gate is the live tests but for a few dear ones."""
-    assert len(chosen.left_out()) <= len(collected) // 20
+def test_each_family_has_a_case_in_the_gate():
+    """Of what a family shows, something holds a change back. Only what is dear, or quarantined, is left out whole."""
+    out, known = chosen.left_out(), chosen.rules()
+    held = {entry.test for entry in chosen.quarantine()}
+    absent = {family: cases for family, cases in chosen.families(chosen.costs()).items() if cases.keys() <= out.keys()}
+    for family, cases in absent.items():
+        longest, _ = chosen.limits(family, known)
+        assert all(seconds > longest or test in held for test, seconds in cases.items()), family
+    assert len(absent) <= len(chosen.families(chosen.costs())) // 30, sorted(absent)
+
+
+def test_rules_are_of_families_that_exist(collected):
+    families = {chosen.family_of(test) for test in collected}
+    known = families | {family.partition("::")[0] for family in families}
+    assert not chosen.rules().keys() - known
+
+
+@pytest.mark.parametrize("costs, longest, seconds, number", (
+    ({"f[a]": 1, "f[b]": 1, "f[c]": 1}, 5, 2, 2),
+    ({"f[a]": 4, "f[b]": 6}, 5, 1, 1),                 # one at least
+    ({"f[a]": 6, "f[b]": 7}, 5, 15, 0),                # all too dear
+    ({"f[a]": 60, "f[b]": 70}, chosen.ALL, chosen.ALL, 2),
+))
+def test_cases_of_a_family(costs, longest, seconds, number):
+    kept = chosen.taken(costs, longest, seconds)
+    assert len(kept) == number and kept == chosen.taken(dict(reversed(costs.items())), longest, seconds)
+
+
+@pytest.mark.parametrize("line", ("f | 3", "f | few | why", "f | 3 | ", "f | 3 | a\nf | 4 | b"))
+def test_a_line_that_is_no_rule(tmp_path, line):
+    path = tmp_path / "gate"
+    path.write_text(line + "\n")
+    with pytest.raises(ValueError):
+        chosen.rules(path)
 
 
 def quarantine_of(tmp_path, text):
