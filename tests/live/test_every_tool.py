@@ -23,7 +23,8 @@ IDLE = {"bench", "diff", "doctor", "export", "list", "peers", "record", "replay"
 NEEDED = {"probe": ("sched:sched_switch",), "stackcount": ("sched:sched_switch",),
           "funcgraph": ("-x", "libc", "getpriority,setpriority")}
 
-# Programs of their own, or such as fill the 512 bytes of stack that a program and all that it calls have.
+# Programs of their own, or such as fill the 512 bytes of stack that a program and all that it calls have. The first
+# line of a tool is the one that the gate runs.
 OPTIONS = {
     "biolatency": (("--of", "queue"), ("--by", "comm")),
     "cpudist": (("--off",),),
@@ -87,13 +88,20 @@ def attaches_to_functions():
 
 
 def lines(name):
-    """The command lines of a tool: what is usual, all of the scope at once, and its own."""
-    needed = NEEDED.get(name, ())
+    """The command lines of a tool: what is usual, all of the scope at once, and its own. The gate has two: what is
+    usual, and all of the scope with the first of its own. A program that walks stacks takes the verifier of 5.10 half a
+    minute in a guest, and it is the same program in most lines."""
+    needed, own = NEEDED.get(name, ()), OPTIONS.get(name, ())
+    scope = () if name in WITHOUT_TASKS else ("-p", os.getpid(), "-u", 0, "--comm", "python*")
     yield needed
-    if name not in WITHOUT_TASKS:
-        yield (*needed, "-p", os.getpid(), "-u", 0, "--comm", "python*")
-    for own in OPTIONS.get(name, ()):
-        yield (*needed, *own)
+    if os.environ.get("TALLY_GATE"):
+        if scope or own:
+            yield (*needed, *(own[0] if own else ()), *scope)
+        return
+    if scope:
+        yield (*needed, *scope)
+    for each in own:
+        yield (*needed, *each)
 
 
 def pytest_generate_tests(metafunc):
