@@ -149,6 +149,8 @@ def check_sums(tool, ends, line):
     # The kernel has skipped a program of one of them, in an interrupt, or since 7.0 in another task.
     if lost == {"recursion"}:
         raise tally.Blurred
+    # In the scheduler the kernel takes memory for a key from what was set aside, which others may have used up.
+    tally.within("no_memory" not in lost, lost)
     assert not lost, reports
     names = {
         "cgroup": lambda key: key["cgroup"],
