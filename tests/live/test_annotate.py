@@ -70,12 +70,15 @@ def only(report):
     return report["functions"][0]
 
 
-def all_in_loop(function):
-    """Where hot() spends its time. (An emulated CPU is interrupted only where a stretch of code begins
-    that it has translated: before the loop, this is the begin of the function.)"""
+def mostly_in_loop(function):
+    """Where hot() spends its time: 999,999 of 1,000,000 rounds, and one of some hundred samples may be of the others.
+    (An emulated CPU is interrupted only where a stretch of code begins that it has translated: before the loop, this is
+    the begin of the function.)"""
     at = symbols(HOTSPOT)
-    where = [i["offset"] + at["hot"] for i in function["instructions"] if i["value"]]
-    return where and all(at["hot_loop"] <= a < at["hot_loop_end"] or (GUEST and a == at["hot"]) for a in where)
+    values = {i["offset"] + at["hot"]: i["value"] for i in function["instructions"] if i["value"]}
+    assert all(at["hot"] <= a < at["hot_end"] for a in values), values
+    inside = sum(n for a, n in values.items() if at["hot_loop"] <= a < at["hot_loop_end"] or (GUEST and a == at["hot"]))
+    return inside >= 0.97 * sum(values.values()) > 0
 
 
 # --- instructions, as objdump has them -----------------------------------------------------------------
@@ -185,14 +188,14 @@ def test_instructions_of_many(run):
 # --- where samples stand -------------------------------------------------------------------------------
 
 def test_loop(profile, trigger):
-    """All samples are in the loop. Where the CPU is a real one, most wait for the division: they stand at it (AMD),
-    or at the instruction behind it (Intel)."""
+    """Nearly all samples are in the loop. Where the CPU is a real one, most wait for the division: they stand at it
+    (AMD), or at the instruction behind it (Intel)."""
     report, _ = annotated(profile, trigger)
     function, at = only(report), symbols(HOTSPOT)
     assert function["name"] == "hot" and function["module"] == "hotspot" and int(function["addr"], 16) == at["hot"]
     assert function["size"] == at["hot_end"] - at["hot"] and function["why"] is None
     check_instructions(function, HOTSPOT)
-    assert all_in_loop(function), function
+    assert mostly_in_loop(function), function
     assert all(i["size"] for i in function["instructions"]), function
     assert function["value"] >= 0.9 * report["events"], report
     assert "next when the timer" in report["note"], report
@@ -318,19 +321,25 @@ def test_jit(profile, trigger):
         if i["target"]:
             i["target"] = dict(i["target"], addr=hex(int(i["target"]["addr"], 16) - start + at["hot"]))
     check_instructions(dict(here, instructions=moved), HOTSPOT)
-    assert all_in_loop(function), function
+    assert mostly_in_loop(function), function
 
 
 def test_jit_that_has_gone(profile, trigger):
-    """Where samples were is known all the same."""
-    load = trigger("hotspot", MS, CPU, "jitted")
-    tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "jitted")
-    load.go()
-    load.done()
-    load.close()
-    function = only(tracer.wait().report)
-    assert "has gone" in function["why"] and all_in_loop(function), function
-    assert all(i["value"] and not i["size"] for i in function["instructions"]), function
+    """Where samples were is known all the same, if the profiler got a CPU while the process lived: names of such code
+    are read from it."""
+    def trial():
+        load = trigger("hotspot", MS, CPU, "jitted")
+        tracer = profile("-F", HZ, "-p", load.pid, "--annotate", "jitted")
+        load.go()
+        load.done()
+        load.close()
+        report = tracer.wait().report
+        within(report["functions"], report)
+        function = only(report)
+        assert "has gone" in function["why"] and mostly_in_loop(function), function
+        assert all(i["value"] and not i["size"] for i in function["instructions"]), function
+
+    steady(trial)
 
 
 # --- the kernel ----------------------------------------------------------------------------------------------
