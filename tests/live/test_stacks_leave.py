@@ -7,7 +7,7 @@ nothing counted twice or without its stack, while stacks leave."""
 import pytest
 
 import tally
-from tally import flaws, scaled
+from tally import flaws, scaled, steady, within
 from test_keys_leave import without_loss
 
 N, CALLS, ROOM = scaled(1200), 5, max(64, scaled(400))
@@ -45,28 +45,33 @@ def test_counts_by_stack(tool, trigger, parts):
         assert sorted(values(reports).values()) == [CALLS] * N
         assert sum(report["events"] for report in reports) == N * CALLS
 
-    tally.steady(trial)
+    steady(trial)
 
 
 @pytest.mark.parametrize("options", ((), ("--min", "100us")), ids=("when it leaves", "when it is back"))
 def test_blocked_time_by_stack(tool, trigger, options):
     """Each way sleeps once. Where the kernel hides switches (tally.holes()) some are missing, early and late."""
-    load = trigger("mazes", N, 1, US)
-    tracer = tool("--json", "-U", "--state", "sleep", *options, "-p", load.pid, "--max-keys", ROOM, "-I", 50,
-                  tool="offcputime")
-    load.go()
-    load.done()
-    reports = tracer.stop().reports
-    lost = {name for report in reports for name, n in flaws(report).items() if n}
-    assert lost <= {"missed", "unmatched", "truncated"}, lost
-    ways = [turns(stack) for report in reports for stack in report["stacks"] if turns(stack)]
-    assert "[stack lost]" not in str(reports) and len(set(ways)) == len(ways)
-    numbers = {sum((name == "right") << level for level, name in enumerate(way)) for way in ways}
-    assert numbers <= set(range(N))
-    for quarter in range(4):
-        those = range(N * quarter // 4, N * (quarter + 1) // 4)
-        assert 2 * len(numbers & set(those)) >= len(those), those
-    assert lost or tally.pvm_guest() or len(ways) == N
+    def trial():
+        load = trigger("mazes", N, 1, US)
+        tracer = tool("--json", "-U", "--state", "sleep", *options, "-p", load.pid, "--max-keys", ROOM, "-I", 50,
+                      tool="offcputime")
+        load.go()
+        load.done()
+        reports = tracer.stop().reports
+        lost = {name for report in reports for name, n in flaws(report).items() if n}
+        # A tool that gets no CPU for the time of some hundred ways takes none of their stacks out.
+        within("stacks_full" not in lost, lost)
+        assert lost <= {"missed", "unmatched", "truncated"}, lost
+        ways = [turns(stack) for report in reports for stack in report["stacks"] if turns(stack)]
+        assert "[stack lost]" not in str(reports) and len(set(ways)) == len(ways)
+        numbers = {sum((name == "right") << level for level, name in enumerate(way)) for way in ways}
+        assert numbers <= set(range(N))
+        for quarter in range(4):
+            those = range(N * quarter // 4, N * (quarter + 1) // 4)
+            assert 2 * len(numbers & set(those)) >= len(those), those
+        assert lost or tally.pvm_guest() or len(ways) == N
+
+    steady(trial)
 
 
 def test_long_sleepers_keep_their_stacks(tool, trigger):
