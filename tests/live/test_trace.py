@@ -190,7 +190,7 @@ SAME_ANSWERS = [(re.compile(pattern), text) for pattern, text in (
     (r"\{(?=effective)(\w+)=.*?, permitted=.*?, inheritable=.*?\}", "CAPS"),
     (r"(\b(?:uptime|freeram|sharedram|bufferram|procs|tms_\wtime|sched_runtime)=)\d+", r"\1N"),
     (r"loads=\[.*?\]", "loads=N"), (r"^(times\(.*\) = )\d+", r"\1N"),
-    (r"(nanosleep\(.*?\{tv_sec=100, tv_nsec=0\}, )\{tv_sec=99, tv_nsec=\d+\}", r"\1LEFT"),
+    (r"(nanosleep\(.*?\{tv_sec=100, tv_nsec=0\}, )\{tv_sec=[89]\d, tv_nsec=\d+\}", r"\1LEFT"),
     (r"(sched_rr_get_interval\(0, ).*?\}", r"\1SLICE"),
     (r"(SUID_DUMP_USER|PR_GET_TIMERSLACK\)) = (\d+).*", r"\1 = \2"),
 )]
@@ -204,8 +204,9 @@ def answers_alike(line, tids):
 
 
 def of_answers(calls, tids):
-    """What the program itself calls."""
-    alike_all = [answers_alike(call, tids) for call in calls]
+    """What the program itself calls. How often its timer ends before it sleeps, or before it stops the timer, and the
+    handler returns, is the machine's."""
+    alike_all = [answers_alike(call, tids) for call in calls if not call.startswith("rt_sigreturn(")]
     return alike_all[next(i for i, call in enumerate(alike_all) if call.startswith("getppid(")) + 1:]
 
 
@@ -316,8 +317,14 @@ def test_the_functions_that_make_a_call(trace, trigger):
 def test_stacks_as_strace(traced, directory):
     """Of each call the same number of frames in the same files: both walk them by the tables of the programs."""
     command = ("cat", "/dev/null")
-    lines, report = lines_of(traced("-g", "--", *command))
-    found = [(line["values"]["call"], [frame["module"] for frame in line["frames"]]) for line in lines]
+
+    def trial():
+        """The tables of a program are read while it runs: where that took too long, the tool says so."""
+        lines, report = lines_of(traced("-g", "--", *command))
+        within(nothing_lost(report), flaws(report))
+        return [(line["values"]["call"], [frame["module"] for frame in line["frames"]]) for line in lines]
+
+    found = steady(trial)
     ((_, text),) = strace(directory, *command, options=("-k",))
     expected = []
     for line in text:
@@ -325,7 +332,7 @@ def test_stacks_as_strace(traced, directory):
             expected[-1][1].append(os.path.basename(frame[1]))
         else:
             expected.append((line.split("(")[0], []))
-    assert found == expected and nothing_lost(report)
+    assert found == expected
     lines, _ = lines_of(traced("-g", "--max-depth", 2, "--", *command))
     assert [len(line["frames"]) for line in lines] == [min(len(frames), 2) for _, frames in expected]
 
