@@ -234,10 +234,6 @@ Books = namedtuple("Books", "run_ns delay_ns count")
 GONE = FileNotFoundError, ProcessLookupError
 
 
-# A thread that has just ended may still be listed, and has no files when they are read.
-GONE = FileNotFoundError, ProcessLookupError
-
-
 def books(pid, tid=None):
     """What /proc/PID/task/TID/schedstat says of one thread (the main thread if none is given)."""
     text = Path(f"/proc/{pid}/task/{tid or pid}/schedstat").read_text()
@@ -531,10 +527,12 @@ class Tool:
 class Trigger:
     """A trigger program, ready to work and at rest. numbers is what it said with "ready".
 
-    command stands in front of it: (setpriv, ...). With forks=True it is that command's child.
+    command stands in front of it: (setpriv, ...). With forks=True it is that command's child. status is how it is to
+    end, of itself: one that a tool has killed after its work would else not be noticed.
     """
 
-    def __init__(self, name, *args, comm=None, user=None, command=(), forks=False):
+    def __init__(self, name, *args, comm=None, user=None, command=(), forks=False, status=0):
+        self.status = status
         env = dict(os.environb)
         if comm is not None:
             env[b"TRIGGER_COMM"] = comm if isinstance(comm, bytes) else comm.encode()
@@ -576,6 +574,8 @@ class Trigger:
         return self.hear("done")
 
     def close(self):
+        """A test that has ended it and waited for it knows how it ended."""
+        known = self.process.returncode is not None
         try:
             self.process.stdin.close()
         except BrokenPipeError:
@@ -584,6 +584,8 @@ class Trigger:
             self.process.wait(PATIENCE)
         finally:
             end_process(self.process)
+        assert known or self.process.returncode == self.status, \
+            f"the trigger {self.process.args} ended with status {self.process.returncode}"
 
 
 def let_work(loads, between=None):

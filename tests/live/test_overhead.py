@@ -151,7 +151,7 @@ def test_the_dearest_of_several_ends_first(run, trigger):
     load = trigger("syscalls", 1, "110:1000000000")
     load.go()
     result = run("--json", "--budget", LEAST, dear, cheap, "-d", "200", tool="run")
-    load.process.kill()
+    tally.end_process(load.process)
     reports = {report["command"]: report for report in result.reports if "command" in report}
     left_out = [line for line in result.stderr.splitlines() if "is left out from now on" in line]
     assert result.code == 0 and len(left_out) == 1 and f"'{dear}'" in left_out[0] and "stopped" in result.stderr, result

@@ -68,7 +68,7 @@ def storm(ends):
     """As another user: maps code and maps over it, some hundred thousand times a second, for a while."""
     def start():
         load = Trigger("remaps", "storm", 1000, user=NOBODY)
-        ends.callback(lambda: (load.process.kill(), load.close()))
+        ends.callback(tally.end_process, load.process)
         load.go()
         return load
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The gate itself: what it leaves out, what it tries again, what it fails for, and what it says of that."""
+import contextlib
 import datetime
 import importlib.util
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -227,3 +229,15 @@ def test_holes_when_threads_of_process_1_come_and_go(monkeypatch):
     assert gone - first >= tally.MANY_HOLES
     threads[21] = 1
     assert tally.holes() - gone >= tally.MANY_HOLES
+
+
+def test_a_trigger_that_somebody_kills_is_noticed():
+    """Unless the test expects it, or has ended it itself."""
+    tally.Trigger("yield", 1, 1, 0).close()
+    for status, ends_it in ((0, False), (-signal.SIGKILL, False), (0, True)):
+        load = tally.Trigger("yield", 1, 1, 0, status=status)
+        os.kill(load.pid, signal.SIGKILL)
+        if ends_it:
+            tally.end_process(load.process)
+        with contextlib.nullcontext() if status or ends_it else pytest.raises(AssertionError, match="status -9"):
+            load.close()
