@@ -50,6 +50,15 @@ PATIENCE = 10 ** 6 if LEAPS else 240 if GUEST or SANITIZED else 60
 NOBODY = 65534
 
 
+def own(name):
+    """A name of processes that nobody else has: four workers, and other checkouts, start the same programs at once."""
+    return f"{name}{os.getpid()}"[:15]
+
+
+# Of processes that come and go, which tools are told by their name.
+TEMPEST = own("tempest")
+
+
 # For files of tests that another test cannot disturb, nor they it (tests/live/run), and for those in them that do need
 # the machine for themselves.
 

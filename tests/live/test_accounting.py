@@ -10,7 +10,7 @@ import pytest
 
 import tally
 from accounts import Work, check, check_threads, exactly, measure, tool_by_the_books, work  # noqa: F401
-from tally import Books, by_key, count, flaws, growth, scaled, steady, total, within
+from tally import TEMPEST, Books, by_key, count, flaws, growth, scaled, steady, total, within
 
 pytestmark = [pytest.mark.everywhere, pytest.mark.exact]
 
@@ -158,8 +158,8 @@ def test_fork_storm_by_comm(tool, trigger, forks, at_once, us):
     """Tasks that come and go: each is read when it has run for the last time, as a zombie."""
 
     def trial():
-        load = trigger("storm", forks, at_once, us, comm="tempest")
-        report, w = measure(tool, load, "--comm", "tempest")
+        load = trigger("storm", forks, at_once, us, comm=TEMPEST)
+        report, w = measure(tool, load, "--comm", TEMPEST)
         _, children, _ = storm_of(w.said[0])
         check(report, w, total([children, total(w.grown)]))
         return w
@@ -173,11 +173,11 @@ def test_fork_storm_by_comm(tool, trigger, forks, at_once, us):
 def test_fork_storm_by_pid(tool, trigger):
     """A key for each process, and none of them lost or mixed up."""
     forks = MANY
-    load = trigger("storm", forks, 4, 0, comm="tempest")
-    report, w = measure(tool, load, "--comm", "tempest", "--by", "pid", "--max-keys", forks + 10)
+    load = trigger("storm", forks, 4, 0, comm=TEMPEST)
+    report, w = measure(tool, load, "--comm", TEMPEST, "--by", "pid", "--max-keys", forks + 10)
     pids, children, _ = storm_of(w.said[0])
     groups = by_key(report, "pid")
-    assert {g["key"]["comm"] for g in groups.values()} == {"tempest"}
+    assert {g["key"]["comm"] for g in groups.values()} == {TEMPEST}
     assert pids + 1 - w.holes <= len(groups) <= pids + 1
     check(report, w, groups=[groups.pop(load.pid)])
     check(report, w, children, groups.values())
@@ -238,8 +238,8 @@ def test_exiting_under_load(tool, trigger):
 
     def trial():
         spin = trigger("spin", 1, 50, 0)
-        load = trigger("storm", scaled(50), 4, 500, comm="tempest", command=("taskset", "1"))
-        tracer = tool("--json", "--comm", "tempest")
+        load = trigger("storm", scaled(50), 4, 500, comm=TEMPEST, command=("taskset", "1"))
+        tracer = tool("--json", "--comm", TEMPEST)
         spin.go()
         w = work(load)
         spin.done()

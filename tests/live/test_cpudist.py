@@ -8,7 +8,7 @@ import pytest
 
 import tally
 from accounts import exactly, tool_by_the_books, work  # noqa: F401
-from tally import by_key, count, flaws, scaled, steady, threads, wait_ns, within
+from tally import TEMPEST, by_key, count, flaws, scaled, steady, threads, wait_ns, within
 
 LOADS = (
     ("spin", 3, 30, 0),
@@ -148,8 +148,8 @@ def test_fork_storm(cpudist, tool, trigger):
     """Of tasks that come and go all slices are seen: as many as runqlat sees waits."""
 
     def trial():
-        load = trigger("storm", scaled(300), 4, 0, comm="tempest")
-        tracers = cpudist("--comm", "tempest"), tool("--json", "--comm", "tempest")
+        load = trigger("storm", scaled(300), 4, 0, comm=TEMPEST)
+        tracers = cpudist("--comm", TEMPEST), tool("--json", "--comm", TEMPEST)
         w = work(load)
         slices, waits = (tracer.stop().report for tracer in tracers)
         if is_exact(w, slices, waits):

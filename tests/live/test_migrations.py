@@ -11,7 +11,7 @@ import pytest
 
 import counted
 import tally
-from tally import flaws, once, steady, within
+from tally import TEMPEST, flaws, once, steady, within
 
 THREADS, ROUNDS = 3, 25
 
@@ -163,8 +163,8 @@ def test_short_lives_are_not_missed(tool, trigger):
     """What a new task has moved is all that the kernel counts for it: to the end, nothing is missed."""
 
     def trial():
-        load = trigger("storm", tally.scaled(500), 4, -1, comm="tempest")
-        tracer = tool("--json", "--comm", "tempest", tool="migrations")
+        load = trigger("storm", tally.scaled(500), 4, -1, comm=TEMPEST)
+        tracer = tool("--json", "--comm", TEMPEST, tool="migrations")
         load.go()
         load.done()
         report = tracer.stop().report

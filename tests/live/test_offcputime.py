@@ -239,8 +239,9 @@ def test_sleepers_are_left_out_and_told(view, run, trigger):
 
 def test_killed_while_blocked(view, trigger):
     """Its slice ends with its wakeup to die."""
-    load = trigger("blocks", 2, 1, 1)
-    tracer = view("offcputime", "--comm", "blocks")
+    name = tally.own("blocks")
+    load = trigger("blocks", 2, 1, 1, comm=name)
+    tracer = view("offcputime", "--comm", name)
     load.go()
     load.settle()
     time.sleep(0.3)                         # who is about to block is not off its CPU yet

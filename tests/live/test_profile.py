@@ -233,8 +233,9 @@ def test_deeper_than_the_kernel_walks(run):
 
 def test_a_process_that_has_gone_has_names(profile, trigger):
     """The child works, ends, and is reported a while later."""
-    load = trigger("deep", DEPTH, MS // 3, 2, comm="gone")
-    tracer = profile("-F", HZ, "--comm", "gone", "--by", "pid")
+    name = tally.own("gone")
+    load = trigger("deep", DEPTH, MS // 3, 2, comm=name)
+    tracer = profile("-F", HZ, "--comm", name, "--by", "pid")
     load.go()
     load.done()
     load.close()

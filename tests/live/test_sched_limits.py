@@ -13,7 +13,7 @@ import pytest
 import tally
 from accounts import Work, exactly, tool_by_the_books, work  # noqa: F401
 from probing import nothing_lost
-from tally import BUILD, by_key, count, flaws, scaled, steady, within
+from tally import BUILD, TEMPEST, by_key, count, flaws, scaled, steady, within
 
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
 TOOLS = {
@@ -168,11 +168,11 @@ def test_twenty_thousand_forks(tool, trigger):
     """Short lives leave nothing behind that could fill up: all are counted, by name in one line or each in
     its own, and have run for the same time whoever is asked."""
     def trial():
-        load = trigger("storm", 20000, 4, -1, comm="tempest")
-        by_comm = "--json", "--comm", "tempest", "--by", "comm"
+        load = trigger("storm", 20000, 4, -1, comm=TEMPEST)
+        by_comm = "--json", "--comm", TEMPEST, "--by", "comm"
         tracers = {name: tool(*by_comm, *more, tool=name) for name, *more in (
             ("runqlat",), ("schedlat",), ("cpudist",), ("offcputime", "-K"))}
-        tracers["timehist"] = tool("--json", "--comm", "tempest", "--summary=only", tool="timehist")
+        tracers["timehist"] = tool("--json", "--comm", TEMPEST, "--summary=only", tool="timehist")
         work(load)
         reports = stop_all(tracers)
         for name, report in reports.items():
@@ -181,7 +181,8 @@ def test_twenty_thousand_forks(tool, trigger):
             # are taken from.
             within(not lost & {"ring_full", "no_memory", "no_storage"}, name, report["lost"])
             assert lost <= {"missed", "unmatched", "no_state"}, (name, report["lost"])
-        hidden = 0 if not tally.pvm_guest() else 200
+        # The busier the machine is, the more switches are hidden: tally.holes(). Most of them are told of.
+        hidden = 0 if not tally.pvm_guest() else 200 + max(sum(flaws(report).values()) for report in reports.values())
         (row,) = reports["schedlat"]["rows"]
         slices = sum(each["slices"] for each in reports["timehist"]["rows"])
         assert row["switches"] >= 20000 - hidden and len(reports["timehist"]["rows"]) >= 20000 - hidden
@@ -191,7 +192,7 @@ def test_twenty_thousand_forks(tool, trigger):
         # Of a task whose last switch was hidden the last slice is not known.
         near = 0 if all(map(nothing_lost, reports.values())) else max(ran.values()) // 100
         assert max(ran.values()) - min(ran.values()) <= near, ran
-        assert {stack["key"]["comm"] for stack in reports["offcputime"]["stacks"]} == {"tempest"}
+        assert {stack["key"]["comm"] for stack in reports["offcputime"]["stacks"]} == {TEMPEST}
 
     steady(trial)
 

@@ -10,7 +10,7 @@ import pytest
 
 import tally
 from accounts import check, exactly, tool_by_the_books, work  # noqa: F401
-from tally import by_key, flaws, scaled
+from tally import TEMPEST, by_key, flaws, scaled
 
 LOADS = (
     ("spin", 3, 30, 0),
@@ -108,14 +108,14 @@ def test_fork_storm(schedlat, tool, trigger):
     """By name: tasks that come and go."""
 
     def trial():
-        load = trigger("storm", scaled(300), 4, 0, comm="tempest")
-        tracers = (schedlat("--comm", "tempest", "--by", "comm"), tool("--json", "--comm", "tempest"),
-                   tool("--json", "--comm", "tempest", tool="cpudist"))
+        load = trigger("storm", scaled(300), 4, 0, comm=TEMPEST)
+        tracers = (schedlat("--comm", TEMPEST, "--by", "comm"), tool("--json", "--comm", TEMPEST),
+                   tool("--json", "--comm", TEMPEST, tool="cpudist"))
         w = work(load)
         report, waits, slices = (tracer.stop().report for tracer in tracers)
         if not blur(w, report, waits, slices):
             (row,) = report["rows"]
-            assert row["comm"] == "tempest"
+            assert row["comm"] == TEMPEST
             assert row["switches"] == waits["events"]
             assert row["wait"] == tally.wait_ns(waits["groups"])
             assert row["runtime"] == tally.wait_ns(slices["groups"])

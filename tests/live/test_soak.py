@@ -11,7 +11,7 @@ import pytest
 
 import tally
 from accounts import Work, check, tool_by_the_books, work  # noqa: F401
-from tally import once, scaled, total
+from tally import TEMPEST, once, scaled, total
 from test_listen import free_port, scrape
 from test_openmetrics import figures
 
@@ -31,11 +31,11 @@ def resident_kib(pid):
 def test_forks_for_a_long_time(tool, trigger):
     """Nothing fills up, nothing grows, nothing is lost: millions of processes, a report a second,
     and at the end each wait has been counted."""
-    tracer = tool("--json", "--comm", "tempest", 1)
+    tracer = tool("--json", "--comm", TEMPEST, 1)
     end = time.monotonic() + SECONDS
     waits, holes, memory = [], 0, []
     while not waits or time.monotonic() < end:
-        load = trigger("storm", scaled(20000), 4, 0, comm="tempest")
+        load = trigger("storm", scaled(20000), 4, 0, comm=TEMPEST)
         w = work(load)
         load.close()
         _, _, n, delay, *_ = w.said[0]

@@ -420,8 +420,9 @@ def rest(pid):
 
 
 def test_a_process_that_has_gone(tool, chains):
-    load = chains(comm="gone")
-    tracer = tool("--json", *CHAINS, "target", "--comm", "gone", tool="stackcount")
+    name = tally.own("gone")
+    load = chains(comm=name)
+    tracer = tool("--json", *CHAINS, "target", "--comm", name, tool="stackcount")
     tally.settle(tracer.pid)
     before = tally.books(tracer.pid).count
     load.go()

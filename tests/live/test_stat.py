@@ -17,7 +17,7 @@ import schema
 import tally
 from counted import (GETPPID, SYSCALLS, again_when_skipped, counts, exactly, lost, since,
                      stat, usage, why_no_perf, work)
-from tally import BUILD, once, scaled, steady, wait_until, within
+from tally import BUILD, TEMPEST, once, scaled, steady, wait_until, within
 
 EVENT = "syscalls:sys_enter_getppid"
 CALLER = BUILD / "triggers/syscalls"
@@ -699,8 +699,8 @@ def test_explain_needs_no_rights(run):
 @pytest.mark.exclusive
 def test_more_keys_than_room(run, tool, trigger):
     """Counted as lost, so that nothing is missing without a word; --strict makes it an error."""
-    load = trigger("storm", scaled(2000), 2, -1, comm="tempest")
-    tracer = stat(tool, "-e", "sched:sched_process_exit", "--comm", "tempest", "--by", "pid",
+    load = trigger("storm", scaled(2000), 2, -1, comm=TEMPEST)
+    tracer = stat(tool, "-e", "sched:sched_process_exit", "--comm", TEMPEST, "--by", "pid",
                   "--max-keys", 1, "--strict")
     work(load)
     result = tracer.stop()

@@ -12,7 +12,7 @@ import pytest
 import cgroups
 import tally
 from counted import GETPPID, again_when_skipped, counts, exactly, lost, since, stat, usage, work
-from tally import NOBODY, Blurred, scaled, steady, within
+from tally import NOBODY, TEMPEST, Blurred, scaled, steady, within
 
 EVENT = "syscalls:sys_enter_getppid"
 FAULTS = "minor-faults,major-faults,cs"
@@ -416,8 +416,8 @@ def test_fork_storm(run, tool, trigger, directory, scope):
         assert result.code == 0, result
         report = tally.Result(0, out.read_bytes(), b"").report
     else:
-        load = trigger("storm", forks, 4, -1, comm="tempest")
-        tracer = stat(tool, *options, "--comm", "tempest", *(("--by", "pid,comm")
+        load = trigger("storm", forks, 4, -1, comm=TEMPEST)
+        tracer = stat(tool, *options, "--comm", TEMPEST, *(("--by", "pid,comm")
                                                            if scope == "key" else ()))
         work(load)
         report = tracer.stop().report
@@ -428,8 +428,8 @@ def test_fork_storm(run, tool, trigger, directory, scope):
         assert found["page-faults"] >= forks
         return
     found = counts(report, "pid", "comm")
-    assert {comm for _, comm, _ in found} == {"tempest"}
-    assert found[load.pid, "tempest", "sched:sched_process_fork"] == forks
+    assert {comm for _, comm, _ in found} == {TEMPEST}
+    assert found[load.pid, TEMPEST, "sched:sched_process_fork"] == forks
     assert len({pid for pid, _, _ in found}) >= 0.99 * forks
 
 

@@ -11,7 +11,7 @@ import pytest
 import tally
 from accounts import work
 from probing import check_header, nothing_lost
-from tally import BUILD, flaws, scaled, within
+from tally import BUILD, TEMPEST, flaws, scaled, within
 
 PARTS = ("run", "wait", "sleep", "block")
 MOST_BYTES = 1000000
@@ -156,8 +156,8 @@ def test_whole_machine(timechart, trigger):
 
 def test_fork_storm(timechart, trigger):
     """Tasks that have ended are remembered: none is lost, and memory stays small."""
-    load = trigger("storm", scaled(4000), 4, -1, comm="tempest")
-    tracer = timechart("--comm", "tempest")
+    load = trigger("storm", scaled(4000), 4, -1, comm=TEMPEST)
+    tracer = timechart("--comm", TEMPEST)
     work(load)
     report = tracer.stop().report
     assert {reason for reason, n in flaws(report).items() if n} <= {"missed", "unmatched"}
@@ -166,8 +166,8 @@ def test_fork_storm(timechart, trigger):
 
 @tally.once
 def test_memory_of_a_fork_storm(trigger, tool):
-    load = trigger("storm", 20000, 4, -1, comm="tempest")
-    tracer = tool("--json", "--comm", "tempest", tool="timechart")
+    load = trigger("storm", 20000, 4, -1, comm=TEMPEST)
+    tracer = tool("--json", "--comm", TEMPEST, tool="timechart")
     before = resident_kb(tracer.pid)
     load.go()
     load.done()
