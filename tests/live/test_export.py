@@ -695,14 +695,16 @@ def test_promtool_takes_the_metrics_of_every_tool(tool, lines):
     process alone."""
     typed = {line + f" -p {os.getpid()}" if line == "memleak" else line: why for line, why in lines.items()}
     export = Exporter(tool, "--top", 20, *typed, interval="0.5")
-    for _ in range(4):
+
+    def each_has_rows():
         make_load()
         samples = export.await_intervals(1)
+        assert set(ups(samples)) == set(typed)
+        lines = [line for line, why in typed.items() if ups(samples)[line] and not why]
+        return all(any(name.startswith(f"tally_{line.split()[0]}_") for name, _ in samples) for line in lines)
+
+    wait_until(each_has_rows, "rows of each tool")
     promtool("check", "metrics", text=ask(export.port, Accept="text/plain").text)
-    assert set(ups(samples)) == set(typed)
-    for line, why in typed.items():
-        if ups(samples)[line] and not why:
-            assert any(name.startswith(f"tally_{line.split()[0]}_") for name, _ in samples), line
     assert export.tool.stop().code == 0
 
 
