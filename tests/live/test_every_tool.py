@@ -90,12 +90,13 @@ def attaches_to_functions():
 def lines(name):
     """The command lines of a tool: what is usual, all of the scope at once, and its own. The gate has two: what is
     usual, and all of the scope with the first of its own. A program that walks stacks takes the verifier of 5.10 half a
-    minute in a guest, and it is the same program in most lines."""
+    minute in a guest, and it is the same program in most lines: there, the gate starts tools of stacks once."""
     needed, own = NEEDED.get(name, ()), OPTIONS.get(name, ())
     scope = () if name in WITHOUT_TASKS else ("-p", os.getpid(), "-u", 0, "--comm", "python*")
     yield needed
     if os.environ.get("TALLY_GATE"):
-        if scope or own:
+        again = not (tally.GUEST and own and own[0][0] == "--call-graph")
+        if again and (scope or own):
             yield (*needed, *(own[0] if own else ()), *scope)
         return
     if scope:
