@@ -151,7 +151,7 @@ static int make_table(struct symbol_table *t, const struct pieces *all, const ch
 	for (i = 0; i < all->n; i++) {
 		const struct piece *p = &all->piece[i];
 
-		entry[i] = (struct symbol_entry){ p->start, p->size, at };
+		entry[i] = (struct symbol_entry){ .start = p->start, .size = p->size, .name = at };
 		memcpy(names + at, text + p->name, p->len);
 		names[at + p->len] = 0;
 		at += p->len + 1;
