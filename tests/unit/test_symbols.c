@@ -607,6 +607,7 @@ static void check_map(const struct child *c, const char *want)
 
 static void jit_maps(void **state)
 {
+	static const struct timespec long_ago[] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1, .tv_nsec = 1 } };
 	char path[64], other[80], text[128];
 	struct symbols *s = new_symbols();
 	struct child c;
@@ -633,6 +634,12 @@ static void jit_maps(void **state)
 	assert_string_equal(name_at(s, c.pid, made_code + 0x204), "(none)");
 	assert_int_equal(symbols__see(s, c.pid), 0);
 	assert_string_equal(name_at(s, c.pid, made_code + 0x204), "and more+4");
+
+	/* Written before the process began: of another one that had its pid. */
+	assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	check_map(&c, "(none)");
+	assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
+	check_map(&c, "made up+4");
 
 	/* Not through links, and not another user's. */
 	assert_int_equal(link(path, other), 0);

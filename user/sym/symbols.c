@@ -141,7 +141,7 @@ const char *symbols__unread(const struct symbols *s, size_t *at, const char **wh
 	if (!s->jit_err || *at == SIZE_MAX)
 		return NULL;
 	*at = SIZE_MAX;
-	*why = confined__why(s->jit_err);
+	*why = jit_map__why(s->jit_err);
 	return "perf-PID.map";
 }
 
