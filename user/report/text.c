@@ -466,6 +466,10 @@ static void put_footer(struct writer *w, const struct report *r)
 	if (r->counters.begun_before)
 		fprintf(w->file, "  %s ended that had begun before the run: no loss\n",
 			format_count(n, r->counters.begun_before));
+	if (r->counters.answered)
+		fprintf(w->file, "  %s answered by a seccomp filter or a tracer: the kernel did not run them%s\n",
+			format_count(n, r->counters.answered),
+			r->counters.lost[LOSS_RECURSION] ? ", or their start was missed" : "");
 	if (r->throttled)
 		fprintf(w->file, "  throttled %s time%s by the kernel: what was busy then has too few samples\n",
 			format_count(n, r->throttled), r->throttled == 1 ? "" : "s");
