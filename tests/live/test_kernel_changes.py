@@ -2,6 +2,7 @@
 """What changes under a run: a module that is removed while its function is probed, a clock that is set.
 In guests, whose kernels have modules and whose clocks are nobody else's."""
 
+import json
 import subprocess
 import time
 
@@ -84,3 +85,15 @@ def test_the_clock_is_set(ends, tool, name, args, hours):
     ]
     (step,) = [step for step in steps if step]
     assert abs(step - hours * HOUR * 10**9) < elapsed
+
+
+@pytest.mark.parametrize("hours", (1, -2))
+def test_the_clock_is_set_between_lines(ends, tool, hours):
+    """Lines have the time of the clock as it is when they are written."""
+    tracer = tool("--json", tool="timehist")
+    tracer.await_lines(10)
+    time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + hours * HOUR * 10**9)
+    ends.callback(lambda: time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() - hours * HOUR * 10**9))
+    tracer.await_lines(tracer.lines() + 100)
+    last = [json.loads(line) for line in tracer.stop().text.splitlines()][-2]
+    assert abs(last["time_ns"] - time.time_ns()) < HOUR * 10**9 / 2
