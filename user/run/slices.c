@@ -31,7 +31,7 @@ struct slices {
 static void rest(struct slices *s, u64 ns)
 {
 	u64 until = monotonic_ns() + ns;
-	const struct timespec at = { until / NSEC_PER_SEC, until % NSEC_PER_SEC };
+	const struct timespec at = own_monotonic(until);
 
 	while (!s->end && monotonic_ns() < until)
 		pthread_cond_timedwait(&s->ended, &s->lock, &at);
