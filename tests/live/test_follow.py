@@ -6,7 +6,8 @@ import subprocess
 import pytest
 
 import tally
-from snooping import exact
+from snooping import exact, nothing_lost
+from stackcounting import value
 from tally import scaled
 from test_pid_reuse import judge, lines_of, options, tools
 
@@ -59,6 +60,25 @@ def test_counters_too(tool, trigger):
     load.done()
     whole, own = (t.stop().report["rows"][0]["count"] for t in (follows, alone))
     assert whole >= own + 2 * N
+
+
+@pytest.mark.parametrize("way", ("dwarf", "fp"))
+@exact
+def test_their_stacks_have_names(tool, trigger, way):
+    """Children that end between two reports, and while one is made: each of their calls is counted, by stacks that
+    have names. Many reports, so that some are made while a child is at work."""
+    n, calls = scaled(400), 300
+    load = trigger("mayflies", n, calls, 0)
+    tracer = tool("--json", "-U", "syscalls:sys_enter_getppid", "-p", load.pid, "--follow-forks", "-I", 5,
+                  "--call-graph", way, tool="stackcount")
+    load.go()
+    load.done()
+    reports = tracer.stop().reports
+    stacks = [stack for report in reports for stack in report["stacks"]]
+    nameless = [stack for stack in stacks if any(frame["name"] is None for frame in stack["frames"])]
+    assert not nameless, (value(nameless), nameless[:3])
+    nothing_lost(*reports)
+    assert value(stacks) == n * calls
 
 
 @pytest.mark.parametrize("option", ("--follow-forks", "--no-follow-forks"))

@@ -181,7 +181,7 @@ static int want_processes(struct stacks *s, const struct scope_options *scope)
 		err = told__want(&s->told, scope->pids[i]);
 	if (!err && scope->command_pid)
 		err = told__want(&s->told, scope->command_pid);
-	s->told.with_children = scope->command_pid;
+	s->told.with_children = scope->command_pid || scope->follow;
 	return err;
 }
 
@@ -228,7 +228,8 @@ int stack_processes__begin(struct stacks *s, const struct measurement *m)
 		err = begin_unwinding(s, m);
 	else if (s->user)
 		err = begin_told(s, m);
-	if (!err && s->python && !s->unwind)
+	/* Children have the code of their parent, which may have gone by the time that its fork is told. */
+	if (!err && s->user && !s->unwind)
 		err = see_pids(s, &m->cli->scope);
 	return err ?: watch_all(s);
 }
