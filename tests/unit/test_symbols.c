@@ -1162,17 +1162,58 @@ static void told_again(void **state)
 	map(s, NOBODY, &line, 10);
 	symbols__exited(s, NOBODY, 20);
 	assert_told(s, NOBODY, "copy_line");
-	assert_false(symbols__is_over(s, NOBODY, 15, 20));
-	assert_true(symbols__is_over(s, NOBODY, 15, 21));
 	assert_int_equal(symbols__forked(s, NOBODY, NOBODY + 1, 30), 0);
 	assert_told(s, NOBODY, NULL);
 	assert_told_at(s, NOBODY, 29, "copy_line");
+	assert_false(symbols__is_over(s, NOBODY, 15, 30));
+	assert_true(symbols__is_over(s, NOBODY, 15, 31));
 	assert_false(symbols__is_over(s, NOBODY, 35, 100));
-	symbols__forget_over(s, 20);
+	symbols__forget_over(s, 30);
 	assert_told_at(s, NOBODY, 29, "copy_line");
-	symbols__forget_over(s, 21);
+	symbols__forget_over(s, 31);
 	assert_told_at(s, NOBODY, 29, NULL);
 	assert_told(s, NOBODY, NULL);
+	free_told(s, &line);
+}
+
+/* Other threads may run after the first one has ended: it is over since its pid was found gone, not before. */
+static void told_end(void **state)
+{
+	struct mapping_line line;
+	struct symbols *s = new_told(&line);
+	u64 before_ns = monotonic_ns();
+
+	(void)state;
+	map(s, NOBODY, &line, 10);
+	map(s, getpid(), &line, 10);
+	symbols__exited(s, NOBODY, 20);
+	symbols__exited(s, getpid(), 20);
+	symbols__forget_over(s, before_ns);
+	assert_told(s, NOBODY, "copy_line");
+	assert_false(symbols__is_over(s, NOBODY, 15, before_ns));
+	assert_true(symbols__is_over(s, NOBODY, 15, UINT64_MAX));
+	assert_false(symbols__is_over(s, getpid(), 15, UINT64_MAX));
+	symbols__forget_over(s, UINT64_MAX);
+	assert_told(s, NOBODY, NULL);
+	assert_told(s, getpid(), "copy_line");
+	free_told(s, &line);
+}
+
+/* Likewise without any record; and with those of another process that has its pid now. */
+static void end_of_unknown(void **state)
+{
+	struct mapping_line line;
+	struct symbols *s = new_told(&line);
+	u64 before_ns = monotonic_ns();
+
+	(void)state;
+	assert_false(symbols__is_over(s, NOBODY, 15, before_ns));
+	assert_false(symbols__is_over(s, NOBODY, 15, before_ns));
+	assert_true(symbols__is_over(s, NOBODY, 15, UINT64_MAX));
+	assert_int_equal(symbols__forked(s, NOBODY + 1, NOBODY, 30), 0);
+	assert_false(symbols__is_over(s, NOBODY + 1, 15, 30));
+	assert_true(symbols__is_over(s, NOBODY + 1, 15, 31));
+	assert_false(symbols__is_over(s, getpid(), 15, UINT64_MAX));
 	free_told(s, &line);
 }
 
@@ -1219,9 +1260,9 @@ static void told_files_are_closed(void **state)
 	}
 	assert_int_equal(count_open(), before + FILES);
 	symbols__exited(s, NOBODY, 20);
-	symbols__forget_over(s, 20);
+	symbols__forget_over(s, monotonic_ns());
 	assert_int_equal(count_open(), before + FILES);
-	symbols__forget_over(s, 21);
+	symbols__forget_over(s, UINT64_MAX);
 	assert_int_equal(count_open(), before + 1);
 	map(s, NOBODY, &other, 30);
 	assert_int_equal(count_open(), before + 2);
@@ -1326,6 +1367,8 @@ int main(void)
 		cmocka_unit_test(told),
 		cmocka_unit_test(told_in_child),
 		cmocka_unit_test(told_again),
+		cmocka_unit_test(told_end),
+		cmocka_unit_test(end_of_unknown),
 		cmocka_unit_test(told_files_are_closed),
 		cmocka_unit_test(told_too_much),
 		cmocka_unit_test(code_of_many_files),

@@ -252,7 +252,7 @@ static void end_process(struct symbols *s, struct process *p, u64 at_ns)
 /* Adds one that begins then; the previous one with that pid has ended. */
 static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
 {
-	struct process *p = calloc(1, sizeof(*p)), **at;
+	struct process *p = calloc(1, sizeof(*p)), **at, *old;
 
 	if (!p)
 		return NULL;
@@ -266,7 +266,8 @@ static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
 	}
 	if (*at != p) {
 		end_process(s, *at, from_ns);
-		(*at)->is_followed = true;
+		for (old = *at; old && !old->gone_ns; old = old->before)
+			old->gone_ns = from_ns ?: 1;
 		p->before = *at;
 		*at = p;
 	}
@@ -274,11 +275,22 @@ static struct process *add_process(struct symbols *s, u32 pid, u64 from_ns)
 	return p;
 }
 
-/* The exit of the first thread is reported like that of the process, but other threads may continue. */
-static bool has_ended(const struct process *p, u64 before_ns)
+static bool is_gone(u32 pid)
 {
-	return p->over_ns && p->over_ns < before_ns &&
-	       (p->is_followed || (kill(p->pid, 0) && errno == ESRCH));
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+/*
+ * The exit of the first thread is reported like that of the process, but other threads may continue: it has ended when
+ * its pid is gone, which nobody tells the time of.
+ */
+static bool has_ended(struct process *p, u64 before_ns)
+{
+	if (!p->over_ns)
+		return false;
+	if (!p->gone_ns && is_gone(p->pid))
+		p->gone_ns = monotonic_ns();
+	return p->gone_ns && p->gone_ns < before_ns;
 }
 
 static void mark_files(const struct mapping *m, size_t n)
@@ -334,12 +346,30 @@ void symbols__forget_names(struct symbols *s)
 	let_files_go(s, true);
 }
 
-bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns)
+/* A process of which nothing is known is noted when its pid is gone: it may have run until now. */
+static void note_gone(struct symbols *s, u32 pid)
 {
-	const struct process *p = symbols__find_process_at(s, pid, at_ns);
+	struct process *p = is_gone(pid) ? add_process(s, pid, 0) : NULL;
 
-	/* A forgotten process has ended. */
-	return p ? has_ended(p, before_ns) : kill(pid, 0) && errno == ESRCH;
+	if (!p)
+		return;
+	p->gone_ns = monotonic_ns();
+	end_process(s, p, p->gone_ns);
+	symbols__count_kept(s, p);
+}
+
+bool symbols__is_over(struct symbols *s, u32 pid, u64 at_ns, u64 before_ns)
+{
+	struct process *p = symbols__find_process(s, pid);
+	u64 gone_ns = 0;
+
+	for (; p && p->from_ns > at_ns; p = p->before)
+		gone_ns = p->from_ns;
+	if (p)
+		return has_ended(p, before_ns);
+	if (!gone_ns)
+		note_gone(s, pid);
+	return gone_ns && gone_ns < before_ns;
 }
 
 /*
@@ -578,6 +608,17 @@ static int take_jit_map(struct symbols *s, struct process *p)
 	return 0;
 }
 
+/* It is seen running after its end, or as another program: who ran at its end may have run until now. */
+static struct process *continue_process(struct symbols *s, struct process *old, const struct process_stamp *now)
+{
+	u64 gone_ns = goes_on(old, now) ? 0 : monotonic_ns();
+	struct process *p = add_process(s, old->pid, old->over_ns ?: gone_ns);
+
+	if (p)
+		old->gone_ns = gone_ns;
+	return p;
+}
+
 int symbols__see(struct symbols *s, u32 pid)
 {
 	struct process *p = symbols__find_process(s, pid);
@@ -590,9 +631,9 @@ int symbols__see(struct symbols *s, u32 pid)
 			p->jit_due = true;
 		return err;
 	}
-	/* An exec without a record. */
+	/* An exec without a record, or only the first thread has ended. */
 	if (p && (p->over_ns || !goes_on(p, &stamp)))
-		p = add_process(s, pid, p->over_ns ?: monotonic_ns());
+		p = continue_process(s, p, &stamp);
 	else if (!p)
 		p = add_process(s, pid, 0);
 	if (!p)

@@ -46,7 +46,7 @@ struct process {
 	u32 pid;
 	u64 from_ns, over_ns;           /* CLOCK_MONOTONIC; 0: always; and still running */
 	struct process *before;         /* the previous one with this pid */
-	bool is_followed;               /* it is the before of another */
+	u64 gone_ns;                    /* nothing of it runs any more since then, at the latest; 0: something may */
 	struct process_stamp stamp;     /* start_time 0: never seen */
 	u64 seen_ns, seen_until_ns;     /* when reading its mappings began and ended */
 	bool is_told;                   /* records tell of all its mappings */

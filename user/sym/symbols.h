@@ -95,14 +95,17 @@ void symbols__note_mixed(struct symbols *s, u32 pid);
  */
 int symbols__see_again(struct symbols *s, u32 pid, bool told_all);
 
-/* Forgets the processes and programs that had ended by then. */
+/* Forgets the processes and programs that had ended by then, and are known to be gone since. */
 void symbols__forget_over(struct symbols *s, u64 before_ns);
 
 /* No returned name is used any more: forgets files that no known program maps. */
 void symbols__forget_names(struct symbols *s);
 
-/* Had the program that process pid ran at at_ns ended before before_ns? */
-bool symbols__is_over(const struct symbols *s, u32 pid, u64 at_ns, u64 before_ns);
+/*
+ * Had the program that process pid ran at at_ns ended before before_ns? Nobody tells when a process ends whose first
+ * thread ends earlier, or which no record tells of: it has ended when this function has found its pid gone.
+ */
+bool symbols__is_over(struct symbols *s, u32 pid, u64 at_ns, u64 before_ns);
 
 /* Amounts left out to stay within bounds. */
 struct symbols_bounds {
