@@ -13,6 +13,7 @@ import pytest
 
 import tally
 from probing import binary, compile_trigger
+from snooping import exact, nothing_lost
 from tally import Tool, scaled
 
 pytestmark = pytest.mark.everywhere
@@ -171,6 +172,31 @@ def test_short_lives(ends, trigger, directory, execute, scope):
     wanted = {"child_calls": 3 * children, **({"call_short": children} if execute else {})}
     found = callers(report)
     assert {name: found.get(name) for name in wanted} == wanted, report
+
+
+# --- code of the kernel that comes during the run --------------------------------------------------
+
+@pytest.mark.parametrize("keep", (True, False), ids=("stay", "go"))
+@exact
+def test_bpf_programs_that_come_later(tool, trigger, keep):
+    """Each has its own name, in the report of the interval in which it ran: no other program's next to it, nor of one
+    that was at its address before."""
+    rounds, n = 4, 20
+    load = trigger("printing", rounds, n, int(keep))
+    tracer = tool("--json", "-K", "bpf_trace:bpf_trace_printk", "-p", load.pid, "-I", 200, tool="stackcount")
+    for _ in range(rounds):
+        load.go()
+        load.done()
+        tracer.await_lines(2)
+    reports = tracer.stop().reports
+    nothing_lost(*reports)
+    found = Counter()
+    for report in reports:
+        for stack in report["stacks"]:
+            names = [frame["name"] for frame in stack["frames"]]
+            caller = names[names.index("bpf_trace_printk") - 1]
+            found[re.sub("bpf_prog_[0-9a-f]{16}_", "", caller or "[no name]")] += stack["value"]
+    assert found == {f"round_{i}": n for i in range(rounds)}, found
 
 
 # --- pid namespaces --------------------------------------------------------------------------------

@@ -467,12 +467,15 @@ static void forget_known(struct stacks *s)
 /* Doubtful names are resolved again. */
 static void forget_mixed(struct stacks *s)
 {
+	u64 changes = s->kernel ? symbols__kernel_changes(s->names.symbols) : 0;
+
 	s->mixed = s->unknown = s->lacks_python = 0;
 	s->broken = (struct broken){};
 	s->counts_doubts = true;
-	if (s->told.unnoticed == s->unnoticed_before)
+	if (s->told.unnoticed == s->unnoticed_before && changes == s->kernel_changes)
 		return;
 	s->unnoticed_before = s->told.unnoticed;
+	s->kernel_changes = changes;
 	forget_known(s);
 }
 

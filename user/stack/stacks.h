@@ -54,6 +54,7 @@ struct stacks {
 	struct told told;               /* mappings of processes, from records */
 	struct bpf_link *mappings;      /* the program stack_on_mapping */
 	u64 unnoticed_before;           /* told.unnoticed at the last report */
+	u64 kernel_changes;             /* symbols__kernel_changes() at the last report */
 	u64 mixed, unknown, lacks_python;       /* events in the current report */
 	struct broken broken;           /* in the current report */
 	bool counts_doubts;             /* count these */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sym/loaded_code.h"
+
 /* One line: "ADDRESS TYPE NAME [MODULE]". Points into the line. */
 struct line {
 	u64 address;
@@ -313,8 +315,9 @@ int kernel_symbol(const char *name, u64 *address)
  * --- by address --------------------------------------------------------------------------------
  */
 
-/* Limit for the last function of a module, whose size is unknown. */
+/* Limit for the last function of a module, whose size is unknown; and for the code that runs BPF programs. */
 #define MAX_UNSIZED (64 << 10)
+#define MAX_TRAMPOLINE 4096
 
 /* Types of symbols, as in nm(1). */
 #define CODE "tTwW"
@@ -347,31 +350,52 @@ static int find_module(struct kernel_symbols *k, const struct line *s, size_t *f
 	return 0;
 }
 
-static int add_symbol(struct kernel_symbols *k, struct symbol_list *list, const struct line *s,
-		      const char *types)
+struct reading {
+	struct kernel_symbols *symbols;
+	struct symbol_list list;
+	struct bpf_functions bpf;
+	const char *types;
+	bool modules_only;
+};
+
+/* BPF programs that have gone may have been between those that are there now. */
+static void set_size(const struct reading *r, const struct line *s, struct symbol_candidate *c)
 {
-	struct symbol_candidate c = { .start = s->address, .rank = rank_of(s, types) };
+	bool is_bpf = s->module && !strcmp(s->module, "bpf");
+
+	c->limit = s->address + MAX_UNSIZED;
+	if (!is_bpf || !r->bpf.n)
+		return;
+	if (strncmp(s->name, "bpf_prog_", strlen("bpf_prog_")))
+		c->limit = s->address + MAX_TRAMPOLINE;
+	else
+		c->size = bpf_functions__size(&r->bpf, s->address);
+}
+
+static int add_symbol(struct reading *r, const struct line *s)
+{
+	struct symbol_candidate c = { .start = s->address, .rank = rank_of(s, r->types) };
+	struct kernel_symbols *k = r->symbols;
 	char text[1024], *end;
 	size_t module;
 	int err;
 
 	if (c.rank == SYMBOL_RANK_END)
-		return symbol_list__add(list, &c, "", 0);
+		return symbol_list__add(&r->list, &c, "", 0);
 	err = find_module(k, s, &module);
 	if (err)
 		return err;
 	if (s->address < k->module[module].base)
 		k->module[module].base = s->address;
-	c.limit = s->address + MAX_UNSIZED;
+	set_size(r, s, &c);
 	if (s->name_len > sizeof(text) - sizeof(k->module[module].number))
 		return 0;               /* KSYM_NAME_LEN is 512 */
 	end = mempcpy(text, s->name, s->name_len + 1);
 	end = stpcpy(end, k->module[module].number);
-	return symbol_list__add(list, &c, text, end - text);
+	return symbol_list__add(&r->list, &c, text, end - text);
 }
 
-static int read_symbols(FILE *file, struct kernel_symbols *k, struct symbol_list *list,
-			const char *types)
+static int read_symbols(FILE *file, struct reading *r)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -379,18 +403,18 @@ static int read_symbols(FILE *file, struct kernel_symbols *k, struct symbol_list
 	int err = 0;
 
 	while (!err && getline(&line, &size, file) >= 0)
-		if (parse_line(&s, line) && s.address)
-			err = add_symbol(k, list, &s, types);
+		if (parse_line(&s, line) && s.address && (s.module || !r->modules_only))
+			err = add_symbol(r, &s);
 	if (!err && ferror(file))
 		err = -EIO;
 	free(line);
 	return err;
 }
 
-static int read_kernel(struct kernel_symbols *k, const char *types)
+static int read_kernel(struct kernel_symbols *k, const char *types, bool modules_only)
 {
 	struct kernel_symbols new = {};
-	struct symbol_list list = {};
+	struct reading r = { .symbols = &new, .types = types, .modules_only = modules_only };
 	struct symbol_entry *entry;
 	FILE *file = open_kallsyms();
 	size_t names_size;
@@ -400,15 +424,17 @@ static int read_kernel(struct kernel_symbols *k, const char *types)
 
 	if (!file)
 		return errno == EACCES ? -EPERM : -errno;
-	err = read_symbols(file, &new, &list, types);
+	/* A program that comes in between has no size. */
+	err = bpf_functions__read(&r.bpf) ?: read_symbols(file, &r);
 	fclose(file);
+	bpf_functions__free(&r.bpf);
 	if (!err && !new.nmodules)
-		err = -EPERM;
+		err = modules_only ? -ENOENT : -EPERM;
 	if (!err)
-		err = symbol_list__finish(&list, &entry, &n, &names, &names_size);
+		err = symbol_list__finish(&r.list, &entry, &n, &names, &names_size);
 	if (!err)
 		err = symbol_table__adopt(&new.table, entry, n, names, names_size);
-	symbol_list__free(&list);
+	symbol_list__free(&r.list);
 	if (err)
 		kernel_symbols__free(&new);
 	else
@@ -418,12 +444,17 @@ static int read_kernel(struct kernel_symbols *k, const char *types)
 
 int kernel_symbols__read(struct kernel_symbols *k)
 {
-	return read_kernel(k, CODE);
+	return read_kernel(k, CODE, false);
+}
+
+int kernel_symbols__read_modules(struct kernel_symbols *k)
+{
+	return read_kernel(k, CODE, true);
 }
 
 int kernel_symbols__read_variables(struct kernel_symbols *k)
 {
-	return read_kernel(k, VARIABLES);
+	return read_kernel(k, VARIABLES, false);
 }
 
 void kernel_symbols__free(struct kernel_symbols *k)

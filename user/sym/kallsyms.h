@@ -52,6 +52,9 @@ struct kernel_symbols {
 /* Returns 0, -EPERM (addresses are hidden, or the file is not readable), -ENOMEM. */
 int kernel_symbols__read(struct kernel_symbols *k);
 
+/* Same for the code of modules and BPF programs only. -ENOENT: there are none. */
+int kernel_symbols__read_modules(struct kernel_symbols *k);
+
 /* Same for variables, which need CONFIG_KALLSYMS_ALL; -EPERM without. */
 int kernel_symbols__read_variables(struct kernel_symbols *k);
 void kernel_symbols__free(struct kernel_symbols *k);

@@ -12,6 +12,7 @@
 #include "sym/demangle.h"
 #include "sym/jit_map.h"
 #include "sym/kallsyms.h"
+#include "sym/loaded_code.h"
 #include "sym/mapped_file.h"
 #include "sym/mappings.h"
 #include "sym/source.h"
@@ -82,7 +83,11 @@ struct symbols {
 	size_t nvdsos;
 	bool keeps_code;                        /* keep files open after reading, for their code */
 	bool kernel_read;
-	struct kernel_symbols kernel;
+	struct kernel_symbols kernel;           /* as it was first read */
+	struct kernel_symbols now, before;      /* modules and BPF programs, as last read and before that; or empty */
+	struct loaded_code loaded;              /* as of the last look */
+	u64 looked_ns, reread_due_ns;           /* see look_again() */
+	u64 kernel_changes;
 	struct demangler demangler;
 	struct allowance allowance;             /* for reading other users' files */
 	STAILQ_HEAD(unread, mapped_file) unread;        /* files with missing symbols, or formerly missing */

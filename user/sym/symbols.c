@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sym/code.h"
 #include "sym/root.h"
 #include "sym/state.h"
@@ -326,31 +327,118 @@ const char *symbols__sourceless(const struct symbols *s, size_t *at, int *why)
  * --- the kernel --------------------------------------------------------------------------------
  */
 
+static int read_kernel(struct symbols *s)
+{
+	if (s->kernel_read)
+		return 0;
+	/* Before reading: what comes meanwhile is news at the next look. */
+	loaded_code__has_news(&s->loaded);
+	s->looked_ns = monotonic_ns();
+	s->kernel_read = true;
+	return kernel_symbols__read(&s->kernel) == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* On failure the last one stays. */
+static int reread_modules(struct symbols *s)
+{
+	struct kernel_symbols now = {};
+	int err = kernel_symbols__read_modules(&now);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	kernel_symbols__free(&s->before);
+	s->before = s->now;
+	s->now = now;
+	s->kernel_changes++;
+	return 0;
+}
+
+/* Time between two looks that nobody asked for; and after a reading, as a multiple of the time that it took. */
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+#define REREAD_FACTOR 10
+
+static int look_again(struct symbols *s)
+{
+	u64 begin_ns = monotonic_ns();
+	int err;
+
+	s->looked_ns = begin_ns;
+	if (!loaded_code__has_news(&s->loaded))
+		return 0;
+	err = reread_modules(s);
+	s->reread_due_ns = begin_ns + (1 + REREAD_FACTOR) * (monotonic_ns() - begin_ns);
+	return err;
+}
+
+u64 symbols__kernel_changes(struct symbols *s)
+{
+	/* Without memory the names stay as they are. */
+	if (s->kernel_read)
+		look_again(s);
+	return s->kernel_changes;
+}
+
+static bool covers(const struct kernel_symbols *k, u64 address, u32 *i)
+{
+	*i = symbol_table__find(&k->table, address);
+	return *i != SYMBOL_NONE;
+}
+
+/* The kernel itself is where it was. A module or BPF program that has gone since keeps its names for a while. */
+static struct kernel_symbols *find_kernel(struct symbols *s, u64 address, u32 *i)
+{
+	bool is_there = covers(&s->kernel, address, i);
+	u32 later;
+
+	if (!s->now.nmodules || (is_there && kernel_symbols__module(&s->kernel, *i) == s->kernel.module))
+		return is_there ? &s->kernel : NULL;
+	if (covers(&s->now, address, &later)) {
+		*i = later;
+		return &s->now;
+	}
+	if (!s->before.nmodules)
+		return is_there ? &s->kernel : NULL;
+	return covers(&s->before, address, i) ? &s->before : NULL;
+}
+
+/* Tables of modules are replaced, but the names must stay. */
+static int keep_names(struct symbols *s, struct symbol *found)
+{
+	found->module = symbols__intern(s, found->module);
+	found->name = symbols__intern(s, found->name);
+	return found->module && found->name ? 0 : -ENOMEM;
+}
+
 int symbols__kernel(struct symbols *s, u64 address, struct symbol *found)
 {
 	const struct kernel_module *module;
-	struct symbol_table *t = &s->kernel.table;
+	struct kernel_symbols *k;
+	int err = read_kernel(s);
+	u64 now_ns;
 	u32 i;
 
 	memset(found, 0, sizeof(*found));
-	if (!s->kernel_read && kernel_symbols__read(&s->kernel) == -ENOMEM)
-		return -ENOMEM;
-	s->kernel_read = true;
-	i = symbol_table__find(t, address);
+	now_ns = monotonic_ns();
+	if (!err && now_ns - s->looked_ns >= LOOK_NS && now_ns >= s->reread_due_ns)
+		err = look_again(s);
+	if (err)
+		return err;
+	k = find_kernel(s, address, &i);
 	/* On all supported machines the kernel has the upper half of the address space. */
-	if (i == SYMBOL_NONE && !(address >> 63))
+	if (!k && !(address >> 63))
 		return 0;
 	found->kind = SYMBOL_KERNEL;
 	found->module = "[kernel]";
 	found->module_offset = address;
 	if (s->kernel.nmodules && address >= s->kernel.module->base)
 		found->module_offset = address - s->kernel.module->base;
-	if (i == SYMBOL_NONE)
+	if (!k)
 		return 0;
-	module = kernel_symbols__module(&s->kernel, i);
+	module = kernel_symbols__module(k, i);
 	found->module = module->name;
 	found->module_offset = address - module->base;
-	return name_it(s, t, address, found);
+	err = name_it(s, &k->table, address, found);
+	return err || k == &s->kernel ? err : keep_names(s, found);
 }
 
 int symbols__kernel_source(struct symbols *s, u64 address, const struct source_place **place,
@@ -415,6 +503,8 @@ void symbols__free(struct symbols *s)
 		free(s->vdso[i].image);
 	}
 	kernel_symbols__free(&s->kernel);
+	kernel_symbols__free(&s->now);
+	kernel_symbols__free(&s->before);
 	demangler__end(&s->demangler);
 	free(s);
 }

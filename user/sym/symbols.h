@@ -144,6 +144,11 @@ int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *co
  * process, uses the mappings last seen.
  */
 int symbols__kernel(struct symbols *s, u64 address, struct symbol *found);
+/*
+ * Looks whether modules or BPF programs have come since the last look; symbols__kernel() does so by itself every tenth
+ * of a second. A number that rises when kernel addresses may have other names than before.
+ */
+u64 symbols__kernel_changes(struct symbols *s);
 /* at_ns: use the mappings and the program of that time. */
 int symbols__user_at(struct symbols *s, u32 pid, u64 at_ns, u64 address, struct symbol *found);
 int symbols__user(struct symbols *s, u32 pid, u64 address, struct symbol *found);
