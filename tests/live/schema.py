@@ -14,6 +14,7 @@ MEASUREMENT = {
     "lost": dict, "inexact": dict, "groups": list,
 }
 MEASUREMENT_OPTIONAL = {
+    "columns": dict,
     "begun_before": int,
     "answered": int,
     "throttled": int,
@@ -47,7 +48,10 @@ TABLE_OPTIONAL = {
     "hidden": int,
     "overhead": dict,
     "units": dict,
+    "columns": dict,
 }
+
+ROLES = {"key", "label", "counter", "gauge", "minimum", "maximum", "mean", "percent", "at", "remark"}
 
 GROUP = {
     "key": dict, "count": int, "sum": int, "min": int, "avg": int, "max": int, "p50": int,
@@ -143,6 +147,23 @@ def check_figures(group):
     assert group["sum"] <= sum(b * n for _, b, n in group["buckets"]), group
 
 
+def check_columns(report, rows):
+    """Each column has a role, and no two rows have the same key: a number that tells rows apart is part of the key."""
+    columns = report.get("columns", {})
+    for name, column in columns.items():
+        assert column["role"] in ROLES and set(column) <= {"role", "of", "per"}, (name, column)
+        assert ("of" in column) >= (column["role"] in ("percent", "at")), (name, column)
+    assert {name for row in rows for name in row} <= set(columns), columns
+    keys = [name for name, column in columns.items() if column["role"] == "key"]
+    labels = {name for name, column in columns.items() if column["role"] in ("key", "label", "at", "remark")}
+    seen = set()
+    for row in rows:
+        assert labels >= {name for name, cell in row.items() if isinstance(cell, str)}, (row, columns)
+        key = tuple(row.get(name) for name in keys)
+        assert key not in seen, f"{key} is there twice: {columns}"
+        seen.add(key)
+
+
 def check_group(group):
     check_members(group, GROUP, GROUP_OPTIONAL, "group")
     check_members(group["key"], {}, KEY, "key")
@@ -161,6 +182,7 @@ def check_measurement(report):
     assert report["unit"] in ("ns", "count", "bytes")
     for group in report["groups"]:
         check_group(group)
+    check_columns(report, [group["key"] for group in report["groups"]])
     keys = [tuple(sorted(g["key"].items())) for g in report["groups"]]
     assert len(set(keys)) == len(keys), "a key is there twice"
     shown = sum(g["count"] for g in report["groups"])
@@ -179,6 +201,9 @@ def check_table(report):
     assert set(report.get("units", ())) <= {name for row in columns for name in row}, report["units"]
     assert set(report.get("units", {}).values()) <= {"ns", "bytes"}, report["units"]
     assert all(type(cell) in (str, int, float, type(None)) for row in report["rows"] for cell in row.values())
+    assert ("columns" in report) == bool(report["rows"] and "start_ns" in report), set(report)
+    if "columns" in report:
+        check_columns(report, report["rows"])
 
 
 # The figures of one event as stat has them, in this order, behind the key or the place.

@@ -269,6 +269,28 @@ def test_tables_have_their_percentiles(run, tmp_path):
         assert row["cpu_percent"] == pytest.approx(100 * row["total"] / duration_ns, abs=0.001), row
 
 
+def test_recordings_without_roles_are_read(run, trigger, tmp_path):
+    """As earlier versions wrote them: columns had flags."""
+    path = tmp_path / "recording"
+    lines = "softirqs", "syscount --by tid -e getppid"
+    load = trigger("syscalls", THREADS, f"{GETPPID}:1000")
+    with Recorder(path, *lines, "0.05") as recorder:
+        load.go()
+        load.done()
+        recorder.await_intervals(3)
+        recorder.tool.stop()
+    wanted = [show(run, path, line)[0]["rows"] for line in lines]
+    assert sum(row["calls"] for row in wanted[1]) >= THREADS * 1000
+    for shape, columns in query(path, "SELECT id, columns FROM shape"):
+        older = []
+        for column in json.loads(columns):
+            role = column.pop("role")
+            flags = {"label": {"label": True}, "counter": {"adds_up": True}}.get(role, {})
+            older.append({name: column[name] for name in column if name not in ("of", "per")} | flags)
+        query(path, f"UPDATE shape SET columns = '{json.dumps(older)}' WHERE id = {shape}")
+    assert [show(run, path, line)[0]["rows"] for line in lines] == wanted
+
+
 def test_single_events_and_their_texts(run, tmp_path):
     """A hostile name is in the file as it is shown, and comes back as it was."""
     path = tmp_path / "recording"

@@ -20,14 +20,16 @@ static void add_waits(struct report *r, u64 tid, const char *comm, u64 count, u6
 {
 	const struct field cells[] = {
 		{ .name = "tid", .number = tid, .kind = FIELD_ID },
-		{ .name = "count", .number = count, .adds_up = true },
-		{ .name = "total", .number = total, .kind = FIELD_DURATION, .adds_up = true },
-		{ .name = "avg", .number = total / count, .kind = FIELD_DURATION },
+		{ .name = "count", .number = count, .role = ROLE_COUNTER },
+		{ .name = "total", .number = total, .kind = FIELD_DURATION, .role = ROLE_COUNTER },
+		{ .name = "avg", .number = total / count, .kind = FIELD_DURATION, .role = ROLE_MEAN, .of = "total",
+		  .per = "count" },
 		{ .name = "p99", .number = p99, .kind = FIELD_DURATION },
-		{ .name = "max", .number = max, .kind = FIELD_DURATION },
-		{ .name = "of_cpu_percent", .real = total / 1e7, .kind = FIELD_REAL, .decimals = 2 },
+		{ .name = "max", .number = max, .kind = FIELD_DURATION, .role = ROLE_MAXIMUM },
+		{ .name = "of_cpu_percent", .real = total / 1e7, .kind = FIELD_REAL, .decimals = 2,
+		  .role = ROLE_PERCENT, .of = "total" },
 	};
-	struct field label = { .name = "comm", .text = strdup(comm), .label = true };
+	struct field label = { .name = "comm", .text = strdup(comm), .role = ROLE_LABEL };
 	struct report_row row = {};
 	size_t i;
 
@@ -97,16 +99,16 @@ static void test_rows(void **state)
 	assert_int_equal(cell(&all->row[0], "avg")->number, 150);
 	assert_int_equal(cell(&all->row[0], "max")->number, 900);
 	assert_int_equal(cell(&all->row[0], "p99")->kind, FIELD_NONE);
-	assert_int_equal(cell(&all->row[0], "of_cpu_percent")->kind, FIELD_NONE);
-	/* Of the one that was there once, everything is known, but for its share of the whole time. */
-	assert_int_equal(cell(&all->row[1], "of_cpu_percent")->kind, FIELD_NONE);
+	assert_float_equal(cell(&all->row[0], "of_cpu_percent")->real, 100.0 * 6000 / (2 * NSEC_PER_SEC), 1e-9);
+	/* The share of a task that was there once is of all the time. */
+	assert_float_equal(cell(&all->row[1], "of_cpu_percent")->real, 100.0 * 50 / (2 * NSEC_PER_SEC), 1e-9);
 	assert_int_equal(cell(&all->row[1], "p99")->number, 50);
 	merge__free(m);
 }
 
 static void add_sum(struct merge *m, s64 sum, enum field_kind kind)
 {
-	const struct field f = { .name = "sum", .number = sum, .kind = kind, .adds_up = true };
+	const struct field f = { .name = "sum", .number = sum, .kind = kind, .role = ROLE_COUNTER };
 	struct report r = interval(merge__count(m));
 	struct report_row row = {};
 
@@ -141,7 +143,7 @@ static void test_sums_with_a_sign(void **state)
 	/* Sums that 64 bits do not hold are real and keep their sign. */
 	f = sum_of(INT64_MIN, INT64_MIN, FIELD_SIGNED);
 	assert_int_equal(f.kind, FIELD_REAL);
-	assert_true(f.real == -0x1p64 && f.adds_up);
+	assert_true(f.real == -0x1p64 && f.role == ROLE_COUNTER);
 	f = sum_of(INT64_MAX, 1, FIELD_SIGNED);
 	assert_int_equal(f.kind, FIELD_REAL);
 	assert_true(f.real == 0x1p63);
@@ -170,7 +172,7 @@ static void test_what_stands_is_the_last(void **state)
 	merge__free(m);
 }
 
-static void add_times(struct report *r, const char *disk, u32 bucket, u64 n, u64 sum)
+static void add_times(struct report *r, const char *disk, const char *model, u32 bucket, u64 n, u64 sum)
 {
 	const struct histogram_totals totals = { .sum = sum, .max = ~0ULL, .min_inv = ~0ULL };
 	u64 counts[64] = {};
@@ -179,6 +181,8 @@ static void add_times(struct report *r, const char *disk, u32 bucket, u64 n, u64
 
 	counts[bucket] = n;
 	assert_int_equal(report_row__add_text(&key, "disk", disk), 0);
+	assert_int_equal(report_row__add_text(&key, "model", model), 0);
+	key.cell[1].role = ROLE_LABEL;
 	g.key = key.cell;
 	g.nkey = key.ncells;
 	assert_int_equal(histogram__init(&g.hist, counts, 0, 64, &totals), 0);
@@ -191,11 +195,11 @@ static void test_histograms(void **state)
 	struct report first = interval(1), second = interval(2), *all;
 
 	(void)state;
-	add_times(&first, "sda", 10, 3, 33);
-	add_times(&first, "sdb", 11, 1, 11);
+	add_times(&first, "sda", "old", 10, 3, 33);
+	add_times(&first, "sdb", "old", 11, 1, 11);
 	add(m, &first);
-	add_times(&second, "sda", 10, 4, 44);
-	add_times(&second, "sda2", 40, 5, 900);
+	add_times(&second, "sda", "new", 10, 4, 44);
+	add_times(&second, "sda2", "new", 40, 5, 900);
 	add(m, &second);
 	all = merge__report(m);
 	assert_int_equal(all->ngroups, 3);
@@ -203,6 +207,8 @@ static void test_histograms(void **state)
 	assert_int_equal(all->group[0].hist.sum, 77);
 	assert_int_equal(all->group[0].hist.nbuckets, 1);
 	assert_string_equal(all->group[2].key[0].text, "sda2");
+	assert_string_equal(all->group[0].key[1].text, "new");
+	assert_string_equal(all->group[1].key[1].text, "old");
 	merge__free(m);
 }
 

@@ -19,7 +19,7 @@ static void add_task(struct report *r, u64 tid, const char *comm, const u64 *val
 	struct dense *d = calloc(1, sizeof(*d));
 	size_t i;
 
-	key[1].label = true;
+	key[1].role = ROLE_LABEL;
 	for (i = 0; i < n; i++)
 		dense__add(d, values[i]);
 	add_group(r, key, ARRAY_SIZE(key), d);
@@ -34,7 +34,7 @@ static void add_call(struct report *r, const char *name, u64 calls, u64 ns, u64 
 		number_field("max", max),
 	};
 
-	cell[1].adds_up = cell[2].adds_up = true;
+	cell[1].role = cell[2].role = ROLE_COUNTER;
 	cell[2].kind = FIELD_TIME;
 	cell[3].kind = FIELD_DURATION;
 	add_row(r, cell, ARRAY_SIZE(cell));

@@ -173,7 +173,7 @@ static void sums_by_key_in_intervals(void **state)
 			assert_int_equal(cell(row, "pid")->kind, FIELD_ID);
 			assert_string_equal(row->cell[2].name, "comm");
 			assert_string_equal(row->cell[2].text, comm);
-			assert_true(row->cell[2].label);
+			assert_int_equal(row->cell[2].role, ROLE_LABEL);
 			assert_string_equal(cell(row, "text")->text, "");
 			assert_int_equal(cell(row, "count")->number, 2);
 			assert_signed(row, "min", -1000 / (round + 1) - n);

@@ -106,7 +106,7 @@ static void fields_of_a_key(void **state)
 	assert_int_equal(f[3].number, 813);
 	assert_string_equal(f[4].name, "comm");
 	assert_string_equal(f[4].text, "newest name");
-	assert_true(f[4].label);
+	assert_int_equal(f[4].role, ROLE_LABEL);
 	hist_set__free(&set);
 	report__free(&report);
 
@@ -115,7 +115,7 @@ static void fields_of_a_key(void **state)
 	assert_int_equal(task_key__report(&report, &set, BY_COMM, NULL, &cgroups), 0);
 	assert_int_equal(report.group[0].nkey, 1);
 	assert_string_equal(report.group[0].key[0].text, "sixteen bytes no");
-	assert_false(report.group[0].key[0].label);
+	assert_int_equal(report.group[0].key[0].role, ROLE_KEY);
 	hist_set__free(&set);
 	report__free(&report);
 }
@@ -248,7 +248,8 @@ static void fields_of_cgroups(void **state)
 		for (k = 0; k < ARRAY_SIZE(cases[i].field) && cases[i].field[k]; k++) {
 			assert_string_equal(report.group[0].key[k].name, cases[i].field[k]);
 			assert_string_equal(report.group[0].key[k].text, cases[i].text[k]);
-			assert_int_equal(report.group[0].key[k].label, !strcmp(cases[i].field[k], "container_id"));
+			assert_int_equal(report.group[0].key[k].role == ROLE_LABEL,
+					 !strcmp(cases[i].field[k], "container_id"));
 		}
 		assert_int_equal(report.group[0].nkey, k);
 		hist_set__free(&set);

@@ -50,7 +50,7 @@ static void hostile_keys(void **state)
 		random__hostile(&r, path, sizeof(path));
 		add_group(&report, FIELDS(text_field("cgroup", path), number_field("pid", n),
 					  text_field("comm", comm)), &d);
-		report.group[0].key[2].label = n % 2;
+		report.group[0].key[2].role = n % 2 ? ROLE_LABEL : ROLE_KEY;
 		text = text_of(&report);
 		assert_harmless(text);
 		free(text);

@@ -47,13 +47,14 @@ static int add_figures(struct report_row *row, const struct biopattern_sums *s)
 {
 	u64 n = s->sequential + s->random;
 	const struct field figures[] = {
-		{ .name = "requests", .number = n, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "sequential", .number = s->sequential, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "random", .number = s->random, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "requests", .number = n, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "sequential", .number = s->sequential, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "random", .number = s->random, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 		{ .name = "random_percent", .real = 100.0 * s->random / n, .kind = FIELD_REAL,
-		  .decimals = 1 },
-		{ .name = "sequential_bytes", .number = s->sequential_bytes, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "random_bytes", .number = s->random_bytes, .kind = FIELD_NUMBER, .adds_up = true },
+		  .decimals = 1, .role = ROLE_PERCENT, .of = "random", .per = "requests" },
+		{ .name = "sequential_bytes", .number = s->sequential_bytes, .kind = FIELD_NUMBER,
+		  .role = ROLE_COUNTER },
+		{ .name = "random_bytes", .number = s->random_bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 	};
 
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));

@@ -81,15 +81,16 @@ static int add_figures(struct report_row *row, const struct request_sums *s)
 {
 	u64 time_ns = s->queue_ns + s->device_ns;
 	const struct field figures[] = {
-		{ .name = "requests", .number = s->requests, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "bytes", .number = s->bytes, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "time", .number = time_ns, .kind = FIELD_TIME, .adds_up = true },
-		{ .name = "avg", .number = time_ns / s->requests, .kind = FIELD_TIME },
-		{ .name = "queue", .number = s->queue_ns / s->requests, .kind = FIELD_TIME },
-		{ .name = "device", .number = s->device_ns / s->requests, .kind = FIELD_TIME },
-		{ .name = "max", .number = s->slowest_ns, .kind = FIELD_TIME },
-		{ .name = "errors", .number = s->errors, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "requeued", .number = s->requeues, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "requests", .number = s->requests, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "bytes", .number = s->bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "time", .number = time_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+		{ .name = "avg", .number = time_ns / s->requests, .kind = FIELD_TIME,
+		  .role = ROLE_MEAN, .of = "time", .per = "requests" },
+		{ .name = "queue", .number = s->queue_ns / s->requests, .kind = FIELD_TIME, .role = ROLE_GAUGE },
+		{ .name = "device", .number = s->device_ns / s->requests, .kind = FIELD_TIME, .role = ROLE_GAUGE },
+		{ .name = "max", .number = s->slowest_ns, .kind = FIELD_TIME, .role = ROLE_MAXIMUM },
+		{ .name = "errors", .number = s->errors, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "requeued", .number = s->requeues, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 	};
 
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));
@@ -105,6 +106,7 @@ static int add_row(struct report *r, const struct request_sums *s, u32 by,
 	if (!err)
 		err = request_own_parts.add(NULL, &s->key.parts, by, &row);
 	*nkeys = row.ncells;
+	report_row__end_key(&row);
 	if (!err)
 		err = add_figures(&row, s);
 	return report__end_row(r, &row, err);

@@ -391,17 +391,19 @@ static int add_figures(struct report_row *row, const struct path *path, u64 all_
 	enum field_kind spread = s->calls ? FIELD_DURATION : FIELD_NONE;
 	const struct field figures[] = {
 		{ .name = "depth", .number = path->depth, .kind = FIELD_ID, .machine = true },
-		{ .name = "calls", .number = s->calls, .adds_up = true },
-		{ .name = "total", .number = s->total_ns, .kind = FIELD_TIME, .adds_up = true },
-		{ .name = "self", .number = s->self_ns, .kind = FIELD_TIME, .adds_up = true },
-		{ .name = "self_percent", .kind = all_self ? FIELD_REAL : FIELD_NONE, .decimals = 1,
+		{ .name = "calls", .number = s->calls, .role = ROLE_COUNTER },
+		{ .name = "total", .number = s->total_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+		{ .name = "self", .number = s->self_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+		{ .name = "self_percent", .kind = all_self ? FIELD_REAL : FIELD_NONE, .decimals = 1, .role = ROLE_GAUGE,
 		  .real = all_self ? 100.0 * (s->self_ns + s->open_self_ns) / all_self : 0 },
-		{ .name = "avg", .number = s->calls ? s->total_ns / s->calls : 0, .kind = spread },
-		{ .name = "max", .number = s->max_ns, .kind = spread },
-		{ .name = "unfinished", .number = s->open, .machine = !is_any_open },
-		{ .name = "unfinished_ns", .number = s->open_ns, .kind = FIELD_TIME, .machine = !is_any_open },
+		{ .name = "avg", .number = s->calls ? s->total_ns / s->calls : 0, .kind = spread,
+		  .role = ROLE_MEAN, .of = "total", .per = "calls" },
+		{ .name = "max", .number = s->max_ns, .kind = spread, .role = ROLE_MAXIMUM },
+		{ .name = "unfinished", .number = s->open, .machine = !is_any_open, .role = ROLE_GAUGE },
+		{ .name = "unfinished_ns", .number = s->open_ns, .kind = FIELD_TIME, .machine = !is_any_open,
+		  .role = ROLE_GAUGE },
 		{ .name = "unfinished_self_ns", .number = s->open_self_ns, .kind = FIELD_TIME,
-		  .machine = !is_any_open },
+		  .machine = !is_any_open, .role = ROLE_GAUGE },
 	};
 
 	return report_row__add_fields(row, figures, ARRAY_SIZE(figures));

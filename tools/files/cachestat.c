@@ -87,22 +87,23 @@ static int add_figures(struct sum_table_report *t, struct report_row *row, const
 	const u64 *sum = e->sums.sum;
 	u64 hit = hits(sum), miss = sum[CACHESTAT_MISS];
 	const struct field figures[] = {
-		{ .name = "hits", .number = hit, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "misses", .number = miss, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "hits", .number = hit, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "misses", .number = miss, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 		{ .name = "hit_percent", .kind = hit + miss ? FIELD_REAL : FIELD_NONE, .decimals = 2,
+		  .role = ROLE_PERCENT, .of = "hits", .per = "hits+misses",
 		  .real = hit + miss ? 100.0 * hit / (hit + miss) : 0 },
 		{ .name = "read_ahead", .number = read_ahead(sum), .kind = FIELD_NUMBER,
-		  .adds_up = true },
+		  .role = ROLE_COUNTER },
 		{ .name = "dirtied", .number = sum[CACHESTAT_DIRTIED], .kind = FIELD_NUMBER,
-		  .adds_up = true },
+		  .role = ROLE_COUNTER },
 		{ .name = "written", .number = sum[CACHESTAT_WRITTEN], .kind = FIELD_NUMBER,
-		  .adds_up = true },
+		  .role = ROLE_COUNTER },
 		{ .name = "other", .number = sum[CACHESTAT_OTHER] + sum[CACHESTAT_UNASKED],
-		  .kind = FIELD_NUMBER, .adds_up = true },
+		  .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 		{ .name = "pages", .number = sum[CACHESTAT_READ] + sum[CACHESTAT_FAULT],
-		  .kind = FIELD_NUMBER, .adds_up = true, .machine = true },
+		  .kind = FIELD_NUMBER, .role = ROLE_COUNTER, .machine = true },
 		{ .name = "faults", .number = sum[CACHESTAT_FAULT], .kind = FIELD_NUMBER,
-		  .adds_up = true, .machine = true },
+		  .role = ROLE_COUNTER, .machine = true },
 	};
 	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 

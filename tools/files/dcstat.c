@@ -64,12 +64,13 @@ static int add_figures(struct sum_table_report *t, struct report_row *row, const
 	const u64 *sum = e->sums.sum;
 	u64 all = lookups(sum);
 	const struct field figures[] = {
-		{ .name = "lookups", .number = all, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "hits", .number = sum[DCSTAT_HIT], .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "lookups", .number = all, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "hits", .number = sum[DCSTAT_HIT], .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 		{ .name = "negative", .number = sum[DCSTAT_NEGATIVE], .kind = FIELD_NUMBER,
-		  .adds_up = true },
-		{ .name = "misses", .number = sum[DCSTAT_MISS], .kind = FIELD_NUMBER, .adds_up = true },
+		  .role = ROLE_COUNTER },
+		{ .name = "misses", .number = sum[DCSTAT_MISS], .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 		{ .name = "hit_percent", .kind = all ? FIELD_REAL : FIELD_NONE, .decimals = 2,
+		  .role = ROLE_PERCENT, .of = "hits+negative", .per = "lookups",
 		  .real = all ? 100.0 * (all - sum[DCSTAT_MISS]) / all : 0 },
 	};
 

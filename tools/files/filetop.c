@@ -93,16 +93,16 @@ static int add_figures(struct sum_table_report *t, struct report_row *row, const
 	const struct filetop_sums *s = &e->sums;
 	u64 bytes = s->read.bytes + s->written.bytes, ns = s->read.ns + s->written.ns;
 	const struct field figures[] = {
-		{ .name = "reads", .number = s->read.calls, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "writes", .number = s->written.calls, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "read_bytes", .number = s->read.bytes, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "write_bytes", .number = s->written.bytes, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "read_time", .number = s->read.ns, .kind = FIELD_TIME, .adds_up = true },
-		{ .name = "write_time", .number = s->written.ns, .kind = FIELD_TIME, .adds_up = true },
-		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "bytes", .number = bytes, .kind = FIELD_NUMBER, .adds_up = true,
+		{ .name = "reads", .number = s->read.calls, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "writes", .number = s->written.calls, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "read_bytes", .number = s->read.bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "write_bytes", .number = s->written.bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "read_time", .number = s->read.ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+		{ .name = "write_time", .number = s->written.ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "bytes", .number = bytes, .kind = FIELD_NUMBER, .role = ROLE_COUNTER,
 		  .machine = true },
-		{ .name = "time", .number = ns, .kind = FIELD_TIME, .adds_up = true, .machine = true },
+		{ .name = "time", .number = ns, .kind = FIELD_TIME, .role = ROLE_COUNTER, .machine = true },
 	};
 	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 

@@ -239,15 +239,12 @@ static int add_owner(struct report_row *row, const struct lock_parts *p)
 	const struct field tid = {
 		.name = "owner", .number = p->owner, .kind = p->owner ? FIELD_ID : FIELD_NONE,
 	};
-	const struct field comm = {
-		.name = "owner_comm", .text = p->owner ? (char *)p->owner_comm : NULL,
-		.kind = FIELD_NONE, .label = true,
-	};
-	int err = report_row__add_field(row, &tid);
+	const char *comm = p->owner ? p->owner_comm : NULL;
+	int err = report_row__add_field(row, &tid) ?: report_row__add_text(row, "owner_comm", comm);
 
-	if (!err && comm.text)
-		return report_row__add_text(row, comm.name, comm.text);
-	return err ?: report_row__add_field(row, &comm);
+	if (!err)
+		row->cell[row->ncells - 1].role = ROLE_LABEL;
+	return err;
 }
 
 int lock_names__add(void *context, const void *own, u32 by, struct report_row *row)

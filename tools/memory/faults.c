@@ -138,10 +138,9 @@ static int add_rss(struct report_row *row, const struct rss *now, const struct r
 		rss__growth(now, earlier, growth);
 	for (i = 0; now && i < RSS_PARTS; i++)
 		bytes += now->bytes[i];
-	err = report_row__add_number(row, "rss", bytes, now ? FIELD_SIZE : FIELD_NONE);
+	err = report_row__add_figure(row, "rss", bytes, now ? FIELD_SIZE : FIELD_NONE, ROLE_GAUGE);
 	for (i = 0; i < RSS_PARTS && !err; i++)
-		err = report_row__add_number(row, names[i], growth[i],
-					     now ? FIELD_SIGNED_SIZE : FIELD_NONE);
+		err = report_row__add_sum(row, names[i], growth[i], now ? FIELD_SIGNED_SIZE : FIELD_NONE);
 	return err;
 }
 
@@ -160,9 +159,9 @@ static int add_figures(struct sum_table_report *t, struct report_row *row, const
 	const struct faults_sums *s = &e->sums;
 	const struct faults *f = t->own;
 	const struct field figures[] = {
-		{ .name = "faults", .number = s->minor + s->major, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "minor", .number = s->minor, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "major", .number = s->major, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "faults", .number = s->minor + s->major, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "minor", .number = s->minor, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "major", .number = s->major, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 	};
 	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 

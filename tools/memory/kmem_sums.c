@@ -20,23 +20,24 @@ static int add_figures(const struct kmem_table *t, struct report_row *row,
 {
 	u64 wasted = s->allocated - s->requested;
 	const struct field figures[] = {
-		{ .name = "allocs", .number = s->allocs, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "requested", .number = s->requested, .kind = FIELD_SIZE, .adds_up = true,
+		{ .name = "allocs", .number = s->allocs, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "requested", .number = s->requested, .kind = FIELD_SIZE, .role = ROLE_COUNTER,
 		  .machine = t->pages },
-		{ .name = "allocated", .number = s->allocated, .kind = FIELD_SIZE, .adds_up = true },
+		{ .name = "allocated", .number = s->allocated, .kind = FIELD_SIZE, .role = ROLE_COUNTER },
 		{ .name = "wasted", .number = wasted, .kind = FIELD_SIZE, .machine = t->pages,
-		  .adds_up = true },
+		  .role = ROLE_COUNTER },
 		{ .name = "wasted_percent", .decimals = 1, .machine = t->pages,
+		  .role = ROLE_PERCENT, .of = "wasted", .per = "allocated",
 		  .real = s->allocated ? 100.0 * wasted / s->allocated : 0,
 		  .kind = s->allocated ? FIELD_REAL : FIELD_NONE },
-		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .adds_up = true,
+		{ .name = "failed", .number = s->failed, .kind = FIELD_NUMBER, .role = ROLE_COUNTER,
 		  .machine = !failed },
-		{ .name = "frees", .number = s->frees, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "frees", .number = s->frees, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 	};
 	const struct field followed[] = {
-		{ .name = "freed", .number = s->freed, .kind = FIELD_SIZE, .adds_up = true },
-		{ .name = "other_cpu", .number = s->elsewhere, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "unseen", .number = s->unseen, .kind = FIELD_NUMBER, .adds_up = true },
+		{ .name = "freed", .number = s->freed, .kind = FIELD_SIZE, .role = ROLE_COUNTER },
+		{ .name = "other_cpu", .number = s->elsewhere, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "unseen", .number = s->unseen, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 	};
 	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));
 

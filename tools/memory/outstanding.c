@@ -272,12 +272,13 @@ static int fill_row(struct outstanding *o, size_t i, struct report *r, size_t *n
 	const struct field figures[] = {
 		{ .name = "bytes", .number = g->bytes, .kind = FIELD_NUMBER },
 		{ .name = "count", .number = g->count, .kind = FIELD_NUMBER },
-		{ .name = "oldest", .number = g->oldest_ns, .kind = FIELD_DURATION },
+		{ .name = "oldest", .number = g->oldest_ns, .kind = FIELD_DURATION, .role = ROLE_MAXIMUM },
 	};
 	struct report_row row = {};
 	int err = o->add_key(o->context, o->keys + i * o->key_size, g->name, &row);
 
 	*nkeys = row.ncells;
+	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_fields(&row, figures, ARRAY_SIZE(figures));
 	if (!err && o->stacks)

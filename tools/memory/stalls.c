@@ -151,14 +151,15 @@ static int add_figures(struct report_row *row, const struct histogram *h, u64 pa
 	bool timed = kind < RECLAIM_TIMED, frees = kind < RECLAIM_COMPACT;
 	enum field_kind of_ended = timed && h->count ? time : FIELD_NONE;
 	const struct field figures[] = {
-		{ .name = "count", .number = h->count, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "total", .number = h->sum, .kind = timed ? time : FIELD_NONE, .adds_up = true },
-		{ .name = "avg", .number = histogram__average(h), .kind = of_ended },
-		{ .name = "p99", .number = histogram__percentile(h, 9900), .kind = of_ended },
-		{ .name = "max", .number = h->max, .kind = of_ended },
+		{ .name = "count", .number = h->count, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "total", .number = h->sum, .kind = timed ? time : FIELD_NONE, .role = ROLE_COUNTER },
+		{ .name = "avg", .number = histogram__average(h), .kind = of_ended,
+		  .role = ROLE_MEAN, .of = "total", .per = "count" },
+		{ .name = "p99", .number = histogram__percentile(h, 9900), .kind = of_ended, .role = ROLE_GAUGE },
+		{ .name = "max", .number = h->max, .kind = of_ended, .role = ROLE_MAXIMUM },
 		{ .name = "pages", .number = pages, .kind = frees ? FIELD_NUMBER : FIELD_NONE,
-		  .adds_up = true },
-		{ .name = "unfinished", .number = running_ns,
+		  .role = ROLE_COUNTER },
+		{ .name = "unfinished", .number = running_ns, .role = ROLE_GAUGE,
 		  .kind = running_ns ? time : FIELD_NONE },
 	};
 
@@ -184,6 +185,7 @@ static int add_row(struct making *m, const struct stall_key *key, const char *na
 	if (!err)
 		err = report_row__add_text(&row, "kind", reclaim_kind_name(key->parts.kind));
 	m->nkeys = row.ncells;
+	report_row__end_key(&row);
 	if (!err)
 		err = add_figures(&row, h, pages_of(&m->g, key), take_running(&m->g, key),
 				  key->parts.kind, cli);

@@ -123,6 +123,7 @@ static int add_polls(struct report *r, const struct netlat_poll_element *e, u32 
 	const struct field per_poll = {
 		.name = "per_poll", .kind = polls ? FIELD_REAL : FIELD_NONE, .decimals = 1,
 		.real = polls ? (double)e->sums.packets / polls : 0,
+		.role = ROLE_MEAN, .of = "packets", .per = "polls",
 	};
 	char device[sizeof(e->key.device) + 1] = "";
 	struct report_row row = {};
@@ -134,6 +135,7 @@ static int add_polls(struct report *r, const struct netlat_poll_element *e, u32 
 	if (!err && by & BY_CPU)
 		err = report_row__add_number(&row, "cpu", e->key.cpu, FIELD_ID);
 	*nkeys = row.ncells;
+	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_sum(&row, "polls", polls, FIELD_NUMBER);
 	if (!err)

@@ -408,16 +408,17 @@ static int add_row(struct report *r, const struct tcptop_sums *e, u32 by,
 		   struct task_key_names *names, size_t *nkeys)
 {
 	const struct field figures[] = {
-		{ .name = "received", .number = e->received, .kind = FIELD_SIZE, .adds_up = true },
-		{ .name = "sent", .number = e->sent, .kind = FIELD_SIZE, .adds_up = true },
-		{ .name = "connections", .number = e->connections, .kind = FIELD_NUMBER },
+		{ .name = "received", .number = e->received, .kind = FIELD_SIZE, .role = ROLE_COUNTER },
+		{ .name = "sent", .number = e->sent, .kind = FIELD_SIZE, .role = ROLE_COUNTER },
+		{ .name = "connections", .number = e->connections, .kind = FIELD_NUMBER, .role = ROLE_GAUGE },
 		{ .name = "bytes", .number = e->received + e->sent, .kind = FIELD_SIZE,
-		  .adds_up = true, .machine = true },
+		  .role = ROLE_COUNTER, .machine = true },
 	};
 	struct report_row row = {};
 	int err = add_key(&row, e, by, names);
 
 	*nkeys = row.ncells;
+	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_fields(&row, figures, ARRAY_SIZE(figures));
 	return report__end_row(r, &row, err);

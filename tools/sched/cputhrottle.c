@@ -64,12 +64,13 @@ static int add_row(struct report *r, const struct cpu_stat *s)
 {
 	const struct field fields[] = {
 		{ .name = "cpus", .kind = s->quota_us && s->period_us ? FIELD_REAL : FIELD_NONE, .decimals = 2,
-		  .real = s->period_us ? (double)s->quota_us / s->period_us : 0 },
-		{ .name = "periods", .number = s->periods, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "throttled", .number = s->throttled, .kind = FIELD_NUMBER, .adds_up = true },
+		  .role = ROLE_GAUGE, .real = s->period_us ? (double)s->quota_us / s->period_us : 0 },
+		{ .name = "periods", .number = s->periods, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "throttled", .number = s->throttled, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
 		{ .name = "throttled_percent", .kind = s->periods ? FIELD_REAL : FIELD_NONE, .decimals = 2,
+		  .role = ROLE_PERCENT, .of = "throttled", .per = "periods",
 		  .real = s->periods ? 100.0 * s->throttled / s->periods : 0 },
-		{ .name = "throttled_time", .number = s->throttled_ns, .kind = FIELD_TIME, .adds_up = true },
+		{ .name = "throttled_time", .number = s->throttled_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
 	};
 	struct report_row row = {};
 	int err = report_row__add_text(&row, "cgroup", s->path);

@@ -146,7 +146,7 @@ static int add_when(struct report_row *row, const struct schedlat *s, const stru
 	time_t seconds = real / NSEC_PER_SEC;
 	char text[32], whole[48];
 	struct tm tm;
-	struct field at = { .name = "max_at_ns", .kind = FIELD_NONE, .machine = true };
+	struct field at = { .name = "max_at_ns", .kind = FIELD_NONE, .machine = true, .role = ROLE_AT, .of = "max" };
 	const char *when = NULL;
 	int err;
 
@@ -159,20 +159,24 @@ static int add_when(struct report_row *row, const struct schedlat *s, const stru
 		at.kind = FIELD_NUMBER;
 	}
 	err = report_row__add_text(row, "max_at", when);
-	if (!err)
-		row->cell[row->ncells - 1].spare = true;
-	return err ?: report_row__add_field(row, &at);
+	if (err)
+		return err;
+	row->cell[row->ncells - 1].spare = true;
+	row->cell[row->ncells - 1].role = ROLE_AT;
+	row->cell[row->ncells - 1].of = "max";
+	return report_row__add_field(row, &at);
 }
 
 static int add_figures(struct report_row *row, const struct schedlat *s, const struct latency *l)
 {
 	u64 average = l->switches ? l->wait_ns / l->switches : 0;
 	const struct field figures[] = {
-		{ .name = "runtime", .number = l->run_ns, .kind = FIELD_TIME, .adds_up = true },
-		{ .name = "switches", .number = l->switches, .kind = FIELD_NUMBER, .adds_up = true },
-		{ .name = "wait", .number = l->wait_ns, .kind = FIELD_TIME, .adds_up = true },
-		{ .name = "avg", .number = average, .kind = l->switches ? FIELD_TIME : FIELD_NONE },
-		{ .name = "max", .number = l->longest_ns,
+		{ .name = "runtime", .number = l->run_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+		{ .name = "switches", .number = l->switches, .kind = FIELD_NUMBER, .role = ROLE_COUNTER },
+		{ .name = "wait", .number = l->wait_ns, .kind = FIELD_TIME, .role = ROLE_COUNTER },
+		{ .name = "avg", .number = average, .kind = l->switches ? FIELD_TIME : FIELD_NONE,
+		  .role = ROLE_MEAN, .of = "wait", .per = "switches" },
+		{ .name = "max", .number = l->longest_ns, .role = ROLE_MAXIMUM,
 		  .kind = l->has_longest ? FIELD_TIME : FIELD_NONE },
 	};
 	int err = report_row__add_fields(row, figures, ARRAY_SIZE(figures));

@@ -199,6 +199,7 @@ static int add_slot(struct report *r, const struct timechart *c, const struct ti
 	if (!err)
 		err = add_number(&out, "end_ns", start + timechart__span(c, i, 1), true,
 				 FIELD_NUMBER);
+	report_row__end_key(&out);
 	for (k = 0; k < PARTS && !err; k++)
 		err = add_number(&out, parts[k], s->ns[k], !cpu || k == PART_RUN, FIELD_TIME);
 	if (!err)

@@ -155,10 +155,10 @@ static int take(struct session *s, struct writer *w, const struct switches_recor
  * --- tables ------------------------------------------------------------------------------------
  */
 
-static int add_time(struct report_row *row, const char *name, u64 ns, bool known)
+static int add_time(struct report_row *row, const char *name, u64 ns, bool known, enum field_role role)
 {
 	known = known && ns != SWITCHES_UNKNOWN;
-	return report_row__add_number(row, name, ns, known ? FIELD_TIME : FIELD_NONE);
+	return report_row__add_figure(row, name, ns, known ? FIELD_TIME : FIELD_NONE, role);
 }
 
 static int add_ids(struct report_row *row, const char *const names[3], u32 tid, u32 pid,
@@ -190,15 +190,15 @@ static int add_totals(struct report_row *row, const struct task_totals *t)
 	if (!err)
 		err = report_row__add_sum(row, "run", t->run_ns, FIELD_TIME);
 	if (!err)
-		err = add_time(row, "min", t->run_min_ns, t->timed);
+		err = add_time(row, "min", t->run_min_ns, t->timed, ROLE_MINIMUM);
 	if (!err)
-		err = add_time(row, "avg", t->timed ? t->run_ns / t->timed : 0, t->timed);
+		err = add_time(row, "avg", t->timed ? t->run_ns / t->timed : 0, t->timed, ROLE_GAUGE);
 	if (!err)
-		err = add_time(row, "max", t->run_max_ns, t->timed);
+		err = add_time(row, "max", t->run_max_ns, t->timed, ROLE_MAXIMUM);
 	if (!err)
 		err = report_row__add_sum(row, "delay", t->wait_ns, FIELD_TIME);
 	if (!err)
-		err = add_time(row, "max_delay", t->wait_max_ns, t->waits);
+		err = add_time(row, "max_delay", t->wait_max_ns, t->waits, ROLE_MAXIMUM);
 	return err ?: report_row__add_sum(row, "migrations", t->migrations, FIELD_NUMBER);
 }
 
@@ -270,11 +270,11 @@ static int add_worst(struct report_row *row, struct timehist *h, const struct sw
 	if (!err)
 		err = add_task(row, names[0], tasks[0]);
 	if (!err)
-		err = add_time(row, "wait", r->off_ns, true);
+		err = add_time(row, "wait", r->off_ns, true, ROLE_GAUGE);
 	if (!err)
-		err = add_time(row, "delay", r->wait_ns, true);
+		err = add_time(row, "delay", r->wait_ns, true, ROLE_GAUGE);
 	if (!err)
-		err = add_time(row, "run", r->run_ns, true);
+		err = add_time(row, "run", r->run_ns, true, ROLE_GAUGE);
 	for (i = 1; i < ARRAY_SIZE(tasks) && !err; i++)
 		err = add_task(row, names[i], tasks[i]);
 	if (!err && h->session.callers.wanted)

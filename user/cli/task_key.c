@@ -95,7 +95,7 @@ static char *user_text(struct task_key_names *names, u32 uid)
 /* Takes over text; NULL means no memory. */
 static int add_text(struct report_row *row, const char *name, char *text, bool label)
 {
-	const struct field f = { .name = name, .text = text, .label = label };
+	const struct field f = { .name = name, .text = text, .role = label ? ROLE_LABEL : ROLE_KEY };
 	int err = text ? report_row__add_field(row, &f) : -ENOMEM;
 
 	if (err)
@@ -107,7 +107,7 @@ static int add_text(struct report_row *row, const char *name, char *text, bool l
 static int add_container(struct report_row *row, const struct cgroup_name *n)
 {
 	struct field id = {
-		.name = "container_id", .label = true, .machine = true,
+		.name = "container_id", .role = ROLE_LABEL, .machine = true,
 		.text = strdup(n->has_several ? "several" : n->container_id),
 	};
 	int err = report_row__add_text(row, "container", n->container);
@@ -157,6 +157,7 @@ int task_key__add_fields(struct report_row *row, const struct task_key *k, const
 		err = add_text(row, "comm",
 			       strndup(by & BY_COMM ? k->comm : name, TASK_KEY_COMM_LEN),
 			       !(by & BY_COMM));
+	report_row__end_key(row);
 	return err;
 }
 

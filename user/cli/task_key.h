@@ -70,8 +70,8 @@ int task_key__report(struct report *r, struct hist_set *set, u32 by, const struc
 		     struct cgroup_names *cgroups);
 
 /*
- * Appends the fields of a key to a row. name: of the task, TASK_KEY_COMM_LEN bytes. Returns 0 or
- * -ENOMEM.
+ * Appends the fields of a key to a row; cells before them are of the key, too. name: of the task, TASK_KEY_COMM_LEN
+ * bytes. Returns 0 or -ENOMEM.
  */
 int task_key__add_fields(struct report_row *row, const struct task_key *key, const char *name, u32 by,
 			 struct task_key_names *names);

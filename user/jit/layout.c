@@ -261,7 +261,7 @@ size_t layout__ncells(const struct layout *l)
 static int add_container_id(struct report_row *row, const struct layout_field *of, const char *key,
 			    struct layout_names *names)
 {
-	struct field f = { .name = "container_id", .label = true, .machine = true };
+	struct field f = { .name = "container_id", .role = ROLE_LABEL, .machine = true };
 	const struct cgroup_name *n = cgroup_names__find(names->cgroups, number_at(of, key + of->offset));
 
 	f.text = n ? strdup(n->has_several ? "several" : n->container_id) : NULL;
@@ -281,7 +281,7 @@ static size_t task_field(const struct layout *l)
 
 static int add_name(struct report_row *row, const char *name)
 {
-	struct field f = { .name = "comm", .label = true };
+	struct field f = { .name = "comm", .role = ROLE_LABEL };
 
 	f.text = strndup(name, HIST_NAME_LEN);
 	return f.text ? add_cell(row, &f) : -ENOMEM;
@@ -306,6 +306,7 @@ int layout__add_cells(struct report_row *row, const struct layout *l, const void
 	}
 	if (!err && named == l->n)
 		err = add_name(row, name);
+	report_row__end_key(row);
 	if (err)
 		report_row__free(row);
 	return err;

@@ -27,7 +27,9 @@ struct shape_column {
 	char *name;
 	enum field_kind kind;   /* of its numbers; FIELD_NONE: none seen yet */
 	u8 decimals;
-	bool label, machine, word, adds_up;
+	bool machine, word;
+	enum field_role role;
+	char *of, *per;         /* other columns; NULL: none */
 	bool escaped, seconds;  /* single events only */
 };
 

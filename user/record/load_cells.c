@@ -11,7 +11,7 @@ int load__field(struct store *s, sqlite3_stmt *row, int index, const struct shap
 {
 	*f = (struct field){
 		.name = c->name, .kind = c->kind == FIELD_NONE ? FIELD_NUMBER : c->kind, .decimals = c->decimals,
-		.label = c->label, .machine = c->machine, .word = c->word, .adds_up = c->adds_up,
+		.machine = c->machine, .word = c->word, .role = c->role, .of = c->of, .per = c->per,
 	};
 	switch (s->sql->column_type(row, index)) {
 	case SQLITE_TEXT:

@@ -174,6 +174,7 @@ int load__stack(struct store *s, const struct shape *shape, sqlite3_stmt *row, s
 	struct report_row key = {};
 	int err = load__cells(s, shape, row, 4, &key);
 
+	report_row__end_key(&key);
 	if (err)
 		report_row__free(&key);
 	else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "report/role.h"
 
 struct merge {
 	struct report report;
@@ -13,8 +14,6 @@ struct merge {
 	char *tool, *command;
 	size_t n;
 	struct table rows, groups, stacks;      /* indexes by key into the report's arrays */
-	size_t *times;          /* per row: number of reports that have it */
-	size_t room;
 	struct report_frame *frame;
 	/* of several events; names are borrowed, as the report's texts are */
 	struct report_event event[REPORT_MOST_EVENTS];
@@ -39,7 +38,6 @@ void merge__free(struct merge *m)
 		return;
 	forget(m);
 	free(m->frame);
-	free(m->times);
 	free(m->tool);
 	free(m->command);
 	free(m);
@@ -54,24 +52,6 @@ size_t merge__count(const struct merge *m)
  * --- keys --------------------------------------------------------------------------------------
  */
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
-
-static bool is_figure(const struct field *f)
-{
-	return !f->text && f->kind != FIELD_ID && f->kind != FIELD_NONE;
-}
-
-/* Whether a cell after the first figure still belongs to the key. */
-static bool names_event(const struct field *f)
-{
-	return f->text && !strcmp(f->name, "event");
-}
-
 static bool same_value(const struct field *a, const struct field *b)
 {
 	if (a->text || b->text)
@@ -79,25 +59,14 @@ static bool same_value(const struct field *a, const struct field *b)
 	return a->kind == b->kind && a->number == b->number;
 }
 
-/* Labels, such as the comm of a pid, may change and are not part of the key. */
-static bool is_key(const struct field *f, size_t index)
-{
-	return !(f->label && index);
-}
-
 struct cells {
 	const struct field *cell;
-	size_t n;               /* number of leading key cells */
-	size_t all;
+	size_t n;
 };
 
-static struct cells key_of_row(const struct report_row *row)
+static struct cells cells_of(const struct report_row *row)
 {
-	size_t n = 0;
-
-	while (n < row->ncells && !is_figure(&row->cell[n]) && !row->cell[n].adds_up)
-		n++;
-	return (struct cells){ row->cell, n, row->ncells };
+	return (struct cells){ row->cell, row->ncells };
 }
 
 static u64 hash_field(u64 hash, const struct field *f)
@@ -111,8 +80,8 @@ static u64 hash_cells(const struct cells *c)
 	u64 hash = 0;
 	size_t i;
 
-	for (i = 0; i < c->all; i++)
-		if (i < c->n ? is_key(&c->cell[i], i) : names_event(&c->cell[i]))
+	for (i = 0; i < c->n; i++)
+		if (c->cell[i].role == ROLE_KEY)
 			hash = hash_field(hash, &c->cell[i]);
 	return hash;
 }
@@ -121,13 +90,12 @@ static bool same_cells(const struct cells *a, const struct cells *b)
 {
 	size_t i;
 
-	if (a->n != b->n || a->all != b->all)
+	if (a->n != b->n)
 		return false;
-	for (i = 0; i < a->all; i++) {
-		if (strcmp(a->cell[i].name, b->cell[i].name))
+	for (i = 0; i < a->n; i++) {
+		if (strcmp(a->cell[i].name, b->cell[i].name) || a->cell[i].role != b->cell[i].role)
 			return false;
-		if ((i < a->n ? is_key(&a->cell[i], i) : names_event(&a->cell[i])) &&
-		    !same_value(&a->cell[i], &b->cell[i]))
+		if (a->cell[i].role == ROLE_KEY && !same_value(&a->cell[i], &b->cell[i]))
 			return false;
 	}
 	return true;
@@ -135,7 +103,7 @@ static bool same_cells(const struct cells *a, const struct cells *b)
 
 static bool same_row(const void *array, u32 index, const void *key)
 {
-	struct cells there = key_of_row(&((const struct report_row *)array)[index]);
+	struct cells there = cells_of(&((const struct report_row *)array)[index]);
 
 	return same_cells(&there, key);
 }
@@ -143,7 +111,7 @@ static bool same_row(const void *array, u32 index, const void *key)
 static bool same_group(const void *array, u32 index, const void *key)
 {
 	const struct report_group *g = &((const struct report_group *)array)[index];
-	const struct cells there = { g->key, g->nkey, g->nkey };
+	const struct cells there = { g->key, g->nkey };
 
 	return same_cells(&there, key);
 }
@@ -170,94 +138,6 @@ static int copy_cells(struct report_row *to, const struct field *f, size_t n)
  * --- rows --------------------------------------------------------------------------------------
  */
 
-static struct field *cell_named(struct report_row *row, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < row->ncells; i++)
-		if (!strcmp(row->cell[i].name, name))
-			return &row->cell[i];
-	return NULL;
-}
-
-/* A sum that 64 bits do not hold becomes real. */
-static void add_up(struct field *sum, const struct field *f)
-{
-	double real = field_real(sum) + field_real(f);
-
-	if (f->kind == FIELD_NONE)
-		return;
-	if (sum->kind == FIELD_NONE) {
-		*sum = *f;
-	} else if (!field__add_whole(sum, f)) {
-		sum->real = real;
-		sum->kind = FIELD_REAL;
-	}
-}
-
-/*
- * Merges a figure that does not add up: max* and min* are compared, others stay only if all are
- * equal.
- */
-static void choose(struct field *there, const struct field *f)
-{
-	bool most = !strncmp(there->name, "max", 3), least = !strncmp(there->name, "min", 3);
-
-	if (f->kind == FIELD_NONE)
-		return;
-	if (there->kind == FIELD_NONE && (most || least))
-		*there = *f;
-	else if ((most && field_real(f) > field_real(there)) || (least && field_real(f) < field_real(there)))
-		*there = *f;
-	else if (!most && !least && (there->kind != f->kind || field_real(there) != field_real(f)))
-		there->kind = FIELD_NONE;       /* it cannot be merged */
-}
-
-static int take_text(struct field *there, const struct field *f)
-{
-	char *text;
-
-	if (!f->text || (there->text && !strcmp(there->text, f->text)))
-		return 0;
-	text = strdup(f->text);
-	if (!text)
-		return -ENOMEM;
-	free(there->text);
-	there->text = text;
-	return 0;
-}
-
-static int add_cell(struct field *there, const struct field *f)
-{
-	if (f->text || there->text)
-		return take_text(there, f);
-	if (f->adds_up || there->adds_up)
-		add_up(there, f);
-	else if (is_figure(f) || is_figure(there))
-		choose(there, f);
-	return 0;
-}
-
-/* Recomputes averages from sums, as in a histogram's table (run/tabulate.h). */
-static void take_average(struct report_row *row)
-{
-	struct field *avg = cell_named(row, "avg"), *count = cell_named(row, "count");
-	struct field *total = cell_named(row, "total");
-	enum field_kind kind;
-
-	if (!avg || avg->text || !count || !total || !is_figure(count) || !is_figure(total) || !count->number)
-		return;
-	kind = total->kind;
-	if (kind == FIELD_NUMBER) {
-		avg->kind = FIELD_REAL;
-		avg->real = (double)total->number / count->number;
-		avg->decimals = 2;
-	} else if (kind != FIELD_REAL) {
-		avg->kind = kind;
-		avg->number = total->number / count->number;
-	}
-}
-
 static void drop_histogram(struct report_row *row)
 {
 	if (row->hist)
@@ -283,44 +163,18 @@ static int copy_histogram(struct report_row *copy, const struct report_row *row)
 	return copy->hist ? histogram__add(copy->hist, row->hist) : -ENOMEM;
 }
 
-static int merge_row(struct report_row *there, const struct report_row *row, size_t nkey)
-{
-	int err = merge_histogram(there, row);
-	size_t i;
-
-	for (i = 0; i < row->ncells && !err; i++)
-		if (i >= nkey || !is_key(&row->cell[i], i))
-			err = add_cell(&there->cell[i], &row->cell[i]);
-	take_average(there);
-	return err;
-}
-
-static int count_times(struct merge *m, size_t row)
-{
-	size_t *larger;
-
-	if (row >= m->room) {
-		larger = realloc(m->times, 2 * (row + 1) * sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		m->times = larger;
-		m->room = 2 * (row + 1);
-	}
-	m->times[row] = row < m->report.nrows ? m->times[row] + 1 : 1;
-	return 0;
-}
-
 static int add_row(struct merge *m, const struct report_row *row)
 {
-	struct cells key = key_of_row(row);
+	struct cells key = cells_of(row);
 	u64 hash = hash_cells(&key);
 	s64 there = table__find(&m->rows, hash, same_row, m->report.row, &key);
 	struct report_row copy = {};
 	int err;
 
-	err = count_times(m, there >= 0 ? (size_t)there : m->report.nrows);
-	if (err || there >= 0)
-		return err ?: merge_row(&m->report.row[there], row, key.n);
+	if (there >= 0) {
+		err = merge_histogram(&m->report.row[there], row);
+		return err ?: report_row__combine(&m->report.row[there], row);
+	}
 	err = copy_cells(&copy, row->cell, row->ncells);
 	if (!err)
 		err = copy_histogram(&copy, row);
@@ -333,17 +187,28 @@ static int add_row(struct merge *m, const struct report_row *row)
  * --- histograms --------------------------------------------------------------------------------
  */
 
+/* Takes the newest labels: a task may have another name now. */
+static int combine_key(struct field *there, const struct field *f, size_t n)
+{
+	struct report_row sum = { .cell = there, .ncells = n };
+	const struct report_row row = { .cell = (struct field *)f, .ncells = n };
+
+	return report_row__combine(&sum, &row);
+}
+
 static int add_group(struct merge *m, const struct report_group *g)
 {
-	const struct cells key = { g->key, g->nkey, g->nkey };
+	const struct cells key = { g->key, g->nkey };
 	u64 hash = hash_cells(&key);
 	s64 there = table__find(&m->groups, hash, same_group, m->report.group, &key);
 	struct report_group copy = {};
 	struct report_row cells = {};
 	int err;
 
-	if (there >= 0)
-		return histogram__add(&m->report.group[there].hist, &g->hist);
+	if (there >= 0) {
+		err = combine_key(m->report.group[there].key, g->key, g->nkey);
+		return err ?: histogram__add(&m->report.group[there].hist, &g->hist);
+	}
 	err = copy_cells(&cells, g->key, g->nkey);
 	copy.key = cells.cell;
 	copy.nkey = cells.ncells;
@@ -370,9 +235,7 @@ struct stack_key {
 
 static struct cells key_of_stack(const struct report_stacks *s, const struct report_stack *stack)
 {
-	const struct report_row *key = &s->key[stack->key];
-
-	return (struct cells){ key->cell, key->ncells, key->ncells };
+	return cells_of(&s->key[stack->key]);
 }
 
 static bool same_stack(const void *array, u32 index, const void *key)
@@ -455,12 +318,12 @@ static int begin_stacks(struct merge *m, const struct report_stacks *s)
 static int find_key(struct report_stacks *to, const struct report_stacks *from, u32 key, u32 *index)
 {
 	const struct report_row *row = &from->key[key];
-	const struct cells wanted = { row->cell, row->ncells, row->ncells };
+	const struct cells wanted = cells_of(row);
 	struct report_row *larger, copy = {};
 	int err;
 
 	for (*index = 0; *index < to->nkeys; ++*index) {
-		const struct cells there = { to->key[*index].cell, to->key[*index].ncells, to->key[*index].ncells };
+		const struct cells there = cells_of(&to->key[*index]);
 
 		if (same_cells(&there, &wanted))
 			return 0;
@@ -510,6 +373,15 @@ static int add_new_stack(struct merge *m, const struct report_stacks *s, const s
 	return 0;
 }
 
+static int add_to_stack(struct report_stacks *to, size_t index, const struct report_stacks *s,
+			const struct report_stack *stack)
+{
+	const struct report_row *key = &s->key[stack->key];
+
+	to->stack[index].value += stack->value;
+	return combine_key(to->key[to->stack[index].key].cell, key->cell, key->ncells);
+}
+
 static int add_stacks(struct merge *m, const struct report_stacks *s)
 {
 	int err = begin_stacks(m, s);
@@ -526,7 +398,7 @@ static int add_stacks(struct merge *m, const struct report_stacks *s)
 		s64 there = table__find(&m->stacks, hash, same_stack, m->report.stacks, &key);
 
 		if (there >= 0)
-			m->report.stacks->stack[there].value += s->stack[i].value;
+			err = add_to_stack(m->report.stacks, there, s, &s->stack[i]);
 		else
 			err = add_new_stack(m, s, &s->stack[i], hash);
 	}
@@ -635,57 +507,29 @@ int merge__add(struct merge *m, const struct report *r)
 	return err;
 }
 
-/* Whether the figure is relative to the duration. */
-static bool is_of_time(const struct field *f)
+/* Percentiles of a table of histograms (run/tabulate.h). */
+static void take_percentiles(struct report_row *row)
 {
-	return !f->text && !f->adds_up && (ends_with(f->name, "percent") || ends_with(f->name, "per_second"));
-}
-
-/* Clears relative figures of keys that were missing in some intervals. */
-static void drop_shares(struct merge *m)
-{
-	struct report *r = &m->report;
-	size_t i, k;
-
-	for (i = 0; i < r->nrows && !r->standing; i++)
-		for (k = 0; k < r->row[i].ncells && m->times[i] < m->n; k++)
-			if (is_of_time(&r->row[i].cell[k]))
-				r->row[i].cell[k].kind = FIELD_NONE;
-}
-
-/* A percentile, or the share of the time, as in a histogram's table (run/tabulate.h). */
-static void take_from_histogram(struct field *f, const struct histogram *h, enum field_kind kind, u64 duration_ns)
-{
+	const struct field *max = report_row__cell(row, "max");
+	struct field *f;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(report_percentiles); i++)
-		if (!strcmp(f->name, report_percentiles[i].json)) {
-			f->number = histogram__percentile(h, report_percentiles[i].per_10k);
-			f->kind = kind;
-		}
-	if (ends_with(f->name, "_percent") && duration_ns) {
-		f->real = 100.0 * h->sum / duration_ns;
-		f->kind = FIELD_REAL;
-		f->decimals = 2;
+	for (i = 0; i < ARRAY_SIZE(report_percentiles) && row->hist && max; i++) {
+		f = report_row__cell(row, report_percentiles[i].json);
+		if (!f || f->text || max->text || max->kind == FIELD_NONE)
+			continue;
+		f->number = histogram__percentile(row->hist, report_percentiles[i].per_10k);
+		f->kind = max->kind;
 	}
-}
-
-static void take_figures(struct report_row *row, u64 duration_ns)
-{
-	const struct field *max = cell_named(row, "max");
-	size_t i;
-
-	for (i = 0; i < row->ncells && row->hist && max && is_figure(max); i++)
-		if (!row->cell[i].text)
-			take_from_histogram(&row->cell[i], row->hist, max->kind, duration_ns);
 }
 
 struct report *merge__report(struct merge *m)
 {
 	size_t i;
 
-	drop_shares(m);
-	for (i = 0; i < m->report.nrows && m->n > 1 && !m->report.standing; i++)
-		take_figures(&m->report.row[i], m->report.duration_ns);
+	for (i = 0; i < m->report.nrows && m->n > 1 && !m->report.standing; i++) {
+		report_row__derive(&m->report.row[i], m->report.duration_ns);
+		take_percentiles(&m->report.row[i]);
+	}
 	return m->n ? &m->report : NULL;
 }

@@ -127,7 +127,7 @@ static struct shape_column column_of(const struct field *f)
 	return (struct shape_column){
 		.name = (char *)f->name, .kind = f->text ? FIELD_NONE : f->kind,
 		.decimals = !f->text && f->kind == FIELD_REAL ? f->decimals : 0,
-		.label = f->label, .machine = f->machine, .word = f->word, .adds_up = f->adds_up,
+		.machine = f->machine, .word = f->word, .role = f->role, .of = (char *)f->of, .per = (char *)f->per,
 	};
 }
 

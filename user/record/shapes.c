@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/json_value.h"
+#include "report/role.h"
 
 #ifdef HAVE_SQLITE
 
@@ -41,8 +42,11 @@ static void free_columns(struct shape_column *column, size_t n)
 {
 	size_t i;
 
-	for (i = 0; column && i < n; i++)
+	for (i = 0; column && i < n; i++) {
 		free(column[i].name);
+		free(column[i].of);
+		free(column[i].per);
+	}
 	free(column);
 }
 
@@ -78,10 +82,9 @@ static char *columns_text(const struct shape *shape)
 		json_object_set_new(o, "kind", json_string(kind_names[c->kind]));
 		if (c->decimals)
 			json_object_set_new(o, "decimals", json_integer(c->decimals));
-		json_put_flag(o, "label", c->label);
+		json_put_role(o, c->role, c->of, c->per);
 		json_put_flag(o, "machine", c->machine);
 		json_put_flag(o, "word", c->word);
-		json_put_flag(o, "adds_up", c->adds_up);
 		json_put_flag(o, "escaped", c->escaped);
 		json_put_flag(o, "seconds", c->seconds);
 		json_array_append_new(list, o);
@@ -96,7 +99,55 @@ static bool flag(const json_t *o, const char *name)
 	return json_is_true(json_object_get(o, name));
 }
 
-static int read_column(struct shape_column *c, const json_t *o)
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Recordings of earlier versions have flags, and names say the rest. */
+static enum field_role older_role(const struct shape *shape, const json_t *o, const struct shape_column *c)
+{
+	if (flag(o, "label"))
+		return ROLE_LABEL;
+	if (flag(o, "adds_up"))
+		return ROLE_COUNTER;
+	if (c->kind == FIELD_NONE || c->kind == FIELD_ID)
+		return ROLE_UNSAID;
+	if (!strcmp(c->name, "avg"))
+		return ROLE_MEAN;
+	if (shape->kind == SHAPE_TABLES && ends_with(c->name, "_percent"))
+		return ROLE_PERCENT;
+	if (!strncmp(c->name, "max", 3) && strcmp(c->name, "max_at_ns"))
+		return ROLE_MAXIMUM;
+	return !strncmp(c->name, "min", 3) ? ROLE_MINIMUM : ROLE_UNSAID;
+}
+
+/* NULL stays NULL. */
+static int copy_text(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+static int read_role(const struct shape *shape, struct shape_column *c, const json_t *o)
+{
+	const char *role = json_string_value(json_object_get(o, "role"));
+	const char *of = json_string_value(json_object_get(o, "of"));
+	const char *per = json_string_value(json_object_get(o, "per"));
+
+	c->role = role ? field_role_named(role) : older_role(shape, o, c);
+	if (role && !c->role)
+		return -EUCLEAN;
+	if (!role && (c->role == ROLE_MEAN || c->role == ROLE_PERCENT))
+		of = "total";
+	if (!role && c->role == ROLE_MEAN)
+		per = "count";
+	return copy_text(&c->of, of) ?: copy_text(&c->per, per);
+}
+
+static int read_column(const struct shape *shape, struct shape_column *c, const json_t *o)
 {
 	const char *name = json_string_value(json_object_get(o, "name"));
 	const char *kind = json_string_value(json_object_get(o, "kind"));
@@ -110,11 +161,11 @@ static int read_column(struct shape_column *c, const json_t *o)
 	if (i == ARRAY_SIZE(kind_names))
 		return -EUCLEAN;
 	*c = (struct shape_column){
-		.name = strdup(name), .kind = i, .decimals = decimals, .label = flag(o, "label"),
-		.machine = flag(o, "machine"), .word = flag(o, "word"), .adds_up = flag(o, "adds_up"),
+		.name = strdup(name), .kind = i, .decimals = decimals,
+		.machine = flag(o, "machine"), .word = flag(o, "word"),
 		.escaped = flag(o, "escaped"), .seconds = flag(o, "seconds"),
 	};
-	return c->name ? 0 : -ENOMEM;
+	return c->name ? read_role(shape, c, o) : -ENOMEM;
 }
 
 static int read_columns(struct shape *shape, const char *text)
@@ -127,8 +178,8 @@ static int read_columns(struct shape *shape, const char *text)
 		err = shape->column ? 0 : -ENOMEM;
 	}
 	while (!err && shape->n < json_array_size(list)) {
-		err = read_column(&shape->column[shape->n], json_array_get(list, shape->n));
-		shape->n += !err;
+		err = read_column(shape, &shape->column[shape->n], json_array_get(list, shape->n));
+		shape->n++;
 	}
 	json_decref(list);
 	return err;
@@ -200,16 +251,20 @@ int shapes__load(struct store *s)
 
 static int copy_columns(struct shape *shape, const struct shape_column *column, size_t n)
 {
+	int err = 0;
+
 	shape->column = calloc(n ?: 1, sizeof(*shape->column));
 	if (!shape->column)
 		return -ENOMEM;
-	for (; shape->n < n; shape->n++) {
-		shape->column[shape->n] = column[shape->n];
-		shape->column[shape->n].name = strdup(column[shape->n].name);
-		if (!shape->column[shape->n].name)
-			return -ENOMEM;
+	for (; shape->n < n && !err; shape->n++) {
+		struct shape_column *c = &shape->column[shape->n];
+
+		*c = column[shape->n];
+		err = copy_text(&c->name, column[shape->n].name);
+		err |= copy_text(&c->of, column[shape->n].of);
+		err |= copy_text(&c->per, column[shape->n].per);
 	}
-	return 0;
+	return err;
 }
 
 static int create_table(struct store *s, const struct shape *shape)
@@ -307,12 +362,18 @@ static int add_shape(struct store *s, struct shape *shape)
 	return err ?: create_table(s, shape);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 /* Kinds are equal, or one is not known yet. */
 static bool fits(const struct shape_column *a, const struct shape_column *b)
 {
 	return (a->kind == b->kind || a->kind == FIELD_NONE || b->kind == FIELD_NONE) &&
 	       (a->decimals == b->decimals || a->kind == FIELD_NONE || b->kind == FIELD_NONE) &&
-	       a->label == b->label && a->machine == b->machine && a->word == b->word && a->adds_up == b->adds_up &&
+	       a->machine == b->machine && a->word == b->word && a->role == b->role && same_text(a->of, b->of) &&
+	       same_text(a->per, b->per) &&
 	       a->escaped == b->escaped && a->seconds == b->seconds && !strcmp(a->name, b->name);
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/role.h"
+
 /* Rows before the first total. */
 static size_t plain_rows(const struct report *r)
 {
@@ -15,7 +17,7 @@ static size_t plain_rows(const struct report *r)
 	return n;
 }
 
-/* Whether some row has a number in that column, and none has a text or an ID. */
+/* Whether the column is a figure that some row knows. */
 static bool is_figure(const struct report *r, size_t column)
 {
 	bool any = false;
@@ -24,7 +26,7 @@ static bool is_figure(const struct report *r, size_t column)
 	for (i = 0; i < plain_rows(r); i++) {
 		const struct field *f = column < r->row[i].ncells ? &r->row[i].cell[column] : NULL;
 
-		if (f && (f->text || f->kind == FIELD_ID || f->machine))
+		if (f && (!field_is_figure(f) || f->machine))
 			return false;
 		any |= f && f->kind != FIELD_NONE;
 	}

@@ -93,7 +93,7 @@ static char *key_label(const struct report_row *key, size_t first, bool folded)
 
 		if (cell->machine)
 			continue;
-		if (cell->label)
+		if (cell->role == ROLE_LABEL)
 			fputc(' ', f);
 		else if (shown > 1 || !cell->text)
 			fprintf(f, "%s%s ", i > first ? ", " : "", cell->name);

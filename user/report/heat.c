@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/role.h"
+
 struct heat *heat__new(struct heat_style style, u64 interval_ns, bool live, size_t top, int sort)
 {
 	struct heat *h = calloc(1, sizeof(*h));
@@ -120,7 +122,7 @@ static int compare_keys(const struct field *a, size_t na, const struct field *b,
 	int d = 0;
 
 	for (i = 0; i < na && i < nb && !d; i++) {
-		if (a[i].label && b[i].label)
+		if (a[i].role == ROLE_LABEL && b[i].role == ROLE_LABEL)
 			continue;
 		if (a[i].text && b[i].text)
 			d = strcmp(a[i].text, b[i].text);
@@ -170,6 +172,15 @@ static int copy_key(struct heat_map *m, const struct report_group *g)
 	return 0;
 }
 
+/* Takes the newest labels: a task may have another name now. */
+static int take_labels(struct heat_map *m, const struct report_group *g)
+{
+	struct report_row sum = { .cell = m->key, .ncells = m->nkey };
+	const struct report_row row = { .cell = g->key, .ncells = g->nkey };
+
+	return report_row__combine(&sum, &row);
+}
+
 static struct heat_map *map_of(struct heat *h, const struct report_group *g)
 {
 	struct heat_map *larger, new = {};
@@ -177,7 +188,7 @@ static struct heat_map *map_of(struct heat *h, const struct report_group *g)
 	size_t at = place_of(h, g->key, g->nkey, &found);
 
 	if (found)
-		return &h->map[at];
+		return take_labels(&h->map[at], g) ? NULL : &h->map[at];
 	larger = realloc(h->map, (h->nmaps + 1) * sizeof(*larger));
 	if (larger)
 		h->map = larger;

@@ -180,11 +180,11 @@ static void put_key(const struct picture *p, const struct heat_map *m, double y)
 
 		if (f->machine)
 			continue;
-		if (f->label)
+		if (f->role == ROLE_LABEL)
 			fputc(' ', p->file);
 		else
 			fputs(i ? ", " : "", p->file);
-		if (!f->label) {
+		if (f->role != ROLE_LABEL) {
 			put_xml_escaped(p->file, f->name);
 			fputc(' ', p->file);
 		}

@@ -345,8 +345,8 @@ static void put_key(FILE *f, const struct field *key, size_t n)
 	for (i = 0; i < n; i++) {
 		if (key[i].machine)
 			continue;
-		fputs(!i ? "" : key[i].label ? " " : ", ", f);
-		if (!key[i].label) {
+		fputs(!i ? "" : key[i].role == ROLE_LABEL ? " " : ", ", f);
+		if (key[i].role != ROLE_LABEL) {
 			put_xml_escaped(f, key[i].name);
 			fputc(' ', f);
 		}

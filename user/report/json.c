@@ -274,6 +274,45 @@ static json_t *units(const struct report_row *row, size_t n)
 	return all;
 }
 
+/* The roles of all columns. Rows of different tables may have different ones. */
+static void add_columns(json_t *all, const struct field *f, size_t n)
+{
+	json_t *o;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (json_object_get(all, f[i].name))
+			continue;
+		o = json_object();
+		json_put_role(o, f[i].role, f[i].of, f[i].per);
+		json_object_set_new(all, f[i].name, o);
+	}
+}
+
+static json_t *columns(const struct report *r)
+{
+	json_t *all = json_object();
+	size_t i;
+
+	for (i = 0; i < r->nrows; i++)
+		add_columns(all, r->row[i].cell, r->row[i].ncells);
+	for (i = 0; i < r->ngroups; i++)
+		add_columns(all, r->group[i].key, r->group[i].nkey);
+	for (i = 0; r->stacks && i < r->stacks->nkeys; i++)
+		add_columns(all, r->stacks->key[i].cell, r->stacks->key[i].ncells);
+	return all;
+}
+
+/* Without columns (no row, or a histogram without a key) there is no such member. */
+static void put_columns(json_t *o, const struct report *r)
+{
+	json_t *all = columns(r);
+
+	if (json_object_size(all))
+		json_object_set(o, "columns", all);
+	json_decref(all);
+}
+
 static void set_header(json_t *o, const struct report *r)
 {
 	json_object_set_new(o, "tool", json_of_text(r->tool));
@@ -344,6 +383,8 @@ int write_json(struct writer *w, const struct report *r)
 		if (r->start_ns && r->nrows && r->table)
 			json_object_set_new(o, "units", units(r->row, r->nrows));
 	}
+	if (r->start_ns && !r->listings)
+		put_columns(o, r);
 	line = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
 	if (!line)

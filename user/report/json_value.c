@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/escape.h"
+#include "report/role.h"
 
 json_t *json_of_number(u64 value)
 {
@@ -39,6 +40,19 @@ void json_put_flag(json_t *o, const char *name, bool set)
 {
 	if (set)
 		json_object_set_new(o, name, json_true());
+}
+
+static void put_name(json_t *o, const char *member, const char *name)
+{
+	if (name)
+		json_object_set_new(o, member, json_of_text(name));
+}
+
+void json_put_role(json_t *o, enum field_role role, const char *of, const char *per)
+{
+	put_name(o, "role", field_role_name(role));
+	put_name(o, "of", of);
+	put_name(o, "per", per);
 }
 
 json_t *json_of_fields(const struct field *f, size_t n)

@@ -21,6 +21,9 @@ json_t *json_of_text(const char *raw);
 
 /* null for a field without a value; an object of several fields, by name. */
 json_t *json_of_field(const struct field *f);
+
+/* Adds the members "role", "of" and "per", as far as there are any. */
+void json_put_role(json_t *o, enum field_role role, const char *of, const char *per);
 json_t *json_of_fields(const struct field *f, size_t n);
 
 /* Sets a member to true, or omits it. */

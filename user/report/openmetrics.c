@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/exposition.h"
+#include "report/role.h"
 
 #define NAME_SPACE 128           /* for a part of a name, or for a label */
 
@@ -173,7 +174,7 @@ static char *labels_of(const char *first, const struct field *key, size_t n, boo
 	if (f)
 		fputs(first, f);
 	for (i = 0; i < n && !err; i++) {
-		if (key[i].label && !all)
+		if (key[i].role == ROLE_LABEL && !all)
 			continue;
 		fflush(f);
 		err = put_label(f, &key[i], text, length);
@@ -260,7 +261,7 @@ static int find_family(struct openmetrics *m, const struct field *f, size_t *ind
 {
 	bool real = f->kind == FIELD_REAL, is_signed = field_is_signed(f->kind);
 	struct family *larger, family = {
-		.unit = field_unit(f), .is_counter = !m->standing && f->adds_up && !real && !is_signed,
+		.unit = field_unit(f), .is_counter = !m->standing && f->role == ROLE_COUNTER && !real && !is_signed,
 		.is_percent = real && ends_with(f->name, "percent"),
 	};
 
@@ -322,35 +323,19 @@ static int add_cell(struct openmetrics *m, struct keyed *e, const struct field *
 	return 0;
 }
 
+/* Times of maxima and remarks are metrics, too, if they are numbers. */
 static bool is_figure(const struct field *f)
 {
-	return !f->text && f->kind != FIELD_ID && f->kind != FIELD_NONE;
+	return !f->text && !field_is_key(f) && f->kind != FIELD_NONE;
 }
 
-/*
- * An unknown cell does not show whether it is a figure, so known column names decide: a row begins
- * with its key, and all rows have the same columns.
- */
-static size_t key_cells(const struct openmetrics *m, const struct report_row *row)
+static int row_key(const struct report_row *row, struct report_row *key)
 {
-	size_t i, k;
+	size_t i;
+	int err = 0;
 
-	for (i = 0; i < row->ncells && !is_figure(&row->cell[i]); i++)
-		for (k = 0; k < m->nfamilies && row->cell[i].kind == FIELD_NONE && !row->cell[i].text; k++)
-			if (!strcmp(m->family[k].column, row->cell[i].name))
-				return i;
-	return i;
-}
-
-/* stat puts the name of the event after its count. */
-static int row_key(const struct openmetrics *m, const struct report_row *row,
-		   struct report_row *key)
-{
-	size_t i, n = key_cells(m, row);
-	int err = report_row__add_fields(key, row->cell, n);
-
-	for (i = n; i < row->ncells && !err; i++)
-		if (row->cell[i].text && !strcmp(row->cell[i].name, "event"))
+	for (i = 0; i < row->ncells && !err; i++)
+		if (field_is_key(&row->cell[i]))
 			err = report_row__add_field(key, &row->cell[i]);
 	return err;
 }
@@ -359,7 +344,7 @@ static int add_row(struct openmetrics *m, const struct report_row *row)
 {
 	struct report_row key = {};
 	struct keyed *e;
-	int err = row_key(m, row, &key);
+	int err = row_key(row, &key);
 	size_t i;
 
 	e = err ? NULL : entry_of(m, key.cell, key.ncells);

@@ -12,8 +12,8 @@
  * (measurement="runqlat --by pid") comes first in each sample. user/run/metrics.h makes a whole
  * text.
  *
- * In tables, a column whose fields set adds_up is a counter; any other is a gauge with the value of
- * the last interval. The cells of a row before its first figure are its key.
+ * In tables, columns are what their roles say (enum field_role): keys and labels are labels, counters counters; any
+ * other number is a gauge with the value of the last interval.
  */
 #ifndef TALLY_OUT_OPENMETRICS_H
 #define TALLY_OUT_OPENMETRICS_H

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/listing.h"
 #include "report/report.h"
+#include "report/role.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "agg/wide.h"
 
 const struct report_percentile report_percentiles[4] = {
 	{ "p50", "p50", 5000 },
@@ -77,9 +76,25 @@ int report_row__add_number(struct report_row *row, const char *name, u64 number,
 	return report_row__add_field(row, &f);
 }
 
+int report_row__add_figure(struct report_row *row, const char *name, u64 number, enum field_kind kind,
+			   enum field_role role)
+{
+	const struct field f = { .name = name, .number = number, .kind = kind, .role = role };
+
+	return report_row__add_field(row, &f);
+}
+
 int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind)
 {
-	const struct field f = { .name = name, .number = number, .kind = kind, .adds_up = true };
+	return report_row__add_figure(row, name, number, kind, ROLE_COUNTER);
+}
+
+int report_row__add_mean(struct report_row *row, const char *name, u64 number, enum field_kind kind, const char *of,
+			 const char *per)
+{
+	const struct field f = {
+		.name = name, .number = number, .kind = kind, .role = ROLE_MEAN, .of = of, .per = per,
+	};
 
 	return report_row__add_field(row, &f);
 }
@@ -91,7 +106,7 @@ bool report_frame__is_off_cpu(const struct report_frame *f)
 
 int report_row__add_text(struct report_row *row, const char *name, const char *text)
 {
-	struct field f = { .name = name, .kind = FIELD_NONE };
+	struct field f = { .name = name, .kind = FIELD_NONE, .role = ROLE_KEY };
 	int err;
 
 	if (text) {
@@ -105,6 +120,14 @@ int report_row__add_text(struct report_row *row, const char *name, const char *t
 	return err;
 }
 
+void report_row__end_key(struct report_row *row)
+{
+	size_t i;
+
+	for (i = 0; i < row->ncells; i++)
+		row->cell[i].role = row->cell[i].role ?: ROLE_KEY;
+}
+
 int report__add_group(struct report *r, struct report_group *g)
 {
 	struct report_group *larger = grow(r->group, r->ngroups, sizeof(*g));
@@ -114,9 +137,31 @@ int report__add_group(struct report *r, struct report_group *g)
 		return -ENOMEM;
 	}
 	r->group = larger;
+	report_row__end_key(&(struct report_row){ .cell = g->key, .ncells = g->nkey });
 	r->group[r->ngroups++] = *g;
 	memset(g, 0, sizeof(*g));
 	return 0;
+}
+
+static enum field_role usual_role(const struct field *f, bool after_figure)
+{
+	if (f->text || f->kind == FIELD_ID || (f->kind == FIELD_NONE && !after_figure))
+		return ROLE_KEY;
+	return ROLE_GAUGE;
+}
+
+/* Gives cells without a role the usual one. A cell without a value belongs to the key until the first figure. */
+static void settle_roles(struct report_row *row)
+{
+	bool after_figure = false;
+	size_t i;
+
+	for (i = 0; i < row->ncells; i++) {
+		struct field *f = &row->cell[i];
+
+		f->role = f->role ?: usual_role(f, after_figure);
+		after_figure |= field_is_figure(f);
+	}
 }
 
 int report__add_row(struct report *r, struct report_row *row)
@@ -128,6 +173,7 @@ int report__add_row(struct report *r, struct report_row *row)
 		return -ENOMEM;
 	}
 	r->row = larger;
+	settle_roles(row);
 	r->row[r->nrows++] = *row;
 	memset(row, 0, sizeof(*row));
 	return 0;
@@ -209,27 +255,6 @@ static __int128 figure(const struct histogram *h, int column)
 	}
 }
 
-static __int128 whole_of(const struct field *f)
-{
-	return field_is_signed(f->kind) ? (__int128)(s64)f->number : (__int128)f->number;
-}
-
-/* The sum keeps its own kind where that holds it, else it takes the kind of f. */
-bool field__add_whole(struct field *sum, const struct field *f)
-{
-	__int128 total = whole_of(sum) + whole_of(f);
-	bool fits = wide_fits(total, field_is_signed(sum->kind));
-
-	if (sum->kind == FIELD_REAL || f->kind == FIELD_REAL)
-		return false;
-	if (!fits && !wide_fits(total, field_is_signed(f->kind)))
-		return false;
-	if (!fits)
-		sum->kind = f->kind;
-	sum->number = total;
-	return true;
-}
-
 static int compare_fields(const struct field *a, const struct field *b)
 {
 	if (a->text && b->text)
@@ -268,9 +293,9 @@ const char *report__usual_column(const struct report *r)
 	for (i = 0; r->nrows && i < r->row[0].ncells; i++) {
 		const struct field *f = &r->row[0].cell[i];
 
-		if (f->adds_up && !strcmp(f->name, "total"))
+		if (f->role == ROLE_COUNTER && !strcmp(f->name, "total"))
 			return f->name;
-		if (f->adds_up && !first)
+		if (f->role == ROLE_COUNTER && !first)
 			first = f->name;
 	}
 	return first;

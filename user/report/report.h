@@ -38,6 +38,25 @@ static inline bool field_is_signed(enum field_kind kind)
 	return kind == FIELD_SIGNED || kind == FIELD_SIGNED_SIZE;
 }
 
+/*
+ * The meaning of a cell for its row. Readers that merge reports, compare them or make metrics of them ask the role,
+ * never a name or a kind of number (report/role.h).
+ */
+enum field_role {
+	ROLE_UNSAID,            /* report__add_row() makes texts and ids keys, other numbers gauges */
+	ROLE_KEY,               /* rows with equal keys are the same row */
+	ROLE_LABEL,             /* belongs to the key before it, and may change: the comm of a pid */
+	ROLE_COUNTER,           /* adds up over intervals */
+	ROLE_GAUGE,             /* cannot be computed from the values of parts: a percentile, a level */
+	ROLE_MINIMUM,
+	ROLE_MAXIMUM,
+	ROLE_MEAN,              /* the column "of" divided by the column "per" */
+	ROLE_PERCENT,           /* 100 times that; without "per": divided by the report's duration */
+	ROLE_AT,                /* belongs to the maximum in the column "of": when it happened */
+	ROLE_REMARK,            /* about other cells: their unit, why there is no value */
+	FIELD_ROLES,
+};
+
 /* A part of a key, or a cell of a table. Owned by the report once added. */
 struct field {
 	const char *name;       /* constant, e.g. "pid" */
@@ -46,11 +65,11 @@ struct field {
 	double real;
 	enum field_kind kind;
 	u8 decimals;
-	bool label;             /* belongs to the field before it (the comm of a pid) */
+	enum field_role role;
+	const char *of, *per;   /* names of other columns, or sums of them: "hits+misses"; constant, or NULL */
 	bool machine;           /* omitted from text, which shows it elsewhere */
 	bool word;              /* text shown unquoted: 0x1f */
 	u8 indent;              /* columns to indent the text by, in text output */
-	bool adds_up;           /* over intervals: a counter in metrics; else a gauge */
 	bool spare;             /* a narrow terminal leaves it out before others */
 };
 
@@ -62,10 +81,6 @@ static inline double field_real(const struct field *f)
 	return field_is_signed(f->kind) ? (double)(s64)f->number : (double)f->number;
 }
 
-/* Adds f to sum exactly. False, and sum stays: one is real, or 64 bits do not hold the result. */
-bool field__add_whole(struct field *sum, const struct field *f);
-
-/* That of its number: times and sizes have one, by kind or by name (read_bytes, wait_ns). */
 /* The unit of a time or size, from its kind or its name (read_bytes, wait_ns). */
 enum unit field_unit(const struct field *f);
 
@@ -217,6 +232,17 @@ int report_row__add_field(struct report_row *row, const struct field *f);
 /* A number that adds up over intervals. */
 int report_row__add_sum(struct report_row *row, const char *name, u64 number, enum field_kind kind);
 int report_row__add_fields(struct report_row *row, const struct field *f, size_t n);
+
+/* A number with a role; FIELD_NONE: its value is unknown. */
+int report_row__add_figure(struct report_row *row, const char *name, u64 number, enum field_kind kind,
+			   enum field_role role);
+
+/* The mean of the column of per the column per. */
+int report_row__add_mean(struct report_row *row, const char *name, u64 number, enum field_kind kind, const char *of,
+			 const char *per);
+
+/* Makes all cells so far the row's key, except labels: numbers, too. */
+void report_row__end_key(struct report_row *row);
 
 /* Take over the contents of g or row; on failure (-ENOMEM) free them. */
 int report__add_group(struct report *r, struct report_group *g);

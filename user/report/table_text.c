@@ -10,6 +10,7 @@
 
 #include "report/escape.h"
 #include "report/report.h"
+#include "report/role.h"
 #include "report/terminal.h"
 #include "report/text.h"
 
@@ -140,7 +141,8 @@ struct column {
 	bool right;             /* right-aligned: figures */
 	bool text;              /* may be cut */
 	bool micro;             /* times in us */
-	bool is_key;            /* before the first figure */
+	bool of_key;
+	bool is_key;            /* with all columns before it: always shown */
 	bool says_something;    /* some value is nonzero */
 	bool spare;             /* left out before others */
 };
@@ -223,7 +225,7 @@ static void measure(struct table *t)
 			n = text ? terminal_columns(text) : 0;
 			c->widest = c->width = n > c->width ? n : c->width;
 		}
-		key &= !c->shown || c->text || !c->right;
+		key &= !c->shown || (c->of_key && !c->spare);
 		c->is_key = key || !k;
 	}
 }
@@ -244,6 +246,7 @@ static int table__make(struct table *t, const struct writer *w, const struct rep
 		t->column[k] = (struct column){
 			.name = r->row[0].cell[k].name, .shown = !r->row[0].cell[k].machine,
 			.micro = column_is_micro(r, k), .spare = r->row[0].cell[k].spare,
+			.of_key = field_is_key(&r->row[0].cell[k]),
 		};
 		if (t->first && t->column[k].shown)
 			err = add_title(t, w, k);

@@ -55,7 +55,7 @@ void text_put_key(struct writer *w, const struct field *key, size_t n)
 
 		if (f->machine)
 			continue;
-		if (f->label) {
+		if (f->role == ROLE_LABEL) {
 			fputc(' ', w->file);
 		} else {
 			fprintf(w->file, "%s%s ", i ? "  " : "", f->name);

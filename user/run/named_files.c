@@ -59,7 +59,11 @@ int report_row__add_file(struct report_row *row, const struct file_id *id)
 
 int report_row__add_path(struct report_row *row, const struct named_files *f, const struct file_id *id)
 {
-	return report_row__add_text(row, "path", file_names__find(&f->names, id) ?: "?");
+	int err = report_row__add_text(row, "path", file_names__find(&f->names, id) ?: "?");
+
+	if (!err)
+		row->cell[row->ncells - 1].role = ROLE_LABEL;
+	return err;
 }
 
 void named_files__free(struct named_files *f)

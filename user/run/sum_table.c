@@ -25,6 +25,7 @@ static int add_row(struct sum_table_report *t, const struct sum_table_spec *spec
 	int err = spec->add_key(t, &row, element);
 
 	*nkeys = row.ncells;
+	report_row__end_key(&row);
 	if (!err)
 		err = spec->add_figures(t, &row, element);
 	return report__end_row(r, &row, err);

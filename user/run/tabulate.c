@@ -21,7 +21,7 @@ static int add_share(struct report_row *row, const char *name, u64 total, u64 du
 {
 	const struct field f = {
 		.name = name, .kind = duration_ns ? FIELD_REAL : FIELD_NONE, .decimals = 2,
-		.real = duration_ns ? 100.0 * total / duration_ns : 0,
+		.real = duration_ns ? 100.0 * total / duration_ns : 0, .role = ROLE_PERCENT, .of = "total",
 	};
 
 	return report_row__add_field(row, &f);
@@ -30,7 +30,10 @@ static int add_share(struct report_row *row, const char *name, u64 total, u64 du
 /* Averages of counts keep decimals. */
 static struct field average(const struct histogram *h, enum field_kind kind)
 {
-	struct field f = { .name = "avg", .number = histogram__average(h), .kind = kind };
+	struct field f = {
+		.name = "avg", .number = histogram__average(h), .kind = kind,
+		.role = ROLE_MEAN, .of = "total", .per = "count",
+	};
 
 	if (kind == FIELD_NUMBER) {
 		f.kind = FIELD_REAL;
@@ -53,13 +56,13 @@ static int add_spread(struct report_row *row, const struct tabulation *t, const 
 		bool wanted;
 		struct field field;
 	} spread[] = {
-		{ t->full && is_sorted_by(cli, "min"), { .name = "min", .number = h->min } },
+		{ t->full && is_sorted_by(cli, "min"), { .name = "min", .number = h->min, .role = ROLE_MINIMUM } },
 		{ true, average(h, kind) },
 		{ true, { .name = "p50", .number = histogram__percentile(h, 5000), .spare = true } },
 		{ t->full, { .name = "p90", .number = histogram__percentile(h, 9000), .spare = true } },
 		{ true, { .name = "p99", .number = histogram__percentile(h, 9900) } },
 		{ t->full && is_sorted_by(cli, "p999"), { .name = "p999", .number = histogram__percentile(h, 9990) } },
-		{ true, { .name = "max", .number = h->max } },
+		{ true, { .name = "max", .number = h->max, .role = ROLE_MAXIMUM } },
 	};
 	struct field f;
 	int err = 0;
@@ -67,6 +70,7 @@ static int add_spread(struct report_row *row, const struct tabulation *t, const 
 
 	for (i = 0; i < ARRAY_SIZE(spread) && !err; i++) {
 		f = spread[i].field;
+		f.role = f.role ?: ROLE_GAUGE;
 		f.kind = f.kind ?: kind;
 		if (spread[i].wanted)
 			err = report_row__add_field(row, &f);

@@ -110,7 +110,7 @@ static int add_figures(const struct report *r, const struct leaf *l, struct repo
 	const struct report_stack like = { .event = r->stacks->nevents ? l->event : 0 };
 	struct field samples = {
 		.name = value_name(r), .number = l->value[0],
-		.kind = r->unit == UNIT_NS ? FIELD_TIME : FIELD_NUMBER, .adds_up = true,
+		.kind = r->unit == UNIT_NS ? FIELD_TIME : FIELD_NUMBER, .role = ROLE_COUNTER,
 	};
 	struct field percent = {
 		.name = "percent", .kind = FIELD_REAL, .decimals = 1,

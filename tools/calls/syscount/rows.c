@@ -104,20 +104,20 @@ static int add_times(struct report_row *row, const struct call_columns *columns,
 	const struct histogram *h = &c->hist;
 	int err;
 
+	/* Calls that still run have their part in this time, and none in the others. */
 	err = report_row__add_sum(row, "time", c->time_ns, kind);
 	if (!err)
-		err = report_row__add_number(row, "avg", histogram__average(h), time);
+		err = report_row__add_figure(row, "avg", histogram__average(h), time, ROLE_GAUGE);
 	if (!err)
-		err = report_row__add_number(row, "p50", histogram__percentile(h, 5000), time);
+		err = report_row__add_figure(row, "p50", histogram__percentile(h, 5000), time, ROLE_GAUGE);
 	if (!err)
-		err = report_row__add_number(row, "p99", histogram__percentile(h, 9900), time);
+		err = report_row__add_figure(row, "p99", histogram__percentile(h, 9900), time, ROLE_GAUGE);
 	if (!err)
-		err = report_row__add_number(row, "max", h->max, time);
+		err = report_row__add_figure(row, "max", h->max, time, ROLE_MAXIMUM);
 	if (err || !columns->running)
 		return err;
-	err = report_row__add_number(row, "running", c->running, FIELD_NUMBER);
-	return err ?: report_row__add_number(row, "longest", c->longest_ns,
-					    c->running ? kind : FIELD_NONE);
+	err = report_row__add_figure(row, "running", c->running, FIELD_NUMBER, ROLE_GAUGE);
+	return err ?: report_row__add_figure(row, "longest", c->longest_ns, c->running ? kind : FIELD_NONE, ROLE_GAUGE);
 }
 
 static int add_figures(struct report_row *row, const struct call_columns *columns,

@@ -94,14 +94,9 @@ static void hide_columns(const struct trace *t, struct report_row *row)
 	}
 }
 
-static int add_time(struct report_row *row, const char *name, u64 ns, bool known)
+static int add_time(struct report_row *row, const char *name, u64 ns, bool known, enum field_role role)
 {
-	return report_row__add_number(row, name, ns, known ? FIELD_DURATION : FIELD_NONE);
-}
-
-static int add_count(struct report_row *row, const char *name, u64 n, bool known)
-{
-	return report_row__add_number(row, name, n, known ? FIELD_NUMBER : FIELD_NONE);
+	return report_row__add_figure(row, name, ns, known ? FIELD_DURATION : FIELD_NONE, role);
 }
 
 /* Page faults have no times. */
@@ -118,16 +113,18 @@ static int add_figures(struct report_row *row, const struct call_sum *s,
 	if (!err)
 		err = report_row__add_sum(row, "total", s->ns, running ? FIELD_DURATION : FIELD_NONE);
 	if (!err)
-		err = add_time(row, "avg", any ? s->ns / s->count : 0, any);
+		err = report_row__add_mean(row, "avg", any ? s->ns / s->count : 0, any ? FIELD_DURATION : FIELD_NONE,
+					   "total", "calls");
 	if (!err)
-		err = add_time(row, "std_error", has_error ? call_sum__error(s) : 0, has_error);
+		err = add_time(row, "std_error", has_error ? call_sum__error(s) : 0, has_error, ROLE_GAUGE);
 	if (!err)
-		err = add_time(row, "min", s->min_ns, any);
+		err = add_time(row, "min", s->min_ns, any, ROLE_MINIMUM);
 	if (!err)
-		err = add_time(row, "max", s->max_ns, any);
+		err = add_time(row, "max", s->max_ns, any, ROLE_MAXIMUM);
 	if (!err)
-		err = add_count(row, "running", any_runs ? running->count : 0, any_runs);
-	return err ?: add_time(row, "for", any_runs ? running->max_ns : 0, any_runs);
+		err = report_row__add_figure(row, "running", any_runs ? running->count : 0,
+					     any_runs ? FIELD_NUMBER : FIELD_NONE, ROLE_GAUGE);
+	return err ?: add_time(row, "for", any_runs ? running->max_ns : 0, any_runs, ROLE_GAUGE);
 }
 
 static int add_row(struct report *r, const char *name, const struct call_sum *s,

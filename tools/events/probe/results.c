@@ -177,9 +177,10 @@ static int sum_difference(struct results *r, struct probe_sums *d)
 static const struct {
 	u32 figure;
 	const char *name;
+	enum field_role role;
 } figures[] = {
-	{ RESULT_COUNT, "count" }, { RESULT_SUM, "sum" }, { RESULT_AVG, "avg" },
-	{ RESULT_MIN, "min" },     { RESULT_MAX, "max" },
+	{ RESULT_COUNT, "count", ROLE_COUNTER }, { RESULT_SUM, "sum", ROLE_COUNTER }, { RESULT_AVG, "avg", ROLE_MEAN },
+	{ RESULT_MIN, "min", ROLE_MINIMUM },     { RESULT_MAX, "max", ROLE_MAXIMUM },
 };
 
 static u32 figures_of(const struct results_plan *plan)
@@ -190,11 +191,15 @@ static u32 figures_of(const struct results_plan *plan)
 /* avg of times in whole nanoseconds, of other numbers with decimals. */
 static struct field average(const struct results_plan *plan, const struct sum_entry *e)
 {
-	struct field f = { .name = "avg", .kind = FIELD_REAL, .decimals = 2 };
+	struct field f = { .name = "avg", .role = ROLE_MEAN, .of = "sum", .per = "count" };
 
-	if (plan->is_time)
-		return (struct field){
-			.name = "avg", .kind = FIELD_TIME, .number = e->sum / (__int128)e->count};
+	if (plan->is_time) {
+		f.kind = FIELD_TIME;
+		f.number = e->sum / (__int128)e->count;
+		return f;
+	}
+	f.kind = FIELD_REAL;
+	f.decimals = 2;
 	f.real = (long double)e->sum / e->count;
 	return f;
 }
@@ -213,8 +218,7 @@ static struct field total(const struct results_plan *plan, __int128 sum, struct 
 
 static struct field figure(const struct results_plan *plan, const struct sum_entry *e, size_t i)
 {
-	u32 sums = RESULT_COUNT | RESULT_SUM;
-	struct field f = { .name = figures[i].name, .adds_up = sums & figures[i].figure };
+	struct field f = { .name = figures[i].name, .role = figures[i].role };
 
 	if (figures[i].figure == RESULT_COUNT) {
 		f.number = e->count;
@@ -233,8 +237,8 @@ static struct field figure(const struct results_plan *plan, const struct sum_ent
 static int add_counter(struct report_row *row, const struct results_counter *counter, u64 sum,
 		       u64 count)
 {
-	struct field all = { .name = counter->name, .number = sum, .adds_up = true };
-	struct field each = { .name = counter->each };
+	struct field all = { .name = counter->name, .number = sum, .role = ROLE_COUNTER };
+	struct field each = { .name = counter->each, .role = ROLE_MEAN, .of = counter->name, .per = "count" };
 
 	all.kind = counter->is_time ? FIELD_TIME : FIELD_NUMBER;
 	each.kind = counter->is_time ? FIELD_TIME : FIELD_REAL;

@@ -8,7 +8,7 @@ const char *figures_unit(const struct event_site *site)
 
 struct field figures_value(const struct event_site *site, u64 value)
 {
-	struct field f = { .name = "count", .number = value, .adds_up = true };
+	struct field f = { .name = "count", .number = value, .role = ROLE_COUNTER };
 
 	if (site->is_time) {
 		f.kind = FIELD_TIME;
@@ -25,13 +25,23 @@ static u8 decimals_of(double value)
 	return value >= 1000 ? 0 : value >= 10 ? 1 : 3;
 }
 
+static int add_remark(struct report_row *row, const char *name, const char *text, bool machine)
+{
+	int err = report_row__add_text(row, name, text);
+
+	if (!err) {
+		row->cell[row->ncells - 1].role = ROLE_REMARK;
+		row->cell[row->ncells - 1].machine = machine;
+	}
+	return err;
+}
+
 int figures__put(struct report_row *row, const char *name, const char *unit,
 		       const struct figures *f)
 {
-	struct field ratio = { .name = "ratio", .kind = FIELD_NONE }, error;
+	struct field ratio = { .name = "ratio", .kind = FIELD_NONE, .role = ROLE_GAUGE }, error;
 	struct field running = { .name = "running_percent", .kind = FIELD_REAL, .real = f->running,
-				 .decimals = 1, .machine = !f->scaled };
-	struct field none = { .name = "why", .kind = FIELD_NONE, .machine = true };
+				 .decimals = 1, .machine = !f->scaled, .role = ROLE_REMARK };
 	int err;
 
 	if (f->ratio) {
@@ -45,25 +55,18 @@ int figures__put(struct report_row *row, const char *name, const char *unit,
 	if (!err)
 		err = report_row__add_field(row, &ratio);
 	if (!err)
-		err = report_row__add_text(row, "of", f->ratio ? f->ratio->of : f->why);
+		err = add_remark(row, "of", f->ratio ? f->ratio->of : f->why, false);
 	if (!err && f->error) {
 		error = (struct field){.name = "stderr_percent",
 				       .kind = FIELD_REAL,
 				       .real = *f->error,
-				       .decimals = 2};
+				       .decimals = 2,
+				       .role = ROLE_REMARK};
 		err = report_row__add_field(row, &error);
 	}
 	if (!err)
 		err = report_row__add_field(row, &running);
 	if (!err)
-		err = report_row__add_text(row, "unit", unit);
-	if (!err)
-		row->cell[row->ncells - 1].machine = true;
-	if (!err && f->why)
-		err = report_row__add_text(row, "why", f->why);
-	else if (!err)
-		err = report_row__add_field(row, &none);
-	if (!err)
-		row->cell[row->ncells - 1].machine = true;
-	return err;
+		err = add_remark(row, "unit", unit, true);
+	return err ?: add_remark(row, "why", f->why, true);
 }

@@ -158,8 +158,9 @@ static int put_mean(const struct stat_run *s, struct report *r, const struct rat
 	if (refused) {
 		counter__refusal(&refusal, site, refused);
 		f.why = refusal.why;
-		f.count = (struct field){ .name = "count", .kind = FIELD_NONE };
+		f.count = (struct field){ .name = "count", .kind = FIELD_NONE, .role = ROLE_COUNTER };
 	}
+	f.count.role = ROLE_GAUGE;
 	f.count.machine = s->metric_only;
 	err = figures__put(&row, s->row[i].name, figures_unit(site), &f);
 	return report__end_row(r, &row, err);
@@ -169,7 +170,8 @@ static int put_elapsed(const struct stat_run *s, struct report *r)
 {
 	double error = series__relative_error(&s->elapsed);
 	struct figures f = {
-		.count = { .name = "count", .kind = FIELD_TIME, .number = s->elapsed.mean + 0.5 },
+		.count = { .name = "count", .kind = FIELD_TIME, .number = s->elapsed.mean + 0.5,
+			   .role = ROLE_GAUGE },
 		.running = 100, .error = &error,
 	};
 	struct report_row row = {};

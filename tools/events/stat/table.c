@@ -131,7 +131,7 @@ static int put_row(struct stat_run *s, struct report *r, const struct cli *cli,
 		f.ratio = &ratio;
 	if (!g->counted[i]) {
 		refused = counting__refused(&s->counting, i, &site);
-		f.count = (struct field){ .name = "count", .kind = FIELD_NONE };
+		f.count = (struct field){ .name = "count", .kind = FIELD_NONE, .role = ROLE_COUNTER };
 		if (refused)
 			counter__refusal(&refusal, site, refused);
 		snprintf(why, sizeof(why), "%s", refused ? refusal.why :
@@ -349,7 +349,7 @@ int table__put_usage(struct measurement *m, struct report *r)
 				      "CPUs utilised"};
 		struct figures f = {
 			.count = { .name = "count", .kind = FIELD_TIME, .number = ns,
-				   .adds_up = true },
+				   .role = ROLE_COUNTER },
 			.ratio = &ratio, .running = 100,
 		};
 		struct report_row row = {};

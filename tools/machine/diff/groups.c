@@ -109,12 +109,12 @@ static int read_histogram(struct histogram *h, const json_t *o)
 	return err;
 }
 
-static int add_group(struct pairs *pairs, enum side side, const json_t *o)
+static int add_group(struct pairs *pairs, enum side side, const json_t *o, const json_t *columns)
 {
 	struct histogram h = {};
 	struct report_row key;
 	struct pair *pair;
-	int err = saved_fields(&key, json_object_get(o, "key"));
+	int err = saved_fields(&key, json_object_get(o, "key"), columns);
 
 	if (err)
 		return err;
@@ -133,14 +133,15 @@ static int add_group(struct pairs *pairs, enum side side, const json_t *o)
 
 static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
 {
-	const json_t *list;
+	const json_t *list, *columns;
 	size_t i, k;
 	int err;
 
 	for (i = 0; i < run->n; i++) {
 		list = saved__list(run, i);
+		columns = json_object_get(run->report[i], "columns");
 		for (k = 0; k < json_array_size(list); k++) {
-			err = add_group(pairs, side, json_array_get(list, k));
+			err = add_group(pairs, side, json_array_get(list, k), columns);
 			if (err == -EINVAL)
 				saved__wrong(run, i, "a group is malformed, or has other keys");
 			if (err)

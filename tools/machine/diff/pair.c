@@ -9,7 +9,7 @@ static bool same_field(const struct field *a, const struct field *b)
 {
 	if (strcmp(a->name, b->name))
 		return false;
-	if (a->label && b->label)
+	if (a->role == ROLE_LABEL && b->role == ROLE_LABEL)
 		return true;
 	if (a->text || b->text)
 		return a->text && b->text && !strcmp(a->text, b->text);
@@ -35,7 +35,7 @@ u64 key_hash(const struct report_row *key)
 		const struct field *f = &key->cell[i];
 
 		hash = table_hash(hash, f->name, strlen(f->name));
-		if (f->text && !f->label)
+		if (f->text && f->role != ROLE_LABEL)
 			hash = table_hash(hash, f->text, strlen(f->text));
 		else if (!f->text)
 			hash = table_hash(hash, &f->number, sizeof(f->number));

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Compares the tables of two runs. Names and types of cells distinguish keys from figures: texts
- * and ids are keys, other numbers figures.
- */
+/* Compares the tables of two runs. The runs state the roles of their columns ("columns" in docs/json.md). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine/diff/pair.h"
+#include "report/role.h"
+
+/*
+ * --- runs of earlier versions ------------------------------------------------------------------
+ *
+ * They do not state the roles of columns. Texts and ids are keys, other numbers figures.
+ */
 
 static bool is_one_of(const char *name, const char *const names[], size_t n)
 {
@@ -37,88 +41,31 @@ static bool is_remark(const struct field *f)
 	return is_one_of(f->name, names, ARRAY_SIZE(names)) || (f->text && !strcmp(f->name, "time"));
 }
 
-/* How the figures of intervals are combined for the run. */
-enum adding {
-	ADD_SUM,
-	ADD_MOST,
-	ADD_LEAST,
-	ADD_NOT,
-};
-
-static enum adding adding_of(const char *name)
+static enum field_role role_of_figure(const char *name)
 {
 	size_t n = strlen(name);
 
 	if (!strncmp(name, "max", 3))
-		return ADD_MOST;
+		return ROLE_MAXIMUM;
 	if (!strncmp(name, "min", 3))
-		return ADD_LEAST;
+		return ROLE_MINIMUM;
 	if (!strcmp(name, "avg") || !strcmp(name, "ratio") || !strcmp(name, "per_second") ||
 	    (n > 8 && !strcmp(name + n - 8, "_percent")) ||
 	    (name[0] == 'p' && name[1] >= '0' && name[1] <= '9'))
-		return ADD_NOT;
-	return ADD_SUM;
+		return ROLE_GAUGE;
+	return ROLE_COUNTER;
 }
 
-static struct field *figure_named(struct report_row *row, const char *name)
+static enum field_role older_role(const struct field *f, bool before_count)
 {
-	size_t i;
-
-	for (i = 0; i < row->ncells; i++)
-		if (!strcmp(row->cell[i].name, name))
-			return &row->cell[i];
-	return NULL;
+	if (is_remark(f))
+		return ROLE_REMARK;
+	return is_key(f, before_count) ? ROLE_KEY : role_of_figure(f->name);
 }
 
-static void add_up(struct field *sum, const struct field *f)
-{
-	double real = field_real(sum) + field_real(f);
-
-	if (field__add_whole(sum, f))
-		return;
-	sum->kind = FIELD_REAL;
-	sum->decimals = 2;
-	sum->real = real;
-}
-
-static void add_figure(struct field *to, const struct field *f)
-{
-	switch (adding_of(f->name)) {
-	case ADD_SUM:
-		add_up(to, f);
-		break;
-	case ADD_MOST:
-		if (field_real(f) > field_real(to))
-			*to = *f;
-		break;
-	case ADD_LEAST:
-		if (field_real(f) < field_real(to))
-			*to = *f;
-		break;
-	default:
-		to->kind = FIELD_NONE;  /* unknown for several intervals */
-	}
-}
-
-static int add_figures(struct report_row *sum, const struct report_row *row)
-{
-	struct field *there;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < row->ncells && !err; i++) {
-		const struct field *f = &row->cell[i];
-
-		there = figure_named(sum, f->name);
-		if (!there)
-			err = report_row__add_field(sum, f);
-		else if (there->kind != FIELD_NONE && f->kind != FIELD_NONE)
-			add_figure(there, f);
-		else if (there->kind == FIELD_NONE && adding_of(f->name) != ADD_NOT)
-			*there = *f;
-	}
-	return err;
-}
+/*
+ * --- rows --------------------------------------------------------------------------------------
+ */
 
 /* Moves the cells of a row to its key and its figures; the row is empty afterwards. */
 static int split(struct report_row *row, bool leading_keys, struct report_row *key,
@@ -133,9 +80,10 @@ static int split(struct report_row *row, bool leading_keys, struct report_row *k
 		bool is_null = !f->text && f->kind == FIELD_NONE;
 
 		before_count &= strcmp(f->name, "count") != 0;
-		if (is_remark(f))
+		f->role = f->role ?: older_role(f, before_count);
+		if (f->role == ROLE_REMARK || f->role == ROLE_AT)
 			continue;
-		if (f->label || is_key(f, before_count))
+		if (field_is_key(f))
 			err = report_row__add_field(key, f);
 		else if (!is_null)
 			err = report_row__add_field(figures, f);
@@ -165,13 +113,13 @@ static void set_units(struct report_row *figures, const json_t *units)
 }
 
 static int add_row(struct pairs *pairs, enum side side, const struct saved *run, const json_t *o,
-		   const json_t *units)
+		   const json_t *report)
 {
-	/* The user's expressions name the keys of probe. */
+	/* In runs without roles: the user's expressions name the keys of probe. */
 	bool leading_keys = !strcmp(run->tool, "probe") && json_object_get(o, "count");
 	struct report_row row, key = {}, figures = {};
 	struct pair *pair;
-	int err = saved_fields(&row, o);
+	int err = saved_fields(&row, o, json_object_get(report, "columns"));
 
 	if (err)
 		return err;
@@ -179,10 +127,10 @@ static int add_row(struct pairs *pairs, enum side side, const struct saved *run,
 	if (err) {
 		report_row__free(&key);
 	} else {
-		set_units(&figures, units);
+		set_units(&figures, json_object_get(report, "units"));
 		pair = pairs__find(pairs, &key, &err);
 		if (!err)
-			err = add_figures(&pair->row[side], &figures);
+			err = report_row__combine(&pair->row[side], &figures);
 		if (!err)
 			pair->has[side] = true;
 	}
@@ -199,14 +147,15 @@ static int add_run(struct pairs *pairs, enum side side, const struct saved *run)
 	for (i = 0; i < run->n; i++) {
 		list = saved__list(run, i);
 		for (k = 0; k < json_array_size(list); k++) {
-			err = add_row(pairs, side, run, json_array_get(list, k),
-				      json_object_get(run->report[i], "units"));
+			err = add_row(pairs, side, run, json_array_get(list, k), run->report[i]);
 			if (err == -EINVAL)
 				saved__wrong(run, i, "a row is malformed, or has other keys");
 			if (err)
 				return err;
 		}
 	}
+	for (i = 0; i < pairs->n && run->n > 1; i++)
+		report_row__derive(&pairs->pair[i].row[side], run->duration_ns);
 	return 0;
 }
 
@@ -239,13 +188,13 @@ static int compare(struct report *r, struct pair *p)
 
 	for (i = 0; i < one->ncells && !err; i++) {
 		const struct field *before = known(&one->cell[i]);
-		const struct field *after = known(figure_named(other, one->cell[i].name));
+		const struct field *after = known(report_row__cell(other, one->cell[i].name));
 
 		if (before || after)
 			err = compare_figure(r, p, before, after);
 	}
 	for (i = 0; i < other->ncells && !err; i++)
-		if (!figure_named(one, other->cell[i].name) && known(&other->cell[i]))
+		if (!report_row__cell(one, other->cell[i].name) && known(&other->cell[i]))
 			err = compare_figure(r, p, NULL, &other->cell[i]);
 	return err;
 }
@@ -259,8 +208,8 @@ static u64 weight_of(struct pair *p)
 
 	if (!row->ncells)
 		return 0;
-	a = figure_named(&p->row[BEFORE], row->cell[0].name);
-	b = figure_named(&p->row[AFTER], row->cell[0].name);
+	a = report_row__cell(&p->row[BEFORE], row->cell[0].name);
+	b = report_row__cell(&p->row[AFTER], row->cell[0].name);
 	d = (a ? field_real(a) : 0) - (b ? field_real(b) : 0);
 	d = d < 0 ? -d : d;
 	return d < 0x1p63 ? (u64)d : 1ULL << 63;

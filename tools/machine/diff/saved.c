@@ -10,6 +10,7 @@
 
 #include "report/diag.h"
 #include "report/escape.h"
+#include "report/role.h"
 
 /*
  * --- values ------------------------------------------------------------------------------------
@@ -91,7 +92,19 @@ static bool is_label(const struct report_row *row, const char *name)
 	       (!strcmp(name, "container_id") && !strcmp(before, "container"));
 }
 
-int saved_fields(struct report_row *row, const json_t *object)
+/* In runs of earlier versions names tell labels from keys. */
+static void read_role(const struct report_row *row, struct field *f, const json_t *columns)
+{
+	const json_t *column = json_object_get(columns, f->name);
+
+	f->role = field_role_named(json_string_value(json_object_get(column, "role")));
+	f->of = json_string_value(json_object_get(column, "of"));
+	f->per = json_string_value(json_object_get(column, "per"));
+	if (!f->role && is_label(row, f->name))
+		f->role = ROLE_LABEL;
+}
+
+int saved_fields(struct report_row *row, const json_t *object, const json_t *columns)
 {
 	const char *name;
 	json_t *v;
@@ -104,7 +117,7 @@ int saved_fields(struct report_row *row, const json_t *object)
 		if (err)
 			break;
 		err = read_field(&row->cell[row->ncells], name, v);
-		row->cell[row->ncells].label = is_label(row, name);
+		read_role(row, &row->cell[row->ncells], columns);
 		row->cell[row->ncells].machine = !strcmp(name, "container_id");
 		row->ncells += !err;
 	}

@@ -54,10 +54,10 @@ int saved_member(const json_t *object, const char *name, u64 *out);
 char *saved_text(const json_t *v);
 
 /*
- * Reads the members of an object as fields, numbers as FIELD_ID. Their names belong to the file.
- * Names that belong to the one before (comm of a pid) become labels. Returns 0, or -EINVAL or
- * -ENOMEM with *row empty.
+ * Reads the members of an object as fields, numbers as FIELD_ID. Their names belong to the file. columns: the roles
+ * that the report states, or NULL: then ROLE_UNSAID, but ROLE_LABEL for names that belong to the field before them (the
+ * comm of a pid). Returns 0, or -EINVAL or -ENOMEM with *row empty.
  */
-int saved_fields(struct report_row *row, const json_t *object);
+int saved_fields(struct report_row *row, const json_t *object, const json_t *columns);
 
 #endif /* TALLY_DIFF_SAVED_H */

@@ -144,7 +144,7 @@ static int add_value(struct merge *m, struct report_stack *s, enum side side, u6
 	return __builtin_add_overflow(all->total, value, &all->total) ? -EINVAL : 0;
 }
 
-static int add_stack(struct merge *m, enum side side, const json_t *o)
+static int add_stack(struct merge *m, enum side side, const json_t *o, const json_t *columns)
 {
 	const json_t *frames = json_object_get(o, "frames");
 	struct report_stack s = {};
@@ -157,7 +157,7 @@ static int add_stack(struct merge *m, enum side side, const json_t *o)
 	if (!json_is_array(frames) || json_array_size(frames) > MOST_FRAMES ||
 	    saved_member(o, "value", &value))
 		return -EINVAL;
-	err = saved_fields(&key, json_object_get(o, "key"));
+	err = saved_fields(&key, json_object_get(o, "key"), columns);
 	if (err)
 		return err;
 	index = intern_key(m, &key);
@@ -187,7 +187,8 @@ static int add_run(struct merge *m, enum side side, const struct saved *run)
 	for (i = 0; i < run->n; i++) {
 		list = saved__list(run, i);
 		for (k = 0; k < json_array_size(list); k++) {
-			err = add_stack(m, side, json_array_get(list, k));
+			err = add_stack(m, side, json_array_get(list, k),
+					json_object_get(run->report[i], "columns"));
 			if (err == -EINVAL)
 				saved__wrong(run, i, "a stack is malformed");
 			if (err)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What readers do with a cell, by its role (enum field_role): the same row of several reports becomes one row here, for
+ * recordings and for comparisons. Counters are added, minima and maxima compared, means and percentages computed from
+ * the added columns. Other figures stay if all are equal, and are empty otherwise.
+ */
+#ifndef TALLY_REPORT_ROLE_H
+#define TALLY_REPORT_ROLE_H
+
+#include "report/report.h"
+
+/* "counter"; NULL for ROLE_UNSAID. */
+const char *field_role_name(enum field_role role);
+
+/* NULL or an unknown name: ROLE_UNSAID. */
+enum field_role field_role_named(const char *name);
+
+/* Of a key, or a label of one. */
+static inline bool field_is_key(const struct field *f)
+{
+	return f->role == ROLE_KEY || f->role == ROLE_LABEL;
+}
+
+/* A number that says something by itself, known or not: a column to sort by, or a metric. */
+static inline bool field_is_figure(const struct field *f)
+{
+	return !f->text && f->role >= ROLE_COUNTER && f->role <= ROLE_PERCENT;
+}
+
+/* The cell of that name; NULL: there is none. */
+struct field *report_row__cell(const struct report_row *row, const char *name);
+
+/*
+ * Adds the cells of row to those of the same name in sum, except keys, which are equal. Cells that sum does not have
+ * are copied. Means are right only after report_row__derive(). Returns 0 or -ENOMEM.
+ */
+int report_row__combine(struct report_row *sum, const struct report_row *row);
+
+/*
+ * Computes means and percentages from the columns that they are of. They become empty if one of these is unknown, and
+ * stay if one of these is not in the table.
+ */
+void report_row__derive(struct report_row *row, u64 duration_ns);
+
+#endif /* TALLY_REPORT_ROLE_H */
