@@ -147,8 +147,7 @@ static __always_inline int count_keyed(struct task_struct *t, u32 call, u32 erro
 		}
 	}
 	c->count++;
-	/* The cheapest clock: enough to tell which of two names is newer. */
-	task_key_name(c->name, &c->name_stamp, t, bpf_jiffies64());
+	task_key_name_by_ticks(c->name, &c->name_stamp, t);
 	return 0;
 }
 

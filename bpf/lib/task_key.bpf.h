@@ -77,4 +77,26 @@ static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_st
 	task_key_comm(name, by & BY_TID ? t : SCOPE_GET(scope_subject(t), group_leader));
 }
 
+/* A stamp: ticks, and for a name that is another one than before also units of 64 ns. */
+#define TASK_KEY_TICK_BITS 27
+#define TASK_KEY_PART(now) ((now) >> 6 & ((1ULL << TASK_KEY_TICK_BITS) - 1))
+
+/*
+ * The same for programs to which a clock matters: the tick is enough for a name that stays. One that changes may do so
+ * twice in a tick, in elements of two CPUs.
+ */
+static __always_inline void task_key_name_by_ticks(char name[TASK_COMM_LEN], u64 *name_stamp, struct task_struct *t)
+{
+	u64 before[2] = { ((u64 *)name)[0], ((u64 *)name)[1] }, tick, unused;
+
+	if (!task_key_has_name())
+		return;
+	tick = bpf_jiffies64() << TASK_KEY_TICK_BITS;
+	task_key_name(name, &unused, t, 0);
+	if (((u64 *)name)[0] != before[0] || ((u64 *)name)[1] != before[1])
+		*name_stamp = tick | TASK_KEY_PART(bpf_ktime_get_ns());
+	else if (*name_stamp < tick)
+		*name_stamp = tick;
+}
+
 #endif /* TALLY_TASK_KEY_BPF_H */

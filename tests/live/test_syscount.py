@@ -2,6 +2,7 @@
 """syscount against strace -c of the same program, against programs whose calls are known, and
 against itself: over intervals, by other keys, with and without times."""
 
+import os
 import re
 import signal
 import subprocess
@@ -330,3 +331,55 @@ def test_explain(tool):
     result = tool("-n", "--json", tool="syscount", ready=False).wait().report
     programs = [row["how"] for row in result["rows"] if row["what"] == "program"]
     assert programs == ["count_exit at tp_btf/sys_exit"]
+
+
+RENAMED = """
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void call(int cpu, const char *name)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) || prctl(PR_SET_NAME, name))
+		exit(1);
+	syscall(SYS_getppid);
+}
+
+static void *run(void *arg)
+{
+	long i = (long)arg, one = i % 2;
+
+	call(one, "before");
+	call(!one, "after");
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	long i;
+
+	for (i = 0; i < 100; i++)
+		if (pthread_create(&thread, NULL, run, (void *)i) || pthread_join(thread, NULL))
+			return 1;
+	return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not {0, 1} <= os.sched_getaffinity(0), reason="needs the CPUs 0 and 1")
+def test_names_that_change_within_a_tick(run, directory):
+    """A thread has the name of its last call, also when it has made calls on another CPU under another name just
+    before: as a program that has been executed on another CPU."""
+    (directory / "renamed.c").write_text(RENAMED)
+    command = ["gcc", "-D_GNU_SOURCE", "-O2", "-pthread", "-o", "renamed", "renamed.c"]
+    subprocess.run(command, cwd=directory, check=True)
+    report = run("--json", "--by", "tid", "-e", "getppid", "--", directory / "renamed", tool="syscount").report
+    assert [(row["comm"], row["calls"]) for row in report["rows"]] == [("after", 2)] * 100
