@@ -2,6 +2,7 @@
 """timechart: what CPUs and tasks did in each slot of time, to the ns, and the drawing of it."""
 
 import functools
+import re
 import time
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
@@ -251,6 +252,15 @@ def test_usage(run, args, said):
 def test_explain(run):
     result = run("-n", tool="timechart")
     assert result.code == 0 and "sched_switch" in result.text
+
+
+@tally.once
+def test_others_are_of_all_cpus(run):
+    """Each task's share is of one CPU; the row of many says of how many its is."""
+    text = run("-a", "--top", 1, "-d", "0.1", tool="timechart").text
+    cpus = int(re.search(r", (\d+) CPUs, kernel", text)[1])
+    if cpus > 1:
+        assert re.search(rf"^others \(\d+ tasks\), of {cpus} CPUs +\|", text, re.M), text
 
 
 @tally.once
