@@ -269,6 +269,26 @@ def test_tables_have_their_percentiles(run, tmp_path):
         assert row["cpu_percent"] == pytest.approx(100 * row["total"] / duration_ns, abs=0.001), row
 
 
+def test_switches_are_recorded(run, trigger, tmp_path):
+    """timehist and schedmap have lines, which are there again; the list has the events of each line."""
+    path = tmp_path / "recording"
+    lines = "timehist", "schedmap", "syscount -e getppid", "probe syscalls:sys_enter_getppid", "stat -e cs"
+    load = trigger("syscalls", THREADS, f"{GETPPID}:{tally.scaled(1000)}")
+    with Recorder(path, *lines, "-p", load.pid, "0.1") as recorder:
+        load.go()
+        load.done()
+        recorder.await_intervals(2)
+        assert recorder.tool.stop().code == 0
+    listed = {row["line"]: row["events"] for row in of(run(str(path), "--json", tool="show"))[0]["rows"]}
+    assert listed["probe syscalls:sys_enter_getppid"] == THREADS * tally.scaled(1000)
+    assert listed.pop("stat -e cs") is None
+    for line, events in listed.items():
+        shown = [json.loads(text) for text in run(str(path), line, "--json", tool="show").text.splitlines()]
+        assert events == sum(one["events"] for one in shown if "tool" in one), (line, listed)
+        if line in ("timehist", "schedmap"):
+            assert events == sum("tool" not in one for one in shown) > 0, (line, listed)
+
+
 def test_recordings_without_roles_are_read(run, trigger, tmp_path):
     """As earlier versions wrote them: columns had flags."""
     path = tmp_path / "recording"

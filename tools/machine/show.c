@@ -42,13 +42,14 @@ struct show {
 static int add_measurement(struct report *r, const struct store_measurement *m)
 {
 	char from[WHEN_SPACE], to[WHEN_SPACE];
+	enum field_kind kind = m->events == UINT64_MAX ? FIELD_NONE : FIELD_NUMBER;
 	struct report_row row = {};
 	int err = report_row__add_text(&row, "line", m->command);
 
 	if (!err)
 		err = report_row__add_number(&row, "intervals", m->reports, FIELD_NUMBER);
 	if (!err)
-		err = report_row__add_number(&row, "events", m->lines, FIELD_NUMBER);
+		err = report_row__add_figure(&row, "events", m->events, kind, ROLE_COUNTER);
 	if (!err)
 		err = report_row__add_number(&row, "measured", m->duration_ns, FIELD_DURATION);
 	if (!err)

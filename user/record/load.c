@@ -353,25 +353,6 @@ int store__extent(struct store *s, u64 *begin_ns, u64 *end_ns)
 	return err ? store__complain(s, err) : 0;
 }
 
-static int count_lines(struct store *s, struct store_measurement *m)
-{
-	char *text;
-	s64 n;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < s->nshapes && !err; i++) {
-		if (s->shape[i].measurement != m->id || s->shape[i].kind != SHAPE_LINES)
-			continue;
-		if (asprintf(&text, "SELECT count(*) FROM %s", s->shape[i].table) < 0)
-			return -ENOMEM;
-		err = store__number(s, text, &n);
-		m->lines += n;
-		free(text);
-	}
-	return err;
-}
-
 /* Takes over text and keeps it, as an extra head, until the store is closed. */
 static const char *keep_text(struct store *s, char *text)
 {
@@ -393,8 +374,11 @@ int store__measurements(struct store *s, struct store_measurement **list, size_t
 	struct store_measurement *larger, *m;
 	int result = SQLITE_ROW;
 	int err = store__prepare(s, &rows, "SELECT m.id, m.tool, m.line, count(r.head), min(r.start_ns), "
-				 "max(r.start_ns + r.duration_ns), sum(r.duration_ns) FROM measurement m "
-				 "LEFT JOIN report r ON r.measurement = m.id GROUP BY m.id ORDER BY m.id");
+				 "max(r.start_ns + r.duration_ns), sum(r.duration_ns), "
+				 "sum(r.events) FILTER (WHERE CASE WHEN json_valid(h.text) "
+				 "THEN json_extract(h.text, '$.has_events') END) FROM measurement m "
+				 "LEFT JOIN report r ON r.measurement = m.id LEFT JOIN head h ON h.id = r.head "
+				 "GROUP BY m.id ORDER BY m.id");
 
 	*list = NULL;
 	*n = 0;
@@ -411,8 +395,10 @@ int store__measurements(struct store *s, struct store_measurement **list, size_t
 			.command = keep_text(s, store__column_text(s, rows, 2)),
 			.reports = s->sql->column_int64(rows, 3), .begin_ns = s->sql->column_int64(rows, 4),
 			.end_ns = s->sql->column_int64(rows, 5), .duration_ns = s->sql->column_int64(rows, 6),
+			.events = s->sql->column_type(rows, 7) == SQLITE_NULL ? UINT64_MAX :
+										 (u64)s->sql->column_int64(rows, 7),
 		};
-		err = m->tool && m->command ? count_lines(s, m) : -ENOMEM;
+		err = m->tool && m->command ? 0 : -ENOMEM;
 		*n += !err;
 	}
 	s->sql->finalize(rows);

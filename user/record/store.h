@@ -83,7 +83,8 @@ struct store_progress store__progress(const struct store *s);
 struct store_measurement {
 	s64 id;
 	const char *tool, *command;     /* valid until the store is closed */
-	u64 reports, lines;
+	u64 reports;
+	u64 events;             /* in the reports; UINT64_MAX: these count none */
 	u64 begin_ns, end_ns;           /* CLOCK_REALTIME: start of the first interval, end of the last */
 	u64 duration_ns;                /* total measured time */
 };

@@ -122,12 +122,18 @@ static int task_width(const struct writer *w)
 	return w->terminal.columns && w->terminal.columns < ALL_WIDTH ? TASK_NARROW : TASK_WIDTH;
 }
 
+/* A sink takes fields. */
+static bool takes_text(const struct writer *w)
+{
+	return w->format == FORMAT_TEXT && !w->sink;
+}
+
 void timeline__write_titles(const struct timeline *t, struct writer *w)
 {
 	FILE *f = w->file;
 	u32 cpu;
 
-	if (w->format != FORMAT_TEXT)
+	if (!takes_text(w))
 		return;
 	fprintf(f, "%-15s %-6s", "time", "cpu");
 	if (t->picture) {
@@ -249,7 +255,7 @@ static int write_fields(const struct timeline *t, struct writer *w, const struct
 
 int timeline__write(const struct timeline *t, struct writer *w, const struct switches_record *r)
 {
-	if (w->format != FORMAT_TEXT)
+	if (!takes_text(w))
 		return write_fields(t, w, r);
 	write_text_line(t, w, r);
 	return 0;
@@ -281,7 +287,7 @@ int timeline__write_map(const struct timeline *t, struct writer *w, const struct
 	FILE *f = w->file;
 	u32 cpu;
 
-	if (w->format != FORMAT_TEXT)
+	if (!takes_text(w))
 		return write_map_fields(t, w, r, code);
 	for (cpu = 0; cpu < t->cpus; cpu++)
 		fprintf(f, "%c%-2s", cpu == r->cpu ? '*' : ' ', cell[cpu]);
