@@ -120,7 +120,8 @@ CALLING = ("runqlat", "timehist", "memleak", "profile", "probe", "stat")
 @pytest.mark.parametrize("name", CALLING)
 def test_a_system_call_that_is_not_there(name, call):
     """It ends in time. Where that is no success, it has said what is wrong; what is blamed on the
-    limit of open files is so. In the gate, half of the tools meet each error with a process, the others with a command."""
+    limit of open files is so. In the gate, half of the tools meet each error with a process, and half with a
+    command."""
     numbers = ",".join(map(str, CALLS[call]))
     scopes = (("-p", os.getpid()), ("--", "true"))
     errors = (errno.EPERM if call == "openat2" else errno.ENOSYS, errno.EMFILE)

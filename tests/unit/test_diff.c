@@ -205,7 +205,7 @@ static void histograms(void **state)
 	json_decref(r);
 }
 
-/* What our own writer makes of any histogram reads back as it was, up to 2^64 - 1. */
+/* Any histogram that our writer has written reads back as it was, up to 2^64 - 1. */
 static void all_histograms_read_back(void **state)
 {
 	struct random random = {7};

@@ -310,7 +310,7 @@ static int load_pair(const struct pair *p, const char *text, bool filter)
 	return fd;
 }
 
-/* What a register holds of a small type is its own lower bits, and others' above them. */
+/* A register has a small type in its lower bits; the upper ones belong to others. */
 static u64 in_register(const struct typed *t, __int128 value)
 {
 	u64 mask = (u64)(t->highest - t->lowest);

@@ -217,7 +217,7 @@ static bool has_call(const char *text, const char *name)
 	return has;
 }
 
-/* What is new is shown however much there was of what is old, and what is old leaves at last. */
+/* New keys are shown however many old ones there were, and old ones leave at last. */
 static void new_keys_find_room(void **state)
 {
 	struct told w = { .top = 2 };

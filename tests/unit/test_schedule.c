@@ -206,7 +206,7 @@ static void woken_while_it_leaves(void **state)
 	schedule__free(&s);
 }
 
-/* What still runs when the recording ends has run up to then, and has woken whom it woke. */
+/* A task that still runs when the recording ends has run up to then, and its wakeups count. */
 static void runs_at_the_end(void **state)
 {
 	struct schedule s = {};

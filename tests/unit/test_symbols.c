@@ -1272,7 +1272,7 @@ static void told_files_are_closed(void **state)
 	free_told(s, &line);
 }
 
-/* Whoever maps code a million times a second costs himself names, and nobody else. */
+/* A program that maps code a million times a second loses its own names only. */
 static void told_too_much(void **state)
 {
 	struct mapping_line line, other;

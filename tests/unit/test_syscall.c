@@ -85,7 +85,7 @@ static void test_commands(void **state)
 	assert_in_range(room, 1, TRACE_COMMANDS);
 }
 
-/* Of a struct that ends early what is there is shown, and nothing of one that the kernel refuses. */
+/* A struct that ends early is shown as far as it goes; one that the kernel refuses is not shown. */
 static void test_layouts(void **state)
 {
 	enum struct_layout layout;
