@@ -208,10 +208,18 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Estimates the whole from a figure of the slices. */
-static u64 whole_of(const struct report_overhead *cost, u64 seen)
+/*
+ * Estimates the whole of a program's figure from that of the slices. Programs that are attached in slices only have no
+ * other cost.
+ */
+static u64 whole_of(const struct overhead *o, const struct report_overhead *cost, u32 id, u64 seen)
 {
-	return cost->measured_ns ? (u64)((unsigned __int128)seen * cost->duration_ns / cost->measured_ns) : seen;
+	u64 attached_ns;
+
+	if (!cost->measured_ns)
+		return seen;
+	attached_ns = slices__attached_ns(o->slices, id, cost->duration_ns);
+	return (unsigned __int128)seen * attached_ns / cost->measured_ns;
 }
 
 static int fill_programs(const struct overhead *o, const struct snapshot *now,
@@ -225,8 +233,8 @@ static int fill_programs(const struct overhead *o, const struct snapshot *now,
 		return -ENOMEM;
 	for (p = now->program; p < now->program + now->n; p++, out++) {
 		before = program_by_id(o->before, o->nbefore, p->id);
-		out->runs = whole_of(cost, p->runs - (before ? before->runs : 0));
-		out->ns = whole_of(cost, p->ns - (before ? before->ns : 0));
+		out->runs = whole_of(o, cost, p->id, p->runs - (before ? before->runs : 0));
+		out->ns = whole_of(o, cost, p->id, p->ns - (before ? before->ns : 0));
 		memcpy(out->name, p->name, sizeof(p->name));
 		cost->runs += out->runs;
 		cost->ns += out->ns;

@@ -219,10 +219,23 @@ void slices__free(struct slices *s)
  * --- measurements ------------------------------------------------------------------------------
  */
 
+/* 0: not known. */
+static u32 id_of(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	u32 size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ? 0 : info.id;
+}
+
 void slices__add(struct slices *s, struct measurement *m)
 {
+	size_t i;
+
 	if (!s || !m->sliced.n || !m->skeleton)
 		return;
+	for (i = 0; i < m->sliced.n; i++)
+		m->sliced.id[i] = id_of(m->sliced.program[i]);
 	pthread_mutex_lock(&s->lock);
 	if (s->n < RUN_MOST) {
 		m->sliced.slices = s;
@@ -261,8 +274,23 @@ u64 slices__rest_ns(struct measurement *m, u64 now_ns)
 		ns += now_ns - p->detached_ns;
 		p->detached_ns = now_ns;
 	}
+	p->last_rest_ns = ns;
 	pthread_mutex_unlock(&s->lock);
 	return ns;
+}
+
+u64 slices__attached_ns(struct slices *s, u32 id, u64 duration_ns)
+{
+	u64 rest_ns = 0;
+	size_t i, k;
+
+	pthread_mutex_lock(&s->lock);
+	for (i = 0; i < s->n; i++)
+		for (k = 0; k < s->member[i]->sliced.n; k++)
+			if (s->member[i]->sliced.id[k] == id)
+				rest_ns = s->member[i]->sliced.last_rest_ns;
+	pthread_mutex_unlock(&s->lock);
+	return rest_ns < duration_ns ? duration_ns - rest_ns : 0;
 }
 
 u64 slices__hold(struct slices *s)

@@ -43,6 +43,8 @@ struct sliced {
 	struct slices *slices;  /* NULL: not added */
 	u64 detached_ns;        /* CLOCK_MONOTONIC; 0: attached */
 	u64 rest_ns;            /* detached before, in this interval */
+	u64 last_rest_ns;       /* detached in the last interval */
+	u32 id[SLICED_PROGRAMS];        /* the kernel's, of the programs */
 };
 
 /* cpus: of the machine. NULL without memory or a thread. */
@@ -59,6 +61,12 @@ void slices__remove(struct measurement *m);
  * there.
  */
 u64 slices__rest_ns(struct measurement *m, u64 now_ns);
+
+/*
+ * Time in the last interval, of duration_ns, in which the kernel's program of that id was attached: all of it unless
+ * it is sliced.
+ */
+u64 slices__attached_ns(struct slices *s, u32 id, u64 duration_ns);
 
 /* No slice begins or ends before slices__let_go(). Returns the time that statistics were on in all slices. */
 u64 slices__hold(struct slices *s);
