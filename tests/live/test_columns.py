@@ -25,7 +25,7 @@ MORE = {
     ),
     "profile": ("--by dso",),
     "runqlat": ("--table --by tid",),
-    "timehist": ("--summary",),
+    "timehist": ("--summary=only",),
     "trace": ("--summary",),
 }
 # Keys that most tools have: one stands for all. Those of a frame are tested once.
