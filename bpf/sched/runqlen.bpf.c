@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * How many tasks wait for each CPU, sampled many times a second by a timer of that CPU: the tasks
- * on its run queue except the running one. Idle CPUs are sampled, too. A sleeping task that is
- * still queued (EEVDF's delayed dequeue, since 6.12) does not wait.
+ * on its run queue except the running one. Idle CPUs are sampled, too; the loader adds the zeros of
+ * idle CPUs that the timer did not wake. A sleeping task that is still queued (EEVDF's delayed
+ * dequeue, since 6.12) does not wait.
  */
 #include "compat.bpf.h"
 #include "hist.bpf.h"
@@ -16,12 +17,12 @@ const volatile bool fair_only = false;
 
 HIST_MAPS(lengths, struct runqlen_key);
 
-/* Samples taken on each CPU, recorded or lost: the loader knows how many there should be. */
+/* The loader knows how many samples there should be on each CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct runqlen_samples);
 } samples SEC(".maps");
 
 /*
@@ -72,13 +73,15 @@ static __always_inline u32 tasks_waiting(struct rq *rq, struct task_struct *curr
 	return queued > asleep ? queued - asleep : 0;
 }
 
-static __always_inline void count_sample(void)
+static __always_inline void count_sample(struct task_struct *current)
 {
 	u32 zero = 0;
-	u64 *n = bpf_map_lookup_elem(&samples, &zero);
+	struct runqlen_samples *s = bpf_map_lookup_elem(&samples, &zero);
 
-	if (n)
-		(*n)++;
+	if (!s)
+		return;
+	s->taken++;
+	s->idle += !BPF_CORE_READ(current, pid);
 }
 
 SEC("perf_event")
@@ -90,7 +93,7 @@ int on_sample(void *ctx)
 
 	if (!armed)
 		return 0;
-	count_sample();
+	count_sample(current);
 	if (!rq) {
 		count_lost(LOSS_READ_FAULT);
 		return 0;

@@ -12,6 +12,12 @@ struct runqlen_key {
 	struct task_key task;           /* only the CPU, if results are by CPU */
 };
 
+/* Samples that the program took on one CPU, recorded or lost. */
+struct runqlen_samples {
+	__u64 taken;
+	__u64 idle;                     /* of these, while the CPU was idle */
+};
+
 _Static_assert(sizeof(struct runqlen_key) == 56, "runqlen_key has padding");
 
 #endif /* TALLY_RUNQLEN_H */

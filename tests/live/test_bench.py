@@ -5,6 +5,7 @@ anything takes."""
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -170,6 +171,15 @@ def test_tracer_of_ours(rows, directory):
     reports = [json.loads(line) for line in path.read_text().splitlines()]
     assert [calls(report)["getppid"] for report in reports] == [N] * rounds
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@once
+def test_the_comparison_is_a_sentence(bench):
+    note = bench("--json", "syscall", "-l", 100, "-r", 5, "--settle", 0, "--", "sleep", "4711").report["note"]
+    times = r"[\d.]+ times, [+-][\d.]+ ns \([+-][\d.]+ to [+-][\d.]+\)"
+    alike = r"no difference beyond that between rounds \([\d.]+ ns without it, [\d.]+ ns with it\)"
+    either = f"({times}|{alike}|rounds are too short to tell)"
+    assert re.match(f"time of one call with the tracer: {either}; CPU time: {either}(; more rounds.*)?$", note), note
 
 
 @once

@@ -130,3 +130,14 @@ def test_is_no_program_of_its_own():
     """A link of that name would hide diff(1)."""
     assert not (tally.BUILD / "diff").exists()
     assert "diff" in subprocess.run([tally.BUILD / "tally"], capture_output=True, text=True).stdout
+
+
+@once
+def test_lengths_of_the_runs(record):
+    """Both are named where they differ by more than 2 %: 7 % are no reason to compare nothing."""
+    files = [record("probe", PREAD, ("reads", 9, 64)) for _ in range(2)]
+    for path, ns in zip(files, (2_000_000_000, 2_140_000_000)):
+        path.write_text(json.dumps({**json.loads(path.read_text()), "duration_ns": ns}))
+    code, out, err = diff("--json", *files)
+    assert code == 0 and not err
+    assert json.loads(out)["note"] == "the runs took 2.00 s and 2.14 s: counts and sums differ by that alone"

@@ -5,6 +5,7 @@ known ones and strace."""
 import errno
 import functools
 import os
+import re
 import signal
 import subprocess
 
@@ -257,6 +258,9 @@ def test_text(run):
     assert "mode=" not in result.text and "dirfd" not in result.text
     result = run("--template", "{comm} {path}={fd}", "--", "cat", "/nonexistent", tool="opensnoop")
     assert "cat /nonexistent=-\n" in result.text
+    # Nothing but lines for sort and uniq: the report is on standard error.
+    assert all(re.fullmatch(r"cat \S+=\S+", line) for line in result.text.splitlines()), result
+    assert "\nopensnoop: opens of files over " in result.stderr and "\nevents " in result.stderr, result
 
 
 def test_usage(run):

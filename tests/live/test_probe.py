@@ -211,7 +211,8 @@ def test_templates(tool, trigger):
     for (template, line), tracer in zip(TEMPLATES, tracers):
         result = tracer.stop()
         assert result.code == 0, result
-        assert result.text.splitlines()[:3] == [line.replace("PID", str(load.pid))] * 3, template
+        assert result.text.splitlines() == [line.replace("PID", str(load.pid))] * 3, template
+        assert re.search(r"^events 3  ", result.stderr, re.M), result
 
 
 @alike

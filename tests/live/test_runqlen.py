@@ -6,6 +6,7 @@ wait. So the least number is the one that must be right, and on a quiet machine 
 Samples are chance, as is how many of them come: shares are for steady().
 """
 
+import os
 import re
 import signal
 import time
@@ -133,6 +134,29 @@ def test_every_sample_is_there_or_missed(run):
         cpus = report[0]["cpus"]
         within(events + missed >= expected - 2 * cpus, report)
         within(events + missed <= expected + cpus * (len(report) + 2 + HZ // 10), report)
+
+    steady(trial)
+
+
+def idle_seconds(cpu):
+    """The kernel's account of the time in which nothing ran there."""
+    fields = re.search(rf"^cpu{cpu} (.*)$", Path("/proc/stat").read_text(), re.M)[1].split()
+    return (int(fields[3]) + int(fields[4])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("intervals", ((), ("-I", 200)))
+@pytest.mark.skipif(os.cpu_count() < 2, reason="one CPU is busy, the other idle")
+def test_idle_cpus_are_zeros(run, spin, intervals):
+    """The timer need not wake an idle CPU: its samples are zeros all the same, not missed ones."""
+    spin(3)
+
+    def trial():
+        idle_before = idle_seconds(0)
+        reports = run("--json", "-A", "-F", HZ, "-d", SECONDS, *intervals, tool="runqlen").reports
+        idle = idle_seconds(0) - idle_before
+        groups = [group for report in reports for group in report["groups"] if group["key"]["cpu"] == 0]
+        zeros = sum(n for (first, _), n in tally.buckets(groups).items() if first == 0)
+        within(zeros >= HZ * min(idle, SECONDS) * 0.8 - 4, idle, reports)
 
     steady(trial)
 

@@ -498,6 +498,46 @@ static void a_map_that_is_none_is_an_error(void **state)
 	assert_memory_equal(&set, &untouched, sizeof(set));
 }
 
+static void add_to_groups_and_make_them(void **state)
+{
+	static struct dense model[KEYS];
+	struct hist_set set;
+	u64 key;
+
+	(void)state;
+	dense__add(&model[3], 7);
+	set = make_set(model, "name");
+	key = *(const u64 *)set.group[0].key;
+	assert_int_equal(hist_set__add(&set, &key, 0, 2), 0);
+	assert_int_equal(set.ngroups, 1);
+	assert_int_equal(set.group[0].hist.count, 3);
+	assert_int_equal(set.group[0].hist.min, 0);
+	assert_int_equal(set.group[0].hist.max, 7);
+	assert_true(set.group[0].hist.sum == 7);
+
+	key++;
+	assert_int_equal(hist_set__add(&set, &key, 5, 0), 0);
+	assert_int_equal(set.ngroups, 1);
+	assert_int_equal(hist_set__add(&set, &key, 1000, 3), 0);
+	assert_int_equal(set.ngroups, 2);
+	assert_memory_equal(set.group[1].key, &key, sizeof(key));
+	key--;
+	assert_memory_equal(set.group[0].key, &key, sizeof(key));
+	assert_string_equal(set.group[0].name, "name3");
+	assert_int_equal(set.group[1].hist.count, 3);
+	assert_int_equal(set.group[1].hist.min, 1000);
+	assert_true(set.group[1].hist.sum == 3000);
+	hist_set__free(&set);
+
+	/* Without keys there is one group, from the first value on. */
+	assert_int_equal(hist_set__add(&set, NULL, 0, 4), 0);
+	assert_int_equal(set.ngroups, 1);
+	assert_int_equal(hist_set__add(&set, NULL, 1, 4), 0);
+	assert_int_equal(set.ngroups, 1);
+	assert_int_equal(set.group[0].hist.count, 8);
+	hist_set__free(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +546,7 @@ int main(void)
 		cmocka_unit_test(difference_refuses_what_shrank),
 		cmocka_unit_test(without_keys_there_is_always_one_group),
 		cmocka_unit_test(free_of_nothing),
+		cmocka_unit_test(add_to_groups_and_make_them),
 		cmocka_unit_test(read_many_keys),
 		cmocka_unit_test(read_many_keys_allocated_on_demand),
 		cmocka_unit_test(read_maps_of_many_sizes),

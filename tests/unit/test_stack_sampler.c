@@ -46,6 +46,33 @@ static void no_more_than_the_busy_time_accounts_for(void **state)
 	assert_int_equal(missed(1000, 990, 700, 0.5), 10);
 }
 
+static void what_was_missed_stays_idle_or_busy(void **state)
+{
+	struct sampler_cpu c = {};
+
+	(void)state;
+	sampler_cpu__divide(&c, 10, 3);
+	assert_int_equal(c.missed, 10);
+	assert_int_equal(c.missed_idle, 7);
+	assert_int_equal(c.gained_idle, 7);
+	/* A later estimate says that two of the three were idle: they have been reported. */
+	sampler_cpu__divide(&c, 10, 1);
+	assert_int_equal(c.missed_idle, 7);
+	assert_int_equal(c.gained_idle, 0);
+	/* Or that seven more were busy, of four more that are missing. */
+	sampler_cpu__divide(&c, 14, 10);
+	assert_int_equal(c.missed, 14);
+	assert_int_equal(c.missed_idle, 7);
+	assert_int_equal(c.gained_idle, 0);
+	/* A sample that was taken for missing has come. */
+	sampler_cpu__divide(&c, 13, 7);
+	assert_int_equal(c.missed, 14);
+	assert_int_equal(c.missed_idle, 7);
+	sampler_cpu__divide(&c, 20, 9);
+	assert_int_equal(c.missed_idle, 11);
+	assert_int_equal(c.gained_idle, 4);
+}
+
 static bool same_number(const void *array, u32 index, const void *key)
 {
 	return ((const u64 *)array)[index] == *(const u64 *)key;
@@ -101,6 +128,7 @@ int main(void)
 		cmocka_unit_test(a_busy_cpu_misses_what_is_not_there),
 		cmocka_unit_test(an_idle_cpu_misses_nothing),
 		cmocka_unit_test(no_more_than_the_busy_time_accounts_for),
+		cmocka_unit_test(what_was_missed_stays_idle_or_busy),
 		cmocka_unit_test(tables_find_what_was_added),
 		cmocka_unit_test(where_threads_begin),
 	};

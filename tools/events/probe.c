@@ -448,7 +448,10 @@ static int check_stacks(struct probe *p)
 
 static int check(void *own, struct cli *cli)
 {
+	const struct probe *p = own;
+
 	cli->scope.command_joins_at_exec = true;
+	cli->only_lines = p->session.line;
 	return make_request(own, cli) ?: choose_form(own, cli) ?: check_stacks(own);
 }
 

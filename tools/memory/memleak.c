@@ -221,8 +221,9 @@ static int read_totals(struct memleak *m)
 		sum.unseen += per_cpu[i].unseen;
 	}
 	free(per_cpu);
-	n = snprintf(m->value, sizeof(m->value), "not freed, of %s allocations with %s bytes",
-		     format_count(allocs, sum.allocs), format_count(bytes, all));
+	n = snprintf(m->value, sizeof(m->value), "not freed, of %s %s with %s %s", format_count(allocs, sum.allocs),
+		     sum.allocs == 1 ? "allocation" : "allocations", format_count(bytes, all),
+		     all == 1 ? "byte" : "bytes");
 	if (sum.unseen)
 		snprintf(m->value + n, sizeof(m->value) - n, " (%llu were freed unseen)",
 			 sum.unseen);

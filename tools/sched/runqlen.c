@@ -73,21 +73,38 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 /* A CPU skips samples if it is stopped (by its hypervisor, with interrupts off) or throttled. */
 static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *missed)
 {
-	u64 *taken = calloc(m->run->host.cpus_possible, sizeof(*taken));
+	struct runqlen_samples *samples = calloc(m->run->host.cpus_possible, sizeof(*samples));
 	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
 	/* Reads the time first: samples due by then have been taken when the map is read. */
 	u64 due = sampler__due(&rl->sampler);
-	int err = taken && seen ? 0 : -ENOMEM, cpu;
+	int err = samples && seen ? 0 : -ENOMEM, cpu;
 	u32 zero = 0;
 
 	if (!err)
-		err = bpf_map_lookup_elem(bpf_map__fd(rl->bpf->maps.samples), &zero, taken);
+		err = bpf_map_lookup_elem(bpf_map__fd(rl->bpf->maps.samples), &zero, samples);
 	for (cpu = 0; !err && cpu < m->run->host.cpus_possible; cpu++)
-		seen[cpu].taken = taken[cpu];
+		seen[cpu] = (struct sampler_seen){ samples[cpu].taken, samples[cpu].idle };
 	if (!err)
 		err = sampler__missed(&rl->sampler, due, seen, missed);
-	free(taken);
+	free(samples);
 	free(seen);
+	return err;
+}
+
+/* The timer need not wake an idle CPU, and nothing waits there: a sample that was due then is a 0. */
+static int add_idle(struct runqlen *rl, const struct measurement *m, struct hist_set *lengths, u64 *missed)
+{
+	struct task_key key = {};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < rl->sampler.n && !err; i++) {
+		const struct sampler_cpu *c = &rl->sampler.cpu[i];
+
+		key.cpu = m->cli->by ? c->cpu : 0;
+		err = hist_set__add(lengths, &key, 0, c->gained_idle);
+		*missed -= c->gained_idle;
+	}
 	return err;
 }
 
@@ -96,6 +113,7 @@ static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *mi
 static int report(struct measurement *m, struct report *r)
 {
 	struct runqlen *rl = m->own;
+	struct hist_set lengths;
 	u64 missed;
 	int err;
 
@@ -103,12 +121,13 @@ static int report(struct measurement *m, struct report *r)
 	r->unit = UNIT_COUNT;
 	r->source = rl->source;
 	r->caveat = "queued and not running; what a cgroup's CPU quota holds back is not queued";
-	err = count_missed(rl, m, &missed);
-	if (!err)
-		err = measure__report(&m->measure, m, r);
-	if (!err)
-		r->counters.lost[LOSS_MISSED] += missed;
 	r->is_sampled = true;
+	err = count_missed(rl, m, &missed) ?: measure__difference(&m->measure, &lengths, &r->counters);
+	if (err)
+		return err;
+	err = add_idle(rl, m, &lengths, &missed) ?: measure__report_set(&m->measure, m, &lengths, r);
+	r->counters.lost[LOSS_MISSED] += missed;
+	hist_set__free(&lengths);
 	return err;
 }
 

@@ -253,6 +253,55 @@ int hist_set__regroup(struct hist_set *set, void (*change)(void *context, void *
 	return err;
 }
 
+static struct hist_group *find_group(const struct hist_set *set, const void *key)
+{
+	size_t i;
+
+	for (i = 0; i < set->ngroups; i++)
+		if (!set->key_size || !memcmp(set->group[i].key, key, set->key_size))
+			return &set->group[i];
+	return NULL;
+}
+
+/* Keys point into one storage, which moves. */
+static struct hist_group *append_group(struct hist_set *set, const void *key)
+{
+	struct hist_group *group = reallocarray(set->group, set->ngroups + 1, sizeof(*group));
+	char *keys;
+	size_t i;
+
+	if (!group)
+		return NULL;
+	set->group = group;
+	keys = calloc(set->ngroups + 1, set->key_size ?: 1);
+	if (!keys)
+		return NULL;
+	group[set->ngroups] = (struct hist_group){ .key = key };
+	for (i = 0; i <= set->ngroups && set->key_size; i++)
+		group[i].key = memcpy(keys + i * set->key_size, group[i].key, set->key_size);
+	free(set->keys);
+	set->keys = keys;
+	return &group[set->ngroups++];
+}
+
+int hist_set__add(struct hist_set *set, const void *key, u64 value, u64 n)
+{
+	const struct histogram_totals totals = { .sum = (__int128)value * n, .max = value, .min_inv = ~value };
+	struct hist_group *g = find_group(set, key);
+	struct histogram h;
+	int err;
+
+	if (!n)
+		return 0;
+	err = histogram__init(&h, &n, hist_index(value), 1, &totals);
+	if (err)
+		return err;
+	g = g ?: append_group(set, key);
+	err = g ? histogram__add(&g->hist, &h) : -ENOMEM;
+	histogram__free(&h);
+	return err;
+}
+
 void hist_set__replace(struct hist_set *earlier, struct hist_set *later)
 {
 	hist_set__free(earlier);

@@ -53,6 +53,12 @@ int hist_set__difference(struct hist_set *out, struct hist_set *later,
  */
 int hist_set__regroup(struct hist_set *set, void (*change)(void *context, void *key), void *context);
 
+/*
+ * Adds n times value to the group of key (of key_size bytes; NULL without keys), which is made if there is none: for
+ * events that are known without the kernel's having counted them. Returns 0, or -ENOMEM with the set untouched.
+ */
+int hist_set__add(struct hist_set *set, const void *key, u64 value, u64 n);
+
 /* After a difference: *earlier becomes later, or empty if the next snapshot begins from zero. */
 void hist_set__replace(struct hist_set *earlier, struct hist_set *later);
 

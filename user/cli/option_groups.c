@@ -614,6 +614,7 @@ static error_t parse_lines(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_TEMPLATE:
+		cli->only_lines = true;
 		return parse_once("--template", arg, &cli->template_text);
 	case KEY_RING_SIZE:
 		if (parse_u64_between(arg, 4096, 1U << 30, &cli->ring_bytes))

@@ -116,7 +116,8 @@ struct cli {
 	bool overhead;          /* --overhead; implied by --budget */
 	bool overhead_sliced;   /* nobody typed it: an estimate will do (run/overhead.h) */
 	double budget;          /* --budget: percent of the machine; 0: none */
-	const char *template_text;      /* --template */
+	const char *template_text;      /* --template, or the tool's own */
+	bool only_lines;        /* --template: the output has nothing but these lines */
 	u64 ring_bytes;         /* --ring-size; 0: the tool's default */
 	const char *output;     /* file name; NULL: standard output */
 	bool append;            /* to what the file has */

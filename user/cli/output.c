@@ -110,6 +110,7 @@ int cli__open_writer(const struct cli *cli, struct writer *w)
 	*w = (struct writer){
 		.file = stdout, .format = format_of(cli), .separator = cli->separator,
 		.milliseconds = cli->milliseconds, .timestamps = cli->timestamps, .prometheus = cli->prometheus,
+		.only_lines = cli->only_lines && !cli->explain,
 	};
 	if (check_page(cli, w) || check_picture(cli))
 		return -EINVAL;

@@ -122,7 +122,9 @@ void timechart__label(const struct timechart_row *row, char text[TIMECHART_LABEL
 	else if (row->kind == TIMECHART_CPU)
 		snprintf(text, TIMECHART_LABEL, "CPUs %u-%u", row->cpu, row->cpu + row->ncpus - 1);
 	else if (row->kind == TIMECHART_OTHERS)
-		snprintf(text, TIMECHART_LABEL, "others (%llu tasks)", row->tasks);
+		snprintf(text, TIMECHART_LABEL,
+			 row->ncpus == 1 ? "others (%llu tasks)" : "others (%llu tasks), of %u CPUs",
+			 row->tasks, row->ncpus);
 	else if (row->tid == row->pid)
 		snprintf(text, TIMECHART_LABEL, "%s[%u]", name, row->tid);
 	else

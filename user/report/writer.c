@@ -26,6 +26,22 @@ void writer__close(struct writer *w)
 	replacement__release(&w->replacement);
 }
 
+/* Programs that read the lines see no report among them. */
+static int write_aside(const struct writer *w, const struct report *r)
+{
+	struct writer aside = {
+		.file = stderr, .format = FORMAT_TEXT, .milliseconds = w->milliseconds, .timestamps = w->timestamps,
+		.terminal = terminal__of(stderr), .brief = w->brief,
+	};
+	struct writing writing;
+	int err = writer__begin(&aside, &writing);
+
+	if (!err)
+		err = write_text(&aside, r);
+	err = writer__end(&aside, &writing, err);
+	return err == -ENOMEM ? err : 0;        /* the lines are what matters */
+}
+
 int writer__write(struct writer *w, const struct report *r)
 {
 	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
@@ -48,6 +64,8 @@ int writer__write(struct writer *w, const struct report *r)
 		return openmetrics__add(w->metrics, r, 0);
 	if (w->format == FORMAT_HTML)
 		return html__add_report(w, r);
+	if (w->format == FORMAT_TEXT && w->only_lines)
+		return write_aside(w, r);
 	err = writer__begin(w, &writing);
 	if (!err)
 		err = writers[format](w, r);

@@ -116,20 +116,25 @@ int measure__difference(struct measure *m, struct hist_set *set, struct loss_cou
 	return 0;
 }
 
-int measure__groups(struct measure *m, const struct measurement *measurement, struct report *r)
+static int add_groups(const struct measurement *measurement, struct hist_set *set, struct report *r)
 {
 	const struct cli *cli = measurement->cli;
-	struct hist_set set;
 	size_t i;
-	int err;
 
-	err = measure__difference(m, &set, &r->counters);
+	r->has_events = true;
+	for (i = 0; i < set->ngroups; i++)
+		r->events += set->group[i].hist.count;
+	return task_key__report(r, set, cli->by, cli->own_parts, measurement->cgroups);
+}
+
+int measure__groups(struct measure *m, const struct measurement *measurement, struct report *r)
+{
+	struct hist_set set;
+	int err = measure__difference(m, &set, &r->counters);
+
 	if (err)
 		return err;
-	r->has_events = true;
-	for (i = 0; i < set.ngroups; i++)
-		r->events += set.group[i].hist.count;
-	err = task_key__report(r, &set, cli->by, cli->own_parts, measurement->cgroups);
+	err = add_groups(measurement, &set, r);
 	hist_set__free(&set);
 	return err;
 }
@@ -142,10 +147,19 @@ void measure__sort(struct report *r, const struct cli *cli)
 	report__sort_groups(r, column, cli->top);
 }
 
+static const struct tabulation plain = {};
+
 int measure__report(struct measure *m, const struct measurement *measurement, struct report *r)
 {
-	static const struct tabulation plain = {};
 	int err = measure__groups(m, measurement, r);
+
+	return err ?: measure__shape(m, measurement, r, &plain, FORM_USUAL);
+}
+
+int measure__report_set(struct measure *m, const struct measurement *measurement, struct hist_set *set,
+			struct report *r)
+{
+	int err = add_groups(measurement, set, r);
 
 	return err ?: measure__shape(m, measurement, r, &plain, FORM_USUAL);
 }

@@ -64,6 +64,10 @@ void measure__sort(struct report *r, const struct cli *cli);
  */
 int measure__difference(struct measure *m, struct hist_set *set, struct loss_counters *losses);
 
+/* For tools that have changed this set: what is left of measure__report(). The set stays the caller's. */
+int measure__report_set(struct measure *m, const struct measurement *measurement, struct hist_set *set,
+			struct report *r);
+
 /*
  * Sizes a hash for this many elements, allocated on demand where the kernel can do that in tracing
  * programs (6.1, see measure__prepare()).

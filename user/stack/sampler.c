@@ -216,18 +216,34 @@ struct missing {
 	u64 due, elapsed_ns;
 };
 
+void sampler_cpu__divide(struct sampler_cpu *c, u64 all_missed, u64 busy_missed)
+{
+	u64 idle_before = c->missed_idle, busy_before = c->missed - idle_before, idle;
+
+	if (all_missed > c->missed)
+		c->missed = all_missed;
+	if (busy_missed < busy_before)
+		busy_missed = busy_before;
+	idle = c->missed > busy_missed ? c->missed - busy_missed : 0;
+	if (idle > c->missed_idle)
+		c->missed_idle = idle;
+	c->gained_idle = c->missed_idle - idle_before;
+}
+
 static void count_missing(struct sampler_cpu *c, u64 idle_ns, void *ctx)
 {
 	const struct missing *m = ctx;
-	u64 idle = idle_ns > c->idle_before_ns ? idle_ns - c->idle_before_ns : 0, n;
+	u64 idle = idle_ns > c->idle_before_ns ? idle_ns - c->idle_before_ns : 0, busy_missed, all_missed;
+	const struct sampler_seen *seen = &m->seen[c->cpu];
 
 	if (c->fd < 0)
 		return;
+	busy_missed = samples_missed(NSEC_PER_SEC / period_of(m->sampler), m->due, seen, m->elapsed_ns, idle);
+	all_missed = m->due > seen->taken ? m->due - seen->taken : 0;
 	if (m->sampler->idle_counts)
-		idle = 0;
-	n = samples_missed(NSEC_PER_SEC / period_of(m->sampler), m->due, &m->seen[c->cpu], m->elapsed_ns, idle);
-	if (n > c->missed)
-		c->missed = n;
+		sampler_cpu__divide(c, all_missed, busy_missed);
+	else if (busy_missed > c->missed)
+		c->missed = busy_missed;
 }
 
 /* An offline CPU has lost its timer for good and is no longer sampled. */
@@ -256,6 +272,8 @@ int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen,
 	size_t i;
 	int err = forget_offline(s);
 
+	for (i = 0; i < s->n; i++)
+		s->cpu[i].gained_idle = 0;
 	if (!err)
 		err = each_idle(s, count_missing, &m);
 	if (err)

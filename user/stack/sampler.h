@@ -15,6 +15,8 @@ struct sampler_cpu {
 	int fd;                 /* of the event; -1: none, or the CPU went offline, with its timer */
 	u64 idle_before_ns;     /* idle time in /proc/stat when sampling began */
 	u64 missed;             /* missed samples since the start */
+	u64 missed_idle;        /* with idle_counts, of these: due while the CPU was idle */
+	u64 gained_idle;        /* of these, found by the last sampler__missed() */
 };
 
 struct sampler {
@@ -53,7 +55,8 @@ void sampler__disarm(struct sampler *s);
  * Number of samples missed since the last call, given those seen on each possible CPU. The timer
  * may not wake a CPU in a deep idle state; such samples are not missed. So a CPU's missed samples
  * are limited to its non-idle time (/proc/stat), and differences within the statistical error are
- * not counted. *due: taken before reading the seen counts, see sampler__due(). Returns 0 or a
+ * not counted. With idle_counts they all are missed, and cpu[] says how many of them were due while
+ * the CPU was idle. *due: taken before reading the seen counts, see sampler__due(). Returns 0 or a
  * negative errno.
  */
 u64 sampler__due(const struct sampler *s);
@@ -64,6 +67,12 @@ int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen,
  * for idle_ns of elapsed_ns.
  */
 u64 samples_missed(u64 hz, u64 due, const struct sampler_seen *seen, u64 elapsed_ns, u64 idle_ns);
+
+/*
+ * Divides what a CPU has missed since the start into samples due while it was busy and while it was idle. An estimate,
+ * since the idle time is; a missed sample that was counted as the one never becomes the other.
+ */
+void sampler_cpu__divide(struct sampler_cpu *c, u64 all_missed, u64 busy_missed);
 
 void sampler__free(struct sampler *s);
 

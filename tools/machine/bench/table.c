@@ -168,7 +168,7 @@ static char *difference(const struct figures *a, const struct figures *b)
 	if (a->median <= 0)
 		return sentence("rounds are too short to tell");
 	if (figures__compare(a, b) == VERDICT_SAME)
-		return sentence("cannot be told apart (%.1f ns without it, %.1f with it)",
+		return sentence("no difference beyond that between rounds (%.1f ns without it, %.1f ns with it)",
 				a->median, b->median);
 	return sentence("%.3f times, %+.1f ns (%+.1f to %+.1f)", b->median / a->median,
 			b->median - a->median, b->low - a->high, b->high - a->low);
@@ -185,7 +185,7 @@ static char *comparison(const struct load *load, const struct state *a, const st
 	time = difference(&a->time, &b->time);
 	cpu = difference(&a->cpu, &b->cpu);
 	if (time && cpu)
-		whole = sentence("the tracer changes the time of one %s: %s; the CPU time: %s%s",
+		whole = sentence("time of one %s with the tracer: %s; CPU time: %s%s",
 				 load->operation, time, cpu,
 				 v == VERDICT_SAME ? "; more rounds (-r), longer ones (-d) or a "
 						     "quieter machine may tell" : "");
@@ -195,7 +195,7 @@ static char *comparison(const struct load *load, const struct state *a, const st
 }
 
 /* Returns NULL if there is nothing to warn about. */
-static char *warning(const struct state *s)
+static char *warning(const struct state *s, const char *operation)
 {
 	double spread = figures__spread_percent(&s->time);
 
@@ -203,8 +203,8 @@ static char *warning(const struct state *s)
 		return sentence("one round only: how much others differ is not known (-r)");
 	if (spread <= 10)
 		return NULL;
-	return sentence("the rounds differ by %.0f%%: this machine was not quiet, or its CPUs "
-			"change their speed", spread);
+	return sentence("one %s took %.1f ns in one round and %.1f ns in another: this machine was not quiet, "
+			"or its CPUs change their speed", operation, s->time.min, s->time.max);
 }
 
 int bench_table__fill(struct bench_table *t, struct report *r, const struct load *load,
@@ -225,7 +225,7 @@ int bench_table__fill(struct bench_table *t, struct report *r, const struct load
 			     o->threads ? "thread" : "process",
 			     tasks == 1 ? "" : o->threads ? "s" : "es",
 			     without->round[0].operations);
-	t->caveat = with ? comparison(load, &a, &b) : warning(&a);
+	t->caveat = with ? comparison(load, &a, &b) : warning(&a, load->operation);
 	if (!t->value || !t->source)
 		return -ENOMEM;
 	r->value = t->value;

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "report/diag.h"
+#include "report/units.h"
+
+#define CAVEAT_SPACE 160
 
 static bool same_text(const char *a, const char *b)
 {
@@ -67,25 +70,29 @@ static char *source_of(const struct saved *a, const struct saved *b)
 }
 
 /* The reason why counts cannot be compared directly, or NULL. */
-static const char *caveat_of(const struct saved *a, const struct saved *b)
+static const char *caveat_of(const struct saved *a, const struct saved *b, char text[CAVEAT_SPACE])
 {
+	char before[UNITS_SPACE], after[UNITS_SPACE];
 	u64 by = a->duration_ns > b->duration_ns ? a->duration_ns - b->duration_ns
 						 : b->duration_ns - a->duration_ns;
 
 	if (a->hidden || b->hidden)
 		return "--top has left something out of the files: what is new or gone may be "
 		       "among that";
-	if (by > a->duration_ns / 50)
-		return "the runs are not of one length: counts and sums are not to be compared";
-	return NULL;
+	if (by <= a->duration_ns / 50)
+		return NULL;
+	snprintf(text, CAVEAT_SPACE, "the runs took %s and %s: counts and sums differ by that alone",
+		 format_value(before, a->duration_ns, UNIT_NS, false),
+		 format_value(after, b->duration_ns, UNIT_NS, false));
+	return text;
 }
 
 int diff__write(struct writer *w, const struct saved *before, const struct saved *after, size_t top)
 {
 	const struct saved *const run[] = { before, after };
 	bool flame = w->format == FORMAT_FLAME;
-	char *source = NULL;
-	struct report r = { .tool = "diff", .caveat = caveat_of(before, after), .table = true };
+	char *source = NULL, caveat[CAVEAT_SPACE];
+	struct report r = { .tool = "diff", .caveat = caveat_of(before, after, caveat), .table = true };
 	int err = check(before, after, flame);
 
 	if (err)
