@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opening files that others control. */
+/* Opening files of the system and of the user. Files of others: base/opener.h. */
 #ifndef TALLY_BASE_REGULAR_H
 #define TALLY_BASE_REGULAR_H
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "sym/mappings.h"
 #include "sym/root.h"
 
@@ -297,7 +298,7 @@ int jit_map__read(struct jit_map *j, struct allowance *allowance)
 	void *answer;
 	int err;
 
-	if (j->fd < 0 || fstat(j->fd, &st) || (u64)st.st_size == j->size)
+	if (j->fd < 0 || stat_known(j->fd, &st) || (u64)st.st_size == j->size)
 		return 0;
 	size = st.st_size < JIT_MAP_MAX ? st.st_size : JIT_MAP_MAX;
 	err = confined__run(read_map, &size, &j->fd, 1, allowance, &answer, &n);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/opener.h"
 #include "sym/elf_symbols.h"
 
 #define SLAB_BYTES (sizeof(struct unwind_line) * UNWIND_SLAB_LINES)
@@ -266,7 +267,7 @@ void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd)
 	struct unwind_identity id;
 	struct stat st;
 
-	if (fstat(fd, &st) || !find_code(&t->file[number], &found))
+	if (stat_known(fd, &st) || !find_code(&t->file[number], &found))
 		return;
 	id = (struct unwind_identity){
 		.inode = st.st_ino,

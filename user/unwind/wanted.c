@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/opener.h"
 
 #include "bpf/lib/unwind.h"
 
@@ -45,7 +46,7 @@ u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
 		return 0;
 	}
 	*f = (struct wanted_file){ .token = ++w->last_token, .fd = fd, .mark = mark };
-	f->size = fstat(fd, &st) ? 0 : st.st_size;
+	f->size = stat_known(fd, &st) ? 0 : st.st_size;
 	insert(w, f, soon);
 	w->n++;
 	return f->token;
