@@ -577,11 +577,16 @@ struct task_io_accounting {
 };
 
 /* on_cpu, on_rq: an int each, in 7.2 a byte. CO-RE resizes loads of what is unsigned. */
+struct seccomp {
+	int mode; /* optional: CONFIG_SECCOMP */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* optional: 5.14, commit 2f064a59a11f */
 	void *stack;
 	unsigned int flags;
+	unsigned int ptrace;
 	unsigned int on_cpu; /* optional: CONFIG_SMP */
 	unsigned int on_rq;
 	int pid;
@@ -604,6 +609,7 @@ struct task_struct {
 	unsigned long maj_flt;
 	struct task_io_accounting ioac; /* optional: CONFIG_TASK_XACCT */
 	const struct cred *cred;
+	struct seccomp seccomp; /* optional: CONFIG_SECCOMP */
 	struct pid *thread_pid;
 	struct fs_struct *fs;
 	struct files_struct *files;

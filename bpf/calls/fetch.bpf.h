@@ -30,6 +30,7 @@ struct trace_state {
 	struct trace_record r;
 	u32 active;             /* in a call whose begin was seen */
 	u32 before;             /* in a call that began before, or in none so far */
+	u32 entered;            /* in a call, whether it is asked for or not */
 	u32 missing;            /* fetches that failed when the call began, as bits */
 	u32 given;              /* room at a value-result buffer, before the call changes its length */
 };

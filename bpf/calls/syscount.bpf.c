@@ -10,6 +10,7 @@
  */
 #define SCOPE_CURRENT
 #include "compat.bpf.h"
+#include "answered.bpf.h"
 #include "hist.bpf.h"
 #include "loss.bpf.h"
 #include "preempt.bpf.h"
@@ -262,16 +263,17 @@ int UNPREEMPTED_PROG(time_exit, struct pt_regs *regs, long ret)
 	if ((scope.command && !in_scope_for_life(t)) || !in_scope_now(t))
 		return 0;
 	/*
-	 * A call that ends without a begin, of a task whose calls are seen, was refused by seccomp, which takes no
-	 * time. Otherwise it was running on a CPU when the programs were attached.
+	 * A call that ends without a begin, of a task whose calls are seen, was answered by seccomp or a tracer: its
+	 * time is unknown, and counts as 0. Otherwise it was running on a CPU when the programs were attached.
 	 */
-	if (!since && !seen) {
-		if (!is_older_than(t, began_ns)) {
-			count_lost(LOSS_UNMATCHED);
-			return 0;
-		}
+	if (!since && !seen && is_older_than(t, began_ns)) {
 		since = began_ns;
 		seen = CALL_OLDER;
+	} else if (!since && may_be_answered()) {
+		count_answered();
+	} else if (!since && !seen) {
+		count_lost(LOSS_UNMATCHED);
+		return 0;
 	}
 	if (seen & CALL_OLDER)
 		count_begun_before();

@@ -9,6 +9,7 @@
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
+#include "answered.bpf.h"
 #include "fetch.bpf.h"
 #include "loss.bpf.h"
 #include "page_fault.bpf.h"
@@ -83,6 +84,32 @@ static __always_inline struct trace_call *call_begins(u32 slot)
 	if (!call || (is_before_command() && !call->exec))
 		return NULL;
 	return call->wanted && in_scope(NULL) ? call : NULL;
+}
+
+/* A call that is out of scope. */
+static __always_inline bool may_be_wanted_at_exit(u32 slot)
+{
+	struct trace_call *call;
+
+	if (!armed || closed || !may_come_into_scope())
+		return false;
+	call = bpf_map_lookup_elem(&calls, &slot);
+	return call && call->wanted;
+}
+
+/*
+ * The call that returns, if it is asked for and the kernel did not run it. Its entry was not seen, and it would have
+ * been marked. is_known: there is a state of the task. Tasks from before the run have one, or could get none.
+ */
+static __always_inline struct trace_call *call_answered(u32 slot, s64 result, bool is_known)
+{
+	struct trace_call *call = bpf_map_lookup_elem(&calls, &slot);
+
+	if (!call || !call->wanted || (call->forks && !result) || is_before_command() || !may_be_answered())
+		return NULL;
+	if (!is_known && is_older_than(calling_task(), began_ns) && !(command && command_runs))
+		return NULL;
+	return in_scope(NULL) ? call : NULL;
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -206,16 +233,25 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 	u32 slot = slot_of(number);
 	struct trace_call *call;
 
-	if (s && armed)
+	if (s && armed) {
 		s->before = 0;
+		s->entered = 1;
+	}
 	call = call_begins(slot);
-	if (!call)
+	if (!call) {
+		if (!s && may_be_wanted_at_exit(slot)) {
+			s = states_get(calling_task(), (struct trace_state *)&no_state);
+			if (s)
+				s->entered = 1;
+		}
 		return 0;
+	}
 	s = s ?: states_get(calling_task(), (struct trace_state *)&no_state);
 	if (!s) {
 		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
+	s->entered = 1;
 	fill(&s->r, regs, number, slot, call->narrow);
 	if (call->frame)
 		s->r.value[0] = stack_pointer(regs) + call->frame;
@@ -231,7 +267,16 @@ int UNPREEMPTED_PROG(call_enter, struct pt_regs *regs, long number)
 	return 0;
 }
 
-/* A call that began before the trace: its registers still contain the arguments. */
+/* The entry was not seen: the registers still contain the arguments. */
+static __always_inline void fill_at_end(struct trace_state *s, struct pt_regs *regs, u32 slot, struct trace_call *call)
+{
+	fill(&s->r, regs, syscall_number(regs), slot, call->narrow);
+	s->given = ~0U;
+	s->r.start_ns = 0;
+	s->missing = ~0U;
+}
+
+/* A call that began before the trace. */
 static __always_inline bool call_began_before(struct trace_state *s, struct pt_regs *regs)
 {
 	u32 slot = slot_of(syscall_number(regs));
@@ -242,11 +287,41 @@ static __always_inline bool call_began_before(struct trace_state *s, struct pt_r
 	s->before = 0;
 	if (!call || !call->wanted || !scope_now(NULL))
 		return false;
-	fill(&s->r, regs, syscall_number(regs), slot, call->narrow);
-	s->given = ~0U;
-	s->r.start_ns = 0;
-	s->missing = ~0U;
+	fill_at_end(s, regs, slot, call);
 	return true;
+}
+
+/*
+ * A call without an entry. The number -1 is that of a call whose number a tracer has taken away, and of rt_sigreturn:
+ * only a known task's entries are all seen.
+ */
+static __always_inline int answered_exit(void *ctx, struct trace_state *s, struct pt_regs *regs, s64 result)
+{
+	u64 number = syscall_number(regs);
+	u32 slot = slot_of(number);
+	struct trace_call *call;
+
+	if (!s && (s32)number < 0)
+		return 0;
+	call = call_answered(slot, result, s);
+	if (!call || !is_asked_result(result))
+		return 0;
+	count_answered();
+	if (min_ns)
+		return 0;
+	s = s ?: states_get(calling_task(), (struct trace_state *)&no_state);
+	if (!s) {
+		count_lost(LOSS_NO_STORAGE);
+		return 0;
+	}
+	fill_at_end(s, regs, slot, call);
+	s->r.time_ns = bpf_ktime_get_ns();
+	s->r.value[TRACE_RESULT] = result;
+	fetch_at_end(s, as_commanded(&s->r, call));
+	if (take)
+		take_stack(ctx, &s->r.stack);
+	emit(&s->r, TRACE_ANSWERED);
+	return 0;
 }
 
 SEC("tp_btf/sys_exit")
@@ -257,8 +332,11 @@ int UNPREEMPTED_PROG(call_exit, struct pt_regs *regs, long result)
 	u64 now;
 	u32 slot;
 
-	if (!s || !armed || closed)
+	if (!armed || closed)
 		return 0;
+	if (!s || !(s->active || s->before || s->entered))
+		return answered_exit(ctx, s, regs, result);
+	s->entered = 0;
 	now = bpf_ktime_get_ns();
 	if (s->active ? is_other_call(regs, s->r.slot, s->r.number) : !call_began_before(s, regs)) {
 		s->active = 0;
@@ -409,8 +487,9 @@ int UNPREEMPTED_PROG(fault_kernel, unsigned long address, struct pt_regs *regs, 
 /* --- sums ------------------------------------------------------------------------------------- */
 
 struct call_start {
-	u64 start_ns;           /* 0: in no call */
+	u64 start_ns;           /* 0: in no call that is asked for */
 	u32 slot, number;
+	u64 entered;            /* in a call that is out of scope */
 };
 
 TASK_STATE(starts, struct call_start)
@@ -442,6 +521,12 @@ int UNPREEMPTED_PROG(sum_enter, struct pt_regs *regs, long number)
 	struct trace_call *call = call_begins(slot);
 	struct call_start *s;
 
+	if (!call && may_be_wanted_at_exit(slot)) {
+		s = starts_get(calling_task(), NULL);
+		if (s)
+			s->entered = 1;
+		return 0;
+	}
 	if (!call || call->no_return)
 		return 0;
 	s = starts_get(calling_task(), NULL);
@@ -501,6 +586,18 @@ static __always_inline void sum_unseen(struct pt_regs *regs)
 	count_begun_before();
 }
 
+/* A call without an entry: counted, and not in the sums. */
+static __always_inline int sum_answered(struct call_start *s, struct pt_regs *regs, s64 result)
+{
+	u64 number = syscall_number(regs);
+
+	if (s && s->entered)
+		s->entered = 0;
+	else if ((s32)number >= 0 && call_answered(slot_of(number), result, s) && is_asked_result(result) && !min_ns)
+		count_answered();
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int UNPREEMPTED_PROG(sum_exit, struct pt_regs *regs, long result)
 {
@@ -509,10 +606,12 @@ int UNPREEMPTED_PROG(sum_exit, struct pt_regs *regs, long result)
 	u64 ns;
 	u32 slot;
 
-	if (!s && !closed)
-		sum_unseen(regs);
-	if (!s || !s->start_ns || closed)
+	if (closed)
 		return 0;
+	if (!s)
+		sum_unseen(regs);
+	if (!s || !s->start_ns)
+		return armed ? sum_answered(s, regs, result) : 0;
 	ns = bpf_ktime_get_ns() - s->start_ns;
 	slot = 2 * s->slot + (*(volatile u32 *)&writer_generation & 1);
 	s->start_ns = 0;

@@ -105,6 +105,7 @@ struct trace_call {
 	__u8 wanted;            /* to be shown */
 	__u8 no_return;         /* exit, exit_group */
 	__u8 exec;
+	__u8 forks;             /* returns in the child as well, with 0 */
 	__u8 argv;              /* the argument that is a NULL-terminated array of strings; 0: none */
 	__u8 fetches;
 	__u8 vector;            /* enum trace_vector */
@@ -121,6 +122,7 @@ struct trace_call {
 
 enum trace_state_of_call {
 	TRACE_RETURNED,
+	TRACE_ANSWERED,         /* returned without having begun: answered.bpf.h */
 	TRACE_RUNNING,          /* when the record was made */
 	TRACE_NO_RETURN,        /* a call that never returns */
 	TRACE_ENDED,            /* the task ended in it */

@@ -9,7 +9,8 @@
  * else has one writer at a time.
  *
  * A call whose entry was not seen is not in the numbers. Calls that began before the gate was opened are reported
- * (begun_before); for all others the entry has already been counted as lost.
+ * (begun_before), and so are those that the kernel did not run (answered); for all others the entry has already been
+ * counted as lost.
  */
 #ifndef TALLY_FILE_BPF_H
 #define TALLY_FILE_BPF_H
@@ -55,6 +56,7 @@ struct file_state {
 	u32 number;
 	u16 call;               /* enum file_call */
 	u16 compat;
+	u32 entered;            /* in a call whose entry was seen, traced or not */
 	struct file_side side[2];
 };
 
@@ -217,6 +219,17 @@ static __always_inline bool file_call_begins(struct file_state *st, const struct
 	}
 }
 
+static __always_inline int file_enter_outside(void)
+{
+	struct file_state *st = may_come_into_scope() ? file_states_get(calling_task(), NULL) : NULL;
+
+	if (st) {
+		st->start_ns = 0;
+		st->entered = 1;
+	}
+	return 0;
+}
+
 SEC("tp_btf/sys_enter")
 int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 {
@@ -224,13 +237,16 @@ int UNPREEMPTED_PROG(on_file_enter, struct pt_regs *regs, long number)
 	struct call c;
 	u64 arg[6];
 
-	if (!call_of(&c, regs) || !armed || !in_scope(NULL))
+	if (!call_of(&c, regs) || !armed)
 		return 0;
+	if (!in_scope(NULL))
+		return file_enter_outside();
 	st = file_states_get(calling_task(), NULL);
 	if (!st) {
 		count_lost(LOSS_NO_STORAGE);
 		return 0;
 	}
+	st->entered = 1;
 	/* Cleared for other calls too: the end of the previous call may have been missed. */
 	st->start_ns = 0;
 	if (c.compat)
@@ -263,17 +279,19 @@ static __always_inline bool file_call_opens(u32 call)
 }
 
 /*
- * The first call seen of its task ends. If the task is in scope and older than the run, the call began before the
- * run. It is reported if its file is to be traced.
+ * A call ends whose entry was not seen, of a task in scope. If it is the first one seen of its task, which is older
+ * than the run, the call began before the run; if the task has a filter or a tracer, the kernel did not run the call.
+ * Either is reported if its file is to be traced.
  */
-static __always_inline void file_call_unseen(struct pt_regs *regs, const struct call *c, s64 result)
+static __always_inline void file_call_unseen(struct file_state *st, struct pt_regs *regs, const struct call *c,
+					     s64 result)
 {
-	struct file_state *st;
+	bool began_before = !st && is_older_than(calling_task(), began_ns);
 	u64 arg[6];
 
-	if (!scope_for_life(NULL) || !scope_now(NULL) || !is_older_than(calling_task(), began_ns))
+	if (!scope_for_life(NULL) || !scope_now(NULL) || (!began_before && !may_be_answered()))
 		return;
-	st = file_states_get(calling_task(), NULL);
+	st = st ?: file_states_get(calling_task(), NULL);
 	if (!st) {
 		count_lost(LOSS_NO_STORAGE);
 		return;
@@ -283,8 +301,12 @@ static __always_inline void file_call_unseen(struct pt_regs *regs, const struct 
 	else
 		syscall_arguments(regs, arg);
 	if (file_call_begins(st, c, arg) &&
-	    (!file_call_opens(c->which) || file_opened(&st->side[0], result)))
-		count_begun_before();
+	    (!file_call_opens(c->which) || file_opened(&st->side[0], result))) {
+		if (began_before)
+			count_begun_before();
+		else
+			count_answered();
+	}
 }
 
 SEC("tp_btf/sys_exit")
@@ -298,10 +320,11 @@ int UNPREEMPTED_PROG(on_file_exit, struct pt_regs *regs, long result)
 		return 0;
 	now = bpf_ktime_get_ns();
 	st = file_states_find(calling_task());
-	if (!st) {
-		file_call_unseen(regs, &c, result);
+	if (!st || !st->entered) {
+		file_call_unseen(st, regs, &c, result);
 		return 0;
 	}
+	st->entered = 0;
 	if (!st->start_ns || st->number != (u32)syscall_number(regs) || st->compat != c.compat)
 		return 0;
 	took_ns = now - st->start_ns;

@@ -103,38 +103,44 @@ static __always_inline void send(struct open_record *r, u64 path)
 	ring_output(r, OPEN_RECORD_LEAST + length);
 }
 
-/* When the open that ends now began, or an upper bound of that if it is unknown; 0: lost. */
-static __always_inline u64 start_of(struct open_record *r)
+/*
+ * Sets how long the open that ends now took, or a lower bound of that if it began before the run. False: it is lost.
+ * An open that the kernel did not run has no time.
+ */
+static __always_inline bool has_time(struct open_record *r)
 {
 	struct open_start *start = open_starts_get(calling_task(), NULL);
+	enum call_without_entry without = CALL_ANSWERED;
+	bool is_first;
 	u64 ns;
 
 	if (!start) {
 		count_lost(LOSS_NO_STORAGE);
-		return 0;
+		return false;
 	}
 	ns = start->ns;
+	is_first = !start->seen;
 	start->ns = 0;
-	r->began_before = !ns;
-	if (!ns && call_began_before(!start->seen))
-		ns = began_ns;
 	start->seen = 1;
-	return ns;
+	r->no_start = !ns;
+	if (!ns)
+		without = call_without_entry(is_first);
+	if (without == CALL_BEGAN_BEFORE)
+		ns = began_ns;
+	if (ns)
+		r->elapsed_ns = r->time_ns - ns;
+	return without != CALL_LOST;
 }
 
 /* Did it take at least the minimum time, if one was asked for? */
 static __always_inline bool took_long(struct open_record *r)
 {
-	u64 ns;
-
 	r->elapsed_ns = 0;
-	r->began_before = 0;
+	r->no_start = 0;
 	if (!timed)
 		return true;
-	ns = start_of(r);
-	if (!ns)
+	if (!has_time(r))
 		return false;
-	r->elapsed_ns = r->time_ns - ns;
 	if (r->elapsed_ns >= min_ns)
 		return true;
 	count_filtered();
@@ -157,6 +163,16 @@ int UNPREEMPTED_PROG(on_enter, struct pt_regs *regs, long nr)
 	return 0;
 }
 
+/* The task's next open may end without an entry. */
+static __always_inline int forget_open(void)
+{
+	struct open_start *start = timed ? open_starts_find(calling_task()) : NULL;
+
+	if (start)
+		start->ns = 0;
+	return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 {
@@ -165,11 +181,13 @@ int UNPREEMPTED_PROG(on_exit, struct pt_regs *regs, long ret)
 	u64 id, path;
 	u32 zero = 0;
 
-	if (!call_of(&c, regs) || !armed || !in_scope(NULL))
+	if (!call_of(&c, regs))
 		return 0;
+	if (!armed || !in_scope(NULL))
+		return forget_open();
 	if ((only_failed && ret >= 0) || (only_errno && ret != -only_errno)) {
 		count_filtered();
-		return 0;
+		return forget_open();
 	}
 	r = bpf_map_lookup_elem(&scratch, &zero);
 	if (!r)

@@ -28,7 +28,7 @@ struct open_record {
 	__u8 bad_how;           /* openat2: its flags could not be read */
 	__u16 length;           /* of the path, with its NUL; 0: unreadable; above the limit: cut */
 	__u8 comm[16];
-	__u8 began_before;      /* the run */
+	__u8 no_start;          /* it began before the run, or the kernel did not run it */
 	__u8 padding[3];
 	char path[OPEN_PATH_MOST + 8];  /* only length bytes are sent */
 };

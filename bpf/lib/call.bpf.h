@@ -7,6 +7,7 @@
 #ifndef TALLY_CALL_BPF_H
 #define TALLY_CALL_BPF_H
 
+#include "answered.bpf.h"
 #include "compat.bpf.h"
 #include "loss.bpf.h"
 #include "syscalls.h"
@@ -50,19 +51,28 @@ static __always_inline bool call_of(struct call *c, struct pt_regs *regs)
 	return c->which;
 }
 
+enum call_without_entry {
+	CALL_LOST,              /* the entry was missed */
+	CALL_BEGAN_BEFORE,      /* the run */
+	CALL_ANSWERED,          /* answered.bpf.h */
+};
+
 /*
  * The current task ends a call whose begin was not seen. If this is the task's first call seen, and the task is
- * older than the run, the call began before the run; otherwise its begin was missed. Counts either; returns true if
- * it began before.
+ * older than the run, the call began before the run. Counts the call as what it is.
  */
-static __always_inline bool call_began_before(bool is_first)
+static __always_inline enum call_without_entry call_without_entry(bool is_first)
 {
-	if (!is_first || !is_older_than(calling_task(), began_ns)) {
-		count_lost(LOSS_UNMATCHED);
-		return false;
+	if (is_first && is_older_than(calling_task(), began_ns)) {
+		count_begun_before();
+		return CALL_BEGAN_BEFORE;
 	}
-	count_begun_before();
-	return true;
+	if (may_be_answered()) {
+		count_answered();
+		return CALL_ANSWERED;
+	}
+	count_lost(LOSS_UNMATCHED);
+	return CALL_LOST;
 }
 
 /*

@@ -260,13 +260,13 @@ static __always_inline bool is_left_to_socket(long ret)
 	return ret == -EINPROGRESS || ret == -ERESTARTSYS || ret == -EINTR;
 }
 
-/* A call that the kernel restarts is reported by its restart. */
-static __always_inline void connected_since_before(struct conn_start *start, struct conn_record *r)
+/* No begin was seen. A call that the kernel restarts is reported by its restart. */
+static __always_inline void connected_without_entry(struct conn_start *start, struct conn_record *r)
 {
 	bool is_first = !start->seen;
 
 	start->seen = 1;
-	if (r->result != -ERESTARTSYS && call_began_before(is_first))
+	if (r->result != -ERESTARTSYS && call_without_entry(is_first) != CALL_LOST)
 		tell(r);
 }
 
@@ -281,7 +281,7 @@ static __always_inline void connected(struct conn_record *r, struct sock *sk, lo
 		return;
 	}
 	if (!start->ns) {
-		connected_since_before(start, r);
+		connected_without_entry(start, r);
 		return;
 	}
 	began = start->ns;

@@ -15,6 +15,7 @@ MEASUREMENT = {
 }
 MEASUREMENT_OPTIONAL = {
     "begun_before": int,
+    "answered": int,
     "throttled": int,
     "hidden": int,
     "note": str,
@@ -37,6 +38,7 @@ TABLE_OPTIONAL = {
     "unaccounted": int,
     "corrected": int,
     "begun_before": int,
+    "answered": int,
     "throttled": int,
     "lost": dict,
     "inexact": dict,

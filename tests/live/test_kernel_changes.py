@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What changes under a run: a module that is removed while its function is probed, a clock that is set.
-In guests, whose kernels have modules and whose clocks are nobody else's."""
+"""What changes under a run: a module that is removed while its function is probed, a clock that is set, probes that are
+switched off. In guests, whose kernels have modules and whose clocks are nobody else's."""
 
+import json
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from probing import nothing_lost
-from tally import GUEST, PATIENCE
+from tally import BUILD, GUEST, PATIENCE
 
 pytestmark = [pytest.mark.skipif(not GUEST, reason="removes modules and sets the clock: in guests only"),
               pytest.mark.everywhere]
@@ -84,3 +86,44 @@ def test_the_clock_is_set(ends, tool, name, args, hours):
     ]
     (step,) = [step for step in steps if step]
     assert abs(step - hours * HOUR * 10**9) < elapsed
+
+
+@pytest.mark.parametrize("hours", (1, -2))
+def test_the_clock_is_set_between_lines(ends, tool, hours):
+    """Lines have the time of the clock as it is when they are written."""
+    tracer = tool("--json", tool="timehist")
+    tracer.await_lines(10)
+    time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() + hours * HOUR * 10**9)
+    ends.callback(lambda: time.clock_settime_ns(time.CLOCK_REALTIME, time.time_ns() - hours * HOUR * 10**9))
+    tracer.await_lines(tracer.lines() + 100)
+    last = [json.loads(line) for line in tracer.stop().text.splitlines()][-2]
+    assert abs(last["time_ns"] - time.time_ns()) < HOUR * 10**9 / 2
+
+
+# Features of doctor, and their files: a 0 switches probes of kernel functions off, which stay attached.
+SWITCHES = {
+    "kernel.ftrace_enabled": "/proc/sys/kernel/ftrace_enabled",
+    "kprobes/enabled": "/sys/kernel/debug/kprobes/enabled",
+}
+
+
+@pytest.mark.parametrize("feature", SWITCHES)
+def test_probes_are_switched_off(ends, tool, feature):
+    """An attached probe need not run: a report that has no events says so. The switch is on again before they are
+    detached, which kernels complain of otherwise (ftrace_shutdown())."""
+    switch = Path(SWITCHES[feature])
+    if not switch.exists():
+        pytest.skip(f"no {switch} here")
+    ends.callback(lambda: switch.write_text("1\n"))
+    for name, args in (("stat", ("-e", "vfs_read")), ("probe", ("vfs_read",)), ("stackcount", ("vfs_read",))):
+        switch.write_text("0\n")
+        rows = json.loads(do(BUILD / "tally", "doctor", "--json").stdout)["rows"]
+        assert [row["status"] for row in rows if row["feature"] == feature] == ["missing"]
+        tracer = tool("--json", "-I", "100", *args, tool=name)
+        tracer.await_lines(1)
+        switch.write_text("1\n")
+        result = tracer.stop()
+        source = result.reports[0]["source"]
+        runs = feature == "kprobes/enabled" and "kprobe (" not in source
+        assert (feature in source) != runs, source
+        assert ("do not run" in result.stderr) != runs, result

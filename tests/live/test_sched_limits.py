@@ -96,6 +96,26 @@ def test_a_cpu_goes_and_comes_back(tool, trigger):
 
 
 @pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
+@pytest.mark.parametrize(
+    "name, args", (("runqlen", ()), ("profile", ("-a", "-K", "--idle"))), ids=("runqlen", "profile")
+)
+def test_samplers_when_a_cpu_comes(tool, name, args):
+    """A CPU that comes online is sampled from the next report on; that it was not before, is said."""
+    try:
+        CPU1.write_text("0")
+        tracer = tool("--json", "--by", "cpu", "-I", "200", *args, tool=name)
+        tracer.await_lines(1)
+        CPU1.write_text("1")
+        tracer.await_lines(tracer.lines() + 4)
+        result = tracer.stop()
+    finally:
+        CPU1.write_text("1")
+    assert result.code == 0 and "CPU 1 came online during the run, and is sampled only from now on" in result.stderr
+    cpus = [{each["key"]["cpu"] for each in report.get("groups", report.get("stacks"))} for report in result.reports]
+    assert cpus[0] == {0} and 1 in set.union(*cpus[1:]), cpus
+
+
+@pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
 def test_those_that_look_at_cpus_when_one_goes(tool, trigger):
     """A sampler ends with its CPU, says so and misses nothing; moves are no more than the kernel counts."""
 

@@ -516,6 +516,7 @@ static int report(struct measurement *m, struct report *r)
 		return err;
 	probe_plan__describe(&s->plan, s->source, sizeof(s->source));
 	r->source = s->source;
+	r->nothing = probe_plan__off(&s->plan);
 	r->value = "calls of functions";
 	r->unit = UNIT_NS;
 	r->has_events = true;

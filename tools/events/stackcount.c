@@ -337,6 +337,7 @@ static int report(struct measurement *m, struct report *r)
 
 	describe(s, r);
 	r->source = s->source;
+	r->nothing = probe_plan__off(&s->plan);
 	err = stacks__report(&s->stacks, m, r, s->options.table ? 0 : m->cli->top);
 	if (err)
 		return err;

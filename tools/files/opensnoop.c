@@ -129,7 +129,7 @@ static int show_line(struct opensnoop *o, const struct open_record *r, const cha
 	struct stream_line line = {
 		.time_ns = r->time_ns, .comm = comm, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
 		.has_elapsed = o->elapsed, .elapsed_ns = r->elapsed_ns,
-		.elapsed_unknown = r->began_before,
+		.elapsed_unknown = r->no_start,
 		.field = fields, .n = ARRAY_SIZE(fields),
 	};
 

@@ -75,7 +75,7 @@ static void run_until(const struct replay *r, u64 cpu_ns)
 
 static void sleep_until(u64 moment_ns)
 {
-	const struct timespec ts = { moment_ns / NSEC_PER_SEC, moment_ns % NSEC_PER_SEC };
+	const struct timespec ts = own_monotonic(moment_ns);
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
 		;

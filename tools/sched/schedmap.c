@@ -39,6 +39,7 @@ static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clo
 	(void)w;
 	m->timeline = (struct timeline){ .to_wall_clock = to_wall_clock };
 	m->timeline.cpus = cpus;
+	s->to_wall_clock = &m->timeline.to_wall_clock;
 }
 
 /*

@@ -144,6 +144,8 @@ static int watch(struct measurement *m)
 	struct session *s = m->own;
 	int err = s->callers.wanted ? stacks__watch(&s->callers.stacks) : 0;
 
+	if (s->to_wall_clock)
+		*s->to_wall_clock = ring__to_wall_clock();
 	if (!err)
 		err = ring__drain(s->ring);
 	if (!err && s->file_full) {

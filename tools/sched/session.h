@@ -45,6 +45,8 @@ struct session {
 	 * clock.
 	 */
 	void (*begin)(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clock);
+	/* Where begin() has put that offset, if it shows times: follows the clock while measuring, which may be set. */
+	u64 *to_wall_clock;
 	/* For each record: returns 0 or a negative errno. */
 	int (*take)(struct session *s, struct writer *w, const struct switches_record *r);
 	/* At the end of each interval; fills in rows and events. NULL: there are no rows. */

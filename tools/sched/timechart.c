@@ -117,7 +117,7 @@ static int watch(struct measurement *m)
 /* Sleeps until a moment in the future. */
 static void sleep_until(u64 moment_ns)
 {
-	const struct timespec ts = { moment_ns / NSEC_PER_SEC, moment_ns % NSEC_PER_SEC };
+	const struct timespec ts = own_monotonic(moment_ns);
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
 		;

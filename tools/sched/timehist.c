@@ -119,6 +119,7 @@ static void begin(struct session *s, struct writer *w, u32 cpus, u64 to_wall_clo
 
 	h->timeline.cpus = cpus;
 	h->timeline.to_wall_clock = to_wall_clock;
+	s->to_wall_clock = &h->timeline.to_wall_clock;
 	h->timeline.stacks = h->session.callers.wanted ? h->session.stacks : NULL;
 	h->timeline.most_frames = h->session.callers.most_frames;
 	if (h->lines)

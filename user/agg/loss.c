@@ -104,6 +104,7 @@ int loss__read(struct loss_counters *sum, int map_fd, const struct bpf_object *o
 		total.unaccounted += per_cpu[cpu].unaccounted;
 		total.corrected += per_cpu[cpu].corrected;
 		total.begun_before += per_cpu[cpu].begun_before;
+		total.answered += per_cpu[cpu].answered;
 		total.summed += per_cpu[cpu].summed;
 		for (i = 0; i < LOSS_REASONS; i++)
 			total.lost[i] += per_cpu[cpu].lost[i];
@@ -123,6 +124,7 @@ struct loss_counters loss__difference(const struct loss_counters *later,
 		.unaccounted = later->unaccounted - earlier->unaccounted,
 		.corrected = later->corrected - earlier->corrected,
 		.begun_before = later->begun_before - earlier->begun_before,
+		.answered = later->answered - earlier->answered,
 		.summed = later->summed - earlier->summed,
 	};
 	u32 i;

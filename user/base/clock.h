@@ -15,11 +15,11 @@ static inline u64 clock_ns(clockid_t clock)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* The clock of bpf_ktime_get_ns(). */
-static inline u64 monotonic_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
+/* The clock of bpf_ktime_get_ns(): CLOCK_MONOTONIC of the host, also for a process in a time namespace. */
+u64 monotonic_ns(void);
+
+/* The same moment by this process's own CLOCK_MONOTONIC: for timers, and sleeps that end at a moment. */
+struct timespec own_monotonic(u64 moment_ns);
 
 /* Since 1970-01-01 UTC. */
 static inline u64 realtime_ns(void)

@@ -14,6 +14,7 @@
 #include "event/user_binary.h"
 #include "files/closing.h"
 #include "host/host.h"
+#include "host/probing.h"
 
 /* Before the run: a module that is already gone cannot have been probed. */
 static int note_modules(struct attachments *a, const struct event_sites *sites)
@@ -70,6 +71,7 @@ int attach__sites(struct attachments *a, const struct event_sites *sites, const 
 
 void attach__describe(const struct attachments *a, char *text, size_t size)
 {
+	const char *off = attach__off(a);
 	size_t n = 0;
 	int way;
 
@@ -91,6 +93,18 @@ void attach__describe(const struct attachments *a, char *text, size_t size)
 		event_binaries__describe_others(a->elsewhere, text + n, size - n);
 	n = strlen(text);
 	attach_modules__describe_removed(&a->modules, text + n, size - n);
+	n = strlen(text);
+	if (off)
+		snprintf(text + n, size - n, "; %s", off);
+}
+
+const char *attach__off(const struct attachments *a)
+{
+	const size_t *n = a->attached;
+
+	if (!n[ATTACH_FENTRY] && !n[ATTACH_FEXIT] && !n[ATTACH_KPROBE_MULTI] && !n[ATTACH_KPROBE])
+		return NULL;
+	return probing_is_off(n[ATTACH_KPROBE]);
 }
 
 void attach__release(struct attachments *a)

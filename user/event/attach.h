@@ -120,6 +120,12 @@ int attach__sites(struct attachments *a, const struct event_sites *sites, const 
  */
 void attach__describe(const struct attachments *a, char *text, size_t size);
 
+/*
+ * Why the probes of kernel functions among them do not run, by a setting of the kernel, which may change: a sentence.
+ * NULL: they run, or there are none.
+ */
+const char *attach__off(const struct attachments *a);
+
 /* Runs of the attached programs that the kernel skipped (recursion_misses, since 5.12). */
 u64 attach__misses(const struct attachments *a);
 

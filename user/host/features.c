@@ -17,6 +17,7 @@
 
 #include "host/cgroup.h"
 #include "host/host.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "types/tracefs.h"
 
@@ -118,6 +119,18 @@ static enum feature_status probe_kprobe(char *detail)
 {
 	(void)detail;
 	return has_pmu("kprobe");
+}
+
+static enum feature_status probe_ftrace_on(char *detail)
+{
+	(void)detail;
+	return ftrace_is_off() ? FEATURE_MISSING : FEATURE_OK;
+}
+
+static enum feature_status probe_kprobes_on(char *detail)
+{
+	(void)detail;
+	return kprobes_are_off() ? FEATURE_MISSING : FEATURE_OK;
 }
 
 static enum feature_status probe_uprobe(char *detail)
@@ -414,6 +427,9 @@ const struct feature features[] = {
 	  "use a kernel from 5.18 on with CONFIG_FPROBE" },
 	{ "fentry", probe_fentry, "the cheapest way into kernel functions",
 	  "use a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS" },
+	{ "kernel.ftrace_enabled", probe_ftrace_on,
+	  "probes of kernel functions are attached, and do not run", FTRACE_ON },
+	{ "kprobes/enabled", probe_kprobes_on, "kprobes are attached, and do not run", KPROBES_ON },
 	{ "uprobe", probe_uprobe, "functions of programs and libraries",
 	  "use a kernel with CONFIG_UPROBES" },
 	{ "uprobe.multi", probe_uprobe_multi, "many functions of programs at once, quickly",

@@ -143,6 +143,7 @@ void load__counters(struct loss_counters *c, const json_t *o)
 	c->unaccounted = load__number(o, "unaccounted");
 	c->corrected = load__number(o, "corrected");
 	c->begun_before = load__number(o, "begun_before");
+	c->answered = load__number(o, "answered");
 	c->summed = load__number(o, "summed");
 	for (i = 0; i < LOSS_REASONS; i++)
 		c->lost[i] = load__number(o, loss_name(i));

@@ -557,6 +557,7 @@ static void add_totals(struct merge *m, const struct report *r)
 	to->counters.unaccounted += r->counters.unaccounted;
 	to->counters.corrected += r->counters.corrected;
 	to->counters.begun_before += r->counters.begun_before;
+	to->counters.answered += r->counters.answered;
 	to->counters.summed += r->counters.summed;
 	for (i = 0; i < LOSS_REASONS; i++)
 		to->counters.lost[i] += r->counters.lost[i];

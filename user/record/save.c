@@ -387,6 +387,7 @@ static json_t *counters_of(const struct loss_counters *c)
 	put_count(o, "unaccounted", c->unaccounted);
 	put_count(o, "corrected", c->corrected);
 	put_count(o, "begun_before", c->begun_before);
+	put_count(o, "answered", c->answered);
 	put_count(o, "summed", c->summed);
 	for (i = 0; i < LOSS_REASONS; i++)
 		put_count(o, loss_name(i), c->lost[i]);

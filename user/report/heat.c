@@ -229,6 +229,7 @@ static void add_totals(struct heat *h, const struct report *r)
 		sum.counters.unaccounted += h->total.counters.unaccounted;
 		sum.counters.corrected += h->total.counters.corrected;
 		sum.counters.begun_before += h->total.counters.begun_before;
+		sum.counters.answered += h->total.counters.answered;
 		for (i = 0; i < LOSS_REASONS; i++)
 			sum.counters.lost[i] += h->total.counters.lost[i];
 	}

@@ -303,6 +303,8 @@ static void set_header(json_t *o, const struct report *r)
 		json_object_set_new(o, "corrected", json_of_number(r->counters.corrected));
 		if (r->counters.begun_before)
 			json_object_set_new(o, "begun_before", json_of_number(r->counters.begun_before));
+		if (r->counters.answered)
+			json_object_set_new(o, "answered", json_of_number(r->counters.answered));
 		if (r->throttled)
 			json_object_set_new(o, "throttled", json_of_number(r->throttled));
 	}

@@ -358,6 +358,13 @@ static void put_hidden(struct writer *w, const struct report *r)
 		fputc('\n', w->file);
 }
 
+const char *text_loss_sentence(const struct report *r, enum loss_reason reason)
+{
+	if (r->is_sampled && reason == LOSS_MISSED)
+		return "no program was run for them: the CPU was held up, or was in another tracer's BPF program";
+	return loss_sentence(reason);
+}
+
 static void put_losses(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
@@ -367,7 +374,7 @@ static void put_losses(struct writer *w, const struct report *r)
 		if (r->counters.lost[i] && !is_hidden(r, i))
 			fprintf(w->file, "  %s: %s %s: %s%s\n", loss_kind_name(loss_kind(i)),
 				format_count(n, r->counters.lost[i]), loss_name(i),
-				loss_sentence(i), r->has_max_keys && loss_ends_with_more_keys(i) ?
+				text_loss_sentence(r, i), r->has_max_keys && loss_ends_with_more_keys(i) ?
 				"; raise --max-keys" : "");
 	put_hidden(w, r);
 }
@@ -466,6 +473,10 @@ static void put_footer(struct writer *w, const struct report *r)
 	if (r->counters.begun_before)
 		fprintf(w->file, "  %s ended that had begun before the run: no loss\n",
 			format_count(n, r->counters.begun_before));
+	if (r->counters.answered)
+		fprintf(w->file, "  %s answered by a seccomp filter or a tracer: the kernel did not run them%s\n",
+			format_count(n, r->counters.answered),
+			r->counters.lost[LOSS_RECURSION] ? ", or their start was missed" : "");
 	if (r->throttled)
 		fprintf(w->file, "  throttled %s time%s by the kernel: what was busy then has too few samples\n",
 			format_count(n, r->throttled), r->throttled == 1 ? "" : "s");

@@ -14,6 +14,7 @@
 #include "host/errno_name.h"
 #include "host/features.h"
 #include "host/host.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "report/openmetrics.h"
 #include "run/explain.h"
@@ -171,6 +172,24 @@ static void look_at_tasks(const struct measurement *m)
 		diag_detail("no task iterator: what tasks did before is known once it changes");
 }
 
+/* Programs with a target in their section's name; templates (SEC("kprobe")) have none, and are attached as copies. */
+static void look_at_functions(struct measurement *m)
+{
+	struct bpf_program *prog;
+	const char *section;
+
+	bpf_object__for_each_program(prog, m->obj) {
+		section = bpf_program__section_name(prog);
+		if (bpf_program__fd(prog) < 0)
+			continue;
+		m->has_kprobes |= !strncmp(section, "kprobe/", 7) || !strncmp(section, "kretprobe/", 10);
+		m->probes_functions |= !strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6);
+	}
+	m->probes_functions |= m->has_kprobes;
+	if (m->probes_functions)
+		probing_warn(m->has_kprobes);
+}
+
 int measurement__attach_programs(struct measurement *m)
 {
 	struct bpf_program *prog;
@@ -180,8 +199,10 @@ int measurement__attach_programs(struct measurement *m)
 		if (is_iterator(prog))
 			bpf_program__set_autoattach(prog, false);
 	err = bpf_object__attach_skeleton(m->skeleton);
-	if (!err)
+	if (!err) {
 		look_at_tasks(m);
+		look_at_functions(m);
+	}
 	return err;
 }
 
@@ -298,13 +319,19 @@ int measurement__write(struct measurement *m, const struct report *r)
 
 int measurement__report(struct measurement *m, struct report *r)
 {
+	const char *off = m->probes_functions ? probing_is_off(m->has_kprobes) : NULL;
+	int err;
+
 	r->value = m->spec->value;
 	r->unit = m->spec->unit;
 	r->source = m->source;
-	r->caveat = m->caveat;
+	r->caveat = off ?: m->caveat;
 	m->cgroups->hierarchy = m->scope.hierarchy;
 	cgroup_names__begin(m->cgroups);
-	return m->spec->report ? m->spec->report(m, r) : measure__report(&m->measure, m, r);
+	err = m->spec->report ? m->spec->report(m, r) : measure__report(&m->measure, m, r);
+	if (off)
+		r->nothing = off;
+	return err;
 }
 
 void measurement__release(struct measurement *m)

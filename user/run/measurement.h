@@ -140,6 +140,7 @@ struct measurement {
 	u64 reading_ns;                 /* duration of the last report() */
 	bool hold;                      /* report() is called as usual, but its report is not written */
 	bool has_said;                  /* attach() has reported the error */
+	bool probes_functions, has_kprobes;     /* programs of the skeleton are on functions of the kernel */
 	const char *source, *caveat;    /* from spec, unless a hook sets them */
 	struct measure measure;         /* for spec->hist */
 	const struct skeleton_type *skeleton_type;      /* replaces spec->skeleton if set before opening; or NULL */

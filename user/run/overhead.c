@@ -175,7 +175,7 @@ struct overhead_slices {
 static void rest(struct overhead_slices *s, u64 ns)
 {
 	u64 until = monotonic_ns() + ns;
-	const struct timespec at = { until / NSEC_PER_SEC, until % NSEC_PER_SEC };
+	const struct timespec at = own_monotonic(until);
 
 	while (!s->end && monotonic_ns() < until)
 		pthread_cond_timedwait(&s->ended, &s->lock, &at);

@@ -256,7 +256,7 @@ static int MUST_CHECK start_timers(const struct cli *cli, const struct pollfd wa
 	get_timers(timer, cli);
 	for (i = 0; i < TIMERS; i++) {
 		struct itimerspec spec = {
-			.it_value = timespec_of(began_ns + timer[i].first_ns),
+			.it_value = own_monotonic(began_ns + timer[i].first_ns),
 			.it_interval = timespec_of(timer[i].period_ns),
 		};
 

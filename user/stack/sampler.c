@@ -2,6 +2,7 @@
 #include "stack/sampler.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -80,7 +81,9 @@ int sampler__start(struct sampler *s, int prog_fd, const struct scope_config *sc
 
 	if (err == -ENOENT)
 		return err;
-	host__allow_files(s->n);
+	host__allow_files(s->n + 1);
+	s->scope = *scope;
+	s->prog_fd = fcntl(prog_fd, F_DUPFD_CLOEXEC, 0) + 1;
 	for (i = 0; i < s->n && !err; i++)
 		err = start_cpu(&s->cpu[i], s, prog_fd);
 	if (!err)
@@ -100,7 +103,7 @@ static struct sampler_cpu *find_cpu(struct sampler *s, u64 cpu)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		if ((u64)s->cpu[i].cpu == cpu)
+		if ((u64)s->cpu[i].cpu == cpu && s->cpu[i].fd >= 0)
 			return &s->cpu[i];
 	return NULL;
 }
@@ -220,32 +223,95 @@ static void count_missing(struct sampler_cpu *c, u64 idle_ns, void *ctx)
 {
 	const struct missing *m = ctx;
 	u64 idle = idle_ns > c->idle_before_ns ? idle_ns - c->idle_before_ns : 0, n;
+	u64 late_ns = c->armed_ns ? c->armed_ns - m->sampler->armed_ns : 0, late = late_ns / period_of(m->sampler) + 1;
+	struct sampler_seen seen = m->seen[c->cpu];
 
-	if (c->fd < 0)
-		return;
 	if (m->sampler->idle_counts)
 		idle = 0;
-	n = samples_missed(NSEC_PER_SEC / period_of(m->sampler), m->due, &m->seen[c->cpu], m->elapsed_ns, idle);
+	seen.taken -= c->taken_before;
+	seen.idle -= c->idle_taken_before;
+	if (late_ns && (m->due <= late || m->elapsed_ns <= late_ns))
+		return;
+	n = samples_missed(NSEC_PER_SEC / period_of(m->sampler), m->due - (late_ns ? late : 0), &seen,
+			   m->elapsed_ns - late_ns, idle);
 	if (n > c->missed)
 		c->missed = n;
 }
 
-/* An offline CPU has lost its timer for good and is no longer sampled. */
-static int forget_offline(struct sampler *s)
+/* An offline CPU has lost its timer for good. */
+static void forget_offline(struct sampler *s, const struct topology *t)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->cpu[i].fd < 0 || topology__place(t, s->cpu[i].cpu))
+			continue;
+		diag_warn("CPU %d went offline and is not sampled any more", s->cpu[i].cpu);
+		close(s->cpu[i].fd);
+		s->cpu[i].fd = -1;
+		s->cpu[i].armed_ns = 0;
+	}
+}
+
+/* Its idle time before it is sampled, from the kernel's books. */
+static void set_idle(struct sampler_cpu *c, u64 idle_ns, void *ctx)
+{
+	if (c == ctx)
+		c->idle_before_ns = idle_ns;
+}
+
+static int add_online(struct sampler *s, int cpu, const struct sampler_seen *seen)
+{
+	struct sampler_cpu *larger, *c;
+	int err;
+
+	if (s->disarmed_ns) {
+		diag_warn("CPU %d came online during the run, and was not sampled", cpu);
+		return 0;
+	}
+	larger = reallocarray(s->cpu, s->n + 1, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	s->cpu = larger;
+	c = &larger[s->n++];
+	*c = (struct sampler_cpu){ .cpu = cpu, .fd = -1, .taken_before = seen->taken, .idle_taken_before = seen->idle };
+	err = s->prog_fd ? start_cpu(c, s, s->prog_fd - 1) : -EBADF;
+	c->armed_ns = monotonic_ns();
+	if (err && c->fd >= 0)
+		close(c->fd);
+	if (err) {
+		c->fd = -1;
+		diag_warn("CPU %d came online and cannot be sampled: %s", cpu, strerror(-err));
+		return 0;
+	}
+	diag_warn("CPU %d came online during the run, and is sampled only from now on", cpu);
+	return each_idle(s, set_idle, c);
+}
+
+static bool is_known(const struct sampler *s, int cpu)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->cpu[i].cpu == cpu && (s->cpu[i].fd >= 0 || s->cpu[i].armed_ns))
+			return true;
+	return false;
+}
+
+/* Follows CPUs that went offline or came online. */
+static int follow_cpus(struct sampler *s, const struct sampler_seen *seen)
 {
 	struct topology t;
 	int err = topology__read(&t);
 	size_t i;
 
-	for (i = 0; i < s->n && !err; i++) {
-		if (s->cpu[i].fd < 0 || topology__place(&t, s->cpu[i].cpu))
-			continue;
-		diag_warn("CPU %d went offline and is not sampled any more", s->cpu[i].cpu);
-		close(s->cpu[i].fd);
-		s->cpu[i].fd = -1;
-	}
-	if (!err)
-		topology__free(&t);
+	if (err)
+		return err;
+	forget_offline(s, &t);
+	for (i = 0; i < t.n && !err; i++)
+		if (scope__has_cpu(&s->scope, t.cpu[i].cpu) && !is_known(s, t.cpu[i].cpu))
+			err = add_online(s, t.cpu[i].cpu, &seen[t.cpu[i].cpu]);
+	topology__free(&t);
 	return err;
 }
 
@@ -254,7 +320,7 @@ int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen,
 	struct missing m = { s, seen, due, monotonic_ns() - s->armed_ns };
 	u64 sum = 0;
 	size_t i;
-	int err = forget_offline(s);
+	int err = follow_cpus(s, seen);
 
 	if (!err)
 		err = each_idle(s, count_missing, &m);
@@ -274,7 +340,10 @@ void sampler__free(struct sampler *s)
 	for (i = 0; i < s->n; i++)
 		if (s->cpu[i].fd >= 0)
 			close(s->cpu[i].fd);
+	if (s->prog_fd)
+		close(s->prog_fd - 1);
 	free(s->cpu);
 	s->cpu = NULL;
+	s->prog_fd = 0;
 	s->n = 0;
 }

@@ -15,6 +15,8 @@ struct sampler_cpu {
 	int fd;                 /* of the event; -1: none, or the CPU went offline, with its timer */
 	u64 idle_before_ns;     /* idle time in /proc/stat when sampling began */
 	u64 missed;             /* missed samples since the start */
+	u64 armed_ns;           /* it came online later, and is sampled since then; 0: since the start */
+	u64 taken_before, idle_taken_before;    /* samples of the CPU until then: it had been online before */
 };
 
 struct sampler {
@@ -26,6 +28,9 @@ struct sampler {
 	u64 armed_ns;           /* CLOCK_MONOTONIC, the timers' clock */
 	u64 disarmed_ns;        /* likewise; 0: still sampling */
 	u64 missed;             /* all CPUs, at the last sampler__missed() */
+	/* Private: for CPUs that come online later. */
+	struct scope_config scope;
+	int prog_fd;            /* a copy, plus 1; 0: none */
 };
 
 /* Samples that the program took on one CPU since the start. */
@@ -38,8 +43,9 @@ struct sampler_seen {
 int sampler__check_rate(u64 hz);
 
 /*
- * Starts a timer on each online CPU in scope. prog_fd may be closed afterwards. Reports errors. Returns 0 or a negative
- * errno. Always call sampler__free().
+ * Starts a timer on each online CPU in scope; CPUs that come online later get theirs with the next
+ * sampler__missed(), which warns of the time until then. prog_fd may be closed afterwards. Reports errors. Returns 0
+ * or a negative errno. Always call sampler__free().
  */
 int sampler__start(struct sampler *s, int prog_fd, const struct scope_config *scope);
 

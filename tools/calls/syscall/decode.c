@@ -576,7 +576,9 @@ int syscall_error(const struct trace_record *r)
 {
 	s64 result = r->value[TRACE_RESULT];
 
-	return r->state == TRACE_RETURNED && result < 0 && result >= -MAX_ERRNO ? -result : 0;
+	if (r->state != TRACE_RETURNED && r->state != TRACE_ANSWERED)
+		return 0;
+	return result < 0 && result >= -MAX_ERRNO ? -result : 0;
 }
 
 /*
@@ -675,6 +677,10 @@ void syscall_result__put(FILE *f, const struct signature *s, const struct trace_
 	switch (r->state) {
 	case TRACE_RETURNED:
 		put_returned(f, s, r, size);
+		break;
+	case TRACE_ANSWERED:
+		put_returned(f, s, r, size);
+		fputs(" (answered by seccomp or a tracer)", f);
 		break;
 	case TRACE_RUNNING:
 		fprintf(f, "? (running for %s)",

@@ -66,6 +66,17 @@ void trace__free_signatures(struct trace *t)
 			free((void *)t->signature[slot]);
 }
 
+static bool forks(u32 slot)
+{
+	static const char *const names[] = { "clone", "clone3", "fork", "vfork" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (syscall_number_in(abi_of(slot), names[i]) == (int)(slot % SYSCALL_NUMBERS))
+			return true;
+	return false;
+}
+
 static int describe_call(struct trace *t, u32 slot)
 {
 	const struct signature *s = trace__signature(t, slot);
@@ -73,6 +84,7 @@ static int describe_call(struct trace *t, u32 slot)
 		.wanted = syscall_set__has(&t->set, abi_of(slot), slot % SYSCALL_NUMBERS),
 		.no_return = s->no_return,
 		.exec = s->exec,
+		.forks = forks(slot),
 	};
 
 	if (!t->summary)

@@ -181,7 +181,7 @@ static int find_stack(struct trace *t, const struct trace_record *r, u32 *number
 
 static int write_call(struct trace *t, const struct trace_record *r, u32 stack, char *args, char *result, char *ip)
 {
-	bool returned = r->state == TRACE_RETURNED, timed = returned && r->start_ns;
+	bool returned = r->state == TRACE_RETURNED || r->state == TRACE_ANSWERED, timed = returned && r->start_ns;
 	int error = syscall_error(r);
 	char comm[COMM_SPACE], call[CALL_NAME_SPACE];
 	struct stream_field fields[LINE_FIELDS] = {

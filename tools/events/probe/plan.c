@@ -11,6 +11,7 @@
 #include "event/typed.h"
 #include "event/user_binary.h"
 #include "expr/fields.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "events/probe/saved.h"
 #include "events/probe/sides.h"
@@ -673,6 +674,11 @@ static bool uses_fentry(const struct probe_side *s)
 	return false;
 }
 
+const char *probe_plan__off(const struct probe_plan *p)
+{
+	return attach__off(&p->side[PROBE_BEGIN].attachments) ?: attach__off(&p->side[PROBE_END].attachments);
+}
+
 int probe_plan__attach(struct probe_plan *p)
 {
 	/* Ends first: then the end of every begin is seen. */
@@ -697,6 +703,8 @@ int probe_plan__attach(struct probe_plan *p)
 			return err;
 		}
 	}
+	if (probe_plan__off(p))
+		probing_warn(true);
 	return 0;
 }
 

@@ -156,6 +156,9 @@ size_t probe_plan__nevents(const struct probe_plan *p);
  */
 int probe_plan__attach(struct probe_plan *p);
 
+/* attach__off() of both sides. */
+const char *probe_plan__off(const struct probe_plan *p);
+
 /* Describes the source for the header of reports, and the measured value. */
 void probe_plan__describe(const struct probe_plan *p, char *text, size_t size);
 void probe_plan__free(struct probe_plan *p);

@@ -576,6 +576,7 @@ int probe_session__report(struct probe_session *s, struct report *r)
 
 	describe(s);
 	r->source = s->source;
+	r->nothing = probe_plan__off(p);
 	r->value = p->measured_text;
 	r->unit = p->is_time ? UNIT_NS : UNIT_COUNT;
 	err = sweep(s);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "events/stat/counting_parts.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
@@ -152,6 +153,8 @@ static int attach_sites(struct counting *c)
 			    &which);
 	if (err && complaint.what[0])
 		counting_complain(c, which, &complaint);
+	if (!err && attach__off(&c->attachments))
+		probing_warn(c->attachments.attached[ATTACH_KPROBE]);
 	/* The command line is valid; the kernel refuses this place. */
 	return err == -EINVAL ? -EIO : err;
 }

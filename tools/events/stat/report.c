@@ -37,6 +37,7 @@ static void describe(struct stat_run *s, struct report *r)
 	r->value = "counts";
 	r->table = true;
 	r->source = s->source[0] ? s->source : NULL;
+	r->nothing = s->counting.bpf ? attach__off(&s->counting.attachments) : NULL;
 	r->caveat = s->caveat[0] ? s->caveat : NULL;
 }
 

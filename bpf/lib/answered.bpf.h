@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * System calls that the kernel does not run: a seccomp filter answers them (SECCOMP_RET_ERRNO, TRAP and USER_NOTIF),
+ * or a tracer skips them (PTRACE_SYSEMU). The kernel reaches sys_exit for such a call, and not sys_enter. At sys_exit
+ * the registers still hold the number and the arguments, unless the tracer has changed them; when the call was made
+ * is unknown.
+ *
+ * A program that sees each call's entry can tell: an end without an entry, of a task that has a filter or a tracer,
+ * is such a call. Where tracepoints can be preempted (7.0), the kernel may have skipped the program at the entry, and
+ * the two cannot be told apart: then the reports have losses (LOSS_RECURSION) besides, and say so.
+ */
+#ifndef TALLY_ANSWERED_BPF_H
+#define TALLY_ANSWERED_BPF_H
+
+#include "compat.bpf.h"
+#include "loss.bpf.h"
+#include "scope.bpf.h"
+
+/* Has the current task a seccomp filter or a tracer? */
+static __always_inline bool may_be_answered(void)
+{
+	struct task_struct *t = (struct task_struct *)bpf_get_current_task();
+
+	if (bpf_core_field_exists(t->seccomp) && BPF_CORE_READ(t, seccomp.mode))
+		return true;
+	return BPF_CORE_READ(t, ptrace);
+}
+
+/*
+ * At an entry that is out of scope: can the call be in scope when it returns, and be mistaken there for one without
+ * an entry? Then the program marks it in the task's state.
+ */
+static __always_inline bool may_come_into_scope(void)
+{
+	if (!scope.has_cpus && !scope.has_uid && !scope.has_pidns && !scope.has_cgroup && !scope.has_comm)
+		return false;
+	return may_be_answered() && scope_for_life(NULL);
+}
+
+#endif /* TALLY_ANSWERED_BPF_H */

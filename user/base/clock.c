@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/clock.h"
+
+#include <stdio.h>
+
+/* CLOCK_MONOTONIC of this process's time namespace minus that of the host; it never changes. */
+static s64 namespace_ns;
+
+/* The file has "monotonic SECONDS NANOSECONDS" in its first line; kernels before 5.6 do not have the file. */
+__attribute__((constructor)) static void read_namespace(void)
+{
+	FILE *f = fopen("/proc/self/timens_offsets", "re");
+	long long seconds, ns;
+
+	if (!f)
+		return;
+	if (fscanf(f, "monotonic %lld %lld", &seconds, &ns) == 2)
+		namespace_ns = seconds * (s64)NSEC_PER_SEC + ns;
+	fclose(f);
+}
+
+u64 monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) - namespace_ns;
+}
+
+struct timespec own_monotonic(u64 moment_ns)
+{
+	u64 ns = moment_ns + namespace_ns;
+
+	return (struct timespec){ ns / NSEC_PER_SEC, ns % NSEC_PER_SEC };
+}
