@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "types/extents.h"
 #include "unwind/cfi.h"
-#include "unwind/extents.h"
 
 static const struct elf_segment segments[] = {
 	{ .address = 0x1000, .size = 0x8000, .executable = true },

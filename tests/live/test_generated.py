@@ -47,3 +47,13 @@ def test_nothing_to_say(tool, trigger):
     report, value = unnamed(tool("--json", "-F", 499, "-p", load.pid, tool="profile"), load)
     assert value == 0 and any(f["name"] == "jitted" for s in report["stacks"] for f in s["frames"]), report
     assert "generated" not in str(report.get("note")), report["note"]
+
+
+@once
+def test_a_map_of_an_earlier_process(tool, trigger):
+    """Which had the same pid: its names are not this one's."""
+    load = trigger("hotspot", MS, -1, "jitted")
+    os.utime(f"/tmp/perf-{load.pid}.map", (1, 1))
+    report, value = unnamed(tool("--json", "-F", 499, "-p", load.pid, tool="profile"), load)
+    assert value and not any(f["name"] == "jitted" for s in report["stacks"] for f in s["frames"]), report
+    assert "perf-PID.map (older than the process: not used)" in report["note"], report["note"]

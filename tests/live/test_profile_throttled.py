@@ -159,6 +159,21 @@ def test_each_period_is_a_sample_or_missed(tool, trigger, low):
     steady(trial)
 
 
+@pytest.mark.parametrize("tool, args, rate", (
+    ("profile", (), 50), ("profile", ("-e", "cpu-clock"), 50), ("profile", ("-e", "page-faults"), 50),
+    ("runqlen", (), 50), ("profile", ("-e", "sched:sched_switch"), None), ("profile", ("-e", "cs", "-c", "1"), None),
+))
+def test_the_usual_rate_is_lowered(run, low, tool, args, rate):
+    """Nobody typed it, so it is no reason to refuse. Events that have no rate are not concerned."""
+    set_limit(50)
+    result = run("--json", *args, "-d", 0.1, tool=tool)
+    said = f"taking {rate} samples a second, not 99: kernel.perf_event_max_sample_rate allows no more"
+    assert result.code == 0 and (said in result.stderr) == bool(rate), result
+    assert not rate or re.search(rf"\b{rate} (times|samples) a second", result.report["source"]), result
+    typed = run(*args, "-F", 99, "-d", 0.1, tool=tool)
+    assert typed.code == 2 or not rate, typed
+
+
 def test_not_throttled(run):
     result = run("-F", 99, "-d", 0.3, tool="profile")
     assert result.code == 0 and "throttled" not in result.text + result.stderr, result

@@ -197,6 +197,39 @@ def test_pid_namespace(directory, tracer_inside):
         frame["name"] is None for stack in report["stacks"] for frame in stack["frames"]), report
 
 
+# A function without a size, as in musl's assembly, and one behind it that has no symbol in the stripped library.
+UNSIZED = CALL + """
+__asm__(".text\\n.globl copy\\n.type copy,@function\\ncopy:\\n%(begin)s\\nret\\n%(end)s");
+static __attribute__((noinline)) long hidden(long n)
+{
+	long sum = 0;
+
+	while (n--)
+		sum += getppid_here();
+	return sum;
+}
+
+long run(long n)
+{
+	return hidden(n) + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("begin, end, name", (("", "", "near copy"), (".cfi_startproc", ".cfi_endproc", None)))
+@tally.once
+def test_a_symbol_without_a_size(ends, trigger, directory, begin, end, name):
+    """Names itself up to its end by .eh_frame. Without that, code behind it is near it, but need not be it."""
+    flags = ("-shared", "-fPIC", "-s", "-fno-toplevel-reorder")
+    library = make(directory, UNSIZED, *flags, name="unsized", begin=begin, end=end)
+    load = trigger("remaps", "libraries", N, library)
+    report, _ = stacks_of(ends, load, "-p", load.pid)
+    last = {}
+    for stack in report["stacks"]:
+        last[stack["frames"][-1]["name"]] = last.get(stack["frames"][-1]["name"], 0) + stack["value"]
+    assert last == {name: N}, report
+
+
 OVERLOADS = """
 extern "C" __attribute__((noipa)) void leaf() { asm volatile("" : : "r"(__builtin_frame_address(0))); }
 namespace shop { template <class T> struct till {

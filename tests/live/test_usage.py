@@ -153,6 +153,13 @@ def test_several_processes_of_a_name(run, trigger):
 
 
 @once
+def test_a_name_beyond_ascii(run, trigger):
+    load = trigger("sleepers", 1, 1, 1, -1, comm="äpfel")
+    result = run("-n", "-p", "äpfel")
+    assert result.code == 0 and result.stderr == f"runqlat:   -p äpfel: process {load.pid}\n", result
+
+
+@once
 @pytest.mark.parametrize("name", ("no-such-process", "1,no-such-process", "no-such-process,1"))
 def test_no_process_of_a_name(run, name):
     check_said(run("-p", name), 2, "no process is called 'no-such-process'")

@@ -2,6 +2,8 @@
 /* The maps of JIT compilers, well-formed and hostile, and the lines of /proc/PID/maps. */
 #include "unit.h"
 
+#include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sym/jit_map.h"
@@ -147,6 +149,61 @@ static void hostile(void **state)
 	}
 }
 
+/* --- too large ---------------------------------------------------------------------------------- */
+
+/* A map of this text, some bytes of one line that is none, and more text. */
+static void read_map(struct jit_map *j, const char *text, size_t padding, const char *more)
+{
+	static const char nothing[1 << 16];
+	int fd = memfd_create("map", MFD_CLOEXEC);
+	struct allowance allowance = {};
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	for (; padding >= sizeof(nothing); padding -= sizeof(nothing))
+		assert_int_equal(write(fd, nothing, sizeof(nothing)), sizeof(nothing));
+	assert_int_equal(dprintf(fd, "\n%s", more), strlen(more) + 1);
+	jit_map__init(j);
+	j->fd = fd;
+	assert_int_equal(jit_map__read(j, &allowance), 0);
+}
+
+/* The newest lines are read: names of code that is gone must not return. */
+static void large(void **state)
+{
+	struct jit_map j;
+
+	(void)state;
+	read_map(&j, "1000 100 old\n2000 100 lost\n", JIT_MAP_MAX, "1000 100 new\n");
+	assert_int_equal(j.err, -EFBIG);
+	assert_string_equal(name_at(&j.table, 0x1010), "new");
+	assert_string_equal(name_at(&j.table, 0x2010), "(none)");
+	jit_map__free(&j);
+	read_map(&j, "1000 100 old\n2000 100 kept\n", JIT_MAP_MAX / 2, "1000 100 new\n");
+	assert_int_equal(j.err, 0);
+	assert_string_equal(name_at(&j.table, 0x1010), "new");
+	assert_string_equal(name_at(&j.table, 0x2010), "kept");
+	jit_map__free(&j);
+}
+
+static void many_lines(void **state)
+{
+	static const size_t n = 3 << 20;
+	char *text = malloc(16 * n), *at = text + sprintf(text, "1000 100 old\n2000 100 lost\n");
+	struct symbol_table t;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < n; i++, at += 9)
+		memcpy(at, "9000 1 n\n", 9);
+	at += sprintf(at, "1000 100 new\n");
+	assert_int_equal(jit_map__parse(&t, text, at - text), 0);
+	assert_string_equal(name_at(&t, 0x1010), "new");
+	assert_string_equal(name_at(&t, 0x2010), "(none)");
+	symbol_table__free(&t);
+	free(text);
+}
+
 /* --- /proc/PID/maps --------------------------------------------------------------------------- */
 
 static void mapping_lines(void **state)
@@ -224,7 +281,8 @@ int main(void)
 		cmocka_unit_test(lines),       cmocka_unit_test(no_lines),
 		cmocka_unit_test(replaced),    cmocka_unit_test(random_maps),
 		cmocka_unit_test(hostile),     cmocka_unit_test(mapping_lines),
-		cmocka_unit_test(selves),
+		cmocka_unit_test(selves),      cmocka_unit_test(large),
+		cmocka_unit_test(many_lines),
 	};
 
 	return cmocka_run_group_tests_name("JIT maps", tests, NULL, NULL);

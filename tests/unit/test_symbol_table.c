@@ -208,11 +208,11 @@ static void unsound(void **state)
 		size_t names_size;
 		char names[4];
 	} bad[] = {
-		{ 2, { { 2, 1, 0 }, { 1, 1, 0 } }, 2, "a" },           /* not in order */
-		{ 2, { { 1, 1, 0 }, { 1, 1, 0 } }, 2, "a" },           /* twice */
-		{ 1, { { 1, 1, 2 } }, 2, "a" },                        /* a name outside */
-		{ 1, { { 1, 1, 0 } }, 1, "a" },                        /* no end */
-		{ 1, { { 1, 1, 0 } }, 0, "" },
+		{ 2, { { 2, 1, 0, 0 }, { 1, 1, 0, 0 } }, 2, "a" },           /* not in order */
+		{ 2, { { 1, 1, 0, 0 }, { 1, 1, 0, 0 } }, 2, "a" },           /* twice */
+		{ 1, { { 1, 1, 0, 2 } }, 2, "a" },                        /* a name outside */
+		{ 1, { { 1, 1, 0, 0 } }, 1, "a" },                        /* no end */
+		{ 1, { { 1, 1, 0, 0 } }, 0, "" },
 	};
 	struct symbol_table t;
 	size_t i;

@@ -151,7 +151,7 @@ static void check_program(struct symbols *s, const struct child *c, const char *
 	assert_string_equal(name_at(s, c->pid, c->at[HIDDEN]), has_local ? "hidden+0" : "(none)");
 	assert_string_equal(name_at(s, c->pid, c->at[PLAIN] + 1), "plain+1");
 	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS]), "sizeless+0");
-	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS] + 3), "sizeless+3");
+	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS] + 3), has_local ? "sizeless+3" : "near sizeless+3");
 	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS] + 4), "sized+0");
 	assert_string_equal(name_at(s, c->pid, c->at[SIZELESS] + 5), "(none)");
 	if (has_local)
@@ -607,6 +607,7 @@ static void check_map(const struct child *c, const char *want)
 
 static void jit_maps(void **state)
 {
+	static const struct timespec long_ago[] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1, .tv_nsec = 1 } };
 	char path[64], other[80], text[128];
 	struct symbols *s = new_symbols();
 	struct child c;
@@ -633,6 +634,12 @@ static void jit_maps(void **state)
 	assert_string_equal(name_at(s, c.pid, made_code + 0x204), "(none)");
 	assert_int_equal(symbols__see(s, c.pid), 0);
 	assert_string_equal(name_at(s, c.pid, made_code + 0x204), "and more+4");
+
+	/* Written before the process began: of another one that had its pid. */
+	assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	check_map(&c, "(none)");
+	assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
+	check_map(&c, "made up+4");
 
 	/* Not through links, and not another user's. */
 	assert_int_equal(link(path, other), 0);
@@ -864,6 +871,68 @@ static void mappings_begin_with_pages(void **state)
 	assert_int_equal(elf_symbols__mapped_address(&of_gnu, 0x1000, &address), 0);
 	assert_int_equal(address, 0x1000);
 	assert_int_equal(elf_symbols__mapped_address(&of_gnu, 0x40000000, &address), -ENOENT);
+}
+
+/* As musl's functions in assembly: no sizes, and no symbols of hidden functions once the file is stripped. */
+#define UNSIZED(name, begin, end) \
+	"asm(\".globl " name "\\n.type " name ",@function\\n.balign 16\\n" name ":\\n" begin "\\n.skip 16,0x90\\n" end \
+	"\");\n"
+#define HIDDEN(name) \
+	"asm(\".type " name ",@function\\n.balign 16\\n" name ":\\n.skip 16,0x90\\n.size " name ",.-" name "\");\n"
+
+struct unsized_want {
+	u64 offset;             /* from the first function */
+	const char *name;       /* NULL: none */
+	bool is_near;
+};
+
+static void check_unsized(const struct fixture *f, const struct unsized_want *want, size_t n)
+{
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+	struct elf_symbols s;
+	u64 first = 0;
+	size_t i;
+	u32 k;
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_symbols__read(&s, fd, -1, NULL), 0);
+	close(fd);
+	for (k = 0; k < s.table.n; k++)
+		if (!strcmp(symbol_table__name(&s.table, k), "with_frame"))
+			first = s.table.entry[k].start;
+	assert_true(first);
+	for (i = 0; i < n; i++) {
+		k = symbol_table__find(&s.table, first + want[i].offset);
+		assert_int_equal(k == SYMBOL_NONE, !want[i].name);
+		if (k == SYMBOL_NONE)
+			continue;
+		assert_string_equal(symbol_table__name(&s.table, k), want[i].name);
+		assert_int_equal(s.table.entry[k].is_near, want[i].is_near);
+	}
+	elf_symbols__free(&s);
+}
+
+/* Without a size, a symbol ends where its function does by .eh_frame; else it is only near what follows. */
+static void without_sizes(void **state)
+{
+	static const char text[] = UNSIZED("with_frame", ".cfi_startproc", ".cfi_endproc") HIDDEN("hidden")
+		UNSIZED("without_frame", "", "") HIDDEN("hidden_too") "int last(void) { return 1; }\n";
+	static const struct unsized_want whole[] = {
+		{ 0, "with_frame", false },     { 15, "with_frame", false },    { 16, "hidden", false },
+		{ 32, "without_frame", false }, { 47, "without_frame", false }, { 48, "hidden_too", false },
+	}, stripped[] = {
+		{ 0, "with_frame", false },    { 15, "with_frame", false },   { 16, NULL, false },
+		{ 32, "without_frame", true }, { 47, "without_frame", true }, { 48, "without_frame", true },
+	};
+	struct fixture f;
+
+	(void)state;
+	fixture__init(&f);
+	fixture__compile(&f, "library.so", text, "cc -O1 -fno-toplevel-reorder -shared -fPIC");
+	check_unsized(&f, whole, ARRAY_SIZE(whole));
+	assert_int_equal(run_command("strip %s", f.path), 0);
+	check_unsized(&f, stripped, ARRAY_SIZE(stripped));
+	fixture__free(&f);
 }
 
 static void damaged_files(void **state)
@@ -1261,6 +1330,7 @@ int main(void)
 		cmocka_unit_test(told_too_much),
 		cmocka_unit_test(code_of_many_files),
 		cmocka_unit_test(mappings_begin_with_pages),
+		cmocka_unit_test(without_sizes),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(damaged_answers),
 	};

@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "types/cie.h"
+#include "types/extents.h"
 #include "unwind/cfi.h"
-#include "unwind/cie.h"
-#include "unwind/extents.h"
 
 static void assert_rule(u64 address, const struct unwind_rule *got, const struct unwind_rule *want)
 {

@@ -22,12 +22,15 @@ int sampling__check(struct sampling *s)
 	/* The clock has its own timer, so it is known when samples are due. */
 	if (s->typed && !strcmp(s->typed, "cpu-clock"))
 		s->typed = NULL;
-	s->sampler.hz = s->hz ?: SAMPLING_DEFAULT_HZ;
+	s->sampler.hz = s->hz;
 	s->sampler.period_ns = s->typed ? 0 : s->every;
 	s->sampler.idle_counts = s->with_idle;
 	s->event.hz = s->hz;
 	s->event.every = s->every;
-	return sampler__check_rate(s->sampler.hz);
+	/* Events need not have a rate: see sampling__find(). */
+	if (s->every || (s->typed && !s->hz))
+		return 0;
+	return sampler__choose_rate(&s->sampler.hz, SAMPLING_DEFAULT_HZ);
 }
 
 static void describe_clock(struct sampling *s)
@@ -51,6 +54,10 @@ int sampling__find(struct sampling *s)
 		return 0;
 	}
 	err = sampled_event__find(&s->event, s->typed, SAMPLING_DEFAULT_HZ);
+	if (!err && !s->hz && s->event.hz == SAMPLING_DEFAULT_HZ) {
+		s->event.hz = 0;
+		err = sampler__choose_rate(&s->event.hz, SAMPLING_DEFAULT_HZ);
+	}
 	if (!err)
 		sampled_event__describe(&s->event, s->source, sizeof(s->source));
 	return err;

@@ -158,7 +158,6 @@ static void init(void *own)
 {
 	struct runqlen *rl = own;
 
-	rl->sampler.hz = DEFAULT_HZ;
 	rl->sampler.idle_counts = true;
 }
 
@@ -170,7 +169,7 @@ static int check(void *own, struct cli *cli)
 	cli->scope.all = true;
 	cli->scope.cpus = rl->cpus;
 	cli->by = rl->by_cpu ? BY_CPU : 0;
-	return sampler__check_rate(rl->sampler.hz);
+	return sampler__choose_rate(&rl->sampler.hz, DEFAULT_HZ);
 }
 
 static void release(void *own)

@@ -81,7 +81,7 @@ static void add_names(struct completion *c, const struct found *f, bool alphabet
 		name = f->process[i].name;
 		for (same = 1; i + same < f->n && !strcmp(f->process[i + same].name, name);)
 			same++;
-		if (alphabetic && !isalpha((unsigned char)*name))
+		if (alphabetic && !begins_process_name(name))
 			continue;
 		if (same == 1)
 			snprintf(help, sizeof(help), "process %u", f->process[i].pid);

@@ -97,10 +97,10 @@ static error_t add_named(const char *name, struct scope_options *o)
 	return 0;
 }
 
-/* Whether an item of the list begins with a letter. */
+/* Whether an item of the list is a name. */
 static bool has_names(const char *list)
 {
-	while (!isalpha((unsigned char)*list)) {
+	while (!begins_process_name(list)) {
 		list = strchr(list, ',');
 		if (!list++)
 			return false;
@@ -120,7 +120,7 @@ static error_t parse_pids(struct scope_options *o, const char *value)
 	if (!list)
 		return ENOMEM;
 	while (!err && (each = strsep(&rest, ",")))
-		err = isalpha((unsigned char)*each)
+		err = begins_process_name(each)
 			      ? add_named(each, o)
 			      : parse_ids("-p", each, &o->pids, &o->npids);
 	free(list);

@@ -15,7 +15,7 @@
 #include "types/binary.h"
 #include "types/dwarf.h"
 #include "unwind/cfi.h"
-#include "unwind/extents.h"
+#include "types/extents.h"
 
 /* Limit of one function or part of one. */
 #define MAX_CODE (4U << 20)

@@ -8,7 +8,7 @@
 #include "sym/disassembly.h"
 #include "event/user_code.h"
 #include "types/binary.h"
-#include "unwind/extents.h"
+#include "types/extents.h"
 
 /* The state of the stack pointer at an address, from .eh_frame. */
 enum stack_state {

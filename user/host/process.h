@@ -3,6 +3,7 @@
 #ifndef TALLY_HOST_PROCESS_H
 #define TALLY_HOST_PROCESS_H
 
+#include <ctype.h>
 #include <sys/types.h>
 
 #include "base/types.h"
@@ -23,6 +24,12 @@ int processes__visit(int (*visit)(void *context, u32 pid, const char *name), voi
 
 /* Whether a thread of the process has a name in the kernel that matches. */
 bool process_has_thread_named(u32 pid, const struct scope_glob *names);
+
+/* Can -p take this text for a name? Numbers are pids; in UTF-8, letters beyond ASCII begin with bytes from 0x80 on. */
+static inline bool begins_process_name(const char *text)
+{
+	return isalpha((unsigned char)*text) || (unsigned char)*text >= 0x80;
+}
 
 /*
  * Appends the pids of all other processes of that name: their comm (at most 15 bytes) or the last

@@ -23,17 +23,25 @@
 #define USER_TICK_NS 10000000           /* unit of /proc/stat, USER_HZ */
 
 /* The kernel would refuse it too, but without saying why. */
-int sampler__check_rate(u64 hz)
+int sampler__choose_rate(u64 *hz, u64 usual)
 {
+	bool is_typed = *hz;
 	char line[32];
 	u64 limit;
 
+	*hz = *hz ?: usual;
 	if (read_line("/proc/sys/kernel/perf_event_max_sample_rate", line, sizeof(line)) ||
-	    parse_u64(line, &limit) || hz <= limit)
+	    parse_u64(line, &limit) || *hz <= limit)
 		return 0;
-	diag_error("-F: %llu samples a second are more than the kernel allows: "
-		   "kernel.perf_event_max_sample_rate is %llu", hz, limit);
-	return -EINVAL;
+	if (is_typed) {
+		diag_error("-F: %llu samples a second are more than the kernel allows: "
+			   "kernel.perf_event_max_sample_rate is %llu", *hz, limit);
+		return -EINVAL;
+	}
+	diag_warn("taking %llu samples a second, not %llu: kernel.perf_event_max_sample_rate allows no more",
+		  limit, *hz);
+	*hz = limit;
+	return 0;
 }
 
 static int list_cpus(struct sampler *s, const struct scope_config *scope)

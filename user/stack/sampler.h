@@ -34,8 +34,11 @@ struct sampler_seen {
 	u64 idle;               /* of these, while the CPU was idle */
 };
 
-/* Does the kernel allow this rate? If not, reports it and returns -EINVAL. */
-int sampler__check_rate(u64 hz);
+/*
+ * Checks a rate that was typed: if the kernel does not allow it, reports that and returns -EINVAL. If none was typed
+ * (*hz is 0), sets the usual one, or as much as is allowed, with a warning.
+ */
+int sampler__choose_rate(u64 *hz, u64 usual);
 
 /*
  * Starts a timer on each online CPU in scope. prog_fd may be closed afterwards. Reports errors. Returns 0 or a negative

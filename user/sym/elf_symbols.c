@@ -8,6 +8,7 @@
 
 #include "base/confined.h"
 #include "sym/go_functions.h"
+#include "types/extents.h"
 
 #define MAX_SEGMENTS 1024
 /* The largest page size of supported machines, in which the kernel maps files. */
@@ -149,6 +150,34 @@ static int read_tables(struct reading *r, const struct elf_file *f, u32 *complet
 	if (!err || err == -ENOENT || err == -EBADMSG)
 		err = elf_file__symbols(f, ".dynsym", ".dynstr", keep, r);
 	return err == -ENOENT || err == -EBADMSG ? 0 : err;
+}
+
+/*
+ * Ends symbols without a size where their functions end by .eh_frame. Without .eh_frame the next symbol is their end,
+ * unless local functions have no symbols.
+ */
+static int end_unsized(struct reading *r, const struct elf_file *f, bool has_locals)
+{
+	struct symbol_candidate *s = r->list.symbol, *end = s + r->list.n;
+	const struct code_extent *extent;
+	struct code_extents e;
+	int err;
+
+	while (s < end && s->size)
+		s++;
+	if (s == end)
+		return 0;
+	err = code_extents__of_file(&e, f);
+	if (err == -ENOMEM)
+		return err;
+	for (; s < end; s++) {
+		extent = code_extents__find(&e, s->start);
+		if (extent && extent->start + extent->size < s->limit)
+			s->limit = extent->start + extent->size;
+		s->is_near = !extent && !has_locals;
+	}
+	code_extents__free(&e);
+	return 0;
 }
 
 /* --- Go ---------------------------------------------------------------------------------------- */
@@ -293,7 +322,7 @@ static int read_debug(struct reading *r, const struct elf_file *f, int fd, struc
 static int read_all(struct reading *r, const struct elf_file *f, int debug_fd, struct head *head)
 {
 	struct elf_file small;
-	u32 ignored = 0;
+	u32 has_locals = 0;
 	int err;
 
 	elf_file__build_id(f, &head->build_id);
@@ -304,9 +333,11 @@ static int read_all(struct reading *r, const struct elf_file *f, int debug_fd, s
 	if (!err && debug_fd >= 0)
 		err = read_debug(r, f, debug_fd, head);
 	if (!err && !head->complete && !elf_file__open_debugdata(&small, f)) {
-		err = read_tables(r, &small, &ignored);
+		err = read_tables(r, &small, &has_locals);
 		elf_file__close(&small);
 	}
+	if (!err)
+		err = end_unsized(r, f, head->complete || has_locals);
 	if (err || head->complete)
 		return err;
 	err = find_code(r, f);

@@ -92,6 +92,23 @@ int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct m
 	return 0;
 }
 
+int symbols__add_named(struct symbols *s, int fd, const struct stat *st, u32 pid, const char *name,
+		       struct mapped_file **file)
+{
+	int err = symbols__add_file(s, fd, st, file);
+	char *path;
+
+	if (err || (*file)->fd < 0)
+		return err;
+	path = strdup(name);
+	if (!path)
+		return -ENOMEM;
+	free((*file)->path);
+	(*file)->path = path;
+	(*file)->pid = pid;
+	return 0;
+}
+
 int symbols__expect(struct symbols *s, int fd, const struct stat *st, u32 **mark)
 {
 	struct mapped_file *file;
@@ -125,22 +142,14 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 		     struct mapped_file **file)
 {
 	struct stat st;
-	char *path;
 	int fd, err;
 
 	fd = open_file(pid, line, &st);
 	if (fd < 0)
 		return fd == -ENOMEM ? fd : 0;
-	err = symbols__add_file(s, fd, &st, file);
+	err = symbols__add_named(s, fd, &st, pid, line->name, file);
 	if (err || (*file)->fd < 0)
 		return err;
-	/* The path for finding its debug file. */
-	path = strdup(line->name);
-	if (!path)
-		return -ENOMEM;
-	free((*file)->path);
-	(*file)->path = path;
-	(*file)->pid = pid;
 	if (s->held > MAX_HELD || descriptor_is_scarce((*file)->fd))
 		return symbols__read_file(s, *file);
 	return 0;

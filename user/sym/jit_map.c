@@ -90,13 +90,24 @@ static int add_piece(struct pieces *all, const struct piece *p)
 	return 0;
 }
 
+/* Where the last MAX_PIECES lines begin. */
+static const char *last_lines(const char *text, size_t size)
+{
+	const char *end = memrchr(text, '\n', size), *at = end;
+	size_t n = 0;
+
+	while (at && n++ < MAX_PIECES)
+		at = memrchr(text, '\n', at - text);
+	return at ? at + 1 : text;
+}
+
 static int find_pieces(struct pieces *all, const char *text, size_t size)
 {
-	const char *at = text, *end;
+	const char *at = last_lines(text, size), *end;
 	struct piece p = {};
 	int err = 0;
 
-	while (!err && at < text + size && all->n < MAX_PIECES) {
+	while (!err && at < text + size) {
 		end = memchr(at, '\n', text + size - at);
 		if (!end)
 			break;                  /* line still being written */
@@ -151,7 +162,7 @@ static int make_table(struct symbol_table *t, const struct pieces *all, const ch
 	for (i = 0; i < all->n; i++) {
 		const struct piece *p = &all->piece[i];
 
-		entry[i] = (struct symbol_entry){ p->start, p->size, at };
+		entry[i] = (struct symbol_entry){ .start = p->start, .size = p->size, .name = at };
 		memcpy(names + at, text + p->name, p->len);
 		names[at + p->len] = 0;
 		at += p->len + 1;
@@ -193,14 +204,27 @@ void jit_map__free(struct jit_map *j)
 	jit_map__init(j);
 }
 
+/* File times are those of the last tick, 10 ms at most; some file systems keep seconds, or every other one. */
+static bool is_older(const struct stat *st, s64 than_ns)
+{
+	s64 written_ns = st->st_mtim.tv_sec * (s64)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+	s64 slack_ns = st->st_mtim.tv_nsec ? 20 * NSEC_PER_MSEC : 2 * NSEC_PER_SEC;
+
+	return written_ns + slack_ns < than_ns;
+}
+
 int jit_map__open(struct jit_map *j, u32 pid)
 {
 	struct process_self self;
 	struct stat st;
+	s64 began_ns;
 	char path[32];
 	int err, fd;
 
 	err = process_self__read(&self, pid);
+	if (err)
+		return err;
+	err = process_began(pid, &began_ns);
 	if (err)
 		return err;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", self.pid);
@@ -211,6 +235,8 @@ int jit_map__open(struct jit_map *j, u32 pid)
 		err = -EPERM;
 	else if (j->fd >= 0 && st.st_dev == j->dev && st.st_ino == j->inode)
 		err = -EEXIST;
+	else if (is_older(&st, began_ns))
+		err = j->err = -ESTALE;
 	if (err) {
 		close(fd);
 		return err == -EEXIST ? 0 : err;
@@ -224,37 +250,47 @@ int jit_map__open(struct jit_map *j, u32 pid)
 	return 0;
 }
 
-/* Reads the file, up to size bytes. */
-static ssize_t read_whole(int fd, char *text, size_t size)
+/* Reads at most size bytes from an offset on. */
+static ssize_t read_from(int fd, u64 offset, char *text, size_t size)
 {
 	size_t at = 0;
 	ssize_t n = 1;
 
 	while (n > 0 && at < size) {
-		n = pread(fd, text + at, size - at, at);
+		n = pread(fd, text + at, size - at, offset + at);
 		if (n > 0)
 			at += n;
 	}
 	return n < 0 ? -errno : (ssize_t)at;
 }
 
+struct part {
+	u64 offset;
+	size_t size;
+};
+
 struct head {
-	u64 entries, names_size;
+	u64 entries, names_size, is_cut;
 };
 
 /* confined_work: the file is descriptor 0. */
 static void read_map(struct answer *to, void *arg)
 {
-	const size_t *size = arg;
+	const struct part *part = arg;
 	struct symbol_table t = {};
-	char *text = malloc(*size ?: 1);
-	ssize_t n = text ? read_whole(0, text, *size) : -ENOMEM;
+	char *text = malloc(part->size ?: 1), *at = text;
+	ssize_t n = text ? read_from(0, part->offset, text, part->size) : -ENOMEM;
 	struct head head = {};
 
-	if (n < 0 || jit_map__parse(&t, text, n))
+	if (n > 0 && part->offset) {
+		at = memchr(text, '\n', n) ?: text + n;        /* its first line is not whole */
+		n -= at - text;
+	}
+	if (n < 0 || jit_map__parse(&t, at, n))
 		_exit(1);
 	head.entries = t.n;
 	head.names_size = t.names_size;
+	head.is_cut = part->offset || last_lines(at, n) > at;
 	answer__put(to, &head, sizeof(head));
 	answer__put(to, t.entry, t.n * sizeof(*t.entry));
 	answer__put(to, t.names, t.names_size);
@@ -262,7 +298,7 @@ static void read_map(struct answer *to, void *arg)
 }
 
 /* Parses the answer, which is not trusted. */
-static int take_map(struct symbol_table *t, const char *answer, size_t size)
+static int take_map(struct symbol_table *t, bool *is_cut, const char *answer, size_t size)
 {
 	struct symbol_entry *entry;
 	struct head head;
@@ -286,26 +322,30 @@ static int take_map(struct symbol_table *t, const char *answer, size_t size)
 	}
 	memcpy(entry, answer, size);
 	memcpy(names, answer + size, head.names_size);
+	*is_cut = head.is_cut;
 	return symbol_table__adopt(t, entry, head.entries, names, head.names_size);
 }
 
 int jit_map__read(struct jit_map *j, struct allowance *allowance)
 {
 	struct symbol_table new;
+	struct part part;
 	struct stat st;
-	size_t size, n;
+	bool is_cut;
 	void *answer;
+	size_t n;
 	int err;
 
 	if (j->fd < 0 || fstat(j->fd, &st) || (u64)st.st_size == j->size)
 		return 0;
-	size = st.st_size < JIT_MAP_MAX ? st.st_size : JIT_MAP_MAX;
-	err = confined__run(read_map, &size, &j->fd, 1, allowance, &answer, &n);
+	part.size = st.st_size < JIT_MAP_MAX ? st.st_size : JIT_MAP_MAX;
+	part.offset = st.st_size - part.size;
+	err = confined__run(read_map, &part, &j->fd, 1, allowance, &answer, &n);
 	if (err) {
 		j->err = err;
 		return err == -ENOMEM ? err : 0;
 	}
-	err = take_map(&new, answer, n);
+	err = take_map(&new, &is_cut, answer, n);
 	free(answer);
 	if (err)
 		return err == -ENOMEM ? err : 0;
@@ -314,9 +354,16 @@ int jit_map__read(struct jit_map *j, struct allowance *allowance)
 	 * all tables is limited elsewhere.
 	 */
 	allowance->spent_bytes -= n < allowance->spent_bytes ? n : allowance->spent_bytes;
-	j->err = 0;
+	j->err = is_cut ? -EFBIG : 0;
 	symbol_table__free(&j->table);
 	j->table = new;
 	j->size = st.st_size;
 	return 0;
+}
+
+const char *jit_map__why(int err)
+{
+	if (err == -ESTALE)
+		return "older than the process: not used";
+	return err == -EFBIG ? "too large: its oldest names are left out" : confined__why(err);
 }

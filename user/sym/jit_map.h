@@ -5,8 +5,8 @@
  * /tmp in its own root.
  *
  * /tmp is writable by everybody, so a map is accepted only if it is a regular file, reached without
- * links, owned by the process's user or root, with a single name. At most JIT_MAP_MAX bytes are
- * read.
+ * links, owned by the process's user or root, with a single name, and not older than the process: pids are reused. The
+ * last JIT_MAP_MAX bytes are read: newer lines replace older ones.
  */
 #ifndef TALLY_SYM_JIT_MAP_H
 #define TALLY_SYM_JIT_MAP_H
@@ -21,12 +21,12 @@ struct jit_map {
 	u64 dev, inode;
 	u64 size;               /* bytes read so far */
 	struct symbol_table table;
-	int err;                /* of the last read; 0: success */
+	int err;                /* of the last read; -EFBIG: its oldest names are missing; 0: all are there */
 };
 
 /*
- * Opens the map of a process, replacing the earlier one. On -ENOENT, -EPERM (not accepted) or
- * -ESRCH, the earlier one is kept.
+ * Opens the map of a process, replacing the earlier one. On -ENOENT, -EPERM (not accepted), -ESTALE (older than the
+ * process, kept in err) or -ESRCH, the earlier one is kept.
  */
 int jit_map__open(struct jit_map *j, u32 pid);
 
@@ -35,6 +35,9 @@ int jit_map__open(struct jit_map *j, u32 pid);
  * written wins. On a read error the old symbols are kept and err is set. Returns 0 or -ENOMEM.
  */
 int jit_map__read(struct jit_map *j, struct allowance *allowance);
+
+/* A text for messages. */
+const char *jit_map__why(int err);
 
 void jit_map__init(struct jit_map *j);
 void jit_map__free(struct jit_map *j);

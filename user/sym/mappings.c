@@ -313,6 +313,17 @@ int process_cpu_share(u32 pid, u64 *share)
 	return field[STAT_SIZE] ? 0 : -ESRCH;
 }
 
+int process_began(u32 pid, s64 *real_ns)
+{
+	u64 tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), field[STAT_FIELDS] = {};
+	s64 now_ns = clock_ns(CLOCK_REALTIME), up_ns = clock_ns(CLOCK_BOOTTIME);
+	int err = read_fields(field, pid);
+
+	if (!err)
+		*real_ns = now_ns - up_ns + (s64)(field[STAT_START_TIME] * tick_ns);
+	return err;
+}
+
 /* proc_pid_statm(5): size resident shared text lib data dirty */
 static int read_statm(struct process_stamp *p, u32 pid)
 {

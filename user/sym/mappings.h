@@ -61,6 +61,9 @@ int process_stamp__read(struct process_stamp *p, u32 pid);      /* -ESRCH */
  */
 int process_cpu_share(u32 pid, u64 *share);
 
+/* When a process began, by CLOCK_REALTIME as it is set now. -ESRCH. */
+int process_began(u32 pid, s64 *real_ns);
+
 /* A process's own view of its identity. */
 struct process_self {
 	u32 uid;                /* effective, in our user namespace */

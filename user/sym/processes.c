@@ -893,12 +893,12 @@ int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
 		fd = -ESTALE;
 	}
 	if (fd < 0)
-		fd = root__open(0, m->path, 0, &st);
+		fd = root__open(pid = 0, m->path, 0, &st);
 	if (fd < 0)
 		return fd == -ENOMEM ? fd : 0;
 	if (st.st_ino != m->inode) {
 		close(fd);
 		return 0;
 	}
-	return symbols__add_file(s, fd, &st, &m->file);
+	return symbols__add_named(s, fd, &st, pid, m->path, &m->file);
 }

@@ -105,6 +105,10 @@ int symbols__read_file(struct symbols *s, struct mapped_file *f);
  */
 int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct mapped_file **file);
 
+/* Same; its debug file is searched beside the path name in the root of process pid (0: ours). */
+int symbols__add_named(struct symbols *s, int fd, const struct stat *st, u32 pid, const char *name,
+		       struct mapped_file **file);
+
 /* Finds the file of a mapping. Leaves *file NULL if it cannot be opened. Returns 0 or -ENOMEM. */
 int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *line,
 		       struct mapped_file **file);

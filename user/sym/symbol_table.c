@@ -9,6 +9,7 @@
 
 /* A hostile file could nest a million symbols; compilers nest one or two. */
 #define MAX_NESTING 64
+#define MAX_SIZE (UINT32_MAX >> 1)
 /* Limit of all names: offsets have 32 bits, and memory is ours. */
 #define MAX_NAMES (512U << 20)
 
@@ -256,7 +257,8 @@ static size_t make_entries(struct symbol_list *l, struct symbol_entry *entry)
 		size = s.size ?: unsized(l, i, reach);
 		entry[n] = (struct symbol_entry){
 			.start = s.start,
-			.size = size < UINT32_MAX ? size : UINT32_MAX,
+			.size = size < MAX_SIZE ? size : MAX_SIZE,
+			.is_near = s.is_near && !s.size,
 		};
 		l->symbol[n++] = s;
 		if (__builtin_add_overflow(s.start, s.size, &end))

@@ -12,7 +12,8 @@
 
 struct symbol_entry {
 	u64 start;
-	u32 size;               /* larger sizes are capped at 4 GB */
+	u32 size : 31;          /* larger sizes are capped at 2 GB */
+	u32 is_near : 1;        /* size is an upper limit: code that no symbol names may follow the function */
 	u32 name;               /* offset in names */
 };
 
@@ -61,7 +62,8 @@ enum symbol_rank {
 
 struct symbol_candidate {
 	u64 start, size;        /* size 0: up to the next symbol, or to limit */
-	u64 limit;              /* end of the section */
+	u64 limit;              /* end of the section, or of the function */
+	bool is_near;           /* see struct symbol_entry; has no effect if size is not 0 */
 	u32 name, len;          /* set by symbol_list__add() */
 	enum symbol_rank rank;
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,18 @@
  * --- lookup ------------------------------------------------------------------------------------
  */
 
+static const char *name_near(struct symbols *s, const char *name)
+{
+	char *text;
+	const char *kept;
+
+	if (asprintf(&text, "near %s", name) < 0)
+		return NULL;
+	kept = symbols__intern(s, text);
+	free(text);
+	return kept;
+}
+
 /* Looks up an address in a table and fills in the name, if any. */
 static int name_it(struct symbols *s, struct symbol_table *t, u64 address, struct symbol *found)
 {
@@ -28,6 +41,8 @@ static int name_it(struct symbols *s, struct symbol_table *t, u64 address, struc
 	found->name = symbol_table__shown(t, i, &s->demangler);
 	found->offset = address - t->entry[i].start;
 	found->size = t->entry[i].size;
+	if (found->name && t->entry[i].is_near && found->offset)
+		found->name = name_near(s, found->name);
 	return found->name ? 0 : -ENOMEM;
 }
 
@@ -126,7 +141,7 @@ const char *symbols__unread(const struct symbols *s, size_t *at, const char **wh
 	if (!s->jit_err || *at == SIZE_MAX)
 		return NULL;
 	*at = SIZE_MAX;
-	*why = confined__why(s->jit_err);
+	*why = jit_map__why(s->jit_err);
 	return "perf-PID.map";
 }
 

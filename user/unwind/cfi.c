@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "unwind/cie.h"
+#include "types/cie.h"
 
 #define MAX_SEGMENTS 1024
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "unwind/cfa.h"
-#include "unwind/cie.h"
+#include "types/cie.h"
 
 #define WORD_BYTES 8
 

@@ -4,10 +4,10 @@
  * compilers split off, and which of them handle exceptions. For 64-bit and 32-bit files, read by a
  * process without rights (base/confined.h).
  */
-#ifndef TALLY_UNWIND_EXTENTS_H
-#define TALLY_UNWIND_EXTENTS_H
+#ifndef TALLY_TYPES_EXTENTS_H
+#define TALLY_TYPES_EXTENTS_H
 
-#include "base/types.h"
+#include "types/elf_file.h"
 
 struct code_extent {
 	u64 start, size;        /* virtual, in the file's own numbering */
@@ -31,8 +31,11 @@ void code_extents__free(struct code_extents *e);
 /* The extent that contains an address; NULL: none. */
 const struct code_extent *code_extents__find(const struct code_extents *e, u64 address);
 
+/* Same, for a file that is open in a process without rights. Returns 0, -ENOENT, -EBADMSG or -ENOMEM. */
+int code_extents__of_file(struct code_extents *e, const struct elf_file *f);
+
 /* Parses a section of these bytes at an address; pure. Returns 0 or -ENOMEM. */
 int code_extents__parse(struct code_extents *e, const void *section, size_t size, u64 address,
 			u32 word_bytes);
 
-#endif /* TALLY_UNWIND_EXTENTS_H */
+#endif /* TALLY_TYPES_EXTENTS_H */

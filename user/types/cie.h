@@ -4,8 +4,8 @@
  * entries (FDEs) that refer to it. For 64-bit and 32-bit files, untrusted: nothing outside the
  * section is read, and a damaged entry does not affect others.
  */
-#ifndef TALLY_UNWIND_CIE_H
-#define TALLY_UNWIND_CIE_H
+#ifndef TALLY_TYPES_CIE_H
+#define TALLY_TYPES_CIE_H
 
 #include "base/cursor.h"
 
@@ -58,4 +58,4 @@ bool eh_take_raw(struct cursor *c, u8 encoding, u32 word_bytes, u64 *raw);
  */
 bool eh_take_pointer(struct cursor *c, u8 encoding, const struct eh_bytes *b, u64 *pointer);
 
-#endif /* TALLY_UNWIND_CIE_H */
+#endif /* TALLY_TYPES_CIE_H */

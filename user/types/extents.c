@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unwind/extents.h"
+#include "types/extents.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -8,8 +8,7 @@
 
 #include "base/confined.h"
 #include "base/sorted.h"
-#include "types/elf_file.h"
-#include "unwind/cie.h"
+#include "types/cie.h"
 
 /*
  * --- .eh_frame ---------------------------------------------------------------------------------
@@ -97,6 +96,17 @@ int code_extents__parse(struct code_extents *e, const void *section, size_t size
 	return err;
 }
 
+int code_extents__of_file(struct code_extents *e, const struct elf_file *f)
+{
+	GElf_Shdr header;
+	Elf_Data *data;
+	int err = elf_file__section(f, ".eh_frame", &header, &data);
+
+	*e = (struct code_extents){};
+	return err ?: code_extents__parse(e, data->d_buf, data->d_size, header.sh_addr,
+					  f->header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4);
+}
+
 /*
  * --- the child: reads what nobody vouches for --------------------------------------------------
  */
@@ -109,16 +119,11 @@ struct head {
 static int parse_file(struct code_extents *e, int fd)
 {
 	struct elf_file f;
-	GElf_Shdr header;
-	Elf_Data *data;
 	int err = elf_file__open_fd(&f, fd);
 
 	if (err)
 		return err;
-	err = elf_file__section(&f, ".eh_frame", &header, &data);
-	if (!err)
-		err = code_extents__parse(e, data->d_buf, data->d_size, header.sh_addr,
-					  f.header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4);
+	err = code_extents__of_file(e, &f);
 	elf_file__close(&f);
 	return err;
 }

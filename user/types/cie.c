@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "unwind/cie.h"
+#include "types/cie.h"
 
 #include <dwarf.h>
 #include <errno.h>
