@@ -147,7 +147,7 @@ sys.stdin.readline()
 
 
 def test_files_that_are_not_there(run):
-    """The rate is that of exactly so many calls; the sentence says who, and what to type."""
+    """The rate is that of exactly so many calls, if it is no estimate; the sentence says who, and what to type."""
     calls = 20000
     command = [sys.executable, "-c", SEEKER, str(calls)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as load:
@@ -166,7 +166,12 @@ def test_files_that_are_not_there(run):
     if tally.GUEST and not rule:
         pytest.skip("an emulated machine was too slow for a rate that is worth a word")
     mine = next(each for each in rule["evidence"] if each["row"]["comm"] == "seeker")
-    assert round(mine["value"] * found["duration_ns"] / 1e9, 3) == calls, (found["duration_ns"], rule)
+    told = mine["value"] * found["duration_ns"] / 1e9
+    # So many calls in a second are estimated, from a slice that the load may outlive.
+    if any(each["tool"] == "syscount" for each in found["estimated"]):
+        assert calls / 3 < told < 3 * calls, (found["duration_ns"], rule)
+    else:
+        assert round(told, 3) == calls, (found["duration_ns"], rule)
     assert rule["sentence"].startswith("seeker looks for files"), rule
     assert rule["next"] == "opensnoop --failed --comm seeker", rule
 
