@@ -94,7 +94,7 @@ static __always_inline void file_call_ended(const struct file_state *st,
 	send_record(r);
 }
 
-/* What t has been in since a time, from the outside: its memory cannot be read. */
+/* Fills in a call or wait of another task, whose user memory cannot be read. */
 static __always_inline void fill_other(struct fileslower_record *r, struct task_struct *t, const struct file_state *st,
 				       u64 since, u64 now, u32 end)
 {

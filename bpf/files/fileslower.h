@@ -7,7 +7,7 @@
 
 #define FILESLOWER_NO_OFFSET (-1LL)
 
-/* What a record is of. */
+/* The kind of a record. */
 enum fileslower_end {
 	FILESLOWER_ENDED,
 	FILESLOWER_UNFINISHED,  /* a call, or with --waits a wait, still in progress */

@@ -82,8 +82,8 @@ static __always_inline void task_key_name(char name[TASK_COMM_LEN], u64 *name_st
 #define TASK_KEY_PART(now) ((now) >> 6 & ((1ULL << TASK_KEY_TICK_BITS) - 1))
 
 /*
- * The same for programs to which a clock matters: the tick is enough for a name that stays. One that changes may do so
- * twice in a tick, in elements of two CPUs.
+ * The same without reading a clock for a name that stays: the tick is enough. A name may change twice in a tick, in
+ * elements of two CPUs.
  */
 static __always_inline void task_key_name_by_ticks(char name[TASK_COMM_LEN], u64 *name_stamp, struct task_struct *t)
 {

@@ -55,7 +55,7 @@ def own(name):
     return f"{name}{os.getpid()}"[:15]
 
 
-# Of processes that come and go, which tools are told by their name.
+# Name of processes that come and go, by which tools select them.
 TEMPEST = own("tempest")
 
 

@@ -28,7 +28,7 @@ MORE = {
     "timehist": ("--summary=only",),
     "trace": ("--summary",),
 }
-# Keys that most tools have: one stands for all. Those of a frame are tested once.
+# Keys that most tools have: one stands for all. Keys of a frame are tested once.
 EVERYWHERE = {"pid", "tid", "comm", "cgroup", "container", "unit", "cpu", "pidns", "uid", "dso", "sym"}
 
 # Stacks are merged by functions, too, and take long to be named: tests of their own.

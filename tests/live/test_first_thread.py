@@ -159,7 +159,7 @@ int main(void)
 
 @exact
 def test_the_last_counts(ends, tool, directory):
-    """Of the last interval, in which the other threads end: their stacks are those of earlier intervals."""
+    """The other threads end in the last interval: their stacks are those of earlier intervals."""
     (directory / "lasting.c").write_text(LASTING)
     subprocess.run(["gcc", "-O2", "-pthread", "-o", "lasting", "lasting.c"], cwd=directory, check=True)
     process = subprocess.Popen([directory / "lasting"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)

@@ -189,7 +189,7 @@ def test_twenty_thousand_forks(tool, trigger):
         for n in (count(reports["runqlat"]["groups"]), slices, count(reports["cpudist"]["groups"])):
             within(abs(n - row["switches"]) <= hidden, n, row["switches"])
         ran = runtimes(reports)
-        # Of a task whose last switch was hidden the last slice is not known.
+        # The last slice of a task whose last switch was hidden is not known.
         near = 0 if all(map(nothing_lost, reports.values())) else max(ran.values()) // 100
         assert max(ran.values()) - min(ran.values()) <= near, ran
         assert {stack["key"]["comm"] for stack in reports["offcputime"]["stacks"]} == {TEMPEST}

@@ -10,7 +10,7 @@ import pytest
 
 import tally
 
-# What the whole machine does decides whether looking is cheap.
+# Calls of the whole machine decide whether looking is cheap.
 pytestmark = pytest.mark.exclusive
 
 PING = """

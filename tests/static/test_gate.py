@@ -47,7 +47,7 @@ def test_costs_are_of_tests_that_exist(collected):
 
 
 def test_each_family_has_a_case_in_the_gate():
-    """Of what a family shows, something holds a change back. Only what is dear, or quarantined, is left out whole."""
+    """Each family holds a change back by some case. Only families that are dear or quarantined are left out."""
     out, known = chosen.left_out(), chosen.rules()
     held = {entry.test for entry in chosen.quarantine()}
     absent = {family: cases for family, cases in chosen.families(chosen.costs()).items() if cases.keys() <= out.keys()}

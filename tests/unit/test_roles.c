@@ -39,7 +39,7 @@ static const struct line second[] = {
 	{ "a", 64, -3, "new", 30, 3000, -5, 800, "11:00", 4 },
 	{ "a", 128, -3, "other", 1, 5000, 1, 5000, "11:01", 5000 },
 };
-/* What both are together. */
+/* The sum of both. */
 static const struct line both[] = {
 	{ "a", 64, -3, "new", 40, 4005, -12, 900, "10:00", 4 },
 	{ "a", 128, -3, "other", 21, 9000, 10, 5000, "11:01", 3 },

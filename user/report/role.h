@@ -15,7 +15,7 @@ const char *field_role_name(enum field_role role);
 /* NULL or an unknown name: ROLE_UNSAID. */
 enum field_role field_role_named(const char *name);
 
-/* Of a key, or a label of one. */
+/* True for a key, or a label of one. */
 static inline bool field_is_key(const struct field *f)
 {
 	return f->role == ROLE_KEY || f->role == ROLE_LABEL;

@@ -24,7 +24,7 @@ static bool has_newer(u32 *last, int (*next)(u32 id, u32 *following))
 	return *last != before;
 }
 
-/* Of each line, the name, which comes first, and the address, which comes last: not how many use it. */
+/* Takes the name, which is first in a line, and the address, which is last, but not the number of users. */
 static u64 hash_module(u64 hash, const char *line)
 {
 	const char *address = strstr(line, " 0x");
