@@ -9,6 +9,7 @@ import time
 import pytest
 
 import tally
+from test_record import query
 
 # Calls of the whole machine decide whether looking is cheap.
 pytestmark = pytest.mark.exclusive
@@ -84,6 +85,27 @@ def test_waits(tool, load):
         tally.within(is_estimate(estimate) and 0.5 < ratio < 2, ratio, estimate)
         longest = max(row["max"] for row in estimate["rows"])
         assert longest <= max(row["max"] for row in exact["rows"]) + 1e6, (exact, estimate)
+
+    tally.steady(trial)
+
+
+def test_recorded(run, load, tmp_path):
+    """A recording keeps how long each interval was looked at. Shown together, they are estimated from the sum."""
+    dd = load("dd", "if=/dev/zero", "of=/dev/null", "bs=1")
+    path = tmp_path / "recording"
+    line = f"syscount --by pid,syscall -p {dd.pid} --slices"
+
+    def trial():
+        path.unlink(missing_ok=True)
+        assert run("-o", path, line, "2", "2", tool="record").code == 0
+        whole, = run(path, line, "--json", tool="show").reports
+        apart = run(path, line, "--each", "--json", tool="show").reports
+        tally.within(len(apart) == 2 and all(is_estimate(each) for each in apart), apart)
+        assert whole["measured_ns"] == sum(each["measured_ns"] for each in apart)
+        assert whole["note"].startswith("estimated: ")
+        assert whole["note"].endswith(f" of {whole['duration_ns'] / 1e9:.2f} s"), whole
+        heads = query(path, "SELECT count(*) FROM head")
+        assert heads == [(1,)], "the same in every interval"
 
     tally.steady(trial)
 

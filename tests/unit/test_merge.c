@@ -172,6 +172,26 @@ static void test_what_stands_is_the_last(void **state)
 	merge__free(m);
 }
 
+/* An interval that is no estimate was looked at all the time. */
+static void test_estimates(void **state)
+{
+	struct merge *m = merge__new();
+	struct report r[] = { interval(1), interval(2), interval(3) };
+	char room[REPORT_NOTE_SPACE];
+	size_t i;
+
+	(void)state;
+	r[1].measured_ns = NSEC_PER_SEC / 10;
+	for (i = 0; i < ARRAY_SIZE(r); i++) {
+		add_waits(&r[i], 7, "sh", 10, 1000, 300, 400);
+		add(m, &r[i]);
+		assert_int_equal(merge__report(m)->measured_ns, i ? i * NSEC_PER_SEC + NSEC_PER_SEC / 10 : 0);
+	}
+	assert_string_equal(report__note(merge__report(m), room),
+			    "estimated: system calls were looked at for 2.10 s of 3.00 s");
+	merge__free(m);
+}
+
 static void add_times(struct report *r, const char *disk, const char *model, u32 bucket, u64 n, u64 sum)
 {
 	const struct histogram_totals totals = { .sum = sum, .max = ~0ULL, .min_inv = ~0ULL };
@@ -317,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows), cmocka_unit_test(test_sums_with_a_sign),
 		cmocka_unit_test(test_what_stands_is_the_last),
+		cmocka_unit_test(test_estimates),
 		cmocka_unit_test(test_histograms), cmocka_unit_test(test_tables_of_histograms),
 		cmocka_unit_test(test_many_keys), cmocka_unit_test(test_times),
 	};

@@ -419,6 +419,9 @@ static void add_totals(struct merge *m, const struct report *r)
 	struct report *to = &m->report;
 	size_t i;
 
+	/* Once an interval is an estimate, so is the sum; the others were measured all the time. */
+	if (r->measured_ns || to->measured_ns)
+		to->measured_ns = (to->measured_ns ?: to->duration_ns) + (r->measured_ns ?: r->duration_ns);
 	to->duration_ns += r->duration_ns;
 	to->events += r->events;
 	to->throttled += r->throttled;

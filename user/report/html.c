@@ -176,10 +176,11 @@ static struct html_room room_of(const struct html *h)
 static int keep_texts(struct section *s, const struct report *r)
 {
 	int err = keep(&s->value, r->value);
+	char note[REPORT_NOTE_SPACE];
 
 	if (!err)
 		err = keep(&s->source, r->source);
-	return err ?: keep(&s->caveat, r->caveat);
+	return err ?: keep(&s->caveat, report__note(r, note));
 }
 
 static int keep_head(struct html *h, struct section *s, const struct report *r)

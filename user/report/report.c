@@ -4,6 +4,7 @@
 #include "report/role.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -554,4 +555,16 @@ int report_stack_format(const char *name)
 	int format = strcmp(name, "tree") ? format_named(name) : FORMAT_TEXT;
 
 	return format == FORMAT_SVG ? FORMAT_FLAME : format;
+}
+
+const char *report__note(const struct report *r, char room[REPORT_NOTE_SPACE])
+{
+	char part[UNITS_SPACE], whole[UNITS_SPACE];
+
+	if (!r->measured_ns)
+		return r->caveat;
+	snprintf(room, REPORT_NOTE_SPACE, "estimated: system calls were looked at for %s of %s",
+		 format_value(part, r->measured_ns, UNIT_NS, false),
+		 format_value(whole, r->duration_ns, UNIT_NS, false));
+	return room;
 }

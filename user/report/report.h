@@ -284,6 +284,10 @@ u64 report_stacks__total(const struct report_stacks *s, const struct report_stac
 void report__sort_stacks(struct report *r, size_t top);
 
 void report__free(struct report *r);
+
+/* The caveat, or what the figures are estimated from; NULL: neither. May be written to room. */
+#define REPORT_NOTE_SPACE (64 + 2 * UNITS_SPACE)
+const char *report__note(const struct report *r, char room[REPORT_NOTE_SPACE]);
 void report_stacks__free(struct report_stacks *s);
 void report_group__free(struct report_group *g);
 void report_row__free(struct report_row *row);

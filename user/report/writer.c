@@ -42,7 +42,7 @@ static int write_aside(const struct writer *w, const struct report *r)
 	return err == -ENOMEM ? err : 0;        /* the lines are what matters */
 }
 
-int writer__write(struct writer *w, const struct report *r)
+static int write_noted(struct writer *w, const struct report *r)
 {
 	static int (*const writers[FORMATS])(struct writer *, const struct report *) = {
 		[FORMAT_TEXT] = write_text, [FORMAT_JSON] = write_json, [FORMAT_CSV] = write_csv,
@@ -58,10 +58,6 @@ int writer__write(struct writer *w, const struct report *r)
 	struct writing writing;
 	int err;
 
-	if (w->sink)
-		return w->sink->report(w->sink->context, r);
-	if (w->metrics)
-		return openmetrics__add(w->metrics, r, 0);
 	if (w->format == FORMAT_HTML)
 		return html__add_report(w, r);
 	if (w->format == FORMAT_TEXT && w->only_lines)
@@ -71,4 +67,17 @@ int writer__write(struct writer *w, const struct report *r)
 		err = writers[format](w, r);
 	stream_columns__interrupt(w->columns);
 	return writer__end(w, &writing, err);
+}
+
+int writer__write(struct writer *w, const struct report *r)
+{
+	char room[REPORT_NOTE_SPACE];
+	struct report noted = *r;
+
+	if (w->sink)
+		return w->sink->report(w->sink->context, r);
+	if (w->metrics)
+		return openmetrics__add(w->metrics, r, 0);
+	noted.caveat = report__note(r, room);
+	return write_noted(w, &noted);
 }

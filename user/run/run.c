@@ -464,17 +464,6 @@ static u64 next_start(u64 expected_ns, u64 began_ns)
 	return apart_ns > CLOCK_STEP_NS ? by_clock_ns : expected_ns;
 }
 
-#define ESTIMATE "estimated: system calls were looked at for %s of %s"
-
-static const char *tell_estimate(char *text, size_t size, const struct report *r)
-{
-	char part[UNITS_SPACE], whole[UNITS_SPACE];
-
-	snprintf(text, size, ESTIMATE, format_value(part, r->measured_ns, UNIT_NS, false),
-		 format_value(whole, r->duration_ns, UNIT_NS, false));
-	return text;
-}
-
 /*
  * The next interval begins where this one ends. Measurements are read one after the other, so each
  * has intervals of its own; they share only the first start and the last end.
@@ -493,12 +482,9 @@ static int write_report(struct measurement *m)
 		.has_max_keys = m->cli->has_max_keys,
 	};
 	u64 began_ns = monotonic_ns();
-	char estimate[sizeof(ESTIMATE) + 2 * UNITS_SPACE];
 	int err = measurement__report(m, &r);
 
 	m->reading_ns = monotonic_ns() - began_ns;
-	if (r.measured_ns)
-		r.caveat = tell_estimate(estimate, sizeof(estimate), &r);
 	if (!err && tells_overhead(m))
 		err = add_overhead(run, &r);
 	if (!err) {
