@@ -47,13 +47,22 @@ class Triage(Tally):
     def beside(self, loads):
         with self.running():
             times = {load.name: load.run() for load in loads}
+        for load in loads:
+            self.keep(load.name)
+        return times
+
+    def beside_nothing(self):
+        with self.running():
+            time.sleep(SECONDS)
+        self.keep("no load")
+
+    def keep(self, name):
+        """What the last run has said of itself, in per cent of the machine."""
         with open(PAGE) as f:
             page = json.load(f)
         machine_ns = page["duration_ns"] * page["cpus"]
-        for load in loads:
-            self.said.setdefault(load.name, []).append(
-                [100 * page["cost"][part] / machine_ns for part in ("programs_ns", "process_ns")])
-        return times
+        self.said.setdefault(name, []).append(
+            [100 * page["cost"][part] / machine_ns for part in ("programs_ns", "process_ns")])
 
 
 def shell(name, script, *args):
@@ -212,6 +221,9 @@ def measure_all(quick, show, look, progress):
         raw["slowdowns"][load.name] = measure.slowdowns(things, [load], 2 if quick else 5, progress)
         look()
     for triage in things:
+        for n in range(2 if quick else 5):
+            progress(f"no load, run {n + 1}")
+            triage.beside_nothing()
         raw["said"] = triage.said
         show(own_work(raw["slowdowns"], triage, all_loads))
         show(said_of_itself(triage))
