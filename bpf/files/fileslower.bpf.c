@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each file call (file.bpf.h) that takes at least the minimum time, with the file's name. on_wait replaces the hooks at
- * system calls, which busy servers feel: it reports each wait of a task in a file call, by context switches alone.
+ * Each file call (file.bpf.h) that takes at least the minimum time, with the file's name; or each wait in one
+ * (file_waits.bpf.h).
  */
 #define SCOPE_UNTYPED
 #include "compat.bpf.h"
 #include "file.bpf.h"
+#include "file_waits.bpf.h"
 #include "fileslower.h"
 #include "ring.bpf.h"
 #include "scope.bpf.h"
@@ -103,10 +104,10 @@ static __always_inline void fill_other(struct fileslower_record *r, struct task_
 	r->result = 0;
 	r->pid = t->tgid;
 	r->tid = t->pid;
-	r->op = file_call_opens(st->call) ? FILE_OPEN : st->side[0].op ?: st->side[1].op;
+	r->op = file_op_of(st);
 	r->end = end;
 	bpf_probe_read_kernel(r->comm, sizeof(r->comm), t->comm);
-	fill_file(r, t, st, st->side[0].op ? &st->side[0] : &st->side[1]);
+	fill_file(r, t, st, file_side_of(st));
 }
 
 /*
@@ -141,45 +142,12 @@ int show_unfinished(struct bpf_iter__task *ctx)
 
 /* --- waits ------------------------------------------------------------------------------------ */
 
-#define PF_KTHREAD 0x00200000   /* include/linux/sched.h */
-
-/* The current task leaves its CPU. Its registers say in which call. */
-static __always_inline void begin_wait(struct task_struct *t)
+static __always_inline void file_waited(struct task_struct *t, const struct file_state *st, u64 since, u64 now)
 {
-	struct file_state *st;
-	u64 arg[6] = {};
-	struct call c;
-	int i;
-
-	if (!call_now(&c) || !in_scope(t))
-		return;
-	st = file_states_get(t, NULL);
-	if (!st) {
-		count_lost(LOSS_NO_STORAGE);
-		return;
-	}
-#pragma unroll
-	for (i = 0; i < 4; i++)
-		arg[i] = c.arg[i];
-	if (!file_call_begins(st, &c, arg))
-		return;
-	st->call = c.which;
-	st->start_ns = bpf_ktime_get_ns();
-}
-
-static __always_inline void end_wait(struct task_struct *t)
-{
-	struct file_state *st = file_states_find(t);
 	struct fileslower_record *r;
-	u64 since, now;
 	u32 zero = 0;
 
-	if (!st || !st->start_ns)
-		return;
-	since = st->start_ns;
-	st->start_ns = 0;
-	now = bpf_ktime_get_ns();
-	if (since > now || now - since < min_ns)
+	if (now - since < min_ns)
 		return;
 	r = bpf_map_lookup_elem(&record_room, &zero);
 	if (!r)
@@ -187,18 +155,6 @@ static __always_inline void end_wait(struct task_struct *t)
 	fill_other(r, t, st, since, now, FILESLOWER_WAITED);
 	r->cpu = bpf_get_smp_processor_id();
 	send_record(r);
-}
-
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_wait, bool preempt, struct task_struct *prev, struct task_struct *next)
-{
-	if (!armed)
-		return 0;
-	if (!preempt && !(prev->flags & PF_KTHREAD))
-		begin_wait(prev);
-	if (!(next->flags & PF_KTHREAD))
-		end_wait(next);
-	return 0;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -7,8 +7,11 @@
     intact(result.report)
 """
 
+import fcntl
 import os
 import re
+import struct
+import termios
 
 import pytest
 
@@ -62,3 +65,8 @@ def mount_of(path):
 
 def type_of_fs(path):
     return mount_of(path)[1]
+
+
+def unread(fd):
+    """Bytes in a pipe."""
+    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]

@@ -2,19 +2,16 @@
 """fileslower: each call with what it did, in order, and only those that took as long."""
 
 import errno
-import fcntl
 import functools
 import json
 import os
-import struct
 import subprocess
-import termios
 import time
 
 import pytest
 
 import tally
-from filing import (APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, type_of_fs)
+from filing import (APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, type_of_fs, unread)
 from probing import told
 from tally import once, steady, wait_until
 
@@ -41,11 +38,6 @@ def lines(fileslower, trigger):
         return steady(trial)
 
     return measure
-
-
-def unread(fd):
-    """Bytes in a pipe."""
-    return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
 
 
 def done(line):

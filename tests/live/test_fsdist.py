@@ -5,11 +5,13 @@ import functools
 import json
 import os
 import re
+import subprocess
+import time
 
 import pytest
 
 import tally
-from filing import (CREATE, READ, after, in_namespace, intact, mount_of, type_of_fs)
+from filing import (CREATE, READ, after, in_namespace, intact, mount_of, type_of_fs, unread)
 from probing import told
 from tally import by_key, flaws, once, scaled, steady
 
@@ -218,3 +220,35 @@ def test_usage(run):
         assert result.code == 2 and hint in result.stderr
     result = run("-n", tool="fsdist")
     assert result.code == 0 and "on_file_enter at tp_btf/sys_enter" in result.text
+
+
+def voluntary_switches(pid):
+    """How often it has left its CPU to wait: /proc/PID/status."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", f.read(), re.MULTILINE)[1])
+
+
+def test_waits(fsdist, directory, ends):
+    """--waits has each wait of a task in a read, by context switches alone: as many as the kernel has counted."""
+    fifo = directory / "fifo"
+    os.mkfifo(fifo)
+    # Open for reading, too: dd opens it without a wait then.
+    writer = os.open(fifo, os.O_RDWR)
+    ends.callback(os.close, writer)
+    n = 5
+    load = subprocess.Popen(["dd", f"if={fifo}", "of=/dev/null", "bs=1", f"count={n}"], stderr=subprocess.DEVNULL)
+    ends.callback(load.wait)
+    ends.callback(load.kill)
+    tally.settle(load.pid)
+    tracer = fsdist("-p", load.pid, "--all-kinds", "--op", "read", "--waits")
+    before = voluntary_switches(load.pid)
+    for i in range(n):
+        tally.settle(load.pid)
+        waits = voluntary_switches(load.pid) - before
+        time.sleep(0.03)
+        os.write(writer, b"x")
+        tally.wait_until(lambda: not unread(writer), "the byte is read")
+    assert not load.wait() and waits >= n - 1
+    groups = by_key(tracer.stop().report, "op")
+    assert {op: group["count"] for op, group in groups.items()} == {"read": waits}
+    assert groups["read"]["min"] < groups["read"]["max"] and groups["read"]["sum"] >= (n - 1) * 20_000_000

@@ -21,7 +21,6 @@
 SKELETON(fileslower);
 
 #define KEY_MIN 0x1000
-#define KEY_WAITS 0x1001
 #define DEFAULT_MIN (10 * NSEC_PER_MSEC)
 #define RARE_MIN NSEC_PER_MSEC  /* calls this slow are rare */
 
@@ -35,7 +34,6 @@ static const char *const field_names[FIELDS] = {
 struct fileslower {
 	struct file_options options;
 	u64 min_ns;
-	bool waits;             /* --waits: waits in calls, by context switches */
 	struct fileslower_bpf *bpf;
 	struct lines lines;
 };
@@ -44,10 +42,6 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
 	struct fileslower *s = state->input;
 
-	if (key == KEY_WAITS) {
-		s->waits = true;
-		return 0;
-	}
 	if (key != KEY_MIN)
 		return file_options__parse(&s->options, key, arg);
 	if (!parse_duration(arg, NSEC_PER_MSEC, &s->min_ns))
@@ -145,10 +139,10 @@ static int report(struct measurement *m, struct report *r)
 	err = lines__drain(&s->lines);
 	if (err)
 		return err;
-	r->value = s->waits ? "long waits in file calls" : "slow calls";
+	r->value = s->options.waits ? "long waits in file calls" : "slow calls";
 	r->source = m->source;
 	r->caveat = file_calls_caveat;
-	lines__none_so_long(&s->lines, r, s->waits ? "wait" : "call", s->min_ns);
+	lines__none_so_long(&s->lines, r, s->options.waits ? "wait" : "call", s->min_ns);
 	return lines__report(&s->lines, r);
 }
 
@@ -165,13 +159,6 @@ static int check(void *context, struct cli *cli)
 	return err;
 }
 
-static int choose_programs(const struct fileslower *s)
-{
-	return bpf_program__set_autoload(s->bpf->progs.on_file_enter, !s->waits) ?:
-	       bpf_program__set_autoload(s->bpf->progs.on_file_exit, !s->waits) ?:
-	       bpf_program__set_autoload(s->bpf->progs.on_wait, s->waits);
-}
-
 static int open_skeleton(struct measurement *m)
 {
 	struct fileslower_bpf *bpf = m->bpf;
@@ -181,9 +168,9 @@ static int open_skeleton(struct measurement *m)
 	s->bpf = bpf;
 	bpf->rodata->min_ns = s->min_ns;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
-	if (s->waits)
-		m->source = "context switches, and the call that a task is in (tp_btf/sched_switch)";
-	err = choose_programs(s) ?: lines__prepare(&s->lines, m, bpf->obj);
+	if (s->options.waits)
+		m->source = file_waits_source;
+	err = lines__prepare(&s->lines, m, bpf->obj);
 	if (!err)
 		err = file_calls__prepare(bpf->obj, &m->run->host, &s->options);
 	return err;
@@ -215,8 +202,7 @@ static void release(void *own)
 
 static const struct argp_option option_list[] = {
 	{ "min", KEY_MIN, "TIME", 0, "Calls of at least so long (default: 10ms)", 0 },
-	{ "waits", KEY_WAITS, NULL, 0, "Each wait in a call instead, without a hook at each system call", 0 },
-	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+	FILE_OPTION_WAITS, FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
 };
 
 FILE_VALUES_FS(option_list);

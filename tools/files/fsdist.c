@@ -51,9 +51,11 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 
 static int report(struct measurement *m, struct report *r)
 {
-	r->value = "time of calls";
+	const struct fsdist *s = m->own;
+
+	r->value = s->options.waits ? "waits in calls" : "time of calls";
 	r->unit = UNIT_NS;
-	r->source = file_calls_source;
+	r->source = m->source;
 	r->caveat = file_calls_caveat;
 	return measure__report(&m->measure, m, r);
 }
@@ -75,6 +77,8 @@ static int open_skeleton(struct measurement *m)
 	bpf->rodata->want_fs = m->cli->by & BY_FILE_FS;
 	bpf->rodata->want_mount = m->cli->by & BY_FILE_MOUNT;
 	FILE_OPTIONS_SET(bpf->rodata, &s->options);
+	if (s->options.waits)
+		m->source = file_waits_source;
 	if (m->cli->by & BY_FILE_MOUNT)
 		err = map__set_room(bpf->maps.mounts, &m->run->host, MOUNT_NAMES);
 	return err ?: file_calls__prepare(bpf->obj, &m->run->host, &s->options);
@@ -103,7 +107,7 @@ static const struct own_parts *parts(void *own)
 }
 
 static const struct argp_option option_list[] = {
-	FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
+	FILE_OPTION_WAITS, FILE_OPTION_FS, FILE_OPTION_MOUNT, FILE_OPTION_OPS, FILE_OPTION_ALL_KINDS, {},
 };
 
 FILE_VALUES_FS(option_list);

@@ -15,6 +15,7 @@
 
 const char file_calls_source[] =
 	"system calls, from entry to return (tp_btf/sys_enter, tp_btf/sys_exit)";
+const char file_waits_source[] = "context switches, and the call that a task is in (tp_btf/sched_switch)";
 const char file_calls_caveat[] =
 	"not seen: memory-mapped files, io_uring and aio, the kernel's own";
 
@@ -165,6 +166,9 @@ error_t file_options__parse(struct file_options *o, int key, char *arg)
 	case KEY_FILE_ALL_KINDS:
 		o->all_kinds = true;
 		return 0;
+	case KEY_FILE_WAITS:
+		o->waits = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -174,16 +178,37 @@ error_t file_options__parse(struct file_options *o, int key, char *arg)
  * --- the object --------------------------------------------------------------------------------
  */
 
+/* Only the tools with --waits have both kinds of programs. */
+static int choose_programs(struct bpf_object *obj, bool waits)
+{
+	static const struct {
+		const char *name;
+		bool waits;
+	} programs[] = { { "on_file_enter", false }, { "on_file_exit", false }, { "on_wait", true } };
+	struct bpf_program *program;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(programs) && !err; i++) {
+		program = bpf_object__find_program_by_name(obj, programs[i].name);
+		if (program)
+			err = bpf_program__set_autoload(program, programs[i].waits == waits);
+	}
+	return err;
+}
+
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
 			const struct file_options *o)
 {
 	u8 (*marks)[SYSCALL_NUMBERS] = object_variable(obj, ".rodata", "calls");
 	size_t i;
+	int err;
 
 	if (!marks)
 		return -ENOENT;
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		if (calls[i].ops & o->ops)
 			syscall_mark(marks, calls[i].name, calls[i].call);
-	return task_state__prepare(obj, "file_states", host);
+	err = choose_programs(obj, o->waits);
+	return err ?: task_state__prepare(obj, "file_states", host);
 }

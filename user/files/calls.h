@@ -18,6 +18,8 @@
 
 /* Source and caveat of their reports. */
 extern const char file_calls_source[], file_calls_caveat[];
+/* Source with --waits. */
+extern const char file_waits_source[];
 
 /* "read", "write", "open", "fsync", "readdir"; indexed by enum file_op. */
 extern const char *const file_op_names[FILE_OPS];
@@ -28,6 +30,7 @@ struct file_options {
 	bool has_mount;         /* restrict to the mount with this id */
 	u32 mount;
 	bool all_kinds;         /* include objects other than regular files and directories */
+	bool waits;             /* waits in calls, by context switches: bpf/files/file_waits.bpf.h */
 };
 
 /* Keys of the file options, among a tool's own options. */
@@ -36,6 +39,7 @@ enum {
 	KEY_FILE_MOUNT,
 	KEY_FILE_OPS,
 	KEY_FILE_ALL_KINDS,
+	KEY_FILE_WAITS,
 };
 
 #define FILE_OPTION_FS                                                                             \
@@ -47,6 +51,8 @@ enum {
 #define FILE_OPTION_ALL_KINDS                                                                      \
 	{ "all-kinds", KEY_FILE_ALL_KINDS, NULL, 0,                                                \
 	  "Pipes, sockets, terminals and devices, too, not only files and directories", 1 }
+#define FILE_OPTION_WAITS                                                                          \
+	{ "waits", KEY_FILE_WAITS, NULL, 0, "Each wait in a call instead, without a hook at each system call", 0 }
 
 /* Declare the values of --fs and --op below the tool's table (OPTION_VALUES). */
 #define FILE_VALUES_FS(table)                                                                      \
@@ -63,7 +69,8 @@ void file_options__complete_fs(struct completion *c);
 error_t file_options__parse(struct file_options *o, int key, char *arg);
 
 /*
- * Prepares the opened object: sets its constant calls (bpf/lib/call.bpf.h) and have_task_storage.
+ * Prepares the opened object: sets its constant calls (bpf/lib/call.bpf.h) and have_task_storage, and chooses the
+ * programs: those at system calls or, with --waits, on_wait.
  * FILE_OPTIONS_SET sets the other constants. Returns 0 or a negative errno.
  */
 int file_calls__prepare(struct bpf_object *obj, const struct host *host,
