@@ -24,18 +24,17 @@
 
 /*
  * The default lines show problems of a machine, by keys of few values: cgroups, disks, reasons, no
- * tasks.
+ * tasks. None runs a program at each system call all the time: busy servers feel that.
  */
 static const char *const usual_lines[] = {
 	"runqlat --by cgroup",
 	"cpudist --by cgroup",
-	"syscount --failed --by syscall,errno",
+	"syscount --failed --by syscall,errno --slices",
 	"biolatency --by disk",
-	"fsdist",
+	"fsdist --waits",
 	"exitsnoop",
-	"connsnoop --failed",
+	"connsnoop --failed --tcp",
 	"reclaim --by cgroup",
-	"futexstat --by cgroup",
 	"tcpretrans --count --by remote",
 	"netdrop --by reason",
 	"softirqs",
