@@ -127,7 +127,7 @@ static __always_inline bool regs_of_context(struct walk_regs *r, const struct sa
 	r->sp = saved->sp;
 	r->fp = saved->bp;
 	r->base = saved->bx;
-	r->link = 0;
+	r->link = saved->di;
 	return is_user_64(saved->cs);
 }
 
@@ -142,7 +142,7 @@ static __always_inline bool regs_of_task(struct walk_regs *r, const void *saved)
 	/* And rbx, which is next to it in both. */
 	bpf_probe_read_kernel(&r->fp, sizeof(r->fp) + sizeof(r->base),
 			      saved + __builtin_offsetof(struct saved_regs, bp));
-	r->link = 0;
+	bpf_probe_read_kernel(&r->link, sizeof(r->link), saved + __builtin_offsetof(struct saved_regs, di));
 	return is_user_64(cs);
 }
 

@@ -286,8 +286,7 @@ static __always_inline bool unwind_out_of_signal(struct user_walk *w)
 	    (RETURNS_BY_LINK && !user_word(w, frame + SIGNAL_LINK, &w->link)) ||
 	    !user_word(w, frame + SIGNAL_SP, &w->sp) || !user_word(w, frame + SIGNAL_IP, &w->ip))
 		return false;
-	if (RETURNS_BY_LINK)
-		w->link = code_address(w->link);
+	w->link = RETURNS_BY_LINK ? code_address(w->link) : 0;
 	w->is_exact = true;
 	return true;
 }
@@ -370,7 +369,7 @@ static __always_inline bool unwind_by_rule(struct user_walk *w, const struct unw
 		return false;
 	if (r->fp == UNWIND_FP_AT_FP && !user_word(w, frame + r->fp_offset, &w->bp))
 		return false;
-	if (RETURNS_BY_LINK && !r->ra_offset)
+	if (!r->ra_offset)
 		return unwind_by_link(w, cfa, w->bp);
 	if (cfa <= w->sp || !user_word(w, cfa + r->ra_offset, &w->ip))
 		return false;

@@ -65,7 +65,7 @@ struct unwind_rule {
 	__s16 second;
 	__s32 offset;
 	__s32 fp_offset;
-	__s32 ra_offset;        /* the return address is *(CFA + ra_offset); 0: still in the link register */
+	__s32 ra_offset;        /* the return address is *(CFA + ra_offset); 0: in the link register (walk_regs.h) */
 	__s32 base_at;          /* enum unwind_base, or the caller's base is *(CFA + base_at) */
 };
 

@@ -6,7 +6,8 @@
 struct walk_regs {
 	__u64 ip, sp, fp;
 	__u64 base;             /* rbx of x86-64, by which few functions find their frame; else 0 */
-	__u64 link;             /* return address of the first frame, on machines with a link register; else 0 */
+	/* The first frame's return address may be here: the link register, or rdi of x86-64 (vfork() of glibc). */
+	__u64 link;
 };
 
 #endif /* TALLY_WALK_REGS_H */

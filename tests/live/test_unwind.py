@@ -72,6 +72,15 @@ def test_chains(ends, frameless):
     assert not losses(found), found
 
 
+def test_vfork(ends, trigger):
+    """glibc's vfork() on x86-64 has its return address in a register, since its child uses the same stack."""
+    event = "syscalls:sys_enter_" + ("vfork" if os.uname().machine == "x86_64" else "clone")
+    found, = reports_of(observe(ends, trigger("vforks", N), [(event, *DWARF, "-U")]))
+    stack, = found["stacks"]
+    assert [f["name"] for f in stack["frames"]][-3:] == ["work", "outer", "vfork"] and stack["value"] == N, found
+    assert "_start" in [f["name"] for f in stack["frames"]] and not losses(found), found
+
+
 @arm64
 def test_signed(ends, trigger):
     """Return addresses that are signed, from which the signature has to be taken."""

@@ -98,7 +98,7 @@ static struct unwind_rule cfa_rule(const struct unwind_machine *m, const Dwarf_O
 	return r;
 }
 
-enum where { SAME, UNDEFINED, AT_CFA, AT_FP, ELSEWHERE };
+enum where { SAME, UNDEFINED, AT_CFA, AT_FP, IN_LINK, ELSEWHERE };
 
 static enum where where_is(const struct unwind_machine *m, Dwarf_Frame *frame, int reg, s64 *offset)
 {
@@ -117,6 +117,8 @@ static enum where where_is(const struct unwind_machine *m, Dwarf_Frame *frame, i
 		*offset = op[1].number;
 		return AT_CFA;
 	}
+	if (n == 1 && m->link && (op->atom == DW_OP_reg0 + m->link || is_op(op, DW_OP_regx, m->link)))
+		return IN_LINK;
 	/* An expression begins with the CFA on the stack. */
 	if (op->atom == DW_OP_call_frame_cfa && n == 2 && op[1].atom == DW_OP_breg0 + m->fp) {
 		*offset = op[1].number;
@@ -136,11 +138,11 @@ static bool is_sp_usual(const struct unwind_machine *m, Dwarf_Frame *frame)
 	       (n == 2 && op->atom == DW_OP_call_frame_cfa && op[1].atom == DW_OP_stack_value);
 }
 
-/* On x86-64 the return address is just below the CFA; on arm64, at any place of the frame, or in x30. */
+/* On x86-64 the return address is just below the CFA, or in rdi; on arm64, at any place of the frame, or in x30. */
 static bool is_ra_usual(const struct unwind_machine *m, enum where ra, s64 offset)
 {
 	if (m == &unwind_x86)
-		return ra == AT_CFA && offset == -8;
+		return ra == IN_LINK || (ra == AT_CFA && offset == -8);
 	return ra == SAME || (ra == AT_CFA && offset);
 }
 
@@ -375,7 +377,7 @@ __asm__(".text\n"
 	".cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22\n"
 	STEP                                                    /* 12 */
 	".cfi_def_cfa rax, 8\n" STEP                            /* 13 another register */
-	".cfi_def_cfa rsp, 40\n.cfi_register rip, rdi\n" STEP   /* 14 rip elsewhere */
+	".cfi_def_cfa rsp, 40\n.cfi_register rip, rdx\n" STEP   /* 14 rip elsewhere */
 	".cfi_undefined rip\n" STEP                             /* 15 the outermost */
 	".cfi_restore rip\n" STEP                               /* 16 rsp + 40 */
 	/* def_cfa_sf, def_cfa_offset_sf, offset_extended, offset_extended_sf */
@@ -399,9 +401,15 @@ __asm__(".text\n"
 	".cfi_escape 0x0f, 4, 0x77, 0xa8, 1, 0x06\n" STEP       /* another place: not followed */
 	".cfi_endproc\n"
 	"unwind_after:\n"
-	".skip 16, 0x90\n");
+	".skip 16, 0x90\n"
+	/* vfork() of glibc */
+	"unwind_link:\n"
+	".cfi_startproc\n"
+	".cfi_def_cfa_offset 0\n.cfi_register rip, rdi\n" STEP
+	".cfi_def_cfa_offset 8\n.cfi_restore rip\n" STEP
+	".cfi_endproc\n");
 
-extern const char unwind_shapes[], unwind_signal[], unwind_after[];
+extern const char unwind_link[], unwind_shapes[], unwind_signal[], unwind_after[];
 
 static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 {
@@ -476,6 +484,9 @@ static void shapes(void **state)
 		assert_at(&t, at + places[i].at, places[i].rule);
 	assert_at(&t, (u64)unwind_signal - base, signal);
 	assert_at(&t, (u64)unwind_signal - base + 16, unsupported);
+	at = (u64)unwind_link - base;
+	assert_at(&t, at, (struct unwind_rule){ .cfa = UNWIND_SP, .fp = UNWIND_FP_SAME });
+	assert_at(&t, at + 16, (struct unwind_rule)RULE(SP, 8, 0, SAME, 0));
 	/* Nothing is said of what has no directives. */
 	assert_at(&t, (u64)unwind_after - base, unknown);
 	assert_at(&t, (u64)unwind_after - base + 15, unknown);

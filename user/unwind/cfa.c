@@ -45,6 +45,11 @@ static bool is_base(const struct unwind_machine *machine, u64 reg)
 	return machine->base && reg == machine->base;
 }
 
+static bool is_link(const struct unwind_machine *machine, u64 reg)
+{
+	return machine->link && reg == machine->link;
+}
+
 static void put_fp(struct unwind_rule *r, const struct cfa_place *p)
 {
 	r->fp = UNWIND_FP_LOST;
@@ -64,12 +69,14 @@ static void put_base(struct unwind_rule *r, const struct cfa_place *p)
 		r->base_at = p->offset;
 }
 
-/* A return address at the CFA itself would be in the caller's frame. */
+/* A return address at the CFA itself would be in the caller's frame: 0 is that of one in a register. */
 static bool put_ra(struct unwind_rule *r, const struct unwind_machine *machine,
 		   const struct cfa_place *p)
 {
 	if (p->how == CFA_SAME)
 		return !machine->pushed_ra;
+	if (p->how == CFA_IN_LINK)
+		return machine->pushed_ra;
 	if (p->how != CFA_AT_CFA || !p->offset || !fits_s32(p->offset))
 		return false;
 	r->ra_offset = p->offset;
@@ -374,6 +381,9 @@ static bool run_place(struct machine *m, u8 op)
 	case DW_CFA_val_expression:
 		cursor__cut(c, cursor__take_uleb(c));
 		put_place(m, reg, CFA_OTHERWISE, 0);
+		break;
+	case DW_CFA_register:
+		put_place(m, reg, is_link(m->common->machine, cursor__take_uleb(c)) ? CFA_IN_LINK : CFA_OTHERWISE, 0);
 		break;
 	default:
 		cursor__take_uleb(c);

@@ -22,6 +22,7 @@ struct cfa_place {
 		CFA_AT_CFA,             /* *(CFA + offset) */
 		CFA_AT_FP,              /* *(fp + offset) */
 		CFA_UNDEFINED,
+		CFA_IN_LINK,            /* in the machine's register link */
 		CFA_OTHERWISE,          /* elsewhere, for example in another register */
 	} how;
 	s64 offset;

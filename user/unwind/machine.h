@@ -14,6 +14,7 @@ struct unwind_machine {
 	u32 sp, fp, ra;         /* registers; ra: the column of the return address */
 	u32 base;               /* a register by which few functions find their frame; 0: none */
 	bool has_signed_ra;     /* return addresses may be signed (pointer authentication) */
+	u32 link;               /* a register that few functions move a pushed return address to; 0: none */
 	s64 pushed_ra;          /* where calls push the return address: CFA + this; 0: they leave it in ra */
 	s64 signal_sp;          /* a signal frame's CFA is *(sp + this); 0: signal frames have no rules */
 };
