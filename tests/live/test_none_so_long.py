@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tools that show what took --min or more: a report without a line does not say that nothing happened."""
 
+import os
+import re
+
 import pytest
 
 from tally import once
@@ -28,3 +31,10 @@ def test_without_a_minimum(run):
 def test_one_that_took_so_long_is_a_line(run):
     ran = run("--min", "1ms", "-e", "nanosleep,clock_nanosleep", "--", "sleep", "0.01", tool="trace")
     assert "nanosleep" in ran.text and "no chosen" not in ran.text, ran
+
+
+@pytest.mark.parametrize("name", ("connsnoop", "fileslower", "filetop", "fsdist", "opensnoop"))
+def test_what_is_not_seen(run, name):
+    """No event is no all-clear where io_uring does without system calls: each report says so."""
+    result = run("-d", "0.1", "-p", os.getpid(), tool=name)
+    assert re.search(r"^note: not seen: .*io_uring", result.text, re.MULTILINE), result

@@ -186,6 +186,7 @@ static void init(void *own)
 		.snoop = {
 			.value = "opens of files",
 			.source = "system calls at tp_btf/sys_exit: open, creat, openat, openat2",
+			.caveat = "not seen: opens by io_uring, by handle, and the kernel's own",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
 			.call = calls, .ncalls = ARRAY_SIZE(calls),
 			.state = "open_starts",

@@ -154,6 +154,7 @@ static int open_skeleton(struct snoop *s)
 	bpf->rodata->by_state = true;
 	s->m->source = s->source = "tp_btf/inet_sock_set_state";
 	s->value = "TCP connects";
+	s->caveat = "not seen: accepts, other protocols, connects that fail before their first packet";
 	return bpf_program__set_autoload(bpf->progs.on_enter, false) ?:
 	       bpf_program__set_autoload(bpf->progs.on_exit, false);
 }
@@ -167,6 +168,7 @@ static void init(void *own)
 			.value = "connections",
 			.source = "connect, accept, accept4 at tp_btf/sys_exit; "
 				  "tp_btf/inet_sock_set_state",
+			.caveat = "not seen: connections by io_uring, and messages with an address (sendto)",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
 			.call = calls, .ncalls = ARRAY_SIZE(calls),
 			.state = "conn_starts",
