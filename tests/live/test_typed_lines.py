@@ -17,7 +17,7 @@ FILE = Path(__file__).with_name("typed_lines.txt")
 
 def typed_lines():
     lines = (line.strip() for line in FILE.read_text().splitlines())
-    return [re.split(" (->|=>|>>) ", line) for line in lines if line and not line.startswith("#")]
+    return [re.split(" (->|=>|>>|~>) ", line) for line in lines if line and not line.startswith("#")]
 
 
 def pytest_generate_tests(metafunc):
@@ -42,6 +42,8 @@ def test_typed(run, typed, how, meant, directory):
         assert result.code == 0 and result.text.startswith(f"Usage: {tool}"), result
     elif how == ">>":
         assert result.code in (0, 1) and f"meant as: {meant}\n" in result.stderr, result
+    elif how == "~>":
+        assert result.code in (0, 1) and f"warning: {meant}" in result.stderr, result
     elif how == "=>":
         assert result.code == 2 and meant in result.stderr, result
         said = [line for line in result.stderr.splitlines() if "meant as" not in line]

@@ -34,16 +34,29 @@ static bool is_call_graph(const char *value)
 	return !strcmp(value, "fp") || !strcmp(value, "lbr") || !strncmp(value, "dwarf", 5);
 }
 
+static bool is_perf_data(const char *file)
+{
+	size_t len = strlen(file);
+
+	return len >= strlen(".data") && !strcmp(file + len - strlen(".data"), ".data");
+}
+
 /* value: the rest of the option's word, or the next word, or NULL. */
 static bool fits(enum habit_when when, bool is_own, const char *value)
 {
 	switch (when) {
 	case WHEN_NUMBER:
 		return value && isdigit((unsigned char)*value);
+	case WHEN_SMALL_NUMBER:
+		return value && isdigit((unsigned char)*value) && strtoul(value, NULL, 10) - 1 < 999;
 	case WHEN_NO_NUMBER:
 		return !value || (!isdigit((unsigned char)*value) && *value != '.');
 	case WHEN_ALONE:
 		return !value || *value == '-';
+	case WHEN_WORD:
+		return value && *value != '-';
+	case WHEN_PERF_DATA:
+		return value && is_perf_data(value);
 	case WHEN_SEPARATOR:
 		return value && ispunct((unsigned char)*value) && !value[1];
 	case WHEN_CALL_GRAPH:
@@ -98,6 +111,9 @@ struct translation {
 	int argument;           /* index in word[] of the first argument */
 	bool has_events;        /* -e */
 	bool has_min;           /* --min */
+	bool has_all;           /* -a */
+	bool has_command;
+	char narrowed;          /* -C or -u, the last one; 0: neither */
 };
 
 static void put(struct translation *t, const char *word)
@@ -115,6 +131,15 @@ static void put_joined(struct translation *t, const char *a, const char *b)
 static const char *next_word(const struct translation *t)
 {
 	return t->i + 1 < t->argc ? t->argv[t->i + 1] : NULL;
+}
+
+/* An own option that means something else in the peer: NULL after a warning. */
+static const struct habit *unless_own(const struct habit *h)
+{
+	if (!h || h->value != VALUE_OWN)
+		return h;
+	diag_warn("%s: %s", h->option, h->say);
+	return NULL;
 }
 
 static int put_habit(struct translation *t, const struct habit *h, const char *value)
@@ -154,6 +179,9 @@ static void note_own(struct translation *t, int k)
 {
 	t->has_events |= t->table.letter[k] == 'e';
 	t->has_min |= !strcmp(t->table.name[k], "min");
+	t->has_all |= t->table.letter[k] == 'a';
+	if (t->table.letter[k] == 'C' || t->table.letter[k] == 'u')
+		t->narrowed = t->table.letter[k];
 }
 
 /* Translates the long option argv[i] and advances past it and its value. */
@@ -164,7 +192,7 @@ static int translate_long(struct translation *t)
 	const char *value = name[len] ? name + len + 1 : next_word(t);
 	int first, other, k = option_table__name(&t->table, name, len, &first, &other);
 	bool is_own = k >= 0 && option_table__is_whole(&t->table, k, len), takes;
-	const struct habit *h = find_habit(t->tool, word, len + 2, is_own, value);
+	const struct habit *h = unless_own(find_habit(t->tool, word, len + 2, is_own, value));
 	int err = 0;
 
 	if (h) {
@@ -190,7 +218,7 @@ static int translate_letter(struct translation *t, const char *p, bool *took_nex
 {
 	const char option[] = { '-', *p, 0 }, *value = p[1] ? p + 1 : next_word(t);
 	int k = option_table__letter(&t->table, *p);
-	const struct habit *h = find_habit(t->tool, option, 2, k >= 0, value);
+	const struct habit *h = unless_own(find_habit(t->tool, option, 2, k >= 0, value));
 	bool takes = h ? h->value != VALUE_NONE : k >= 0 && t->table.takes[k] == TAKES_VALUE;
 
 	*took_next = takes && !p[1] && value;
@@ -235,6 +263,7 @@ static bool begins_command(const struct translation *t, const char *word)
 
 static void put_rest(struct translation *t)
 {
+	t->has_command = t->i + !strcmp(t->argv[t->i], "--") < t->argc;
 	while (t->i < t->argc)
 		put(t, t->argv[t->i++]);
 }
@@ -299,6 +328,15 @@ static void take_threshold(struct translation *t)
 	diag_warn("%s alone is the least time, as in %s; an interval is -I MS", number, said);
 }
 
+/* perf measures all tasks with -C or -u, and the command is there for its time only. */
+static void warn_of_scope(const struct translation *t)
+{
+	if (t->has_command && t->narrowed && !t->has_all && is_among(t->tool, "profile stat stackcount"))
+		diag_warn("-%c: of the command's tasks only; %s", t->narrowed,
+			  t->narrowed == 'C' ? "with -a of all, as in perf" :
+					       "without the command of all that user's tasks, for -d SECONDS");
+}
+
 /* A letter becomes at most two words and its value, with three bytes of text. */
 static int make_room(struct translation *t)
 {
@@ -332,6 +370,8 @@ int habits__translate(const struct argp *argp, const struct cli_spec *spec, int 
 		err = translate_word(&t);
 	if (!err && t.narguments)
 		take_threshold(&t);
+	if (!err)
+		warn_of_scope(&t);
 	if (!err && t.command)
 		put_command(&t);
 	t.word[t.n] = NULL;

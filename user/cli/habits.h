@@ -7,9 +7,9 @@
  *   biolatency -DF                 biolatency --by disk --by flags
  *   runqslower 5000                runqslower --min 5000us, with a message
  *
- * An option of the tool itself always keeps its meaning; only a value that it cannot take (`stat -d
- * CMD`) selects the foreign one. Options that tally does not have are refused, with a hint what to type
- * instead.
+ * An option of the tool itself always keeps its meaning; only a value that it cannot take (`stat -d CMD`) selects the
+ * foreign one. A warning says so where the option means something else in the other tool. Options that tally does not
+ * have are refused, with a hint what to type instead.
  */
 #ifndef TALLY_CLI_HABITS_H
 #define TALLY_CLI_HABITS_H

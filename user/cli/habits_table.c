@@ -15,6 +15,8 @@
 #define BECOMES(...) WHEN_ANY, VALUE_NONE, { __VA_ARGS__ }, NULL
 #define WITH_VALUE(...) WHEN_ANY, VALUE_KEPT, { __VA_ARGS__ }, NULL
 #define DROPPED(...) WHEN_ANY, VALUE_DROPPED, { __VA_ARGS__ }, NULL
+/* The tool has the option, too, but it means something else there. */
+#define WARN(when, text) when, VALUE_OWN, { NULL }, text
 #define SAY(text) WHEN_ANY, VALUE_NONE, { NULL }, text
 
 #define NO_LBR "there are no branch stacks; --call-graph dwarf has stacks without frame pointers"
@@ -30,6 +32,8 @@ const struct habit habits[] = {
 	{ NULL, "--log-fd", SAY("as in -o FILE, or >&N of the shell") },
 
 	/* perf record, perf top, bcc's profile */
+	{ STACKS, "-o", WARN(WHEN_PERF_DATA, "the file gets text, which perf does not read; FILE.svg, .html, .json and "
+					     ".pb.gz get what their names say") },
 	{ STACKS, "-g", WHEN_CALL_GRAPH, VALUE_KEPT, { "--call-graph" }, NULL },
 	{ STACKS, "-g", NOTHING },
 	{ STACKS, "-R", NOTHING },
@@ -71,6 +75,10 @@ const struct habit habits[] = {
 	{ "stackcount", "-F", WHEN_NUMBER, VALUE_NONE, { NULL },
 	  "every event is counted, with -c N each Nth; profile -F HZ takes samples" },
 	{ BLOCKED, "-M", WITH_VALUE("--max") },
+	{ BLOCKED, "-m",
+	  WARN(WHEN_NUMBER, "shows milliseconds, and the number is the interval; bcc's -m US is --min=USus") },
+	{ BLOCKED, "-u",
+	  WARN(WHEN_SMALL_NUMBER, "tasks of that user; bcc's -u, threads of programs only, is --user-threads") },
 	{ BLOCKED, "-u", WHEN_ALONE, VALUE_NONE, { "--user-threads" }, NULL },
 	{ BLOCKED, "--user-threads-only", BECOMES("--user-threads") },
 	{ BLOCKED, "-k", BECOMES("--kernel-threads") },
@@ -107,6 +115,8 @@ const struct habit habits[] = {
 	{ "stat", "--per-cpu", BECOMES("-A") },
 
 	/* strace, perf trace */
+	{ "trace", "--duration",
+	  WARN(WHEN_NUMBER, "stops after that many seconds; perf trace's --duration MS is --min MSms") },
 	{ "trace", "-c", BECOMES("--summary") },
 	{ "trace", "--summary-only", BECOMES("--summary") },
 	{ "trace", "-w", NOTHING },
@@ -174,6 +184,11 @@ const struct habit habits[] = {
 	{ "probe", "--line", SAY("list --lines FUNCTION has them") },
 
 	/* bcc and libbpf-tools */
+	{ LINES, "-n", WARN(WHEN_WORD, "shows what would be traced, of a command; bcc's -n NAME is --comm NAME") },
+	{ "syscount", "-T",
+	  WARN(WHEN_NUMBER, "puts the time above each report, and the number is the interval; bcc's -T N is --top N") },
+	{ "biotop filetop tcptop", "-C",
+	  WARN(WHEN_NUMBER, "that CPU only; bcc's -C, not to clear the screen, is the default here") },
 	{ LINES, "-t", WHEN_NO_NUMBER, VALUE_NONE, { NULL }, NULL },
 	{ "execsnoop exitsnoop", "-U", NOTHING },
 	{ "execsnoop", "-x", BECOMES("--with-failed") },

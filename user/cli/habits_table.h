@@ -12,8 +12,11 @@
 enum habit_when {
 	WHEN_ANY,               /* not applied if the tool has the option itself */
 	WHEN_NUMBER,            /* begins with a digit */
+	WHEN_SMALL_NUMBER,      /* 1 to 999: rather seconds than a user */
 	WHEN_NO_NUMBER,         /* anything else, or nothing */
 	WHEN_ALONE,             /* nothing, or another option */
+	WHEN_WORD,              /* something that is no option */
+	WHEN_PERF_DATA,         /* perf.data, or another file of that kind */
 	WHEN_SEPARATOR,         /* one character of punctuation */
 	WHEN_CALL_GRAPH,        /* fp, dwarf, lbr */
 };
@@ -23,6 +26,7 @@ enum habit_value {
 	VALUE_KEPT,             /* becomes the value of the translation */
 	VALUE_DROPPED,
 	VALUE_MS,               /* the same as VALUE_KEPT, with the unit: milliseconds */
+	VALUE_OWN,              /* the tool's own option, with say as a warning: the peer's means something else */
 	VALUE_COMMAND,          /* a command in one word, split at blanks, behind all options */
 };
 
@@ -32,7 +36,7 @@ struct habit {
 	enum habit_when when;
 	enum habit_value value;
 	const char *becomes[2]; /* words; one that ends in '=' is joined with the value. None: drop the option */
-	const char *say;        /* alternatively: refuse it with this message */
+	const char *say;        /* refuse it with this message, or VALUE_OWN */
 };
 
 extern const struct habit habits[];
