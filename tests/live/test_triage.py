@@ -173,7 +173,8 @@ def test_files_that_are_not_there(run):
     else:
         assert round(told, 3) == calls, (found["duration_ns"], rule)
     assert rule["sentence"].startswith("seeker looks for files"), rule
-    assert rule["next"] == "opensnoop --failed --comm seeker", rule
+    called = mine["row"]["syscall"]
+    assert rule["next"] == f"trace --failed -e {called} --comm seeker -d 1", rule
 
 
 @once

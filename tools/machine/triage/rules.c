@@ -55,7 +55,8 @@ const struct triage_rule triage_rules[] = {
 		.why = "each victim of the OOM killer is a process that somebody wanted",
 		.sentence =
 			"the OOM killer kills {comm}, {times}: memory, or what its cgroup may have of it, is used up",
-		.next = "reclaim --min 0",
+		/* A line for each victim, and none for the stalls. */
+		.next = "reclaim --min 1h",
 	},
 	{
 		.name = "crash",
@@ -168,7 +169,7 @@ const struct triage_rule triage_rules[] = {
 		.cpu_use = true,
 		.why = "a compiler looks for some thousands a second in vain; more are a search without end",
 		.sentence = "{comm} looks for files that are not there: {syscall} fails with {errno}, {value}",
-		.next = "opensnoop --failed --comm {comm}",
+		.next = "trace --failed -e {syscall} --comm {comm} -d 1",
 	},
 	{
 		.name = "calls",
@@ -286,7 +287,7 @@ const struct triage_rule triage_rules[] = {
 		.weight = 73,
 		.why = "the kernel dropped packets that were not merely unexpected",
 		.sentence = "the kernel drops packets, {value}: {reason} at {location}",
-		.next = "netdrop -g",
+		.next = "netdrop --by reason,location,protocol,port -d 5",
 	},
 	{
 		.name = "interrupts",
@@ -355,7 +356,7 @@ const struct triage_rule triage_rules[] = {
 		.why = "its tasks stand still while CPUs may be idle: a tenth of a CPU is felt as pauses of up to 100 ms",
 		.sentence =
 			"the CPU quota of cgroup {cgroup} holds it back by {value}: {throttled} of {periods} periods were throttled",
-		.next = "runqlat -G {cgroup} -d 5",
+		.next = "cputhrottle 1",
 	},
 	{
 		/* A thread that a lock woke waits microseconds until the scheduler has found it a CPU: no quota. */
