@@ -138,13 +138,16 @@ static __always_inline u64 used_time(struct task_struct *t)
 	return sum;
 }
 
-static __always_inline void tell(struct task_struct *t)
+/* now: when the task's CPU time ended; 0: not known. */
+static __always_inline void tell(struct task_struct *t, u64 now)
 {
 	u64 task = (u64)t;
 	struct exit_record *r = bpf_map_lookup_elem(&exits, &task);
 
 	if (!r)
 		return;
+	if (now > r->time_ns)
+		r->age_ns += now - r->time_ns;  /* else a task may have run for longer than its age */
 	r->cpu_time_ns = used_time(t);
 	ring_output(r, sizeof(*r));
 	bpf_map_delete_elem(&exits, &task);
@@ -156,7 +159,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	if (!(task_run_state(prev) & TASK_DEAD))
 		return 0;
-	tell(prev);
+	tell(prev, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -166,7 +169,7 @@ int UNPREEMPTED_PROG(on_free, struct task_struct *t)
 {
 	struct process process = { (u64)t->signal, t->start_time };
 
-	tell(t);
+	tell(t, 0);
 	if (t->pid == t->tgid)
 		bpf_map_delete_elem(&told, &process);
 	return 0;

@@ -3,6 +3,7 @@
 
 import os
 import signal
+import subprocess
 import time
 
 import pytest
@@ -111,6 +112,17 @@ def test_failed(run):
     )
     lines, _ = events_of(result)
     assert [(line["values"]["status"], line["values"]["signal"]) for line in lines] == [(1, None), (None, "SIGKILL")]
+
+
+def test_none_runs_for_longer_than_it_lives(exitsnoop):
+    """Of one thread: its CPU time ends at the last moment of its age, which is after the line's time."""
+    tracer = exitsnoop("--comm", "true")
+    for _ in range(100):
+        subprocess.run(["true"], check=True)
+    lines, _ = events_of(tracer.stop())
+    assert len(lines) >= 100
+    longer = [line["values"] for line in lines if line["values"]["cpu_time"] > line["values"]["age"]]
+    assert not longer, longer
 
 
 def test_usage(run):
