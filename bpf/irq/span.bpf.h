@@ -4,7 +4,7 @@
  * (span.h). They belong to no task: the current task was merely interrupted. So the CPU is the only scope.
  *
  *   span_begin(token, ...)    the begin; token identifies its end, never 0
- *   span_end(token, &span)    the end; false if its begin was not seen, which is counted
+ *   span_end(token, &span)    the end; false if its begin was not seen, which is counted, or was in another slice
  *   span_add(&what, ns)       adds a value
  *
  * Work on a CPU is interrupted by other work that ends first (a timer function in a softirq, by one in an interrupt),
@@ -44,6 +44,9 @@ struct {
 	__type(value, struct open_spans);
 } open_spans SEC(".maps");
 
+/* --slices: the programs were attached then; before, begins and ends were not seen. 0: they always were. */
+u64 slice_ns = 0;
+
 /* The unkeyed map that measure.h expects stays empty: these tools always have keys. */
 HIST_MAPS(times, struct span_key);
 
@@ -78,6 +81,18 @@ static __always_inline void span_begin(u64 token, u64 id, u64 kind)
 	to->start_ns = bpf_ktime_get_ns();
 }
 
+/* The first end of a slice on this CPU may be of work that began before it. Places keep their last begin. */
+static __always_inline bool span_began_in_slice(const struct open_spans *open)
+{
+	bool any = false;
+	int i;
+
+#pragma unroll
+	for (i = 0; i < SPAN_DEPTH; i++)
+		any |= open->span[i].start_ns >= slice_ns;
+	return any;
+}
+
 static __always_inline bool span_end(u64 token, struct span *ended)
 {
 	struct open_spans *open;
@@ -94,10 +109,11 @@ static __always_inline bool span_end(u64 token, struct span *ended)
 		if (s->token == token) {
 			*ended = *s;
 			s->token = 0;
-			return true;
+			return ended->start_ns >= slice_ns;
 		}
 	}
-	count_lost(LOSS_UNMATCHED);
+	if (span_began_in_slice(open))
+		count_lost(LOSS_UNMATCHED);
 	return false;
 }
 

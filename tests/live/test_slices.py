@@ -67,7 +67,7 @@ def test_calls(tool, load):
         ratios = [rows[1][call] / rows[0][call] for call in ("read", "write")]
         # The load runs evenly only as far as the machine lets it: without scaling, the ratio would be about a tenth.
         tally.within(is_estimate(estimate) and all(0.5 < ratio < 2 for ratio in ratios), ratios, estimate)
-        assert estimate["note"].startswith("estimated: system calls were looked at for ")
+        assert estimate["note"].startswith("estimated: events were looked at for ")
         assert estimate["events"] == sum(row["calls"] for row in estimate["rows"])
 
     tally.steady(trial)
@@ -85,6 +85,33 @@ def test_waits(tool, load):
         tally.within(is_estimate(estimate) and 0.5 < ratio < 2, ratio, estimate)
         longest = max(row["max"] for row in estimate["rows"])
         assert longest <= max(row["max"] for row in exact["rows"]) + 1e6, (exact, estimate)
+
+    tally.steady(trial)
+
+
+PACKETS = """
+import socket
+here, there = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+there.bind(("127.0.0.1", 0))
+here.connect(there.getsockname())
+while True:
+    here.send(b"x")
+    there.recv(1)
+"""
+
+
+def test_softirqs(tool, load):
+    """Packets on loopback are softirqs, too many to look at all the time."""
+    for _ in range(2):
+        load(sys.executable, "-c", PACKETS)
+
+    def trial():
+        exact, estimate = both(tool, "softirqs")
+        rows = [{row["softirq"]: row for row in each["rows"]}["NET_RX"] for each in (exact, estimate)]
+        ratios = [rows[1][column] / rows[0][column] for column in ("count", "total")]
+        tally.within(is_estimate(estimate) and all(0.5 < ratio < 2 for ratio in ratios), ratios, estimate)
+        # A begin and an end of different slices, 900 ms apart, are not a pair, and nothing is lost at the edges.
+        assert rows[1]["max"] < 900e6 and not sum(estimate["lost"].values()), (exact, estimate)
 
     tally.steady(trial)
 
@@ -129,7 +156,9 @@ def test_exact_while_cheap(tool, trigger):
     tally.steady(trial)
 
 
-@pytest.mark.parametrize("command", ("syscount --latency", "syscount --hist", "futexstat -g", "futexstat --min 5"))
+@pytest.mark.parametrize("command", (
+    "syscount --latency", "syscount --hist", "futexstat -g", "futexstat --min 5", "softirqs --latency",
+))
 def test_refused(run, command):
     """Times need both ends of a call."""
     name, *options = command.split()

@@ -270,7 +270,7 @@ static int attach(struct measurement *m)
 	int err;
 
 	if (s->sliced)
-		m->sliced = (struct sliced){ .program = { s->bpf->progs.count_exit }, .n = 1 };
+		m->sliced = (struct sliced){ .program = { s->bpf->progs.count_exit }, .n = 1, .at_calls = true };
 	if (!s->columns.times)
 		return measurement__attach(m);
 	err = measure__begin(&m->measure, m, times_map(s, m));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "irq/spans.h"
+#include "report/diag.h"
 #include "tools.h"
 
 #include "softirqs.skel.h"
@@ -27,11 +28,48 @@ static int add_parts(void *context, const void *own, u32 by, struct report_row *
 	return report_row__add_text(row, "softirq", what->id < SOFTIRQS ? names[what->id] : number);
 }
 
+#define KEY_SLICES SPANS_KEY_OWN
+
+static error_t parse(struct spans *s, int key, char *arg)
+{
+	(void)arg;
+	if (key != KEY_SLICES)
+		return ARGP_ERR_UNKNOWN;
+	s->sliced = true;
+	return 0;
+}
+
+static int check(void *own, struct cli *cli)
+{
+	const struct spans *s = own;
+
+	if (s->sliced && s->late) {
+		diag_error("--slices estimates run times; a softirq may be raised in one slice and run in none");
+		return -EINVAL;
+	}
+	return spans__check(own, cli);
+}
+
+/* Thousands of packets a second are as many softirqs: two programs for each would cost a busy server some percent. */
+static int attach(struct measurement *m)
+{
+	const struct spans *s = m->own;
+	struct softirqs_bpf *bpf = m->bpf;
+
+	if (s->sliced)
+		m->sliced = (struct sliced){
+			.program = { bpf->progs.on_entry, bpf->progs.on_exit }, .n = 2,
+			.since_ns = (volatile u64 *)&bpf->bss->slice_ns,
+		};
+	return measurement__attach(m);
+}
+
 static const char *const part_names[] = { "softirq" };
 static const char *const of_time[] = { "on_entry", "on_exit", NULL };
 static const char *const of_late[] = { "on_raise", "on_late_entry", NULL };
 static const struct argp_option option_list[] = {
 	SPANS_LATENCY("How long they are late instead: from being raised to running"),
+	{ "slices", KEY_SLICES, NULL, 0, "Where softirqs are many, look for 100 ms of each second, and estimate", 1 },
 	{},
 };
 static const struct spans_tool spans_tool = {
@@ -42,6 +80,7 @@ static const struct spans_tool spans_tool = {
 	.of_time = of_time, .of_late = of_late,
 	.parts = { .name = part_names, .n = 1, .text = "softirq", .add = add_parts },
 	.by = BY_SPAN_ID,
+	.parse = parse,
 };
 static const struct argp own_argp = { .options = option_list, .parser = spans__parse };
 
@@ -63,8 +102,9 @@ static const struct tool_spec spec = {
 		.own = &own_argp,
 	},
 	.own_size = sizeof(struct spans), .skeleton = &softirqs_skeleton,
-	SPANS_HOOKS,
-	.init = init,
+	.hist = { "times", sizeof(struct span_key) },
+	.parts = spans__parts, .check = check, .open = spans__open, .attach = attach, .report = spans__report,
+	.free = spans__free, .init = init,
 };
 
 TOOL_MEASURING(softirqs, spec, AREA_INTERRUPTS, "softirqs: how many, how long they run, how late");

@@ -41,6 +41,7 @@ struct spans {
 	void *own;                      /* belongs to the tool */
 	struct own_parts parts;
 	bool late;
+	bool sliced;                    /* --slices, of tools that have it: see softirqs.c */
 	const struct spans_value *value;        /* one of the tool's two */
 	const char *source;                     /* its source, unless open() sets a better one */
 	struct symbols *symbols;        /* NULL: not needed yet */

@@ -105,7 +105,7 @@ static int attach(struct measurement *m)
 
 	if (f->sliced)
 		m->sliced = (struct sliced){
-			.program = { f->bpf->progs.on_enter, f->bpf->progs.on_exit }, .n = 2,
+			.program = { f->bpf->progs.on_enter, f->bpf->progs.on_exit }, .n = 2, .at_calls = true,
 			.since_ns = (volatile u64 *)&f->bpf->bss->slice_ns,
 		};
 	return err ?: measurement__attach_programs(m);

@@ -37,7 +37,7 @@ static const char *const usual_lines[] = {
 	"reclaim --by cgroup",
 	"tcpretrans --count --by remote",
 	"netdrop --by reason",
-	"softirqs",
+	"softirqs --slices",
 	"hardirqs",
 };
 

@@ -96,7 +96,7 @@ static void detach(struct measurement *m)
 
 struct cost {
 	u64 ns;                 /* of all programs */
-	u64 calls;              /* system calls: runs of the program that ran most */
+	u64 calls;              /* system calls: runs of the program at them that ran most */
 };
 
 static struct cost cost_of(const struct slices *s)
@@ -112,7 +112,7 @@ static struct cost cost_of(const struct slices *s)
 			if (bpf_obj_get_info_by_fd(bpf_program__fd(s->member[i]->sliced.program[k]), &info, &size))
 				continue;
 			cost.ns += info.run_time_ns;
-			if (info.run_cnt > cost.calls)
+			if (s->member[i]->sliced.at_calls && info.run_cnt > cost.calls)
 				cost.calls = info.run_cnt;
 		}
 	return cost;

@@ -4,9 +4,9 @@
  * estimated:
  *
  *   - The kernel's BPF statistics (run/overhead.h).
- *   - Programs that run at each system call, of measurements that ask for it (--slices). They stay attached while that
- *     costs less than a hundredth of the machine, which each slice measures; numbers are exact then. Else they are
- *     detached between slices. Attaching and detaching sys_enter and sys_exit takes 0.3 ms.
+ *   - Programs that run at each system call or softirq, of measurements that ask for it (--slices). They stay attached
+ *     while that costs less than a hundredth of the machine, which each slice measures; numbers are exact then. Else
+ *     they are detached between slices. Attaching and detaching sys_enter and sys_exit takes 0.3 ms.
  *
  * The cost: the run time of the programs by the kernel's statistics, and 200 ns for each system call, whose slow path a
  * hook at sys_enter or sys_exit turns on for all tasks. nginx lost 15 % of its throughput at 600,000 calls a second to
@@ -33,6 +33,7 @@ struct slices;
 struct sliced {
 	struct bpf_program *program[SLICED_PROGRAMS];
 	size_t n;               /* 0: it is not sliced */
+	bool at_calls;          /* they are at sys_enter or sys_exit, and cost the slow path of each system call, too */
 	/*
 	 * Variable of the object, or NULL: the start of the slice, CLOCK_MONOTONIC, set before they are attached;
 	 * 2^64 - 1 while they are detached; 0 as long as they have not been. State from before it may be stale.

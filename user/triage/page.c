@@ -137,7 +137,7 @@ static void put_losses(FILE *f, const struct triage_page *p)
 		const struct triage_loss *l = &p->loss[i];
 
 		if (l->duration_ns)
-			fprintf(f, "%s: estimated: system calls were looked at for %.1f s of %.1f s\n", l->tool,
+			fprintf(f, "%s: estimated: events were looked at for %.1f s of %.1f s\n", l->tool,
 				(double)l->measured_ns / NSEC_PER_SEC, (double)l->duration_ns / NSEC_PER_SEC);
 		if (!l->lost && !l->inexact)
 			continue;

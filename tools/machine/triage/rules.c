@@ -23,7 +23,7 @@ const char *const triage_lines[] = {
 	"offcputime --state disk -K --by comm",
 	/* A backend that waits for a lock of postgres sleeps like an idle client: only the stack tells. */
 	"offcputime --state sleep --min 100ms -U --call-graph dwarf --frames '^ProcSleep$' --comm 'postgres*' --by comm",
-	"softirqs --by cpu,softirq",
+	"softirqs --by cpu,softirq --slices",
 	"hardirqs --by cpu,irq,name",
 	"cputhrottle",
 };
