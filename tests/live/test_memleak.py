@@ -78,6 +78,14 @@ def test_each_function(memleak, trigger):
 
 
 @tally.once
+def test_callers_of_operator_new(memleak, trigger):
+    """The table shows who calls it, through the C++ library, which keeps no frame pointers."""
+    load = trigger("news", N)
+    rows = [row for row in after(memleak("-p", load.pid), load).report["rows"] if row["count"] == N]
+    assert len(rows) == 1 and rows[0]["bytes"] == 100 * N, rows
+    assert rows[0]["stack"].split(" < ")[:4] == ["operator new(unsigned long)", "maker(int)", "caller(int)", "main"]
+
+
 def test_copies_of_a_child(memleak, trigger):
     """After a fork the child frees what it has from its parent: that is still the parent's."""
     load = trigger("leaks", N, "fork")

@@ -517,6 +517,7 @@ static void init(void *own)
 		.order = "bytes", .max_live = DEFAULT_MAX_LIVE, .options = STACK_OPTIONS,
 		.outstanding = { .key_size = sizeof(struct task_key), .add_key = add_key },
 	};
+	m->options.of_stacks = true;
 	m->outstanding.context = m;
 	m->outstanding.stacks = &m->stacks;
 }

@@ -244,29 +244,29 @@ static void put_frame(FILE *f, const struct report_frame *frame)
 		fprintf(f, " (%s:%u)", frame->file, frame->line);
 }
 
-/* "leak < work < main" */
-static int add_stack(const struct outstanding *o, const struct stack_path *path,
-		     struct report_row *row)
+/* "leak < work < main", allocated; NULL without memory. */
+static char *stack_text(const struct outstanding *o, const struct stack_path *path)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 	u32 i;
-	int err;
 
 	if (!f)
-		return -ENOMEM;
+		return NULL;
 	for (i = 0; i < path->n && i < FRAMES_IN_A_ROW; i++) {
 		fputs(i ? " < " : "", f);
 		put_frame(f, &o->stacks->names.frame[path->frame[path->n - 1 - i]]);
 	}
 	fputs(i < path->n ? " < ..." : "", f);
-	err = fclose(f) ? -ENOMEM : report_row__add_text(row, "stack", text);
+	if (!fclose(f))
+		return text;
 	free(text);
-	return err;
+	return NULL;
 }
 
-static int fill_row(struct outstanding *o, size_t i, struct report *r, size_t *nkeys)
+/* text: of its stack; NULL: without stacks. */
+static int fill_row(struct outstanding *o, size_t i, const char *text, struct report *r, size_t *nkeys)
 {
 	const struct outstanding_group *g = &o->group[i];
 	const struct field figures[] = {
@@ -281,25 +281,86 @@ static int fill_row(struct outstanding *o, size_t i, struct report *r, size_t *n
 	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_fields(&row, figures, ARRAY_SIZE(figures));
-	if (!err && o->stacks)
-		err = add_stack(o, path_of(o, g->stack), &row);
+	if (!err && text)
+		err = report_row__add_text(&row, "stack", text);
 	return report__end_row(r, &row, err);
+}
+
+struct alike {
+	const struct outstanding *o;
+	size_t group;
+};
+
+static bool is_alike(const void *texts, u32 index, const void *key)
+{
+	char *const *text = texts;
+	const struct alike *a = key;
+
+	return !strcmp(text[index], text[a->group]) &&
+	       !memcmp(a->o->keys + index * a->o->key_size, a->o->keys + a->group * a->o->key_size, a->o->key_size);
+}
+
+static void add_group(struct outstanding_group *to, struct outstanding_group *g)
+{
+	to->count += g->count;
+	add_saturating(&to->bytes, g->bytes);
+	if (g->oldest_ns > to->oldest_ns)
+		to->oldest_ns = g->oldest_ns;
+	g->count = 0;
+}
+
+/*
+ * Sets the text of each group's stack. A row shows no modules and few frames, so stacks that differ may have one text.
+ * Their groups are added to the first one, and have a count of 0.
+ */
+static int merge_alike(struct outstanding *o, char **text)
+{
+	struct table by_text = {};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < o->ngroups && !err; i++) {
+		const struct alike alike = { o, i };
+		s64 known;
+		u64 hash;
+
+		text[i] = stack_text(o, path_of(o, o->group[i].stack));
+		if (!text[i]) {
+			err = -ENOMEM;
+			break;
+		}
+		hash = table_hash(table_hash(0, o->keys + i * o->key_size, o->key_size), text[i], strlen(text[i]));
+		known = table__find(&by_text, hash, is_alike, text, &alike);
+		if (known >= 0)
+			add_group(&o->group[known], &o->group[i]);
+		else
+			err = table__add(&by_text, hash, i);
+	}
+	table__free(&by_text);
+	return err;
 }
 
 static const char nothing[] = "nothing is outstanding: what was allocated in the run has been freed";
 
 int outstanding__report_rows(struct outstanding *o, struct report *r, const char *order, size_t top)
 {
+	char **text = calloc(o->ngroups ?: 1, sizeof(*text));
 	size_t i, nkeys = 0;
-	int err = 0;
+	int err = text ? 0 : -ENOMEM;
 
 	r->nothing = nothing;
 	r->table = true;
 	r->standing = true;
+	if (!err && o->stacks)
+		err = merge_alike(o, text);
 	for (i = 0; i < o->ngroups && !err; i++) {
 		r->events += o->group[i].count;
-		err = fill_row(o, i, r, &nkeys);
+		if (o->group[i].count)
+			err = fill_row(o, i, text[i], r, &nkeys);
 	}
+	for (i = 0; text && i < o->ngroups; i++)
+		free(text[i]);
+	free(text);
 	report__sort_rows(r, order, nkeys, top);
 	forget_groups(o);
 	return err;

@@ -190,11 +190,17 @@ int stack_format__check(struct cli *cli)
 	return 0;
 }
 
+/* The report has the innermost frames only. */
+static bool hides_callers(const struct stack_options *o)
+{
+	return (o->table && (o->leaf || !o->of_stacks)) || o->max_depth == 1;
+}
+
 static bool takes_tables(const struct stack_options *o)
 {
 	if (o->call_graph != CALL_GRAPH_AUTO)
 		return o->call_graph == CALL_GRAPH_DWARF;
-	return !o->table && o->max_depth != 1;
+	return !hides_callers(o);
 }
 
 /* These options come in place of --format, which user/cli checks. */
@@ -267,9 +273,8 @@ int stack_options__check(struct stack_options *o, struct stacks *s, struct cli *
 	s->lines = o->lines;
 	s->inlined = o->inlined;
 	s->unwind = takes_tables(o);
-	s->hides_callers = o->table;
-	/* A table of innermost frames, or a depth of 1, needs no Python frames. */
-	s->python = !o->no_python && !o->table && o->max_depth != 1;
+	s->hides_callers = hides_callers(o);
+	s->python = !o->no_python && !s->hides_callers;
 	s->unwinds_all = o->call_graph == CALL_GRAPH_DWARF;
 	if (o->lines && o->leaf & LEAF_SYM)
 		o->leaf |= LEAF_LINE;

@@ -24,6 +24,7 @@ struct stack_options {
 	u64 max_depth;          /* 0: default */
 	bool no_kernel, no_user, no_python;
 	bool table;             /* a table instead of stacks */
+	bool of_stacks;         /* a row of the table is a stack, with its callers (memleak), unless --by dso, sym */
 	u32 leaf;               /* enum leaf_part */
 	int format;             /* -1: not given */
 	bool callee_first;
