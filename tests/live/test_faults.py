@@ -180,6 +180,31 @@ def test_growth(faults, pages):
     steady(trial)
 
 
+def test_growth_without_faults(faults, trigger):
+    """Memory that a process gives back is in the interval in which it does, though that is no fault."""
+
+    def trial():
+        load = trigger("breathes", scaled(2000))
+        before = rss(load.pid)
+        tracer = faults("-p", load.pid, "-I", 20)
+        load.go()
+        load.done()
+        load.settle()
+        tracer.await_lines(2)
+        load.go()
+        load.done()
+        load.settle()
+        tracer.await_lines(2)
+        rows = [row for report in tracer.stop().reports for row in report["rows"]]
+        after = rss(load.pid)
+        assert {part: sum(row[f"{part}_growth"] for row in rows) for part in after} == {
+            part: after[part] - before[part] for part in after}
+        assert min(row["anon_growth"] for row in rows) <= -(scaled(2000) - 128) * 4096
+        assert {row["comm"] for row in rows} == {"breathes"}
+
+    steady(trial)
+
+
 def test_intervals(faults, trigger):
     """Reports add up."""
 

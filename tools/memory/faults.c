@@ -40,7 +40,7 @@ struct faults {
 	/* For tables: */
 	struct named_files files;
 	struct sum_table table;
-	struct rss_set rss, rss_before; /* at this report, and at the previous one */
+	struct rss_set rss, rss_before; /* at this report; what growth counts from */
 };
 
 /* An element of the set of sums. */
@@ -177,13 +177,51 @@ static u64 events(const void *element)
 	return e->sums.minor + e->sums.major;
 }
 
+/* Processes of the interval are told now. The others that were told before, and have grown or shrunk, are added. */
+static int add_quiet(void *own, struct sum_set *set)
+{
+	struct faults *f = own;
+	struct fault_sum *quiet = calloc(f->rss.n ?: 1, sizeof(*quiet));
+	s64 growth[RSS_PARTS];
+	size_t i, n = 0;
+	int err;
+
+	if (!quiet)
+		return -ENOMEM;
+	for (i = 0; i < set->n; i++) {
+		const struct fault_sum *e = sum_set__at(set, i);
+		struct rss *now = rss_set__find(&f->rss, e->key.task.pid);
+
+		if (!now)
+			continue;
+		now->told = true;
+		memcpy(now->comm, e->sums.name, sizeof(now->comm));
+	}
+	for (i = 0; i < f->rss.n; i++) {
+		struct rss *now = &f->rss.rss[i];
+		const struct rss *then = rss__told(now, &f->rss_before);
+
+		if (!then || now->told)
+			continue;
+		now->told = true;
+		memcpy(now->comm, then->comm, sizeof(now->comm));
+		if (!rss__growth(now, &f->rss_before, growth))
+			continue;
+		quiet[n].key.task.pid = now->pid;
+		memcpy(quiet[n++].sums.name, now->comm, sizeof(now->comm));
+	}
+	err = sum_set__insert(set, quiet, n);
+	free(quiet);
+	return err;
+}
+
 static const struct sum_table_spec table = {
 	.layout = {
 		.key_size = sizeof(struct faults_key), .value_size = sizeof(struct faults_sums),
 		.writer_at = offsetof(struct faults_key, writer), .nsums = 2, .named = true,
 	},
 	.task_at = offsetof(struct faults_key, task),
-	.add_key = add_key, .add_figures = add_figures, .events = events,
+	.add_key = add_key, .add_figures = add_figures, .add_quiet = add_quiet, .events = events,
 };
 
 static int read_rss(const struct measurement *m, struct rss_set *set)
@@ -194,15 +232,15 @@ static int read_rss(const struct measurement *m, struct rss_set *set)
 
 static int report_table(struct faults *f, struct measurement *m, struct report *r)
 {
-	struct rss_set now;
-	int err = read_rss(m, &now);
+	int err = read_rss(m, &f->rss);
 
-	if (err)
-		return err;
+	if (!err)
+		err = sum_table__report(&f->table, &table, m, f->files.ring, f->order, r);
+	rss_set__keep_untold(&f->rss, &f->rss_before);
 	rss_set__free(&f->rss_before);
 	f->rss_before = f->rss;
-	f->rss = now;
-	return sum_table__report(&f->table, &table, m, f->files.ring, f->order, r);
+	f->rss = (struct rss_set){};
+	return err;
 }
 
 /*
@@ -330,7 +368,7 @@ static int attach(struct measurement *m)
 	if (!err)
 		err = measurement__attach_programs(m);
 	if (!err)
-		err = read_rss(m, &f->rss);
+		err = read_rss(m, &f->rss_before);
 	if (err)
 		return err;
 	err = fault_events__start(&f->events, m, programs, bpf_map__fd(bpf->maps.taken));

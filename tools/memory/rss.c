@@ -90,7 +90,7 @@ int rss_set__read(struct rss_set *set)
 	return err;
 }
 
-const struct rss *rss_set__find(const struct rss_set *set, u32 pid)
+struct rss *rss_set__find(const struct rss_set *set, u32 pid)
 {
 	const struct rss key = { .pid = pid };
 
@@ -102,14 +102,46 @@ static bool is_same(const struct process_stamp *a, const struct process_stamp *b
 	return a->start_time == b->start_time && a->code == b->code && a->stack == b->stack;
 }
 
-void rss__growth(const struct rss *now, const struct rss_set *earlier, s64 growth[RSS_PARTS])
+/* The same process with the same program; or NULL. */
+static const struct rss *find_same(const struct rss *now, const struct rss_set *earlier)
 {
 	const struct rss *then = rss_set__find(earlier, now->pid);
-	bool known = then && is_same(&then->stamp, &now->stamp);
+
+	return then && is_same(&then->stamp, &now->stamp) ? then : NULL;
+}
+
+bool rss__growth(const struct rss *now, const struct rss_set *earlier, s64 growth[RSS_PARTS])
+{
+	const struct rss *then = find_same(now, earlier);
+	bool any = false;
 	size_t i;
 
-	for (i = 0; i < RSS_PARTS; i++)
-		growth[i] = now->bytes[i] - (known ? then->bytes[i] : 0);
+	for (i = 0; i < RSS_PARTS; i++) {
+		growth[i] = now->bytes[i] - (then ? then->bytes[i] : 0);
+		any |= growth[i] != 0;
+	}
+	return any;
+}
+
+const struct rss *rss__told(const struct rss *now, const struct rss_set *earlier)
+{
+	const struct rss *then = find_same(now, earlier);
+
+	return then && then->told ? then : NULL;
+}
+
+void rss_set__keep_untold(struct rss_set *now, const struct rss_set *earlier)
+{
+	const struct rss *then;
+	size_t i, k;
+
+	for (i = 0; i < now->n; i++) {
+		if (now->rss[i].told)
+			continue;
+		then = find_same(&now->rss[i], earlier);
+		for (k = 0; k < RSS_PARTS; k++)
+			now->rss[i].bytes[k] = then ? then->bytes[k] : 0;
+	}
 }
 
 void rss_set__free(struct rss_set *set)

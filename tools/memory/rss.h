@@ -8,6 +8,7 @@
 #define TALLY_MEMORY_RSS_H
 
 #include "base/types.h"
+#include "cli/task_key.h"
 #include "sym/mappings.h"
 
 enum rss_part {
@@ -21,6 +22,8 @@ struct rss {
 	u32 pid;
 	struct process_stamp stamp;
 	u64 bytes[RSS_PARTS];
+	bool told;              /* the caller's: the process has been in a report */
+	char comm[TASK_KEY_COMM_LEN];   /* the caller's: its name there */
 };
 
 /* All processes, by pid. All zero: an empty one. */
@@ -33,13 +36,22 @@ struct rss_set {
 int rss_set__read(struct rss_set *set);
 
 /* Returns NULL if the process is not in the set. */
-const struct rss *rss_set__find(const struct rss_set *set, u32 pid);
+struct rss *rss_set__find(const struct rss_set *set, u32 pid);
 
 /*
  * The growth since earlier. A process that was not in earlier, or has since made an exec, counts as
- * a whole.
+ * a whole. Returns whether anything grew or shrank.
  */
-void rss__growth(const struct rss *now, const struct rss_set *earlier, s64 growth[RSS_PARTS]);
+bool rss__growth(const struct rss *now, const struct rss_set *earlier, s64 growth[RSS_PARTS]);
+
+/* The process in earlier, if it had been told by then and has made no exec since; or NULL. */
+const struct rss *rss__told(const struct rss *now, const struct rss_set *earlier);
+
+/*
+ * Makes now what the next report's growth counts from: where a process has not been told, its figures
+ * are those of earlier.
+ */
+void rss_set__keep_untold(struct rss_set *now, const struct rss_set *earlier);
 
 void rss_set__free(struct rss_set *set);
 

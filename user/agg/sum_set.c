@@ -181,6 +181,23 @@ int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_l
 	return 0;
 }
 
+int sum_set__insert(struct sum_set *set, const void *elements, size_t n)
+{
+	size_t size = stride(set->layout);
+	char *larger;
+
+	if (!n)
+		return 0;
+	larger = realloc(set->element, (set->n + n) * size);
+	if (!larger)
+		return -ENOMEM;
+	memcpy(larger + set->n * size, elements, n * size);
+	set->element = larger;
+	set->n += n;
+	settle(set);
+	return 0;
+}
+
 void sum_set__regroup(struct sum_set *set, void (*change)(void *context, void *key), void *context)
 {
 	size_t i;

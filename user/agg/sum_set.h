@@ -59,6 +59,12 @@ int sum_set__since(struct sum_set *out, struct sum_set *last, const struct sum_l
 		   int map_fd, volatile u32 *generation);
 
 /*
+ * Adds n elements of the set's layout, which must be known; those of equal keys are added up. Returns 0, or -ENOMEM
+ * with the set unchanged.
+ */
+int sum_set__insert(struct sum_set *set, const void *elements, size_t n);
+
+/*
  * Applies change() to all keys, to group more coarsely than the kernel did, and adds up equal keys.
  */
 void sum_set__regroup(struct sum_set *set, void (*change)(void *context, void *key), void *context);

@@ -63,6 +63,8 @@ int sum_table__report(struct sum_table *t, const struct sum_table_spec *spec, st
 	err = read_interval(t, &set, &spec->layout, m, &r->counters);
 	if (!err && names)
 		err = ring__drain(names);
+	if (!err && spec->add_quiet)
+		err = spec->add_quiet(m->own, &set);
 	if (!err)
 		err = add_rows(m, spec, r, order, &set);
 	sum_set__free(&set);

@@ -35,6 +35,12 @@ struct sum_table_spec {
 	int (*add_key)(struct sum_table_report *t, struct report_row *row, const void *element);
 	int (*add_figures)(struct sum_table_report *t, struct report_row *row, const void *element);
 
+	/*
+	 * May be NULL: adds elements without events to those of the interval (sum_set__insert()), for keys that have
+	 * figures from elsewhere. Returns 0 or -ENOMEM.
+	 */
+	int (*add_quiet)(void *own, struct sum_set *set);
+
 	/* Number of events in an element. */
 	u64 (*events)(const void *element);
 };
