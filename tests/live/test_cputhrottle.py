@@ -89,9 +89,12 @@ def test_intervals_add_up(tool, trigger, group):
     work_in(group, trigger, 1)
     tracer.await_lines(2)           # so that there are rows in two intervals
     work_in(group, trigger, 1)
+    tracer.await_lines(2)           # periods without throttling, and an interval of them
+    limit(group, 10 * PERIOD)
+    work_in(group, trigger, 1)
     expected = books_at_rest(group)
     rows = [row for report in tracer.stop().reports for row in rows_of(report, group)]
-    for at, name in enumerate(("throttled", "throttled_time"), 1):
+    for at, name in enumerate(("periods", "throttled", "throttled_time")):
         assert sum(row[name] for row in rows) == expected[at] - before[at]
     assert len(rows) >= 2
 

@@ -80,6 +80,12 @@ static int add_row(struct report *r, const struct cpu_stat *s)
 	return report__end_row(r, &row, err);
 }
 
+/* Intervals are added up later: their periods have to be those of all of the run, or the percentage is too high. */
+static bool is_shown(const struct cputhrottle *t, const struct cli *cli, const struct cpu_stat *s)
+{
+	return s->throttled || s->throttled_ns || (s->quota_us && (t->all || (cli->interval_ns && s->periods)));
+}
+
 static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report *r)
 {
 	size_t i;
@@ -89,7 +95,7 @@ static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report
 		struct cpu_stat s = since(t, &t->now.stat[i]);
 
 		r->events += s.throttled;
-		if (s.throttled || s.throttled_ns || (t->all && s.quota_us))
+		if (is_shown(t, cli, &s))
 			err = add_row(r, &s);
 	}
 	report__sort_rows(r, t->order, 1, table_rows(cli));
