@@ -287,6 +287,11 @@ def test_cgroups(cgroup):
         made.name[1:]
     ]
     assert ask("runqlat", "-G", str(made.path)[:-2]) == [("", "files")]
+    for hierarchy in cgroups.hierarchies():
+        if hierarchy.name == "v2":
+            unified = cgroup(hierarchy, "unified")
+            assert words("runqlat", "-G", unified.name[:-2]) == [unified.name]
+            assert ask("runqlat", "-G", str(unified.path)[:-2]) == [("", "files")]
 
 
 # --- shells --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 import cgroups
 from accounts import check, check_threads, exactly, tool_by_the_books, work  # noqa: F401
-from tally import GUEST, NOBODY, by_key, scaled
+from tally import GUEST, NOBODY, by_key, once, scaled
 
 pytestmark = pytest.mark.exact
 
@@ -169,6 +169,26 @@ def test_cgroup_by_name(tool, trigger, cgroup, form):
         return w
 
     exactly(trial)
+
+
+@once
+@pytest.mark.parametrize("hierarchy", cgroups.hierarchies(), ids=lambda h: h.name)
+def test_cgroup_by_name_in_each_hierarchy(tool, trigger, cgroup, hierarchy):
+    """systemd's hybrid layout has services in v2 beside the v1 controllers. A warning names what is not the default."""
+    usual, name = cgroups.default_hierarchy(), f"only-{hierarchy.name}"
+    group = cgroup(hierarchy, name)
+    loads = trigger(*SLEEPERS), trigger(*SLEEPERS)
+    group.add(loads[0].pid)
+    tracer = tool("--json", "--by", "tid", "-G", group.name.strip("/"))
+    work(*loads)
+    result = tracer.stop()
+    assert {group["key"]["tid"] for group in result.report["groups"]} == set(loads[0].tids())
+    taken = f"is not in the {kernel_name(usual)} hierarchy: taken from {kernel_name(hierarchy)}"
+    assert (taken in result.stderr) == (hierarchy != usual), result
+
+
+def kernel_name(hierarchy):
+    return hierarchy.name if hierarchy.name == "v2" else f"v1 {hierarchy.name}"
 
 
 @pytest.mark.parametrize("hierarchy", cgroups.hierarchies(), ids=lambda h: h.name)

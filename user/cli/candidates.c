@@ -132,16 +132,22 @@ static int add_cgroup(void *context, const char *name)
 	return 0;
 }
 
+static bool is_below_mount(const char *typed, enum scope_hierarchy hierarchy)
+{
+	char *mount = cgroup__mount(hierarchy);
+	bool is = mount && !strncmp(typed, mount, strlen(mount));
+
+	free(mount);
+	return is;
+}
+
 /* -G also takes a directory below the mount point: the shell completes those. */
 void complete_cgroups(struct completion *c)
 {
-	char *mount = cgroup__mount(cgroup__default_hierarchy());
-
-	if (mount && !strncmp(c->typed, mount, strlen(mount)))
+	if (is_below_mount(c->typed, cgroup__default_hierarchy()) || is_below_mount(c->typed, SCOPE_CGROUP_V2))
 		completion__leave(c, "files");
 	else
 		(void)cgroups__visit(c->typed, add_cgroup, c);
-	free(mount);
 }
 
 /*

@@ -174,24 +174,51 @@ static u32 components(const char *path)
 	return n;
 }
 
-/* The directory of path: absolute, or relative to the root of the default hierarchy. */
-static int absolute_path(char real[PATH_MAX], const char *path)
+/* The directory of a name in a hierarchy. Returns 0 or a negative errno. */
+static int path_in(char real[PATH_MAX], enum scope_hierarchy hierarchy, const char *name)
 {
 	struct mount m;
-	struct statfs fs;
-	char *named;
+	char *path;
 	int err;
+
+	if (!find_mount(&m, hierarchy, NULL))
+		return -ENOENT;
+	if (asprintf(&path, "%s/%s", m.point, name) < 0)
+		return -ENOMEM;
+	err = realpath(path, real) ? 0 : -errno;
+	free(path);
+	return err;
+}
+
+/*
+ * The directory of a name: in the default hierarchy, or in the first other one that has it. systemd's hybrid layout
+ * has services in v2 beside v1 controllers.
+ */
+static int path_of_name(char real[PATH_MAX], const char *option, const char *name)
+{
+	enum scope_hierarchy usual = cgroup__default_hierarchy();
+	int err = path_in(real, usual, name), i;
+
+	for (i = 0; err == -ENOENT && i < SCOPE_CGROUP_HIERARCHIES; i++) {
+		if (i == (int)usual)
+			continue;
+		err = path_in(real, i, name);
+		if (!err)
+			diag_warn("%s: '%s' is not in the %s hierarchy: taken from %s", option, name, names[usual],
+				  names[i]);
+	}
+	return err;
+}
+
+/* The directory of path: absolute, or relative to the root of a hierarchy. */
+static int absolute_path(char real[PATH_MAX], const char *option, const char *path)
+{
+	struct statfs fs;
 
 	if (path[0] == '/' && realpath(path, real) && !statfs(real, &fs) &&
 	    (fs.f_type == CGROUP2_SUPER_MAGIC || fs.f_type == CGROUP_SUPER_MAGIC))
 		return 0;
-	if (!find_mount(&m, cgroup__default_hierarchy(), NULL))
-		return -ENOENT;
-	if (asprintf(&named, "%s/%s", m.point, path) < 0)
-		return -ENOMEM;
-	err = realpath(named, real) ? 0 : -errno;
-	free(named);
-	return err;
+	return path_of_name(real, option, path);
 }
 
 int cgroup__find(struct cgroup_ref *ref, const char *option, const char *path)
@@ -201,7 +228,7 @@ int cgroup__find(struct cgroup_ref *ref, const char *option, const char *path)
 	struct stat st;
 	int err;
 
-	err = absolute_path(real, path);
+	err = absolute_path(real, option, path);
 	if (err) {
 		diag_error("%s: no cgroup '%s': %s", option, path, strerror(-err));
 		diag_hint("give the directory of a cgroup, or its name as in /proc/PID/cgroup");
@@ -307,14 +334,40 @@ static int visit_below(struct cgroup_visit *v, int fd, size_t len)
 	return err;
 }
 
-int cgroups__visit(const char *begins, int (*visit)(void *context, const char *name), void *context)
+static int visit_hierarchy(const char *begins, enum scope_hierarchy hierarchy,
+			   int (*visit)(void *context, const char *name), void *context)
 {
 	struct cgroup_visit v = { begins + (*begins == '/'), visit, context, "" };
 	struct mount m;
 	int fd;
 
-	if (!find_mount(&m, cgroup__default_hierarchy(), NULL))
+	if (!find_mount(&m, hierarchy, NULL))
 		return -ENOENT;
 	fd = open(m.point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : visit_below(&v, fd, 0);
+}
+
+struct rest_visit {
+	int (*visit)(void *context, const char *name);
+	void *context;
+};
+
+/* Passes on the names that the default hierarchy does not have. */
+static int visit_rest(void *context, const char *name)
+{
+	const struct rest_visit *rest = context;
+	char real[PATH_MAX];
+
+	return path_in(real, cgroup__default_hierarchy(), name) ? rest->visit(rest->context, name) : 0;
+}
+
+int cgroups__visit(const char *begins, int (*visit)(void *context, const char *name), void *context)
+{
+	enum scope_hierarchy usual = cgroup__default_hierarchy();
+	struct rest_visit rest = { visit, context };
+	int err = visit_hierarchy(begins, usual, visit, context);
+
+	if (!err && usual != SCOPE_CGROUP_V2)
+		err = visit_hierarchy(begins, SCOPE_CGROUP_V2, visit_rest, &rest);
+	return err == -ENOENT && usual != SCOPE_CGROUP_V2 ? 0 : err;
 }

@@ -19,8 +19,8 @@ struct cgroup_ref {
 
 /*
  * Finds a cgroup by absolute path or by its name below the root of the default hierarchy
- * ("/system.slice", "system.slice"). Reports errors, as of that option. Returns 0, or a negative errno with
- * *ref untouched.
+ * ("/system.slice", "system.slice"); a name that is not there is looked for in the others, v2 first, and a warning
+ * says where it was found. Reports errors, as of that option. Returns 0, or a negative errno with *ref untouched.
  */
 int cgroup__find(struct cgroup_ref *ref, const char *option, const char *path);
 
@@ -40,9 +40,9 @@ const char *cgroup_hierarchy_name(enum scope_hierarchy hierarchy);
 char *cgroup__path(enum scope_hierarchy hierarchy, u64 id);
 
 /*
- * Calls visit with the name ("/a/b") of each cgroup of the default hierarchy that begins with the given text, with or
- * without the leading "/". Returns 0, a negative errno, or the first value other than 0 that visit returns, which ends
- * the visit.
+ * Calls visit with the name ("/a/b") of each cgroup that begins with the given text, with or without the leading "/":
+ * first those of the default hierarchy, then those of v2 that are not in it. Returns 0, a negative errno, or the first
+ * value other than 0 that visit returns, which ends the visit.
  */
 int cgroups__visit(const char *begins, int (*visit)(void *context, const char *name), void *context);
 
