@@ -2,6 +2,7 @@
 """Code that a process generates and nobody names: how much it is, and what its runtime needs to name it."""
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +58,21 @@ def test_a_map_of_an_earlier_process(tool, trigger):
     report, value = unnamed(tool("--json", "-F", 499, "-p", load.pid, tool="profile"), load)
     assert value and not any(f["name"] == "jitted" for s in report["stacks"] for f in s["frames"]), report
     assert "perf-PID.map (older than the process: not used)" in report["note"], report["note"]
+
+
+CUT = 4096
+
+
+@once
+@pytest.mark.parametrize("form", ("json", "csv", "folded", "text"))
+def test_a_name_without_end(tool, trigger, form):
+    """It is cut at 4,096 bytes, in every format, where a letter of several bytes begins."""
+    load = trigger("hotspot", MS, -1, "jitted")
+    name = Path(f"/tmp/perf-{load.pid}.map")
+    name.write_text(name.read_text().replace("jitted", "x" + "\N{EURO SIGN}" * (1 << 20)))
+    tracer = tool("--format", form, "-F", 499, "-p", load.pid, tool="profile")
+    load.go()
+    load.done()
+    text = tracer.stop().text
+    shown = "x" + "\N{EURO SIGN}" * ((CUT - 1) // 3) + "..."
+    assert shown in text and "\N{EURO SIGN}" * ((CUT - 1) // 3 + 1) not in text, text[:8192]

@@ -339,6 +339,29 @@ static void killed(void **state)
 	demangler__end(&d);
 }
 
+/* At the limit a name is whole; behind it, it ends before the letter that would be cut. */
+static void cut(void **state)
+{
+	static char name[SYMBOL_SHOWN_MAX + 3], want[SYMBOL_SHOWN_MAX + 4];
+	struct symbol_list l = {};
+	struct symbol_table t;
+	struct demangler d;
+
+	(void)state;
+	demangler__init(&d);
+	memset(name, 'x', SYMBOL_SHOWN_MAX);
+	add(&l, 0x1000, 1, 0x9000, SYMBOL_RANK_GLOBAL, name);
+	strcpy(name + SYMBOL_SHOWN_MAX - 1, "\xc3\xa4");
+	add(&l, 0x2000, 1, 0x9000, SYMBOL_RANK_GLOBAL, name);
+	finish(&l, &t);
+	memset(want, 'x', SYMBOL_SHOWN_MAX);
+	assert_string_equal(symbol_table__shown(&t, 0, &d), want);
+	strcpy(want + SYMBOL_SHOWN_MAX - 1, "...");
+	assert_string_equal(symbol_table__shown(&t, 1, &d), want);
+	symbol_table__free(&t);
+	demangler__end(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +371,7 @@ int main(void)
 		cmocka_unit_test(too_deep),     cmocka_unit_test(unsound),
 		cmocka_unit_test(demangled),    cmocka_unit_test(exploding),
 		cmocka_unit_test(random_symbols), cmocka_unit_test(killed),
+		cmocka_unit_test(cut),
 	};
 
 	return cmocka_run_group_tests_name("symbol table", tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "sym/symbol_table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,20 +117,42 @@ u32 symbol_table__find(const struct symbol_table *t, u64 address)
 	return SYMBOL_NONE;
 }
 
+char *symbol_name__cut(const char *name)
+{
+	size_t len = SYMBOL_SHOWN_MAX, i;
+	char *cut;
+
+	if (strnlen(name, len + 1) <= len)
+		return strdup(name);
+	for (i = 0; i < 3 && (name[len] & 0xc0) == 0x80; i++)
+		len--;
+	return asprintf(&cut, "%.*s...", (int)len, name) < 0 ? NULL : cut;
+}
+
+/* The name itself if that is what is shown. */
+static char *copy_shown(char *name, struct demangler *d)
+{
+	char *text = malloc(DEMANGLED_MAX), *shown, *from = name;
+	bool is_same;
+
+	if (!text)
+		return NULL;
+	if (demangler__ask(d, name, text, DEMANGLED_MAX))
+		from = text;
+	is_same = from == name && strnlen(name, SYMBOL_SHOWN_MAX + 1) <= SYMBOL_SHOWN_MAX;
+	shown = is_same ? name : symbol_name__cut(from);
+	free(text);
+	return shown;
+}
+
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d)
 {
-	char *text, *name = t->names + t->entry[i].name;
 
 	/* Most are never looked up, and calloc() does not touch large arrays. */
 	if (!t->shown)
 		t->shown = calloc(t->n, sizeof(*t->shown));
-	if (t->shown && !t->shown[i]) {
-		text = malloc(DEMANGLED_MAX);
-		if (!text)
-			return NULL;
-		t->shown[i] = demangler__ask(d, name, text, DEMANGLED_MAX) ? strdup(text) : name;
-		free(text);
-	}
+	if (t->shown && !t->shown[i])
+		t->shown[i] = copy_shown(t->names + t->entry[i].name, d);
 	return t->shown ? t->shown[i] : NULL;
 }
 

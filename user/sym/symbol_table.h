@@ -44,7 +44,14 @@ static inline const char *symbol_table__name(const struct symbol_table *t, u32 i
 	return t->names + t->entry[i].name;
 }
 
-/* Its name, demangled; lives as long as the table. NULL: no memory. */
+/*
+ * Longer names are cut here, before a UTF-8 sequence that would be cut, and end in "...". Returns a copy of a name, cut
+ * if it is too long, that the caller frees; NULL: no memory.
+ */
+#define SYMBOL_SHOWN_MAX 4096
+char *symbol_name__cut(const char *name);
+
+/* Its name, demangled and cut; lives as long as the table. NULL: no memory. */
 struct demangler;
 const char *symbol_table__shown(struct symbol_table *t, u32 i, struct demangler *d);
 

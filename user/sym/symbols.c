@@ -32,6 +32,15 @@ static const char *name_near(struct symbols *s, const char *name)
 	return kept;
 }
 
+static const char *intern_cut(struct symbols *s, const char *name)
+{
+	char *cut = symbol_name__cut(name);
+	const char *kept = cut ? symbols__intern(s, cut) : NULL;
+
+	free(cut);
+	return kept;
+}
+
 /* Looks up an address in a table and fills in the name, if any. */
 static int name_it(struct symbols *s, struct symbol_table *t, u64 address, struct symbol *found)
 {
@@ -74,7 +83,7 @@ static int name_in_jit_map(struct symbols *s, struct process *p, u64 address,
 	if (i == SYMBOL_NONE)
 		return 0;
 	/* The table is replaced when the map grows, but the name must stay. */
-	name = symbols__intern(s, symbol_table__name(&p->jit.table, i));
+	name = intern_cut(s, symbol_table__name(&p->jit.table, i));
 	if (!name)
 		return -ENOMEM;
 	found->name = name;
