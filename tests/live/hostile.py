@@ -267,3 +267,18 @@ IN_SYMBOLS = [huge_debug_file, fifo_as_debug_file, one_long_name, names_in_names
               absurd_sections, packed_symbols]
 IN_DEBUG_INFORMATION = [fifo_as_shared_debug_file, packed_debug_information, deep_entries,
                         entries_in_circles, endless_lines]
+
+
+# Each instruction has a rule of its own.
+RULES = """
+asm(".text\\n.globl ruled\\n.type ruled,@function\\nruled:\\n.cfi_startproc\\n"
+    ".rept {n}\\nnop\\n.cfi_adjust_cfa_offset 8\\n.endr\\nret\\n.cfi_endproc\\n.size ruled, . - ruled");
+"""
+
+
+def many_rules(directory, name, n):
+    """A spinner with so many different unwind rules."""
+    source, path = directory / f"{name}.c", directory / name
+    source.write_text(RULES.format(n=n) + SOURCE)
+    command("cc", "-O1", "-w", "-o", path, source)
+    return path

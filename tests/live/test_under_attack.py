@@ -18,6 +18,7 @@ import pytest
 import hostile
 import tally
 from cgroups import Cgroup, hierarchies
+from test_whole_stacks import reports_so_far
 from tally import NOBODY, Tool, Trigger, once, steady, wait_until, within
 
 pytestmark = once
@@ -252,6 +253,46 @@ def test_a_signal_is_heard_while_mappings_are_read(mapper, ends, line, how):
         within(took < HEARD + usual, took, usual)
 
     steady(trial)
+
+
+# --- unwind rules for everybody ------------------------------------------------------------------
+
+GETPPID, CALLS, DEEP, TRIES = "syscalls:sys_enter_getppid", 5, 30, 10
+# How many rules it has: more than a file may have, and more than all files of a user but root.
+REFUSED = ((16500, "a file may have"), (6000, "the files of user"))
+
+
+def is_whole(tool, load):
+    """Are all stacks of its calls whole so far?"""
+    stacks = [s for report in reports_so_far(tool) for s in report["stacks"] if s["key"]["pid"] == load.pid]
+    named = [[frame["name"] for frame in stack["frames"]] for stack in stacks]
+    return bool(named) and all("_start" in frames and "ask" in frames for frames in named)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("rules, why", REFUSED)
+def test_rules_of_another_user_leave_others_whole(trigger, ends, directory, rules, why):
+    """One user's program has as many rules as there is room for: it is refused by name, and others are walked."""
+    path = hostile.many_rules(directory, f"ruled{rules}", rules)
+    shutil.chown(path, NOBODY)
+    spinner = subprocess.Popen([path], user=NOBODY, group=NOBODY, extra_groups=[])
+    ends.callback(tally.end_process, spinner)
+    tool = Tool("-a", "--json", "-U", "--call-graph", "dwarf", GETPPID, "--by", "pid", "1", tool="stackcount")
+    ends.callback(tool.close)
+    tool.ready()
+    loads = []
+    for _ in range(TRIES):
+        loads.append(trigger("frameless", CALLS, 0, DEEP))
+        tool.await_lines(1)     # meanwhile its files are read
+        loads[-1].go()
+        loads[-1].done()
+        tool.await_lines(2)
+        if is_whole(tool, loads[-1]):
+            break
+    assert is_whole(tool, loads[-1]), reports_so_far(tool)
+    result = tool.stop()
+    assert result.code == 0, result
+    assert f"{path.name} ({why}" in result.reports[-1]["note"], result
 
 
 # --- a reader that no signal reaches -------------------------------------------------------------

@@ -387,7 +387,7 @@ static void add_file(struct unwind_tables *t, const char *path, u32 *number)
 
 	assert_true(fd >= 0);
 	assert_int_equal(unwind_tables__begin(t, &job, fd), 0);
-	while ((err = unwind_tables__take(t, &job, number)) == -EAGAIN)
+	while ((err = unwind_tables__take(t, &job, fd, number)) == -EAGAIN)
 		assert_int_equal(confined__wait(job.answer_fd, job.end_ns), 0);
 	assert_int_equal(err, 0);
 	close(fd);

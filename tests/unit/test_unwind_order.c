@@ -26,7 +26,7 @@ static int any_file(void)
 
 static u32 taken(struct wanted_files *w)
 {
-	struct wanted_file *f = wanted__take(w, UINT64_MAX);
+	struct wanted_file *f = wanted__take(w, UINT64_MAX, true);
 	u32 token = f ? f->token : 0;
 
 	if (f)
@@ -62,9 +62,9 @@ static void lacked_files(void **state)
 	assert_int_equal(wanted__add(&w, large_file(), &mark, true), 5);
 	lacks[5] = 64;
 	assert_int_equal(taken(&w), 2);
-	small = wanted__take(&w, 1 << 20);
+	small = wanted__take(&w, 1 << 20, true);
 	assert_int_equal(small->token, 1);
-	assert_null(wanted__take(&w, 1 << 20));
+	assert_null(wanted__take(&w, 1 << 20, true));
 	close(small->fd);
 	free(small);
 	assert_int_equal(wanted__add(&w, any_file(), &mark, true), 6);

@@ -153,6 +153,11 @@ static size_t put_notes(FILE *f, struct stacks *s, const struct report *r)
 			"--call-graph dwarf walks through it", separator(r, n), share);
 		n++;
 	}
+	if (s->unwind && s->unwinder.tables.counts.refused) {
+		fprintf(f, "%sstacks may end as [incomplete] in code of files whose unwind tables were refused: ",
+			separator(r, n++));
+		unwind_tables__say_refused(&s->unwinder.tables, f);
+	}
 	if (is_generated_shown(s, r->stacks)) {
 		fputs(separator(r, n++), f);
 		generated__say(&s->generated, s->names.symbols, total_of(r->stacks), f);

@@ -25,15 +25,27 @@ static u32 hash_rule(const struct unwind_rule *r)
 	return (half[0] * 0x9e3779b97f4a7c15ULL + half[1] * 0xc2b2ae3d27d4eb4fULL) >> 40;
 }
 
-u32 rule_set__number(struct rule_set *s, const struct unwind_rule *r)
+/* The rule's bucket, or the empty one where it goes. */
+static u32 find_bucket(const struct rule_set *s, const struct unwind_rule *r)
 {
 	u32 i = hash_rule(r) % ARRAY_SIZE(s->bucket);
 
-	while (s->bucket[i]) {
-		if (!memcmp(&s->rule[s->bucket[i] - 1], r, sizeof(*r)))
-			return s->bucket[i] - 1;
+	while (s->bucket[i] && memcmp(&s->rule[s->bucket[i] - 1], r, sizeof(*r)))
 		i = (i + 1) % ARRAY_SIZE(s->bucket);
-	}
+	return i;
+}
+
+bool rule_set__has(const struct rule_set *s, const struct unwind_rule *r)
+{
+	return s->bucket[find_bucket(s, r)];
+}
+
+u32 rule_set__number(struct rule_set *s, const struct unwind_rule *r)
+{
+	u32 i = find_bucket(s, r);
+
+	if (s->bucket[i])
+		return s->bucket[i] - 1;
 	if (s->n == UNWIND_RULES)
 		return RULE_UNSUPPORTED;
 	s->rule[s->n] = *r;

@@ -33,6 +33,7 @@ struct rule_set {
 };
 
 void rule_set__init(struct rule_set *s);
+bool rule_set__has(const struct rule_set *s, const struct unwind_rule *r);
 /* Returns the number of a rule, adding it if it is new; RULE_UNSUPPORTED if there is no room. */
 u32 rule_set__number(struct rule_set *s, const struct unwind_rule *r);
 

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,6 +47,7 @@ void unwind_tables__free(struct unwind_tables *t)
 	for (i = 0; i < t->nfiles; i++)
 		free(t->file[i].segment);
 	free(t->file);
+	free(t->owner);
 	free(t->rules);
 	if (t->slab)
 		munmap(t->slab, SLAB_BYTES);
@@ -118,6 +120,137 @@ static int put_words(struct unwind_tables *t, const struct eh_frame_rows *rows, 
 }
 
 /*
+ * --- shares ------------------------------------------------------------------------------------
+ */
+
+static u64 new_rules(const struct unwind_tables *t, const struct cfi_table *file)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < file->nrules; i++)
+		n += !rule_set__has(t->rules, &file->rule[i]);
+	return n;
+}
+
+static struct unwind_room all_room(const struct unwind_tables *t)
+{
+	return (struct unwind_room){
+		.rules = UNWIND_RULES,
+		.words = (u64)t->most_slabs * UNWIND_SLAB_WORDS,
+		.files = UNWIND_FILES,
+	};
+}
+
+static struct unwind_room with(const struct unwind_room *a, const struct unwind_room *b)
+{
+	return (struct unwind_room){ a->rules + b->rules, a->words + b->words, a->files + b->files };
+}
+
+/* Is it more than this many quarters of all room? */
+static bool exceeds(const struct unwind_tables *t, struct unwind_room taken, u32 quarters)
+{
+	struct unwind_room all = all_room(t);
+
+	return taken.rules * 4 > all.rules * quarters || taken.words * 4 > all.words * quarters ||
+	       taken.files * 4 > all.files * quarters;
+}
+
+static struct unwind_owner *get_owner(struct unwind_tables *t, u32 uid)
+{
+	u32 room = t->owners_room ? 2 * t->owners_room : 16, i;
+	struct unwind_owner *larger;
+
+	for (i = 0; i < t->nowners; i++)
+		if (t->owner[i].uid == uid)
+			return &t->owner[i];
+	if (t->nowners == t->owners_room) {
+		larger = reallocarray(t->owner, room, sizeof(*larger));
+		if (!larger)
+			return NULL;
+		t->owner = larger;
+		t->owners_room = room;
+	}
+	t->owner[t->nowners] = (struct unwind_owner){ .uid = uid };
+	return &t->owner[t->nowners++];
+}
+
+/* Notes that it is refused, and why; true: it is not. owner: NULL if it has no share of its own. */
+static bool has_room(struct unwind_tables *t, const struct cfi_table *file, const struct unwind_room *needs,
+		     const struct unwind_owner *owner, enum unwind_refusal *why)
+{
+	const struct unwind_room taken = { t->rules->n, t->counts.words, t->nfiles };
+	const struct unwind_room alone = { file->nrules, needs->words, 0 };
+
+	if (exceeds(t, alone, 3))
+		*why = UNWIND_FILE_TOO_LARGE;
+	else if (owner && exceeds(t, with(&owner->taken, needs), 1))
+		*why = UNWIND_OWNER_HAS_SHARE;
+	else if (owner && exceeds(t, with(&t->users, needs), 2))
+		*why = UNWIND_USERS_HAVE_SHARE;
+	else if (exceeds(t, with(&taken, needs), 4))
+		*why = UNWIND_FULL;
+	else
+		return true;
+	return false;
+}
+
+static void note_refused(struct unwind_tables *t, int fd, u32 uid, enum unwind_refusal why)
+{
+	struct unwind_refused *r = &t->refused[t->counts.refused];
+	char link[32], path[PATH_MAX], *slash;
+	ssize_t n;
+
+	if (t->counts.refused++ >= UNWIND_NAMED_REFUSED)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	path[n < 0 ? 0 : n] = 0;
+	slash = strrchr(path, '/');
+	snprintf(r->name, sizeof(r->name), "%.63s", slash ? slash + 1 : path);
+	r->uid = uid;
+	r->why = why;
+}
+
+static void say_why(const struct unwind_tables *t, const struct unwind_refused *r, FILE *f)
+{
+	struct unwind_room all = all_room(t);
+	u64 mib = all.words * sizeof(u32) >> 20;
+
+	switch (r->why) {
+	case UNWIND_FILE_TOO_LARGE:
+		fprintf(f, "%s (a file may have %llu unwind rules and %llu MiB of rows)", r->name, all.rules * 3 / 4,
+			mib * 3 / 4);
+		break;
+	case UNWIND_OWNER_HAS_SHARE:
+		fprintf(f, "%s (the files of user %u may have %llu unwind rules and %llu MiB of rows together; "
+			"those of a program measured by -p may have all)", r->name, r->uid, all.rules / 4, mib / 4);
+		break;
+	case UNWIND_USERS_HAVE_SHARE:
+		fprintf(f, "%s (the files of users other than root may have %llu unwind rules and %llu MiB of rows; "
+			"those of a program measured by -p may have all)", r->name, all.rules / 2, mib / 2);
+		break;
+	case UNWIND_FULL:
+		fprintf(f, "%s (the %llu unwind rules or %llu MiB of rows of all files are used up; "
+			"-p measures one program)", r->name, all.rules, mib);
+		break;
+	}
+}
+
+u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f)
+{
+	u64 n = t->counts.refused, i;
+
+	for (i = 0; i < n && i < UNWIND_NAMED_REFUSED; i++) {
+		fputs(i ? ", " : "", f);
+		say_why(t, &t->refused[i], f);
+	}
+	if (n > UNWIND_NAMED_REFUSED)
+		fprintf(f, " and %llu more", n - UNWIND_NAMED_REFUSED);
+	return n;
+}
+
+/*
  * --- files -------------------------------------------------------------------------------------
  */
 
@@ -137,13 +270,6 @@ static u32 *put_rules(struct unwind_tables *t, const struct cfi_table *file)
 		return number;
 	free(number);
 	return NULL;
-}
-
-static bool has_room(const struct unwind_tables *t, const struct cfi_table *file)
-{
-	u64 words = t->counts.words + file->rows.pages + 1 + file->rows.nrows;
-
-	return words <= (u64)t->most_slabs * UNWIND_SLAB_WORDS && t->nfiles < UNWIND_FILES;
 }
 
 /* Takes ownership of the segments. */
@@ -200,17 +326,39 @@ static int count_failure(struct unwind_tables *t, int err)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int put_answer(struct unwind_tables *t, const void *answer, size_t size, u32 *number)
+/* Puts the table where there is room for it, and charges its owner. */
+static int put_table(struct unwind_tables *t, struct cfi_table *file, int fd, u32 *number)
+{
+	const struct unwind_room needs = { new_rules(t, file), file->rows.pages + 1 + file->rows.nrows, 1 };
+	struct unwind_owner *owner = NULL;
+	enum unwind_refusal why = UNWIND_FULL;
+	struct stat st = {};
+	int err;
+
+	fstat(fd, &st);
+	if (t->shares && st.st_uid) {
+		owner = get_owner(t, st.st_uid);
+		if (!owner)
+			return -ENOMEM;
+	}
+	err = has_room(t, file, &needs, owner, &why) ? put_file(t, file, number) : -ENOSPC;
+	if (err) {
+		note_refused(t, fd, st.st_uid, why);
+	} else if (owner) {
+		owner->taken = with(&owner->taken, &needs);
+		t->users = with(&t->users, &needs);
+	}
+	return err;
+}
+
+static int put_answer(struct unwind_tables *t, const void *answer, size_t size, int fd, u32 *number)
 {
 	struct cfi_table file;
 	int err = cfi_table__take(&file, answer, size);
 
 	if (err)
 		return count_failure(t, err);
-	if (has_room(t, &file))
-		err = put_file(t, &file, number);
-	if (err || *number == UNWIND_NO_FILE)
-		t->counts.refused++;
+	err = put_table(t, &file, fd, number);
 	cfi_table__free(&file);
 	return err == -ENOMEM ? err : 0;
 }
@@ -220,7 +368,7 @@ int unwind_tables__begin(struct unwind_tables *t, struct confined_job *job, int 
 	return count_failure(t, cfi_table__begin(job, fd, &t->allowance));
 }
 
-int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, u32 *number)
+int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, int fd, u32 *number)
 {
 	u64 began_ns = job->began_ns;
 	void *answer;
@@ -235,7 +383,7 @@ int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, u32 *
 		return err;
 	if (err)
 		return count_failure(t, err);
-	err = put_answer(t, answer, size, number);
+	err = put_answer(t, answer, size, fd, number);
 	free(answer);
 	t->counts.time_ns += monotonic_ns() - began_ns;
 	return err;

@@ -6,6 +6,8 @@
 #ifndef TALLY_UNWIND_TABLES_H
 #define TALLY_UNWIND_TABLES_H
 
+#include <stdio.h>
+
 #include "unwind/cfi.h"
 #include "unwind/maps.h"
 
@@ -25,6 +27,33 @@ struct unwind_segments {
 	size_t n;
 };
 
+/* Room that files take: rules that no earlier file has, words, and the files themselves. */
+struct unwind_room {
+	u64 rules, words, files;
+};
+
+/* A user's files; uid 0 is exempt. */
+struct unwind_owner {
+	u32 uid;
+	struct unwind_room taken;
+};
+
+enum unwind_refusal {
+	UNWIND_FILE_TOO_LARGE,  /* more than 3/4 of all room */
+	UNWIND_OWNER_HAS_SHARE, /* with the other files of its owner, more than 1/4 */
+	UNWIND_USERS_HAVE_SHARE,        /* with those of all users but root, more than 1/2 */
+	UNWIND_FULL,
+};
+
+struct unwind_refused {
+	char name[64];          /* base name */
+	u32 uid;
+	enum unwind_refusal why;
+};
+
+/* Number of refused files that are named. */
+#define UNWIND_NAMED_REFUSED 4
+
 struct unwind_tables {
 	int rules_fd, files_fd, slabs_fd, found_fd;
 	struct rule_set *rules;
@@ -33,6 +62,12 @@ struct unwind_tables {
 	u32 nslabs, most_slabs;
 	u32 *slab;                      /* the last slab, mapped */
 	struct unwind_counts counts;
+	/* Owners have shares: set after init, for a run that is not about named processes. */
+	bool shares;
+	struct unwind_room users;       /* of all users but root */
+	struct unwind_owner *owner;
+	u32 nowners, owners_room;
+	struct unwind_refused refused[UNWIND_NAMED_REFUSED];
 	struct allowance allowance;     /* for reading files */
 };
 
@@ -47,11 +82,14 @@ void unwind_tables__free(struct unwind_tables *t);
 
 /*
  * Reads a file (the descriptor remains the caller's) and puts it into the maps, in two steps, as a
- * job of base/confined.h. *number is UNWIND_NO_FILE if the file has no table or there is no room.
+ * job of base/confined.h. *number is UNWIND_NO_FILE if the file has no table or is refused.
  * Both return 0, begun or already known, or -ENOMEM; take also -EAGAIN.
  */
 int unwind_tables__begin(struct unwind_tables *t, struct confined_job *job, int fd);
-int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, u32 *number);
+int unwind_tables__take(struct unwind_tables *t, struct confined_job *job, int fd, u32 *number);
+
+/* Lists the first refused files with the reason, for a note. Returns the number of all. */
+u64 unwind_tables__say_refused(const struct unwind_tables *t, FILE *f);
 
 /*
  * From now on, programs find the file behind the mappings of processes that are not known yet; fd is

@@ -236,6 +236,7 @@ int unwinder__see_all(struct unwinder *u)
 	u64 pid;
 	int err = 0;
 
+	u->tables.shares = true;
 	if (!proc)
 		return errno == ENOMEM ? -ENOMEM : 0;
 	while (err != -ENOMEM && (entry = readdir(proc))) {
@@ -292,6 +293,18 @@ static u64 most_bytes(const struct unwinder *u)
 	return large < LARGE_READERS ? UINT64_MAX : LARGE_BYTES;
 }
 
+/* Where owners have shares, files of others than root do not occupy all readers. */
+#define USERS_READERS 4
+
+static bool may_read_users(const struct unwinder *u)
+{
+	int i, users = 0;
+
+	for (i = 0; i < UNWINDER_READERS; i++)
+		users += u->reader[i].file && u->reader[i].file->uid;
+	return !u->tables.shares || users < USERS_READERS;
+}
+
 static void hurry(struct unwinder *u, bool now)
 {
 	int before;
@@ -318,7 +331,7 @@ static int begin_file(struct unwinder *u, struct unwinder_reader *r)
 	struct epoll_event event = { .events = EPOLLIN };
 	int err;
 
-	r->file = wanted__take(&u->wanted, most_bytes(u));
+	r->file = wanted__take(&u->wanted, most_bytes(u), may_read_users(u));
 	if (!r->file)
 		return 0;
 	hurry(u, true);
@@ -331,7 +344,7 @@ static int begin_file(struct unwinder *u, struct unwinder_reader *r)
 static int take_file(struct unwinder *u, struct unwinder_reader *r)
 {
 	struct settling with = { .unwinder = u };
-	int err = unwind_tables__take(&u->tables, &r->job, &with.number);
+	int err = unwind_tables__take(&u->tables, &r->job, r->file->fd, &with.number);
 
 	if (err)
 		return err == -EAGAIN ? 0 : err;
@@ -440,6 +453,7 @@ int unwinder__finish(struct unwinder *u, u64 end_ns)
 int unwinder__sweep_all(struct unwinder *u)
 {
 	u->sweeps = true;
+	u->tables.shares = true;
 	return sweep__begin(&u->sweep);
 }
 

@@ -93,7 +93,10 @@ int unwinder__forked(struct unwinder *u, u32 pid, u32 parent);
  */
 void unwinder__follow(struct unwinder *u, u32 pid);
 
-/* Sees all existing processes and waits for their files. Returns 0 or -ENOMEM. */
+/*
+ * Sees all existing processes and waits for their files; from then on, owners of files have shares of the tables.
+ * Returns 0 or -ENOMEM.
+ */
 int unwinder__see_all(struct unwinder *u);
 
 /*

@@ -20,7 +20,7 @@ void wanted__free(struct wanted_files *w)
 {
 	struct wanted_file *f;
 
-	while ((f = wanted__take(w, UINT64_MAX))) {
+	while ((f = wanted__take(w, UINT64_MAX, true))) {
 		close(f->fd);
 		free(f);
 	}
@@ -36,18 +36,21 @@ static void insert(struct wanted_files *w, struct wanted_file *f, bool soon)
 
 u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
 {
-	bool room = w->n < WANTED_MOST && !descriptor_is_scarce(fd);
+	struct stat st = {};
+	bool of_user = !fstat(fd, &st) && st.st_uid;
+	bool room = w->n < WANTED_MOST && (!of_user || w->nusers < WANTED_USERS) && !descriptor_is_scarce(fd);
 	struct wanted_file *f = room ? malloc(sizeof(*f)) : NULL;
-	struct stat st;
 
 	if (!f) {
 		close(fd);
 		return 0;
 	}
 	*f = (struct wanted_file){ .token = ++w->last_token, .fd = fd, .mark = mark };
-	f->size = fstat(fd, &st) ? 0 : st.st_size;
+	f->size = st.st_size;
+	f->uid = st.st_uid;
 	insert(w, f, soon);
 	w->n++;
+	w->nusers += of_user;
 	return f->token;
 }
 
@@ -75,16 +78,17 @@ static double urgency(const struct wanted_files *w, const struct wanted_file *f)
 	return (double)n / (f->size + LEAST_BYTES);
 }
 
-struct wanted_file *wanted__take(struct wanted_files *w, u64 most)
+struct wanted_file *wanted__take(struct wanted_files *w, u64 most, bool users)
 {
 	struct wanted_file *f = NULL, *other;
 
 	TAILQ_FOREACH(other, &w->files, next)
-		if (other->size <= most && (!f || urgency(w, other) > urgency(w, f)))
+		if (other->size <= most && (users || !other->uid) && (!f || urgency(w, other) > urgency(w, f)))
 			f = other;
 	if (!f)
 		return NULL;
 	TAILQ_REMOVE(&w->files, f, next);
 	w->n--;
+	w->nusers -= f->uid != 0;
 	return f;
 }

@@ -9,18 +9,21 @@
 
 /* Limit of descriptors held open for the queue, if there are enough (base/descriptors.h). */
 #define WANTED_MOST 256
+/* Limit of those of others than root. */
+#define WANTED_USERS 192
 
 struct wanted_file {
 	TAILQ_ENTRY(wanted_file) next;
 	u32 token;              /* from 1 on, unique per file */
 	int fd;
 	u64 size;               /* of the file, in bytes */
+	u32 uid;                /* its owner */
 	u32 *mark;              /* where to store the result (struct symbols_code) */
 };
 
 struct wanted_files {
 	TAILQ_HEAD(wanted_queue, wanted_file) files;
-	u32 n;
+	u32 n, nusers;          /* all; those of others than root */
 	const u32 *lacks;       /* see UNWIND_LACKS; NULL: not known */
 	u32 last_token;         /* number of files queued so far */
 };
@@ -39,9 +42,9 @@ void wanted__hasten(struct wanted_files *w, u32 token);
 
 /*
  * Takes the file that walks have lacked most often for its size, so that the fewest walks lack one until
- * all are read; the first of the queue if none is lacked. Only files of at most that many bytes. The
- * caller owns it: it closes fd and frees it. NULL: none.
+ * all are read; the first of the queue if none is lacked. Only files of at most that many bytes, and
+ * without users only those of root. The caller owns it: it closes fd and frees it. NULL: none.
  */
-struct wanted_file *wanted__take(struct wanted_files *w, u64 most);
+struct wanted_file *wanted__take(struct wanted_files *w, u64 most, bool users);
 
 #endif /* TALLY_UNWIND_WANTED_H */
