@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -280,6 +281,8 @@ int main(int argc, char **argv)
 	argp_program_version = "tally " TALLY_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
 	fill_standard_descriptors();
+	/* A write beyond RLIMIT_FSIZE fails with EFBIG then, and is reported. */
+	signal(SIGXFSZ, SIG_IGN);
 	diag_verbose(false);
 	/* With fewer descriptors, errors appear in various places, for misleading reasons. */
 	if (host__check_files(FEWEST_FILES))

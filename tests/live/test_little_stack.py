@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every tool with a stack of 64 KB (ulimit -s 64), and messages for what is too much of something."""
+"""Every tool with a stack of 64 KB (ulimit -s 64), files without room (ulimit -f), and messages for too much of
+something."""
 
 import resource
+import signal
 import subprocess
 
 import pytest
@@ -52,3 +54,23 @@ def test_more_processes_than_descriptors():
     assert result.returncode == 1
     assert b"too many open files" in result.stderr
     assert b"ulimit -n" in result.stderr
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+@pytest.mark.parametrize("args", [("list",), ("syscount", "-d", "0.1"), ("opensnoop", "-d", "0.1", "--json"),
+                                  ("record", "-d", "0.1", "syscount")], ids=lambda args: args[0])
+def test_no_room_in_files(directory, args):
+    """ulimit -f: no signal ends it, it says that it could not write."""
+    result = run(*args, "-o", directory / "out", limit=limit_files)
+    assert result.returncode == 1, result
+    assert result.stderr, result
+
+
+def test_a_command_ends_at_the_limit():
+    """By the signal, as it would without a tool."""
+    result = run("syscount", "--", "sh", "-c", "grep SigIgn /proc/self/status >&2")
+    ignored = int(next(line for line in result.stderr.splitlines() if line.startswith(b"SigIgn:")).split()[1], 16)
+    assert not ignored >> (signal.SIGXFSZ - 1) & 1, result

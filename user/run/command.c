@@ -53,6 +53,7 @@ static void child(char **argv, int go, int report, const struct command_setting 
 
 	sigprocmask(SIG_SETMASK, &setting->signals, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (setting->files.rlim_max && setrlimit(RLIMIT_NOFILE, &setting->files))
 		_exit(127);
 	if (read(go, &byte, 1) != 1)

@@ -55,6 +55,7 @@ int child__start(struct child *c, const struct child_signals *s, int parent_dies
 		if (getppid() != parent)
 			_exit(1);
 		signal(SIGPIPE, SIG_DFL);
+		signal(SIGXFSZ, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &s->before, NULL);
 		return 0;
 	}
