@@ -2,6 +2,7 @@
 """The tools of the scheduler where there is much: thousands of threads, a CPU that goes away and comes
 back, and perf looking at the same time. And all of them about the same delays."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import tally
 from accounts import Work, exactly, tool_by_the_books, work  # noqa: F401
 from probing import nothing_lost
 from tally import BUILD, TEMPEST, by_key, count, flaws, scaled, steady, within
+from test_listen import ask, free_port
 
 CPU1 = Path("/sys/devices/system/cpu/cpu1/online")
 TOOLS = {
@@ -143,6 +145,86 @@ def test_those_that_look_at_cpus_when_one_goes(tool, trigger):
         moved = {tid: after[tid] - before[tid] for tid in after if after[tid] > before[tid]}
         assert seen and all(n <= moved.get(tid, 0) for tid, n in seen.items()), (seen, moved)
         assert sum(seen.values()) + lost.get("missed", 0) == sum(moved.values()), (seen, moved, lost)
+
+
+def on_cpu(report, cpu):
+    """Samples, or milliseconds of stat's cpu-clock."""
+    rows = report.get("groups") or report.get("stacks") or report.get("rows") or ()
+    key = [each.get("key", each) for each in rows]
+    return sum(each.get("value", each.get("count")) for each, where in zip(rows, key) if where["cpu"] == cpu)
+
+
+def warnings(tracer):
+    """How many there are so far. Not by reading: the file's position is the tool's."""
+    fd = tracer.err.fileno()
+    return os.pread(fd, os.fstat(fd).st_size, 0).count(b"warning: CPU 1 ")
+
+
+SAMPLERS = {
+    "runqlen": ("--by", "cpu"),
+    "profile": ("-a", "-K", "--idle", "--by", "cpu"),
+    "event": ("-a", "-K", "-e", "context-switches", "--by", "cpu"),
+}
+
+
+@pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
+@pytest.mark.parametrize("how", ("once", "intervals", "chosen", "other"))
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_samplers_when_a_cpu_comes(tool, name, how):
+    """It goes, comes, goes and comes: it is looked at while it is there, and the report says for how long it was not.
+    Nothing is said of a CPU that is not asked for."""
+    more = {"once": (), "intervals": ("-I", "200"), "chosen": ("-C", "0,1"), "other": ("-C", "0")}[how]
+    options = [word for word in SAMPLERS[name] if word != "-a" or how in ("once", "intervals")]
+    try:
+        CPU1.write_text("0")
+        tracer = tool("--json", *options, *more, tool="profile" if name == "event" else name)
+        for n, online in enumerate(("1", "0", "1"), 1):
+            CPU1.write_text(online)
+            if how != "other":
+                tally.wait_until(lambda n=n: warnings(tracer) == n, f"no warning of CPU 1 when {online} was written")
+            time.sleep(0.3)
+        result = tracer.stop()
+    finally:
+        CPU1.write_text("1")
+    assert result.code == 0, result
+    last = result.reports[-1]
+    if how == "other":
+        assert "CPU 1" not in result.stderr + last["source"] and not any(on_cpu(r, 1) for r in result.reports), result
+        return
+    assert result.stderr.count("CPU 1 came online") == 2 and result.stderr.count("CPU 1 went offline") == 1, result
+    absent = re.search(r"; not (sampled|counted): CPU 1 for ([0-9,.]+) (m?s) \(offline\)$", last["source"])
+    assert absent, last["source"]
+    absent_ms = float(absent[2].replace(",", "")) * (1 if absent[3] == "ms" else 1000)
+    run_ms = sum(report["duration_ns"] for report in result.reports) / 1e6
+    assert 0 < absent_ms < run_ms, (absent_ms, run_ms)
+    seen = sum(on_cpu(report, 1) for report in result.reports)
+    assert seen, result
+    due = {"runqlen": 0.099, "profile": 0.099, "stat": 1e6}
+    # No more than was due while it was there, to the period at which each of two timers began.
+    assert name == "event" or seen <= (run_ms - absent_ms + 50) * due[name] + 2, (name, seen, run_ms, absent_ms)
+
+
+@pytest.mark.skipif(not tally.GUEST, reason="CPUs are taken away in guests only")
+def test_a_recording_and_a_scrape_when_a_cpu_comes(tool, run, tmp_path):
+    """Both have the samples of the CPU, and the recording which CPU was not sampled."""
+    path, port = tmp_path / "recording", free_port()
+    try:
+        CPU1.write_text("0")
+        recorder = tool("-o", path, "runqlen --by cpu", "0.2", tool="record")
+        listener = tool("--listen", port, "--by", "cpu", tool="runqlen")
+        CPU1.write_text("1")
+        for tracer in recorder, listener:
+            tally.wait_until(lambda tracer=tracer: warnings(tracer) == 1, "no warning of CPU 1")
+        time.sleep(0.5)
+        scraped = ask(port).text
+        recorded, scrapes = recorder.stop(), listener.stop()
+    finally:
+        CPU1.write_text("1")
+    for result in (recorded, scrapes):
+        assert result.code == 0 and "CPU 1 came online" in result.stderr, result
+    assert re.search(r"_count\{.*cpu=\"1\".*\} [1-9]", scraped), scraped
+    shown = run("--json", path, "runqlen --by cpu", tool="show").report
+    assert on_cpu(shown, 1) and "not sampled: CPU 1 for" in shown["source"], shown
 
 
 @tally.once

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "event/attach_copy.h"
@@ -257,6 +258,16 @@ static int start_one(struct profile_events *e, size_t i, struct measurement *m, 
 	return err;
 }
 
+int profile_events__begin(struct profile_events *e, struct measurement *m)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int err = hotplug__begin(&e->hotplug, &m->scope, "sampled"), fd = hotplug__fd(&e->hotplug);
+
+	if (!err && fd >= 0 && epoll_ctl(m->watch_fd, EPOLL_CTL_ADD, fd, &event))
+		err = -errno;
+	return err;
+}
+
 int profile_events__start(struct profile_events *e, struct measurement *m, struct profile_bpf *bpf)
 {
 	size_t i;
@@ -277,6 +288,7 @@ int profile_events__arm(struct profile_events *e, const struct measurement *m)
 	size_t i;
 	int err = 0;
 
+	hotplug__arm(&e->hotplug);
 	for (i = 0; i < e->n && !err; i++)
 		err = sampling__arm(&e->each[i], m);
 	return err;
@@ -288,14 +300,43 @@ void profile_events__disarm(struct profile_events *e)
 
 	for (i = 0; i < e->n; i++)
 		sampling__disarm(&e->each[i]);
+	hotplug__disarm(&e->hotplug);
 }
 
-void profile_events__read_throttled(struct profile_events *e)
+struct change {
+	struct profile_events *events;
+	const struct measurement *m;
+};
+
+static int change_cpu(void *context, int cpu, bool online)
 {
+	const struct change *c = context;
+	int err = 0, other;
+	size_t i;
+
+	for (i = 0; i < c->events->n; i++) {
+		other = sampling__change_cpu(&c->events->each[i], c->m, cpu, online);
+		err = err ?: other;
+	}
+	return err;
+}
+
+int profile_events__follow(struct profile_events *e, struct measurement *m)
+{
+	struct change change = { e, m };
 	size_t i;
 
 	for (i = 0; i < e->n; i++)
 		throttled__read(&e->each[i].throttled);
+	return hotplug__follow(&e->hotplug, change_cpu, &change);
+}
+
+const char *profile_events__source(struct profile_events *e, const char *source)
+{
+	int n = snprintf(e->told, sizeof(e->told), "%s", source);
+
+	hotplug__describe(&e->hotplug, e->told + n, sizeof(e->told) - n);
+	return e->told;
 }
 
 int profile_events__settle(struct profile_events *e, const struct measurement *m)
@@ -351,6 +392,7 @@ void profile_events__end(struct profile_events *e)
 
 	for (i = 0; i < e->n; i++)
 		sampling__free(&e->each[i]);
+	hotplug__end(&e->hotplug);
 	attach__release(&e->copies);
 }
 

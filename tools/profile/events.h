@@ -9,6 +9,7 @@
  *   profile_events__configure() between open and load: loads the programs that the events need
  *   profile_events__start()     after load
  *   profile_events__arm() ...   for each event, as in profile/sampling.h
+ *   profile_events__follow()    whenever m->watch_fd is readable, and before a report
  *   profile_events__describe()  for a report of several: r->stacks->event
  *   profile_events__end()       after the last report: closes the events
  *   profile_events__free()      in any case, after that
@@ -19,6 +20,7 @@
 #define TALLY_PROFILE_EVENTS_H
 
 #include "event/attach.h"
+#include "host/hotplug.h"
 #include "profile/sampling.h"
 
 struct profile_bpf;
@@ -40,6 +42,8 @@ struct profile_events {
 	struct report_event report[PROFILE_EVENTS];
 	struct attachments copies;              /* of programs, for all events but the first */
 	char source[PROFILE_EVENTS * (SAMPLING_SOURCE + 32)];   /* of all, after profile_events__find() */
+	struct hotplug hotplug;
+	char told[PROFILE_EVENTS * (SAMPLING_SOURCE + 32) + 512];      /* the source, and which CPUs were not sampled */
 };
 
 int profile_events__add(struct profile_events *e, const char *typed);
@@ -51,10 +55,16 @@ void profile_events__configure(struct profile_events *e, struct profile_bpf *bpf
 
 /* Does an event want more frames than all keep? If so, reports it and returns -EINVAL. */
 int profile_events__check_depth(const struct profile_events *e, u32 depth);
+
+/* Before the first event is started, by profile_events__start() or otherwise. m->watch_fd: an epoll. */
+int profile_events__begin(struct profile_events *e, struct measurement *m);
 int profile_events__start(struct profile_events *e, struct measurement *m, struct profile_bpf *bpf);
 int profile_events__arm(struct profile_events *e, const struct measurement *m);
 void profile_events__disarm(struct profile_events *e);
-void profile_events__read_throttled(struct profile_events *e);
+int profile_events__follow(struct profile_events *e, struct measurement *m);
+
+/* The source of the numbers, with the CPUs that were not sampled all the time. */
+const char *profile_events__source(struct profile_events *e, const char *source);
 int profile_events__settle(struct profile_events *e, const struct measurement *m);
 int profile_events__count(struct profile_events *e, const struct measurement *m, struct report *r);
 

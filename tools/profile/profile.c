@@ -120,7 +120,7 @@ static int check(void *context, struct cli *cli)
 
 /* --- report ------------------------------------------------------------------------------------ */
 
-static void describe(const struct profile *p, struct report *r)
+static void describe(struct profile *p, struct report *r)
 {
 	const struct sampling *first = &p->events.each[0];
 	bool weighted = sampling__is_weighted(first);
@@ -129,7 +129,7 @@ static void describe(const struct profile *p, struct report *r)
 	for (i = 0; i < p->events.n; i++)
 		r->is_estimate |= sampling__is_estimate(&p->events.each[i]);
 	r->value = p->events.n > 1 ? "events" : weighted ? sampled_event__name(&first->event) : "CPU time";
-	r->source = p->events.source;
+	r->source = profile_events__source(&p->events, p->events.source);
 	if (p->annotate)
 		r->caveat = sampling__describe_place(first);
 	else if (!weighted)
@@ -148,13 +148,21 @@ static int report_instructions(struct profile *p, const struct measurement *m, s
 	return profile_events__count(&p->events, m, r);
 }
 
+static int report_wall(struct profile *p, struct measurement *m, struct report *r)
+{
+	int err = wall__report(&p->wall, m, r);
+
+	r->source = profile_events__source(&p->events, r->source);
+	return err;
+}
+
 static int report(struct measurement *m, struct report *r)
 {
 	struct profile *p = m->own;
 	int err;
 
 	if (p->wall.asked)
-		return wall__report(&p->wall, m, r);
+		return report_wall(p, m, r);
 	err = profile_events__settle(&p->events, m);
 	describe(p, r);
 	if (err)
@@ -176,8 +184,9 @@ static int watch(struct measurement *m)
 {
 	struct profile *p = m->own;
 
-	profile_events__read_throttled(&p->events);
-	return stacks__watch(&p->stacks);
+	int err = profile_events__follow(&p->events, m);
+
+	return err ?: stacks__watch(&p->stacks);
 }
 
 /* --- the hooks --------------------------------------------------------------------------------- */
@@ -238,6 +247,8 @@ static int attach(struct measurement *m)
 	int err = stacks__begin(&p->stacks, m);
 
 	m->watch = watch;
+	if (!err)
+		err = profile_events__begin(&p->events, m);
 	if (!err && p->wall.asked)
 		return wall__attach(&p->wall, m);
 	if (!err && p->annotate)

@@ -3,9 +3,11 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/diag.h"
 
@@ -195,8 +197,42 @@ void sampling__disarm(struct sampling *s)
 int sampling__start(struct sampling *s, struct measurement *m, int prog_fd, int samples_fd)
 {
 	s->samples_fd = samples_fd;
+	s->prog_fd = fcntl(prog_fd, F_DUPFD_CLOEXEC, 0) + 1;
 	throttled__begin(&s->throttled);
 	return s->typed ? start_event(s, m, prog_fd) : start_clock(s, m, prog_fd);
+}
+
+static int add_to_clock(struct sampling *s, const struct measurement *m, int cpu)
+{
+	struct profile_samples *samples = s->samples_fd < 0 ? NULL : read_samples(s, m);
+	struct sampler_seen seen = {};
+	int err = s->samples_fd < 0 || samples ? 0 : -ENOMEM;
+
+	if (samples)
+		seen = (struct sampler_seen){ samples[cpu].taken, samples[cpu].idle };
+	free(samples);
+	err = err ?: sampler__add(&s->sampler, s->prog_fd - 1, cpu, &seen);
+	return err ?: throttled__watch(&s->throttled, s->sampler.cpu[s->sampler.n - 1].fd, cpu, m->watch_fd);
+}
+
+static int add_to_event(struct sampling *s, const struct measurement *m, int cpu)
+{
+	const struct counters *c = &s->event.counters;
+	int err = sampled_event__add_cpu(&s->event, s->prog_fd - 1, cpu);
+	size_t i;
+
+	for (i = c->from; i < c->n && !err; i++)
+		err = throttled__watch(&s->throttled, c->counter[i].fd, cpu, m->watch_fd);
+	return err;
+}
+
+int sampling__change_cpu(struct sampling *s, const struct measurement *m, int cpu, bool online)
+{
+	if (online)
+		return s->typed ? add_to_event(s, m, cpu) : add_to_clock(s, m, cpu);
+	if (!s->typed)
+		sampler__remove(&s->sampler, cpu);
+	return 0;
 }
 
 /* A CPU skips samples if it is stopped (by its hypervisor, with interrupts off) or throttled. */
@@ -282,6 +318,8 @@ int sampling__count(struct sampling *s, const struct measurement *m, struct repo
 
 void sampling__free(struct sampling *s)
 {
+	if (s->prog_fd)
+		close(s->prog_fd - 1);
 	throttled__close(&s->throttled);
 	sampler__free(&s->sampler);
 	sampled_event__free(&s->event);

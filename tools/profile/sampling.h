@@ -37,7 +37,8 @@ struct sampling {
 	struct sampler sampler;         /* for the clock */
 	struct sampled_event event;
 	struct throttled throttled;
-	int samples_fd;                 /* the programs' map of struct profile_samples */
+	int samples_fd;                 /* the programs' map of struct profile_samples; -1: none */
+	int prog_fd;                    /* the program, for CPUs that come online, plus 1; 0: none */
 	u64 missed;                     /* samples by the clock, since the last report */
 	struct profile_samples seen;    /* of all CPUs, as of the last report */
 	u64 counted;                    /* events the kernel itself has counted, likewise */
@@ -66,6 +67,12 @@ const char *sampling__describe_place(const struct sampling *s);
 
 /* prog_fd: the program that fits, with the slot in it; may be closed afterwards. Throttling wakes the run. */
 int sampling__start(struct sampling *s, struct measurement *m, int prog_fd, int samples_fd);
+
+/*
+ * Follows a CPU that has gone offline or come online since: host/hotplug.h. Reports nothing. Returns 0 or a negative
+ * errno.
+ */
+int sampling__change_cpu(struct sampling *s, const struct measurement *m, int cpu, bool online);
 
 /* Call when the gate opens and when it closes: samples are due in between. */
 int sampling__arm(struct sampling *s, const struct measurement *m);

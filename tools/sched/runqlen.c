@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "host/hotplug.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/explain.h"
@@ -28,9 +29,10 @@ SKELETON(runqlen);
 struct runqlen {
 	bool fair_only, by_cpu;
 	const char *cpus;       /* -C */
-	char source[160];
+	char source[160], told[512];
 	struct runqlen_bpf *bpf;
 	struct sampler sampler;
+	struct hotplug hotplug;
 };
 
 /* --- options ----------------------------------------------------------------------------------- */
@@ -70,13 +72,11 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* A CPU skips samples if it is stopped (by its hypervisor, with interrupts off) or throttled. */
-static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *missed)
+/* What the program has seen on each CPU: to be freed, or NULL. */
+static struct sampler_seen *read_seen(const struct runqlen *rl, const struct measurement *m)
 {
 	struct runqlen_samples *samples = calloc(m->run->host.cpus_possible, sizeof(*samples));
 	struct sampler_seen *seen = calloc(m->run->host.cpus_possible, sizeof(*seen));
-	/* Reads the time first: samples due by then have been taken when the map is read. */
-	u64 due = sampler__due(&rl->sampler);
 	int err = samples && seen ? 0 : -ENOMEM, cpu;
 	u32 zero = 0;
 
@@ -84,11 +84,48 @@ static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *mi
 		err = bpf_map_lookup_elem(bpf_map__fd(rl->bpf->maps.samples), &zero, samples);
 	for (cpu = 0; !err && cpu < m->run->host.cpus_possible; cpu++)
 		seen[cpu] = (struct sampler_seen){ samples[cpu].taken, samples[cpu].idle };
-	if (!err)
-		err = sampler__missed(&rl->sampler, due, seen, missed);
 	free(samples);
+	if (err) {
+		free(seen);
+		seen = NULL;
+	}
+	return seen;
+}
+
+/* A CPU skips samples if it is stopped (by its hypervisor, with interrupts off) or throttled. */
+static int count_missed(struct runqlen *rl, const struct measurement *m, u64 *missed)
+{
+	/* Reads the time first: samples due by then have been taken when the map is read. */
+	u64 due = sampler__due(&rl->sampler);
+	struct sampler_seen *seen = read_seen(rl, m);
+	int err = seen ? sampler__missed(&rl->sampler, due, seen, missed) : -ENOMEM;
+
 	free(seen);
 	return err;
+}
+
+static int change_cpu(void *context, int cpu, bool online)
+{
+	const struct measurement *m = context;
+	struct runqlen *rl = m->own;
+	struct sampler_seen *seen;
+	int err;
+
+	if (!online) {
+		sampler__remove(&rl->sampler, cpu);
+		return 0;
+	}
+	seen = read_seen(rl, m);
+	err = seen ? sampler__add(&rl->sampler, bpf_program__fd(rl->bpf->progs.on_sample), cpu, &seen[cpu]) : -ENOMEM;
+	free(seen);
+	return err;
+}
+
+static int watch(struct measurement *m)
+{
+	struct runqlen *rl = m->own;
+
+	return hotplug__follow(&rl->hotplug, change_cpu, m);
 }
 
 /* The timer need not wake an idle CPU, and nothing waits there: a sample that was due then is a 0. */
@@ -115,11 +152,13 @@ static int report(struct measurement *m, struct report *r)
 	struct runqlen *rl = m->own;
 	struct hist_set lengths;
 	u64 missed;
-	int err;
+	int err, n;
 
 	r->value = "tasks waiting";
 	r->unit = UNIT_COUNT;
-	r->source = rl->source;
+	n = snprintf(rl->told, sizeof(rl->told), "%s", rl->source);
+	hotplug__describe(&rl->hotplug, rl->told + n, sizeof(rl->told) - n);
+	r->source = rl->told;
 	r->caveat = "queued and not running; what a cgroup's CPU quota holds back is not queued";
 	r->is_sampled = true;
 	err = count_missed(rl, m, &missed) ?: measure__difference(&m->measure, &lengths, &r->counters);
@@ -153,6 +192,10 @@ static int attach(struct measurement *m)
 	int err = measure__begin(&m->measure, m, "lengths");
 
 	if (!err)
+		err = hotplug__begin(&rl->hotplug, &m->scope, "sampled");
+	m->watch = watch;
+	m->watch_fd = hotplug__fd(&rl->hotplug);
+	if (!err)
 		err = sampler__start(&rl->sampler, bpf_program__fd(rl->bpf->progs.on_sample), &m->scope);
 	m->has_said = err;
 	return err;
@@ -163,6 +206,7 @@ static int arm(struct measurement *m)
 	struct runqlen *rl = m->own;
 
 	*m->armed = 1;
+	hotplug__arm(&rl->hotplug);
 	return sampler__arm(&rl->sampler);
 }
 
@@ -171,6 +215,7 @@ static void disarm(struct measurement *m)
 	struct runqlen *rl = m->own;
 
 	sampler__disarm(&rl->sampler);
+	hotplug__disarm(&rl->hotplug);
 }
 
 static void init(void *own)
@@ -196,6 +241,7 @@ static void release(void *own)
 	struct runqlen *rl = own;
 
 	sampler__free(&rl->sampler);
+	hotplug__end(&rl->hotplug);
 }
 
 static const struct argp_option options[] = {

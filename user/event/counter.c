@@ -46,7 +46,7 @@ static int leader_of(const struct counters *counters, const struct event_sites *
 
 	if (group < 0)
 		return -1;
-	for (i = 0; i < counters->n; i++) {
+	for (i = counters->from; i < counters->n; i++) {
 		const struct counter *other = &counters->counter[i];
 
 		if (other->fd >= 0 && other->cpu == each->cpu && other->tid == each->tid &&
@@ -164,11 +164,28 @@ int counters__open(struct counters *counters, const struct event_sites *sites,
 	return err;
 }
 
+int counters__add_cpu(struct counters *counters, const struct event_sites *sites,
+		      const struct counter_targets *targets)
+{
+	struct complaint unused = {};
+	int err = 0;
+	size_t i;
+
+	counters->from = counters->n;
+	for (i = 0; i < sites->n && !err; i++)
+		if (is_counted(&sites->site[i]))
+			err = open_site(counters, sites, i, targets, &unused);
+	while (err && counters->n > counters->from)
+		if (counters->counter[--counters->n].fd >= 0)
+			close(counters->counter[counters->n].fd);
+	return err;
+}
+
 int counters__enable(struct counters *counters)
 {
 	size_t i;
 
-	for (i = 0; i < counters->n; i++)
+	for (i = counters->from; i < counters->n; i++)
 		if (counters->counter[i].fd >= 0 &&
 		    ioctl(counters->counter[i].fd, PERF_EVENT_IOC_ENABLE, 0))
 			return -errno;
@@ -221,7 +238,7 @@ int counters__filter(struct counters *counters, char *const *filter, size_t *whi
 {
 	size_t i;
 
-	for (i = 0; i < counters->n; i++) {
+	for (i = counters->from; i < counters->n; i++) {
 		struct counter *each = &counters->counter[i];
 
 		if (each->fd < 0 || !filter[each->site])

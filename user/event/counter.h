@@ -33,6 +33,7 @@ struct counter {
 struct counters {
 	struct counter *counter;
 	size_t n;
+	size_t from;            /* the latest ones begin here: those of counters__open(), or of a CPU that came later */
 };
 
 /* Why perf_event_open() refused a site, in words. */
@@ -51,7 +52,14 @@ struct counter_refusal {
 int counters__open(struct counters *counters, const struct event_sites *sites,
 		   const struct counter_targets *targets, struct complaint *c, size_t *which);
 
-/* Starts counting (on_exec counters start by themselves). */
+/*
+ * Opens the counters of a CPU that has come online. Those it had before remain, with what they have counted. The
+ * targets have this CPU alone. Returns 0 or a negative errno.
+ */
+int counters__add_cpu(struct counters *counters, const struct event_sites *sites,
+		      const struct counter_targets *targets);
+
+/* Starts counting with the latest counters (on_exec counters start by themselves). */
 int counters__enable(struct counters *counters);
 void counters__disable(struct counters *counters);
 
@@ -66,7 +74,7 @@ int counter__read(const struct counter *counter, struct counter_value *value);
 void counter__refusal(struct counter_refusal *r, const struct event_site *site, int err);
 
 /*
- * Sets the kernel's own filter (perf_event_open(2), PERF_EVENT_IOC_SET_FILTER) on counters:
+ * Sets the kernel's own filter (perf_event_open(2), PERF_EVENT_IOC_SET_FILTER) on the latest counters:
  * filter[i] is for site i, NULL: none. Tracepoints only. -EINVAL: the kernel does not understand
  * the filter of site *which.
  */

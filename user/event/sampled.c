@@ -204,6 +204,19 @@ int sampled_event__start(struct sampled_event *s, int prog_fd, const struct scop
 	return err;
 }
 
+int sampled_event__add_cpu(struct sampled_event *s, int prog_fd, int cpu)
+{
+	const struct counter_targets targets = {
+		.cpus = &cpu, .ncpus = 1, .period = s->every ?: s->hz, .by_frequency = !s->every,
+	};
+	int err = s->is_tracepoint ? 0 : counters__add_cpu(&s->counters, &s->sites, &targets);
+	size_t i;
+
+	for (i = s->counters.from; i < s->counters.n && !s->is_tracepoint && !err; i++)
+		err = s->counters.counter[i].err ?: perf_event__run(s->counters.counter[i].fd, prog_fd);
+	return err;
+}
+
 int sampled_event__count(const struct sampled_event *s, u64 *events)
 {
 	struct counter_value value;

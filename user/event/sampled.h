@@ -38,6 +38,12 @@ int sampled_event__find(struct sampled_event *s, const char *text, u64 default_h
 int sampled_event__start(struct sampled_event *s, int prog_fd, const struct scope_config *scope);
 
 /*
+ * Samples a CPU that has come online, too. (A program on a tracepoint runs on all CPUs as it is.) Returns 0 or a
+ * negative errno, and reports nothing.
+ */
+int sampled_event__add_cpu(struct sampled_event *s, int prog_fd, int cpu);
+
+/*
  * The kernel's own count of events on those CPUs; 0 for a tracepoint. If read after this, the
  * programs' total is no lower, except for lost samples and incomplete periods.
  */

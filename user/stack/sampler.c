@@ -108,7 +108,7 @@ static struct sampler_cpu *find_cpu(struct sampler *s, u64 cpu)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		if ((u64)s->cpu[i].cpu == cpu)
+		if ((u64)s->cpu[i].cpu == cpu && s->cpu[i].fd >= 0)
 			return &s->cpu[i];
 	return NULL;
 }
@@ -154,22 +154,59 @@ static int each_idle(struct sampler *s, void (*fn)(struct sampler_cpu *c, u64 id
 	return 0;
 }
 
-static void set_before(struct sampler_cpu *c, u64 idle_ns, void *ctx)
+/* only: the CPU, or NULL for all. */
+static void set_before(struct sampler_cpu *c, u64 idle_ns, void *only)
 {
-	(void)ctx;
-	c->idle_before_ns = idle_ns;
+	if (!only || c == only)
+		c->idle_before_ns = idle_ns;
 }
 
 int sampler__arm(struct sampler *s)
 {
 	int err = each_idle(s, set_before, NULL);
+	size_t i;
 
 	s->armed_ns = monotonic_ns();
+	for (i = 0; i < s->n; i++)
+		s->cpu[i].armed_ns = s->armed_ns;
 	if (err == -EMFILE || err == -ENFILE)
 		return host__complain_of_files();
 	if (err)
 		diag_error("/proc/stat: %s", strerror(-err));
 	return err;
+}
+
+int sampler__add(struct sampler *s, int prog_fd, int cpu, const struct sampler_seen *seen)
+{
+	struct sampler_cpu *larger = reallocarray(s->cpu, s->n + 1, sizeof(*larger)), *c;
+	int err;
+
+	if (!larger)
+		return -ENOMEM;
+	s->cpu = larger;
+	c = &larger[s->n];
+	*c = (struct sampler_cpu){ .cpu = cpu, .taken_before = seen->taken, .idle_taken_before = seen->idle };
+	err = start_cpu(c, s, prog_fd);
+	c->armed_ns = monotonic_ns();
+	s->n++;
+	if (!err)
+		err = each_idle(s, set_before, c);
+	if (!err)
+		return 0;
+	if (c->fd >= 0)
+		close(c->fd);
+	s->n--;
+	return err;
+}
+
+void sampler__remove(struct sampler *s, int cpu)
+{
+	struct sampler_cpu *c = find_cpu(s, cpu);
+
+	if (!c)
+		return;
+	close(c->fd);
+	c->fd = -1;
 }
 
 void sampler__disarm(struct sampler *s)
@@ -242,35 +279,20 @@ static void count_missing(struct sampler_cpu *c, u64 idle_ns, void *ctx)
 {
 	const struct missing *m = ctx;
 	u64 idle = idle_ns > c->idle_before_ns ? idle_ns - c->idle_before_ns : 0, busy_missed, all_missed;
-	const struct sampler_seen *seen = &m->seen[c->cpu];
+	u64 period = period_of(m->sampler), late_ns = c->armed_ns - m->sampler->armed_ns;
+	u64 late = (late_ns + period - 1) / period, due = m->due > late ? m->due - late : 0;
+	struct sampler_seen seen = m->seen[c->cpu];
 
-	if (c->fd < 0)
+	if (!due || m->elapsed_ns <= late_ns)
 		return;
-	busy_missed = samples_missed(NSEC_PER_SEC / period_of(m->sampler), m->due, seen, m->elapsed_ns, idle);
-	all_missed = m->due > seen->taken ? m->due - seen->taken : 0;
+	seen.taken -= c->taken_before;
+	seen.idle -= c->idle_taken_before;
+	busy_missed = samples_missed(NSEC_PER_SEC / period, due, &seen, m->elapsed_ns - late_ns, idle);
+	all_missed = due > seen.taken ? due - seen.taken : 0;
 	if (m->sampler->idle_counts)
 		sampler_cpu__divide(c, all_missed, busy_missed);
 	else if (busy_missed > c->missed)
 		c->missed = busy_missed;
-}
-
-/* An offline CPU has lost its timer for good and is no longer sampled. */
-static int forget_offline(struct sampler *s)
-{
-	struct topology t;
-	int err = topology__read(&t);
-	size_t i;
-
-	for (i = 0; i < s->n && !err; i++) {
-		if (s->cpu[i].fd < 0 || topology__place(&t, s->cpu[i].cpu))
-			continue;
-		diag_warn("CPU %d went offline and is not sampled any more", s->cpu[i].cpu);
-		close(s->cpu[i].fd);
-		s->cpu[i].fd = -1;
-	}
-	if (!err)
-		topology__free(&t);
-	return err;
 }
 
 int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen, u64 *missed)
@@ -278,12 +300,11 @@ int sampler__missed(struct sampler *s, u64 due, const struct sampler_seen *seen,
 	struct missing m = { s, seen, due, monotonic_ns() - s->armed_ns };
 	u64 sum = 0;
 	size_t i;
-	int err = forget_offline(s);
+	int err;
 
 	for (i = 0; i < s->n; i++)
 		s->cpu[i].gained_idle = 0;
-	if (!err)
-		err = each_idle(s, count_missing, &m);
+	err = each_idle(s, count_missing, &m);
 	if (err)
 		return err;
 	for (i = 0; i < s->n; i++)

@@ -13,7 +13,9 @@
 struct sampler_cpu {
 	int cpu;
 	int fd;                 /* of the event; -1: none, or the CPU went offline, with its timer */
-	u64 idle_before_ns;     /* idle time in /proc/stat when sampling began */
+	u64 armed_ns;           /* when sampling began: later than elsewhere on a CPU that came online */
+	u64 taken_before, idle_taken_before;    /* samples that another timer of this CPU had caused by then */
+	u64 idle_before_ns;     /* idle time in /proc/stat at that time */
 	u64 missed;             /* missed samples since the start */
 	u64 missed_idle;        /* with idle_counts, of these: due while the CPU was idle */
 	u64 gained_idle;        /* of these, found by the last sampler__missed() */
@@ -50,6 +52,14 @@ int sampler__start(struct sampler *s, int prog_fd, const struct scope_config *sc
 
 /* Call when the programs begin to record: samples are due from here on. */
 int sampler__arm(struct sampler *s);
+
+/*
+ * For CPUs that come online after sampler__arm(), or go offline (host/hotplug.h). The first one starts a timer there,
+ * as another struct sampler_cpu, given what has been seen on that CPU, and what it refuses is not reported; the second
+ * one removes it: it has already ended with its CPU, and what it missed after the last sampler__missed() is unknown.
+ */
+int sampler__add(struct sampler *s, int prog_fd, int cpu, const struct sampler_seen *seen);
+void sampler__remove(struct sampler *s, int cpu);
 
 /* Stops sampling; no more samples are due. */
 void sampler__disarm(struct sampler *s);
