@@ -164,6 +164,7 @@ SAMPLERS = {
     "runqlen": ("--by", "cpu"),
     "profile": ("-a", "-K", "--idle", "--by", "cpu"),
     "event": ("-a", "-K", "-e", "context-switches", "--by", "cpu"),
+    "stat": ("-a", "-A", "-e", "cpu-clock"),
 }
 
 

@@ -167,12 +167,23 @@ static int explain(struct measurement *m)
 	return stat__explain(m->own, m);
 }
 
+static int watch(struct measurement *m)
+{
+	struct stat_run *s = m->own;
+
+	int err = counting__follow(&s->counting);
+
+	return err ?: stat__place(s);
+}
+
 static int attach(struct measurement *m)
 {
 	struct stat_run *s = m->own;
 	int err = counting__begin(&s->counting, m, &s->plan);
 
 	m->has_said = true;
+	m->watch = watch;
+	m->watch_fd = hotplug__fd(&s->counting.hotplug);
 	if (!err)
 		err = stat__place(s);
 	if (!err && all_refused(s)) {

@@ -32,6 +32,24 @@ const char *counting__how(const struct counting *c, size_t site)
 	return c->charges ? "counter of each CPU, charged to tasks at context switches" : "counter";
 }
 
+/* The counters belong to CPUs, not to tasks. */
+static bool counting_is_by_cpu(const struct counting *c)
+{
+	const struct scope_options *o = &c->m->cli->scope;
+
+	return c->charges || (!o->command_pid && !o->npids && !o->ntids);
+}
+
+static int change_cpu(void *context, int cpu, bool online)
+{
+	return online ? counting_add_cpu(context, cpu) : 0;
+}
+
+int counting__follow(struct counting *c)
+{
+	return hotplug__follow(&c->hotplug, change_cpu, c);
+}
+
 int counting__begin(struct counting *c, const struct measurement *m,
 		    const struct counting_plan *plan)
 {
@@ -45,6 +63,10 @@ int counting__begin(struct counting *c, const struct measurement *m,
 		diag_error("cannot tell which CPUs are online: %s", strerror(-err));
 		return err;
 	}
+	if (counters && counting_is_by_cpu(c))
+		err = hotplug__begin(&c->hotplug, &m->scope, "counted");
+	if (err)
+		return err;
 	if (c->charges)
 		err = counting_open_for_charging(c);
 	else if (counters)
@@ -61,6 +83,7 @@ int counting__go(struct counting *c)
 	bool on_exec = !c->charges && c->m->cli->scope.command_pid && !c->m->cli->delay_ns;
 	int err = 0;
 
+	hotplug__arm(&c->hotplug);
 	if (!on_exec)
 		err = counters__enable(&c->counters);
 	if (!err && c->charges)
@@ -77,20 +100,22 @@ void counting__stop(struct counting *c)
 	if (c->bpf)
 		c->bpf->bss->armed = 0;
 	counters__disable(&c->counters);
+	hotplug__disarm(&c->hotplug);
 }
 
 void counting__describe(const struct counting *c, char *text, size_t size)
 {
-	char ways[512] = "";
+	char ways[512] = "", absent[512];
 	bool counters = c->counters.n;
 
 	if (c->bpf)
 		attach__describe(&c->attachments, ways, sizeof(ways));
-	snprintf(text, size, "%s%s%s",
+	hotplug__describe(&c->hotplug, absent, sizeof(absent));
+	snprintf(text, size, "%s%s%s%s",
 		 !counters ? "" :
 		 c->charges ? "counters of each CPU, charged to tasks at context switches" :
 			      "the kernel's counters",
-		 counters && ways[0] ? "; " : "", ways);
+		 counters && ways[0] ? "; " : "", ways, absent);
 }
 
 int counting__refused(const struct counting *c, u32 row, const struct event_site **site)
@@ -117,6 +142,7 @@ void counting__end(struct counting *c)
 	if (c->bpf)
 		counting_bpf__destroy(c->bpf);
 	counters__close(&c->counters);
+	hotplug__end(&c->hotplug);
 	topology__free(&c->topology);
 	free(c->tids);
 	free(c->charged);

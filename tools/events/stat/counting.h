@@ -10,6 +10,7 @@
  *
  *   counting__begin()   opens and attaches everything; nothing counts yet
  *   counting__go()      starts counting
+ *   counting__follow()  whenever hotplug__fd(&c->hotplug) is readable, and before a snapshot
  *   counting__stop()    stops counting
  *   counting__read()    a cumulative snapshot
  *   counting__end()
@@ -23,6 +24,7 @@
 #include "agg/counts.h"
 #include "event/attach.h"
 #include "event/counter.h"
+#include "host/hotplug.h"
 #include "host/topology.h"
 #include "run/measurement.h"
 
@@ -44,6 +46,7 @@ struct counting {
 	const struct measurement *m;
 	struct topology topology;
 	struct counters counters;
+	struct hotplug hotplug;         /* of counters by CPU */
 	struct attachments attachments;
 	struct counting_bpf *bpf;       /* NULL: no program is needed */
 	u32 *tids;                      /* the threads of -p */
@@ -64,6 +67,7 @@ bool counting_is_native(const struct measurement *m, u32 by, bool per_cpu);
 int counting__begin(struct counting *c, const struct measurement *m,
 		    const struct counting_plan *plan);
 int counting__go(struct counting *c);
+int counting__follow(struct counting *c);
 void counting__stop(struct counting *c);
 
 /*

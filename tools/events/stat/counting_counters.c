@@ -164,6 +164,27 @@ int counting_open_natively(struct counting *c)
 	return err;
 }
 
+int counting_add_cpu(struct counting *c, int cpu)
+{
+	const struct counter_targets targets = { .cpus = &cpu, .ncpus = 1 };
+	struct topology now;
+	size_t which = 0;
+	int err;
+
+	/* The programs keep what they have read of the counter that has ended. */
+	if (c->charges)
+		return -EOPNOTSUPP;
+	err = topology__read(&now);
+	if (err)
+		return err;
+	topology__free(&c->topology);
+	c->topology = now;
+	err = counters__add_cpu(&c->counters, c->plan->sites, &targets);
+	if (!err && c->plan->filter)
+		err = counters__filter(&c->counters, c->plan->filter, &which);
+	return err ?: counters__enable(&c->counters);
+}
+
 int counting_set_filter(struct counting *c)
 {
 	size_t which = 0;

@@ -29,6 +29,9 @@ void counting_complain(const struct counting *c, size_t site, const struct compl
 /* Opens the counters of the scope's threads or CPUs, for counting_is_native(). */
 int counting_open_natively(struct counting *c);
 
+/* Counts on a CPU that has come online, too. Reports nothing. */
+int counting_add_cpu(struct counting *c, int cpu);
+
 /*
  * Opens a counter of each site on each CPU, for all tasks: also on CPUs outside of the scope,
  * because the program at the switch reads them, too. Lists in c->charged the sites with counters.

@@ -19,9 +19,9 @@ int stat__place(struct stat_run *s)
 	const struct topology *t = &s->counting.topology;
 	size_t i;
 
-	if ((!s->per_core && !s->per_socket) || s->place)
+	if (!s->per_core && !s->per_socket)
 		return 0;
-	s->place = calloc(SCOPE_MAX_CPUS, sizeof(*s->place));
+	s->place = s->place ?: calloc(SCOPE_MAX_CPUS, sizeof(*s->place));
 	if (!s->place)
 		return -ENOMEM;
 	for (i = 0; i < t->n; i++)
