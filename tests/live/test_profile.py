@@ -354,6 +354,18 @@ def test_no_room_for_stacks(profile, trigger):
     assert report["lost"]["map_full"] > 0 and not report["inexact"]["stacks_full"], report
 
 
+def test_folded_stacks_say_what_is_lost(tool, trigger):
+    """The format has no place for it: it is a warning."""
+    load = trigger("deep", 3, MS // 2, 1)
+    tracer = tool("--format", "folded", "-F", 1999, "-p", load.pid, "--max-keys", 1, tool="profile")
+    load.go()
+    load.done()
+    result = tracer.stop()
+    (line,) = result.text.splitlines()
+    said = re.search(r"warning: lost: (\d+) map_full: no room for new keys; (\d+) events are here", result.stderr)
+    assert said and int(said[1]) > 0 and int(said[2]) == int(line.rsplit(" ", 1)[1]), result
+
+
 # --- the rest --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("args, said", (

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Folded stacks: one line "key;outermost;...;innermost value" per stack, as flamegraph.pl reads
- * them.
+ * them. They have no place for anything else: what was lost is a warning.
  */
+#include "report/diag.h"
+#include "report/text.h"
 #include "report/tree.h"
+
+static void tell_losses(const struct report *r)
+{
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		if (r->counters.lost[i])
+			diag_warn("%s: %llu %s: %s; %llu events are here", loss_kind_name(loss_kind(i)),
+				  r->counters.lost[i], loss_name(i), text_loss_sentence(r, i), r->events);
+}
 
 int write_folded(struct writer *w, const struct report *r)
 {
@@ -17,5 +29,6 @@ int write_folded(struct writer *w, const struct report *r)
 		fprintf(w->file, " %llu\n", s->stack[i].value);
 	}
 	stack_labels__free(&labels);
+	tell_losses(r);
 	return err;
 }

@@ -358,6 +358,13 @@ static void put_hidden(struct writer *w, const struct report *r)
 		fputc('\n', w->file);
 }
 
+const char *text_loss_sentence(const struct report *r, enum loss_reason reason)
+{
+	if (r->is_sampled && reason == LOSS_MISSED)
+		return "no program was run for them: the CPU was held up, or was in a BPF program of another tracer";
+	return loss_sentence(reason);
+}
+
 static void put_losses(struct writer *w, const struct report *r)
 {
 	char n[UNITS_SPACE];
@@ -367,7 +374,7 @@ static void put_losses(struct writer *w, const struct report *r)
 		if (r->counters.lost[i] && !is_hidden(r, i))
 			fprintf(w->file, "  %s: %s %s: %s%s\n", loss_kind_name(loss_kind(i)),
 				format_count(n, r->counters.lost[i]), loss_name(i),
-				loss_sentence(i), r->has_max_keys && loss_ends_with_more_keys(i) ?
+				text_loss_sentence(r, i), r->has_max_keys && loss_ends_with_more_keys(i) ?
 				"; raise --max-keys" : "");
 	put_hidden(w, r);
 }

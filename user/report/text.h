@@ -14,6 +14,9 @@ void text_put_key(struct writer *w, const struct field *key, size_t n);
 /* Count, extremes, average, percentiles. */
 void text_put_figures(struct writer *w, const struct report *r, const struct histogram *h);
 
+/* loss_sentence() for this report: samples are missed for reasons of their own. */
+const char *text_loss_sentence(const struct report *r, enum loss_reason reason);
+
 /* "lost 3  inexact 1"; the second only if nonzero. */
 void text_put_lost(FILE *f, const struct loss_counters *c);
 
