@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What changes under a run: a module that is removed while its function is probed, a clock that is set.
-In guests, whose kernels have modules and whose clocks are nobody else's."""
+"""What changes under a run: a module that is removed while its function is probed, a clock that is set, probes that are
+switched off. In guests, whose kernels have modules and whose clocks are nobody else's."""
 
 import json
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from probing import nothing_lost
-from tally import GUEST, PATIENCE
+from tally import BUILD, GUEST, PATIENCE
 
 pytestmark = [pytest.mark.skipif(not GUEST, reason="removes modules and sets the clock: in guests only"),
               pytest.mark.everywhere]
@@ -97,3 +98,33 @@ def test_the_clock_is_set_between_lines(ends, tool, hours):
     tracer.await_lines(tracer.lines() + 100)
     last = [json.loads(line) for line in tracer.stop().text.splitlines()][-2]
     assert abs(last["time_ns"] - time.time_ns()) < HOUR * 10**9 / 2
+
+
+# Features of doctor, and their files: a 0 switches probes of kernel functions off, which stay attached.
+SWITCHES = {
+    "kernel.ftrace_enabled": "/proc/sys/kernel/ftrace_enabled",
+    "kprobes/enabled": "/sys/kernel/debug/kprobes/enabled",
+}
+
+
+@pytest.mark.parametrize("feature", SWITCHES)
+def test_probes_are_switched_off(ends, run, feature):
+    """A probe that is attached need not run: it is refused, and nothing is attached, of which kernels warn when it is
+    detached. doctor says so, and attaches nothing either."""
+    switch = Path(SWITCHES[feature])
+    if not switch.exists():
+        pytest.skip(f"no {switch} here")
+    ends.callback(lambda: switch.write_text("1\n"))
+    switch.write_text("0\n")
+    rows = json.loads(do(BUILD / "tally", "doctor", "--json").stdout)["rows"]
+    assert [row["status"] for row in rows if row["feature"] == feature] == ["missing"]
+    for name, args in (("stat", ("-a", "-e", "vfs_read")), ("probe", ("vfs_read",)), ("stackcount", ("vfs_read",)),
+                       ("funcgraph", ("vfs_read",)), ("dcstat", ())):
+        result = run("--json", "-d", "0.3", *args, tool=name)
+        said = "is 0: probes" if feature == "kernel.ftrace_enabled" else "kprobes are switched off"
+        if feature == "kprobes/enabled" and result.code == 0:
+            # It needs no kprobe.
+            assert "kprobe (" not in result.report["source"] and said not in result.stderr, result
+        else:
+            assert result.code != 0 and (said in result.stderr or name == "dcstat"), result
+    assert "ftrace_shutdown" not in do("dmesg").stdout

@@ -6,6 +6,7 @@
 
 #include "cli/order.h"
 #include "host/features.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "run/measurement.h"
 #include "run/measure.h"
@@ -119,7 +120,8 @@ static int open_skeleton(struct measurement *m)
 	s->bpf = m->bpf;
 	if (host__check_types())
 		return -EOPNOTSUPP;
-	if (feature__probe("fentry") == FEATURE_MISSING) {
+	/* It may only be switched off: then measurement__attach() says so. */
+	if (feature__probe("fentry") == FEATURE_MISSING && !ftrace_is_off()) {
 		diag_error("this kernel attaches no programs to its functions (fentry), and no tracepoint "
 			   "tells of names that are looked up");
 		diag_hint("`tally trace -e %%file` shows the calls");

@@ -9,6 +9,7 @@
 #include "agg/elements.h"
 #include "files/name.h"
 #include "host/features.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "run/snoop.h"
 #include "sym/kallsyms.h"
@@ -85,7 +86,8 @@ static int open_skeleton(struct snoop *s)
 	struct filelife_bpf *bpf = s->m->bpf;
 	u64 address;
 
-	if (feature__probe("fentry") != FEATURE_MISSING)
+	/* It may only be switched off: then measurement__attach() says so. */
+	if (feature__probe("fentry") != FEATURE_MISSING || ftrace_is_off())
 		return kernel_symbol("do_filp_open", &address) != -ENOENT ? 0 :
 		       bpf_program__set_attach_target(bpf->progs.on_opened, 0, "do_file_open");
 	diag_error("this kernel attaches no programs to its functions (fentry), and no tracepoint tells "

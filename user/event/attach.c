@@ -14,6 +14,7 @@
 #include "event/user_binary.h"
 #include "files/closing.h"
 #include "host/host.h"
+#include "host/probing.h"
 
 /* Before the run: a module that is already gone cannot have been probed. */
 static int note_modules(struct attachments *a, const struct event_sites *sites)
@@ -27,17 +28,48 @@ static int note_modules(struct attachments *a, const struct event_sites *sites)
 	return err == -ENOMEM ? err : 0;
 }
 
+static bool needs_ftrace(enum attach_way way, const struct event_site *s)
+{
+	return way == ATTACH_FENTRY || way == ATTACH_FEXIT || way == ATTACH_KPROBE_MULTI ||
+	       (way == ATTACH_KPROBE && !s->offset);
+}
+
+/* Attached is not running: a setting of the kernel may be against it. *which: the first site that would not run. */
+static int check_setting(const struct attachments *a, const struct event_sites *sites, struct complaint *c,
+			 size_t *which)
+{
+	size_t traced = sites->n, kprobe = sites->n, i;
+	struct probing_refusal refusal;
+
+	for (i = sites->n; i-- > 0;) {
+		if (!attach_is_place(&sites->site[i]))
+			continue;
+		if (needs_ftrace(a->way[i], &sites->site[i]))
+			traced = i;
+		if (a->way[i] == ATTACH_KPROBE)
+			kprobe = i;
+	}
+	refusal = probing__refusal(traced < sites->n, kprobe < sites->n);
+	if (!refusal.why)
+		return 0;
+	*which = refusal.is_kprobe ? kprobe : traced;
+	complain(c, 0, sites->site[*which].event->at, sites->site[*which].event->len, "%s", refusal.why);
+	return complain_hint(c, -EOPNOTSUPP, "%s", refusal.hint);
+}
+
 int attach__sites(struct attachments *a, const struct event_sites *sites, const u32 *slot,
 		  const struct attach_programs *p, struct complaint *c, size_t *which)
 {
 	struct attach_course k = { a, sites, slot, p, c, which };
 	bool *done = calloc(sites->n ?: 1, sizeof(*done));
 	bool syscalls = false;
-	int err = 0;
+	int err = check_setting(a, sites, c, which);
 	size_t i;
 
-	if (!done)
-		return -ENOMEM;
+	if (err || !done) {
+		free(done);
+		return err ?: -ENOMEM;
+	}
 	host__allow_files(sites->n + 64);
 	for (i = 0; i < sites->n && !err; i++) {
 		if (done[i] || !attach_is_place(&sites->site[i]))

@@ -17,6 +17,7 @@
 
 #include "host/cgroup.h"
 #include "host/host.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "types/tracefs.h"
 
@@ -80,7 +81,8 @@ static enum feature_status probe_tp_btf(char *detail)
 static enum feature_status probe_fentry(char *detail)
 {
 	(void)detail;
-	return probe_tracing(BPF_TRACE_FENTRY, TEST_FUNCTION);
+	/* Not attached then: the kernel would warn (host/probing.h). */
+	return ftrace_is_off() ? FEATURE_MISSING : probe_tracing(BPF_TRACE_FENTRY, TEST_FUNCTION);
 }
 
 static enum feature_status probe_iterator(char *detail)
@@ -120,6 +122,18 @@ static enum feature_status probe_kprobe(char *detail)
 	return has_pmu("kprobe");
 }
 
+static enum feature_status probe_ftrace_on(char *detail)
+{
+	(void)detail;
+	return ftrace_is_off() ? FEATURE_MISSING : FEATURE_OK;
+}
+
+static enum feature_status probe_kprobes_on(char *detail)
+{
+	(void)detail;
+	return kprobes_are_off() ? FEATURE_MISSING : FEATURE_OK;
+}
+
 static enum feature_status probe_uprobe(char *detail)
 {
 	(void)detail;
@@ -137,9 +151,12 @@ static enum feature_status probe_kprobe_multi(char *detail)
 	const char *symbols[] = { TEST_FUNCTION };
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.cnt = 1,
 		    .kprobe_multi.syms = symbols);
-	int prog = load(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, NULL), link;
+	int prog, link;
 
 	(void)detail;
+	if (ftrace_is_off())
+		return FEATURE_MISSING;
+	prog = load(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, NULL);
 	if (prog < 0)
 		return status_of(prog);
 	link = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
@@ -414,6 +431,9 @@ const struct feature features[] = {
 	  "use a kernel from 5.18 on with CONFIG_FPROBE" },
 	{ "fentry", probe_fentry, "the cheapest way into kernel functions",
 	  "use a kernel with CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS" },
+	{ "kernel.ftrace_enabled", probe_ftrace_on,
+	  "probes at the start of kernel functions", FTRACE_ON },
+	{ "kprobes/enabled", probe_kprobes_on, "kprobes that run", KPROBES_ON },
 	{ "uprobe", probe_uprobe, "functions of programs and libraries",
 	  "use a kernel with CONFIG_UPROBES" },
 	{ "uprobe.multi", probe_uprobe_multi, "many functions of programs at once, quickly",

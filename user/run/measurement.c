@@ -14,6 +14,7 @@
 #include "host/errno_name.h"
 #include "host/features.h"
 #include "host/host.h"
+#include "host/probing.h"
 #include "report/diag.h"
 #include "report/openmetrics.h"
 #include "run/explain.h"
@@ -171,11 +172,38 @@ static void look_at_tasks(const struct measurement *m)
 		diag_detail("no task iterator: what tasks did before is known once it changes");
 }
 
+/* Programs with a function in their section's name. attach__sites() sees to templates (SEC("kprobe")), without one. */
+static int check_setting(struct measurement *m)
+{
+	bool traced = false, kprobes = false;
+	struct probing_refusal refusal;
+	struct bpf_program *prog;
+	const char *section;
+
+	bpf_object__for_each_program(prog, m->obj) {
+		section = bpf_program__section_name(prog);
+		if (bpf_program__fd(prog) < 0)
+			continue;
+		kprobes |= !strncmp(section, "kprobe/", 7) || !strncmp(section, "kretprobe/", 10);
+		traced |= !strncmp(section, "fentry/", 7) || !strncmp(section, "fexit/", 6);
+	}
+	/* kprobes of a skeleton are at the start of their functions. */
+	refusal = probing__refusal(traced || kprobes, kprobes);
+	if (!refusal.why)
+		return 0;
+	diag_error("%s", refusal.why);
+	diag_hint("%s", refusal.hint);
+	m->has_said = true;
+	return -EOPNOTSUPP;
+}
+
 int measurement__attach_programs(struct measurement *m)
 {
 	struct bpf_program *prog;
-	int err;
+	int err = check_setting(m);
 
+	if (err)
+		return err;
 	bpf_object__for_each_program(prog, m->obj)
 		if (is_iterator(prog))
 			bpf_program__set_autoattach(prog, false);

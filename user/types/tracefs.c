@@ -34,17 +34,17 @@ static int open_mounted(const char *path)
 }
 
 /* A detached mount without a path; the kernel drops it with the last descriptor. */
-static int open_private(void)
+int open_private(const char *type, const char *directory)
 {
 	int fs, mount = -1, fd = -1, err;
 
-	fs = fsopen("tracefs", FSOPEN_CLOEXEC);
+	fs = fsopen(type, FSOPEN_CLOEXEC);
 	if (fs < 0)
 		return -errno;
 	if (!fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
 		mount = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (mount >= 0)
-		fd = openat(mount, "events", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = openat(mount, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	err = fd < 0 ? -errno : 0;
 	if (mount >= 0)
 		close(mount);
@@ -81,7 +81,7 @@ int tracefs__open(void)
 			return fd;
 		forbidden |= fd == -EACCES || fd == -EPERM;
 	}
-	fd = open_private();
+	fd = open_private("tracefs", "events");
 	if (fd >= 0)
 		return fd;
 	return forbidden || fd == -EACCES || fd == -EPERM ? -EPERM : -ENOENT;

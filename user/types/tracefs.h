@@ -15,6 +15,12 @@
  */
 int tracefs__open(void);
 
+/*
+ * Opens a directory of a file system of that type, which is mounted for this moment only, and at no path. Returns a
+ * descriptor, which the caller closes, or a negative errno.
+ */
+int open_private(const char *type, const char *directory);
+
 /* Is tracefs mounted where other processes see it? */
 bool tracefs__is_mounted(void);
 
