@@ -7,6 +7,7 @@
 #include "unit.h"
 
 #include "base/clock.h"
+#include "base/opener.h"
 
 #include <dirent.h>
 
@@ -755,6 +756,7 @@ static void many(void **state)
 		assert_string_equal(name_at(s, pid[i], (u64)say_made_code), "say_made_code+0");
 	symbols__free(s);
 	assert_int_equal(open_files(), before);
+	opener__end();
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 }

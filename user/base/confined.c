@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/regular.h"
 
 #define NOBODY 65534
 
@@ -239,6 +241,23 @@ static bool give_up_rights(pid_t parent)
 	return SANITIZED || !filter_calls();
 }
 
+/* The child opens what it has to read: that may wait for a server, for which the tracer must not wait. */
+static int open_to_read(int fd)
+{
+	char own[32];
+	int flags = fcntl(fd, F_GETFL), readable, err = 0;
+
+	if (flags < 0 || !(flags & O_PATH))
+		return 0;
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	readable = open(own, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (readable < 0 || dup2(readable, fd) < 0)
+		err = -errno;
+	if (readable >= 0)
+		close(readable);
+	return err;
+}
+
 /*
  * Moves the files to 0 and up and the answer behind them; with sanitizers, stderr keeps its number
  * or gets the next; closes all others.
@@ -267,6 +286,9 @@ static int place_files(const int *fd, size_t nfds, int answer)
 		return -errno;
 	if (syscall(SYS_close_range, place + 1, ~0U, 0))
 		return -errno;
+	for (i = 0; i < nfds; i++)
+		if (open_to_read(i))
+			return -EIO;
 	return nfds;
 }
 
@@ -400,7 +422,7 @@ static u64 memory_for(const int *fd, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (fstat(fd[i], &st))
+		if (stat_known(fd[i], &st))
 			continue;
 		there = 512ULL * st.st_blocks;
 		if ((u64)st.st_size < there)
@@ -421,7 +443,7 @@ static bool are_roots(const int *fd, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (fstat(fd[i], &st) || st.st_uid || st.st_mode & S_IWOTH)
+		if (stat_known(fd[i], &st) || st.st_uid || st.st_mode & S_IWOTH)
 			return false;
 	return n;
 }

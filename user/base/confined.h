@@ -11,8 +11,9 @@
  * on), ends a wait within 100 ms with -EINTR, unless the answer arrives within 40 ms, and ends each
  * later wait at once, until the signal is taken.
  *
- * Open files with open_regular() (base/regular.h) or root__open() (sym/root.h), which refuse
- * anything but regular files.
+ * Open files with opener__open_path() (base/opener.h) or root__open() (sym/root.h), which refuse
+ * anything but regular files, and do so in a process that may wait for a server. Their descriptors are
+ * O_PATH: the child opens them for reading.
  */
 #ifndef TALLY_BASE_CONFINED_H
 #define TALLY_BASE_CONFINED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opening files that others control. */
+/* Opening files of the system and of the user. Files of others: base/opener.h. */
 #ifndef TALLY_BASE_REGULAR_H
 #define TALLY_BASE_REGULAR_H
 
@@ -14,5 +14,11 @@ int open_regular(const char *path, struct stat *st);
 
 /* The same for an O_PATH descriptor, which it takes over. */
 int open_found(int found, struct stat *st);
+
+/*
+ * What is known of an open file without asking its server: fstat(2) that never waits. Returns 0 or a
+ * negative errno.
+ */
+int stat_known(int fd, struct stat *st);
 
 #endif /* TALLY_BASE_REGULAR_H */

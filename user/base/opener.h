@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files of others, opened, looked at and read by a child process. A file system may have a server that
+ * never answers (FUSE, NFS): a process that waits for it may not even be killed, and keeps its BPF
+ * programs attached. So the tracer never asks a file system that is not its own. The child has the
+ * tracer's rights, since it opens files, but it parses nothing (for that see base/confined.h).
+ *
+ * An answer that takes too long is -ETIME. The child is then killed, or abandoned if it cannot be killed,
+ * and the next request starts another one. At most OPENER_MOST_LOST children are abandoned, and a
+ * place (directory or device) that did not answer is left alone for OPENER_REST_NS. Waits respond to
+ * signals as those of base/confined.h do: -EINTR.
+ *
+ * For one thread, whose end ends the child.
+ *
+ * Descriptors are O_PATH: they hold the file, but cannot read it, and closing them asks no server. To
+ * read, pass them to confined__run(), whose child opens them, or to opener__read().
+ */
+#ifndef TALLY_BASE_OPENER_H
+#define TALLY_BASE_OPENER_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/types.h"
+
+#define OPENER_MOST_LOST 16
+#define OPENER_REST_NS (60 * NSEC_PER_SEC)
+
+struct opener_path {
+	const char *root;       /* a directory that path is looked up in by openat2(2); NULL: none, as open(2) */
+	const char *path;
+	u64 resolve;            /* RESOLVE_ flags, with a root only */
+	u64 place;              /* what is left alone if there is no answer; 0: nothing is */
+};
+
+/*
+ * Opens a regular file that can be read. Anything else (a FIFO, a device) may have side effects or
+ * block when opened, so it is not opened. Returns an O_PATH descriptor and fills in *st (may be NULL);
+ * -EISDIR, -ENOEXEC: not a regular file; -ETIME, -EDQUOT: no answer, now or before; or an error of open(2).
+ */
+int opener__open(const struct opener_path *what, struct stat *st);
+/* The same for a path of ours. */
+int opener__open_path(const char *path, struct stat *st);
+
+/* As pread(2) of a descriptor of a regular file, in pieces of at most 64 KiB. Short only at the end of the file. */
+ssize_t opener__read(int fd, u64 offset, void *to, size_t size);
+/* Likewise of a path: memory of processes can be mapped files. */
+ssize_t opener__read_path(const char *path, u64 offset, void *to, size_t size);
+
+/* stat(2); access(2) with R_OK; realpath(3): allocated, or NULL. */
+int opener__stat(const char *path, struct stat *st);
+int opener__may_read(const char *path);
+char *opener__real_path(const char *path);
+
+/* Whether an error says that there was no answer (-ETIME, -EINTR, -EDQUOT) or no child to ask (-EAGAIN, -EBADMSG). */
+bool opener__is_unanswered(int err);
+
+/*
+ * The place of a file by the directory in its path, or by the whole path in /proc/PID/map_files, as seen from a
+ * mount namespace (0: ours).
+ */
+u64 opener__place(u64 mounts, const char *path);
+
+/*
+ * The child, which is started for it if there is none; 0: it cannot be started. If it ends, another one with
+ * another number takes its place; its own number is nobody else's until opener__end().
+ */
+pid_t opener__pid(void);
+
+/* Ends the child, if there is one. Call at exit: whoever adopts orphans need not wait for them. */
+void opener__end(void);
+
+#endif /* TALLY_BASE_OPENER_H */
