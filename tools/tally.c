@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "base/opener.h"
 #include "cli/complete.h"
 #include "cli/habits.h"
 #include "cli/options.h"
@@ -160,6 +161,7 @@ static int run_list(const char *shown)
 static int run_tool(const struct tool *tool, int argc, char **argv)
 {
 	const char *listed;
+	int status;
 
 	become(tool, argv);
 	listed = habits__listing(argc, argv);
@@ -167,8 +169,9 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 		return run_list(listed);
 	tool = tool_for(tool, argc, argv);
 	become(tool, argv);
-	return tool->spec ? measurement__main(tool->spec, argc, argv) :
-			    tool->main(argc, argv);
+	status = tool->spec ? measurement__main(tool->spec, argc, argv) : tool->main(argc, argv);
+	opener__end();
+	return status;
 }
 
 static int list_tools(int argc, char **argv)

@@ -273,7 +273,9 @@ static __always_inline bool scope_has_comm(struct task_struct *t)
  */
 static __always_inline bool scope_for_life(struct task_struct *t)
 {
-	if (scope.exclude_tgid && scope_tgid(t) == scope.exclude_tgid)
+	u32 tgid = scope_tgid(t);
+
+	if (scope.exclude_tgid && (tgid == scope.exclude_tgid || tgid == scope.exclude_opener))
 		return false;
 	if (scope.pids == SCOPE_IDS_ONE &&
 	    scope_process(t) != *(volatile u64 *)&scope_one_process)

@@ -55,6 +55,7 @@ struct scope_glob {
 
 struct scope_config {
 	__u32 exclude_tgid;     /* the tracer itself, 0: none */
+	__u32 exclude_opener;   /* its child that opens files, never 0; with exclude_tgid only */
 	__u32 pids;             /* enum scope_ids */
 	__u32 tids;             /* enum scope_ids */
 	__u32 follow;           /* children of processes in scope_pids join the set */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "sym/root.h"
 
 #define TAB 8
@@ -22,7 +23,7 @@ static void read_text(struct source_text *t)
 	if (st.st_mode & S_IROTH && st.st_size <= SOURCE_TEXT_MAX)
 		t->text = malloc(st.st_size ?: 1);
 	if (t->text)
-		n = pread(fd, t->text, st.st_size, 0);
+		n = opener__read(fd, 0, t->text, st.st_size);
 	close(fd);
 	if (n < 0) {
 		free(t->text);

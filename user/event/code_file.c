@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "base/regular.h"
+#include "base/opener.h"
 #include "base/wire.h"
 
 /*
@@ -146,7 +146,7 @@ static int take(struct code_file *f, const void *answer, size_t size)
 
 int code_file__open(struct code_file *out, const char *path)
 {
-	struct code_file f = { .fd = open_regular(path, NULL) };
+	struct code_file f = { .fd = opener__open_path(path, NULL) };
 	void *answer;
 	size_t size;
 	int err;
@@ -189,5 +189,5 @@ ssize_t code_file__read(const struct code_file *f, u64 address, void *to, size_t
 
 	if (elf_segments__offset(f->segment, f->nsegments, address, size, executable, &offset))
 		return -ENODATA;
-	return pread(f->fd, to, size, offset);
+	return opener__read(f->fd, offset, to, size);
 }

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
+#include "base/opener.h"
 #include "base/process_thread.h"
 #include "sym/mappings.h"
 #include "types/binary.h"
@@ -68,7 +69,7 @@ static bool is_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return !opener__stat(a, &x) && !opener__stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* Takes ownership of path. */
@@ -145,7 +146,7 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 	if (!is_code_of(s, line))
 		return 0;
 	path = name_mapped(s, line);
-	if (path && access(path, R_OK)) {
+	if (path && opener__may_read(path)) {
 		free(path);
 		return 0;
 	}
@@ -212,7 +213,7 @@ static int is_another(void *arg, const struct mapping_line *line)
 	if (!is_code_of(s, line))
 		return 0;
 	mapping__path(path, s->pid, line->start, line->end);
-	return !stat(path, &mapped) && !is_same_file(s->own, path);
+	return !opener__stat(path, &mapped) && !is_same_file(s->own, path);
 }
 
 /* In CPU time, independent of other load; and in wall time, for processes that keep us waiting. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sym/disassembly.h"
+#include "base/opener.h"
 #include "base/sorted.h"
 #include "event/code_file.h"
 #include "event/user_code_exits.h"
@@ -287,7 +288,7 @@ bool user_code__is_nop(const struct user_code *c, u64 file_offset)
 {
 	u8 b[4] = {};
 
-	if (pread(c->file.fd, b, sizeof(b), file_offset) < 1)
+	if (opener__read(c->file.fd, file_offset, b, sizeof(b)) < 1)
 		return false;
 #if defined(__x86_64__)
 	if (b[0] == 0x66)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/regular.h"
+#include "base/opener.h"
 #include "host/user.h"
 #include "sym/root.h"
 
@@ -94,18 +94,12 @@ static void tell_name(struct answer *answer, void *arg)
 /* Users could put links or file systems there that lead elsewhere or hang. */
 static int open_below(const char *home, const char *path, struct stat *st)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	const struct opener_path what = {
+		.root = home, .path = path, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+		.place = opener__place(0, home),
 	};
-	int dir = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, err;
 
-	if (dir < 0)
-		return -errno;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	err = -errno;
-	close(dir);
-	return fd < 0 ? err : open_found(fd, st);
+	return opener__open(&what, st);
 }
 
 static int open_users(const char *root, u32 uid, const char *path, struct stat *st)

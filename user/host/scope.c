@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "base/opener.h"
 #include "host/cgroup.h"
 #include "host/host.h"
 #include "host/process.h"
@@ -139,6 +140,7 @@ int scope__resolve(struct scope_config *config, const struct scope_options *o)
 	if (err)
 		goto out;
 	c->exclude_tgid = holds(o->pids, o->npids, getpid()) ? 0 : getpid();
+	c->exclude_opener = opener__pid() ?: getpid();
 	c->pids = ids_kind(o->npids);
 	c->tids = ids_kind(o->ntids);
 	if (o->command_pid) {

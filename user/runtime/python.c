@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agg/variable.h"
+#include "base/regular.h"
 #include "report/diag.h"
 #include "runtime/python_code.h"
 #include "runtime/python_file.h"
@@ -64,7 +65,7 @@ static const struct python_known_file *find_file(struct python *p, int fd)
 	struct python_known_file *f = p->file;
 	struct stat st;
 
-	if (fstat(fd, &st))
+	if (stat_known(fd, &st))
 		return NULL;
 	for (; f < p->file + p->nfiles; f++)
 		if (same_file(f, &st))

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/opener.h"
 #include "base/process_thread.h"
 #include "sym/root.h"
 #include "sym/state.h"
@@ -125,9 +127,9 @@ int symbols__expect(struct symbols *s, int fd, const struct stat *st, u32 **mark
  */
 static int open_file(u32 pid, const struct mapping_line *line, struct stat *st)
 {
-	int fd = root__open_mapped(pid, line->start, line->end, st);
+	int fd = root__open_mapped(pid, line->start, line->end, line->device, st);
 
-	if (fd >= 0 || line->deleted || line->name[0] != '/')
+	if (fd >= 0 || opener__is_unanswered(fd) || line->deleted || line->name[0] != '/')
 		return fd;
 	fd = root__open(pid, line->name, 0, st);
 	if (fd >= 0 && st->st_ino != line->inode) {
@@ -135,6 +137,23 @@ static int open_file(u32 pid, const struct mapping_line *line, struct stat *st)
 		fd = -ESTALE;
 	}
 	return fd;
+}
+
+int symbols__add_unanswered(struct symbols *s, const struct mapping_line *line, int why, struct mapped_file **file)
+{
+	const struct stat st = {
+		.st_dev = makedev(line->device >> 32, (u32)line->device), .st_ino = line->inode,
+	};
+	int err = symbols__add_file(s, -1, &st, file);
+
+	if (err || (*file)->fd >= 0 || (*file)->is_told)
+		return err;
+	s->held--;
+	(*file)->path = strdup(line->name);
+	(*file)->err = why;
+	(*file)->is_told = true;
+	STAILQ_INSERT_TAIL(&s->unread, *file, next);
+	return 0;
 }
 
 /* Leaves *file NULL if it cannot be opened. Returns 0 or -ENOMEM. */
@@ -145,6 +164,8 @@ int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *li
 	int fd, err;
 
 	fd = open_file(pid, line, &st);
+	if (opener__is_unanswered(fd))
+		return symbols__add_unanswered(s, line, fd, file);
 	if (fd < 0)
 		return fd == -ENOMEM ? fd : 0;
 	err = symbols__add_named(s, fd, &st, pid, line->name, file);
@@ -296,15 +317,10 @@ int symbols__read_memory(u32 pid, u64 start, void *to, size_t size)
 {
 	char path[32];
 	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/mem", process_thread(pid));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = pread(fd, to, size, start);
-	close(fd);
-	return n == (ssize_t)size ? 0 : -EIO;
+	n = opener__read_path(path, start, to, size);
+	return n < 0 ? (int)n : n == (ssize_t)size ? 0 : -EIO;
 }
 
 /* Makes a file with the image, since symbols are read from files. */

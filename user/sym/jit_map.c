@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular.h"
 #include "sym/mappings.h"
 #include "sym/root.h"
 
@@ -336,7 +337,7 @@ int jit_map__read(struct jit_map *j, struct allowance *allowance)
 	size_t n;
 	int err;
 
-	if (j->fd < 0 || fstat(j->fd, &st) || (u64)st.st_size == j->size)
+	if (j->fd < 0 || stat_known(j->fd, &st) || (u64)st.st_size == j->size)
 		return 0;
 	part.size = st.st_size < JIT_MAP_MAX ? st.st_size : JIT_MAP_MAX;
 	part.offset = st.st_size - part.size;

@@ -71,6 +71,7 @@ bool mapping__parse(struct mapping_line *m, char *line)
 	if (!take_number(&line, 16, ' ', &m->offset) || !take_number(&line, 16, ':', &major) ||
 	    !take_number(&line, 16, ' ', &minor))
 		return false;
+	m->device = major << 32 | minor;
 	/* Without a name, some kernels end the line directly after the inode. */
 	m->inode = strtoull(line, &name, 10);
 	if (name == line || (*name && *name != ' '))

@@ -10,7 +10,8 @@ struct mapping_line {
 	u64 start, end;         /* end is exclusive */
 	u64 offset;             /* in the file */
 	u64 inode;              /* 0: not a file */
-	u64 device, generation; /* device and inode generation if from a record; else 0 */
+	u64 device;             /* its number in the kernel, which stat(2) need not show: major << 32 | minor */
+	u64 generation;         /* of the inode if from a record; else 0 */
 	bool executable;
 	bool deleted;           /* its file was deleted, now or when it was mapped */
 	const char *name;       /* as the process sees it; "[heap]"; "": anonymous. Valid during the visit */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/opener.h"
 #include "sym/root.h"
 #include "sym/state.h"
 
@@ -925,6 +926,7 @@ int symbols__see_again(struct symbols *s, u32 pid, bool told_all)
  */
 int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
 {
+	const struct mapping_line line = { .inode = m->inode, .name = m->path };
 	struct stat st;
 	int fd = root__open(pid, m->path, 0, &st);
 
@@ -935,6 +937,8 @@ int symbols__open_told(struct symbols *s, u32 pid, struct mapping *m)
 	}
 	if (fd < 0)
 		fd = root__open(pid = 0, m->path, 0, &st);
+	if (opener__is_unanswered(fd))
+		return symbols__add_unanswered(s, &line, fd, &m->file);
 	if (fd < 0)
 		return fd == -ENOMEM ? fd : 0;
 	if (st.st_ino != m->inode) {

@@ -5,47 +5,78 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <sys/syscall.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/local.h"
+#include "base/opener.h"
 #include "base/process_thread.h"
 #include "base/regular.h"
 #include "sym/mappings.h"
 
-/* O_PATH does not really open the file: device drivers do not notice. */
-static int find(u32 pid, const char *path, u64 resolve)
+/* The inode number of its mount namespace: processes that share it see the same files. 0: unknown. */
+static u64 mounts_of(u32 pid)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
-	};
-	char root[32] = "/";
-	int dir, fd, err;
+	char link[32], text[32];
+	ssize_t n;
 
 	if (pid)
-		snprintf(root, sizeof(root), "/proc/%u/root", process_thread(pid));
-	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return -errno;
-	fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	err = -errno;
-	close(dir);
-	return fd < 0 ? err : fd;
+		snprintf(link, sizeof(link), "/proc/%u/ns/mnt", pid);
+	else
+		strcpy(link, "/proc/self/ns/mnt");
+	n = readlink(link, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = 0;
+	return n > 5 ? strtoull(text + 5, NULL, 10) : 0;
 }
 
 int root__open(u32 pid, const char *path, u64 resolve, struct stat *st)
 {
-	int found = find(pid, path, resolve);
+	u32 thread = pid ? process_thread(pid) : 0;
+	char root[32] = "/";
+	const struct opener_path what = {
+		.root = root,
+		.path = path,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
+		.place = opener__place(mounts_of(thread), path),
+	};
 
-	return found < 0 ? found : open_found(found, st);
+	if (pid)
+		snprintf(root, sizeof(root), "/proc/%u/root", thread);
+	return opener__open(&what, st);
 }
 
-int root__open_mapped(u32 pid, u64 start, u64 end, struct stat *st)
+/*
+ * Opens the file by itself if it is on that device. O_PATH and AT_STATX_DONT_SYNC ask no server, in case another
+ * file has been mapped there in the meantime. -EXDEV: it is on another device.
+ */
+static int open_local(const char *path, u64 device, struct stat *st)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = stat_known(fd, st);
+	if (!err && ((u64)major(st->st_dev) << 32 | minor(st->st_dev)) != device)
+		err = -EXDEV;
+	if (!err && !S_ISREG(st->st_mode))
+		err = -ENOEXEC;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+int root__open_mapped(u32 pid, u64 start, u64 end, u64 device, struct stat *st)
 {
 	char path[MAPPED_PATH];
-	int found;
+	const struct opener_path what = { .path = path, .place = device };
+
+	int fd = -EXDEV;
 
 	mapping__path(path, pid, start, end);
-	found = open(path, O_PATH | O_CLOEXEC);
-	return found < 0 ? -errno : open_found(found, st);
+	if (is_local_device(device))
+		fd = open_local(path, device, st);
+	return fd == -EXDEV ? opener__open(&what, st) : fd;
 }

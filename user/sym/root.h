@@ -2,7 +2,8 @@
 /*
  * Opens files by the names that a process uses. The process may have crafted its part of the file
  * system to attack a privileged opener: names are resolved within its root, and only regular files
- * are opened, since opening other types can have side effects or block.
+ * are opened, since opening other types can have side effects or block. Descriptors are O_PATH, and errors
+ * those of opener__open() (base/opener.h).
  */
 #ifndef TALLY_SYM_ROOT_H
 #define TALLY_SYM_ROOT_H
@@ -12,7 +13,7 @@
 #include "base/types.h"
 
 /*
- * Opens an absolute path for reading, in the root of process pid (0: ours). resolve: additional
+ * Opens an absolute path, in the root of process pid (0: ours). resolve: additional
  * RESOLVE_ flags of openat2(2). Returns a descriptor with *st filled in, -ENOEXEC if it is not a
  * regular file, or an error of open(2).
  */
@@ -20,9 +21,10 @@ int root__open(u32 pid, const char *path, u64 resolve, struct stat *st);
 
 /*
  * Same for the file that a process has mapped from start to end (as in /proc/PID/maps): the mapped
- * file itself, even if its name is gone or now means another file. Needs CAP_CHECKPOINT_RESTORE or
- * CAP_SYS_ADMIN, else -EPERM.
+ * file itself, even if its name is gone or now means another file. device: as in struct mapping_line; a
+ * file system that did not answer is not asked again soon, and a local one (base/local.h) is asked without
+ * a child. Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN, else -EPERM.
  */
-int root__open_mapped(u32 pid, u64 start, u64 end, struct stat *st);
+int root__open_mapped(u32 pid, u64 start, u64 end, u64 device, struct stat *st);
 
 #endif /* TALLY_SYM_ROOT_H */

@@ -114,6 +114,12 @@ int symbols__add_file(struct symbols *s, int fd, const struct stat *st, struct m
 int symbols__add_named(struct symbols *s, int fd, const struct stat *st, u32 pid, const char *name,
 		       struct mapped_file **file);
 
+/*
+ * A file that nobody answers for (opener__is_unanswered()): without symbols, and among those that the report
+ * names. Its identity is that of the mapping. Returns 0 or -ENOMEM.
+ */
+int symbols__add_unanswered(struct symbols *s, const struct mapping_line *line, int why, struct mapped_file **file);
+
 /* Finds the file of a mapping. Leaves *file NULL if it cannot be opened. Returns 0 or -ENOMEM. */
 int symbols__find_file(struct symbols *s, u32 pid, const struct mapping_line *line,
 		       struct mapped_file **file);

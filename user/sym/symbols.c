@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/opener.h"
 #include "sym/code.h"
 #include "sym/root.h"
 #include "sym/state.h"
@@ -213,7 +215,6 @@ ssize_t symbols__user_code(struct symbols *s, u32 pid, u64 address, void *to, si
 {
 	const struct process *p = symbols__find_process(s, pid);
 	const struct mapping *m = find_mapping(p, address, NOW);
-	ssize_t n;
 	int err;
 
 	if (!m)
@@ -221,8 +222,7 @@ ssize_t symbols__user_code(struct symbols *s, u32 pid, u64 address, void *to, si
 	if (size > m->end - address)
 		size = m->end - address;
 	if (m->file && m->file->code_fd >= 0) {
-		n = pread(m->file->code_fd, to, size, address - m->start + m->offset);
-		return n < 0 ? -errno : n;
+		return opener__read(m->file->code_fd, address - m->start + m->offset, to, size);
 	}
 	if (!is_there(p))
 		return -ESRCH;
@@ -275,6 +275,7 @@ int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *co
 	const struct process *p = symbols__find_process(s, pid);
 	const struct mapping *m = find_mapping(p, code->start, NOW);
 	struct stat st;
+	u64 device;
 	int fd;
 
 	if (!m || !m->file)
@@ -283,7 +284,8 @@ int symbols__open_code(struct symbols *s, u32 pid, const struct symbols_code *co
 		fd = fcntl(m->file->fd >= 0 ? m->file->fd : m->file->code_fd, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? -errno : fd;
 	}
-	fd = root__open_mapped(pid, m->start, m->end, &st);
+	device = (u64)major(m->file->dev) << 32 | minor(m->file->dev);
+	fd = root__open_mapped(pid, m->start, m->end, device, &st);
 	if (fd >= 0 && (st.st_ino != m->file->inode || st.st_dev != m->file->dev)) {
 		close(fd);
 		fd = -ESTALE;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "base/regular.h"
+#include "base/opener.h"
 #include "base/wire.h"
 #include "types/debug_file.h"
 
@@ -75,7 +75,7 @@ static int open_debug(int fd, const char *path)
 /* *answer, which the caller frees, backs *u. */
 static int ask(const char *path, struct question *q, bool symbols, void **answer, struct unwire *u)
 {
-	int fd[2] = { open_regular(path, NULL), -ENOENT }, err;
+	int fd[2] = { opener__open_path(path, NULL), -ENOENT }, err;
 	size_t size;
 	s64 told;
 
@@ -335,12 +335,12 @@ static int find_offset(const struct elf_file *f, const struct question *q, struc
 bool binary__is_32_bit(const char *path)
 {
 	unsigned char ident[EI_CLASS + 1];
-	int fd = open_regular(path, NULL);
+	int fd = opener__open_path(path, NULL);
 	bool is = false;
 
 	if (fd < 0)
 		return false;
-	if (pread(fd, ident, sizeof(ident), 0) == sizeof(ident))
+	if (opener__read(fd, 0, ident, sizeof(ident)) == sizeof(ident))
 		is = !memcmp(ident, ELFMAG, SELFMAG) && ident[EI_CLASS] == ELFCLASS32;
 	close(fd);
 	return is;
@@ -599,12 +599,12 @@ void usdt_probes__free(struct usdt_probes *p)
 /* Reads the start of a file; both ELF classes agree up to e_machine. */
 static bool read_header(const char *path, Elf32_Ehdr *h)
 {
-	int fd = open_regular(path, NULL);
+	int fd = opener__open_path(path, NULL);
 	bool whole;
 
 	if (fd < 0)
 		return false;
-	whole = pread(fd, h, sizeof(*h), 0) == sizeof(*h);
+	whole = opener__read(fd, 0, h, sizeof(*h)) == sizeof(*h);
 	close(fd);
 	return whole && !memcmp(h->e_ident, ELFMAG, SELFMAG);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/confined.h"
-#include "base/regular.h"
+#include "base/opener.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
 
@@ -93,7 +93,7 @@ static void tell_belongs(struct answer *to, void *arg)
 /* Opens a file if it is the wanted one. */
 static int try(const char *path, const struct wanted *w)
 {
-	int fd = open_regular(path, NULL), err;
+	int fd = opener__open_path(path, NULL), err;
 	struct allowance once = {};     /* the CRC covers the whole file */
 	void *answer;
 	size_t size;

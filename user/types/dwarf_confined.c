@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/confined.h"
-#include "base/regular.h"
+#include "base/opener.h"
 #include "types/debug_file.h"
 #include "types/dwarf_libdw.h"
 
@@ -161,7 +161,7 @@ int dwarf__open(struct dwarf **out, const char *path)
 	if (!d)
 		return -ENOMEM;
 	*d = (struct dwarf){ .path = strdup(path), .is_confined = true, .ask_fd = -1 };
-	fd[0] = open_regular(path, NULL);
+	fd[0] = opener__open_path(path, NULL);
 	n = fd[0] >= 0;
 	err = !d->path ? -ENOMEM : fd[0] == -EISDIR ? -EISDIR : fd[0] < 0 ? fd[0] : 0;
 	if (!err)

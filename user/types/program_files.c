@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/confined.h"
 #include "base/program_path.h"
-#include "base/regular.h"
+#include "base/opener.h"
 #include "base/wire.h"
 #include "types/binary.h"
 #include "types/elf_file.h"
@@ -129,7 +129,7 @@ static char *search(const char *directories, const char *origin, const char *nam
 		if (asprintf(&path, "%.*s%.*s/%s", from ? directory_length(origin) : 0, origin ?: "",
 			     (int)(rest - at) - from, at + from, name) < 0)
 			return NULL;
-		if (rest > at && !access(path, R_OK))
+		if (rest > at && !opener__may_read(path))
 			return path;
 		free(path);
 	}
@@ -177,7 +177,7 @@ static void take_needs(struct needs *needs, struct unwire *u)
 
 static void add_needs(struct program_files *p, const char *path, struct unwire *u)
 {
-	char *interpreter = unwire__text(u), *origin = realpath(path, NULL);
+	char *interpreter = unwire__text(u), *origin = opener__real_path(path);
 	struct needs needs = {};
 	size_t i;
 
@@ -199,7 +199,7 @@ static void add_needs(struct program_files *p, const char *path, struct unwire *
 static bool add_interpreter(struct program_files *p, int fd)
 {
 	char line[256];
-	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+	ssize_t n = opener__read(fd, 0, line, sizeof(line) - 1);
 	char *from;
 
 	if (n < 2 || line[0] != '#' || line[1] != '!')
@@ -231,7 +231,7 @@ static int visit_file(struct program_files *p, char *path)
 	void *answer = NULL;
 	struct stat st;
 	size_t size;
-	int fd = open_regular(path, &st);
+	int fd = opener__open_path(path, &st);
 
 	if (fd < 0)
 		return 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/regular.h"
 #include "sym/elf_symbols.h"
 
 #define SLAB_BYTES (sizeof(struct unwind_line) * UNWIND_SLAB_LINES)
@@ -335,7 +336,8 @@ static int put_table(struct unwind_tables *t, struct cfi_table *file, int fd, u3
 	struct stat st = {};
 	int err;
 
-	fstat(fd, &st);
+	if (stat_known(fd, &st))
+		st.st_uid = UINT32_MAX;
 	if (t->shares && st.st_uid) {
 		owner = get_owner(t, st.st_uid);
 		if (!owner)
@@ -414,7 +416,7 @@ void unwind_tables__announce(const struct unwind_tables *t, u32 number, int fd)
 	struct unwind_identity id;
 	struct stat st;
 
-	if (fstat(fd, &st) || !find_code(&t->file[number], &found))
+	if (stat_known(fd, &st) || !find_code(&t->file[number], &found))
 		return;
 	id = (struct unwind_identity){
 		.inode = st.st_ino,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/regular.h"
 
 #include "bpf/lib/unwind.h"
 
@@ -37,7 +38,7 @@ static void insert(struct wanted_files *w, struct wanted_file *f, bool soon)
 u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
 {
 	struct stat st = {};
-	bool of_user = !fstat(fd, &st) && st.st_uid;
+	bool of_user = stat_known(fd, &st) || st.st_uid;
 	bool room = w->n < WANTED_MOST && (!of_user || w->nusers < WANTED_USERS) && !descriptor_is_scarce(fd);
 	struct wanted_file *f = room ? malloc(sizeof(*f)) : NULL;
 
@@ -47,7 +48,7 @@ u32 wanted__add(struct wanted_files *w, int fd, u32 *mark, bool soon)
 	}
 	*f = (struct wanted_file){ .token = ++w->last_token, .fd = fd, .mark = mark };
 	f->size = st.st_size;
-	f->uid = st.st_uid;
+	f->uid = of_user && !st.st_uid ? UINT32_MAX : st.st_uid;
 	insert(w, f, soon);
 	w->n++;
 	w->nusers += of_user;
