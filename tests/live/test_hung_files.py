@@ -75,3 +75,14 @@ def test_hung_server(tool, hung):
 
     result = tool("-p", load.pid, tool="memleak").stop(signal.SIGINT)
     assert result.code == 0, result         # the C library is not there
+
+
+@in_guests
+def test_hung_library(tool):
+    """It has the malloc() that is looked for."""
+    libraries = [line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "/libc.so.6" in line]
+    mount = fuse.Mount(libraries[0], "libc.so.6")
+    with running(mount, SHARES, LD_LIBRARY_PATH=str(mount.path)) as load:
+        result = tool("-p", load.pid, tool="memleak", ready=False).wait()
+    assert result.code == 1, result
+    assert f"cannot look for malloc() in {mount.file}: took too long" in result.stderr

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "event/user_code.h"
 #include "sym/mappings.h"
 #include "types/binary.h"
@@ -246,7 +247,13 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 		return 0;
 	mapping__path(path, s->pid, line->start, line->end);
 	err = add_path(s->found, path, line->name);
-	return is_ours(err) ? err : 0;
+	if (is_ours(err))
+		return err;
+	if (opener__is_unanswered(err) && !s->found->unread) {
+		s->found->unread = strdup(line->name);
+		s->found->unread_err = err;
+	}
+	return 0;
 }
 
 int allocators__add_process(struct allocators *a, u32 pid)
@@ -268,5 +275,6 @@ void allocators__free(struct allocators *a)
 	}
 	free(a->site);
 	free(a->left_out);
+	free(a->unread);
 	*a = (struct allocators){};
 }

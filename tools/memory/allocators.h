@@ -28,6 +28,8 @@ struct allocators {
 	char *left_out;         /* the first operator new without known return instructions; NULL: none */
 	const char *why;
 	size_t nleft_out;
+	char *unread;           /* the first file of a process that could not be read; NULL: none */
+	int unread_err;
 };
 
 /*

@@ -346,6 +346,11 @@ static int choose_functions(struct memleak *m, const struct cli *cli)
 			return m->binary ? -EINVAL : err;
 		return -EOPNOTSUPP;
 	}
+	if (m->allocators.unread) {
+		diag_error("cannot look for malloc() in %s: %s", m->allocators.unread,
+			   confined__why(m->allocators.unread_err));
+		return m->allocators.unread_err;
+	}
 	diag_error("there is no malloc() in %s", m->binary ?: "what the process has mapped");
 	diag_hint("name the program or library that has it: -x BINARY");
 	return -EINVAL;
