@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/opener.h"
 #include "base/process_thread.h"
 #include "host/scope.h"
 
@@ -66,12 +67,18 @@ static bool read_first(u32 pid, const char *file, char *text, size_t size)
 /* comm: its name in the kernel. */
 static bool is_called(u32 pid, const char *comm, const char *name)
 {
-	char text[4096], *slash;
+	char path[32], text[4096], *slash;
+	ssize_t n;
 
 	if (!strcmp(comm, name))
 		return true;
-	if (!read_first(pid, "cmdline", text, sizeof(text)))
+	/* It is memory of the process, and may be a mapped file. */
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+	n = opener__read_path(path, 0, text, sizeof(text) - 1);
+	if (n <= 0)
 		return false;
+	text[n] = 0;
+	text[strcspn(text, "\n")] = 0;
 	slash = strrchr(text, '/');
 	return !strcmp(slash ? slash + 1 : text, name);
 }
