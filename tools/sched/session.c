@@ -178,6 +178,7 @@ int session__report(struct measurement *m, struct report *r)
 	if (err)
 		return err;
 	r->counters = loss__difference(&now, &s->losses_before);
+	r->counters.lost[LOSS_RING_FULL] += s->ring ? ring__take_unread(s->ring) : 0;
 	s->losses_before = now;
 	s->taken = 0;
 	return 0;

@@ -86,11 +86,15 @@ int lines__write_as(struct lines *l, const struct stream_template *t, struct str
 
 int lines__report(struct lines *l, struct report *r)
 {
+	int err;
+
 	r->table = true;
 	r->has_events = true;
 	r->events = l->shown;
 	l->shown = 0;
-	return loss__since(&r->counters, &l->losses_before, l->losses_fd, l->obj);
+	err = loss__since(&r->counters, &l->losses_before, l->losses_fd, l->obj);
+	r->counters.lost[LOSS_RING_FULL] += l->ring ? ring__take_unread(l->ring) : 0;
+	return err;
 }
 
 void lines__none_so_long(struct lines *l, struct report *r, const char *what, u64 min_ns)

@@ -18,6 +18,9 @@
 #define AT_ONCE 4096            /* records per write */
 #define STOP (-EINTR)           /* from the callback: pause the drain */
 #define LOOK_NS (50 * NSEC_PER_MSEC)
+/* Records with stacks take longer to show than to happen: a drain may not keep the run from its end. */
+#define TURN_NS (50 * NSEC_PER_MSEC)
+#define CPU_TIME_EACH 16        /* records between two readings of the CPU time, which is a system call */
 
 /*
  * Large enough for a reader that is away for a third of a second: descheduled, or a slow terminal.
@@ -35,6 +38,11 @@ struct ring {
 	size_t least;                   /* bytes of the shortest record */
 	bool hears_signals;
 	bool all_committed;             /* no program runs any more, so no record is reserved only */
+	u64 last_ns, last_cpu_ns;       /* limits of the last drain */
+	u64 end_ns, end_cpu_ns;         /* of this drain: CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID; 0: none */
+	bool is_over;                   /* one of them has passed */
+	bool skips;                     /* counts records as unread, and does not take them */
+	u64 unread;
 	int epoll_fd, timer_fd;
 	u32 room;                       /* most records the buffer can hold */
 	u32 here, most;                 /* records taken by this consume call, and its limit */
@@ -82,6 +90,25 @@ static bool is_to_wait(const struct ring *r)
 	return r->hears_signals && !r->writer->is_last && confined__interrupted();
 }
 
+/* CPU time is what counts on a busy machine; the other limit is for output that nobody takes. */
+static void begin_turn(struct ring *r)
+{
+	bool is_last = r->writer->is_last;
+
+	r->is_over = false;
+	r->end_ns = r->hears_signals ? monotonic_ns() + (is_last ? r->last_ns : TURN_NS) : 0;
+	r->end_cpu_ns = r->hears_signals && is_last ? clock_ns(CLOCK_THREAD_CPUTIME_ID) + r->last_cpu_ns : 0;
+}
+
+static bool is_turn_over(struct ring *r)
+{
+	if (r->end_ns && monotonic_ns() >= r->end_ns)
+		r->is_over = true;
+	if (r->end_cpu_ns && !(r->here % CPU_TIME_EACH) && clock_ns(CLOCK_THREAD_CPUTIME_ID) >= r->end_cpu_ns)
+		r->is_over = true;
+	return r->is_over;
+}
+
 static int keep(struct ring *r, const void *data, size_t size)
 {
 	r->kept = malloc(size);
@@ -96,6 +123,10 @@ static int take_record(void *context, void *data, size_t size)
 {
 	struct ring *r = context;
 
+	if (r->skips) {
+		r->unread++;
+		return 0;
+	}
 	r->err = size < r->least ? -EBADMSG : r->take(r->context, data, size);
 	/* libbpf counts it as consumed, and stops behind it. */
 	if (r->err == -EINTR) {
@@ -104,7 +135,7 @@ static int take_record(void *context, void *data, size_t size)
 	}
 	if (r->err)
 		return r->err;
-	return ++r->here >= r->most || is_to_wait(r) ? STOP : 0;
+	return ++r->here >= r->most || is_to_wait(r) || is_turn_over(r) ? STOP : 0;
 }
 
 static int take_kept(struct ring *r)
@@ -183,6 +214,28 @@ static int await_commits(struct ring *r)
 	return err;
 }
 
+/* After the last drain: programs have ended, so no record is added meanwhile. */
+static int skip_rest(struct ring *r)
+{
+	int n;
+
+	r->unread += r->kept != NULL;
+	free(r->kept);
+	r->kept = NULL;
+	r->skips = true;
+	n = ring_buffer__consume(r->buffer);
+	r->skips = false;
+	return n < 0 ? n : 0;
+}
+
+/* Records are left for which no edge comes. */
+static int come_back(struct ring *r)
+{
+	const struct itimerspec soon = { .it_interval = { .tv_nsec = LOOK_NS }, .it_value = { .tv_nsec = 1 } };
+
+	return timerfd_settime(r->timer_fd, 0, &soon, NULL) ? -errno : 0;
+}
+
 int ring__drain(struct ring *r)
 {
 	u32 left = r->room;
@@ -190,6 +243,7 @@ int ring__drain(struct ring *r)
 
 	forget_edges(r);
 	err = await_commits(r);
+	begin_turn(r);
 	while (left && !err && !is_to_wait(r)) {
 		r->most = left < AT_ONCE ? left : AT_ONCE;
 		err = take_some(r);
@@ -197,7 +251,23 @@ int ring__drain(struct ring *r)
 			break;
 		left -= r->most;
 	}
+	if (!err && r->is_over)
+		err = r->writer->is_last ? skip_rest(r) : come_back(r);
 	return err;
+}
+
+u64 ring__take_unread(struct ring *r)
+{
+	u64 unread = r->unread;
+
+	r->unread = 0;
+	return unread;
+}
+
+void ring__limit_last(struct ring *r, u64 ns, u64 cpu_ns)
+{
+	r->last_ns = ns;
+	r->last_cpu_ns = cpu_ns;
 }
 
 void ring__hear_signals(struct ring *r)
@@ -249,6 +319,7 @@ int ring__open(struct ring **out, const struct bpf_map *records, size_t least,
 	r->take = take;
 	r->context = context;
 	r->epoll_fd = r->timer_fd = -1;
+	ring__limit_last(r, RING_LAST_NS, RING_LAST_CPU_NS);
 	/* Each record has an 8-byte header. */
 	r->room = bpf_map__max_entries(records) / (8 + least) + 1;
 	r->buffer = ring_buffer__new(bpf_map__fd(records), take_record, r, NULL);

@@ -57,9 +57,18 @@ int ring__fd(const struct ring *ring);
 
 /*
  * Takes the records present now, in order; in the last report, once programs that still run have
- * ended. Returns 0 or a negative errno (-EPIPE: the reader of the output is gone).
+ * ended. Records that are shown (ring__hear_signals()) are taken for 50 ms at a time, so that the run can end, and
+ * in the last report for RING_LAST_CPU_NS of CPU time and RING_LAST_NS in all: the rest is unread. Returns 0 or a
+ * negative errno (-EPIPE: the reader of the output is gone).
  */
 int ring__drain(struct ring *ring);
+
+#define RING_LAST_CPU_NS (5 * NSEC_PER_SEC)
+#define RING_LAST_NS (10 * NSEC_PER_SEC)
+void ring__limit_last(struct ring *ring, u64 ns, u64 cpu_ns);
+
+/* Records left unread since the last call: losses (LOSS_RING_FULL, "more events than could be shown"). */
+u64 ring__take_unread(struct ring *ring);
 
 /* CLOCK_REALTIME - CLOCK_MONOTONIC, to add to the times of records. */
 u64 ring__to_wall_clock(void);

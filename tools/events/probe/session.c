@@ -587,6 +587,8 @@ int probe_session__report(struct probe_session *s, struct report *r)
 		err = measure__shape(&s->m->measure, s->m, r, &table, FORM_USUAL);
 	if (s->stream)
 		r->events += stream__take_count(s->stream);
+	if (s->stream)
+		r->counters.lost[LOSS_RING_FULL] += stream__take_unread(s->stream);
 	return err;
 }
 

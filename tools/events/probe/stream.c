@@ -181,6 +181,11 @@ int stream__drain(struct stream *s)
 	return err;
 }
 
+u64 stream__take_unread(struct stream *s)
+{
+	return ring__take_unread(s->ring);
+}
+
 int stream__fd(const struct stream *s)
 {
 	return s->epoll_fd >= 0 ? s->epoll_fd : ring__fd(s->ring);

@@ -43,5 +43,7 @@ int stream__drain(struct stream *s);
 
 /* Number of events shown since the last call. */
 u64 stream__take_count(struct stream *s);
+/* See ring__take_unread(). */
+u64 stream__take_unread(struct stream *s);
 
 #endif /* TALLY_PROBE_STREAM_H */
