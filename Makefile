@@ -406,7 +406,7 @@ packages       := gcc make clang libbpf-dev bpftool libelf-dev libdw-dev liblzma
 		  libiberty-dev libcapstone-dev libjansson-dev libmicrohttpd-dev libsqlite3-dev pkg-config scdoc groff-base gawk
 # prometheus: promtool checks the metrics of every tool, and it scrapes and queries tally export. Servers and languages are for
 # tests/incidents, which start them by hand.
-packages_test  := $(packages) g++ lld dwz systemtap-sdt-dev libcmocka-dev \
+packages_test  := $(packages) g++ lld mold musl-tools dwz systemtap-sdt-dev libcmocka-dev \
 		  python3-pytest python3-pytest-xdist python3-pytest-timeout python3-prometheus-client \
 		  util-linux procps prometheus zsh fish \
 		  postgresql redis-server nginx-light default-jdk-headless $(if $(shell command -v node),,nodejs) $(if $(shell command -v go),,golang-go) \
