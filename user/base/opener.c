@@ -265,7 +265,7 @@ static bool may_start(void)
 static int start(void)
 {
 	pid_t self = getpid(), pid;
-	int ends[2];
+	int ends[2], err;
 
 	if (opener.owner != self) {
 		memset(&opener, 0, sizeof(opener));
@@ -278,12 +278,13 @@ static int start(void)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();
+	err = -errno;
 	if (!pid)
 		run_child(ends[1], self);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
-		return -EAGAIN;
+		return err;
 	}
 	opener.pid = pid;
 	opener.is_told = false;
@@ -538,6 +539,11 @@ void opener__end(void)
 	for (i = 0; i < OPENER_MOST_LOST; i++)
 		opener.lost[i].is_told = false;
 	may_start();
+}
+
+int opener__start(void)
+{
+	return start();
 }
 
 pid_t opener__pid(void)

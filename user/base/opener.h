@@ -61,6 +61,9 @@ bool opener__is_unanswered(int err);
  */
 u64 opener__place(u64 mounts, const char *path);
 
+/* Starts the child if there is none. Returns 0, or the negative errno that all requests fail with. */
+int opener__start(void);
+
 /*
  * The child, which is started for it if there is none; 0: it cannot be started. If it ends, another one with
  * another number takes its place; its own number is nobody else's until opener__end().

@@ -753,10 +753,16 @@ char *binary__locate_for(const char *name, const char *program)
 {
 	char *path = program ? locate(program, own_program) : NULL, *found = NULL;
 	Elf32_Ehdr header;
+	int err;
 
 	/* For a script, the interpreter is what matters; it is assumed to match our own machine. */
 	if (path && read_header(path, &header))
 		found = locate(name, path);
 	free(path);
-	return found ?: binary__locate(name);
+	found = found ?: binary__locate(name);
+	/* A file that nobody can be asked for is not missing. */
+	err = found ? 0 : opener__start();
+	if (err)
+		errno = -err;
+	return found;
 }
