@@ -77,6 +77,8 @@ static int add_row(struct report *r, const struct biopattern_key *key,
 
 static int fill_rows(struct biopattern *b, struct report *r, const struct elements *now)
 {
+	static const struct biopattern_key no_key;
+	static const struct biopattern_sums none;
 	size_t i;
 	int err = 0;
 
@@ -92,6 +94,11 @@ static int fill_rows(struct biopattern *b, struct report *r, const struct elemen
 		r->events += s.sequential + s.random;
 		if (s.sequential + s.random)
 			err = add_row(r, key, &s);
+	}
+	if (!err && !r->nrows) {
+		err = add_row(r, &no_key, &none);
+		if (!err)
+			report__keep_columns(r);
 	}
 	return err;
 }

@@ -266,24 +266,39 @@ static int add_stack(const struct outstanding *o, const struct stack_path *path,
 	return err;
 }
 
-static int fill_row(struct outstanding *o, size_t i, struct report *r, size_t *nkeys)
+static int fill_row(struct outstanding *o, const struct outstanding_group *g, const void *key,
+		    const struct stack_path *path, struct report *r, size_t *nkeys)
 {
-	const struct outstanding_group *g = &o->group[i];
 	const struct field figures[] = {
 		{ .name = "bytes", .number = g->bytes, .kind = FIELD_NUMBER },
 		{ .name = "count", .number = g->count, .kind = FIELD_NUMBER },
 		{ .name = "oldest", .number = g->oldest_ns, .kind = FIELD_DURATION, .role = ROLE_MAXIMUM },
 	};
 	struct report_row row = {};
-	int err = o->add_key(o->context, o->keys + i * o->key_size, g->name, &row);
+	int err = o->add_key(o->context, key, g->name, &row);
 
 	*nkeys = row.ncells;
 	report_row__end_key(&row);
 	if (!err)
 		err = report_row__add_fields(&row, figures, ARRAY_SIZE(figures));
 	if (!err && o->stacks)
-		err = add_stack(o, path_of(o, g->stack), &row);
+		err = add_stack(o, path, &row);
 	return report__end_row(r, &row, err);
+}
+
+/* Those of a row of zeros. */
+static int add_columns(struct outstanding *o, struct report *r)
+{
+	static const struct outstanding_group none;
+	static const struct stack_path empty;
+	void *key = calloc(1, o->key_size);
+	size_t nkeys;
+	int err = key ? fill_row(o, &none, key, &empty, r, &nkeys) : -ENOMEM;
+
+	free(key);
+	if (!err)
+		report__keep_columns(r);
+	return err;
 }
 
 static const char nothing[] = "nothing is outstanding: what was allocated in the run has been freed";
@@ -298,8 +313,10 @@ int outstanding__report_rows(struct outstanding *o, struct report *r, const char
 	r->standing = true;
 	for (i = 0; i < o->ngroups && !err; i++) {
 		r->events += o->group[i].count;
-		err = fill_row(o, i, r, &nkeys);
+		err = fill_row(o, &o->group[i], o->keys + i * o->key_size, path_of(o, o->group[i].stack), r, &nkeys);
 	}
+	if (!err && !r->nrows)
+		err = add_columns(o, r);
 	report__sort_rows(r, order, nkeys, top);
 	forget_groups(o);
 	return err;
@@ -344,6 +361,16 @@ static int add_stacks(struct outstanding *o, struct report *r, size_t *first)
 	return err;
 }
 
+static int add_key_columns(struct outstanding *o, struct report *r)
+{
+	struct report_row row = {};
+	void *key = calloc(1, o->key_size);
+	int err = key ? o->add_key(o->context, key, "", &row) : -ENOMEM;
+
+	free(key);
+	return report__end_columns(r, &row, err);
+}
+
 int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t top)
 {
 	size_t *first = calloc(o->ngroups ?: 1, sizeof(*first));
@@ -357,6 +384,8 @@ int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t t
 			err = add_stacks(o, r, first);
 	}
 	free(first);
+	if (!err && !o->ngroups)
+		err = add_key_columns(o, r);
 	forget_groups(o);
 	if (err)
 		return err;

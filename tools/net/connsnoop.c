@@ -168,6 +168,7 @@ static void init(void *own)
 			.source = "connect, accept, accept4 at tp_btf/sys_exit; "
 				  "tp_btf/inet_sock_set_state",
 			.field = field_names, .nfields = ARRAY_SIZE(field_names),
+			.has_event = true,
 			.call = calls, .ncalls = ARRAY_SIZE(calls),
 			.state = "conn_starts",
 			.least = sizeof(struct conn_record),

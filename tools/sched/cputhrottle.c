@@ -82,6 +82,7 @@ static int add_row(struct report *r, const struct cpu_stat *s)
 
 static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report *r)
 {
+	static const struct cpu_stat none;
 	size_t i;
 	int err = 0;
 
@@ -91,6 +92,11 @@ static int fill_rows(struct cputhrottle *t, const struct cli *cli, struct report
 		r->events += s.throttled;
 		if (s.throttled || s.throttled_ns || (t->all && s.quota_us))
 			err = add_row(r, &s);
+	}
+	if (!err && !r->nrows) {
+		err = add_row(r, &none);
+		if (!err)
+			report__keep_columns(r);
 	}
 	report__sort_rows(r, t->order, 1, table_rows(cli));
 	return err;

@@ -215,6 +215,11 @@ struct report {
 	size_t ngroups;
 	struct report_row *row;
 	size_t nrows;
+	/*
+	 * Where there are no rows, groups or stacks: the cells that a row would have, or their keys. Only their names
+	 * mean anything: for headings. No cells: unknown, or not needed.
+	 */
+	struct report_row columns;
 	struct report_stacks *stacks;   /* the measurement, if it has stacks; else NULL */
 	struct report_listings *listings;       /* of functions (report/listing.h); NULL: none */
 	const struct report_overhead *overhead; /* --overhead; borrowed; NULL: not requested */
@@ -250,6 +255,12 @@ int report__add_row(struct report *r, struct report_row *row);
 
 /* Adds the row if err, from building it, is 0; otherwise frees it and returns err. */
 int report__end_row(struct report *r, struct report_row *row, int err);
+
+/* Likewise sets the columns of a report without rows. */
+int report__end_columns(struct report *r, struct report_row *row, int err);
+
+/* The last row, which was made of zeros, was made for its columns only. */
+void report__keep_columns(struct report *r);
 
 /* Adds a row of n texts, which are copied. Returns 0 or -ENOMEM. */
 int report__add_texts(struct report *r, const char *const *names, const char *const *texts,

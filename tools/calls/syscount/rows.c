@@ -191,6 +191,7 @@ int calls__report(struct report *r, struct calls *set, const struct call_columns
 {
 	struct task_key_names names = { .cgroups = m->cgroups };
 	struct key_view view = { m->cli->by, &names, 0 };
+	static const struct call none;
 	struct call total = {};
 	size_t i, nkeys = 0;
 	int err = key_view__merges(&view) ? calls__regroup(set, key_view__change, &view) : 0;
@@ -203,6 +204,11 @@ int calls__report(struct report *r, struct calls *set, const struct call_columns
 		err = add_row(r, columns, c, m->cli->by, &names, &nkeys);
 		if (!err)
 			err = add_to_total(&total, c);
+	}
+	if (!err && !r->nrows) {
+		err = add_row(r, columns, &none, m->cli->by, &names, &nkeys);
+		if (!err)
+			report__keep_columns(r);
 	}
 	task_key_names__free(&names);
 	r->events = total.calls;

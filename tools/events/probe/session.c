@@ -583,11 +583,12 @@ int probe_session__report(struct probe_session *s, struct report *r)
 		err = probe_session__drain(s);
 	if (!err)
 		err = results__report(&s->results, s->m->cli, sort_column(s), r);
-	if (!err && r->ngroups)
+	if (!err && !r->table && (r->ngroups || r->columns.ncells))
 		err = measure__shape(&s->m->measure, s->m, r, &table, FORM_USUAL);
-	if (s->stream)
-		r->events += stream__take_count(s->stream);
-	return err;
+	if (!s->stream)
+		return err;
+	r->events += stream__take_count(s->stream);
+	return err ?: stream__end(s->stream);
 }
 
 void probe_session__free(struct probe_session *s)
