@@ -11,7 +11,9 @@ import fcntl
 import os
 import re
 import struct
+import subprocess
 import termios
+import time
 
 import pytest
 
@@ -70,3 +72,31 @@ def type_of_fs(path):
 def unread(fd):
     """Bytes in a pipe."""
     return struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0]
+
+
+class Reader:
+    """A process that waits in read(2) of a pipe for each of n bytes, one after the other."""
+
+    def __init__(self, directory, ends, n):
+        self.path, self.n = directory / "fifo", n
+        os.mkfifo(self.path)
+        # Open for reading, too: dd opens it without a wait then.
+        self.writer = os.open(self.path, os.O_RDWR)
+        ends.callback(os.close, self.writer)
+        self.process = subprocess.Popen(
+            ["dd", f"if={self.path}", "of=/dev/null", "bs=1", f"count={n}"], stderr=subprocess.DEVNULL
+        )
+        self.pid = self.process.pid
+        ends.callback(self.process.wait)
+        ends.callback(self.process.kill)
+        tally.settle(self.pid)
+
+    def feed(self, look=lambda: None):
+        """Gives it all bytes, each after 30 ms of waiting. look() is called while it waits."""
+        for _ in range(self.n):
+            tally.settle(self.pid)
+            look()
+            time.sleep(0.03)
+            os.write(self.writer, b"x")
+            tally.wait_until(lambda: not unread(self.writer), "the byte is read")
+        assert not self.process.wait()

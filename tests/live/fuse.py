@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A file system with one file, served by /dev/fuse itself, whose server takes requests and answers none from hang() on.
 
-Whoever asks such a server cannot be killed: for guests only. Neither fusermount nor a library is needed.
+A process that asks such a server cannot be killed: for guests only. Neither fusermount nor a library is needed.
 """
 
 import ctypes

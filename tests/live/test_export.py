@@ -592,7 +592,7 @@ def make_load():
         ["sh", "-c", "for i in 1 2 3; do ls /proc/self >/dev/null; cat /nosuch 2>/dev/null; done; true"], check=True
     )
     with tempfile.TemporaryDirectory() as folder:
-        # Whoever opens a pipe waits for its other end.
+        # Opening a pipe waits for its other end.
         subprocess.run(
             ["sh", "-c", 'mkfifo "$1"; { sleep 0.02; : >"$1"; } & cat "$1"; wait', "sh", f"{folder}/pipe"], check=True
         )

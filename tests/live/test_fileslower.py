@@ -5,13 +5,11 @@ import errno
 import functools
 import json
 import os
-import subprocess
-import time
 
 import pytest
 
 import tally
-from filing import (APPEND, CREATE, HOSTILE, READ, after, intact, name_bytes, type_of_fs, unread)
+from filing import (APPEND, CREATE, HOSTILE, READ, Reader, after, intact, name_bytes, type_of_fs)
 from probing import told
 from tally import once, steady, wait_until
 
@@ -77,27 +75,13 @@ def test_each_call(lines, directory):
 
 def test_waits(fileslower, directory, ends):
     """--waits has each wait of a task in a read, by context switches alone."""
-    fifo = directory / "fifo"
-    os.mkfifo(fifo)
-    # Open for reading, too: dd opens it without a wait then.
-    writer = os.open(fifo, os.O_RDWR)
-    ends.callback(os.close, writer)
-    n = 5
-    load = subprocess.Popen(["dd", f"if={fifo}", "of=/dev/null", "bs=1", f"count={n}"], stderr=subprocess.DEVNULL)
-    ends.callback(load.wait)
-    ends.callback(load.kill)
-    tally.settle(load.pid)
+    load = Reader(directory, ends, 5)
     tracers = [fileslower("-p", load.pid, "--all-kinds", "--min", "20ms", *more) for more in ((), ("--waits",))]
-    for _ in range(n):
-        tally.settle(load.pid)
-        time.sleep(0.03)
-        os.write(writer, b"x")
-        wait_until(lambda: not unread(writer), "the byte is read")
-    assert not load.wait()
+    load.feed()
     calls, waits = (told(tracer.stop())[0] for tracer in tracers)
     # The first read had begun before either was there.
-    assert len(calls) == n - 1 and len(waits) in (n - 1, n), (calls, waits)
-    assert all(each["event"] == "read" and each["values"]["path"] == str(fifo) for each in waits)
+    assert len(calls) == load.n - 1 and len(waits) in (load.n - 1, load.n), (calls, waits)
+    assert all(each["event"] == "read" and each["values"]["path"] == str(load.path) for each in waits)
     assert all(each["values"]["bytes"] is None and each["values"]["error"] is None for each in waits)
     for call, wait in zip(calls, waits[-len(calls):]):
         assert 20e6 < wait["values"]["took"] <= call["values"]["took"]

@@ -5,13 +5,11 @@ import functools
 import json
 import os
 import re
-import subprocess
-import time
 
 import pytest
 
 import tally
-from filing import (CREATE, READ, after, in_namespace, intact, mount_of, type_of_fs, unread)
+from filing import (CREATE, READ, Reader, after, in_namespace, intact, mount_of, type_of_fs)
 from probing import told
 from tally import by_key, flaws, once, scaled, steady
 
@@ -230,25 +228,12 @@ def voluntary_switches(pid):
 
 def test_waits(fsdist, directory, ends):
     """--waits has each wait of a task in a read, by context switches alone: as many as the kernel has counted."""
-    fifo = directory / "fifo"
-    os.mkfifo(fifo)
-    # Open for reading, too: dd opens it without a wait then.
-    writer = os.open(fifo, os.O_RDWR)
-    ends.callback(os.close, writer)
-    n = 5
-    load = subprocess.Popen(["dd", f"if={fifo}", "of=/dev/null", "bs=1", f"count={n}"], stderr=subprocess.DEVNULL)
-    ends.callback(load.wait)
-    ends.callback(load.kill)
-    tally.settle(load.pid)
+    load, seen = Reader(directory, ends, 5), []
     tracer = fsdist("-p", load.pid, "--all-kinds", "--op", "read", "--waits")
     before = voluntary_switches(load.pid)
-    for i in range(n):
-        tally.settle(load.pid)
-        waits = voluntary_switches(load.pid) - before
-        time.sleep(0.03)
-        os.write(writer, b"x")
-        tally.wait_until(lambda: not unread(writer), "the byte is read")
-    assert not load.wait() and waits >= n - 1
+    load.feed(lambda: seen.append(voluntary_switches(load.pid)))
+    waits = seen[-1] - before
+    assert waits >= load.n - 1
     groups = by_key(tracer.stop().report, "op")
     assert {op: group["count"] for op, group in groups.items()} == {"read": waits}
-    assert groups["read"]["min"] < groups["read"]["max"] and groups["read"]["sum"] >= (n - 1) * 20_000_000
+    assert groups["read"]["min"] < groups["read"]["max"] and groups["read"]["sum"] >= (load.n - 1) * 20_000_000

@@ -36,7 +36,7 @@ def test_only_found(tool, trigger):
 
 @contextlib.contextmanager
 def running(mount, program, **env):
-    """A program that runs, and whose file on the mount nobody can be asked for any more. Whoever asks hangs."""
+    """A program that runs from a file on the mount. A process that asks for the file hangs."""
     load = None
     try:
         load = subprocess.Popen([program, "3600000", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
