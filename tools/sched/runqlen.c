@@ -72,7 +72,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* What the program has seen on each CPU: to be freed, or NULL. */
+/* Reads the samples that the program has taken on each CPU. To be freed; NULL: not read. */
 static struct sampler_seen *read_seen(const struct runqlen *rl, const struct measurement *m)
 {
 	struct runqlen_samples *samples = calloc(m->run->host.cpus_possible, sizeof(*samples));

@@ -16,8 +16,8 @@ int open_regular(const char *path, struct stat *st);
 int open_found(int found, struct stat *st);
 
 /*
- * What is known of an open file without asking its server: fstat(2) that never waits. Returns 0 or a
- * negative errno.
+ * fstat(2) that never waits: it gives what the kernel knows of an open file without asking the file's server. Returns
+ * 0 or a negative errno.
  */
 int stat_known(int fd, struct stat *st);
 

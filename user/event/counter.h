@@ -53,7 +53,7 @@ int counters__open(struct counters *counters, const struct event_sites *sites,
 		   const struct counter_targets *targets, struct complaint *c, size_t *which);
 
 /*
- * Opens the counters of a CPU that has come online. Those it had before remain, with what they have counted. The
+ * Opens the counters of a CPU that has come online. The CPU's earlier counters remain, with their counts. The
  * targets have this CPU alone. Returns 0 or a negative errno.
  */
 int counters__add_cpu(struct counters *counters, const struct event_sites *sites,

@@ -198,12 +198,13 @@ static bool has_room(struct unwind_tables *t, const struct cfi_table *file, cons
 
 static void note_refused(struct unwind_tables *t, int fd, u32 uid, enum unwind_refusal why)
 {
-	struct unwind_refused *r = &t->refused[t->counts.refused];
+	struct unwind_refused *r;
 	char link[32], path[PATH_MAX], *slash;
 	ssize_t n;
 
 	if (t->counts.refused++ >= UNWIND_NAMED_REFUSED)
 		return;
+	r = &t->refused[t->counts.refused - 1];
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	path[n < 0 ? 0 : n] = 0;
