@@ -61,21 +61,40 @@ static int show_peer(const struct peer *p)
 	return EXIT_USAGE;
 }
 
-/* second: the next word, or NULL. */
-static int unknown_tool(const char *name, const char *second)
+/* The name of a peer's program without what its suite or a distribution adds: "opensnoop-bpfcc", "tcplife.bt". */
+static void strip_suffix(char *name)
 {
-	const struct peer *peer = peer__find(name, second);
+	static const char *const suffix[] = { ".bt", ".py", "-bpfcc", "-perf" };
+	size_t len = strlen(name), i;
+
+	for (i = 0; i < ARRAY_SIZE(suffix); i++)
+		if (len > strlen(suffix[i]) && !strcmp(name + len - strlen(suffix[i]), suffix[i])) {
+			name[len - strlen(suffix[i])] = 0;
+			return;
+		}
+}
+
+/* word: what was typed from the name on, with NULL behind it. "perf" may stand before the name. */
+static int unknown_tool(char **word)
+{
+	char **named = !strcmp(word[0], "perf") && word[1] ? word + 1 : word;
+	const struct peer *peer = peer__find(named[0], named[1]);
 	const char *names[64];
+	char stem[64];
 	const char *near;
 	size_t i;
 
+	snprintf(stem, sizeof(stem), "%s", named[0]);
+	strip_suffix(stem);
+	if (!peer)
+		peer = peer__find(stem, NULL);
 	if (peer)
 		return show_peer(peer);
 	for (i = 0; i < tool_count() && i < ARRAY_SIZE(names) - 1; i++)
 		names[i] = __start_tally_tools[i]->name;
 	names[i++] = "help";
-	near = nearest(name, names, i);
-	diag_error("no tool '%s'", name);
+	near = find_tool(stem) ? stem : nearest(named[0], names, i);
+	diag_error("no tool '%s'", word[0]);
 	if (near)
 		diag_hint("did you mean '%s'?", near);
 	else
@@ -247,7 +266,7 @@ static int help(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (!text)
-		return unknown_tool(name, NULL);
+		return argc > 1 ? unknown_tool(argv + 1) : EXIT_FAILED;
 	if (cli__open_writer(&cli, &w))
 		return EXIT_FAILED;
 	return cli__close_writer(&w, writer__emit(&w, text, strlen(text))) ? EXIT_FAILED : EXIT_DONE;
@@ -303,6 +322,6 @@ int main(int argc, char **argv)
 	if (pair)
 		return show_peer(pair);
 	if (!tool)
-		return unknown_tool(argv[1], argv[2]);
+		return unknown_tool(argv + 1);
 	return run_tool(tool, argc - 1, argv + 1);
 }

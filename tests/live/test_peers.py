@@ -63,3 +63,18 @@ def test_it_is_said_in_one_line(run, peer):
 def test_with_what_stands_behind(run, typed, said):
     result = run(*typed.split(), tool="tally")
     assert result.code == 2 and result.stderr.endswith(f"is here: {said}\n"), result
+
+
+@pytest.mark.parametrize("typed, said", (
+    ("opensnoop-bpfcc -p 1", "no tool 'opensnoop-bpfcc'\ntally:   did you mean 'opensnoop'?\n"),
+    ("tcplife.bt", "no tool 'tcplife.bt'\ntally:   did you mean 'tcplife'?\n"),
+    ("perf record -a", "no tool 'perf'\ntally:   did you mean 'record'?\n"),
+    ("perf", "no tool 'perf'\ntally:   `tally` lists the tools\n"),
+    ("tcpconnect-bpfcc", "'tcpconnect' (bcc) is here: tally connsnoop\n"),
+    ("perf sched latency", "'sched latency' (perf) is here: tally schedlat\n"),
+    ("perf report --sort comm", "'report' (perf) is here: tally profile --by comm,dso,sym -d 10\n"),
+))
+def test_as_the_suite_names_it(run, typed, said):
+    """With perf in front, or with the ending that a suite or Debian gives the file."""
+    result = run(*typed.split(), tool="tally")
+    assert result.code == 2 and result.stderr == f"tally: {said}", result
