@@ -16,13 +16,13 @@ struct files {
 	int answer;
 };
 
-static int note(void *arg, int fd, const struct stat *st)
+static int note(void *arg, const struct program_file *file)
 {
 	struct files *f = arg;
 
 	assert_true(f->n < PROGRAM_FILES_MOST);
-	f->inode[f->n++] = st->st_ino;
-	close(fd);
+	f->inode[f->n++] = file->st.st_ino;
+	close(file->fd);
 	return f->answer;
 }
 

@@ -103,10 +103,10 @@ static int see_wanted(void *stacks, u32 pid, const char *name)
 #define FIND_FILES_NS NSEC_PER_SEC
 #define COMMAND_START_NS (5 * NSEC_PER_SEC)
 
-static int expect_file(void *stacks, int fd, const struct stat *st)
+static int expect_file(void *stacks, const struct program_file *file)
 {
 	struct stacks *s = stacks;
-	int err = unwinder__expect(&s->unwinder, fd, st);
+	int err = unwinder__expect(&s->unwinder, file->fd, &file->st);
 
 	/* They are read while the next ones are sought. */
 	return err ?: unwinder__work(&s->unwinder);

@@ -82,6 +82,7 @@ struct program_files {
 	void *arg;
 	u64 end_ns;
 	char *program;          /* whose libraries are sought; owned by path */
+	char *musl;             /* its interpreter, if that is musl's loader; or NULL */
 	char *path[PROGRAM_FILES_MOST];
 	struct {
 		dev_t device;
@@ -136,6 +137,43 @@ static char *search(const char *directories, const char *origin, const char *nam
 	return NULL;
 }
 
+/* Is it "ld-musl-x86_64.so.1", which is also the C library? */
+static bool is_musl(const char *interpreter)
+{
+	return !strncmp(interpreter + directory_length(interpreter), "/ld-musl-", strlen("/ld-musl-"));
+}
+
+/* Names that musl's loader takes for itself (ldso/dynlink.c). */
+static bool is_in_musl(const char *name)
+{
+	static const char *const parts[] = { "c.", "pthread.", "rt.", "m.", "dl.", "util.", "xnet." };
+	size_t i;
+
+	if (strncmp(name, "lib", 3))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!strncmp(name + 3, parts[i], strlen(parts[i])))
+			return true;
+	return false;
+}
+
+/* The directories of /etc/ld-musl-ARCH.path, which has one a line or colons between them. */
+static char *search_musl(const char *interpreter, const char *name)
+{
+	const char *arch = interpreter + directory_length(interpreter) + strlen("/ld-musl-");
+	char path[64], directories[PATH_MAX], *at;
+	ssize_t n = -1;
+
+	if (snprintf(path, sizeof(path), "/etc/ld-musl-%.*s.path", (int)strcspn(arch, "."), arch) < (int)sizeof(path))
+		n = opener__read_path(path, 0, directories, sizeof(directories) - 1);
+	if (n < 0)
+		return search("/lib:/usr/local/lib:/usr/lib", NULL, name);
+	directories[n] = 0;
+	for (at = directories; (at = strchr(at, '\n')); at++)
+		*at = ':';
+	return search(directories, NULL, name);
+}
+
 /* From here on as ld.so(8): DT_RPATH and DT_RUNPATH, which may be NULL, are of the file itself. */
 static char *locate(const struct program_files *p, const char *name, const char *origin,
 		    const char *rpath, const char *runpath)
@@ -144,9 +182,13 @@ static char *locate(const struct program_files *p, const char *name, const char 
 
 	if (strchr(name, '/'))
 		return strdup(name);
+	if (p->musl && is_in_musl(name))
+		return strdup(p->musl);
 	found = runpath ? NULL : search(rpath, origin, name);
 	found = found ?: search(getenv("LD_LIBRARY_PATH"), NULL, name);
 	found = found ?: search(runpath, origin, name);
+	if (!found && p->musl)
+		return search_musl(p->musl, name);
 	return found ?: binary__locate_for(name, p->program);
 }
 
@@ -181,6 +223,8 @@ static void add_needs(struct program_files *p, const char *path, struct unwire *
 	struct needs needs = {};
 	size_t i;
 
+	if (path == p->program && interpreter && *interpreter == '/' && is_musl(interpreter))
+		p->musl = strdup(interpreter);
 	if (interpreter && *interpreter == '/')
 		add_path(p, interpreter);
 	else
@@ -196,7 +240,7 @@ static void add_needs(struct program_files *p, const char *path, struct unwire *
 }
 
 /* "#!/bin/sh -e": the interpreter is the program. False: no script. */
-static bool add_interpreter(struct program_files *p, int fd)
+static bool add_script_interpreter(struct program_files *p, int fd)
 {
 	char line[256];
 	ssize_t n = opener__read(fd, 0, line, sizeof(line) - 1);
@@ -224,28 +268,29 @@ static bool is_seen(struct program_files *p, const struct stat *st)
 	return false;
 }
 
-/* A file that cannot be opened or read is skipped. */
+/* A file that cannot be opened is skipped. */
 static int visit_file(struct program_files *p, char *path)
 {
+	struct program_file file = { .path = path };
 	struct unwire u = {};
 	void *answer = NULL;
-	struct stat st;
 	size_t size;
-	int fd = opener__open_path(path, &st);
 
-	if (fd < 0)
+	file.fd = opener__open_path(path, &file.st);
+	if (file.fd < 0)
 		return 0;
-	if (is_seen(p, &st) || add_interpreter(p, fd)) {
-		close(fd);
+	if (is_seen(p, &file.st) || add_script_interpreter(p, file.fd)) {
+		close(file.fd);
 		return 0;
 	}
 	p->program = p->program ?: path;
-	if (!confined__run(tell, NULL, &fd, 1, NULL, &answer, &size) && size) {
+	if (!confined__run(tell, NULL, &file.fd, 1, NULL, &answer, &size) && size) {
+		file.is_read = true;
 		u = (struct unwire){ answer, size, 0 };
 		add_needs(p, path, &u);
 	}
 	free(answer);
-	return p->visit(p->arg, fd, &st);
+	return p->visit(p->arg, &file);
 }
 
 int program_files__each(const char *name, u64 end_ns, program_file_visit visit, void *arg)
@@ -263,6 +308,7 @@ int program_files__each(const char *name, u64 end_ns, program_file_visit visit, 
 		err = visit_file(p, p->path[i]);
 	for (i = 0; i < p->n; i++)
 		free(p->path[i]);
+	free(p->musl);
 	free(p);
 	return err;
 }
