@@ -176,3 +176,114 @@ def test_memory_of_a_32_bit_command(run, small):
     report = run("--json", "--", small, tool="memleak").report
     found = [row for row in report["rows"] if row["stack"].startswith("leak_small")]
     assert [(row["count"], row["bytes"]) for row in found] == [(40, 40000)], report
+
+
+# --- programs with another C library, or none ----------------------------------------------------
+
+LEAKY = """
+#include <stdlib.h>
+#include <unistd.h>
+
+void *volatile kept[50];
+
+__attribute__((noinline)) void keep(void)
+{
+	int i;
+
+	for (i = 0; i < 50; i++)
+		kept[i] = malloc(1000);
+}
+
+int main(void)
+{
+	keep();
+	while (getenv("STAYS"))
+		pause();
+	return 0;
+}
+"""
+NO_LIBRARY = """
+void _start(void)
+{
+	__asm__ volatile("syscall" : : "a"(60), "D"(0));
+}
+"""
+BUILDS = {
+    "dynamic": ("cc", LEAKY), "static": ("cc", LEAKY, "-static"), "none": ("cc", NO_LIBRARY, "-static", "-nostdlib"),
+    "musl": ("musl-gcc", LEAKY), "musl-static": ("musl-gcc", LEAKY, "-static"),
+}
+KEPT = (50, 50_000)
+
+
+def build(directory, how):
+    compiler, text, *flags = BUILDS[how]
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    if how == "none" and os.uname().machine != "x86_64":
+        pytest.skip("makes its system call by hand")
+    source, program = directory / "leaky.c", directory / how
+    source.write_text(text)
+    subprocess.run([compiler, "-O1", "-g", *flags, "-o", program, source], check=True)
+    return program
+
+
+def kept(report):
+    """Allocations and bytes outstanding by the program's own function."""
+    rows = [row for row in report["rows"] if "keep" in row["stack"].split(" < ")[:2]]
+    return sum(row["count"] for row in rows), sum(row["bytes"] for row in rows)
+
+
+@pytest.mark.parametrize("how", (how for how in BUILDS if how != "none"))
+def test_memory_of_a_command(run, tmp_path, how):
+    result = run("--json", "--", build(tmp_path, how), tool="memleak")
+    assert kept(result.report) == KEPT, result
+
+
+@pytest.mark.parametrize("how", ("dynamic", "musl"))
+def test_a_function_of_a_command(run, tmp_path, how):
+    """The C library is the one that this program will map, as its own loader finds it."""
+    program = build(tmp_path, how)
+    counted = run("--json", "-x", "libc", "malloc", "--count", "--", program, tool="probe").report
+    assert sum(row["count"] for row in counted["rows"]) >= KEPT[0], counted
+    counted = run("--json", "-x", "libc", "malloc", "--", program, tool="stackcount").report
+    assert counted["events"] >= KEPT[0], counted
+
+
+LACKING = (("memleak",), ("probe", "-x", "libc", "malloc"), ("stackcount", "-x", "libc", "malloc"),
+           ("funcgraph", "-x", "libc", "malloc"))
+
+
+@pytest.mark.parametrize("line", LACKING, ids=lambda line: line[0])
+def test_a_command_without_the_library(run, tmp_path, line):
+    """Nothing is said of memory or calls that nobody looked at, and the source says why there are none."""
+    name = mapped("libc.so.6")
+    program = build(tmp_path, "none")
+    text = run(*line[1:], "--", program, tool=line[0]).text
+    assert re.search(r"in programs that map \S+libc.so.6; other programs, such as static", " ".join(text.split())), text
+    assert "has been freed" not in text and "outstanding" not in text, text
+    lacks = "none and its libraries have no malloc()" if line == LACKING[0] else "none is not linked with "
+    source = run("--json", *line[1:], "--", program, tool=line[0]).report["source"]
+    assert lacks in source and os.path.basename(name) in source, source
+
+
+def test_a_command_that_changes_its_root(run, tmp_path):
+    """What the first program freed says nothing of the second, whose library nobody could know of."""
+    text = run("--", *chroot(tmp_path, "spin"), tally.BUILD / "triggers" / "spin", "0", tool="memleak").text
+    assert "nothing that probed functions allocated is outstanding" in text, text
+    assert "other programs, such as static and Go ones, are not seen" in text, text
+
+
+def test_all_that_is_outstanding_is_young(run, tmp_path):
+    program = build(tmp_path, "dynamic")
+    text = run("--older", "1000", "--", program, tool="memleak").text
+    assert "what is outstanding is younger than 16.7 min (--older): 50 allocations" in text, text
+
+
+@pytest.mark.parametrize("how, lacks", (("dynamic", False), ("static", True)))
+def test_a_process_without_the_library(run, ends, tmp_path, how, lacks):
+    program = build(tmp_path, how)
+    process = subprocess.Popen([program], env={"STAYS": "1"})
+    ends.callback(tally.end_process, process)
+    for name in ("libc.so.6", mapped("libc.so.6")):
+        report = run("--json", "-x", name, "malloc", "-p", process.pid, "-d", "0.1", tool="probe").report
+        assert (f"process {process.pid} has not mapped " in report["source"]) == lacks, report["source"]

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "cli/order.h"
+#include "event/user_binary.h"
 #include "events/funcgraph/paths.h"
 #include "events/probe/plan.h"
 #include "host/task_state.h"
@@ -51,7 +52,7 @@ struct funcgraph {
 	char **module;                  /* one for each function */
 	struct paths paths;
 	struct loss_counters losses_before;
-	char source[256];
+	char source[512], nothing[640];
 };
 
 /*
@@ -524,6 +525,8 @@ static int report(struct measurement *m, struct report *r)
 	r->table = true;
 	r->events = paths__calls(&s->paths);
 	r->counters.lost[LOSS_RECURSION] += misses(s);
+	r->nothing = event_sites__nothing(&s->plan.side[PROBE_BEGIN].sites, r->counters.filtered, s->nothing,
+					  sizeof(s->nothing));
 	if (!s->is_flat)
 		r->hidden = paths__keep(&s->paths, table_rows(m->cli));
 	if (has_stacks)

@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "cli/task_key.h"
 #include "event/complete.h"
+#include "event/user_binary.h"
 #include "report/diag.h"
 #include "events/probe/plan.h"
 #include "run/measurement.h"
@@ -44,7 +45,7 @@ struct stackcount {
 	char *share_name[REPORT_MOST_EVENTS];   /* "NAME%"; owned */
 	struct stackcount_bpf *bpf;
 	struct stacks stacks;
-	char source[256];
+	char source[512], nothing[640];
 };
 
 /*
@@ -348,6 +349,8 @@ static int report(struct measurement *m, struct report *r)
 		r->events = r->counters.summed - r->counters.lost[LOSS_MAP_FULL] -
 			    r->counters.lost[LOSS_NO_MEMORY];
 	r->has_losses = true;
+	r->nothing = event_sites__nothing(&s->plan.side[PROBE_END].sites, r->counters.filtered, s->nothing,
+					  sizeof(s->nothing));
 	return s->options.table ? stacks__tabulate(r, s->options.leaf, m->cli->top, m->cli->format == FORMAT_TEXT) : 0;
 }
 

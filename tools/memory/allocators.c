@@ -10,8 +10,10 @@
 
 #include "base/opener.h"
 #include "event/user_code.h"
+#include "base/clock.h"
 #include "sym/mappings.h"
 #include "types/binary.h"
+#include "types/program_files.h"
 
 /* Limit of files per process whose code may be an allocator's. */
 #define MAX_FILES 32
@@ -167,14 +169,40 @@ static bool has_malloc(const struct binary_functions *found)
 	return false;
 }
 
+/*
+ * Returns 1 if the file has its sites already: probed under two names, each call would run our programs twice. A file
+ * that cannot be asked for is not known.
+ */
+static int note_file(struct allocators *a, const char *path)
+{
+	struct allocator_file *larger;
+	struct stat st;
+	size_t i;
+
+	if (opener__stat(path, &st))
+		return 0;
+	for (i = 0; i < a->nfiles; i++)
+		if (a->file[i].device == st.st_dev && a->file[i].inode == st.st_ino)
+			return 1;
+	larger = realloc(a->file, (a->nfiles + 1) * sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	a->file = larger;
+	a->file[a->nfiles++] = (struct allocator_file){ st.st_dev, st.st_ino };
+	return 0;
+}
+
 static int add_path(struct allocators *a, const char *path, const char *shown)
 {
 	struct source from = { .path = path, .shown = shown };
 	struct binary_functions found;
 	const struct known *k;
 	size_t i;
-	int err = binary_functions__find(&found, path, NULL);
+	int err = note_file(a, path);
 
+	if (err)
+		return err > 0 ? 0 : err;
+	err = binary_functions__find(&found, path, NULL);
 	if (err)
 		return err;
 	for (i = has_malloc(&found) ? 0 : found.n; i < found.n && !err; i++) {
@@ -222,6 +250,33 @@ static bool is_ours(int err)
 		if (err == -of_the_file[i])
 			return false;
 	return err < 0;
+}
+
+struct linking {
+	struct allocators *found;
+	char program[PATH_MAX]; /* the first file */
+};
+
+static int add_linked(void *arg, const struct program_file *file)
+{
+	struct linking *l = arg;
+	int err = 0;
+
+	close(file->fd);
+	if (!l->program[0])
+		snprintf(l->program, sizeof(l->program), "%s", file->path);
+	if (may_allocate(file->path, l->program))
+		err = add_path(l->found, file->path, file->path);
+	return is_ours(err) ? err : 0;
+}
+
+#define FIND_LINKED_NS NSEC_PER_SEC
+
+int allocators__add_command(struct allocators *a, const char *command)
+{
+	struct linking l = { .found = a };
+
+	return program_files__each(command, monotonic_ns() + FIND_LINKED_NS, add_linked, &l);
 }
 
 struct search {
@@ -274,6 +329,7 @@ void allocators__free(struct allocators *a)
 		free(a->site[i].shown);
 	}
 	free(a->site);
+	free(a->file);
 	free(a->left_out);
 	free(a->unread);
 	*a = (struct allocators){};

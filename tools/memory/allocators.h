@@ -25,6 +25,10 @@ struct allocator_site {
 struct allocators {
 	struct allocator_site *site;
 	size_t n;
+	struct allocator_file {
+		u64 device, inode;
+	} *file;                /* files with sites; processes share them */
+	size_t nfiles;
 	char *left_out;         /* the first operator new without known return instructions; NULL: none */
 	const char *why;
 	size_t nleft_out;
@@ -37,6 +41,12 @@ struct allocators {
  * (types/binary.h). A file without malloc() adds none. Returns 0 or a negative errno.
  */
 int allocators__add_file(struct allocators *a, const char *name, const char *program);
+
+/*
+ * Adds the functions of the files that a command will map when it starts: its program or interpreter, its C library,
+ * allocators it is linked with.
+ */
+int allocators__add_command(struct allocators *a, const char *command);
 
 /*
  * Adds the functions of the files that a process has mapped: its program, C library and allocators.

@@ -242,6 +242,7 @@ static int report(struct measurement *m, struct report *r)
 					  table_rows(m->cli));
 	}
 	r->value = "allocated in the run, not freed yet";
+	k->outstanding.nothing = "nothing that was allocated in the run and in scope is outstanding";
 	if (!k->pages)
 		r->caveat = "frees in bulk (by kfree_rcu() and networking) have no tracepoint: "
 			    "what they free is outstanding here until its address is used again";

@@ -59,11 +59,13 @@ struct memleak {
 	struct allocators allocators;
 	struct probes returns, calls;   /* of the functions of allocators */
 	u32 by;
+	bool command_has_none;          /* no allocator in the files of the command */
+	bool has_files;                 /* allocators are in several files */
 	bool keeps_ended;               /* the report includes processes that have ended */
 	struct task_key_names names;
 	struct stacks stacks;
 	struct outstanding outstanding;
-	char source[448], value[160];
+	char source[448], value[160], nothing[640];
 };
 
 /*
@@ -200,6 +202,19 @@ static int read_live(struct memleak *m)
 	return err;
 }
 
+/* Only files that are probed are known: a program may have another malloc(), which memory would come from unseen. */
+static void explain_nothing(struct memleak *m, u64 allocs)
+{
+	const struct allocators *a = &m->allocators;
+
+	snprintf(m->nothing, sizeof(m->nothing),
+		 "%s in programs that map %.300s%s; other programs, such as static and Go ones, are not seen: -x or "
+		 "-p measures these",
+		 allocs ? "nothing that probed functions allocated is outstanding" : "no allocation was seen",
+		 a->site[0].shown, m->has_files ? " or another of the files" : "");
+	m->outstanding.nothing = m->nothing;
+}
+
 /* The totals also reveal missed uprobes, and frees by functions that are not traced. */
 static int read_totals(struct memleak *m)
 {
@@ -221,6 +236,7 @@ static int read_totals(struct memleak *m)
 		sum.unseen += per_cpu[i].unseen;
 	}
 	free(per_cpu);
+	explain_nothing(m, sum.allocs);
 	n = snprintf(m->value, sizeof(m->value), "not freed, of %s %s with %s %s", format_count(allocs, sum.allocs),
 		     sum.allocs == 1 ? "allocation" : "allocations", format_count(bytes, all),
 		     all == 1 ? "byte" : "bytes");
@@ -282,10 +298,13 @@ static int find_allocators(struct memleak *m, const struct cli *cli)
 		err = allocators__add_process(&m->allocators, cli->scope.pids[i]);
 	if (cli->scope.npids)
 		return err;
-	/* The command may be a script. */
-	if (command && allocators__add_file(&m->allocators, command, NULL) == -ENOMEM)
-		return -ENOMEM;
-	err = allocators__add_file(&m->allocators, c_library, command);
+	if (command)
+		err = allocators__add_command(&m->allocators, command);
+	if (err)
+		return err;
+	m->command_has_none = command && !m->allocators.n;
+	/* Programs that the command starts may have ours. */
+	err = allocators__add_file(&m->allocators, c_library, NULL);
 	return err == -ENOENT && m->allocators.n ? 0 : err;
 }
 
@@ -302,8 +321,12 @@ static void describe(struct memleak *m, const struct cli *cli)
 	}
 	n = snprintf(m->source, sizeof(m->source), "uprobes on %zu functions of %.200s%s", functions,
 		     a->site[0].shown, files > 1 ? " and others" : "");
+	m->has_files = files > 1;
 	if (a->nleft_out)
 		n += snprintf(m->source + n, sizeof(m->source) - n, "; %zu left out", a->nleft_out);
+	if (m->command_has_none)
+		n += snprintf(m->source + n, sizeof(m->source) - n, "; %.64s and its libraries have no malloc()",
+			      event_binary_name(cli->command[0]));
 	if (is_everyone)
 		event_binaries__describe_others(
 			event_binaries__count_others(m->binary ?: c_library,

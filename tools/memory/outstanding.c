@@ -8,6 +8,7 @@
 
 #include "agg/wide.h"
 #include "base/clock.h"
+#include "report/units.h"
 
 #include "bpf/lib/task_key.h"
 
@@ -120,6 +121,7 @@ int outstanding__begin(struct outstanding *o)
 	size_t n;
 	int err = drop_unused(o);
 
+	o->young = 0;
 	if (err || !s)
 		return err;
 	n = stack_store__in_maps(&s->store);
@@ -204,8 +206,10 @@ int outstanding__add(struct outstanding *o, const void *key, const char *name,
 	err = find_stack(o, &item->stack, &stack);
 	if (o->turns)
 		stack_store__hold(&o->stacks->store, &item->stack);
-	if (!err && age_ns < o->older_ns)
+	if (!err && age_ns < o->older_ns) {
+		o->young++;
 		return 0;
+	}
 	if (!err)
 		err = find_group(o, key, stack, &index);
 	if (err)
@@ -340,7 +344,17 @@ static int merge_alike(struct outstanding *o, char **text)
 	return err;
 }
 
-static const char nothing[] = "nothing is outstanding: what was allocated in the run has been freed";
+static const char *why_nothing(struct outstanding *o)
+{
+	char n[UNITS_SPACE], age[UNITS_SPACE];
+
+	if (!o->young)
+		return o->nothing;
+	format_value(age, o->older_ns, UNIT_NS, false);
+	snprintf(o->all_young, sizeof(o->all_young), "what is outstanding is younger than %s (--older): %s %s", age,
+		 format_count(n, o->young), o->young == 1 ? "allocation" : "allocations");
+	return o->all_young;
+}
 
 int outstanding__report_rows(struct outstanding *o, struct report *r, const char *order, size_t top)
 {
@@ -348,7 +362,7 @@ int outstanding__report_rows(struct outstanding *o, struct report *r, const char
 	size_t i, nkeys = 0;
 	int err = text ? 0 : -ENOMEM;
 
-	r->nothing = nothing;
+	r->nothing = why_nothing(o);
 	r->table = true;
 	r->standing = true;
 	if (!err && o->stacks)
@@ -410,7 +424,7 @@ int outstanding__report_stacks(struct outstanding *o, struct report *r, size_t t
 	size_t *first = calloc(o->ngroups ?: 1, sizeof(*first));
 	int err = -ENOMEM;
 
-	r->nothing = nothing;
+	r->nothing = why_nothing(o);
 	r->stacks = calloc(1, sizeof(*r->stacks));
 	if (first && r->stacks) {
 		r->stacks->key = calloc(o->ngroups ?: 1, sizeof(*r->stacks->key));

@@ -29,6 +29,7 @@ struct outstanding {
 	struct stacks *stacks;          /* begun; NULL: without stacks */
 	u64 older_ns;                   /* younger allocations are left out */
 	bool by_count;                  /* report_stacks() shows counts instead of bytes */
+	const char *nothing;            /* explains a report without allocations (report.nothing) */
 	/* Must be zeroed at first. */
 	struct outstanding_group *group;
 	size_t ngroups;
@@ -37,6 +38,8 @@ struct outstanding {
 	struct outstanding_stack *stack;        /* each is resolved once */
 	size_t nstacks;
 	struct table by_id;
+	u64 young;                      /* allocations left out as too young, in this pass */
+	char all_young[128];            /* explains that a report has none but these */
 	bool turns;                     /* a turn removes unused stacks (stack/store.h) */
 };
 

@@ -94,6 +94,7 @@ void event_sites__free(struct event_sites *sites)
 {
 	event_sites__truncate(sites, 0);
 	free(sites->several);
+	free(sites->lacking);
 	free(sites->site);
 	*sites = (struct event_sites){};
 }

@@ -195,6 +195,7 @@ struct event_sites {
 	size_t elsewhere;       /* processes that map another file under a binary's name */
 	bool looked_elsewhere;
 	char *several;          /* names that matched several files, all used: "libc.so.6, app"; NULL: none */
+	char *lacking;          /* "prog is not linked with /lib/libc.so.6": see struct event_binaries; or NULL */
 };
 
 /*

@@ -197,6 +197,7 @@ static int resolve(struct event_sites *sites, const struct event *e,
 
 	err = event__locate_binaries(&binaries, e, ctx, c);
 	event__look_elsewhere(sites, e, ctx, &binaries);
+	err = err ?: event__note_lacking(sites, &binaries);
 	for (i = 0; i < binaries.n && !err; i++)
 		err = resolve_in(sites, e, binaries.path[i], ctx->max_sites ?: EVENT_MAX_SITES, c);
 	event_binaries__free(&binaries);

@@ -17,6 +17,7 @@
 #include "base/process_thread.h"
 #include "sym/mappings.h"
 #include "types/binary.h"
+#include "types/program_files.h"
 
 size_t event_word__path(const struct event_word *w)
 {
@@ -62,6 +63,7 @@ void event_binaries__free(struct event_binaries *b)
 	for (i = 0; i < b->n; i++)
 		free(b->path[i]);
 	free(b->path);
+	free(b->lacking);
 	*b = (struct event_binaries){};
 }
 
@@ -93,7 +95,7 @@ static int add_binary(struct event_binaries *b, char *path)
 	return 0;
 }
 
-/* "libc" means libc.so.6 and libc-2.31.so, "libc.so.6" only itself; a path means itself. */
+/* "libc" means libc.so.6, libc-2.31.so and musl's loader, "libc.so.6" only itself; a path means itself. */
 static bool is_meant(const char *name, const char *path)
 {
 	const char *file = event_binary_name(path);
@@ -103,6 +105,8 @@ static bool is_meant(const char *name, const char *path)
 		return !fnmatch(name, strchr(name, '/') ? path : file, 0);
 	if (strchr(name, '/'))
 		return !strcmp(name, path);
+	if (!strcmp(name, "libc") && !strncmp(file, "ld-musl-", strlen("ld-musl-")))
+		return true;
 	if (strncmp(file, name, n))
 		return false;
 	return !file[n] || !strncmp(file + n, ".so", 3) ||
@@ -153,6 +157,97 @@ static int add_mapping(void *arg, const struct mapping_line *line)
 	return add_binary(s->found, path);
 }
 
+/* The files that a command will map, sought for one of a name. */
+struct linking {
+	const char *name;
+	char *path;             /* NULL: none so far */
+	size_t n;
+	bool has_unread;
+};
+
+static int note_linked(void *arg, const struct program_file *file)
+{
+	struct linking *l = arg;
+	char *real = opener__real_path(file->path);
+	bool meant = is_meant(l->name, file->path) || (real && is_meant(l->name, real));
+
+	free(real);
+	close(file->fd);
+	l->n++;
+	l->has_unread |= !file->is_read;
+	if (!meant)
+		return 0;
+	l->path = strdup(file->path);
+	return l->path ? 1 : -ENOMEM;
+}
+
+#define FIND_LINKED_NS NSEC_PER_SEC
+
+/*
+ * Of a program without section headers we find no library but its interpreter. A program that is no library is run
+ * and not linked.
+ */
+static bool is_known_not_linked(const struct linking *l, const char *own, u64 end_ns)
+{
+	return !l->path && own && l->n && l->n != 2 && l->n < PROGRAM_FILES_MOST && !l->has_unread &&
+	       strstr(event_binary_name(own), ".so") && monotonic_ns() < end_ns;
+}
+
+/* Replaces *own by the file that the command will map under that name; other systems may have another C library. */
+static int find_linked(struct event_binaries *found, const char *name, const char *command, char **own)
+{
+	u64 end_ns = monotonic_ns() + FIND_LINKED_NS;
+	struct linking l = { .name = name };
+	int err = program_files__each(command, end_ns, note_linked, &l);
+
+	if (err < 0)
+		return err;
+	if (l.path) {
+		free(*own);
+		*own = l.path;
+	} else if (is_known_not_linked(&l, *own, end_ns)) {
+		if (asprintf(&found->lacking, "%s is not linked with", event_binary_name(command)) < 0)
+			found->lacking = NULL;
+		return found->lacking ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+/* Is it our file, under whatever name, or one that may not be looked at? */
+static int may_be_own(void *arg, const struct mapping_line *line)
+{
+	const struct search *s = arg;
+	char path[MAPPED_PATH];
+	struct stat st;
+
+	if (!line->executable || line->name[0] != '/')
+		return 0;
+	mapping__path(path, s->pid, line->start, line->end);
+	return opener__stat(path, &st) || is_same_file(s->own, path);
+}
+
+/* The processes may open the file later. */
+static int note_not_mapped(struct event_binaries *found, const struct event_context *ctx, const char *own)
+{
+	struct search s = { .own = own };
+	size_t i;
+	int n;
+
+	for (i = 0; i < ctx->npids; i++) {
+		s.pid = ctx->pids[i];
+		if (mappings__each(s.pid, may_be_own, &s))
+			return 0;
+	}
+	if (!ctx->npids)
+		return 0;
+	n = ctx->npids == 1 ? asprintf(&found->lacking, "process %u has not mapped", ctx->pids[0]) :
+			      asprintf(&found->lacking, "none of the processes of -p has mapped");
+	if (n >= 0)
+		return 0;
+	found->lacking = NULL;
+	return -ENOMEM;
+}
+
 static bool is_fault(int err)
 {
 	return err == -ENOMEM || err == -ETIME || err == -EINTR;
@@ -161,11 +256,14 @@ static bool is_fault(int err)
 int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx)
 {
 	char *own = event_is_glob(name) ? NULL : binary__locate_for(name, ctx->command);
-	struct search s = { .name = name, .own = own, .found = found };
+	struct search s = { .name = name, .found = found };
 	int err = !own && !event_is_glob(name) && errno == ENOMEM ? -ENOMEM : 0;
 	size_t i;
 
 	*found = (struct event_binaries){};
+	if (!err && ctx->command && !event_is_glob(name) && !strchr(name, '/'))
+		err = find_linked(found, name, ctx->command, &own);
+	s.own = own;
 	for (i = 0; i < ctx->npids && !is_fault(err); i++) {
 		s.pid = ctx->pids[i];
 		err = mappings__each(s.pid, add_mapping, &s);
@@ -173,8 +271,11 @@ int event_binaries__find(struct event_binaries *found, const char *name, const s
 	if (!is_fault(err))
 		err = 0;        /* skip processes without permission */
 	if (!err && !found->n && own) {
-		err = add_binary(found, own);
-		own = NULL;
+		err = note_not_mapped(found, ctx, own);
+		if (!err) {
+			err = add_binary(found, own);
+			own = NULL;
+		}
 	}
 	free(own);
 	if (err)
@@ -252,6 +353,44 @@ void event__look_elsewhere(struct event_sites *sites, const struct event *e,
 		return;
 	sites->looked_elsewhere = true;
 	sites->elsewhere = event_binaries__count_others(e->binary, found->path[0]);
+}
+
+int event__note_lacking(struct event_sites *sites, const struct event_binaries *found)
+{
+	if (!found->lacking || sites->lacking)
+		return 0;
+	if (asprintf(&sites->lacking, "%s %s", found->lacking, found->path[0]) >= 0)
+		return 0;
+	sites->lacking = NULL;
+	return -ENOMEM;
+}
+
+void event_sites__describe_lacking(const struct event_sites *sites, char *text, size_t size)
+{
+	text[0] = 0;
+	if (sites->lacking)
+		snprintf(text, size, "; %s", sites->lacking);
+}
+
+const char *event_sites__nothing(const struct event_sites *sites, bool filtered, char *text, size_t size)
+{
+	const char *first = NULL;
+	bool others = false;
+	size_t i;
+
+	for (i = 0; i < sites->n; i++) {
+		if (!sites->site[i].path)
+			return NULL;    /* an event of the kernel, which all programs share */
+		first = first ?: sites->site[i].path;
+		others |= strcmp(sites->site[i].path, first) != 0;
+	}
+	if (!first)
+		return NULL;
+	snprintf(text, size,
+		 "no event %s in programs that map %.300s%s; other programs, such as static ones, are not seen",
+		 filtered ? "passed the filters" : "happened in that time", first,
+		 others ? " or another of the files" : "");
+	return text;
 }
 
 int event__complain_binary(const struct event *e, const char *path, int err, struct complaint *c)

@@ -28,13 +28,14 @@ int event__take_path(struct event *e, const struct event_word *w, size_t *from,
 struct event_binaries {
 	char **path;
 	size_t n;
+	char *lacking;          /* "prog is not linked with", "process 7 has not mapped"; NULL: not known */
 };
 
 /*
  * Finds the files that the processes of ctx have mapped under that name, or under names that match
  * a glob; in another mount namespace they differ from ours. Without such processes: the file that
- * we find, or that ctx's command would load. Returns 0, -ENOENT, -ENOMEM, or -ETIME and -EINTR
- * (mappings__each()).
+ * ctx's command will map, as its own loader finds it, or the one that we find. Returns 0, -ENOENT, -ENOMEM,
+ * or -ETIME and -EINTR (mappings__each()).
  */
 int event_binaries__find(struct event_binaries *found, const char *name, const struct event_context *ctx);
 
@@ -57,6 +58,18 @@ void event_binaries__free(struct event_binaries *b);
  */
 void event__look_elsewhere(struct event_sites *sites, const struct event *e,
 			   const struct event_context *ctx, const struct event_binaries *found);
+
+/* Remembers in sites->lacking that the command or the processes of -p lack the file. Returns 0 or -ENOMEM. */
+int event__note_lacking(struct event_sites *sites, const struct event_binaries *found);
+
+/* For a source: "; prog is not linked with /lib/libc.so.6", or "". */
+void event_sites__describe_lacking(const struct event_sites *sites, char *text, size_t size);
+
+/*
+ * Explains a report without events (report.nothing), which says only that nothing happened in the files that are
+ * probed. filtered: filters left events out. NULL: there are sites in the kernel.
+ */
+const char *event_sites__nothing(const struct event_sites *sites, bool filtered, char *text, size_t size);
 
 /*
  * Complains about an error from reading the binary's functions, probes or debug information.

@@ -926,6 +926,7 @@ static int resolve(struct event_sites *sites, const struct event *e,
 	demangler__init(&r.demangler);
 	err = event__locate_binaries(&binaries, e, ctx, c);
 	event__look_elsewhere(sites, e, ctx, &binaries);
+	err = err ?: event__note_lacking(sites, &binaries);
 	err = err ?: resolve_in_all(&r, &binaries, is_glob);
 	/*
 	 * In none as a symbol: a method by its last name, or an inlined function, takes debug information of all files.

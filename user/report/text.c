@@ -487,12 +487,14 @@ static void put_footer(struct writer *w, const struct report *r)
 		return;
 	if (r->events || r->nrows || !loss__is_none(&r->counters))
 		return;
-	if (r->nothing)
-		fprintf(w->file, "%s\n", r->nothing);
-	else if (r->counters.filtered)
+	if (r->nothing) {
+		put_escaped(w, r->nothing);
+		fputc('\n', w->file);
+	} else if (r->counters.filtered) {
 		fputs("no event was in scope; the filters left all of them out\n", w->file);
-	else
+	} else {
 		fputs("no event happened in that time\n", w->file);
+	}
 }
 
 void text_put_footer(struct writer *w, const struct report *r)

@@ -731,6 +731,8 @@ void probe_plan__describe(const struct probe_plan *p, char *text, size_t size)
 		n += snprintf(text + n, size - n, "; arguments saved by ");
 	if (p->returns && n < size)
 		attach__describe(&p->side[PROBE_BEGIN].attachments, text + n, size - n);
+	n = strlen(text);
+	event_sites__describe_lacking(&p->side[PROBE_END].sites, text + n, size - n);
 	describe_renamed(p, text, size);
 }
 

@@ -9,6 +9,7 @@
 #include "host/task_state.h"
 #include "jit/dump.h"
 #include "report/diag.h"
+#include "event/user_binary.h"
 #include "events/probe/starts.h"
 #include "run/measurement.h"
 #include "run/explain.h"
@@ -589,6 +590,8 @@ int probe_session__report(struct probe_session *s, struct report *r)
 		r->events += stream__take_count(s->stream);
 	if (s->stream)
 		r->counters.lost[LOSS_RING_FULL] += stream__take_unread(s->stream);
+	r->nothing = event_sites__nothing(&p->side[PROBE_END].sites, r->counters.filtered, s->nothing,
+					  sizeof(s->nothing));
 	return err;
 }
 

@@ -38,7 +38,7 @@ struct probe_session {
 	struct stream *stream;
 	struct callers callers; /* stacks of a stream's events; its options are set before prepare */
 	struct with_counters with;
-	char source[512];
+	char source[512], nothing[640];
 };
 
 int probe_session__prepare(struct probe_session *s, struct measurement *m,

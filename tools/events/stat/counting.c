@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/user_binary.h"
 #include "events/stat/counting_parts.h"
 #include "report/diag.h"
 
@@ -107,9 +108,12 @@ void counting__describe(const struct counting *c, char *text, size_t size)
 {
 	char ways[512] = "", absent[512];
 	bool counters = c->counters.n;
+	size_t n;
 
 	if (c->bpf)
 		attach__describe(&c->attachments, ways, sizeof(ways));
+	n = strlen(ways);
+	event_sites__describe_lacking(c->plan->sites, ways + n, sizeof(ways) - n);
 	hotplug__describe(&c->hotplug, absent, sizeof(absent));
 	snprintf(text, size, "%s%s%s%s",
 		 !counters ? "" :
